@@ -1,0 +1,69 @@
+package aio
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// openDirect opens path with O_DIRECT and tells the alignment of its requests.
+// Where O_DIRECT is refused the file is nil and why says so.
+func openDirect(path string) (f *os.File, align int, why string, err error) {
+	f, err = os.OpenFile(path, os.O_RDONLY|unix.O_DIRECT, 0)
+	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.EOPNOTSUPP) {
+		return nil, 0, "the file system refuses O_DIRECT", nil
+	}
+	if err != nil {
+		return nil, 0, "", err
+	}
+	align, why = dioAlign(int(f.Fd()))
+	if why != "" {
+		f.Close()
+		return nil, 0, why, nil
+	}
+	return f, align, "", nil
+}
+
+// dioAlign returns the alignment of offsets, lengths and addresses for O_DIRECT
+// on fd, or why there is none.
+func dioAlign(fd int) (align int, why string) {
+	var stx unix.Statx_t
+	err := unix.Statx(fd, "", unix.AT_EMPTY_PATH, unix.STATX_DIOALIGN, &stx)
+	if err != nil || stx.Mask&unix.STATX_DIOALIGN == 0 {
+		// Before Linux 6.1, and on many file systems after, nobody tells. Some
+		// accept the flag at open and refuse every read: one read finds out.
+		if err := probeDirect(fd); err != nil {
+			return 0, fmt.Sprintf("a read with O_DIRECT was refused: %v", err)
+		}
+		return pageSize, ""
+	}
+	return checkAlign(stx.Dio_mem_align, stx.Dio_offset_align)
+}
+
+func checkAlign(mem, off uint32) (align int, why string) {
+	n := max(mem, off)
+	switch {
+	case mem == 0 || off == 0:
+		return 0, "the file does not support O_DIRECT"
+	case n&(n-1) != 0 || n > pageSize:
+		return 0, fmt.Sprintf("O_DIRECT wants an alignment of %d bytes", n)
+	}
+	return int(n), ""
+}
+
+// probeDirect reads the first page. Only EINVAL and EOPNOTSUPP mean that
+// O_DIRECT is refused; any other error will come back where it can be placed.
+func probeDirect(fd int) error {
+	buf, err := Alloc(pageSize)
+	if err != nil {
+		return nil
+	}
+	defer Free(buf)
+	_, err = unix.Pread(fd, buf, 0)
+	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.EOPNOTSUPP) {
+		return err
+	}
+	return nil
+}

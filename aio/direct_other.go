@@ -1,0 +1,9 @@
+//go:build !linux
+
+package aio
+
+import "os"
+
+func openDirect(string) (f *os.File, align int, why string, err error) {
+	return nil, 0, "no O_DIRECT on this system", nil
+}

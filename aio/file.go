@@ -1,0 +1,80 @@
+package aio
+
+import (
+	"fmt"
+	"os"
+)
+
+// A File is a regular file open for reading by one [Reader].
+type File struct {
+	path  string
+	os    *os.File
+	fd    int
+	size  int64
+	align int    // requests start and end at multiples of it; a power of two, 1 without O_DIRECT
+	why   string // why not O_DIRECT; empty with it
+
+	owner  *Reader
+	busy   bool // inside a Sweep or a ReadBatch
+	closed bool
+
+	// What sync.go found out about the file system.
+	streak int  // submissions in a row that were complete on return
+	async  int  // submissions that were not
+	sync   bool // AIO is synchronous here: use the pool
+}
+
+// Open opens a regular file for reading by r, past the page cache where the
+// file system allows it. A file that is not regular is an error, and is not
+// opened: a FIFO would wait for its writer.
+func (r *Reader) Open(path string) (*File, error) {
+	if r.closed {
+		return nil, &os.PathError{Op: "open", Path: path, Err: os.ErrClosed}
+	}
+	fi, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !fi.Mode().IsRegular() {
+		return nil, fmt.Errorf("open %q: not a regular file", path)
+	}
+	f := &File{path: path, owner: r}
+	if f.os, f.align, f.why, err = openDirect(path); err != nil {
+		return nil, err
+	}
+	if f.os == nil {
+		f.align = 1
+		if f.os, err = os.Open(path); err != nil {
+			return nil, err
+		}
+	}
+	if fi, err = f.os.Stat(); err == nil && !fi.Mode().IsRegular() {
+		err = fmt.Errorf("open %q: not a regular file", path)
+	}
+	if err != nil {
+		f.os.Close()
+		return nil, err
+	}
+	f.size = fi.Size()
+	f.fd = int(f.os.Fd())
+	return f, nil
+}
+
+// Size returns the file's size in bytes when it was opened.
+func (f *File) Size() int64 { return f.size }
+
+// Direct reports whether the file is read with O_DIRECT, past the page cache.
+func (f *File) Direct() bool { return f.why == "" }
+
+// Close closes the file. It is an error while the file is being read, and does
+// nothing the second time.
+func (f *File) Close() error {
+	if f.busy {
+		return fmt.Errorf("close %q: %w", f.path, errBusy)
+	}
+	if f.closed {
+		return nil
+	}
+	f.closed = true
+	return f.os.Close()
+}

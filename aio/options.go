@@ -1,0 +1,121 @@
+package aio
+
+import (
+	"errors"
+	"fmt"
+)
+
+// A Backend is a way to have many reads in flight. It is a flag value.
+type Backend int
+
+const (
+	Auto  Backend = iota // AIO where it is accepted and asynchronous, else Pread
+	AIO                  // Linux AIO for every file; refused is an error
+	Pread                // a pool of goroutines, one pread each
+)
+
+var backendNames = [...]string{Auto: "auto", AIO: "aio", Pread: "pread"}
+
+// String returns "auto", "aio" or "pread".
+func (b Backend) String() string {
+	if b < 0 || int(b) >= len(backendNames) {
+		return fmt.Sprintf("Backend(%d)", int(b))
+	}
+	return backendNames[b]
+}
+
+// ParseBackend is the inverse of [Backend.String].
+func ParseBackend(s string) (Backend, error) {
+	for b, name := range backendNames {
+		if s == name {
+			return Backend(b), nil
+		}
+	}
+	return Auto, fmt.Errorf("backend %q: want auto, aio or pread", s)
+}
+
+// Set parses s, for package flag.
+func (b *Backend) Set(s string) error {
+	v, err := ParseBackend(s)
+	if err == nil {
+		*b = v
+	}
+	return err
+}
+
+// Type names the value in a usage text.
+func (b *Backend) Type() string { return "backend" }
+
+const (
+	defaultDepth     = 32
+	defaultBlockSize = 1 << 20
+
+	// maxDepth keeps a Reader within a 64th of the usual aio-max-nr (65,536
+	// for the whole host) and a pool within a sane number of threads.
+	maxDepth = 1024
+
+	// maxBlockSize is where a longer request gains nothing on any device, and
+	// is far below the 2 GiB at which the kernel cuts a read.
+	maxBlockSize = 64 << 20
+
+	// pageSize is the unit of BlockSize, the alignment of every block, and the
+	// O_DIRECT alignment that is assumed where the kernel does not tell one.
+	pageSize = 4096
+)
+
+// Options configure a [Reader]. The zero value is good for whole-file reads.
+type Options struct {
+	Backend   Backend // default Auto
+	Depth     int     // requests in flight, 1 to 1024; default 32
+	BlockSize int     // bytes of one buffer, a multiple of 4096 up to 64 MiB; default 1 MiB
+}
+
+// withDefaults fills in the zero fields and checks the others.
+func (o Options) withDefaults() (Options, error) {
+	if o.Depth == 0 {
+		o.Depth = defaultDepth
+	}
+	if o.BlockSize == 0 {
+		o.BlockSize = defaultBlockSize
+	}
+	switch {
+	case o.Backend < Auto || o.Backend > Pread:
+		return o, fmt.Errorf("aio: unknown backend %d", int(o.Backend))
+	case o.Depth < 1 || o.Depth > maxDepth:
+		return o, fmt.Errorf("aio: depth %d: want 1 to %d", o.Depth, maxDepth)
+	case o.BlockSize < pageSize || o.BlockSize > maxBlockSize || o.BlockSize%pageSize != 0:
+		return o, fmt.Errorf("aio: block size %d: want a multiple of %d up to %d", o.BlockSize, pageSize, maxBlockSize)
+	}
+	return o, nil
+}
+
+// Stats tell what a [Reader] did so far.
+type Stats struct {
+	Backend  Backend // AIO if every read so far went through Linux AIO, else Pread; never Auto
+	Direct   bool    // no file was read through the page cache
+	Depth    int     // requests in flight at most
+	Fallback string  // why Backend is Pread; empty for AIO
+	Bytes    int64   // bytes handed to the caller
+	Reads    int64   // requests that the kernel completed
+	Retries  int64   // of those, the ones that came back unfinished and were submitted again
+}
+
+// A ReadError tells where a read failed. Err is the errno; [io.ErrUnexpectedEOF]
+// where the file ended before what was asked for; or [fs.ErrClosed].
+type ReadError struct {
+	Path string
+	Off  int64 // file offset in bytes: where the data ended, or where the failed request began
+	Err  error
+}
+
+func (e *ReadError) Error() string {
+	return fmt.Sprintf("read %q at byte %d: %v", e.Path, e.Off, e.Err)
+}
+
+func (e *ReadError) Unwrap() error { return e.Err }
+
+var (
+	errBusy    = errors.New("aio: reader is in the middle of a sweep or a batch")
+	errForeign = errors.New("file was opened by another reader")
+	errRange   = errors.New("negative offset or size, or beyond 2^63-1")
+)

@@ -1,0 +1,238 @@
+package aio
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"syscall"
+	"time"
+)
+
+// maxTries bounds how often one request may come back with EINTR or EAGAIN,
+// and how often a kernel with nothing in flight may say EAGAIN: past about a
+// second it is no passing shortage.
+const maxTries = 64
+
+// A slot is one block buffer and the read that fills it.
+type slot struct {
+	buf  []byte
+	busy bool // prepared, and neither done nor dropped
+	sent bool // the kernel has it
+	gen  uint32
+
+	off   int64 // file offset of buf[0], aligned
+	need  int   // bytes wanted in buf
+	want  int   // need, rounded up to the alignment: what is asked for
+	base  int   // where the current request starts in buf, aligned
+	high  int   // bytes known to be good
+	tries int
+	err   error // of a slot that is done
+	piece piece // what a batch reads with it
+}
+
+// prepare puts slot i in the queue: need bytes from off, which is aligned.
+func (r *Reader) prepare(i int, off int64, need int) {
+	s := &r.slots[i]
+	s.off, s.need, s.want = off, need, alignUp(need, r.file.align)
+	s.base, s.high, s.tries, s.err = 0, 0, 0, nil
+	s.busy = true
+	r.queue = append(r.queue, i)
+}
+
+// finish marks slot i as done, with the error of the request at off bytes into it.
+func (r *Reader) finish(i int, off int, err error) {
+	s := &r.slots[i]
+	if err != nil {
+		s.err = &ReadError{r.file.path, s.off + int64(off), err}
+	}
+	s.busy = false
+	r.done = append(r.done, i)
+}
+
+// await returns when slot i is done. Its error is fatal; the slot's own is in the slot.
+func (r *Reader) await(i int) error {
+	for {
+		if err := r.flush(); err != nil {
+			return err
+		}
+		if !r.slots[i].busy {
+			return nil
+		}
+		if err := r.reap(1); err != nil {
+			return err
+		}
+	}
+}
+
+// flush submits the queue until it is empty. A request that the kernel refuses
+// ends its slot; an error is fatal.
+func (r *Reader) flush() error {
+	for len(r.queue) > 0 {
+		n, size, err := r.submit()
+		if err == nil {
+			err = r.observe(n, size) // may bring slots back into the queue
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// submit submits the queue once, and returns the number of requests and bytes
+// that the kernel took.
+func (r *Reader) submit() (taken, size int, err error) {
+	for tries := 0; len(r.queue) > 0; {
+		r.reqs = r.reqs[:0]
+		for _, i := range r.queue {
+			s := &r.slots[i]
+			s.gen++
+			r.reqs = append(r.reqs, request{i, tagOf(i, s.gen), r.file, s.buf[s.base:s.want], s.off + int64(s.base)})
+		}
+		n, err := r.k.submit(r.reqs)
+		if n < 0 || n > len(r.reqs) {
+			return 0, 0, r.fail(fmt.Errorf("aio: internal error: %d of %d requests submitted", n, len(r.reqs)))
+		}
+		for _, q := range r.reqs[:n] {
+			r.slots[q.slot].sent = true
+			size += len(q.buf)
+		}
+		r.unqueue(n)
+		r.inflight += n
+		taken += n
+		switch {
+		case n > 0:
+			tries = 0
+		case r.inflight > 0 && (err == nil || errors.Is(err, syscall.EAGAIN)):
+			if err := r.reap(1); err != nil {
+				return 0, 0, err
+			}
+		case (err == nil || isRetry(err)) && tries < maxTries:
+			tries++
+			pause(tries)
+		case isRefusal(err) && r.leaveRing(err):
+			tries = 0
+		default:
+			if err == nil {
+				err = syscall.EAGAIN
+			}
+			r.finish(r.queue[0], r.slots[r.queue[0]].base, err)
+			r.unqueue(1)
+		}
+	}
+	return taken, size, nil
+}
+
+// unqueue drops the first n slots of the queue.
+func (r *Reader) unqueue(n int) { r.queue = r.queue[:copy(r.queue, r.queue[n:])] }
+
+// leaveRing gives up Linux AIO for the pool because io_submit answered with
+// err, if that is allowed and nothing is in flight.
+func (r *Reader) leaveRing(err error) bool {
+	if r.k != r.ring || r.opts.Backend == AIO || r.inflight > 0 {
+		return false
+	}
+	if r.ring.destroy() != nil {
+		return false
+	}
+	r.ring = nil
+	if err == nil {
+		err = syscall.EAGAIN
+	}
+	r.usePool(fmt.Sprintf("io_submit: %v", err))
+	return true
+}
+
+// reap takes completions from the kernel, min at least: 0 or 1. An error is fatal.
+func (r *Reader) reap(min int) error {
+	if min > 0 && r.inflight == 0 {
+		return r.fail(errors.New("aio: internal error: waiting for nothing"))
+	}
+	n := 0
+	for tries := 0; ; {
+		var err error
+		n, err = r.k.getevents(min, r.events)
+		if err == nil && (n > 0 || min == 0) {
+			break
+		}
+		// The Go runtime preempts with a signal, so EINTR may come any number of times.
+		if errors.Is(err, syscall.EINTR) {
+			if min == 0 {
+				return nil
+			}
+			continue
+		}
+		if tries++; tries > maxTries || err != nil && !isRetry(err) {
+			return r.fail(fmt.Errorf("aio: io_getevents with %d requests in flight: %w", r.inflight, err))
+		}
+		pause(tries)
+	}
+	for _, ev := range r.events[:n] {
+		if err := r.complete(ev); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// complete takes one event: its slot is done, or goes back into the queue.
+func (r *Reader) complete(ev event) error {
+	i, gen := slotOf(ev.tag)
+	if int64(i) >= int64(len(r.slots)) || !r.slots[i].sent || r.slots[i].gen != gen {
+		return r.fail(fmt.Errorf("aio: internal error: completion of unknown request %#x", ev.tag))
+	}
+	s := &r.slots[i]
+	if ev.n < 0 || ev.n > s.want-s.base {
+		return r.fail(fmt.Errorf("aio: internal error: %d bytes for a request of %d", ev.n, s.want-s.base))
+	}
+	s.sent = false
+	r.inflight--
+	r.stats.Reads++
+	total := s.base + ev.n
+	switch {
+	case r.draining:
+		return nil
+	case ev.err != nil:
+		if s.tries++; !isRetry(ev.err) || s.tries > maxTries {
+			r.finish(int(i), s.base, ev.err)
+			return nil
+		}
+		if errors.Is(ev.err, syscall.EAGAIN) {
+			pause(s.tries)
+		}
+	case total >= s.need:
+		r.finish(int(i), 0, nil)
+		return nil
+	case total <= s.high: // nothing new: this is the end of the file
+		r.finish(int(i), s.high, io.ErrUnexpectedEOF)
+		return nil
+	default:
+		s.high = total
+		s.base = alignDown(total, r.file.align)
+	}
+	r.stats.Retries++
+	r.queue = append(r.queue, int(i))
+	return nil
+}
+
+// isRefusal reports whether err, from io_submit, says that there is no AIO here
+// after all: a filter on system calls, or a shortage that does not pass.
+func isRefusal(err error) bool {
+	return err == nil || errors.Is(err, syscall.ENOSYS) || errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.EAGAIN)
+}
+
+// isRetry reports whether err passes by itself.
+func isRetry(err error) bool {
+	return errors.Is(err, syscall.EINTR) || errors.Is(err, syscall.EAGAIN)
+}
+
+// pause waits a little longer each time; not at all the first few times.
+func pause(tries int) {
+	if tries > 4 {
+		time.Sleep(time.Duration(tries) * 500 * time.Microsecond)
+	}
+}
+
+// Both take a power of two.
+func alignDown[T int | int64](n T, align int) T { return n &^ T(align-1) }
+func alignUp[T int | int64](n T, align int) T   { return alignDown(n+T(align-1), align) }

@@ -1,0 +1,122 @@
+package aio
+
+import (
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// iocb is struct iocb of linux/aio_abi.h. aio_key and aio_rw_flags, whose order
+// depends on the endianness, are always zero.
+type iocb struct {
+	data    uint64 // given back in ioEvent.data
+	_       uint64 // aio_key, aio_rw_flags
+	opcode  uint16
+	reqprio int16
+	fd      uint32
+	buf     uint64 // address
+	nbytes  uint64
+	off     int64
+	_       uint64 // aio_reserved2
+	flags   uint32
+	resfd   uint32
+}
+
+// ioEvent is struct io_event of linux/aio_abi.h.
+type ioEvent struct {
+	data uint64
+	obj  uint64 // address of the iocb
+	res  int64  // bytes, or a negated errno
+	res2 int64
+}
+
+const cmdPread = 0 // IOCB_CMD_PREAD
+
+// A ring is an AIO context of this process. Everything that the kernel is
+// given the address of lies in mem, which is no Go memory and never moves.
+type ring struct {
+	ctx    uintptr // aio_context_t
+	iocbs  []iocb  // by slot
+	events []ioEvent
+	ptrs   []uintptr // addresses of iocbs, for one io_submit
+}
+
+func newRing() kernel { return new(ring) }
+
+// ringMem returns the bytes of mem that ring.setup needs.
+func ringMem(depth int) int {
+	return depth * int(unsafe.Sizeof(iocb{})+unsafe.Sizeof(ioEvent{})+unsafe.Sizeof(uintptr(0)))
+}
+
+func (k *ring) setup(depth int, mem []byte) error {
+	_ = mem[ringMem(depth)-1] // a bug of ours otherwise
+	p := unsafe.Pointer(&mem[0])
+	k.iocbs = unsafe.Slice((*iocb)(p), depth)
+	p = unsafe.Add(p, uintptr(depth)*unsafe.Sizeof(iocb{}))
+	k.events = unsafe.Slice((*ioEvent)(p), depth)
+	p = unsafe.Add(p, uintptr(depth)*unsafe.Sizeof(ioEvent{}))
+	k.ptrs = unsafe.Slice((*uintptr)(p), depth)
+
+	k.ctx = 0
+	_, _, errno := unix.Syscall(unix.SYS_IO_SETUP, uintptr(depth), uintptr(unsafe.Pointer(&k.ctx)), 0)
+	if errno != 0 {
+		return errno
+	}
+	return nil
+}
+
+func (k *ring) submit(reqs []request) (int, error) {
+	for i := range reqs {
+		r := &reqs[i]
+		cb := &k.iocbs[r.slot]
+		*cb = iocb{
+			data:   r.tag,
+			opcode: cmdPread,
+			fd:     uint32(r.file.fd),
+			buf:    uint64(uintptr(unsafe.Pointer(unsafe.SliceData(r.buf)))),
+			nbytes: uint64(len(r.buf)),
+			off:    r.off,
+		}
+		k.ptrs[i] = uintptr(unsafe.Pointer(cb))
+	}
+	n, _, errno := unix.Syscall(unix.SYS_IO_SUBMIT, k.ctx, uintptr(len(reqs)), uintptr(unsafe.Pointer(&k.ptrs[0])))
+	if errno != 0 {
+		return 0, errno
+	}
+	return int(n), nil
+}
+
+func (k *ring) getevents(min int, events []event) (int, error) {
+	var zero unix.Timespec
+	var timeout *unix.Timespec // nil waits for ever
+	if min == 0 {
+		timeout = &zero
+	}
+	// The call blocks, so the scheduler has to know of it: Syscall6, never RawSyscall6.
+	n, _, errno := unix.Syscall6(unix.SYS_IO_GETEVENTS, k.ctx, uintptr(min), uintptr(len(events)),
+		uintptr(unsafe.Pointer(&k.events[0])), uintptr(unsafe.Pointer(timeout)), 0)
+	if errno != 0 {
+		return 0, errno
+	}
+	for i, ev := range k.events[:n] {
+		events[i] = event{tag: ev.data, n: int(ev.res)}
+		if ev.res < 0 {
+			events[i].n, events[i].err = 0, syscall.Errno(-ev.res)
+		}
+	}
+	return int(n), nil
+}
+
+// destroy blocks until every request is complete: io_destroy does.
+func (k *ring) destroy() error {
+	if k.ctx == 0 {
+		return nil
+	}
+	_, _, errno := unix.Syscall(unix.SYS_IO_DESTROY, k.ctx, 0, 0)
+	if errno != 0 {
+		return errno
+	}
+	k.ctx = 0
+	return nil
+}
