@@ -1,0 +1,137 @@
+package record
+
+import (
+	"fmt"
+	"hash/crc32"
+	"io"
+	"os"
+)
+
+// A file is one open shard whose header was found sound.
+type file struct {
+	table
+	src io.ReaderAt
+}
+
+// openFile opens a regular file or a link to one. A FIFO is refused before it can block.
+func openFile(path string, opts Options, buf *[]byte) (f *file, err error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("open shard: %w", err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("open shard %s: not a regular file", path)
+	}
+	osf, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("open shard: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			osf.Close()
+		}
+	}()
+	if info, err = osf.Stat(); err != nil { // the size of what is open, not of what was
+		return nil, fmt.Errorf("open shard: %w", err)
+	}
+	return newFile(osf, path, info.Size(), opts, buf)
+}
+
+// newFile judges the header, then loads the tables, reading them twice: so that nothing that depends
+// on N is allocated for a file that is refused. Then it judges what a header alone can say of samples, and the
+// last sample, because no other number in the file vouches for where the file ends.
+func newFile(src io.ReaderAt, path string, size int64, opts Options, buf *[]byte) (*file, error) {
+	if want := int(min(size, bufSize)); len(*buf) < want {
+		*buf = make([]byte, want)
+	}
+	var f *file
+	for _, keep := range []bool{false, true} {
+		h := newHeader(path, size, opts, keep)
+		if err := h.readFrom(src, *buf); err != nil {
+			return nil, err
+		}
+		f = &file{table: h.table, src: src}
+	}
+	for i := range f.n {
+		e := f.extent(i)
+		if e.Size == 0 {
+			if bad := f.gate(i, e, 0); bad != nil {
+				return nil, bad
+			}
+		}
+		if e.Size > opts.maxSample() {
+			return nil, f.fault(i, e.Off, fmt.Errorf("%w: %d bytes, and a sample may have %d", ErrTooLarge, e.Size, opts.maxSample()))
+		}
+	}
+	if f.n > 0 {
+		if err := f.stream(f.n-1, *buf); err != nil {
+			return nil, err
+		}
+	}
+	return f, nil
+}
+
+// readFrom reads and judges a whole header through buf.
+func (h *header) readFrom(src io.ReaderAt, buf []byte) error {
+	want := int64(headSize)
+	for {
+		p := buf[:min(int64(len(buf)), want-h.pos, h.size-h.pos)]
+		if err := h.readAt(src, p, h.pos, -1); err != nil {
+			return err
+		}
+		if _, bad := h.write(p); bad != nil {
+			return bad
+		}
+		if h.complete() {
+			break
+		}
+		want = payloadOff(h.n)
+	}
+	soft, hard := h.finish()
+	if soft != nil {
+		return soft
+	}
+	if hard != nil {
+		return hard
+	}
+	return nil
+}
+
+// stream passes sample i through the gate without holding it.
+func (f *file) stream(i int64, buf []byte) error {
+	e := f.extent(i)
+	var crc uint32
+	for done := int64(0); done < e.Size; {
+		p := buf[:min(int64(len(buf)), e.Size-done)]
+		if err := f.readAt(f.src, p, e.Off+done, i); err != nil {
+			return err
+		}
+		crc = crc32.Update(crc, crc32.IEEETable, p)
+		done += int64(len(p))
+	}
+	if bad := f.gate(i, e, crc); bad != nil {
+		return bad
+	}
+	return nil
+}
+
+// readAt fills p. A file that has become shorter is truncated; another error stays what it is.
+func (t *table) readAt(src io.ReaderAt, p []byte, off, sample int64) error {
+	k, err := src.ReadAt(p, off)
+	switch {
+	case k == len(p):
+		return nil
+	case err == io.EOF || err == io.ErrUnexpectedEOF:
+		return t.fault(sample, off+int64(k), truncated("the file had %d bytes when it was opened", t.size))
+	case err == nil:
+		err = io.ErrNoProgress
+	}
+	return t.fault(sample, off+int64(k), err)
+}
+
+func (f *file) close() error {
+	if c, ok := f.src.(io.Closer); ok {
+		return c.Close()
+	}
+	return nil
+}

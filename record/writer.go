@@ -1,0 +1,180 @@
+package record
+
+import (
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"math"
+)
+
+// bufSize is the unit of file I/O in bytes: large enough that a call costs nothing beside it.
+const bufSize = 1 << 20
+
+// An Extent is the place of one sample in its file.
+type Extent struct {
+	Off  int64  // first byte, from the start of the file
+	Size int64  // bytes
+	CRC  uint32 // CRC-32 (IEEE) of those bytes
+}
+
+// A Summary is what identifies a finished file.
+type Summary struct {
+	Samples   int64
+	Size      int64  // bytes of the file
+	HeaderCRC uint32 // as stored; it covers every sample's CRC, hence the whole file
+}
+
+// A Writer writes one shard. Until Close succeeds the file has a head that every reader refuses,
+// ours and the original one. A Writer is for one goroutine. It is sticky: after an error each
+// later call returns that error.
+type Writer struct {
+	w      io.WriterAt
+	n      int64
+	sums   column[uint32]
+	offs   column[int64]
+	buf    []byte
+	bufOff int64 // where in the file buf[0] belongs
+	err    error
+	done   bool
+	sum    Summary
+}
+
+// NewWriter starts a shard of exactly n samples, 0 ≤ n ≤ MaxSamples, and writes the poison head at
+// once. w must be empty or all zero, and nobody else may write to it. The Writer seeks nothing and
+// never reads; it leaves syncing and closing w to the caller.
+func NewWriter(w io.WriterAt, n int64) (*Writer, error) {
+	switch {
+	case n < 0:
+		return nil, fmt.Errorf("shard of %d samples: %w", n, ErrRange)
+	case n > MaxSamples:
+		return nil, fmt.Errorf("shard of %d samples: %w of %d; use more shards", n, ErrTooLarge, int64(MaxSamples))
+	}
+	wr := &Writer{w: w, n: n, buf: make([]byte, 0, bufSize), bufOff: payloadOff(n)}
+	var head [headSize]byte
+	putHead(head[:], poison32, poisonN)
+	if wr.writeAt(head[:], 0); wr.err != nil {
+		return nil, wr.err
+	}
+	return wr, nil
+}
+
+// Append adds one sample, which is its parts one after the other; no part, or only empty ones, is
+// an empty sample. The parts may be reused as soon as Append returns. A part of 1 MiB or more
+// is not copied where the buffer is empty. More than n samples is an error.
+func (w *Writer) Append(parts ...[]byte) (Extent, error) {
+	switch {
+	case w.err != nil:
+		return Extent{}, w.err
+	case w.done:
+		return Extent{}, errors.New("append to a closed shard")
+	case w.offs.n == w.n:
+		return Extent{}, w.fail(fmt.Errorf("append sample %d to a shard of %d: %w", w.n, w.n, ErrRange))
+	}
+	e := Extent{Off: w.bufOff + int64(len(w.buf))}
+	for _, p := range parts {
+		if int64(len(p)) > math.MaxInt64-e.Off-e.Size {
+			return Extent{}, w.fail(fmt.Errorf("append sample %d: file %w", w.offs.n, ErrTooLarge))
+		}
+		e.Size += int64(len(p))
+		e.CRC = crc32.Update(e.CRC, crc32.IEEETable, p)
+		w.put(p)
+	}
+	if w.err != nil {
+		return Extent{}, w.err
+	}
+	w.sums.add(e.CRC, w.n)
+	w.offs.add(e.Off, w.n)
+	return e, nil
+}
+
+// Close writes what is buffered, the tables, and last of all the head. Fewer samples than promised
+// is an error and leaves the poison head. Syncing, closing and naming the file is the caller's: only
+// a file that was synced after Close is durable. A second Close returns what the first did.
+func (w *Writer) Close() (Summary, error) {
+	if w.err != nil || w.done {
+		return w.sum, w.err
+	}
+	if w.offs.n < w.n {
+		return Summary{}, w.fail(fmt.Errorf("close a shard of %d samples after %d: %w", w.n, w.offs.n, ErrRange))
+	}
+	w.flush()
+	size := w.bufOff
+
+	var head [headSize]byte
+	putHead(head[:], 0, w.n)
+	crc := crc32.ChecksumIEEE(head[coverOff:])
+	w.bufOff = headSize
+	for i := range w.n {
+		if len(w.buf)+sumSize > cap(w.buf) {
+			crc = w.flushTable(crc)
+		}
+		w.buf = appendSum(w.buf, w.sums.at(i))
+	}
+	for i := range w.n {
+		if len(w.buf)+offSize > cap(w.buf) {
+			crc = w.flushTable(crc)
+		}
+		w.buf = appendOff(w.buf, w.offs.at(i))
+	}
+	crc = w.flushTable(crc)
+
+	putHead(head[:], crc, w.n)
+	if w.writeAt(head[:], 0); w.err != nil {
+		return Summary{}, w.err
+	}
+	w.done, w.buf = true, nil
+	w.sums, w.offs = column[uint32]{}, column[int64]{}
+	w.sum = Summary{Samples: w.n, Size: size, HeaderCRC: crc}
+	return w.sum, nil
+}
+
+// put sends p on its way to the file, through the buffer or past it.
+func (w *Writer) put(p []byte) {
+	for len(p) > 0 && w.err == nil {
+		if len(w.buf) == 0 && len(p) >= cap(w.buf) {
+			w.writeAt(p, w.bufOff)
+			w.bufOff += int64(len(p))
+			return
+		}
+		k := min(len(p), cap(w.buf)-len(w.buf))
+		w.buf = append(w.buf, p[:k]...)
+		p = p[k:]
+		if len(w.buf) == cap(w.buf) {
+			w.flush()
+		}
+	}
+}
+
+func (w *Writer) flush() {
+	if len(w.buf) > 0 {
+		w.writeAt(w.buf, w.bufOff)
+		w.bufOff += int64(len(w.buf))
+		w.buf = w.buf[:0]
+	}
+}
+
+func (w *Writer) flushTable(crc uint32) uint32 {
+	crc = crc32.Update(crc, crc32.IEEETable, w.buf)
+	w.flush()
+	return crc
+}
+
+// writeAt does nothing after an error, so that a head can never follow a failed write.
+func (w *Writer) writeAt(p []byte, off int64) {
+	if w.err != nil {
+		return
+	}
+	k, err := w.w.WriteAt(p, off)
+	if err == nil && k != len(p) {
+		err = io.ErrShortWrite
+	}
+	if err != nil {
+		w.fail(fmt.Errorf("write %d bytes at byte %d: %w", len(p), off, err))
+	}
+}
+
+func (w *Writer) fail(err error) error {
+	w.err, w.buf = err, nil
+	return err
+}
