@@ -13,6 +13,7 @@ type Part struct {
 	Path    string    // where its bytes are
 	Size    int64     // bytes at Path
 	ModTime time.Time // of Path when the part was found; zero: not checked
+	Staged  bool      // Path is a copy made for this run, so ModTime is not that of the source
 }
 
 // Open opens the part and checks that it is still the regular file that was found:

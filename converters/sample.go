@@ -6,6 +6,7 @@ import "math"
 // everything it points to for the next.
 type Sample struct {
 	Key    string
+	Off    int64 // where it starts in its part, bytes, as in its Span
 	Fields []Field
 }
 
