@@ -1,0 +1,130 @@
+// Package atomicfile makes files that appear complete or not at all.
+//
+//	f, err := atomicfile.Create(root, ".tool/tmp/report.tmp")
+//	…write to f…
+//	err = f.Commit("report.json") // synced, then renamed, then its directory synced
+//
+// All names are relative to an [os.Root] and cannot leave it. The temporary name and
+// the final one must be on one file system.
+package atomicfile
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+)
+
+// A File has a temporary name until Commit or Replace gives it its own.
+type File struct {
+	*os.File
+	root   *os.Root
+	tmp    string
+	synced bool
+	done   bool
+}
+
+// Create makes a new file under a temporary name, which must not exist. Its mode is
+// 0644 less the umask.
+func Create(root *os.Root, tmp string) (*File, error) {
+	f, err := root.OpenFile(tmp, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	return &File{File: f, root: root, tmp: tmp}, nil
+}
+
+// Sync brings the file to the device. It may be called before Commit to do something
+// with the durable file first. After an error the file must be discarded: the kernel
+// may have dropped the pages that it could not write, and a second fsync would succeed.
+func (f *File) Sync() error {
+	if err := f.File.Sync(); err != nil {
+		return err
+	}
+	f.synced = true
+	return nil
+}
+
+// Commit gives the file its final name and closes it. A file that has that name
+// already is left alone: the error is then [fs.ErrExist]. After any error the
+// temporary file is gone.
+func (f *File) Commit(name string) error { return f.finish(name, renameNew) }
+
+// Replace is Commit, but takes the place of a file that has the name already.
+func (f *File) Replace(name string) error {
+	return f.finish(name, func(root *os.Root, from, to string) error { return root.Rename(from, to) })
+}
+
+func (f *File) finish(name string, rename func(root *os.Root, from, to string) error) error {
+	defer f.Discard()
+	if !f.synced {
+		if err := f.Sync(); err != nil {
+			return err
+		}
+	}
+	f.done = true
+	err := f.File.Close()
+	if err == nil {
+		err = rename(f.root, f.tmp, name)
+	}
+	if err != nil {
+		return errors.Join(err, f.root.Remove(f.tmp))
+	}
+	return SyncDir(f.root, path.Dir(name))
+}
+
+// Discard closes and removes the file. It does nothing after Commit or Replace.
+func (f *File) Discard() {
+	if f.done {
+		return
+	}
+	f.done = true
+	f.File.Close()
+	f.root.Remove(f.tmp)
+}
+
+// Write makes the file name of what write gives it, by way of the temporary name tmp,
+// replacing what is there.
+func Write(root *os.Root, tmp, name string, write func(io.Writer) error) error {
+	f, err := Create(root, tmp)
+	if err != nil {
+		return err
+	}
+	defer f.Discard()
+	w := bufio.NewWriterSize(f, 1<<16)
+	if err := write(w); err != nil {
+		return err
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	return f.Replace(name)
+}
+
+// SyncDir makes the names in a directory durable.
+func SyncDir(root *os.Root, dir string) error {
+	d, err := root.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+// renameByLink is a rename that never replaces, for systems that know no other: a link
+// under the new name fails where there is one.
+func renameByLink(root *os.Root, from, to string) error {
+	err := root.Link(from, to)
+	if err == nil {
+		return root.Remove(from)
+	}
+	if errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	// The file system has no hard links. The caller is the only writer of the name.
+	if _, err := root.Lstat(to); err == nil {
+		return &fs.PathError{Op: "rename", Path: to, Err: fs.ErrExist}
+	}
+	return root.Rename(from, to)
+}

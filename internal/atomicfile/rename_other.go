@@ -1,0 +1,7 @@
+//go:build !linux
+
+package atomicfile
+
+import "os"
+
+func renameNew(root *os.Root, from, to string) error { return renameByLink(root, from, to) }
