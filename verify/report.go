@@ -1,0 +1,184 @@
+package verify
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/ffconvert/ffconvert/aio"
+	"github.com/ffconvert/ffconvert/record"
+)
+
+// ErrCorrupt says that shards are not what they should be.
+var ErrCorrupt = errors.New("corruption found")
+
+// Kind says what is wrong.
+type Kind string
+
+// The kinds of a Problem.
+const (
+	Missing    Kind = "missing"    // a shard of the dataset is not there
+	Extra      Kind = "extra"      // a file that readers take for a shard is no part of the dataset
+	Resized    Kind = "resized"    // another size than the dataset's shard
+	Swapped    Kind = "swapped"    // sound, but it is another shard of the dataset
+	Changed    Kind = "changed"    // another content than the dataset's shard
+	Header     Kind = "header"     // the header is damaged, cut, or not finished
+	Checksum   Kind = "checksum"   // a sample's bytes differ from its checksum
+	Unreadable Kind = "unreadable" // an I/O error: nothing is known of the bytes
+)
+
+// A Problem is one thing that is wrong with one shard.
+type Problem struct {
+	Shard     string `json:"shard"`
+	Kind      Kind   `json:"kind"`
+	Sample    int64  `json:"sample"` // -1: not of one sample
+	Offset    int64  `json:"offset"` // byte of the file, -1: no one place
+	Transient bool   `json:"transient"`
+	Text      string `json:"problem"`
+
+	err error // of an unreadable file
+}
+
+// String is one line: shard, sample, place, what is wrong.
+func (p Problem) String() string {
+	var b strings.Builder
+	b.WriteString(p.Shard)
+	if p.Sample >= 0 {
+		fmt.Fprintf(&b, ": sample %d", p.Sample)
+	}
+	if p.Offset >= 0 {
+		fmt.Fprintf(&b, ": offset %d", p.Offset)
+	}
+	fmt.Fprintf(&b, ": %s", p.Text)
+	if p.Transient {
+		b.WriteString(" (transient: sound when read again; suspect the device or the memory)")
+	}
+	return b.String()
+}
+
+func (p Problem) same(q Problem) bool {
+	return p.Kind == q.Kind && p.Sample == q.Sample && p.Offset == q.Offset && p.Text == q.Text
+}
+
+// maxProblems bounds the problems that are kept of one shard, so that a shard of ten
+// million damaged samples does not fill the memory. Those beyond are counted.
+const maxProblems = 10_000
+
+// A Result is what was found in one shard.
+type Result struct {
+	Shard    string
+	Summary  record.Summary // zero where the header is unusable
+	Bytes    int64          // read and checked
+	Problems []Problem
+	more     int64 // problems beyond maxProblems
+}
+
+func (res *Result) problem(p Problem) {
+	if len(res.Problems) == maxProblems {
+		res.more++
+		return
+	}
+	p.Shard = res.Shard
+	res.Problems = append(res.Problems, p)
+}
+
+// format enters what the scanner found.
+func (res *Result) format(e *record.FormatError) {
+	kind := Header
+	if e.Sample >= 0 {
+		kind = Checksum
+	}
+	res.problem(Problem{Kind: kind, Sample: e.Sample, Offset: e.Off, Text: e.Err.Error()})
+}
+
+// Err returns the problems as one error, nil where there are none.
+func (res *Result) Err() error {
+	r := Report{}
+	r.add(res)
+	return r.Err()
+}
+
+// A Report is what was found in all shards, and how.
+type Report struct {
+	Shards       int       `json:"shards"` // looked at
+	Samples      int64     `json:"samples"`
+	Bytes        int64     `json:"bytes"` // read and checked
+	Seconds      float64   `json:"seconds"`
+	Backend      string    `json:"backend"` // aio or pread
+	QueueDepth   int       `json:"queue_depth"`
+	PageCache    bool      `json:"page_cache"`         // O_DIRECT was refused somewhere: the page cache was read, not the device
+	Fallback     string    `json:"fallback,omitempty"` // why not Linux AIO
+	CrossChecked bool      `json:"cross_checked"`      // against the list of a dataset's shards
+	Problems     []Problem `json:"problems"`
+	More         int64     `json:"more_problems,omitempty"` // beyond those listed
+
+	direct bool
+}
+
+func (r *Report) add(res *Result) {
+	r.Samples += res.Summary.Samples
+	r.Bytes += res.Bytes
+	r.Problems = append(r.Problems, res.Problems...)
+	r.More += res.more
+}
+
+// backend enters how one worker has read.
+func (r *Report) backend(s aio.Stats) {
+	r.direct = r.direct && s.Direct
+	r.PageCache = !r.direct
+	if r.Backend == "" || s.Backend == aio.Pread {
+		r.Backend = s.Backend.String()
+	}
+	r.Fallback = cmp.Or(r.Fallback, s.Fallback)
+}
+
+// swaps recognises shards that hold what another should hold.
+func (r *Report) swaps(targets []Target, results []Result) {
+	owner := make(map[record.Summary]string)
+	for _, t := range targets {
+		if t.Want != nil {
+			owner[record.Summary{Samples: t.Want.Samples, Size: t.Want.Bytes, HeaderCRC: t.Want.HeaderCRC}] = t.Want.Name
+		}
+	}
+	for i, t := range targets {
+		name, ok := owner[results[i].Summary]
+		if t.Want != nil && ok && name != t.Want.Name {
+			r.Problems = append(r.Problems, Problem{Shard: results[i].Shard, Kind: Swapped, Sample: -1, Offset: -1, Text: "it is the dataset's shard " + name})
+		}
+	}
+}
+
+// MBPerSecond is the rate of verification in 10⁶ bytes a second.
+func (r *Report) MBPerSecond() float64 {
+	if r.Seconds <= 0 {
+		return 0
+	}
+	return float64(r.Bytes) / 1e6 / r.Seconds
+}
+
+// Err returns nil where there is no problem. Otherwise it is [ErrCorrupt], or, where
+// files could only not be read, the first of their I/O errors.
+func (r *Report) Err() error {
+	if len(r.Problems) == 0 {
+		return nil
+	}
+	var unreadable error
+	for _, p := range r.Problems {
+		if p.Kind != Unreadable {
+			return fmt.Errorf("%w: %s", ErrCorrupt, r.summary())
+		}
+		unreadable = cmp.Or(unreadable, p.err)
+	}
+	return fmt.Errorf("%s: %w", r.summary(), cmp.Or(unreadable, fs.ErrInvalid))
+}
+
+// summary is the first problem and the number of the others.
+func (r *Report) summary() string {
+	first := r.Problems[0].String()
+	if n := int64(len(r.Problems)) - 1 + r.More; n > 0 {
+		return fmt.Sprintf("%s, and %d more", first, n)
+	}
+	return first
+}

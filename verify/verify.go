@@ -1,0 +1,250 @@
+// Package verify proves that shards are sound: it re-reads them from the device, past
+// the page cache, and checks the header, every sample's CRC, and that every shard is
+// the one that was expected.
+//
+//	report, err := verify.Dataset(ctx, "out", expected, verify.Options{})
+//	for _, p := range report.Problems { fmt.Println(p) }
+//	return report.Err()
+//
+// It knows no manifest. What to expect of a shard is handed in as plain values.
+package verify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/ffconvert/ffconvert/aio"
+	"github.com/ffconvert/ffconvert/record"
+)
+
+// An Expect is what is known of a shard beforehand.
+type Expect struct {
+	Name      string // file name, no directory
+	Samples   int64
+	Bytes     int64  // of the file
+	HeaderCRC uint32 // as the shard stores it; it pins every sample
+}
+
+// Options say how to verify. The zero value verifies with AIO where the system has it.
+type Options struct {
+	AIO      aio.Options    // its Depth is the queue depth of all workers together
+	Workers  int            // shards read at once; default: the CPUs, 4 at the most
+	Record   record.Options // what a shard may be
+	Progress func(samples, bytes int64)
+}
+
+// A Target is one file to verify, and what is expected of it where that is known.
+type Target struct {
+	Path string
+	Want *Expect
+}
+
+// Files verifies files. Problems are in the order of targets. An error says that the
+// work could not be done at all; what is wrong with files is in the report.
+func Files(ctx context.Context, targets []Target, opts Options) (*Report, error) {
+	start := time.Now()
+	workers := opts.Workers
+	if workers < 1 {
+		workers = min(runtime.GOMAXPROCS(0), 4)
+	}
+	workers = max(1, min(workers, len(targets)))
+	depth := opts.AIO.Depth
+	if depth < 1 {
+		depth = DefaultDepth
+	}
+	each := opts.AIO
+	each.Depth = max(1, depth/workers)
+
+	report := &Report{Shards: len(targets), QueueDepth: each.Depth * workers, direct: true}
+	results := make([]Result, len(targets))
+	next := make(chan int)
+	var mu sync.Mutex
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error {
+		defer close(next)
+		for i := range targets {
+			select {
+			case next <- i:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+		return nil
+	})
+	for range workers {
+		g.Go(func() error {
+			r, err := aio.NewReader(each)
+			if err != nil {
+				return err
+			}
+			for i := range next {
+				if results[i], err = File(ctx, r, targets[i], opts); err != nil {
+					return errors.Join(err, r.Close())
+				}
+			}
+			err = r.Close()
+			mu.Lock()
+			defer mu.Unlock()
+			report.backend(r.Stats())
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	for i := range results {
+		report.add(&results[i])
+	}
+	report.swaps(targets, results)
+	report.Seconds = time.Since(start).Seconds()
+	return report, nil
+}
+
+// DefaultDepth is the number of reads kept in flight, all workers together.
+const DefaultDepth = 32
+
+// Dataset verifies every shard of a directory. Where want is not nil it is the whole
+// list of shards: one that is missing and one too many are problems too.
+func Dataset(ctx context.Context, dir string, want []Expect, opts Options) (*Report, error) {
+	names, err := Shards(dir)
+	if err != nil {
+		return nil, err
+	}
+	var targets []Target
+	var missing, extra []Problem
+	for i := range want {
+		if !slices.Contains(names, want[i].Name) {
+			missing = append(missing, Problem{Shard: want[i].Name, Kind: Missing, Sample: -1, Offset: -1, Text: "the shard is missing"})
+		}
+	}
+	for _, name := range names {
+		i := slices.IndexFunc(want, func(e Expect) bool { return e.Name == name })
+		t := Target{Path: filepath.Join(dir, name)}
+		switch {
+		case i >= 0:
+			t.Want = &want[i]
+		case want != nil:
+			extra = append(extra, Problem{Shard: name, Kind: Extra, Sample: -1, Offset: -1, Text: "no shard of that name belongs to the dataset, yet readers will take it"})
+		}
+		targets = append(targets, t)
+	}
+	report, err := Files(ctx, targets, opts)
+	if err != nil {
+		return nil, err
+	}
+	report.CrossChecked = want != nil
+	report.Problems = slices.Concat(missing, extra, report.Problems)
+	return report, nil
+}
+
+// Shards lists the names in dir that readers take for shards, sorted as strings.
+func Shards(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), record.Ext) {
+			names = append(names, e.Name())
+		}
+	}
+	return names, nil
+}
+
+// File verifies one file with a reader that the caller owns. An error is a cancelled
+// context or a reader that cannot go on; all else is in the result.
+func File(ctx context.Context, r *aio.Reader, t Target, opts Options) (Result, error) {
+	res, err := scan(ctx, r, t, opts)
+	if err != nil || len(res.Problems) == 0 {
+		return res, err
+	}
+	// A difference is read once more: what the device gives then tells a failing
+	// transfer from damaged data.
+	opts.Progress = nil
+	again, err := scan(ctx, r, t, opts)
+	if err != nil {
+		return res, err
+	}
+	for i := range res.Problems {
+		if !slices.ContainsFunc(again.Problems, res.Problems[i].same) {
+			res.Problems[i].Transient = true
+		}
+	}
+	return res, nil
+}
+
+// scan reads a file once, from its first byte to its last.
+func scan(ctx context.Context, r *aio.Reader, t Target, opts Options) (Result, error) {
+	res := Result{Shard: filepath.Base(t.Path)}
+	f, err := r.Open(t.Path)
+	if err != nil {
+		res.unreadable(err)
+		return res, ctx.Err()
+	}
+	defer f.Close()
+	s := record.NewScanner("", f.Size(), opts.Record)
+	s.Problem = res.format
+	for block, err := range r.Sweep(ctx, f, 0, f.Size()) {
+		if err != nil {
+			if ctx.Err() != nil {
+				return res, ctx.Err()
+			}
+			res.unreadable(err)
+			return res, nil
+		}
+		before := s.Samples()
+		n, err := s.Write(block)
+		res.Bytes += int64(n)
+		if opts.Progress != nil {
+			opts.Progress(s.Samples()-before, int64(n))
+		}
+		if err != nil {
+			break // the scanner has reported why
+		}
+	}
+	res.Summary, _ = s.Close() // what is wrong went to res.format
+	if t.Want != nil {
+		res.compare(f.Size(), t.Want)
+	}
+	return res, ctx.Err()
+}
+
+// unreadable enters an I/O error.
+func (res *Result) unreadable(err error) {
+	if errors.Is(err, fs.ErrNotExist) {
+		res.problem(Problem{Kind: Missing, Sample: -1, Offset: -1, Text: "the shard is missing", err: err})
+		return
+	}
+	res.problem(Problem{Kind: Unreadable, Sample: -1, Offset: -1, Text: err.Error(), err: err})
+}
+
+// compare enters how a file differs from what was expected of it.
+func (res *Result) compare(size int64, want *Expect) {
+	differs := func(kind Kind, format string, args ...any) {
+		res.problem(Problem{Kind: kind, Sample: -1, Offset: -1, Text: fmt.Sprintf(format, args...)})
+	}
+	if size != want.Bytes {
+		differs(Resized, "it has %d bytes, the dataset's shard has %d", size, want.Bytes)
+	}
+	if res.Summary.Size == 0 {
+		return // no header to compare
+	}
+	if res.Summary.Samples != want.Samples {
+		differs(Changed, "it has %d samples, the dataset's shard has %d", res.Summary.Samples, want.Samples)
+	}
+	if res.Summary.HeaderCRC != want.HeaderCRC {
+		differs(Changed, "its header checksum is %08x, the dataset's shard has %08x", res.Summary.HeaderCRC, want.HeaderCRC)
+	}
+}
