@@ -1,0 +1,95 @@
+package shard
+
+import "github.com/ffconvert/ffconvert/converters"
+
+// An Account says what became of everything that was found. It balances when
+//
+//	Entries = those in samples + the sum of Skipped
+//	Samples = those written + SamplesLeftOut
+//	Fields  = those written + FieldsLeftOut
+type Account struct {
+	Entries        int64            `json:"entries"`                    // tar members, files, rows, items
+	Samples        int64            `json:"samples"`                    // found
+	SamplesLeftOut int64            `json:"samples_left_out,omitempty"` // for a missing field
+	Fields         int64            `json:"fields"`                     // of all samples found
+	FieldsLeftOut  int64            `json:"fields_left_out,omitempty"`  // not selected, or of a sample left out
+	Skipped        map[string]int64 `json:"skipped,omitempty"`          // entries that belong to no sample, by reason
+	Waived         map[string]int64 `json:"waived,omitempty"`           // findings accepted by a flag
+
+	// Seen counts, by name of field, the samples written that have it. It describes
+	// the dataset and is no part of the balance.
+	Seen map[string]FieldCount `json:"seen,omitempty"`
+}
+
+// A FieldCount says how often a field occurs and how large it is in all.
+type FieldCount struct {
+	Samples int64 `json:"samples"`
+	Bytes   int64 `json:"bytes"`
+}
+
+// Written returns the number of samples that become records.
+func (a *Account) Written() int64 { return a.Samples - a.SamplesLeftOut }
+
+// FieldsWritten returns the number of fields that become part of records.
+func (a *Account) FieldsWritten() int64 { return a.Fields - a.FieldsLeftOut }
+
+// EntriesSkipped returns the number of entries that belong to no sample.
+func (a *Account) EntriesSkipped() int64 {
+	n := int64(0)
+	for _, c := range a.Skipped {
+		n += c
+	}
+	return n
+}
+
+func (a *Account) skip(s *converters.Span) {
+	if s.Waived {
+		a.Waived = increment(a.Waived, s.Skip, 1)
+		return
+	}
+	n := int64(max(1, s.Entries))
+	a.Entries += n
+	a.Skipped = increment(a.Skipped, s.Skip, n)
+}
+
+func (a *Account) names(s *converters.Sample) {
+	if a.Seen == nil {
+		a.Seen = make(map[string]FieldCount)
+	}
+	for i := range s.Fields {
+		c := a.Seen[s.Fields[i].Name]
+		c.Samples++
+		c.Bytes += s.Fields[i].Value.Len()
+		a.Seen[s.Fields[i].Name] = c
+	}
+}
+
+// merge adds another account to this one.
+func (a *Account) merge(b *Account) {
+	a.Entries += b.Entries
+	a.Samples += b.Samples
+	a.SamplesLeftOut += b.SamplesLeftOut
+	a.Fields += b.Fields
+	a.FieldsLeftOut += b.FieldsLeftOut
+	for reason, n := range b.Skipped {
+		a.Skipped = increment(a.Skipped, reason, n)
+	}
+	for what, n := range b.Waived {
+		a.Waived = increment(a.Waived, what, n)
+	}
+	for name, c := range b.Seen {
+		if a.Seen == nil {
+			a.Seen = make(map[string]FieldCount)
+		}
+		sum := a.Seen[name]
+		a.Seen[name] = FieldCount{sum.Samples + c.Samples, sum.Bytes + c.Bytes}
+	}
+}
+
+func increment(m map[string]int64, key string, n int64) map[string]int64 {
+	if m == nil {
+		m = make(map[string]int64)
+	}
+	m[key] += n
+	return m
+}

@@ -1,0 +1,167 @@
+package shard
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/internal/atomicfile"
+	"github.com/ffconvert/ffconvert/verify"
+)
+
+const manifestVersion = 1
+
+// maxManifest bounds the size of a manifest that is read: a million sources take about
+// 300 MB.
+const maxManifest = 1 << 30
+
+// ErrManifest says that a manifest is damaged or not one of ours.
+var ErrManifest = errors.New("manifest is damaged")
+
+// A Manifest accounts for a finished dataset. It is written last.
+type Manifest struct {
+	Version    int             `json:"ffconvert_manifest"`
+	Tool       string          `json:"tool"`
+	Created    time.Time       `json:"created"`
+	PlanDigest string          `json:"plan_sha256"`
+	Source     SourceSpec      `json:"source"`
+	Encode     encode.Options  `json:"encode"`
+	Shuffle    *Shuffle        `json:"shuffle,omitempty"`
+	Verified   bool            `json:"verified"` // each shard was re-read from the device and checked
+	Totals     Totals          `json:"totals"`
+	Shards     []ManifestShard `json:"shards"`
+	Sources    []Part          `json:"sources"`
+}
+
+// Totals are the closing balance: what was found, and what became of it.
+type Totals struct {
+	Shards         int              `json:"shards"`
+	Bytes          int64            `json:"bytes"` // of all shards
+	EntriesRead    int64            `json:"entries_read"`
+	EntriesSkipped int64            `json:"entries_skipped"`
+	Skipped        map[string]int64 `json:"skipped,omitempty"`
+	Waived         map[string]int64 `json:"waived,omitempty"`
+	SamplesFound   int64            `json:"samples_found"`
+	SamplesWritten int64            `json:"samples_written"` // counted while writing
+	SamplesLeftOut int64            `json:"samples_left_out"`
+	FieldsFound    int64            `json:"fields_found"`
+	FieldsWritten  int64            `json:"fields_written"` // counted while writing
+	FieldsLeftOut  int64            `json:"fields_left_out"`
+}
+
+// A ManifestShard identifies a shard.
+type ManifestShard struct {
+	Name      string `json:"name"`
+	Samples   int64  `json:"samples"`
+	Bytes     int64  `json:"bytes"`
+	HeaderCRC uint32 `json:"header_crc32"`
+}
+
+func newManifest(plan *Plan, digest string, j *journal, tool string) *Manifest {
+	m := &Manifest{
+		Version: manifestVersion, Tool: tool, Created: time.Now().UTC().Truncate(time.Second), PlanDigest: digest,
+		Source: plan.Source, Encode: plan.Encode, Shuffle: plan.Shuffle, Verified: true,
+		Sources: slices.Clone(plan.Parts),
+	}
+	for i := range m.Sources {
+		m.Sources[i].Account.Seen = nil // meta.json tells that of the whole dataset
+	}
+	a := plan.Account()
+	m.Totals = Totals{
+		Shards:      len(plan.Shards),
+		EntriesRead: a.Entries, EntriesSkipped: a.EntriesSkipped(), Skipped: a.Skipped, Waived: a.Waived,
+		SamplesFound: a.Samples, SamplesLeftOut: a.SamplesLeftOut,
+		FieldsFound: a.Fields, FieldsLeftOut: a.FieldsLeftOut,
+	}
+	for i := range plan.Shards {
+		done := j.done[plan.Shards[i].Name]
+		m.Shards = append(m.Shards, ManifestShard{done.Name, done.Samples, done.Bytes, done.HeaderCRC})
+		m.Totals.Bytes += done.Bytes
+		m.Totals.SamplesWritten += done.Samples
+		m.Totals.FieldsWritten += done.Fields
+		m.Verified = m.Verified && done.Verified
+	}
+	return m
+}
+
+// balance says whether what was counted while indexing is what was counted while
+// writing.
+func (m *Manifest) balance() error {
+	t := &m.Totals
+	if t.SamplesFound != t.SamplesWritten+t.SamplesLeftOut {
+		return fmt.Errorf("%w: %d samples found, %d written, %d left out", ErrUnbalanced, t.SamplesFound, t.SamplesWritten, t.SamplesLeftOut)
+	}
+	if t.FieldsFound != t.FieldsWritten+t.FieldsLeftOut {
+		return fmt.Errorf("%w: %d fields found, %d written, %d left out", ErrUnbalanced, t.FieldsFound, t.FieldsWritten, t.FieldsLeftOut)
+	}
+	return nil
+}
+
+// ReadManifest reads the manifest of a dataset. Names in it are local: they cannot lead
+// out of the directory.
+func ReadManifest(dir string) (*Manifest, error) {
+	f, err := os.Open(filepath.Join(dir, ManifestName))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	m, err := decodeManifest(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w: %w", f.Name(), ErrManifest, err)
+	}
+	return m, nil
+}
+
+func decodeManifest(r io.Reader) (*Manifest, error) {
+	var m Manifest
+	if err := json.NewDecoder(io.LimitReader(r, maxManifest)).Decode(&m); err != nil {
+		return nil, err
+	}
+	if m.Version != manifestVersion {
+		return nil, fmt.Errorf("version %d, this program reads %d", m.Version, manifestVersion)
+	}
+	seen := make(map[string]bool)
+	for _, s := range m.Shards {
+		if !shardName.MatchString(s.Name) {
+			return nil, fmt.Errorf("%q is no name of a shard", s.Name)
+		}
+		if seen[s.Name] {
+			return nil, fmt.Errorf("shard %q stands there twice", s.Name)
+		}
+		seen[s.Name] = true
+	}
+	return &m, nil
+}
+
+// Expect returns what a verifier is to expect of the shards.
+func (m *Manifest) Expect() []verify.Expect {
+	want := make([]verify.Expect, len(m.Shards))
+	for i, s := range m.Shards {
+		want[i] = verify.Expect{Name: s.Name, Samples: s.Samples, Bytes: s.Bytes, HeaderCRC: s.HeaderCRC}
+	}
+	return want
+}
+
+// Meta is what a dataset says of itself.
+type Meta struct {
+	Fields map[string]FieldCount `json:"fields"` // of the samples, by name
+}
+
+func newMeta(plan *Plan) Meta {
+	a := plan.Account()
+	return Meta{Fields: a.Seen}
+}
+
+func (o *Output) writeJSON(name string, v any) error {
+	return atomicfile.Write(o.root, tmp(name), name, func(w io.Writer) error {
+		enc := json.NewEncoder(w)
+		enc.SetIndent("", "  ")
+		return enc.Encode(v)
+	})
+}

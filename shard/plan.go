@@ -1,0 +1,204 @@
+package shard
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"sort"
+
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/record"
+)
+
+// ErrEmpty says that a dataset holds no sample to write.
+var ErrEmpty = errors.New("no samples")
+
+// A Plan says which samples every shard holds. It is all that is needed to write any
+// one shard, on any machine that sees the sources.
+type Plan struct {
+	Source  SourceSpec
+	Encode  encode.Options
+	Shuffle *Shuffle // nil: samples keep their order
+	Parts   []Part
+	Shards  []Shard
+}
+
+// A SourceSpec says how the parts are to be opened.
+type SourceSpec struct {
+	Format  string            `json:"format"`            // a row of the command's table of formats: "tar"
+	Options map[string]string `json:"options,omitempty"` // its flags that differ from their default
+}
+
+// A Shuffle puts all samples of a dataset in an order drawn from Seed.
+type Shuffle struct {
+	Seed uint64 `json:"seed"`
+}
+
+// A Part is a part of the source as the index found it.
+type Part struct {
+	Name    string  `json:"name"`
+	Size    int64   `json:"size"` // bytes, uncompressed
+	Account Account `json:"account"`
+}
+
+// A Shard is one file to be written.
+type Shard struct {
+	Name    string
+	Samples int64            // N
+	Bytes   int64            // of the whole file, header included
+	Runs    []converters.Run // where its samples are; they may pass over some that are left out
+}
+
+// Options say how to make a plan. The zero value keeps the order of the samples and
+// follows FFRecord's own rule for sizes.
+type Options struct {
+	Source  SourceSpec
+	Encode  encode.Options
+	Sizes   Sizes
+	Shuffle *Shuffle
+}
+
+// NewPlan plans even shards: as many as the sizes say, the largest as small as can be,
+// largest − smallest ≤ the largest sample. It is a pure function: the same index and
+// options give the same plan.
+func NewPlan(parts []PartIndex, opts Options) (*Plan, error) {
+	plan := &Plan{Source: opts.Source, Encode: opts.Encode, Shuffle: opts.Shuffle}
+	var total, samples, largest int64
+	for i := range parts {
+		if parts[i].cost() > math.MaxInt64-total {
+			return nil, fmt.Errorf("%w: the dataset is larger than 8 EiB", converters.ErrLimit)
+		}
+		total += parts[i].cost()
+		samples += parts[i].Account.Written()
+		largest = max(largest, parts[i].largest)
+		plan.Parts = append(plan.Parts, parts[i].Part)
+	}
+	if samples == 0 {
+		return nil, ErrEmpty
+	}
+	shards, err := opts.Sizes.count(total, samples)
+	if err != nil {
+		return nil, err
+	}
+	order := newSequence(parts)
+	if opts.Shuffle != nil {
+		order = newShuffled(parts, samples, *opts.Shuffle)
+	}
+	from := 0
+	for i, end := range cut(order, int(shards), largest) {
+		s := order.shard(from, end)
+		s.Name = record.Name(i, int(shards))
+		plan.Shards = append(plan.Shards, s)
+		from = end
+	}
+	return plan, nil
+}
+
+// Totals returns the number of samples and bytes of all shards.
+func (p *Plan) Totals() (samples, bytes int64) {
+	for i := range p.Shards {
+		samples += p.Shards[i].Samples
+		bytes += p.Shards[i].Bytes
+	}
+	return samples, bytes
+}
+
+// Account returns the accounts of all parts, added up.
+func (p *Plan) Account() Account {
+	var a Account
+	for i := range p.Parts {
+		a.merge(&p.Parts[i].Account)
+	}
+	return a
+}
+
+// A samplesInOrder is an ordering that can say what a shard cut out of it holds.
+type samplesInOrder interface {
+	ordering
+	shard(from, end int) Shard
+}
+
+// A sequence is all samples in the order of the input.
+type sequence struct {
+	parts  []PartIndex
+	starts []int   // number of samples before each part
+	costs  []int64 // cost of all samples before each part
+	n      int
+}
+
+func newSequence(parts []PartIndex) samplesInOrder {
+	s := &sequence{parts: parts}
+	cost := int64(0)
+	for i := range parts {
+		s.starts = append(s.starts, s.n)
+		s.costs = append(s.costs, cost)
+		s.n += len(parts[i].ends)
+		cost += parts[i].cost()
+	}
+	return s
+}
+
+func (s *sequence) len() int { return s.n }
+
+// part returns the part that sample i lies in.
+func (s *sequence) part(i int) int {
+	return sort.Search(len(s.starts), func(p int) bool { return s.starts[p] > i }) - 1
+}
+
+func (s *sequence) end(i int) int64 {
+	p := s.part(i)
+	return s.costs[p] + s.parts[p].ends[i-s.starts[p]]
+}
+
+func (s *sequence) shard(from, end int) Shard {
+	var b shardBuilder
+	for from < end {
+		p := s.part(from)
+		part := &s.parts[p]
+		first, last := from-s.starts[p], min(end-s.starts[p], len(part.ends))
+		b.run(part, p, first, last)
+		from = s.starts[p] + last
+	}
+	return b.shard()
+}
+
+// A shardBuilder puts runs together.
+type shardBuilder struct {
+	Shard
+	payload int64
+}
+
+// run adds the samples first to last (exclusive) of part p, unless all are left out.
+func (b *shardBuilder) run(part *PartIndex, p, first, last int) {
+	before, samples := int64(0), int64(0)
+	if first > 0 {
+		before = part.ends[first-1]
+	}
+	cost := part.ends[last-1] - before
+	if cost == 0 {
+		return
+	}
+	if part.Account.SamplesLeftOut == 0 {
+		samples = int64(last - first)
+	} else {
+		for _, end := range part.ends[first:last] {
+			if end > before {
+				samples++
+			}
+			before = end
+		}
+	}
+	b.Samples += samples
+	b.payload += cost - samples*tableRow
+	if n := len(b.Runs); n > 0 && b.Runs[n-1].Part == p && b.Runs[n-1].First+b.Runs[n-1].Count == int64(first) {
+		b.Runs[n-1].Count += int64(last - first)
+		return
+	}
+	b.Runs = append(b.Runs, converters.Run{Part: p, First: int64(first), Off: part.offs[first], Count: int64(last - first)})
+}
+
+func (b *shardBuilder) shard() Shard {
+	b.Bytes = record.FileSize(b.Samples, b.payload)
+	return b.Shard
+}

@@ -1,0 +1,169 @@
+package shard
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/record"
+)
+
+// A plan file is lines of JSON: a head, a line a part, a line a shard, and a last line
+// with the SHA-256 of all before it. The line of a shard and those of the parts are
+// enough to write that shard. It names no time and no machine, so that the same input
+// and options give the same file anywhere.
+
+const planVersion = 1
+
+// maxLine bounds one line of a plan file or journal. A shuffled shard of ten million
+// samples takes about 400 MB.
+const maxLine = 1 << 30
+
+// ErrPlan says that a plan file is damaged or not one of ours.
+var ErrPlan = errors.New("plan file is damaged")
+
+type planHead struct {
+	Version int            `json:"ffconvert_plan"`
+	Source  SourceSpec     `json:"source"`
+	Encode  encode.Options `json:"encode"`
+	Shuffle *Shuffle       `json:"shuffle,omitempty"`
+	Parts   int            `json:"parts"`
+	Shards  int            `json:"shards"`
+}
+
+type planShard struct {
+	Name    string     `json:"name"`
+	Samples int64      `json:"samples"`
+	Bytes   int64      `json:"bytes"`
+	Runs    [][4]int64 `json:"runs"` // part, first, offset, count
+}
+
+type planFoot struct {
+	Digest string `json:"sha256"`
+}
+
+// Write writes the plan file and returns its digest.
+func (p *Plan) Write(w io.Writer) (digest string, err error) {
+	sum := sha256.New()
+	out := bufio.NewWriter(w)
+	enc := json.NewEncoder(io.MultiWriter(out, sum))
+	if err := enc.Encode(planHead{planVersion, p.Source, p.Encode, p.Shuffle, len(p.Parts), len(p.Shards)}); err != nil {
+		return "", err
+	}
+	for i := range p.Parts {
+		if err := enc.Encode(&p.Parts[i]); err != nil {
+			return "", err
+		}
+	}
+	for i := range p.Shards {
+		s := &p.Shards[i]
+		line := planShard{s.Name, s.Samples, s.Bytes, make([][4]int64, len(s.Runs))}
+		for j, r := range s.Runs {
+			line.Runs[j] = [4]int64{int64(r.Part), r.First, r.Off, r.Count}
+		}
+		if err := enc.Encode(line); err != nil {
+			return "", err
+		}
+	}
+	digest = hex.EncodeToString(sum.Sum(nil))
+	if err := json.NewEncoder(out).Encode(planFoot{digest}); err != nil {
+		return "", err
+	}
+	return digest, out.Flush()
+}
+
+// Digest returns the digest of the plan's file.
+func (p *Plan) Digest() (string, error) { return p.Write(io.Discard) }
+
+// ReadPlan reads a plan file. What it returns is sound in itself: names are those that
+// shards have, runs lie inside their parts, and the digest is right.
+func ReadPlan(r io.Reader) (*Plan, error) {
+	in := bufio.NewScanner(r)
+	in.Buffer(nil, maxLine)
+	sum := sha256.New()
+	line := func(v any) error {
+		if !in.Scan() {
+			return errors.Join(in.Err(), io.ErrUnexpectedEOF)
+		}
+		if _, isFoot := v.(*planFoot); !isFoot {
+			sum.Write(in.Bytes())
+			sum.Write([]byte{'\n'})
+		}
+		dec := json.NewDecoder(bytes.NewReader(in.Bytes()))
+		dec.DisallowUnknownFields()
+		return dec.Decode(v)
+	}
+	p, err := readPlan(line)
+	if err == nil {
+		var foot planFoot
+		if err = line(&foot); err == nil && foot.Digest != hex.EncodeToString(sum.Sum(nil)) {
+			err = errors.New("its digest is wrong")
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrPlan, err)
+	}
+	return p, nil
+}
+
+func readPlan(line func(any) error) (*Plan, error) {
+	var head planHead
+	if err := line(&head); err != nil {
+		return nil, err
+	}
+	if head.Version != planVersion {
+		return nil, fmt.Errorf("version %d, this program reads %d", head.Version, planVersion)
+	}
+	p := &Plan{Source: head.Source, Encode: head.Encode, Shuffle: head.Shuffle}
+	for range head.Parts {
+		var part Part
+		if err := line(&part); err != nil {
+			return nil, err
+		}
+		p.Parts = append(p.Parts, part)
+	}
+	for i := range head.Shards {
+		var l planShard
+		if err := line(&l); err != nil {
+			return nil, err
+		}
+		s := Shard{Name: l.Name, Samples: l.Samples, Bytes: l.Bytes}
+		for _, r := range l.Runs {
+			s.Runs = append(s.Runs, converters.Run{Part: int(r[0]), First: r[1], Off: r[2], Count: r[3]})
+		}
+		if err := p.checkShard(&s, record.Name(i, head.Shards)); err != nil {
+			return nil, fmt.Errorf("shard %d: %w", i, err)
+		}
+		p.Shards = append(p.Shards, s)
+	}
+	return p, nil
+}
+
+// checkShard says what is wrong with a shard that was read.
+func (p *Plan) checkShard(s *Shard, name string) error {
+	if s.Name != name {
+		return fmt.Errorf("it is named %q, not %q", s.Name, name)
+	}
+	found := int64(0)
+	for _, r := range s.Runs {
+		if r.Part < 0 || r.Part >= len(p.Parts) {
+			return fmt.Errorf("part %d does not exist", r.Part)
+		}
+		part := &p.Parts[r.Part]
+		if r.Count < 1 || r.First < 0 || r.First > part.Account.Samples-r.Count || r.Off < 0 || r.Off > part.Size {
+			return fmt.Errorf("run %v lies outside part %q", r, part.Name)
+		}
+		found += r.Count
+	}
+	if s.Samples < 1 || s.Samples > found || s.Bytes < record.FileSize(s.Samples, 0) {
+		return fmt.Errorf("%d samples of %d bytes do not come of runs of %d samples", s.Samples, s.Bytes, found)
+	}
+	return nil
+}

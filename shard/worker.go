@@ -1,0 +1,130 @@
+package shard
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/ffconvert/ffconvert/aio"
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/internal/atomicfile"
+	"github.com/ffconvert/ffconvert/record"
+	"github.com/ffconvert/ffconvert/verify"
+)
+
+// A worker writes one shard after another.
+type worker struct {
+	*writer
+	enc    *encode.Encoder
+	reader *aio.Reader // nil: shards are not verified
+}
+
+// write makes one shard: a temporary file, its room reserved, filled and synced; re-read
+// from the device; then its index and itself under their final names, durably; last the
+// journal.
+func (k *worker) write(ctx context.Context, s *Shard) error {
+	f, err := atomicfile.Create(k.out.root, tmp(s.Name))
+	if err != nil {
+		return err
+	}
+	defer f.Discard()
+	if err := reserve(f.File, s.Bytes); err != nil {
+		return fmt.Errorf("reserve %s for %s: %w", bytesText(s.Bytes), s.Name, err)
+	}
+	index, err := createIndex(k.out.root, s.Name)
+	if err != nil {
+		return err
+	}
+	defer index.discard()
+
+	done, err := k.fill(ctx, s, f, index)
+	if err != nil {
+		return err
+	}
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	if k.reader != nil {
+		if err := k.verify(ctx, f.Name(), done); err != nil {
+			return err
+		}
+		done.Verified = true
+	}
+	if err := index.commit(); err != nil {
+		return err
+	}
+	// A shard that has the name without being in the journal is one whose process was
+	// stopped in between, or one that no longer is what the journal says.
+	if err := k.out.remove(s.Name); err != nil {
+		return err
+	}
+	if err := f.Commit(s.Name); err != nil {
+		return err
+	}
+	return k.journal.add(done)
+}
+
+// fill writes the records of a shard and its index rows.
+func (k *worker) fill(ctx context.Context, s *Shard, f *atomicfile.File, index *indexFile) (finished, error) {
+	done := finished{Name: s.Name}
+	w, err := record.NewWriter(newWriteBehind(f.File), s.Samples)
+	if err != nil {
+		return done, err
+	}
+	for _, run := range s.Runs {
+		for sample, err := range k.src.Read(ctx, run) {
+			if err != nil {
+				return done, err
+			}
+			rec, err := k.enc.Encode(sample)
+			if errors.Is(err, encode.ErrSkip) {
+				continue
+			}
+			if err == nil && done.Samples == s.Samples {
+				err = fmt.Errorf("%w: there are more samples than were indexed", converters.ErrChanged)
+			}
+			if err != nil {
+				return done, k.place(run, sample, err)
+			}
+			at, err := w.Append(rec.Parts...)
+			if err != nil {
+				return done, err
+			}
+			if err := index.add(done.Samples, run.Part, sample, at); err != nil {
+				return done, err
+			}
+			done.Samples++
+			done.Fields += int64(rec.Fields)
+			k.progress.Add(1, at.Size)
+		}
+	}
+	if done.Samples < s.Samples {
+		return done, fmt.Errorf("%s: %w: %d of the %d samples indexed for it are left", s.Name, converters.ErrChanged, done.Samples, s.Samples)
+	}
+	sum, err := w.Close()
+	if err != nil {
+		return done, err
+	}
+	if sum.Size != s.Bytes {
+		return done, fmt.Errorf("%s: %w: it has %d bytes, %d were indexed for it", s.Name, converters.ErrChanged, sum.Size, s.Bytes)
+	}
+	done.Bytes, done.HeaderCRC = sum.Size, sum.HeaderCRC
+	return done, nil
+}
+
+// place says where in the source an error came about.
+func (k *worker) place(run converters.Run, s *converters.Sample, err error) error {
+	return &converters.Error{Part: k.plan.Parts[run.Part].Name, Off: s.Off, Entry: s.Key, Err: err}
+}
+
+// verify re-reads a synced shard from the device.
+func (k *worker) verify(ctx context.Context, path string, done finished) error {
+	res, err := verify.File(ctx, k.reader, verify.Target{Path: path, Want: &verify.Expect{
+		Name: done.Name, Samples: done.Samples, Bytes: done.Bytes, HeaderCRC: done.HeaderCRC,
+	}}, verify.Options{Progress: func(_, bytes int64) { k.progress.Add(0, bytes) }})
+	if err != nil {
+		return err
+	}
+	return res.Err()
+}

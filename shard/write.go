@@ -1,0 +1,214 @@
+package shard
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/ffconvert/ffconvert/aio"
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/internal/atomicfile"
+	"github.com/ffconvert/ffconvert/record"
+)
+
+// ErrUnbalanced says that what was written is not what was found. It is an internal
+// error: nothing of the input may be lost without one of the others.
+var ErrUnbalanced = errors.New("written and found samples differ")
+
+// WriteOptions say how to write, never what: shards do not depend on them.
+type WriteOptions struct {
+	Workers   int         // shards written at once; default: the CPUs this process may use
+	Overwrite bool        // replace another dataset in the output
+	NoVerify  bool        // do not re-read the shards from the device
+	AIO       aio.Options // for verifying; Depth is of each worker, default 8
+	Progress  Progress    // may be nil
+	Tool      string      // name and version of the program, for the manifest
+}
+
+// A Report says what Write has done.
+type Report struct {
+	Manifest *Manifest
+	Kept     int     // shards that a run before had finished
+	Verified bool    // every shard was re-read and checked, now or then
+	Seconds  float64 // this run
+	Backend  string  // of verification: aio or pread; empty where nothing was verified
+	Fallback string  // why not Linux AIO
+}
+
+// Write writes the shards of a plan and commits them with a manifest. What a run by the
+// same plan has finished before is kept; so an interrupted Write is resumed by calling
+// it again, with the same result to the byte. After an error every file under a final
+// name is complete and sound, and there is no manifest.
+func Write(ctx context.Context, src converters.Source, plan *Plan, out *Output, opts WriteOptions) (*Report, error) {
+	start := time.Now()
+	spec, err := encode.Parse(plan.Encode)
+	if err != nil {
+		return nil, err
+	}
+	digest, err := plan.Digest()
+	if err != nil {
+		return nil, err
+	}
+	journal, err := out.begin(plan, digest, src.Parts(), opts.Overwrite)
+	if err != nil {
+		return nil, err
+	}
+	defer journal.close()
+	w := &writer{src: src, plan: plan, out: out, spec: spec, journal: journal, opts: opts}
+	report := &Report{}
+	todo := w.todo()
+	report.Kept = len(plan.Shards) - len(todo)
+	if len(todo) > 0 {
+		if err := out.remove(ManifestName); err != nil {
+			return nil, err
+		}
+		if err := w.writeAll(ctx, todo); err != nil {
+			return nil, err
+		}
+	}
+	if report.Manifest, err = out.commit(plan, digest, journal, opts.Tool); err != nil {
+		return nil, err
+	}
+	report.Verified = report.Manifest.Verified
+	report.Backend, report.Fallback = w.backend, w.fallback
+	report.Seconds = time.Since(start).Seconds()
+	return report, nil
+}
+
+// A writer is what the workers of one Write share.
+type writer struct {
+	src      converters.Source
+	plan     *Plan
+	out      *Output
+	spec     *encode.Spec
+	journal  *journal
+	opts     WriteOptions
+	progress Progress
+
+	mu                sync.Mutex
+	backend, fallback string
+}
+
+// todo returns the shards that are not finished yet.
+func (w *writer) todo() []int {
+	var todo []int
+	for i := range w.plan.Shards {
+		s := &w.plan.Shards[i]
+		done, ok := w.journal.done[s.Name]
+		if !ok || !done.Verified && !w.opts.NoVerify || done.Bytes != s.Bytes || !w.out.holds(done) {
+			todo = append(todo, i)
+		}
+	}
+	return todo
+}
+
+func (w *writer) writeAll(ctx context.Context, todo []int) error {
+	workers := cmp.Or(w.opts.Workers, runtime.GOMAXPROCS(0))
+	total := int64(0)
+	for _, i := range todo {
+		total += w.plan.Shards[i].Bytes
+	}
+	if w.opts.NoVerify {
+		w.progress = startPhase(w.opts.Progress, "write", total)
+	} else {
+		w.progress = startPhase(w.opts.Progress, "write + verify", 2*total)
+	}
+	next := make(chan int)
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error {
+		defer close(next)
+		for _, i := range todo {
+			select {
+			case next <- i:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+		return nil
+	})
+	for range max(1, min(workers, len(todo))) {
+		g.Go(func() error { return w.work(ctx, next) })
+	}
+	return g.Wait()
+}
+
+// work writes the shards that it is given, with memory of its own.
+func (w *writer) work(ctx context.Context, shards <-chan int) (err error) {
+	k := &worker{writer: w, enc: w.spec.NewEncoder()}
+	if !w.opts.NoVerify {
+		o := w.opts.AIO
+		o.Depth = cmp.Or(o.Depth, 8)
+		if k.reader, err = aio.NewReader(o); err != nil {
+			return err
+		}
+		defer func() {
+			err = errors.Join(err, k.reader.Close())
+			w.verifiedBy(k.reader.Stats())
+		}()
+	}
+	for i := range shards {
+		if err := k.write(ctx, &w.plan.Shards[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *writer) verifiedBy(s aio.Stats) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.backend == "" || s.Backend == aio.Pread {
+		w.backend = s.Backend.String()
+	}
+	w.fallback = cmp.Or(w.fallback, s.Fallback)
+}
+
+// holds reports whether a finished shard still has its name, its size and its header.
+func (o *Output) holds(f finished) bool {
+	r, err := record.Open(o.path(f.Name), record.Options{})
+	if err != nil {
+		return false
+	}
+	defer r.Close()
+	got := r.Files()[0]
+	return got.Samples == f.Samples && got.Size == f.Bytes && got.HeaderCRC == f.HeaderCRC && o.has(indexName(f.Name))
+}
+
+// write makes the file name of what v writes.
+func (o *Output) write(name string, v interface {
+	Write(io.Writer) (string, error)
+}) error {
+	return atomicfile.Write(o.root, tmp(name), name, func(w io.Writer) error {
+		_, err := v.Write(w)
+		return err
+	})
+}
+
+// commit closes the balance and writes the manifest, which completes the dataset.
+func (o *Output) commit(plan *Plan, digest string, j *journal, tool string) (*Manifest, error) {
+	m := newManifest(plan, digest, j, tool)
+	if err := m.balance(); err != nil {
+		return nil, err
+	}
+	if old, err := ReadManifest(o.dir); err == nil && old.PlanDigest == digest && old.Tool == tool && old.Verified == m.Verified {
+		return old, nil // nothing has changed: its time stays
+	}
+	if err := o.writeJSON(metaName, newMeta(plan)); err != nil {
+		return nil, err
+	}
+	if err := o.writeJSON(ManifestName, m); err != nil {
+		return nil, err
+	}
+	if err := o.root.RemoveAll(tmpDir); err != nil {
+		return nil, fmt.Errorf("clean up: %w", err)
+	}
+	return m, nil
+}
