@@ -1,0 +1,181 @@
+package tar
+
+import (
+	"fmt"
+
+	"github.com/ffconvert/ffconvert/converters"
+)
+
+// Why a member is passed over.
+const (
+	skipDirectory = "directory"
+	skipSymlink   = "symbolic link"
+	skipHardLink  = "hard link"
+	skipChar      = "character device"
+	skipBlock     = "block device"
+	skipFIFO      = "fifo"
+	skipVolume    = "volume label"
+	skipNoKey     = "name without key"
+	skipMetaName  = "metadata name"
+)
+
+// A step is what a scanner came to.
+type step int
+
+const (
+	stepEnd    step = iota // the archive ends here; trailer tells whether another follows
+	stepSample             // scanner.group is complete
+	stepSkip               // scanner.ahead is passed over, scanner.reason says why
+)
+
+// A scanner groups the members of one part into samples. Index and Read both run it:
+// there is one set of rules.
+type scanner struct {
+	members
+	max   int64 // of one sample, bytes
+	group group
+
+	ahead  member // the member that was read last
+	key    []byte // its key, where it is a field
+	suffix []byte
+	reason string // why it is passed over, where it is not
+	held   bool   // it belongs to no group yet
+}
+
+// A group is the sample that members are added to.
+type group struct {
+	sample   converters.Sample // every field sized, none read
+	bytes    int64             // payload, and a block for each member
+	open     bool              // it may get more members
+	names    map[string]bool   // of its fields, where they are many
+	suffixes suffixes
+}
+
+// manyFields is where looking through the fields for a duplicate becomes slow.
+const manyFields = 32
+
+func (s *scanner) reset(c cursor, p converters.Part, max int64) {
+	s.members.reset(c, p)
+	s.max, s.held, s.group.open = max, false, false
+}
+
+// next runs to the next step. The group of a stepSample is valid until the call after.
+func (s *scanner) next() (step, error) {
+	for {
+		if !s.held {
+			m, ok, err := s.members.next()
+			switch {
+			case err != nil:
+				return stepEnd, err
+			case !ok && s.group.open:
+				s.group.open = false
+				return stepSample, nil
+			case !ok:
+				return stepEnd, nil
+			}
+			s.ahead = m
+			if err := s.classify(); err != nil {
+				return stepEnd, err
+			}
+			if s.reason != "" {
+				s.c.skip(padded(m.size))
+				return stepSkip, nil
+			}
+			if s.group.open && string(s.key) != s.group.sample.Key {
+				s.group.open, s.held = false, true
+				return stepSample, nil
+			}
+		}
+		s.held = false
+		if err := s.add(); err != nil {
+			return stepEnd, err
+		}
+	}
+}
+
+// classify says whether the member ahead is a field, or why it is passed over.
+func (s *scanner) classify() error {
+	m := &s.ahead
+	s.reason = ""
+	switch m.typ {
+	case typeDirectory:
+		s.reason = skipDirectory
+	case typeSymlink:
+		s.reason = skipSymlink
+	case typeChar:
+		s.reason = skipChar
+	case typeBlock:
+		s.reason = skipBlock
+	case typeFIFO:
+		s.reason = skipFIFO
+	case typeVolume:
+		s.reason = skipVolume
+	default:
+		if isMetaName(m.name) {
+			s.reason = skipMetaName
+			break
+		}
+		var ok bool
+		if s.key, s.suffix, ok = splitName(m.name); !ok {
+			s.reason = skipNoKey
+			break
+		}
+		if m.typ == typeHardLink {
+			return s.fail(m.off, m.name, fmt.Errorf("%w: a hard link in place of a field, its bytes are another member's", converters.ErrUnsupported),
+				"write the tar with GNU tar's --hard-dereference")
+		}
+		if err := checkName(s.key, s.suffix); err != nil {
+			return s.fail(m.off, m.name, err, "")
+		}
+	}
+	if m.typ == typeHardLink {
+		s.reason = skipHardLink
+	}
+	return nil
+}
+
+// add makes the member ahead a field of the group, of a new one where none is open.
+func (s *scanner) add() error {
+	m, g := &s.ahead, &s.group
+	if !g.open {
+		s.c.release()
+		g.open, g.bytes, g.names = true, 0, nil
+		g.sample = converters.Sample{Key: string(s.key), Off: m.off, Fields: g.sample.Fields[:0]}
+	}
+	name, err := g.suffixes.name(s.suffix)
+	if err != nil {
+		return s.fail(m.off, m.name, err, "")
+	}
+	if g.has(name) {
+		return s.fail(m.off, m.name, fmt.Errorf("%w field %q in sample %q", converters.ErrDuplicate, name, g.sample.Key), "")
+	}
+	if m.size > s.max-g.bytes-blockSize {
+		return s.fail(m.off, m.name, fmt.Errorf("%w: sample %q has more than %d bytes", converters.ErrLimit, g.sample.Key, s.max), "--max-sample-size")
+	}
+	g.bytes += m.size + blockSize
+	g.sample.Fields = append(g.sample.Fields, converters.Field{Name: name, Value: converters.Opaque(m.size)})
+	if err := s.c.keep(m.size); err != nil {
+		return s.fail(m.off, m.name, err, "")
+	}
+	s.c.skip(padded(m.size) - m.size)
+	return nil
+}
+
+// has reports whether the group has a field, and counts it in where they are many.
+func (g *group) has(name string) bool {
+	if len(g.sample.Fields) < manyFields {
+		_, ok := g.sample.Field(name)
+		return ok
+	}
+	if g.names == nil {
+		g.names = make(map[string]bool, 2*manyFields)
+		for _, f := range g.sample.Fields {
+			g.names[f.Name] = true
+		}
+	}
+	if g.names[name] {
+		return true
+	}
+	g.names[name] = true
+	return false
+}

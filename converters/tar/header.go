@@ -1,0 +1,179 @@
+package tar
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/ffconvert/ffconvert/converters"
+)
+
+const blockSize = 512
+
+// Types of members, and of the metadata that precedes them.
+const (
+	typeRegular   = '0' // the types NUL and '7' are made this one
+	typeHardLink  = '1'
+	typeSymlink   = '2'
+	typeChar      = '3'
+	typeBlock     = '4'
+	typeDirectory = '5'
+	typeFIFO      = '6'
+	typeDumpDir   = 'D' // GNU: a directory, its payload a list of names
+	typeVolume    = 'V' // GNU: the label of the volume
+	typeMulti     = 'M' // GNU: continued from another volume
+	typeSparse    = 'S' // GNU
+	typePAX       = 'x'
+	typePAXGlobal = 'g'
+	typeLongName  = 'L' // GNU
+	typeLongLink  = 'K' // GNU
+)
+
+// A header is what one header block says.
+type header struct {
+	typ  byte
+	size int64
+	name []byte // prefix joined; appended to the buffer that parseHeader was given
+	dir  bool   // the name field itself ends in a slash
+}
+
+// parseHeader reads one header block that is not all zeros. It accepts what GNU tar
+// and Python's tarfile read alike.
+func parseHeader(b, buf []byte) (header, error) {
+	h := header{typ: b[156]}
+	if err := checkSum(b); err != nil {
+		return h, err
+	}
+	name, prefix := cstring(b[:100]), cstring(b[345:500])
+	h.dir = len(name) > 0 && name[len(name)-1] == '/'
+	metadata := h.typ == typeLongName || h.typ == typeLongLink || h.typ == typePAX || h.typ == typePAXGlobal
+	if len(prefix) > 0 && !metadata {
+		// Python joins any prefix; GNU tar only that of a POSIX header, and keeps
+		// the times of a file where its own headers have it.
+		if string(b[257:263]) != "ustar\x00" {
+			h.name = append(buf, name...)
+			return h, fmt.Errorf("%w: a name prefix in a header that is not ustar's", converters.ErrUnsupported)
+		}
+		buf = append(append(buf, prefix...), '/')
+	}
+	h.name = append(buf, name...)
+
+	var err error
+	if h.size, err = number(b[124:136]); err != nil {
+		return h, fmt.Errorf("%w: size: %w", converters.ErrMalformed, err)
+	}
+	// The rest is of no use here, but tarfile ends its listing where it cannot read it.
+	for _, f := range &others {
+		if err := anyNumber(b[f.from:f.to]); err != nil {
+			return h, fmt.Errorf("%w: %s: %w", converters.ErrMalformed, f.name, err)
+		}
+	}
+	return h, nil
+}
+
+var others = [...]struct {
+	name     string
+	from, to int
+}{
+	{"mode", 100, 108}, {"user", 108, 116}, {"group", 116, 124}, {"time", 136, 148},
+	{"device major", 329, 337}, {"device minor", 337, 345},
+}
+
+// checkSum compares the header's checksum with the sum of its bytes, taken as unsigned,
+// or as signed, as some old writers did.
+func checkSum(b []byte) error {
+	want, err := number(b[148:156])
+	if err != nil {
+		return fmt.Errorf("%w: header checksum: %w", converters.ErrMalformed, err)
+	}
+	// Sixteen-bit lanes, the even bytes and the odd ones: 64 · 2 · 255 fits.
+	const even = 0x00ff00ff00ff00ff
+	var lanes uint64
+	for i := 0; i+8 <= blockSize; i += 8 {
+		x := binary.LittleEndian.Uint64(b[i:])
+		lanes += x&even + x>>8&even
+	}
+	sum := int64(lanes&0xffff + lanes>>16&0xffff + lanes>>32&0xffff + lanes>>48)
+	for _, c := range b[148:156] {
+		sum += ' ' - int64(c)
+	}
+	if sum == want {
+		return nil
+	}
+	for i, c := range b[:blockSize] {
+		if c >= 0x80 && (i < 148 || i >= 156) {
+			sum -= 256
+		}
+	}
+	if sum == want {
+		return nil
+	}
+	return fmt.Errorf("%w: the header checksum is wrong", converters.ErrMalformed)
+}
+
+var (
+	errNumber   = errors.New("not a number in octal")
+	errBlank    = errors.New("blank")
+	errNegative = errors.New("negative")
+	errRange    = errors.New("over 8 EiB")
+)
+
+// number reads a numeric field: spaces, octal digits, spaces and NULs to its end;
+// or, after a byte 0x80, a big-endian number.
+func number(f []byte) (int64, error) {
+	switch f[0] {
+	case 0x80:
+		var n uint64
+		for _, c := range f[1:] {
+			if n > math.MaxInt64>>8 {
+				return 0, errRange
+			}
+			n = n<<8 | uint64(c)
+		}
+		return int64(n), nil
+	case 0xff, '-':
+		return 0, errNegative
+	}
+	i := 0
+	for i < len(f) && f[i] == ' ' {
+		i++
+	}
+	if i == len(f) {
+		return 0, errBlank
+	}
+	var n int64 // twelve digits are 36 bits
+	for ; i < len(f) && f[i]-'0' < 8; i++ {
+		n = n<<3 | int64(f[i]-'0')
+	}
+	for ; i < len(f); i++ {
+		if f[i] != ' ' && f[i] != 0 {
+			return 0, errNumber
+		}
+	}
+	return n, nil
+}
+
+// anyNumber checks a numeric field whose value is of no use: it may be blank, or a
+// binary number of either sign (a time before 1970).
+func anyNumber(f []byte) error {
+	if f[0] == 0x80 || f[0] == 0xff {
+		return nil
+	}
+	if _, err := number(f); err != nil && err != errBlank {
+		return err
+	}
+	return nil
+}
+
+// cstring returns the bytes before the first NUL.
+func cstring(b []byte) []byte {
+	if i := bytes.IndexByte(b, 0); i >= 0 {
+		return b[:i]
+	}
+	return b
+}
+
+// padded rounds a payload up to whole blocks.
+func padded(n int64) int64 { return (n + blockSize - 1) &^ (blockSize - 1) }

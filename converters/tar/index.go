@@ -1,0 +1,149 @@
+package tar
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"io"
+	"iter"
+
+	"github.com/ffconvert/ffconvert/converters"
+)
+
+// Index yields the samples of tar p, the members that are passed over, and what the
+// options waived. It reads headers and what precedes and follows members, in reads of
+// one block, and no byte of payload. Off is the first block of the first member of a
+// sample, its PAX header or long name included.
+func (s *Source) Index(ctx context.Context, p int) iter.Seq2[converters.Span, error] {
+	return func(yield func(converters.Span, error) bool) {
+		if err := s.index(ctx, s.parts[p], yield); err != nil {
+			yield(converters.Span{}, err)
+		}
+	}
+}
+
+func (s *Source) index(ctx context.Context, p converters.Part, yield func(converters.Span, error) bool) error {
+	f, err := s.open(p, hops)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	var sc scanner
+	sc.reset(&hopper{f: f}, p, s.opts.MaxSample)
+	seen := keys{seed: maphash.MakeSeed(), first: make(map[uint64]int64), file: f, part: p}
+
+	for {
+		if err := ctx.Err(); err != nil {
+			return sc.fail(sc.c.offset(), nil, err, "")
+		}
+		step, err := sc.next()
+		if err != nil {
+			return err
+		}
+		switch step {
+		case stepSkip:
+			if !yield(converters.Span{Off: sc.ahead.off, Entries: 1, Skip: sc.reason, Name: string(sc.ahead.name)}, nil) {
+				return nil
+			}
+		case stepSample:
+			sample := &sc.group.sample
+			first, again, err := seen.add(sample.Key, sample.Off)
+			if err != nil {
+				return err
+			}
+			if again && !s.opts.KeepDuplicates {
+				return sc.fail(sample.Off, []byte(sample.Key), fmt.Errorf("%w key: it was at offset %d, with others between", converters.ErrDuplicate, first), "--on-duplicate-key keep")
+			}
+			if again && !yield(converters.Span{Off: sample.Off, Skip: waivedDuplicate, Name: sample.Key, Waived: true}, nil) {
+				return nil
+			}
+			if !yield(converters.Span{Off: sample.Off, Entries: len(sample.Fields), Shape: sample}, nil) {
+				return nil
+			}
+		case stepEnd:
+			end, err := sc.trailer(&s.opts)
+			if err != nil {
+				return err
+			}
+			at := sc.c.offset()
+			if end.missing && !yield(converters.Span{Off: at, Skip: waivedTrailer, Waived: true}, nil) {
+				return nil
+			}
+			if !end.more {
+				return nil
+			}
+			if !yield(converters.Span{Off: at, Skip: waivedAppended, Waived: true}, nil) {
+				return nil
+			}
+		}
+	}
+}
+
+// A hopper is the cursor of Index: what is peeked at is read, all else is not.
+type hopper struct {
+	f   io.ReaderAt
+	off int64
+	buf []byte
+}
+
+func (h *hopper) offset() int64      { return h.off }
+func (h *hopper) skip(n int64)       { h.off += n }
+func (h *hopper) keep(n int64) error { h.off += n; return nil }
+func (h *hopper) release()           {}
+
+func (h *hopper) peek(n int) ([]byte, error) {
+	if n > len(h.buf) {
+		h.buf = make([]byte, n)
+	}
+	b := h.buf[:n]
+	if m, err := h.f.ReadAt(b, h.off); m < n {
+		return nil, readError(err)
+	}
+	return b, nil
+}
+
+// readError tells of a read that gave less than the part's size promised.
+func readError(err error) error {
+	if err == nil || errors.Is(err, io.EOF) {
+		return fmt.Errorf("%w: it became shorter", converters.ErrChanged)
+	}
+	return err
+}
+
+// keys remembers where each key of a part was first: 64 bits of its hash and an
+// offset. Where two hashes are equal, the key is read again at that offset.
+type keys struct {
+	seed  maphash.Seed
+	first map[uint64]int64
+	file  file
+	part  converters.Part
+}
+
+// add notes that a sample with this key begins at off, and returns where one did before.
+func (k *keys) add(key string, off int64) (first int64, again bool, err error) {
+	for hash := maphash.String(k.seed, key); ; hash++ {
+		first, taken := k.first[hash]
+		if !taken {
+			k.first[hash] = off
+			return 0, false, nil
+		}
+		same, err := k.at(first, key)
+		if err != nil || same {
+			return first, same, err
+		}
+		// Another key with the same hash: the next number is as good.
+	}
+}
+
+// at reports whether the sample at off has this key.
+func (k *keys) at(off int64, key string) (bool, error) {
+	var w members
+	w.reset(&hopper{f: k.file, off: off}, k.part)
+	m, _, err := w.next()
+	if err != nil {
+		return false, err
+	}
+	there, _, _ := splitName(m.name)
+	return string(there) == key, nil
+}

@@ -1,0 +1,217 @@
+package tar
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/ffconvert/ffconvert/converters"
+)
+
+// A cursor is a place in a part, and the way its bytes are had. Index has one that
+// reads single blocks, Read one that sweeps; the rules are the same for both.
+type cursor interface {
+	// offset returns the place, bytes from the start of the part.
+	offset() int64
+	// peek returns the next n bytes and stays where it is. They are valid until the
+	// next call, and the caller has checked that the part has them.
+	peek(n int) ([]byte, error)
+	// skip moves on by n bytes without reading them.
+	skip(n int64)
+	// keep moves on by the n bytes of a field of the current sample.
+	keep(n int64) error
+	// release lets go of what was kept: a new sample begins.
+	release()
+}
+
+// A member is one entry of a tar, the cursor standing at its payload.
+type member struct {
+	off  int64  // its first block, the metadata before its header included
+	typ  byte   // one of the types above; those of regular files and directories are made one
+	size int64  // payload, bytes; the part has them, padding included
+	name []byte // valid until the next member
+}
+
+// members walks the entries of one part. It is the only reader of headers.
+type members struct {
+	c    cursor
+	part string // its name, for errors
+	size int64  // of the part, bytes
+	buf  []byte // the name of the current member
+	over override
+}
+
+func (w *members) reset(c cursor, p converters.Part) {
+	*w = members{c: c, part: p.Name, size: p.Size, buf: w.buf, over: w.over}
+	w.over.reset()
+}
+
+// next moves to the payload of the next member, the one before having been passed. It
+// returns false where the members end: at a zero block, or at the end of the part.
+func (w *members) next() (m member, ok bool, err error) {
+	m.off = w.c.offset()
+	w.over.reset()
+	for {
+		at := w.c.offset()
+		if at == w.size && !w.over.any() {
+			return m, false, nil
+		}
+		if w.size-at < blockSize {
+			return m, false, w.fail(at, nil, fmt.Errorf("%w: the file ends where a header should be, at %d bytes", converters.ErrTruncated, w.size), "")
+		}
+		b, err := w.c.peek(blockSize)
+		if err != nil {
+			return m, false, w.fail(at, nil, err, "")
+		}
+		if zeros(b) {
+			if w.over.any() {
+				return m, false, w.fail(at, nil, fmt.Errorf("%w: the archive ends between a PAX header or long name and its member", converters.ErrMalformed), "")
+			}
+			return m, false, nil
+		}
+		h, err := parseHeader(b, w.buf[:0])
+		if err != nil {
+			return m, false, w.fail(at, h.name, err, "")
+		}
+		w.buf = h.name
+		w.c.skip(blockSize)
+		switch h.typ {
+		case typePAX, typePAXGlobal, typeLongName, typeLongLink:
+			if err := w.metadata(h); err != nil {
+				return m, false, w.fail(at, nil, err, "")
+			}
+			if h.typ == typePAXGlobal {
+				m.off = w.c.offset()
+				if err := w.follows(); err != nil {
+					return m, false, w.fail(at, nil, err, "")
+				}
+			}
+			continue
+		}
+		if err := w.finish(&m, h); err != nil {
+			return m, false, w.fail(m.off, m.name, err, "")
+		}
+		return m, true, nil
+	}
+}
+
+// metadata takes the payload of a PAX header or a GNU long name and passes it.
+func (w *members) metadata(h header) error {
+	at := w.c.offset()
+	switch {
+	case h.size > maxMetadata:
+		return fmt.Errorf("%w: %d bytes in a PAX header or long name, at most %d are read", converters.ErrLimit, h.size, maxMetadata)
+	case padded(h.size) > w.size-at:
+		return fmt.Errorf("%w: the file ends inside a PAX header or long name, at %d bytes", converters.ErrTruncated, w.size)
+	}
+	b, err := w.c.peek(int(padded(h.size)))
+	if err != nil {
+		return err
+	}
+	// tarfile reads on in the padding.
+	payload, padding := b[:h.size], b[h.size:]
+	if !zeros(padding) {
+		return fmt.Errorf("%w: bytes in the padding of a PAX header or long name", converters.ErrMalformed)
+	}
+	switch h.typ {
+	case typePAXGlobal:
+		if w.over.any() {
+			return fmt.Errorf("%w: a global PAX header between a member and its own", converters.ErrMalformed)
+		}
+		err = w.over.records(payload, true)
+	case typePAX:
+		err = w.over.records(payload, false)
+	default:
+		err = w.over.longName(payload, h.typ == typeLongLink)
+	}
+	w.c.skip(padded(h.size))
+	return err
+}
+
+// follows checks that a header follows a global one: tarfile fails where none does.
+func (w *members) follows() error {
+	if w.size-w.c.offset() < blockSize {
+		return fmt.Errorf("%w: the file ends behind a global PAX header", converters.ErrTruncated)
+	}
+	b, err := w.c.peek(blockSize)
+	if err == nil && zeros(b) {
+		err = fmt.Errorf("%w: the archive ends behind a global PAX header", converters.ErrMalformed)
+	}
+	return err
+}
+
+// finish makes a member of its header and of the metadata before it.
+func (w *members) finish(m *member, h header) error {
+	m.typ, m.size, m.name = h.typ, h.size, h.name
+	o := &w.over
+	if o.hasLong {
+		m.name = o.long
+	}
+	if o.hasPath {
+		if o.hasLong && !bytes.Equal(o.long, o.path) {
+			return fmt.Errorf("%w: PAX path and GNU long name disagree", converters.ErrMalformed)
+		}
+		m.name = o.path
+	}
+	if o.size >= 0 {
+		m.size = o.size
+	}
+	if len(m.name) == 0 {
+		return fmt.Errorf("%w: a member without a name", converters.ErrMalformed)
+	}
+
+	slash := m.name[len(m.name)-1] == '/'
+	switch m.typ {
+	case 0:
+		m.typ = typeRegular
+		if h.dir && slash { // a directory as Unix V7 had them
+			m.typ = typeDirectory
+		} else if h.dir {
+			return fmt.Errorf("%w: a directory by one of its names, a file by the other", converters.ErrMalformed)
+		}
+	case '7': // contiguous
+		m.typ = typeRegular
+	}
+	switch m.typ {
+	case typeRegular:
+		if slash {
+			return fmt.Errorf("%w: a file with the name of a directory", converters.ErrMalformed)
+		}
+	case typeDumpDir:
+		m.typ = typeDirectory
+	case typeDirectory, typeHardLink, typeSymlink, typeChar, typeBlock, typeFIFO, typeVolume:
+		if m.size != 0 {
+			return fmt.Errorf("%w: a member of type %q has a size, %d bytes: readers disagree whether they follow", converters.ErrMalformed, m.typ, m.size)
+		}
+	case typeSparse:
+		return fmt.Errorf("%w: a sparse file", converters.ErrUnsupported)
+	case typeMulti:
+		return fmt.Errorf("%w: one volume of several", converters.ErrUnsupported)
+	default:
+		return fmt.Errorf("%w: a member of type %q", converters.ErrUnsupported, m.typ)
+	}
+	if left := w.size - w.c.offset(); m.size > left || padded(m.size) > left {
+		return fmt.Errorf("%w: the member has %d bytes, the file ends after %d of them", converters.ErrTruncated, m.size, min(left, m.size))
+	}
+	return nil
+}
+
+// fail places an error.
+func (w *members) fail(off int64, entry []byte, err error, hint string) error {
+	return &converters.Error{Part: w.part, Off: off, Entry: string(clip(entry)), Err: err, Hint: hint}
+}
+
+var zeroBlock [blockSize]byte
+
+// zeros reports whether b is all zeros.
+func zeros(b []byte) bool {
+	if len(b) == 0 || b[0] != 0 {
+		return len(b) == 0
+	}
+	for len(b) > blockSize {
+		if !bytes.Equal(b[:blockSize], zeroBlock[:]) {
+			return false
+		}
+		b = b[blockSize:]
+	}
+	return bytes.Equal(b, zeroBlock[:len(b)])
+}

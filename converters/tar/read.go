@@ -1,0 +1,79 @@
+package tar
+
+import (
+	"context"
+	"fmt"
+	"iter"
+
+	"github.com/ffconvert/ffconvert/converters"
+)
+
+// A reader is what one run is read with. Readers are used again.
+type reader struct {
+	scanner scanner
+	window  window
+}
+
+// Read yields the samples of a run. It sweeps over the part from run.Off in large
+// reads; the bytes of a sample are those of the buffer, not a copy. Beyond the run it
+// reads the header that ends the last sample, and what came with that in one read.
+func (s *Source) Read(ctx context.Context, run converters.Run) iter.Seq2[*converters.Sample, error] {
+	return func(yield func(*converters.Sample, error) bool) {
+		if run.Count <= 0 {
+			return
+		}
+		r, _ := s.readers.Get().(*reader)
+		if r == nil {
+			r = &reader{}
+		}
+		err := s.read(ctx, run, r, yield)
+		r.window.reset(nil, 0, 0)
+		s.readers.Put(r)
+		if err != nil {
+			yield(nil, err)
+		}
+	}
+}
+
+func (s *Source) read(ctx context.Context, run converters.Run, r *reader, yield func(*converters.Sample, error) bool) error {
+	p := s.parts[run.Part]
+	how := sweep
+	if run.Count == 1 {
+		how = hops // the kernel must not read ahead of what may be a random choice
+	}
+	f, err := s.open(p, how)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	r.window.reset(f, p.Size, run.Off)
+	sc := &r.scanner
+	sc.reset(&r.window, p, s.opts.MaxSample)
+
+	for done := int64(0); ; {
+		if err := ctx.Err(); err != nil {
+			return sc.fail(sc.c.offset(), nil, err, "")
+		}
+		r.window.last = done == run.Count-1
+		step, err := sc.next()
+		if err != nil {
+			return err
+		}
+		switch step {
+		case stepSample:
+			r.window.fields(sc.group.sample.Fields)
+			done++
+			if !yield(&sc.group.sample, nil) || done == run.Count {
+				return nil
+			}
+		case stepEnd:
+			end, err := sc.trailer(&s.opts)
+			if err != nil {
+				return err
+			}
+			if !end.more {
+				return sc.fail(sc.c.offset(), nil, fmt.Errorf("%w: the part ends after %d of the %d samples from offset %d", converters.ErrTruncated, done, run.Count, run.Off), "")
+			}
+		}
+	}
+}

@@ -1,0 +1,100 @@
+package tar
+
+import (
+	"fmt"
+
+	"github.com/ffconvert/ffconvert/converters"
+)
+
+// What a flag let pass, as Span.Skip has it.
+const (
+	waivedTrailer   = "missing end of archive"
+	waivedAppended  = "appended archive"
+	waivedDuplicate = "key that came back"
+)
+
+// An ending is how an archive ends.
+type ending struct {
+	more    bool // another archive follows, the cursor stands at it
+	missing bool // without the two zero blocks
+}
+
+// trailer reads the zeros behind the last member, to the end of the part or to the
+// archive that was appended. GNU tar and Python pad to 10,240 bytes, others write the
+// two blocks alone: any number of zeros from 1,024 on is an end.
+func (w *members) trailer(o *Options) (ending, error) {
+	start := w.c.offset()
+	found, err := w.zeroTail()
+	if err != nil {
+		return ending{}, err
+	}
+	more := found < w.size
+	next := found &^ (blockSize - 1) // the block that has it
+	n := found - start
+	if more {
+		n = next - start
+	}
+	missing := n < 2*blockSize
+
+	switch {
+	case w.size == 0:
+		return ending{}, w.fail(0, nil, fmt.Errorf("%w: the file is empty", converters.ErrTruncated), "")
+	case more:
+		header, err := w.headerAt(next)
+		switch {
+		case err != nil:
+			return ending{}, err
+		case !header:
+			return ending{}, w.fail(found, nil, fmt.Errorf("%w: bytes other than zeros behind the end of the archive", converters.ErrMalformed), "")
+		case !o.Concatenated:
+			return ending{}, w.fail(next, nil, fmt.Errorf("%w: another archive begins behind the end of this one", converters.ErrUnsupported), "--concatenated reads both")
+		case missing && !o.AllowMissingTrailer:
+			return ending{}, w.fail(start, nil, fmt.Errorf("%w: a lone zero block, then another header", converters.ErrMalformed), "--allow-missing-trailer")
+		}
+	case missing && n%blockSize != 0:
+		return ending{}, w.fail(w.size, nil, fmt.Errorf("%w: the file ends inside the end of the archive", converters.ErrTruncated), "")
+	case missing && !o.AllowMissingTrailer:
+		return ending{}, w.fail(w.size, nil, fmt.Errorf("%w: no two zero blocks end the archive", converters.ErrTruncated),
+			"--allow-missing-trailer, if no member is missing")
+	}
+	return ending{more: more, missing: missing}, nil
+}
+
+// zeroTail returns where the first byte from the cursor on is that is not zero, or the
+// size of the part, and moves to the block it is in, or to the end.
+func (w *members) zeroTail() (int64, error) {
+	const piece = 64 * blockSize
+	for {
+		at := w.c.offset()
+		n := min(piece, w.size-at)
+		if n == 0 {
+			return at, nil
+		}
+		b, err := w.c.peek(int(n))
+		if err != nil {
+			return 0, w.fail(at, nil, err, "")
+		}
+		if zeros(b) {
+			w.c.skip(n)
+			continue
+		}
+		i := int64(0)
+		for b[i] == 0 {
+			i++
+		}
+		w.c.skip(i &^ (blockSize - 1))
+		return at + i, nil
+	}
+}
+
+// headerAt reports whether the cursor stands at a header.
+func (w *members) headerAt(at int64) (bool, error) {
+	if w.size-at < blockSize {
+		return false, nil
+	}
+	b, err := w.c.peek(blockSize)
+	if err != nil {
+		return false, w.fail(at, nil, err, "")
+	}
+	return checkSum(b) == nil, nil
+}
