@@ -146,7 +146,9 @@ func (b *batch) take(i int) {
 	p := s.piece
 	q := &b.reqs[p.req]
 	if s.err != nil {
-		if q.Err == nil {
+		// Pieces come back in any order: keep the error that comes first in the file.
+		var old, got *ReadError
+		if !errors.As(q.Err, &old) || errors.As(s.err, &got) && got.Off < old.Off {
 			q.Err = s.err
 		}
 		return

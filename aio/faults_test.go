@@ -1,0 +1,238 @@
+package aio
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"syscall"
+	"testing"
+)
+
+// TestSimulatedKernel is fault row D1: whatever the kernel does, bytes that are
+// handed out are right, and bytes that are missing are reported. A hang is
+// found by the simulation, which panics rather than wait for nothing.
+func TestSimulatedKernel(t *testing.T) {
+	t.Parallel()
+	seeds := uint64(300)
+	if os.Getenv("FFCONVERT_FAULTS") != "" {
+		seeds = 10_000
+	}
+	for seed := range seeds {
+		if err := simulate(seed); err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+	}
+}
+
+func simulate(seed uint64) (err error) {
+	rng := rand.New(rand.NewPCG(seed, 11))
+	k := &sim{rng: rng, data: make([]byte, rng.IntN(96<<10))}
+	for i := range k.data {
+		k.data[i] = byte(rng.Uint32())
+	}
+	odds := func() float64 { return max(0, rng.Float64()-0.5) * 0.6 } // never in half the runs, else up to 0.3
+	k.odds.short, k.odds.eintr, k.odds.eagain = odds(), odds(), odds()/3
+	k.odds.partial, k.odds.full, k.odds.waitEINTR, k.odds.waitEAGAIN = odds()*3, odds()/3, odds(), odds()/3
+	if rng.IntN(3) == 0 {
+		k.odds.hard = 0.02
+	}
+	opts := Options{Depth: 1 + rng.IntN(9), BlockSize: pageSize * (1 + rng.IntN(4))}
+	align := []int{512, 4096, 4, 1}[rng.IntN(4)]
+	if align == 1 {
+		opts.Backend = AIO // Auto would take the pool
+	}
+	r, f, err := simReader(opts, k, align)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		err = errors.Join(err, r.Close())
+		if err == nil && !k.destroyed {
+			err = errors.New("close did not destroy the queue")
+		}
+	}()
+	for range 3 {
+		k.hard = 0
+		if rng.IntN(2) == 0 {
+			err = simSweep(r, f, k)
+		} else {
+			err = simBatch(r, f, k)
+		}
+		if err == nil {
+			err = r.idle()
+		}
+		if err == nil && len(k.inflight) > 0 {
+			err = fmt.Errorf("the kernel still owns %d buffers", len(k.inflight))
+		}
+		if err == nil && k.misses > 0 {
+			err = fmt.Errorf("%d misaligned requests", k.misses)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// simSweep sweeps a random range and perhaps stops in the middle.
+func simSweep(r *Reader, f *File, k *sim) error {
+	off := k.rng.Int64N(f.size + 2)
+	size := k.rng.Int64N(f.size - min(off, f.size) + 1)
+	beyond := k.rng.IntN(8) == 0
+	if beyond {
+		size = max(0, f.size-off) + 1 + k.rng.Int64N(9000)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	stop, stopped := k.rng.IntN(60), ""
+	var got []byte
+	var err error
+	for block, e := range r.Sweep(ctx, f, off, size) {
+		if e != nil {
+			err = e
+			break
+		}
+		got = append(got, block...)
+		clear(block) // the block is ours
+		if stop--; stop == 0 {
+			if stopped = "break"; k.rng.IntN(2) == 0 {
+				stopped = "cancel"
+				cancel()
+				continue
+			}
+			break
+		}
+	}
+	var want []byte
+	if off < f.size {
+		want = k.data[off:min(off+size, f.size)]
+	}
+	switch {
+	case !bytes.HasPrefix(want, got):
+		return fmt.Errorf("sweep %d+%d: wrong bytes", off, size)
+	case errors.Is(err, syscall.EIO) && k.hard > 0:
+	case errors.Is(err, io.ErrUnexpectedEOF) && beyond:
+	case errors.Is(err, context.Canceled) && stopped == "cancel":
+	case err != nil:
+		return fmt.Errorf("sweep %d+%d: unasked for: %w", off, size, err)
+	case stopped == "break":
+	case k.hard > 0, beyond:
+		return fmt.Errorf("sweep %d+%d: %d faults not reported", off, size, k.hard)
+	case len(got) != len(want):
+		return fmt.Errorf("sweep %d+%d: %d bytes", off, size, len(got))
+	}
+	return nil
+}
+
+// simBatch reads random requests.
+func simBatch(r *Reader, f *File, k *sim) error {
+	reqs := make([]Request, k.rng.IntN(40))
+	for i := range reqs {
+		size := k.rng.IntN(3 * pageSize)
+		if k.rng.IntN(5) == 0 {
+			size = k.rng.IntN(40 << 10)
+		}
+		reqs[i] = Request{Off: k.rng.Int64N(f.size + 1), Buf: bytes.Repeat([]byte{0xAA}, size)}
+	}
+	err := r.ReadBatch(context.Background(), f, reqs)
+	failed := 0
+	for i, q := range reqs {
+		beyond := len(q.Buf) > 0 && q.Off+int64(len(q.Buf)) > f.size
+		switch {
+		case q.Err == nil && beyond:
+			return fmt.Errorf("request %d: end of file not reported", i)
+		case q.Err == nil:
+			if !bytes.Equal(q.Buf, k.data[q.Off:q.Off+int64(len(q.Buf))]) {
+				return fmt.Errorf("request %d: wrong bytes", i)
+			}
+			continue
+		case errors.Is(q.Err, syscall.EIO) && k.hard > 0:
+		case errors.Is(q.Err, io.ErrUnexpectedEOF) && beyond:
+		default:
+			return fmt.Errorf("request %d: unasked for: %w", i, q.Err)
+		}
+		failed++
+		if !errors.Is(err, q.Err) {
+			return fmt.Errorf("request %d: its error is not in the batch's", i)
+		}
+	}
+	if (failed > 0) != (err != nil) || k.hard > 0 && failed == 0 {
+		return fmt.Errorf("%d faults, %d requests failed, error %v", k.hard, failed, err)
+	}
+	return nil
+}
+
+// liar is a kernel whose events are not to be believed.
+type liar struct {
+	kernel
+	lie  func(events []event, n int) (int, error)
+	mute bool // events stay with the kernel
+	gone bool
+}
+
+func (k *liar) getevents(min int, events []event) (int, error) {
+	n := 0
+	if !k.mute {
+		var err error
+		if n, err = k.kernel.getevents(min, events); err != nil || n == 0 {
+			return n, err
+		}
+	}
+	return k.lie(events, n)
+}
+
+func (k *liar) destroy() error { k.gone = true; return k.kernel.destroy() }
+
+// TestLyingKernel: what cannot be explained ends the Reader, at once and for good.
+func TestLyingKernel(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name string
+		mute bool
+		lie  func(events []event, n int) (int, error)
+	}{
+		{"unknown slot", false, func(e []event, n int) (int, error) { e[0].tag |= 0xFFFF; return n, nil }},
+		{"slot beyond int32", false, func(e []event, n int) (int, error) { e[0].tag |= 1 << 31; return n, nil }},
+		{"unknown generation", false, func(e []event, n int) (int, error) { e[0].tag += 1 << 32; return n, nil }},
+		{"twice the same", false, func(e []event, n int) (int, error) { e[1] = e[0]; return 2, nil }},
+		{"more than asked", false, func(e []event, n int) (int, error) { e[0].n = pageSize + 1; return n, nil }},
+		{"negative count", false, func(e []event, n int) (int, error) { e[0].n = -1; return n, nil }},
+		{"getevents EIO", true, func([]event, int) (int, error) { return 0, syscall.EIO }},
+		{"getevents EAGAIN for ever", true, func([]event, int) (int, error) { return 0, syscall.EAGAIN }},
+		{"nothing for ever", true, func([]event, int) (int, error) { return 0, nil }},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			k := &sim{rng: rand.New(rand.NewPCG(1, 1)), data: make([]byte, 10*pageSize)}
+			l := &liar{kernel: k, lie: tt.lie, mute: tt.mute}
+			r, err := newReader(Options{Depth: 4, BlockSize: pageSize}, l)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f := &File{path: "sim", size: int64(len(k.data)), align: 512, owner: r}
+			var first error
+			blocks := 0
+			for _, err := range r.Sweep(t.Context(), f, 0, f.size) {
+				blocks++
+				first = err
+			}
+			if first == nil || blocks > 4 {
+				t.Fatalf("after %d blocks: error %v, want one at once", blocks, first)
+			}
+			if !l.gone {
+				t.Error("the queue was not destroyed: the kernel may own buffers")
+			}
+			if err := r.ReadBatch(t.Context(), f, make([]Request, 1)); err != first {
+				t.Errorf("read after that: %v, want %v", err, first)
+			}
+			if err := r.Close(); err != nil {
+				t.Errorf("close: %v", err)
+			}
+		})
+	}
+}

@@ -1,0 +1,218 @@
+package aio
+
+import (
+	"bytes"
+	"context"
+	"hash/crc32"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// held is what a process may fail to give back.
+type held struct{ goroutines, files, rings int }
+
+func measure(t *testing.T) held {
+	t.Helper()
+	fds, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Skip(err)
+	}
+	// The kernel maps each AIO context's completions into the process.
+	maps, err := os.ReadFile("/proc/self/maps")
+	if err != nil {
+		t.Skip(err)
+	}
+	return held{runtime.NumGoroutine(), len(fds), bytes.Count(maps, []byte("/[aio]"))}
+}
+
+// aioNr is the number of AIO requests that the whole host has reserved.
+func aioNr(t *testing.T) int {
+	t.Helper()
+	b, err := os.ReadFile("/proc/sys/fs/aio-nr")
+	if err != nil {
+		t.Skip(err)
+	}
+	n, err := strconv.Atoi(strings.TrimSpace(string(b)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// waitFor polls: a context that ends is given back a little after io_destroy,
+// a goroutine a little after it was waited for.
+func waitFor(ok func() bool) bool {
+	for range 200 {
+		if ok() {
+			return true
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return false
+}
+
+// TestCancelLeavesNothing is fault row D4. Not parallel: it counts.
+func TestCancelLeavesNothing(t *testing.T) {
+	path, data := testFile(t, 4<<20)
+	before := measure(t)
+	nr := aioNr(t)
+	runs := 60
+	if os.Getenv("FFCONVERT_FAULTS") != "" {
+		runs = 200
+	}
+	for i := range runs {
+		backend := []Backend{Auto, Pread}[i%2]
+		r, err := NewReader(Options{Backend: backend, Depth: 1 + i%40, BlockSize: 16 << 10})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := r.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Duration(rand.IntN(4000))*time.Microsecond)
+		var got []byte
+		var last error
+		if i%3 > 0 {
+			for block, err := range r.Sweep(ctx, f, 0, f.Size()) {
+				got, last = append(got, block...), err
+			}
+		} else {
+			got = make([]byte, len(data))
+			reqs := make([]Request, 256)
+			for j := range reqs {
+				reqs[j] = Request{Off: int64(j) << 14, Buf: got[j<<14:][:16<<10]}
+			}
+			last = r.ReadBatch(ctx, f, reqs)
+			for j, q := range reqs {
+				if q.Err != nil {
+					copy(q.Buf, data[q.Off:])
+				} else if !bytes.Equal(q.Buf, data[q.Off:][:len(q.Buf)]) {
+					t.Errorf("request %d: wrong bytes", j)
+				}
+			}
+		}
+		cancel()
+		if !bytes.HasPrefix(data, got) || last == nil && len(got) != len(data) || last != nil && !strings.Contains(last.Error(), context.DeadlineExceeded.Error()) {
+			t.Fatalf("run %d: %d bytes, error %v", i, len(got), last)
+		}
+		if err := r.idle(); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !waitFor(func() bool { return measure(t) == before }) {
+		t.Errorf("held %+v, before %+v", measure(t), before)
+	}
+	// aio-nr belongs to the host, and other processes move it.
+	if os.Getenv("FFCONVERT_FAULTS") != "" && !waitFor(func() bool { return aioNr(t) <= nr }) {
+		t.Errorf("aio-nr %d, before %d", aioNr(t), nr)
+	}
+}
+
+// TestReaderHoldsItsRing shows that what TestCancelLeavesNothing counts is there to be counted.
+func TestReaderHoldsItsRing(t *testing.T) {
+	before := measure(t)
+	r, err := NewReader(Options{Backend: AIO, Depth: 7, BlockSize: pageSize})
+	if err != nil {
+		t.Skip(err)
+	}
+	if n := measure(t).rings - before.rings; n != 1 {
+		t.Errorf("%d rings", n)
+	}
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+	if n := measure(t).rings - before.rings; n != 0 {
+		t.Errorf("%d rings after close", n)
+	}
+}
+
+// interrupted counts the EINTRs of a kernel.
+type interrupted struct {
+	kernel
+	n int
+}
+
+func (k *interrupted) getevents(min int, events []event) (int, error) {
+	n, err := k.kernel.getevents(min, events)
+	if err == syscall.EINTR {
+		k.n++
+	}
+	return n, err
+}
+
+// TestSignalStorm is fault row D2: SIGURG, Go's preemption signal, to the
+// thread that waits for events. Not parallel: it hurts.
+func TestSignalStorm(t *testing.T) {
+	length := 300 * time.Millisecond
+	if os.Getenv("FFCONVERT_FAULTS") != "" {
+		length = 10 * time.Second
+	}
+	path, data := testFile(t, 8<<20)
+	want := crc32.ChecksumIEEE(data)
+	for _, backend := range []Backend{Auto, Pread} {
+		k := &interrupted{kernel: newRing()}
+		r, err := newReader(Options{Backend: backend, Depth: 4, BlockSize: 256 << 10}, k)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := r.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		stop, sent := make(chan struct{}), make(chan int)
+		pid, tid := unix.Getpid(), unix.Gettid() // the ring has locked us to this thread
+		go func() {
+			n := 0
+			for last := time.Now(); ; n++ { // 10 kHz, which no ticker keeps
+				for time.Since(last) < 100*time.Microsecond {
+					runtime.Gosched()
+				}
+				last = time.Now()
+				select {
+				case <-stop:
+					sent <- n
+					return
+				default:
+					unix.Tgkill(pid, tid, unix.SIGURG)
+					unix.Kill(pid, unix.SIGURG)
+				}
+			}
+		}()
+		sweeps := 0
+		for start := time.Now(); time.Since(start) < length; sweeps++ {
+			crc := uint32(0)
+			for block, err := range r.Sweep(t.Context(), f, 0, f.Size()) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				crc = crc32.Update(crc, crc32.IEEETable, block)
+			}
+			if crc != want {
+				t.Fatalf("sweep %d: digest %08x, want %08x", sweeps, crc, want)
+			}
+		}
+		close(stop)
+		t.Logf("%v: %d sweeps, 2 × %d signals, %d times EINTR, %+v", backend, sweeps, <-sent, k.n, r.Stats())
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+		if err := f.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -1,0 +1,227 @@
+package aio
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// instant is a kernel that reads inside submit, as Linux does where it cannot wait.
+type instant struct{ events []event }
+
+func (k *instant) setup(int, []byte) error { return nil }
+func (k *instant) destroy() error          { return nil }
+
+func (k *instant) submit(reqs []request) (int, error) {
+	for _, r := range reqs {
+		n, err := pread(r.file, r.buf, r.off)
+		k.events = append(k.events, event{tag: r.tag, n: max(n, 0), err: err})
+	}
+	return len(reqs), nil
+}
+
+func (k *instant) getevents(min int, events []event) (int, error) {
+	n := copy(events, k.events)
+	k.events = k.events[n:]
+	return n, nil
+}
+
+// slow is a kernel that is never done when asked at once.
+type slow struct{ instant }
+
+func (k *slow) getevents(min int, events []event) (int, error) {
+	if min == 0 {
+		return 0, nil
+	}
+	return k.instant.getevents(min, events)
+}
+
+func TestSynchronousFileSystem(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name   string
+		kernel kernel
+		opts   Options
+		size   int
+		want   Backend
+	}{
+		{"synchronous", &instant{}, Options{Depth: 4, BlockSize: 64 << 10}, 2 << 20, Pread},
+		{"synchronous, forced", &instant{}, Options{Depth: 4, BlockSize: 64 << 10, Backend: AIO}, 2 << 20, AIO},
+		{"asynchronous", &slow{}, Options{Depth: 4, BlockSize: 64 << 10}, 2 << 20, AIO},
+		{"small file", &instant{}, Options{Depth: 4, BlockSize: 64 << 10}, 128 << 10, AIO},
+		{"small blocks", &instant{}, Options{Depth: 4, BlockSize: 4096}, 2 << 20, AIO},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			path, data := testFile(t, tt.size)
+			r, err := newReader(tt.opts, tt.kernel)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer r.Close()
+			f, err := r.Open(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer f.Close()
+			if !f.Direct() {
+				t.Skip("no O_DIRECT here: the pool reads from the start")
+			}
+			var got []byte
+			for block, err := range r.Sweep(t.Context(), f, 0, f.Size()) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				got = append(got, block...)
+			}
+			if !bytes.Equal(got, data) {
+				t.Error("wrong bytes")
+			}
+			st := r.Stats()
+			if st.Backend != tt.want || (st.Fallback == whySync) != (tt.want == Pread) || !st.Direct {
+				t.Errorf("stats %+v", st)
+			}
+		})
+	}
+}
+
+// TestTmpfs reads a file system that, where it takes O_DIRECT at all, is synchronous.
+func TestTmpfs(t *testing.T) {
+	t.Parallel()
+	var st unix.Statfs_t
+	if err := unix.Statfs("/dev/shm", &st); err != nil || st.Type != unix.TMPFS_MAGIC {
+		t.Skip("no tmpfs at /dev/shm")
+	}
+	dir, err := os.MkdirTemp("/dev/shm", "aio")
+	if err != nil {
+		t.Skip(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	_, data := testFile(t, 5<<20+3)
+	path := filepath.Join(dir, "data")
+	if err := os.WriteFile(path, data, 0o644); err != nil {
+		t.Skip(err)
+	}
+	for _, backend := range []Backend{Auto, AIO, Pread} {
+		r, err := NewReader(Options{Backend: backend, Depth: 8, BlockSize: 128 << 10})
+		if err != nil {
+			t.Skip(err)
+		}
+		for range 2 {
+			got, err := readAll(t, r, path)
+			if err != nil || !bytes.Equal(got, data) {
+				t.Errorf("%v: %d bytes, error %v", backend, len(got), err)
+			}
+		}
+		st := r.Stats()
+		t.Logf("%v: %+v", backend, st)
+		if want := map[Backend]Backend{Auto: Pread, AIO: AIO, Pread: Pread}[backend]; st.Backend != want {
+			t.Errorf("%v: stats %+v", backend, st)
+		}
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestBufferedFile: without O_DIRECT the pool reads, and AIO only when forced.
+func TestBufferedFile(t *testing.T) {
+	t.Parallel()
+	path, data := testFile(t, 1<<20+5)
+	for _, backend := range []Backend{Auto, AIO, Pread} {
+		r, err := NewReader(Options{Backend: backend, Depth: 8, BlockSize: 64 << 10})
+		if err != nil {
+			t.Skip(err)
+		}
+		f, err := r.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := f.os.Close(); err != nil {
+			t.Fatal(err)
+		}
+		// As Open leaves it where O_DIRECT is refused.
+		if f.os, err = os.Open(path); err != nil {
+			t.Fatal(err)
+		}
+		f.fd, f.align, f.why = int(f.os.Fd()), 1, "O_DIRECT was refused"
+		var got []byte
+		for block, err := range r.Sweep(t.Context(), f, 1, f.Size()-1) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, block...)
+		}
+		if !bytes.Equal(got, data[1:]) {
+			t.Errorf("%v: wrong bytes", backend)
+		}
+		st := r.Stats()
+		if st.Direct || (st.Backend == AIO) != (backend == AIO) || backend == Auto && st.Fallback != f.why {
+			t.Errorf("%v: stats %+v", backend, st)
+		}
+		if err := f.Close(); err != nil {
+			t.Error(err)
+		}
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestCheckAlign(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		mem, off uint32
+		want     int
+		why      string
+	}{
+		{512, 512, 512, ""},
+		{4, 512, 512, ""},
+		{4096, 512, 4096, ""},
+		{1, 1, 1, ""},
+		{0, 0, 0, "does not support"},
+		{512, 0, 0, "does not support"},
+		{512, 8192, 0, "alignment of 8192"},
+		{512, 520, 0, "alignment of 520"},
+	}
+	for _, tt := range tests {
+		got, why := checkAlign(tt.mem, tt.off)
+		if got != tt.want || tt.why == "" != (why == "") || !strings.Contains(why, tt.why) {
+			t.Errorf("%d, %d: %d, %q", tt.mem, tt.off, got, why)
+		}
+	}
+}
+
+// TestOpenFIFO: opening a FIFO waits for its writer; it must not be tried.
+func TestOpenFIFO(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "fifo")
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Skip(err)
+	}
+	r, err := NewReader(Options{Depth: 1, BlockSize: pageSize})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	done := make(chan error, 1)
+	go func() {
+		_, err := r.Open(path)
+		done <- err
+	}()
+	select {
+	case err := <-done:
+		if err == nil || !strings.Contains(err.Error(), "not a regular file") {
+			t.Errorf("error %v", err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Fatal("open hangs")
+	}
+}
