@@ -182,3 +182,24 @@ func (r *Report) summary() string {
 	}
 	return first
 }
+
+// Merge adds another report to r, which may be nil, and returns the sum.
+func (r *Report) Merge(o *Report) *Report {
+	if r == nil || o == nil {
+		return cmp.Or(r, o)
+	}
+	r.Shards += o.Shards
+	r.Samples += o.Samples
+	r.Bytes += o.Bytes
+	r.Seconds += o.Seconds
+	r.QueueDepth = max(r.QueueDepth, o.QueueDepth)
+	r.PageCache = r.PageCache || o.PageCache
+	r.CrossChecked = r.CrossChecked && o.CrossChecked
+	r.Problems = append(r.Problems, o.Problems...)
+	r.More += o.More
+	if o.Backend == aio.Pread.String() {
+		r.Backend = o.Backend
+	}
+	r.Fallback = cmp.Or(r.Fallback, o.Fallback)
+	return r
+}

@@ -66,7 +66,7 @@ func Files(ctx context.Context, targets []Target, opts Options) (*Report, error)
 	each := opts.AIO
 	each.Depth = max(1, depth/workers)
 
-	report := &Report{Shards: len(targets), QueueDepth: each.Depth * workers, direct: true}
+	report := &Report{Shards: len(targets), QueueDepth: each.Depth * workers, Problems: []Problem{}, direct: true}
 	results := make([]Result, len(targets))
 	next := make(chan int)
 	var mu sync.Mutex

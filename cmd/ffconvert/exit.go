@@ -1,0 +1,72 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"syscall"
+
+	"github.com/ffconvert/ffconvert/aio"
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/input"
+	"github.com/ffconvert/ffconvert/record"
+	"github.com/ffconvert/ffconvert/shard"
+	"github.com/ffconvert/ffconvert/verify"
+)
+
+// Exit statuses. An interrupted run ends with 128 + the number of the signal.
+const (
+	exitOK      = 0
+	exitUsage   = 1 // and internal errors
+	exitCorrupt = 2
+	exitRefused = 3
+	exitIO      = 4
+)
+
+// exitStatus ends the help of every command.
+const exitStatus = `EXIT STATUS
+
+  0    done and sound
+  1    usage or internal error
+  2    corruption found
+  3    input refused: missing, truncated, hostile, over a limit, changed meanwhile
+  4    I/O error: no space, no permission, a failing device
+  130  interrupted (143: terminated); the same command goes on where it stopped`
+
+// interrupted is the error of a run that a signal has ended.
+type interrupted struct{ signal syscall.Signal }
+
+func (i interrupted) Error() string {
+	return fmt.Sprintf("%v: stopped cleanly; run the same command again to go on", i.signal)
+}
+
+// exitCode maps an error to its exit status.
+func exitCode(err error) int {
+	var stop interrupted
+	var errno syscall.Errno
+	var read *aio.ReadError
+	var source *converters.Error
+	var in *input.Error
+	is := func(kinds ...error) bool {
+		for _, k := range kinds {
+			if errors.Is(err, k) {
+				return true
+			}
+		}
+		return false
+	}
+	switch {
+	case errors.As(err, &stop):
+		return 128 + int(stop.signal)
+	case is(verify.ErrCorrupt, record.ErrCorrupt, shard.ErrManifest, shard.ErrPlan):
+		return exitCorrupt
+	case is(input.ErrPattern, input.ErrRepeated, input.ErrScheme):
+		return exitUsage
+	case is(input.ErrNotFound):
+		return exitRefused
+	case errors.As(err, &errno), errors.As(err, &read):
+		return exitIO
+	case errors.As(err, &source), errors.As(err, &in), is(shard.ErrEmpty, converters.ErrChanged, converters.ErrLimit):
+		return exitRefused
+	}
+	return exitUsage
+}

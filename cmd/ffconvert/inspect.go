@@ -1,0 +1,199 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"text/tabwriter"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/record"
+	"github.com/ffconvert/ffconvert/shard"
+)
+
+type inspectOptions struct {
+	format choiceValue
+	keys   int
+}
+
+func newInspectCommand() *cobra.Command {
+	opts := inspectOptions{format: formatValue()}
+	cmd := &cobra.Command{
+		Use:   "inspect OUT|FILE",
+		Short: "Say what a dataset or a shard holds",
+		Long: `Say what a dataset or a single shard holds: counts, the distribution of record sizes, the
+encoding, and the first keys. Headers are checked, samples are not: that is what verify does.
+
+` + exitStatus,
+		Example: `  ffconvert inspect out/
+  ffconvert inspect --keys 100 out/PART_00000.ffr`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runInspect(opts, args[0], cmd.OutOrStdout())
+		},
+	}
+	flags := cmd.Flags()
+	flags.Var(&opts.format, "format", "output: text or json")
+	flags.IntVar(&opts.keys, "keys", 5, "number of first keys to show")
+	return cmd
+}
+
+// An inspection is what inspect prints.
+type inspection struct {
+	Path     string           `json:"path"`
+	Tool     string           `json:"tool,omitempty"`
+	Source   string           `json:"source,omitempty"`
+	Encoding string           `json:"encoding,omitempty"`
+	Fields   []string         `json:"fields,omitempty"` // of the first sample
+	Shards   int              `json:"shards"`
+	Samples  int              `json:"samples"`
+	Bytes    int64            `json:"bytes"`
+	Shard    spread           `json:"shard_bytes"`
+	Record   spread           `json:"record_bytes"`
+	Verified *bool            `json:"verified,omitempty"`
+	Skipped  map[string]int64 `json:"skipped,omitempty"`
+	Keys     []string         `json:"first_keys"`
+}
+
+// A spread is a distribution of sizes, in bytes.
+type spread struct {
+	Min  int64 `json:"min"`
+	P50  int64 `json:"p50"`
+	Mean int64 `json:"mean"`
+	P90  int64 `json:"p90"`
+	P99  int64 `json:"p99"`
+	Max  int64 `json:"max"`
+}
+
+func newSpread(sizes []int64) spread {
+	if len(sizes) == 0 {
+		return spread{}
+	}
+	slices.Sort(sizes)
+	sum := int64(0)
+	for _, n := range sizes {
+		sum += n
+	}
+	n := len(sizes)
+	at := func(percent int) int64 { return sizes[min(n-1, n*percent/100)] }
+	return spread{Min: sizes[0], P50: at(50), Mean: sum / int64(n), P90: at(90), P99: at(99), Max: sizes[n-1]}
+}
+
+func runInspect(opts inspectOptions, path string, stdout io.Writer) error {
+	x, err := inspect(path, opts.keys)
+	if err != nil {
+		return err
+	}
+	if opts.format.value == "json" {
+		enc := json.NewEncoder(stdout)
+		enc.SetIndent("", "  ")
+		return enc.Encode(x)
+	}
+	return x.print(stdout)
+}
+
+func inspect(path string, keys int) (*inspection, error) {
+	r, err := record.Open(path, record.Options{AllowLegacy: true})
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	x := &inspection{Path: path, Shards: len(r.Files()), Samples: r.Len(), Keys: []string{}}
+	var shards, records []int64
+	for _, f := range r.Files() {
+		x.Bytes += f.Size
+		shards = append(shards, f.Size)
+	}
+	for i := range r.Len() {
+		_, e, err := r.Extent(i)
+		if err != nil {
+			return nil, err
+		}
+		records = append(records, e.Size)
+	}
+	x.Shard, x.Record = newSpread(shards), newSpread(records)
+	if err := x.manifest(r.Files()[0].Path); err != nil {
+		return nil, err
+	}
+	return x, x.firstKeys(r, keys)
+}
+
+// manifest takes what the manifest beside the first shard says, where there is one.
+func (x *inspection) manifest(shardPath string) error {
+	m, err := shard.ReadManifest(filepath.Dir(shardPath))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	x.Tool, x.Source, x.Encoding = m.Tool, m.Source.Format, m.Encode.Encoding
+	x.Verified, x.Skipped = &m.Verified, m.Totals.Skipped
+	return nil
+}
+
+// firstKeys reads the first keys out of the records, where these hold them, else out of
+// the index beside the first shard.
+func (x *inspection) firstKeys(r *record.Reader, n int) error {
+	for i := range min(n, r.Len()) {
+		rec, err := r.Read(i, nil)
+		if err != nil {
+			return err
+		}
+		key, fields, ok := encode.Describe(rec)
+		if !ok {
+			x.Keys, err = shard.IndexKeys(r.Files()[0].Path, n)
+			return err
+		}
+		if i == 0 {
+			x.Fields = fields
+		}
+		x.Keys = append(x.Keys, key)
+	}
+	return nil
+}
+
+func (x *inspection) print(w io.Writer) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	row := func(name, format string, args ...any) { fmt.Fprintf(t, name+"\t"+format+"\n", args...) }
+	row("path", "%s", x.Path)
+	if x.Tool != "" {
+		verified := "verified"
+		if !*x.Verified {
+			verified = "not verified"
+		}
+		row("made by", "%s from %s, %s", x.Tool, x.Source, verified)
+		row("encoding", "%s", x.Encoding)
+	}
+	row("shards", "%s", humanize.Comma(int64(x.Shards)))
+	row("samples", "%s", humanize.Comma(int64(x.Samples)))
+	row("bytes", "%s (%s)", humanize.Comma(x.Bytes), humanize.IBytes(uint64(x.Bytes)))
+	row("shard bytes", "%s", x.Shard)
+	row("record bytes", "%s", x.Record)
+	if len(x.Skipped) > 0 {
+		row("skipped", "%s", skippedText(x.Skipped))
+	}
+	if len(x.Fields) > 0 {
+		row("fields", "%q", x.Fields)
+	}
+	for i, k := range x.Keys {
+		name := ""
+		if i == 0 {
+			name = "first keys"
+		}
+		row(name, "%q", k)
+	}
+	return t.Flush()
+}
+
+func (s spread) String() string {
+	return fmt.Sprintf("min %s  p50 %s  mean %s  p90 %s  p99 %s  max %s", humanize.Comma(s.Min), humanize.Comma(s.P50),
+		humanize.Comma(s.Mean), humanize.Comma(s.P90), humanize.Comma(s.P99), humanize.Comma(s.Max))
+}

@@ -1,0 +1,63 @@
+// Command ffconvert turns datasets into FFRecord shards and proves that nothing was
+// lost.
+//
+//	ffconvert tar 'shards-<000..009>.tar' out/
+//	ffconvert verify out/
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+)
+
+func main() {
+	os.Exit(run(os.Args[1:]))
+}
+
+// run is the whole program: it returns the exit status.
+func run(args []string) int {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
+	defer signal.Stop(signals)
+	go func() {
+		select {
+		case s := <-signals:
+			signal.Stop(signals) // a second one ends the process at once
+			cancel(interrupted{s.(syscall.Signal)})
+		case <-ctx.Done():
+		}
+	}()
+
+	root := newRootCommand()
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	if cause, ok := context.Cause(ctx).(interrupted); ok && err != nil {
+		err = cause
+	}
+	if err == nil {
+		return exitOK
+	}
+	printError(err)
+	return exitCode(err)
+}
+
+// maxErrorLines is how many of several errors are printed; the others are counted.
+const maxErrorLines = 20
+
+// printError prints an error, or each of several, on one line.
+func printError(err error) {
+	lines := strings.Split(err.Error(), "\n")
+	for i, line := range lines {
+		if i == maxErrorLines {
+			fmt.Fprintf(os.Stderr, "ffconvert: and %d more\n", len(lines)-i)
+			break
+		}
+		fmt.Fprintf(os.Stderr, "ffconvert: %s\n", line)
+	}
+}
