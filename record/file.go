@@ -37,9 +37,9 @@ func openFile(path string, opts Options, buf *[]byte) (f *file, err error) {
 	return newFile(osf, path, info.Size(), opts, buf)
 }
 
-// newFile judges the header, then loads the tables, reading them twice: so that nothing that depends
-// on N is allocated for a file that is refused. Then it judges what a header alone can say of samples, and the
-// last sample, because no other number in the file vouches for where the file ends.
+// newFile reads the header twice: to judge it, then to load its tables, so that nothing that depends
+// on N is allocated for a header that is refused. Then it judges the empty samples and the last
+// one, because no other number in the file vouches for where the file ends.
 func newFile(src io.ReaderAt, path string, size int64, opts Options, buf *[]byte) (*file, error) {
 	if want := int(min(size, bufSize)); len(*buf) < want {
 		*buf = make([]byte, want)

@@ -29,8 +29,8 @@ const (
 	MaxSamples = 1 << 27
 )
 
-// Name is the file name of shard i, counted from 0, of a set of so many. It has five digits, and from 100,000
-// shards on as many as the count has, so that names sort as strings in the order of their shards.
+// Name is the file name of shard i, counted from 0, of a set of so many. It has five digits, and
+// from 100,000 shards on as many as the count has: names sort as strings in the order of shards.
 func Name(i, of int) string {
 	return fmt.Sprintf("PART_%0*d%s", max(5, len(strconv.Itoa(of))), i, Ext)
 }

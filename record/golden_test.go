@@ -7,6 +7,8 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -92,5 +94,37 @@ func TestGoldenBytes(t *testing.T) {
 	}
 	if got, ok := oracle(b); !ok || len(got) != len(samples) {
 		t.Error("the oracle disagrees")
+	}
+}
+
+// The lines of hexadecimal in docs/format.md are those of the files.
+func TestGoldenDocs(t *testing.T) {
+	t.Parallel()
+	doc, err := os.ReadFile("../docs/format.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines int
+	var file []byte
+	for _, m := range regexp.MustCompile(`(?m)^    ([0-9a-f]{8})((?: {1,2}[0-9a-f]{2})+) {2,}`).FindAllSubmatch(doc, -1) {
+		off, err := strconv.ParseInt(string(m[1]), 16, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := hex.DecodeString(strings.ReplaceAll(string(m[2]), " ", ""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if off == 0 && lines == 0 {
+			file, _ = example(t)
+		} else if off == 0 {
+			file = shardOf(t)
+		}
+		if lines++; !bytes.HasPrefix(file[off:], got) {
+			t.Errorf("docs/format.md, line %08x: %x", off, got)
+		}
+	}
+	if lines != 5 {
+		t.Errorf("%d lines of hexadecimal", lines)
 	}
 }

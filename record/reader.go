@@ -14,8 +14,8 @@ import (
 )
 
 // A Reader gives access to the samples of one file, or of the files of a directory as one
-// sequence. All its methods but Close may be called concurrently. It holds a descriptor a file, and 12
-// bytes of memory a sample.
+// sequence. All its methods but Close may be called concurrently. It holds a descriptor a file and
+// 12 bytes of memory a sample.
 type Reader struct {
 	files  []*file
 	starts []int // index of the first sample of each file, and the total at the end
@@ -132,8 +132,8 @@ func (r *Reader) Read(i int, buf []byte) ([]byte, error) {
 	return buf, nil
 }
 
-// Check says whether payload, read by other means, is sample i: its length and its CRC, which for an empty
-// sample is compared too.
+// Check says whether payload, read by other means, is sample i: its length, and its CRC, which is
+// compared for an empty sample too.
 func (r *Reader) Check(i int, payload []byte) error {
 	k, j, err := r.find(i)
 	if err != nil {

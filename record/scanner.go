@@ -7,8 +7,8 @@ import (
 )
 
 // A Scanner checks one whole shard that is handed to it as consecutive blocks, in file order and
-// of any sizes, as an asynchronous reader completes them. It holds 12 bytes a sample, grown as they arrive, and
-// no payload. It is for one goroutine.
+// of any sizes. It holds 12 bytes a sample, grown as they arrive, and no payload. It is for one
+// goroutine.
 type Scanner struct {
 	// Problem, if not nil, is called for each fault as it is found: once for the header, once for
 	// each bad sample. Set it before the first Write. The errors are not reused.
@@ -35,9 +35,10 @@ func NewScanner(path string, size int64, opts Options) *Scanner {
 // Samples is how many samples have been checked so far, sound or not.
 func (s *Scanner) Samples() int64 { return s.i }
 
-// Write takes the next block; the caller may reuse it afterwards. A bad sample, or a header whose CRC alone is
-// wrong, goes to Problem and the scan continues. An error means that the structure is unusable or
-// that the file has more bytes than announced; it went to Problem too, and each later call returns it.
+// Write takes the next block; the caller may reuse it afterwards. A bad sample, or a header whose
+// CRC alone is wrong, goes to Problem and the scan continues. An error means that the structure is
+// unusable or that there are more bytes than announced; it went to Problem too, and each later
+// call fails.
 func (s *Scanner) Write(block []byte) (int, error) {
 	if s.stop != nil {
 		return 0, s.stop
@@ -94,7 +95,8 @@ func (s *Scanner) load() {
 	}
 }
 
-// turn passes every sample that ends at pos through the gate: the one begun and the empty ones after it.
+// turn passes every sample that ends at pos through the gate: the one begun, and the empty ones
+// that follow it.
 func (s *Scanner) turn() {
 	for s.i < s.h.n && s.left == 0 {
 		if bad := s.h.gate(s.i, s.at, s.crc); bad != nil {
@@ -105,9 +107,9 @@ func (s *Scanner) turn() {
 	}
 }
 
-// Close ends the scan. It returns nil only if exactly size bytes were given and not one problem was
-// found; otherwise it returns the first problem. The Summary is zero where the structure is unusable.
-// A second Close returns an error.
+// Close ends the scan. It returns nil only if exactly size bytes were given and not one problem
+// was found; otherwise it returns the first problem. The Summary is zero where the structure is
+// unusable. A second Close returns an error.
 func (s *Scanner) Close() (Summary, error) {
 	switch {
 	case s.stop != nil:
