@@ -1,0 +1,46 @@
+# Everything a contributor needs: make check.
+
+GO      ?= go
+export CGO_ENABLED ?= 0
+
+.PHONY: all build check test lint faults bench fuzz man testdata clean
+
+all: build
+
+build: ## bin/ffconvert, one static binary
+	$(GO) build -trimpath -o bin/ffconvert ./cmd/ffconvert
+
+check: lint test ## what CI runs
+
+lint: ## formatting, vet, staticcheck, and builds for the systems without Linux AIO
+	@test -z "$$(gofmt -l .)" || { gofmt -l . ; echo 'run gofmt -w'; exit 1; }
+	$(GO) vet ./...
+	GOOS=darwin $(GO) vet ./...
+	GOOS=windows $(GO) build ./aio ./record ./converters/... ./encode ./verify
+	$(GO) tool staticcheck ./...
+	$(GO) tool staticcheck -tags bench ./internal/bench
+
+test: ## the whole suite; -race needs a C compiler
+	CGO_ENABLED=1 $(GO) test -race -shuffle=on ./...
+
+faults: ## the fault table at its full size, a line a row
+	FFCONVERT_FAULTS=1 $(GO) test -timeout 80m -v -run '^TestFault|^Test[A-F][1-7]' ./... | grep -E '^ *[a-z_0-9]+\.go:[0-9]+: [A-F][1-7] |^(---|===) FAIL|^(FAIL|ok|panic)|FAIL:'
+
+fuzz: ## every fuzz target for FUZZTIME
+	@for pkg in $$($(GO) list ./...); do \
+		for f in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
+			echo "$$pkg $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(or $(FUZZTIME),30s) $$pkg || exit 1; \
+		done; done
+
+bench: ## speed and memory of the whole tool, then of its packages
+	$(GO) test -tags bench -timeout 60m -v ./internal/bench
+	$(GO) test -run '^$$' -bench . ./...
+
+man: build ## manual pages in bin/man
+	bin/ffconvert man bin/man
+
+testdata: ## draw the small datasets again
+	sh testdata/generate.sh
+
+clean:
+	rm -rf bin
