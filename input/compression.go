@@ -1,0 +1,130 @@
+package input
+
+import (
+	"bufio"
+	"bytes"
+	"compress/bzip2"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+const (
+	gzipMagic  = "\x1f\x8b"
+	zstdMagic  = "\x28\xb5\x2f\xfd"
+	xzMagic    = "\xfd7zXZ\x00"
+	bzip2Block = "1AY&SY"                   // after "BZh" and a digit: a block…
+	bzip2End   = "\x17\x72\x45\x38\x50\x90" // …or the end of an empty stream
+
+	// sniffLen is how much of a file tells its compression: enough for the
+	// skippable frames that zstd tools put first.
+	sniffLen = 4096
+
+	// maxWindow bounds what a zstd window or an xz dictionary may make us hold.
+	// It is the limit of the zstd command; xz -9 needs half of it.
+	maxWindow = 128 << 20
+)
+
+// sniff tells the compression of a file from its first bytes, at most sniffLen of
+// them; fewer are all there are. A file that is nothing but the beginning of magic
+// bytes, and no text, has been cut: that is [ErrTruncated].
+func sniff(head []byte) (string, error) {
+	s := string(head)
+	switch {
+	case len(s) >= 2 && s[:2] == gzipMagic:
+		return "gzip", nil
+	case len(s) >= 4 && s[:4] == zstdMagic, skippableThenZstd(head):
+		return "zstd", nil
+	case len(s) >= 6 && s[:6] == xzMagic:
+		return "xz", nil
+	case len(s) >= 10 && isBzip2(s[:10]):
+		return "bzip2", nil
+	}
+	for _, m := range []struct {
+		name  string
+		magic string
+		least int // shorter beginnings are plausible as text or CBOR
+	}{
+		{"gzip", gzipMagic, 1},
+		{"zstd", zstdMagic, 2},
+		{"xz", xzMagic, 1},
+	} {
+		if len(s) >= m.least && len(s) < len(m.magic) && s == m.magic[:len(s)] {
+			return "", errCutMagic(m.name)
+		}
+	}
+	if len(s) >= 6 && len(s) < 10 && (isBzip2(s+bzip2Block[len(s)-4:]) || isBzip2(s+bzip2End[len(s)-4:])) {
+		return "", errCutMagic("bzip2")
+	}
+	return "", nil
+}
+
+func errCutMagic(compression string) error {
+	return fmt.Errorf("%w: %s: it ends within its first bytes", ErrTruncated, compression)
+}
+
+// isBzip2 looks at ten bytes, because a tar whose first member is called BZh9.txt
+// begins as a bzip2 file does.
+func isBzip2(s string) bool {
+	return s[:3] == "BZh" && s[3] >= '1' && s[3] <= '9' && (s[4:] == bzip2Block || s[4:] == bzip2End)
+}
+
+// skippableThenZstd walks skippable frames, which lz4 has as well, to the zstd frame
+// behind them. What walks out of sight, or to the end, is taken for zstd: the decoder
+// has the last word.
+func skippableThenZstd(head []byte) bool {
+	if !isSkippable(head) {
+		return false
+	}
+	for len(head) >= 8 && isSkippable(head) {
+		n := uint64(binary.LittleEndian.Uint32(head[4:])) + 8
+		if n >= uint64(len(head)) {
+			return true
+		}
+		head = head[n:]
+	}
+	return len(head) < 8 || string(head[:4]) == zstdMagic
+}
+
+func isSkippable(head []byte) bool {
+	return len(head) >= 4 && head[0]&0xf0 == 0x50 && bytes.Equal(head[1:4], []byte{0x2a, 0x4d, 0x18})
+}
+
+// decoder returns the decompressed bytes of r, whose end it checks: every trailer,
+// every further member or stream, and that nothing else follows. Close releases its
+// memory.
+func decoder(compression string, r *bufio.Reader) (io.ReadCloser, error) {
+	switch compression {
+	case "gzip":
+		return io.NopCloser(&gzipReader{src: r}), nil
+	case "zstd":
+		d, err := zstd.NewReader(r,
+			zstd.WithDecoderConcurrency(1), // the files are what runs in parallel
+			zstd.WithDecoderLowmem(true),
+			zstd.WithDecoderMaxWindow(maxWindow))
+		if err != nil {
+			return nil, err
+		}
+		return d.IOReadCloser(), nil
+	case "bzip2":
+		return io.NopCloser(bzip2.NewReader(r)), nil
+	case "xz":
+		return io.NopCloser(&xzReader{src: r}), nil
+	}
+	return io.NopCloser(r), nil
+}
+
+// decodeError says what kind of damage a decoder met, and what to do about it.
+func decodeError(compression string, err error) (hint string, kind error) {
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return "the copy is incomplete: fetch it again", fmt.Errorf("%w: %s: it ends within its data", ErrTruncated, compression)
+	case errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, errDictionary):
+		return "compress it again with a smaller window, or decompress it beforehand",
+			fmt.Errorf("%w: %s: it needs a window of more than %d bytes", ErrMalformed, compression, maxWindow)
+	}
+	return "", fmt.Errorf("%w: %s: %w", ErrMalformed, compression, err)
+}

@@ -1,0 +1,84 @@
+package input
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+func hasMeta(path string) bool { return strings.ContainsAny(path, `*?[`) }
+
+// glob lists what a shell would for a pattern, sorted by code point within each
+// directory. It stands in for [filepath.Glob], which passes over a directory that
+// it may not read, and so loses its shards in silence, and which lets * match
+// hidden files, such as those that a copy still in progress leaves.
+func glob(pattern string) ([]string, error) {
+	found := []string{""}
+	rest := strings.TrimLeft(pattern, "/")
+	if len(rest) < len(pattern) {
+		found[0] = "/"
+	}
+	for len(rest) > 0 && len(found) > 0 {
+		component, after, more := strings.Cut(rest, "/")
+		rest = strings.TrimLeft(after, "/")
+		var next []string
+		for _, dir := range found {
+			var err error
+			if next, err = globIn(next, pattern, dir, component, more); err != nil {
+				return nil, err
+			}
+		}
+		found = next
+	}
+	return found, nil
+}
+
+// globIn appends what component matches in dir.
+func globIn(found []string, pattern, dir, component string, wantDir bool) ([]string, error) {
+	below := dir
+	if dir != "" && dir != "/" {
+		below += "/"
+	}
+	if !hasMeta(component) {
+		path := below + component
+		fi, err := os.Lstat(path)
+		if err == nil && wantDir {
+			fi, err = os.Stat(path)
+		}
+		switch {
+		case err == nil && (!wantDir || fi.IsDir()):
+			return append(found, path), nil
+		case err == nil || isMissing(err):
+			return found, nil
+		}
+		return nil, ioError(path, err)
+	}
+	component = strings.ReplaceAll(component, "[!", "[^")
+	if _, err := filepath.Match(component, ""); err != nil {
+		return nil, refuse(pattern, ErrPattern, "a closing ] is missing, or a range is reversed", "%w", err)
+	}
+	open := dir
+	if open == "" {
+		open = "."
+	}
+	entries, err := os.ReadDir(open)
+	if err != nil {
+		return nil, ioError(open, err)
+	}
+	for _, e := range entries {
+		name := e.Name()
+		if ok, _ := filepath.Match(component, name); !ok || name[0] == '.' && component[0] != '.' {
+			continue
+		}
+		if wantDir && !e.IsDir() {
+			if fi, err := os.Stat(below + name); err != nil || !fi.IsDir() {
+				if err != nil && !isMissing(err) {
+					return nil, ioError(below+name, err)
+				}
+				continue
+			}
+		}
+		found = append(found, below+name)
+	}
+	return found, nil
+}

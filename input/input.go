@@ -1,0 +1,144 @@
+// Package input turns the names on a command line into local, seekable,
+// uncompressed files, in the order in which they were named.
+//
+// It works in two steps, so that a missing file is reported before anything is
+// created:
+//
+//	names, err := input.Find(ctx, []string{"shards-{000..009}.tar.gz", "more/"}, opts)
+//	set, err := input.Open(ctx, names, opts)
+//	defer set.Cleanup()
+//	for _, f := range set.Files { … } // f.Path can be opened, seeked, read twice
+//
+// [Find] expands patterns (see [Expand]), applies the rewrite rules of the
+// environment, reads shell globs and directories, and looks at every file once
+// without reading it. [Open] tells compression by content and stages what is not
+// already local, seekable and uncompressed: it is copied, decompressed, into a
+// cache directory, its checksums verified to the last byte. A file that needs
+// nothing is used where it lies.
+//
+// A staged copy is named for the identity of its source and its own size:
+//
+//	<64 hex digits: SHA-256 of source path, size, mtime>-<bytes>.staged
+//	<64 hex digits>.<random>.tmp      while it is being written; locked by its writer
+//
+// so that a complete copy is used again by the next run, and one that a crash cut
+// short is not.
+//
+// Magic bytes that mark a compressed file, at offset 0:
+//
+//	1f 8b                               gzip, any number of members
+//	28 b5 2f fd                         zstd, any number of frames;
+//	5x 2a 4d 18 <u32 LE size>           skippable frames before them
+//	"BZh" '1'..'9' 31 41 59 26 53 59    bzip2 with a block; 17 72 45 38 50 90 without
+//	fd "7zXZ" 00                        xz, any number of streams
+//
+// Names with another scheme than file: are refused with [ErrScheme].
+package input
+
+import (
+	"io"
+	"os"
+	"runtime"
+	"time"
+)
+
+// Options say how names are found and files are staged. The zero value is usable:
+// every field says what it means.
+type Options struct {
+	// Match chooses which files of a directory are inputs, by their base names.
+	// Hidden files never are. nil: all.
+	Match func(name string) bool
+	// AllowRepeats lets one file be named more than once.
+	AllowRepeats bool
+	// MaxNames caps the expansion of patterns. 0: [MaxNames].
+	MaxNames int64
+	// LookupEnv reads the environment. nil: [os.LookupEnv].
+	LookupEnv func(key string) (string, bool)
+
+	// CacheDir is where copies are staged; it is created, mode 0700, when the
+	// first one is. "": the directory ffconvert in [os.UserCacheDir].
+	CacheDir string
+	// Quota caps the bytes of all staged copies in CacheDir, those of earlier
+	// runs included. 0: none. Runs that share a cache at the same time do not
+	// see each other's growth.
+	Quota int64
+	// MaxRatio caps decompressed bytes per compressed byte, once 16 MiB have
+	// come out. 0: [DefaultMaxRatio]. Negative: none.
+	MaxRatio int64
+	// Workers is how many files are staged at once; each may hold two windows
+	// of up to 128 MiB. 0: GOMAXPROCS.
+	Workers int
+	// Stdin is what the name - reads. nil: [os.Stdin]. A Read that blocks
+	// forever is abandoned, not awaited, when staging is cancelled.
+	Stdin io.Reader
+	// Progress is told of every n bytes read of the named input (not bytes
+	// written). It may be called from several goroutines at once. nil: nobody.
+	Progress func(name string, n int64)
+
+	fault func(op string) error // fails a cache operation; tests only
+}
+
+// DefaultMaxRatio is just above what deflate can reach (1032:1), so that no sound
+// gzip file meets it, while a bomb made for the denser formats does.
+const DefaultMaxRatio = 1200
+
+// A Name is one input that was found: a regular file, or standard input.
+type Name struct {
+	Name    string    // as named, after expansion; "-" is standard input
+	Path    string    // the local file; "" for standard input
+	Size    int64     // bytes at Path; -1 where it is not known
+	ModTime time.Time // of Path; zero for standard input
+}
+
+// A File is one input whose bytes can be opened, seeked and read again at Path.
+type File struct {
+	Name        string    // as named, after expansion; manifests and errors show it
+	Path        string    // where its uncompressed bytes are
+	Size        int64     // bytes at Path
+	ModTime     time.Time // of Path
+	Staged      bool      // Path is a copy in the cache directory
+	Compression string    // of the named file: "", "gzip", "zstd", "bzip2", "xz"
+	SourceSize  int64     // bytes of the named file itself, compressed
+}
+
+// A Set is what [Open] made ready. It holds no open files.
+type Set struct {
+	Files []File // in the order of the names
+
+	dir    string   // the cache directory; "" when nothing needed it
+	staged []string // base names of the copies that this run made
+}
+
+func (o Options) workers() int {
+	if o.Workers > 0 {
+		return o.Workers
+	}
+	return runtime.GOMAXPROCS(0)
+}
+
+func (o Options) maxRatio() int64 {
+	if o.MaxRatio == 0 {
+		return DefaultMaxRatio
+	}
+	return o.MaxRatio
+}
+
+func (o Options) stdin() io.Reader {
+	if o.Stdin != nil {
+		return o.Stdin
+	}
+	return os.Stdin
+}
+
+func (o Options) lookupEnv(key string) (string, bool) {
+	if o.LookupEnv != nil {
+		return o.LookupEnv(key)
+	}
+	return os.LookupEnv(key)
+}
+
+func (o Options) progress(name string, n int64) {
+	if o.Progress != nil {
+		o.Progress(name, n)
+	}
+}

@@ -1,0 +1,143 @@
+package input
+
+import (
+	"iter"
+	"regexp"
+	"strings"
+)
+
+// Limits of a pattern.
+const (
+	// MaxNames is the default cap on the names of one command. Ten million
+	// shards of 256 MiB are 2.5 exabytes; a pattern that means more is a typo,
+	// and it is refused before the first name is made.
+	MaxNames = 10_000_000
+	// maxPattern bounds one pattern, bytes. Linux passes at most 128 KiB as one
+	// argument; what is more came out of environment variables.
+	maxPattern = 1 << 20
+	// maxNesting bounds braces within braces, and so the parser's recursion.
+	maxNesting = 64
+)
+
+// ExpandOptions change what [Expand] does. The zero value is usable.
+type ExpandOptions struct {
+	Max       int64                           // names; 0: [MaxNames]
+	LookupEnv func(key string) (string, bool) // nil: [os.LookupEnv]
+}
+
+// Expand yields the names that a pattern stands for, in order, making each only
+// when it is asked for. The rules are those of Python's braceexpand, which
+// WebDataset uses, and three of ours:
+//
+//	{0..9} {000..010} {9..0} {0..10..2}   numbers; padded to the wider bound when one starts with 0
+//	{a..e} {E..A} {a..g..2}               letters, A to Z before a to z
+//	{a,b,} {x{1..3},y}                    lists, nesting
+//	{a}{b} {}                             literal: neither a list nor a range
+//	\{ \, \\                              a backslash takes the next character as it is
+//	<000..009>                            the same as {000..009}; other <…> are literal
+//	a::b                                  a, then b
+//	${NAME}                               the environment variable WDS_NAME, itself a pattern
+//
+// A product varies its last factor fastest. An error, which is the last pair, is
+// an [*Error] that wraps [ErrPattern]; too many names are found before any is made.
+func Expand(pattern string, opts ExpandOptions) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		parsed, err := parsePatterns(pattern, opts)
+		if err != nil {
+			yield("", err)
+			return
+		}
+		for _, seq := range parsed {
+			if !seq.expand(nil, func(name []byte) bool { return yield(string(name), nil) }) {
+				return
+			}
+		}
+	}
+}
+
+// parsePatterns substitutes the environment, splits at "::" and parses each piece.
+func parsePatterns(pattern string, opts ExpandOptions) ([]sequence, error) {
+	bad := func(hint, format string, args ...any) error {
+		shown := pattern
+		if len(shown) > 200 {
+			shown = shown[:200] + "…"
+		}
+		return refuse(shown, ErrPattern, hint, format, args...)
+	}
+	text, err := substitute(pattern, Options{LookupEnv: opts.LookupEnv}.lookupEnv)
+	if err != nil {
+		return nil, err
+	}
+	if len(text) > maxPattern {
+		return nil, bad("give several arguments", "%d bytes, more than %d", len(text), maxPattern)
+	}
+	limit := opts.Max
+	if limit <= 0 {
+		limit = MaxNames
+	}
+	var parsed []sequence
+	var total int64
+	for _, piece := range splitJoined(text) {
+		seq, err := parsePattern(piece, 0)
+		if err != nil {
+			return nil, bad(`a backslash before { or } takes it literally`, "%w", err)
+		}
+		if total = addSat(total, seq.count()); total > limit {
+			return nil, bad("use a narrower one", "more than %d names", limit)
+		}
+		parsed = append(parsed, seq)
+	}
+	return parsed, nil
+}
+
+var envName = regexp.MustCompile(`^\$\{([0-9A-Za-z_]+)\}`)
+
+// substitute replaces each ${NAME} by the value of WDS_NAME, once: what a value
+// says is not substituted again.
+func substitute(s string, lookup func(string) (string, bool)) (string, error) {
+	var b strings.Builder
+	for i := 0; i < len(s); {
+		switch {
+		case s[i] == '\\' && i+1 < len(s):
+			b.WriteString(s[i : i+2])
+			i += 2
+			continue
+		case s[i] == '$':
+			m := envName.FindStringSubmatch(s[i:])
+			if m == nil {
+				break
+			}
+			value, ok := lookup("WDS_" + m[1])
+			if !ok {
+				return "", refuse("${"+m[1]+"}", ErrPattern, "set it, or write \\$ for a dollar sign",
+					"the environment variable WDS_%s is not set", m[1])
+			}
+			if b.Len()+len(value) > maxPattern {
+				return "", refuse("${"+m[1]+"}", ErrPattern, "", "the pattern grows beyond %d bytes", maxPattern)
+			}
+			b.WriteString(value)
+			i += len(m[0])
+			continue
+		}
+		b.WriteByte(s[i])
+		i++
+	}
+	return b.String(), nil
+}
+
+// splitJoined cuts at every "::" that no backslash protects.
+func splitJoined(s string) []string {
+	var pieces []string
+	start := 0
+	for i := 0; i < len(s); i++ {
+		switch {
+		case s[i] == '\\':
+			i++
+		case strings.HasPrefix(s[i:], "::"):
+			pieces = append(pieces, s[start:i])
+			i++
+			start = i + 1
+		}
+	}
+	return append(pieces, s[start:])
+}
