@@ -1,0 +1,235 @@
+package encode
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/vmihailenco/msgpack/v5"
+
+	"github.com/ffconvert/ffconvert/converters"
+)
+
+func field(name, data string) converters.Field {
+	return converters.Field{Name: name, Value: converters.Bytes([]byte(data))}
+}
+
+// image is a sample as a WebDataset has it.
+func image() *converters.Sample {
+	return &converters.Sample{Key: "n01/0007", Fields: []converters.Field{
+		field("jpg", "JPEG bytes"), field("png", ""), field("cls", "7"),
+	}}
+}
+
+// shapeOf is the sample as an index has it.
+func shapeOf(s *converters.Sample) *converters.Sample {
+	shape := &converters.Sample{Key: s.Key}
+	for _, f := range s.Fields {
+		if f.Value.Kind() == converters.KindBytes {
+			f.Value = converters.Opaque(f.Value.Len())
+		}
+		shape.Fields = append(shape.Fields, f)
+	}
+	return shape
+}
+
+func newEncoder(t testing.TB, opts Options) *Encoder {
+	t.Helper()
+	spec, err := Parse(opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return spec.NewEncoder()
+}
+
+func TestEncode(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		name    string
+		opts    Options
+		want    map[string]any // as MessagePack, key aside; nil: want raw
+		raw     string
+		leftOut int
+	}{
+		{"all fields", Options{}, map[string]any{"jpg": []byte("JPEG bytes"), "png": []byte{}, "cls": []byte("7")}, "", 0},
+		{"chosen fields", Options{Fields: "cls,jpg"}, map[string]any{"cls": []byte("7"), "jpg": []byte("JPEG bytes")}, "", 1},
+		{"first that exists", Options{Fields: "webp;png;jpg"}, map[string]any{"png": []byte{}}, "", 2},
+		{"rename", Options{Rename: []string{"image=jpg;png"}}, map[string]any{"image": []byte("JPEG bytes"), "cls": []byte("7")}, "", 1},
+		{"rename, then choose", Options{Rename: []string{"label=cls"}, Fields: "label"}, map[string]any{"label": []byte("7")}, "", 2},
+		{"swap two names", Options{Rename: []string{"x=jpg", "jpg=png", "png=x"}}, map[string]any{"png": []byte("JPEG bytes"), "jpg": []byte{}, "cls": []byte("7")}, "", 0},
+		{"raw", Options{Encoding: "raw:jpg"}, nil, "JPEG bytes", 2},
+		{"raw, first that exists", Options{Encoding: "raw:webp;cls"}, nil, "7", 2},
+		{"raw of an empty field", Options{Encoding: "raw:png"}, nil, "", 2},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			enc := newEncoder(t, row.opts)
+			for range 2 { // an encoder is used again
+				rec, err := enc.Encode(image())
+				if err != nil {
+					t.Fatal(err)
+				}
+				got := slices.Concat(rec.Parts...)
+				if rec.Size != int64(len(got)) || rec.LeftOut != row.leftOut {
+					t.Errorf("size %d, left out %d; want %d, %d", rec.Size, rec.LeftOut, len(got), row.leftOut)
+				}
+				shape, err := enc.Encode(shapeOf(image()))
+				if err != nil || shape.Size != rec.Size || shape.LeftOut != rec.LeftOut {
+					t.Errorf("the shape encodes to %+v, %v; the sample to %d bytes", shape, err, rec.Size)
+				}
+				if row.want == nil {
+					if string(got) != row.raw {
+						t.Errorf("got %q, want %q", got, row.raw)
+					}
+					continue
+				}
+				var m map[string]any
+				if err := msgpack.Unmarshal(got, &m); err != nil {
+					t.Fatal(err)
+				}
+				if m[KeyField] != "n01/0007" {
+					t.Errorf("key %v", m[KeyField])
+				}
+				delete(m, KeyField)
+				if !reflect.DeepEqual(m, row.want) {
+					t.Errorf("got %v, want %v", m, row.want)
+				}
+			}
+		})
+	}
+}
+
+// The order of fields is that of the archive, or that of --fields.
+func TestEncodeOrder(t *testing.T) {
+	t.Parallel()
+	for fields, want := range map[string][]string{"": {"jpg", "png", "cls"}, "cls,png": {"cls", "png"}} {
+		rec, err := newEncoder(t, Options{Fields: fields}).Encode(image())
+		if err != nil {
+			t.Fatal(err)
+		}
+		key, got, ok := Describe(slices.Concat(rec.Parts...))
+		if !ok || key != "n01/0007" || !slices.Equal(got, want) {
+			t.Errorf("fields %q: %q %q %v", fields, key, got, ok)
+		}
+	}
+}
+
+func TestEncodeValues(t *testing.T) {
+	t.Parallel()
+	s := &converters.Sample{Key: "k", Fields: []converters.Field{
+		{Name: "text", Value: converters.Text([]byte("grüß"))},
+		{Name: "int", Value: converters.Int(-5)},
+		{Name: "float", Value: converters.Float(0.5)},
+		{Name: "nested", Value: converters.Nested(map[string]any{"b": []any{true, nil}, "a": "x"})},
+	}}
+	rec, err := newEncoder(t, Options{}).Encode(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "\x85" + "\xa7__key__" + "\xa1k" + "\xa4text" + "\xa6grüß" + "\xa3int" + "\xfb" +
+		"\xa5float" + "\xcb\x3f\xe0\x00\x00\x00\x00\x00\x00" + "\xa6nested" + "\x82\xa1a\xa1x\xa1b\x92\xc3\xc0"
+	if got := string(slices.Concat(rec.Parts...)); got != want {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+}
+
+func TestEncodeRefuses(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		name   string
+		opts   Options
+		sample *converters.Sample
+		want   error
+		text   string
+	}{
+		{"missing field", Options{Fields: "jpg,txt"}, image(), ErrMissing, "no txt"},
+		{"missing raw field", Options{Encoding: "raw:webp"}, image(), ErrMissing, "no webp"},
+		{"missing renamed field", Options{Rename: []string{"a=b;c"}}, image(), ErrMissing, "no b;c"},
+		{"missing, skip", Options{Fields: "txt", Missing: MissingSkip}, image(), ErrSkip, ""},
+		{"missing raw, skip", Options{Encoding: "raw:txt", Missing: MissingSkip}, image(), ErrSkip, ""},
+		{"renamed onto another", Options{Rename: []string{"cls=jpg"}}, image(), converters.ErrDuplicate, `"cls"`},
+		{"chosen twice", Options{Fields: "jpg,png;jpg,jpg"}, image(), converters.ErrDuplicate, `"jpg" twice`},
+		{"a field named as the key", Options{}, &converters.Sample{Fields: []converters.Field{field(KeyField, "x")}}, converters.ErrDuplicate, KeyField},
+		{"over 4 GiB", Options{}, &converters.Sample{Fields: []converters.Field{{Name: "a", Value: converters.Opaque(1 << 32)}}}, converters.ErrLimit, "4 GiB"},
+		{"raw of a number", Options{Encoding: "raw:n"}, &converters.Sample{Fields: []converters.Field{{Name: "n", Value: converters.Int(1)}}}, converters.ErrUnsupported, "bytes or text"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			_, err := newEncoder(t, row.opts).Encode(row.sample)
+			if !errors.Is(err, row.want) || !strings.Contains(fmt.Sprint(err), row.text) {
+				t.Errorf("error %v; want %v with %q", err, row.want, row.text)
+			}
+		})
+	}
+}
+
+func TestParseRefuses(t *testing.T) {
+	t.Parallel()
+	for _, opts := range []Options{
+		{Encoding: "pickled"}, {Encoding: "raw"}, {Encoding: "raw:"}, {Encoding: "raw:a;"}, {Encoding: "msgpack:x"},
+		{Fields: ","}, {Fields: "a;;b"}, {Rename: []string{"a"}}, {Rename: []string{"=a"}}, {Rename: []string{"a="}},
+		{Rename: []string{"a=b", "a=c"}}, {Missing: "maybe"},
+	} {
+		if _, err := Parse(opts); err == nil || strings.Contains(err.Error(), "\n") {
+			t.Errorf("Parse(%+v) = %v", opts, err)
+		}
+	}
+}
+
+func TestDescribeRefuses(t *testing.T) {
+	t.Parallel()
+	for _, record := range []string{"", "\xc0", "\x80", "\x81\xa1a\x01", "\x81\xa7__key__\x01", "\xdf\xff\xff\xff\xff", "\x82\xa7__key__\xa1k\xa1a", "JPEG"} {
+		if key, fields, ok := Describe([]byte(record)); ok {
+			t.Errorf("Describe(%q) = %q, %q", record, key, fields)
+		}
+	}
+}
+
+// Encoding costs no allocation beyond those of the library.
+func TestEncodeAllocs(t *testing.T) {
+	enc, s := newEncoder(t, Options{Fields: "jpg,cls"}), image()
+	if n := testing.AllocsPerRun(100, func() { enc.Encode(s) }); n > 0 {
+		t.Errorf("%v allocations a sample", n)
+	}
+}
+
+func BenchmarkEncode(b *testing.B) {
+	enc := newEncoder(b, Options{})
+	s := &converters.Sample{Key: "0000017", Fields: []converters.Field{
+		{Name: "jpg", Value: converters.Bytes(bytes.Repeat([]byte("x"), 100_000))}, field("cls", "7"),
+	}}
+	b.SetBytes(100_000)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := enc.Encode(s); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func ExampleEncoder_Encode() {
+	spec, err := Parse(Options{Encoding: "raw:txt"})
+	if err != nil {
+		panic(err)
+	}
+	rec, err := spec.NewEncoder().Encode(&converters.Sample{Key: "a", Fields: []converters.Field{
+		{Name: "txt", Value: converters.Bytes([]byte("hello"))},
+	}})
+	fmt.Printf("%s %d %v\n", rec.Parts, rec.Size, err)
+	// Output: [hello] 5 <nil>
+}
+
+func FuzzDescribe(f *testing.F) {
+	rec, _ := newEncoder(f, Options{}).Encode(image())
+	f.Add(slices.Concat(rec.Parts...))
+	f.Add([]byte("\xdf\xff\xff\xff\xff"))
+	f.Fuzz(func(t *testing.T, record []byte) {
+		if _, fields, ok := Describe(record); ok && len(fields) > len(record) {
+			t.Errorf("%d fields in %d bytes", len(fields), len(record))
+		}
+	})
+}
