@@ -1,0 +1,74 @@
+//go:build bench && linux
+
+package bench
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A process is what a command that has succeeded took and gave.
+type process struct {
+	seconds float64 // wall time
+	stdout  []byte
+	anon    int64 // most anonymous memory in bytes, where it was watched
+	peak    int64 // VmHWM: with the pages of files too
+}
+
+// execute runs a command to its end.
+func execute(t *testing.T, name string, args ...string) process {
+	t.Helper()
+	return finish(t, exec.Command(name, args...), false)
+}
+
+// watch runs the program and looks at its memory all the time.
+func watch(t *testing.T, args ...string) process {
+	t.Helper()
+	return finish(t, exec.Command(program, args...), true)
+}
+
+func finish(t *testing.T, cmd *exec.Cmd, watched bool) (p process) {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	start := time.Now()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	var tick <-chan time.Time
+	if watched {
+		ticker := time.NewTicker(5 * time.Millisecond)
+		defer ticker.Stop()
+		tick = ticker.C
+	}
+	for {
+		select {
+		case <-tick:
+			status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", cmd.Process.Pid))
+			p.anon = max(p.anon, field(status, "RssAnon:")+field(status, "RssShmem:"))
+			p.peak = max(p.peak, field(status, "VmHWM:"))
+		case err := <-ended:
+			p.seconds = time.Since(start).Seconds()
+			if err != nil {
+				t.Fatalf("%s: %v\n%s", cmd, err, stderr.Bytes())
+			}
+			p.stdout = stdout.Bytes()
+			return p
+		}
+	}
+}
+
+// field returns the bytes that a line of /proc/PID/status says, 0 where it says none.
+func field(status []byte, name string) (n int64) {
+	if _, after, ok := strings.Cut(string(status), name); ok {
+		fmt.Sscanf(after, "%d kB", &n)
+	}
+	return n << 10
+}
