@@ -8,6 +8,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
+	"strings"
 	"syscall"
 	"testing"
 )
@@ -191,26 +192,28 @@ func (k *liar) destroy() error { k.gone = true; return k.kernel.destroy() }
 func TestLyingKernel(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
-		name string
-		mute bool
-		lie  func(events []event, n int) (int, error)
+		name  string
+		mute  bool
+		lie   func(events []event, n int) (int, error)
+		block int    // pages of a block
+		want  string // in the error
 	}{
-		{"unknown slot", false, func(e []event, n int) (int, error) { e[0].tag |= 0xFFFF; return n, nil }},
-		{"slot beyond int32", false, func(e []event, n int) (int, error) { e[0].tag |= 1 << 31; return n, nil }},
-		{"unknown generation", false, func(e []event, n int) (int, error) { e[0].tag += 1 << 32; return n, nil }},
-		{"twice the same", false, func(e []event, n int) (int, error) { e[1] = e[0]; return 2, nil }},
-		{"more than asked", false, func(e []event, n int) (int, error) { e[0].n = pageSize + 1; return n, nil }},
-		{"negative count", false, func(e []event, n int) (int, error) { e[0].n = -1; return n, nil }},
-		{"getevents EIO", true, func([]event, int) (int, error) { return 0, syscall.EIO }},
-		{"getevents EAGAIN for ever", true, func([]event, int) (int, error) { return 0, syscall.EAGAIN }},
-		{"nothing for ever", true, func([]event, int) (int, error) { return 0, nil }},
+		{"unknown slot", false, func(e []event, n int) (int, error) { e[0].tag |= 0xFFFF; return n, nil }, 1, "unknown request"},
+		{"slot beyond int32", false, func(e []event, n int) (int, error) { e[0].tag |= 1 << 31; return n, nil }, 1, "unknown request"},
+		{"unknown generation", false, func(e []event, n int) (int, error) { e[0].tag += 1 << 32; return n, nil }, 1, "unknown request"},
+		{"twice the same", false, func(e []event, n int) (int, error) { e[1] = e[0]; return 2, nil }, 1, "unknown request"},
+		{"more than asked", false, func(e []event, n int) (int, error) { e[0].n += 512; return n, nil }, 16, "for a request of 40960"},
+		{"negative count", false, func(e []event, n int) (int, error) { e[0].n = -1; return n, nil }, 1, "-1 bytes"},
+		{"getevents EIO", true, func([]event, int) (int, error) { return 0, syscall.EIO }, 1, "input/output error"},
+		{"getevents EAGAIN for ever", true, func([]event, int) (int, error) { return 0, syscall.EAGAIN }, 1, "temporarily unavailable"},
+		{"nothing for ever", true, func([]event, int) (int, error) { return 0, nil }, 1, "in flight"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			k := &sim{rng: rand.New(rand.NewPCG(1, 1)), data: make([]byte, 10*pageSize)}
 			l := &liar{kernel: k, lie: tt.lie, mute: tt.mute}
-			r, err := newReader(Options{Depth: 4, BlockSize: pageSize}, l)
+			r, err := newReader(Options{Depth: 4, BlockSize: tt.block * pageSize}, l)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -223,6 +226,9 @@ func TestLyingKernel(t *testing.T) {
 			}
 			if first == nil || blocks > 4 {
 				t.Fatalf("after %d blocks: error %v, want one at once", blocks, first)
+			}
+			if first != nil && !strings.Contains(first.Error(), tt.want) {
+				t.Errorf("error %q, want %q in it", first, tt.want)
 			}
 			if !l.gone {
 				t.Error("the queue was not destroyed: the kernel may own buffers")

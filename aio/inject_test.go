@@ -198,7 +198,8 @@ func TestPoolErrno(t *testing.T) {
 			r.usePool("")
 			calls := 0
 			r.pool.(*pool).read = func(f *File, buf []byte, off int64) (int, error) {
-				if calls++; calls == k+1 {
+				// EINTR comes any number of times, the others once.
+				if calls++; calls == k+1 || errno == syscall.EINTR && calls > k && calls < k+500 {
 					return -1, errno
 				}
 				return pread(f, buf, off)
@@ -216,5 +217,34 @@ func TestPoolErrno(t *testing.T) {
 				t.Error(err)
 			}
 		}
+	}
+}
+
+// restless is a kernel that is interrupted many times for every event.
+type restless struct {
+	kernel
+	n int
+}
+
+func (k *restless) getevents(min int, events []event) (int, error) {
+	if k.n++; k.n%500 > 0 {
+		return 0, syscall.EINTR
+	}
+	return k.kernel.getevents(min, events)
+}
+
+// TestInterruptedForLong: there is no number of signals that is an error.
+func TestInterruptedForLong(t *testing.T) {
+	t.Parallel()
+	path, data := testFile(t, 100_001)
+	r, err := newReader(Options{Backend: AIO, Depth: 5, BlockSize: pageSize}, &restless{kernel: newPool()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := readAll(t, r, path); err != nil || !bytes.Equal(got, data) {
+		t.Errorf("%d bytes, error %v", len(got), err)
+	}
+	if err := r.Close(); err != nil {
+		t.Error(err)
 	}
 }

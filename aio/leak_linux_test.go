@@ -141,6 +141,71 @@ func TestReaderHoldsItsRing(t *testing.T) {
 	}
 }
 
+// TestCloseFreesMemory: Free refuses what is not mapped.
+func TestCloseFreesMemory(t *testing.T) {
+	t.Parallel()
+	for _, backend := range []Backend{Auto, Pread} {
+		r, err := NewReader(Options{Backend: backend, Depth: 2, BlockSize: pageSize})
+		if err != nil {
+			t.Fatal(err)
+		}
+		mem := r.mem
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+		if err := Free(mem); err == nil {
+			t.Errorf("%v: close left the buffers mapped", backend)
+		}
+	}
+}
+
+// TestCloseUnlocksThread: a goroutine that ends while it is locked takes its thread with it.
+func TestCloseUnlocksThread(t *testing.T) {
+	t.Parallel()
+	for _, closed := range []bool{true, false} {
+		tid := make(chan int)
+		go func() {
+			runtime.LockOSThread() // not the main thread, which never ends
+			defer runtime.UnlockOSThread()
+			ready := make(chan bool)
+			go func() {
+				defer close(ready)
+				r, err := NewReader(Options{Backend: AIO, Depth: 2, BlockSize: pageSize})
+				if err != nil {
+					tid <- 0
+					return
+				}
+				tid <- unix.Gettid()
+				if closed {
+					r.Close()
+				} else {
+					defer func() { // as Close does, but for the thread
+						r.locked = false
+						r.Close()
+					}()
+				}
+			}()
+			<-ready
+		}()
+		id := <-tid
+		if id == 0 || id == unix.Getpid() {
+			t.Skip("no AIO, or the main thread")
+		}
+		task := "/proc/self/task/" + strconv.Itoa(id)
+		gone := func() bool { _, err := os.Stat(task); return err != nil }
+		if !closed {
+			if !waitFor(gone) {
+				t.Error("NewReader did not lock its thread")
+			}
+			continue
+		}
+		time.Sleep(100 * time.Millisecond)
+		if gone() {
+			t.Error("Close left the thread locked")
+		}
+	}
+}
+
 // interrupted counts the EINTRs of a kernel.
 type interrupted struct {
 	kernel

@@ -190,8 +190,6 @@ func (r *Reader) complete(ev event) error {
 	r.stats.Reads++
 	total := s.base + ev.n
 	switch {
-	case r.draining:
-		return nil
 	case ev.err != nil:
 		if s.tries++; !isRetry(ev.err) || s.tries > maxTries {
 			r.finish(int(i), s.base, ev.err)

@@ -24,7 +24,6 @@ type Reader struct {
 	done     []int // slots that finished, in that order
 	free     []int // slots that a batch may use
 	inflight int
-	draining bool // no slot is submitted again
 	reqs     []request
 	events   []event
 
@@ -153,12 +152,9 @@ func (r *Reader) begin(f *File, off, size int64) error {
 
 // end drains the queue: afterwards the kernel owns no buffer.
 func (r *Reader) end() {
-	r.draining = true
-	r.queue = r.queue[:0]
 	for r.inflight > 0 {
 		r.reap(1) // gives up by itself, with inflight = 0, when the kernel fails
 	}
-	r.draining = false
 	r.queue, r.done = r.queue[:0], r.done[:0]
 	for i := range r.slots {
 		r.slots[i].busy = false

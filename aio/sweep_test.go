@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"os"
 	"testing"
 
@@ -244,6 +245,34 @@ func TestSweepStops(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestPull: a sweep that another loop drives, on a goroutine of its own.
+func TestPull(t *testing.T) {
+	t.Parallel()
+	data := noise(300_000)
+	path := writeFile(t, data)
+	for _, backend := range backends(t) {
+		r, f := open(t, aio.Options{Backend: backend, Depth: 4, BlockSize: 16 << 10}, path)
+		for _, blocks := range []int{0, 1, 5, 1000} {
+			next, stop := iter.Pull2(r.Sweep(t.Context(), f, 0, f.Size()))
+			var got []byte
+			for range blocks {
+				block, err, ok := next()
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !ok {
+					break
+				}
+				got = append(got, block...)
+			}
+			stop()
+			if want := data[:min(len(data), blocks*16<<10)]; !bytes.Equal(got, want) {
+				t.Errorf("%v: %d blocks: %d bytes, want %d", backend, blocks, len(got), len(want))
+			}
+		}
 	}
 }
 

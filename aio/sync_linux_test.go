@@ -13,7 +13,10 @@ import (
 )
 
 // instant is a kernel that reads inside submit, as Linux does where it cannot wait.
-type instant struct{ events []event }
+type instant struct {
+	events []event
+	eintr  bool // every other event
+}
 
 func (k *instant) setup(int, []byte) error { return nil }
 func (k *instant) destroy() error          { return nil }
@@ -21,6 +24,9 @@ func (k *instant) destroy() error          { return nil }
 func (k *instant) submit(reqs []request) (int, error) {
 	for _, r := range reqs {
 		n, err := pread(r.file, r.buf, r.off)
+		if k.eintr && r.tag>>32&1 == 1 { // an odd generation: the first try, if the next one succeeds
+			n, err = 0, syscall.EINTR
+		}
 		k.events = append(k.events, event{tag: r.tag, n: max(n, 0), err: err})
 	}
 	return len(reqs), nil
@@ -52,6 +58,7 @@ func TestSynchronousFileSystem(t *testing.T) {
 		want   Backend
 	}{
 		{"synchronous", &instant{}, Options{Depth: 4, BlockSize: 64 << 10}, 2 << 20, Pread},
+		{"synchronous, interrupted", &instant{eintr: true}, Options{Depth: 1, BlockSize: 64 << 10}, 2 << 20, Pread},
 		{"synchronous, forced", &instant{}, Options{Depth: 4, BlockSize: 64 << 10, Backend: AIO}, 2 << 20, AIO},
 		{"asynchronous", &slow{}, Options{Depth: 4, BlockSize: 64 << 10}, 2 << 20, AIO},
 		{"small file", &instant{}, Options{Depth: 4, BlockSize: 64 << 10}, 128 << 10, AIO},
@@ -171,6 +178,67 @@ func TestBufferedFile(t *testing.T) {
 		}
 		if err := r.Close(); err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+// TestRefusesDirect reads a file system that refuses O_DIRECT at open.
+func TestRefusesDirect(t *testing.T) {
+	t.Parallel()
+	const path = "/proc/version"
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Skip(err)
+	}
+	r, err := NewReader(Options{Depth: 3, BlockSize: pageSize})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	f, err := r.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	got := make([]byte, len(want))
+	if err := r.ReadBatch(t.Context(), f, []Request{{Buf: got}}); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("%q, error %v", got, err)
+	}
+	if st := r.Stats(); f.Direct() || st.Direct || st.Backend != Pread || st.Fallback == "" {
+		t.Errorf("direct %t, stats %+v", f.Direct(), st)
+	}
+}
+
+// TestMisaligned: the kernel completes what it does not like with EINVAL, which
+// is an error of that request and no other.
+func TestMisaligned(t *testing.T) {
+	t.Parallel()
+	path, data := testFile(t, 100_000)
+	for _, backend := range []Backend{Auto, Pread} {
+		r, err := NewReader(Options{Backend: backend, Depth: 3, BlockSize: pageSize})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		f, err := r.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		if f.align < 2 {
+			t.Skip("anything is aligned here")
+		}
+		f.align = 1
+		reqs := []Request{{Buf: make([]byte, pageSize)}, {Off: 1, Buf: make([]byte, 10)}}
+		err = r.ReadBatch(t.Context(), f, reqs)
+		if reqs[0].Err != nil || !bytes.Equal(reqs[0].Buf, data[:pageSize]) {
+			t.Errorf("%v: the good one: error %v", backend, reqs[0].Err)
+		}
+		if err == nil && bytes.Equal(reqs[1].Buf, data[1:11]) {
+			continue // some file systems do not mind
+		}
+		if want := (&ReadError{path, 1, syscall.EINVAL}).Error(); err == nil || err.Error() != want {
+			t.Errorf("%v: error %v, want %s", backend, err, want)
 		}
 	}
 }
