@@ -150,4 +150,14 @@ func (j *journal) add(f finished) error {
 	return nil
 }
 
+// verified reports whether every finished shard was re-read and checked.
+func (j *journal) verified() bool {
+	for _, f := range j.done {
+		if !f.Verified {
+			return false
+		}
+	}
+	return true
+}
+
 func (j *journal) close() error { return j.file.Close() }

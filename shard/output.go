@@ -58,23 +58,23 @@ func OpenOutput(dir string) (*Output, error) {
 	if o.root, err = os.OpenRoot(dir); err != nil {
 		return nil, err
 	}
-	if err := o.mkdir(WorkDir); err == nil {
-		err = o.acquire()
-	} else {
-		err = fmt.Errorf("open output: %w", err)
-	}
-	if err == nil {
-		_, err = o.root.Stat(planName)
-		o.began = err == nil
-		if errors.Is(err, fs.ErrNotExist) {
-			err = nil
-		}
-	}
-	if err != nil {
+	if err := o.open(); err != nil {
 		o.root.Close()
 		return nil, err
 	}
 	return o, nil
+}
+
+// open makes the working directory, locks it, and looks whether a plan was begun there.
+func (o *Output) open() error {
+	if err := o.mkdir(WorkDir); err != nil {
+		return fmt.Errorf("open output: %w", err)
+	}
+	if err := o.acquire(); err != nil {
+		return err
+	}
+	o.began = o.has(planName)
+	return nil
 }
 
 // Dir returns the directory as it was named.

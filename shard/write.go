@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -31,11 +33,12 @@ type WriteOptions struct {
 	AIO       aio.Options // for verifying; Depth is of each worker, default 8
 	Progress  Progress    // may be nil
 	Tool      string      // name and version of the program, for the manifest
+	Shards    []int       // write these alone, by their place in the plan; default: all
 }
 
 // A Report says what Write has done.
 type Report struct {
-	Manifest *Manifest
+	Manifest *Manifest // nil while shards of the plan are left to write
 	Kept     int     // shards that a run before had finished
 	Verified bool    // every shard was re-read and checked, now or then
 	Seconds  float64 // this run
@@ -46,7 +49,8 @@ type Report struct {
 // Write writes the shards of a plan and commits them with a manifest. What a run by the
 // same plan has finished before is kept; so an interrupted Write is resumed by calling
 // it again, with the same result to the byte. After an error every file under a final
-// name is complete and sound, and there is no manifest.
+// name is complete and sound, and there is no manifest; nor is there one as long as
+// opts.Shards leaves out some that no run has written.
 func Write(ctx context.Context, src converters.Source, plan *Plan, out *Output, opts WriteOptions) (*Report, error) {
 	start := time.Now()
 	spec, err := encode.Parse(plan.Encode)
@@ -64,9 +68,9 @@ func Write(ctx context.Context, src converters.Source, plan *Plan, out *Output, 
 	defer journal.close()
 	w := &writer{src: src, plan: plan, out: out, spec: spec, journal: journal, opts: opts}
 	report := &Report{}
-	todo := w.todo()
-	report.Kept = len(plan.Shards) - len(todo)
-	if len(todo) > 0 {
+	todo, left := w.todo()
+	report.Kept = len(plan.Shards) - len(todo) - left
+	if len(todo)+left > 0 {
 		if err := out.remove(ManifestName); err != nil {
 			return nil, err
 		}
@@ -74,10 +78,15 @@ func Write(ctx context.Context, src converters.Source, plan *Plan, out *Output, 
 			return nil, err
 		}
 	}
-	if report.Manifest, err = out.commit(plan, digest, journal, opts.Tool); err != nil {
-		return nil, err
+	if left == 0 {
+		if report.Manifest, err = out.commit(plan, digest, journal, opts.Tool); err != nil {
+			return nil, err
+		}
 	}
-	report.Verified = report.Manifest.Verified
+	if err := out.root.RemoveAll(tmpDir); err != nil {
+		return nil, fmt.Errorf("clean up: %w", err)
+	}
+	report.Verified = journal.verified()
 	report.Backend, report.Fallback = w.backend, w.fallback
 	report.Seconds = time.Since(start).Seconds()
 	return report, nil
@@ -97,17 +106,20 @@ type writer struct {
 	backend, fallback string
 }
 
-// todo returns the shards that are not finished yet.
-func (w *writer) todo() []int {
-	var todo []int
+// todo returns the shards to write, and how many unfinished ones are left to others.
+func (w *writer) todo() (todo []int, left int) {
 	for i := range w.plan.Shards {
 		s := &w.plan.Shards[i]
 		done, ok := w.journal.done[s.Name]
-		if !ok || !done.Verified && !w.opts.NoVerify || done.Bytes != s.Bytes || !w.out.holds(done) {
+		switch {
+		case ok && (done.Verified || w.opts.NoVerify) && done.Bytes == s.Bytes && w.out.holds(done):
+		case w.opts.Shards != nil && !slices.Contains(w.opts.Shards, i):
+			left++
+		default:
 			todo = append(todo, i)
 		}
 	}
-	return todo
+	return todo, left
 }
 
 func (w *writer) writeAll(ctx context.Context, todo []int) error {
@@ -173,7 +185,7 @@ func (w *writer) verifiedBy(s aio.Stats) {
 
 // holds reports whether a finished shard still has its name, its size and its header.
 func (o *Output) holds(f finished) bool {
-	r, err := record.Open(o.path(f.Name), record.Options{})
+	r, err := record.Open(o.path(f.Name), record.Options{MaxSample: math.MaxInt64})
 	if err != nil {
 		return false
 	}
@@ -206,9 +218,6 @@ func (o *Output) commit(plan *Plan, digest string, j *journal, tool string) (*Ma
 	}
 	if err := o.writeJSON(ManifestName, m); err != nil {
 		return nil, err
-	}
-	if err := o.root.RemoveAll(tmpDir); err != nil {
-		return nil, fmt.Errorf("clean up: %w", err)
 	}
 	return m, nil
 }

@@ -65,7 +65,7 @@ func exitCode(err error) int {
 		return exitRefused
 	case errors.As(err, &errno), errors.As(err, &read):
 		return exitIO
-	case errors.As(err, &source), errors.As(err, &in), is(shard.ErrEmpty, converters.ErrChanged, converters.ErrLimit):
+	case errors.As(err, &source), errors.As(err, &in), is(shard.ErrEmpty, converters.ErrChanged, converters.ErrLimit, record.ErrTooLarge):
 		return exitRefused
 	}
 	return exitUsage

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"path/filepath"
 	"slices"
 	"text/tabwriter"
@@ -100,7 +101,7 @@ func runInspect(opts inspectOptions, path string, stdout io.Writer) error {
 }
 
 func inspect(path string, keys int) (*inspection, error) {
-	r, err := record.Open(path, record.Options{AllowLegacy: true})
+	r, err := record.Open(path, record.Options{AllowLegacy: true, MaxSample: math.MaxInt64})
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,202 @@
+package shard
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/encode"
+)
+
+// ordinals lists the samples of a plan in writing order.
+func ordinals(p *Plan) []place {
+	var all []place
+	for _, s := range p.Shards {
+		for _, r := range s.Runs {
+			for i := range r.Count {
+				all = append(all, place{uint32(r.Part), uint32(r.First + i)})
+			}
+		}
+	}
+	return all
+}
+
+func TestNewPlanKeepsOrder(t *testing.T) {
+	t.Parallel()
+	src := newFixture(1, 3, 100, 1000)
+	plan := newPlan(t, src, encode.Options{}, Options{Sizes: Sizes{Shards: 7}})
+	got := ordinals(plan)
+	if len(got) != 300 || !slices.IsSortedFunc(got, func(a, b place) int {
+		return int(a.part)*1000 + int(a.ordinal) - int(b.part)*1000 - int(b.ordinal)
+	}) {
+		t.Errorf("%d samples, in order %v", len(got), got)
+	}
+	if samples, _ := plan.Totals(); samples != 300 || len(plan.Shards) != 7 {
+		t.Errorf("%d samples in %d shards", samples, len(plan.Shards))
+	}
+	again := newPlan(t, src, encode.Options{}, Options{Sizes: Sizes{Shards: 7}})
+	a, _ := plan.Digest()
+	b, _ := again.Digest()
+	if a != b {
+		t.Error("the same index and options gave another plan")
+	}
+}
+
+func TestNewPlanShuffles(t *testing.T) {
+	t.Parallel()
+	src := newFixture(1, 3, 100, 1000)
+	seen := make(map[string]bool)
+	for _, seed := range []uint64{0, 1, 2} {
+		plan := newPlan(t, src, encode.Options{Fields: "cls", Missing: encode.MissingSkip}, Options{Sizes: Sizes{Shards: 4}, Shuffle: &Shuffle{seed}})
+		got := ordinals(plan)
+		slices.SortFunc(got, func(a, b place) int {
+			return int(a.part)*1000 + int(a.ordinal) - int(b.part)*1000 - int(b.ordinal)
+		})
+		if len(slices.Compact(got)) != 240 { // a fifth has no cls
+			t.Errorf("seed %d: %d different samples, want 240", seed, len(got))
+		}
+		digest, _ := plan.Digest()
+		seen[digest] = true
+	}
+	if len(seen) != 3 {
+		t.Error("two seeds gave one plan")
+	}
+}
+
+// The order drawn from a seed is part of the format: it must never change.
+func TestPermute(t *testing.T) {
+	t.Parallel()
+	s := []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}
+	permute(s, 42)
+	if want := []int{6, 2, 5, 3, 4, 7, 0, 1, 9, 8}; !slices.Equal(s, want) {
+		t.Errorf("seed 42 gives %v, it has always given %v", s, want)
+	}
+}
+
+func TestNewPlanRefuses(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		name  string
+		src   *fixture
+		sizes Sizes
+		want  error
+	}{
+		{"nothing", &fixture{}, Sizes{}, ErrEmpty},
+		{"empty parts", &fixture{parts: make([][]converters.Sample, 3)}, Sizes{}, ErrEmpty},
+		{"only skipped", &fixture{parts: make([][]converters.Sample, 1), skips: []converters.Span{{Skip: "directory"}}}, Sizes{}, ErrEmpty},
+		{"clash", newFixture(1, 1, 3, 10), Sizes{Shards: 4}, ErrSizes},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			spec, _ := encode.Parse(encode.Options{})
+			index, err := Index(context.Background(), row.src, spec, 1, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := NewPlan(index, Options{Sizes: row.sizes}); !errors.Is(err, row.want) {
+				t.Errorf("error %v, want %v", err, row.want)
+			}
+		})
+	}
+}
+
+func TestIndexNamesTheSample(t *testing.T) {
+	t.Parallel()
+	spec, _ := encode.Parse(encode.Options{Fields: "cls"})
+	_, err := Index(context.Background(), newFixture(1, 2, 10, 10), spec, 2, nil)
+	var at *converters.Error
+	if !errors.As(err, &at) || !errors.Is(err, encode.ErrMissing) || at.Entry != "0/000004" || at.Part != "part-0" {
+		t.Errorf("error %v", err)
+	}
+	if lines := strings.Split(err.Error(), "\n"); len(lines) != 2 {
+		t.Errorf("want a line for each refused part, got %q", lines)
+	}
+}
+
+// A sample costs the plan 16 bytes.
+func TestIndexMemory(t *testing.T) {
+	t.Parallel()
+	spec, _ := encode.Parse(encode.Options{})
+	index, err := Index(context.Background(), newFixture(1, 1, 5000, 2), spec, 1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if held := 8 * (cap(index[0].offs) + cap(index[0].ends)); held > 17*5000 {
+		t.Errorf("%d bytes held for 5000 samples", held)
+	}
+}
+
+func TestPlanFile(t *testing.T) {
+	t.Parallel()
+	plan := newPlan(t, newFixture(1, 2, 20, 100), encode.Options{Rename: []string{"a=bin"}}, Options{
+		Sizes: Sizes{Shards: 3}, Shuffle: &Shuffle{9}, Source: SourceSpec{Options: map[string]string{"x": "y"}},
+	})
+	var file bytes.Buffer
+	digest, err := plan.Write(&file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, err := ReadPlan(bytes.NewReader(file.Bytes()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, _ := read.Digest(); again != digest {
+		t.Errorf("digest %s became %s", digest, again)
+	}
+	for i := range file.Len() {
+		if _, err := ReadPlan(bytes.NewReader(file.Bytes()[:i])); i < file.Len()-1 && !errors.Is(err, ErrPlan) {
+			t.Fatalf("cut at %d: %v", i, err)
+		}
+		damaged := bytes.Clone(file.Bytes())
+		damaged[i] ^= 1
+		if p, err := ReadPlan(bytes.NewReader(damaged)); !errors.Is(err, ErrPlan) && i < file.Len()-1 {
+			t.Fatalf("bit flipped at %d: %v, %v", i, p, err)
+		}
+	}
+}
+
+func FuzzReadPlan(f *testing.F) {
+	plan := newPlan(f, newFixture(1, 2, 3, 10), encode.Options{}, Options{Sizes: Sizes{Shards: 2}})
+	var file bytes.Buffer
+	if _, err := plan.Write(&file); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(file.Bytes())
+	f.Fuzz(func(t *testing.T, data []byte) {
+		p, err := ReadPlan(bytes.NewReader(data))
+		if err != nil {
+			return
+		}
+		a, err := p.Digest()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var again bytes.Buffer
+		p.Write(&again)
+		if q, err := ReadPlan(&again); err != nil {
+			t.Fatal(err)
+		} else if b, _ := q.Digest(); a != b {
+			t.Errorf("digest %s became %s", a, b)
+		}
+	})
+}
+
+func FuzzDecodeManifest(f *testing.F) {
+	f.Add([]byte(`{"ffconvert_manifest":1,"shards":[{"name":"PART_00000.ffr","samples":1}]}`))
+	f.Add([]byte(`{"ffconvert_manifest":1,"shards":[{"name":"../x.ffr"}]}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		m, err := decodeManifest(bytes.NewReader(data))
+		if err != nil {
+			return
+		}
+		for _, s := range m.Shards {
+			if strings.ContainsAny(s.Name, "/\\") {
+				t.Errorf("name %q leads out of the dataset", s.Name)
+			}
+		}
+	})
+}
