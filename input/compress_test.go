@@ -48,7 +48,7 @@ func compress(t testing.TB, compression string, data []byte) []byte {
 	case "zstd":
 		w, err = zstd.NewWriter(&b, zstd.WithEncoderConcurrency(1))
 	case "xz":
-		w, err = xz.NewWriter(&b)
+		w, err = xz.WriterConfig{DictCap: 1 << 16}.NewWriter(&b)
 	case "bzip2":
 		raw, err := base64.StdEncoding.DecodeString(smallTarBzip2)
 		must(t, err)

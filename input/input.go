@@ -56,7 +56,8 @@ type Options struct {
 	LookupEnv func(key string) (string, bool)
 
 	// CacheDir is where copies are staged; it is created, mode 0700, when the
-	// first one is. "": the directory ffconvert in [os.UserCacheDir].
+	// first one is, and removed whenever a run leaves it empty. "": the directory
+	// ffconvert in [os.UserCacheDir].
 	CacheDir string
 	// Quota caps the bytes of all staged copies in CacheDir, those of earlier
 	// runs included. 0: none. Runs that share a cache at the same time do not

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// remoteSchemes are those that FORMATS gives a meaning without "//" after them.
-// They are not read yet: a name that has one is refused, never taken for a file.
+// remoteSchemes are the schemes of WebDataset's readers. None is read yet; a name
+// that has one, with or without "//" after it, is refused, never taken for a file.
 var remoteSchemes = []string{"http", "https", "s3", "gs", "az", "ais", "pipe", "hf", "htgs", "hdfs", "sftp", "ftps", "scp"}
 
 var schemeStart = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]*):(//)?`)

@@ -1,0 +1,64 @@
+package input_test
+
+import (
+	"compress/gzip"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/ffconvert/ffconvert/input"
+)
+
+func ExampleExpand() {
+	for name, err := range input.Expand("{train,val}-<08..10>.tar", input.ExpandOptions{}) {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(name)
+	}
+	// Output:
+	// train-08.tar
+	// train-09.tar
+	// train-10.tar
+	// val-08.tar
+	// val-09.tar
+	// val-10.tar
+}
+
+func Example() {
+	dir, err := os.MkdirTemp("", "input")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	os.WriteFile(filepath.Join(dir, "part-0.csv"), []byte("1,2\n"), 0o644)
+	f, _ := os.Create(filepath.Join(dir, "part-1.csv.gz"))
+	w := gzip.NewWriter(f)
+	w.Write([]byte("3,4\n5,6\n"))
+	w.Close()
+	f.Close()
+
+	ctx := context.Background()
+	opts := input.Options{CacheDir: filepath.Join(dir, "cache")}
+	names, err := input.Find(ctx, []string{dir + "/part-*"}, opts)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	set, err := input.Open(ctx, names, opts)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, f := range set.Files {
+		fmt.Printf("%s %d %t %q\n", filepath.Base(f.Name), f.Size, f.Staged, f.Compression)
+	}
+	fmt.Println(set.Cleanup())
+	// Output:
+	// part-0.csv 4 false ""
+	// part-1.csv.gz 8 true "gzip"
+	// <nil>
+}
