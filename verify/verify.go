@@ -122,10 +122,10 @@ func Dataset(ctx context.Context, dir string, want []Expect, opts Options) (*Rep
 		return nil, err
 	}
 	var targets []Target
-	var missing, extra []Problem
+	problems := []Problem{}
 	for i := range want {
 		if !slices.Contains(names, want[i].Name) {
-			missing = append(missing, Problem{Shard: want[i].Name, Kind: Missing, Sample: -1, Offset: -1, Text: "the shard is missing"})
+			problems = append(problems, Problem{Shard: want[i].Name, Kind: Missing, Sample: -1, Offset: -1, Text: "the shard is missing"})
 		}
 	}
 	for _, name := range names {
@@ -135,7 +135,7 @@ func Dataset(ctx context.Context, dir string, want []Expect, opts Options) (*Rep
 		case i >= 0:
 			t.Want = &want[i]
 		case want != nil:
-			extra = append(extra, Problem{Shard: name, Kind: Extra, Sample: -1, Offset: -1, Text: "no shard of that name belongs to the dataset, yet readers will take it"})
+			problems = append(problems, Problem{Shard: name, Kind: Extra, Sample: -1, Offset: -1, Text: "no shard of that name belongs to the dataset, yet readers will take it"})
 		}
 		targets = append(targets, t)
 	}
@@ -144,7 +144,7 @@ func Dataset(ctx context.Context, dir string, want []Expect, opts Options) (*Rep
 		return nil, err
 	}
 	report.CrossChecked = want != nil
-	report.Problems = slices.Concat(missing, extra, report.Problems)
+	report.Problems = append(problems, report.Problems...)
 	return report, nil
 }
 

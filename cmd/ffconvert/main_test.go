@@ -1,0 +1,157 @@
+package main
+
+import (
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/spf13/cobra"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"ffconvert": main})
+}
+
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	data, err := filepath.Abs(filepath.Join("..", "..", "testdata"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir: filepath.Join("testdata", "script"),
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("DATA", data)
+			return nil
+		},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+			"status": status,
+			"head":   head,
+			"flip":   flip,
+		},
+	})
+}
+
+// status runs a command and asserts its exit status, and one line of standard error
+// where it is not 0: status 3 ffconvert tar x out
+func status(ts *testscript.TestScript, _ bool, args []string) {
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
+		exit, ok := err.(*exec.ExitError)
+		if !ok {
+			ts.Fatalf("%v", err)
+		}
+		got = exit.ExitCode()
+	}
+	if got != want {
+		ts.Fatalf("exit status %d, want %d", got, want)
+	}
+	if text := ts.ReadFile("stderr"); want != 0 && strings.Count(text, "\n") != 1 {
+		ts.Fatalf("want one line of error, got %q", text)
+	}
+}
+
+// head keeps the first n bytes of a file; a negative n drops the last ones.
+func head(ts *testscript.TestScript, _ bool, args []string) {
+	name := ts.MkAbs(args[1])
+	n, err := strconv.ParseInt(args[0], 10, 64)
+	ts.Check(err)
+	st, err := os.Stat(name)
+	ts.Check(err)
+	if n < 0 {
+		n += st.Size()
+	}
+	ts.Check(os.Truncate(name, n))
+}
+
+// flip flips a bit of a file: flip offset file
+func flip(ts *testscript.TestScript, _ bool, args []string) {
+	at, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	name := ts.MkAbs(args[1])
+	data, err := os.ReadFile(name)
+	ts.Check(err)
+	data[at] ^= 1
+	ts.Check(os.WriteFile(name, data, 0o644))
+}
+
+// A file without read permission is an I/O error that names it. The command is run by
+// a user to whom permissions apply.
+func TestUnreadable(t *testing.T) {
+	t.Parallel()
+	dir, err := os.MkdirTemp("", "ffconvert-unreadable-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	if err := os.Chmod(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	exe := filepath.Join(dir, "ffconvert") // testscript.Main runs the command of that name
+	copyFile(t, os.Args[0], exe, 0o755)
+	secret := filepath.Join(dir, "secret.tar")
+	copyFile(t, filepath.Join("..", "..", "testdata", "shards-000.tar"), secret, 0)
+
+	cmd := exec.Command(exe, "tar", secret, filepath.Join(dir, "out"))
+	cmd.Dir = dir
+	if os.Getuid() == 0 {
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+	}
+	out, err := cmd.CombinedOutput()
+	if cmd.ProcessState == nil || cmd.ProcessState.ExitCode() != exitIO {
+		t.Errorf("ended with %v, want status %d", err, exitIO)
+	}
+	if text := string(out); !strings.Contains(text, "secret.tar") || !strings.Contains(text, "permission denied") || strings.Count(text, "\n") != 1 {
+		t.Errorf("error %q", text)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "out")); !os.IsNotExist(err) {
+		t.Errorf("an output is left: %v", err)
+	}
+}
+
+func copyFile(t *testing.T, from, to string, mode os.FileMode) {
+	t.Helper()
+	src, err := os.Open(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	dst, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.Copy(dst, src); err != nil {
+		t.Fatal(err)
+	}
+	if err := dst.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Every command has an example, says its exit statuses, and documents every flag.
+func TestHelp(t *testing.T) {
+	t.Parallel()
+	var walk func(c *cobra.Command)
+	walk = func(c *cobra.Command) {
+		if c.Example == "" || !strings.Contains(c.Long, "EXIT STATUS") || c.Short == "" {
+			t.Errorf("%s: no example, no short help, or no EXIT STATUS in its long one", c.CommandPath())
+		}
+		for _, f := range strings.Split(c.Flags().FlagUsages(), "\n") {
+			if f != "" && len(strings.Fields(f)) < 4 {
+				t.Errorf("%s: flag without words: %q", c.CommandPath(), f)
+			}
+		}
+		for _, sub := range c.Commands() {
+			walk(sub)
+		}
+	}
+	walk(newRootCommand())
+}
