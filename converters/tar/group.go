@@ -40,6 +40,7 @@ type scanner struct {
 	suffix []byte
 	reason string // why it is passed over, where it is not
 	held   bool   // it belongs to no group yet
+	ended  bool   // there is none, and the last sample was told of
 }
 
 // A group is the sample that members are added to.
@@ -56,11 +57,15 @@ const manyFields = 32
 
 func (s *scanner) reset(c cursor, p converters.Part, max int64) {
 	s.members.reset(c, p)
-	s.max, s.held, s.group.open = max, false, false
+	s.max, s.held, s.ended, s.group.open = max, false, false, false
 }
 
 // next runs to the next step. The group of a stepSample is valid until the call after.
 func (s *scanner) next() (step, error) {
+	if s.ended {
+		s.ended = false
+		return stepEnd, nil
+	}
 	for {
 		if !s.held {
 			m, ok, err := s.members.next()
@@ -68,7 +73,7 @@ func (s *scanner) next() (step, error) {
 			case err != nil:
 				return stepEnd, err
 			case !ok && s.group.open:
-				s.group.open = false
+				s.group.open, s.ended = false, true
 				return stepSample, nil
 			case !ok:
 				return stepEnd, nil

@@ -122,7 +122,7 @@ type keys struct {
 
 // add notes that a sample with this key begins at off, and returns where one did before.
 func (k *keys) add(key string, off int64) (first int64, again bool, err error) {
-	for hash := maphash.String(k.seed, key); ; hash++ {
+	for hash := k.hash(key); ; hash++ {
 		first, taken := k.first[hash]
 		if !taken {
 			k.first[hash] = off
@@ -135,6 +135,8 @@ func (k *keys) add(key string, off int64) (first int64, again bool, err error) {
 		// Another key with the same hash: the next number is as good.
 	}
 }
+
+func (k *keys) hash(key string) uint64 { return maphash.String(k.seed, key) }
 
 // at reports whether the sample at off has this key.
 func (k *keys) at(off int64, key string) (bool, error) {

@@ -163,19 +163,22 @@ func (w *members) finish(m *member, h header) error {
 	switch m.typ {
 	case 0:
 		m.typ = typeRegular
-		if h.dir && slash { // a directory as Unix V7 had them
+		// A directory as Unix V7 had them. Python goes by the name field, GNU tar by
+		// the name in the end, and the root is none.
+		if h.dir {
 			m.typ = typeDirectory
-		} else if h.dir {
-			return fmt.Errorf("%w: a directory by one of its names, a file by the other", converters.ErrMalformed)
+			if !slash || len(bytes.Trim(m.name, "/")) == 0 {
+				return fmt.Errorf("%w: a directory to some readers, a file to others", converters.ErrMalformed)
+			}
 		}
 	case '7': // contiguous
 		m.typ = typeRegular
 	}
+	if slash && m.typ != typeDirectory && m.typ != typeDumpDir {
+		return fmt.Errorf("%w: the name of a directory, in a member of type %q", converters.ErrMalformed, m.typ)
+	}
 	switch m.typ {
 	case typeRegular:
-		if slash {
-			return fmt.Errorf("%w: a file with the name of a directory", converters.ErrMalformed)
-		}
 	case typeDumpDir:
 		m.typ = typeDirectory
 	case typeDirectory, typeHardLink, typeSymlink, typeChar, typeBlock, typeFIFO, typeVolume:

@@ -21,9 +21,13 @@ type ending struct {
 
 // trailer reads the zeros behind the last member, to the end of the part or to the
 // archive that was appended. GNU tar and Python pad to 10,240 bytes, others write the
-// two blocks alone: any number of zeros from 1,024 on is an end.
+// two blocks alone: any number of zeros from 1,024 on is an end. next has returned
+// false: the cursor stands at a zero block, or at the end of the part.
 func (w *members) trailer(o *Options) (ending, error) {
 	start := w.c.offset()
+	if start < w.size {
+		w.c.skip(blockSize)
+	}
 	found, err := w.zeroTail()
 	if err != nil {
 		return ending{}, err

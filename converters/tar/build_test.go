@@ -1,0 +1,191 @@
+package tar
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/ffconvert/ffconvert/converters"
+)
+
+// Tars by the byte: each function returns whole blocks.
+
+// block is a ustar header with the right checksum.
+func block(typ byte, name string, size int64) []byte {
+	b := make([]byte, blockSize)
+	copy(b[:100], name)
+	copy(b[100:], "0000644\x000000000\x000000000\x00")
+	copy(b[124:], fmt.Sprintf("%011o\x00", size))
+	copy(b[136:], "13727411200\x00")
+	b[156] = typ
+	copy(b[257:], "ustar\x0000")
+	return sum(b)
+}
+
+// sum writes the checksum of a header.
+func sum(b []byte) []byte {
+	copy(b[148:], "        ")
+	n := 0
+	for _, c := range b[:blockSize] {
+		n += int(c)
+	}
+	copy(b[148:], fmt.Sprintf("%06o\x00 ", n))
+	return b
+}
+
+// set writes a field of a header anew, and its checksum.
+func set(b []byte, off int, field string) []byte {
+	copy(b[off:], field)
+	sum(b)
+	return b
+}
+
+func pad(data []byte) []byte {
+	return append(slices.Clone(data), make([]byte, padded(int64(len(data)))-int64(len(data)))...)
+}
+
+func entry(typ byte, name string, data []byte) []byte {
+	return append(block(typ, name, int64(len(data))), pad(data)...)
+}
+
+func regular(name, data string) []byte { return entry(typeRegular, name, []byte(data)) }
+
+// pax is an x header; records are key=value.
+func pax(records ...string) []byte { return paxType(typePAX, records...) }
+
+func paxType(typ byte, records ...string) []byte {
+	var b []byte
+	for _, r := range records {
+		n := len(r) + 3
+		for len(fmt.Sprint(n))+len(r)+2 != n {
+			n++
+		}
+		b = fmt.Appendf(b, "%d %s\n", n, r)
+	}
+	return entry(typ, "PaxHeaders/x", b)
+}
+
+// long is a GNU long name.
+func long(typ byte, name string) []byte { return entry(typ, "././@LongLink", []byte(name+"\x00")) }
+
+func cat(pieces ...[]byte) []byte { return slices.Concat(pieces...) }
+
+// archive is members and the end.
+func archive(members ...[]byte) []byte {
+	return append(cat(members...), make([]byte, 2*blockSize)...)
+}
+
+// usage counts what a source does with its files.
+type usage struct{ read, opened, closed atomic.Int64 }
+
+type countedFile struct {
+	file
+	use *usage
+}
+
+func (f countedFile) ReadAt(b []byte, off int64) (int, error) {
+	n, err := f.file.ReadAt(b, off)
+	f.use.read.Add(int64(n))
+	return n, err
+}
+
+func (f countedFile) Close() error {
+	f.use.closed.Add(1)
+	return f.file.Close()
+}
+
+// counted makes a source count.
+func counted(s *Source) (*Source, *usage) {
+	use, open := new(usage), s.open
+	s.open = func(p converters.Part, how access) (file, error) {
+		f, err := open(p, how)
+		if err != nil {
+			return nil, err
+		}
+		use.opened.Add(1)
+		return countedFile{f, use}, nil
+	}
+	return s, use
+}
+
+type memoryFile struct{ *bytes.Reader }
+
+func (memoryFile) Close() error { return nil }
+
+// memory is a source whose parts are in memory.
+func memory(opts Options, tars ...[]byte) *Source {
+	parts := make([]converters.Part, len(tars))
+	for i, b := range tars {
+		parts[i] = converters.Part{Name: fmt.Sprintf("part-%d.tar", i), Path: fmt.Sprint(i), Size: int64(len(b))}
+	}
+	s := Open(parts, opts)
+	s.open = func(p converters.Part, _ access) (file, error) {
+		for i := range parts {
+			if parts[i].Path == p.Path {
+				return memoryFile{bytes.NewReader(tars[i])}, nil
+			}
+		}
+		panic("no such part")
+	}
+	return s
+}
+
+// listed is what the index of part 0 says, a line a span, and where it stopped.
+func listed(t testing.TB, s *Source) (lines []string, err error) {
+	t.Helper()
+	for span, err := range s.Index(t.Context(), 0) {
+		switch {
+		case err != nil:
+			return lines, err
+		case span.Waived:
+			lines = append(lines, "waived: "+span.Skip)
+		case span.Shape == nil:
+			lines = append(lines, fmt.Sprintf("%s: %s", span.Skip, span.Name))
+		default:
+			var b strings.Builder
+			b.WriteString(span.Shape.Key)
+			for _, f := range span.Shape.Fields {
+				fmt.Fprintf(&b, " %s=%d", f.Name, f.Value.Len())
+			}
+			lines = append(lines, b.String())
+		}
+	}
+	return lines, nil
+}
+
+// A content is a sample with the bytes of its fields.
+type content struct {
+	Key    string
+	Fields []struct{ Name, Data string }
+}
+
+// contents reads all samples of part 0 as one run.
+func contents(t testing.TB, s *Source) (all []content, err error) {
+	t.Helper()
+	run := converters.Run{}
+	for span, err := range s.Index(t.Context(), 0) {
+		if err != nil {
+			return nil, err
+		}
+		if span.Shape != nil {
+			if run.Count == 0 {
+				run.Off = span.Off
+			}
+			run.Count++
+		}
+	}
+	for sample, err := range s.Read(t.Context(), run) {
+		if err != nil {
+			return nil, err
+		}
+		c := content{Key: sample.Key}
+		for _, f := range sample.Fields {
+			c.Fields = append(c.Fields, struct{ Name, Data string }{f.Name, string(f.Value.Data())})
+		}
+		all = append(all, c)
+	}
+	return all, nil
+}

@@ -1,0 +1,192 @@
+package tar
+
+import (
+	"errors"
+	"math/rand/v2"
+	"regexp"
+	"testing"
+
+	"github.com/ffconvert/ffconvert/converters"
+)
+
+func TestSplitName(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, key, suffix string // no key: no match
+	}{
+		{"a.jpg", "a", "jpg"},
+		{"a.seg.png", "a", "seg.png"},
+		{"x.y/b.c.d", "x.y/b", "c.d"},
+		{"./a.jpg", "./a", "jpg"},
+		{"../a.jpg", "../a", "jpg"},
+		{"a.", "a", ""},
+		{"a..b", "a", ".b"},
+		{"dir/.hidden", "dir/", "hidden"},
+		{"./d/._a.jpg", "./d/", "_a.jpg"},
+		{"x.y//.a", "x.y//", "a"},
+		{"a.b/c/.d", "a.b/c/", "d"},
+		{"a\nb/c.d", "a\nb/c", "d"},
+		{"a\nb/.d", "a\nb/", "d"},
+		{"a\n/x.y/b.c", "", ""},
+		{"x.y/\n/b.c", "x.y/\n/b", "c"},
+		{"a.b\n", "a", "b\n"},
+		{"grüß.漢字", "grüß", "漢字"},
+		{"/a.b", "/a", "b"},
+		{"/.b", "/", "b"},
+		{"a b.c d", "a b", "c d"},
+		{".hidden", "", ""},
+		{"a", "", ""},
+		{"a.b/c", "", ""},
+		{"..a", "", ""},
+		{"x.y/.DS_Store", "", ""},
+		{"", "", ""},
+		{".", "", ""},
+		{"a.b/", "", ""},
+	} {
+		key, suffix, ok := splitName([]byte(c.name))
+		if string(key) != c.key || string(suffix) != c.suffix || ok != (c.key != "") {
+			t.Errorf("%q: %q, %q, %t, want %q, %q", c.name, key, suffix, ok, c.key, c.suffix)
+		}
+	}
+}
+
+func TestIsMetaName(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]bool{
+		"__x__": true, "__": true, "___": true, "____": true, "__x__/a.jpg": true, "____/a": true, "__x__\n": true,
+		"__/a": false, "___/a": false, "__x": false, "x__": false, "a/__x__": false, "__x__.jpg": false, "_x_": false, "": false,
+		"__x__\ny": false, "___\n": false,
+	} {
+		if got := isMetaName([]byte(name)); got != want {
+			t.Errorf("%q: %t", name, got)
+		}
+	}
+}
+
+// randomName has what decides in a name, often.
+func randomName(rnd *rand.Rand) string {
+	pieces := [...]string{"a", "b", ".", ".", "/", "/", "\n", "__", "_", "x", "ü", "漢", " ", "JPG", "É", "\xff"}
+	var name string
+	for range 1 + rnd.IntN(10) {
+		name += pieces[rnd.IntN(len(pieces))]
+	}
+	return name
+}
+
+func TestNamesAgainstPython(t *testing.T) {
+	t.Parallel()
+	py := startPython(t, pythonNames+`
+def reply(data):
+    name = data.decode("utf-8", "surrogateescape")
+    key, suffix = split(name)
+    hexed = lambda s: None if s is None else s.encode("utf-8", "surrogateescape").decode("latin-1")
+    return [hexed(key), hexed(suffix and suffix.lower()), meta(name)]
+serve(reply)`)
+	rnd := rand.New(rand.NewPCG(1, 2))
+	latin1 := func(b []byte) string {
+		r := make([]rune, len(b))
+		for i, c := range b {
+			r[i] = rune(c)
+		}
+		return string(r)
+	}
+	for range 5000 {
+		name := []byte(randomName(rnd))
+		var want [3]any
+		py.ask(name, &want)
+		key, suffix, ok := splitName(name)
+		if ok != (want[0] != nil) || isMetaName(name) != want[2] {
+			t.Fatalf("%q: %q, %q, %t, metadata %t; Python has %q", name, key, suffix, ok, isMetaName(name), want)
+		}
+		if !ok || checkName(key, suffix) != nil {
+			continue
+		}
+		field, err := (&suffixes{}).name(suffix)
+		if err != nil || latin1(key) != want[0] || latin1([]byte(field)) != want[1] {
+			t.Fatalf("%q: %q, %q, %v; Python has %q", name, key, field, err, want)
+		}
+	}
+}
+
+func TestSuffixes(t *testing.T) {
+	t.Parallel()
+	var s suffixes
+	for in, want := range map[string]string{"JPG": "jpg", "Seg.PNG": "seg.png", "": "", "É": "é", "ЖPG": "жpg"} {
+		for range 2 {
+			if got, err := s.name([]byte(in)); got != want || err != nil {
+				t.Errorf("%q: %q, %v", in, got, err)
+			}
+		}
+	}
+	for _, in := range []string{"İ", "ΑΣ"} {
+		if got, err := s.name([]byte(in)); !errors.Is(err, converters.ErrUnsupported) {
+			t.Errorf("%q: %q, %v", in, got, err)
+		}
+	}
+	for i := range 10 * maxSuffixes {
+		if _, err := s.name([]byte{byte('a' + i%26), byte('a' + i/26%26), byte('a' + i/676)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(s.known) > maxSuffixes {
+		t.Errorf("%d suffixes are remembered", len(s.known))
+	}
+}
+
+// webdataset's expression, by Go's engine. Its '$' knows no final newline, which here
+// makes no difference: [^/]* takes it.
+var nameExpression = regexp.MustCompile(`^((?:.*/|)[^.]+)[.]([^/]*)$`)
+
+func FuzzGroup(f *testing.F) {
+	f.Add("a.jpg|a.cls|b.jpg")
+	f.Add("d/.x|d/.y|d.z/.u|__m__|a\n/b.c")
+	f.Add("a.JPG|a.jpg")
+	f.Fuzz(func(t *testing.T, names string) {
+		var members [][]byte
+		var want []string // key, fields and sizes
+		var key string
+		bad := false
+		seen := map[string]bool{}
+		fields := map[string]bool{}
+		for i, name := range regexp.MustCompile(`[^|]+`).FindAllString(names, 20) {
+			if len(name) > 80 || name[len(name)-1] == '/' || regexp.MustCompile(`\x00`).MatchString(name) {
+				return
+			}
+			members = append(members, regular(name, "0123456789012345678901"[:i]))
+			m := nameExpression.FindStringSubmatch(name)
+			if m == nil || isMetaName([]byte(name)) {
+				continue
+			}
+			field, err := (&suffixes{}).name([]byte(m[2]))
+			bad = bad || err != nil || checkName([]byte(m[1]), []byte(m[2])) != nil
+			if len(want) == 0 || key != m[1] {
+				bad = bad || seen[m[1]]
+				key, seen[m[1]] = m[1], true
+				want = append(want, key)
+				clear(fields)
+			}
+			bad = bad || fields[field]
+			fields[field] = true
+			want[len(want)-1] += "\x00" + field + "\x00" + "0123456789012345678901"[:i]
+		}
+		got, err := contents(t, memory(Options{}, archive(members...)))
+		if (err != nil) != bad {
+			t.Fatalf("error %v, want one: %t", err, bad)
+		}
+		if bad {
+			return
+		}
+		if len(got) != len(want) {
+			t.Fatalf("%d samples, want %d", len(got), len(want))
+		}
+		for i, s := range got {
+			text := s.Key
+			for _, f := range s.Fields {
+				text += "\x00" + f.Name + "\x00" + f.Data
+			}
+			if text != want[i] {
+				t.Errorf("sample %d: %q, want %q", i, text, want[i])
+			}
+		}
+	})
+}

@@ -1,0 +1,132 @@
+package tar
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"io"
+	"os"
+	"os/exec"
+	"testing"
+)
+
+// tool finds a program that a test compares with. In CI all of them must be there.
+func tool(t testing.TB, name string) string {
+	t.Helper()
+	path, err := exec.LookPath(name)
+	switch {
+	case err == nil:
+		return path
+	case os.Getenv("CI") != "":
+		t.Fatal(err)
+	}
+	t.Skip(err)
+	return ""
+}
+
+// A python is one long-running Python process. It answers each request, bytes, with a
+// line of JSON.
+type python struct {
+	t   testing.TB
+	in  io.WriteCloser
+	out *bufio.Reader
+}
+
+// The frame of all scripts: reply is defined by each.
+const pythonFrame = `
+import sys, struct, json
+def serve(reply):
+    while True:
+        head = sys.stdin.buffer.read(4)
+        if len(head) < 4:
+            return
+        answer = reply(sys.stdin.buffer.read(struct.unpack("<I", head)[0]))
+        sys.stdout.write(json.dumps(answer) + "\n")
+        sys.stdout.flush()
+`
+
+// What webdataset 1.0.2 makes of a path: base_plus_ext, and the metadata names that
+// its tar_file_iterator passes over.
+const pythonNames = `
+import re
+def split(path):
+    match = re.match(r"^((?:.*/|)[^.]+)[.]([^/]*)$", path)
+    return (match.group(1), match.group(2)) if match else (None, None)
+def meta(path):
+    return ("/" not in path and path.startswith("__") and path.endswith("__")) or \
+        re.match(r"__[^/]*__($|/)", path) is not None
+`
+
+// What tarfile lists, and the samples that webdataset's grouping makes of that.
+const pythonTar = pythonNames + `
+import io, tarfile
+def hexed(name):
+    return name.encode("utf-8", "surrogateescape").hex()
+def group(archive, members):
+    samples = []
+    for m in members:
+        if not m.isreg() or meta(m.name):
+            continue
+        key, suffix = split(m.name)
+        if key is None:
+            continue
+        suffix = suffix.lower()
+        if not samples or samples[-1][0] != key:
+            samples.append((key, []))
+        if suffix in [name for name, _ in samples[-1][1]]:
+            raise ValueError("duplicate " + m.name)
+        samples[-1][1].append((suffix, archive.extractfile(m).read().hex()))
+    return [[hexed(k), [[hexed(s), data] for s, data in fields]] for k, fields in samples]
+def reply(data):
+    try:
+        with tarfile.open(fileobj=io.BytesIO(data), mode="r:", encoding="utf-8", errors="surrogateescape") as archive:
+            members = archive.getmembers()
+            return {"members": [[m.type.decode("latin-1"), m.size, hexed(m.name)] for m in members],
+                    "samples": group(archive, members)}
+    except Exception as e:
+        return {"error": repr(e)}
+serve(reply)
+`
+
+func startPython(t testing.TB, script string) *python {
+	t.Helper()
+	cmd := exec.Command(tool(t, "python3"), "-c", pythonFrame+script)
+	cmd.Env = append(os.Environ(), "PYTHONUTF8=1")
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		in.Close()
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("python3: %v: %s", err, stderr.Bytes())
+		}
+	})
+	return &python{t, in, bufio.NewReader(out)}
+}
+
+// ask sends a request and decodes the answer.
+func (p *python) ask(request []byte, answer any) {
+	p.t.Helper()
+	_, err := p.in.Write(append(binary.LittleEndian.AppendUint32(nil, uint32(len(request))), request...))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	line, err := p.out.ReadBytes('\n')
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	if err := json.Unmarshal(line, answer); err != nil {
+		p.t.Fatalf("%s: %v", line, err)
+	}
+}

@@ -1,0 +1,153 @@
+package tar
+
+import (
+	"bytes"
+	"errors"
+	"hash/maphash"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ffconvert/ffconvert/converters"
+)
+
+// sound is three members, two samples, 3,584 bytes and padding to 10,240.
+func sound() []byte {
+	b := archive(regular("a.jpg", "first"), regular("a.cls", "1"), regular("b.jpg", strings.Repeat("second", 100)))
+	return append(b, make([]byte, 10240-len(b))...)
+}
+
+const soundEnd = 512 * 7 // where the zeros begin
+
+func TestRefuse(t *testing.T) {
+	t.Parallel()
+	lenient := Options{AllowMissingTrailer: true, Concatenated: true, KeepDuplicates: true}
+	for _, c := range []struct {
+		name    string
+		corrupt func([]byte) []byte
+		want    error
+		hint    string   // with the flag that relaxes it; "": none does
+		relaxed []string // what the index has with all flags
+	}{
+		{name: "empty file", corrupt: func(b []byte) []byte { return nil }, want: converters.ErrTruncated},
+		{name: "no trailer", corrupt: func(b []byte) []byte { return b[:soundEnd] }, want: converters.ErrTruncated,
+			hint: "--allow-missing-trailer", relaxed: []string{"a jpg=5 cls=1", "b jpg=600", "waived: missing end of archive"}},
+		{name: "one zero block", corrupt: func(b []byte) []byte { return b[:soundEnd+512] }, want: converters.ErrTruncated,
+			hint: "--allow-missing-trailer", relaxed: []string{"a jpg=5 cls=1", "b jpg=600", "waived: missing end of archive"}},
+		{name: "half a zero block", corrupt: func(b []byte) []byte { return b[:soundEnd+256] }, want: converters.ErrTruncated},
+		{name: "one zero block and a half", corrupt: func(b []byte) []byte { return b[:soundEnd+768] }, want: converters.ErrTruncated},
+		{name: "cut in the padding", corrupt: func(b []byte) []byte { return b[:soundEnd-1] }, want: converters.ErrTruncated},
+		{name: "cut in the payload", corrupt: func(b []byte) []byte { return b[:soundEnd-600] }, want: converters.ErrTruncated},
+		{name: "cut in a header", corrupt: func(b []byte) []byte { return b[:1024+100] }, want: converters.ErrTruncated},
+		{name: "first header damaged", corrupt: func(b []byte) []byte { b[0] ^= 1; return b }, want: converters.ErrMalformed},
+		{name: "last header damaged", corrupt: func(b []byte) []byte { b[2048+400] ^= 1; return b }, want: converters.ErrMalformed},
+		{name: "checksum damaged", corrupt: func(b []byte) []byte { b[148]++; return b }, want: converters.ErrMalformed},
+		{name: "checksum not a number", corrupt: func(b []byte) []byte { b[149] = 'x'; return b }, want: converters.ErrMalformed},
+		{name: "one byte behind the end", corrupt: func(b []byte) []byte { return append(b, 1) }, want: converters.ErrMalformed},
+		{name: "a byte among the zeros", corrupt: func(b []byte) []byte { b[9000] = 'x'; return b }, want: converters.ErrMalformed},
+		{name: "noise behind the end", corrupt: func(b []byte) []byte { return append(b, bytes.Repeat([]byte("noise"), 1000)...) }, want: converters.ErrMalformed},
+		{name: "second archive", corrupt: func(b []byte) []byte { return append(b, archive(regular("c.jpg", "x"))...) }, want: converters.ErrUnsupported,
+			hint: "--concatenated", relaxed: []string{"a jpg=5 cls=1", "b jpg=600", "waived: appended archive", "c jpg=1"}},
+		{name: "second archive with the last key", corrupt: func(b []byte) []byte { return append(b, archive(regular("b.cls", "x"))...) }, want: converters.ErrUnsupported,
+			hint: "--concatenated", relaxed: []string{"a jpg=5 cls=1", "b jpg=600", "waived: appended archive", "waived: key that came back", "b cls=1"}},
+		{name: "second archive, cut", corrupt: func(b []byte) []byte { return append(b, regular("c.jpg", "x")[:600]...) }, want: converters.ErrUnsupported, hint: "--concatenated"},
+		{name: "lone zero block", corrupt: func(b []byte) []byte { return slices.Insert(b, 2048, make([]byte, 512)...) }, want: converters.ErrUnsupported,
+			hint: "--concatenated", relaxed: []string{"a jpg=5 cls=1", "waived: missing end of archive", "waived: appended archive", "b jpg=600"}},
+		{name: "duplicate suffix", corrupt: func(b []byte) []byte { return archive(regular("a.jpg", ""), regular("a.jpg", "")) }, want: converters.ErrDuplicate},
+		{name: "duplicate suffix by case", corrupt: func(b []byte) []byte { return archive(regular("a.jpg", ""), regular("a.JPG", "")) }, want: converters.ErrDuplicate},
+		{name: "duplicate suffix over a skipped member", corrupt: func(b []byte) []byte {
+			return archive(regular("a.jpg", ""), regular("README", ""), regular("a.jpg", ""))
+		}, want: converters.ErrDuplicate},
+		{name: "duplicate suffix of many", corrupt: func(b []byte) []byte {
+			var m [][]byte
+			for i := range 100 {
+				m = append(m, regular("a."+strings.Repeat("x", i), ""))
+			}
+			return archive(append(m, regular("a.xx", ""))...)
+		}, want: converters.ErrDuplicate},
+		{name: "key that comes back", corrupt: func(b []byte) []byte {
+			return archive(regular("a.jpg", ""), regular("b.jpg", ""), regular("a.cls", ""))
+		}, want: converters.ErrDuplicate,
+			hint: "--on-duplicate-key keep", relaxed: []string{"a jpg=0", "b jpg=0", "waived: key that came back", "a cls=0"}},
+		{name: "sample too large", corrupt: func(b []byte) []byte {
+			return archive(regular("a.jpg", strings.Repeat("x", 60_000)), regular("a.cls", ""))
+		},
+			want: converters.ErrLimit, hint: "--max-sample-size"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			data := c.corrupt(sound())
+			got, err := listed(t, memory(Options{MaxSample: 60_000 + 512}, data))
+			if !errors.Is(err, c.want) {
+				t.Fatalf("%q, error %v, want %v", got, err, c.want)
+			}
+			var placed *converters.Error
+			if !errors.As(err, &placed) || placed.Part != "part-0.tar" || placed.Off < 0 {
+				t.Errorf("no place: %v", err)
+			}
+			if (c.hint == "") != (placed.Hint == "") || !strings.Contains(placed.Hint, c.hint) {
+				t.Errorf("hint %q, want %q", placed.Hint, c.hint)
+			}
+			lenient := lenient
+			lenient.MaxSample = 60_000 + 512
+			got, err = listed(t, memory(lenient, data))
+			if (err == nil) != (c.relaxed != nil) || err == nil && !slices.Equal(got, c.relaxed) {
+				t.Errorf("with all flags: %q, error %v, want %q", got, err, c.relaxed)
+			}
+		})
+	}
+}
+
+// Any number of zeros from two blocks on is an end.
+func TestEnds(t *testing.T) {
+	t.Parallel()
+	for _, n := range []int{1024, 1025, 1535, 1536, 10240, 100_000} {
+		if got, err := listed(t, memory(Options{}, append(sound()[:soundEnd], make([]byte, n)...))); err != nil || len(got) != 2 {
+			t.Errorf("%d zeros: %q, %v", n, got, err)
+		}
+	}
+	if got, err := listed(t, memory(Options{}, make([]byte, 1024))); err != nil || len(got) != 0 {
+		t.Errorf("no members: %q, %v", got, err)
+	}
+}
+
+// Two keys with one hash are two keys, and each is found again.
+func TestKeys(t *testing.T) {
+	t.Parallel()
+	data := archive(regular("a.x", ""), regular("b.x", ""))
+	s := memory(Options{}, data)
+	f, err := s.open(s.parts[0], hops)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := keys{seed: maphash.MakeSeed(), first: map[uint64]int64{}, file: f, part: s.parts[0]}
+	k.first[k.hash("b")] = 0 // as if a had b's hash
+	for i, want := range []bool{false, true, true} {
+		if _, again, err := k.add("b", 512); err != nil || again != want {
+			t.Errorf("%d: %t, %v", i, again, err)
+		}
+	}
+}
+
+// E1: a tar of three members, cut at every byte.
+func TestCutEverywhere(t *testing.T) {
+	t.Parallel()
+	data := archive(regular("a.jpg", strings.Repeat("x", 20_000)), regular("a.cls", "1"), regular("b.jpg", strings.Repeat("y", 9_700)))
+	data = append(data, make([]byte, 33_280-len(data))...)
+	end := bytes.LastIndexByte(data, 'y')/512*512 + 512
+	undetected := 0
+	for n := range end + 1024 {
+		if got, err := listed(t, memory(Options{}, data[:n])); err == nil {
+			undetected++
+			t.Errorf("cut at %d: %q", n, got)
+		} else if !errors.Is(err, converters.ErrTruncated) {
+			t.Errorf("cut at %d: %v", n, err)
+		}
+		_, err := listed(t, memory(Options{AllowMissingTrailer: true}, data[:n]))
+		boundary := n == 20_992 || n == 22_016 || n == end || n == end+512
+		if (err == nil) != boundary {
+			t.Errorf("cut at %d, without trailer: %v", n, err)
+		}
+	}
+	t.Logf("E1 cases=%d undetected=%d", end+1024, undetected)
+}

@@ -1,0 +1,123 @@
+package tar
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/converters/convertertest"
+)
+
+const testdata = "../../testdata"
+
+// openFiles opens tars as they are now.
+func openFiles(t testing.TB, opts Options, paths ...string) *Source {
+	t.Helper()
+	var parts []converters.Part
+	for _, path := range paths {
+		st, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		parts = append(parts, converters.Part{Name: filepath.Base(path), Path: path, Size: st.Size(), ModTime: st.ModTime()})
+	}
+	return Open(parts, opts)
+}
+
+// copyFile copies a file of testdata to where the test may change it.
+func copyFile(t *testing.T, name string) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(testdata, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	to := filepath.Join(t.TempDir(), filepath.Base(name))
+	if err := os.WriteFile(to, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return to
+}
+
+func TestSource(t *testing.T) {
+	t.Parallel()
+	for _, names := range [][]string{
+		{"shards-000.tar", "shards-001.tar", "shards-002.tar"},
+		{"tars/gnutar-gnu.tar", "tars/python-pax.tar", "tars/bsdtar-binary.tar", "tars/gnutar-v7.tar"},
+	} {
+		t.Run(filepath.Base(names[0]), func(t *testing.T) {
+			t.Parallel()
+			convertertest.Test(t, func(t *testing.T) convertertest.Fixture {
+				var paths []string
+				for _, name := range names {
+					paths = append(paths, copyFile(t, name))
+				}
+				src, use := counted(openFiles(t, Options{}, paths...))
+				t.Cleanup(func() {
+					if opened, closed := use.opened.Load(), use.closed.Load(); opened != closed {
+						t.Errorf("%d files opened, %d closed", opened, closed)
+					}
+				})
+				return convertertest.Fixture{
+					Source: src, Files: paths, BytesRead: use.read.Load,
+					Reopen: func(t *testing.T) converters.Source { return openFiles(t, Options{}, paths...) },
+					Cuts:   []int64{0, 1, 511, 512, 513, 1024, 1500, 7 * 512, 5000, 10 * 512, 12000},
+				}
+			})
+		})
+	}
+}
+
+// The same tree, as every writer has it.
+func TestWriters(t *testing.T) {
+	t.Parallel()
+	deep := strings.Repeat("a-directory-whose-name-is-long/", 4) + "0004"
+	want := []string{
+		"directory: train/n01",
+		"name without key: train/n02/README",
+		"train/n01/0001 jpg=302 cls=1",
+		"train/n01/0002 jpg=1202 cls=1 seg.png=0",
+		"train/n01/ ds_store=6",
+		"train/n02/grüß-漢字 jpg=502 cls=1",
+		deep + " jpg=602 cls=1",
+		"metadata name: __meta__/info.json",
+		"symbolic link: train/n01/0003.jpg",
+	}
+	paths, err := filepath.Glob(testdata + "/tars/*.tar")
+	if err != nil || len(paths) < 11 {
+		t.Fatal(paths, err)
+	}
+	for _, path := range paths {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			t.Parallel()
+			want := slices.Clone(want)
+			if strings.Contains(path, "v7") {
+				want = slices.DeleteFunc(want, func(s string) bool { return strings.HasPrefix(s, deep) })
+			}
+			got, err := listed(t, openFiles(t, Options{}, path))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range got { // some writers end a directory in a slash
+				got[i] = strings.TrimSuffix(got[i], "/")
+			}
+			slices.Sort(got)
+			slices.Sort(want)
+			if !slices.Equal(got, want) {
+				t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+			}
+		})
+	}
+}
+
+// All that is compressed was staged before: here it is no tar.
+func TestCompressed(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"shards-000.tgz", "shards-000.tar.zst"} {
+		if got, err := listed(t, openFiles(t, Options{}, filepath.Join(testdata, "tars", name))); err == nil {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}

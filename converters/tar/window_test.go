@@ -1,0 +1,212 @@
+package tar
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ffconvert/ffconvert/converters"
+)
+
+// What was written into a tar comes out of it, whatever the sizes, whatever lies between.
+func TestReadSizes(t *testing.T) {
+	t.Parallel()
+	const kib, mib = 1 << 10, 1 << 20
+	for name, sizes := range map[string][]int{
+		"small":              {0, 1, 511, 512, 513, 100},
+		"around the first":   {firstRead - 513, firstRead - 512, firstRead - 511, firstRead, firstRead + 1},
+		"around the window":  {mib - 1024, mib - 513, mib - 512, mib - 511, mib, mib + 1},
+		"large among small":  append([]int{10, 5 * mib, 10, 20, 3 * mib}, slices.Repeat([]int{30 * kib}, 100)...),
+		"all large":          {2 * mib, 2 * mib, 3 * mib, 2*mib + 1, 2 * mib},
+		"many medium ones":   slices.Repeat([]int{100 * kib, 1, 77 * kib}, 20),
+		"large, then a lull": append([]int{4 * mib}, slices.Repeat([]int{100}, 4*patience)...),
+	} {
+		for _, between := range []int{0, 100, 300 * kib, 2 * mib} {
+			t.Run(fmt.Sprintf("%s, %d between", name, between), func(t *testing.T) {
+				t.Parallel()
+				rnd := rand.New(rand.NewPCG(5, 0))
+				var members [][]byte
+				var want []content
+				for i, n := range sizes {
+					data := make([]byte, n)
+					for j := range data {
+						data[j] = byte(rnd.Uint32())
+					}
+					skip := []byte{}
+					if between > 0 {
+						skip = regular(fmt.Sprintf("README%d", i), strings.Repeat("r", between))
+					}
+					c := content{Key: fmt.Sprint("s", i)}
+					for suffix, data := range map[string][]byte{"a": data} {
+						c.Fields = append(c.Fields, struct{ Name, Data string }{suffix, string(data)})
+					}
+					c.Fields = append(c.Fields, struct{ Name, Data string }{"b", fmt.Sprint(i)}, struct{ Name, Data string }{"c", string(data[:n/2])})
+					want = append(want, c)
+					members = append(members, regular(c.Key+".a", string(data)), skip, regular(c.Key+".b", fmt.Sprint(i)), regular(c.Key+".c", string(data[:n/2])))
+				}
+				got, err := contents(t, memory(Options{}, archive(members...)))
+				if err != nil || !slices.EqualFunc(got, want, sameContent) {
+					t.Errorf("%d samples, %d wanted, or their bytes differ; error %v", len(got), len(want), err)
+				}
+			})
+		}
+	}
+}
+
+// One sample read at random costs little more than its bytes, large members that are
+// passed over cost nothing, and a run does not read beyond what ends it.
+func TestReadLittle(t *testing.T) {
+	t.Parallel()
+	big := strings.Repeat("x", 10<<20)
+	data := archive(regular("a.jpg", big[:200]), regular("b.jpg", big[:300_000]), regular("c.jpg", "1"), regular("README", big), regular("c.cls", "2"), regular("d.jpg", big))
+	src, use := counted(memory(Options{}, data))
+	var spans []converters.Span
+	for span, err := range src.Index(t.Context(), 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if span.Shape != nil {
+			spans = append(spans, converters.Span{Off: span.Off})
+		}
+	}
+	if got := use.read.Load(); got != 6*512+1024 {
+		t.Errorf("Index read %d bytes of 6 headers and 1,024 of zeros", got)
+	}
+	for i, most := range []int64{firstRead, firstRead + 300_000, 2*firstRead + lastSlack, firstRead + 10<<20 + lastSlack} {
+		before := use.read.Load()
+		n := 0
+		for _, err := range src.Read(t.Context(), converters.Run{Off: spans[i].Off, Count: 1}) {
+			if n++; err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := use.read.Load() - before; n != 1 || got > most {
+			t.Errorf("sample %d: %d samples, %d bytes read, at most %d wanted", i, n, got, most)
+		}
+	}
+}
+
+// A grown buffer is given back, and never holds more than a sample needs.
+func TestWindowShrinks(t *testing.T) {
+	t.Parallel()
+	var members [][]byte
+	members = append(members, regular("big.x", strings.Repeat("x", 8<<20)))
+	for i := range 1000 {
+		members = append(members, regular(fmt.Sprintf("%d.x", i), "small"))
+	}
+	data := archive(members...)
+	var w window
+	w.reset(bytes.NewReader(data), int64(len(data)), 0)
+	var sc scanner
+	sc.reset(&w, converters.Part{Size: int64(len(data))}, DefaultMaxSample)
+	peak := 0
+	for {
+		step, err := sc.next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if step == stepEnd {
+			break
+		}
+		peak = max(peak, len(w.buf))
+	}
+	if peak > 12<<20 || len(w.buf) != windowSize {
+		t.Errorf("the buffer had %d bytes, in the end it has %d", peak, len(w.buf))
+	}
+}
+
+// Headers alone, between two fields of a sample, take no memory.
+func TestSkippedInsideSample(t *testing.T) {
+	t.Parallel()
+	members := [][]byte{regular("a.x", "1")}
+	for range 20_000 { // 10 MiB
+		members = append(members, block(typeDirectory, "d/", 0))
+	}
+	data := archive(append(members, regular("a.y", "2"))...)
+	var w window
+	w.reset(bytes.NewReader(data), int64(len(data)), 0)
+	var sc scanner
+	sc.reset(&w, converters.Part{Size: int64(len(data))}, DefaultMaxSample)
+	for step := stepSkip; step == stepSkip; {
+		var err error
+		if step, err = sc.next(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if w.fields(sc.group.sample.Fields); len(w.buf) > windowSize || len(sc.group.sample.Fields) != 2 || string(sc.group.sample.Fields[1].Value.Data()) != "2" {
+		t.Errorf("%d bytes of buffer, sample %v", len(w.buf), sc.group.sample)
+	}
+}
+
+// A file that becomes shorter while it is read is found out.
+func TestReadShrinking(t *testing.T) {
+	t.Parallel()
+	data := archive(regular("a.x", strings.Repeat("x", 200_000)), regular("b.x", "1"))
+	for n := 0; n < len(data); n += 4999 {
+		src := memory(Options{}, data)
+		src.open = func(converters.Part, access) (file, error) { return memoryFile{bytes.NewReader(data[:n])}, nil }
+		if got, err := contents(t, src); err == nil {
+			t.Errorf("at %d bytes: %d samples", n, len(got))
+		}
+	}
+}
+
+// faulty fails at its k-th read.
+type faulty struct {
+	file
+	left *int
+}
+
+func (f faulty) ReadAt(b []byte, off int64) (int, error) {
+	if *f.left--; *f.left < 0 {
+		return len(b) / 2, io.ErrNoProgress
+	}
+	return f.file.ReadAt(b, off)
+}
+
+// An error of any read is reported.
+func TestReadFaults(t *testing.T) {
+	t.Parallel()
+	data := archive(regular("a.x", strings.Repeat("x", 200_000)), pax("path=b.x"), regular("b", "1"))
+	for k := 0; ; k++ {
+		src := memory(Options{}, data)
+		left, open := k, src.open
+		src.open = func(p converters.Part, how access) (file, error) {
+			f, err := open(p, how)
+			return faulty{f, &left}, err
+		}
+		if _, err := contents(t, src); err == nil {
+			if left < 0 {
+				t.Errorf("read %d failed and nobody said so", k)
+			}
+			if k < 6 {
+				t.Errorf("only %d reads", k)
+			}
+			return
+		}
+	}
+}
+
+func TestAllocs(t *testing.T) {
+	const n = 1000
+	var members [][]byte
+	for i := range n {
+		members = append(members, regular(fmt.Sprintf("%04d.jpg", i), "x"), regular(fmt.Sprintf("%04d.cls", i), "x"))
+	}
+	src := memory(Options{}, archive(members...))
+	read := func() {
+		for _, err := range src.Read(t.Context(), converters.Run{Count: n}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	// The key of each sample, and what a run costs.
+	if got := testing.AllocsPerRun(10, read); got > n+20 {
+		t.Errorf("%.0f allocations for %d samples", got, n)
+	}
+}
