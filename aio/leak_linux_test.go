@@ -123,6 +123,45 @@ func TestCancelLeavesNothing(t *testing.T) {
 	}
 }
 
+// TestAIOUsedUp is fault row C4: when the host's aio-max-nr is used up, readers
+// take the pool. It disturbs whatever else uses AIO on the host.
+func TestAIOUsedUp(t *testing.T) {
+	if os.Getenv("FFCONVERT_FAULTS") == "" {
+		t.Skip("FFCONVERT_FAULTS is not set")
+	}
+	path, data := testFile(t, 300_001)
+	nr := aioNr(t)
+	pools := 0
+	func() {
+		for range 2000 {
+			r, err := NewReader(Options{Depth: maxDepth, BlockSize: pageSize})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer r.Close()
+			if r.Stats().Backend == AIO {
+				continue
+			}
+			if got, err := readAll(t, r, path); err != nil || !bytes.Equal(got, data) {
+				t.Errorf("%d bytes, error %v", len(got), err)
+			}
+			if st := r.Stats(); !strings.Contains(st.Fallback, syscall.EAGAIN.Error()) {
+				t.Errorf("stats %+v", st)
+			}
+			if _, err := NewReader(Options{Depth: maxDepth, BlockSize: pageSize, Backend: AIO}); err == nil {
+				t.Error("AIO by name was not refused")
+			}
+			if pools++; pools == 20 {
+				return
+			}
+		}
+		t.Skip("aio-max-nr is out of reach")
+	}()
+	if !waitFor(func() bool { return aioNr(t) <= nr }) {
+		t.Errorf("aio-nr %d, before %d", aioNr(t), nr)
+	}
+}
+
 // TestReaderHoldsItsRing shows that what TestCancelLeavesNothing counts is there to be counted.
 func TestReaderHoldsItsRing(t *testing.T) {
 	before := measure(t)

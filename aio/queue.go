@@ -162,7 +162,10 @@ func (r *Reader) reap(min int) error {
 			}
 			continue
 		}
-		if tries++; tries > maxTries || err != nil && !isRetry(err) {
+		if err == nil {
+			err = syscall.EAGAIN
+		}
+		if tries++; tries > maxTries || !isRetry(err) {
 			return r.fail(fmt.Errorf("aio: io_getevents with %d requests in flight: %w", r.inflight, err))
 		}
 		pause(tries)
