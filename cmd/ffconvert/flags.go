@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/dustin/go-humanize"
@@ -23,12 +24,16 @@ func (v *sizeValue) Set(s string) error {
 
 func (v *sizeValue) Type() string { return "size" }
 
+// String is exact: a plan keeps it.
 func (v *sizeValue) String() string {
-	if *v == 0 {
-		return "0"
+	n, unit := int64(*v), 0
+	for units := len(sizeUnits); n != 0 && n%1024 == 0 && unit < units-1; unit++ {
+		n /= 1024
 	}
-	return strings.ReplaceAll(humanize.IBytes(uint64(*v)), " ", "")
+	return strconv.FormatInt(n, 10) + sizeUnits[unit]
 }
+
+var sizeUnits = []string{"", "KiB", "MiB", "GiB", "TiB"}
 
 // choiceValue is a flag that takes one of a few words.
 type choiceValue struct {

@@ -187,19 +187,21 @@ func newBar(out io.Writer, phase string, total int64) barView {
 		progressbar.OptionSetWriter(out),
 		progressbar.OptionSetDescription(phase),
 		progressbar.OptionShowBytes(true),
+		progressbar.OptionShowCount(),
 		progressbar.OptionShowTotalBytes(true),
 		progressbar.OptionUseIECUnits(true),
 		progressbar.OptionSetPredictTime(true),
+		progressbar.OptionThrottle(65*time.Millisecond), // a new description and a new number are one redraw
 		progressbar.OptionFullWidth(),
 		progressbar.OptionClearOnFinish(),
 	)}
 }
 
 func (v barView) show(s state) {
+	v.bar.Set64(min(s.Bytes, max(0, s.Total)))
 	if s.Samples > 0 {
 		v.bar.Describe(s.Phase + "  " + counted(s.Samples, "sample"))
 	}
-	v.bar.Set64(min(s.Bytes, max(0, s.Total)))
 }
 
 func (v barView) end(state) { v.bar.Clear() }

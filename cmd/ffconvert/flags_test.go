@@ -1,0 +1,38 @@
+package main
+
+import "testing"
+
+func TestSizeValue(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		text string
+		want sizeValue
+		back string
+	}{
+		{"0", 0, "0"},
+		{"1500000", 1500000, "1500000"},
+		{"256MiB", 256 << 20, "256MiB"},
+		{"256 mib", 256 << 20, "256MiB"},
+		{"1.5GiB", 3 << 29, "1536MiB"},
+		{"1GB", 1e9, "1000000000"},
+		{"1TiB", 1 << 40, "1TiB"},
+		{"2048TiB", 1 << 51, "2048TiB"},
+	} {
+		var v, again sizeValue
+		if err := v.Set(row.text); err != nil || v != row.want {
+			t.Errorf("%q is %d, %v; want %d", row.text, v, err, row.want)
+		}
+		if err := again.Set(v.String()); err != nil || again != v {
+			t.Errorf("%q prints as %q, which is %d, %v", row.text, v.String(), again, err)
+		}
+		if v.String() != row.back {
+			t.Errorf("%q prints as %q, want %q", row.text, v.String(), row.back)
+		}
+	}
+	for _, text := range []string{"", "x", "-1", "1 parsec", "99999999999TiB"} {
+		var v sizeValue
+		if err := v.Set(text); err == nil {
+			t.Errorf("%q is taken for %d", text, v)
+		}
+	}
+}
