@@ -1,0 +1,138 @@
+package faults
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// errnos are what system calls are made to fail with.
+var errnos = []syscall.Errno{unix.EIO, unix.ENOSPC, unix.EDQUOT, unix.EINTR, unix.EAGAIN, unix.ENOMEM}
+
+// A failing is a system call that is made to fail, and what the program must make of it.
+type failing struct {
+	call string
+
+	// absorb are those that must leave no trace: the call is made again, or its work is
+	// done another way. Calls that the kernel never ends with an errno of these may
+	// absorb it or report it.
+	absorb []syscall.Errno
+
+	// harmless are the paths, of those matched against the end, whose failures of any
+	// kind may be ignored: nothing written depends on them.
+	harmless func(path string) bool
+}
+
+func never(string) bool { return false }
+
+// input says that a path is one of the sources. What was read of them has been read
+// when they are closed.
+func input(path string) bool { return strings.HasPrefix(path, "in/") }
+
+var eintr = []syscall.Errno{unix.EINTR}
+
+var failings = []failing{
+	{"openat", eintr, never},
+	{"pwrite64", eintr, never},
+	{"write", eintr, never},
+	{"fallocate", eintr, never},
+	{"fsync", eintr, never},
+	{"renameat", nil, never},
+	{"renameat2", nil, never},
+	{"close", nil, input},
+	{"pread64", eintr, never},
+	{"io_setup", []syscall.Errno{unix.EAGAIN}, never},
+	{"io_submit", []syscall.Errno{unix.EAGAIN}, never},
+	{"io_getevents", eintr, never},
+	// Beyond the table.
+	{"mkdirat", nil, never},
+	{"unlinkat", nil, never},
+	{"ftruncate", eintr, never},
+	{"flock", eintr, never},
+	{"getdents64", nil, never},
+	{"read", eintr, never},
+}
+
+// TestFaultC1 makes each system call fail, with each errno, the first, the second… time
+// it is called, until the conversion completes because there is no such call any more.
+func TestFaultC1(t *testing.T) {
+	t.Parallel()
+	if _, err := reference(); err != nil {
+		t.Fatal(err)
+	}
+	type fault struct {
+		failing
+		errno syscall.Errno
+		at    int
+	}
+	var faults []fault
+	total := 0
+	for _, f := range failings {
+		n := calls(t, func(dir string) (int, error) { return count(dir, []string{f.call}, "-j1") })
+		if n == 0 {
+			t.Errorf("%s is never called", f.call)
+		}
+		total += n
+		for i, errno := range errnos {
+			if full {
+				n++ // one more, in case there is one more; it need not be hit
+			}
+			for k := range n {
+				// By default, the first, middle or last with each errno, another with each.
+				if full || k == (i%3)*(n-1)/2 && (i%2 == 0 || n > 3) {
+					faults = append(faults, fault{f, errno, k})
+				}
+			}
+			if full {
+				n--
+			}
+		}
+	}
+	var absorbed, reported atomic.Int64
+	sum := each(t, spread(len(faults), len(faults)), func(i int, dir string) error {
+		f, out := faults[i], filepath.Join(dir, "out")
+		n := counter{at: f.at, strike: verdict{errno: f.errno}}
+		r, err := supervise([]string{f.call}, n.decide, convert(out, "-j1")...)
+		if err == nil {
+			err = n.judge(f.failing, f.errno, r)
+		}
+		if err == nil {
+			if r.code == 0 {
+				absorbed.Add(1)
+				err = identical(out)
+			} else {
+				reported.Add(1)
+				err = half(out)
+			}
+		}
+		if err == nil {
+			err = again(out, "-j1")
+		}
+		if err != nil {
+			return fmt.Errorf("%v at call %d, %s: %w", unix.ErrnoName(f.errno), f.at, n.hit, err)
+		}
+		return nil
+	})
+	t.Logf("C1 %v calls=%d absorbed=%d reported=%d", sum, total, absorbed.Load(), reported.Load())
+}
+
+// judge says whether a run was right to end as it did after one call has failed.
+func (n *counter) judge(f failing, errno syscall.Errno, r result) error {
+	_, path, _ := strings.Cut(n.hit, " ")
+	switch {
+	case n.hit == "", slices.Contains(f.absorb, errno):
+		if r.code != 0 {
+			return fmt.Errorf("%v; want it absorbed", r)
+		}
+	case r.code == 0 && (errno == unix.EINTR || errno == unix.EAGAIN || f.harmless(path)):
+	default:
+		return r.clean(4)
+	}
+	return nil
+}

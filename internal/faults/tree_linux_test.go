@@ -1,0 +1,155 @@
+package faults
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// A tree is what lies below a directory: bytes by slash-separated name. The name of a
+// directory ends in a slash.
+type tree map[string][]byte
+
+var created = regexp.MustCompile(`"created": "[^"]*"`)
+
+// readTree reads a directory. What may differ between two sound runs is left out: the
+// time in the manifest, and the journal, which tells the history.
+func readTree(dir string) (tree, error) {
+	t := make(tree)
+	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || name == dir {
+			return err
+		}
+		rel, err := filepath.Rel(dir, name)
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			t[rel+"/"] = nil
+			return nil
+		}
+		data, err := os.ReadFile(name)
+		switch path.Base(rel) {
+		case "manifest.json":
+			data = created.ReplaceAll(data, []byte(`"created": ""`))
+		case "journal":
+			data = nil
+		}
+		t[rel] = data
+		return err
+	})
+	return t, err
+}
+
+// differ tells the first difference between two trees.
+func (t tree) differ(want tree) error {
+	for _, name := range slices.Sorted(maps.Keys(want)) {
+		got, ok := t[name]
+		if !ok {
+			return fmt.Errorf("%s is missing", name)
+		}
+		if !bytes.Equal(got, want[name]) {
+			return fmt.Errorf("%s differs: %d bytes, want %d", name, len(got), len(want[name]))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(t)) {
+		if _, ok := want[name]; !ok {
+			return fmt.Errorf("%s was left behind", name)
+		}
+	}
+	return nil
+}
+
+// reference is what an undisturbed conversion leaves.
+var reference = sync.OnceValues(func() (tree, error) { return referenceOf("reference") })
+
+// referenceOf converts with flags, undisturbed, and returns what that leaves.
+func referenceOf(name string, flags ...string) (tree, error) {
+	out := filepath.Join(base, name)
+	r, err := run(convert(out, flags...)...)
+	if err == nil && r.code != 0 {
+		err = errors.New(r.String())
+	}
+	if err != nil {
+		return nil, fmt.Errorf("undisturbed: %w", err)
+	}
+	return readTree(out)
+}
+
+// identical says how an output differs from the reference.
+func identical(out string) error {
+	want, err := reference()
+	if err != nil {
+		return err
+	}
+	got, err := readTree(out)
+	if err != nil {
+		return err
+	}
+	return got.differ(want)
+}
+
+// sound says what an output that may be unfinished shows that is not so: a shard
+// under its final name, at any depth, with bytes other than it has in one of the
+// references; or a manifest without all of its shards. No output at all is sound.
+func sound(out string, references ...tree) error {
+	got, err := readTree(out)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return got.sound(references...)
+}
+
+// errBad says that something is visible that is not sound.
+var errBad = errors.New("visible")
+
+func (t tree) sound(references ...tree) error {
+	for name, data := range t {
+		if !strings.HasSuffix(strings.TrimSuffix(name, "/"), ".ffr") {
+			continue
+		}
+		if !slices.ContainsFunc(references, func(want tree) bool {
+			whole, ok := want[path.Base(name)]
+			return ok && bytes.Equal(data, whole)
+		}) {
+			return fmt.Errorf("a bad %s of %d bytes is %w", name, len(data), errBad)
+		}
+	}
+	manifest, ok := t["manifest.json"]
+	if !ok {
+		return nil
+	}
+	for _, want := range references {
+		if !bytes.Equal(manifest, want["manifest.json"]) {
+			continue
+		}
+		for name, whole := range want {
+			if strings.HasSuffix(name, ".ffr") && !bytes.Equal(t[name], whole) {
+				return fmt.Errorf("a manifest is %w, but %s is not what it says", errBad, name)
+			}
+		}
+		return nil
+	}
+	return fmt.Errorf("a bad manifest of %d bytes is %w", len(manifest), errBad)
+}
+
+// half says what is wrong with what a disturbed run of the usual conversion has left.
+func half(out string) error {
+	want, err := reference()
+	if err != nil {
+		return err
+	}
+	return sound(out, want)
+}
