@@ -13,6 +13,10 @@ import (
 // leastOfDevice is the part of the device's own rate that verification must reach.
 const leastOfDevice = 0.9
 
+// deviceRounds are more than elsewhere: the rate of a device that others use too wavers
+// by a quarter from one second to the next.
+const deviceRounds = 15
+
 // TestVerify reads cold shards: once by fio, which does nothing with them, once by us.
 func TestVerify(t *testing.T) {
 	out := filepath.Join(work, "out")
@@ -41,7 +45,8 @@ func TestVerify(t *testing.T) {
 		inner = append(inner, float64(size)/verdict.Seconds)
 		outer = append(outer, float64(size)/p.seconds)
 	}
-	for round := range rounds {
+	deviceRate(t, shards) // the first to read may pay for what others have cached below us
+	for round := range deviceRounds {
 		if round%2 == 1 {
 			verify()
 		}
@@ -78,7 +83,7 @@ func deviceRate(t *testing.T, files []string) float64 {
 		names[i] = strings.ReplaceAll(f, ":", `\:`)
 	}
 	p := execute(t, "fio", "--name=device", "--filename="+strings.Join(names, ":"), "--rw=read", "--direct=1", "--ioengine=libaio",
-		"--bs=1M", "--iodepth=32", "--file_service_type=sequential", "--output-format=json")
+		"--bs=1M", "--iodepth=32", "--output-format=json")
 	var out struct {
 		Jobs []struct {
 			Read struct {
