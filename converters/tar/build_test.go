@@ -159,8 +159,10 @@ func listed(t testing.TB, s *Source) (lines []string, err error) {
 // A content is a sample with the bytes of its fields.
 type content struct {
 	Key    string
-	Fields []struct{ Name, Data string }
+	Fields []namedData
 }
+
+type namedData struct{ Name, Data string }
 
 // contents reads all samples of part 0 as one run.
 func contents(t testing.TB, s *Source) (all []content, err error) {
@@ -183,7 +185,7 @@ func contents(t testing.TB, s *Source) (all []content, err error) {
 		}
 		c := content{Key: sample.Key}
 		for _, f := range sample.Fields {
-			c.Fields = append(c.Fields, struct{ Name, Data string }{f.Name, string(f.Value.Data())})
+			c.Fields = append(c.Fields, namedData{f.Name, string(f.Value.Data())})
 		}
 		all = append(all, c)
 	}

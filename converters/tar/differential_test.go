@@ -80,7 +80,7 @@ func (a pythonAnswer) contents(t testing.TB) (all []content) {
 		c := content{Key: unhex(t, s[0])}
 		for _, f := range s[1].([]any) {
 			f := f.([]any)
-			c.Fields = append(c.Fields, struct{ Name, Data string }{unhex(t, f[0]), unhex(t, f[1])})
+			c.Fields = append(c.Fields, namedData{unhex(t, f[0]), unhex(t, f[1])})
 		}
 		all = append(all, c)
 	}
@@ -213,7 +213,7 @@ func randomTree(t testing.TB, rnd *rand.Rand, dir string) (names []string) {
 // of webdataset.
 func TestWritersAgainstPython(t *testing.T) {
 	t.Parallel()
-	python3, gnu, bsd := tool(t, "python3"), tool(t, "tar"), tool(t, "bsdtar")
+	python3, gnu, bsd := tool(t, "python3"), gnuTarTool(t), tool(t, "bsdtar")
 	script := `import sys, tarfile, os
 format, out, dir = sys.argv[1:4]
 with tarfile.open(out, "w", format=getattr(tarfile, format)) as t:

@@ -134,7 +134,7 @@ func TestMutated(t *testing.T) {
 	if os.Getenv("FFCONVERT_FAULTS") != "" {
 		cases = 10_000
 	}
-	py, gnu := startPython(t, pythonTar), tool(t, "tar")
+	py, gnu := startPython(t, pythonTar), gnuTarTool(t)
 	var seeds [][]byte
 	paths, err := filepath.Glob(testdata + "/tars/*.tar")
 	if err != nil || len(paths) == 0 {

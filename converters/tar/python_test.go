@@ -25,6 +25,19 @@ func tool(t testing.TB, name string) string {
 	return ""
 }
 
+// gnuTarTool finds GNU tar, which some systems call gtar.
+func gnuTarTool(t testing.TB) string {
+	t.Helper()
+	if path, err := exec.LookPath("gtar"); err == nil {
+		return path
+	}
+	path := tool(t, "tar")
+	if out, err := exec.Command(path, "--version").Output(); err != nil || !bytes.Contains(out, []byte("GNU tar")) {
+		t.Skip("tar is not GNU tar")
+	}
+	return path
+}
+
 // A python is one long-running Python process. It answers each request, bytes, with a
 // line of JSON.
 type python struct {

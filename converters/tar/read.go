@@ -27,7 +27,7 @@ func (s *Source) Read(ctx context.Context, run converters.Run) iter.Seq2[*conver
 			r = &reader{}
 		}
 		err := s.read(ctx, run, r, yield)
-		r.window.reset(nil, 0, 0)
+		r.window.f = nil
 		s.readers.Put(r)
 		if err != nil {
 			yield(nil, err)

@@ -39,12 +39,16 @@ type window struct {
 // An extent is a kept field in the buffer.
 type extent struct{ at, n int }
 
-// reset turns to another part, and lets go of what a large sample needed.
+// reset turns to another part. A buffer that grew stays until samples have been small
+// for a while: runs of one large sample come one after another.
 func (w *window) reset(f io.ReaderAt, size, pos int64) {
 	if w.std == nil {
 		w.std = make([]byte, windowSize)
+		w.buf = w.std
 	}
-	*w = window{f: f, size: size, pos: pos, buf: w.std, std: w.std, kept: w.kept[:0], chunk: firstRead}
+	w.read = w.filled
+	w.release()
+	*w = window{f: f, size: size, pos: pos, buf: w.buf, std: w.std, kept: w.kept, chunk: firstRead, calm: w.calm}
 }
 
 func (w *window) offset() int64 { return w.pos }
