@@ -78,6 +78,9 @@ func Write(ctx context.Context, src converters.Source, plan *Plan, out *Output, 
 			return nil, err
 		}
 	}
+	if err := unchanged(src.Parts()); err != nil {
+		return nil, err
+	}
 	if left == 0 {
 		if report.Manifest, err = out.commit(plan, digest, journal, opts.Tool); err != nil {
 			return nil, err
@@ -90,6 +93,22 @@ func Write(ctx context.Context, src converters.Source, plan *Plan, out *Output, 
 	report.Backend, report.Fallback = w.backend, w.fallback
 	report.Seconds = time.Since(start).Seconds()
 	return report, nil
+}
+
+// unchanged looks once more at every part, after the last of it was read: one that was
+// written to in the meantime may have given bytes of two states.
+func unchanged(parts []converters.Part) error {
+	for _, p := range parts {
+		if p.Path == "" {
+			continue // no file
+		}
+		f, err := p.Open()
+		if err != nil {
+			return err
+		}
+		f.Close()
+	}
+	return nil
 }
 
 // A writer is what the workers of one Write share.

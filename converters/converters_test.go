@@ -1,0 +1,113 @@
+package converters
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+)
+
+func TestPartOpen(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		name   string
+		change func(p *Part) error
+		want   error
+	}{
+		{"unchanged", func(*Part) error { return nil }, nil},
+		{"time not checked", func(p *Part) error { p.ModTime = time.Time{}; return nil }, nil},
+		{"grown", func(p *Part) error { return os.WriteFile(p.Path, []byte("0123456789"), 0o600) }, ErrChanged},
+		{"modified", func(p *Part) error { return os.Chtimes(p.Path, time.Time{}, time.Unix(1, 0)) }, ErrChanged},
+		{"gone", func(p *Part) error { return os.Remove(p.Path) }, os.ErrNotExist},
+		{"a directory", func(p *Part) error { p.Path = filepath.Dir(p.Path); return nil }, ErrUnsupported},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			p := Part{Name: "named.tar", Path: filepath.Join(t.TempDir(), "staged")}
+			if err := os.WriteFile(p.Path, []byte("01234"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			st, err := os.Stat(p.Path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p.Size, p.ModTime = st.Size(), st.ModTime()
+			if err := row.change(&p); err != nil {
+				t.Fatal(err)
+			}
+			f, err := p.Open()
+			if !errors.Is(err, row.want) {
+				t.Errorf("error %v, want %v", err, row.want)
+			}
+			var at *Error
+			if err != nil && (!errors.As(err, &at) || at.Part != "named.tar") {
+				t.Errorf("error %v does not name the part", err)
+			}
+			if f != nil {
+				f.Close()
+			}
+		})
+	}
+}
+
+func TestError(t *testing.T) {
+	t.Parallel()
+	for want, err := range map[string]*Error{
+		`a.tar: offset 512: "k\n": truncated (--flag)`: {Part: "a.tar", Off: 512, Entry: "k\n", Err: ErrTruncated, Hint: "--flag"},
+		`a.tar: permission denied`:                     {Part: "a.tar", Off: -1, Err: syscall.EACCES},
+	} {
+		if err.Error() != want {
+			t.Errorf("got  %s\nwant %s", err, want)
+		}
+		if !errors.Is(err, err.Err) {
+			t.Errorf("%v hides its cause", err)
+		}
+	}
+}
+
+func TestValue(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		name   string
+		v      Value
+		kind   Kind
+		size   int64
+		unread bool
+	}{
+		{"zero", Value{}, KindBytes, 0, false},
+		{"bytes", Bytes([]byte("abc")), KindBytes, 3, false},
+		{"opaque", Opaque(3), KindBytes, 3, true},
+		{"opaque and empty", Opaque(0), KindBytes, 0, false},
+		{"text", Text([]byte("grüß")), KindText, 6, false},
+		{"int", Int(-7), KindInt, 0, false},
+		{"float", Float(1.5), KindFloat, 0, false},
+		{"nested", Nested([]any{1}), KindNested, 0, false},
+	} {
+		if row.v.Kind() != row.kind || row.v.Len() != row.size || row.v.Unread() != row.unread {
+			t.Errorf("%s: kind %d, %d bytes, unread %v", row.name, row.v.Kind(), row.v.Len(), row.v.Unread())
+		}
+	}
+	if Int(-7).Int() != -7 || Float(1.5).Float() != 1.5 || Nested("x").Nested() != "x" || string(Text([]byte("t")).Data()) != "t" {
+		t.Error("a value does not give back what it was made of")
+	}
+}
+
+// It is not parallel: allocations are counted.
+func TestValueAllocs(t *testing.T) {
+	data := []byte("payload")
+	if n := testing.AllocsPerRun(100, func() { sink = Bytes(data); sink = Int(5); sink = Float(2) }); n > 0 {
+		t.Errorf("bytes and numbers cost %v allocations", n)
+	}
+}
+
+var sink Value
+
+func ExampleSample_Field() {
+	s := Sample{Key: "000017", Fields: []Field{{"jpg", Bytes([]byte("…"))}, {"cls", Int(7)}}}
+	cls, ok := s.Field("cls")
+	fmt.Println(s.Key, cls.Int(), ok)
+	// Output: 000017 7 true
+}

@@ -1,0 +1,88 @@
+package arch
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/ffconvert/ffconvert"
+
+// mayImport is the import table: package to the packages of this module that it may
+// import, tests aside. A package that is not here must earn its place in a decision note.
+var mayImport = map[string][]string{
+	"aio":                      {},
+	"converters":               {},
+	"record":                   {},
+	"internal/atomicfile":      {},
+	"converters/tar":           {"converters"},
+	"converters/convertertest": {"converters"},
+	"input":                    {},
+	"encode":                   {"converters"},
+	"verify":                   {"record", "aio"},
+	"shard":                    {"converters", "encode", "record", "aio", "verify", "internal/atomicfile"},
+	"cmd/ffconvert":            {"converters", "converters/tar", "input", "shard", "verify", "encode", "record", "aio"},
+	"internal/arch":            {},
+	"internal/bench":           {},
+	"internal/faults":          {},
+	"testdata/generate":        {},
+}
+
+// unsafeFile is the one file that may import unsafe.
+const unsafeFile = "aio/syscall_linux.go"
+
+func TestImports(t *testing.T) {
+	t.Parallel()
+	root := filepath.Join("..", "..")
+	found := make(map[string]bool)
+	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && strings.HasPrefix(d.Name(), ".") && name != root {
+			return fs.SkipDir
+		}
+		if d.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+			return nil
+		}
+		rel, err := filepath.Rel(root, name)
+		if err != nil {
+			return err
+		}
+		pkg := path.Dir(filepath.ToSlash(rel))
+		found[pkg] = true
+		allowed, known := mayImport[pkg]
+		if !known {
+			t.Errorf("package %s is not in the import table", pkg)
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		for _, spec := range file.Imports {
+			imported := strings.Trim(spec.Path.Value, `"`)
+			if imported == "unsafe" && filepath.ToSlash(rel) != unsafeFile {
+				t.Errorf("%s imports unsafe; only %s may", rel, unsafeFile)
+			}
+			ours, isOurs := strings.CutPrefix(imported, module+"/")
+			if isOurs && !slices.Contains(allowed, ours) {
+				t.Errorf("%s imports %s; the import table does not allow it", rel, ours)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, pkg := range slices.Sorted(maps.Keys(mayImport)) {
+		if !found[pkg] {
+			t.Errorf("package %s is in the import table, but not in the tree", pkg)
+		}
+	}
+}
