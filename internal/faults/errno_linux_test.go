@@ -24,38 +24,45 @@ type failing struct {
 	// absorb it or report it.
 	absorb []syscall.Errno
 
-	// harmless are the paths, of those matched against the end, whose failures of any
-	// kind may be ignored: nothing written depends on them.
+	// harmless says of which files a failure of any kind may leave no trace, the result
+	// being right: nothing depends on the call.
 	harmless func(path string) bool
 }
 
-func never(string) bool { return false }
+func never(string) bool  { return false }
+func always(string) bool { return true }
 
-// input says that a path is one of the sources. What was read of them has been read
-// when they are closed.
-func input(path string) bool { return strings.HasPrefix(path, "in/") }
+// finished says that all that was written to a file is synced before it is closed, or
+// that nothing was.
+func finished(path string) bool { return !strings.HasSuffix(path, ".tmp") }
+
+// looked says that a directory is opened to make it or to remove what is in it, either
+// of which is then tried all the same, or an older manifest to see if it still is true.
+func looked(path string) bool {
+	return strings.HasSuffix(path, "/.ffconvert/tmp") || strings.HasSuffix(path, "/.ffconvert") || strings.HasSuffix(path, "/manifest.json")
+}
 
 var eintr = []syscall.Errno{unix.EINTR}
 
 var failings = []failing{
-	{"openat", eintr, never},
+	{"openat", eintr, looked},
 	{"pwrite64", eintr, never},
 	{"write", eintr, never},
 	{"fallocate", eintr, never},
 	{"fsync", eintr, never},
 	{"renameat", nil, never},
 	{"renameat2", nil, never},
-	{"close", nil, input},
+	{"close", nil, finished},
 	{"pread64", eintr, never},
-	{"io_setup", []syscall.Errno{unix.EAGAIN}, never},
+	{"io_setup", []syscall.Errno{unix.EAGAIN}, always}, // there is another way to read
 	{"io_submit", []syscall.Errno{unix.EAGAIN}, never},
 	{"io_getevents", eintr, never},
 	// Beyond the table.
 	{"mkdirat", nil, never},
-	{"unlinkat", nil, never},
+	{"unlinkat", nil, always}, // of what is not there, mostly; what is left behind is seen
 	{"ftruncate", eintr, never},
 	{"flock", eintr, never},
-	{"getdents64", nil, never},
+	{"getdents64", nil, always}, // to remove what is there
 	{"read", eintr, never},
 }
 
@@ -131,6 +138,8 @@ func (n *counter) judge(f failing, errno syscall.Errno, r result) error {
 			return fmt.Errorf("%v; want it absorbed", r)
 		}
 	case r.code == 0 && (errno == unix.EINTR || errno == unix.EAGAIN || f.harmless(path)):
+	case f.call == "flock" && errno == unix.EWOULDBLOCK:
+		return r.clean(1) // another process has the lock
 	default:
 		return r.clean(4)
 	}

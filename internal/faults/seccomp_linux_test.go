@@ -89,8 +89,9 @@ type answer struct {
 
 // A verdict is what becomes of a call. Zero: it runs.
 type verdict struct {
-	errno syscall.Errno // it fails, without having run
-	kill  bool          // the process dies in its place
+	errno  syscall.Errno  // it fails, without having run
+	kill   bool           // the process dies in its place
+	signal syscall.Signal // the process gets a signal, and the call runs
 }
 
 // supervise runs the program on one CPU and asks decide what becomes of each of the
@@ -172,6 +173,9 @@ func serve(listener int, cmd *exec.Cmd, decide func(*call) verdict) error {
 		v := decide(&c)
 		if v.kill {
 			cmd.Process.Kill()
+		}
+		if v.signal != 0 {
+			cmd.Process.Signal(v.signal)
 		}
 		a := answer{id: c.id, errno: -int32(v.errno)}
 		if v.errno == 0 && !v.kill {

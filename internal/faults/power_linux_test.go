@@ -1,0 +1,165 @@
+package faults
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// TestFaultB3 loses power at each system call that writes: what was not synced is kept
+// or lost by the rules of a disk, in nine ways. What the program then finds is made
+// real: no final name may have wrong bytes, and the same command must complete it.
+func TestFaultB3(t *testing.T) {
+	t.Parallel()
+	want, err := reference()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Into a directory that was there before, and into one that is made.
+	states, calls := powerLosses(t, true)
+	fresh, more := powerLosses(t, false)
+	states, calls = append(states, fresh...), calls+more
+
+	// All states are looked at; the command runs again on those that are asked for.
+	total := tally{cases: calls * 9}
+	for _, s := range states {
+		if err := s.check(want); err != nil {
+			t.Errorf("%v: %v", s, err)
+			total.undetected++
+		}
+	}
+	again := each(t, spread(len(states), 30), func(i int, dir string) error {
+		if err := states[i].files.write(dir); err != nil {
+			return err
+		}
+		if err := again(filepath.Join(dir, "out"), "-j1"); err != nil {
+			return fmt.Errorf("%v: %w", states[i], err)
+		}
+		return nil
+	})
+	total.lost = again.lost
+	t.Logf("B3 %v calls=%d states=%d rerun=%d", total, calls, len(states), again.cases)
+}
+
+// A powerLoss is one state of the files that the program may find.
+type powerLoss struct {
+	at          int
+	before      string // the call that was not made any more
+	names, data keep
+	files       tree
+	done        bool // the program had ended, and said that all is well
+}
+
+func (s *powerLoss) String() string {
+	percent := func(k keep) int { return 50 * int(k) }
+	return fmt.Sprintf("power lost before call %d, %s, %d %% of the other names and %d %% of the other data kept", s.at, s.before, percent(s.names), percent(s.data))
+}
+
+// check says what is wrong with what is found. Once the program has said that all is
+// well, all is there; what it has cleaned up may be there again.
+func (s *powerLoss) check(want tree) error {
+	found := within(s.files, "out")
+	if err := found.sound(want); err != nil || !s.done {
+		return err
+	}
+	for name := range found {
+		if strings.HasPrefix(name, ".ffconvert/tmp/") {
+			delete(found, name)
+		}
+	}
+	return found.differ(want)
+}
+
+// within returns what is below a directory of a tree, as readTree would return it.
+func within(t tree, dir string) tree {
+	out := make(tree)
+	for name, data := range t {
+		rel, ok := bytes.CutPrefix([]byte(name), []byte(dir+"/"))
+		if !ok || len(rel) == 0 {
+			continue
+		}
+		switch string(rel) {
+		case "manifest.json":
+			data = created.ReplaceAll(data, []byte(`"created": ""`))
+		case ".ffconvert/journal":
+			data = nil
+		}
+		out[string(rel)] = data
+	}
+	return out
+}
+
+// powerLosses runs a conversion and returns all that a loss of power may leave of it,
+// each state once, and how many calls were followed. The model is checked: with nothing
+// lost it is what the conversion has left.
+func powerLosses(t *testing.T, made bool) (states []*powerLoss, calls int) {
+	t.Helper()
+	dir, remove, err := scratch()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer remove()
+	out := filepath.Join(dir, "out")
+	d := newDisk(dir)
+	if made {
+		if err := os.Mkdir(out, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		d.change(nameEffect{"out", &inode{dir: true}})
+		d.sync("")
+	}
+	seen := make(map[[sha256.Size]byte]bool)
+	losses := func(before string, done bool) {
+		for names := nothing; names <= everything; names++ {
+			for data := nothing; data <= everything; data++ {
+				s := &powerLoss{calls, before, names, data, d.after(names, data, calls), done}
+				if sum := s.files.digest(); !seen[sum] || done {
+					seen[sum] = true
+					states = append(states, s)
+				}
+			}
+		}
+	}
+	var mu sync.Mutex
+	var wrong error
+	r, err := supervise(writing, func(c *call) verdict {
+		mu.Lock()
+		defer mu.Unlock()
+		if _, ok := d.local(c.path()); !ok || wrong != nil {
+			return verdict{}
+		}
+		losses(c.kind().name+" "+c.path(), false)
+		calls++
+		wrong = d.do(c)
+		return verdict{}
+	}, convert(out, "-j1")...)
+	if err != nil || wrong != nil || r.code != 0 {
+		t.Fatal(r, err, wrong)
+	}
+	losses("exit", true)
+	real, err := readTree(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := within(d.after(everything, everything, 0), "out").differ(real); err != nil {
+		t.Fatalf("the model is wrong: %v", err)
+	}
+	return states, calls
+}
+
+func (t tree) digest() (sum [sha256.Size]byte) {
+	h := sha256.New()
+	for _, name := range slices.Sorted(maps.Keys(t)) {
+		data := sha256.Sum256(t[name])
+		fmt.Fprintf(h, "%q %x\n", name, data)
+	}
+	h.Sum(sum[:0])
+	return sum
+}

@@ -1,0 +1,100 @@
+package faults
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+)
+
+// onSmallDisk runs in a mount namespace of its own, so that nothing stays mounted: a
+// conversion on a file system of so many KiB, then again on one that has grown. What is
+// there after each run is copied out. $1 is the size; the rest is the program.
+const onSmallDisk = `
+dir=$1; size=$2; shift 2
+mount -t tmpfs -o size=${size}k none "$dir/disk" || exit 99
+"$@" "$dir/disk/out" 2>"$dir/stderr"; echo $? >"$dir/code"
+cp -R "$dir/disk" "$dir/then" || exit 99
+mount -o remount,size=1g "$dir/disk" || exit 99
+"$@" "$dir/disk/out" || exit $?
+cp -R "$dir/disk" "$dir/now" || exit 99
+umount "$dir/disk"
+`
+
+// unshared returns what runs a shell script in a namespace where it may mount.
+func unshared() []string {
+	if os.Geteuid() == 0 {
+		return []string{"unshare", "-m", "sh", "-c"}
+	}
+	return []string{"unshare", "-rm", "sh", "-c"}
+}
+
+// TestFaultC2 converts onto file systems that are too small.
+func TestFaultC2(t *testing.T) {
+	t.Parallel()
+	need(t, "unshare", "mount")
+	want, err := reference()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, err := execute("unshare", append(unshared()[1:], "mount -t tmpfs none /mnt")...); err != nil || r.code != 0 {
+		missing(t, fmt.Sprint("no tmpfs: ", r, err))
+	}
+	shards, all := 0, 0
+	for name, data := range want {
+		if strings.HasSuffix(name, ".ffr") {
+			shards += len(data)
+		}
+		all += len(data)
+	}
+	all += all / 10 // for what is rounded up to pages, so that the last of them fit
+	const least = 64 << 10
+	n := cases(256, 16)
+	var refused atomic.Int64
+	sum := each(t, spread(n, n), func(i int, dir string) error {
+		size := least + (all-least)/(n-1)*i
+		if err := os.Mkdir(filepath.Join(dir, "disk"), 0o755); err != nil {
+			return err
+		}
+		args := append(unshared(), onSmallDisk, "sh", dir, strconv.Itoa(size>>10), program)
+		without := convert("")
+		r, err := execute(args[0], append(args[1:], without[:len(without)-1]...)...)
+		if err != nil || r.code != 0 {
+			return fmt.Errorf("%d bytes: grown: %v %w", size, r, err)
+		}
+		then := result{}
+		code, err1 := os.ReadFile(filepath.Join(dir, "code"))
+		stderr, err2 := os.ReadFile(filepath.Join(dir, "stderr"))
+		then.code, err = strconv.Atoi(strings.TrimSpace(string(code)))
+		then.stderr = string(stderr)
+		if err := errors.Join(err, err1, err2); err != nil {
+			return err
+		}
+		switch {
+		case then.code == 0 && size < shards:
+			err = errors.New("all fits where it cannot")
+		case then.code == 0:
+			err = identical(filepath.Join(dir, "then", "out"))
+		default:
+			refused.Add(1)
+			if err = then.clean(4); err == nil && !strings.Contains(then.stderr, "no space left on device") {
+				err = fmt.Errorf("%v; want it to speak of space", then)
+			}
+			if err == nil {
+				err = half(filepath.Join(dir, "then", "out"))
+			}
+		}
+		if err == nil {
+			err = identical(filepath.Join(dir, "now", "out"))
+		}
+		if err != nil {
+			return fmt.Errorf("%d bytes: %w", size, err)
+		}
+		return nil
+	})
+	t.Logf("C2 %v too_small=%d", sum, refused.Load())
+}
