@@ -7,7 +7,9 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/ffconvert/ffconvert/converters"
@@ -93,64 +95,72 @@ func (o *Output) Close() error {
 	return errors.Join(o.lock.Close(), o.root.Close())
 }
 
-// Check says whether the plan may be written here: into a directory without a
-// dataset, or one where a conversion by the same plan was begun. Otherwise it is
-// [ErrOccupied], unless overwrite is set.
-func (o *Output) Check(digest string, overwrite bool) error {
+// Check says whether a dataset may be written here, from what is known of it before its
+// sources are read: into a directory without one, or one where a conversion of the same
+// sources with the same options was begun. Otherwise it is [ErrOccupied], unless
+// overwrite is set. Write checks the whole plan once more.
+func (o *Output) Check(opts Options, sources []string, overwrite bool) error {
+	begun, err := o.vacancy(overwrite)
+	if err != nil || begun == nil {
+		return err
+	}
+	same := slices.EqualFunc(begun.Parts, sources, func(p Part, name string) bool { return p.Name == name })
+	if same && reflect.DeepEqual(begun.Source, opts.Source) && reflect.DeepEqual(begun.Encode, opts.Encode) && reflect.DeepEqual(begun.Shuffle, opts.Shuffle) {
+		return nil
+	}
+	return o.occupied()
+}
+
+// vacancy returns the plan that was begun here, nil where the directory is free, or is
+// made free by overwrite.
+func (o *Output) vacancy(overwrite bool) (*Plan, error) {
 	shards, err := o.shards()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, name := range shards {
 		if !shardName.MatchString(name) {
-			return fmt.Errorf("%s: %w: it has %s, which readers would take for a part of this one; move it away", o.dir, ErrOccupied, name)
+			return nil, fmt.Errorf("%s: %w: it has %s, which readers would take for a part of this one; move it away", o.dir, ErrOccupied, name)
 		}
 	}
 	if overwrite {
-		return nil
+		return nil, nil
 	}
-	began, err := o.digest()
-	if err != nil {
-		return err
-	}
-	if began == digest || began == "" && len(shards) == 0 && !o.has(ManifestName) {
-		return nil
-	}
-	return fmt.Errorf("%s: %w, or one made with other options (%d shards); --overwrite replaces it", o.dir, ErrOccupied, len(shards))
-}
-
-// digest returns the digest of the plan that was begun here, "" for none, and "damaged"
-// for one that cannot be read.
-func (o *Output) digest() (string, error) {
 	f, err := o.root.Open(planName)
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil
+		if len(shards) > 0 || o.has(ManifestName) {
+			return nil, o.occupied()
+		}
+		return nil, nil
 	}
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	defer f.Close()
 	plan, err := ReadPlan(f)
 	if err != nil {
-		return "damaged", nil
+		return nil, fmt.Errorf("%w (its %w)", o.occupied(), err)
 	}
-	return plan.Digest()
+	return plan, nil
+}
+
+func (o *Output) occupied() error {
+	return fmt.Errorf("%s: %w, or one made with other options; --overwrite replaces it", o.dir, ErrOccupied)
 }
 
 // begin prepares the directory for writing the plan and returns what a run before has
 // finished of it.
 func (o *Output) begin(plan *Plan, digest string, src []converters.Part, overwrite bool) (*journal, error) {
-	if err := o.Check(digest, overwrite); err != nil {
-		return nil, err
-	}
-	began, err := o.digest()
+	begun, err := o.vacancy(overwrite)
 	if err != nil {
 		return nil, err
 	}
-	if overwrite || began != digest {
-		if err := o.clear(); err != nil {
-			return nil, err
+	if begun != nil {
+		if other, err := begun.Digest(); err != nil || other != digest {
+			return nil, errors.Join(err, o.occupied())
 		}
+	} else if err := o.clear(); err != nil {
+		return nil, err
 	}
 	o.began = true
 	if err := o.root.RemoveAll(tmpDir); err != nil {

@@ -39,11 +39,11 @@ type WriteOptions struct {
 // A Report says what Write has done.
 type Report struct {
 	Manifest *Manifest // nil while shards of the plan are left to write
-	Kept     int     // shards that a run before had finished
-	Verified bool    // every shard was re-read and checked, now or then
-	Seconds  float64 // this run
-	Backend  string  // of verification: aio or pread; empty where nothing was verified
-	Fallback string  // why not Linux AIO
+	Kept     int       // shards that a run before had finished
+	Verified bool      // every shard was re-read and checked, now or then
+	Seconds  float64   // this run
+	Backend  string    // of verification: aio or pread; empty where nothing was verified
+	Fallback string    // why not Linux AIO
 }
 
 // Write writes the shards of a plan and commits them with a manifest. What a run by the

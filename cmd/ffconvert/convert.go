@@ -155,6 +155,13 @@ func (c *conversion) run(ctx context.Context) error {
 // convert plans and writes. What it stages inside the output it removes, unless a
 // resumed run can use it.
 func (c *conversion) convert(ctx context.Context, enc *encode.Spec, found []input.Name, in input.Options, out *shard.Output, progress *reporter) (*shard.Report, error) {
+	names := make([]string, len(found))
+	for i, n := range found {
+		names[i] = n.Name
+	}
+	if err := out.Check(c.planOptions(enc), names, c.opts.overwrite); err != nil {
+		return nil, err
+	}
 	plan, src, set, err := c.plan(ctx, enc, found, in, progress)
 	var report *shard.Report
 	planned := err == nil
@@ -205,17 +212,20 @@ func (c *conversion) plan(ctx context.Context, enc *encode.Spec, found []input.N
 	if err != nil {
 		return nil, nil, set, err
 	}
-	sizes := c.opts.sizes
-	sizes.ShardSize, sizes.Min = int64(c.opts.shardSize), int64(c.opts.minSize)
-	how := shard.Options{Source: c.spec, Encode: enc.Options(), Sizes: sizes}
-	if c.opts.shuffle {
-		how.Shuffle = &shard.Shuffle{Seed: c.opts.seed}
-	}
-	plan, err := shard.NewPlan(index, how)
+	plan, err := shard.NewPlan(index, c.planOptions(enc))
 	if errors.Is(err, shard.ErrEmpty) {
 		err = fmt.Errorf("%s: %w to convert", c.names[0], err)
 	}
 	return plan, src, set, err
+}
+
+func (c *conversion) planOptions(enc *encode.Spec) shard.Options {
+	how := shard.Options{Source: c.spec, Encode: enc.Options(), Sizes: c.opts.sizes}
+	how.Sizes.ShardSize, how.Sizes.Min = int64(c.opts.shardSize), int64(c.opts.minSize)
+	if c.opts.shuffle {
+		how.Shuffle = &shard.Shuffle{Seed: c.opts.seed}
+	}
+	return how
 }
 
 // dryRun prints the plan. It writes nothing, and stages in a temporary directory.
