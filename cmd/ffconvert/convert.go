@@ -208,7 +208,7 @@ func (c *conversion) plan(ctx context.Context, enc *encode.Spec, found []input.N
 	if err != nil {
 		return nil, nil, set, err
 	}
-	index, err := shard.Index(ctx, src, enc, c.opts.workers, progress)
+	index, err := shard.Index(ctx, src, enc, max(c.opts.workers, indexedAtOnce), progress)
 	if err != nil {
 		return nil, nil, set, err
 	}
@@ -218,6 +218,10 @@ func (c *conversion) plan(ctx context.Context, enc *encode.Spec, found []input.N
 	}
 	return plan, src, set, err
 }
+
+// indexedAtOnce is how many parts are indexed at once where --jobs says no more:
+// indexing a cold part waits for one small read after another.
+const indexedAtOnce = 8
 
 func (c *conversion) planOptions(enc *encode.Spec) shard.Options {
 	how := shard.Options{Source: c.spec, Encode: enc.Options(), Sizes: c.opts.sizes}
