@@ -61,81 +61,112 @@ func TestFaultB1(t *testing.T) {
 	t.Logf("B1 %v killed=%d", sum, killed.Load())
 }
 
-// TestFaultB2 kills conversions in place of each of their system calls that write.
+// TestFaultB2 kills conversions in place of each of their system calls that write: one
+// into a new directory, one that replaces another dataset, and one of compressed tars,
+// which are decompressed into a cache first.
 func TestFaultB2(t *testing.T) {
 	t.Parallel()
-	old := []string{"--encode", "raw:jpg"}
-	other, err := referenceOf("reference-raw", old...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	fresh, calls1 := killEach(t, 18, nil, func(string) error { return nil })
-	// A conversion that replaces another dataset; what is seen of either must be sound.
-	replaced, calls2 := killEach(t, 12, []tree{other}, func(out string) error {
-		r, err := run(convert(out, old...)...)
-		if err == nil && r.code != 0 {
-			err = fmt.Errorf("%v", r)
-		}
-		return err
-	}, "--overwrite")
-	t.Logf("B2 %v calls=%d; replacing another dataset: %v calls=%d", fresh, calls1, replaced, calls2)
-}
-
-// killEach kills a conversion at each call, where before has prepared the output.
-func killEach(t *testing.T, some int, references []tree, before func(out string) error, flags ...string) (tally, int) {
-	t.Helper()
 	want, err := reference()
 	if err != nil {
 		t.Fatal(err)
 	}
-	references = append(references, want)
-	flags = append(flags, "-j1")
-	one := func(k int, dir string) (hit bool, err error) {
-		out := filepath.Join(dir, "out")
-		if err := before(out); err != nil {
-			return false, err
-		}
-		n := counter{at: k, strike: verdict{kill: true}}
-		r, err := supervise(writing, n.decide, convert(out, flags...)...)
-		if err != nil {
-			return false, err
-		}
-		if n.hit == "" {
-			if r.code != 0 {
-				return false, fmt.Errorf("undisturbed: %v", r)
-			}
-			return false, identical(out)
-		}
-		if err := sound(out, references...); err != nil {
-			return true, fmt.Errorf("killed at %s: %w", n.hit, err)
-		}
-		if err := again(out, flags...); err != nil {
-			return true, fmt.Errorf("killed at %s: %w", n.hit, err)
-		}
-		return true, nil
+	fresh := killing{args: func(out string) []string { return convert(out, "-j1") }, want: want}.each(t, 18)
+
+	older := func(out string) []string { return convert(out, "--encode", "raw:jpg") }
+	out := filepath.Join(base, "reference-raw")
+	raw, err := referenceOf(out, older(out))
+	if err != nil {
+		t.Fatal(err)
 	}
+	replaced := killing{
+		args: func(out string) []string { return convert(out, "-j1", "--overwrite") }, want: want,
+		before: func(out string) error { return complete(out, raw, older(out)) }, old: raw,
+	}.each(t, 12)
+
+	packed, err := compress(filepath.Join(base, "in-gz"), sources)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out = filepath.Join(base, "reference-gz")
+	staged, err := referenceOf(out, convertFrom(packed, out))
+	if err != nil {
+		t.Fatal(err)
+	}
+	unpacked := killing{args: func(out string) []string { return convertFrom(packed, out, "-j1") }, want: staged}.each(t, 16)
+	t.Logf("B2 %v; replacing another dataset: %v; of compressed tars: %v", fresh, replaced, unpacked)
+}
+
+// A killing is a conversion that is killed at each of its calls in turn.
+type killing struct {
+	args   func(out string) []string
+	want   tree
+	before func(out string) error // prepares the output, may be nil
+	old    tree                   // what is there then
+}
+
+func (x killing) each(t *testing.T, some int) tally {
+	t.Helper()
 	total := calls(t, func(dir string) (int, error) {
-		if err := before(filepath.Join(dir, "out")); err != nil {
+		if err := x.prepare(dir); err != nil {
 			return 0, err
 		}
-		return count(dir, writing, flags...)
+		n := counter{at: -1}
+		r, err := supervise(writing, n.decide, x.args(filepath.Join(dir, "out"))...)
+		if err == nil && r.code != 0 {
+			err = fmt.Errorf("%v", r)
+		}
+		return n.seen, err
 	})
 	sum := each(t, spread(total, some), func(k int, dir string) error {
-		_, err := one(k, dir)
+		_, err := x.at(k, dir)
 		return err
 	})
 	// A run may make a call more than the one that was counted.
 	for k := total; full; k++ {
 		hit := false
 		sum = sum.plus(each(t, []int{k}, func(k int, dir string) (err error) {
-			hit, err = one(k, dir)
+			hit, err = x.at(k, dir)
 			return err
 		}))
 		if !hit || t.Failed() {
 			break
 		}
 	}
-	return sum, total
+	return sum
+}
+
+func (x killing) prepare(dir string) error {
+	if x.before == nil {
+		return nil
+	}
+	return x.before(filepath.Join(dir, "out"))
+}
+
+// at kills at the k-th call, where there are so many, and runs the command again.
+func (x killing) at(k int, dir string) (hit bool, err error) {
+	if err := x.prepare(dir); err != nil {
+		return false, err
+	}
+	out := filepath.Join(dir, "out")
+	n := counter{at: k, strike: verdict{kill: true}}
+	r, err := supervise(writing, n.decide, x.args(out)...)
+	if err != nil {
+		return false, err
+	}
+	if n.hit == "" {
+		if r.code != 0 {
+			return false, fmt.Errorf("undisturbed: %v", r)
+		}
+		return false, sameAs(out, x.want)
+	}
+	err = sound(out, x.want, x.old)
+	if err == nil {
+		err = complete(out, x.want, x.args(out))
+	}
+	if err != nil {
+		err = fmt.Errorf("killed at call %d, %s: %w", k, n.hit, err)
+	}
+	return true, err
 }
 
 // calls counts in a directory of its own.

@@ -2,6 +2,8 @@ package faults
 
 import (
 	"archive/tar"
+	"bytes"
+	"compress/gzip"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -52,6 +54,30 @@ func writeSources(dir string) ([]string, error) {
 		}
 		path := filepath.Join(dir, fmt.Sprintf("shards-%03d.tar", i))
 		if err := writeTar(path, members); err != nil {
+			return nil, err
+		}
+		paths = append(paths, path)
+	}
+	return paths, nil
+}
+
+// compress writes a gzip of each file into a directory.
+func compress(dir string, files []string) ([]string, error) {
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return nil, err
+	}
+	var paths []string
+	for _, name := range files {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		var b bytes.Buffer
+		w := gzip.NewWriter(&b)
+		w.Write(data)
+		w.Close()
+		path := filepath.Join(dir, filepath.Base(name)+".gz")
+		if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
 			return nil, err
 		}
 		paths = append(paths, path)

@@ -70,12 +70,14 @@ func (t tree) differ(want tree) error {
 }
 
 // reference is what an undisturbed conversion leaves.
-var reference = sync.OnceValues(func() (tree, error) { return referenceOf("reference") })
+var reference = sync.OnceValues(func() (tree, error) {
+	out := filepath.Join(base, "reference")
+	return referenceOf(out, convert(out))
+})
 
-// referenceOf converts with flags, undisturbed, and returns what that leaves.
-func referenceOf(name string, flags ...string) (tree, error) {
-	out := filepath.Join(base, name)
-	r, err := run(convert(out, flags...)...)
+// referenceOf converts, undisturbed, and returns what that leaves.
+func referenceOf(out string, args []string) (tree, error) {
+	r, err := run(args...)
 	if err == nil && r.code != 0 {
 		err = errors.New(r.String())
 	}
@@ -91,6 +93,10 @@ func identical(out string) error {
 	if err != nil {
 		return err
 	}
+	return sameAs(out, want)
+}
+
+func sameAs(out string, want tree) error {
 	got, err := readTree(out)
 	if err != nil {
 		return err
