@@ -2,6 +2,7 @@
 
 GO      ?= go
 export CGO_ENABLED ?= 0
+SHELL   := /bin/bash
 
 .PHONY: all build check test lint faults bench fuzz man testdata clean
 
@@ -24,7 +25,8 @@ test: ## the whole suite; -race needs a C compiler
 	CGO_ENABLED=1 $(GO) test -race -shuffle=on ./...
 
 faults: ## the fault table at its full size, a line a row
-	FFCONVERT_FAULTS=1 $(GO) test -timeout 80m -v -run '^TestFault|^Test[A-F][1-7]' ./... | grep -E '^ *[a-z_0-9]+\.go:[0-9]+: [A-F][1-7] |^(---|===) FAIL|^(FAIL|ok|panic)|FAIL:'
+	@set -o pipefail; FFCONVERT_FAULTS=1 $(GO) test -timeout 80m -v ./... \
+		| grep -E '_test\.go:[0-9]+: [A-F][0-9] |^ *--- FAIL|^FAIL|^panic|^ok'
 
 fuzz: ## every fuzz target for FUZZTIME
 	@for pkg in $$($(GO) list ./...); do \
