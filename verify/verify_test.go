@@ -96,7 +96,9 @@ func TestDataset(t *testing.T) {
 		{"head damaged", func(t *testing.T, dir string) { edit(t, dir, a, flip(0)) },
 			[]string{a + " header -1", a + " changed -1"}},
 		{"poison head", func(t *testing.T, dir string) {
-			edit(t, dir, a, func(b []byte) []byte { return append([]byte{1, 0, 0, 0, 255, 255, 255, 255, 255, 255, 255, 255}, b[12:]...) })
+			edit(t, dir, a, func(b []byte) []byte {
+				return append([]byte{1, 0, 0, 0, 255, 255, 255, 255, 255, 255, 255, 255}, b[12:]...)
+			})
 		}, []string{a + " header -1"}},
 		{"zeroed", func(t *testing.T, dir string) {
 			edit(t, dir, a, func(b []byte) []byte { return make([]byte, len(b)) })
