@@ -22,6 +22,7 @@ func Alloc(n int) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("aio: alloc %d bytes: %w", n, err)
 	}
+	useHugePages(b)
 	return b, nil
 }
 

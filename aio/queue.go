@@ -90,6 +90,7 @@ func (r *Reader) submit() (taken, size int, err error) {
 			r.reqs = append(r.reqs, request{i, tagOf(i, s.gen), r.file, s.buf[s.base:s.want], s.off + int64(s.base)})
 		}
 		n, err := r.k.submit(r.reqs)
+		r.submitted = time.Now()
 		if n < 0 || n > len(r.reqs) {
 			return 0, 0, r.fail(fmt.Errorf("aio: internal error: %d of %d requests submitted", n, len(r.reqs)))
 		}

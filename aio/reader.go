@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"time"
 )
 
 // A Reader reads files through one queue of requests. It belongs to one
@@ -19,13 +20,14 @@ type Reader struct {
 	k    kernel // of the two, what the current file is read with
 
 	// The queue. Slots move from queue to the kernel (inflight of them) and on to done.
-	file     *File
-	queue    []int // slots to be submitted
-	done     []int // slots that finished, in that order
-	free     []int // slots that a batch may use
-	inflight int
-	reqs     []request
-	events   []event
+	file      *File
+	queue     []int // slots to be submitted
+	done      []int // slots that finished, in that order
+	free      []int // slots that a batch may use
+	inflight  int
+	submitted time.Time // when the last io_submit returned
+	reqs      []request
+	events    []event
 
 	busy     bool // inside a Sweep or a ReadBatch
 	closed   bool

@@ -1,5 +1,7 @@
 package aio
 
+import "time"
+
 const whySync = "the file system completes AIO synchronously"
 
 const (
@@ -12,6 +14,10 @@ const (
 	// pool reads the same bytes with the same O_DIRECT and the same depth.
 	syncStreak = 4
 
+	// syncGap after io_submit returned nothing can be told any more: the thread
+	// was off its processor, and any device may have caught up.
+	syncGap = 50 * time.Microsecond
+
 	// syncAsync submissions that were not done on return settle the question.
 	syncAsync = 16
 )
@@ -22,6 +28,9 @@ const (
 func (r *Reader) observe(n, size int) error {
 	f := r.file
 	if n == 0 || r.k != r.ring || r.opts.Backend == AIO || f.async >= syncAsync || size < n*syncMinBytes {
+		return nil
+	}
+	if time.Since(r.submitted) > syncGap {
 		return nil
 	}
 	if err := r.reap(0); err != nil {
