@@ -152,8 +152,8 @@ func (c *conversion) run(ctx context.Context) error {
 	return nil
 }
 
-// convert plans and writes. What it stages inside the output it removes, unless a
-// resumed run can use it.
+// convert plans and writes. What it stages inside the output it removes, unless a run
+// that resumes this one can use it.
 func (c *conversion) convert(ctx context.Context, enc *encode.Spec, found []input.Name, in input.Options, out *shard.Output, progress *reporter) (*shard.Report, error) {
 	names := make([]string, len(found))
 	for i, n := range found {
@@ -162,18 +162,18 @@ func (c *conversion) convert(ctx context.Context, enc *encode.Spec, found []inpu
 	if err := out.Check(c.planOptions(enc), names, c.opts.overwrite); err != nil {
 		return nil, err
 	}
-	plan, src, set, err := c.plan(ctx, enc, found, in, progress)
 	var report *shard.Report
-	planned := err == nil
-	if planned {
+	plan, src, err := c.plan(ctx, enc, found, in, progress)
+	refused := err != nil && ctx.Err() == nil
+	if err == nil {
 		report, err = shard.Write(ctx, src, plan, out, shard.WriteOptions{
 			Workers: c.opts.workers, Overwrite: c.opts.overwrite, NoVerify: c.opts.noVerify,
 			AIO:      aio.Options{Backend: c.opts.backend, Depth: c.opts.depth},
 			Progress: progress, Tool: "ffconvert " + version,
 		})
 	}
-	if resumable := planned && err != nil; set != nil && c.opts.cacheDir == "" && !resumable {
-		err = errors.Join(err, set.Cleanup())
+	if c.opts.cacheDir == "" && (err == nil || refused) {
+		err = errors.Join(err, os.RemoveAll(in.CacheDir))
 	}
 	return report, err
 }
@@ -192,13 +192,12 @@ func (c *conversion) inputOptions() input.Options {
 	return in
 }
 
-// plan makes the sources ready, indexes them and plans the shards. The set of staged
-// files is returned as soon as there is one.
-func (c *conversion) plan(ctx context.Context, enc *encode.Spec, found []input.Name, in input.Options, progress *reporter) (*shard.Plan, converters.Source, *input.Set, error) {
+// plan makes the sources ready, indexes them and plans the shards.
+func (c *conversion) plan(ctx context.Context, enc *encode.Spec, found []input.Name, in input.Options, progress *reporter) (*shard.Plan, converters.Source, error) {
 	in.Progress = progress.staging(found)
 	set, err := input.Open(ctx, found, in)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, err
 	}
 	parts := make([]converters.Part, len(set.Files))
 	for i, f := range set.Files {
@@ -206,17 +205,17 @@ func (c *conversion) plan(ctx context.Context, enc *encode.Spec, found []input.N
 	}
 	src, err := c.open(parts)
 	if err != nil {
-		return nil, nil, set, err
+		return nil, nil, err
 	}
 	index, err := shard.Index(ctx, src, enc, max(c.opts.workers, indexedAtOnce), progress)
 	if err != nil {
-		return nil, nil, set, err
+		return nil, nil, err
 	}
 	plan, err := shard.NewPlan(index, c.planOptions(enc))
 	if errors.Is(err, shard.ErrEmpty) {
 		err = fmt.Errorf("%s: %w to convert", c.names[0], err)
 	}
-	return plan, src, set, err
+	return plan, src, err
 }
 
 // indexedAtOnce is how many parts are indexed at once where --jobs says no more:
@@ -242,7 +241,7 @@ func (c *conversion) dryRun(ctx context.Context, enc *encode.Spec, found []input
 		defer os.RemoveAll(dir)
 		in.CacheDir = dir
 	}
-	plan, _, _, err := c.plan(ctx, enc, found, in, progress)
+	plan, _, err := c.plan(ctx, enc, found, in, progress)
 	progress.stop()
 	if err != nil {
 		return err
