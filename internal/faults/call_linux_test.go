@@ -98,14 +98,23 @@ func (c *call) fd(fd uint64) string {
 }
 
 // position returns where a write without an offset goes.
-func (c *call) position() (int64, error) {
+func (c *call) position() (int64, error) { return c.info("pos:", 10) }
+
+// reads says that the call is about a descriptor that cannot write.
+func (c *call) reads() bool {
+	flags, err := c.info("flags:", 8)
+	return err == nil && flags&unix.O_ACCMODE == unix.O_RDONLY
+}
+
+// info returns what the kernel tells of the descriptor of the call.
+func (c *call) info(name string, radix int) (int64, error) {
 	info, err := os.ReadFile(fmt.Sprintf("/proc/%d/fdinfo/%d", c.tid, int32(c.args[0])))
 	if err != nil {
 		return 0, err
 	}
-	_, text, _ := strings.Cut(string(info), "pos:")
+	_, text, _ := strings.Cut(string(info), name)
 	text, _, _ = strings.Cut(text, "\n")
-	return strconv.ParseInt(strings.TrimSpace(text), 10, 64)
+	return strconv.ParseInt(strings.TrimSpace(text), radix, 64)
 }
 
 // memory reads n bytes of the process, or up to the first zero byte of them.
@@ -170,8 +179,14 @@ func (n *counter) decide(c *call) verdict {
 		return verdict{}
 	}
 	n.hit = c.kind().name + " " + strings.TrimPrefix(c.path(), base+"/")
+	if c.kind().name == "close" && c.reads() {
+		n.hit += reading
+	}
 	return n.strike
 }
+
+// reading marks the closing of a descriptor that could not write.
+const reading = " (read only)"
 
 // count returns how many of the calls an undisturbed run makes.
 func count(dir string, calls []string, flags ...string) (int, error) {

@@ -202,7 +202,8 @@ const (
 )
 
 // after returns what is there when the power comes back. Of some, every other piece is
-// kept, beginning with the one that salt says, and the last one to half of its bytes.
+// kept, beginning with the one that salt says, and the last one at times to half of its
+// bytes.
 func (d *disk) after(names, data keep, salt int) tree {
 	kept := maps.Clone(d.safe)
 	for i, c := range d.later {
@@ -244,7 +245,7 @@ func (n *inode) after(data keep, salt int) []byte {
 		if (i+salt/2)%2 == 0 {
 			continue
 		}
-		if c.size < 0 && i+2 >= len(n.later) {
+		if c.size < 0 && i+2 >= len(n.later) && salt/4%2 == 0 {
 			c.data = c.data[:len(c.data)/2]
 		}
 		out = c.apply(out)

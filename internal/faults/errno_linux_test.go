@@ -32,9 +32,11 @@ type failing struct {
 func never(string) bool  { return false }
 func always(string) bool { return true }
 
-// finished says that all that was written to a file is synced before it is closed, or
-// that nothing was.
-func finished(path string) bool { return !strings.HasSuffix(path, ".tmp") }
+// finished says that all that was written to a file is synced long before it is closed,
+// or that nothing was written.
+func finished(path string) bool {
+	return strings.HasSuffix(path, reading) || strings.HasSuffix(path, "/journal") || strings.HasSuffix(path, "/lock")
+}
 
 // looked says that a directory is opened to make it or to remove what is in it, either
 // of which is then tried all the same, or an older manifest to see if it still is true.

@@ -83,16 +83,11 @@ func TestFaultB2(t *testing.T) {
 		before: func(out string) error { return complete(out, raw, older(out)) }, old: raw,
 	}.each(t, 12)
 
-	packed, err := compress(filepath.Join(base, "in-gz"), sources)
+	staged, err := packedReference()
 	if err != nil {
 		t.Fatal(err)
 	}
-	out = filepath.Join(base, "reference-gz")
-	staged, err := referenceOf(out, convertFrom(packed, out))
-	if err != nil {
-		t.Fatal(err)
-	}
-	unpacked := killing{args: func(out string) []string { return convertFrom(packed, out, "-j1") }, want: staged}.each(t, 16)
+	unpacked := killing{args: convertPacked, want: staged}.each(t, 16)
 	t.Logf("B2 %v; replacing another dataset: %v; of compressed tars: %v", fresh, replaced, unpacked)
 }
 

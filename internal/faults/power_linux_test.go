@@ -22,30 +22,48 @@ func TestFaultB3(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Into a directory that was there before, and into one that is made.
-	states, calls := powerLosses(t, true)
-	fresh, more := powerLosses(t, false)
-	states, calls = append(states, fresh...), calls+more
+	staged, err := packedReference()
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain := func(out string) []string { return convert(out, "-j1") }
+	old := blackout{args: plain, want: want, made: true}.each(t, 16)
+	fresh := blackout{args: plain, want: want}.each(t, 12)
+	unpacked := blackout{args: convertPacked, want: staged, made: true}.each(t, 40)
+	t.Logf("B3 %v; into a directory that it makes: %v; of compressed tars: %v", old, fresh, unpacked)
+}
 
-	// All states are looked at; the command runs again on those that are asked for.
-	total := tally{cases: calls * 9}
+// A blackout is a conversion that loses power at each of its calls in turn.
+type blackout struct {
+	args func(out string) []string
+	want tree
+	made bool // the output directory was there before
+}
+
+// each looks at all states, and runs the command again on so many of them by default.
+func (x blackout) each(t *testing.T, some int) tally {
+	t.Helper()
+	states, moments := powerLosses(t, x)
+	total := tally{cases: moments * 9}
 	for _, s := range states {
-		if err := s.check(want); err != nil {
+		if err := s.check(x.want); err != nil {
 			t.Errorf("%v: %v", s, err)
 			total.undetected++
 		}
 	}
-	again := each(t, spread(len(states), 30), func(i int, dir string) error {
+	again := each(t, spread(len(states), some), func(i int, dir string) error {
 		if err := states[i].files.write(dir); err != nil {
 			return err
 		}
-		if err := again(filepath.Join(dir, "out"), "-j1"); err != nil {
+		out := filepath.Join(dir, "out")
+		if err := complete(out, x.want, x.args(out)); err != nil {
 			return fmt.Errorf("%v: %w", states[i], err)
 		}
 		return nil
 	})
+	total.undetected += again.undetected
 	total.lost = again.lost
-	t.Logf("B3 %v calls=%d states=%d rerun=%d", total, calls, len(states), again.cases)
+	return total
 }
 
 // A powerLoss is one state of the files that the program may find.
@@ -70,7 +88,7 @@ func (s *powerLoss) check(want tree) error {
 		return err
 	}
 	for name := range found {
-		if strings.HasPrefix(name, ".ffconvert/tmp/") {
+		if strings.HasPrefix(name, ".ffconvert/tmp/") || strings.HasPrefix(name, ".ffconvert/cache/") {
 			delete(found, name)
 		}
 	}
@@ -96,10 +114,10 @@ func within(t tree, dir string) tree {
 	return out
 }
 
-// powerLosses runs a conversion and returns all that a loss of power may leave of it,
-// each state once, and how many calls were followed. The model is checked: with nothing
+// powerLosses runs a conversion and returns what a loss of power may leave of it, each
+// state once, and at how many moments: before each call, by default every fifth. The model is checked: with nothing
 // lost it is what the conversion has left.
-func powerLosses(t *testing.T, made bool) (states []*powerLoss, calls int) {
+func powerLosses(t *testing.T, x blackout) (states []*powerLoss, moments int) {
 	t.Helper()
 	dir, remove, err := scratch()
 	if err != nil {
@@ -108,7 +126,7 @@ func powerLosses(t *testing.T, made bool) (states []*powerLoss, calls int) {
 	defer remove()
 	out := filepath.Join(dir, "out")
 	d := newDisk(dir)
-	if made {
+	if x.made {
 		if err := os.Mkdir(out, 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -116,7 +134,12 @@ func powerLosses(t *testing.T, made bool) (states []*powerLoss, calls int) {
 		d.sync("")
 	}
 	seen := make(map[[sha256.Size]byte]bool)
+	calls := 0
 	losses := func(before string, done bool) {
+		if !full && !done && calls%5 != 0 {
+			return
+		}
+		moments++
 		for names := nothing; names <= everything; names++ {
 			for data := nothing; data <= everything; data++ {
 				s := &powerLoss{calls, before, names, data, d.after(names, data, calls), done}
@@ -135,11 +158,11 @@ func powerLosses(t *testing.T, made bool) (states []*powerLoss, calls int) {
 		if _, ok := d.local(c.path()); !ok || wrong != nil {
 			return verdict{}
 		}
-		losses(c.kind().name+" "+c.path(), false)
+		losses(c.kind().name+" "+strings.TrimPrefix(c.path(), dir+"/"), false)
 		calls++
 		wrong = d.do(c)
 		return verdict{}
-	}, convert(out, "-j1")...)
+	}, x.args(out)...)
 	if err != nil || wrong != nil || r.code != 0 {
 		t.Fatal(r, err, wrong)
 	}

@@ -37,6 +37,15 @@ func convertFrom(sources []string, out string, flags ...string) []string {
 	return append(append(args, sources...), out)
 }
 
+// convertPacked is the same for compressed tars, with one worker.
+func convertPacked(out string) []string {
+	names, _ := packed() // packedReference reports its error
+	return convertFrom(names, out, "-j1")
+}
+
+// packed are the sources, compressed.
+var packed = sync.OnceValues(func() ([]string, error) { return compress(filepath.Join(base, "in-packed"), sources) })
+
 // command returns a command that is killed when it hangs.
 func command(name string, args ...string) (*exec.Cmd, context.CancelFunc) {
 	ctx, cancel := context.WithTimeout(context.Background(), hang)
@@ -115,6 +124,9 @@ func complete(out string, want tree, args []string) error {
 		err = errors.New(r.String())
 	}
 	if err == nil {
+		err = sound(out, want) // tells wrong bytes from those that were left behind
+	}
+	if err == nil {
 		err = sameAs(out, want)
 	}
 	if err != nil {
@@ -152,7 +164,7 @@ func each(t *testing.T, which []int, one func(i int, dir string) error) tally {
 					continue
 				}
 				mu.Lock()
-				if failed++; failed <= 12 {
+				if failed++; failed <= mostShown {
 					t.Errorf("case %d: %v", i, err)
 				}
 				if errors.Is(err, errBad) {
@@ -169,11 +181,14 @@ func each(t *testing.T, which []int, one func(i int, dir string) error) tally {
 	}
 	close(next)
 	wg.Wait()
-	if failed > 12 {
-		t.Errorf("and %d cases more", failed-12)
+	if failed > mostShown {
+		t.Errorf("and %d cases more", failed-mostShown)
 	}
 	return sum
 }
+
+// mostShown is how many failures are told of cases that are alike.
+const mostShown = 5
 
 // A tally is what a line of the fault table says.
 type tally struct {

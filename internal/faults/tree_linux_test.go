@@ -75,6 +75,15 @@ var reference = sync.OnceValues(func() (tree, error) {
 	return referenceOf(out, convert(out))
 })
 
+// packedReference is what an undisturbed conversion of compressed tars leaves.
+var packedReference = sync.OnceValues(func() (tree, error) {
+	if _, err := packed(); err != nil {
+		return nil, err
+	}
+	out := filepath.Join(base, "reference-packed")
+	return referenceOf(out, convertPacked(out))
+})
+
 // referenceOf converts, undisturbed, and returns what that leaves.
 func referenceOf(out string, args []string) (tree, error) {
 	r, err := run(args...)
