@@ -203,7 +203,7 @@ const (
 
 // after returns what is there when the power comes back. Of some, every other piece is
 // kept, beginning with the one that salt says, and the last one at times to half of its
-// bytes.
+// bytes; or, of a file, all but one page.
 func (d *disk) after(names, data keep, salt int) tree {
 	kept := maps.Clone(d.safe)
 	for i, c := range d.later {
@@ -242,15 +242,37 @@ func (n *inode) after(data keep, salt int) []byte {
 	}
 	out := n.safe
 	for i, c := range n.later {
-		if (i+salt/2)%2 == 0 {
+		switch {
+		case salt%3 == 2: // all but one page
+			whole := c.apply(out)
+			if i == salt/3%len(n.later) {
+				c.losePage(whole, out, salt)
+			}
+			out = whole
 			continue
-		}
-		if c.size < 0 && i+2 >= len(n.later) && salt/4%2 == 0 {
+		case (i+salt/2)%2 == 0:
+			continue
+		case c.size < 0 && i+2 >= len(n.later) && salt/4%2 == 0:
 			c.data = c.data[:len(c.data)/2]
 		}
 		out = c.apply(out)
 	}
 	return out
+}
+
+// losePage takes back one page of a write, though not the size that it gave the file:
+// that is how a file comes to have zeros where its size says that there is data.
+func (c dataChange) losePage(whole, before []byte, salt int) {
+	const size = 4096
+	if len(c.data) == 0 {
+		return
+	}
+	start := (int(c.off) + salt*7919*size%len(c.data)) &^ (size - 1)
+	page := whole[start:min(start+size, len(whole))]
+	clear(page)
+	if start < len(before) {
+		copy(page, before[start:])
+	}
 }
 
 // write makes a tree real.
