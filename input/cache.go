@@ -122,8 +122,7 @@ func anonymous() string {
 	return hex.EncodeToString(b[:])
 }
 
-// stagedName says how long the copy is, because it is not fsynced: after a power
-// failure a shorter one may stand under its name.
+// stagedName says how long the copy is, so that one which was cut is not used again.
 func stagedName(id string, size int64) string {
 	return id + "-" + strconv.FormatInt(size, 10) + stagedSuffix
 }
@@ -192,6 +191,10 @@ func (w *copyWriter) Write(p []byte) (int, error) {
 func (w *copyWriter) commit() (name string, fi fs.FileInfo, err error) {
 	f := w.f
 	w.f = nil
+	if err := w.sync(f); err != nil {
+		f.Close()
+		return "", nil, err
+	}
 	if err := w.c.injected("close"); err != nil {
 		f.Close()
 		return "", nil, err
@@ -211,6 +214,15 @@ func (w *copyWriter) commit() (name string, fi fs.FileInfo, err error) {
 		return "", nil, fmt.Errorf("%w: the copy has %d bytes, not the %d written to it", ErrChanged, fi.Size(), w.n)
 	}
 	return name, fi, w.c.root.Rename(w.temp, name)
+}
+
+// sync brings the copy to the device before it has its name: a later run trusts the
+// name, and after a power failure a copy of the right size could have holes.
+func (w *copyWriter) sync(f *os.File) error {
+	if err := w.c.injected("sync"); err != nil {
+		return err
+	}
+	return f.Sync()
 }
 
 // discard removes the copy, because of cause, which it returns.

@@ -54,7 +54,7 @@ type Output struct {
 func OpenOutput(dir string) (*Output, error) {
 	_, err := os.Stat(dir)
 	o := &Output{dir: dir, created: errors.Is(err, fs.ErrNotExist)}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := makeDir(dir); err != nil {
 		return nil, err
 	}
 	if o.root, err = os.OpenRoot(dir); err != nil {
@@ -65,6 +65,25 @@ func OpenOutput(dir string) (*Output, error) {
 		return nil, err
 	}
 	return o, nil
+}
+
+// makeDir makes a directory and those above it, and makes their names durable.
+func makeDir(dir string) error {
+	if _, err := os.Stat(dir); err == nil {
+		return nil
+	}
+	parent := filepath.Dir(filepath.Clean(dir))
+	if err := makeDir(parent); err != nil {
+		return err
+	}
+	if err := os.Mkdir(dir, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	d, err := os.Open(parent)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
 }
 
 // open makes the working directory, locks it, and looks whether a plan was begun there.

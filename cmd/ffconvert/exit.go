@@ -36,7 +36,7 @@ const exitStatus = `EXIT STATUS
 type interrupted struct{ signal syscall.Signal }
 
 func (i interrupted) Error() string {
-	return fmt.Sprintf("%v: stopped cleanly; run the same command again to go on", i.signal)
+	return fmt.Sprintf("%v: stopped; a conversion goes on when the same command is run again", i.signal)
 }
 
 // exitCode maps an error to its exit status.

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"strings"
 	"syscall"
 )
@@ -19,7 +20,14 @@ func main() {
 }
 
 // run is the whole program: it returns the exit status.
-func run(args []string) int {
+func run(args []string) (status int) {
+	defer func() {
+		if r := recover(); r != nil {
+			// Left alone, a panic ends with the status that means corruption.
+			fmt.Fprintf(os.Stderr, "ffconvert: internal error: %v\n%s", r, debug.Stack())
+			status = exitUsage
+		}
+	}()
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
 	signals := make(chan os.Signal, 1)
