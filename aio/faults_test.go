@@ -22,11 +22,14 @@ func TestSimulatedKernel(t *testing.T) {
 	if os.Getenv("FFCONVERT_FAULTS") != "" {
 		seeds = 10_000
 	}
+	undetected := 0
 	for seed := range seeds {
 		if err := simulate(seed); err != nil {
-			t.Fatalf("seed %d: %v", seed, err)
+			undetected++
+			t.Errorf("seed %d: %v", seed, err)
 		}
 	}
+	t.Logf("D1 cases=%d undetected=%d", seeds, undetected)
 }
 
 func simulate(seed uint64) (err error) {
