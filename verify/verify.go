@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -121,23 +122,21 @@ func Dataset(ctx context.Context, dir string, want []Expect, opts Options) (*Rep
 	if err != nil {
 		return nil, err
 	}
+	expected := make(map[string]*Expect, len(want))
+	for i := range want {
+		expected[want[i].Name] = &want[i]
+	}
 	var targets []Target
 	problems := []Problem{}
-	for i := range want {
-		if !slices.Contains(names, want[i].Name) {
-			problems = append(problems, Problem{Shard: want[i].Name, Kind: Missing, Sample: -1, Offset: -1, Text: "the shard is missing"})
-		}
-	}
 	for _, name := range names {
-		i := slices.IndexFunc(want, func(e Expect) bool { return e.Name == name })
-		t := Target{Path: filepath.Join(dir, name)}
-		switch {
-		case i >= 0:
-			t.Want = &want[i]
-		case want != nil:
+		targets = append(targets, Target{Path: filepath.Join(dir, name), Want: expected[name]})
+		if expected[name] == nil && want != nil {
 			problems = append(problems, Problem{Shard: name, Kind: Extra, Sample: -1, Offset: -1, Text: "no shard of that name belongs to the dataset, yet readers will take it"})
 		}
-		targets = append(targets, t)
+		delete(expected, name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(expected)) {
+		problems = append(problems, Problem{Shard: name, Kind: Missing, Sample: -1, Offset: -1, Text: "the shard is missing"})
 	}
 	report, err := Files(ctx, targets, opts)
 	if err != nil {

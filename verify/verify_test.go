@@ -77,7 +77,7 @@ func TestDataset(t *testing.T) {
 		{"sound", func(*testing.T, string) {}, nil},
 		{"missing", func(t *testing.T, dir string) { os.Remove(filepath.Join(dir, b)) }, []string{b + " missing -1"}},
 		{"extra", func(t *testing.T, dir string) { makeShards(t, dir, 4) }, []string{"PART_00003.ffr extra -1"}},
-		{"extra dot-file", func(t *testing.T, dir string) { rename(t, dir, c, ".x.ffr") }, []string{c + " missing -1", ".x.ffr extra -1"}},
+		{"extra dot-file", func(t *testing.T, dir string) { rename(t, dir, c, ".x.ffr") }, []string{".x.ffr extra -1", c + " missing -1"}},
 		{"cut", func(t *testing.T, dir string) {
 			edit(t, dir, b, func(b []byte) []byte { return b[:len(b)-1] })
 		}, []string{b + " checksum 19", b + " resized -1"}},
