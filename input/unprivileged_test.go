@@ -1,0 +1,36 @@
+package input
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// unprivileged reports whether permissions apply to this process. For root, whom they do
+// not hinder, it runs the same test as another user instead, and reports false.
+func unprivileged(t *testing.T) bool {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		return true
+	}
+	dir, err := os.MkdirTemp("", "ffconvert-unprivileged-") // not below t.TempDir, which only root enters
+	must(t, err)
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	must(t, os.Chmod(dir, 0o777))
+	program, err := os.ReadFile(os.Args[0])
+	must(t, err)
+	exe := filepath.Join(dir, "test")
+	must(t, os.WriteFile(exe, program, 0o755))
+	cmd := exec.Command(exe, "-test.v", "-test.run", "^"+t.Name()+"$")
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "TMPDIR="+dir)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+	out, err := cmd.CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "--- PASS: "+t.Name()) {
+		t.Errorf("as another user: %v\n%s", err, out)
+	}
+	return false
+}
