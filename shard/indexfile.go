@@ -1,6 +1,9 @@
 package shard
 
 import (
+	"bufio"
+	"errors"
+	"io"
 	"os"
 	"strconv"
 	"strings"
@@ -43,9 +46,30 @@ func indexName(shard string) string {
 type indexFile struct {
 	name  string
 	file  *atomicfile.File
+	buf   *bufio.Writer
 	out   *ipc.FileWriter
 	batch *array.RecordBuilder
 	rows  int
+}
+
+// A counted writer says how much went through it, which is all the seeking that an Arrow
+// writer does.
+type counted struct {
+	w   io.Writer
+	off int64
+}
+
+func (c *counted) Write(p []byte) (int, error) {
+	n, err := c.w.Write(p)
+	c.off += int64(n)
+	return n, err
+}
+
+func (c *counted) Seek(off int64, whence int) (int64, error) {
+	if off != 0 || whence != io.SeekCurrent {
+		return 0, errors.ErrUnsupported
+	}
+	return c.off, nil
 }
 
 func createIndex(root *os.Root, shard string) (*indexFile, error) {
@@ -54,16 +78,20 @@ func createIndex(root *os.Root, shard string) (*indexFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, err := ipc.NewFileWriter(f, ipc.WithSchema(indexSchema))
+	buf := bufio.NewWriterSize(io.NewOffsetWriter(newWriteBehind(f.File), 0), 1<<20)
+	out, err := ipc.NewFileWriter(&counted{w: buf}, ipc.WithSchema(indexSchema))
 	if err != nil {
 		f.Discard()
 		return nil, err
 	}
-	return &indexFile{name: name, file: f, out: out, batch: array.NewRecordBuilder(memory.DefaultAllocator, indexSchema)}, nil
+	return &indexFile{name: name, file: f, buf: buf, out: out, batch: array.NewRecordBuilder(memory.DefaultAllocator, indexSchema)}, nil
 }
 
 // add enters the sample that was written at e.
 func (x *indexFile) add(ordinal int64, part int, s *converters.Sample, e record.Extent) error {
+	if x.rows == 0 {
+		x.batch.Reserve(indexRows)
+	}
 	x.batch.Field(0).(*array.StringBuilder).Append(s.Key)
 	x.batch.Field(1).(*array.Int64Builder).Append(ordinal)
 	x.batch.Field(2).(*array.Int64Builder).Append(e.Off)
@@ -93,15 +121,18 @@ func (x *indexFile) flush() error {
 	return x.out.Write(rec)
 }
 
-// commit completes the index and gives it its name, in place of an older one.
-func (x *indexFile) commit() error {
+// sync completes the index and brings it to the device.
+func (x *indexFile) sync() error {
 	if err := x.flush(); err != nil {
 		return err
 	}
 	if err := x.out.Close(); err != nil {
 		return err
 	}
-	return x.file.Replace(x.name)
+	if err := x.buf.Flush(); err != nil {
+		return err
+	}
+	return x.file.Sync()
 }
 
 func (x *indexFile) discard() {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/encode"
@@ -42,7 +44,10 @@ func (k *worker) write(ctx context.Context, s *Shard) error {
 	if err != nil {
 		return err
 	}
-	if err := f.Sync(); err != nil {
+	var g errgroup.Group // both at once: the file system makes one commit of them
+	g.Go(f.Sync)
+	g.Go(index.sync)
+	if err := g.Wait(); err != nil {
 		return err
 	}
 	if k.reader != nil {
@@ -51,7 +56,7 @@ func (k *worker) write(ctx context.Context, s *Shard) error {
 		}
 		done.Verified = true
 	}
-	if err := index.commit(); err != nil {
+	if err := index.file.Replace(index.name); err != nil {
 		return err
 	}
 	// A shard that has the name without being in the journal is one whose process was
