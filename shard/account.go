@@ -1,6 +1,11 @@
 package shard
 
-import "github.com/ffconvert/ffconvert/converters"
+import (
+	"maps"
+	"slices"
+
+	"github.com/ffconvert/ffconvert/converters"
+)
 
 // An Account says what became of everything that was found. It balances when
 //
@@ -52,16 +57,30 @@ func (a *Account) skip(s *converters.Span) {
 	a.Skipped = increment(a.Skipped, s.Skip, n)
 }
 
+// maxSeen bounds the names of fields that are told apart: a dataset has a dozen, unless
+// every file of it has a name of its own. The others are counted together.
+const (
+	maxSeen    = 1000
+	otherNames = "(other names)"
+)
+
+// names enters the fields of a sample that is written.
 func (a *Account) names(s *converters.Sample) {
+	for i := range s.Fields {
+		a.saw(s.Fields[i].Name, FieldCount{1, s.Fields[i].Value.Len()})
+	}
+}
+
+func (a *Account) saw(name string, c FieldCount) {
 	if a.Seen == nil {
 		a.Seen = make(map[string]FieldCount)
 	}
-	for i := range s.Fields {
-		c := a.Seen[s.Fields[i].Name]
-		c.Samples++
-		c.Bytes += s.Fields[i].Value.Len()
-		a.Seen[s.Fields[i].Name] = c
+	sum, ok := a.Seen[name]
+	if !ok && len(a.Seen) >= maxSeen {
+		name = otherNames
+		sum = a.Seen[name]
 	}
+	a.Seen[name] = FieldCount{sum.Samples + c.Samples, sum.Bytes + c.Bytes}
 }
 
 // merge adds another account to this one.
@@ -77,12 +96,8 @@ func (a *Account) merge(b *Account) {
 	for what, n := range b.Waived {
 		a.Waived = increment(a.Waived, what, n)
 	}
-	for name, c := range b.Seen {
-		if a.Seen == nil {
-			a.Seen = make(map[string]FieldCount)
-		}
-		sum := a.Seen[name]
-		a.Seen[name] = FieldCount{sum.Samples + c.Samples, sum.Bytes + c.Bytes}
+	for _, name := range slices.Sorted(maps.Keys(b.Seen)) { // in order, for the bound's sake
+		a.saw(name, b.Seen[name])
 	}
 }
 
