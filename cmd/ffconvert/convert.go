@@ -111,7 +111,7 @@ func (o *convertOptions) add(flags *pflag.FlagSet) {
 // A conversion is one run of a conversion command.
 type conversion struct {
 	format format
-	open   openerOfPart
+	open   opener
 	spec   shard.SourceSpec
 	opts   convertOptions
 	names  []string

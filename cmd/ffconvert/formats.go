@@ -19,11 +19,11 @@ type format struct {
 	long    string
 	example string
 	match   func(name string) bool            // which files of a directory are inputs
-	flags   func(*pflag.FlagSet) openerOfPart // adds the format's own flags
+	flags   func(*pflag.FlagSet) opener // adds the format's own flags
 }
 
-// openerOfPart opens the parts of a dataset once the flags are set.
-type openerOfPart func(parts []converters.Part) (converters.Source, error)
+// An opener opens the parts of a dataset once the flags are set.
+type opener func(parts []converters.Part) (converters.Source, error)
 
 // formats is the one table of source formats. A new format is a package and a row.
 var formats = []format{
@@ -53,7 +53,7 @@ func isTarName(name string) bool {
 	return false
 }
 
-func tarFlags(flags *pflag.FlagSet) openerOfPart {
+func tarFlags(flags *pflag.FlagSet) opener {
 	var opts tar.Options
 	maxSample := sizeValue(tar.DefaultMaxSample)
 	duplicates := choiceValue{value: "error", choices: []string{"error", "keep"}}
