@@ -18,7 +18,7 @@ type format struct {
 	short   string // one line of help
 	long    string
 	example string
-	match   func(name string) bool            // which files of a directory are inputs
+	match   func(name string) bool      // which files of a directory are inputs
 	flags   func(*pflag.FlagSet) opener // adds the format's own flags
 }
 
