@@ -19,7 +19,7 @@ dir=$1; size=$2; shift 2
 mount -t tmpfs -o size=${size}k none "$dir/disk" || exit 99
 "$@" "$dir/disk/out" 2>"$dir/stderr"; echo $? >"$dir/code"
 cp -R "$dir/disk" "$dir/then" || exit 99
-mount -o remount,size=1g "$dir/disk" || exit 99
+mount -t tmpfs -o remount,size=1g none "$dir/disk" || exit 99
 "$@" "$dir/disk/out" || exit $?
 cp -R "$dir/disk" "$dir/now" || exit 99
 umount "$dir/disk"
@@ -64,7 +64,7 @@ func TestFaultC2(t *testing.T) {
 		without := convert("")
 		r, err := execute(args[0], append(args[1:], without[:len(without)-1]...)...)
 		if err != nil || r.code != 0 {
-			return fmt.Errorf("%d bytes: grown: %v %w", size, r, err)
+			return fmt.Errorf("%d bytes: grown: %v, %v", size, r, err)
 		}
 		then := result{}
 		code, err1 := os.ReadFile(filepath.Join(dir, "code"))
