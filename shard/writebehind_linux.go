@@ -14,7 +14,8 @@ const behind = 8 << 20
 
 // writeBehind is a file written front to back whose pages start for the device at once,
 // not when memory runs short or fsync is called. It is a speed trick alone:
-// BenchmarkWriteBehind shows what it brings.
+// BenchmarkWriteBehind shows what it brings to one file, docs/benchmarks.md to a
+// conversion.
 type writeBehind struct {
 	file  *os.File
 	start int64 // of what was not yet sent off
