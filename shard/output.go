@@ -98,9 +98,6 @@ func (o *Output) open() error {
 	return nil
 }
 
-// Dir returns the directory as it was named.
-func (o *Output) Dir() string { return o.dir }
-
 // Close unlocks the directory. One in which nothing was begun is left as it was found.
 func (o *Output) Close() error {
 	if !o.began {

@@ -38,12 +38,13 @@ type WriteOptions struct {
 
 // A Report says what Write has done.
 type Report struct {
-	Manifest *Manifest // nil while shards of the plan are left to write
-	Kept     int       // shards that a run before had finished
-	Verified bool      // every shard was re-read and checked, now or then
-	Seconds  float64   // this run
-	Backend  string    // of verification: aio or pread; empty where nothing was verified
-	Fallback string    // why not Linux AIO
+	Manifest  *Manifest // nil while shards of the plan are left to write
+	Kept      int       // shards that a run before had finished
+	Verified  bool      // every shard was re-read and checked, now or then
+	Seconds   float64   // this run
+	Backend   string    // of verification: aio or pread; empty where nothing was verified
+	Fallback  string    // why not Linux AIO
+	PageCache bool      // O_DIRECT was refused: the page cache was re-read, not the device
 }
 
 // Write writes the shards of a plan and commits them with a manifest. What a run by the
@@ -90,7 +91,7 @@ func Write(ctx context.Context, src converters.Source, plan *Plan, out *Output, 
 		return nil, fmt.Errorf("clean up: %w", err)
 	}
 	report.Verified = journal.verified()
-	report.Backend, report.Fallback = w.backend, w.fallback
+	report.Backend, report.Fallback, report.PageCache = w.backend, w.fallback, w.pageCache
 	report.Seconds = time.Since(start).Seconds()
 	return report, nil
 }
@@ -123,6 +124,7 @@ type writer struct {
 
 	mu                sync.Mutex
 	backend, fallback string
+	pageCache         bool
 }
 
 // todo returns the shards to write, and how many unfinished ones are left to others.
@@ -200,6 +202,7 @@ func (w *writer) verifiedBy(s aio.Stats) {
 		w.backend = s.Backend.String()
 	}
 	w.fallback = cmp.Or(w.fallback, s.Fallback)
+	w.pageCache = w.pageCache || !s.Direct
 }
 
 // holds reports whether a finished shard still has its name, its size and its header.

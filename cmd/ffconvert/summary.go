@@ -22,6 +22,7 @@ type summary struct {
 	Verified   bool             `json:"verified"`
 	Backend    string           `json:"backend,omitempty"`
 	Fallback   string           `json:"fallback,omitempty"`
+	PageCache  bool             `json:"page_cache"`
 	LeftOut    int64            `json:"samples_left_out"`
 	Skipped    map[string]int64 `json:"skipped,omitempty"`
 	Waived     map[string]int64 `json:"waived,omitempty"`
@@ -34,7 +35,7 @@ func newSummary(out string, r *shard.Report) summary {
 		Done: true, Out: out,
 		Samples: t.SamplesWritten, Bytes: t.Bytes, Shards: t.Shards, Kept: r.Kept,
 		Seconds: r.Seconds, MBPerS: float64(t.Bytes) / 1e6 / r.Seconds,
-		Verified: r.Verified, Backend: r.Backend, Fallback: r.Fallback,
+		Verified: r.Verified, Backend: r.Backend, Fallback: r.Fallback, PageCache: r.PageCache,
 		LeftOut: t.SamplesLeftOut, Skipped: t.Skipped, Waived: t.Waived, FieldsLeft: t.FieldsLeftOut,
 	}
 }
@@ -54,6 +55,9 @@ func (s summary) String() string {
 		b.WriteString(", verified")
 		if s.Backend != "" {
 			fmt.Fprintf(&b, " by %s", s.Backend)
+		}
+		if s.PageCache {
+			b.WriteString(" from the page cache, not the device")
 		}
 		if s.Fallback != "" {
 			fmt.Fprintf(&b, " (%s)", s.Fallback)
