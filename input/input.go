@@ -106,8 +106,8 @@ type File struct {
 type Set struct {
 	Files []File // in the order of the names
 
-	dir    string   // the cache directory; "" when nothing needed it
-	staged []string // base names of the copies that this run made
+	dir   string // the cache directory; "" when nothing needed it
+	stdin string // base name of the copy of standard input; "" where there is none
 }
 
 func (o Options) workers() int {

@@ -2,12 +2,9 @@ package input
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -174,45 +171,30 @@ func (s *Set) stage(ctx context.Context, c *cache, jobs []*job, opts Options) er
 		return err
 	}
 	for _, j := range jobs {
-		if j.made {
-			s.staged = append(s.staged, j.copied)
+		if j.source.Name == "-" {
+			s.stdin = j.copied
 		}
 	}
 	return context.Cause(ctx)
 }
 
-// Cleanup removes the copies that this run made, and the cache directory if nothing
-// is left in it. Copies that earlier runs made stay. It may be called again.
+// Cleanup removes what no later run can use: the copy of standard input. Other copies
+// stay in the cache. It may be called again.
 func (s *Set) Cleanup() error {
-	if s.dir == "" {
+	if s.stdin == "" {
 		return nil
 	}
 	c, err := os.OpenRoot(s.dir)
 	if err != nil {
-		if isMissing(err) {
-			s.dir = ""
-			return nil
-		}
 		return ioError(s.dir, err)
 	}
-	var errs []error
-	s.staged = slices.DeleteFunc(s.staged, func(name string) bool {
-		err := c.Remove(name)
-		if err != nil && !isMissing(err) {
-			errs = append(errs, ioError(filepath.Join(s.dir, name), err))
-			return false
-		}
-		return true
-	})
-	if err := c.Close(); err != nil {
-		errs = append(errs, ioError(s.dir, err))
+	defer c.Close()
+	if err := c.Remove(s.stdin); err != nil && !isMissing(err) {
+		return ioError(filepath.Join(s.dir, s.stdin), err)
 	}
-	if len(errs) > 0 {
-		return fmt.Errorf("remove staged copies: %w", errors.Join(errs...))
-	}
+	s.stdin = ""
 	if err := removeEmpty(s.dir); err != nil {
 		return ioError(s.dir, err)
 	}
-	s.dir = ""
 	return nil
 }

@@ -162,20 +162,34 @@ func (c *conversion) convert(ctx context.Context, enc *encode.Spec, found []inpu
 	if err := out.Check(c.planOptions(enc), names, c.opts.overwrite); err != nil {
 		return nil, err
 	}
-	var report *shard.Report
-	plan, src, err := c.plan(ctx, enc, found, in, progress)
-	refused := err != nil && ctx.Err() == nil
-	if err == nil {
-		report, err = shard.Write(ctx, src, plan, out, shard.WriteOptions{
-			Workers: c.opts.workers, Overwrite: c.opts.overwrite, NoVerify: c.opts.noVerify,
-			AIO:      aio.Options{Backend: c.opts.backend, Depth: c.opts.depth},
-			Progress: progress, Tool: "ffconvert " + version,
-		})
+	in.Progress = progress.staging(found)
+	set, err := input.Open(ctx, found, in)
+	if err != nil {
+		return nil, c.tidy(ctx, in, err)
 	}
-	if c.opts.cacheDir == "" && (err == nil || refused) {
-		err = errors.Join(err, os.RemoveAll(in.CacheDir))
+	plan, src, err := c.plan(ctx, enc, set, progress)
+	if err != nil {
+		return nil, errors.Join(c.tidy(ctx, in, err), set.Cleanup())
+	}
+	report, err := shard.Write(ctx, src, plan, out, shard.WriteOptions{
+		Workers: c.opts.workers, Overwrite: c.opts.overwrite, NoVerify: c.opts.noVerify,
+		AIO:      aio.Options{Backend: c.opts.backend, Depth: c.opts.depth},
+		Progress: progress, Tool: "ffconvert " + version,
+	})
+	err = errors.Join(err, set.Cleanup())
+	if err == nil {
+		err = c.tidy(ctx, in, nil)
 	}
 	return report, err
+}
+
+// tidy removes the cache inside the output, unless the run was interrupted and another one
+// can use it. It adds its own error to err.
+func (c *conversion) tidy(ctx context.Context, in input.Options, err error) error {
+	if c.opts.cacheDir != "" || ctx.Err() != nil {
+		return err
+	}
+	return errors.Join(err, os.RemoveAll(in.CacheDir))
 }
 
 func (c *conversion) inputOptions() input.Options {
@@ -192,13 +206,8 @@ func (c *conversion) inputOptions() input.Options {
 	return in
 }
 
-// plan makes the sources ready, indexes them and plans the shards.
-func (c *conversion) plan(ctx context.Context, enc *encode.Spec, found []input.Name, in input.Options, progress *reporter) (*shard.Plan, converters.Source, error) {
-	in.Progress = progress.staging(found)
-	set, err := input.Open(ctx, found, in)
-	if err != nil {
-		return nil, nil, err
-	}
+// plan indexes the sources and plans the shards.
+func (c *conversion) plan(ctx context.Context, enc *encode.Spec, set *input.Set, progress *reporter) (*shard.Plan, converters.Source, error) {
 	parts := make([]converters.Part, len(set.Files))
 	for i, f := range set.Files {
 		parts[i] = converters.Part{Name: f.Name, Path: f.Path, Size: f.Size, ModTime: f.ModTime, Staged: f.Staged}
@@ -241,9 +250,14 @@ func (c *conversion) dryRun(ctx context.Context, enc *encode.Spec, found []input
 		defer os.RemoveAll(dir)
 		in.CacheDir = dir
 	}
-	plan, _, err := c.plan(ctx, enc, found, in, progress)
-	progress.stop()
+	in.Progress = progress.staging(found)
+	set, err := input.Open(ctx, found, in)
 	if err != nil {
+		return err
+	}
+	plan, _, err := c.plan(ctx, enc, set, progress)
+	progress.stop()
+	if err := errors.Join(err, set.Cleanup()); err != nil {
 		return err
 	}
 	return printPlan(c.stdout, plan)
