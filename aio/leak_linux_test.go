@@ -23,12 +23,12 @@ func measure(t *testing.T) held {
 	t.Helper()
 	fds, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
-		t.Skip(err)
+		unavailable(t, err)
 	}
 	// The kernel maps each AIO context's completions into the process.
 	maps, err := os.ReadFile("/proc/self/maps")
 	if err != nil {
-		t.Skip(err)
+		unavailable(t, err)
 	}
 	return held{runtime.NumGoroutine(), len(fds), bytes.Count(maps, []byte("/[aio]"))}
 }
@@ -38,7 +38,7 @@ func aioNr(t *testing.T) int {
 	t.Helper()
 	b, err := os.ReadFile("/proc/sys/fs/aio-nr")
 	if err != nil {
-		t.Skip(err)
+		unavailable(t, err)
 	}
 	n, err := strconv.Atoi(strings.TrimSpace(string(b)))
 	if err != nil {
@@ -155,7 +155,7 @@ func TestAIOUsedUp(t *testing.T) {
 				return
 			}
 		}
-		t.Skip("aio-max-nr is out of reach")
+		unavailable(t, "aio-max-nr is out of reach")
 	}()
 	if !waitFor(func() bool { return aioNr(t) <= nr }) {
 		t.Errorf("aio-nr %d, before %d", aioNr(t), nr)
@@ -167,7 +167,7 @@ func TestReaderHoldsItsRing(t *testing.T) {
 	before := measure(t)
 	r, err := NewReader(Options{Backend: AIO, Depth: 7, BlockSize: pageSize})
 	if err != nil {
-		t.Skip(err)
+		unavailable(t, err)
 	}
 	if n := measure(t).rings - before.rings; n != 1 {
 		t.Errorf("%d rings", n)
@@ -319,4 +319,14 @@ func TestSignalStorm(t *testing.T) {
 			t.Error(err)
 		}
 	}
+}
+
+// unavailable skips a test for which the system lacks something. Continuous integration
+// lacks nothing.
+func unavailable(t *testing.T, why any) {
+	t.Helper()
+	if os.Getenv("CI") != "" {
+		t.Fatal(why)
+	}
+	t.Skip(why)
 }
