@@ -202,33 +202,9 @@ func TestCloseFreesMemory(t *testing.T) {
 func TestCloseUnlocksThread(t *testing.T) {
 	t.Parallel()
 	for _, closed := range []bool{true, false} {
-		tid := make(chan int)
-		go func() {
-			runtime.LockOSThread() // not the main thread, which never ends
-			defer runtime.UnlockOSThread()
-			ready := make(chan bool)
-			go func() {
-				defer close(ready)
-				r, err := NewReader(Options{Backend: AIO, Depth: 2, BlockSize: pageSize})
-				if err != nil {
-					tid <- 0
-					return
-				}
-				tid <- unix.Gettid()
-				if closed {
-					r.Close()
-				} else {
-					defer func() { // as Close does, but for the thread
-						r.locked = false
-						r.Close()
-					}()
-				}
-			}()
-			<-ready
-		}()
-		id := <-tid
-		if id == 0 || id == unix.Getpid() {
-			t.Skip("no AIO, or the main thread")
+		id := readerThread(t, closed)
+		for id == unix.Getpid() { // the main thread, which never ends: another one
+			id = readerThread(t, closed)
 		}
 		task := "/proc/self/task/" + strconv.Itoa(id)
 		gone := func() bool { _, err := os.Stat(task); return err != nil }
@@ -243,6 +219,37 @@ func TestCloseUnlocksThread(t *testing.T) {
 			t.Error("Close left the thread locked")
 		}
 	}
+}
+
+// readerThread returns the thread of a goroutine that made a Reader, and then ended with
+// it closed or still locked to its thread.
+func readerThread(t *testing.T, closed bool) int {
+	t.Helper()
+	tid := make(chan int)
+	go func() {
+		runtime.LockOSThread() // keeps this thread from the next goroutine
+		defer runtime.UnlockOSThread()
+		ready := make(chan bool)
+		go func() {
+			defer close(ready)
+			r, err := NewReader(Options{Backend: AIO, Depth: 2, BlockSize: pageSize})
+			if err != nil {
+				tid <- 0
+				return
+			}
+			tid <- unix.Gettid()
+			if !closed { // as Close does, but for the thread
+				r.locked = false
+			}
+			r.Close()
+		}()
+		<-ready
+	}()
+	id := <-tid
+	if id == 0 {
+		unavailable(t, "no AIO")
+	}
+	return id
 }
 
 // interrupted counts the EINTRs of a kernel.
