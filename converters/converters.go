@@ -14,6 +14,7 @@ package converters
 import (
 	"context"
 	"iter"
+	"time"
 )
 
 // A Source is one opened dataset. All methods may be called concurrently.
@@ -22,9 +23,10 @@ type Source interface {
 	Parts() []Part
 
 	// Index yields, in part order, everything that part p holds: its samples and
-	// the entries it passes over. It reads metadata only, never opaque payload.
-	// A yielded Span and its Shape are valid until the next one. After an error,
-	// which is the last pair, nothing that was yielded may be relied on.
+	// the entries it passes over. It reads metadata only, never opaque payload,
+	// and refuses whatever Read would refuse: nothing is written before every part
+	// was indexed. A yielded Span and its Shape are valid until the next one. After
+	// an error, which is the last pair, nothing that was yielded may be relied on.
 	Index(ctx context.Context, p int) iter.Seq2[Span, error]
 
 	// Read yields the run.Count samples of one run, in order. A yielded Sample and
@@ -45,6 +47,14 @@ type Span struct {
 	// Waived marks a finding that would have been refused but for a flag. It has
 	// no entries; Skip names what was waived.
 	Waived bool
+
+	// Alike says that Shape has no key, and the same fields of the same kinds and
+	// sizes as that of the sample before. Rows of numbers are sized once, not a
+	// million times.
+	Alike bool
+
+	// ModTime is the newest of the sample's files, where its part is no single file.
+	ModTime time.Time
 }
 
 // A Run is Count consecutive samples of one part.
@@ -53,4 +63,26 @@ type Run struct {
 	First int64 // ordinal of its first sample in the part
 	Off   int64 // Span.Off of that sample
 	Count int64 // samples
+}
+
+// A Describer is a Source that knows more of its dataset than its samples show.
+type Describer interface {
+	// Describe may be called as soon as the source is open.
+	Describe() Description
+}
+
+// A Description is what a dataset says of itself. It becomes a part of meta.json.
+type Description struct {
+	// Encoding is how its records are encoded where the user does not say; "": msgpack.
+	Encoding string `json:"-"`
+
+	Classes []string     `json:"classes,omitempty"` // by index: the values of the field cls
+	Columns []ColumnType `json:"columns,omitempty"` // of a table, in order
+	Shape   []int64      `json:"shape,omitempty"`   // of one raw record, rows then columns; the last of a part may have less rows
+}
+
+// A ColumnType says what a column of a table holds.
+type ColumnType struct {
+	Name  string `json:"name"`
+	DType string `json:"dtype"` // as numpy names it: int64, float32, float64, bool; str for text
 }

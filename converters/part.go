@@ -7,10 +7,12 @@ import (
 )
 
 // A Part is one local, seekable, uncompressed file of a source. Where the named
-// input was compressed or remote, Path is its staged copy.
+// input was compressed or remote, Path is its staged copy. A part without Path is no
+// single file: it is the files of a directory, back to back, in order. Its size is then
+// known to the index alone, and an offset in it is the number of bytes of the files before.
 type Part struct {
 	Name    string    // as the user named it; manifests and errors show it
-	Path    string    // where its bytes are
+	Path    string    // where its bytes are; "": no single file
 	Size    int64     // bytes at Path
 	ModTime time.Time // of Path when the part was found; zero: not checked
 	Staged  bool      // Path is a copy made for this run, so ModTime is not that of the source

@@ -5,8 +5,8 @@ import "math"
 // A Sample is a key and named, ordered fields. Whoever yields one may reuse it and
 // everything it points to for the next.
 type Sample struct {
-	Key    string
-	Off    int64 // where it starts in its part, bytes, as in its Span
+	Key    string // "" where the dataset has none, as rows have not
+	Off    int64  // where it starts in its part, bytes, as in its Span
 	Fields []Field
 }
 
@@ -35,7 +35,7 @@ const (
 	KindText               // UTF-8 text
 	KindInt                // int64
 	KindFloat              // float64
-	KindNested             // nil, bool, string, number, []any or map[string]any
+	KindNested             // what Nested takes
 )
 
 // A Value is what a field holds. Bytes, text and numbers cost no allocation.
@@ -62,7 +62,8 @@ func Int(n int64) Value { return Value{kind: KindInt, num: uint64(n)} }
 // Float returns a floating-point value.
 func Float(x float64) Value { return Value{kind: KindFloat, num: math.Float64bits(x)} }
 
-// Nested returns a value made of nil, bool, string, numbers, []any and map[string]any.
+// Nested returns a value made of nil, bool, int64, uint64, float64, string, []byte,
+// []any, map[string]any and map[any]any, or a [Column].
 func Nested(v any) Value { return Value{kind: KindNested, nested: v} }
 
 // Kind returns the form the value has.
@@ -90,3 +91,9 @@ func (v Value) Float() float64 { return math.Float64frombits(v.num) }
 
 // Nested returns what a nested value holds.
 func (v Value) Nested() any { return v.nested }
+
+// A Column is the value of a field in a sample of many rows.
+type Column struct {
+	Type   string // of ColumnType.DType
+	Values []any  // int64, float64 (float32 too), bool or string by Type; nil where there is none
+}

@@ -50,6 +50,7 @@ func Test(t *testing.T, newFixture func(t *testing.T) Fixture) {
 		{"index reads no payload", testPayload},
 		{"index and read agree", testAgree},
 		{"index is repeatable", testRepeat},
+		{"alike samples are", testAlike},
 		{"any run is a slice of the whole", testRuns},
 		{"a run past the end", testPastEnd},
 		{"an empty run", testEmptyRun},

@@ -18,16 +18,22 @@ func testPayload(t *testing.T, f Fixture) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		size += part.Size
+		unread := int64(0)
 		for _, s := range spans {
 			if s.Shape == nil {
 				continue
 			}
 			for _, field := range s.Shape.Fields {
 				if field.Value.Unread() {
-					payload += field.Value.Len()
+					unread += field.Value.Len()
 				}
 			}
+		}
+		payload += unread
+		if part.Path == "" {
+			size += unread // files that are nothing but payload
+		} else {
+			size += part.Size
 		}
 	}
 	if payload == 0 {
@@ -82,7 +88,31 @@ func testRepeat(t *testing.T, f Fixture) {
 				t.Errorf("part %d: a span with both or neither of Shape and Skip: %+v", p, s.Span)
 			case s.Waived != (s.Entries == 0):
 				t.Errorf("part %d: a span with %d entries, waived: %t", p, s.Entries, s.Waived)
+			case s.Alike && s.Shape == nil:
+				t.Errorf("part %d: a span without a sample that is alike: %+v", p, s.Span)
 			}
+		}
+	}
+}
+
+// testAlike wants that samples that are said to be alike are.
+func testAlike(t *testing.T, f Fixture) {
+	for p := range f.Source.Parts() {
+		spans, err := index(t.Context(), f.Source, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var before *converters.Sample
+		for _, s := range spans {
+			if s.Shape == nil {
+				continue
+			}
+			if s.Alike && (before == nil || s.Shape.Key != "" || before.Key != "" || !slices.EqualFunc(s.Shape.Fields, before.Fields, func(a, b converters.Field) bool {
+				return a.Name == b.Name && a.Value.Kind() == b.Value.Kind() && a.Value.Len() == b.Value.Len()
+			})) {
+				t.Errorf("part %d: the sample at %d is said to be like the one before it, and is not", p, s.Off)
+			}
+			before = s.Shape
 		}
 	}
 }
