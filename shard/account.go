@@ -15,6 +15,7 @@ import (
 type Account struct {
 	Entries        int64            `json:"entries"`                    // tar members, files, rows, items
 	Samples        int64            `json:"samples"`                    // found
+	Keys           int64            `json:"keys,omitempty"`             // samples found that have a key
 	SamplesLeftOut int64            `json:"samples_left_out,omitempty"` // for a missing field
 	Fields         int64            `json:"fields"`                     // of all samples found
 	FieldsLeftOut  int64            `json:"fields_left_out,omitempty"`  // not selected, or of a sample left out
@@ -64,10 +65,10 @@ const (
 	otherNames = "(other names)"
 )
 
-// names enters the fields of a sample that is written.
-func (a *Account) names(s *converters.Sample) {
+// names enters the fields of n samples like s that are written.
+func (a *Account) names(s *converters.Sample, n int64) {
 	for i := range s.Fields {
-		a.saw(s.Fields[i].Name, FieldCount{1, s.Fields[i].Value.Len()})
+		a.saw(s.Fields[i].Name, FieldCount{n, n * s.Fields[i].Value.Len()})
 	}
 }
 
@@ -87,6 +88,7 @@ func (a *Account) saw(name string, c FieldCount) {
 func (a *Account) merge(b *Account) {
 	a.Entries += b.Entries
 	a.Samples += b.Samples
+	a.Keys += b.Keys
 	a.SamplesLeftOut += b.SamplesLeftOut
 	a.Fields += b.Fields
 	a.FieldsLeftOut += b.FieldsLeftOut

@@ -5,12 +5,14 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/internal/atomicfile"
 	"github.com/ffconvert/ffconvert/record"
 )
 
@@ -63,7 +65,7 @@ func BenchmarkIndexFile(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	x, err := createIndex(root, "PART_00000.ffr")
+	x, err := createIndex(root, "PART_00000.ffr", indexShape{keys: true, labels: true})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -116,4 +118,92 @@ func BenchmarkNewPlan(b *testing.B) {
 			}
 		})
 	}
+}
+
+// A table is a source of rows of two numbers, all alike.
+type table struct {
+	parts []converters.Part
+	rows  int64 // of each part
+}
+
+func (s *table) Parts() []converters.Part { return s.parts }
+
+func (s *table) Index(_ context.Context, p int) iter.Seq2[converters.Span, error] {
+	return func(yield func(converters.Span, error) bool) {
+		shape := &converters.Sample{Fields: []converters.Field{{Name: "row", Value: converters.Opaque(16)}}}
+		for i := range s.rows {
+			shape.Off = 16 * i
+			if !yield(converters.Span{Off: 16 * i, Entries: 1, Shape: shape, Alike: i > 0}, nil) {
+				return
+			}
+		}
+	}
+}
+
+func (s *table) Read(ctx context.Context, run converters.Run) iter.Seq2[*converters.Sample, error] {
+	return func(yield func(*converters.Sample, error) bool) {
+		var row [16]byte
+		sample := &converters.Sample{Fields: []converters.Field{{Name: "row", Value: converters.Bytes(row[:])}}}
+		for i := range run.Count {
+			sample.Off = run.Off + 16*i
+			if !yield(sample, nil) {
+				return
+			}
+		}
+	}
+}
+
+// BenchmarkRows indexes and writes two million rows of sixteen bytes, which cost their
+// handling and nothing else.
+func BenchmarkRows(b *testing.B) {
+	src := &table{rows: 1_000_000}
+	for i := range 2 {
+		src.parts = append(src.parts, converters.Part{Name: fmt.Sprint(i), Size: 16 * src.rows, Path: "none"})
+	}
+	spec, err := encode.Parse(encode.Options{Encoding: "raw:row"})
+	if err != nil {
+		b.Fatal(err)
+	}
+	perRow := func(b *testing.B) {
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(2*src.rows), "ns/row")
+	}
+	b.Run("index", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := Index(b.Context(), src, spec, 1, nil); err != nil {
+				b.Fatal(err)
+			}
+		}
+		perRow(b)
+	})
+	b.Run("fill", func(b *testing.B) {
+		plan := newPlan(b, src, spec.Options(), Options{Sizes: Sizes{Shards: 1}})
+		dir := b.TempDir()
+		out, err := OpenOutput(dir)
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer out.Close()
+		for _, d := range []string{tmpDir, indexDir} {
+			if err := out.mkdir(d); err != nil {
+				b.Fatal(err)
+			}
+		}
+		k := &worker{writer: &writer{src: src, plan: plan, out: out, progress: silent{}}, enc: spec.NewEncoder()}
+		for b.Loop() {
+			f, err := atomicfile.Create(out.root, tmp(plan.Shards[0].Name))
+			if err != nil {
+				b.Fatal(err)
+			}
+			index, err := createIndex(out.root, plan.Shards[0].Name, indexShape{})
+			if err != nil {
+				b.Fatal(err)
+			}
+			if _, err := k.fill(b.Context(), &plan.Shards[0], f, index); err != nil {
+				b.Fatal(err)
+			}
+			index.discard()
+			f.Discard()
+		}
+		perRow(b)
+	})
 }

@@ -31,9 +31,31 @@ func (p *PartIndex) add(off, size int64) {
 	if size < 0 {
 		cost = 0
 	}
+	if len(p.offs) == cap(p.offs) {
+		p.grow(off)
+	}
 	p.offs = append(p.offs, off)
 	p.ends = append(p.ends, p.cost()+cost)
 	p.largest = max(p.largest, cost)
+}
+
+// grow makes room for as many samples as the part will have if the rest of it is like
+// what lies before off; a million rows are then moved once or twice, not twenty times.
+func (p *PartIndex) grow(off int64) {
+	n := len(p.offs)
+	more := max(n, 1024)
+	if 0 < off && off < p.Size && n >= 1024 {
+		rest := float64(n) * float64(p.Size-off) / float64(off)
+		more = int(min(max(rest*1.01, 1024), 16*float64(n))) // few samples tell little
+	}
+	p.offs, p.ends = slices.Grow(p.offs, more), slices.Grow(p.ends, more)
+}
+
+// trim drops the room that was not needed.
+func (p *PartIndex) trim() {
+	if n := len(p.offs); cap(p.offs)-n > n/32 {
+		p.offs, p.ends = slices.Clone(p.offs), slices.Clone(p.ends)
+	}
 }
 
 // cost returns the cost of all samples of the part.
@@ -72,9 +94,16 @@ func Index(ctx context.Context, src converters.Source, spec *encode.Spec, worker
 	return indexes, errors.Join(errs...)
 }
 
-func indexPart(ctx context.Context, src converters.Source, i int, enc *encode.Encoder, progress Progress) (PartIndex, error) {
+func indexPart(ctx context.Context, src converters.Source, i int, enc *encode.Encoder, to Progress) (PartIndex, error) {
 	part := src.Parts()[i]
 	idx := PartIndex{Part: Part{Name: part.Name, Size: part.Size}}
+	progress := &batched{to: to}
+	defer progress.flush()
+	var files *fileTrace
+	if part.Path == "" {
+		files = newFileTrace()
+	}
+	var sizer sizer
 	at := int64(0)
 	for span, err := range src.Index(ctx, i) {
 		if err != nil {
@@ -84,35 +113,74 @@ func indexPart(ctx context.Context, src converters.Source, i int, enc *encode.En
 			idx.Account.skip(&span)
 			continue
 		}
-		size, err := recordSize(enc, span.Shape, &idx.Account)
+		size, err := sizer.size(enc, &span, &idx.Account)
 		if err != nil {
 			return idx, &converters.Error{Part: part.Name, Off: span.Off, Entry: span.Shape.Key, Err: err}
 		}
-		idx.Account.Entries += int64(span.Entries)
+		if files != nil {
+			files.add(&span)
+		}
 		idx.add(span.Off, size)
-		progress.Add(1, span.Off-at)
+		progress.add(1, span.Off-at)
 		at = span.Off
 	}
-	progress.Add(0, part.Size-at)
-	idx.offs, idx.ends = slices.Clone(idx.offs), slices.Clone(idx.ends) // drops the slack that appending left
+	sizer.flush(&idx.Account)
+	if files != nil {
+		files.sum(&idx.Part)
+	}
+	progress.add(0, idx.Size-at)
+	idx.trim()
 	return idx, nil
 }
 
-// recordSize returns the size of the record made of shape, -1 where the sample is left
-// out, and enters the sample in the account.
-func recordSize(enc *encode.Encoder, shape *converters.Sample, a *Account) (int64, error) {
-	a.Samples++
-	a.Fields += int64(len(shape.Fields))
-	rec, err := enc.Encode(shape)
+// A sizer sizes records and enters their samples in an account. Alike samples are sized
+// once and counted, and entered when one comes that differs: rows of numbers cost less
+// to count than to encode.
+type sizer struct {
+	last   converters.Sample // the shape that was sized last
+	record int64             // its size; -1: left out
+	put    int               // fields of it that go into the record
+	alike  int64             // samples like it that are not in the account yet
+}
+
+// size returns the size of the record made of the span's sample, -1 where it is left out.
+func (z *sizer) size(enc *encode.Encoder, span *converters.Span, a *Account) (int64, error) {
+	a.Entries += int64(span.Entries)
+	if span.Alike && z.last.Fields != nil {
+		z.alike++
+		return z.record, nil
+	}
+	z.flush(a)
+	rec, err := enc.Encode(span.Shape)
+	z.record, z.put = rec.Size, rec.Fields
 	if errors.Is(err, encode.ErrSkip) {
-		a.SamplesLeftOut++
-		a.FieldsLeftOut += int64(len(shape.Fields))
-		return -1, nil
+		z.record, z.put, err = -1, 0, nil
 	}
 	if err != nil {
 		return 0, err
 	}
-	a.FieldsLeftOut += int64(rec.LeftOut)
-	a.names(shape)
-	return rec.Size, nil
+	z.last.Key = span.Shape.Key
+	z.last.Fields = append(z.last.Fields[:0], span.Shape.Fields...)
+	z.alike = 1
+	return z.record, nil
+}
+
+// flush enters what was counted.
+func (z *sizer) flush(a *Account) {
+	n := z.alike
+	z.alike = 0
+	if n == 0 {
+		return
+	}
+	a.Samples += n
+	if z.last.Key != "" {
+		a.Keys += n
+	}
+	a.Fields += n * int64(len(z.last.Fields))
+	a.FieldsLeftOut += n * int64(len(z.last.Fields)-z.put)
+	if z.record < 0 {
+		a.SamplesLeftOut += n
+		return
+	}
+	a.names(&z.last, n)
 }

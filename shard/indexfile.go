@@ -11,28 +11,32 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/ipc"
-	"github.com/apache/arrow/go/v15/arrow/memory"
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/internal/atomicfile"
 	"github.com/ffconvert/ffconvert/record"
 )
 
-// indexSchema is that of index/PART_00000.arrow, an Arrow IPC file (Feather v2) of one
-// row a sample.
-var indexSchema = arrow.NewSchema([]arrow.Field{
-	{Name: "key", Type: arrow.BinaryTypes.String},
-	{Name: "ordinal", Type: arrow.PrimitiveTypes.Int64},               // in the shard
-	{Name: "offset", Type: arrow.PrimitiveTypes.Int64},                // in the shard, bytes
-	{Name: "length", Type: arrow.PrimitiveTypes.Int64},                // bytes
-	{Name: "crc32", Type: arrow.PrimitiveTypes.Uint32},                // of the record
-	{Name: "source", Type: arrow.PrimitiveTypes.Int32},                // row of "sources" in the manifest
-	{Name: "source_offset", Type: arrow.PrimitiveTypes.Int64},         // bytes
-	{Name: "label", Type: arrow.PrimitiveTypes.Int64, Nullable: true}, // the class, where the sample has an integer one
-}, nil)
+// The columns of index/PART_00000.arrow, an Arrow IPC file (Feather v2) of one row a
+// sample. A dataset without keys has no keyColumn, one without classes no labelColumn.
+var (
+	keyColumn  = arrow.Field{Name: "key", Type: arrow.BinaryTypes.String}
+	placeTable = []arrow.Field{
+		{Name: "ordinal", Type: arrow.PrimitiveTypes.Int64},       // in the shard
+		{Name: "offset", Type: arrow.PrimitiveTypes.Int64},        // in the shard, bytes
+		{Name: "length", Type: arrow.PrimitiveTypes.Int64},        // bytes
+		{Name: "crc32", Type: arrow.PrimitiveTypes.Uint32},        // of the record
+		{Name: "source", Type: arrow.PrimitiveTypes.Int32},        // row of "sources" in the manifest
+		{Name: "source_offset", Type: arrow.PrimitiveTypes.Int64}, // bytes
+	}
+	labelColumn = arrow.Field{Name: "label", Type: arrow.PrimitiveTypes.Int64, Nullable: true} // the class, where the sample has an integer one
+)
 
-// indexRows is how many rows make a record batch.
-const indexRows = 8192
+// A record batch is so many rows, less where their keys have so many bytes.
+const (
+	indexRows     = 8192
+	indexKeyBytes = 16 << 20
+)
 
 // labelFields are where WebDataset keeps the class of a sample.
 var labelFields = []string{"cls", "index"}
@@ -42,14 +46,29 @@ func indexName(shard string) string {
 	return indexDir + "/" + strings.TrimSuffix(shard, record.Ext) + ".arrow"
 }
 
+// An indexShape says which of the columns that not every dataset has its indexes have.
+type indexShape struct{ keys, labels bool }
+
+// indexShape tells it of the whole dataset, so that all its indexes can be read as one.
+func (p *Plan) indexShape() indexShape {
+	a := p.Account()
+	shape := indexShape{keys: a.Keys > 0}
+	for _, name := range append([]string{otherNames}, labelFields...) {
+		_, found := a.Seen[name]
+		shape.labels = shape.labels || found
+	}
+	return shape
+}
+
 // An indexFile is the index of a shard that is being written.
 type indexFile struct {
-	name  string
-	file  *atomicfile.File
-	buf   *bufio.Writer
-	out   *ipc.FileWriter
-	batch *array.RecordBuilder
-	rows  int
+	name   string
+	file   *atomicfile.File
+	buf    *bufio.Writer
+	out    *ipc.FileWriter
+	schema *arrow.Schema
+	shape  indexShape
+	rows   indexBatch
 }
 
 // A counted writer says how much went through it, which is all the seeking that an Arrow
@@ -72,53 +91,60 @@ func (c *counted) Seek(off int64, whence int) (int64, error) {
 	return c.off, nil
 }
 
-func createIndex(root *os.Root, shard string) (*indexFile, error) {
+func createIndex(root *os.Root, shard string, shape indexShape) (*indexFile, error) {
 	name := indexName(shard)
 	f, err := atomicfile.Create(root, tmp(name))
 	if err != nil {
 		return nil, err
 	}
+	columns := placeTable
+	if shape.keys {
+		columns = append([]arrow.Field{keyColumn}, columns...)
+	}
+	if shape.labels {
+		columns = append(columns[:len(columns):len(columns)], labelColumn)
+	}
+	schema := arrow.NewSchema(columns, nil)
 	buf := bufio.NewWriterSize(io.NewOffsetWriter(newWriteBehind(f.File), 0), 1<<20)
-	out, err := ipc.NewFileWriter(&counted{w: buf}, ipc.WithSchema(indexSchema))
+	out, err := ipc.NewFileWriter(&counted{w: buf}, ipc.WithSchema(schema))
 	if err != nil {
 		f.Discard()
 		return nil, err
 	}
-	return &indexFile{name: name, file: f, buf: buf, out: out, batch: array.NewRecordBuilder(memory.DefaultAllocator, indexSchema)}, nil
+	return &indexFile{name: name, file: f, buf: buf, out: out, schema: schema, shape: shape}, nil
 }
 
 // add enters the sample that was written at e.
 func (x *indexFile) add(ordinal int64, part int, s *converters.Sample, e record.Extent) error {
-	if x.rows == 0 {
-		x.batch.Reserve(indexRows)
+	b, i := &x.rows, x.rows.n
+	b.n++
+	if x.shape.keys {
+		b.addKey(s.Key)
 	}
-	x.batch.Field(0).(*array.StringBuilder).Append(s.Key)
-	x.batch.Field(1).(*array.Int64Builder).Append(ordinal)
-	x.batch.Field(2).(*array.Int64Builder).Append(e.Off)
-	x.batch.Field(3).(*array.Int64Builder).Append(e.Size)
-	x.batch.Field(4).(*array.Uint32Builder).Append(e.CRC)
-	x.batch.Field(5).(*array.Int32Builder).Append(int32(part))
-	x.batch.Field(6).(*array.Int64Builder).Append(s.Off)
-	label := x.batch.Field(7).(*array.Int64Builder)
-	if class, ok := labelOf(s); ok {
-		label.Append(class)
-	} else {
-		label.AppendNull()
+	b.ordinal[i], b.offset[i], b.length[i], b.crc[i] = ordinal, e.Off, e.Size, e.CRC
+	b.source[i], b.sourceOffset[i] = int32(part), s.Off
+	if x.shape.labels {
+		b.addLabel(s)
 	}
-	if x.rows++; x.rows < indexRows {
+	if b.n < indexRows && len(b.keys) < indexKeyBytes {
 		return nil
 	}
 	return x.flush()
 }
 
 func (x *indexFile) flush() error {
-	if x.rows == 0 {
+	if x.rows.n == 0 {
 		return nil
 	}
-	rec := x.batch.NewRecord()
+	columns := x.rows.columns(x.shape)
+	rec := array.NewRecord(x.schema, columns, int64(x.rows.n))
 	defer rec.Release()
-	x.rows = 0
-	return x.out.Write(rec)
+	for _, c := range columns {
+		c.Release() // the record holds them
+	}
+	err := x.out.Write(rec)
+	x.rows.reset()
+	return err
 }
 
 // sync completes the index and brings it to the device.
@@ -135,10 +161,7 @@ func (x *indexFile) sync() error {
 	return x.file.Sync()
 }
 
-func (x *indexFile) discard() {
-	x.batch.Release()
-	x.file.Discard()
-}
+func (x *indexFile) discard() { x.file.Discard() }
 
 // labelOf returns the class of a sample, where it has an integer one.
 func labelOf(s *converters.Sample) (int64, bool) {

@@ -13,7 +13,7 @@ import (
 )
 
 // IndexKeys returns the first n keys of a shard from the index that stands beside it;
-// none where there is no index.
+// none where there is no index, or the dataset has no keys.
 func IndexKeys(shardPath string, n int) ([]string, error) {
 	name := filepath.Join(filepath.Dir(shardPath), filepath.FromSlash(indexName(filepath.Base(shardPath))))
 	f, err := os.Open(name)
@@ -29,6 +29,9 @@ func IndexKeys(shardPath string, n int) ([]string, error) {
 		return nil, fmt.Errorf("%s: %s", name, strings.ReplaceAll(err.Error(), "\n", " "))
 	}
 	defer r.Close()
+	if !r.Schema().HasField(keyColumn.Name) {
+		return nil, nil
+	}
 	var keys []string
 	for i := 0; i < r.NumRecords() && len(keys) < n; i++ {
 		rec, err := r.Record(i)

@@ -27,7 +27,7 @@ type journal struct {
 
 type journalHead struct {
 	Plan     string  `json:"plan"`     // digest
-	Modified []int64 `json:"modified"` // of each source, Unix nanoseconds; 0: not known
+	Modified []int64 `json:"modified"` // of each source, Unix nanoseconds, or a number drawn from the times of many files; 0: not known
 }
 
 // finished is what is known of a shard that has its final name.
@@ -42,10 +42,13 @@ type finished struct {
 
 // openJournal reads the journal of a run before, or begins one. A source that was
 // modified since that run is [converters.ErrChanged].
-func openJournal(root *os.Root, digest string, src []converters.Part) (*journal, error) {
+func openJournal(root *os.Root, plan *Plan, digest string, src []converters.Part) (*journal, error) {
 	head := journalHead{Plan: digest, Modified: make([]int64, len(src))}
 	for i, p := range src {
-		if !p.Staged && !p.ModTime.IsZero() {
+		switch {
+		case p.Path == "":
+			head.Modified[i] = plan.Parts[i].modified
+		case !p.Staged && !p.ModTime.IsZero():
 			head.Modified[i] = p.ModTime.UnixNano()
 		}
 	}

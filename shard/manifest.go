@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/internal/atomicfile"
 	"github.com/ffconvert/ffconvert/verify"
@@ -150,11 +151,20 @@ func (m *Manifest) Expect() []verify.Expect {
 // Meta is what a dataset says of itself.
 type Meta struct {
 	Fields map[string]FieldCount `json:"fields"` // of the samples, by name
+	converters.Description
+	ClassToIdx map[string]int `json:"class_to_idx,omitempty"` // the classes by name, as torchvision has them
 }
 
 func newMeta(plan *Plan) Meta {
 	a := plan.Account()
-	return Meta{Fields: a.Seen}
+	m := Meta{Fields: a.Seen, Description: plan.Dataset}
+	if m.Classes != nil {
+		m.ClassToIdx = make(map[string]int, len(m.Classes))
+	}
+	for i, name := range m.Classes {
+		m.ClassToIdx[name] = i
+	}
+	return m
 }
 
 func (o *Output) writeJSON(name string, v any) error {

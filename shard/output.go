@@ -114,13 +114,17 @@ func (o *Output) Close() error {
 // Check says whether a dataset may be written here, from what is known of it before its
 // sources are read: into a directory without one, or one where a conversion of the same
 // sources with the same options was begun. Otherwise it is [ErrOccupied], unless
-// overwrite is set. Write checks the whole plan once more.
+// overwrite is set. Where the parts (nil) or the encoding ("") are not known yet, they
+// are not compared. Write checks the whole plan once more.
 func (o *Output) Check(opts Options, sources []string, overwrite bool) error {
 	begun, err := o.vacancy(overwrite)
 	if err != nil || begun == nil {
 		return err
 	}
-	same := slices.EqualFunc(begun.Parts, sources, func(p Part, name string) bool { return p.Name == name })
+	same := sources == nil || slices.EqualFunc(begun.Parts, sources, func(p Part, name string) bool { return p.Name == name })
+	if opts.Encode.Encoding == "" {
+		opts.Encode.Encoding = begun.Encode.Encoding
+	}
 	if same && reflect.DeepEqual(begun.Source, opts.Source) && reflect.DeepEqual(begun.Encode, opts.Encode) && reflect.DeepEqual(begun.Shuffle, opts.Shuffle) {
 		return nil
 	}
@@ -192,7 +196,7 @@ func (o *Output) begin(plan *Plan, digest string, src []converters.Part, overwri
 			return nil, err
 		}
 	}
-	return openJournal(o.root, digest, src)
+	return openJournal(o.root, plan, digest, src)
 }
 
 // clear removes a dataset, its manifest first, so that it is at no time half there and

@@ -19,7 +19,8 @@ var ErrEmpty = errors.New("no samples")
 type Plan struct {
 	Source  SourceSpec
 	Encode  encode.Options
-	Shuffle *Shuffle // nil: samples keep their order
+	Dataset converters.Description // what the source says of the whole dataset
+	Shuffle *Shuffle               // nil: samples keep their order
 	Parts   []Part
 	Shards  []Shard
 }
@@ -38,8 +39,11 @@ type Shuffle struct {
 // A Part is a part of the source as the index found it.
 type Part struct {
 	Name    string  `json:"name"`
-	Size    int64   `json:"size"` // bytes, uncompressed
+	Size    int64   `json:"size"`                   // bytes, uncompressed
+	Names   string  `json:"names_sha256,omitempty"` // of the keys, fields and sizes of a part that is many files
 	Account Account `json:"account"`
+
+	modified int64 // of a part that is many files, a number drawn from all their times; 0: not known
 }
 
 // A Shard is one file to be written.
@@ -55,6 +59,7 @@ type Shard struct {
 type Options struct {
 	Source  SourceSpec
 	Encode  encode.Options
+	Dataset converters.Description
 	Sizes   Sizes
 	Shuffle *Shuffle
 }
@@ -63,7 +68,7 @@ type Options struct {
 // largest − smallest ≤ the largest sample. It is a pure function: the same index and
 // options give the same plan.
 func NewPlan(parts []PartIndex, opts Options) (*Plan, error) {
-	plan := &Plan{Source: opts.Source, Encode: opts.Encode, Shuffle: opts.Shuffle}
+	plan := &Plan{Source: opts.Source, Encode: opts.Encode, Dataset: opts.Dataset, Shuffle: opts.Shuffle}
 	var total, samples, largest int64
 	for i := range parts {
 		if parts[i].cost() > math.MaxInt64-total {

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/encode"
@@ -199,4 +201,57 @@ func FuzzDecodeManifest(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A part that is many files is told from one whose files have other names, and the
+// journal from one whose files have other times.
+func TestFileTrace(t *testing.T) {
+	t.Parallel()
+	trace := func(names []string, size int64, at time.Time) Part {
+		f := newFileTrace()
+		for _, name := range names {
+			f.add(&converters.Span{ModTime: at, Shape: &converters.Sample{Key: name, Fields: []converters.Field{{Name: "jpg", Value: converters.Opaque(size)}}}})
+		}
+		p := Part{Name: "d"}
+		f.sum(&p)
+		return p
+	}
+	then := time.Unix(1e9, 0)
+	p := trace([]string{"a", "b"}, 7, then)
+	if p.Size != 14 || !reflect.DeepEqual(p, trace([]string{"a", "b"}, 7, then)) {
+		t.Errorf("two traces of the same files differ, or their size is not 14: %+v", p)
+	}
+	for name, other := range map[string]Part{
+		"swapped": trace([]string{"b", "a"}, 7, then),
+		"resized": trace([]string{"a", "b"}, 8, then),
+		"joined":  trace([]string{"ab"}, 14, then),
+	} {
+		if other.Names == p.Names {
+			t.Errorf("%s: the plan is the same", name)
+		}
+	}
+	if later := trace([]string{"a", "b"}, 7, then.Add(1)); later.Names != p.Names || later.modified == p.modified {
+		t.Error("files of other times: want the same plan and another journal")
+	}
+}
+
+// Alike samples are counted as if each had been encoded.
+func TestAlike(t *testing.T) {
+	t.Parallel()
+	spec, err := encode.Parse(encode.Options{Encoding: "raw:row"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	src := &table{rows: 1000, parts: []converters.Part{{Name: "rows", Path: "none", Size: 16_000}}}
+	index, err := Index(t.Context(), src, spec, 1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := index[0].Account
+	if a.Entries != 1000 || a.Samples != 1000 || a.Fields != 1000 || a.Keys != 0 || a.Seen["row"] != (FieldCount{1000, 16_000}) {
+		t.Errorf("account %+v", a)
+	}
+	if len(index[0].offs) != 1000 || index[0].cost() != 1000*(16+tableRow) || index[0].offs[999] != 999*16 {
+		t.Errorf("%d samples that cost %d, the last at %d", len(index[0].offs), index[0].cost(), index[0].offs[999])
+	}
 }

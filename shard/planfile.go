@@ -30,12 +30,13 @@ const maxLine = 1 << 30
 var ErrPlan = errors.New("plan file is damaged")
 
 type planHead struct {
-	Version int            `json:"ffconvert_plan"`
-	Source  SourceSpec     `json:"source"`
-	Encode  encode.Options `json:"encode"`
-	Shuffle *Shuffle       `json:"shuffle,omitempty"`
-	Parts   int            `json:"parts"`
-	Shards  int            `json:"shards"`
+	Version int                    `json:"ffconvert_plan"`
+	Source  SourceSpec             `json:"source"`
+	Encode  encode.Options         `json:"encode"`
+	Dataset converters.Description `json:"dataset,omitzero"`
+	Shuffle *Shuffle               `json:"shuffle,omitempty"`
+	Parts   int                    `json:"parts"`
+	Shards  int                    `json:"shards"`
 }
 
 type planShard struct {
@@ -54,7 +55,7 @@ func (p *Plan) Write(w io.Writer) (digest string, err error) {
 	sum := sha256.New()
 	out := bufio.NewWriter(w)
 	enc := json.NewEncoder(io.MultiWriter(out, sum))
-	if err := enc.Encode(planHead{planVersion, p.Source, p.Encode, p.Shuffle, len(p.Parts), len(p.Shards)}); err != nil {
+	if err := enc.Encode(planHead{planVersion, p.Source, p.Encode, p.Dataset, p.Shuffle, len(p.Parts), len(p.Shards)}); err != nil {
 		return "", err
 	}
 	for i := range p.Parts {
@@ -121,7 +122,7 @@ func readPlan(line func(any) error) (*Plan, error) {
 	if head.Version != planVersion {
 		return nil, fmt.Errorf("version %d, this program reads %d", head.Version, planVersion)
 	}
-	p := &Plan{Source: head.Source, Encode: head.Encode, Shuffle: head.Shuffle}
+	p := &Plan{Source: head.Source, Encode: head.Encode, Dataset: head.Dataset, Shuffle: head.Shuffle}
 	for range head.Parts {
 		var part Part
 		if err := line(&part); err != nil {

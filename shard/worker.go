@@ -34,7 +34,7 @@ func (k *worker) write(ctx context.Context, s *Shard) error {
 	if err := reserve(f.File, s.Bytes); err != nil {
 		return fmt.Errorf("reserve %s for %s: %w", bytesText(s.Bytes), s.Name, err)
 	}
-	index, err := createIndex(k.out.root, s.Name)
+	index, err := createIndex(k.out.root, s.Name, k.indexShape)
 	if err != nil {
 		return err
 	}
@@ -77,6 +77,8 @@ func (k *worker) fill(ctx context.Context, s *Shard, f *atomicfile.File, index *
 	if err != nil {
 		return done, err
 	}
+	progress := &batched{to: k.progress}
+	defer progress.flush()
 	for _, run := range s.Runs {
 		for sample, err := range k.src.Read(ctx, run) {
 			if err != nil {
@@ -101,7 +103,7 @@ func (k *worker) fill(ctx context.Context, s *Shard, f *atomicfile.File, index *
 			}
 			done.Samples++
 			done.Fields += int64(rec.Fields)
-			k.progress.Add(1, at.Size)
+			progress.add(1, at.Size)
 		}
 	}
 	if done.Samples < s.Samples {

@@ -67,7 +67,7 @@ func Write(ctx context.Context, src converters.Source, plan *Plan, out *Output, 
 		return nil, err
 	}
 	defer journal.close()
-	w := &writer{src: src, plan: plan, out: out, spec: spec, journal: journal, opts: opts}
+	w := &writer{src: src, plan: plan, out: out, spec: spec, journal: journal, opts: opts, indexShape: plan.indexShape()}
 	report := &Report{}
 	todo, left := w.todo()
 	report.Kept = len(plan.Shards) - len(todo) - left
@@ -101,7 +101,7 @@ func Write(ctx context.Context, src converters.Source, plan *Plan, out *Output, 
 func unchanged(parts []converters.Part) error {
 	for _, p := range parts {
 		if p.Path == "" {
-			continue // no file
+			continue // its files were looked at when they had been read
 		}
 		f, err := p.Open()
 		if err != nil {
@@ -114,13 +114,14 @@ func unchanged(parts []converters.Part) error {
 
 // A writer is what the workers of one Write share.
 type writer struct {
-	src      converters.Source
-	plan     *Plan
-	out      *Output
-	spec     *encode.Spec
-	journal  *journal
-	opts     WriteOptions
-	progress Progress
+	src        converters.Source
+	plan       *Plan
+	out        *Output
+	spec       *encode.Spec
+	journal    *journal
+	opts       WriteOptions
+	indexShape indexShape
+	progress   Progress
 
 	mu                sync.Mutex
 	backend, fallback string
