@@ -1,6 +1,7 @@
 package tar
 
 import (
+	"bytes"
 	"fmt"
 
 	"github.com/ffconvert/ffconvert/converters"
@@ -32,7 +33,8 @@ const (
 // there is one set of rules.
 type scanner struct {
 	members
-	max   int64 // of one sample, bytes
+	max   int64             // of one sample, bytes
+	load  func(string) bool // fields that are to be read at once; nil: none
 	group group
 
 	ahead  member // the member that was read last
@@ -57,7 +59,7 @@ const manyFields = 32
 
 func (s *scanner) reset(c cursor, p converters.Part, max int64) {
 	s.members.reset(c, p)
-	s.max, s.held, s.ended, s.group.open = max, false, false, false
+	s.max, s.load, s.held, s.ended, s.group.open = max, nil, false, false, false
 }
 
 // next runs to the next step. The group of a stepSample is valid until the call after.
@@ -158,7 +160,15 @@ func (s *scanner) add() error {
 		return s.fail(m.off, m.name, fmt.Errorf("%w: sample %q has more than %d bytes", converters.ErrLimit, g.sample.Key, s.max), "--max-sample-size")
 	}
 	g.bytes += m.size + blockSize
-	g.sample.Fields = append(g.sample.Fields, converters.Field{Name: name, Value: converters.Opaque(m.size)})
+	value := converters.Opaque(m.size)
+	if s.load != nil && s.load(name) {
+		data, err := s.c.peek(int(m.size))
+		if err != nil {
+			return s.fail(m.off, m.name, err, "")
+		}
+		value = converters.Bytes(bytes.Clone(data))
+	}
+	g.sample.Fields = append(g.sample.Fields, converters.Field{Name: name, Value: value})
 	if err := s.c.keep(m.size); err != nil {
 		return s.fail(m.off, m.name, err, "")
 	}

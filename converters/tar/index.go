@@ -13,7 +13,7 @@ import (
 
 // Index yields the samples of tar p, the members that are passed over, and what the
 // options waived. It reads headers and what precedes and follows members, in reads of
-// one block, and no byte of payload. Off is the first block of the first member of a
+// one block, and no byte of payload but that of Options.Load. Off is the first block of the first member of a
 // sample, its PAX header or long name included.
 func (s *Source) Index(ctx context.Context, p int) iter.Seq2[converters.Span, error] {
 	return func(yield func(converters.Span, error) bool) {
@@ -31,6 +31,7 @@ func (s *Source) index(ctx context.Context, p converters.Part, yield func(conver
 	defer f.Close()
 	var sc scanner
 	sc.reset(&hopper{f: f}, p, s.opts.MaxSample)
+	sc.load = s.opts.Load
 	seen := keys{seed: maphash.MakeSeed(), first: make(map[uint64]int64), file: f, part: p}
 
 	for {

@@ -55,6 +55,10 @@ type Options struct {
 	// another sample. Each is reported as waived.
 	KeepDuplicates bool
 
+	// Load names the fields whose bytes Index reads too, because what becomes of them
+	// decides the size of a record. nil: none.
+	Load func(field string) bool
+
 	// MaxSample limits one sample, in bytes: the payload of its members and 512 for
 	// each of them. Read holds a sample in memory, hence the limit. 0: DefaultMaxSample.
 	MaxSample int64

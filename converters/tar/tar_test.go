@@ -121,3 +121,45 @@ func TestCompressed(t *testing.T) {
 		}
 	}
 }
+
+// Index reads the fields that are to be loaded, and no others.
+func TestLoad(t *testing.T) {
+	t.Parallel()
+	src := openFiles(t, Options{Load: func(field string) bool { return field == "cls" }}, copyFile(t, "shards-000.tar"))
+	var indexed []string
+	var first converters.Span
+	for span, err := range src.Index(t.Context(), 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if span.Shape == nil {
+			continue
+		}
+		if len(indexed) == 0 {
+			first = span
+		}
+		cls := ""
+		for _, f := range span.Shape.Fields {
+			if f.Value.Unread() != (f.Name != "cls") {
+				t.Errorf("%q: field %q: unread is %v", span.Shape.Key, f.Name, f.Value.Unread())
+			}
+			if f.Name == "cls" {
+				cls = string(f.Value.Data())
+			}
+		}
+		indexed = append(indexed, cls)
+	}
+	i := 0
+	for sample, err := range src.Read(t.Context(), converters.Run{Off: first.Off, Count: int64(len(indexed))}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if cls, _ := sample.Field("cls"); string(cls.Data()) != indexed[i] {
+			t.Errorf("%q: Index read %q, Read %q", sample.Key, indexed[i], cls.Data())
+		}
+		i++
+	}
+	if i != 12 || indexed[0] == "" {
+		t.Errorf("%d samples, the first of class %q", i, indexed[0])
+	}
+}
