@@ -26,6 +26,13 @@ func execute(t *testing.T, name string, args ...string) process {
 	return finish(t, exec.Command(name, args...), false)
 }
 
+// timed is work of this process, as if it were another's.
+func timed(work func()) process {
+	start := time.Now()
+	work()
+	return process{seconds: time.Since(start).Seconds()}
+}
+
 // watch runs the program and looks at its memory all the time.
 func watch(t *testing.T, args ...string) process {
 	t.Helper()

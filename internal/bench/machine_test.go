@@ -4,6 +4,7 @@ package bench
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -66,6 +67,21 @@ func glob(t *testing.T, elem ...string) []string {
 	files, err := filepath.Glob(filepath.Join(elem...))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("%s: no files, %v", filepath.Join(elem...), err)
+	}
+	return files
+}
+
+// filesUnder lists the files below a directory, of which there must be some.
+func filesUnder(t *testing.T, dir string) (files []string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			files = append(files, path)
+		}
+		return err
+	})
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%s: no files, %v", dir, err)
 	}
 	return files
 }

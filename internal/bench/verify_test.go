@@ -21,7 +21,7 @@ const deviceRounds = 15
 func TestVerify(t *testing.T) {
 	out := filepath.Join(work, "out")
 	settle(t, out)
-	convert("--no-verify")(t, setOf(t, photos), out)
+	convert("tar", "--no-verify")(t, setOf(t, photos), out)
 	shards := glob(t, out, "*.ffr")
 	size := sizeOf(t, shards)
 

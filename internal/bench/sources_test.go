@@ -1,0 +1,141 @@
+//go:build bench && linux
+
+package bench
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	arrowcsv "github.com/apache/arrow/go/v15/arrow/csv"
+	"golang.org/x/sync/errgroup"
+)
+
+const (
+	mostOfTree   = 1.3       // of a durable copy, for a folder of files and for items of 100 KB
+	leastTable   = 250e6     // bytes of CSV a second
+	leastOfArrow = 3         // times as fast as Arrow's reader
+	leastItems   = 2_000_000 // items a second
+	planMemory   = 200e6     // bytes, for a folder of a million files
+)
+
+// TestFolder converts a folder of files of 100 KB.
+func TestFolder(t *testing.T) {
+	set := setOf(t, files)
+	copied(t, "folder of files of 100 KB", set, durableTree, "folder")
+	used(t, "folder", set)
+}
+
+// TestItems converts CBOR byte strings of 100 KB.
+func TestItems(t *testing.T) {
+	set := setOf(t, strings100)
+	copied(t, "CBOR byte strings of 100 KB", set, durableCopy, "cbor")
+	used(t, "cbor", set)
+}
+
+// copied measures a durable conversion against a durable copy.
+func copied(t *testing.T, what, set string, copy contender, format string) {
+	t.Helper()
+	size := sizeOf(t, filesUnder(t, set))
+	s := compete(t, set, copy, convert(format, "--no-verify"), convert(format))
+	ratio := s[1].over(s[0])
+	report(t, row{what + " ÷ cp + sync", ratio.String(), fmt.Sprintf("≤ %.1f", mostOfTree), rate(size, s[1]), rate(size, s[0])})
+	if ratio.median() > mostOfTree {
+		t.Errorf("%s take %v of the time of a durable copy; want %.1f at the most", what, ratio, mostOfTree)
+	}
+	report(t, row{"the same with verification", s[2].over(s[0]).String(), "", rate(size, s[2]), ""})
+}
+
+// used watches the memory of a conversion.
+func used(t *testing.T, format, set string) {
+	t.Helper()
+	out := filepath.Join(work, "out")
+	p := watch(t, format, set, out, "--progress", "none", "--jobs", "2")
+	settle(t, out)
+	report(t, row{"memory of " + format + ", --jobs 2", mib(p.anon), "≤ " + mib(mostMemory), "with file pages " + mib(p.peak), ""})
+	if p.anon > mostMemory {
+		t.Errorf("%s took %s; want %s at the most", format, mib(p.anon), mib(mostMemory))
+	}
+}
+
+// TestPairs converts CSV of two floats a row, and reads it with Arrow's reader, on as many
+// cores.
+func TestPairs(t *testing.T) {
+	set := setOf(t, pairs)
+	parts := filesUnder(t, set)
+	size := sizeOf(t, parts)
+	s := compete(t, set, convert("csv", "--no-verify"), convert("csv"), arrowReads)
+	speed := float64(size) / s[0].median()
+	report(t, row{fmt.Sprintf("CSV of %d rows of two floats", pairRows()), fmt.Sprintf("%.0f MB/s", speed/1e6), fmt.Sprintf("≥ %.0f MB/s", leastTable/1e6), rate(size, s[0]), ""})
+	if speed < leastTable {
+		t.Errorf("CSV is converted at %.0f MB/s; want %.0f at the least", speed/1e6, leastTable/1e6)
+	}
+	report(t, row{"the same with verification", fmt.Sprintf("%.0f MB/s", float64(size)/s[1].median()/1e6), "", rate(size, s[1]), ""})
+	times := s[2].over(s[0])
+	report(t, row{"Arrow's reader alone ÷ the whole conversion", times.String(), fmt.Sprintf("≥ %d", leastOfArrow), rate(size, s[0]), rate(size, s[2])})
+	if times.median() < leastOfArrow {
+		t.Errorf("Arrow's reader takes %v times as long; want %d at the least", times, leastOfArrow)
+	}
+	used(t, "csv", set)
+}
+
+// arrowReads reads all parts with Arrow's CSV reader, two at once, and keeps nothing.
+func arrowReads(t *testing.T, set, _ string) process {
+	schema := arrow.NewSchema([]arrow.Field{{Name: "x", Type: arrow.PrimitiveTypes.Float64}, {Name: "y", Type: arrow.PrimitiveTypes.Float64}}, nil)
+	paths := filesUnder(t, set)
+	return timed(func() {
+		var g errgroup.Group
+		g.SetLimit(2)
+		for _, path := range paths {
+			g.Go(func() error {
+				f, err := os.Open(path)
+				if err != nil {
+					return err
+				}
+				defer f.Close()
+				r := arrowcsv.NewReader(f, schema, arrowcsv.WithChunk(8192))
+				defer r.Release()
+				for r.Next() {
+				}
+				if err := r.Err(); err != nil && !errors.Is(err, io.EOF) {
+					return fmt.Errorf("%s: %w", path, err)
+				}
+				return nil
+			})
+		}
+		if err := g.Wait(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// TestSmallItems converts CBOR maps of some forty bytes.
+func TestSmallItems(t *testing.T) {
+	set := setOf(t, smallItems)
+	size := sizeOf(t, filesUnder(t, set))
+	s := compete(t, set, convert("cbor", "--no-verify"), convert("cbor"))
+	speed := smallItemCount / s[0].median()
+	report(t, row{fmt.Sprintf("%d CBOR items of %d bytes", int(smallItemCount), size/smallItemCount), fmt.Sprintf("%.1f M items/s", speed/1e6), fmt.Sprintf("≥ %.1f M items/s", leastItems/1e6), rate(size, s[0]), ""})
+	if speed < leastItems {
+		t.Errorf("%.0f items a second; want %d at the least", speed, leastItems)
+	}
+	report(t, row{"the same with verification", fmt.Sprintf("%.1f M items/s", smallItemCount/s[1].median()/1e6), "", rate(size, s[1]), ""})
+}
+
+// TestMillionFiles plans a folder of a million files, in one directory and in a thousand.
+func TestMillionFiles(t *testing.T) {
+	for _, dirs := range []int{1, 1000} {
+		dir := filepath.Join(work, fmt.Sprintf("million-%d", dirs))
+		makeEmptyFiles(t, dir, dirs, 1_000_000)
+		p := watch(t, "folder", dir, filepath.Join(work, "none"), "--dry-run", "--progress", "none", "--encode", "msgpack")
+		settle(t, dir)
+		report(t, row{fmt.Sprintf("memory to plan 1,000,000 files in %d directories", dirs), mib(p.anon), "≤ " + mib(planMemory), fmt.Sprintf("%.1f s", p.seconds), ""})
+		if p.anon > planMemory {
+			t.Errorf("planning a million files in %d directories took %s; want %s at the most", dirs, mib(p.anon), mib(planMemory))
+		}
+	}
+}
