@@ -1,4 +1,5 @@
-// Package pickle writes Python pickles of plain data, and knows the opcodes for it.
+// Package pickle writes Python pickles of plain data, and reads those that are dicts of
+// dicts.
 //
 //	b := pickle.Begin(nil)                   // protocol 4
 //	b = append(b, pickle.EmptyDict, pickle.Mark)
@@ -8,7 +9,8 @@
 //
 // A pickle is a program for a stack machine. The opcodes here push data and put it into
 // dicts and lists; none of them imports or calls anything but what a writer names with
-// Global. The source of the format is Lib/pickletools.py of CPython.
+// Global. [DecodeDict] is no unpickler: it reads the few opcodes of a tree of names. The
+// source of the format is Lib/pickletools.py of CPython.
 package pickle
 
 import (

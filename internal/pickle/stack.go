@@ -1,0 +1,130 @@
+package pickle
+
+// maxStack bounds the stack. CPython puts 1,000 items on it at most for each dict that
+// is under way, so this is enough for a hundred full ones; 12 MiB.
+const maxStack = 1 << 18
+
+type kind uint8
+
+const (
+	mark kind = iota
+	text
+	number
+	dict
+	ordered // the class collections.OrderedDict
+	tuple   // ()
+)
+
+// A value is one on the stack.
+type value struct {
+	kind kind
+	at   uint32 // position of the opcode that made it
+	text string
+	n    int64
+	dict *Dict
+}
+
+func (m *machine) push(v value) {
+	if v.kind == dict {
+		m.dicts++
+	}
+	switch {
+	case m.dicts > MaxDepth:
+		m.fail("more than %d dicts are in each other", MaxDepth)
+	case len(m.stack) == maxStack:
+		m.fail("more than %d values are under way", maxStack)
+	}
+	if m.err == nil {
+		v.at = uint32(m.op)
+		m.stack = append(m.stack, v)
+	}
+}
+
+// pop takes the value on top, which must be of kind k.
+func (m *machine) pop(k kind) value {
+	if m.err == nil && (len(m.stack) == 0 || m.stack[len(m.stack)-1].kind != k) {
+		m.fail("opcode %#02x finds no value of its kind", m.s[m.op])
+	}
+	if m.err != nil {
+		return value{}
+	}
+	v := m.stack[len(m.stack)-1]
+	m.stack = m.stack[:len(m.stack)-1]
+	if k == dict {
+		m.dicts--
+	}
+	return v
+}
+
+// setMarked puts all that stands above the last mark into the dict below it.
+func (m *machine) setMarked() {
+	if len(m.marks) == 0 {
+		m.fail("items without a mark")
+		return
+	}
+	at := m.marks[len(m.marks)-1]
+	m.marks = m.marks[:len(m.marks)-1]
+	m.setItems(at+1, at-1)
+	m.pop(mark)
+}
+
+// setItems takes the keys and values from position first on off the stack and puts
+// them into the dict at position into.
+func (m *machine) setItems(first, into int) {
+	if into < 0 || m.stack[into].kind != dict || (len(m.stack)-first)%2 != 0 {
+		m.fail("items without a dict, or a key without a value")
+		return
+	}
+	d := m.stack[into].dict
+	for i := first; i < len(m.stack); i += 2 {
+		key, v := m.stack[i], m.stack[i+1]
+		switch {
+		case key.kind != text:
+			m.fail("a key that is no str")
+			return
+		case v.kind == dict:
+			m.dicts--
+		case v.kind != number:
+			m.fail("the value of %q is neither an int nor a dict", short(key.text))
+			return
+		}
+		d.Items = append(d.Items, Item{Key: key.text, Int: v.n, Dict: v.dict})
+	}
+	m.stack = m.stack[:first]
+}
+
+// memoize notes the value on top under number n. All picklers count from 0.
+func (m *machine) memoize(n uint64) {
+	switch {
+	case len(m.stack) == 0:
+		m.fail("nothing to remember")
+	case n != uint64(len(m.memo)):
+		m.fail("remembered as number %d, and %d is next", n, len(m.memo))
+	default:
+		m.memo = append(m.memo, m.stack[len(m.stack)-1].at)
+	}
+}
+
+// get pushes what was remembered under number n: a str or the class. A dict would then
+// be in two places.
+func (m *machine) get(n uint64) {
+	if m.err == nil && n >= uint64(len(m.memo)) {
+		m.fail("nothing is remembered as number %d", n)
+	}
+	if m.err != nil {
+		return
+	}
+	var v value
+	switch at := int(m.memo[n]); m.s[at] {
+	case Global, StackGlobal:
+		v.kind = ordered
+	case ShortBinUnicode, BinUnicode, BinUnicode8:
+		back := m.pos
+		m.pos = at + 1
+		v.kind, v.text = text, m.text(m.s[at])
+		m.pos = back
+	default:
+		m.fail("a value in two places")
+	}
+	m.push(v)
+}
