@@ -2,12 +2,15 @@ package encode
 
 import "github.com/ffconvert/ffconvert/converters"
 
+// smallValue is the length in bytes up to which copying a value costs less than
+// handing it on as a piece of its own.
+const smallValue = 64
+
 // A builder collects the pieces of a record: small written bytes, and payloads that
 // stay where they are.
 type builder struct {
 	written  []byte
 	payloads []payload
-	fields   int
 	parts    [][]byte
 }
 
@@ -19,23 +22,15 @@ type payload struct {
 }
 
 func (b *builder) reset() {
-	b.written, b.payloads, b.fields = b.written[:0], b.payloads[:0], 0
+	b.written, b.payloads = b.written[:0], b.payloads[:0]
 }
 
-// Write appends small bytes; they are copied.
-func (b *builder) Write(p []byte) (int, error) {
-	b.written = append(b.written, p...)
-	return len(p), nil
-}
-
-// WriteByte appends one byte.
-func (b *builder) WriteByte(c byte) error {
-	b.written = append(b.written, c)
-	return nil
-}
-
-// value appends the bytes of a bytes or text value without copying them.
-func (b *builder) value(v converters.Value) {
+// value appends the bytes of a bytes or text value. It copies small ones only.
+func (b *builder) value(v *converters.Value) {
+	if data := v.Data(); len(data) <= smallValue && !v.Unread() {
+		b.written = append(b.written, data...)
+		return
+	}
 	b.payloads = append(b.payloads, payload{at: len(b.written), data: v.Data(), size: v.Len()})
 }
 

@@ -7,9 +7,21 @@
 // A record is handed on in pieces, so that a payload is never copied to stand behind
 // its head. Encoding the shape of a sample, its payload sized but not read, gives the
 // exact size of the record: that is how a plan knows every shard to the byte.
+//
+// The encodings:
+//
+//	msgpack    {"__key__": key, field: value, …}; bytes as bin, text as str, floats 64 bits wide
+//	cbor       the same map; definite lengths, shortest heads, floats 64 bits wide
+//	pickle     the same dict, protocol 4, of str, bytes, int, float, bool, None, list, dict
+//	raw        the bytes of the sample's only field; of FIELD with raw:FIELD
+//	arrow      an Arrow IPC stream of one record batch: __key__ and a column a field
+//
+// A sample without a key makes a record without __key__. The bytes of a record depend on
+// the sample and the options alone: nested maps are written in sorted order.
 package encode
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -33,24 +45,32 @@ const (
 // Options say what a record holds and how. The zero value is every field, in
 // MessagePack. They are part of a plan, hence the JSON names.
 type Options struct {
-	Encoding string   `json:"encoding"`          // "msgpack" (default) or "raw:FIELD"
+	Encoding string   `json:"encoding"`          // a name of Names, "msgpack" by default; raw takes an argument, "raw:FIELD"
 	Fields   string   `json:"fields,omitempty"`  // fields to keep, in order: "jpg;png,cls"; ";" = first that exists; default all
 	Rename   []string `json:"rename,omitempty"`  // "image=jpg;png"; applied before Fields
 	Missing  string   `json:"missing,omitempty"` // MissingError (default) or MissingSkip
+
+	// Decode turns the bytes of the fields that are Decodable, by their names before
+	// Rename, into values. Only fields that end up in the record are decoded.
+	Decode bool `json:"decode,omitempty"`
 }
 
 // A format writes one sample into a record.
 type format interface {
-	encode(r *builder, s *converters.Sample) error
+	encode(b *builder, s *converters.Sample) error
 }
 
-// formats is the table of encodings. An argument is what follows the colon.
+// formats is the table of encodings.
 var formats = []struct {
 	name, help string
-	open       func(arg string) (format, error)
+	field      bool // it takes the name of a field as its argument
+	open       func() format
 }{
-	{"msgpack", "a map of __key__ and the fields, in MessagePack", openMsgpack},
-	{"raw", "raw:FIELD, the bytes of one field and nothing else", openRaw},
+	{"msgpack", "a map of __key__ and the fields, in MessagePack", false, newMsgpack},
+	{"cbor", "the same map, in CBOR", false, newCBOR},
+	{"raw", "the bytes of the only field, or of one with raw:FIELD, and nothing else", true, newRaw},
+	{"pickle", "the same map as a Python dict, for pickle.loads", false, newPickle},
+	{"arrow", "an Arrow IPC stream with a column a field", false, newArrow},
 }
 
 // Names lists the encodings with a line of help each, as "name: help".
@@ -66,17 +86,13 @@ func Names() []string {
 type Spec struct {
 	opts   Options
 	fields selector
-	open   func() (format, error)
+	open   func() format
 }
 
 // Parse checks the options.
 func Parse(opts Options) (*Spec, error) {
-	if opts.Encoding == "" {
-		opts.Encoding = "msgpack"
-	}
-	if opts.Missing == "" {
-		opts.Missing = MissingError
-	}
+	opts.Encoding = cmp.Or(opts.Encoding, "msgpack")
+	opts.Missing = cmp.Or(opts.Missing, MissingError)
 	if opts.Missing != MissingError && opts.Missing != MissingSkip {
 		return nil, fmt.Errorf("missing %q: want %s or %s", opts.Missing, MissingError, MissingSkip)
 	}
@@ -84,15 +100,20 @@ func Parse(opts Options) (*Spec, error) {
 	if err != nil {
 		return nil, err
 	}
-	name, arg, _ := strings.Cut(opts.Encoding, ":")
+	name, arg, hasArg := strings.Cut(opts.Encoding, ":")
 	for _, f := range formats {
 		if f.name != name {
 			continue
 		}
-		if _, err := f.open(arg); err != nil {
-			return nil, fmt.Errorf("encoding %q: %w", opts.Encoding, err)
+		if hasArg && !f.field {
+			return nil, fmt.Errorf("encoding %q: %s takes no argument", opts.Encoding, name)
 		}
-		return &Spec{opts: opts, fields: fields, open: func() (format, error) { return f.open(arg) }}, nil
+		if hasArg {
+			if fields.only, err = parseChoice(arg); err != nil {
+				return nil, fmt.Errorf("encoding %w", err)
+			}
+		}
+		return &Spec{opts, fields, f.open}, nil
 	}
 	return nil, fmt.Errorf("encoding %q is not known; there are %s", opts.Encoding, strings.Join(Names(), "; "))
 }
@@ -108,18 +129,21 @@ func (s *Spec) Options() Options {
 type Encoder struct {
 	fields selector
 	skip   bool
+	decode *decoder // nil: bytes stay bytes
 	format format
 	build  builder
-	chosen converters.Sample
+	chosen converters.Sample // what goes into the record
+	picks  []pick
+	values []converters.Field
 }
 
 // NewEncoder returns an encoder of its own memory.
 func (s *Spec) NewEncoder() *Encoder {
-	f, err := s.open()
-	if err != nil {
-		panic("encode: a parsed spec no longer opens: " + err.Error())
+	e := &Encoder{fields: s.fields, skip: s.opts.Missing == MissingSkip, format: s.open()}
+	if s.opts.Decode {
+		e.decode = newDecoder()
 	}
-	return &Encoder{fields: s.fields, skip: s.opts.Missing == MissingSkip, format: f}
+	return e
 }
 
 // A Record is the bytes of one encoded sample, in pieces.
@@ -131,11 +155,14 @@ type Record struct {
 }
 
 // Encode encodes s. The record is valid until the next call and as long as s is.
-// A sample that lacks a field is [ErrMissing], or [ErrSkip] where such are left out.
+// A sample that lacks a field is [ErrMissing], or [ErrSkip] where such are left out; one
+// that does not fit the encoding is an error of package converters.
 func (e *Encoder) Encode(s *converters.Sample) (Record, error) {
-	e.chosen.Key = s.Key
-	fields, err := e.fields.apply(e.chosen.Fields[:0], s)
-	e.chosen.Fields = fields
+	e.chosen = converters.Sample{Key: s.Key, Fields: s.Fields}
+	var err error
+	if e.decode != nil || !e.fields.all() {
+		e.chosen.Fields, err = e.choose(s)
+	}
 	if err == nil {
 		e.build.reset()
 		err = e.format.encode(&e.build, &e.chosen)
@@ -147,7 +174,27 @@ func (e *Encoder) Encode(s *converters.Sample) (Record, error) {
 		return Record{}, err
 	}
 	r := e.build.record()
-	r.Fields = e.build.fields
+	r.Fields = len(e.chosen.Fields)
 	r.LeftOut = len(s.Fields) - r.Fields
 	return r, nil
+}
+
+// choose returns the selected fields of s, decoded and under their names in the record.
+func (e *Encoder) choose(s *converters.Sample) ([]converters.Field, error) {
+	var err error
+	if e.picks, err = e.fields.apply(e.picks[:0], s); err != nil {
+		return nil, err
+	}
+	e.values = e.values[:0]
+	for _, p := range e.picks {
+		e.values = append(e.values, s.Fields[p.from])
+		f := &e.values[len(e.values)-1]
+		if e.decode != nil {
+			if f.Value, err = e.decode.field(f); err != nil {
+				return nil, fmt.Errorf("field %q: %w", f.Name, err)
+			}
+		}
+		f.Name = p.name
+	}
+	return e.values, nil
 }

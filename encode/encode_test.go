@@ -153,7 +153,7 @@ func TestEncodeRefuses(t *testing.T) {
 		{"missing raw, skip", Options{Encoding: "raw:txt", Missing: MissingSkip}, image(), ErrSkip, ""},
 		{"renamed onto another", Options{Rename: []string{"cls=jpg"}}, image(), converters.ErrDuplicate, `"cls"`},
 		{"chosen twice", Options{Fields: "jpg,png;jpg,jpg"}, image(), converters.ErrDuplicate, `"jpg" twice`},
-		{"a field named as the key", Options{}, &converters.Sample{Fields: []converters.Field{field(KeyField, "x")}}, converters.ErrDuplicate, KeyField},
+		{"a field named as the key", Options{}, &converters.Sample{Key: "k", Fields: []converters.Field{field(KeyField, "x")}}, converters.ErrDuplicate, KeyField},
 		{"over 4 GiB", Options{}, &converters.Sample{Fields: []converters.Field{{Name: "a", Value: converters.Opaque(1 << 32)}}}, converters.ErrLimit, "4 GiB"},
 		{"raw of a number", Options{Encoding: "raw:n"}, &converters.Sample{Fields: []converters.Field{{Name: "n", Value: converters.Int(1)}}}, converters.ErrUnsupported, "bytes or text"},
 	} {
@@ -170,7 +170,7 @@ func TestEncodeRefuses(t *testing.T) {
 func TestParseRefuses(t *testing.T) {
 	t.Parallel()
 	for _, opts := range []Options{
-		{Encoding: "pickled"}, {Encoding: "raw"}, {Encoding: "raw:"}, {Encoding: "raw:a;"}, {Encoding: "msgpack:x"},
+		{Encoding: "pickled"}, {Encoding: "raw:"}, {Encoding: "raw:a;"}, {Encoding: "msgpack:x"}, {Encoding: "cbor:x"}, {Encoding: "arrow:"}, {Encoding: "pickle:x"},
 		{Fields: ","}, {Fields: "a;;b"}, {Rename: []string{"a"}}, {Rename: []string{"=a"}}, {Rename: []string{"a="}},
 		{Rename: []string{"a=b", "a=c"}}, {Missing: "maybe"},
 	} {
@@ -182,7 +182,7 @@ func TestParseRefuses(t *testing.T) {
 
 func TestDescribeRefuses(t *testing.T) {
 	t.Parallel()
-	for _, record := range []string{"", "\xc0", "\x80", "\x81\xa1a\x01", "\x81\xa7__key__\x01", "\xdf\xff\xff\xff\xff", "\x82\xa7__key__\xa1k\xa1a", "JPEG"} {
+	for _, record := range []string{"", "\xc0", "\x80", "\xa0", "\x81\xa7__key__\x01", "\xdf\xff\xff\xff\xff", "\x82\xa7__key__\xa1k\xa1a", "JPEG"} {
 		if key, fields, ok := Describe([]byte(record)); ok {
 			t.Errorf("Describe(%q) = %q, %q", record, key, fields)
 		}
@@ -197,17 +197,25 @@ func TestEncodeAllocs(t *testing.T) {
 	}
 }
 
+// BenchmarkEncode encodes a small sample of three fields.
 func BenchmarkEncode(b *testing.B) {
-	enc := newEncoder(b, Options{})
 	s := &converters.Sample{Key: "0000017", Fields: []converters.Field{
-		{Name: "jpg", Value: converters.Bytes(bytes.Repeat([]byte("x"), 100_000))}, field("cls", "7"),
+		{Name: "jpg", Value: converters.Bytes(bytes.Repeat([]byte("x"), 1000))},
+		{Name: "txt", Value: converters.Text([]byte("a cat on a mat"))},
+		{Name: "cls", Value: converters.Int(7)},
 	}}
-	b.SetBytes(100_000)
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := enc.Encode(s); err != nil {
-			b.Fatal(err)
-		}
+	for _, opts := range []Options{
+		{}, {Fields: "jpg,txt,cls"}, {Encoding: "raw:jpg"}, {Encoding: "cbor"}, {Encoding: "pickle"}, {Encoding: "arrow"},
+	} {
+		b.Run(strings.TrimRight(opts.Encoding+" "+opts.Fields, " "), func(b *testing.B) {
+			enc := newEncoder(b, opts)
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := enc.Encode(s); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }
 

@@ -22,11 +22,11 @@ func parseChoice(s string) (choice, error) {
 	return names, nil
 }
 
-// in returns the index of the chosen field of s, -1 where there is none.
-func (c choice) in(fields []converters.Field) int {
+// in returns the index of the chosen pick, -1 where there is none.
+func (c choice) in(picks []pick) int {
 	for _, name := range c {
-		for i := range fields {
-			if fields[i].Name == name {
+		for i := range picks {
+			if picks[i].name == name {
 				return i
 			}
 		}
@@ -36,10 +36,22 @@ func (c choice) in(fields []converters.Field) int {
 
 func (c choice) String() string { return strings.Join(c, ";") }
 
-// A selector renames fields, then keeps the chosen ones in the chosen order.
+// A pick is a field of a sample, by index, under the name it has in the record.
+type pick struct {
+	name string
+	from int
+}
+
+// A selector renames fields, then keeps the chosen ones in the chosen order, then one.
 type selector struct {
 	renames []rename
 	keep    []choice // nil: all
+	only    choice   // nil: all; of raw:FIELD
+}
+
+// all says that every field stays as it is.
+func (sel *selector) all() bool {
+	return sel.renames == nil && sel.keep == nil && sel.only == nil
 }
 
 // A rename gives the chosen field a new name in its old place; the other fields of
@@ -78,53 +90,65 @@ func parseSelector(opts Options) (selector, error) {
 	return sel, nil
 }
 
-// apply appends the selected fields of s to dst.
-func (sel selector) apply(dst []converters.Field, s *converters.Sample) ([]converters.Field, error) {
-	dst = append(dst, s.Fields...)
+// apply appends the selected fields of s to dst, which is empty.
+func (sel *selector) apply(dst []pick, s *converters.Sample) ([]pick, error) {
+	for i := range s.Fields {
+		dst = append(dst, pick{s.Fields[i].Name, i})
+	}
 	for _, r := range sel.renames {
 		found := r.from.in(dst)
 		if found < 0 {
 			return dst, missing(r.from, s)
 		}
-		dst[found].Name = r.name
-		kept := dst[found]
-		dst = slices.DeleteFunc(dst, func(f converters.Field) bool { return slices.Contains(r.from, f.Name) && f.Name != kept.Name })
+		dst[found].name = r.name
+		dst = slices.DeleteFunc(dst, func(p pick) bool { return slices.Contains(r.from, p.name) && p.name != r.name })
 		if n := count(dst, r.name); n > 1 {
 			return dst, fmt.Errorf("%w: after --rename two fields are named %q", converters.ErrDuplicate, r.name)
 		}
 	}
-	if sel.keep == nil {
-		return dst, nil
+	if sel.keep != nil {
+		// The kept fields are put behind the rest, which is then cut off in front.
+		all := len(dst)
+		for _, c := range sel.keep {
+			found := c.in(dst[:all])
+			if found < 0 {
+				return dst, missing(c, s)
+			}
+			if count(dst[all:], dst[found].name) > 0 {
+				return dst, fmt.Errorf("%w: --fields takes %q twice", converters.ErrDuplicate, dst[found].name)
+			}
+			dst = append(dst, dst[found])
+		}
+		dst = dst[:copy(dst, dst[all:])]
 	}
-	// The kept fields are put behind the rest, which is then cut off in front.
-	all := len(dst)
-	for _, c := range sel.keep {
-		found := c.in(dst[:all])
+	if sel.only != nil {
+		found := sel.only.in(dst)
 		if found < 0 {
-			return dst, missing(c, s)
+			return dst, missing(sel.only, s)
 		}
-		if count(dst[all:], dst[found].Name) > 0 {
-			return dst, fmt.Errorf("%w: --fields takes %q twice", converters.ErrDuplicate, dst[found].Name)
-		}
-		dst = append(dst, dst[found])
+		dst = append(dst[:0], dst[found])
 	}
-	return dst[:copy(dst, dst[all:])], nil
+	return dst, nil
 }
 
-func count(fields []converters.Field, name string) int {
+func count(picks []pick, name string) int {
 	n := 0
-	for i := range fields {
-		if fields[i].Name == name {
+	for i := range picks {
+		if picks[i].name == name {
 			n++
 		}
 	}
 	return n
 }
 
-func missing(c choice, s *converters.Sample) error {
+func fieldNames(s *converters.Sample) []string {
 	names := make([]string, len(s.Fields))
-	for i, f := range s.Fields {
-		names[i] = f.Name
+	for i := range s.Fields {
+		names[i] = s.Fields[i].Name
 	}
-	return fmt.Errorf("%w: no %s (the sample has %q; --missing skip leaves such samples out)", ErrMissing, c, names)
+	return names
+}
+
+func missing(c choice, s *converters.Sample) error {
+	return fmt.Errorf("%w: no %s (the sample has %q; --missing skip leaves such samples out)", ErrMissing, c, fieldNames(s))
 }

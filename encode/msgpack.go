@@ -1,81 +1,83 @@
 package encode
 
 import (
-	"errors"
-	"fmt"
+	"encoding/binary"
 	"math"
 
-	"github.com/vmihailenco/msgpack/v5"
-
-	"github.com/ffconvert/ffconvert/converters"
+	"github.com/vmihailenco/msgpack/v5/msgpcode"
 )
 
-// KeyField is the name under which a map record holds the key of its sample.
-const KeyField = "__key__"
-
-// msgpackFormat writes {"__key__": key, field: value, …}: text as str, bytes as bin.
-type msgpackFormat struct {
-	enc *msgpack.Encoder
+func newMsgpack() format {
+	return &mapFormat{name: "MessagePack", syntax: msgpackSyntax, limit: math.MaxUint32}
 }
 
-func openMsgpack(arg string) (format, error) {
-	if arg != "" {
-		return nil, errors.New("msgpack takes no argument")
-	}
-	enc := msgpack.NewEncoder(nil)
-	enc.UseCompactInts(true)
-	enc.SetSortMapKeys(true)
-	return &msgpackFormat{enc}, nil
-}
-
-func (m *msgpackFormat) encode(b *builder, s *converters.Sample) error {
-	m.enc.ResetWriter(b)
-	if err := m.enc.EncodeMapLen(1 + len(s.Fields)); err != nil {
-		return err
-	}
-	if err := m.pair(KeyField, s.Key); err != nil {
-		return err
-	}
-	for i := range s.Fields {
-		f := &s.Fields[i]
-		if err := m.field(b, f); err != nil {
-			return fmt.Errorf("field %q: %w", f.Name, err)
+// msgpackSyntax writes every head in its shortest form: text as str, bytes as bin,
+// floats as float 64.
+func msgpackSyntax(b []byte, t token, n uint64) []byte {
+	switch t {
+	case tokenNull:
+		return append(b, msgpcode.Nil)
+	case tokenFalse:
+		return append(b, msgpcode.False)
+	case tokenTrue:
+		return append(b, msgpcode.True)
+	case tokenInt:
+		if i := int64(n); i < 0 {
+			return msgpackNegative(b, i)
 		}
+		if n <= uint64(msgpcode.PosFixedNumHigh) {
+			return append(b, byte(n))
+		}
+		return msgpackHead(b, n, msgpcode.Uint8, msgpcode.Uint16, msgpcode.Uint32)
+	case tokenUint:
+		return msgpackHead(b, n, msgpcode.Uint8, msgpcode.Uint16, msgpcode.Uint32)
+	case tokenFloat:
+		return binary.BigEndian.AppendUint64(append(b, msgpcode.Double), n)
+	case tokenText:
+		if n <= uint64(msgpcode.FixedStrMask) {
+			return append(b, msgpcode.FixedStrLow|byte(n))
+		}
+		return msgpackHead(b, n, msgpcode.Str8, msgpcode.Str16, msgpcode.Str32)
+	case tokenBytes:
+		return msgpackHead(b, n, msgpcode.Bin8, msgpcode.Bin16, msgpcode.Bin32)
+	case tokenList:
+		if n <= uint64(msgpcode.FixedArrayMask) {
+			return append(b, msgpcode.FixedArrayLow|byte(n))
+		}
+		return msgpackHead(b, n, 0, msgpcode.Array16, msgpcode.Array32)
+	case tokenMap:
+		if n <= uint64(msgpcode.FixedMapMask) {
+			return append(b, msgpcode.FixedMapLow|byte(n))
+		}
+		return msgpackHead(b, n, 0, msgpcode.Map16, msgpcode.Map32)
 	}
-	b.fields = len(s.Fields)
-	return nil
+	return b
 }
 
-func (m *msgpackFormat) pair(name, text string) error {
-	if err := m.enc.EncodeString(name); err != nil {
-		return err
+// msgpackHead appends the shortest of the codes whose argument can be n. Lists and maps
+// have no code1; a number above 32 bits is a uint 64.
+func msgpackHead(b []byte, n uint64, code1, code2, code4 byte) []byte {
+	switch {
+	case n <= math.MaxUint8 && code1 != 0:
+		return append(b, code1, byte(n))
+	case n <= math.MaxUint16:
+		return binary.BigEndian.AppendUint16(append(b, code2), uint16(n))
+	case n <= math.MaxUint32:
+		return binary.BigEndian.AppendUint32(append(b, code4), uint32(n))
 	}
-	return m.enc.EncodeString(text)
+	return binary.BigEndian.AppendUint64(append(b, msgpcode.Uint64), n)
 }
 
-func (m *msgpackFormat) field(b *builder, f *converters.Field) error {
-	if f.Name == KeyField {
-		return fmt.Errorf("%w: the record's key has that name", converters.ErrDuplicate)
+func msgpackNegative(b []byte, n int64) []byte {
+	switch {
+	case n >= -32:
+		return append(b, byte(n))
+	case n >= math.MinInt8:
+		return append(b, msgpcode.Int8, byte(n))
+	case n >= math.MinInt16:
+		return binary.BigEndian.AppendUint16(append(b, msgpcode.Int16), uint16(n))
+	case n >= math.MinInt32:
+		return binary.BigEndian.AppendUint32(append(b, msgpcode.Int32), uint32(n))
 	}
-	if err := m.enc.EncodeString(f.Name); err != nil {
-		return err
-	}
-	switch f.Value.Kind() {
-	case converters.KindBytes:
-		if f.Value.Len() > math.MaxUint32 {
-			return fmt.Errorf("%w: MessagePack holds at most 4 GiB a field, this has %d bytes", converters.ErrLimit, f.Value.Len())
-		}
-		if err := m.enc.EncodeBytesLen(int(f.Value.Len())); err != nil {
-			return err
-		}
-		b.value(f.Value)
-		return nil
-	case converters.KindText:
-		return m.enc.EncodeString(string(f.Value.Data()))
-	case converters.KindInt:
-		return m.enc.EncodeInt(f.Value.Int())
-	case converters.KindFloat:
-		return m.enc.EncodeFloat64(f.Value.Float())
-	}
-	return m.enc.Encode(f.Value.Nested())
+	return binary.BigEndian.AppendUint64(append(b, msgpcode.Int64), uint64(n))
 }

@@ -1,35 +1,24 @@
 package encode
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// rawFormat writes the bytes of one field and nothing else.
-type rawFormat struct {
-	field choice
-}
+// rawFormat writes the bytes of the sample's only field and nothing else.
+type rawFormat struct{}
 
-func openRaw(arg string) (format, error) {
-	if arg == "" {
-		return nil, errors.New("want raw:FIELD, the field whose bytes are the record")
-	}
-	c, err := parseChoice(arg)
-	return rawFormat{c}, err
-}
+func newRaw() format { return rawFormat{} }
 
-func (f rawFormat) encode(b *builder, s *converters.Sample) error {
-	i := f.field.in(s.Fields)
-	if i < 0 {
-		return missing(f.field, s)
+func (rawFormat) encode(b *builder, s *converters.Sample) error {
+	if len(s.Fields) != 1 {
+		return fmt.Errorf("%w: raw takes a sample of one field, this has %q; name one with raw:FIELD", converters.ErrUnsupported, fieldNames(s))
 	}
-	v := s.Fields[i].Value
-	if v.Kind() > converters.KindText {
-		return fmt.Errorf("field %q: %w: raw takes bytes or text", s.Fields[i].Name, converters.ErrUnsupported)
+	f := &s.Fields[0]
+	if f.Value.Kind() > converters.KindText {
+		return fmt.Errorf("field %q: %w: raw takes bytes or text; --encode msgpack takes any value", f.Name, converters.ErrUnsupported)
 	}
-	b.value(v)
-	b.fields = 1
+	b.value(&f.Value)
 	return nil
 }

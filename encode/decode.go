@@ -1,0 +1,145 @@
+package encode
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/fxamacker/cbor/v2"
+	"github.com/vmihailenco/msgpack/v5"
+
+	"github.com/ffconvert/ffconvert/converters"
+)
+
+// Limits of what Decode takes. A decoded value may need forty times the memory of its
+// bytes (a list of empty lists), hence the first; the second bounds the stack.
+const (
+	maxDecode = 64 << 20 // bytes of a field
+	maxDepth  = 32       // lists and maps in one another
+)
+
+// Decodable says whether Options.Decode turns the bytes of the named field into a value.
+// What such a field adds to a record depends on its contents, so a shape must carry them.
+//
+// The part of the name behind the last dot decides, in any case: cls and index hold a
+// decimal integer, txt and text UTF-8, json, mp, msgpack and cbor a value. Nothing else is
+// decodable, pickles (pyd, pth) least of all.
+func Decodable(field string) bool { return decodingOf(field) != nil }
+
+func decodingOf(field string) func(*decoder, []byte) (converters.Value, error) {
+	switch strings.ToLower(field[strings.LastIndexByte(field, '.')+1:]) {
+	case "cls", "index":
+		return (*decoder).integer
+	case "txt", "text":
+		return (*decoder).text
+	case "json":
+		return (*decoder).json
+	case "mp", "msgpack":
+		return (*decoder).msgpack
+	case "cbor":
+		return (*decoder).cbor
+	}
+	return nil
+}
+
+// A decoder decodes one field after another.
+type decoder struct {
+	data   []byte // the field, where the reader reads it
+	reader bytes.Reader
+	mp     *msgpack.Decoder
+	cborDM cbor.DecMode
+}
+
+func newDecoder() *decoder {
+	return &decoder{mp: msgpack.NewDecoder(nil), cborDM: newCBORDecMode()}
+}
+
+// field returns the decoded value of f, or the value that it has where f is not decodable
+// or no bytes.
+func (d *decoder) field(f *converters.Field) (converters.Value, error) {
+	v := f.Value
+	decode := decodingOf(f.Name)
+	if decode == nil || v.Kind() != converters.KindBytes {
+		return v, nil
+	}
+	if v.Len() > maxDecode {
+		return v, fmt.Errorf("%w: it has %d bytes, at most %d are decoded; without --decode it stays bytes", converters.ErrLimit, v.Len(), maxDecode)
+	}
+	if v.Unread() {
+		return v, errors.New("internal error: the index did not read a field that is to be decoded")
+	}
+	decoded, err := decode(d, v.Data())
+	if err != nil {
+		return v, fmt.Errorf("%w; without --decode it stays bytes", err)
+	}
+	return decoded, nil
+}
+
+func malformed(format string, args ...any) error {
+	return fmt.Errorf("%w: %w", converters.ErrMalformed, fmt.Errorf(format, args...))
+}
+
+// unexpected says why a library could not decode.
+func unexpected(what string, err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return malformed("%s ends too early", what)
+	}
+	return malformed("bad %s: %w", what, err)
+}
+
+func tooDeep() error {
+	return fmt.Errorf("%w: lists and maps are nested more than %d deep", converters.ErrLimit, maxDepth)
+}
+
+// integer takes what Python's int takes of decimal digits: a sign, blanks around.
+func (d *decoder) integer(data []byte) (converters.Value, error) {
+	n, err := strconv.ParseInt(string(bytes.TrimSpace(data)), 10, 64)
+	switch {
+	case errors.Is(err, strconv.ErrRange):
+		return converters.Value{}, fmt.Errorf("%w: %.40q does not fit into 64 bits", converters.ErrUnsupported, data)
+	case err != nil:
+		return converters.Value{}, malformed("%.40q is no integer", data)
+	}
+	return converters.Int(n), nil
+}
+
+func (d *decoder) text(data []byte) (converters.Value, error) {
+	if err := checkUTF8(data); err != nil {
+		return converters.Value{}, err
+	}
+	return converters.Text(data), nil
+}
+
+func checkUTF8(data []byte) error {
+	if utf8.Valid(data) {
+		return nil
+	}
+	at := 0
+	for at < len(data) {
+		r, n := utf8.DecodeRune(data[at:])
+		if r == utf8.RuneError && n == 1 {
+			break
+		}
+		at += n
+	}
+	return malformed("it is not UTF-8 at byte %d", at)
+}
+
+// valueOf returns the Value of a nested value, which may be a plain one.
+func valueOf(x any) converters.Value {
+	switch x := x.(type) {
+	case int64:
+		return converters.Int(x)
+	case float64:
+		return converters.Float(x)
+	case string:
+		return converters.Text([]byte(x))
+	case []byte:
+		return converters.Bytes(x)
+	}
+	return converters.Nested(x)
+}

@@ -1,0 +1,237 @@
+package encode
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/ffconvert/ffconvert/converters"
+)
+
+// KeyField is the name under which a map record holds the key of its sample. A sample
+// without a key has no such entry.
+const KeyField = "__key__"
+
+// A token is what a record of maps is made of. What n means in a syntax is in brackets.
+type token uint8
+
+const (
+	tokenBegin token = iota // before the record
+	tokenEnd                // behind it
+	tokenNull
+	tokenFalse
+	tokenTrue
+	tokenInt     // [an int64]
+	tokenUint    // [above math.MaxInt64]
+	tokenFloat   // [the bits of a float64]
+	tokenText    // before text [bytes of UTF-8 that follow]
+	tokenBytes   // before bytes [bytes that follow]
+	tokenList    // before a list [elements that follow]
+	tokenListEnd // behind it
+	tokenMap     // before a map [keys that follow, each before its value]
+	tokenMapEnd  // behind it
+)
+
+// A syntax appends to b what one encoding writes for a token.
+type syntax func(b []byte, t token, n uint64) []byte
+
+// A mapFormat writes {"__key__": key, field: value, …}. Fields keep their order. The keys
+// of nested maps are sorted: text by length, then bytewise, as RFC 8949 (4.2.1) sorts
+// them; other keys by their encoded bytes.
+type mapFormat struct {
+	name   string
+	syntax syntax
+	limit  uint64   // largest n of text, bytes, a list, a map
+	names  []string // the sorted keys of the maps that are being written
+}
+
+func (m *mapFormat) encode(b *builder, s *converters.Sample) error {
+	n := len(s.Fields)
+	if s.Key != "" {
+		n++
+	}
+	m.put(b, tokenBegin, 0)
+	m.put(b, tokenMap, uint64(n))
+	if s.Key != "" {
+		if err := m.text(b, KeyField); err != nil {
+			return err
+		}
+		if err := m.text(b, s.Key); err != nil {
+			return fmt.Errorf("key: %w", err)
+		}
+	}
+	for i := range s.Fields {
+		f := &s.Fields[i]
+		if err := checkName(s, f); err != nil {
+			return err
+		}
+		if err := m.text(b, f.Name); err != nil {
+			return err
+		}
+		if err := m.value(b, &f.Value); err != nil {
+			return fmt.Errorf("field %q: %w", f.Name, err)
+		}
+	}
+	m.put(b, tokenMapEnd, 0)
+	m.put(b, tokenEnd, 0)
+	return nil
+}
+
+// checkName refuses a field that has the name of the sample's key.
+func checkName(s *converters.Sample, f *converters.Field) error {
+	if f.Name == KeyField && s.Key != "" {
+		return fmt.Errorf("field %q: %w: the record's key has that name", f.Name, converters.ErrDuplicate)
+	}
+	return nil
+}
+
+func (m *mapFormat) put(b *builder, t token, n uint64) { b.written = m.syntax(b.written, t, n) }
+
+// head puts a token whose n is a length or a count.
+func (m *mapFormat) head(b *builder, t token, n int64) error {
+	if uint64(n) > m.limit {
+		return fmt.Errorf("%w: %s holds at most 4 GiB a value and 4 Gi elements, this has %d", converters.ErrLimit, m.name, n)
+	}
+	m.put(b, t, uint64(n))
+	return nil
+}
+
+func (m *mapFormat) text(b *builder, s string) error {
+	if err := m.head(b, tokenText, int64(len(s))); err != nil {
+		return err
+	}
+	b.written = append(b.written, s...)
+	return nil
+}
+
+func (m *mapFormat) value(b *builder, v *converters.Value) error {
+	switch v.Kind() {
+	case converters.KindBytes, converters.KindText:
+		t := tokenBytes
+		if v.Kind() == converters.KindText {
+			t = tokenText
+		}
+		if err := m.head(b, t, v.Len()); err != nil {
+			return err
+		}
+		b.value(v)
+	case converters.KindInt:
+		m.put(b, tokenInt, uint64(v.Int()))
+	case converters.KindFloat:
+		m.put(b, tokenFloat, math.Float64bits(v.Float()))
+	default:
+		return m.nested(b, v.Nested())
+	}
+	return nil
+}
+
+// nested writes one of the forms that [converters.Nested] takes.
+func (m *mapFormat) nested(b *builder, x any) error {
+	switch x := x.(type) {
+	case nil:
+		m.put(b, tokenNull, 0)
+	case bool:
+		if x {
+			m.put(b, tokenTrue, 0)
+		} else {
+			m.put(b, tokenFalse, 0)
+		}
+	case int64:
+		m.put(b, tokenInt, uint64(x))
+	case uint64:
+		if x > math.MaxInt64 {
+			m.put(b, tokenUint, x)
+		} else {
+			m.put(b, tokenInt, x)
+		}
+	case float64:
+		m.put(b, tokenFloat, math.Float64bits(x))
+	case string:
+		return m.text(b, x)
+	case []byte:
+		v := converters.Bytes(x)
+		return m.value(b, &v)
+	case []any:
+		return m.list(b, x)
+	case converters.Column:
+		return m.list(b, x.Values)
+	case map[string]any:
+		return m.textMap(b, x)
+	case map[any]any:
+		return m.anyMap(b, x)
+	default:
+		return fmt.Errorf("%w: a nested value of the Go type %T", converters.ErrUnsupported, x)
+	}
+	return nil
+}
+
+func (m *mapFormat) list(b *builder, list []any) error {
+	if err := m.head(b, tokenList, int64(len(list))); err != nil {
+		return err
+	}
+	for _, x := range list {
+		if err := m.nested(b, x); err != nil {
+			return err
+		}
+	}
+	m.put(b, tokenListEnd, 0)
+	return nil
+}
+
+func (m *mapFormat) textMap(b *builder, x map[string]any) error {
+	if err := m.head(b, tokenMap, int64(len(x))); err != nil {
+		return err
+	}
+	mark := len(m.names)
+	defer func() { m.names = m.names[:mark] }()
+	for name := range x {
+		m.names = append(m.names, name)
+	}
+	names := m.names[mark:]
+	slices.SortFunc(names, func(a, b string) int {
+		return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b))
+	})
+	for _, name := range names {
+		if err := m.text(b, name); err != nil {
+			return err
+		}
+		if err := m.nested(b, x[name]); err != nil {
+			return err
+		}
+	}
+	m.put(b, tokenMapEnd, 0)
+	return nil
+}
+
+func (m *mapFormat) anyMap(b *builder, x map[any]any) error {
+	if err := m.head(b, tokenMap, int64(len(x))); err != nil {
+		return err
+	}
+	type entry struct {
+		key   []byte
+		value any
+	}
+	entries := make([]entry, 0, len(x))
+	for k, v := range x {
+		var key builder
+		if err := m.nested(&key, k); err != nil {
+			return err
+		}
+		entries = append(entries, entry{key.written, v})
+	}
+	slices.SortFunc(entries, func(a, b entry) int { return bytes.Compare(a.key, b.key) })
+	for i, e := range entries {
+		if i > 0 && bytes.Equal(e.key, entries[i-1].key) {
+			return fmt.Errorf("%w: two keys of a map are encoded alike", converters.ErrDuplicate)
+		}
+		b.written = append(b.written, e.key...)
+		if err := m.nested(b, e.value); err != nil {
+			return err
+		}
+	}
+	m.put(b, tokenMapEnd, 0)
+	return nil
+}

@@ -1,0 +1,45 @@
+package encode
+
+import (
+	"math"
+
+	"github.com/ffconvert/ffconvert/internal/pickle"
+)
+
+func newPickle() format {
+	return &mapFormat{name: "pickle", syntax: pickleSyntax, limit: math.MaxInt64}
+}
+
+// pickleSyntax writes protocol 4, in opcodes that push data or put it into a dict or a
+// list. None of them imports or calls anything.
+func pickleSyntax(b []byte, t token, n uint64) []byte {
+	switch t {
+	case tokenBegin:
+		return pickle.Begin(b)
+	case tokenEnd:
+		return append(b, pickle.Stop)
+	case tokenNull:
+		return append(b, pickle.None)
+	case tokenFalse, tokenTrue:
+		return pickle.AppendBool(b, t == tokenTrue)
+	case tokenInt:
+		return pickle.AppendInt(b, int64(n))
+	case tokenUint:
+		return pickle.AppendUint(b, n)
+	case tokenFloat:
+		return pickle.AppendFloat(b, math.Float64frombits(n))
+	case tokenText:
+		return pickle.AppendTextHead(b, int64(n))
+	case tokenBytes:
+		return pickle.AppendBytesHead(b, int64(n))
+	case tokenList:
+		return append(b, pickle.EmptyList, pickle.Mark)
+	case tokenListEnd:
+		return append(b, pickle.Appends)
+	case tokenMap:
+		return append(b, pickle.EmptyDict, pickle.Mark)
+	case tokenMapEnd:
+		return append(b, pickle.SetItems)
+	}
+	return b
+}

@@ -1,0 +1,228 @@
+package encode
+
+import (
+	"bytes"
+	"encoding/hex"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/ffconvert/ffconvert/converters"
+)
+
+// randomSample makes a sample of any kinds of values; nested ones where nested says so.
+func randomSample(r *rand.Rand, nested bool) *converters.Sample {
+	s := &converters.Sample{}
+	if r.IntN(4) > 0 {
+		s.Key = "k" + randomText(r)
+	}
+	for i := range r.IntN(20) {
+		f := converters.Field{Name: fmt.Sprintf("%s.%d", randomText(r), i)}
+		kinds := 4
+		if nested {
+			kinds++
+		}
+		switch r.IntN(kinds) {
+		case 0:
+			f.Value = converters.Bytes(randomBytes(r))
+		case 1:
+			f.Value = converters.Text([]byte(randomText(r)))
+		case 2:
+			f.Value = converters.Int(randomInt(r))
+		case 3:
+			f.Value = converters.Float(randomFloat(r))
+		case 4:
+			f.Value = converters.Nested(randomNested(r, 4))
+		}
+		s.Fields = append(s.Fields, f)
+	}
+	return s
+}
+
+// randomSize is about one of the sizes at which a head grows.
+func randomSize(r *rand.Rand) int {
+	edges := []int{0, 15, 16, 23, 24, 31, 32, smallValue, 255, 256}
+	if r.IntN(50) == 0 {
+		edges = []int{65_535, 65_536}
+	}
+	return max(0, edges[r.IntN(len(edges))]+r.IntN(3)-1)
+}
+
+func randomBytes(r *rand.Rand) []byte {
+	b := make([]byte, randomSize(r))
+	for i := range b {
+		b[i] = byte(r.Uint32())
+	}
+	return b
+}
+
+func randomText(r *rand.Rand) string {
+	alphabet := []rune("aZ09._-/\x00\n\"\\äß漢😀\U0010FFFF")
+	var b strings.Builder
+	for range randomSize(r) {
+		b.WriteRune(alphabet[r.IntN(len(alphabet))])
+	}
+	return b.String()
+}
+
+func randomInt(r *rand.Rand) int64 {
+	n := int64(1) << r.IntN(64)
+	return []int64{n, -n, n - 1, -n - 1, 0}[r.IntN(5)]
+}
+
+func randomFloat(r *rand.Rand) float64 {
+	return []float64{
+		0, math.Copysign(0, -1), 1, -1.5, math.Inf(1), math.Inf(-1), math.NaN(), math.MaxFloat64,
+		math.SmallestNonzeroFloat64, r.NormFloat64(),
+	}[r.IntN(10)]
+}
+
+func randomNested(r *rand.Rand, depth int) any {
+	kinds := 7
+	if depth > 0 {
+		kinds = 11
+	}
+	switch r.IntN(kinds) {
+	case 0:
+		return nil
+	case 1:
+		return r.IntN(2) == 0
+	case 2:
+		return randomInt(r)
+	case 3:
+		return r.Uint64()
+	case 4:
+		return randomFloat(r)
+	case 5:
+		return randomText(r)
+	case 6:
+		return randomBytes(r)
+	case 7:
+		list := []any{}
+		for range r.IntN(40) {
+			list = append(list, randomNested(r, depth-2))
+		}
+		return list
+	case 8:
+		m := map[string]any{}
+		for range r.IntN(40) {
+			m[randomText(r)] = randomNested(r, depth-2)
+		}
+		return m
+	case 9: // keys that Python tells apart: not 1 and 1.0 and True
+		m := map[any]any{nil: randomNested(r, depth-2), true: int64(1)}
+		for range r.IntN(20) {
+			m[randomText(r)] = randomNested(r, depth-2)
+			m[int64(2+r.IntN(1000))] = randomNested(r, depth-2)
+			m[int64(-r.IntN(1000))] = nil
+			m[uint64(math.MaxInt64)+1+uint64(r.IntN(100))] = false
+			m[r.Float64()/2+0.1] = randomText(r)
+		}
+		return m
+	}
+	return randomColumn(r, 1+r.IntN(20))
+}
+
+func randomColumn(r *rand.Rand, rows int) converters.Column {
+	c := converters.Column{Type: []string{"int64", "float64", "float32", "bool", "str"}[r.IntN(5)]}
+	for range rows {
+		var x any
+		switch c.Type {
+		case "int64":
+			x = randomInt(r)
+		case "float64":
+			x = randomFloat(r)
+		case "float32":
+			x = float64(float32(r.NormFloat64()))
+		case "bool":
+			x = r.IntN(2) == 0
+		case "str":
+			x = randomText(r)
+		}
+		if r.IntN(5) == 0 {
+			x = nil
+		}
+		c.Values = append(c.Values, x)
+	}
+	return c
+}
+
+// canonSample is what a record of the sample must say; canon of each value. The key and the
+// fields are in order. The script of python_test.go writes the same.
+func canonSample(s *converters.Sample) string {
+	var pairs []string
+	if s.Key != "" {
+		pairs = append(pairs, canon(KeyField)+"="+canon(s.Key))
+	}
+	for _, f := range s.Fields {
+		pairs = append(pairs, canon(f.Name)+"="+canon(plain(f.Value)))
+	}
+	return strings.Join(pairs, ";")
+}
+
+// plain is the Go value of v.
+func plain(v converters.Value) any {
+	switch v.Kind() {
+	case converters.KindBytes:
+		return bytes.Clone(v.Data())
+	case converters.KindText:
+		return string(v.Data())
+	case converters.KindInt:
+		return v.Int()
+	case converters.KindFloat:
+		return v.Float()
+	}
+	return v.Nested()
+}
+
+func canon(x any) string {
+	switch x := x.(type) {
+	case nil:
+		return "n"
+	case bool:
+		return fmt.Sprint(x)
+	case float32:
+		return canon(float64(x))
+	case float64:
+		if math.IsNaN(x) {
+			return "nan"
+		}
+		return fmt.Sprintf("f%016x", math.Float64bits(x))
+	case string:
+		return "s" + hex.EncodeToString([]byte(x))
+	case []byte:
+		return "b" + hex.EncodeToString(x)
+	case converters.Column:
+		return canon(x.Values)
+	case []any:
+		var parts []string
+		for _, e := range x {
+			parts = append(parts, canon(e))
+		}
+		return "[" + strings.Join(parts, ",") + "]"
+	case map[string]any:
+		var parts []string
+		for k, e := range x {
+			parts = append(parts, canon(k)+":"+canon(e))
+		}
+		return canonMap(parts)
+	case map[any]any:
+		var parts []string
+		for k, e := range x {
+			parts = append(parts, canon(k)+":"+canon(e))
+		}
+		return canonMap(parts)
+	}
+	if v := reflect.ValueOf(x); v.CanInt() || v.CanUint() {
+		return fmt.Sprintf("i%d", x)
+	}
+	return fmt.Sprintf("? %T", x)
+}
+
+func canonMap(parts []string) string {
+	slices.Sort(parts)
+	return "{" + strings.Join(parts, ",") + "}"
+}

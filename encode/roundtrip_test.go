@@ -1,0 +1,219 @@
+package encode
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/fxamacker/cbor/v2"
+	"github.com/vmihailenco/msgpack/v5"
+
+	"github.com/ffconvert/ffconvert/converters"
+)
+
+const randomSamples = 300
+
+// encodeBoth encodes s, and s as an index has it, which must have the same size.
+func encodeBoth(t *testing.T, enc *Encoder, s *converters.Sample) []byte {
+	t.Helper()
+	rec, err := enc.Encode(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := slices.Concat(rec.Parts...)
+	if rec.Size != int64(len(data)) || rec.Fields != len(s.Fields) || rec.LeftOut != 0 {
+		t.Fatalf("size %d, %d fields, %d left out; want %d, %d, 0", rec.Size, rec.Fields, rec.LeftOut, len(data), len(s.Fields))
+	}
+	shape, err := enc.Encode(shapeOf(s))
+	if err != nil || shape.Size != rec.Size || shape.Fields != rec.Fields {
+		t.Fatalf("the shape encodes to %d bytes, %d fields, %v; the sample to %d, %d", shape.Size, shape.Fields, err, rec.Size, rec.Fields)
+	}
+	return data
+}
+
+// What every reader of a map reads: the format's library in Go, and that of Python.
+func TestRoundTrip(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		encoding string
+		python   byte
+		read     func([]byte) (any, error) // nil: there is no library in Go
+	}{
+		{"msgpack", 'm', func(b []byte) (any, error) {
+			dec := msgpack.NewDecoder(bytes.NewReader(b))
+			dec.SetMapDecoder(func(d *msgpack.Decoder) (any, error) { return d.DecodeUntypedMap() })
+			return dec.DecodeInterface()
+		}},
+		{"cbor", 'c', func(b []byte) (x any, err error) { return x, cbor.Unmarshal(b, &x) }},
+		{"pickle", 'p', nil},
+	} {
+		t.Run(row.encoding, func(t *testing.T) {
+			t.Parallel()
+			py := startPython(t)
+			r := rand.New(rand.NewPCG(4, uint64(row.python)))
+			enc := newEncoder(t, Options{Encoding: row.encoding})
+			for i := range randomSamples {
+				s := randomSample(r, true)
+				data := encodeBoth(t, enc, s)
+				var got string
+				if py.ask(row.python, data, &got); got != canonSample(s) {
+					t.Fatalf("sample %d, Python:\ngot  %.2000s\nwant %.2000s", i, got, canonSample(s))
+				}
+				if row.read != nil {
+					x, err := row.read(data)
+					if want := canon(mapOf(s)); err != nil || canon(x) != want {
+						t.Fatalf("sample %d: %v\ngot  %.2000s\nwant %.2000s", i, err, canon(x), want)
+					}
+				}
+				describes(t, row.encoding, data, s)
+			}
+		})
+	}
+}
+
+func mapOf(s *converters.Sample) map[string]any {
+	m := map[string]any{}
+	if s.Key != "" {
+		m[KeyField] = s.Key
+	}
+	for _, f := range s.Fields {
+		m[f.Name] = plain(f.Value)
+	}
+	return m
+}
+
+// describes checks that Describe knows the record of s, unless that is empty or a pickle.
+func describes(t *testing.T, encoding string, data []byte, s *converters.Sample) {
+	t.Helper()
+	key, fields, ok := Describe(data)
+	known := encoding != "pickle" && (s.Key != "" || len(s.Fields) > 0)
+	if ok != known || known && (key != s.Key || !slices.Equal(fields, fieldNames(s))) {
+		t.Fatalf("%s: described as %q, %q, %v", encoding, key, fields, ok)
+	}
+}
+
+// The values of floats, raw, are what numpy reads.
+func TestRawNumpy(t *testing.T) {
+	t.Parallel()
+	py := startPython(t)
+	r := rand.New(rand.NewPCG(5, 0))
+	enc := newEncoder(t, Options{Encoding: "raw"})
+	for range 50 {
+		var row []any
+		var packed []byte
+		for range r.IntN(20) {
+			x := randomFloat(r)
+			row = append(row, x)
+			packed = binary.LittleEndian.AppendUint64(packed, math.Float64bits(x))
+		}
+		data := encodeBoth(t, enc, &converters.Sample{Fields: []converters.Field{{Name: "row", Value: converters.Bytes(packed)}}})
+		var got string
+		if py.ask('r', data, &got); got != canon(row) {
+			t.Fatalf("got  %s\nwant %s", got, canon(row))
+		}
+	}
+}
+
+// A pickle builds data and does nothing else.
+func TestPickleOpcodes(t *testing.T) {
+	t.Parallel()
+	allowed := []string{
+		"PROTO", "STOP", "MARK", "NONE", "NEWTRUE", "NEWFALSE", "BININT", "BININT1", "BININT2", "LONG1", "BINFLOAT",
+		"SHORT_BINUNICODE", "BINUNICODE", "SHORT_BINBYTES", "BINBYTES", "EMPTY_LIST", "APPENDS", "EMPTY_DICT", "SETITEMS",
+	}
+	py := startPython(t)
+	r := rand.New(rand.NewPCG(6, 0))
+	enc := newEncoder(t, Options{Encoding: "pickle"})
+	seen := map[string]bool{}
+	for range 100 {
+		var ops []string
+		py.ask('o', encodeBoth(t, enc, randomSample(r, true)), &ops)
+		for i, op := range ops {
+			if !slices.Contains(allowed, op) || (op == "STOP") != (i == len(ops)-1) || (op == "PROTO") != (i == 0) {
+				t.Fatalf("opcode %d is %s", i, op)
+			}
+			seen[op] = true
+		}
+	}
+	if len(seen) != len(allowed) {
+		t.Errorf("only %d of %d opcodes were tried", len(seen), len(allowed))
+	}
+}
+
+// The bytes of a record depend on the values alone, not on the order of a Go map.
+func TestDeterministic(t *testing.T) {
+	t.Parallel()
+	for _, encoding := range []string{"msgpack", "cbor", "pickle"} {
+		enc := newEncoder(t, Options{Encoding: encoding})
+		var first []byte
+		for range 20 {
+			r := rand.New(rand.NewPCG(7, 0))
+			var all []byte
+			for range 20 {
+				all = append(all, encodeBoth(t, enc, randomSample(r, true))...)
+			}
+			if first == nil {
+				first = all
+			}
+			if !bytes.Equal(all, first) {
+				t.Fatalf("%s: two encodings of one sample differ", encoding)
+			}
+		}
+	}
+}
+
+// Nested maps are sorted as RFC 8949 (4.2.1) sorts them, in each encoding.
+func TestNestedOrder(t *testing.T) {
+	t.Parallel()
+	s := &converters.Sample{Fields: []converters.Field{
+		{Name: "m", Value: converters.Nested(map[string]any{"aa": nil, "b": nil, "a": map[string]any{"z": nil, "y": nil}, "": nil})},
+		{Name: "n", Value: converters.Nested(map[any]any{"a": nil, int64(-1): nil, int64(300): nil, int64(7): nil})},
+	}}
+	for encoding, want := range map[string]string{
+		"msgpack": "\x82\xa1m\x84\xa0\xc0\xa1a\x82\xa1y\xc0\xa1z\xc0\xa1b\xc0\xa2aa\xc0\xa1n\x84\x07\xc0\xa1a\xc0\xcd\x01\x2c\xc0\xff\xc0",
+		"cbor":    "\xa2\x61m\xa4\x60\xf6\x61a\xa2\x61y\xf6\x61z\xf6\x61b\xf6\x62aa\xf6\x61n\xa4\x07\xf6\x19\x01\x2c\xf6\x20\xf6\x61a\xf6",
+		"pickle":  "\x80\x04}(\x8c\x01m}(\x8c\x00N\x8c\x01a}(\x8c\x01yN\x8c\x01zNu\x8c\x01bN\x8c\x02aaNu\x8c\x01n}(J\xff\xff\xff\xffNK\x07NM\x2c\x01N\x8c\x01aNuu.",
+	} {
+		if got := string(encodeBoth(t, newEncoder(t, Options{Encoding: encoding}), s)); got != want {
+			t.Errorf("%s:\ngot  %q\nwant %q", encoding, got, want)
+		}
+	}
+}
+
+// Every number and length at which a head grows is written as the libraries write it.
+func TestHeads(t *testing.T) {
+	t.Parallel()
+	check := func(what string, n int64, got, want []byte, err error) {
+		if err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s %d: %x, want %x, %v", what, n, got, want, err)
+		}
+	}
+	for shift := range 64 {
+		p := int64(1) << shift
+		for _, n := range []int64{p - 2, p - 1, p, p + 1, p + p/2, -p - 1, -p, -p + 1} {
+			var b bytes.Buffer
+			lib := msgpack.NewEncoder(&b)
+			err := lib.EncodeInt(n)
+			check("msgpack int", n, msgpackSyntax(nil, tokenInt, uint64(n)), b.Bytes(), err)
+			want, err := cbor.Marshal(n)
+			check("cbor int", n, cborSyntax(nil, tokenInt, uint64(n)), want, err)
+			for token, write := range map[token]func(int) error{
+				tokenList: lib.EncodeArrayLen, tokenMap: lib.EncodeMapLen, tokenBytes: lib.EncodeBytesLen,
+			} {
+				if 0 <= n && n <= math.MaxUint32 {
+					b.Reset()
+					err := write(int(n))
+					check("msgpack length", n, msgpackSyntax(nil, token, uint64(n)), b.Bytes(), err)
+				}
+			}
+			if 0 <= n && n < 70_000 {
+				b.Reset()
+				err := lib.EncodeString(string(make([]byte, n)))
+				check("msgpack text", n, msgpackSyntax(nil, tokenText, uint64(n)), b.Bytes()[:b.Len()-int(n)], err)
+			}
+		}
+	}
+}
