@@ -1,0 +1,136 @@
+package cbor
+
+import (
+	"bufio"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/ffconvert/ffconvert/converters"
+)
+
+var benchCases = []struct {
+	name  string
+	items int
+	opts  Options
+	make  func(b []byte, i int) []byte
+}{
+	{"small", 500_000, Options{Items: true}, smallItem},
+	{"small/fields", 500_000, Options{}, smallItem},
+	{"small/keyless", 500_000, Options{Items: true}, smallKeyless},
+	{"small/msgpack", 500_000, Options{Items: true, MessagePack: true}, smallMessagePack},
+	{"100KB", 1_000, Options{Items: true}, image},
+	{"100KB/fields", 1_000, Options{}, image},
+}
+
+// smallItem is {"__key__": "000123", "x": 1.5, "label": 3}, 40 bytes.
+func smallItem(b []byte, i int) []byte {
+	b = fmt.Appendf(b, "\xa3\x67__key__\x66%06d\x61x\xfb", i)
+	b = binary.BigEndian.AppendUint64(b, math.Float64bits(1.5))
+	return append(b, "\x65label\x03"...)
+}
+
+func smallKeyless(b []byte, i int) []byte {
+	b = fmt.Appendf(b, "\xa3\x62id\x66%06d\x61x\xfb", i)
+	b = binary.BigEndian.AppendUint64(b, math.Float64bits(1.5))
+	return append(b, "\x65label\x03"...)
+}
+
+func smallMessagePack(b []byte, i int) []byte {
+	b = fmt.Appendf(b, "\x83\xa7__key__\xa6%06d\xa1x\xcb", i)
+	b = binary.BigEndian.AppendUint64(b, math.Float64bits(1.5))
+	return append(b, "\xa5label\x03"...)
+}
+
+// image is {"__key__": "000123", "jpg": 100,000 bytes}.
+func image(b []byte, i int) []byte {
+	b = fmt.Appendf(b, "\xa2\x67__key__\x66%06d\x63jpg\x5a", i)
+	b = binary.BigEndian.AppendUint32(b, 100_000)
+	return append(b, make([]byte, 100_000)...)
+}
+
+// benchPart writes the items of a case, all of one size.
+func benchPart(b *testing.B, items int, make func([]byte, int) []byte, opts Options) (*Source, int64) {
+	b.Helper()
+	path := filepath.Join(b.TempDir(), "bench.cbor")
+	f, err := os.Create(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer f.Close()
+	w := bufio.NewWriterSize(f, 1<<20)
+	var item []byte
+	for i := range items {
+		item = make(item[:0], i)
+		w.Write(item)
+	}
+	if err := w.Flush(); err != nil {
+		b.Fatal(err)
+	}
+	return openFiles(b, opts, path), int64(len(item))
+}
+
+func perItem(b *testing.B, items int) {
+	n := float64(b.N) * float64(items)
+	b.ReportMetric(b.Elapsed().Seconds()*1e9/n, "ns/item")
+	b.ReportMetric(n/b.Elapsed().Seconds(), "items/s")
+}
+
+func BenchmarkIndex(b *testing.B) {
+	for _, c := range benchCases {
+		b.Run(c.name, func(b *testing.B) {
+			src, _ := benchPart(b, c.items, c.make, c.opts)
+			b.SetBytes(src.parts[0].Size)
+			b.ReportAllocs()
+			for b.Loop() {
+				for _, err := range src.Index(b.Context(), 0) {
+					if err != nil {
+						b.Fatal(err)
+					}
+				}
+			}
+			perItem(b, c.items)
+		})
+	}
+}
+
+func BenchmarkRead(b *testing.B) {
+	for _, c := range benchCases {
+		b.Run(c.name, func(b *testing.B) {
+			src, _ := benchPart(b, c.items, c.make, c.opts)
+			b.SetBytes(src.parts[0].Size)
+			b.ReportAllocs()
+			for b.Loop() {
+				for _, err := range src.Read(b.Context(), converters.Run{Count: int64(c.items)}) {
+					if err != nil {
+						b.Fatal(err)
+					}
+				}
+			}
+			perItem(b, c.items)
+		})
+	}
+}
+
+// BenchmarkReadOne is what a shuffled plan does: runs of one sample.
+func BenchmarkReadOne(b *testing.B) {
+	for _, c := range benchCases {
+		b.Run(c.name, func(b *testing.B) {
+			src, size := benchPart(b, c.items, c.make, c.opts)
+			b.SetBytes(size)
+			b.ReportAllocs()
+			i := int64(0)
+			for b.Loop() {
+				i = (i*5 + 3) % int64(c.items)
+				for _, err := range src.Read(b.Context(), converters.Run{First: i, Off: i * size, Count: 1}) {
+					if err != nil {
+						b.Fatal(err)
+					}
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,186 @@
+package cbor
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/ffconvert/ffconvert/converters"
+)
+
+// Tags that have a meaning here; any other is refused where a value is decoded.
+const (
+	positiveBig   = 2     // a byte string is an integer (RFC 8949, 3.4.3)
+	negativeBig   = 3     // −1 less it
+	selfDescribed = 55799 // says nothing but "this is CBOR" (RFC 8949, 3.4.6)
+)
+
+// errBelow is an integer that has no type in Go.
+var errBelow = fmt.Errorf("%w: an integer below -2⁶³", converters.ErrUnsupported)
+
+// A decoder makes the forms that converters.Nested takes of items that were walked: all
+// of them are there, and none nests too deep.
+type decoder struct {
+	forms *forms
+	b     []byte
+}
+
+// head passes one head.
+func (d *decoder) head() head {
+	b := d.b
+	if len(b) < headMax {
+		b = append(make([]byte, 0, headMax), b...)[:headMax]
+	}
+	h := d.forms.parse(b)
+	d.b = d.b[h.size:]
+	return h
+}
+
+// value passes the rest of an item and returns what it is.
+func (d *decoder) value(h head) (any, error) {
+	switch h.kind {
+	case kindBytes, kindChunkedBytes:
+		return d.bytes(h), nil
+	case kindText, kindChunkedText:
+		return string(d.bytes(h)), nil
+	case kindArray, kindOpenArray:
+		return d.array(h)
+	case kindMap, kindOpenMap:
+		return d.object(h)
+	case kindTag:
+		return d.tagged(h)
+	case kindExtension:
+		return nil, fmt.Errorf("%w: an extension of MessagePack", converters.ErrUnsupported)
+	case kindSimple:
+		return nil, fmt.Errorf("%w: simple value %d", converters.ErrUnsupported, h.arg)
+	}
+	v, err := h.value()
+	switch v.Kind() {
+	case converters.KindInt:
+		return v.Int(), err
+	case converters.KindFloat:
+		return v.Float(), err
+	}
+	return v.Nested(), err
+}
+
+// bytes passes the rest of a string and returns a copy of it.
+func (d *decoder) bytes(h head) []byte {
+	if h.kind == kindBytes || h.kind == kindText {
+		b := bytes.Clone(d.b[:h.arg])
+		d.b = d.b[h.arg:]
+		return b
+	}
+	b := []byte{}
+	for c := d.head(); c.kind != kindBreak; c = d.head() {
+		b = append(b, d.b[:c.arg]...)
+		d.b = d.b[c.arg:]
+	}
+	return b
+}
+
+// next passes the head of the next item of an array or map, of whose items or pairs
+// done are passed; false where it ends.
+func (d *decoder) next(in head, done uint64) (head, bool) {
+	if in.kind == kindArray || in.kind == kindMap {
+		if done == in.arg {
+			return head{}, false
+		}
+		return d.head(), true
+	}
+	h := d.head()
+	return h, h.kind != kindBreak
+}
+
+func (d *decoder) array(in head) (any, error) {
+	list := []any{}
+	if in.kind == kindArray {
+		list = make([]any, 0, in.arg) // they are all there
+	}
+	for {
+		h, ok := d.next(in, uint64(len(list)))
+		if !ok {
+			return list, nil
+		}
+		v, err := d.value(h)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, v)
+	}
+}
+
+// object returns a map[string]any where all keys are text, else a map[any]any.
+func (d *decoder) object(in head) (any, error) {
+	texts := map[string]any{}
+	var mixed map[any]any
+	for n := uint64(0); ; n++ {
+		h, ok := d.next(in, n)
+		if !ok {
+			break
+		}
+		key, err := d.key(h)
+		if err != nil {
+			return nil, err
+		}
+		v, err := d.value(d.head())
+		if err != nil {
+			return nil, err
+		}
+		text, isText := key.(string)
+		if !isText && mixed == nil {
+			mixed = make(map[any]any, len(texts))
+			for k, v := range texts {
+				mixed[k] = v
+			}
+		}
+		if mixed == nil {
+			_, ok = texts[text]
+			texts[text] = v
+		} else {
+			_, ok = mixed[key]
+			mixed[key] = v
+		}
+		if ok {
+			return nil, fmt.Errorf("%w key %.100q in a map", converters.ErrDuplicate, fmt.Sprint(key))
+		}
+	}
+	if mixed != nil {
+		return mixed, nil
+	}
+	return texts, nil
+}
+
+// key passes the key of a pair. What Go cannot compare is none.
+func (d *decoder) key(h head) (any, error) {
+	key, err := d.value(h)
+	switch key.(type) {
+	case []byte, []any, map[string]any, map[any]any:
+		return nil, fmt.Errorf("%w: a key of a map that is neither text nor a number", converters.ErrUnsupported)
+	}
+	return key, err
+}
+
+func (d *decoder) tagged(tag head) (any, error) {
+	h := d.head()
+	switch tag.arg {
+	case selfDescribed:
+		return d.value(h)
+	case positiveBig, negativeBig:
+		if h.kind != kindBytes && h.kind != kindChunkedBytes {
+			return nil, fmt.Errorf("%w: tag %d on what is no byte string", converters.ErrMalformed, tag.arg)
+		}
+		b := bytes.TrimLeft(d.bytes(h), "\x00")
+		if len(b) > 8 {
+			return nil, fmt.Errorf("%w: an integer of %d bytes", converters.ErrUnsupported, len(b))
+		}
+		n := head{kind: kindUint}
+		if tag.arg == negativeBig {
+			n.kind = kindNegative
+		}
+		for _, c := range b {
+			n.arg = n.arg<<8 | uint64(c)
+		}
+		return d.value(n)
+	}
+	return nil, fmt.Errorf("%w: tag %d", converters.ErrUnsupported, tag.arg)
+}

@@ -1,0 +1,185 @@
+package cbor
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/ffconvert/ffconvert/converters"
+)
+
+// A spot is where the bytes of a field are, in what is held of the item.
+type spot struct {
+	field, at, n int
+	text         bool
+}
+
+// errNotText says that a map is no list of named fields.
+var errNotText = errors.New("a key that is not text")
+
+// fields makes a field of each entry of the item, a map, and one field of any other.
+func (s *scanner) fields() error {
+	s.names.clear()
+	s.hold()
+	h, err := s.outer()
+	if err != nil {
+		return err
+	}
+	err = errNotText
+	if h.kind == kindMap || h.kind == kindOpenMap {
+		s.release()
+		err = s.entries(h, (*scanner).field)
+	}
+	if err == errNotText {
+		s.begin()
+		s.seek(s.start)
+		err = s.value(name{ItemField, s.loadItem})
+	}
+	if err != nil {
+		return err
+	}
+	data := s.copied
+	if s.whole {
+		data = s.held()
+	}
+	for _, p := range s.spots {
+		b := data[p.at : p.at+p.n : p.at+p.n]
+		if p.text {
+			s.sample.Fields[p.field].Value = converters.Text(b)
+		} else {
+			s.sample.Fields[p.field].Value = converters.Bytes(b)
+		}
+	}
+	return nil
+}
+
+// field passes an entry and makes a field of it, or the sample's key.
+func (s *scanner) field(k head) error {
+	isKey, err := s.atKeyEntry(k)
+	switch {
+	case err != nil:
+		return err
+	case isKey:
+		v, err := s.head()
+		if err == nil && v.kind != kindText {
+			err = s.fail(fmt.Errorf("%w: its %q is no text of definite length", converters.ErrMalformed, keyEntry), hintRaw)
+		}
+		if err != nil {
+			return err
+		}
+		return s.key(v)
+	case k.kind == kindChunkedText:
+		return s.fail(fmt.Errorf("%w: the name of a field in chunks", converters.ErrUnsupported), hintRaw)
+	case k.kind != kindText:
+		return errNotText
+	}
+	b, err := s.name(k.arg)
+	if err != nil {
+		return err
+	}
+	n, again := s.names.take(len(s.sample.Fields), b, s.opts.Load)
+	if again {
+		return s.fail(fmt.Errorf("%w field %q", converters.ErrDuplicate, n.text), hintRaw)
+	}
+	return s.value(n)
+}
+
+// value passes an item and makes it the value of the sample's next field. Bytes that
+// Index does not load are passed over; text it copies, since the window moves on.
+func (s *scanner) value(n name) error {
+	s.hold()
+	from := s.i - s.mark
+	h, err := s.head()
+	if err != nil {
+		return err
+	}
+	s.heads++
+	var v converters.Value
+	switch {
+	case h.kind <= lastScalar:
+		v, err = h.value()
+		err = s.refuse(err)
+	case h.kind == kindBytes && !s.whole && !n.load:
+		s.release()
+		err = s.skip(h.arg)
+		v = converters.Opaque(int64(h.arg))
+	case h.kind == kindBytes, h.kind == kindText:
+		err = s.str(h, from)
+	default:
+		v, err = s.nested(h, from)
+	}
+	if err != nil {
+		return err
+	}
+	if s.heads > s.mostHeads {
+		return s.crowded()
+	}
+	s.release()
+	s.sample.Fields = append(s.sample.Fields, converters.Field{Name: n.text, Value: v})
+	return nil
+}
+
+// str passes the rest of a string and notes where its bytes are: in what is held of the
+// item, or in a copy of them.
+func (s *scanner) str(h head, from int) error {
+	pass := s.skip
+	if h.kind == kindText {
+		pass = s.text
+	}
+	if err := pass(h.arg); err != nil {
+		return err
+	}
+	p := spot{field: len(s.sample.Fields), at: from + int(h.size), n: int(h.arg), text: h.kind == kindText}
+	if !s.whole {
+		data := s.held()[p.at:]
+		p.at = len(s.copied)
+		s.copied = append(s.copied, data...)
+	}
+	s.spots = append(s.spots, p)
+	return nil
+}
+
+// nested passes the rest of an item that is made of others, and decodes it.
+func (s *scanner) nested(h head, from int) (converters.Value, error) {
+	if err := s.walk(h); err != nil {
+		return converters.Value{}, err
+	}
+	if s.heads > s.mostHeads {
+		return converters.Value{}, s.crowded()
+	}
+	d := decoder{forms: s.forms, b: s.held()[from:]}
+	v, err := d.value(d.head())
+	if err != nil {
+		return converters.Value{}, s.refuse(err)
+	}
+	switch v := v.(type) {
+	case int64:
+		return converters.Int(v), nil
+	case float64:
+		return converters.Float(v), nil
+	case string:
+		return converters.Text([]byte(v)), nil
+	case []byte:
+		return converters.Bytes(v), nil
+	}
+	return converters.Nested(v), nil
+}
+
+// release lets go of a value, where the item is not held whole.
+func (s *scanner) release() {
+	if !s.whole {
+		s.drop()
+	}
+}
+
+// refuse places an error of what a field cannot be.
+func (s *scanner) refuse(err error) error {
+	if err != nil {
+		err = s.fail(err, hintRaw)
+	}
+	return err
+}
+
+// crowded refuses an item that takes too much memory when it is decoded.
+func (s *scanner) crowded() error {
+	return s.fail(fmt.Errorf("%w: the item has more than %d elements, of %d bytes each in memory", converters.ErrLimit, s.mostHeads, elementSize), hintItem+"; "+hintRaw)
+}

@@ -1,0 +1,106 @@
+package cbor
+
+import (
+	"context"
+	"fmt"
+	"iter"
+
+	"github.com/ffconvert/ffconvert/converters"
+)
+
+// Index yields the items of part p. It reads heads and text, and what is in nested
+// values; a byte string that is a field's value, and with Options.Items any byte
+// string, is passed over without being read, where it is longer than the few KiB that
+// come with its head.
+func (s *Source) Index(ctx context.Context, p int) iter.Seq2[converters.Span, error] {
+	return func(yield func(converters.Span, error) bool) {
+		if err := s.index(ctx, s.parts[p], yield); err != nil {
+			yield(converters.Span{}, err)
+		}
+	}
+}
+
+func (s *Source) index(ctx context.Context, p converters.Part, yield func(converters.Span, error) bool) error {
+	f, err := s.open(p, plain)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	var sc scanner
+	sc.indexing(s, f, p)
+
+	before := int64(-1) // size of the item before, where it had no key
+	for {
+		if err := ctx.Err(); err != nil {
+			return &converters.Error{Part: p.Name, Off: sc.pos(), Err: err}
+		}
+		ok, err := sc.next()
+		if err != nil || !ok {
+			return err
+		}
+		span := converters.Span{Off: sc.start, Entries: 1, Shape: &sc.sample}
+		if s.opts.Items && !sc.loadItem {
+			size := sc.pos() - sc.start
+			if sc.keyed {
+				size = -1
+			}
+			span.Alike = size == before && !sc.keyed
+			before = size
+		}
+		if !yield(span, nil) {
+			return nil
+		}
+	}
+}
+
+// Read yields the items of a run. It sweeps over the part from run.Off in large reads;
+// the bytes of a sample are those of the buffer, not a copy.
+func (s *Source) Read(ctx context.Context, run converters.Run) iter.Seq2[*converters.Sample, error] {
+	return func(yield func(*converters.Sample, error) bool) {
+		if run.Count <= 0 {
+			return
+		}
+		sc, _ := s.readers.Get().(*scanner)
+		if sc == nil {
+			sc = new(scanner)
+		}
+		err := s.read(ctx, run, sc, yield)
+		sc.f = nil
+		s.readers.Put(sc)
+		if err != nil {
+			yield(nil, err)
+		}
+	}
+}
+
+func (s *Source) read(ctx context.Context, run converters.Run, sc *scanner, yield func(*converters.Sample, error) bool) error {
+	p := s.parts[run.Part]
+	how := sweep
+	if run.Count == 1 {
+		how = hops // the kernel must not read ahead of what may be a random choice
+	}
+	f, err := s.open(p, how)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	sc.reading(s, f, p, run)
+
+	for done := int64(0); done < run.Count; done++ {
+		if err := ctx.Err(); err != nil {
+			return &converters.Error{Part: p.Name, Off: sc.pos(), Err: err}
+		}
+		sc.last = done == run.Count-1
+		ok, err := sc.next()
+		if err != nil {
+			return err
+		}
+		if !ok {
+			return sc.fail(fmt.Errorf("%w: the part ends after %d of the %d items from offset %d", converters.ErrTruncated, done, run.Count, run.Off), "")
+		}
+		if !yield(&sc.sample, nil) {
+			return nil
+		}
+	}
+	return nil
+}

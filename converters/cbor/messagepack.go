@@ -1,0 +1,58 @@
+package cbor
+
+// messagePackForms are the heads of MessagePack (github.com/msgpack/msgpack, spec.md). An
+// extension's head has its type, one byte, as the last.
+//
+//	00–7f  n           c4–c6  bytes, n is 1, 2, 4    d4–d8  extension of 1, 2, 4, 8, 16
+//	80–8f  map         c7–c9  extension, likewise    d9–db  text, n is 1, 2, 4
+//	90–9f  array       ca cb  float of 4, 8          dc dd  array, n is 2, 4
+//	a0–bf  text        cc–cf  unsigned of 1, 2, 4, 8 de df  map, n is 2, 4
+//	c0     nil         d0–d3  signed, likewise       e0–ff  −1 − (ff − byte)
+//	c1     reserved    c2 c3  false, true
+func messagePackForms() *forms {
+	var t forms
+	for i := range t {
+		b := byte(i)
+		switch {
+		case b < 0x80:
+			t[i] = immediate(kindUint, b)
+		case b < 0x90:
+			t[i] = immediate(kindMap, b&0x0f)
+		case b < 0xa0:
+			t[i] = immediate(kindArray, b&0x0f)
+		case b < 0xc0:
+			t[i] = immediate(kindText, b&0x1f)
+		case b >= 0xe0:
+			t[i] = immediate(kindNegative, 0xff-b)
+		}
+	}
+	t[0xc0] = immediate(kindNull, 0)
+	t[0xc1] = immediate(kindReserved, 0xc1)
+	t[0xc2] = immediate(kindFalse, 0)
+	t[0xc3] = immediate(kindTrue, 0)
+	t[0xca] = wide(kindFloat, 4)
+	t[0xcb] = wide(kindFloat, 8)
+	for i := range 3 {
+		t[0xc4+i] = wide(kindBytes, 1<<i)
+		t[0xc7+i] = extension(wide(kindExtension, 1<<i))
+		t[0xd9+i] = wide(kindText, 1<<i)
+	}
+	for i := range 4 {
+		t[0xcc+i] = wide(kindUint, 1<<i)
+		t[0xd0+i] = wide(kindSigned, 1<<i)
+	}
+	for i := range 5 {
+		t[0xd4+i] = extension(immediate(kindExtension, 1<<i))
+	}
+	for i := range 2 {
+		t[0xdc+i] = wide(kindArray, 2<<i)
+		t[0xde+i] = wide(kindMap, 2<<i)
+	}
+	return &t
+}
+
+// extension adds the byte of the type to a head.
+func extension(f form) form {
+	f.size++
+	return f
+}
