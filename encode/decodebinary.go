@@ -25,6 +25,7 @@ func newCBORDecMode() cbor.DecMode {
 		MaxMapPairs:      math.MaxInt32,
 		TagsMd:           cbor.TagsForbidden,
 		BigIntDec:        cbor.BigIntDecodePointer,
+		MapKeyByteString: cbor.MapKeyByteStringForbidden,
 	}.DecMode()
 	if err != nil {
 		panic("encode: the options of the CBOR decoder clash: " + err.Error())

@@ -63,6 +63,9 @@ func TestEncode(t *testing.T) {
 		{"swap two names", Options{Rename: []string{"x=jpg", "jpg=png", "png=x"}}, map[string]any{"png": []byte("JPEG bytes"), "jpg": []byte{}, "cls": []byte("7")}, "", 0},
 		{"raw", Options{Encoding: "raw:jpg"}, nil, "JPEG bytes", 2},
 		{"raw, first that exists", Options{Encoding: "raw:webp;cls"}, nil, "7", 2},
+		{"raw of the only field", Options{Encoding: "raw", Fields: "cls"}, nil, "7", 2},
+		{"raw of a renamed field", Options{Encoding: "raw:image", Rename: []string{"image=jpg;png"}}, nil, "JPEG bytes", 2},
+		{"raw of a kept field", Options{Encoding: "raw:cls;png", Fields: "jpg,png"}, nil, "", 2},
 		{"raw of an empty field", Options{Encoding: "raw:png"}, nil, "", 2},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -149,12 +152,17 @@ func TestEncodeRefuses(t *testing.T) {
 		{"missing field", Options{Fields: "jpg,txt"}, image(), ErrMissing, "no txt"},
 		{"missing raw field", Options{Encoding: "raw:webp"}, image(), ErrMissing, "no webp"},
 		{"missing renamed field", Options{Rename: []string{"a=b;c"}}, image(), ErrMissing, "no b;c"},
+		{"missing among the kept", Options{Encoding: "raw:jpg", Fields: "cls"}, image(), ErrMissing, "no jpg"},
 		{"missing, skip", Options{Fields: "txt", Missing: MissingSkip}, image(), ErrSkip, ""},
 		{"missing raw, skip", Options{Encoding: "raw:txt", Missing: MissingSkip}, image(), ErrSkip, ""},
 		{"renamed onto another", Options{Rename: []string{"cls=jpg"}}, image(), converters.ErrDuplicate, `"cls"`},
 		{"chosen twice", Options{Fields: "jpg,png;jpg,jpg"}, image(), converters.ErrDuplicate, `"jpg" twice`},
 		{"a field named as the key", Options{}, &converters.Sample{Key: "k", Fields: []converters.Field{field(KeyField, "x")}}, converters.ErrDuplicate, KeyField},
 		{"over 4 GiB", Options{}, &converters.Sample{Fields: []converters.Field{{Name: "a", Value: converters.Opaque(1 << 32)}}}, converters.ErrLimit, "4 GiB"},
+		{"raw of several fields", Options{Encoding: "raw"}, image(), converters.ErrUnsupported, `["jpg" "png" "cls"]; name one with raw:FIELD`},
+		{"raw of no field", Options{Encoding: "raw"}, &converters.Sample{}, converters.ErrUnsupported, "one field"},
+		{"a nested value of no known type", Options{Encoding: "cbor"}, &converters.Sample{Fields: []converters.Field{{Name: "a", Value: converters.Nested([]any{int8(1)})}}}, converters.ErrUnsupported, "int8"},
+		{"keys alike", Options{}, &converters.Sample{Fields: []converters.Field{{Name: "a", Value: converters.Nested(map[any]any{int64(1): nil, uint64(1): nil})}}}, converters.ErrDuplicate, "alike"},
 		{"raw of a number", Options{Encoding: "raw:n"}, &converters.Sample{Fields: []converters.Field{{Name: "n", Value: converters.Int(1)}}}, converters.ErrUnsupported, "bytes or text"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -180,20 +188,61 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-func TestDescribeRefuses(t *testing.T) {
+// Records of rows have no key, and those of other programs any order and any head.
+func TestDescribe(t *testing.T) {
 	t.Parallel()
-	for _, record := range []string{"", "\xc0", "\x80", "\xa0", "\x81\xa7__key__\x01", "\xdf\xff\xff\xff\xff", "\x82\xa7__key__\xa1k\xa1a", "JPEG"} {
-		if key, fields, ok := Describe([]byte(record)); ok {
-			t.Errorf("Describe(%q) = %q, %q", record, key, fields)
+	for _, row := range []struct {
+		record string
+		key    string
+		fields []string
+	}{
+		{"\x81\xa1a\x01", "", []string{"a"}},
+		{"\xdf\x00\x00\x00\x02\xa7__key__\xd9\x01k\xda\x00\x01a\x92\x81\xc0\x90\xc7\x01\x05x", "k", []string{"a"}},
+		{"\xa1\x61a\x01", "", []string{"a"}},
+		{"\xbb\x00\x00\x00\x00\x00\x00\x00\x02\x67__key__\x78\x01k\x61a\x9f\xc2\x41x\xff", "k", []string{"a"}},
+		{"\xb8\x01\x67__key__\x61k", "k", nil},
+	} {
+		key, fields, ok := Describe([]byte(row.record))
+		if !ok || key != row.key || !slices.Equal(fields, row.fields) {
+			t.Errorf("Describe(%q) = %q, %q, %v", row.record, key, fields, ok)
+		}
+		for n := range len(row.record) {
+			if key, fields, ok := Describe([]byte(row.record[:n])); ok {
+				t.Errorf("Describe(%q) = %q, %q", row.record[:n], key, fields)
+			}
+		}
+		if _, _, ok := Describe([]byte(row.record + "x")); ok {
+			t.Errorf("%q and a byte more is described", row.record)
 		}
 	}
 }
 
-// Encoding costs no allocation beyond those of the library.
+func TestDescribeRefuses(t *testing.T) {
+	t.Parallel()
+	for _, record := range []string{"", "\xc0", "\x80", "\xa0", "\x81\xa7__key__\x01", "\xdf\xff\xff\xff\xff", "\x82\xa7__key__\xa1k\xa1a", "JPEG",
+		"\xa1\x67__key__\x01", "\xa1\x01\x01", "\x81\x01\x01", "\xbf\x61a\x01\xff", "\xbb\xff\xff\xff\xff\xff\xff\xff\xff", "\xa1\x61a" + strings.Repeat("\x81", 100_000),
+		"\x81\xa1a" + strings.Repeat("\x91", 1_000_000), "\x81\xa1a\xdd\xff\xff\xff\xff"} {
+		if key, fields, ok := Describe([]byte(record)); ok {
+			t.Errorf("Describe(%.100q) = %q, %q", record, key, fields)
+		}
+	}
+}
+
+// Encoding costs no allocation, where no library is asked.
 func TestEncodeAllocs(t *testing.T) {
-	enc, s := newEncoder(t, Options{Fields: "jpg,cls"}), image()
-	if n := testing.AllocsPerRun(100, func() { enc.Encode(s) }); n > 0 {
-		t.Errorf("%v allocations a sample", n)
+	s := image()
+	s.Fields = append(s.Fields,
+		converters.Field{Name: "txt", Value: converters.Text([]byte(strings.Repeat("text ", 30)))},
+		converters.Field{Name: "n", Value: converters.Int(-1000)},
+		converters.Field{Name: "x", Value: converters.Float(0.5)})
+	for _, opts := range []Options{
+		{}, {Fields: "jpg,txt,cls"}, {Encoding: "raw:txt"}, {Encoding: "cbor"}, {Encoding: "pickle"},
+		{Decode: true}, {Encoding: "cbor", Fields: "cls,txt", Decode: true},
+	} {
+		enc := newEncoder(t, opts)
+		if n := testing.AllocsPerRun(100, func() { enc.Encode(s) }); n > 0 {
+			t.Errorf("%+v: %v allocations a sample", opts, n)
+		}
 	}
 }
 
@@ -232,8 +281,10 @@ func ExampleEncoder_Encode() {
 }
 
 func FuzzDescribe(f *testing.F) {
-	rec, _ := newEncoder(f, Options{}).Encode(image())
-	f.Add(slices.Concat(rec.Parts...))
+	for _, encoding := range []string{"msgpack", "cbor"} {
+		rec, _ := newEncoder(f, Options{Encoding: encoding}).Encode(image())
+		f.Add(slices.Concat(rec.Parts...))
+	}
 	f.Add([]byte("\xdf\xff\xff\xff\xff"))
 	f.Fuzz(func(t *testing.T, record []byte) {
 		if _, fields, ok := Describe(record); ok && len(fields) > len(record) {

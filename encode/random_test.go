@@ -45,7 +45,7 @@ func randomSample(r *rand.Rand, nested bool) *converters.Sample {
 // randomSize is about one of the sizes at which a head grows.
 func randomSize(r *rand.Rand) int {
 	edges := []int{0, 15, 16, 23, 24, 31, 32, smallValue, 255, 256}
-	if r.IntN(50) == 0 {
+	if r.IntN(200) == 0 {
 		edges = []int{65_535, 65_536}
 	}
 	return max(0, edges[r.IntN(len(edges))]+r.IntN(3)-1)
@@ -102,19 +102,19 @@ func randomNested(r *rand.Rand, depth int) any {
 		return randomBytes(r)
 	case 7:
 		list := []any{}
-		for range r.IntN(40) {
+		for range r.IntN(18) {
 			list = append(list, randomNested(r, depth-2))
 		}
 		return list
 	case 8:
 		m := map[string]any{}
-		for range r.IntN(40) {
+		for range r.IntN(18) {
 			m[randomText(r)] = randomNested(r, depth-2)
 		}
 		return m
 	case 9: // keys that Python tells apart: not 1 and 1.0 and True
 		m := map[any]any{nil: randomNested(r, depth-2), true: int64(1)}
-		for range r.IntN(20) {
+		for range r.IntN(10) {
 			m[randomText(r)] = randomNested(r, depth-2)
 			m[int64(2+r.IntN(1000))] = randomNested(r, depth-2)
 			m[int64(-r.IntN(1000))] = nil

@@ -14,7 +14,7 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-const randomSamples = 300
+const randomSamples = 200
 
 // encodeBoth encodes s, and s as an index has it, which must have the same size.
 func encodeBoth(t *testing.T, enc *Encoder, s *converters.Sample) []byte {
@@ -149,7 +149,7 @@ func TestDeterministic(t *testing.T) {
 	for _, encoding := range []string{"msgpack", "cbor", "pickle"} {
 		enc := newEncoder(t, Options{Encoding: encoding})
 		var first []byte
-		for range 20 {
+		for range 5 {
 			r := rand.New(rand.NewPCG(7, 0))
 			var all []byte
 			for range 20 {

@@ -1,0 +1,399 @@
+package encode
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"math"
+	"os"
+	"reflect"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/fxamacker/cbor/v2"
+	"github.com/vmihailenco/msgpack/v5"
+
+	"github.com/ffconvert/ffconvert/converters"
+)
+
+func decodeField(name, data string) (any, error) {
+	f := field(name, data)
+	v, err := newDecoder().field(&f)
+	if err != nil {
+		return nil, err
+	}
+	return plain(v), nil
+}
+
+func TestDecodable(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]bool{
+		"cls": true, "index": true, "txt": true, "text": true, "json": true, "mp": true, "msgpack": true, "cbor": true,
+		"a.cls": true, "seg.JSON": true, "a.b.Txt": true, ".mp": true,
+		"pyd": false, "pth": false, "pickle": false, "pkl": false, "jpg": false, "npy": false, "cls2": false, "inx": false,
+		"": false, ".": false, "cls.": false, "json.gz": false, "xcls": false, "mycbor": false,
+	} {
+		if Decodable(name) != want {
+			t.Errorf("Decodable(%q) = %v", name, !want)
+		}
+	}
+}
+
+func TestDecode(t *testing.T) {
+	t.Parallel()
+	type m = map[string]any
+	for _, row := range []struct {
+		name, data string
+		want       any
+	}{
+		{"cls", "7", int64(7)},
+		{"cls", " -007\n", int64(-7)},
+		{"index", "+9223372036854775807", int64(math.MaxInt64)},
+		{"a.index", "-9223372036854775808", int64(math.MinInt64)},
+		{"txt", "grüß\n", "grüß\n"},
+		{"text", "", ""},
+		{"json", " 5 ", int64(5)},
+		{"json", "-0", int64(0)},
+		{"json", "18446744073709551615", uint64(math.MaxUint64)},
+		{"json", "5.0", 5.0},
+		{"json", "1E2", 100.0},
+		{"json", "0.1", 0.1},
+		{"json", "1e-400", 0.0},
+		{"json", `"a\u0041\ud83d\ude00\\ud800\""`, "aA😀\\ud800\""},
+		{"json", "null", nil},
+		{"json", "true", true},
+		{"json", "[]", []any{}},
+		{"json", "{}", m{}},
+		{"meta.json", `{"a": [1, 2.5, null, {"b": "c"}], "": false}`, m{"a": []any{int64(1), 2.5, nil, m{"b": "c"}}, "": false}},
+		{"json", strings.Repeat("[", 32) + strings.Repeat("]", 32), nestedList(32)},
+		{"mp", "\x07", int64(7)},
+		{"mp", "\xff", int64(-1)},
+		{"mp", "\xd0\x80", int64(-128)},
+		{"mp", "\xd3\x80\x00\x00\x00\x00\x00\x00\x00", int64(math.MinInt64)},
+		{"mp", "\xcc\xff", int64(255)},
+		{"mp", "\xcf\xff\xff\xff\xff\xff\xff\xff\xff", uint64(math.MaxUint64)},
+		{"mp", "\xcf\x00\x00\x00\x00\x00\x00\x00\x01", int64(1)},
+		{"mp", "\xca\x3f\x80\x00\x00", 1.0},
+		{"mp", "\xcb\x3f\xf8\x00\x00\x00\x00\x00\x00", 1.5},
+		{"mp", "\xc0", nil},
+		{"mp", "\xc3", true},
+		{"mp", "\xc4\x02\xff\x00", []byte("\xff\x00")},
+		{"mp", "\xa2ab", "ab"},
+		{"mp", "\xd9\x02ab", "ab"},
+		{"mp", "\x90", []any{}},
+		{"mp", "\x80", m{}},
+		{"msgpack", "\x82\xa1a\x92\x01\xc4\x01x\xa0\x81\x01\xc2", m{"a": []any{int64(1), []byte("x")}, "": map[any]any{int64(1): false}}},
+		{"mp", "\x83\xa1a\x01\xc0\x02\xcb\x3f\xf8\x00\x00\x00\x00\x00\x00\x03", map[any]any{"a": int64(1), nil: int64(2), 1.5: int64(3)}},
+		{"mp", strings.Repeat("\x91", 31) + "\x90", nestedList(32)},
+		{"cbor", "\x07", int64(7)},
+		{"cbor", "\x1b\xff\xff\xff\xff\xff\xff\xff\xff", uint64(math.MaxUint64)},
+		{"cbor", "\x3b\x7f\xff\xff\xff\xff\xff\xff\xff", int64(math.MinInt64)},
+		{"cbor", "\xf9\x3e\x00", 1.5},
+		{"cbor", "\xfa\x3f\x80\x00\x00", 1.0},
+		{"cbor", "\xf6", nil},
+		{"cbor", "\xf7", nil}, // undefined
+		{"cbor", "\x41\xff", []byte("\xff")},
+		{"cbor", "\x7f\x61a\x61b\xff", "ab"},
+		{"cbor", "\xa0", m{}},
+		{"cbor", "\xbf\x61a\x9f\x01\x80\xff\xff", m{"a": []any{int64(1), []any{}}}},
+		{"cbor", "\xa2\x01\xa1\x61b\x18\x64\x61a\x41x", map[any]any{int64(1): m{"b": int64(100)}, "a": []byte("x")}},
+		{"cbor", strings.Repeat("\x81", 31) + "\x80", nestedList(32)},
+		{"pyd", "\x80\x04N.", []byte("\x80\x04N.")},
+		{"jpg", "{", []byte("{")},
+	} {
+		got, err := decodeField(row.name, row.data)
+		if err != nil || !reflect.DeepEqual(got, row.want) {
+			t.Errorf("%s %.100q: %#v, %v; want %#v", row.name, row.data, got, err, row.want)
+		}
+	}
+}
+
+// nestedList is depth lists in one another.
+func nestedList(depth int) []any {
+	list := []any{}
+	for range depth - 1 {
+		list = []any{list}
+	}
+	return list
+}
+
+func TestDecodeRefuses(t *testing.T) {
+	t.Parallel()
+	malformed, unsupported, limit := converters.ErrMalformed, converters.ErrUnsupported, converters.ErrLimit
+	for _, row := range []struct {
+		name, data string
+		want       error
+		text       string
+	}{
+		{"cls", "", malformed, "no integer"},
+		{"cls", "cat", malformed, `"cat" is no integer`},
+		{"cls", "1.0", malformed, "no integer"},
+		{"cls", "1 2", malformed, "no integer"},
+		{"cls", "0x10", malformed, "no integer"},
+		{"cls", "1_000", malformed, "no integer"},
+		{"cls", "7\x00", malformed, "no integer"},
+		{"index", "9223372036854775808", unsupported, "64 bits"},
+		{"txt", "gr\xfc\xdf", malformed, "not UTF-8 at byte 2"},
+		{"txt", "x\xed\xa0\x80", malformed, "not UTF-8 at byte 1"},
+		{"json", "", malformed, "ends too early"},
+		{"json", "  ", malformed, "ends too early"},
+		{"json", "[1,", malformed, "ends too early"},
+		{"json", `{"a"`, malformed, "ends too early"},
+		{"json", `"a`, malformed, "ends too early"},
+		{"json", "[1,]", malformed, "bad JSON"},
+		{"json", "[1 2]", malformed, "bad JSON"},
+		{"json", "[1}", malformed, "bad JSON"},
+		{"json", `{"a" 1}`, malformed, "bad JSON"},
+		{"json", `{"a":1,}`, malformed, "bad JSON"},
+		{"json", "{1:2}", malformed, "bad JSON"},
+		{"json", "]", malformed, "bad JSON"},
+		{"json", "NaN", malformed, "bad JSON"},
+		{"json", "007", malformed, ""},
+		{"json", "{'a': 1}", malformed, "bad JSON"},
+		{"json", "{} {}", malformed, "behind the JSON value"},
+		{"json", "1 x", malformed, "behind the JSON value"},
+		{"json", "[]]", malformed, "behind the JSON value"},
+		{"json", "\xef\xbb\xbf{}", malformed, "bad JSON"},
+		{"json", "\"\xff\"", malformed, "not UTF-8 at byte 1"},
+		{"json", `"\ud83d"`, malformed, "half of a surrogate pair at byte 1"},
+		{"json", `"a\ud83d\u0041"`, malformed, "half of a surrogate pair at byte 2"},
+		{"json", `["\\\uDE00"]`, malformed, "half of a surrogate pair at byte 4"},
+		{"json", `{"a": 1, "\u0061": 2}`, malformed, `"a" comes twice`},
+		{"json", "18446744073709551616", unsupported, "64 bits"},
+		{"json", "-9223372036854775809", unsupported, "64 bits"},
+		{"json", "1e400", unsupported, "float64"},
+		{"json", strings.Repeat("[", 33), limit, "32 deep"},
+		{"json", strings.Repeat(`{"a":`, 33), limit, "32 deep"},
+		{"json", strings.Repeat("[", 1_000_000), limit, "32 deep"},
+		{"mp", "", malformed, "ends too early"},
+		{"mp", "\xc1", malformed, "code 0xc1"},
+		{"mp", "\x92\x01", malformed, "ends too early"},
+		{"mp", "\xa2a", malformed, "ends too early"},
+		{"mp", "\xcd\x01", malformed, "ends too early"},
+		{"mp", "\xc6\xff\xff\xff\xff", malformed, "ends too early"},
+		{"mp", "\xdb\xff\xff\xff\xff", malformed, "ends too early"},
+		{"mp", "\xdd\xff\xff\xff\xff", malformed, "ends too early"},
+		{"mp", "\xdf\xff\xff\xff\xff", malformed, "ends too early"},
+		{"mp", "\x01\x02", malformed, "1 bytes are behind"},
+		{"mp", "\xa1\xff", malformed, "not UTF-8"},
+		{"mp", "\x81\xa1\xff\x01", malformed, "not UTF-8"},
+		{"mp", "\x82\xa1a\x01\xd9\x01a\x02", malformed, `"a" comes twice`},
+		{"mp", "\x82\x01\x01\xcc\x01\x02", malformed, `"1" comes twice`},
+		{"mp", "\x81\x90\x01", unsupported, "key of a map"},
+		{"mp", "\x81\x80\x01", unsupported, "key of a map"},
+		{"mp", "\x81\xc4\x01x\x01", unsupported, "key of a map"},
+		{"mp", "\xd6\xff\x00\x00\x00\x00", unsupported, "extension"},
+		{"mp", "\x91\xc7\x00\x05", unsupported, "extension"},
+		{"mp", strings.Repeat("\x91", 33), limit, "32 deep"},
+		{"mp", strings.Repeat("\x81\x01", 33), limit, "32 deep"},
+		{"mp", strings.Repeat("\x81", 33), limit, "32 deep"},
+		{"mp", strings.Repeat("\x91", 1_000_000), limit, "32 deep"},
+		{"mp", strings.Repeat("\xdd\x00\x00\xff\xff", 32) + strings.Repeat("\x01", 100_000), malformed, "ends too early"},
+		{"cbor", "", malformed, "ends too early"},
+		{"cbor", "\x82\x01", malformed, "ends too early"},
+		{"cbor", "\x5b\x7f\xff\xff\xff\xff\xff\xff\xff", malformed, "ends too early"},
+		{"cbor", "\x5b\xff\xff\xff\xff\xff\xff\xff\xff", malformed, "too large"},
+		{"cbor", "\x9b\x7f\xff\xff\xff\xff\xff\xff\xff", malformed, ""},
+		{"cbor", "\x9a\x7f\xff\xff\xff", malformed, "ends too early"},
+		{"cbor", "\xba\x7f\xff\xff\xff", malformed, "ends too early"},
+		{"cbor", "\x1c", malformed, "bad CBOR"},
+		{"cbor", "\xff", malformed, "bad CBOR"},
+		{"cbor", "\x01\x02", malformed, "extraneous"},
+		{"cbor", "\x61\xff", malformed, "UTF-8"},
+		{"cbor", "\xa2\x61a\x01\x61a\x02", malformed, "duplicate"},
+		{"cbor", "\xa2\x01\x01\x18\x01\x02", malformed, "duplicate"},
+		{"cbor", "\xa1\x80\x01", unsupported, "key of a map"},
+		{"cbor", "\xa1\xa0\x01", unsupported, "key of a map"},
+		{"cbor", "\xa1\x41x\x01", unsupported, "key of a map"},
+		{"cbor", "\xc1\x01", unsupported, "tag"},
+		{"cbor", "\xc2\x41\x01", unsupported, "tag"},
+		{"cbor", "\x3b\x80\x00\x00\x00\x00\x00\x00\x00", unsupported, "64 bits"},
+		{"cbor", "\x81\xf0", unsupported, "simple value 16"},
+		{"cbor", strings.Repeat("\x81", 33) + "\x01", limit, "32 deep"},
+		{"cbor", strings.Repeat("\x9f", 1_000_000), limit, "32 deep"},
+	} {
+		got, err := decodeField(row.name, row.data)
+		if !errors.Is(err, row.want) || !strings.Contains(err.Error(), row.text) || !strings.Contains(err.Error(), "without --decode it stays bytes") || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s %.100q: %#v, %v; want %v with %q", row.name, row.data, got, err, row.want, row.text)
+		}
+	}
+}
+
+// Encode decodes by the names of the input, and only what ends up in the record.
+func TestEncodeDecodes(t *testing.T) {
+	t.Parallel()
+	s := &converters.Sample{Key: "k", Fields: []converters.Field{
+		field("jpg", "JPEG"), field("cls", "7"), field("json", `{"a": [1]}`), field("bad.txt", "\xff"),
+		{Name: "a.cls", Value: converters.Int(3)}, {Name: "b.txt", Value: converters.Nested(nil)},
+	}}
+	for _, row := range []struct {
+		name string
+		opts Options
+		want string // as canonSample says it
+		err  error
+	}{
+		{"off", Options{Fields: "cls"}, "cls=b37", nil},
+		{"on", Options{Fields: "jpg,cls,json"}, "jpg=b4a504547;cls=i7;json={s61:[i1]}", nil},
+		{"renamed to what is not decodable", Options{Fields: "label", Rename: []string{"label=cls"}}, "label=i7", nil},
+		{"renamed to what is", Options{Fields: "cls", Rename: []string{"x=cls", "cls=jpg"}}, "cls=b4a504547", nil},
+		{"bad, not kept", Options{Fields: "cls"}, "cls=i7", nil},
+		{"bad, kept", Options{}, "", converters.ErrMalformed},
+		{"bad, renamed", Options{Rename: []string{"x=bad.txt"}}, "", converters.ErrMalformed},
+		{"values already", Options{Fields: "a.cls,b.txt"}, "a.cls=i3;b.txt=n", nil},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			row.opts.Decode = row.name != "off"
+			rec, err := newEncoder(t, row.opts).Encode(s)
+			if !errors.Is(err, row.err) {
+				t.Fatalf("error %v, want %v", err, row.err)
+			}
+			if row.err != nil {
+				if !strings.Contains(err.Error(), `field "bad.txt": malformed: it is not UTF-8 at byte 0`) {
+					t.Errorf("error %v", err)
+				}
+				return
+			}
+			dec := msgpack.NewDecoder(bytes.NewReader(slices.Concat(rec.Parts...)))
+			n, _ := dec.DecodeMapLen()
+			var got []string
+			for range n {
+				name, _ := dec.DecodeString()
+				x, err := dec.DecodeInterface()
+				if err != nil {
+					t.Fatal(err)
+				}
+				if name != KeyField {
+					got = append(got, name+"="+canon(x))
+				}
+			}
+			if got := strings.Join(got, ";"); got != row.want {
+				t.Errorf("got %s, want %s", got, row.want)
+			}
+		})
+	}
+}
+
+// raw takes text that was decoded, and decodes nothing but its field.
+func TestDecodeRaw(t *testing.T) {
+	t.Parallel()
+	s := &converters.Sample{Fields: []converters.Field{field("txt", "grüß"), field("json", "{")}}
+	rec, err := newEncoder(t, Options{Encoding: "raw:txt", Decode: true}).Encode(s)
+	if err != nil || string(slices.Concat(rec.Parts...)) != "grüß" {
+		t.Errorf("%q, %v", rec.Parts, err)
+	}
+}
+
+// A shape must carry the bytes of fields that are decoded; over the limit it need not.
+func TestDecodeShape(t *testing.T) {
+	t.Parallel()
+	enc := newEncoder(t, Options{Decode: true})
+	for name, want := range map[string]string{"json": "internal error", "jpg": ""} {
+		_, err := enc.Encode(&converters.Sample{Fields: []converters.Field{{Name: name, Value: converters.Opaque(10)}}})
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	_, err := enc.Encode(&converters.Sample{Fields: []converters.Field{{Name: "json", Value: converters.Opaque(maxDecode + 1)}}})
+	if !errors.Is(err, converters.ErrLimit) || !strings.Contains(err.Error(), "--decode") {
+		t.Errorf("%v", err)
+	}
+	if _, err := enc.Encode(&converters.Sample{Fields: []converters.Field{field("txt", "")}}); err != nil {
+		t.Errorf("an empty field: %v", err)
+	}
+}
+
+// The options are part of a plan.
+func TestOptionsJSON(t *testing.T) {
+	t.Parallel()
+	for opts, want := range map[string]Options{
+		`{"encoding":"cbor","decode":true}`: {Encoding: "cbor", Decode: true},
+		`{"encoding":"raw"}`:                {Encoding: "raw"},
+	} {
+		got, err := json.Marshal(want)
+		if err != nil || string(got) != opts {
+			t.Errorf("%s, want %s", got, opts)
+		}
+	}
+}
+
+// What a value takes is in proportion to its bytes, whatever these claim. It is not
+// parallel: memory is counted.
+func TestDecodeMemory(t *testing.T) {
+	const size = 256 << 10
+	fill := func(unit string) string { return strings.Repeat(unit, size/len(unit)) }
+	for _, row := range []struct{ name, data string }{
+		{"json", "[" + fill("[],") + "1]"},
+		{"json", fill("[")},
+		{"json", `"` + fill("x") + `"`},
+		{"mp", "\xdd\x00\x04\x00\x00" + fill("\x90")},
+		{"mp", strings.Repeat("\xdd\x00\x03\xff\x00", 31) + fill("\x90")},
+		{"mp", strings.Repeat("\xdf\x00\x01\xff\x00\x01", 31) + fill("\x90")},
+		{"mp", "\xc6\x00\x04\x00\x00" + fill("x")},
+		{"cbor", "\x9a\x00\x04\x00\x00" + fill("\x80")},
+		{"cbor", strings.Repeat("\x9a\x00\x03\xff\x00", 31) + fill("\x80")},
+		{"cbor", strings.Repeat("\x9f", 31) + fill("\x80") + strings.Repeat("\xff", 31)},
+		{"cbor", "\xbb\x00\x00\x00\x00\x00\x02\x00\x00" + fill("\x80")},
+	} {
+		f := field(row.name, row.data)
+		d := newDecoder()
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		d.field(&f)
+		runtime.ReadMemStats(&after)
+		if n := after.TotalAlloc - before.TotalAlloc; n > 200*size {
+			t.Errorf("%s %.20q takes %d times its size", row.name, row.data, n/size)
+		} else if os.Getenv("FFCONVERT_FAULTS") != "" {
+			t.Logf("%s %.20q takes %d times its size", row.name, row.data, n/size)
+		}
+	}
+}
+
+// What is accepted is well-formed by another judge, and every encoding takes it.
+func FuzzDecode(f *testing.F) {
+	for name, data := range map[string]string{
+		"json": `{"a": [1, 2.5e3, null, {"b": "\ud83d\ude00"}], "": -5}`,
+		"mp":   "\x84\xa1a\x92\x01\xc4\x01x\xa0\x81\x01\xc2\xc0\xca\x00\x00\x00\x00\xcf\xff\xff\xff\xff\xff\xff\xff\xff\xd9\x01b",
+		"cbor": "\xa2\x01\xbf\x61b\x18\x64\xff\x61a\x9f\x41x\xf9\x3e\x00\xff",
+		"cls":  " -7\n",
+		"txt":  "grüß",
+	} {
+		f.Add(name, []byte(data))
+	}
+	f.Add("mp", []byte("\x82\xcb\x7f\xf8\x00\x00\x00\x00\x00\x00\x01\xcb\x7f\xf8\x00\x00\x00\x00\x00\x00\x02")) // NaN twice
+	f.Add("cbor", []byte("\xa1\xf6\x01"))
+	f.Fuzz(func(t *testing.T, name string, data []byte) {
+		fld := converters.Field{Name: name, Value: converters.Bytes(data)}
+		v, err := newDecoder().field(&fld)
+		if err != nil {
+			for _, kind := range []error{converters.ErrMalformed, converters.ErrUnsupported, converters.ErrLimit} {
+				if errors.Is(err, kind) {
+					return
+				}
+			}
+			t.Fatalf("an error of no kind: %v", err)
+		}
+		switch name[strings.LastIndexByte(name, '.')+1:] {
+		case "json":
+			if !json.Valid(data) {
+				t.Errorf("%q is no JSON", data)
+			}
+		case "cbor":
+			if err := cbor.Wellformed(data); err != nil {
+				t.Errorf("%x: %v", data, err)
+			}
+		case "mp":
+			if err := msgpack.NewDecoder(bytes.NewReader(data)).Skip(); err != nil {
+				t.Errorf("%x: %v", data, err)
+			}
+		}
+		s := &converters.Sample{Fields: []converters.Field{{Name: "x", Value: v}}}
+		for _, encoding := range []string{"msgpack", "cbor", "pickle"} {
+			if _, err := newEncoder(t, Options{Encoding: encoding}).Encode(s); err != nil && !errors.Is(err, converters.ErrDuplicate) {
+				t.Errorf("%s: %v", encoding, err)
+			}
+		}
+	})
+}

@@ -1,0 +1,188 @@
+package pickle
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// python runs a script of Python over the records, each behind its length, and returns the
+// lines that it prints.
+func python(t *testing.T, script string, records ...[]byte) []string {
+	t.Helper()
+	const path = "/usr/bin/python3"
+	if _, err := os.Stat(path); err != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatal(err)
+		}
+		t.Skip(err)
+	}
+	var in bytes.Buffer
+	for _, r := range records {
+		in.Write(binary.LittleEndian.AppendUint32(nil, uint32(len(r))))
+		in.Write(r)
+	}
+	cmd := exec.Command(path, "-c", `
+import sys, struct, pickle, pickletools
+def records():
+    while True:
+        head = sys.stdin.buffer.read(4)
+        if not head:
+            return
+        yield sys.stdin.buffer.read(struct.unpack("<I", head)[0])
+`+script)
+	cmd.Env = append(os.Environ(), "PYTHONUTF8=1")
+	cmd.Stdin = &in
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%v: %s", err, stderr.Bytes())
+	}
+	return strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
+}
+
+// one is the pickle of what b pushes.
+func one(b []byte) []byte { return append(append(Begin(nil), b...), Stop) }
+
+// Python loads what was written, and nothing is left over.
+func TestLoads(t *testing.T) {
+	t.Parallel()
+	var records [][]byte
+	var want []string
+	add := func(b []byte, repr string) {
+		records, want = append(records, one(b)), append(want, repr)
+	}
+	for shift := range 64 {
+		p := int64(1) << shift
+		for _, n := range []int64{p - 1, p, p + 1, -p, -p - 1, -p + 1} {
+			add(AppendInt(nil, n), fmt.Sprint(n))
+			add(AppendUint(nil, uint64(n)), fmt.Sprint(uint64(n)))
+		}
+	}
+	for x, repr := range map[float64]string{
+		0: "0.0", math.Copysign(0, -1): "-0.0", 1.5: "1.5", math.MaxFloat64: "1.7976931348623157e+308",
+		math.SmallestNonzeroFloat64: "5e-324", math.Inf(1): "inf", math.Inf(-1): "-inf", math.NaN(): "nan",
+	} {
+		add(AppendFloat(nil, x), repr)
+	}
+	for _, n := range []int{0, 1, 255, 256, 65_536} {
+		text, data := strings.Repeat("ä", n/2)+strings.Repeat("x", n%2), strings.Repeat("y", n)
+		add(AppendText(nil, text), "'"+text+"'")
+		add(append(AppendTextHead(nil, int64(len(text))), text...), "'"+text+"'")
+		add(append(AppendBytesHead(nil, int64(n)), data...), "b'"+data+"'")
+	}
+	add([]byte{None}, "None")
+	add(AppendBool(nil, true), "True")
+	add(AppendBool(nil, false), "False")
+	add([]byte{EmptyList}, "[]")
+	add([]byte{EmptyList, Mark, Appends}, "[]")
+	add([]byte{EmptyList, Mark, None, True, Appends}, "[None, True]")
+	add([]byte{EmptyList, None, Append}, "[None]")
+	add([]byte{EmptyDict}, "{}")
+	add([]byte{EmptyDict, Mark, SetItems}, "{}")
+	add([]byte{EmptyDict, Mark, None, True, True, EmptyTuple, SetItems}, "{None: True, True: ()}")
+	add([]byte{EmptyDict, None, True, SetItem}, "{None: True}")
+	add([]byte{EmptyTuple, BinPut, 3, EmptyList, Mark, BinGet, 3, LongBinPut, 4, 1, 0, 0, LongBinGet, 4, 1, 0, 0, Appends}, "[(), ()]")
+	add(append([]byte{Global}, "collections\nOrderedDict\n)R"...), "OrderedDict()")
+	add(append(AppendText(AppendText(nil, "collections"), "OrderedDict"), StackGlobal, EmptyTuple, Reduce, Memoize), "OrderedDict()")
+	add(append([]byte{Frame, 1, 0, 0, 0, 0, 0, 0, 0}, None), "None")
+
+	got := python(t, `
+import io
+for b in records():
+    f = io.BytesIO(b)
+    print(repr(pickle.load(f)))
+    assert not f.read()
+`, records...)
+	if len(got) != len(want) {
+		t.Fatalf("%d of %d were loaded", len(got), len(want))
+	}
+	for i := range want {
+		if got[i] != want[i] {
+			t.Errorf("%.100x: loaded as %.100s, want %.100s", records[i], got[i], want[i])
+		}
+	}
+}
+
+// The opcodes have the names and the arguments that pickletools gives them.
+func TestOpcodes(t *testing.T) {
+	t.Parallel()
+	ops := map[string]byte{
+		"PROTO": Proto, "FRAME": Frame, "STOP": Stop, "MARK": Mark, "NONE": None, "NEWTRUE": True, "NEWFALSE": False,
+		"BININT": BinInt, "BININT1": BinInt1, "BININT2": BinInt2, "LONG1": Long1, "BINFLOAT": BinFloat,
+		"SHORT_BINUNICODE": ShortBinUnicode, "BINUNICODE": BinUnicode, "BINUNICODE8": BinUnicode8,
+		"SHORT_BINBYTES": ShortBinBytes, "BINBYTES": BinBytes, "BINBYTES8": BinBytes8,
+		"EMPTY_LIST": EmptyList, "APPEND": Append, "APPENDS": Appends, "EMPTY_DICT": EmptyDict, "SETITEM": SetItem,
+		"SETITEMS": SetItems, "EMPTY_TUPLE": EmptyTuple, "GLOBAL": Global, "STACK_GLOBAL": StackGlobal, "REDUCE": Reduce,
+		"MEMOIZE": Memoize, "BINPUT": BinPut, "LONG_BINPUT": LongBinPut, "BINGET": BinGet, "LONG_BINGET": LongBinGet,
+	}
+	got := map[string]bool{}
+	for _, line := range python(t, `
+for op in pickletools.opcodes:
+    print(op.name, ord(op.code), op.proto)
+`) {
+		var name string
+		var code byte
+		var proto int
+		if _, err := fmt.Sscan(line, &name, &code, &proto); err != nil {
+			t.Fatal(err)
+		}
+		want, ok := ops[name]
+		got[name] = true
+		if ok && (code != want || proto > 4) {
+			t.Errorf("%s is 0x%02x, protocol %d; here it is 0x%02x", name, code, proto, want)
+		}
+	}
+	for name := range ops {
+		if !got[name] {
+			t.Errorf("Python has no opcode %s", name)
+		}
+	}
+}
+
+// Heads grow where their argument does.
+func TestHeads(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		name string
+		got  []byte
+		want string
+	}{
+		{"text 255", AppendTextHead(nil, 255), "\x8c\xff"},
+		{"text 256", AppendTextHead(nil, 256), "X\x00\x01\x00\x00"},
+		{"text 4 GiB - 1", AppendTextHead(nil, 1<<32-1), "X\xff\xff\xff\xff"},
+		{"text 4 GiB", AppendTextHead(nil, 1<<32), "\x8d\x00\x00\x00\x00\x01\x00\x00\x00"},
+		{"bytes 255", AppendBytesHead(nil, 255), "C\xff"},
+		{"bytes 256", AppendBytesHead(nil, 256), "B\x00\x01\x00\x00"},
+		{"bytes 4 GiB", AppendBytesHead(nil, 1<<32), "\x8e\x00\x00\x00\x00\x01\x00\x00\x00"},
+		{"uint", AppendUint(nil, math.MaxUint64), "\x8a\x09\xff\xff\xff\xff\xff\xff\xff\xff\x00"},
+	} {
+		if string(row.got) != row.want {
+			t.Errorf("%s: %q, want %q", row.name, row.got, row.want)
+		}
+	}
+}
+
+// It is not parallel: allocations are counted.
+func TestWriteAllocs(t *testing.T) {
+	b := make([]byte, 0, 100)
+	if n := testing.AllocsPerRun(100, func() { AppendFloat(AppendInt(AppendText(Begin(b), "cls"), -7), 0.5) }); n > 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+func Example() {
+	b := Begin(nil)
+	b = append(b, EmptyDict, Mark)
+	b = AppendText(b, "cls")
+	b = AppendInt(b, 7)
+	b = append(b, SetItems, Stop)
+	fmt.Printf("%q\n", b)
+	// Output: "\x80\x04}(\x8c\x03clsK\au."
+}
