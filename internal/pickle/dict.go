@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// MaxDepth is how deep dicts may lie in each other: as deep as directories do in a
-// path of 4,096 bytes, the longest that Linux takes.
-const MaxDepth = 2048
+// MaxDepth is how deep dicts may lie in each other, the outermost counted: as deep as
+// directories do in a path of 4,095 bytes, the longest that Linux takes.
+const MaxDepth = 2049
 
 // A Dict is a dict of str to int or dict, in the order in which its items were put in.
 type Dict struct {

@@ -148,7 +148,7 @@ func hostile() []struct{ name, pickle, why string } {
 	}
 }
 
-func TestRefuse(t *testing.T) {
+func TestDecodeRefuses(t *testing.T) {
 	t.Parallel()
 	for _, c := range hostile() {
 		t.Run(c.name, func(t *testing.T) {
@@ -168,7 +168,7 @@ func TestRefuse(t *testing.T) {
 }
 
 // What is allocated is bounded by what is read. Not parallel: it counts all allocations.
-func TestMemory(t *testing.T) {
+func TestDecodeMemory(t *testing.T) {
 	greedy := "\x80\x04}\x8c\x00\x94" + strings.Repeat("h\x00}s", 1<<18) + "."     // 1 MiB of empty dicts
 	memo := "\x80\x04}" + strings.Repeat("\x94", 1<<20) + "\x8c\x01aK\x00s."       // 1 MiB of memo
 	ints := "\x80\x04}\x8c\x00\x94" + strings.Repeat("h\x00K\x00s", 1<<18) + "..." // 1.25 MiB of items
@@ -188,7 +188,7 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-func TestGet(t *testing.T) {
+func TestDictGet(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, shuffled := range []bool{false, true} {
@@ -213,7 +213,7 @@ func TestGet(t *testing.T) {
 }
 
 // Names of a hundred thousand files cost an allocation each time a slice grows, no more.
-func TestAllocs(t *testing.T) {
+func TestDecodeAllocs(t *testing.T) {
 	d := &Dict{}
 	for i := range 100_000 {
 		d.Items = append(d.Items, Item{Key: fmt.Sprintf("%08d.jpg", i), Int: int64(i)})

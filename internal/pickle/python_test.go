@@ -121,7 +121,7 @@ func plain(d *Dict) []any {
 }
 
 // Trees as CPython pickles them, and as it loads what AppendDict makes of them.
-func TestPython(t *testing.T) {
+func TestPythonDicts(t *testing.T) {
 	t.Parallel()
 	ask := startPython(t)
 	var size int

@@ -1,0 +1,80 @@
+package packed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+)
+
+// ExtractOptions say how to unpack. The zero value is good.
+type ExtractOptions struct {
+	// Progress, if not nil, is told of files and bytes as they are done.
+	Progress Progress
+}
+
+// Extract makes the directory dst of the folder. It must not exist, or be empty; the
+// directory that it is in must be there. Files get mode 0644, directories 0755, less the
+// umask. Each file is held whole, and its CRC is checked before it is made.
+//
+// A directory that did not exist has its name only when all of it is written and synced.
+// One that was empty holds nothing but a hidden .ffconvert-*.tmp until then, out of which
+// everything is moved at the end. After an error all is gone again. Nothing is ever
+// overwritten, and no name can lead out of dst.
+func (f *Folder) Extract(ctx context.Context, dst string, opts ExtractOptions) error {
+	if opts.Progress == nil {
+		opts.Progress = silent{}
+	}
+	s, err := newStaging(dst)
+	if err != nil {
+		return err
+	}
+	defer s.discard()
+	if err := f.fill(ctx, s.root, dst, opts.Progress); err != nil {
+		return err
+	}
+	if err := s.commit(); err != nil {
+		return fmt.Errorf("finish %s: %w", dst, err)
+	}
+	return nil
+}
+
+// fill makes all directories and files.
+func (f *Folder) fill(ctx context.Context, root *os.Root, dst string, progress Progress) error {
+	progress.Start("unpack", f.total.Bytes)
+	var buf []byte
+	for name, it := range walk(f.root, ".") {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		place := func(err error) error {
+			return &Error{Path: dst, Sample: -1, Name: name, Err: cause(err)}
+		}
+		if it.Dict != nil {
+			if err := root.Mkdir(name, 0o755); err != nil {
+				return place(err)
+			}
+			continue
+		}
+		data, err := f.read(name, it.Int, buf)
+		if err != nil {
+			return err
+		}
+		if err := writeNew(root, name, data); err != nil {
+			return place(err)
+		}
+		progress.Add(1, int64(len(data)))
+		buf = data
+	}
+	return nil
+}
+
+// writeNew makes a file that must not exist.
+func writeNew(root *os.Root, name string, data []byte) error {
+	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	return errors.Join(err, f.Close())
+}

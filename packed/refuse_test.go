@@ -1,0 +1,236 @@
+package packed
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/ffconvert/ffconvert/internal/pickle"
+	"github.com/ffconvert/ffconvert/record"
+)
+
+// hostile are last samples of a file with two files before them.
+func hostile() []struct {
+	name, last string
+	want       error
+	why        string
+} {
+	deep := dict("x", 0, "y", 1)
+	for range 2047 {
+		deep = dict(strings.Repeat("d", 2), deep)
+	}
+	return []struct {
+		name, last string
+		want       error
+		why        string
+	}{
+		{"an ordinary sample", "hello", ErrNotPacked, "does not begin"},
+		{"an empty sample", "", ErrNotPacked, "does not begin"},
+		{"part of the prefix", prefix[:8], ErrNotPacked, "does not begin"},
+		{"the prefix alone", prefix, ErrMalformed, "wanted"},
+		{"os.system", prefix + "\x80\x02cos\nsystem\nX\x04\x00\x00\x00true\x85R.", ErrMalformed, `"system" from "os"`},
+		{"posix.system", prefix + "\x80\x04\x8c\x05posix\x8c\x06system\x93\x8c\x04true\x85R.", ErrMalformed, `"system" from "posix"`},
+		{"BUILD", prefix + "\x80\x04\x8c\x0bcollections\x8c\x0bOrderedDict\x93)R}b.", ErrMalformed, "0x62"},
+		{"NEWOBJ", prefix + "\x80\x04\x8c\x0bcollections\x8c\x0bOrderedDict\x93)\x81.", ErrMalformed, "0x81"},
+		{"directory in itself", prefix + "\x80\x04}\x94\x8c\x01ah\x00s.", ErrMalformed, "two places"},
+		{"name of 8 EiB", prefix + "\x80\x04}\x8d\xff\xff\xff\xff\xff\xff\xff\x7fa", ErrMalformed, "names have"},
+		{"a million levels", prefix + "\x80\x02" + strings.Repeat("}X\x01\x00\x00\x00d", 1e6) + "}" + strings.Repeat("s", 1e6) + ".", ErrMalformed, "in each other"},
+		{"path too long", namesOf(deep), ErrMalformed, "4095"},
+		{"one file missing", namesOf(dict("a", 0)), ErrMalformed, "sample 1 has no name"},
+		{"first file missing", namesOf(dict("a", 1)), ErrMalformed, "sample 0 has no name"},
+		{"no names", namesOf(dict()), ErrMalformed, "sample 0 has no name"},
+		{"index out of range", namesOf(dict("a", 0, "b", 1, "c", 2)), ErrMalformed, "sample 2 of 2"},
+		{"huge index", namesOf(dict("a", 0, "b", 1<<62)), ErrMalformed, "of 2 files"},
+		{"negative index", namesOf(dict("a", 0, "b", -1)), ErrMalformed, "sample -1"},
+		{"index twice", namesOf(dict("a", 0, "b", 0)), ErrMalformed, "another file"},
+		{"index twice, apart", namesOf(dict("a", 0, "d", dict("b", 1, "c", 0))), ErrMalformed, "another file"},
+		{"name twice", namesOf(dict("a", 0, "a", 1)), ErrMalformed, "twice"},
+		{"file and directory of a name", namesOf(dict("a", 0, "a", dict("b", 1))), ErrMalformed, "twice"},
+		{"no name", namesOf(dict("", 0, "b", 1)), ErrMalformed, "no name"},
+		{"the directory itself", namesOf(dict(".", 0, "b", 1)), ErrMalformed, "no name"},
+		{"the parent", namesOf(dict("..", dict("a", 0, "b", 1))), ErrMalformed, "no name"},
+		{"the parent further down", namesOf(dict("a", 0, "d", dict("..", 1))), ErrMalformed, "no name"},
+		{"the root", namesOf(dict("/", 0, "b", 1)), ErrMalformed, "no name"},
+		{"a path", namesOf(dict("a/b", 0, "b", 1)), ErrMalformed, "no name"},
+		{"an absolute path", namesOf(dict("/etc/passwd", 0, "b", 1)), ErrMalformed, "no name"},
+		{"a NUL", namesOf(dict("a\x00", 0, "b", 1)), ErrMalformed, "no name"},
+		{"not UTF-8", namesOf(dict("a\xff", 0, "b", 1)), ErrMalformed, "UTF-8"},
+		{"bytes after the end", namesOf(dict("a", 0, "b", 1)) + "\x00", ErrMalformed, "follow"},
+		{"no end", strings.TrimSuffix(namesOf(dict("a", 0, "b", 1)), "."), ErrMalformed, "left"},
+	}
+}
+
+func TestOpenRefuses(t *testing.T) {
+	t.Parallel()
+	for _, c := range hostile() {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			f, err := Open(onDisk(t, shard(t, "1", "2", c.last)), record.Options{})
+			if err == nil {
+				f.Close()
+				t.Fatal("accepted")
+			}
+			var placed *Error
+			if !errors.Is(err, c.want) || !errors.As(err, &placed) || placed.Sample != 2 || !strings.Contains(err.Error(), c.why) {
+				t.Errorf("%v: want %v, a word of %q", err, c.want, c.why)
+			}
+			if len(err.Error()) > 500 || strings.ContainsAny(err.Error(), "\n\x00") || !utf8.ValidString(err.Error()) {
+				t.Errorf("not one line of text: %q", err)
+			}
+		})
+	}
+	t.Run("every cut of the names", func(t *testing.T) {
+		t.Parallel()
+		whole := namesOf(dict("a", 0, "d", dict("e", dict(), "f", 1)))
+		for i := range whole {
+			if root, _, err := parseNames(whole[:i], 2); err == nil {
+				t.Errorf("accepted when cut at %d: %v", i, root)
+			}
+		}
+	})
+	for name, c := range map[string]struct {
+		path string
+		want error
+	}{
+		"no samples":        {onDisk(t, shard(t)), ErrNotPacked},
+		"a directory":       {t.TempDir(), ErrNotPacked},
+		"no file":           {filepath.Join(t.TempDir(), "no.ffr"), fs.ErrNotExist},
+		"an empty file":     {onDisk(t, nil), record.ErrTruncated},
+		"not a shard":       {onDisk(t, []byte(strings.Repeat("text", 100))), record.ErrCorrupt},
+		"names over limits": {onDisk(t, shard(t, namesOf(dict()))), record.ErrTooLarge},
+	} {
+		opts := record.Options{}
+		if c.want == record.ErrTooLarge {
+			opts.MaxSample = 20
+		}
+		if f, err := Open(c.path, opts); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v, %v", name, f, err)
+		}
+	}
+}
+
+// No hostile file costs more than a few times its size. Not parallel: it counts all
+// allocations.
+func TestOpenMemory(t *testing.T) {
+	for _, c := range hostile() {
+		file := onDisk(t, shard(t, "1", "2", c.last))
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		Open(file, record.Options{})
+		runtime.ReadMemStats(&after)
+		if got := after.TotalAlloc - before.TotalAlloc; got > 1<<20+uint64(20*len(c.last)) {
+			t.Errorf("%s: %d bytes allocated for a file of %d", c.name, got, len(c.last))
+		}
+	}
+}
+
+// Flip every bit of a packed folder, and cut it at every byte: no name ever has other
+// bytes than it was packed with.
+func TestFlips(t *testing.T) {
+	t.Parallel()
+	want := tree{"a": "first", "d/empty": "", "d/b": "second", "e/": ""}
+	sound := readFile(t, pack(t, want.folder(t)))
+	file := onDisk(t, sound)
+	accepted := 0
+	check := func(what string, i int, data []byte) {
+		must(t, os.WriteFile(file, data, 0o600))
+		f, err := Open(file, record.Options{})
+		if err != nil {
+			return
+		}
+		defer f.Close()
+		accepted++
+		for name, content := range want {
+			if strings.HasSuffix(name, "/") {
+				continue
+			}
+			if got, err := f.ReadFile(name); err == nil && string(got) != content {
+				t.Errorf("%s %d: %s became %q", what, i, name, got)
+			} else if err != nil && !errors.Is(err, record.ErrChecksum) {
+				t.Errorf("%s %d: %v", what, i, err)
+			}
+		}
+	}
+	for i := range 8 * len(sound) {
+		data := []byte(string(sound))
+		data[i/8] ^= 1 << (i % 8)
+		check("bit", i, data)
+	}
+	if payload := 8 * len("first"+"second"); accepted != payload {
+		t.Errorf("opened %d times, want %d: for a flip of each bit of a file", accepted, payload)
+	}
+	for i := range sound {
+		check("cut", i, sound[:i])
+	}
+	if payload := 8 * len("first"+"second"); accepted != payload {
+		t.Error("a cut file was opened")
+	}
+	t.Logf("packed folder of %d bytes: %d bit flips, %d cuts, none gave other bytes", len(sound), 8*len(sound), len(sound))
+}
+
+// FuzzTree: no last sample makes parseNames panic; the names that it accepts are local
+// paths, lead to every sample once, and survive being written and read again.
+func FuzzTree(f *testing.F) {
+	for _, c := range hostile() {
+		if len(c.last) < 10_000 {
+			f.Add(c.last, uint16(2))
+		}
+	}
+	f.Add(namesOf(dict()), uint16(0))
+	f.Add(namesOf(dict("b", 1, "a", 0)), uint16(2))
+	f.Add(namesOf(dict("a", 0, "d", dict("e", dict(), "f", 1))), uint16(2))
+	f.Add(prefix+"\x80\x02ccollections\nOrderedDict\nq\x00)Rq\x01(X\x01\x00\x00\x00aq\x02K\x00X\x01\x00\x00\x00bq\x03h\x00)Rq\x04u.", uint16(1))
+	f.Fuzz(func(t *testing.T, sample string, files uint16) {
+		root, dirs, err := parseNames(sample, int64(files))
+		if err != nil {
+			if !errors.Is(err, ErrMalformed) && !errors.Is(err, ErrNotPacked) {
+				t.Fatal(err)
+			}
+			return
+		}
+		seen := make(map[int64]bool)
+		paths := make(map[string]bool)
+		for name, it := range walk(root, ".") {
+			if !fs.ValidPath(name) || !filepath.IsLocal(name) || len(name) > maxPath || paths[name] {
+				t.Fatalf("name %q", name)
+			}
+			paths[name] = true
+			if found, err := (&Folder{root: root}).find("", name); err != nil || found != it {
+				t.Fatalf("%q is not found: %v", name, err)
+			}
+			if it.Dict == nil {
+				if seen[it.Int] || it.Int < 0 || it.Int >= int64(files) {
+					t.Fatalf("%q is sample %d of %d", name, it.Int, files)
+				}
+				seen[it.Int] = true
+			} else {
+				dirs--
+			}
+		}
+		if len(seen) != int(files) || dirs != 0 {
+			t.Fatalf("%d names for %d files, %d directories too many", len(seen), files, dirs)
+		}
+		again, _, err := parseNames(namesOf(root), int64(files))
+		if err != nil || !equal(again, root) {
+			t.Fatalf("written and read again: %v", err)
+		}
+	})
+}
+
+func equal(a, b *pickle.Dict) bool {
+	if len(a.Items) != len(b.Items) {
+		return false
+	}
+	for i, x := range a.Items {
+		y := b.Items[i]
+		if x.Key != y.Key || x.Int != y.Int || (x.Dict == nil) != (y.Dict == nil) || x.Dict != nil && !equal(x.Dict, y.Dict) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,177 @@
+package packed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/ffconvert/ffconvert/internal/pickle"
+	"github.com/ffconvert/ffconvert/record"
+)
+
+// A source is a directory tree as it was when it was listed.
+type source struct {
+	dir     string
+	fsys    fs.FS    // of dir
+	root    *os.Root // what fsys is of, nil where links may lead out
+	maxFile int64
+
+	names *pickle.Dict
+	files []stat // by index of the sample
+	total Totals
+	up    []fs.FileInfo // the directories that are being listed
+}
+
+// stat is what a file must still be when it is read.
+type stat struct{ size, mtime int64 }
+
+func statOf(info fs.FileInfo) stat { return stat{info.Size(), info.ModTime().UnixNano()} }
+
+// openSource opens a folder. Close it.
+func openSource(dir string, opts WriteOptions) (*source, error) {
+	s := &source{dir: dir, maxFile: opts.maxFile()}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, fmt.Errorf("open folder: %w", err)
+	}
+	if opts.FollowOutside {
+		s.fsys = os.DirFS(dir)
+		return s, root.Close()
+	}
+	s.root, s.fsys = root, root.FS()
+	return s, nil
+}
+
+func (s *source) close() {
+	if s.root != nil {
+		s.root.Close()
+	}
+}
+
+// scan lists the whole tree and numbers its files.
+func (s *source) scan(ctx context.Context) error {
+	info, err := fs.Stat(s.fsys, ".")
+	if err != nil {
+		return s.refuse(".", err, "")
+	}
+	s.names, err = s.list(ctx, ".", info)
+	return err
+}
+
+// list lists one directory and what is below it.
+func (s *source) list(ctx context.Context, dir string, info fs.FileInfo) (*pickle.Dict, error) {
+	entries, err := fs.ReadDir(s.fsys, dir) // sorted by bytes, which for UTF-8 is by code point
+	if err != nil {
+		return nil, s.refuse(dir, err, "")
+	}
+	s.up = append(s.up, info)
+	defer func() { s.up = s.up[:len(s.up)-1] }()
+	d := &pickle.Dict{Items: make([]pickle.Item, 0, len(entries))}
+	for _, e := range entries {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		it, err := s.entry(ctx, join(dir, e.Name()), e)
+		if err != nil {
+			return nil, err
+		}
+		d.Items = append(d.Items, it)
+	}
+	return d, nil
+}
+
+// entry is the item of one name. A link is what it leads to.
+func (s *source) entry(ctx context.Context, name string, e fs.DirEntry) (it pickle.Item, err error) {
+	it.Key = e.Name()
+	switch {
+	case !utf8.ValidString(it.Key):
+		return it, s.refuse(name, fmt.Errorf("%w: a name that is not UTF-8", ErrUnsupported), "")
+	case len(name) > maxPath:
+		return it, s.refuse(name, fmt.Errorf("%w: a path of more than %d bytes", ErrLimit, maxPath), "")
+	}
+	info, err := fs.Stat(s.fsys, name)
+	if err != nil {
+		if s.leadsOut(name, e) {
+			err = fmt.Errorf("%w: a symbolic link that is absolute or leads out of the folder", ErrUnsupported)
+			return it, s.refuse(name, err, "--follow-outside follows it")
+		}
+		return it, s.refuse(name, err, "")
+	}
+	switch mode := info.Mode(); {
+	case mode.IsRegular():
+		it.Int = int64(len(s.files))
+		return it, s.add(name, info)
+	case !mode.IsDir():
+		return it, s.refuse(name, fmt.Errorf("%w: neither a regular file nor a directory (%v)", ErrUnsupported, mode.Type()), "")
+	case e.Type()&fs.ModeSymlink != 0 && slices.ContainsFunc(s.up, func(up fs.FileInfo) bool { return os.SameFile(up, info) }):
+		return it, s.refuse(name, fmt.Errorf("%w: a symbolic link to a directory that it is in", ErrUnsupported), "")
+	}
+	if s.total.Dirs++; s.total.Dirs > record.MaxSamples {
+		return it, s.refuse(name, fmt.Errorf("%w of %d directories", ErrLimit, record.MaxSamples), "")
+	}
+	it.Dict, err = s.list(ctx, name, info)
+	return it, err
+}
+
+// leadsOut says that a link fails only because it may not leave the folder.
+func (s *source) leadsOut(name string, e fs.DirEntry) bool {
+	if s.root == nil || e.Type()&fs.ModeSymlink == 0 {
+		return false
+	}
+	_, err := os.Stat(filepath.Join(s.dir, filepath.FromSlash(name)))
+	return err == nil
+}
+
+// add gives a file the next index.
+func (s *source) add(name string, info fs.FileInfo) error {
+	if info.Size() > s.maxFile {
+		err := fmt.Errorf("%w: %d bytes, and a file may have %d", ErrLimit, info.Size(), s.maxFile)
+		return s.refuse(name, err, "--max-file-size raises the limit")
+	}
+	if len(s.files) == record.MaxSamples-1 { // one sample is that of the names
+		return s.refuse(name, fmt.Errorf("%w of %d files", ErrLimit, record.MaxSamples-1), "")
+	}
+	s.files = append(s.files, statOf(info))
+	s.total.Files++
+	s.total.Bytes += info.Size()
+	return nil
+}
+
+// read returns the content of file i in buf, which has room for one byte more. It is an
+// error if the file is not what it was when it was listed.
+func (s *source) read(i int64, name string, buf []byte) ([]byte, error) {
+	place := func(err error) error {
+		return &Error{Path: s.dir, Sample: i, Name: name, Err: err}
+	}
+	f, err := s.fsys.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, place(fmt.Errorf("%w: it is gone", ErrChanged))
+	} else if err != nil {
+		return nil, place(cause(err))
+	}
+	defer f.Close()
+	want := s.files[i]
+	n, err := io.ReadFull(f, buf[:want.size+1])
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		return nil, place(cause(err))
+	}
+	info, err := f.Stat() // after the read: a write meanwhile has changed the time
+	if err != nil {
+		return nil, place(cause(err))
+	}
+	if int64(n) != want.size || statOf(info) != want {
+		return nil, place(fmt.Errorf("%w: it has other bytes or another time than when it was listed", ErrChanged))
+	}
+	return buf[:n], nil
+}
+
+// refuse places what is wrong with the tree.
+func (s *source) refuse(name string, err error, hint string) error {
+	return &Error{Path: s.dir, Sample: -1, Name: name, Err: cause(err), Hint: hint}
+}
