@@ -128,7 +128,7 @@ func (a *arrowFormat) number(name string, t arrow.DataType, bits uint64) {
 // payload appends a column of one value of bytes or text.
 func (a *arrowFormat) payload(name string, t arrow.DataType, v converters.Value) error {
 	if v.Len() > math.MaxInt32 {
-		return fmt.Errorf("%w: a column of an Arrow record holds less than 2 GiB, this has %d bytes", converters.ErrLimit, v.Len())
+		return fmt.Errorf("%w: a column of an Arrow record holds less than 2 GiB, this has %d bytes; --encode msgpack holds more", converters.ErrLimit, v.Len())
 	}
 	data := a.sink.expect(v)
 	offsets := binary.LittleEndian.AppendUint32(make([]byte, 4, 8), uint32(len(data)))

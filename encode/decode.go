@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -15,10 +16,10 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// Limits of what Decode takes. A decoded value may need forty times the memory of its
-// bytes (a list of empty lists), hence the first; the second bounds the stack.
+// Limits of what Decode takes. A value may need a hundred times the memory of its bytes (a
+// list of empty lists), hence the first, which text is free of; the second bounds the stack.
 const (
-	maxDecode = 64 << 20 // bytes of a field
+	maxDecode = 16 << 20 // bytes of a field
 	maxDepth  = 32       // lists and maps in one another
 )
 
@@ -28,22 +29,27 @@ const (
 // The part of the name behind the last dot decides, in any case: cls and index hold a
 // decimal integer, txt and text UTF-8, json, mp, msgpack and cbor a value. Nothing else is
 // decodable, pickles (pyd, pth) least of all.
-func Decodable(field string) bool { return decodingOf(field) != nil }
+func Decodable(field string) bool {
+	decode, _ := decodingOf(field)
+	return decode != nil
+}
 
-func decodingOf(field string) func(*decoder, []byte) (converters.Value, error) {
+// decodingOf returns how the named field is decoded, nil where it is not, and the most
+// bytes it may have.
+func decodingOf(field string) (decode func(*decoder, []byte) (converters.Value, error), limit int64) {
 	switch strings.ToLower(field[strings.LastIndexByte(field, '.')+1:]) {
 	case "cls", "index":
-		return (*decoder).integer
+		return (*decoder).integer, maxDecode
 	case "txt", "text":
-		return (*decoder).text
+		return (*decoder).text, math.MaxInt64
 	case "json":
-		return (*decoder).json
+		return (*decoder).json, maxDecode
 	case "mp", "msgpack":
-		return (*decoder).msgpack
+		return (*decoder).msgpack, maxDecode
 	case "cbor":
-		return (*decoder).cbor
+		return (*decoder).cbor, maxDecode
 	}
-	return nil
+	return nil, 0
 }
 
 // A decoder decodes one field after another.
@@ -62,12 +68,12 @@ func newDecoder() *decoder {
 // or no bytes.
 func (d *decoder) field(f *converters.Field) (converters.Value, error) {
 	v := f.Value
-	decode := decodingOf(f.Name)
+	decode, limit := decodingOf(f.Name)
 	if decode == nil || v.Kind() != converters.KindBytes {
 		return v, nil
 	}
-	if v.Len() > maxDecode {
-		return v, fmt.Errorf("%w: it has %d bytes, at most %d are decoded; without --decode it stays bytes", converters.ErrLimit, v.Len(), maxDecode)
+	if v.Len() > limit {
+		return v, fmt.Errorf("%w: it has %d bytes, at most %d are decoded; without --decode it stays bytes", converters.ErrLimit, v.Len(), limit)
 	}
 	if v.Unread() {
 		return v, errors.New("internal error: the index did not read a field that is to be decoded")
@@ -97,7 +103,7 @@ func tooDeep() error {
 
 // integer takes what Python's int takes of decimal digits: a sign, blanks around.
 func (d *decoder) integer(data []byte) (converters.Value, error) {
-	n, err := strconv.ParseInt(string(bytes.TrimSpace(data)), 10, 64)
+	n, err := strconv.ParseInt(string(bytes.Trim(data, " \t\n\v\f\r")), 10, 64)
 	switch {
 	case errors.Is(err, strconv.ErrRange):
 		return converters.Value{}, fmt.Errorf("%w: %.40q does not fit into 64 bits", converters.ErrUnsupported, data)

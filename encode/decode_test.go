@@ -133,6 +133,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{"cls", "1 2", malformed, "no integer"},
 		{"cls", "0x10", malformed, "no integer"},
 		{"cls", "1_000", malformed, "no integer"},
+		{"cls", "7\u00a0", malformed, "no integer"},
 		{"cls", "7\x00", malformed, "no integer"},
 		{"index", "9223372036854775808", unsupported, "64 bits"},
 		{"txt", "gr\xfc\xdf", malformed, "not UTF-8 at byte 2"},
@@ -300,8 +301,10 @@ func TestDecodeShape(t *testing.T) {
 	if !errors.Is(err, converters.ErrLimit) || !strings.Contains(err.Error(), "--decode") {
 		t.Errorf("%v", err)
 	}
-	if _, err := enc.Encode(&converters.Sample{Fields: []converters.Field{field("txt", "")}}); err != nil {
-		t.Errorf("an empty field: %v", err)
+	for _, data := range []string{"", strings.Repeat("x", maxDecode+1)} {
+		if _, err := enc.Encode(&converters.Sample{Fields: []converters.Field{field("txt", data)}}); err != nil {
+			t.Errorf("%d bytes of text: %v", len(data), err)
+		}
 	}
 }
 

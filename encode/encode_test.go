@@ -175,6 +175,18 @@ func TestEncodeRefuses(t *testing.T) {
 	}
 }
 
+// CBOR and pickles have heads for any length.
+func TestEncodeHuge(t *testing.T) {
+	t.Parallel()
+	s := &converters.Sample{Fields: []converters.Field{{Name: "a", Value: converters.Opaque(1 << 32)}}}
+	for encoding, heads := range map[string]int64{"cbor": 1 + 2 + 9, "pickle": 2 + 2 + 3 + 9 + 2, "raw": 0} {
+		rec, err := newEncoder(t, Options{Encoding: encoding}).Encode(s)
+		if err != nil || rec.Size != heads+1<<32 {
+			t.Errorf("%s: %d bytes, %v", encoding, rec.Size, err)
+		}
+	}
+}
+
 func TestParseRefuses(t *testing.T) {
 	t.Parallel()
 	for _, opts := range []Options{
@@ -254,7 +266,7 @@ func BenchmarkEncode(b *testing.B) {
 		{Name: "cls", Value: converters.Int(7)},
 	}}
 	for _, opts := range []Options{
-		{}, {Fields: "jpg,txt,cls"}, {Encoding: "raw:jpg"}, {Encoding: "cbor"}, {Encoding: "pickle"}, {Encoding: "arrow"},
+		{Encoding: "msgpack"}, {Encoding: "msgpack", Fields: "jpg,txt,cls"}, {Encoding: "raw:jpg"}, {Encoding: "cbor"}, {Encoding: "pickle"}, {Encoding: "arrow"},
 	} {
 		b.Run(strings.TrimRight(opts.Encoding+" "+opts.Fields, " "), func(b *testing.B) {
 			enc := newEncoder(b, opts)

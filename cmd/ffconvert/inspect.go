@@ -156,7 +156,9 @@ func (x *inspection) firstKeys(r *record.Reader, n int) error {
 		if i == 0 {
 			x.Fields = fields
 		}
-		x.Keys = append(x.Keys, key)
+		if key != "" {
+			x.Keys = append(x.Keys, key)
+		}
 	}
 	return nil
 }
