@@ -1,0 +1,144 @@
+package folder
+
+import (
+	"sync"
+	"sync/atomic"
+)
+
+// How far Read is ahead of its caller. Eight requests keep the queue of a disk filled;
+// more bytes than these would fall out of the processor's cache before they are used.
+const (
+	workers   = 8
+	slots     = 64            // samples
+	arenaSize = 4 << 20       // bytes
+	maxAhead  = arenaSize / 4 // of one sample; larger ones are read on their own
+)
+
+// ahead reads the samples of a run before their turn comes. Each gets its place in the
+// arena in order, is read there by any of the workers, and is given in order.
+type ahead struct {
+	r       *reader
+	arena   ring
+	placed  int // the sample that is placed next
+	end     int // of the run
+	given   int // the sample that was given last, -1: none
+	slots   [slots]slot
+	jobs    chan int // samples
+	workers sync.WaitGroup
+	stopped atomic.Bool
+}
+
+// A slot is a sample that is placed, the one of its number modulo slots.
+type slot struct {
+	alone bool   // it is not read ahead
+	bytes []byte // its place
+	end   int    // of that, in the arena
+	err   error
+	read  chan struct{} // gets a value when bytes and err are there
+}
+
+// startAhead begins to read n samples. stop must be called.
+func (r *reader) startAhead(first, n int) *ahead {
+	if r.arena == nil {
+		r.arena = make([]byte, arenaSize)
+	}
+	a := &ahead{r: r, arena: ring{buf: r.arena}, placed: first, end: first + n, given: -1, jobs: make(chan int, slots)}
+	for i := range a.slots[:min(n, slots)] {
+		a.slots[(first+i)%slots].read = make(chan struct{}, 1)
+	}
+	for range min(n, workers) {
+		a.workers.Go(a.work)
+	}
+	return a
+}
+
+func (a *ahead) slot(sample int) *slot { return &a.slots[sample%slots] }
+
+// work is one worker.
+func (a *ahead) work() {
+	h := a.r.hand
+	h.dir = nil // one directory each
+	defer h.close()
+	for sample := range a.jobs {
+		s := a.slot(sample)
+		if !a.stopped.Load() {
+			s.err = h.readSample(sample, s.bytes)
+		}
+		s.read <- struct{}{}
+	}
+}
+
+// next returns the bytes of the next sample, valid until the call after.
+func (a *ahead) next(sample int) ([]byte, error) {
+	if a.given >= 0 && !a.slot(a.given).alone {
+		a.arena.free(a.slot(a.given).end)
+	}
+	a.place(sample)
+	a.given = sample
+	s := a.slot(sample)
+	if s.alone {
+		return a.r.alone(sample)
+	}
+	<-s.read
+	return s.bytes, s.err
+}
+
+// place gives a place to as many samples as there is room for, from the one on that is
+// wanted now.
+func (a *ahead) place(wanted int) {
+	for ; a.placed < min(a.end, wanted+slots); a.placed++ {
+		s, n := a.slot(a.placed), a.r.hand.l.bytes(a.placed)
+		if s.alone = n > maxAhead; s.alone {
+			continue
+		}
+		at, ok := a.arena.alloc(int(n))
+		if !ok {
+			return
+		}
+		s.end = at + int(n)
+		s.bytes, s.err = a.arena.buf[at:s.end], nil
+		a.jobs <- a.placed
+	}
+}
+
+// stop ends the workers. What is still to be read is not read.
+func (a *ahead) stop() {
+	a.stopped.Store(true)
+	close(a.jobs)
+	a.workers.Wait()
+}
+
+// A ring is memory that is freed in the order in which it was allocated.
+//
+//	│ free │ allocated │ free │        │ allocated │ free │ allocated │ lost │
+//	       tail        head                        head   tail
+type ring struct {
+	buf        []byte
+	head, tail int
+	live       int // allocations
+}
+
+// alloc returns where n bytes are free, false where there are none now.
+func (r *ring) alloc(n int) (at int, ok bool) {
+	switch {
+	case r.tail <= r.head && n <= len(r.buf)-r.head:
+		at = r.head
+	case r.tail <= r.head && n < r.tail:
+		at = 0
+	case r.tail > r.head && n < r.tail-r.head:
+		at = r.head
+	default:
+		return 0, false
+	}
+	r.head = at + n
+	r.live++
+	return at, true
+}
+
+// free frees the oldest allocation, which ends at end.
+func (r *ring) free(end int) {
+	r.tail = end
+	if r.live--; r.live == 0 {
+		r.head, r.tail = 0, 0
+	}
+}

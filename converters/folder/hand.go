@@ -1,0 +1,153 @@
+package folder
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/ffconvert/ffconvert/converters"
+)
+
+// openFlags open without waiting: what was a file may be a fifo by now.
+const openFlags = os.O_RDONLY | syscall.O_NONBLOCK
+
+// A file is what a file's bytes are had from.
+type file interface {
+	io.ReadCloser
+	Stat() (fs.FileInfo, error)
+}
+
+// A hand reads files of one part, one at a time. It keeps the directory open that it read
+// from last, so that a file costs five system calls: openat, fstat, read, fstat, close.
+type hand struct {
+	src  *Source
+	part *part
+	l    *listing
+	dir  *os.Root
+	at   uint32 // which directory dir is, as in listed.dir
+}
+
+// read fills b with a file, which must be as it was listed before and after that.
+func (h *hand) read(i int, b []byte) error {
+	l := &h.l.files[i]
+	err := h.readListed(l, b)
+	if err != nil {
+		return h.part.fail(h.l.path(l.dir, l.name), err, "")
+	}
+	return nil
+}
+
+func (h *hand) readListed(l *listed, b []byte) error {
+	opened, err := h.open(l)
+	if err != nil {
+		return err
+	}
+	f := h.src.opened(opened)
+	err = unchanged(f, l, len(b))
+	if err == nil {
+		_, err = io.ReadFull(f, b)
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			err = fmt.Errorf("%w: it became shorter", converters.ErrChanged)
+		}
+	}
+	if err == nil {
+		err = unchanged(f, l, len(b))
+	}
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	return err
+}
+
+// unchanged wants a file to be the one that was listed.
+func unchanged(f file, l *listed, size int) error {
+	st, err := f.Stat()
+	switch {
+	case err != nil:
+		return err
+	case !st.Mode().IsRegular():
+		return fmt.Errorf("%w: it is no regular file any more", converters.ErrChanged)
+	case st.Size() != int64(size):
+		return fmt.Errorf("%w: it had %d bytes, it has %d", converters.ErrChanged, size, st.Size())
+	case st.ModTime().UnixNano() != l.mtime:
+		return fmt.Errorf("%w: it was modified at %s", converters.ErrChanged, st.ModTime().UTC().Format(time.RFC3339))
+	}
+	return nil
+}
+
+// open opens a file where the listing found it, and nothing out of the root unless the
+// options allow that.
+func (h *hand) open(l *listed) (*os.File, error) {
+	name := string(h.l.names.name(l.name))
+	if h.l.names.kind(l.name) == kindLink {
+		real, err := h.src.follow(h.part.tree, filepath.Join(h.real(l.dir), name))
+		if err != nil {
+			return nil, err
+		}
+		dir, err := h.openDir(filepath.Dir(real))
+		if err != nil {
+			return nil, err
+		}
+		defer dir.Close()
+		return openIn(dir, filepath.Base(real))
+	}
+	if h.dir == nil || h.at != l.dir {
+		h.close()
+		dir, err := h.openDir(h.real(l.dir))
+		if err != nil {
+			return nil, err
+		}
+		h.dir, h.at = dir, l.dir
+	}
+	return openIn(h.dir, name)
+}
+
+// openIn opens a file of a directory. That it is a link by now, out of the directory, is
+// an error of os.Root's own.
+func openIn(dir *os.Root, name string) (*os.File, error) {
+	f, err := dir.OpenFile(name, openFlags, 0)
+	var errno syscall.Errno
+	if err != nil && !errors.As(err, &errno) {
+		err = fmt.Errorf("%w: %w", converters.ErrChanged, bare(err))
+	}
+	return f, err
+}
+
+// real returns where a directory of the listing really is.
+func (h *hand) real(dir uint32) string {
+	path := h.l.names.text(dir)
+	if real := h.l.names.text(dir + uint32(len(path)) + 1); len(real) > 0 {
+		return string(real)
+	}
+	return filepath.Join(h.part.tree.real, string(path))
+}
+
+// openDir opens a directory by its real path.
+func (h *hand) openDir(real string) (*os.Root, error) {
+	if h.src.opts.FollowOutside {
+		return os.OpenRoot(real)
+	}
+	below, err := filepath.Rel(h.part.tree.real, real)
+	if err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(h.part.tree.real)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	return root.OpenRoot(below)
+}
+
+// close closes the directory. The hand can be used again.
+func (h *hand) close() {
+	if h.dir != nil {
+		h.dir.Close()
+		h.dir = nil
+	}
+}

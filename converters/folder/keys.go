@@ -1,0 +1,101 @@
+package folder
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+
+	"github.com/ffconvert/ffconvert/converters"
+)
+
+// keys finds the files of one directory that share a key. Files of two directories never
+// do: a key begins with the directory.
+type keys struct {
+	l     *listing
+	dir   []byte
+	level []uint32 // all entries of the directory
+	bare  bool     // there are files without a dot, whose names are their keys
+	each  bool     // every file has its own key
+	last  []byte   // the file before
+	key   []byte   // what its key adds to dir; nil where it has no suffix
+}
+
+func newKeys(l *listing, o *Options, d place, level []uint32) keys {
+	k := keys{l: l, dir: []byte(d.path), level: level, each: o.Flat && !o.Group}
+	k.bare = slices.ContainsFunc(level, func(at uint32) bool {
+		return l.names.kind(at).isFile() && bytes.IndexByte(l.names.name(at), '.') < 0
+	})
+	return k
+}
+
+// add takes the next file and returns one before it that has its key, nil where none has.
+// grouped says that WebDataset makes one sample of the two.
+func (k *keys) add(at uint32, group bool) (twin []byte, grouped bool) {
+	if k.each {
+		return nil, false
+	}
+	name := k.l.names.name(at)
+	last, key := k.last, k.key
+	k.last, k.key = name, nil
+	dot := splitName(k.dir, name)
+	if dot < 0 {
+		return nil, false
+	}
+	k.key = name[:dot]
+	if key != nil && bytes.Equal(key, k.key) {
+		return last, group
+	}
+	if k.bare { // gather has moved none of these
+		i, found := slices.BinarySearchFunc(k.level, k.key, func(at uint32, key []byte) int {
+			return bytes.Compare(k.l.names.name(at), key)
+		})
+		if found && k.l.names.kind(k.level[i]).isFile() {
+			return k.l.names.name(k.level[i]), false
+		}
+	}
+	return nil, false
+}
+
+// fileCost is what a file counts in a sample beside its bytes, as a member of a tar does:
+// it bounds the number of fields.
+const fileCost = 512
+
+// manyFields is where looking through the fields for a duplicate becomes slow.
+const manyFields = 32
+
+// A group is the sample that files are added to.
+type group struct {
+	bytes    int64 // payload, and fileCost for each file
+	class    bool  // it gets the number of a class
+	fields   []string
+	many     map[string]bool // the fields, where they are many
+	suffixes fieldNames
+}
+
+func (g *group) reset(class bool) {
+	g.bytes, g.class, g.fields, g.many = 0, class, g.fields[:0], nil
+}
+
+// add makes a field of a suffix.
+func (g *group) add(suffix []byte) error {
+	name, err := g.suffixes.name(suffix)
+	switch {
+	case err != nil:
+		return err
+	case g.class && name == fieldClass:
+		return fmt.Errorf("%w field %q, which is the number of the class", converters.ErrDuplicate, name)
+	case g.many[name] || g.many == nil && slices.Contains(g.fields, name):
+		return fmt.Errorf("%w field %q in its sample", converters.ErrDuplicate, name)
+	}
+	g.fields = append(g.fields, name)
+	switch {
+	case g.many != nil:
+		g.many[name] = true
+	case len(g.fields) == manyFields:
+		g.many = make(map[string]bool, 2*manyFields)
+		for _, name := range g.fields {
+			g.many[name] = true
+		}
+	}
+	return nil
+}

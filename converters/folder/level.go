@@ -1,0 +1,196 @@
+package folder
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/ffconvert/ffconvert/converters"
+)
+
+// A kind is what an entry of a directory is taken for.
+type kind byte
+
+const (
+	kindFile kind = iota + 1
+	kindLink      // a symbolic link to a regular file
+	kindDir
+	kindLinkedDir // a symbolic link to a directory
+	kindBad       // refused, once its turn comes: a device, a link to nothing
+
+	// Passed over.
+	kindHidden
+	kindHiddenDir
+	kindOutside
+	kindOther
+)
+
+func (k kind) isFile() bool { return k == kindFile || k == kindLink }
+func (k kind) isDir() bool  { return k == kindDir || k == kindLinkedDir }
+
+// skipped says why entries of a kind are passed over, "" where they are not.
+func (k kind) skipped() string {
+	switch k {
+	case kindHidden:
+		return "hidden file"
+	case kindHiddenDir:
+		return "hidden directory"
+	case kindOutside:
+		return "file outside a class"
+	case kindOther:
+		return "extension not selected"
+	}
+	return ""
+}
+
+// A place is a directory: its path below the root, empty or ending in a slash, and where
+// it really is, absolute, all links resolved.
+type place struct{ path, real string }
+
+// packed is the names of many entries in one piece of memory: of each its kind, its name,
+// a NUL. The name of a directory ends in a slash, so that names sort as paths do.
+type packed []byte
+
+// maxPacked is what 32 bits can address.
+const maxPacked = math.MaxUint32
+
+var errPacked = fmt.Errorf("%w: the names of one part are more than 4 GiB", converters.ErrLimit)
+
+func (p packed) kind(at uint32) kind { return kind(p[at]) }
+
+// name returns the name of an entry, with the slash of a directory.
+func (p packed) name(at uint32) []byte { return p.text(at + 1) }
+
+// text returns what stands before the next NUL.
+func (p packed) text(at uint32) []byte {
+	b := p[at:]
+	return b[:bytes.IndexByte(b, 0)]
+}
+
+func (p *packed) add(k kind, name string) (at uint32, err error) {
+	if len(*p)+len(name)+3 > maxPacked {
+		return 0, errPacked
+	}
+	at = uint32(len(*p))
+	*p = append(append(*p, byte(k)), name...)
+	if k.isDir() {
+		*p = append(*p, '/')
+	}
+	*p = append(*p, 0)
+	return at, nil
+}
+
+// compare orders two entries of one directory by their names. These differ at the first
+// NUL at the latest, so it does not matter what follows.
+func (p packed) compare(a, b uint32) int { return bytes.Compare(p[a+1:], p[b+1:]) }
+
+// batch is how many entries are read of a directory at once.
+const batch = 1024
+
+// level appends the entries of a directory to names and returns where they are, in
+// the order in which they are taken. top says that it holds the classes.
+func (s *Source) level(ctx context.Context, d place, top bool, names *packed) ([]uint32, error) {
+	f, err := os.OpenFile(d.real, openFlags, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var order []uint32
+	for {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		entries, err := f.ReadDir(batch)
+		for _, e := range entries {
+			at, err := names.add(s.classify(d, e, top), e.Name())
+			if err != nil {
+				return nil, err
+			}
+			order = append(order, at)
+		}
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	slices.SortFunc(order, names.compare)
+	for i := 1; i < len(order); i++ {
+		if name := names.name(order[i]); bytes.Equal(name, names.name(order[i-1])) {
+			return nil, fmt.Errorf("%w: %q stands there twice", converters.ErrChanged, name)
+		}
+	}
+	if s.opts.Group {
+		names.gather([]byte(d.path), order)
+	}
+	return order, nil
+}
+
+// classify tells from its directory entry what an entry is. Only links need a look at
+// the file.
+func (s *Source) classify(d place, e fs.DirEntry, top bool) kind {
+	name, typ := e.Name(), e.Type()
+	if !s.opts.Hidden && name[0] == '.' {
+		if typ.IsDir() {
+			return kindHiddenDir
+		}
+		return kindHidden
+	}
+	file, dir := kindFile, kindDir
+	if typ&fs.ModeSymlink != 0 {
+		file, dir = kindLink, kindLinkedDir
+		st, err := os.Stat(filepath.Join(d.real, name))
+		if err != nil {
+			return kindBad
+		}
+		typ = st.Mode().Type()
+	}
+	switch {
+	case typ.IsDir():
+		return dir
+	case top && !s.opts.Flat:
+		return kindOutside
+	case !s.opts.selects(name):
+		return kindOther
+	case !typ.IsRegular():
+		return kindBad
+	}
+	return file
+}
+
+// gather moves the files that are of one sample together, to where the first of them is:
+// in the order of paths all that is in a.d/ stands between a.cls and a.jpg.
+func (p packed) gather(dir []byte, order []uint32) {
+	var others []uint32
+	for from := 0; from < len(order); {
+		name := p.name(order[from])
+		stem := name[:splitName(dir, name)+1]
+		to := from + 1
+		for len(stem) > 0 && to < len(order) && bytes.HasPrefix(p.name(order[to]), stem) {
+			to++
+		}
+		group := order[from:to]
+		from = to
+		isFile := func(at uint32) bool { return p.kind(at).isFile() }
+		group = group[max(0, slices.IndexFunc(group, isFile)):]
+		others = others[:0]
+		n := 0
+		for _, at := range group {
+			if isFile(at) {
+				group[n] = at
+				n++
+			} else {
+				others = append(others, at)
+			}
+		}
+		copy(group[n:], others)
+	}
+}

@@ -1,0 +1,176 @@
+package folder
+
+import (
+	"context"
+	"fmt"
+	"iter"
+
+	"github.com/ffconvert/ffconvert/converters"
+)
+
+// A reader is what one run, or one part, is read with. Readers are used again.
+type reader struct {
+	hand   hand
+	names  fieldNames
+	sample converters.Sample
+	own    []byte // for a sample that is read on its own
+	arena  []byte // for those that are read ahead; nil until one is
+}
+
+// reader returns one for a part. It must be given back by done.
+func (s *Source) reader(p *part, l *listing) *reader {
+	r, _ := s.readers.Get().(*reader)
+	if r == nil {
+		r = &reader{}
+	}
+	r.hand = hand{src: s, part: p, l: l}
+	return r
+}
+
+func (s *Source) done(r *reader) {
+	r.hand.close()
+	r.hand = hand{}
+	s.readers.Put(r)
+}
+
+// Read yields the samples of a run. The files of the next ones are read while one is
+// used; runs of one sample, and samples that are large, are read when their turn comes.
+func (s *Source) Read(ctx context.Context, run converters.Run) iter.Seq2[*converters.Sample, error] {
+	return func(yield func(*converters.Sample, error) bool) {
+		if run.Count <= 0 {
+			return
+		}
+		if err := s.read(ctx, run, yield); err != nil {
+			yield(nil, err)
+		}
+	}
+}
+
+func (s *Source) read(ctx context.Context, run converters.Run, yield func(*converters.Sample, error) bool) error {
+	p := s.dirs[run.Part]
+	if err := ctx.Err(); err != nil {
+		return p.fail("", err, "")
+	}
+	l, err := s.listing(ctx, p)
+	if err != nil {
+		return err
+	}
+	if err := l.check(run); err != nil {
+		return p.fail("", err, "")
+	}
+	r := s.reader(p, l)
+	defer s.done(r)
+	first := int(run.First)
+	n := int(min(run.Count, int64(l.samples()-first)))
+	read := r.alone
+	if n > 1 {
+		a := r.startAhead(first, n)
+		defer a.stop()
+		read = a.next
+	}
+	for i := first; i < first+n; i++ {
+		if err := ctx.Err(); err != nil {
+			return p.fail("", err, "")
+		}
+		b, err := read(i)
+		if err != nil {
+			return err
+		}
+		if err := r.fill(i, b); err != nil {
+			return err
+		}
+		if !yield(&r.sample, nil) {
+			return nil
+		}
+	}
+	if int64(n) < run.Count {
+		return p.fail("", fmt.Errorf("%w: it has %d samples, %d were to be read from sample %d on", converters.ErrChanged, l.samples(), run.Count, run.First), "")
+	}
+	return nil
+}
+
+// check wants a run to begin where the listing has its first sample.
+func (l *listing) check(run converters.Run) error {
+	if run.First < 0 || run.First >= int64(l.samples()) {
+		return fmt.Errorf("%w: it has %d samples, %d were to be read from sample %d on", converters.ErrChanged, l.samples(), run.Count, run.First)
+	}
+	from, _ := l.extent(int(run.First))
+	if off := l.off(from); off != run.Off {
+		return fmt.Errorf("%w: sample %d was at offset %d, it is at %d", converters.ErrChanged, run.First, run.Off, off)
+	}
+	return nil
+}
+
+// shape makes the reader's sample that of the files, sized, the fields that Options.Load
+// names read.
+func (r *reader) shape(from, to int) error {
+	h := &r.hand
+	if err := h.l.fields(&r.sample, &h.src.opts, &r.names, from, to, h.part.num); err != nil {
+		return h.part.fail(r.sample.Key, err, "")
+	}
+	load := h.src.opts.Load
+	if load == nil {
+		return nil
+	}
+	fields := r.sample.Fields[:to-from] // without the class
+	total := int64(0)
+	for _, f := range fields {
+		if load(f.Name) {
+			total += f.Value.Len()
+		}
+	}
+	b := r.buffer(total)
+	for i := range fields {
+		if f := &fields[i]; load(f.Name) {
+			n := f.Value.Len()
+			if err := h.read(from+i, b[:n]); err != nil {
+				return err
+			}
+			f.Value, b = converters.Bytes(b[:n:n]), b[n:]
+		}
+	}
+	return nil
+}
+
+// alone reads the bytes of one sample, now.
+func (r *reader) alone(sample int) ([]byte, error) {
+	b := r.buffer(r.hand.l.bytes(sample))
+	return b, r.hand.readSample(sample, b)
+}
+
+// buffer returns n bytes, valid until the next call. n is within Options.MaxSample.
+func (r *reader) buffer(n int64) []byte {
+	if n > int64(len(r.own)) {
+		r.own = nil // two of them would be over the limit
+		r.own = make([]byte, n+n/4)
+	}
+	return r.own[:n]
+}
+
+// readSample fills b with the files of one sample, back to back.
+func (h *hand) readSample(sample int, b []byte) error {
+	from, to := h.l.extent(sample)
+	for i := from; i < to; i++ {
+		n := int(h.l.size(i))
+		if err := h.read(i, b[:n]); err != nil {
+			return err
+		}
+		b = b[n:]
+	}
+	return nil
+}
+
+// fill makes the reader's sample one whose bytes are b.
+func (r *reader) fill(sample int, b []byte) error {
+	l := r.hand.l
+	from, to := l.extent(sample)
+	if err := l.fields(&r.sample, &r.hand.src.opts, &r.names, from, to, r.hand.part.num); err != nil {
+		return r.hand.part.fail(r.sample.Key, err, "")
+	}
+	for i := from; i < to; i++ {
+		n := l.size(i)
+		r.sample.Fields[i-from].Value = converters.Bytes(b[:n:n])
+		b = b[n:]
+	}
+	return nil
+}

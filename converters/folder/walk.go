@@ -1,0 +1,211 @@
+package folder
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/ffconvert/ffconvert/converters"
+)
+
+// listing returns the listing of a part, which is made when it is first asked for.
+func (s *Source) listing(ctx context.Context, p *part) (*listing, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.list != nil {
+		return p.list, nil
+	}
+	w := walker{src: s, part: p, l: &listing{}, linked: map[string]bool{p.dir.real: true}}
+	if err := w.walk(ctx); err != nil {
+		return nil, err
+	}
+	p.list, p.run = w.l, nil
+	return p.list, nil
+}
+
+// A walker makes the listing of a part.
+type walker struct {
+	src    *Source
+	part   *part
+	l      *listing
+	linked map[string]bool // where links to directories have led
+	group  group
+}
+
+// walk lists the whole part.
+func (w *walker) walk(ctx context.Context) error {
+	if r := w.part.run; r != nil {
+		w.l.names = r.names // they begin with the directory
+		return w.entries(ctx, w.part.dir, 0, r.order, r.level)
+	}
+	return w.directory(ctx, w.part.dir)
+}
+
+// directory lists a directory and what is below.
+func (w *walker) directory(ctx context.Context, d place) error {
+	at, err := w.enter(d)
+	if err != nil {
+		return err
+	}
+	level, err := w.src.level(ctx, d, false, &w.l.names)
+	if err != nil {
+		return w.fail(d.path, err, "")
+	}
+	return w.entries(ctx, d, at, level, level)
+}
+
+// enter notes a directory and returns where, for listed.dir.
+func (w *walker) enter(d place) (uint32, error) {
+	real := d.real
+	if real == filepath.Join(w.part.tree.real, d.path) {
+		real = ""
+	}
+	at := len(w.l.names)
+	if at+len(d.path)+len(real)+2 > maxPacked {
+		return 0, w.fail(d.path, errPacked, "")
+	}
+	w.l.names = append(append(w.l.names, d.path...), 0)
+	w.l.names = append(append(w.l.names, real...), 0)
+	return uint32(at), nil
+}
+
+// entries lists entries of a directory that was noted at dir; level is all that it has.
+func (w *walker) entries(ctx context.Context, d place, dir uint32, entries, level []uint32) error {
+	l := w.l
+	w.reserve(entries)
+	keys := newKeys(l, &w.src.opts, d, level)
+	for i, at := range entries {
+		if i%batch == 0 && ctx.Err() != nil {
+			return w.fail(d.path, ctx.Err(), "")
+		}
+		switch kind := l.names.kind(at); {
+		case kind == kindBad:
+			name := string(l.names.name(at))
+			return w.fail(d.path+name, bad(filepath.Join(d.real, name)), "")
+		case kind.isFile():
+			if err := w.file(d, dir, at, &keys); err != nil {
+				return err
+			}
+		case kind.isDir():
+			child, err := w.child(d, at)
+			if err != nil {
+				return err
+			}
+			if kind == kindLinkedDir {
+				if w.linked[child.real] {
+					return w.fail(child.path, fmt.Errorf("%w: a symbolic link to %q, where another one has led", converters.ErrDuplicate, child.real), "")
+				}
+				w.linked[child.real] = true
+			}
+			if err := w.directory(ctx, child); err != nil {
+				return err
+			}
+		default:
+			l.skips = append(l.skips, skip{uint32(len(l.files)), dir, at})
+		}
+	}
+	return nil
+}
+
+// reserve makes room for the files among entries, which may be all of the part.
+func (w *walker) reserve(entries []uint32) {
+	files := 0
+	for _, at := range entries {
+		if w.l.names.kind(at).isFile() {
+			files++
+		}
+	}
+	w.l.files = slices.Grow(w.l.files, files)
+}
+
+// child returns the directory that is the entry at. Where it is a link, all links of its
+// path are resolved.
+func (w *walker) child(d place, at uint32) (place, error) {
+	name := strings.TrimSuffix(string(w.l.names.name(at)), "/")
+	c := place{d.path + name + "/", filepath.Join(d.real, name)}
+	err := checkName([]byte(name))
+	if err == nil && w.l.names.kind(at) == kindLinkedDir {
+		c.real, err = w.src.follow(w.part.tree, c.real)
+		if err == nil && within(d.real, c.real) {
+			err = fmt.Errorf("%w: a symbolic link to a directory that it is in", converters.ErrMalformed)
+		}
+	}
+	if err != nil {
+		return c, w.fail(c.path, err, "")
+	}
+	return c, nil
+}
+
+// file lists the file at, as one more of the sample before or as the first of a new one.
+func (w *walker) file(d place, dir, at uint32, keys *keys) error {
+	l, o := w.l, &w.src.opts
+	name := l.names.name(at)
+	path := d.path + string(name)
+	if err := checkName(name); err != nil {
+		return w.fail(path, err, "")
+	}
+	size, mtime, err := w.stat(d, at)
+	if err != nil {
+		return w.fail(path, err, "")
+	}
+
+	twin, joins := keys.add(at, o.Group)
+	if !joins {
+		if twin != nil && !o.KeepDuplicates {
+			hint := "--on-duplicate-key keep"
+			if !o.Group {
+				hint = "--group makes one sample of them, --on-duplicate-key keep two"
+			}
+			return w.fail(path, fmt.Errorf("%w key: %q has it too", converters.ErrDuplicate, twin), hint)
+		}
+		if twin != nil {
+			l.again = append(l.again, uint32(l.samples()))
+		}
+		if o.Group {
+			l.first = append(l.first, uint32(len(l.files)))
+		}
+		w.group.reset(!o.Flat)
+	}
+	_, suffix := o.split([]byte(d.path), name)
+	if err := w.group.add(suffix); err != nil {
+		return w.fail(path, err, "")
+	}
+	if size > o.MaxSample-w.group.bytes-fileCost {
+		return w.fail(path, fmt.Errorf("%w: its sample has more than %d bytes", converters.ErrLimit, o.MaxSample), "--max-sample-size")
+	}
+	w.group.bytes += size + fileCost
+	before := l.off(len(l.files))
+	if size > math.MaxInt64-before {
+		return w.fail(path, fmt.Errorf("%w: the files of the part have more than 8 EiB", converters.ErrLimit), "")
+	}
+	l.files = append(l.files, listed{before + size, mtime, dir, at})
+	return nil
+}
+
+// stat returns size and time of a file, of its target where it is a link.
+func (w *walker) stat(d place, at uint32) (size, mtime int64, err error) {
+	path := d.real + string(filepath.Separator) + string(w.l.names.name(at))
+	var st fs.FileInfo
+	if w.l.names.kind(at) == kindLink {
+		if path, err = w.src.follow(w.part.tree, path); err != nil {
+			return 0, 0, err
+		}
+	}
+	if st, err = os.Lstat(path); err != nil {
+		return 0, 0, err
+	}
+	if !st.Mode().IsRegular() {
+		return 0, 0, fmt.Errorf("%w: it is no regular file any more", converters.ErrChanged)
+	}
+	return st.Size(), st.ModTime().UnixNano(), nil
+}
+
+// fail places an error at a path below the root.
+func (w *walker) fail(path string, err error, hint string) error {
+	return w.part.fail(path, err, hint)
+}
