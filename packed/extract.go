@@ -47,24 +47,18 @@ func (f *Folder) fill(ctx context.Context, root *os.Root, dst string, progress P
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		place := func(err error) error {
-			return &Error{Path: dst, Sample: -1, Name: name, Err: cause(err)}
-		}
-		if it.Dict != nil {
-			if err := root.Mkdir(name, 0o755); err != nil {
-				return place(err)
-			}
-			continue
-		}
-		data, err := f.read(name, it.Int, buf)
-		if err != nil {
+		e := f.entry(name, it)
+		var err error
+		if e.IsDir() {
+			err = root.Mkdir(name, 0o755)
+		} else if buf, err = f.read(name, e.Sample, buf); err != nil {
 			return err
+		} else if err = writeNew(root, name, buf); err == nil {
+			progress.Add(1, e.Size())
 		}
-		if err := writeNew(root, name, data); err != nil {
-			return place(err)
+		if err != nil {
+			return &Error{Path: dst, Sample: e.Sample, Name: name, Err: cause(err)}
 		}
-		progress.Add(1, int64(len(data)))
-		buf = data
 	}
 	return nil
 }

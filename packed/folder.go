@@ -14,8 +14,8 @@ import (
 )
 
 // A Folder is an open packed folder. It is an [fs.FS], with [fs.StatFS], [fs.ReadDirFS]
-// and [fs.ReadFileFS]. All its methods but Close may be called concurrently. It holds its
-// names in memory, and no file.
+// and [fs.ReadFileFS]. All its methods but Close may be called concurrently. It holds the
+// names in memory, and no content.
 type Folder struct {
 	path  string
 	r     *record.Reader
@@ -118,7 +118,7 @@ func Clean(name string) string {
 	return name
 }
 
-// List yields what is in the directory name, in stored order; of a file, the file alone.
+// List returns what is in the directory name, in stored order; of a file, the file alone.
 // The name is cleaned first. One that is not there is [fs.ErrNotExist].
 func (f *Folder) List(name string) ([]Entry, error) {
 	name = Clean(name)

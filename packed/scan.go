@@ -158,15 +158,17 @@ func (s *source) read(i int64, name string, buf []byte) ([]byte, error) {
 	defer f.Close()
 	want := s.files[i]
 	n, err := io.ReadFull(f, buf[:want.size+1])
-	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
-		return nil, place(cause(err))
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		err = nil
 	}
-	info, err := f.Stat() // after the read: a write meanwhile has changed the time
-	if err != nil {
+	info, bad := f.Stat() // after the read: a write meanwhile has changed the time
+	switch {
+	case bad != nil:
+		return nil, place(cause(bad))
+	case statOf(info) != want, err == nil && int64(n) != want.size:
+		return nil, place(fmt.Errorf("%w: it has another size or time than when it was listed", ErrChanged))
+	case err != nil:
 		return nil, place(cause(err))
-	}
-	if int64(n) != want.size || statOf(info) != want {
-		return nil, place(fmt.Errorf("%w: it has other bytes or another time than when it was listed", ErrChanged))
 	}
 	return buf[:n], nil
 }

@@ -195,8 +195,8 @@ func (s *source) fill(ctx context.Context, f *os.File, progress Progress) (recor
 		progress.Add(1, int64(len(data)))
 	}
 	names := appendNames(nil, s.names)
-	if int64(len(names)) > max(s.maxFile, DefaultMaxFile) {
-		err := fmt.Errorf("%w: the names of the files have %d bytes, and a sample may have %d", ErrLimit, len(names), s.maxFile)
+	if most := max(s.maxFile, DefaultMaxFile); int64(len(names)) > most {
+		err := fmt.Errorf("%w: the names of the files have %d bytes, and a sample may have %d", ErrLimit, len(names), most)
 		return record.Summary{}, &Error{Path: s.dir, Sample: s.total.Files, Err: err, Hint: "--max-file-size raises the limit"}
 	}
 	if _, err := w.Append(names); err != nil {

@@ -27,7 +27,7 @@ def name(r):
 
 def tree(r, depth, cls):
     d = cls()
-    for _ in range(r.choice([0, 1, 2, 5, 12] if depth else [0, 1, 3, 30, 30, 30, 30, 1001, 2300])):
+    for _ in range(r.choice([0, 1, 2, 5, 12] if depth else [0, 1, 3] + [30] * 10 + [1001, 2300])):
         if depth < 5 and r.randrange(8) == 0:
             d[name(r)] = tree(r, depth + 1, cls)
         else:
