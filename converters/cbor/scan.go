@@ -115,16 +115,26 @@ func (s *scanner) skip(n uint64) error {
 	return nil
 }
 
-// text passes n bytes of text. Where it is not held it is read in pieces.
+// text passes n bytes of text.
 func (s *scanner) text(n uint64) error {
 	if n > uint64(s.unread()) {
-		if err := s.claim(n); err != nil {
+		return s.longText(n)
+	}
+	if !utf8.Valid(s.buf[s.i : s.i+int(n)]) {
+		return s.notUTF8()
+	}
+	s.i += int(n)
+	return nil
+}
+
+// longText is text where less is at hand. What is not held is read in pieces.
+func (s *scanner) longText(n uint64) error {
+	if err := s.claim(n); err != nil {
+		return err
+	}
+	if s.mark >= 0 {
+		if err := s.need(n); err != nil {
 			return err
-		}
-		if s.mark >= 0 {
-			if err := s.need(n); err != nil {
-				return err
-			}
 		}
 	}
 	for n > 0 {
@@ -140,7 +150,7 @@ func (s *scanner) text(n uint64) error {
 			b = wholeRunes(b)
 		}
 		if !utf8.Valid(b) {
-			return s.malformed("text that is not UTF-8")
+			return s.notUTF8()
 		}
 		s.i += len(b)
 		n -= uint64(len(b))
@@ -164,6 +174,10 @@ func wholeRunes(b []byte) []byte {
 
 // walk passes the rest of a data item, whose head has been passed.
 func (s *scanner) walk(h head) error {
+	if h.kind <= lastScalar {
+		s.heads++
+		return nil
+	}
 	s.stack = s.stack[:0]
 	for {
 		s.heads++
@@ -282,6 +296,8 @@ func (s *scanner) chunks(of kind) error {
 		}
 	}
 }
+
+func (s *scanner) notUTF8() error { return s.malformed("text that is not UTF-8") }
 
 func (s *scanner) tooDeep() error {
 	return s.fail(fmt.Errorf("%w: at byte %d, more than %d arrays, maps and tags one inside the other", converters.ErrLimit, s.pos()-s.start, s.opts.MaxDepth), hintDepth)

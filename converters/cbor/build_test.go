@@ -1,0 +1,205 @@
+package cbor
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/ffconvert/ffconvert/converters"
+)
+
+// openFiles opens parts as they are now.
+func openFiles(t testing.TB, opts Options, paths ...string) *Source {
+	t.Helper()
+	var parts []converters.Part
+	for _, path := range paths {
+		st, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		parts = append(parts, converters.Part{Name: filepath.Base(path), Path: path, Size: st.Size(), ModTime: st.ModTime()})
+	}
+	return Open(parts, opts)
+}
+
+// usage counts what a source does with its files.
+type usage struct{ read, reads, opened, closed atomic.Int64 }
+
+type countedFile struct {
+	file
+	use *usage
+}
+
+func (f countedFile) ReadAt(b []byte, off int64) (int, error) {
+	n, err := f.file.ReadAt(b, off)
+	f.use.read.Add(int64(n))
+	f.use.reads.Add(1)
+	return n, err
+}
+
+func (f countedFile) Close() error {
+	f.use.closed.Add(1)
+	return f.file.Close()
+}
+
+// counted makes a source count.
+func counted(s *Source) (*Source, *usage) {
+	use, open := new(usage), s.open
+	s.open = func(p converters.Part, how access) (file, error) {
+		f, err := open(p, how)
+		if err != nil {
+			return nil, err
+		}
+		use.opened.Add(1)
+		return countedFile{f, use}, nil
+	}
+	return s, use
+}
+
+type memoryFile struct{ *bytes.Reader }
+
+func (memoryFile) Close() error { return nil }
+
+// memory is a source of one part that is in memory.
+func memory(opts Options, data []byte) *Source {
+	s := Open([]converters.Part{{Name: "part.cbor", Path: "part.cbor", Size: int64(len(data))}}, opts)
+	s.open = func(converters.Part, access) (file, error) { return memoryFile{bytes.NewReader(data)}, nil }
+	return s
+}
+
+// A content is a sample in words. A field is its name, a colon, and its value.
+type content struct {
+	off    int64
+	key    string
+	fields []string
+}
+
+func contentOf(s *converters.Sample) content {
+	c := content{off: s.Off, key: s.Key}
+	for _, f := range s.Fields {
+		c.fields = append(c.fields, f.Name+":"+words(f.Value))
+	}
+	return c
+}
+
+func sameContent(a, b content) bool {
+	return a.off == b.off && a.key == b.key && slices.Equal(a.fields, b.fields)
+}
+
+// words puts a value into words, one way for each value.
+func words(v converters.Value) string {
+	switch {
+	case v.Unread():
+		return fmt.Sprintf("%d bytes", v.Len())
+	case v.Kind() == converters.KindBytes:
+		return anyWords(v.Data())
+	case v.Kind() == converters.KindText:
+		return anyWords(string(v.Data()))
+	case v.Kind() == converters.KindInt:
+		return anyWords(v.Int())
+	case v.Kind() == converters.KindFloat:
+		return anyWords(v.Float())
+	}
+	return anyWords(v.Nested())
+}
+
+func anyWords(v any) string {
+	var pairs []string
+	switch v := v.(type) {
+	case nil:
+		return "null"
+	case bool:
+		return fmt.Sprint(v)
+	case int64, uint64:
+		return fmt.Sprint(v)
+	case float64:
+		if math.IsNaN(v) {
+			return "nan"
+		}
+		return fmt.Sprintf("f%016x", math.Float64bits(v))
+	case string:
+		return fmt.Sprintf("t%x", v)
+	case []byte:
+		return fmt.Sprintf("b%x", v)
+	case []any:
+		for _, e := range v {
+			pairs = append(pairs, anyWords(e))
+		}
+		return "[" + strings.Join(pairs, ",") + "]"
+	case map[string]any:
+		for k := range maps.Keys(v) {
+			pairs = append(pairs, anyWords(k)+":"+anyWords(v[k]))
+		}
+	case map[any]any:
+		for k := range maps.Keys(v) {
+			pairs = append(pairs, anyWords(k)+":"+anyWords(v[k]))
+		}
+	default:
+		return fmt.Sprintf("%T?", v)
+	}
+	slices.Sort(pairs)
+	return "{" + strings.Join(pairs, ",") + "}"
+}
+
+// indexed is what the index of a source's only part has, and where it stopped.
+func indexed(t testing.TB, s *Source) (all []content, err error) {
+	t.Helper()
+	for span, err := range s.Index(t.Context(), 0) {
+		if err != nil {
+			return all, err
+		}
+		all = append(all, contentOf(span.Shape))
+	}
+	return all, nil
+}
+
+// contents reads all samples of a source's only part as one run.
+func contents(t testing.TB, s *Source) (all []content, err error) {
+	t.Helper()
+	shapes, err := indexed(t, s)
+	if err != nil {
+		return nil, err
+	}
+	for sample, err := range s.Read(t.Context(), converters.Run{Count: int64(len(shapes))}) {
+		if err != nil {
+			return all, err
+		}
+		all = append(all, contentOf(sample))
+	}
+	return all, nil
+}
+
+// Items by the byte.
+
+func cat(pieces ...[]byte) []byte { return slices.Concat(pieces...) }
+
+// long is a head of nine bytes.
+func long(major byte, n uint64) []byte {
+	return binary.BigEndian.AppendUint64([]byte{major<<5 | 27}, n)
+}
+
+func text(s string) []byte { return append(long(3, uint64(len(s))), s...) }
+
+func blob(b []byte) []byte { return append(long(2, uint64(len(b))), b...) }
+
+// wantPlaced wants that an error names the part, a place, and an item.
+func wantPlaced(t *testing.T, err error) *converters.Error {
+	t.Helper()
+	var placed *converters.Error
+	if !errors.As(err, &placed) || placed.Part != "part.cbor" || placed.Off < 0 || !strings.HasPrefix(placed.Entry, "item ") {
+		t.Fatalf("no place: %v", err)
+	}
+	if strings.Contains(err.Error(), "\n") {
+		t.Errorf("more than one line: %q", err)
+	}
+	return placed
+}
