@@ -20,13 +20,15 @@ var (
 	ErrScheme   = errors.New("scheme not supported")
 
 	// Inputs that are refused.
-	ErrNotFound   error = notFound{} // errors.Is(err, fs.ErrNotExist) holds as well
-	ErrNotRegular       = errors.New("not a regular file")
-	ErrTruncated        = errors.New("truncated")
-	ErrMalformed        = errors.New("malformed")
-	ErrChanged          = errors.New("changed while it was being read")
-	ErrRatio            = errors.New("decompresses suspiciously well")
-	ErrQuota            = errors.New("over the staging quota")
+	ErrNotFound     error = notFound{} // errors.Is(err, fs.ErrNotExist) holds as well
+	ErrNotRegular         = errors.New("not a regular file")
+	ErrNotDirectory       = errors.New("not a directory")
+	ErrCommand            = errors.New("the command did not succeed")
+	ErrTruncated          = errors.New("truncated")
+	ErrMalformed          = errors.New("malformed")
+	ErrChanged            = errors.New("changed while it was being read")
+	ErrRatio              = errors.New("decompresses suspiciously well")
+	ErrQuota              = errors.New("over the staging quota")
 )
 
 type notFound struct{}

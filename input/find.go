@@ -2,6 +2,7 @@ package input
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -16,8 +17,9 @@ const maxListed = 10
 // looks at each file but reads none. An argument that is the name of an existing
 // file is that file, whatever braces or asterisks it holds; so is an expanded name
 // before it is read as a shell glob. A directory stands for the regular files
-// directly in it that opts.Match takes, sorted by code point; hidden ones and
-// subdirectories are left out.
+// directly in it that opts.Match takes, sorted by code point or as opts.Arrange has
+// them; hidden ones and subdirectories are left out. With opts.Directories it stands for
+// itself, without the slash at its end; a name of anything else is [ErrNotDirectory].
 //
 // Every missing name is looked for before [ErrNotFound] (or [ErrNoMatch], when all
 // of them are patterns) reports the first of them; any other error is reported at once.
@@ -53,7 +55,11 @@ func Find(ctx context.Context, args []string, opts Options) ([]Name, error) {
 		return nil, f.missing()
 	}
 	if len(f.found) == 0 {
-		return nil, refuse("", ErrPattern, "name files, directories, patterns, or - for standard input", "no input is named")
+		hint := "name files, directories, patterns, or - for standard input"
+		if opts.Directories {
+			hint = "name directories, or patterns of their names"
+		}
+		return nil, refuse("", ErrPattern, hint, "no input is named")
 	}
 	return f.found, nil
 }
@@ -79,6 +85,8 @@ func (f *finder) add(name string) error {
 		return refuse(name, ErrPattern, "", "an empty name")
 	case strings.IndexByte(name, 0) >= 0:
 		return refuse(name, ErrPattern, "", "a name cannot hold a zero byte")
+	case name == "-" && f.opts.Directories:
+		return refuse(name, ErrNotDirectory, "name directories; ./- is one of that name", "standard input")
 	case name == "-":
 		if f.stdin {
 			return refuse(name, ErrRepeated, "standard input can be read once", "")
@@ -89,6 +97,9 @@ func (f *finder) add(name string) error {
 	location := rewrite(name, f.rules)
 	paths, err := localPaths(location)
 	if err != nil {
+		if e, ok := errors.AsType[*Error](err); ok && f.opts.Directories {
+			e.Hint = "copy it to a local directory"
+		}
 		return err
 	}
 	for _, path := range paths {
@@ -129,12 +140,18 @@ func (f *finder) add(name string) error {
 	return nil
 }
 
-// take accepts what lies at path: a file, or a directory's files.
+// take accepts what lies at path: a file, a directory's files, or the directory.
 func (f *finder) take(name, path string, fi fs.FileInfo) error {
-	if fi.IsDir() {
+	found := Name{Name: name, Path: path, Size: fi.Size(), ModTime: fi.ModTime()}
+	switch {
+	case f.opts.Directories && !fi.IsDir():
+		return refuse(name, ErrNotDirectory, "name the directory that holds it", "a %s", kindOf(fi.Mode()))
+	case f.opts.Directories:
+		name = trimSlashes(name)
+		found = Name{Name: name, Path: trimSlashes(path)}
+	case fi.IsDir():
 		return f.directory(path)
-	}
-	if !fi.Mode().IsRegular() {
+	case !fi.Mode().IsRegular():
 		return notRegular(name, fi.Mode())
 	}
 	if !f.opts.AllowRepeats {
@@ -151,7 +168,17 @@ func (f *finder) take(name, path string, fi fs.FileInfo) error {
 		}
 		f.seen[real] = name
 	}
-	return f.append(Name{Name: name, Path: path, Size: fi.Size(), ModTime: fi.ModTime()})
+	return f.append(found)
+}
+
+// trimSlashes takes the slashes off the end of a directory's name, unless the name of
+// the root is what they are.
+func trimSlashes(name string) string {
+	trimmed := strings.TrimRight(name, "/")
+	if trimmed == "" || strings.HasSuffix(trimmed, ":") { // file:///, C:/
+		return name[:min(len(trimmed)+1, len(name))]
+	}
+	return trimmed
 }
 
 func (f *finder) append(n Name) error {
@@ -163,16 +190,25 @@ func (f *finder) append(n Name) error {
 }
 
 func notRegular(name string, mode fs.FileMode) *Error {
-	kind, hint := "socket", ""
-	switch {
-	case mode.IsDir():
-		kind = "directory"
-	case mode&fs.ModeNamedPipe != 0:
-		kind, hint = "named pipe", "use - and redirect standard input from it"
-	case mode&fs.ModeDevice != 0:
-		kind, hint = "device", "use - and redirect standard input from it"
+	hint := ""
+	if mode&(fs.ModeNamedPipe|fs.ModeDevice) != 0 {
+		hint = "use - and redirect standard input from it"
 	}
-	return refuse(name, ErrNotRegular, hint, "a %s", kind)
+	return refuse(name, ErrNotRegular, hint, "a %s", kindOf(mode))
+}
+
+func kindOf(mode fs.FileMode) string {
+	switch {
+	case mode.IsRegular():
+		return "regular file"
+	case mode.IsDir():
+		return "directory"
+	case mode&fs.ModeNamedPipe != 0:
+		return "named pipe"
+	case mode&fs.ModeDevice != 0:
+		return "device"
+	}
+	return "socket"
 }
 
 // directory takes the files directly in dir. An entry that is wanted and cannot be
@@ -182,12 +218,20 @@ func (f *finder) directory(dir string) error {
 	if err != nil {
 		return ioError(dir, err)
 	}
-	taken := false
+	var names []string
 	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), ".") || e.IsDir() || f.opts.Match != nil && !f.opts.Match(e.Name()) {
-			continue
+		if !strings.HasPrefix(e.Name(), ".") && !e.IsDir() && (f.opts.Match == nil || f.opts.Match(e.Name())) {
+			names = append(names, e.Name())
 		}
-		path := join(dir, e.Name())
+	}
+	if f.opts.Arrange != nil {
+		if names, err = f.opts.Arrange(names); err != nil {
+			return &Error{Name: dir, Off: -1, Err: err}
+		}
+	}
+	taken := false
+	for _, name := range names {
+		path := join(dir, name)
 		fi, err := os.Stat(path)
 		switch {
 		case err != nil && isMissing(err):
@@ -221,18 +265,21 @@ func join(dir, base string) string {
 // real names the place of a file, links resolved, so that two names of one file
 // meet. Hard links stay apart: equal files of a dataset are often linked.
 func (f *finder) real(path string) (string, error) {
-	abs, err := filepath.Abs(path)
+	if !filepath.IsAbs(path) { // not made clean: where .. leads is for links to say
+		wd, err := os.Getwd()
+		if err != nil {
+			return "", err
+		}
+		path = join(wd, path)
+	}
+	fi, err := os.Lstat(path)
 	if err != nil {
 		return "", err
 	}
-	fi, err := os.Lstat(abs)
-	if err != nil {
-		return "", err
+	if !fi.Mode().IsRegular() {
+		return filepath.EvalSymlinks(path)
 	}
-	if fi.Mode()&fs.ModeSymlink != 0 {
-		return filepath.EvalSymlinks(abs)
-	}
-	dir, base := filepath.Split(abs)
+	dir, base := filepath.Split(path)
 	resolved, ok := f.dirs[dir]
 	if !ok {
 		if resolved, err = filepath.EvalSymlinks(dir); err != nil {
@@ -258,6 +305,9 @@ func (f *finder) missing() error {
 	kind, hint := ErrNotFound, "check the spelling and the directory"
 	if f.globbed == f.missed {
 		kind, hint = ErrNoMatch, "check the pattern; hidden files and subdirectories are left out"
+		if f.opts.Directories {
+			hint = "check the pattern; hidden directories are left out"
+		}
 	}
 	if f.missed == 1 {
 		return refuse(f.misses[0], kind, hint, "")

@@ -14,7 +14,8 @@
 // without reading it. [Open] tells compression by content and stages what is not
 // already local, seekable and uncompressed: it is copied, decompressed, into a
 // cache directory, its checksums verified to the last byte. A file that needs
-// nothing is used where it lies.
+// nothing is used where it lies. [FromCommand] makes an input of what a program writes:
+// Open runs it and stages its output, to which the exit status is the trailer.
 //
 // A staged copy is named for the identity of its source and its own size:
 //
@@ -22,7 +23,8 @@
 //	<64 hex digits>.<random>.tmp      while it is being written; locked by its writer
 //
 // so that a complete copy is used again by the next run, and one that a crash cut
-// short is not.
+// short is not. Of standard input and of a command's output the digits are random: nothing
+// tells whether it would be the same again, so the copy serves one run.
 //
 // Magic bytes that mark a compressed file, at offset 0:
 //
@@ -48,7 +50,13 @@ type Options struct {
 	// Match chooses which files of a directory are inputs, by their base names.
 	// Hidden files never are. nil: all.
 	Match func(name string) bool
-	// AllowRepeats lets one file be named more than once.
+	// Arrange chooses among those, and puts them in an order of its own. nil: all, in
+	// the order of their code points.
+	Arrange func(names []string) ([]string, error)
+	// Directories makes names stand for directories themselves, not for the files in
+	// them; Find takes nothing else then. Find and Open must be told alike.
+	Directories bool
+	// AllowRepeats lets one file or directory be named more than once.
 	AllowRepeats bool
 	// MaxNames caps the expansion of patterns. 0: [MaxNames].
 	MaxNames int64
@@ -77,24 +85,28 @@ type Options struct {
 	Progress func(name string, n int64)
 
 	fault func(op string) error // fails a cache operation; tests only
+	grace time.Duration         // in place of commandGrace; tests only
 }
 
 // DefaultMaxRatio is just above what deflate can reach (1032:1), so that no sound
 // gzip file meets it, while a bomb made for the denser formats does.
 const DefaultMaxRatio = 1200
 
-// A Name is one input that was found: a regular file, or standard input.
+// A Name is one input that was found: a regular file, a directory where such are
+// inputs, standard input, or what a command writes.
 type Name struct {
 	Name    string    // as named, after expansion; "-" is standard input
-	Path    string    // the local file; "" for standard input
-	Size    int64     // bytes at Path; -1 where it is not known
-	ModTime time.Time // of Path; zero for standard input
+	Path    string    // the local file, or directory; "" for standard input and commands
+	Size    int64     // bytes at Path, 0 of a directory; -1 where it is not known
+	ModTime time.Time // of Path; zero where it is no file
+	Command *Command  // whose output it is; nil: none. See [FromCommand]
 }
 
-// A File is one input whose bytes can be opened, seeked and read again at Path.
+// A File is one input whose bytes can be opened, seeked and read again at Path; of a
+// directory it is the Name and the Path alone.
 type File struct {
 	Name        string    // as named, after expansion; manifests and errors show it
-	Path        string    // where its uncompressed bytes are
+	Path        string    // where its uncompressed bytes are, or the directory
 	Size        int64     // bytes at Path
 	ModTime     time.Time // of Path
 	Staged      bool      // Path is a copy in the cache directory
@@ -106,8 +118,8 @@ type File struct {
 type Set struct {
 	Files []File // in the order of the names
 
-	dir   string // the cache directory; "" when nothing needed it
-	stdin string // base name of the copy of standard input; "" where there is none
+	dir  string   // the cache directory; "" when nothing needed it
+	once []string // base names of the copies that no later run can use
 }
 
 func (o Options) workers() int {

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -12,11 +13,16 @@ import (
 // Open makes every found name a local, seekable, uncompressed file. One that is all
 // of that already is used in place; others are staged, opts.Workers at once, or taken
 // from the cache where a complete copy stands. Every file must still have the size
-// and modification time that [Find] saw.
+// and modification time that [Find] saw. With opts.Directories names that have a path
+// are directories, and are handed on unopened.
 //
-// After an error nothing half done is left. Complete copies stay, so that the next run
-// need not make them again; a copy of standard input does not. When ctx is cancelled
-// its cause is returned.
+// The output of a command is taken as it is, compressed or not, once the command has
+// closed it and exited with status 0; anything else is [ErrCommand]. A command that must
+// stop gets SIGTERM, its process group with it, and five seconds later SIGKILL.
+//
+// After an error nothing half done is left and no command runs. Complete copies stay, so
+// that the next run need not make them again; copies of standard input and of what
+// commands wrote do not. When ctx is cancelled its cause is returned.
 func Open(ctx context.Context, found []Name, opts Options) (*Set, error) {
 	set := &Set{Files: make([]File, len(found))}
 	for i, n := range found {
@@ -40,7 +46,7 @@ func Open(ctx context.Context, found []Name, opts Options) (*Set, error) {
 	err = set.stage(ctx, c, jobs, opts)
 	if err != nil {
 		for _, j := range jobs {
-			if j.source.Name == "-" && j.made {
+			if j.source.once() && j.made {
 				err = c.remove(j.copied, err)
 			}
 		}
@@ -60,8 +66,12 @@ func (s *Set) inspect(ctx context.Context, found []Name, opts Options) error {
 	g, gctx := errgroup.WithContext(ctx)
 	g.SetLimit(opts.workers())
 	for i, n := range found {
-		if n.Name == "-" {
-			continue // it cannot be looked at twice
+		if n.once() {
+			continue
+		}
+		if opts.Directories {
+			s.Files[i].Path = n.Path
+			continue
 		}
 		if gctx.Err() != nil {
 			break
@@ -127,7 +137,7 @@ func (s *Set) plan(found []Name) ([]*job, error) {
 		compression := s.Files[i].Compression
 		id := ""
 		switch {
-		case n.Name == "-":
+		case n.once():
 			id = anonymous()
 		case compression == "":
 			continue
@@ -171,17 +181,17 @@ func (s *Set) stage(ctx context.Context, c *cache, jobs []*job, opts Options) er
 		return err
 	}
 	for _, j := range jobs {
-		if j.source.Name == "-" {
-			s.stdin = j.copied
+		if j.source.once() {
+			s.once = append(s.once, j.copied)
 		}
 	}
 	return context.Cause(ctx)
 }
 
-// Cleanup removes what no later run can use: the copy of standard input. Other copies
-// stay in the cache. It may be called again.
+// Cleanup removes what no later run can use: the copies of standard input and of what
+// commands wrote. Other copies stay in the cache. It may be called again.
 func (s *Set) Cleanup() error {
-	if s.stdin == "" {
+	if len(s.once) == 0 {
 		return nil
 	}
 	c, err := os.OpenRoot(s.dir)
@@ -189,10 +199,18 @@ func (s *Set) Cleanup() error {
 		return ioError(s.dir, err)
 	}
 	defer c.Close()
-	if err := c.Remove(s.stdin); err != nil && !isMissing(err) {
-		return ioError(filepath.Join(s.dir, s.stdin), err)
+	var failed error
+	s.once = slices.DeleteFunc(s.once, func(name string) bool {
+		err := c.Remove(name)
+		if err == nil || isMissing(err) {
+			return true
+		}
+		failed = ioError(filepath.Join(s.dir, name), err)
+		return false
+	})
+	if failed != nil {
+		return failed
 	}
-	s.stdin = ""
 	if err := removeEmpty(s.dir); err != nil {
 		return ioError(s.dir, err)
 	}

@@ -47,9 +47,9 @@ func (j *job) run(ctx context.Context, c *cache, opts Options) (File, error) {
 // open opens the source's own bytes; done must be called when they have been read.
 func (j *job) open(ctx context.Context, opts Options) (src *source, done func(), err error) {
 	src = &source{ctx: ctx, name: j.source.Name, opts: opts}
-	if j.source.Name == "-" {
-		src.r, done = newAbandoner(ctx, opts.stdin())
-		return src, done, nil
+	if j.source.once() {
+		src.r, done, err = j.source.openOnce(ctx, opts)
+		return src, done, err
 	}
 	f, err := openSource(j.source.Path)
 	if err != nil {
@@ -62,7 +62,7 @@ func (j *job) open(ctx context.Context, opts Options) (src *source, done func(),
 // copy writes the decompressed bytes of src to the cache.
 func (j *job) copy(src *source, c *cache, opts Options) (string, fs.FileInfo, error) {
 	in := bufio.NewReaderSize(src, copySize)
-	if j.source.Name == "-" {
+	if j.source.isStdin() { // what a command writes is taken as it is
 		head, err := in.Peek(sniffLen)
 		if err == nil || err == io.EOF {
 			j.compression, err = sniff(head)
@@ -159,6 +159,9 @@ func (j *job) place(src *source, in *bufio.Reader, err error) error {
 	if src.err != nil { // the source's own trouble, whatever the decoder made of it
 		if cause := context.Cause(src.ctx); cause != nil && errors.Is(src.err, cause) {
 			return cause
+		}
+		if e, ok := errors.AsType[*Error](src.err); ok {
+			return e // a command says more
 		}
 		return ioError(j.source.Name, src.err)
 	}

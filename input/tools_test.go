@@ -30,8 +30,8 @@ func mixed(n int) []byte {
 	return b
 }
 
-// TestCommands reads what the real tools write.
-func TestCommands(t *testing.T) {
+// TestTools reads what the real tools write.
+func TestTools(t *testing.T) {
 	t.Parallel()
 	big := mixed(400 << 10)
 	for _, tt := range []struct {

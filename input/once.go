@@ -1,9 +1,34 @@
 package input
 
 import (
+	"cmp"
 	"context"
 	"io"
 )
+
+// once tells an input that cannot be looked at twice. It is staged whatever it holds, and
+// since nothing tells whether it would be the same again, its copy serves one run.
+func (n Name) once() bool { return n.Command != nil || n.isStdin() }
+
+func (n Name) isStdin() bool { return n.Command == nil && n.Name == "-" }
+
+// openOnce begins to read an input that cannot be looked at twice. Its reader ends when
+// ctx does; done must be called in any case, and ends what still runs.
+func (n Name) openOnce(ctx context.Context, opts Options) (r io.Reader, done func(), err error) {
+	if err := context.Cause(ctx); err != nil {
+		return nil, nil, err
+	}
+	if n.isStdin() {
+		r, done = newAbandoner(ctx, opts.stdin())
+		return r, done, nil
+	}
+	p, err := n.Command.start(n.Name, cmp.Or(opts.grace, commandGrace))
+	if err != nil {
+		return nil, nil, err
+	}
+	r, letGo := newAbandoner(ctx, p)
+	return r, func() { letGo(); p.stop() }, nil
+}
 
 // An abandoner reads from a reader that may block forever, such as a terminal or the
 // pipe of a process that hangs, and lets go of it when the context is cancelled. The
