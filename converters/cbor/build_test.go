@@ -5,8 +5,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
+	"math/big"
 	"os"
 	"path/filepath"
 	"slices"
@@ -119,8 +119,10 @@ func anyWords(v any) string {
 		return "null"
 	case bool:
 		return fmt.Sprint(v)
-	case int64, uint64:
+	case int64, uint64, int8, int16, int32, uint8, uint16, uint32:
 		return fmt.Sprint(v)
+	case float32:
+		return anyWords(float64(v))
 	case float64:
 		if math.IsNaN(v) {
 			return "nan"
@@ -130,18 +132,20 @@ func anyWords(v any) string {
 		return fmt.Sprintf("t%x", v)
 	case []byte:
 		return fmt.Sprintf("b%x", v)
+	case big.Int:
+		return v.String()
 	case []any:
 		for _, e := range v {
 			pairs = append(pairs, anyWords(e))
 		}
 		return "[" + strings.Join(pairs, ",") + "]"
 	case map[string]any:
-		for k := range maps.Keys(v) {
-			pairs = append(pairs, anyWords(k)+":"+anyWords(v[k]))
+		for k, v := range v {
+			pairs = append(pairs, anyWords(k)+":"+anyWords(v))
 		}
 	case map[any]any:
-		for k := range maps.Keys(v) {
-			pairs = append(pairs, anyWords(k)+":"+anyWords(v[k]))
+		for k, v := range v {
+			pairs = append(pairs, anyWords(k)+":"+anyWords(v))
 		}
 	default:
 		return fmt.Sprintf("%T?", v)
@@ -176,6 +180,28 @@ func contents(t testing.TB, s *Source) (all []content, err error) {
 		all = append(all, contentOf(sample))
 	}
 	return all, nil
+}
+
+// count indexes and reads the items of a source's only part.
+func count(t testing.TB, s *Source) (n int64, err error) {
+	t.Helper()
+	for _, err := range s.Index(t.Context(), 0) {
+		if err != nil {
+			return n, err
+		}
+		n++
+	}
+	read := int64(0)
+	for _, err := range s.Read(t.Context(), converters.Run{Count: n}) {
+		if err != nil {
+			return read, err
+		}
+		read++
+	}
+	if read != n {
+		t.Fatalf("Index has %d samples, Read %d", n, read)
+	}
+	return n, nil
 }
 
 // Items by the byte.

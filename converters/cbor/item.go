@@ -52,8 +52,8 @@ func (s *scanner) next() (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if size := s.pos() - s.start; size > s.opts.MaxItem {
-		return false, s.fail(fmt.Errorf("%w: the item has %d bytes, %d are allowed", converters.ErrLimit, size, s.opts.MaxItem), hintItem)
+	if s.pos()-s.start > s.opts.MaxItem {
+		return false, s.tooLarge()
 	}
 	if !s.keyed {
 		s.sample.Key = ""

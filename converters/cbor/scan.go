@@ -79,7 +79,7 @@ func (s *scanner) claim(n uint64) error {
 		return s.fail(fmt.Errorf("%w: byte %d of the item wants %d more, the part has %d", converters.ErrTruncated, at, n, left), "")
 	}
 	if int64(n) > s.opts.MaxItem-at {
-		return s.fail(fmt.Errorf("%w: the item has more than %d bytes", converters.ErrLimit, s.opts.MaxItem), hintItem)
+		return s.tooLarge()
 	}
 	return nil
 }
@@ -301,6 +301,10 @@ func (s *scanner) notUTF8() error { return s.malformed("text that is not UTF-8")
 
 func (s *scanner) tooDeep() error {
 	return s.fail(fmt.Errorf("%w: at byte %d, more than %d arrays, maps and tags one inside the other", converters.ErrLimit, s.pos()-s.start, s.opts.MaxDepth), hintDepth)
+}
+
+func (s *scanner) tooLarge() error {
+	return s.fail(fmt.Errorf("%w: the item has more than %d bytes", converters.ErrLimit, s.opts.MaxItem), hintItem)
 }
 
 // malformed refuses what is at the place or the head before it.

@@ -132,7 +132,7 @@ func (w *window) compact(more int) {
 	need := len(w.buf) - keep + more
 	to := w.buf[:0]
 	if need > cap(to) {
-		to = make([]byte, 0, (need+need/4+readWindow-1)/readWindow*readWindow)
+		to = make([]byte, 0, (need+need/4+w.usual-1)/w.usual*w.usual)
 	}
 	w.buf = append(to, w.buf[keep:]...)
 	w.base += int64(keep)

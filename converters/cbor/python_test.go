@@ -1,0 +1,202 @@
+package cbor
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"slices"
+	"testing"
+
+	"github.com/ffconvert/ffconvert/converters"
+)
+
+// A python is one long-running Python process. It answers each request, bytes, with a
+// line of JSON.
+type python struct {
+	t   testing.TB
+	in  io.WriteCloser
+	out *bufio.Reader
+}
+
+// What a library reads, item by item: where each ends, what it is in the words of
+// build_test.go, and, if it is a map of text, what its key and its fields are.
+const pythonReader = `
+import sys, struct, json, io, re
+def words(v):
+    if v is None or v is undefined: return "null"
+    if v is True: return "true"
+    if v is False: return "false"
+    if isinstance(v, int): return str(v)
+    if isinstance(v, float): return "nan" if v != v else "f" + struct.pack(">d", v).hex()
+    if isinstance(v, str): return "t" + v.encode().hex()
+    if isinstance(v, bytes): return "b" + v.hex()
+    if isinstance(v, (list, tuple)) and type(v).__name__ != "ExtType": return "[" + ",".join(map(words, v)) + "]"
+    if isinstance(v, dict): return "{" + ",".join(sorted(words(k) + ":" + words(w) for k, w in v.items())) + "}"
+    return re.sub("0x[0-9a-f]+", "", repr(v)) # Items alone have such
+def reply(data):
+    items = []
+    try:
+        start = 0
+        for v, end in decode(data):
+            if words(loads(data[start:end])) != words(v):
+                raise ValueError("item %d alone is another" % len(items))
+            start = end
+            item = {"end": end}
+            if isinstance(v, dict) and all(isinstance(k, str) for k in v):
+                item["key"] = v.pop("__key__", "")
+                item["fields"] = [k + ":" + words(w) for k, w in v.items()]
+            else:
+                item["fields"] = ["item:" + words(v)]
+            items.append(item)
+    except Exception as e:
+        return {"error": repr(e), "items": items}
+    return {"items": items}
+while True:
+    head = sys.stdin.buffer.read(4)
+    if len(head) < 4:
+        break
+    answer = reply(sys.stdin.buffer.read(struct.unpack("<I", head)[0]))
+    sys.stdout.write(json.dumps(answer) + "\n")
+    sys.stdout.flush()
+`
+
+const pythonCBOR = `
+import io
+from cbor2 import CBORDecoder, loads, undefined
+def decode(data):
+    f = io.BytesIO(data)
+    d = CBORDecoder(f)
+    while f.tell() < len(data):
+        v = d.decode()
+        yield v, f.tell()
+`
+
+const pythonMessagePack = `
+import io, msgpack
+undefined = object()
+how = dict(raw=False, strict_map_key=False, max_buffer_size=1 << 30)
+def loads(data):
+    return msgpack.unpackb(data, raw=False, strict_map_key=False)
+def decode(data):
+    u = msgpack.Unpacker(io.BytesIO(data), **how)
+    for v in u:
+        yield v, u.tell()
+    if u.tell() != len(data):
+        raise EOFError("%d of %d bytes" % (u.tell(), len(data)))
+`
+
+// startPython starts Debian's Python, which has the libraries. In CI it must be there.
+func startPython(t testing.TB, library string) *python {
+	t.Helper()
+	const path = "/usr/bin/python3"
+	if err := exec.Command(path, "-c", "import cbor2, msgpack").Run(); err != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatal(err)
+		}
+		t.Skip(err)
+	}
+	cmd := exec.Command(path, "-c", library+pythonReader)
+	cmd.Env = append(os.Environ(), "PYTHONUTF8=1")
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		in.Close()
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("python3: %v: %s", err, stderr.Bytes())
+		}
+	})
+	return &python{t, in, bufio.NewReader(out)}
+}
+
+// ask sends a request and decodes the answer.
+func (p *python) ask(request []byte, answer any) {
+	p.t.Helper()
+	_, err := p.in.Write(append(binary.LittleEndian.AppendUint32(nil, uint32(len(request))), request...))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	line, err := p.out.ReadBytes('\n')
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	if err := json.Unmarshal(line, answer); err != nil {
+		p.t.Fatalf("%s: %v", line, err)
+	}
+}
+
+// Random sequences: cbor2 and msgpack read the items that we read, the same fields in
+// the same order with the same values, and each item's own bytes are that item.
+func TestAgainstPython(t *testing.T) {
+	t.Parallel()
+	const datasets = 200
+	for name, library := range map[string]string{"cbor2": pythonCBOR, "msgpack": pythonMessagePack} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			py := startPython(t, library)
+			items, bytes := 0, 0
+			for seed := range uint64(datasets) {
+				g := generator{Rand: rand.New(rand.NewPCG(seed, 1)), pack: name == "msgpack", any: seed%2 == 1}
+				data := g.sequence()
+				var answer struct {
+					Error string
+					Items []struct {
+						End    int64
+						Key    string
+						Fields []string
+					}
+				}
+				py.ask(data, &answer)
+				if answer.Error != "" {
+					t.Fatalf("seed %d: Python: %s", seed, answer.Error)
+				}
+				opts := Options{MessagePack: g.pack, Items: g.any}
+				if !g.any {
+					got, err := contents(t, memory(opts, data))
+					if err != nil || len(got) != len(answer.Items) {
+						t.Fatalf("seed %d: %d samples, Python has %d; error %v", seed, len(got), len(answer.Items), err)
+					}
+					for i, want := range answer.Items {
+						if got[i].key != want.Key || !slices.Equal(got[i].fields, want.Fields) {
+							t.Fatalf("seed %d, item %d: we have %.2000s\nPython has %q %.2000s", seed, i, got[i], want.Key, want.Fields)
+						}
+					}
+				}
+				opts.Items = true
+				start, i := int64(0), 0
+				for sample, err := range memory(opts, data).Read(t.Context(), converters.Run{Count: int64(len(answer.Items))}) {
+					if err != nil {
+						t.Fatalf("seed %d: %v", seed, err)
+					}
+					want := answer.Items[i]
+					own := sample.Fields[0].Value.Data()
+					if sample.Off != start || string(own) != string(data[start:want.End]) || sample.Key != want.Key {
+						t.Fatalf("seed %d, item %d: key %q at %d, %d bytes; Python has %q from %d to %d", seed, i, sample.Key, sample.Off, len(own), want.Key, start, want.End)
+					}
+					start = want.End
+					i++
+				}
+				if got, err := indexed(t, memory(opts, data)); err != nil || len(got) != i || start != int64(len(data)) {
+					t.Fatalf("seed %d: Index has %d items, error %v; Python %d", seed, len(got), err, i)
+				}
+				items, bytes = items+i, bytes+len(data)
+			}
+			t.Logf("F2 datasets=%d items=%d bytes=%d different=0", datasets, items, bytes)
+		})
+	}
+}
