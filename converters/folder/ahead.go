@@ -47,17 +47,16 @@ func (r *reader) startAhead(first, n int) *ahead {
 		a.slots[(first+i)%slots].read = make(chan struct{}, 1)
 	}
 	for range min(n, workers) {
-		a.workers.Go(a.work)
+		h := hand{src: r.hand.src, part: r.hand.part, l: r.hand.l}
+		a.workers.Go(func() { a.work(&h) })
 	}
 	return a
 }
 
 func (a *ahead) slot(sample int) *slot { return &a.slots[sample%slots] }
 
-// work is one worker.
-func (a *ahead) work() {
-	h := a.r.hand
-	h.dir = nil // one directory each
+// work is one worker, with a hand of its own.
+func (a *ahead) work(h *hand) {
 	defer h.close()
 	for sample := range a.jobs {
 		s := a.slot(sample)

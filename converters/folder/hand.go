@@ -107,15 +107,20 @@ func (h *hand) open(l *listed) (*os.File, error) {
 	return openIn(h.dir, name)
 }
 
-// openIn opens a file of a directory. That it is a link by now, out of the directory, is
-// an error of os.Root's own.
+// openIn opens a file of a directory.
 func openIn(dir *os.Root, name string) (*os.File, error) {
 	f, err := dir.OpenFile(name, openFlags, 0)
+	return f, escaped(err)
+}
+
+// escaped makes a change of what is no error of the operating system, but one of os.Root's
+// own: the path leads out of the root by now.
+func escaped(err error) error {
 	var errno syscall.Errno
-	if err != nil && !errors.As(err, &errno) {
-		err = fmt.Errorf("%w: %w", converters.ErrChanged, bare(err))
+	if err == nil || errors.As(err, &errno) {
+		return err
 	}
-	return f, err
+	return fmt.Errorf("%w: %w", converters.ErrChanged, bare(err))
 }
 
 // real returns where a directory of the listing really is.
@@ -141,7 +146,8 @@ func (h *hand) openDir(real string) (*os.Root, error) {
 		return nil, err
 	}
 	defer root.Close()
-	return root.OpenRoot(below)
+	dir, err := root.OpenRoot(below)
+	return dir, escaped(err)
 }
 
 // close closes the directory. The hand can be used again.

@@ -145,13 +145,13 @@ func (w *walker) child(d place, at uint32) (place, error) {
 func (w *walker) file(d place, dir, at uint32, keys *keys) error {
 	l, o := w.l, &w.src.opts
 	name := l.names.name(at)
-	path := d.path + string(name)
+	fail := func(err error, hint string) error { return w.fail(d.path+string(name), err, hint) }
 	if err := checkName(name); err != nil {
-		return w.fail(path, err, "")
+		return fail(err, "")
 	}
 	size, mtime, err := w.stat(d, at)
 	if err != nil {
-		return w.fail(path, err, "")
+		return fail(err, "")
 	}
 
 	twin, joins := keys.add(at, o.Group)
@@ -161,7 +161,7 @@ func (w *walker) file(d place, dir, at uint32, keys *keys) error {
 			if !o.Group {
 				hint = "--group makes one sample of them, --on-duplicate-key keep two"
 			}
-			return w.fail(path, fmt.Errorf("%w key: %q has it too", converters.ErrDuplicate, twin), hint)
+			return fail(fmt.Errorf("%w key: %q has it too", converters.ErrDuplicate, twin), hint)
 		}
 		if twin != nil {
 			l.again = append(l.again, uint32(l.samples()))
@@ -171,17 +171,17 @@ func (w *walker) file(d place, dir, at uint32, keys *keys) error {
 		}
 		w.group.reset(!o.Flat)
 	}
-	_, suffix := o.split([]byte(d.path), name)
+	_, suffix := o.split(keys.dir, name)
 	if err := w.group.add(suffix); err != nil {
-		return w.fail(path, err, "")
+		return fail(err, "")
 	}
 	if size > o.MaxSample-w.group.bytes-fileCost {
-		return w.fail(path, fmt.Errorf("%w: its sample has more than %d bytes", converters.ErrLimit, o.MaxSample), "--max-sample-size")
+		return fail(fmt.Errorf("%w: its sample has more than %d bytes", converters.ErrLimit, o.MaxSample), "--max-sample-size")
 	}
 	w.group.bytes += size + fileCost
 	before := l.off(len(l.files))
 	if size > math.MaxInt64-before {
-		return w.fail(path, fmt.Errorf("%w: the files of the part have more than 8 EiB", converters.ErrLimit), "")
+		return fail(fmt.Errorf("%w: the files of the part have more than 8 EiB", converters.ErrLimit), "")
 	}
 	l.files = append(l.files, listed{before + size, mtime, dir, at})
 	return nil
