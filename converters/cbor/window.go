@@ -115,13 +115,13 @@ func (w *window) fill(n int) error {
 	free := w.buf[len(w.buf):cap(w.buf)]
 	got, err := w.f.ReadAt(free[:min(want, len(free))], from)
 	w.buf = w.buf[:len(w.buf)+got]
-	if got >= missing {
-		return nil
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
 	}
-	if err == nil || errors.Is(err, io.EOF) {
+	if got < missing {
 		return fmt.Errorf("%w: it became shorter", converters.ErrChanged)
 	}
-	return err
+	return nil
 }
 
 // compact moves what is held and what is at hand to the front, of a larger buffer where
