@@ -1,0 +1,94 @@
+package csv
+
+import (
+	"fmt"
+
+	"github.com/ffconvert/ffconvert/converters"
+)
+
+// inferSize is how much of a part decides on the types, bytes: the rows that end there,
+// and one at least.
+const inferSize = 1 << 20
+
+// A guess narrows down what the first rows may be.
+type guess struct {
+	rows    int
+	columns []columnGuess
+	odd     error // places the first value that is no number
+}
+
+// A columnGuess is what the values of one column that are not null have been so far.
+type columnGuess struct {
+	some, notInteger, tooLarge, notFloat, notBool bool
+}
+
+// add takes the current row.
+func (g *guess) add(s *splitter, kept []column) {
+	if g.rows == 0 {
+		g.columns = make([]columnGuess, len(kept))
+	}
+	g.rows++
+	for i, k := range kept {
+		c := s.cells[k.index]
+		value := s.value(c)
+		if null(c) {
+			g.oddOne(s, k, c, "a value is empty")
+			continue
+		}
+		col := &g.columns[i]
+		col.some = true
+		number := trim(value)
+		if formOf(number) == noNumber {
+			col.notFloat = true
+			g.oddOne(s, k, c, fmt.Sprintf("%.40q is no number", value))
+		}
+		if !isInteger(number) {
+			col.notInteger = true
+		} else if _, ok := integer(number); !ok {
+			col.tooLarge = true
+		}
+		if _, ok := boolean(value); !ok {
+			col.notBool = true
+		}
+	}
+}
+
+func (g *guess) oddOne(s *splitter, k column, c cell, what string) {
+	if g.odd == nil {
+		g.odd = s.failEntry(s.at+int64(c.from), valueEntry(s.row, k), fmt.Errorf("%w: raw records are numbers, and %s", converters.ErrUnsupported, what), "--encode msgpack")
+	}
+}
+
+// kind returns the narrowest kind of column i that fits. Digits that no int64 holds are
+// not made a float64 that would not show them all, unless others there have a point.
+func (g *guess) kind(i int) kind {
+	if g.rows == 0 {
+		return texts
+	}
+	switch c := g.columns[i]; {
+	case !c.some:
+		return texts
+	case !c.notInteger && !c.tooLarge:
+		return int64s
+	case c.notInteger && !c.notFloat:
+		return float64s
+	case !c.notBool:
+		return bools
+	}
+	return texts
+}
+
+// null reports whether a cell has no value: it is empty and has no quotes.
+func null(c cell) bool { return c.from == c.to && !c.quoted }
+
+// boolean parses true and false, in any case, with blanks around.
+func boolean(value []byte) (b, ok bool) {
+	s := trim(value)
+	if isFold(s, "true") {
+		return true, true
+	}
+	return false, isFold(s, "false")
+}
+
+// valueEntry names a value in an error.
+func valueEntry(row int64, c column) string { return fmt.Sprintf("row %d, column %s", row, c.name) }

@@ -1,0 +1,150 @@
+package csv
+
+import (
+	"cmp"
+	"fmt"
+	"io/fs"
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ffconvert/ffconvert/converters"
+)
+
+// Naming is how OneFlow's OFRecord loader names the parts of a dataset in a directory:
+// a prefix and a number from 0 on. An extension may follow, as in part-0.csv.gz.
+type Naming struct {
+	// Parts is how many parts there are (data_part_num). 0: Arrange finds them, and
+	// wants that their numbers have no gap.
+	Parts int
+
+	// Prefix is what their names begin with (part_name_prefix); OneFlow's default is
+	// "part-".
+	Prefix string
+
+	// SuffixLength is the width to which numbers are padded with zeros, never cut
+	// (part_name_suffix_length). −1: they are not padded, and those that Arrange finds
+	// may be padded as they are.
+	SuffixLength int
+}
+
+// name returns the name of part i, without extension.
+func (n Naming) name(i uint64) string { return n.Prefix + n.number(i) }
+
+func (n Naming) number(i uint64) string { return fmt.Sprintf("%0*d", max(n.SuffixLength, 0), i) }
+
+// Names yields the names of the Parts parts, in order, without extension.
+func (n Naming) Names() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for i := range max(n.Parts, 0) {
+			if !yield(n.name(uint64(i))) {
+				return
+			}
+		}
+	}
+}
+
+// Arrange returns those of the names in one directory that are parts, in the order of
+// their numbers. The others have another beginning, or, where Parts is set, another
+// number. A missing part, two parts of one number and a name that may be that of a part
+// and is not are errors that name it.
+func (n Naming) Arrange(names []string) ([]string, error) {
+	if n.Parts > 0 {
+		return n.choose(names)
+	}
+	return n.find(names)
+}
+
+// split returns the number in a name as it is written; "" where there is none. plain
+// says that the name ends there, or goes on with an extension.
+func (n Naming) split(name string) (number string, plain bool) {
+	rest, ok := strings.CutPrefix(name, n.Prefix)
+	if !ok {
+		return "", false
+	}
+	ext := strings.TrimLeft(rest, "0123456789")
+	return rest[:len(rest)-len(ext)], ext == "" || len(ext) > 1 && ext[0] == '.'
+}
+
+// choose picks the Parts parts.
+func (n Naming) choose(names []string) ([]string, error) {
+	found := make(map[string]string)
+	doubled := make(map[string]string)
+	for _, name := range names {
+		number, plain := n.split(name)
+		if number == "" || !plain {
+			continue
+		}
+		if _, again := found[number]; again {
+			doubled[number] = name
+			continue
+		}
+		found[number] = name
+	}
+	var parts []string
+	for i := range uint64(n.Parts) {
+		number := n.number(i)
+		name, ok := found[number]
+		if !ok {
+			return nil, n.missing(i, fmt.Sprintf("of %d parts it is the first that is missing", n.Parts))
+		}
+		if other, ok := doubled[number]; ok {
+			return nil, n.twice(name, other)
+		}
+		parts = append(parts, name)
+	}
+	return parts, nil
+}
+
+// find takes all names that have a number.
+func (n Naming) find(names []string) ([]string, error) {
+	type part struct {
+		name   string
+		number uint64
+	}
+	var parts []part
+	for _, name := range names {
+		digits, plain := n.split(name)
+		if digits == "" {
+			continue
+		}
+		i, err := strconv.ParseUint(digits, 10, 63)
+		if err != nil || !plain {
+			return nil, refuseName(name, "it begins as the name of a part, and its number ends in something else", "--data-part-num")
+		}
+		if n.SuffixLength >= 0 && digits != n.number(i) {
+			return nil, refuseName(name, fmt.Sprintf("its number is not padded to %d digits", n.SuffixLength), "--part-name-suffix-length")
+		}
+		parts = append(parts, part{name, i})
+	}
+	slices.SortFunc(parts, func(a, b part) int {
+		return cmp.Or(cmp.Compare(a.number, b.number), strings.Compare(a.name, b.name))
+	})
+	var ordered []string
+	for i, p := range parts {
+		if i > 0 && parts[i-1].number == p.number {
+			return nil, n.twice(parts[i-1].name, p.name)
+		}
+		if p.number != uint64(i) {
+			return nil, n.missing(uint64(i), "the parts go up to "+parts[len(parts)-1].name)
+		}
+		ordered = append(ordered, p.name)
+	}
+	if len(ordered) == 0 {
+		return nil, n.missing(0, fmt.Sprintf("none of %d names is that of a part", len(names)))
+	}
+	return ordered, nil
+}
+
+func (n Naming) missing(i uint64, why string) error {
+	return &converters.Error{Part: n.name(i), Off: -1, Err: fmt.Errorf("%w: %s", fs.ErrNotExist, why), Hint: "--part-name-prefix, --part-name-suffix-length"}
+}
+
+func (n Naming) twice(name, other string) error {
+	return &converters.Error{Part: other, Off: -1, Err: fmt.Errorf("%w: %s has its number too", converters.ErrDuplicate, name)}
+}
+
+func refuseName(name, why, hint string) error {
+	return &converters.Error{Part: name, Off: -1, Err: fmt.Errorf("%w: %s", converters.ErrUnsupported, why), Hint: hint}
+}

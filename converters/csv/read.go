@@ -1,0 +1,117 @@
+package csv
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"math"
+
+	"github.com/ffconvert/ffconvert/converters"
+)
+
+// Index yields the samples of part p, its header line, and the lines without bytes that
+// are passed over. It checks every value of the columns that are kept, since nothing may
+// be written of a dataset that Read would refuse.
+func (s *Source) Index(ctx context.Context, p int) iter.Seq2[converters.Span, error] {
+	return func(yield func(converters.Span, error) bool) {
+		r := s.reader()
+		err := s.index(ctx, p, r, yield)
+		s.release(r)
+		if err != nil {
+			yield(converters.Span{}, err)
+		}
+	}
+}
+
+func (s *Source) index(ctx context.Context, p int, r *reader, yield func(converters.Span, error) bool) error {
+	if err := ctx.Err(); err != nil {
+		return &converters.Error{Part: s.parts[p].Name, Off: -1, Err: err}
+	}
+	f, err := s.open(s.parts[p])
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := r.start(s, f, s.parts[p], converters.Run{Count: math.MaxInt64}, true); err != nil {
+		return err
+	}
+	mayBeAlike := r.decoder.alike()
+	before := int64(-1) // rows of the sample before
+	found := converters.Span{Shape: &r.sample}
+	for {
+		step, err := r.next(ctx)
+		if err != nil {
+			return err
+		}
+		more := true
+		switch step {
+		case stepEnd:
+			return nil
+		case stepEmpty:
+			more = yield(converters.Span{Off: r.splitter.at, Entries: 1, Skip: "empty line"}, nil)
+		case stepHeader:
+			more = yield(converters.Span{Off: r.splitter.at, Entries: 1, Skip: "header line"}, nil)
+		case stepSample:
+			rows := r.take()
+			found.Off, found.Entries, found.Alike = r.sample.Off, int(rows), mayBeAlike && rows == before
+			before = rows
+			more = yield(found, nil)
+		}
+		if !more {
+			return nil
+		}
+	}
+}
+
+// Read yields the samples of a run. It reads on from run.Off in large pieces; beyond the
+// run it reads what came with its last row in one piece.
+func (s *Source) Read(ctx context.Context, run converters.Run) iter.Seq2[*converters.Sample, error] {
+	return func(yield func(*converters.Sample, error) bool) {
+		if run.Count <= 0 {
+			return
+		}
+		r := s.reader()
+		err := s.read(ctx, run, r, yield)
+		s.release(r)
+		if err != nil {
+			yield(nil, err)
+		}
+	}
+}
+
+func (s *Source) read(ctx context.Context, run converters.Run, r *reader, yield func(*converters.Sample, error) bool) error {
+	p := s.parts[run.Part]
+	if err := ctx.Err(); err != nil {
+		return &converters.Error{Part: p.Name, Off: -1, Err: err}
+	}
+	f, err := s.open(p)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := r.start(s, f, p, run, false); err != nil {
+		return err
+	}
+	for done := int64(0); ; {
+		step, err := r.next(ctx)
+		if err != nil {
+			return err
+		}
+		switch step {
+		case stepSample:
+			r.take()
+			done++
+			if !yield(&r.sample, nil) || done == run.Count {
+				return nil
+			}
+		case stepEnd:
+			return r.splitter.fail(r.splitter.offset(), fmt.Errorf("%w: the part ends after %d of the %d samples from offset %d", converters.ErrTruncated, done, run.Count, run.Off), "")
+		}
+	}
+}
+
+// release keeps a reader for the next call, but not the file that it read.
+func (s *Source) release(r *reader) {
+	r.splitter.f = nil
+	s.readers.Put(r)
+}

@@ -1,0 +1,145 @@
+package csv
+
+import (
+	"context"
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/ffconvert/ffconvert/converters"
+)
+
+// A decoder makes samples of rows. It is built on a splitter, which tells where they are.
+type decoder interface {
+	// reset turns to a part of which at most left rows are wanted. With check they are
+	// wanted as a shape, of which opaque payload has its size only.
+	reset(left int64, check bool)
+	// next takes one more row into the sample, or finds something else. It refuses a
+	// sample that MaxSample forbids.
+	next() (step, error)
+	// sample sets the values of the sample's fields, and begins the next one.
+	sample(s *converters.Sample)
+	// alike reports whether samples of equal many rows are alike.
+	alike() bool
+}
+
+// A reader groups the rows of a part into samples. Readers are used again.
+type reader struct {
+	splitter splitter
+	decoder  decoder
+	opts     *Options
+	header   int64 // where the header is, until it was told; -1: nothing to tell
+
+	sample converters.Sample
+	rows   int64 // of the sample
+}
+
+func (s *Source) reader() *reader {
+	if r, ok := s.readers.Get().(*reader); ok {
+		return r
+	}
+	r := &reader{opts: &s.opts}
+	if s.schema.numeric {
+		r.decoder = newNumeric(&r.splitter, &s.schema, s.opts.MaxSample)
+	} else {
+		r.decoder = newTyped(&r.splitter, &s.schema, s.opts.MaxSample)
+	}
+	switch {
+	case s.schema.form != Packed:
+		for _, c := range s.schema.kept {
+			r.sample.Fields = append(r.sample.Fields, converters.Field{Name: c.name})
+		}
+	case s.opts.RowsPerSample > 1:
+		r.sample.Fields = []converters.Field{{Name: "rows"}}
+	default:
+		r.sample.Fields = []converters.Field{{Name: "row"}}
+	}
+	return r
+}
+
+// start turns to samples of a part, from number first at offset from on. At offset 0 there
+// may be a byte order mark and a header before them.
+func (r *reader) start(s *Source, f file, p converters.Part, run converters.Run, check bool) error {
+	most := int64(maxBuffer) // rows; more than any part has
+	if run.Count < most/r.opts.RowsPerSample {
+		most = run.Count * r.opts.RowsPerSample
+	}
+	r.splitter.reset(f, p, r.opts, run.Off, run.First*r.opts.RowsPerSample)
+	r.decoder.reset(most, check)
+	r.rows, r.header = 0, -1
+	if run.Off == 0 {
+		if err := r.splitter.skipMark(); err != nil {
+			return err
+		}
+		if r.opts.Header {
+			if err := r.splitter.sameHeader(s.schema.header); err != nil {
+				return err
+			}
+			r.header = r.splitter.at
+		}
+	}
+	r.splitter.columns = s.schema.columns
+	return nil
+}
+
+// next finds the next sample, or something between rows.
+func (r *reader) next(ctx context.Context) (step, error) {
+	if r.header >= 0 {
+		r.splitter.at, r.header = r.header, -1
+		return stepHeader, nil
+	}
+	for {
+		if err := ctx.Err(); err != nil {
+			return 0, r.splitter.fail(r.splitter.offset(), err, "")
+		}
+		step, err := r.decoder.next()
+		if err != nil {
+			return 0, err
+		}
+		switch {
+		case step == stepRow:
+			if r.rows == 0 {
+				r.sample.Off = r.splitter.at
+			}
+			r.rows++
+			if r.rows < r.opts.RowsPerSample {
+				continue
+			}
+		case step != stepEnd || r.rows == 0:
+			return step, nil
+		}
+		r.decoder.sample(&r.sample)
+		return stepSample, nil
+	}
+}
+
+// take returns how many rows the current sample has, and begins the next.
+func (r *reader) take() int64 {
+	n := r.rows
+	r.rows = 0
+	return n
+}
+
+// refuseSample refuses the sample that the current row is the last of.
+func (s *splitter) refuseSample(most int64) error {
+	return s.fail(s.at, fmt.Errorf("%w: with this row the sample has more than %d bytes", converters.ErrLimit, most), "--max-sample-size, or less --rows-per-sample")
+}
+
+// refuse says why the value of a cell is none of its column.
+func (s *splitter) refuse(c column, at cell) error {
+	value, hint := s.value(at), fmt.Sprintf("--dtype %s=str", c.name)
+	var why string
+	switch {
+	case null(at):
+		why, hint = "it is empty, which no number is", fmt.Sprintf("--dtype %s=%s makes it null", c.name, c.kind)
+	case c.kind == texts:
+		why, hint = fmt.Sprintf("%.40q is not UTF-8", value), ""
+	case c.kind == int64s && isInteger(trim(value)):
+		why = fmt.Sprintf("%.40q is out of the range of int64", value)
+	case !utf8.Valid(value):
+		why = fmt.Sprintf("%.40q is no %s", value, c.kind)
+		hint = ""
+	default:
+		why = fmt.Sprintf("%.40q is no %s", value, c.kind)
+	}
+	return s.failEntry(s.at+int64(at.from), valueEntry(s.row, c), fmt.Errorf("%w: %s", converters.ErrMalformed, why), hint)
+}

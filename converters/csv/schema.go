@@ -1,0 +1,267 @@
+package csv
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/ffconvert/ffconvert/converters"
+)
+
+// A schema is what all rows of a dataset have in common.
+type schema struct {
+	header  []string // the names in the header; nil: there is none
+	columns int      // of each row
+	kept    []column // those that samples have, in their order
+	numeric bool     // all kept columns are numbers of one kind, without null
+	form    Form     // never Auto
+}
+
+// A column is one of those that samples have.
+type column struct {
+	index int // in a row, from 0 on
+	name  string
+	kind  kind
+}
+
+// inspect reads the beginning of the first part that has rows, and decides on the schema.
+func (s *Source) inspect() error {
+	fixed, all, err := parseDTypes(s.opts.DType)
+	if err != nil {
+		return err
+	}
+	var r splitter
+	var g guess
+	for _, p := range s.parts {
+		if err := s.inspectPart(&r, p, &g); err != nil {
+			return err
+		}
+		if g.rows > 0 {
+			break
+		}
+	}
+	if len(s.schema.kept) == 0 { // no part has a row, nor a header
+		if err := s.schema.keep(nil, &s.opts); err != nil {
+			return err
+		}
+	}
+	return s.schema.decide(&g, fixed, all, &s.opts)
+}
+
+// inspectPart reads the header and the first rows of a part.
+func (s *Source) inspectPart(r *splitter, p converters.Part, g *guess) error {
+	f, err := s.open(p)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	r.reset(f, p, &s.opts, 0, 0)
+	if err := r.skipMark(); err != nil {
+		return err
+	}
+	if s.opts.Header && s.schema.header == nil {
+		header, err := r.header()
+		if err != nil {
+			return err
+		}
+		if err := s.schema.keep(header, &s.opts); err != nil {
+			return r.failEntry(r.at, "header", err, "--columns")
+		}
+	}
+	r.columns = s.schema.columns
+	for r.offset() < inferSize || g.rows == 0 {
+		step, err := r.next()
+		if err != nil || step == stepEnd {
+			return err
+		}
+		if step != stepRow {
+			continue
+		}
+		if g.rows == 0 && !s.opts.Header {
+			s.schema.columns, r.columns = r.found, r.found
+			if err := s.schema.keep(nil, &s.opts); err != nil {
+				return r.failEntry(r.at, "row 1", err, "--header, where the first line names them")
+			}
+		}
+		if g.rows > 0 && r.offset() > inferSize {
+			break
+		}
+		g.add(r, s.schema.kept)
+	}
+	return nil
+}
+
+// header reads the line that names the columns.
+func (s *splitter) header() ([]string, error) {
+	step, err := s.next()
+	if err != nil {
+		return nil, err
+	}
+	s.row = 0
+	if step != stepRow {
+		return nil, s.failEntry(s.at, "header", fmt.Errorf("%w: there is no first line to name the columns", converters.ErrTruncated), "")
+	}
+	var names []string
+	for _, c := range s.cells {
+		name := s.value(c)
+		if !utf8.Valid(name) {
+			return nil, s.failEntry(s.at+int64(c.from), "header", fmt.Errorf("%w: the name %.40q is not UTF-8", converters.ErrMalformed, name), "")
+		}
+		names = append(names, string(name))
+	}
+	return names, nil
+}
+
+// sameHeader wants that a part has the header of the first one.
+func (s *splitter) sameHeader(want []string) error {
+	got, err := s.header()
+	if err != nil {
+		return err
+	}
+	for i := range max(len(got), len(want)) {
+		if i >= len(got) || i >= len(want) || got[i] != want[i] {
+			return s.failEntry(s.at, "header", fmt.Errorf("%w: its columns are not those of the first part: they are %s, there %s",
+				converters.ErrMalformed, list(got), list(want)), "")
+		}
+	}
+	return nil
+}
+
+// keep decides which columns samples have, under which names.
+func (s *schema) keep(header []string, opts *Options) error {
+	s.header = header
+	names := header
+	switch {
+	case header != nil:
+		s.columns = len(header)
+	case len(opts.Columns) > 0:
+		n := len(opts.Columns)
+		if s.columns > 0 && s.columns != n {
+			return fmt.Errorf("%w: it has %s, %d names are given, and without a header they name all columns", converters.ErrUnsupported, count(s.columns, "column"), n)
+		}
+		names, s.columns = opts.Columns, n
+	default:
+		for i := range s.columns {
+			names = append(names, fmt.Sprintf("c%d", i))
+		}
+	}
+	selected := names
+	if len(opts.Columns) > 0 {
+		selected = opts.Columns
+	}
+	first := make(map[string]int, len(names))
+	doubled := make(map[string]bool)
+	for i, name := range names {
+		if _, again := first[name]; again {
+			doubled[name] = true
+			continue
+		}
+		first[name] = i
+	}
+	taken := make(map[string]bool, len(selected))
+	for _, name := range selected {
+		i, ok := first[name]
+		switch {
+		case !ok:
+			return fmt.Errorf("%w: there is no column %q; there are %s", converters.ErrUnsupported, name, list(names))
+		case doubled[name]:
+			return fmt.Errorf("%w: two columns are named %q", converters.ErrDuplicate, name)
+		case taken[name]:
+			return fmt.Errorf("%w: the column %q is selected twice", converters.ErrDuplicate, name)
+		}
+		taken[name] = true
+		s.kept = append(s.kept, column{index: i, name: name})
+	}
+	return nil
+}
+
+// decide gives the columns their types, and samples their form.
+func (s *schema) decide(g *guess, fixed map[string]kind, all kind, opts *Options) error {
+	for name := range fixed {
+		if !slices.ContainsFunc(s.kept, func(c column) bool { return c.name == name }) {
+			return fmt.Errorf("dtype %q: there is no column %q", opts.DType, name)
+		}
+	}
+	s.numeric = all != unknown || len(fixed) == 0 && g.odd == nil
+	for i := range s.kept {
+		c := &s.kept[i]
+		switch k, ok := fixed[c.name]; {
+		case ok:
+			c.kind = k
+		case all != unknown:
+			c.kind = all
+		case s.numeric:
+			c.kind = float64s
+		default:
+			c.kind = g.kind(i)
+		}
+	}
+	s.form = opts.Form
+	switch {
+	case s.form == Auto && s.numeric:
+		s.form = Packed
+	case s.form == Auto:
+		s.form = Fields
+	case s.form == Packed && !s.numeric && g.odd != nil:
+		return g.odd
+	case s.form == Packed && !s.numeric:
+		return fmt.Errorf("dtype %q: %w: columns with types of their own make no raw records", opts.DType, converters.ErrUnsupported)
+	}
+	if s.form == Fields && opts.RowsPerSample > 1 {
+		s.form = Table
+	}
+	return nil
+}
+
+// parseDTypes returns the types of single columns, or that of all.
+func parseDTypes(dtype string) (fixed map[string]kind, all kind, err error) {
+	if dtype == "" {
+		return nil, unknown, nil
+	}
+	if !strings.Contains(dtype, "=") {
+		if all = parseKind(dtype); !all.isNumber() {
+			return nil, unknown, fmt.Errorf("dtype %q: want float64, float32 or int64, or NAME=TYPE,…", dtype)
+		}
+		return nil, all, nil
+	}
+	fixed = make(map[string]kind)
+	for pair := range strings.SplitSeq(dtype, ",") {
+		at := strings.LastIndexByte(pair, '=')
+		if at < 0 {
+			return nil, unknown, fmt.Errorf("dtype %q: %q is not NAME=TYPE", dtype, pair)
+		}
+		name, k := pair[:at], parseKind(pair[at+1:])
+		if k == unknown {
+			return nil, unknown, fmt.Errorf("dtype %q: %q is none of int64, float64, float32, bool, str", dtype, pair[at+1:])
+		}
+		if _, again := fixed[name]; again {
+			return nil, unknown, fmt.Errorf("dtype %q: %q has two types", dtype, name)
+		}
+		fixed[name] = k
+	}
+	return fixed, unknown, nil
+}
+
+func parseKind(name string) kind {
+	if name == "" {
+		return unknown
+	}
+	return kind(max(0, slices.Index(kindNames[:], name)))
+}
+
+// list puts the first names into words.
+func list(names []string) string {
+	const most = 8
+	var b strings.Builder
+	for i, name := range names[:min(len(names), most)] {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		fmt.Fprintf(&b, "%.40q", name)
+	}
+	if len(names) > most {
+		fmt.Fprintf(&b, " and %d more", len(names)-most)
+	}
+	return b.String()
+}

@@ -1,0 +1,278 @@
+package csv
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/ffconvert/ffconvert/converters"
+)
+
+// maxColumns limits the columns of a row: each has a place in memory that its bytes, a
+// delimiter, do not show.
+const maxColumns = 1 << 16
+
+// A step is what was found next in a part.
+type step int
+
+const (
+	stepEnd    step = iota // nothing more
+	stepRow                // a row
+	stepEmpty              // a line without bytes
+	stepHeader             // the line that names the columns
+	stepSample             // the rows of a sample
+)
+
+// A splitter walks the rows of a part.
+type splitter struct {
+	window
+	part      converters.Part
+	delimiter byte
+	maxRow    int64
+	columns   int // that each row must have; 0: any number
+	stop      [256]bool
+
+	// Of the row, or line, that next found last:
+	at    int64  // where it begins, bytes from the start of the part
+	row   int64  // its number, from 1 on, header and empty lines not counted
+	line  []byte // its bytes, in the window
+	cells []cell // at most columns of them, or maxColumns
+	found int    // how many there are
+}
+
+// A cell is the place of a value in its line, without its quotes.
+type cell struct {
+	from, to int
+	quoted   bool // it has quotes
+	doubled  bool // among its bytes are quotes written twice
+}
+
+// reset turns to another part, behind row rows.
+func (s *splitter) reset(f file, part converters.Part, opts *Options, from, row int64) {
+	s.window.reset(f, part.Size, from)
+	s.part, s.delimiter, s.maxRow, s.columns, s.row = part, opts.Delimiter, opts.MaxRow, 0, row
+	s.stop = [256]bool{'\n': true, '\r': true, '"': true, 0: true}
+	s.stop[s.delimiter] = true
+}
+
+// value returns the bytes of a cell.
+func (s *splitter) value(c cell) []byte { return s.line[c.from:c.to] }
+
+// skipMark passes over a byte order mark at the start of a part.
+func (s *splitter) skipMark() error {
+	if !s.complete() {
+		if err := s.more(); err != nil {
+			return s.fail(s.at, err, "")
+		}
+	}
+	if bytes.HasPrefix(s.buf[:s.end], []byte("\xEF\xBB\xBF")) {
+		s.pos = 3
+	}
+	return nil
+}
+
+// next finds the next row. Its bytes are valid until the next call.
+func (s *splitter) next() (step, error) {
+	for {
+		s.at = s.offset()
+		n, err := s.split(s.buf[s.pos:s.end], s.complete())
+		if err != nil {
+			return 0, err
+		}
+		if n > 0 {
+			return s.take(n)
+		}
+		if s.complete() {
+			return stepEnd, nil
+		}
+		if !s.full() {
+			err = s.more()
+		} else {
+			err = s.hold()
+		}
+		if err != nil {
+			return 0, s.failRow(s.at, err, "")
+		}
+	}
+}
+
+// take makes the n bytes that were split the current row, or empty line.
+func (s *splitter) take(n int) (step, error) {
+	s.line = s.buf[s.pos : s.pos+n]
+	if int64(n) > s.maxRow {
+		return 0, s.failLimit()
+	}
+	s.pos += n
+	if s.found == 0 {
+		return stepEmpty, nil
+	}
+	s.row++
+	if want := s.columns; want > 0 && s.found != want {
+		s.row--
+		return 0, s.failRow(s.at, fmt.Errorf("%w: it has %s, the first row of the dataset has %d", converters.ErrMalformed, count(s.found, "column"), want), "")
+	}
+	if s.found > maxColumns {
+		s.row--
+		return 0, s.failRow(s.at, fmt.Errorf("%w: it has %d columns, at most %d are read", converters.ErrLimit, s.found, maxColumns), "--delimiter")
+	}
+	for i := range s.cells {
+		if c := &s.cells[i]; c.doubled {
+			c.to = c.from + undouble(s.line[c.from:c.to])
+		}
+	}
+	return stepRow, nil
+}
+
+// hold makes room for a row that does not fit the window, once its length is known.
+func (s *splitter) hold() error {
+	n, err := s.measure(s.delimiter, s.maxRow)
+	if err != nil {
+		return err
+	}
+	if n > s.maxRow {
+		return s.failLimit()
+	}
+	return s.grow(n)
+}
+
+// undouble writes each quote that is written twice once, in place, and returns the length.
+func undouble(b []byte) int {
+	n := 0
+	for i := 0; i < len(b); i++ {
+		b[n] = b[i]
+		n++
+		if b[i] == '"' {
+			i++
+		}
+	}
+	return n
+}
+
+// split finds the cells of the row at the start of b and returns its length, line end
+// included; 0 where b ends before the row does. With last, b is all that there is.
+func (s *splitter) split(b []byte, last bool) (n int, err error) {
+	s.cells, s.found = s.cells[:0], 0
+	if len(b) == 0 {
+		return 0, nil
+	}
+	if n, ok := lineEnd(b, last); ok {
+		return n, nil
+	}
+	most := maxColumns
+	if s.columns > 0 {
+		most = s.columns
+	}
+	for i := 0; ; i++ {
+		c := cell{from: i}
+		if i < len(b) && b[i] == '"' {
+			if i, err = s.quoted(b, last, &c); i == 0 {
+				return 0, err
+			}
+		} else {
+			for i < len(b) && !s.stop[b[i]] {
+				i++
+			}
+			c.to = i
+		}
+		s.found++
+		if len(s.cells) < most {
+			s.cells = append(s.cells, c)
+		}
+		if i < len(b) && b[i] == s.delimiter {
+			continue
+		}
+		if n, ok := lineEnd(b[i:], last); ok {
+			return i + n, nil
+		}
+		if i == len(b) || b[i] == '\r' && i+1 == len(b) {
+			return 0, nil
+		}
+		return 0, s.failByte(b[i], i, c.quoted)
+	}
+}
+
+// quoted finds the end of a cell that begins with a quote. It returns where what follows
+// the closing quote is; 0 where b ends before that is known.
+func (s *splitter) quoted(b []byte, last bool, c *cell) (int, error) {
+	open := c.from
+	c.from, c.quoted = open+1, true
+	for i := c.from; ; {
+		k := bytes.IndexByte(b[i:], '"')
+		if k < 0 && last {
+			return 0, s.failRow(s.at+int64(open), fmt.Errorf("%w: a quote is opened here and never closed", converters.ErrTruncated), "")
+		}
+		if k < 0 || i+k+1 == len(b) && !last {
+			return 0, nil
+		}
+		i += k + 1
+		if i < len(b) && b[i] == '"' {
+			c.doubled = true
+			i++
+			continue
+		}
+		c.to = i - 1
+		if k := bytes.IndexByte(b[c.from:c.to], 0); k >= 0 {
+			return 0, s.failByte(0, c.from+k, false)
+		}
+		return i, nil
+	}
+}
+
+// lineEnd returns the length of the line end at the start of b, and whether there is one.
+// The end of the part is one, with a CR of which the LF is missing or without.
+func lineEnd(b []byte, last bool) (n int, ok bool) {
+	switch {
+	case len(b) == 0:
+		return 0, last
+	case b[0] == '\n':
+		return 1, true
+	case b[0] != '\r':
+		return 0, false
+	case len(b) == 1:
+		return 1, last
+	}
+	return 2, b[1] == '\n'
+}
+
+// failByte refuses a byte of the row that was being split.
+func (s *splitter) failByte(c byte, at int, quoted bool) error {
+	problem, hint := "", ""
+	switch {
+	case c == 0:
+		problem = "a NUL byte"
+	case quoted:
+		problem, hint = fmt.Sprintf("%q behind a closing quote", c), "a quote among quoted text is written twice"
+	case c == '"':
+		problem, hint = "a quote inside a value that does not begin with one", "such a value stands between quotes, its own quotes written twice"
+	default:
+		problem, hint = "a CR without LF", "lines end in LF or CR LF"
+	}
+	return s.failRow(s.at+int64(at), fmt.Errorf("%w: %s in column %d", converters.ErrMalformed, problem, s.found+1), hint)
+}
+
+func (s *splitter) failLimit() error {
+	return s.failRow(s.at, fmt.Errorf("%w: it has more than %d bytes; a quote that is never closed may be why", converters.ErrLimit, s.maxRow), "--max-row-size")
+}
+
+// failRow refuses the row behind the last one that was found.
+func (s *splitter) failRow(off int64, err error, hint string) error {
+	return s.failEntry(off, fmt.Sprintf("row %d", s.row+1), err, hint)
+}
+
+// fail refuses something of the part that is no row.
+func (s *splitter) fail(off int64, err error, hint string) error {
+	return s.failEntry(off, "", err, hint)
+}
+
+func (s *splitter) failEntry(off int64, entry string, err error, hint string) error {
+	if placed, ok := err.(*converters.Error); ok {
+		return placed
+	}
+	return &converters.Error{Part: s.part.Name, Off: off, Entry: entry, Err: err, Hint: hint}
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
