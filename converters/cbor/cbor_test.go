@@ -13,7 +13,7 @@ import (
 	"github.com/ffconvert/ffconvert/converters/convertertest"
 )
 
-const pictureSize = 100_000
+const pictureSize = 30_000
 
 // pictures are items of a key, a text, and a byte string. What is before a byte string
 // is as long as the smallest read: Index can read all of that and nothing else.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"os"
 	"strings"
 	"testing"
 
@@ -134,7 +135,10 @@ func TestMutated(t *testing.T) {
 	for name, against := range map[string]func(testing.TB, []byte) bool{"cbor": againstFxamacker, "msgpack": againstMsgpack} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			cases := 4_000
+			cases := 1_500
+			if os.Getenv("FFCONVERT_FAULTS") != "" {
+				cases = 20_000
+			}
 			rnd := rand.New(rand.NewPCG(7, uint64(len(name))))
 			var seeds [][]byte
 			for _, row := range kinds {

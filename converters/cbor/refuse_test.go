@@ -286,24 +286,24 @@ func TestLimits(t *testing.T) {
 // Elements are counted before they are decoded: a byte each in the part, many in memory.
 // The test is not parallel: it counts what is allocated.
 func TestElements(t *testing.T) {
-	const n = 1 << 18 // of 64 bytes: 16 MiB
+	const n = 1 << 17 // of 64 bytes: 8 MiB
 	var fields strings.Builder
 	fields.WriteString("\xb8\x40")
 	for i := range 64 {
-		fmt.Fprintf(&fields, "\x62%02d\x99\x10\x00%s", i, repeat("\xf6", n/64))
+		fmt.Fprintf(&fields, "\x62%02d\x99\x08\x00%s", i, repeat("\xf6", n/64))
 	}
 	for _, row := range []struct{ name, data string }{
-		{"a list of numbers", "\xa1\x61x\x9a\x00\x04\x00\x00" + repeat("\x01", n)},
+		{"a list of numbers", "\xa1\x61x\x9a\x00\x02\x00\x00" + repeat("\x01", n)},
 		{"an open list of empty lists", "\x9f" + repeat("\x80", n) + "\xff"},
-		{"a list of empty maps", "\x9a\x00\x04\x00\x00" + repeat("\xa0", n)},
-		{"lists in lists", "\x9a\x00\x02\x00\x00" + repeat("\x81\x80", n/2)},
+		{"a list of empty maps", "\x9a\x00\x02\x00\x00" + repeat("\xa0", n)},
+		{"lists in lists", "\x9a\x00\x01\x00\x00" + repeat("\x81\x80", n/2)},
 		{"fields of lists", fields.String()},
 	} {
 		for _, c := range []struct {
 			limit int64
 			want  error
 			most  uint64 // MiB allocated, by Index and by Read
-		}{{15 << 20, converters.ErrLimit, 20}, {17 << 20, nil, 64}} {
+		}{{7 << 20, converters.ErrLimit, 10}, {9 << 20, nil, 32}} {
 			var was, is runtime.MemStats
 			runtime.ReadMemStats(&was)
 			_, err := count(t, memory(Options{MaxItem: c.limit}, []byte(row.data)))

@@ -30,16 +30,16 @@ type window struct {
 	buf   []byte // what was read
 	i     int    // what comes next
 	mark  int    // where what is held begins; -1: nothing is
-	usual int    // bytes of a buffer that did not grow
+	usual int    // bytes of the largest buffer that is kept
 	chunk int    // bytes to read next
 	last  bool   // the last item that is wanted: read little more than it needs
 	calm  int    // items since one needed more than the usual buffer
 }
 
-// open turns to a part. The buffer is used again.
+// open turns to a part. The buffer is used again; a new one is no larger than the part.
 func (w *window) open(f io.ReaderAt, size, pos int64, usual, chunk int) {
-	if cap(w.buf) < usual {
-		w.buf = make([]byte, 0, usual)
+	if n := int(min(int64(usual), size-pos)); cap(w.buf) < n {
+		w.buf = make([]byte, 0, n)
 	}
 	*w = window{f: f, size: size, base: pos, buf: w.buf[:0], mark: -1, usual: usual, chunk: chunk, calm: w.calm}
 }
@@ -83,7 +83,7 @@ func (w *window) jump(n int64) {
 // relax gives a grown buffer back when items have been small for a while. A buffer that
 // one large item needed serves the next. Nothing is held.
 func (w *window) relax() {
-	if cap(w.buf) == w.usual || w.unread() > w.usual {
+	if cap(w.buf) <= w.usual || w.unread() > w.usual {
 		return
 	}
 	if w.calm++; w.calm > patience {

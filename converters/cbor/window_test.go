@@ -28,7 +28,7 @@ func TestReadSizes(t *testing.T) {
 	t.Parallel()
 	const kib, mib = 1 << 10, 1 << 20
 	rnd := rand.New(rand.NewPCG(5, 0))
-	noise := make([]byte, 6*mib)
+	noise := make([]byte, 3*mib)
 	for i := 0; i < len(noise); i += 8 {
 		binary.LittleEndian.PutUint64(noise[i:], rnd.Uint64())
 	}
@@ -36,10 +36,10 @@ func TestReadSizes(t *testing.T) {
 		"small":              {0, 1, 2, 100, 511},
 		"around the reads":   {smallRead - 20, smallRead - 19, smallRead - 1, smallRead, smallRead + 1, 2 * smallRead, firstSweep - 20, firstSweep, firstSweep + 1},
 		"around the window":  {mib - 23, mib - 20, mib - 1, mib, mib + 1},
-		"large among small":  append([]int{10, 5 * mib, 10, 20, 3 * mib}, slices.Repeat([]int{30 * kib}, 40)...),
-		"all large":          {2 * mib, 2 * mib, 3 * mib, 2*mib + 1},
-		"medium":             slices.Repeat([]int{100 * kib, 1, 77 * kib}, 20),
-		"large, then a lull": append([]int{4 * mib}, slices.Repeat([]int{100}, 4*patience)...),
+		"large among small":  append([]int{10, 5 * mib / 2, 10, 20, 3 * mib / 2}, slices.Repeat([]int{30 * kib}, 20)...),
+		"all large":          {mib, 3 * mib / 2, 2 * mib, mib + 1},
+		"medium":             slices.Repeat([]int{100 * kib, 1, 77 * kib}, 8),
+		"large, then a lull": append([]int{2 * mib}, slices.Repeat([]int{100}, 4*patience)...),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -91,8 +91,8 @@ func TestReadSizes(t *testing.T) {
 // one sample costs little more than its bytes.
 func TestReadLittle(t *testing.T) {
 	t.Parallel()
-	small, big := make([]byte, 30), make([]byte, 1<<20)
-	images, rows := bytes.Repeat(entryOf(blob(big), text("label")), 50), bytes.Repeat(entryOf(blob(small)), 50_000)
+	small, big := make([]byte, 30), make([]byte, 200_000)
+	images, rows := bytes.Repeat(entryOf(blob(big), text("label")), 50), bytes.Repeat(entryOf(blob(small)), 20_000)
 	medium := bytes.Repeat(entryOf(blob(make([]byte, 3000))), 1000)
 	nested := bytes.Repeat(entryOf(append([]byte{0x81}, blob(big)...)), 5)
 	for _, row := range []struct {
@@ -124,7 +124,7 @@ func TestReadLittle(t *testing.T) {
 		name string
 		data []byte
 		size int
-	}{{"small", rows, len(rows) / 50_000}, {"large", images, len(images) / 50}} {
+	}{{"small", rows, len(rows) / 20_000}, {"large", images, len(images) / 50}} {
 		src, use := counted(memory(Options{}, row.data))
 		for i := range 10 {
 			before := use.read.Load()
@@ -144,7 +144,7 @@ func TestReadLittle(t *testing.T) {
 // item needs.
 func TestWindowShrinks(t *testing.T) {
 	t.Parallel()
-	data := cat(bytes.Repeat(entryOf(blob(make([]byte, 8<<20))), 3), bytes.Repeat(entryOf(blob([]byte("small"))), 1000))
+	data := cat(bytes.Repeat(entryOf(blob(make([]byte, 4<<20))), 3), bytes.Repeat(entryOf(blob([]byte("small"))), 1000))
 	src := memory(Options{}, data)
 	var sc scanner
 	sc.reading(src, bytes.NewReader(data), src.parts[0], converters.Run{})
@@ -163,7 +163,7 @@ func TestWindowShrinks(t *testing.T) {
 		}
 		last = cap(sc.buf)
 	}
-	if peak > 12<<20 || grown != 1 || cap(sc.buf) != readWindow {
+	if peak > 6<<20 || grown != 1 || cap(sc.buf) != readWindow {
 		t.Errorf("the buffer had %d bytes, grew %d times, in the end it has %d", peak, grown, cap(sc.buf))
 	}
 }
@@ -173,7 +173,7 @@ func TestTextInPieces(t *testing.T) {
 	t.Parallel()
 	for _, runes := range []string{"ü", "漢", "🂡", "aü漢🂡"} {
 		for shift := range 5 {
-			data := []byte(strings.Repeat("a", shift) + strings.Repeat(runes, 40_000))
+			data := []byte(strings.Repeat("a", shift) + strings.Repeat(runes, 20_000))
 			src := memory(Options{Items: true}, text(string(data)))
 			if n, err := count(t, src); n != 1 || err != nil {
 				t.Errorf("%s, shifted by %d: %v", runes, shift, err)
@@ -197,7 +197,7 @@ func TestReadShrinking(t *testing.T) {
 	t.Parallel()
 	data := manyReads()
 	for _, items := range []bool{false, true} {
-		for n := 0; n < len(data); n += 4999 {
+		for n := 0; n < len(data); n += 19_997 {
 			src := memory(Options{Items: items}, data)
 			src.open = func(converters.Part, access) (file, error) { return memoryFile{bytes.NewReader(data[:n])}, nil }
 			if got, err := count(t, src); err == nil {
@@ -223,9 +223,10 @@ func (f faulty) ReadAt(b []byte, off int64) (int, error) {
 // An error of any read is reported.
 func TestReadFaults(t *testing.T) {
 	t.Parallel()
+	data := manyReads()
 	for _, items := range []bool{false, true} {
 		for k := 0; ; k++ {
-			src := memory(Options{Items: items}, manyReads())
+			src := memory(Options{Items: items}, data)
 			left, open := k, src.open
 			src.open = func(p converters.Part, how access) (file, error) {
 				f, err := open(p, how)
