@@ -69,6 +69,7 @@ type Options struct {
 // options give the same plan.
 func NewPlan(parts []PartIndex, opts Options) (*Plan, error) {
 	plan := &Plan{Source: opts.Source, Encode: opts.Encode, Dataset: opts.Dataset, Shuffle: opts.Shuffle}
+	plan.Dataset.Encoding = "" // a proposal; Encode says what came of it
 	var total, samples, largest int64
 	for i := range parts {
 		if parts[i].cost() > math.MaxInt64-total {

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -19,35 +19,10 @@ import (
 	"github.com/ffconvert/ffconvert/shard"
 )
 
-// convertOptions are the flags that all formats share.
-type convertOptions struct {
-	encode    encode.Options
-	missing   choiceValue
-	sizes     shard.Sizes
-	shardSize sizeValue
-	minSize   sizeValue
-	shuffle   bool
-	seed      uint64
-
-	workers   int
-	overwrite bool
-	noVerify  bool
-	dryRun    bool
-	backend   aio.Backend
-	depth     int
-	progress  choiceValue
-
-	cacheDir  string
-	cacheSize sizeValue
-	maxRatio  int64
-}
-
-func newConvertCommand(f format) *cobra.Command {
-	opts := convertOptions{
-		missing:   choiceValue{value: encode.MissingError, choices: []string{encode.MissingError, encode.MissingSkip}},
-		progress:  progressValue(),
-		cacheSize: 256 << 30,
-	}
+// newConvertCommand returns the command of a format. adapt, which may be nil, is called
+// on each run of it before it starts.
+func newConvertCommand(f format, adapt func(*conversion)) *cobra.Command {
+	opts := newConvertOptions()
 	cmd := &cobra.Command{
 		Use:     f.name + " " + f.source + " OUT",
 		Short:   "Convert " + f.short,
@@ -57,7 +32,7 @@ func newConvertCommand(f format) *cobra.Command {
 	}
 	opts.add(cmd.Flags())
 	own := pflag.NewFlagSet(f.name, pflag.ContinueOnError)
-	open := f.flags(own)
+	data := f.flags(own)
 	cmd.Flags().AddFlagSet(own)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		spec := shard.SourceSpec{Format: f.name}
@@ -70,53 +45,25 @@ func newConvertCommand(f format) *cobra.Command {
 			}
 			spec.Options[flag.Name] = flag.Value.String()
 		})
-		c := conversion{format: f, open: open, spec: spec, opts: opts, names: args[:len(args)-1], out: args[len(args)-1], stdout: cmd.OutOrStdout()}
+		c := conversion{format: f, data: data, spec: spec, opts: opts, names: args[:len(args)-1], out: args[len(args)-1], stdout: cmd.OutOrStdout()}
+		if adapt != nil {
+			adapt(&c)
+		}
 		return c.run(cmd.Context())
 	}
 	return cmd
 }
 
-const convertHelp = `Sources are files, directories, shell globs, patterns ({000..009} or <000..009>, lists
-{a,b}, joined by ::) and - for standard input. gzip, zstd, bzip2 and xz are told from
-content and decompressed into a cache first.
-
-OUT receives PART_00000.ffr and so on, a manifest, and an Arrow index a shard. A shard has
-its name only once it is complete, synced, re-read from the device and checked. An
-interrupted conversion goes on when the same command is run again.`
-
-func (o *convertOptions) add(flags *pflag.FlagSet) {
-	flags.SortFlags = false
-	flags.StringVar(&o.encode.Encoding, "encode", "msgpack", "what a record is: msgpack, or raw:FIELD for the bytes of one field")
-	flags.StringVar(&o.encode.Fields, "fields", "", "fields to keep, in order; ';' means the first that exists: 'jpg;png,cls' (default all)")
-	flags.StringArrayVar(&o.encode.Rename, "rename", nil, "rename a field before --fields: image='jpg;png'; may be repeated")
-	flags.Var(&o.missing, "missing", "what to do with a sample that lacks a field: error, or skip and count")
-	flags.Var(&o.shardSize, "shard-size", "target size of a shard (default: at least 256MiB each, 200 shards at most)")
-	flags.Var(&o.minSize, "min-shard-size", "least mean size of a shard (default 256MiB, or none with --shard-size or --shards)")
-	flags.IntVar(&o.sizes.Max, "max-shards", 0, "most shards (default 200, or none with --shard-size or --shards)")
-	flags.IntVar(&o.sizes.Shards, "shards", 0, "exact number of shards (default by size)")
-	flags.BoolVar(&o.shuffle, "shuffle", false, "put all samples in random order")
-	flags.Uint64Var(&o.seed, "seed", 0, "what the order of --shuffle is drawn from")
-	flags.BoolVar(&o.dryRun, "dry-run", false, "print the plan and write nothing")
-	flags.BoolVar(&o.overwrite, "overwrite", false, "replace another dataset in OUT")
-	flags.IntVarP(&o.workers, "jobs", "j", runtime.GOMAXPROCS(0), "shards written at once (default the CPUs this process may use)")
-	flags.BoolVar(&o.noVerify, "no-verify", false, "do not re-read the shards from the device")
-	flags.Var(&o.backend, "backend", "how shards are re-read: auto, aio or pread")
-	flags.IntVar(&o.depth, "queue-depth", 8, "reads of 1 MiB in flight for each shard being re-read")
-	flags.Var(&o.progress, "progress", "progress on standard error: auto, bar, plain, json or none")
-	flags.StringVar(&o.cacheDir, "cache-dir", "", "where decompressed inputs are kept (default inside OUT, removed at the end)")
-	flags.Var(&o.cacheSize, "cache-size", "most bytes in --cache-dir; 0 means no limit")
-	flags.Int64Var(&o.maxRatio, "max-ratio", input.DefaultMaxRatio, "refuse an input that decompresses to more than so many times its size")
-}
-
 // A conversion is one run of a conversion command.
 type conversion struct {
-	format format
-	open   opener
-	spec   shard.SourceSpec
-	opts   convertOptions
-	names  []string
-	out    string
-	stdout io.Writer
+	format  format
+	data    openable
+	spec    shard.SourceSpec
+	opts    convertOptions
+	names   []string
+	command *input.Command // whose output is converted; nil: names are
+	out     string
+	stdout  io.Writer
 }
 
 func (c *conversion) run(ctx context.Context) error {
@@ -124,42 +71,42 @@ func (c *conversion) run(ctx context.Context) error {
 		return errors.New("--jobs must be 1 or more")
 	}
 	c.opts.encode.Missing = c.opts.missing.value
-	enc, err := encode.Parse(c.opts.encode)
-	if err != nil {
+	if _, err := encode.Parse(c.opts.encode); err != nil {
 		return err
 	}
 	in := c.inputOptions()
-	found, err := input.Find(ctx, c.names, in)
+	found, err := c.find(ctx, in)
 	if err != nil {
 		return err
+	}
+	if c.format.directories {
+		if err := c.refuseInside(found); err != nil {
+			return err
+		}
 	}
 	progress := newReporter(c.opts.progress.value, os.Stderr)
 	defer progress.stop()
 	if c.opts.dryRun {
-		return c.dryRun(ctx, enc, found, in, progress)
+		return c.dryRun(ctx, found, in, progress)
 	}
 
 	out, err := shard.OpenOutput(c.out)
 	if err != nil {
 		return err
 	}
-	report, err := c.convert(ctx, enc, found, in, out, progress)
+	report, err := c.convert(ctx, found, in, out, progress)
 	progress.stop()
 	if err := errors.Join(err, out.Close()); err != nil {
 		return err
 	}
-	progress.done(c.out, report)
+	progress.say(newSummary(c.out, report))
 	return nil
 }
 
 // convert plans and writes. What it stages inside the output it removes, unless a run
 // that resumes this one can use it.
-func (c *conversion) convert(ctx context.Context, enc *encode.Spec, found []input.Name, in input.Options, out *shard.Output, progress *reporter) (*shard.Report, error) {
-	names := make([]string, len(found))
-	for i, n := range found {
-		names[i] = n.Name
-	}
-	if err := out.Check(c.planOptions(enc), names, c.opts.overwrite); err != nil {
+func (c *conversion) convert(ctx context.Context, found []input.Name, in input.Options, out *shard.Output, progress *reporter) (*shard.Report, error) {
+	if err := c.check(out, found); err != nil {
 		return nil, err
 	}
 	in.Progress = progress.staging(found)
@@ -167,9 +114,9 @@ func (c *conversion) convert(ctx context.Context, enc *encode.Spec, found []inpu
 	if err != nil {
 		return nil, c.tidy(ctx, in, err)
 	}
-	plan, src, err := c.plan(ctx, enc, set, progress)
+	plan, src, err := c.plan(ctx, set, progress)
 	if err != nil {
-		return nil, errors.Join(c.tidy(ctx, in, err), set.Cleanup())
+		return nil, c.tidy(ctx, in, errors.Join(err, set.Cleanup()))
 	}
 	report, err := shard.Write(ctx, src, plan, out, shard.WriteOptions{
 		Workers: c.opts.workers, Overwrite: c.opts.overwrite, NoVerify: c.opts.noVerify,
@@ -194,11 +141,15 @@ func (c *conversion) tidy(ctx context.Context, in input.Options, err error) erro
 
 func (c *conversion) inputOptions() input.Options {
 	in := input.Options{
-		Match:    c.format.match,
-		CacheDir: c.opts.cacheDir,
-		Quota:    int64(c.opts.cacheSize),
-		MaxRatio: c.opts.maxRatio,
-		Workers:  c.opts.workers,
+		Directories: c.format.directories,
+		Match:       c.format.isPart,
+		CacheDir:    c.opts.cacheDir,
+		Quota:       int64(c.opts.cacheSize),
+		MaxRatio:    c.opts.maxRatio,
+		Workers:     c.opts.workers,
+	}
+	if a, ok := c.data.(arranger); ok {
+		in.Arrange = a.arrange
 	}
 	if in.CacheDir == "" {
 		in.CacheDir = filepath.Join(c.out, shard.WorkDir, "cache")
@@ -206,13 +157,84 @@ func (c *conversion) inputOptions() input.Options {
 	return in
 }
 
+// find finds the inputs: what the names name, or what the command will write.
+func (c *conversion) find(ctx context.Context, in input.Options) ([]input.Name, error) {
+	if c.command != nil {
+		return []input.Name{input.FromCommand(*c.command)}, nil
+	}
+	return input.Find(ctx, c.names, in)
+}
+
+// refuseInside refuses an output inside a directory that is to be converted: the next run
+// would convert its shards.
+func (c *conversion) refuseInside(roots []input.Name) error {
+	out, err := realPath(c.out)
+	if err != nil {
+		return err
+	}
+	for _, r := range roots {
+		root, err := realPath(r.Path)
+		if err != nil {
+			return err
+		}
+		if rel, err := filepath.Rel(root, out); err == nil && filepath.IsLocal(rel) {
+			return fmt.Errorf("%s: it lies inside %s, which is to be converted; choose another place", c.out, r.Name)
+		}
+	}
+	return nil
+}
+
+// realPath is where a file is, or will be: its path with all links followed.
+func realPath(name string) (string, error) {
+	name, err := filepath.Abs(name)
+	if err != nil {
+		return "", err
+	}
+	real, err := filepath.EvalSymlinks(name)
+	if err == nil || !errors.Is(err, fs.ErrNotExist) {
+		return real, err
+	}
+	parent, err := realPath(filepath.Dir(name))
+	return filepath.Join(parent, filepath.Base(name)), err
+}
+
+// check refuses an output that is taken, as far as that can be told before the input is
+// read.
+func (c *conversion) check(out *shard.Output, found []input.Name) error {
+	var names []string // of the parts; those of a directory are not known yet
+	if !c.format.directories {
+		for _, n := range found {
+			names = append(names, n.Name)
+		}
+	}
+	enc, err := encode.Parse(c.opts.encode)
+	if err != nil {
+		return err
+	}
+	how := c.planOptions(enc)
+	how.Encode.Encoding = c.opts.encode.Encoding
+	return out.Check(how, names, c.opts.overwrite)
+}
+
 // plan indexes the sources and plans the shards.
-func (c *conversion) plan(ctx context.Context, enc *encode.Spec, set *input.Set, progress *reporter) (*shard.Plan, converters.Source, error) {
+func (c *conversion) plan(ctx context.Context, set *input.Set, progress *reporter) (*shard.Plan, converters.Source, error) {
 	parts := make([]converters.Part, len(set.Files))
 	for i, f := range set.Files {
 		parts[i] = converters.Part{Name: f.Name, Path: f.Path, Size: f.Size, ModTime: f.ModTime, Staged: f.Staged}
 	}
-	src, err := c.open(parts)
+	src, err := c.data.open(ctx, parts, c.opts.encode)
+	if err != nil {
+		return nil, nil, err
+	}
+	records := c.opts.encode
+	var says converters.Description
+	if d, ok := src.(converters.Describer); ok {
+		says = d.Describe()
+	}
+	if records.Encoding == "" {
+		records.Encoding = says.Encoding
+	}
+	enc, err := encode.Parse(records)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -220,9 +242,11 @@ func (c *conversion) plan(ctx context.Context, enc *encode.Spec, set *input.Set,
 	if err != nil {
 		return nil, nil, err
 	}
-	plan, err := shard.NewPlan(index, c.planOptions(enc))
+	how := c.planOptions(enc)
+	how.Dataset = says
+	plan, err := shard.NewPlan(index, how)
 	if errors.Is(err, shard.ErrEmpty) {
-		err = fmt.Errorf("%s: %w to convert", c.names[0], err)
+		err = fmt.Errorf("%s: %w to convert", set.Files[0].Name, err)
 	}
 	return plan, src, err
 }
@@ -241,7 +265,7 @@ func (c *conversion) planOptions(enc *encode.Spec) shard.Options {
 }
 
 // dryRun prints the plan. It writes nothing, and stages in a temporary directory.
-func (c *conversion) dryRun(ctx context.Context, enc *encode.Spec, found []input.Name, in input.Options, progress *reporter) error {
+func (c *conversion) dryRun(ctx context.Context, found []input.Name, in input.Options, progress *reporter) error {
 	if c.opts.cacheDir == "" {
 		dir, err := os.MkdirTemp("", "ffconvert-*")
 		if err != nil {
@@ -255,7 +279,7 @@ func (c *conversion) dryRun(ctx context.Context, enc *encode.Spec, found []input
 	if err != nil {
 		return err
 	}
-	plan, _, err := c.plan(ctx, enc, set, progress)
+	plan, _, err := c.plan(ctx, set, progress)
 	progress.stop()
 	if err := errors.Join(err, set.Cleanup()); err != nil {
 		return err

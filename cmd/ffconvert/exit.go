@@ -3,11 +3,13 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"syscall"
 
 	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/input"
+	"github.com/ffconvert/ffconvert/packed"
 	"github.com/ffconvert/ffconvert/record"
 	"github.com/ffconvert/ffconvert/shard"
 	"github.com/ffconvert/ffconvert/verify"
@@ -46,6 +48,7 @@ func exitCode(err error) int {
 	var read *aio.ReadError
 	var source *converters.Error
 	var in *input.Error
+	var pack *packed.Error
 	is := func(kinds ...error) bool {
 		for _, k := range kinds {
 			if errors.Is(err, k) {
@@ -61,10 +64,14 @@ func exitCode(err error) int {
 		return exitCorrupt
 	case is(input.ErrPattern, input.ErrRepeated, input.ErrScheme):
 		return exitUsage
-	case is(input.ErrNotFound):
+	case is(input.ErrNotFound), errors.As(err, &source) && is(fs.ErrNotExist):
 		return exitRefused
 	case errors.As(err, &errno), errors.As(err, &read):
 		return exitIO
+	case errors.As(err, &pack) && is(fs.ErrExist):
+		return exitUsage
+	case errors.As(err, &pack), is(fs.ErrNotExist): // of a packed folder
+		return exitRefused
 	case errors.As(err, &source), errors.As(err, &in), is(shard.ErrEmpty, converters.ErrChanged, converters.ErrLimit, record.ErrTooLarge):
 		return exitRefused
 	}

@@ -1,31 +1,42 @@
 package main
 
 import (
-	"fmt"
+	"context"
 	"strings"
 
-	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/converters/tar"
+	"github.com/ffconvert/ffconvert/encode"
 )
 
 // A format is one kind of dataset that can be converted. It becomes a command.
 type format struct {
-	name    string
-	source  string // the sources, in a usage line
-	short   string // one line of help
-	long    string
-	example string
-	match   func(name string) bool      // which files of a directory are inputs
-	flags   func(*pflag.FlagSet) opener // adds the format's own flags
+	name        string
+	source      string // the sources, in a usage line
+	short       string // one line of help
+	long        string
+	example     string
+	directories bool                          // its sources are directories; else they are files
+	isPart      func(name string) bool        // which files of a directory are its parts; nil: all
+	flags       func(*pflag.FlagSet) openable // adds the format's own flags
 }
 
-// An opener opens the parts of a dataset once the flags are set.
-type opener func(parts []converters.Part) (converters.Source, error)
+// An openable is a format whose flags are set.
+type openable interface {
+	// open opens a dataset whose records will be as rec says; its encoding is "" where
+	// the user did not say.
+	open(ctx context.Context, parts []converters.Part, rec encode.Options) (converters.Source, error)
+}
 
-// formats is the one table of source formats. A new format is a package and a row.
+// An arranger is an openable that puts the files of a directory in an order of its own.
+type arranger interface {
+	// arrange returns those of the names in a directory that are parts, in their order.
+	arrange(names []string) ([]string, error)
+}
+
+// formats is the one table of source formats. A new format is a package and a row:
+// see docs/adding-a-format.md.
 var formats = []format{
 	{
 		name:   "tar",
@@ -37,51 +48,67 @@ first dot of the base name, are one sample; what follows the dot names the field
   ffconvert tar --fields 'jpg;png,cls' --shuffle --seed 7 train/*.tar.gz out/
   ffconvert tar --encode raw:jpg --shard-size 1GiB tars/ out/
   zstdcat big.tar.zst | ffconvert tar - out/`,
-		match: isTarName,
-		flags: tarFlags,
+		isPart: hasExt(".tar", ".tgz", ".tzst", ".tbz2", ".txz"),
+		flags:  tarFlags,
+	},
+	{
+		name:   "folder",
+		source: "DIR...",
+		short:  "image folders with classes, and plain folders",
+		long: `Convert folders of files. The first directory of a path is the class of its files, as
+torchvision's ImageFolder has it: a sample is the bytes of one file, under its suffix, and
+cls, the number of its class among the sorted classes. With --flat there are no classes,
+and a key is the whole path.`,
+		example: `  ffconvert folder imagenet/train out/
+  ffconvert folder --split train,val --ext jpg,png imagenet/ out/
+  ffconvert folder --group --decode captions/ out/
+  ffconvert folder --flat --encode raw:pdf papers/ out/`,
+		directories: true,
+		flags:       folderFlags,
+	},
+	{
+		name:   "csv",
+		source: "DIR|FILE...",
+		short:  "CSV, with the part-NNN naming of OneFlow",
+		long: `Convert CSV. The files part-0, part-1 and so on of a directory are the parts of a dataset,
+as OneFlow's OFRecord loader names them; files may be named one by one, too. A row of
+numbers becomes little-endian float64, so that numpy.frombuffer reads the record. Where
+a value of the first rows is no number, columns have types, and a row becomes a map.`,
+		example: `  ffconvert csv data/ out/
+  ffconvert csv --data-part-num 8 --part-name-suffix-length 5 data/ out/
+  ffconvert csv --header --columns x,y --dtype float32 --rows-per-sample 256 points.csv out/
+  ffconvert csv --header --encode arrow --rows-per-sample 10000 'trips-{01..12}.csv.gz' out/`,
+		flags: csvFlags,
+	},
+	{
+		name:   "cbor",
+		source: "FILE...",
+		short:  "CBOR sequences, and streams of MessagePack",
+		long: `Convert CBOR sequences (RFC 8742): items one behind the other. A record is the item's own
+bytes, unchanged. With another --encode, or with --fields, --rename or --decode, a map
+with text keys is a sample with fields, and __key__ its key.`,
+		example: `  ffconvert cbor 'x-{00..07}.cbors' out/
+  python dump.py | ffconvert cbor - out/
+  ffconvert cbor --encode msgpack --fields image,label x.cbors out/
+  ffconvert cbor --format msgpack stream.mp out/`,
+		isPart: hasExt(".cbor", ".cbors", ".cborseq", ".mp", ".msgpack"),
+		flags:  cborFlags,
 	},
 }
 
-// isTarName tells the tars of a directory, compressed ones too.
-func isTarName(name string) bool {
-	name = strings.ToLower(name)
-	for _, ext := range []string{".tar", ".tgz", ".tzst", ".tbz2", ".txz"} {
-		if strings.HasSuffix(name, ext) || ext == ".tar" && strings.Contains(name, ".tar.") {
-			return true
+// hasExt returns what tells names with one of the extensions, one for a compression
+// behind it too.
+func hasExt(exts ...string) func(string) bool {
+	return func(name string) bool {
+		name = strings.ToLower(name)
+		for _, compressed := range []string{".gz", ".zst", ".bz2", ".xz"} {
+			name = strings.TrimSuffix(name, compressed)
 		}
-	}
-	return false
-}
-
-func tarFlags(flags *pflag.FlagSet) opener {
-	var opts tar.Options
-	maxSample := sizeValue(tar.DefaultMaxSample)
-	duplicates := choiceValue{value: "error", choices: []string{"error", "keep"}}
-	flags.BoolVar(&opts.AllowMissingTrailer, "allow-missing-trailer", false, "accept a tar that ends at a member without the two zero blocks")
-	flags.BoolVar(&opts.Concatenated, "concatenated", false, "read on where another tar was appended to a tar")
-	flags.Var(&duplicates, "on-duplicate-key", "what to do when a key comes back later in one tar: error or keep")
-	flags.Var(&maxSample, "max-sample-size", "largest sample accepted, in bytes or with a unit")
-	return func(parts []converters.Part) (converters.Source, error) {
-		opts.KeepDuplicates = duplicates.value == "keep"
-		opts.MaxSample = int64(maxSample)
-		return tar.Open(parts, opts), nil
-	}
-}
-
-func newFormatsCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:     "formats",
-		Short:   "List the source formats",
-		Long:    "List the source formats that this program converts, a line each.\n\n" + exitStatus,
-		Example: "  ffconvert formats",
-		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			for _, f := range formats {
-				if _, err := fmt.Fprintf(cmd.OutOrStdout(), "%-8s %s\n", f.name, f.short); err != nil {
-					return err
-				}
+		for _, ext := range exts {
+			if strings.HasSuffix(name, ext) {
+				return true
 			}
-			return nil
-		},
+		}
+		return false
 	}
 }

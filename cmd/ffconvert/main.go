@@ -44,7 +44,10 @@ func run(args []string) (status int) {
 
 	root := newRootCommand()
 	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
+	err := addPlugin(root, args)
+	if err == nil {
+		err = root.ExecuteContext(ctx)
+	}
 	if cause, ok := context.Cause(ctx).(interrupted); ok && err != nil {
 		err = cause
 	}

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"encoding/hex"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -26,12 +28,24 @@ func TestScripts(t *testing.T) {
 		Dir: filepath.Join("testdata", "script"),
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("DATA", data)
+			env.Setenv("EXAMPLES", filepath.Join(filepath.Dir(data), "examples"))
 			return nil
+		},
+		Condition: func(cond string) (bool, error) {
+			if cond != "cbor2" {
+				return false, fmt.Errorf("unknown condition %q", cond)
+			}
+			err := exec.Command("/usr/bin/python3", "-c", "import cbor2, numpy").Run()
+			if os.Getenv("CI") == "" {
+				return err == nil, nil
+			}
+			return true, err
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"status": status,
 			"head":   head,
 			"flip":   flip,
+			"hex":    writeHex,
 		},
 	})
 }
@@ -68,6 +82,13 @@ func head(ts *testscript.TestScript, _ bool, args []string) {
 		n += st.Size()
 	}
 	ts.Check(os.Truncate(name, n))
+}
+
+// writeHex makes a file of bytes: hex file 0aff 01
+func writeHex(ts *testscript.TestScript, _ bool, args []string) {
+	data, err := hex.DecodeString(strings.Join(args[1:], ""))
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), data, 0o644))
 }
 
 // flip flips a bit of a file: flip offset file

@@ -14,7 +14,6 @@ import (
 	"golang.org/x/term"
 
 	"github.com/ffconvert/ffconvert/input"
-	"github.com/ffconvert/ffconvert/shard"
 )
 
 func progressValue() choiceValue {
@@ -141,14 +140,15 @@ func (r *reporter) staging(found []input.Name) func(string, int64) {
 	}
 }
 
-// done prints the one line that tells what was made.
-func (r *reporter) done(out string, report *shard.Report) {
+// say ends the phase and prints the one line that tells what was made.
+func (r *reporter) say(summary fmt.Stringer) {
+	r.stop()
 	switch r.mode {
 	case "none":
 	case "json":
-		json.NewEncoder(r.out).Encode(newSummary(out, report))
+		json.NewEncoder(r.out).Encode(summary)
 	default:
-		fmt.Fprintln(r.out, newSummary(out, report))
+		fmt.Fprintln(r.out, summary)
 	}
 }
 

@@ -5,21 +5,28 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 )
 
-// The Python reader of docs/reading.md, which knows nothing of this program, reads every
-// sample back as Python's tarfile reads it from the source.
-func TestPythonReader(t *testing.T) {
-	t.Parallel()
-	python, err := exec.LookPath("python3")
-	if err != nil {
+// python finds Debian's Python with the modules that tests compare with. In CI it must be
+// there.
+func python(t *testing.T, modules string) string {
+	t.Helper()
+	const debian = "/usr/bin/python3"
+	if out, err := exec.Command(debian, "-c", "import "+modules).CombinedOutput(); err != nil {
 		if os.Getenv("CI") == "" {
-			t.Skip("no python3")
+			t.Skip("no python3 with " + modules)
 		}
-		t.Fatal(err)
+		t.Fatalf("%v\n%s", err, out)
 	}
+	return debian
+}
+
+// pythonReader is the reader of docs/reading.md.
+func pythonReader(t *testing.T) string {
+	t.Helper()
 	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "reading.md"))
 	if err != nil {
 		t.Fatal(err)
@@ -28,6 +35,14 @@ func TestPythonReader(t *testing.T) {
 	if reader == nil || strings.Count(string(reader[1]), "\n") > 25 {
 		t.Fatal("docs/reading.md has no Python reader of 25 lines or fewer")
 	}
+	return string(reader[1])
+}
+
+// The Python reader of docs/reading.md, which knows nothing of this program, reads every
+// sample back as Python's tarfile reads it from the source.
+func TestPythonReader(t *testing.T) {
+	t.Parallel()
+	python, reader := python(t, "tarfile"), pythonReader(t)
 	compare, err := os.ReadFile(filepath.Join("testdata", "python", "compare.py"))
 	if err != nil {
 		t.Fatal(err)
@@ -56,7 +71,7 @@ func TestPythonReader(t *testing.T) {
 			if status := run(append(append(args, row.tars...), out)); status != exitOK {
 				t.Fatalf("ended with %d", status)
 			}
-			cmd := exec.Command(python, append([]string{"-c", string(reader[1]) + string(compare), out}, row.tars...)...)
+			cmd := exec.Command(python, append([]string{"-c", reader + string(compare), out}, row.tars...)...)
 			var stderr strings.Builder
 			cmd.Stderr = &stderr
 			got, err := cmd.Output()
@@ -64,5 +79,80 @@ func TestPythonReader(t *testing.T) {
 				t.Errorf("%v: %q samples, want %q\n%s", err, got, row.samples, stderr.String())
 			}
 		})
+	}
+}
+
+// Records of every source, in every encoding, are what Python's own libraries read from
+// the source.
+func TestPythonSources(t *testing.T) {
+	t.Parallel()
+	python, reader := python(t, "cbor2, msgpack, numpy"), pythonReader(t)
+	script, err := os.ReadFile(filepath.Join("testdata", "python", "sources.py"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	work := t.TempDir()
+	execute := func(t *testing.T, args ...string) string {
+		t.Helper()
+		cmd := exec.Command(python, append([]string{"-c", reader + string(script)}, args...)...)
+		var stderr strings.Builder
+		cmd.Stderr = &stderr
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("%v\n%s", err, stderr.String())
+		}
+		return strings.TrimSpace(string(out))
+	}
+	for _, kind := range []string{"folder", "csv", "typed", "cbor", "msgpack"} {
+		execute(t, "make", kind, filepath.Join(work, kind))
+	}
+	for _, row := range []struct {
+		kind, encoding string
+		args           []string
+		samples        string // "": more than 200
+	}{
+		{"folder", "msgpack", []string{"folder"}, "200"},
+		{"folder", "cbor", []string{"folder", "--encode", "cbor"}, "200"},
+		{"folder", "pickle", []string{"folder", "--encode", "pickle"}, "200"},
+		{"csv", "floats", []string{"csv"}, ""},
+		{"typed", "msgpack", []string{"csv", "--header"}, "150"},
+		{"typed", "cbor", []string{"csv", "--header", "--encode", "cbor"}, "150"},
+		{"typed", "pickle", []string{"csv", "--header", "--encode", "pickle"}, "150"},
+		{"cbor", "cbor", []string{"cbor"}, "240"},
+		{"cbor", "msgpack", []string{"cbor", "--encode", "msgpack"}, "240"},
+		{"cbor", "pickle", []string{"cbor", "--encode", "pickle"}, "240"},
+		{"msgpack", "msgpack", []string{"cbor", "--format", "msgpack"}, "240"},
+		{"msgpack", "cbor", []string{"cbor", "--format", "msgpack", "--encode", "cbor"}, "240"},
+	} {
+		t.Run(row.kind+" as "+row.encoding, func(t *testing.T) {
+			t.Parallel()
+			dir, out := filepath.Join(work, row.kind), filepath.Join(t.TempDir(), "out")
+			if status := run(append(row.args, "--progress", "none", "--shards", "3", dir, out)); status != exitOK {
+				t.Fatalf("ended with %d", status)
+			}
+			got := execute(t, "check", row.kind, row.encoding, dir, out)
+			if n, err := strconv.Atoi(got); err != nil || row.samples == "" && n <= 200 || row.samples != "" && got != row.samples {
+				t.Errorf("%s samples, want %s", got, row.samples)
+			}
+		})
+	}
+}
+
+// The recipe of docs/sources.md is the file in examples/, and has ten lines.
+func TestDumpRecipe(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "sources.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	recipe, err := os.ReadFile(filepath.Join("..", "..", "examples", "dump.py"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(page), "```python\n"+string(recipe)+"```") {
+		t.Error("docs/sources.md does not show examples/dump.py as it is")
+	}
+	if lines := strings.Count(strings.ReplaceAll(string(recipe), "\n\n", "\n"), "\n"); lines > 10 {
+		t.Errorf("examples/dump.py has %d lines", lines)
 	}
 }

@@ -20,15 +20,16 @@ the device and checked, with a manifest that accounts for every entry of the inp
 
 ` + exitStatus,
 		Example: `  ffconvert tar 'shards-<000..009>.tar' out/
+  ffconvert folder imagenet/train out/
   ffconvert verify out/
   ffconvert inspect out/`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
 	for _, f := range formats {
-		root.AddCommand(newConvertCommand(f))
+		root.AddCommand(newConvertCommand(f, nil))
 	}
-	root.AddCommand(newVerifyCommand(), newInspectCommand(), newFormatsCommand(), newVersionCommand(), newManCommand())
+	root.AddCommand(newVerifyCommand(), newInspectCommand(), newPackCommand(), newUnpackCommand(), newListCommand(), newCatCommand(), newFormatsCommand(), newVersionCommand(), newManCommand())
 	root.InitDefaultCompletionCmd("completion")
 	for _, c := range root.Commands() {
 		if c.Name() == "completion" {

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"runtime"
+
+	"github.com/spf13/pflag"
+
+	"github.com/ffconvert/ffconvert/aio"
+	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/input"
+	"github.com/ffconvert/ffconvert/shard"
+)
+
+// convertOptions are the flags that all formats share.
+type convertOptions struct {
+	encode    encode.Options
+	missing   choiceValue
+	sizes     shard.Sizes
+	shardSize sizeValue
+	minSize   sizeValue
+	shuffle   bool
+	seed      uint64
+
+	workers   int
+	overwrite bool
+	noVerify  bool
+	dryRun    bool
+	backend   aio.Backend
+	depth     int
+	progress  choiceValue
+
+	cacheDir  string
+	cacheSize sizeValue
+	maxRatio  int64
+}
+
+const convertHelp = `Sources are files, directories, shell globs, patterns ({000..009} or <000..009>, lists
+{a,b}, joined by ::) and - for standard input. gzip, zstd, bzip2 and xz are told from
+content and decompressed into a cache first.
+
+OUT receives PART_00000.ffr and so on, a manifest, and an Arrow index a shard. A shard has
+its name only once it is complete, synced, re-read from the device and checked. An
+interrupted conversion goes on when the same command is run again.`
+
+func newConvertOptions() convertOptions {
+	return convertOptions{
+		missing:   choiceValue{value: encode.MissingError, choices: []string{encode.MissingError, encode.MissingSkip}},
+		progress:  progressValue(),
+		cacheSize: 256 << 30,
+	}
+}
+
+func (o *convertOptions) add(flags *pflag.FlagSet) {
+	flags.SortFlags = false
+	flags.StringVar(&o.encode.Encoding, "encode", "", "what a record is: msgpack, cbor, pickle, arrow, raw, or raw:FIELD for the bytes of one field (default msgpack; for rows of numbers and for cbor, raw)")
+	flags.StringVar(&o.encode.Fields, "fields", "", "fields to keep, in order; ';' means the first that exists: 'jpg;png,cls' (default all)")
+	flags.StringArrayVar(&o.encode.Rename, "rename", nil, "rename a field before --fields: image='jpg;png'; may be repeated")
+	flags.BoolVar(&o.encode.Decode, "decode", false, "turn fields into values: cls, index to integers; txt, text to text; json, mp, cbor to what they hold")
+	flags.Var(&o.missing, "missing", "what to do with a sample that lacks a field: error, or skip and count")
+	flags.Var(&o.shardSize, "shard-size", "target size of a shard (default: at least 256MiB each, 200 shards at most)")
+	flags.Var(&o.minSize, "min-shard-size", "least mean size of a shard (default 256MiB, or none with --shard-size or --shards)")
+	flags.IntVar(&o.sizes.Max, "max-shards", 0, "most shards (default 200, or none with --shard-size or --shards)")
+	flags.IntVar(&o.sizes.Shards, "shards", 0, "exact number of shards (default by size)")
+	flags.BoolVar(&o.shuffle, "shuffle", false, "put all samples in random order")
+	flags.Uint64Var(&o.seed, "seed", 0, "what the order of --shuffle is drawn from")
+	flags.BoolVar(&o.dryRun, "dry-run", false, "print the plan and write nothing")
+	flags.BoolVar(&o.overwrite, "overwrite", false, "replace another dataset in OUT")
+	flags.IntVarP(&o.workers, "jobs", "j", runtime.GOMAXPROCS(0), "shards written at once (default the CPUs this process may use)")
+	flags.BoolVar(&o.noVerify, "no-verify", false, "do not re-read the shards from the device")
+	flags.Var(&o.backend, "backend", "how shards are re-read: auto, aio or pread")
+	flags.IntVar(&o.depth, "queue-depth", 8, "reads of 1 MiB in flight for each shard being re-read")
+	flags.Var(&o.progress, "progress", "progress on standard error: auto, bar, plain, json or none")
+	flags.StringVar(&o.cacheDir, "cache-dir", "", "where decompressed inputs are kept (default inside OUT, removed at the end)")
+	flags.Var(&o.cacheSize, "cache-size", "most bytes in --cache-dir; 0 means no limit")
+	flags.Int64Var(&o.maxRatio, "max-ratio", input.DefaultMaxRatio, "refuse an input that decompresses to more than so many times its size")
+}

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ffconvert/ffconvert/packed"
+	"github.com/ffconvert/ffconvert/record"
+)
+
+type listOptions struct {
+	recursive bool
+	format    choiceValue
+	maxFile   *sizeValue
+}
+
+func newListCommand() *cobra.Command {
+	opts := listOptions{format: formatValue()}
+	cmd := &cobra.Command{
+		Use:   "ls FILE.ffr [PATH]",
+		Short: "List a packed folder",
+		Long: `List a directory of a packed folder, its root where PATH is not given, in the order in
+which its files are stored: size and name, a directory with a slash behind it.
+
+` + exitStatus,
+		Example: `  ffconvert ls images.ffr
+  ffconvert ls -R images.ffr train/cats`,
+		Args: cobra.RangeArgs(1, 2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			path := ""
+			if len(args) == 2 {
+				path = args[1]
+			}
+			return runList(opts, args[0], path, cmd.OutOrStdout())
+		},
+	}
+	flags := cmd.Flags()
+	flags.BoolVarP(&opts.recursive, "recursive", "R", false, "list what is in the directories too, by whole paths")
+	flags.Var(&opts.format, "format", "output: text, or json with an object a line")
+	opts.maxFile = maxFileFlag(flags)
+	return cmd
+}
+
+// A listed entry is one line of ls --format json.
+type listed struct {
+	Path   string `json:"path"`
+	Dir    bool   `json:"dir"`
+	Size   int64  `json:"size"`             // bytes
+	Sample *int64 `json:"sample,omitempty"` // index in the FFRecord file
+}
+
+func runList(opts listOptions, file, path string, stdout io.Writer) error {
+	f, err := packed.Open(file, record.Options{MaxSample: int64(*opts.maxFile)})
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	enc := json.NewEncoder(stdout)
+	show := func(e packed.Entry, name string) error {
+		if opts.format.value == "json" {
+			l := listed{Path: e.Path, Dir: e.IsDir(), Size: e.Size()}
+			if !l.Dir {
+				l.Sample = &e.Sample
+			}
+			return enc.Encode(l)
+		}
+		if e.IsDir() {
+			name += "/"
+		}
+		_, err := fmt.Fprintf(stdout, "%12d  %s\n", e.Size(), printable(name))
+		return err
+	}
+	if opts.recursive {
+		for e, err := range f.Walk(path) {
+			if err != nil {
+				return place(file, err)
+			}
+			if err := show(e, e.Path); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	entries, err := f.List(path)
+	if err != nil {
+		return place(file, err)
+	}
+	for _, e := range entries {
+		if err := show(e, e.Name()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// printable is a name as it may be sent to a terminal: quoted where it is not plain.
+func printable(name string) string {
+	if strings.ContainsFunc(name, func(r rune) bool { return !strconv.IsPrint(r) }) {
+		return strconv.Quote(name)
+	}
+	return name
+}
+
+func newCatCommand() *cobra.Command {
+	var maxFile *sizeValue
+	cmd := &cobra.Command{
+		Use:   "cat FILE.ffr PATH...",
+		Short: "Write files of a packed folder to standard output",
+		Long: `Write files of a packed folder to standard output, one behind the other. No byte of a file
+is written before all of it was checked against its checksum.
+
+` + exitStatus,
+		Example: "  ffconvert cat images.ffr train/cats/1.jpg > 1.jpg",
+		Args:    cobra.MinimumNArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runCat(int64(*maxFile), args[0], args[1:], cmd.OutOrStdout())
+		},
+	}
+	maxFile = maxFileFlag(cmd.Flags())
+	return cmd
+}
+
+func runCat(maxFile int64, file string, paths []string, stdout io.Writer) error {
+	f, err := packed.Open(file, record.Options{MaxSample: maxFile})
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	for _, path := range paths {
+		data, err := f.ReadFile(packed.Clean(path))
+		if err != nil {
+			return place(file, err)
+		}
+		if _, err := stdout.Write(data); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// place says in which packed folder a name was looked for.
+func place(file string, err error) error { return fmt.Errorf("%s: %w", file, err) }

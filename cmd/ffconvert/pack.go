@@ -1,0 +1,132 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/ffconvert/ffconvert/aio"
+	"github.com/ffconvert/ffconvert/input"
+	"github.com/ffconvert/ffconvert/packed"
+	"github.com/ffconvert/ffconvert/record"
+)
+
+type packOptions struct {
+	packed.WriteOptions
+	maxFile  *sizeValue
+	backend  aio.Backend
+	progress choiceValue
+}
+
+func newPackCommand() *cobra.Command {
+	opts := packOptions{progress: progressValue()}
+	cmd := &cobra.Command{
+		Use:   "pack DIR FILE.ffr",
+		Short: "Put a folder into one FFRecord file",
+		Long: `Put a folder into one FFRecord file, which ffrecord's PackedFolder opens: every file is a
+sample, and the last sample holds the names. Hidden files and empty directories are kept;
+times, modes and links are not. FILE.ffr has its name only once it is complete, synced,
+re-read from the device and checked.
+
+` + exitStatus,
+		Example: `  ffconvert pack images/ images.ffr
+  ffconvert ls -R images.ffr
+  ffconvert unpack images.ffr copy/`,
+		Args: cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runPack(cmd.Context(), opts, args[0], args[1])
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.BoolVar(&opts.Overwrite, "overwrite", false, "replace FILE.ffr where there is one")
+	flags.BoolVar(&opts.FollowOutside, "follow-outside", false, "follow symbolic links that lead out of the folder")
+	opts.maxFile = maxFileFlag(flags)
+	flags.Var(&opts.backend, "backend", "how the file is re-read: auto, aio or pread")
+	flags.Var(&opts.progress, "progress", "progress on standard error: auto, bar, plain, json or none")
+	return cmd
+}
+
+func runPack(ctx context.Context, opts packOptions, dir, file string) error {
+	if !strings.HasSuffix(file, record.Ext) {
+		return fmt.Errorf("%s: the name of the file must end in %s", file, record.Ext)
+	}
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s: %w", dir, input.ErrNotFound)
+	}
+	progress := newReporter(opts.progress.value, os.Stderr)
+	defer progress.stop()
+	opts.MaxFile, opts.Progress = int64(*opts.maxFile), progress
+	opts.AIO = aio.Options{Backend: opts.backend, Depth: 8}
+	report, err := packed.Write(ctx, dir, file, opts.WriteOptions)
+	if err != nil {
+		return err
+	}
+	progress.say(packSummary{Done: true, Out: file, Totals: report.Totals, Backend: report.Verify.Backend})
+	return nil
+}
+
+func newUnpackCommand() *cobra.Command {
+	progress := progressValue()
+	var maxFile *sizeValue
+	cmd := &cobra.Command{
+		Use:   "unpack FILE.ffr DIR",
+		Short: "Take a folder out of an FFRecord file",
+		Long: `Take the folder out of a file that pack, or ffrecord's pack_folder, has made. DIR must not
+exist, or be empty. It receives all of the files, each checked against its checksum, or
+nothing. No name in the file can lead out of DIR.
+
+` + exitStatus,
+		Example: "  ffconvert unpack images.ffr copy/",
+		Args:    cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runUnpack(cmd.Context(), progress.value, int64(*maxFile), args[0], args[1])
+		},
+	}
+	maxFile = maxFileFlag(cmd.Flags())
+	cmd.Flags().Var(&progress, "progress", "progress on standard error: auto, bar, plain, json or none")
+	return cmd
+}
+
+func runUnpack(ctx context.Context, mode string, maxFile int64, file, dir string) error {
+	f, err := packed.Open(file, record.Options{MaxSample: maxFile})
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	progress := newReporter(mode, os.Stderr)
+	defer progress.stop()
+	if err := f.Extract(ctx, dir, packed.ExtractOptions{Progress: progress}); err != nil {
+		return err
+	}
+	progress.say(packSummary{Done: true, Out: dir, Totals: f.Totals()})
+	return nil
+}
+
+// A packSummary is the closing line of pack and unpack.
+type packSummary struct {
+	Done bool   `json:"done"`
+	Out  string `json:"out"`
+	packed.Totals
+	Backend string `json:"backend,omitempty"` // of verification; unpack checks as it reads
+}
+
+func (s packSummary) String() string {
+	text := fmt.Sprintf("%s: %s, %s", s.Out, counted(s.Files, "file"), humanize.Bytes(uint64(s.Bytes)))
+	if s.Backend != "" {
+		text += ", verified by " + s.Backend
+	}
+	return text
+}
+
+// maxFileFlag adds the limit of one file of a packed folder.
+func maxFileFlag(flags *pflag.FlagSet) *sizeValue {
+	return sizeFlag(flags, "max-file-size", packed.DefaultMaxFile, "largest file accepted; it is held in memory whole")
+}
