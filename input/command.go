@@ -13,7 +13,8 @@ import (
 )
 
 // A Command is a program whose standard output is an input. It is run without a shell,
-// in this process's directory and environment, and reads nothing from standard input.
+// in this process's directory and environment; its standard input is empty, and since it
+// has a process group of its own, it cannot ask questions at the terminal.
 type Command struct {
 	Name string   // what manifests, errors and progress call it
 	Args []string // Args[0] is the program's path, which is not looked for in PATH
@@ -114,26 +115,23 @@ func (p *process) Read(b []byte) (int, error) {
 	default:
 	}
 	n, err := p.out.Read(b)
+	if err != io.EOF && !errors.Is(err, os.ErrDeadlineExceeded) {
+		return n, err
+	}
+	<-p.exited // it may run on without an output
 	switch {
-	case err == io.EOF:
-		<-p.exited // it may run on without an output
-		if p.err != nil {
-			return 0, p.err
-		}
-		p.sound.Store(true)
-	case errors.Is(err, os.ErrDeadlineExceeded):
-		<-p.exited
-		if p.err != nil {
-			return 0, p.err
-		}
+	case p.err != nil:
+		return 0, p.err
+	case err != io.EOF:
 		return 0, p.held()
 	}
-	return n, err
+	p.sound.Store(true)
+	return 0, io.EOF
 }
 
-// stop ends what still runs of a command that was not read to its end, politely first,
-// and returns when the command is no more. What else holds the output shows by its not
-// being closed.
+// stop ends a command that was not read to its end, politely first, and by force where
+// it, or what it started, has not let go of the output after the delay. It returns when
+// the command is no more.
 func (p *process) stop() {
 	defer p.out.Close()
 	if p.sound.Load() {

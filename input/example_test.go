@@ -62,3 +62,26 @@ func Example() {
 	// part-1.csv.gz 8 true "gzip"
 	// <nil>
 }
+
+func ExampleFromCommand() {
+	dir, err := os.MkdirTemp("", "input")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	opts := input.Options{CacheDir: filepath.Join(dir, "cache")}
+	for _, script := range []string{"echo 1,2", "echo 3,4; exit 3"} {
+		c := input.Command{Name: "rows", Args: []string{"/bin/sh", "-c", script}}
+		set, err := input.Open(context.Background(), []input.Name{input.FromCommand(c)}, opts)
+		if err != nil {
+			fmt.Println(err)
+			continue
+		}
+		rows, err := os.ReadFile(set.Files[0].Path)
+		fmt.Printf("%q %v %v\n", rows, err, set.Cleanup())
+	}
+	// Output:
+	// "1,2\n" <nil> <nil>
+	// rows: the command did not succeed: exit status 3
+}
