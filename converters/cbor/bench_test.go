@@ -26,7 +26,7 @@ var benchCases = []struct {
 	{"100KB/fields", 1_000, Options{}, image},
 }
 
-// smallItem is {"__key__": "000123", "x": 1.5, "label": 3}, 40 bytes.
+// smallItem is {"__key__": "000123", "x": 1.5, "label": 3}, 34 bytes.
 func smallItem(b []byte, i int) []byte {
 	b = fmt.Appendf(b, "\xa3\x67__key__\x66%06d\x61x\xfb", i)
 	b = binary.BigEndian.AppendUint64(b, math.Float64bits(1.5))

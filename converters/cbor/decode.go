@@ -15,7 +15,7 @@ const (
 )
 
 // errBelow is an integer that has no type in Go.
-var errBelow = fmt.Errorf("%w: an integer below -2⁶³", converters.ErrUnsupported)
+var errBelow = fmt.Errorf("%w: an integer below -2^63", converters.ErrUnsupported)
 
 // A decoder makes the forms that converters.Nested takes of items that were walked: all
 // of them are there, and none nests too deep.

@@ -174,45 +174,40 @@ func wholeRunes(b []byte) []byte {
 
 // walk passes the rest of a data item, whose head has been passed.
 func (s *scanner) walk(h head) error {
-	if h.kind <= lastScalar {
-		s.heads++
-		return nil
-	}
 	s.stack = s.stack[:0]
 	for {
 		s.heads++
+		opened := false
+		var err error
 		if h.kind > lastScalar {
-			opened, err := s.content(h)
-			if err != nil {
+			if opened, err = s.content(h); err != nil {
 				return err
 			}
-			if opened {
-				if h, err = s.head(); err != nil {
-					return err
-				}
-				continue
-			}
 		}
-		// An item is complete. It may complete those around it.
-		for {
-			if len(s.stack) == 0 {
-				return nil
-			}
-			top := &s.stack[len(s.stack)-1]
-			if top.open() {
-				top.left++
-				break
-			}
-			if top.left--; top.left > 0 {
-				break
-			}
-			s.stack = s.stack[:len(s.stack)-1]
+		if !opened && s.complete() {
+			return nil
 		}
-		var err error
 		if h, err = s.head(); err != nil {
 			return err
 		}
 	}
+}
+
+// complete notes that an item is, and with it perhaps those around it. It reports
+// whether all are.
+func (s *scanner) complete() bool {
+	for len(s.stack) > 0 {
+		top := &s.stack[len(s.stack)-1]
+		if top.open() {
+			top.left++
+			return false
+		}
+		if top.left--; top.left > 0 {
+			return false
+		}
+		s.stack = s.stack[:len(s.stack)-1]
+	}
+	return true
 }
 
 // content passes what follows a head up to where the item is complete, or the next head
