@@ -39,15 +39,18 @@ type slot struct {
 
 // startAhead begins to read n samples. stop must be called.
 func (r *reader) startAhead(first, n int) *ahead {
-	if r.arena == nil {
-		r.arena = make([]byte, arenaSize)
+	l := r.hand.l
+	from, _ := l.extent(first)
+	_, to := l.extent(first + n - 1)
+	if size := min(arenaSize, l.off(to)-l.off(from)); size > int64(len(r.arena)) {
+		r.arena = make([]byte, size)
 	}
 	a := &ahead{r: r, arena: ring{buf: r.arena}, placed: first, end: first + n, given: -1, jobs: make(chan int, slots)}
 	for i := range a.slots[:min(n, slots)] {
 		a.slots[(first+i)%slots].read = make(chan struct{}, 1)
 	}
 	for range min(n, workers) {
-		h := hand{src: r.hand.src, part: r.hand.part, l: r.hand.l}
+		h := hand{src: r.hand.src, part: r.hand.part, l: l}
 		a.workers.Go(func() { a.work(&h) })
 	}
 	return a
