@@ -26,14 +26,20 @@ func newConvertCommand(f format, adapt func(*conversion)) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     f.name + " " + f.source + " OUT",
 		Short:   "Convert " + f.short,
-		Long:    f.long + "\n\n" + convertHelp + "\n\n" + exitStatus,
+		Long:    f.long + "\n\n" + f.sourceHelp() + outputHelp + "\n\n" + exitStatus,
 		Example: f.example,
+		GroupID: groupConvert,
 		Args:    cobra.MinimumNArgs(2),
 	}
-	opts.add(cmd.Flags())
 	own := pflag.NewFlagSet(f.name, pflag.ContinueOnError)
+	own.SortFlags = false
 	data := f.flags(own)
+	cmd.Flags().SortFlags = false
 	cmd.Flags().AddFlagSet(own)
+	opts.add(cmd.Flags())
+	if !f.directories {
+		opts.addCache(cmd.Flags())
+	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		spec := shard.SourceSpec{Format: f.name}
 		own.VisitAll(func(flag *pflag.Flag) {

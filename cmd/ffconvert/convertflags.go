@@ -34,11 +34,24 @@ type convertOptions struct {
 	maxRatio  int64
 }
 
-const convertHelp = `Sources are files, directories, shell globs, patterns ({000..009} or <000..009>, lists
+// sourceHelp says how sources are named; nothing where they are a plugin's arguments.
+func (f format) sourceHelp() string {
+	switch {
+	case f.plugin:
+		return ""
+	case f.directories:
+		return `Sources are directories; shell globs and patterns ({a,b}, {000..009}) name several.
+
+`
+	}
+	return `Sources are files, directories, shell globs, patterns ({000..009} or <000..009>, lists
 {a,b}, joined by ::) and - for standard input. gzip, zstd, bzip2 and xz are told from
 content and decompressed into a cache first.
 
-OUT receives PART_00000.ffr and so on, a manifest, and an Arrow index a shard. A shard has
+`
+}
+
+const outputHelp = `OUT receives PART_00000.ffr and so on, a manifest, and an Arrow index a shard. A shard has
 its name only once it is complete, synced, re-read from the device and checked. An
 interrupted conversion goes on when the same command is run again.`
 
@@ -47,11 +60,11 @@ func newConvertOptions() convertOptions {
 		missing:   choiceValue{value: encode.MissingError, choices: []string{encode.MissingError, encode.MissingSkip}},
 		progress:  progressValue(),
 		cacheSize: 256 << 30,
+		maxRatio:  input.DefaultMaxRatio,
 	}
 }
 
 func (o *convertOptions) add(flags *pflag.FlagSet) {
-	flags.SortFlags = false
 	flags.StringVar(&o.encode.Encoding, "encode", "", "what a record is: msgpack, cbor, pickle, arrow, raw, or raw:FIELD for the bytes of one field (default msgpack; for rows of numbers and for cbor, raw)")
 	flags.StringVar(&o.encode.Fields, "fields", "", "fields to keep, in order; ';' means the first that exists: 'jpg;png,cls' (default all)")
 	flags.StringArrayVar(&o.encode.Rename, "rename", nil, "rename a field before --fields: image='jpg;png'; may be repeated")
@@ -65,11 +78,15 @@ func (o *convertOptions) add(flags *pflag.FlagSet) {
 	flags.Uint64Var(&o.seed, "seed", 0, "what the order of --shuffle is drawn from")
 	flags.BoolVar(&o.dryRun, "dry-run", false, "print the plan and write nothing")
 	flags.BoolVar(&o.overwrite, "overwrite", false, "replace another dataset in OUT")
-	flags.IntVarP(&o.workers, "jobs", "j", runtime.GOMAXPROCS(0), "shards written at once (default the CPUs this process may use)")
+	flags.IntVarP(&o.workers, "jobs", "j", runtime.GOMAXPROCS(0), "shards written at once; by default the CPUs that this process may use")
 	flags.BoolVar(&o.noVerify, "no-verify", false, "do not re-read the shards from the device")
 	flags.Var(&o.backend, "backend", "how shards are re-read: auto, aio or pread")
 	flags.IntVar(&o.depth, "queue-depth", 8, "reads of 1 MiB in flight for each shard being re-read")
 	flags.Var(&o.progress, "progress", "progress on standard error: auto, bar, plain, json or none")
+}
+
+// addCache adds the flags of what is staged.
+func (o *convertOptions) addCache(flags *pflag.FlagSet) {
 	flags.StringVar(&o.cacheDir, "cache-dir", "", "where decompressed inputs are kept (default inside OUT, removed at the end)")
 	flags.Var(&o.cacheSize, "cache-size", "most bytes in --cache-dir; 0 means no limit")
 	flags.Int64Var(&o.maxRatio, "max-ratio", input.DefaultMaxRatio, "refuse an input that decompresses to more than so many times its size")

@@ -17,6 +17,7 @@ type format struct {
 	short       string // one line of help
 	long        string
 	example     string
+	plugin      bool                          // its sources are the arguments of an executable
 	directories bool                          // its sources are directories; else they are files
 	isPart      func(name string) bool        // which files of a directory are its parts; nil: all
 	flags       func(*pflag.FlagSet) openable // adds the format's own flags

@@ -79,6 +79,7 @@ func newPluginCommand(name, path string) *cobra.Command {
 		long: `Run ` + path + ` with ARGS and convert the
 samples that it writes to standard output, a CBOR sequence of maps. Flags of its own stand
 behind --. Nothing is kept of its output unless it exits with status 0.`,
+		plugin:  true,
 		example: "  ffconvert " + name + " ARGS... out/",
 		flags:   pluginFlags,
 	}

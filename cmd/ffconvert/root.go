@@ -11,6 +11,13 @@ import (
 // version is set by the linker for releases.
 var version = "0.1.0-dev"
 
+// Groups of commands in the help.
+const (
+	groupConvert = "convert"
+	groupLook    = "look"
+	groupPack    = "pack"
+)
+
 func newRootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "ffconvert",
@@ -26,10 +33,21 @@ the device and checked, with a manifest that accounts for every entry of the inp
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
+	root.AddGroup(&cobra.Group{ID: groupConvert, Title: "Convert a dataset:"}, &cobra.Group{ID: groupLook, Title: "Look at shards:"},
+		&cobra.Group{ID: groupPack, Title: "A folder in one file:"})
 	for _, f := range formats {
 		root.AddCommand(newConvertCommand(f, nil))
 	}
-	root.AddCommand(newVerifyCommand(), newInspectCommand(), newPackCommand(), newUnpackCommand(), newListCommand(), newCatCommand(), newFormatsCommand(), newVersionCommand(), newManCommand())
+	grouped := func(id string, commands ...*cobra.Command) {
+		for _, c := range commands {
+			c.GroupID = id
+			root.AddCommand(c)
+		}
+	}
+	grouped(groupConvert, newFormatsCommand())
+	grouped(groupLook, newVerifyCommand(), newInspectCommand())
+	grouped(groupPack, newPackCommand(), newUnpackCommand(), newListCommand(), newCatCommand())
+	root.AddCommand(newVersionCommand(), newManCommand())
 	root.InitDefaultCompletionCmd("completion")
 	for _, c := range root.Commands() {
 		if c.Name() == "completion" {
