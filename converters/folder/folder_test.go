@@ -228,3 +228,53 @@ func TestModes(t *testing.T) {
 		})
 	}
 }
+
+func TestPartNames(t *testing.T) {
+	t.Parallel()
+	root := build(t, map[string]string{".x": "", "a": "", "b/1": "", "c\nd": "", "e": "", "f/1": "", "g": ""})
+	for name, want := range map[string][]string{
+		"data":   {"data", "data/b", `data/"c\nd"`, "data/f", "data/g"},
+		"data//": {"data", "data/b", `data/"c\nd"`, "data/f", "data/g"},
+		".":      {".", "./b", `./"c\nd"`, "./f", "./g"},
+		"/":      {"/", "/b", `/"c\nd"`, "/f", "/g"},
+	} {
+		src, err := Open(t.Context(), []converters.Part{{Name: name, Path: root}}, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, p := range src.Parts() {
+			got = append(got, p.Name)
+			if p.Path != "" || p.Size != 0 {
+				t.Errorf("%+v is a single file", p)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%q: %q, want %q", name, got, want)
+		}
+	}
+}
+
+// Classes are numbered over all roots, and what lies outside is read where that is allowed.
+func TestRoots(t *testing.T) {
+	t.Parallel()
+	one := build(t, map[string]string{"b/1.jpg": "1", "d/2.jpg": "2"})
+	two := build(t, map[string]string{"a/3.jpg": "3", "b/1.jpg": "4"})
+	add(t, two, "c", "-> "+filepath.Join(one, "d"))
+	add(t, two, "b/5.jpg", "-> "+filepath.Join(one, "b/1.jpg"))
+	src := mustOpen(t, Options{FollowOutside: true}, one, two)
+	got, err := contents(t, src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		`data/b: b/1 at 0: jpg="1" cls=1`, `data/d: d/2 at 0: jpg="2" cls=3`,
+		`more/a: a/3 at 0: jpg="3" cls=0`, `more/b: b/1 at 0: jpg="4" cls=1`, `more/b: b/5 at 1: jpg="1" cls=1`, `more/c: c/2 at 0: jpg="2" cls=2`,
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	if got := src.Describe().Classes; !slices.Equal(got, []string{"a", "b", "c", "d"}) {
+		t.Errorf("classes %q", got)
+	}
+}

@@ -12,27 +12,18 @@ import (
 // do: a key begins with the directory.
 type keys struct {
 	l     *listing
-	dir   []byte
-	level []uint32 // all entries of the directory
-	bare  bool     // there are files without a dot, whose names are their keys
-	each  bool     // every file has its own key
-	last  []byte   // the file before
-	key   []byte   // what its key adds to dir; nil where it has no suffix
-}
-
-func newKeys(l *listing, o *Options, d place, level []uint32) keys {
-	k := keys{l: l, dir: []byte(d.path), level: level, each: o.Flat && !o.Group}
-	k.bare = slices.ContainsFunc(level, func(at uint32) bool {
-		return l.names.kind(at).isFile() && bytes.IndexByte(l.names.name(at), '.') < 0
-	})
-	return k
+	o     *Options
+	dir   []byte // its path
+	level level
+	last  []byte // the file before
+	key   []byte // what its key adds to dir; nil where it has no suffix
 }
 
 // add takes the next file and returns one before it that has its key, nil where none has.
-// grouped says that WebDataset makes one sample of the two.
-func (k *keys) add(at uint32, group bool) (twin []byte, grouped bool) {
-	if k.each {
-		return nil, false
+// joins says that the two make one sample.
+func (k *keys) add(at uint32) (twin []byte, joins bool) {
+	if k.o.Flat && !k.o.Group {
+		return nil, false // every path is a key
 	}
 	name := k.l.names.name(at)
 	last, key := k.last, k.key
@@ -43,14 +34,15 @@ func (k *keys) add(at uint32, group bool) (twin []byte, grouped bool) {
 	}
 	k.key = name[:dot]
 	if key != nil && bytes.Equal(key, k.key) {
-		return last, group
+		return last, k.o.Group
 	}
-	if k.bare { // gather has moved none of these
-		i, found := slices.BinarySearchFunc(k.level, k.key, func(at uint32, key []byte) int {
+	if k.level.bare { // the name of such a file is its key; gather has moved none
+		order := k.level.order
+		i, found := slices.BinarySearchFunc(order, k.key, func(at uint32, key []byte) int {
 			return bytes.Compare(k.l.names.name(at), key)
 		})
-		if found && k.l.names.kind(k.level[i]).isFile() {
-			return k.l.names.name(k.level[i]), false
+		if found && k.l.names.kind(order[i]).isFile() {
+			return k.l.names.name(order[i]), false
 		}
 	}
 	return nil, false

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/ffconvert/ffconvert/converters"
 )
@@ -94,44 +95,50 @@ func (p packed) compare(a, b uint32) int { return bytes.Compare(p[a+1:], p[b+1:]
 // batch is how many entries are read of a directory at once.
 const batch = 1024
 
-// level appends the entries of a directory to names and returns where they are, in
-// the order in which they are taken. top says that it holds the classes.
-func (s *Source) level(ctx context.Context, d place, top bool, names *packed) ([]uint32, error) {
+// A level is the entries of one directory.
+type level struct {
+	order []uint32 // where names has them, in the order in which they are taken
+	bare  bool     // there are files without a dot in their names
+}
+
+// level appends the entries of a directory to names. top says that it holds the classes.
+func (s *Source) level(ctx context.Context, d place, top bool, names *packed) (l level, err error) {
 	f, err := os.OpenFile(d.real, openFlags, 0)
 	if err != nil {
-		return nil, err
+		return l, err
 	}
 	defer f.Close()
-	var order []uint32
 	for {
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return l, err
 		}
 		entries, err := f.ReadDir(batch)
 		for _, e := range entries {
-			at, err := names.add(s.classify(d, e, top), e.Name())
+			kind, name := s.classify(d, e, top), e.Name()
+			at, err := names.add(kind, name)
 			if err != nil {
-				return nil, err
+				return l, err
 			}
-			order = append(order, at)
+			l.order = append(l.order, at)
+			l.bare = l.bare || kind.isFile() && strings.IndexByte(name, '.') < 0
 		}
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
-			return nil, err
+			return l, err
 		}
 	}
-	slices.SortFunc(order, names.compare)
-	for i := 1; i < len(order); i++ {
-		if name := names.name(order[i]); bytes.Equal(name, names.name(order[i-1])) {
-			return nil, fmt.Errorf("%w: %q stands there twice", converters.ErrChanged, name)
+	slices.SortFunc(l.order, names.compare)
+	for i := 1; i < len(l.order); i++ {
+		if name := names.name(l.order[i]); bytes.Equal(name, names.name(l.order[i-1])) {
+			return l, fmt.Errorf("%w: %q stands there twice", converters.ErrChanged, name)
 		}
 	}
 	if s.opts.Group {
-		names.gather([]byte(d.path), order)
+		names.gather([]byte(d.path), l.order)
 	}
-	return order, nil
+	return l, nil
 }
 
 // classify tells from its directory entry what an entry is. Only links need a look at

@@ -1,6 +1,7 @@
 package folder
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -38,7 +40,6 @@ type part struct {
 // fail places an error at a path below the root.
 func (p *part) fail(path string, err error, hint string) error {
 	switch {
-	case hint != "":
 	case errors.Is(err, errOutside):
 		hint = "--follow-outside"
 	case errors.Is(err, errName):
@@ -52,7 +53,7 @@ func (p *part) fail(path string, err error, hint string) error {
 type run struct {
 	names packed
 	order []uint32 // this run
-	level []uint32 // all of the level
+	level level
 }
 
 // addRoot makes parts of one root, or of its splits.
@@ -71,7 +72,7 @@ func (s *Source) addRoot(ctx context.Context, root converters.Part) error {
 			err = fmt.Errorf("%w: the split is named twice", converters.ErrDuplicate)
 		}
 		if err != nil {
-			return (&part{name: root.Name}).fail(split, err, "")
+			return (&part{name: root.Name}).fail(split, err, "--split")
 		}
 		if err := s.addLevel(ctx, t, place{split + "/", real}); err != nil {
 			return err
@@ -105,12 +106,12 @@ func (s *Source) addLevel(ctx context.Context, t *tree, d place) error {
 	if err != nil {
 		return w.fail(d.path, err, "")
 	}
-	names := w.l.names
+	names, order := w.l.names, level.order
 	prefix := strings.TrimRight(t.name+"/"+d.path, "/") + "/"
-	for from := 0; from < len(level); {
-		name := string(names.name(level[from]))
-		if names.kind(level[from]).isDir() {
-			child, err := w.child(d, level[from])
+	for from := 0; from < len(order); {
+		name := string(names.name(order[from]))
+		if names.kind(order[from]).isDir() {
+			child, err := w.child(d, order[from])
 			if err != nil {
 				return err
 			}
@@ -124,15 +125,20 @@ func (s *Source) addLevel(ctx context.Context, t *tree, d place) error {
 			continue
 		}
 		to := from + 1
-		for to < len(level) && !names.kind(level[to]).isDir() {
+		for to < len(order) && !names.kind(order[to]).isDir() {
 			to++
 		}
 		// The files before the first directory go by the name of the root, others by
 		// that of their first, which no other part can have.
-		if name = prefix + name; from == 0 {
-			name = max(strings.TrimSuffix(prefix, "/"), "/")
+		switch {
+		case from == 0:
+			name = cmp.Or(strings.TrimSuffix(prefix, "/"), "/")
+		case checkName([]byte(name)) != nil: // it may be a file that is passed over
+			name = prefix + strconv.Quote(name)
+		default:
+			name = prefix + name
 		}
-		s.add(&part{tree: t, dir: d, num: -1, run: &run{names, level[from:to], level}}, name)
+		s.add(&part{tree: t, dir: d, num: -1, run: &run{names, order[from:to], level}}, name)
 		from = to
 	}
 	return nil

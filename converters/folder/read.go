@@ -138,11 +138,14 @@ func (r *reader) alone(sample int) ([]byte, error) {
 	return b, r.hand.readSample(sample, b)
 }
 
+// maxSlack is the most that a buffer grows beyond what it must, lest it grow each time.
+const maxSlack = 16 << 20
+
 // buffer returns n bytes, valid until the next call. n is within Options.MaxSample.
 func (r *reader) buffer(n int64) []byte {
 	if n > int64(len(r.own)) {
 		r.own = nil // two of them would be over the limit
-		r.own = make([]byte, n+n/4)
+		r.own = make([]byte, n+min(n/4, maxSlack))
 	}
 	return r.own[:n]
 }

@@ -155,12 +155,12 @@ func TestRefuseOpen(t *testing.T) {
 	}{
 		{name: "no root", path: "missing", want: fs.ErrNotExist},
 		{name: "a file", path: "file", want: converters.ErrUnsupported},
-		{name: "no split", opts: Options{Splits: []string{"train", "val"}}, want: fs.ErrNotExist, entry: "val"},
-		{name: "a split that is a file", opts: Options{Splits: []string{"file"}}, want: converters.ErrUnsupported, entry: "file"},
-		{name: "a split that is a path", opts: Options{Splits: []string{"train/a"}}, want: converters.ErrUnsupported, entry: "train/a"},
-		{name: "a split above", opts: Options{Splits: []string{".."}}, want: converters.ErrUnsupported, entry: ".."},
-		{name: "no name of a split", opts: Options{Splits: []string{""}}, want: converters.ErrUnsupported},
-		{name: "a split twice", opts: Options{Splits: []string{"train", "train"}}, want: converters.ErrDuplicate, entry: "train"},
+		{name: "no split", opts: Options{Splits: []string{"train", "val"}}, want: fs.ErrNotExist, entry: "val", hint: "--split"},
+		{name: "a split that is a file", opts: Options{Splits: []string{"file"}}, want: converters.ErrUnsupported, entry: "file", hint: "--split"},
+		{name: "a split that is a path", opts: Options{Splits: []string{"train/a"}}, want: converters.ErrUnsupported, entry: "train/a", hint: "--split"},
+		{name: "a split above", opts: Options{Splits: []string{".."}}, want: converters.ErrUnsupported, entry: "..", hint: "--split"},
+		{name: "no name of a split", opts: Options{Splits: []string{""}}, want: converters.ErrUnsupported, hint: "--split"},
+		{name: "a split twice", opts: Options{Splits: []string{"train", "train"}}, want: converters.ErrDuplicate, entry: "train", hint: "--split"},
 		{name: "a split outside", opts: Options{Splits: []string{"out"}}, want: converters.ErrUnsupported, entry: "out", hint: "--follow-outside"},
 		{name: "a class that was not named", path: "train", opts: Options{Classes: []string{"a"}}, want: converters.ErrUnsupported, hint: "--classes"},
 		{name: "a class outside", want: converters.ErrUnsupported, entry: "out/", hint: "--follow-outside"},
@@ -250,6 +250,38 @@ func TestChanged(t *testing.T) {
 				wantPlaced(t, err, c.want, "data/c", entry, "")
 			}
 		})
+	}
+}
+
+// A link that was followed when the part was listed, and leads elsewhere now.
+func TestChangedLink(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		target string
+		want   error
+		hint   string
+	}{
+		{"../c/1.jpg", nil, ""},
+		{"2.jpg", converters.ErrChanged, ""},
+		{"../../secret", converters.ErrUnsupported, "--follow-outside"},
+		{"3.jpg", fs.ErrNotExist, ""},
+	} {
+		root := build(t, map[string]string{"c/1.jpg": "one", "c/2.jpg": "two!", "../secret": "one", "c/link.jpg": "-> 1.jpg"})
+		src := mustOpen(t, Options{}, root)
+		if got := runOf(t, src, 0); got.Count != 3 {
+			t.Fatal(got)
+		}
+		link := filepath.Join(root, "c/link.jpg")
+		if err := errors.Join(os.Remove(link), os.Symlink(c.target, link)); err != nil {
+			t.Fatal(err)
+		}
+		for s, err := range src.Read(t.Context(), converters.Run{First: 2, Off: 7, Count: 1}) {
+			if c.want != nil {
+				wantPlaced(t, err, c.want, "data/c", "c/link.jpg", c.hint)
+			} else if err != nil || string(s.Fields[0].Value.Data()) != "one" {
+				t.Errorf("%s: %v", c.target, err)
+			}
+		}
 	}
 }
 

@@ -56,7 +56,7 @@ func (w *walker) directory(ctx context.Context, d place) error {
 	if err != nil {
 		return w.fail(d.path, err, "")
 	}
-	return w.entries(ctx, d, at, level, level)
+	return w.entries(ctx, d, at, level.order, level)
 }
 
 // enter notes a directory and returns where, for listed.dir.
@@ -75,10 +75,10 @@ func (w *walker) enter(d place) (uint32, error) {
 }
 
 // entries lists entries of a directory that was noted at dir; level is all that it has.
-func (w *walker) entries(ctx context.Context, d place, dir uint32, entries, level []uint32) error {
+func (w *walker) entries(ctx context.Context, d place, dir uint32, entries []uint32, level level) error {
 	l := w.l
 	w.reserve(entries)
-	keys := newKeys(l, &w.src.opts, d, level)
+	keys := keys{l: l, o: &w.src.opts, dir: []byte(d.path), level: level}
 	for i, at := range entries {
 		if i%batch == 0 && ctx.Err() != nil {
 			return w.fail(d.path, ctx.Err(), "")
@@ -154,7 +154,7 @@ func (w *walker) file(d place, dir, at uint32, keys *keys) error {
 		return fail(err, "")
 	}
 
-	twin, joins := keys.add(at, o.Group)
+	twin, joins := keys.add(at)
 	if !joins {
 		if twin != nil && !o.KeepDuplicates {
 			hint := "--on-duplicate-key keep"
