@@ -40,8 +40,17 @@ type Writer struct {
 	sum    Summary
 }
 
+// A Taker is an io.WriterAt that may write later. A Writer gives it its full buffers, and goes on
+// in the ones that it gets for them. It writes what comes in the order in which it comes, and
+// nothing after an error, which each later call returns.
+type Taker interface {
+	io.WriterAt
+	// TakeAt writes p at off. p belongs to the Taker from now on; next is empty, and may hold as much.
+	TakeAt(p []byte, off int64) (next []byte, err error)
+}
+
 // NewWriter starts a shard of exactly n samples, 0 ≤ n ≤ MaxSamples, and writes the poison head at
-// once. w must be empty or all zero, and nobody else may write to it. The Writer seeks nothing and
+// once. w must be empty or all zero, and nobody else may write to it; it may be a Taker. The Writer seeks nothing and
 // never reads; it leaves syncing and closing w to the caller.
 func NewWriter(w io.WriterAt, n int64) (*Writer, error) {
 	switch {
@@ -147,11 +156,21 @@ func (w *Writer) put(p []byte) {
 }
 
 func (w *Writer) flush() {
-	if len(w.buf) > 0 {
+	n := len(w.buf)
+	switch t, ok := w.w.(Taker); {
+	case n == 0:
+		return
+	case ok && w.err == nil:
+		buf, err := t.TakeAt(w.buf, w.bufOff)
+		if w.buf = buf; err != nil {
+			w.fail(fmt.Errorf("write %d bytes at byte %d: %w", n, w.bufOff, err))
+			return
+		}
+	default:
 		w.writeAt(w.buf, w.bufOff)
-		w.bufOff += int64(len(w.buf))
-		w.buf = w.buf[:0]
 	}
+	w.bufOff += int64(n)
+	w.buf = w.buf[:0]
 }
 
 func (w *Writer) flushTable(crc uint32) uint32 {

@@ -64,6 +64,7 @@ func (p *Plan) indexShape() indexShape {
 type indexFile struct {
 	name   string
 	file   *atomicfile.File
+	spool  *spool
 	buf    *bufio.Writer
 	out    *ipc.FileWriter
 	schema *arrow.Schema
@@ -105,13 +106,15 @@ func createIndex(root *os.Root, shard string, shape indexShape) (*indexFile, err
 		columns = append(columns[:len(columns):len(columns)], labelColumn)
 	}
 	schema := arrow.NewSchema(columns, nil)
-	buf := bufio.NewWriterSize(io.NewOffsetWriter(newWriteBehind(f.File), 0), 1<<20)
+	spool := newSpool(newWriteBehind(f.File))
+	buf := bufio.NewWriterSize(io.NewOffsetWriter(spool, 0), spoolBlock)
 	out, err := ipc.NewFileWriter(&counted{w: buf}, ipc.WithSchema(schema))
 	if err != nil {
+		spool.close()
 		f.Discard()
 		return nil, err
 	}
-	return &indexFile{name: name, file: f, buf: buf, out: out, schema: schema, shape: shape}, nil
+	return &indexFile{name: name, file: f, spool: spool, buf: buf, out: out, schema: schema, shape: shape}, nil
 }
 
 // add enters the sample that was written at e.
@@ -158,10 +161,16 @@ func (x *indexFile) sync() error {
 	if err := x.buf.Flush(); err != nil {
 		return err
 	}
+	if err := x.spool.close(); err != nil {
+		return err
+	}
 	return x.file.Sync()
 }
 
-func (x *indexFile) discard() { x.file.Discard() }
+func (x *indexFile) discard() {
+	x.spool.close()
+	x.file.Discard()
+}
 
 // labelOf returns the class of a sample, where it has an integer one.
 func labelOf(s *converters.Sample) (int64, bool) {

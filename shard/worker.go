@@ -73,7 +73,9 @@ func (k *worker) write(ctx context.Context, s *Shard) error {
 // fill writes the records of a shard and its index rows.
 func (k *worker) fill(ctx context.Context, s *Shard, f *atomicfile.File, index *indexFile) (finished, error) {
 	done := finished{Name: s.Name}
-	w, err := record.NewWriter(newWriteBehind(f.File), s.Samples)
+	spool := newSpool(newWriteBehind(f.File))
+	defer spool.close()
+	w, err := record.NewWriter(spool, s.Samples)
 	if err != nil {
 		return done, err
 	}
@@ -110,7 +112,7 @@ func (k *worker) fill(ctx context.Context, s *Shard, f *atomicfile.File, index *
 		return done, fmt.Errorf("%s: %w: %d of the %d samples indexed for it are left", s.Name, converters.ErrChanged, done.Samples, s.Samples)
 	}
 	sum, err := w.Close()
-	if err != nil {
+	if err := errors.Join(err, spool.close()); err != nil {
 		return done, err
 	}
 	if sum.Size != s.Bytes {
