@@ -12,7 +12,7 @@ import (
 // A folder of a million files is planned in little memory. It is not parallel: memory is
 // measured.
 func TestListingMemory(t *testing.T) {
-	const files = 4_000
+	const files = 3_000
 	root := t.TempDir()
 	if err := os.Mkdir(filepath.Join(root, "n01"), 0o755); err != nil {
 		t.Fatal(err)
