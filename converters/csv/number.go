@@ -137,7 +137,7 @@ type form uint8
 const (
 	noNumber   form = iota
 	plain           // decimal
-	hex             // 0x1.8p3
+	longHex         // 0x1.8p3
 	shortHex        // 0x1.8
 	infinite        // inf, infinity
 	notANumber      // nan, nan(…)
@@ -169,7 +169,7 @@ func formOf(s []byte) form {
 		case len(rest) == 0:
 			return shortHex
 		case isExponent(rest, 'p'):
-			return hex
+			return longHex
 		}
 		return noNumber
 	}

@@ -22,7 +22,6 @@ type numeric struct {
 	shaped int64 // rows of the last shape
 	most   int64 // rows of a sample
 	limit  int64 // bytes of a sample, of which most comes
-	values []any // of a sample that is a table, column by column
 }
 
 func newNumeric(s *splitter, schema *schema, limit int64) *numeric {
@@ -56,9 +55,11 @@ func (n *numeric) rowSize() int { return n.width * len(n.schema.kept) }
 // any other one goes through the splitter.
 func (n *numeric) next() (step, error) {
 	to := 0
-	if n.check && n.kind != int64s {
+	switch {
+	case len(n.place) == 0: // no part had a row when the source was opened
+	case n.check && n.kind != int64s:
 		to = n.skipRow(n.buf[:n.end+pad], n.pos)
-	} else {
+	default:
 		to = n.plainRow(n.buf[:n.end+pad], n.pos, n.room())
 	}
 	if to == 0 || int64(to-n.pos) > n.maxRow {
@@ -231,20 +232,17 @@ func (n *numeric) bits(i int) uint64 {
 }
 
 func (n *numeric) table(s *converters.Sample) {
-	n.values = n.values[:0]
 	columns := len(n.schema.kept)
 	for c := range columns {
-		for r := range int(n.rows) {
+		values := make([]any, n.rows)
+		for r := range values {
 			if bits := n.bits(r*columns + c); n.kind == int64s {
-				n.values = append(n.values, int64(bits))
+				values[r] = int64(bits)
 			} else {
-				n.values = append(n.values, math.Float64frombits(bits))
+				values[r] = math.Float64frombits(bits)
 			}
 		}
-	}
-	for c := range columns {
-		from := c * int(n.rows)
-		s.Fields[c].Value = converters.Nested(converters.Column{Type: n.kind.String(), Values: n.values[from : from+int(n.rows)]})
+		s.Fields[c].Value = converters.Nested(converters.Column{Type: n.kind.String(), Values: values})
 	}
 }
 

@@ -108,7 +108,7 @@ func (s *splitter) take(n int) (step, error) {
 	s.row++
 	if want := s.columns; want > 0 && s.found != want {
 		s.row--
-		return 0, s.failRow(s.at, fmt.Errorf("%w: it has %s, the first row of the dataset has %d", converters.ErrMalformed, count(s.found, "column"), want), "")
+		return 0, s.failRow(s.at, fmt.Errorf("%w: it has %s, the dataset has %d", converters.ErrMalformed, count(s.found, "column"), want), "")
 	}
 	if s.found > maxColumns {
 		s.row--
@@ -163,6 +163,7 @@ func (s *splitter) split(b []byte, last bool) (n int, err error) {
 	}
 	for i := 0; ; i++ {
 		c := cell{from: i}
+		s.found++
 		if i < len(b) && b[i] == '"' {
 			if i, err = s.quoted(b, last, &c); i == 0 {
 				return 0, err
@@ -173,7 +174,6 @@ func (s *splitter) split(b []byte, last bool) (n int, err error) {
 			}
 			c.to = i
 		}
-		s.found++
 		if len(s.cells) < most {
 			s.cells = append(s.cells, c)
 		}
@@ -246,7 +246,7 @@ func (s *splitter) failByte(c byte, at int, quoted bool) error {
 	default:
 		problem, hint = "a CR without LF", "lines end in LF or CR LF"
 	}
-	return s.failRow(s.at+int64(at), fmt.Errorf("%w: %s in column %d", converters.ErrMalformed, problem, s.found+1), hint)
+	return s.failRow(s.at+int64(at), fmt.Errorf("%w: %s in column %d", converters.ErrMalformed, problem, s.found), hint)
 }
 
 func (s *splitter) failLimit() error {

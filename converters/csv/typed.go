@@ -249,7 +249,7 @@ func (t *typed) sample(s *converters.Sample) {
 
 func (t *typed) clear() {
 	for i := range t.values {
-		t.values[i] = t.values[i][:0]
+		t.values[i] = make([]any, 0, len(t.values[i]))
 	}
 	t.bytes = 0
 }
