@@ -34,22 +34,24 @@ func (b *builder) value(v *converters.Value) {
 	b.payloads = append(b.payloads, payload{at: len(b.written), data: v.Data(), size: v.Len()})
 }
 
-func (b *builder) record() Record {
-	r := Record{Parts: b.parts[:0], Size: int64(len(b.written))}
+// record returns the pieces in order, and how long they are together.
+func (b *builder) record() (parts [][]byte, size int64) {
+	parts, size = b.parts[:0], int64(len(b.written))
 	from := 0
-	for _, p := range b.payloads {
+	for i := range b.payloads {
+		p := &b.payloads[i]
 		if p.at > from {
-			r.Parts = append(r.Parts, b.written[from:p.at])
+			parts = append(parts, b.written[from:p.at])
 			from = p.at
 		}
 		if len(p.data) > 0 {
-			r.Parts = append(r.Parts, p.data)
+			parts = append(parts, p.data)
 		}
-		r.Size += p.size
+		size += p.size
 	}
 	if from < len(b.written) {
-		r.Parts = append(r.Parts, b.written[from:])
+		parts = append(parts, b.written[from:])
 	}
-	b.parts = r.Parts
-	return r
+	b.parts = parts
+	return parts, size
 }

@@ -132,7 +132,7 @@ type Encoder struct {
 	decode *decoder // nil: bytes stay bytes
 	format format
 	build  builder
-	chosen converters.Sample // what goes into the record
+	chosen converters.Sample // what goes into the record, where that is not the whole sample
 	picks  []pick
 	values []converters.Field
 }
@@ -158,14 +158,16 @@ type Record struct {
 // A sample that lacks a field is [ErrMissing], or [ErrSkip] where such are left out; one
 // that does not fit the encoding is an error of package converters.
 func (e *Encoder) Encode(s *converters.Sample) (Record, error) {
-	e.chosen = converters.Sample{Key: s.Key, Fields: s.Fields}
+	chosen := s
 	var err error
 	if e.decode != nil || !e.fields.all() {
-		e.chosen.Fields, err = e.choose(s)
+		chosen = &e.chosen
+		chosen.Key = s.Key
+		chosen.Fields, err = e.choose(s)
 	}
 	if err == nil {
 		e.build.reset()
-		err = e.format.encode(&e.build, &e.chosen)
+		err = e.format.encode(&e.build, chosen)
 	}
 	if e.skip && errors.Is(err, ErrMissing) {
 		return Record{}, ErrSkip
@@ -173,10 +175,8 @@ func (e *Encoder) Encode(s *converters.Sample) (Record, error) {
 	if err != nil {
 		return Record{}, err
 	}
-	r := e.build.record()
-	r.Fields = len(e.chosen.Fields)
-	r.LeftOut = len(s.Fields) - r.Fields
-	return r, nil
+	parts, size := e.build.record()
+	return Record{parts, size, len(chosen.Fields), len(s.Fields) - len(chosen.Fields)}, nil
 }
 
 // choose returns the selected fields of s, decoded and under their names in the record.

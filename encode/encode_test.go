@@ -278,6 +278,16 @@ func BenchmarkEncode(b *testing.B) {
 			}
 		})
 	}
+	row := &converters.Sample{Fields: []converters.Field{{Name: "row", Value: converters.Bytes(make([]byte, 16))}}}
+	b.Run("raw row", func(b *testing.B) {
+		enc := newEncoder(b, Options{Encoding: "raw"})
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := enc.Encode(row); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
 }
 
 func ExampleEncoder_Encode() {
