@@ -72,8 +72,9 @@ type Options struct {
 	// DType is float64, float32 or int64 where all columns are numbers of this type;
 	// or the types of single columns, as "id=int64,name=str" (bool too), which makes
 	// typed rows. "": the first rows decide, as many as end within the first MiB of the
-	// first part that has any. Where all their values are numbers, rows are float64. Else
-	// each column has the first of int64, float64, bool and str that all its values fit.
+	// first part that has any. Where all their values are numbers, rows are float64, which
+	// rounds integers beyond 2⁵³. Else each column has the first of int64, float64, bool and
+	// str that all its values fit; integers beyond int64 alone fit str.
 	DType string
 
 	// RowsPerSample is how many rows of a part, one after another, make a sample. The

@@ -166,6 +166,7 @@ func TestSamples(t *testing.T) {
 		{"the first part has no rows", Options{}, "|\n|1\n", []string{"1 empty line", "0: row=" + one}, "raw [1] c0:float64"},
 		{"no rows at all", Options{}, "|\n\n", []string{"2 empty line"}, "raw [0]"},
 		{"a header and no rows", Options{Header: true}, "x,y\n", []string{"1 header line"}, "raw [2] x:float64 y:float64"},
+		{"the first part has a header alone", Options{Header: true}, "x,y\n|x,y\n1,2\n", []string{"1 header line", "4: row=" + one + two, "1 header line"}, "raw [2] x:float64 y:float64"},
 		{"names and no rows", Options{Columns: []string{"x"}}, "", nil, "raw [1] x:float64"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

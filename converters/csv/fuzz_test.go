@@ -14,8 +14,10 @@ import (
 )
 
 // rowsOf splits a part. Its values are without CR: the standard library leaves some away.
-func rowsOf(data []byte, delimiter byte) (rows [][]string, err error) {
+// The window has so many bytes.
+func rowsOf(data []byte, delimiter byte, window int) (rows [][]string, err error) {
 	var s splitter
+	s.std = make([]byte, window+pad)
 	opts := Options{Delimiter: delimiter, MaxRow: DefaultMaxRow}
 	s.reset(memoryFile{bytes.NewReader(data)}, converters.Part{Name: "part-0", Size: int64(len(data))}, &opts, 0, 0)
 	for {
@@ -38,7 +40,7 @@ func rowsOf(data []byte, delimiter byte) (rows [][]string, err error) {
 // refused, and what it refuses not is accepted, CR and NUL aside.
 func FuzzSplit(f *testing.F) {
 	for _, s := range []string{
-		"1,2\n3,4\n", "\"a\"\"b\",c\r\n\r\n\"\n\"", "a\"b", "\"a\"b", "\"", "\"\"", "\"\"\"", "\"\"\"\"", ",,\n,", "\r\r\n", "a\rb\n", "a\r", "\"\r\n\r\"\r", " \"a\"", "\x00", "\n\n", "é,漢\n",
+		"1,2\n3,4\n", "\"a\"\"b\",c\r\n\r\n\"\n\"", "a\"b", "\"a\"b", "\"", "\"\"", "\"\"\"", "\"\"\"\"", ",,\n,", "\r\r\n", "a\rb\n", "a\r", "\"\r\n\r\"\r", " \"a\"", "\x00", "\n\n", "é,漢\n", "\"aaaaaaaaaa\"\"\n\",bbbbbbbbbbbbb\r\nc,\"d\ne\"\n",
 	} {
 		f.Add([]byte(s), byte(','))
 		f.Add([]byte(s), byte(';'))
@@ -50,7 +52,12 @@ func FuzzSplit(f *testing.F) {
 		std := stdcsv.NewReader(bytes.NewReader(data))
 		std.Comma, std.FieldsPerRecord = rune(delimiter), -1
 		want, wantErr := std.ReadAll()
-		got, err := rowsOf(data, delimiter)
+		got, err := rowsOf(data, delimiter, windowSize)
+		for _, window := range []int{1, 7, 64} { // rows that lie across its edge, and that do not fit
+			if rows, e := rowsOf(data, delimiter, window); fmt.Sprint(rows, e) != fmt.Sprint(got, err) {
+				t.Errorf("%q: %q, %v; with a window of %d bytes %q, %v", data, got, err, window, rows, e)
+			}
+		}
 		if err == nil && wantErr == nil {
 			for _, row := range want {
 				for i := range row {

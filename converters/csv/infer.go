@@ -89,6 +89,3 @@ func boolean(value []byte) (b, ok bool) {
 	}
 	return false, isFold(s, "false")
 }
-
-// valueEntry names a value in an error.
-func valueEntry(row int64, c column) string { return fmt.Sprintf("row %d, column %s", row, c.name) }

@@ -2,8 +2,6 @@ package csv
 
 import (
 	"context"
-	"fmt"
-	"unicode/utf8"
 
 	"github.com/ffconvert/ffconvert/converters"
 )
@@ -117,29 +115,4 @@ func (r *reader) take() int64 {
 	n := r.rows
 	r.rows = 0
 	return n
-}
-
-// refuseSample refuses the sample that the current row is the last of.
-func (s *splitter) refuseSample(most int64) error {
-	return s.fail(s.at, fmt.Errorf("%w: with this row the sample has more than %d bytes", converters.ErrLimit, most), "--max-sample-size, or less --rows-per-sample")
-}
-
-// refuse says why the value of a cell is none of its column.
-func (s *splitter) refuse(c column, at cell) error {
-	value, hint := s.value(at), fmt.Sprintf("--dtype %s=str", c.name)
-	var why string
-	switch {
-	case null(at):
-		why, hint = "it is empty, which no number is", fmt.Sprintf("--dtype %s=%s makes it null", c.name, c.kind)
-	case c.kind == texts:
-		why, hint = fmt.Sprintf("%.40q is not UTF-8", value), ""
-	case c.kind == int64s && isInteger(trim(value)):
-		why = fmt.Sprintf("%.40q is out of the range of int64", value)
-	case !utf8.Valid(value):
-		why = fmt.Sprintf("%.40q is no %s", value, c.kind)
-		hint = ""
-	default:
-		why = fmt.Sprintf("%.40q is no %s", value, c.kind)
-	}
-	return s.failEntry(s.at+int64(at.from), valueEntry(s.row, c), fmt.Errorf("%w: %s", converters.ErrMalformed, why), hint)
 }

@@ -3,8 +3,6 @@ package csv
 import (
 	"fmt"
 	"slices"
-	"strings"
-	"unicode/utf8"
 
 	"github.com/ffconvert/ffconvert/converters"
 )
@@ -60,13 +58,9 @@ func (s *Source) inspectPart(r *splitter, p converters.Part, g *guess) error {
 	if err := r.skipMark(); err != nil {
 		return err
 	}
-	if s.opts.Header && s.schema.header == nil {
-		header, err := r.header()
-		if err != nil {
+	if s.opts.Header {
+		if err := s.inspectHeader(r); err != nil {
 			return err
-		}
-		if err := s.schema.keep(header, &s.opts); err != nil {
-			return r.failEntry(r.at, "header", err, "--columns")
 		}
 	}
 	r.columns = s.schema.columns
@@ -92,38 +86,17 @@ func (s *Source) inspectPart(r *splitter, p converters.Part, g *guess) error {
 	return nil
 }
 
-// header reads the line that names the columns.
-func (s *splitter) header() ([]string, error) {
-	step, err := s.next()
-	if err != nil {
-		return nil, err
+// inspectHeader takes the header of the first part; that of another one must be the same.
+func (s *Source) inspectHeader(r *splitter) error {
+	if s.schema.header != nil {
+		return r.sameHeader(s.schema.header)
 	}
-	s.row = 0
-	if step != stepRow {
-		return nil, s.failEntry(s.at, "header", fmt.Errorf("%w: there is no first line to name the columns", converters.ErrTruncated), "")
-	}
-	var names []string
-	for _, c := range s.cells {
-		name := s.value(c)
-		if !utf8.Valid(name) {
-			return nil, s.failEntry(s.at+int64(c.from), "header", fmt.Errorf("%w: the name %.40q is not UTF-8", converters.ErrMalformed, name), "")
-		}
-		names = append(names, string(name))
-	}
-	return names, nil
-}
-
-// sameHeader wants that a part has the header of the first one.
-func (s *splitter) sameHeader(want []string) error {
-	got, err := s.header()
+	header, err := r.header()
 	if err != nil {
 		return err
 	}
-	for i := range max(len(got), len(want)) {
-		if i >= len(got) || i >= len(want) || got[i] != want[i] {
-			return s.failEntry(s.at, "header", fmt.Errorf("%w: its columns are not those of the first part: they are %s, there %s",
-				converters.ErrMalformed, list(got), list(want)), "")
-		}
+	if err := s.schema.keep(header, &s.opts); err != nil {
+		return r.failEntry(r.at, "header", err, "--columns")
 	}
 	return nil
 }
@@ -212,56 +185,4 @@ func (s *schema) decide(g *guess, fixed map[string]kind, all kind, opts *Options
 		s.form = Table
 	}
 	return nil
-}
-
-// parseDTypes returns the types of single columns, or that of all.
-func parseDTypes(dtype string) (fixed map[string]kind, all kind, err error) {
-	if dtype == "" {
-		return nil, unknown, nil
-	}
-	if !strings.Contains(dtype, "=") {
-		if all = parseKind(dtype); !all.isNumber() {
-			return nil, unknown, fmt.Errorf("dtype %q: want float64, float32 or int64, or NAME=TYPE,…", dtype)
-		}
-		return nil, all, nil
-	}
-	fixed = make(map[string]kind)
-	for pair := range strings.SplitSeq(dtype, ",") {
-		at := strings.LastIndexByte(pair, '=')
-		if at < 0 {
-			return nil, unknown, fmt.Errorf("dtype %q: %q is not NAME=TYPE", dtype, pair)
-		}
-		name, k := pair[:at], parseKind(pair[at+1:])
-		if k == unknown {
-			return nil, unknown, fmt.Errorf("dtype %q: %q is none of int64, float64, float32, bool, str", dtype, pair[at+1:])
-		}
-		if _, again := fixed[name]; again {
-			return nil, unknown, fmt.Errorf("dtype %q: %q has two types", dtype, name)
-		}
-		fixed[name] = k
-	}
-	return fixed, unknown, nil
-}
-
-func parseKind(name string) kind {
-	if name == "" {
-		return unknown
-	}
-	return kind(max(0, slices.Index(kindNames[:], name)))
-}
-
-// list puts the first names into words.
-func list(names []string) string {
-	const most = 8
-	var b strings.Builder
-	for i, name := range names[:min(len(names), most)] {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		fmt.Fprintf(&b, "%.40q", name)
-	}
-	if len(names) > most {
-		fmt.Fprintf(&b, " and %d more", len(names)-most)
-	}
-	return b.String()
 }

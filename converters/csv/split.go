@@ -105,15 +105,13 @@ func (s *splitter) take(n int) (step, error) {
 	if s.found == 0 {
 		return stepEmpty, nil
 	}
-	s.row++
 	if want := s.columns; want > 0 && s.found != want {
-		s.row--
 		return 0, s.failRow(s.at, fmt.Errorf("%w: it has %s, the dataset has %d", converters.ErrMalformed, count(s.found, "column"), want), "")
 	}
 	if s.found > maxColumns {
-		s.row--
 		return 0, s.failRow(s.at, fmt.Errorf("%w: it has %d columns, at most %d are read", converters.ErrLimit, s.found, maxColumns), "--delimiter")
 	}
+	s.row++
 	for i := range s.cells {
 		if c := &s.cells[i]; c.doubled {
 			c.to = c.from + undouble(s.line[c.from:c.to])
@@ -130,6 +128,9 @@ func (s *splitter) hold() error {
 	}
 	if n > s.maxRow {
 		return s.failLimit()
+	}
+	if n <= int64(s.end) {
+		panic("csv: a row that does not end where it was measured to end")
 	}
 	return s.grow(n)
 }
@@ -231,48 +232,4 @@ func lineEnd(b []byte, last bool) (n int, ok bool) {
 		return 1, last
 	}
 	return 2, b[1] == '\n'
-}
-
-// failByte refuses a byte of the row that was being split.
-func (s *splitter) failByte(c byte, at int, quoted bool) error {
-	problem, hint := "", ""
-	switch {
-	case c == 0:
-		problem = "a NUL byte"
-	case quoted:
-		problem, hint = fmt.Sprintf("%q behind a closing quote", c), "a quote among quoted text is written twice"
-	case c == '"':
-		problem, hint = "a quote inside a value that does not begin with one", "such a value stands between quotes, its own quotes written twice"
-	default:
-		problem, hint = "a CR without LF", "lines end in LF or CR LF"
-	}
-	return s.failRow(s.at+int64(at), fmt.Errorf("%w: %s in column %d", converters.ErrMalformed, problem, s.found), hint)
-}
-
-func (s *splitter) failLimit() error {
-	return s.failRow(s.at, fmt.Errorf("%w: it has more than %d bytes; a quote that is never closed may be why", converters.ErrLimit, s.maxRow), "--max-row-size")
-}
-
-// failRow refuses the row behind the last one that was found.
-func (s *splitter) failRow(off int64, err error, hint string) error {
-	return s.failEntry(off, fmt.Sprintf("row %d", s.row+1), err, hint)
-}
-
-// fail refuses something of the part that is no row.
-func (s *splitter) fail(off int64, err error, hint string) error {
-	return s.failEntry(off, "", err, hint)
-}
-
-func (s *splitter) failEntry(off int64, entry string, err error, hint string) error {
-	if placed, ok := err.(*converters.Error); ok {
-		return placed
-	}
-	return &converters.Error{Part: s.part.Name, Off: off, Entry: entry, Err: err, Hint: hint}
-}
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }

@@ -27,7 +27,7 @@ type window struct {
 	base int64 // in the part, of buf[0]
 
 	buf      []byte
-	std      []byte // windowSize bytes and pad; buf is this one, or larger for a large row
+	std      []byte // windowSize bytes and pad; buf is this one, or a larger one for a large row
 	pos, end int
 	chunk    int // bytes to read next
 }
@@ -54,7 +54,7 @@ func (w *window) full() bool { return w.pos == 0 && w.end == len(w.buf)-pad }
 // complete nor full.
 func (w *window) more() error {
 	to := w.buf
-	if w.end-w.pos < windowSize {
+	if w.end-w.pos < len(w.std)-pad {
 		to = w.std // a large row has passed: its buffer is given back
 	}
 	unread := copy(to, w.buf[w.pos:w.end])

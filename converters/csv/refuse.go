@@ -1,0 +1,79 @@
+package csv
+
+import (
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/ffconvert/ffconvert/converters"
+)
+
+// failByte refuses a byte of the row that was being split.
+func (s *splitter) failByte(c byte, at int, quoted bool) error {
+	problem, hint := "", ""
+	switch {
+	case c == 0:
+		problem = "a NUL byte"
+	case quoted:
+		problem, hint = fmt.Sprintf("%q behind a closing quote", c), "a quote among quoted text is written twice"
+	case c == '"':
+		problem, hint = "a quote inside a value that does not begin with one", "such a value stands between quotes, its own quotes written twice"
+	default:
+		problem, hint = "a CR without LF", "lines end in LF or CR LF"
+	}
+	return s.failRow(s.at+int64(at), fmt.Errorf("%w: %s in column %d", converters.ErrMalformed, problem, s.found), hint)
+}
+
+func (s *splitter) failLimit() error {
+	return s.failRow(s.at, fmt.Errorf("%w: it has more than %d bytes; a quote that is never closed may be why", converters.ErrLimit, s.maxRow), "--max-row-size")
+}
+
+// failRow refuses the row behind the last one that was found.
+func (s *splitter) failRow(off int64, err error, hint string) error {
+	return s.failEntry(off, fmt.Sprintf("row %d", s.row+1), err, hint)
+}
+
+// fail refuses something of the part that is no row.
+func (s *splitter) fail(off int64, err error, hint string) error {
+	return s.failEntry(off, "", err, hint)
+}
+
+func (s *splitter) failEntry(off int64, entry string, err error, hint string) error {
+	if placed, ok := err.(*converters.Error); ok {
+		return placed
+	}
+	return &converters.Error{Part: s.part.Name, Off: off, Entry: entry, Err: err, Hint: hint}
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// refuseSample refuses the sample that the current row is the last of.
+func (s *splitter) refuseSample(most int64) error {
+	return s.fail(s.at, fmt.Errorf("%w: with this row the sample has more than %d bytes", converters.ErrLimit, most), "--max-sample-size, or less --rows-per-sample")
+}
+
+// refuse says why the value of a cell is none of its column.
+func (s *splitter) refuse(c column, at cell) error {
+	value, hint := s.value(at), fmt.Sprintf("--dtype %s=str", c.name)
+	var why string
+	switch {
+	case null(at):
+		why, hint = "it is empty, which no number is", fmt.Sprintf("--dtype %s=%s makes it null", c.name, c.kind)
+	case c.kind == texts:
+		why, hint = fmt.Sprintf("%.40q is not UTF-8", value), ""
+	case c.kind == int64s && isInteger(trim(value)):
+		why = fmt.Sprintf("%.40q is out of the range of int64", value)
+	case !utf8.Valid(value): // nor would it be text
+		why, hint = fmt.Sprintf("%.40q is no %s", value, c.kind), ""
+	default:
+		why = fmt.Sprintf("%.40q is no %s", value, c.kind)
+	}
+	return s.failEntry(s.at+int64(at.from), valueEntry(s.row, c), fmt.Errorf("%w: %s", converters.ErrMalformed, why), hint)
+}
+
+// valueEntry names a value in an error.
+func valueEntry(row int64, c column) string { return fmt.Sprintf("row %d, column %s", row, c.name) }
