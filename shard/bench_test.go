@@ -74,8 +74,9 @@ func BenchmarkIndexFile(b *testing.B) {
 		{Name: "jpg", Value: converters.Bytes(make([]byte, 100))}, {Name: "cls", Value: converters.Bytes([]byte("17"))},
 	}}
 	b.ReportAllocs()
+	row := entry{key: s.Key, part: 3, label: 17, labels: true}
 	for i := int64(0); b.Loop(); i++ {
-		if err := x.add(i, 3, s, record.Extent{Off: i * 100, Size: 100, CRC: uint32(i)}); err != nil {
+		if err := x.add(i, &row, record.Extent{Off: i * 100, Size: 100, CRC: uint32(i)}); err != nil {
 			b.Fatal(err)
 		}
 	}

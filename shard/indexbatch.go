@@ -4,8 +4,6 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/memory"
-
-	"github.com/ffconvert/ffconvert/converters"
 )
 
 // An indexBatch is the rows of an index that were not written yet, column by column, in
@@ -36,14 +34,12 @@ func (b *indexBatch) addKey(key string) {
 	b.keyEnds[b.n] = int32(len(b.keys))
 }
 
-// addLabel enters the class of the last row, where it has one.
-func (b *indexBatch) addLabel(s *converters.Sample) {
-	if class, ok := labelOf(s); ok {
-		i := b.n - 1
-		b.label[i] = class
-		b.labeled[i/8] |= 1 << (i % 8)
-		b.classes++
-	}
+// addLabel enters the class of the last row.
+func (b *indexBatch) addLabel(class int64) {
+	i := b.n - 1
+	b.label[i] = class
+	b.labeled[i/8] |= 1 << (i % 8)
+	b.classes++
 }
 
 // columns returns the rows as arrays, which are valid until reset.

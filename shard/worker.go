@@ -79,6 +79,8 @@ func (k *worker) fill(ctx context.Context, s *Shard, f *atomicfile.File, index *
 	if err != nil {
 		return done, err
 	}
+	p := newPipeline(w, index)
+	defer p.close()
 	progress := &batched{to: k.progress}
 	defer progress.flush()
 	for _, run := range s.Runs {
@@ -96,17 +98,16 @@ func (k *worker) fill(ctx context.Context, s *Shard, f *atomicfile.File, index *
 			if err != nil {
 				return done, k.place(run, sample, err)
 			}
-			at, err := w.Append(rec.Parts...)
-			if err != nil {
-				return done, err
-			}
-			if err := index.add(done.Samples, run.Part, sample, at); err != nil {
+			if err := p.add(run.Part, sample, &rec); err != nil {
 				return done, err
 			}
 			done.Samples++
 			done.Fields += int64(rec.Fields)
-			progress.add(1, at.Size)
+			progress.add(1, rec.Size)
 		}
+	}
+	if err := p.settle(); err != nil {
+		return done, err
 	}
 	if done.Samples < s.Samples {
 		return done, fmt.Errorf("%s: %w: %d of the %d samples indexed for it are left", s.Name, converters.ErrChanged, done.Samples, s.Samples)
