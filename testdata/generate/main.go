@@ -1,5 +1,6 @@
-// Generate writes the WebDataset shards of testdata: drawn pictures of three kinds,
-// their class, and what was drawn as JSON. The same bytes every time.
+// Generate writes the datasets of testdata: WebDataset shards of drawn pictures of three
+// kinds, their class, and what was drawn as JSON; such pictures as a folder and as a CBOR
+// sequence; points as CSV. The same bytes every time.
 //
 //	go run ./testdata/generate testdata
 package main
@@ -37,6 +38,9 @@ func main() {
 		if err != nil {
 			log.Fatal(err)
 		}
+	}
+	if err := writeSources(os.Args[1]); err != nil {
+		log.Fatal(err)
 	}
 }
 
