@@ -1,20 +1,16 @@
 package encode
 
 import (
-	"bufio"
-	"bytes"
-	"encoding/binary"
-	"encoding/json"
-	"io"
-	"os"
-	"os/exec"
+	"fmt"
 	"testing"
+
+	"github.com/ffconvert/ffconvert/internal/python"
 )
 
-// pythonScript answers each request with a line of JSON. A request is its length, a letter
-// that says how to read the record, the record. canon writes what canonSample writes.
+// pythonScript answers each request, a record, with what one of the readers reads. canon
+// writes what canonSample writes.
 const pythonScript = `
-import sys, struct, json, pickle, pickletools
+import struct, pickle, pickletools
 import msgpack, cbor2, numpy
 def canon(x):
     if x is None: return "n"
@@ -37,72 +33,15 @@ readers = {
     "o": lambda b: [op.name for op, _, _ in pickletools.genops(b)],
     "r": lambda b: canon(numpy.frombuffer(b, dtype="<f8").tolist()),
 }
-while True:
-    head = sys.stdin.buffer.read(4)
-    if len(head) < 4:
-        break
-    request = sys.stdin.buffer.read(struct.unpack("<I", head)[0])
+def reply(data):
     try:
-        answer = readers[chr(request[0])](request[1:])
+        return read(data)
     except Exception as e:
-        answer = repr(e)
-    sys.stdout.write(json.dumps(answer) + "\n")
-    sys.stdout.flush()
+        return repr(e)
 `
 
-// A python is one long-running Python process.
-type python struct {
-	t   testing.TB
-	in  io.WriteCloser
-	out *bufio.Reader
-}
-
-// startPython needs Python with msgpack, cbor2 and numpy, as Debian has them. In CI they
-// must be there.
-func startPython(t testing.TB) *python {
+// startPython starts a Python that reads records with the reader of that letter.
+func startPython(t testing.TB, reader byte) *python.Process {
 	t.Helper()
-	path := "/usr/bin/python3"
-	if err := exec.Command(path, "-c", "import msgpack, cbor2, numpy").Run(); err != nil {
-		if os.Getenv("CI") != "" {
-			t.Fatal(err)
-		}
-		t.Skip(err)
-	}
-	cmd := exec.Command(path, "-c", pythonScript)
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		in.Close()
-		if err := cmd.Wait(); err != nil {
-			t.Errorf("python3: %v: %s", err, stderr.Bytes())
-		}
-	})
-	return &python{t, in, bufio.NewReader(out)}
-}
-
-// ask has one record read and decodes the answer.
-func (p *python) ask(how byte, record []byte, answer any) {
-	p.t.Helper()
-	head := append(binary.LittleEndian.AppendUint32(nil, uint32(1+len(record))), how)
-	if _, err := p.in.Write(append(head, record...)); err != nil {
-		p.t.Fatal(err)
-	}
-	line, err := p.out.ReadBytes('\n')
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	if err := json.Unmarshal(line, answer); err != nil {
-		p.t.Fatalf("%.200s: %v", line, err)
-	}
+	return python.Start(t, pythonScript+fmt.Sprintf("read = readers[%q]\n", reader), "msgpack", "cbor2", "numpy")
 }

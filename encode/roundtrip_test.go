@@ -52,14 +52,14 @@ func TestRoundTrip(t *testing.T) {
 	} {
 		t.Run(row.encoding, func(t *testing.T) {
 			t.Parallel()
-			py := startPython(t)
+			py := startPython(t, row.python)
 			r := rand.New(rand.NewPCG(4, uint64(row.python)))
 			enc := newEncoder(t, Options{Encoding: row.encoding})
 			for i := range randomSamples {
 				s := randomSample(r, true)
 				data := encodeBoth(t, enc, s)
 				var got string
-				if py.ask(row.python, data, &got); got != canonSample(s) {
+				if py.Ask(data, &got); got != canonSample(s) {
 					t.Fatalf("sample %d, Python:\ngot  %.2000s\nwant %.2000s", i, got, canonSample(s))
 				}
 				if row.read != nil {
@@ -98,7 +98,7 @@ func describes(t *testing.T, encoding string, data []byte, s *converters.Sample)
 // The values of floats, raw, are what numpy reads.
 func TestRawNumpy(t *testing.T) {
 	t.Parallel()
-	py := startPython(t)
+	py := startPython(t, 'r')
 	r := rand.New(rand.NewPCG(5, 0))
 	enc := newEncoder(t, Options{Encoding: "raw"})
 	for range 50 {
@@ -111,7 +111,7 @@ func TestRawNumpy(t *testing.T) {
 		}
 		data := encodeBoth(t, enc, &converters.Sample{Fields: []converters.Field{{Name: "row", Value: converters.Bytes(packed)}}})
 		var got string
-		if py.ask('r', data, &got); got != canon(row) {
+		if py.Ask(data, &got); got != canon(row) {
 			t.Fatalf("got  %s\nwant %s", got, canon(row))
 		}
 	}
@@ -124,13 +124,13 @@ func TestPickleOpcodes(t *testing.T) {
 		"PROTO", "STOP", "MARK", "NONE", "NEWTRUE", "NEWFALSE", "BININT", "BININT1", "BININT2", "LONG1", "BINFLOAT",
 		"SHORT_BINUNICODE", "BINUNICODE", "SHORT_BINBYTES", "BINBYTES", "EMPTY_LIST", "APPENDS", "EMPTY_DICT", "SETITEMS",
 	}
-	py := startPython(t)
+	py := startPython(t, 'o')
 	r := rand.New(rand.NewPCG(6, 0))
 	enc := newEncoder(t, Options{Encoding: "pickle"})
 	seen := map[string]bool{}
 	for range 100 {
 		var ops []string
-		py.ask('o', encodeBoth(t, enc, randomSample(r, true)), &ops)
+		py.Ask(encodeBoth(t, enc, randomSample(r, true)), &ops)
 		for i, op := range ops {
 			if !slices.Contains(allowed, op) || (op == "STOP") != (i == len(ops)-1) || (op == "PROTO") != (i == 0) {
 				t.Fatalf("opcode %d is %s", i, op)

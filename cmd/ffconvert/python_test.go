@@ -8,21 +8,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-)
 
-// python finds Debian's Python with the modules that tests compare with. In CI it must be
-// there.
-func python(t *testing.T, modules string) string {
-	t.Helper()
-	const debian = "/usr/bin/python3"
-	if out, err := exec.Command(debian, "-c", "import "+modules).CombinedOutput(); err != nil {
-		if os.Getenv("CI") == "" {
-			t.Skip("no python3 with " + modules)
-		}
-		t.Fatalf("%v\n%s", err, out)
-	}
-	return debian
-}
+	"github.com/ffconvert/ffconvert/internal/python"
+)
 
 // pythonReader is the reader of docs/reading.md.
 func pythonReader(t *testing.T) string {
@@ -42,7 +30,7 @@ func pythonReader(t *testing.T) string {
 // sample back as Python's tarfile reads it from the source.
 func TestPythonReader(t *testing.T) {
 	t.Parallel()
-	python, reader := python(t, "tarfile"), pythonReader(t)
+	python3, reader := python.Path(t), pythonReader(t)
 	compare, err := os.ReadFile(filepath.Join("testdata", "python", "compare.py"))
 	if err != nil {
 		t.Fatal(err)
@@ -71,7 +59,7 @@ func TestPythonReader(t *testing.T) {
 			if status := run(append(append(args, row.tars...), out)); status != exitOK {
 				t.Fatalf("ended with %d", status)
 			}
-			cmd := exec.Command(python, append([]string{"-c", reader + string(compare), out}, row.tars...)...)
+			cmd := exec.Command(python3, append([]string{"-c", reader + string(compare), out}, row.tars...)...)
 			var stderr strings.Builder
 			cmd.Stderr = &stderr
 			got, err := cmd.Output()
@@ -86,7 +74,7 @@ func TestPythonReader(t *testing.T) {
 // the source.
 func TestPythonSources(t *testing.T) {
 	t.Parallel()
-	python, reader := python(t, "cbor2, msgpack, numpy"), pythonReader(t)
+	python3, reader := python.Path(t, "cbor2", "msgpack", "numpy"), pythonReader(t)
 	script, err := os.ReadFile(filepath.Join("testdata", "python", "sources.py"))
 	if err != nil {
 		t.Fatal(err)
@@ -94,7 +82,7 @@ func TestPythonSources(t *testing.T) {
 	work := t.TempDir()
 	execute := func(t *testing.T, args ...string) string {
 		t.Helper()
-		cmd := exec.Command(python, append([]string{"-c", reader + string(script)}, args...)...)
+		cmd := exec.Command(python3, append([]string{"-c", reader + string(script)}, args...)...)
 		var stderr strings.Builder
 		cmd.Stderr = &stderr
 		out, err := cmd.Output()

@@ -1,32 +1,18 @@
 package cbor
 
 import (
-	"bufio"
-	"bytes"
-	"encoding/binary"
-	"encoding/json"
-	"io"
 	"math/rand/v2"
-	"os"
-	"os/exec"
 	"slices"
 	"testing"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/internal/python"
 )
-
-// A python is one long-running Python process. It answers each request, bytes, with a
-// line of JSON.
-type python struct {
-	t   testing.TB
-	in  io.WriteCloser
-	out *bufio.Reader
-}
 
 // What a library reads, item by item: where each ends, what it is in the words of
 // build_test.go, and, if it is a map of text, what its key and its fields are.
 const pythonReader = `
-import sys, struct, json, io, re
+import struct, re
 def words(v):
     if v is None or v is undefined: return "null"
     if v is True: return "true"
@@ -56,13 +42,6 @@ def reply(data):
     except Exception as e:
         return {"error": repr(e), "items": items}
     return {"items": items}
-while True:
-    head = sys.stdin.buffer.read(4)
-    if len(head) < 4:
-        break
-    answer = reply(sys.stdin.buffer.read(struct.unpack("<I", head)[0]))
-    sys.stdout.write(json.dumps(answer) + "\n")
-    sys.stdout.flush()
 `
 
 const pythonCBOR = `
@@ -90,56 +69,6 @@ def decode(data):
         raise EOFError("%d of %d bytes" % (u.tell(), len(data)))
 `
 
-// startPython starts Debian's Python, which has the libraries. In CI it must be there.
-func startPython(t testing.TB, library string) *python {
-	t.Helper()
-	const path = "/usr/bin/python3"
-	if err := exec.Command(path, "-c", "import cbor2, msgpack").Run(); err != nil {
-		if os.Getenv("CI") != "" {
-			t.Fatal(err)
-		}
-		t.Skip(err)
-	}
-	cmd := exec.Command(path, "-c", library+pythonReader)
-	cmd.Env = append(os.Environ(), "PYTHONUTF8=1")
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		in.Close()
-		if err := cmd.Wait(); err != nil {
-			t.Errorf("python3: %v: %s", err, stderr.Bytes())
-		}
-	})
-	return &python{t, in, bufio.NewReader(out)}
-}
-
-// ask sends a request and decodes the answer.
-func (p *python) ask(request []byte, answer any) {
-	p.t.Helper()
-	_, err := p.in.Write(append(binary.LittleEndian.AppendUint32(nil, uint32(len(request))), request...))
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	line, err := p.out.ReadBytes('\n')
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	if err := json.Unmarshal(line, answer); err != nil {
-		p.t.Fatalf("%s: %v", line, err)
-	}
-}
-
 // Random sequences: cbor2 and msgpack read the items that we read, the same fields in
 // the same order with the same values, and each item's own bytes are that item.
 func TestAgainstPython(t *testing.T) {
@@ -148,7 +77,7 @@ func TestAgainstPython(t *testing.T) {
 	for name, library := range map[string]string{"cbor2": pythonCBOR, "msgpack": pythonMessagePack} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			py := startPython(t, library)
+			py := python.Start(t, library+pythonReader, name)
 			items, bytes := 0, 0
 			for seed := range uint64(datasets) {
 				g := generator{Rand: rand.New(rand.NewPCG(seed, 1)), pack: name == "msgpack", any: seed%2 == 1}
@@ -161,7 +90,7 @@ func TestAgainstPython(t *testing.T) {
 						Fields []string
 					}
 				}
-				py.ask(data, &answer)
+				py.Ask(data, &answer)
 				if answer.Error != "" {
 					t.Fatalf("seed %d: Python: %s", seed, answer.Error)
 				}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/internal/python"
 )
 
 // A table is a random CSV part and what was meant.
@@ -160,12 +161,13 @@ func inWords(v converters.Value) string {
 // Two hundred random parts are read as Python's csv module and float() read them.
 func TestAgainstPython(t *testing.T) {
 	t.Parallel()
-	py := startPython(t)
+	py := python.Start(t, pythonCSV, "numpy")
 	rnd := rand.New(rand.NewPCG(20, 26))
 	rows, numeric := 0, 0
 	for i := range 200 {
 		tb := randomTable(rnd)
-		answer := py.ask(tb.opts.Delimiter, tb.data)
+		var answer pythonAnswer
+		py.Ask(append([]byte{tb.opts.Delimiter}, tb.data...), &answer)
 		if tb.opts.Header {
 			for c, name := range answer.Rows[0] {
 				if tb.opts.Columns = append(tb.opts.Columns, name); c > 0 {

@@ -2,6 +2,7 @@ package folder
 
 import (
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -14,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/internal/python"
 )
 
 // A pythonRequest is a folder and how to read it, a pythonAnswer what is in it.
@@ -149,7 +151,7 @@ func randomTree(t *testing.T, root string, rnd *rand.Rand) (splits []string) {
 
 func TestAgainstPython(t *testing.T) {
 	t.Parallel()
-	py := startPython(t, pythonFolder)
+	py := python.Start(t, pythonFolder)
 	rnd := rand.New(rand.NewPCG(3, 4))
 	trees, cases, refused, samples := 200, 0, 0, 0
 	for i := range trees {
@@ -168,8 +170,12 @@ func TestAgainstPython(t *testing.T) {
 				rnd.Shuffle(len(splits), func(i, j int) { splits[i], splits[j] = splits[j], splits[i] })
 				r.Splits = splits[:2]
 			}
+			request, err := json.Marshal(r)
+			if err != nil {
+				t.Fatal(err)
+			}
 			var want pythonAnswer
-			py.ask(r, &want)
+			py.Ask(request, &want)
 			got := r.ours(t)
 			cases++
 			samples += len(got.Samples)

@@ -1,18 +1,8 @@
 package folder
 
-import (
-	"bufio"
-	"bytes"
-	"encoding/json"
-	"io"
-	"os"
-	"os/exec"
-	"testing"
-)
-
 // What FORMATS says of folders, by os.walk.
 const pythonFolder = `
-import json, os, re, sys
+import json, os, re
 
 def suffix_of(path, flat, group):
     """Key and field of a file."""
@@ -36,7 +26,9 @@ def walk(top, prefix, o):
         files += [here + n for n in names]
     return files, skipped
 
-def convert(root, o):
+def reply(request):
+    o = json.loads(request)
+    root = o["root"]
     tops = [(os.path.join(root, s), s + "/") for s in o["splits"]] if o["splits"] else [(root, "")]
     classes = sorted({d for top, _ in tops for d in os.listdir(top)
         if os.path.isdir(os.path.join(top, d)) and (o["hidden"] or not d.startswith("."))})
@@ -76,67 +68,4 @@ def convert(root, o):
     if waived:
         counts["key that came back"] = waived
     return {"samples": samples, "skipped": counts, "classes": [] if o["flat"] else classes}
-
-for line in sys.stdin:
-    request = json.loads(line)
-    sys.stdout.write(json.dumps(convert(request["root"], request)) + "\n")
-    sys.stdout.flush()
 `
-
-// A python is one long-running Python process. It answers each line of JSON with another.
-type python struct {
-	t   testing.TB
-	in  io.WriteCloser
-	out *bufio.Reader
-}
-
-func startPython(t testing.TB, script string) *python {
-	t.Helper()
-	const path = "/usr/bin/python3"
-	if _, err := os.Stat(path); err != nil {
-		if os.Getenv("CI") != "" {
-			t.Fatal(err)
-		}
-		t.Skip(err)
-	}
-	cmd := exec.Command(path, "-c", script)
-	cmd.Env = append(os.Environ(), "PYTHONUTF8=1")
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		in.Close()
-		if err := cmd.Wait(); err != nil {
-			t.Errorf("python3: %v: %s", err, stderr.Bytes())
-		}
-	})
-	return &python{t, in, bufio.NewReader(out)}
-}
-
-// ask sends a request and decodes the answer.
-func (p *python) ask(request, answer any) {
-	p.t.Helper()
-	line, err := json.Marshal(request)
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	if _, err := p.in.Write(append(line, '\n')); err != nil {
-		p.t.Fatal(err)
-	}
-	if line, err = p.out.ReadBytes('\n'); err != nil {
-		p.t.Fatal(err)
-	}
-	if err := json.Unmarshal(line, answer); err != nil {
-		p.t.Fatalf("%s: %v", line, err)
-	}
-}

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/ffconvert/ffconvert/internal/python"
 )
 
 // A listing is what a reader makes of the members of a tar.
@@ -98,10 +100,10 @@ func unhex(t testing.TB, v any) string {
 
 // againstPython wants that a tar that we accept has the members and samples that
 // tarfile and webdataset have. It returns how many samples that are, -1 where they differ.
-func againstPython(t testing.TB, py *python, name string, data []byte) int {
+func againstPython(t testing.TB, py *python.Process, name string, data []byte) int {
 	t.Helper()
 	var answer pythonAnswer
-	py.ask(data, &answer)
+	py.Ask(data, &answer)
 	got, err := contents(t, memory(Options{}, data))
 	if err != nil || answer.Error != "" {
 		t.Errorf("%s: error %v, Python's %q", name, err, answer.Error)
@@ -213,7 +215,7 @@ func randomTree(t testing.TB, rnd *rand.Rand, dir string) (names []string) {
 // of webdataset.
 func TestWritersAgainstPython(t *testing.T) {
 	t.Parallel()
-	python3, gnu, bsd := tool(t, "python3"), gnuTarTool(t), tool(t, "bsdtar")
+	python3, gnu, bsd := python.Path(t), gnuTarTool(t), tool(t, "bsdtar")
 	script := `import sys, tarfile, os
 format, out, dir = sys.argv[1:4]
 with tarfile.open(out, "w", format=getattr(tarfile, format)) as t:
@@ -240,7 +242,7 @@ with tarfile.open(out, "w", format=getattr(tarfile, format)) as t:
 	for name, command := range writers {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			py := startPython(t, pythonTar)
+			py := python.Start(t, pythonTar)
 			rnd := rand.New(rand.NewPCG(3, uint64(len(name))))
 			samples := 0
 			for i := range 17 { // 12 writers: 204 datasets
@@ -271,7 +273,7 @@ with tarfile.open(out, "w", format=getattr(tarfile, format)) as t:
 
 // differ compares with Python, unless the random names made a duplicate: that both of
 // us refuse, or, for a key that comes back, we alone.
-func differ(t *testing.T, py *python, name string, data []byte) int {
+func differ(t *testing.T, py *python.Process, name string, data []byte) int {
 	if _, err := listed(t, memory(Options{}, data)); err != nil && strings.Contains(err.Error(), "duplicate") {
 		return 0
 	}

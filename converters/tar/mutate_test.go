@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ffconvert/ffconvert/internal/python"
 )
 
 // A mutation changes one thing in a tar, at the block that begins at off.
@@ -134,7 +136,7 @@ func TestMutated(t *testing.T) {
 	if os.Getenv("FFCONVERT_FAULTS") != "" {
 		cases = 10_000
 	}
-	py, gnu := startPython(t, pythonTar), gnuTarTool(t)
+	py, gnu := python.Start(t, pythonTar), gnuTarTool(t)
 	var seeds [][]byte
 	paths, err := filepath.Glob(testdata + "/tars/*.tar")
 	if err != nil || len(paths) == 0 {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/internal/python"
 )
 
 func TestSplitName(t *testing.T) {
@@ -75,13 +76,12 @@ func randomName(rnd *rand.Rand) string {
 
 func TestNamesAgainstPython(t *testing.T) {
 	t.Parallel()
-	py := startPython(t, pythonNames+`
+	py := python.Start(t, pythonNames+`
 def reply(data):
     name = data.decode("utf-8", "surrogateescape")
     key, suffix = split(name)
     hexed = lambda s: None if s is None else s.encode("utf-8", "surrogateescape").decode("latin-1")
-    return [hexed(key), hexed(suffix and suffix.lower()), meta(name)]
-serve(reply)`)
+    return [hexed(key), hexed(suffix and suffix.lower()), meta(name)]`)
 	rnd := rand.New(rand.NewPCG(1, 2))
 	latin1 := func(b []byte) string {
 		r := make([]rune, len(b))
@@ -93,7 +93,7 @@ serve(reply)`)
 	for range 5000 {
 		name := []byte(randomName(rnd))
 		var want [3]any
-		py.ask(name, &want)
+		py.Ask(name, &want)
 		key, suffix, ok := splitName(name)
 		if ok != (want[0] != nil) || isMetaName(name) != want[2] {
 			t.Fatalf("%q: %q, %q, %t, metadata %t; Python has %q", name, key, suffix, ok, isMetaName(name), want)

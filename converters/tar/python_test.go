@@ -1,11 +1,7 @@
 package tar
 
 import (
-	"bufio"
 	"bytes"
-	"encoding/binary"
-	"encoding/json"
-	"io"
 	"os"
 	"os/exec"
 	"testing"
@@ -37,27 +33,6 @@ func gnuTarTool(t testing.TB) string {
 	}
 	return path
 }
-
-// A python is one long-running Python process. It answers each request, bytes, with a
-// line of JSON.
-type python struct {
-	t   testing.TB
-	in  io.WriteCloser
-	out *bufio.Reader
-}
-
-// The frame of all scripts: reply is defined by each.
-const pythonFrame = `
-import sys, struct, json
-def serve(reply):
-    while True:
-        head = sys.stdin.buffer.read(4)
-        if len(head) < 4:
-            return
-        answer = reply(sys.stdin.buffer.read(struct.unpack("<I", head)[0]))
-        sys.stdout.write(json.dumps(answer) + "\n")
-        sys.stdout.flush()
-`
 
 // What webdataset 1.0.2 makes of a path: base_plus_ext, and the metadata names that
 // its tar_file_iterator passes over.
@@ -99,47 +74,4 @@ def reply(data):
                     "samples": group(archive, members)}
     except Exception as e:
         return {"error": repr(e)}
-serve(reply)
 `
-
-func startPython(t testing.TB, script string) *python {
-	t.Helper()
-	cmd := exec.Command(tool(t, "python3"), "-c", pythonFrame+script)
-	cmd.Env = append(os.Environ(), "PYTHONUTF8=1")
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		in.Close()
-		if err := cmd.Wait(); err != nil {
-			t.Errorf("python3: %v: %s", err, stderr.Bytes())
-		}
-	})
-	return &python{t, in, bufio.NewReader(out)}
-}
-
-// ask sends a request and decodes the answer.
-func (p *python) ask(request []byte, answer any) {
-	p.t.Helper()
-	_, err := p.in.Write(append(binary.LittleEndian.AppendUint32(nil, uint32(len(request))), request...))
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	line, err := p.out.ReadBytes('\n')
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	if err := json.Unmarshal(line, answer); err != nil {
-		p.t.Fatalf("%s: %v", line, err)
-	}
-}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/internal/python"
 )
 
 // A special is a tar of one strange member between a.jpg and b.jpg.
@@ -224,7 +225,7 @@ func TestSpecial(t *testing.T) {
 // What is accepted of these, Python's tarfile reads the same way.
 func TestSpecialAgainstPython(t *testing.T) {
 	t.Parallel()
-	py := startPython(t, pythonTar)
+	py := python.Start(t, pythonTar)
 	for _, c := range specials() {
 		if c.err == nil {
 			againstPython(t, py, c.name, archive(regular("a.jpg", "1"), c.make, regular("b.jpg", "22")))

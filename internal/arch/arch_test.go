@@ -22,6 +22,7 @@ var mayImport = map[string][]string{
 	"record":                   {},
 	"internal/atomicfile":      {},
 	"internal/pickle":          {},
+	"internal/python":          {},
 	"converters/tar":           {"converters"},
 	"converters/folder":        {"converters"},
 	"converters/csv":           {"converters"},

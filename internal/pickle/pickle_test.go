@@ -1,51 +1,13 @@
 package pickle
 
 import (
-	"bytes"
-	"encoding/binary"
 	"fmt"
 	"math"
-	"os"
-	"os/exec"
 	"strings"
 	"testing"
-)
 
-// python runs a script of Python over the records, each behind its length, and returns the
-// lines that it prints.
-func python(t *testing.T, script string, records ...[]byte) []string {
-	t.Helper()
-	const path = "/usr/bin/python3"
-	if _, err := os.Stat(path); err != nil {
-		if os.Getenv("CI") != "" {
-			t.Fatal(err)
-		}
-		t.Skip(err)
-	}
-	var in bytes.Buffer
-	for _, r := range records {
-		in.Write(binary.LittleEndian.AppendUint32(nil, uint32(len(r))))
-		in.Write(r)
-	}
-	cmd := exec.Command(path, "-c", `
-import sys, struct, pickle, pickletools
-def records():
-    while True:
-        head = sys.stdin.buffer.read(4)
-        if not head:
-            return
-        yield sys.stdin.buffer.read(struct.unpack("<I", head)[0])
-`+script)
-	cmd.Env = append(os.Environ(), "PYTHONUTF8=1")
-	cmd.Stdin = &in
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("%v: %s", err, stderr.Bytes())
-	}
-	return strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
-}
+	"github.com/ffconvert/ffconvert/internal/python"
+)
 
 // one is the pickle of what b pushes.
 func one(b []byte) []byte { return append(append(Begin(nil), b...), Stop) }
@@ -93,19 +55,17 @@ func TestLoads(t *testing.T) {
 	add(append(AppendText(AppendText(nil, "collections"), "OrderedDict"), StackGlobal, EmptyTuple, Reduce, Memoize), "OrderedDict()")
 	add(append([]byte{Frame, 1, 0, 0, 0, 0, 0, 0, 0}, None), "None")
 
-	got := python(t, `
-import io
-for b in records():
-    f = io.BytesIO(b)
-    print(repr(pickle.load(f)))
+	py := python.Start(t, `
+import io, pickle
+def reply(request):
+    f = io.BytesIO(request)
+    text = repr(pickle.load(f))
     assert not f.read()
-`, records...)
-	if len(got) != len(want) {
-		t.Fatalf("%d of %d were loaded", len(got), len(want))
-	}
+    return text`)
 	for i := range want {
-		if got[i] != want[i] {
-			t.Errorf("%.100x: loaded as %.100s, want %.100s", records[i], got[i], want[i])
+		var got string
+		if py.Ask(records[i], &got); got != want[i] {
+			t.Errorf("%.100x: loaded as %.100s, want %.100s", records[i], got, want[i])
 		}
 	}
 }
@@ -122,21 +82,21 @@ func TestOpcodes(t *testing.T) {
 		"SETITEMS": SetItems, "EMPTY_TUPLE": EmptyTuple, "GLOBAL": Global, "STACK_GLOBAL": StackGlobal, "REDUCE": Reduce,
 		"MEMOIZE": Memoize, "BINPUT": BinPut, "LONG_BINPUT": LongBinPut, "BINGET": BinGet, "LONG_BINGET": LongBinGet,
 	}
+	var all []struct {
+		Name  string
+		Code  byte
+		Proto int
+	}
+	python.Start(t, `
+import pickletools
+def reply(_):
+    return [{"Name": op.name, "Code": ord(op.code), "Proto": op.proto} for op in pickletools.opcodes]`).Ask(nil, &all)
 	got := map[string]bool{}
-	for _, line := range python(t, `
-for op in pickletools.opcodes:
-    print(op.name, ord(op.code), op.proto)
-`) {
-		var name string
-		var code byte
-		var proto int
-		if _, err := fmt.Sscan(line, &name, &code, &proto); err != nil {
-			t.Fatal(err)
-		}
-		want, ok := ops[name]
-		got[name] = true
-		if ok && (code != want || proto > 4) {
-			t.Errorf("%s is 0x%02x, protocol %d; here it is 0x%02x", name, code, proto, want)
+	for _, op := range all {
+		want, ok := ops[op.Name]
+		got[op.Name] = true
+		if ok && (op.Code != want || op.Proto > 4) {
+			t.Errorf("%s is 0x%02x, protocol %d; here it is 0x%02x", op.Name, op.Code, op.Proto, want)
 		}
 	}
 	for name := range ops {

@@ -1,22 +1,18 @@
 package pickle
 
 import (
-	"bufio"
-	"bytes"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
-	"io"
-	"os"
-	"os/exec"
 	"reflect"
 	"testing"
+
+	"github.com/ffconvert/ffconvert/internal/python"
 )
 
 // The process answers "dump SEED PROTOCOL" with a pickle of a random tree and the tree,
-// and "load HEX" with the tree that a pickle is, after a look at its types.
+// and "load PICKLE" with the tree that a pickle is, after a look at its types.
 const pythonScript = `
-import collections, json, pickle, random, sys
+import collections, pickle, random
 
 def name(r):
     kind = r.randrange(8)
@@ -42,69 +38,19 @@ def plain(d, cls):
         out.append([k, plain(v, cls) if isinstance(v, dict) else str(int(v))])
     return out
 
-for line in sys.stdin:
-    words = line.split()
-    if words[0] == "dump":
-        r = random.Random(int(words[1]))
-        cls = r.choice([dict, collections.OrderedDict])
-        d = tree(r, 0, cls)
-        print(json.dumps({"pickle": pickle.dumps(d, int(words[2])).hex(), "tree": plain(d, cls)}))
-    else:
-        print(json.dumps({"tree": plain(pickle.loads(bytes.fromhex(words[1])), collections.OrderedDict)}))
-    sys.stdout.flush()
+def reply(request):
+    if request.startswith(b"load "):
+        return {"tree": plain(pickle.loads(request[5:]), collections.OrderedDict)}
+    seed, protocol = map(int, request.split()[1:])
+    r = random.Random(seed)
+    cls = r.choice([dict, collections.OrderedDict])
+    d = tree(r, 0, cls)
+    return {"pickle": pickle.dumps(d, protocol).hex(), "tree": plain(d, cls)}
 `
 
 type answer struct {
 	Pickle string
 	Tree   []any
-}
-
-// startPython returns a function that asks one long-running Python.
-func startPython(t *testing.T) func(format string, args ...any) answer {
-	t.Helper()
-	const python = "/usr/bin/python3"
-	if _, err := os.Stat(python); err != nil {
-		if os.Getenv("CI") != "" {
-			t.Fatal(err)
-		}
-		t.Skip(err)
-	}
-	cmd := exec.Command(python, "-c", pythonScript)
-	cmd.Env = append(os.Environ(), "PYTHONUTF8=1")
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		in.Close()
-		if err := cmd.Wait(); err != nil {
-			t.Errorf("python3: %v: %s", err, stderr.Bytes())
-		}
-	})
-	lines := bufio.NewReader(out)
-	return func(format string, args ...any) (a answer) {
-		t.Helper()
-		if _, err := io.WriteString(in, fmt.Sprintf(format, args...)+"\n"); err != nil {
-			t.Fatal(err)
-		}
-		line, err := lines.ReadBytes('\n')
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := json.Unmarshal(line, &a); err != nil {
-			t.Fatal(err)
-		}
-		return a
-	}
 }
 
 // plain is what the script makes of a dict.
@@ -123,11 +69,12 @@ func plain(d *Dict) []any {
 // Trees as CPython pickles them, and as it loads what AppendDict makes of them.
 func TestPythonDicts(t *testing.T) {
 	t.Parallel()
-	ask := startPython(t)
+	py := python.Start(t, pythonScript)
 	var size int
 	for seed := range 200 {
 		protocol := 2 + seed%4
-		want := ask("dump %d %d", seed, protocol)
+		var want, back answer
+		py.Ask(fmt.Appendf(nil, "dump %d %d", seed, protocol), &want)
 		data, err := hex.DecodeString(want.Pickle)
 		if err != nil {
 			t.Fatal(err)
@@ -140,7 +87,7 @@ func TestPythonDicts(t *testing.T) {
 			t.Fatalf("seed %d, protocol %d: another tree", seed, protocol)
 		}
 		ours := AppendDict(nil, got)
-		if back := ask("load %x", ours); !reflect.DeepEqual(back.Tree, want.Tree) {
+		if py.Ask(append([]byte("load "), ours...), &back); !reflect.DeepEqual(back.Tree, want.Tree) {
 			t.Fatalf("seed %d: Python loads another tree", seed)
 		}
 		size += len(data)
