@@ -118,14 +118,14 @@ func createIndex(root *os.Root, shard string, shape indexShape) (*indexFile, err
 }
 
 // add enters the sample that was written at e.
-func (x *indexFile) add(ordinal int64, row *entry, e record.Extent) error {
+func (x *indexFile) add(ordinal int64, row *entry, key string, e record.Extent) error {
 	b, i := &x.rows, x.rows.n
 	b.n++
 	if x.shape.keys {
-		b.addKey(row.key)
+		b.addKey(key)
 	}
 	b.ordinal[i], b.offset[i], b.length[i], b.crc[i] = ordinal, e.Off, e.Size, e.CRC
-	b.source[i], b.sourceOffset[i] = int32(row.part), row.off
+	b.source[i], b.sourceOffset[i] = row.part, row.off
 	if row.labels {
 		b.addLabel(row.label)
 	}

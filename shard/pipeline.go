@@ -17,12 +17,11 @@ const (
 	batches     = 3
 )
 
-// An entry is what an index keeps of a sample.
+// An entry is what an index keeps of a sample beside its key.
 type entry struct {
-	key    string
-	part   int
 	off    int64 // in its part
 	label  int64
+	part   int32
 	labels bool // it has a label
 }
 
@@ -50,6 +49,7 @@ type batch struct {
 	data []byte
 	ends []int
 	rows []entry
+	keys []string // none where the index has none
 }
 
 func newPipeline(w *record.Writer, index *indexFile) *pipeline {
@@ -70,7 +70,11 @@ func (p *pipeline) run() {
 			if p.err.Load() != nil {
 				break
 			}
-			if err := p.append(&b.rows[i], b.data[from:end]); err != nil {
+			key := ""
+			if b.keys != nil {
+				key = b.keys[i]
+			}
+			if err := p.append(&b.rows[i], key, b.data[from:end]); err != nil {
 				p.err.Store(&err)
 			}
 			from = end
@@ -79,18 +83,18 @@ func (p *pipeline) run() {
 	}
 }
 
-func (p *pipeline) append(row *entry, parts ...[]byte) error {
+func (p *pipeline) append(row *entry, key string, parts ...[]byte) error {
 	at, err := p.writer.Append(parts...)
 	if err != nil {
 		return err
 	}
 	p.samples++
-	return p.index.add(p.samples-1, row, at)
+	return p.index.add(p.samples-1, row, key, at)
 }
 
 // add appends a record, or will. An error may be that of a record before.
 func (p *pipeline) add(part int, s *converters.Sample, rec *encode.Record) error {
-	row := entry{key: s.Key, part: part, off: s.Off}
+	row := entry{part: int32(part), off: s.Off}
 	if p.index.shape.labels {
 		row.label, row.labels = labelOf(s)
 	}
@@ -98,13 +102,16 @@ func (p *pipeline) add(part int, s *converters.Sample, rec *encode.Record) error
 		if err := p.settle(); err != nil {
 			return err
 		}
-		return p.append(&row, rec.Parts...)
+		return p.append(&row, s.Key, rec.Parts...)
 	}
 	b := p.batch
 	for _, part := range rec.Parts {
 		b.data = append(b.data, part...)
 	}
 	b.ends, b.rows = append(b.ends, len(b.data)), append(b.rows, row)
+	if p.index.shape.keys {
+		b.keys = append(b.keys, s.Key)
+	}
 	if len(b.rows) < batchRows && len(b.data) < batchBytes {
 		return nil
 	}
@@ -126,7 +133,7 @@ func (p *pipeline) flush() error {
 // take waits for a batch to come back.
 func (p *pipeline) take() {
 	b := <-p.back
-	b.data, b.ends, b.rows = b.data[:0], b.ends[:0], b.rows[:0]
+	b.data, b.ends, b.rows, b.keys = b.data[:0], b.ends[:0], b.rows[:0], b.keys[:0]
 	p.out--
 	p.spare = append(p.spare, b)
 }
