@@ -65,22 +65,27 @@ func newPipeline(w *record.Writer, index *indexFile) *pipeline {
 func (p *pipeline) run() {
 	defer close(p.back)
 	for b := range p.full {
-		from := 0
-		for i, end := range b.ends {
-			if p.err.Load() != nil {
-				break
-			}
-			key := ""
-			if b.keys != nil {
-				key = b.keys[i]
-			}
-			if err := p.append(&b.rows[i], key, b.data[from:end]); err != nil {
+		if p.failed() == nil {
+			if err := p.appendAll(b); err != nil {
 				p.err.Store(&err)
 			}
-			from = end
 		}
 		p.back <- b
 	}
+}
+
+func (p *pipeline) appendAll(b *batch) error {
+	from, key := 0, ""
+	for i, end := range b.ends {
+		if b.keys != nil {
+			key = b.keys[i]
+		}
+		if err := p.append(&b.rows[i], key, b.data[from:end]); err != nil {
+			return err
+		}
+		from = end
+	}
+	return nil
 }
 
 func (p *pipeline) append(row *entry, key string, parts ...[]byte) error {
