@@ -3,7 +3,6 @@ package record
 import (
 	"errors"
 	"fmt"
-	"hash/crc32"
 )
 
 // A Scanner checks one whole shard that is handed to it as consecutive blocks, in file order and
@@ -54,7 +53,7 @@ func (s *Scanner) Write(block []byte) (int, error) {
 	}
 	for len(p) > 0 {
 		k := min(int64(len(p)), s.left)
-		s.crc = crc32.Update(s.crc, crc32.IEEETable, p[:k])
+		s.crc = updateCRC(s.crc, p[:k])
 		s.left -= k
 		s.pos += k
 		p = p[k:]

@@ -86,7 +86,7 @@ func (w *Writer) Append(parts ...[]byte) (Extent, error) {
 			return Extent{}, w.fail(fmt.Errorf("append sample %d: file %w", w.offs.n, ErrTooLarge))
 		}
 		e.Size += int64(len(p))
-		e.CRC = crc32.Update(e.CRC, crc32.IEEETable, p)
+		e.CRC = updateCRC(e.CRC, p)
 		w.put(p)
 	}
 	if w.err != nil {

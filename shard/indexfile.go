@@ -1,9 +1,6 @@
 package shard
 
 import (
-	"bufio"
-	"errors"
-	"io"
 	"os"
 	"strconv"
 	"strings"
@@ -64,32 +61,11 @@ func (p *Plan) indexShape() indexShape {
 type indexFile struct {
 	name   string
 	file   *atomicfile.File
-	spool  *spool
-	buf    *bufio.Writer
+	stream *stream
 	out    *ipc.FileWriter
 	schema *arrow.Schema
 	shape  indexShape
 	rows   indexBatch
-}
-
-// A counted writer says how much went through it, which is all the seeking that an Arrow
-// writer does.
-type counted struct {
-	w   io.Writer
-	off int64
-}
-
-func (c *counted) Write(p []byte) (int, error) {
-	n, err := c.w.Write(p)
-	c.off += int64(n)
-	return n, err
-}
-
-func (c *counted) Seek(off int64, whence int) (int64, error) {
-	if off != 0 || whence != io.SeekCurrent {
-		return 0, errors.ErrUnsupported
-	}
-	return c.off, nil
 }
 
 func createIndex(root *os.Root, shard string, shape indexShape) (*indexFile, error) {
@@ -106,15 +82,14 @@ func createIndex(root *os.Root, shard string, shape indexShape) (*indexFile, err
 		columns = append(columns[:len(columns):len(columns)], labelColumn)
 	}
 	schema := arrow.NewSchema(columns, nil)
-	spool := newSpool(newWriteBehind(f.File))
-	buf := bufio.NewWriterSize(io.NewOffsetWriter(spool, 0), spoolBlock)
-	out, err := ipc.NewFileWriter(&counted{w: buf}, ipc.WithSchema(schema))
+	stream := newStream(newWriteBehind(f.File))
+	out, err := ipc.NewFileWriter(stream, ipc.WithSchema(schema))
 	if err != nil {
-		spool.close()
+		stream.close()
 		f.Discard()
 		return nil, err
 	}
-	return &indexFile{name: name, file: f, spool: spool, buf: buf, out: out, schema: schema, shape: shape}, nil
+	return &indexFile{name: name, file: f, stream: stream, out: out, schema: schema, shape: shape}, nil
 }
 
 // add enters the sample that was written at e.
@@ -158,17 +133,14 @@ func (x *indexFile) sync() error {
 	if err := x.out.Close(); err != nil {
 		return err
 	}
-	if err := x.buf.Flush(); err != nil {
-		return err
-	}
-	if err := x.spool.close(); err != nil {
+	if err := x.stream.close(); err != nil {
 		return err
 	}
 	return x.file.Sync()
 }
 
 func (x *indexFile) discard() {
-	x.spool.close()
+	x.stream.close()
 	x.file.Discard()
 }
 

