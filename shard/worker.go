@@ -113,7 +113,10 @@ func (k *worker) fill(ctx context.Context, s *Shard, f *atomicfile.File, index *
 		return done, fmt.Errorf("%s: %w: %d of the %d samples indexed for it are left", s.Name, converters.ErrChanged, done.Samples, s.Samples)
 	}
 	sum, err := w.Close()
-	if err := errors.Join(err, spool.close()); err != nil {
+	if late := spool.close(); err == nil {
+		err = late
+	}
+	if err != nil {
 		return done, err
 	}
 	if sum.Size != s.Bytes {

@@ -27,6 +27,7 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: filepath.Join("testdata", "script"),
 		Setup: func(env *testscript.Env) error {
+			env.Setenv("GORACE", "atexit_sleep_ms=0") // else each command waits a second at its end
 			env.Setenv("DATA", data)
 			env.Setenv("EXAMPLES", filepath.Join(filepath.Dir(data), "examples"))
 			return nil
