@@ -12,8 +12,8 @@ import (
 // rows or bytes; each pipeline has batches of them.
 const (
 	smallRecord = 4 << 10
-	batchRows   = 2048
-	batchBytes  = 128 << 10
+	batchRows   = 8192
+	batchBytes  = 256 << 10
 	batches     = 3
 )
 

@@ -13,8 +13,11 @@ type stream struct {
 	off   int64 // in the file, of buf
 }
 
+// streamBlock is the size in bytes of a write of a stream. Each worker has three of them.
+const streamBlock = 256 << 10
+
 func newStream(w io.WriterAt) *stream {
-	return &stream{spool: newSpool(w), buf: make([]byte, 0, spoolBlock)}
+	return &stream{spool: newSpool(w), buf: make([]byte, 0, streamBlock)}
 }
 
 // Write takes p. An error may be that of a write before.
