@@ -30,14 +30,14 @@ const (
 func TestFolder(t *testing.T) {
 	set := setOf(t, files)
 	copied(t, "folder of files of 100 KB", set, durableTree, "folder")
-	used(t, "folder", set)
+	used(t, "folder", set, int64(len(filesUnder(t, set))))
 }
 
 // TestItems converts CBOR byte strings of 100 KB.
 func TestItems(t *testing.T) {
 	set := setOf(t, strings100)
 	copied(t, "CBOR byte strings of 100 KB", set, durableCopy, "cbor")
-	used(t, "cbor", set)
+	used(t, "cbor", set, 10*(volume*1_000/(2<<30)))
 }
 
 // copied measures a durable conversion against a durable copy.
@@ -53,15 +53,17 @@ func copied(t *testing.T, what, set string, copy contender, format string) {
 	report(t, row{"the same with verification", s[2].over(s[0]).String(), "", rate(size, s[2]), ""})
 }
 
-// used watches the memory of a conversion.
-func used(t *testing.T, format, set string) {
+// used watches the memory of a conversion of so many samples. The plan is apart from the
+// limit: 16 bytes a sample, and as much again until the garbage collector looks.
+func used(t *testing.T, format, set string, samples int64) {
 	t.Helper()
 	out := filepath.Join(work, "out")
 	p := watch(t, format, set, out, "--progress", "none", "--jobs", "2")
 	settle(t, out)
-	report(t, row{"memory of " + format + ", --jobs 2", mib(p.anon), "≤ " + mib(mostMemory), "with file pages " + mib(p.peak), ""})
-	if p.anon > mostMemory {
-		t.Errorf("%s took %s; want %s at the most", format, mib(p.anon), mib(mostMemory))
+	limit := mostMemory + 32*samples
+	report(t, row{fmt.Sprintf("memory of %s, %d samples, --jobs 2", format, samples), mib(p.anon), "≤ " + mib(limit), "with file pages " + mib(p.peak), ""})
+	if p.anon > limit {
+		t.Errorf("%s took %s; want %s at the most", format, mib(p.anon), mib(limit))
 	}
 }
 
@@ -82,7 +84,7 @@ func TestPairs(t *testing.T) {
 		t.Errorf("Arrow's reader takes %v times as long; want %d at the least", times, leastOfArrow)
 	}
 	report(t, row{"Arrow's CSV reader ÷ the whole conversion", s[3].over(s[0]).String(), "", rate(size, s[0]), rate(size, s[3])})
-	used(t, "csv", set)
+	used(t, "csv", set, pairRows())
 }
 
 // reads is a contender that reads all parts of a set, one after another, in this process.
@@ -155,7 +157,7 @@ func TestMillionFiles(t *testing.T) {
 		makeEmptyFiles(t, dir, dirs, 1_000_000)
 		p := watch(t, "folder", dir, filepath.Join(work, "none"), "--dry-run", "--progress", "none", "--encode", "msgpack")
 		settle(t, dir)
-		report(t, row{fmt.Sprintf("memory to plan 1,000,000 files in %d directories", dirs), mib(p.anon), "≤ " + mib(planMemory), fmt.Sprintf("%.1f s", p.seconds), ""})
+		report(t, row{fmt.Sprintf("memory to plan a million files, %d a directory", 1_000_000/dirs), mib(p.anon), "≤ " + mib(planMemory), fmt.Sprintf("%.1f s", p.seconds), ""})
 		if p.anon > planMemory {
 			t.Errorf("planning a million files in %d directories took %s; want %s at the most", dirs, mib(p.anon), mib(planMemory))
 		}
