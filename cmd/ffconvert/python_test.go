@@ -91,7 +91,7 @@ func TestPythonSources(t *testing.T) {
 		}
 		return strings.TrimSpace(string(out))
 	}
-	for _, kind := range []string{"folder", "csv", "typed", "cbor", "msgpack"} {
+	for _, kind := range []string{"folder", "csv", "typed", "cbor", "msgpack", "tar"} {
 		execute(t, "make", kind, filepath.Join(work, kind))
 	}
 	for _, row := range []struct {
@@ -103,6 +103,9 @@ func TestPythonSources(t *testing.T) {
 		{"folder", "cbor", []string{"folder", "--encode", "cbor"}, "200"},
 		{"folder", "pickle", []string{"folder", "--encode", "pickle"}, "200"},
 		{"csv", "floats", []string{"csv"}, ""},
+		{"tar", "msgpack", []string{"tar", "--decode"}, "180"},
+		{"tar", "cbor", []string{"tar", "--decode", "--encode", "cbor"}, "180"},
+		{"tar", "pickle", []string{"tar", "--decode", "--encode", "pickle"}, "180"},
 		{"typed", "msgpack", []string{"csv", "--header"}, "150"},
 		{"typed", "cbor", []string{"csv", "--header", "--encode", "cbor"}, "150"},
 		{"typed", "pickle", []string{"csv", "--header", "--encode", "pickle"}, "150"},
