@@ -38,7 +38,7 @@ func TestPartOpen(t *testing.T) {
 			if err := row.change(&p); err != nil {
 				t.Fatal(err)
 			}
-			f, err := p.Open()
+			f, err := p.OpenFor(SequentialAccess)
 			if !errors.Is(err, row.want) {
 				t.Errorf("error %v, want %v", err, row.want)
 			}

@@ -54,7 +54,7 @@ func (f countedFile) Close() error {
 // counted makes a source count.
 func counted(s *Source) (*Source, *usage) {
 	use, open := new(usage), s.open
-	s.open = func(p converters.Part, how access) (file, error) {
+	s.open = func(p converters.Part, how converters.Access) (file, error) {
 		f, err := open(p, how)
 		if err != nil {
 			return nil, err
@@ -72,7 +72,7 @@ func (memoryFile) Close() error { return nil }
 // memory is a source of one part that is in memory.
 func memory(opts Options, data []byte) *Source {
 	s := Open([]converters.Part{{Name: "part.cbor", Path: "part.cbor", Size: int64(len(data))}}, opts)
-	s.open = func(converters.Part, access) (file, error) { return memoryFile{bytes.NewReader(data)}, nil }
+	s.open = func(converters.Part, converters.Access) (file, error) { return memoryFile{bytes.NewReader(data)}, nil }
 	return s
 }
 

@@ -89,7 +89,7 @@ type Source struct {
 	parts   []converters.Part
 	opts    Options
 	forms   *forms
-	open    func(converters.Part, access) (file, error)
+	open    func(converters.Part, converters.Access) (file, error)
 	readers sync.Pool // of *scanner
 }
 
@@ -134,11 +134,10 @@ func (s *Source) Describe() converters.Description {
 	return converters.Description{Encoding: "raw"}
 }
 
-func openPart(p converters.Part, how access) (file, error) {
-	f, err := p.Open()
+func openPart(p converters.Part, how converters.Access) (file, error) {
+	f, err := p.OpenFor(how)
 	if err != nil {
 		return nil, err
 	}
-	advise(f, how)
 	return f, nil
 }

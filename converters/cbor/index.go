@@ -21,7 +21,7 @@ func (s *Source) Index(ctx context.Context, p int) iter.Seq2[converters.Span, er
 }
 
 func (s *Source) index(ctx context.Context, p converters.Part, yield func(converters.Span, error) bool) error {
-	f, err := s.open(p, plain)
+	f, err := s.open(p, converters.AnyAccess)
 	if err != nil {
 		return err
 	}
@@ -75,9 +75,9 @@ func (s *Source) Read(ctx context.Context, run converters.Run) iter.Seq2[*conver
 
 func (s *Source) read(ctx context.Context, run converters.Run, sc *scanner, yield func(*converters.Sample, error) bool) error {
 	p := s.parts[run.Part]
-	how := sweep
+	how := converters.SequentialAccess
 	if run.Count == 1 {
-		how = hops // the kernel must not read ahead of what may be a random choice
+		how = converters.RandomAccess // the kernel must not read ahead of what may be a random choice
 	}
 	f, err := s.open(p, how)
 	if err != nil {

@@ -199,7 +199,9 @@ func TestReadShrinking(t *testing.T) {
 	for _, items := range []bool{false, true} {
 		for n := 0; n < len(data); n += 19_997 {
 			src := memory(Options{Items: items}, data)
-			src.open = func(converters.Part, access) (file, error) { return memoryFile{bytes.NewReader(data[:n])}, nil }
+			src.open = func(converters.Part, converters.Access) (file, error) {
+				return memoryFile{bytes.NewReader(data[:n])}, nil
+			}
 			if got, err := count(t, src); err == nil {
 				t.Errorf("at %d bytes: %d samples", n, got)
 			}
@@ -228,7 +230,7 @@ func TestReadFaults(t *testing.T) {
 		for k := 0; ; k++ {
 			src := memory(Options{Items: items}, data)
 			left, open := k, src.open
-			src.open = func(p converters.Part, how access) (file, error) {
+			src.open = func(p converters.Part, how converters.Access) (file, error) {
 				f, err := open(p, how)
 				return faulty{f, &left}, err
 			}

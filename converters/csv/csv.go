@@ -176,7 +176,7 @@ func (s *Source) Describe() converters.Description {
 }
 
 func openPart(p converters.Part) (file, error) {
-	f, err := p.Open()
+	f, err := p.OpenFor(converters.SequentialAccess)
 	if err != nil {
 		return nil, err
 	}

@@ -100,7 +100,7 @@ func (f countedFile) Close() error {
 // counted makes a source count.
 func counted(s *Source) (*Source, *usage) {
 	use, open := new(usage), s.open
-	s.open = func(p converters.Part, how access) (file, error) {
+	s.open = func(p converters.Part, how converters.Access) (file, error) {
 		f, err := open(p, how)
 		if err != nil {
 			return nil, err
@@ -122,7 +122,7 @@ func memory(opts Options, tars ...[]byte) *Source {
 		parts[i] = converters.Part{Name: fmt.Sprintf("part-%d.tar", i), Path: fmt.Sprint(i), Size: int64(len(b))}
 	}
 	s := Open(parts, opts)
-	s.open = func(p converters.Part, _ access) (file, error) {
+	s.open = func(p converters.Part, _ converters.Access) (file, error) {
 		for i := range parts {
 			if parts[i].Path == p.Path {
 				return memoryFile{bytes.NewReader(tars[i])}, nil

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/internal/python"
 )
 
@@ -35,7 +36,7 @@ func (l *listing) add(typ byte, size int64, name string) {
 func ours(t testing.TB, data []byte) (l listing) {
 	t.Helper()
 	s := memory(Options{}, data)
-	f, err := s.open(s.parts[0], hops)
+	f, err := s.open(s.parts[0], converters.RandomAccess)
 	if err != nil {
 		t.Fatal(err)
 	}

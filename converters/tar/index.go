@@ -24,7 +24,7 @@ func (s *Source) Index(ctx context.Context, p int) iter.Seq2[converters.Span, er
 }
 
 func (s *Source) index(ctx context.Context, p converters.Part, yield func(converters.Span, error) bool) error {
-	f, err := s.open(p, hops)
+	f, err := s.open(p, converters.RandomAccess)
 	if err != nil {
 		return err
 	}

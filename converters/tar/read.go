@@ -37,9 +37,9 @@ func (s *Source) Read(ctx context.Context, run converters.Run) iter.Seq2[*conver
 
 func (s *Source) read(ctx context.Context, run converters.Run, r *reader, yield func(*converters.Sample, error) bool) error {
 	p := s.parts[run.Part]
-	how := sweep
+	how := converters.SequentialAccess
 	if run.Count == 1 {
-		how = hops // the kernel must not read ahead of what may be a random choice
+		how = converters.RandomAccess // the kernel must not read ahead of what may be a random choice
 	}
 	f, err := s.open(p, how)
 	if err != nil {

@@ -116,7 +116,7 @@ func TestKeys(t *testing.T) {
 	t.Parallel()
 	data := archive(regular("a.x", ""), regular("b.x", ""))
 	s := memory(Options{}, data)
-	f, err := s.open(s.parts[0], hops)
+	f, err := s.open(s.parts[0], converters.RandomAccess)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -68,7 +68,7 @@ type Options struct {
 type Source struct {
 	parts   []converters.Part
 	opts    Options
-	open    func(converters.Part, access) (file, error)
+	open    func(converters.Part, converters.Access) (file, error)
 	readers sync.Pool // of *reader
 }
 
@@ -93,11 +93,10 @@ func Open(parts []converters.Part, opts Options) *Source {
 // Parts lists the tars in dataset order.
 func (s *Source) Parts() []converters.Part { return s.parts }
 
-func openPart(p converters.Part, how access) (file, error) {
-	f, err := p.Open()
+func openPart(p converters.Part, how converters.Access) (file, error) {
+	f, err := p.OpenFor(how)
 	if err != nil {
 		return nil, err
 	}
-	advise(f, how)
 	return f, nil
 }

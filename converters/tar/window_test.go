@@ -147,7 +147,9 @@ func TestReadShrinking(t *testing.T) {
 	data := archive(regular("a.x", strings.Repeat("x", 200_000)), regular("b.x", "1"))
 	for n := 0; n < len(data); n += 4999 {
 		src := memory(Options{}, data)
-		src.open = func(converters.Part, access) (file, error) { return memoryFile{bytes.NewReader(data[:n])}, nil }
+		src.open = func(converters.Part, converters.Access) (file, error) {
+			return memoryFile{bytes.NewReader(data[:n])}, nil
+		}
 		if got, err := contents(t, src); err == nil {
 			t.Errorf("at %d bytes: %d samples", n, len(got))
 		}
@@ -174,7 +176,7 @@ func TestReadFaults(t *testing.T) {
 	for k := 0; ; k++ {
 		src := memory(Options{}, data)
 		left, open := k, src.open
-		src.open = func(p converters.Part, how access) (file, error) {
+		src.open = func(p converters.Part, how converters.Access) (file, error) {
 			f, err := open(p, how)
 			return faulty{f, &left}, err
 		}

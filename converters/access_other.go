@@ -1,0 +1,7 @@
+//go:build !linux
+
+package converters
+
+import "os"
+
+func advise(*os.File, Access) {}
