@@ -155,6 +155,20 @@ type Meta struct {
 	ClassToIdx map[string]int `json:"class_to_idx,omitempty"` // the classes by name, as torchvision has them
 }
 
+// ReadMeta reads the meta.json of a dataset.
+func ReadMeta(dir string) (*Meta, error) {
+	f, err := os.Open(filepath.Join(dir, metaName))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var m Meta
+	if err := json.NewDecoder(io.LimitReader(f, maxManifest)).Decode(&m); err != nil {
+		return nil, fmt.Errorf("%s: %w: %w", f.Name(), ErrManifest, err)
+	}
+	return &m, nil
+}
+
 func newMeta(plan *Plan) Meta {
 	a := plan.Account()
 	m := Meta{Fields: a.Seen, Description: plan.Dataset}

@@ -14,6 +14,7 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
+	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/record"
 	"github.com/ffconvert/ffconvert/shard"
@@ -30,7 +31,7 @@ func newInspectCommand() *cobra.Command {
 		Use:   "inspect OUT|FILE",
 		Short: "Say what a dataset or a shard holds",
 		Long: `Say what a dataset or a single shard holds: counts, the distribution of record sizes, the
-encoding, and the first keys. Headers are checked, samples are not: that is what verify does.
+encoding, classes or columns, and the first keys. Headers are checked, samples are not: that is what verify does.
 
 ` + exitStatus,
 		Example: `  ffconvert inspect out/
@@ -48,19 +49,20 @@ encoding, and the first keys. Headers are checked, samples are not: that is what
 
 // An inspection is what inspect prints.
 type inspection struct {
-	Path     string           `json:"path"`
-	Tool     string           `json:"tool,omitempty"`
-	Source   string           `json:"source,omitempty"`
-	Encoding string           `json:"encoding,omitempty"`
-	Fields   []string         `json:"fields,omitempty"` // of the first sample
-	Shards   int              `json:"shards"`
-	Samples  int              `json:"samples"`
-	Bytes    int64            `json:"bytes"`
-	Shard    spread           `json:"shard_bytes"`
-	Record   spread           `json:"record_bytes"`
-	Verified *bool            `json:"verified,omitempty"`
-	Skipped  map[string]int64 `json:"skipped,omitempty"`
-	Keys     []string         `json:"first_keys"`
+	Path     string   `json:"path"`
+	Tool     string   `json:"tool,omitempty"`
+	Source   string   `json:"source,omitempty"`
+	Encoding string   `json:"encoding,omitempty"`
+	Fields   []string `json:"fields,omitempty"` // of the first sample
+	Shards   int      `json:"shards"`
+	Samples  int      `json:"samples"`
+	Bytes    int64    `json:"bytes"`
+	Shard    spread   `json:"shard_bytes"`
+	Record   spread   `json:"record_bytes"`
+	Verified *bool    `json:"verified,omitempty"`
+	converters.Description
+	Skipped map[string]int64 `json:"skipped,omitempty"`
+	Keys    []string         `json:"first_keys"`
 }
 
 // A spread is a distribution of sizes, in bytes.
@@ -137,6 +139,14 @@ func (x *inspection) manifest(shardPath string) error {
 	}
 	x.Tool, x.Source, x.Encoding = m.Tool, m.Source.Format, m.Encode.Encoding
 	x.Verified, x.Skipped = &m.Verified, m.Totals.Skipped
+	meta, err := shard.ReadMeta(filepath.Dir(shardPath))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	x.Description = meta.Description
 	return nil
 }
 
@@ -150,7 +160,8 @@ func (x *inspection) firstKeys(r *record.Reader, n int) error {
 		}
 		key, fields, ok := encode.Describe(rec)
 		if !ok {
-			x.Keys, err = shard.IndexKeys(r.Files()[0].Path, n)
+			keys, err := shard.IndexKeys(r.Files()[0].Path, n)
+			x.Keys = append([]string{}, keys...)
 			return err
 		}
 		if i == 0 {
@@ -185,6 +196,19 @@ func (x *inspection) print(w io.Writer) error {
 	}
 	if len(x.Fields) > 0 {
 		row("fields", "%q", x.Fields)
+	}
+	if len(x.Classes) > 0 {
+		row("classes", "%d, %.20q", len(x.Classes), x.Classes[:min(5, len(x.Classes))])
+	}
+	for i, c := range x.Columns {
+		name := ""
+		if i == 0 {
+			name = "columns"
+		}
+		row(name, "%s %s", printable(c.Name), c.DType)
+	}
+	if len(x.Shape) > 0 {
+		row("shape", "%v", x.Shape)
 	}
 	for i, k := range x.Keys {
 		name := ""
