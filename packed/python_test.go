@@ -7,6 +7,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	interpreter "github.com/ffconvert/ffconvert/internal/python"
 )
 
 // pythonScript does what a Python program does: "read FILE" opens a packed folder with
@@ -83,14 +85,7 @@ else:
 
 func python(t *testing.T, args ...string) string {
 	t.Helper()
-	const path = "/usr/bin/python3"
-	if _, err := os.Stat(path); err != nil {
-		if os.Getenv("CI") != "" {
-			t.Fatal(err)
-		}
-		t.Skip(err)
-	}
-	cmd := exec.Command(path, append([]string{"-c", pythonScript}, args...)...)
+	cmd := exec.Command(interpreter.Path(t), append([]string{"-c", pythonScript}, args...)...)
 	cmd.Env = append(os.Environ(), "PYTHONUTF8=1")
 	out, err := cmd.Output()
 	if err != nil {

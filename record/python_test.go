@@ -2,10 +2,11 @@ package record
 
 import (
 	"fmt"
-	"os"
 	"os/exec"
 	"strings"
 	"testing"
+
+	"github.com/ffconvert/ffconvert/internal/python"
 )
 
 // pyReader reads FFRecord as Python programs do, with nothing but the standard library.
@@ -25,15 +26,9 @@ for i in range(n):
 
 func TestPythonReads(t *testing.T) {
 	t.Parallel()
-	python := "/usr/bin/python3"
-	if _, err := os.Stat(python); err != nil {
-		if python, err = exec.LookPath("python3"); err != nil {
-			t.Skip("no python3")
-		}
-	}
 	samples := append(f3Samples(), nil, noise(11, 70000), []byte("last"))
 	path := onDisk(t, "a.ffr", shardOf(t, samples...))
-	out, err := exec.Command(python, "-c", pyReader, path).CombinedOutput()
+	out, err := exec.Command(python.Path(t), "-c", pyReader, path).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

@@ -29,6 +29,9 @@ func gnuTarTool(t testing.TB) string {
 	}
 	path := tool(t, "tar")
 	if out, err := exec.Command(path, "--version").Output(); err != nil || !bytes.Contains(out, []byte("GNU tar")) {
+		if os.Getenv("CI") != "" {
+			t.Fatalf("%s is not GNU tar: %v", path, err)
+		}
 		t.Skip("tar is not GNU tar")
 	}
 	return path
