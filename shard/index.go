@@ -97,7 +97,7 @@ func Index(ctx context.Context, src converters.Source, spec *encode.Spec, worker
 func indexPart(ctx context.Context, src converters.Source, i int, enc *encode.Encoder, to Progress) (PartIndex, error) {
 	part := src.Parts()[i]
 	idx := PartIndex{Part: Part{Name: part.Name, Size: part.Size}}
-	progress := &batched{to: to}
+	progress := &tally{to: to}
 	defer progress.flush()
 	var files *fileTrace
 	if part.Path == "" {

@@ -22,21 +22,21 @@ type silent struct{}
 func (silent) Start(string, int64) {}
 func (silent) Add(int64, int64)    {}
 
-// A batched progress tells of small samples by the thousand. It is for one goroutine.
-type batched struct {
+// A tally tells a Progress of small samples by the thousand. It is for one goroutine.
+type tally struct {
 	to             Progress
 	samples, bytes int64
 }
 
-func (b *batched) add(samples, bytes int64) {
-	b.samples += samples
-	b.bytes += bytes
-	if b.samples >= 4096 || b.bytes >= 1<<20 {
-		b.flush()
+func (t *tally) add(samples, bytes int64) {
+	t.samples += samples
+	t.bytes += bytes
+	if t.samples >= 4096 || t.bytes >= 1<<20 {
+		t.flush()
 	}
 }
 
-func (b *batched) flush() {
-	b.to.Add(b.samples, b.bytes)
-	b.samples, b.bytes = 0, 0
+func (t *tally) flush() {
+	t.to.Add(t.samples, t.bytes)
+	t.samples, t.bytes = 0, 0
 }

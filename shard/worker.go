@@ -81,7 +81,7 @@ func (k *worker) fill(ctx context.Context, s *Shard, f *atomicfile.File, index *
 	}
 	p := newPipeline(w, index)
 	defer p.close()
-	progress := &batched{to: k.progress}
+	progress := &tally{to: k.progress}
 	defer progress.flush()
 	for _, run := range s.Runs {
 		for sample, err := range k.src.Read(ctx, run) {
