@@ -1,0 +1,3 @@
+// Package check looks through a dataset for what a conversion would refuse, pass over,
+// or take in although it is suspicious.
+package check
