@@ -6,6 +6,26 @@
 //	err := findings.Write(os.Stdout, findings.SARIF, &r)
 //
 // It knows neither sources nor shards: whoever looks at data hands in what was found.
+//
+//	┌────────┬───────────────────────────────────────────────────────────────────────┐
+//	│ text   │ error: a.tar: offset 512: "000001.jpg": what is wrong (hint) [rule]    │
+//	│        │ … a line a finding, then one of totals                                │
+//	├────────┼───────────────────────────────────────────────────────────────────────┤
+//	│ json   │ {"sound", "tool", "version", "counts", "files", "findings": […], …}   │
+//	├────────┼───────────────────────────────────────────────────────────────────────┤
+//	│ junit  │ <testsuites> ── <testsuite> ── a <testcase> a file                    │
+//	│        │                                  ├─ <failure>     its errors          │
+//	│        │                                  └─ <system-out>  warnings and notes  │
+//	├────────┼───────────────────────────────────────────────────────────────────────┤
+//	│ sarif  │ runs[0] ── tool.driver.rules[]     a rule a kind of finding           │
+//	│ 2.1.0  │         ├─ artifacts[]             a file looked at                   │
+//	│        │         └─ results[]               a result a finding                 │
+//	└────────┴───────────────────────────────────────────────────────────────────────┘
+//
+// Names come from data and are hostile. Where people read them (text, and the messages of
+// JUnit and SARIF) a character that is not printable is written as Go writes it in a
+// string: \n, \x1b, \u202e. JSON keeps names as they are; bytes that are no UTF-8 become
+// \xff there too.
 package findings
 
 // A Level says how much a finding matters.
@@ -28,16 +48,16 @@ type Rule struct {
 
 // A Place says where something was found.
 type Place struct {
-	File   string // as the user named it
+	File   string // as the user named it; "": the data as a whole
 	Offset int64  // byte of the file, -1: no one place
 	Entry  string // member, sample, row or item; "": none
 }
 
 // A Finding is one thing that was found.
 type Finding struct {
-	Rule  string // ID of a rule of the report
+	Rule  string // ID of a rule of the report; one that it does not have is an error
 	Place Place
-	Text  string // one line, without place and hint
+	Text  string // one line, without place, count and hint
 	Hint  string // what to do about this one; may be empty
 	Count int64  // how many times, where they are told of together; 0 means once
 }
@@ -49,12 +69,83 @@ type File struct {
 	Bytes   int64  // of it, as far as it was looked at
 }
 
+// A Fact says how the data was looked at: what was read, with which settings. It is a
+// property in JUnit and SARIF; text leaves it out.
+type Fact struct {
+	Name  string // lower case with underscores: "page_cache"
+	Value string
+}
+
 // A Report is all that was found, and where was looked.
 type Report struct {
 	Tool    string
 	Version string
 	Rules   []Rule // of all findings; the order is that of the documents
-	Files   []File // in the order they were looked at
+	Facts   []Fact
+	Seconds float64 // that it took; 0: not told
+	Files   []File  // in the order they were looked at
 	Found   []Finding
 	More    int64 // findings beyond those kept
+
+	beyond map[Level]int64 // of More
+}
+
+// MaxKept is how many findings of one level [Report.Add] keeps, so that a dataset of
+// which every sample is wrong does not fill the memory. It is a limit a level because
+// notes must not crowd out errors. The three levels together stay under the 25,000
+// results beyond which GitHub refuses a document.
+const MaxKept = 8000
+
+// Add appends a finding. Of those beyond [MaxKept] it keeps the number alone.
+func (r *Report) Add(f Finding) {
+	level := r.level(f.Rule)
+	kept := 0
+	if len(r.Found) >= MaxKept {
+		for _, g := range r.Found {
+			if r.level(g.Rule) == level {
+				kept++
+			}
+		}
+	}
+	if kept < MaxKept {
+		r.Found = append(r.Found, f)
+		return
+	}
+	if r.beyond == nil {
+		r.beyond = make(map[Level]int64)
+	}
+	r.beyond[level]++
+	r.More++
+}
+
+// level returns the level of a rule.
+func (r *Report) level(id string) Level {
+	for i := range r.Rules {
+		if r.Rules[i].ID == id {
+			return r.Rules[i].Level
+		}
+	}
+	return Error
+}
+
+// Count returns the number of findings of a level, those that were not kept among them.
+func (r *Report) Count(l Level) int64 {
+	n := r.beyond[l]
+	for i := range r.Found {
+		if r.level(r.Found[i].Rule) == l {
+			n++
+		}
+	}
+	return n
+}
+
+// Worst returns the highest level of which there is a finding, and false where there is
+// no finding at all.
+func (r *Report) Worst() (Level, bool) {
+	for _, l := range []Level{Error, Warning, Note} {
+		if r.Count(l) > 0 {
+			return l, true
+		}
+	}
+	return "", false
 }

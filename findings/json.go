@@ -1,0 +1,78 @@
+package findings
+
+import (
+	"encoding/json"
+	"io"
+)
+
+// document is the JSON of a report. Fields are added to it, never taken away or changed.
+type document struct {
+	Sound    bool              `json:"sound"` // there is no error
+	Tool     string            `json:"tool"`
+	Version  string            `json:"version"`
+	Seconds  float64           `json:"seconds,omitempty"`
+	Facts    map[string]string `json:"facts,omitempty"`
+	Counts   counts            `json:"counts"`              // those not listed among them
+	More     int64             `json:"not_listed,omitempty"` // findings
+	Files    []file            `json:"files"`
+	Findings []finding         `json:"findings"`
+}
+
+type counts struct {
+	Error   int64 `json:"error"`
+	Warning int64 `json:"warning"`
+	Note    int64 `json:"note"`
+}
+
+type file struct {
+	Name    string `json:"name"`
+	Samples int64  `json:"samples"`
+	Bytes   int64  `json:"bytes"`
+}
+
+type finding struct {
+	Level  Level  `json:"level"`
+	Rule   string `json:"rule"`
+	File   string `json:"file"`
+	Offset int64  `json:"offset"` // -1: no one place
+	Entry  string `json:"entry,omitempty"`
+	Text   string `json:"text"`
+	Hint   string `json:"hint,omitempty"`
+	Count  int64  `json:"count"`
+}
+
+func writeJSON(w io.Writer, r *Report) error {
+	doc := document{
+		Sound:    r.Count(Error) == 0,
+		Tool:     r.Tool,
+		Version:  r.Version,
+		Seconds:  r.Seconds,
+		Facts:    make(map[string]string, len(r.Facts)),
+		Counts:   counts{r.Count(Error), r.Count(Warning), r.Count(Note)},
+		More:     r.More,
+		Files:    make([]file, 0, len(r.Files)),
+		Findings: make([]finding, 0, len(r.Found)),
+	}
+	for _, f := range r.Facts {
+		doc.Facts[f.Name] = valid(f.Value)
+	}
+	for _, f := range r.Files {
+		doc.Files = append(doc.Files, file{valid(f.Name), f.Samples, f.Bytes})
+	}
+	for _, f := range r.Found {
+		doc.Findings = append(doc.Findings, finding{
+			Level:  r.level(f.Rule),
+			Rule:   f.Rule,
+			File:   valid(f.Place.File),
+			Offset: f.Place.Offset,
+			Entry:  valid(f.Place.Entry),
+			Text:   valid(f.Text),
+			Hint:   valid(f.Hint),
+			Count:  max(1, f.Count),
+		})
+	}
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(doc)
+}

@@ -1,0 +1,104 @@
+package findings
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/jstemmer/go-junit-report/v2/junit"
+)
+
+// Limits of one testcase, because what reads JUnit refuses texts of 10 MB: findings that
+// are listed, and bytes of each.
+const (
+	maxCaseLines = 100
+	maxLineBytes = 2000
+)
+
+// writeJUnit writes a testcase a file. Errors are its failure. What is no error must not
+// fail it, and is its output.
+func writeJUnit(w io.Writer, r *Report) error {
+	seconds := strconv.FormatFloat(r.Seconds, 'f', 3, 64)
+	suite := junit.Testsuite{Name: printable(r.Tool), Time: seconds}
+	suite.AddProperty("version", printable(r.Version))
+	for _, f := range r.Facts {
+		suite.AddProperty(printable(f.Name), printable(f.Value))
+	}
+	suite.SystemOut = &junit.Output{Data: r.totals()}
+
+	var files []string
+	found := make(map[string][]*Finding)
+	for _, f := range r.Files {
+		if _, ok := found[f.Name]; !ok {
+			files = append(files, f.Name)
+			found[f.Name] = nil
+		}
+	}
+	for i := range r.Found {
+		f := &r.Found[i]
+		if _, ok := found[f.Place.File]; !ok {
+			files = append(files, f.Place.File)
+		}
+		found[f.Place.File] = append(found[f.Place.File], f)
+	}
+	for _, name := range files {
+		suite.AddTestcase(r.testcase(name, found[name]))
+	}
+
+	var doc junit.Testsuites
+	doc.Name, doc.Time = suite.Name, seconds
+	doc.AddSuite(suite)
+	if _, err := io.WriteString(w, xmlHeader); err != nil {
+		return err
+	}
+	return doc.WriteXML(w)
+}
+
+const xmlHeader = `<?xml version="1.0" encoding="UTF-8"?>` + "\n"
+
+// testcase is what was found in one file.
+func (r *Report) testcase(file string, found []*Finding) junit.Testcase {
+	tc := junit.Testcase{Name: printable(file), Classname: printable(r.Tool)}
+	if file == "" {
+		tc.Name = "all files"
+	}
+	var errors, others []string
+	for _, f := range found {
+		line := clip(f.line(false))
+		if level := r.level(f.Rule); level != Error {
+			others = append(others, string(level)+": "+line)
+			continue
+		}
+		if tc.Failure == nil {
+			tc.Failure = &junit.Result{Message: line, Type: printable(f.Rule)}
+		}
+		errors = append(errors, line)
+	}
+	if tc.Failure != nil {
+		tc.Failure.Data = lines(errors)
+		if n := len(errors) - 1; n > 0 {
+			tc.Failure.Message += fmt.Sprintf(", and %d more", n)
+		}
+	}
+	if len(others) > 0 {
+		tc.SystemOut = &junit.Output{Data: lines(others)}
+	}
+	return tc
+}
+
+// lines joins findings, the last of many only counted.
+func lines(s []string) string {
+	if n := len(s) - maxCaseLines; n > 0 {
+		s = append(s[:maxCaseLines:maxCaseLines], fmt.Sprintf("and %d more", n))
+	}
+	return strings.Join(s, "\n")
+}
+
+// clip cuts a line that is too long in its middle: place and rule stand at its ends.
+func clip(s string) string {
+	if len(s) <= maxLineBytes {
+		return s
+	}
+	return strings.ToValidUTF8(s[:maxLineBytes/2], "") + "…" + strings.ToValidUTF8(s[len(s)-maxLineBytes/2:], "")
+}

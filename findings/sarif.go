@@ -1,0 +1,137 @@
+package findings
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"net/url"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif"
+)
+
+// home is where the rules are explained.
+const (
+	home  = "https://github.com/ffconvert/ffconvert"
+	rules = home + "/blob/main/docs/ci.md"
+)
+
+func writeSARIF(w io.Writer, r *Report) error {
+	doc := sarif.NewReport()
+	run := sarif.NewRunWithInformationURI(printable(r.Tool), home)
+	run.Tool.Driver.WithVersion(printable(r.Version)).WithRules(sarifRules(r.Rules))
+	run.WithColumnKind("unicodeCodePoints")
+	run.AddInvocation(sarifInvocation(r))
+	for _, f := range r.Files {
+		run.AddArtifact(sarif.NewArtifact().
+			WithLocation(sarif.NewSimpleArtifactLocation(uri(f.Name))).
+			WithRoles([]string{"analysisTarget"}))
+	}
+	seen := make(map[string]int)
+	for i := range r.Found {
+		f := &r.Found[i]
+		result := sarifResult(r, f)
+		print := fingerprint(f)
+		seen[print]++
+		result.WithPartialFingerprints(map[string]string{
+			"primaryLocationLineHash": fmt.Sprintf("%s:%d", print, seen[print]),
+		})
+		run.AddResult(result)
+	}
+	doc.AddRun(run)
+	if err := doc.PrettyWrite(w); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, "\n")
+	return err
+}
+
+func sarifRules(rs []Rule) []*sarif.ReportingDescriptor {
+	descriptors := make([]*sarif.ReportingDescriptor, len(rs))
+	for i, rule := range rs {
+		help := rule.Help
+		if help == "" {
+			help = rule.Short
+		}
+		descriptors[i] = sarif.NewRule(rule.ID).
+			WithShortDescription(sarif.NewMultiformatMessageString().WithText(rule.Short)).
+			WithFullDescription(sarif.NewMultiformatMessageString().WithText(rule.Short)).
+			WithHelp(sarif.NewMultiformatMessageString().WithText(help)).
+			WithHelpURI(rules).
+			WithDefaultConfiguration(sarif.NewReportingConfiguration().WithLevel(string(rule.Level)))
+	}
+	return descriptors
+}
+
+// sarifInvocation tells how the data was looked at.
+func sarifInvocation(r *Report) *sarif.Invocation {
+	facts := sarif.NewPropertyBag()
+	for _, f := range r.Facts {
+		facts.Add(valid(f.Name), valid(f.Value))
+	}
+	if r.More > 0 {
+		facts.Add("not_listed", r.More)
+	}
+	return sarif.NewInvocation().WithExecutionSuccessful(true).WithProperties(facts)
+}
+
+func sarifResult(r *Report, f *Finding) *sarif.Result {
+	// Who shows results shows the message, and hardly ever the offset or the entry.
+	result := sarif.NewRuleResult(f.Rule).
+		WithLevel(string(r.level(f.Rule))).
+		WithMessage(sarif.NewTextMessage(strings.TrimSuffix(f.line(false), " ["+printable(f.Rule)+"]")))
+	for i := range r.Rules {
+		if r.Rules[i].ID == f.Rule {
+			result.WithRuleIndex(i)
+		}
+	}
+	if f.Count > 1 {
+		result.WithOccurrenceCount(int(f.Count))
+	}
+	location := sarif.NewLocation()
+	if f.Place.File != "" {
+		// GitHub shows no result without a line, so there is one; the byte is for all others.
+		region := sarif.NewRegion().WithStartLine(1)
+		if off := int(f.Place.Offset); off >= 0 && int64(off) == f.Place.Offset {
+			region.WithByteOffset(off)
+		}
+		location.WithPhysicalLocation(sarif.NewPhysicalLocation().
+			WithArtifactLocation(sarif.NewSimpleArtifactLocation(uri(f.Place.File))).
+			WithRegion(region))
+	}
+	if f.Place.Entry != "" {
+		location.AddLogicalLocation(sarif.NewLogicalLocation().WithName(valid(f.Place.Entry)))
+	}
+	if f.Place.File != "" || f.Place.Entry != "" {
+		result.AddLocation(location)
+	}
+	return result
+}
+
+// fingerprint names a finding from one run to the next: what was found in which entry of
+// which file. Where the entry lies counts where there is no entry alone, because entries
+// move when others are added.
+func fingerprint(f *Finding) string {
+	where := f.Place.Entry
+	if where == "" {
+		where = fmt.Sprint(f.Place.Offset)
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q", f.Rule, f.Place.File, where))
+	return hex.EncodeToString(sum[:8])
+}
+
+// uri is a file's name as a URI: relative names stay relative, to be resolved against
+// where the program ran; absolute ones get the scheme file.
+func uri(name string) string {
+	p := path.Clean(filepath.ToSlash(name))
+	if !filepath.IsAbs(name) {
+		return (&url.URL{Path: p}).String()
+	}
+	if !strings.HasPrefix(p, "/") {
+		p = "/" + p // C:/x
+	}
+	return (&url.URL{Scheme: "file", Path: p}).String()
+}

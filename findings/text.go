@@ -1,0 +1,106 @@
+package findings
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+func writeText(w io.Writer, r *Report) error {
+	b := bufio.NewWriter(w)
+	for i := range r.Found {
+		fmt.Fprintf(b, "%s: %s\n", r.level(r.Found[i].Rule), r.Found[i].line(true))
+	}
+	fmt.Fprintln(b, r.totals())
+	return b.Flush()
+}
+
+// line is a finding on one line, without its level.
+func (f *Finding) line(withFile bool) string {
+	var b strings.Builder
+	if withFile && f.Place.File != "" {
+		b.WriteString(name(f.Place.File) + ": ")
+	}
+	if f.Place.Offset >= 0 {
+		fmt.Fprintf(&b, "offset %d: ", f.Place.Offset)
+	}
+	if f.Place.Entry != "" {
+		fmt.Fprintf(&b, "%q: ", f.Place.Entry)
+	}
+	b.WriteString(printable(f.Text))
+	if f.Count > 1 {
+		fmt.Fprintf(&b, "; %d times", f.Count)
+	}
+	if f.Hint != "" {
+		fmt.Fprintf(&b, " (%s)", printable(f.Hint))
+	}
+	fmt.Fprintf(&b, " [%s]", printable(f.Rule))
+	return b.String()
+}
+
+// totals is the last line: 12 files, 120 samples: 1 error, 2 warnings, no notes.
+func (r *Report) totals() string {
+	samples := int64(0)
+	for _, f := range r.Files {
+		samples += f.Samples
+	}
+	line := fmt.Sprintf("%s, %s: %s, %s, %s", counted(int64(len(r.Files)), "file"), counted(samples, "sample"),
+		counted(r.Count(Error), "error"), counted(r.Count(Warning), "warning"), counted(r.Count(Note), "note"))
+	if r.More > 0 {
+		line += fmt.Sprintf("; %d of them not listed", r.More)
+	}
+	return line
+}
+
+func counted(n int64, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
+}
+
+// name is a file's name as it can be printed: in quotes where it would not be told from
+// the words around it otherwise.
+func name(s string) string {
+	if s == "" || printable(s) != s || strings.TrimSpace(s) != s || strings.Contains(s, ": ") {
+		return strconv.Quote(s)
+	}
+	return s
+}
+
+// printable replaces what is not printable, and bytes that are no UTF-8, as Go writes
+// them in a string.
+func printable(s string) string {
+	return escaped(s, strconv.IsPrint)
+}
+
+// valid replaces bytes that are no UTF-8.
+func valid(s string) string {
+	return escaped(s, func(rune) bool { return true })
+}
+
+func escaped(s string, keep func(rune) bool) string {
+	var b []byte // nil until something is replaced
+	for i := 0; i < len(s); {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		bad := r == utf8.RuneError && n == 1
+		switch {
+		case bad || !keep(r):
+			if b == nil {
+				b = append(make([]byte, 0, len(s)+8), s[:i]...)
+			}
+			quoted := strconv.Quote(s[i : i+n])
+			b = append(b, quoted[1:len(quoted)-1]...)
+		case b != nil:
+			b = append(b, s[i:i+n]...)
+		}
+		i += n
+	}
+	if b == nil {
+		return s
+	}
+	return string(b)
+}
