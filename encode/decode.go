@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -14,13 +13,6 @@ import (
 	"github.com/vmihailenco/msgpack/v5"
 
 	"github.com/ffconvert/ffconvert/converters"
-)
-
-// Limits of what Decode takes. A value may need a hundred times the memory of its bytes (a
-// list of empty lists), hence the first, which text is free of; the second bounds the stack.
-const (
-	maxDecode = 16 << 20 // bytes of a field
-	maxDepth  = 32       // lists and maps in one another
 )
 
 // Decodable says whether Options.Decode turns the bytes of the named field into a value.
@@ -34,46 +26,48 @@ func Decodable(field string) bool {
 	return decode != nil
 }
 
-// decodingOf returns how the named field is decoded, nil where it is not, and the most
-// bytes it may have.
-func decodingOf(field string) (decode func(*decoder, []byte) (converters.Value, error), limit int64) {
+// decodingOf returns how the named field is decoded, nil where it is not, and whether what
+// comes of it takes no more memory than its bytes.
+func decodingOf(field string) (decode func(*decoder, []byte) (converters.Value, error), plain bool) {
 	switch strings.ToLower(field[strings.LastIndexByte(field, '.')+1:]) {
 	case "cls", "index":
-		return (*decoder).integer, maxDecode
+		return (*decoder).integer, false
 	case "txt", "text":
-		return (*decoder).text, math.MaxInt64
+		return (*decoder).text, true
 	case "json":
-		return (*decoder).json, maxDecode
+		return (*decoder).json, false
 	case "mp", "msgpack":
-		return (*decoder).msgpack, maxDecode
+		return (*decoder).msgpack, false
 	case "cbor":
-		return (*decoder).cbor, maxDecode
+		return (*decoder).cbor, false
 	}
-	return nil, 0
+	return nil, false
 }
 
 // A decoder decodes one field after another.
 type decoder struct {
+	limits Limits // none of them 0
 	data   []byte // the field, where the reader reads it
 	reader bytes.Reader
 	mp     *msgpack.Decoder
 	cborDM cbor.DecMode
 }
 
-func newDecoder() *decoder {
-	return &decoder{mp: msgpack.NewDecoder(nil), cborDM: newCBORDecMode()}
+func newDecoder(limits Limits) *decoder {
+	limits = limits.filled()
+	return &decoder{limits: limits, mp: msgpack.NewDecoder(nil), cborDM: newCBORDecMode(limits.MaxDepth)}
 }
 
 // field returns the decoded value of f, or the value that it has where f is not decodable
 // or no bytes.
 func (d *decoder) field(f *converters.Field) (converters.Value, error) {
 	v := f.Value
-	decode, limit := decodingOf(f.Name)
+	decode, plain := decodingOf(f.Name)
 	if decode == nil || v.Kind() != converters.KindBytes {
 		return v, nil
 	}
-	if v.Len() > limit {
-		return v, fmt.Errorf("%w: it has %d bytes, at most %d are decoded; without --decode it stays bytes", converters.ErrLimit, v.Len(), limit)
+	if !plain && v.Len() > d.limits.MaxDecode {
+		return v, fmt.Errorf("%w: it has %d bytes, --max-decode-size is %d; without --decode it stays bytes", converters.ErrLimit, v.Len(), d.limits.MaxDecode)
 	}
 	if v.Unread() {
 		return v, errors.New("internal error: the index did not read a field that is to be decoded")
@@ -97,8 +91,8 @@ func unexpected(what string, err error) error {
 	return malformed("bad %s: %w", what, err)
 }
 
-func tooDeep() error {
-	return fmt.Errorf("%w: lists and maps are nested more than %d deep", converters.ErrLimit, maxDepth)
+func (d *decoder) tooDeep() error {
+	return fmt.Errorf("%w: lists and maps are nested more than %d deep, which is --max-decode-depth", converters.ErrLimit, d.limits.MaxDepth)
 }
 
 // integer takes what Python's int takes of decimal digits: a sign, blanks around.

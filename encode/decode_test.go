@@ -20,7 +20,7 @@ import (
 
 func decodeField(name, data string) (any, error) {
 	f := field(name, data)
-	v, err := newDecoder().field(&f)
+	v, err := newDecoder(Limits{}).field(&f)
 	if err != nil {
 		return nil, err
 	}
@@ -297,11 +297,11 @@ func TestDecodeShape(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	_, err := enc.Encode(&converters.Sample{Fields: []converters.Field{{Name: "json", Value: converters.Opaque(maxDecode + 1)}}})
+	_, err := enc.Encode(&converters.Sample{Fields: []converters.Field{{Name: "json", Value: converters.Opaque(DefaultMaxDecode + 1)}}})
 	if !errors.Is(err, converters.ErrLimit) || !strings.Contains(err.Error(), "--decode") {
 		t.Errorf("%v", err)
 	}
-	for _, data := range []string{"", strings.Repeat("x", maxDecode+1)} {
+	for _, data := range []string{"", strings.Repeat("x", DefaultMaxDecode+1)} {
 		if _, err := enc.Encode(&converters.Sample{Fields: []converters.Field{field("txt", data)}}); err != nil {
 			t.Errorf("%d bytes of text: %v", len(data), err)
 		}
@@ -341,7 +341,7 @@ func TestDecodeMemory(t *testing.T) {
 		{"cbor", "\xbb\x00\x00\x00\x00\x00\x02\x00\x00" + fill("\x80")},
 	} {
 		f := field(row.name, row.data)
-		d := newDecoder()
+		d := newDecoder(Limits{})
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		d.field(&f)
@@ -369,7 +369,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add("cbor", []byte("\xa1\xf6\x01"))
 	f.Fuzz(func(t *testing.T, name string, data []byte) {
 		fld := converters.Field{Name: name, Value: converters.Bytes(data)}
-		v, err := newDecoder().field(&fld)
+		v, err := newDecoder(Limits{}).field(&fld)
 		if err != nil {
 			for _, kind := range []error{converters.ErrMalformed, converters.ErrUnsupported, converters.ErrLimit} {
 				if errors.Is(err, kind) {

@@ -17,7 +17,7 @@ import (
 
 // newCBORDecMode returns how CBOR is decoded. The counts of lists and maps need no limit
 // of their own: they are checked against the bytes before anything is allocated.
-func newCBORDecMode() cbor.DecMode {
+func newCBORDecMode(maxDepth int) cbor.DecMode {
 	mode, err := cbor.DecOptions{
 		DupMapKey:        cbor.DupMapKeyEnforcedAPF,
 		MaxNestedLevels:  maxDepth,
@@ -37,19 +37,19 @@ func newCBORDecMode() cbor.DecMode {
 func (d *decoder) cbor(data []byte) (converters.Value, error) {
 	var x any
 	if err := d.cborDM.Unmarshal(data, &x); err != nil {
-		return converters.Value{}, cborError(err)
+		return converters.Value{}, d.cborError(err)
 	}
 	x, err := normal(x)
 	return valueOf(x), err
 }
 
-func cborError(err error) error {
+func (d *decoder) cborError(err error) error {
 	var depth *cbor.MaxNestedLevelError
 	var tag *cbor.TagsMdError
 	var key *cbor.InvalidMapKeyTypeError
 	switch {
 	case errors.As(err, &depth):
-		return tooDeep()
+		return d.tooDeep()
 	case errors.As(err, &tag):
 		return fmt.Errorf("%w: a CBOR tag", converters.ErrUnsupported)
 	case errors.As(err, &key):
@@ -122,7 +122,7 @@ func (d *decoder) msgpack(data []byte) (converters.Value, error) {
 	d.data = data
 	d.reader.Reset(data)
 	d.mp.Reset(&d.reader)
-	x, err := d.msgpackValue(maxDepth)
+	x, err := d.msgpackValue(d.limits.MaxDepth)
 	if err == nil && d.reader.Len() > 0 {
 		err = malformed("%d bytes are behind the MessagePack object", d.reader.Len())
 	}
@@ -189,7 +189,7 @@ func (d *decoder) msgpackCount(depth, n int, err error) error {
 	case err != nil:
 		return unexpected("MessagePack", err)
 	case depth == 0:
-		return tooDeep()
+		return d.tooDeep()
 	case n > d.reader.Len():
 		return malformed("MessagePack ends too early")
 	}

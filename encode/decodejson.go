@@ -26,7 +26,7 @@ func (d *decoder) json(data []byte) (converters.Value, error) {
 	d.reader.Reset(data)
 	dec := json.NewDecoder(&d.reader)
 	dec.UseNumber()
-	x, err := jsonValue(dec, maxDepth)
+	x, err := d.jsonValue(dec, d.limits.MaxDepth)
 	if err != nil {
 		return converters.Value{}, err
 	}
@@ -37,7 +37,7 @@ func (d *decoder) json(data []byte) (converters.Value, error) {
 }
 
 // jsonValue decodes the next value; depth more lists and maps may be opened.
-func jsonValue(dec *json.Decoder, depth int) (any, error) {
+func (d *decoder) jsonValue(dec *json.Decoder, depth int) (any, error) {
 	token, err := dec.Token()
 	if err != nil {
 		return nil, unexpected("JSON", err)
@@ -47,20 +47,20 @@ func jsonValue(dec *json.Decoder, depth int) (any, error) {
 		return jsonNumber(token.String())
 	case json.Delim:
 		if depth == 0 {
-			return nil, tooDeep()
+			return nil, d.tooDeep()
 		}
 		if token == '[' {
-			return jsonList(dec, depth-1)
+			return d.jsonList(dec, depth-1)
 		}
-		return jsonMap(dec, depth-1)
+		return d.jsonMap(dec, depth-1)
 	}
 	return token, nil // nil, bool, string
 }
 
-func jsonList(dec *json.Decoder, depth int) (any, error) {
+func (d *decoder) jsonList(dec *json.Decoder, depth int) (any, error) {
 	list := []any{}
 	for dec.More() {
-		x, err := jsonValue(dec, depth)
+		x, err := d.jsonValue(dec, depth)
 		if err != nil {
 			return nil, err
 		}
@@ -69,7 +69,7 @@ func jsonList(dec *json.Decoder, depth int) (any, error) {
 	return list, jsonEnd(dec)
 }
 
-func jsonMap(dec *json.Decoder, depth int) (any, error) {
+func (d *decoder) jsonMap(dec *json.Decoder, depth int) (any, error) {
 	m := map[string]any{}
 	for dec.More() {
 		token, err := dec.Token()
@@ -80,7 +80,7 @@ func jsonMap(dec *json.Decoder, depth int) (any, error) {
 		if _, ok := m[key]; ok {
 			return nil, malformed("the key %.40q comes twice", key)
 		}
-		if m[key], err = jsonValue(dec, depth); err != nil {
+		if m[key], err = d.jsonValue(dec, depth); err != nil {
 			return nil, err
 		}
 	}

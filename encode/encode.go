@@ -53,6 +53,9 @@ type Options struct {
 	// Decode turns the bytes of the fields that are Decodable, by their names before
 	// Rename, into values. Only fields that end up in the record are decoded.
 	Decode bool `json:"decode,omitempty"`
+
+	// Limits are of what is decoded. They decide no byte of a record, so no plan keeps them.
+	Limits Limits `json:"-"`
 }
 
 // A format writes one sample into a record.
@@ -96,6 +99,10 @@ func Parse(opts Options) (*Spec, error) {
 	if opts.Missing != MissingError && opts.Missing != MissingSkip {
 		return nil, fmt.Errorf("missing %q: want %s or %s", opts.Missing, MissingError, MissingSkip)
 	}
+	var err error
+	if opts.Limits, err = opts.Limits.check(); err != nil {
+		return nil, err
+	}
 	fields, err := parseSelector(opts)
 	if err != nil {
 		return nil, err
@@ -118,7 +125,8 @@ func Parse(opts Options) (*Spec, error) {
 	return nil, fmt.Errorf("encoding %q is not known; there are %s", opts.Encoding, strings.Join(Names(), "; "))
 }
 
-// Options returns the options with their defaults filled in.
+// Options returns the options with their defaults filled in, but limits that are the
+// defaults left out.
 func (s *Spec) Options() Options {
 	o := s.opts
 	o.Rename = slices.Clone(o.Rename)
@@ -141,7 +149,7 @@ type Encoder struct {
 func (s *Spec) NewEncoder() *Encoder {
 	e := &Encoder{fields: s.fields, skip: s.opts.Missing == MissingSkip, format: s.open()}
 	if s.opts.Decode {
-		e.decode = newDecoder()
+		e.decode = newDecoder(s.opts.Limits)
 	}
 	return e
 }
