@@ -42,7 +42,8 @@ import (
 // What Options have where they are zero.
 const (
 	DefaultMaxDepth = 32
-	DefaultMaxItem  = 1 << 30 // bytes
+	DefaultMaxItem  = 1 << 30  // bytes
+	DefaultMaxName  = 64 << 10 // bytes
 )
 
 // ItemField is the name of the field that holds a whole item.
@@ -54,7 +55,6 @@ const keyEntry = "__key__"
 // Limits that have no option.
 const (
 	mostDepth   = 1<<16 - 1 // of Options.MaxDepth: keeps stacks small
-	maxName     = 64 << 10  // bytes of a key, or of the name of a field
 	elementSize = 64        // bytes that a field, or an element of a decoded value, takes in memory, about
 	reusable    = 64 << 10  // elements of a slice that is kept for the next sample
 )
@@ -78,6 +78,10 @@ type Options struct {
 	// So many bytes may its fields, and the elements of values that are decoded, take
 	// in memory too, at 64 bytes each, but 4 MiB in any case. 0: DefaultMaxItem.
 	MaxItem int64
+
+	// MaxName limits a key, and the name of a field, in bytes. Index holds them in memory
+	// where it does not hold the item. 0: DefaultMaxName.
+	MaxName int64
 
 	// Load reports whether Index is to read the bytes of a field too, since what its
 	// record is depends on them. nil: none.
@@ -112,6 +116,9 @@ func Open(parts []converters.Part, opts Options) *Source {
 	}
 	if opts.MaxItem <= 0 {
 		opts.MaxItem = DefaultMaxItem
+	}
+	if opts.MaxName <= 0 {
+		opts.MaxName = DefaultMaxName
 	}
 	opts.MaxDepth = min(opts.MaxDepth, mostDepth)
 	opts.MaxItem = min(opts.MaxItem, math.MaxInt/4) // so that a buffer of half as much again can be had

@@ -182,11 +182,11 @@ func (s *scanner) key(h head) error {
 // name passes n bytes of text that is a key or names a field, and returns them. They
 // are valid until the next read.
 func (s *scanner) name(n uint64) ([]byte, error) {
-	if n > maxName {
+	if n > uint64(s.opts.MaxName) {
 		if err := s.claim(n); err != nil {
 			return nil, err
 		}
-		return nil, s.fail(fmt.Errorf("%w: a key or a name of %d bytes, %d are allowed", converters.ErrLimit, n, maxName), "")
+		return nil, s.fail(fmt.Errorf("%w: a key or a name of %d bytes, %d are allowed", converters.ErrLimit, n, s.opts.MaxName), hintName)
 	}
 	free := s.mark < 0
 	s.hold()

@@ -11,6 +11,7 @@ import (
 const (
 	hintDepth = "--max-depth"
 	hintItem  = "--max-item-size"
+	hintName  = "--max-name-size"
 	hintRaw   = "--encode raw keeps the item's own bytes"
 )
 
