@@ -42,7 +42,14 @@ const (
 	DefaultMaxSample = 1 << 30
 )
 
-const mostRow = 1 << 30 // bytes, whatever MaxRow says
+// DefaultMaxColumns is what Options.MaxColumns is when it is 0.
+const DefaultMaxColumns = 1 << 16
+
+// What Options cannot say more than.
+const (
+	mostRow     = 1 << 30 // bytes
+	mostColumns = 1 << 24 // 400 MiB of places
+)
 
 // A Form is what the fields of a sample are.
 type Form int
@@ -88,6 +95,10 @@ type Options struct {
 	// 0: DefaultMaxRow. At most 1 GiB: a column of Arrow has offsets of 31 bits.
 	MaxRow int64
 
+	// MaxColumns limits the columns of a row: each has a place in memory that its bytes, a
+	// delimiter, do not show. 0: DefaultMaxColumns. At most 16,777,216.
+	MaxColumns int
+
 	// MaxSample limits a sample in memory, bytes: those of its numbers where it is
 	// packed, else 24 a value and those of its text. 0: DefaultMaxSample.
 	MaxSample int64
@@ -131,6 +142,10 @@ func openSource(parts []converters.Part, opts Options, open func(converters.Part
 	if opts.MaxSample <= 0 {
 		opts.MaxSample = DefaultMaxSample
 	}
+	if opts.MaxColumns <= 0 {
+		opts.MaxColumns = DefaultMaxColumns
+	}
+	opts.MaxColumns = min(opts.MaxColumns, mostColumns)
 	opts.MaxRow, opts.MaxSample = min(opts.MaxRow, mostRow), min(opts.MaxSample, maxBuffer)
 	if !mayDelimit(opts.Delimiter) {
 		return nil, fmt.Errorf("delimiter %q: it may not be a letter, a digit or any of + - . and the quote, nor end a line", opts.Delimiter)

@@ -7,10 +7,6 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// maxColumns limits the columns of a row: each has a place in memory that its bytes, a
-// delimiter, do not show.
-const maxColumns = 1 << 16
-
 // A step is what was found next in a part.
 type step int
 
@@ -28,6 +24,7 @@ type splitter struct {
 	part      converters.Part
 	delimiter byte
 	maxRow    int64
+	most      int // columns of a row
 	columns   int // that each row must have; 0: any number
 	stop      [256]bool
 
@@ -35,7 +32,7 @@ type splitter struct {
 	at    int64  // where it begins, bytes from the start of the part
 	row   int64  // its number, from 1 on, header and empty lines not counted
 	line  []byte // its bytes, in the window
-	cells []cell // at most columns of them, or maxColumns
+	cells []cell // at most columns of them, or most
 	found int    // how many there are
 }
 
@@ -49,7 +46,7 @@ type cell struct {
 // reset turns to another part, behind row rows.
 func (s *splitter) reset(f file, part converters.Part, opts *Options, from, row int64) {
 	s.window.reset(f, part.Size, from)
-	s.part, s.delimiter, s.maxRow, s.columns, s.row = part, opts.Delimiter, opts.MaxRow, 0, row
+	s.part, s.delimiter, s.maxRow, s.most, s.columns, s.row = part, opts.Delimiter, opts.MaxRow, opts.MaxColumns, 0, row
 	s.stop = [256]bool{'\n': true, '\r': true, '"': true, 0: true}
 	s.stop[s.delimiter] = true
 }
@@ -108,8 +105,8 @@ func (s *splitter) take(n int) (step, error) {
 	if want := s.columns; want > 0 && s.found != want {
 		return 0, s.failRow(s.at, fmt.Errorf("%w: it has %s, the dataset has %d", converters.ErrMalformed, count(s.found, "column"), want), "")
 	}
-	if s.found > maxColumns {
-		return 0, s.failRow(s.at, fmt.Errorf("%w: it has %d columns, at most %d are read", converters.ErrLimit, s.found, maxColumns), "--delimiter")
+	if s.found > s.most {
+		return 0, s.failRow(s.at, fmt.Errorf("%w: it has %d columns, at most %d are read", converters.ErrLimit, s.found, s.most), "--max-columns, if --delimiter is right")
 	}
 	s.row++
 	for i := range s.cells {
@@ -158,7 +155,7 @@ func (s *splitter) split(b []byte, last bool) (n int, err error) {
 	if n, ok := lineEnd(b, last); ok {
 		return n, nil
 	}
-	most := maxColumns
+	most := s.most
 	if s.columns > 0 {
 		most = s.columns
 	}
