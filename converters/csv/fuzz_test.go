@@ -2,10 +2,12 @@ package csv
 
 import (
 	"bytes"
+	"encoding/binary"
 	stdcsv "encoding/csv"
 	"errors"
 	"fmt"
 	"io"
+	"runtime/metrics"
 	"slices"
 	"strings"
 	"testing"
@@ -18,7 +20,7 @@ import (
 func rowsOf(data []byte, delimiter byte, window int) (rows [][]string, err error) {
 	var s splitter
 	s.std = make([]byte, window+pad)
-	opts := Options{Delimiter: delimiter, MaxRow: DefaultMaxRow}
+	opts := Options{Delimiter: delimiter, MaxRow: DefaultMaxRow, MaxColumns: DefaultMaxColumns}
 	s.reset(memoryFile{bytes.NewReader(data)}, converters.Part{Name: "part-0", Size: int64(len(data))}, &opts, 0, 0)
 	for {
 		step, err := s.next()
@@ -78,8 +80,9 @@ func FuzzSplit(f *testing.F) {
 	})
 }
 
-// FuzzSource: whatever the parts hold, Index and Read have the same rows, with the sizes
-// that Index said, and Arrow takes all that we hand it.
+// FuzzSource: whatever the parts hold, Index and Read have the same rows, from any of them
+// on, with the sizes that Index said and within bounded memory. Packed rows are the numbers
+// that their values, split and parsed one by one, are; Arrow takes all that we hand it.
 func FuzzSource(f *testing.F) {
 	for _, s := range []string{"1,2\n3,4.5\n", "a,b\n1,\"x\"\"\r\n\"\n2,\n", "x\ntrue\nFALSE\n", "\uFEFFx,y\n0x1,nan(1)\n-nan,1e999\n", "1\n\n2\n", "9223372036854775808,1_0\n", " 5 ,\v\n"} {
 		for n := range byte(32) {
@@ -89,40 +92,106 @@ func FuzzSource(f *testing.F) {
 	f.Fuzz(func(t *testing.T, first, second []byte, how byte) {
 		opts := Options{Header: how&1 != 0, RowsPerSample: int64(how>>1&1) + 1, Form: []Form{Auto, Fields, Table, Packed}[how>>2&3], DType: []string{"", "int64", "float32", "float64"}[how>>4&3], MaxRow: 1 << 16}
 		src, err := openMemory(opts, first, second)
-		for p := 0; err == nil && p < 2; p++ {
-			var shapes []string
-			run := converters.Run{Part: p}
-			for span, e := range src.Index(t.Context(), p) {
-				if err = e; err != nil {
-					break
-				}
-				if span.Shape == nil {
-					continue
-				}
-				if run.Count == 0 {
-					run.Off = span.Off
-				}
-				run.Count++
-				shapes = append(shapes, sizes(span.Shape))
-			}
+		for p, data := range [][]byte{first, second} {
 			if err != nil {
 				break
 			}
-			i := 0
-			for s, err := range src.Read(t.Context(), run) {
-				if err != nil || i >= len(shapes) || sizes(s) != shapes[i] {
-					t.Fatalf("sample %d of %d: %v, error %v", i, len(shapes), s, err)
+			var shapes []string
+			var offs []int64
+			if shapes, offs, err = outlines(t, src, p, len(data)); err != nil {
+				break
+			}
+			var read []string
+			for _, i := range []int{0, len(shapes) / 2, len(shapes) - 1} {
+				if i < 0 || i >= len(shapes) {
+					continue
 				}
-				i++
+				got := readOutlines(t, src, converters.Run{Part: p, First: int64(i), Off: offs[i], Count: int64(len(shapes) - i)}, shapes[i:])
+				if i == 0 {
+					read = got
+				} else if !slices.Equal(got, read[i:]) {
+					t.Fatalf("read from sample %d on: %q; from the first on: %q", i, got, read[i:])
+				}
 			}
-			if i != len(shapes) {
-				t.Fatalf("Index has %d samples, Read %d", len(shapes), i)
-			}
+			wantRows(t, src, data, read)
 		}
-		if err != nil && (strings.Contains(err.Error(), "Arrow") || errors.Is(err, io.EOF)) {
+		if err != nil && (strings.Contains(err.Error(), "Arrow") || errors.Is(err, io.EOF) || strings.ContainsAny(err.Error(), "\n\x1b")) {
 			t.Errorf("%v", err)
 		}
 	})
+}
+
+// outlines is what Index has of a part, of so many bytes, and where.
+func outlines(t *testing.T, src *Source, part, size int) (all []string, offs []int64, err error) {
+	before := totalAlloc()
+	for span, e := range src.Index(t.Context(), part) {
+		if err = e; err != nil {
+			break
+		}
+		if span.Shape != nil {
+			all, offs = append(all, sizes(span.Shape)), append(offs, span.Off)
+		}
+	}
+	if n, most := totalAlloc()-before, uint64(8<<20+1000*size); n > most {
+		t.Fatalf("Index allocated %d bytes for %d, error %v", n, size, err)
+	}
+	return all, offs, err
+}
+
+// readOutlines wants samples of the sizes that Index said. It returns them with their bytes.
+func readOutlines(t *testing.T, src *Source, run converters.Run, want []string) (all []string) {
+	for s, err := range src.Read(t.Context(), run) {
+		i := len(all)
+		if err != nil || i >= len(want) || sizes(s) != want[i] {
+			t.Fatalf("sample %d of %d: %v, error %v", i, len(want), s, err)
+		}
+		text := ""
+		for _, f := range s.Fields {
+			text += string(f.Value.Data())
+		}
+		all = append(all, text)
+	}
+	if len(all) != len(want) {
+		t.Fatalf("Index has %d samples, Read %d", len(want), len(all))
+	}
+	return all
+}
+
+// wantRows wants as many samples as the part has rows for, and of packed rows their numbers.
+func wantRows(t *testing.T, src *Source, data []byte, samples []string) {
+	rows, err := rowsOf(data, src.opts.Delimiter, windowSize)
+	if err != nil {
+		t.Fatalf("accepted, and yet: %v", err)
+	}
+	if src.opts.Header {
+		rows = rows[min(1, len(rows)):]
+	}
+	var want []string
+	for chunk := range slices.Chunk(rows, int(src.opts.RowsPerSample)) {
+		text := ""
+		for _, row := range chunk {
+			for _, value := range row {
+				text += packed(t, value, src.schema.kept[0].kind)
+			}
+		}
+		want = append(want, text)
+	}
+	if len(want) != len(samples) || src.schema.form == Packed && !slices.Equal(want, samples) {
+		t.Fatalf("%d samples, want %d: %q, want %q", len(samples), len(want), samples, want)
+	}
+}
+
+// packed is a value as a number of a kind, little-endian.
+func packed(t *testing.T, value string, k kind) string {
+	if !k.isNumber() {
+		return ""
+	}
+	bits, _, _ := parsed(t, string(trim([]byte(value))), k)
+	b := binary.LittleEndian.AppendUint64(nil, bits)
+	if k == float32s {
+		b = b[:4]
+	}
+	return string(b)
 }
 
 func sizes(s *converters.Sample) string {
@@ -135,4 +204,11 @@ func sizes(s *converters.Sample) string {
 		}
 	}
 	return words
+}
+
+// totalAlloc is how many bytes were ever allocated. Fuzz targets run by themselves.
+func totalAlloc() uint64 {
+	s := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
+	metrics.Read(s)
+	return s[0].Value.Uint64()
 }

@@ -3,7 +3,6 @@ package tar
 import (
 	"errors"
 	"math/rand/v2"
-	"regexp"
 	"testing"
 
 	"github.com/ffconvert/ffconvert/converters"
@@ -131,62 +130,4 @@ func TestSuffixes(t *testing.T) {
 	if len(s.known) > maxSuffixes {
 		t.Errorf("%d suffixes are remembered", len(s.known))
 	}
-}
-
-// webdataset's expression, by Go's engine. Its '$' knows no final newline, which here
-// makes no difference: [^/]* takes it.
-var nameExpression = regexp.MustCompile(`^((?:.*/|)[^.]+)[.]([^/]*)$`)
-
-func FuzzGroup(f *testing.F) {
-	f.Add("a.jpg|a.cls|b.jpg")
-	f.Add("d/.x|d/.y|d.z/.u|__m__|a\n/b.c")
-	f.Add("a.JPG|a.jpg")
-	f.Fuzz(func(t *testing.T, names string) {
-		var members [][]byte
-		var want []string // key, fields and sizes
-		var key string
-		bad := false
-		seen := map[string]bool{}
-		fields := map[string]bool{}
-		for i, name := range regexp.MustCompile(`[^|]+`).FindAllString(names, 20) {
-			if len(name) > 80 || name[len(name)-1] == '/' || regexp.MustCompile(`\x00`).MatchString(name) {
-				return
-			}
-			members = append(members, regular(name, "0123456789012345678901"[:i]))
-			m := nameExpression.FindStringSubmatch(name)
-			if m == nil || isMetaName([]byte(name)) {
-				continue
-			}
-			field, err := (&suffixes{}).name([]byte(m[2]))
-			bad = bad || err != nil || checkName([]byte(m[1]), []byte(m[2])) != nil
-			if len(want) == 0 || key != m[1] {
-				bad = bad || seen[m[1]]
-				key, seen[m[1]] = m[1], true
-				want = append(want, key)
-				clear(fields)
-			}
-			bad = bad || fields[field]
-			fields[field] = true
-			want[len(want)-1] += "\x00" + field + "\x00" + "0123456789012345678901"[:i]
-		}
-		got, err := contents(t, memory(Options{}, archive(members...)))
-		if (err != nil) != bad {
-			t.Fatalf("error %v, want one: %t", err, bad)
-		}
-		if bad {
-			return
-		}
-		if len(got) != len(want) {
-			t.Fatalf("%d samples, want %d", len(got), len(want))
-		}
-		for i, s := range got {
-			text := s.Key
-			for _, f := range s.Fields {
-				text += "\x00" + f.Name + "\x00" + f.Data
-			}
-			if text != want[i] {
-				t.Errorf("sample %d: %q, want %q", i, text, want[i])
-			}
-		}
-	})
 }
