@@ -41,7 +41,7 @@ func ours(t testing.TB, data []byte) (l listing) {
 		t.Fatal(err)
 	}
 	var w members
-	w.reset(&hopper{f: f}, s.parts[0])
+	w.reset(&hopper{f: f}, s.parts[0], DefaultMaxHeader)
 	for {
 		m, ok, err := w.next()
 		if err != nil {

@@ -57,9 +57,9 @@ type group struct {
 // manyFields is where looking through the fields for a duplicate becomes slow.
 const manyFields = 32
 
-func (s *scanner) reset(c cursor, p converters.Part, max int64) {
-	s.members.reset(c, p)
-	s.max, s.load, s.held, s.ended, s.group.open = max, nil, false, false, false
+func (s *scanner) reset(c cursor, p converters.Part, o *Options) {
+	s.members.reset(c, p, o.MaxHeader)
+	s.max, s.load, s.held, s.ended, s.group.open = o.MaxSample, nil, false, false, false
 }
 
 // next runs to the next step. The group of a stepSample is valid until the call after.

@@ -30,9 +30,9 @@ func (s *Source) index(ctx context.Context, p converters.Part, yield func(conver
 	}
 	defer f.Close()
 	var sc scanner
-	sc.reset(&hopper{f: f}, p, s.opts.MaxSample)
+	sc.reset(&hopper{f: f}, p, &s.opts)
 	sc.load = s.opts.Load
-	seen := keys{seed: maphash.MakeSeed(), first: make(map[uint64]int64), file: f, part: p}
+	seen := keys{seed: maphash.MakeSeed(), first: make(map[uint64]int64), file: f, part: p, maxHeader: s.opts.MaxHeader}
 
 	for {
 		if err := ctx.Err(); err != nil {
@@ -119,6 +119,8 @@ type keys struct {
 	first map[uint64]int64
 	file  file
 	part  converters.Part
+
+	maxHeader int64
 }
 
 // add notes that a sample with this key begins at off, and returns where one did before.
@@ -142,7 +144,7 @@ func (k *keys) hash(key string) uint64 { return maphash.String(k.seed, key) }
 // at reports whether the sample at off has this key.
 func (k *keys) at(off int64, key string) (bool, error) {
 	var w members
-	w.reset(&hopper{f: k.file, off: off}, k.part)
+	w.reset(&hopper{f: k.file, off: off}, k.part, k.maxHeader)
 	m, _, err := w.next()
 	if err != nil {
 		return false, err

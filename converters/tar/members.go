@@ -38,10 +38,12 @@ type members struct {
 	size int64  // of the part, bytes
 	buf  []byte // the name of the current member
 	over override
+
+	maxHeader int64 // of metadata, bytes
 }
 
-func (w *members) reset(c cursor, p converters.Part) {
-	*w = members{c: c, part: p.Name, size: p.Size, buf: w.buf, over: w.over}
+func (w *members) reset(c cursor, p converters.Part, maxHeader int64) {
+	*w = members{c: c, part: p.Name, size: p.Size, buf: w.buf, over: w.over, maxHeader: maxHeader}
 	w.over.reset()
 }
 
@@ -98,8 +100,8 @@ func (w *members) next() (m member, ok bool, err error) {
 func (w *members) metadata(h header) error {
 	at := w.c.offset()
 	switch {
-	case h.size > maxMetadata:
-		return fmt.Errorf("%w: %d bytes in a PAX header or long name, at most %d are read", converters.ErrLimit, h.size, maxMetadata)
+	case h.size > w.maxHeader:
+		return fmt.Errorf("%w: %d bytes in a PAX header or long name, --max-header-size is %d", converters.ErrLimit, h.size, w.maxHeader)
 	case padded(h.size) > w.size-at:
 		return fmt.Errorf("%w: the file ends inside a PAX header or long name, at %d bytes", converters.ErrTruncated, w.size)
 	}

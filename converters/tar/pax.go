@@ -8,10 +8,6 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// maxMetadata limits a PAX header and a GNU long name, bytes. A path is at most 4 KiB
-// on Linux; the rest is room for extended attributes, which are at most 64 KiB each.
-const maxMetadata = 1 << 20
-
 // An override is what the metadata before a member says in place of its header.
 type override struct {
 	path    []byte // of PAX

@@ -48,7 +48,7 @@ func (s *Source) read(ctx context.Context, run converters.Run, r *reader, yield 
 	defer f.Close()
 	r.window.reset(f, p.Size, run.Off)
 	sc := &r.scanner
-	sc.reset(&r.window, p, s.opts.MaxSample)
+	sc.reset(&r.window, p, &s.opts)
 
 	for done := int64(0); ; {
 		if err := ctx.Err(); err != nil {

@@ -69,6 +69,9 @@ func TestRefuse(t *testing.T) {
 			return archive(regular("a.jpg", ""), regular("b.jpg", ""), regular("a.cls", ""))
 		}, want: converters.ErrDuplicate,
 			hint: "--on-duplicate-key keep", relaxed: []string{"a jpg=0", "b jpg=0", "waived: key that came back", "a cls=0"}},
+		{name: "PAX header too large", corrupt: func(b []byte) []byte {
+			return archive(pax("comment="+strings.Repeat("x", DefaultMaxHeader)), regular("a.jpg", ""))
+		}, want: converters.ErrLimit},
 		{name: "sample too large", corrupt: func(b []byte) []byte {
 			return archive(regular("a.jpg", strings.Repeat("x", 60_000)), regular("a.cls", ""))
 		},
@@ -98,6 +101,18 @@ func TestRefuse(t *testing.T) {
 	}
 }
 
+// The limit of metadata holds to the byte.
+func TestMaxHeader(t *testing.T) {
+	t.Parallel()
+	data := archive(long(typeLongName, "a/b.jpg"), regular("x", "1")) // 8 bytes, with the NUL
+	for most, want := range map[int64]error{7: converters.ErrLimit, 8: nil, 0: nil} {
+		got, err := listed(t, memory(Options{MaxHeader: most}, data))
+		if !errors.Is(err, want) || want != nil && !strings.Contains(err.Error(), "--max-header-size is 7") {
+			t.Errorf("at most %d: %q, %v", most, got, err)
+		}
+	}
+}
+
 // Any number of zero blocks from two on is an end.
 func TestEnds(t *testing.T) {
 	t.Parallel()
@@ -120,7 +135,7 @@ func TestKeys(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := keys{seed: maphash.MakeSeed(), first: map[uint64]int64{}, file: f, part: s.parts[0]}
+	k := keys{seed: maphash.MakeSeed(), first: map[uint64]int64{}, file: f, part: s.parts[0], maxHeader: DefaultMaxHeader}
 	k.first[k.hash("b")] = 0 // as if a had b's hash
 	for i, want := range []bool{false, true, true} {
 		if _, again, err := k.add("b", 512); err != nil || again != want {

@@ -36,8 +36,11 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// DefaultMaxSample is what Options.MaxSample is when it is 0.
-const DefaultMaxSample = 1 << 30
+// What Options have where they are zero, bytes.
+const (
+	DefaultMaxSample = 1 << 30
+	DefaultMaxHeader = 1 << 20
+)
 
 // Options relax what a source refuses. The zero value refuses all that loses data
 // in another reader.
@@ -62,6 +65,11 @@ type Options struct {
 	// MaxSample limits one sample, in bytes: the payload of its members and 512 for
 	// each of them. Read holds a sample in memory, hence the limit. 0: DefaultMaxSample.
 	MaxSample int64
+
+	// MaxHeader limits a PAX header and a GNU long name, in bytes: each is held in memory
+	// whole. A path is at most 4 KiB on Linux; the rest is room for extended attributes,
+	// which are at most 64 KiB each. 0: DefaultMaxHeader.
+	MaxHeader int64
 }
 
 // A Source is an opened list of tars. It holds no file open between calls.
@@ -86,7 +94,10 @@ func Open(parts []converters.Part, opts Options) *Source {
 	if opts.MaxSample <= 0 {
 		opts.MaxSample = DefaultMaxSample
 	}
-	opts.MaxSample = min(opts.MaxSample, maxBuffer)
+	if opts.MaxHeader <= 0 {
+		opts.MaxHeader = DefaultMaxHeader
+	}
+	opts.MaxSample, opts.MaxHeader = min(opts.MaxSample, maxBuffer), min(opts.MaxHeader, maxBuffer)
 	return &Source{parts: parts, opts: opts, open: openPart}
 }
 

@@ -101,7 +101,7 @@ func TestWindowShrinks(t *testing.T) {
 	var w window
 	w.reset(bytes.NewReader(data), int64(len(data)), 0)
 	var sc scanner
-	sc.reset(&w, converters.Part{Size: int64(len(data))}, DefaultMaxSample)
+	sc.reset(&w, converters.Part{Size: int64(len(data))}, &Options{MaxSample: DefaultMaxSample, MaxHeader: DefaultMaxHeader})
 	peak := 0
 	for {
 		step, err := sc.next()
@@ -129,7 +129,7 @@ func TestSkippedInsideSample(t *testing.T) {
 	var w window
 	w.reset(bytes.NewReader(data), int64(len(data)), 0)
 	var sc scanner
-	sc.reset(&w, converters.Part{Size: int64(len(data))}, DefaultMaxSample)
+	sc.reset(&w, converters.Part{Size: int64(len(data))}, &Options{MaxSample: DefaultMaxSample, MaxHeader: DefaultMaxHeader})
 	for step := stepSkip; step == stepSkip; {
 		var err error
 		if step, err = sc.next(); err != nil {
