@@ -90,7 +90,7 @@ var hostile = []struct {
 	{name: "nested text not UTF-8", data: "\xa1\x61x\x81\x61\xff", want: converters.ErrMalformed},
 
 	{name: "the key twice", data: "\xa2\x67__key__\x61a\x67__key__\x61a", want: converters.ErrDuplicate},
-	{name: "a key of 64 KiB and a byte", data: "\xa1\x67__key__\x7a\x00\x01\x00\x01" + repeat("k", 1<<16+1), want: converters.ErrLimit},
+	{name: "a key of 64 KiB and a byte", data: "\xa1\x67__key__\x7a\x00\x01\x00\x01" + repeat("k", 1<<16+1), want: converters.ErrLimit, hint: hintName},
 
 	{name: "arrays 10⁶ deep", pack: true, data: repeat("\x91", deep), want: converters.ErrLimit, hint: hintDepth},
 	{name: "maps 10⁶ deep", pack: true, data: repeat("\x81\xa1x", deep), want: converters.ErrLimit, hint: hintDepth},
@@ -256,6 +256,10 @@ func TestLimits(t *testing.T) {
 		{"1,001 bytes of numbers", Options{MaxItem: 1000}, "\x99\x03\xe6" + repeat("\x01", 998), hintItem},
 		{"1,001 bytes of an open list", Options{MaxItem: 1000}, "\x9f" + repeat("\x01", 999) + "\xff", hintItem},
 		{"100,000 bytes in chunks", Options{MaxItem: 1000}, "\x5f" + repeat("\x41x", 50_000) + "\xff", hintItem},
+		{"a key of 65,536 bytes", Options{}, "\xa1\x67__key__\x7a\x00\x01\x00\x00" + repeat("k", 1<<16), ""},
+		{"a key of 65,537 bytes", Options{}, "\xa1\x67__key__\x7a\x00\x01\x00\x01" + repeat("k", 1<<16+1), hintName},
+		{"a key of 65,537 bytes, allowed", Options{MaxName: 1<<16 + 1}, "\xa1\x67__key__\x7a\x00\x01\x00\x01" + repeat("k", 1<<16+1), ""},
+		{"a key of 3 bytes, not allowed", Options{MaxName: 2}, "\xa1\x67__key__\x63abc", hintName},
 		{"100,000 bytes", Options{MaxItem: 1000}, "\x5a\x00\x01\x86\xa0" + repeat("x", 100_000), hintItem},
 	} {
 		for _, items := range []bool{false, true} {

@@ -78,6 +78,7 @@ func TestRefuse(t *testing.T) {
 		{"packed sample over the limit", Options{RowsPerSample: 3, MaxSample: 16}, "1\n2\n3\n", converters.ErrLimit, `part-0: offset 4: over a limit: with this row the sample has more than 16 bytes (--max-sample-size, or less --rows-per-sample)`},
 		{"table over the limit", Options{RowsPerSample: 3, MaxSample: 60}, "a,x\nbcde,xyz\nf,y\n", converters.ErrLimit, `part-0: offset 4: over a limit: with this row the sample has more than 60 bytes (--max-sample-size, or less --rows-per-sample)`},
 		{"table of numbers over the limit", Options{RowsPerSample: 3, Form: Table, MaxSample: 71}, "1\n2\n3\n", converters.ErrLimit, `part-0: offset 4: over a limit: with this row the sample has more than 71 bytes (--max-sample-size, or less --rows-per-sample)`},
+		{"columns over a limit of their own", Options{MaxColumns: 2}, "1,2,3\n", converters.ErrLimit, `part-0: offset 0: "row 1": over a limit: it has 3 columns, at most 2 are read (--max-columns, if --delimiter is right)`},
 		{"columns over the limit", Options{}, strings.Repeat(",", DefaultMaxColumns), converters.ErrLimit, `part-0: offset 0: "row 1": over a limit: it has 65537 columns, at most 65536 are read (--max-columns, if --delimiter is right)`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
