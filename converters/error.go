@@ -13,7 +13,7 @@ var (
 	ErrMalformed   = errors.New("malformed")
 	ErrUnsupported = errors.New("not supported")
 	ErrDuplicate   = errors.New("duplicate")
-	ErrChanged     = errors.New("changed while it was being converted")
+	ErrChanged     = errors.New("changed since it was indexed")
 	ErrLimit       = errors.New("over a limit")
 )
 

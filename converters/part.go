@@ -16,6 +16,10 @@ type Part struct {
 	Size    int64     // bytes at Path
 	ModTime time.Time // of Path when the part was found; zero: not checked
 	Staged  bool      // Path is a copy made for this run, so ModTime is not that of the source
+
+	// SourceTime is when the named input itself was modified, where Path is a staged copy
+	// of it; zero: not known.
+	SourceTime time.Time
 }
 
 // Open opens the part and checks that it is still the regular file that was found:

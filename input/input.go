@@ -112,6 +112,7 @@ type File struct {
 	Staged      bool      // Path is a copy in the cache directory
 	Compression string    // of the named file: "", "gzip", "zstd", "bzip2", "xz"
 	SourceSize  int64     // bytes of the named file itself, compressed
+	SourceTime  time.Time // of the named file, where Path is a copy of one; else zero
 }
 
 // A Set is what [Open] made ready. It holds no open files.

@@ -10,70 +10,106 @@ import (
 	"io/fs"
 	"os"
 	"sync"
+	"syscall"
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/internal/atomicfile"
 )
 
-// A journal is the list of finished shards of a conversion, a line each, appended and
-// synced when the shard has its final name. Each line begins with the CRC-32 of its
-// JSON, in hexadecimal, so that a torn last line is told from a whole one. The first
-// line names the plan and the state of the sources.
+// A journal tells how far the writing of a plan is: a line a finished shard, appended and
+// synced when the shard has its final name, and a line where one was found damaged later.
+// Each line begins with the CRC-32 of its JSON, in hexadecimal, so that a torn last line
+// is told from a whole one. The first line names the plan and the state of the sources.
 type journal struct {
-	mu   sync.Mutex
-	file *os.File
-	done map[string]finished // by shard name
+	mu      sync.Mutex
+	file    *os.File
+	head    journalHead
+	done    map[string]finished // by shard name: what has its final name and is sound, as far as is known
+	was     map[string]finished // what was ever finished by this plan, and must become the same again
+	changed error               // a source that was modified since the journal was begun; nil: none
 }
 
 type journalHead struct {
-	Plan     string  `json:"plan"`     // digest
-	Modified []int64 `json:"modified"` // of each source, Unix nanoseconds, or a number drawn from the times of many files; 0: not known
+	Plan     string   `json:"plan"`            // digest
+	Modified []int64  `json:"modified"`        // of each source, Unix nanoseconds, or a number drawn from the times of many files; 0: not known
+	Named    []string `json:"named,omitempty"` // the sources, as the user named them
 }
 
 // finished is what is known of a shard that has its final name.
 type finished struct {
-	Name      string `json:"name"`
-	Samples   int64  `json:"samples"`
-	Fields    int64  `json:"fields"` // of the source, in its records
-	Bytes     int64  `json:"bytes"`
-	HeaderCRC uint32 `json:"header_crc32"`
-	Verified  bool   `json:"verified"` // re-read from the device and checked
+	ManifestShard
+	Verified bool `json:"verified"` // re-read from the device and checked
 }
 
-// openJournal reads the journal of a run before, or begins one. A source that was
-// modified since that run is [converters.ErrChanged].
-func openJournal(root *os.Root, plan *Plan, digest string, src []converters.Part) (*journal, error) {
-	head := journalHead{Plan: digest, Modified: make([]int64, len(src))}
+// A journalLine is any but the first: a finished shard, or the name of one that no longer
+// is what it was.
+type journalLine struct {
+	finished
+	Void string `json:"void,omitempty"`
+}
+
+func newJournalHead(plan *Plan, digest string, src []converters.Part, named []string) journalHead {
+	head := journalHead{Plan: digest, Modified: make([]int64, len(src)), Named: named}
 	for i, p := range src {
 		switch {
 		case p.Path == "":
 			head.Modified[i] = plan.Parts[i].modified
+		case p.Staged && !p.SourceTime.IsZero():
+			head.Modified[i] = p.SourceTime.UnixNano()
 		case !p.Staged && !p.ModTime.IsZero():
 			head.Modified[i] = p.ModTime.UnixNano()
 		}
 	}
-	data, err := root.ReadFile(journalName)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	j := &journal{done: make(map[string]finished)}
-	whole, err := j.read(data, head, src)
+	return head
+}
+
+// openJournal reads the journal of a run before, or begins one where there is none of
+// this plan.
+func openJournal(root *os.Root, head journalHead, src []converters.Part) (*journal, error) {
+	data, err := readJournal(root)
 	if err != nil {
 		return nil, err
 	}
-	j.file, err = root.OpenFile(journalName, os.O_RDWR|os.O_CREATE, 0o644)
+	j := newJournal()
+	whole := j.read(data)
+	if j.head.Plan != head.Plan || len(j.head.Modified) != len(src) {
+		j, whole = newJournal(), 0
+	}
+	if whole == 0 {
+		j.head = head
+	}
+	for i, at := range j.head.Modified {
+		if at != 0 && head.Modified[i] != 0 && at != head.Modified[i] {
+			j.changed = changed(src[i].Name, "it was modified since its conversion was begun")
+			break
+		}
+	}
+	j.file, err = root.OpenFile(journalName, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o644)
 	if err != nil {
 		return nil, err
 	}
-	if err := j.begin(whole, head, root); err != nil {
+	if err := j.begin(whole, root); err != nil {
 		j.file.Close()
 		return nil, err
 	}
 	return j, nil
 }
 
+func newJournal() *journal {
+	return &journal{done: make(map[string]finished), was: make(map[string]finished)}
+}
+
+// readJournal returns the bytes of a journal, none where there is none.
+func readJournal(root *os.Root) ([]byte, error) {
+	data, err := root.ReadFile(journalName)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return data, err
+}
+
 // begin cuts what is not whole and, in an empty journal, writes the head.
-func (j *journal) begin(whole int64, head journalHead, root *os.Root) error {
+func (j *journal) begin(whole int64, root *os.Root) error {
 	if err := j.file.Truncate(whole); err != nil {
 		return err
 	}
@@ -83,43 +119,39 @@ func (j *journal) begin(whole int64, head journalHead, root *os.Root) error {
 	if whole > 0 {
 		return nil
 	}
-	if err := j.append(head); err != nil {
+	if err := j.append(j.head); err != nil {
 		return err
 	}
 	return atomicfile.SyncDir(root, WorkDir)
 }
 
-// read takes the lines of a journal and returns how many bytes of it are whole: none
-// where it is of another plan.
-func (j *journal) read(data []byte, want journalHead, src []converters.Part) (int64, error) {
+// read takes the lines of a journal and returns how many bytes of it are whole.
+func (j *journal) read(data []byte) (whole int64) {
 	lines := bufio.NewScanner(bytes.NewReader(data))
 	lines.Buffer(nil, maxLine)
-	whole := int64(0)
 	for lines.Scan() {
 		text, ok := checkLine(lines.Bytes())
 		if !ok || whole+int64(len(lines.Bytes())) == int64(len(data)) {
 			break // torn: damaged, or without its newline
 		}
 		if whole == 0 {
-			var head journalHead
-			if json.Unmarshal(text, &head) != nil || head.Plan != want.Plan || len(head.Modified) != len(src) {
-				return 0, nil
-			}
-			for i, at := range head.Modified {
-				if at != 0 && want.Modified[i] != 0 && at != want.Modified[i] {
-					return 0, &converters.Error{Part: src[i].Name, Off: -1, Err: fmt.Errorf("%w: it was modified since the interrupted run", converters.ErrChanged), Hint: "--overwrite starts anew"}
-				}
-			}
-		} else {
-			var f finished
-			if json.Unmarshal(text, &f) != nil {
+			if json.Unmarshal(text, &j.head) != nil {
 				break
 			}
-			j.done[f.Name] = f
+		} else {
+			var l journalLine
+			if json.Unmarshal(text, &l) != nil {
+				break
+			}
+			if l.Void != "" {
+				delete(j.done, l.Void)
+			} else {
+				j.done[l.Name], j.was[l.Name] = l.finished, l.finished
+			}
 		}
 		whole += int64(len(lines.Bytes())) + 1
 	}
-	return whole, nil
+	return whole
 }
 
 // checkLine returns the JSON of a line whose CRC is right.
@@ -149,8 +181,39 @@ func (j *journal) add(f finished) error {
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.done[f.Name] = f
+	j.done[f.Name], j.was[f.Name] = f, f
 	return nil
+}
+
+// void enters that a shard no longer is what it was. The next run knows it too, if this
+// one is stopped before it has written the shard anew.
+func (j *journal) void(name string) error {
+	if _, ok := j.done[name]; !ok {
+		return nil
+	}
+	if err := j.append(struct {
+		Void string `json:"void"`
+	}{name}); err != nil {
+		return err
+	}
+	delete(j.done, name)
+	return nil
+}
+
+// mustBe says how a shard that was written differs from what it was before.
+func (j *journal) mustBe(done *finished) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	was, ok := j.was[done.Name]
+	if !ok || was.ManifestShard == done.ManifestShard {
+		return nil
+	}
+	return changed(done.Name, fmt.Sprintf("its sources give %d bytes with the header checksum %08x, it had %d with %08x", done.Bytes, done.HeaderCRC, was.Bytes, was.HeaderCRC))
+}
+
+// changed is the error of a source that is not what it was.
+func changed(name, how string) error {
+	return &converters.Error{Part: name, Off: -1, Err: fmt.Errorf("%w: %s", converters.ErrChanged, how), Hint: "--overwrite starts anew"}
 }
 
 // verified reports whether every finished shard was re-read and checked.

@@ -14,8 +14,21 @@ import (
 func (o *Output) acquire() error {
 	f, err := o.root.OpenFile(lockName, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("%s: %w (or crashed: then remove %s)", o.dir, ErrLocked, o.path(lockName))
+		if f, err := o.root.Open(lockName); err == nil {
+			defer f.Close()
+			return fmt.Errorf("%w (or crashed: then remove %s)", o.locked(f), o.path(lockName))
+		}
+		return fmt.Errorf("%s: %w", o.dir, ErrLocked)
+	}
+	if err != nil {
+		return err
 	}
 	o.lock = f
-	return err
+	sign(f)
+	return nil
+}
+
+// release unlocks the directory.
+func (o *Output) release() error {
+	return errors.Join(o.lock.Close(), o.root.Remove(lockName))
 }

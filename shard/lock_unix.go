@@ -14,16 +14,18 @@ import (
 // ends, however it ends.
 func (o *Output) acquire() error {
 	for {
-		f, err := o.root.OpenFile(lockName, os.O_RDWR|os.O_CREATE, 0o644)
+		f, err := o.root.OpenFile(lockName, os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW, 0o644)
 		if err != nil {
 			return err
 		}
 		err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 		if err != nil {
-			f.Close()
 			if errors.Is(err, unix.EWOULDBLOCK) {
-				return fmt.Errorf("%s: %w", o.dir, ErrLocked)
+				err = o.locked(f)
+				f.Close()
+				return err
 			}
+			f.Close()
 			if errors.Is(err, unix.EINTR) {
 				continue
 			}
@@ -33,8 +35,15 @@ func (o *Output) acquire() error {
 		named, err2 := o.root.Stat(lockName)
 		if err1 == nil && err2 == nil && os.SameFile(held, named) {
 			o.lock = f
+			sign(f)
 			return nil
 		}
 		f.Close() // its holder removed it meanwhile: lock the new one
 	}
+}
+
+// release unlocks the directory and leaves the lock without a name in it.
+func (o *Output) release() error {
+	_ = o.lock.Truncate(0) // a name that stays misleads nobody: the lock is free
+	return o.lock.Close()
 }

@@ -12,7 +12,6 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/encode"
-	"github.com/ffconvert/ffconvert/internal/atomicfile"
 	"github.com/ffconvert/ffconvert/verify"
 )
 
@@ -36,6 +35,7 @@ type Manifest struct {
 	Shuffle    *Shuffle        `json:"shuffle,omitempty"`
 	Verified   bool            `json:"verified"` // each shard was re-read from the device and checked
 	Totals     Totals          `json:"totals"`
+	Meta       FileSum         `json:"meta"` // of meta.json
 	Shards     []ManifestShard `json:"shards"`
 	Sources    []Part          `json:"sources"`
 }
@@ -56,12 +56,20 @@ type Totals struct {
 	FieldsLeftOut  int64            `json:"fields_left_out"`
 }
 
-// A ManifestShard identifies a shard.
+// A ManifestShard identifies a shard and its index.
 type ManifestShard struct {
-	Name      string `json:"name"`
-	Samples   int64  `json:"samples"`
-	Bytes     int64  `json:"bytes"`
-	HeaderCRC uint32 `json:"header_crc32"`
+	Name      string  `json:"name"`
+	Samples   int64   `json:"samples"`
+	Fields    int64   `json:"fields"` // of the source, in its records
+	Bytes     int64   `json:"bytes"`
+	HeaderCRC uint32  `json:"header_crc32"` // pins every sample
+	Index     FileSum `json:"index"`
+}
+
+// A FileSum identifies a file that is no shard.
+type FileSum struct {
+	Bytes int64  `json:"bytes"`
+	CRC   uint32 `json:"crc32"` // CRC-32 of all its bytes, as zlib has it
 }
 
 func newManifest(plan *Plan, digest string, j *journal, tool string) *Manifest {
@@ -82,7 +90,7 @@ func newManifest(plan *Plan, digest string, j *journal, tool string) *Manifest {
 	}
 	for i := range plan.Shards {
 		done := j.done[plan.Shards[i].Name]
-		m.Shards = append(m.Shards, ManifestShard{done.Name, done.Samples, done.Bytes, done.HeaderCRC})
+		m.Shards = append(m.Shards, done.ManifestShard)
 		m.Totals.Bytes += done.Bytes
 		m.Totals.SamplesWritten += done.Samples
 		m.Totals.FieldsWritten += done.Fields
@@ -140,10 +148,29 @@ func decodeManifest(r io.Reader) (*Manifest, error) {
 }
 
 // Expect returns what a verifier is to expect of the shards.
-func (m *Manifest) Expect() []verify.Expect {
-	want := make([]verify.Expect, len(m.Shards))
-	for i, s := range m.Shards {
+func (m *Manifest) Expect() []verify.Expect { return expect(m.Shards) }
+
+// Sums returns what a verifier is to expect of the indexes and of meta.json.
+func (m *Manifest) Sums() []verify.Sum { return sums(m.Shards, m.Meta) }
+
+func expect(shards []ManifestShard) []verify.Expect {
+	want := make([]verify.Expect, len(shards))
+	for i, s := range shards {
 		want[i] = verify.Expect{Name: s.Name, Samples: s.Samples, Bytes: s.Bytes, HeaderCRC: s.HeaderCRC}
+	}
+	return want
+}
+
+// sums leaves out what is not known of.
+func sums(shards []ManifestShard, meta FileSum) []verify.Sum {
+	var want []verify.Sum
+	if meta != (FileSum{}) {
+		want = append(want, verify.Sum{Name: metaName, Bytes: meta.Bytes, CRC: meta.CRC})
+	}
+	for _, s := range shards {
+		if s.Index != (FileSum{}) {
+			want = append(want, verify.Sum{Name: indexName(s.Name), Bytes: s.Index.Bytes, CRC: s.Index.CRC})
+		}
 	}
 	return want
 }
@@ -179,12 +206,4 @@ func newMeta(plan *Plan) Meta {
 		m.ClassToIdx[name] = i
 	}
 	return m
-}
-
-func (o *Output) writeJSON(name string, v any) error {
-	return atomicfile.Write(o.root, tmp(name), name, func(w io.Writer) error {
-		enc := json.NewEncoder(w)
-		enc.SetIndent("", "  ")
-		return enc.Encode(v)
-	})
 }

@@ -7,14 +7,10 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"reflect"
 	"regexp"
-	"slices"
-	"strings"
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/internal/atomicfile"
-	"github.com/ffconvert/ffconvert/record"
 )
 
 // Names below an output directory.
@@ -108,136 +104,55 @@ func (o *Output) Close() error {
 			os.Remove(o.dir) // only if it is empty
 		}
 	}
-	return errors.Join(o.lock.Close(), o.root.Close())
-}
-
-// Check says whether a dataset may be written here, from what is known of it before its
-// sources are read: into a directory without one, or one where a conversion of the same
-// sources with the same options was begun. Otherwise it is [ErrOccupied], unless
-// overwrite is set. Where the parts (nil) or the encoding ("") are not known yet, they
-// are not compared. Write checks the whole plan once more.
-func (o *Output) Check(opts Options, sources []string, overwrite bool) error {
-	begun, err := o.vacancy(overwrite)
-	if err != nil || begun == nil {
-		return err
-	}
-	same := sources == nil || slices.EqualFunc(begun.Parts, sources, func(p Part, name string) bool { return p.Name == name })
-	if opts.Encode.Encoding == "" {
-		opts.Encode.Encoding = begun.Encode.Encoding
-	}
-	if same && reflect.DeepEqual(begun.Source, opts.Source) && reflect.DeepEqual(begun.Encode, opts.Encode) && reflect.DeepEqual(begun.Shuffle, opts.Shuffle) {
-		return nil
-	}
-	return o.occupied()
-}
-
-// vacancy returns the plan that was begun here, nil where the directory is free, or is
-// made free by overwrite.
-func (o *Output) vacancy(overwrite bool) (*Plan, error) {
-	shards, err := o.shards()
-	if err != nil {
-		return nil, err
-	}
-	for _, name := range shards {
-		if !shardName.MatchString(name) {
-			return nil, fmt.Errorf("%s: %w: it has %s, which readers would take for a part of this one; move it away", o.dir, ErrOccupied, name)
-		}
-	}
-	if overwrite {
-		return nil, nil
-	}
-	f, err := o.root.Open(planName)
-	if errors.Is(err, fs.ErrNotExist) {
-		if len(shards) > 0 || o.has(ManifestName) {
-			return nil, o.occupied()
-		}
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	plan, err := ReadPlan(f)
-	if err != nil {
-		return nil, fmt.Errorf("%w (its %w)", o.occupied(), err)
-	}
-	return plan, nil
-}
-
-func (o *Output) occupied() error {
-	return fmt.Errorf("%s: %w, or one made with other options; --overwrite replaces it", o.dir, ErrOccupied)
+	return errors.Join(o.release(), o.root.Close())
 }
 
 // begin prepares the directory for writing the plan and returns what a run before has
 // finished of it.
-func (o *Output) begin(plan *Plan, digest string, src []converters.Part, overwrite bool) (*journal, error) {
-	begun, err := o.vacancy(overwrite)
+func (o *Output) begin(plan *Plan, digest string, src []converters.Part, named []string, overwrite bool) (*journal, error) {
+	c, err := o.vacancy(overwrite)
 	if err != nil {
 		return nil, err
 	}
-	if begun != nil {
-		if other, err := begun.Digest(); err != nil || other != digest {
-			return nil, errors.Join(err, o.occupied())
+	switch {
+	case overwrite && (c.plan != nil || c.damage != nil || len(c.ours) > 0):
+		if err := o.clear(c); err != nil {
+			return nil, err
 		}
-	} else if err := o.clear(); err != nil {
-		return nil, err
+	case !overwrite && c.plan != nil && c.digest != digest:
+		return nil, o.clash(c.plan, plan)
 	}
 	o.began = true
 	if err := o.root.RemoveAll(tmpDir); err != nil {
 		return nil, err
 	}
-	for _, dir := range []string{tmpDir, indexDir} {
-		if err := o.mkdir(dir); err != nil {
-			return nil, err
-		}
+	if err := o.mkdir(tmpDir); err != nil {
+		return nil, err
 	}
-	if !o.has(planName) {
+	if c.damage != nil || !o.has(planName) {
 		if err := o.write(planName, plan); err != nil {
 			return nil, err
 		}
-	}
-	return openJournal(o.root, plan, digest, src)
-}
-
-// clear removes a dataset, its manifest first, so that it is at no time half there and
-// taken for whole.
-func (o *Output) clear() error {
-	shards, err := o.shards()
-	if err != nil {
-		return err
-	}
-	if err := o.remove(ManifestName); err != nil {
-		return err
-	}
-	if err := atomicfile.SyncDir(o.root, "."); err != nil {
-		return err
-	}
-	for _, name := range append(shards, metaName, journalName, planName) {
-		if err := o.remove(name); err != nil {
-			return err
+		// From here on the directory is known as ours, even after a loss of power.
+		if err := atomicfile.SyncDir(o.root, "."); err != nil {
+			return nil, err
 		}
 	}
-	return o.root.RemoveAll(indexDir)
-}
-
-// shards lists the names here that readers take for shards.
-func (o *Output) shards() ([]string, error) {
-	d, err := o.root.Open(".")
+	if err := o.mkdir(indexDir); err != nil {
+		return nil, err
+	}
+	j, err := openJournal(o.root, newJournalHead(plan, digest, src, named), src)
 	if err != nil {
 		return nil, err
 	}
-	defer d.Close()
-	names, err := d.Readdirnames(-1)
-	if err != nil {
-		return nil, err
-	}
-	shards := names[:0]
-	for _, name := range names {
-		if strings.HasSuffix(name, record.Ext) {
-			shards = append(shards, name)
+	if !overwrite && c.manifest != nil && c.manifest.PlanDigest == digest {
+		for _, s := range c.manifest.Shards {
+			if _, ok := j.was[s.Name]; !ok { // the line was lost
+				j.was[s.Name] = finished{s, c.manifest.Verified}
+			}
 		}
 	}
-	return shards, nil
+	return j, nil
 }
 
 func (o *Output) has(name string) bool {

@@ -2,15 +2,18 @@ package shard
 
 import (
 	"errors"
+	"hash/crc32"
 	"io"
 )
 
 // A stream is a file that is written from its beginning on, through a spool. It is the
-// io.WriteSeeker that an Arrow writer wants: all its seeking is asking where it is.
+// io.WriteSeeker that an Arrow writer wants: all its seeking is asking where it is. It
+// sums up what it writes.
 type stream struct {
 	spool *spool
 	buf   []byte
-	off   int64 // in the file, of buf
+	off   int64  // in the file, of buf
+	crc   uint32 // of what is before off
 }
 
 // streamBlock is the size in bytes of a write of a stream. Each worker has three of them.
@@ -46,11 +49,15 @@ func (s *stream) Seek(off int64, whence int) (int64, error) {
 
 func (s *stream) flush() error {
 	n := len(s.buf)
+	s.crc = crc32.Update(s.crc, crc32.IEEETable, s.buf)
 	next, err := s.spool.TakeAt(s.buf, s.off)
 	s.off += int64(n)
 	s.buf = next
 	return err
 }
+
+// sum is that of the whole file, once the stream is closed.
+func (s *stream) sum() FileSum { return FileSum{Bytes: s.off, CRC: s.crc} }
 
 // close writes what is left and waits for all of it. It may be called again.
 func (s *stream) close() error {

@@ -50,6 +50,10 @@ func (k *worker) write(ctx context.Context, s *Shard) error {
 	if err := g.Wait(); err != nil {
 		return err
 	}
+	done.Index = index.stream.sum()
+	if err := k.journal.mustBe(&done); err != nil {
+		return err
+	}
 	if k.reader != nil {
 		if err := k.verify(ctx, f.Name(), done); err != nil {
 			return err
@@ -72,7 +76,7 @@ func (k *worker) write(ctx context.Context, s *Shard) error {
 
 // fill writes the records of a shard and its index rows.
 func (k *worker) fill(ctx context.Context, s *Shard, f *atomicfile.File, index *indexFile) (finished, error) {
-	done := finished{Name: s.Name}
+	done := finished{ManifestShard: ManifestShard{Name: s.Name}}
 	spool := newSpool(newWriteBehind(f.File))
 	defer spool.close()
 	w, err := record.NewWriter(spool, s.Samples)

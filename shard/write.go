@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"math"
 	"runtime"
 	"slices"
 	"sync"
@@ -17,8 +15,6 @@ import (
 	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/encode"
-	"github.com/ffconvert/ffconvert/internal/atomicfile"
-	"github.com/ffconvert/ffconvert/record"
 )
 
 // ErrUnbalanced says that what was written is not what was found. It is an internal
@@ -34,6 +30,7 @@ type WriteOptions struct {
 	Progress  Progress    // may be nil
 	Tool      string      // name and version of the program, for the manifest
 	Shards    []int       // write these alone, by their place in the plan; default: all
+	Named     []string    // the sources as the user named them; a repair finds them by these names
 }
 
 // A Report says what Write has done.
@@ -53,46 +50,91 @@ type Report struct {
 // name is complete and sound, and there is no manifest; nor is there one as long as
 // opts.Shards leaves out some that no run has written.
 func Write(ctx context.Context, src converters.Source, plan *Plan, out *Output, opts WriteOptions) (*Report, error) {
-	start := time.Now()
-	spec, err := encode.Parse(plan.Encode)
+	w, err := newWriter(src, plan, out, opts)
 	if err != nil {
 		return nil, err
 	}
-	digest, err := plan.Digest()
-	if err != nil {
+	defer w.journal.close()
+	if err := w.journal.changed; err != nil {
 		return nil, err
 	}
-	journal, err := out.begin(plan, digest, src.Parts(), opts.Overwrite)
-	if err != nil {
+	return w.run(ctx)
+}
+
+// Unfinished is the error of a Write or Repair that was stopped while it wrote shards.
+type Unfinished struct {
+	Finished int // shards of the plan that are finished; they stay
+	Shards   int // of the plan
+	Err      error
+}
+
+func (u *Unfinished) Error() string { return u.Err.Error() }
+func (u *Unfinished) Unwrap() error { return u.Err }
+
+// A writer is what the workers of one Write share.
+type writer struct {
+	src        converters.Source
+	plan       *Plan
+	digest     string // of the plan
+	out        *Output
+	spec       *encode.Spec
+	journal    *journal
+	opts       WriteOptions
+	indexShape indexShape
+	progress   Progress
+	repair     bool // the manifest says what the dataset must become again
+	began      time.Time
+
+	mu                sync.Mutex
+	written           int // shards finished by this run
+	backend, fallback string
+	pageCache         bool
+}
+
+// newWriter prepares the output. The journal is the caller's to close.
+func newWriter(src converters.Source, plan *Plan, out *Output, opts WriteOptions) (*writer, error) {
+	w := &writer{src: src, plan: plan, out: out, opts: opts, indexShape: plan.indexShape(), began: time.Now()}
+	var err error
+	if w.spec, err = encode.Parse(plan.Encode); err != nil {
 		return nil, err
 	}
-	defer journal.close()
-	w := &writer{src: src, plan: plan, out: out, spec: spec, journal: journal, opts: opts, indexShape: plan.indexShape()}
+	if w.digest, err = plan.Digest(); err != nil {
+		return nil, err
+	}
+	w.journal, err = out.begin(plan, w.digest, src.Parts(), opts.Named, opts.Overwrite)
+	return w, err
+}
+
+// run writes what is not finished yet, and commits it.
+func (w *writer) run(ctx context.Context) (*Report, error) {
 	report := &Report{}
 	todo, left := w.todo()
-	report.Kept = len(plan.Shards) - len(todo) - left
+	report.Kept = len(w.plan.Shards) - len(todo) - left
 	if len(todo)+left > 0 {
-		if err := out.remove(ManifestName); err != nil {
-			return nil, err
+		if !w.repair {
+			if err := w.out.remove(ManifestName); err != nil {
+				return nil, err
+			}
 		}
 		if err := w.writeAll(ctx, todo); err != nil {
-			return nil, err
+			return nil, &Unfinished{Finished: report.Kept + w.written, Shards: len(w.plan.Shards), Err: err}
 		}
 	}
-	if err := unchanged(src.Parts()); err != nil {
+	if err := unchanged(w.src.Parts()); err != nil {
 		return nil, err
 	}
 	if left == 0 {
-		if report.Manifest, err = out.commit(plan, digest, journal, opts.Tool); err != nil {
+		var err error
+		if report.Manifest, err = w.out.commit(w.plan, w.digest, w.journal, w.opts.Tool); err != nil {
 			return nil, err
 		}
 	}
-	if err := out.root.RemoveAll(tmpDir); err != nil {
+	if err := w.out.root.RemoveAll(tmpDir); err != nil {
 		return nil, fmt.Errorf("clean up: %w", err)
 	}
-	report.Verified = journal.verified()
+	report.Verified = w.journal.verified()
 	report.Backend, report.Fallback, report.PageCache = w.backend, w.fallback, w.pageCache
-	report.Seconds = time.Since(start).Seconds()
+	report.Seconds = time.Since(w.began).Seconds()
 	return report, nil
 }
 
@@ -110,22 +152,6 @@ func unchanged(parts []converters.Part) error {
 		f.Close()
 	}
 	return nil
-}
-
-// A writer is what the workers of one Write share.
-type writer struct {
-	src        converters.Source
-	plan       *Plan
-	out        *Output
-	spec       *encode.Spec
-	journal    *journal
-	opts       WriteOptions
-	indexShape indexShape
-	progress   Progress
-
-	mu                sync.Mutex
-	backend, fallback string
-	pageCache         bool
 }
 
 // todo returns the shards to write, and how many unfinished ones are left to others.
@@ -192,6 +218,9 @@ func (w *writer) work(ctx context.Context, shards <-chan int) (err error) {
 		if err := k.write(ctx, &w.plan.Shards[i]); err != nil {
 			return err
 		}
+		w.mu.Lock()
+		w.written++
+		w.mu.Unlock()
 	}
 	return nil
 }
@@ -204,43 +233,4 @@ func (w *writer) verifiedBy(s aio.Stats) {
 	}
 	w.fallback = cmp.Or(w.fallback, s.Fallback)
 	w.pageCache = w.pageCache || !s.Direct
-}
-
-// holds reports whether a finished shard still has its name, its size and its header.
-func (o *Output) holds(f finished) bool {
-	r, err := record.Open(o.path(f.Name), record.Options{MaxSample: math.MaxInt64})
-	if err != nil {
-		return false
-	}
-	defer r.Close()
-	got := r.Files()[0]
-	return got.Samples == f.Samples && got.Size == f.Bytes && got.HeaderCRC == f.HeaderCRC && o.has(indexName(f.Name))
-}
-
-// write makes the file name of what v writes.
-func (o *Output) write(name string, v interface {
-	Write(io.Writer) (string, error)
-}) error {
-	return atomicfile.Write(o.root, tmp(name), name, func(w io.Writer) error {
-		_, err := v.Write(w)
-		return err
-	})
-}
-
-// commit closes the balance and writes the manifest, which completes the dataset.
-func (o *Output) commit(plan *Plan, digest string, j *journal, tool string) (*Manifest, error) {
-	m := newManifest(plan, digest, j, tool)
-	if err := m.balance(); err != nil {
-		return nil, err
-	}
-	if old, err := ReadManifest(o.dir); err == nil && old.PlanDigest == digest && old.Tool == tool && old.Verified == m.Verified {
-		return old, nil // nothing has changed: its time stays
-	}
-	if err := o.writeJSON(metaName, newMeta(plan)); err != nil {
-		return nil, err
-	}
-	if err := o.writeJSON(ManifestName, m); err != nil {
-		return nil, err
-	}
-	return m, nil
 }

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -279,13 +281,50 @@ func TestWriteOccupied(t *testing.T) {
 		{"the same dataset", dataset(src, plan), false, nil},
 		{"the same dataset, overwrite", dataset(src, plan), true, nil},
 		{"a shard without a plan", func(t *testing.T) string { return put(t, t.TempDir(), "PART_00000.ffr") }, false, ErrOccupied},
+		{"a shard without a plan, overwrite", func(t *testing.T) string { return put(t, t.TempDir(), "PART_00000.ffr") }, true, ErrOccupied},
 		{"a manifest alone", func(t *testing.T) string { return put(t, t.TempDir(), ManifestName) }, false, ErrOccupied},
+		{"a manifest alone, overwrite", func(t *testing.T) string { return put(t, t.TempDir(), ManifestName) }, true, ErrOccupied},
+		{"meta.json of someone else", func(t *testing.T) string { return put(t, t.TempDir(), metaName) }, true, ErrOccupied},
+		{"index of someone else", func(t *testing.T) string {
+			dir := t.TempDir()
+			mkdir(t, dir, indexDir)
+			return dir
+		}, false, ErrOccupied},
+		{"a shard more than the plan has", func(t *testing.T) string { return put(t, dataset(src, plan)(t), "PART_00004.ffr") }, false, ErrOccupied},
+		{"a shard more than the plan has, overwrite", func(t *testing.T) string { return put(t, dataset(src, plan)(t), "PART_00004.ffr") }, true, ErrOccupied},
 		{"a shard of someone else", func(t *testing.T) string { return put(t, t.TempDir(), "train.ffr") }, true, ErrOccupied},
 		{"a damaged plan", func(t *testing.T) string {
 			dir := dataset(src, plan)(t)
 			flip(t, dir, planName, 30)
 			return dir
+		}, false, nil},
+		{"a damaged plan of another dataset", func(t *testing.T) string {
+			dir := dataset(src, other)(t)
+			flip(t, dir, planName, 30)
+			return dir
 		}, false, ErrOccupied},
+		{"a damaged plan without a manifest", func(t *testing.T) string {
+			dir := dataset(src, plan)(t)
+			flip(t, dir, planName, 30)
+			remove(t, dir, ManifestName)
+			return dir
+		}, false, ErrOccupied},
+		{"a damaged plan without a manifest, overwrite", func(t *testing.T) string {
+			dir := dataset(src, plan)(t)
+			flip(t, dir, planName, 30)
+			remove(t, dir, ManifestName)
+			return dir
+		}, true, nil},
+		{"no plan", func(t *testing.T) string {
+			dir := dataset(src, plan)(t)
+			remove(t, dir, planName)
+			return dir
+		}, false, nil},
+		{"a damaged manifest", func(t *testing.T) string {
+			dir := dataset(src, plan)(t)
+			flip(t, dir, ManifestName, 0)
+			return dir
+		}, false, nil},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
@@ -323,8 +362,18 @@ func TestOpenOutputLocks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := OpenOutput(dir); !errors.Is(err, ErrLocked) {
-		t.Errorf("second writer: %v, want %v", err, ErrLocked)
+	_, err = OpenOutput(dir)
+	host, _ := os.Hostname()
+	if want := fmt.Sprintf("process %d on %s, since 2", os.Getpid(), host); !errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), want) {
+		t.Errorf("second writer: %v, want %v: %s", err, ErrLocked, want)
+	}
+	for _, forged := range []string{"", "{", `{"host":"\u001b[31m","pid":1}`, `{"host":"a","pid":-1}`} {
+		if err := os.WriteFile(filepath.Join(dir, filepath.FromSlash(lockName)), []byte(forged), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := OpenOutput(dir); !errors.Is(err, ErrLocked) || strings.Contains(err.Error(), "process") {
+			t.Errorf("the lock says %q: %v", forged, err)
+		}
 	}
 	if err := first.Close(); err != nil {
 		t.Fatal(err)
@@ -334,19 +383,19 @@ func TestOpenOutputLocks(t *testing.T) {
 	}
 }
 
-// Nothing is written through a link out of the output: one in the place of the work
-// directory is refused, one in the place of the index is replaced.
+// Nothing is written through a link in the output, be it to somewhere outside or inside.
 func TestOutputLinks(t *testing.T) {
 	t.Parallel()
 	src := newFixture(9, 1, 20, 100)
 	plan := newPlan(t, src, encode.Options{}, fourShards)
-	for name, refused := range map[string]bool{WorkDir: true, indexDir: false} {
+	for _, name := range []string{WorkDir, indexDir, ManifestName, metaName, "PART_00000.ffr", lockName, journalName, planName} {
 		dir, outside := t.TempDir(), t.TempDir()
-		if err := os.Symlink(outside, filepath.Join(dir, name)); err != nil {
+		mkdir(t, dir, path.Dir(name))
+		if err := os.Symlink(filepath.Join(outside, "x"), filepath.Join(dir, filepath.FromSlash(name))); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := write(t, src, plan, dir, WriteOptions{}); (err != nil) != refused {
-			t.Errorf("%s is a link: %v", name, err)
+		if _, err := write(t, src, plan, dir, WriteOptions{}); err == nil {
+			t.Errorf("%s is a link, and was followed or replaced", name)
 		}
 		if left, _ := os.ReadDir(outside); len(left) > 0 {
 			t.Errorf("%s is a link: %v was written outside", name, left)

@@ -226,7 +226,7 @@ func (c *conversion) check(out *shard.Output, found []input.Name) error {
 func (c *conversion) plan(ctx context.Context, set *input.Set, progress *reporter) (*shard.Plan, converters.Source, error) {
 	parts := make([]converters.Part, len(set.Files))
 	for i, f := range set.Files {
-		parts[i] = converters.Part{Name: f.Name, Path: f.Path, Size: f.Size, ModTime: f.ModTime, Staged: f.Staged}
+		parts[i] = converters.Part{Name: f.Name, Path: f.Path, Size: f.Size, ModTime: f.ModTime, Staged: f.Staged, SourceTime: f.SourceTime}
 	}
 	src, err := c.data.open(ctx, parts, c.opts.encode)
 	if err != nil {

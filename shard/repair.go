@@ -1,0 +1,133 @@
+package shard
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/verify"
+)
+
+// ErrNothingKept says that a directory holds no plan to repair a dataset by.
+var ErrNothingKept = errors.New("holds no plan of a conversion")
+
+// A Kept dataset is what a directory itself knows of the conversion into it.
+type Kept struct {
+	Plan   *Plan
+	Named  []string        // the sources, as the user named them; nil: not known
+	Shards []ManifestShard // those that were finished once, in the order of the plan
+	Meta   FileSum         // of meta.json; zero: not known
+}
+
+// Kept returns what the directory knows of the conversion into it. A directory without a
+// sound plan is [ErrNothingKept] or [ErrPlan].
+func (o *Output) Kept() (*Kept, error) {
+	c, err := o.vacancy(false)
+	switch {
+	case err != nil:
+		return nil, err
+	case c.damage != nil:
+		return nil, fmt.Errorf("%s: %w (the command that made it can be run again)", o.dir, c.damage)
+	case c.plan == nil || !o.has(planName):
+		return nil, fmt.Errorf("%s: %w", o.dir, ErrNothingKept)
+	}
+	data, err := readJournal(o.root)
+	if err != nil {
+		return nil, err
+	}
+	j := newJournal()
+	j.read(data)
+	k := &Kept{Plan: c.plan}
+	known := make(map[string]ManifestShard)
+	if c.manifest != nil && c.manifest.PlanDigest == c.digest {
+		k.Meta = c.manifest.Meta
+		for _, s := range c.manifest.Shards {
+			known[s.Name] = s
+		}
+	}
+	if j.head.Plan == c.digest { // its lines have checksums: they tell more than the manifest
+		k.Named = j.head.Named
+		for name, f := range j.was {
+			known[name] = f.ManifestShard
+		}
+	}
+	for i := range k.Plan.Shards {
+		if s, ok := known[k.Plan.Shards[i].Name]; ok {
+			k.Shards = append(k.Shards, s)
+		}
+	}
+	return k, nil
+}
+
+// Expect returns what a verifier is to expect of the shards that were finished.
+func (k *Kept) Expect() []verify.Expect { return expect(k.Shards) }
+
+// Sums returns what a verifier is to expect of the other files.
+func (k *Kept) Sums() []verify.Sum { return sums(k.Shards, k.Meta) }
+
+// Damaged returns the shards that must be written anew for what a verifier has found.
+func (k *Kept) Damaged(problems []verify.Problem) []string {
+	var names []string
+	for _, s := range k.Shards {
+		if slices.ContainsFunc(problems, func(p verify.Problem) bool { return p.Shard == s.Name || p.Shard == indexName(s.Name) }) {
+			names = append(names, s.Name)
+		}
+	}
+	return names
+}
+
+// Repair writes the shards that were found damaged anew, and those that were never
+// finished, and commits the dataset again. Each becomes what it was to the byte, or the
+// error is [converters.ErrChanged], and the damaged one and the manifest stay. All other shards must have
+// been verified. The source must be opened from the same parts in the same order; they
+// may have other paths and times.
+func Repair(ctx context.Context, src converters.Source, kept *Kept, damaged []string, out *Output, opts WriteOptions) (*Report, error) {
+	if err := kept.Plan.sameParts(src.Parts()); err != nil {
+		return nil, err
+	}
+	w, err := newWriter(src, kept.Plan, out, opts)
+	if err != nil {
+		return nil, err
+	}
+	w.repair = true
+	j := w.journal
+	defer j.close()
+	for _, s := range kept.Shards {
+		_, done := j.done[s.Name]
+		if slices.Contains(damaged, s.Name) {
+			err = j.void(s.Name)
+		} else if !done {
+			err = j.add(j.was[s.Name])
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	todo, _ := w.todo()
+	for _, i := range todo {
+		if _, known := j.was[kept.Plan.Shards[i].Name]; !known && j.changed != nil {
+			return nil, j.changed // nothing says what this shard must become
+		}
+	}
+	return w.run(ctx)
+}
+
+// sameParts says how parts differ from those of the plan.
+func (p *Plan) sameParts(parts []converters.Part) error {
+	if len(parts) != len(p.Parts) {
+		return fmt.Errorf("%w: the dataset was made of %d sources, here are %d", converters.ErrChanged, len(p.Parts), len(parts))
+	}
+	for i := range parts {
+		was, is := &p.Parts[i], &parts[i]
+		if path.Base(was.Name) != path.Base(is.Name) {
+			return fmt.Errorf("%w: source %d was %q, here it is %q", converters.ErrChanged, i+1, was.Name, is.Name)
+		}
+		if is.Path != "" && was.Size != is.Size {
+			return changed(is.Name, fmt.Sprintf("it had %d bytes when it was converted, it has %d", was.Size, is.Size))
+		}
+	}
+	return nil
+}
