@@ -1,0 +1,100 @@
+package check
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/findings"
+)
+
+// A decoder decodes the fields of one sample after another.
+type decoder struct {
+	maxPixels int64
+	values    *encode.Encoder // of a record of one field, decoded
+	one       converters.Sample
+	table     bool // fields without decoder are rows or items, which Read has decoded
+}
+
+func newDecoder(c *checker) (*decoder, error) {
+	spec, err := encode.Parse(encode.Options{Decode: true})
+	if err != nil {
+		return nil, err
+	}
+	return &decoder{
+		maxPixels: c.opts.MaxPixels, values: spec.NewEncoder(),
+		one:   converters.Sample{Fields: make([]converters.Field, 1)},
+		table: c.opts.Encode.Encoding == "raw",
+	}, nil
+}
+
+// read reads all samples of the part and decodes their fields.
+func (p *part) read(ctx context.Context) {
+	p.run.Count = p.samples
+	d, err := newDecoder(p.c)
+	if err != nil {
+		p.refuse(err)
+		return
+	}
+	enc := p.enc
+	if enc == nil {
+		enc = p.c.spec.NewEncoder()
+	}
+	for s, err := range p.c.src.Read(ctx, p.run) {
+		if err != nil {
+			p.refuse(err)
+			return
+		}
+		sound := true
+		for i := range s.Fields {
+			f := &s.Fields[i]
+			sound = p.decode(d, f, s) && sound
+			p.meter.add(0, f.Value.Len())
+		}
+		if p.enc == nil && sound {
+			p.encode(enc, s, s.Off)
+		}
+	}
+}
+
+// decode decodes a field, if its name says how, and reports whether it could be.
+func (p *part) decode(d *decoder, f *converters.Field, s *converters.Sample) bool {
+	if f.Value.Kind() != converters.KindBytes {
+		return true // Read has decoded it
+	}
+	at := p.place(s.Off, s.Key)
+	name := quoted(f.Name)
+	suffix := strings.ToLower(f.Name[strings.LastIndexByte(f.Name, '.')+1:])
+	wanted := imageOfSuffix(suffix)
+	var err error
+	switch {
+	case wanted != nil:
+		var found *imageType
+		if found, err = d.image(wanted, f.Value.Data()); err != nil {
+			err = fmt.Errorf("field %s: %w", name, err)
+		}
+		if found != nil && found != wanted {
+			p.groups.add(WrongType, fmt.Sprintf("field %s is a %s", name, found.name), at, 1)
+		}
+	case encode.Decodable(f.Name):
+		d.one.Fields[0] = *f
+		_, err = d.values.Encode(&d.one) // its error names the field
+	case !d.table:
+		p.groups.add(NotDecoded, "field "+name+" was read, and there is no decoder for it", at, 1)
+	}
+	if err == nil {
+		return true
+	}
+	found := findings.Finding{Rule: Undecodable, Place: at, Text: err.Error()}
+	if errors.Is(err, errUnchecked) || errors.Is(err, converters.ErrLimit) {
+		found.Rule = Unchecked
+	}
+	if errors.Is(err, errPixels) {
+		found.Hint = "--max-pixels"
+	}
+	p.add(found)
+	return found.Rule == Unchecked
+}

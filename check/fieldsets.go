@@ -1,0 +1,187 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/findings"
+)
+
+// What is told apart of the sets of fields. Datasets have a few; one that has a set for
+// each sample must not take memory for them.
+const (
+	maxSets      = 1000
+	maxSetFields = 1000  // fields of one set
+	maxSetBytes  = 16384 // bytes of their names
+)
+
+// fieldSets counts the samples by the set of their fields' names.
+type fieldSets struct {
+	sets  map[string]*fieldSet // by the sorted names, a NUL behind each
+	order []*fieldSet          // as they were found
+	other *fieldSet            // samples of sets that are not told apart
+
+	last    []string // the fields of the sample before, in their order
+	lastSet *fieldSet
+}
+
+type fieldSet struct {
+	key   string
+	names []string // sorted
+	first findings.Place
+	count int64
+}
+
+// add counts a sample of part p at an offset.
+func (f *fieldSets) add(s *converters.Sample, p *part, off int64) {
+	same := f.lastSet != nil && len(f.last) == len(s.Fields)
+	for i := 0; same && i < len(f.last); i++ {
+		same = f.last[i] == s.Fields[i].Name
+	}
+	if !same {
+		f.last = f.last[:0]
+		size := 0
+		for i := range s.Fields {
+			f.last = append(f.last, s.Fields[i].Name)
+			size += len(s.Fields[i].Name)
+		}
+		f.lastSet = f.set(size, func() findings.Place { return p.place(off, s.Key) })
+	}
+	f.lastSet.count++
+}
+
+// set returns the set of the last names, size bytes in all.
+func (f *fieldSets) set(size int, place func() findings.Place) *fieldSet {
+	if len(f.last) > maxSetFields || size > maxSetBytes {
+		return f.others(place())
+	}
+	names := slices.Sorted(slices.Values(f.last))
+	key := strings.Join(names, "\x00")
+	if known := f.sets[key]; known != nil {
+		return known
+	}
+	return f.insert(&fieldSet{key: key, names: names, first: place()})
+}
+
+func (f *fieldSets) insert(s *fieldSet) *fieldSet {
+	if len(f.sets) == maxSets {
+		return f.others(s.first)
+	}
+	if f.sets == nil {
+		f.sets = make(map[string]*fieldSet)
+	}
+	f.sets[s.key] = s
+	f.order = append(f.order, s)
+	return s
+}
+
+func (f *fieldSets) others(first findings.Place) *fieldSet {
+	if f.other == nil {
+		f.other = &fieldSet{first: first}
+	}
+	return f.other
+}
+
+// merge adds the sets of the next part.
+func (f *fieldSets) merge(next *fieldSets) {
+	for _, s := range next.order {
+		known := f.sets[s.key]
+		if known == nil {
+			known = f.insert(&fieldSet{key: s.key, names: s.names, first: s.first})
+		}
+		known.count += s.count
+	}
+	if next.other != nil {
+		f.others(next.other.first).count += next.other.count
+	}
+}
+
+// compare finds the samples whose set is not the commonest; of two equally common ones that
+// is the one that was found first.
+func (f *fieldSets) compare(t *tally) {
+	if len(f.order) == 0 {
+		return
+	}
+	most := f.order[0]
+	for _, s := range f.order {
+		if s.count > most.count {
+			most = s
+		}
+	}
+	usual := fmt.Sprintf("most samples, %d, have %s", most.count, listed(most.names))
+	for _, s := range f.order {
+		if s != most {
+			t.groups.add(OddFields, differs(s.names, most.names)+"; "+usual, s.first, s.count)
+		}
+	}
+	if f.other != nil {
+		t.groups.add(OddFields, "sets of fields that are too many to tell apart; "+usual, f.other.first, f.other.count)
+	}
+}
+
+// differs says in which way a set of names is not the usual one.
+func differs(names, usual []string) string {
+	without := func(a, b []string) []string {
+		return slices.DeleteFunc(slices.Clone(a), func(n string) bool {
+			_, found := slices.BinarySearch(b, n)
+			return found
+		})
+	}
+	lacks, extra := without(usual, names), without(names, usual)
+	switch {
+	case len(extra) == 0:
+		return "it lacks " + listed(lacks)
+	case len(lacks) == 0:
+		return "it has " + listed(extra) + " too"
+	}
+	return "it has " + listed(extra) + " in place of " + listed(lacks)
+}
+
+// maxListed is how many names one text lists.
+const maxListed = 10
+
+// listed prints names: jpg, cls and 3 more.
+func listed(names []string) string {
+	if len(names) == 0 {
+		return "no fields"
+	}
+	var b strings.Builder
+	for i, n := range names {
+		if i == maxListed {
+			fmt.Fprintf(&b, " and %d more", len(names)-i)
+			break
+		}
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(quoted(n))
+	}
+	return b.String()
+}
+
+// quoted leaves a plain name as it is, and quotes one that could be taken for the words
+// around it.
+func quoted(name string) string {
+	for _, c := range name {
+		if !strings.ContainsRune("/._-", c) && !(c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z') {
+			return clipped(name)
+		}
+	}
+	if name == "" || len(name) > maxQuoted {
+		return clipped(name)
+	}
+	return name
+}
+
+// maxQuoted is how much of a name is printed, bytes.
+const maxQuoted = 256
+
+func clipped(name string) string {
+	if len(name) > maxQuoted {
+		return strconv.Quote(name[:maxQuoted]) + "…"
+	}
+	return strconv.Quote(name)
+}

@@ -1,0 +1,73 @@
+package check
+
+import (
+	"bytes"
+	"encoding/binary"
+	"io"
+)
+
+// gifFrame is what a frame costs beside its pixels, counted as pixels: a palette of its own,
+// and what the decoder keeps of it.
+const gifFrame = 4096
+
+// gifPixels walks the blocks of a GIF and adds up the pixels of its frames: the decoder keeps
+// all of them, and a small file can have many.
+//
+//	┌───────────┬──────────────────────────┬────────────────────────────────┬─────────┐
+//	│ GIF89a 6  │ width 2, height 2,       │ blocks: 21 label 1, data;      │ trailer │
+//	│           │ flags 1, 2; palette      │ 2C place 4, size 4, flags 1,   │ 3B      │
+//	│           │ 3·2^(n+1) with flag 80   │ palette, code size 1, data     │         │
+//	└───────────┴──────────────────────────┴────────────────────────────────┴─────────┘
+//
+// data is pieces, each a length byte and so many bytes, to one of length 0.
+func gifPixels(data []byte) (int64, error) {
+	r := bytes.NewReader(data)
+	var head [13]byte
+	if _, err := io.ReadFull(r, head[:]); err != nil {
+		return 0, err
+	}
+	skipPalette(r, head[10])
+	pixels := int64(0)
+	for {
+		kind, err := r.ReadByte()
+		if err != nil {
+			return 0, err
+		}
+		switch kind {
+		case 0x3B:
+			return pixels, nil
+		case 0x21:
+			skip(r, 1)
+		case 0x2C:
+			var frame [9]byte
+			if _, err := io.ReadFull(r, frame[:]); err != nil {
+				return 0, err
+			}
+			width, height := binary.LittleEndian.Uint16(frame[4:]), binary.LittleEndian.Uint16(frame[6:])
+			pixels += int64(width)*int64(height) + gifFrame
+			skipPalette(r, frame[8])
+			skip(r, 1)
+		default:
+			return pixels, nil // the decoder refuses it
+		}
+		for {
+			n, err := r.ReadByte()
+			if err != nil {
+				return 0, err
+			}
+			if n == 0 {
+				break
+			}
+			skip(r, int64(n))
+		}
+	}
+}
+
+func skipPalette(r *bytes.Reader, flags byte) {
+	if flags&0x80 != 0 {
+		skip(r, 3<<(flags&7+1))
+	}
+}
+
+// skip moves forward; the next read tells where that is behind the end.
+func skip(r *bytes.Reader, n int64) { r.Seek(n, io.SeekCurrent) }

@@ -1,0 +1,111 @@
+package check
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"image"
+	"image/gif"
+	"image/jpeg"
+	"image/png"
+	"io"
+	"slices"
+	"strings"
+
+	"golang.org/x/image/webp"
+)
+
+// An imageType is a kind of image that can be decoded.
+type imageType struct {
+	name     string
+	suffixes []string
+	magic    string // its first bytes, '?' for any
+	config   func(io.Reader) (image.Config, error)
+	decode   func(io.Reader) (image.Image, error)
+}
+
+var imageTypes = [...]imageType{
+	{"JPEG", []string{"jpg", "jpeg", "jpe", "jfif"}, "\xff\xd8\xff", jpeg.DecodeConfig, jpeg.Decode},
+	{"PNG", []string{"png"}, "\x89PNG\r\n\x1a\n", png.DecodeConfig, png.Decode},
+	{"GIF", []string{"gif"}, "GIF8", gif.DecodeConfig, nil}, // of many frames: see gifFrames
+	{"WebP", []string{"webp"}, "RIFF????WEBP", webp.DecodeConfig, webp.Decode},
+}
+
+// Why an image was not decoded, though it may be sound.
+var (
+	errUnchecked = errors.New("not decoded")
+	errPixels    = fmt.Errorf("%w: the image is too large", errUnchecked)
+)
+
+// imageOfSuffix returns the type that a field's suffix, in lower case, names; nil for none.
+func imageOfSuffix(suffix string) *imageType {
+	for i := range imageTypes {
+		if slices.Contains(imageTypes[i].suffixes, suffix) {
+			return &imageTypes[i]
+		}
+	}
+	return nil
+}
+
+// imageOf returns the type that the first bytes of an image tell; nil for none.
+func imageOf(data []byte) *imageType {
+	for i := range imageTypes {
+		magic := imageTypes[i].magic
+		same := len(data) >= len(magic)
+		for k := 0; same && k < len(magic); k++ {
+			same = magic[k] == '?' || data[k] == magic[k]
+		}
+		if same {
+			return &imageTypes[i]
+		}
+	}
+	return nil
+}
+
+// image decodes an image that ought to be of a type, and returns the type that it is. It
+// looks at the size first: that is what decides how much memory the decoder takes.
+func (d *decoder) image(wanted *imageType, data []byte) (*imageType, error) {
+	if len(data) == 0 {
+		return nil, errors.New("it is empty")
+	}
+	is := imageOf(data)
+	if is == nil {
+		return nil, fmt.Errorf("it is no %s: it begins with %q", wanted.name, data[:min(16, len(data))])
+	}
+	config, err := is.config(bytes.NewReader(data))
+	if err != nil {
+		return is, imageError(is, err)
+	}
+	pixels := int64(config.Width) * int64(config.Height)
+	if is.name == "GIF" {
+		if pixels, err = gifPixels(data); err != nil {
+			return is, imageError(is, err)
+		}
+	}
+	if pixels > d.maxPixels {
+		return is, fmt.Errorf("%w: %d × %d, all in all %d pixels", errPixels, config.Width, config.Height, pixels)
+	}
+	if is.decode != nil {
+		_, err = is.decode(bytes.NewReader(data))
+	} else {
+		_, err = gif.DecodeAll(bytes.NewReader(data))
+	}
+	return is, imageError(is, err)
+}
+
+// imageError says why an image could not be decoded. What a decoder does not know is not
+// damage.
+func imageError(is *imageType, err error) error {
+	if err == nil {
+		return nil
+	}
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return fmt.Errorf("the %s ends too early", is.name)
+	}
+	_, ofJPEG := errors.AsType[jpeg.UnsupportedError](err)
+	_, ofPNG := errors.AsType[png.UnsupportedError](err)
+	if ofJPEG || ofPNG || strings.Contains(err.Error(), "not implemented") {
+		return fmt.Errorf("%w: %w", errUnchecked, err)
+	}
+	return fmt.Errorf("a damaged %s: %w", is.name, err)
+}

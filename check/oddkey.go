@@ -1,0 +1,54 @@
+package check
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// oddKey says why a key is troublesome as a file name, "" where it is not.
+func oddKey(key string) string {
+	if plainKey(key) {
+		return ""
+	}
+	switch {
+	case !utf8.ValidString(key):
+		return "the key is not UTF-8"
+	case strings.ContainsFunc(key, unicode.IsControl):
+		return "the key has control characters"
+	case strings.ContainsFunc(key, func(r rune) bool { return unicode.Is(unicode.Cf, r) }):
+		return "the key has invisible characters"
+	case strings.HasPrefix(key, "/"), len(key) > 1 && key[1] == ':' && (key[0]|0x20 >= 'a' && key[0]|0x20 <= 'z'):
+		return "the key is an absolute path"
+	case slices.Contains(strings.FieldsFunc(key, func(r rune) bool { return r == '/' || r == '\\' }), ".."):
+		return "the key leads to a directory above, by .."
+	case strings.HasSuffix(key, "/"):
+		return "the key ends in a slash: the files are hidden ones, such as ._a.jpg of macOS"
+	case strings.TrimSpace(key) != key:
+		return "the key begins or ends with a space"
+	}
+	return ""
+}
+
+// plainKey is the quick look at a key that is like most: letters, digits, and single slashes,
+// dashes and underscores among them. No dots: a tar's key may have them in directories.
+func plainKey(key string) bool {
+	last := byte('/')
+	for i := range len(key) {
+		c := key[i]
+		switch {
+		case c|0x20 >= 'a' && c|0x20 <= 'z', c >= '0' && c <= '9', c == '-', c == '_':
+		case c == '/' && last != '/':
+		default:
+			return false
+		}
+		last = c
+	}
+	return last != '/' || key == ""
+}
+
+// hiddenName reports whether an entry's name is that of a hidden file.
+func hiddenName(name string) bool {
+	return strings.HasPrefix(name[strings.LastIndexByte(name, '/')+1:], ".")
+}

@@ -1,0 +1,182 @@
+package check
+
+import (
+	"context"
+	"errors"
+
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/findings"
+)
+
+// A part is what is known of one part. It belongs to the worker that looks at it.
+type part struct {
+	tally
+	c      *checker
+	num    int
+	name   string
+	placed bool              // its offsets are those of a file
+	enc    *encode.Encoder   // nil: records are encoded when they were read
+	run    converters.Run    // all of it
+	before converters.Sample // of which the next one may be said to be alike
+	failed bool              // it was refused
+
+	samples, bytes int64
+	sets           fieldSets
+	keys           partKeys
+	meter          meter
+}
+
+func (c *checker) newPart(i int) *part {
+	p := &part{c: c, num: i, name: c.parts[i].Name, placed: c.parts[i].Path != "", run: converters.Run{Part: i}, meter: meter{to: c.opts.Progress}}
+	if !c.opts.Deep || !c.opts.Encode.Decode {
+		p.enc = c.spec.NewEncoder() // else a field that does not decode would be found twice
+	}
+	return p
+}
+
+// look finds what there is to find in the part.
+func (p *part) look(ctx context.Context) {
+	defer p.meter.flush()
+	p.index(ctx)
+	if p.c.opts.Deep && !p.failed {
+		p.read(ctx)
+	}
+	if p.samples == 0 && !p.failed {
+		p.add(findings.Finding{Rule: EmptyPart, Place: findings.Place{File: p.name, Offset: -1}, Text: "it has no samples"})
+	}
+}
+
+// index walks the part by its metadata.
+func (p *part) index(ctx context.Context) {
+	size := p.c.parts[p.num].Size
+	at := int64(0)
+	for span, err := range p.c.src.Index(ctx, p.num) {
+		if err != nil {
+			p.refuse(err)
+			break
+		}
+		if p.placed {
+			p.meter.add(0, span.Off-at)
+			at = span.Off
+		}
+		switch {
+		case span.Waived:
+			p.waived(&span)
+		case span.Shape == nil:
+			p.skipped(&span)
+		default:
+			p.sample(&span)
+		}
+	}
+	if p.placed {
+		p.meter.add(0, size-at)
+		p.bytes = size
+		if p.failed {
+			p.bytes = at
+		}
+	}
+}
+
+// refuse notes the error that ends the part.
+func (p *part) refuse(err error) {
+	p.failed = true
+	p.add(Refusal(err, p.name))
+}
+
+// place is where a sample, or an entry, begins.
+func (p *part) place(off int64, entry string) findings.Place {
+	if !p.placed {
+		off = -1
+	}
+	return findings.Place{File: p.name, Offset: off, Entry: entry}
+}
+
+func (p *part) waived(span *converters.Span) {
+	w, known := waivers[span.Skip]
+	if !known {
+		w.rule = Unsupported
+	}
+	if w.rule == DuplicateKey {
+		p.keys.told = true
+	}
+	p.add(findings.Finding{Rule: w.rule, Place: p.place(span.Off, span.Name), Text: span.Skip, Hint: w.hint})
+}
+
+func (p *part) skipped(span *converters.Span) {
+	rule, known := skipRules[span.Skip]
+	if !known {
+		rule = Skipped
+	}
+	if rule == SkippedFile && hiddenName(span.Name) {
+		rule = Skipped
+	}
+	p.groups.add(rule, "passed over: "+span.Skip, p.place(span.Off, span.Name), 1)
+}
+
+// sample looks at the shape of a sample.
+func (p *part) sample(span *converters.Span) {
+	s := span.Shape
+	if p.samples == 0 {
+		p.run.Off = span.Off
+	}
+	p.samples++
+	p.meter.add(1, 0)
+	if !p.placed {
+		for i := range s.Fields {
+			p.bytes += s.Fields[i].Value.Len()
+		}
+	}
+	p.sets.add(s, p, span.Off)
+	for i := range s.Fields {
+		if v := &s.Fields[i].Value; v.Len() == 0 && v.Kind() <= converters.KindText {
+			p.groups.add(EmptyField, "field "+quoted(s.Fields[i].Name)+" is empty", p.place(span.Off, s.Key), 1)
+		}
+	}
+	if len(s.Fields) == 0 {
+		p.groups.add(EmptySample, "it has no fields", p.place(span.Off, s.Key), 1)
+	}
+	p.keys.add(s.Key, &p.c.hash)
+	if why := oddKey(s.Key); why != "" {
+		p.groups.add(OddKey, why, p.place(span.Off, s.Key), 1)
+	}
+	if p.enc != nil && !span.Alike {
+		p.encode(p.enc, s, span.Off)
+	}
+}
+
+// encode makes the record of a sample, or that of its shape, as a conversion would.
+func (p *part) encode(enc *encode.Encoder, s *converters.Sample, off int64) {
+	_, err := enc.Encode(s)
+	if err == nil {
+		return
+	}
+	at := p.place(off, s.Key)
+	switch rule := RuleOf(err); {
+	case errors.Is(err, encode.ErrSkip):
+		p.groups.add(LeftOut, "left out: a field that was asked for is missing", at, 1)
+	case rule == MissingField || rule == Unsupported: // the whole dataset may be so
+		p.groups.add(rule, err.Error(), at, 1)
+	default:
+		p.add(findings.Finding{Rule: rule, Place: at, Text: err.Error()})
+	}
+}
+
+// A meter tells a Progress of small samples by the thousand.
+type meter struct {
+	to             Progress
+	samples, bytes int64
+}
+
+func (m *meter) add(samples, bytes int64) {
+	m.samples += samples
+	m.bytes += bytes
+	if m.samples >= 4096 || m.bytes >= 1<<20 {
+		m.flush()
+	}
+}
+
+func (m *meter) flush() {
+	m.to.Add(m.samples, m.bytes)
+	m.samples, m.bytes = 0, 0
+}
