@@ -87,7 +87,9 @@ type Report struct {
 	Found   []Finding
 	More    int64 // findings beyond those kept
 
-	beyond map[Level]int64 // of More
+	kept    map[Level]int64 // of Found
+	tallied int             // findings of Found that are in kept
+	beyond  map[Level]int64 // of More
 }
 
 // MaxKept is how many findings of one level [Report.Add] keeps, so that a dataset of
@@ -98,21 +100,16 @@ const MaxKept = 8000
 
 // Add appends a finding. Of those beyond [MaxKept] it keeps the number alone.
 func (r *Report) Add(f Finding) {
-	level := r.level(f.Rule)
-	kept := 0
-	if len(r.Found) >= MaxKept {
-		for _, g := range r.Found {
-			if r.level(g.Rule) == level {
-				kept++
-			}
-		}
+	if r.kept == nil {
+		r.kept, r.beyond = make(map[Level]int64), make(map[Level]int64)
 	}
-	if kept < MaxKept {
+	for ; r.tallied < len(r.Found); r.tallied++ {
+		r.kept[r.level(r.Found[r.tallied].Rule)]++
+	}
+	level := r.level(f.Rule)
+	if r.kept[level] < MaxKept {
 		r.Found = append(r.Found, f)
 		return
-	}
-	if r.beyond == nil {
-		r.beyond = make(map[Level]int64)
 	}
 	r.beyond[level]++
 	r.More++

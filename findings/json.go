@@ -12,7 +12,7 @@ type document struct {
 	Version  string            `json:"version"`
 	Seconds  float64           `json:"seconds,omitempty"`
 	Facts    map[string]string `json:"facts,omitempty"`
-	Counts   counts            `json:"counts"`              // those not listed among them
+	Counts   counts            `json:"counts"`               // those not listed among them
 	More     int64             `json:"not_listed,omitempty"` // findings
 	Files    []file            `json:"files"`
 	Findings []finding         `json:"findings"`

@@ -9,12 +9,9 @@ import (
 	"github.com/jstemmer/go-junit-report/v2/junit"
 )
 
-// Limits of one testcase, because what reads JUnit refuses texts of 10 MB: findings that
-// are listed, and bytes of each.
-const (
-	maxCaseLines = 100
-	maxLineBytes = 2000
-)
+// maxCaseLines is how many findings of one testcase are listed: what reads JUnit refuses
+// texts of 10 MB.
+const maxCaseLines = 100
 
 // writeJUnit writes a testcase a file. Errors are its failure. What is no error must not
 // fail it, and is its output.
@@ -65,7 +62,7 @@ func (r *Report) testcase(file string, found []*Finding) junit.Testcase {
 	}
 	var errors, others []string
 	for _, f := range found {
-		line := clip(f.line(false))
+		line := fmt.Sprintf("%s [%s]", clip(f.message()), printable(f.Rule))
 		if level := r.level(f.Rule); level != Error {
 			others = append(others, string(level)+": "+line)
 			continue
@@ -93,12 +90,4 @@ func lines(s []string) string {
 		s = append(s[:maxCaseLines:maxCaseLines], fmt.Sprintf("and %d more", n))
 	}
 	return strings.Join(s, "\n")
-}
-
-// clip cuts a line that is too long in its middle: place and rule stand at its ends.
-func clip(s string) string {
-	if len(s) <= maxLineBytes {
-		return s
-	}
-	return strings.ToValidUTF8(s[:maxLineBytes/2], "") + "…" + strings.ToValidUTF8(s[len(s)-maxLineBytes/2:], "")
 }

@@ -13,10 +13,9 @@ import (
 	"github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif"
 )
 
-// home is where the rules are explained.
 const (
-	home  = "https://github.com/ffconvert/ffconvert"
-	rules = home + "/blob/main/docs/ci.md"
+	home      = "https://github.com/ffconvert/ffconvert"
+	rulesPage = home + "/blob/main/docs/ci.md" // explains the rules
 )
 
 func writeSARIF(w io.Writer, r *Report) error {
@@ -33,13 +32,13 @@ func writeSARIF(w io.Writer, r *Report) error {
 	seen := make(map[string]int)
 	for i := range r.Found {
 		f := &r.Found[i]
-		result := sarifResult(r, f)
-		print := fingerprint(f)
-		seen[print]++
-		result.WithPartialFingerprints(map[string]string{
-			"primaryLocationLineHash": fmt.Sprintf("%s:%d", print, seen[print]),
-		})
-		run.AddResult(result)
+		id := identity(f)
+		seen[id]++
+		run.AddResult(sarifResult(r, f).WithPartialFingerprints(map[string]string{
+			// The one name that GitHub heeds; left to itself it would take all of one
+			// file for the same, since it hashes the text of the line.
+			"primaryLocationLineHash": fmt.Sprintf("%s:%d", id, seen[id]),
+		}))
 	}
 	doc.AddRun(run)
 	if err := doc.PrettyWrite(w); err != nil {
@@ -60,7 +59,7 @@ func sarifRules(rs []Rule) []*sarif.ReportingDescriptor {
 			WithShortDescription(sarif.NewMultiformatMessageString().WithText(rule.Short)).
 			WithFullDescription(sarif.NewMultiformatMessageString().WithText(rule.Short)).
 			WithHelp(sarif.NewMultiformatMessageString().WithText(help)).
-			WithHelpURI(rules).
+			WithHelpURI(rulesPage).
 			WithDefaultConfiguration(sarif.NewReportingConfiguration().WithLevel(string(rule.Level)))
 	}
 	return descriptors
@@ -79,10 +78,10 @@ func sarifInvocation(r *Report) *sarif.Invocation {
 }
 
 func sarifResult(r *Report, f *Finding) *sarif.Result {
-	// Who shows results shows the message, and hardly ever the offset or the entry.
-	result := sarif.NewRuleResult(f.Rule).
-		WithLevel(string(r.level(f.Rule))).
-		WithMessage(sarif.NewTextMessage(strings.TrimSuffix(f.line(false), " ["+printable(f.Rule)+"]")))
+	// What shows results shows the message, and hardly ever the offset or the entry.
+	// [text](target) in it is a link; no name in our data shall make one.
+	text := strings.ReplaceAll(clip(f.message()), "](", "] (")
+	result := sarif.NewRuleResult(valid(f.Rule)).WithLevel(string(r.level(f.Rule))).WithMessage(sarif.NewTextMessage(text))
 	for i := range r.Rules {
 		if r.Rules[i].ID == f.Rule {
 			result.WithRuleIndex(i)
@@ -103,7 +102,7 @@ func sarifResult(r *Report, f *Finding) *sarif.Result {
 			WithRegion(region))
 	}
 	if f.Place.Entry != "" {
-		location.AddLogicalLocation(sarif.NewLogicalLocation().WithName(valid(f.Place.Entry)))
+		location.AddLogicalLocation(sarif.NewLogicalLocation().WithName(clip(valid(f.Place.Entry))))
 	}
 	if f.Place.File != "" || f.Place.Entry != "" {
 		result.AddLocation(location)
@@ -111,15 +110,15 @@ func sarifResult(r *Report, f *Finding) *sarif.Result {
 	return result
 }
 
-// fingerprint names a finding from one run to the next: what was found in which entry of
-// which file. Where the entry lies counts where there is no entry alone, because entries
-// move when others are added.
-func fingerprint(f *Finding) string {
+// identity is that of a finding from one run to the next: what was found in which entry
+// of which file. The offset counts only where there is no entry, since entries move when
+// others are added.
+func identity(f *Finding) string {
 	where := f.Place.Entry
 	if where == "" {
 		where = fmt.Sprint(f.Place.Offset)
 	}
-	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q", f.Rule, f.Place.File, where))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q", f.Rule, uri(f.Place.File), where))
 	return hex.EncodeToString(sum[:8])
 }
 

@@ -12,18 +12,20 @@ import (
 func writeText(w io.Writer, r *Report) error {
 	b := bufio.NewWriter(w)
 	for i := range r.Found {
-		fmt.Fprintf(b, "%s: %s\n", r.level(r.Found[i].Rule), r.Found[i].line(true))
+		f := &r.Found[i]
+		fmt.Fprintf(b, "%s: ", r.level(f.Rule))
+		if f.Place.File != "" {
+			fmt.Fprintf(b, "%s: ", name(f.Place.File))
+		}
+		fmt.Fprintf(b, "%s [%s]\n", f.message(), printable(f.Rule))
 	}
 	fmt.Fprintln(b, r.totals())
 	return b.Flush()
 }
 
-// line is a finding on one line, without its level.
-func (f *Finding) line(withFile bool) string {
+// message is a finding on one line, without level, file and rule.
+func (f *Finding) message() string {
 	var b strings.Builder
-	if withFile && f.Place.File != "" {
-		b.WriteString(name(f.Place.File) + ": ")
-	}
 	if f.Place.Offset >= 0 {
 		fmt.Fprintf(&b, "offset %d: ", f.Place.Offset)
 	}
@@ -37,7 +39,6 @@ func (f *Finding) line(withFile bool) string {
 	if f.Hint != "" {
 		fmt.Fprintf(&b, " (%s)", printable(f.Hint))
 	}
-	fmt.Fprintf(&b, " [%s]", printable(f.Rule))
 	return b.String()
 }
 
@@ -103,4 +104,16 @@ func escaped(s string, keep func(rune) bool) string {
 		return s
 	}
 	return string(b)
+}
+
+// maxMessage bounds a message of JUnit and SARIF, in bytes. The name of an entry may have
+// 64 KiB, and GitHub refuses documents of more than 10 MB, compressed.
+const maxMessage = 2000
+
+// clip cuts a message that is too long in its middle: place and hint stand at its ends.
+func clip(s string) string {
+	if len(s) <= maxMessage {
+		return s
+	}
+	return strings.ToValidUTF8(s[:maxMessage/2], "") + "…" + strings.ToValidUTF8(s[len(s)-maxMessage/2:], "")
 }
