@@ -49,6 +49,7 @@ func exitCode(err error) int {
 	var source *converters.Error
 	var in *input.Error
 	var pack *packed.Error
+	var found *refusal
 	is := func(kinds ...error) bool {
 		for _, k := range kinds {
 			if errors.Is(err, k) {
@@ -60,6 +61,8 @@ func exitCode(err error) int {
 	switch {
 	case errors.As(err, &stop):
 		return 128 + int(stop.signal)
+	case errors.As(err, &found):
+		return found.status
 	case is(verify.ErrCorrupt, record.ErrCorrupt, shard.ErrManifest, shard.ErrPlan):
 		return exitCorrupt
 	case is(input.ErrPattern, input.ErrRepeated, input.ErrScheme):

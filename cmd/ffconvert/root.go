@@ -44,7 +44,7 @@ the device and checked, with a manifest that accounts for every entry of the inp
 			root.AddCommand(c)
 		}
 	}
-	grouped(groupConvert, newFormatsCommand())
+	grouped(groupConvert, newCheckCommand(), newFormatsCommand())
 	grouped(groupLook, newVerifyCommand(), newInspectCommand())
 	grouped(groupPack, newPackCommand(), newUnpackCommand(), newListCommand(), newCatCommand())
 	root.AddCommand(newVersionCommand(), newManCommand())

@@ -1,0 +1,253 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/ffconvert/ffconvert/check"
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/findings"
+)
+
+// checkExit ends the help of the checking commands.
+const checkExit = `Exit status 0 means that nothing would be refused, 3 that something would be (with --strict:
+or is suspicious), 4 that files could not be read, and nothing else would be refused.
+
+` + exitStatus
+
+func newCheckCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "check",
+		Short: "Look through a dataset before converting it",
+		Long: `Look through a dataset and list what a conversion would refuse (errors), what it would
+accept though it may not be meant (warnings), and what it would pass over (notes). All files
+are looked at, whatever is wrong with one of them. Nothing is written. With --deep payloads
+are read and decoded, too; else a check costs what indexing costs.
+
+` + checkExit,
+		Example: `  ffconvert check tar 'shards-<000..009>.tar'
+  ffconvert check folder --deep imagenet/train
+  ffconvert check csv --format junit data/ > check.xml`,
+	}
+	for _, f := range formats {
+		cmd.AddCommand(newCheckFormatCommand(f))
+	}
+	return cmd
+}
+
+// checkOptions are the flags of all checking commands.
+type checkOptions struct {
+	convert   convertOptions // those of a conversion that decide what it refuses
+	deep      bool
+	maxPixels int64
+	strict    bool
+	format    choiceValue
+	workers   int
+}
+
+func newCheckFormatCommand(f format) *cobra.Command {
+	opts := checkOptions{convert: newConvertOptions(), format: choiceValue{value: "text", choices: findings.Formats()}}
+	cmd := &cobra.Command{
+		Use:   f.name + " " + f.source,
+		Short: "Check " + f.short,
+		Long: "Check " + f.short + `, without writing anything. Flags of the conversion mean what they mean there;
+what they accept is a note.
+
+` + f.sourceHelp() + checkExit,
+		Example: fmt.Sprintf(`  ffconvert check %[1]s %[2]s
+  ffconvert check %[1]s --deep --strict %[2]s
+  ffconvert check %[1]s --format sarif %[2]s > check.sarif`, f.name, checkedExamples[f.name]),
+		Args: cobra.MinimumNArgs(1),
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	own, data := opts.add(flags, f)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		c := conversion{format: f, data: data, opts: opts.convert, names: args, stdout: cmd.OutOrStdout()}
+		c.opts.workers = opts.workers
+		return runCheck(cmd.Context(), opts, c, own)
+	}
+	return cmd
+}
+
+// checkedExamples are what the examples of the commands check.
+var checkedExamples = map[string]string{
+	"tar":    "'shards-<000..009>.tar'",
+	"folder": "imagenet/train",
+	"csv":    "data/",
+	"cbor":   "'x-{00..07}.cbors'",
+}
+
+// add adds the flags, those of the format and of its conversion among them. It returns the
+// format's own.
+func (o *checkOptions) add(flags *pflag.FlagSet, f format) (own *pflag.FlagSet, data openable) {
+	flags.Var(&o.format, "format", "output: text, json, junit or sarif")
+	flags.BoolVar(&o.deep, "deep", false, "read every sample; decode images, and the fields that --decode would")
+	flags.BoolVar(&o.strict, "strict", false, "exit with status 3 for warnings, too")
+
+	own = pflag.NewFlagSet(f.name, pflag.ContinueOnError)
+	data = f.flags(own)
+	own.VisitAll(func(flag *pflag.Flag) {
+		if flag.Name == "format" { // the report's name is needed for that of the input
+			renamed := *flag
+			renamed.Name = "input-format"
+			flag = &renamed
+		}
+		flags.AddFlag(flag)
+	})
+	conversion := pflag.NewFlagSet("convert", pflag.ContinueOnError)
+	o.convert.add(conversion)
+	o.convert.addCache(conversion)
+	pick := func(names ...string) {
+		for _, name := range names {
+			flags.AddFlag(conversion.Lookup(name))
+		}
+	}
+	pick("encode", "fields", "rename", "decode", "missing")
+	flags.Int64Var(&o.maxPixels, "max-pixels", check.DefaultMaxPixels, "largest image that --deep decodes, pixels of all its frames")
+	flags.IntVarP(&o.workers, "jobs", "j", runtime.GOMAXPROCS(0), "parts looked at, at once; by default the CPUs that this process may use")
+	pick("progress")
+	if !f.directories {
+		pick("cache-size", "max-ratio")
+		flags.StringVar(&o.convert.cacheDir, "cache-dir", "", "where decompressed inputs are kept (default a temporary directory, removed at the end)")
+	}
+	return own, data
+}
+
+// waivers are the flags that make a source go on where it would refuse, and the rule of what
+// it tells of then.
+var waivers = []struct{ flag, value, rule string }{
+	{"allow-missing-trailer", "true", check.MissingTrailer},
+	{"concatenated", "true", check.Concatenated},
+	{"on-duplicate-key", "keep", check.DuplicateKey},
+}
+
+func runCheck(ctx context.Context, opts checkOptions, c conversion, own *pflag.FlagSet) error {
+	if opts.workers < 1 {
+		return errors.New("--jobs must be 1 or more")
+	}
+	if opts.maxPixels < 1 {
+		return errors.New("--max-pixels must be 1 or more")
+	}
+	c.opts.encode.Missing = c.opts.missing.value
+	if _, err := encode.Parse(c.opts.encode); err != nil {
+		return err
+	}
+	how := check.Options{Encode: c.opts.encode, Deep: opts.deep, MaxPixels: opts.maxPixels, Workers: opts.workers}
+	if !opts.deep {
+		how.Workers = max(opts.workers, indexedAtOnce)
+	}
+	for _, w := range waivers {
+		flag := own.Lookup(w.flag)
+		switch {
+		case flag == nil:
+		case flag.Value.String() == w.value:
+			how.Accepted = append(how.Accepted, w.rule)
+		default:
+			if err := flag.Value.Set(w.value); err != nil {
+				return err
+			}
+		}
+	}
+	if group := own.Lookup("group"); group != nil && group.Value.String() == "false" {
+		how.Hints = map[string]string{check.DuplicateKey: "--group makes one sample of files that share a key, --on-duplicate-key keep several"}
+	}
+
+	progress := newReporter(c.opts.progress.value, os.Stderr)
+	defer progress.stop()
+	how.Progress = progress
+	report, err := checkNames(ctx, &c, how, progress)
+	progress.stop()
+	if err != nil {
+		return err
+	}
+	report.Tool, report.Version = "ffconvert", version
+	report.Facts = append(report.Facts, findings.Fact{Name: "source", Value: c.format.name}, findings.Fact{Name: "deep", Value: fmt.Sprint(opts.deep)})
+	return printFindings(c.stdout, report, opts)
+}
+
+// checkNames finds the inputs, makes a source of those that can be read, and looks through it.
+func checkNames(ctx context.Context, c *conversion, how check.Options, progress *reporter) (report *findings.Report, err error) {
+	in := c.inputOptions()
+	if c.opts.cacheDir == "" {
+		if in.CacheDir, err = os.MkdirTemp("", "ffconvert-*"); err != nil {
+			return nil, err
+		}
+		defer func() { err = errors.Join(err, os.RemoveAll(in.CacheDir)) }()
+	}
+	inputs := checkedInputs{in: in}
+	defer func() { err = errors.Join(err, inputs.cleanup()) }()
+	if err := inputs.find(ctx, c.names); err != nil {
+		return nil, err
+	}
+	inputs.in.Progress = progress.staging(inputs.found)
+	if err := inputs.open(ctx); err != nil {
+		return nil, err
+	}
+	src, err := inputs.source(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	how.Refused = inputs.refused
+	return check.Source(ctx, src, how)
+}
+
+// source opens a source of the parts, without those that it refuses.
+func (c *checkedInputs) source(ctx context.Context, conv *conversion) (converters.Source, error) {
+	for len(c.parts) > 0 {
+		src, err := conv.data.open(ctx, c.parts, conv.opts.encode)
+		if err == nil {
+			return src, nil
+		}
+		at, placed := errors.AsType[*converters.Error](err)
+		if !placed || ctx.Err() != nil {
+			return nil, err
+		}
+		left := withoutPart(c.parts, at.Part)
+		if len(left) == len(c.parts) {
+			left = nil // no part is to blame alone
+		}
+		c.refused = append(c.refused, check.Refusal(err, at.Part))
+		c.parts = left
+	}
+	return nil, nil
+}
+
+// A refusal is the error of a check that found something.
+type refusal struct {
+	text   string
+	status int
+}
+
+func (r *refusal) Error() string { return r.text }
+
+// printFindings prints a report, and returns what it means for the exit status.
+func printFindings(w io.Writer, r *findings.Report, opts checkOptions) error {
+	if err := findings.Write(w, findings.Format(opts.format.value), r); err != nil {
+		return err
+	}
+	failed, warned := r.Count(findings.Error), r.Count(findings.Warning)
+	unread := int64(0)
+	for _, f := range r.Found {
+		if f.Rule == check.Unreadable {
+			unread++
+		}
+	}
+	switch {
+	case failed > 0 && failed == unread:
+		return &refusal{"check: files could not be read", exitIO}
+	case failed > 0:
+		return &refusal{"check: a conversion would refuse this input", exitRefused}
+	case opts.strict && warned > 0:
+		return &refusal{"check: the input is suspicious, which --strict refuses", exitRefused}
+	}
+	return nil
+}

@@ -1,0 +1,160 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/ffconvert/ffconvert/check"
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/findings"
+	"github.com/ffconvert/ffconvert/input"
+)
+
+// checkedInputs are the inputs of a check. Where all of them can be used they are found and
+// opened at once, as for a conversion; else one by one, so that none hides another.
+type checkedInputs struct {
+	in      input.Options
+	found   []input.Name
+	parts   []converters.Part // of those that could be opened
+	sets    []*input.Set
+	refused []findings.Finding
+}
+
+// find finds what the arguments name. An error is one of the command line.
+func (c *checkedInputs) find(ctx context.Context, args []string) error {
+	found, err := input.Find(ctx, args, c.in)
+	if err == nil {
+		c.found = found
+		return nil
+	}
+	if err := c.refuse(ctx, err); err != nil {
+		return err
+	}
+	c.refused = nil
+	taken := make(map[string]bool)
+	for _, arg := range args {
+		names := []string{arg}
+		if _, err := input.Find(ctx, names, c.in); err != nil && strings.ContainsAny(arg, "{<:") {
+			if names, err = expanded(arg); err != nil {
+				return err
+			}
+		}
+		for _, name := range names {
+			found, err := input.Find(ctx, []string{name}, c.in)
+			if err := c.refuse(ctx, err); err != nil {
+				return err
+			}
+			for _, n := range found {
+				if n.Path == "" || !taken[n.Path] {
+					c.found = append(c.found, n)
+				}
+				taken[n.Path] = true
+			}
+		}
+	}
+	return nil
+}
+
+func expanded(arg string) ([]string, error) {
+	var names []string
+	for name, err := range input.Expand(arg, input.ExpandOptions{}) {
+		if err != nil {
+			return nil, err
+		}
+		names = append(names, name)
+	}
+	return names, nil
+}
+
+// open makes parts of what was found.
+func (c *checkedInputs) open(ctx context.Context) error {
+	if len(c.found) == 0 {
+		return nil
+	}
+	// Standard input can be read once, so it must not be spent on a try.
+	if !slices.ContainsFunc(c.found, func(n input.Name) bool { return n.Path == "" }) {
+		set, err := input.Open(ctx, c.found, c.in)
+		if err == nil {
+			c.take(set)
+			return nil
+		}
+		if ctx.Err() != nil {
+			return err
+		}
+	}
+	for i := range c.found {
+		set, err := input.Open(ctx, c.found[i:i+1], c.in)
+		if err == nil {
+			c.take(set)
+		} else if err := c.refuse(ctx, err); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *checkedInputs) take(set *input.Set) {
+	c.sets = append(c.sets, set)
+	for _, f := range set.Files {
+		c.parts = append(c.parts, converters.Part{Name: f.Name, Path: f.Path, Size: f.Size, ModTime: f.ModTime, Staged: f.Staged})
+	}
+}
+
+// cleanup removes what was staged for this run alone.
+func (c *checkedInputs) cleanup() error {
+	var err error
+	for _, set := range c.sets {
+		err = errors.Join(err, set.Cleanup())
+	}
+	return err
+}
+
+// refuse makes a finding of the error of an input. It returns an error that is none: one of
+// the command line, of the cache, or the end of ctx.
+func (c *checkedInputs) refuse(ctx context.Context, err error) error {
+	at, placed := errors.AsType[*input.Error](err)
+	switch {
+	case err == nil:
+		return nil
+	case !placed, ctx.Err() != nil, errors.Is(err, input.ErrPattern), errors.Is(err, input.ErrRepeated), errors.Is(err, input.ErrScheme):
+		return err
+	}
+	f := findings.Finding{Place: findings.Place{File: at.Name, Offset: at.Off}, Text: at.Err.Error(), Hint: at.Hint, Rule: inputRule(at)}
+	if inner, ok := errors.AsType[*converters.Error](at.Err); ok { // of the names in a directory
+		f.Text = inner.Error()
+	}
+	c.refused = append(c.refused, f)
+	return nil
+}
+
+// inputRule returns the rule of an input's error.
+func inputRule(err error) string {
+	for _, row := range []struct {
+		err  error
+		rule string
+	}{
+		{input.ErrNotFound, check.Missing},
+		{input.ErrNoMatch, check.Missing},
+		{input.ErrNotRegular, check.Unsupported},
+		{input.ErrNotDirectory, check.Unsupported},
+		{input.ErrTruncated, check.Truncated},
+		{input.ErrMalformed, check.Malformed},
+		{input.ErrChanged, check.Changed},
+		{input.ErrRatio, check.Limit},
+		{input.ErrQuota, check.Limit},
+	} {
+		if errors.Is(err, row.err) {
+			return row.rule
+		}
+	}
+	return check.RuleOf(err)
+}
+
+// withoutPart leaves out the part of a name, or that of a directory the name lies in.
+func withoutPart(parts []converters.Part, name string) []converters.Part {
+	return slices.DeleteFunc(slices.Clone(parts), func(p converters.Part) bool {
+		return p.Name == name || strings.HasPrefix(name, strings.TrimSuffix(p.Name, "/")+"/")
+	})
+}
