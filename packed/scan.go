@@ -12,15 +12,14 @@ import (
 	"unicode/utf8"
 
 	"github.com/ffconvert/ffconvert/internal/pickle"
-	"github.com/ffconvert/ffconvert/record"
 )
 
 // A source is a directory tree as it was when it was listed.
 type source struct {
-	dir     string
-	fsys    fs.FS    // of dir
-	root    *os.Root // what fsys is of, nil where links may lead out
-	maxFile int64
+	dir  string
+	fsys fs.FS    // of dir
+	root *os.Root // what fsys is of, nil where links may lead out
+	opts WriteOptions
 
 	names *pickle.Dict
 	files []stat // by index of the sample
@@ -35,7 +34,7 @@ func statOf(info fs.FileInfo) stat { return stat{info.Size(), info.ModTime().Uni
 
 // openSource opens a folder. Close it.
 func openSource(dir string, opts WriteOptions) (*source, error) {
-	s := &source{dir: dir, maxFile: opts.maxFile()}
+	s := &source{dir: dir, opts: opts}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, fmt.Errorf("open folder: %w", err)
@@ -112,8 +111,8 @@ func (s *source) entry(ctx context.Context, name string, e fs.DirEntry) (it pick
 	case e.Type()&fs.ModeSymlink != 0 && slices.ContainsFunc(s.up, func(up fs.FileInfo) bool { return os.SameFile(up, info) }):
 		return it, s.refuse(name, fmt.Errorf("%w: a symbolic link to a directory that it is in", ErrUnsupported), "")
 	}
-	if s.total.Dirs++; s.total.Dirs > record.MaxSamples {
-		return it, s.refuse(name, fmt.Errorf("%w of %d directories", ErrLimit, record.MaxSamples), "")
+	if s.total.Dirs++; s.total.Dirs > s.opts.maxFiles() {
+		return it, s.refuse(name, fmt.Errorf("%w of %d directories", ErrLimit, s.opts.maxFiles()), s.hintFiles())
 	}
 	it.Dict, err = s.list(ctx, name, info)
 	return it, err
@@ -130,17 +129,25 @@ func (s *source) leadsOut(name string, e fs.DirEntry) bool {
 
 // add gives a file the next index.
 func (s *source) add(name string, info fs.FileInfo) error {
-	if info.Size() > s.maxFile {
-		err := fmt.Errorf("%w: %d bytes, and a file may have %d", ErrLimit, info.Size(), s.maxFile)
+	if most := s.opts.maxFile(); info.Size() > most {
+		err := fmt.Errorf("%w: %d bytes, and a file may have %d", ErrLimit, info.Size(), most)
 		return s.refuse(name, err, "--max-file-size raises the limit")
 	}
-	if len(s.files) == record.MaxSamples-1 { // one sample is that of the names
-		return s.refuse(name, fmt.Errorf("%w of %d files", ErrLimit, record.MaxSamples-1), "")
+	if most := s.opts.maxFiles(); int64(len(s.files)) == most {
+		return s.refuse(name, fmt.Errorf("%w of %d files", ErrLimit, most), s.hintFiles())
 	}
 	s.files = append(s.files, statOf(info))
 	s.total.Files++
 	s.total.Bytes += info.Size()
 	return nil
+}
+
+// hintFiles says what to do about too many files: nothing, where a shard holds no more.
+func (s *source) hintFiles() string {
+	if s.opts.maxFiles() == mostFiles {
+		return ""
+	}
+	return "--max-files raises the limit"
 }
 
 // read returns the content of file i in buf, which has room for one byte more. It is an

@@ -33,6 +33,10 @@ type WriteOptions struct {
 	// MaxFile is the largest file in bytes. Default: DefaultMaxFile.
 	MaxFile int64
 
+	// MaxFiles is the most files, and the most directories. Default, and most: what one
+	// shard can hold, record.MaxSamples - 1.
+	MaxFiles int64
+
 	// AIO says how the finished file is re-read from the device.
 	AIO aio.Options
 
@@ -46,6 +50,16 @@ func (o WriteOptions) maxFile() int64 {
 	}
 	return DefaultMaxFile
 }
+
+func (o WriteOptions) maxFiles() int64 {
+	if o.MaxFiles > 0 {
+		return min(o.MaxFiles, mostFiles)
+	}
+	return mostFiles
+}
+
+// mostFiles is how many samples a shard has beside that of the names.
+const mostFiles = record.MaxSamples - 1
 
 // Totals count what is in a folder.
 type Totals struct {
@@ -195,7 +209,7 @@ func (s *source) fill(ctx context.Context, f *os.File, progress Progress) (recor
 		progress.Add(1, int64(len(data)))
 	}
 	names := appendNames(nil, s.names)
-	if most := max(s.maxFile, DefaultMaxFile); int64(len(names)) > most {
+	if most := max(s.opts.maxFile(), DefaultMaxFile); int64(len(names)) > most {
 		err := fmt.Errorf("%w: the names of the files have %d bytes, and a sample may have %d", ErrLimit, len(names), most)
 		return record.Summary{}, &Error{Path: s.dir, Sample: s.total.Files, Err: err, Hint: "--max-file-size raises the limit"}
 	}

@@ -2,6 +2,9 @@ package record
 
 import "math"
 
+// DefaultMaxSample is what Options.MaxSample is when it is 0, bytes.
+const DefaultMaxSample = 1 << 30
+
 // Options say what a Reader or a Scanner accepts. The zero value is the strict one.
 type Options struct {
 	// AllowLegacy accepts a header without a checksum, as old writers left it. The structure and
@@ -13,7 +16,7 @@ type Options struct {
 	MaxSamples int64
 
 	// MaxSample is the largest sample in bytes that a Reader accepts, at Open, because Read holds
-	// it whole. A Scanner holds no sample and does not ask. Default: 1 GiB.
+	// it whole. A Scanner holds no sample and does not ask. Default: DefaultMaxSample.
 	MaxSample int64
 }
 
@@ -28,5 +31,5 @@ func (o Options) maxSample() int64 {
 	if o.MaxSample > 0 {
 		return min(o.MaxSample, math.MaxInt)
 	}
-	return 1 << 30
+	return DefaultMaxSample
 }
