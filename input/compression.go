@@ -22,10 +22,6 @@ const (
 	// sniffLen is how much of a file tells its compression: enough for the
 	// skippable frames that zstd tools put first.
 	sniffLen = 4096
-
-	// maxWindow bounds what a zstd window or an xz dictionary may make us hold.
-	// It is the limit of the zstd command; xz -9 needs half of it.
-	maxWindow = 128 << 20
 )
 
 // sniff tells the compression of a file from its first bytes, at most sniffLen of
@@ -96,7 +92,7 @@ func isSkippable(head []byte) bool {
 // decoder returns the decompressed bytes of r, whose end it checks: every trailer,
 // every further member or stream, and that nothing else follows. Close releases its
 // memory.
-func decoder(compression string, r *bufio.Reader) (io.ReadCloser, error) {
+func decoder(compression string, r *bufio.Reader, maxWindow int64) (io.ReadCloser, error) {
 	switch compression {
 	case "gzip":
 		return io.NopCloser(&gzipReader{src: r}), nil
@@ -104,7 +100,7 @@ func decoder(compression string, r *bufio.Reader) (io.ReadCloser, error) {
 		d, err := zstd.NewReader(r,
 			zstd.WithDecoderConcurrency(1), // the files are what runs in parallel
 			zstd.WithDecoderLowmem(true),
-			zstd.WithDecoderMaxWindow(maxWindow))
+			zstd.WithDecoderMaxWindow(uint64(maxWindow)))
 		if err != nil {
 			return nil, err
 		}
@@ -112,18 +108,18 @@ func decoder(compression string, r *bufio.Reader) (io.ReadCloser, error) {
 	case "bzip2":
 		return io.NopCloser(bzip2.NewReader(r)), nil
 	case "xz":
-		return io.NopCloser(&xzReader{src: r}), nil
+		return io.NopCloser(&xzReader{src: r, maxWindow: maxWindow}), nil
 	}
 	return io.NopCloser(r), nil
 }
 
 // decodeError says what kind of damage a decoder met, and what to do about it.
-func decodeError(compression string, err error) (hint string, kind error) {
+func decodeError(compression string, maxWindow int64, err error) (hint string, kind error) {
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return "the copy is incomplete: fetch it again", fmt.Errorf("%w: %s: it ends within its data", ErrTruncated, compression)
 	case errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, errDictionary):
-		return "compress it again with a smaller window, or decompress it beforehand",
+		return "raise --max-window if there is the memory",
 			fmt.Errorf("%w: %s: it needs a window of more than %d bytes", ErrMalformed, compression, maxWindow)
 	}
 	return "", fmt.Errorf("%w: %s: %w", ErrMalformed, compression, err)

@@ -17,14 +17,14 @@ func decodeAll(data []byte) (compression string, out []byte, err error) {
 	if err != nil || compression == "" {
 		return compression, data, err
 	}
-	r, err := decoder(compression, bufio.NewReader(bytes.NewReader(data)))
+	r, err := decoder(compression, bufio.NewReader(bytes.NewReader(data)), DefaultMaxWindow)
 	if err != nil {
 		return compression, nil, err
 	}
 	defer r.Close()
 	out, err = io.ReadAll(r)
 	if err != nil {
-		_, err = decodeError(compression, err)
+		_, err = decodeError(compression, DefaultMaxWindow, err)
 	}
 	return compression, out, err
 }

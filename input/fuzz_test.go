@@ -59,7 +59,7 @@ func FuzzDecoders(f *testing.F) {
 		if err != nil || compression == "" {
 			return
 		}
-		r, err := decoder(compression, bufio.NewReader(bytes.NewReader(data)))
+		r, err := decoder(compression, bufio.NewReader(bytes.NewReader(data)), DefaultMaxWindow)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -74,8 +74,11 @@ type Options struct {
 	// MaxRatio caps decompressed bytes per compressed byte, once 16 MiB have
 	// come out. 0: [DefaultMaxRatio]. Negative: none.
 	MaxRatio int64
-	// Workers is how many files are staged at once; each may hold two windows
-	// of up to 128 MiB. 0: GOMAXPROCS.
+	// MaxWindow caps the window of zstd and the dictionary of xz, bytes; at most
+	// 2 GiB. 0: [DefaultMaxWindow].
+	MaxWindow int64
+	// Workers is how many files are staged at once; each may hold two windows.
+	// 0: GOMAXPROCS.
 	Workers int
 	// Stdin is what the name - reads. nil: [os.Stdin]. A Read that blocks
 	// forever is abandoned, not awaited, when staging is cancelled.
@@ -91,6 +94,16 @@ type Options struct {
 // DefaultMaxRatio is just above what deflate can reach (1032:1), so that no sound
 // gzip file meets it, while a bomb made for the denser formats does.
 const DefaultMaxRatio = 1200
+
+// DefaultMaxWindow is the limit of the zstd command; xz -9 needs half of it.
+const DefaultMaxWindow = 128 << 20
+
+// The range of Options.MaxWindow: what zstd --long=31 uses, and what both formats have at
+// the least.
+const (
+	mostWindow  = 2 << 30
+	leastWindow = 4 << 10
+)
 
 // A Name is one input that was found: a regular file, a directory where such are
 // inputs, standard input, or what a command writes.
@@ -135,6 +148,13 @@ func (o Options) maxRatio() int64 {
 		return DefaultMaxRatio
 	}
 	return o.MaxRatio
+}
+
+func (o Options) maxWindow() int64 {
+	if o.MaxWindow <= 0 {
+		return DefaultMaxWindow
+	}
+	return max(min(o.MaxWindow, mostWindow), leastWindow)
 }
 
 func (o Options) stdin() io.Reader {

@@ -89,7 +89,7 @@ func (j *job) copy(src *source, c *cache, opts Options) (string, fs.FileInfo, er
 }
 
 func (j *job) decompress(src *source, in *bufio.Reader, out *copyWriter, maxRatio int64) error {
-	dec, err := decoder(j.compression, in)
+	dec, err := decoder(j.compression, in, src.opts.maxWindow())
 	if err != nil {
 		return j.place(src, in, err)
 	}
@@ -169,7 +169,7 @@ func (j *job) place(src *source, in *bufio.Reader, err error) error {
 	if errors.Is(err, ErrTruncated) {
 		return &Error{Name: j.source.Name, Off: off, Err: err, Hint: "the copy is incomplete: fetch it again"}
 	}
-	hint, kind := decodeError(j.compression, err)
+	hint, kind := decodeError(j.compression, src.opts.maxWindow(), err)
 	return &Error{Name: j.source.Name, Off: off, Err: kind, Hint: hint}
 }
 

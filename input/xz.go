@@ -32,6 +32,8 @@ type xzReader struct {
 	src *bufio.Reader
 	err error
 
+	maxWindow int64 // of the dictionary, bytes
+
 	started  bool // the first stream header has been read
 	inStream bool
 	flags    [2]byte
@@ -162,7 +164,7 @@ func (x *xzReader) beginBlock(size byte) error {
 	if err != nil {
 		return errXZ
 	}
-	if dict > maxWindow {
+	if dict > x.maxWindow {
 		return errDictionary
 	}
 	if x.wantOut >= 0 {
