@@ -32,6 +32,8 @@ type convertOptions struct {
 	cacheDir  string
 	cacheSize sizeValue
 	maxRatio  int64
+	maxWindow int64
+	maxNames  int64
 }
 
 // sourceHelp says how sources are named; nothing where they are a plugin's arguments.
@@ -60,7 +62,6 @@ func newConvertOptions() convertOptions {
 		missing:   choiceValue{value: encode.MissingError, choices: []string{encode.MissingError, encode.MissingSkip}},
 		progress:  progressValue(),
 		cacheSize: 256 << 30,
-		maxRatio:  input.DefaultMaxRatio,
 	}
 }
 
@@ -83,11 +84,20 @@ func (o *convertOptions) add(flags *pflag.FlagSet) {
 	flags.Var(&o.backend, "backend", "how shards are re-read: auto, aio or pread")
 	flags.IntVar(&o.depth, "queue-depth", 8, "reads of 1 MiB in flight for each shard being re-read")
 	flags.Var(&o.progress, "progress", "progress on standard error: auto, bar, plain, json or none")
+	sizeFlag(flags, &o.encode.Limits.MaxDecode, "max-decode-size", encode.DefaultMaxDecode, "largest field that --decode takes, text aside")
+	countFlag(flags, &o.encode.Limits.MaxDepth, "max-decode-depth", encode.DefaultMaxDepth, "deepest nesting that --decode takes, 4 to 65535")
+	countFlag(flags, &o.maxNames, "max-names", int64(input.MaxNames), "most inputs that the sources may stand for")
 }
 
 // addCache adds the flags of what is staged.
 func (o *convertOptions) addCache(flags *pflag.FlagSet) {
 	flags.StringVar(&o.cacheDir, "cache-dir", "", "where decompressed inputs are kept (default inside OUT, removed at the end)")
 	flags.Var(&o.cacheSize, "cache-size", "most bytes in --cache-dir; 0 means no limit")
-	flags.Int64Var(&o.maxRatio, "max-ratio", input.DefaultMaxRatio, "refuse an input that decompresses to more than so many times its size")
+	countFlag(flags, &o.maxRatio, "max-ratio", int64(input.DefaultMaxRatio), "refuse an input that decompresses to more than so many times its size")
+	sizeFlag(flags, &o.maxWindow, "max-window", input.DefaultMaxWindow, "largest window of zstd and xz accepted; each file that is being decompressed holds one or two")
+}
+
+// limit enters the limits of what is found and staged.
+func (o *convertOptions) limit(in *input.Options) {
+	in.MaxNames, in.Quota, in.MaxRatio, in.MaxWindow = o.maxNames, int64(o.cacheSize), o.maxRatio, o.maxWindow
 }

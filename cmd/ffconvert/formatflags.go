@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -43,22 +44,15 @@ func duplicateFlag(flags *pflag.FlagSet, where string) *choiceValue {
 	return v
 }
 
-// sizeFlag adds a limit in bytes.
-func sizeFlag(flags *pflag.FlagSet, name string, most int64, help string) *sizeValue {
-	v := sizeValue(most)
-	flags.Var(&v, name, help+", in bytes or with a unit")
-	return &v
-}
-
 func tarFlags(flags *pflag.FlagSet) openable {
 	var opts tar.Options
 	flags.BoolVar(&opts.AllowMissingTrailer, "allow-missing-trailer", false, "accept a tar that ends at a member without the two zero blocks")
 	flags.BoolVar(&opts.Concatenated, "concatenated", false, "read on where another tar was appended to a tar")
 	duplicates := duplicateFlag(flags, "tar")
-	maxSample := sizeFlag(flags, "max-sample-size", tar.DefaultMaxSample, "largest sample accepted")
+	sizeFlag(flags, &opts.MaxSample, "max-sample-size", tar.DefaultMaxSample, "largest sample accepted")
+	sizeFlag(flags, &opts.MaxHeader, "max-header-size", tar.DefaultMaxHeader, "largest PAX header or long name accepted")
 	return opener(func(_ context.Context, parts []converters.Part, rec encode.Options) (converters.Source, error) {
-		opts.KeepDuplicates = duplicates.value == "keep"
-		opts.MaxSample, opts.Load = int64(*maxSample), loaded(rec)
+		opts.KeepDuplicates, opts.Load = duplicates.value == "keep", loaded(rec)
 		return tar.Open(parts, opts), nil
 	})
 }
@@ -66,6 +60,7 @@ func tarFlags(flags *pflag.FlagSet) openable {
 func folderFlags(flags *pflag.FlagSet) openable {
 	var opts folder.Options
 	var classes string
+	var maxClasses int64
 	flags.BoolVar(&opts.Flat, "flat", false, "no classes: a record a file, its key the path")
 	flags.BoolVar(&opts.Group, "group", false, "files of one directory with the same name up to the first dot are one sample")
 	flags.StringSliceVar(&opts.Splits, "split", nil, "the first directory is the split, not the class; convert these: train,val")
@@ -74,16 +69,16 @@ func folderFlags(flags *pflag.FlagSet) openable {
 	flags.BoolVar(&opts.Hidden, "hidden", false, "keep hidden files and directories")
 	flags.BoolVar(&opts.FollowOutside, "follow-outside", false, "follow symbolic links that lead out of the folder")
 	duplicates := duplicateFlag(flags, "directory")
-	maxSample := sizeFlag(flags, "max-sample-size", folder.DefaultMaxSample, "largest sample accepted")
+	sizeFlag(flags, &opts.MaxSample, "max-sample-size", folder.DefaultMaxSample, "largest sample accepted")
+	sizeFlag(flags, &maxClasses, "max-classes-size", defaultMaxClasses, "largest file of --classes accepted")
 	return opener(func(ctx context.Context, parts []converters.Part, rec encode.Options) (converters.Source, error) {
-		opts.KeepDuplicates = duplicates.value == "keep"
-		opts.MaxSample, opts.Load = int64(*maxSample), loaded(rec)
+		opts.KeepDuplicates, opts.Load = duplicates.value == "keep", loaded(rec)
 		if opts.Flat && (opts.Splits != nil || classes != "") {
 			return nil, errors.New("--flat has no classes, so --split and --classes do not go with it")
 		}
 		if classes != "" {
 			var err error
-			if opts.Classes, err = readClasses(classes); err != nil {
+			if opts.Classes, err = readClasses(classes, maxClasses); err != nil {
 				return nil, err
 			}
 		}
@@ -91,19 +86,21 @@ func folderFlags(flags *pflag.FlagSet) openable {
 	})
 }
 
-// maxClasses bounds a list of classes, bytes.
-const maxClasses = 64 << 20
+const defaultMaxClasses = 64 << 20 // bytes; a million names have some 20 MB
 
 // readClasses reads the names of classes, in the order of their numbers.
-func readClasses(name string) ([]string, error) {
+func readClasses(name string, most int64) ([]string, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxClasses))
+	data, err := io.ReadAll(io.LimitReader(f, min(most, math.MaxInt64-1)+1))
 	if err != nil {
 		return nil, err
+	}
+	if int64(len(data)) > most {
+		return nil, &converters.Error{Part: name, Off: -1, Err: fmt.Errorf("%w: it has more than %d bytes", converters.ErrLimit, most), Hint: "--max-classes-size"}
 	}
 	if filepath.Ext(name) != ".json" {
 		return strings.Split(strings.TrimSuffix(strings.ReplaceAll(string(data), "\r\n", "\n"), "\n"), "\n"), nil
@@ -123,8 +120,6 @@ type table struct {
 	opts      csv.Options
 	naming    csv.Naming
 	delimiter string
-	maxRow    *sizeValue
-	maxSample *sizeValue
 }
 
 func csvFlags(flags *pflag.FlagSet) openable {
@@ -137,8 +132,9 @@ func csvFlags(flags *pflag.FlagSet) openable {
 	flags.StringVar(&t.delimiter, "delimiter", ",", "what stands between values; tab for a tabulator")
 	flags.StringVar(&t.opts.DType, "dtype", "", "float64, float32 or int64 for rows of numbers, or types of columns: id=int64,name=str (default: told from the first rows)")
 	flags.Int64Var(&t.opts.RowsPerSample, "rows-per-sample", 1, "rows that make one record")
-	t.maxRow = sizeFlag(flags, "max-row-size", csv.DefaultMaxRow, "longest row accepted")
-	t.maxSample = sizeFlag(flags, "max-sample-size", csv.DefaultMaxSample, "largest sample accepted")
+	sizeFlag(flags, &t.opts.MaxRow, "max-row-size", csv.DefaultMaxRow, "longest row accepted, 1GiB at most")
+	countFlag(flags, &t.opts.MaxColumns, "max-columns", csv.DefaultMaxColumns, "most columns of a row accepted, 16777216 at most")
+	sizeFlag(flags, &t.opts.MaxSample, "max-sample-size", csv.DefaultMaxSample, "largest sample accepted")
 	return &t
 }
 
@@ -154,7 +150,6 @@ func (t *table) open(_ context.Context, parts []converters.Part, rec encode.Opti
 		return nil, errors.New("--rows-per-sample must be 1 or more")
 	}
 	t.opts.Delimiter = t.delimiter[0]
-	t.opts.MaxRow, t.opts.MaxSample = int64(*t.maxRow), int64(*t.maxSample)
 	switch rec.Encoding {
 	case "":
 		t.opts.Form = csv.Auto
@@ -179,14 +174,11 @@ func pluginFlags(flags *pflag.FlagSet) openable { return itemFlags(flags, &choic
 
 func itemFlags(flags *pflag.FlagSet, form *choiceValue) openable {
 	var opts cbor.Options
-	flags.IntVar(&opts.MaxDepth, "max-depth", cbor.DefaultMaxDepth, "deepest nesting accepted")
-	maxItem := sizeFlag(flags, "max-item-size", cbor.DefaultMaxItem, "largest item accepted")
+	countFlag(flags, &opts.MaxDepth, "max-depth", cbor.DefaultMaxDepth, "deepest nesting accepted, 65535 at most")
+	sizeFlag(flags, &opts.MaxItem, "max-item-size", cbor.DefaultMaxItem, "largest item accepted")
+	sizeFlag(flags, &opts.MaxName, "max-name-size", cbor.DefaultMaxName, "longest key or name of a field accepted")
 	return opener(func(_ context.Context, parts []converters.Part, rec encode.Options) (converters.Source, error) {
-		if opts.MaxDepth < 1 {
-			return nil, errors.New("--max-depth must be 1 or more")
-		}
-		opts.MessagePack = form.value == "msgpack"
-		opts.MaxItem, opts.Load = int64(*maxItem), loaded(rec)
+		opts.MessagePack, opts.Load = form.value == "msgpack", loaded(rec)
 		opts.Items = (rec.Encoding == "" || rec.Encoding == "raw") && rec.Fields == "" && rec.Rename == nil && !rec.Decode
 		return cbor.Open(parts, opts), nil
 	})

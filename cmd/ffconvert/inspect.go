@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -23,6 +22,8 @@ import (
 type inspectOptions struct {
 	format choiceValue
 	keys   int
+	limits *record.Options
+	most   int64 // bytes of a sample that is read
 }
 
 func newInspectCommand() *cobra.Command {
@@ -44,6 +45,8 @@ encoding, classes or columns, and the first keys. Headers are checked, samples a
 	flags := cmd.Flags()
 	flags.Var(&opts.format, "format", "output: text or json")
 	flags.IntVar(&opts.keys, "keys", 5, "number of first keys to show")
+	opts.limits = recordLimits(flags)
+	sizeFlag(flags, &opts.most, "max-sample-size", record.DefaultMaxSample, "largest sample that is read for its key; it is held in memory whole")
 	return cmd
 }
 
@@ -90,20 +93,20 @@ func newSpread(sizes []int64) spread {
 }
 
 func runInspect(opts inspectOptions, path string, stdout io.Writer) error {
-	x, err := inspect(path, opts.keys)
+	x, err := inspect(path, opts)
 	if err != nil {
-		return err
+		return raise(err, "--max-samples, --max-sample-size; --keys 0 reads no sample")
 	}
 	if opts.format.value == "json" {
-		enc := json.NewEncoder(stdout)
+		enc := newJSONEncoder(stdout)
 		enc.SetIndent("", "  ")
 		return enc.Encode(x)
 	}
 	return x.print(stdout)
 }
 
-func inspect(path string, keys int) (*inspection, error) {
-	r, err := record.Open(path, record.Options{AllowLegacy: true, MaxSample: math.MaxInt64})
+func inspect(path string, opts inspectOptions) (*inspection, error) {
+	r, err := record.Open(path, record.Options{AllowLegacy: true, MaxSamples: opts.limits.MaxSamples, MaxSample: math.MaxInt64})
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +128,7 @@ func inspect(path string, keys int) (*inspection, error) {
 	if err := x.manifest(r.Files()[0].Path); err != nil {
 		return nil, err
 	}
-	return x, x.firstKeys(r, keys)
+	return x, x.firstKeys(r, opts.keys, opts.most)
 }
 
 // manifest takes what the manifest beside the first shard says, where there is one.
@@ -151,9 +154,14 @@ func (x *inspection) manifest(shardPath string) error {
 }
 
 // firstKeys reads the first keys out of the records, where these hold them, else out of
-// the index beside the first shard.
-func (x *inspection) firstKeys(r *record.Reader, n int) error {
+// the index beside the first shard. A sample of more than most bytes is not read.
+func (x *inspection) firstKeys(r *record.Reader, n int, most int64) error {
 	for i := range min(n, r.Len()) {
+		if file, e, err := r.Extent(i); err != nil {
+			return err
+		} else if e.Size > most {
+			return fmt.Errorf("%s: sample %d: %w: %d bytes", r.Files()[file].Path, i, record.ErrTooLarge, e.Size)
+		}
 		rec, err := r.Read(i, nil)
 		if err != nil {
 			return err
@@ -177,14 +185,14 @@ func (x *inspection) firstKeys(r *record.Reader, n int) error {
 func (x *inspection) print(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	row := func(name, format string, args ...any) { fmt.Fprintf(t, name+"\t"+format+"\n", args...) }
-	row("path", "%s", x.Path)
+	row("path", "%s", printable(x.Path))
 	if x.Tool != "" {
 		verified := "verified"
 		if !*x.Verified {
 			verified = "not verified"
 		}
-		row("made by", "%s from %s, %s", x.Tool, x.Source, verified)
-		row("encoding", "%s", x.Encoding)
+		row("made by", "%s from %s, %s", printable(x.Tool), printable(x.Source), verified)
+		row("encoding", "%s", printable(x.Encoding))
 	}
 	row("shards", "%s", humanize.Comma(int64(x.Shards)))
 	row("samples", "%s", humanize.Comma(int64(x.Samples)))
@@ -192,7 +200,7 @@ func (x *inspection) print(w io.Writer) error {
 	row("shard bytes", "%s", x.Shard)
 	row("record bytes", "%s", x.Record)
 	if len(x.Skipped) > 0 {
-		row("skipped", "%s", skippedText(x.Skipped))
+		row("skipped", "%s", plainText(skippedText(x.Skipped)))
 	}
 	if len(x.Fields) > 0 {
 		row("fields", "%q", x.Fields)
@@ -205,7 +213,7 @@ func (x *inspection) print(w io.Writer) error {
 		if i == 0 {
 			name = "columns"
 		}
-		row(name, "%s %s", printable(c.Name), c.DType)
+		row(name, "%s %s", printable(c.Name), printable(c.DType))
 	}
 	if len(x.Shape) > 0 {
 		row("shape", "%v", x.Shape)

@@ -1,22 +1,18 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
-	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ffconvert/ffconvert/packed"
-	"github.com/ffconvert/ffconvert/record"
 )
 
 type listOptions struct {
 	recursive bool
 	format    choiceValue
-	maxFile   *sizeValue
+	limits    folderLimits
 }
 
 func newListCommand() *cobra.Command {
@@ -42,7 +38,7 @@ which its files are stored: size and name, a directory with a slash behind it.
 	flags := cmd.Flags()
 	flags.BoolVarP(&opts.recursive, "recursive", "R", false, "list what is in the directories too, by whole paths")
 	flags.Var(&opts.format, "format", "output: text, or json with an object a line")
-	opts.maxFile = maxFileFlag(flags)
+	opts.limits.add(flags)
 	return cmd
 }
 
@@ -55,12 +51,12 @@ type listed struct {
 }
 
 func runList(opts listOptions, file, path string, stdout io.Writer) error {
-	f, err := packed.Open(file, record.Options{MaxSample: int64(*opts.maxFile)})
+	f, err := opts.limits.open(file)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	enc := json.NewEncoder(stdout)
+	enc := newJSONEncoder(stdout)
 	show := func(e packed.Entry, name string) error {
 		if opts.format.value == "json" {
 			l := listed{Path: e.Path, Dir: e.IsDir(), Size: e.Size()}
@@ -98,16 +94,8 @@ func runList(opts listOptions, file, path string, stdout io.Writer) error {
 	return nil
 }
 
-// printable is a name as it may be sent to a terminal: quoted where it is not plain.
-func printable(name string) string {
-	if strings.ContainsFunc(name, func(r rune) bool { return !strconv.IsPrint(r) }) {
-		return strconv.Quote(name)
-	}
-	return name
-}
-
 func newCatCommand() *cobra.Command {
-	var maxFile *sizeValue
+	var limits folderLimits
 	cmd := &cobra.Command{
 		Use:   "cat FILE.ffr PATH...",
 		Short: "Write files of a packed folder to standard output",
@@ -118,15 +106,15 @@ is written before all of it was checked against its checksum.
 		Example: "  ffconvert cat images.ffr train/cats/1.jpg > 1.jpg",
 		Args:    cobra.MinimumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return runCat(int64(*maxFile), args[0], args[1:], cmd.OutOrStdout())
+			return runCat(limits, args[0], args[1:], cmd.OutOrStdout())
 		},
 	}
-	maxFile = maxFileFlag(cmd.Flags())
+	limits.add(cmd.Flags())
 	return cmd
 }
 
-func runCat(maxFile int64, file string, paths []string, stdout io.Writer) error {
-	f, err := packed.Open(file, record.Options{MaxSample: maxFile})
+func runCat(limits folderLimits, file string, paths []string, stdout io.Writer) error {
+	f, err := limits.open(file)
 	if err != nil {
 		return err
 	}

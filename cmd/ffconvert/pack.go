@@ -10,7 +10,6 @@ import (
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/input"
@@ -20,7 +19,7 @@ import (
 
 type packOptions struct {
 	packed.WriteOptions
-	maxFile  *sizeValue
+	limits   folderLimits
 	backend  aio.Backend
 	progress choiceValue
 }
@@ -48,7 +47,7 @@ re-read from the device and checked.
 	flags.SortFlags = false
 	flags.BoolVar(&opts.Overwrite, "overwrite", false, "replace FILE.ffr where there is one")
 	flags.BoolVar(&opts.FollowOutside, "follow-outside", false, "follow symbolic links that lead out of the folder")
-	opts.maxFile = maxFileFlag(flags)
+	opts.limits.add(flags)
 	flags.Var(&opts.backend, "backend", "how the file is re-read: auto, aio or pread")
 	flags.Var(&opts.progress, "progress", "progress on standard error: auto, bar, plain, json or none")
 	return cmd
@@ -63,7 +62,7 @@ func runPack(ctx context.Context, opts packOptions, dir, file string) error {
 	}
 	progress := newReporter(opts.progress.value, os.Stderr)
 	defer progress.stop()
-	opts.MaxFile, opts.Progress = int64(*opts.maxFile), progress
+	opts.MaxFile, opts.MaxFiles, opts.Progress = opts.limits.size, opts.limits.files, progress
 	opts.AIO = aio.Options{Backend: opts.backend, Depth: 8}
 	report, err := packed.Write(ctx, dir, file, opts.WriteOptions)
 	if err != nil {
@@ -75,7 +74,7 @@ func runPack(ctx context.Context, opts packOptions, dir, file string) error {
 
 func newUnpackCommand() *cobra.Command {
 	progress := progressValue()
-	var maxFile *sizeValue
+	var limits folderLimits
 	cmd := &cobra.Command{
 		Use:   "unpack FILE.ffr DIR",
 		Short: "Take a folder out of an FFRecord file",
@@ -87,16 +86,16 @@ nothing. No name in the file can lead out of DIR.
 		Example: "  ffconvert unpack images.ffr copy/",
 		Args:    cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return runUnpack(cmd.Context(), progress.value, int64(*maxFile), args[0], args[1])
+			return runUnpack(cmd.Context(), progress.value, limits, args[0], args[1])
 		},
 	}
-	maxFile = maxFileFlag(cmd.Flags())
+	limits.add(cmd.Flags())
 	cmd.Flags().Var(&progress, "progress", "progress on standard error: auto, bar, plain, json or none")
 	return cmd
 }
 
-func runUnpack(ctx context.Context, mode string, maxFile int64, file, dir string) error {
-	f, err := packed.Open(file, record.Options{MaxSample: maxFile})
+func runUnpack(ctx context.Context, mode string, limits folderLimits, file, dir string) error {
+	f, err := limits.open(file)
 	if err != nil {
 		return err
 	}
@@ -124,9 +123,4 @@ func (s packSummary) String() string {
 		text += ", verified by " + s.Backend
 	}
 	return text
-}
-
-// maxFileFlag adds the limit of one file of a packed folder.
-func maxFileFlag(flags *pflag.FlagSet) *sizeValue {
-	return sizeFlag(flags, "max-file-size", packed.DefaultMaxFile, "largest file accepted; it is held in memory whole")
 }
