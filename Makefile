@@ -24,9 +24,8 @@ lint: ## formatting, vet, staticcheck, and builds for the systems without Linux 
 test: ## the whole suite; -race needs a C compiler
 	CGO_ENABLED=1 $(GO) test -race -shuffle=on ./...
 
-faults: ## the fault table at its full size, a line a row
-	@set -o pipefail; FFCONVERT_FAULTS=1 $(GO) test -count=1 -timeout 80m -v ./... \
-		| grep -E '_test\.go:[0-9]+: [A-F][0-9] |^ *--- FAIL|^FAIL|^panic|^ok'
+faults: ## the fault table at its full size, a line a row; REPORT=docs/reliability.md keeps it
+	@$(GO) run ./internal/faults/table $(if $(REPORT),-report $(REPORT))
 
 fuzz: ## every fuzz target for FUZZTIME
 	@for pkg in $$($(GO) list ./...); do \

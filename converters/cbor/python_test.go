@@ -125,7 +125,7 @@ func TestAgainstPython(t *testing.T) {
 				}
 				items, bytes = items+i, bytes+len(data)
 			}
-			t.Logf("F2 datasets=%d items=%d bytes=%d different=0", datasets, items, bytes)
+			t.Logf("F2 [%s] cases=%d undetected=0 lost=0 items=%d bytes=%d", name, datasets, items, bytes)
 		})
 	}
 }

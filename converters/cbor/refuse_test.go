@@ -170,7 +170,7 @@ func TestHostile(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("E5 cases=%d undetected=%d allocated<=%d", 4*len(rows), undetected, worst)
+	t.Logf("E5 [cbor] cases=%d undetected=%d lost=0 largest_allocation=%d", 4*len(rows), undetected, worst)
 }
 
 // What is a sound item and no sample of fields: --encode raw keeps it.

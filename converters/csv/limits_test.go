@@ -149,7 +149,7 @@ func TestEndless(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("E5 cases=%d undetected=%d", cases, undetected)
+	t.Logf("E5 [csv] cases=%d undetected=%d lost=0", cases, undetected)
 }
 
 func partName(i int) string { return "part-" + string(rune('0'+i)) }

@@ -140,7 +140,7 @@ func TestFaults(t *testing.T) {
 	if cases < 4*len(data) {
 		t.Errorf("only %d faults", cases)
 	}
-	t.Logf("C1 cases=%d undetected=%d", cases, undetected)
+	t.Logf("C1 [folder-reads] cases=%d undetected=%d lost=0", cases, undetected)
 }
 
 // descriptors counts open files, where the system tells.

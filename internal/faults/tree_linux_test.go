@@ -22,7 +22,8 @@ type tree map[string][]byte
 var created = regexp.MustCompile(`"created": "[^"]*"`)
 
 // readTree reads a directory. What may differ between two sound runs is left out: the
-// time in the manifest, and the journal, which tells the history.
+// time in the manifest, the journal, which tells the history, and the lock, which names
+// its last holder.
 func readTree(dir string) (tree, error) {
 	t := make(tree)
 	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
@@ -38,16 +39,21 @@ func readTree(dir string) (tree, error) {
 			return nil
 		}
 		data, err := os.ReadFile(name)
-		switch path.Base(rel) {
-		case "manifest.json":
-			data = created.ReplaceAll(data, []byte(`"created": ""`))
-		case "journal":
-			data = nil
-		}
-		t[rel] = data
+		t[rel] = comparable(rel, data)
 		return err
 	})
 	return t, err
+}
+
+// comparable returns what must be the same of a file in every sound run.
+func comparable(name string, data []byte) []byte {
+	switch name {
+	case "manifest.json":
+		return created.ReplaceAll(data, []byte(`"created": ""`))
+	case ".ffconvert/journal", ".ffconvert/lock":
+		return nil
+	}
+	return data
 }
 
 // differ tells the first difference between two trees.

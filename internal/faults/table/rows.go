@@ -1,0 +1,44 @@
+package main
+
+// A row is one fault of the table, and what is asked of it.
+type row struct {
+	id     string
+	fault  string
+	target string   // what must come of it, beyond nothing undetected and nothing lost
+	cases  int      // at least; of a row that counts its cases itself, a number it cannot miss by accident
+	parts  []string // lines that it consists of; nil: one without a name
+}
+
+// formats are the conversions that rows disturb one after the other.
+var formats = []string{"tar", "folder", "csv", "cbor"}
+
+// rows is the fault table. A row that no test prints is not met.
+var rows = []row{
+	{id: "A1", fault: "cut a shard of 4,152 bytes at every byte", target: "found", cases: 4152},
+	{id: "A2", fault: "flip every bit of it", target: "found; 1 MiB + file at the most; also within `ulimit -v`", cases: 2 * 33216, parts: []string{"", "ulimit"}},
+	{id: "A3", fault: "flip every pair of bits of a 100-byte shard", target: "found", cases: 319600},
+	{id: "A4", fault: "append 1 to 4,096 zeros, or noise", target: "found at open", cases: 8192},
+	{id: "A5", fault: "zero each sector and page of a 1 MiB shard", target: "found", cases: 2304},
+	{id: "A6", fault: "swap pages, equal samples, CRCs, shard files", target: "found", cases: 516},
+	{id: "A7", fault: "hostile headers: N, offsets, sizes, checksums", target: "found; bounded memory; also within `ulimit -v`", cases: 10000, parts: []string{"", "ulimit"}},
+	{id: "B1", fault: "SIGKILL at a random moment, then again", target: "identical after the rerun", cases: 350, parts: formats},
+	{id: "B2", fault: "SIGKILL in place of the k-th call, every k", target: "identical after the rerun", cases: 1000, parts: append([]string{"overwrite", "gzip"}, formats...)},
+	{id: "B3", fault: "power loss at the k-th call, every k, 9 ways", target: "no final name with wrong bytes", cases: 20000, parts: append([]string{"new", "gzip"}, formats...)},
+	{id: "B4", fault: "two processes, one output; a dead holder", target: "one wins cleanly; taken over at once", cases: 60, parts: []string{"race", "held", "killed"}},
+	{id: "B5", fault: "stopped by a signal, resumed, sources changed", target: "ends in 2 s; identical; change refused by name", cases: 40, parts: []string{"stop", "resume", "changed"}},
+	{id: "C1", fault: "errno at the k-th call, every k", target: "reported, or absorbed", cases: 8000, parts: append([]string{"folder-reads"}, formats...)},
+	{id: "C2", fault: "file systems of 256 sizes", target: "exit 4; identical when enlarged", cases: 256},
+	{id: "C3", fault: "limits on file size, open files, address space", target: "clean error, or slower", cases: 25},
+	{id: "C4", fault: "Linux AIO used up, ENOSYS, EPERM", target: "falls back, says so, same report", cases: 40, parts: []string{"refused", "used-up", "reader"}},
+	{id: "D1", fault: "a simulated kernel that does its worst", target: "0 wrong verdicts, 0 hangs", cases: 10000},
+	{id: "D2", fault: "SIGURG at 10 kHz for 10 s during verify", target: "same digest, 0 errors", cases: 2, parts: []string{"", "reader"}},
+	{id: "D3", fault: "AIO, pread, page cache: the same reports", target: "identical", cases: 100},
+	{id: "D4", fault: "cancelled at a random moment", target: "nothing left: goroutines, files, AIO", cases: 400, parts: []string{"", "reader"}},
+	{id: "E1", fault: "cut a three-member tar at every byte", target: "refused", cases: 33280},
+	{id: "E2", fault: "cut compressed tars at every byte; flip bits", target: "refused", cases: 5000, parts: []string{"gzip", "zstd", "bzip2", "xz", "files"}},
+	{id: "E3", fault: "special members of tars", target: "refused, or skipped and counted", cases: 60},
+	{id: "E4", fault: "mutated tars against GNU tar and Python", target: "every disagreement is a refusal", cases: 10000},
+	{id: "E5", fault: "hostile CBOR, MessagePack and CSV", target: "refused; bounded memory", cases: 900, parts: []string{"cbor", "csv"}},
+	{id: "F1", fault: "fuzzing, ten targets", target: "0 crashers", cases: 100000},
+	{id: "F2", fault: "random datasets; other readers; 1 and 16 workers", target: "same samples, same bytes", cases: 1020, parts: []string{"", "workers", "packed", "folder", "cbor2", "msgpack"}},
+}
