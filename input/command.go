@@ -28,9 +28,13 @@ func FromCommand(c Command) Name {
 	return Name{Name: c.Name, Size: -1, Command: &c}
 }
 
-// commandGrace is how long a command may take to end once it has been told to, and how long
-// what it leaves behind may hold its output once it has ended.
-const commandGrace = 5 * time.Second
+// commandGrace is how long what a command leaves behind may hold its output once it has
+// ended; stopGrace how long it may take to end once it has been told to: whoever
+// interrupts a conversion waits for that.
+const (
+	commandGrace = 5 * time.Second
+	stopGrace    = time.Second
+)
 
 var errHeld = errors.New("it has ended, but something that it started still holds its output")
 
@@ -138,7 +142,7 @@ func (p *process) stop() {
 		return
 	}
 	signalGroup(p.cmd.Process, syscall.SIGTERM)
-	deadline := time.Now().Add(p.delay)
+	deadline := time.Now().Add(min(p.delay, stopGrace))
 	var err error
 	if p.out.SetReadDeadline(deadline) == nil {
 		_, err = io.Copy(io.Discard, p.out)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"path"
 	"slices"
 
@@ -81,10 +82,14 @@ func (k *Kept) Damaged(problems []verify.Problem) []string {
 
 // Repair writes the shards that were found damaged anew, and those that were never
 // finished, and commits the dataset again. Each becomes what it was to the byte, or the
-// error is [converters.ErrChanged], and the damaged one and the manifest stay. All other shards must have
-// been verified. The source must be opened from the same parts in the same order; they
-// may have other paths and times.
+// error is [converters.ErrChanged], and the damaged one and the manifest stay. All other
+// shards must have been verified. The source must be opened from the same parts in the
+// same order; they may have other paths and times. It may be nil where no shard is to be
+// written: what is beside the shards is mended from the plan.
 func Repair(ctx context.Context, src converters.Source, kept *Kept, damaged []string, out *Output, opts WriteOptions) (*Report, error) {
+	if src == nil {
+		src = absent{kept.Plan}
+	}
 	if err := kept.Plan.sameParts(src.Parts()); err != nil {
 		return nil, err
 	}
@@ -114,6 +119,27 @@ func Repair(ctx context.Context, src converters.Source, kept *Kept, damaged []st
 	}
 	return w.run(ctx)
 }
+
+// An absent source is one that was not opened: nothing is read of it.
+type absent struct{ plan *Plan }
+
+func (a absent) Parts() []converters.Part {
+	parts := make([]converters.Part, len(a.plan.Parts))
+	for i := range parts {
+		parts[i].Name = a.plan.Parts[i].Name
+	}
+	return parts
+}
+
+func (a absent) Index(context.Context, int) iter.Seq2[converters.Span, error] {
+	return func(yield func(converters.Span, error) bool) { yield(converters.Span{}, errAbsent) }
+}
+
+func (a absent) Read(context.Context, converters.Run) iter.Seq2[*converters.Sample, error] {
+	return func(yield func(*converters.Sample, error) bool) { yield(nil, errAbsent) }
+}
+
+var errAbsent = errors.New("the sources were not opened")
 
 // sameParts says how parts differ from those of the plan.
 func (p *Plan) sameParts(parts []converters.Part) error {

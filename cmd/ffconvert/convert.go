@@ -49,7 +49,7 @@ func newConvertCommand(f format, adapt func(*conversion)) *cobra.Command {
 			if spec.Options == nil {
 				spec.Options = make(map[string]string)
 			}
-			spec.Options[flag.Name] = flag.Value.String()
+			spec.Options[flag.Name] = flagText(flag)
 		})
 		c := conversion{format: f, data: data, spec: spec, opts: opts, names: args[:len(args)-1], out: args[len(args)-1], stdout: cmd.OutOrStdout()}
 		if adapt != nil {
@@ -115,25 +115,40 @@ func (c *conversion) convert(ctx context.Context, found []input.Name, in input.O
 	if err := c.check(out, found); err != nil {
 		return nil, err
 	}
-	in.Progress = progress.staging(found)
-	set, err := input.Open(ctx, found, in)
-	if err != nil {
-		return nil, c.tidy(ctx, in, err)
-	}
-	plan, src, err := c.plan(ctx, set, progress)
-	if err != nil {
-		return nil, c.tidy(ctx, in, errors.Join(err, set.Cleanup()))
-	}
-	report, err := shard.Write(ctx, src, plan, out, shard.WriteOptions{
+	var report *shard.Report
+	err := c.staged(ctx, found, in, progress, func(set *input.Set) error {
+		plan, src, err := c.plan(ctx, set, progress)
+		if err != nil {
+			return err
+		}
+		report, err = shard.Write(ctx, src, plan, out, c.writeOptions(progress))
+		return err
+	})
+	return report, err
+}
+
+func (c *conversion) writeOptions(progress *reporter) shard.WriteOptions {
+	return shard.WriteOptions{
 		Workers: c.opts.workers, Overwrite: c.opts.overwrite, NoVerify: c.opts.noVerify,
 		AIO:      aio.Options{Backend: c.opts.backend, Depth: c.opts.depth},
-		Progress: progress, Tool: "ffconvert " + version,
-	})
-	err = errors.Join(err, set.Cleanup())
-	if err == nil {
-		err = c.tidy(ctx, in, nil)
+		Progress: progress, Tool: "ffconvert " + version, Named: c.names,
 	}
-	return report, err
+}
+
+// staged makes the inputs local files while use uses them. The cache inside the output is
+// removed, unless the run was interrupted and another one can use it, or the writing has
+// failed.
+func (c *conversion) staged(ctx context.Context, found []input.Name, in input.Options, progress *reporter, use func(*input.Set) error) error {
+	in.Progress = progress.staging(found)
+	set, err := input.Open(ctx, found, in)
+	if err == nil {
+		err = use(set)
+		err = errors.Join(err, set.Cleanup())
+	}
+	if _, unfinished := errors.AsType[*shard.Unfinished](err); unfinished {
+		return err
+	}
+	return c.tidy(ctx, in, err)
 }
 
 // tidy removes the cache inside the output, unless the run was interrupted and another one
@@ -222,13 +237,18 @@ func (c *conversion) check(out *shard.Output, found []input.Name) error {
 	return out.Check(how, names, c.opts.overwrite)
 }
 
-// plan indexes the sources and plans the shards.
-func (c *conversion) plan(ctx context.Context, set *input.Set, progress *reporter) (*shard.Plan, converters.Source, error) {
+// source opens what was staged.
+func (c *conversion) source(ctx context.Context, set *input.Set) (converters.Source, error) {
 	parts := make([]converters.Part, len(set.Files))
 	for i, f := range set.Files {
 		parts[i] = converters.Part{Name: f.Name, Path: f.Path, Size: f.Size, ModTime: f.ModTime, Staged: f.Staged, SourceTime: f.SourceTime}
 	}
-	src, err := c.data.open(ctx, parts, c.opts.encode)
+	return c.data.open(ctx, parts, c.opts.encode)
+}
+
+// plan indexes the sources and plans the shards.
+func (c *conversion) plan(ctx context.Context, set *input.Set, progress *reporter) (*shard.Plan, converters.Source, error) {
+	src, err := c.source(ctx, set)
 	if err != nil {
 		return nil, nil, err
 	}

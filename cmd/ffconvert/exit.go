@@ -35,10 +35,13 @@ const exitStatus = `EXIT STATUS
   130  interrupted (143: terminated); the same command goes on where it stopped`
 
 // interrupted is the error of a run that a signal has ended.
-type interrupted struct{ signal syscall.Signal }
+type interrupted struct {
+	signal   syscall.Signal
+	finished string // how far a conversion was; "": nothing was being written
+}
 
 func (i interrupted) Error() string {
-	return fmt.Sprintf("%v: stopped; a conversion goes on when the same command is run again", i.signal)
+	return fmt.Sprintf("%v: stopped%s; the same command goes on from there", i.signal, i.finished)
 }
 
 // exitCode maps an error to its exit status.
@@ -63,7 +66,7 @@ func exitCode(err error) int {
 		return 128 + int(stop.signal)
 	case errors.As(err, &found):
 		return found.status
-	case is(verify.ErrCorrupt, record.ErrCorrupt, shard.ErrManifest, shard.ErrPlan):
+	case is(verify.ErrCorrupt, record.ErrCorrupt, shard.ErrManifest, shard.ErrPlan, shard.ErrNothingKept):
 		return exitCorrupt
 	case is(input.ErrPattern, input.ErrRepeated, input.ErrScheme):
 		return exitUsage

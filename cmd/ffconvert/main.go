@@ -7,12 +7,15 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
 	"runtime/debug"
 	"strings"
 	"syscall"
+
+	"github.com/ffconvert/ffconvert/shard"
 )
 
 func main() {
@@ -37,7 +40,7 @@ func run(args []string) (status int) {
 		select {
 		case s := <-signals:
 			signal.Stop(signals) // a second one ends the process at once
-			cancel(interrupted{s.(syscall.Signal)})
+			cancel(interrupted{signal: s.(syscall.Signal)})
 		case <-ctx.Done():
 		}
 	}()
@@ -49,6 +52,9 @@ func run(args []string) (status int) {
 		err = root.ExecuteContext(ctx)
 	}
 	if cause, ok := context.Cause(ctx).(interrupted); ok && err != nil {
+		if u, ok := errors.AsType[*shard.Unfinished](err); ok {
+			cause.finished = fmt.Sprintf(" with %d of %s finished", u.Finished, counted(int64(u.Shards), "shard"))
+		}
 		err = cause
 	}
 	if err == nil {

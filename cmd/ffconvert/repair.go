@@ -1,0 +1,260 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/ffconvert/ffconvert/aio"
+	"github.com/ffconvert/ffconvert/input"
+	"github.com/ffconvert/ffconvert/shard"
+	"github.com/ffconvert/ffconvert/verify"
+)
+
+type repairOptions struct {
+	convertOptions
+	plugin string // that made the dataset
+}
+
+func newRepairCommand() *cobra.Command {
+	opts := repairOptions{convertOptions: newConvertOptions()}
+	cmd := &cobra.Command{
+		Use:   "repair OUT [SOURCE...]",
+		Short: "Write damaged and missing shards anew",
+		Long: `Re-read all shards and indexes of a dataset as verify does, and write those anew that are
+damaged or missing, from the plan that the conversion has kept and its sources. Each
+becomes what it was to the byte, or is left as it is: sources that give other bytes are
+refused. What an interrupted conversion had not finished is written too.
+
+Sources are found by the names that they had on the command line of the conversion, from
+the current directory; SOURCE... names them anew. Standard input, and what a plugin reads,
+must be named: SOURCE is - then, or the plugin's arguments.
+
+` + exitStatus,
+		Example: `  ffconvert repair out/
+  ffconvert repair out/ '/archive/shards-<000..009>.tar'
+  zstdcat big.tar.zst | ffconvert repair out/ -
+  ffconvert repair --plugin idx out/ images.gz labels.gz`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runRepair(cmd.Context(), opts, args[0], args[1:], cmd.OutOrStdout())
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.StringVar(&opts.plugin, "plugin", "", "the plugin that made the dataset, which is run again; a plan alone never runs one")
+	opts.addRun(flags)
+	opts.addCache(flags)
+	return cmd
+}
+
+func runRepair(ctx context.Context, opts repairOptions, dir string, sources []string, stdout io.Writer) error {
+	if opts.workers < 1 {
+		return errors.New("--jobs must be 1 or more")
+	}
+	if _, err := os.Stat(filepath.Join(dir, shard.WorkDir)); errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s: %w", dir, shard.ErrNothingKept)
+	}
+	out, err := shard.OpenOutput(dir)
+	if err != nil {
+		return err
+	}
+	progress := newReporter(opts.progress.value, os.Stderr)
+	defer progress.stop()
+	r := repair{opts: opts, dir: dir, sources: sources, out: out, progress: progress, stdout: stdout}
+	done, err := r.run(ctx)
+	progress.stop()
+	if err := errors.Join(err, out.Close()); err != nil {
+		return err
+	}
+	progress.say(done)
+	return nil
+}
+
+// A repair is one run of the command.
+type repair struct {
+	opts     repairOptions
+	dir      string
+	sources  []string // named by the user; none: by the plan
+	out      *shard.Output
+	kept     *shard.Kept
+	progress *reporter
+	stdout   io.Writer
+}
+
+func (r *repair) run(ctx context.Context) (*repairSummary, error) {
+	var err error
+	if r.kept, err = r.out.Kept(); err != nil {
+		return nil, err
+	}
+	problems, err := r.look(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range problems {
+		if _, err := fmt.Fprintln(r.stdout, p); err != nil {
+			return nil, err
+		}
+	}
+	damaged := r.kept.Damaged(problems)
+	unfinished := len(r.kept.Plan.Shards) - len(r.kept.Shards)
+	var report *shard.Report
+	if len(damaged)+unfinished == 0 {
+		report, err = shard.Repair(ctx, nil, r.kept, nil, r.out, shard.WriteOptions{Tool: "ffconvert " + version})
+	} else {
+		report, err = r.write(ctx, damaged)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &repairSummary{Done: true, Out: r.dir, Rewritten: append([]string{}, damaged...), Unfinished: unfinished, summary: newSummary(r.dir, report)}, nil
+}
+
+// look verifies what was finished.
+func (r *repair) look(ctx context.Context) ([]verify.Problem, error) {
+	var targets []verify.Target
+	total := int64(0)
+	for _, want := range r.kept.Expect() {
+		targets = append(targets, verify.Target{Path: filepath.Join(r.dir, want.Name), Want: &want})
+		total += want.Bytes
+	}
+	r.progress.Start("verify", total)
+	how := verify.Options{AIO: aio.Options{Backend: r.opts.backend}, Progress: r.progress.Add}
+	found, err := verify.Files(ctx, targets, how)
+	if err != nil {
+		return nil, err
+	}
+	beside, err := verify.Sums(ctx, r.dir, r.kept.Sums(), how)
+	if err != nil {
+		return nil, err
+	}
+	return append(found.Problems, beside...), nil
+}
+
+// write opens the sources and writes what is damaged or was not finished.
+func (r *repair) write(ctx context.Context, damaged []string) (*shard.Report, error) {
+	c, err := r.conversion()
+	if err != nil {
+		return nil, err
+	}
+	in := c.inputOptions()
+	found, err := c.find(ctx, in)
+	if err != nil {
+		return nil, r.hint(err)
+	}
+	var report *shard.Report
+	err = c.staged(ctx, found, in, r.progress, func(set *input.Set) error {
+		src, err := c.source(ctx, set)
+		if err != nil {
+			return err
+		}
+		report, err = shard.Repair(ctx, src, r.kept, damaged, r.out, c.writeOptions(r.progress))
+		return err
+	})
+	return report, err
+}
+
+// hint says how sources can be named, where they were not found by the names kept.
+func (r *repair) hint(err error) error {
+	if len(r.sources) > 0 || !errors.Is(err, input.ErrNotFound) {
+		return err
+	}
+	return fmt.Errorf("%w; run repair where the conversion was run, or name the sources: ffconvert repair %s SOURCE", err, r.dir)
+}
+
+// conversion returns the one that made the dataset. It comes from a plan, which may be
+// hostile: nothing is run for it but what the user has named.
+func (r *repair) conversion() (*conversion, error) {
+	plan := r.kept.Plan
+	c := &conversion{opts: r.opts.convertOptions, spec: plan.Source, names: r.sources, out: r.dir, stdout: r.stdout}
+	c.opts.encode = plan.Encode
+	i := slices.IndexFunc(formats, func(f format) bool { return f.name == plan.Source.Format })
+	switch {
+	case i >= 0 && r.opts.plugin != "":
+		return nil, fmt.Errorf("--plugin %s: the dataset was made by ffconvert %s", r.opts.plugin, plan.Source.Format)
+	case i >= 0:
+		c.format = formats[i]
+	case r.opts.plugin != plan.Source.Format || !pluginName.MatchString(r.opts.plugin):
+		return nil, fmt.Errorf("%s: it was made by the plugin %q; to run that again, say so and name its arguments: ffconvert repair --plugin NAME %s ARGS", r.dir, plan.Source.Format, r.dir)
+	default:
+		path, err := exec.LookPath(pluginPrefix + r.opts.plugin)
+		if err != nil {
+			return nil, err
+		}
+		c.format = format{name: r.opts.plugin, plugin: true, flags: pluginFlags}
+		c.command = &input.Command{Name: commandLine(pluginPrefix+r.opts.plugin, c.names), Args: append([]string{path}, c.names...)}
+	}
+	if len(c.names) == 0 && c.command == nil {
+		if c.names = r.kept.Named; len(c.names) == 0 && !c.format.directories {
+			for i := range plan.Parts {
+				c.names = append(c.names, plan.Parts[i].Name)
+			}
+		}
+		if len(c.names) == 0 || slices.Contains(c.names, "-") {
+			return nil, fmt.Errorf("%s: its sources must be named: ffconvert repair %s SOURCE (- is standard input)", r.dir, r.dir)
+		}
+	}
+	own := pflag.NewFlagSet(c.format.name, pflag.ContinueOnError)
+	c.data = c.format.flags(own)
+	for name, value := range plan.Source.Options {
+		if err := own.Set(name, value); err != nil {
+			return nil, fmt.Errorf("%s: %w: option --%s=%q of its plan: %w", r.dir, shard.ErrPlan, name, value, err)
+		}
+	}
+	return c, nil
+}
+
+// flagText is the value of a flag as Set takes it.
+func flagText(flag *pflag.Flag) string {
+	text := flag.Value.String()
+	if _, list := flag.Value.(pflag.SliceValue); list {
+		return strings.TrimSuffix(strings.TrimPrefix(text, "["), "]")
+	}
+	return text
+}
+
+// A repairSummary is the closing line of a repair.
+type repairSummary struct {
+	Done       bool     `json:"done"`
+	Out        string   `json:"out"`
+	Rewritten  []string `json:"shards_rewritten"`  // that were damaged or missing
+	Unfinished int      `json:"shards_unfinished"` // that were written for the first time
+	summary
+}
+
+func (s *repairSummary) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: ", s.Out)
+	switch {
+	case len(s.Rewritten)+s.Unfinished == 0:
+		b.WriteString("nothing to write anew")
+	default:
+		fmt.Fprintf(&b, "wrote %s anew", counted(int64(len(s.Rewritten)), "shard"))
+		if s.Unfinished > 0 {
+			fmt.Fprintf(&b, " and finished %s", counted(int64(s.Unfinished), "shard"))
+		}
+		fmt.Fprintf(&b, " in %.1f s", s.Seconds)
+	}
+	fmt.Fprintf(&b, "; sound: %s, %s in %s", counted(s.Samples, "sample"), humanize.Bytes(uint64(s.Bytes)), counted(int64(s.Shards), "shard"))
+	return b.String()
+}
+
+// addRun adds the flags that decide how the work is done, and nothing of what comes of it.
+func (o *convertOptions) addRun(flags *pflag.FlagSet) {
+	flags.IntVarP(&o.workers, "jobs", "j", runtime.GOMAXPROCS(0), "shards written at once; by default the CPUs that this process may use")
+	flags.Var(&o.backend, "backend", "how shards are re-read: auto, aio or pread")
+	flags.IntVar(&o.depth, "queue-depth", 8, "reads of 1 MiB in flight for each shard being re-read")
+	flags.Var(&o.progress, "progress", "progress on standard error: auto, bar, plain, json or none")
+}
