@@ -37,6 +37,7 @@ type Problem struct {
 	Offset    int64  `json:"offset"` // byte of the file, -1: no one place
 	Transient bool   `json:"transient"`
 	Text      string `json:"problem"`
+	Path      string `json:"-"` // of the file, as the caller named it or its directory
 
 	err error // of an unreadable file
 }
@@ -68,7 +69,8 @@ const maxProblems = 10_000
 
 // A Result is what was found in one shard.
 type Result struct {
-	Shard    string
+	Shard    string         // name of the file, no directory
+	Path     string         // as in its Target
 	Summary  record.Summary // zero where the header is unusable
 	Bytes    int64          // read and checked
 	Problems []Problem
@@ -80,7 +82,7 @@ func (res *Result) problem(p Problem) {
 		res.more++
 		return
 	}
-	p.Shard = res.Shard
+	p.Shard, p.Path = res.Shard, res.Path
 	res.Problems = append(res.Problems, p)
 }
 
@@ -100,6 +102,13 @@ func (res *Result) Err() error {
 	return r.Err()
 }
 
+// A Looked is one shard that was looked at.
+type Looked struct {
+	Path    string
+	Samples int64 // 0 where the header is unusable
+	Bytes   int64 // read and checked
+}
+
 // A Report is what was found in all shards, and how.
 type Report struct {
 	Shards       int       `json:"shards"` // looked at
@@ -113,6 +122,7 @@ type Report struct {
 	CrossChecked bool      `json:"cross_checked"`      // against the list of a dataset's shards
 	Problems     []Problem `json:"problems"`
 	More         int64     `json:"more_problems,omitempty"` // beyond those listed
+	Looked       []Looked  `json:"-"`                       // at each shard, sound or not, in the order of targets
 
 	direct bool
 }
@@ -122,6 +132,7 @@ func (r *Report) add(res *Result) {
 	r.Bytes += res.Bytes
 	r.Problems = append(r.Problems, res.Problems...)
 	r.More += res.more
+	r.Looked = append(r.Looked, Looked{res.Path, res.Summary.Samples, res.Bytes})
 }
 
 // backend enters how one worker has read.
@@ -145,7 +156,7 @@ func (r *Report) swaps(targets []Target, results []Result) {
 	for i, t := range targets {
 		name, ok := owner[results[i].Summary]
 		if t.Want != nil && ok && name != t.Want.Name {
-			r.Problems = append(r.Problems, Problem{Shard: results[i].Shard, Kind: Swapped, Sample: -1, Offset: -1, Text: "it is the dataset's shard " + name})
+			r.Problems = append(r.Problems, Problem{Shard: results[i].Shard, Path: t.Path, Kind: Swapped, Sample: -1, Offset: -1, Text: "it is the dataset's shard " + name})
 		}
 	}
 }
@@ -197,6 +208,7 @@ func (r *Report) Merge(o *Report) *Report {
 	r.CrossChecked = r.CrossChecked && o.CrossChecked
 	r.Problems = append(r.Problems, o.Problems...)
 	r.More += o.More
+	r.Looked = append(r.Looked, o.Looked...)
 	if o.Backend == aio.Pread.String() {
 		r.Backend = o.Backend
 	}

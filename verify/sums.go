@@ -46,10 +46,11 @@ func Sums(ctx context.Context, dir string, want []Sum, opts Options) (problems [
 
 // check reads a file once, and returns how it differs.
 func (s Sum) check(ctx context.Context, r *aio.Reader, dir string) (*Problem, error) {
+	path := filepath.Join(dir, filepath.FromSlash(s.Name))
 	problem := func(kind Kind, err error, format string, args ...any) (*Problem, error) {
-		return &Problem{Shard: s.Name, Kind: kind, Sample: -1, Offset: -1, Text: fmt.Sprintf(format, args...), err: err}, ctx.Err()
+		return &Problem{Shard: s.Name, Path: path, Kind: kind, Sample: -1, Offset: -1, Text: fmt.Sprintf(format, args...), err: err}, ctx.Err()
 	}
-	f, err := r.Open(filepath.Join(dir, filepath.FromSlash(s.Name)))
+	f, err := r.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return problem(Missing, err, "the file is missing")
 	}

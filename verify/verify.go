@@ -131,12 +131,12 @@ func Dataset(ctx context.Context, dir string, want []Expect, opts Options) (*Rep
 	for _, name := range names {
 		targets = append(targets, Target{Path: filepath.Join(dir, name), Want: expected[name]})
 		if expected[name] == nil && want != nil {
-			problems = append(problems, Problem{Shard: name, Kind: Extra, Sample: -1, Offset: -1, Text: "no shard of that name belongs to the dataset, yet readers will take it"})
+			problems = append(problems, Problem{Shard: name, Path: filepath.Join(dir, name), Kind: Extra, Sample: -1, Offset: -1, Text: "no shard of that name belongs to the dataset, yet readers will take it"})
 		}
 		delete(expected, name)
 	}
 	for _, name := range slices.Sorted(maps.Keys(expected)) {
-		problems = append(problems, Problem{Shard: name, Kind: Missing, Sample: -1, Offset: -1, Text: "the shard is missing"})
+		problems = append(problems, Problem{Shard: name, Path: filepath.Join(dir, name), Kind: Missing, Sample: -1, Offset: -1, Text: "the shard is missing"})
 	}
 	report, err := Files(ctx, targets, opts)
 	if err != nil {
@@ -186,7 +186,7 @@ func File(ctx context.Context, r *aio.Reader, t Target, opts Options) (Result, e
 
 // scan reads a file once, from its first byte to its last.
 func scan(ctx context.Context, r *aio.Reader, t Target, opts Options) (Result, error) {
-	res := Result{Shard: filepath.Base(t.Path)}
+	res := Result{Shard: filepath.Base(t.Path), Path: t.Path}
 	f, err := r.Open(t.Path)
 	if err != nil {
 		res.unreadable(err)

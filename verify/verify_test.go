@@ -134,12 +134,15 @@ func TestDataset(t *testing.T) {
 				var got []string
 				for _, p := range report.Problems {
 					got = append(got, fmt.Sprint(p.Shard, " ", p.Kind, " ", p.Sample))
-					if p.Transient || strings.Contains(p.String(), "\n") {
+					if p.Transient || strings.Contains(p.String(), "\n") || p.Path != filepath.Join(dir, p.Shard) {
 						t.Errorf("problem %+v", p)
 					}
 				}
 				if !slices.Equal(got, row.want) {
 					t.Errorf("problems %q\nwant     %q", got, row.want)
+				}
+				if names, err := Shards(dir); err != nil || len(report.Looked) != len(names) || report.Looked[0].Path != filepath.Join(dir, names[0]) {
+					t.Errorf("looked at %+v, there are %q: %v", report.Looked, names, err)
 				}
 				if sound := report.Err() == nil; sound != (row.want == nil) {
 					t.Errorf("error %v", report.Err())
@@ -158,7 +161,8 @@ func TestDatasetWithoutExpectation(t *testing.T) {
 	dir := t.TempDir()
 	makeShards(t, dir, 3)
 	report, err := Dataset(context.Background(), dir, nil, Options{})
-	if err != nil || report.Err() != nil || report.CrossChecked || report.Shards != 3 || report.Samples != 60 {
+	if err != nil || report.Err() != nil || report.CrossChecked || report.Shards != 3 || report.Samples != 60 ||
+		len(report.Looked) != 3 || report.Looked[2].Samples != 20 || report.Looked[2].Bytes*3 >= report.Bytes*2 {
 		t.Errorf("%+v, %v", report, err)
 	}
 }
