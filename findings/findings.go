@@ -22,10 +22,10 @@
 //	│        │         └─ results[]               a result a finding                 │
 //	└────────┴───────────────────────────────────────────────────────────────────────┘
 //
-// Names come from data and are hostile. Where people read them (text, and the messages of
-// JUnit and SARIF) a character that is not printable is written as Go writes it in a
-// string: \n, \x1b, \u202e. JSON keeps names as they are; bytes that are no UTF-8 become
-// \xff there too.
+// Names come from data and are hostile: none can harm a terminal or a document. Where
+// people read them (text, and the messages of JUnit and SARIF) a character that is not
+// printable is written as Go writes it in a string: \n, \x1b, \u202e. JSON gives names back
+// as they are, but for bytes that are no UTF-8: they become \xff there, too.
 package findings
 
 // A Level says how much a finding matters.

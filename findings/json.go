@@ -2,7 +2,11 @@ package findings
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
+	"strconv"
+	"unicode/utf16"
+	"unicode/utf8"
 )
 
 // document is the JSON of a report. Fields are added to it, never taken away or changed.
@@ -71,8 +75,33 @@ func writeJSON(w io.Writer, r *Report) error {
 			Count:  max(1, f.Count),
 		})
 	}
-	enc := json.NewEncoder(w)
+	enc := json.NewEncoder(terminalSafe{w})
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
 	return enc.Encode(doc)
+}
+
+// A terminalSafe writer escapes what is not printable in JSON, which asks for that of the
+// first 32 characters alone. It is given whole characters.
+type terminalSafe struct{ w io.Writer }
+
+func (t terminalSafe) Write(p []byte) (int, error) {
+	safe := make([]byte, 0, len(p))
+	for rest := p; len(rest) > 0; {
+		r, n := utf8.DecodeRune(rest)
+		switch {
+		case r == '\n' || strconv.IsPrint(r):
+			safe = append(safe, rest[:n]...)
+		case r < 0x10000:
+			safe = fmt.Appendf(safe, `\u%04x`, r)
+		default:
+			high, low := utf16.EncodeRune(r)
+			safe = fmt.Appendf(safe, `\u%04x\u%04x`, high, low)
+		}
+		rest = rest[n:]
+	}
+	if _, err := t.w.Write(safe); err != nil {
+		return 0, err
+	}
+	return len(p), nil
 }

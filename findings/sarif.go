@@ -41,7 +41,7 @@ func writeSARIF(w io.Writer, r *Report) error {
 		}))
 	}
 	doc.AddRun(run)
-	if err := doc.PrettyWrite(w); err != nil {
+	if err := doc.PrettyWrite(terminalSafe{w}); err != nil {
 		return err
 	}
 	_, err := io.WriteString(w, "\n")

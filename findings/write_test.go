@@ -43,7 +43,7 @@ func example() *Report {
 // nasty are strings that no document may be harmed by.
 var nasty = []string{
 	"two\nlines", "\x1b[31mred\x1b[0m", "\x9b31m", "\u009b31m", "nul\x00", "bad \xff\xfe utf-8", "\xed\xa0\x80",
-	"\u202egnp.exe", "\u2028", "\ufffe\uffff", "]]>", "<failure/>", `"quoted" & 'so'`, "[x](https://example.com)",
+	"\u202egnp.exe", "\u2028", "\U000e0001", "\ufffe\uffff", "]]>", "<failure/>", `"quoted" & 'so'`, "[x](https://example.com)",
 	"a: b", " space ", "{0}", "%41", "a:b/c", "//host/x", "?q#f", "../up", "-", strings.Repeat("long", 1000), "日本語 🦆",
 }
 
@@ -121,23 +121,24 @@ func (l *limited) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// However hostile the names are, a finding is a line, and nothing reaches a terminal that
-// is not printable.
-func TestTextIsPrintable(t *testing.T) {
+// However hostile the names are, nothing reaches a terminal that is not printable, and a
+// finding of the text is a line.
+func TestDocumentsArePrintable(t *testing.T) {
 	t.Parallel()
-	checkText(t, hostile())
+	checkPrintable(t, hostile())
 }
 
-func checkText(t *testing.T, r *Report) {
+func checkPrintable(t *testing.T, r *Report) {
 	t.Helper()
-	text := string(write(t, Text, r))
-	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
-	if len(lines) != len(r.Found)+1 {
-		t.Errorf("%d lines for %d findings", len(lines), len(r.Found))
-	}
-	for _, line := range lines {
-		if !utf8.ValidString(line) || strings.ContainsFunc(line, func(c rune) bool { return !strconv.IsPrint(c) }) {
-			t.Errorf("not printable: %q", line)
+	for _, f := range Formats() {
+		document := string(write(t, Format(f), r))
+		if !utf8.ValidString(document) || strings.ContainsFunc(document, func(c rune) bool {
+			return !strconv.IsPrint(c) && c != '\n' && (c != '\t' || f != string(JUnit))
+		}) {
+			t.Errorf("not printable: %q", document)
+		}
+		if n := strings.Count(document, "\n"); f == string(Text) && n != len(r.Found)+1 {
+			t.Errorf("%d lines for %d findings", n, len(r.Found))
 		}
 	}
 }
@@ -159,7 +160,7 @@ func TestJSONIsFaithful(t *testing.T) {
 			t.Errorf("%q: file %q, finding %+v", s, doc.Files[i].Name, f)
 		}
 	}
-	if doc.Sound || doc.Counts != (counts{25, 25, 25}) {
+	if doc.Sound || doc.Counts != (counts{26, 26, 26}) {
 		t.Errorf("sound %v, counts %+v", doc.Sound, doc.Counts)
 	}
 }
@@ -304,7 +305,7 @@ func readSARIF(t *testing.T, document []byte) *sarif.Report {
 		t.Fatal(err)
 	}
 	var again bytes.Buffer
-	if err := doc.PrettyWrite(&again); err != nil || again.String()+"\n" != string(document) {
+	if err := doc.PrettyWrite(terminalSafe{&again}); err != nil || again.String()+"\n" != string(document) {
 		t.Errorf("%v: it is read as another document:\n%s", err, document)
 	}
 	return doc
@@ -390,7 +391,7 @@ func FuzzWrite(f *testing.F) {
 		r := &Report{Tool: text, Rules: rulesOfTest, Facts: []Fact{{entry, text}}, Files: []File{{Name: file}}}
 		r.Add(Finding{Rule: "skipped", Place: Place{file, off, entry}, Text: text, Hint: text, Count: off})
 		r.Add(Finding{Rule: entry, Place: Place{entry, off, file}, Text: text})
-		checkText(t, r)
+		checkPrintable(t, r)
 		var doc document
 		if err := json.Unmarshal(write(t, JSON, r), &doc); err != nil || len(doc.Findings) != 2 {
 			t.Errorf("JSON: %v", err)
