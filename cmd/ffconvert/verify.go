@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ffconvert/ffconvert/aio"
+	"github.com/ffconvert/ffconvert/findings"
 	"github.com/ffconvert/ffconvert/record"
 	"github.com/ffconvert/ffconvert/shard"
 	"github.com/ffconvert/ffconvert/verify"
@@ -31,7 +32,7 @@ type verifyOptions struct {
 
 func newVerifyCommand() *cobra.Command {
 	opts := verifyOptions{
-		format:    formatValue(),
+		format:    choiceValue{value: "text", choices: findings.Formats()},
 		progress:  progressValue(),
 		blockSize: 1 << 20,
 	}
@@ -40,11 +41,12 @@ func newVerifyCommand() *cobra.Command {
 		Short: "Re-read shards from the device and check every CRC",
 		Long: `Re-read FFRecord shards from the device, past the page cache, and check the header and
 every sample of each. A directory with a manifest is compared with it too: missing, extra,
-swapped and resized shards. All problems are listed, not the first alone.
+swapped and resized shards, and damaged indexes. All problems are listed, not the first alone.
 
 ` + exitStatus,
 		Example: `  ffconvert verify out/
   ffconvert verify --format json out/ | jq .problems
+  ffconvert verify --format sarif out/ > verify.sarif
   ffconvert verify a.ffr b.ffr`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -53,7 +55,7 @@ swapped and resized shards. All problems are listed, not the first alone.
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.Var(&opts.format, "format", "output: text or json")
+	flags.Var(&opts.format, "format", "output: text, json, junit or sarif")
 	flags.Var(&opts.backend, "backend", "how to read: auto, aio or pread")
 	flags.IntVar(&opts.depth, "queue-depth", verify.DefaultDepth, "reads in flight, all shards together")
 	flags.Var(&opts.blockSize, "block-size", "bytes of one read, a multiple of 4096")
@@ -70,79 +72,144 @@ func formatValue() choiceValue {
 func runVerify(ctx context.Context, opts verifyOptions, args []string, stdout io.Writer) error {
 	progress := newReporter(opts.progress.value, os.Stderr)
 	defer progress.stop()
-	progress.Start("verify", sizeOfShards(args))
-	how := verify.Options{
+	work := lookAt(args)
+	forCI := opts.format.value == string(findings.JUnit) || opts.format.value == string(findings.SARIF)
+	if len(work.refused) > 0 && !forCI {
+		return work.refused[0].err
+	}
+	progress.Start("verify", work.bytes())
+	report, err := work.verify(ctx, verify.Options{
 		AIO:      aio.Options{Backend: opts.backend, Depth: opts.depth, BlockSize: int(opts.blockSize)},
 		Workers:  opts.workers,
 		Record:   record.Options{AllowLegacy: opts.allowLegacy},
 		Progress: progress.Add,
-	}
-	report, err := verifyAll(ctx, args, how)
+	})
 	progress.stop()
 	if err != nil {
 		return err
 	}
-	if opts.format.value == "json" {
+	switch {
+	case forCI:
+		err = findings.Write(stdout, findings.Format(opts.format.value), findingsOf(report, work.refused))
+	case opts.format.value == "json":
 		err = printReportJSON(stdout, report)
-	} else {
+	default:
 		err = printReport(stdout, report)
 	}
+	errs := []error{err}
+	for _, r := range work.refused {
+		errs = append(errs, r.err)
+	}
+	return errors.Join(append(errs, report.Err())...)
+}
+
+// verifyWork is what is to be verified.
+type verifyWork struct {
+	dirs    []verifyDir
+	files   []verify.Target
+	refused []refusedArg
+}
+
+// A verifyDir is a directory of shards. Without a manifest nothing is known of them.
+type verifyDir struct {
+	path     string
+	names    []string // of its shards
+	manifest *shard.Manifest
+}
+
+// A refusedArg is an argument that could not be looked at, or needs no look to be told
+// from a dataset.
+type refusedArg struct {
+	arg string
+	err error
+}
+
+// lookAt finds what the arguments name. A directory's shards are compared with its
+// manifest where it has one; so is a single file with the manifest beside it.
+func lookAt(args []string) *verifyWork {
+	w := &verifyWork{}
+	for _, arg := range args {
+		if err := w.add(arg); err != nil {
+			w.refused = append(w.refused, refusedArg{arg, err})
+		}
+	}
+	return w
+}
+
+func (w *verifyWork) add(arg string) error {
+	st, err := os.Stat(arg)
 	if err != nil {
 		return err
 	}
-	return report.Err()
+	if st.IsDir() {
+		dir, err := verifyDirOf(arg)
+		if err == nil {
+			w.dirs = append(w.dirs, dir)
+		}
+		return err
+	}
+	want, err := expectedOf(arg)
+	if err == nil {
+		w.files = append(w.files, verify.Target{Path: arg, Want: want})
+	}
+	return err
 }
 
-// verifyAll verifies directories and files. A directory's shards are compared with its
-// manifest where it has one; so is a single file with the manifest beside it.
-func verifyAll(ctx context.Context, args []string, how verify.Options) (*verify.Report, error) {
+var errNoShards = fmt.Errorf("holds no shards (*%s)", record.Ext)
+
+func verifyDirOf(dir string) (verifyDir, error) {
+	d := verifyDir{path: dir}
+	var err error
+	d.manifest, err = shard.ReadManifest(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return d, err
+	}
+	if d.manifest == nil {
+		if _, err := os.Stat(filepath.Join(dir, shard.WorkDir)); err == nil {
+			return d, fmt.Errorf("%s: %w: the conversion was not finished, there is no %s; run it again", dir, verify.ErrCorrupt, shard.ManifestName)
+		}
+	}
+	d.names, err = verify.Shards(dir)
+	if err == nil && d.manifest == nil && len(d.names) == 0 {
+		err = fmt.Errorf("%s %w", dir, errNoShards)
+	}
+	return d, err
+}
+
+// verify verifies the directories one after another, then all the files.
+func (w *verifyWork) verify(ctx context.Context, how verify.Options) (*verify.Report, error) {
 	var total *verify.Report
-	var files []verify.Target
-	for _, arg := range args {
-		st, err := os.Stat(arg)
-		if err != nil {
-			return nil, err
-		}
-		if !st.IsDir() {
-			want, err := expectedOf(arg)
-			if err != nil {
-				return nil, err
-			}
-			files = append(files, verify.Target{Path: arg, Want: want})
-			continue
-		}
-		report, err := verifyDataset(ctx, arg, how)
+	for _, d := range w.dirs {
+		report, err := d.verify(ctx, how)
 		if err != nil {
 			return nil, err
 		}
 		total = total.Merge(report)
 	}
-	if len(files) == 0 {
-		return total, nil
+	if len(w.files) > 0 {
+		report, err := verify.Files(ctx, w.files, how)
+		if err != nil {
+			return nil, err
+		}
+		total = total.Merge(report)
 	}
-	report, err := verify.Files(ctx, files, how)
-	return total.Merge(report), err
+	if total == nil {
+		total = &verify.Report{}
+	}
+	return total, nil
 }
 
-func verifyDataset(ctx context.Context, dir string, how verify.Options) (*verify.Report, error) {
-	m, err := shard.ReadManifest(dir)
-	switch {
-	case err == nil:
-		return verify.Dataset(ctx, dir, m.Expect(), how)
-	case !errors.Is(err, fs.ErrNotExist):
-		return nil, err
+func (d *verifyDir) verify(ctx context.Context, how verify.Options) (*verify.Report, error) {
+	if d.manifest == nil {
+		return verify.Dataset(ctx, d.path, nil, how)
 	}
-	if _, err := os.Stat(filepath.Join(dir, shard.WorkDir)); err == nil {
-		return nil, fmt.Errorf("%s: %w: the conversion was not finished, there is no %s; run it again", dir, verify.ErrCorrupt, shard.ManifestName)
-	}
-	names, err := verify.Shards(dir)
-	if err == nil && len(names) == 0 {
-		err = fmt.Errorf("%s holds no shards (*%s)", dir, record.Ext)
-	}
+	report, err := verify.Dataset(ctx, d.path, d.manifest.Expect(), how)
 	if err != nil {
 		return nil, err
 	}
-	return verify.Dataset(ctx, dir, nil, how)
+	problems, err := verify.Sums(ctx, d.path, d.manifest.Sums(), how)
+	report.Problems = append(report.Problems, problems...)
+	return report, err
 }
 
 // expectedOf returns what the manifest beside a file says of it, nil where there is none.
@@ -162,20 +229,21 @@ func expectedOf(path string) (*verify.Expect, error) {
 	return nil, nil
 }
 
-// sizeOfShards adds up the sizes of what is going to be read, as well as it can.
-func sizeOfShards(args []string) int64 {
+// bytes adds up the sizes of what is going to be read, as well as it can.
+func (w *verifyWork) bytes() int64 {
 	total := int64(0)
 	add := func(path string) {
 		if st, err := os.Stat(path); err == nil && st.Mode().IsRegular() {
 			total += st.Size()
 		}
 	}
-	for _, arg := range args {
-		add(arg)
-		names, _ := verify.Shards(arg)
-		for _, name := range names {
-			add(filepath.Join(arg, name))
+	for _, d := range w.dirs {
+		for _, name := range d.names {
+			add(filepath.Join(d.path, name))
 		}
+	}
+	for _, f := range w.files {
+		add(f.Path)
 	}
 	return total
 }

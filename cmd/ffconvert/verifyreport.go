@@ -1,0 +1,93 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/ffconvert/ffconvert/findings"
+	"github.com/ffconvert/ffconvert/shard"
+	"github.com/ffconvert/ffconvert/verify"
+)
+
+// Rules of verify that no shard breaks, but a whole argument.
+const (
+	ruleUnfinished = "unfinished"
+	ruleManifest   = "manifest"
+	ruleNoShards   = "no-shards"
+)
+
+// verifyRules are all kinds of problems, each an error.
+func verifyRules() []findings.Rule {
+	const again = "Write the dataset again from its source, or fetch it again from where it is sound."
+	rule := func(id, short, help string) findings.Rule {
+		return findings.Rule{ID: id, Level: findings.Error, Short: short, Help: help}
+	}
+	kind := func(k verify.Kind, short, help string) findings.Rule { return rule(string(k), short, help) }
+	return []findings.Rule{
+		kind(verify.Missing, "A shard or another file of the dataset is not there", again),
+		kind(verify.Extra, "A file that readers take for a shard is no part of the dataset", "Remove it, or move it to another directory."),
+		kind(verify.Resized, "A file has another size than the dataset's", again),
+		kind(verify.Swapped, "A shard is sound, but it is another shard of the dataset", "Give the shards their names back."),
+		kind(verify.Changed, "A file is sound by itself, but it is not the dataset's", again),
+		kind(verify.Header, "The header of a shard is damaged, cut, or not finished", again),
+		kind(verify.Checksum, "The bytes of a sample differ from its checksum", again),
+		kind(verify.Unreadable, "The file could not be read: nothing is known of its bytes", "Look after the device, the path and the permissions; then verify again."),
+		rule(ruleUnfinished, "The conversion into this directory was not finished", "Run the same command again: it goes on where it stopped."),
+		rule(ruleManifest, "The manifest of the dataset is damaged", again),
+		rule(ruleNoShards, "The directory holds no shards", "Name the directory that the conversion wrote."),
+	}
+}
+
+// findingsOf tells a report of verify, and the arguments that could not be looked at, as
+// findings. A sample is an entry by its number, as the text output has it.
+func findingsOf(r *verify.Report, refused []refusedArg) *findings.Report {
+	f := &findings.Report{Tool: "ffconvert verify", Version: version, Rules: verifyRules(), Seconds: r.Seconds, Facts: factsOf(r)}
+	for _, l := range r.Looked {
+		f.Files = append(f.Files, findings.File{Name: l.Path, Samples: l.Samples, Bytes: l.Bytes})
+	}
+	for _, a := range refused {
+		rule := string(verify.Unreadable)
+		switch {
+		case errors.Is(a.err, shard.ErrManifest):
+			rule = ruleManifest
+		case errors.Is(a.err, verify.ErrCorrupt):
+			rule = ruleUnfinished
+		case errors.Is(a.err, errNoShards):
+			rule = ruleNoShards
+		}
+		f.Add(findings.Finding{Rule: rule, Place: findings.Place{File: a.arg, Offset: -1}, Text: a.err.Error()})
+	}
+	for _, p := range r.Problems {
+		found := findings.Finding{Rule: string(p.Kind), Place: findings.Place{File: p.Path, Offset: p.Offset}, Text: p.Text}
+		if p.Sample >= 0 {
+			found.Place.Entry = fmt.Sprintf("sample %d", p.Sample)
+		}
+		if p.Transient {
+			found.Hint = "transient: sound when read again; suspect the device or the memory"
+		}
+		f.Add(found)
+	}
+	for range r.More { // more than are kept were added before: these are only counted
+		f.Add(findings.Finding{Rule: string(verify.Checksum)})
+	}
+	return f
+}
+
+// factsOf says how the shards were read, by the names that the JSON of verify has.
+func factsOf(r *verify.Report) []findings.Fact {
+	if r.Shards == 0 {
+		return nil
+	}
+	facts := []findings.Fact{
+		{Name: "backend", Value: r.Backend},
+		{Name: "queue_depth", Value: strconv.Itoa(r.QueueDepth)},
+		{Name: "page_cache", Value: strconv.FormatBool(r.PageCache)},
+		{Name: "cross_checked", Value: strconv.FormatBool(r.CrossChecked)},
+		{Name: "mb_per_second", Value: strconv.FormatFloat(r.MBPerSecond(), 'f', 0, 64)},
+	}
+	if r.Fallback != "" {
+		facts = append(facts, findings.Fact{Name: "fallback", Value: r.Fallback})
+	}
+	return facts
+}
