@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -41,16 +40,7 @@ func newConvertCommand(f format, adapt func(*conversion)) *cobra.Command {
 		opts.addCache(cmd.Flags())
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		spec := shard.SourceSpec{Format: f.name}
-		own.VisitAll(func(flag *pflag.Flag) {
-			if !flag.Changed {
-				return
-			}
-			if spec.Options == nil {
-				spec.Options = make(map[string]string)
-			}
-			spec.Options[flag.Name] = flagText(flag)
-		})
+		spec := shard.SourceSpec{Format: f.name, Options: planOptions(own)}
 		c := conversion{format: f, data: data, spec: spec, opts: opts, names: args[:len(args)-1], out: args[len(args)-1], stdout: cmd.OutOrStdout()}
 		if adapt != nil {
 			adapt(&c)
@@ -165,10 +155,9 @@ func (c *conversion) inputOptions() input.Options {
 		Directories: c.format.directories,
 		Match:       c.format.isPart,
 		CacheDir:    c.opts.cacheDir,
-		Quota:       int64(c.opts.cacheSize),
-		MaxRatio:    c.opts.maxRatio,
 		Workers:     c.opts.workers,
 	}
+	c.opts.limit(&in)
 	if a, ok := c.data.(arranger); ok {
 		in.Arrange = a.arrange
 	}
@@ -184,39 +173,6 @@ func (c *conversion) find(ctx context.Context, in input.Options) ([]input.Name, 
 		return []input.Name{input.FromCommand(*c.command)}, nil
 	}
 	return input.Find(ctx, c.names, in)
-}
-
-// refuseInside refuses an output inside a directory that is to be converted: the next run
-// would convert its shards.
-func (c *conversion) refuseInside(roots []input.Name) error {
-	out, err := realPath(c.out)
-	if err != nil {
-		return err
-	}
-	for _, r := range roots {
-		root, err := realPath(r.Path)
-		if err != nil {
-			return err
-		}
-		if rel, err := filepath.Rel(root, out); err == nil && filepath.IsLocal(rel) {
-			return fmt.Errorf("%s: it lies inside %s, which is to be converted; choose another place", c.out, r.Name)
-		}
-	}
-	return nil
-}
-
-// realPath is where a file is, or will be: its path with all links followed.
-func realPath(name string) (string, error) {
-	name, err := filepath.Abs(name)
-	if err != nil {
-		return "", err
-	}
-	real, err := filepath.EvalSymlinks(name)
-	if err == nil || !errors.Is(err, fs.ErrNotExist) {
-		return real, err
-	}
-	parent, err := realPath(filepath.Dir(name))
-	return filepath.Join(parent, filepath.Base(name)), err
 }
 
 // check refuses an output that is taken, as far as that can be told before the input is

@@ -79,8 +79,14 @@ func (o *convertOptions) add(flags *pflag.FlagSet) {
 	flags.Uint64Var(&o.seed, "seed", 0, "what the order of --shuffle is drawn from")
 	flags.BoolVar(&o.dryRun, "dry-run", false, "print the plan and write nothing")
 	flags.BoolVar(&o.overwrite, "overwrite", false, "replace another dataset in OUT")
-	flags.IntVarP(&o.workers, "jobs", "j", runtime.GOMAXPROCS(0), "shards written at once; by default the CPUs that this process may use")
 	flags.BoolVar(&o.noVerify, "no-verify", false, "do not re-read the shards from the device")
+	o.addRun(flags)
+}
+
+// addRun adds the flags that decide how the work is done and what is refused, and nothing
+// of what comes of it.
+func (o *convertOptions) addRun(flags *pflag.FlagSet) {
+	flags.IntVarP(&o.workers, "jobs", "j", runtime.GOMAXPROCS(0), "shards written at once; by default the CPUs that this process may use")
 	flags.Var(&o.backend, "backend", "how shards are re-read: auto, aio or pread")
 	flags.IntVar(&o.depth, "queue-depth", 8, "reads of 1 MiB in flight for each shard being re-read")
 	flags.Var(&o.progress, "progress", "progress on standard error: auto, bar, plain, json or none")

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -38,9 +39,18 @@ func planOptions(own *pflag.FlagSet) map[string]string {
 		if options == nil {
 			options = make(map[string]string)
 		}
-		options[flag.Name] = flag.Value.String()
+		options[flag.Name] = flagText(flag)
 	})
 	return options
+}
+
+// flagText is the value of a flag as Set takes it.
+func flagText(flag *pflag.Flag) string {
+	text := flag.Value.String()
+	if _, list := flag.Value.(pflag.SliceValue); list {
+		return strings.TrimSuffix(strings.TrimPrefix(text, "["), "]")
+	}
+	return text
 }
 
 // A sizeLimit is a size that cannot be 0.

@@ -47,6 +47,7 @@ func TestScripts(t *testing.T) {
 			"head":   head,
 			"flip":   flip,
 			"hex":    writeHex,
+			"same":   same,
 		},
 	})
 }
@@ -83,6 +84,27 @@ func head(ts *testscript.TestScript, _ bool, args []string) {
 		n += st.Size()
 	}
 	ts.Check(os.Truncate(name, n))
+}
+
+// same asserts that two datasets have the same shards, indexes, meta.json and plan: same a b
+func same(ts *testscript.TestScript, _ bool, args []string) {
+	a, b := ts.MkAbs(args[0]), ts.MkAbs(args[1])
+	for _, pattern := range []string{"*.ffr", "index/*", "meta.json", ".ffconvert/plan"} {
+		want, err := filepath.Glob(filepath.Join(a, pattern))
+		ts.Check(err)
+		got, err := filepath.Glob(filepath.Join(b, pattern))
+		ts.Check(err)
+		if len(want) == 0 || len(got) != len(want) {
+			ts.Fatalf("%d files %s, want %d", len(got), pattern, len(want))
+		}
+		for _, name := range want {
+			rel, err := filepath.Rel(a, name)
+			ts.Check(err)
+			if ts.ReadFile(name) != ts.ReadFile(filepath.Join(b, rel)) {
+				ts.Fatalf("%s differs", rel)
+			}
+		}
+	}
 }
 
 // writeHex makes a file of bytes: hex file 0aff 01

@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -25,7 +24,8 @@ import (
 
 type repairOptions struct {
 	convertOptions
-	plugin string // that made the dataset
+	plugin string         // that made the dataset
+	limits *pflag.FlagSet // of all formats
 }
 
 func newRepairCommand() *cobra.Command {
@@ -57,12 +57,35 @@ must be named: SOURCE is - then, or the plugin's arguments.
 	flags.StringVar(&opts.plugin, "plugin", "", "the plugin that made the dataset, which is run again; a plan alone never runs one")
 	opts.addRun(flags)
 	opts.addCache(flags)
+	opts.limits = formatLimits()
+	flags.AddFlagSet(opts.limits)
 	return cmd
+}
+
+// formatLimits returns the limits of all formats. No plan keeps them, so whoever had to
+// raise one for the conversion has to do so for its repair.
+func formatLimits() *pflag.FlagSet {
+	all := pflag.NewFlagSet("limits", pflag.ContinueOnError)
+	all.SortFlags = false
+	for _, f := range formats {
+		own := pflag.NewFlagSet(f.name, pflag.ContinueOnError)
+		own.SortFlags = false
+		f.flags(own)
+		own.VisitAll(func(flag *pflag.Flag) {
+			if isLimit(flag) && all.Lookup(flag.Name) == nil {
+				all.AddFlag(flag)
+			}
+		})
+	}
+	return all
 }
 
 func runRepair(ctx context.Context, opts repairOptions, dir string, sources []string, stdout io.Writer) error {
 	if opts.workers < 1 {
 		return errors.New("--jobs must be 1 or more")
+	}
+	if _, err := os.Stat(dir); err != nil {
+		return err
 	}
 	if _, err := os.Stat(filepath.Join(dir, shard.WorkDir)); errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s: %w", dir, shard.ErrNothingKept)
@@ -179,6 +202,7 @@ func (r *repair) hint(err error) error {
 func (r *repair) conversion() (*conversion, error) {
 	plan := r.kept.Plan
 	c := &conversion{opts: r.opts.convertOptions, spec: plan.Source, names: r.sources, out: r.dir, stdout: r.stdout}
+	plan.Encode.Limits = c.opts.encode.Limits
 	c.opts.encode = plan.Encode
 	i := slices.IndexFunc(formats, func(f format) bool { return f.name == plan.Source.Format })
 	switch {
@@ -213,16 +237,17 @@ func (r *repair) conversion() (*conversion, error) {
 			return nil, fmt.Errorf("%s: %w: option --%s=%q of its plan: %w", r.dir, shard.ErrPlan, name, value, err)
 		}
 	}
-	return c, nil
-}
-
-// flagText is the value of a flag as Set takes it.
-func flagText(flag *pflag.Flag) string {
-	text := flag.Value.String()
-	if _, list := flag.Value.(pflag.SliceValue); list {
-		return strings.TrimSuffix(strings.TrimPrefix(text, "["), "]")
-	}
-	return text
+	var err error
+	r.opts.limits.VisitAll(func(flag *pflag.Flag) {
+		switch {
+		case !flag.Changed || err != nil:
+		case own.Lookup(flag.Name) == nil:
+			err = fmt.Errorf("--%s: ffconvert %s has no such limit", flag.Name, c.format.name)
+		default:
+			err = own.Set(flag.Name, flagText(flag))
+		}
+	})
+	return c, err
 }
 
 // A repairSummary is the closing line of a repair.
@@ -249,12 +274,4 @@ func (s *repairSummary) String() string {
 	}
 	fmt.Fprintf(&b, "; sound: %s, %s in %s", counted(s.Samples, "sample"), humanize.Bytes(uint64(s.Bytes)), counted(int64(s.Shards), "shard"))
 	return b.String()
-}
-
-// addRun adds the flags that decide how the work is done, and nothing of what comes of it.
-func (o *convertOptions) addRun(flags *pflag.FlagSet) {
-	flags.IntVarP(&o.workers, "jobs", "j", runtime.GOMAXPROCS(0), "shards written at once; by default the CPUs that this process may use")
-	flags.Var(&o.backend, "backend", "how shards are re-read: auto, aio or pread")
-	flags.IntVar(&o.depth, "queue-depth", 8, "reads of 1 MiB in flight for each shard being re-read")
-	flags.Var(&o.progress, "progress", "progress on standard error: auto, bar, plain, json or none")
 }
