@@ -102,8 +102,10 @@ func Source(ctx context.Context, src converters.Source, opts Options) (*findings
 		}
 	}
 	if src != nil {
-		if d, ok := src.(converters.Describer); ok && c.opts.Encode.Encoding == "" {
-			c.opts.Encode.Encoding = d.Describe().Encoding
+		if d, ok := src.(converters.Describer); ok {
+			says := d.Describe()
+			c.classes = says.Classes
+			c.opts.Encode.Encoding = cmp.Or(c.opts.Encode.Encoding, says.Encoding)
 		}
 		c.parts = src.Parts()
 	}
@@ -135,12 +137,13 @@ func Source(ctx context.Context, src converters.Source, opts Options) (*findings
 
 // A checker is one run of Source.
 type checker struct {
-	src    converters.Source
-	parts  []converters.Part
-	opts   Options // defaults filled in
-	spec   *encode.Spec
-	report *findings.Report
-	hash   hasher
+	src     converters.Source
+	parts   []converters.Part
+	classes []string // of a folder
+	opts    Options  // defaults filled in
+	spec    *encode.Spec
+	report  *findings.Report
+	hash    hasher
 
 	groups groups // of all parts
 	sets   fieldSets

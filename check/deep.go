@@ -66,7 +66,7 @@ func (p *part) decode(d *decoder, f *converters.Field, s *converters.Sample) boo
 		return true // Read has decoded it
 	}
 	at := p.place(s.Off, s.Key)
-	name := quoted(f.Name)
+	name := clipped(f.Name)
 	suffix := strings.ToLower(f.Name[strings.LastIndexByte(f.Name, '.')+1:])
 	wanted := imageOfSuffix(suffix)
 	var err error

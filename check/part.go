@@ -3,6 +3,8 @@ package check
 import (
 	"context"
 	"errors"
+	"slices"
+	"strings"
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/encode"
@@ -42,9 +44,21 @@ func (p *part) look(ctx context.Context) {
 	if p.c.opts.Deep && !p.failed {
 		p.read(ctx)
 	}
-	if p.samples == 0 && !p.failed {
+	if p.samples == 0 && !p.failed && p.wantsSamples() {
 		p.add(findings.Finding{Rule: EmptyPart, Place: findings.Place{File: p.name, Offset: -1}, Text: "it has no samples"})
 	}
+}
+
+// wantsSamples reports whether the part ought to have samples. The files beside the classes
+// of a folder are parts that need not.
+func (p *part) wantsSamples() bool {
+	switch {
+	case p.placed:
+		return true
+	case p.c.classes != nil:
+		return slices.Contains(p.c.classes, p.name[strings.LastIndexByte(p.name, '/')+1:])
+	}
+	return p.groups.order == nil // nothing is passed over either
 }
 
 // index walks the part by its metadata.
@@ -130,7 +144,7 @@ func (p *part) sample(span *converters.Span) {
 	p.sets.add(s, p, span.Off)
 	for i := range s.Fields {
 		if v := &s.Fields[i].Value; v.Len() == 0 && v.Kind() <= converters.KindText {
-			p.groups.add(EmptyField, "field "+quoted(s.Fields[i].Name)+" is empty", p.place(span.Off, s.Key), 1)
+			p.groups.add(EmptyField, "field "+clipped(s.Fields[i].Name)+" is empty", p.place(span.Off, s.Key), 1)
 		}
 	}
 	if len(s.Fields) == 0 {

@@ -91,7 +91,7 @@ func (g *groups) findings() []findings.Finding {
 	for _, p := range g.order {
 		f := findings.Finding{Rule: p.rule, Place: p.first, Text: p.text, Hint: p.hint, Count: p.count}
 		if p.files > 1 {
-			f.Text += fmt.Sprintf(", first here, in %d parts", p.files)
+			f.Text += fmt.Sprintf(", in %d parts", p.files)
 		}
 		all = append(all, f)
 	}

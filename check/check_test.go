@@ -1,0 +1,416 @@
+package check
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/converters/cbor"
+	"github.com/ffconvert/ffconvert/converters/csv"
+	"github.com/ffconvert/ffconvert/converters/folder"
+	"github.com/ffconvert/ffconvert/converters/tar"
+	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/findings"
+)
+
+// waived is a tar source with everything waived that can be, as the command opens it.
+var waived = tar.Options{AllowMissingTrailer: true, Concatenated: true, KeepDuplicates: true}
+
+// Every rule that tars can meet, and beside each a dataset that does not meet it.
+func TestTars(t *testing.T) {
+	t.Parallel()
+	good := tarOf("good.tar", "000.jpg=x", "000.cls=1", "001.jpg=y", "001.cls=2")
+	text := func(rec encode.Options) Options { return Options{Encode: rec} }
+	for _, row := range []struct {
+		name  string
+		files []file
+		opts  Options
+		want  []string
+	}{
+		{name: "nothing wrong", files: []file{good, tarOf("b.tar", "b/000.jpg=x", "b/000.cls=1")}},
+
+		{"cut", []file{tarOf("a.tar", "k.jpg=x").cut(700), good}, Options{}, []string{
+			`error: a.tar: offset 0: "k.jpg": truncated: the member has 1 bytes, the file ends after 1 of them [truncated]`}},
+		{"cut among sound ones", []file{good, tarOf("a.tar", "k.jpg=x", "l.jpg=y").cut(1300), tarOf("c.tar", "c.jpg=x", "c.cls=1")}, Options{}, []string{
+			`error: a.tar: offset 1024: truncated: the file ends where a header should be, at 1300 bytes [truncated]`}},
+		{"empty file", []file{{"a.tar", nil}, good}, Options{}, []string{
+			`error: a.tar: offset 0: truncated: the file is empty [truncated]`}},
+		{"damaged header", []file{tarOf("a.tar", "k.jpg=x").flip(3), good}, Options{}, []string{
+			`error: a.tar: offset 0: malformed: the header checksum is wrong [malformed]`}},
+		{"duplicate suffix", []file{tarOf("a.tar", "k.jpg=x", "k.JPG=y"), good}, Options{}, []string{
+			`error: a.tar: offset 1024: "k.JPG": duplicate field "jpg" in sample "k" [duplicate]`}},
+		{"same suffix in two samples", []file{tarOf("a.tar", "k.jpg=x", "k.cls=1", "l.jpg=y", "l.cls=1")}, Options{}, nil},
+		{"a field of a sample's own name", []file{tarOf("a.tar", "k.__key__=x"), good}, Options{}, []string{
+			`error: a.tar: offset 0: "k.__key__": not supported: a field named __key__, which is a sample's own [unsupported]`}},
+
+		{"no trailer", []file{good.cut(-1024)}, Options{}, []string{
+			`error: good.tar: offset 4096: missing end of archive (--allow-missing-trailer, if no member is missing) [missing-trailer]`}},
+		{"no trailer, accepted", []file{good.cut(-1024)}, Options{Accepted: []string{MissingTrailer}}, []string{
+			`note: good.tar: offset 4096: missing end of archive (--allow-missing-trailer, if no member is missing) [missing-trailer]`}},
+		{"appended", []file{good.and(tarOf("", "002.jpg=x", "002.cls=1"))}, Options{}, []string{
+			`error: good.tar: offset 5120: appended archive (--concatenated reads both) [concatenated]`}},
+		{"key that came back", []file{tarOf("a.tar", "k.jpg=x", "l.jpg=y", "k.jpg=x")}, Options{}, []string{
+			`error: a.tar: offset 2048: "k": key that came back (--on-duplicate-key keep) [duplicate-key]`}},
+		{"key that came back, another hint", []file{tarOf("a.tar", "k.jpg=x", "l.jpg=y", "k.jpg=x")}, Options{Hints: map[string]string{DuplicateKey: "sort it"}}, []string{
+			`error: a.tar: offset 2048: "k": key that came back (sort it) [duplicate-key]`}},
+
+		{"odd fields", []file{tarOf("a.tar", "k.jpg=x", "l.jpg=x", "l.cls=1", "l.txt=t", "m.png=x", "m.cls=1"), good}, Options{}, []string{
+			`warning: a.tar: offset 0: "k": it lacks cls; most samples, 2, have cls, jpg [odd-fields]`,
+			`warning: a.tar: offset 1024: "l": it has txt too; most samples, 2, have cls, jpg [odd-fields]`,
+			`warning: a.tar: offset 4096: "m": it has png in place of jpg; most samples, 2, have cls, jpg [odd-fields]`}},
+		{"odd fields in two parts", []file{good, tarOf("a.tar", "a.jpg=x"), tarOf("b.tar", "b.jpg=x"), tarOf("c.tar", "c.jpg=x", "c.cls=1")}, Options{}, []string{
+			`warning: a.tar: offset 0: "a": it lacks cls; most samples, 3, have cls, jpg; 2 times [odd-fields]`}},
+		{"the order of fields is not odd", []file{tarOf("a.tar", "k.jpg=x", "k.cls=1", "l.cls=1", "l.jpg=x")}, Options{}, nil},
+		{"a field that was asked for", []file{tarOf("a.tar", "k.jpg=x"), good}, text(encode.Options{Fields: "jpg,cls"}), []string{
+			`error: a.tar: offset 0: "k": field missing: no cls (the sample has ["jpg"]; --missing skip leaves such samples out) [missing-field]`}},
+		{"fields that were not asked for", []file{tarOf("a.tar", "k.jpg=x", "k.txt=t", "l.jpg=x")}, text(encode.Options{Fields: "jpg"}), nil},
+		{"left out", []file{tarOf("a.tar", "k.jpg=x"), good}, text(encode.Options{Fields: "cls", Missing: encode.MissingSkip}), []string{
+			`note: a.tar: offset 0: "k": left out: a field that was asked for is missing [left-out]`}},
+		{"an encoding that it does not fit", []file{tarOf("a.tar", "k.jpg=x", "k.cls=1", "l.jpg=x", "l.cls=1")}, text(encode.Options{Encoding: "raw"}), []string{
+			`error: a.tar: offset 0: "k": not supported: raw takes a sample of one field, this has ["jpg" "cls"]; name one with raw:FIELD; 2 times [unsupported]`}},
+
+		{"empty field", []file{tarOf("a.tar", "k.jpg=", "l.jpg=x", "m.jpg="), tarOf("b.tar", "n.jpg=")}, Options{}, []string{
+			`warning: a.tar: offset 0: "k": field "jpg" is empty, in 2 parts; 3 times [empty-field]`}},
+		{"empty part", []file{tarOf("a.tar"), tarOf("b.tar", "README=x"), good}, Options{}, []string{
+			`warning: a.tar: it has no samples [empty-part]`,
+			`warning: b.tar: it has no samples [empty-part]`,
+			`warning: b.tar: offset 0: "README": passed over: name without key [skipped-file]`}},
+		{"passed over", []file{tarOf("a.tar", "d/=", "k.jpg=x", ".DS_Store=x", "l.jpg->k.jpg", "__meta__=x", "e/=")}, Options{}, []string{
+			`warning: a.tar: offset 2560: "l.jpg": passed over: symbolic link [skipped-link]`,
+			`note: a.tar: offset 0: "d/": passed over: directory; 2 times [skipped]`,
+			`note: a.tar: offset 1536: ".DS_Store": passed over: name without key [skipped]`,
+			`note: a.tar: offset 3072: "__meta__": passed over: metadata name [skipped]`}},
+
+		{"one key in two parts", []file{tarOf("a.tar", "k.jpg=x"), tarOf("b.tar", "l.jpg=x", "k.jpg=y")}, Options{}, []string{
+			`warning: b.tar: offset 1024: "k": the key is in a.tar too [repeated-key]`}},
+		{"one key three times", []file{tarOf("a.tar", "k.jpg=x"), tarOf("b.tar", "k.jpg=x", "l.jpg=y", "k.jpg=x")}, Options{}, []string{
+			`error: b.tar: offset 2048: "k": key that came back (--on-duplicate-key keep) [duplicate-key]`,
+			`warning: b.tar: offset 0: "k": the key is in a.tar too [repeated-key]`}},
+		{"only case", []file{tarOf("a.tar", "k/Ab.jpg=x", "k/aB.jpg=x"), tarOf("b.tar", "K/ab.jpg=x", "k/ac.jpg=x")}, Options{}, []string{
+			`warning: a.tar: offset 1024: "k/aB": the key differs in upper and lower case alone from "k/Ab" [case-collision]`,
+			`warning: b.tar: offset 0: "K/ab": the key differs in upper and lower case alone from "k/Ab" in a.tar [case-collision]`}},
+		{"only case, beyond ASCII", []file{tarOf("a.tar", "STRASSE-ä.jpg=x", "strasse-Ä.jpg=x", "straße-ä.jpg=x")}, Options{}, []string{
+			`warning: a.tar: offset 1024: "strasse-Ä": the key differs in upper and lower case alone from "STRASSE-ä" [case-collision]`}},
+		{"odd keys", []file{tarOf("a.tar", "../k.jpg=x", "/etc/k.jpg=x", "k\n.jpg=x", " k.jpg=x", "d/.hidden.jpg=x", "a/../../l.jpg=x")}, Options{}, []string{
+			`warning: a.tar: offset 0: "../k": the key leads to a directory above, by ..; 2 times [odd-key]`,
+			`warning: a.tar: offset 1024: "/etc/k": the key is an absolute path [odd-key]`,
+			`warning: a.tar: offset 2048: "k\n": the key has control characters [odd-key]`,
+			`warning: a.tar: offset 3072: " k": the key begins or ends with a space [odd-key]`,
+			`warning: a.tar: offset 4096: "d/": the key ends in a slash: the files are hidden ones, such as ._a.jpg of macOS [odd-key]`,
+			`warning: a.tar: offset 4096: "d/": it has hidden.jpg in place of jpg; most samples, 5, have jpg [odd-fields]`}},
+		{"keys that are not odd", []file{tarOf("a.tar", "./k.jpg=x", "a b/c-d_e/0.jpg=x", "grüß/ä.jpg=x", "x..y/k.jpg=x")}, Options{}, nil},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			got := check(t, tar.Open(partsOf(t, row.files...), waived), row.opts)
+			compare(t, got, row.want)
+		})
+	}
+}
+
+func compare(t *testing.T, got, want []string) {
+	t.Helper()
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+func TestFolders(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		name  string
+		files []string // name=content; name/ is a directory
+		opts  folder.Options
+		want  []string
+	}{
+		{"nothing wrong", []string{"a/0.jpg=x", "b/0.jpg=x"}, folder.Options{}, nil},
+		{"passed over", []string{"a/0.jpg=x", "a/.DS_Store=x", "b/0.jpg=x", "b/.DS_Store=x", "b/.git/", "labels.txt=x", ".hidden=x"}, folder.Options{}, []string{
+			`warning: f/labels.txt: "labels.txt": passed over: file outside a class [skipped-file]`,
+			`note: f: ".hidden": passed over: hidden file, in 3 parts; 3 times [skipped]`,
+			`note: f/b: "b/.git": passed over: hidden directory [skipped]`}},
+		{"not selected", []string{"a/0.jpg=x", "a/0.txt=x"}, folder.Options{Ext: []string{"jpg"}}, []string{
+			`note: f/a: "a/0.txt": passed over: extension not selected [skipped]`}},
+		{"an empty class", []string{"a/0.jpg=x", "b/"}, folder.Options{}, []string{
+			`warning: f/b: it has no samples [empty-part]`}},
+		{"a class of hidden files", []string{"a/0.jpg=x", "b/.0.jpg=x"}, folder.Options{}, []string{
+			`warning: f/b: it has no samples [empty-part]`,
+			`note: f/b: "b/.0.jpg": passed over: hidden file [skipped]`}},
+		{"hidden files alone, flat", []string{".a=x", "b/0.jpg=x"}, folder.Options{Flat: true}, []string{
+			`note: f: ".a": passed over: hidden file [skipped]`}},
+		{"an empty folder, flat", []string{"a/", "b/0.jpg=x"}, folder.Options{Flat: true}, []string{
+			`warning: f/a: it has no samples [empty-part]`}},
+		{"an empty file", []string{"a/0.jpg=", "b/0.jpg=x"}, folder.Options{}, []string{
+			`warning: f/a: "a/0": field "jpg" is empty [empty-field]`}},
+		{"one key", []string{"a/0.jpg=x", "a/0.json=x"}, folder.Options{KeepDuplicates: true}, []string{
+			`error: f/a: "a/0": key that came back (--on-duplicate-key keep) [duplicate-key]`,
+			`warning: f/a: "a/0": it has json in place of jpg; most samples, 1, have cls, jpg [odd-fields]`}},
+		{"one sample", []string{"a/0.jpg=x", "a/0.json=x"}, folder.Options{Group: true}, nil},
+		{"only case", []string{"a/x.jpg=x", "a/X.jpg=x", "A/x.jpg=x"}, folder.Options{}, []string{
+			`warning: f/a: "a/X": the key differs in upper and lower case alone from "A/x" in f/A [case-collision]`,
+			`warning: f/a: "a/x": the key differs in upper and lower case alone from "A/x" in f/A [case-collision]`}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			root := t.TempDir()
+			for _, f := range row.files {
+				name, data, isFile := strings.Cut(f, "=")
+				path := filepath.Join(root, name)
+				must(os.MkdirAll(filepath.Dir(path), 0o700))
+				if isFile {
+					must(os.WriteFile(path, []byte(data), 0o600))
+				} else {
+					must(os.MkdirAll(path, 0o700))
+				}
+			}
+			src, err := folder.Open(t.Context(), []converters.Part{{Name: "f", Path: root}}, row.opts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			compare(t, check(t, src, Options{}), row.want)
+		})
+	}
+}
+
+func TestRows(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		name  string
+		files []file
+		want  []string
+	}{
+		{"nothing wrong", []file{{"part-0", []byte("1,2\n3,4\n")}, {"part-1", []byte("5,6\n")}}, nil},
+		{"empty lines", []file{{"part-0", []byte("1,2\n\n3,4\n\n")}}, []string{
+			`warning: part-0: offset 4: passed over: empty line; 2 times [empty-line]`}},
+		{"a bad value among sound parts", []file{{"part-0", []byte("1,2\n")}, {"part-1", []byte("1,x\n")}, {"part-2", []byte("1,2\n")}}, []string{
+			`error: part-1: offset 2: "row 1, column c1": malformed: "x" is no float64 (--dtype c1=str) [malformed]`}},
+		{"a part without rows", []file{{"part-0", []byte("1,2\n")}, {"part-1", nil}}, []string{
+			`warning: part-1: it has no samples [empty-part]`}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			src, err := csv.Open(partsOf(t, row.files...), csv.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, deep := range []bool{false, true} {
+				compare(t, check(t, src, Options{Deep: deep}), row.want)
+			}
+		})
+	}
+}
+
+func TestItems(t *testing.T) {
+	t.Parallel()
+	item := func(key, name, data string) string {
+		return "\xa2\x67__key__" + string(rune(0x60+len(key))) + key + string(rune(0x60+len(name))) + name + "\x40" + data
+	}
+	for _, row := range []struct {
+		name string
+		data string
+		opts cbor.Options
+		want []string
+	}{
+		{"nothing wrong", "\x01\x61x\x80", cbor.Options{Items: true}, nil},
+		{"cut", "\x01\x61x\x82\x01", cbor.Options{Items: true}, []string{
+			`error: a.cbor: offset 3: "item 2": truncated: byte 1 of the item wants 2 more, the part has 1 [truncated]`}},
+		{"reserved head", "\x01\x1f", cbor.Options{Items: true}, []string{
+			`error: a.cbor: offset 1: "item 1": malformed: near byte 1 of the item: the byte 0x1f begins no item [malformed]`}},
+		{"empty field", item("k", "jpg", ""), cbor.Options{}, []string{
+			`warning: a.cbor: offset 0: "k": field "jpg" is empty [empty-field]`}},
+		{"empty sample", "\xa1\x67__key__\x61k", cbor.Options{}, []string{
+			`warning: a.cbor: offset 0: "k": it has no fields [empty-sample]`}},
+		{"one key twice in a part", "\xa2\x67__key__\x61k\x61n\x01\xa2\x67__key__\x61k\x61n\x02", cbor.Options{}, []string{
+			`warning: a.cbor: offset 14: "k": the key was in this part before [repeated-key]`}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			src := cbor.Open(partsOf(t, file{"a.cbor", []byte(row.data)}), row.opts)
+			compare(t, check(t, src, Options{Encode: encode.Options{Encoding: "cbor"}}), row.want)
+		})
+	}
+}
+
+// Errors of a source by their kind; those of the operating system as they are.
+func TestRefusal(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		err  error
+		want string
+	}{
+		{converters.ErrTruncated, Truncated},
+		{fmt.Errorf("%w: %w", converters.ErrMalformed, io.ErrUnexpectedEOF), Malformed},
+		{converters.ErrUnsupported, Unsupported},
+		{converters.ErrDuplicate, Duplicate},
+		{converters.ErrChanged, Changed},
+		{converters.ErrLimit, Limit},
+		{fs.ErrNotExist, Missing},
+		{&fs.PathError{Op: "open", Path: "x", Err: syscall.EACCES}, Unreadable},
+		{syscall.EIO, Unreadable},
+	} {
+		f := Refusal(&converters.Error{Part: "a", Off: 5, Entry: "e", Err: row.err, Hint: "h"}, "b")
+		if f.Rule != row.want || f.Place != (findings.Place{File: "a", Offset: 5, Entry: "e"}) || f.Hint != "h" || f.Text != row.err.Error() {
+			t.Errorf("%v: %+v, want the rule %s", row.err, f, row.want)
+		}
+		if f := Refusal(row.err, "b"); f.Rule != row.want || f.Place != (findings.Place{File: "b", Offset: -1}) {
+			t.Errorf("%v without a place: %+v", row.err, f)
+		}
+	}
+}
+
+// A source's words for what it passes over and waives are known here: see the rows above for
+// most of them. What is not known is a note, or refused.
+func TestUnknownWords(t *testing.T) {
+	t.Parallel()
+	src := made{func(yield func(converters.Span, error) bool) {
+		_ = yield(converters.Span{Entries: 1, Skip: "a new reason", Name: "e"}, nil) &&
+			yield(converters.Span{Waived: true, Skip: "a new waiver"}, nil) &&
+			yield(converters.Span{Off: 9, Entries: 1, Skip: "fifo", Name: "f"}, nil) &&
+			yield(converters.Span{}, &converters.Error{Part: "part-0", Off: 10, Err: syscall.EIO})
+	}}
+	compare(t, check(t, src, Options{}), []string{
+		`error: part-0: offset 0: a new waiver [unsupported]`,
+		`error: part-0: offset 10: input/output error [unreadable]`,
+		`warning: part-0: offset 9: "f": passed over: fifo [skipped-link]`,
+		`note: part-0: offset 0: "e": passed over: a new reason [skipped]`,
+	})
+}
+
+// What was refused before there was a source comes first, each a file.
+func TestRefusedInputs(t *testing.T) {
+	t.Parallel()
+	refused := []findings.Finding{
+		Refusal(fs.ErrNotExist, "gone.tar"),
+		Refusal(fmt.Errorf("%w: cut", converters.ErrTruncated), "a.tar.gz"),
+	}
+	for _, row := range []struct {
+		name string
+		src  converters.Source
+		want []findings.File
+	}{
+		{"no source", nil, []findings.File{{Name: "gone.tar"}, {Name: "a.tar.gz"}}},
+		{"a source", made{samples(sample("k", field("x", "y")))}, []findings.File{{Name: "gone.tar"}, {Name: "a.tar.gz"}, {Name: "part-0", Samples: 1}}},
+	} {
+		report, err := Source(t.Context(), row.src, Options{Refused: refused})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(report.Files, row.want) {
+			t.Errorf("%s: files %+v, want %+v", row.name, report.Files, row.want)
+		}
+		compare(t, lines(t, report), []string{`error: gone.tar: file does not exist [missing]`, `error: a.tar.gz: truncated: cut [truncated]`})
+	}
+}
+
+// The same findings in the same order, whatever the number of workers.
+func TestWorkers(t *testing.T) {
+	t.Parallel()
+	var files []file
+	for i := range 40 {
+		members := []string{fmt.Sprintf("%d/a.jpg=", i), "K.jpg=x", fmt.Sprintf("%d/b.jpg=x", i), "k.jpg=x", "README=x"}
+		f := tarOf(fmt.Sprintf("%d.tar", i), members[:1+i%5]...)
+		if i%7 == 3 {
+			f = f.cut(600 + i)
+		}
+		files = append(files, f)
+	}
+	parts := partsOf(t, files...)
+	one := check(t, tar.Open(parts, waived), Options{Workers: 1, Deep: true})
+	if len(one) < 50 {
+		t.Fatalf("%d findings", len(one))
+	}
+	for _, n := range []int{2, 3, 16} {
+		compare(t, check(t, tar.Open(parts, waived), Options{Workers: n, Deep: true}), one)
+	}
+}
+
+// Findings of one kind are listed up to a number, and counted beyond.
+func TestMany(t *testing.T) {
+	t.Parallel()
+	const n = 3 * MaxEach
+	src := made{func(yield func(converters.Span, error) bool) {
+		for i := range n {
+			s := sample(fmt.Sprint(i), field(fmt.Sprintf("f%d", i), ""))
+			if !yield(converters.Span{Off: int64(i), Skip: "key that came back", Name: s.Key, Waived: true}, nil) || !yield(converters.Span{Off: int64(i), Shape: &s}, nil) {
+				return
+			}
+		}
+	}}
+	report, err := Source(t.Context(), src, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := map[string]int64{}
+	listed := map[string]int{}
+	for _, f := range report.Found {
+		count[f.Rule] += max(1, f.Count)
+		listed[f.Rule]++
+	}
+	if count[DuplicateKey] != n || listed[DuplicateKey] != MaxEach+1 || count[EmptyField] != n || count[OddFields] != n-1 {
+		t.Errorf("counted %v, listed %v", count, listed)
+	}
+}
+
+// A check that is cancelled gives the error, not a report of half the dataset.
+func TestCancel(t *testing.T) {
+	t.Parallel()
+	for _, after := range []int{0, 1, 5, 10, 15} { // of ten samples in two walks
+		ctx, cancel := context.WithCancel(t.Context())
+		seen := 0
+		part := func(name string) iter.Seq2[converters.Span, error] {
+			return func(yield func(converters.Span, error) bool) {
+				for i := range 5 {
+					if seen++; seen > after {
+						cancel()
+					}
+					s := sample(name, field("x", "y"))
+					if err := ctx.Err(); err != nil {
+						yield(converters.Span{}, err)
+						return
+					}
+					if !yield(converters.Span{Off: int64(i), Shape: &s}, nil) {
+						return
+					}
+				}
+			}
+		}
+		report, err := Source(ctx, made{part("k"), part("K")}, Options{Workers: 1})
+		if !errors.Is(err, context.Canceled) || report != nil {
+			t.Errorf("cancelled after %d samples: report %v, error %v", after, report, err)
+		}
+		cancel()
+	}
+}
+
+func TestBadOptions(t *testing.T) {
+	t.Parallel()
+	if _, err := Source(t.Context(), made{}, Options{Encode: encode.Options{Encoding: "nosuch"}}); err == nil {
+		t.Error("an unknown encoding was accepted")
+	}
+}
+
+// Every rule is documented, and has an ID of its own.
+func TestRules(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	for _, r := range Rules() {
+		if seen[r.ID] || r.Short == "" || r.Help == "" || r.Level == "" || r.ID != strings.ToLower(r.ID) || strings.HasSuffix(r.Short, ".") || !strings.ContainsAny(r.Help[len(r.Help)-1:], ".?") {
+			t.Errorf("%+v", r)
+		}
+		seen[r.ID] = true
+	}
+	for _, rule := range skipRules {
+		if !seen[rule] {
+			t.Errorf("%s is no rule", rule)
+		}
+	}
+}
