@@ -1,0 +1,155 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// docsCI is the page about continuous integration.
+func docsCI(t *testing.T) string {
+	t.Helper()
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "ci.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(page)
+}
+
+// ciScripts returns the steps of the examples that are shell, by the file's name.
+func ciScripts(t *testing.T) map[string][]string {
+	t.Helper()
+	read := func(name string, into any) {
+		data, err := os.ReadFile(filepath.Join("..", "..", "examples", "ci", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(docsCI(t), "```yaml\n"+string(data)+"```\n") {
+			t.Errorf("docs/ci.md does not show %s as it is", name)
+		}
+		d := yaml.NewDecoder(bytes.NewReader(data))
+		d.KnownFields(true)
+		if err := d.Decode(into); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+	}
+	scripts := make(map[string][]string)
+	var github struct {
+		Name string
+		On   []string
+		Jobs map[string]struct {
+			RunsOn      string `yaml:"runs-on"`
+			Permissions map[string]string
+			Steps       []struct {
+				Name, Uses, If, Run string
+				With                map[string]string
+			}
+		}
+	}
+	read("github-actions.yml", &github)
+	for _, job := range github.Jobs {
+		for _, step := range job.Steps {
+			if step.Run != "" {
+				scripts["github-actions.yml"] = append(scripts["github-actions.yml"], step.Run)
+			}
+		}
+	}
+	var gitlab map[string]struct {
+		Image     string
+		Script    []string
+		Artifacts struct{ Reports struct{ JUnit []string } }
+	}
+	read("gitlab-ci.yml", &gitlab)
+	for _, job := range gitlab {
+		scripts["gitlab-ci.yml"] = append(scripts["gitlab-ci.yml"], job.Script...)
+	}
+	return scripts
+}
+
+// The commands of the examples exist, with those flags, and do what the examples mean.
+func TestExamplesOfCI(t *testing.T) {
+	t.Parallel()
+	for file, script := range ciScripts(t) {
+		t.Run(file, func(t *testing.T) {
+			t.Parallel()
+			if len(script) < 4 {
+				t.Fatalf("%d steps", len(script))
+			}
+			dir := t.TempDir()
+			data, err := filepath.Abs(filepath.Join("..", "..", "testdata", "shards-000.tar"))
+			if err == nil {
+				err = os.Mkdir(filepath.Join(dir, "data"), 0o755)
+			}
+			if err == nil {
+				err = os.Symlink(data, filepath.Join(dir, "data", "a.tar"))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, step := range script {
+				if strings.HasPrefix(step, "go install ") {
+					continue
+				}
+				cmd := exec.Command("sh", "-ec", step)
+				cmd.Dir = dir
+				if out, err := cmd.CombinedOutput(); err != nil {
+					t.Errorf("%s: %v\n%s", step, err, out)
+				}
+				if _, document, ok := strings.Cut(step, " > "); ok {
+					if written, err := os.ReadFile(filepath.Join(dir, document)); err != nil || !bytes.Contains(written, []byte("data/a.tar")) && !bytes.Contains(written, []byte("out/PART_00000.ffr")) {
+						t.Errorf("%s: %v: %s", step, err, written)
+					}
+				}
+			}
+		})
+	}
+}
+
+// So do those of the page that are in its text.
+func TestCommandsOfDocsCI(t *testing.T) {
+	t.Parallel()
+	commands := regexp.MustCompile("(?m)(?:^    |`)(ffconvert [a-z][^`\n>]*)").FindAllStringSubmatch(docsCI(t), -1)
+	if len(commands) < 4 {
+		t.Fatalf("%d commands", len(commands))
+	}
+	for _, c := range commands {
+		root := newRootCommand()
+		root.SetOut(io.Discard)
+		root.SetArgs(append(strings.Fields(c[1])[1:], "--help"))
+		if err := root.Execute(); err != nil {
+			t.Errorf("%s: %v", c[1], err)
+		}
+	}
+}
+
+// The page has the rules of verify, and the rules all kinds of problems.
+func TestRulesOfVerify(t *testing.T) {
+	t.Parallel()
+	source, err := os.ReadFile(filepath.Join("..", "..", "verify", "report.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	kinds := regexp.MustCompile(`(?m)^\t[A-Z]\w+ +Kind = "([a-z]+)"`).FindAllSubmatch(source, -1)
+	rules := make(map[string]bool)
+	var table strings.Builder
+	for _, r := range verifyRules() {
+		rules[r.ID] = true
+		fmt.Fprintf(&table, "| `%s` | %s | %s |\n", r.ID, r.Short, r.Help)
+	}
+	for _, k := range kinds {
+		if !rules[string(k[1])] {
+			t.Errorf("no rule for the kind %q", k[1])
+		}
+	}
+	if len(kinds) != 8 || !strings.Contains(docsCI(t), "| --- | --- | --- |\n"+table.String()+"\n") {
+		t.Errorf("%d kinds; docs/ci.md should have the table\n%s", len(kinds), &table)
+	}
+}

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/ffconvert/ffconvert/findings"
+	"github.com/ffconvert/ffconvert/verify"
+)
+
+func TestFindingsOf(t *testing.T) {
+	t.Parallel()
+	place := func(off int64, entry string) findings.Place {
+		return findings.Place{File: "out/a.ffr", Offset: off, Entry: entry}
+	}
+	for _, row := range []struct {
+		name    string
+		problem verify.Problem
+		want    findings.Finding
+	}{
+		{"a sample", verify.Problem{Kind: verify.Checksum, Sample: 7, Offset: 300, Text: "wrong"},
+			findings.Finding{Rule: "checksum", Place: place(300, "sample 7"), Text: "wrong"}},
+		{"the first sample", verify.Problem{Kind: verify.Checksum, Sample: 0, Offset: 36, Text: "wrong"},
+			findings.Finding{Rule: "checksum", Place: place(36, "sample 0"), Text: "wrong"}},
+		{"a shard", verify.Problem{Kind: verify.Missing, Sample: -1, Offset: -1, Text: "gone"},
+			findings.Finding{Rule: "missing", Place: place(-1, ""), Text: "gone"}},
+		{"transient", verify.Problem{Kind: verify.Header, Sample: -1, Offset: 0, Text: "wrong", Transient: true},
+			findings.Finding{Rule: "header", Place: place(0, ""), Text: "wrong", Hint: "transient: sound when read again; suspect the device or the memory"}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			row.problem.Path = "out/a.ffr"
+			r := findingsOf(&verify.Report{Problems: []verify.Problem{row.problem}}, nil)
+			if len(r.Found) != 1 || r.Found[0] != row.want || r.Count(findings.Error) != 1 {
+				t.Errorf("%+v\nwant %+v", r.Found, row.want)
+			}
+		})
+	}
+}
+
+// Problems beyond those that verify keeps are counted as errors, and facts are told.
+func TestFindingsOfMany(t *testing.T) {
+	t.Parallel()
+	const kept, more = 10_000, 123_456
+	in := &verify.Report{
+		Shards: 1, Backend: "pread", QueueDepth: 32, PageCache: true, Fallback: "io_setup: EAGAIN", Seconds: 2, Bytes: 3e6,
+		Looked:   []verify.Looked{{Path: "a.ffr", Samples: 9, Bytes: 99}},
+		Problems: make([]verify.Problem, kept), More: more,
+	}
+	for i := range in.Problems {
+		in.Problems[i] = verify.Problem{Kind: verify.Checksum, Path: "a.ffr", Sample: int64(i)}
+	}
+	r := findingsOf(in, []refusedArg{{"x", errors.New("no x")}})
+	if r.Count(findings.Error) != kept+more+1 || len(r.Found)+int(r.More) != kept+more+1 || r.Found[0].Place.File != "x" {
+		t.Errorf("%d errors, %d kept, %d more", r.Count(findings.Error), len(r.Found), r.More)
+	}
+	if len(r.Files) != 1 || r.Files[0] != (findings.File{Name: "a.ffr", Samples: 9, Bytes: 99}) || r.Seconds != 2 {
+		t.Errorf("files %+v, %v s", r.Files, r.Seconds)
+	}
+	if want := "[{backend pread} {queue_depth 32} {page_cache true} {cross_checked false} {mb_per_second 2} {fallback io_setup: EAGAIN}]"; fmt.Sprint(r.Facts) != want {
+		t.Errorf("facts %v", r.Facts)
+	}
+}
