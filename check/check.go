@@ -30,7 +30,6 @@ package check
 import (
 	"cmp"
 	"context"
-	"hash/maphash"
 	"runtime"
 	"slices"
 
@@ -95,7 +94,7 @@ func (silent) Add(int64, int64)    {}
 // then notes. What is wrong with the data is in the report; an error is one of the options,
 // or the end of ctx.
 func Source(ctx context.Context, src converters.Source, opts Options) (*findings.Report, error) {
-	c := checker{src: src, opts: opts, hash: hasher{maphash.MakeSeed()}, report: &findings.Report{Rules: Rules()}}
+	c := checker{src: src, opts: opts, hash: newHasher(), report: &findings.Report{Rules: Rules()}}
 	for i := range c.report.Rules {
 		if r := &c.report.Rules[i]; slices.Contains(opts.Accepted, r.ID) {
 			r.Level = findings.Note

@@ -22,6 +22,8 @@ type keyHash struct {
 // one that nobody can know.
 type hasher struct{ seed maphash.Seed }
 
+func newHasher() hasher { return hasher{maphash.MakeSeed()} }
+
 func (h *hasher) key(key string) keyHash {
 	exact := maphash.String(h.seed, key)
 	var buf [256]byte
@@ -123,7 +125,13 @@ func (c *checker) clashes() (few []clash, total map[string]int64) {
 			found[rule] = earliest(found[rule])
 		}
 	}
-	var keys []keyPlace
+	n := 0
+	for i := range c.keys {
+		for _, piece := range c.keys[i].pieces {
+			n += len(piece)
+		}
+	}
+	keys := make([]keyPlace, 0, n/shares+n/(8*shares)+64) // hashes are even, mostly
 	for share := range uint64(shares) {
 		keys = keys[:0]
 		for i := range c.keys {
@@ -140,13 +148,13 @@ func (c *checker) clashes() (few []clash, total map[string]int64) {
 		slices.SortFunc(keys, func(a, b keyPlace) int {
 			return cmp.Or(cmp.Compare(a.fold, b.fold), cmp.Compare(a.exact, b.exact), a.at.compare(b.at))
 		})
-		for len(keys) > 0 {
+		for rest := keys; len(rest) > 0; {
 			n := 1
-			for n < len(keys) && keys[n].fold == keys[0].fold {
+			for n < len(rest) && rest[n].fold == rest[0].fold {
 				n++
 			}
-			c.clash(keys[:n], note)
-			keys = keys[n:]
+			c.clash(rest[:n], note)
+			rest = rest[n:]
 		}
 	}
 	for _, rule := range []string{RepeatedKey, CaseCollision} {

@@ -1,7 +1,6 @@
 package check
 
 import (
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -21,7 +20,7 @@ func oddKey(key string) string {
 		return "the key has invisible characters"
 	case strings.HasPrefix(key, "/"), len(key) > 1 && key[1] == ':' && (key[0]|0x20 >= 'a' && key[0]|0x20 <= 'z'):
 		return "the key is an absolute path"
-	case slices.Contains(strings.FieldsFunc(key, func(r rune) bool { return r == '/' || r == '\\' }), ".."):
+	case leadsUp(key):
 		return "the key leads to a directory above, by .."
 	case strings.HasSuffix(key, "/"):
 		return "the key ends in a slash: the files are hidden ones, such as ._a.jpg of macOS"
@@ -29,6 +28,20 @@ func oddKey(key string) string {
 		return "the key begins or ends with a space"
 	}
 	return ""
+}
+
+// leadsUp reports whether an element of a path is "..".
+func leadsUp(key string) bool {
+	for {
+		i := strings.IndexAny(key, `/\`)
+		if i < 0 {
+			return key == ".."
+		}
+		if key[:i] == ".." {
+			return true
+		}
+		key = key[i+1:]
+	}
 }
 
 // plainKey is the quick look at a key that is like most: letters, digits, and single slashes,
