@@ -167,8 +167,12 @@ func (x *xzReader) beginBlock(size byte) error {
 	if dict > x.maxWindow {
 		return errDictionary
 	}
+	// A block of a few bytes needs no window of megabytes; a small file could have any
+	// number of them.
 	if x.wantOut >= 0 {
-		dict = min(dict, x.wantOut) // a block of a few bytes needs no window of megabytes
+		dict = min(dict, x.wantOut)
+	} else if n, ok := x.contents(); ok {
+		dict = min(dict, n)
 	}
 	x.in = countedReader{r: x.src}
 	x.block, err = lzma.Reader2Config{DictCap: int(max(dict, lzma.MinDictCap))}.NewReader2(&x.in)
@@ -178,6 +182,38 @@ func (x *xzReader) beginBlock(size byte) error {
 	x.out, x.headerLen = 0, uint64(len(h))
 	x.check, err = newCheck(x.flags[1])
 	return err
+}
+
+// contents returns how many bytes the block decompresses to by the headers of its LZMA2
+// chunks, where all of them lie in the buffer:
+//
+//	00                                                                        the end
+//	01, 02  size-1(2), bytes as they are
+//	80…ff   size-1(2, above them the control byte's low 5 bits) packed-1(2), from c0 on a byte of
+//	        properties, packed bytes
+func (x *xzReader) contents() (n int64, ok bool) {
+	at := 0
+	for {
+		b, _ := x.src.Peek(at + 5) // fewer where the file or the buffer ends
+		if len(b) <= at {
+			return 0, false
+		}
+		c := b[at]
+		if c == 0 {
+			return n, true
+		}
+		if c > 2 && c < 0x80 || len(b) < at+5 {
+			return 0, false
+		}
+		size := int(binary.BigEndian.Uint16(b[at+1:])) + 1
+		if c < 0x80 {
+			at += 3 + size
+		} else {
+			at += 5 + int(c>>6&1) + int(binary.BigEndian.Uint16(b[at+3:])) + 1
+			size += int(c&0x1f) << 16
+		}
+		n += int64(size)
+	}
 }
 
 // endBlock checks a block's sizes, padding and check.
