@@ -3,28 +3,46 @@ package input
 import (
 	"bufio"
 	"bytes"
+	stdgzip "compress/gzip"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/ulikunitz/xz"
 )
 
-// FuzzExpand asserts that no pattern panics or hangs, that a name is never longer
-// than its pattern, that the number of names is the one that was checked against the
-// limit, and that a name expands, escaped, to itself.
+// FuzzExpand: no pattern panics or hangs; the names are those of the slow model, as many
+// as were checked against the limit, none longer than its pattern; unbalanced braces are
+// found where the model finds them; and a name expands, escaped, to itself.
 func FuzzExpand(f *testing.F) {
 	for _, tt := range braceTable {
 		f.Add(tt.pattern)
 	}
 	escape := strings.NewReplacer(`\`, `\\`, "{", `\{`, "}", `\}`, ",", `\,`, "<", `\<`, ":", `\:`, "$", `\$`)
 	f.Fuzz(func(t *testing.T, pattern string) {
-		opts := ExpandOptions{Max: 1000, LookupEnv: func(string) (string, bool) { return "", false }}
+		if len(pattern) > 1<<12 {
+			return // a thousand names of a megabyte each are no use here
+		}
+		opts := ExpandOptions{Max: 1000, LookupEnv: testEnv}
+		before := totalAlloc()
 		names, err := collect(Expand(pattern, opts))
+		if n, most := totalAlloc()-before, uint64(1<<20+2000*len(pattern)); n > most {
+			t.Fatalf("%q: %d bytes allocated", pattern, n)
+		}
 		if err != nil {
 			if !errors.Is(err, ErrPattern) || strings.ContainsAny(err.Error(), "\n\x1b") {
 				t.Fatalf("%q: %v", pattern, err)
 			}
+			if _, ok := model(pattern); ok && errors.Is(err, errUnbalanced) {
+				t.Fatalf("%q: %v, and the model finds no fault", pattern, err)
+			}
 			return
+		}
+		if want, ok := model(pattern); !ok || !slices.Equal(names, want) {
+			t.Fatalf("%q: %q; the model has %q, %t", pattern, names, want, ok)
 		}
 		seqs, err := parsePatterns(pattern, opts)
 		if err != nil {
@@ -49,21 +67,76 @@ func FuzzExpand(f *testing.F) {
 	})
 }
 
-// FuzzDecoders asserts that no compressed bytes panic, hang or exhaust memory.
+// FuzzDecoders: no compressed bytes panic, hang or allocate beyond the largest window;
+// what is refused has a kind; and what is accepted another decoder, or the same one in
+// another mode, decompresses to the same bytes.
 func FuzzDecoders(f *testing.F) {
-	for _, c := range []string{"gzip", "zstd", "bzip2", "xz"} {
+	for _, c := range compressions {
 		f.Add(compress(f, c, smallTar(f)))
 	}
+	const most = 1 << 20 // decompressed bytes: a few of these can be gigabytes
 	f.Fuzz(func(t *testing.T, data []byte) {
 		compression, err := sniff(data[:min(len(data), sniffLen)])
 		if err != nil || compression == "" {
 			return
 		}
+		before := totalAlloc()
 		r, err := decoder(compression, bufio.NewReader(bytes.NewReader(data)), DefaultMaxWindow)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer r.Close()
-		io.Copy(io.Discard, io.LimitReader(r, 16<<20))
+		out, err := io.ReadAll(io.LimitReader(r, most))
+		n := totalAlloc() - before
+		if n > 3*DefaultMaxWindow+uint64(1000*len(data)) {
+			t.Fatalf("%s: %d bytes allocated for %d", compression, n, len(data))
+		}
+		if err != nil {
+			if _, kind := decodeError(compression, DefaultMaxWindow, err); !errors.Is(kind, ErrTruncated) && !errors.Is(kind, ErrMalformed) || strings.Contains(kind.Error(), "\n") {
+				t.Fatalf("%s: %v is %v", compression, err, kind)
+			}
+			return
+		}
+		if n > 16<<20 {
+			return // the other decoder would do the same again
+		}
+		theirs, err := otherDecoder(compression, data, most)
+		if err != nil || !bytes.Equal(out, theirs) {
+			t.Fatalf("%s: we have %d bytes, another decoder %d, %v", compression, len(out), len(theirs), err)
+		}
 	})
+}
+
+// otherDecoder decompresses what was accepted, most bytes at most. Zeros that pad a gzip
+// file it does not know.
+func otherDecoder(compression string, data []byte, most int64) (out []byte, err error) {
+	var r io.Reader
+	switch compression {
+	case "gzip":
+		r, err = stdgzip.NewReader(bytes.NewReader(data))
+	case "zstd":
+		d, zerr := zstd.NewReader(bytes.NewReader(data), zstd.WithDecoderConcurrency(2))
+		if zerr != nil {
+			return nil, zerr
+		}
+		defer d.Close()
+		r = d
+	case "xz":
+		r, err = xz.NewReader(bytes.NewReader(data))
+	default: // there is one reader of bzip2 in Go: its input a byte at a time
+		d, derr := decoder(compression, bufio.NewReaderSize(bytes.NewReader(data), 16), DefaultMaxWindow)
+		if derr != nil {
+			return nil, derr
+		}
+		defer d.Close()
+		r = d
+	}
+	if err != nil {
+		return nil, err
+	}
+	out, err = io.ReadAll(io.LimitReader(r, most))
+	if compression == "gzip" && errors.Is(err, stdgzip.ErrHeader) {
+		err = nil
+	}
+	return out, err
 }
