@@ -2,6 +2,7 @@ package csv
 
 import (
 	"fmt"
+	"strconv"
 	"unicode/utf8"
 
 	"github.com/ffconvert/ffconvert/converters"
@@ -58,11 +59,11 @@ func (s *splitter) refuseSample(most int64) error {
 
 // refuse says why the value of a cell is none of its column.
 func (s *splitter) refuse(c column, at cell) error {
-	value, hint := s.value(at), fmt.Sprintf("--dtype %s=str", c.name)
+	value, hint := s.value(at), fmt.Sprintf("--dtype %s=str", shown(c.name))
 	var why string
 	switch {
 	case null(at):
-		why, hint = "it is empty, which no number is", fmt.Sprintf("--dtype %s=%s makes it null", c.name, c.kind)
+		why, hint = "it is empty, which no number is", fmt.Sprintf("--dtype %s=%s makes it null", shown(c.name), c.kind)
 	case c.kind == texts:
 		why, hint = fmt.Sprintf("%.40q is not UTF-8", value), ""
 	case c.kind == int64s && isInteger(trim(value)):
@@ -73,6 +74,14 @@ func (s *splitter) refuse(c column, at cell) error {
 		why = fmt.Sprintf("%.40q is no %s", value, c.kind)
 	}
 	return s.failEntry(s.at+int64(at.from), valueEntry(s.row, c), fmt.Errorf("%w: %s", converters.ErrMalformed, why), hint)
+}
+
+// shown is a name for a hint: quoted where it would not print on one line as it is.
+func shown(name string) string {
+	if q := strconv.Quote(name); q != `"`+name+`"` {
+		return q
+	}
+	return name
 }
 
 // valueEntry names a value in an error.

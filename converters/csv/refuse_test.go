@@ -51,6 +51,7 @@ func TestRefuse(t *testing.T) {
 		{"no number", Options{}, "1,2\n|3,4\n5,abc\n", converters.ErrMalformed, `part-1: offset 6: "row 2, column c1": malformed: "abc" is no float64 (--dtype c1=str)`},
 		{"no number, by name", header, "x,y\n1,2\n|x,y\n\n3,4_0\n", converters.ErrMalformed, `part-1: offset 7: "row 1, column y": malformed: "4_0" is no float64 (--dtype y=str)`},
 		{"no number, between quotes", Options{}, "1\n|\"a\"\"b\"\n", converters.ErrMalformed, `part-1: offset 1: "row 1, column c0": malformed: "a\"b" is no float64 (--dtype c0=str)`},
+		{"empty number of a column named by two lines", header, "x,\"y\r\n\x1b[m\"\n1,2\n|x,\"y\r\n\x1b[m\"\n3,\n", converters.ErrMalformed, `part-1: offset 13: "row 1, column y\r\n\x1b[m": malformed: it is empty, which no number is (--dtype "y\r\n\x1b[m"=float64 makes it null)`},
 		{"empty number", Options{}, "1,2\n|3,\n", converters.ErrMalformed, `part-1: offset 2: "row 1, column c1": malformed: it is empty, which no number is (--dtype c1=float64 makes it null)`},
 		{"long value", Options{}, "1\n|" + strings.Repeat("x", 100), converters.ErrMalformed, `part-1: offset 0: "row 1, column c0": malformed: "` + strings.Repeat("x", 40) + `" is no float64 (--dtype c0=str)`},
 		{"no float32", Options{DType: "float32"}, "1\nx\n", converters.ErrMalformed, `part-0: offset 2: "row 2, column c0": malformed: "x" is no float32 (--dtype c0=str)`},
