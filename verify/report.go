@@ -27,6 +27,7 @@ const (
 	Header     Kind = "header"     // the header is damaged, cut, or not finished
 	Checksum   Kind = "checksum"   // a sample's bytes differ from its checksum
 	Unreadable Kind = "unreadable" // an I/O error: nothing is known of the bytes
+	Limit      Kind = "limit"      // more samples than are allowed: it may be sound
 )
 
 // A Problem is one thing that is wrong with one shard.
@@ -39,7 +40,7 @@ type Problem struct {
 	Text      string `json:"problem"`
 	Path      string `json:"-"` // of the file, as the caller named it or its directory
 
-	err error // of an unreadable file
+	err error // of what is unreadable or over a limit
 }
 
 // String is one line: shard, sample, place, what is wrong.
@@ -88,11 +89,14 @@ func (res *Result) problem(p Problem) {
 
 // format enters what the scanner found.
 func (res *Result) format(e *record.FormatError) {
-	kind := Header
-	if e.Sample >= 0 {
-		kind = Checksum
+	p := Problem{Kind: Header, Sample: e.Sample, Offset: e.Off, Text: e.Err.Error()}
+	switch {
+	case e.Sample >= 0:
+		p.Kind = Checksum
+	case errors.Is(e.Err, record.ErrTooLarge):
+		p.Kind, p.err = Limit, e.Err
 	}
-	res.problem(Problem{Kind: kind, Sample: e.Sample, Offset: e.Off, Text: e.Err.Error()})
+	res.problem(p)
 }
 
 // Err returns the problems as one error, nil where there are none.
@@ -169,21 +173,31 @@ func (r *Report) MBPerSecond() float64 {
 	return float64(r.Bytes) / 1e6 / r.Seconds
 }
 
-// Err returns nil where there is no problem. Otherwise it is [ErrCorrupt], or, where
-// files could only not be read, the first of their I/O errors.
+// Err returns nil where there is no problem. Otherwise it is [ErrCorrupt], or, where all
+// that is wrong is that files could not be read or are over a limit, the first of those
+// errors.
 func (r *Report) Err() error {
 	if len(r.Problems) == 0 {
 		return nil
 	}
-	var unreadable error
+	var refused error
 	for _, p := range r.Problems {
-		if p.Kind != Unreadable {
+		if p.Kind != Unreadable && p.Kind != Limit {
 			return fmt.Errorf("%w: %s", ErrCorrupt, r.summary())
 		}
-		unreadable = cmp.Or(unreadable, p.err)
+		refused = cmp.Or(refused, p.err)
 	}
-	return fmt.Errorf("%s: %w", r.summary(), cmp.Or(unreadable, fs.ErrInvalid))
+	return &refusal{r.summary(), cmp.Or(refused, fs.ErrInvalid)}
 }
+
+// A refusal is a summary that has the words of err already.
+type refusal struct {
+	summary string
+	err     error
+}
+
+func (e *refusal) Error() string { return e.summary }
+func (e *refusal) Unwrap() error { return e.err }
 
 // summary is the first problem and the number of the others.
 func (r *Report) summary() string {

@@ -167,6 +167,24 @@ func TestDatasetWithoutExpectation(t *testing.T) {
 	}
 }
 
+// A shard over a limit is refused, and not called damaged.
+func TestDatasetOverLimit(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	want := makeShards(t, dir, 2)
+	report, err := Dataset(t.Context(), dir, want, Options{Record: record.Options{MaxSamples: 19}})
+	if err != nil || len(report.Problems) != 2 || report.Problems[0].Kind != Limit || report.Problems[1].Transient {
+		t.Fatalf("%+v, %v", report, err)
+	}
+	if err := report.Err(); !errors.Is(err, record.ErrTooLarge) || errors.Is(err, ErrCorrupt) {
+		t.Errorf("error %v", err)
+	}
+	want = append(want, Expect{Name: "PART_00002.ffr"}) // one that is missing
+	if report, err = Dataset(t.Context(), dir, want, Options{Record: record.Options{MaxSamples: 19}}); err != nil || !errors.Is(report.Err(), ErrCorrupt) {
+		t.Errorf("error %v, %v", report.Err(), err)
+	}
+}
+
 func TestFilesCancelled(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

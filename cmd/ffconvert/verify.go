@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -25,6 +24,7 @@ type verifyOptions struct {
 	depth       int
 	workers     int
 	blockSize   sizeValue
+	limits      *record.Options
 	allowLegacy bool
 	format      choiceValue
 	progress    choiceValue
@@ -61,6 +61,7 @@ swapped and resized shards, and damaged indexes. All problems are listed, not th
 	flags.Var(&opts.blockSize, "block-size", "bytes of one read, a multiple of 4096")
 	flags.IntVarP(&opts.workers, "jobs", "j", 0, "shards read at once (default the CPUs, 4 at the most)")
 	flags.BoolVar(&opts.allowLegacy, "allow-legacy", false, "accept headers without a checksum, as old writers left them")
+	opts.limits = recordLimits(flags)
 	flags.Var(&opts.progress, "progress", "progress on standard error: auto, bar, plain, json or none")
 	return cmd
 }
@@ -75,13 +76,13 @@ func runVerify(ctx context.Context, opts verifyOptions, args []string, stdout io
 	work := lookAt(args)
 	forCI := opts.format.value == string(findings.JUnit) || opts.format.value == string(findings.SARIF)
 	if len(work.refused) > 0 && !forCI {
-		return work.refused[0].err
+		return plain(work.refused[0].err)
 	}
 	progress.Start("verify", work.bytes())
 	report, err := work.verify(ctx, verify.Options{
 		AIO:      aio.Options{Backend: opts.backend, Depth: opts.depth, BlockSize: int(opts.blockSize)},
 		Workers:  opts.workers,
-		Record:   record.Options{AllowLegacy: opts.allowLegacy},
+		Record:   record.Options{AllowLegacy: opts.allowLegacy, MaxSamples: opts.limits.MaxSamples},
 		Progress: progress.Add,
 	})
 	progress.stop()
@@ -98,10 +99,23 @@ func runVerify(ctx context.Context, opts verifyOptions, args []string, stdout io
 	}
 	errs := []error{err}
 	for _, r := range work.refused {
-		errs = append(errs, r.err)
+		errs = append(errs, plain(r.err))
 	}
-	return errors.Join(append(errs, report.Err())...)
+	return errors.Join(append(errs, plain(raise(report.Err(), "--max-samples")))...)
 }
+
+// plain is an error whose words may be sent to a terminal: one line, whatever names it has.
+func plain(err error) error {
+	if err == nil {
+		return nil
+	}
+	return plainError{err}
+}
+
+type plainError struct{ error }
+
+func (e plainError) Error() string { return plainText(e.error.Error()) }
+func (e plainError) Unwrap() error { return e.error }
 
 // verifyWork is what is to be verified.
 type verifyWork struct {
@@ -250,7 +264,7 @@ func (w *verifyWork) bytes() int64 {
 
 func printReport(w io.Writer, r *verify.Report) error {
 	for _, p := range r.Problems {
-		if _, err := fmt.Fprintln(w, p); err != nil {
+		if _, err := fmt.Fprintln(w, plainText(p.String())); err != nil {
 			return err
 		}
 	}
@@ -276,7 +290,7 @@ func printReport(w io.Writer, r *verify.Report) error {
 }
 
 func printReportJSON(w io.Writer, r *verify.Report) error {
-	enc := json.NewEncoder(w)
+	enc := newJSONEncoder(w)
 	enc.SetIndent("", "  ")
 	return enc.Encode(struct {
 		Sound bool `json:"sound"`

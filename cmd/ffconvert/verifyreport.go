@@ -33,6 +33,7 @@ func verifyRules() []findings.Rule {
 		kind(verify.Header, "The header of a shard is damaged, cut, or not finished", again),
 		kind(verify.Checksum, "The bytes of a sample differ from its checksum", again),
 		kind(verify.Unreadable, "The file could not be read: nothing is known of its bytes", "Look after the device, the path and the permissions; then verify again."),
+		kind(verify.Limit, "A shard has more samples than are allowed; it may be sound", "Allow more with --max-samples, if the shard is from who it should be."),
 		rule(ruleUnfinished, "The conversion into this directory was not finished", "Run the same command again: it goes on where it stopped."),
 		rule(ruleManifest, "The manifest of the dataset is damaged", again),
 		rule(ruleNoShards, "The directory holds no shards", "Name the directory that the conversion wrote."),
