@@ -161,48 +161,6 @@ func TestPlanFile(t *testing.T) {
 	}
 }
 
-func FuzzReadPlan(f *testing.F) {
-	plan := newPlan(f, newFixture(1, 2, 3, 10), encode.Options{}, Options{Sizes: Sizes{Shards: 2}})
-	var file bytes.Buffer
-	if _, err := plan.Write(&file); err != nil {
-		f.Fatal(err)
-	}
-	f.Add(file.Bytes())
-	f.Fuzz(func(t *testing.T, data []byte) {
-		p, err := ReadPlan(bytes.NewReader(data))
-		if err != nil {
-			return
-		}
-		a, err := p.Digest()
-		if err != nil {
-			t.Fatal(err)
-		}
-		var again bytes.Buffer
-		p.Write(&again)
-		if q, err := ReadPlan(&again); err != nil {
-			t.Fatal(err)
-		} else if b, _ := q.Digest(); a != b {
-			t.Errorf("digest %s became %s", a, b)
-		}
-	})
-}
-
-func FuzzDecodeManifest(f *testing.F) {
-	f.Add([]byte(`{"ffconvert_manifest":1,"shards":[{"name":"PART_00000.ffr","samples":1}]}`))
-	f.Add([]byte(`{"ffconvert_manifest":1,"shards":[{"name":"../x.ffr"}]}`))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		m, err := decodeManifest(bytes.NewReader(data))
-		if err != nil {
-			return
-		}
-		for _, s := range m.Shards {
-			if strings.ContainsAny(s.Name, "/\\") {
-				t.Errorf("name %q leads out of the dataset", s.Name)
-			}
-		}
-	})
-}
-
 // A part that is many files is told from one whose files have other names, and the
 // journal from one whose files have other times.
 func TestFileTrace(t *testing.T) {

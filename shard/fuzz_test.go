@@ -1,0 +1,137 @@
+package shard
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"reflect"
+	"runtime/metrics"
+	"strings"
+	"testing"
+
+	"github.com/ffconvert/ffconvert/encode"
+)
+
+// FuzzReadPlan hands arbitrary files to ReadPlan, as they are and with the right digest:
+// what is accepted has runs that lie inside their parts, and is written again to a file
+// that reads as the same plan, with the same digest. Allocations are bounded.
+func FuzzReadPlan(f *testing.F) {
+	for _, opts := range []Options{
+		{Sizes: Sizes{Shards: 2}},
+		{Sizes: Sizes{Shards: 3}, Shuffle: &Shuffle{9}, Source: SourceSpec{Format: "tar", Options: map[string]string{"x": "y"}}},
+	} {
+		var file bytes.Buffer
+		if _, err := newPlan(f, newFixture(1, 2, 3, 10), encode.Options{Rename: []string{"a=bin"}}, opts).Write(&file); err != nil {
+			f.Fatal(err)
+		}
+		f.Add(file.Bytes())
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		wantPlan(t, data)
+		wantPlan(t, sealed(data))
+	})
+}
+
+// sealed is a plan file with the digest that its last line should have: no mutation gets
+// past a SHA-256.
+func sealed(data []byte) []byte {
+	data = bytes.TrimSuffix(data, []byte{'\n'})
+	body := data[:bytes.LastIndexByte(data, '\n')+1]
+	return fmt.Appendf(bytes.Clone(body), "{\"sha256\":\"%x\"}\n", sha256.Sum256(body))
+}
+
+func wantPlan(t *testing.T, data []byte) {
+	before := totalAlloc()
+	p, err := ReadPlan(bytes.NewReader(data))
+	if n, most := totalAlloc()-before, uint64(1<<20+500*len(data)); n > most {
+		t.Fatalf("%d bytes allocated for %d", n, len(data))
+	}
+	if err != nil {
+		if strings.ContainsAny(err.Error(), "\x1b") {
+			t.Fatalf("refused with %q", err)
+		}
+		return
+	}
+	for _, s := range p.Shards {
+		found := int64(0)
+		for _, r := range s.Runs {
+			part := p.Parts[r.Part]
+			if r.Count < 1 || r.First < 0 || r.Off < 0 || r.Off > part.Size || uint64(r.First)+uint64(r.Count) > uint64(part.Account.Samples) {
+				t.Fatalf("run %+v of a part of %d samples, %d bytes", r, part.Account.Samples, part.Size)
+			}
+			found += r.Count
+		}
+		if s.Samples < 1 || s.Samples > found || filepath.Base(s.Name) != s.Name {
+			t.Fatalf("shard %+v", s)
+		}
+	}
+	var first, second bytes.Buffer
+	digest, err := p.Write(&first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := ReadPlan(bytes.NewReader(first.Bytes()))
+	if err != nil {
+		t.Fatalf("written again it is refused: %v", err)
+	}
+	if d, err := again.Write(&second); err != nil || d != digest || !bytes.Equal(first.Bytes(), second.Bytes()) {
+		t.Fatalf("digest %s became %s, %v:\n%s%s", digest, d, err, &first, &second)
+	}
+	if !reflect.DeepEqual(p.Shards, again.Shards) || len(p.Parts) != len(again.Parts) {
+		t.Fatalf("%+v became %+v", p.Shards, again.Shards)
+	}
+}
+
+// FuzzDecodeManifest: of a manifest that is accepted, names stay in the dataset, none of
+// them twice, a verifier is told of each shard, and it is written again to bytes that
+// read and write the same. Allocations are bounded.
+func FuzzDecodeManifest(f *testing.F) {
+	f.Add([]byte(`{"ffconvert_manifest":1,"shards":[{"name":"PART_00000.ffr","samples":1}]}`))
+	f.Add([]byte(`{"ffconvert_manifest":1,"shards":[{"name":"../x.ffr"}]}`))
+	f.Add([]byte(`{"ffconvert_manifest":1,"created":"2026-01-02T03:04:05.6+23:59","totals":{"skipped":{"fifo":-1}},"shards":[{"name":"PART_00000.ffr"},{"name":"PART_00000.ffr"}]}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		before := totalAlloc()
+		m, err := decodeManifest(bytes.NewReader(data))
+		if n, most := totalAlloc()-before, uint64(1<<20+500*len(data)); n > most {
+			t.Fatalf("%d bytes allocated for %d", n, len(data))
+		}
+		if err != nil {
+			return
+		}
+		seen := make(map[string]bool)
+		for _, s := range m.Expect() {
+			if !filepath.IsLocal(s.Name) || strings.ContainsAny(s.Name, "/\\\x00") || !strings.HasSuffix(s.Name, ".ffr") || seen[s.Name] {
+				t.Fatalf("name %q", s.Name)
+			}
+			seen[s.Name] = true
+		}
+		if len(seen) != len(m.Shards) {
+			t.Fatalf("a verifier is told of %d shards, there are %d", len(seen), len(m.Shards))
+		}
+		first := indented(t, m)
+		again, err := decodeManifest(bytes.NewReader(first))
+		if err != nil {
+			t.Fatalf("written again it is refused: %v", err)
+		}
+		if second := indented(t, again); !bytes.Equal(first, second) {
+			t.Fatalf("%s became %s", first, second)
+		}
+	})
+}
+
+func indented(t *testing.T, m *Manifest) []byte {
+	b, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		t.Fatalf("accepted, and cannot be written: %v", err)
+	}
+	return b
+}
+
+// totalAlloc is how many bytes were ever allocated. Fuzz targets run by themselves.
+func totalAlloc() uint64 {
+	s := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
+	metrics.Read(s)
+	return s[0].Value.Uint64()
+}
