@@ -3,6 +3,7 @@ package check
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"io"
 )
 
@@ -37,7 +38,9 @@ func gifPixels(data []byte) (int64, error) {
 		case 0x3B:
 			return pixels, nil
 		case 0x21:
-			skip(r, 1)
+			if err := checkExtension(r); err != nil {
+				return 0, err
+			}
 		case 0x2C:
 			var frame [9]byte
 			if _, err := io.ReadFull(r, frame[:]); err != nil {
@@ -48,7 +51,7 @@ func gifPixels(data []byte) (int64, error) {
 			skipPalette(r, frame[8])
 			skip(r, 1)
 		default:
-			return pixels, nil // the decoder refuses it
+			return 0, fmt.Errorf("the byte 0x%02x begins no block", kind)
 		}
 		for {
 			n, err := r.ReadByte()
@@ -61,6 +64,24 @@ func gifPixels(data []byte) (int64, error) {
 			skip(r, int64(n))
 		}
 	}
+}
+
+// checkExtension moves behind the label of an extension. Where the length of its first piece
+// is not what the standard wants, the decoder goes by what it ought to be: its frames would
+// not be those that were counted.
+func checkExtension(r *bytes.Reader) error {
+	label, err := r.ReadByte()
+	if err != nil {
+		return err
+	}
+	size, err := r.ReadByte()
+	if err != nil {
+		return err
+	}
+	if label == 0x01 && size != 12 || label == 0xF9 && size != 4 || label == 0xFF && size == 0 {
+		return fmt.Errorf("an extension 0x%02x of %d bytes", label, size)
+	}
+	return r.UnreadByte()
 }
 
 func skipPalette(r *bytes.Reader, flags byte) {

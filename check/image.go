@@ -2,6 +2,7 @@ package check
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"image"
@@ -71,6 +72,9 @@ func (d *decoder) image(wanted *imageType, data []byte) (*imageType, error) {
 	is := imageOf(data)
 	if is == nil {
 		return nil, fmt.Errorf("it is no %s: it begins with %q", wanted.name, data[:min(16, len(data))])
+	}
+	if is.name == "WebP" && int64(len(data)) < 8+int64(binary.LittleEndian.Uint32(data[4:])) {
+		return is, imageError(is, io.ErrUnexpectedEOF) // the decoder does not want the last of it
 	}
 	config, err := is.config(bytes.NewReader(data))
 	if err != nil {
