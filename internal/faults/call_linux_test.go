@@ -194,7 +194,8 @@ func count(dir string, calls []string, flags ...string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return conversion{"tar", func(out string) []string { return convert(out, flags...) }, want}.count(dir, calls)
+	c := conversion{name: "tar", args: func(out string) []string { return convert(out, flags...) }, want: want}
+	return c.count(dir, calls)
 }
 
 // count returns how many of the calls the conversion makes.

@@ -18,6 +18,7 @@ type conversion struct {
 	name string // of its part of a row
 	args func(out string) []string
 	want tree
+	from []string // its sources, where another test copies them
 }
 
 // conversions returns one of each format, with one worker, so that the k-th call is the
@@ -38,25 +39,28 @@ var everyFormat = sync.OnceValues(func() ([]conversion, error) {
 		write func(dir string) (names []string, err error)
 	}{{"folder", writeFolder}, {"csv", writeCSV}, {"cbor", writeCBOR}}
 	want, err := reference()
-	all := []conversion{{"tar", func(out string) []string { return convert(out, "-j1") }, want}}
+	all := []conversion{{"tar", func(out string) []string { return convert(out, "-j1") }, want, sources}}
 	for _, w := range writers {
 		if err != nil {
 			return nil, err
 		}
-		var names []string
-		if names, err = w.write(filepath.Join(in, w.name)); err != nil {
+		c := conversion{name: w.name}
+		if c.from, err = w.write(filepath.Join(in, w.name)); err != nil {
 			return nil, err
 		}
-		c := conversion{name: w.name, args: func(out string) []string {
-			args := append([]string{w.name, "--shards", "3", "--progress", "none", "-j1"}, names...)
-			return append(args, out)
-		}}
+		c.args = func(out string) []string { return formatArgs(w.name, c.from, out) }
 		out := filepath.Join(base, "reference-"+w.name)
 		c.want, err = referenceOf(out, c.args(out))
 		all = append(all, c)
 	}
 	return all, err
 })
+
+// formatArgs returns the arguments of a conversion of any format.
+func formatArgs(format string, from []string, out string) []string {
+	args := append([]string{format, "--shards", "3", "--progress", "none", "-j1"}, from...)
+	return append(args, out)
+}
 
 // writeFolder writes two classes of small files.
 func writeFolder(dir string) ([]string, error) {

@@ -85,7 +85,7 @@ func TestFaultB2(t *testing.T) {
 		t.Fatal(err)
 	}
 	replaced := killing{
-		conversion: conversion{"overwrite", func(out string) []string { return convert(out, "-j1", "--overwrite") }, all[0].want},
+		conversion: conversion{name: "overwrite", args: func(out string) []string { return convert(out, "-j1", "--overwrite") }, want: all[0].want},
 		before:     func(out string) error { return complete(out, raw, older(out)) }, old: raw,
 	}.each(t, 12)
 	t.Logf("B2 [overwrite] %v # replacing another dataset", replaced)
@@ -94,7 +94,7 @@ func TestFaultB2(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("B2 [gzip] %v", killing{conversion: conversion{"gzip", convertPacked, staged}}.each(t, 16))
+	t.Logf("B2 [gzip] %v", killing{conversion: conversion{name: "gzip", args: convertPacked, want: staged}}.each(t, 16))
 }
 
 // A killing is a conversion that is killed at each of its calls in turn.

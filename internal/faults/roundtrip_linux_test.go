@@ -18,14 +18,19 @@ import (
 	"github.com/vmihailenco/msgpack/v5"
 )
 
-// readShard reads an FFRecord file by its definition, and nothing but that:
-//
-//	u32 CRC of what follows up to the samples · i64 N · u32[N] CRCs · i64[N] offsets · samples
+// readShard reads an FFRecord file.
 func readShard(path string) ([][]byte, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
+	return parseShard(path, b)
+}
+
+// parseShard reads FFRecord bytes by their definition, and nothing but that:
+//
+//	u32 CRC of what follows up to the samples · i64 N · u32[N] CRCs · i64[N] offsets · samples
+func parseShard(path string, b []byte) ([][]byte, error) {
 	if len(b) < 12 {
 		return nil, fmt.Errorf("%s has %d bytes", path, len(b))
 	}

@@ -147,12 +147,18 @@ func scratch() (dir string, remove func(), err error) {
 // It reports the first of those that fail.
 func each(t *testing.T, which []int, one func(i int, dir string) error) tally {
 	t.Helper()
+	return atOnce(t, runtime.GOMAXPROCS(0), which, one)
+}
+
+// atOnce is each, with so many at once.
+func atOnce(t *testing.T, workers int, which []int, one func(i int, dir string) error) tally {
+	t.Helper()
 	sum := tally{cases: len(which)}
 	failed := 0
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	next := make(chan int)
-	for range runtime.GOMAXPROCS(0) {
+	for range workers {
 		wg.Go(func() {
 			for i := range next {
 				dir, remove, err := scratch()

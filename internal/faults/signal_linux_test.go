@@ -1,7 +1,6 @@
 package faults
 
 import (
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -13,59 +12,6 @@ import (
 	"testing"
 	"time"
 )
-
-// TestFaultB4 runs two conversions into one directory at once.
-func TestFaultB4(t *testing.T) {
-	t.Parallel()
-	n := cases(50, 8)
-	takes := typical(t)
-	var refused, late atomic.Int64
-	sum := each(t, spread(n, n), func(i int, dir string) error {
-		out := filepath.Join(dir, "out")
-		// At the same moment every other time, else ever later.
-		wait := takes * time.Duration(i/2*2) / time.Duration(n) * time.Duration(i%2)
-		type ended struct {
-			result
-			err error
-		}
-		second := make(chan ended, 1)
-		go func() {
-			time.Sleep(wait)
-			r, err := run(convert(out)...)
-			second <- ended{r, err}
-		}()
-		first, err := run(convert(out)...)
-		other := <-second
-		if err := errors.Join(err, other.err); err != nil {
-			return err
-		}
-		won := 0
-		for _, r := range []result{first, other.result} {
-			if r.code == 0 {
-				won++
-				continue
-			}
-			refused.Add(1)
-			if err := r.clean(1); err != nil {
-				return err
-			}
-			if !strings.Contains(r.stderr, "another ffconvert is writing there") {
-				return fmt.Errorf("%v; want it to speak of the other process", r)
-			}
-		}
-		switch won {
-		case 0:
-			return errors.New("neither has won")
-		case 2:
-			late.Add(1)
-		}
-		if err := identical(out); err != nil {
-			return err
-		}
-		return again(out)
-	})
-	t.Logf("B4 %v refused=%d came_after=%d", sum, refused.Load(), late.Load())
-}
 
 // TestFaultD4 interrupts conversions and verifications: at moments spread over their
 // time, and at system calls spread over those that they make.

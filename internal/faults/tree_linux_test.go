@@ -2,8 +2,10 @@ package faults
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -16,8 +18,10 @@ import (
 )
 
 // A tree is what lies below a directory: bytes by slash-separated name. The name of a
-// directory ends in a slash.
+// directory ends in a slash. Of a file beyond wholeSize its SHA-256 stands for its bytes.
 type tree map[string][]byte
+
+const wholeSize = 4 << 20
 
 var created = regexp.MustCompile(`"created": "[^"]*"`)
 
@@ -38,11 +42,25 @@ func readTree(dir string) (tree, error) {
 			t[rel+"/"] = nil
 			return nil
 		}
-		data, err := os.ReadFile(name)
+		data, err := readOrDigest(name)
 		t[rel] = comparable(rel, data)
 		return err
 	})
 	return t, err
+}
+
+func readOrDigest(name string) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if st, err := f.Stat(); err != nil || st.Size() <= wholeSize {
+		return io.ReadAll(f)
+	}
+	h := sha256.New()
+	_, err = io.Copy(h, f)
+	return h.Sum(nil), err
 }
 
 // comparable returns what must be the same of a file in every sound run.
@@ -73,6 +91,15 @@ func (t tree) differ(want tree) error {
 		}
 	}
 	return nil
+}
+
+// withoutScratch leaves out what a run that was cut off has left for the next to remove.
+func (t tree) withoutScratch() tree {
+	kept := maps.Clone(t)
+	maps.DeleteFunc(kept, func(name string, _ []byte) bool {
+		return strings.HasPrefix(name, ".ffconvert/tmp/") || strings.HasPrefix(name, ".ffconvert/cache/")
+	})
+	return kept
 }
 
 // reference is what an undisturbed conversion leaves.
