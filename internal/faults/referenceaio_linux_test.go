@@ -1,0 +1,201 @@
+package faults
+
+import (
+	"encoding/binary"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// The faults of the reference implementation's reader.
+
+// supervised verifies under supervision.
+func supervised(calls []string, decide func(c *call) verdict, args ...string) (report, error) {
+	r, err := supervise(calls, decide, append([]string{"verify", "--format", "json", "--progress", "none"}, args...)...)
+	if err != nil {
+		return nil, err
+	}
+	return parseReport(r)
+}
+
+// The reference takes what io_getevents returns for a number of reads that are done, be it
+// -EINTR, and its batches share what is in flight. Here a report would differ from that of a run
+// that was not interrupted: a sound sample called damaged, a damaged one sound; or the run would hang.
+func TestReferenceEINTRInGetevents(t *testing.T) {
+	t.Parallel()
+	dir := own(t)
+	args := []string{"--backend", "aio", "--block-size", "65536", "--queue-depth", "3", "-j1"}
+	for i := range 3 { // sound; a bit of the last sample; bits of two samples
+		path, err := plant(i, dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		args = append(args, path)
+	}
+	total := counter{at: -1}
+	want, err := supervised([]string{"io_getevents"}, total.decide, args...)
+	if err != nil {
+		missing(t, fmt.Sprint("no AIO: ", err))
+	}
+	if problems, _ := want["problems"].([]any); total.seen < 10 || len(problems) != 3 {
+		t.Fatalf("%d calls of io_getevents, %d problems", total.seen, len(problems))
+	}
+	judge := func(what string, hits int, got report, err error) {
+		if err == nil {
+			err = got.differ(want)
+		}
+		if err != nil || hits == 0 || got["backend"] != "aio" {
+			t.Errorf("%s, %d times: backend %v, %v", what, hits, got["backend"], err)
+		}
+	}
+	for _, k := range spread(total.seen, 6) {
+		n := counter{at: k, strike: verdict{errno: unix.EINTR}}
+		got, err := supervised([]string{"io_getevents"}, n.decide, args...)
+		judge(fmt.Sprint("interrupted at call ", k), n.seen-k, got, err)
+	}
+	for _, every := range []int{2, 3, 5} {
+		seen, hits := 0, 0
+		got, err := supervised([]string{"io_getevents"}, func(*call) verdict {
+			if seen++; seen%every != 0 {
+				return verdict{}
+			}
+			hits++
+			return verdict{errno: unix.EINTR}
+		}, args...)
+		judge(fmt.Sprintf("interrupted at every call of %d", every), hits, got, err)
+	}
+}
+
+// The reference asks io_setup for 4,096 slots a reader. A host has 65,536 by default, so the 17th
+// reader gets none, does not notice, and its reads fail. Here io_setup would be asked for more than
+// the queue depth, or one of many processes that verify at once would be refused.
+func TestReference4096SlotsAReader(t *testing.T) {
+	t.Parallel()
+	dir := own(t)
+	path, err := plant(0, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range []struct {
+		args []string
+		want []uint64
+	}{
+		{[]string{"verify", path}, []uint64{32}},
+		{[]string{"verify", "--queue-depth", "5", path}, []uint64{5}},
+		{[]string{"verify", "--queue-depth", "6", "-j2", path, path}, []uint64{3, 3}},
+		{convert(filepath.Join(dir, "out"), "-j3"), []uint64{8, 8, 8}},
+	} {
+		var slots []uint64
+		r, err := supervise([]string{"io_setup"}, func(c *call) verdict {
+			slots = append(slots, c.args[0])
+			return verdict{}
+		}, row.args...)
+		if fmt.Sprint(slots) != fmt.Sprint(row.want) || err != nil || r.code != 0 {
+			t.Errorf("%q asks io_setup for %d slots, want %d: %v, %v", row.args, slots, row.want, r, err)
+		}
+	}
+
+	readers := cases(40, 20)
+	most := kernelNumber(t, "/proc/sys/fs/aio-max-nr")
+	if readers*4096 <= most {
+		t.Logf("aio-max-nr is %d: readers of 4,096 slots would all have room", most)
+	}
+	var processes, there sync.WaitGroup
+	together := make(chan struct{})
+	there.Add(readers)
+	for i := range readers {
+		processes.Go(func() {
+			var once sync.Once
+			got, err := supervised([]string{"io_submit"}, func(*call) verdict {
+				once.Do(there.Done)
+				<-together // nobody reads before all have their slots
+				return verdict{}
+			}, path)
+			once.Do(there.Done)
+			if text, _ := got["fallback"].(string); err != nil || got["sound"] != true || strings.Contains(text, "io_setup") {
+				t.Errorf("reader %d: fallback %q, %v", i, text, err)
+			}
+		})
+	}
+	there.Wait()
+	if inUse := aioInUse(t); inUse < readers*32 || inUse > most {
+		t.Errorf("%d readers at once have %d slots", readers, inUse)
+	}
+	close(together)
+	processes.Wait()
+}
+
+// The reference opens with O_DIRECT only where an ioctl that one file system has says so. Elsewhere
+// its AIO is synchronous, and what it verifies is the page cache. Here a shard would be opened, or a
+// read be submitted on a descriptor, without O_DIRECT.
+func TestReferenceSynchronousAIO(t *testing.T) {
+	t.Parallel()
+	if _, err := reference(); err != nil {
+		t.Fatal(err)
+	}
+	plain, err := verifyReport(nil, filepath.Join(base, "reference"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, _ := plain["fallback"].(string); plain["page_cache"] != false || strings.Contains(text, "io_setup") {
+		missing(t, fmt.Sprint("no O_DIRECT, or no AIO: ", text))
+	}
+	out := filepath.Join(own(t), "out")
+	for _, row := range []struct {
+		args  []string
+		reads string // how the names of the files end that are verified
+	}{
+		{[]string{"verify", filepath.Join(base, "reference")}, ".ffr"},
+		{convert(out), ".ffr.tmp"},
+	} {
+		opened, submitted := map[string]int{}, map[string]int{}
+		r, err := supervise([]string{"openat", "io_submit"}, func(c *call) verdict {
+			if c.kind().name == "io_submit" {
+				for _, fd := range c.submitted() {
+					if strings.HasSuffix(c.fd(fd), row.reads) {
+						submitted[c.fd(fd)]++
+					}
+					if !c.direct(fd) {
+						t.Errorf("%q submits a read of %s without O_DIRECT", row.args, c.fd(fd))
+					}
+				}
+				return verdict{}
+			}
+			if path := c.path(); strings.HasSuffix(path, row.reads) && c.args[2]&unix.O_ACCMODE == unix.O_RDONLY {
+				opened[path]++
+				if c.args[2]&unix.O_DIRECT == 0 {
+					t.Errorf("%q opens %s without O_DIRECT", row.args, path)
+				}
+			}
+			return verdict{}
+		}, row.args...)
+		if err != nil || r.code != 0 || len(opened) != 3 || len(submitted) != 3 {
+			t.Errorf("%q opens %v, submits reads of %v: %v, %v", row.args, opened, submitted, r, err)
+		}
+	}
+}
+
+// submitted returns the descriptors that the requests of an io_submit are about: the call has an
+// array of addresses of struct iocb.
+func (c *call) submitted() (fds []uint64) {
+	addresses, _ := c.memory(c.args[2], 8*c.args[1], false)
+	for ; len(addresses) >= 8; addresses = addresses[8:] {
+		const size, fd = 64, 20
+		if iocb, err := c.memory(binary.NativeEndian.Uint64(addresses), size, false); err == nil {
+			fds = append(fds, uint64(binary.NativeEndian.Uint32(iocb[fd:])))
+		}
+	}
+	return fds
+}
+
+// direct says that a descriptor has O_DIRECT.
+func (c *call) direct(fd uint64) bool {
+	about := *c
+	about.args[0] = fd
+	flags, err := about.info("flags:", 8)
+	return err == nil && flags&unix.O_DIRECT != 0
+}
