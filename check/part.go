@@ -17,11 +17,10 @@ type part struct {
 	c      *checker
 	num    int
 	name   string
-	placed bool              // its offsets are those of a file
-	enc    *encode.Encoder   // nil: records are encoded when they were read
-	run    converters.Run    // all of it
-	before converters.Sample // of which the next one may be said to be alike
-	failed bool              // it was refused
+	placed bool            // its offsets are those of a file
+	enc    *encode.Encoder // nil: records are encoded when they were read
+	run    converters.Run  // all of it
+	failed bool            // it was refused
 
 	samples, bytes int64
 	sets           fieldSets

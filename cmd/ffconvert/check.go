@@ -243,11 +243,11 @@ func printFindings(w io.Writer, r *findings.Report, opts checkOptions) error {
 	}
 	switch {
 	case failed > 0 && failed == unread:
-		return &refusal{"check: files could not be read", exitIO}
+		return &refusal{"check: found " + counted(failed, "error") + ", all of reading", exitIO}
 	case failed > 0:
-		return &refusal{"check: a conversion would refuse this input", exitRefused}
+		return &refusal{"check: found " + counted(failed, "error"), exitRefused}
 	case opts.strict && warned > 0:
-		return &refusal{"check: the input is suspicious, which --strict refuses", exitRefused}
+		return &refusal{"check: found " + counted(warned, "warning") + ", which --strict refuses", exitRefused}
 	}
 	return nil
 }
