@@ -1,0 +1,164 @@
+package arch
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// A goFile is one file of the product: no test, and no tool of the project's own.
+type goFile struct {
+	name string // from the root, with slashes
+	ast  *ast.File
+	set  *token.FileSet
+}
+
+// notProduct are packages that users never run.
+var notProduct = []string{"internal/bench", "internal/faults", "internal/python", "internal/arch", "testdata/generate", "converters/convertertest"}
+
+func product(t *testing.T) []goFile {
+	t.Helper()
+	var files []goFile
+	root := filepath.Join("..", "..")
+	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && strings.HasPrefix(d.Name(), ".") && name != root {
+			return fs.SkipDir
+		}
+		rel, err := filepath.Rel(root, name)
+		if err != nil {
+			return err
+		}
+		rel = filepath.ToSlash(rel)
+		if d.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") || slices.ContainsFunc(notProduct, func(dir string) bool { return strings.HasPrefix(rel, dir+"/") }) {
+			return nil
+		}
+		set := token.NewFileSet()
+		file, err := parser.ParseFile(set, name, nil, parser.SkipObjectResolution)
+		files = append(files, goFile{rel, file, set})
+		return err
+	})
+	if err != nil || len(files) < 100 {
+		t.Fatalf("%d files of the product: %v", len(files), err)
+	}
+	return files
+}
+
+// uses returns where a file uses any of the functions or types of the package that it
+// imports by path.
+func (f goFile) uses(path string, names ...string) (found []string) {
+	var local string
+	for _, spec := range f.ast.Imports {
+		if spec.Path.Value != strconv.Quote(path) {
+			continue
+		}
+		local = path[strings.LastIndexByte(path, '/')+1:]
+		if spec.Name != nil {
+			local = spec.Name.Name
+		}
+	}
+	if local == "" {
+		return nil
+	}
+	ast.Inspect(f.ast, func(n ast.Node) bool {
+		s, ok := n.(*ast.SelectorExpr)
+		if !ok {
+			return true
+		}
+		if x, ok := s.X.(*ast.Ident); ok && x.Name == local && (len(names) == 0 || slices.Contains(names, s.Sel.Name)) {
+			found = append(found, f.set.Position(s.Pos()).String()+": "+path+"."+s.Sel.Name)
+		}
+		return true
+	})
+	return found
+}
+
+// Some packages have powers that few files may have. What is imported of others' code is
+// not looked at: their packages are few, and go.mod lists them.
+func TestSecurityPowers(t *testing.T) {
+	t.Parallel()
+	for _, power := range []struct {
+		what  string
+		path  string
+		names []string // none: all of the package
+		may   []string // files, or packages, that may
+	}{
+		{"starts programs", "os/exec", []string{"Command", "CommandContext", "Cmd"}, []string{"input/command.go", "input/group_unix.go", "input/group_other.go"}},
+		{"looks for programs", "os/exec", []string{"LookPath"}, []string{"cmd/ffconvert"}},
+		{"starts programs", "os", []string{"StartProcess"}, nil},
+		{"starts programs", "syscall", []string{"Exec", "ForkExec", "StartProcess", "RawSyscall", "Syscall", "RawSyscall6", "Syscall6"}, nil},
+		{"starts programs", "golang.org/x/sys/unix", []string{"Exec", "RawSyscall", "Syscall", "RawSyscall6", "Syscall6"}, []string{"aio/syscall_linux.go"}},
+		{"loads code", "plugin", nil, nil},
+		{"talks to the network", "net", nil, nil},
+		{"talks to the network", "net/http", nil, nil},
+		{"decodes types of the sender's choice", "encoding/gob", nil, nil},
+		{"reads the environment", "os", []string{"Getenv", "LookupEnv", "Environ", "ExpandEnv", "Expand"}, []string{"input/input.go", "cmd/ffconvert/plugin.go"}},
+		{"follows links when it writes", "os", []string{"Create", "WriteFile", "CreateTemp", "Rename", "Link", "Symlink", "Truncate", "Chmod", "Chown", "Chtimes", "CopyFS"}, nil},
+		{"opens by path with flags", "os", []string{"OpenFile"}, []string{"input/system_unix.go", "aio/direct_linux.go", "converters/folder/level.go"}},
+		{"makes directories by path", "os", []string{"Mkdir", "MkdirAll"}, []string{"shard/output.go", "input/cache.go", "cmd/ffconvert/man.go"}},
+		{"removes by path", "os", []string{"Remove", "RemoveAll"}, []string{"shard/output.go", "input/cache.go", "cmd/ffconvert"}},
+	} {
+		used := false
+		for _, f := range product(t) {
+			found := f.uses(power.path, power.names...)
+			if slices.Contains(power.may, f.name) || slices.Contains(power.may, path.Dir(f.name)) {
+				used = used || len(found) > 0
+				continue
+			}
+			for _, where := range found {
+				t.Errorf("%s: that %s; only %q may", where, power.what, power.may)
+			}
+		}
+		if len(power.may) > 0 && !used {
+			t.Errorf("nobody uses %s %q, although %q may: the rule is out of date", power.path, power.names, power.may)
+		}
+	}
+}
+
+// Nothing is handed to a shell, or to an interpreter. A name of one would stand in a
+// string.
+func TestSecurityNoShell(t *testing.T) {
+	t.Parallel()
+	forbidden := []string{"sh", "bash", "dash", "zsh", "/bin/sh", "/bin/bash", "cmd", "cmd.exe", "powershell", "python", "python3", "perl", "env", "/usr/bin/env", "-c", "/c"}
+	for _, f := range product(t) {
+		ast.Inspect(f.ast, func(n ast.Node) bool {
+			lit, ok := n.(*ast.BasicLit)
+			if !ok || lit.Kind != token.STRING {
+				return true
+			}
+			if text, err := strconv.Unquote(lit.Value); err == nil && slices.Contains(forbidden, text) {
+				t.Errorf("%s: the string %q", f.set.Position(lit.Pos()), text)
+			}
+			return true
+		})
+	}
+}
+
+// Pickle is known to one package, which imports nothing that could act on what it reads.
+func TestSecurityPickle(t *testing.T) {
+	t.Parallel()
+	harmless := []string{"cmp", "encoding/binary", "fmt", "math", "slices", "strings", "unicode/utf8"}
+	for _, f := range product(t) {
+		for _, spec := range f.ast.Imports {
+			imported, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.Contains(strings.ToLower(imported), "pickle") && imported != module+"/internal/pickle" {
+				t.Errorf("%s imports %s", f.name, imported)
+			}
+			if path.Dir(f.name) == "internal/pickle" && !slices.Contains(harmless, imported) {
+				t.Errorf("%s imports %s; a pickle needs %q alone", f.name, imported, harmless)
+			}
+		}
+	}
+}
