@@ -227,26 +227,3 @@ func TestDecodeAllocs(t *testing.T) {
 		t.Errorf("%.0f allocations", n)
 	}
 }
-
-// FuzzDict: no pickle makes DecodeDict panic, and what it accepts is written and read
-// again to the same tree.
-func FuzzDict(f *testing.F) {
-	for _, c := range hostile() {
-		if len(c.pickle) < 4096 {
-			f.Add(c.pickle)
-		}
-	}
-	f.Add("\x80\x02ccollections\nOrderedDict\nq\x00)Rq\x01(X\x01\x00\x00\x00aq\x02K\x00X\x01\x00\x00\x00bq\x03h\x00)Rq\x04u.")
-	f.Add("\x80\x04\x95\x0d\x00\x00\x00\x00\x00\x00\x00}\x94\x8c\x01a\x94}\x94h\x01K\x07ss.")
-	f.Add(string(AppendDict(nil, &Dict{Items: []Item{{Key: "a", Int: 1 << 40}, {Key: "b", Dict: &Dict{Items: []Item{{Key: "c", Int: -1}}}}}})))
-	f.Fuzz(func(t *testing.T, s string) {
-		d, err := DecodeDict(s)
-		if err != nil {
-			return
-		}
-		again, err := DecodeDict(string(AppendDict(nil, d)))
-		if err != nil || line(again) != line(d) {
-			t.Fatalf("%s became another tree: %v", line(d), err)
-		}
-	})
-}
