@@ -39,9 +39,10 @@ func finished(path string) bool {
 }
 
 // looked says that a directory is opened to make it or to remove what is in it, either
-// of which is then tried all the same, or an older manifest to see if it still is true.
+// of which is then tried all the same, or what an older run has left to see if it still
+// is true.
 func looked(path string) bool {
-	return strings.HasSuffix(path, "/.ffconvert/tmp") || strings.HasSuffix(path, "/.ffconvert") || strings.HasSuffix(path, "/manifest.json")
+	return strings.HasSuffix(path, "/.ffconvert/tmp") || strings.HasSuffix(path, "/.ffconvert") || strings.HasSuffix(path, "/manifest.json") || strings.HasSuffix(path, "/meta.json")
 }
 
 var eintr = []syscall.Errno{unix.EINTR}

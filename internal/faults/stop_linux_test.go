@@ -20,7 +20,7 @@ const longestStop = 2 * time.Second
 // command, with another number of workers, with sources that are no longer the same. It
 // is not parallel: it measures time.
 func TestFaultB5(t *testing.T) {
-	large, err := writeLarge(filepath.Join(base, "in-large"), cases(300, 24)<<20)
+	large, err := writeLarge(filepath.Join(base, "in-large"), cases(300, 12)<<20)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +137,7 @@ func (b stopping) resume(t *testing.T) {
 	jobs := []int{1, 2, 16}
 	n := len(jobs) * len(jobs)
 	var kept atomic.Int64
-	sum := atOnce(t, 1, spread(n, cases(n, 3)), func(i int, dir string) error {
+	sum := atOnce(t, 1, spread(n, 3), func(i int, dir string) error {
 		out := filepath.Join(dir, "out")
 		first, then := jobs[i/len(jobs)], jobs[i%len(jobs)]
 		sig := []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL}[i%2]
@@ -211,7 +211,7 @@ func changed(t *testing.T) {
 	t.Helper()
 	all := conversions(t)
 	n := len(all) * len(changes)
-	sum := each(t, spread(n, cases(n, n)), func(i int, dir string) error {
+	sum := each(t, spread(n, 8), func(i int, dir string) error {
 		c, change := all[i/len(changes)], changes[i%len(changes)]
 		from, files, err := c.copySources(filepath.Join(dir, "in"))
 		if err != nil {

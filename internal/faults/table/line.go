@@ -19,10 +19,10 @@ type line struct {
 }
 
 // shape is that of a line, wherever it stands in the output.
-var shape = regexp.MustCompile(`(?:^|\s)([A-F][0-9]+)(?: \[([a-z0-9-]+)\])? cases=([0-9]+) undetected=([0-9]+) lost=([0-9]+)((?: [a-z_]+=\S+)*)(?: # .*)?$`)
+var shape = regexp.MustCompile(`(?:^|\s)([A-Z][0-9]+)(?: \[([a-z0-9-]+)\])? cases=([0-9]+) undetected=([0-9]+) lost=([0-9]+)((?: [a-z_]+=\S+)*)(?: # .*)?$`)
 
 // begun is what looks as if it were meant to be a line.
-var begun = regexp.MustCompile(`_test\.go:[0-9]+: [A-F][0-9]+ (\[|[a-z_]+=)`)
+var begun = regexp.MustCompile(`_test\.go:[0-9]+: [A-Z][0-9]+ (\[|[a-z_]+=)`)
 
 // parseLine returns the line in a test's output. An error says that one was meant, but
 // nobody would understand it.

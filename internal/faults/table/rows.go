@@ -41,4 +41,7 @@ var rows = []row{
 	{id: "E5", fault: "hostile CBOR, MessagePack and CSV", target: "refused; bounded memory", cases: 900, parts: []string{"cbor", "csv"}},
 	{id: "F1", fault: "fuzzing, ten targets", target: "0 crashers", cases: 100000},
 	{id: "F2", fault: "random datasets; other readers; 1 and 16 workers", target: "same samples, same bytes", cases: 1020, parts: []string{"", "workers", "packed", "folder", "cbor2", "msgpack"}},
+	{id: "G1", fault: "a finished dataset harmed in one or two ways", target: "repaired to the byte", cases: 480, parts: formats},
+	{id: "G2", fault: "SIGKILL at the k-th call of a repair, every k", target: "repaired, or converted again, to the byte", cases: 100},
+	{id: "G3", fault: "errno at the k-th call of a repair, every k", target: "reported, or absorbed", cases: 500},
 }

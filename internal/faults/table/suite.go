@@ -98,7 +98,7 @@ func (s *suite) event(e event) {
 }
 
 // named finds the row in the name of a test.
-var named = regexp.MustCompile(`^TestFault([A-F][0-9])`)
+var named = regexp.MustCompile(`^TestFault([A-Z][0-9])`)
 
 // of returns the rows that a test belongs to: those it has printed, and the one in its name.
 func (s *suite) of(test, name string) []string {
@@ -151,7 +151,7 @@ func (s *suite) reason(name string) string {
 	return "skipped"
 }
 
-// tests runs every test of the module at its full size.
+// runTests runs every test of the module at its full size.
 func (s *suite) runTests(packages []string) error {
 	args := append([]string{"test", "-json", "-count=1", "-timeout", "40m"}, packages...)
 	cmd := exec.Command("go", args...)
