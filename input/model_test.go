@@ -22,30 +22,60 @@ var (
 	modelLetters  = regexp.MustCompile(`^([A-Za-z])\.\.([A-Za-z])(?:\.\.-?([0-9]+))?$`)
 )
 
-// model is what a pattern stands for; false where it stands for nothing.
+// model is what a pattern stands for; false where it stands for nothing. It takes for ever
+// where that is too much.
 func model(pattern string) (names []string, ok bool) {
+	pieces, ok := modelPieces(pattern)
+	for _, piece := range pieces {
+		some, balanced := modelProduct(piece)
+		names, ok = append(names, some...), ok && balanced
+	}
+	return names, ok
+}
+
+// modelBalanced reports whether every brace has its other one.
+func modelBalanced(pattern string) bool {
+	pieces, _ := modelPieces(pattern)
+	for _, piece := range pieces {
+		depth := 0
+		for _, l := range piece {
+			switch l {
+			case letter{c: '{'}:
+				depth++
+			case letter{c: '}'}:
+				depth--
+			}
+			if depth < 0 {
+				return false
+			}
+		}
+		if depth > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// modelPieces puts variables in and cuts at "::"; false where a variable is not set.
+func modelPieces(pattern string) (pieces [][]letter, ok bool) {
 	ok = true
-	text := modelVariable.ReplaceAllStringFunc(pattern, func(s string) string {
+	all := modelText(modelVariable.ReplaceAllStringFunc(pattern, func(s string) string {
 		if s[0] == '\\' {
 			return s
 		}
 		value, known := testEnv("WDS_" + s[2:len(s)-1])
 		ok = ok && known
 		return value
-	})
-	all := modelText(text)
-	for start, i := 0, 0; i <= len(all) && ok; i++ {
-		end := i == len(all)
-		if !end && !(i+1 < len(all) && all[i] == letter{c: ':'} && all[i+1] == letter{c: ':'}) {
-			continue
+	}))
+	start := 0
+	for i := 0; i+1 < len(all); i++ {
+		if all[i] == (letter{c: ':'}) && all[i+1] == (letter{c: ':'}) {
+			pieces = append(pieces, all[start:i])
+			i++
+			start = i + 1
 		}
-		var some []string
-		some, ok = modelProduct(all[start:i])
-		names = append(names, some...)
-		i++
-		start = i + 1
 	}
-	return names, ok
+	return append(pieces, all[start:]), ok
 }
 
 func modelText(s string) (all []letter) {

@@ -25,7 +25,7 @@ func FuzzDict(f *testing.F) {
 			t.Fatalf("%d bytes allocated for %d", n, len(s))
 		}
 		if err != nil {
-			if len(err.Error()) > 300 || strings.ContainsAny(err.Error(), "\n\x1b") {
+			if len(err.Error()) > 1000 || strings.ContainsAny(err.Error(), "\n\x1b") {
 				t.Fatalf("refused with %q", err)
 			}
 			return
