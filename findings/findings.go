@@ -48,7 +48,7 @@ type Rule struct {
 
 // A Place says where something was found.
 type Place struct {
-	File   string // as the user named it; "": the data as a whole
+	File   string // as the user named it; "": all files
 	Offset int64  // byte of the file, -1: no one place
 	Entry  string // member, sample, row or item; "": none
 }
@@ -87,9 +87,10 @@ type Report struct {
 	Found   []Finding
 	More    int64 // findings beyond those kept
 
-	kept    map[Level]int64 // of Found
-	tallied int             // findings of Found that are in kept
-	beyond  map[Level]int64 // of More
+	kept     map[Level]int64  // of Found
+	tallied  int              // findings of Found that are in kept
+	beyond   map[Level]int64  // of More
+	unlisted map[string]int64 // errors of More, by file: it must not look sound
 }
 
 // MaxKept is how many findings of one level [Report.Add] keeps, so that a dataset of
@@ -98,10 +99,11 @@ type Report struct {
 // results beyond which GitHub refuses a document.
 const MaxKept = 8000
 
-// Add appends a finding. Of those beyond [MaxKept] it keeps the number alone.
+// Add appends a finding. Of those beyond [MaxKept] it keeps the number alone, and of errors
+// the file, too.
 func (r *Report) Add(f Finding) {
 	if r.kept == nil {
-		r.kept, r.beyond = make(map[Level]int64), make(map[Level]int64)
+		r.kept, r.beyond, r.unlisted = make(map[Level]int64), make(map[Level]int64), make(map[string]int64)
 	}
 	for ; r.tallied < len(r.Found); r.tallied++ {
 		r.kept[r.level(r.Found[r.tallied].Rule)]++
@@ -111,8 +113,11 @@ func (r *Report) Add(f Finding) {
 		r.Found = append(r.Found, f)
 		return
 	}
-	r.beyond[level]++
 	r.More++
+	r.beyond[level]++
+	if level == Error {
+		r.unlisted[f.Place.File]++
+	}
 }
 
 // level returns the level of a rule.

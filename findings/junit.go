@@ -3,6 +3,8 @@ package findings
 import (
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -39,8 +41,13 @@ func writeJUnit(w io.Writer, r *Report) error {
 		}
 		found[f.Place.File] = append(found[f.Place.File], f)
 	}
-	for _, name := range files {
-		suite.AddTestcase(r.testcase(name, found[name]))
+	for _, file := range slices.Sorted(maps.Keys(r.unlisted)) {
+		if _, ok := found[file]; !ok {
+			files = append(files, file)
+		}
+	}
+	for _, file := range files {
+		suite.AddTestcase(r.testcase(file, found[file]))
 	}
 
 	var doc junit.Testsuites
@@ -56,9 +63,9 @@ const xmlHeader = `<?xml version="1.0" encoding="UTF-8"?>` + "\n"
 
 // testcase is what was found in one file.
 func (r *Report) testcase(file string, found []*Finding) junit.Testcase {
-	tc := junit.Testcase{Name: printable(file), Classname: printable(r.Tool)}
-	if file == "" {
-		tc.Name = "all files"
+	tc := junit.Testcase{Name: allFiles, Classname: printable(r.Tool)}
+	if file != "" {
+		tc.Name = name(file)
 	}
 	var errors, others []string
 	for _, f := range found {
@@ -72,11 +79,15 @@ func (r *Report) testcase(file string, found []*Finding) junit.Testcase {
 		}
 		errors = append(errors, line)
 	}
+	unlisted := r.unlisted[file]
+	switch more := int64(len(errors)) - 1 + unlisted; {
+	case tc.Failure == nil && unlisted > 0:
+		tc.Failure = &junit.Result{Message: counted(unlisted, "error") + ", not listed"}
+	case tc.Failure != nil && more > 0:
+		tc.Failure.Message += fmt.Sprintf(", and %d more", more)
+	}
 	if tc.Failure != nil {
 		tc.Failure.Data = lines(errors)
-		if n := len(errors) - 1; n > 0 {
-			tc.Failure.Message += fmt.Sprintf(", and %d more", n)
-		}
 	}
 	if len(others) > 0 {
 		tc.SystemOut = &junit.Output{Data: lines(others)}

@@ -1,6 +1,7 @@
 package findings
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -90,24 +91,19 @@ func sarifResult(r *Report, f *Finding) *sarif.Result {
 	if f.Count > 1 {
 		result.WithOccurrenceCount(int(f.Count))
 	}
-	location := sarif.NewLocation()
-	if f.Place.File != "" {
-		// GitHub shows no result without a line, so there is one; the byte is for all others.
-		region := sarif.NewRegion().WithStartLine(1)
-		if off := int(f.Place.Offset); off >= 0 && int64(off) == f.Place.Offset {
-			region.WithByteOffset(off)
-		}
-		location.WithPhysicalLocation(sarif.NewPhysicalLocation().
-			WithArtifactLocation(sarif.NewSimpleArtifactLocation(uri(f.Place.File))).
-			WithRegion(region))
+	// GitHub refuses a document with a result that has no file, and shows none without a
+	// line. So there are both; the byte is for all others.
+	file, region := cmp.Or(f.Place.File, allFiles), sarif.NewRegion().WithStartLine(1)
+	if off := int(f.Place.Offset); off >= 0 && int64(off) == f.Place.Offset {
+		region.WithByteOffset(off)
 	}
+	location := sarif.NewLocation().WithPhysicalLocation(sarif.NewPhysicalLocation().
+		WithArtifactLocation(sarif.NewSimpleArtifactLocation(uri(file))).
+		WithRegion(region))
 	if f.Place.Entry != "" {
 		location.AddLogicalLocation(sarif.NewLogicalLocation().WithName(clip(valid(f.Place.Entry))))
 	}
-	if f.Place.File != "" || f.Place.Entry != "" {
-		result.AddLocation(location)
-	}
-	return result
+	return result.AddLocation(location)
 }
 
 // identity is that of a finding from one run to the next: what was found in which entry

@@ -42,7 +42,7 @@ func (f *Finding) message() string {
 	return b.String()
 }
 
-// totals is the last line: 12 files, 120 samples: 1 error, 2 warnings, no notes.
+// totals is the last line: 12 files, 120 samples: 1 error, 2 warnings, 0 notes.
 func (r *Report) totals() string {
 	samples := int64(0)
 	for _, f := range r.Files {
@@ -56,6 +56,9 @@ func (r *Report) totals() string {
 	return line
 }
 
+// allFiles stands for the file of what was found in no one file.
+const allFiles = "all files"
+
 func counted(n int64, what string) string {
 	if n != 1 {
 		what += "s"
@@ -64,9 +67,9 @@ func counted(n int64, what string) string {
 }
 
 // name is a file's name as it can be printed: in quotes where it would not be told from
-// the words around it otherwise.
+// the words around it otherwise. Two files never have the same.
 func name(s string) string {
-	if s == "" || printable(s) != s || strings.TrimSpace(s) != s || strings.Contains(s, ": ") {
+	if s == "" || s[0] == '"' || printable(s) != s || strings.TrimSpace(s) != s || strings.Contains(s, ": ") {
 		return strconv.Quote(s)
 	}
 	return s
@@ -87,9 +90,8 @@ func escaped(s string, keep func(rune) bool) string {
 	var b []byte // nil until something is replaced
 	for i := 0; i < len(s); {
 		r, n := utf8.DecodeRuneInString(s[i:])
-		bad := r == utf8.RuneError && n == 1
 		switch {
-		case bad || !keep(r):
+		case r == utf8.RuneError && n == 1, !keep(r):
 			if b == nil {
 				b = append(make([]byte, 0, len(s)+8), s[:i]...)
 			}

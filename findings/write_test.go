@@ -12,6 +12,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -207,6 +208,49 @@ func TestJUnit(t *testing.T) {
 	}
 	if doc.Tests != 4 || doc.Failures != 1 || doc.Errors != 0 {
 		t.Errorf("%d tests, %d failures, %d errors", doc.Tests, doc.Failures, doc.Errors)
+	}
+}
+
+// A file whose errors are not listed, because others had so many, does not pass.
+func TestJUnitOfMany(t *testing.T) {
+	t.Parallel()
+	r := &Report{Rules: rulesOfTest, Files: []File{{Name: "a"}, {Name: "b"}, {Name: "c"}}}
+	for range MaxKept {
+		r.Add(Finding{Rule: "truncated", Place: Place{File: "a"}})
+	}
+	for _, f := range []string{"a", "b", "b", "d"} {
+		r.Add(Finding{Rule: "truncated", Place: Place{File: f}})
+	}
+	r.Add(Finding{Rule: "skipped", Place: Place{File: "c"}})
+	var doc junit.Testsuites
+	if err := xml.Unmarshal(write(t, JUnit, r), &doc); err != nil {
+		t.Fatal(err)
+	}
+	got := []string{}
+	for _, tc := range doc.Suites[0].Testcases {
+		message := "passes"
+		if tc.Failure != nil {
+			message = tc.Failure.Message
+		}
+		got = append(got, tc.Name+": "+message)
+	}
+	want := []string{"a: offset 0:  [truncated], and 8000 more", "b: 2 errors, not listed", "c: passes", "d: 1 error, not listed"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q\nwant %q", got, want)
+	}
+}
+
+// Readers of JUnit take two tests of one name for one: names stay different.
+func TestNamesStayDifferent(t *testing.T) {
+	t.Parallel()
+	seen := map[string]string{}
+	for _, s := range nasty {
+		for _, n := range []string{s, printable(s), name(s), strconv.Quote(s), name(name(s))} {
+			if other, ok := seen[name(n)]; ok && other != n {
+				t.Errorf("%q and %q are both %s", n, other, name(n))
+			}
+			seen[name(n)] = n
+		}
 	}
 }
 
