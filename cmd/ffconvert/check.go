@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -37,8 +38,13 @@ are read and decoded, too; else a check costs what indexing costs.
   ffconvert check folder --deep imagenet/train
   ffconvert check csv --format junit data/ > check.xml`,
 	}
+	var names []string
 	for _, f := range formats {
 		cmd.AddCommand(newCheckFormatCommand(f))
+		names = append(names, f.name)
+	}
+	cmd.RunE = func(*cobra.Command, []string) error {
+		return fmt.Errorf("check: want one of %s", strings.Join(names, ", "))
 	}
 	return cmd
 }
@@ -169,7 +175,7 @@ func runCheck(ctx context.Context, opts checkOptions, c conversion, own *pflag.F
 	if err != nil {
 		return err
 	}
-	report.Tool, report.Version = "ffconvert", version
+	report.Tool, report.Version = "ffconvert check", version
 	report.Facts = append(report.Facts, findings.Fact{Name: "source", Value: c.format.name}, findings.Fact{Name: "deep", Value: fmt.Sprint(opts.deep)})
 	return printFindings(c.stdout, report, opts)
 }
