@@ -92,6 +92,36 @@ func plant(i int, dir string) (path string, err error) {
 	return path, os.WriteFile(path, damages[i%len(damages)].do(slices.Clone(want[name])), 0o644)
 }
 
+// TestFaultA6 swaps two shard files of a dataset. Each is sound: the manifest alone tells.
+func TestFaultA6(t *testing.T) {
+	t.Parallel()
+	if _, err := reference(); err != nil {
+		t.Fatal(err)
+	}
+	pairs := [][2]string{{"PART_00000.ffr", "PART_00001.ffr"}, {"PART_00000.ffr", "PART_00002.ffr"}, {"PART_00001.ffr", "PART_00002.ffr"}}
+	sum := each(t, spread(len(pairs), len(pairs)), func(i int, dir string) error {
+		out := filepath.Join(dir, "out")
+		if err := os.CopyFS(out, os.DirFS(filepath.Join(base, "reference"))); err != nil {
+			return err
+		}
+		a, b, aside := filepath.Join(out, pairs[i][0]), filepath.Join(out, pairs[i][1]), filepath.Join(dir, "aside")
+		for _, step := range [][2]string{{a, aside}, {b, a}, {aside, b}} {
+			if err := os.Rename(step[0], step[1]); err != nil {
+				return err
+			}
+		}
+		r, err := verifyReport(nil, out)
+		if err != nil {
+			return err
+		}
+		if told := r.shards(); !told[pairs[i][0]] || !told[pairs[i][1]] {
+			return fmt.Errorf("%w as sound: %v swapped", errBad, pairs[i])
+		}
+		return nil
+	})
+	t.Logf("A6 [files] %v", sum)
+}
+
 // TestFaultC4 verifies where Linux AIO is refused: by a limit of the host that others
 // have used up, by an old kernel, by a container. The report must say so, and must be
 // the same otherwise.

@@ -19,7 +19,7 @@ var rows = []row{
 	{id: "A3", fault: "flip every pair of bits of a 100-byte shard", target: "found", cases: 319600},
 	{id: "A4", fault: "append 1 to 4,096 zeros, or noise", target: "found at open", cases: 8192},
 	{id: "A5", fault: "zero each sector and page of a 1 MiB shard", target: "found", cases: 2304},
-	{id: "A6", fault: "swap pages, equal samples, CRCs, shard files", target: "found", cases: 516},
+	{id: "A6", fault: "swap pages, equal samples, CRCs, shard files", target: "found; files by the manifest", cases: 516, parts: []string{"", "files"}},
 	{id: "A7", fault: "hostile headers: N, offsets, sizes, checksums", target: "found; bounded memory; also within `ulimit -v`", cases: 10000, parts: []string{"", "ulimit"}},
 	{id: "B1", fault: "SIGKILL at a random moment, then again", target: "identical after the rerun", cases: 350, parts: formats},
 	{id: "B2", fault: "SIGKILL in place of the k-th call, every k", target: "identical after the rerun", cases: 1000, parts: append([]string{"overwrite", "gzip"}, formats...)},
