@@ -19,7 +19,7 @@ const (
 
 // verifyRules are all kinds of problems, each an error.
 func verifyRules() []findings.Rule {
-	const again = "Write the dataset again from its source, or fetch it again from where it is sound."
+	const again = "Write it anew from its source with ffconvert repair, or fetch it again from where it is sound."
 	rule := func(id, short, help string) findings.Rule {
 		return findings.Rule{ID: id, Level: findings.Error, Short: short, Help: help}
 	}
