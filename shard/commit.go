@@ -3,8 +3,10 @@ package shard
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"hash/crc32"
 	"io"
+	"io/fs"
 	"math"
 
 	"github.com/ffconvert/ffconvert/internal/atomicfile"
@@ -48,34 +50,28 @@ func (o *Output) commit(plan *Plan, digest string, j *journal, tool string) (*Ma
 		return nil, err
 	}
 	m.Meta = FileSum{Bytes: int64(len(meta)), CRC: crc32.ChecksumIEEE(meta)}
-	old, err := ReadManifest(o.dir)
-	if err == nil && old.same(m) {
-		m = old // its time stays
-	} else {
-		old = nil
-	}
 	if there, err := o.root.ReadFile(metaName); err != nil || !bytes.Equal(there, meta) {
 		if err := o.writeFile(metaName, meta); err != nil {
 			return nil, err
 		}
 	}
-	if old != nil {
-		return old, nil
+	there, err := o.root.ReadFile(ManifestName)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	if old, err := decodeManifest(bytes.NewReader(there)); err == nil {
+		created := m.Created
+		m.Created = old.Created
+		if same, err := encodeJSON(m); err == nil && bytes.Equal(same, there) {
+			return m, nil // nothing has changed: its time stays
+		}
+		m.Created = created
 	}
 	data, err := encodeJSON(m)
 	if err != nil {
 		return nil, err
 	}
 	return m, o.writeFile(ManifestName, data)
-}
-
-// same reports whether two manifests differ in nothing but their times.
-func (m *Manifest) same(n *Manifest) bool {
-	a, b := *m, *n
-	a.Created = b.Created
-	x, err1 := encodeJSON(a)
-	y, err2 := encodeJSON(b)
-	return err1 == nil && err2 == nil && bytes.Equal(x, y)
 }
 
 func encodeJSON(v any) ([]byte, error) {

@@ -3,6 +3,7 @@ package shard
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -91,7 +92,7 @@ func ReadPlan(r io.Reader) (*Plan, error) {
 	sum := sha256.New()
 	line := func(v any) error {
 		if !in.Scan() {
-			return errors.Join(in.Err(), io.ErrUnexpectedEOF)
+			return cmp.Or(in.Err(), io.ErrUnexpectedEOF)
 		}
 		if _, isFoot := v.(*planFoot); !isFoot {
 			sum.Write(in.Bytes())
@@ -108,7 +109,10 @@ func ReadPlan(r io.Reader) (*Plan, error) {
 			err = errors.New("its digest is wrong")
 		}
 	}
-	if err != nil {
+	switch unread := in.Err(); {
+	case unread != nil && !errors.Is(unread, bufio.ErrTooLong):
+		return nil, fmt.Errorf("read plan: %w", unread)
+	case err != nil:
 		return nil, fmt.Errorf("%w: %w", ErrPlan, err)
 	}
 	return p, nil
