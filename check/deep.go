@@ -20,7 +20,7 @@ type decoder struct {
 }
 
 func newDecoder(c *checker) (*decoder, error) {
-	spec, err := encode.Parse(encode.Options{Decode: true})
+	spec, err := encode.Parse(encode.Options{Decode: true, Limits: c.opts.Encode.Limits})
 	if err != nil {
 		return nil, err
 	}

@@ -118,11 +118,11 @@ func (o *checkOptions) add(flags *pflag.FlagSet, f format) (own *pflag.FlagSet, 
 		}
 	}
 	pick("encode", "fields", "rename", "decode", "missing")
-	flags.Int64Var(&o.maxPixels, "max-pixels", check.DefaultMaxPixels, "largest image that --deep decodes, pixels of all its frames")
+	countFlag(flags, &o.maxPixels, "max-pixels", int64(check.DefaultMaxPixels), "largest image that --deep decodes, pixels of all its frames")
 	flags.IntVarP(&o.workers, "jobs", "j", runtime.GOMAXPROCS(0), "parts looked at, at once; by default the CPUs that this process may use")
-	pick("progress")
+	pick("progress", "max-decode-size", "max-decode-depth", "max-names")
 	if !f.directories {
-		pick("cache-size", "max-ratio")
+		pick("cache-size", "max-ratio", "max-window")
 		flags.StringVar(&o.convert.cacheDir, "cache-dir", "", "where decompressed inputs are kept (default a temporary directory, removed at the end)")
 	}
 	return own, data
@@ -139,9 +139,6 @@ var waivers = []struct{ flag, value, rule string }{
 func runCheck(ctx context.Context, opts checkOptions, c conversion, own *pflag.FlagSet) error {
 	if opts.workers < 1 {
 		return errors.New("--jobs must be 1 or more")
-	}
-	if opts.maxPixels < 1 {
-		return errors.New("--max-pixels must be 1 or more")
 	}
 	c.opts.encode.Missing = c.opts.missing.value
 	if _, err := encode.Parse(c.opts.encode); err != nil {

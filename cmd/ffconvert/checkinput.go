@@ -37,7 +37,7 @@ func (c *checkedInputs) find(ctx context.Context, args []string) error {
 	for _, arg := range args {
 		names := []string{arg}
 		if _, err := input.Find(ctx, names, c.in); err != nil && strings.ContainsAny(arg, "{<:") {
-			if names, err = expanded(arg); err != nil {
+			if names, err = c.expand(arg); err != nil {
 				return err
 			}
 		}
@@ -57,9 +57,9 @@ func (c *checkedInputs) find(ctx context.Context, args []string) error {
 	return nil
 }
 
-func expanded(arg string) ([]string, error) {
+func (c *checkedInputs) expand(arg string) ([]string, error) {
 	var names []string
-	for name, err := range input.Expand(arg, input.ExpandOptions{}) {
+	for name, err := range input.Expand(arg, input.ExpandOptions{Max: c.in.MaxNames, LookupEnv: c.in.LookupEnv}) {
 		if err != nil {
 			return nil, err
 		}
