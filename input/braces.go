@@ -22,7 +22,7 @@ type item struct {
 
 type intRange struct {
 	start int64
-	step  int64 // signed
+	step  int64 // signed; modulo 2⁶⁴, as are sums with it
 	n     int64 // values, at least 1
 	width int   // zero padded to it, sign included
 }
@@ -156,14 +156,10 @@ func splitList(s string) []string {
 
 // parseRange makes an item of a match of rangeText.
 func parseRange(m []string) (item, error) {
-	step := int64(1)
+	step, beyond := uint64(1), false // what needs more than 64 bits leaves the first value alone
 	if m[5] != "" {
-		// A step too large to hold leaves the first value alone, as any large one does.
-		if n, err := strconv.ParseInt(m[5], 10, 64); err != nil {
-			step = math.MaxInt64
-		} else if n > 0 {
-			step = n
-		}
+		n, err := strconv.ParseUint(m[5], 10, 64)
+		step, beyond = max(n, 1), err != nil
 	}
 	if m[3] != "" {
 		return item{letters: letterRange(m[3], m[4], step)}, nil
@@ -177,12 +173,14 @@ func parseRange(m []string) (item, error) {
 	if end < start {
 		distance = -distance
 	}
-	r := &intRange{start: start, step: step, n: math.MaxInt64}
-	if n := distance / uint64(step); n < math.MaxInt64 {
+	r := &intRange{start: start, step: int64(step), n: math.MaxInt64}
+	if n := distance / step; beyond {
+		r.n = 1
+	} else if n < math.MaxInt64 {
 		r.n = int64(n) + 1
 	}
 	if end < start {
-		r.step = -step
+		r.step = -r.step
 	}
 	if padded(m[1]) || padded(m[2]) {
 		r.width = max(len(m[1]), len(m[2]))
@@ -196,9 +194,9 @@ func padded(bound string) bool {
 
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
-func letterRange(from, to string, step int64) string {
+func letterRange(from, to string, step uint64) string {
 	i, end := strings.Index(alphabet, from), strings.Index(alphabet, to)
-	step = min(step, int64(len(alphabet)))
+	step = min(step, uint64(len(alphabet)))
 	var b strings.Builder
 	if i < end {
 		for ; i <= end; i += int(step) {
