@@ -27,11 +27,9 @@ func FuzzExpand(f *testing.F) {
 			return // a thousand names of a megabyte each are no use here
 		}
 		opts := ExpandOptions{Max: 1000, LookupEnv: testEnv}
-		before := totalAlloc()
-		names, err := collect(Expand(pattern, opts))
-		if n, most := totalAlloc()-before, uint64(1<<20+2000*len(pattern)); n > most {
-			t.Fatalf("%q: %d bytes allocated", pattern, n)
-		}
+		var names []string
+		var err error
+		bounded(t, 1<<20+2000*len(pattern), func() { names, err = collect(Expand(pattern, opts)) })
 		if err != nil {
 			if !errors.Is(err, ErrPattern) || strings.ContainsAny(err.Error(), "\n\x1b") {
 				t.Fatalf("%q: %v", pattern, err)
@@ -80,25 +78,23 @@ func FuzzDecoders(f *testing.F) {
 		if err != nil || compression == "" {
 			return
 		}
-		before := totalAlloc()
-		r, err := decoder(compression, bufio.NewReader(bytes.NewReader(data)), DefaultMaxWindow)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer r.Close()
-		out, err := io.ReadAll(io.LimitReader(r, most))
-		n := totalAlloc() - before
-		if n > 3*DefaultMaxWindow+uint64(1000*len(data)) {
-			t.Fatalf("%s: %d bytes allocated for %d", compression, n, len(data))
-		}
+		var out []byte
+		bounded(t, 3*DefaultMaxWindow+1000*len(data), func() {
+			r, derr := decoder(compression, bufio.NewReader(bytes.NewReader(data)), DefaultMaxWindow)
+			if derr != nil {
+				t.Fatal(derr)
+			}
+			defer r.Close()
+			out, err = io.ReadAll(io.LimitReader(r, most))
+		})
 		if err != nil {
 			if _, kind := decodeError(compression, DefaultMaxWindow, err); !errors.Is(kind, ErrTruncated) && !errors.Is(kind, ErrMalformed) || strings.Contains(kind.Error(), "\n") {
 				t.Fatalf("%s: %v is %v", compression, err, kind)
 			}
 			return
 		}
-		if n > 16<<20 {
-			return // the other decoder would do the same again
+		if compression == "xz" && bytes.Count(data, []byte("\x21\x01")) > 2 {
+			return // the other decoder takes the window that a header asks for, for every block
 		}
 		theirs, err := otherDecoder(compression, data, most)
 		if err != nil || !bytes.Equal(out, theirs) {
