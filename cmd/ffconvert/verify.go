@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
 	"github.com/ffconvert/ffconvert/aio"
@@ -260,41 +259,4 @@ func (w *verifyWork) bytes() int64 {
 		add(f.Path)
 	}
 	return total
-}
-
-func printReport(w io.Writer, r *verify.Report) error {
-	for _, p := range r.Problems {
-		if _, err := fmt.Fprintln(w, plainText(p.String())); err != nil {
-			return err
-		}
-	}
-	verdict := "sound"
-	if n := int64(len(r.Problems)) + r.More; n > 0 {
-		verdict = counted(n, "problem")
-	}
-	manifest := "compared with the manifest"
-	if !r.CrossChecked {
-		manifest = "no manifest to compare with"
-	}
-	from := "from the device"
-	if r.PageCache {
-		from = "from the page cache, O_DIRECT was refused"
-	}
-	if r.Fallback != "" {
-		from += "; no AIO: " + r.Fallback
-	}
-	_, err := fmt.Fprintf(w, "%s: %s, %s, %s; %s; %.2f s, %.0f MB/s by %s, queue depth %d, %s\n", verdict,
-		counted(int64(r.Shards), "shard"), counted(r.Samples, "sample"), humanize.Bytes(uint64(r.Bytes)), manifest,
-		r.Seconds, r.MBPerSecond(), r.Backend, r.QueueDepth, from)
-	return err
-}
-
-func printReportJSON(w io.Writer, r *verify.Report) error {
-	enc := newJSONEncoder(w)
-	enc.SetIndent("", "  ")
-	return enc.Encode(struct {
-		Sound bool `json:"sound"`
-		*verify.Report
-		MBPerSecond float64 `json:"mb_per_second"`
-	}{r.Err() == nil, r, r.MBPerSecond()})
 }

@@ -3,7 +3,10 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"strconv"
+
+	"github.com/dustin/go-humanize"
 
 	"github.com/ffconvert/ffconvert/findings"
 	"github.com/ffconvert/ffconvert/shard"
@@ -91,4 +94,41 @@ func factsOf(r *verify.Report) []findings.Fact {
 		facts = append(facts, findings.Fact{Name: "fallback", Value: r.Fallback})
 	}
 	return facts
+}
+
+func printReport(w io.Writer, r *verify.Report) error {
+	for _, p := range r.Problems {
+		if _, err := fmt.Fprintln(w, plainText(p.String())); err != nil {
+			return err
+		}
+	}
+	verdict := "sound"
+	if n := int64(len(r.Problems)) + r.More; n > 0 {
+		verdict = counted(n, "problem")
+	}
+	manifest := "compared with the manifest"
+	if !r.CrossChecked {
+		manifest = "no manifest to compare with"
+	}
+	from := "from the device"
+	if r.PageCache {
+		from = "from the page cache, O_DIRECT was refused"
+	}
+	if r.Fallback != "" {
+		from += "; no AIO: " + r.Fallback
+	}
+	_, err := fmt.Fprintf(w, "%s: %s, %s, %s; %s; %.2f s, %.0f MB/s by %s, queue depth %d, %s\n", verdict,
+		counted(int64(r.Shards), "shard"), counted(r.Samples, "sample"), humanize.Bytes(uint64(r.Bytes)), manifest,
+		r.Seconds, r.MBPerSecond(), r.Backend, r.QueueDepth, from)
+	return err
+}
+
+func printReportJSON(w io.Writer, r *verify.Report) error {
+	enc := newJSONEncoder(w)
+	enc.SetIndent("", "  ")
+	return enc.Encode(struct {
+		Sound bool `json:"sound"`
+		*verify.Report
+		MBPerSecond float64 `json:"mb_per_second"`
+	}{r.Err() == nil, r, r.MBPerSecond()})
 }
