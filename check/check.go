@@ -144,9 +144,11 @@ type checker struct {
 	report  *findings.Report
 	hash    hasher
 
-	groups groups // of all parts
-	sets   fieldSets
-	keys   []partKeys // by part
+	records int64  // of samples that are not left out
+	refused bool   // a part was
+	groups  groups // of all parts
+	sets    fieldSets
+	keys    []partKeys // by part
 }
 
 // merge adds what was found in one part. It is called in the order of parts.
@@ -155,6 +157,8 @@ func (c *checker) merge(p *part) {
 	for _, f := range p.found {
 		c.report.Add(c.hinted(f))
 	}
+	c.records += p.samples - p.leftOut
+	c.refused = c.refused || p.failed
 	c.groups.merge(&p.groups)
 	c.sets.merge(&p.sets)
 	c.keys[p.num] = p.keys
@@ -163,6 +167,13 @@ func (c *checker) merge(p *part) {
 // finish adds what only the whole dataset shows, and puts the findings in order.
 func (c *checker) finish(ctx context.Context) error {
 	all := &tally{}
+	if c.src != nil && c.records == 0 && !c.refused {
+		place := findings.Place{Offset: -1}
+		if len(c.parts) > 0 {
+			place.File = c.parts[0].Name
+		}
+		all.add(findings.Finding{Rule: EmptyDataset, Place: place, Text: "there are no samples to convert"})
+	}
 	if c.opts.Encode.Fields == "" { // else a field that lacks is refused, and others are left out on purpose
 		c.sets.compare(all)
 	}

@@ -85,6 +85,14 @@ func TestTars(t *testing.T) {
 			`warning: a.tar: it has no samples [empty-part]`,
 			`warning: b.tar: it has no samples [empty-part]`,
 			`warning: b.tar: offset 0: "README": passed over: name without key [skipped-file]`}},
+		{"no samples at all", []file{tarOf("a.tar"), tarOf("b.tar", "README=x")}, Options{}, []string{
+			`error: a.tar: there are no samples to convert [empty-dataset]`,
+			`warning: a.tar: it has no samples [empty-part]`,
+			`warning: b.tar: it has no samples [empty-part]`,
+			`warning: b.tar: offset 0: "README": passed over: name without key [skipped-file]`}},
+		{"all samples left out", []file{good}, text(encode.Options{Fields: "png", Missing: encode.MissingSkip}), []string{
+			`error: good.tar: there are no samples to convert [empty-dataset]`,
+			`note: good.tar: offset 0: "000": left out: a field that was asked for is missing; 2 times [left-out]`}},
 		{"passed over", []file{tarOf("a.tar", "d/=", "k.jpg=x", ".DS_Store=x", "l.jpg->k.jpg", "__meta__=x", "e/=")}, Options{}, []string{
 			`warning: a.tar: offset 2560: "l.jpg": passed over: symbolic link [skipped-link]`,
 			`note: a.tar: offset 0: "d/": passed over: directory; 2 times [skipped]`,

@@ -39,10 +39,7 @@ func (p *part) read(ctx context.Context) {
 		p.refuse(err)
 		return
 	}
-	enc := p.enc
-	if enc == nil {
-		enc = p.c.spec.NewEncoder()
-	}
+	enc := p.c.spec.NewEncoder()
 	for s, err := range p.c.src.Read(ctx, p.run) {
 		if err != nil {
 			p.refuse(err)
@@ -55,7 +52,8 @@ func (p *part) read(ctx context.Context) {
 			p.meter.add(0, f.Value.Len())
 		}
 		if p.enc == nil && sound {
-			p.encode(enc, s, s.Off)
+			_, err := enc.Encode(s)
+			p.judge(err, s, s.Off)
 		}
 	}
 }

@@ -14,15 +14,17 @@ import (
 // A part is what is known of one part. It belongs to the worker that looks at it.
 type part struct {
 	tally
-	c      *checker
-	num    int
-	name   string
-	placed bool            // its offsets are those of a file
-	enc    *encode.Encoder // nil: records are encoded when they were read
-	run    converters.Run  // all of it
-	failed bool            // it was refused
+	c       *checker
+	num     int
+	name    string
+	placed  bool            // its offsets are those of a file
+	enc     *encode.Encoder // nil: records are encoded when they were read
+	run     converters.Run  // all of it
+	encoded error           // of the last record
+	failed  bool            // it was refused
 
 	samples, bytes int64
+	leftOut        int64 // samples
 	sets           fieldSets
 	keys           partKeys
 	meter          meter
@@ -153,20 +155,23 @@ func (p *part) sample(span *converters.Span) {
 	if why := oddKey(s.Key); why != "" {
 		p.groups.add(OddKey, why, p.place(span.Off, s.Key), 1)
 	}
-	if p.enc != nil && !span.Alike {
-		p.encode(p.enc, s, span.Off)
+	if p.enc != nil {
+		if !span.Alike {
+			_, p.encoded = p.enc.Encode(s)
+		}
+		p.judge(p.encoded, s, span.Off)
 	}
 }
 
-// encode makes the record of a sample, or that of its shape, as a conversion would.
-func (p *part) encode(enc *encode.Encoder, s *converters.Sample, off int64) {
-	_, err := enc.Encode(s)
+// judge notes the error of encoding a sample, as a conversion would.
+func (p *part) judge(err error, s *converters.Sample, off int64) {
 	if err == nil {
 		return
 	}
 	at := p.place(off, s.Key)
 	switch rule := RuleOf(err); {
 	case errors.Is(err, encode.ErrSkip):
+		p.leftOut++
 		p.groups.add(LeftOut, "left out: a field that was asked for is missing", at, 1)
 	case rule == MissingField || rule == Unsupported: // the whole dataset may be so
 		p.groups.add(rule, err.Error(), at, 1)

@@ -20,6 +20,7 @@ const (
 	MissingTrailer = "missing-trailer"
 	Concatenated   = "concatenated"
 	DuplicateKey   = "duplicate-key"
+	EmptyDataset   = "empty-dataset"
 	MissingField   = "missing-field"
 	Undecodable    = "undecodable"
 
@@ -69,6 +70,8 @@ var rules = [...]findings.Rule{
 		Help: "Most readers stop at the end of the first. Split it, or read both by --concatenated."},
 	{ID: DuplicateKey, Level: findings.Error, Short: "A key comes back later in its part, as another sample",
 		Help: "Members of a sample must stand together: sort the archive by name. --on-duplicate-key keep makes samples of their own of them."},
+	{ID: EmptyDataset, Level: findings.Error, Short: "There is nothing to convert",
+		Help: "No part has a sample, or --missing skip leaves all of them out. Check the names of the inputs and of the fields."},
 	{ID: MissingField, Level: findings.Error, Short: "A sample lacks a field that was asked for",
 		Help: "Add it, ask for an alternative as in jpg;png, or leave such samples out by --missing skip."},
 	{ID: Undecodable, Level: findings.Error, Short: "A field does not decode as what its name says",
