@@ -118,7 +118,7 @@ func decodeError(compression string, maxWindow int64, err error) (hint string, k
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return "the copy is incomplete: fetch it again", fmt.Errorf("%w: %s: it ends within its data", ErrTruncated, compression)
-	case errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, errDictionary):
+	case errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, zstd.ErrDecoderSizeExceeded), errors.Is(err, errDictionary):
 		return "raise --max-window if there is the memory",
 			fmt.Errorf("%w: %s: it needs a window of more than %d bytes", ErrMalformed, compression, maxWindow)
 	}

@@ -183,7 +183,7 @@ func trimSlashes(name string) string {
 
 func (f *finder) append(n Name) error {
 	if int64(len(f.found)) >= f.limit {
-		return refuse(n.Name, ErrPattern, "use a narrower one", "more than %d names", f.limit)
+		return refuse(n.Name, ErrPattern, "use a narrower one, or raise --max-names", "more than %d names", f.limit)
 	}
 	f.found = append(f.found, n)
 	return nil

@@ -83,7 +83,7 @@ func parsePatterns(pattern string, opts ExpandOptions) ([]sequence, error) {
 			return nil, bad(`a backslash before { or } takes it literally`, "%w", err)
 		}
 		if total = addSat(total, seq.count()); total > limit {
-			return nil, bad("use a narrower one", "more than %d names", limit)
+			return nil, bad("use a narrower one, or raise --max-names", "more than %d names", limit)
 		}
 		parsed = append(parsed, seq)
 	}

@@ -89,7 +89,7 @@ func (v countLimit[T]) String() string { return strconv.Itoa(int(*v.p)) }
 // sizeFlag adds a limit in bytes.
 func sizeFlag(flags *pflag.FlagSet, p *int64, name string, most int64, help string) {
 	*p = most
-	flags.Var((*sizeLimit)(p), name, help+", in bytes or with a unit")
+	flags.Var((*sizeLimit)(p), name, help)
 	markLimit(flags, name)
 }
 

@@ -1,0 +1,353 @@
+package main
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+)
+
+// A result is what a run of the program left.
+type result struct {
+	args           []string
+	stdout, stderr string
+	status         int
+}
+
+func (r result) String() string {
+	return fmt.Sprintf("ffconvert %.300q ended with %d\nstdout %.1000q\nstderr %.1000q", r.args, r.status, r.stdout, r.stderr)
+}
+
+// ffconvert runs the program in a directory. One that panics, or takes half a minute, fails
+// the test.
+func ffconvert(t *testing.T, dir string, args ...string) result {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stdout, stderr bytes.Buffer
+	cmd := exec.CommandContext(ctx, exe)
+	cmd.Args = append([]string{"ffconvert"}, args...) // testscript.Main runs the command of that name
+	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, &stdout, &stderr
+	cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0")
+	err = cmd.Run()
+	r := result{args, stdout.String(), stderr.String(), cmd.ProcessState.ExitCode()}
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) || ctx.Err() != nil || strings.Contains(r.stderr, "internal error") || strings.Contains(r.stderr, "goroutine ") {
+		t.Errorf("%v: %s", err, r)
+	}
+	return r
+}
+
+func sprint(a ...any) string { return fmt.Sprintln(a...) }
+
+func gzipped(t *testing.T, data []byte) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	if _, err := w.Write(data); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// tarOf makes a tar of empty members.
+func tarOf(t *testing.T, names ...string) string {
+	t.Helper()
+	var b bytes.Buffer
+	w := tar.NewWriter(&b)
+	for _, name := range names {
+		if err := w.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Format: tar.FormatPAX}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// fill makes files in a new directory; contents "-> x" make a link to x.
+func fill(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, data := range files {
+		path := filepath.Join(dir, name)
+		err := os.MkdirAll(filepath.Dir(path), 0o755)
+		if target, ok := strings.CutPrefix(data, "-> "); ok && err == nil {
+			err = os.Symlink(target, path)
+		} else if err == nil {
+			err = os.WriteFile(path, []byte(data), 0o644)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// snapshot is all that a directory holds: contents, links and modes.
+func snapshot(t *testing.T, dir string) string {
+	t.Helper()
+	var b strings.Builder
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		data := ""
+		if d.Type().IsRegular() {
+			content, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			data = string(content)
+		} else if d.Type()&fs.ModeSymlink != 0 {
+			if data, err = os.Readlink(path); err != nil {
+				return err
+			}
+		}
+		fmt.Fprintf(&b, "%q %v %q\n", path, d.Type(), data)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// hostileNames are names that would do harm as paths, or are none.
+var hostileNames = []string{
+	"../../etc/x.jpg", "/etc/cron.d/x.jpg", "../victim/x.jpg", "out/PART_00007.ffr", "out/manifest.json", ".ffconvert/plan.x", "dev/null.x", "CON.x", "C:/x.jpg",
+	"$(touch ran).jpg", "`touch ran`.jpg", "-rf.jpg", "%n%s.jpg", strings.Repeat("d/", 2000) + "x.jpg", strings.Repeat("k", 65_000) + ".jpg", "a\tb.x",
+}
+
+// Whatever members, files, items and columns are called, what a conversion makes is its
+// output and nothing else, and verify, inspect and check make nothing.
+func TestSecurityNames(t *testing.T) {
+	t.Parallel()
+	items, header := "", ""
+	for i, name := range hostileNames {
+		items += "\xa2\x67__key__\x7a" + string([]byte{0, byte(len(name) >> 16), byte(len(name) >> 8), byte(len(name))}) + name
+		items += "\x7a" + string([]byte{0, byte(len(name) >> 16), byte(len(name) >> 8), byte(len(name))}) + name + "\x01"
+		if i > 0 {
+			header += ","
+		}
+		header += `"` + name + `"`
+	}
+	files := map[string]string{
+		"victim/x.jpg": "precious", "names.tar": tarOf(t, hostileNames...), "names.cbors": items,
+		"names.csv": header + "\n" + strings.Repeat("1,", len(hostileNames)-1) + "a\n",
+	}
+	for _, name := range hostileNames {
+		if len(name) < 200 && !strings.HasPrefix(name, "/") && !strings.HasPrefix(name, "..") {
+			files["folder/"+name] = "x"
+		}
+	}
+	dir := fill(t, files)
+	for _, row := range []struct {
+		args   []string
+		status int
+	}{
+		{[]string{"tar", "names.tar"}, 0},
+		{[]string{"tar", "--encode", "cbor", "--shards", "3", "names.tar"}, 0},
+		{[]string{"folder", "--flat", "--hidden", "folder"}, 0},
+		{[]string{"csv", "--header", "names.csv"}, 0},
+		{[]string{"cbor", "--encode", "msgpack", "names.cbors"}, 0},
+		{[]string{"cbor", "names.cbors"}, 0},
+	} {
+		before := snapshot(t, dir)
+		out := ffconvert(t, dir, append(row.args, "out")...)
+		if out.status != row.status {
+			t.Errorf("%s, want %d", out, row.status)
+		}
+		for _, args := range [][]string{{"verify", "out"}, {"inspect", "out"}, append([]string{"check"}, row.args...), append(row.args, "--dry-run", "dry")} {
+			if args[0] == "check" {
+				args = slices.DeleteFunc(slices.Clone(args), func(s string) bool { return s == "--shards" || s == "3" })
+			}
+			if out := ffconvert(t, dir, args...); out.status != 0 {
+				t.Error(out)
+			}
+		}
+		names, err := filepath.Glob(filepath.Join(dir, "out", "*"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range names {
+			if !regexp.MustCompile(`^(PART_0000[0-2]\.ffr|manifest\.json|meta\.json|index|\.ffconvert)$`).MatchString(filepath.Base(name)) {
+				t.Errorf("%q made %s", row.args, name)
+			}
+		}
+		if err := os.RemoveAll(filepath.Join(dir, "out")); err != nil {
+			t.Fatal(err)
+		}
+		if after := snapshot(t, dir); after != before {
+			t.Errorf("%q changed what is beside its output:\n%s\nwas\n%s", row.args, after, before)
+		}
+	}
+}
+
+// Nothing that lies in OUT leads a conversion out of it, or to what is not its own.
+func TestSecurityLinks(t *testing.T) {
+	t.Parallel()
+	archive := tarOf(t, "a.jpg", "b.jpg")
+	for _, row := range []struct{ name, link, target string }{
+		{"index", "index", "../victim"},
+		{"working directory", ".ffconvert", "../victim"},
+		{"shard", "PART_00000.ffr", "../victim/new"},
+		{"shard that exists", "PART_00000.ffr", "../victim/x"},
+		{"manifest", "manifest.json", "../victim/x"},
+		{"manifest, dangling", "manifest.json", "../victim/new"},
+		{"meta", "meta.json", "../victim/x"},
+		{"lock", ".ffconvert/lock", "../../victim/x"},
+		{"lock, dangling", ".ffconvert/lock", "../../victim/new"},
+		{"plan", ".ffconvert/plan", "../../victim/x"},
+		{"plan, dangling", ".ffconvert/plan", "../../victim/new"},
+		{"journal", ".ffconvert/journal", "../../victim/x"},
+		{"journal, dangling", ".ffconvert/journal", "../../victim/new"},
+		{"temporary files", ".ffconvert/tmp", "../../victim"},
+		{"index, inside", "index", ".ffconvert"},
+		{"manifest, inside", "manifest.json", "own"},
+		{"meta, inside", "meta.json", "own"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			for _, flags := range [][]string{nil, {"--overwrite"}, {"--dry-run"}} {
+				dir := fill(t, map[string]string{"a.tar": archive, "victim/x": "precious", "out/own": "precious", "out/" + row.link: "-> " + row.target})
+				before := snapshot(t, filepath.Join(dir, "victim"))
+				ffconvert(t, dir, append(append([]string{"tar"}, flags...), "a.tar", "out")...)
+				for _, command := range []string{"verify", "inspect", "repair"} {
+					ffconvert(t, dir, command, "out")
+				}
+				if after := snapshot(t, filepath.Join(dir, "victim")); after != before {
+					t.Errorf("%q changed what is outside:\n%s\nwas\n%s", flags, after, before)
+				}
+				if own, err := os.ReadFile(filepath.Join(dir, "out/own")); err != nil || string(own) != "precious" {
+					t.Errorf("%q changed what was there: %q, %v", flags, own, err)
+				}
+			}
+		})
+	}
+}
+
+// What a manifest, a plan or meta.json says is compared, and never believed: no name in it
+// leads anywhere, no number sizes anything, and no nesting is followed down.
+func TestSecurityManifest(t *testing.T) {
+	t.Parallel()
+	dir := fill(t, map[string]string{"a.tar": tarOf(t, "a.jpg", "b.jpg", "c.jpg"), "x.ffr": "precious"})
+	if out := ffconvert(t, dir, "tar", "--shards", "2", "a.tar", "out"); out.status != 0 {
+		t.Fatal(out)
+	}
+	read := func(name string) string {
+		data, err := os.ReadFile(filepath.Join(dir, "out", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(data)
+	}
+	manifest, plan, meta := read("manifest.json"), read(".ffconvert/plan"), read("meta.json")
+	deep := strings.Repeat("[", 1_000_000)
+	rows := map[string][2]string{"deep": {"manifest.json", deep}, "deep map": {"manifest.json", strings.Repeat(`{"a":`, 1_000_000)}, "deep plan": {".ffconvert/plan", deep + "\n"}, "deep meta": {"meta.json", deep}, "empty": {"manifest.json", ""}, "null": {"manifest.json", "null"}, "zeros": {"manifest.json", strings.Repeat("\x00", 1<<20)}, "a number": {"manifest.json", "1e300"}}
+	for _, name := range []string{"../x.ffr", "/etc/passwd", "a/PART_00000.ffr", "PART_00000.ffr/../../x.ffr", "", ".", "PART_00000.ffr\\u0000", "PART_0000A.ffr", "PART_00000.ffr\\n"} {
+		rows["name "+name] = [2]string{"manifest.json", strings.Replace(manifest, "PART_00001.ffr", name, 1)}
+		rows["name in the plan "+name] = [2]string{".ffconvert/plan", strings.Replace(plan, "PART_00001.ffr", name, 1)}
+	}
+	for _, n := range []string{"-1", "9223372036854775807", "-9223372036854775808", "9223372036854775808", "1e300", "1e5", "0.5", `"1"`, "[]", "null"} {
+		number := func(text, key string) string {
+			return regexp.MustCompile(`("`+key+`": ?)[0-9]+`).ReplaceAllString(text, "${1}"+strings.ReplaceAll(n, "$", "$$"))
+		}
+		for _, key := range []string{"samples", "bytes", "header_crc32", "ffconvert_manifest", "shards", "size", "entries", "fields"} {
+			rows[key+" "+n] = [2]string{"manifest.json", number(manifest, key)}
+		}
+		for _, key := range []string{"samples", "bytes", "ffconvert_plan", "shards", "parts", "size", "entries"} {
+			rows["plan "+key+" "+n] = [2]string{".ffconvert/plan", number(plan, key)}
+		}
+		rows["meta samples "+n] = [2]string{"meta.json", number(meta, "samples")}
+	}
+	if len(rows) < 100 {
+		t.Fatalf("%d rows", len(rows))
+	}
+	step := 4 // a process takes long under the race detector
+	if os.Getenv("FFCONVERT_FAULTS") != "" {
+		step = 1
+	}
+	commands := [][]string{{"verify", "out"}, {"inspect", "out"}, {"tar", "--shards", "2", "a.tar", "out"}, {"repair", "out"}}
+	i := 0
+	for name, row := range rows {
+		i++
+		for k, args := range commands {
+			if (i+k)%step != 0 {
+				continue
+			}
+			for file, data := range map[string]string{"manifest.json": manifest, ".ffconvert/plan": plan, "meta.json": meta, row[0]: row[1]} {
+				if file == row[0] {
+					data = row[1]
+				}
+				if err := os.WriteFile(filepath.Join(dir, "out", file), []byte(data), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			out := ffconvert(t, dir, args...)
+			if out.status > 4 || out.status < 0 || len(out.stderr) > 20_000 {
+				t.Errorf("%s: %s", name, out)
+			}
+			if data, err := os.ReadFile(filepath.Join(dir, "x.ffr")); err != nil || string(data) != "precious" {
+				t.Fatalf("%s: x.ffr is %q, %v", name, data, err)
+			}
+		}
+	}
+}
+
+// A text escapes what a terminal would obey.
+func TestPlainText(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string][2]string{
+		"":                     {"", ""},
+		"a b é 漢 😀":            {"a b é 漢 😀", "a b é 漢 😀"},
+		"\x1b[2J":              {`\x1b[2J`, `"\x1b[2J"`},
+		"a\nb\tc\r":            {`a\nb\tc\r`, `"a\nb\tc\r"`},
+		"\u009b2J":             {`\u009b2J`, `"\u009b2J"`},
+		"\x9b2J":               {`\x9b2J`, `"\x9b2J"`},
+		"\x7f":                 {`\x7f`, `"\x7f"`},
+		"\u202egnp.exe":        {`\u202egnp.exe`, `"\u202egnp.exe"`},
+		"\ufeff":               {`\ufeff`, `"\ufeff"`},
+		"\xff\xfe":             {`\xff\xfe`, `"\xff\xfe"`},
+		"a\\x1b":               {`a\x1b`, `a\x1b`},
+		"quote \" apostrophe'": {"quote \" apostrophe'", "quote \" apostrophe'"},
+	} {
+		if got := [2]string{plainText(text), printable(text)}; got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+	var b strings.Builder
+	if err := newJSONEncoder(&b).Encode("\x1b \x7f \u009b é \u00a0"); err != nil || b.String() != `"\u001b \u007f \u009b é `+"\u00a0\"\n" {
+		t.Errorf("%q, %v", b.String(), err)
+	}
+}
+
+// obeyed returns what a terminal would obey in an output, "" where there is nothing.
+func obeyed(text string) string {
+	for i, r := range text {
+		if r < ' ' && r != '\n' && r != '\t' || r >= 0x7f && r <= 0x9f || r == utf8.RuneError && !strings.HasPrefix(text[i:], "\uFFFD") {
+			return text[max(0, i-60):min(len(text), i+20)]
+		}
+	}
+	return ""
+}
