@@ -23,7 +23,7 @@ func TestDecoderWindows(t *testing.T) {
 		{"bzip2, empty streams", strings.Repeat("BZh9"+bzip2End+"\x00\x00\x00\x00", 1000)},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			bounded(t, (128+16)<<20, func() {
+			wantAllocated(t, (128+16)<<20, func() {
 				if _, out, _ := decodeAll([]byte(row.data)); len(out) > 1000 {
 					t.Errorf("%d bytes came out", len(out))
 				}
@@ -32,9 +32,9 @@ func TestDecoderWindows(t *testing.T) {
 	}
 }
 
-// bounded wants that f allocates at most so many bytes. What was allocated before may be
+// wantAllocated wants that f allocates at most so many bytes. What was allocated before may be
 // counted late, hence three tries. Fuzz targets run by themselves.
-func bounded(t *testing.T, most int, f func()) {
+func wantAllocated(t *testing.T, most int, f func()) {
 	t.Helper()
 	count := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
 	var n uint64

@@ -29,7 +29,7 @@ func FuzzExpand(f *testing.F) {
 		opts := ExpandOptions{Max: 1000, LookupEnv: testEnv}
 		var names []string
 		var err error
-		bounded(t, 1<<20+2000*len(pattern), func() { names, err = collect(Expand(pattern, opts)) })
+		wantAllocated(t, 1<<20+2000*len(pattern), func() { names, err = collect(Expand(pattern, opts)) })
 		if err != nil {
 			if !errors.Is(err, ErrPattern) || strings.ContainsAny(err.Error(), "\n\x1b") {
 				t.Fatalf("%q: %v", pattern, err)
@@ -79,7 +79,7 @@ func FuzzDecoders(f *testing.F) {
 			return
 		}
 		var out []byte
-		bounded(t, 3*DefaultMaxWindow+1000*len(data), func() {
+		wantAllocated(t, 3*DefaultMaxWindow+1000*len(data), func() {
 			r, derr := decoder(compression, bufio.NewReader(bytes.NewReader(data)), DefaultMaxWindow)
 			if derr != nil {
 				t.Fatal(derr)
@@ -131,7 +131,7 @@ func otherDecoder(compression string, data []byte, most int64) (out []byte, err 
 		return nil, err
 	}
 	out, err = io.ReadAll(io.LimitReader(r, most))
-	if compression == "gzip" && errors.Is(err, stdgzip.ErrHeader) {
+	if compression == "gzip" && (err == stdgzip.ErrHeader || err == io.ErrUnexpectedEOF) {
 		err = nil
 	}
 	return out, err

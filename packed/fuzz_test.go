@@ -28,7 +28,7 @@ func FuzzTree(f *testing.F) {
 		var root *pickle.Dict
 		var dirs int64
 		var err error
-		bounded(t, 1<<20+500*len(sample), func() { root, dirs, err = parseNames(sample, int64(files)) })
+		wantAllocated(t, 1<<20+500*len(sample), func() { root, dirs, err = parseNames(sample, int64(files)) })
 		if err != nil {
 			if !errors.Is(err, ErrMalformed) && !errors.Is(err, ErrNotPacked) {
 				t.Fatal(err)
@@ -80,9 +80,9 @@ func equal(a, b *pickle.Dict) bool {
 	return true
 }
 
-// bounded wants that f allocates at most so many bytes. What was allocated before may be
+// wantAllocated wants that f allocates at most so many bytes. What was allocated before may be
 // counted late, hence three tries. Fuzz targets run by themselves.
-func bounded(t *testing.T, most int, f func()) {
+func wantAllocated(t *testing.T, most int, f func()) {
 	t.Helper()
 	count := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
 	var n uint64

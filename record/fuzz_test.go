@@ -42,7 +42,7 @@ func judge(t *testing.T, b []byte, block int) {
 	var sum Summary
 	var problems []*FormatError
 	var err, serr error
-	bounded(t, 1<<20+200*len(b), func() {
+	wantAllocated(t, 1<<20+200*len(b), func() {
 		_, err = readAll(b, samples, Options{})
 		sum, problems, serr = scan(b, block, Options{})
 	})
@@ -85,9 +85,9 @@ func mended(b []byte) []byte {
 	return b
 }
 
-// bounded wants that f allocates at most so many bytes. What was allocated before may be
+// wantAllocated wants that f allocates at most so many bytes. What was allocated before may be
 // counted late, hence three tries. Fuzz targets run by themselves.
-func bounded(t *testing.T, most int, f func()) {
+func wantAllocated(t *testing.T, most int, f func()) {
 	t.Helper()
 	var n uint64
 	for range 3 {

@@ -45,7 +45,7 @@ func sealed(data []byte) []byte {
 func wantPlan(t *testing.T, data []byte) {
 	var p *Plan
 	var err error
-	bounded(t, 1<<20+500*len(data), func() { p, err = ReadPlan(bytes.NewReader(data)) })
+	wantAllocated(t, 1<<20+500*len(data), func() { p, err = ReadPlan(bytes.NewReader(data)) })
 	if err != nil {
 		if strings.ContainsAny(err.Error(), "\x1b") {
 			t.Fatalf("refused with %q", err)
@@ -92,7 +92,7 @@ func FuzzDecodeManifest(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var m *Manifest
 		var err error
-		bounded(t, 1<<20+500*len(data), func() { m, err = decodeManifest(bytes.NewReader(data)) })
+		wantAllocated(t, 1<<20+500*len(data), func() { m, err = decodeManifest(bytes.NewReader(data)) })
 		if err != nil {
 			return
 		}
@@ -125,9 +125,9 @@ func indented(t *testing.T, m *Manifest) []byte {
 	return b
 }
 
-// bounded wants that f allocates at most so many bytes. What was allocated before may be
+// wantAllocated wants that f allocates at most so many bytes. What was allocated before may be
 // counted late, hence three tries. Fuzz targets run by themselves.
-func bounded(t *testing.T, most int, f func()) {
+func wantAllocated(t *testing.T, most int, f func()) {
 	t.Helper()
 	count := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
 	var n uint64

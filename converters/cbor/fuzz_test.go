@@ -205,7 +205,7 @@ func fuzz(f *testing.F, pack bool, against func(testing.TB, []byte) bool) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		bounded(t, 1<<20+1000*len(data), func() {
+		wantAllocated(t, 1<<20+1000*len(data), func() {
 			_, _ = indexed(t, memory(Options{MessagePack: pack, Load: func(string) bool { return true }}, data))
 		})
 		against(t, data)
@@ -268,9 +268,9 @@ func decodeMessagePack(item []byte) (any, error) {
 	return d.DecodeInterface() // DecodeInterfaceLoose would make text of bytes
 }
 
-// bounded wants that f allocates at most so many bytes. What was allocated before may be
+// wantAllocated wants that f allocates at most so many bytes. What was allocated before may be
 // counted late, hence three tries. Fuzz targets run by themselves.
-func bounded(t *testing.T, most int, f func()) {
+func wantAllocated(t *testing.T, most int, f func()) {
 	t.Helper()
 	count := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
 	var n uint64

@@ -123,7 +123,7 @@ func FuzzSource(f *testing.F) {
 
 // outlines is what Index has of a part, of so many bytes, and where.
 func outlines(t *testing.T, src *Source, part, size int) (all []string, offs []int64, err error) {
-	bounded(t, 8<<20+1000*size, func() {
+	wantAllocated(t, 8<<20+1000*size, func() {
 		all, offs = nil, nil
 		for span, e := range src.Index(t.Context(), part) {
 			if err = e; err != nil {
@@ -205,9 +205,9 @@ func sizes(s *converters.Sample) string {
 	return words
 }
 
-// bounded wants that f allocates at most so many bytes. What was allocated before may be
+// wantAllocated wants that f allocates at most so many bytes. What was allocated before may be
 // counted late, hence three tries. Fuzz targets run by themselves.
-func bounded(t *testing.T, most int, f func()) {
+func wantAllocated(t *testing.T, most int, f func()) {
 	t.Helper()
 	count := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
 	var n uint64

@@ -46,7 +46,7 @@ func FuzzTar(f *testing.F) {
 		var want []string
 		var offs []int64
 		var err error
-		bounded(t, limit+100*len(data), func() { want, offs, err = outlines(t, src) })
+		wantAllocated(t, limit+100*len(data), func() { want, offs, err = outlines(t, src) })
 		if err != nil {
 			if at, ok := errors.AsType[*converters.Error](err); !ok || at.Off < 0 || at.Off > int64(len(data)) || strings.ContainsAny(err.Error(), "\n\x1b") {
 				t.Fatalf("refused with %q", err)
@@ -151,9 +151,9 @@ func againstGo(t *testing.T, data []byte) {
 	}
 }
 
-// bounded wants that f allocates at most so many bytes. What was allocated before may be
+// wantAllocated wants that f allocates at most so many bytes. What was allocated before may be
 // counted late, hence three tries. Fuzz targets run by themselves.
-func bounded(t *testing.T, most int, f func()) {
+func wantAllocated(t *testing.T, most int, f func()) {
 	t.Helper()
 	count := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
 	var n uint64

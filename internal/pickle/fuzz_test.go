@@ -21,7 +21,7 @@ func FuzzDict(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		var d *Dict
 		var err error
-		bounded(t, 1<<20+500*len(s), func() { d, err = DecodeDict(s) })
+		wantAllocated(t, 1<<20+500*len(s), func() { d, err = DecodeDict(s) })
 		if err != nil {
 			if len(err.Error()) > 1000 || strings.ContainsAny(err.Error(), "\n\x1b") {
 				t.Fatalf("refused with %q", err)
@@ -51,9 +51,9 @@ func wantFound(t *testing.T, d *Dict) {
 	}
 }
 
-// bounded wants that f allocates at most so many bytes. What was allocated before may be
+// wantAllocated wants that f allocates at most so many bytes. What was allocated before may be
 // counted late, hence three tries. Fuzz targets run by themselves.
-func bounded(t *testing.T, most int, f func()) {
+func wantAllocated(t *testing.T, most int, f func()) {
 	t.Helper()
 	count := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
 	var n uint64
