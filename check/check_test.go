@@ -422,3 +422,27 @@ func TestRules(t *testing.T) {
 		}
 	}
 }
+
+// The page that documents the rules has all of them, as they are.
+func TestDocumentation(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile(filepath.Join("..", "docs", "ci.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	section, _, _ := strings.Cut(string(page)[strings.Index(string(page), "## What check finds"):], "## What verify finds")
+	rows := 0
+	for line := range strings.Lines(section) {
+		if strings.HasPrefix(line, "| `") {
+			rows++
+		}
+	}
+	for _, r := range Rules() {
+		if row := fmt.Sprintf("| `%s` | %s | %s | %s |\n", r.ID, r.Level, r.Short, r.Help); !strings.Contains(section, row) {
+			t.Errorf("the table lacks %s", row)
+		}
+	}
+	if rows != len(rules) {
+		t.Errorf("the table has %d rows, there are %d rules", rows, len(rules))
+	}
+}
