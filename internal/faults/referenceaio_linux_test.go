@@ -6,20 +6,29 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
 
 // The faults of the reference implementation's reader.
 
-// supervised verifies under supervision.
+// supervised verifies under supervision. Where Linux AIO was asked for and refused, another test
+// may have used it up: it waits.
 func supervised(calls []string, decide func(c *call) verdict, args ...string) (report, error) {
-	r, err := supervise(calls, decide, append([]string{"verify", "--format", "json", "--progress", "none"}, args...)...)
-	if err != nil {
-		return nil, err
+	args = append([]string{"verify", "--format", "json", "--progress", "none"}, args...)
+	for try := 0; ; try++ {
+		r, err := supervise(calls, decide, args...)
+		if err != nil {
+			return nil, err
+		}
+		if try == 50 || !strings.Contains(r.stderr, "io_setup") {
+			return parseReport(r)
+		}
+		time.Sleep(100 * time.Millisecond)
 	}
-	return parseReport(r)
 }
 
 // The reference takes what io_getevents returns for a number of reads that are done, be it
@@ -103,33 +112,49 @@ func TestReference4096SlotsAReader(t *testing.T) {
 	}
 
 	readers := cases(40, 20)
-	most := kernelNumber(t, "/proc/sys/fs/aio-max-nr")
-	if readers*4096 <= most {
+	if most := kernelNumber(t, "/proc/sys/fs/aio-max-nr"); readers*4096 <= most {
 		t.Logf("aio-max-nr is %d: readers of 4,096 slots would all have room", most)
 	}
-	var processes, there sync.WaitGroup
+	refused, slots := crowd(t, readers, path)
+	for try := 0; refused > 0 && try < 3; try++ { // another test may have used them up
+		time.Sleep(time.Second)
+		refused, slots = crowd(t, readers, path)
+	}
+	if refused > 0 || slots < readers*32 {
+		t.Errorf("%d of %d readers at once were refused slots; all have %d", refused, readers, slots)
+	}
+}
+
+// crowd verifies a shard by so many processes, none of which reads before all have asked for their
+// slots. It returns how many were refused theirs, and how many the host had given then.
+func crowd(t *testing.T, readers int, path string) (refused, slots int) {
+	t.Helper()
+	var processes, asked sync.WaitGroup
 	together := make(chan struct{})
-	there.Add(readers)
-	for i := range readers {
+	var without atomic.Int64
+	asked.Add(readers)
+	for range readers {
 		processes.Go(func() {
 			var once sync.Once
 			got, err := supervised([]string{"io_submit"}, func(*call) verdict {
-				once.Do(there.Done)
-				<-together // nobody reads before all have their slots
+				once.Do(asked.Done)
+				<-together
 				return verdict{}
 			}, path)
-			once.Do(there.Done)
-			if text, _ := got["fallback"].(string); err != nil || got["sound"] != true || strings.Contains(text, "io_setup") {
-				t.Errorf("reader %d: fallback %q, %v", i, text, err)
+			once.Do(asked.Done) // it has read by other means, or not at all
+			if err != nil || got["sound"] != true {
+				t.Errorf("sound is %v: %v", got["sound"], err)
+			}
+			if text, _ := got["fallback"].(string); strings.Contains(text, "io_setup") {
+				without.Add(1)
 			}
 		})
 	}
-	there.Wait()
-	if inUse := aioInUse(t); inUse < readers*32 || inUse > most {
-		t.Errorf("%d readers at once have %d slots", readers, inUse)
-	}
+	asked.Wait()
+	slots = aioInUse(t)
 	close(together)
 	processes.Wait()
+	return int(without.Load()), slots
 }
 
 // The reference opens with O_DIRECT only where an ioctl that one file system has says so. Elsewhere
