@@ -86,17 +86,14 @@ func TestFaultC1(t *testing.T) {
 			if err == nil {
 				err = n.judge(f.failing, f.errno, r)
 			}
-			if err == nil {
-				if r.code == 0 {
-					absorbed.Add(1)
-					err = sameAs(out, c.want)
-				} else {
-					reported.Add(1)
-					err = sound(out, c.want)
+			if err == nil && r.code == 0 {
+				absorbed.Add(1)
+				err = sameAs(out, c.want)
+			} else if err == nil {
+				reported.Add(1)
+				if err = sound(out, c.want); err == nil {
+					err = complete(out, c.want, c.args(out))
 				}
-			}
-			if err == nil {
-				err = complete(out, c.want, c.args(out))
 			}
 			if err != nil {
 				return fmt.Errorf("%s: %v at call %d, %s: %w", c.name, unix.ErrnoName(f.errno), f.at, n.hit, err)
