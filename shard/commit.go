@@ -50,12 +50,12 @@ func (o *Output) commit(plan *Plan, digest string, j *journal, tool string) (*Ma
 		return nil, err
 	}
 	m.Meta = FileSum{Bytes: int64(len(meta)), CRC: crc32.ChecksumIEEE(meta)}
-	if there, err := o.root.ReadFile(metaName); err != nil || !bytes.Equal(there, meta) {
+	if there, err := readKept(o.root, metaName); err != nil || !bytes.Equal(there, meta) {
 		if err := o.writeFile(metaName, meta); err != nil {
 			return nil, err
 		}
 	}
-	there, err := o.root.ReadFile(ManifestName)
+	there, err := readKept(o.root, ManifestName)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}

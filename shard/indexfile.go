@@ -57,6 +57,17 @@ func (p *Plan) indexShape() indexShape {
 	return shape
 }
 
+func (s indexShape) schema() *arrow.Schema {
+	columns := placeTable
+	if s.keys {
+		columns = append([]arrow.Field{keyColumn}, columns...)
+	}
+	if s.labels {
+		columns = append(columns[:len(columns):len(columns)], labelColumn)
+	}
+	return arrow.NewSchema(columns, nil)
+}
+
 // An indexFile is the index of a shard that is being written.
 type indexFile struct {
 	name   string
@@ -74,14 +85,7 @@ func createIndex(root *os.Root, shard string, shape indexShape) (*indexFile, err
 	if err != nil {
 		return nil, err
 	}
-	columns := placeTable
-	if shape.keys {
-		columns = append([]arrow.Field{keyColumn}, columns...)
-	}
-	if shape.labels {
-		columns = append(columns[:len(columns):len(columns)], labelColumn)
-	}
-	schema := arrow.NewSchema(columns, nil)
+	schema := shape.schema()
 	stream := newStream(newWriteBehind(f.File))
 	out, err := ipc.NewFileWriter(stream, ipc.WithSchema(schema))
 	if err != nil {

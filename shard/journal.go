@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"os"
 	"sync"
-	"syscall"
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/internal/atomicfile"
@@ -84,7 +83,7 @@ func openJournal(root *os.Root, head journalHead, src []converters.Part) (*journ
 			break
 		}
 	}
-	j.file, err = root.OpenFile(journalName, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o644)
+	j.file, err = root.OpenFile(journalName, os.O_RDWR|os.O_CREATE|noFollow, 0o644)
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +100,7 @@ func newJournal() *journal {
 
 // readJournal returns the bytes of a journal, none where there is none.
 func readJournal(root *os.Root) ([]byte, error) {
-	data, err := root.ReadFile(journalName)
+	data, err := readKept(root, journalName)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

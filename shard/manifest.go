@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -16,10 +15,6 @@ import (
 )
 
 const manifestVersion = 1
-
-// maxManifest bounds the size of a manifest that is read: a million sources take about
-// 300 MB.
-const maxManifest = 1 << 30
 
 // ErrManifest says that a manifest is damaged or not one of ours.
 var ErrManifest = errors.New("manifest is damaged")
@@ -114,7 +109,7 @@ func (m *Manifest) balance() error {
 // ReadManifest reads the manifest of a dataset. Names in it are local: they cannot lead
 // out of the directory.
 func ReadManifest(dir string) (*Manifest, error) {
-	f, err := os.Open(filepath.Join(dir, ManifestName))
+	f, err := openPath(filepath.Join(dir, ManifestName))
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +123,7 @@ func ReadManifest(dir string) (*Manifest, error) {
 
 func decodeManifest(r io.Reader) (*Manifest, error) {
 	var m Manifest
-	if err := json.NewDecoder(io.LimitReader(r, maxManifest)).Decode(&m); err != nil {
+	if err := json.NewDecoder(io.LimitReader(r, maxKept)).Decode(&m); err != nil {
 		return nil, err
 	}
 	if m.Version != manifestVersion {
@@ -184,13 +179,13 @@ type Meta struct {
 
 // ReadMeta reads the meta.json of a dataset.
 func ReadMeta(dir string) (*Meta, error) {
-	f, err := os.Open(filepath.Join(dir, metaName))
+	f, err := openPath(filepath.Join(dir, metaName))
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
 	var m Meta
-	if err := json.NewDecoder(io.LimitReader(f, maxManifest)).Decode(&m); err != nil {
+	if err := json.NewDecoder(io.LimitReader(f, maxKept)).Decode(&m); err != nil {
 		return nil, fmt.Errorf("%s: %w: %w", f.Name(), ErrManifest, err)
 	}
 	return &m, nil

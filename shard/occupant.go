@@ -54,7 +54,7 @@ func (o *Output) occupant() (*occupant, error) {
 }
 
 func (c *occupant) readManifest(root *os.Root) error {
-	f, err := root.Open(ManifestName)
+	f, err := openKept(root, ManifestName)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -79,7 +79,7 @@ func (c *occupant) readManifest(root *os.Root) error {
 }
 
 func (c *occupant) readPlan(root *os.Root) error {
-	f, err := root.Open(planName)
+	f, err := openKept(root, planName)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

@@ -66,7 +66,7 @@ func exitCode(err error) int {
 		return 128 + int(stop.signal)
 	case errors.As(err, &found):
 		return found.status
-	case is(verify.ErrCorrupt, record.ErrCorrupt, shard.ErrManifest, shard.ErrPlan, shard.ErrNothingKept):
+	case is(verify.ErrCorrupt, record.ErrCorrupt, shard.ErrManifest, shard.ErrPlan, shard.ErrIndex, shard.ErrNothingKept):
 		return exitCorrupt
 	case is(input.ErrPattern, input.ErrRepeated, input.ErrScheme):
 		return exitUsage
@@ -78,7 +78,7 @@ func exitCode(err error) int {
 		return exitUsage
 	case errors.As(err, &pack), is(fs.ErrNotExist): // of a packed folder
 		return exitRefused
-	case errors.As(err, &source), errors.As(err, &in), is(shard.ErrEmpty, converters.ErrChanged, converters.ErrLimit, record.ErrTooLarge):
+	case errors.As(err, &source), errors.As(err, &in), is(shard.ErrEmpty, converters.ErrChanged, converters.ErrLimit, converters.ErrUnsupported, record.ErrTooLarge):
 		return exitRefused
 	}
 	return exitUsage

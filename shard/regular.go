@@ -1,0 +1,62 @@
+package shard
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"syscall"
+
+	"github.com/ffconvert/ffconvert/converters"
+)
+
+// maxKept bounds the files that are read whole, in bytes: a manifest with a million
+// sources takes about 300 MB.
+const maxKept = 1 << 30
+
+// unhurried makes an open return at once: what lies in a directory may be hostile, and a
+// FIFO would be waited for.
+const unhurried = os.O_RDONLY | syscall.O_NONBLOCK
+
+// openKept opens a file that a conversion has left.
+func openKept(root *os.Root, name string) (*os.File, error) {
+	return onlyRegular(root.OpenFile(name, unhurried, 0))
+}
+
+// openPath does so where no directory is open.
+func openPath(name string) (*os.File, error) {
+	return onlyRegular(os.OpenFile(name, unhurried, 0))
+}
+
+func onlyRegular(f *os.File, err error) (*os.File, error) {
+	if err != nil {
+		return nil, err
+	}
+	if err := regular(f); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// regular refuses what is no regular file.
+func regular(f *os.File) error {
+	st, err := f.Stat()
+	if err == nil && !st.Mode().IsRegular() {
+		err = fmt.Errorf("%s: %w: it is no regular file", f.Name(), converters.ErrUnsupported)
+	}
+	return err
+}
+
+// readKept reads such a file whole. One that is larger than maxKept is [converters.ErrLimit].
+func readKept(root *os.Root, name string) ([]byte, error) {
+	f, err := openKept(root, name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxKept+1))
+	if err == nil && len(data) > maxKept {
+		err = fmt.Errorf("%s: %w: it has more than %d bytes", f.Name(), converters.ErrLimit, maxKept)
+	}
+	return data, err
+}
