@@ -233,3 +233,45 @@ func TestSecurityPlanOptions(t *testing.T) {
 		t.Errorf("%s, %v", plan, err)
 	}
 }
+
+// Each line of the checklist names tests, and all of them are there.
+func TestSecurityChecklist(t *testing.T) {
+	t.Parallel()
+	root := filepath.Join("..", "..")
+	page, err := os.ReadFile(filepath.Join(root, "SECURITY.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(page), "\n## Checklist\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	rows := regexp.MustCompile(`(?m)^\| ([^|]+) \| [^|]+ \| (.+) \|$`).FindAllStringSubmatch(section, -1)
+	name := regexp.MustCompile("`([a-z/]+)(\\.Test[A-Za-z0-9]+|/[a-z]+\\.txtar)`")
+	if len(rows) < 18 { // the heads and what is below
+		t.Fatalf("%d lines", len(rows))
+	}
+	for _, row := range rows[2:] {
+		tests := name.FindAllStringSubmatch(row[2], -1)
+		if len(tests) == 0 || len(tests) != strings.Count(row[2], "`")/2 {
+			t.Errorf("%s: its tests are %s", row[1], row[2])
+		}
+		for _, test := range tests {
+			if script, ok := strings.CutPrefix(test[2], "/"); ok {
+				if _, err := os.Stat(filepath.Join(root, test[1], "testdata", "script", script)); err != nil {
+					t.Errorf("%s: %v", row[1], err)
+				}
+				continue
+			}
+			files, err := filepath.Glob(filepath.Join(root, test[1], "*_test.go"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			declared := []byte("\nfunc " + test[2][1:] + "(")
+			if !slices.ContainsFunc(files, func(file string) bool {
+				text, err := os.ReadFile(file)
+				return err == nil && bytes.Contains(text, declared)
+			}) {
+				t.Errorf("%s: there is no %s%s", row[1], test[1], test[2])
+			}
+		}
+	}
+}

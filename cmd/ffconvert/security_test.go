@@ -284,9 +284,9 @@ func TestSecurityManifest(t *testing.T) {
 	if len(rows) < 100 {
 		t.Fatalf("%d rows", len(rows))
 	}
-	step := 4 // a process takes long under the race detector
+	step := 12 // a process takes long under the race detector
 	if os.Getenv("FFCONVERT_FAULTS") != "" {
-		step = 1
+		step = 3
 	}
 	commands := [][]string{{"verify", "out"}, {"inspect", "out"}, {"tar", "--shards", "2", "a.tar", "out"}, {"repair", "out"}}
 	i := 0
@@ -350,4 +350,95 @@ func obeyed(text string) string {
 		}
 	}
 	return ""
+}
+
+// No byte that a terminal would obey comes out of a dataset, whatever the command says of
+// it.
+func TestSecurityTerminal(t *testing.T) {
+	t.Parallel()
+	const bad = "\x1b]0;owned\a\x1b[2J\u009b2J\x7f"
+	quoted := strings.ReplaceAll(bad, `\`, `\\`)
+	item := func(s string) string { return "\x78" + string([]byte{byte(len(s))}) + s }
+	dir := fill(t, map[string]string{
+		"member.tar":               tarOf(t, bad+".jpg", "b.jpg"),
+		"twice.tar":                tarOf(t, bad+".jpg", "b.jpg", bad+".jpg"),
+		"field.tar":                tarOf(t, "a."+bad, "a."+bad),
+		"link.tar":                 tarOf(t, bad, "a.jpg"),
+		"tars/" + bad + ".tar":     "this is no tar",
+		"none/" + bad:              "this is no tar",
+		"gz/" + bad + ".tar":       "\x1f\x8b\x08",
+		"pets/" + bad + "/a.jpg":   "x",
+		"pets/" + bad + "/a.png":   "x",
+		"pets/cat/" + bad + ".jpg": "x",
+		"good/" + bad + "/a.jpg":   "x",
+		"rows/part-0":              "1,2\n3\n",
+		"header.csv":               bad + ",x\n1,a\n",
+		"header2.csv":              bad + "," + bad + "\n1,a\n",
+		"value.csv":                "1,2\n" + bad + ",3\n",
+		"key.cbors":                "\xa2\x67__key__" + item(bad) + item(bad) + "\x01",
+		"twice.cbors":              "\xa2" + item(bad) + "\x01" + item(bad) + "\x01",
+		"deep.cbors":               "\xa2\x67__key__" + item(bad) + "\x61a\xc1\x01",
+		"json/a.json":              `{"` + bad + `": 1, "` + bad + `": 2}`,
+		"bad.ffr":                  "x",
+		"shards/" + bad + ".ffr":   "this is no shard",
+		"classes.txt":              bad + "\n" + bad + "\n",
+		"tree/" + bad:              "x",
+		"tree/d" + bad + "/x":      "x",
+	})
+	for _, args := range [][]string{{"tar", "member.tar", "out"}, {"csv", "--header", "header.csv", "columns"}, {"pack", "tree", "tree.ffr"}, {"folder", "good", "classes"}} {
+		if out := ffconvert(t, dir, args...); out.status != 0 {
+			t.Fatal(out)
+		}
+	}
+	// What a dataset says of itself may be anything.
+	manifest, err := os.ReadFile(filepath.Join(dir, "columns/manifest.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	forged := regexp.MustCompile(`"(tool|format|encoding)": "[^"]*"`).ReplaceAllString(string(manifest), `"$1": "`+strings.ReplaceAll(strings.ReplaceAll(quoted, "\x1b", `\u001b`), "\a", `\u0007`)+`"`)
+	if err := os.WriteFile(filepath.Join(dir, "columns/manifest.json"), []byte(forged), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{
+		"tar member.tar out", "tar --dry-run member.tar dry", "tar twice.tar refused", "tar field.tar refused", "tar --dry-run link.tar refused", "tar gz refused",
+		"tar --fields png member.tar refused", "tar --missing skip --fields png member.tar refused", "folder --group pets grouped",
+		"folder --classes classes.txt good refused", "csv rows refused", "csv --header header2.csv refused", "csv --dtype float64 value.csv refused", "csv --header --columns x,y header.csv refused",
+		"cbor --encode msgpack twice.cbors refused", "cbor --encode msgpack deep.cbors refused", "cbor --encode raw:x key.cbors refused", "cbor --max-name-size 1 key.cbors refused", "folder --flat --decode json refused",
+		"inspect out", "inspect --format json out", "inspect columns", "inspect --format json columns", "inspect classes", "verify shards", "verify --format json shards", "verify --format junit shards", "verify --format sarif shards", "verify columns", "repair columns",
+		"ls tree.ffr", "ls -R tree.ffr", "ls --format json tree.ffr", "cat tree.ffr nosuch", "unpack tree.ffr tree", "pack --max-file-size 1 json refused.ffr", "formats",
+		"check tar member.tar", "check tar twice.tar", "check tar tars", "check folder pets", "check csv --header header2.csv", "check cbor --encode msgpack twice.cbors", "check tar --format json twice.tar", "check tar --format junit twice.tar", "check tar --format sarif twice.tar",
+	} {
+		args := strings.Fields(line)
+		for i := range args {
+			args[i] = strings.ReplaceAll(args[i], "*", bad)
+		}
+		out := ffconvert(t, dir, args...)
+		if found := obeyed(out.stdout) + obeyed(out.stderr); found != "" {
+			t.Errorf("%s: %q", line, found)
+		}
+		if strings.Contains(line, "refused") && out.status == 0 && !strings.Contains(line, "--dry-run") {
+			t.Errorf("%s, want a refusal", out)
+		}
+	}
+}
+
+// Each error has a line, and none more than one.
+func TestErrorLines(t *testing.T) {
+	t.Parallel()
+	a, b := errors.New("a\nffconvert: out: sound"), errors.New("b")
+	for _, row := range []struct {
+		err  error
+		want []string
+	}{
+		{b, []string{"b"}},
+		{a, []string{`a\nffconvert: out: sound`}},
+		{errors.Join(a, b), []string{`a\nffconvert: out: sound`, "b"}},
+		{errors.Join(errors.Join(b, a), nil, b), []string{"b", `a\nffconvert: out: sound`, "b"}},
+		{fmt.Errorf("%w: %w", a, b), []string{`a\nffconvert: out: sound: b`}},
+		{fmt.Errorf("x: %w", errors.Join(b, b)), []string{`x: b\nb`}},
+	} {
+		if got := errorLines(row.err); !slices.Equal(got, row.want) {
+			t.Errorf("%q, want %q", got, row.want)
+		}
+	}
 }

@@ -68,3 +68,18 @@ func (j jsonWriter) Write(p []byte) (int, error) {
 	}
 	return len(p), nil
 }
+
+// errorLines is an error, or each of several that were joined, on a line of its own. What
+// an error quotes cannot begin another line.
+func errorLines(err error) []string {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		var lines, texts []string
+		for _, e := range joined.Unwrap() {
+			lines, texts = append(lines, errorLines(e)...), append(texts, e.Error())
+		}
+		if strings.Join(texts, "\n") == err.Error() {
+			return lines
+		}
+	}
+	return []string{plainText(err.Error())}
+}
