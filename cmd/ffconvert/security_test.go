@@ -434,6 +434,7 @@ func TestErrorLines(t *testing.T) {
 		{a, []string{`a\nffconvert: out: sound`}},
 		{errors.Join(a, b), []string{`a\nffconvert: out: sound`, "b"}},
 		{errors.Join(errors.Join(b, a), nil, b), []string{"b", `a\nffconvert: out: sound`, "b"}},
+		{fmt.Errorf("%w", errors.Join(a, b)), []string{`a\nffconvert: out: sound`, "b"}},
 		{fmt.Errorf("%w: %w", a, b), []string{`a\nffconvert: out: sound: b`}},
 		{fmt.Errorf("x: %w", errors.Join(b, b)), []string{`x: b\nb`}},
 	} {

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -72,6 +73,9 @@ func (j jsonWriter) Write(p []byte) (int, error) {
 // errorLines is an error, or each of several that were joined, on a line of its own. What
 // an error quotes cannot begin another line.
 func errorLines(err error) []string {
+	if inner := errors.Unwrap(err); inner != nil && inner.Error() == err.Error() {
+		return errorLines(inner)
+	}
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		var lines, texts []string
 		for _, e := range joined.Unwrap() {
