@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/fxamacker/cbor/v2"
 	"github.com/vmihailenco/msgpack/v5"
 
 	"github.com/ffconvert/ffconvert/converters"
@@ -302,6 +304,7 @@ func ExampleEncoder_Encode() {
 	// Output: [hello] 5 <nil>
 }
 
+// FuzzDescribe: the names that are told of any bytes are those that a library finds in them.
 func FuzzDescribe(f *testing.F) {
 	for _, encoding := range []string{"msgpack", "cbor"} {
 		rec, _ := newEncoder(f, Options{Encoding: encoding}).Encode(image())
@@ -309,8 +312,39 @@ func FuzzDescribe(f *testing.F) {
 	}
 	f.Add([]byte("\xdf\xff\xff\xff\xff"))
 	f.Fuzz(func(t *testing.T, record []byte) {
-		if _, fields, ok := Describe(record); ok && len(fields) > len(record) {
-			t.Errorf("%d fields in %d bytes", len(fields), len(record))
+		key, fields, ok := Describe(record)
+		if !ok {
+			if key != "" || fields != nil {
+				t.Errorf("%q and %q of no record", key, fields)
+			}
+			return
+		}
+		want := make(map[string]bool)
+		if record[0]&0xe0 == cborMap {
+			var entries map[string]cbor.RawMessage
+			if err := cbor.Unmarshal(record, &entries); err != nil {
+				t.Fatalf("%x: %v", record, err)
+			}
+			for name := range entries {
+				want[name] = true
+			}
+		} else {
+			var entries map[string]msgpack.RawMessage
+			if err := msgpack.Unmarshal(record, &entries); err != nil {
+				t.Fatalf("%x: %v", record, err)
+			}
+			for name := range entries {
+				want[name] = true
+			}
+		}
+		got := map[string]bool{}
+		for _, name := range fields {
+			got[name] = true
+		}
+		delete(got, KeyField) // it is the key at the first place alone
+		delete(want, KeyField)
+		if !maps.Equal(got, want) {
+			t.Errorf("%x: names %q, a library has %v", record, fields, want)
 		}
 	})
 }
