@@ -4,7 +4,7 @@ GO      ?= go
 export CGO_ENABLED ?= 0
 SHELL   := /bin/bash
 
-.PHONY: all build check test lint faults bench fuzz man testdata clean
+.PHONY: all build check test lint faults bench fuzz fuzz-row man testdata clean
 
 all: build
 
@@ -27,11 +27,14 @@ test: ## the whole suite; -race needs a C compiler
 faults: ## the fault table at its full size, a line a row; REPORT=docs/reliability.md keeps it
 	@$(GO) run ./internal/faults/table $(if $(REPORT),-report $(REPORT))
 
-fuzz: ## every fuzz target for FUZZTIME
-	@for pkg in $$($(GO) list ./...); do \
-		for f in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
-			echo "$$pkg $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(or $(FUZZTIME),30s) $$pkg || exit 1; \
-		done; done
+fuzz: ## every fuzz target for FUZZTIME, 30s by default, a line each
+	@set -o pipefail; FFCONVERT_FUZZ=all $(GO) test -count=1 -timeout 0 -v -run '^TestRun$$' ./internal/fuzz \
+		| grep --line-buffered -Ev '^(=== |--- PASS|PASS|ok )' | sed -u 's/^ *run_test.go:[0-9]*: //'
+
+fuzz-row: ## the ten targets of row F1, as that row of the fault table
+	@out=$$(FFCONVERT_FUZZ=F1 $(GO) test -count=1 -timeout 0 -v -run '^TestRun$$' ./internal/fuzz); status=$$?; \
+	[ $$status = 0 ] || echo "$$out" >&2; \
+	echo "$$out" | sed -n 's/^ *run_test.go:[0-9]*: \(F1 .*\)/\1/p'; exit $$status
 
 bench: ## speed and memory of the whole tool, then of its packages
 	$(GO) test -tags bench -timeout 60m -v ./internal/bench
