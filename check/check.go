@@ -194,9 +194,13 @@ func (c *checker) finish(ctx context.Context) error {
 	return nil
 }
 
+// hinted gives a finding the hint of the options; what is accepted needs none.
 func (c *checker) hinted(f findings.Finding) findings.Finding {
 	if hint, ok := c.opts.Hints[f.Rule]; ok {
 		f.Hint = hint
+	}
+	if slices.Contains(c.opts.Accepted, f.Rule) {
+		f.Hint = ""
 	}
 	return f
 }

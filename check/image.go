@@ -76,7 +76,11 @@ func (d *decoder) image(wanted *imageType, data []byte) (*imageType, error) {
 	if is.name == "WebP" && int64(len(data)) < 8+int64(binary.LittleEndian.Uint32(data[4:])) {
 		return is, imageError(is, io.ErrUnexpectedEOF) // the decoder does not want the last of it
 	}
-	config, err := is.config(bytes.NewReader(data))
+	var config image.Config
+	err := careful(func() (err error) {
+		config, err = is.config(bytes.NewReader(data))
+		return err
+	})
 	if err != nil {
 		return is, imageError(is, err)
 	}
@@ -89,12 +93,26 @@ func (d *decoder) image(wanted *imageType, data []byte) (*imageType, error) {
 	if pixels > d.maxPixels {
 		return is, fmt.Errorf("%w: %d × %d, all in all %d pixels", errPixels, config.Width, config.Height, pixels)
 	}
-	if is.decode != nil {
-		_, err = is.decode(bytes.NewReader(data))
-	} else {
-		_, err = gif.DecodeAll(bytes.NewReader(data))
-	}
+	err = careful(func() (err error) {
+		if is.decode != nil {
+			_, err = is.decode(bytes.NewReader(data))
+		} else {
+			_, err = gif.DecodeAll(bytes.NewReader(data))
+		}
+		return err
+	})
 	return is, imageError(is, err)
+}
+
+// careful makes an error of a library's panic: one hostile image must not end the check of
+// all others, with the exit status of a crash.
+func careful(decode func() error) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("the decoder gives up: %v", r)
+		}
+	}()
+	return decode()
 }
 
 // imageError says why an image could not be decoded. What a decoder does not know is not

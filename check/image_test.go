@@ -226,6 +226,18 @@ func TestLargeImagesMemory(t *testing.T) {
 	}
 }
 
+// A panic of a library is an error of the image.
+func TestCareful(t *testing.T) {
+	t.Parallel()
+	var row []byte
+	if err := careful(func() error { _ = row[7]; return nil }); err == nil || !strings.Contains(err.Error(), "gives up") {
+		t.Errorf("error %v", err)
+	}
+	if err := careful(func() error { return nil }); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestImageOfSuffix(t *testing.T) {
 	t.Parallel()
 	for suffix, want := range map[string]string{"jpg": "JPEG", "jpeg": "JPEG", "png": "PNG", "gif": "GIF", "webp": "WebP"} {

@@ -1,8 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -17,6 +20,7 @@ import (
 type checkedInputs struct {
 	in      input.Options
 	found   []input.Name
+	taken   map[string]bool   // the paths of found, where they were found one by one
 	parts   []converters.Part // of those that could be opened
 	sets    []*input.Set
 	refused []findings.Finding
@@ -32,40 +36,70 @@ func (c *checkedInputs) find(ctx context.Context, args []string) error {
 	if err := c.refuse(ctx, err); err != nil {
 		return err
 	}
-	c.refused = nil
-	taken := make(map[string]bool)
+	c.refused, c.taken = nil, make(map[string]bool)
 	for _, arg := range args {
-		names := []string{arg}
-		if _, err := input.Find(ctx, names, c.in); err != nil && strings.ContainsAny(arg, "{<:") {
-			if names, err = c.expand(arg); err != nil {
-				return err
-			}
-		}
-		for _, name := range names {
-			found, err := input.Find(ctx, []string{name}, c.in)
-			if err := c.refuse(ctx, err); err != nil {
-				return err
-			}
-			for _, n := range found {
-				if n.Path == "" || !taken[n.Path] {
-					c.found = append(c.found, n)
-				}
-				taken[n.Path] = true
-			}
+		if err := c.look(ctx, arg); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-func (c *checkedInputs) expand(arg string) ([]string, error) {
+// look finds what one name stands for, piece by piece where it cannot be taken whole.
+func (c *checkedInputs) look(ctx context.Context, name string) error {
+	found, err := input.Find(ctx, []string{name}, c.in)
+	if err == nil {
+		for _, n := range found {
+			if n.Path == "" || !c.taken[n.Path] {
+				c.found = append(c.found, n)
+			}
+			c.taken[n.Path] = true
+		}
+		return nil
+	}
+	pieces, perr := c.pieces(name)
+	if perr != nil || len(pieces) == 0 {
+		return c.refuse(ctx, cmp.Or(perr, err))
+	}
+	for _, piece := range pieces {
+		if err := c.look(ctx, piece); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pieces returns the names that a pattern, a glob or a directory stands for, none where name
+// is that of one file.
+func (c *checkedInputs) pieces(name string) ([]string, error) {
+	entries, err := os.ReadDir(name)
+	switch {
+	case err == nil && !c.in.Directories && c.in.Arrange == nil:
+		var names []string
+		for _, e := range entries {
+			if !e.IsDir() && e.Name()[0] != '.' && (c.in.Match == nil || c.in.Match(e.Name())) {
+				names = append(names, filepath.Join(name, e.Name()))
+			}
+		}
+		return names, nil
+	case err == nil:
+		return nil, nil
+	}
+	if _, err := os.Lstat(name); err == nil {
+		return nil, nil
+	}
 	var names []string
-	for name, err := range input.Expand(arg, input.ExpandOptions{Max: c.in.MaxNames, LookupEnv: c.in.LookupEnv}) {
+	for n, err := range input.Expand(name, input.ExpandOptions{Max: c.in.MaxNames, LookupEnv: c.in.LookupEnv}) {
 		if err != nil {
 			return nil, err
 		}
-		names = append(names, name)
+		names = append(names, n)
 	}
-	return names, nil
+	if !slices.Equal(names, []string{name}) {
+		return names, nil
+	}
+	names, _ = filepath.Glob(name) // a bad one is refused as a name
+	return slices.DeleteFunc(names, func(n string) bool { return n == name }), nil
 }
 
 // open makes parts of what was found.
