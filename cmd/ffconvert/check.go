@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ffconvert/ffconvert/check"
-	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/findings"
 )
@@ -180,7 +179,7 @@ func runCheck(ctx context.Context, opts checkOptions, c conversion, own *pflag.F
 // checkNames finds the inputs, makes a source of those that can be read, and looks through it.
 func checkNames(ctx context.Context, c *conversion, how check.Options, progress *reporter) (report *findings.Report, err error) {
 	in := c.inputOptions()
-	if c.opts.cacheDir == "" {
+	if c.opts.cacheDir == "" && !c.format.directories {
 		if in.CacheDir, err = os.MkdirTemp("", "ffconvert-*"); err != nil {
 			return nil, err
 		}
@@ -201,27 +200,6 @@ func checkNames(ctx context.Context, c *conversion, how check.Options, progress 
 	}
 	how.Refused = inputs.refused
 	return check.Source(ctx, src, how)
-}
-
-// source opens a source of the parts, without those that it refuses.
-func (c *checkedInputs) source(ctx context.Context, conv *conversion) (converters.Source, error) {
-	for len(c.parts) > 0 {
-		src, err := conv.data.open(ctx, c.parts, conv.opts.encode)
-		if err == nil {
-			return src, nil
-		}
-		at, placed := errors.AsType[*converters.Error](err)
-		if !placed || ctx.Err() != nil {
-			return nil, err
-		}
-		left := withoutPart(c.parts, at.Part)
-		if len(left) == len(c.parts) {
-			left = nil // no part is to blame alone
-		}
-		c.refused = append(c.refused, check.Refusal(err, at.Part))
-		c.parts = left
-	}
-	return nil, nil
 }
 
 // A refusal is the error of a check that found something.
@@ -246,7 +224,7 @@ func printFindings(w io.Writer, r *findings.Report, opts checkOptions) error {
 	}
 	switch {
 	case failed > 0 && failed == unread:
-		return &refusal{"check: found " + counted(failed, "error") + ", all of reading", exitIO}
+		return &refusal{"check: found " + counted(failed, "error") + " of reading", exitIO}
 	case failed > 0:
 		return &refusal{"check: found " + counted(failed, "error"), exitRefused}
 	case opts.strict && warned > 0:

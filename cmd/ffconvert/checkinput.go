@@ -136,6 +136,27 @@ func (c *checkedInputs) take(set *input.Set) {
 	}
 }
 
+// source opens a source of the parts, without those that it refuses.
+func (c *checkedInputs) source(ctx context.Context, conv *conversion) (converters.Source, error) {
+	for len(c.parts) > 0 {
+		src, err := conv.data.open(ctx, c.parts, conv.opts.encode)
+		if err == nil {
+			return src, nil
+		}
+		at, placed := errors.AsType[*converters.Error](err)
+		if !placed || ctx.Err() != nil {
+			return nil, err
+		}
+		left := withoutPart(c.parts, at.Part)
+		if len(left) == len(c.parts) {
+			left = nil // no part is to blame alone
+		}
+		c.refused = append(c.refused, check.Refusal(err, at.Part))
+		c.parts = left
+	}
+	return nil, nil
+}
+
 // cleanup removes what was staged for this run alone.
 func (c *checkedInputs) cleanup() error {
 	var err error
