@@ -180,7 +180,7 @@ func numbered(n int, keyed bool) made {
 // It is not parallel: memory is counted. What the keys hold, and what is needed to compare
 // them, is 24 bytes a sample at most; samples without keys cost nothing.
 func TestMemory(t *testing.T) {
-	n := 1 << 18
+	n := 1 << 16
 	if os.Getenv("FFCONVERT_FAULTS") != "" {
 		n = 1 << 20
 	}
