@@ -233,8 +233,10 @@ func TestSecurityLinks(t *testing.T) {
 				dir := fill(t, map[string]string{"a.tar": archive, "victim/x": "precious", "out/own": "precious", "out/" + row.link: "-> " + row.target})
 				before := snapshot(t, filepath.Join(dir, "victim"))
 				ffconvert(t, dir, append(append([]string{"tar"}, flags...), "a.tar", "out")...)
-				for _, command := range []string{"verify", "inspect", "repair"} {
-					ffconvert(t, dir, command, "out")
+				if flags == nil {
+					for _, command := range []string{"verify", "inspect", "repair"} {
+						ffconvert(t, dir, command, "out")
+					}
 				}
 				if after := snapshot(t, filepath.Join(dir, "victim")); after != before {
 					t.Errorf("%q changed what is outside:\n%s\nwas\n%s", flags, after, before)
@@ -284,7 +286,7 @@ func TestSecurityManifest(t *testing.T) {
 	if len(rows) < 100 {
 		t.Fatalf("%d rows", len(rows))
 	}
-	step := 12 // a process takes long under the race detector
+	step := 24 // a process takes long under the race detector
 	if os.Getenv("FFCONVERT_FAULTS") != "" {
 		step = 3
 	}

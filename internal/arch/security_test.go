@@ -86,6 +86,7 @@ func (f goFile) uses(path string, names ...string) (found []string) {
 // not looked at: their packages are few, and go.mod lists them.
 func TestSecurityPowers(t *testing.T) {
 	t.Parallel()
+	files := product(t)
 	for _, power := range []struct {
 		what  string
 		path  string
@@ -108,7 +109,7 @@ func TestSecurityPowers(t *testing.T) {
 		{"removes by path", "os", []string{"Remove", "RemoveAll"}, []string{"shard/output.go", "input/cache.go", "cmd/ffconvert"}},
 	} {
 		used := false
-		for _, f := range product(t) {
+		for _, f := range files {
 			found := f.uses(power.path, power.names...)
 			if slices.Contains(power.may, f.name) || slices.Contains(power.may, path.Dir(f.name)) {
 				used = used || len(found) > 0
