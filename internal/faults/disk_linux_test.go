@@ -3,6 +3,7 @@ package faults
 import (
 	"bytes"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -49,6 +50,23 @@ type nameEffect struct {
 func newDisk(root string) *disk {
 	top := &inode{dir: true}
 	return &disk{root: root, names: map[string]*inode{"": top}, safe: map[string]*inode{"": top}}
+}
+
+// adopt takes what is there for what has long been synced.
+func (d *disk) adopt() error {
+	return filepath.WalkDir(d.root, func(path string, e fs.DirEntry, err error) error {
+		name, _ := d.local(path)
+		if err != nil || name == "" {
+			return err
+		}
+		node := &inode{dir: e.IsDir()}
+		if !node.dir {
+			node.data, err = os.ReadFile(path)
+			node.safe = node.data
+		}
+		d.names[name], d.safe[name] = node, node
+		return err
+	})
 }
 
 // local returns the name of a path on the disk.

@@ -26,22 +26,43 @@ func TestFaultB3(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("B3 [gzip] %v", blackout{conversion{name: "gzip", args: convertPacked, want: staged}, true}.each(t, 30))
+	t.Logf("B3 [gzip] %v", blackout{conversion: conversion{name: "gzip", args: convertPacked, want: staged}, made: true}.each(t, 30))
+
+	older := func(out string) []string { return convert(out, "-j1", "--encode", "raw:jpg") }
+	out := filepath.Join(base, "reference-older")
+	old, err := referenceOf(out, older(out))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("B3 [overwrite] %v # replacing another dataset", blackout{
+		conversion: conversion{name: "overwrite", args: func(out string) []string { return convert(out, "-j1", "--overwrite") }, want: all[0].want},
+		before:     func(dir string) error { return os.CopyFS(filepath.Join(dir, "out"), os.DirFS(out)) }, old: old,
+	}.each(t, 12))
+	m := newMending(t)
+	t.Logf("B3 [repair] %v", blackout{
+		conversion: conversion{name: "repair", args: repairArgs, want: m.want}, before: m.prepare, sound: func(t tree) error { return t.mixture(m.want, m.hurt) },
+	}.each(t, 12))
 }
 
 // A blackout is a conversion that loses power at each of its calls in turn.
 type blackout struct {
 	conversion
-	made bool // the output directory was there before
+	made   bool                   // the output directory was there before
+	before func(dir string) error // makes the output with something in it; nil: there is nothing in it
+	old    tree                   // what was in it
+	sound  func(tree) error       // says what is wrong with what is found; nil: nothing but a whole dataset, new or old, has a manifest
 }
 
 // each looks at all states, and runs the command again on so many of them by default.
 func (x blackout) each(t *testing.T, some int) tally {
 	t.Helper()
+	if x.sound == nil {
+		x.sound = func(t tree) error { return t.sound(x.want, x.old) }
+	}
 	states, moments := powerLosses(t, x)
 	total := tally{cases: moments * 9}
 	for _, s := range states {
-		if err := s.check(x.want); err != nil {
+		if err := s.check(x.want, x.sound); err != nil {
 			t.Errorf("%s: %v: %v", x.name, s, err)
 			total.undetected++
 		}
@@ -77,9 +98,9 @@ func (s *powerLoss) String() string {
 
 // check says what is wrong with what is found. Once the program has said that all is
 // well, all is there; what it has cleaned up may be there again.
-func (s *powerLoss) check(want tree) error {
+func (s *powerLoss) check(want tree, sound func(tree) error) error {
 	found := within(s.files, "out")
-	if err := found.sound(want); err != nil || !s.done {
+	if err := sound(found); err != nil || !s.done {
 		return err
 	}
 	return found.withoutScratch().differ(want.withoutScratch())
@@ -110,7 +131,15 @@ func powerLosses(t *testing.T, x blackout) (states []*powerLoss, moments int) {
 	defer remove()
 	out := filepath.Join(dir, "out")
 	d := newDisk(dir)
-	if x.made {
+	switch {
+	case x.before != nil:
+		if err := x.before(dir); err != nil {
+			t.Fatal(err)
+		}
+		if err := d.adopt(); err != nil {
+			t.Fatal(err)
+		}
+	case x.made:
 		if err := os.Mkdir(out, 0o755); err != nil {
 			t.Fatal(err)
 		}

@@ -245,11 +245,8 @@ func (x *mending) disturb(dir string, calls []string, n *counter) (result, error
 	if err != nil {
 		return r, err
 	}
-	for name, data := range got {
-		shard := strings.HasSuffix(name, ".ffr") || name == "manifest.json"
-		if shard && !bytes.Equal(data, x.want[name]) && !bytes.Equal(data, x.hurt[name]) {
-			return r, fmt.Errorf("%s has %d bytes of its own: %w", name, len(data), errBad)
-		}
+	if err := got.mixture(x.want, x.hurt); err != nil {
+		return r, err
 	}
 	if _, ok := got["manifest.json"]; !ok {
 		return r, fmt.Errorf("the manifest is gone: %w", errBad)

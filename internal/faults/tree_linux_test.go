@@ -193,6 +193,22 @@ func (t tree) sound(references ...tree) error {
 	return fmt.Errorf("a bad manifest of %d bytes is %w", len(manifest), errBad)
 }
 
+// mixture says what a repair shows that neither was there before nor is right.
+func (t tree) mixture(references ...tree) error {
+	for name, data := range t {
+		if !strings.HasSuffix(name, ".ffr") && name != "manifest.json" {
+			continue
+		}
+		if !slices.ContainsFunc(references, func(want tree) bool {
+			whole, ok := want[name]
+			return ok && bytes.Equal(data, whole)
+		}) {
+			return fmt.Errorf("a bad %s of %d bytes is %w", name, len(data), errBad)
+		}
+	}
+	return nil
+}
+
 // half says what is wrong with what a disturbed run of the usual conversion has left.
 func half(out string) error {
 	want, err := reference()
