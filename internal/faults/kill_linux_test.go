@@ -39,7 +39,7 @@ func typicalOf(t *testing.T, args func(out string) []string) time.Duration {
 func TestFaultB1(t *testing.T) {
 	t.Parallel()
 	for _, c := range conversions(t) {
-		n := cases(50, 4)
+		n := cases(50, 3)
 		if c.name == "tar" {
 			n = cases(200, 16)
 		}
@@ -75,7 +75,7 @@ func TestFaultB2(t *testing.T) {
 	t.Parallel()
 	all := conversions(t)
 	for _, c := range all {
-		t.Logf("B2 [%s] %v", c.name, killing{conversion: c}.each(t, 8))
+		t.Logf("B2 [%s] %v", c.name, killing{conversion: c}.each(t, 6))
 	}
 
 	older := func(out string) []string { return convert(out, "--encode", "raw:jpg") }
@@ -87,14 +87,14 @@ func TestFaultB2(t *testing.T) {
 	replaced := killing{
 		conversion: conversion{name: "overwrite", args: func(out string) []string { return convert(out, "-j1", "--overwrite") }, want: all[0].want},
 		before:     func(out string) error { return complete(out, raw, older(out)) }, old: raw,
-	}.each(t, 12)
+	}.each(t, 6)
 	t.Logf("B2 [overwrite] %v # replacing another dataset", replaced)
 
 	staged, err := packedReference()
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("B2 [gzip] %v", killing{conversion: conversion{name: "gzip", args: convertPacked, want: staged}}.each(t, 16))
+	t.Logf("B2 [gzip] %v", killing{conversion: conversion{name: "gzip", args: convertPacked, want: staged}}.each(t, 10))
 }
 
 // A killing is a conversion that is killed at each of its calls in turn.
