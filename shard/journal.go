@@ -83,7 +83,7 @@ func openJournal(root *os.Root, head journalHead, src []converters.Part) (*journ
 			break
 		}
 	}
-	j.file, err = root.OpenFile(journalName, os.O_RDWR|os.O_CREATE|noFollow, 0o644)
+	j.file, err = openOwn(root, journalName)
 	if err != nil {
 		return nil, err
 	}

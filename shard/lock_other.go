@@ -9,9 +9,6 @@ import (
 	"os"
 )
 
-// noFollow is not known here.
-const noFollow = 0
-
 // acquire takes the lock of the directory: a file that must not exist. After a crash it
 // has to be removed by hand.
 func (o *Output) acquire() error {

@@ -10,19 +10,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// noFollow refuses a link in the place of a file that is written to.
-const noFollow = unix.O_NOFOLLOW
-
 // acquire takes the lock of the directory. The kernel lets go of it when the process
 // ends, however it ends.
 func (o *Output) acquire() error {
 	for {
-		f, err := o.root.OpenFile(lockName, os.O_RDWR|os.O_CREATE|noFollow, 0o644)
+		f, err := openOwn(o.root, lockName)
 		if err != nil {
-			return err
-		}
-		if err := regular(f); err != nil {
-			f.Close()
 			return err
 		}
 		err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)

@@ -1,9 +1,12 @@
 package shard
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"syscall"
 
 	"github.com/ffconvert/ffconvert/converters"
@@ -36,6 +39,19 @@ func onlyRegular(f *os.File, err error) (*os.File, error) {
 		return nil, err
 	}
 	return f, nil
+}
+
+// openOwn opens a file that is going to be written, or makes it. A link in its place is
+// refused: os.Root follows those that stay inside, whatever the flags say.
+func openOwn(root *os.Root, name string) (*os.File, error) {
+	switch st, err := root.Lstat(name); {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return nil, err
+	case !st.Mode().IsRegular():
+		return nil, fmt.Errorf("%s: %w: it is no regular file", filepath.Join(root.Name(), name), converters.ErrUnsupported)
+	}
+	return onlyRegular(root.OpenFile(name, os.O_RDWR|os.O_CREATE|syscall.O_NONBLOCK, 0o644))
 }
 
 // regular refuses what is no regular file.
