@@ -129,6 +129,9 @@ func (c *conversion) writeOptions(progress *reporter) shard.WriteOptions {
 // removed, unless the run was interrupted and another one can use it, or the writing has
 // failed.
 func (c *conversion) staged(ctx context.Context, found []input.Name, in input.Options, progress *reporter, use func(*input.Set) error) error {
+	if st, err := os.Lstat(in.CacheDir); c.opts.cacheDir == "" && err == nil && !st.IsDir() {
+		return &converters.Error{Part: in.CacheDir, Off: -1, Err: fmt.Errorf("%w: it is no directory", converters.ErrUnsupported), Hint: "remove it"}
+	}
 	in.Progress = progress.staging(found)
 	set, err := input.Open(ctx, found, in)
 	if err == nil {

@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -273,5 +275,31 @@ func TestSecurityChecklist(t *testing.T) {
 				t.Errorf("%s: there is no %s%s", row[1], test[1], test[2])
 			}
 		}
+	}
+}
+
+// A plan that raises a limit is none of ours.
+func TestSecurityPlanRaisesNoLimit(t *testing.T) {
+	t.Parallel()
+	dir := fill(t, map[string]string{"a.tar": tarOf(t, "a.jpg", "b.jpg")})
+	if out := ffconvert(t, dir, "tar", "a.tar", "out"); out.status != 0 {
+		t.Fatal(out)
+	}
+	name := filepath.Join(dir, "out/.ffconvert/plan")
+	plan, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, _, _ := bytes.Cut(plan, []byte(`{"sha256"`))
+	body = bytes.Replace(body, []byte(`"format":"tar"`), []byte(`"format":"tar","options":{"max-sample-size":"1TiB"}`), 1)
+	plan = fmt.Appendf(body, "{\"sha256\":\"%x\"}\n", sha256.Sum256(body))
+	if err := os.WriteFile(name, plan, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(filepath.Join(dir, "out/PART_00000.ffr"), 20); err != nil {
+		t.Fatal(err)
+	}
+	if out := ffconvert(t, dir, "repair", "out"); out.status != exitCorrupt || !strings.Contains(out.stderr, "--max-sample-size") {
+		t.Errorf("%s, want a refusal", out)
 	}
 }

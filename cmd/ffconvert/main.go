@@ -12,7 +12,6 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
-	"strings"
 	"syscall"
 
 	"github.com/ffconvert/ffconvert/shard"
@@ -69,7 +68,7 @@ const maxErrorLines = 20
 
 // printError prints an error, or each of several, on one line.
 func printError(err error) {
-	lines := strings.Split(err.Error(), "\n")
+	lines := errorLines(err)
 	for i, line := range lines {
 		if i == maxErrorLines {
 			fmt.Fprintf(os.Stderr, "ffconvert: and %d more\n", len(lines)-i)

@@ -233,6 +233,9 @@ func (r *repair) conversion() (*conversion, error) {
 	own := pflag.NewFlagSet(c.format.name, pflag.ContinueOnError)
 	c.data = c.format.flags(own)
 	for name, value := range plan.Source.Options {
+		if flag := own.Lookup(name); flag != nil && isLimit(flag) { // we write none there
+			return nil, fmt.Errorf("%s: %w: it sets the limit --%s", r.dir, shard.ErrPlan, name)
+		}
 		if err := own.Set(name, value); err != nil {
 			return nil, fmt.Errorf("%s: %w: option --%s=%q of its plan: %w", r.dir, shard.ErrPlan, name, value, err)
 		}

@@ -223,6 +223,10 @@ func TestSecurityLinks(t *testing.T) {
 		{"journal", ".ffconvert/journal", "../../victim/x"},
 		{"journal, dangling", ".ffconvert/journal", "../../victim/new"},
 		{"temporary files", ".ffconvert/tmp", "../../victim"},
+		{"lock, inside", ".ffconvert/lock", "../own"},
+		{"journal, inside", ".ffconvert/journal", "../own"},
+		{"plan, inside", ".ffconvert/plan", "../own"},
+		{"cache", ".ffconvert/cache", "../../victim"},
 		{"index, inside", "index", ".ffconvert"},
 		{"manifest, inside", "manifest.json", "own"},
 		{"meta, inside", "meta.json", "own"},
@@ -230,9 +234,9 @@ func TestSecurityLinks(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
 			for _, flags := range [][]string{nil, {"--overwrite"}, {"--dry-run"}} {
-				dir := fill(t, map[string]string{"a.tar": archive, "victim/x": "precious", "out/own": "precious", "out/" + row.link: "-> " + row.target})
+				dir := fill(t, map[string]string{"a.tar": archive, "b.tgz": string(gzipped(t, []byte(archive))), "victim/x": "precious", "out/own": "precious", "out/" + row.link: "-> " + row.target})
 				before := snapshot(t, filepath.Join(dir, "victim"))
-				ffconvert(t, dir, append(append([]string{"tar"}, flags...), "a.tar", "out")...)
+				ffconvert(t, dir, append(append([]string{"tar"}, flags...), "a.tar", "b.tgz", "out")...)
 				if flags == nil {
 					for _, command := range []string{"verify", "inspect", "repair"} {
 						ffconvert(t, dir, command, "out")
@@ -402,11 +406,11 @@ func TestSecurityTerminal(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, line := range []string{
-		"tar member.tar out", "tar --dry-run member.tar dry", "tar twice.tar refused", "tar field.tar refused", "tar --dry-run link.tar refused", "tar gz refused",
-		"tar --fields png member.tar refused", "tar --missing skip --fields png member.tar refused", "folder --group pets grouped",
+		"tar member.tar out", "tar --dry-run member.tar dry", "tar twice.tar refused", "tar field.tar refused", "tar --dry-run link.tar refused", "tar tars refused", "tar none/* refused", "tar gz refused",
+		"tar --fields png member.tar refused", "tar --missing skip --fields png member.tar refused", "folder pets refused", "folder --max-sample-size 1 good refused", "folder --flat --encode raw:x pets refused", "folder --group pets grouped",
 		"folder --classes classes.txt good refused", "csv rows refused", "csv --header header2.csv refused", "csv --dtype float64 value.csv refused", "csv --header --columns x,y header.csv refused",
 		"cbor --encode msgpack twice.cbors refused", "cbor --encode msgpack deep.cbors refused", "cbor --encode raw:x key.cbors refused", "cbor --max-name-size 1 key.cbors refused", "folder --flat --decode json refused",
-		"inspect out", "inspect --format json out", "inspect columns", "inspect --format json columns", "inspect classes", "verify shards", "verify --format json shards", "verify --format junit shards", "verify --format sarif shards", "verify columns", "repair columns",
+		"inspect out", "inspect --format json out", "inspect columns", "inspect --format json columns", "inspect classes", "inspect shards", "verify shards", "verify --format json shards", "verify --format junit shards", "verify --format sarif shards", "verify columns", "repair columns",
 		"ls tree.ffr", "ls -R tree.ffr", "ls --format json tree.ffr", "cat tree.ffr nosuch", "unpack tree.ffr tree", "pack --max-file-size 1 json refused.ffr", "formats",
 		"check tar member.tar", "check tar twice.tar", "check tar tars", "check folder pets", "check csv --header header2.csv", "check cbor --encode msgpack twice.cbors", "check tar --format json twice.tar", "check tar --format junit twice.tar", "check tar --format sarif twice.tar",
 	} {
