@@ -106,42 +106,6 @@ func (m *Manifest) balance() error {
 	return nil
 }
 
-// ReadManifest reads the manifest of a dataset. Names in it are local: they cannot lead
-// out of the directory.
-func ReadManifest(dir string) (*Manifest, error) {
-	f, err := openPath(filepath.Join(dir, ManifestName))
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	m, err := decodeManifest(f)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w: %w", f.Name(), ErrManifest, err)
-	}
-	return m, nil
-}
-
-func decodeManifest(r io.Reader) (*Manifest, error) {
-	var m Manifest
-	if err := json.NewDecoder(io.LimitReader(r, maxKept)).Decode(&m); err != nil {
-		return nil, err
-	}
-	if m.Version != manifestVersion {
-		return nil, fmt.Errorf("version %d, this program reads %d", m.Version, manifestVersion)
-	}
-	seen := make(map[string]bool)
-	for _, s := range m.Shards {
-		if !shardName.MatchString(s.Name) {
-			return nil, fmt.Errorf("%q is no name of a shard", s.Name)
-		}
-		if seen[s.Name] {
-			return nil, fmt.Errorf("shard %q stands there twice", s.Name)
-		}
-		seen[s.Name] = true
-	}
-	return &m, nil
-}
-
 // Expect returns what a verifier is to expect of the shards.
 func (m *Manifest) Expect() []verify.Expect { return expect(m.Shards) }
 
@@ -177,6 +141,9 @@ type Meta struct {
 	ClassToIdx map[string]int `json:"class_to_idx,omitempty"` // the classes by name, as torchvision has them
 }
 
+// maxMeta bounds a meta.json that is read, in bytes: a million classes take about 60 MB.
+const maxMeta = 256 << 20
+
 // ReadMeta reads the meta.json of a dataset.
 func ReadMeta(dir string) (*Meta, error) {
 	f, err := openPath(filepath.Join(dir, metaName))
@@ -185,7 +152,7 @@ func ReadMeta(dir string) (*Meta, error) {
 	}
 	defer f.Close()
 	var m Meta
-	if err := json.NewDecoder(io.LimitReader(f, maxKept)).Decode(&m); err != nil {
+	if err := json.NewDecoder(io.LimitReader(f, maxMeta)).Decode(&m); err != nil {
 		return nil, fmt.Errorf("%s: %w: %w", f.Name(), ErrManifest, err)
 	}
 	return &m, nil
