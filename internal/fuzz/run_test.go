@@ -31,7 +31,7 @@ func TestRun(t *testing.T) {
 	tried, failed, ran := 0, 0, 0
 	for _, target := range run {
 		// A few calls to make an input smaller, no more: the default is to spend a minute.
-		out, err := exec.Command("go", "test", "-run", "^$", "-fuzz", "^"+target.name+"$", "-fuzztime", fuzztime,
+		out, err := exec.Command("go", "test", "-vet=off", "-run", "^$", "-fuzz", "^"+target.name+"$", "-fuzztime", fuzztime,
 			"-fuzzminimizetime", "100x", "./"+root+"/"+target.pkg).CombinedOutput()
 		execs, interesting := last(out, execsOf), last(out, interestingOf)
 		ended := ""
