@@ -146,6 +146,22 @@ func edit(t *testing.T, dir, name, old, new string) {
 	}
 }
 
+// Shards that were written without verification are not written anew for that.
+func TestRepairUnverified(t *testing.T) {
+	t.Parallel()
+	src := newFixture(15, 2, 50, 2000)
+	dir := dataset(src, newPlan(t, src, encode.Options{}, fourShards))(t)
+	want := everything(t, dir)
+	flip(t, dir, "PART_00002.ffr", 8000)
+	_, report, err := repair(t, src, dir)
+	if err != nil || report.Kept != 3 || report.Verified {
+		t.Errorf("%+v, %v", report, err)
+	}
+	if !maps.Equal(everything(t, dir), want) {
+		t.Error("the repaired dataset has other bytes")
+	}
+}
+
 // A source that gives other bytes than those that were written is refused, and what is
 // damaged stays as it is, known as damaged to the next run of either command.
 func TestRepairRefuses(t *testing.T) {

@@ -160,7 +160,7 @@ func (w *writer) todo() (todo []int, left int) {
 		s := &w.plan.Shards[i]
 		done, ok := w.journal.done[s.Name]
 		switch {
-		case ok && (done.Verified || w.opts.NoVerify) && done.Bytes == s.Bytes && w.out.holds(done):
+		case ok && (done.Verified || w.opts.NoVerify || w.repair) && done.Bytes == s.Bytes && w.out.holds(done):
 		case w.opts.Shards != nil && !slices.Contains(w.opts.Shards, i):
 			left++
 		default:
