@@ -79,7 +79,7 @@ func (c *occupant) readManifest(root *os.Root) error {
 }
 
 func (c *occupant) readPlan(root *os.Root) error {
-	f, err := openKept(root, planName)
+	f, err := openKept(root, PlanName)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -284,7 +284,7 @@ func (o *Output) clear(c *occupant) error {
 	if err := atomicfile.SyncDir(o.root, "."); err != nil {
 		return err
 	}
-	for _, name := range []string{journalName, planName} {
+	for _, name := range []string{journalName, PlanName} {
 		if err := o.remove(name); err != nil {
 			return err
 		}

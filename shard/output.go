@@ -19,7 +19,7 @@ const (
 	metaName     = "meta.json"
 	indexDir     = "index"
 	WorkDir      = ".ffconvert"
-	planName     = WorkDir + "/plan"
+	PlanName     = WorkDir + "/plan" // kept for a repair
 	journalName  = WorkDir + "/journal"
 	lockName     = WorkDir + "/lock"
 	tmpDir       = WorkDir + "/tmp"
@@ -90,7 +90,7 @@ func (o *Output) open() error {
 	if err := o.acquire(); err != nil {
 		return err
 	}
-	o.began = o.has(planName)
+	o.began = o.has(PlanName)
 	return nil
 }
 
@@ -129,8 +129,8 @@ func (o *Output) begin(plan *Plan, digest string, src []converters.Part, named [
 	if err := o.mkdir(tmpDir); err != nil {
 		return nil, err
 	}
-	if c.damage != nil || !o.has(planName) {
-		if err := o.write(planName, plan); err != nil {
+	if c.damage != nil || !o.has(PlanName) {
+		if err := o.write(PlanName, plan); err != nil {
 			return nil, err
 		}
 		// From here on the directory is known as ours, even after a loss of power.

@@ -20,7 +20,7 @@ func TestKeptFIFO(t *testing.T) {
 	t.Parallel()
 	src := newFixture(31, 1, 20, 100)
 	plan := newPlan(t, src, encode.Options{}, fourShards)
-	for _, name := range []string{ManifestName, metaName, planName, journalName, lockName, indexName("PART_00000.ffr")} {
+	for _, name := range []string{ManifestName, metaName, PlanName, journalName, lockName, indexName("PART_00000.ffr")} {
 		t.Run(filepath.Base(name), func(t *testing.T) {
 			t.Parallel()
 			dir := dataset(src, plan)(t)

@@ -32,7 +32,7 @@ func (o *Output) Kept() (*Kept, error) {
 		return nil, err
 	case c.damage != nil:
 		return nil, fmt.Errorf("%s: %w (the command that made it can be run again)", o.dir, c.damage)
-	case c.plan == nil || !o.has(planName):
+	case c.plan == nil || !o.has(PlanName):
 		return nil, fmt.Errorf("%s: %w", o.dir, ErrNothingKept)
 	}
 	data, err := readJournal(o.root)

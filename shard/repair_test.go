@@ -123,7 +123,7 @@ func TestRepair(t *testing.T) {
 // everything reads the files that a repair restores, the time in the manifest left out.
 func everything(t *testing.T, dir string) map[string]string {
 	all := files(t, dir)
-	for _, name := range []string{ManifestName, metaName, planName} {
+	for _, name := range []string{ManifestName, metaName, PlanName} {
 		data, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name)))
 		if err != nil {
 			t.Fatal(err)
@@ -205,11 +205,11 @@ func TestRepairRefuses(t *testing.T) {
 	if _, err := write(t, src, plan, dir, WriteOptions{}); err != nil || !maps.Equal(everything(t, dir), sound) {
 		t.Errorf("the same conversion after a repair that failed: %v, or other bytes", err)
 	}
-	flip(t, dir, planName, 40)
+	flip(t, dir, PlanName, 40)
 	if _, _, err := repair(t, src, dir); !errors.Is(err, ErrPlan) {
 		t.Errorf("damaged plan: %v", err)
 	}
-	remove(t, dir, planName)
+	remove(t, dir, PlanName)
 	if _, _, err := repair(t, src, dir); !errors.Is(err, ErrNothingKept) {
 		t.Errorf("no plan: %v", err)
 	}

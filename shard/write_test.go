@@ -107,7 +107,7 @@ func TestWriteOneShardFromThePlanFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := files(t, whole)
-	f, err := os.Open(filepath.Join(whole, filepath.FromSlash(planName)))
+	f, err := os.Open(filepath.Join(whole, filepath.FromSlash(PlanName)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -295,29 +295,29 @@ func TestWriteOccupied(t *testing.T) {
 		{"a shard of someone else", func(t *testing.T) string { return put(t, t.TempDir(), "train.ffr") }, true, ErrOccupied},
 		{"a damaged plan", func(t *testing.T) string {
 			dir := dataset(src, plan)(t)
-			flip(t, dir, planName, 30)
+			flip(t, dir, PlanName, 30)
 			return dir
 		}, false, nil},
 		{"a damaged plan of another dataset", func(t *testing.T) string {
 			dir := dataset(src, other)(t)
-			flip(t, dir, planName, 30)
+			flip(t, dir, PlanName, 30)
 			return dir
 		}, false, ErrOccupied},
 		{"a damaged plan without a manifest", func(t *testing.T) string {
 			dir := dataset(src, plan)(t)
-			flip(t, dir, planName, 30)
+			flip(t, dir, PlanName, 30)
 			remove(t, dir, ManifestName)
 			return dir
 		}, false, ErrOccupied},
 		{"a damaged plan without a manifest, overwrite", func(t *testing.T) string {
 			dir := dataset(src, plan)(t)
-			flip(t, dir, planName, 30)
+			flip(t, dir, PlanName, 30)
 			remove(t, dir, ManifestName)
 			return dir
 		}, true, nil},
 		{"no plan", func(t *testing.T) string {
 			dir := dataset(src, plan)(t)
-			remove(t, dir, planName)
+			remove(t, dir, PlanName)
 			return dir
 		}, false, nil},
 		{"a damaged manifest", func(t *testing.T) string {
@@ -388,7 +388,7 @@ func TestOutputLinks(t *testing.T) {
 	t.Parallel()
 	src := newFixture(9, 1, 20, 100)
 	plan := newPlan(t, src, encode.Options{}, fourShards)
-	for _, name := range []string{WorkDir, indexDir, ManifestName, metaName, "PART_00000.ffr", lockName, journalName, planName} {
+	for _, name := range []string{WorkDir, indexDir, ManifestName, metaName, "PART_00000.ffr", lockName, journalName, PlanName} {
 		dir, outside := t.TempDir(), t.TempDir()
 		mkdir(t, dir, path.Dir(name))
 		if err := os.Symlink(filepath.Join(outside, "x"), filepath.Join(dir, filepath.FromSlash(name))); err != nil {

@@ -100,7 +100,20 @@ func runVerify(ctx context.Context, opts verifyOptions, args []string, stdout io
 	for _, r := range work.refused {
 		errs = append(errs, plain(r.err))
 	}
-	return errors.Join(append(errs, plain(raise(report.Err(), "--max-samples")))...)
+	return errors.Join(append(errs, plain(work.hint(raise(report.Err(), "--max-samples"))))...)
+}
+
+// hint says how what is corrupt can be mended, where a plan is kept for that.
+func (w *verifyWork) hint(err error) error {
+	if !errors.Is(err, verify.ErrCorrupt) {
+		return err
+	}
+	for _, d := range w.dirs {
+		if _, err2 := os.Stat(filepath.Join(d.path, filepath.FromSlash(shard.PlanName))); err2 == nil {
+			return fmt.Errorf("%w (ffconvert repair %s writes damaged shards anew)", err, d.path)
+		}
+	}
+	return err
 }
 
 // plain is an error whose words may be sent to a terminal: one line, whatever names it has.
@@ -179,7 +192,7 @@ func verifyDirOf(dir string) (verifyDir, error) {
 	}
 	if d.manifest == nil {
 		if _, err := os.Stat(filepath.Join(dir, shard.WorkDir)); err == nil {
-			return d, fmt.Errorf("%s: %w: the conversion was not finished, there is no %s; run it again", dir, verify.ErrCorrupt, shard.ManifestName)
+			return d, fmt.Errorf("%s: %w: the conversion was not finished, there is no %s; run it again, or ffconvert repair", dir, verify.ErrCorrupt, shard.ManifestName)
 		}
 	}
 	d.names, err = verify.Shards(dir)
