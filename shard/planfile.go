@@ -105,8 +105,8 @@ func ReadPlan(r io.Reader) (*Plan, error) {
 	p, err := readPlan(line)
 	if err == nil {
 		var foot planFoot
-		if err = line(&foot); err == nil && foot.Digest != hex.EncodeToString(sum.Sum(nil)) {
-			err = errors.New("its digest is wrong")
+		if err = line(&foot); err == nil {
+			err = p.checkFoot(foot, hex.EncodeToString(sum.Sum(nil)), in.Scan())
 		}
 	}
 	switch unread := in.Err(); {
@@ -132,6 +132,9 @@ func readPlan(line func(any) error) (*Plan, error) {
 		if err := line(&part); err != nil {
 			return nil, err
 		}
+		if err := part.check(); err != nil {
+			return nil, err
+		}
 		p.Parts = append(p.Parts, part)
 	}
 	for i := range head.Shards {
@@ -151,6 +154,31 @@ func readPlan(line func(any) error) (*Plan, error) {
 	return p, nil
 }
 
+// checkFoot says what is wrong with a plan file as a whole. What is written again must be
+// what was read: there is one way to write a plan.
+func (p *Plan) checkFoot(foot planFoot, read string, more bool) error {
+	if foot.Digest != read || more {
+		return errors.New("its digest is wrong")
+	}
+	written, err := p.Digest()
+	if err == nil && written != read {
+		err = errors.New("it is not written as a plan is")
+	}
+	return err
+}
+
+// check says what is wrong with a part that was read.
+func (p *Part) check() error {
+	a := &p.Account
+	if p.Size < 0 || a.Samples < 0 || a.SamplesLeftOut < 0 || a.SamplesLeftOut > a.Samples || a.Samples > maxSamples {
+		return fmt.Errorf("part %q has %d samples in %d bytes", p.Name, a.Samples, p.Size)
+	}
+	return nil
+}
+
+// maxSamples bounds the samples of a part: 8 PiB of memory could not plan more.
+const maxSamples = 1 << 49
+
 // checkShard says what is wrong with a shard that was read.
 func (p *Plan) checkShard(s *Shard, name string) error {
 	if s.Name != name {
@@ -165,9 +193,11 @@ func (p *Plan) checkShard(s *Shard, name string) error {
 		if r.Count < 1 || r.First < 0 || r.First > part.Account.Samples-r.Count || r.Off < 0 || r.Off > part.Size {
 			return fmt.Errorf("run %v lies outside part %q", r, part.Name)
 		}
-		found += r.Count
+		if found += r.Count; found > maxSamples {
+			return fmt.Errorf("its runs have more than %d samples", int64(maxSamples))
+		}
 	}
-	if s.Samples < 1 || s.Samples > found || s.Bytes < record.FileSize(s.Samples, 0) {
+	if s.Samples < 1 || s.Samples > found || s.Samples > record.MaxSamples || s.Bytes < record.FileSize(s.Samples, 0) {
 		return fmt.Errorf("%d samples of %d bytes do not come of runs of %d samples", s.Samples, s.Bytes, found)
 	}
 	return nil

@@ -68,6 +68,9 @@ func decodeManifest(r io.Reader) (*Manifest, error) {
 	if err := expectDelim(dec, '}'); err != nil {
 		return nil, err
 	}
+	if _, err := dec.Token(); err != io.EOF {
+		return nil, errors.New("there is more behind its end")
+	}
 	text, err := json.Marshal(head)
 	if err == nil {
 		err = json.Unmarshal(text, &struct {
@@ -97,6 +100,9 @@ func (m *Manifest) decodeShards(dec *json.Decoder) error {
 		}
 		if seen[s.Name] {
 			return fmt.Errorf("shard %q stands there twice", s.Name)
+		}
+		if s.Samples < 1 || s.Fields < 0 || s.Bytes < 1 || s.Index.Bytes < 0 {
+			return fmt.Errorf("shard %q has %d samples in %d bytes", s.Name, s.Samples, s.Bytes)
 		}
 		seen[s.Name] = true
 		m.Shards = append(m.Shards, s)
