@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"reflect"
 	"slices"
 	"strings"
 	"syscall"
@@ -141,124 +140,6 @@ func (o *Output) vacancy(overwrite bool) (*occupant, error) {
 
 func (o *Output) occupied(why string) error {
 	return fmt.Errorf("%s: %w: %s; --overwrite replaces it", o.dir, ErrOccupied, why)
-}
-
-// Check says whether a dataset may be written here, from what is known of it before its
-// sources are read: into a directory without one, or one where a conversion of the same
-// sources with the same options was begun. Otherwise it is [ErrOccupied], unless
-// overwrite is set. Where the sources (nil) or the encoding ("") are not known yet, they
-// are not compared. Write checks the whole plan once more.
-func (o *Output) Check(opts Options, sources []string, overwrite bool) error {
-	c, err := o.vacancy(overwrite)
-	if err != nil || c.plan == nil || overwrite {
-		return err
-	}
-	want := &Plan{Source: opts.Source, Encode: opts.Encode, Shuffle: opts.Shuffle}
-	if want.Encode.Encoding == "" {
-		want.Encode.Encoding = c.plan.Encode.Encoding
-	}
-	if why := otherOptions(c.plan, want); why != "" {
-		return o.occupied(why)
-	}
-	if sources == nil {
-		return nil
-	}
-	for _, name := range sources {
-		want.Parts = append(want.Parts, Part{Name: name})
-	}
-	if why := otherSources(c.plan, want); why != "" {
-		return o.occupied(why)
-	}
-	return nil
-}
-
-// clash says why the dataset that was begun here is not the one that the plan makes:
-// because of other options or sources, or because a source has changed.
-func (o *Output) clash(begun, want *Plan) error {
-	if why := otherOptions(begun, want); why != "" {
-		return o.occupied(why)
-	}
-	if why := otherSources(begun, want); why != "" {
-		return o.occupied(why)
-	}
-	for i := range want.Parts {
-		was, is := begun.Parts[i], want.Parts[i]
-		was.Account.Seen, is.Account.Seen, is.modified = nil, nil, 0
-		switch {
-		case reflect.DeepEqual(was, is):
-		case was.Size != is.Size:
-			return changed(is.Name, fmt.Sprintf("it had %d bytes when its conversion was begun, it has %d", was.Size, is.Size))
-		case was.Account.Samples != is.Account.Samples:
-			return changed(is.Name, fmt.Sprintf("it had %d samples when its conversion was begun, it has %d", was.Account.Samples, is.Account.Samples))
-		default:
-			return changed(is.Name, "it had other samples when its conversion was begun")
-		}
-	}
-	if reflect.DeepEqual(begun.Dataset, want.Dataset) && samplesOf(begun) == samplesOf(want) {
-		return o.occupied("it was made with other sizes of shards (--shards, --shard-size, --min-shard-size, --max-shards), or its samples have changed")
-	}
-	return o.occupied("its samples, classes or columns are others")
-}
-
-func samplesOf(p *Plan) int64 {
-	n, _ := p.Totals()
-	return n
-}
-
-// otherOptions names the first option in which two plans differ.
-func otherOptions(begun, want *Plan) string {
-	if begun.Source.Format != want.Source.Format {
-		return fmt.Sprintf("it was made by ffconvert %s", begun.Source.Format)
-	}
-	a, b := begun.Source.Options, want.Source.Options
-	var names []string
-	for name := range a {
-		names = append(names, name)
-	}
-	for name := range b {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		if was, had := a[name]; !had {
-			return fmt.Sprintf("it was made without --%s", name)
-		} else if is, has := b[name]; !has || was != is {
-			return fmt.Sprintf("it was made with --%s=%s", name, was)
-		}
-	}
-	d, e := begun.Encode, want.Encode
-	for _, option := range []struct {
-		flag    string
-		was, is any
-	}{
-		{"encode", d.Encoding, e.Encoding}, {"fields", d.Fields, e.Fields}, {"rename", strings.Join(d.Rename, " "), strings.Join(e.Rename, " ")},
-		{"decode", d.Decode, e.Decode}, {"missing", d.Missing, e.Missing},
-	} {
-		if option.was != option.is {
-			return fmt.Sprintf("it was made with --%s=%v", option.flag, option.was)
-		}
-	}
-	switch {
-	case reflect.DeepEqual(begun.Shuffle, want.Shuffle):
-		return ""
-	case begun.Shuffle == nil:
-		return "it was made without --shuffle"
-	default:
-		return fmt.Sprintf("it was made with --shuffle --seed=%d", begun.Shuffle.Seed)
-	}
-}
-
-// otherSources names the first source in which two plans differ.
-func otherSources(begun, want *Plan) string {
-	for i := range min(len(begun.Parts), len(want.Parts)) {
-		if was := begun.Parts[i].Name; was != want.Parts[i].Name {
-			return fmt.Sprintf("it was made of other sources: %q in place of %q", was, want.Parts[i].Name)
-		}
-	}
-	if len(begun.Parts) != len(want.Parts) {
-		return fmt.Sprintf("it was made of %d sources, not %d", len(begun.Parts), len(want.Parts))
-	}
-	return ""
 }
 
 // clear removes a dataset: its manifest first, so that it is at no time half there and

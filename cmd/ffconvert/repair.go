@@ -7,9 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/dustin/go-humanize"
@@ -60,24 +58,6 @@ must be named: SOURCE is - then, or the plugin's arguments.
 	opts.limits = formatLimits()
 	flags.AddFlagSet(opts.limits)
 	return cmd
-}
-
-// formatLimits returns the limits of all formats. No plan keeps them, so whoever had to
-// raise one for the conversion has to do so for its repair.
-func formatLimits() *pflag.FlagSet {
-	all := pflag.NewFlagSet("limits", pflag.ContinueOnError)
-	all.SortFlags = false
-	for _, f := range formats {
-		own := pflag.NewFlagSet(f.name, pflag.ContinueOnError)
-		own.SortFlags = false
-		f.flags(own)
-		own.VisitAll(func(flag *pflag.Flag) {
-			if isLimit(flag) && all.Lookup(flag.Name) == nil {
-				all.AddFlag(flag)
-			}
-		})
-	}
-	return all
 }
 
 func runRepair(ctx context.Context, opts repairOptions, dir string, sources []string, stdout io.Writer) error {
@@ -195,62 +175,6 @@ func (r *repair) hint(err error) error {
 		return err
 	}
 	return fmt.Errorf("%w; run repair where the conversion was run, or name the sources: ffconvert repair %s SOURCE", err, r.dir)
-}
-
-// conversion returns the one that made the dataset. It comes from a plan, which may be
-// hostile: nothing is run for it but what the user has named.
-func (r *repair) conversion() (*conversion, error) {
-	plan := r.kept.Plan
-	c := &conversion{opts: r.opts.convertOptions, spec: plan.Source, names: r.sources, out: r.dir, stdout: r.stdout}
-	plan.Encode.Limits = c.opts.encode.Limits
-	c.opts.encode = plan.Encode
-	i := slices.IndexFunc(formats, func(f format) bool { return f.name == plan.Source.Format })
-	switch {
-	case i >= 0 && r.opts.plugin != "":
-		return nil, fmt.Errorf("--plugin %s: the dataset was made by ffconvert %s", r.opts.plugin, plan.Source.Format)
-	case i >= 0:
-		c.format = formats[i]
-	case r.opts.plugin != plan.Source.Format || !pluginName.MatchString(r.opts.plugin):
-		return nil, fmt.Errorf("%s: it was made by the plugin %q; to run that again, say so and name its arguments: ffconvert repair --plugin NAME %s ARGS", r.dir, plan.Source.Format, r.dir)
-	default:
-		path, err := exec.LookPath(pluginPrefix + r.opts.plugin)
-		if err != nil {
-			return nil, err
-		}
-		c.format = format{name: r.opts.plugin, plugin: true, flags: pluginFlags}
-		c.command = &input.Command{Name: commandLine(pluginPrefix+r.opts.plugin, c.names), Args: append([]string{path}, c.names...)}
-	}
-	if len(c.names) == 0 && c.command == nil {
-		if c.names = r.kept.Named; len(c.names) == 0 && !c.format.directories {
-			for i := range plan.Parts {
-				c.names = append(c.names, plan.Parts[i].Name)
-			}
-		}
-		if len(c.names) == 0 || slices.Contains(c.names, "-") {
-			return nil, fmt.Errorf("%s: its sources must be named: ffconvert repair %s SOURCE (- is standard input)", r.dir, r.dir)
-		}
-	}
-	own := pflag.NewFlagSet(c.format.name, pflag.ContinueOnError)
-	c.data = c.format.flags(own)
-	for name, value := range plan.Source.Options {
-		if flag := own.Lookup(name); flag != nil && isLimit(flag) { // we write none there
-			return nil, fmt.Errorf("%s: %w: it sets the limit --%s", r.dir, shard.ErrPlan, name)
-		}
-		if err := own.Set(name, value); err != nil {
-			return nil, fmt.Errorf("%s: %w: option --%s=%q of its plan: %w", r.dir, shard.ErrPlan, name, value, err)
-		}
-	}
-	var err error
-	r.opts.limits.VisitAll(func(flag *pflag.Flag) {
-		switch {
-		case !flag.Changed || err != nil:
-		case own.Lookup(flag.Name) == nil:
-			err = fmt.Errorf("--%s: ffconvert %s has no such limit", flag.Name, c.format.name)
-		default:
-			err = own.Set(flag.Name, flagText(flag))
-		}
-	})
-	return c, err
 }
 
 // A repairSummary is the closing line of a repair.
