@@ -139,7 +139,7 @@ func (j *journal) read(data []byte) (whole int64) {
 			}
 		} else {
 			var l journalLine
-			if json.Unmarshal(text, &l) != nil {
+			if json.Unmarshal(text, &l) != nil || l.Void == "" && !shardName.MatchString(l.Name) {
 				break
 			}
 			if l.Void != "" {

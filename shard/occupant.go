@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -151,7 +152,7 @@ func (o *Output) clear(c *occupant) error {
 	if err := atomicfile.SyncDir(o.root, "."); err != nil {
 		return err
 	}
-	for name := range c.ours {
+	for _, name := range slices.Sorted(maps.Keys(c.ours)) {
 		for _, name := range []string{name, indexName(name)} {
 			if err := o.remove(name); err != nil {
 				return err

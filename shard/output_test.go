@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"maps"
 	"os"
 	"path"
@@ -104,6 +105,28 @@ func TestWriteOccupied(t *testing.T) {
 				t.Errorf("%v, %v", err, report.Err())
 			}
 		})
+	}
+}
+
+// A journal that names what is no shard is not believed: --overwrite would remove it.
+func TestJournalNamesShardsAlone(t *testing.T) {
+	t.Parallel()
+	src := newFixture(16, 1, 20, 100)
+	plan := newPlan(t, src, encode.Options{}, fourShards)
+	dir := dataset(src, plan)(t)
+	put(t, dir, "notes")
+	line := `{"name":"notes","samples":1,"bytes":2}`
+	f, err := os.OpenFile(filepath.Join(dir, filepath.FromSlash(journalName)), os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintf(f, "%08x %s\n", crc32.ChecksumIEEE([]byte(line)), line)
+	f.Close()
+	if _, err := write(t, src, plan, dir, WriteOptions{Overwrite: true}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "notes")); err != nil {
+		t.Errorf("a file that a journal named is gone: %v", err)
 	}
 }
 
