@@ -119,8 +119,12 @@ func otherSources(begun, want *Plan) string {
 			return fmt.Sprintf("it was made of other sources: %q in place of %q", was, want.Parts[i].Name)
 		}
 	}
-	if len(begun.Parts) != len(want.Parts) {
-		return fmt.Sprintf("it was made of %d sources, not %d", len(begun.Parts), len(want.Parts))
+	n, m := len(begun.Parts), len(want.Parts)
+	switch {
+	case n > m:
+		return fmt.Sprintf("it was made of %d sources, not %d: %q is not among them", n, m, begun.Parts[m].Name)
+	case n < m:
+		return fmt.Sprintf("it was made of %d sources, not %d: %q was not among them", n, m, want.Parts[n].Name)
 	}
 	return ""
 }
