@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,8 +14,9 @@ import (
 )
 
 // TestRun fuzzes, where FFCONVERT_FUZZ asks for it: "all" targets, or the ten of "F1".
-// Each has FUZZTIME, 30 seconds if it is not set. It prints a line a target, and row F1:
-// the inputs tried, and the targets that failed.
+// Each has one CPU for FUZZTIME, 30 seconds if it is not set; as many run at once as there
+// are CPUs. It prints a line a target, and row F1: the inputs tried, and the targets that
+// failed.
 func TestRun(t *testing.T) {
 	which := os.Getenv("FFCONVERT_FUZZ")
 	if which == "" {
@@ -28,11 +30,27 @@ func TestRun(t *testing.T) {
 	if run = ten; which == "all" {
 		run, _ = inTree(t)
 	}
+	type outcome struct {
+		out []byte
+		err error
+	}
+	results := make([]chan outcome, len(run))
+	cpus := make(chan struct{}, runtime.GOMAXPROCS(0))
+	for i, target := range run {
+		results[i] = make(chan outcome, 1)
+		go func() {
+			cpus <- struct{}{}
+			defer func() { <-cpus }()
+			// A few calls to make an input smaller, no more: the default is to spend a minute.
+			out, err := exec.Command("go", "test", "-vet=off", "-run", "^$", "-fuzz", "^"+target.name+"$", "-fuzztime", fuzztime,
+				"-parallel", "1", "-fuzzminimizetime", "100x", "./"+root+"/"+target.pkg).CombinedOutput()
+			results[i] <- outcome{out, err}
+		}()
+	}
 	tried, failed, ran := 0, 0, 0
-	for _, target := range run {
-		// A few calls to make an input smaller, no more: the default is to spend a minute.
-		out, err := exec.Command("go", "test", "-vet=off", "-run", "^$", "-fuzz", "^"+target.name+"$", "-fuzztime", fuzztime,
-			"-fuzzminimizetime", "100x", "./"+root+"/"+target.pkg).CombinedOutput()
+	for i, target := range run {
+		result := <-results[i]
+		out, err := result.out, result.err
 		execs, interesting := last(out, execsOf), last(out, interestingOf)
 		ended := ""
 		if err != nil && onlyTheDeadline(string(out)) {
