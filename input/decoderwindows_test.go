@@ -3,9 +3,10 @@ package input
 import (
 	"encoding/binary"
 	"hash/crc32"
-	"runtime/metrics"
 	"strings"
 	"testing"
+
+	"github.com/ffconvert/ffconvert/internal/fuzz"
 )
 
 // Small files of many pieces that each ask for the largest window: memory and time are
@@ -23,29 +24,11 @@ func TestDecoderWindows(t *testing.T) {
 		{"bzip2, empty streams", strings.Repeat("BZh9"+bzip2End+"\x00\x00\x00\x00", 1000)},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			wantAllocated(t, (128+16)<<20, func() {
+			fuzz.WantAllocated(t, (128+16)<<20, func() {
 				if _, out, _ := decodeAll([]byte(row.data)); len(out) > 1000 {
 					t.Errorf("%d bytes came out", len(out))
 				}
 			})
 		})
 	}
-}
-
-// wantAllocated wants that f allocates at most so many bytes. What was allocated before may be
-// counted late, hence three tries. Fuzz targets run by themselves.
-func wantAllocated(t *testing.T, most int, f func()) {
-	t.Helper()
-	count := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
-	var n uint64
-	for range 3 {
-		metrics.Read(count)
-		before := count[0].Value.Uint64()
-		f()
-		metrics.Read(count)
-		if n = count[0].Value.Uint64() - before; n <= uint64(most) {
-			return
-		}
-	}
-	t.Fatalf("%d bytes allocated, at most %d are warranted", n, most)
 }

@@ -12,6 +12,8 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/ulikunitz/xz"
+
+	"github.com/ffconvert/ffconvert/internal/fuzz"
 )
 
 // FuzzExpand: no pattern panics or hangs; the names are those of the slow model, as many
@@ -31,7 +33,7 @@ func FuzzExpand(f *testing.F) {
 		var err error
 		// A thousand names; and under the race detector, which empties pools, a regular expression's
 		// 10 KB wherever a byte may begin a range.
-		wantAllocated(t, 1<<20+20_000*len(pattern), func() { names, err = collect(Expand(pattern, opts)) })
+		fuzz.WantAllocated(t, 1<<20+20_000*len(pattern), func() { names, err = collect(Expand(pattern, opts)) })
 		if err != nil {
 			if !errors.Is(err, ErrPattern) || strings.ContainsAny(err.Error(), "\n\x1b") {
 				t.Fatalf("%q: %v", pattern, err)
@@ -81,7 +83,7 @@ func FuzzDecoders(f *testing.F) {
 			return
 		}
 		var out []byte
-		wantAllocated(t, 3*DefaultMaxWindow+1000*len(data), func() {
+		fuzz.WantAllocated(t, 3*DefaultMaxWindow+1000*len(data), func() {
 			r, derr := decoder(compression, bufio.NewReader(bytes.NewReader(data)), DefaultMaxWindow)
 			if derr != nil {
 				t.Fatal(derr)

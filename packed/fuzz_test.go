@@ -4,10 +4,10 @@ import (
 	"errors"
 	"io/fs"
 	"path/filepath"
-	"runtime/metrics"
 	"strings"
 	"testing"
 
+	"github.com/ffconvert/ffconvert/internal/fuzz"
 	"github.com/ffconvert/ffconvert/internal/pickle"
 )
 
@@ -28,7 +28,7 @@ func FuzzTree(f *testing.F) {
 		var root *pickle.Dict
 		var dirs int64
 		var err error
-		wantAllocated(t, 1<<20+500*len(sample), func() { root, dirs, err = parseNames(sample, int64(files)) })
+		fuzz.WantAllocated(t, 1<<20+500*len(sample), func() { root, dirs, err = parseNames(sample, int64(files)) })
 		if err != nil {
 			if !errors.Is(err, ErrMalformed) && !errors.Is(err, ErrNotPacked) {
 				t.Fatal(err)
@@ -78,22 +78,4 @@ func equal(a, b *pickle.Dict) bool {
 		}
 	}
 	return true
-}
-
-// wantAllocated wants that f allocates at most so many bytes. What was allocated before may be
-// counted late, hence three tries. Fuzz targets run by themselves.
-func wantAllocated(t *testing.T, most int, f func()) {
-	t.Helper()
-	count := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
-	var n uint64
-	for range 3 {
-		metrics.Read(count)
-		before := count[0].Value.Uint64()
-		f()
-		metrics.Read(count)
-		if n = count[0].Value.Uint64() - before; n <= uint64(most) {
-			return
-		}
-	}
-	t.Fatalf("%d bytes allocated, at most %d are warranted", n, most)
 }

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/ffconvert/ffconvert/internal/fuzz"
 )
 
 // FuzzHeader hands arbitrary files to Reader and Scanner, as they are and with right checksums: they
@@ -42,7 +44,7 @@ func judge(t *testing.T, b []byte, block int) {
 	var sum Summary
 	var problems []*FormatError
 	var err, serr error
-	wantAllocated(t, 1<<20+200*len(b), func() {
+	fuzz.WantAllocated(t, 1<<20+200*len(b), func() {
 		_, err = readAll(b, samples, Options{})
 		sum, problems, serr = scan(b, block, Options{})
 	})
@@ -83,21 +85,6 @@ func mended(b []byte) []byte {
 	}
 	putHead(b, crc32.ChecksumIEEE(b[sumSize:payloadOff(n)]), n)
 	return b
-}
-
-// wantAllocated wants that f allocates at most so many bytes. What was allocated before may be
-// counted late, hence three tries. Fuzz targets run by themselves.
-func wantAllocated(t *testing.T, most int, f func()) {
-	t.Helper()
-	var n uint64
-	for range 3 {
-		before := allocated()
-		f()
-		if n = allocated() - before; n <= uint64(most) {
-			return
-		}
-	}
-	t.Fatalf("%d bytes allocated, at most %d are warranted", n, most)
 }
 
 // FuzzRoundTrip cuts data into samples, writes them in parts, and reads them back.

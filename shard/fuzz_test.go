@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"path/filepath"
 	"reflect"
-	"runtime/metrics"
 	"strings"
 	"testing"
 
 	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/internal/fuzz"
 )
 
 // FuzzReadPlan hands arbitrary files to ReadPlan, as they are and with the right digest:
@@ -45,7 +45,7 @@ func sealed(data []byte) []byte {
 func wantPlan(t *testing.T, data []byte) {
 	var p *Plan
 	var err error
-	wantAllocated(t, 1<<20+500*len(data), func() { p, err = ReadPlan(bytes.NewReader(data)) })
+	fuzz.WantAllocated(t, 1<<20+500*len(data), func() { p, err = ReadPlan(bytes.NewReader(data)) })
 	if err != nil {
 		if strings.ContainsAny(err.Error(), "\x1b") {
 			t.Fatalf("refused with %q", err)
@@ -92,7 +92,7 @@ func FuzzDecodeManifest(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var m *Manifest
 		var err error
-		wantAllocated(t, 1<<20+500*len(data), func() { m, err = decodeManifest(bytes.NewReader(data)) })
+		fuzz.WantAllocated(t, 1<<20+500*len(data), func() { m, err = decodeManifest(bytes.NewReader(data)) })
 		if err != nil {
 			return
 		}
@@ -123,22 +123,4 @@ func indented(t *testing.T, m *Manifest) []byte {
 		t.Fatalf("accepted, and cannot be written: %v", err)
 	}
 	return b
-}
-
-// wantAllocated wants that f allocates at most so many bytes. What was allocated before may be
-// counted late, hence three tries. Fuzz targets run by themselves.
-func wantAllocated(t *testing.T, most int, f func()) {
-	t.Helper()
-	count := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
-	var n uint64
-	for range 3 {
-		metrics.Read(count)
-		before := count[0].Value.Uint64()
-		f()
-		metrics.Read(count)
-		if n = count[0].Value.Uint64() - before; n <= uint64(most) {
-			return
-		}
-	}
-	t.Fatalf("%d bytes allocated, at most %d are warranted", n, most)
 }

@@ -6,7 +6,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
-	"runtime/metrics"
 	"strings"
 	"testing"
 
@@ -14,6 +13,7 @@ import (
 	"github.com/vmihailenco/msgpack/v5"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/internal/fuzz"
 )
 
 // check wants that Index and Read agree on data, with fields and with items, whatever it
@@ -182,14 +182,14 @@ func TestMutated(t *testing.T) {
 	}
 }
 
-func FuzzCBOR(f *testing.F) { fuzz(f, false, againstFxamacker) }
+func FuzzCBOR(f *testing.F) { fuzzItems(f, false, againstFxamacker) }
 
-func FuzzMessagePack(f *testing.F) { fuzz(f, true, againstMsgpack) }
+func FuzzMessagePack(f *testing.F) { fuzzItems(f, true, againstMsgpack) }
 
 // fuzz: no bytes make Index or Read panic or allocate more than they warrant, the two
 // agree, from any item on, and what we accept another library finds well-formed. What Go
 // values are made of it is what that library makes.
-func fuzz(f *testing.F, pack bool, against func(testing.TB, []byte) bool) {
+func fuzzItems(f *testing.F, pack bool, against func(testing.TB, []byte) bool) {
 	for _, row := range kinds {
 		f.Add([]byte(map[bool]string{false: row.cbor, true: row.pack}[pack]))
 	}
@@ -205,7 +205,7 @@ func fuzz(f *testing.F, pack bool, against func(testing.TB, []byte) bool) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		wantAllocated(t, 1<<20+1000*len(data), func() {
+		fuzz.WantAllocated(t, 1<<20+1000*len(data), func() {
 			_, _ = indexed(t, memory(Options{MessagePack: pack, Load: func(string) bool { return true }}, data))
 		})
 		against(t, data)
@@ -266,22 +266,4 @@ func decodeMessagePack(item []byte) (any, error) {
 		return m, err
 	})
 	return d.DecodeInterface() // DecodeInterfaceLoose would make text of bytes
-}
-
-// wantAllocated wants that f allocates at most so many bytes. What was allocated before may be
-// counted late, hence three tries. Fuzz targets run by themselves.
-func wantAllocated(t *testing.T, most int, f func()) {
-	t.Helper()
-	count := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
-	var n uint64
-	for range 3 {
-		metrics.Read(count)
-		before := count[0].Value.Uint64()
-		f()
-		metrics.Read(count)
-		if n = count[0].Value.Uint64() - before; n <= uint64(most) {
-			return
-		}
-	}
-	t.Fatalf("%d bytes allocated, at most %d are warranted", n, most)
 }

@@ -7,12 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime/metrics"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/internal/fuzz"
 )
 
 // rowsOf splits a part. Its values are without CR: the standard library leaves some away.
@@ -123,7 +123,7 @@ func FuzzSource(f *testing.F) {
 
 // outlines is what Index has of a part, of so many bytes, and where.
 func outlines(t *testing.T, src *Source, part, size int) (all []string, offs []int64, err error) {
-	wantAllocated(t, 8<<20+1000*size, func() {
+	fuzz.WantAllocated(t, 8<<20+1000*size, func() {
 		all, offs = nil, nil
 		for span, e := range src.Index(t.Context(), part) {
 			if err = e; err != nil {
@@ -203,22 +203,4 @@ func sizes(s *converters.Sample) string {
 		}
 	}
 	return words
-}
-
-// wantAllocated wants that f allocates at most so many bytes. What was allocated before may be
-// counted late, hence three tries. Fuzz targets run by themselves.
-func wantAllocated(t *testing.T, most int, f func()) {
-	t.Helper()
-	count := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
-	var n uint64
-	for range 3 {
-		metrics.Read(count)
-		before := count[0].Value.Uint64()
-		f()
-		metrics.Read(count)
-		if n = count[0].Value.Uint64() - before; n <= uint64(most) {
-			return
-		}
-	}
-	t.Fatalf("%d bytes allocated, at most %d are warranted", n, most)
 }

@@ -8,12 +8,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime/metrics"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/internal/fuzz"
 )
 
 // FuzzTar: no tar makes Index or Read panic, read what is not there, or hold more than
@@ -46,7 +46,7 @@ func FuzzTar(f *testing.F) {
 		var want []string
 		var offs []int64
 		var err error
-		wantAllocated(t, limit+100*len(data), func() { want, offs, err = outlines(t, src) })
+		fuzz.WantAllocated(t, limit+100*len(data), func() { want, offs, err = outlines(t, src) })
 		if err != nil {
 			if at, ok := errors.AsType[*converters.Error](err); !ok || at.Off < 0 || at.Off > int64(len(data)) || strings.ContainsAny(err.Error(), "\n\x1b") {
 				t.Fatalf("refused with %q", err)
@@ -149,22 +149,4 @@ func againstGo(t *testing.T, data []byte) {
 		last := &grouped[len(grouped)-1]
 		last.Fields = append(last.Fields, namedData{strings.ToLower(m[2]), string(b)})
 	}
-}
-
-// wantAllocated wants that f allocates at most so many bytes. What was allocated before may be
-// counted late, hence three tries. Fuzz targets run by themselves.
-func wantAllocated(t *testing.T, most int, f func()) {
-	t.Helper()
-	count := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
-	var n uint64
-	for range 3 {
-		metrics.Read(count)
-		before := count[0].Value.Uint64()
-		f()
-		metrics.Read(count)
-		if n = count[0].Value.Uint64() - before; n <= uint64(most) {
-			return
-		}
-	}
-	t.Fatalf("%d bytes allocated, at most %d are warranted", n, most)
 }

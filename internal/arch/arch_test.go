@@ -39,6 +39,7 @@ var mayImport = map[string][]string{
 	"internal/arch":            {},
 	"internal/bench":           {},
 	"internal/faults":          {},
+	"internal/fuzz":            {},
 	"internal/faults/table":    {},
 	"testdata/generate":        {},
 }

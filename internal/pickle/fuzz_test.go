@@ -1,9 +1,10 @@
 package pickle
 
 import (
-	"runtime/metrics"
 	"strings"
 	"testing"
+
+	"github.com/ffconvert/ffconvert/internal/fuzz"
 )
 
 // FuzzDict: no pickle makes DecodeDict panic or allocate more than it warrants. What it
@@ -21,7 +22,7 @@ func FuzzDict(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		var d *Dict
 		var err error
-		wantAllocated(t, 1<<20+500*len(s), func() { d, err = DecodeDict(s) })
+		fuzz.WantAllocated(t, 1<<20+500*len(s), func() { d, err = DecodeDict(s) })
 		if err != nil {
 			if len(err.Error()) > 1000 || strings.ContainsAny(err.Error(), "\n\x1b") {
 				t.Fatalf("refused with %q", err)
@@ -49,22 +50,4 @@ func wantFound(t *testing.T, d *Dict) {
 			wantFound(t, it.Dict)
 		}
 	}
-}
-
-// wantAllocated wants that f allocates at most so many bytes. What was allocated before may be
-// counted late, hence three tries. Fuzz targets run by themselves.
-func wantAllocated(t *testing.T, most int, f func()) {
-	t.Helper()
-	count := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
-	var n uint64
-	for range 3 {
-		metrics.Read(count)
-		before := count[0].Value.Uint64()
-		f()
-		metrics.Read(count)
-		if n = count[0].Value.Uint64() - before; n <= uint64(most) {
-			return
-		}
-	}
-	t.Fatalf("%d bytes allocated, at most %d are warranted", n, most)
 }
