@@ -41,6 +41,9 @@ type interrupted struct {
 }
 
 func (i interrupted) Error() string {
+	if i.finished == "" {
+		return fmt.Sprintf("%v: stopped; run the same command again", i.signal)
+	}
 	return fmt.Sprintf("%v: stopped%s; the same command goes on from there", i.signal, i.finished)
 }
 

@@ -116,7 +116,7 @@ func (b stopping) stop(t *testing.T) {
 			if err := r.clean(128 + int(sig)); err != nil {
 				return err
 			}
-			if !strings.Contains(r.stderr, "the same command goes on") {
+			if !strings.Contains(r.stderr, "the same command") {
 				return fmt.Errorf("%v; want it to say how to go on", r)
 			}
 		}
