@@ -3,7 +3,6 @@ package shard
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"golang.org/x/sync/errgroup"
 
@@ -15,13 +14,12 @@ import (
 // the header.
 const tableRow = 12
 
-// A PartIndex is what planning needs to know of one part: its account, and 16 bytes a
+// A PartIndex is what planning needs to know of one part: its account, and 8 bytes a
 // sample.
 type PartIndex struct {
 	Part
-	offs    []int64 // where each sample starts in the part
-	ends    []int64 // cost in shard bytes of all samples up to this one; one that is left out costs nothing
-	largest int64   // cost of the largest sample
+	places        // by what a sample costs in shard bytes; one that is left out costs nothing
+	largest int64 // cost of the largest sample
 }
 
 // add takes one sample that starts at off; size is that of its record, -1 where it is
@@ -31,39 +29,8 @@ func (p *PartIndex) add(off, size int64) {
 	if size < 0 {
 		cost = 0
 	}
-	if len(p.offs) == cap(p.offs) {
-		p.grow(off)
-	}
-	p.offs = append(p.offs, off)
-	p.ends = append(p.ends, p.cost()+cost)
+	p.places.add(off, cost)
 	p.largest = max(p.largest, cost)
-}
-
-// grow makes room for as many samples as the part will have if the rest of it is like
-// what lies before off; a million rows are then moved once or twice, not twenty times.
-func (p *PartIndex) grow(off int64) {
-	n := len(p.offs)
-	more := max(n, 1024)
-	if 0 < off && off < p.Size && n >= 1024 {
-		rest := float64(n) * float64(p.Size-off) / float64(off)
-		more = int(min(max(rest*1.01, 1024), 16*float64(n))) // few samples tell little
-	}
-	p.offs, p.ends = slices.Grow(p.offs, more), slices.Grow(p.ends, more)
-}
-
-// trim drops the room that was not needed.
-func (p *PartIndex) trim() {
-	if n := len(p.offs); cap(p.offs)-n > n/32 {
-		p.offs, p.ends = slices.Clone(p.offs), slices.Clone(p.ends)
-	}
-}
-
-// cost returns the cost of all samples of the part.
-func (p *PartIndex) cost() int64 {
-	if len(p.ends) == 0 {
-		return 0
-	}
-	return p.ends[len(p.ends)-1]
 }
 
 // Index indexes all parts of a source, so many at once, and sizes every record that

@@ -72,10 +72,10 @@ func NewPlan(parts []PartIndex, opts Options) (*Plan, error) {
 	plan.Dataset.Encoding = "" // a proposal; Encode says what came of it
 	var total, samples, largest int64
 	for i := range parts {
-		if parts[i].cost() > math.MaxInt64-total {
+		if parts[i].cost > math.MaxInt64-total {
 			return nil, fmt.Errorf("%w: the dataset is larger than 8 EiB", converters.ErrLimit)
 		}
-		total += parts[i].cost()
+		total += parts[i].cost
 		samples += parts[i].Account.Written()
 		largest = max(largest, parts[i].largest)
 		plan.Parts = append(plan.Parts, parts[i].Part)
@@ -139,8 +139,8 @@ func newSequence(parts []PartIndex) samplesInOrder {
 	for i := range parts {
 		s.starts = append(s.starts, s.n)
 		s.costs = append(s.costs, cost)
-		s.n += len(parts[i].ends)
-		cost += parts[i].cost()
+		s.n += parts[i].n
+		cost += parts[i].cost
 	}
 	return s
 }
@@ -154,7 +154,8 @@ func (s *sequence) part(i int) int {
 
 func (s *sequence) end(i int) int64 {
 	p := s.part(i)
-	return s.costs[p] + s.parts[p].ends[i-s.starts[p]]
+	_, end := s.parts[p].at(i - s.starts[p])
+	return s.costs[p] + end
 }
 
 func (s *sequence) shard(from, end int) Shard {
@@ -162,7 +163,7 @@ func (s *sequence) shard(from, end int) Shard {
 	for from < end {
 		p := s.part(from)
 		part := &s.parts[p]
-		first, last := from-s.starts[p], min(end-s.starts[p], len(part.ends))
+		first, last := from-s.starts[p], min(end-s.starts[p], part.n)
 		b.run(part, p, first, last)
 		from = s.starts[p] + last
 	}
@@ -177,23 +178,13 @@ type shardBuilder struct {
 
 // run adds the samples first to last (exclusive) of part p, unless all are left out.
 func (b *shardBuilder) run(part *PartIndex, p, first, last int) {
-	before, samples := int64(0), int64(0)
-	if first > 0 {
-		before = part.ends[first-1]
-	}
-	cost := part.ends[last-1] - before
+	cost := part.before(last) - part.before(first)
 	if cost == 0 {
 		return
 	}
-	if part.Account.SamplesLeftOut == 0 {
-		samples = int64(last - first)
-	} else {
-		for _, end := range part.ends[first:last] {
-			if end > before {
-				samples++
-			}
-			before = end
-		}
+	samples := int64(last - first)
+	if part.Account.SamplesLeftOut > 0 {
+		samples = part.written(first, last)
 	}
 	b.Samples += samples
 	b.payload += cost - samples*tableRow
@@ -201,7 +192,8 @@ func (b *shardBuilder) run(part *PartIndex, p, first, last int) {
 		b.Runs[n-1].Count += int64(last - first)
 		return
 	}
-	b.Runs = append(b.Runs, converters.Run{Part: p, First: int64(first), Off: part.offs[first], Count: int64(last - first)})
+	off, _ := part.at(first)
+	b.Runs = append(b.Runs, converters.Run{Part: p, First: int64(first), Off: off, Count: int64(last - first)})
 }
 
 func (b *shardBuilder) shard() Shard {

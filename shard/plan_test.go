@@ -119,7 +119,7 @@ func TestIndexNamesTheSample(t *testing.T) {
 	}
 }
 
-// A sample costs the plan 16 bytes.
+// A sample costs the plan 8 bytes.
 func TestIndexMemory(t *testing.T) {
 	t.Parallel()
 	spec, _ := encode.Parse(encode.Options{})
@@ -127,7 +127,7 @@ func TestIndexMemory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if held := 8 * (cap(index[0].offs) + cap(index[0].ends)); held > 17*5000 {
+	if held := held(&index[0].places); held > 9*5000 {
 		t.Errorf("%d bytes held for 5000 samples", held)
 	}
 }
@@ -209,7 +209,7 @@ func TestAlike(t *testing.T) {
 	if a.Entries != 1000 || a.Samples != 1000 || a.Fields != 1000 || a.Keys != 0 || a.Seen["row"] != (FieldCount{1000, 16_000}) {
 		t.Errorf("account %+v", a)
 	}
-	if len(index[0].offs) != 1000 || index[0].cost() != 1000*(16+tableRow) || index[0].offs[999] != 999*16 {
-		t.Errorf("%d samples that cost %d, the last at %d", len(index[0].offs), index[0].cost(), index[0].offs[999])
+	if off, end := index[0].at(999); index[0].n != 1000 || end != 1000*(16+tableRow) || off != 999*16 {
+		t.Errorf("%d samples that cost %d, the last at %d", index[0].n, end, off)
 	}
 }

@@ -18,22 +18,16 @@ type place struct{ part, ordinal uint32 }
 func newShuffled(parts []PartIndex, samples int64, how Shuffle) samplesInOrder {
 	s := &shuffled{parts: parts, at: make([]place, 0, samples), ends: make([]int64, samples)}
 	for p := range parts {
-		before := int64(0)
-		for i, end := range parts[p].ends {
-			if end > before {
+		for i, cost := range parts[p].costs(0, parts[p].n) {
+			if cost > 0 {
 				s.at = append(s.at, place{uint32(p), uint32(i)})
 			}
-			before = end
 		}
 	}
 	permute(s.at, how.Seed)
 	sum := int64(0)
 	for i, at := range s.at {
-		part := &parts[at.part]
-		sum += part.ends[at.ordinal]
-		if at.ordinal > 0 {
-			sum -= part.ends[at.ordinal-1]
-		}
+		sum += parts[at.part].costOf(int(at.ordinal))
 		s.ends[i] = sum
 	}
 	return s
