@@ -3,6 +3,7 @@ package aio
 import (
 	"bytes"
 	"context"
+	"errors"
 	"hash/crc32"
 	"math/rand/v2"
 	"os"
@@ -204,56 +205,114 @@ func TestCloseFreesMemory(t *testing.T) {
 	}
 }
 
-// TestCloseUnlocksThread: a goroutine that ends while it is locked takes its thread with it.
-func TestCloseUnlocksThread(t *testing.T) {
+// TestThread: a goroutine that ends while it is locked takes its thread with it. So one that
+// has used a Reader, in whatever way, must leave its thread, and one that ends with the
+// Reader's lock must not.
+func TestThread(t *testing.T) {
 	t.Parallel()
-	for _, closed := range []bool{true, false} {
-		id := readerThread(t, closed)
-		for id == unix.Getpid() { // the main thread, which never ends: another one
-			id = readerThread(t, closed)
-		}
-		task := "/proc/self/task/" + strconv.Itoa(id)
-		gone := func() bool { _, err := os.Stat(task); return err != nil }
-		if !closed {
-			if !waitFor(gone) {
-				t.Error("NewReader did not lock its thread")
+	path, _ := testFile(t, 100_000)
+	sweep := func(t *testing.T, r *Reader, f *File, body func(blocks int) bool) {
+		blocks := 0
+		for _, err := range r.Sweep(t.Context(), f, 0, f.Size()) {
+			if blocks++; err != nil || !body(blocks) {
+				break
 			}
-			continue
 		}
-		time.Sleep(100 * time.Millisecond)
-		if gone() {
-			t.Error("Close left the thread locked")
-		}
+	}
+	keepLock := func(r *Reader) *Reader { // its unlock has nothing to do
+		r.ring = &spy{kernel: r.ring, see: func() { r.locked = false }}
+		return r
+	}
+	tests := []struct {
+		name string
+		gone bool
+		use  func(t *testing.T, r *Reader, f *File)
+	}{
+		{"unused", false, func(*testing.T, *Reader, *File) {}},
+		{"sweep", false, func(t *testing.T, r *Reader, f *File) { sweep(t, r, f, func(int) bool { return true }) }},
+		{"break", false, func(t *testing.T, r *Reader, f *File) { sweep(t, r, f, func(n int) bool { return n < 2 }) }},
+		{"end in the loop", false, func(t *testing.T, r *Reader, f *File) {
+			sweep(t, r, f, func(int) bool { runtime.Goexit(); return true })
+		}},
+		{"panic in the loop", false, func(t *testing.T, r *Reader, f *File) {
+			defer func() { recover() }()
+			sweep(t, r, f, func(int) bool { panic("in the loop") })
+		}},
+		{"batch", false, func(t *testing.T, r *Reader, f *File) {
+			r.ReadBatch(t.Context(), f, []Request{{Buf: make([]byte, 50_000)}})
+		}},
+		{"batch that fails", false, func(t *testing.T, r *Reader, f *File) {
+			r.ring = &injector{kernel: r.ring, call: "getevents", errno: syscall.EIO}
+			r.ReadBatch(t.Context(), f, []Request{{Buf: make([]byte, 50_000)}})
+		}},
+		{"inside a sweep", true, func(t *testing.T, r *Reader, f *File) {
+			sweep(t, keepLock(r), f, func(int) bool { return false })
+		}},
+		{"inside a batch", true, func(t *testing.T, r *Reader, f *File) {
+			keepLock(r).ReadBatch(t.Context(), f, []Request{{Buf: make([]byte, 50_000)}})
+		}},
+	}
+	for _, tt := range tests { // one after another: some end threads that others might get
+		t.Run(tt.name, func(t *testing.T) {
+			id := readerThread(t, path, tt.use)
+			for id == unix.Getpid() { // the main thread, which never ends: another one
+				id = readerThread(t, path, tt.use)
+			}
+			task := "/proc/self/task/" + strconv.Itoa(id)
+			gone := func() bool { _, err := os.Stat(task); return err != nil }
+			if tt.gone {
+				if !waitFor(gone) {
+					t.Error("the goroutine was not locked to its thread")
+				}
+				return
+			}
+			time.Sleep(100 * time.Millisecond)
+			if gone() {
+				t.Error("the thread was left locked")
+			}
+		})
 	}
 }
 
-// readerThread returns the thread of a goroutine that made a Reader, and then ended with
-// it closed or still locked to its thread.
-func readerThread(t *testing.T, closed bool) int {
-	t.Helper()
-	tid := make(chan int)
+// A spy is told of every wait for events.
+type spy struct {
+	kernel
+	see func()
+}
+
+func (k *spy) getevents(min int, events []event) (int, error) {
+	k.see()
+	return k.kernel.getevents(min, events)
+}
+
+// readerThread returns the thread of a goroutine that used a Reader of path, and then ended. The
+// Reader was made by another, which closes it.
+func readerThread(t *testing.T, path string, use func(t *testing.T, r *Reader, f *File)) int {
+	r, err := NewReader(Options{Backend: AIO, Depth: 2, BlockSize: pageSize})
+	if err != nil {
+		unavailable(t, err)
+	}
+	f, err := r.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := 0
+	done := make(chan struct{})
 	go func() {
+		defer close(done)
 		runtime.LockOSThread() // keeps this thread from the next goroutine
 		defer runtime.UnlockOSThread()
-		ready := make(chan bool)
+		ready := make(chan struct{})
 		go func() {
 			defer close(ready)
-			r, err := NewReader(Options{Backend: AIO, Depth: 2, BlockSize: pageSize})
-			if err != nil {
-				tid <- 0
-				return
-			}
-			tid <- unix.Gettid()
-			if !closed { // as Close does, but for the thread
-				r.locked = false
-			}
-			r.Close()
+			defer func() { id = unix.Gettid() }()
+			use(t, r, f)
 		}()
 		<-ready
 	}()
-	id := <-tid
-	if id == 0 {
-		unavailable(t, "no AIO")
+	<-done
+	if err := errors.Join(f.Close(), r.Close()); err != nil {
+		t.Error(err)
 	}
 	return id
 }
@@ -292,7 +351,8 @@ func TestSignalStorm(t *testing.T) {
 			t.Fatal(err)
 		}
 		stop, sent := make(chan struct{}), make(chan int)
-		pid, tid := unix.Getpid(), unix.Gettid() // the ring has locked us to this thread
+		runtime.LockOSThread()
+		pid, tid := unix.Getpid(), unix.Gettid()
 		go func() {
 			n := 0
 			for last := time.Now(); ; n++ { // 10 kHz, which no ticker keeps
@@ -324,6 +384,7 @@ func TestSignalStorm(t *testing.T) {
 			}
 		}
 		close(stop)
+		runtime.UnlockOSThread()
 		t.Logf("D2 [reader] cases=%d undetected=0 lost=0 asked_for=%v signals=%d eintr=%d # %+v", sweeps, backend, 2*<-sent, k.n, r.Stats())
 		if err := r.Close(); err != nil {
 			t.Error(err)

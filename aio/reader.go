@@ -8,8 +8,12 @@ import (
 	"time"
 )
 
-// A Reader reads files through one queue of requests. It belongs to one
-// goroutine: only [Reader.Stats] of a Reader at rest may be called elsewhere.
+// A Reader reads files through one queue of requests. It serves one goroutine
+// at a time; at rest it may be handed to another, and any may close it.
+//
+// With AIO its goroutine is locked to its OS thread while the Reader waits on
+// its queue, that is inside a ReadBatch, and inside a Sweep but for the body of
+// the caller's loop.
 type Reader struct {
 	opts  Options
 	mem   []byte // the one mapping: the slots' buffers, then the ring's structures
@@ -41,10 +45,8 @@ type Reader struct {
 }
 
 // NewReader makes a Reader with its Depth × BlockSize bytes of buffers, which
-// take memory only as they are used. With AIO it locks the calling goroutine
-// to its OS thread until Close, which the same goroutine must call. AIO asked
-// for by name and refused is an error; Auto takes the pread pool instead, and
-// Stats says why.
+// take memory only as they are used. AIO asked for by name and refused is an
+// error; Auto takes the pread pool instead, and Stats says why.
 func NewReader(opts Options) (*Reader, error) {
 	return newReader(opts, newRing())
 }
@@ -82,8 +84,6 @@ func newReader(opts Options, ring kernel) (*Reader, error) {
 		return r, nil
 	}
 	r.ring = ring
-	runtime.LockOSThread()
-	r.locked = true
 	return r, nil
 }
 
@@ -100,9 +100,9 @@ func (r *Reader) Stats() Stats {
 	return s
 }
 
-// Close waits for the kernel, frees the queue and its buffers, ends the pool's
-// goroutines and unlocks the thread. Files stay open. Close is an error in the
-// middle of a Sweep or ReadBatch, and does nothing the second time.
+// Close waits for the kernel, frees the queue and its buffers, and ends the
+// pool's goroutines. Files stay open. Close is an error in the middle of a
+// Sweep or ReadBatch, and does nothing the second time.
 func (r *Reader) Close() error {
 	if r.busy {
 		return errBusy
@@ -125,11 +125,23 @@ func (r *Reader) Close() error {
 		errs = append(errs, Free(r.mem))
 	}
 	r.ring, r.pool, r.k, r.mem, r.slots = nil, nil, nil, nil, nil
+	return errors.Join(errs...)
+}
+
+// lock keeps the goroutine on its thread while it uses the ring. The pool needs
+// no such thing: channels are dear on a locked thread.
+func (r *Reader) lock() {
+	if r.ring != nil && !r.locked {
+		runtime.LockOSThread()
+		r.locked = true
+	}
+}
+
+func (r *Reader) unlock() {
 	if r.locked {
 		r.locked = false
 		runtime.UnlockOSThread()
 	}
-	return errors.Join(errs...)
 }
 
 // begin makes f the file that the slots read, and picks its kernel.
@@ -149,11 +161,13 @@ func (r *Reader) begin(f *File, off, size int64) error {
 	r.pick(f)
 	r.file, r.busy, f.busy = f, true, true
 	r.cached = r.cached || !f.Direct()
+	r.lock()
 	return nil
 }
 
 // end drains the queue: afterwards the kernel owns no buffer.
 func (r *Reader) end() {
+	defer r.unlock()
 	for r.inflight > 0 {
 		r.reap(1) // gives up by itself, with inflight = 0, when the kernel fails
 	}

@@ -44,21 +44,21 @@ func (r *Reader) Sweep(ctx context.Context, f *File, off, size int64) iter.Seq2[
 		skip := int(off - start) // of the first block
 		for b := range blocks {
 			if err := ctx.Err(); err != nil {
-				yield(nil, err)
+				r.lend(yield, nil, err)
 				return
 			}
 			s := &r.slots[b%depth]
 			if err := r.await(int(b % depth)); err != nil {
-				yield(nil, err)
+				r.lend(yield, nil, err)
 				return
 			}
 			r.done = r.done[:0]
 			if s.err != nil {
-				yield(nil, s.err)
+				r.lend(yield, nil, s.err)
 				return
 			}
 			r.stats.Bytes += int64(s.need - skip)
-			if !yield(s.buf[skip:s.need:s.need], nil) {
+			if !r.lend(yield, s.buf[skip:s.need:s.need], nil) {
 				return
 			}
 			skip = 0
@@ -67,4 +67,14 @@ func (r *Reader) Sweep(ctx context.Context, f *File, off, size int64) iter.Seq2[
 			}
 		}
 	}
+}
+
+// lend runs the loop's body off the thread lock, which is none of its business:
+// the body may wait for other goroutines, and a coroutine (iter.Pull) must not
+// be switched with another lock than it was made with. The kernel ties requests
+// to the process, not to the thread that submitted them.
+func (r *Reader) lend(yield func([]byte, error) bool, block []byte, err error) bool {
+	r.unlock()
+	defer r.lock()
+	return yield(block, err)
 }
