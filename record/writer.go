@@ -30,6 +30,7 @@ type Summary struct {
 // later call returns that error.
 type Writer struct {
 	w      io.WriterAt
+	taker  Taker // w, if it is one
 	n      int64
 	sums   column[uint32]
 	offs   column[int64]
@@ -40,12 +41,17 @@ type Writer struct {
 	sum    Summary
 }
 
-// A Taker is an io.WriterAt that may write later. A Writer gives it its full buffers, and goes on
-// in the ones that it gets for them. It writes what comes in the order in which it comes, and
-// nothing after an error, which each later call returns.
+// A Taker is an io.WriterAt that may write later. A Writer fills the buffers of a Taker, gives them
+// back full, and goes on in the ones that it gets for them. The Taker writes what comes in the order
+// in which it comes, and nothing after an error, which each later call returns.
+//
+// A buffer is full where the file reaches a multiple of its capacity: all that a Writer hands over
+// but the first and the last of the samples and of the tables begins and ends at such a place, as
+// writes past the page cache must.
 type Taker interface {
 	io.WriterAt
-	// TakeAt writes p at off. p belongs to the Taker from now on; next is empty, and may hold as much.
+	// TakeAt writes p at off. p belongs to the Taker from now on; next is empty, and all have the same
+	// capacity, a multiple of 8. Where p is empty too there is nothing to write: so a Writer begins.
 	TakeAt(p []byte, off int64) (next []byte, err error)
 }
 
@@ -59,18 +65,25 @@ func NewWriter(w io.WriterAt, n int64) (*Writer, error) {
 	case n > MaxSamples:
 		return nil, fmt.Errorf("shard of %d samples: %w of %d; use more shards", n, ErrTooLarge, int64(MaxSamples))
 	}
-	wr := &Writer{w: w, n: n, buf: make([]byte, 0, bufSize), bufOff: payloadOff(n)}
+	wr := &Writer{w: w, n: n, bufOff: payloadOff(n)}
 	var head [headSize]byte
 	putHead(head[:], poison32, poisonN)
-	if wr.writeAt(head[:], 0); wr.err != nil {
+	wr.writeAt(head[:], 0)
+	if t, ok := w.(Taker); ok {
+		wr.taker = t
+		wr.take(nil)
+	} else {
+		wr.buf = make([]byte, 0, bufSize)
+	}
+	if wr.err != nil {
 		return nil, wr.err
 	}
 	return wr, nil
 }
 
 // Append adds one sample, which is its parts one after the other; no part, or only empty ones, is
-// an empty sample. The parts may be reused as soon as Append returns. A part of 1 MiB or more
-// is not copied where the buffer is empty. More than n samples is an error.
+// an empty sample. The parts may be reused as soon as Append returns. A part of 1 MiB or more is not
+// copied where the buffer is empty and no Taker's. More than n samples is an error.
 func (w *Writer) Append(parts ...[]byte) (Extent, error) {
 	switch {
 	case w.err != nil:
@@ -114,19 +127,24 @@ func (w *Writer) Close() (Summary, error) {
 	putHead(head[:], 0, w.n)
 	crc := crc32.ChecksumIEEE(head[coverOff:])
 	w.bufOff = headSize
-	for i := range w.n {
-		if len(w.buf)+sumSize > cap(w.buf) {
-			crc = w.flushTable(crc)
+	table := make([]byte, 0, offSize*min(w.n, chunkLen))
+	for _, chunk := range w.sums.chunks {
+		table = table[:0]
+		for _, sum := range chunk {
+			table = appendSum(table, sum)
 		}
-		w.buf = appendSum(w.buf, w.sums.at(i))
+		crc = crc32.Update(crc, crc32.IEEETable, table)
+		w.put(table)
 	}
-	for i := range w.n {
-		if len(w.buf)+offSize > cap(w.buf) {
-			crc = w.flushTable(crc)
+	for _, chunk := range w.offs.chunks {
+		table = table[:0]
+		for _, off := range chunk {
+			table = appendOff(table, off)
 		}
-		w.buf = appendOff(w.buf, w.offs.at(i))
+		crc = crc32.Update(crc, crc32.IEEETable, table)
+		w.put(table)
 	}
-	crc = w.flushTable(crc)
+	w.flush()
 
 	putHead(head[:], crc, w.n)
 	if w.writeAt(head[:], 0); w.err != nil {
@@ -141,42 +159,49 @@ func (w *Writer) Close() (Summary, error) {
 // put sends p on its way to the file, through the buffer or past it.
 func (w *Writer) put(p []byte) {
 	for len(p) > 0 && w.err == nil {
-		if len(w.buf) == 0 && len(p) >= cap(w.buf) {
+		if w.taker == nil && len(w.buf) == 0 && len(p) >= cap(w.buf) {
 			w.writeAt(p, w.bufOff)
 			w.bufOff += int64(len(p))
 			return
 		}
-		k := min(len(p), cap(w.buf)-len(w.buf))
+		k := min(len(p), w.room())
 		w.buf = append(w.buf, p[:k]...)
 		p = p[k:]
-		if len(w.buf) == cap(w.buf) {
+		if w.room() == 0 {
 			w.flush()
 		}
 	}
 }
 
-func (w *Writer) flush() {
-	n := len(w.buf)
-	switch t, ok := w.w.(Taker); {
-	case n == 0:
-		return
-	case ok && w.err == nil:
-		buf, err := t.TakeAt(w.buf, w.bufOff)
-		if w.buf = buf; err != nil {
-			w.fail(fmt.Errorf("write %d bytes at byte %d: %w", n, w.bufOff, err))
-			return
-		}
-	default:
-		w.writeAt(w.buf, w.bufOff)
-	}
-	w.bufOff += int64(n)
-	w.buf = w.buf[:0]
+// room is how much the buffer takes until the file reaches a multiple of its capacity.
+func (w *Writer) room() int {
+	return cap(w.buf) - int(w.bufOff%int64(cap(w.buf))) - len(w.buf)
 }
 
-func (w *Writer) flushTable(crc uint32) uint32 {
-	crc = crc32.Update(crc, crc32.IEEETable, w.buf)
-	w.flush()
-	return crc
+// flush writes the buffer and makes it empty.
+func (w *Writer) flush() {
+	n := len(w.buf)
+	switch {
+	case n == 0:
+		return
+	case w.taker != nil:
+		w.take(w.buf)
+	default:
+		w.writeAt(w.buf, w.bufOff)
+		w.buf = w.buf[:0]
+	}
+	w.bufOff += int64(n)
+}
+
+// take hands p over for the next buffer.
+func (w *Writer) take(p []byte) {
+	if w.err != nil {
+		return
+	}
+	next, err := w.taker.TakeAt(p, w.bufOff)
+	if w.buf = next; err != nil {
+		w.fail(fmt.Errorf("write %d bytes at byte %d: %w", len(p), w.bufOff, err))
+	}
 }
 
 // writeAt does nothing after an error, so that a head can never follow a failed write.

@@ -1,10 +1,8 @@
 package shard
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"iter"
 	"os"
 	"path/filepath"
@@ -15,41 +13,6 @@ import (
 	"github.com/ffconvert/ffconvert/internal/atomicfile"
 	"github.com/ffconvert/ffconvert/record"
 )
-
-// BenchmarkWriteBehind writes and syncs 256 MiB, leaving all of it to fsync or sending it
-// to the device as it is written.
-func BenchmarkWriteBehind(b *testing.B) {
-	block := bytes.Repeat([]byte("0123456789abcdef"), 1<<16)
-	const size = 256 << 20
-	for name, wrap := range map[string]func(f *os.File) io.WriterAt{
-		"fsync alone": func(f *os.File) io.WriterAt { return f },
-		"behind":      func(f *os.File) io.WriterAt { return newWriteBehind(f) },
-	} {
-		b.Run(name, func(b *testing.B) {
-			path := filepath.Join(b.TempDir(), "file")
-			b.SetBytes(size)
-			for b.Loop() {
-				f, err := os.Create(path)
-				if err != nil {
-					b.Fatal(err)
-				}
-				if err := reserve(f, size); err != nil {
-					b.Fatal(err)
-				}
-				w := wrap(f)
-				for off := int64(0); off < size; off += int64(len(block)) {
-					if _, err := w.WriteAt(block, off); err != nil {
-						b.Fatal(err)
-					}
-				}
-				if err := f.Sync(); err != nil {
-					b.Fatal(err)
-				}
-				f.Close()
-			}
-		})
-	}
-}
 
 // BenchmarkIndexFile adds one row to the index of a shard. It must cost less than a
 // tenth of converting the sample, which BenchmarkWrite times for small ones.
@@ -65,7 +28,7 @@ func BenchmarkIndexFile(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	x, err := createIndex(root, "PART_00000.ffr", indexShape{keys: true, labels: true})
+	x, err := createIndex(root, "PART_00000.ffr", indexShape{keys: true, labels: true}, testBuffers(b))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -186,13 +149,13 @@ func BenchmarkRows(b *testing.B) {
 				b.Fatal(err)
 			}
 		}
-		k := &worker{writer: &writer{src: src, plan: plan, out: out, progress: silent{}}, enc: spec.NewEncoder()}
+		k := &worker{writer: &writer{src: src, plan: plan, out: out, progress: silent{}}, enc: spec.NewEncoder(), buffers: testBuffers(b)}
 		for b.Loop() {
 			f, err := atomicfile.Create(out.root, tmp(plan.Shards[0].Name))
 			if err != nil {
 				b.Fatal(err)
 			}
-			index, err := createIndex(out.root, plan.Shards[0].Name, indexShape{})
+			index, err := createIndex(out.root, plan.Shards[0].Name, indexShape{}, k.buffers)
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -79,14 +79,14 @@ type indexFile struct {
 	rows   indexBatch
 }
 
-func createIndex(root *os.Root, shard string, shape indexShape) (*indexFile, error) {
+func createIndex(root *os.Root, shard string, shape indexShape, buffers *buffers) (*indexFile, error) {
 	name := indexName(shard)
 	f, err := atomicfile.Create(root, tmp(name))
 	if err != nil {
 		return nil, err
 	}
 	schema := shape.schema()
-	stream := newStream(newWriteBehind(f.File))
+	stream := newStream(newSpool(newDirectFile(f.File), buffers.index))
 	out, err := ipc.NewFileWriter(stream, ipc.WithSchema(schema))
 	if err != nil {
 		stream.close()

@@ -28,7 +28,7 @@ func pipelineInto(t *testing.T, w *memoryFile, n int64) (*pipeline, *record.Writ
 			t.Fatal(err)
 		}
 	}
-	index, err := createIndex(root, "PART_00000.ffr", indexShape{keys: true})
+	index, err := createIndex(root, "PART_00000.ffr", indexShape{keys: true}, testBuffers(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,4 +108,18 @@ func TestPipelineFails(t *testing.T) {
 		p.close()
 		p.close()
 	}
+}
+
+func testBuffers(t testing.TB) *buffers {
+	t.Helper()
+	b, err := newBuffers()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := b.free(); err != nil {
+			t.Error(err)
+		}
+	})
+	return b
 }

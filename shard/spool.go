@@ -5,12 +5,8 @@ import (
 	"sync"
 )
 
-// spoolBuffers is how many buffers a spool has beside the one that is being filled: one is
-// written while the other waits.
-const spoolBuffers = 2
-
 // A spool writes to a file in a goroutine of its own, so that the next records are made
-// while the ones before are copied into the page cache: of small records that is half
+// while the ones before are on their way to the device: of small records that is half
 // of the work (BenchmarkRows). Blocks are written in the order in which they come; after
 // an error none is, so that the head of a shard, which comes last, never follows a payload
 // that was not written. It is for one goroutine, and must be closed.
@@ -30,10 +26,15 @@ type block struct {
 	off  int64
 }
 
-func newSpool(w io.WriterAt) *spool {
+// spoolBuffers is how many buffers a spool needs: one is filled, one written, one waits.
+const spoolBuffers = 3
+
+// newSpool writes to w from the buffers that it is given, which are its own until it is
+// closed.
+func newSpool(w io.WriterAt, buffers [spoolBuffers][]byte) *spool {
 	s := &spool{w: w, full: make(chan block, spoolBuffers), free: make(chan []byte, spoolBuffers), ended: make(chan struct{})}
-	for range spoolBuffers {
-		s.free <- nil // they are made when they are needed
+	for _, b := range buffers {
+		s.free <- b[:0]
 	}
 	go s.run()
 	return s
@@ -49,7 +50,7 @@ func (s *spool) run() {
 				s.mu.Unlock()
 			}
 		}
-		s.free <- b.data
+		s.free <- b.data[:0]
 	}
 }
 
@@ -59,33 +60,21 @@ func (s *spool) failed() error {
 	return s.err
 }
 
-// TakeAt writes p, which belongs to the spool from now on, and returns an empty buffer in
-// its place. An error may be that of a write before.
+// TakeAt writes p, a buffer of the spool, and returns another one in its place; where
+// there is nothing to write, just that. An error may be that of a write before.
 func (s *spool) TakeAt(p []byte, off int64) ([]byte, error) {
-	next := <-s.free
-	s.full <- block{p, off}
-	if cap(next) < cap(p) {
-		next = make([]byte, 0, cap(p))
+	if len(p) > 0 {
+		s.full <- block{p, off}
 	}
-	return next[:0], s.failed()
+	return <-s.free, s.failed()
 }
 
-// WriteAt writes a copy of p. An error may be that of a write before.
+// WriteAt writes a copy of p, which is no longer than a buffer. An error may be that of a
+// write before.
 func (s *spool) WriteAt(p []byte, off int64) (int, error) {
-	for n := 0; n < len(p); {
-		b := <-s.free
-		if cap(b) == 0 {
-			b = make([]byte, 0, spoolBlock)
-		}
-		b = append(b[:0], p[n:min(len(p), n+cap(b))]...)
-		s.full <- block{b, off + int64(n)}
-		n += len(b)
-	}
+	s.full <- block{append(<-s.free, p...), off}
 	return len(p), s.failed()
 }
-
-// spoolBlock is the size in bytes of a buffer that a spool makes by itself.
-const spoolBlock = 1 << 20
 
 // close waits until everything is written and returns the error of the write that failed.
 // It may be called again.

@@ -16,11 +16,9 @@ type stream struct {
 	crc   uint32 // of what is before off
 }
 
-// streamBlock is the size in bytes of a write of a stream. Each worker has three of them.
-const streamBlock = 256 << 10
-
-func newStream(w io.WriterAt) *stream {
-	return &stream{spool: newSpool(w), buf: make([]byte, 0, streamBlock)}
+func newStream(s *spool) *stream {
+	buf, _ := s.TakeAt(nil, 0) // nothing was written that could have failed
+	return &stream{spool: s, buf: buf}
 }
 
 // Write takes p. An error may be that of a write before.

@@ -18,8 +18,9 @@ import (
 // A worker writes one shard after another.
 type worker struct {
 	*writer
-	enc    *encode.Encoder
-	reader *aio.Reader // nil: shards are not verified
+	enc     *encode.Encoder
+	buffers *buffers
+	reader  *aio.Reader // nil: shards are not verified
 }
 
 // write makes one shard: a temporary file, its room reserved, filled and synced; re-read
@@ -34,7 +35,7 @@ func (k *worker) write(ctx context.Context, s *Shard) error {
 	if err := reserve(f.File, s.Bytes); err != nil {
 		return fmt.Errorf("reserve %s for %s: %w", bytesText(s.Bytes), s.Name, err)
 	}
-	index, err := createIndex(k.out.root, s.Name, k.indexShape)
+	index, err := createIndex(k.out.root, s.Name, k.indexShape, k.buffers)
 	if err != nil {
 		return err
 	}
@@ -77,7 +78,7 @@ func (k *worker) write(ctx context.Context, s *Shard) error {
 // fill writes the records of a shard and its index rows.
 func (k *worker) fill(ctx context.Context, s *Shard, f *atomicfile.File, index *indexFile) (finished, error) {
 	done := finished{ManifestShard: ManifestShard{Name: s.Name}}
-	spool := newSpool(newWriteBehind(f.File))
+	spool := newSpool(newDirectFile(f.File), k.buffers.shard)
 	defer spool.close()
 	w, err := record.NewWriter(spool, s.Samples)
 	if err != nil {

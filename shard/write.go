@@ -203,6 +203,10 @@ func (w *writer) writeAll(ctx context.Context, todo []int) error {
 // work writes the shards that it is given, with memory of its own.
 func (w *writer) work(ctx context.Context, shards <-chan int) (err error) {
 	k := &worker{writer: w, enc: w.spec.NewEncoder()}
+	if k.buffers, err = newBuffers(); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, k.buffers.free()) }()
 	if !w.opts.NoVerify {
 		o := w.opts.AIO
 		o.Depth = cmp.Or(o.Depth, 8)

@@ -194,7 +194,6 @@ func (d *disk) do(c *call) error {
 		node.change(dataChange{size: int64(c.args[1])})
 	case "fsync", "fdatasync":
 		d.sync(name)
-	case "sync_file_range": // promises nothing
 	default:
 		return fmt.Errorf("%s is not in the model", kind)
 	}

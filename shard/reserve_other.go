@@ -4,8 +4,5 @@ package shard
 
 import "os"
 
-// newWriteBehind returns the file: only Linux starts writing back on demand.
-func newWriteBehind(f *os.File) *os.File { return f }
-
 // reserve gives the file its size. It takes no room: a full device is found by writing.
 func reserve(f *os.File, size int64) error { return f.Truncate(size) }

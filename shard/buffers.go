@@ -1,0 +1,36 @@
+package shard
+
+import "github.com/ffconvert/ffconvert/aio"
+
+// The sizes in bytes of the buffers that a shard and its index are written from: large
+// requests for the device, and few for the files of small samples.
+const (
+	shardBlock = 1 << 20
+	indexBlock = 256 << 10
+)
+
+// Buffers are what a worker writes its shards and their indexes from, one after another.
+// They are one mapping outside the Go heap, aligned as O_DIRECT wants it, and in huge
+// pages where there are any: a request for the device has then few segments.
+type buffers struct {
+	mem          []byte
+	shard, index [spoolBuffers][]byte
+}
+
+func newBuffers() (*buffers, error) {
+	mem, err := aio.Alloc(spoolBuffers * (shardBlock + indexBlock))
+	if err != nil {
+		return nil, err
+	}
+	b := &buffers{mem: mem}
+	for i := range b.shard {
+		b.shard[i], mem = mem[:0:shardBlock], mem[shardBlock:]
+	}
+	for i := range b.index {
+		b.index[i], mem = mem[:0:indexBlock], mem[indexBlock:]
+	}
+	return b, nil
+}
+
+// free gives the memory back. Nothing may use it any more.
+func (b *buffers) free() error { return aio.Free(b.mem) }
