@@ -1,46 +1,48 @@
 package aio
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"os"
+	"slices"
 )
 
-// A Request is one read of a batch: len(Buf) bytes from Off. Buf may lie
-// anywhere, also in the Go heap; the kernel never sees it.
+// A Request is one read of a batch: len(Buf) bytes of File from Off. Buf may
+// lie anywhere, also in the Go heap; the kernel never sees it.
 type Request struct {
-	Off int64
-	Buf []byte
-	Err error // set by ReadBatch; unless nil, what Buf holds is undefined
+	File *File
+	Off  int64
+	Buf  []byte
+	Err  error // set by ReadBatch; unless nil, what Buf holds is undefined
 }
 
-// A piece is the part of a request that one slot reads.
-type piece struct {
-	req  int
-	dst  int // where it belongs in Buf
-	skip int // bytes of the slot before it, for the alignment
-	n    int
-}
+func (q *Request) end() int64 { return q.Off + int64(len(q.Buf)) }
 
-// ReadBatch fills every request of reqs, in any number, order and length, with
-// up to Depth reads in flight. It returns once the kernel owns no buffer. The
+// mergeGap is how many bytes between two requests are read for nothing rather
+// than make two of them: about what a device transfers in the time that a
+// request more costs it. BenchmarkReadBatchMerge shows it.
+const mergeGap = 16 << 10
+
+// errAgain marks a request whose read failed together with others: which of
+// them is at fault shows when each is read by itself.
+var errAgain = errors.New("aio: internal error: not read again")
+
+// ReadBatch fills every request of reqs, in any number, order and length, of
+// any files, with up to Depth reads in flight. Neighbours in a file are read
+// together, up to BlockSize. It returns once the kernel owns no buffer. The
 // error joins those of the requests; a cancelled ctx counts once in it. A
 // request is not affected by the error of another.
-func (r *Reader) ReadBatch(ctx context.Context, f *File, reqs []Request) error {
-	if err := r.begin(f, 0, 0); err != nil {
+func (r *Reader) ReadBatch(ctx context.Context, reqs []Request) error {
+	b := batch{Reader: r, ctx: ctx, reqs: reqs}
+	if err := r.begin(); err != nil {
 		for i := range reqs {
-			reqs[i].Err = err
+			reqs[i].Err = placed(reqs[i].File, reqs[i].Off, err)
 		}
 		return err
 	}
 	defer r.end()
-	b := batch{Reader: r, ctx: ctx, reqs: reqs}
-	for i := range reqs {
-		reqs[i].Err = nil
-		if reqs[i].Off < 0 || reqs[i].Off+int64(len(reqs[i].Buf)) < 0 {
-			reqs[i].Err = &ReadError{f.path, reqs[i].Off, errRange}
-		}
-	}
-	if err := b.run(); err != nil { // fatal: nobody knows which ones arrived
+	if err := b.read(); err != nil { // fatal: nobody knows which ones arrived
 		for i := range reqs {
 			reqs[i].Err = err
 		}
@@ -58,17 +60,109 @@ func (r *Reader) ReadBatch(ctx context.Context, f *File, reqs []Request) error {
 	return errors.Join(errs...)
 }
 
+// A batch reads requests in the order of their places. Its next read starts
+// where the one before ended, if the request that is next reaches so far back.
 type batch struct {
 	*Reader
 	ctx       context.Context
 	reqs      []Request
 	cancelled error
 
-	// The next piece to be read.
-	next, dst int
+	order []int // indices of reqs, by file and offset: what is to be read
+	next  int   // the first of them that is not all in the queue, or beyond
+	file  *File // of the latest read
+	off   int64 // where in that it ended
+	merge bool  // a read may serve many requests
 }
 
-func (b *batch) run() error {
+// A piece is what one slot reads for a batch: the bytes of the file from off to
+// off+n, for those of order[first:last] that have any there.
+type piece struct {
+	first, last int
+	off         int64
+	skip        int // bytes of the slot before it, for the alignment
+	n           int
+}
+
+// read reads everything: first what the ring reads, then what the pool does,
+// then one by one what has failed in company.
+func (b *batch) read() error {
+	b.sort()
+	ring, pooled := b.order[:0], b.forPool[:0]
+	for i, file, toPool := 0, (*File)(nil), false; i < len(b.order); i++ {
+		k := b.order[i]
+		if f := b.reqs[k].File; f != file {
+			file = f
+			_, toPool = b.pooled(f)
+		}
+		if toPool {
+			pooled = append(pooled, k)
+		} else {
+			ring = append(ring, k)
+		}
+	}
+	b.forPool = pooled[:0]
+	for _, order := range [...][]int{ring, pooled} {
+		if err := b.run(order, true); err != nil {
+			return err
+		}
+	}
+	for i := range b.reqs {
+		if b.reqs[i].Err != errAgain {
+			continue
+		}
+		b.reqs[i].Err = nil
+		if err := b.run([]int{i}, false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sort puts the requests that can be read in order, and takes their files.
+func (b *batch) sort() {
+	order := b.sorted[:0]
+	for i := range b.reqs {
+		q := &b.reqs[i]
+		q.Err = nil
+		switch {
+		case q.File == nil:
+			q.Err = &ReadError{"", q.Off, os.ErrInvalid}
+		case q.Off < 0 || q.end() < 0:
+			q.Err = &ReadError{q.File.path, q.Off, errRange}
+		default:
+			order = append(order, i)
+		}
+	}
+	slices.SortFunc(order, func(i, j int) int {
+		p, q := &b.reqs[i], &b.reqs[j]
+		return cmp.Or(cmp.Compare(p.File.fd, q.File.fd), cmp.Compare(p.Off, q.Off))
+	})
+	b.sorted = order[:0]
+	b.order = order[:0]
+	var file *File
+	var err error
+	for _, i := range order {
+		q := &b.reqs[i]
+		if q.File != file {
+			file = q.File
+			err = b.use(file, 0, 0)
+		}
+		if err != nil {
+			q.Err = &ReadError{file.path, q.Off, os.ErrClosed}
+		} else if len(q.Buf) > 0 {
+			b.order = append(b.order, i)
+		}
+	}
+}
+
+// run reads the requests of order, which are all for the kernel of the first.
+func (b *batch) run(order []int, merge bool) error {
+	if len(order) == 0 {
+		return nil
+	}
+	b.order, b.next, b.file, b.merge = order, 0, nil, merge
+	b.pick(b.reqs[order[0]].File)
 	free := b.free[:0]
 	for i := range b.slots {
 		free = append(free, i)
@@ -108,20 +202,20 @@ func (b *batch) cancel() {
 		return
 	}
 	b.cancelled = b.ctx.Err()
-	for ; b.next < len(b.reqs); b.next++ {
-		if q := &b.reqs[b.next]; q.Err == nil && len(q.Buf) > 0 {
-			q.Err = b.cancelled
-		}
+	for ; b.more(); b.next++ {
+		b.reqs[b.order[b.next]].Err = b.cancelled
 	}
 }
 
-// more moves to the next piece, if there is one.
+// more moves to the next request of which something is still to be read.
 func (b *batch) more() bool {
-	for b.next < len(b.reqs) && (b.reqs[b.next].Err != nil || b.dst == len(b.reqs[b.next].Buf)) {
-		b.next++
-		b.dst = 0
+	for ; b.next < len(b.order); b.next++ {
+		q := &b.reqs[b.order[b.next]]
+		if q.Err == nil && (q.File != b.file || q.end() > b.off) {
+			return true
+		}
 	}
-	return b.next < len(b.reqs)
+	return false
 }
 
 // fill gives slot i the next piece, if there is one.
@@ -129,14 +223,26 @@ func (b *batch) fill(i int) bool {
 	if !b.more() {
 		return false
 	}
-	q := &b.reqs[b.next]
-	off := q.Off + int64(b.dst)
-	at := alignDown(off, b.file.align)
-	skip := int(off - at)
-	n := min(len(q.Buf)-b.dst, b.opts.BlockSize-skip)
-	b.slots[i].piece = piece{req: b.next, dst: b.dst, skip: skip, n: n}
-	b.prepare(i, at, skip+n)
-	b.dst += n
+	q := &b.reqs[b.order[b.next]]
+	start := q.Off
+	if q.File == b.file {
+		start = max(start, b.off)
+	}
+	at := alignDown(start, q.File.align)
+	limit := at + int64(b.opts.BlockSize)
+	end := q.end()
+	last := b.next + 1
+	for ; b.merge && last < len(b.order); last++ {
+		p := &b.reqs[b.order[last]]
+		if p.File != q.File || p.Off >= limit || p.Off-mergeGap > end {
+			break
+		}
+		end = max(end, p.end())
+	}
+	end = min(end, limit)
+	b.file, b.off = q.File, end
+	b.slots[i].piece = piece{b.next, last, start, int(start - at), int(end - start)}
+	b.prepare(i, q.File, at, int(end-at))
 	return true
 }
 
@@ -144,14 +250,35 @@ func (b *batch) fill(i int) bool {
 func (b *batch) take(i int) {
 	s := &b.slots[i]
 	p := s.piece
-	q := &b.reqs[p.req]
-	if s.err != nil {
-		// Pieces come back in any order: keep the error that comes first in the file.
-		var old, got *ReadError
-		if !errors.As(q.Err, &old) || errors.As(s.err, &got) && got.Off < old.Off {
-			q.Err = s.err
+	data := s.buf[p.skip:][:p.n]
+	end := p.off + int64(p.n)
+	n := 0 // requests with bytes in it
+	for _, k := range b.order[p.first:p.last] {
+		q := &b.reqs[k]
+		from, to := max(q.Off, p.off), min(q.end(), end)
+		if from >= to {
+			continue
 		}
+		if n++; s.err == nil {
+			b.stats.Bytes += int64(copy(q.Buf[from-q.Off:], data[from-p.off:to-p.off]))
+		}
+	}
+	if s.err == nil {
 		return
 	}
-	b.stats.Bytes += int64(copy(q.Buf[p.dst:p.dst+p.n], s.buf[p.skip:]))
+	for _, k := range b.order[p.first:p.last] {
+		q := &b.reqs[k]
+		if max(q.Off, p.off) >= min(q.end(), end) {
+			continue
+		}
+		if n > 1 {
+			q.Err = errAgain
+			continue
+		}
+		// Pieces come back in any order: keep the error that comes first in the file.
+		var old, got *ReadError
+		if q.Err != errAgain && (!errors.As(q.Err, &old) || errors.As(s.err, &got) && got.Off < old.Off) {
+			q.Err = s.err
+		}
+	}
 }

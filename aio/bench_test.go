@@ -53,11 +53,38 @@ func BenchmarkReadBatch(b *testing.B) {
 				b.SetBytes(int64(len(reqs) * size))
 				b.ReportAllocs()
 				for b.Loop() {
-					if err := r.ReadBatch(context.Background(), f, reqs); err != nil {
+					if err := r.ReadBatch(context.Background(), of(f, reqs)); err != nil {
 						b.Fatal(err)
 					}
 				}
 			})
 		}
+	}
+}
+
+// BenchmarkReadBatchMerge reads samples of 300 bytes so far apart. The time of one jumps where
+// they are no longer read together.
+func BenchmarkReadBatchMerge(b *testing.B) {
+	path := benchFile(b)
+	for _, apart := range []int64{300, 4 << 10, 8 << 10, 16 << 10, 32 << 10, 64 << 10} {
+		b.Run(fmt.Sprintf("apart=%d", apart), func(b *testing.B) {
+			r, f := open(b, aio.Options{BlockSize: 256 << 10}, path)
+			reqs := make([]aio.Request, 256)
+			rng := rand.New(rand.NewPCG(1, 2))
+			b.SetBytes(int64(len(reqs)) * 300)
+			b.ReportAllocs()
+			for b.Loop() {
+				start := rng.Int64N(f.Size() - int64(len(reqs))*apart)
+				for i := range reqs {
+					reqs[i] = aio.Request{File: f, Off: start + int64(i)*apart, Buf: reqs[i].Buf}
+					if reqs[i].Buf == nil {
+						reqs[i].Buf = make([]byte, 300)
+					}
+				}
+				if err := r.ReadBatch(context.Background(), reqs); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }

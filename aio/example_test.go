@@ -69,11 +69,11 @@ func ExampleReader_ReadBatch() {
 	defer f.Close()
 
 	reqs := []aio.Request{
-		{Off: 8, Buf: make([]byte, 5)},
-		{Off: 0, Buf: make([]byte, 3)},
-		{Off: 10, Buf: make([]byte, 5)}, // two bytes too many
+		{File: f, Off: 8, Buf: make([]byte, 5)},
+		{File: f, Off: 0, Buf: make([]byte, 3)},
+		{File: f, Off: 10, Buf: make([]byte, 5)}, // two bytes too many
 	}
-	err = r.ReadBatch(context.Background(), f, reqs)
+	err = r.ReadBatch(context.Background(), reqs)
 	fmt.Println(err != nil)
 	for _, q := range reqs {
 		if q.Err == nil {

@@ -3,9 +3,12 @@ package aio
 import (
 	"fmt"
 	"os"
+	"sync"
+	"sync/atomic"
 )
 
-// A File is a regular file open for reading by one [Reader].
+// A File is a regular file open for reading. Any number of Readers may read it
+// at once: it has no position.
 type File struct {
 	path  string
 	os    *os.File
@@ -14,19 +17,19 @@ type File struct {
 	align int    // requests start and end at multiples of it; a power of two, 1 without O_DIRECT
 	why   string // why not O_DIRECT; empty with it
 
-	owner  *Reader
-	busy   bool // inside a Sweep or a ReadBatch
+	mu     sync.Mutex
+	users  int // Readers inside a Sweep or a ReadBatch of it
 	closed bool
 
 	// What sync.go found out about the file system.
-	streak int  // submissions in a row that were complete on return
-	async  int  // submissions that were not
-	sync   bool // AIO is synchronous here: use the pool
+	streak atomic.Int32 // submissions in a row that were complete on return
+	async  atomic.Int32 // submissions that were not
+	sync   atomic.Bool  // AIO is synchronous here: use the pool
 }
 
-// Open opens a regular file for reading by r, past the page cache where the
-// file system allows it. A file that is not regular is an error, and is not
-// opened: a FIFO would wait for its writer.
+// Open opens a regular file for reading, by r and any other Reader, past the
+// page cache where the file system allows it. A file that is not regular is an
+// error, and is not opened: a FIFO would wait for its writer.
 func (r *Reader) Open(path string) (*File, error) {
 	if r.closed {
 		return nil, &os.PathError{Op: "open", Path: path, Err: os.ErrClosed}
@@ -38,7 +41,7 @@ func (r *Reader) Open(path string) (*File, error) {
 	if !fi.Mode().IsRegular() {
 		return nil, fmt.Errorf("open %q: not a regular file", path)
 	}
-	f := &File{path: path, owner: r}
+	f := &File{path: path}
 	if f.os, f.align, f.why, err = openDirect(path); err != nil {
 		return nil, err
 	}
@@ -66,10 +69,15 @@ func (f *File) Size() int64 { return f.size }
 // Direct reports whether the file is read with O_DIRECT, past the page cache.
 func (f *File) Direct() bool { return f.why == "" }
 
+// Stat describes the file that is open, whatever has its name by now.
+func (f *File) Stat() (os.FileInfo, error) { return f.os.Stat() }
+
 // Close closes the file. It is an error while the file is being read, and does
 // nothing the second time.
 func (f *File) Close() error {
-	if f.busy {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.users > 0 {
 		return fmt.Errorf("close %q: %w", f.path, errBusy)
 	}
 	if f.closed {
@@ -77,4 +85,20 @@ func (f *File) Close() error {
 	}
 	f.closed = true
 	return f.os.Close()
+}
+
+// acquire keeps f open until release. It reports false where f is closed.
+func (f *File) acquire() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !f.closed {
+		f.users++
+	}
+	return !f.closed
+}
+
+func (f *File) release() {
+	f.mu.Lock()
+	f.users--
+	f.mu.Unlock()
 }

@@ -55,3 +55,11 @@ func open(t testing.TB, opts aio.Options, path string) (*aio.Reader, *aio.File) 
 	})
 	return r, f
 }
+
+// of makes f the file of every request.
+func of(f *aio.File, reqs []aio.Request) []aio.Request {
+	for i := range reqs {
+		reqs[i].File = f
+	}
+	return reqs
+}

@@ -248,3 +248,11 @@ func TestInterruptedForLong(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// of makes f the file of every request.
+func of(f *File, reqs []Request) []Request {
+	for i := range reqs {
+		reqs[i].File = f
+	}
+	return reqs
+}

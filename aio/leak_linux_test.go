@@ -92,7 +92,7 @@ func TestCancelLeavesNothing(t *testing.T) {
 			for j := range reqs {
 				reqs[j] = Request{Off: int64(j) << 14, Buf: got[j<<14:][:16<<10]}
 			}
-			last = r.ReadBatch(ctx, f, reqs)
+			last = r.ReadBatch(ctx, of(f, reqs))
 			for j, q := range reqs {
 				if q.Err != nil {
 					copy(q.Buf, data[q.Off:])
@@ -239,17 +239,17 @@ func TestThread(t *testing.T) {
 			sweep(t, r, f, func(int) bool { panic("in the loop") })
 		}},
 		{"batch", false, func(t *testing.T, r *Reader, f *File) {
-			r.ReadBatch(t.Context(), f, []Request{{Buf: make([]byte, 50_000)}})
+			r.ReadBatch(t.Context(), of(f, []Request{{Buf: make([]byte, 50_000)}}))
 		}},
 		{"batch that fails", false, func(t *testing.T, r *Reader, f *File) {
 			r.ring = &injector{kernel: r.ring, call: "getevents", errno: syscall.EIO}
-			r.ReadBatch(t.Context(), f, []Request{{Buf: make([]byte, 50_000)}})
+			r.ReadBatch(t.Context(), of(f, []Request{{Buf: make([]byte, 50_000)}}))
 		}},
 		{"inside a sweep", true, func(t *testing.T, r *Reader, f *File) {
 			sweep(t, keepLock(r), f, func(int) bool { return false })
 		}},
 		{"inside a batch", true, func(t *testing.T, r *Reader, f *File) {
-			keepLock(r).ReadBatch(t.Context(), f, []Request{{Buf: make([]byte, 50_000)}})
+			keepLock(r).ReadBatch(t.Context(), of(f, []Request{{Buf: make([]byte, 50_000)}}))
 		}},
 	}
 	for _, tt := range tests { // one after another: some end threads that others might get

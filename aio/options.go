@@ -115,7 +115,6 @@ func (e *ReadError) Error() string {
 func (e *ReadError) Unwrap() error { return e.Err }
 
 var (
-	errBusy    = errors.New("aio: reader is in the middle of a sweep or a batch")
-	errForeign = errors.New("file was opened by another reader")
-	errRange   = errors.New("negative offset or size, or beyond 2^63-1")
+	errBusy  = errors.New("aio: reader is in the middle of a sweep or a batch")
+	errRange = errors.New("negative offset or size, or beyond 2^63-1")
 )

@@ -20,6 +20,7 @@ type slot struct {
 	sent bool // the kernel has it
 	gen  uint32
 
+	file  *File
 	off   int64 // file offset of buf[0], aligned
 	need  int   // bytes wanted in buf
 	want  int   // need, rounded up to the alignment: what is asked for
@@ -30,10 +31,10 @@ type slot struct {
 	piece piece // what a batch reads with it
 }
 
-// prepare puts slot i in the queue: need bytes from off, which is aligned.
-func (r *Reader) prepare(i int, off int64, need int) {
+// prepare puts slot i in the queue: need bytes of f from off, which is aligned.
+func (r *Reader) prepare(i int, f *File, off int64, need int) {
 	s := &r.slots[i]
-	s.off, s.need, s.want = off, need, alignUp(need, r.file.align)
+	s.file, s.off, s.need, s.want = f, off, need, alignUp(need, f.align)
 	s.base, s.high, s.tries, s.err = 0, 0, 0, nil
 	s.busy = true
 	r.queue = append(r.queue, i)
@@ -43,7 +44,7 @@ func (r *Reader) prepare(i int, off int64, need int) {
 func (r *Reader) finish(i int, off int, err error) {
 	s := &r.slots[i]
 	if err != nil {
-		s.err = &ReadError{r.file.path, s.off + int64(off), err}
+		s.err = &ReadError{s.file.path, s.off + int64(off), err}
 	}
 	s.busy = false
 	r.done = append(r.done, i)
@@ -68,9 +69,9 @@ func (r *Reader) await(i int) error {
 // ends its slot; an error is fatal.
 func (r *Reader) flush() error {
 	for len(r.queue) > 0 {
-		n, size, err := r.submit()
+		n, size, last, err := r.submit()
 		if err == nil {
-			err = r.observe(n, size) // may bring slots back into the queue
+			err = r.observe(n, size, last) // may bring slots back into the queue
 		}
 		if err != nil {
 			return err
@@ -80,21 +81,22 @@ func (r *Reader) flush() error {
 }
 
 // submit submits the queue once, and returns the number of requests and bytes
-// that the kernel took.
-func (r *Reader) submit() (taken, size int, err error) {
+// that the kernel took, and which were the last.
+func (r *Reader) submit() (taken, size int, last []request, err error) {
 	for tries := 0; len(r.queue) > 0; {
 		r.reqs = r.reqs[:0]
 		for _, i := range r.queue {
 			s := &r.slots[i]
 			s.gen++
-			r.reqs = append(r.reqs, request{i, tagOf(i, s.gen), r.file, s.buf[s.base:s.want], s.off + int64(s.base)})
+			r.reqs = append(r.reqs, request{i, tagOf(i, s.gen), s.file, s.buf[s.base:s.want], s.off + int64(s.base)})
 		}
 		n, err := r.k.submit(r.reqs)
 		r.submitted = time.Now()
 		if n < 0 || n > len(r.reqs) {
-			return 0, 0, r.fail(fmt.Errorf("aio: internal error: %d of %d requests submitted", n, len(r.reqs)))
+			return 0, 0, nil, r.fail(fmt.Errorf("aio: internal error: %d of %d requests submitted", n, len(r.reqs)))
 		}
-		for _, q := range r.reqs[:n] {
+		last = r.reqs[:n]
+		for _, q := range last {
 			r.slots[q.slot].sent = true
 			size += len(q.buf)
 		}
@@ -106,7 +108,7 @@ func (r *Reader) submit() (taken, size int, err error) {
 			tries = 0
 		case r.inflight > 0 && (err == nil || errors.Is(err, syscall.EAGAIN)):
 			if err := r.reap(1); err != nil {
-				return 0, 0, err
+				return 0, 0, nil, err
 			}
 		case (err == nil || isRetry(err)) && tries < maxTries:
 			tries++
@@ -121,7 +123,7 @@ func (r *Reader) submit() (taken, size int, err error) {
 			r.unqueue(1)
 		}
 	}
-	return taken, size, nil
+	return taken, size, last, nil
 }
 
 // unqueue drops the first n slots of the queue.
@@ -210,7 +212,7 @@ func (r *Reader) complete(ev event) error {
 		return nil
 	default:
 		s.high = total
-		s.base = alignDown(total, r.file.align)
+		s.base = alignDown(total, s.file.align)
 	}
 	r.stats.Retries++
 	r.queue = append(r.queue, int(i))

@@ -21,13 +21,15 @@ type Reader struct {
 
 	ring kernel // Linux AIO; nil when it was refused, not asked for, or given up
 	pool kernel // pread; nil until it is needed
-	k    kernel // of the two, what the current file is read with
+	k    kernel // of the two, the one in use
 
 	// The queue. Slots move from queue to the kernel (inflight of them) and on to done.
-	file      *File
-	queue     []int // slots to be submitted
-	done      []int // slots that finished, in that order
-	free      []int // slots that a batch may use
+	files     []*File // in use
+	queue     []int   // slots to be submitted
+	done      []int   // slots that finished, in that order
+	free      []int   // slots that a batch may use
+	sorted    []int   // requests of a batch
+	forPool   []int   // those of them that the ring does not read
 	inflight  int
 	submitted time.Time // when the last io_submit returned
 	reqs      []request
@@ -40,7 +42,7 @@ type Reader struct {
 	broken   error // sticky: the state of the kernel's queue is unknown
 	stats    Stats
 	fallback string
-	pooled   bool // the pool did some of the reading
+	usedPool bool // the pool did some of the reading
 	cached   bool // the page cache was read
 }
 
@@ -94,7 +96,7 @@ func (r *Reader) Stats() Stats {
 	s.Direct = !r.cached
 	s.Fallback = r.fallback
 	s.Backend = AIO
-	if r.pooled || r.fallback != "" {
+	if r.usedPool || r.fallback != "" {
 		s.Backend = Pread
 	}
 	return s
@@ -144,24 +146,39 @@ func (r *Reader) unlock() {
 	}
 }
 
-// begin makes f the file that the slots read, and picks its kernel.
-func (r *Reader) begin(f *File, off, size int64) error {
+// begin starts a Sweep or a ReadBatch, which end ends.
+func (r *Reader) begin() error {
 	switch {
-	case r.closed, f.closed:
-		return &ReadError{f.path, off, os.ErrClosed}
+	case r.closed:
+		return os.ErrClosed
 	case r.busy:
 		return errBusy
-	case f.owner != r:
-		return &ReadError{f.path, off, errForeign}
 	case r.broken != nil:
 		return r.broken
-	case off < 0 || size < 0 || off+size < 0:
+	}
+	r.busy = true
+	r.lock()
+	return nil
+}
+
+// placed says where a closed Reader was to read.
+func placed(f *File, off int64, err error) error {
+	if f != nil && errors.Is(err, os.ErrClosed) {
+		return &ReadError{f.path, off, err}
+	}
+	return err
+}
+
+// use keeps f open until end, to read size bytes of it.
+func (r *Reader) use(f *File, off, size int64) error {
+	if off < 0 || size < 0 || off+size < 0 {
 		return &ReadError{f.path, off, errRange}
 	}
-	r.pick(f)
-	r.file, r.busy, f.busy = f, true, true
+	if !f.acquire() {
+		return &ReadError{f.path, off, os.ErrClosed}
+	}
+	r.files = append(r.files, f)
 	r.cached = r.cached || !f.Direct()
-	r.lock()
 	return nil
 }
 
@@ -173,26 +190,39 @@ func (r *Reader) end() {
 	}
 	r.queue, r.done = r.queue[:0], r.done[:0]
 	for i := range r.slots {
-		r.slots[i].busy = false
+		r.slots[i].busy, r.slots[i].file = false, nil
 	}
-	clear(r.reqs[:cap(r.reqs)]) // they hold the file
-	r.busy, r.file.busy, r.file = false, false, nil
+	clear(r.reqs[:cap(r.reqs)]) // they hold files
+	for _, f := range r.files {
+		f.release()
+	}
+	clear(r.files)
+	r.files = r.files[:0]
+	r.busy = false
 }
 
 // pick sets the kernel that reads f.
 func (r *Reader) pick(f *File) {
+	if why, pooled := r.pooled(f); pooled {
+		r.usePool(why)
+		return
+	}
+	r.k = r.ring
+}
+
+// pooled reports whether f is for the pool, and why if it is because of f.
+func (r *Reader) pooled(f *File) (why string, yes bool) {
 	switch {
 	case r.ring == nil:
-		r.usePool("")
+		return "", true
 	case r.opts.Backend == AIO:
-		r.k = r.ring
+		return "", false
 	case !f.Direct():
-		r.usePool(f.why)
-	case f.sync:
-		r.usePool(whySync)
-	default:
-		r.k = r.ring
+		return f.why, true
+	case f.sync.Load():
+		return whySync, true
 	}
+	return "", false
 }
 
 // usePool turns to the pool, and keeps the first reason for it.
@@ -205,7 +235,7 @@ func (r *Reader) usePool(why string) {
 		p.setup(r.opts.Depth, nil)
 		r.pool = p
 	}
-	r.k, r.pooled = r.pool, true
+	r.k, r.usedPool = r.pool, true
 }
 
 // fail ends the Reader: err tells that nobody knows what the kernel's queue

@@ -30,7 +30,7 @@ var underTest = []struct {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return r, &File{path: "sim", size: int64(len(k.data)), align: 512, owner: r}, k.data
+		return r, &File{path: "sim", size: int64(len(k.data)), align: 512}, k.data
 	}},
 	{"this machine's", func(t *testing.T, _ *rand.Rand, wrap func(kernel) kernel) (*Reader, *File, []byte) {
 		path, data := testFile(t, 60*pageSize+100)
@@ -62,7 +62,7 @@ func twoBatches(t *testing.T, r *Reader, f *File, data []byte) error {
 			off := (batch*len(reqs) + i) * 2 * pageSize
 			reqs[i] = Request{Off: int64(off + i), Buf: make([]byte, pageSize+100*i)}
 		}
-		if err := r.ReadBatch(t.Context(), f, reqs); err != nil {
+		if err := r.ReadBatch(t.Context(), of(f, reqs)); err != nil {
 			return fmt.Errorf("batch %d: %w", batch, err)
 		}
 		for i, q := range reqs {
@@ -259,7 +259,7 @@ func TestReferenceSynchronousAIO(t *testing.T) {
 	defer f.Close()
 	f.why = "refused"
 	buffer := make([]byte, len(data))
-	if err := r.ReadBatch(t.Context(), f, []Request{{Buf: buffer}}); err != nil || !bytes.Equal(buffer, data) {
+	if err := r.ReadBatch(t.Context(), of(f, []Request{{Buf: buffer}})); err != nil || !bytes.Equal(buffer, data) {
 		t.Error(err)
 	}
 	if s := r.Stats(); k.requests != before || s.Backend != Pread || s.Direct || s.Fallback != "refused" {

@@ -10,12 +10,16 @@ import (
 // may. Each field of odds is the chance of one misbehaviour.
 type sim struct {
 	rng  *rand.Rand
-	data []byte // the one file
+	data []byte // the file
+	more []byte // the other file, whose descriptor is 1
+	bad  int64  // that page of each file cannot be read; 0: all can
 	odds struct{ short, eintr, eagain, hard, partial, full, waitEINTR, waitEAGAIN float64 }
 
 	depth     int
 	inflight  []request
 	hard      int // EIO completions given
+	asked     []Request
+	company   int // of hard, those of reads that touch more than one of asked
 	misses    int // requests that were not aligned
 	calls     int // of getevents, those that gave EINTR or EAGAIN
 	destroyed bool
@@ -82,19 +86,29 @@ func (k *sim) finish(r request) event {
 		k.misses++
 		return event{tag: r.tag, err: syscall.EINVAL}
 	}
+	first, last := r.off/pageSize, (r.off+int64(len(r.buf))-1)/pageSize
 	switch {
+	case k.bad > 0 && first <= k.bad && k.bad <= last:
+		return event{tag: r.tag, err: syscall.EIO}
 	case k.chance(k.odds.hard):
 		k.hard++
+		touched := 0
+		for _, q := range k.asked {
+			if q.File == r.file && q.Off < r.off+int64(len(r.buf)) && r.off < q.end() {
+				touched++
+			}
+		}
+		if touched > 1 {
+			k.company++
+		}
 		return event{tag: r.tag, err: syscall.EIO}
 	case k.chance(k.odds.eintr):
 		return event{tag: r.tag, err: syscall.EINTR}
 	case k.chance(k.odds.eagain):
 		return event{tag: r.tag, err: syscall.EAGAIN}
 	}
-	var src []byte
-	if r.off < int64(len(k.data)) {
-		src = k.data[r.off:]
-	}
+	src := k.content(r.file)
+	src = src[min(r.off, int64(len(src))):]
 	n := min(len(src), len(r.buf))
 	if n > align && k.chance(k.odds.short) {
 		n = align * (1 + k.rng.IntN(n/align)) // may be all of it
@@ -102,6 +116,13 @@ func (k *sim) finish(r request) event {
 	}
 	copy(r.buf, src[:n])
 	return event{tag: r.tag, n: n}
+}
+
+func (k *sim) content(f *File) []byte {
+	if f.fd == 1 {
+		return k.more
+	}
+	return k.data
 }
 
 func (k *sim) destroy() error {
@@ -115,7 +136,7 @@ func simReader(opts Options, k *sim, align int) (*Reader, *File, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	f := &File{path: "sim", size: int64(len(k.data)), align: align, owner: r}
+	f := &File{path: "sim", size: int64(len(k.data)), align: align}
 	if align == 1 {
 		f.why = "simulated"
 	}

@@ -18,11 +18,16 @@ import (
 // the sequence can be ranged over again, and then reads again.
 func (r *Reader) Sweep(ctx context.Context, f *File, off, size int64) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
-		if err := r.begin(f, off, size); err != nil {
-			yield(nil, err)
+		if err := r.begin(); err != nil {
+			yield(nil, placed(f, off, err))
 			return
 		}
 		defer r.end()
+		if err := r.use(f, off, size); err != nil {
+			r.lend(yield, nil, err)
+			return
+		}
+		r.pick(f)
 		if size == 0 {
 			return
 		}
@@ -36,7 +41,7 @@ func (r *Reader) Sweep(ctx context.Context, f *File, off, size int64) iter.Seq2[
 		// Block b is always read into slot b % depth, so blocks come out in order.
 		read := func(b int64) {
 			at := start + b*block
-			r.prepare(int(b%depth), at, int(min(block, end-at)))
+			r.prepare(int(b%depth), f, at, int(min(block, end-at)))
 		}
 		for b := range min(depth, blocks) {
 			read(b)

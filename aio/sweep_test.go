@@ -291,7 +291,7 @@ func TestMisuse(t *testing.T) {
 			t.Error("a sweep in a sweep")
 		}
 		reqs := []aio.Request{{Buf: make([]byte, 1)}}
-		if err := r.ReadBatch(t.Context(), f, reqs); err == nil || reqs[0].Err == nil {
+		if err := r.ReadBatch(t.Context(), of(f, reqs)); err == nil || reqs[0].Err == nil {
 			t.Error("a batch in a sweep")
 		}
 		if r.Close() == nil {
@@ -306,8 +306,8 @@ func TestMisuse(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if _, err := sweep(t, other, f, 0, 10); err == nil {
-		t.Error("file of another reader")
+	if got, err := sweep(t, other, f, 0, f.Size()); err != nil || len(got) != 100_000 {
+		t.Errorf("file that another reader has opened: %d bytes, error %v", len(got), err)
 	}
 	for _, rng := range [][2]int64{{-1, 1}, {0, -1}, {1, 1<<63 - 1}} {
 		if _, err := sweep(t, r, f, rng[0], rng[1]); err == nil {
@@ -324,6 +324,10 @@ func TestMisuse(t *testing.T) {
 	}
 	if _, err := sweep(t, r, f, 0, 10); !errors.Is(err, fs.ErrClosed) {
 		t.Errorf("closed file: error %v", err)
+	}
+	reqs := []aio.Request{{File: f}, {Buf: make([]byte, 1)}}
+	if err := r.ReadBatch(t.Context(), reqs); !errors.Is(reqs[0].Err, fs.ErrClosed) || !errors.Is(reqs[1].Err, fs.ErrInvalid) || !errors.Is(err, fs.ErrInvalid) {
+		t.Errorf("closed file, and none: error %v", err)
 	}
 	for range 2 {
 		if err := r.Close(); err != nil {

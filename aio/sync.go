@@ -23,11 +23,12 @@ const (
 )
 
 // observe looks whether the n requests that were just submitted, size bytes in
-// all, and everything before them are done already. If that is so again and
-// again the file goes to the pool, whose goroutines at least wait side by side.
-func (r *Reader) observe(n, size int) error {
-	f := r.file
-	if n == 0 || r.k != r.ring || r.opts.Backend == AIO || f.async >= syncAsync || size < n*syncMinBytes {
+// all, and everything before them are done already. A file whose submissions are
+// so again and again goes to the pool, whose goroutines at least wait side by
+// side; so does what is left of a batch. last are the requests that the latest
+// system call took.
+func (r *Reader) observe(n, size int, last []request) error {
+	if n == 0 || r.k != r.ring || r.opts.Backend == AIO || size < n*syncMinBytes || !unsettled(last) {
 		return nil
 	}
 	if time.Since(r.submitted) > syncGap {
@@ -36,14 +37,30 @@ func (r *Reader) observe(n, size int) error {
 	if err := r.reap(0); err != nil {
 		return err
 	}
-	if r.inflight > 0 {
-		f.streak = 0
-		f.async++
-		return nil
-	}
-	if f.streak++; f.streak >= syncStreak {
-		f.sync = true
-		r.pick(f)
+	done := r.inflight == 0
+	var f *File
+	for _, q := range last {
+		if q.file == f { // those of a file come together
+			continue
+		}
+		f = q.file
+		if !done {
+			f.streak.Store(0)
+			f.async.Add(1)
+		} else if f.streak.Add(1) >= syncStreak {
+			f.sync.Store(true)
+			r.usePool(whySync)
+		}
 	}
 	return nil
+}
+
+// unsettled reports whether the question is open for any of the files.
+func unsettled(reqs []request) bool {
+	for _, q := range reqs {
+		if q.file.async.Load() < syncAsync {
+			return true
+		}
+	}
+	return false
 }

@@ -201,7 +201,7 @@ func TestRefusesDirect(t *testing.T) {
 	}
 	defer f.Close()
 	got := make([]byte, len(want))
-	if err := r.ReadBatch(t.Context(), f, []Request{{Buf: got}}); err != nil || !bytes.Equal(got, want) {
+	if err := r.ReadBatch(t.Context(), of(f, []Request{{Buf: got}})); err != nil || !bytes.Equal(got, want) {
 		t.Errorf("%q, error %v", got, err)
 	}
 	if st := r.Stats(); f.Direct() || st.Direct || st.Backend != Pread || st.Fallback == "" {
@@ -230,7 +230,7 @@ func TestMisaligned(t *testing.T) {
 		}
 		f.align = 1
 		reqs := []Request{{Buf: make([]byte, pageSize)}, {Off: 1, Buf: make([]byte, 10)}}
-		err = r.ReadBatch(t.Context(), f, reqs)
+		err = r.ReadBatch(t.Context(), of(f, reqs))
 		if reqs[0].Err != nil || !bytes.Equal(reqs[0].Buf, data[:pageSize]) {
 			t.Errorf("%v: the good one: error %v", backend, reqs[0].Err)
 		}
