@@ -4,7 +4,7 @@ GO      ?= go
 export CGO_ENABLED ?= 0
 SHELL   := /bin/bash
 
-.PHONY: all build check test lint faults bench fuzz fuzz-row man testdata clean
+.PHONY: all build check test lint faults bench bench-packages fuzz fuzz-row man testdata clean
 
 all: build
 
@@ -36,8 +36,12 @@ fuzz-row: ## the ten targets of row F1, as that row of the fault table
 	[ $$status = 0 ] || echo "$$out" >&2; \
 	echo "$$out" | sed -n 's/^ *run_test.go:[0-9]*: \(F1 .*\)/\1/p'; exit $$status
 
-bench: ## speed and memory of the whole tool, then of its packages
-	$(GO) test -tags bench -timeout 60m -v ./internal/bench
+# The page is that of a whole run at its full size. REPORT names another place for it.
+bench: ## the table of speed and memory, into docs/performance.md; ROW=S5 prints one row
+	FFCONVERT_BENCH_REPORT=$(abspath $(or $(REPORT),$(if $(ROW)$(FFCONVERT_BENCH_BYTES),,docs/performance.md))) \
+	$(GO) test -tags bench -count=1 -timeout 60m -v -run '^Test($(or $(ROW),.*))$$' ./internal/bench
+
+bench-packages: ## the benchmarks of each package
 	$(GO) test -run '^$$' -bench . ./...
 
 man: build ## manual pages in bin/man

@@ -15,9 +15,24 @@ import (
 // A process is what a command that has succeeded took and gave.
 type process struct {
 	seconds float64 // wall time
+	cpu     float64 // seconds of processors: user and system
 	stdout  []byte
 	anon    int64 // most anonymous memory in bytes, where it was watched
 	peak    int64 // VmHWM: with the pages of files too
+}
+
+// runs are those of one contender, one a round.
+type runs []process
+
+func (r runs) seconds() series { return r.each(func(p process) float64 { return p.seconds }) }
+func (r runs) cpu() series     { return r.each(func(p process) float64 { return p.cpu }) }
+
+func (r runs) each(of func(process) float64) series {
+	s := make(series, len(r))
+	for i, p := range r {
+		s[i] = of(p)
+	}
+	return s
 }
 
 // execute runs a command to its end.
@@ -66,6 +81,7 @@ func finish(t *testing.T, cmd *exec.Cmd, watched bool) (p process) {
 			if err != nil {
 				t.Fatalf("%s: %v\n%s", cmd, err, stderr.Bytes())
 			}
+			p.cpu = (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds()
 			p.stdout = stdout.Bytes()
 			return p
 		}

@@ -8,34 +8,26 @@ import (
 	"testing"
 )
 
-// TestIndex measures what finding samples costs, and what each of them costs beside its
-// bytes.
+// TestIndex measures what finding samples costs, before anything is written.
 func TestIndex(t *testing.T) {
-	set := setOf(t, crumbs)
-	tars := glob(t, set, "*.tar")
-	size := sizeOf(t, tars)
-	plan := convert("tar", "--dry-run")
-	var warmed series
-	for range rounds {
-		warm(t, tars)
-		warmed = append(warmed, plan(t, set, filepath.Join(work, "none")).seconds)
-	}
-	members := float64(crumbSamples())
-	report(t, row{fmt.Sprintf("index of %.0f members of 100 bytes, warm", members), fmt.Sprintf("%.0f members/s", members/warmed.median()), "", rate(size, warmed), ""})
-
-	s := compete(t, set, durableCopy, convert("tar", "--no-verify"))
-	report(t, row{"conversion of the same ÷ cp + fsync", s[1].over(s[0]).String(), "",
-		fmt.Sprintf("%s, %.1f µs a sample", rate(size, s[1]), s[1].median()/members*1e6), rate(size, s[0])})
-}
-
-// TestColdIndex measures the pass over the headers when they are on the device alone.
-func TestColdIndex(t *testing.T) {
-	set := setOf(t, photos)
-	tars := glob(t, set, "*.tar")
-	var seconds series
-	for range rounds {
-		chill(t, tars)
-		seconds = append(seconds, convert("tar", "--dry-run")(t, set, filepath.Join(work, "none")).seconds)
-	}
-	report(t, row{fmt.Sprintf("index of the %.3g GiB set, cold", gib(volume)), fmt.Sprintf("%.2f s", seconds.median()), "", rate(sizeOf(t, tars), seconds), ""})
+	measure(t, "Index", func(record func(figure)) {
+		plan := convert("tar", "--dry-run")
+		dryRun := func(set string, before func(*testing.T, []string)) series {
+			tars := glob(t, set, "*.tar")
+			var took series
+			for range rounds {
+				before(t, tars)
+				took = append(took, plan(t, set, filepath.Join(work, "none")).seconds)
+			}
+			return took
+		}
+		set := setOf(t, crumbs)
+		warmed := dryRun(set, warm)
+		record(figure{work: fmt.Sprintf("index of %d members of 100 bytes, warm", crumbSamples()), value: warmed.under(float64(crumbSamples())), unit: millions("members"),
+			ours: pace(sizeOf(t, glob(t, set, "*.tar")), warmed)})
+		set = setOf(t, photos)
+		cold := dryRun(set, chill)
+		record(figure{work: fmt.Sprintf("index of the %s set, cold", size(volume)), value: cold, unit: seconds,
+			ours: rate.all(cold.under(float64(sizeOf(t, glob(t, set, "*.tar")))))})
+	})
 }

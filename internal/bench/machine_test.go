@@ -3,99 +3,126 @@
 package bench
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"syscall"
-	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
-// machine describes what the figures were measured on.
-func machine() string {
-	kernel, _ := os.ReadFile("/proc/sys/kernel/osrelease")
-	load, _ := os.ReadFile("/proc/loadavg")
+// machine describes what the figures were measured on, a line each.
+func machine() []string {
+	kernel, _, _ := strings.Cut(contents("/proc/sys/kernel/osrelease"), "-") // the rest names its builder
 	fs, _ := exec.Command("df", "--output=fstype", work).Output()
-	return fmt.Sprintf("%d CPUs (%s), Linux %s, %s, %s, load %s", runtime.NumCPU(), runtime.GOARCH, strings.TrimSpace(string(kernel)),
-		strings.TrimSpace(strings.TrimPrefix(string(fs), "Type")), runtime.Version(), strings.TrimSpace(string(load)))
+	fio, _ := exec.Command("fio", "--version").Output()
+	cp, _, _ := strings.Cut(string(first(exec.Command("cp", "--version").Output())), "\n")
+	return []string{
+		fmt.Sprintf("%d CPUs (%s), %s; %s of memory", runtime.NumCPU(), runtime.GOARCH, orDash(entry("/proc/cpuinfo", "model name")), size(field([]byte(contents("/proc/meminfo")), "MemTotal:"))),
+		fmt.Sprintf("Linux %s, %s; device: %s", kernel, strings.TrimSpace(strings.TrimPrefix(string(fs), "Type")), orDash(queue())),
+		fmt.Sprintf("%s, %s, %s", runtime.Version(), cp, bytes.TrimSpace(fio)),
+	}
 }
 
-// freeBytes returns the bytes that may still be written in dir.
-func freeBytes(dir string) (int64, error) {
+func first(b []byte, _ error) []byte { return b }
+
+// queue is how the device that holds the data is set up.
+func queue() string {
+	var st unix.Stat_t
+	if unix.Stat(work, &st) != nil {
+		return ""
+	}
+	dir, err := filepath.EvalSymlinks(fmt.Sprintf("/sys/dev/block/%d:%d", unix.Major(st.Dev), unix.Minor(st.Dev)))
+	if err != nil {
+		return "" // no block device
+	}
+	if _, err := os.Stat(filepath.Join(dir, "partition")); err == nil {
+		dir = filepath.Dir(dir)
+	}
+	var settings []string
+	for _, name := range []string{"scheduler", "nr_requests", "max_sectors_kb", "max_segments", "read_ahead_kb", "rotational", "write_cache"} {
+		if value := chosen(contents(filepath.Join(dir, "queue", name))); value != "" {
+			settings = append(settings, name+" "+value)
+		}
+	}
+	return strings.Join(settings, ", ")
+}
+
+// chosen is the word in brackets of a list of choices, or all of another text.
+func chosen(text string) string {
+	if _, after, ok := strings.Cut(text, "["); ok {
+		text, _, _ = strings.Cut(after, "]")
+	}
+	return text
+}
+
+// contents is the text of a small file, "" if it cannot be read.
+func contents(name string) string {
+	text, _ := os.ReadFile(name)
+	return strings.TrimSpace(string(text))
+}
+
+// entry is the value of the first line "name : value" of a file.
+func entry(file, name string) string {
+	for line := range strings.Lines(contents(file)) {
+		if key, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(key) == name {
+			return strings.TrimSpace(value)
+		}
+	}
+	return ""
+}
+
+// load is the load average of the last minute, five and fifteen.
+func load() string {
+	return strings.Join(strings.Fields(contents("/proc/loadavg"))[:3], " ")
+}
+
+// commit names the state of the tree.
+func commit() (string, error) {
+	hash, err := git("rev-parse", "--short=12", "HEAD")
+	if err != nil {
+		return "", err
+	}
+	changes, err := git("status", "--porcelain", "--", ":(top,exclude)docs/performance.md")
+	if err != nil {
+		return "", err
+	}
+	if n := strings.Count(changes, "\n"); n > 0 {
+		return fmt.Sprintf("`%s` **with %d changed files that are not committed**", strings.TrimSpace(hash), n), nil
+	}
+	return fmt.Sprintf("`%s`", strings.TrimSpace(hash)), nil
+}
+
+func git(args ...string) (string, error) {
+	out, err := exec.Command("git", args...).Output()
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+		err = fmt.Errorf("git %s: %w: %s", args[0], err, bytes.TrimSpace(exit.Stderr))
+	}
+	return string(out), err
+}
+
+// shortOf says what is missing where n bytes are to be written, "" if there is room.
+func shortOf(n int64) (string, error) {
 	var st syscall.Statfs_t
-	if err := syscall.Statfs(dir, &st); err != nil {
-		return 0, fmt.Errorf("statfs %s: %w", dir, err)
+	if err := syscall.Statfs(work, &st); err != nil {
+		return "", fmt.Errorf("statfs %s: %w", work, err)
 	}
-	return int64(st.Bavail) * st.Bsize, nil
+	if free := int64(st.Bavail) * st.Bsize; free < n {
+		return fmt.Sprintf("%s needed, %s free", size(n), size(free)), nil
+	}
+	return "", nil
 }
 
-// settle removes outputs and waits until the device has nothing left to do for it.
-func settle(t *testing.T, outputs ...string) {
-	t.Helper()
-	for _, out := range outputs {
-		if err := os.RemoveAll(out); err != nil {
-			t.Fatal(err)
-		}
+func size(n int64) string {
+	if n < 1<<30 {
+		return fmt.Sprintf("%d MiB", n>>20)
 	}
-	syscall.Sync()
+	return fmt.Sprintf("%.3g GiB", gib(n))
 }
 
-// warm brings files into the page cache.
-func warm(t *testing.T, files []string) {
-	t.Helper()
-	execute(t, "sh", append([]string{"-c", `cat "$@" > /dev/null`, "sh"}, files...)...)
-}
-
-// chill takes files out of the page cache: all files, where we may, else those named.
-func chill(t *testing.T, files []string) {
-	t.Helper()
-	syscall.Sync()
-	if err := os.WriteFile("/proc/sys/vm/drop_caches", []byte("3"), 0); err == nil {
-		return
-	}
-	for _, f := range files {
-		execute(t, "dd", "if="+f, "iflag=nocache", "count=0", "status=none")
-	}
-}
-
-// glob lists files, of which there must be some.
-func glob(t *testing.T, elem ...string) []string {
-	t.Helper()
-	files, err := filepath.Glob(filepath.Join(elem...))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("%s: no files, %v", filepath.Join(elem...), err)
-	}
-	return files
-}
-
-// filesUnder lists the files below a directory, of which there must be some.
-func filesUnder(t *testing.T, dir string) (files []string) {
-	t.Helper()
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err == nil && d.Type().IsRegular() {
-			files = append(files, path)
-		}
-		return err
-	})
-	if err != nil || len(files) == 0 {
-		t.Fatalf("%s: no files, %v", dir, err)
-	}
-	return files
-}
-
-// sizeOf adds up the sizes of files.
-func sizeOf(t *testing.T, files []string) int64 {
-	t.Helper()
-	n := int64(0)
-	for _, f := range files {
-		st, err := os.Stat(f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		n += st.Size()
-	}
-	return n
-}
+func gib(n int64) float64 { return float64(n) / (1 << 30) }

@@ -9,58 +9,79 @@ import (
 	"path/filepath"
 	"strconv"
 	"testing"
+	"time"
 )
 
-// rounds is how often every pair is measured; the median is reported.
-const rounds = 5
+const (
+	rounds     = 7 // of what is compared
+	longRounds = 5 // of what takes minutes
+	diskRounds = 9 // of reading against fio: the rate of a shared device wavers from one second to the next
+)
 
 var (
-	program string           // the ffconvert under test
-	work    string           // where all data is, on the device to be measured
-	volume  int64  = 2 << 30 // bytes of the main set
-	large   bool             // there is room for an output of 4 × volume
-	results table
+	program  string           // the ffconvert under test
+	work     string           // where all data is, on the device to be measured
+	volume   int64  = 2 << 30 // bytes of the main set
+	measured        = result{whole: make(map[string]bool)}
 )
 
-func TestMain(m *testing.M) { os.Exit(run(m)) }
+func TestMain(m *testing.M) {
+	if n := os.Getenv(planVariable); n != "" {
+		os.Exit(planAlone(n))
+	}
+	os.Exit(run(m))
+}
 
 func run(m *testing.M) int {
+	defer func() { os.RemoveAll(work) }()
+	began := time.Now()
 	if err := prepare(); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
-		if work != "" {
-			os.RemoveAll(work)
-		}
 		return 1
 	}
-	defer os.RemoveAll(work)
+	before := load()
 	code := m.Run()
-	fmt.Printf("\n%s\n\n%s\n", machine(), results.markdown())
+	measured.took = time.Since(began).Round(time.Second).String()
+	measured.machine = append(machine(), fmt.Sprintf("load average %s before, %s after", before, load()))
+	fmt.Printf("\n%s\n", measured.page())
+	if err := keep(os.Getenv("FFCONVERT_BENCH_REPORT")); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		return 1
+	}
 	return code
+}
+
+// keep writes the page of a whole run to a file, if there is a name for it.
+func keep(name string) error {
+	if name == "" {
+		return nil
+	}
+	if missing := measured.missing(); len(missing) > 0 {
+		return fmt.Errorf("%s is not written: %v did not come to their end", name, missing)
+	}
+	return os.WriteFile(name, []byte(measured.page()), 0o644)
 }
 
 // prepare looks at the room there is, and builds the program.
 func prepare() error {
 	if s := os.Getenv("FFCONVERT_BENCH_BYTES"); s != "" {
 		n, err := strconv.ParseInt(s, 10, 64)
-		if err != nil || n < 16<<20 {
-			return fmt.Errorf("FFCONVERT_BENCH_BYTES is %q; want a number of bytes, 16 MiB or more", s)
+		if err != nil || n < 64<<20 {
+			return fmt.Errorf("FFCONVERT_BENCH_BYTES is %q; want a number of bytes, 64 MiB or more", s)
 		}
 		volume = n
 	}
 	var err error
+	if measured.commit, err = commit(); err != nil {
+		return err
+	}
+	measured.date = time.Now().UTC().Format(time.DateOnly)
+	measured.volume = size(volume)
 	if work, err = os.MkdirTemp("", "ffconvert-bench-*"); err != nil {
 		return err
 	}
-	free, err := freeBytes(work)
-	if err != nil {
-		return err
-	}
-	need := 5 * volume // the inputs, and two outputs of them beside each other
-	large = free >= 10*volume
-	fmt.Printf("%s\n%.1f GiB free under %s, %.1f GiB needed, %.1f GiB to measure memory at %.1f GiB too\n",
-		machine(), gib(free), filepath.Dir(work), gib(need), gib(10*volume), gib(4*volume))
-	if free < need {
-		return fmt.Errorf("%.1f GiB free under %s, %.1f GiB needed; choose another TMPDIR or a smaller FFCONVERT_BENCH_BYTES", gib(free), filepath.Dir(work), gib(need))
+	if short, err := shortOf(5 * volume); err != nil || short != "" { // the inputs, and two outputs beside each other
+		return fmt.Errorf("%s under %s (%w); choose another TMPDIR or a smaller FFCONVERT_BENCH_BYTES", short, filepath.Dir(work), err)
 	}
 
 	program = filepath.Join(work, "ffconvert")
@@ -72,4 +93,21 @@ func prepare() error {
 	return nil
 }
 
-func gib(n int64) float64 { return float64(n) / (1 << 30) }
+// measure runs the work of a row. A row is whole once the work has returned, whether its
+// targets are met or not.
+func measure(t *testing.T, id string, work func(record func(figure))) {
+	t.Helper()
+	if place(id) < 0 {
+		t.Fatalf("%s is no row", id)
+	}
+	work(func(f figure) {
+		t.Helper()
+		f.row = id
+		measured.figures = append(measured.figures, f)
+		t.Logf("%s: %s: %s (target %s) %s; %s; against %s", id, f.work, orDash(f.measured()), orDash(f.wanted()), f.verdict(), orDash(f.ours), orDash(f.theirs))
+		if f.missed() {
+			t.Errorf("%s: %s: %s; want %s", id, f.work, f.measured(), f.wanted())
+		}
+	})
+	measured.whole[id] = true
+}

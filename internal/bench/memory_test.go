@@ -5,57 +5,90 @@ package bench
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"testing"
 )
 
-const (
-	mostMemory   = 256 << 20 // bytes of anonymous memory, whatever the dataset
-	mostGrowth   = 1.10      // of it when the dataset is four times as large,
-	growthMargin = 16 << 20  // and this much for the garbage collector's mood
-)
+const mostMemory = 256 << 20 // bytes of anonymous memory, whatever the dataset
 
-// TestMemory converts with verification and watches the memory of the process.
-func TestMemory(t *testing.T) {
-	set := setOf(t, photos)
-	out := filepath.Join(work, "out")
-	measure := func(set string, times int, jobs string) int64 {
-		settle(t, out)
-		p := watch(t, "tar", set, out, "--progress", "none", "--jobs", jobs)
-		report(t, row{fmt.Sprintf("memory at %.3g GiB, --jobs %s", gib(int64(times)*volume), jobs), mib(p.anon), "≤ " + mib(mostMemory),
-			"with file pages " + mib(p.peak), ""})
-		if p.anon > mostMemory {
-			t.Errorf("%d × the set with --jobs %s took %s; want %s at the most", times, jobs, mib(p.anon), mib(mostMemory))
+// TestS10 converts with verification and watches the memory of the process.
+func TestS10(t *testing.T) {
+	measure(t, "S10", func(record func(figure)) {
+		var flat series
+		converted := func(times int, jobs string) (anon float64, ok bool) {
+			f := figure{work: fmt.Sprintf("peak anonymous memory of S2 at %s, `--jobs %s`", size(int64(times)*volume), jobs), unit: memory, target: atMost(mostMemory)}
+			if f.leftOut = roomFor(t, times); f.leftOut == "" {
+				p := watchFormat(t, "tar", multiply(t, setOf(t, photos), times), jobs)
+				f.value, f.ours = series{float64(p.anon)}, "with file pages "+memory.one(float64(p.peak))
+				anon, ok = float64(p.anon), true
+			}
+			record(f)
+			return anon, ok
 		}
-		return p.anon
+		for _, times := range []int{1, 4, 16} {
+			if anon, ok := converted(times, "2"); ok {
+				flat = append(flat, anon)
+			}
+		}
+		least := slices.Min(flat)
+		record(figure{work: "the greatest of these less the least", value: series{slices.Max(flat) - least}, unit: memory,
+			target: atMost(0.1*least + 16<<20)}) // the second for the garbage collector's mood
+		converted(4, "16")
+	})
+}
+
+// roomFor says why there is no room for the output of so many times the main set, and as
+// much as that set beside.
+func roomFor(t *testing.T, times int) string {
+	t.Helper()
+	short, err := shortOf(int64(times+1) * volume)
+	if err != nil {
+		t.Fatal(err)
 	}
-	once := measure(set, 1, "2")
-	if !large {
-		t.Log("there is no room to measure four times the set")
-		settle(t, out)
-		return
-	}
-	set = multiply(t, set, 4)
-	four := measure(set, 4, "2")
-	limit := int64(mostGrowth*float64(once)) + growthMargin
-	report(t, row{"memory growth for 4 × the bytes", fmt.Sprintf("%+.1f MiB", float64(four-once)/(1<<20)), "≤ " + mib(limit-once), "", ""})
-	if four > limit {
-		t.Errorf("four times the set took %s instead of %s; want %s at the most", mib(four), mib(once), mib(limit))
-	}
-	measure(set, 4, "16")
+	return short
+}
+
+func watchFormat(t *testing.T, format, set, jobs string) process {
+	t.Helper()
+	out := filepath.Join(work, "out")
 	settle(t, out)
+	p := watch(t, format, set, out, "--progress", "none", "--jobs", jobs)
+	settle(t, out)
+	return p
 }
 
-// TestPlanMemory plans samples that are hardly more than an entry of the plan.
-func TestPlanMemory(t *testing.T) {
-	set := setOf(t, crumbs)
-	dryRun := func(set string) int64 {
-		return watch(t, "tar", set, filepath.Join(work, "none"), "--dry-run", "--progress", "none", "--jobs", "1").anon
-	}
-	once := dryRun(set)
-	four := dryRun(multiply(t, set, 4))
-	more := float64(four-once) / float64(3*crumbSamples())
-	report(t, row{"memory of a plan, of each further sample", fmt.Sprintf("%.0f bytes", more), "",
-		fmt.Sprintf("%s at %d samples, %s at four times as many", mib(once), crumbSamples(), mib(four)), "16 bytes are held"})
+// TestFormats watches the memory of the other formats. The plan is apart from the limit:
+// 16 bytes a sample, and as much again until the garbage collector looks.
+func TestFormats(t *testing.T) {
+	measure(t, "Formats", func(record func(figure)) {
+		for _, f := range []struct {
+			format  string
+			set     func() (string, error)
+			samples func(set string) int64
+		}{
+			{"folder", files, func(set string) int64 { return int64(len(filesUnder(t, set))) }},
+			{"csv", pairs, func(string) int64 { return pairRows() }},
+			{"cbor", strings100, func(string) int64 { return stringCount() }},
+		} {
+			set := setOf(t, f.set)
+			samples := f.samples(set)
+			p := watchFormat(t, f.format, set, "2")
+			record(figure{work: fmt.Sprintf("peak anonymous memory of %s, %d samples, `--jobs 2`", f.format, samples), value: series{float64(p.anon)}, unit: memory,
+				target: atMost(float64(mostMemory + 32*samples)), ours: "with file pages " + memory.one(float64(p.peak))})
+		}
+	})
 }
 
-func mib(n int64) string { return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20)) }
+// TestMillionFiles plans a folder of a million files, in one directory and in a thousand.
+func TestMillionFiles(t *testing.T) {
+	measure(t, "MillionFiles", func(record func(figure)) {
+		for _, dirs := range []int{1, 1000} {
+			dir := filepath.Join(work, fmt.Sprintf("million-%d", dirs))
+			makeEmptyFiles(t, dir, dirs, 1_000_000)
+			p := watch(t, "folder", dir, filepath.Join(work, "none"), "--dry-run", "--progress", "none", "--encode", "msgpack")
+			settle(t, dir)
+			record(figure{work: fmt.Sprintf("memory to plan a million files, %d a directory", 1_000_000/dirs), value: series{float64(p.anon)}, unit: memory,
+				target: atMost(200e6), ours: seconds.one(p.seconds)})
+		}
+	})
+}

@@ -5,8 +5,10 @@ package bench
 import (
 	"archive/tar"
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -14,8 +16,6 @@ import (
 	"testing"
 	"time"
 )
-
-const tars = 10 // of every set
 
 // A member is one file of every sample.
 type member struct {
@@ -26,15 +26,24 @@ type member struct {
 // photos is the set that stands for real ones: samples of 100 KB in three members.
 var photos = sync.OnceValues(func() (string, error) {
 	members := []member{{"jpg", 99_500}, {"cls", 4}, {"json", 496}}
-	return makeSet("photos", volume/tars/(99_500+5*512+512+512), members)
+	return makeSet("photos", 10, photoSamples()/10, members)
 })
+
+func photoSamples() int64 { return volume / 10 / (99_500 + 5*512 + 512 + 512) * 10 }
+
+// smalls is samples that cost more than their bytes: 240,000 of 300 bytes, at 2 GiB.
+var smalls = sync.OnceValues(func() (string, error) {
+	return makeSet("smalls", 4, smallSamples()/4, []member{{"bin", 300}})
+})
+
+func smallSamples() int64 { return volume * 240_000 / (2 << 30) / 4 * 4 }
 
 // crumbs is the set that is nothing but samples: a million of 100 bytes, at 2 GiB.
 var crumbs = sync.OnceValues(func() (string, error) {
-	return makeSet("crumbs", crumbSamples()/tars, []member{{"bin", 100}})
+	return makeSet("crumbs", 10, crumbSamples()/10, []member{{"bin", 100}})
 })
 
-func crumbSamples() int64 { return volume * 1_000_000 / (2 << 30) / tars * tars }
+func crumbSamples() int64 { return volume * 1_000_000 / (2 << 30) / 10 * 10 }
 
 // setOf returns the directory of a set, which is made when it is first asked for.
 func setOf(t *testing.T, set func() (string, error)) string {
@@ -47,13 +56,13 @@ func setOf(t *testing.T, set func() (string, error)) string {
 }
 
 // makeSet writes the tars of a set, of so many samples each, and syncs them.
-func makeSet(name string, samples int64, members []member) (string, error) {
+func makeSet(name string, tars, samples int64, members []member) (string, error) {
 	dir := filepath.Join(work, name)
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return "", err
 	}
 	noise := rand.NewChaCha8([32]byte{1})
-	for i := range int64(tars) {
+	for i := range tars {
 		f, err := os.Create(filepath.Join(dir, fmt.Sprintf("shard-%03d.tar", i)))
 		if err != nil {
 			return "", err
@@ -93,7 +102,12 @@ func writeTar(f *os.File, noise io.Reader, first, samples int64, members []membe
 func multiply(t *testing.T, set string, times int) string {
 	t.Helper()
 	dir := fmt.Sprintf("%s-x%d", set, times)
-	if err := os.Mkdir(dir, 0o755); err != nil {
+	if times == 1 {
+		return set
+	}
+	if err := os.Mkdir(dir, 0o755); errors.Is(err, fs.ErrExist) {
+		return dir
+	} else if err != nil {
 		t.Fatal(err)
 	}
 	for _, f := range glob(t, set, "*.tar") {

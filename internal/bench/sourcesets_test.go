@@ -14,11 +14,11 @@ import (
 	"testing"
 )
 
-// files is a folder of ten classes, 10,000 files of 100 KB at 2 GiB.
+// files is a folder of ten classes, 10,000 files of 1 GiB in all at 2 GiB.
 var files = sync.OnceValues(func() (string, error) {
 	noise := rand.NewChaCha8([32]byte{2})
 	dir := filepath.Join(work, "files")
-	data := make([]byte, 100_000)
+	data := make([]byte, 1<<30/10_000)
 	count := volume * 10_000 / (2 << 30)
 	for i := range count {
 		noise.Read(data)
@@ -33,18 +33,20 @@ var files = sync.OnceValues(func() (string, error) {
 	return dir, nil
 })
 
-// strings100 is ten CBOR sequences of byte strings of 100 KB, 10,000 in all at 2 GiB.
+// strings100 is ten CBOR sequences of byte strings of 100 KB, 4,000 in all at 2 GiB.
 var strings100 = sync.OnceValues(func() (string, error) {
 	noise := rand.NewChaCha8([32]byte{3})
 	data := make([]byte, 100_000)
 	return makeParts("strings", 10, "cbors", func(w *bufio.Writer, _ int) {
-		for range volume * 1_000 / (2 << 30) {
+		for range stringCount() / 10 {
 			noise.Read(data)
 			w.Write(binary.BigEndian.AppendUint32([]byte{0x5a}, uint32(len(data))))
 			w.Write(data)
 		}
 	})
 })
+
+func stringCount() int64 { return volume * 4_000 / (2 << 30) / 10 * 10 }
 
 const smallItemCount = 500_000
 

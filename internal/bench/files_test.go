@@ -1,0 +1,79 @@
+//go:build bench && linux
+
+package bench
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+)
+
+// settle removes outputs and waits until the device has nothing left to do for it.
+func settle(t *testing.T, outputs ...string) {
+	t.Helper()
+	for _, out := range outputs {
+		if err := os.RemoveAll(out); err != nil {
+			t.Fatal(err)
+		}
+	}
+	syscall.Sync()
+}
+
+// warm brings files into the page cache.
+func warm(t *testing.T, files []string) {
+	t.Helper()
+	execute(t, "sh", append([]string{"-c", `cat "$@" > /dev/null`, "sh"}, files...)...)
+}
+
+// chill takes files out of the page cache: all files, where we may, else those named.
+func chill(t *testing.T, files []string) {
+	t.Helper()
+	syscall.Sync()
+	if err := os.WriteFile("/proc/sys/vm/drop_caches", []byte("3"), 0); err == nil {
+		return
+	}
+	for _, f := range files {
+		execute(t, "dd", "if="+f, "iflag=nocache", "count=0", "status=none")
+	}
+}
+
+// glob lists files, of which there must be some.
+func glob(t *testing.T, elem ...string) []string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(elem...))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%s: no files, %v", filepath.Join(elem...), err)
+	}
+	return files
+}
+
+// filesUnder lists the files below a directory, of which there must be some.
+func filesUnder(t *testing.T, dir string) (files []string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			files = append(files, path)
+		}
+		return err
+	})
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%s: no files, %v", dir, err)
+	}
+	return files
+}
+
+// sizeOf adds up the sizes of files.
+func sizeOf(t *testing.T, files []string) int64 {
+	t.Helper()
+	n := int64(0)
+	for _, f := range files {
+		st, err := os.Stat(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n += st.Size()
+	}
+	return n
+}

@@ -1,0 +1,164 @@
+//go:build bench && linux
+
+package bench
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"testing"
+
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/shard"
+)
+
+// planVariable makes this binary plan so many samples and do nothing else: what it takes
+// is then that of the plan alone.
+const planVariable = "FFCONVERT_BENCH_PLAN"
+
+// TestS9 plans a hundred million samples.
+func TestS9(t *testing.T) {
+	measure(t, "S9", func(record func(figure)) {
+		most := volume * 100_000_000 / (2 << 30)
+		few := runs{planOf(t, most/10)}
+		var many runs
+		for range longRounds {
+			many = append(many, planOf(t, most))
+		}
+		what := fmt.Sprintf("plan of %d samples in %d parts", most, syntheticParts)
+		peak := many.each(func(p process) float64 { return float64(p.peak) })
+		anon := many.each(func(p process) float64 { return float64(p.anon) })
+		growth := anon.each(func(x float64) float64 { return (x - float64(few[0].anon)) / float64(most-most/10) })
+		record(figure{work: what, value: many.seconds(), unit: seconds, target: atMost(20), ours: seconds.all(many.cpu()) + " of CPU"})
+		record(figure{work: what + ": memory, VmHWM", value: peak, unit: memory, target: atMost(2 << 30)})
+		record(figure{work: fmt.Sprintf("anonymous memory of each sample beyond %d", most/10), value: growth, unit: unit{"%.1f", " bytes", 1}, target: atMost(16),
+			ours: fmt.Sprintf("%s at %d, %s at %d", memory.one(float64(few[0].anon)), most/10, memory.all(anon), most)})
+	})
+}
+
+// planOf plans so many samples in a process of its own.
+func planOf(t *testing.T, samples int64) process {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(self)
+	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d", planVariable, samples), "TMPDIR="+work)
+	p := finish(t, cmd, true)
+	var said struct{ Samples, Peak int64 }
+	if err := json.Unmarshal(p.stdout, &said); err != nil || said.Samples != samples {
+		t.Fatalf("planned %d samples of %d, %v", said.Samples, samples, err)
+	}
+	p.peak = max(p.peak, said.Peak)
+	return p
+}
+
+// planAlone is that process.
+func planAlone(samples string) int {
+	n, err := strconv.ParseInt(samples, 10, 64)
+	if err == nil {
+		err = planSynthetic(n)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "plan:", err)
+		return 1
+	}
+	status, _ := os.ReadFile("/proc/self/status")
+	fmt.Printf(`{"Samples": %d, "Peak": %d}`, n, field(status, "VmHWM:"))
+	return 0
+}
+
+// planSynthetic does all that comes before the first byte of a shard is written.
+func planSynthetic(samples int64) error {
+	spec, err := encode.Parse(encode.Options{})
+	if err != nil {
+		return err
+	}
+	index, err := shard.Index(context.Background(), synthetic{samples}, spec, runtime.GOMAXPROCS(0), nil)
+	if err != nil {
+		return err
+	}
+	plan, err := shard.NewPlan(index, shard.Options{Source: shard.SourceSpec{Format: "tar"}})
+	if err != nil {
+		return err
+	}
+	if n, _ := plan.Totals(); n != samples {
+		return fmt.Errorf("%d samples are in the plan, not %d", n, samples)
+	}
+	f, err := os.CreateTemp("", "plan-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	if _, err := plan.Write(f); err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+const syntheticParts = 1000
+
+// synthetic is a source of so many samples in parts of one to seven times the same
+// number, each sample a picture of 20 to 200 KB and its class. It cannot be read.
+type synthetic struct{ samples int64 }
+
+// begins returns the first sample of a part.
+func (s synthetic) begins(part int) int64 {
+	weight := func(p int) int64 { return int64(p/7*28 + p%7*(p%7+1)/2) } // of the parts before p
+	return s.samples * weight(part) / weight(syntheticParts)
+}
+
+func (s synthetic) Parts() []converters.Part {
+	parts := make([]converters.Part, syntheticParts)
+	for i := range parts {
+		name := fmt.Sprintf("part-%03d.tar", i)
+		parts[i] = converters.Part{Name: name, Path: filepath.Join("none", name), Size: 205_000 * (s.begins(i+1) - s.begins(i))}
+	}
+	return parts
+}
+
+func (s synthetic) Index(_ context.Context, part int) iter.Seq2[converters.Span, error] {
+	return func(yield func(converters.Span, error) bool) {
+		sample := converters.Sample{Fields: make([]converters.Field, 2)}
+		span := converters.Span{Entries: 2, Shape: &sample}
+		var keys string // of some samples back to back: a key is to cost next to nothing here
+		end := s.begins(part + 1)
+		for i := s.begins(part); i < end; i++ {
+			if keys == "" {
+				keys = syntheticKeys(i)
+			}
+			payload := 20_000 + int64(uint64(i)*0x9E3779B97F4A7C15>>32)%180_000
+			sample.Key, keys = keys[:syntheticKey], keys[syntheticKey:]
+			sample.Off = span.Off
+			sample.Fields[0] = converters.Field{Name: "jpg", Value: converters.Opaque(payload)}
+			sample.Fields[1] = converters.Field{Name: "cls", Value: converters.Opaque(3)}
+			if !yield(span, nil) {
+				return
+			}
+			span.Off += 512 + (payload+511)/512*512 + 1024
+		}
+	}
+}
+
+const syntheticKey = 10 // digits
+
+func syntheticKeys(first int64) string {
+	const many = 1024
+	keys := make([]byte, 0, many*syntheticKey)
+	for i := range int64(many) {
+		keys = strconv.AppendInt(keys, 1_000_000_000+first+i, 10)
+	}
+	return string(keys)
+}
+
+func (synthetic) Read(context.Context, converters.Run) iter.Seq2[*converters.Sample, error] {
+	panic("bench: a synthetic source is planned alone")
+}

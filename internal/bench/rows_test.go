@@ -1,0 +1,51 @@
+package bench
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// A row is one thing that is measured, by the test that has its id in its name. It may
+// give several figures.
+type row struct {
+	id      string
+	does    string
+	further bool // a figure of use, no part of the table
+}
+
+// rows is the table. A run is whole when each of them came to its end.
+var rows = []row{
+	{id: "S1", does: "tars of samples of 100 KB, inputs in the page cache, converted durably, against a durable copy of the same tars"},
+	{id: "S2", does: "the same with verification, against that copy and one read of the shards past the page cache"},
+	{id: "S3", does: "tars of samples of 300 bytes, one member a sample, against a durable copy"},
+	{id: "S4", does: "a folder of 10,000 files, against a durable copy of the tree"},
+	{id: "S5", does: "CSV of two floats a row on two cores; against counting its lines and copying what comes of it; its reader against Arrow's on one core"},
+	{id: "S6", does: "CBOR: byte strings of 100 KB against a durable copy, small maps by the second"},
+	{id: "S7", does: "verification of shards that are not in the page cache, against the best that fio reads of them"},
+	{id: "S8", does: "random batches of 128 samples from the same, against fio's random reads"},
+	{id: "S9", does: "the plan of 100,000,000 samples: time, memory, bytes a sample"},
+	{id: "S10", does: "peak anonymous memory of S1 with verification, once, four times and sixteen times as large"},
+	{id: "S11", does: "what a GiB costs as S1 grows to sixteen times its size"},
+	{id: "Index", does: "the pass that finds the samples, by itself", further: true},
+	{id: "Formats", does: "peak anonymous memory of the other formats", further: true},
+	{id: "MillionFiles", does: "memory to plan a folder of a million files", further: true},
+}
+
+// place returns where a row stands in the table, −1 for none.
+func place(id string) int {
+	return slices.IndexFunc(rows, func(r row) bool { return r.id == id })
+}
+
+// TestRows: rows stand there once, and say what they are.
+func TestRows(t *testing.T) {
+	t.Parallel()
+	for i, r := range rows {
+		if place(r.id) != i || r.does == "" || strings.Contains(r.does, "|") {
+			t.Errorf("row %d: %+v", i, r)
+		}
+	}
+	if place("S99") != -1 {
+		t.Error("there is a row S99")
+	}
+}
