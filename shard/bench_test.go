@@ -136,35 +136,40 @@ func BenchmarkRows(b *testing.B) {
 		}
 		perRow(b)
 	})
-	b.Run("fill", func(b *testing.B) {
-		plan := newPlan(b, src, spec.Options(), Options{Sizes: Sizes{Shards: 1}})
-		dir := b.TempDir()
-		out, err := OpenOutput(dir)
-		if err != nil {
-			b.Fatal(err)
-		}
-		defer out.Close()
-		for _, d := range []string{tmpDir, indexDir} {
-			if err := out.mkdir(d); err != nil {
-				b.Fatal(err)
-			}
-		}
-		k := &worker{writer: &writer{src: src, plan: plan, out: out, progress: silent{}}, enc: spec.NewEncoder(), buffers: testBuffers(b)}
-		for b.Loop() {
-			f, err := atomicfile.Create(out.root, tmp(plan.Shards[0].Name))
+	for _, readers := range []int{1, 2} {
+		b.Run(fmt.Sprintf("fill/%d readers", readers), func(b *testing.B) {
+			plan := newPlan(b, src, spec.Options(), Options{Sizes: Sizes{Shards: 1}})
+			dir := b.TempDir()
+			out, err := OpenOutput(dir)
 			if err != nil {
 				b.Fatal(err)
 			}
-			index, err := createIndex(out.root, plan.Shards[0].Name, indexShape{}, k.buffers)
-			if err != nil {
-				b.Fatal(err)
+			defer out.Close()
+			for _, d := range []string{tmpDir, indexDir} {
+				if err := out.mkdir(d); err != nil {
+					b.Fatal(err)
+				}
 			}
-			if _, err := k.fill(b.Context(), &plan.Shards[0], f, index); err != nil {
-				b.Fatal(err)
+			k := &worker{writer: &writer{src: src, plan: plan, out: out, progress: silent{}}, buffers: testBuffers(b)}
+			for range readers {
+				k.encoders = append(k.encoders, spec.NewEncoder())
 			}
-			index.discard()
-			f.Discard()
-		}
-		perRow(b)
-	})
+			for b.Loop() {
+				f, err := atomicfile.Create(out.root, tmp(plan.Shards[0].Name))
+				if err != nil {
+					b.Fatal(err)
+				}
+				index, err := createIndex(out.root, plan.Shards[0].Name, indexShape{}, k.buffers)
+				if err != nil {
+					b.Fatal(err)
+				}
+				if _, err := k.fill(b.Context(), &plan.Shards[0], f, index); err != nil {
+					b.Fatal(err)
+				}
+				index.discard()
+				f.Discard()
+			}
+			perRow(b)
+		})
+	}
 }

@@ -1,47 +1,110 @@
 package shard
 
 import (
+	"errors"
+	"fmt"
+	"math"
+	"sync"
 	"sync/atomic"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/record"
 )
 
-// Records up to smallRecord bytes are appended by the batch. A batch is full with so many
-// rows or bytes; each pipeline has batches of them.
-const (
-	smallRecord = 4 << 10
-	batchRows   = 8192
-	batchBytes  = 256 << 10
-	batches     = 3
-)
-
-// An entry is what an index keeps of a sample beside its key.
-type entry struct {
-	off    int64 // in its part
-	label  int64
-	part   int32
-	labels bool // it has a label
-}
-
-// A pipeline appends records to a shard and its index. Small ones are collected and
-// appended in a goroutine of their own, while the next are read and encoded: a shard of
-// rows of numbers is then the work of two processors (BenchmarkRows). A large one is
-// appended at once, from where it lies, when all before it are. It is for one goroutine,
-// and must be closed.
+// A pipeline appends to a shard and its index what several readers have read, in the
+// order of the plan: a shard of rows of numbers is then the work of all processors
+// (BenchmarkRows). The runs of the shard are parted into units; each is read by one
+// reader, at its own pace, and appended when all units before it are.
 type pipeline struct {
+	plan   *Plan
 	writer *record.Writer
 	index  *indexFile
+	units  []*unit
+	want   int64 // samples of the shard
 
-	batch *batch // being filled
-	out   int    // batches that are not back
-	full  chan *batch
-	back  chan *batch
-	spare []*batch
-	err   atomic.Pointer[error] // of the first record that could not be appended
+	next    atomic.Int64 // unit that is read next
+	samples int64        // that were appended
 
-	samples int64 // that were appended
+	stop atomic.Int64 // units from this one on are of no use: there was an error
+	mu   sync.Mutex
+	err  error // that of the first of the units that have one
+}
+
+// A unit is consecutive runs. It is taken by one reader, which must close full.
+type unit struct {
+	at   int // among the units
+	runs []converters.Run
+	turn chan struct{} // closed when all units before it are appended
+	full chan *batch   // its records, in order
+}
+
+// unitsOf parts runs into units: as many together as have no more samples than one may
+// have by itself.
+func unitsOf(runs []converters.Run) (units []*unit) {
+	from, samples := 0, int64(0)
+	cut := func(to int) {
+		if from < to {
+			units = append(units, &unit{at: len(units), runs: runs[from:to], turn: make(chan struct{}), full: make(chan *batch, batches)})
+		}
+		from, samples = to, 0
+	}
+	for i, r := range runs {
+		if samples+r.Count > runSamples {
+			cut(i)
+		}
+		samples += r.Count
+	}
+	cut(len(runs))
+	return units
+}
+
+func newPipeline(plan *Plan, s *Shard, w *record.Writer, index *indexFile) *pipeline {
+	p := &pipeline{plan: plan, writer: w, index: index, units: unitsOf(s.Runs), want: s.Samples}
+	p.stop.Store(math.MaxInt64)
+	return p
+}
+
+// take returns the next unit to be read, nil after the last.
+func (p *pipeline) take() *unit {
+	if i := p.next.Add(1) - 1; i < int64(len(p.units)) {
+		return p.units[i]
+	}
+	return nil
+}
+
+// run appends until all units were taken and closed. It returns the error that comes first in
+// the order of the units.
+func (p *pipeline) run() error {
+	for _, u := range p.units {
+		close(u.turn)
+		for b := range u.full {
+			if p.wants(u) {
+				if err := p.appendAll(b); err != nil {
+					p.fail(u, err)
+				}
+			}
+			b.home <- b
+		}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.err
+}
+
+// wants reports whether the records of a unit are of use: there was no error in it or before.
+func (p *pipeline) wants(u *unit) bool { return int64(u.at) < p.stop.Load() }
+
+// errStopped is the end of a unit that is not wanted any more.
+var errStopped = errors.New("stopped by an error before")
+
+// fail ends a unit and all behind it.
+func (p *pipeline) fail(u *unit, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if at := int64(u.at); at < p.stop.Load() {
+		p.stop.Store(at)
+		p.err = err
+	}
 }
 
 // A batch is records back to back.
@@ -50,28 +113,15 @@ type batch struct {
 	ends []int
 	rows []entry
 	keys []string // none where the index has none
+	home chan<- *batch
 }
 
-func newPipeline(w *record.Writer, index *indexFile) *pipeline {
-	p := &pipeline{writer: w, index: index, batch: &batch{}, full: make(chan *batch, batches), back: make(chan *batch, batches)}
-	for range batches - 1 {
-		p.spare = append(p.spare, &batch{})
-	}
-	go p.run()
-	return p
-}
-
-// run appends batches. Only it or add, which then waits for it, touches the shard.
-func (p *pipeline) run() {
-	defer close(p.back)
-	for b := range p.full {
-		if p.failed() == nil {
-			if err := p.appendAll(b); err != nil {
-				p.err.Store(&err)
-			}
-		}
-		p.back <- b
-	}
+// An entry is what an index keeps of a sample beside its key.
+type entry struct {
+	off    int64 // in its part
+	label  int64
+	part   int32
+	labels bool // it has a label
 }
 
 func (p *pipeline) appendAll(b *batch) error {
@@ -88,7 +138,11 @@ func (p *pipeline) appendAll(b *batch) error {
 	return nil
 }
 
+// append is for the one goroutine whose turn it is.
 func (p *pipeline) append(row *entry, key string, parts ...[]byte) error {
+	if p.samples == p.want {
+		return p.plan.place(int(row.part), row.off, key, fmt.Errorf("%w: there are more samples than were indexed", converters.ErrChanged))
+	}
 	at, err := p.writer.Append(parts...)
 	if err != nil {
 		return err
@@ -97,80 +151,7 @@ func (p *pipeline) append(row *entry, key string, parts ...[]byte) error {
 	return p.index.add(p.samples-1, row, key, at)
 }
 
-// add appends a record, or will. An error may be that of a record before.
-func (p *pipeline) add(part int, s *converters.Sample, rec *encode.Record) error {
-	row := entry{part: int32(part), off: s.Off}
-	if p.index.shape.labels {
-		row.label, row.labels = labelOf(s)
-	}
-	if rec.Size > smallRecord {
-		if err := p.settle(); err != nil {
-			return err
-		}
-		return p.append(&row, s.Key, rec.Parts...)
-	}
-	b := p.batch
-	for _, part := range rec.Parts {
-		b.data = append(b.data, part...)
-	}
-	b.ends, b.rows = append(b.ends, len(b.data)), append(b.rows, row)
-	if p.index.shape.keys {
-		b.keys = append(b.keys, s.Key)
-	}
-	if len(b.rows) < batchRows && len(b.data) < batchBytes {
-		return nil
-	}
-	return p.flush()
-}
-
-// flush sends the batch off and takes another.
-func (p *pipeline) flush() error {
-	p.full <- p.batch
-	p.out++
-	if len(p.spare) == 0 {
-		p.take()
-	}
-	last := len(p.spare) - 1
-	p.batch, p.spare = p.spare[last], p.spare[:last]
-	return p.failed()
-}
-
-// take waits for a batch to come back.
-func (p *pipeline) take() {
-	b := <-p.back
-	b.data, b.ends, b.rows, b.keys = b.data[:0], b.ends[:0], b.rows[:0], b.keys[:0]
-	p.out--
-	p.spare = append(p.spare, b)
-}
-
-// settle waits until all that was added is appended.
-func (p *pipeline) settle() error {
-	if len(p.batch.rows) > 0 {
-		if err := p.flush(); err != nil {
-			return err
-		}
-	}
-	for p.out > 0 {
-		p.take()
-	}
-	return p.failed()
-}
-
-func (p *pipeline) failed() error {
-	if err := p.err.Load(); err != nil {
-		return *err
-	}
-	return nil
-}
-
-// close ends the goroutine. What was not settled may not be appended. It may be called
-// again.
-func (p *pipeline) close() {
-	if p.full == nil {
-		return
-	}
-	close(p.full)
-	for range p.back {
-	}
-	p.full = nil
+// place says where in the source an error came about.
+func (p *Plan) place(part int, off int64, key string, err error) error {
+	return &converters.Error{Part: p.Parts[part].Name, Off: off, Entry: key, Err: err}
 }

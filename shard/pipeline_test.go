@@ -2,11 +2,16 @@ package shard
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
 	"testing"
 
 	"github.com/ffconvert/ffconvert/converters"
@@ -14,8 +19,44 @@ import (
 	"github.com/ffconvert/ffconvert/record"
 )
 
-// pipelineInto returns a pipeline that writes n records to w, and a closing of all.
-func pipelineInto(t *testing.T, w *memoryFile, n int64) (*pipeline, *record.Writer) {
+// mixed is a source of one part: sample i is its number and i mod 40 bytes, or many more
+// for each hundredth. Reading the sample broken, if that is not 0, is errBroken.
+type mixed struct{ broken int64 }
+
+var errBroken = errors.New("broken")
+
+func (mixed) Parts() []converters.Part { return nil }
+
+func (mixed) Index(context.Context, int) iter.Seq2[converters.Span, error] { return nil }
+
+func (m mixed) Read(_ context.Context, run converters.Run) iter.Seq2[*converters.Sample, error] {
+	return func(yield func(*converters.Sample, error) bool) {
+		var buf []byte
+		for i := run.First; i < run.First+run.Count; i++ {
+			if m.broken > 0 && i >= m.broken {
+				yield(nil, fmt.Errorf("sample %d: %w", i, errBroken))
+				return
+			}
+			buf = m.sample(buf[:0], i)
+			if !yield(&converters.Sample{Key: fmt.Sprint(i), Off: i, Fields: []converters.Field{{Name: "b", Value: converters.Bytes(buf)}}}, nil) {
+				return
+			}
+		}
+	}
+}
+
+func (mixed) sample(b []byte, i int64) []byte {
+	b = fmt.Append(b, i)
+	size := i % 40
+	if i%100 == 7 {
+		size = i % (3 * smallRecord)
+	}
+	return append(b, make([]byte, size)...)
+}
+
+// runPipeline has so many lanes read samples of mixed, in runs of random length, into a
+// shard that claims want of them.
+func runPipeline(t *testing.T, src mixed, lanes int, samples, want int64, file *memoryFile) error {
 	t.Helper()
 	root, err := os.OpenRoot(t.TempDir())
 	if err != nil {
@@ -33,80 +74,111 @@ func pipelineInto(t *testing.T, w *memoryFile, n int64) (*pipeline, *record.Writ
 		t.Fatal(err)
 	}
 	t.Cleanup(index.discard)
-	writer, err := record.NewWriter(w, n)
+	w, err := record.NewWriter(file, want)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := newPipeline(writer, index)
-	t.Cleanup(p.close)
-	return p, writer
+	spec, err := encode.Parse(encode.Options{Encoding: "raw:b"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := Shard{Samples: want}
+	rnd := rand.New(rand.NewPCG(5, uint64(lanes)))
+	for first := int64(0); first < samples; {
+		n := min(samples-first, 1+rnd.Int64N(runSamples/2))
+		s.Runs = append(s.Runs, converters.Run{First: first, Off: first, Count: n})
+		first += n
+	}
+	p := newPipeline(&Plan{Parts: []Part{{Name: "mixed"}}}, &s, w, index)
+	var readers sync.WaitGroup
+	for range lanes {
+		l := newLane(p, spec.NewEncoder(), silent{})
+		readers.Go(func() { l.read(t.Context(), src) })
+	}
+	err = p.run()
+	readers.Wait()
+	if err == nil {
+		_, err = w.Close()
+	}
+	return err
 }
 
-// Records of all sizes are appended in the order in which they were added, although their
-// bytes are used again for the next.
+// Records of all sizes are appended in the order of the plan, whoever reads them, although
+// their bytes are used again for the next.
 func TestPipeline(t *testing.T) {
 	t.Parallel()
-	rnd := rand.New(rand.NewPCG(5, 6))
-	const n = 20_000
-	file := &memoryFile{}
-	p, w := pipelineInto(t, file, n)
-	var want [][]byte
-	buf := make([]byte, 3*smallRecord)
-	for i := range n {
-		size := rnd.IntN(40)
-		if rnd.IntN(100) == 0 {
-			size = rnd.IntN(len(buf))
+	for _, lanes := range []int{1, 2, 5} {
+		t.Run(fmt.Sprint(lanes), func(t *testing.T) {
+			t.Parallel()
+			const n = 5*runSamples + 100
+			file := &memoryFile{}
+			if err := runPipeline(t, mixed{}, lanes, n, n, file); err != nil {
+				t.Fatal(err)
+			}
+			path := filepath.Join(t.TempDir(), "x.ffr")
+			if err := os.WriteFile(path, file.data, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			r, err := record.Open(path, record.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer r.Close()
+			var want, got []byte
+			for i := range int64(n) {
+				want = mixed{}.sample(want[:0], i)
+				if got, err = r.Read(int(i), got); err != nil || !bytes.Equal(got, want) {
+					t.Fatalf("record %d of %d bytes: %d bytes, error %v", i, len(want), len(got), err)
+				}
+			}
+		})
+	}
+}
+
+// Whatever fails, nothing hangs, and the error is that which comes first in the order of
+// the samples.
+func TestPipelineFails(t *testing.T) {
+	t.Parallel()
+	const n = 5 * runSamples
+	for _, lanes := range []int{1, 2, 5} {
+		for fail := 2; fail <= 4; fail++ {
+			if err := runPipeline(t, mixed{}, lanes, n, n, &memoryFile{fail: fail}); !errors.Is(err, errFull) {
+				t.Errorf("%d lanes, write %d fails: %v", lanes, fail, err)
+			}
 		}
-		data := buf[:size]
-		for j := range data {
-			data[j] = byte(i + j)
+		for _, broken := range []int64{1, 1000, n / 2, n - 1} {
+			err := runPipeline(t, mixed{broken}, lanes, n, n, &memoryFile{})
+			if want := fmt.Sprintf("sample %d: broken", broken); err == nil || err.Error() != want {
+				t.Errorf("%d lanes: error %v, want %s", lanes, err, want)
+			}
 		}
-		want = append(want, bytes.Clone(data))
-		cut := rnd.IntN(size + 1)
-		rec := encode.Record{Parts: [][]byte{data[:cut], data[cut:]}, Size: int64(size)}
-		if err := p.add(1, &converters.Sample{Key: fmt.Sprint(i), Off: int64(i)}, &rec); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := p.settle(); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(t.TempDir(), "x.ffr")
-	if err := os.WriteFile(path, file.data, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	r, err := record.Open(path, record.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	for i, data := range want {
-		if got, err := r.Read(i, nil); err != nil || !bytes.Equal(got, data) {
-			t.Fatalf("record %d of %d bytes: %d bytes, error %v", i, len(data), len(got), err)
+		err := runPipeline(t, mixed{}, lanes, n, n-3, &memoryFile{})
+		if want := fmt.Sprintf("mixed: offset %d: ", n-3); !errors.Is(err, converters.ErrChanged) || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%d lanes, more samples than were planned: error %v", lanes, err)
 		}
 	}
 }
 
-// A write that fails is told of, and closing after it does not hang.
-func TestPipelineFails(t *testing.T) {
+// Units hold all runs, in order, and no more samples than one run may have.
+func TestUnits(t *testing.T) {
 	t.Parallel()
-	for fail := 2; fail <= 4; fail++ {
-		p, _ := pipelineInto(t, &memoryFile{fail: fail}, 1<<20)
-		rec := encode.Record{Parts: [][]byte{make([]byte, 1000)}, Size: 1000}
-		var err error
-		for range 10_000 {
-			if err = p.add(0, &converters.Sample{}, &rec); err != nil {
-				break
-			}
+	rnd := rand.New(rand.NewPCG(7, 8))
+	var runs, got []converters.Run
+	for i := range 2000 {
+		runs = append(runs, converters.Run{Part: i, Count: 1 + rnd.Int64N(runSamples)>>rnd.IntN(15)})
+	}
+	for i, u := range unitsOf(runs) {
+		samples := int64(0)
+		for _, r := range u.runs {
+			samples += r.Count
 		}
-		if !errors.Is(err, errFull) {
-			t.Errorf("write %d fails: %v", fail, err)
+		if samples > runSamples || len(u.runs) == 0 || u.at != i {
+			t.Errorf("unit %d is the %d-th, with %d runs of %d samples", u.at, i, len(u.runs), samples)
 		}
-		p.close()
-		p.close()
+		got = append(got, u.runs...)
+	}
+	if !slices.Equal(got, runs) {
+		t.Error("the units do not hold the runs")
 	}
 }
 

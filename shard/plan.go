@@ -164,7 +164,7 @@ func (s *sequence) shard(from, end int) Shard {
 		p := s.part(from)
 		part := &s.parts[p]
 		first, last := from-s.starts[p], min(end-s.starts[p], part.n)
-		b.run(part, p, first, last)
+		b.add(part, p, first, last)
 		from = s.starts[p] + last
 	}
 	return b.shard()
@@ -176,7 +176,18 @@ type shardBuilder struct {
 	payload int64
 }
 
-// run adds the samples first to last (exclusive) of part p, unless all are left out.
+// runSamples is how many samples a run has at most. A shard of few parts can so be read by
+// several readers, in units of which each holds but a few batches in memory.
+const runSamples = 1 << 15
+
+// add adds the samples first to last (exclusive) of part p.
+func (b *shardBuilder) add(part *PartIndex, p, first, last int) {
+	for ; first < last; first += runSamples {
+		b.run(part, p, first, min(last, first+runSamples))
+	}
+}
+
+// run adds so few samples that they are one run, unless all are left out.
 func (b *shardBuilder) run(part *PartIndex, p, first, last int) {
 	cost := part.before(last) - part.before(first)
 	if cost == 0 {
@@ -189,8 +200,10 @@ func (b *shardBuilder) run(part *PartIndex, p, first, last int) {
 	b.Samples += samples
 	b.payload += cost - samples*tableRow
 	if n := len(b.Runs); n > 0 && b.Runs[n-1].Part == p && b.Runs[n-1].First+b.Runs[n-1].Count == int64(first) {
-		b.Runs[n-1].Count += int64(last - first)
-		return
+		if whole := b.Runs[n-1].Count + int64(last-first); whole <= runSamples {
+			b.Runs[n-1].Count = whole
+			return
+		}
 	}
 	off, _ := part.at(first)
 	b.Runs = append(b.Runs, converters.Run{Part: p, First: int64(first), Off: off, Count: int64(last - first)})

@@ -2,8 +2,8 @@ package shard
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 
@@ -18,9 +18,9 @@ import (
 // A worker writes one shard after another.
 type worker struct {
 	*writer
-	enc     *encode.Encoder
-	buffers *buffers
-	reader  *aio.Reader // nil: shards are not verified
+	encoders []*encode.Encoder // one a reader
+	buffers  *buffers
+	reader   *aio.Reader // nil: shards are not verified
 }
 
 // write makes one shard: a temporary file, its room reserved, filled and synced; re-read
@@ -84,35 +84,21 @@ func (k *worker) fill(ctx context.Context, s *Shard, f *atomicfile.File, index *
 	if err != nil {
 		return done, err
 	}
-	p := newPipeline(w, index)
-	defer p.close()
-	progress := &tally{to: k.progress}
-	defer progress.flush()
-	for _, run := range s.Runs {
-		for sample, err := range k.src.Read(ctx, run) {
-			if err != nil {
-				return done, err
-			}
-			rec, err := k.enc.Encode(sample)
-			if errors.Is(err, encode.ErrSkip) {
-				continue
-			}
-			if err == nil && done.Samples == s.Samples {
-				err = fmt.Errorf("%w: there are more samples than were indexed", converters.ErrChanged)
-			}
-			if err != nil {
-				return done, k.place(run, sample, err)
-			}
-			if err := p.add(run.Part, sample, &rec); err != nil {
-				return done, err
-			}
-			done.Samples++
-			done.Fields += int64(rec.Fields)
-			progress.add(1, rec.Size)
-		}
+	p := newPipeline(k.plan, s, w, index)
+	var readers sync.WaitGroup
+	lanes := make([]*lane, min(len(k.encoders), len(p.units)))
+	for i := range lanes {
+		lanes[i] = newLane(p, k.encoders[i], k.progress)
+		readers.Go(func() { lanes[i].read(ctx, k.src) })
 	}
-	if err := p.settle(); err != nil {
+	err = p.run()
+	readers.Wait()
+	if err != nil {
 		return done, err
+	}
+	done.Samples = p.samples
+	for _, l := range lanes {
+		done.Fields += l.fields
 	}
 	if done.Samples < s.Samples {
 		return done, fmt.Errorf("%s: %w: %d of the %d samples indexed for it are left", s.Name, converters.ErrChanged, done.Samples, s.Samples)
@@ -129,11 +115,6 @@ func (k *worker) fill(ctx context.Context, s *Shard, f *atomicfile.File, index *
 	}
 	done.Bytes, done.HeaderCRC = sum.Size, sum.HeaderCRC
 	return done, nil
-}
-
-// place says where in the source an error came about.
-func (k *worker) place(run converters.Run, s *converters.Sample, err error) error {
-	return &converters.Error{Part: k.plan.Parts[run.Part].Name, Off: s.Off, Entry: s.Key, Err: err}
 }
 
 // verify re-reads a synced shard from the device.

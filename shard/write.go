@@ -23,7 +23,7 @@ var ErrUnbalanced = errors.New("written and found samples differ")
 
 // WriteOptions say how to write, never what: shards do not depend on them.
 type WriteOptions struct {
-	Workers   int         // shards written at once; default: the CPUs this process may use
+	Workers   int         // shards written at once, or readers of one where there are fewer shards; default: the CPUs this process may use
 	Overwrite bool        // replace another dataset in the output
 	NoVerify  bool        // do not re-read the shards from the device
 	AIO       aio.Options // for verifying; Depth is of each worker, default 8
@@ -171,7 +171,8 @@ func (w *writer) todo() (todo []int, left int) {
 }
 
 func (w *writer) writeAll(ctx context.Context, todo []int) error {
-	workers := cmp.Or(w.opts.Workers, runtime.GOMAXPROCS(0))
+	jobs := cmp.Or(w.opts.Workers, runtime.GOMAXPROCS(0))
+	workers := max(1, min(jobs, len(todo)))
 	total := int64(0)
 	for _, i := range todo {
 		total += w.plan.Shards[i].Bytes
@@ -194,15 +195,18 @@ func (w *writer) writeAll(ctx context.Context, todo []int) error {
 		}
 		return nil
 	})
-	for range max(1, min(workers, len(todo))) {
-		g.Go(func() error { return w.work(ctx, next) })
+	for range workers {
+		g.Go(func() error { return w.work(ctx, next, max(1, jobs/workers)) })
 	}
 	return g.Wait()
 }
 
-// work writes the shards that it is given, with memory of its own.
-func (w *writer) work(ctx context.Context, shards <-chan int) (err error) {
-	k := &worker{writer: w, enc: w.spec.NewEncoder()}
+// work writes the shards that it is given, each by so many readers, with memory of its own.
+func (w *writer) work(ctx context.Context, shards <-chan int, readers int) (err error) {
+	k := &worker{writer: w}
+	for range readers {
+		k.encoders = append(k.encoders, w.spec.NewEncoder())
+	}
 	if k.buffers, err = newBuffers(); err != nil {
 		return err
 	}

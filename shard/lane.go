@@ -1,0 +1,155 @@
+package shard
+
+import (
+	"context"
+	"errors"
+
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/encode"
+)
+
+// Records up to smallRecord bytes are handed over by the batch. A batch is full with so
+// many rows or bytes; each lane has batches of them, which hold a unit of rows, so that
+// a reader fills one while another's is appended.
+const (
+	smallRecord = 4 << 10
+	batchRows   = 8192
+	batchBytes  = 256 << 10
+	batches     = runSamples/batchRows + 1
+)
+
+// A lane is what one reader gives to a pipeline. Small records are collected, and
+// appended by the goroutine of the pipeline while the next are read and encoded. A
+// large one is appended at once, from where it lies, when all before it are. It is for
+// one goroutine.
+type lane struct {
+	*pipeline
+	enc      *encode.Encoder
+	progress tally
+
+	unit  *unit  // that is read
+	batch *batch // being filled
+	out   int    // batches that are not back
+	back  chan *batch
+	spare []*batch
+
+	fields int64 // of all records
+}
+
+func newLane(p *pipeline, enc *encode.Encoder, progress Progress) *lane {
+	l := &lane{pipeline: p, enc: enc, progress: tally{to: progress}, back: make(chan *batch, batches)}
+	for range batches {
+		l.spare = append(l.spare, &batch{home: l.back})
+	}
+	l.batch = l.pop()
+	return l
+}
+
+// read reads one unit after another. Errors are the pipeline's.
+func (l *lane) read(ctx context.Context, src converters.Source) {
+	defer l.progress.flush()
+	for u := l.take(); u != nil; u = l.take() {
+		if l.unit = u; l.wants(u) {
+			if err := l.readUnit(ctx, src); err != nil {
+				l.fail(u, err)
+			}
+		}
+		close(u.full)
+	}
+}
+
+func (l *lane) readUnit(ctx context.Context, src converters.Source) error {
+	for _, run := range l.unit.runs {
+		for sample, err := range src.Read(ctx, run) {
+			if err != nil {
+				return err
+			}
+			rec, err := l.enc.Encode(sample)
+			if errors.Is(err, encode.ErrSkip) {
+				continue
+			}
+			if err != nil {
+				return l.plan.place(run.Part, sample.Off, sample.Key, err)
+			}
+			if err := l.add(run.Part, sample, &rec); err != nil {
+				return err
+			}
+			l.fields += int64(rec.Fields)
+			l.progress.add(1, rec.Size)
+		}
+	}
+	return l.flush()
+}
+
+// add appends a record, or will.
+func (l *lane) add(part int, s *converters.Sample, rec *encode.Record) error {
+	row := entry{part: int32(part), off: s.Off}
+	if l.index.shape.labels {
+		row.label, row.labels = labelOf(s)
+	}
+	if rec.Size > smallRecord {
+		if err := l.settle(); err != nil {
+			return err
+		}
+		return l.append(&row, s.Key, rec.Parts...)
+	}
+	b := l.batch
+	for _, part := range rec.Parts {
+		b.data = append(b.data, part...)
+	}
+	b.ends, b.rows = append(b.ends, len(b.data)), append(b.rows, row)
+	if l.index.shape.keys {
+		b.keys = append(b.keys, s.Key)
+	}
+	if len(b.rows) < batchRows && len(b.data) < batchBytes {
+		return nil
+	}
+	return l.flush()
+}
+
+// flush sends the batch off, if there is anything in it, and takes another.
+func (l *lane) flush() error {
+	if len(l.batch.rows) == 0 {
+		return nil
+	}
+	l.unit.full <- l.batch
+	l.out++
+	if len(l.spare) == 0 {
+		l.wait()
+	}
+	l.batch = l.pop()
+	if !l.wants(l.unit) {
+		return errStopped
+	}
+	return nil
+}
+
+func (l *lane) pop() *batch {
+	last := len(l.spare) - 1
+	b := l.spare[last]
+	l.spare = l.spare[:last]
+	return b
+}
+
+// wait waits for a batch to come back.
+func (l *lane) wait() {
+	b := <-l.back
+	b.data, b.ends, b.rows, b.keys = b.data[:0], b.ends[:0], b.rows[:0], b.keys[:0]
+	l.out--
+	l.spare = append(l.spare, b)
+}
+
+// settle waits until all that comes before is appended: then it is this lane's turn.
+func (l *lane) settle() error {
+	if err := l.flush(); err != nil {
+		return err
+	}
+	<-l.unit.turn
+	for l.out > 0 {
+		l.wait()
+	}
+	if !l.wants(l.unit) {
+		return errStopped
+	}
+	return nil
+}
