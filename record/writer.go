@@ -85,20 +85,15 @@ func NewWriter(w io.WriterAt, n int64) (*Writer, error) {
 // an empty sample. The parts may be reused as soon as Append returns. A part of 1 MiB or more is not
 // copied where the buffer is empty and no Taker's. More than n samples is an error.
 func (w *Writer) Append(parts ...[]byte) (Extent, error) {
-	switch {
-	case w.err != nil:
-		return Extent{}, w.err
-	case w.done:
-		return Extent{}, errors.New("append to a closed shard")
-	case w.offs.n == w.n:
-		return Extent{}, w.fail(fmt.Errorf("append sample %d to a shard of %d: %w", w.n, w.n, ErrRange))
-	}
-	e := Extent{Off: w.bufOff + int64(len(w.buf))}
+	size := int64(0)
 	for _, p := range parts {
-		if int64(len(p)) > math.MaxInt64-e.Off-e.Size {
-			return Extent{}, w.fail(fmt.Errorf("append sample %d: file %w", w.offs.n, ErrTooLarge))
-		}
-		e.Size += int64(len(p))
+		size += int64(len(p))
+	}
+	if err := w.accept(1, size); err != nil {
+		return Extent{}, err
+	}
+	e := Extent{Off: w.bufOff + int64(len(w.buf)), Size: size}
+	for _, p := range parts {
 		e.CRC = updateCRC(e.CRC, p)
 		w.put(p)
 	}
@@ -108,6 +103,40 @@ func (w *Writer) Append(parts ...[]byte) (Extent, error) {
 	w.sums.add(e.CRC, w.n)
 	w.offs.add(e.Off, w.n)
 	return e, nil
+}
+
+// AppendBatch adds samples that lie back to back in data, each up to its end in ends, the last of
+// which is the end of data. It does what Append does for each, in less time where they are small,
+// and appends their extents to at. data may be reused as soon as it returns.
+func (w *Writer) AppendBatch(at []Extent, data []byte, ends []int) ([]Extent, error) {
+	if err := w.accept(int64(len(ends)), int64(len(data))); err != nil {
+		return at, err
+	}
+	start, from := w.bufOff+int64(len(w.buf)), 0
+	for _, end := range ends {
+		e := Extent{Off: start + int64(from), Size: int64(end - from), CRC: updateCRC(0, data[from:end])}
+		w.sums.add(e.CRC, w.n)
+		w.offs.add(e.Off, w.n)
+		at = append(at, e)
+		from = end
+	}
+	w.put(data)
+	return at, w.err
+}
+
+// accept says whether so many samples, of size bytes in all, may be appended.
+func (w *Writer) accept(samples, size int64) error {
+	switch {
+	case w.err != nil:
+		return w.err
+	case w.done:
+		return errors.New("append to a closed shard")
+	case samples > w.n-w.offs.n:
+		return w.fail(fmt.Errorf("append sample %d to a shard of %d: %w", w.n, w.n, ErrRange))
+	case size > math.MaxInt64-w.bufOff-int64(len(w.buf)):
+		return w.fail(fmt.Errorf("append sample %d: file %w", w.offs.n, ErrTooLarge))
+	}
+	return nil
 }
 
 // Close writes what is buffered, the tables, and last of all the head. Fewer samples than promised

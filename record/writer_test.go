@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"slices"
 	"testing"
 )
@@ -265,5 +266,127 @@ func TestWriterDoesNotCopyLargeParts(t *testing.T) {
 	p := noise(1, bufSize)
 	if w.Append(p); len(s.largest) != len(p) || &s.largest[0] != &p[0] {
 		t.Error("the part was copied")
+	}
+}
+
+// A batch makes the same file, and says the same of it, as its samples one by one.
+func TestWriterBatch(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(9, 9))
+	data := make([]byte, 3*bufSize)
+	rand.NewChaCha8([32]byte{9}).Read(data)
+	var ends []int
+	for end := 0; end < len(data); {
+		end = min(len(data), end+rng.IntN(1<<rng.IntN(20)))
+		ends = append(ends, end)
+	}
+	var one, all disk
+	a, err := NewWriter(&one, int64(len(ends)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := NewWriter(&all, int64(len(ends)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want, got []Extent
+	from := 0
+	for _, end := range ends {
+		e, err := a.Append(data[from:end])
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, from = append(want, e), end
+	}
+	for done, from := 0, 0; done < len(ends); {
+		n := min(len(ends)-done, rng.IntN(50))
+		batch := slices.Clone(ends[done : done+n])
+		for i := range batch {
+			batch[i] -= from
+		}
+		to := from
+		if n > 0 {
+			to = ends[done+n-1]
+		}
+		if got, err = b.AppendBatch(got, data[from:to], batch); err != nil {
+			t.Fatal(err)
+		}
+		done, from = done+n, to
+	}
+	if !slices.Equal(got, want) {
+		t.Error("extents differ")
+	}
+	if _, err := a.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(one.b, all.b) {
+		t.Error("files differ")
+	}
+	c, _ := NewWriter(&disk{}, 1)
+	if got, err := c.AppendBatch(nil, []byte{1, 2}, []int{1, 2}); len(got) != 0 || !errors.Is(err, ErrRange) {
+		t.Errorf("one too many: %v, %v", got, err)
+	}
+	if _, err := c.Close(); !errors.Is(err, ErrRange) {
+		t.Errorf("close after one too many: %v", err)
+	}
+}
+
+// taker is a disk behind two buffers of its own.
+type taker struct {
+	disk
+	t       *testing.T
+	spare   []byte
+	aligned int // buffers taken whole
+}
+
+func (k *taker) TakeAt(p []byte, off int64) ([]byte, error) {
+	if len(p) > 0 {
+		if _, err := k.WriteAt(p, off); err != nil {
+			return nil, err
+		}
+		if off%int64(cap(p)) == 0 && len(p) == cap(p) {
+			k.aligned++
+		} else if off/int64(cap(p)) != (off+int64(len(p))-1)/int64(cap(p)) {
+			k.t.Errorf("%d bytes at byte %d: across a multiple of %d", len(p), off, cap(p))
+		}
+		clear(p[:cap(p)])
+		k.spare, p = p[:0], k.spare
+	} else {
+		k.spare = make([]byte, 0, 4096)
+		p = make([]byte, 0, 4096)
+	}
+	return p[:0], nil
+}
+
+// A Taker gets buffers that end at multiples of their size, and makes the same file.
+func TestWriterTaker(t *testing.T) {
+	t.Parallel()
+	const n = 3000
+	k := &taker{t: t}
+	d := &disk{}
+	var files [2][]byte
+	for i, w := range []io.WriterAt{k, d} {
+		w, err := NewWriter(w, n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range n {
+			if _, err := w.Append(noise(uint64(i), i%50*i%9000)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		files[i] = [2][]byte{k.b, d.b}[i]
+	}
+	if !bytes.Equal(files[0], files[1]) {
+		t.Error("the files differ")
+	}
+	if most := len(k.b) / 4096; k.aligned < most-6 {
+		t.Errorf("%d of %d blocks are aligned", k.aligned, most)
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/memory"
+
+	"github.com/ffconvert/ffconvert/record"
 )
 
 // An indexBatch is the rows of an index that were not written yet, column by column, in
@@ -26,6 +28,20 @@ type indexBatch struct {
 func (b *indexBatch) reset() {
 	b.n, b.keys, b.classes = 0, b.keys[:0], 0
 	clear(b.labeled[:])
+}
+
+// addPlaces enters as many rows without key and label as there is room for, and returns how
+// many that is.
+func (b *indexBatch) addPlaces(ordinal int64, rows []entry, at []record.Extent) int {
+	n := min(len(rows), indexRows-b.n)
+	for i := range n {
+		j := b.n + i
+		b.ordinal[j] = ordinal + int64(i)
+		b.offset[j], b.length[j], b.crc[j] = at[i].Off, at[i].Size, at[i].CRC
+		b.source[j], b.sourceOffset[j] = rows[i].part, rows[i].off
+	}
+	b.n += n
+	return n
 }
 
 // addKey enters the key of the last row.

@@ -108,7 +108,36 @@ func (x *indexFile) add(ordinal int64, row *entry, key string, e record.Extent) 
 	if row.labels {
 		b.addLabel(row.label)
 	}
-	if b.n < indexRows && len(b.keys) < indexKeyBytes {
+	return x.flushFull()
+}
+
+// addBatch enters samples that were appended one after another, the first as so many-th.
+func (x *indexFile) addBatch(ordinal int64, b *batch) error {
+	if x.shape.keys || x.shape.labels {
+		key := ""
+		for i := range b.rows {
+			if x.shape.keys {
+				key = b.keys[i]
+			}
+			if err := x.add(ordinal+int64(i), &b.rows[i], key, b.at[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for rows, at := b.rows, b.at; len(rows) > 0; {
+		n := x.rows.addPlaces(ordinal, rows, at)
+		rows, at, ordinal = rows[n:], at[n:], ordinal+int64(n)
+		if err := x.flushFull(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// flushFull writes the rows that there are, if they are a record batch.
+func (x *indexFile) flushFull() error {
+	if x.rows.n < indexRows && len(x.rows.keys) < indexKeyBytes {
 		return nil
 	}
 	return x.flush()

@@ -112,7 +112,8 @@ type batch struct {
 	data []byte
 	ends []int
 	rows []entry
-	keys []string // none where the index has none
+	keys []string        // none where the index has none
+	at   []record.Extent // where they were appended
 	home chan<- *batch
 }
 
@@ -125,23 +126,26 @@ type entry struct {
 }
 
 func (p *pipeline) appendAll(b *batch) error {
-	from, key := 0, ""
-	for i, end := range b.ends {
+	if left := p.want - p.samples; left < int64(len(b.rows)) {
+		key := ""
 		if b.keys != nil {
-			key = b.keys[i]
+			key = b.keys[left]
 		}
-		if err := p.append(&b.rows[i], key, b.data[from:end]); err != nil {
-			return err
-		}
-		from = end
+		return p.tooMany(&b.rows[left], key)
 	}
-	return nil
+	var err error
+	if b.at, err = p.writer.AppendBatch(b.at[:0], b.data, b.ends); err != nil {
+		return err
+	}
+	first := p.samples
+	p.samples += int64(len(b.rows))
+	return p.index.addBatch(first, b)
 }
 
-// append is for the one goroutine whose turn it is.
+// append appends one record. It is for the lane whose turn it is.
 func (p *pipeline) append(row *entry, key string, parts ...[]byte) error {
 	if p.samples == p.want {
-		return p.plan.place(int(row.part), row.off, key, fmt.Errorf("%w: there are more samples than were indexed", converters.ErrChanged))
+		return p.tooMany(row, key)
 	}
 	at, err := p.writer.Append(parts...)
 	if err != nil {
@@ -149,6 +153,10 @@ func (p *pipeline) append(row *entry, key string, parts ...[]byte) error {
 	}
 	p.samples++
 	return p.index.add(p.samples-1, row, key, at)
+}
+
+func (p *pipeline) tooMany(row *entry, key string) error {
+	return p.plan.place(int(row.part), row.off, key, fmt.Errorf("%w: there are more samples than were indexed", converters.ErrChanged))
 }
 
 // place says where in the source an error came about.
