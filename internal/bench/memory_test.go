@@ -84,7 +84,7 @@ func TestMillionFiles(t *testing.T) {
 	measure(t, "MillionFiles", func(record func(figure)) {
 		for _, dirs := range []int{1, 1000} {
 			dir := filepath.Join(work, fmt.Sprintf("million-%d", dirs))
-			makeEmptyFiles(t, dir, dirs, 1_000_000)
+			makeNames(t, dir, dirs, 1_000_000)
 			p := watch(t, "folder", dir, filepath.Join(work, "none"), "--dry-run", "--progress", "none", "--encode", "msgpack")
 			settle(t, dir)
 			record(figure{work: fmt.Sprintf("memory to plan a million files, %d a directory", 1_000_000/dirs), value: series{float64(p.anon)}, unit: memory,

@@ -111,20 +111,30 @@ func makePart(path string, write func(w *bufio.Writer)) error {
 	return f.Sync()
 }
 
-// makeEmptyFiles makes so many empty files in so many directories.
-func makeEmptyFiles(t *testing.T, root string, dirs, count int) {
+// makeNames makes so many names of empty files in so many directories. They are links to a
+// few files, which are made and removed in a fifth of the time; the memory for a name is
+// what is looked at.
+func makeNames(t *testing.T, root string, dirs, count int) {
 	t.Helper()
+	const links = 50_000 // of one file; ext4 has 65,000 at the most
+	var file string
 	for d := range dirs {
 		dir := filepath.Join(root, fmt.Sprintf("n%08d", d))
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			t.Fatal(err)
 		}
 		for i := range count / dirs {
-			f, err := os.Create(filepath.Join(dir, fmt.Sprintf("%015d.JPEG", i)))
+			name := filepath.Join(dir, fmt.Sprintf("%015d.JPEG", i))
+			var err error
+			if (d*(count/dirs)+i)%links == 0 {
+				file = name
+				err = os.WriteFile(file, nil, 0o644)
+			} else {
+				err = os.Link(file, name)
+			}
 			if err != nil {
 				t.Fatal(err)
 			}
-			f.Close()
 		}
 	}
 }
