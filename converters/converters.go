@@ -23,10 +23,11 @@ type Source interface {
 	Parts() []Part
 
 	// Index yields, in part order, everything that part p holds: its samples and
-	// the entries it passes over. It reads metadata only, never opaque payload,
-	// and refuses whatever Read would refuse: nothing is written before every part
-	// was indexed. A yielded Span and its Shape are valid until the next one. After
-	// an error, which is the last pair, nothing that was yielded may be relied on.
+	// the entries it passes over. It reads metadata, and opaque payload only where that is
+	// so small that passing over it would cost more. It refuses whatever Read would refuse:
+	// nothing is written before every part was indexed. A yielded Span and its Shape
+	// are valid until the next one. After an error, which is the last pair, nothing that
+	// was yielded may be relied on.
 	Index(ctx context.Context, p int) iter.Seq2[Span, error]
 
 	// Read yields the run.Count samples of one run, in order. A yielded Sample and

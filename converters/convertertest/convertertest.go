@@ -32,6 +32,11 @@ type Fixture struct {
 	// may read all but the opaque payload. nil: the format has none, as CSV does.
 	BytesRead func() int64
 
+	// Nearby is the size in bytes of payload that Index may read because metadata lies before
+	// and behind it, where one large read costs less than two small ones. Such reads
+	// may take twice as much again, and no more.
+	Nearby int64
+
 	// Reopen opens the dataset again, as a new run of the program would, with the
 	// sizes and times that the files have now.
 	Reopen func(t *testing.T) converters.Source

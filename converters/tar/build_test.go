@@ -79,7 +79,7 @@ func archive(members ...[]byte) []byte {
 }
 
 // usage counts what a source does with its files.
-type usage struct{ read, opened, closed atomic.Int64 }
+type usage struct{ read, reads, opened, closed atomic.Int64 }
 
 type countedFile struct {
 	file
@@ -89,6 +89,7 @@ type countedFile struct {
 func (f countedFile) ReadAt(b []byte, off int64) (int, error) {
 	n, err := f.file.ReadAt(b, off)
 	f.use.read.Add(int64(n))
+	f.use.reads.Add(1)
 	return n, err
 }
 

@@ -12,9 +12,9 @@ import (
 )
 
 // Index yields the samples of tar p, the members that are passed over, and what the
-// options waived. It reads headers and what precedes and follows members, in reads of
-// one block, and no byte of payload but that of Options.Load. Off is the first block of the first member of a
-// sample, its PAX header or long name included.
+// options waived. It reads headers and what precedes and follows members, and no payload
+// but that of Options.Load and what lies between headers that are near each other. Off is
+// the first block of the first member of a sample, its PAX header or long name included.
 func (s *Source) Index(ctx context.Context, p int) iter.Seq2[converters.Span, error] {
 	return func(yield func(converters.Span, error) bool) {
 		if err := s.index(ctx, s.parts[p], yield); err != nil {
@@ -79,29 +79,6 @@ func (s *Source) index(ctx context.Context, p converters.Part, yield func(conver
 			}
 		}
 	}
-}
-
-// A hopper is the cursor of Index: what is peeked at is read, all else is not.
-type hopper struct {
-	f   io.ReaderAt
-	off int64
-	buf []byte
-}
-
-func (h *hopper) offset() int64      { return h.off }
-func (h *hopper) skip(n int64)       { h.off += n }
-func (h *hopper) keep(n int64) error { h.off += n; return nil }
-func (h *hopper) release()           {}
-
-func (h *hopper) peek(n int) ([]byte, error) {
-	if n > len(h.buf) {
-		h.buf = make([]byte, n)
-	}
-	b := h.buf[:n]
-	if m, err := h.f.ReadAt(b, h.off); m < n {
-		return nil, readError(err)
-	}
-	return b, nil
 }
 
 // readError tells of a read that gave less than the part's size promised.
