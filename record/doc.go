@@ -1,8 +1,9 @@
 // Package record reads, writes and checks FFRecord files: shards of samples, each under a CRC-32.
 //
 // A [Writer] is told the number of samples first and writes the twelve-byte head last. A [Reader]
-// opens one file or a directory of them as one sequence. A [Scanner] checks a whole file that is
-// handed to it block by block, and never holds the payload. Both obey one set of rules.
+// opens one file or a directory of them as one sequence, and reads samples one by one or in batches
+// of many at once. A [Scanner] checks a whole file that is handed to it block by block, and never
+// holds the payload. Both obey one set of rules.
 //
 //	w, err := record.NewWriter(file, 2)
 //	w.Append([]byte("hello"))                 // one sample

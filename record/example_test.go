@@ -1,10 +1,12 @@
 package record_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"log"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 
@@ -53,6 +55,29 @@ func Example() {
 	// 0 "hello, world"
 	// 1 ""
 	// 2 "goodbye"
+}
+
+// A batch in random order, as a training loop reads it, into the memory of the batch before.
+func ExampleReader_ReadBatch() {
+	r, err := record.Open("../testdata/ffrecord/three-samples.ffr", record.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer r.Close()
+	order := rand.Perm(r.Len())
+	var batch [][]byte
+	for len(order) > 0 {
+		n := min(2, len(order))
+		if batch, err = r.ReadBatch(context.Background(), order[:n], batch); err != nil {
+			log.Fatal(err)
+		}
+		order = order[n:]
+	}
+	if batch, err = r.ReadBatch(context.Background(), []int{2, 0, 2}, batch); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(len(batch[0]), string(batch[1]), len(batch[2]))
+	// Output: 1000 hello 1000
 }
 
 func ExampleScanner() {

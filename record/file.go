@@ -1,6 +1,7 @@
 package record
 
 import (
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
@@ -10,7 +11,8 @@ import (
 // A file is one open shard whose header was found sound.
 type file struct {
 	table
-	src io.ReaderAt
+	src    io.ReaderAt
+	direct direct
 }
 
 // openFile opens a regular file or a link to one. A FIFO is refused before it can block.
@@ -130,8 +132,9 @@ func (t *table) readAt(src io.ReaderAt, p []byte, off, sample int64) error {
 }
 
 func (f *file) close() error {
+	err := f.direct.close()
 	if c, ok := f.src.(io.Closer); ok {
-		return c.Close()
+		err = errors.Join(err, c.Close())
 	}
-	return nil
+	return err
 }

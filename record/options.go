@@ -1,9 +1,21 @@
 package record
 
-import "math"
+import (
+	"cmp"
+	"math"
+
+	"github.com/ffconvert/ffconvert/aio"
+)
 
 // DefaultMaxSample is what Options.MaxSample is when it is 0, bytes.
 const DefaultMaxSample = 1 << 30
+
+// How ReadBatch reads, unless Options.AIO says otherwise. docs/decisions/016-reading-batches.md has
+// the measurements.
+const (
+	BatchDepth     = 64        // reads in flight of one call
+	BatchBlockSize = 256 << 10 // bytes of one read at most
+)
 
 // Options say what a Reader or a Scanner accepts. The zero value is the strict one.
 type Options struct {
@@ -18,6 +30,16 @@ type Options struct {
 	// MaxSample is the largest sample in bytes that a Reader accepts, at Open, because Read holds
 	// it whole. A Scanner holds no sample and does not ask. Default: DefaultMaxSample.
 	MaxSample int64
+
+	// AIO says how Reader.ReadBatch reads. Depth is the reads in flight of one call, default BatchDepth;
+	// BlockSize the largest of them in bytes, default BatchBlockSize. Nothing else uses it.
+	AIO aio.Options
+}
+
+func (o Options) batches() aio.Options {
+	o.AIO.Depth = cmp.Or(o.AIO.Depth, BatchDepth)
+	o.AIO.BlockSize = cmp.Or(o.AIO.BlockSize, BatchBlockSize)
+	return o.AIO
 }
 
 func (o Options) maxSamples() int64 {

@@ -14,11 +14,12 @@ import (
 )
 
 // A Reader gives access to the samples of one file, or of the files of a directory as one
-// sequence. All its methods but Close may be called concurrently. It holds a descriptor a file and
-// 12 bytes of memory a sample.
+// sequence. All its methods but Close may be called concurrently. It holds a descriptor a file,
+// another of those that ReadBatch has read, and 12 bytes of memory a sample.
 type Reader struct {
 	files  []*file
 	starts []int // index of the first sample of each file, and the total at the end
+	queues queues
 }
 
 // A FileInfo says which file holds a part of the sequence.
@@ -39,7 +40,7 @@ func Open(path string, opts Options) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Reader{starts: []int{0}}
+	r := &Reader{starts: []int{0}, queues: queues{opts: opts.batches()}}
 	var buf []byte
 	for _, p := range paths {
 		f, err := openFile(p, opts, &buf)
@@ -150,9 +151,9 @@ func (r *Reader) Check(i int, payload []byte) error {
 	return nil
 }
 
-// Close closes the files. No Read may be under way.
+// Close closes the files and frees what ReadBatch has kept. No Read or ReadBatch may be under way.
 func (r *Reader) Close() error {
-	var errs []error
+	errs := []error{r.queues.close()}
 	for _, f := range r.files {
 		errs = append(errs, f.close())
 	}

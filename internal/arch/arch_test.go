@@ -19,7 +19,7 @@ const module = "github.com/ffconvert/ffconvert"
 var mayImport = map[string][]string{
 	"aio":                      {},
 	"converters":               {},
-	"record":                   {},
+	"record":                   {"aio"},
 	"internal/atomicfile":      {},
 	"internal/pickle":          {},
 	"internal/python":          {},
