@@ -16,8 +16,8 @@ import (
 // share memory, unless they are nil.
 //
 // An index that is out of range is ErrRange, before anything is read. Otherwise the error joins a
-// FormatError for each sample that could not be read or whose CRC is wrong, in the order of indices,
-// and nil stands in the place of such a sample; the others are returned, an empty one as an empty
+// FormatError for each sample that could not be read or whose CRC is wrong, once, in the order of
+// indices, and nil stands in the places of such a sample; the others are returned, an empty one as an empty
 // slice that is not nil. When ctx is cancelled the error is ctx.Err() and nothing is returned.
 //
 // Each concurrent call has a queue of its own, with Options.AIO.Depth × BlockSize bytes of memory
@@ -77,13 +77,17 @@ func (q *queue) read(ctx context.Context, places []place, bufs [][]byte) ([][]by
 		}
 	}
 	var errs []error
+	told := make(map[place]bool)
 	for k, p := range places {
 		err := p.f.arrived(p, &q.reqs[k])
 		if err == nil {
 			continue
 		}
 		out[k] = nil
-		errs = append(errs, err)
+		if !told[p] {
+			told[p] = true
+			errs = append(errs, err)
+		}
 	}
 	return out, errors.Join(errs...)
 }

@@ -200,6 +200,10 @@ func compareWithRead(t *testing.T, r *Reader, samples [][]byte, bad []int, want 
 	if failed != len(bad) || !errors.Is(err, want) {
 		t.Errorf("%d bad samples, want %d; %v", failed, len(bad), err)
 	}
+	twice, err2 := r.ReadBatch(t.Context(), append(indices, indices...), nil)
+	if len(twice) != 2*len(out) || fmt.Sprint(err2) != fmt.Sprint(err) {
+		t.Errorf("all of them twice: %d samples, and an error is told twice: %v", len(twice), err2)
+	}
 	if fmt.Sprint(err) != fmt.Sprint(errors.Join(texts...)) {
 		t.Errorf("a batch says\n%v, and Read\n%v", err, errors.Join(texts...))
 	}
