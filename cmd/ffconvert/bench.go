@@ -1,0 +1,101 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ffconvert/ffconvert/aio"
+	"github.com/ffconvert/ffconvert/record"
+	"github.com/ffconvert/ffconvert/shard"
+)
+
+func newBenchCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "bench",
+		Short:   "Measure how fast shards are read",
+		Long:    "Measure how fast shards are read from the storage that they lie on.\n\n" + exitStatus,
+		Example: "  ffconvert bench read out/",
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newBenchReadCommand())
+	return cmd
+}
+
+type benchReadOptions struct {
+	batch       int
+	batches     int
+	duration    time.Duration
+	jobs        int
+	seed        uint64
+	backend     aio.Backend
+	depth       int
+	blockSize   sizeValue
+	allowLegacy bool
+	format      choiceValue
+}
+
+func newBenchReadCommand() *cobra.Command {
+	opts := benchReadOptions{batch: 128, jobs: 2, depth: record.BatchDepth, blockSize: record.BatchBlockSize, format: formatValue()}
+	cmd := &cobra.Command{
+		Use:   "read OUT|FILE",
+		Short: "Read random batches of samples, as a training job does",
+		Long: `Read batches of samples in random order, each sample once before any comes again, past the
+page cache, every checksum compared. Samples and bytes a second, and how long a batch took.
+A sample that is damaged or cannot be read ends the run.
+
+` + exitStatus,
+		Example: `  ffconvert bench read out/
+  ffconvert bench read out/ --batch 32 --jobs 8 --duration 1m
+  ffconvert bench read out/ --batches 1000 --format json | jq .bytes_per_second`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runBenchRead(cmd.Context(), opts, args[0], cmd.OutOrStdout())
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.Var(countLimit[int]{&opts.batch}, "batch", "samples of a batch")
+	flags.Var(countLimit[int]{&opts.batches}, "batches", "read so many batches, however long it takes")
+	flags.Lookup("batches").DefValue = ""
+	flags.DurationVar(&opts.duration, "duration", 10*time.Second, "begin no batch after so long")
+	flags.VarP(countLimit[int]{&opts.jobs}, "jobs", "j", "batches read at once")
+	flags.Var(countLimit[int]{&opts.depth}, "queue-depth", "reads in flight, of each batch")
+	flags.Var(&opts.blockSize, "block-size", "bytes of one read at most, a multiple of 4096")
+	flags.Var(&opts.backend, "backend", "how to read: auto, aio or pread")
+	flags.Uint64Var(&opts.seed, "seed", 0, "of the random order; the same gives the same order")
+	flags.BoolVar(&opts.allowLegacy, "allow-legacy", false, "accept headers without a checksum, as old writers left them")
+	flags.Var(&opts.format, "format", "output: text or json")
+	cmd.MarkFlagsMutuallyExclusive("batches", "duration")
+	return cmd
+}
+
+func runBenchRead(ctx context.Context, opts benchReadOptions, path string, stdout io.Writer) error {
+	if opts.duration <= 0 {
+		return fmt.Errorf("--duration %v: want more than 0", opts.duration)
+	}
+	r, err := record.Open(path, record.Options{
+		AllowLegacy: opts.allowLegacy,
+		AIO:         aio.Options{Backend: opts.backend, Depth: opts.depth, BlockSize: int(opts.blockSize)},
+	})
+	if err != nil {
+		return plain(err)
+	}
+	defer r.Close()
+	if r.Len() == 0 {
+		return plain(fmt.Errorf("%s: %w to read", path, shard.ErrEmpty))
+	}
+	report, err := newBenchRun(opts, r).run(ctx)
+	if bad := (*record.FormatError)(nil); err != nil && (ctx.Err() != nil || !errors.As(err, &bad)) {
+		return err // nothing was found out about the shards
+	}
+	if opts.format.value == "json" {
+		return errors.Join(newJSONEncoder(stdout).Encode(report), err)
+	}
+	return errors.Join(report.print(stdout), err)
+}

@@ -1,0 +1,176 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/ffconvert/ffconvert/aio"
+	"github.com/ffconvert/ffconvert/record"
+)
+
+// A benchRun reads batches with several goroutines.
+type benchRun struct {
+	benchReadOptions
+	reader *record.Reader
+	start  time.Time
+
+	mu      sync.Mutex // guards what follows
+	rng     *rand.Rand
+	order   []int // all samples, 8 bytes each, shuffled anew when they are used up
+	next    int   // the first of them that was not given out
+	left    int   // batches to be given out
+	took    []time.Duration
+	samples int64
+	bytes   int64
+}
+
+func newBenchRun(opts benchReadOptions, r *record.Reader) *benchRun {
+	b := &benchRun{benchReadOptions: opts, reader: r, left: opts.batches, rng: rand.New(rand.NewPCG(opts.seed, 0)), order: make([]int, r.Len())}
+	for i := range b.order {
+		b.order[i] = i
+	}
+	b.shuffle()
+	return b
+}
+
+// run reads until the batches or the time are used up, or a sample is bad. There is a
+// report in any case.
+func (b *benchRun) run(ctx context.Context) (*benchReport, error) {
+	b.start = time.Now()
+	g, ctx := errgroup.WithContext(ctx)
+	for range b.jobs {
+		g.Go(func() error { return b.job(ctx) })
+	}
+	err := g.Wait()
+	return b.report(time.Since(b.start), err)
+}
+
+// job reads one batch after another, each into the memory of the one before.
+func (b *benchRun) job(ctx context.Context) error {
+	indices := make([]int, b.batch)
+	var samples [][]byte
+	for b.deal(indices) {
+		start := time.Now()
+		var err error
+		if samples, err = b.reader.ReadBatch(ctx, indices, samples); err != nil {
+			return err
+		}
+		b.add(samples, time.Since(start))
+	}
+	return nil
+}
+
+// deal gives out the samples of the next batch, unless there is to be none.
+func (b *benchRun) deal(indices []int) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch {
+	case b.batches == 0 && time.Since(b.start) >= b.duration, b.batches > 0 && b.left == 0:
+		return false
+	}
+	b.left--
+	for len(indices) > 0 {
+		if b.next == len(b.order) {
+			b.shuffle()
+		}
+		n := copy(indices, b.order[b.next:])
+		b.next += n
+		indices = indices[n:]
+	}
+	return true
+}
+
+func (b *benchRun) shuffle() {
+	b.rng.Shuffle(len(b.order), func(i, j int) { b.order[i], b.order[j] = b.order[j], b.order[i] })
+	b.next = 0
+}
+
+func (b *benchRun) add(samples [][]byte, took time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.took = append(b.took, took)
+	b.samples += int64(len(samples))
+	for _, s := range samples {
+		b.bytes += int64(len(s))
+	}
+}
+
+// A benchReport is what was measured. Bytes are those of samples.
+type benchReport struct {
+	Samples          int64        `json:"samples"`
+	Bytes            int64        `json:"bytes"`
+	Seconds          float64      `json:"seconds"`
+	SamplesPerSecond float64      `json:"samples_per_second"`
+	BytesPerSecond   float64      `json:"bytes_per_second"`
+	Batches          int          `json:"batches"`
+	BatchSeconds     batchSeconds `json:"batch_seconds"`
+	Backend          string       `json:"backend"`
+	QueueDepth       int          `json:"queue_depth"`
+	Direct           bool         `json:"direct"` // past the page cache
+	Fallback         string       `json:"fallback,omitempty"`
+	Problems         []string     `json:"problems"`
+}
+
+// batchSeconds say how long a batch took.
+type batchSeconds struct {
+	P50 float64 `json:"p50"`
+	P95 float64 `json:"p95"`
+	Max float64 `json:"max"`
+}
+
+// report returns the report, and err as it may be printed.
+func (b *benchRun) report(took time.Duration, err error) (*benchReport, error) {
+	stats := b.reader.BatchStats()
+	r := &benchReport{
+		Samples: b.samples, Bytes: b.bytes, Seconds: took.Seconds(),
+		SamplesPerSecond: float64(b.samples) / took.Seconds(), BytesPerSecond: float64(b.bytes) / took.Seconds(),
+		Batches: len(b.took), BatchSeconds: secondsOf(b.took),
+		Backend: stats.Backend.String(), QueueDepth: stats.Depth, Direct: stats.Direct, Fallback: stats.Fallback,
+		Problems: []string{},
+	}
+	all := []error{err}
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		all = joined.Unwrap()
+	}
+	var errs []error
+	for _, err := range all {
+		if err != nil {
+			errs = append(errs, plain(err))
+			r.Problems = append(r.Problems, err.Error())
+		}
+	}
+	return r, errors.Join(errs...)
+}
+
+func secondsOf(took []time.Duration) batchSeconds {
+	if len(took) == 0 {
+		return batchSeconds{}
+	}
+	slices.Sort(took)
+	rank := func(percent int) float64 { return took[(len(took)*percent+99)/100-1].Seconds() }
+	return batchSeconds{P50: rank(50), P95: rank(95), Max: rank(100)}
+}
+
+func (r *benchReport) print(w io.Writer) error {
+	from := "from the device"
+	if !r.Direct {
+		from = "from the page cache"
+	}
+	if r.Backend == aio.Pread.String() {
+		from += "; no AIO: " + r.Fallback
+	}
+	ms := func(seconds float64) string { return fmt.Sprintf("%.1f ms", seconds*1000) }
+	_, err := fmt.Fprintf(w, "%s, %s in %.2f s: %.0f samples/s, %.0f MB/s by %s, queue depth %d, %s; %s, p50 %s, p95 %s, max %s\n",
+		counted(r.Samples, "sample"), humanize.Bytes(uint64(r.Bytes)), r.Seconds, r.SamplesPerSecond, r.BytesPerSecond/1e6,
+		r.Backend, r.QueueDepth, from, humanize.Comma(int64(r.Batches))+" batches", ms(r.BatchSeconds.P50), ms(r.BatchSeconds.P95), ms(r.BatchSeconds.Max))
+	return err
+}
