@@ -3,6 +3,7 @@ package csv
 import (
 	"bytes"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -122,6 +123,38 @@ func BenchmarkArrow(b *testing.B) {
 					}
 				}
 				return r.Err()
+			})
+		})
+	}
+}
+
+// BenchmarkDecimals goes over the numbers of a part: all as those of the usual shape, where
+// they have it, and all as those of any.
+func BenchmarkDecimals(b *testing.B) {
+	data := pairs(benchRows)
+	padded := append(slices.Clone(data), make([]byte, pad)...)
+	p := allPowers()
+	parse := func(decimal func([]byte, int) (uint64, int)) func(int) int {
+		return func(i int) int {
+			if _, end := decimal(padded, i); end > 0 {
+				return end
+			}
+			return skipAny(padded, i)
+		}
+	}
+	for _, c := range []struct {
+		name string
+		end  func(i int) int
+	}{
+		{"usual", parse(p.decimal)}, {"any", parse(p.decimalAny)},
+		{"check/usual", func(i int) int { return skipDecimal(padded, i) }}, {"check/any", func(i int) int { return skipAny(padded, i) }},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			benchEach(b, data, func() error {
+				for i := 0; i < len(data); {
+					i = c.end(i) + 1
+				}
+				return nil
 			})
 		})
 	}

@@ -14,7 +14,7 @@ import (
 // by design, is left to number.go.
 
 // pad is how many bytes that are no digits must follow those that are parsed.
-const pad = 8
+const pad = 32
 
 const (
 	ascii0 = 0x3030303030303030 // eight times '0'
@@ -31,8 +31,9 @@ func notDigits(v uint64) uint64 { return ((v + 0x4646464646464646) | (v - ascii0
 // eight returns the number that eight digits make, the first in the lowest byte: pairs
 // of digits, then of pairs, then of fours, each by one multiplication.
 func eight(v uint64) uint64 {
-	v = v*10 + v>>8
-	return ((v&0x000000FF000000FF)*(100+1000000<<32) + (v>>16&0x000000FF000000FF)*(1+10000<<32)) >> 32
+	v = v * (1 + 10<<8) >> 8 & 0x00FF00FF00FF00FF
+	v = v * (1 + 100<<16) >> 16 & 0x0000FFFF0000FFFF
+	return v * (1 + 10000<<32) >> 32
 }
 
 // tens holds the powers of ten by which a number grows for less than eight digits more.
@@ -64,7 +65,37 @@ func skipDigits(b []byte, i int) int {
 }
 
 // skipDecimal returns where the plain decimal number at b[i] ends, 0 where there is none.
+// As decimal does, it takes the shape that most have at once.
 func skipDecimal(b []byte, i int) int {
+	at := i
+	if b[at] == '-' {
+		at++
+	}
+	a := (*[pad]byte)(b[at : at+pad])
+	if a[0]-'0' > 9 || a[1] != '.' {
+		return skipAny(b, i)
+	}
+	at += 2
+	v := binary.LittleEndian.Uint64(a[2:10])
+	stop := notDigits(v)
+	if stop == 0 {
+		at += 8
+		v = binary.LittleEndian.Uint64(a[10:18])
+		if stop = notDigits(v); stop == 0 {
+			at += 8
+			v = binary.LittleEndian.Uint64(a[18:26])
+			stop = notDigits(v)
+		}
+	}
+	k := bits.TrailingZeros64(stop) >> 3
+	if stop == 0 || byte(v>>(8*k&63))&0xDF == 'E' {
+		return skipAny(b, i)
+	}
+	return at + k
+}
+
+// skipAny is skipDecimal of a number of any shape.
+func skipAny(b []byte, i int) int {
 	if b[i] == '-' || b[i] == '+' {
 		i++
 	}
@@ -97,8 +128,87 @@ func skipDecimal(b []byte, i int) int {
 // decimal returns the bits of the float64 nearest to the plain decimal number at b[i],
 // and where it ends; 0 where there is none, or none that can be told from 19 digits and
 // one multiplication.
-func (p *powers) decimal(b []byte, i int) (bits uint64, end int) {
-	sign := uint64(0)
+//
+// Most numbers of tables are a digit, a point and eight digits or more, as
+// 0.8444218515250481. Those are done here, with no loop and no call.
+func (p *powers) decimal(b []byte, i int) (float uint64, end int) {
+	sign, at := uint64(0), i
+	a := (*[pad]byte)(b[at : at+pad])
+	if a[0] == '-' {
+		sign = 1 << 63
+		at++
+		a = (*[pad]byte)(b[at : at+pad])
+	}
+	first := uint64(a[0] - '0')
+	v := binary.LittleEndian.Uint64(a[2:10])
+	if first > 9 || a[1] != '.' || notDigits(v) != 0 {
+		return p.decimalAny(b, i)
+	}
+	n := first*1e8 + eight(v-ascii0)
+	v = binary.LittleEndian.Uint64(a[10:18])
+	var places int // behind the point
+	var behind byte
+	if stop := notDigits(v); stop != 0 {
+		k := bits.TrailingZeros64(stop) >> 3
+		n = n*tens[k&7] + eight((v-ascii0)<<8<<((56-8*k)&63))
+		behind = byte(v >> (8 * k & 63))
+		places = 8 + k
+	} else {
+		n = n*1e8 + eight(v-ascii0)
+		v = uint64(binary.LittleEndian.Uint32(a[18:22]))
+		k := bits.TrailingZeros32(uint32(notDigits(v))) >> 3
+		if k > 2 && (k > 3 || first != 0) {
+			return p.decimalAny(b, i)
+		}
+		n = n*tens[k&7] + three(uint32((v-ascii0)<<((32-8*k)&63)))
+		behind = byte(v >> (8 * k & 63))
+		places = 16 + k
+	}
+	if behind&0xDF == 'E' {
+		return p.decimalAny(b, i)
+	}
+	end = at + 2 + places
+	exp := -places
+	power := &p[exp-minPower]
+	shift := bits.LeadingZeros64(n)
+	hi, _ := bits.Mul64(n<<(shift&63), power.hi)
+	if (hi+1)&0x1FE == 0 {
+		return p.rounded(n, exp, sign, end)
+	}
+	top := hi >> 63
+	mantissa := hi >> ((top + 9) & 63)
+	e := uint64((217706*exp)>>16+1022+63-shift) + top
+	return sign | (e<<52 + (mantissa+mantissa&1)>>1), end
+}
+
+// three returns the number that the last three of four digits make.
+func three(v uint32) uint64 {
+	v = v*10 + v>>8
+	return uint64(v&0xFF)*100 + uint64(v>>16&0xFF)
+}
+
+// decimalAny is decimal of a number of any shape.
+func (p *powers) decimalAny(b []byte, i int) (float uint64, end int) {
+	n, exp, sign, end := scanAny(b, i)
+	return p.rounded(n, exp, sign, end)
+}
+
+// rounded is what decimal returns of a number that nearest cannot tell.
+func (p *powers) rounded(n uint64, exp int, sign uint64, end int) (uint64, int) {
+	if n == 0 {
+		return sign, end
+	}
+	bits, ok := p.nearest(n, exp)
+	if !ok {
+		if bits, ok = exact(n, exp); !ok {
+			return 0, 0
+		}
+	}
+	return sign | bits, end
+}
+
+// scanAny is scan of a number of any shape.
+func scanAny(b []byte, i int) (n uint64, exp int, sign uint64, end int) {
 	switch b[i] {
 	case '-':
 		sign = 1 << 63
@@ -116,7 +226,6 @@ func (p *powers) decimal(b []byte, i int) (bits uint64, end int) {
 	if n == 0 && count <= 19 {
 		count = 0
 	}
-	exp := 0
 	if b[i] == '.' {
 		from = i + 1
 		n, i = digits(b, from, n)
@@ -125,25 +234,16 @@ func (p *powers) decimal(b []byte, i int) (bits uint64, end int) {
 		some = some || exp < 0
 	}
 	if !some || count > 19 {
-		return 0, 0
+		return 0, 0, 0, 0
 	}
 	if b[i]|0x20 == 'e' {
 		e := 0
 		if e, i = exponent(b, i+1); i == 0 {
-			return 0, 0
+			return 0, 0, 0, 0
 		}
 		exp += e
 	}
-	if n == 0 {
-		return sign, i
-	}
-	bits, ok := p.nearest(n, exp)
-	if !ok {
-		if bits, ok = exact(n, exp); !ok {
-			return 0, 0
-		}
-	}
-	return sign | bits, i
+	return n, exp, sign, i
 }
 
 // exact returns the bits of n·10^exp where both n and the power are float64, so that one
@@ -237,15 +337,15 @@ var allPowers = sync.OnceValue(func() *powers {
 	return &t
 })
 
-// nearest returns the bits of the float64 nearest to n·10^exp, n > 0, and whether it
-// could tell.
+// nearest returns the bits of the float64 nearest to n·10^exp, and whether it could
+// tell: not of n = 0.
 //
 // With the power cut to 64 bits, the true product lies between hi·2⁶⁴+lo and w more than
 // that. The float64 has the first 54 bits of it, one to round by. The other bits matter
 // only where they are all ones, and what is missing might carry over them: then the next
 // 64 bits of the power count too; or where they are all zeros, which may be a tie.
 func (p *powers) nearest(n uint64, exp int) (float uint64, ok bool) {
-	if uint(exp-minPower) >= uint(len(p)) {
+	if n == 0 || uint(exp-minPower) >= uint(len(p)) {
 		return 0, false
 	}
 	power := &p[exp-minPower]

@@ -26,6 +26,7 @@ func parsed(t testing.TB, s string, k kind) (bits uint64, fast, ok bool) {
 		bits, end = whole(b, 0)
 	case float64s:
 		bits, end = p.decimal(b, 0)
+		sameShape(t, p, b)
 	default:
 		var short uint32
 		if bits, end = p.decimal(b, 0); end == len(s) {
@@ -44,6 +45,19 @@ func parsed(t testing.TB, s string, k kind) (bits uint64, fast, ok bool) {
 		t.Errorf("%q is a number that the check does not take", s)
 	}
 	return slow, fast, ok
+}
+
+// sameShape wants that what is done for the usual shape of a number at b[0], and at what
+// follows it, is what is done for any.
+func sameShape(t testing.TB, p *powers, b []byte) {
+	t.Helper()
+	bits, end := p.decimal(b, 0)
+	if wantBits, want := p.decimalAny(b, 0); end != want || end > 0 && bits != wantBits {
+		t.Errorf("%q is %x and ends at %d; as a number of any shape it is %x and ends at %d", b, bits, end, wantBits, want)
+	}
+	if end, want := skipDecimal(b, 0), skipAny(b, 0); end != want {
+		t.Errorf("%q ends at %d, as a number of any shape at %d", b, end, want)
+	}
 }
 
 // sameAsStrconv wants that a plain decimal becomes the floats that strconv makes of it.
@@ -81,6 +95,9 @@ func randomDecimals(rnd *rand.Rand, yield func(string) bool) {
 			strconv.FormatUint(bits, 10) + "e" + strconv.Itoa(rnd.IntN(700)-350),
 			fmt.Sprintf("%d.%0*d", rnd.Uint32(), rnd.IntN(22), rnd.Uint64()>>rnd.IntN(64)),
 			fmt.Sprintf("%de%d", uint64(1)<<53+rnd.Uint64N(1<<12), rnd.IntN(45)-22),
+			fmt.Sprintf("%d.%0*d", rnd.IntN(10), 8+rnd.IntN(13), rnd.Uint64()>>rnd.IntN(64)),
+			strconv.FormatFloat(-10*rnd.Float64(), 'f', 8+rnd.IntN(13), 64),
+			closeToHalf(rnd, 18),
 			midpoint(f, 15+rnd.IntN(8)),
 			midpoint(float64(g), 60),
 		} {
@@ -96,6 +113,15 @@ func midpoint(f float64, digits int) string {
 	half := new(big.Float).SetPrec(128).SetFloat64(math.Nextafter(f, math.Inf(1)))
 	half.Add(half, big.NewFloat(f))
 	return half.Quo(half, big.NewFloat(2)).Text('e', digits)
+}
+
+// closeToHalf returns what is next to halfway between two floats under ten, to so many
+// places behind the point.
+func closeToHalf(rnd *rand.Rand, places int) string {
+	f := 10 * rnd.Float64()
+	half := new(big.Float).SetPrec(128).SetFloat64(math.Nextafter(f, math.Inf(1)))
+	half.Add(half, big.NewFloat(f))
+	return half.Quo(half, big.NewFloat(2)).Text('f', places)
 }
 
 // Every decimal becomes the nearest float, as strconv has it, bit for bit.
@@ -117,6 +143,30 @@ func TestDecimalAgainstStrconv(t *testing.T) {
 	t.Logf("%d decimals, %d on the fast path", all, fast)
 	if fast < all/2 {
 		t.Error("the fast path takes less than half of them")
+	}
+}
+
+// The usual shape of a number is told from all others, whatever stands where.
+func TestDecimalShapes(t *testing.T) {
+	t.Parallel()
+	p := allPowers()
+	rnd := rand.New(rand.NewPCG(3, 4))
+	n := 500_000
+	if heavy() {
+		n = 20_000_000
+	}
+	const odd = "0123456789.-+eE,\n\r \"\x00\xff:/"
+	for range n {
+		b := fmt.Appendf(nil, "%d.%0*d,", rnd.IntN(10), 1+rnd.IntN(25), rnd.Uint64()>>rnd.IntN(64))
+		for range rnd.IntN(3) {
+			b[rnd.IntN(len(b))] = odd[rnd.IntN(len(odd))]
+		}
+		if rnd.IntN(4) == 0 {
+			b = append([]byte{odd[rnd.IntN(len(odd))]}, b...)
+		}
+		if sameShape(t, p, append(b, make([]byte, pad)...)); t.Failed() {
+			return
+		}
 	}
 }
 

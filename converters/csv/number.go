@@ -102,7 +102,7 @@ func isInteger(s []byte) bool {
 
 // float parses what strtod takes, all of it.
 func (p *powers) float(s []byte) (bits uint64, ok bool) {
-	var padded [48]byte
+	var padded [40 + pad]byte
 	if n := copy(padded[:len(padded)-pad], s); n == len(s) {
 		if bits, end := p.decimal(padded[:], 0); end == n && n > 0 {
 			return bits, true
