@@ -154,6 +154,28 @@ func TestEndless(t *testing.T) {
 
 func partName(i int) string { return "part-" + string(rune('0'+i)) }
 
+// What is held of rows that are read ahead does not grow with the run. It is not parallel:
+// allocations are counted.
+func TestAheadMemory(t *testing.T) {
+	for _, opts := range []Options{{}, {Form: Fields}, {RowsPerSample: 100}} {
+		const rows = 1 << 20 // 16 MiB of numbers
+		src, err := openEndless(opts, endless{"", "1,2\n", 4 * rows})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := allocated(func() {
+			for _, err := range src.Read(t.Context(), converters.Run{Count: rows / max(opts.RowsPerSample, 1)}) {
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+		if got > 4<<20 {
+			t.Errorf("%+v: %d bytes allocated", opts, got)
+		}
+	}
+}
+
 // A row costs no allocation: what a run allocates does not grow with it. It is not
 // parallel: allocations are counted.
 func TestAllocs(t *testing.T) {

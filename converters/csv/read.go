@@ -55,12 +55,50 @@ func (s *Source) index(ctx context.Context, p int, r *reader, yield func(convert
 			rows := r.take()
 			found.Off, found.Entries, found.Alike = r.sample.Off, int(rows), mayBeAlike && rows == before
 			before = rows
-			more = yield(found, nil)
+			more = yield(found, nil) && (r.single == nil || r.alike(yield))
 		}
 		if !more {
 			return nil
 		}
 	}
+}
+
+// alike yields the rows that were read ahead, each a sample like the one that was told of
+// last, and reports whether more is wanted.
+//
+// A span is copied for yield in larger words than its offset is written in, which waits
+// until the offset has reached the cache. Of four in turn only the first waits.
+func (r *reader) alike(yield func(converters.Span, error) bool) bool {
+	r.unasked = 0
+	offs := r.single.skipAhead()
+	w := converters.Span{Entries: 1, Shape: &r.sample, Alike: true}
+	x, y, z := w, w, w
+	for ; len(offs) >= 4; offs = offs[4:] {
+		w.Off, x.Off, y.Off, z.Off = offs[0], offs[1], offs[2], offs[3]
+		r.sample.Off = w.Off
+		if !yield(w, nil) {
+			return false
+		}
+		r.sample.Off = x.Off
+		if !yield(x, nil) {
+			return false
+		}
+		r.sample.Off = y.Off
+		if !yield(y, nil) {
+			return false
+		}
+		r.sample.Off = z.Off
+		if !yield(z, nil) {
+			return false
+		}
+	}
+	for _, off := range offs {
+		r.sample.Off, w.Off = off, off
+		if !yield(w, nil) {
+			return false
+		}
+	}
+	return true
 }
 
 // Read yields the samples of a run. It reads on from run.Off in large pieces; beyond the

@@ -24,12 +24,19 @@ type decoder interface {
 type reader struct {
 	splitter splitter
 	decoder  decoder
+	single   *numeric // the decoder, where a packed sample is one row; else nil
 	opts     *Options
 	header   int64 // where the header is, until it was told; -1: nothing to tell
 
 	sample converters.Sample
 	rows   int64 // of the sample
+
+	pause, unasked int // rows between two looks at the context, and until the next one
 }
+
+// mostPause is how many rows are read between two looks at the context: it is looked at
+// after 2, 4, 8 and so on, up to this.
+const mostPause = 256
 
 func (s *Source) reader() *reader {
 	if r, ok := s.readers.Get().(*reader); ok {
@@ -37,7 +44,11 @@ func (s *Source) reader() *reader {
 	}
 	r := &reader{opts: &s.opts}
 	if s.schema.numeric {
-		r.decoder = newNumeric(&r.splitter, &s.schema, s.opts.MaxSample)
+		n := newNumeric(&r.splitter, &s.schema, s.opts.MaxSample)
+		if s.schema.form == Packed && s.opts.RowsPerSample == 1 {
+			r.single = n
+		}
+		r.decoder = n
 	} else {
 		r.decoder = newTyped(&r.splitter, &s.schema, s.opts.MaxSample)
 	}
@@ -64,6 +75,7 @@ func (r *reader) start(s *Source, f file, p converters.Part, run converters.Run,
 	r.splitter.reset(f, p, r.opts, run.Off, run.First*r.opts.RowsPerSample)
 	r.decoder.reset(most, check)
 	r.rows, r.header = 0, -1
+	r.pause, r.unasked = 1, 0
 	if run.Off == 0 {
 		if err := r.splitter.skipMark(); err != nil {
 			return err
@@ -85,10 +97,20 @@ func (r *reader) next(ctx context.Context) (step, error) {
 		r.splitter.at, r.header = r.header, -1
 		return stepHeader, nil
 	}
+	if r.unasked > 0 && r.single != nil && r.single.one(&r.sample) {
+		r.unasked--
+		r.rows = 1
+		return stepSample, nil
+	}
 	for {
-		if err := ctx.Err(); err != nil {
-			return 0, r.splitter.fail(r.splitter.offset(), err, "")
+		if r.unasked == 0 {
+			if err := ctx.Err(); err != nil {
+				return 0, r.splitter.fail(r.splitter.offset(), err, "")
+			}
+			r.pause = min(2*r.pause, mostPause)
+			r.unasked = r.pause
 		}
+		r.unasked--
 		step, err := r.decoder.next()
 		if err != nil {
 			return 0, err
