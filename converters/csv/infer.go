@@ -37,6 +37,9 @@ func (g *guess) add(s *splitter, kept []column) {
 		}
 		col := &g.columns[i]
 		col.some = true
+		if col.notInteger && col.notBool && s.plainNumber(c) {
+			continue
+		}
 		number := trim(value)
 		if formOf(number) == noNumber {
 			col.notFloat = true
@@ -51,6 +54,12 @@ func (g *guess) add(s *splitter, kept []column) {
 			col.notBool = true
 		}
 	}
+}
+
+// plainNumber reports whether a cell of the current row is a plain decimal number.
+func (s *splitter) plainNumber(c cell) bool {
+	b := s.buf[s.pos-len(s.line) : s.end+pad]
+	return skipDecimal(b, c.from) == c.to
 }
 
 func (g *guess) oddOne(s *splitter, k column, c cell, what string) {
