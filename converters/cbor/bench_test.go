@@ -22,6 +22,7 @@ var benchCases = []struct {
 	{"small/fields", 500_000, Options{}, smallItem},
 	{"small/keyless", 500_000, Options{Items: true}, smallKeyless},
 	{"small/msgpack", 500_000, Options{Items: true, MessagePack: true}, smallMessagePack},
+	{"small/varied", 500_000, Options{Items: true}, variedItem},
 	{"100KB", 1_000, Options{Items: true}, image},
 	{"100KB/fields", 1_000, Options{}, image},
 }
@@ -43,6 +44,17 @@ func smallMessagePack(b []byte, i int) []byte {
 	b = fmt.Appendf(b, "\x83\xa7__key__\xa6%06d\xa1x\xcb", i)
 	b = binary.BigEndian.AppendUint64(b, math.Float64bits(1.5))
 	return append(b, "\xa5label\x03"...)
+}
+
+// variedItem is like smallItem, made in 84 ways, all of 52 bytes.
+func variedItem(b []byte, i int) []byte {
+	from := len(b)
+	b = fmt.Appendf(b, "\xa4\x67__key__%c%0*d", 0x66+byte(i%7), 6+i%7, i)
+	b = append(b, [...]string{"\x61x\x03", "\x61x\xf9ab", "\x61x\xfaabcd", "\x61x\xfbabcdefgh"}[i*5%11%4]...)
+	b = append(b, [...]string{"\x65label\x03", "\x65label\x18\xff", "\x65label\x19\xff\xff"}[i*11%13%3]...)
+	n := 52 - len("\x61w\x60") - (len(b) - from)
+	b = append(b, "\x61w"...)
+	return append(append(b, 0x60|byte(n)), "abcdefghijklmnopqrstuvwxyz"[:n]...)
 }
 
 // image is {"__key__": "000123", "jpg": 100,000 bytes}.

@@ -95,6 +95,7 @@ type Source struct {
 	forms   *forms
 	open    func(converters.Part, converters.Access) (file, error)
 	readers sync.Pool // of *scanner
+	slow    bool      // never quick, for tests to compare with
 }
 
 var (

@@ -187,8 +187,8 @@ func FuzzCBOR(f *testing.F) { fuzzItems(f, false, againstFxamacker) }
 func FuzzMessagePack(f *testing.F) { fuzzItems(f, true, againstMsgpack) }
 
 // fuzz: no bytes make Index or Read panic or allocate more than they warrant, the two
-// agree, from any item on, and what we accept another library finds well-formed. What Go
-// values are made of it is what that library makes.
+// agree, from any item on and without short cuts, and what we accept another library finds
+// well-formed. What Go values are made of it is what that library makes.
 func fuzzItems(f *testing.F, pack bool, against func(testing.TB, []byte) bool) {
 	for _, row := range kinds {
 		f.Add([]byte(map[bool]string{false: row.cbor, true: row.pack}[pack]))
@@ -210,6 +210,7 @@ func fuzzItems(f *testing.F, pack bool, against func(testing.TB, []byte) bool) {
 		})
 		against(t, data)
 		sameDecoded(t, pack, data)
+		sameTold(t, Options{MessagePack: pack, Items: true}, cat(data, data, make([]byte, wordSize)))
 	})
 }
 

@@ -25,6 +25,7 @@ func (s *scanner) turn(src *Source, p converters.Part, ordinal, pos int64) {
 	s.opts, s.forms, s.part = &src.opts, src.forms, p.Name
 	s.ordinal, s.start = ordinal-1, pos
 	s.loadItem = s.opts.Load(ItemField)
+	s.quickly = s.opts.Items && !src.slow
 	s.mostHeads = max(s.opts.MaxItem, 4<<20) / elementSize
 }
 
@@ -43,6 +44,9 @@ func (s *scanner) next() (bool, error) {
 	if s.whole {
 		s.hold()
 	}
+	if s.quickly && s.quick() {
+		return true, nil
+	}
 	var err error
 	if s.opts.Items {
 		err = s.item()
@@ -57,6 +61,9 @@ func (s *scanner) next() (bool, error) {
 	}
 	if !s.keyed {
 		s.sample.Key = ""
+	}
+	if s.quickly {
+		s.learn()
 	}
 	return true, nil
 }
@@ -174,7 +181,7 @@ func (s *scanner) key(h head) error {
 		return err
 	}
 	if s.keyed = true; string(b) != s.sample.Key {
-		s.sample.Key = string(b)
+		s.sample.Key = s.keys.keep(b)
 	}
 	return nil
 }

@@ -25,6 +25,7 @@ type scanner struct {
 	whole     bool   // hold every item from its first byte, as Read does
 	loadItem  bool   // Options.Load of ItemField
 	mostHeads int64  // in an item whose values are decoded
+	quickly   bool   // try quick first
 
 	ordinal int64 // of the item in the part
 	start   int64 // where it begins in the part, bytes
@@ -32,11 +33,13 @@ type scanner struct {
 	stack   []frame
 	heads   int64 // of the item, about
 
-	sample converters.Sample
-	keyed  bool // the item has a key
-	names  names
-	spots  []spot // of the fields whose bytes are held or copied
-	copied []byte // bytes of fields, where the item is not held whole
+	sample   converters.Sample
+	keyed    bool // the item has a key
+	keys     keys
+	patterns patterns
+	names    names
+	spots    []spot // of the fields whose bytes are held or copied
+	copied   []byte // bytes of fields, where the item is not held whole
 }
 
 // A frame is an array, map or tag that is not complete.
