@@ -225,7 +225,7 @@ func TestReadBatchMerges(t *testing.T) {
 		size, apart int64
 		reads       int64
 	}{
-		{"side by side", 1000, 1000, 4}, // 250 of them
+		{"side by side", 1000, 1000, 4}, // 250 of them, of each of two files
 		{"the same", 1000, 0, 1},
 		{"overlapping", 5000, 1000, 4},
 		{"a small gap", 100, 4000, 15},
@@ -235,16 +235,19 @@ func TestReadBatchMerges(t *testing.T) {
 	for _, backend := range backends(t) {
 		for _, tt := range tests {
 			r, f := open(t, aio.Options{Backend: backend, Depth: 8, BlockSize: 64 << 10}, path)
+			_, f2 := open(t, aio.Options{Depth: 1}, path)
 			var reqs []aio.Request
-			for off := int64(0); off+tt.size <= f.Size() && len(reqs) < 250; off += tt.apart {
-				reqs = append(reqs, aio.Request{File: f, Off: off, Buf: make([]byte, tt.size)})
+			for off := int64(0); off+tt.size <= f.Size() && len(reqs) < 500; off += tt.apart {
+				for _, file := range []*aio.File{f, f2} {
+					reqs = append(reqs, aio.Request{File: file, Off: off, Buf: make([]byte, tt.size)})
+				}
 			}
 			rand.Shuffle(len(reqs), func(i, j int) { reqs[i], reqs[j] = reqs[j], reqs[i] })
 			if err := r.ReadBatch(t.Context(), reqs); err != nil {
 				t.Fatal(err)
 			}
-			if n := r.Stats().Reads; n != tt.reads {
-				t.Errorf("%v: %s: %d requests made %d reads, want %d", backend, tt.name, len(reqs), n, tt.reads)
+			if n := r.Stats().Reads; n != 2*tt.reads {
+				t.Errorf("%v: %s: %d requests of two files made %d reads, want %d", backend, tt.name, len(reqs), n, 2*tt.reads)
 			}
 		}
 	}

@@ -1,10 +1,11 @@
 // Package aio reads files at the speed of the device: many positioned reads in
 // flight at once, past the page cache, into buffers outside the Go heap.
 //
-// A [Reader] belongs to one worker. It has a fixed queue of block-sized
-// buffers and two ways to use it: [Reader.Sweep] streams a range in file
-// order, [Reader.ReadBatch] fills any number of scattered requests. Both
-// return only when the kernel owns none of the buffers.
+// A [Reader] serves one goroutine at a time. It has a fixed queue of block-sized
+// buffers and two ways to use it: [Reader.Sweep] streams a range in file order,
+// [Reader.ReadBatch] fills any number of scattered requests, of any files, and
+// reads neighbours together. Both return only when the kernel owns none of the
+// buffers. A [File] may be read by many Readers at once.
 //
 //	r, err := aio.NewReader(aio.Options{})
 //	if err != nil {
