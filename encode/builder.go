@@ -7,10 +7,11 @@ import "github.com/ffconvert/ffconvert/converters"
 const smallValue = 64
 
 // A builder collects the pieces of a record: small written bytes, and payloads that
-// stay where they are.
+// stay where they are. What is not read is only counted.
 type builder struct {
 	written  []byte
 	payloads []payload
+	unread   int64 // bytes
 	parts    [][]byte
 }
 
@@ -18,25 +19,27 @@ type builder struct {
 type payload struct {
 	at   int
 	data []byte
-	size int64
 }
 
 func (b *builder) reset() {
-	b.written, b.payloads = b.written[:0], b.payloads[:0]
+	b.written, b.payloads, b.unread = b.written[:0], b.payloads[:0], 0
 }
 
 // value appends the bytes of a bytes or text value. It copies small ones only.
 func (b *builder) value(v *converters.Value) {
-	if data := v.Data(); len(data) <= smallValue && !v.Unread() {
+	switch data := v.Data(); {
+	case len(data) == 0:
+		b.unread += v.Len()
+	case len(data) <= smallValue:
 		b.written = append(b.written, data...)
-		return
+	default:
+		b.payloads = append(b.payloads, payload{at: len(b.written), data: data})
 	}
-	b.payloads = append(b.payloads, payload{at: len(b.written), data: v.Data(), size: v.Len()})
 }
 
 // record returns the pieces in order, and how long they are together.
 func (b *builder) record() (parts [][]byte, size int64) {
-	parts, size = b.parts[:0], int64(len(b.written))
+	parts, size = b.parts[:0], int64(len(b.written))+b.unread
 	from := 0
 	for i := range b.payloads {
 		p := &b.payloads[i]
@@ -44,10 +47,8 @@ func (b *builder) record() (parts [][]byte, size int64) {
 			parts = append(parts, b.written[from:p.at])
 			from = p.at
 		}
-		if len(p.data) > 0 {
-			parts = append(parts, p.data)
-		}
-		size += p.size
+		parts = append(parts, p.data)
+		size += int64(len(p.data))
 	}
 	if from < len(b.written) {
 		parts = append(parts, b.written[from:])

@@ -280,16 +280,18 @@ func BenchmarkEncode(b *testing.B) {
 			}
 		})
 	}
-	row := &converters.Sample{Fields: []converters.Field{{Name: "row", Value: converters.Bytes(make([]byte, 16))}}}
-	b.Run("raw row", func(b *testing.B) {
-		enc := newEncoder(b, Options{Encoding: "raw"})
-		b.ReportAllocs()
-		for b.Loop() {
-			if _, err := enc.Encode(row); err != nil {
-				b.Fatal(err)
+	for name, value := range map[string]converters.Value{"raw row": converters.Bytes(make([]byte, 16)), "raw shape": converters.Opaque(34)} {
+		row := &converters.Sample{Fields: []converters.Field{{Name: "row", Value: value}}}
+		b.Run(name, func(b *testing.B) {
+			enc := newEncoder(b, Options{Encoding: "raw"})
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := enc.Encode(row); err != nil {
+					b.Fatal(err)
+				}
 			}
-		}
-	})
+		})
+	}
 }
 
 func ExampleEncoder_Encode() {
