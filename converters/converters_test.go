@@ -90,7 +90,8 @@ func TestValue(t *testing.T) {
 			t.Errorf("%s: kind %d, %d bytes, unread %v", row.name, row.v.Kind(), row.v.Len(), row.v.Unread())
 		}
 	}
-	if Int(-7).Int() != -7 || Float(1.5).Float() != 1.5 || Nested("x").Nested() != "x" || string(Text([]byte("t")).Data()) != "t" {
+	i, f, n, x := Int(-7), Float(1.5), Nested("x"), Text([]byte("t"))
+	if i.Int() != -7 || f.Float() != 1.5 || n.Nested() != "x" || string(x.Data()) != "t" {
 		t.Error("a value does not give back what it was made of")
 	}
 }

@@ -38,7 +38,8 @@ const (
 	KindNested             // what Nested takes
 )
 
-// A Value is what a field holds. Bytes, text and numbers cost no allocation.
+// A Value is what a field holds. Bytes, text and numbers cost no allocation. It is asked
+// through a pointer: seven words copied for each question were a tenth of encoding.
 type Value struct {
 	kind   Kind
 	num    uint64 // the integer, the float's bits, or the length of bytes and text
@@ -67,13 +68,13 @@ func Float(x float64) Value { return Value{kind: KindFloat, num: math.Float64bit
 func Nested(v any) Value { return Value{kind: KindNested, nested: v} }
 
 // Kind returns the form the value has.
-func (v Value) Kind() Kind { return v.kind }
+func (v *Value) Kind() Kind { return v.kind }
 
 // Data returns the bytes of a bytes or text value; nil for an unread one.
-func (v Value) Data() []byte { return v.data }
+func (v *Value) Data() []byte { return v.data }
 
 // Len returns the length in bytes of a bytes or text value, read or not.
-func (v Value) Len() int64 {
+func (v *Value) Len() int64 {
 	if v.kind > KindText {
 		return 0
 	}
@@ -81,16 +82,16 @@ func (v Value) Len() int64 {
 }
 
 // Unread reports whether the value is sized but its bytes have not been read.
-func (v Value) Unread() bool { return v.kind <= KindText && v.data == nil && v.num > 0 }
+func (v *Value) Unread() bool { return v.kind <= KindText && v.data == nil && v.num > 0 }
 
 // Int returns the number of an integer value.
-func (v Value) Int() int64 { return int64(v.num) }
+func (v *Value) Int() int64 { return int64(v.num) }
 
 // Float returns the number of a floating-point value.
-func (v Value) Float() float64 { return math.Float64frombits(v.num) }
+func (v *Value) Float() float64 { return math.Float64frombits(v.num) }
 
 // Nested returns what a nested value holds.
-func (v Value) Nested() any { return v.nested }
+func (v *Value) Nested() any { return v.nested }
 
 // A Column is the value of a field in a sample of many rows.
 type Column struct {

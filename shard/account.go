@@ -65,13 +65,7 @@ const (
 	otherNames = "(other names)"
 )
 
-// names enters the fields of n samples like s that are written.
-func (a *Account) names(s *converters.Sample, n int64) {
-	for i := range s.Fields {
-		a.saw(s.Fields[i].Name, FieldCount{n, n * s.Fields[i].Value.Len()})
-	}
-}
-
+// saw enters fields of one name that are written.
 func (a *Account) saw(name string, c FieldCount) {
 	if a.Seen == nil {
 		a.Seen = make(map[string]FieldCount)

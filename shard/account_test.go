@@ -19,7 +19,7 @@ func TestAccount(t *testing.T) {
 		a.skip(&converters.Span{Skip: "fifo"})
 		a.skip(&converters.Span{Skip: "missing end of archive", Waived: true})
 		for i := range maxSeen {
-			a.names(&converters.Sample{Fields: []converters.Field{{Name: fmt.Sprint(p, "/", i), Value: converters.Opaque(10)}}}, 1)
+			a.saw(fmt.Sprint(p, "/", i), FieldCount{1, 10})
 		}
 		sum.merge(&a)
 		again.merge(&a)

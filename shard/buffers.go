@@ -2,12 +2,10 @@ package shard
 
 import "github.com/ffconvert/ffconvert/aio"
 
-// The sizes in bytes of the buffers that a shard and its index are written from: large
-// requests for the device, and few for the files of small samples.
-const (
-	shardBlock = 1 << 20
-	indexBlock = 256 << 10
-)
+// blockSize is that of the buffers that a shard and its index are written from, bytes. A
+// write waits for the device, so it must be large: an index in blocks of 256 KiB holds
+// up the shard (BenchmarkDirect).
+const blockSize = 1 << 20
 
 // Buffers are what a worker writes its shards and their indexes from, one after another.
 // They are one mapping outside the Go heap, aligned as O_DIRECT wants it, and in huge
@@ -18,16 +16,16 @@ type buffers struct {
 }
 
 func newBuffers() (*buffers, error) {
-	mem, err := aio.Alloc(spoolBuffers * (shardBlock + indexBlock))
+	mem, err := aio.Alloc(2 * spoolBuffers * blockSize)
 	if err != nil {
 		return nil, err
 	}
 	b := &buffers{mem: mem}
 	for i := range b.shard {
-		b.shard[i], mem = mem[:0:shardBlock], mem[shardBlock:]
+		b.shard[i], mem = mem[:0:blockSize], mem[blockSize:]
 	}
 	for i := range b.index {
-		b.index[i], mem = mem[:0:indexBlock], mem[indexBlock:]
+		b.index[i], mem = mem[:0:blockSize], mem[blockSize:]
 	}
 	return b, nil
 }

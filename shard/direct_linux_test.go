@@ -113,12 +113,12 @@ func TestDirectFileRefused(t *testing.T) {
 // BenchmarkDirect writes and syncs 256 MiB, by the page cache and past it. What counts
 // beside the time is the processor's: "sys-ms" of it in the kernel.
 func BenchmarkDirect(b *testing.B) {
-	block, err := aio.Alloc(shardBlock)
+	block, err := aio.Alloc(blockSize)
 	if err != nil {
 		b.Fatal(err)
 	}
 	defer aio.Free(block)
-	copy(block, bytes.Repeat([]byte("0123456789abcdef"), shardBlock/16))
+	copy(block, bytes.Repeat([]byte("0123456789abcdef"), blockSize/16))
 	const size = 256 << 20
 	for name, wrap := range map[string]func(f *os.File) io.WriterAt{
 		"page cache": func(f *os.File) io.WriterAt { return f },
@@ -137,7 +137,7 @@ func BenchmarkDirect(b *testing.B) {
 					b.Fatal(err)
 				}
 				w := wrap(f)
-				for off := int64(0); off < size; off += shardBlock {
+				for off := int64(0); off < size; off += blockSize {
 					if _, err := w.WriteAt(block, off); err != nil {
 						b.Fatal(err)
 					}

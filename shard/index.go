@@ -3,6 +3,7 @@ package shard
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 
@@ -91,7 +92,7 @@ func indexPart(ctx context.Context, src converters.Source, i int, enc *encode.En
 		progress.add(1, span.Off-at)
 		at = span.Off
 	}
-	sizer.flush(&idx.Account)
+	sizer.close(&idx.Account)
 	if files != nil {
 		files.sum(&idx.Part)
 	}
@@ -108,6 +109,7 @@ type sizer struct {
 	record int64             // its size; -1: left out
 	put    int               // fields of it that go into the record
 	alike  int64             // samples like it that are not in the account yet
+	counts []fieldCount      // of the fields of samples with the names of the last, likewise
 }
 
 // size returns the size of the record made of the span's sample, -1 where it is left out.
@@ -149,5 +151,29 @@ func (z *sizer) flush(a *Account) {
 		a.SamplesLeftOut += n
 		return
 	}
-	a.names(&z.last, n)
+	if !slices.EqualFunc(z.counts, z.last.Fields, func(c fieldCount, f converters.Field) bool { return c.name == f.Name }) {
+		z.close(a)
+		for i := range z.last.Fields {
+			z.counts = append(z.counts, fieldCount{name: z.last.Fields[i].Name})
+		}
+	}
+	for i := range z.counts {
+		z.counts[i].Samples += n
+		z.counts[i].Bytes += n * z.last.Fields[i].Value.Len()
+	}
+}
+
+// close enters the fields too.
+func (z *sizer) close(a *Account) {
+	z.flush(a)
+	for _, c := range z.counts {
+		a.saw(c.name, c.FieldCount)
+	}
+	z.counts = z.counts[:0]
+}
+
+// A fieldCount is the count of a named field.
+type fieldCount struct {
+	name string
+	FieldCount
 }
