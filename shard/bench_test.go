@@ -36,7 +36,7 @@ func BenchmarkIndexFile(b *testing.B) {
 	b.ReportAllocs()
 	row := entry{part: 3, label: 17, labels: true}
 	for i := int64(0); b.Loop(); i++ {
-		if err := x.add(i, &row, "n01440764/n01440764_10026", record.Extent{Off: i * 100, Size: 100, CRC: uint32(i)}); err != nil {
+		if err := x.add(i, &row, []byte("n01440764/n01440764_10026"), record.Extent{Off: i * 100, Size: 100, CRC: uint32(i)}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -92,7 +92,7 @@ func indexPart(ctx context.Context, src converters.Source, i int, enc *encode.En
 		progress.add(1, span.Off-at)
 		at = span.Off
 	}
-	sizer.close(&idx.Account)
+	sizer.flush(&idx.Account)
 	if files != nil {
 		files.sum(&idx.Part)
 	}
@@ -102,24 +102,33 @@ func indexPart(ctx context.Context, src converters.Source, i int, enc *encode.En
 }
 
 // A sizer sizes records and enters their samples in an account. Alike samples are sized
-// once and counted, and entered when one comes that differs: rows of numbers cost less
-// to count than to encode.
+// once and counted, and entered when one comes that differs; fields are entered when
+// their names change: rows of numbers cost less to count than to encode.
 type sizer struct {
-	last   converters.Sample // the shape that was sized last
-	record int64             // its size; -1: left out
-	put    int               // fields of it that go into the record
-	alike  int64             // samples like it that are not in the account yet
-	counts []fieldCount      // of the fields of samples with the names of the last, likewise
+	fields []sizedField // of the shape that was sized last
+	keyed  bool         // it has a key
+	record int64        // the size of its record; -1: left out
+	put    int          // fields of it that go into the record
+	sized  bool         // there was one
+	alike  int64        // samples like it that are not in the account yet
+}
+
+// A sizedField is a field of the last shape, and the count of those of its name in a row
+// of samples with the same names.
+type sizedField struct {
+	name  string
+	size  int64
+	count FieldCount
 }
 
 // size returns the size of the record made of the span's sample, -1 where it is left out.
 func (z *sizer) size(enc *encode.Encoder, span *converters.Span, a *Account) (int64, error) {
 	a.Entries += int64(span.Entries)
-	if span.Alike && z.last.Fields != nil {
+	if span.Alike && z.sized {
 		z.alike++
 		return z.record, nil
 	}
-	z.flush(a)
+	z.count(a)
 	rec, err := enc.Encode(span.Shape)
 	z.record, z.put = rec.Size, rec.Fields
 	if errors.Is(err, encode.ErrSkip) {
@@ -128,52 +137,53 @@ func (z *sizer) size(enc *encode.Encoder, span *converters.Span, a *Account) (in
 	if err != nil {
 		return 0, err
 	}
-	z.last.Key = span.Shape.Key
-	z.last.Fields = append(z.last.Fields[:0], span.Shape.Fields...)
-	z.alike = 1
+	z.take(span.Shape, a)
 	return z.record, nil
 }
 
-// flush enters what was counted.
-func (z *sizer) flush(a *Account) {
+// take makes s the shape of the next samples.
+func (z *sizer) take(s *converters.Sample, a *Account) {
+	if !slices.EqualFunc(z.fields, s.Fields, func(z sizedField, f converters.Field) bool { return z.name == f.Name }) {
+		z.flush(a)
+		z.fields = z.fields[:0]
+		for i := range s.Fields {
+			z.fields = append(z.fields, sizedField{name: s.Fields[i].Name})
+		}
+	}
+	for i := range z.fields {
+		z.fields[i].size = s.Fields[i].Value.Len()
+	}
+	z.keyed, z.sized, z.alike = s.Key != "", true, 1
+}
+
+// count enters the alike samples.
+func (z *sizer) count(a *Account) {
 	n := z.alike
 	z.alike = 0
-	if n == 0 {
-		return
-	}
 	a.Samples += n
-	if z.last.Key != "" {
+	if z.keyed {
 		a.Keys += n
 	}
-	a.Fields += n * int64(len(z.last.Fields))
-	a.FieldsLeftOut += n * int64(len(z.last.Fields)-z.put)
+	a.Fields += n * int64(len(z.fields))
+	a.FieldsLeftOut += n * int64(len(z.fields)-z.put)
 	if z.record < 0 {
 		a.SamplesLeftOut += n
 		return
 	}
-	if !slices.EqualFunc(z.counts, z.last.Fields, func(c fieldCount, f converters.Field) bool { return c.name == f.Name }) {
-		z.close(a)
-		for i := range z.last.Fields {
-			z.counts = append(z.counts, fieldCount{name: z.last.Fields[i].Name})
+	for i := range z.fields {
+		f := &z.fields[i]
+		f.count.Samples += n
+		f.count.Bytes += n * f.size
+	}
+}
+
+// flush enters all that was counted, the fields too.
+func (z *sizer) flush(a *Account) {
+	z.count(a)
+	for i := range z.fields {
+		if f := &z.fields[i]; f.count.Samples > 0 {
+			a.saw(f.name, f.count)
+			f.count = FieldCount{}
 		}
 	}
-	for i := range z.counts {
-		z.counts[i].Samples += n
-		z.counts[i].Bytes += n * z.last.Fields[i].Value.Len()
-	}
-}
-
-// close enters the fields too.
-func (z *sizer) close(a *Account) {
-	z.flush(a)
-	for _, c := range z.counts {
-		a.saw(c.name, c.FieldCount)
-	}
-	z.counts = z.counts[:0]
-}
-
-// A fieldCount is the count of a named field.
-type fieldCount struct {
-	name string
-	FieldCount
 }

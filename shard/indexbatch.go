@@ -45,7 +45,7 @@ func (b *indexBatch) addPlaces(ordinal int64, rows []entry, at []record.Extent) 
 }
 
 // addKey enters the key of the last row.
-func (b *indexBatch) addKey(key string) {
+func (b *indexBatch) addKey(key []byte) {
 	b.keys = append(b.keys, key...)
 	b.keyEnds[b.n] = int32(len(b.keys))
 }

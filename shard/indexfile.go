@@ -97,7 +97,7 @@ func createIndex(root *os.Root, shard string, shape indexShape, buffers *buffers
 }
 
 // add enters the sample that was written at e.
-func (x *indexFile) add(ordinal int64, row *entry, key string, e record.Extent) error {
+func (x *indexFile) add(ordinal int64, row *entry, key []byte, e record.Extent) error {
 	b, i := &x.rows, x.rows.n
 	b.n++
 	if x.shape.keys {
@@ -114,12 +114,8 @@ func (x *indexFile) add(ordinal int64, row *entry, key string, e record.Extent) 
 // addBatch enters samples that were appended one after another, the first as so many-th.
 func (x *indexFile) addBatch(ordinal int64, b *batch) error {
 	if x.shape.keys || x.shape.labels {
-		key := ""
 		for i := range b.rows {
-			if x.shape.keys {
-				key = b.keys[i]
-			}
-			if err := x.add(ordinal+int64(i), &b.rows[i], key, b.at[i]); err != nil {
+			if err := x.add(ordinal+int64(i), &b.rows[i], b.key(i), b.at[i]); err != nil {
 				return err
 			}
 		}

@@ -33,7 +33,8 @@ type lane struct {
 	back  chan *batch
 	spare []*batch
 
-	fields int64 // of all records
+	key    []byte // of a large record
+	fields int64  // of all records
 }
 
 func newLane(p *pipeline, enc *encode.Encoder, progress Progress) *lane {
@@ -91,7 +92,8 @@ func (l *lane) add(part int, s *converters.Sample, rec *encode.Record) error {
 		if err := l.settle(); err != nil {
 			return err
 		}
-		return l.append(&row, s.Key, rec.Parts...)
+		l.key = append(l.key[:0], s.Key...)
+		return l.append(&row, l.key, rec.Parts...)
 	}
 	b := l.batch
 	for _, part := range rec.Parts {
@@ -99,7 +101,8 @@ func (l *lane) add(part int, s *converters.Sample, rec *encode.Record) error {
 	}
 	b.ends, b.rows = append(b.ends, len(b.data)), append(b.rows, row)
 	if l.index.shape.keys {
-		b.keys = append(b.keys, s.Key)
+		b.keys = append(b.keys, s.Key...)
+		b.keyEnds = append(b.keyEnds, len(b.keys))
 	}
 	if len(b.rows) < batchRows && len(b.data) < batchBytes {
 		return nil
@@ -134,7 +137,7 @@ func (l *lane) pop() *batch {
 // wait waits for a batch to come back.
 func (l *lane) wait() {
 	b := <-l.back
-	b.data, b.ends, b.rows, b.keys = b.data[:0], b.ends[:0], b.rows[:0], b.keys[:0]
+	b.data, b.ends, b.rows, b.keys, b.keyEnds = b.data[:0], b.ends[:0], b.rows[:0], b.keys[:0], b.keyEnds[:0]
 	l.out--
 	l.spare = append(l.spare, b)
 }

@@ -109,12 +109,13 @@ func (p *pipeline) fail(u *unit, err error) {
 
 // A batch is records back to back.
 type batch struct {
-	data []byte
-	ends []int
-	rows []entry
-	keys []string        // none where the index has none
-	at   []record.Extent // where they were appended
-	home chan<- *batch
+	data    []byte
+	ends    []int
+	rows    []entry
+	keys    []byte // back to back, where the index has them
+	keyEnds []int
+	at      []record.Extent // where they were appended
+	home    chan<- *batch
 }
 
 // An entry is what an index keeps of a sample beside its key.
@@ -127,11 +128,7 @@ type entry struct {
 
 func (p *pipeline) appendAll(b *batch) error {
 	if left := p.want - p.samples; left < int64(len(b.rows)) {
-		key := ""
-		if b.keys != nil {
-			key = b.keys[left]
-		}
-		return p.tooMany(&b.rows[left], key)
+		return p.tooMany(&b.rows[left], b.key(int(left)))
 	}
 	var err error
 	if b.at, err = p.writer.AppendBatch(b.at[:0], b.data, b.ends); err != nil {
@@ -142,8 +139,19 @@ func (p *pipeline) appendAll(b *batch) error {
 	return p.index.addBatch(first, b)
 }
 
+// key returns the key of a row, nil where there are none.
+func (b *batch) key(i int) []byte {
+	switch {
+	case len(b.keyEnds) == 0:
+		return nil
+	case i == 0:
+		return b.keys[:b.keyEnds[0]]
+	}
+	return b.keys[b.keyEnds[i-1]:b.keyEnds[i]]
+}
+
 // append appends one record. It is for the lane whose turn it is.
-func (p *pipeline) append(row *entry, key string, parts ...[]byte) error {
+func (p *pipeline) append(row *entry, key []byte, parts ...[]byte) error {
 	if p.samples == p.want {
 		return p.tooMany(row, key)
 	}
@@ -155,8 +163,8 @@ func (p *pipeline) append(row *entry, key string, parts ...[]byte) error {
 	return p.index.add(p.samples-1, row, key, at)
 }
 
-func (p *pipeline) tooMany(row *entry, key string) error {
-	return p.plan.place(int(row.part), row.off, key, fmt.Errorf("%w: there are more samples than were indexed", converters.ErrChanged))
+func (p *pipeline) tooMany(row *entry, key []byte) error {
+	return p.plan.place(int(row.part), row.off, string(key), fmt.Errorf("%w: there are more samples than were indexed", converters.ErrChanged))
 }
 
 // place says where in the source an error came about.
