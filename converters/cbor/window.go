@@ -9,12 +9,13 @@ import (
 )
 
 // Sizes of reads, bytes. A read behind a jump, and one for a single item, is small;
-// others double up to the size of the window.
+// others double up to the size of the window, which fits the processor's cache and reads
+// little beyond a run of small items.
 const (
 	smallRead   = 4 << 10
 	firstSweep  = 64 << 10
 	indexWindow = 64 << 10
-	readWindow  = 1 << 20
+	readWindow  = 256 << 10
 	patience    = 16 // items that fit before a grown buffer is given back
 )
 

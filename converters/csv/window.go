@@ -9,10 +9,11 @@ import (
 )
 
 // Sizes of reads, bytes. The first is small, since a run may be one row; they double up
-// to what keeps both the device and the processor's cache content.
+// to what keeps both the device and the processor's cache content, and reads little beyond
+// a run of short rows.
 const (
 	firstRead  = 4 << 10
-	windowSize = 1 << 20
+	windowSize = 256 << 10
 	maxBuffer  = 1 << 40 // keeps the arithmetic on sizes far from overflow
 )
 
