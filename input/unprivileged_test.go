@@ -20,10 +20,14 @@ func unprivileged(t *testing.T) bool {
 	must(t, err)
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	must(t, os.Chmod(dir, 0o777))
-	program, err := os.ReadFile(os.Args[0])
-	must(t, err)
 	exe := filepath.Join(dir, "test")
-	must(t, os.WriteFile(exe, program, 0o755))
+	// A process of its own copies: what this one has written cannot be executed while a
+	// child that another test is starting still holds the descriptor.
+	copied, err := exec.Command("cp", os.Args[0], exe).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, copied)
+	}
+	must(t, os.Chmod(exe, 0o755))
 	cmd := exec.Command(exe, "-test.v", "-test.run", "^"+t.Name()+"$")
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "TMPDIR="+dir)
