@@ -58,7 +58,7 @@ swapped and resized shards, and damaged indexes. All problems are listed, not th
 	flags.Var(&opts.backend, "backend", "how to read: auto, aio or pread")
 	flags.IntVar(&opts.depth, "queue-depth", verify.DefaultDepth, "reads in flight, all shards together")
 	flags.Var(&opts.blockSize, "block-size", "bytes of one read, a multiple of 4096")
-	flags.IntVarP(&opts.workers, "jobs", "j", 0, "shards read at once (default the CPUs, 4 at the most)")
+	flags.IntVarP(&opts.workers, "jobs", "j", 0, "shards read at once (default half the CPUs, 4 at the most)")
 	flags.BoolVar(&opts.allowLegacy, "allow-legacy", false, "accept headers without a checksum, as old writers left them")
 	opts.limits = recordLimits(flags)
 	flags.Var(&opts.progress, "progress", "progress on standard error: auto, bar, plain, json or none")
