@@ -96,10 +96,14 @@ func (l *lane) add(part int, s *converters.Sample, rec *encode.Record) error {
 		return l.append(&row, l.key, rec.Parts...)
 	}
 	b := l.batch
+	if b.rows == nil {
+		b.make()
+	}
 	for _, part := range rec.Parts {
 		b.data = append(b.data, part...)
 	}
-	b.ends, b.rows = append(b.ends, len(b.data)), append(b.rows, row)
+	b.ends = append(b.ends, len(b.data)) // a statement each: appended in place
+	b.rows = append(b.rows, row)
 	if l.index.shape.keys {
 		b.keys = append(b.keys, s.Key...)
 		b.keyEnds = append(b.keyEnds, len(b.keys))

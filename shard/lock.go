@@ -17,7 +17,10 @@ type holder struct {
 	Since time.Time `json:"since"`
 }
 
-var hostName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,252}$`)
+// hostName is that of a host, if it is no longer than longestHost bytes.
+var hostName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
+
+const longestHost = 253
 
 // sign writes who holds the lock into it. A lock that cannot be signed is one all the
 // same.
@@ -34,7 +37,7 @@ func (o *Output) locked(lock io.ReaderAt) error {
 	const longest = 1024
 	var h holder
 	err := json.NewDecoder(io.NewSectionReader(lock, 0, longest)).Decode(&h)
-	if err != nil || h.PID <= 0 || !hostName.MatchString(h.Host) {
+	if err != nil || h.PID <= 0 || len(h.Host) > longestHost || !hostName.MatchString(h.Host) {
 		return fmt.Errorf("%s: %w", o.dir, ErrLocked)
 	}
 	return fmt.Errorf("%s: %w: process %d on %s, since %s", o.dir, ErrLocked, h.PID, h.Host, h.Since.Format(time.RFC3339))

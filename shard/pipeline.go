@@ -118,6 +118,13 @@ type batch struct {
 	home    chan<- *batch
 }
 
+// make gives it the room of a full one, without the keys.
+func (b *batch) make() {
+	b.data = make([]byte, 0, batchBytes+smallRecord)
+	b.ends = make([]int, 0, batchRows)
+	b.rows = make([]entry, 0, batchRows)
+}
+
 // An entry is what an index keeps of a sample beside its key.
 type entry struct {
 	off    int64 // in its part

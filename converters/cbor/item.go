@@ -39,7 +39,6 @@ func (s *scanner) next() (bool, error) {
 	if s.start >= s.size {
 		return false, nil
 	}
-	s.begin()
 	s.sample.Off = s.start
 	if s.whole {
 		s.hold()
@@ -47,6 +46,7 @@ func (s *scanner) next() (bool, error) {
 	if s.quickly && s.quick() {
 		return true, nil
 	}
+	s.begin()
 	var err error
 	if s.opts.Items {
 		err = s.item()
