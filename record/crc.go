@@ -37,6 +37,34 @@ func updateCRC(crc uint32, p []byte) uint32 {
 	return ^crc
 }
 
+// joinCRC is the CRC of two runs of bytes, one after the other, made of the CRC of each and
+// of the length of the second. A CRC is a remainder of polynomials over GF(2): the first one
+// moves up by x⁸ for each byte of the second (M. Adler, zlib's crc32_combine).
+func joinCRC(first, second uint32, n int64) uint32 {
+	for power := uint32(1) << (31 - 8); n > 0; n >>= 1 { // x⁸, x¹⁶, x³² …
+		if n&1 != 0 {
+			first = times(first, power)
+		}
+		power = times(power, power)
+	}
+	return first ^ second
+}
+
+// times multiplies polynomials modulo that of the CRC. Bit 31 is the coefficient of x⁰.
+func times(a, b uint32) (product uint32) {
+	for ; a != 0; a <<= 1 {
+		if a>>31 != 0 {
+			product ^= b
+		}
+		odd := b & 1 // x³¹, which becomes x³²
+		b >>= 1
+		if odd != 0 {
+			b ^= crc32.IEEE
+		}
+	}
+	return product
+}
+
 // slicing[k][x] is the CRC of the byte x and k zeros behind it.
 var slicing = newSlicing()
 

@@ -46,3 +46,28 @@ func BenchmarkCRC(b *testing.B) {
 		}
 	}
 }
+
+// A CRC is joined from those of the two halves of the bytes, wherever they are cut.
+func TestJoinCRC(t *testing.T) {
+	t.Parallel()
+	data := noise(7, 3000)
+	want := crc32.ChecksumIEEE(data)
+	for cut := range len(data) + 1 {
+		a, b := data[:cut], data[cut:]
+		if got := joinCRC(crc32.ChecksumIEEE(a), crc32.ChecksumIEEE(b), int64(len(b))); got != want {
+			t.Fatalf("cut at %d: %08x, want %08x", cut, got, want)
+		}
+	}
+	zeros := make([]byte, 1<<20)
+	long := crc32.ChecksumIEEE(data)
+	for range 32 {
+		long = crc32.Update(long, crc32.IEEETable, zeros)
+	}
+	of := uint32(0)
+	for range 32 {
+		of = crc32.Update(of, crc32.IEEETable, zeros)
+	}
+	if got := joinCRC(want, of, 32<<20); got != long {
+		t.Errorf("32 MiB of zeros: %08x, want %08x", got, long)
+	}
+}

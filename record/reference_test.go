@@ -183,8 +183,8 @@ func TestReferenceHeaderWritesUnchecked(t *testing.T) {
 				t.Errorf("write %d gave %d, %v, and the file opens", k, kind.n, kind.err)
 			}
 		}
-		if hits != 4 { // the poison head, the payload, the tables, the head
-			t.Errorf("%d writes failed, want 4", hits)
+		if hits != 5 { // the poison head, the payload, the CRCs, the offsets, the head
+			t.Errorf("%d writes failed, want 5", hits)
 		}
 	}
 }

@@ -11,6 +11,9 @@ import (
 // bufSize is the unit of file I/O in bytes: large enough that a call costs nothing beside it.
 const bufSize = 1 << 20
 
+// tableBufSize is that of the tables where there is no Taker.
+const tableBufSize = 64 << 10
+
 // An Extent is the place of one sample in its file.
 type Extent struct {
 	Off  int64  // first byte, from the start of the file
@@ -29,31 +32,53 @@ type Summary struct {
 // ours and the original one. A Writer is for one goroutine. It is sticky: after an error each
 // later call returns that error.
 type Writer struct {
-	w      io.WriterAt
-	taker  Taker // w, if it is one
-	n      int64
-	sums   column[uint32]
-	offs   column[int64]
-	buf    []byte
-	bufOff int64 // where in the file buf[0] belongs
-	err    error
-	done   bool
-	sum    Summary
+	w     io.WriterAt
+	taker Taker // w, if it is one
+	n     int64
+	added int64
+	err   error
+	done  bool
+	sum   Summary
+
+	// The three regions of the file, which are filled side by side: nothing is held but a
+	// buffer of each, however many samples there are.
+	sums, offs, data region
+
+	rows struct{ sums, offs []byte } // of a batch
+}
+
+// A region is consecutive bytes of the file that are written from their beginning on.
+type region struct {
+	buf []byte
+	off int64  // where in the file buf[0] belongs
+	crc uint32 // of a table: of all that was put into it
+}
+
+// end is where the next byte belongs.
+func (r *region) end() int64 { return r.off + int64(len(r.buf)) }
+
+// room is how much the buffer takes until the file reaches a multiple of its capacity.
+func (r *region) room() int {
+	return cap(r.buf) - int(r.off%int64(cap(r.buf))) - len(r.buf)
 }
 
 // A Taker is an io.WriterAt that may write later. A Writer fills the buffers of a Taker, gives them
-// back full, and goes on in the ones that it gets for them. The Taker writes what comes in the order
-// in which it comes, and nothing after an error, which each later call returns.
+// back full, and goes on in the ones that it gets for them: it holds WriterBuffers of them. The Taker
+// writes what comes in the order in which it comes, and nothing after an error, which each later call
+// returns.
 //
 // A buffer is full where the file reaches a multiple of its capacity: all that a Writer hands over
-// but the first and the last of the samples and of the tables begins and ends at such a place, as
+// but the first and the last of the samples and of each table begins and ends at such a place, as
 // writes past the page cache must.
 type Taker interface {
 	io.WriterAt
 	// TakeAt writes p at off. p belongs to the Taker from now on; next is empty, and all have the same
-	// capacity, a multiple of 8. Where p is empty too there is nothing to write: so a Writer begins.
+	// capacity. Where p is empty too there is nothing to write: so a Writer begins.
 	TakeAt(p []byte, off int64) (next []byte, err error)
 }
+
+// WriterBuffers is how many buffers of a Taker a Writer holds between two calls.
+const WriterBuffers = 3
 
 // NewWriter starts a shard of exactly n samples, 0 ≤ n ≤ MaxSamples, and writes the poison head at
 // once. w must be empty or all zero, and nobody else may write to it; it may be a Taker. The Writer seeks nothing and
@@ -65,15 +90,23 @@ func NewWriter(w io.WriterAt, n int64) (*Writer, error) {
 	case n > MaxSamples:
 		return nil, fmt.Errorf("shard of %d samples: %w of %d; use more shards", n, ErrTooLarge, int64(MaxSamples))
 	}
-	wr := &Writer{w: w, n: n, bufOff: payloadOff(n)}
+	wr := &Writer{w: w, n: n}
 	var head [headSize]byte
+	putHead(head[:], 0, n)
+	wr.sums = region{off: headSize, crc: crc32.ChecksumIEEE(head[coverOff:])}
+	wr.offs = region{off: offsetsOff(n)}
+	wr.data = region{off: payloadOff(n)}
 	putHead(head[:], poison32, poisonN)
 	wr.writeAt(head[:], 0)
 	if t, ok := w.(Taker); ok {
 		wr.taker = t
-		wr.take(nil)
+		for _, r := range wr.regions() {
+			wr.take(r)
+		}
 	} else {
-		wr.buf = make([]byte, 0, bufSize)
+		wr.sums.buf = make([]byte, 0, min(tableBufSize, offsetsOff(n))) // one write where it is small
+		wr.offs.buf = make([]byte, 0, min(tableBufSize, payloadOff(n)))
+		wr.data.buf = make([]byte, 0, bufSize)
 	}
 	if wr.err != nil {
 		return nil, wr.err
@@ -92,16 +125,16 @@ func (w *Writer) Append(parts ...[]byte) (Extent, error) {
 	if err := w.accept(1, size); err != nil {
 		return Extent{}, err
 	}
-	e := Extent{Off: w.bufOff + int64(len(w.buf)), Size: size}
+	e := Extent{Off: w.data.end(), Size: size}
 	for _, p := range parts {
 		e.CRC = updateCRC(e.CRC, p)
-		w.put(p)
+		w.put(&w.data, p)
 	}
+	w.enter(&e)
+	w.putRows()
 	if w.err != nil {
 		return Extent{}, w.err
 	}
-	w.sums.add(e.CRC, w.n)
-	w.offs.add(e.Off, w.n)
 	return e, nil
 }
 
@@ -112,16 +145,32 @@ func (w *Writer) AppendBatch(at []Extent, data []byte, ends []int) ([]Extent, er
 	if err := w.accept(int64(len(ends)), int64(len(data))); err != nil {
 		return at, err
 	}
-	start, from := w.bufOff+int64(len(w.buf)), 0
+	start, from := w.data.end(), 0
 	for _, end := range ends {
 		e := Extent{Off: start + int64(from), Size: int64(end - from), CRC: updateCRC(0, data[from:end])}
-		w.sums.add(e.CRC, w.n)
-		w.offs.add(e.Off, w.n)
+		w.enter(&e)
 		at = append(at, e)
 		from = end
 	}
-	w.put(data)
+	w.put(&w.data, data)
+	w.putRows()
 	return at, w.err
+}
+
+// enter makes the rows of a sample.
+func (w *Writer) enter(e *Extent) {
+	w.rows.sums = appendSum(w.rows.sums, e.CRC)
+	w.rows.offs = appendOff(w.rows.offs, e.Off)
+	w.added++
+}
+
+// putRows puts the rows that were made into the tables.
+func (w *Writer) putRows() {
+	w.sums.crc = updateCRC(w.sums.crc, w.rows.sums)
+	w.offs.crc = updateCRC(w.offs.crc, w.rows.offs)
+	w.put(&w.sums, w.rows.sums)
+	w.put(&w.offs, w.rows.offs)
+	w.rows.sums, w.rows.offs = w.rows.sums[:0], w.rows.offs[:0]
 }
 
 // accept says whether so many samples, of size bytes in all, may be appended.
@@ -131,105 +180,82 @@ func (w *Writer) accept(samples, size int64) error {
 		return w.err
 	case w.done:
 		return errors.New("append to a closed shard")
-	case samples > w.n-w.offs.n:
+	case samples > w.n-w.added:
 		return w.fail(fmt.Errorf("append sample %d to a shard of %d: %w", w.n, w.n, ErrRange))
-	case size > math.MaxInt64-w.bufOff-int64(len(w.buf)):
-		return w.fail(fmt.Errorf("append sample %d: file %w", w.offs.n, ErrTooLarge))
+	case size > math.MaxInt64-w.data.end():
+		return w.fail(fmt.Errorf("append sample %d: file %w", w.added, ErrTooLarge))
 	}
 	return nil
 }
 
-// Close writes what is buffered, the tables, and last of all the head. Fewer samples than promised
+// Close writes what is buffered, and last of all the head. Fewer samples than promised
 // is an error and leaves the poison head. Syncing, closing and naming the file is the caller's: only
 // a file that was synced after Close is durable. A second Close returns what the first did.
 func (w *Writer) Close() (Summary, error) {
 	if w.err != nil || w.done {
 		return w.sum, w.err
 	}
-	if w.offs.n < w.n {
-		return Summary{}, w.fail(fmt.Errorf("close a shard of %d samples after %d: %w", w.n, w.offs.n, ErrRange))
+	if w.added < w.n {
+		return Summary{}, w.fail(fmt.Errorf("close a shard of %d samples after %d: %w", w.n, w.added, ErrRange))
 	}
-	w.flush()
-	size := w.bufOff
-
+	for _, r := range w.regions() {
+		w.flush(r)
+	}
+	crc := joinCRC(w.sums.crc, w.offs.crc, offSize*w.n)
 	var head [headSize]byte
-	putHead(head[:], 0, w.n)
-	crc := crc32.ChecksumIEEE(head[coverOff:])
-	w.bufOff = headSize
-	table := make([]byte, 0, offSize*min(w.n, chunkLen))
-	for _, chunk := range w.sums.chunks {
-		table = table[:0]
-		for _, sum := range chunk {
-			table = appendSum(table, sum)
-		}
-		crc = crc32.Update(crc, crc32.IEEETable, table)
-		w.put(table)
-	}
-	for _, chunk := range w.offs.chunks {
-		table = table[:0]
-		for _, off := range chunk {
-			table = appendOff(table, off)
-		}
-		crc = crc32.Update(crc, crc32.IEEETable, table)
-		w.put(table)
-	}
-	w.flush()
-
 	putHead(head[:], crc, w.n)
 	if w.writeAt(head[:], 0); w.err != nil {
 		return Summary{}, w.err
 	}
-	w.done, w.buf = true, nil
-	w.sums, w.offs = column[uint32]{}, column[int64]{}
-	w.sum = Summary{Samples: w.n, Size: size, HeaderCRC: crc}
+	w.drop()
+	w.done = true
+	w.sum = Summary{Samples: w.n, Size: w.data.off, HeaderCRC: crc}
 	return w.sum, nil
 }
 
-// put sends p on its way to the file, through the buffer or past it.
-func (w *Writer) put(p []byte) {
+func (w *Writer) regions() [WriterBuffers]*region { return [...]*region{&w.data, &w.sums, &w.offs} }
+
+// put sends p on its way to a region, through its buffer or past it.
+func (w *Writer) put(r *region, p []byte) {
 	for len(p) > 0 && w.err == nil {
-		if w.taker == nil && len(w.buf) == 0 && len(p) >= cap(w.buf) {
-			w.writeAt(p, w.bufOff)
-			w.bufOff += int64(len(p))
+		if w.taker == nil && len(r.buf) == 0 && len(p) >= cap(r.buf) {
+			w.writeAt(p, r.off)
+			r.off += int64(len(p))
 			return
 		}
-		k := min(len(p), w.room())
-		w.buf = append(w.buf, p[:k]...)
+		k := min(len(p), r.room())
+		r.buf = append(r.buf, p[:k]...)
 		p = p[k:]
-		if w.room() == 0 {
-			w.flush()
+		if r.room() == 0 {
+			w.flush(r)
 		}
 	}
 }
 
-// room is how much the buffer takes until the file reaches a multiple of its capacity.
-func (w *Writer) room() int {
-	return cap(w.buf) - int(w.bufOff%int64(cap(w.buf))) - len(w.buf)
-}
-
-// flush writes the buffer and makes it empty.
-func (w *Writer) flush() {
-	n := len(w.buf)
+// flush writes the buffer of a region and makes it empty.
+func (w *Writer) flush(r *region) {
+	n := len(r.buf)
 	switch {
 	case n == 0:
 		return
 	case w.taker != nil:
-		w.take(w.buf)
+		w.take(r)
 	default:
-		w.writeAt(w.buf, w.bufOff)
-		w.buf = w.buf[:0]
+		w.writeAt(r.buf, r.off)
+		r.buf = r.buf[:0]
 	}
-	w.bufOff += int64(n)
+	r.off += int64(n)
 }
 
-// take hands p over for the next buffer.
-func (w *Writer) take(p []byte) {
+// take hands the buffer of a region over for the next one.
+func (w *Writer) take(r *region) {
 	if w.err != nil {
 		return
 	}
-	next, err := w.taker.TakeAt(p, w.bufOff)
-	if w.buf = next; err != nil {
-		w.fail(fmt.Errorf("write %d bytes at byte %d: %w", len(p), w.bufOff, err))
+	n := len(r.buf)
+	next, err := w.taker.TakeAt(r.buf, r.off)
+	if r.buf = next; err != nil {
+		w.fail(fmt.Errorf("write %d bytes at byte %d: %w", n, r.off, err))
 	}
 }
 
@@ -248,6 +274,15 @@ func (w *Writer) writeAt(p []byte, off int64) {
 }
 
 func (w *Writer) fail(err error) error {
-	w.err, w.buf = err, nil
+	w.err = err
+	w.drop()
 	return err
+}
+
+// drop forgets the buffers.
+func (w *Writer) drop() {
+	for _, r := range w.regions() {
+		r.buf = nil
+	}
+	w.rows.sums, w.rows.offs = nil, nil
 }

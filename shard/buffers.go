@@ -1,6 +1,9 @@
 package shard
 
-import "github.com/ffconvert/ffconvert/aio"
+import (
+	"github.com/ffconvert/ffconvert/aio"
+	"github.com/ffconvert/ffconvert/record"
+)
 
 // blockSize is that of the buffers that a shard and its index are written from, bytes. A
 // write waits for the device, so it must be large: an index in blocks of 256 KiB holds
@@ -12,22 +15,20 @@ const blockSize = 1 << 20
 // pages where there are any: a request for the device has then few segments.
 type buffers struct {
 	mem          []byte
-	shard, index [spoolBuffers][]byte
+	shard, index [][]byte
 }
 
 func newBuffers() (*buffers, error) {
-	mem, err := aio.Alloc(2 * spoolBuffers * blockSize)
+	const shard, index = record.WriterBuffers + spoolBuffers, 1 + spoolBuffers
+	mem, err := aio.Alloc((shard + index) * blockSize)
 	if err != nil {
 		return nil, err
 	}
-	b := &buffers{mem: mem}
-	for i := range b.shard {
-		b.shard[i], mem = mem[:0:blockSize], mem[blockSize:]
+	var blocks [shard + index][]byte
+	for i := range blocks {
+		blocks[i] = mem[i*blockSize : i*blockSize : (i+1)*blockSize]
 	}
-	for i := range b.index {
-		b.index[i], mem = mem[:0:blockSize], mem[blockSize:]
-	}
-	return b, nil
+	return &buffers{mem: mem, shard: blocks[:shard], index: blocks[shard:]}, nil
 }
 
 // free gives the memory back. Nothing may use it any more.

@@ -26,13 +26,14 @@ type block struct {
 	off  int64
 }
 
-// spoolBuffers is how many buffers a spool needs: one is filled, one written, one waits.
-const spoolBuffers = 3
+// spoolBuffers is how many buffers a spool needs beside those that are being filled: one is
+// written, one waits.
+const spoolBuffers = 2
 
 // newSpool writes to w from the buffers that it is given, which are its own until it is
 // closed.
-func newSpool(w io.WriterAt, buffers [spoolBuffers][]byte) *spool {
-	s := &spool{w: w, full: make(chan block, spoolBuffers), free: make(chan []byte, spoolBuffers), ended: make(chan struct{})}
+func newSpool(w io.WriterAt, buffers [][]byte) *spool {
+	s := &spool{w: w, full: make(chan block, len(buffers)), free: make(chan []byte, len(buffers)), ended: make(chan struct{})}
 	for _, b := range buffers {
 		s.free <- b[:0]
 	}
