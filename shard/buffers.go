@@ -19,7 +19,10 @@ type buffers struct {
 }
 
 func newBuffers() (*buffers, error) {
-	const shard, index = record.WriterBuffers + spoolBuffers, 1 + spoolBuffers
+	const (
+		shard = record.WriterBuffers + 1 // those that are filled, and one that is written
+		index = 1 + 2                    // and one that waits: its rows come in bursts
+	)
 	mem, err := aio.Alloc((shard + index) * blockSize)
 	if err != nil {
 		return nil, err

@@ -9,13 +9,13 @@ import (
 )
 
 // Records up to smallRecord bytes are handed over by the batch. A batch is full with so
-// many rows or bytes; each lane has batches of them, which hold a unit of rows, so that
-// a reader fills one while another's is appended.
+// many rows or bytes. As many batches hold a unit; a lane has one more, so that its reader
+// goes on while the unit waits for its turn.
 const (
 	smallRecord = 4 << 10
 	batchRows   = 8192
 	batchBytes  = 256 << 10
-	batches     = runSamples/batchRows + 1
+	batches     = 4
 )
 
 // A lane is what one reader gives to a pipeline. Small records are collected, and
@@ -38,8 +38,8 @@ type lane struct {
 }
 
 func newLane(p *pipeline, enc *encode.Encoder, progress Progress) *lane {
-	l := &lane{pipeline: p, enc: enc, progress: tally{to: progress}, back: make(chan *batch, batches)}
-	for range batches {
+	l := &lane{pipeline: p, enc: enc, progress: tally{to: progress}, back: make(chan *batch, batches+1)}
+	for range batches + 1 {
 		l.spare = append(l.spare, &batch{home: l.back})
 	}
 	l.batch = l.pop()

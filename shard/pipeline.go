@@ -38,18 +38,17 @@ type unit struct {
 	full chan *batch   // its records, in order
 }
 
-// unitsOf parts runs into units: as many together as have no more samples than one may
-// have by itself.
-func unitsOf(runs []converters.Run) (units []*unit) {
+// unitsOf parts runs into units: as many together as have no more samples than limit.
+func unitsOf(runs []converters.Run, limit int64) (units []*unit) {
 	from, samples := 0, int64(0)
 	cut := func(to int) {
 		if from < to {
-			units = append(units, &unit{at: len(units), runs: runs[from:to], turn: make(chan struct{}), full: make(chan *batch, batches)})
+			units = append(units, &unit{at: len(units), runs: runs[from:to], turn: make(chan struct{}), full: make(chan *batch, batches+1)})
 		}
 		from, samples = to, 0
 	}
 	for i, r := range runs {
-		if samples+r.Count > runSamples {
+		if samples+r.Count > limit {
 			cut(i)
 		}
 		samples += r.Count
@@ -59,7 +58,7 @@ func unitsOf(runs []converters.Run) (units []*unit) {
 }
 
 func newPipeline(plan *Plan, s *Shard, w *record.Writer, index *indexFile) *pipeline {
-	p := &pipeline{plan: plan, writer: w, index: index, units: unitsOf(s.Runs), want: s.Samples}
+	p := &pipeline{plan: plan, writer: w, index: index, units: unitsOf(s.Runs, runLimit(s.Bytes/max(1, s.Samples))), want: s.Samples}
 	p.stop.Store(math.MaxInt64)
 	return p
 }

@@ -167,7 +167,7 @@ func TestUnits(t *testing.T) {
 	for i := range 2000 {
 		runs = append(runs, converters.Run{Part: i, Count: 1 + rnd.Int64N(runSamples)>>rnd.IntN(15)})
 	}
-	for i, u := range unitsOf(runs) {
+	for i, u := range unitsOf(runs, runSamples) {
 		samples := int64(0)
 		for _, r := range u.runs {
 			samples += r.Count

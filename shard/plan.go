@@ -176,19 +176,35 @@ type shardBuilder struct {
 	payload int64
 }
 
-// runSamples is how many samples a run has at most. A shard of few parts can so be read by
-// several readers, in units of which each holds but a few batches in memory.
-const runSamples = 1 << 15
+// A run has so many samples at most, and fewer of so many bytes where they are small: a
+// shard of few parts can so be read by several readers, each of which holds what it reads
+// ahead in a few batches.
+const (
+	runSamples = batches * batchRows
+	runBytes   = batches * batchBytes
+)
+
+// runLimit is how many samples of each so many bytes a run has at most.
+func runLimit(each int64) int64 {
+	if each > smallRecord {
+		return runSamples // nobody holds them
+	}
+	return min(runSamples, runBytes/max(1, each))
+}
 
 // add adds the samples first to last (exclusive) of part p.
 func (b *shardBuilder) add(part *PartIndex, p, first, last int) {
-	for ; first < last; first += runSamples {
-		b.run(part, p, first, min(last, first+runSamples))
+	if first >= last {
+		return
+	}
+	cost := part.before(last) - part.before(first)
+	for limit := int(runLimit(cost / int64(last-first))); first < last; first += limit {
+		b.run(part, p, first, min(last, first+limit), limit)
 	}
 }
 
 // run adds so few samples that they are one run, unless all are left out.
-func (b *shardBuilder) run(part *PartIndex, p, first, last int) {
+func (b *shardBuilder) run(part *PartIndex, p, first, last, limit int) {
 	cost := part.before(last) - part.before(first)
 	if cost == 0 {
 		return
@@ -200,7 +216,7 @@ func (b *shardBuilder) run(part *PartIndex, p, first, last int) {
 	b.Samples += samples
 	b.payload += cost - samples*tableRow
 	if n := len(b.Runs); n > 0 && b.Runs[n-1].Part == p && b.Runs[n-1].First+b.Runs[n-1].Count == int64(first) {
-		if whole := b.Runs[n-1].Count + int64(last-first); whole <= runSamples {
+		if whole := b.Runs[n-1].Count + int64(last-first); whole <= int64(limit) {
 			b.Runs[n-1].Count = whole
 			return
 		}

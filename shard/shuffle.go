@@ -39,7 +39,7 @@ func (s *shuffled) end(i int) int64 { return s.ends[i] }
 func (s *shuffled) shard(from, end int) Shard {
 	var b shardBuilder
 	for _, at := range s.at[from:end] {
-		b.run(&s.parts[at.part], int(at.part), int(at.ordinal), int(at.ordinal)+1)
+		b.run(&s.parts[at.part], int(at.part), int(at.ordinal), int(at.ordinal)+1, runSamples)
 	}
 	return b.shard()
 }

@@ -26,12 +26,8 @@ type block struct {
 	off  int64
 }
 
-// spoolBuffers is how many buffers a spool needs beside those that are being filled: one is
-// written, one waits.
-const spoolBuffers = 2
-
 // newSpool writes to w from the buffers that it is given, which are its own until it is
-// closed.
+// closed. It needs one more than are being filled at a time.
 func newSpool(w io.WriterAt, buffers [][]byte) *spool {
 	s := &spool{w: w, full: make(chan block, len(buffers)), free: make(chan []byte, len(buffers)), ended: make(chan struct{})}
 	for _, b := range buffers {

@@ -30,7 +30,7 @@ func (m *memoryFile) WriteAt(p []byte, off int64) (int, error) {
 
 // spoolOf makes a spool of small buffers.
 func spoolOf(w io.WriterAt) *spool {
-	buffers := make([][]byte, 1+spoolBuffers)
+	buffers := make([][]byte, 3)
 	for i := range buffers {
 		buffers[i] = make([]byte, 0, 4096)
 	}

@@ -34,7 +34,6 @@ func TestS7(t *testing.T) {
 		inTurn(diskRounds, 1+finalists, func(i int) {
 			chill(t, shards)
 			if i == finalists {
-				execute(t, program, "version") // only the shards are to be cold: paging the program in is not a matter of their size
 				verify()
 				return
 			}
