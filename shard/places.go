@@ -7,11 +7,13 @@ import (
 	"sort"
 )
 
-// placesChunk is how many samples a chunk holds at most: 32 KiB.
+// placesChunk is how many samples a chunk holds at most: 16 or 32 KiB.
 const placesChunk = 4096
 
 // places are where the samples of a part start, and what all up to each of them cost: eight
-// bytes a sample. They grow without being copied.
+// bytes a sample, and four where all cost the same, as rows of numbers do. They grow without
+// being copied. What they do not take is time too: a virtual machine may need milliseconds
+// for each fresh megabyte.
 type places struct {
 	chunks []chunk
 	n      int
@@ -19,14 +21,14 @@ type places struct {
 }
 
 // A chunk is consecutive samples. What is kept of each is how far it lies beyond the
-// first of them, so a chunk ends where that no longer fits.
+// first of them, so a chunk ends where that no longer fits 32 bits.
 type chunk struct {
 	first    int // ordinal of its first sample
 	off, end int64
-	beyond   []beyond
+	offs     []uint32 // where each starts
+	ends     []uint32 // what all up to each cost; nil where each but the first costs the same
+	each     uint32   // which is this
 }
-
-type beyond struct{ off, end uint32 }
 
 // add takes the next sample.
 func (p *places) add(off, cost int64) {
@@ -41,45 +43,70 @@ func (p *places) add(off, cost int64) {
 // others grow with what they hold.
 func (p *places) newChunk(off, end int64) chunk {
 	room := 1
-	if p.n > 0 && len(p.chunks[len(p.chunks)-1].beyond) == placesChunk {
+	if p.n > 0 && len(p.chunks[len(p.chunks)-1].offs) == placesChunk {
 		room = placesChunk
 	}
-	return chunk{first: p.n, off: off, end: end, beyond: make([]beyond, 1, room)}
+	return chunk{first: p.n, off: off, end: end, offs: make([]uint32, 1, room)}
 }
 
 // add takes the next sample unless there is no room for it.
 func (c *chunk) add(off, end int64) bool {
-	o, e := uint64(off-c.off), uint64(end-c.end)
-	if o > math.MaxUint32 || e > math.MaxUint32 || len(c.beyond) == placesChunk {
+	o, e, n := uint64(off-c.off), uint64(end-c.end), len(c.offs)
+	if o > math.MaxUint32 || e > math.MaxUint32 || n == placesChunk {
 		return false
 	}
-	if n := len(c.beyond); n == cap(c.beyond) {
-		c.beyond = append(make([]beyond, 0, min(2*n, placesChunk)), c.beyond...)
+	if n == 1 {
+		c.each = uint32(e)
 	}
-	c.beyond = append(c.beyond, beyond{uint32(o), uint32(e)})
+	if c.ends == nil && e != uint64(n)*uint64(c.each) {
+		c.ends = make([]uint32, n, cap(c.offs))
+		for i := range c.ends {
+			c.ends[i] = uint32(i) * c.each
+		}
+	}
+	c.offs = push(c.offs, uint32(o))
+	if c.ends != nil {
+		c.ends = push(c.ends, uint32(e))
+	}
 	return true
+}
+
+// push appends to a list of at most placesChunk, and never reserves more.
+func push(list []uint32, x uint32) []uint32 {
+	if n := len(list); n == cap(list) {
+		list = append(make([]uint32, 0, min(2*n, placesChunk)), list...)
+	}
+	return append(list, x)
+}
+
+// beyond returns what the samples up to the k-th of the chunk cost, without the first.
+func (c *chunk) beyond(k int) int64 {
+	if c.ends != nil {
+		return int64(c.ends[k])
+	}
+	return int64(k) * int64(c.each)
 }
 
 // trim drops the room that was not needed.
 func (p *places) trim() {
 	p.chunks = slices.Clone(p.chunks)
 	if n := len(p.chunks); n > 0 {
-		last := &p.chunks[n-1].beyond
-		*last = slices.Clone(*last)
+		last := &p.chunks[n-1]
+		last.offs, last.ends = slices.Clone(last.offs), slices.Clone(last.ends)
 	}
 }
 
 // at returns where sample i starts, and the cost of samples 0 … i.
 func (p *places) at(i int) (off, end int64) {
 	c := p.chunk(i)
-	b := c.beyond[i-c.first]
-	return c.off + int64(b.off), c.end + int64(b.end)
+	k := i - c.first
+	return c.off + int64(c.offs[k]), c.end + c.beyond(k)
 }
 
 // chunk returns the one that holds sample i.
 func (p *places) chunk(i int) *chunk {
 	k := i / placesChunk // where all before it are full
-	if k >= len(p.chunks) || i < p.chunks[k].first || i-p.chunks[k].first >= len(p.chunks[k].beyond) {
+	if k >= len(p.chunks) || i < p.chunks[k].first || i-p.chunks[k].first >= len(p.chunks[k].offs) {
 		k = sort.Search(len(p.chunks), func(k int) bool { return p.chunks[k].first > i }) - 1
 	}
 	return &p.chunks[k]
@@ -89,7 +116,7 @@ func (p *places) chunk(i int) *chunk {
 func (p *places) costOf(i int) int64 {
 	c := p.chunk(i)
 	if k := i - c.first; k > 0 {
-		return int64(c.beyond[k].end - c.beyond[k-1].end)
+		return c.beyond(k) - c.beyond(k-1)
 	}
 	return c.end - p.before(i)
 }
