@@ -94,7 +94,7 @@ func TestReferenceHeaderWritesUnchecked(t *testing.T) {
 		}
 		hits++
 	}
-	if hits != 3 { // the poison head, the tables, the head
+	if hits != 4 { // the poison head, the CRCs, the offsets, the head
 		t.Errorf("%d writes make the header", hits)
 	}
 }
