@@ -31,10 +31,12 @@ func TestS7(t *testing.T) {
 			cpu = append(cpu, p.cpu/(float64(bytes)/1e9))
 		}
 		device := make([]series, finalists)
+		var touched, checked runs
 		inTurn(diskRounds, 1+finalists, func(i int) {
 			chill(t, shards)
 			if i == finalists {
 				verify()
+				touched, checked = append(touched, touches(t, "", "")), append(checked, sums(t, "", ""))
 				return
 			}
 			device[i] = append(device[i], ways[i].rate(t, shards))
@@ -46,6 +48,7 @@ func TestS7(t *testing.T) {
 		record(figure{work: "`verify`: user and system time", value: cpu, unit: per("GB"), target: atMost(0.12)})
 		record(figure{work: "`verify` by the seconds of the process", against: "the best of fio, direct",
 			value: outer.over(best), unit: ratio, ours: rate.all(outer), theirs: rate.all(best)})
+		meanwhile(record, touched, checked)
 		for i, way := range ways { // one way for all rounds: the luckiest of three is not in it
 			record(figure{work: "the same by the report's seconds", against: "fio " + way.String(), value: inner.over(device[i]), unit: ratio,
 				ours: rate.all(inner), theirs: rate.all(device[i])})

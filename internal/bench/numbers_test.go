@@ -34,7 +34,7 @@ func TestS5(t *testing.T) {
 			warm(t, filesUnder(t, kept))
 			return countAndCopy(t, set, out)
 		}
-		all := compete(t, set, rounds, onTwoCores("csv", "--no-verify"), onTwoCores("csv"), warmed, reads(oursReads), reads(arrowReads))
+		all := compete(t, set, rounds, onTwoCores("csv", "--no-verify"), onTwoCores("csv"), warmed, reads(oursReads), reads(arrowReads), touches, sums)
 		settle(t, kept)
 		whole, verified, copying, ours, arrows := all[0].seconds(), all[1].seconds(), all[2].seconds(), all[3].seconds(), all[4].seconds()
 		what := fmt.Sprintf("CSV of %d rows of two floats, two cores", pairRows())
@@ -44,6 +44,7 @@ func TestS5(t *testing.T) {
 		record(figure{work: what + ", `--no-verify`", against: "`wc -l`, then `cp -r` and `sync` of the output, " + size(outBytes), value: whole.over(copying), unit: ratio,
 			ours: seconds.all(whole), theirs: seconds.all(copying)})
 		record(figure{work: what + ", with verification", value: verified.under(float64(bytes)), unit: rate, ours: seconds.all(verified)})
+		meanwhile(record, all[5], all[6])
 	})
 }
 
@@ -105,7 +106,7 @@ func TestS6(t *testing.T) {
 
 		set := setOf(t, smallItems)
 		bytes := sizeOf(t, filesUnder(t, set))
-		all := compete(t, set, rounds, convert("cbor", "--no-verify"), convert("cbor"))
+		all := compete(t, set, rounds, convert("cbor", "--no-verify"), convert("cbor"), touches, sums)
 		what := fmt.Sprintf("%d CBOR items of %d bytes", int(smallItemCount), bytes/smallItemCount)
 		for i, how := range []string{", `--no-verify`", ", with verification"} {
 			f := figure{work: what + how, value: all[i].seconds().under(smallItemCount), unit: millions("items"), ours: pace(bytes, all[i].seconds())}
@@ -114,5 +115,6 @@ func TestS6(t *testing.T) {
 			}
 			record(f)
 		}
+		meanwhile(record, all[2], all[3])
 	})
 }
