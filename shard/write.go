@@ -15,6 +15,7 @@ import (
 	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/verify"
 )
 
 // ErrUnbalanced says that what was written is not what was found. It is an internal
@@ -26,7 +27,7 @@ type WriteOptions struct {
 	Workers   int         // shards written at once, or readers of one where there are fewer shards; default: the CPUs this process may use
 	Overwrite bool        // replace another dataset in the output
 	NoVerify  bool        // do not re-read the shards from the device
-	AIO       aio.Options // for verifying; Depth is of each worker, default 8
+	AIO       aio.Options // for verifying; Depth is of all workers together, default verify.DefaultDepth
 	Progress  Progress    // may be nil
 	Tool      string      // name and version of the program, for the manifest
 	Shards    []int       // write these alone, by their place in the plan; default: all
@@ -196,13 +197,13 @@ func (w *writer) writeAll(ctx context.Context, todo []int) error {
 		return nil
 	})
 	for range workers {
-		g.Go(func() error { return w.work(ctx, next, max(1, jobs/workers)) })
+		g.Go(func() error { return w.work(ctx, next, max(1, jobs/workers), verify.Each(w.opts.AIO, workers)) })
 	}
 	return g.Wait()
 }
 
 // work writes the shards that it is given, each by so many readers, with memory of its own.
-func (w *writer) work(ctx context.Context, shards <-chan int, readers int) (err error) {
+func (w *writer) work(ctx context.Context, shards <-chan int, readers int, reread aio.Options) (err error) {
 	k := &worker{writer: w}
 	for range readers {
 		k.encoders = append(k.encoders, w.spec.NewEncoder())
@@ -212,9 +213,7 @@ func (w *writer) work(ctx context.Context, shards <-chan int, readers int) (err 
 	}
 	defer func() { err = errors.Join(err, k.buffers.free()) }()
 	if !w.opts.NoVerify {
-		o := w.opts.AIO
-		o.Depth = cmp.Or(o.Depth, 8)
-		if k.reader, err = aio.NewReader(o); err != nil {
+		if k.reader, err = aio.NewReader(reread); err != nil {
 			return err
 		}
 		defer func() {

@@ -10,6 +10,7 @@
 package verify
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -62,12 +63,7 @@ func Files(ctx context.Context, targets []Target, opts Options) (*Report, error)
 		workers = min(runtime.GOMAXPROCS(0)/2, 4)
 	}
 	workers = max(1, min(workers, len(targets)))
-	depth := opts.AIO.Depth
-	if depth < 1 {
-		depth = DefaultDepth
-	}
-	each := opts.AIO
-	each.Depth = max(1, depth/workers)
+	each := Each(opts.AIO, workers)
 
 	report := &Report{Shards: len(targets), QueueDepth: each.Depth * workers, Problems: []Problem{}, direct: true}
 	results := make([]Result, len(targets))
@@ -116,6 +112,13 @@ func Files(ctx context.Context, targets []Target, opts Options) (*Report, error)
 
 // DefaultDepth is the number of reads kept in flight, all workers together.
 const DefaultDepth = 32
+
+// Each returns how each of so many workers reads, so that all of them together keep to
+// o.Depth, or to DefaultDepth where that is 0.
+func Each(o aio.Options, workers int) aio.Options {
+	o.Depth = max(1, cmp.Or(o.Depth, DefaultDepth)/workers)
+	return o
+}
 
 // Dataset verifies every shard of a directory. Where want is not nil it is the whole
 // list of shards: one that is missing and one too many are problems too.

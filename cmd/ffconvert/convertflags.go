@@ -9,6 +9,7 @@ import (
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/input"
 	"github.com/ffconvert/ffconvert/shard"
+	"github.com/ffconvert/ffconvert/verify"
 )
 
 // convertOptions are the flags that all formats share.
@@ -61,6 +62,7 @@ func newConvertOptions() convertOptions {
 	return convertOptions{
 		missing:   choiceValue{value: encode.MissingError, choices: []string{encode.MissingError, encode.MissingSkip}},
 		progress:  progressValue(),
+		depth:     verify.DefaultDepth,
 		cacheSize: 256 << 30,
 	}
 }
@@ -88,7 +90,7 @@ func (o *convertOptions) add(flags *pflag.FlagSet) {
 func (o *convertOptions) addRun(flags *pflag.FlagSet) {
 	flags.IntVarP(&o.workers, "jobs", "j", runtime.GOMAXPROCS(0), "shards written at once; by default the CPUs that this process may use")
 	flags.Var(&o.backend, "backend", "how shards are re-read: auto, aio or pread")
-	flags.IntVar(&o.depth, "queue-depth", 8, "reads of 1 MiB in flight for each shard being re-read")
+	flags.Var(countLimit[int]{&o.depth}, "queue-depth", "reads of 1 MiB in flight, all shards being re-read together")
 	flags.Var(&o.progress, "progress", "progress on standard error: auto, bar, plain, json or none")
 	sizeFlag(flags, &o.encode.Limits.MaxDecode, "max-decode-size", encode.DefaultMaxDecode, "largest field that --decode takes, text aside")
 	countFlag(flags, &o.encode.Limits.MaxDepth, "max-decode-depth", encode.DefaultMaxDepth, "deepest nesting that --decode takes, 4 to 65535")

@@ -20,7 +20,7 @@ import (
 
 // ballastSize is of memory that is not used, and so takes none. The garbage collector counts
 // it: with a heap of a few MiB it would run a hundred times a second (S6 in docs/benchmarks.md).
-const ballastSize = 16 << 20
+const ballastSize = 8 << 20
 
 func main() {
 	ballast := make([]byte, ballastSize)

@@ -63,7 +63,7 @@ func runPack(ctx context.Context, opts packOptions, dir, file string) error {
 	progress := newReporter(opts.progress.value, os.Stderr)
 	defer progress.stop()
 	opts.MaxFile, opts.MaxFiles, opts.Progress = opts.limits.size, opts.limits.files, progress
-	opts.AIO = aio.Options{Backend: opts.backend, Depth: 8}
+	opts.AIO = aio.Options{Backend: opts.backend}
 	report, err := packed.Write(ctx, dir, file, opts.WriteOptions)
 	if err != nil {
 		return err

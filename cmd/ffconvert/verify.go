@@ -33,6 +33,7 @@ func newVerifyCommand() *cobra.Command {
 	opts := verifyOptions{
 		format:    choiceValue{value: "text", choices: findings.Formats()},
 		progress:  progressValue(),
+		depth:     verify.DefaultDepth,
 		blockSize: 1 << 20,
 	}
 	cmd := &cobra.Command{
@@ -56,7 +57,7 @@ swapped and resized shards, and damaged indexes. All problems are listed, not th
 	flags.SortFlags = false
 	flags.Var(&opts.format, "format", "output: text, json, junit or sarif")
 	flags.Var(&opts.backend, "backend", "how to read: auto, aio or pread")
-	flags.IntVar(&opts.depth, "queue-depth", verify.DefaultDepth, "reads in flight, all shards together")
+	flags.Var(countLimit[int]{&opts.depth}, "queue-depth", "reads in flight, all shards together")
 	flags.Var(&opts.blockSize, "block-size", "bytes of one read, a multiple of 4096")
 	flags.IntVarP(&opts.workers, "jobs", "j", 0, "shards read at once (default half the CPUs, 4 at the most)")
 	flags.BoolVar(&opts.allowLegacy, "allow-legacy", false, "accept headers without a checksum, as old writers left them")

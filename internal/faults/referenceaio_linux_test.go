@@ -99,7 +99,7 @@ func TestReference4096SlotsAReader(t *testing.T) {
 		{[]string{"verify", path}, []uint64{32}},
 		{[]string{"verify", "--queue-depth", "5", path}, []uint64{5}},
 		{[]string{"verify", "--queue-depth", "6", "-j2", path, path}, []uint64{3, 3}},
-		{convert(filepath.Join(dir, "out"), "-j3"), []uint64{8, 8, 8}},
+		{convert(filepath.Join(dir, "out"), "-j3"), []uint64{10, 10, 10}},
 	} {
 		var slots []uint64
 		r, err := supervise([]string{"io_setup"}, func(c *call) verdict {
