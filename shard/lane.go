@@ -3,6 +3,7 @@ package shard
 import (
 	"context"
 	"errors"
+	"runtime"
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/encode"
@@ -121,6 +122,7 @@ func (l *lane) flush() error {
 	}
 	l.unit.full <- l.batch
 	l.out++
+	runtime.Gosched() // a write that is back from the device needs a processor for the next one
 	if len(l.spare) == 0 {
 		l.wait()
 	}
