@@ -12,7 +12,6 @@ type builder struct {
 	written  []byte
 	payloads []payload
 	unread   int64 // bytes
-	parts    [][]byte
 }
 
 // A payload stands behind the first at written bytes.
@@ -37,9 +36,9 @@ func (b *builder) value(v *converters.Value) {
 	}
 }
 
-// record returns the pieces in order, and how long they are together.
-func (b *builder) record() (parts [][]byte, size int64) {
-	parts, size = b.parts[:0], int64(len(b.written))+b.unread
+// record enters the pieces in order, and how long they are together.
+func (b *builder) record(r *Record) {
+	parts, size := r.Parts[:0], int64(len(b.written))+b.unread
 	from := 0
 	for i := range b.payloads {
 		p := &b.payloads[i]
@@ -53,6 +52,5 @@ func (b *builder) record() (parts [][]byte, size int64) {
 	if from < len(b.written) {
 		parts = append(parts, b.written[from:])
 	}
-	b.parts = parts
-	return parts, size
+	r.Parts, r.Size = parts, size
 }

@@ -143,6 +143,7 @@ type Encoder struct {
 	chosen converters.Sample // what goes into the record, where that is not the whole sample
 	picks  []pick
 	values []converters.Field
+	rec    Record
 }
 
 // NewEncoder returns an encoder of its own memory.
@@ -162,10 +163,10 @@ type Record struct {
 	LeftOut int      // fields of the sample not in the record
 }
 
-// Encode encodes s. The record is valid until the next call and as long as s is.
+// Encode encodes s. The record is the Encoder's: valid until the next call, and as long as s is.
 // A sample that lacks a field is [ErrMissing], or [ErrSkip] where such are left out; one
 // that does not fit the encoding is an error of package converters.
-func (e *Encoder) Encode(s *converters.Sample) (Record, error) {
+func (e *Encoder) Encode(s *converters.Sample) (*Record, error) {
 	chosen := s
 	var err error
 	if e.decode != nil || !e.fields.all() {
@@ -178,13 +179,14 @@ func (e *Encoder) Encode(s *converters.Sample) (Record, error) {
 		err = e.format.encode(&e.build, chosen)
 	}
 	if e.skip && errors.Is(err, ErrMissing) {
-		return Record{}, ErrSkip
+		return nil, ErrSkip
 	}
 	if err != nil {
-		return Record{}, err
+		return nil, err
 	}
-	parts, size := e.build.record()
-	return Record{parts, size, len(chosen.Fields), len(s.Fields) - len(chosen.Fields)}, nil
+	e.build.record(&e.rec)
+	e.rec.Fields, e.rec.LeftOut = len(chosen.Fields), len(s.Fields)-len(chosen.Fields)
+	return &e.rec, nil
 }
 
 // choose returns the selected fields of s, decoded and under their names in the record.

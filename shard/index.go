@@ -130,11 +130,12 @@ func (z *sizer) size(enc *encode.Encoder, span *converters.Span, a *Account) (in
 	}
 	z.count(a)
 	rec, err := enc.Encode(span.Shape)
-	z.record, z.put = rec.Size, rec.Fields
-	if errors.Is(err, encode.ErrSkip) {
-		z.record, z.put, err = -1, 0, nil
-	}
-	if err != nil {
+	switch {
+	case err == nil:
+		z.record, z.put = rec.Size, rec.Fields
+	case errors.Is(err, encode.ErrSkip):
+		z.record, z.put = -1, 0
+	default:
 		return 0, err
 	}
 	z.take(span.Shape, a)

@@ -67,13 +67,14 @@ func (l *lane) readUnit(ctx context.Context, src converters.Source) error {
 				return err
 			}
 			rec, err := l.enc.Encode(sample)
-			if errors.Is(err, encode.ErrSkip) {
+			switch {
+			case err == nil:
+			case errors.Is(err, encode.ErrSkip):
 				continue
-			}
-			if err != nil {
+			default:
 				return l.plan.place(run.Part, sample.Off, sample.Key, err)
 			}
-			if err := l.add(run.Part, sample, &rec); err != nil {
+			if err := l.add(run.Part, sample, rec); err != nil {
 				return err
 			}
 			l.fields += int64(rec.Fields)
