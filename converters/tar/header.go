@@ -91,9 +91,9 @@ func checkSum(b []byte) error {
 	// Sixteen-bit lanes, the even bytes and the odd ones: 64 · 2 · 255 fits.
 	const even = 0x00ff00ff00ff00ff
 	var lanes uint64
-	for i := 0; i+8 <= blockSize; i += 8 {
-		x := binary.LittleEndian.Uint64(b[i:])
-		lanes += x&even + x>>8&even
+	for w := b[:blockSize]; len(w) >= 16; w = w[16:] {
+		x, y := binary.LittleEndian.Uint64(w), binary.LittleEndian.Uint64(w[8:])
+		lanes += x&even + x>>8&even + (y&even + y>>8&even)
 	}
 	sum := int64(lanes&0xffff + lanes>>16&0xffff + lanes>>32&0xffff + lanes>>48)
 	for _, c := range b[148:156] {
@@ -158,13 +158,23 @@ func number(f []byte) (int64, error) {
 // anyNumber checks a numeric field whose value is of no use: it may be blank, or a
 // binary number of either sign (a time before 1970).
 func anyNumber(f []byte) error {
-	if f[0] == 0x80 || f[0] == 0xff {
+	if f[0] == 0x80 || f[0] == 0xff || isOctal7(f) {
 		return nil
 	}
 	if _, err := number(f); err != nil && err != errBlank {
 		return err
 	}
 	return nil
+}
+
+// isOctal7 reports whether f is seven octal digits and a NUL or space, as most fields
+// of eight bytes are: digits all begin with the same five bits.
+func isOctal7(f []byte) bool {
+	const digits, begin = 0x0030303030303030, 0x00f8f8f8f8f8f8f8
+	if len(f) != 8 || f[7]&^' ' != 0 {
+		return false
+	}
+	return binary.LittleEndian.Uint64(f)&begin == digits
 }
 
 // cstring returns the bytes before the first NUL.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/maphash"
 	"io"
 	"iter"
 
@@ -32,7 +31,15 @@ func (s *Source) index(ctx context.Context, p converters.Part, yield func(conver
 	var sc scanner
 	sc.reset(&hopper{f: f}, p, &s.opts)
 	sc.load = s.opts.Load
-	seen := keys{seed: maphash.MakeSeed(), first: make(map[uint64]int64), file: f, part: p, maxHeader: s.opts.MaxHeader}
+	seen, _ := s.keys.Get().(*keys)
+	if seen == nil {
+		seen = newKeys()
+	}
+	seen.reset(f, p, s.opts.MaxHeader)
+	defer func() {
+		seen.file = nil
+		s.keys.Put(seen)
+	}()
 
 	for {
 		if err := ctx.Err(); err != nil {
@@ -87,45 +94,4 @@ func readError(err error) error {
 		return fmt.Errorf("%w: it became shorter", converters.ErrChanged)
 	}
 	return err
-}
-
-// keys remembers where each key of a part was first: 64 bits of its hash and an
-// offset. Where two hashes are equal, the key is read again at that offset.
-type keys struct {
-	seed  maphash.Seed
-	first map[uint64]int64
-	file  file
-	part  converters.Part
-
-	maxHeader int64
-}
-
-// add notes that a sample with this key begins at off, and returns where one did before.
-func (k *keys) add(key string, off int64) (first int64, again bool, err error) {
-	for hash := k.hash(key); ; hash++ {
-		first, taken := k.first[hash]
-		if !taken {
-			k.first[hash] = off
-			return 0, false, nil
-		}
-		same, err := k.at(first, key)
-		if err != nil || same {
-			return first, same, err
-		}
-		// Another key with the same hash: the next number is as good.
-	}
-}
-
-func (k *keys) hash(key string) uint64 { return maphash.String(k.seed, key) }
-
-// at reports whether the sample at off has this key.
-func (k *keys) at(off int64, key string) (bool, error) {
-	var w members
-	w.reset(&hopper{f: k.file, off: off}, k.part, k.maxHeader)
-	m, _, err := w.next()
-	if err != nil {
-		return false, err
-	}
-	there, _, _ := splitName(m.name)
-	return string(there) == key, nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"hash/maphash"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -135,13 +136,23 @@ func TestKeys(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := keys{seed: maphash.MakeSeed(), first: map[uint64]int64{}, file: f, part: s.parts[0], maxHeader: DefaultMaxHeader}
-	k.first[k.hash("b")] = 0 // as if a had b's hash
-	for i, want := range []bool{false, true, true} {
-		if _, again, err := k.add("b", 512); err != nil || again != want {
-			t.Errorf("%d: %t, %v", i, again, err)
+	k := newKeys()
+	k.reset(f, s.parts[0], DefaultMaxHeader)
+	hash := maphash.String(k.seed, "b")
+	k.slots[hash%uint64(len(k.slots))] = slot{hash, 1} // as if a, at offset 0, had b's hash
+	k.used++
+	add := func(key string, off int64, want bool) {
+		t.Helper()
+		if first, again, err := k.add(key, off); err != nil || again != want || again && first != 512 {
+			t.Errorf("%s: first at %d, %t, %v", key, first, again, err)
 		}
 	}
+	add("b", 512, false)
+	add("b", 2048, true)
+	for i := range 10 * fewKeys { // the table grows
+		add(strconv.Itoa(i), int64(i), false)
+	}
+	add("b", 4096, true)
 }
 
 // A tar that its writer padded to 10,240 bytes, cut in the padding: it has all that

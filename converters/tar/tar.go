@@ -78,6 +78,7 @@ type Source struct {
 	opts    Options
 	open    func(converters.Part, converters.Access) (file, error)
 	readers sync.Pool // of *reader
+	keys    sync.Pool // of *keys, for Index
 }
 
 var _ converters.Source = (*Source)(nil)

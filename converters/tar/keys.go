@@ -1,0 +1,88 @@
+package tar
+
+import (
+	"hash/maphash"
+
+	"github.com/ffconvert/ffconvert/converters"
+)
+
+// keys remembers where each key of a part was first: 64 bits of its hash and an
+// offset. Where two hashes are equal, the key is read again at that offset. It is a hash
+// table with open addressing: a map is looked up and then assigned to, in twice the time
+// (BenchmarkIndex).
+type keys struct {
+	seed  maphash.Seed
+	slots []slot // a power of two of them, a quarter free at least
+	used  int
+	file  file
+	part  converters.Part
+
+	maxHeader int64
+}
+
+// A slot is free where it has no end.
+type slot struct {
+	hash uint64
+	end  int64 // offset of the sample, and one
+}
+
+const fewKeys = 64 // slots of a new table
+
+func newKeys() *keys { return &keys{seed: maphash.MakeSeed(), slots: make([]slot, fewKeys)} }
+
+// reset turns to another part.
+func (k *keys) reset(f file, p converters.Part, maxHeader int64) {
+	clear(k.slots)
+	k.used, k.file, k.part, k.maxHeader = 0, f, p, maxHeader
+}
+
+// add notes that a sample with this key begins at off, and returns where one did before.
+func (k *keys) add(key string, off int64) (first int64, again bool, err error) {
+	if k.used >= len(k.slots)/4*3 {
+		k.grow()
+	}
+	hash := maphash.String(k.seed, key)
+	for i := hash; ; i++ {
+		s := &k.slots[i&uint64(len(k.slots)-1)]
+		if s.end == 0 {
+			*s = slot{hash, off + 1}
+			k.used++
+			return 0, false, nil
+		}
+		if s.hash == hash {
+			same, err := k.at(s.end-1, key)
+			if err != nil || same {
+				return s.end - 1, same, err
+			}
+		}
+	}
+}
+
+// grow doubles the table.
+func (k *keys) grow() {
+	old := k.slots
+	k.slots = make([]slot, 2*len(old))
+	clear(k.slots) // a new page that is read before it is written costs two faults and an interrupt of the other processors
+	for _, s := range old {
+		if s.end == 0 {
+			continue
+		}
+		i := s.hash
+		for k.slots[i&uint64(len(k.slots)-1)].end != 0 {
+			i++
+		}
+		k.slots[i&uint64(len(k.slots)-1)] = s
+	}
+}
+
+// at reports whether the sample at off has this key.
+func (k *keys) at(off int64, key string) (bool, error) {
+	var w members
+	w.reset(&hopper{f: k.file, off: off}, k.part, k.maxHeader)
+	m, _, err := w.next()
+	if err != nil {
+		return false, err
+	}
+	there, _, _ := splitName(m.name)
+	return string(there) == key, nil
+}
