@@ -10,7 +10,6 @@
 package verify
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,14 +35,6 @@ type Expect struct {
 	Samples   int64
 	Bytes     int64  // of the file
 	HeaderCRC uint32 // as the shard stores it; it pins every sample
-}
-
-// Options say how to verify. The zero value verifies with AIO where the system has it.
-type Options struct {
-	AIO      aio.Options    // its Depth is the queue depth of all workers together
-	Workers  int            // shards read at once; default: half the CPUs, 4 at the most
-	Record   record.Options // what a shard may be
-	Progress func(samples, bytes int64)
 }
 
 // A Target is one file to verify, and what is expected of it where that is known.
@@ -108,16 +99,6 @@ func Files(ctx context.Context, targets []Target, opts Options) (*Report, error)
 	report.swaps(targets, results)
 	report.Seconds = time.Since(start).Seconds()
 	return report, nil
-}
-
-// DefaultDepth is the number of reads kept in flight, all workers together.
-const DefaultDepth = 32
-
-// Each returns how each of so many workers reads, so that all of them together keep to
-// o.Depth, or to DefaultDepth where that is 0.
-func Each(o aio.Options, workers int) aio.Options {
-	o.Depth = max(1, cmp.Or(o.Depth, DefaultDepth)/workers)
-	return o
 }
 
 // Dataset verifies every shard of a directory. Where want is not nil it is the whole

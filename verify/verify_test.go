@@ -266,3 +266,15 @@ func ExampleDataset() {
 	// PART_00000.ffr: sample 0: offset 24: wrong checksum: stored 3610a686, computed 4cd0f5e6 over 5 bytes
 	// <nil>
 }
+
+// All workers together keep to one queue depth, and each reads something.
+func TestEach(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct{ depth, workers, want int }{
+		{0, 1, DefaultDepth}, {0, 16, 2}, {0, 100, 1}, {6, 2, 3}, {5, 2, 2}, {1, 4, 1},
+	} {
+		if got := Each(aio.Options{Depth: row.depth, BlockSize: 4096}, row.workers); got != (aio.Options{Depth: row.want, BlockSize: 4096}) {
+			t.Errorf("depth %d, %d workers: %+v", row.depth, row.workers, got)
+		}
+	}
+}
