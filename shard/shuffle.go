@@ -3,6 +3,8 @@ package shard
 import (
 	"math/bits"
 	"math/rand/v2"
+
+	"github.com/ffconvert/ffconvert/converters"
 )
 
 // A shuffled ordering is all samples that are written, in an order drawn from a seed.
@@ -38,6 +40,7 @@ func (s *shuffled) end(i int) int64 { return s.ends[i] }
 
 func (s *shuffled) shard(from, end int) Shard {
 	var b shardBuilder
+	b.Runs = make([]converters.Run, 0, end-from) // few samples stay behind the one that they were behind
 	for _, at := range s.at[from:end] {
 		b.run(&s.parts[at.part], int(at.part), int(at.ordinal), int(at.ordinal)+1, runSamples)
 	}
