@@ -31,15 +31,7 @@ func (s *Source) index(ctx context.Context, p converters.Part, yield func(conver
 	var sc scanner
 	sc.reset(&hopper{f: f}, p, &s.opts)
 	sc.load = s.opts.Load
-	seen, _ := s.keys.Get().(*keys)
-	if seen == nil {
-		seen = newKeys()
-	}
-	seen.reset(f, p, s.opts.MaxHeader)
-	defer func() {
-		seen.file = nil
-		s.keys.Put(seen)
-	}()
+	seen := newKeys(f, p, s.opts.MaxHeader)
 
 	for {
 		if err := ctx.Err(); err != nil {

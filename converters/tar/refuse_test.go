@@ -136,8 +136,7 @@ func TestKeys(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := newKeys()
-	k.reset(f, s.parts[0], DefaultMaxHeader)
+	k := newKeys(f, s.parts[0], DefaultMaxHeader)
 	hash := maphash.String(k.seed, "b")
 	k.slots[hash%uint64(len(k.slots))] = slot{hash, 1} // as if a, at offset 0, had b's hash
 	k.used++

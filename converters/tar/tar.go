@@ -78,7 +78,6 @@ type Source struct {
 	opts    Options
 	open    func(converters.Part, converters.Access) (file, error)
 	readers sync.Pool // of *reader
-	keys    sync.Pool // of *keys, for Index
 }
 
 var _ converters.Source = (*Source)(nil)

@@ -1,6 +1,7 @@
 package tar
 
 import (
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -161,5 +162,36 @@ func TestLoad(t *testing.T) {
 	}
 	if i != 12 || indexed[0] == "" {
 		t.Errorf("%d samples, the first of class %q", i, indexed[0])
+	}
+}
+
+// A field that passes as seven octal digits is a number by the rule for all fields.
+func TestOctal7(t *testing.T) {
+	t.Parallel()
+	const bytes = "0123456789 \x00/:\x80\xb0\xff-a"
+	rng := rand.New(rand.NewPCG(1, 2))
+	passed := 0
+	for range 1_000_000 {
+		var f [8]byte
+		for i := range f {
+			f[i] = bytes[rng.IntN(8)]
+		}
+		f[rng.IntN(8)] = bytes[rng.IntN(len(bytes))]
+		f[7] = bytes[rng.IntN(len(bytes))]
+		if !isOctal7(f[:]) {
+			continue
+		}
+		passed++
+		if _, err := number(f[:]); err != nil {
+			t.Fatalf("%q: %v", f, err)
+		}
+	}
+	if passed == 0 {
+		t.Error("none passed")
+	}
+	for _, f := range []string{"0000644\x00", "7777777 "} {
+		if !isOctal7([]byte(f)) {
+			t.Errorf("%q does not pass", f)
+		}
 	}
 }
