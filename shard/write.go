@@ -197,7 +197,7 @@ func (w *writer) writeAll(ctx context.Context, todo []int) error {
 		return nil
 	})
 	for range workers {
-		g.Go(func() error { return w.work(ctx, next, max(1, jobs/workers), verify.Each(w.opts.AIO, workers)) })
+		g.Go(func() error { return w.work(ctx, next, max(1, jobs/workers), verify.Share(w.opts.AIO, workers)) })
 	}
 	return g.Wait()
 }

@@ -18,9 +18,9 @@ type Options struct {
 // DefaultDepth is the number of reads kept in flight, all workers together.
 const DefaultDepth = 32
 
-// Each returns how each of so many workers reads, so that all of them together keep to
+// Share returns how one of so many workers reads, so that all of them together keep to
 // o.Depth, or to DefaultDepth where that is 0.
-func Each(o aio.Options, workers int) aio.Options {
+func Share(o aio.Options, workers int) aio.Options {
 	o.Depth = max(1, cmp.Or(o.Depth, DefaultDepth)/workers)
 	return o
 }

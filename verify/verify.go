@@ -54,7 +54,7 @@ func Files(ctx context.Context, targets []Target, opts Options) (*Report, error)
 		workers = min(runtime.GOMAXPROCS(0)/2, 4)
 	}
 	workers = max(1, min(workers, len(targets)))
-	each := Each(opts.AIO, workers)
+	each := Share(opts.AIO, workers)
 
 	report := &Report{Shards: len(targets), QueueDepth: each.Depth * workers, Problems: []Problem{}, direct: true}
 	results := make([]Result, len(targets))

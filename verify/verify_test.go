@@ -268,12 +268,12 @@ func ExampleDataset() {
 }
 
 // All workers together keep to one queue depth, and each reads something.
-func TestEach(t *testing.T) {
+func TestShare(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct{ depth, workers, want int }{
 		{0, 1, DefaultDepth}, {0, 16, 2}, {0, 100, 1}, {6, 2, 3}, {5, 2, 2}, {1, 4, 1},
 	} {
-		if got := Each(aio.Options{Depth: row.depth, BlockSize: 4096}, row.workers); got != (aio.Options{Depth: row.want, BlockSize: 4096}) {
+		if got := Share(aio.Options{Depth: row.depth, BlockSize: 4096}, row.workers); got != (aio.Options{Depth: row.want, BlockSize: 4096}) {
 			t.Errorf("depth %d, %d workers: %+v", row.depth, row.workers, got)
 		}
 	}
