@@ -72,6 +72,15 @@ type Describer interface {
 	Describe() Description
 }
 
+// A Divisible source can be opened over some of its parts alone, where not all of them can
+// be local at once.
+type Divisible interface {
+	// WithParts returns a source of the same dataset over other parts: part i of it is
+	// part first+i of the dataset. What Open has learned of the dataset (columns, types,
+	// classes) stays.
+	WithParts(first int, parts []Part) Source
+}
+
 // A Description is what a dataset says of itself. It becomes a part of meta.json.
 type Description struct {
 	// Encoding is how its records are encoded where the user does not say; "": msgpack.

@@ -17,9 +17,9 @@ type Part struct {
 	ModTime time.Time // of Path when the part was found; zero: not checked
 	Staged  bool      // Path is a copy made for this run, so ModTime is not that of the source
 
-	// SourceTime is when the named input itself was modified, where Path is a staged copy
-	// of it; zero: not known.
-	SourceTime time.Time
+	// Mark is another number when the named input has changed, where Path is a staged copy
+	// of it: its modification time, or drawn from its version; 0: not known.
+	Mark int64
 }
 
 // Open opens the part and checks that it is still the regular file that was found:

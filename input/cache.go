@@ -115,6 +115,14 @@ func identity(n Name) (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
+// mark is a number that is another when what is named has changed; 0 where that cannot be told.
+func (n Name) mark() int64 {
+	if n.ModTime.IsZero() {
+		return 0
+	}
+	return n.ModTime.UnixNano()
+}
+
 // anonymous is an identity that nothing else has.
 func anonymous() string {
 	var b [sha256.Size]byte

@@ -38,10 +38,14 @@
 package input
 
 import (
+	"context"
 	"io"
+	"iter"
 	"os"
 	"runtime"
 	"time"
+
+	"github.com/ffconvert/ffconvert/input/remote"
 )
 
 // Options say how names are found and files are staged. The zero value is usable:
@@ -62,6 +66,12 @@ type Options struct {
 	MaxNames int64
 	// LookupEnv reads the environment. nil: [os.LookupEnv].
 	LookupEnv func(key string) (string, bool)
+	// Rewrite holds rules regex=replacement that come before those of the environment.
+	Rewrite []string
+	// AllowPipe lets names begin with pipe:, which runs a program.
+	AllowPipe bool
+	// Remote reads names with the schemes of package remote. nil: they are [ErrScheme].
+	Remote Remote
 
 	// CacheDir is where copies are staged; it is created, mode 0700, when the
 	// first one is, and removed whenever a run leaves it empty. "": the directory
@@ -105,14 +115,25 @@ const (
 	leastWindow = 4 << 10
 )
 
+// Remote is what names with a remote scheme are read by: a [remote.Client].
+type Remote interface {
+	Stat(ctx context.Context, url string) (remote.Object, error)
+	List(ctx context.Context, prefix string) iter.Seq2[remote.Object, error]
+	Fetch(ctx context.Context, o remote.Object, into remote.File, progress func(n int64)) error
+}
+
 // A Name is one input that was found: a regular file, a directory where such are
-// inputs, standard input, or what a command writes.
+// inputs, an object of a remote store, standard input, or what a command writes.
 type Name struct {
 	Name    string    // as named, after expansion; "-" is standard input
 	Path    string    // the local file, or directory; "" for standard input and commands
 	Size    int64     // bytes at Path, 0 of a directory; -1 where it is not known
 	ModTime time.Time // of Path; zero where it is no file
 	Command *Command  // whose output it is; nil: none. See [FromCommand]
+
+	// Object is what a remote name leads to; nil: nothing remote. Name is redacted then: it
+	// holds no password, token or signature.
+	Object *remote.Object
 }
 
 // A File is one input whose bytes can be opened, seeked and read again at Path; of a
@@ -125,7 +146,7 @@ type File struct {
 	Staged      bool      // Path is a copy in the cache directory
 	Compression string    // of the named file: "", "gzip", "zstd", "bzip2", "xz"
 	SourceSize  int64     // bytes of the named file itself, compressed
-	SourceTime  time.Time // of the named file, where Path is a copy of one; else zero
+	Mark        int64     // where Path is a copy: a number that is another when the named input has changed; 0: not known
 }
 
 // A Set is what [Open] made ready. It holds no open files.

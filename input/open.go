@@ -172,7 +172,7 @@ func (s *Set) stage(ctx context.Context, c *cache, jobs []*job, opts Options) er
 			}
 			for _, i := range j.files {
 				file.Name = s.Files[i].Name // one source may have two
-				file.SourceTime = j.source.ModTime
+				file.Mark = j.source.mark()
 				s.Files[i] = file
 			}
 			return nil

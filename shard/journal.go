@@ -53,8 +53,8 @@ func newJournalHead(plan *Plan, digest string, src []converters.Part, named []st
 		switch {
 		case p.Path == "":
 			head.Modified[i] = plan.Parts[i].modified
-		case p.Staged && !p.SourceTime.IsZero():
-			head.Modified[i] = p.SourceTime.UnixNano()
+		case p.Staged:
+			head.Modified[i] = p.Mark
 		case !p.Staged && !p.ModTime.IsZero():
 			head.Modified[i] = p.ModTime.UnixNano()
 		}

@@ -200,7 +200,7 @@ func (c *conversion) check(out *shard.Output, found []input.Name) error {
 func (c *conversion) source(ctx context.Context, set *input.Set) (converters.Source, error) {
 	parts := make([]converters.Part, len(set.Files))
 	for i, f := range set.Files {
-		parts[i] = converters.Part{Name: f.Name, Path: f.Path, Size: f.Size, ModTime: f.ModTime, Staged: f.Staged, SourceTime: f.SourceTime}
+		parts[i] = converters.Part{Name: f.Name, Path: f.Path, Size: f.Size, ModTime: f.ModTime, Staged: f.Staged, Mark: f.Mark}
 	}
 	return c.data.open(ctx, parts, c.opts.encode)
 }

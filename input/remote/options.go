@@ -1,0 +1,53 @@
+package remote
+
+import "time"
+
+// Options say how services are reached. The zero value is usable.
+type Options struct {
+	// LookupEnv reads the environment: AWS_…, AIS_…, GOOGLE_…, HTTPS_PROXY. nil: os.LookupEnv.
+	LookupEnv func(key string) (string, bool)
+
+	S3 S3Options
+	// Anonymous asks all services without credentials.
+	Anonymous bool
+	// AIS names the schemes that an AIStore serves in place of their own services; AIS_ENDPOINT
+	// says where it is. nil: what USE_AIS_FOR says.
+	AIS []string
+
+	// Connections is how many ranges are fetched at once, all objects of a Client together.
+	// 0: DefaultConnections.
+	Connections int
+	// RangeSize is how many bytes one request asks for. 0: DefaultRangeSize.
+	RangeSize int64
+	// Retries is how many attempts in a row may bring no byte. 0: DefaultRetries. Negative: none.
+	Retries int
+	// Patience is how long an object may take beyond what it would at LeastRate, all waits and
+	// attempts together. 0: DefaultPatience.
+	Patience time.Duration
+	// Stall is how long a connection may bring no byte, or too few, before it is given up. 0: DefaultStall.
+	Stall time.Duration
+}
+
+// What Options have where they are zero.
+const (
+	DefaultConnections = 8
+	DefaultRangeSize   = 16 << 20 // bytes
+	DefaultRetries     = 8
+	DefaultPatience    = 15 * time.Minute
+	DefaultStall       = 30 * time.Second
+
+	// LeastRate is what a fetch must make on average once Patience is used up, bytes a second:
+	// a server that trickles would otherwise hold a conversion for ever.
+	LeastRate = 64 << 10
+)
+
+// S3Options are what the flags say; what they leave open the standard variables AWS_… and
+// profile files say.
+type S3Options struct {
+	Endpoint string // URL or host:port; "": AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, profile, Amazon's
+	Region   string // "": AWS_REGION, AWS_DEFAULT_REGION, profile, the bucket's own
+	Profile  string // "": AWS_PROFILE, default
+	// PathStyle is "path" for endpoint/bucket/key, "host" for bucket.endpoint/key. "": host
+	// for Amazon's endpoints, path for others.
+	PathStyle string
+}
