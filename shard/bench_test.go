@@ -28,7 +28,7 @@ func BenchmarkIndexFile(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	x, err := createIndex(root, "PART_00000.ffr", indexShape{keys: true, labels: true}, testBuffers(b))
+	x, err := createIndex(root, "PART_00000.ffr", 0, indexShape{keys: true, labels: true}, testBuffers(b))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -150,7 +150,7 @@ func BenchmarkRows(b *testing.B) {
 					b.Fatal(err)
 				}
 			}
-			k := &worker{writer: &writer{src: src, plan: plan, out: out, progress: silent{}}, buffers: testBuffers(b)}
+			k := &worker{writer: &writer{plan: plan, out: out, progress: silent{}}, buffers: testBuffers(b)}
 			for range readers {
 				k.encoders = append(k.encoders, spec.NewEncoder())
 			}
@@ -159,11 +159,11 @@ func BenchmarkRows(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				index, err := createIndex(out.root, plan.Shards[0].Name, indexShape{}, k.buffers)
+				index, err := createIndex(out.root, plan.Shards[0].Name, 0, indexShape{}, k.buffers)
 				if err != nil {
 					b.Fatal(err)
 				}
-				if _, err := k.fill(b.Context(), &plan.Shards[0], f, index); err != nil {
+				if _, err := k.fill(b.Context(), &task{Shard: &plan.Shards[0], plan: plan, src: src}, f, index); err != nil {
 					b.Fatal(err)
 				}
 				index.discard()

@@ -45,6 +45,12 @@ func (o *Output) clash(begun, want *Plan) error {
 	if why := otherSources(begun, want); why != "" {
 		return o.occupied(why)
 	}
+	if (begun.Whole == nil) != (want.Whole == nil) {
+		if begun.Whole != nil {
+			return o.occupied("it was made of whole parts (--whole-parts, the default for remote sources)")
+		}
+		return o.occupied("it was cut at samples (--exact, the default for local sources)")
+	}
 	for i := range want.Parts {
 		was, is := begun.Parts[i], want.Parts[i]
 		was.Account.Seen, is.Account.Seen, is.modified = nil, nil, 0

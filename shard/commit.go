@@ -41,6 +41,7 @@ func (o *Output) write(name string, v interface {
 
 // commit closes the balance and writes the manifest, which completes the dataset.
 func (o *Output) commit(plan *Plan, digest string, j *journal, tool string) (*Manifest, error) {
+	plan = plan.settled(j.done)
 	m := newManifest(plan, digest, j, tool)
 	if err := m.balance(); err != nil {
 		return nil, err

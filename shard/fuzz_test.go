@@ -28,6 +28,11 @@ func FuzzReadPlan(f *testing.F) {
 		}
 		f.Add(file.Bytes())
 	}
+	var file bytes.Buffer
+	if _, err := newWholePlan(f, newFixture(1, 3, 3, 10), Options{Sizes: Sizes{Shards: 2}}).Write(&file); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(file.Bytes())
 	f.Fuzz(func(t *testing.T, data []byte) {
 		wantPlan(t, data)
 		wantPlan(t, sealed(data))
@@ -52,7 +57,15 @@ func wantPlan(t *testing.T, data []byte) {
 		}
 		return
 	}
+	next := 0
 	for _, s := range p.Shards {
+		if p.Whole != nil {
+			if s.First != next || s.Parts < 1 || s.First+s.Parts > len(p.Parts) || filepath.Base(s.Name) != s.Name {
+				t.Fatalf("shard %+v of %d parts", s, len(p.Parts))
+			}
+			next += s.Parts
+			continue
+		}
 		found := int64(0)
 		for _, r := range s.Runs {
 			part := p.Parts[r.Part]

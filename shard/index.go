@@ -42,7 +42,11 @@ func Index(ctx context.Context, src converters.Source, spec *encode.Spec, worker
 	for _, p := range parts {
 		total += p.Size
 	}
-	progress = startPhase(progress, "index", total)
+	return indexAll(ctx, src, spec, workers, startPhase(progress, "index", total))
+}
+
+func indexAll(ctx context.Context, src converters.Source, spec *encode.Spec, workers int, progress Progress) ([]PartIndex, error) {
+	parts := src.Parts()
 	indexes := make([]PartIndex, len(parts))
 	errs := make([]error, len(parts))
 	var g errgroup.Group

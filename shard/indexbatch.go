@@ -32,13 +32,13 @@ func (b *indexBatch) reset() {
 
 // addPlaces enters as many rows without key and label as there is room for, and returns how
 // many that is.
-func (b *indexBatch) addPlaces(ordinal int64, rows []entry, at []record.Extent) int {
+func (b *indexBatch) addPlaces(ordinal int64, first int32, rows []entry, at []record.Extent) int {
 	n := min(len(rows), indexRows-b.n)
 	for i := range n {
 		j := b.n + i
 		b.ordinal[j] = ordinal + int64(i)
 		b.offset[j], b.length[j], b.crc[j] = at[i].Off, at[i].Size, at[i].CRC
-		b.source[j], b.sourceOffset[j] = rows[i].part, rows[i].off
+		b.source[j], b.sourceOffset[j] = first+rows[i].part, rows[i].off
 	}
 	b.n += n
 	return n

@@ -48,6 +48,9 @@ type indexShape struct{ keys, labels bool }
 
 // indexShape tells it of the whole dataset, so that all its indexes can be read as one.
 func (p *Plan) indexShape() indexShape {
+	if p.Whole != nil {
+		return indexShape{keys: p.Whole.Keys, labels: p.Whole.Labels}
+	}
 	a := p.Account()
 	shape := indexShape{keys: a.Keys > 0}
 	for _, name := range append([]string{otherNames}, labelFields...) {
@@ -76,10 +79,11 @@ type indexFile struct {
 	out    *ipc.FileWriter
 	schema *arrow.Schema
 	shape  indexShape
+	first  int32 // row of "sources" in the manifest that part 0 of the entries is
 	rows   indexBatch
 }
 
-func createIndex(root *os.Root, shard string, shape indexShape, buffers *buffers) (*indexFile, error) {
+func createIndex(root *os.Root, shard string, first int, shape indexShape, buffers *buffers) (*indexFile, error) {
 	name := indexName(shard)
 	f, err := atomicfile.Create(root, tmp(name))
 	if err != nil {
@@ -93,7 +97,7 @@ func createIndex(root *os.Root, shard string, shape indexShape, buffers *buffers
 		f.Discard()
 		return nil, err
 	}
-	return &indexFile{name: name, file: f, stream: stream, out: out, schema: schema, shape: shape}, nil
+	return &indexFile{name: name, file: f, stream: stream, out: out, schema: schema, shape: shape, first: int32(first)}, nil
 }
 
 // add enters the sample that was written at e.
@@ -104,7 +108,7 @@ func (x *indexFile) add(ordinal int64, row *entry, key []byte, e record.Extent) 
 		b.addKey(key)
 	}
 	b.ordinal[i], b.offset[i], b.length[i], b.crc[i] = ordinal, e.Off, e.Size, e.CRC
-	b.source[i], b.sourceOffset[i] = row.part, row.off
+	b.source[i], b.sourceOffset[i] = x.first+row.part, row.off
 	if row.labels {
 		b.addLabel(row.label)
 	}
@@ -122,7 +126,7 @@ func (x *indexFile) addBatch(ordinal int64, b *batch) error {
 		return nil
 	}
 	for rows, at := b.rows, b.at; len(rows) > 0; {
-		n := x.rows.addPlaces(ordinal, rows, at)
+		n := x.rows.addPlaces(ordinal, x.first, rows, at)
 		rows, at, ordinal = rows[n:], at[n:], ordinal+int64(n)
 		if err := x.flushFull(); err != nil {
 			return err

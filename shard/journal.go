@@ -37,7 +37,8 @@ type journalHead struct {
 // finished is what is known of a shard that has its final name.
 type finished struct {
 	ManifestShard
-	Verified bool `json:"verified"` // re-read from the device and checked
+	Verified bool   `json:"verified"`        // re-read from the device and checked
+	Parts    []Part `json:"parts,omitempty"` // in a plan of whole parts, those of the shard with their accounts
 }
 
 // A journalLine is any but the first: a finished shard, or the name of one that no longer
@@ -51,10 +52,10 @@ func newJournalHead(plan *Plan, digest string, src []converters.Part, named []st
 	head := journalHead{Plan: digest, Modified: make([]int64, len(src)), Named: named}
 	for i, p := range src {
 		switch {
-		case p.Path == "":
-			head.Modified[i] = plan.Parts[i].modified
 		case p.Staged:
 			head.Modified[i] = p.Mark
+		case p.Path == "":
+			head.Modified[i] = plan.Parts[i].modified
 		case !p.Staged && !p.ModTime.IsZero():
 			head.Modified[i] = p.ModTime.UnixNano()
 		}

@@ -69,7 +69,7 @@ func runPipeline(t *testing.T, src mixed, lanes int, samples, want int64, file *
 			t.Fatal(err)
 		}
 	}
-	index, err := createIndex(root, "PART_00000.ffr", indexShape{keys: true}, testBuffers(t))
+	index, err := createIndex(root, "PART_00000.ffr", 0, indexShape{keys: true}, testBuffers(t))
 	if err != nil {
 		t.Fatal(err)
 	}

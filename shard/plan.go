@@ -21,6 +21,7 @@ type Plan struct {
 	Encode  encode.Options
 	Dataset converters.Description // what the source says of the whole dataset
 	Shuffle *Shuffle               // nil: samples keep their order
+	Whole   *Whole                 // nil: shards are cut at samples
 	Parts   []Part
 	Shards  []Shard
 }
@@ -52,6 +53,9 @@ type Shard struct {
 	Samples int64            // N
 	Bytes   int64            // of the whole file, header included
 	Runs    []converters.Run // where its samples are; they may pass over some that are left out
+
+	// Of a plan of whole parts, all that is known: its parts are First … First+Parts-1.
+	First, Parts int
 }
 
 // Options say how to make a plan. The zero value keeps the order of the samples and

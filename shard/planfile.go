@@ -36,6 +36,7 @@ type planHead struct {
 	Encode  encode.Options         `json:"encode"`
 	Dataset converters.Description `json:"dataset,omitzero"`
 	Shuffle *Shuffle               `json:"shuffle,omitempty"`
+	Whole   *Whole                 `json:"whole_parts,omitempty"`
 	Parts   int                    `json:"parts"`
 	Shards  int                    `json:"shards"`
 }
@@ -47,6 +48,13 @@ type planShard struct {
 	Runs    [][4]int64 `json:"runs"` // part, first, offset, count
 }
 
+// A planWhole is the line of a shard of whole parts.
+type planWhole struct {
+	Name  string `json:"name"`
+	First int    `json:"first"` // part
+	Parts int    `json:"parts"`
+}
+
 type planFoot struct {
 	Digest string `json:"sha256"`
 }
@@ -56,7 +64,7 @@ func (p *Plan) Write(w io.Writer) (digest string, err error) {
 	sum := sha256.New()
 	out := bufio.NewWriter(w)
 	enc := json.NewEncoder(io.MultiWriter(out, sum))
-	if err := enc.Encode(planHead{planVersion, p.Source, p.Encode, p.Dataset, p.Shuffle, len(p.Parts), len(p.Shards)}); err != nil {
+	if err := enc.Encode(planHead{planVersion, p.Source, p.Encode, p.Dataset, p.Shuffle, p.Whole, len(p.Parts), len(p.Shards)}); err != nil {
 		return "", err
 	}
 	for i := range p.Parts {
@@ -66,6 +74,12 @@ func (p *Plan) Write(w io.Writer) (digest string, err error) {
 	}
 	for i := range p.Shards {
 		s := &p.Shards[i]
+		if p.Whole != nil {
+			if err := enc.Encode(planWhole{s.Name, s.First, s.Parts}); err != nil {
+				return "", err
+			}
+			continue
+		}
 		line := planShard{s.Name, s.Samples, s.Bytes, make([][4]int64, len(s.Runs))}
 		for j, r := range s.Runs {
 			line.Runs[j] = [4]int64{int64(r.Part), r.First, r.Off, r.Count}
@@ -126,7 +140,7 @@ func readPlan(line func(any) error) (*Plan, error) {
 	if head.Version != planVersion {
 		return nil, fmt.Errorf("version %d, this program reads %d", head.Version, planVersion)
 	}
-	p := &Plan{Source: head.Source, Encode: head.Encode, Dataset: head.Dataset, Shuffle: head.Shuffle}
+	p := &Plan{Source: head.Source, Encode: head.Encode, Dataset: head.Dataset, Shuffle: head.Shuffle, Whole: head.Whole}
 	for range head.Parts {
 		var part Part
 		if err := line(&part); err != nil {
@@ -136,6 +150,9 @@ func readPlan(line func(any) error) (*Plan, error) {
 			return nil, err
 		}
 		p.Parts = append(p.Parts, part)
+	}
+	if p.Whole != nil {
+		return p, p.readWhole(line, head.Shards)
 	}
 	for i := range head.Shards {
 		var l planShard
@@ -152,6 +169,26 @@ func readPlan(line func(any) error) (*Plan, error) {
 		p.Shards = append(p.Shards, s)
 	}
 	return p, nil
+}
+
+// readWhole reads the shards of a plan of whole parts, which must be all parts in order.
+func (p *Plan) readWhole(line func(any) error, shards int) error {
+	next := 0
+	for i := range shards {
+		var l planWhole
+		if err := line(&l); err != nil {
+			return err
+		}
+		if l.Name != record.Name(i, shards) || l.First != next || l.Parts < 1 || l.Parts > len(p.Parts)-next {
+			return fmt.Errorf("shard %d: %q cannot have %d parts from part %d on", i, l.Name, l.Parts, l.First)
+		}
+		p.Shards = append(p.Shards, Shard{Name: l.Name, First: l.First, Parts: l.Parts})
+		next += l.Parts
+	}
+	if next != len(p.Parts) || p.Shuffle != nil {
+		return fmt.Errorf("its shards have %d of %d parts", next, len(p.Parts))
+	}
+	return nil
 }
 
 // checkFoot says what is wrong with a plan file as a whole. What is written again must be

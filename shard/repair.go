@@ -46,6 +46,9 @@ func (o *Output) Kept() (*Kept, error) {
 	if c.manifest != nil && c.manifest.PlanDigest == c.digest {
 		k.Meta = c.manifest.Meta
 		for _, s := range c.manifest.Shards {
+			if k.Plan.Whole != nil {
+				break // the manifest does not tell all of the accounts of their parts
+			}
 			known[s.Name] = s
 		}
 	}
@@ -90,10 +93,15 @@ func Repair(ctx context.Context, src converters.Source, kept *Kept, damaged []st
 	if src == nil {
 		src = absent{kept.Plan}
 	}
-	if err := kept.Plan.sameParts(src.Parts()); err != nil {
+	return RepairStock(ctx, local{src, kept.Plan.Whole != nil}, kept, damaged, out, opts)
+}
+
+// RepairStock is [Repair] of a dataset whose parts are made local as they are needed.
+func RepairStock(ctx context.Context, stock Stock, kept *Kept, damaged []string, out *Output, opts WriteOptions) (*Report, error) {
+	if err := kept.Plan.sameParts(stock.Parts()); err != nil {
 		return nil, err
 	}
-	w, err := newWriter(src, kept.Plan, out, opts)
+	w, err := newWriter(stock, kept.Plan, out, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +112,7 @@ func Repair(ctx context.Context, src converters.Source, kept *Kept, damaged []st
 		_, done := j.done[s.Name]
 		if slices.Contains(damaged, s.Name) {
 			err = j.void(s.Name)
-		} else if !done {
+		} else if !done && kept.Plan.Whole == nil { // of whole parts only its line tells the accounts
 			err = j.add(j.was[s.Name])
 		}
 		if err != nil {
@@ -126,7 +134,7 @@ type absent struct{ plan *Plan }
 func (a absent) Parts() []converters.Part {
 	parts := make([]converters.Part, len(a.plan.Parts))
 	for i := range parts {
-		parts[i].Name = a.plan.Parts[i].Name
+		parts[i].Name, parts[i].Size = a.plan.Parts[i].Name, a.plan.Parts[i].Size
 	}
 	return parts
 }
@@ -151,7 +159,7 @@ func (p *Plan) sameParts(parts []converters.Part) error {
 		if path.Base(was.Name) != path.Base(is.Name) {
 			return fmt.Errorf("%w: source %d was %q, here it is %q", converters.ErrChanged, i+1, was.Name, is.Name)
 		}
-		if is.Path != "" && was.Size != is.Size {
+		if (is.Path != "" || p.Whole != nil) && was.Size != is.Size {
 			return changed(is.Name, fmt.Sprintf("it had %d bytes when it was converted, it has %d", was.Size, is.Size))
 		}
 	}

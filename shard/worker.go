@@ -26,7 +26,13 @@ type worker struct {
 // write makes one shard: a temporary file, its room reserved, filled and synced; re-read
 // from the device; then its index and itself under their final names, durably; last the
 // journal.
-func (k *worker) write(ctx context.Context, s *Shard) error {
+func (k *worker) write(ctx context.Context, t *task) error {
+	if k.plan.Whole != nil {
+		if err := k.settle(ctx, t); err != nil {
+			return err
+		}
+	}
+	s := t.Shard
 	f, err := atomicfile.Create(k.out.root, tmp(s.Name))
 	if err != nil {
 		return err
@@ -35,15 +41,21 @@ func (k *worker) write(ctx context.Context, s *Shard) error {
 	if err := reserve(f.File, s.Bytes); err != nil {
 		return fmt.Errorf("reserve %s for %s: %w", bytesText(s.Bytes), s.Name, err)
 	}
-	index, err := createIndex(k.out.root, s.Name, k.indexShape, k.buffers)
+	index, err := createIndex(k.out.root, s.Name, t.first, k.indexShape, k.buffers)
 	if err != nil {
 		return err
 	}
 	defer index.discard()
 
-	done, err := k.fill(ctx, s, f, index)
+	done, err := k.fill(ctx, t, f, index)
 	if err != nil {
 		return err
+	}
+	if k.plan.Whole != nil {
+		if err := unchanged(t.src.Parts()); err != nil {
+			return err
+		}
+		done.Parts = t.plan.Parts
 	}
 	var g errgroup.Group // both at once: the file system makes one commit of them
 	g.Go(f.Sync)
@@ -76,7 +88,8 @@ func (k *worker) write(ctx context.Context, s *Shard) error {
 }
 
 // fill writes the records of a shard and its index rows.
-func (k *worker) fill(ctx context.Context, s *Shard, f *atomicfile.File, index *indexFile) (finished, error) {
+func (k *worker) fill(ctx context.Context, t *task, f *atomicfile.File, index *indexFile) (finished, error) {
+	s := t.Shard
 	done := finished{ManifestShard: ManifestShard{Name: s.Name}}
 	spool := newSpool(newDirectFile(f.File), k.buffers.shard)
 	defer spool.close()
@@ -84,12 +97,12 @@ func (k *worker) fill(ctx context.Context, s *Shard, f *atomicfile.File, index *
 	if err != nil {
 		return done, err
 	}
-	p := newPipeline(k.plan, s, w, index)
+	p := newPipeline(t.plan, s, w, index)
 	var readers sync.WaitGroup
 	lanes := make([]*lane, min(len(k.encoders), len(p.units)))
 	for i := range lanes {
 		lanes[i] = newLane(p, k.encoders[i], k.progress)
-		readers.Go(func() { lanes[i].read(ctx, k.src) })
+		readers.Go(func() { lanes[i].read(ctx, t.src) })
 	}
 	err = p.run()
 	readers.Wait()

@@ -50,8 +50,16 @@ type Report struct {
 // it again, with the same result to the byte. After an error every file under a final
 // name is complete and sound, and there is no manifest; nor is there one as long as
 // opts.Shards leaves out some that no run has written.
+//
+// A plan of whole parts is written from a source of all its parts that is [converters.Divisible].
 func Write(ctx context.Context, src converters.Source, plan *Plan, out *Output, opts WriteOptions) (*Report, error) {
-	w, err := newWriter(src, plan, out, opts)
+	return WriteStock(ctx, local{src, plan.Whole != nil}, plan, out, opts)
+}
+
+// WriteStock is [Write] of a dataset whose parts are made local as they are needed: those of
+// the next shard while others are written.
+func WriteStock(ctx context.Context, stock Stock, plan *Plan, out *Output, opts WriteOptions) (*Report, error) {
+	w, err := newWriter(stock, plan, out, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +82,7 @@ func (u *Unfinished) Unwrap() error { return u.Err }
 
 // A writer is what the workers of one Write share.
 type writer struct {
-	src        converters.Source
+	stock      Stock
 	plan       *Plan
 	digest     string // of the plan
 	out        *Output
@@ -93,8 +101,8 @@ type writer struct {
 }
 
 // newWriter prepares the output. The journal is the caller's to close.
-func newWriter(src converters.Source, plan *Plan, out *Output, opts WriteOptions) (*writer, error) {
-	w := &writer{src: src, plan: plan, out: out, opts: opts, indexShape: plan.indexShape(), began: time.Now()}
+func newWriter(stock Stock, plan *Plan, out *Output, opts WriteOptions) (*writer, error) {
+	w := &writer{stock: stock, plan: plan, out: out, opts: opts, indexShape: plan.indexShape(), began: time.Now()}
 	var err error
 	if w.spec, err = encode.Parse(plan.Encode); err != nil {
 		return nil, err
@@ -102,7 +110,7 @@ func newWriter(src converters.Source, plan *Plan, out *Output, opts WriteOptions
 	if w.digest, err = plan.Digest(); err != nil {
 		return nil, err
 	}
-	w.journal, err = out.begin(plan, w.digest, src.Parts(), opts.Named, opts.Overwrite)
+	w.journal, err = out.begin(plan, w.digest, stock.Parts(), opts.Named, opts.Overwrite)
 	return w, err
 }
 
@@ -121,7 +129,7 @@ func (w *writer) run(ctx context.Context) (*Report, error) {
 			return nil, &Unfinished{Finished: report.Kept + w.written, Shards: len(w.plan.Shards), Err: err}
 		}
 	}
-	if err := unchanged(w.src.Parts()); err != nil {
+	if err := unchanged(w.stock.Parts()); err != nil {
 		return nil, err
 	}
 	if left == 0 {
@@ -161,7 +169,7 @@ func (w *writer) todo() (todo []int, left int) {
 		s := &w.plan.Shards[i]
 		done, ok := w.journal.done[s.Name]
 		switch {
-		case ok && (done.Verified || w.opts.NoVerify || w.repair) && done.Bytes == s.Bytes && w.out.holds(done):
+		case ok && (done.Verified || w.opts.NoVerify || w.repair) && w.plan.accounts(s, done) && w.out.holds(done):
 		case w.opts.Shards != nil && !slices.Contains(w.opts.Shards, i):
 			left++
 		default:
@@ -176,22 +184,29 @@ func (w *writer) writeAll(ctx context.Context, todo []int) error {
 	workers := max(1, min(jobs, len(todo)))
 	total := int64(0)
 	for _, i := range todo {
-		total += w.plan.Shards[i].Bytes
+		total += w.plan.weight(i)
 	}
-	if w.opts.NoVerify {
-		w.progress = startPhase(w.opts.Progress, "write", total)
-	} else {
-		w.progress = startPhase(w.opts.Progress, "write + verify", 2*total)
+	phase, times := "write", int64(1)
+	if w.plan.Whole != nil {
+		phase, times = "fetch + write", 2
 	}
-	next := make(chan int)
+	if !w.opts.NoVerify {
+		phase, times = phase+" + verify", times+1
+	}
+	w.progress = startPhase(w.opts.Progress, phase, times*total)
+	next := make(chan *task)
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error {
 		defer close(next)
 		for _, i := range todo {
+			t, err := w.take(ctx, i)
+			if err != nil {
+				return err
+			}
 			select {
-			case next <- i:
+			case next <- t:
 			case <-ctx.Done():
-				return ctx.Err()
+				return errors.Join(ctx.Err(), t.release())
 			}
 		}
 		return nil
@@ -203,7 +218,7 @@ func (w *writer) writeAll(ctx context.Context, todo []int) error {
 }
 
 // work writes the shards that it is given, each by so many readers, with memory of its own.
-func (w *writer) work(ctx context.Context, shards <-chan int, readers int, reread aio.Options) (err error) {
+func (w *writer) work(ctx context.Context, tasks <-chan *task, readers int, reread aio.Options) (err error) {
 	k := &worker{writer: w}
 	for range readers {
 		k.encoders = append(k.encoders, w.spec.NewEncoder())
@@ -221,8 +236,9 @@ func (w *writer) work(ctx context.Context, shards <-chan int, readers int, rerea
 			w.verifiedBy(k.reader.Stats())
 		}()
 	}
-	for i := range shards {
-		if err := k.write(ctx, &w.plan.Shards[i]); err != nil {
+	for t := range tasks {
+		err := k.write(ctx, t)
+		if err := errors.Join(err, t.release()); err != nil {
 			return err
 		}
 		w.mu.Lock()

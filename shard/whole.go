@@ -1,0 +1,134 @@
+package shard
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/record"
+)
+
+// A Whole says that the shards of a plan are whole parts, cut by their sizes alone. How many
+// samples a shard has is known only when its parts are there: each is then needed once, by
+// the shard that it belongs to. Such a plan is for parts that are not here.
+type Whole struct {
+	// What the first part of the dataset shows: not all parts are seen before the first
+	// index is written, and all indexes have the same columns.
+	Keys   bool `json:"keys,omitempty"`   // samples have keys
+	Labels bool `json:"labels,omitempty"` // samples may have classes
+}
+
+// NewWholePlan plans shards of whole parts: as many as the sizes say, the largest as small as
+// can be. Of the parts it needs name and size, in bytes as they are stored. first is the
+// index of the first of them.
+func NewWholePlan(parts []Part, first *PartIndex, opts Options) (*Plan, error) {
+	if opts.Shuffle != nil {
+		return nil, fmt.Errorf("%w: a shuffle is of all samples; shards of whole parts have theirs in order", ErrSizes)
+	}
+	plan := &Plan{Source: opts.Source, Encode: opts.Encode, Dataset: opts.Dataset, Whole: &Whole{}}
+	plan.Dataset.Encoding = ""
+	if first != nil {
+		seen := Plan{Parts: []Part{first.Part}}
+		shape := seen.indexShape()
+		plan.Whole.Keys, plan.Whole.Labels = shape.keys, shape.labels
+	}
+	sizes := make(partSizes, len(parts))
+	total, largest := int64(0), int64(0)
+	for i, p := range parts {
+		if p.Size > math.MaxInt64-total {
+			return nil, fmt.Errorf("%w: the dataset is larger than 8 EiB", converters.ErrLimit)
+		}
+		total += p.Size
+		largest = max(largest, p.Size)
+		sizes[i] = total
+		plan.Parts = append(plan.Parts, Part{Name: p.Name, Size: p.Size})
+	}
+	if total == 0 {
+		return nil, ErrEmpty
+	}
+	if opts.Sizes.Shards > len(parts) {
+		return nil, fmt.Errorf("%w: --shards %d, but there are %d parts; --exact cuts within them", ErrSizes, opts.Sizes.Shards, len(parts))
+	}
+	n, err := opts.Sizes.count(total, sizes.filled())
+	if err != nil {
+		return nil, err
+	}
+	from := 0
+	for i, end := range cut(sizes, int(n), largest) {
+		plan.Shards = append(plan.Shards, Shard{Name: record.Name(i, int(n)), First: from, Parts: end - from})
+		from = end
+	}
+	return plan, nil
+}
+
+// partSizes are parts as an ordering: what all up to each of them take.
+type partSizes []int64
+
+func (s partSizes) len() int        { return len(s) }
+func (s partSizes) end(i int) int64 { return s[i] }
+
+// filled returns how many parts are not empty.
+func (s partSizes) filled() int64 {
+	n, before := int64(0), int64(0)
+	for _, end := range s {
+		if end > before {
+			n++
+		}
+		before = end
+	}
+	return n
+}
+
+// Stored returns how many bytes the parts of shard i take where they are stored. It is for
+// plans of whole parts.
+func (p *Plan) Stored(i int) int64 {
+	n := int64(0)
+	for _, part := range p.Parts[p.Shards[i].First:][:p.Shards[i].Parts] {
+		n += part.Size
+	}
+	return n
+}
+
+// settle returns the plan of one shard of a plan of whole parts, by the index of its parts:
+// its parts are those of the shard, and so are the numbers in its runs.
+func (p *Plan) settle(s *Shard, parts []PartIndex) (*Plan, error) {
+	one, err := NewPlan(parts, Options{Source: p.Source, Encode: p.Encode, Dataset: p.Dataset, Sizes: Sizes{Shards: 1}})
+	if err != nil {
+		return nil, fmt.Errorf("%s to %s, %s: %w; --exact cuts within parts", p.Parts[s.First].Name, p.Parts[s.First+s.Parts-1].Name, s.Name, err)
+	}
+	one.Shards[0].Name = s.Name
+	return one, nil
+}
+
+// settled returns the plan of whole parts with what the shards that are finished have told
+// of their parts.
+func (p *Plan) settled(done map[string]finished) *Plan {
+	if p.Whole == nil {
+		return p
+	}
+	all := *p
+	all.Parts = nil
+	for i := range p.Shards {
+		all.Parts = append(all.Parts, done[p.Shards[i].Name].Parts...)
+	}
+	return &all
+}
+
+// weight is how many bytes shard i has, as far as the plan knows.
+func (p *Plan) weight(i int) int64 {
+	if p.Whole != nil {
+		return p.Stored(i)
+	}
+	return p.Shards[i].Bytes
+}
+
+// accounts reports whether what is known of a finished shard is all that the plan needs.
+func (p *Plan) accounts(s *Shard, done finished) bool {
+	if p.Whole == nil {
+		return done.Bytes == s.Bytes
+	}
+	return slices.EqualFunc(done.Parts, p.Parts[s.First:s.First+s.Parts], func(found, planned Part) bool {
+		return found.Name == planned.Name && found.check() == nil
+	})
+}

@@ -1,0 +1,351 @@
+package shard
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/encode"
+)
+
+// WithParts makes a fixture a divisible source.
+func (m *fixture) WithParts(first int, parts []converters.Part) converters.Source {
+	return &among{fixture: &fixture{parts: m.parts[first : first+len(parts)], skips: m.skips, fail: m.fail}, named: parts}
+}
+
+// An among is some parts of a fixture, under their own names.
+type among struct {
+	*fixture
+	named []converters.Part
+}
+
+func (a *among) Parts() []converters.Part { return a.named }
+
+func newWholePlan(t testing.TB, src *fixture, opts Options) *Plan {
+	t.Helper()
+	spec, err := encode.Parse(encode.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	index, err := Index(context.Background(), src, spec, 3, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var parts []Part
+	for i := range index {
+		parts = append(parts, Part{Name: index[i].Name, Size: src.Parts()[i].Size})
+	}
+	opts.Encode, opts.Source.Format = spec.Options(), "memory"
+	plan, err := NewWholePlan(parts, &index[0], opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plan
+}
+
+// A stocked dataset counts what is taken of it.
+type stocked struct {
+	*fixture
+	mu    sync.Mutex
+	taken []int // times, by part
+	held  int   // shards
+	most  int   // shards held at once
+	fail  func(first int) error
+}
+
+func (s *stocked) Parts() []converters.Part {
+	parts := s.fixture.Parts()
+	for i := range parts {
+		parts[i].Staged, parts[i].Mark = true, int64(i+1)
+	}
+	return parts
+}
+
+func (s *stocked) Take(_ context.Context, first, n int) (converters.Source, func() error, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.fail != nil {
+		if err := s.fail(first); err != nil {
+			return nil, nil, err
+		}
+	}
+	if s.taken == nil {
+		s.taken = make([]int, len(s.parts))
+	}
+	for i := range n {
+		s.taken[first+i]++
+	}
+	s.held++
+	s.most = max(s.most, s.held)
+	return s.WithParts(first, s.Parts()[first:first+n]), func() error {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.held--
+		return nil
+	}, nil
+}
+
+func writeStock(t *testing.T, stock Stock, plan *Plan, dir string, opts WriteOptions) (*Report, error) {
+	t.Helper()
+	out, err := OpenOutput(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err := out.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	return WriteStock(t.Context(), stock, plan, out, opts)
+}
+
+// Each shard of whole parts is the one shard that its parts alone make, whoever writes it;
+// each part is taken once, and no more of them than one shard a worker and one ahead.
+func TestWholeParts(t *testing.T) {
+	t.Parallel()
+	src := newFixture(60, 7, 40, 3000)
+	src.parts[6] = append(src.parts[6], src.parts[5]...)
+	plan := newWholePlan(t, src, Options{Sizes: Sizes{Shards: 3}})
+	want := make(map[string]string)
+	for i, s := range plan.Shards {
+		alone := &fixture{parts: src.parts[s.First : s.First+s.Parts]}
+		dir := t.TempDir()
+		if _, err := write(t, alone, newPlan(t, alone, encode.Options{}, Options{Sizes: Sizes{Shards: 1}}), dir, WriteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		want[s.Name] = files(t, dir)["PART_00000.ffr"]
+		if i == 0 {
+			want["index/PART_00000.arrow"] = files(t, dir)["index/PART_00000.arrow"]
+		}
+	}
+	exact := t.TempDir()
+	report, err := write(t, src, newPlan(t, src, encode.Options{}, Options{Sizes: Sizes{Shards: 3}}), exact, WriteOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	totals, meta := report.Manifest.Totals, metaOf(t, exact)
+	var all map[string]string
+	for _, workers := range []int{1, 2, 16} {
+		dir := t.TempDir()
+		stock := &stocked{fixture: src}
+		report, err := writeStock(t, stock, plan, dir, WriteOptions{Workers: workers})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := files(t, dir)
+		for name := range want {
+			if got[name] != want[name] {
+				t.Errorf("%d workers: %s has other bytes than its parts alone make", workers, name)
+			}
+		}
+		if all == nil {
+			all = got
+		} else if !maps.Equal(got, all) {
+			t.Errorf("%d workers wrote other bytes than 1", workers)
+		}
+		totals.Bytes = report.Manifest.Totals.Bytes // where the tables are cut differs
+		if fmt.Sprint(report.Manifest.Totals) != fmt.Sprint(totals) || metaOf(t, dir) != meta {
+			t.Errorf("totals %+v, want %+v", report.Manifest.Totals, totals)
+		}
+		if !slices.Equal(stock.taken, []int{1, 1, 1, 1, 1, 1, 1}) || stock.most > workers+1 || stock.held != 0 {
+			t.Errorf("%d workers: parts were taken %v times, %d shards at once; %d are still held", workers, stock.taken, stock.most, stock.held)
+		}
+		for i, p := range report.Manifest.Sources {
+			if p.Name != src.Parts()[i].Name || p.Account.Samples != int64(len(src.parts[i])) {
+				t.Errorf("source %d is %+v", i, p)
+			}
+		}
+	}
+	dir := t.TempDir()
+	if _, err := write(t, src, plan, dir, WriteOptions{}); err != nil || !maps.Equal(files(t, dir), all) {
+		t.Errorf("a source that is here whole: %v, or other bytes", err)
+	}
+	keys, err := IndexKeys(filepath.Join(dir, "PART_00002.ffr"), 1)
+	if err != nil || len(keys) != 1 || !strings.HasPrefix(keys[0], fmt.Sprint(plan.Shards[2].First, "/")) {
+		t.Errorf("keys %q, %v", keys, err)
+	}
+}
+
+// metaOf returns the meta.json of a dataset.
+func metaOf(t *testing.T, dir string) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(dir, metaName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// A run that stops takes what is left when it goes on, and no part of what is finished.
+func TestWholePartsResume(t *testing.T) {
+	t.Parallel()
+	src := newFixture(61, 6, 20, 500)
+	plan := newWholePlan(t, src, Options{Sizes: Sizes{Shards: 3}})
+	reference := t.TempDir()
+	if _, err := writeStock(t, &stocked{fixture: src}, plan, reference, WriteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	broken := errors.New("broken")
+	dir := t.TempDir()
+	stock := &stocked{fixture: src, fail: func(first int) error {
+		if first == 4 {
+			return broken
+		}
+		return nil
+	}}
+	_, err := writeStock(t, stock, plan, dir, WriteOptions{Workers: 1})
+	if u, ok := errors.AsType[*Unfinished](err); !ok || !errors.Is(err, broken) || stock.held != 0 {
+		t.Fatalf("%v (%+v), %d shards held", err, u, stock.held)
+	}
+	if _, err := ReadManifest(dir); !errors.Is(err, os.ErrNotExist) {
+		t.Fatal("a manifest of an unfinished dataset")
+	}
+	finished := 0
+	for name := range files(t, dir) {
+		if strings.HasSuffix(name, ".ffr") {
+			finished++
+		}
+	}
+	again := &stocked{fixture: src}
+	report, err := writeStock(t, again, plan, dir, WriteOptions{})
+	if err != nil || report.Kept != finished || !maps.Equal(files(t, dir), files(t, reference)) {
+		t.Fatalf("%+v, %v, or other bytes; %d were finished", report, err, finished)
+	}
+	if n := slices.Index(again.taken, 1); n != 2*finished {
+		t.Errorf("parts were taken %v times, with %d shards finished", again.taken, finished)
+	}
+	if metaOf(t, dir) != metaOf(t, reference) {
+		t.Error("another meta.json")
+	}
+
+	other := &stocked{fixture: src}
+	marks := &marked{other}
+	if _, err := writeStock(t, marks, plan, dir, WriteOptions{}); !errors.Is(err, converters.ErrChanged) {
+		t.Errorf("a part with another mark: %v", err)
+	}
+	if _, err := write(t, src, newPlan(t, src, encode.Options{}, Options{Sizes: Sizes{Shards: 3}}), dir, WriteOptions{}); !errors.Is(err, ErrOccupied) || !strings.Contains(err.Error(), "--exact") && !strings.Contains(err.Error(), "--whole-parts") {
+		t.Errorf("a plan cut at samples: %v", err)
+	}
+}
+
+// marked parts have changed.
+type marked struct{ *stocked }
+
+func (m *marked) Parts() []converters.Part {
+	parts := m.stocked.Parts()
+	parts[3].Mark = 99
+	return parts
+}
+
+// A repair takes the parts of the damaged shard alone.
+func TestWholePartsRepair(t *testing.T) {
+	t.Parallel()
+	src := newFixture(62, 6, 20, 500)
+	plan := newWholePlan(t, src, Options{Sizes: Sizes{Shards: 3}})
+	dir := t.TempDir()
+	if _, err := writeStock(t, &stocked{fixture: src}, plan, dir, WriteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	want := everything(t, dir)
+	for _, row := range []struct {
+		name    string
+		harm    func()
+		damaged []string
+		taken   []int
+	}{
+		{"a shard", func() { flip(t, dir, "PART_00001.ffr", 4000) }, []string{"PART_00001.ffr"}, []int{0, 0, 1, 1, 0, 0}},
+		{"an index", func() { truncate(t, dir, "index/PART_00000.arrow", -1) }, []string{"PART_00000.ffr"}, []int{1, 1, 0, 0, 0, 0}},
+		{"the journal", func() { remove(t, dir, journalName) }, nil, []int{1, 1, 1, 1, 1, 1}},
+	} {
+		row.harm()
+		out, err := OpenOutput(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept, err := out.Kept()
+		if err != nil {
+			t.Fatal(err)
+		}
+		stock := &stocked{fixture: src}
+		_, err = RepairStock(t.Context(), stock, kept, row.damaged, out, WriteOptions{})
+		if err := errors.Join(err, out.Close()); err != nil || !slices.Equal(stock.taken, row.taken) {
+			t.Fatalf("%s: %v; parts were taken %v times", row.name, err, stock.taken)
+		}
+		got := everything(t, dir)
+		delete(got, journalName)
+		for name := range got {
+			if got[name] != want[name] && !strings.HasSuffix(name, "lock") {
+				t.Errorf("%s: %s differs", row.name, name)
+			}
+		}
+	}
+}
+
+func TestNewWholePlanRefuses(t *testing.T) {
+	t.Parallel()
+	parts := []Part{{Name: "a", Size: 5}, {Name: "b", Size: 7}, {Name: "empty"}}
+	for _, row := range []struct {
+		name  string
+		parts []Part
+		opts  Options
+		want  error
+	}{
+		{"more shards than parts", parts, Options{Sizes: Sizes{Shards: 4}}, ErrSizes},
+		{"a shuffle", parts, Options{Shuffle: &Shuffle{}}, ErrSizes},
+		{"nothing", []Part{{Name: "empty"}}, Options{}, ErrEmpty},
+		{"too large", []Part{{Name: "a", Size: 1 << 62}, {Name: "b", Size: 1 << 62}, {Name: "c", Size: 1 << 62}}, Options{}, converters.ErrLimit},
+	} {
+		if _, err := NewWholePlan(row.parts, nil, row.opts); !errors.Is(err, row.want) {
+			t.Errorf("%s: %v", row.name, err)
+		}
+	}
+	plan, err := NewWholePlan(parts, nil, Options{Sizes: Sizes{Shards: 2}})
+	if err != nil || len(plan.Shards) != 2 || plan.Shards[0].Parts != 1 || plan.Shards[1].Parts != 2 {
+		t.Errorf("%+v, %v", plan, err)
+	}
+	var file bytes.Buffer
+	if _, err := plan.Write(&file); err != nil {
+		t.Fatal(err)
+	}
+	for name, change := range map[string][2]string{
+		"a gap": {`"first":1,"parts":2`, `"first":2,"parts":1`}, "parts left": {`"first":1,"parts":2`, `"first":1,"parts":1`},
+		"none": {`"first":0,"parts":1`, `"first":0,"parts":0`}, "too many": {`"parts":2}`, `"parts":9223372036854775807}`}, "less than none": {`"first":1,"parts":2`, `"first":1,"parts":-2`},
+	} {
+		body := strings.Replace(file.String(), change[0], change[1], 1)
+		if body == file.String() {
+			t.Errorf("%s: the row changes nothing", name)
+		}
+		if _, err := ReadPlan(bytes.NewReader(sealed([]byte(body)))); !errors.Is(err, ErrPlan) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := ReadPlan(&file); err != nil {
+		t.Error(err)
+	}
+}
+
+// A shard that would have no samples is refused: an empty dataset that opens without
+// complaint is a fault.
+func TestWholePartsWithoutSamples(t *testing.T) {
+	t.Parallel()
+	src := newFixture(63, 3, 5, 500)
+	plan := newWholePlan(t, src, Options{Sizes: Sizes{Shards: 3}})
+	src.parts[1] = nil
+	dir := t.TempDir()
+	_, err := writeStock(t, &stocked{fixture: src}, plan, dir, WriteOptions{})
+	if !errors.Is(err, ErrEmpty) || !strings.Contains(err.Error(), "part-1") {
+		t.Errorf("%v", err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "PART_00001.ffr")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("it has its name: %v", err)
+	}
+}
