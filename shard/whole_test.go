@@ -40,12 +40,8 @@ func newWholePlan(t testing.TB, src *fixture, opts Options) *Plan {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var parts []Part
-	for i := range index {
-		parts = append(parts, Part{Name: index[i].Name, Size: src.Parts()[i].Size})
-	}
 	opts.Encode, opts.Source.Format = spec.Options(), "memory"
-	plan, err := NewWholePlan(parts, &index[0], opts)
+	plan, err := NewWholePlan(storedParts(src), &index[0], opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -348,4 +344,48 @@ func TestWholePartsWithoutSamples(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, "PART_00001.ffr")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("it has its name: %v", err)
 	}
+}
+
+// The plan that was begun is known by its parts and options alone.
+func TestBegun(t *testing.T) {
+	t.Parallel()
+	src := newFixture(64, 4, 20, 500)
+	opts := Options{Sizes: Sizes{Shards: 2}}
+	plan := newWholePlan(t, src, opts)
+	dir := t.TempDir()
+	if _, err := writeStock(t, &stocked{fixture: src}, plan, dir, WriteOptions{Shards: []int{1}}); err != nil {
+		t.Fatal(err)
+	}
+	out, err := OpenOutput(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	opts.Encode, opts.Source = plan.Encode, plan.Source
+	for _, row := range []struct {
+		name   string
+		change func(*Options, []Part)
+		found  bool
+	}{
+		{"the same", func(*Options, []Part) {}, true},
+		{"an encoding that is not known yet", func(o *Options, _ []Part) { o.Encode.Encoding = "" }, true},
+		{"other sizes of shards", func(o *Options, _ []Part) { o.Sizes.Shards = 3 }, false},
+		{"another size of a part", func(_ *Options, p []Part) { p[2].Size++ }, false},
+		{"another name of a part", func(_ *Options, p []Part) { p[2].Name = "x" }, false},
+		{"another option", func(o *Options, _ []Part) { o.Encode.Decode = true }, false},
+	} {
+		parts, opts := storedParts(src), opts
+		row.change(&opts, parts)
+		got, err := out.Begun(parts, opts)
+		if err != nil || (got != nil) != row.found {
+			t.Errorf("%s: %v, %v", row.name, got != nil, err)
+		}
+	}
+}
+
+func storedParts(src *fixture) (parts []Part) {
+	for _, p := range src.Parts() {
+		parts = append(parts, Part{Name: p.Name, Size: p.Size})
+	}
+	return parts
 }

@@ -1,0 +1,28 @@
+package shard
+
+// Begun returns the plan of whole parts that was begun here, if it is the one that
+// [NewWholePlan] makes of these parts and options, whatever the first part shows: nothing
+// needs to be fetched to know it. Where the encoding is not known yet (""), it is not
+// compared. nil: there is none, or another one.
+func (o *Output) Begun(parts []Part, opts Options) (*Plan, error) {
+	c, err := o.vacancy(false)
+	if err != nil {
+		return nil, err
+	}
+	begun := c.plan
+	if begun == nil || begun.Whole == nil || !o.has(PlanName) {
+		return nil, nil
+	}
+	want, err := NewWholePlan(parts, nil, opts)
+	if err != nil {
+		return nil, err
+	}
+	want.Whole, want.Dataset = begun.Whole, begun.Dataset
+	if want.Encode.Encoding == "" {
+		want.Encode.Encoding = begun.Encode.Encoding
+	}
+	if digest, err := want.Digest(); err != nil || digest != c.digest {
+		return nil, err
+	}
+	return begun, nil
+}
