@@ -101,6 +101,7 @@ type Source struct {
 var (
 	_ converters.Source    = (*Source)(nil)
 	_ converters.Describer = (*Source)(nil)
+	_ converters.Divisible = (*Source)(nil)
 )
 
 // A file is what a part is read through.
@@ -135,6 +136,11 @@ func Open(parts []converters.Part, opts Options) *Source {
 
 // Parts lists the parts in dataset order.
 func (s *Source) Parts() []converters.Part { return s.parts }
+
+// WithParts returns a source over other parts, read as these are.
+func (s *Source) WithParts(_ int, parts []converters.Part) converters.Source {
+	return &Source{parts: parts, opts: s.opts, forms: s.forms, open: s.open, slow: s.slow}
+}
 
 // Describe says that a record is an item's own bytes where the user does not say
 // otherwise. The source is to be opened with Options.Items then.

@@ -61,6 +61,7 @@ func Test(t *testing.T, newFixture func(t *testing.T) Fixture) {
 		{"an empty run", testEmptyRun},
 		{"stopped early", testStop},
 		{"all at once", testConcurrent},
+		{"divided", testDivided},
 		{"cancelled", testCancelled},
 		{"grown underneath", testGrown},
 		{"touched underneath", testTouched},

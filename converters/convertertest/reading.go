@@ -1,6 +1,7 @@
 package convertertest
 
 import (
+	"reflect"
 	"slices"
 	"sync"
 	"testing"
@@ -215,5 +216,46 @@ func testConcurrent(t *testing.T, f Fixture) {
 			t.Fatal(r.err)
 		}
 		same(t, "concurrently", r.samples, d.samples[i%len(d.spans)])
+	}
+}
+
+// testDivided wants that a source over some of the parts has what these have in the whole.
+func testDivided(t *testing.T, f Fixture) {
+	whole, ok := f.Source.(converters.Divisible)
+	if !ok {
+		t.Skip("the source is not divisible")
+	}
+	d := load(t, f.Source)
+	parts := f.Source.Parts()
+	for from := range parts {
+		for to := from + 1; to <= len(parts); to++ {
+			some := whole.WithParts(from, parts[from:to:to])
+			if !slices.Equal(some.Parts(), parts[from:to]) {
+				t.Errorf("parts %d to %d are %v", from, to, some.Parts())
+			}
+			if a, ok := f.Source.(converters.Describer); ok && !reflect.DeepEqual(a.Describe(), some.(converters.Describer).Describe()) {
+				t.Errorf("parts %d to %d are described otherwise than the whole", from, to)
+			}
+			for p := range to - from {
+				spans, err := index(t.Context(), some, p)
+				if err != nil {
+					t.Fatal(err)
+				}
+				spans = slices.DeleteFunc(spans, func(f found) bool { return f.Shape == nil })
+				if !slices.EqualFunc(spans, d.spans[from+p], func(a, b found) bool { return a.shape == b.shape && a.Off == b.Off && a.Entries == b.Entries }) {
+					t.Fatalf("part %d has another index where part %d is the first", from+p, from)
+				}
+				if len(spans) == 0 {
+					continue
+				}
+				for first := range min(len(spans), 2) {
+					got, err := read(t.Context(), some, slice(p, spans, first, len(spans)))
+					if err != nil {
+						t.Fatal(err)
+					}
+					same(t, "divided", got, d.samples[from+p][first:])
+				}
+			}
+		}
 	}
 }

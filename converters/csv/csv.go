@@ -116,6 +116,7 @@ type Source struct {
 var (
 	_ converters.Source    = (*Source)(nil)
 	_ converters.Describer = (*Source)(nil)
+	_ converters.Divisible = (*Source)(nil)
 )
 
 // A file is what a part is read through.
@@ -173,6 +174,11 @@ func mayDelimit(c byte) bool {
 
 // Parts lists the CSV files in dataset order.
 func (s *Source) Parts() []converters.Part { return s.parts }
+
+// WithParts returns a source over other parts, with the columns and types of these.
+func (s *Source) WithParts(_ int, parts []converters.Part) converters.Source {
+	return &Source{parts: parts, opts: s.opts, schema: s.schema, open: s.open}
+}
 
 // Describe tells the columns and their types, and the shape of a packed sample.
 func (s *Source) Describe() converters.Description {

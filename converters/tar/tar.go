@@ -80,7 +80,10 @@ type Source struct {
 	readers sync.Pool // of *reader
 }
 
-var _ converters.Source = (*Source)(nil)
+var (
+	_ converters.Source    = (*Source)(nil)
+	_ converters.Divisible = (*Source)(nil)
+)
 
 // A file is what a part is read through.
 type file interface {
@@ -103,6 +106,11 @@ func Open(parts []converters.Part, opts Options) *Source {
 
 // Parts lists the tars in dataset order.
 func (s *Source) Parts() []converters.Part { return s.parts }
+
+// WithParts returns a source over other tars, read as these are.
+func (s *Source) WithParts(_ int, parts []converters.Part) converters.Source {
+	return &Source{parts: parts, opts: s.opts, open: s.open}
+}
 
 func openPart(p converters.Part, how converters.Access) (file, error) {
 	f, err := p.OpenFor(how)
