@@ -27,6 +27,7 @@ var rows = []row{
 	{id: "S9", does: "the plan of 100,000,000 samples: time, memory, bytes a sample"},
 	{id: "S10", does: "peak anonymous memory of S1 with verification, once, four times and sixteen times as large"},
 	{id: "S11", does: "what a GiB costs as S1 grows to sixteen times its size"},
+	{id: "S12", does: "S2 from an S3 server on the same machine, against fetching all of it with curl and then converting it; its memory"},
 	{id: "Index", does: "the pass that finds the samples, by itself", further: true},
 	{id: "Formats", does: "peak anonymous memory of the other formats", further: true},
 	{id: "MillionFiles", does: "memory to plan a folder of a million files", further: true},
