@@ -152,7 +152,7 @@ func BenchmarkRows(b *testing.B) {
 			}
 			k := &worker{writer: &writer{plan: plan, out: out, progress: silent{}}, buffers: testBuffers(b)}
 			for range readers {
-				k.encoders = append(k.encoders, spec.NewEncoder())
+				k.encoders = append(k.encoders, newEncoders(spec))
 			}
 			for b.Loop() {
 				f, err := atomicfile.Create(out.root, tmp(plan.Shards[0].Name))

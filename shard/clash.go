@@ -51,6 +51,9 @@ func (o *Output) clash(begun, want *Plan) error {
 		}
 		return o.occupied("it was cut at samples (--exact, the default for local sources)")
 	}
+	if !reflect.DeepEqual(begun.Encodes, want.Encodes) {
+		return o.occupied("some of its sources were converted with other fields (--fields, --rename)")
+	}
 	for i := range want.Parts {
 		was, is := begun.Parts[i], want.Parts[i]
 		was.Account.Seen, is.Account.Seen, is.modified = nil, nil, 0

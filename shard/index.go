@@ -34,18 +34,17 @@ func (p *PartIndex) add(off, size int64) {
 	p.largest = max(p.largest, cost)
 }
 
-// Index indexes all parts of a source, so many at once, and sizes every record that
-// will be made of them. The errors of all refused parts are joined.
-func Index(ctx context.Context, src converters.Source, spec *encode.Spec, workers int, progress Progress) ([]PartIndex, error) {
+// IndexEach is Index of parts whose records may be encoded in different ways.
+func IndexEach(ctx context.Context, src converters.Source, enc Encodings, workers int, progress Progress) ([]PartIndex, error) {
 	parts := src.Parts()
 	total := int64(0)
 	for _, p := range parts {
 		total += p.Size
 	}
-	return indexAll(ctx, src, spec, workers, startPhase(progress, "index", total))
+	return indexAll(ctx, src, enc, workers, startPhase(progress, "index", total))
 }
 
-func indexAll(ctx context.Context, src converters.Source, spec *encode.Spec, workers int, progress Progress) ([]PartIndex, error) {
+func indexAll(ctx context.Context, src converters.Source, enc Encodings, workers int, progress Progress) ([]PartIndex, error) {
 	parts := src.Parts()
 	indexes := make([]PartIndex, len(parts))
 	errs := make([]error, len(parts))
@@ -54,7 +53,9 @@ func indexAll(ctx context.Context, src converters.Source, spec *encode.Spec, wor
 	for i := range parts {
 		g.Go(func() error {
 			if errs[i] = ctx.Err(); errs[i] == nil {
-				indexes[i], errs[i] = indexPart(ctx, src, i, spec.NewEncoder(), progress)
+				n := enc.number(i)
+				indexes[i], errs[i] = indexPart(ctx, src, i, enc.Specs[n].NewEncoder(), progress)
+				indexes[i].Encode = n
 			}
 			return nil
 		})

@@ -25,7 +25,7 @@ const (
 // one goroutine.
 type lane struct {
 	*pipeline
-	enc      *encode.Encoder
+	encoders *encoders
 	progress tally
 
 	unit  *unit  // that is read
@@ -38,8 +38,8 @@ type lane struct {
 	fields int64  // of all records
 }
 
-func newLane(p *pipeline, enc *encode.Encoder, progress Progress) *lane {
-	l := &lane{pipeline: p, enc: enc, progress: tally{to: progress}, back: make(chan *batch, batches+1)}
+func newLane(p *pipeline, encoders *encoders, progress Progress) *lane {
+	l := &lane{pipeline: p, encoders: encoders, progress: tally{to: progress}, back: make(chan *batch, batches+1)}
 	for range batches + 1 {
 		l.spare = append(l.spare, &batch{home: l.back})
 	}
@@ -62,11 +62,12 @@ func (l *lane) read(ctx context.Context, src converters.Source) {
 
 func (l *lane) readUnit(ctx context.Context, src converters.Source) error {
 	for _, run := range l.unit.runs {
+		enc := l.encoders.of(&l.plan.Parts[run.Part])
 		for sample, err := range src.Read(ctx, run) {
 			if err != nil {
 				return err
 			}
-			rec, err := l.enc.Encode(sample)
+			rec, err := enc.Encode(sample)
 			switch {
 			case err == nil:
 			case errors.Is(err, encode.ErrSkip):

@@ -21,18 +21,19 @@ var ErrManifest = errors.New("manifest is damaged")
 
 // A Manifest accounts for a finished dataset. It is written last.
 type Manifest struct {
-	Version    int             `json:"ffconvert_manifest"`
-	Tool       string          `json:"tool"`
-	Created    time.Time       `json:"created"`
-	PlanDigest string          `json:"plan_sha256"`
-	Source     SourceSpec      `json:"source"`
-	Encode     encode.Options  `json:"encode"`
-	Shuffle    *Shuffle        `json:"shuffle,omitempty"`
-	Verified   bool            `json:"verified"` // each shard was re-read from the device and checked
-	Totals     Totals          `json:"totals"`
-	Meta       FileSum         `json:"meta"` // of meta.json
-	Shards     []ManifestShard `json:"shards"`
-	Sources    []Part          `json:"sources"`
+	Version    int              `json:"ffconvert_manifest"`
+	Tool       string           `json:"tool"`
+	Created    time.Time        `json:"created"`
+	PlanDigest string           `json:"plan_sha256"`
+	Source     SourceSpec       `json:"source"`
+	Encode     encode.Options   `json:"encode"`
+	Encodes    []encode.Options `json:"encodes,omitempty"` // of sources whose records differ from Encode
+	Shuffle    *Shuffle         `json:"shuffle,omitempty"`
+	Verified   bool             `json:"verified"` // each shard was re-read from the device and checked
+	Totals     Totals           `json:"totals"`
+	Meta       FileSum          `json:"meta"` // of meta.json
+	Shards     []ManifestShard  `json:"shards"`
+	Sources    []Part           `json:"sources"`
 }
 
 // Totals are the closing balance: what was found, and what became of it.
@@ -70,7 +71,7 @@ type FileSum struct {
 func newManifest(plan *Plan, digest string, j *journal, tool string) *Manifest {
 	m := &Manifest{
 		Version: manifestVersion, Tool: tool, Created: time.Now().UTC().Truncate(time.Second), PlanDigest: digest,
-		Source: plan.Source, Encode: plan.Encode, Shuffle: plan.Shuffle, Verified: j.verified(),
+		Source: plan.Source, Encode: plan.Encode, Encodes: plan.Encodes, Shuffle: plan.Shuffle, Verified: j.verified(),
 		Sources: slices.Clone(plan.Parts),
 	}
 	for i := range m.Sources {

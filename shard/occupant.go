@@ -73,7 +73,7 @@ func (c *occupant) readManifest(root *os.Root) error {
 	for _, s := range m.Shards {
 		c.ours[s.Name] = true
 	}
-	c.plan = &Plan{Source: m.Source, Encode: m.Encode, Shuffle: m.Shuffle, Parts: m.Sources}
+	c.plan = &Plan{Source: m.Source, Encode: m.Encode, Encodes: m.Encodes, Shuffle: m.Shuffle, Parts: m.Sources}
 	c.digest = m.PlanDigest
 	return nil
 }

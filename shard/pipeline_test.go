@@ -92,7 +92,7 @@ func runPipeline(t *testing.T, src mixed, lanes int, samples, want int64, file *
 	p := newPipeline(&Plan{Parts: []Part{{Name: "mixed"}}}, &s, w, index)
 	var readers sync.WaitGroup
 	for range lanes {
-		l := newLane(p, spec.NewEncoder(), silent{})
+		l := newLane(p, newEncoders(spec), silent{})
 		readers.Go(func() { l.read(t.Context(), src) })
 	}
 	err = p.run()

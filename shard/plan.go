@@ -19,6 +19,7 @@ var ErrEmpty = errors.New("no samples")
 type Plan struct {
 	Source  SourceSpec
 	Encode  encode.Options
+	Encodes []encode.Options       // of parts whose records differ from Encode, by Part.Encode; nil: none does
 	Dataset converters.Description // what the source says of the whole dataset
 	Shuffle *Shuffle               // nil: samples keep their order
 	Whole   *Whole                 // nil: shards are cut at samples
@@ -42,6 +43,7 @@ type Part struct {
 	Name    string  `json:"name"`
 	Size    int64   `json:"size"`                   // bytes, uncompressed
 	Names   string  `json:"names_sha256,omitempty"` // of the keys, fields and sizes of a part that is many files
+	Encode  int     `json:"encode,omitempty"`       // how its records are encoded: 0 as Plan.Encode, i as Plan.Encodes[i-1]
 	Account Account `json:"account"`
 
 	modified int64 // of a part that is many files, a number drawn from all their times; 0: not known
@@ -63,6 +65,7 @@ type Shard struct {
 type Options struct {
 	Source  SourceSpec
 	Encode  encode.Options
+	Encodes []encode.Options // see Plan
 	Dataset converters.Description
 	Sizes   Sizes
 	Shuffle *Shuffle
@@ -72,7 +75,7 @@ type Options struct {
 // largest − smallest ≤ the largest sample. It is a pure function: the same index and
 // options give the same plan.
 func NewPlan(parts []PartIndex, opts Options) (*Plan, error) {
-	plan := &Plan{Source: opts.Source, Encode: opts.Encode, Dataset: opts.Dataset, Shuffle: opts.Shuffle}
+	plan := &Plan{Source: opts.Source, Encode: opts.Encode, Encodes: opts.Encodes, Dataset: opts.Dataset, Shuffle: opts.Shuffle}
 	plan.Dataset.Encoding = "" // a proposal; Encode says what came of it
 	var total, samples, largest int64
 	for i := range parts {

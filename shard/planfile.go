@@ -34,6 +34,7 @@ type planHead struct {
 	Version int                    `json:"ffconvert_plan"`
 	Source  SourceSpec             `json:"source"`
 	Encode  encode.Options         `json:"encode"`
+	Encodes []encode.Options       `json:"encodes,omitempty"`
 	Dataset converters.Description `json:"dataset,omitzero"`
 	Shuffle *Shuffle               `json:"shuffle,omitempty"`
 	Whole   *Whole                 `json:"whole_parts,omitempty"`
@@ -64,7 +65,7 @@ func (p *Plan) Write(w io.Writer) (digest string, err error) {
 	sum := sha256.New()
 	out := bufio.NewWriter(w)
 	enc := json.NewEncoder(io.MultiWriter(out, sum))
-	if err := enc.Encode(planHead{planVersion, p.Source, p.Encode, p.Dataset, p.Shuffle, p.Whole, len(p.Parts), len(p.Shards)}); err != nil {
+	if err := enc.Encode(planHead{planVersion, p.Source, p.Encode, p.Encodes, p.Dataset, p.Shuffle, p.Whole, len(p.Parts), len(p.Shards)}); err != nil {
 		return "", err
 	}
 	for i := range p.Parts {
@@ -140,13 +141,13 @@ func readPlan(line func(any) error) (*Plan, error) {
 	if head.Version != planVersion {
 		return nil, fmt.Errorf("version %d, this program reads %d", head.Version, planVersion)
 	}
-	p := &Plan{Source: head.Source, Encode: head.Encode, Dataset: head.Dataset, Shuffle: head.Shuffle, Whole: head.Whole}
+	p := &Plan{Source: head.Source, Encode: head.Encode, Encodes: head.Encodes, Dataset: head.Dataset, Shuffle: head.Shuffle, Whole: head.Whole}
 	for range head.Parts {
 		var part Part
 		if err := line(&part); err != nil {
 			return nil, err
 		}
-		if err := part.check(); err != nil {
+		if err := cmp.Or(part.check(), p.checkEncode(&part)); err != nil {
 			return nil, err
 		}
 		p.Parts = append(p.Parts, part)

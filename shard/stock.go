@@ -60,7 +60,11 @@ func (w *writer) take(ctx context.Context, i int) (*task, error) {
 
 // settle finds the samples of a shard of whole parts.
 func (k *worker) settle(ctx context.Context, t *task) error {
-	parts, err := indexAll(ctx, t.src, k.spec, len(k.encoders), silent{})
+	encodings := Encodings{Specs: k.specs}
+	for _, p := range k.plan.Parts[t.first:][:t.Parts] {
+		encodings.Of = append(encodings.Of, p.Encode)
+	}
+	parts, err := indexAll(ctx, t.src, encodings, len(k.encoders), silent{})
 	if err != nil {
 		return err
 	}

@@ -20,13 +20,14 @@ type Whole struct {
 }
 
 // NewWholePlan plans shards of whole parts: as many as the sizes say, the largest as small as
-// can be. Of the parts it needs name and size, in bytes as they are stored. first is the
+// can be. Of the parts it needs name, size in
+// bytes as they are stored, and the number of the encoding. first is the
 // index of the first of them.
 func NewWholePlan(parts []Part, first *PartIndex, opts Options) (*Plan, error) {
 	if opts.Shuffle != nil {
 		return nil, fmt.Errorf("%w: a shuffle is of all samples; shards of whole parts have theirs in order", ErrSizes)
 	}
-	plan := &Plan{Source: opts.Source, Encode: opts.Encode, Dataset: opts.Dataset, Whole: &Whole{}}
+	plan := &Plan{Source: opts.Source, Encode: opts.Encode, Encodes: opts.Encodes, Dataset: opts.Dataset, Whole: &Whole{}}
 	plan.Dataset.Encoding = ""
 	if first != nil {
 		seen := Plan{Parts: []Part{first.Part}}
@@ -42,7 +43,7 @@ func NewWholePlan(parts []Part, first *PartIndex, opts Options) (*Plan, error) {
 		total += p.Size
 		largest = max(largest, p.Size)
 		sizes[i] = total
-		plan.Parts = append(plan.Parts, Part{Name: p.Name, Size: p.Size})
+		plan.Parts = append(plan.Parts, Part{Name: p.Name, Size: p.Size, Encode: p.Encode})
 	}
 	if total == 0 {
 		return nil, ErrEmpty
@@ -93,7 +94,7 @@ func (p *Plan) Stored(i int) int64 {
 // settle returns the plan of one shard of a plan of whole parts, by the index of its parts:
 // its parts are those of the shard, and so are the numbers in its runs.
 func (p *Plan) settle(s *Shard, parts []PartIndex) (*Plan, error) {
-	one, err := NewPlan(parts, Options{Source: p.Source, Encode: p.Encode, Dataset: p.Dataset, Sizes: Sizes{Shards: 1}})
+	one, err := NewPlan(parts, Options{Source: p.Source, Encode: p.Encode, Encodes: p.Encodes, Dataset: p.Dataset, Sizes: Sizes{Shards: 1}})
 	if err != nil {
 		return nil, fmt.Errorf("%s to %s, %s: %w; --exact cuts within parts", p.Parts[s.First].Name, p.Parts[s.First+s.Parts-1].Name, s.Name, err)
 	}

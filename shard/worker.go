@@ -9,7 +9,6 @@ import (
 
 	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/internal/atomicfile"
 	"github.com/ffconvert/ffconvert/record"
 	"github.com/ffconvert/ffconvert/verify"
@@ -18,7 +17,7 @@ import (
 // A worker writes one shard after another.
 type worker struct {
 	*writer
-	encoders []*encode.Encoder // one a reader
+	encoders []*encoders // one a reader
 	buffers  *buffers
 	reader   *aio.Reader // nil: shards are not verified
 }

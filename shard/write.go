@@ -86,7 +86,7 @@ type writer struct {
 	plan       *Plan
 	digest     string // of the plan
 	out        *Output
-	spec       *encode.Spec
+	specs      []*encode.Spec // by Part.Encode
 	journal    *journal
 	opts       WriteOptions
 	indexShape indexShape
@@ -104,7 +104,7 @@ type writer struct {
 func newWriter(stock Stock, plan *Plan, out *Output, opts WriteOptions) (*writer, error) {
 	w := &writer{stock: stock, plan: plan, out: out, opts: opts, indexShape: plan.indexShape(), began: time.Now()}
 	var err error
-	if w.spec, err = encode.Parse(plan.Encode); err != nil {
+	if w.specs, err = plan.specs(); err != nil {
 		return nil, err
 	}
 	if w.digest, err = plan.Digest(); err != nil {
@@ -221,7 +221,7 @@ func (w *writer) writeAll(ctx context.Context, todo []int) error {
 func (w *writer) work(ctx context.Context, tasks <-chan *task, readers int, reread aio.Options) (err error) {
 	k := &worker{writer: w}
 	for range readers {
-		k.encoders = append(k.encoders, w.spec.NewEncoder())
+		k.encoders = append(k.encoders, newEncoders(w.specs...))
 	}
 	if k.buffers, err = newBuffers(); err != nil {
 		return err

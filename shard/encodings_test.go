@@ -1,0 +1,158 @@
+package shard
+
+import (
+	"bytes"
+	"errors"
+	"maps"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/record"
+)
+
+// planEach plans parts of which each has one of several encodings.
+func planEach(t *testing.T, src converters.Source, of []int, opts Options, each ...encode.Options) *Plan {
+	t.Helper()
+	enc := Encodings{Of: of}
+	for _, o := range each {
+		spec, err := encode.Parse(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		enc.Specs = append(enc.Specs, spec)
+	}
+	index, err := IndexEach(t.Context(), src, enc, 2, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	opts.Encode, opts.Encodes, opts.Source.Format = enc.Specs[0].Options(), enc.Options(), "memory"
+	plan, err := NewPlan(index, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plan
+}
+
+// The records of a part are encoded as its own options say, in order and shuffled, by the
+// plan and by its file, and the account tells the fields that each part has left out.
+func TestEncodings(t *testing.T) {
+	t.Parallel()
+	src := newFixture(61, 3, 50, 300)
+	each := []encode.Options{{Encoding: "msgpack"}, {Fields: "bin"}, {Rename: []string{"x=bin"}, Fields: "x"}}
+	of := []int{1, 0, 2}
+	for name, shuffle := range map[string]*Shuffle{"in order": nil, "shuffled": {7}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			plan := planEach(t, src, of, Options{Sizes: Sizes{Shards: 3}, Shuffle: shuffle}, each...)
+			if got := plan.Account(); got.FieldsLeftOut != 80 { // cls, of four fifths of two parts
+				t.Errorf("%d fields are left out", got.FieldsLeftOut)
+			}
+			var file bytes.Buffer
+			digest, err := plan.Write(&file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			read, err := ReadPlan(&file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if again, err := read.Digest(); err != nil || again != digest || !reflect.DeepEqual(read.Encodes, plan.Encodes) {
+				t.Errorf("it is read as %+v, error %v", read.Encodes, err)
+			}
+			var want map[string]string
+			for workers, plan := range map[int]*Plan{1: plan, 16: read} {
+				dir := t.TempDir()
+				report, err := write(t, src, plan, dir, WriteOptions{Workers: workers})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if m := report.Manifest; m.Totals.FieldsLeftOut != 80 || !reflect.DeepEqual(m.Encodes, plan.Encodes) || m.Sources[2].Encode != 2 {
+					t.Errorf("manifest: %+v", m)
+				}
+				if got := files(t, dir); want == nil {
+					want = got
+				} else if !maps.Equal(got, want) {
+					t.Error("other bytes")
+				}
+				wantRecords(t, dir, plan, src, of, each)
+			}
+		})
+	}
+}
+
+// wantRecords wants each record to be that of its sample by the options of its part.
+func wantRecords(t *testing.T, dir string, plan *Plan, src *fixture, of []int, each []encode.Options) {
+	t.Helper()
+	for _, s := range plan.Shards {
+		r, err := record.Open(filepath.Join(dir, s.Name), record.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		at := 0
+		for _, run := range s.Runs {
+			for i := run.First; i < run.First+run.Count; i++ {
+				spec, err := encode.Parse(each[of[run.Part]])
+				if err != nil {
+					t.Fatal(err)
+				}
+				rec, err := spec.NewEncoder().Encode(&src.parts[run.Part][i])
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, err := r.Read(at, nil)
+				if want := slices.Concat(rec.Parts...); err != nil || !bytes.Equal(got, want) {
+					t.Fatalf("%s: record %d is %q, want %q (%v)", s.Name, at, got, want, err)
+				}
+				at++
+			}
+		}
+	}
+}
+
+// A plan of one encoding does not tell of others, and one with a part of an encoding that it
+// has not is damaged.
+func TestEncodingsInPlan(t *testing.T) {
+	t.Parallel()
+	src := newFixture(62, 2, 6, 50)
+	var one, two bytes.Buffer
+	if _, err := planEach(t, src, nil, Options{}, encode.Options{}).Write(&one); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(one.String(), "encodes") || strings.Count(one.String(), `"encode"`) != 1 {
+		t.Errorf("a plan of one encoding: %s", one.String())
+	}
+	plan := planEach(t, src, []int{0, 1}, Options{}, encode.Options{}, encode.Options{Fields: "bin"})
+	if _, err := plan.Write(&two); err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range []string{"2", "-1"} {
+		hostile := bytes.Replace(two.Bytes(), []byte(`"encode":1`), []byte(`"encode":`+n), 1)
+		if _, err := ReadPlan(bytes.NewReader(sealed(hostile))); !errors.Is(err, ErrPlan) || !strings.Contains(err.Error(), "encoding") {
+			t.Errorf("encoding %s: error %v", n, err)
+		}
+	}
+}
+
+// A dataset that was begun with other fields for one of its parts is not gone on with.
+func TestEncodingsClash(t *testing.T) {
+	t.Parallel()
+	src := newFixture(63, 2, 20, 50)
+	dir := t.TempDir()
+	if _, err := write(t, src, planEach(t, src, []int{0, 1}, Options{}, encode.Options{}, encode.Options{Fields: "bin"}), dir, WriteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	before := files(t, dir)
+	_, err := write(t, src, planEach(t, src, []int{0, 1}, Options{}, encode.Options{}, encode.Options{Rename: []string{"x=bin"}}), dir, WriteOptions{})
+	if !errors.Is(err, ErrOccupied) || !strings.Contains(err.Error(), "--fields") {
+		t.Errorf("error %v", err)
+	}
+	if !maps.Equal(before, files(t, dir)) {
+		t.Error("files have changed")
+	}
+}
