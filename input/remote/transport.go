@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"golang.org/x/net/http/httpproxy"
@@ -54,6 +55,7 @@ func newHTTPClient(opts Options) *http.Client {
 }
 
 // proxy finds the proxy of a request as [http.ProxyFromEnvironment] does, in opts' environment.
+// One that is no URL is an error, and not the same as none.
 func proxy(opts Options) func(*http.Request) (*url.URL, error) {
 	first := func(keys ...string) string {
 		for _, key := range keys {
@@ -70,13 +72,23 @@ func proxy(opts Options) func(*http.Request) (*url.URL, error) {
 		CGI:        first("REQUEST_METHOD") != "",
 	}
 	of := config.ProxyFunc()
+	given := map[string]string{"http": config.HTTPProxy, "https": config.HTTPSProxy}
 	return func(req *http.Request) (*url.URL, error) {
 		u, err := of(req.URL)
-		if err != nil { // it quotes the proxy's password
-			return nil, fmt.Errorf("%w: the proxy of %s: URLs that the environment gives is none", ErrSetting, req.URL.Scheme)
+		if v := given[req.URL.Scheme]; err != nil || u == nil && v != "" && !isProxy(v) { // which may hold a password
+			return nil, fmt.Errorf("%w: %s_PROXY is not the URL of a proxy", ErrSetting, strings.ToUpper(req.URL.Scheme))
 		}
 		return u, nil
 	}
+}
+
+// isProxy tells what httpproxy takes for a proxy: a URL, or host:port. It passes over others.
+func isProxy(v string) bool {
+	if u, err := url.Parse(v); err == nil && u.Scheme != "" && u.Host != "" {
+		return true
+	}
+	u, err := url.Parse("http://" + v)
+	return err == nil && u.Host != ""
 }
 
 // A transport is a [http.Transport] whose bodies do not stall.
