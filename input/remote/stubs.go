@@ -6,6 +6,5 @@ import (
 )
 
 func newHTTP(Options, *http.Client) (store, error) { return nil, errors.ErrUnsupported }
-func newS3(Options, *http.Client) (store, error)   { return nil, errors.ErrUnsupported }
 func newGS(Options, *http.Client) (store, error)   { return nil, errors.ErrUnsupported }
 func newAIS(Options, *http.Client) (store, error)  { return nil, errors.ErrUnsupported }
