@@ -5,11 +5,14 @@ import (
 	"io"
 	"net/http"
 	"strconv"
-	"strings"
 )
 
-// rangeOf asks for n bytes from off on; n < 0: for all there are.
+// rangeOf asks for n bytes from off on; n < 0: for all there are. "" for all of the object,
+// of which an empty one has no range.
 func rangeOf(off, n int64) string {
+	if off == 0 && n < 0 {
+		return ""
+	}
 	if n < 0 {
 		return fmt.Sprintf("bytes=%d-", off)
 	}
@@ -27,44 +30,17 @@ func replyOf(o Object, body io.ReadCloser, status int, h http.Header) (*reply, e
 		r.Size = r.N
 		return r, nil
 	}
-	first, last, size, ok := contentRange(h.Get("Content-Range"))
-	if !ok {
+	off, end, size, ok := contentRange(h.Get("Content-Range"))
+	if !ok || off < 0 {
 		return nil, &Error{URL: shown(o.URL), Kind: ErrLength, Status: status,
 			Err: fmt.Errorf("a range of bytes %q", clean(h.Get("Content-Range"))), Again: true}
 	}
-	if n := last - first + 1; r.N < 0 {
-		r.N = n
-	} else if r.N != n {
+	if r.N >= 0 && r.N != end-off {
 		return nil, &Error{URL: shown(o.URL), Kind: ErrLength, Status: status,
-			Err: fmt.Errorf("bytes %d to %d come as %d", first, last, r.N), Again: true}
+			Err: fmt.Errorf("Content-Length is %d, and Content-Range has %d bytes", r.N, end-off), Again: true}
 	}
-	r.Off, r.Size = first, size
+	r.Off, r.N, r.Size = off, end-off, size
 	return r, nil
-}
-
-// contentRange reads "bytes first-last/size"; size is -1 for "*".
-func contentRange(value string) (first, last, size int64, ok bool) {
-	spec, ok := strings.CutPrefix(value, "bytes ")
-	span, total, ok2 := strings.Cut(spec, "/")
-	from, to, ok3 := strings.Cut(span, "-")
-	if !ok || !ok2 || !ok3 {
-		return 0, 0, 0, false
-	}
-	size = -1
-	for _, part := range []struct {
-		text string
-		to   *int64
-	}{{from, &first}, {to, &last}, {total, &size}} {
-		if part.text == "*" && part.to == &size {
-			continue
-		}
-		n, err := strconv.ParseInt(part.text, 10, 64)
-		if err != nil || !isDigits(part.text) {
-			return 0, 0, 0, false
-		}
-		*part.to = n
-	}
-	return first, last, size, last >= first && (size < 0 || last < size)
 }
 
 // sameVersion refuses bytes of another version than the one that was found.

@@ -5,6 +5,5 @@ import (
 	"net/http"
 )
 
-func newHTTP(Options, *http.Client) (store, error) { return nil, errors.ErrUnsupported }
-func newGS(Options, *http.Client) (store, error)   { return nil, errors.ErrUnsupported }
-func newAIS(Options, *http.Client) (store, error)  { return nil, errors.ErrUnsupported }
+func newGS(Options, *http.Client) (store, error)  { return nil, errors.ErrUnsupported }
+func newAIS(Options, *http.Client) (store, error) { return nil, errors.ErrUnsupported }
