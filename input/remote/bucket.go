@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 )
 
@@ -25,7 +24,7 @@ const (
 // tools of the services and in webdataset. partial allows an empty key, for lists.
 func splitBucket(url string, partial bool) (bucket, key string, err *Error) {
 	bad := func(hint, format string, args ...any) (string, string, *Error) {
-		return "", "", &Error{URL: shown(url), Kind: ErrURL, Err: fmt.Errorf(format, args...), Hint: hint}
+		return "", "", &Error{URL: Redact(url), Kind: ErrURL, Err: fmt.Errorf(format, args...), Hint: hint}
 	}
 	scheme, rest, ok := strings.Cut(url, "://")
 	if !ok {
@@ -33,6 +32,9 @@ func splitBucket(url string, partial bool) (bucket, key string, err *Error) {
 	}
 	bucket, key, _ = strings.Cut(rest, "/")
 	switch {
+	case strings.Contains(strings.ToLower(key), "?x-amz-") || strings.Contains(strings.ToLower(key), "?x-goog-"):
+		url, _, _ = strings.Cut(url, "?")
+		return bad("a signed URL begins with https:", "it holds a signature")
 	case bucket == "":
 		return bad(fmt.Sprintf("as in %s://bucket/key", scheme), "it names no bucket")
 	case strings.Contains(bucket, "@"):
@@ -43,28 +45,6 @@ func splitBucket(url string, partial bool) (bucket, key string, err *Error) {
 		return bad(fmt.Sprintf("as in %s://%s/key", scheme, bucket), "it names no object")
 	}
 	return bucket, key, nil
-}
-
-// shown is [Redact] for the URL of an object in a bucket, whose key keeps its "?" and "#".
-func shown(url string) string {
-	if signed(url) { // one of https: under the wrong scheme
-		return Redact(url)
-	}
-	scheme, rest, ok := strings.Cut(url, "://")
-	if !ok {
-		return Redact(url)
-	}
-	bucket, key, slash := strings.Cut(rest, "/")
-	bucket = bucket[strings.LastIndexByte(bucket, '@')+1:]
-	if slash {
-		bucket += "/"
-	}
-	return strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return '·'
-		}
-		return r
-	}, scheme+"://"+bucket+key)
 }
 
 // A sequence checks that a list comes in the order of code points, each name once: the

@@ -32,11 +32,11 @@ func replyOf(o Object, body io.ReadCloser, status int, h http.Header) (*reply, e
 	}
 	off, end, size, ok := contentRange(h.Get("Content-Range"))
 	if !ok || off < 0 {
-		return nil, &Error{URL: shown(o.URL), Kind: ErrLength, Status: status,
+		return nil, &Error{URL: Redact(o.URL), Kind: ErrLength, Status: status,
 			Err: fmt.Errorf("a range of bytes %q", clean(h.Get("Content-Range"))), Again: true}
 	}
 	if r.N >= 0 && r.N != end-off {
-		return nil, &Error{URL: shown(o.URL), Kind: ErrLength, Status: status,
+		return nil, &Error{URL: Redact(o.URL), Kind: ErrLength, Status: status,
 			Err: fmt.Errorf("Content-Length is %d, and Content-Range has %d bytes", r.N, end-off), Again: true}
 	}
 	r.Off, r.N, r.Size = off, end-off, size
@@ -48,5 +48,5 @@ func sameVersion(o Object, version string) error {
 	if o.Version == "" || version == "" || o.Version == version {
 		return nil
 	}
-	return &Error{URL: shown(o.URL), Kind: ErrChanged, Err: fmt.Errorf("it has another version"), Hint: againHint}
+	return &Error{URL: Redact(o.URL), Kind: ErrChanged, Err: fmt.Errorf("it has another version"), Hint: againHint}
 }

@@ -2,8 +2,6 @@ package remote
 
 import (
 	"context"
-	"encoding/base64"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -146,12 +144,9 @@ func (s *s3Store) stat(ctx context.Context, url string) (Object, error) {
 	if page := s.page200(url, seen); page != nil {
 		return Object{}, page
 	}
-	o := Object{URL: url, Size: -1, Version: s3Version(seen.header), Sum: s3Sum(seen.header)}
+	o := Object{URL: url, Size: -1, Version: s3Version(seen.header), Modified: lastModified(seen.header), Sum: s3Sum(seen.header)}
 	if n, err := strconv.ParseInt(seen.header.Get("Content-Length"), 10, 64); err == nil && n >= 0 {
 		o.Size = n
-	}
-	if at, err := http.ParseTime(seen.header.Get("Last-Modified")); err == nil {
-		o.Modified = at
 	}
 	return o, nil
 }
@@ -175,11 +170,14 @@ func (s *s3Store) get(ctx context.Context, o Object, off, n int64) (*reply, erro
 	if n == 0 {
 		return &reply{Body: http.NoBody, Off: off, Size: o.Size, Version: o.Version}, nil
 	}
-	opts := minio.GetObjectOptions{Checksum: true}
+	opts := minio.GetObjectOptions{}
+	opts.Set("x-amz-checksum-mode", "ENABLED") // Checksum: true would check it as well, a second time
 	if o.Version != "" {
 		opts.Set("If-Match", `"`+o.Version+`"`)
 	}
-	opts.Set("Range", rangeOf(off, n))
+	if span := rangeOf(off, n); span != "" {
+		opts.Set("Range", span)
+	}
 	var body io.ReadCloser
 	seen := &s3Seen{object: true}
 	err := s.call(ctx, o.URL, bucket, seen, func(ctx context.Context, c *minio.Core) (err error) {
@@ -224,7 +222,7 @@ func (s *s3Store) list(ctx context.Context, prefix string) iter.Seq2[Object, err
 				}
 				seen.pages = 0
 				if err := order.next(keys, info.Key); err != nil {
-					return &Error{URL: shown(prefix), Kind: ErrNoList, Err: errors.New(said(err.Error())), Hint: hintUnordered}
+					return &Error{URL: Redact(prefix), Kind: ErrNoList, Err: errors.New(said(err.Error())), Hint: hintUnordered}
 				}
 				o := Object{URL: scheme + "://" + bucket + "/" + info.Key, Size: info.Size, Version: strong(info.ETag), Modified: info.LastModified}
 				if stopped = !yield(o, nil); stopped {
@@ -242,8 +240,8 @@ func (s *s3Store) list(ctx context.Context, prefix string) iter.Seq2[Object, err
 // page200 refuses what a proxy or a web site answers in place of the service. No service
 // describes an object without an ETag.
 func (s *s3Store) page200(url string, seen *s3Seen) error {
-	if seen.header.Get("ETag") == "" && strings.HasPrefix(seen.header.Get("Content-Type"), "text/html") {
-		return &Error{URL: shown(url), Kind: ErrPage, Status: seen.status,
+	if seen.header.Get("ETag") == "" && isHTML(seen.header) {
+		return &Error{URL: Redact(url), Kind: ErrPage, Status: seen.status,
 			Hint: fmt.Sprintf("is %s an S3 service? a proxy in between?", s.config.host)}
 	}
 	return nil
@@ -265,16 +263,11 @@ func s3Sum(h http.Header) Sum {
 	if h.Get("X-Amz-Checksum-Type") != "FULL_OBJECT" {
 		return Sum{}
 	}
-	for _, kind := range []struct {
-		name string
-		size int // bytes
-	}{{"crc64nvme", 8}, {"crc32c", 4}, {"crc32", 4}, {"sha256", 32}, {"sha1", 20}} {
-		value, err := base64.StdEncoding.DecodeString(h.Get("X-Amz-Checksum-" + kind.name))
-		if err == nil && len(value) == kind.size {
-			return Sum{Kind: kind.name, Value: hex.EncodeToString(value)}
-		}
+	given := map[string]string{}
+	for _, kind := range []string{"crc64nvme", "crc32c", "crc32", "sha256", "sha1"} {
+		given[kind] = h.Get("X-Amz-Checksum-" + kind)
 	}
-	return Sum{}
+	return bestSum(given)
 }
 
 var _ store = (*s3Store)(nil)

@@ -73,7 +73,7 @@ var s3Meanings = map[string]s3Meaning{
 // failure makes what minio-go returns an error of ours.
 func (s *s3Store) failure(ctx context.Context, url string, err error, seen *s3Seen) error {
 	if cause := context.Cause(ctx); cause != nil {
-		return &Error{URL: shown(url), Err: cause}
+		return &Error{URL: Redact(url), Err: cause}
 	}
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e
@@ -83,7 +83,7 @@ func (s *s3Store) failure(ctx context.Context, url string, err error, seen *s3Se
 		if e.again {
 			kind = ErrUnavailable
 		}
-		return &Error{URL: shown(url), Kind: kind, Err: e, Hint: e.hint, Again: e.again}
+		return &Error{URL: Redact(url), Kind: kind, Err: e, Hint: e.hint, Again: e.again}
 	}
 	if seen.err != nil { // what minio-go has worded anew
 		return s.unreached(url, seen.err)
@@ -93,10 +93,10 @@ func (s *s3Store) failure(ctx context.Context, url string, err error, seen *s3Se
 	case seen.status/100 == 2:
 		return s.unread(url, err, seen)
 	case !ok || seen.status == 0: // before any request: what minio-go thinks of names
-		return &Error{URL: shown(url), Kind: ErrURL, Err: errors.New(said(err.Error(), s.creds.hidden()...))}
+		return &Error{URL: Redact(url), Kind: ErrURL, Err: errors.New(said(err.Error(), s.creds.hidden()...))}
 	}
 
-	e := &Error{URL: shown(url), Status: seen.status}
+	e := &Error{URL: Redact(url), Status: seen.status}
 	m, known := s3Meanings[resp.Code]
 	if !known {
 		m = s3ByStatus(seen)
@@ -156,10 +156,10 @@ func s3ByStatus(seen *s3Seen) s3Meaning {
 // unreached is a request that no reply came to.
 func (s *s3Store) unreached(url string, err error) *Error {
 	if errors.Is(err, errEndless) {
-		return &Error{URL: shown(url), Kind: ErrNoList, Err: err, Hint: hintUnordered}
+		return &Error{URL: Redact(url), Kind: ErrNoList, Err: err, Hint: hintUnordered}
 	}
 	e := transportError(url, err)
-	e.URL = shown(url)
+	e.URL = Redact(url)
 	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok || errors.Is(err, http.ErrSchemeMismatch) {
 		e.Kind, e.Again = ErrSetting, false
 		e.Hint = fmt.Sprintf("the endpoint speaks http: --s3-endpoint http://%s", s.config.host)
@@ -169,9 +169,9 @@ func (s *s3Store) unreached(url string, err error) *Error {
 
 // unread is an answer that came, and that is not of S3.
 func (s *s3Store) unread(url string, err error, seen *s3Seen) *Error {
-	e := &Error{URL: shown(url), Status: seen.status}
+	e := &Error{URL: Redact(url), Status: seen.status}
 	switch {
-	case strings.HasPrefix(seen.header.Get("Content-Type"), "text/html"):
+	case isHTML(seen.header):
 		e.Kind = ErrPage
 		e.Hint = fmt.Sprintf("is %s an S3 service? a proxy in between?", s.config.host)
 	case errors.Is(err, errTooLong):

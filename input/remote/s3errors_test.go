@@ -53,7 +53,7 @@ func holdsNoSecret(t *testing.T, err error, secrets ...string) {
 // How a real server refuses.
 func TestS3Refusals(t *testing.T) {
 	s := gatewayStore(t, nil, Options{})
-	put(t, gateway.admin, "refused", "text", withSum(t, "crc32", "text"))
+	put(t, gateway.admin, "refused", "text", withSum("crc32", "text"))
 	for _, row := range []struct {
 		name      string
 		vars      map[string]string
@@ -80,6 +80,7 @@ func TestS3Refusals(t *testing.T) {
 		{name: "no key", url: "s3://train-data/", kind: ErrURL, want: "names no object", unlisted: true},
 		{name: "no bucket", url: "s3:///refused", kind: ErrURL, want: "names no bucket"},
 		{name: "a user", url: "s3://someone:" + fakeSecret[5:11] + "@train-data/refused", kind: ErrURL, want: "s3://train-data/refused: "},
+		{name: "a signed URL", url: "s3://train-data/refused?X-Amz-Signature=" + fakeToken, kind: ErrURL, want: "begins with https:"},
 		{name: "a bucket that cannot be", url: "s3://a_/refused", kind: ErrURL, want: ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -116,7 +117,7 @@ func TestS3Refusals(t *testing.T) {
 // Where no region is set, the service is asked for that of the bucket.
 func TestS3RegionFound(t *testing.T) {
 	s := gatewayStore(t, map[string]string{"AWS_REGION": ""}, Options{})
-	put(t, gateway.admin, "found", "text", withSum(t, "crc32", "text"))
+	put(t, gateway.admin, "found", "text", withSum("crc32", "text"))
 	if _, err := s.stat(t.Context(), "s3://train-data/found"); err != nil {
 		t.Error(err)
 	}
