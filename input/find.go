@@ -24,7 +24,7 @@ const maxListed = 10
 // Every missing name is looked for before [ErrNotFound] (or [ErrNoMatch], when all
 // of them are patterns) reports the first of them; any other error is reported at once.
 func Find(ctx context.Context, args []string, opts Options) ([]Name, error) {
-	rules, err := rewriteRules(opts.lookupEnv)
+	rules, err := rewriteRules(opts.Rewrite, opts.lookupEnv)
 	if err != nil {
 		return nil, err
 	}
