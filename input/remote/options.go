@@ -1,6 +1,12 @@
 package remote
 
-import "time"
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"os"
+	"time"
+)
 
 // Options say how services are reached. The zero value is usable.
 type Options struct {
@@ -26,6 +32,10 @@ type Options struct {
 	Patience time.Duration
 	// Stall is how long a connection may bring no byte, or too few, before it is given up. 0: DefaultStall.
 	Stall time.Duration
+
+	tls   *tls.Config                                      // of tests; nil: the system's authorities
+	sleep func(ctx context.Context, d time.Duration) error // of tests; nil: sleep
+	wait  time.Duration                                    // before the second attempt; 0: firstWait
 }
 
 // What Options have where they are zero.
@@ -51,3 +61,16 @@ type S3Options struct {
 	// for Amazon's endpoints, path for others.
 	PathStyle string
 }
+
+func (o Options) lookupEnv(key string) (string, bool) {
+	if o.LookupEnv == nil {
+		return os.LookupEnv(key)
+	}
+	return o.LookupEnv(key)
+}
+
+func (o Options) connections() int        { return max(cmp.Or(o.Connections, DefaultConnections), 1) }
+func (o Options) rangeSize() int64        { return max(cmp.Or(o.RangeSize, DefaultRangeSize), 1) }
+func (o Options) retries() int            { return max(cmp.Or(o.Retries, DefaultRetries), 0) }
+func (o Options) patience() time.Duration { return cmp.Or(o.Patience, DefaultPatience) }
+func (o Options) stall() time.Duration    { return cmp.Or(o.Stall, DefaultStall) }

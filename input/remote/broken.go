@@ -1,0 +1,109 @@
+package remote
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// transportError says what an error of net/http, or of a body, means. What nobody has heard of
+// is worth another attempt. Errors that end a context are not: ask the context first.
+func transportError(url string, err error) *Error {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e
+	}
+	err = withoutURL(err)
+	e := &Error{URL: Redact(url), Kind: ErrUnavailable, Err: detail{err}, Again: true}
+	if hint, kind := identityProblem(err); kind != nil {
+		e.Kind, e.Hint, e.Again = kind, hint, false
+		return e
+	}
+	if errors.Is(err, context.Canceled) {
+		e.Again = false
+		return e
+	}
+	for _, kind := range []error{ErrRedirect, ErrSetting} {
+		if errors.Is(err, kind) { // of our own making, and complete
+			e.Kind, e.Err, e.Again = nil, err, false
+			return e
+		}
+	}
+	if dns, ok := errors.AsType[*net.DNSError](err); ok && dns.IsNotFound {
+		e.Hint, e.Again = "is the name of the host right?", false
+		return e
+	}
+	if strings.Contains(err.Error(), "malformed HTTP") {
+		e.Hint, e.Again = "is that a web server? one that wants https:?", false
+	}
+	return e
+}
+
+// identityProblem tells errors of TLS, and what to do about them.
+func identityProblem(err error) (hint string, kind error) {
+	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
+		return "where you trust it, name a file with the certificate of its authority in SSL_CERT_FILE", ErrTLS
+	}
+	if _, ok := errors.AsType[x509.HostnameError](err); ok {
+		return "its certificate is for another name: ask it by that one", ErrTLS
+	}
+	if e, ok := errors.AsType[x509.CertificateInvalidError](err); ok {
+		if e.Reason == x509.Expired {
+			return "is this machine's clock right? if so, the server needs a new certificate", ErrTLS
+		}
+		return "its certificate is not valid", ErrTLS
+	}
+	if _, ok := errors.AsType[x509.SystemRootsError](err); ok {
+		return "this machine knows no authorities: install ca-certificates, or set SSL_CERT_FILE", ErrTLS
+	}
+	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok || errors.Is(err, http.ErrSchemeMismatch) {
+		return "it speaks no TLS there: is the port right, or is it http:?", ErrTLS
+	}
+	_, invalid := errors.AsType[*tls.CertificateVerificationError](err)
+	_, alert := errors.AsType[tls.AlertError](err)
+	if invalid || alert || strings.Contains(err.Error(), "tls: ") && !isTimeout(err) {
+		return "a proxy in between, or a server that is out of date?", ErrTLS
+	}
+	return "", nil
+}
+
+func isTimeout(err error) bool {
+	e, ok := errors.AsType[net.Error](err)
+	return ok && e.Timeout()
+}
+
+// withoutURL takes off what net/http says around an error, which quotes URLs.
+func withoutURL(err error) error {
+	for {
+		e, ok := errors.AsType[*url.Error](err)
+		if !ok {
+			return err
+		}
+		err = e.Err
+	}
+}
+
+// A detail is an error that others have worded, made fit for a line of ours.
+type detail struct{ error }
+
+func (d detail) Error() string { return clean(d.error.Error()) }
+func (d detail) Unwrap() error { return d.error }
+
+// clean makes text of others fit for a line of ours: short, and nothing in it that forges a
+// line or drives a terminal.
+func clean(s string) string {
+	const most = 300 // bytes
+	if len(s) > most {
+		s = s[:most] + "…"
+	}
+	return strings.Map(func(r rune) rune {
+		if unprintable(r) {
+			return '·'
+		}
+		return r
+	}, strings.ToValidUTF8(s, "·"))
+}

@@ -1,0 +1,142 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"time"
+
+	"golang.org/x/net/http/httpproxy"
+)
+
+const (
+	// trickle is what a connection must bring, bytes a second over Options.Stall: one that
+	// brings less is given up, since another one may do better.
+	trickle = 1 << 10
+
+	// mostHeaders bounds the headers of a reply, which net/http holds in memory. Theirs are a few KiB.
+	mostHeaders = 256 << 10
+
+	idleConnections = 30 * time.Second // how long a connection is kept for the next range
+)
+
+var errStalled = errors.New("it sends nothing, or next to nothing")
+
+// newHTTPClient makes the one client by which a Client reaches all its services. It keeps no
+// cookies and asks for no compression, proves the identity of https servers, and takes proxies
+// from the environment. It follows redirects as [redirect] says. Waits for a connection, for
+// headers and for bytes end by opts.Stall; a body whose reads are too slow fails with errStalled.
+//
+// It speaks HTTP/1.1 alone: ranges are fetched in parallel for the sake of their own
+// connections, which HTTP/2 would make one, with one window.
+func newHTTPClient(opts Options) *http.Client {
+	dialer := &net.Dialer{Timeout: opts.stall(), KeepAlive: 15 * time.Second}
+	protocols := new(http.Protocols)
+	protocols.SetHTTP1(true)
+	base := &http.Transport{
+		Proxy:                  proxy(opts),
+		DialContext:            dialer.DialContext,
+		TLSClientConfig:        opts.tls,
+		TLSHandshakeTimeout:    opts.stall(),
+		ResponseHeaderTimeout:  opts.stall(),
+		IdleConnTimeout:        idleConnections,
+		MaxIdleConns:           2 * opts.connections(),
+		MaxIdleConnsPerHost:    opts.connections(),
+		MaxResponseHeaderBytes: mostHeaders,
+		DisableCompression:     true, // a body is the bytes as they are stored
+		Protocols:              protocols,
+	}
+	return &http.Client{Transport: &transport{base: base, stall: opts.stall()}, CheckRedirect: redirect}
+}
+
+// proxy finds the proxy of a request as [http.ProxyFromEnvironment] does, in opts' environment.
+func proxy(opts Options) func(*http.Request) (*url.URL, error) {
+	first := func(keys ...string) string {
+		for _, key := range keys {
+			if v, _ := opts.lookupEnv(key); v != "" {
+				return v
+			}
+		}
+		return ""
+	}
+	config := &httpproxy.Config{
+		HTTPProxy:  first("HTTP_PROXY", "http_proxy"),
+		HTTPSProxy: first("HTTPS_PROXY", "https_proxy"),
+		NoProxy:    first("NO_PROXY", "no_proxy"),
+		CGI:        first("REQUEST_METHOD") != "",
+	}
+	of := config.ProxyFunc()
+	return func(req *http.Request) (*url.URL, error) {
+		u, err := of(req.URL)
+		if err != nil { // it quotes the proxy's password
+			return nil, fmt.Errorf("%w: the proxy of %s: URLs that the environment gives is none", ErrSetting, req.URL.Scheme)
+		}
+		return u, nil
+	}
+}
+
+// A transport is a [http.Transport] whose bodies do not stall.
+type transport struct {
+	base  *http.Transport
+	stall time.Duration
+}
+
+func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
+	ctx, cancel := context.WithCancelCause(req.Context())
+	resp, err := t.base.RoundTrip(req.WithContext(ctx))
+	if err != nil {
+		cancel(nil)
+		return nil, err
+	}
+	resp.Request = req
+	if _, err := resp.Location(); err != nil && err != http.ErrNoLocation {
+		resp.Body.Close()
+		cancel(nil)
+		return nil, fmt.Errorf("%w: to what is no URL", ErrRedirect) // net/http would quote it
+	}
+	b := &watchedBody{body: resp.Body, cancel: cancel, stall: t.stall}
+	b.timer = time.AfterFunc(time.Hour, func() { cancel(errStalled) })
+	b.timer.Stop()
+	resp.Body = b
+	return resp, nil
+}
+
+func (t *transport) CloseIdleConnections() { t.base.CloseIdleConnections() }
+
+// A watchedBody cancels its request when its reads take longer than stall without bringing
+// what they should. Only the time in Read counts: its reader may take its own.
+type watchedBody struct {
+	body   io.ReadCloser
+	cancel context.CancelCauseFunc
+	timer  *time.Timer // runs while Read does
+	stall  time.Duration
+
+	spent time.Duration // in reads, since got was last enough
+	got   int64         // bytes, in that time
+}
+
+func (b *watchedBody) Read(p []byte) (int, error) {
+	began := time.Now()
+	b.timer.Reset(max(b.stall-b.spent, time.Millisecond))
+	n, err := b.body.Read(p)
+	if !b.timer.Stop() && err != io.EOF {
+		return n, errStalled
+	}
+	b.spent += time.Since(began)
+	b.got += int64(n)
+	if b.got >= 1+int64(b.stall.Seconds()*trickle) {
+		b.spent, b.got = 0, 0
+	}
+	return n, err
+}
+
+func (b *watchedBody) Close() error {
+	b.timer.Stop()
+	err := b.body.Close()
+	b.cancel(nil)
+	return err
+}
