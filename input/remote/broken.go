@@ -33,7 +33,7 @@ func transportError(url string, err error) *Error {
 			return e
 		}
 	}
-	if dns, ok := errors.AsType[*net.DNSError](err); ok && dns.IsNotFound {
+	if noSuchHost(err) {
 		e.Hint, e.Again = "is the name of the host right?", false
 		return e
 	}
@@ -69,6 +69,11 @@ func identityProblem(err error) (hint string, kind error) {
 		return "a proxy in between, or a server that is out of date?", ErrTLS
 	}
 	return "", nil
+}
+
+func noSuchHost(err error) bool {
+	e, ok := errors.AsType[*net.DNSError](err)
+	return ok && e.IsNotFound
 }
 
 func isTimeout(err error) bool {

@@ -1,10 +1,8 @@
 package remote
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"net/http"
 	"slices"
 	"strings"
@@ -16,13 +14,15 @@ type Client struct {
 	opts Options
 	hc   *http.Client
 
+	slots slots // of all objects together
+
 	mu     sync.Mutex
 	stores map[string]store // by service, made when they are first needed
 }
 
 // New makes a client. Nothing is asked, or looked up, before an object is.
 func New(opts Options) *Client {
-	return &Client{opts: opts, hc: newHTTPClient(opts), stores: make(map[string]store)}
+	return &Client{opts: opts, hc: newHTTPClient(opts), slots: newSlots(opts.connections()), stores: make(map[string]store)}
 }
 
 // Close lets go of connections that are kept for the next request. The client may be used
@@ -69,22 +69,4 @@ func (o Options) ais() []string {
 	}
 	schemes, _ := o.lookupEnv("USE_AIS_FOR") // of webdataset: gs:s3
 	return strings.FieldsFunc(schemes, func(r rune) bool { return r == ':' || r == ',' || r == ' ' })
-}
-
-// Stat looks at an object.
-func (c *Client) Stat(ctx context.Context, url string) (Object, error) {
-	s, err := c.store(url)
-	if err != nil {
-		return Object{}, err
-	}
-	return s.stat(ctx, url)
-}
-
-// List yields the objects whose URLs begin with prefix, in the order of their code points.
-func (c *Client) List(ctx context.Context, prefix string) iter.Seq2[Object, error] {
-	s, err := c.store(prefix)
-	if err != nil {
-		return func(yield func(Object, error) bool) { yield(Object{}, err) }
-	}
-	return s.list(ctx, prefix)
 }

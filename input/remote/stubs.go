@@ -5,7 +5,6 @@ import (
 	"net/http"
 )
 
-func newHTTP(Options, *http.Client) (store, error) { return nil, errors.ErrUnsupported }
-func newS3(Options, *http.Client) (store, error)   { return nil, errors.ErrUnsupported }
-func newGS(Options, *http.Client) (store, error)   { return nil, errors.ErrUnsupported }
-func newAIS(Options, *http.Client) (store, error)  { return nil, errors.ErrUnsupported }
+func newS3(Options, *http.Client) (store, error)  { return nil, errors.ErrUnsupported }
+func newGS(Options, *http.Client) (store, error)  { return nil, errors.ErrUnsupported }
+func newAIS(Options, *http.Client) (store, error) { return nil, errors.ErrUnsupported }

@@ -1,0 +1,124 @@
+package remote
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// copy writes what rep brings of sp, until that is complete or the body ends. Bytes ahead of
+// sp.pos have been written by an earlier attempt, and are compared with these.
+func (f *fetch) copy(sp *span, rep *reply, buf []byte) error {
+	half := len(buf) / 2
+	at := rep.Off // of the next byte of the body
+	for sp.end < 0 || at < sp.end {
+		want := int64(len(buf))
+		if sp.end >= 0 {
+			want = min(want, sp.end-at)
+		}
+		if at < sp.pos {
+			want = min(want, int64(half), sp.pos-at)
+		}
+		n, err := rep.Body.Read(buf[:want])
+		if n > 0 {
+			if at < sp.pos {
+				if err := f.compare(buf[:n], buf[half:half+n], at); err != nil {
+					return err
+				}
+			} else if err := f.write(sp, buf[:n]); err != nil {
+				return err
+			}
+			at += int64(n)
+		}
+		if err == io.EOF && at == max(sp.end, sp.pos) && (rep.N < 0 || at == rep.Off+rep.N) {
+			break
+		}
+		if err != nil {
+			return f.broken(sp, at, err)
+		}
+		if f.pace.left() <= 0 {
+			return tooSlow(f.fail(ErrUnavailable, nil, ""), f.c.opts.patience())
+		}
+	}
+	if sp.end < 0 { // the body has said that it ends here
+		sp.end = sp.pos
+		f.total.Store(sp.pos)
+		f.ledger.ended(sp.pos)
+	} else if err := f.nothingMore(sp, rep, buf); err != nil {
+		return err
+	}
+	return f.sniff(sp, true)
+}
+
+// write puts the next bytes of a span into the file.
+func (f *fetch) write(sp *span, p []byte) error {
+	if _, err := f.into.WriteAt(p, sp.pos); err != nil {
+		return f.fail(nil, fmt.Errorf("write: %w", err), "")
+	}
+	sp.pos += int64(len(p))
+	f.pace.brought(int64(len(p)))
+	f.ledger.wrote(sp.start, sp.pos)
+	f.mu.Lock()
+	f.progress(int64(len(p)))
+	f.mu.Unlock()
+	return f.sniff(sp, false)
+}
+
+// compare holds what comes a second time against what has come before, at offset off.
+func (f *fetch) compare(p, before []byte, off int64) error {
+	if n, err := f.into.ReadAt(before, off); n < len(before) {
+		return f.fail(nil, fmt.Errorf("read back: %w", unexpected(err)), "")
+	}
+	if !bytes.Equal(p, before) {
+		return f.fail(ErrChanged, errors.New("other bytes have come when it was asked again"), againHint)
+	}
+	return nil
+}
+
+// broken says what err, which has ended a body at offset at, means.
+func (f *fetch) broken(sp *span, at int64, err error) error {
+	if err == io.EOF && sp.end < 0 && at < sp.pos {
+		return f.fail(ErrChanged, fmt.Errorf("%d bytes have become %d", sp.pos, at), againHint)
+	}
+	if err == io.EOF { // its proper end, and yet
+		e := f.again(fmt.Errorf("the body ends at offset %d of %d", at, sp.end))
+		e.Kind = ErrLength
+		return e
+	}
+	e := *transportError(f.o.URL, unexpected(err))
+	e.Err = fmt.Errorf("at offset %d: %w", at, cmp.Or(e.Err, err))
+	return &e
+}
+
+// nothingMore refuses a body without an announced length that goes on where the object should
+// end. What breaks here breaks nothing: all bytes are there.
+func (f *fetch) nothingMore(sp *span, rep *reply, buf []byte) error {
+	if rep.N >= 0 || sp.end != f.total.Load() {
+		return nil
+	}
+	if n, _ := io.ReadFull(rep.Body, buf[:1]); n > 0 {
+		return f.fail(ErrLength, fmt.Errorf("more than the %d bytes that were found", sp.end), "")
+	}
+	return nil
+}
+
+// sniff looks at the first bytes of the object, once they are there.
+func (f *fetch) sniff(sp *span, all bool) error {
+	if sp.start != 0 || f.sniffed || !all && sp.pos < sniffLen {
+		return nil
+	}
+	f.sniffed = true
+	if !isHTTP(f.o.URL) || wantsHTML(f.o.URL) {
+		return nil
+	}
+	head := make([]byte, min(sniffLen, sp.pos))
+	if n, err := f.into.ReadAt(head, 0); n < len(head) {
+		return f.fail(nil, fmt.Errorf("read back: %w", unexpected(err)), "")
+	}
+	if looksLikePage(head) {
+		return f.fail(ErrPage, nil, pageHint)
+	}
+	return nil
+}

@@ -1,0 +1,214 @@
+package remote
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"sync"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+)
+
+const bufferSize = 256 << 10 // bytes of a connection's buffer: all that a fetch holds
+
+// A slot is leave to use a connection, with the buffer for what comes.
+type slot struct{ buf []byte }
+
+// slots are as many as there may be connections. Who waits for one is served in turn.
+type slots chan *slot
+
+func newSlots(n int) slots {
+	s := make(slots, n)
+	for range n {
+		s <- new(slot)
+	}
+	return s
+}
+
+func (s slots) take(ctx context.Context) (*slot, error) {
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	select {
+	case sl := <-s:
+		if sl.buf == nil {
+			sl.buf = make([]byte, bufferSize)
+		}
+		return sl, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+func (s slots) give(sl *slot) { s <- sl }
+
+// A fetch is one object on its way into a file.
+type fetch struct {
+	c        *Client
+	store    store
+	o        Object
+	into     File
+	progress func(n int64)
+
+	pace   *pace
+	ledger *ledger
+	total  atomic.Int64 // bytes of the object; -1: not known yet
+	single atomic.Bool  // one span is the whole object; set before there is a second
+	first  chan *reply  // the first one, when it is found to be sound
+
+	mu sync.Mutex // of progress
+
+	// Of the span at offset 0:
+	begun   bool // a sound reply has come
+	sniffed bool // the first bytes were looked at
+}
+
+// Fetch writes the bytes of o, as Stat or List has found it, into a file at their offsets,
+// and returns when all of them are there and their checksum, where there is one, is right.
+// It writes nothing beyond them, and concurrently. After an error the file holds anything.
+//
+// progress, which may be nil, is told of bytes as they arrive, of each byte of the object
+// once, and is not called concurrently for one object. Fetch ends soon after ctx does, with
+// its cause.
+func (c *Client) Fetch(ctx context.Context, o Object, into File, progress func(n int64)) error {
+	s, err := c.store(o.URL)
+	if err != nil {
+		return err
+	}
+	if progress == nil {
+		progress = func(int64) {}
+	}
+	f := &fetch{c: c, store: s, o: o, into: into, progress: progress, first: make(chan *reply, 1),
+		pace: &pace{patience: c.opts.patience()}, ledger: newLedger(c.opts.rangeSize(), max(o.Size, -1))}
+	f.total.Store(max(o.Size, -1))
+	return f.run(ctx)
+}
+
+func (f *fetch) run(ctx context.Context) error {
+	size, rangeSize := f.total.Load(), f.c.opts.rangeSize()
+	if f.o.Version == "" && f.o.Modified.IsZero() && f.o.Sum.newHash() == nil {
+		// Parts could be of different versions, and nothing would tell: it is read in one go,
+		// and where that breaks from the start, to compare.
+		f.o.whole = true
+	}
+	if f.o.whole || size <= rangeSize {
+		f.single.Store(true)
+		f.ledger.single()
+	}
+	g, inner := errgroup.WithContext(ctx)
+	g.SetLimit(f.c.opts.connections() + 1) // one for the checksum
+
+	end := size
+	if !f.single.Load() {
+		end = rangeSize
+	}
+	g.Go(func() error { return f.span(inner, &span{end: end}) })
+	select {
+	case rep := <-f.first: // says whether there are ranges, and maybe the checksum
+		sum := f.o.Sum
+		if sum.newHash() == nil {
+			sum = rep.Sum
+		}
+		if h := sum.newHash(); h != nil {
+			g.Go(func() error { return f.check(inner, sum, h) })
+		}
+		for start := end; !f.single.Load() && start < size; start += rangeSize {
+			if inner.Err() != nil {
+				break
+			}
+			sp := &span{start: start, pos: start, end: min(start+rangeSize, size)}
+			g.Go(func() error { return f.span(inner, sp) })
+		}
+	case <-inner.Done():
+	}
+	err := g.Wait()
+	if err != nil && ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+// span fetches one span, in as many attempts as it takes.
+func (f *fetch) span(ctx context.Context, sp *span) error {
+	a := newAttempts(f.c.opts, f.pace)
+	a.known = true
+	for {
+		done, err := f.turn(ctx, sp, a)
+		if done || err != nil {
+			return err
+		}
+	}
+}
+
+// turn is one attempt, and the wait after it.
+func (f *fetch) turn(ctx context.Context, sp *span, a *attempts) (done bool, err error) {
+	sl, err := f.c.slots.take(ctx)
+	if err != nil {
+		return false, err
+	}
+	f.pace.enter()
+	defer f.pace.leave()
+	before := sp.pos
+	err = f.attempt(ctx, sp, sl.buf)
+	f.c.slots.give(sl)
+	if err == nil {
+		return true, nil
+	}
+	return false, a.next(ctx, err, sp.pos > before)
+}
+
+// check compares the checksum of what is in the file, in order, as it comes. The bytes are
+// read again from the page cache, where they have just been written.
+func (f *fetch) check(ctx context.Context, want Sum, h hash.Hash) error {
+	buf := make([]byte, bufferSize)
+	var done int64
+	for {
+		n, all := f.ledger.prefix()
+		for done < n {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			part := buf[:min(int64(len(buf)), n-done)]
+			if k, err := f.into.ReadAt(part, done); k < len(part) {
+				return f.fail(nil, fmt.Errorf("read back: %w", unexpected(err)), "")
+			}
+			h.Write(part)
+			done += int64(len(part))
+		}
+		if all {
+			break
+		}
+		select {
+		case <-f.ledger.more:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	if got := hex.EncodeToString(h.Sum(nil)); got != want.Value {
+		return f.fail(ErrSum, fmt.Errorf("%s %s has come for %s", want.Kind, got, want.Value), "fetch it again; if that does not help, it is damaged where it is stored")
+	}
+	return nil
+}
+
+func (f *fetch) fail(kind, err error, hint string) *Error {
+	return &Error{URL: Redact(f.o.URL), Kind: kind, Err: err, Hint: hint}
+}
+
+// again is fail for what another attempt may mend.
+func (f *fetch) again(err error) *Error {
+	e := f.fail(ErrUnavailable, err, "")
+	e.Again = true
+	return e
+}
+
+// unexpected makes the end of input where there should be more what it is.
+func unexpected(err error) error {
+	if err == nil || errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}

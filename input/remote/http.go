@@ -1,0 +1,222 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"net/http"
+	"net/url"
+	"slices"
+)
+
+// An httpStore reads from any web server, by the letter of RFC 9110.
+type httpStore struct{ hc *http.Client }
+
+func newHTTP(_ Options, hc *http.Client) (store, error) { return httpStore{hc}, nil }
+
+// headRefused are the replies to HEAD that say nothing about GET: a signed URL is signed for
+// one method, and programs that serve files often know but the other.
+var headRefused = []int{http.StatusBadRequest, http.StatusForbidden, http.StatusMethodNotAllowed, http.StatusNotImplemented}
+
+func (s httpStore) stat(ctx context.Context, url string) (Object, error) {
+	resp, err := s.do(ctx, http.MethodHead, url, nil)
+	if err != nil {
+		return Object{}, err
+	}
+	resp.Body.Close()
+	switch {
+	case resp.StatusCode == http.StatusOK:
+		if o, err := found(url, resp); err != nil || resp.ContentLength > 0 {
+			o.Size = resp.ContentLength
+			return o, err
+		}
+		return s.probe(ctx, url) // not said; or none, which may mean that it was not looked at
+	case slices.Contains(headRefused, resp.StatusCode):
+		return s.probe(ctx, url)
+	}
+	return Object{}, statusError(url, resp)
+}
+
+// probe is stat by the first byte of the object.
+func (s httpStore) probe(ctx context.Context, url string) (Object, error) {
+	resp, err := s.do(ctx, http.MethodGet, url, http.Header{"Range": {"bytes=0-0"}})
+	if err != nil {
+		return Object{}, err
+	}
+	defer discard(resp)
+	_, _, size, ok := contentRange(resp.Header.Get("Content-Range"))
+	switch {
+	case resp.StatusCode == http.StatusPartialContent && ok:
+	case resp.StatusCode == http.StatusPartialContent:
+		return Object{}, noContentRange(url, resp)
+	case resp.StatusCode == http.StatusRequestedRangeNotSatisfiable && ok && size == 0: // it is empty
+	case resp.StatusCode == http.StatusOK:
+		size = resp.ContentLength
+	default:
+		return Object{}, statusError(url, resp)
+	}
+	o, err := found(url, resp)
+	o.Size = size
+	o.whole = o.whole || resp.StatusCode == http.StatusOK
+	return o, err
+}
+
+// found is what the headers of a reply say about the object, its size aside.
+func found(url string, resp *http.Response) (Object, error) {
+	if err := refusePage(url, resp); err != nil {
+		return Object{}, err
+	}
+	h := resp.Header
+	o := Object{
+		URL: url, Version: h.Get("Etag"), Modified: lastModified(h), key: encoding(h),
+		Sum: headerSum(h, resp.StatusCode != http.StatusOK),
+	}
+	// Encoded bytes are those of an object if they are stored like that. If they are made anew
+	// for each reply, its length is not known, or its ETag weak, and ranges would not fit.
+	o.whole = h.Get("Accept-Ranges") == "none" || o.key != "" && (resp.ContentLength < 0 || !isStrong(o.Version))
+	return o, nil
+}
+
+// list yields ErrNoList: a web server has none that could be relied on.
+func (s httpStore) list(_ context.Context, prefix string) iter.Seq2[Object, error] {
+	return func(yield func(Object, error) bool) {
+		yield(Object{}, &Error{URL: Redact(prefix), Kind: ErrNoList, Hint: "name each object; {000..099} counts"})
+	}
+}
+
+func (s httpStore) get(ctx context.Context, o Object, off, n int64) (*reply, error) {
+	resp, err := s.do(ctx, http.MethodGet, o.URL, pinned(o, off, n))
+	if err != nil {
+		return nil, err
+	}
+	r, err := s.answer(o, off > 0 || n >= 0, resp)
+	if err != nil {
+		discard(resp)
+		return nil, err
+	}
+	return r, nil
+}
+
+// discard closes a body that nobody wants. A short one is read first: that keeps the connection.
+func discard(resp *http.Response) {
+	if resp.ContentLength >= 0 && resp.ContentLength <= 4<<10 {
+		io.Copy(io.Discard, resp.Body)
+	}
+	resp.Body.Close()
+}
+
+// pinned are the headers that ask for n bytes from off on of o, and of no other version.
+func pinned(o Object, off, n int64) http.Header {
+	h := make(http.Header)
+	switch {
+	case n >= 0:
+		h.Set("Range", fmt.Sprintf("bytes=%d-%d", off, off+n-1))
+	case off > 0:
+		h.Set("Range", fmt.Sprintf("bytes=%d-", off))
+	}
+	switch {
+	case isStrong(o.Version):
+		h.Set("If-Match", o.Version)
+	case !o.Modified.IsZero():
+		h.Set("If-Unmodified-Since", o.Modified.UTC().Format(http.TimeFormat))
+	}
+	return h
+}
+
+func (s httpStore) answer(o Object, ranged bool, resp *http.Response) (*reply, error) {
+	h := resp.Header
+	r := &reply{Body: resp.Body, N: resp.ContentLength, Size: resp.ContentLength, Version: h.Get("Etag")}
+	switch {
+	case resp.StatusCode == http.StatusPartialContent && ranged:
+		off, end, size, ok := contentRange(h.Get("Content-Range"))
+		if !ok || off < 0 {
+			return nil, noContentRange(o.URL, resp)
+		}
+		if r.N >= 0 && r.N != end-off {
+			return nil, &Error{URL: Redact(o.URL), Kind: ErrLength, Status: resp.StatusCode,
+				Err: fmt.Errorf("Content-Length is %d, and Content-Range has %d bytes", r.N, end-off)}
+		}
+		r.Off, r.N, r.Size = off, end-off, size
+	case resp.StatusCode != http.StatusOK:
+		return nil, statusError(o.URL, resp)
+	}
+	if err := refusePage(o.URL, resp); err != nil {
+		return nil, err
+	}
+	if err := sameObject(o, resp); err != nil {
+		return nil, err
+	}
+	if r.N < 0 && o.Size < 0 && !slices.Contains(resp.TransferEncoding, "chunked") {
+		return nil, &Error{URL: Redact(o.URL), Kind: ErrLength, Status: resp.StatusCode,
+			Err:  errors.New("neither Content-Length nor chunks: its end cannot be told from a cut"),
+			Hint: "copy it to a local file, and compare"}
+	}
+	r.Sum = headerSum(h, resp.StatusCode != http.StatusOK)
+	return r, nil
+}
+
+// sameObject compares with what was found what Fetch does not.
+func sameObject(o Object, resp *http.Response) error {
+	modified := lastModified(resp.Header)
+	switch e := encoding(resp.Header); {
+	case e != o.key && o.key == "":
+		return &Error{URL: Redact(o.URL), Kind: ErrSetting, Status: resp.StatusCode,
+			Err: fmt.Errorf("it was asked for plain bytes, and sends them in %s", clean(e)), Hint: "turn compression off for it on the server"}
+	case e != o.key:
+		return &Error{URL: Redact(o.URL), Kind: ErrChanged, Status: resp.StatusCode, Err: fmt.Errorf("another encoding"), Hint: againHint}
+	case !isStrong(o.Version) && !o.Modified.IsZero() && !modified.IsZero() && !modified.Equal(o.Modified):
+		return &Error{URL: Redact(o.URL), Kind: ErrChanged, Status: resp.StatusCode,
+			Err: fmt.Errorf("modified at %s", modified.UTC().Format(http.TimeFormat)), Hint: againHint}
+	}
+	return nil
+}
+
+// do sends one request. The user and password of a URL become a header, which stays with its host.
+func (s httpStore) do(ctx context.Context, method, rawURL string, header http.Header) (*http.Response, error) {
+	u, err := url.Parse(rawURL)
+	if err != nil || u.Host == "" || u.Opaque != "" { // the details would quote a password
+		return nil, &Error{URL: Redact(rawURL), Kind: ErrURL, Hint: "letters other than those of a URL are written %XX"}
+	}
+	user := u.User
+	u.User, u.Fragment = nil, ""
+	req, err := http.NewRequestWithContext(ctx, method, u.String(), nil)
+	if err != nil {
+		return nil, &Error{URL: Redact(rawURL), Kind: ErrURL}
+	}
+	for name, values := range header {
+		req.Header[name] = values
+	}
+	req.Header.Set("Accept-Encoding", "identity")
+	req.Header.Set("User-Agent", userAgent)
+	if user != nil {
+		password, _ := user.Password()
+		req.SetBasicAuth(user.Username(), password)
+	}
+	resp, err := s.hc.Do(req)
+	if err != nil {
+		return nil, transportError(rawURL, err)
+	}
+	return resp, nil
+}
+
+const userAgent = "ffconvert"
+
+func noContentRange(url string, resp *http.Response) *Error {
+	return &Error{URL: Redact(url), Kind: ErrLength, Status: resp.StatusCode, Err: errors.New("a part that does not say which: no sound Content-Range")}
+}
+
+// refusePage refuses what is a page by its own word where data was asked for.
+func refusePage(url string, resp *http.Response) error {
+	if !isHTML(resp.Header) || wantsHTML(url) {
+		return nil
+	}
+	e := &Error{URL: Redact(url), Kind: ErrPage, Status: resp.StatusCode, Hint: pageHint}
+	if resp.Request != nil && Redact(resp.Request.URL.String()) != Redact(url) {
+		e.Hint = fmt.Sprintf("it leads to %s: does that want a login? a signed URL needs none", clean(Redact(resp.Request.URL.String())))
+	}
+	return e
+}
+
+const pageHint = "open it in a browser to see what the server says"

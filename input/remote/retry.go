@@ -1,0 +1,142 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+)
+
+const (
+	firstWait = 500 * time.Millisecond // before the second attempt; it doubles, and is spread by half
+	mostWait  = 30 * time.Second       // what it grows to
+)
+
+// attempts decide whether there is another one, and wait for it. Not for concurrent use.
+type attempts struct {
+	opts  Options
+	pace  *pace
+	waits *backoff.ExponentialBackOff
+	row   int  // that brought no byte
+	known bool // the service was there before: that its name is not found is no mistake in the URL
+}
+
+func newAttempts(opts Options, p *pace) *attempts {
+	first := opts.wait
+	if first == 0 {
+		first = firstWait
+	}
+	return &attempts{opts: opts, pace: p, waits: &backoff.ExponentialBackOff{
+		InitialInterval: first, RandomizationFactor: 0.5, Multiplier: 2, MaxInterval: max(first, mostWait),
+	}}
+}
+
+// next takes the error of an attempt, and whether that has brought anything. It returns nil
+// once it is time for another one, and else the error to report.
+func (a *attempts) next(ctx context.Context, err error, brought bool) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	e, ok := errors.AsType[*Error](err)
+	if !ok || !e.Again && !(a.known && noSuchHost(e)) {
+		return err
+	}
+	if brought {
+		a.row = 0
+		a.waits.Reset()
+	}
+	a.row++
+	if a.row > a.opts.retries() {
+		if a.row == 1 {
+			return err
+		}
+		return gaveUp(e, fmt.Sprintf("%d attempts in a row", a.row))
+	}
+	wait := max(a.waits.NextBackOff(), e.After)
+	switch left := a.pace.left(); {
+	case left <= 0:
+		return tooSlow(e, a.opts.patience())
+	case e.After > left:
+		return gaveUp(e, fmt.Sprintf("it wants to be asked again after %v, and %v are left", e.After, left.Round(time.Second)))
+	default:
+		wait = min(wait, left)
+	}
+	return sleep(ctx, wait)
+}
+
+func tooSlow(e *Error, patience time.Duration) *Error {
+	return gaveUp(e, fmt.Sprintf("slower than %d KiB/s, beyond the first %v", LeastRate>>10, patience))
+}
+
+func gaveUp(e *Error, why string) *Error {
+	last := *e
+	if last.Again = false; last.Err == nil {
+		last.Err = errors.New(why)
+	} else {
+		last.Err = fmt.Errorf("%s: %w", why, e.Err)
+	}
+	if last.Hint == "" {
+		last.Hint = "run again later"
+	}
+	return &last
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// A pace holds an object against Options.Patience. The clock runs while at least one of its
+// attempts does, waits between attempts included; waiting for other objects is not its fault.
+type pace struct {
+	patience time.Duration
+
+	mu      sync.Mutex
+	running int
+	since   time.Time // when running became 1
+	spent   time.Duration
+	n       int64 // bytes that have come
+}
+
+func (p *pace) enter() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.running++; p.running == 1 {
+		p.since = time.Now()
+	}
+}
+
+func (p *pace) leave() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.running--; p.running == 0 {
+		p.spent += time.Since(p.since)
+	}
+}
+
+func (p *pace) brought(n int64) {
+	p.mu.Lock()
+	p.n += n
+	p.mu.Unlock()
+}
+
+// left is how long the object may still take without another byte.
+func (p *pace) left() time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	spent := p.spent
+	if p.running > 0 {
+		spent += time.Since(p.since)
+	}
+	earned := time.Duration(float64(p.n) / LeastRate * float64(time.Second))
+	return p.patience + earned - spent
+}

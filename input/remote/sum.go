@@ -1,0 +1,100 @@
+package remote
+
+import (
+	"crypto/md5"
+	"crypto/sha1"
+	"crypto/sha256"
+	"crypto/sha512"
+	"encoding/base64"
+	"encoding/hex"
+	"hash"
+	"hash/crc32"
+	"net/http"
+	"strings"
+
+	"github.com/cespare/xxhash/v2"
+	"github.com/minio/crc64nvme"
+)
+
+// hashes are the kinds of Sum that are checked, in the order they are preferred where a
+// service gives several: the fast ones that its own scrubbing relies on first. xxhash and
+// xxhash2 are AIStore's names for the same, XXH64 with seed 0, by two libraries.
+var hashes = []struct {
+	kind string
+	make func() hash.Hash
+}{
+	{"crc64nvme", func() hash.Hash { return crc64nvme.New() }},
+	{"crc32c", func() hash.Hash { return crc32.New(crc32.MakeTable(crc32.Castagnoli)) }},
+	{"xxhash2", func() hash.Hash { return xxhash.New() }},
+	{"xxhash", func() hash.Hash { return xxhash.New() }},
+	{"sha256", sha256.New},
+	{"sha512", sha512.New},
+	{"md5", md5.New},
+	{"sha1", sha1.New},
+	{"crc32", func() hash.Hash { return crc32.NewIEEE() }},
+}
+
+// newHash is nil for a kind that is not known, and for a value that is none of its kind.
+func (s Sum) newHash() hash.Hash {
+	for _, row := range hashes {
+		if row.kind == s.Kind {
+			h := row.make()
+			if b, err := hex.DecodeString(s.Value); err == nil && len(b) == h.Size() {
+				return h
+			}
+		}
+	}
+	return nil
+}
+
+// bestSum is the one to check of those that a service gives: base64 by kind.
+func bestSum(given map[string]string) Sum {
+	for _, row := range hashes {
+		b, err := base64.StdEncoding.DecodeString(given[row.kind])
+		if s := (Sum{Kind: row.kind, Value: hex.EncodeToString(b)}); err == nil && s.newHash() != nil {
+			return s
+		}
+	}
+	return Sum{}
+}
+
+// digestNames are the names of RFC 9530 and RFC 3230, and Google's.
+var digestNames = map[string]string{"sha-256": "sha256", "sha-512": "sha512", "md5": "md5", "sha": "sha1", "crc32c": "crc32c"}
+
+// headerSum finds the checksum of the whole object in the headers of a reply. part says that
+// the body is but a range: what is of the body is not of the object then.
+func headerSum(h http.Header, part bool) Sum {
+	given := make(map[string]string)
+	digests(given, h.Values("Repr-Digest"))
+	if stored := strings.ToLower(h.Get("X-Goog-Stored-Content-Encoding")); stored == "" || stored == "identity" || stored == encoding(h) {
+		digests(given, h.Values("X-Goog-Hash"))
+	} // else the body is what Google has decompressed, and the hash is not
+	if part {
+		return bestSum(given)
+	}
+	digests(given, h.Values("Digest"))
+	digests(given, h.Values("Content-Digest"))
+	if v := h.Get("Content-Md5"); v != "" {
+		given["md5"] = v
+	}
+	if kind := h.Get("X-Amz-Checksum-Type"); kind == "" || strings.EqualFold(kind, "FULL_OBJECT") {
+		for _, kind := range []string{"crc32", "crc32c", "crc64nvme", "sha1", "sha256"} {
+			if v := h.Get("X-Amz-Checksum-" + kind); v != "" { // one of parts has "-" and their number, and is no base64
+				given[kind] = v
+			}
+		}
+	}
+	return bestSum(given)
+}
+
+// digests adds the digests of a field: sha-256=:base64: of RFC 9530, or without the colons.
+func digests(given map[string]string, fields []string) {
+	for _, field := range fields {
+		for item := range strings.SplitSeq(field, ",") {
+			name, value, _ := strings.Cut(strings.TrimSpace(item), "=")
+			if kind, ok := digestNames[strings.ToLower(name)]; ok {
+				given[kind] = strings.Trim(value, ":")
+			}
+		}
+	}
+}
