@@ -21,6 +21,9 @@ type Command struct {
 	// Stderr receives what the command writes to standard error; commands that run at
 	// once share it. A Write to other than an [*os.File] must return soon. nil: [os.Stderr].
 	Stderr io.Writer
+	// Sniff says that its output may be compressed, as its content tells. Else it is taken as
+	// it is.
+	Sniff bool
 }
 
 // FromCommand returns the input that c will write when [Open] runs it.

@@ -18,6 +18,7 @@ var (
 	ErrNoMatch  = errors.New("nothing matches")
 	ErrRepeated = errors.New("given twice")
 	ErrScheme   = errors.New("scheme not supported")
+	ErrList     = errors.New("bad list of names")
 
 	// Inputs that are refused.
 	ErrNotFound     error = notFound{} // errors.Is(err, fs.ErrNotExist) holds as well

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	stdgzip "compress/gzip"
+	"context"
 	"errors"
 	"io"
 	"slices"
@@ -65,6 +66,49 @@ func FuzzExpand(f *testing.F) {
 			if err != nil || len(again) != 1 || again[0] != name {
 				t.Fatalf("%q: escaped, %q expands to %q, %v", pattern, name, again, err)
 			}
+		}
+	})
+}
+
+// FuzzLists: no list panics or hangs; its lines are those of a slow reading, none empty or
+// longer than the limit; and what was read is a list of the same.
+func FuzzLists(f *testing.F) {
+	for _, row := range listRows {
+		if len(row.text) < 1<<12 {
+			f.Add([]byte(row.text))
+		}
+	}
+	read := func(text []byte) (names []string, err error) {
+		readList(context.Background(), "list", bytes.NewReader(text), func(a argument, e error) bool {
+			if err = e; err == nil {
+				names = append(names, a.text)
+			}
+			return err == nil
+		})
+		return names, err
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		var names []string
+		var err error
+		fuzz.WantAllocated(t, 4<<20+200*len(text), func() { names, err = read(text) })
+		if err != nil {
+			if !errors.Is(err, ErrList) || strings.ContainsAny(err.Error(), "\n\x1b") {
+				t.Fatal(err)
+			}
+			return
+		}
+		var want []string
+		for line := range strings.SplitSeq(strings.ReplaceAll(strings.TrimPrefix(string(text), "\ufeff"), "\r\n", "\n"), "\n") {
+			if strings.TrimSpace(line) != "" && !strings.HasPrefix(line, "#") {
+				want = append(want, line)
+			}
+		}
+		if !slices.Equal(names, want) || len(names) == 0 {
+			t.Fatalf("%q: %q, want %q", text, names, want)
+		}
+		again, err := read([]byte("#\r\n" + strings.Join(names, "\r\n\r\n") + "\r\n"))
+		if err != nil || !slices.Equal(again, names) {
+			t.Fatalf("%q, %v; again %q", names, err, again)
 		}
 	})
 }

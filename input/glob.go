@@ -53,9 +53,9 @@ func globIn(found []string, pattern, dir, component string, wantDir bool) ([]str
 		}
 		return nil, ioError(path, err)
 	}
-	component = strings.ReplaceAll(component, "[!", "[^")
+	component = shellClass(component)
 	if _, err := filepath.Match(component, ""); err != nil {
-		return nil, refuse(pattern, ErrPattern, "a closing ] is missing, or a range is reversed", "%w", err)
+		return nil, badGlob(pattern, err)
 	}
 	open := dir
 	if open == "" {
@@ -81,4 +81,8 @@ func globIn(found []string, pattern, dir, component string, wantDir bool) ([]str
 		found = append(found, below+name)
 	}
 	return found, nil
+}
+
+func badGlob(pattern string, err error) error {
+	return refuse(pattern, ErrPattern, "a closing ] is missing, or a range is reversed", "%w", err)
 }

@@ -34,7 +34,9 @@
 //	"BZh" '1'..'9' 31 41 59 26 53 59    bzip2 with a block; 17 72 45 38 50 90 without
 //	fd "7zXZ" 00                        xz, any number of streams
 //
-// Names with another scheme than file: are refused with [ErrScheme].
+// A name is a path, file:, the URL of an object where [Options] have a Remote, or with
+// AllowPipe pipe:COMMAND, whose output is the input. Names with other schemes are refused
+// with [ErrScheme]. @FILE stands for the names in a file, a line each.
 package input
 
 import (

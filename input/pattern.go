@@ -58,7 +58,7 @@ func Expand(pattern string, opts ExpandOptions) iter.Seq2[string, error] {
 // parsePatterns substitutes the environment, splits at "::" and parses each piece.
 func parsePatterns(pattern string, opts ExpandOptions) ([]sequence, error) {
 	bad := func(hint, format string, args ...any) error {
-		shown := pattern
+		shown := Shown(pattern)
 		if len(shown) > 200 {
 			shown = shown[:200] + "…"
 		}

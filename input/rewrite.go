@@ -19,9 +19,17 @@ type rewritePart struct {
 	group int
 }
 
-// rewriteRules reads GOPEN_REWRITE and then WDS_REWRITE: regex=replacement;…
-func rewriteRules(lookup func(string) (string, bool)) ([]rewriteRule, error) {
+// rewriteRules reads what was given, a rule each, then GOPEN_REWRITE and then WDS_REWRITE:
+// regex=replacement;…
+func rewriteRules(given []string, lookup func(string) (string, bool)) ([]rewriteRule, error) {
 	var rules []rewriteRule
+	for _, text := range given {
+		rule, err := parseRewrite(text)
+		if err != nil {
+			return nil, refuse("--rewrite", ErrPattern, "a rule is regex=replacement", "%q: %w", text, err)
+		}
+		rules = append(rules, rule)
+	}
 	for _, key := range []string{"GOPEN_REWRITE", "WDS_REWRITE"} {
 		value, _ := lookup(key)
 		for text := range strings.SplitSeq(value, ";") {

@@ -3,40 +3,82 @@ package input
 import (
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 )
 
-// remoteSchemes are the schemes of WebDataset's readers. None is read yet; a name
-// that has one, with or without "//" after it, is refused, never taken for a file.
-var remoteSchemes = []string{"http", "https", "s3", "gs", "az", "ais", "pipe", "hf", "htgs", "hdfs", "sftp", "ftps", "scp"}
+// Schemes that are known with or without "//" after them: a name that has one is never
+// taken for a file.
+var (
+	remoteSchemes = []string{"http", "https", "s3", "gs", "ais"} // of package remote
+	listedSchemes = []string{"s3", "gs", "ais"}                  // whose services give lists
+	otherSchemes  = []string{"file", "pipe", "az", "hf", "htgs", "hdfs", "sftp", "ftps", "scp"}
+)
 
 var schemeStart = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]*):(//)?`)
 
-// localPaths turns a name into the local paths that it may mean, the likelier one
-// first. A colon alone makes no scheme: a:b.tar is a file.
-func localPaths(name string) ([]string, error) {
+// schemeOf returns the scheme of a name in lower case, "" where the name is a path. A
+// colon alone makes no scheme: a:b.tar is a file.
+func schemeOf(name string) string {
 	m := schemeStart.FindStringSubmatch(name)
 	if m == nil {
-		return []string{name}, nil
+		return ""
 	}
 	scheme := strings.ToLower(m[1])
-	if scheme == "file" {
-		return fileURL(name[len("file:"):])
+	if m[2] != "" || slices.Contains(remoteSchemes, scheme) || slices.Contains(otherSchemes, scheme) {
+		return scheme
 	}
-	known := m[2] != ""
-	for _, s := range remoteSchemes {
-		known = known || s == scheme
+	return ""
+}
+
+// location is where a name leads: its path or URL with the scheme in lower case.
+type location struct {
+	scheme string // "" and "file" are local
+	name   string
+}
+
+func locate(name string) location {
+	scheme := schemeOf(name)
+	return location{scheme, scheme + name[len(scheme):]}
+}
+
+func (l location) local() bool  { return l.scheme == "" || l.scheme == "file" }
+func (l location) remote() bool { return slices.Contains(remoteSchemes, l.scheme) }
+
+// localPaths are those that a local name may mean, the likelier one first.
+func (l location) localPaths() []string {
+	if l.scheme == "" {
+		return []string{l.name}
 	}
-	if known {
-		return nil, refuse(name, ErrScheme, "copy it to a local file, or pipe it in and name -", "%s:", scheme)
+	return fileURL(l.name[len("file:"):])
+}
+
+// supported refuses what opts do not let be read. shown is the name in the error.
+func (l location) supported(shown string, opts Options) error {
+	hint := ""
+	switch {
+	case l.local():
+		return nil
+	case opts.Directories:
+		hint = "copy it to a local directory"
+	case l.remote() && opts.Remote != nil, l.scheme == "pipe" && opts.AllowPipe:
+		return nil
+	case l.scheme == "pipe":
+		hint = "it would run a program; --allow-pipe lets it"
+	case l.scheme == "az":
+		hint = "name it as an https: URL with a SAS token"
+	case l.remote():
+		hint = "copy it to a local file, or pipe it in and name -"
+	default:
+		hint = "read it by pipe:COMMAND with --allow-pipe, or pipe it in and name -"
 	}
-	return []string{name}, nil
+	return refuse(shown, ErrScheme, hint, "%s:", l.scheme)
 }
 
 // fileURL reads what follows "file:". RFC 8089 escapes bytes as %XX; webdataset
 // takes them as they stand, and reads file://a/b as the relative path a/b. Where
 // the two disagree, the text as it stands comes first.
-func fileURL(rest string) ([]string, error) {
+func fileURL(rest string) []string {
 	path := rest
 	if after, ok := strings.CutPrefix(rest, "//"); ok {
 		path = after
@@ -48,5 +90,5 @@ func fileURL(rest string) ([]string, error) {
 	if decoded, err := url.PathUnescape(path); err == nil && decoded != path {
 		paths = append(paths, decoded)
 	}
-	return paths, nil
+	return paths
 }

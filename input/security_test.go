@@ -7,37 +7,61 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
 )
 
-// No name leads to the network, to a program or to a shell.
+// No name leads to the network or to a program, unless the options let it: each of both by
+// its own one. No name leads to a shell, and none is run by being found.
 func TestSecuritySchemes(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	ran := filepath.Join(dir, "ran")
-	for _, name := range []string{
-		"pipe:touch " + ran, "pipe:cat /etc/passwd", "PIPE:touch " + ran, "http://127.0.0.1:1/x.tar", "https://example.invalid/x.tar", "ftp://example.invalid/x",
-		"s3://bucket/x.tar", "gs://bucket/x.tar", "az://c/x.tar", "ais://b/x.tar", "ssh://host/x", "data:,x", "javascript:x", "file+ssh://x/y",
-	} {
-		_, err := findNames(t, dir, []string{name}, Options{})
-		if !errors.Is(err, ErrScheme) && !errors.Is(err, ErrNotFound) || err == nil {
-			t.Errorf("%q: %v", name, err)
-		}
-		if strings.Contains(name, "://") && !errors.Is(err, ErrScheme) || strings.HasPrefix(name, "pipe:") && !errors.Is(err, ErrScheme) {
-			t.Errorf("%q is taken for a file: %v", name, err)
+	list := filepath.Join(dir, "list")
+	must(t, os.WriteFile(list, []byte("# names\npipe:touch "+ran+"\n"), 0o644))
+	network := []string{"http://127.0.0.1:1/x.tar", "https://example.invalid/x.tar", "s3://bucket/x.tar", "gs://bucket/x.tar", "ais://b/x.tar", "S3:x", "gs://b", "s3://b/*"}
+	programs := []string{"pipe:touch " + ran, "pipe:cat /etc/passwd", "PIPE:touch " + ran, "pipe://touch " + ran}
+	never := []string{"ftp://example.invalid/x", "az://c/x.tar", "ssh://host/x", "file+ssh://x/y", "hdfs:x", "hf://x"}
+	refused := func(opts Options, names ...string) {
+		t.Helper()
+		for _, name := range names {
+			if _, err := findNames(t, dir, []string{name}, opts); !errors.Is(err, ErrScheme) {
+				t.Errorf("%q: %v", name, err)
+			}
 		}
 	}
-	// What the environment makes of a name gets no more than the name itself.
+	nobody := objectsOf()
+	both := Options{AllowPipe: true, Remote: nobody}
+	refused(Options{}, slices.Concat(network, programs, never)...)
+	refused(Options{AllowPipe: true}, slices.Concat(network, never)...)
+	refused(Options{Remote: nobody}, slices.Concat(programs, never)...)
+	refused(both, never...)
+	both.Directories = true
+	refused(both, slices.Concat(network, programs, never)...)
+	if len(nobody.asked) > 0 {
+		t.Errorf("the network was asked: %q", nobody.asked)
+	}
+	for _, name := range []string{"data:,x", "javascript:x"} {
+		if _, err := findNames(t, dir, []string{name}, Options{}); !errors.Is(err, ErrNotFound) {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+	// What the environment, a rule or a list makes of a name gets no more than the name itself.
 	env := func(key string) (string, bool) {
 		v, ok := map[string]string{"GOPEN_REWRITE": "x=pipe:touch " + ran, "WDS_WHERE": "pipe:touch " + ran}[key]
 		return v, ok
 	}
-	for _, name := range []string{"x.tar", "${WHERE}"} {
-		if _, err := findNames(t, dir, []string{name}, Options{LookupEnv: env}); !errors.Is(err, ErrScheme) {
-			t.Errorf("%q by the environment: %v", name, err)
+	refused(Options{LookupEnv: env, Remote: nobody}, "x.tar", "${WHERE}")
+	refused(Options{Rewrite: []string{"x=pipe:touch " + ran}, Remote: nobody}, "x.tar")
+	if _, err := Find(t.Context(), []string{"@" + list}, Options{LookupEnv: noEnv, Remote: nobody}); !errors.Is(err, ErrScheme) {
+		t.Errorf("by a list: %v", err)
+	}
+	for _, args := range [][]string{{"pipe:touch " + ran}, {"@" + list}} {
+		if _, err := Find(t.Context(), args, Options{LookupEnv: noEnv, AllowPipe: true}); err != nil {
+			t.Error(err)
 		}
 	}
 	if _, err := os.Stat(ran); !errors.Is(err, fs.ErrNotExist) {

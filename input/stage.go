@@ -62,7 +62,7 @@ func (j *job) open(ctx context.Context, opts Options) (src *source, done func(),
 // copy writes the decompressed bytes of src to the cache.
 func (j *job) copy(src *source, c *cache, opts Options) (string, fs.FileInfo, error) {
 	in := bufio.NewReaderSize(src, copySize)
-	if j.source.isStdin() { // what a command writes is taken as it is
+	if j.source.isStdin() || j.source.Command != nil && j.source.Command.Sniff {
 		head, err := in.Peek(sniffLen)
 		if err == nil || err == io.EOF {
 			j.compression, err = sniff(head)

@@ -1,0 +1,185 @@
+package input
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// local finds what a local name stands for, which may mean any of the paths.
+func (f *finder) local(name string, paths []string) error {
+	for _, path := range paths {
+		fi, err := os.Stat(path)
+		if err == nil {
+			return f.take(name, path, fi)
+		}
+		if !isMissing(err) {
+			return ioError(path, err)
+		}
+	}
+	if !hasMeta(paths[0]) {
+		f.miss(name, false)
+		return nil
+	}
+	matches, err := glob(paths[0])
+	if err != nil {
+		return err
+	}
+	if len(matches) == 0 {
+		f.miss(name, true)
+		return nil
+	}
+	for _, path := range matches {
+		fi, err := os.Stat(path)
+		if err != nil {
+			// It was there a moment ago, or it is a link that leads nowhere.
+			if isMissing(err) {
+				f.miss(path, false)
+				continue
+			}
+			return ioError(path, err)
+		}
+		if err := f.take(path, path, fi); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// take accepts what lies at path: a file, a directory's files, or the directory.
+func (f *finder) take(name, path string, fi fs.FileInfo) error {
+	found := Name{Name: name, Path: path, Size: fi.Size(), ModTime: fi.ModTime()}
+	switch {
+	case f.opts.Directories && !fi.IsDir():
+		return refuse(name, ErrNotDirectory, "name the directory that holds it", "a %s", kindOf(fi.Mode()))
+	case f.opts.Directories:
+		name = trimSlashes(name)
+		found = Name{Name: name, Path: trimSlashes(path)}
+	case fi.IsDir():
+		return f.directory(path)
+	case !fi.Mode().IsRegular():
+		return notRegular(name, fi.Mode())
+	}
+	if !f.opts.AllowRepeats {
+		real, err := f.real(path)
+		if err != nil {
+			return ioError(path, err)
+		}
+		if err := f.once(real, name); err != nil {
+			return err
+		}
+	}
+	return f.append(found)
+}
+
+// trimSlashes takes the slashes off the end of a directory's name, unless the name of
+// the root is what they are.
+func trimSlashes(name string) string {
+	trimmed := strings.TrimRight(name, "/")
+	if trimmed == "" || strings.HasSuffix(trimmed, ":") { // file:///, C:/
+		return name[:min(len(trimmed)+1, len(name))]
+	}
+	return trimmed
+}
+
+func notRegular(name string, mode fs.FileMode) *Error {
+	hint := ""
+	if mode&(fs.ModeNamedPipe|fs.ModeDevice) != 0 {
+		hint = "use - and redirect standard input from it"
+	}
+	return refuse(name, ErrNotRegular, hint, "a %s", kindOf(mode))
+}
+
+func kindOf(mode fs.FileMode) string {
+	switch {
+	case mode.IsRegular():
+		return "regular file"
+	case mode.IsDir():
+		return "directory"
+	case mode&fs.ModeNamedPipe != 0:
+		return "named pipe"
+	case mode&fs.ModeDevice != 0:
+		return "device"
+	}
+	return "socket"
+}
+
+// directory takes the files directly in dir. An entry that is wanted and cannot be
+// read is an error, not a gap.
+func (f *finder) directory(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return ioError(dir, err)
+	}
+	var names []string
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), ".") && !e.IsDir() && (f.opts.Match == nil || f.opts.Match(e.Name())) {
+			names = append(names, e.Name())
+		}
+	}
+	if f.opts.Arrange != nil {
+		if names, err = f.opts.Arrange(names); err != nil {
+			return &Error{Name: dir, Off: -1, Err: err}
+		}
+	}
+	taken := false
+	for _, name := range names {
+		path := join(dir, name)
+		fi, err := os.Stat(path)
+		switch {
+		case err != nil && isMissing(err):
+			f.miss(path, false)
+			taken = true
+			continue
+		case err != nil:
+			return ioError(path, err)
+		case fi.IsDir(): // through a link
+			continue
+		}
+		if err := f.take(path, path, fi); err != nil {
+			return err
+		}
+		taken = true
+	}
+	if !taken {
+		f.miss(dir, true)
+	}
+	return nil
+}
+
+// join keeps dir as the user wrote it, ./ and all.
+func join(dir, base string) string {
+	if strings.HasSuffix(dir, "/") {
+		return dir + base
+	}
+	return dir + "/" + base
+}
+
+// real names the place of a file, links resolved, so that two names of one file
+// meet. Hard links stay apart: equal files of a dataset are often linked.
+func (f *finder) real(path string) (string, error) {
+	if !filepath.IsAbs(path) { // not made clean: where .. leads is for links to say
+		wd, err := os.Getwd()
+		if err != nil {
+			return "", err
+		}
+		path = join(wd, path)
+	}
+	fi, err := os.Lstat(path)
+	if err != nil {
+		return "", err
+	}
+	if !fi.Mode().IsRegular() {
+		return filepath.EvalSymlinks(path)
+	}
+	dir, base := filepath.Split(path)
+	resolved, ok := f.dirs[dir]
+	if !ok {
+		if resolved, err = filepath.EvalSymlinks(dir); err != nil {
+			return "", err
+		}
+		f.dirs[dir] = resolved
+	}
+	return filepath.Join(resolved, base), nil
+}

@@ -1,0 +1,89 @@
+package input
+
+import (
+	"context"
+	"strings"
+)
+
+// list adds the objects that a pattern names.
+func (f *finder) list(ctx context.Context, l *lookup, p objectPattern) error {
+	if err := p.check(l.name); err != nil {
+		return err
+	}
+	var dir string   // that the objects of found lie in
+	var found []Name // not yet arranged
+	var seen bool    // anything of dir
+	flush := func() error {
+		if !seen {
+			return nil
+		}
+		arranged, err := f.arrange(found, p, dir)
+		if err != nil {
+			return err
+		}
+		if len(arranged) == 0 {
+			name := Shown(p.bucket + dir)
+			l.missed = append(l.missed, miss{name: name, line: l.line, pattern: true, remote: refuse(name, ErrNoMatch, "", "")})
+		}
+		l.found = append(l.found, arranged...)
+		found, seen = nil, false
+		return nil
+	}
+	for o, err := range f.opts.Remote.List(ctx, p.prefix()) {
+		if err != nil {
+			return f.remoteError(ctx, l.name, err)
+		}
+		key, ok := strings.CutPrefix(o.URL, p.bucket)
+		if !ok {
+			return refuse(l.name, ErrMalformed, "", "the service lists %s", quote(Shown(o.URL)))
+		}
+		in, base := splitKey(key)
+		if !p.matchDir(in) {
+			continue
+		}
+		if p.base() == "" {
+			if in != dir {
+				if err := flush(); err != nil {
+					return err
+				}
+			}
+			dir, seen = in, true
+		}
+		if !p.matchBase(base, f.opts.Match) {
+			continue
+		}
+		if f.room.Add(-1) < 0 {
+			return tooMany(l.name, f.limit)
+		}
+		n := objectName(Shown(o.URL), o)
+		if p.base() == "" {
+			found = append(found, n)
+		} else {
+			l.found = append(l.found, n)
+		}
+	}
+	return flush()
+}
+
+// arrange puts the objects of a directory in their order, which opts.Arrange may say.
+func (f *finder) arrange(found []Name, p objectPattern, dir string) ([]Name, error) {
+	if f.opts.Arrange == nil {
+		return found, nil
+	}
+	byBase := make(map[string]Name, len(found))
+	var names []string
+	for _, n := range found {
+		base := n.Object.URL[len(p.bucket)+len(dir):]
+		byBase[base] = n
+		names = append(names, base)
+	}
+	names, err := f.opts.Arrange(names)
+	if err != nil {
+		return nil, &Error{Name: Shown(p.bucket + dir), Off: -1, Err: err}
+	}
+	arranged := make([]Name, 0, len(names))
+	for _, base := range names {
+		arranged = append(arranged, byBase[base])
+	}
+	return arranged, nil
+}

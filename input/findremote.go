@@ -1,0 +1,137 @@
+package input
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/ffconvert/ffconvert/input/remote"
+)
+
+// lookups is how many remote names are looked at, at once; waiting how many more may be
+// known before the first of them is.
+const (
+	lookups = 16
+	waiting = 4 * lookups
+)
+
+// A lookup is a remote name that is being looked at.
+type lookup struct {
+	name  string // as errors show it
+	where location
+	line  string // of the list that names it
+
+	done   chan struct{} // closed when what follows is set
+	found  []Name
+	missed []miss
+	err    error
+}
+
+// look begins to look at a remote name.
+func (f *finder) look(ctx context.Context, shown string, where location) error {
+	if err := f.settle(waiting); err != nil {
+		return err
+	}
+	l := &lookup{name: shown, where: where, line: f.line, done: make(chan struct{})}
+	f.pending = append(f.pending, l)
+	f.looking.Go(func() error {
+		defer close(l.done)
+		l.err = f.resolve(ctx, l)
+		return nil
+	})
+	return nil
+}
+
+// settle takes what was looked at, in order, until no more than most are left.
+func (f *finder) settle(most int) error {
+	for len(f.pending) > most {
+		l := f.pending[0]
+		f.pending = f.pending[1:]
+		<-l.done
+		if err := f.takeRemote(l); err != nil {
+			return at(l.line, err)
+		}
+	}
+	return nil
+}
+
+func (f *finder) takeRemote(l *lookup) error {
+	if l.err != nil {
+		return l.err
+	}
+	for _, m := range l.missed {
+		f.missed.add(m)
+	}
+	for _, n := range l.found {
+		if !f.opts.AllowRepeats {
+			if err := f.once(remote.Identity(n.Object.URL), n.Name); err != nil {
+				return err
+			}
+		}
+		if err := f.append(n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// resolve finds what a remote name stands for.
+func (f *finder) resolve(ctx context.Context, l *lookup) error {
+	url := l.where.name
+	pattern, listed := parseObjects(l.where)
+	switch {
+	case listed && hasMeta(pattern.bucket):
+		return refuse(l.name, ErrPattern, "name each bucket", "a bucket cannot be a glob")
+	case listed && pattern.base() == "": // below a prefix; there is no object of that name
+		literal := pattern
+		literal.literal = true
+		if err := f.list(ctx, l, literal); err != nil || len(l.found)+len(l.missed) > 0 || !pattern.meta() {
+			return l.missNothing(err)
+		}
+		return l.missNothing(f.list(ctx, l, pattern))
+	}
+	o, err := f.opts.Remote.Stat(ctx, url)
+	switch {
+	case err == nil:
+		l.found = []Name{objectName(l.name, o)}
+		return nil
+	case !errors.Is(err, remote.ErrNotFound):
+		return f.remoteError(ctx, l.name, err)
+	case listed && pattern.meta():
+		return l.missNothing(f.list(ctx, l, pattern))
+	case !listed && strings.ContainsAny(urlPath(url), "*["):
+		return refuse(l.name, ErrPattern, "name each object, as by {000..009}", "%s: gives no lists, so that there are no globs", l.where.scheme)
+	}
+	l.missed = []miss{{name: l.name, line: l.line, remote: remoteError(l.name, err)}}
+	return nil
+}
+
+// missNothing notes a name that stands for nothing.
+func (l *lookup) missNothing(err error) error {
+	if err == nil && len(l.found)+len(l.missed) == 0 {
+		l.missed = []miss{{name: l.name, line: l.line, pattern: true, remote: refuse(l.name, ErrNoMatch, "", "")}}
+	}
+	return err
+}
+
+// remoteError is the end of ctx, or else what the service said.
+func (f *finder) remoteError(ctx context.Context, name string, err error) error {
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
+	}
+	return remoteError(name, err)
+}
+
+func objectName(shown string, o remote.Object) Name {
+	return Name{Name: shown, Size: o.Size, ModTime: o.Modified, Object: &o}
+}
+
+// urlPath is the part of an http URL that is no host and no query.
+func urlPath(url string) string {
+	_, rest, _ := strings.Cut(url, "://")
+	_, path, _ := strings.Cut(rest, "/")
+	if i := strings.IndexAny(path, "?#"); i >= 0 {
+		path = path[:i]
+	}
+	return path
+}

@@ -1,0 +1,91 @@
+package input
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// An objectPattern names objects of a service that gives lists, as shell globs name files:
+// component by component of their keys.
+type objectPattern struct {
+	bucket     string   // s3://bucket/
+	components []string // of the key; the last is "" where what lies directly below is meant
+	literal    bool     // no component is a glob
+}
+
+// parseObjects reads the URL of a service that gives lists; false is another one's.
+func parseObjects(where location) (objectPattern, bool) {
+	head, rest, ok := strings.Cut(where.name, "://")
+	if !ok || !slices.Contains(listedSchemes, where.scheme) {
+		return objectPattern{}, false
+	}
+	bucket, key, _ := strings.Cut(rest, "/")
+	return objectPattern{bucket: head + "://" + bucket + "/", components: strings.Split(key, "/")}, true
+}
+
+// splitKey cuts a key after its last slash.
+func splitKey(key string) (dir, base string) {
+	i := strings.LastIndexByte(key, '/') + 1
+	return key[:i], key[i:]
+}
+
+// base is the last component; "" stands for all objects that are parts.
+func (p objectPattern) base() string { return p.components[len(p.components)-1] }
+
+func (p objectPattern) isGlob(component string) bool { return !p.literal && hasMeta(component) }
+
+// meta tells a pattern from the name of an object.
+func (p objectPattern) meta() bool { return slices.ContainsFunc(p.components, p.isGlob) }
+
+// check refuses a glob that is none. name is shown.
+func (p objectPattern) check(name string) error {
+	for _, c := range p.components {
+		if _, err := path.Match(shellClass(c), ""); err != nil && p.isGlob(c) {
+			return badGlob(name, err)
+		}
+	}
+	return nil
+}
+
+// prefix is the URL that those of all matching objects begin with.
+func (p objectPattern) prefix() string {
+	key := strings.Join(p.components, "/")
+	if i := strings.IndexAny(key, "*?["); i >= 0 && !p.literal {
+		key = key[:i]
+	}
+	return p.bucket + key
+}
+
+// matchDir tells whether what lies in dir, "" or with a slash at its end, is meant.
+func (p objectPattern) matchDir(dir string) bool {
+	for _, c := range p.components[:len(p.components)-1] {
+		in, rest, ok := strings.Cut(dir, "/")
+		if !ok || !p.match(c, in) {
+			return false
+		}
+		dir = rest
+	}
+	return dir == ""
+}
+
+// matchBase tells whether an object of a directory that is meant is. Those that no glob
+// names part takes; nil takes all.
+func (p objectPattern) matchBase(base string, part func(string) bool) bool {
+	if p.base() == "" {
+		return base != "" && base[0] != '.' && (part == nil || part(base))
+	}
+	return p.match(p.base(), base)
+}
+
+// match matches one component. A glob matches neither nothing nor what is hidden.
+func (p objectPattern) match(component, name string) bool {
+	if !p.isGlob(component) {
+		return component == name
+	}
+	ok, _ := path.Match(shellClass(component), name)
+	return ok && name != "" && (name[0] != '.' || component[0] == '.')
+}
+
+// shellClass makes [!a] what Go calls it.
+func shellClass(component string) string { return strings.ReplaceAll(component, "[!", "[^") }

@@ -1,0 +1,120 @@
+package input
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+
+	"github.com/ffconvert/ffconvert/input/remote"
+)
+
+// open opens a list; done must be called when it has been read.
+func (l *lists) open(ctx context.Context, name string) (r io.Reader, done func(), err error) {
+	where, shown := locate(rewrite(name, l.rules)), Shown(name)
+	switch {
+	case name == "":
+		return nil, nil, refuse("@", ErrList, "want @FILE", "it names no file")
+	case name == "-":
+		if err := l.useStdin(); err != nil {
+			return nil, nil, err
+		}
+		r, done = newAbandoner(ctx, l.opts.stdin())
+		return r, done, nil
+	case where.scheme == "pipe":
+		return nil, nil, refuse(shown, ErrScheme, "have it write to @-", "a list that a program writes")
+	}
+	if err := where.supported(shown, l.opts); err != nil {
+		return nil, nil, err
+	}
+	if where.remote() {
+		r, err := l.fetch(ctx, where.name, shown)
+		return r, func() {}, err
+	}
+	return openList(shown, where.localPaths())
+}
+
+// openList opens the first of the files that is there.
+func openList(name string, paths []string) (r io.Reader, done func(), err error) {
+	var f *os.File
+	for _, path := range paths {
+		if f, err = openSource(path); err == nil || !isMissing(err) {
+			break
+		}
+	}
+	switch {
+	case err != nil && isMissing(err):
+		return nil, nil, refuse(name, ErrNotFound, "@FILE is a list of names; ./@FILE is a file of that name", "")
+	case err != nil:
+		return nil, nil, ioError(name, err)
+	}
+	fi, err := f.Stat()
+	switch {
+	case err != nil:
+		err = ioError(name, err)
+	case !fi.Mode().IsRegular():
+		err = refuse(name, ErrNotRegular, "a list is a file, or @-", "a %s", kindOf(fi.Mode()))
+	case fi.Size() > maxList:
+		err = refuse(name, ErrList, "give several", "more than %d bytes", maxList)
+	}
+	if err != nil {
+		f.Close()
+		return nil, nil, err
+	}
+	return f, func() { f.Close() }, nil
+}
+
+// fetch reads a list over the network.
+func (l *lists) fetch(ctx context.Context, url, shown string) (io.Reader, error) {
+	o, err := l.opts.Remote.Stat(ctx, url)
+	if err == nil && o.Size > maxList {
+		return nil, refuse(shown, ErrList, "give several", "more than %d bytes", maxList)
+	}
+	var m memory
+	if err == nil {
+		err = l.opts.Remote.Fetch(ctx, o, &m, func(int64) {})
+	}
+	switch {
+	case err == nil:
+		return bytes.NewReader(m.b), nil
+	case context.Cause(ctx) != nil:
+		return nil, context.Cause(ctx)
+	}
+	return nil, remoteError(shown, err)
+}
+
+// memory is a [remote.File] of at most maxList bytes.
+type memory struct {
+	mu sync.Mutex
+	b  []byte
+}
+
+var _ remote.File = (*memory)(nil)
+
+func (m *memory) WriteAt(p []byte, off int64) (int, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	end := off + int64(len(p))
+	if off < 0 || off > maxList || end > maxList {
+		return 0, fmt.Errorf("%w: more than %d bytes", ErrList, maxList)
+	}
+	if grow := int(end) - len(m.b); grow > 0 {
+		m.b = append(m.b, make([]byte, grow)...)
+	}
+	return copy(m.b[off:], p), nil
+}
+
+func (m *memory) ReadAt(p []byte, off int64) (int, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if off < 0 || off > int64(len(m.b)) {
+		return 0, io.EOF
+	}
+	n := copy(p, m.b[off:])
+	if n < len(p) {
+		return n, io.EOF
+	}
+	return n, nil
+}

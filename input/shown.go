@@ -1,0 +1,29 @@
+package input
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/ffconvert/ffconvert/input/remote"
+)
+
+var (
+	urlInText = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://[^\s'"]+`)
+	urlJoined = regexp.MustCompile(`::[A-Za-z][A-Za-z0-9+.-]*://`)
+)
+
+// Shown is a name, a pattern of names or a command as errors and manifests may show it:
+// its URLs hold no password, token or signature. What else a command holds stays.
+func Shown(name string) string {
+	if !strings.Contains(name, ":") {
+		return name
+	}
+	if !slices.Contains(remoteSchemes, schemeOf(name)) {
+		return urlInText.ReplaceAllStringFunc(name, remote.Redact)
+	}
+	if at := urlJoined.FindStringIndex(name); at != nil {
+		return remote.Redact(name[:at[0]]) + "::" + Shown(name[at[0]+2:])
+	}
+	return remote.Redact(name)
+}
