@@ -37,7 +37,8 @@ func rewrite(text string, secretValue func(string) string) string {
 	}
 	text, _, _ = strings.Cut(text, "#")
 	text, query, _ := strings.Cut(text, "?")
-	text = withoutUser(text)
+	var b strings.Builder
+	b.WriteString(withoutUser(text))
 	isSigned := signed("?" + query)
 	sep := "?"
 	for param := range params(query) {
@@ -54,10 +55,11 @@ func rewrite(text string, secretValue func(string) string) string {
 		case secret:
 			param = name + "=" + secretValue(value)
 		}
-		text += sep + param
+		b.WriteString(sep)
+		b.WriteString(param)
 		sep = "&"
 	}
-	return text
+	return b.String()
 }
 
 func isHTTP(text string) bool {
