@@ -222,7 +222,7 @@ func (s *s3Store) list(ctx context.Context, prefix string) iter.Seq2[Object, err
 				}
 				seen.pages = 0
 				if err := order.next(keys, info.Key); err != nil {
-					return &Error{URL: Redact(prefix), Kind: ErrNoList, Err: errors.New(said(err.Error())), Hint: hintUnordered}
+					return noList(prefix, err)
 				}
 				o := Object{URL: scheme + "://" + bucket + "/" + info.Key, Size: info.Size, Version: strong(info.ETag), Modified: info.LastModified}
 				if stopped = !yield(o, nil); stopped {

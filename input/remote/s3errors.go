@@ -156,7 +156,7 @@ func s3ByStatus(seen *s3Seen) s3Meaning {
 // unreached is a request that no reply came to.
 func (s *s3Store) unreached(url string, err error) *Error {
 	if errors.Is(err, errEndless) {
-		return &Error{URL: Redact(url), Kind: ErrNoList, Err: err, Hint: hintUnordered}
+		return noList(url, err)
 	}
 	e := transportError(url, err)
 	e.URL = Redact(url)
