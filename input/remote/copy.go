@@ -82,6 +82,11 @@ func (f *fetch) broken(sp *span, at int64, err error) error {
 	if err == io.EOF && sp.end < 0 && at < sp.pos {
 		return f.fail(ErrChanged, fmt.Errorf("%d bytes have become %d", sp.pos, at), againHint)
 	}
+	if err == io.EOF { // its proper end, and yet
+		e := f.again(fmt.Errorf("the body ends at offset %d of %d", at, sp.end))
+		e.Kind = ErrLength
+		return e
+	}
 	e := *transportError(f.o.URL, unexpected(err))
 	e.Err = fmt.Errorf("at offset %d: %w", at, cmp.Or(e.Err, err))
 	return &e

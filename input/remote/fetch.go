@@ -90,10 +90,12 @@ func (c *Client) Fetch(ctx context.Context, o Object, into File, progress func(n
 
 func (f *fetch) run(ctx context.Context) error {
 	size, rangeSize := f.total.Load(), f.c.opts.rangeSize()
-	// Parts of an object that has no version could be of different ones: its bytes are read
-	// in one go, and again from the start where that breaks.
-	versioned := f.o.Version != "" || !f.o.Modified.IsZero() || f.o.Sum != Sum{}
-	if f.o.whole || !versioned || size <= rangeSize {
+	if f.o.Version == "" && f.o.Modified.IsZero() && f.o.Sum.newHash() == nil {
+		// Parts could be of different versions, and nothing would tell: it is read in one go,
+		// and where that breaks from the start, to compare.
+		f.o.whole = true
+	}
+	if f.o.whole || size <= rangeSize {
 		f.single.Store(true)
 		f.ledger.single()
 	}

@@ -2,7 +2,6 @@ package remote
 
 import (
 	"cmp"
-	"context"
 	"crypto/tls"
 	"os"
 	"time"
@@ -33,9 +32,8 @@ type Options struct {
 	// Stall is how long a connection may bring no byte, or too few, before it is given up. 0: DefaultStall.
 	Stall time.Duration
 
-	tls   *tls.Config                                      // of tests; nil: the system's authorities
-	sleep func(ctx context.Context, d time.Duration) error // of tests; nil: sleep
-	wait  time.Duration                                    // before the second attempt; 0: firstWait
+	tls  *tls.Config   // of tests; nil: the system's authorities
+	wait time.Duration // before the second attempt; 0: firstWait
 }
 
 // What Options have where they are zero.

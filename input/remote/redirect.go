@@ -28,10 +28,10 @@ func redirect(req *http.Request, via []*http.Request) error {
 		return fmt.Errorf("%w: from %s to %s", ErrRedirect, from.Scheme, clean(req.URL.Scheme))
 	}
 	req.Header.Del("Referer") // its query may be a signature
-	home := origin(via[0].URL)
-	left := origin(req.URL) != home
+	home := hostPort(via[0].URL)
+	left := hostPort(req.URL) != home
 	for _, r := range via {
-		left = left || origin(r.URL) != home
+		left = left || hostPort(r.URL) != home
 	}
 	if left {
 		for name := range req.Header {
@@ -44,8 +44,8 @@ func redirect(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// origin is the host and port that u leads to.
-func origin(u *url.URL) string {
+// hostPort is the host and port that u leads to.
+func hostPort(u *url.URL) string {
 	port := u.Port()
 	if port == "" {
 		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]

@@ -64,9 +64,6 @@ func (a *attempts) next(ctx context.Context, err error, brought bool) error {
 	default:
 		wait = min(wait, left)
 	}
-	if a.opts.sleep != nil {
-		return a.opts.sleep(ctx, wait)
-	}
 	return sleep(ctx, wait)
 }
 

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"golang.org/x/net/http/httpproxy"
@@ -54,6 +55,7 @@ func newHTTPClient(opts Options) *http.Client {
 }
 
 // proxy finds the proxy of a request as [http.ProxyFromEnvironment] does, in opts' environment.
+// One that is no URL is an error, and not the same as none.
 func proxy(opts Options) func(*http.Request) (*url.URL, error) {
 	first := func(keys ...string) string {
 		for _, key := range keys {
@@ -63,20 +65,37 @@ func proxy(opts Options) func(*http.Request) (*url.URL, error) {
 		}
 		return ""
 	}
+	given := map[string]string{"http": first("HTTP_PROXY", "http_proxy"), "https": first("HTTPS_PROXY", "https_proxy")}
 	config := &httpproxy.Config{
-		HTTPProxy:  first("HTTP_PROXY", "http_proxy"),
-		HTTPSProxy: first("HTTPS_PROXY", "https_proxy"),
+		HTTPProxy:  given["http"],
+		HTTPSProxy: given["https"],
 		NoProxy:    first("NO_PROXY", "no_proxy"),
 		CGI:        first("REQUEST_METHOD") != "",
+	}
+	const placeholder = "http://127.0.0.1:0" // for one that httpproxy would pass over: would it be used?
+	if !isProxy(given["http"]) {
+		config.HTTPProxy = placeholder
+	}
+	if !isProxy(given["https"]) {
+		config.HTTPSProxy = placeholder
 	}
 	of := config.ProxyFunc()
 	return func(req *http.Request) (*url.URL, error) {
 		u, err := of(req.URL)
-		if err != nil { // it quotes the proxy's password
-			return nil, fmt.Errorf("%w: the proxy of %s: URLs that the environment gives is none", ErrSetting, req.URL.Scheme)
+		if err != nil || u != nil && u.String() == placeholder { // not quoted: it may hold a password
+			return nil, fmt.Errorf("%w: %s_PROXY is not the URL of a proxy", ErrSetting, strings.ToUpper(req.URL.Scheme))
 		}
 		return u, nil
 	}
+}
+
+// isProxy tells what httpproxy takes for a proxy, a URL or host:port, and what is none at all.
+func isProxy(v string) bool {
+	if !strings.Contains(v, "://") {
+		v = "http://" + v
+	}
+	u, err := url.Parse(v)
+	return v == "http://" || err == nil && u.Host != ""
 }
 
 // A transport is a [http.Transport] whose bodies do not stall.

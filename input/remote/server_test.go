@@ -1,0 +1,218 @@
+package remote
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"log"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// password stands wherever a credential may. No error may show it.
+const password = "hunter2"
+
+// A memFile is a File in memory that knows how often each byte was written.
+type memFile struct {
+	mu    sync.Mutex
+	b     []byte
+	wrote []byte
+}
+
+func (f *memFile) WriteAt(p []byte, off int64) (int, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if grow := int(off) + len(p) - len(f.b); grow > 0 {
+		f.b = append(f.b, make([]byte, grow)...)
+		f.wrote = append(f.wrote, make([]byte, grow)...)
+	}
+	for i := range p {
+		f.wrote[int(off)+i]++
+	}
+	return copy(f.b[off:], p), nil
+}
+
+func (f *memFile) ReadAt(p []byte, off int64) (int, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if off >= int64(len(f.b)) {
+		return 0, io.EOF
+	}
+	n := copy(p, f.b[off:])
+	if n < len(p) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+// holds fails the test unless f is data, each byte of it written once.
+func (f *memFile) holds(t *testing.T, data []byte) {
+	t.Helper()
+	if !bytes.Equal(f.b, data) {
+		t.Fatalf("%d bytes of %d have come, or others", len(f.b), len(data))
+	}
+	if i := bytes.IndexFunc(f.wrote, func(r rune) bool { return r != 1 }); i >= 0 {
+		t.Fatalf("byte %d was written %d times", i, f.wrote[i])
+	}
+}
+
+func random(n int, seed uint64) []byte {
+	b := make([]byte, n)
+	rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8)}).Read(b)
+	if n > 0 {
+		b[0] = 'x' // never a page
+	}
+	return b
+}
+
+// An origin serves one object at every path, as a good server does, and can be made a bad one.
+type origin struct {
+	data     []byte
+	etag     string
+	modified time.Time
+	// before may answer in place of the server; true: it has. gets counts GETs from 0.
+	before func(w http.ResponseWriter, r *http.Request, gets int) bool
+
+	gets   atomic.Int64
+	served atomic.Int64 // bytes of bodies of GET
+	mu     sync.Mutex
+	cuts   map[int64]bool // offsets at which a connection is cut, once
+}
+
+func (o *origin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	gets := -1
+	if r.Method == http.MethodGet {
+		gets = int(o.gets.Add(1)) - 1
+	}
+	if o.before != nil && o.before(w, r, gets) {
+		return
+	}
+	o.serve(w, r)
+}
+
+func (o *origin) serve(w http.ResponseWriter, r *http.Request) {
+	if o.etag != "" && w.Header().Get("Etag") == "" {
+		w.Header().Set("Etag", o.etag)
+	}
+	if w.Header().Get("Content-Type") == "" {
+		w.Header().Set("Content-Type", "application/octet-stream")
+	}
+	http.ServeContent(&cutter{ResponseWriter: w, o: o}, r, "", o.modified, bytes.NewReader(o.data))
+}
+
+// A cutter writes a body up to the next cut.
+type cutter struct {
+	http.ResponseWriter
+	o   *origin
+	off int64
+}
+
+func (c *cutter) WriteHeader(code int) {
+	if off, _, _, ok := contentRange(c.Header().Get("Content-Range")); ok {
+		c.off = off
+	}
+	c.ResponseWriter.WriteHeader(code)
+}
+
+func (c *cutter) Write(p []byte) (int, error) {
+	for i := range p {
+		c.o.mu.Lock()
+		cut := c.o.cuts[c.off]
+		delete(c.o.cuts, c.off)
+		c.o.mu.Unlock()
+		if cut {
+			c.ResponseWriter.Write(p[:i])
+			c.o.served.Add(int64(i))
+			http.NewResponseController(c.ResponseWriter).Flush()
+			panic(http.ErrAbortHandler)
+		}
+		c.off++
+	}
+	c.o.served.Add(int64(len(p)))
+	return c.ResponseWriter.Write(p)
+}
+
+// start serves h on the loopback.
+func start(t testing.TB, h http.Handler) *httptest.Server {
+	t.Helper()
+	srv := httptest.NewUnstartedServer(h)
+	srv.Config.ErrorLog = quiet
+	srv.Start()
+	t.Cleanup(srv.Close)
+	return srv
+}
+
+// client is a Client that waits for next to nothing, knows no environment and keeps nothing.
+func client(t testing.TB, opts Options) *Client {
+	t.Helper()
+	if opts.LookupEnv == nil {
+		opts.LookupEnv = func(string) (string, bool) { return "", false }
+	}
+	if opts.wait == 0 {
+		opts.wait = time.Millisecond
+	}
+	c := New(opts)
+	t.Cleanup(c.Close)
+	return c
+}
+
+// fetchAll is Stat and Fetch. It checks that progress has told each byte once where there is
+// no error, and that an error is fit to be shown where there is one.
+func fetchAll(t *testing.T, c *Client, url string) (*memFile, Object, error) {
+	t.Helper()
+	o, err := c.Stat(t.Context(), url)
+	if err != nil {
+		return nil, o, presentable(t, err)
+	}
+	f, err := fetchObject(t, t.Context(), c, o)
+	return f, o, err
+}
+
+func fetchObject(t *testing.T, ctx context.Context, c *Client, o Object) (*memFile, error) {
+	t.Helper()
+	f := new(memFile)
+	var told int64
+	err := c.Fetch(ctx, o, f, func(n int64) { told += n })
+	if err == nil && told != int64(len(f.b)) {
+		t.Errorf("progress was told of %d bytes of %d", told, len(f.b))
+	}
+	return f, presentable(t, err)
+}
+
+// presentable returns err, after a look at how it reads.
+func presentable(t *testing.T, err error) error {
+	t.Helper()
+	if err == nil {
+		return nil
+	}
+	text := err.Error()
+	if strings.Contains(text, password) {
+		t.Errorf("it shows a password: %s", text)
+	}
+	if strings.ContainsFunc(text, unprintable) {
+		t.Errorf("it is not a line: %q", text)
+	}
+	if strings.Contains(text, "%!") {
+		t.Errorf("bad format: %s", text)
+	}
+	if e, ok := errors.AsType[*Error](err); ok && !strings.HasPrefix(text, e.URL+": ") {
+		t.Errorf("it does not begin with the object: %s", text)
+	}
+	return err
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+var quiet = log.New(io.Discard, "", 0)
