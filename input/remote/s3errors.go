@@ -76,6 +76,7 @@ func (s *s3Store) failure(ctx context.Context, url string, err error, seen *s3Se
 		return &Error{URL: Redact(url), Err: cause}
 	}
 	if e, ok := errors.AsType[*Error](err); ok {
+		e.URL = Redact(url)
 		return e
 	}
 	if e, ok := errors.AsType[*credsError](err); ok {

@@ -153,6 +153,23 @@ func TestS3RegionTold(t *testing.T) {
 	}
 }
 
+// Some gateways let GET through alone.
+func TestS3WithoutHead(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodHead {
+			w.WriteHeader(http.StatusMethodNotAllowed)
+			return
+		}
+		w.Header().Set("ETag", `"tag"`)
+		http.ServeContent(w, r, "", time.Unix(1e9, 0), strings.NewReader("0123456789"))
+	}))
+	defer server.Close()
+	o, err := fakeStore(t, server, nil).stat(t.Context(), "s3://train-data/a")
+	if err != nil || o.Size != 10 || o.Version != "tag" || o.Modified.Unix() != 1e9 {
+		t.Errorf("%+v %v", o, err)
+	}
+}
+
 // What no server at hand says, by one that is made up: the codes are those of Amazon's documentation.
 func TestS3Codes(t *testing.T) {
 	for _, row := range []struct {
