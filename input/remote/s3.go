@@ -130,7 +130,8 @@ func (s *s3Store) stat(ctx context.Context, url string) (Object, error) {
 	seen := &s3Seen{}
 	err := s.call(ctx, url, bucket, seen, func(ctx context.Context, c *minio.Core) error {
 		_, err := c.StatObject(ctx, bucket, key, minio.StatObjectOptions{Checksum: true})
-		if err == nil || seen.err != nil || seen.status/100 != 4 && seen.status/100 != 3 {
+		refused := seen.status/100 == 3 || seen.status/100 == 4 && seen.status != http.StatusTooManyRequests
+		if err == nil || seen.err != nil || !refused {
 			return err
 		}
 		// The reason comes in a body, which the answer to HEAD has none of: no such bucket, an
