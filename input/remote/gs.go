@@ -2,10 +2,7 @@ package remote
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
 	"iter"
 	"net/http"
 	"net/url"
@@ -206,22 +203,7 @@ func (s *gsStore) ask(ctx context.Context, name, address string, most int64, int
 		return err
 	}
 	defer resp.Body.Close()
-	body := &limited{body: resp.Body, left: most, over: errTooLong}
-	text, err := io.ReadAll(body)
-	if err != nil && !errors.Is(err, errTooLong) {
-		return unreached(ctx, name, err)
-	}
-	if err == nil {
-		err = json.Unmarshal(text, into)
-	}
-	if err != nil {
-		if isHTML(resp.Header) {
-			return &Error{URL: Redact(name), Kind: ErrPage, Status: resp.StatusCode, Hint: "a proxy in between?"}
-		}
-		return &Error{URL: Redact(name), Kind: ErrUnavailable, Status: resp.StatusCode, Again: true,
-			Err: fmt.Errorf("its answer cannot be read: %s", said(err.Error()))}
-	}
-	return nil
+	return decode(ctx, name, resp, most, into)
 }
 
 // do sends a request, and makes an error of a reply that is none of success.

@@ -1,10 +1,8 @@
 package remote
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -57,18 +55,4 @@ func gsText(resp *http.Response) string {
 		return said(text)
 	}
 	return ""
-}
-
-// unreached is a request that no reply came to.
-func unreached(ctx context.Context, name string, err error) *Error {
-	if cause := context.Cause(ctx); cause != nil {
-		return &Error{URL: Redact(name), Err: cause}
-	}
-	e := transportError(name, err)
-	e.URL = Redact(name)
-	return e
-}
-
-func noList(prefix string, err error) *Error {
-	return &Error{URL: Redact(prefix), Kind: ErrNoList, Err: fmt.Errorf("%s", said(err.Error())), Hint: hintUnordered}
 }

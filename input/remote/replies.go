@@ -1,6 +1,9 @@
 package remote
 
 import (
+	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -49,4 +52,35 @@ func sameVersion(o Object, version string) error {
 		return nil
 	}
 	return &Error{URL: Redact(o.URL), Kind: ErrChanged, Err: fmt.Errorf("it has another version"), Hint: againHint}
+}
+
+// decode reads the JSON of an answer of at most most bytes.
+func decode(ctx context.Context, name string, resp *http.Response, most int64, into any) error {
+	text, err := io.ReadAll(&limited{body: resp.Body, left: most, over: errTooLong})
+	if err != nil && !errors.Is(err, errTooLong) {
+		return unreached(ctx, name, err)
+	}
+	if err == nil {
+		err = json.Unmarshal(text, into)
+	}
+	switch {
+	case err == nil:
+		return nil
+	case isHTML(resp.Header):
+		return &Error{URL: Redact(name), Kind: ErrPage, Status: resp.StatusCode, Hint: "a proxy in between?"}
+	}
+	return &Error{URL: Redact(name), Kind: ErrUnavailable, Status: resp.StatusCode, Again: true,
+		Err: fmt.Errorf("its answer cannot be read: %s", said(err.Error()))}
+}
+
+// unreached is a request that no reply came to, or a reply that broke off.
+func unreached(ctx context.Context, name string, err error) *Error {
+	if cause := context.Cause(ctx); cause != nil {
+		return &Error{URL: Redact(name), Err: cause}
+	}
+	return transportError(name, err)
+}
+
+func noList(prefix string, err error) *Error {
+	return &Error{URL: Redact(prefix), Kind: ErrNoList, Err: errors.New(said(err.Error())), Hint: hintUnordered}
 }

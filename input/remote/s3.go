@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"net/http"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -27,7 +25,9 @@ type s3Store struct {
 	creds  *s3Creds // nil: anonymous
 	shared *credentials.Credentials
 	client *http.Client
-	page   int // keys to a page of a list; 0: as many as the service gives
+	// dualstack names Amazon's endpoints that have IPv6 as well: AWS_USE_DUALSTACK_ENDPOINT.
+	dualstack bool
+	page      int // keys to a page of a list; 0: as many as the service gives
 
 	mu    sync.Mutex
 	cores map[string]*minio.Core // by region; "" asks for that of each bucket
@@ -48,6 +48,7 @@ func newS3Store(opts Options, hc *http.Client) (*s3Store, error) {
 		return nil, err
 	}
 	s := &s3Store{config: config, client: hc, cores: map[string]*minio.Core{}, found: map[string]string{}}
+	s.dualstack = opts.flagEnv("AWS_USE_DUALSTACK_ENDPOINT")
 	if opts.Anonymous {
 		s.shared = credentials.NewStatic("", "", "", credentials.SignatureAnonymous)
 	} else {
@@ -85,6 +86,8 @@ func (s *s3Store) core(region string) (*minio.Core, error) {
 		return nil, &Error{Kind: ErrSetting, Err: fmt.Errorf("endpoint %s: %s", s.config.host, said(err.Error())),
 			Hint: "as in https://host:port; see --s3-endpoint, AWS_ENDPOINT_URL_S3"}
 	}
+	// minio-go's own choice, the names of both protocols, is not what firewalls let through.
+	c.SetS3EnableDualstack(s.dualstack)
 	s.cores[region] = c
 	return c, nil
 }
@@ -101,7 +104,7 @@ func (s *s3Store) call(ctx context.Context, url, bucket string, seen *s3Seen, do
 	for moved := false; ; moved = true {
 		core, err := s.core(region)
 		if err != nil {
-			return err
+			return s.failure(ctx, url, err, seen)
 		}
 		if err = do(seen.in(ctx), core); err == nil {
 			return nil
@@ -127,16 +130,13 @@ func (s *s3Store) stat(ctx context.Context, url string) (Object, error) {
 	seen := &s3Seen{}
 	err := s.call(ctx, url, bucket, seen, func(ctx context.Context, c *minio.Core) error {
 		_, err := c.StatObject(ctx, bucket, key, minio.StatObjectOptions{Checksum: true})
-		if err == nil || seen.err != nil || seen.status/100 != 4 && seen.status/100 != 3 {
+		refused := seen.status/100 == 3 || seen.status/100 == 4 && seen.status != http.StatusTooManyRequests
+		if err == nil || seen.err != nil || !refused {
 			return err
 		}
 		// The reason comes in a body, which the answer to HEAD has none of: no such bucket, an
 		// expired token and many others look alike. A byte of the object is refused for the same.
-		reason := s.reason(ctx, c, bucket, key)
-		if reason != nil {
-			return reason
-		}
-		return err
+		return s.reason(ctx, c, bucket, key)
 	})
 	if err != nil {
 		return Object{}, err
@@ -145,8 +145,12 @@ func (s *s3Store) stat(ctx context.Context, url string) (Object, error) {
 		return Object{}, page
 	}
 	o := Object{URL: url, Size: -1, Version: s3Version(seen.header), Modified: lastModified(seen.header), Sum: s3Sum(seen.header)}
-	if n, err := strconv.ParseInt(seen.header.Get("Content-Length"), 10, 64); err == nil && n >= 0 {
-		o.Size = n
+	if seen.status == http.StatusPartialContent { // to reason, which has come through
+		if off, _, size, ok := contentRange(seen.header.Get("Content-Range")); ok && off >= 0 {
+			o.Size = size
+		}
+	} else if size, ok := number(seen.header.Get("Content-Length")); ok {
+		o.Size = size
 	}
 	return o, nil
 }
@@ -200,41 +204,6 @@ func (s *s3Store) get(ctx context.Context, o Object, off, n int64) (*reply, erro
 		return nil, problem
 	}
 	return r, nil
-}
-
-func (s *s3Store) list(ctx context.Context, prefix string) iter.Seq2[Object, error] {
-	return func(yield func(Object, error) bool) {
-		bucket, keys, bad := splitBucket(prefix, true)
-		if bad != nil {
-			yield(Object{}, bad)
-			return
-		}
-		scheme, _, _ := strings.Cut(prefix, "://")
-		var order sequence
-		seen := &s3Seen{}
-		stopped := false
-		err := s.call(ctx, prefix, bucket, seen, func(ctx context.Context, c *minio.Core) error {
-			owner := false
-			opts := minio.ListObjectsOptions{Prefix: keys, Recursive: true, MaxKeys: s.page, FetchOwner: &owner}
-			for info := range c.ListObjectsIter(ctx, bucket, opts) {
-				if info.Err != nil {
-					return info.Err
-				}
-				seen.pages = 0
-				if err := order.next(keys, info.Key); err != nil {
-					return &Error{URL: Redact(prefix), Kind: ErrNoList, Err: errors.New(said(err.Error())), Hint: hintUnordered}
-				}
-				o := Object{URL: scheme + "://" + bucket + "/" + info.Key, Size: info.Size, Version: strong(info.ETag), Modified: info.LastModified}
-				if stopped = !yield(o, nil); stopped {
-					return nil
-				}
-			}
-			return context.Cause(ctx) // at which the iterator ends without a word
-		})
-		if err != nil && !stopped {
-			yield(Object{}, err)
-		}
-	}
 }
 
 // page200 refuses what a proxy or a web site answers in place of the service. No service

@@ -128,7 +128,7 @@ func TestS3OverwrittenUnnoticed(t *testing.T) {
 		fmt.Fprint(w, "other bytes")
 	}))
 	defer server.Close()
-	s := fakeStore(t, server, nil)
+	s := madeUpStore(t, server, nil)
 	_, err := s.get(t.Context(), Object{URL: "s3://train-data/a", Version: "first"}, 0, -1)
 	if !errors.Is(err, ErrChanged) {
 		t.Error(err)

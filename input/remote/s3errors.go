@@ -76,6 +76,7 @@ func (s *s3Store) failure(ctx context.Context, url string, err error, seen *s3Se
 		return &Error{URL: Redact(url), Err: cause}
 	}
 	if e, ok := errors.AsType[*Error](err); ok {
+		e.URL = Redact(url)
 		return e
 	}
 	if e, ok := errors.AsType[*credsError](err); ok {
@@ -156,7 +157,7 @@ func s3ByStatus(seen *s3Seen) s3Meaning {
 // unreached is a request that no reply came to.
 func (s *s3Store) unreached(url string, err error) *Error {
 	if errors.Is(err, errEndless) {
-		return &Error{URL: Redact(url), Kind: ErrNoList, Err: err, Hint: hintUnordered}
+		return noList(url, err)
 	}
 	e := transportError(url, err)
 	e.URL = Redact(url)

@@ -16,8 +16,8 @@ const (
 	fakeToken  = "fake-session-token-of-the-tests"
 )
 
-// fakeStore is our store over a server that a test makes up.
-func fakeStore(t *testing.T, server *httptest.Server, vars map[string]string) *s3Store {
+// madeUpStore is our store over a server that a test makes up.
+func madeUpStore(t *testing.T, server *httptest.Server, vars map[string]string) *s3Store {
 	t.Helper()
 	env := map[string]string{
 		"AWS_ENDPOINT_URL": server.URL, "AWS_REGION": "us-east-1",
@@ -142,7 +142,7 @@ func TestS3RegionTold(t *testing.T) {
 		w.Header().Set("Content-Length", "5")
 	}))
 	defer server.Close()
-	s := fakeStore(t, server, map[string]string{"AWS_REGION": ""})
+	s := madeUpStore(t, server, map[string]string{"AWS_REGION": ""})
 	for range 2 {
 		if o, err := s.stat(t.Context(), "s3://train-data/a"); err != nil || o.Size != 5 {
 			t.Fatalf("%+v %v", o, err)
@@ -150,6 +150,23 @@ func TestS3RegionTold(t *testing.T) {
 	}
 	if got := strings.Join(asked, ", "); got != "HEAD us-east-1, GET us-east-1, HEAD ap-south-1, HEAD ap-south-1" {
 		t.Error(got)
+	}
+}
+
+// Some gateways let GET through alone.
+func TestS3WithoutHead(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodHead {
+			w.WriteHeader(http.StatusMethodNotAllowed)
+			return
+		}
+		w.Header().Set("ETag", `"tag"`)
+		http.ServeContent(w, r, "", time.Unix(1e9, 0), strings.NewReader("0123456789"))
+	}))
+	defer server.Close()
+	o, err := madeUpStore(t, server, nil).stat(t.Context(), "s3://train-data/a")
+	if err != nil || o.Size != 10 || o.Version != "tag" || o.Modified.Unix() != 1e9 {
+		t.Errorf("%+v %v", o, err)
 	}
 }
 
@@ -198,7 +215,7 @@ func TestS3Codes(t *testing.T) {
 				fmt.Fprint(w, body)
 			}))
 			defer server.Close()
-			s := fakeStore(t, server, nil)
+			s := madeUpStore(t, server, nil)
 			check := func(what string, err error) {
 				t.Helper()
 				e, ok := errors.AsType[*Error](err)
@@ -242,7 +259,7 @@ func TestS3HostileLists(t *testing.T) {
 			}))
 			defer server.Close()
 			var last error
-			for _, err := range fakeStore(t, server, nil).list(t.Context(), "s3://train-data/a") {
+			for _, err := range madeUpStore(t, server, nil).list(t.Context(), "s3://train-data/a") {
 				last = err
 			}
 			if !errors.Is(last, row.kind) || !strings.Contains(last.Error(), row.want) {

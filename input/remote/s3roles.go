@@ -28,7 +28,8 @@ func (c *s3Creds) fromContainer(cc *credentials.CredContext) (credentials.Value,
 	iam := &credentials.IAM{Client: c.client}
 	iam.Container.CredentialsRelativeURI = c.opts.env("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI")
 	iam.Container.CredentialsFullURI = c.opts.env("AWS_CONTAINER_CREDENTIALS_FULL_URI")
-	iam.Container.AuthorizationToken = c.opts.env("AWS_CONTAINER_AUTHORIZATION_TOKEN")
+	// Its token is left to minio-go, which finds it in the process environment: given here, it
+	// would be taken for the name of a file, and stand in an error.
 	if iam.Container.CredentialsRelativeURI == "" && iam.Container.CredentialsFullURI == "" {
 		return credentials.Value{}, false, nil
 	}

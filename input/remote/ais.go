@@ -1,0 +1,231 @@
+package remote
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+)
+
+// An aisStore reads from an AIStore at AIS_ENDPOINT, by its native API:
+//
+//	HEAD, GET {endpoint}/v1/objects/BUCKET/OBJECT?provider=P
+//	GET       {endpoint}/v1/buckets/BUCKET?provider=P   {"action":"list","value":{…}}
+//
+// P is ais for ais://bucket/object, or what its ?provider= says; aws for s3: and gcp for gs:,
+// where those are sent here. Of other URLs nothing is taken for a query.
+//
+// A gateway redirects requests for objects to the target that holds them, on another port or
+// host. AIS_AUTHN_TOKEN, or the file that AIS_AUTHN_TOKEN_FILE names, is sent to the host
+// and port of AIS_ENDPOINT alone: the gateway checks it, and the target trusts the redirect.
+//
+// The version is ais-version. There is no If-Match: a reply that names another version is
+// refused, and what slips through a service without versions the checksum finds.
+//
+// https://github.com/NVIDIA/aistore/blob/main/docs/http_api.md, api/apc/lsmsg.go, cmn/objlist.go
+type aisStore struct {
+	endpoint string // without a slash at its end
+	token    string
+	client   *http.Client
+	page     int // names to a page of a list; 0: as many as the service gives
+}
+
+func newAIS(opts Options, hc *http.Client) (store, error) {
+	endpoint := opts.env("AIS_ENDPOINT")
+	if endpoint == "" {
+		return nil, &Error{Kind: ErrSetting, Err: errors.New("AIS_ENDPOINT is not set"), Hint: "as in AIS_ENDPOINT=http://gateway:8080"}
+	}
+	if !strings.Contains(endpoint, "://") {
+		endpoint = "http://" + endpoint
+	}
+	u, err := url.Parse(endpoint)
+	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Scheme != "http" && u.Scheme != "https" {
+		return nil, &Error{Kind: ErrSetting, Err: errors.New("AIS_ENDPOINT is no address"), Hint: "as in http://gateway:8080"}
+	}
+	s := &aisStore{endpoint: u.Scheme + "://" + u.Host + strings.TrimRight(u.EscapedPath(), "/"), client: hc}
+	if !opts.Anonymous {
+		if s.token, err = aisToken(opts); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// aisToken is what `ais auth login` has given: the token itself, or a file {"token": "…"}.
+func aisToken(opts Options) (string, error) {
+	if token := opts.env("AIS_AUTHN_TOKEN"); token != "" {
+		return token, nil
+	}
+	path := opts.env("AIS_AUTHN_TOKEN_FILE")
+	if path == "" {
+		return "", nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return "", &Error{Kind: ErrSetting, Err: fmt.Errorf("AIS_AUTHN_TOKEN_FILE: %w", err)}
+	}
+	defer f.Close()
+	var file struct {
+		Token string `json:"token"`
+	}
+	if err := json.NewDecoder(io.LimitReader(f, maxAnswer)).Decode(&file); err != nil || file.Token == "" {
+		return "", &Error{Kind: ErrSetting, Err: errors.New("AIS_AUTHN_TOKEN_FILE: it holds no token"), Hint: "run ais auth login"}
+	}
+	return file.Token, nil
+}
+
+// An aisName is a name in a bucket of a provider.
+type aisName struct{ scheme, bucket, object, provider, query string }
+
+func splitAIS(name string, partial bool) (aisName, *Error) {
+	bucket, object, bad := splitBucket(name, partial)
+	if bad != nil {
+		return aisName{}, bad
+	}
+	n := aisName{scheme: schemeOf(name), bucket: bucket, object: object}
+	switch n.scheme {
+	case "s3":
+		n.provider = "aws"
+	case "gs":
+		n.provider = "gcp"
+	case "az":
+		n.provider = "azure"
+	default:
+		n.provider = "ais"
+		if i := strings.LastIndex(object, "?provider="); i >= 0 && !strings.Contains(object[i:], "/") {
+			n.object, n.query = object[:i], object[i:]
+			n.provider = strings.TrimPrefix(n.query, "?provider=")
+		}
+	}
+	if n.object == "" && !partial {
+		return aisName{}, &Error{URL: Redact(name), Kind: ErrURL, Err: errors.New("it names no object")}
+	}
+	return n, nil
+}
+
+// address of an object: of a bucket's list where what is "buckets".
+func (s *aisStore) address(what string, n aisName) string {
+	a := s.endpoint + "/v1/" + what + "/" + url.PathEscape(n.bucket)
+	if what == "objects" {
+		for part := range strings.SplitSeq(n.object, "/") {
+			a += "/" + escapeAll(part)
+		}
+	}
+	return a + "?provider=" + url.QueryEscape(n.provider)
+}
+
+func (s *aisStore) stat(ctx context.Context, name string) (Object, error) {
+	n, bad := splitAIS(name, false)
+	if bad != nil {
+		return Object{}, bad
+	}
+	resp, err := s.do(ctx, name, http.MethodHead, s.address("objects", n), nil, nil)
+	if err != nil {
+		return Object{}, err
+	}
+	resp.Body.Close()
+	h := resp.Header
+	o := Object{URL: name, Size: -1, Version: h.Get("Ais-Version"), Modified: lastModified(h), Sum: aisSum(h)}
+	if size, ok := number(h.Get("Content-Length")); ok {
+		o.Size = size
+	}
+	return o, nil
+}
+
+// aisSum is the checksum of an object. "sha256" is left out: it was SHA-512/256 in some
+// versions of AIStore.
+func aisSum(h http.Header) Sum {
+	sum := Sum{Kind: strings.ToLower(h.Get("Ais-Checksum-Type")), Value: strings.ToLower(h.Get("Ais-Checksum-Value"))}
+	if sum.Kind == "sha256" || sum.newHash() == nil {
+		return Sum{}
+	}
+	return sum
+}
+
+func (s *aisStore) get(ctx context.Context, o Object, off, n int64) (*reply, error) {
+	name, bad := splitAIS(o.URL, false)
+	if bad != nil {
+		return nil, bad
+	}
+	if n == 0 {
+		return &reply{Body: http.NoBody, Off: off, Size: o.Size, Version: o.Version}, nil
+	}
+	header := http.Header{}
+	if span := rangeOf(off, n); span != "" {
+		header.Set("Range", span)
+	}
+	resp, err := s.do(ctx, o.URL, http.MethodGet, s.address("objects", name), header, nil)
+	if err != nil {
+		return nil, err
+	}
+	r, err := replyOf(o, resp.Body, resp.StatusCode, resp.Header)
+	if err == nil {
+		r.Version = resp.Header.Get("Ais-Version")
+		if resp.StatusCode == http.StatusOK { // that of a range is of the range
+			r.Sum = aisSum(resp.Header)
+		}
+		err = sameVersion(o, r.Version)
+	}
+	if err != nil {
+		resp.Body.Close()
+		return nil, err
+	}
+	return r, nil
+}
+
+// do sends a request, and makes an error of a reply that is none of success.
+func (s *aisStore) do(ctx context.Context, name, method, address string, header http.Header, body []byte) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, method, address, bytes.NewReader(body))
+	if err != nil {
+		return nil, &Error{URL: Redact(name), Kind: ErrURL}
+	}
+	if header != nil {
+		req.Header = header
+	}
+	if s.token != "" { // redirect takes it off
+		req.Header.Set("Authorization", "Bearer "+s.token)
+	}
+	resp, err := s.client.Do(req)
+	if err != nil {
+		return nil, unreached(ctx, name, err)
+	}
+	if resp.StatusCode != http.StatusOK && resp.StatusCode != http.StatusPartialContent {
+		defer resp.Body.Close()
+		return nil, s.refused(name, resp)
+	}
+	if isHTML(resp.Header) && resp.Header.Get("Ais-Checksum-Type") == "" && resp.Header.Get("Ais-Version") == "" {
+		resp.Body.Close()
+		return nil, &Error{URL: Redact(name), Kind: ErrPage, Status: resp.StatusCode, Hint: "is AIS_ENDPOINT an AIStore?"}
+	}
+	return resp, nil
+}
+
+// refused reads the JSON of an error; HEAD has it in a header. What it says of hosts and
+// paths within the cluster is left out.
+func (s *aisStore) refused(name string, resp *http.Response) *Error {
+	e := statusError(name, resp)
+	text := resp.Header.Get("Hdr-Error")
+	if text == "" {
+		body, _ := io.ReadAll(io.LimitReader(resp.Body, maxAnswer)) // cut or not, the status says more
+		text = string(body)
+	}
+	var answer struct {
+		Message string `json:"message"`
+	}
+	if json.Unmarshal([]byte(text), &answer) == nil {
+		text = answer.Message
+	}
+	if text = said(text, s.token); text != "" && !strings.Contains(text, "<") {
+		e.Err = errors.New(text)
+	}
+	if e.Kind == ErrDenied {
+		e.Hint = "see AIS_AUTHN_TOKEN, AIS_AUTHN_TOKEN_FILE; run ais auth login"
+	}
+	return e
+}
