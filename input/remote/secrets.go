@@ -25,6 +25,7 @@ var classes = map[string]class{
 	"x-oss-signature": signature, "x-oss-credential": signature, "x-oss-security-token": signature,
 	"awsaccesskeyid": signature, "googleaccessid": signature, "ossaccesskeyid": signature, "signature": signature,
 	"sig": signature, "skoid": signature, "sktid": signature,
+	"x-amz-signedheaders": ordinary, "x-goog-signedheaders": ordinary, // names of headers
 	"key-pair-id": signature, "policy": signature, "hdnts": signature, "hdnea": signature, "hmac": signature,
 	"expires": validity, "expiry": validity, "exp": validity, "st": validity, "se": validity, "skt": validity, "ske": validity,
 	"key": secret, "code": secret, "jwt": secret, "sid": secret, "pw": secret, "pwd": secret,

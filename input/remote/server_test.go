@@ -122,21 +122,28 @@ func (c *cutter) WriteHeader(code int) {
 }
 
 func (c *cutter) Write(p []byte) (int, error) {
-	for i := range p {
-		c.o.mu.Lock()
-		cut := c.o.cuts[c.off]
-		delete(c.o.cuts, c.off)
-		c.o.mu.Unlock()
-		if cut {
-			c.ResponseWriter.Write(p[:i])
-			c.o.served.Add(int64(i))
-			http.NewResponseController(c.ResponseWriter).Flush()
-			panic(http.ErrAbortHandler)
-		}
-		c.off++
+	if i, cut := c.o.cut(c.off, len(p)); cut {
+		c.ResponseWriter.Write(p[:i])
+		c.o.served.Add(int64(i))
+		http.NewResponseController(c.ResponseWriter).Flush()
+		panic(http.ErrAbortHandler)
 	}
+	c.off += int64(len(p))
 	c.o.served.Add(int64(len(p)))
 	return c.ResponseWriter.Write(p)
+}
+
+// cut takes the first cut among the n bytes from off on.
+func (o *origin) cut(off int64, n int) (i int, found bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for i := 0; i < n && len(o.cuts) > 0; i++ {
+		if o.cuts[off+int64(i)] {
+			delete(o.cuts, off+int64(i))
+			return i, true
+		}
+	}
+	return 0, false
 }
 
 // start serves h on the loopback.

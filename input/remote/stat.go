@@ -45,15 +45,16 @@ func (c *Client) List(ctx context.Context, prefix string) iter.Seq2[Object, erro
 			if err == nil {
 				return
 			}
-			if !l.ordered && ctx.Err() == nil {
-				yield(Object{}, &Error{URL: Redact(prefix), Kind: ErrNoList,
-					Err: fmt.Errorf("a list out of order has broken off, and cannot be continued: %w", err), Hint: "run again"})
-				return
-			}
 			if l.n > n {
 				a = c.attempts()
 			}
-			if err := a.next(ctx, err, false); err != nil {
+			if l.ordered || ctx.Err() != nil {
+				err = a.next(ctx, err, false)
+			} else {
+				err = &Error{URL: Redact(prefix), Kind: ErrNoList, Hint: "run again",
+					Err: fmt.Errorf("a list out of order has broken off, and cannot be continued: %w", err)}
+			}
+			if err != nil {
 				yield(Object{}, err)
 				return
 			}
@@ -72,21 +73,27 @@ func (c *Client) attempts() *attempts {
 type listing struct {
 	n       int64
 	last    string // URL
-	ordered bool
+	ordered bool   // so far, in all passes
+	err     error  // that has ended the last pass
 }
 
 // pass yields the objects of one attempt that are new. Its error is nil at the end of the
 // list, and where nobody wants more.
 func (l *listing) pass(objects iter.Seq2[Object, error], yield func(Object, error) bool) error {
-	after, first := l.last, l.n == 0
+	after, again, before := l.last, l.n > 0, ""
 	for o, err := range objects {
 		if err != nil {
+			l.err = err
 			return err
 		}
-		if !first && o.URL <= after {
+		l.ordered = l.ordered && (before == "" || o.URL > before)
+		before = o.URL
+		switch {
+		case again && !l.ordered: // what is new cannot be told
+			return l.err
+		case again && o.URL <= after:
 			continue
 		}
-		l.ordered = l.ordered && (l.n == 0 || o.URL > l.last)
 		l.n++
 		l.last = o.URL
 		if !yield(o, nil) {

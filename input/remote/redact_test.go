@@ -1,0 +1,76 @@
+package remote
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestRedact(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct{ url, want string }{
+		{"https://host/a/b.tar", "https://host/a/b.tar"},
+		{"https://me:" + password + "@host:8/a?b=c#d", "https://host:8/a?b=c"},
+		{"https://" + password + "@host", "https://host"},
+		{"https://me:hun/ter2@host/a", "https://host/a"}, // no URL, and still
+		{"https://b.s3.amazonaws.com/k?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=AKIA%2F20260101&X-Amz-Date=20260101T000000Z&X-Amz-Expires=900&X-Amz-SignedHeaders=host&X-Amz-Security-Token=t&X-Amz-Signature=" + password + "&versionId=7",
+			"https://b.s3.amazonaws.com/k?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=REDACTED&X-Amz-SignedHeaders=host&X-Amz-Security-Token=REDACTED&X-Amz-Signature=REDACTED&versionId=7"},
+		{"https://b.s3.amazonaws.com/k?AWSAccessKeyId=AKIA&Expires=1&Signature=" + password, "https://b.s3.amazonaws.com/k?AWSAccessKeyId=REDACTED&Signature=REDACTED"},
+		{"https://storage.googleapis.com/b/o?X-Goog-Credential=c&X-Goog-Date=d&x-goog-signature=" + password + "&generation=5",
+			"https://storage.googleapis.com/b/o?X-Goog-Credential=REDACTED&x-goog-signature=REDACTED&generation=5"},
+		{"https://a.blob.core.windows.net/c/b?sv=2024&st=1&se=2&sr=b&sp=r&sig=" + password, "https://a.blob.core.windows.net/c/b?sv=2024&sr=b&sp=r&sig=REDACTED"},
+		{"https://host/a?st=7&se=8", "https://host/a?st=7&se=8"}, // not signed: anything
+		{"https://host/a?Access_Token=" + password + ";PASSWORD=" + password, "https://host/a?Access_Token=REDACTED&PASSWORD=REDACTED"},
+		{"https://host/a?%73ig=" + password, "https://host/a?%73ig=REDACTED"},
+		{"https://host/a?key=" + password, "https://host/a?key=REDACTED"},
+		{"https://host/a?X-Amz-Date=1", "https://host/a"},
+		{"https://host/a\x1b[31m\nb", "https://host/a%1B[31m%0Ab"},
+		{"s3://bucket/a#1?sig=x\xff", "s3://bucket/a#1?sig=x%FF"}, // all of it a key
+		{"no URL", "no URL"},
+		{"", ""},
+	} {
+		if got := Redact(row.url); got != row.want || strings.Contains(got, password) {
+			t.Errorf("%q: %q, want %q", row.url, got, row.want)
+		} else if again := Redact(got); again != got {
+			t.Errorf("%q: %q becomes %q", row.url, got, again)
+		}
+	}
+}
+
+// An identity is one object's, however often it is signed.
+func TestIdentity(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		a, b string
+		same bool
+	}{
+		{"https://h/k?X-Amz-Date=1&X-Amz-Signature=x", "https://h/k?X-Amz-Date=2&X-Amz-Signature=y", true},
+		{"https://h/k?Expires=1&Signature=x", "https://h/k?Expires=2&Signature=y", true},
+		{"https://me:x@h/k", "https://me:y@h/k", true},
+		{"https://h/k?key=a.tar", "https://h/k?key=b.tar", false},
+		{"https://h/k?token=a", "https://h/k?token=b", false},
+		{"https://h/k?id=a", "https://h/k?id=b", false},
+		{"https://h/k", "https://h/l", false},
+		{"s3://b/k#1", "s3://b/k#2", false},
+		{"s3://b/k?sig=1", "s3://b/k?sig=2", false},
+	} {
+		if a, b := Identity(row.a), Identity(row.b); (a == b) != row.same {
+			t.Errorf("%s is %s, and %s is %s", row.a, a, row.b, b)
+		}
+	}
+	if id := Identity("https://h/k?token=" + password); strings.Contains(id, password) {
+		t.Error(id)
+	}
+}
+
+// What is no secret of its own stays: the parameters of a URL tell objects apart.
+func TestClassify(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]class{
+		"file": ordinary, "versionId": ordinary, "generation": ordinary, "alt": ordinary, "sv": ordinary, "response-content-type": ordinary, "": ordinary,
+		"X-AMZ-DATE": stamp, "Expires": validity, "Signature": signature, "oauth_token": secret, "client_secret": secret, "api_key": secret,
+	} {
+		if got := classify(name); got != want {
+			t.Errorf("%q is %d, want %d", name, got, want)
+		}
+	}
+}
