@@ -123,6 +123,7 @@ func (o *checkOptions) add(flags *pflag.FlagSet, f format) (own *pflag.FlagSet, 
 	if !f.directories {
 		pick("cache-size", "max-ratio", "max-window")
 		flags.StringVar(&o.convert.cacheDir, "cache-dir", "", "where decompressed inputs are kept (default a temporary directory, removed at the end)")
+		o.convert.remote.add(flags)
 	}
 	return own, data
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/findings"
 	"github.com/ffconvert/ffconvert/input"
+	"github.com/ffconvert/ffconvert/input/remote"
 )
 
 // checkedInputs are the inputs of a check. Where all of them can be used they are found and
@@ -20,7 +21,7 @@ import (
 type checkedInputs struct {
 	in      input.Options
 	found   []input.Name
-	taken   map[string]bool   // the paths of found, where they were found one by one
+	taken   map[string]bool   // the paths and URLs of found, where they were found one by one
 	parts   []converters.Part // of those that could be opened
 	sets    []*input.Set
 	refused []findings.Finding
@@ -28,6 +29,10 @@ type checkedInputs struct {
 
 // find finds what the arguments name. An error is one of the command line.
 func (c *checkedInputs) find(ctx context.Context, args []string) error {
+	args, err := input.Lists(ctx, args, c.in)
+	if err != nil {
+		return c.refuse(ctx, err)
+	}
 	found, err := input.Find(ctx, args, c.in)
 	if err == nil {
 		c.found = found
@@ -50,10 +55,14 @@ func (c *checkedInputs) look(ctx context.Context, name string) error {
 	found, err := input.Find(ctx, []string{name}, c.in)
 	if err == nil {
 		for _, n := range found {
-			if n.Path == "" || !c.taken[n.Path] {
+			at := n.Path
+			if n.Object != nil {
+				at = n.Object.URL
+			}
+			if at == "" || !c.taken[at] {
 				c.found = append(c.found, n)
 			}
-			c.taken[n.Path] = true
+			c.taken[at] = true
 		}
 		return nil
 	}
@@ -107,8 +116,8 @@ func (c *checkedInputs) open(ctx context.Context) error {
 	if len(c.found) == 0 {
 		return nil
 	}
-	// Standard input can be read once, so it must not be spent on a try.
-	if !slices.ContainsFunc(c.found, func(n input.Name) bool { return n.Path == "" }) {
+	// Standard input can be read once, so it must not be spent on a try; no command is run twice.
+	if !slices.ContainsFunc(c.found, func(n input.Name) bool { return n.Path == "" && n.Object == nil }) {
 		set, err := input.Open(ctx, c.found, c.in)
 		if err == nil {
 			c.take(set)
@@ -173,7 +182,7 @@ func (c *checkedInputs) refuse(ctx context.Context, err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case !placed, ctx.Err() != nil, errors.Is(err, input.ErrPattern), errors.Is(err, input.ErrRepeated), errors.Is(err, input.ErrScheme):
+	case !placed, ctx.Err() != nil, errors.Is(err, input.ErrPattern), errors.Is(err, input.ErrRepeated), errors.Is(err, input.ErrScheme), errors.Is(err, input.ErrList):
 		return err
 	}
 	f := findings.Finding{Place: findings.Place{File: at.Name, Offset: at.Off}, Text: at.Err.Error(), Hint: at.Hint, Rule: inputRule(at)}
@@ -199,6 +208,10 @@ func inputRule(err error) string {
 		{input.ErrChanged, check.Changed},
 		{input.ErrRatio, check.Limit},
 		{input.ErrQuota, check.Limit},
+		{input.ErrCommand, check.Truncated},
+		{remote.ErrLength, check.Truncated},
+		{remote.ErrSum, check.Malformed},
+		{remote.ErrPage, check.Malformed},
 	} {
 		if errors.Is(err, row.err) {
 			return row.rule

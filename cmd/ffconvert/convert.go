@@ -39,6 +39,9 @@ func newConvertCommand(f format, adapt func(*conversion)) *cobra.Command {
 	if !f.directories {
 		opts.addCache(cmd.Flags())
 	}
+	if !f.directories && !f.plugin {
+		opts.remote.add(cmd.Flags())
+	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		spec := shard.SourceSpec{Format: f.name, Options: planOptions(own)}
 		c := conversion{format: f, data: data, spec: spec, opts: opts, names: args[:len(args)-1], out: args[len(args)-1], stdout: cmd.OutOrStdout()}

@@ -35,6 +35,8 @@ type convertOptions struct {
 	maxRatio  int64
 	maxWindow int64
 	maxNames  int64
+
+	remote remoteOptions
 }
 
 // sourceHelp says how sources are named; nothing where they are a plugin's arguments.
@@ -48,8 +50,10 @@ func (f format) sourceHelp() string {
 `
 	}
 	return `Sources are files, directories, shell globs, patterns ({000..009} or <000..009>, lists
-{a,b}, joined by ::) and - for standard input. gzip, zstd, bzip2 and xz are told from
-content and decompressed into a cache first.
+{a,b}, joined by ::), URLs (http, https, s3, gs and ais, with globs where the service gives
+lists, and a / at the end for the objects below), @FILE for the names in a file, a line
+each, pipe:COMMAND with --allow-pipe, and - for standard input. gzip, zstd, bzip2 and xz
+are told from content and decompressed into a cache first.
 
 `
 }
@@ -64,6 +68,7 @@ func newConvertOptions() convertOptions {
 		progress:  progressValue(),
 		depth:     verify.DefaultDepth,
 		cacheSize: 256 << 30,
+		remote:    newRemoteOptions(),
 	}
 }
 
@@ -105,7 +110,8 @@ func (o *convertOptions) addCache(flags *pflag.FlagSet) {
 	sizeFlag(flags, &o.maxWindow, "max-window", input.DefaultMaxWindow, "largest window of zstd and xz accepted; each file that is being decompressed holds one or two")
 }
 
-// limit enters the limits of what is found and staged.
+// limit enters the limits of what is found and staged, and what names may mean.
 func (o *convertOptions) limit(in *input.Options) {
 	in.MaxNames, in.Quota, in.MaxRatio, in.MaxWindow = o.maxNames, int64(o.cacheSize), o.maxRatio, o.maxWindow
+	o.remote.apply(in)
 }

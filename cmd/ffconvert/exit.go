@@ -9,6 +9,7 @@ import (
 	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/input"
+	"github.com/ffconvert/ffconvert/input/remote"
 	"github.com/ffconvert/ffconvert/packed"
 	"github.com/ffconvert/ffconvert/record"
 	"github.com/ffconvert/ffconvert/shard"
@@ -71,11 +72,11 @@ func exitCode(err error) int {
 		return found.status
 	case is(verify.ErrCorrupt, record.ErrCorrupt, shard.ErrManifest, shard.ErrPlan, shard.ErrIndex, shard.ErrNothingKept):
 		return exitCorrupt
-	case is(input.ErrPattern, input.ErrRepeated, input.ErrScheme):
+	case is(input.ErrPattern, input.ErrRepeated, input.ErrScheme, input.ErrList):
 		return exitUsage
 	case is(input.ErrNotFound), errors.As(err, &source) && is(fs.ErrNotExist):
 		return exitRefused
-	case errors.As(err, &errno), errors.As(err, &read):
+	case errors.As(err, &errno), errors.As(err, &read), is(remote.ErrUnavailable, remote.ErrDenied, remote.ErrSetting, remote.ErrTLS, remote.ErrRedirect):
 		return exitIO
 	case errors.As(err, &pack) && is(fs.ErrExist):
 		return exitUsage

@@ -38,7 +38,8 @@ refused. What an interrupted conversion had not finished is written too.
 
 Sources are found by the names that they had on the command line of the conversion, from
 the current directory; SOURCE... names them anew. Standard input, and what a plugin reads,
-must be named: SOURCE is - then, or the plugin's arguments.
+must be named: SOURCE is - then, or the plugin's arguments. So must URLs that were signed,
+for no password and no signature is kept. A pipe:COMMAND is run again with --allow-pipe only.
 
 ` + exitStatus,
 		Example: `  ffconvert repair out/
@@ -55,6 +56,7 @@ must be named: SOURCE is - then, or the plugin's arguments.
 	flags.StringVar(&opts.plugin, "plugin", "", "the plugin that made the dataset, which is run again; a plan alone never runs one")
 	opts.addRun(flags)
 	opts.addCache(flags)
+	opts.remote.add(flags)
 	opts.limits = formatLimits()
 	flags.AddFlagSet(opts.limits)
 	return cmd

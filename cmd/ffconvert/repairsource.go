@@ -58,7 +58,7 @@ func (r *repair) conversion() (*conversion, error) {
 				c.names = append(c.names, plan.Parts[i].Name)
 			}
 		}
-		if len(c.names) == 0 || slices.Contains(c.names, "-") {
+		if len(c.names) == 0 || slices.Contains(c.names, "-") || slices.Contains(c.names, "@-") {
 			return nil, fmt.Errorf("%s: its sources must be named: ffconvert repair %s SOURCE (- is standard input)", r.dir, r.dir)
 		}
 	}

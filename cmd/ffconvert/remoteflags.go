@@ -1,0 +1,99 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/ffconvert/ffconvert/input"
+	"github.com/ffconvert/ffconvert/input/remote"
+)
+
+// remoteOptions are the flags of names that are no files: what they may mean, and how
+// services are reached. They decide no byte of a shard, so no plan keeps them; and whether a
+// name may run a program is for the command line alone to say.
+type remoteOptions struct {
+	allowPipe bool
+	rewrite   []string
+
+	s3          remote.S3Options
+	pathStyle   choiceValue
+	anonymous   bool
+	connections int
+	retries     int
+	patience    time.Duration
+}
+
+func newRemoteOptions() remoteOptions {
+	return remoteOptions{
+		pathStyle:   choiceValue{value: "auto", choices: []string{"auto", "path", "host"}},
+		connections: remote.DefaultConnections,
+		retries:     remote.DefaultRetries,
+		patience:    remote.DefaultPatience,
+	}
+}
+
+func (o *remoteOptions) add(flags *pflag.FlagSet) {
+	flags.BoolVar(&o.allowPipe, "allow-pipe", false, "let names be pipe:COMMAND, which runs a program of yours and reads its output")
+	flags.StringArrayVar(&o.rewrite, "rewrite", nil, "change the start of names, REGEX=REPLACEMENT, before GOPEN_REWRITE and WDS_REWRITE; may be repeated, the first rule that changes a name counts")
+	flags.StringVar(&o.s3.Endpoint, "s3-endpoint", "", "URL of the S3 service (default AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, the profile's, Amazon's)")
+	flags.StringVar(&o.s3.Region, "s3-region", "", "region of the S3 service (default AWS_REGION, the profile's, the bucket's own)")
+	flags.StringVar(&o.s3.Profile, "s3-profile", "", "profile of ~/.aws whose credentials and settings are used (default AWS_PROFILE, or default)")
+	flags.Var(&o.pathStyle, "s3-path-style", "where the bucket stands, path for endpoint/bucket, host for bucket.endpoint: auto, path or host")
+	flags.BoolVar(&o.anonymous, "anonymous", false, "ask services without credentials")
+	flags.Var(countLimit[int]{&o.connections}, "connections", "ranges fetched at once, all objects together")
+	flags.Var((*attempts)(&o.retries), "retries", "attempts in a row that may bring nothing before an object is given up")
+	flags.Var((*patience)(&o.patience), "fetch-timeout", "how long an object may take beyond what it takes at 64 KiB a second")
+}
+
+// client reaches services as the flags say. Nothing is asked before an object is.
+func (o *remoteOptions) client() *remote.Client {
+	how := remote.Options{S3: o.s3, Anonymous: o.anonymous, Connections: o.connections, Retries: o.retries, Patience: o.patience}
+	if o.pathStyle.value != "auto" {
+		how.S3.PathStyle = o.pathStyle.value
+	}
+	if o.retries == 0 {
+		how.Retries = -1
+	}
+	return remote.New(how)
+}
+
+// apply enters what names may mean. Directories are local ones.
+func (o *remoteOptions) apply(in *input.Options) {
+	if in.Directories {
+		return
+	}
+	in.AllowPipe, in.Rewrite, in.Remote = o.allowPipe, o.rewrite, o.client()
+}
+
+// attempts is a number of 0 or more.
+type attempts int
+
+func (v *attempts) Set(s string) error {
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 0 {
+		return fmt.Errorf("%q is no number of 0 or more", s)
+	}
+	*v = attempts(n)
+	return nil
+}
+
+func (v *attempts) Type() string   { return "number" }
+func (v *attempts) String() string { return strconv.Itoa(int(*v)) }
+
+// patience is a time above 0.
+type patience time.Duration
+
+func (v *patience) Set(s string) error {
+	d, err := time.ParseDuration(s)
+	if err != nil || d <= 0 {
+		return fmt.Errorf("%q is no time; want one with a unit, as 90s or 15m", s)
+	}
+	*v = patience(d)
+	return nil
+}
+
+func (v *patience) Type() string   { return "duration" }
+func (v *patience) String() string { return time.Duration(*v).String() }

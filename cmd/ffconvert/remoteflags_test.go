@@ -1,0 +1,78 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/ffconvert/ffconvert/input"
+	"github.com/ffconvert/ffconvert/input/remote"
+)
+
+func TestRemoteFlags(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		args string
+		want func(o *remoteOptions) bool // nil: refused
+	}{
+		{"", func(o *remoteOptions) bool {
+			return !o.allowPipe && o.rewrite == nil && o.s3 == (remote.S3Options{}) && o.pathStyle.value == "auto" && !o.anonymous &&
+				o.connections == remote.DefaultConnections && o.retries == remote.DefaultRetries && o.patience == remote.DefaultPatience
+		}},
+		{"--allow-pipe --anonymous --rewrite a=b,c --rewrite d=e", func(o *remoteOptions) bool {
+			return o.allowPipe && o.anonymous && len(o.rewrite) == 2 && o.rewrite[0] == "a=b,c"
+		}},
+		{"--s3-endpoint localhost:9000 --s3-region r --s3-profile p --s3-path-style path", func(o *remoteOptions) bool {
+			return o.s3 == remote.S3Options{Endpoint: "localhost:9000", Region: "r", Profile: "p"} && o.pathStyle.value == "path"
+		}},
+		{"--connections 1 --retries 0 --fetch-timeout 90s", func(o *remoteOptions) bool {
+			return o.connections == 1 && o.retries == 0 && o.patience == 90*time.Second
+		}},
+		{"--s3-path-style other", nil}, {"--connections 0", nil}, {"--retries -1", nil}, {"--retries x", nil},
+		{"--fetch-timeout 0", nil}, {"--fetch-timeout -1s", nil}, {"--fetch-timeout 90", nil},
+	} {
+		o := newRemoteOptions()
+		flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+		o.add(flags)
+		err := flags.Parse(strings.Fields(row.args))
+		if (err == nil) != (row.want != nil) || err == nil && !row.want(&o) {
+			t.Errorf("%s: %+v, %v", row.args, o, err)
+		}
+	}
+}
+
+// Names of directories mean nothing but local ones.
+func TestRemoteApply(t *testing.T) {
+	t.Parallel()
+	o := newRemoteOptions()
+	o.allowPipe, o.rewrite = true, []string{"a=b"}
+	var files input.Options
+	o.apply(&files)
+	if !files.AllowPipe || files.Rewrite == nil || files.Remote == nil {
+		t.Errorf("%+v", files)
+	}
+	directories := input.Options{Directories: true}
+	o.apply(&directories)
+	if directories.AllowPipe || directories.Rewrite != nil || directories.Remote != nil {
+		t.Errorf("%+v", directories)
+	}
+}
+
+// No format has a flag of these names: a plan would keep it.
+func TestSecurityRemoteFlagsAreInNoPlan(t *testing.T) {
+	t.Parallel()
+	o := newRemoteOptions()
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	o.add(flags)
+	for _, f := range formats {
+		own := pflag.NewFlagSet(f.name, pflag.ContinueOnError)
+		f.flags(own)
+		own.VisitAll(func(flag *pflag.Flag) {
+			if flags.Lookup(flag.Name) != nil {
+				t.Errorf("%s has --%s", f.name, flag.Name)
+			}
+		})
+	}
+}
