@@ -23,6 +23,7 @@ var mayImport = map[string][]string{
 	"internal/atomicfile":      {},
 	"internal/pickle":          {},
 	"internal/python":          {},
+	"internal/versitygw":       {},
 	"converters/tar":           {"converters"},
 	"converters/folder":        {"converters"},
 	"converters/csv":           {"converters"},
