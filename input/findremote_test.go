@@ -164,6 +164,7 @@ func TestFindRemoteRefuses(t *testing.T) {
 		{"missing many", []string{"s3://b/x{00..29}.tar"}, Options{}, ErrNotFound, "s3://b/x00.tar: no such file: 30 names in all, also s3://b/x01.tar, "},
 		{"missing among others", []string{"s3://b/a.tar", "s3://b/x.tar", root + "/no.tar", "s3://b/y.tar", root + "/here.tar"}, Options{}, ErrNotFound, "s3://b/x.tar: no such file: 3 names in all, also " + root + "/no.tar, s3://b/y.tar"},
 		{"missing, and a secret", []string{"https://u:pw@host/no.tar?X-Amz-Signature=1"}, Options{}, ErrNotFound, "https://host/no.tar?X-Amz-Signature=REDACTED: no such"},
+		{"missing where nothing is listed", []string{"https://host/no.tar"}, Options{}, ErrNotFound, "HTTP 404 Not Found (check the spelling)"},
 		{"a directory without its slash", []string{"s3://b/d"}, Options{}, ErrNotFound, "ends in /"},
 		{"denied", []string{"s3://b/no.tar", "s3://b/denied.tar"}, Options{}, remote.ErrDenied, "s3://b/denied.tar: access denied: HTTP 403 Forbidden (set credentials)"},
 		{"denied in a list", []string{"s3://b/late/*.tar"}, Options{}, remote.ErrDenied, "s3://b/late/*.tar: access denied"},

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -42,8 +43,10 @@ func (m *misses) add(one miss) {
 // advice is what to do about them, and their kind.
 func (m *misses) advice(opts Options) (hint string, kind error) {
 	switch {
-	case m.globbed < m.n && m.remote == m.n:
+	case m.globbed < m.n && m.remote == m.n && slices.Contains(listedSchemes, schemeOf(m.first[0].name)):
 		return "check the spelling; a name that ends in / stands for the objects below it", ErrNotFound
+	case m.globbed < m.n && m.remote == m.n:
+		return "check the spelling", ErrNotFound
 	case m.globbed < m.n:
 		return "check the spelling and the directory", ErrNotFound
 	case m.remote == m.n:
