@@ -14,8 +14,10 @@ import (
 // transportError says what an error of net/http, or of a body, means. What nobody has heard of
 // is worth another attempt. Errors that end a context are not: ask the context first.
 func transportError(url string, err error) *Error {
-	if e, ok := errors.AsType[*Error](err); ok {
-		return e
+	if e, ok := errors.AsType[*Error](err); ok { // of a store, or of a proxy
+		placed := *e
+		placed.URL = Redact(url)
+		return &placed
 	}
 	err = withoutURL(err)
 	e := &Error{URL: Redact(url), Kind: ErrUnavailable, Err: detail{err}, Again: true}

@@ -87,9 +87,12 @@ func (f *fetch) broken(sp *span, at int64, err error) error {
 		e.Kind = ErrLength
 		return e
 	}
-	e := *transportError(f.o.URL, unexpected(err))
+	e := transportError(f.o.URL, unexpected(err))
+	if e.Kind == ErrTLS { // who it is was proven before: a record is damaged
+		e.Kind, e.Hint, e.Again = ErrUnavailable, "", true
+	}
 	e.Err = fmt.Errorf("at offset %d: %w", at, cmp.Or(e.Err, err))
-	return &e
+	return e
 }
 
 // nothingMore refuses a body without an announced length that goes on where the object should

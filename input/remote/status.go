@@ -3,6 +3,7 @@ package remote
 import (
 	"fmt"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -14,16 +15,16 @@ const mostAfter = 7 * 24 * time.Hour
 
 // statusError says what a reply that is no success means. It leaves the body alone, which its
 // caller closes.
-func statusError(url string, resp *http.Response) *Error {
-	e := &Error{URL: Redact(url), Status: resp.StatusCode, Err: statusText(resp.StatusCode)}
+func statusError(name string, resp *http.Response) *Error {
+	e := &Error{URL: Redact(name), Status: resp.StatusCode, Err: statusText(resp.StatusCode)}
 	switch code := resp.StatusCode; {
 	case code == http.StatusNotFound, code == http.StatusGone:
 		e.Kind = ErrNotFound
 	case code == http.StatusUnauthorized, code == http.StatusForbidden, code == http.StatusUnavailableForLegalReasons:
 		e.Kind = ErrDenied
-		e.Hint = deniedHint(url)
+		e.Hint = deniedHint(name, resp)
 	case code == http.StatusProxyAuthRequired:
-		e.Kind, e.Hint = ErrDenied, "the proxy wants a user and a password: HTTPS_PROXY=http://user:password@host:port"
+		e.Kind, e.Hint = ErrDenied, proxyHint
 	case code == http.StatusPreconditionFailed, code == http.StatusRequestedRangeNotSatisfiable:
 		e.Kind, e.Hint = ErrChanged, againHint
 	case code == http.StatusRequestTimeout, code == http.StatusTooEarly, code == http.StatusTooManyRequests,
@@ -41,11 +42,22 @@ func statusError(url string, resp *http.Response) *Error {
 	return e
 }
 
-const againHint = "run again once nothing writes to it"
+const (
+	againHint = "run again once nothing writes to it"
+	proxyHint = "the proxy wants a user: HTTPS_PROXY=http://user:password@host:port"
+)
 
-func deniedHint(url string) string {
-	if signed(url) {
+// deniedHint says what a web server may have missed. Other services have words of their own.
+func deniedHint(name string, resp *http.Response) string {
+	u, err := url.Parse(name)
+	switch {
+	case err != nil || !isHTTP(name):
+	case resp.Request != nil && hostPort(resp.Request.URL) != hostPort(u):
+		return fmt.Sprintf("it leads to %s, which gets no credentials: name that", clean(Redact(resp.Request.URL.String())))
+	case signed(name):
 		return "a signed URL ends after a while: make a new one"
+	case u.User == nil && resp.StatusCode == http.StatusUnauthorized:
+		return "does it want a user? https://user:password@host/path"
 	}
 	return ""
 }

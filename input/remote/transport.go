@@ -40,6 +40,7 @@ func newHTTPClient(opts Options) *http.Client {
 	protocols.SetHTTP1(true)
 	base := &http.Transport{
 		Proxy:                  proxy(opts),
+		OnProxyConnectResponse: proxyReply,
 		DialContext:            dialer.DialContext,
 		TLSClientConfig:        opts.tls,
 		TLSHandshakeTimeout:    opts.stall(),
@@ -87,6 +88,16 @@ func proxy(opts Options) func(*http.Request) (*url.URL, error) {
 		}
 		return u, nil
 	}
+}
+
+// proxyReply refuses the reply of a proxy that leads nowhere, with what it means.
+func proxyReply(_ context.Context, _ *url.URL, _ *http.Request, resp *http.Response) error {
+	if resp.StatusCode == http.StatusOK {
+		return nil
+	}
+	e := statusError("proxy", resp)
+	e.Err = fmt.Errorf("the proxy says %w", e.Err)
+	return e
 }
 
 // isProxy tells what httpproxy takes for a proxy, a URL or host:port, and what is none at all.

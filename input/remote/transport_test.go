@@ -173,3 +173,48 @@ func TestProxy(t *testing.T) {
 		t.Errorf("a proxy that is none: %v", err)
 	}
 }
+
+// What a proxy refuses is not the service's, and not asked again where that cannot help.
+func TestProxyRefuses(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		status int
+		want   error
+		says   string
+		asked  int64
+	}{
+		{http.StatusProxyAuthRequired, ErrDenied, "HTTPS_PROXY=", 1},
+		{http.StatusForbidden, ErrDenied, "the proxy says HTTP 403", 1},
+		{http.StatusBadGateway, ErrUnavailable, "the proxy says HTTP 502", 3},
+	} {
+		o := &origin{}
+		o.before = func(w http.ResponseWriter, r *http.Request, _ int) bool {
+			if o.served.Add(1); r.Method != http.MethodConnect || r.Host != "example.test:443" || r.Header.Get("Proxy-Authorization") == "" {
+				t.Errorf("%s %s", r.Method, r.Host)
+			}
+			w.WriteHeader(row.status)
+			return true
+		}
+		proxy := strings.Replace(start(t, o).URL, "://", "://me:"+password+"@", 1)
+		c := client(t, Options{Retries: 2, LookupEnv: func(key string) (string, bool) { return proxy, key == "HTTPS_PROXY" }})
+		_, err := c.Stat(t.Context(), "https://me:"+password+"@example.test/x")
+		if !errors.Is(presentable(t, err), row.want) || !strings.Contains(err.Error(), row.says) || o.served.Load() != row.asked {
+			t.Errorf("%d: asked %d times: %v", row.status, o.served.Load(), err)
+		}
+	}
+}
+
+// A password that stays behind at a redirect is missed, and the error says so.
+func TestRedirectDenied(t *testing.T) {
+	t.Parallel()
+	denies := start(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusUnauthorized) }))
+	leads := start(t, http.RedirectHandler(denies.URL+"/y?token="+password, http.StatusFound))
+	_, err := client(t, Options{}).Stat(t.Context(), strings.Replace(leads.URL, "://", "://me:"+password+"@", 1)+"/x")
+	if !errors.Is(presentable(t, err), ErrDenied) || !strings.Contains(err.Error(), "it leads to "+denies.URL+"/y?token=REDACTED, which gets no credentials") {
+		t.Error(err)
+	}
+	_, err = client(t, Options{}).Stat(t.Context(), denies.URL+"/x")
+	if !errors.Is(err, ErrDenied) || !strings.Contains(err.Error(), "user:password@host") {
+		t.Error(err)
+	}
+}
