@@ -2,6 +2,8 @@ package input
 
 import (
 	"errors"
+	"strings"
+	"unicode"
 
 	"github.com/ffconvert/ffconvert/input/remote"
 )
@@ -13,13 +15,13 @@ func remoteError(name string, err error) error {
 	if !ok {
 		return ioError(name, err)
 	}
-	return &Error{Name: name, Off: -1, Err: &remoteProblem{e}, Hint: e.Hint}
+	return &Error{Name: name, Off: -1, Err: &remoteProblem{e}, Hint: oneLine(e.Hint)}
 }
 
 // A remoteProblem is a [remote.Error] without its URL and its hint, which an [Error] has.
 type remoteProblem struct{ of *remote.Error }
 
-func (p *remoteProblem) Error() string { return p.of.Problem() }
+func (p *remoteProblem) Error() string { return oneLine(p.of.Problem()) }
 
 func (p *remoteProblem) Unwrap() []error {
 	for _, row := range []struct{ theirs, ours error }{
@@ -33,4 +35,14 @@ func (p *remoteProblem) Unwrap() []error {
 		}
 	}
 	return []error{p.of}
+}
+
+// oneLine keeps what a service says from forging a line or driving a terminal.
+func oneLine(s string) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return ' '
+		}
+		return r
+	}, s)
 }

@@ -1,0 +1,174 @@
+package cache
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"time"
+)
+
+// Commit makes the first size bytes the copy, -1: all that were written. Where the same copy
+// stands there by now, from another process, that one is taken instead. After an error the draft
+// must still be discarded.
+func (d *Draft) Commit(size int64) (*Copy, error) {
+	if size < 0 {
+		size = d.Size()
+	}
+	if err := d.finish(size); err != nil {
+		return nil, err
+	}
+	c := d.h.c
+	e := entry{name: stagedName(d.key, size, d.sum, d.once), key: d.key, size: size, sum: d.sum, once: d.once}
+	if err := d.claimName(e.name); err != nil {
+		return nil, err
+	}
+	fi, err := d.standing(&e)
+	if err != nil {
+		return nil, err
+	}
+	// Somebody who counts meanwhile could see neither the old name nor the new one.
+	err = c.accounted(d.h.ctx, func() error {
+		if fi == nil {
+			if fi, err = d.rename(&e); err != nil {
+				return err
+			}
+		}
+		err := d.end(nil)
+		c.tell()
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return c.copyOf(e.name, e.key, fi), nil
+}
+
+// finish makes the file what its name will say, and closes it.
+func (d *Draft) finish(size int64) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	f, err := d.file()
+	if err != nil {
+		return err
+	}
+	if size > d.size {
+		return fmt.Errorf("%d of %d bytes were written: %w", d.size, size, io.ErrUnexpectedEOF)
+	}
+	if d.summed > size {
+		d.sum, d.summed = 0, 0
+	}
+	// What came out of order is read again.
+	if d.sum, _, err = sumOf(d.h.ctx, d.sum, io.NewSectionReader(f, d.summed, size-d.summed)); err != nil {
+		return err
+	}
+	if d.summed = size; d.reserved != size {
+		if err := d.truncate(f, size); err != nil {
+			return err
+		}
+		d.reserved = size
+	}
+	if err := d.h.c.injected("close"); err != nil {
+		return err
+	}
+	d.f = nil
+	return f.Close()
+}
+
+// claimName has the copy's name, which an evictor may have for a moment.
+func (d *Draft) claimName(name string) error {
+	for {
+		d.h.c.mu.Lock()
+		ok := d.h.take(name)
+		d.h.c.mu.Unlock()
+		if ok {
+			return nil
+		}
+		if err := d.h.ctx.Err(); err != nil {
+			return err
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// standing returns what has the copy's name already, if it is sound: others may be reading it,
+// so it must not be replaced.
+func (d *Draft) standing(e *entry) (fs.FileInfo, error) {
+	fi, err := d.h.c.root.Lstat(e.name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if e.info = fi; !e.whole() {
+		return nil, nil
+	}
+	fi, err = d.h.c.check(d.h.ctx, e)
+	if errors.Is(err, ErrDamaged) || errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return fi, err
+}
+
+// rename gives the copy its name. The account is held.
+func (d *Draft) rename(e *entry) (fs.FileInfo, error) {
+	c := d.h.c
+	if err := c.injected("rename"); err != nil {
+		return nil, err
+	}
+	fi, err := c.root.Lstat(d.temp)
+	if err != nil {
+		return nil, err
+	}
+	if fi.Size() != e.size || !trusted(fi) {
+		return nil, fmt.Errorf("%w: the copy has %d bytes, not the %d written to it", ErrChanged, fi.Size(), e.size)
+	}
+	if err := c.root.Rename(d.temp, e.name); err != nil {
+		return nil, err
+	}
+	d.created = false
+	c.unclaim(d.temp)
+	c.sound[e.name] = fi
+	return fi, nil
+}
+
+// Discard removes the draft because of cause, which it returns, with its own failure: what stays
+// behind must be known. Of a draft that has ended there is nothing to discard.
+func (d *Draft) Discard(cause error) error {
+	d.h.c.mu.Lock()
+	defer d.h.c.mu.Unlock()
+	if !d.h.open[d] {
+		return cause
+	}
+	err := d.end(cause)
+	d.h.c.tell()
+	return err
+}
+
+// end removes what is left of the draft, and adds its own failure to cause. c.mu is held.
+func (d *Draft) end(cause error) error {
+	h, c := d.h, d.h.c
+	delete(h.open, d)
+	delete(c.making, d.key)
+	delete(c.temps, d.temp)
+	if d.primary {
+		h.work--
+	}
+	if d.f != nil {
+		d.f.Close()
+	}
+	if !d.created {
+		return cause
+	}
+	err := c.removeFile(d.temp)
+	c.unclaim(d.temp)
+	switch {
+	case err == nil:
+		return cause
+	case cause == nil:
+		return err
+	}
+	return fmt.Errorf("%w; and %s stays behind: %w", cause, filepath.Join(c.dir, d.temp), err)
+}

@@ -1,0 +1,157 @@
+package cache
+
+import (
+	"crypto/rand"
+	"hash/crc32"
+	"io"
+	"os"
+	"sync"
+)
+
+// A Draft is a copy in the making. [Draft.Commit] or [Draft.Discard] ends it. WriteAt and ReadAt
+// may be called concurrently.
+type Draft struct {
+	h       *Hold
+	key     string
+	once    bool
+	temp    string // its name; it is there once created
+	created bool
+	primary bool   // it is of a want
+	least   int64  // what the want said
+	from    *Draft // the one that it is beside; nil: none
+
+	mu       sync.Mutex
+	f        *os.File // nil: not opened yet
+	reserved int64    // bytes that the account knows of
+	size     int64    // where the last byte written ends
+	pos      int64    // of Write
+	sum      uint32   // CRC-32C of the first summed bytes
+	summed   int64
+}
+
+// newDraft returns a draft that has no file yet. c.mu is held.
+func (h *Hold) newDraft(key string, once bool) *Draft {
+	d := &Draft{h: h, key: key, once: once, temp: key + "." + rand.Text() + tempSuffix}
+	h.open[d] = true
+	h.c.making[key], h.c.temps[d.temp] = true, true
+	return d
+}
+
+// Beside returns another draft, of what d becomes. It has no size yet; when it grows, it takes the
+// extra of d first. It must end before d.
+func (d *Draft) Beside(key string) *Draft {
+	d.h.c.mu.Lock()
+	defer d.h.c.mu.Unlock()
+	b := d.h.newDraft(key, d.once)
+	b.from = d
+	return b
+}
+
+// create makes the file and reserves n bytes for it: it is that long at once, so that all
+// processes count it. Where n is not 0 the account is held. Nothing stays behind after an error.
+func (d *Draft) create(n int64) error {
+	c := d.h.c
+	if err := c.injected("create"); err != nil {
+		return err
+	}
+	if _, err := c.claim(exclusive, d.temp); err != nil { // nobody else has a name like that
+		return err
+	}
+	f, err := c.root.OpenFile(d.temp, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		c.unclaim(d.temp)
+		return err
+	}
+	d.created = true
+	if n == 0 {
+		d.f = f
+		return nil
+	}
+	if err := d.truncate(f, n); err != nil {
+		f.Close()
+		return err
+	}
+	d.reserved = n
+	return f.Close() // opened again when it is written to: of many drafts few are at once
+}
+
+func (d *Draft) truncate(f *os.File, n int64) error {
+	if err := d.h.c.injected("truncate"); err != nil {
+		return err
+	}
+	return f.Truncate(n)
+}
+
+// file opens the file, creates it if need be. d.mu is held.
+func (d *Draft) file() (*os.File, error) {
+	if d.f != nil {
+		return d.f, nil
+	}
+	if !d.created {
+		err := d.create(0)
+		return d.f, err
+	}
+	if err := d.h.c.injected("open"); err != nil {
+		return nil, err
+	}
+	f, err := d.h.c.root.OpenFile(d.temp, os.O_RDWR, 0)
+	if err != nil {
+		return nil, err
+	}
+	d.f = f
+	return f, nil
+}
+
+// Write writes behind what Write has written before.
+func (d *Draft) Write(p []byte) (int, error) {
+	n, err := d.WriteAt(p, d.pos)
+	d.pos += int64(n)
+	return n, err
+}
+
+// WriteAt writes at an offset. What goes past the size reserved waits for room.
+func (d *Draft) WriteAt(p []byte, off int64) (int, error) {
+	end := off + int64(len(p))
+	d.mu.Lock()
+	f, err := d.file()
+	if err == nil && end > d.reserved {
+		err = d.grow(d.h.ctx, end)
+	}
+	if off < d.summed {
+		d.sum, d.summed = 0, 0 // of bytes that are no more
+	}
+	d.mu.Unlock()
+	if err == nil {
+		err = d.h.c.injected("write")
+	}
+	if err != nil {
+		return 0, err
+	}
+	n, err := f.WriteAt(p, off)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if off == d.summed {
+		d.sum, d.summed = crc32.Update(d.sum, castagnoli, p[:n]), d.summed+int64(n)
+	}
+	d.size = max(d.size, off+int64(n))
+	return n, err
+}
+
+// ReadAt reads what was written.
+func (d *Draft) ReadAt(p []byte, off int64) (int, error) {
+	d.mu.Lock()
+	f, err := d.file()
+	size := d.size
+	d.mu.Unlock()
+	if err != nil {
+		return 0, err
+	}
+	return io.NewSectionReader(f, 0, size).ReadAt(p, off)
+}
+
+// Size is where the last byte written ends.
+func (d *Draft) Size() int64 {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.size
+}

@@ -1,0 +1,61 @@
+package cache
+
+import (
+	"context"
+	"time"
+)
+
+// An Entry is one file of the cache, as its users are told of it.
+type Entry struct {
+	Key        string    `json:"key"`
+	Size       int64     `json:"size"` // bytes that it takes
+	Used       time.Time `json:"used"` // last
+	InUse      bool      `json:"in_use"`
+	Unfinished bool      `json:"unfinished"` // in the making
+}
+
+// Entries lists what is in the cache, in the order of keys.
+func (c *Cache) Entries() ([]Entry, error) {
+	var list []Entry
+	err := c.accounted(context.Background(), func() error {
+		entries, err := c.scan()
+		for i := range entries {
+			list = append(list, c.entry(&entries[i]))
+		}
+		return err
+	})
+	return list, err
+}
+
+func (c *Cache) entry(e *entry) Entry {
+	return Entry{
+		Key: e.key, Size: e.info.Size(), Used: e.used(), Unfinished: e.temp,
+		InUse: c.locks == nil || c.temps[e.name] || c.users[e.name] > 0 || lockedByOthers(c.locks, nameByte(e.name), 1),
+	}
+}
+
+// Clean removes the copies that nobody uses and that which wants gone. It returns how many
+// there were, and their bytes, also beside an error.
+func (c *Cache) Clean(which func(Entry) bool) (removed int, bytes int64, err error) {
+	err = c.accounted(context.Background(), func() error {
+		entries, err := c.scan()
+		if err != nil {
+			return err
+		}
+		for i := range entries {
+			e := &entries[i]
+			if shown := c.entry(e); shown.InUse || !which(shown) {
+				continue
+			}
+			ok, err := c.removeUnused(e.name)
+			if err != nil {
+				return err
+			}
+			if ok {
+				removed, bytes = removed+1, bytes+e.info.Size()
+			}
+		}
+		return nil
+	})
+	return removed, bytes, err
+}

@@ -1,0 +1,110 @@
+package cache
+
+import (
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io/fs"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	lockName     = "lock"
+	stagedSuffix = ".staged"
+	onceSuffix   = ".once"
+	tempSuffix   = ".tmp"
+	keyLen       = 64 // hexadecimal digits
+)
+
+// An entry is one file of the directory that this package has named.
+type entry struct {
+	name string
+	key  string
+	size int64  // of the copy, as its name says; 0 of one in the making
+	sum  uint32 // CRC-32C, as its name says
+	temp bool   // in the making
+	once bool   // it serves one run
+	info fs.FileInfo
+}
+
+// used is when the copy was used last.
+func (e *entry) used() time.Time { return accessed(e.info) }
+
+// whole tells whether it has the size that its name says, and is ours alone.
+func (e *entry) whole() bool { return !e.temp && trusted(e.info) && e.info.Size() == e.size }
+
+func stagedName(key string, size int64, sum uint32, once bool) string {
+	name := fmt.Sprintf("%s-%d-%08x", key, size, sum)
+	if once {
+		name += onceSuffix
+	}
+	return name + stagedSuffix
+}
+
+// parseName reads the name of a file; false where it is none of ours.
+func parseName(name string) (e entry, ok bool) {
+	if len(name) <= keyLen || !isKey(name[:keyLen]) {
+		return entry{}, false
+	}
+	e = entry{name: name, key: name[:keyLen]}
+	rest := name[keyLen:]
+	if rest[0] == '.' {
+		e.temp = true
+		return e, strings.HasSuffix(rest, tempSuffix)
+	}
+	rest, ok = strings.CutSuffix(rest, stagedSuffix)
+	if !ok {
+		return entry{}, false
+	}
+	rest, e.once = strings.CutSuffix(rest, onceSuffix)
+	size, sum, _ := strings.Cut(strings.TrimPrefix(rest, "-"), "-")
+	n, err := strconv.ParseInt(size, 10, 64)
+	s, serr := strconv.ParseUint(sum, 16, 32)
+	e.size, e.sum = n, uint32(s)
+	return e, err == nil && serr == nil && stagedName(e.key, e.size, e.sum, e.once) == name
+}
+
+// isKey tells 64 lower-case hexadecimal digits.
+func isKey(s string) bool {
+	return len(s) == keyLen && strings.Trim(s, "0123456789abcdef") == ""
+}
+
+// scan lists the files of the directory that are ours by name, links and other special files
+// left out: they take no room, and are never opened.
+func (c *Cache) scan() ([]entry, error) {
+	if err := c.injected("scan"); err != nil {
+		return nil, err
+	}
+	all, err := fs.ReadDir(c.root.FS(), ".")
+	if err != nil {
+		return nil, err
+	}
+	var entries []entry
+	for _, d := range all {
+		e, ok := parseName(d.Name())
+		if !ok {
+			continue
+		}
+		e.info, err = d.Info()
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // gone since
+		}
+		if err != nil {
+			return nil, err
+		}
+		if e.info.Mode().IsRegular() {
+			entries = append(entries, e)
+		}
+	}
+	return entries, nil
+}
+
+// nameByte is the byte of the file lock that stands for a file name. Two names that share one
+// only seem to be in use for each other.
+func nameByte(name string) int64 {
+	h := fnv.New64a()
+	h.Write([]byte(name))
+	return namesFrom | int64(h.Sum64()>>3)
+}

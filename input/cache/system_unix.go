@@ -1,0 +1,15 @@
+//go:build linux || darwin
+
+package cache
+
+import (
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// trusted tells a file of the cache that only this user can have written.
+func trusted(fi fs.FileInfo) bool {
+	st, ok := fi.Sys().(*syscall.Stat_t)
+	return ok && fi.Mode().IsRegular() && fi.Mode().Perm()&0o022 == 0 && int(st.Uid) == os.Geteuid()
+}
