@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+
+	"github.com/ffconvert/ffconvert/input/remote"
 )
 
 // compressedAs are the ways in which a source may be compressed; none first.
@@ -24,9 +26,10 @@ func identify(n Name, run identity, place int) (identity, error) {
 	case n.once():
 		return sha256.Sum256(fmt.Appendf(nil, "ffconvert staged once 1\n%x\n%d\n", run, place)), nil
 	case n.Object != nil && n.Object.Version == "":
-		return sha256.Sum256(fmt.Appendf(nil, "ffconvert staged object of one run 1\n%x\n%q\n%d\n", run, n.Name, n.Object.Size)), nil
+		return sha256.Sum256(fmt.Appendf(nil, "ffconvert staged object of one run 1\n%x\n%q\n%d\n", run, remote.Identity(n.Object.URL), n.Object.Size)), nil
 	case n.Object != nil:
-		return sha256.Sum256(fmt.Appendf(nil, "ffconvert staged object 1\n%q\n%q\n%d\n", n.Name, n.Object.Version, n.Object.Size)), nil
+		o := n.Object // a store that counts versions begins at 1 again in a new bucket: the checksum tells them apart
+		return sha256.Sum256(fmt.Appendf(nil, "ffconvert staged object 1\n%q\n%q\n%d\n%q\n", remote.Identity(o.URL), o.Version, o.Size, o.Sum.Kind+" "+o.Sum.Value)), nil
 	}
 	path, err := filepath.Abs(n.Path)
 	if err != nil {
@@ -48,8 +51,8 @@ func anonymous() (id identity) {
 	return id
 }
 
-// mark is a number that is another when what is named has changed; 0 where that cannot be told.
-func (n Name) mark() int64 {
+// Mark is a number that is another when what is named has changed; 0 where that cannot be told.
+func (n Name) Mark() int64 {
 	switch {
 	case n.Object != nil && n.Object.Version == "":
 		return 0

@@ -166,6 +166,6 @@ func (j *job) became(copied *cache.Copy, size int64) {
 	j.copied = copied
 	j.file = File{
 		Name: j.source.Name, Path: copied.Path, Size: copied.Size, ModTime: copied.ModTime,
-		Staged: true, Compression: j.compression, SourceSize: size, Mark: j.source.mark(),
+		Staged: true, Compression: j.compression, SourceSize: size, Mark: j.source.Mark(),
 	}
 }

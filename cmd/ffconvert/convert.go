@@ -85,15 +85,23 @@ func (c *conversion) run(ctx context.Context) error {
 	}
 	progress := newReporter(c.opts.progress.value, os.Stderr)
 	defer progress.stop()
+	whole, err := c.whole(found)
+	if err != nil {
+		return err
+	}
 	if c.opts.dryRun {
-		return c.dryRun(ctx, found, in, progress)
+		return c.dryRun(ctx, found, in, whole, progress)
 	}
 
 	out, err := shard.OpenOutput(c.out)
 	if err != nil {
 		return err
 	}
-	report, err := c.convert(ctx, found, in, out, progress)
+	convert := c.convert
+	if whole {
+		convert = c.convertWhole
+	}
+	report, err := convert(ctx, found, in, out, progress)
 	progress.stop()
 	if err := errors.Join(err, out.Close()); err != nil {
 		return err
@@ -121,10 +129,14 @@ func (c *conversion) convert(ctx context.Context, found []input.Name, in input.O
 }
 
 func (c *conversion) writeOptions(progress *reporter) shard.WriteOptions {
+	named := make([]string, len(c.names))
+	for i, name := range c.names {
+		named[i] = input.Shown(name)
+	}
 	return shard.WriteOptions{
 		Workers: c.opts.workers, Overwrite: c.opts.overwrite, NoVerify: c.opts.noVerify,
 		AIO:      aio.Options{Backend: c.opts.backend, Depth: c.opts.depth},
-		Progress: progress, Tool: "ffconvert " + version, Named: c.names,
+		Progress: progress, Tool: "ffconvert " + version, Named: named,
 	}
 }
 
@@ -132,8 +144,8 @@ func (c *conversion) writeOptions(progress *reporter) shard.WriteOptions {
 // removed, unless the run was interrupted and another one can use it, or the writing has
 // failed.
 func (c *conversion) staged(ctx context.Context, found []input.Name, in input.Options, progress *reporter, use func(*input.Set) error) error {
-	if st, err := os.Lstat(in.CacheDir); c.opts.cacheDir == "" && err == nil && !st.IsDir() {
-		return &converters.Error{Part: in.CacheDir, Off: -1, Err: fmt.Errorf("%w: it is no directory", converters.ErrUnsupported), Hint: "remove it"}
+	if err := c.refuseCache(in); err != nil {
+		return err
 	}
 	in.Progress = progress.staging(found)
 	set, err := input.Open(ctx, found, in)
@@ -145,6 +157,14 @@ func (c *conversion) staged(ctx context.Context, found []input.Name, in input.Op
 		return err
 	}
 	return c.tidy(ctx, in, err)
+}
+
+// refuseCache refuses what is in the place of the cache inside the output.
+func (c *conversion) refuseCache(in input.Options) error {
+	if st, err := os.Lstat(in.CacheDir); c.opts.cacheDir == "" && err == nil && !st.IsDir() {
+		return &converters.Error{Part: in.CacheDir, Off: -1, Err: fmt.Errorf("%w: it is no directory", converters.ErrUnsupported), Hint: "remove it"}
+	}
+	return nil
 }
 
 // tidy removes the cache inside the output, unless the run was interrupted and another one
@@ -201,19 +221,19 @@ func (c *conversion) check(out *shard.Output, found []input.Name) error {
 
 // source opens what was staged.
 func (c *conversion) source(ctx context.Context, set *input.Set) (converters.Source, error) {
+	return c.data.open(ctx, partsOf(set), c.opts.encode)
+}
+
+func partsOf(set *input.Set) []converters.Part {
 	parts := make([]converters.Part, len(set.Files))
 	for i, f := range set.Files {
 		parts[i] = converters.Part{Name: f.Name, Path: f.Path, Size: f.Size, ModTime: f.ModTime, Staged: f.Staged, Mark: f.Mark}
 	}
-	return c.data.open(ctx, parts, c.opts.encode)
+	return parts
 }
 
-// plan indexes the sources and plans the shards.
-func (c *conversion) plan(ctx context.Context, set *input.Set, progress *reporter) (*shard.Plan, converters.Source, error) {
-	src, err := c.source(ctx, set)
-	if err != nil {
-		return nil, nil, err
-	}
+// describe returns what a source says of its dataset, and how its records are encoded.
+func (c *conversion) describe(src converters.Source) (converters.Description, *encode.Spec, error) {
 	records := c.opts.encode
 	var says converters.Description
 	if d, ok := src.(converters.Describer); ok {
@@ -223,6 +243,16 @@ func (c *conversion) plan(ctx context.Context, set *input.Set, progress *reporte
 		records.Encoding = says.Encoding
 	}
 	enc, err := encode.Parse(records)
+	return says, enc, err
+}
+
+// plan indexes the sources and plans the shards.
+func (c *conversion) plan(ctx context.Context, set *input.Set, progress *reporter) (*shard.Plan, converters.Source, error) {
+	src, err := c.source(ctx, set)
+	if err != nil {
+		return nil, nil, err
+	}
+	says, enc, err := c.describe(src)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -252,8 +282,12 @@ func (c *conversion) planOptions(enc *encode.Spec) shard.Options {
 	return how
 }
 
-// dryRun prints the plan. It writes nothing, and stages in a temporary directory.
-func (c *conversion) dryRun(ctx context.Context, found []input.Name, in input.Options, progress *reporter) error {
+// dryRun prints the plan, or of remote parts what is known of it: it writes and fetches
+// nothing, and stages in a temporary directory.
+func (c *conversion) dryRun(ctx context.Context, found []input.Name, in input.Options, whole bool, progress *reporter) error {
+	if whole || fetched(found) > 0 {
+		return c.printFetch(found, whole)
+	}
 	if c.opts.cacheDir == "" {
 		dir, err := os.MkdirTemp("", "ffconvert-*")
 		if err != nil {

@@ -12,6 +12,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/spf13/cobra"
+
+	"github.com/ffconvert/ffconvert/internal/versitygw"
 )
 
 func TestMain(m *testing.M) {
@@ -30,13 +32,21 @@ func TestScripts(t *testing.T) {
 			env.Setenv("GORACE", "atexit_sleep_ms=0") // else each command waits a second at its end
 			env.Setenv("DATA", data)
 			env.Setenv("EXAMPLES", filepath.Join(filepath.Dir(data), "examples"))
+			env.Vars = append(env.Vars, offline...)
+			env.Values[suite{}] = testing.TB(t)
+			env.Values[webServers{}] = servers{}
 			return nil
 		},
 		Condition: func(cond string) (bool, error) {
-			if cond != "cbor2" {
+			var err error
+			switch cond {
+			case "cbor2":
+				err = exec.Command("/usr/bin/python3", "-c", "import cbor2, numpy").Run()
+			case "versitygw":
+				_, err = versitygw.Find()
+			default:
 				return false, fmt.Errorf("unknown condition %q", cond)
 			}
-			err := exec.Command("/usr/bin/python3", "-c", "import cbor2, numpy").Run()
 			if os.Getenv("CI") == "" {
 				return err == nil, nil
 			}
@@ -48,6 +58,11 @@ func TestScripts(t *testing.T) {
 			"flip":   flip,
 			"hex":    writeHex,
 			"same":   same,
+
+			"sameshards": sameShards,
+			"s3":         s3,
+			"web":        web,
+			"sent":       sent,
 		},
 	})
 }
@@ -88,8 +103,12 @@ func head(ts *testscript.TestScript, _ bool, args []string) {
 
 // same asserts that two datasets have the same shards, indexes, meta.json and plan: same a b
 func same(ts *testscript.TestScript, _ bool, args []string) {
+	sameFiles(ts, args, "*.ffr", "index/*", "meta.json", ".ffconvert/plan")
+}
+
+func sameFiles(ts *testscript.TestScript, args []string, patterns ...string) {
 	a, b := ts.MkAbs(args[0]), ts.MkAbs(args[1])
-	for _, pattern := range []string{"*.ffr", "index/*", "meta.json", ".ffconvert/plan"} {
+	for _, pattern := range patterns {
 		want, err := filepath.Glob(filepath.Join(a, pattern))
 		ts.Check(err)
 		got, err := filepath.Glob(filepath.Join(b, pattern))

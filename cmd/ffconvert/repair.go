@@ -160,6 +160,13 @@ func (r *repair) write(ctx context.Context, damaged []string) (*shard.Report, er
 		return nil, r.hint(err)
 	}
 	var report *shard.Report
+	if r.kept.Plan.Whole != nil {
+		err = c.stocked(ctx, found, in, r.progress, func(s *stock) error {
+			report, err = shard.RepairStock(ctx, s, r.kept, damaged, r.out, c.writeOptions(r.progress))
+			return err
+		})
+		return report, err
+	}
 	err = c.staged(ctx, found, in, r.progress, func(set *input.Set) error {
 		src, err := c.source(ctx, set)
 		if err != nil {

@@ -40,7 +40,7 @@ type Options struct {
 const (
 	DefaultConnections = 8
 	DefaultRangeSize   = 16 << 20 // bytes
-	DefaultRetries     = 8
+	DefaultRetries     = 10
 	DefaultPatience    = 15 * time.Minute
 	DefaultStall       = 30 * time.Second
 

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	firstWait = 500 * time.Millisecond // before the second attempt; it doubles, and is spread by half
+	firstWait = 100 * time.Millisecond // before the second attempt; it doubles, and is spread by half
 	mostWait  = 30 * time.Second       // what it grows to
 )
 

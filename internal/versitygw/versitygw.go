@@ -6,6 +6,7 @@
 package versitygw
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -36,34 +37,35 @@ type Server struct {
 	client  *minio.Client
 }
 
-// Path returns the path of the program: on PATH, or where go install puts it. Without it the
-// test is skipped; where CI is set it fails.
-func Path(t testing.TB) string {
-	t.Helper()
+// Find returns the path of the program: on PATH, or where go install puts it.
+func Find() (string, error) {
 	if path, err := exec.LookPath("versitygw"); err == nil {
-		return path
+		return path, nil
 	}
 	out, err := exec.Command("go", "env", "GOBIN", "GOPATH").Output()
 	if err == nil {
 		dirs := strings.Split(string(out), "\n")
 		for _, dir := range []string{dirs[0], filepath.Join(dirs[1], "bin")} {
 			if path, err := exec.LookPath(filepath.Join(dir, "versitygw")); err == nil {
-				return path
+				return path, nil
 			}
 		}
 	}
-	const missing = "versitygw is not installed: go install github.com/versity/versitygw/cmd/versitygw@" + Version
-	if os.Getenv("CI") != "" {
-		t.Fatal(missing)
-	}
-	t.Skip(missing)
-	return ""
+	return "", errors.New("versitygw is not installed: go install github.com/versity/versitygw/cmd/versitygw@" + Version)
 }
 
-// Start starts a server on a port of its own.
+// Start starts a server on a port of its own. Without the program the test is skipped; where
+// CI is set it fails.
 func Start(t testing.TB) *Server {
 	t.Helper()
-	path := Path(t)
+	path, err := Find()
+	switch {
+	case err == nil:
+	case os.Getenv("CI") != "":
+		t.Fatal(err)
+	default:
+		t.Skip(err)
+	}
 	for range 5 { // the port may be another's by the time the server takes it
 		if s := start(t, path); s != nil {
 			return s

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"text/tabwriter"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/input"
+	"github.com/ffconvert/ffconvert/shard"
+)
+
+// fetched returns how many bytes the remote ones among the inputs have, as far as is known.
+func fetched(found []input.Name) int64 {
+	n := int64(0)
+	for _, f := range found {
+		if f.Object != nil {
+			n += max(0, f.Size)
+		}
+	}
+	return n
+}
+
+// printFetch says what a conversion of remote parts would fetch, without fetching it: how
+// many samples there are is not known before.
+func (c *conversion) printFetch(found []input.Name, whole bool) error {
+	parts := make([]shard.Part, len(found))
+	remote, unknown, total := 0, 0, int64(0)
+	for i, f := range found {
+		parts[i] = shard.Part{Name: f.Name, Size: max(0, f.Size)}
+		total += parts[i].Size
+		if f.Object != nil {
+			remote++
+		}
+		if f.Size < 0 {
+			unknown++
+		}
+	}
+	bytes := func(n int64) string { return fmt.Sprintf("%s (%s)", humanize.Comma(n), humanize.IBytes(uint64(n))) }
+	t := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(t, "source\t%s, %s of %s as stored\n", c.format.name, counted(int64(len(found)), "part"), humanize.IBytes(uint64(total)))
+	fmt.Fprintf(t, "bytes to fetch\t%s, of %s\n", bytes(fetched(found)), counted(int64(remote), "remote part"))
+	if unknown > 0 {
+		fmt.Fprintf(t, "\tand %s of unknown size\n", counted(int64(unknown), "part"))
+	}
+	if !whole {
+		fmt.Fprintf(t, "cache needed\t%s and more where parts are compressed: all parts are here before shards are planned\n", bytes(fetched(found)))
+		return t.Flush()
+	}
+	enc, err := encode.Parse(c.opts.encode)
+	if err != nil {
+		return err
+	}
+	plan, err := shard.NewWholePlan(parts, nil, c.planOptions(enc))
+	if err != nil {
+		return err
+	}
+	held := min(c.opts.workers+1, len(plan.Shards))
+	fmt.Fprintf(t, "cache needed\t%s and more where parts are compressed: the parts of %s at once\n", bytes(heldAtOnce(plan, found, held)), counted(int64(held), "shard"))
+	stored := make([]int64, len(plan.Shards))
+	for i := range stored {
+		stored[i] = plan.Stored(i)
+	}
+	n := int64(len(stored))
+	fmt.Fprintf(t, "shards\t%s, of whole parts; --exact cuts at samples\n", humanize.Comma(n))
+	fmt.Fprintf(t, "shard bytes\tmin %s  mean %s  max %s, as stored\n", humanize.Comma(slices.Min(stored)), humanize.Comma(total/n), humanize.Comma(slices.Max(stored)))
+	return t.Flush()
+}
+
+// heldAtOnce returns how many bytes of remote parts the n shards that have most of them take.
+func heldAtOnce(plan *shard.Plan, found []input.Name, n int) int64 {
+	remote := make([]int64, len(plan.Shards))
+	for i, s := range plan.Shards {
+		remote[i] = fetched(found[s.First : s.First+s.Parts])
+	}
+	slices.SortFunc(remote, func(a, b int64) int { return cmp.Compare(b, a) })
+	sum := int64(0)
+	for _, size := range remote[:n] {
+		sum += size
+	}
+	return sum
+}

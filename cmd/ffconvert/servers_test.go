@@ -1,0 +1,161 @@
+package main
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/ffconvert/ffconvert/internal/versitygw"
+)
+
+// offline are the variables that keep a script's programs on this machine: no proxy, no
+// metadata server, no profile of whoever runs the tests.
+var offline = []string{
+	"AWS_EC2_METADATA_DISABLED=true", "AWS_CONFIG_FILE=" + os.DevNull, "AWS_SHARED_CREDENTIALS_FILE=" + os.DevNull,
+	"NO_GCE_CHECK=true", "GCE_METADATA_HOST=127.0.0.1:1", "GOOGLE_APPLICATION_CREDENTIALS=",
+	"HTTP_PROXY=", "HTTPS_PROXY=", "NO_PROXY=*",
+}
+
+// suite is the key of the test that all scripts belong to.
+type suite struct{}
+
+// s3 starts a real S3 server and stores files in a bucket of it: s3 bucket prefix/ file...
+func s3(ts *testscript.TestScript, _ bool, args []string) {
+	t := ts.Value(suite{}).(testing.TB)
+	server := versitygw.Start(t)
+	for _, file := range args[2:] {
+		server.Put(t, args[0], args[1]+filepath.Base(file), ts.MkAbs(file))
+	}
+	for _, v := range server.Env() {
+		name, value, _ := strings.Cut(v, "=")
+		ts.Setenv(name, value)
+	}
+}
+
+// A webServer serves the files of a directory over HTTP, and does not always do so well.
+type webServer struct {
+	*httptest.Server
+	dir string
+
+	mu       sync.Mutex
+	rng      *rand.Rand
+	cuts     int   // connections that are still to be cut
+	sent     int64 // bytes of files
+	requests int
+}
+
+// web starts a server: web NAME DIR [cuts]. $NAME is its URL then. What lies under /html,
+// /403, /401, /503 of it is answered by that.
+func web(ts *testscript.TestScript, _ bool, args []string) {
+	t := ts.Value(suite{}).(testing.TB)
+	w := &webServer{dir: ts.MkAbs(args[1]), rng: rand.New(rand.NewPCG(6, 6))}
+	if len(args) > 2 {
+		var err error
+		w.cuts, err = strconv.Atoi(args[2])
+		ts.Check(err)
+	}
+	w.Server = httptest.NewServer(w)
+	t.Cleanup(w.Close)
+	ts.Setenv(args[0], w.URL)
+	ts.Value(webServers{}).(servers)[args[0]] = w
+}
+
+// servers are those of a script, by name.
+type servers map[string]*webServer
+
+// webServers is their key.
+type webServers struct{}
+
+func (w *webServer) ServeHTTP(out http.ResponseWriter, r *http.Request) {
+	switch first, _, _ := strings.Cut(r.URL.Path[1:], "/"); first {
+	case "html":
+		out.Header().Set("Content-Type", "text/html; charset=utf-8")
+		fmt.Fprint(out, "<!DOCTYPE html><html><body>please log in</body></html>")
+		return
+	case "401", "403", "503":
+		status, _ := strconv.Atoi(first)
+		http.Error(out, "no", status)
+		return
+	}
+	file := filepath.Join(w.dir, filepath.FromSlash(r.URL.Path))
+	st, err := os.Stat(file)
+	if err != nil || st.IsDir() {
+		http.NotFound(out, r)
+		return
+	}
+	out.Header().Set("ETag", fmt.Sprintf(`"%x-%x"`, st.Size(), st.ModTime().UnixNano()))
+	f, err := os.Open(file)
+	if err != nil {
+		http.Error(out, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	defer f.Close()
+	http.ServeContent(&cutting{ResponseWriter: out, w: w, left: w.begin(r)}, r, "", st.ModTime(), f)
+}
+
+// begin counts a request, and says after how many bytes its connection is cut: −1, never.
+func (w *webServer) begin(r *http.Request) int64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.requests++
+	if w.cuts == 0 || r.Method != http.MethodGet {
+		return -1
+	}
+	w.cuts--
+	return w.rng.Int64N(8 << 10)
+}
+
+// A cutting writer cuts the connection once it has written so many bytes.
+type cutting struct {
+	http.ResponseWriter
+	w    *webServer
+	left int64
+}
+
+func (c *cutting) Write(p []byte) (int, error) {
+	cut := c.left >= 0 && int64(len(p)) > c.left
+	if cut {
+		p = p[:c.left]
+	}
+	n, err := c.ResponseWriter.Write(p)
+	c.w.mu.Lock()
+	c.w.sent += int64(n)
+	c.w.mu.Unlock()
+	if cut {
+		c.ResponseWriter.(http.Flusher).Flush() // what was sent arrives
+		panic(http.ErrAbortHandler)
+	}
+	if c.left >= 0 {
+		c.left -= int64(n)
+	}
+	return n, err
+}
+
+// sent asserts what a server has sent: sent NAME BYTES, and no more than BYTES × 1.05; with
+// a third argument, that so many connections were cut and none is left to be.
+func sent(ts *testscript.TestScript, _ bool, args []string) {
+	w := ts.Value(webServers{}).(servers)[args[0]]
+	want, err := strconv.ParseInt(args[1], 10, 64)
+	ts.Check(err)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.sent < want || float64(w.sent) > 1.05*float64(want) || w.cuts > 0 {
+		ts.Fatalf("%d bytes sent of %d in %d requests; %d connections are not cut yet", w.sent, want, w.requests, w.cuts)
+	}
+	w.sent, w.requests = 0, 0
+}
+
+// sameShards asserts that two datasets have the same shards, indexes and meta.json, of
+// whatever sources: sameshards a b
+func sameShards(ts *testscript.TestScript, _ bool, args []string) {
+	sameFiles(ts, args, "*.ffr", "index/*", "meta.json")
+}
