@@ -32,7 +32,7 @@ func (f *fetch) copy(sp *span, rep *reply, buf []byte) error {
 			}
 			at += int64(n)
 		}
-		if err == io.EOF && at == max(sp.end, sp.pos) && (rep.N < 0 || at == rep.Off+rep.N) {
+		if err == io.EOF && at == max(sp.end, sp.pos) {
 			break
 		}
 		if err != nil {

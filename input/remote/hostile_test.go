@@ -253,6 +253,27 @@ var hostile = []struct {
 		return false
 	}},
 
+	{name: "encoded anew for each reply", before: func(o *origin, w http.ResponseWriter, r *http.Request, gets int) bool {
+		o.etag = `W/"1"`
+		w.Header().Set("Content-Encoding", "gzip")
+		if r.Method == http.MethodHead {
+			w.Header().Set("Content-Length", "1000")
+		}
+		if r.Header.Get("Range") != "" {
+			w.WriteHeader(http.StatusTeapot)
+			return true
+		}
+		return false
+	}},
+	{name: "no ranges, as the first byte has shown", gets: 2, before: func(o *origin, w http.ResponseWriter, r *http.Request, gets int) bool {
+		if gets > 0 && r.Header.Get("Range") != "" {
+			w.WriteHeader(http.StatusTeapot)
+			return true
+		}
+		r.Header.Del("Range")
+		return headIs(http.StatusForbidden)(o, w, r, gets)
+	}},
+
 	{name: "503 and 429 for a while", before: func(o *origin, w http.ResponseWriter, r *http.Request, gets int) bool {
 		switch gets {
 		case 0, 3:

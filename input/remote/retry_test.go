@@ -65,6 +65,16 @@ func TestWaitsGrow(t *testing.T) {
 	})
 }
 
+// Without retries an error is what it is.
+func TestNoRetries(t *testing.T) {
+	t.Parallel()
+	want := unavailable(0)
+	c := with(t, &fakeStore{statting: func() (Object, error) { return Object{}, want }}, Options{Retries: -1})
+	if _, err := c.Stat(t.Context(), "http://x/"); err != want {
+		t.Error(err)
+	}
+}
+
 // A service is asked no sooner than it wants, and given up where that is too long.
 func TestRetryAfter(t *testing.T) {
 	t.Parallel()

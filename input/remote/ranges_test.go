@@ -1,0 +1,88 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+)
+
+// A ledger knows the bytes without a gap, whatever the order in which ranges come, and holds
+// no more than the ranges beyond the first gap.
+func TestLedger(t *testing.T) {
+	t.Parallel()
+	l := newLedger(10, 35)
+	for _, step := range []struct {
+		start, pos int64
+		want       int64
+		held       int
+	}{
+		{10, 15, 0, 1}, {0, 4, 4, 2}, {30, 35, 4, 3}, {10, 20, 4, 3}, {0, 10, 20, 1}, {20, 21, 21, 2}, {20, 30, 35, 1},
+	} {
+		l.wrote(step.start, step.pos)
+		n, all := l.prefix()
+		if n != step.want || len(l.pos) != step.held || all != (n == 35) {
+			t.Errorf("[%d, %d): %d bytes without a gap, all %v, %d ranges held; want %d and %d", step.start, step.pos, n, all, len(l.pos), step.want, step.held)
+		}
+	}
+	single := newLedger(10, -1)
+	single.single()
+	single.wrote(0, 25)
+	if n, all := single.prefix(); n != 25 || all {
+		t.Errorf("%d, %v", n, all)
+	}
+	single.ended(25)
+	if n, all := single.prefix(); n != 25 || !all {
+		t.Errorf("%d, %v", n, all)
+	}
+}
+
+// Replies that do not fit what was asked for, one after the other.
+func TestReplies(t *testing.T) {
+	t.Parallel()
+	cut := func(s string) io.Reader {
+		return io.MultiReader(strings.NewReader(s), iotest.ErrReader(io.ErrUnexpectedEOF))
+	}
+	for _, row := range []struct {
+		name    string
+		size    int64
+		replies []reply
+		want    error
+		says    string
+	}{
+		{"complete", 10, []reply{{Body: body("0123456789"), N: 10, Size: 10}}, nil, ""},
+		{"of a size that nobody says", -1, []reply{{Body: body("0123456789"), N: -1, Size: -1}}, nil, ""},
+		{"of a size that the reply says", -1, []reply{{Body: body("0123456789"), N: 10, Size: 10}}, nil, ""},
+		{"more than is left", 10, []reply{{Body: body("0123456789ab"), N: 12, Size: -1}}, ErrLength, "12 bytes at offset 0 of 10"},
+		{"a part of nobody knows what", -1, []reply{{Body: body("01234"), N: 5, Size: -1}}, ErrLength, "whose size is not said"},
+		{"a part, after a break", -1, []reply{{Body: io.NopCloser(cut("01234")), N: -1, Size: -1}, {Body: body("56789"), Off: 5, N: 5, Size: -1}}, ErrLength, "whose size is not said"},
+		{"all, after a break", -1, []reply{{Body: io.NopCloser(cut("01234")), N: -1, Size: -1}, {Body: body("0123456789"), N: -1, Size: -1}}, nil, ""},
+		{"less, after a break", -1, []reply{{Body: io.NopCloser(cut("01234")), N: -1, Size: -1}, {Body: body("012"), N: -1, Size: -1}}, ErrChanged, "5 bytes have become 3"},
+		{"others, after a break", -1, []reply{{Body: io.NopCloser(cut("01234")), N: -1, Size: -1}, {Body: body("0123x56789"), N: -1, Size: -1}}, ErrChanged, "other bytes"},
+		{"another version", 10, []reply{{Body: body("0123456789"), N: 10, Size: 10, Version: "2"}}, ErrChanged, ""},
+		{"another size, after a break", 10, []reply{{Body: io.NopCloser(cut("01234")), N: 10, Size: 10}, {Body: body("56789a"), Off: 5, N: 6, Size: 11}}, ErrChanged, "10 bytes have become 11"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			var asked int
+			c := with(t, &fakeStore{getting: func(context.Context, int64, int64) (*reply, error) {
+				asked++
+				return &row.replies[min(asked, len(row.replies))-1], nil
+			}}, Options{})
+			f, err := fetchObject(t, t.Context(), c, Object{URL: "http://x/y", Size: row.size, Version: "1", Sum: Sum{"md5", "781e5e245d69b566979b86e28d23f2c7"}})
+			if !errors.Is(err, row.want) || (err == nil) != (row.want == nil) || err != nil && !strings.Contains(err.Error(), row.says) {
+				t.Fatalf("got %v, want %v", err, row.want)
+			}
+			if err == nil {
+				f.holds(t, []byte("0123456789"))
+			}
+			if asked != len(row.replies) {
+				t.Errorf("asked %d times", asked)
+			}
+		})
+	}
+}
+
+func body(s string) io.ReadCloser { return io.NopCloser(strings.NewReader(s)) }
