@@ -14,17 +14,18 @@ import (
 // matter of the journal. A single file has its name, its size and its time for that.
 type fileTrace struct {
 	names, times hash.Hash
-	bytes        int64
+	end          int64 // of the last file, files that are passed over included
 	buf          []byte
 }
 
 func newFileTrace() *fileTrace { return &fileTrace{names: sha256.New(), times: sha256.New()} }
 
 func (f *fileTrace) add(span *converters.Span) {
+	f.end = max(f.end, span.Off)
 	b := append(f.buf[:0], span.Shape.Key...)
 	for i := range span.Shape.Fields {
 		field := &span.Shape.Fields[i]
-		f.bytes += field.Value.Len()
+		f.end += field.Value.Len()
 		b = append(b, 0)
 		b = append(b, field.Name...)
 		b = append(b, 0)
@@ -39,7 +40,7 @@ func (f *fileTrace) add(span *converters.Span) {
 
 // sum enters what was traced.
 func (f *fileTrace) sum(p *Part) {
-	p.Size = f.bytes
+	p.Size = f.end
 	p.Names = hex.EncodeToString(f.names.Sum(nil))
 	p.modified = int64(binary.LittleEndian.Uint64(f.times.Sum(nil)))
 }

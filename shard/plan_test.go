@@ -179,6 +179,12 @@ func TestFileTrace(t *testing.T) {
 	if p.Size != 14 || !reflect.DeepEqual(p, trace([]string{"a", "b"}, 7, then)) {
 		t.Errorf("two traces of the same files differ, or their size is not 14: %+v", p)
 	}
+	gap := newFileTrace()
+	gap.add(&converters.Span{Off: 5, Shape: &converters.Sample{Key: "a", Fields: []converters.Field{{Name: "jpg", Value: converters.Opaque(7)}}}})
+	if gap.sum(&p); p.Size != 12 {
+		t.Errorf("7 bytes at offset 5 end at %d", p.Size)
+	}
+	p = trace([]string{"a", "b"}, 7, then)
 	for name, other := range map[string]Part{
 		"swapped": trace([]string{"b", "a"}, 7, then),
 		"resized": trace([]string{"a", "b"}, 8, then),
