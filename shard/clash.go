@@ -95,7 +95,9 @@ func otherOptions(begun, want *Plan) string {
 	for _, name := range names {
 		if was, had := a[name]; !had {
 			return fmt.Sprintf("it was made without --%s", name)
-		} else if is, has := b[name]; !has || was != is {
+		} else if is, has := b[name]; name == OptionSpec && was != is {
+			return otherSpec(was, is)
+		} else if !has || was != is {
 			return fmt.Sprintf("it was made with --%s=%s", name, was)
 		}
 	}
@@ -119,6 +121,26 @@ func otherOptions(begun, want *Plan) string {
 	default:
 		return fmt.Sprintf("it was made with --shuffle --seed=%d", begun.Shuffle.Seed)
 	}
+}
+
+// otherSpec shows the first place in which two specifications differ.
+func otherSpec(was, is string) string {
+	from := 0
+	for from < min(len(was), len(is)) && was[from] == is[from] {
+		from++
+	}
+	member := strings.LastIndexAny(was[:from], "{[,") + 1
+	excerpt := func(s string) string {
+		if end := strings.IndexAny(s[from:], ",}]"); end >= 0 {
+			s = s[:from+end]
+		}
+		const most = 80
+		if s = s[member:]; len(s) > most {
+			s = strings.ToValidUTF8(s[:most], "") + "…"
+		}
+		return s
+	}
+	return fmt.Sprintf("it was made by a specification with %s where this one has %s", excerpt(was), excerpt(is))
 }
 
 // otherSources names the first source in which two plans differ.

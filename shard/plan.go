@@ -33,6 +33,10 @@ type SourceSpec struct {
 	Options map[string]string `json:"options,omitempty"` // its flags that differ from their default
 }
 
+// OptionSpec is the option of a SourceSpec that holds the whole specification of a dataset
+// that is mixed of several.
+const OptionSpec = "spec"
+
 // A Shuffle puts all samples of a dataset in an order drawn from Seed.
 type Shuffle struct {
 	Seed uint64 `json:"seed"`

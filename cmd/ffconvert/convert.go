@@ -57,6 +57,7 @@ func newConvertCommand(f format, adapt func(*conversion)) *cobra.Command {
 type conversion struct {
 	format  format
 	data    openable
+	mix     *mixture // data, where that is several collections; else nil
 	spec    shard.SourceSpec
 	opts    convertOptions
 	names   []string
@@ -78,8 +79,8 @@ func (c *conversion) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if c.format.directories {
-		if err := c.refuseInside(found); err != nil {
+	if dirs := c.directories(found); dirs != nil {
+		if err := c.refuseInside(dirs); err != nil {
 			return err
 		}
 	}
@@ -148,7 +149,7 @@ func (c *conversion) staged(ctx context.Context, found []input.Name, in input.Op
 		return err
 	}
 	in.Progress = progress.staging(found)
-	set, err := input.Open(ctx, found, in)
+	set, err := c.stage(ctx, found, in)
 	if err == nil {
 		err = use(set)
 		err = errors.Join(err, set.Cleanup())
@@ -198,14 +199,38 @@ func (c *conversion) find(ctx context.Context, in input.Options) ([]input.Name, 
 	if c.command != nil {
 		return []input.Name{input.FromCommand(*c.command)}, nil
 	}
+	if c.mix != nil {
+		return c.mix.find(ctx, in)
+	}
 	return input.Find(ctx, c.names, in)
+}
+
+// directories returns those of the inputs that are directories.
+func (c *conversion) directories(found []input.Name) []input.Name {
+	switch {
+	case c.mix != nil:
+		return c.mix.directories(found)
+	case c.format.directories:
+		return found
+	}
+	return nil
+}
+
+// stage makes the inputs local files.
+func (c *conversion) stage(ctx context.Context, found []input.Name, in input.Options) (*input.Set, error) {
+	if c.mix != nil {
+		return c.mix.stage(ctx, found, in)
+	}
+	return input.Open(ctx, found, in)
 }
 
 // check refuses an output that is taken, as far as that can be told before the input is
 // read.
 func (c *conversion) check(out *shard.Output, found []input.Name) error {
 	var names []string // of the parts; those of a directory are not known yet
-	if !c.format.directories {
+	if c.mix != nil {
+		names = c.mix.partNames(found)
+	} else if !c.format.directories {
 		for _, n := range found {
 			names = append(names, n.Name)
 		}
@@ -239,6 +264,9 @@ func (c *conversion) describe(src converters.Source) (converters.Description, *e
 	if d, ok := src.(converters.Describer); ok {
 		says = d.Describe()
 	}
+	if c.mix != nil {
+		records.Encoding = c.mix.encoding
+	}
 	if records.Encoding == "" {
 		records.Encoding = says.Encoding
 	}
@@ -256,12 +284,18 @@ func (c *conversion) plan(ctx context.Context, set *input.Set, progress *reporte
 	if err != nil {
 		return nil, nil, err
 	}
-	index, err := shard.Index(ctx, src, enc, max(c.opts.workers, indexedAtOnce), progress)
+	each := shard.Encodings{Specs: []*encode.Spec{enc}}
+	if c.mix != nil {
+		if each, err = c.mix.encodings(enc); err != nil {
+			return nil, nil, err
+		}
+	}
+	index, err := shard.IndexEach(ctx, src, each, max(c.opts.workers, indexedAtOnce), progress)
 	if err != nil {
 		return nil, nil, err
 	}
 	how := c.planOptions(enc)
-	how.Dataset = says
+	how.Dataset, how.Encodes = says, each.Options()
 	plan, err := shard.NewPlan(index, how)
 	if errors.Is(err, shard.ErrEmpty) {
 		err = fmt.Errorf("%s: %w to convert", set.Files[0].Name, err)
@@ -297,7 +331,7 @@ func (c *conversion) dryRun(ctx context.Context, found []input.Name, in input.Op
 		in.CacheDir = dir
 	}
 	in.Progress = progress.staging(found)
-	set, err := input.Open(ctx, found, in)
+	set, err := c.stage(ctx, found, in)
 	if err != nil {
 		return err
 	}

@@ -36,6 +36,9 @@ func (r *repair) conversion() (*conversion, error) {
 	c := &conversion{opts: r.opts.convertOptions, spec: plan.Source, names: r.sources, out: r.dir, stdout: r.stdout}
 	plan.Encode.Limits = c.opts.encode.Limits
 	c.opts.encode = plan.Encode
+	if plan.Source.Format == specFormat {
+		return c, r.mixture(c)
+	}
 	i := slices.IndexFunc(formats, func(f format) bool { return f.name == plan.Source.Format })
 	switch {
 	case i >= 0 && r.opts.plugin != "":
@@ -72,15 +75,26 @@ func (r *repair) conversion() (*conversion, error) {
 			return nil, fmt.Errorf("%s: %w: option --%s=%q of its plan: %w", r.dir, shard.ErrPlan, name, value, err)
 		}
 	}
-	var err error
-	r.opts.limits.VisitAll(func(flag *pflag.Flag) {
-		switch {
-		case !flag.Changed || err != nil:
-		case own.Lookup(flag.Name) == nil:
-			err = fmt.Errorf("--%s: ffconvert %s has no such limit", flag.Name, c.format.name)
-		default:
-			err = own.Set(flag.Name, flagText(flag))
+	return c, setLimits(r.opts.limits, []*pflag.FlagSet{own}, "ffconvert "+c.format.name+" has")
+}
+
+// mixture makes c the conversion of the specification that the plan keeps. A source that the
+// user names is another file that names the same collections elsewhere.
+func (r *repair) mixture(c *conversion) error {
+	kept, err := keptSpecification(c.spec.Options)
+	switch {
+	case err != nil:
+		return fmt.Errorf("%s: %w: %w", r.dir, shard.ErrPlan, err)
+	case r.opts.plugin != "":
+		return fmt.Errorf("--plugin %s: the dataset was made by ffconvert %s", r.opts.plugin, specFormat)
+	case len(r.sources) > 1:
+		return fmt.Errorf("%s: it was made by ffconvert %s: name the one file that names its collections", r.dir, specFormat)
+	case len(r.sources) == 1:
+		if err := kept.moved(r.sources[0]); err != nil {
+			return err
 		}
-	})
-	return c, err
+	}
+	c.format, c.mix, c.names = format{name: specFormat}, &mixture{spec: kept}, r.kept.Named
+	c.data = c.mix
+	return c.mix.setLimits(r.opts.limits)
 }

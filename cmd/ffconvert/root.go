@@ -44,6 +44,7 @@ the device and checked, with a manifest that accounts for every entry of the inp
 			root.AddCommand(c)
 		}
 	}
+	root.AddCommand(newSpecCommand())
 	grouped(groupConvert, newCheckCommand(), newFormatsCommand())
 	grouped(groupLook, newVerifyCommand(), newRepairCommand(), newInspectCommand(), newBenchCommand())
 	grouped(groupPack, newPackCommand(), newUnpackCommand(), newListCommand(), newCatCommand())

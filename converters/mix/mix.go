@@ -49,6 +49,14 @@ type Collection struct {
 	Times float64
 }
 
+// Passes returns how often the parts of the collection come.
+func (c Collection) Passes() int {
+	if c.Times == 0 {
+		return 1
+	}
+	return int(math.Ceil(c.Times))
+}
+
 // A Source is the mixture.
 type Source struct {
 	parts   []converters.Part
