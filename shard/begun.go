@@ -1,8 +1,9 @@
 package shard
 
 // Begun returns the plan of whole parts that was begun here, if it is the one that
-// [NewWholePlan] makes of these parts and options, whatever the first part shows: nothing
-// needs to be fetched to know it. Where the encoding is not known yet (""), it is not
+// [NewWholePlan] makes of these parts and options, whatever the first part shows, and how
+// the parts of a mixture are encoded, which its source decides: nothing needs to be fetched to
+// know it. Where the encoding is not known yet (""), it is not
 // compared. nil: there is none, or another one.
 func (o *Output) Begun(parts []Part, opts Options) (*Plan, error) {
 	c, err := o.vacancy(false)
@@ -17,7 +18,10 @@ func (o *Output) Begun(parts []Part, opts Options) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	want.Whole, want.Dataset = begun.Whole, begun.Dataset
+	want.Whole, want.Dataset, want.Encodes = begun.Whole, begun.Dataset, begun.Encodes
+	for i := range min(len(want.Parts), len(begun.Parts)) {
+		want.Parts[i].Encode = begun.Parts[i].Encode
+	}
 	if want.Encode.Encoding == "" {
 		want.Encode.Encoding = begun.Encode.Encoding
 	}

@@ -13,27 +13,27 @@ import (
 // samples a shard has is known only when its parts are there: each is then needed once, by
 // the shard that it belongs to. Such a plan is for parts that are not here.
 type Whole struct {
-	// What the first part of the dataset shows: not all parts are seen before the first
-	// index is written, and all indexes have the same columns.
+	// What the first part of the dataset shows, in a mixture that of each collection: not all
+	// parts are seen before the first index is written, and all indexes have the same columns.
 	Keys   bool `json:"keys,omitempty"`   // samples have keys
 	Labels bool `json:"labels,omitempty"` // samples may have classes
 }
 
 // NewWholePlan plans shards of whole parts: as many as the sizes say, the largest as small as
-// can be. Of the parts it needs name, size in
-// bytes as they are stored, and the number of the encoding. first is the
-// index of the first of them.
-func NewWholePlan(parts []Part, first *PartIndex, opts Options) (*Plan, error) {
+// can be. Of the parts it needs name, size in bytes as they are stored, and the number
+// of the encoding. seen is the index of those whose columns stand for all.
+func NewWholePlan(parts []Part, seen []PartIndex, opts Options) (*Plan, error) {
 	if opts.Shuffle != nil {
 		return nil, fmt.Errorf("%w: a shuffle is of all samples; shards of whole parts have theirs in order", ErrSizes)
 	}
 	plan := &Plan{Source: opts.Source, Encode: opts.Encode, Encodes: opts.Encodes, Dataset: opts.Dataset, Whole: &Whole{}}
 	plan.Dataset.Encoding = ""
-	if first != nil {
-		seen := Plan{Parts: []Part{first.Part}}
-		shape := seen.indexShape()
-		plan.Whole.Keys, plan.Whole.Labels = shape.keys, shape.labels
+	var shown Plan
+	for i := range seen {
+		shown.Parts = append(shown.Parts, seen[i].Part)
 	}
+	shape := shown.indexShape()
+	plan.Whole.Keys, plan.Whole.Labels = shape.keys, shape.labels
 	sizes := make(partSizes, len(parts))
 	total, largest := int64(0), int64(0)
 	for i, p := range parts {

@@ -41,7 +41,7 @@ func newWholePlan(t testing.TB, src *fixture, opts Options) *Plan {
 		t.Fatal(err)
 	}
 	opts.Encode, opts.Source.Format = spec.Options(), "memory"
-	plan, err := NewWholePlan(storedParts(src), &index[0], opts)
+	plan, err := NewWholePlan(storedParts(src), index[:1], opts)
 	if err != nil {
 		t.Fatal(err)
 	}

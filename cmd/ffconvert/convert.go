@@ -274,6 +274,14 @@ func (c *conversion) describe(src converters.Source) (converters.Description, *e
 	return says, enc, err
 }
 
+// encodings says how the records of each part are encoded.
+func (c *conversion) encodings(enc *encode.Spec) (shard.Encodings, error) {
+	if c.mix != nil {
+		return c.mix.encodings(enc)
+	}
+	return shard.Encodings{Specs: []*encode.Spec{enc}}, nil
+}
+
 // plan indexes the sources and plans the shards.
 func (c *conversion) plan(ctx context.Context, set *input.Set, progress *reporter) (*shard.Plan, converters.Source, error) {
 	src, err := c.source(ctx, set)
@@ -284,11 +292,9 @@ func (c *conversion) plan(ctx context.Context, set *input.Set, progress *reporte
 	if err != nil {
 		return nil, nil, err
 	}
-	each := shard.Encodings{Specs: []*encode.Spec{enc}}
-	if c.mix != nil {
-		if each, err = c.mix.encodings(enc); err != nil {
-			return nil, nil, err
-		}
+	each, err := c.encodings(enc)
+	if err != nil {
+		return nil, nil, err
 	}
 	index, err := shard.IndexEach(ctx, src, each, max(c.opts.workers, indexedAtOnce), progress)
 	if err != nil {

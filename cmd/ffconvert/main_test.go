@@ -34,6 +34,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("EXAMPLES", filepath.Join(filepath.Dir(data), "examples"))
 			env.Vars = append(env.Vars, offline...)
 			env.Values[suite{}] = testing.TB(t)
+			env.Values[s3Servers{}] = map[string]*versitygw.Server{}
 			env.Values[webServers{}] = servers{}
 			return nil
 		},
@@ -61,6 +62,7 @@ func TestScripts(t *testing.T) {
 
 			"sameshards": sameShards,
 			"s3":         s3,
+			"s3more":     s3more,
 			"web":        web,
 			"sent":       sent,
 		},

@@ -27,6 +27,9 @@ func fetched(found []input.Name) int64 {
 // printFetch says what a conversion of remote parts would fetch, without fetching it: how
 // many samples there are is not known before.
 func (c *conversion) printFetch(found []input.Name, whole bool) error {
+	if c.mix != nil && whole {
+		found, _ = c.mix.passes(found)
+	}
 	parts := make([]shard.Part, len(found))
 	remote, unknown, total := 0, 0, int64(0)
 	for i, f := range found {

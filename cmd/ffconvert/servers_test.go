@@ -32,12 +32,22 @@ type suite struct{}
 func s3(ts *testscript.TestScript, _ bool, args []string) {
 	t := ts.Value(suite{}).(testing.TB)
 	server := versitygw.Start(t)
-	for _, file := range args[2:] {
-		server.Put(t, args[0], args[1]+filepath.Base(file), ts.MkAbs(file))
-	}
+	ts.Value(s3Servers{}).(map[string]*versitygw.Server)[""] = server
+	s3more(ts, false, args)
 	for _, v := range server.Env() {
 		name, value, _ := strings.Cut(v, "=")
 		ts.Setenv(name, value)
+	}
+}
+
+// s3Servers is the key of a script's S3 server, which is the one there is.
+type s3Servers struct{}
+
+// s3more stores more files there: s3more bucket prefix/ file...
+func s3more(ts *testscript.TestScript, _ bool, args []string) {
+	server := ts.Value(s3Servers{}).(map[string]*versitygw.Server)[""]
+	for _, file := range args[2:] {
+		server.Put(ts.Value(suite{}).(testing.TB), args[0], args[1]+filepath.Base(file), ts.MkAbs(file))
 	}
 }
 

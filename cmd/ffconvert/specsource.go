@@ -29,7 +29,6 @@ type mixture struct {
 func (m *mixture) find(ctx context.Context, in input.Options) ([]input.Name, error) {
 	var all []input.Name
 	m.found = nil
-	in.AllowPipe = false // a file, or a plan, runs nothing
 	total := int64(0)
 	for i := range m.spec.Collections {
 		c := &m.spec.Collections[i]
@@ -54,6 +53,18 @@ func (m *mixture) find(ctx context.Context, in input.Options) ([]input.Name, err
 		}
 	}
 	return all, nil
+}
+
+// passes returns the inputs as they come in the dataset, again for each pass over a
+// collection, and which of these is the first of each collection.
+func (m *mixture) passes(found []input.Name) (all []input.Name, firsts []int) {
+	for i, names := range split(m, found) {
+		firsts = append(firsts, len(all))
+		for range (mix.Collection{Times: m.spec.Collections[i].Times}).Passes() {
+			all = append(all, names...)
+		}
+	}
+	return all, firsts
 }
 
 // split gives each collection its own of the inputs that were found.

@@ -23,64 +23,99 @@ func (c *conversion) whole(found []input.Name) (bool, error) {
 		remote = remote || n.Object != nil
 	}
 	switch {
+	case c.opts.wholeParts && c.directories(found) != nil:
+		return false, errors.New("--whole-parts: a directory is indexed as one; leave the flag out")
 	case c.opts.wholeParts && c.opts.shuffle:
 		return false, errors.New("--whole-parts: --shuffle draws from all samples, so all parts must be here first; leave one of the two out")
 	case c.opts.wholeParts && unknown != "":
 		return false, fmt.Errorf("--whole-parts: the size of %s is not known beforehand; leave the flag out", unknown)
 	}
-	return c.opts.wholeParts || remote && unknown == "" && !c.opts.exact && !c.opts.shuffle && !c.format.directories, nil
+	return c.opts.wholeParts || remote && unknown == "" && !c.opts.exact && !c.opts.shuffle && c.directories(found) == nil, nil
 }
 
 // A stock makes the parts of a dataset local as their shards are written.
 type stock struct {
 	c      *conversion
 	stager *input.Stager
+	found  []input.Name      // as found
+	firsts []int             // the first part of each collection; of one dataset, 0
 	parts  []converters.Part // as they are stored
 
-	mu    sync.Mutex
-	like  converters.Divisible // opened from the first part; nil: not yet
-	first *input.Set           // that part, until the first shard has it; nil: it has
+	mu   sync.Mutex
+	like converters.Divisible // opened from the first parts; nil: not yet
+	held []*input.Set         // those, until the first shard has its parts
 }
 
 // newStock prepares to make parts local. It makes none so yet.
 func (c *conversion) newStock(found []input.Name, in input.Options) (*stock, error) {
-	stager, err := input.NewStager(found, in)
-	if err != nil {
-		return nil, err
+	s := &stock{c: c, found: found, firsts: []int{0}}
+	all := found
+	if c.mix != nil {
+		all, s.firsts = c.mix.passes(found)
 	}
-	s := &stock{c: c, stager: stager}
-	for _, n := range found {
+	for _, n := range all {
 		s.parts = append(s.parts, converters.Part{Name: n.Name, Size: n.Size, Staged: true, Mark: n.Mark()})
 	}
-	return s, nil
+	var err error
+	s.stager, err = input.NewStager(all, in)
+	return s, err
 }
 
 // Parts lists all parts.
 func (s *stock) Parts() []converters.Part { return s.parts }
 
-// open opens the dataset by its first part, which shows what columns and types it has.
+// open opens the dataset by its first part, which shows what columns and types it has; a
+// mixture by that of each collection.
 func (s *stock) open(ctx context.Context) (converters.Source, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.like != nil {
 		return s.like.(converters.Source), nil
 	}
-	set, err := s.stager.Take(ctx, 0, 1)
+	parts := make([]converters.Part, len(s.found)) // that are not here, but for the first ones
+	for i, n := range s.found {
+		parts[i] = converters.Part{Name: n.Name, Size: n.Size}
+	}
+	at := 0
+	for i, first := range s.firsts {
+		set, err := s.stager.Take(ctx, first, 1)
+		if err != nil {
+			return nil, err
+		}
+		s.held = append(s.held, set)
+		parts[at] = partsOf(set)[0]
+		if s.c.mix != nil {
+			at += s.c.mix.found[i]
+		}
+	}
+	src, err := s.c.data.open(ctx, parts, s.c.opts.encode)
 	if err != nil {
 		return nil, err
 	}
-	src, err := s.c.source(ctx, set)
-	if err == nil {
-		var ok bool
-		if s.like, ok = src.(converters.Divisible); !ok {
-			err = fmt.Errorf("ffconvert %s cannot make shards of whole parts", s.c.format.name)
-		}
+	like, ok := src.(converters.Divisible)
+	if !ok {
+		return nil, fmt.Errorf("ffconvert %s cannot make shards of whole parts; --exact cuts at samples", s.c.format.name)
 	}
-	if err != nil {
-		return nil, errors.Join(err, set.Release())
-	}
-	s.first = set
+	s.like = like
 	return src, nil
+}
+
+// index indexes the first parts.
+func (s *stock) index(ctx context.Context, each shard.Encodings, progress *reporter) ([]shard.PartIndex, error) {
+	var all []shard.PartIndex
+	for i, first := range s.firsts {
+		of := shard.Encodings{Specs: each.Specs}
+		if each.Of != nil {
+			of.Of = each.Of[first : first+1]
+		}
+		src := s.like.WithParts(first, partsOf(s.held[i]))
+		index, err := shard.IndexEach(ctx, src, of, 1, progress)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, index...)
+	}
+	return all, nil
 }
 
 // Take makes parts local and opens them.
@@ -88,13 +123,13 @@ func (s *stock) Take(ctx context.Context, first, n int) (converters.Source, func
 	if _, err := s.open(ctx); err != nil {
 		return nil, nil, err
 	}
-	if first > 0 { // with the first shard finished before, nobody waits for the first part
-		if err := s.letFirstGo(); err != nil {
-			return nil, nil, err
-		}
+	// Held parts are in the way of others where there is little room, so they are let go, but
+	// the first part not before its shard has it.
+	if err := s.letGo(first, n); err != nil {
+		return nil, nil, err
 	}
 	set, err := s.stager.Take(ctx, first, n)
-	if err := errors.Join(err, s.letFirstGo()); err != nil {
+	if err := errors.Join(err, s.letGo(0, 0)); err != nil {
 		if set != nil {
 			err = errors.Join(err, set.Release())
 		}
@@ -103,19 +138,21 @@ func (s *stock) Take(ctx context.Context, first, n int) (converters.Source, func
 	return s.like.WithParts(first, partsOf(set)), set.Release, nil
 }
 
-// letFirstGo ends the use of the first part by the stock itself.
-func (s *stock) letFirstGo() error {
+// letGo ends the stock's own use of parts, but for those of the n from first on.
+func (s *stock) letGo(first, n int) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	set := s.first
-	s.first = nil
-	if set == nil {
-		return nil
+	var failed error
+	for i, set := range s.held {
+		if at := s.firsts[i]; set != nil && (at < first || at >= first+n) {
+			failed = errors.Join(failed, set.Release())
+			s.held[i] = nil
+		}
 	}
-	return set.Release()
+	return failed
 }
 
-func (s *stock) close() error { return errors.Join(s.letFirstGo(), s.stager.Close()) }
+func (s *stock) close() error { return errors.Join(s.letGo(0, 0), s.stager.Close()) }
 
 // convertWhole plans and writes shards of whole parts.
 func (c *conversion) convertWhole(ctx context.Context, found []input.Name, in input.Options, out *shard.Output, progress *reporter) (*shard.Report, error) {
@@ -152,7 +189,10 @@ func (c *conversion) stocked(ctx context.Context, found []input.Name, in input.O
 // planWhole plans shards of whole parts: by the plan that was begun in the output, where it
 // is of the same parts, else by what the first part shows.
 func (c *conversion) planWhole(ctx context.Context, s *stock, out *shard.Output, progress *reporter) (*shard.Plan, error) {
-	parts := storedParts(s.parts)
+	parts := make([]shard.Part, len(s.parts))
+	for i, p := range s.parts {
+		parts[i] = shard.Part{Name: p.Name, Size: p.Size}
+	}
 	asked, err := encode.Parse(c.opts.encode)
 	if err != nil {
 		return nil, err
@@ -173,18 +213,17 @@ func (c *conversion) planWhole(ctx context.Context, s *stock, out *shard.Output,
 	if err != nil {
 		return nil, err
 	}
-	index, err := shard.Index(ctx, src, enc, 1, progress)
+	each, err := c.encodings(enc)
 	if err != nil {
 		return nil, err
 	}
-	how.Encode, how.Dataset = enc.Options(), says
-	return shard.NewWholePlan(parts, &index[0], how)
-}
-
-func storedParts(parts []converters.Part) []shard.Part {
-	stored := make([]shard.Part, len(parts))
-	for i, p := range parts {
-		stored[i] = shard.Part{Name: p.Name, Size: p.Size}
+	for i := range each.Of {
+		parts[i].Encode = each.Of[i]
 	}
-	return stored
+	seen, err := s.index(ctx, each, progress)
+	if err != nil {
+		return nil, err
+	}
+	how.Encode, how.Encodes, how.Dataset = enc.Options(), each.Options(), says
+	return shard.NewWholePlan(parts, seen, how)
 }
