@@ -45,7 +45,7 @@ func TestS12(t *testing.T) {
 
 // fetched fetches all objects in parallel, and converts what came.
 func fetched(server *versitygw.Server) contender {
-	fetch := []string{"--parallel", "--silent", "--show-error", "--fail", "--aws-sigv4", "aws:amz:" + versitygw.Region + ":s3", "--user", versitygw.AccessKey + ":" + versitygw.SecretKey}
+	fetch := []string{"--parallel", "--silent", "--show-error", "--fail", "--aws-sigv4", "aws:amz:" + versitygw.Region + ":s3", "--header", "x-amz-content-sha256: UNSIGNED-PAYLOAD", "--user", versitygw.AccessKey + ":" + versitygw.SecretKey}
 	return func(t *testing.T, set, out string) process {
 		dir := filepath.Join(work, "fetched")
 		if err := os.Mkdir(dir, 0o755); err != nil {
