@@ -48,6 +48,9 @@ for no password and no signature is kept. A pipe:COMMAND is run again with --all
   ffconvert repair --plugin idx out/ images.gz labels.gz`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := opts.cacheFromEnvironment(cmd.Flags()); err != nil {
+				return err
+			}
 			return runRepair(cmd.Context(), opts, args[0], args[1:], cmd.OutOrStdout())
 		},
 	}
