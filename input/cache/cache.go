@@ -53,6 +53,9 @@ var (
 	// ErrQuota means that there is no room and none will come: what is asked for is larger than
 	// the quota, or all that could make room waits for room itself.
 	ErrQuota = errors.New("over the staging quota")
+	// ErrCrowded is an ErrQuota of a draft that could have grown, had others not had the room: it
+	// is worth another try, with [Want.Extra].
+	ErrCrowded = errors.New("the others have the room")
 	// ErrDamaged means that a kept copy was not what its name says. It is removed by then.
 	ErrDamaged = errors.New("the kept copy is damaged")
 	// ErrChanged means that somebody else has written to a file of the cache.

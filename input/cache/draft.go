@@ -16,7 +16,9 @@ type Draft struct {
 	once    bool
 	temp    string // its name; it is there once created
 	created bool
-	primary bool // it is of a want
+	primary bool   // it is of a want
+	least   int64  // what the want said
+	from    *Draft // the one that it is beside; nil: none
 
 	mu       sync.Mutex
 	f        *os.File // nil: not opened yet
@@ -35,11 +37,14 @@ func (h *Hold) newDraft(key string, once bool) *Draft {
 	return d
 }
 
-// Beside returns another draft, of what d becomes. It has no size yet, and must end before d.
+// Beside returns another draft, of what d becomes. It has no size yet; when it grows, it takes the
+// extra of d first. It must end before d.
 func (d *Draft) Beside(key string) *Draft {
 	d.h.c.mu.Lock()
 	defer d.h.c.mu.Unlock()
-	return d.h.newDraft(key, d.once)
+	b := d.h.newDraft(key, d.once)
+	b.from = d
+	return b
 }
 
 // create makes the file and reserves n bytes for it: it is that long at once, so that all

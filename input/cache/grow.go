@@ -30,7 +30,7 @@ func (d *Draft) grow(ctx context.Context, size int64) error {
 	for {
 		var changed <-chan struct{}
 		err := c.accounted(ctx, func() error {
-			others := c.othersActive()
+			hope := c.othersActive() // before the room is looked for: see hope
 			err := d.tryGrow(size)
 			short, ok := errors.AsType[*shortage](err)
 			if !ok {
@@ -44,8 +44,8 @@ func (d *Draft) grow(ctx context.Context, size int64) error {
 				c.tell()
 			}
 			changed = c.changed
-			if !others && !c.hope(h) {
-				return short.quota(c.quota)
+			if !hope && !c.hope(h) {
+				return short.refused(c.quota, d.crowded(short))
 			}
 			return err
 		})
@@ -58,7 +58,11 @@ func (d *Draft) grow(ctx context.Context, size int64) error {
 	}
 }
 
+// tryGrow is grow without waiting. The account is held.
 func (d *Draft) tryGrow(size int64) error {
+	if err := d.takeExtra(size - d.reserved); err != nil || d.reserved >= size {
+		return err
+	}
 	entries, err := d.h.c.scan()
 	if err != nil {
 		return err
@@ -73,4 +77,56 @@ func (d *Draft) tryGrow(size int64) error {
 	}
 	d.reserved += n
 	return nil
+}
+
+// takeExtra takes up to n bytes of what the draft that d is beside has and does not need.
+func (d *Draft) takeExtra(n int64) error {
+	p := d.from
+	if p == nil {
+		return nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n = min(max(n, min(d.reserved, growth)), p.reserved-max(p.size, p.least))
+	if n <= 0 {
+		return nil
+	}
+	f, err := p.file()
+	if err != nil {
+		return err
+	}
+	if err := p.truncate(f, p.reserved-n); err != nil {
+		return err
+	}
+	p.reserved -= n
+	if err := d.truncate(d.f, d.reserved+n); err != nil {
+		return err
+	}
+	d.reserved += n
+	return nil
+}
+
+// crowded tells whether others than d's own hold, and those that are kept for good, have room
+// that d lacks. c.mu is held.
+func (d *Draft) crowded(s *shortage) bool {
+	ours := map[string]bool{}
+	for h := range d.h.c.holds {
+		for _, name := range h.names {
+			ours[name] = ours[name] || h == d.h || h.kept
+		}
+	}
+	for other := range d.h.open {
+		ours[other.temp] = true
+	}
+	entries, err := d.h.c.scan()
+	if err != nil {
+		return false
+	}
+	free := s.have
+	for _, e := range entries {
+		if ours[e.name] {
+			free += e.info.Size()
+		}
+	}
+	return free < d.h.c.quota
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"time"
 )
 
@@ -16,6 +17,10 @@ type Want struct {
 	Keys []string
 	// Size is what a draft takes at first, bytes. -1: not known; it grows as it is written.
 	Size int64
+	// Extra is what a draft had better have at hand beyond that, bytes, for what it grows or
+	// becomes. It is waited for as long as somebody will let go of his; where nobody will, what
+	// there is does.
+	Extra int64
 	// Once says that nothing can use the copy again once its [Hold] is released: it is removed then.
 	Once bool
 }
@@ -73,8 +78,8 @@ func (c *Cache) Reserve(ctx context.Context, wants []Want) (*Hold, error) {
 		h := &Hold{c: c, ctx: ctx, copies: make([]*entry, len(wants)), drafts: make([]*Draft, len(wants)), open: map[*Draft]bool{}}
 		var changed <-chan struct{}
 		err := c.accounted(ctx, func() error {
-			others := c.othersActive()
-			err := h.try(wants)
+			hope := c.othersActive() || c.hope(nil)
+			err := h.try(wants, hope)
 			if err == nil {
 				c.holds[h] = true
 				c.tell()
@@ -86,8 +91,8 @@ func (c *Cache) Reserve(ctx context.Context, wants []Want) (*Hold, error) {
 				c.tell()
 			}
 			changed = c.changed
-			if short, ok := errors.AsType[*shortage](err); ok && !others && !c.hope(nil) {
-				return short.quota(c.quota)
+			if short, ok := errors.AsType[*shortage](err); ok && !hope {
+				return short.refused(c.quota, false)
 			}
 			return err
 		})
@@ -103,9 +108,10 @@ func (c *Cache) Reserve(ctx context.Context, wants []Want) (*Hold, error) {
 	}
 }
 
-// try takes all of wants or nothing, without waiting.
-func (h *Hold) try(wants []Want) error {
-	err := h.takeAll(wants)
+// try takes all of wants or nothing, without waiting. With hope for more the extras are not
+// done without.
+func (h *Hold) try(wants []Want, hope bool) error {
+	err := h.takeAll(wants, hope)
 	if err != nil {
 		for d := range h.open {
 			err = d.end(err)
@@ -115,7 +121,7 @@ func (h *Hold) try(wants []Want) error {
 	return err
 }
 
-func (h *Hold) takeAll(wants []Want) error {
+func (h *Hold) takeAll(wants []Want, hope bool) error {
 	entries, err := h.c.scan()
 	if err != nil {
 		return err
@@ -127,7 +133,7 @@ func (h *Hold) takeAll(wants []Want) error {
 			standing[e.key] = e
 		}
 	}
-	var had, need int64
+	var had, need, extra int64
 	for i, w := range wants {
 		for _, key := range w.Keys {
 			if e := standing[key]; e != nil && h.copies[i] == nil && h.take(e.name) {
@@ -139,25 +145,37 @@ func (h *Hold) takeAll(wants []Want) error {
 			if h.c.making[w.Keys[0]] {
 				return errBusy
 			}
-			need += max(w.Size, 0)
+			need, extra = need+max(w.Size, 0), extra+w.Extra
 		}
 	}
-	if q := h.c.quota; q > 0 && had+need > q {
-		return &tooLarge{had + need, q}
+	extra = min(extra, h.c.quota-had-need)
+	switch {
+	case h.c.quota <= 0:
+		extra = 0
+	case extra < 0:
+		return &tooLarge{had + need, h.c.quota}
 	}
-	if _, err := h.c.room(entries, need, need); err != nil {
+	least := need
+	if hope {
+		least += extra
+	}
+	n, err := h.c.room(entries, least, need+extra)
+	if err != nil {
 		return err
 	}
+	extra = n - need
 	for i, w := range wants {
 		if h.copies[i] != nil {
 			continue
 		}
 		d := h.newDraft(w.Keys[0], w.Once)
-		d.primary = true
+		d.primary, d.least = true, max(w.Size, 0)
 		h.drafts[i] = d
 		h.work++
-		if w.Size > 0 {
-			if err := d.create(w.Size); err != nil {
+		more := min(w.Extra, extra)
+		extra -= more
+		if d.least+more > 0 {
+			if err := d.create(d.least + more); err != nil {
 				return err
 			}
 		}
@@ -193,13 +211,21 @@ func (h *Hold) active() bool {
 	return len(h.names)+len(h.open) > 0 && !(h.work > 0 && h.growing >= h.work)
 }
 
-// Keep says that h is released only when its user is done with all else: nobody here waits for
-// that.
-func (h *Hold) Keep() {
+// Keep moves copies to a hold of their own, which is released only when its user is done with
+// all else: nobody here waits for that.
+func (h *Hold) Keep(copies ...*Copy) *Hold {
 	h.c.mu.Lock()
 	defer h.c.mu.Unlock()
-	h.kept = true
+	k := &Hold{c: h.c, ctx: h.ctx, kept: true}
+	for _, copied := range copies {
+		if i := slices.Index(h.names, filepath.Base(copied.Path)); i >= 0 {
+			k.names = append(k.names, h.names[i])
+			h.names = slices.Delete(h.names, i, i+1)
+		}
+	}
+	h.c.holds[k] = true
 	h.c.tell()
+	return k
 }
 
 // Copy returns the copy that want i has found, nil where it has [Hold.Draft] instead. A copy that

@@ -87,7 +87,7 @@ func TestTwoProcesses(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "cache")
 	c := openAs(t, dir, 1000, 0)
-	_, end := start(t, "release", dir)
+	cmd, end := start(t, "release", dir)
 	entries, err := c.Entries()
 	must(t, err)
 	for _, e := range entries {
@@ -101,6 +101,7 @@ func TestTwoProcesses(t *testing.T) {
 	time.AfterFunc(20*time.Millisecond, end)
 	h, err := c.Reserve(t.Context(), []Want{want("mine", 650)})
 	must(t, err)
+	must(t, cmd.Wait())
 	if got := kept(t, dir, "held", "half", "once", "mine"); got != "heldmine" {
 		t.Errorf("left %s", got)
 	}

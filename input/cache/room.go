@@ -13,9 +13,21 @@ func (s *shortage) Error() string {
 	return fmt.Sprintf("%d bytes are needed, and %d are free", s.need, s.have)
 }
 
-// quota is the error of a shortage that nobody will end.
-func (s *shortage) quota(quota int64) error {
-	return fmt.Errorf("%w: %d more bytes are needed, and of its %d bytes no more than %d can be freed", ErrQuota, s.need, quota, s.have)
+// refused is the error of a shortage that nobody will end.
+func (s *shortage) refused(quota int64, crowded bool) error { return &refusal{*s, quota, crowded} }
+
+type refusal struct {
+	shortage
+	quota   int64
+	crowded bool
+}
+
+func (r *refusal) Error() string {
+	return fmt.Sprintf("%v: %d more bytes are needed, and of its %d bytes no more than %d can be freed", ErrQuota, r.need, r.quota, r.have)
+}
+
+func (r *refusal) Is(target error) bool {
+	return target == ErrQuota || target == ErrCrowded && r.crowded
 }
 
 // A tooLarge is what no quota of that size can take.

@@ -98,9 +98,10 @@ func TestHopeless(t *testing.T) {
 			return err
 		}, "41 more bytes are needed, and of its 100 bytes no more than 40 can be freed"},
 		{"what is kept for good", func(c, _ *Cache) error {
-			h, _ := put(t, c, "x", make([]byte, 60))
-			h.Keep()
-			defer h.Release()
+			h, copied := put(t, c, "x", make([]byte, 60))
+			kept := h.Keep(copied)
+			must(t, h.Release())
+			defer kept.Release()
 			_, err := c.Reserve(t.Context(), []Want{want("y", 41)})
 			return err
 		}, "no more than 40"},
