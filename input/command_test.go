@@ -110,7 +110,7 @@ func TestCommandFails(t *testing.T) {
 		{"over the quota, regardless of signals", shell("", "trap '' TERM PIPE; while :; do yes; done 2>/dev/null"),
 			Options{Quota: 1 << 20, grace: 100 * time.Millisecond}, ErrQuota, "--cache-size"},
 		{"the cache is full", shell("", "printf abc"), Options{fault: func(op string) error {
-			if op == "sync" {
+			if op == "close" {
 				return syscall.ENOSPC
 			}
 			return nil

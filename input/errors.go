@@ -8,6 +8,8 @@ import (
 	"os"
 	"strconv"
 	"strings"
+
+	"github.com/ffconvert/ffconvert/input/cache"
 )
 
 // Kinds of failure. Every error of this package is an [*Error] that wraps one of
@@ -28,7 +30,7 @@ var (
 	ErrMalformed          = errors.New("malformed")
 	ErrChanged            = errors.New("changed while it was being read")
 	ErrRatio              = errors.New("decompresses suspiciously well")
-	ErrQuota              = errors.New("over the staging quota")
+	ErrQuota              = cache.ErrQuota
 )
 
 type notFound struct{}
@@ -92,6 +94,26 @@ func ioError(name string, err error) *Error {
 	e := &Error{Name: name, Off: -1, Err: err}
 	if errors.Is(err, fs.ErrPermission) {
 		e.Hint = "check its permissions and its directory's"
+	}
+	return e
+}
+
+// cacheError places a failure to stage the copy of name in dir.
+func cacheError(name, dir string, err error) error {
+	if _, placed := errors.AsType[*Error](err); placed {
+		return err
+	}
+	e := ioError(name, err)
+	switch {
+	case errors.Is(err, ErrQuota):
+		e.Err = fmt.Errorf("%w, in %s", err, quote(dir))
+		e.Hint = "raise --cache-size, or convert fewer shards at once with --jobs"
+	case errors.Is(err, cache.ErrChanged):
+		e.Err = fmt.Errorf("%w: in %s: %w", ErrChanged, quote(dir), err)
+		e.Hint = "give it a --cache-dir of its own"
+	default:
+		e.Err = fmt.Errorf("stage in %s: %w", quote(dir), e.Err)
+		e.Hint = ""
 	}
 	return e
 }

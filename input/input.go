@@ -17,14 +17,15 @@
 // nothing is used where it lies. [FromCommand] makes an input of what a program writes:
 // Open runs it and stages its output, to which the exit status is the trailer.
 //
-// A staged copy is named for the identity of its source and its own size:
+// Objects of remote stores are staged, too: fetched as they are, and decompressed from there. A
+// [Stager] does all that a group of names at a time, so that less room than for all of them does.
 //
-//	<64 hex digits: SHA-256 of source path, size, mtime>-<bytes>.staged
-//	<64 hex digits>.<random>.tmp      while it is being written; locked by its writer
-//
-// so that a complete copy is used again by the next run, and one that a crash cut
-// short is not. Of standard input and of a command's output the digits are random: nothing
-// tells whether it would be the same again, so the copy serves one run.
+// A staged copy is kept under the identity of its source: SHA-256 of its path, size and
+// modification time, or of an object's name, version and size; and of how it is compressed. So
+// a complete copy is used again by the next run, and that of a source that has changed since
+// is not. Of standard input, of a command's output and of an object without a version the
+// identity is random: nothing tells whether it would be the same again, so the copy serves one run.
+// Package cache says what lies in the directory.
 //
 // Magic bytes that mark a compressed file, at offset 0:
 //
@@ -77,10 +78,12 @@ type Options struct {
 	// first one is, and removed whenever a run leaves it empty. "": the directory
 	// ffconvert in [os.UserCacheDir].
 	CacheDir string
-	// Quota caps the bytes of all staged copies in CacheDir, those of earlier
-	// runs included. 0: none. Runs that share a cache at the same time do not
-	// see each other's growth.
+	// Quota caps the bytes of all staged copies in CacheDir, those of other runs
+	// included: see package cache. 0: none.
 	Quota int64
+	// Transient removes each copy as soon as its last user has released it: for a
+	// CacheDir that serves one run.
+	Transient bool
 	// MaxRatio caps decompressed bytes per compressed byte, once 16 MiB have
 	// come out. 0: [DefaultMaxRatio]. Negative: none.
 	MaxRatio int64
@@ -147,14 +150,6 @@ type File struct {
 	Compression string    // of the named file: "", "gzip", "zstd", "bzip2", "xz"
 	SourceSize  int64     // bytes of the named file itself, compressed
 	Mark        int64     // where Path is a copy: a number that is another when the named input has changed; 0: not known
-}
-
-// A Set is what [Open] made ready. It holds no open files.
-type Set struct {
-	Files []File // in the order of the names
-
-	dir  string   // the cache directory; "" when nothing needed it
-	once []string // base names of the copies that no later run can use
 }
 
 func (o Options) workers() int {

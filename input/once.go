@@ -6,11 +6,13 @@ import (
 	"io"
 )
 
-// once tells an input that cannot be looked at twice. It is staged whatever it holds, and
-// since nothing tells whether it would be the same again, its copy serves one run.
-func (n Name) once() bool { return n.Command != nil || n.isStdin() }
+// once tells an input that cannot be looked at twice, or whose size nothing tells. It is staged
+// whatever it holds, once a run, and since it need not be the same again, its copy serves that run.
+func (n Name) once() bool {
+	return n.Command != nil || n.isStdin() || n.Object != nil && n.Object.Size < 0
+}
 
-func (n Name) isStdin() bool { return n.Command == nil && n.Name == "-" }
+func (n Name) isStdin() bool { return n.Command == nil && n.Object == nil && n.Name == "-" }
 
 // openOnce begins to read an input that cannot be looked at twice. Its reader ends when
 // ctx does; done must be called in any case, and ends what still runs.

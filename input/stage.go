@@ -1,218 +1,171 @@
 package input
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
-	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/ffconvert/ffconvert/input/cache"
 )
 
-const (
-	copySize = 256 << 10 // bytes per read, per write, and between looks at the context
+// A job is one source to be staged, and the files of the set that wait for it: more than one where
+// a source is named more than once.
+type job struct {
+	source      Name
+	id          identity
+	compression string   // "" where reading tells
+	keys        []string // of the copies that will do
+	place       int      // of the source among all that were found
+	files       []int    // of the set
 
-	// ratioGrace is how much may come out before the ratio is looked at: a small
-	// file of zeros is no danger, however well it compresses.
-	ratioGrace = 16 << 20
-)
+	extra  int64 // bytes that it had better have at hand to grow
+	begun  bool  // to be read
+	copied *cache.Copy
+	file   File
 
-// run stages one source, or finds its copy.
-func (j *job) run(ctx context.Context, c *cache, opts Options) (File, error) {
-	file := File{Name: j.source.Name, Staged: true, Compression: j.compression, SourceSize: j.source.Size}
-	name, fi := c.lookup(j.id)
-	if fi != nil {
-		opts.progress(file.Name, file.SourceSize)
-	} else {
-		src, done, err := j.open(ctx, opts)
-		if err != nil {
-			return File{}, err
-		}
-		name, fi, err = j.copy(src, c, opts)
-		done()
-		if err != nil {
-			return File{}, err
-		}
-		j.made = true
-		file.Compression, file.SourceSize = j.compression, src.n
-	}
-	j.copied = name
-	file.Path, file.Size, file.ModTime = filepath.Join(c.dir, name), fi.Size(), fi.ModTime()
-	return file, nil
+	wanted int64 // bytes that it would have had when there was no more room; 0: there was
 }
 
-// open opens the source's own bytes; done must be called when they have been read.
-func (j *job) open(ctx context.Context, opts Options) (src *source, done func(), err error) {
-	src = &source{ctx: ctx, name: j.source.Name, opts: opts}
-	if j.source.once() {
-		src.r, done, err = j.source.openOnce(ctx, opts)
-		return src, done, err
-	}
-	f, err := openSource(j.source.Path)
-	if err != nil {
-		return nil, nil, sourceError(j.source.Name, err)
-	}
-	src.r, src.f = f, f
-	return src, func() { f.Close() }, nil
-}
-
-// copy writes the decompressed bytes of src to the cache.
-func (j *job) copy(src *source, c *cache, opts Options) (string, fs.FileInfo, error) {
-	in := bufio.NewReaderSize(src, copySize)
-	if j.source.isStdin() { // what a command writes is taken as it is
-		head, err := in.Peek(sniffLen)
-		if err == nil || err == io.EOF {
-			j.compression, err = sniff(head)
-		}
-		if err != nil {
-			return "", nil, j.place(src, in, err)
+func newJob(n Name, id identity, compression string, place int) *job {
+	j := &job{source: n, id: id, compression: compression, keys: []string{id.key(compression)}, place: place}
+	if n.Object != nil {
+		for _, c := range compressedAs[1:] {
+			j.keys = append(j.keys, id.key(c))
 		}
 	}
-	out, err := c.create(j.id)
-	if err != nil {
-		return "", nil, cacheError(j.source.Name, c.dir, err)
-	}
-	if err = j.decompress(src, in, out, opts.maxRatio()); err != nil {
-		return "", nil, out.discard(err)
-	}
-	if err = j.complete(src); err != nil {
-		return "", nil, out.discard(err)
-	}
-	name, fi, err := out.commit()
-	if err != nil {
-		return "", nil, out.discard(cacheError(j.source.Name, c.dir, err))
-	}
-	return name, fi, nil
+	return j
 }
 
-func (j *job) decompress(src *source, in *bufio.Reader, out *copyWriter, maxRatio int64) error {
-	dec, err := decoder(j.compression, in, src.opts.maxWindow())
-	if err != nil {
-		return j.place(src, in, err)
+// want is what the job asks of the cache: room for an object as it is, where its size is known.
+func (j *job) want() cache.Want {
+	w := cache.Want{Keys: j.keys, Size: -1, Extra: j.extra, Once: j.source.once()}
+	if j.source.Object != nil {
+		w.Size = j.source.Object.Size
 	}
-	defer dec.Close()
-	buf := make([]byte, copySize)
+	return w
+}
+
+// stage makes the copies of all jobs, opts.Workers at once, or finds them. It returns what holds
+// them. After an error nothing is held.
+func (s *Stager) stage(ctx context.Context, c *cache.Cache, jobs []*job) (*cache.Hold, error) {
 	for {
-		if err := context.Cause(src.ctx); err != nil {
-			return err
+		for _, j := range jobs {
+			j.extra = max(j.extra, s.expected(j))
 		}
-		n, err := dec.Read(buf)
-		if n > 0 {
-			if _, err := out.Write(buf[:n]); err != nil {
-				return cacheError(j.source.Name, out.c.dir, err)
+		hold, err := s.stageOnce(ctx, c, jobs)
+		if err == nil {
+			s.learn(jobs)
+			return hold, nil
+		}
+		if hold != nil {
+			if rerr := hold.Release(); rerr != nil {
+				err = fmt.Errorf("%w; and %w", err, ioError(c.Dir(), rerr))
 			}
-			if j.compression != "" && maxRatio > 0 && out.n > ratioGrace && out.n/maxRatio >= src.n {
-				return &Error{Name: j.source.Name, Off: src.n, Hint: "raise --max-ratio if it is sound",
-					Err: fmt.Errorf("%w: %d bytes have become %d; the limit is 1:%d", ErrRatio, src.n, out.n, maxRatio)}
-			}
 		}
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return j.place(src, in, err)
+		switch {
+		case errors.Is(err, cache.ErrDamaged): // it is gone, and will be staged anew
+		case errors.Is(err, cache.ErrCrowded) && askMore(jobs, s.opts.Quota):
+		default:
+			return nil, err
 		}
 	}
 }
 
-// complete checks that the whole source was read, and that it is still what was found.
-func (j *job) complete(src *source) error {
-	if src.f == nil {
+func (s *Stager) stageOnce(ctx context.Context, c *cache.Cache, jobs []*job) (*cache.Hold, error) {
+	wants := make([]cache.Want, len(jobs))
+	for i, j := range jobs {
+		wants[i] = j.want()
+	}
+	g, gctx := errgroup.WithContext(ctx)
+	defer g.Wait()
+	hold, err := c.Reserve(gctx, wants)
+	if err != nil {
+		if cause := context.Cause(ctx); cause != nil {
+			return nil, cause
+		}
+		return nil, cacheError(jobs[0].source.Name, c.Dir(), err)
+	}
+	// What is kept is read through before anything is begun that cannot be begun again.
+	found, fctx := errgroup.WithContext(gctx)
+	found.SetLimit(s.opts.workers())
+	for i, j := range jobs {
+		found.Go(func() error { return j.find(fctx, c, hold, i, s.opts) })
+	}
+	if err := found.Wait(); err != nil {
+		return hold, err
+	}
+	g.SetLimit(s.opts.workers())
+	for i, j := range jobs {
+		if gctx.Err() != nil {
+			break
+		}
+		if d := hold.Draft(i); d != nil {
+			g.Go(func() error { return j.make(gctx, c, d, s.opts) })
+		}
+	}
+	err = g.Wait()
+	if cause := context.Cause(ctx); cause != nil {
+		err = cause // whatever it was that it ended
+	}
+	return hold, err
+}
+
+// find takes the copy that stands in the cache, if there is one.
+func (j *job) find(ctx context.Context, c *cache.Cache, hold *cache.Hold, i int, opts Options) error {
+	copied, err := hold.Copy(ctx, i)
+	switch {
+	case errors.Is(err, cache.ErrDamaged) || err != nil && context.Cause(ctx) != nil:
+		return err
+	case err != nil:
+		return cacheError(j.source.Name, c.Dir(), err)
+	case copied == nil:
 		return nil
 	}
-	fi, err := src.f.Stat()
+	for _, compression := range compressedAs {
+		if j.id.key(compression) == copied.Key {
+			j.compression = compression
+		}
+	}
+	size := j.source.Size
+	if j.source.Object != nil {
+		size = j.source.Object.Size
+	}
+	opts.progress(j.source.Name, size)
+	j.became(copied, size)
+	return nil
+}
+
+// make makes the copy.
+func (j *job) make(ctx context.Context, c *cache.Cache, d *cache.Draft, opts Options) error {
+	j.begun = true
+	if j.source.Object != nil {
+		size, err := j.fetch(ctx, c, d, opts)
+		if err == nil {
+			j.became(j.copied, size)
+		}
+		return d.Discard(err)
+	}
+	src, done, err := j.open(ctx, opts)
 	if err != nil {
-		return ioError(j.source.Name, err)
+		return d.Discard(err)
 	}
-	if err := unchanged(j.source, fi); err != nil {
-		return err
+	copied, err := j.copy(src, c, d)
+	done()
+	if err != nil {
+		j.grown(d, err)
+		return d.Discard(err)
 	}
-	if fi, err = os.Stat(j.source.Path); err != nil {
-		return sourceError(j.source.Name, err)
-	}
-	if err := unchanged(j.source, fi); err != nil {
-		return err
-	}
-	if src.n != j.source.Size {
-		return refuse(j.source.Name, ErrChanged, "", "%d of %d bytes were read", src.n, j.source.Size)
-	}
+	j.became(copied, src.n)
 	return nil
 }
 
-// unchanged compares a file with what was found.
-func unchanged(n Name, fi fs.FileInfo) error {
-	switch {
-	case fi.Size() != n.Size:
-		return refuse(n.Name, ErrChanged, "run again once nothing writes to it", "%d bytes have become %d", n.Size, fi.Size())
-	case !fi.ModTime().Equal(n.ModTime):
-		return refuse(n.Name, ErrChanged, "run again once nothing writes to it",
-			"modified at %s", fi.ModTime().UTC().Format(time.RFC3339Nano))
+// became enters the copy; the source had size bytes.
+func (j *job) became(copied *cache.Copy, size int64) {
+	j.copied = copied
+	j.file = File{
+		Name: j.source.Name, Path: copied.Path, Size: copied.Size, ModTime: copied.ModTime,
+		Staged: true, Compression: j.compression, SourceSize: size, Mark: j.source.mark(),
 	}
-	return nil
-}
-
-// place says where in the source, and by whose fault, reading it failed.
-func (j *job) place(src *source, in *bufio.Reader, err error) error {
-	if src.err != nil { // the source's own trouble, whatever the decoder made of it
-		if cause := context.Cause(src.ctx); cause != nil && errors.Is(src.err, cause) {
-			return cause
-		}
-		if e, ok := errors.AsType[*Error](src.err); ok {
-			return e // a command says more
-		}
-		return ioError(j.source.Name, src.err)
-	}
-	off := src.n - int64(in.Buffered())
-	if errors.Is(err, ErrTruncated) {
-		return &Error{Name: j.source.Name, Off: off, Err: err, Hint: "the copy is incomplete: fetch it again"}
-	}
-	hint, kind := decodeError(j.compression, src.opts.maxWindow(), err)
-	return &Error{Name: j.source.Name, Off: off, Err: kind, Hint: hint}
-}
-
-// cacheError places a failure to write the copy of name in dir.
-func cacheError(name, dir string, err error) error {
-	e := ioError(name, err)
-	switch {
-	case errors.Is(err, ErrQuota):
-		e.Hint = "raise --cache-size, or remove copies of earlier runs"
-	case errors.Is(err, ErrChanged):
-	default:
-		e.Err = fmt.Errorf("stage in %s: %w", quote(dir), e.Err)
-		e.Hint = ""
-	}
-	return e
-}
-
-// A source counts the bytes of a named input, reports them, and keeps the error that
-// ended it apart from what a decoder makes of that. It ends when its context does.
-type source struct {
-	ctx  context.Context
-	r    io.Reader
-	f    *os.File // the same, where it is a file
-	name string
-	opts Options
-	n    int64 // bytes read
-	err  error // other than io.EOF
-}
-
-func (s *source) Read(p []byte) (int, error) {
-	if s.err != nil {
-		return 0, s.err
-	}
-	if s.err = context.Cause(s.ctx); s.err != nil {
-		return 0, s.err
-	}
-	n, err := s.r.Read(p)
-	if n > 0 {
-		s.n += int64(n)
-		s.opts.progress(s.name, int64(n))
-	}
-	if err != nil && err != io.EOF {
-		s.err = err
-	}
-	return n, err
 }

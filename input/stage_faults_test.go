@@ -65,25 +65,38 @@ func TestBombs(t *testing.T) {
 	}
 }
 
-// The quota is of the cache, whoever filled it.
+// The quota is of the cache, whoever filled it: what is in use stays, what was used makes room.
 func TestQuotaCountsEarlierRuns(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	for _, name := range []string{"a", "b"} {
+	for _, name := range []string{"a", "b", "c"} {
 		write(t, dir, name, compress(t, "gzip", make([]byte, 1000)))
 	}
 	opts := Options{Quota: 1999}
-	_, err := stage(t, dir, opts, "a")
+	first, err := stage(t, dir, opts, "a")
 	must(t, err)
 	if _, err := stage(t, dir, opts, "b"); !errors.Is(err, ErrQuota) {
 		t.Fatal(err)
 	}
-	if _, err := stage(t, dir, opts, "a"); err != nil {
+	again, err := stage(t, dir, opts, "a")
+	if err != nil {
 		t.Fatal("what is there already needs no room:", err)
 	}
+	must(t, again.Release())
 	opts.Quota++
-	_, err = stage(t, dir, opts, "b")
+	second, err := stage(t, dir, opts, "b")
 	must(t, err)
+	if names := left(t, dir); len(names) != 2 {
+		t.Fatalf("left %q", names)
+	}
+	must(t, first.Release())
+	must(t, second.Release())
+	third, err := stage(t, dir, opts, "c")
+	must(t, err)
+	if names := left(t, dir); len(names) != 2 || exists(dir, "cache/"+filepath.Base(first.Files[0].Path)) {
+		t.Fatalf("left %q", names)
+	}
+	must(t, third.Release())
 }
 
 // Each operation on the cache fails in turn; each failure is reported, with its
@@ -103,10 +116,12 @@ func TestCacheFaults(t *testing.T) {
 				return nil
 			}}
 			set, err := stage(t, dir, opts, "x")
+			if err == nil {
+				err = set.Cleanup()
+			}
 			if n <= k {
 				must(t, err)
-				must(t, set.Cleanup())
-				if k < 4 {
+				if k < 8 {
 					t.Fatalf("only %d operations", k)
 				}
 				break
@@ -271,7 +286,7 @@ func TestOneOfManyFails(t *testing.T) {
 	if !errors.Is(err, ErrTruncated) || !errors.As(err, &e) || e.Name != filepath.Join(dir, "bad") {
 		t.Fatal(err)
 	}
-	if names := left(t, dir); len(names) != 1 || !strings.HasSuffix(names[0], stagedSuffix) {
+	if names := left(t, dir); len(names) != 1 || !strings.HasSuffix(names[0], ".staged") {
 		t.Fatalf("left %q", names)
 	}
 }

@@ -10,7 +10,3 @@ import (
 var errNotDir = fs.ErrNotExist
 
 func openSource(path string) (*os.File, error) { return os.Open(path) }
-
-func trusted(fi fs.FileInfo) bool { return fi.Mode().IsRegular() }
-
-func lock(*os.File) bool { return false }

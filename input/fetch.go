@@ -1,0 +1,113 @@
+package input
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"io"
+	"strings"
+	"sync"
+
+	"github.com/ffconvert/ffconvert/input/cache"
+)
+
+// fetch copies an object to the cache as it is, and then, where it is compressed, what it
+// decompresses to: into a draft beside, so that nothing of it is kept before its last trailer was
+// read. It enters the copy and returns the bytes of the object.
+func (j *job) fetch(ctx context.Context, c *cache.Cache, d *cache.Draft, opts Options) (size int64, err error) {
+	name := j.source.Name
+	into := &fetched{Draft: d}
+	err = opts.Remote.Fetch(ctx, *j.source.Object, into, func(n int64) { opts.progress(name, n) })
+	switch {
+	case context.Cause(ctx) != nil:
+		return 0, context.Cause(ctx)
+	case into.failure() != nil: // whatever the client made of it
+		return 0, cacheError(name, c.Dir(), into.failure())
+	case err != nil:
+		return 0, remoteError(name, err)
+	}
+	if size = d.Size(); j.source.Object.Size >= 0 && size != j.source.Object.Size {
+		return 0, refuse(name, ErrChanged, "", "%d of %d bytes were fetched", size, j.source.Object.Size)
+	}
+	head := make([]byte, min(sniffLen, size))
+	if _, err := io.ReadFull(io.NewSectionReader(d, 0, size), head); err != nil && err != io.EOF {
+		return 0, cacheError(name, c.Dir(), err)
+	}
+	if isPage(name, head) {
+		return 0, refuse(name, ErrPage, "the URL leads to an error or a login; look at it in a browser", "")
+	}
+	if j.compression, err = sniff(head); err != nil {
+		return 0, &Error{Name: name, Off: size, Err: err, Hint: "the object is incomplete where it was made"}
+	}
+	if j.compression == "" {
+		j.copied, err = j.commit(c, d, size)
+		return size, err
+	}
+	out := d.Beside(j.id.key(j.compression))
+	if j.copied, err = j.unpack(ctx, c, d, out, opts); err != nil {
+		j.grown(out, err)
+		return 0, out.Discard(err)
+	}
+	return size, nil
+}
+
+// unpack decompresses what was fetched.
+func (j *job) unpack(ctx context.Context, c *cache.Cache, d, out *cache.Draft, opts Options) (*cache.Copy, error) {
+	opts.Progress = nil // it was told when these bytes came
+	src := &source{ctx: ctx, r: io.NewSectionReader(d, 0, d.Size()), name: j.source.Name, opts: opts}
+	if err := j.decompress(src, bufio.NewReaderSize(src, copySize), c, out); err != nil {
+		return nil, err
+	}
+	return j.commit(c, out, -1)
+}
+
+// A fetched draft remembers why it could not be written or read.
+type fetched struct {
+	*cache.Draft
+	mu  sync.Mutex
+	err error
+}
+
+func (f *fetched) WriteAt(p []byte, off int64) (int, error) {
+	n, err := f.Draft.WriteAt(p, off)
+	f.note(err)
+	return n, err
+}
+
+func (f *fetched) ReadAt(p []byte, off int64) (int, error) {
+	n, err := f.Draft.ReadAt(p, off)
+	if err != io.EOF {
+		f.note(err)
+	}
+	return n, err
+}
+
+func (f *fetched) note(err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.err == nil {
+		f.err = err
+	}
+}
+
+func (f *fetched) failure() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.err
+}
+
+// isPage tells an HTML page from data: services answer with one where they want a login, and
+// with status 200.
+func isPage(name string, head []byte) bool {
+	lower := strings.ToLower(name)
+	if strings.HasSuffix(lower, ".html") || strings.HasSuffix(lower, ".htm") {
+		return false
+	}
+	head = bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), " \t\r\n")
+	for _, start := range []string{"<!doctype html", "<html"} {
+		if len(head) >= len(start) && strings.EqualFold(string(head[:len(start)]), start) {
+			return true
+		}
+	}
+	return false
+}
