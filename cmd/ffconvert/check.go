@@ -76,6 +76,9 @@ what they accept is a note.
 	flags.SortFlags = false
 	own, data := opts.add(flags, f)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := opts.convert.cacheFromEnvironment(cmd.Flags()); err != nil {
+			return err
+		}
 		c := conversion{format: f, data: data, opts: opts.convert, names: args, stdout: cmd.OutOrStdout()}
 		c.opts.workers = opts.workers
 		return runCheck(cmd.Context(), opts, c, own)
@@ -122,7 +125,7 @@ func (o *checkOptions) add(flags *pflag.FlagSet, f format) (own *pflag.FlagSet, 
 	pick("progress", "max-decode-size", "max-decode-depth", "max-names")
 	if !f.directories {
 		pick("cache-size", "max-ratio", "max-window")
-		flags.StringVar(&o.convert.cacheDir, "cache-dir", "", "where decompressed inputs are kept (default a temporary directory, removed at the end)")
+		flags.StringVar(&o.convert.cacheDir, "cache-dir", "", "where decompressed inputs are kept (default WDS_CACHE, or a temporary directory, removed at the end)")
 	}
 	return own, data
 }

@@ -40,6 +40,9 @@ func newConvertCommand(f format, adapt func(*conversion)) *cobra.Command {
 		opts.addCache(cmd.Flags())
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := opts.cacheFromEnvironment(cmd.Flags()); err != nil {
+			return err
+		}
 		spec := shard.SourceSpec{Format: f.name, Options: planOptions(own)}
 		c := conversion{format: f, data: data, spec: spec, opts: opts, names: args[:len(args)-1], out: args[len(args)-1], stdout: cmd.OutOrStdout()}
 		if adapt != nil {

@@ -99,8 +99,8 @@ func (o *convertOptions) addRun(flags *pflag.FlagSet) {
 
 // addCache adds the flags of what is staged.
 func (o *convertOptions) addCache(flags *pflag.FlagSet) {
-	flags.StringVar(&o.cacheDir, "cache-dir", "", "where decompressed inputs are kept (default inside OUT, removed at the end)")
-	flags.Var(&o.cacheSize, "cache-size", "most bytes in --cache-dir; 0 means no limit")
+	flags.StringVar(&o.cacheDir, "cache-dir", "", "where decompressed inputs are kept (default WDS_CACHE, or inside OUT, removed at the end)")
+	flags.Var(&o.cacheSize, "cache-size", "most bytes in --cache-dir; 0 means no limit (WDS_CACHE_SIZE, where it is set, is the default)")
 	countFlag(flags, &o.maxRatio, "max-ratio", int64(input.DefaultMaxRatio), "refuse an input that decompresses to more than so many times its size")
 	sizeFlag(flags, &o.maxWindow, "max-window", input.DefaultMaxWindow, "largest window of zstd and xz accepted; each file that is being decompressed holds one or two")
 }

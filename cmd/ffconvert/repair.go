@@ -47,6 +47,9 @@ must be named: SOURCE is - then, or the plugin's arguments.
   ffconvert repair --plugin idx out/ images.gz labels.gz`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := opts.cacheFromEnvironment(cmd.Flags()); err != nil {
+				return err
+			}
 			return runRepair(cmd.Context(), opts, args[0], args[1:], cmd.OutOrStdout())
 		},
 	}

@@ -44,7 +44,7 @@ the device and checked, with a manifest that accounts for every entry of the inp
 			root.AddCommand(c)
 		}
 	}
-	grouped(groupConvert, newCheckCommand(), newFormatsCommand())
+	grouped(groupConvert, newCheckCommand(), newFormatsCommand(), newCacheCommand())
 	grouped(groupLook, newVerifyCommand(), newRepairCommand(), newInspectCommand(), newBenchCommand())
 	grouped(groupPack, newPackCommand(), newUnpackCommand(), newListCommand(), newCatCommand())
 	root.AddCommand(newVersionCommand(), newManCommand())

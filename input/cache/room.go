@@ -23,7 +23,7 @@ type refusal struct {
 }
 
 func (r *refusal) Error() string {
-	return fmt.Sprintf("%v: %d more bytes are needed, and of its %d bytes no more than %d can be freed", ErrQuota, r.need, r.quota, r.have)
+	return fmt.Sprintf("%v: %d more bytes are needed, and of its %d bytes no more than %d can be had", ErrQuota, r.need, r.quota, r.have)
 }
 
 func (r *refusal) Is(target error) bool {
@@ -73,7 +73,7 @@ func (c *Cache) room(entries []entry, least, want int64) (int64, error) {
 	return min(want, free+freed), nil
 }
 
-// claimUnused claims what nobody uses until n bytes can be freed: copies, the one used longest
+// claimUnused claims what nobody uses until n bytes can be had: copies, the one used longest
 // ago first, and what those have left that were killed while they wrote.
 func (c *Cache) claimUnused(entries []entry, n int64) (claimed []entry, freed int64, err error) {
 	if c.locks == nil {

@@ -96,7 +96,7 @@ func TestHopeless(t *testing.T) {
 			defer h.Release()
 			_, err := c.Reserve(t.Context(), []Want{want("y", 41)})
 			return err
-		}, "41 more bytes are needed, and of its 100 bytes no more than 40 can be freed"},
+		}, "41 more bytes are needed, and of its 100 bytes no more than 40 can be had"},
 		{"what is kept for good", func(c, _ *Cache) error {
 			h, copied := put(t, c, "x", make([]byte, 60))
 			kept := h.Keep(copied)

@@ -37,7 +37,7 @@ var mayImport = map[string][]string{
 	"findings":                 {},
 	"check":                    {"converters", "encode", "findings"},
 	"shard":                    {"converters", "encode", "record", "aio", "verify", "internal/atomicfile"},
-	"cmd/ffconvert":            {"converters", "converters/tar", "converters/folder", "converters/csv", "converters/cbor", "input", "packed", "shard", "verify", "encode", "record", "aio", "findings", "check"},
+	"cmd/ffconvert":            {"converters", "converters/tar", "converters/folder", "converters/csv", "converters/cbor", "input", "input/cache", "packed", "shard", "verify", "encode", "record", "aio", "findings", "check"},
 	"internal/arch":            {},
 	"internal/bench":           {},
 	"internal/faults":          {},

@@ -1,0 +1,225 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/ffconvert/ffconvert/input/cache"
+)
+
+// The variables by which webdataset is told of its cache. Flags win.
+const (
+	cacheDirVariable  = "WDS_CACHE"
+	cacheSizeVariable = "WDS_CACHE_SIZE" // bytes; 0 and less: no limit
+)
+
+// cacheFromEnvironment sets what no flag has set.
+func (o *convertOptions) cacheFromEnvironment(flags *pflag.FlagSet) error {
+	if flags.Lookup("cache-dir") == nil {
+		return nil
+	}
+	if dir := os.Getenv(cacheDirVariable); dir != "" && !flags.Changed("cache-dir") {
+		var err error
+		if o.cacheDir, err = atHome(dir); err != nil {
+			return err
+		}
+	}
+	if text := os.Getenv(cacheSizeVariable); text != "" && !flags.Changed("cache-size") {
+		n, err := strconv.ParseFloat(text, 64) // Python takes 1e12
+		if err != nil || n != n || n > 1<<62 {
+			return fmt.Errorf("%s=%q: want a number of bytes, -1 for no limit", cacheSizeVariable, text)
+		}
+		o.cacheSize = sizeValue(max(n, 0))
+	}
+	return nil
+}
+
+// atHome expands ~/ as webdataset does: no shell has done so in a file of variables.
+func atHome(dir string) (string, error) {
+	rest, ok := strings.CutPrefix(dir, "~")
+	if !ok || rest != "" && rest[0] != '/' {
+		return dir, nil
+	}
+	home, err := os.UserHomeDir()
+	return home + rest, err
+}
+
+type cacheOptions struct {
+	dir       string
+	olderThan time.Duration
+	format    choiceValue
+}
+
+func (o *cacheOptions) add(flags *pflag.FlagSet) {
+	flags.SortFlags = false
+	flags.StringVar(&o.dir, "cache-dir", "", "the cache (default "+cacheDirVariable+", or ffconvert in the user's cache directory)")
+	flags.Var(&o.format, "format", "output: text or json")
+}
+
+func newCacheCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "cache",
+		Short: "Look at the cache of staged copies, and clean it",
+		Long: `Look at the copies of decompressed and fetched inputs that conversions with --cache-dir keep,
+or with ` + cacheDirVariable + ` in the environment, and remove them. A conversion removes by itself what it needs the
+room for, the copies used longest ago first.
+
+` + exitStatus,
+		Example: `  ffconvert cache ls
+  ffconvert cache clean --older-than 168h`,
+		RunE: func(*cobra.Command, []string) error { return errors.New("cache: want ls or clean") },
+	}
+	cmd.AddCommand(newCacheListCommand(), newCacheCleanCommand())
+	return cmd
+}
+
+func newCacheListCommand() *cobra.Command {
+	opts := cacheOptions{format: formatValue()}
+	cmd := &cobra.Command{
+		Use:   "ls",
+		Short: "List the staged copies",
+		Long: `List the staged copies in a cache: size, time of last use, whether a process uses it, and the
+key, which is made of the source's name and version. With --format json an object a line.
+
+` + exitStatus,
+		Example: `  ffconvert cache ls
+  ffconvert cache ls --cache-dir /scratch/cache --format json`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runCacheList(opts, cmd.OutOrStdout()) },
+	}
+	opts.add(cmd.Flags())
+	return cmd
+}
+
+func newCacheCleanCommand() *cobra.Command {
+	opts := cacheOptions{format: formatValue()}
+	cmd := &cobra.Command{
+		Use:   "clean",
+		Short: "Remove staged copies that nobody uses",
+		Long: `Remove the staged copies that no process uses, and what killed processes have left
+unfinished. Copies in use stay.
+
+` + exitStatus,
+		Example: `  ffconvert cache clean
+  ffconvert cache clean --older-than 168h`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runCacheClean(opts, cmd.OutOrStdout()) },
+	}
+	opts.add(cmd.Flags())
+	cmd.Flags().DurationVar(&opts.olderThan, "older-than", 0, "only those that were not used for so long")
+	return cmd
+}
+
+// open calls use with the cache, nil where there is none.
+func (o *cacheOptions) open(use func(dir string, c *cache.Cache) error) error {
+	dir := o.dir
+	if dir == "" {
+		var err error
+		if dir, err = atHome(os.Getenv(cacheDirVariable)); err != nil {
+			return err
+		}
+	}
+	if dir == "" {
+		base, err := os.UserCacheDir()
+		if err != nil {
+			return err
+		}
+		dir = filepath.Join(base, "ffconvert")
+	}
+	st, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return use(dir, nil)
+	case err != nil:
+		return err
+	case !st.IsDir():
+		return fmt.Errorf("%s: it is no directory", dir)
+	}
+	c, err := cache.Open(dir, 0, cache.Options{})
+	if err != nil {
+		return err
+	}
+	return errors.Join(use(dir, c), c.Close())
+}
+
+func runCacheList(opts cacheOptions, stdout io.Writer) error {
+	return opts.open(func(dir string, c *cache.Cache) error {
+		if c == nil {
+			return nil
+		}
+		entries, err := c.Entries()
+		if err != nil {
+			return err
+		}
+		enc := newJSONEncoder(stdout)
+		for _, e := range entries {
+			if opts.format.value == "json" {
+				err = enc.Encode(e)
+			} else {
+				_, err = fmt.Fprintf(stdout, "%12d  %s  %-10s  %s\n", e.Size, e.Used.Format("2006-01-02 15:04"), stateOf(e), e.Key)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func stateOf(e cache.Entry) string {
+	switch {
+	case e.Unfinished:
+		return "unfinished"
+	case e.InUse:
+		return "in use"
+	}
+	return "unused"
+}
+
+// A cleaned cache is what clean --format json prints.
+type cleaned struct {
+	Removed   int   `json:"removed"`
+	Bytes     int64 `json:"bytes"`
+	Left      int   `json:"left"`
+	LeftBytes int64 `json:"left_bytes"`
+}
+
+func runCacheClean(opts cacheOptions, stdout io.Writer) error {
+	if opts.olderThan < 0 {
+		return errors.New("--older-than must not be negative")
+	}
+	return opts.open(func(dir string, c *cache.Cache) error {
+		var done cleaned
+		if c != nil {
+			before := time.Now().Add(-opts.olderThan)
+			var err error
+			if done.Removed, done.Bytes, err = c.Clean(func(e cache.Entry) bool { return !e.Used.After(before) }); err != nil {
+				return err
+			}
+			left, err := c.Entries()
+			if err != nil {
+				return err
+			}
+			for _, e := range left {
+				done.Left, done.LeftBytes = done.Left+1, done.LeftBytes+e.Size
+			}
+		}
+		if opts.format.value == "json" {
+			return newJSONEncoder(stdout).Encode(done)
+		}
+		_, err := fmt.Fprintf(stdout, "%s: removed %d (%s), left %d (%s)\n", printable(dir),
+			done.Removed, humanize.Bytes(uint64(done.Bytes)), done.Left, humanize.Bytes(uint64(done.LeftBytes)))
+		return err
+	})
+}
