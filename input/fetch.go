@@ -17,7 +17,7 @@ import (
 func (j *job) fetch(ctx context.Context, c *cache.Cache, d *cache.Draft, opts Options) (size int64, err error) {
 	name := j.source.Name
 	into := &fetched{Draft: d}
-	err = opts.Remote.Fetch(ctx, *j.source.Object, into, func(n int64) { opts.progress(name, n) })
+	err = opts.Remote.Fetch(ctx, *j.source.Object, into, func(n int64) { j.progress(opts, n) })
 	switch {
 	case context.Cause(ctx) != nil:
 		return 0, context.Cause(ctx)
@@ -53,8 +53,8 @@ func (j *job) fetch(ctx context.Context, c *cache.Cache, d *cache.Draft, opts Op
 
 // unpack decompresses what was fetched.
 func (j *job) unpack(ctx context.Context, c *cache.Cache, d, out *cache.Draft, opts Options) (*cache.Copy, error) {
-	opts.Progress = nil // it was told when these bytes came
-	src := &source{ctx: ctx, r: io.NewSectionReader(d, 0, d.Size()), name: j.source.Name, opts: opts}
+	silent := func(int64) {} // it was told when these bytes came
+	src := &source{ctx: ctx, r: io.NewSectionReader(d, 0, d.Size()), progress: silent, opts: opts}
 	if err := j.decompress(src, bufio.NewReaderSize(src, copySize), c, out); err != nil {
 		return nil, err
 	}

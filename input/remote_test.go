@@ -234,11 +234,16 @@ func TestRemoteDamagedCopy(t *testing.T) {
 	data := smallTar(t)
 	r := &fakeRemote{}
 	found := []Name{r.add("s3://b/x", compress(t, "gzip", data)), r.add("s3://b/y", data), {Name: "-", Size: -1}}
-	opts := Options{CacheDir: filepath.Join(dir, "cache"), Remote: r}
+	var told atomic.Int64
+	opts := Options{CacheDir: filepath.Join(dir, "cache"), Remote: r, Progress: func(_ string, n int64) { told.Add(n) }}
 	for run := range 3 {
 		opts.Stdin = strings.NewReader("once")
+		told.Store(0)
 		set, err := Open(t.Context(), found, opts)
 		must(t, err)
+		if want := found[0].Size + found[1].Size + 4; told.Load() != want {
+			t.Errorf("run %d: told of %d bytes, want %d", run, told.Load(), want)
+		}
 		for i, f := range set.Files {
 			got, err := os.ReadFile(f.Path)
 			if want := [][]byte{data, data, []byte("once")}[i]; err != nil || !bytes.Equal(got, want) {

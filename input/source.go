@@ -23,7 +23,7 @@ const (
 
 // open opens the source's own bytes; done must be called when they have been read.
 func (j *job) open(ctx context.Context, opts Options) (src *source, done func(), err error) {
-	src = &source{ctx: ctx, name: j.source.Name, opts: opts}
+	src = &source{ctx: ctx, progress: func(n int64) { j.progress(opts, n) }, opts: opts}
 	if j.source.once() {
 		src.r, done, err = j.source.openOnce(ctx, opts)
 		return src, done, err
@@ -159,10 +159,11 @@ type source struct {
 	ctx  context.Context
 	r    io.Reader
 	f    *os.File // the same, where it is a file
-	name string
 	opts Options
 	n    int64 // bytes read
 	err  error // other than io.EOF
+
+	progress func(n int64)
 }
 
 func (s *source) Read(p []byte) (int, error) {
@@ -175,7 +176,7 @@ func (s *source) Read(p []byte) (int, error) {
 	n, err := s.r.Read(p)
 	if n > 0 {
 		s.n += int64(n)
-		s.opts.progress(s.name, int64(n))
+		s.progress(int64(n))
 	}
 	if err != nil && err != io.EOF {
 		s.err = err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 
@@ -26,6 +27,21 @@ type job struct {
 	file   File
 
 	wanted int64 // bytes that it would have had when there was no more room; 0: there was
+
+	mu       sync.Mutex
+	at, told int64 // bytes of the source read by this attempt, and told of by all
+}
+
+// progress tells of n bytes read, each byte once however often it is.
+func (j *job) progress(opts Options, n int64) {
+	j.mu.Lock()
+	j.at += n
+	n = j.at - j.told
+	j.told = max(j.told, j.at)
+	j.mu.Unlock()
+	if n > 0 {
+		opts.progress(j.source.Name, n)
+	}
 }
 
 func newJob(n Name, id identity, compression string, place int) *job {
@@ -76,7 +92,7 @@ func (s *Stager) stage(ctx context.Context, c *cache.Cache, jobs []*job) (*cache
 func (s *Stager) stageOnce(ctx context.Context, c *cache.Cache, jobs []*job) (*cache.Hold, error) {
 	wants := make([]cache.Want, len(jobs))
 	for i, j := range jobs {
-		wants[i] = j.want()
+		wants[i], j.at = j.want(), 0
 	}
 	g, gctx := errgroup.WithContext(ctx)
 	defer g.Wait()
@@ -132,7 +148,7 @@ func (j *job) find(ctx context.Context, c *cache.Cache, hold *cache.Hold, i int,
 	if j.source.Object != nil {
 		size = j.source.Object.Size
 	}
-	opts.progress(j.source.Name, size)
+	j.progress(opts, size)
 	j.became(copied, size)
 	return nil
 }
