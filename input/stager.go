@@ -225,8 +225,7 @@ func (s *Stager) Close() error {
 		try(h.Release())
 	}
 	if len(s.ours) > 0 {
-		_, _, err := s.cache.Clean(func(e cache.Entry) bool { return s.ours[e.Key] })
-		try(err)
+		try(s.cache.Forget(s.ours))
 	}
 	try(s.cache.Close())
 	s.cache, s.kept = nil, nil

@@ -333,6 +333,45 @@ func TestBothStage(t *testing.T) {
 	}
 }
 
+// Without locks the quota holds in a process, copies are found, and nothing is evicted.
+func TestNoLocks(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "cache")
+	c, err := Open(dir, 100, Options{noLocks: true})
+	must(t, err)
+	h, copied := put(t, c, "x", make([]byte, 60))
+	must(t, h.Release())
+	if _, err := c.Reserve(t.Context(), []Want{want("y", 41)}); !errors.Is(err, ErrQuota) {
+		t.Error(err)
+	}
+	h, err = c.Reserve(t.Context(), []Want{want("x", 1), {Keys: []string{keyOf("once")}, Size: 40, Once: true}})
+	must(t, err)
+	if again, err := h.Copy(t.Context(), 0); err != nil || *again != *copied {
+		t.Errorf("%+v, %v", again, err)
+	}
+	_, err = h.Draft(1).Write(make([]byte, 40))
+	must(t, err)
+	_, err = h.Draft(1).Commit(-1)
+	must(t, err)
+	must(t, h.Release())
+	if n, _, err := c.Clean(func(Entry) bool { return true }); n != 0 || err != nil {
+		t.Errorf("%d cleaned, %v; nobody can tell what is in use", n, err)
+	}
+	if got := kept(t, dir, "x", "once"); got != "x" || exists(filepath.Join(dir, lockName)) {
+		t.Errorf("left %s", got)
+	}
+	must(t, c.Forget(map[string]bool{keyOf("x"): true}))
+	must(t, c.Close())
+	if exists(dir) {
+		t.Errorf("left %q", files(t, dir))
+	}
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
 func Example() {
 	dir, err := os.MkdirTemp("", "cache")
 	if err != nil {

@@ -8,9 +8,9 @@ import (
 // An Entry is one file of the cache, as its users are told of it.
 type Entry struct {
 	Key        string    `json:"key"`
-	Size       int64     `json:"size"` // bytes that it takes
-	Used       time.Time `json:"used"` // last
-	InUse      bool      `json:"in_use"`
+	Size       int64     `json:"size"`       // bytes that it takes
+	Used       time.Time `json:"used"`       // last
+	InUse      bool      `json:"in_use"`     // also where it cannot be told
 	Unfinished bool      `json:"unfinished"` // in the making
 }
 
@@ -37,6 +37,16 @@ func (c *Cache) entry(e *entry) Entry {
 // Clean removes the copies that nobody uses and that which wants gone. It returns how many
 // there were, and their bytes, also beside an error.
 func (c *Cache) Clean(which func(Entry) bool) (removed int, bytes int64, err error) {
+	return c.clean(func(e *entry) bool { shown := c.entry(e); return !shown.InUse && which(shown) })
+}
+
+// Forget removes the copies of keys that no other process can have, but for those held here.
+func (c *Cache) Forget(keys map[string]bool) error {
+	_, _, err := c.clean(func(e *entry) bool { return keys[e.key] && c.users[e.name] == 0 && !c.temps[e.name] })
+	return err
+}
+
+func (c *Cache) clean(which func(*entry) bool) (removed int, bytes int64, err error) {
 	err = c.accounted(context.Background(), func() error {
 		entries, err := c.scan()
 		if err != nil {
@@ -44,7 +54,7 @@ func (c *Cache) Clean(which func(Entry) bool) (removed int, bytes int64, err err
 		}
 		for i := range entries {
 			e := &entries[i]
-			if shown := c.entry(e); shown.InUse || !which(shown) {
+			if !which(e) {
 				continue
 			}
 			ok, err := c.removeUnused(e.name)
