@@ -8,11 +8,13 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/input"
 	"github.com/ffconvert/ffconvert/shard"
 )
 
@@ -58,6 +60,7 @@ docs/spec.md has all keys, docs/dataset.schema.json the JSON Schema.
 	flags.SortFlags = false
 	opts.add(flags)
 	opts.addCache(flags)
+	opts.remote.add(flags)
 	flags.AddFlagSet(limits)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		spec, err := readSpecification(args[0])
@@ -115,12 +118,21 @@ func readSpecification(name string) (*specification, error) {
 	return parseSpecification(name, data)
 }
 
-// text is the specification as a plan keeps it.
+// text is the specification as a plan keeps it: without the secrets of URLs.
 func (s *specification) text() (string, error) {
+	kept := *s
+	kept.Collections = slices.Clone(s.Collections)
+	for i := range kept.Collections {
+		c := &kept.Collections[i]
+		c.Shards = slices.Clone(c.Shards)
+		for j, name := range c.Shards {
+			c.Shards[j] = input.Shown(name)
+		}
+	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	err := enc.Encode(s)
+	err := enc.Encode(&kept)
 	return string(bytes.TrimSpace(b.Bytes())), err
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/input"
 )
 
 // soundSpecs are specifications, and what a plan keeps of each.
@@ -30,6 +31,7 @@ var soundSpecs = []struct{ name, text, kept string }{
 	{"fields", "dataset:\n- shards: a\n  fields: jpg;png,cls\n  rename: {image: jpg;png, y: cls}\n- shards: b\n  fields: [jpg;png, cls]\n  rename: [image=jpg;png]\n", `{"dataset":[{"format":"tar","shards":["a"],"fields":"jpg;png,cls","rename":["image=jpg;png","y=cls"]},{"format":"tar","shards":["b"],"fields":"jpg;png,cls","rename":["image=jpg;png"]}]}`},
 	{"options", "dataset:\n- format: csv\n  shards: a\n  options: {header: true, data-part-num: 8, columns: [x, 'a,b', 7], part-name-prefix: '', delimiter: \"\\t\"}\n- options: {on-duplicate-key: keep}\n  shards: b\n- {format: cbor, options: {format: msgpack}, shards: c}\n- {shards: d, options: {split: 'train,val'}, format: folder}\n",
 		`{"dataset":[{"format":"csv","shards":["a"],"options":{"columns":"x,\"a,b\",7","data-part-num":"8","delimiter":"\t","header":"true","part-name-prefix":""}},{"format":"tar","shards":["b"],"options":{"on-duplicate-key":"keep"}},{"format":"cbor","shards":["c"],"options":{"format":"msgpack"}},{"format":"folder","shards":["d"],"options":{"split":"train,val"}}]}`},
+	{"a URL with a password", "prefix: 'https://me:secret@host/'\ndataset:\n- shards: 'a-{0..9}.tar?X-Amz-Signature=abc'\n", `{"dataset":[{"format":"tar","shards":["https://host/a-{0..9}.tar?X-Amz-Signature=REDACTED"]}]}`},
 	{"marks and comments", "\ufeff# comment\r\n---\r\ndataset: # here\r\n- shards: |-\r\n    a.tar\r\n", `{"dataset":[{"format":"tar","shards":["a.tar"]}]}`},
 }
 
@@ -60,9 +62,8 @@ var badSpecs = []struct {
 	{"shards of numbers", "dataset:\n- shards: [a, 007]\n", "2:15", "want text", false},
 	{"shards of nothing", "dataset:\n- shards: ['']\n", "2:12", "the text is empty", false},
 	{"shards that are a map", "dataset:\n- shards: {a: b}\n", "2:11", "want text", false},
-	{"standard input", "dataset:\n- shards: '-'\n", "2:11", "not standard input", false},
-	{"a command", "dataset:\n- shards: ['pipe:cat x']\n", "2:11", "no commands", false},
-	{"a command in two", "prefix: 'pipe:'\ndataset:\n- shards: cat x\n", "3:11", "no commands", true},
+	{"standard input", "dataset:\n- shards: '-'\n", "2:11", "nothing from standard input", false},
+	{"a list from standard input", "dataset:\n- shards: '@-'\n", "2:11", "nothing from standard input", false},
 	{"prefix before patterns that are joined", "prefix: x/\ndataset:\n- shards: a::b\n", "3:11", "make a list of it", true},
 	{"two buckets", "dataset:\n- shards: a\n  buckets: [b, c]\n", "3:12", "2 buckets", false},
 	{"unknown format", "dataset:\n- shards: a\n  format: zip\n", "3:11", `format: "zip" is no format here; there are tar, folder, csv, cbor`, false},
@@ -224,6 +225,17 @@ func TestSecuritySpecificationInPlan(t *testing.T) {
 	} {
 		if _, err := keptSpecification(map[string]string{"spec": row.text}); err == nil || !strings.Contains(err.Error(), row.want) {
 			t.Errorf("%.100s: %v, want %q", row.text, err, row.want)
+		}
+	}
+	// What a plan names is a name of a file, and no more.
+	for shard, want := range map[string]string{"@-": "nothing from standard input", "-": "standard input cannot be mixed", "pipe:touch ran": "pipe", "{pipe:touch ran,-}": "pipe"} {
+		s, err := keptSpecification(map[string]string{"spec": fmt.Sprintf(`{"dataset":[{"format":"tar","shards":[%q]}]}`, shard)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := &mixture{spec: s}
+		if _, err := m.find(t.Context(), input.Options{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v, want %q", shard, err, want)
 		}
 	}
 	for _, options := range []map[string]string{nil, {"seed": "1"}, {"spec": soundSpecs[0].kept, "max-names": "1"}} {

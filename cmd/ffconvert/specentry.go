@@ -76,7 +76,13 @@ func parseSpecification(name string, data []byte) (*specification, error) {
 	return s, nil
 }
 
-// hintDraw is for keys of WebDataset that draw shards while a dataset is read.
+// drawsAnew reports whether a key is one of WebDataset's that draw shards while a dataset is
+// read. They are known, to say what to write in their place.
+func drawsAnew(key string) bool {
+	return slices.Contains([]string{"resample", "choose", "perepoch"}, key)
+}
+
+// hintDraw says what.
 const hintDraw = "fraction: 0.5 draws half of the samples, once and for all; repeat: 2 has each twice"
 
 func (f yamlFile) collection(entry ast.Node, prefix string) (*collection, error) {
@@ -141,8 +147,8 @@ func (f yamlFile) collection(entry ast.Node, prefix string) (*collection, error)
 		return nil, f.fail(at["shards"], "name shards by patterns: {000..009}", "%d patterns with %d bytes before each", len(c.Shards), len(prefix))
 	}
 	for i, shard := range c.Shards {
-		if shard == "-" || strings.HasPrefix(prefix+shard, "pipe:") {
-			return nil, f.fail(at["shards"], "write it to a file first", "%q: a specification names files, no commands and not standard input", shard)
+		if shard == "-" || shard == "@-" {
+			return nil, f.fail(at["shards"], "write it to a file first", "%q: a specification takes nothing from standard input", shard)
 		}
 		if prefix != "" && strings.Contains(shard, "::") {
 			return nil, f.fail(at["shards"], "make a list of it: [a.tar, b.tar]", "%q: prefix and buckets stand before the first of patterns joined by :: alone", shard)

@@ -29,10 +29,15 @@ type mixture struct {
 func (m *mixture) find(ctx context.Context, in input.Options) ([]input.Name, error) {
 	var all []input.Name
 	m.found = nil
+	in.Stdin = noInput{} // of a file, or a plan, nobody knows who should write there
+	reach := in.Remote
 	total := int64(0)
 	for i := range m.spec.Collections {
 		c := &m.spec.Collections[i]
 		in.Directories, in.Match, in.Arrange = c.format.directories, c.format.isPart, nil
+		if in.Remote = reach; in.Directories {
+			in.Remote = nil // those are local
+		}
 		if a, ok := c.data.(arranger); ok {
 			in.Arrange = a.arrange
 		}
@@ -65,6 +70,13 @@ func (m *mixture) passes(found []input.Name) (all []input.Name, firsts []int) {
 		}
 	}
 	return all, firsts
+}
+
+// noInput is standard input where there is none.
+type noInput struct{}
+
+func (noInput) Read([]byte) (int, error) {
+	return 0, fmt.Errorf("%w: a specification takes nothing from standard input", converters.ErrUnsupported)
 }
 
 // split gives each collection its own of the inputs that were found.

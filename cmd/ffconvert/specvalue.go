@@ -51,7 +51,7 @@ func (f yamlFile) mapping(n ast.Node, hint string, keys ...string) ([]pair, erro
 		key, ok := v.Key.(*ast.StringNode)
 		switch {
 		case !ok || keys != nil && !slices.Contains(keys, key.Value):
-			return nil, f.fail(at, "there are "+strings.Join(keys, ", "), "unknown key %q", at.Value)
+			return nil, f.fail(at, "there are "+strings.Join(slices.DeleteFunc(slices.Clone(keys), drawsAnew), ", "), "unknown key %q", at.Value)
 		case seen[key.Value]:
 			return nil, f.fail(at, "keep one of them", "the key %q stands there twice", key.Value)
 		}
