@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"time"
 
 	"github.com/ffconvert/ffconvert/input/remote"
 )
@@ -25,17 +26,26 @@ func identify(n Name, run identity, place int) (identity, error) {
 	switch {
 	case n.once():
 		return sha256.Sum256(fmt.Appendf(nil, "ffconvert staged once 1\n%x\n%d\n", run, place)), nil
-	case n.Object != nil && n.Object.Version == "":
+	case n.Object != nil && version(n.Object) == "":
 		return sha256.Sum256(fmt.Appendf(nil, "ffconvert staged object of one run 1\n%x\n%q\n%d\n", run, remote.Identity(n.Object.URL), n.Object.Size)), nil
 	case n.Object != nil:
 		o := n.Object // a store that counts versions begins at 1 again in a new bucket: the checksum tells them apart
-		return sha256.Sum256(fmt.Appendf(nil, "ffconvert staged object 1\n%q\n%q\n%d\n%q\n", remote.Identity(o.URL), o.Version, o.Size, o.Sum.Kind+" "+o.Sum.Value)), nil
+		return sha256.Sum256(fmt.Appendf(nil, "ffconvert staged object 1\n%q\n%q\n%d\n%q\n", remote.Identity(o.URL), version(o), o.Size, o.Sum.Kind+" "+o.Sum.Value)), nil
 	}
 	path, err := filepath.Abs(n.Path)
 	if err != nil {
 		return identity{}, err
 	}
 	return sha256.Sum256(fmt.Appendf(nil, "ffconvert staged copy 2\n%q\n%d\n%d\n", path, n.Size, n.ModTime.UnixNano())), nil
+}
+
+// version tells one state of an object from another: as its service does, or, as of a file, by
+// the time of its last change. "": nothing tells.
+func version(o *remote.Object) string {
+	if o.Version == "" && !o.Modified.IsZero() {
+		return "modified " + o.Modified.UTC().Format(time.RFC3339Nano)
+	}
+	return o.Version
 }
 
 // key is what the decompressed copy of a source is kept under, so that the copy tells how the
@@ -54,10 +64,10 @@ func anonymous() (id identity) {
 // Mark is a number that is another when what is named has changed; 0 where that cannot be told.
 func (n Name) Mark() int64 {
 	switch {
-	case n.Object != nil && n.Object.Version == "":
+	case n.Object != nil && version(n.Object) == "":
 		return 0
 	case n.Object != nil:
-		sum := sha256.Sum256([]byte(n.Object.Version))
+		sum := sha256.Sum256([]byte(version(n.Object)))
 		return max(1, int64(binary.BigEndian.Uint64(sum[:])&math.MaxInt64))
 	case n.ModTime.IsZero():
 		return 0

@@ -19,6 +19,7 @@ type format struct {
 	example     string
 	plugin      bool                          // its sources are the arguments of an executable
 	directories bool                          // its sources are directories; else they are files
+	inspects    bool                          // what its first part holds decides how all are read
 	isPart      func(name string) bool        // which files of a directory are its parts; nil: all
 	flags       func(*pflag.FlagSet) openable // adds the format's own flags
 }
@@ -79,7 +80,8 @@ a value of the first rows is no number, columns have types, and a row becomes a 
   ffconvert csv --data-part-num 8 --part-name-suffix-length 5 data/ out/
   ffconvert csv --header --columns x,y --dtype float32 --rows-per-sample 256 points.csv out/
   ffconvert csv --header --encode arrow --rows-per-sample 10000 'trips-{01..12}.csv.gz' out/`,
-		flags: csvFlags,
+		inspects: true,
+		flags:    csvFlags,
 	},
 	{
 		name:   "cbor",

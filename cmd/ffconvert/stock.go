@@ -43,7 +43,7 @@ type stock struct {
 
 	mu   sync.Mutex
 	like converters.Divisible // opened from the first parts; nil: not yet
-	held []*input.Set         // those, until the first shard has its parts
+	held []*input.Set         // those, until the first shard has its parts; nil: not here
 }
 
 // newStock prepares to make parts local. It makes none so yet.
@@ -65,8 +65,9 @@ func (c *conversion) newStock(found []input.Name, in input.Options) (*stock, err
 func (s *stock) Parts() []converters.Part { return s.parts }
 
 // open opens the dataset by its first part, which shows what columns and types it has; a
-// mixture by that of each collection.
-func (s *stock) open(ctx context.Context) (converters.Source, error) {
+// mixture by that of each collection. Where the plan is there already, only formats that
+// inspect it need it.
+func (s *stock) open(ctx context.Context, planned bool) (converters.Source, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.like != nil {
@@ -76,14 +77,21 @@ func (s *stock) open(ctx context.Context) (converters.Source, error) {
 	for i, n := range s.found {
 		parts[i] = converters.Part{Name: n.Name, Size: n.Size}
 	}
+	s.held = make([]*input.Set, len(s.firsts))
 	at := 0
 	for i, first := range s.firsts {
-		set, err := s.stager.Take(ctx, first, 1)
-		if err != nil {
-			return nil, err
+		f := s.c.format
+		if s.c.mix != nil {
+			f = s.c.mix.spec.Collections[i].format
 		}
-		s.held = append(s.held, set)
-		parts[at] = partsOf(set)[0]
+		if !planned || f.inspects {
+			set, err := s.stager.Take(ctx, first, 1)
+			if err != nil {
+				return nil, err
+			}
+			s.held[i] = set
+			parts[at] = partsOf(set)[0]
+		}
 		if s.c.mix != nil {
 			at += s.c.mix.found[i]
 		}
@@ -120,7 +128,7 @@ func (s *stock) index(ctx context.Context, each shard.Encodings, progress *repor
 
 // Take makes parts local and opens them.
 func (s *stock) Take(ctx context.Context, first, n int) (converters.Source, func() error, error) {
-	if _, err := s.open(ctx); err != nil {
+	if _, err := s.open(ctx, true); err != nil {
 		return nil, nil, err
 	}
 	// Held parts are in the way of others where there is little room, so they are let go, but
@@ -205,7 +213,7 @@ func (c *conversion) planWhole(ctx context.Context, s *stock, out *shard.Output,
 		}
 	}
 	progress.Start("fetch the first part", parts[0].Size)
-	src, err := s.open(ctx)
+	src, err := s.open(ctx, false)
 	if err != nil {
 		return nil, err
 	}
