@@ -125,7 +125,7 @@ func (o *checkOptions) add(flags *pflag.FlagSet, f format) (own *pflag.FlagSet, 
 	pick("progress", "max-decode-size", "max-decode-depth", "max-names")
 	if !f.directories {
 		pick("cache-size", "max-ratio", "max-window")
-		flags.StringVar(&o.convert.cacheDir, "cache-dir", "", "where decompressed inputs are kept (default WDS_CACHE, or a temporary directory, removed at the end)")
+		flags.StringVar(&o.convert.cacheDir, "cache-dir", "", "where fetched and decompressed inputs are kept (default WDS_CACHE, or a temporary directory, removed at the end)")
 		o.convert.remote.add(flags)
 	}
 	return own, data

@@ -36,6 +36,7 @@ func newConvertCommand(f format, adapt func(*conversion)) *cobra.Command {
 	cmd.Flags().SortFlags = false
 	cmd.Flags().AddFlagSet(own)
 	opts.add(cmd.Flags())
+	cmd.MarkFlagsMutuallyExclusive("exact", "whole-parts")
 	if !f.directories {
 		opts.addCache(cmd.Flags())
 	}

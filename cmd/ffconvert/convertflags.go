@@ -55,7 +55,8 @@ func (f format) sourceHelp() string {
 {a,b}, joined by ::), URLs (http, https, s3, gs and ais, with globs where the service gives
 lists, and a / at the end for the objects below), @FILE for the names in a file, a line
 each, pipe:COMMAND with --allow-pipe, and - for standard input. gzip, zstd, bzip2 and xz
-are told from content and decompressed into a cache first.
+are told from content. What is fetched or decompressed goes through a cache. Remote parts
+are fetched while others are converted, and shards are cut between them: see --exact.
 
 `
 }
@@ -108,7 +109,7 @@ func (o *convertOptions) addRun(flags *pflag.FlagSet) {
 
 // addCache adds the flags of what is staged.
 func (o *convertOptions) addCache(flags *pflag.FlagSet) {
-	flags.StringVar(&o.cacheDir, "cache-dir", "", "where decompressed inputs are kept (default WDS_CACHE, or inside OUT, removed at the end)")
+	flags.StringVar(&o.cacheDir, "cache-dir", "", "where fetched and decompressed inputs are kept (default WDS_CACHE, or inside OUT, removed at the end)")
 	flags.Var(&o.cacheSize, "cache-size", "most bytes in --cache-dir; 0 means no limit (WDS_CACHE_SIZE, where it is set, is the default)")
 	countFlag(flags, &o.maxRatio, "max-ratio", int64(input.DefaultMaxRatio), "refuse an input that decompresses to more than so many times its size")
 	sizeFlag(flags, &o.maxWindow, "max-window", input.DefaultMaxWindow, "largest window of zstd and xz accepted; each file that is being decompressed holds one or two")

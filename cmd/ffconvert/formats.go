@@ -49,6 +49,7 @@ first dot of the base name, are one sample; what follows the dot names the field
 		example: `  ffconvert tar 'shards-<000..009>.tar' out/
   ffconvert tar --fields 'jpg;png,cls' --shuffle --seed 7 train/*.tar.gz out/
   ffconvert tar --encode raw:jpg --shard-size 1GiB tars/ out/
+  ffconvert tar 's3://bucket/train-{000000..000146}.tar' out/
   zstdcat big.tar.zst | ffconvert tar - out/`,
 		isPart: hasExt(".tar", ".tgz", ".tzst", ".tbz2", ".txz"),
 		flags:  tarFlags,
