@@ -6,6 +6,8 @@
 package versitygw
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -26,15 +28,18 @@ const Version = "v1.8.0"
 
 // What a server takes for the truth.
 const (
-	AccessKey = "k"
-	SecretKey = "s"
-	Region    = "us-east-1"
+	AccessKey = "AKIAGATEWAYTEST"
+	SecretKey = "gateway-secret-of-the-tests"
+	Region    = "eu-test-1"
 )
 
-// A Server is one that runs until its test ends.
+// A Server is one that runs.
 type Server struct {
-	Address string // host:port
-	client  *minio.Client
+	Address string      // host:port
+	Client  *minio.Core // that may write
+
+	cmd   *exec.Cmd
+	ended chan struct{}
 }
 
 // Find returns the path of the program: on PATH, or where go install puts it.
@@ -54,79 +59,96 @@ func Find() (string, error) {
 	return "", errors.New("versitygw is not installed: go install github.com/versity/versitygw/cmd/versitygw@" + Version)
 }
 
-// Start starts a server on a port of its own. Without the program the test is skipped; where
-// CI is set it fails.
+// Start starts a server that runs until the test ends. Without the program the test is
+// skipped; where CI is set it fails.
 func Start(t testing.TB) *Server {
 	t.Helper()
-	path, err := Find()
-	switch {
-	case err == nil:
-	case os.Getenv("CI") != "":
-		t.Fatal(err)
-	default:
+	if _, err := Find(); err != nil && os.Getenv("CI") == "" {
 		t.Skip(err)
 	}
-	for range 5 { // the port may be another's by the time the server takes it
-		if s := start(t, path); s != nil {
-			return s
-		}
+	s, err := Run(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
 	}
-	t.Fatal("versitygw does not start")
-	return nil
+	t.Cleanup(s.Stop)
+	return s
 }
 
-func start(t testing.TB, path string) *Server {
+// Run starts a server on a port of its own, over a directory. Stop must be called in the end.
+func Run(dir string) (*Server, error) {
+	path, err := Find()
+	if err != nil {
+		return nil, err
+	}
+	for range 5 { // the port may be another's by the time the server takes it
+		var s *Server
+		if s, err = run(path, dir); err == nil {
+			return s, nil
+		}
+	}
+	return nil, err
+}
+
+func run(path, dir string) (*Server, error) {
 	free, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	s := &Server{Address: free.Addr().String()}
+	s := &Server{Address: free.Addr().String(), ended: make(chan struct{})}
 	free.Close()
-	cmd := exec.Command(path, "--port", s.Address, "--region", Region, "--quiet", "posix", t.TempDir())
-	cmd.Env = append(os.Environ(), "ROOT_ACCESS_KEY="+AccessKey, "ROOT_SECRET_KEY="+SecretKey)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	ended := make(chan struct{})
-	go func() {
-		cmd.Wait()
-		close(ended)
-	}()
-	t.Cleanup(func() {
-		cmd.Process.Signal(syscall.SIGTERM)
-		select {
-		case <-ended:
-		case <-time.After(5 * time.Second):
-			cmd.Process.Kill()
-			<-ended
-		}
+	s.Client, err = minio.NewCore(s.Address, &minio.Options{
+		Creds: credentials.NewStaticV4(AccessKey, SecretKey, ""), Region: Region, BucketLookup: minio.BucketLookupPath, MaxRetries: 1,
 	})
-	s.client, err = minio.New(s.Address, &minio.Options{Creds: credentials.NewStaticV4(AccessKey, SecretKey, ""), Region: Region})
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	var log bytes.Buffer
+	s.cmd = exec.Command(path, "--port", s.Address, "--region", Region, "--quiet", "posix", dir)
+	s.cmd.Env = append(os.Environ(), "ROOT_ACCESS_KEY="+AccessKey, "ROOT_SECRET_KEY="+SecretKey)
+	s.cmd.Stdout, s.cmd.Stderr = &log, &log
+	if err := s.cmd.Start(); err != nil {
+		return nil, err
+	}
+	go func() {
+		s.cmd.Wait()
+		close(s.ended)
+	}()
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		if _, err = s.Client.ListBuckets(context.Background()); err == nil {
+			return s, nil
+		}
 		select {
-		case <-ended:
-			return nil
+		case <-s.ended:
+			return nil, fmt.Errorf("versitygw does not start: %s", log.String())
 		default:
 		}
-		if _, err := s.client.ListBuckets(t.Context()); err == nil {
-			return s
+		if time.Now().After(deadline) {
+			s.Stop()
+			return nil, fmt.Errorf("versitygw does not answer: %w", err)
 		}
 	}
-	return nil
+}
+
+// Stop ends the server.
+func (s *Server) Stop() {
+	s.cmd.Process.Signal(syscall.SIGTERM)
+	select {
+	case <-s.ended:
+	case <-time.After(5 * time.Second):
+		s.cmd.Process.Kill()
+		<-s.ended
+	}
 }
 
 // Put stores a file as an object, in a bucket that is made where there is none.
 func (s *Server) Put(t testing.TB, bucket, key, file string) {
 	t.Helper()
-	ok, err := s.client.BucketExists(t.Context(), bucket)
+	ok, err := s.Client.BucketExists(t.Context(), bucket)
 	if err == nil && !ok {
-		err = s.client.MakeBucket(t.Context(), bucket, minio.MakeBucketOptions{Region: Region})
+		err = s.Client.MakeBucket(t.Context(), bucket, minio.MakeBucketOptions{Region: Region})
 	}
 	if err == nil {
-		_, err = s.client.FPutObject(t.Context(), bucket, key, file, minio.PutObjectOptions{})
+		_, err = s.Client.FPutObject(t.Context(), bucket, key, file, minio.PutObjectOptions{})
 	}
 	if err != nil {
 		t.Fatal(err)
