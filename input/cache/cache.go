@@ -13,6 +13,7 @@
 //	<64 hex digits: the key>-<bytes>-<8 hex digits: CRC-32C>.staged       a copy
 //	<64 hex digits>-<bytes>-<8 hex digits>.once.staged                    one that serves one run
 //	<64 hex digits>.<random>.tmp                                          one in the making
+//	<64 hex digits>.<random>.tree                                         a directory; its .tmp has the size reserved for it
 //	lock                                                                  empty; see below
 //
 // Copies are not synced: most are never read after a power failure, and those that are tell by
@@ -208,7 +209,7 @@ func (c *Cache) removeDebris() error {
 				}
 			}
 		}
-		return nil
+		return c.removeStrayTrees()
 	})
 }
 

@@ -137,6 +137,7 @@ func (d *Draft) rename(e *entry) (fs.FileInfo, error) {
 // Discard removes the draft because of cause, which it returns, with its own failure: what stays
 // behind must be known. Of a draft that has ended there is nothing to discard.
 func (d *Draft) Discard(cause error) error {
+	d.h.removeTrees(d)
 	d.h.c.mu.Lock()
 	defer d.h.c.mu.Unlock()
 	if !d.h.open[d] {

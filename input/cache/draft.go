@@ -19,6 +19,7 @@ type Draft struct {
 	primary bool   // it is of a want
 	least   int64  // what the want said
 	from    *Draft // the one that it is beside; nil: none
+	tree    bool   // it stands for a directory; c.mu guards it
 
 	mu       sync.Mutex
 	f        *os.File // nil: not opened yet

@@ -252,6 +252,7 @@ func (c *Cache) copyOf(name, key string, fi fs.FileInfo) *Copy {
 
 // Release lets go of all copies and discards what was not committed. It may be called again.
 func (h *Hold) Release() error {
+	h.removeTrees(nil)
 	h.c.mu.Lock()
 	defer h.c.mu.Unlock()
 	var err error

@@ -62,7 +62,13 @@ func (c *Cache) removeUnused(name string) (bool, error) {
 	return true, c.removeFile(name)
 }
 
+// removeFile removes a file, and the directory that it stands for.
 func (c *Cache) removeFile(name string) error {
+	if e, ok := parseName(name); ok && e.temp {
+		if err := c.removeTree(name); err != nil {
+			return err
+		}
+	}
 	if err := c.injected("remove"); err != nil {
 		return err
 	}
