@@ -31,6 +31,7 @@ var (
 	ErrMalformed          = errors.New("malformed")
 	ErrChanged            = errors.New("changed while it was being read")
 	ErrRatio              = errors.New("decompresses suspiciously well")
+	ErrKey                = errors.New("its key cannot be the path of a file")
 	ErrQuota              = cache.ErrQuota
 )
 

@@ -70,8 +70,9 @@ func (f *fakeRemote) List(ctx context.Context, prefix string) iter.Seq2[remote.O
 			yield(remote.Object{}, &remote.Error{URL: prefix, Kind: remote.ErrNoList})
 			return
 		}
+		base, query, _ := strings.Cut(prefix, "?provider=")
 		for _, url := range slices.Sorted(maps.Keys(f.objects)) {
-			if strings.HasPrefix(url, prefix) && !yield(f.object(url), nil) {
+			if strings.HasPrefix(url, base) && strings.HasSuffix(url, query) && !yield(f.object(url), nil) {
 				return
 			}
 		}

@@ -17,7 +17,7 @@ import (
 // read. It enters the copy and returns the bytes of the object.
 func (j *job) fetch(ctx context.Context, c *cache.Cache, d *cache.Draft, opts Options) (size int64, err error) {
 	name := j.source.Name
-	into := &fetched{Draft: d}
+	into := &fetched{File: d}
 	err = opts.Remote.Fetch(ctx, *j.source.Object, into, func(n int64) { j.progress(opts, n) })
 	switch {
 	case context.Cause(ctx) != nil:
@@ -62,21 +62,21 @@ func (j *job) unpack(ctx context.Context, c *cache.Cache, d, out *cache.Draft, o
 	return j.commit(c, out, -1)
 }
 
-// A fetched draft remembers why it could not be written or read.
+// A fetched file remembers why it could not be written or read.
 type fetched struct {
-	*cache.Draft
+	remote.File
 	mu  sync.Mutex
 	err error
 }
 
 func (f *fetched) WriteAt(p []byte, off int64) (int, error) {
-	n, err := f.Draft.WriteAt(p, off)
+	n, err := f.File.WriteAt(p, off)
 	f.note(err)
 	return n, err
 }
 
 func (f *fetched) ReadAt(p []byte, off int64) (int, error) {
-	n, err := f.Draft.ReadAt(p, off)
+	n, err := f.File.ReadAt(p, off)
 	if err != io.EOF {
 		f.note(err)
 	}

@@ -64,7 +64,7 @@ func (f *finder) takeRemote(l *lookup) error {
 	}
 	for _, n := range l.found {
 		if !f.opts.AllowRepeats {
-			if err := f.once(remote.Identity(n.Object.URL), n.Name); err != nil {
+			if err := f.once(remote.Identity(n.URL()), n.Name); err != nil {
 				return err
 			}
 		}
@@ -77,6 +77,9 @@ func (f *finder) takeRemote(l *lookup) error {
 
 // resolve finds what a remote name stands for.
 func (f *finder) resolve(ctx context.Context, l *lookup) error {
+	if f.opts.Directories {
+		return f.findTree(ctx, l)
+	}
 	url := l.where.name
 	pattern, listed := parseObjects(l.where)
 	switch {
@@ -120,6 +123,18 @@ func (f *finder) remoteError(ctx context.Context, name string, err error) error 
 		return cause
 	}
 	return remoteError(name, err)
+}
+
+// URL is that of the object, or what those of a tree begin with: a secret, unlike the Name. ""
+// where the name is not remote.
+func (n Name) URL() string {
+	switch {
+	case n.Object != nil:
+		return n.Object.URL
+	case n.Tree != nil:
+		return n.Tree.prefix()
+	}
+	return ""
 }
 
 func objectName(shown string, o remote.Object) Name {

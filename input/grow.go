@@ -18,6 +18,9 @@ import (
 func (s *Stager) expected(j *job) int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if j.source.Tree != nil {
+		return 0
+	}
 	size := j.source.Size
 	if j.source.Object != nil {
 		size = j.source.Object.Size

@@ -24,6 +24,8 @@ type identity [sha256.Size]byte
 // shares: that of a run, which is random, and of the source's place in it.
 func identify(n Name, run identity, place int) (identity, error) {
 	switch {
+	case n.Tree != nil:
+		return anonymous(), nil // it is made anew whenever it is taken
 	case n.once():
 		return sha256.Sum256(fmt.Appendf(nil, "ffconvert staged once 1\n%x\n%d\n", run, place)), nil
 	case n.Object != nil && version(n.Object) == "":

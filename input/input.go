@@ -20,6 +20,11 @@
 // Objects of remote stores are staged, too: fetched as they are, and decompressed from there. A
 // [Stager] does all that a group of names at a time, so that less room than for all of them does.
 //
+// Where directories are inputs, a remote name stands for the tree of objects below it. It is listed
+// by Find and becomes a directory in the cache, with a file for each object: its key is the path,
+// and the time that the service gives is that of the file. Keys that cannot be paths below that
+// directory are [ErrKey]. The directory serves one run.
+//
 // A staged copy is kept under the identity of its source: SHA-256 of its path, size and
 // modification time, or of an object's name, version and size; and of how it is compressed. So
 // a complete copy is used again by the next run, and that of a source that has changed since
@@ -61,7 +66,8 @@ type Options struct {
 	// the order of their code points.
 	Arrange func(names []string) ([]string, error)
 	// Directories makes names stand for directories themselves, not for the files in
-	// them; Find takes nothing else then. Find and Open must be told alike.
+	// them; Find takes nothing else then. With Remote a URL of s3:, gs: or ais: stands for
+	// the tree of all objects below it. Find and Open must be told alike.
 	Directories bool
 	// AllowRepeats lets one file or directory be named more than once.
 	AllowRepeats bool
@@ -128,10 +134,11 @@ type Remote interface {
 }
 
 // A Name is one input that was found: a regular file, a directory where such are
-// inputs, an object of a remote store, standard input, or what a command writes.
+// inputs, an object of a remote store or a tree of them, standard input, or what a
+// command writes.
 type Name struct {
 	Name    string    // as named, after expansion; "-" is standard input
-	Path    string    // the local file, or directory; "" for standard input and commands
+	Path    string    // the local file, or directory; "" where it is neither
 	Size    int64     // bytes at Path, 0 of a directory; -1 where it is not known
 	ModTime time.Time // of Path; zero where it is no file
 	Command *Command  // whose output it is; nil: none. See [FromCommand]
@@ -139,10 +146,14 @@ type Name struct {
 	// Object is what a remote name leads to; nil: nothing remote. Name is redacted then: it
 	// holds no password, token or signature.
 	Object *remote.Object
+
+	// Tree is the objects that a remote name stands for where directories are inputs; nil: it is
+	// no such name. Name is redacted, Size that of all objects together.
+	Tree *Tree
 }
 
 // A File is one input whose bytes can be opened, seeked and read again at Path; of a
-// directory it is the Name and the Path alone.
+// directory it is the Name and the Path alone, and whether it is Staged.
 type File struct {
 	Name        string    // as named, after expansion; manifests and errors show it
 	Path        string    // where its uncompressed bytes are, or the directory
@@ -187,6 +198,14 @@ func (o Options) lookupEnv(key string) (string, bool) {
 		return o.LookupEnv(key)
 	}
 	return os.LookupEnv(key)
+}
+
+// injected is what a test lets the operation fail with.
+func (o Options) injected(op string) error {
+	if o.fault != nil {
+		return o.fault(op)
+	}
+	return nil
 }
 
 func (o Options) progress(name string, n int64) {

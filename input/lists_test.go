@@ -147,7 +147,7 @@ func TestListsRefused(t *testing.T) {
 		{"large by what comes", []string{"@-"}, Options{Stdin: endless{}}, ErrList, "more than 67108864 bytes (give several)"},
 		{"large object", []string{"@https://h/large"}, Options{Remote: f}, ErrList, "more than 67108864 bytes"},
 		{"no network", []string{"@https://h/large"}, Options{}, ErrScheme, "https:"},
-		{"no network for directories", []string{"@https://h/large"}, Options{Remote: f, Directories: true}, ErrScheme, "https:"},
+		{"no network for directories", []string{"@https://h/large"}, Options{Directories: true}, ErrScheme, "https:"},
 		{"missing object", []string{"@s3://x/no"}, Options{Remote: f}, ErrNotFound, "s3://x/no: no such object"},
 		{"an object that breaks off", []string{"@s3://x/short"}, Options{Remote: f}, remote.ErrLength, "s3://x/short: wrong length"},
 		{"a program", []string{"@pipe:cat x"}, Options{AllowPipe: true}, ErrScheme, "@-"},

@@ -43,6 +43,8 @@ func (m *misses) add(one miss) {
 // advice is what to do about them, and their kind.
 func (m *misses) advice(opts Options) (hint string, kind error) {
 	switch {
+	case opts.Directories && m.remote == m.n:
+		return "no objects lie below them; check the spelling", ErrNotFound
 	case m.globbed < m.n && m.remote == m.n && slices.Contains(listedSchemes, schemeOf(m.first[0].name)):
 		return "check the spelling; a name that ends in / stands for the objects below it", ErrNotFound
 	case m.globbed < m.n && m.remote == m.n:

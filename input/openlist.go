@@ -26,7 +26,9 @@ func (l *lists) open(ctx context.Context, name string) (r io.Reader, done func()
 	case where.scheme == "pipe":
 		return nil, nil, refuse(shown, ErrScheme, "have it write to @-", "a list that a program writes")
 	}
-	if err := where.supported(shown, l.opts); err != nil {
+	opts := l.opts
+	opts.Directories = false // a list is a file all the same
+	if err := where.supported(shown, opts); err != nil {
 		return nil, nil, err
 	}
 	if where.remote() {

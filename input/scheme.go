@@ -59,6 +59,10 @@ func (l location) supported(shown string, opts Options) error {
 	switch {
 	case l.local():
 		return nil
+	case opts.Directories && slices.Contains(listedSchemes, l.scheme) && opts.Remote != nil:
+		return nil
+	case opts.Directories && l.remote() && opts.Remote != nil:
+		return refuse(shown, ErrScheme, "name a directory, or a prefix of s3:, gs: or ais:", "%s: gives no lists, so that there are no directories", l.scheme)
 	case opts.Directories:
 		hint = "copy it to a local directory"
 	case l.remote() && opts.Remote != nil, l.scheme == "pipe" && opts.AllowPipe:

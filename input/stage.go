@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
@@ -57,7 +58,10 @@ func newJob(n Name, id identity, compression string, place int) *job {
 // want is what the job asks of the cache: room for an object as it is, where its size is known.
 func (j *job) want() cache.Want {
 	w := cache.Want{Keys: j.keys, Size: -1, Extra: j.extra, Once: j.source.once()}
-	if j.source.Object != nil {
+	switch {
+	case j.source.Tree != nil:
+		w.Size = j.source.Tree.Room
+	case j.source.Object != nil:
 		w.Size = j.source.Object.Size
 	}
 	return w
@@ -101,7 +105,7 @@ func (s *Stager) stageOnce(ctx context.Context, c *cache.Cache, jobs []*job) (*c
 		if cause := context.Cause(ctx); cause != nil {
 			return nil, cause
 		}
-		return nil, cacheError(jobs[0].source.Name, c.Dir(), err)
+		return nil, noRoom(jobs, c, err)
 	}
 	// What is kept is read through before anything is begun that cannot be begun again.
 	found, fctx := errgroup.WithContext(gctx)
@@ -126,6 +130,16 @@ func (s *Stager) stageOnce(ctx context.Context, c *cache.Cache, jobs []*job) (*c
 		err = cause // whatever it was that it ended
 	}
 	return hold, err
+}
+
+// noRoom places an error of a reservation, by a directory if there is one: it is what takes most.
+func noRoom(jobs []*job, c *cache.Cache, err error) error {
+	i := max(0, slices.IndexFunc(jobs, func(j *job) bool { return j.source.Tree != nil }))
+	err = cacheError(jobs[i].source.Name, c.Dir(), err)
+	if e, ok := errors.AsType[*Error](err); ok && jobs[i].source.Tree != nil && errors.Is(err, ErrQuota) {
+		e.Hint = "raise --cache-size, or convert fewer directories at once"
+	}
+	return err
 }
 
 // find takes the copy that stands in the cache, if there is one.
@@ -156,6 +170,12 @@ func (j *job) find(ctx context.Context, c *cache.Cache, hold *cache.Hold, i int,
 // make makes the copy.
 func (j *job) make(ctx context.Context, c *cache.Cache, d *cache.Draft, opts Options) error {
 	j.begun = true
+	if j.source.Tree != nil {
+		if err := j.plant(ctx, c, d, opts); err != nil {
+			return d.Discard(err)
+		}
+		return nil // the draft is its room until the hold is released
+	}
 	if j.source.Object != nil {
 		size, err := j.fetch(ctx, c, d, opts)
 		if err == nil {

@@ -36,7 +36,7 @@ type stagedOnce struct {
 // follows it matter, and Directories and Remote.
 func NewStager(found []Name, opts Options) (*Stager, error) {
 	for _, n := range found {
-		if n.Object != nil && opts.Remote == nil {
+		if n.URL() != "" && opts.Remote == nil {
 			return nil, refuse(n.Name, ErrScheme, "", "nothing here reads objects")
 		}
 	}
@@ -47,7 +47,8 @@ func NewStager(found []Name, opts Options) (*Stager, error) {
 // Set is released. One that is all of that already is used in place; others are staged,
 // opts.Workers at once, or taken from the cache where a complete copy stands. Every local file
 // must still have the size and modification time that [Find] saw. With opts.Directories names
-// that have a path are directories, and are handed on unopened.
+// that have a path are directories, and are handed on unopened; a [Tree] becomes one, whole, for
+// each Take anew.
 //
 // Take waits until there is room in the cache for all objects of the group, as they are at the
 // service; [ErrQuota] says that there never will be. What decompresses takes more room as it

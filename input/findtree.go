@@ -1,0 +1,30 @@
+package input
+
+import "context"
+
+// findTree finds what a remote name stands for where directories are inputs: the objects below
+// it. They are listed once, here; what is staged is what was listed.
+func (f *finder) findTree(ctx context.Context, l *lookup) error {
+	tree := newTree(l.where.name)
+	for o, err := range f.opts.Remote.List(ctx, tree.prefix()) {
+		if err != nil {
+			return f.remoteError(ctx, l.name, err)
+		}
+		if f.room.Add(-1) < 0 {
+			return tooMany(l.name, f.limit)
+		}
+		if err := tree.add(o); err != nil {
+			return err
+		}
+	}
+	pattern, _ := parseObjects(location{l.where.scheme, tree.url})
+	switch {
+	case tree.Files > 0:
+		l.found = []Name{{Name: trimSlashes(l.name), Size: tree.Bytes, Tree: tree}}
+	case pattern.meta():
+		return refuse(l.name, ErrPattern, "name each of them, as by {train,val}", "directories of a service are no globs")
+	default:
+		l.missed = []miss{{name: l.name, line: l.line, remote: refuse(l.name, ErrNotFound, "no object lies below it; check the spelling", "")}}
+	}
+	return nil
+}

@@ -1,0 +1,143 @@
+package input
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/ffconvert/ffconvert/input/cache"
+	"github.com/ffconvert/ffconvert/input/remote"
+)
+
+// treeFetches is how many files of a tree are made at once. How many of them use a connection is
+// for the client to say; the others create, close and wait.
+const treeFetches = 64
+
+// plant makes a directory of the objects of a tree, in the room that the draft has reserved. It
+// serves this run alone: nothing of it is kept for another one, which would have to trust it.
+func (j *job) plant(ctx context.Context, c *cache.Cache, d *cache.Draft, opts Options) error {
+	tree := j.source.Tree
+	root, dir, err := d.Tree()
+	if err != nil {
+		return cacheError(j.source.Name, c.Dir(), err)
+	}
+	defer root.Close()
+	g, gctx := errgroup.WithContext(ctx)
+	g.SetLimit(treeFetches)
+	made := "."
+	for i := range tree.files {
+		if gctx.Err() != nil {
+			break
+		}
+		if in := path.Dir(tree.files[i].name()); in != made {
+			if err := plantDir(root, in, opts); err != nil {
+				g.Go(func() error { return treeError(tree.object(i), c, err) })
+				break
+			}
+			made = in
+		}
+		g.Go(func() error { return j.fetchInto(gctx, c, root, i, opts) })
+	}
+	err = g.Wait()
+	if cause := context.Cause(ctx); cause != nil {
+		err = cause
+	}
+	if err != nil {
+		return err
+	}
+	j.file = File{Name: j.source.Name, Path: dir, Staged: true}
+	return nil
+}
+
+func plantDir(root *os.Root, dir string, opts Options) error {
+	if err := opts.injected("mkdir"); err != nil {
+		return err
+	}
+	return root.MkdirAll(filepath.FromSlash(dir), 0o700)
+}
+
+// fetchInto makes one file of the tree, of the bytes and the time that were listed.
+func (j *job) fetchInto(ctx context.Context, c *cache.Cache, root *os.Root, i int, opts Options) error {
+	tree := j.source.Tree
+	o, name := tree.object(i), filepath.FromSlash(tree.files[i].name())
+	err := opts.injected("create")
+	if err != nil {
+		return treeError(o, c, err)
+	}
+	f, err := root.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return treeError(o, c, err)
+	}
+	into := &fetched{File: treeWriter{f, o, opts}}
+	err = opts.Remote.Fetch(ctx, o, into, func(n int64) { j.progress(opts, n) })
+	switch {
+	case context.Cause(ctx) != nil:
+		err = context.Cause(ctx)
+	case into.failure() != nil: // whatever the client made of it
+		err = treeError(o, c, into.failure())
+	case err != nil:
+		err = remoteError(Shown(o.URL), err)
+	default:
+		err = finishFile(f, o, c, opts)
+	}
+	if cerr := f.Close(); err == nil && cerr != nil {
+		err = treeError(o, c, cerr)
+	}
+	if err != nil {
+		return err
+	}
+	if err = opts.injected("chtimes"); err == nil {
+		at := tree.files[i].time()
+		err = root.Chtimes(name, at, at)
+	}
+	if err != nil {
+		return treeError(o, c, err)
+	}
+	return nil
+}
+
+// finishFile wants all bytes to be there.
+func finishFile(f *os.File, o remote.Object, c *cache.Cache, opts Options) error {
+	fi, err := f.Stat()
+	if err == nil {
+		err = opts.injected("close")
+	}
+	switch {
+	case err != nil:
+		return treeError(o, c, err)
+	case fi.Size() != o.Size:
+		return refuse(Shown(o.URL), ErrChanged, "", "%d of %d bytes were fetched", fi.Size(), o.Size)
+	}
+	return nil
+}
+
+// treeError places a failure to stage an object as a file of a tree.
+func treeError(o remote.Object, c *cache.Cache, err error) error {
+	name := Shown(o.URL)
+	if errors.Is(err, fs.ErrExist) || errors.Is(err, errNotDir) {
+		return refuse(name, ErrKey, "rename it, or give a --cache-dir on another file system", "another object has that path where letters are not told apart")
+	}
+	return cacheError(name, c.Dir(), err)
+}
+
+// A treeWriter is a file that keeps to the size that was reserved for it.
+type treeWriter struct {
+	*os.File
+	of   remote.Object
+	opts Options
+}
+
+func (w treeWriter) WriteAt(p []byte, off int64) (int, error) {
+	if off > w.of.Size || int64(len(p)) > w.of.Size-off {
+		return 0, refuse(Shown(w.of.URL), ErrChanged, "", "more than the %d bytes that were listed", w.of.Size)
+	}
+	if err := w.opts.injected("write"); err != nil {
+		return 0, err
+	}
+	return w.File.WriteAt(p, off)
+}

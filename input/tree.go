@@ -1,0 +1,170 @@
+package input
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"math"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+	"time"
+
+	"github.com/ffconvert/ffconvert/input/remote"
+)
+
+// What a key may be that becomes the path of a file. Services allow 1,024 bytes; file systems
+// 255 for a name, and Linux 4,095 for a path, that of the cache included.
+const (
+	maxTreePath = 2048
+	maxTreeName = 255
+)
+
+// treeBlock is what file systems give room in, bytes.
+const treeBlock = 4 << 10
+
+// A Tree is the objects below a prefix, as they were listed: what a remote name stands for where
+// directories are inputs. It takes some 40 bytes of memory an object, its key and its version.
+type Tree struct {
+	Files   int   // objects
+	Bytes   int64 // of all of them
+	Room    int64 // bytes of the cache that they take, as files and directories of whole blocks
+	Markers int   // objects left out: empty, with a key that ends in a slash; some tools make them of directories
+
+	url   string // what the objects' URLs begin with; ends in a slash
+	query string // what they end with: ?provider= of AIStore, or nothing
+	files []treeFile
+}
+
+// A treeFile is one object: its path below the prefix, with slashes, and what pins its version.
+type treeFile struct {
+	text     string // the path, and the version behind it
+	path     int32  // bytes of the path
+	size     int64
+	modified int64 // nanoseconds since 1970; noTime: not known
+}
+
+const noTime = math.MinInt64
+
+// newTree begins the tree below a URL, which may end in slashes or not.
+func newTree(url string) *Tree {
+	t := &Tree{url: url}
+	if i := strings.LastIndex(url, "?provider="); i >= 0 && strings.HasPrefix(url, "ais:") && !strings.Contains(url[i:], "/") {
+		t.url, t.query = url[:i], url[i:]
+	}
+	if scheme, rest, ok := strings.Cut(t.url, "://"); ok {
+		t.url = scheme + "://" + strings.TrimRight(rest, "/") + "/"
+	}
+	return t
+}
+
+// prefix is what is listed, and what tells the tree from others.
+func (t *Tree) prefix() string { return t.url + t.query }
+
+func (f *treeFile) name() string { return f.text[:f.path] }
+
+// object is what was listed.
+func (t *Tree) object(i int) remote.Object {
+	f := &t.files[i]
+	o := remote.Object{URL: t.url + f.name() + t.query, Size: f.size, Version: f.text[f.path:]}
+	if f.modified != noTime {
+		o.Modified = time.Unix(0, f.modified).UTC()
+	}
+	return o
+}
+
+// time is when the file is to have been modified: the same in every run for the same version. Where
+// the service does not say, it is drawn from the version, within what every file system keeps.
+func (f *treeFile) time() time.Time {
+	if f.modified != noTime {
+		return time.Unix(0, f.modified)
+	}
+	sum := sha256.Sum256([]byte(f.text[f.path:]))
+	return time.Unix(int64(binary.BigEndian.Uint32(sum[:])>>1), 0)
+}
+
+// add takes the next object of the list, which must come in the order of keys. It refuses what
+// cannot be a file below a directory of its own, or cannot be one beside those before.
+func (t *Tree) add(o remote.Object) error {
+	bad := func(kind error, hint, format string, args ...any) error {
+		return refuse(Shown(o.URL), kind, hint, format, args...)
+	}
+	const rename = "rename it, or name what lies beside it"
+	key, ok := strings.CutPrefix(o.URL, t.url)
+	key, also := strings.CutSuffix(key, t.query)
+	if !ok || !also {
+		return bad(ErrMalformed, "", "the service lists it below %s", quote(Shown(t.url)))
+	}
+	last := ""
+	if n := len(t.files); n > 0 {
+		last = t.files[n-1].name()
+	}
+	switch {
+	case o.Size == 0 && (key == "" || strings.HasSuffix(key, "/")):
+		t.Markers++
+		return nil
+	case o.Size < 0:
+		return bad(ErrMalformed, "", "the service does not say its size")
+	case key <= last:
+		return bad(ErrMalformed, "", "the service lists it after %s", quote(Shown(t.url+last)))
+	}
+	if problem := pathProblem(key); problem != "" {
+		return bad(ErrKey, rename, "%s", problem)
+	}
+	room := blocks(o.Size)
+	for i, c := range key {
+		// Those that the file before has come through, too, are known.
+		if c != '/' || strings.HasPrefix(last, key[:i+1]) {
+			continue
+		}
+		if t.has(key[:i]) {
+			return bad(ErrKey, rename, "a file cannot be below %s, which is a file, too", quote(Shown(t.url+key[:i])))
+		}
+		room += treeBlock
+	}
+	if room < 0 || room > math.MaxInt64/4-t.Room {
+		return bad(ErrMalformed, "", "the sizes that the service lists are more than 2 EiB")
+	}
+	f := treeFile{text: key + o.Version, path: int32(len(key)), size: o.Size, modified: noTime}
+	if at := o.Modified; at.Year() >= 1970 && at.Year() < 2200 {
+		f.modified = at.UnixNano()
+	}
+	t.files = append(t.files, f)
+	t.Files, t.Bytes, t.Room = t.Files+1, t.Bytes+o.Size, t.Room+room
+	return nil
+}
+
+// has tells whether a file of that path was listed.
+func (t *Tree) has(path string) bool {
+	i := sort.Search(len(t.files), func(i int) bool { return t.files[i].name() >= path })
+	return i < len(t.files) && t.files[i].name() == path
+}
+
+// blocks is the room that a file takes, bytes; an empty one takes some, too.
+func blocks(size int64) int64 { return max(1, (size-1)/treeBlock+1) * treeBlock }
+
+// pathProblem says why a key cannot be a path below a directory; "" where it can.
+func pathProblem(key string) string {
+	switch {
+	case len(key) > maxTreePath:
+		return "a path of more than 2048 bytes"
+	case strings.IndexByte(key, 0) >= 0:
+		return "a zero byte"
+	case os.PathSeparator != '/' && strings.ContainsRune(key, os.PathSeparator):
+		return "a backslash, which divides paths here"
+	}
+	for name := range strings.SplitSeq(key, "/") {
+		switch {
+		case name == "":
+			return "a name of no letters between slashes"
+		case name == "." || name == "..":
+			return "the name " + name + ", which leads elsewhere"
+		case len(name) > maxTreeName:
+			return "a name of more than 255 bytes"
+		}
+	}
+	if !filepath.IsLocal(filepath.FromSlash(key)) {
+		return "a path that leads elsewhere here"
+	}
+	return ""
+}
