@@ -114,6 +114,7 @@ func (o *checkOptions) add(flags *pflag.FlagSet, f format) (own *pflag.FlagSet, 
 	conversion := pflag.NewFlagSet("convert", pflag.ContinueOnError)
 	o.convert.add(conversion)
 	o.convert.addCache(conversion)
+	o.convert.addDecompression(conversion)
 	pick := func(names ...string) {
 		for _, name := range names {
 			flags.AddFlag(conversion.Lookup(name))
@@ -123,9 +124,12 @@ func (o *checkOptions) add(flags *pflag.FlagSet, f format) (own *pflag.FlagSet, 
 	countFlag(flags, &o.maxPixels, "max-pixels", int64(check.DefaultMaxPixels), "largest image that --deep decodes, pixels of all its frames")
 	flags.IntVarP(&o.workers, "jobs", "j", runtime.GOMAXPROCS(0), "parts looked at, at once; by default the CPUs that this process may use")
 	pick("progress", "max-decode-size", "max-decode-depth", "max-names")
-	if !f.directories {
-		pick("cache-size", "max-ratio", "max-window")
-		flags.StringVar(&o.convert.cacheDir, "cache-dir", "", "where fetched and decompressed inputs are kept (default WDS_CACHE, or a temporary directory, removed at the end)")
+	pick("cache-size")
+	flags.StringVar(&o.convert.cacheDir, "cache-dir", "", "where fetched and decompressed inputs are kept (default WDS_CACHE, or a temporary directory, removed at the end)")
+	if f.directories {
+		o.convert.remote.addServices(flags)
+	} else {
+		pick("max-ratio", "max-window")
 		o.convert.remote.add(flags)
 	}
 	return own, data
@@ -183,7 +187,7 @@ func runCheck(ctx context.Context, opts checkOptions, c conversion, own *pflag.F
 // checkNames finds the inputs, makes a source of those that can be read, and looks through it.
 func checkNames(ctx context.Context, c *conversion, how check.Options, progress *reporter) (report *findings.Report, err error) {
 	in := c.inputOptions()
-	if c.opts.cacheDir == "" && !c.format.directories {
+	if c.opts.cacheDir == "" {
 		if in.CacheDir, err = os.MkdirTemp("", "ffconvert-*"); err != nil {
 			return nil, err
 		}

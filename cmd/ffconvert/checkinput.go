@@ -55,10 +55,7 @@ func (c *checkedInputs) look(ctx context.Context, name string) error {
 	found, err := input.Find(ctx, []string{name}, c.in)
 	if err == nil {
 		for _, n := range found {
-			at := n.Path
-			if n.Object != nil {
-				at = n.Object.URL
-			}
+			at := cmp.Or(n.URL(), n.Path)
 			if at == "" || !c.taken[at] {
 				c.found = append(c.found, n)
 			}
@@ -117,7 +114,7 @@ func (c *checkedInputs) open(ctx context.Context) error {
 		return nil
 	}
 	// Standard input can be read once, so it must not be spent on a try; no command is run twice.
-	if !slices.ContainsFunc(c.found, func(n input.Name) bool { return n.Path == "" && n.Object == nil }) {
+	if !slices.ContainsFunc(c.found, func(n input.Name) bool { return n.Path == "" && n.URL() == "" }) {
 		set, err := input.Open(ctx, c.found, c.in)
 		if err == nil {
 			c.take(set)
@@ -203,6 +200,7 @@ func inputRule(err error) string {
 		{input.ErrNoMatch, check.Missing},
 		{input.ErrNotRegular, check.Unsupported},
 		{input.ErrNotDirectory, check.Unsupported},
+		{input.ErrKey, check.Unsupported},
 		{input.ErrTruncated, check.Truncated},
 		{input.ErrMalformed, check.Malformed},
 		{input.ErrChanged, check.Changed},

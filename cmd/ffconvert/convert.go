@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -37,10 +38,14 @@ func newConvertCommand(f format, adapt func(*conversion)) *cobra.Command {
 	cmd.Flags().AddFlagSet(own)
 	opts.add(cmd.Flags())
 	cmd.MarkFlagsMutuallyExclusive("exact", "whole-parts")
+	opts.addCache(cmd.Flags())
 	if !f.directories {
-		opts.addCache(cmd.Flags())
+		opts.addDecompression(cmd.Flags())
 	}
-	if !f.directories && !f.plugin {
+	switch {
+	case f.directories:
+		opts.remote.addServices(cmd.Flags())
+	case !f.plugin:
 		opts.remote.add(cmd.Flags())
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -329,7 +334,7 @@ func (c *conversion) planOptions(enc *encode.Spec) shard.Options {
 // dryRun prints the plan, or of remote parts what is known of it: it writes and fetches
 // nothing, and stages in a temporary directory.
 func (c *conversion) dryRun(ctx context.Context, found []input.Name, in input.Options, whole bool, progress *reporter) error {
-	if whole || fetched(found) > 0 {
+	if whole || slices.ContainsFunc(found, func(n input.Name) bool { return n.URL() != "" }) {
 		return c.printFetch(found, whole)
 	}
 	if c.opts.cacheDir == "" {

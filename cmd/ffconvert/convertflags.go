@@ -47,7 +47,9 @@ func (f format) sourceHelp() string {
 	case f.plugin:
 		return ""
 	case f.directories:
-		return `Sources are directories; shell globs and patterns ({a,b}, {000..009}) name several.
+		return `Sources are directories; shell globs and patterns ({a,b}, {000..009}) name several. So do
+URLs (s3, gs and ais): one stands for the tree of objects below it, which is fetched first.
+@FILE stands for the names in a file, a line each.
 
 `
 	}
@@ -111,6 +113,10 @@ func (o *convertOptions) addRun(flags *pflag.FlagSet) {
 func (o *convertOptions) addCache(flags *pflag.FlagSet) {
 	flags.StringVar(&o.cacheDir, "cache-dir", "", "where fetched and decompressed inputs are kept (default WDS_CACHE, or inside OUT, removed at the end)")
 	flags.Var(&o.cacheSize, "cache-size", "most bytes in --cache-dir; 0 means no limit (WDS_CACHE_SIZE, where it is set, is the default)")
+}
+
+// addDecompression adds the limits of what is decompressed, which files of a directory are not.
+func (o *convertOptions) addDecompression(flags *pflag.FlagSet) {
 	countFlag(flags, &o.maxRatio, "max-ratio", int64(input.DefaultMaxRatio), "refuse an input that decompresses to more than so many times its size")
 	sizeFlag(flags, &o.maxWindow, "max-window", input.DefaultMaxWindow, "largest window of zstd and xz accepted; each file that is being decompressed holds one or two")
 }

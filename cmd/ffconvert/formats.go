@@ -65,7 +65,8 @@ and a key is the whole path.`,
 		example: `  ffconvert folder imagenet/train out/
   ffconvert folder --split train,val --ext jpg,png imagenet/ out/
   ffconvert folder --group --decode captions/ out/
-  ffconvert folder --flat --encode raw:pdf papers/ out/`,
+  ffconvert folder --flat --encode raw:pdf papers/ out/
+  ffconvert folder --connections 64 s3://bucket/imagenet/train out/`,
 		directories: true,
 		flags:       folderFlags,
 	},

@@ -9,14 +9,17 @@ import (
 	"github.com/ffconvert/ffconvert/input"
 )
 
-// refuseInside refuses an output inside a directory that is to be converted: the next run
-// would convert its shards.
+// refuseInside refuses an output inside a local directory that is to be converted: the next
+// run would convert its shards.
 func (c *conversion) refuseInside(roots []input.Name) error {
 	out, err := realPath(c.out)
 	if err != nil {
 		return err
 	}
 	for _, r := range roots {
+		if r.URL() != "" {
+			continue
+		}
 		root, err := realPath(r.Path)
 		if err != nil {
 			return err

@@ -63,6 +63,7 @@ func TestScripts(t *testing.T) {
 			"sameshards": sameShards,
 			"s3":         s3,
 			"s3more":     s3more,
+			"s3tree":     s3tree,
 			"web":        web,
 			"sent":       sent,
 		},

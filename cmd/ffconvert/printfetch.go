@@ -17,7 +17,7 @@ import (
 func fetched(found []input.Name) int64 {
 	n := int64(0)
 	for _, f := range found {
-		if f.Object != nil {
+		if f.URL() != "" {
 			n += max(0, f.Size)
 		}
 	}
@@ -32,25 +32,41 @@ func (c *conversion) printFetch(found []input.Name, whole bool) error {
 	}
 	parts := make([]shard.Part, len(found))
 	remote, unknown, total := 0, 0, int64(0)
+	var trees input.Tree // all together
 	for i, f := range found {
 		parts[i] = shard.Part{Name: f.Name, Size: max(0, f.Size)}
 		total += parts[i].Size
-		if f.Object != nil {
+		if f.URL() != "" {
 			remote++
+		}
+		if f.Tree != nil {
+			trees.Files += f.Tree.Files
+			trees.Markers += f.Tree.Markers
+			trees.Room += f.Tree.Room - f.Tree.Bytes // more than the bytes
 		}
 		if f.Size < 0 {
 			unknown++
 		}
 	}
-	bytes := func(n int64) string { return fmt.Sprintf("%s (%s)", humanize.Comma(n), humanize.IBytes(uint64(n))) }
 	t := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "source\t%s, %s of %s as stored\n", c.format.name, counted(int64(len(found)), "part"), humanize.IBytes(uint64(total)))
-	fmt.Fprintf(t, "bytes to fetch\t%s, of %s\n", bytes(fetched(found)), counted(int64(remote), "remote part"))
+	fmt.Fprintf(t, "bytes to fetch\t%s, of %s", exactBytes(fetched(found)), counted(int64(remote), "remote part"))
+	if trees.Files > 0 {
+		fmt.Fprintf(t, ", %s in folders", counted(int64(trees.Files), "object"))
+	}
+	fmt.Fprintln(t)
 	if unknown > 0 {
 		fmt.Fprintf(t, "\tand %s of unknown size\n", counted(int64(unknown), "part"))
 	}
+	if trees.Markers > 0 {
+		fmt.Fprintf(t, "left out\t%s, with a key that ends in /\n", counted(int64(trees.Markers), "empty object"))
+	}
 	if !whole {
-		fmt.Fprintf(t, "cache needed\t%s and more where parts are compressed: all parts are here before shards are planned\n", bytes(fetched(found)))
+		more := " and more where parts are compressed"
+		if c.format.directories {
+			more = ""
+		}
+		fmt.Fprintf(t, "cache needed\t%s%s: all parts are here before shards are planned\n", exactBytes(fetched(found)+trees.Room), more)
 		return t.Flush()
 	}
 	enc, err := encode.Parse(c.opts.encode)
@@ -62,7 +78,7 @@ func (c *conversion) printFetch(found []input.Name, whole bool) error {
 		return err
 	}
 	held := min(c.opts.workers+1, len(plan.Shards))
-	fmt.Fprintf(t, "cache needed\t%s and more where parts are compressed: the parts of %s at once\n", bytes(heldAtOnce(plan, found, held)), counted(int64(held), "shard"))
+	fmt.Fprintf(t, "cache needed\t%s and more where parts are compressed: the parts of %s at once\n", exactBytes(heldAtOnce(plan, found, held)), counted(int64(held), "shard"))
 	stored := make([]int64, len(plan.Shards))
 	for i := range stored {
 		stored[i] = plan.Stored(i)
@@ -71,6 +87,11 @@ func (c *conversion) printFetch(found []input.Name, whole bool) error {
 	fmt.Fprintf(t, "shards\t%s, of whole parts; --exact cuts at samples\n", humanize.Comma(n))
 	fmt.Fprintf(t, "shard bytes\tmin %s  mean %s  max %s, as stored\n", humanize.Comma(slices.Min(stored)), humanize.Comma(total/n), humanize.Comma(slices.Max(stored)))
 	return t.Flush()
+}
+
+// exactBytes is a number of them, to the last and in units.
+func exactBytes(n int64) string {
+	return fmt.Sprintf("%s (%s)", humanize.Comma(n), humanize.IBytes(uint64(n)))
 }
 
 // heldAtOnce returns how many bytes of remote parts the n shards that have most of them take.

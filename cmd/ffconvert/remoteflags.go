@@ -37,6 +37,11 @@ func newRemoteOptions() remoteOptions {
 
 func (o *remoteOptions) add(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.allowPipe, "allow-pipe", false, "let names be pipe:COMMAND, which runs a program of yours and reads its output")
+	o.addServices(flags)
+}
+
+// addServices adds those that are of use where names are directories: no program writes one.
+func (o *remoteOptions) addServices(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&o.rewrite, "rewrite", nil, "change the start of names, REGEX=REPLACEMENT, before GOPEN_REWRITE and WDS_REWRITE; may be repeated, the first rule that changes a name counts")
 	flags.StringVar(&o.s3.Endpoint, "s3-endpoint", "", "URL of the S3 service (default AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, the profile's, Amazon's)")
 	flags.StringVar(&o.s3.Region, "s3-region", "", "region of the S3 service (default AWS_REGION, the profile's, the bucket's own)")
@@ -60,12 +65,10 @@ func (o *remoteOptions) client() *remote.Client {
 	return remote.New(how)
 }
 
-// apply enters what names may mean. Directories are local ones.
+// apply enters what names may mean.
 func (o *remoteOptions) apply(in *input.Options) {
-	if in.Directories {
-		return
-	}
-	in.AllowPipe, in.Rewrite, in.Remote = o.allowPipe, o.rewrite, o.client()
+	in.AllowPipe = o.allowPipe && !in.Directories
+	in.Rewrite, in.Remote = o.rewrite, o.client()
 }
 
 // attempts is a number of 0 or more.

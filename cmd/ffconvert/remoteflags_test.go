@@ -43,7 +43,7 @@ func TestRemoteFlags(t *testing.T) {
 	}
 }
 
-// Names of directories mean nothing but local ones.
+// No program writes a directory.
 func TestRemoteApply(t *testing.T) {
 	t.Parallel()
 	o := newRemoteOptions()
@@ -55,7 +55,7 @@ func TestRemoteApply(t *testing.T) {
 	}
 	directories := input.Options{Directories: true}
 	o.apply(&directories)
-	if directories.AllowPipe || directories.Rewrite != nil || directories.Remote != nil {
+	if directories.AllowPipe || directories.Rewrite == nil || directories.Remote == nil {
 		t.Errorf("%+v", directories)
 	}
 }

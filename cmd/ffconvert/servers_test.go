@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -30,10 +31,14 @@ type suite struct{}
 
 // s3 starts a real S3 server and stores files in a bucket of it: s3 bucket prefix/ file...
 func s3(ts *testscript.TestScript, _ bool, args []string) {
-	t := ts.Value(suite{}).(testing.TB)
-	server := versitygw.Start(t)
-	ts.Value(s3Servers{}).(map[string]*versitygw.Server)[""] = server
+	s3start(ts)
 	s3more(ts, false, args)
+}
+
+// s3start starts the server of a script, and leads its programs there.
+func s3start(ts *testscript.TestScript) {
+	server := versitygw.Start(ts.Value(suite{}).(testing.TB))
+	ts.Value(s3Servers{}).(map[string]*versitygw.Server)[""] = server
 	for _, v := range server.Env() {
 		name, value, _ := strings.Cut(v, "=")
 		ts.Setenv(name, value)
@@ -49,6 +54,23 @@ func s3more(ts *testscript.TestScript, _ bool, args []string) {
 	for _, file := range args[2:] {
 		server.Put(ts.Value(suite{}).(testing.TB), args[0], args[1]+filepath.Base(file), ts.MkAbs(file))
 	}
+}
+
+// s3tree stores the files below a directory under their paths, in a server that it starts
+// where there is none: s3tree bucket prefix/ dir
+func s3tree(ts *testscript.TestScript, _ bool, args []string) {
+	if ts.Value(s3Servers{}).(map[string]*versitygw.Server)[""] == nil {
+		s3start(ts)
+	}
+	dir := ts.MkAbs(args[2])
+	ts.Check(filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		below, err := filepath.Rel(dir, filepath.Dir(path))
+		s3more(ts, false, []string{args[0], args[1] + strings.TrimPrefix(filepath.ToSlash(below)+"/", "./"), path})
+		return err
+	}))
 }
 
 // A webServer serves the files of a directory over HTTP, and does not always do so well.

@@ -61,6 +61,7 @@ docs/spec.md has all keys, docs/dataset.schema.json the JSON Schema.
 	opts.add(flags)
 	cmd.MarkFlagsMutuallyExclusive("exact", "whole-parts")
 	opts.addCache(flags)
+	opts.addDecompression(flags)
 	opts.remote.add(flags)
 	flags.AddFlagSet(limits)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {

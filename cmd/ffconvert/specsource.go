@@ -30,14 +30,10 @@ func (m *mixture) find(ctx context.Context, in input.Options) ([]input.Name, err
 	var all []input.Name
 	m.found = nil
 	in.Stdin = noInput{} // of a file, or a plan, nobody knows who should write there
-	reach := in.Remote
 	total := int64(0)
 	for i := range m.spec.Collections {
 		c := &m.spec.Collections[i]
 		in.Directories, in.Match, in.Arrange = c.format.directories, c.format.isPart, nil
-		if in.Remote = reach; in.Directories {
-			in.Remote = nil // those are local
-		}
 		if a, ok := c.data.(arranger); ok {
 			in.Arrange = a.arrange
 		}
@@ -117,13 +113,16 @@ func (m *mixture) partNames(found []input.Name) []string {
 	return names
 }
 
-// stage makes all inputs local files but those that are directories.
+// stage makes all inputs local files, but for local directories.
 func (m *mixture) stage(ctx context.Context, found []input.Name, in input.Options) (*input.Set, error) {
 	var files []input.Name
 	each := split(m, found)
+	local := func(i int, n input.Name) bool { return m.spec.Collections[i].format.directories && n.Tree == nil }
 	for i, names := range each {
-		if !m.spec.Collections[i].format.directories {
-			files = append(files, names...)
+		for _, n := range names {
+			if !local(i, n) {
+				files = append(files, n)
+			}
 		}
 	}
 	set, err := input.Open(ctx, files, in)
@@ -133,12 +132,12 @@ func (m *mixture) stage(ctx context.Context, found []input.Name, in input.Option
 	staged := set.Files
 	set.Files = nil
 	for i, names := range each {
-		if !m.spec.Collections[i].format.directories {
-			set.Files, staged = append(set.Files, staged[:len(names)]...), staged[len(names):]
-			continue
-		}
 		for _, n := range names {
-			set.Files = append(set.Files, input.File{Name: n.Name, Path: n.Path})
+			f := input.File{Name: n.Name, Path: n.Path}
+			if !local(i, n) {
+				f, staged = staged[0], staged[1:]
+			}
+			set.Files = append(set.Files, f)
 		}
 	}
 	return set, nil
