@@ -7,31 +7,9 @@ import (
 	"sync"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/input"
 	"github.com/ffconvert/ffconvert/shard"
 )
-
-// whole reports whether shards are to be made of whole parts: where a part is remote and the
-// user does not say otherwise.
-func (c *conversion) whole(found []input.Name) (bool, error) {
-	unknown, remote := "", false
-	for _, n := range found {
-		if n.Size < 0 {
-			unknown = n.Name
-		}
-		remote = remote || n.Object != nil
-	}
-	switch {
-	case c.opts.wholeParts && c.directories(found) != nil:
-		return false, errors.New("--whole-parts: a directory is indexed as one; leave the flag out")
-	case c.opts.wholeParts && c.opts.shuffle:
-		return false, errors.New("--whole-parts: --shuffle draws from all samples, so all parts must be here first; leave one of the two out")
-	case c.opts.wholeParts && unknown != "":
-		return false, fmt.Errorf("--whole-parts: the size of %s is not known beforehand; leave the flag out", unknown)
-	}
-	return c.opts.wholeParts || remote && unknown == "" && !c.opts.exact && !c.opts.shuffle && c.directories(found) == nil, nil
-}
 
 // A stock makes the parts of a dataset local as their shards are written.
 type stock struct {
@@ -161,77 +139,3 @@ func (s *stock) letGo(first, n int) error {
 }
 
 func (s *stock) close() error { return errors.Join(s.letGo(0, 0), s.stager.Close()) }
-
-// convertWhole plans and writes shards of whole parts.
-func (c *conversion) convertWhole(ctx context.Context, found []input.Name, in input.Options, out *shard.Output, progress *reporter) (*shard.Report, error) {
-	if err := c.check(out, found); err != nil {
-		return nil, err
-	}
-	var report *shard.Report
-	err := c.stocked(ctx, found, in, progress, func(s *stock) error {
-		plan, err := c.planWhole(ctx, s, out, progress)
-		if err != nil {
-			return err
-		}
-		report, err = shard.WriteStock(ctx, s, plan, out, c.writeOptions(progress))
-		return err
-	})
-	return report, err
-}
-
-// stocked makes the inputs local as use wants them.
-func (c *conversion) stocked(ctx context.Context, found []input.Name, in input.Options, progress *reporter, use func(*stock) error) error {
-	if err := c.refuseCache(in); err != nil {
-		return err
-	}
-	in.Transient = c.opts.cacheDir == ""
-	in.Progress = func(_ string, n int64) { progress.Add(0, n) }
-	s, err := c.newStock(found, in)
-	if err != nil {
-		return err
-	}
-	err = use(s)
-	return c.tidy(ctx, in, errors.Join(err, s.close()))
-}
-
-// planWhole plans shards of whole parts: by the plan that was begun in the output, where it
-// is of the same parts, else by what the first part shows.
-func (c *conversion) planWhole(ctx context.Context, s *stock, out *shard.Output, progress *reporter) (*shard.Plan, error) {
-	parts := make([]shard.Part, len(s.parts))
-	for i, p := range s.parts {
-		parts[i] = shard.Part{Name: p.Name, Size: p.Size}
-	}
-	asked, err := encode.Parse(c.opts.encode)
-	if err != nil {
-		return nil, err
-	}
-	how := c.planOptions(asked)
-	how.Encode.Encoding = c.opts.encode.Encoding
-	if !c.opts.overwrite {
-		if plan, err := out.Begun(parts, how); err != nil || plan != nil {
-			return plan, err
-		}
-	}
-	progress.Start("fetch the first part", parts[0].Size)
-	src, err := s.open(ctx, false)
-	if err != nil {
-		return nil, err
-	}
-	says, enc, err := c.describe(src)
-	if err != nil {
-		return nil, err
-	}
-	each, err := c.encodings(enc)
-	if err != nil {
-		return nil, err
-	}
-	for i := range each.Of {
-		parts[i].Encode = each.Of[i]
-	}
-	seen, err := s.index(ctx, each, progress)
-	if err != nil {
-		return nil, err
-	}
-	how.Encode, how.Encodes, how.Dataset = enc.Options(), each.Options(), says
-	return shard.NewWholePlan(parts, seen, how)
-}

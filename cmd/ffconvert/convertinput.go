@@ -1,0 +1,109 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/input"
+	"github.com/ffconvert/ffconvert/shard"
+)
+
+// staged makes the inputs local files while use uses them. The cache inside the output is
+// removed, unless the run was interrupted and another one can use it, or the writing has
+// failed.
+func (c *conversion) staged(ctx context.Context, found []input.Name, in input.Options, progress *reporter, use func(*input.Set) error) error {
+	if err := c.refuseCache(in); err != nil {
+		return err
+	}
+	in.Progress = progress.staging(found)
+	set, err := c.stage(ctx, found, in)
+	if err == nil {
+		err = use(set)
+		err = errors.Join(err, set.Cleanup())
+	}
+	if _, unfinished := errors.AsType[*shard.Unfinished](err); unfinished {
+		return err
+	}
+	return c.tidy(ctx, in, err)
+}
+
+// refuseCache refuses what is in the place of the cache inside the output.
+func (c *conversion) refuseCache(in input.Options) error {
+	if st, err := os.Lstat(in.CacheDir); c.opts.cacheDir == "" && err == nil && !st.IsDir() {
+		return &converters.Error{Part: in.CacheDir, Off: -1, Err: fmt.Errorf("%w: it is no directory", converters.ErrUnsupported), Hint: "remove it"}
+	}
+	return nil
+}
+
+// tidy removes the cache inside the output, unless the run was interrupted and another one
+// can use it. It adds its own error to err.
+func (c *conversion) tidy(ctx context.Context, in input.Options, err error) error {
+	if c.opts.cacheDir != "" || ctx.Err() != nil {
+		return err
+	}
+	return errors.Join(err, os.RemoveAll(in.CacheDir))
+}
+
+func (c *conversion) inputOptions() input.Options {
+	in := input.Options{
+		Directories: c.format.directories,
+		Match:       c.format.isPart,
+		CacheDir:    c.opts.cacheDir,
+		Workers:     c.opts.workers,
+	}
+	c.opts.limit(&in)
+	if a, ok := c.data.(arranger); ok {
+		in.Arrange = a.arrange
+	}
+	if in.CacheDir == "" {
+		in.CacheDir = filepath.Join(c.out, shard.WorkDir, "cache")
+	}
+	return in
+}
+
+// find finds the inputs: what the names name, or what the command will write.
+func (c *conversion) find(ctx context.Context, in input.Options) ([]input.Name, error) {
+	if c.command != nil {
+		return []input.Name{input.FromCommand(*c.command)}, nil
+	}
+	if c.mix != nil {
+		return c.mix.find(ctx, in)
+	}
+	return input.Find(ctx, c.names, in)
+}
+
+// directories returns those of the inputs that are directories.
+func (c *conversion) directories(found []input.Name) []input.Name {
+	switch {
+	case c.mix != nil:
+		return c.mix.directories(found)
+	case c.format.directories:
+		return found
+	}
+	return nil
+}
+
+// stage makes the inputs local files.
+func (c *conversion) stage(ctx context.Context, found []input.Name, in input.Options) (*input.Set, error) {
+	if c.mix != nil {
+		return c.mix.stage(ctx, found, in)
+	}
+	return input.Open(ctx, found, in)
+}
+
+// source opens what was staged.
+func (c *conversion) source(ctx context.Context, set *input.Set) (converters.Source, error) {
+	return c.data.open(ctx, partsOf(set), c.opts.encode)
+}
+
+func partsOf(set *input.Set) []converters.Part {
+	parts := make([]converters.Part, len(set.Files))
+	for i, f := range set.Files {
+		parts[i] = converters.Part{Name: f.Name, Path: f.Path, Size: f.Size, ModTime: f.ModTime, Staged: f.Staged, Mark: f.Mark}
+	}
+	return parts
+}

@@ -1,0 +1,126 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/input"
+	"github.com/ffconvert/ffconvert/shard"
+)
+
+// check refuses an output that is taken, as far as that can be told before the input is
+// read.
+func (c *conversion) check(out *shard.Output, found []input.Name) error {
+	var names []string // of the parts; those of a directory are not known yet
+	if c.mix != nil {
+		names = c.mix.partNames(found)
+	} else if !c.format.directories {
+		for _, n := range found {
+			names = append(names, n.Name)
+		}
+	}
+	enc, err := encode.Parse(c.opts.encode)
+	if err != nil {
+		return err
+	}
+	how := c.planOptions(enc)
+	how.Encode.Encoding = c.opts.encode.Encoding
+	return out.Check(how, names, c.opts.overwrite)
+}
+
+// describe returns what a source says of its dataset, and how its records are encoded.
+func (c *conversion) describe(src converters.Source) (converters.Description, *encode.Spec, error) {
+	records := c.opts.encode
+	var says converters.Description
+	if d, ok := src.(converters.Describer); ok {
+		says = d.Describe()
+	}
+	if c.mix != nil {
+		records.Encoding = c.mix.encoding
+	}
+	if records.Encoding == "" {
+		records.Encoding = says.Encoding
+	}
+	enc, err := encode.Parse(records)
+	return says, enc, err
+}
+
+// encodings says how the records of each part are encoded.
+func (c *conversion) encodings(enc *encode.Spec) (shard.Encodings, error) {
+	if c.mix != nil {
+		return c.mix.encodings(enc)
+	}
+	return shard.Encodings{Specs: []*encode.Spec{enc}}, nil
+}
+
+// plan indexes the sources and plans the shards.
+func (c *conversion) plan(ctx context.Context, set *input.Set, progress *reporter) (*shard.Plan, converters.Source, error) {
+	src, err := c.source(ctx, set)
+	if err != nil {
+		return nil, nil, err
+	}
+	says, enc, err := c.describe(src)
+	if err != nil {
+		return nil, nil, err
+	}
+	each, err := c.encodings(enc)
+	if err != nil {
+		return nil, nil, err
+	}
+	index, err := shard.IndexEach(ctx, src, each, max(c.opts.workers, indexedAtOnce), progress)
+	if err != nil {
+		return nil, nil, err
+	}
+	how := c.planOptions(enc)
+	how.Dataset, how.Encodes = says, each.Options()
+	plan, err := shard.NewPlan(index, how)
+	if errors.Is(err, shard.ErrEmpty) {
+		err = fmt.Errorf("%s: %w to convert", set.Files[0].Name, err)
+	}
+	return plan, src, err
+}
+
+// indexedAtOnce is how many parts are indexed at once where --jobs says no more:
+// indexing a cold part waits for one small read after another.
+const indexedAtOnce = 8
+
+func (c *conversion) planOptions(enc *encode.Spec) shard.Options {
+	how := shard.Options{Source: c.spec, Encode: enc.Options(), Sizes: c.opts.sizes}
+	how.Sizes.ShardSize, how.Sizes.Min = int64(c.opts.shardSize), int64(c.opts.minSize)
+	if c.opts.shuffle {
+		how.Shuffle = &shard.Shuffle{Seed: c.opts.seed}
+	}
+	return how
+}
+
+// dryRun prints the plan, or of remote parts what is known of it: it writes and fetches
+// nothing, and stages in a temporary directory.
+func (c *conversion) dryRun(ctx context.Context, found []input.Name, in input.Options, whole bool, progress *reporter) error {
+	if whole || slices.ContainsFunc(found, func(n input.Name) bool { return n.URL() != "" }) {
+		return c.printFetch(found, whole)
+	}
+	if c.opts.cacheDir == "" {
+		dir, err := os.MkdirTemp("", "ffconvert-*")
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(dir)
+		in.CacheDir = dir
+	}
+	in.Progress = progress.staging(found)
+	set, err := c.stage(ctx, found, in)
+	if err != nil {
+		return err
+	}
+	plan, _, err := c.plan(ctx, set, progress)
+	progress.stop()
+	if err := errors.Join(err, set.Cleanup()); err != nil {
+		return err
+	}
+	return printPlan(c.stdout, plan)
+}
