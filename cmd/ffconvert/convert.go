@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -306,10 +307,15 @@ func (c *conversion) plan(ctx context.Context, set *input.Set, progress *reporte
 	how := c.planOptions(enc)
 	how.Dataset, how.Encodes = says, each.Options()
 	plan, err := shard.NewPlan(index, how)
+	return plan, src, empty(set.Files[0].Name, err)
+}
+
+// empty says of what there are no samples, where that is the error.
+func empty(first string, err error) error {
 	if errors.Is(err, shard.ErrEmpty) {
-		err = fmt.Errorf("%s: %w to convert", set.Files[0].Name, err)
+		return fmt.Errorf("%s: %w to convert", first, err)
 	}
-	return plan, src, err
+	return err
 }
 
 // indexedAtOnce is how many parts are indexed at once where --jobs says no more:
@@ -328,7 +334,7 @@ func (c *conversion) planOptions(enc *encode.Spec) shard.Options {
 // dryRun prints the plan, or of remote parts what is known of it: it writes and fetches
 // nothing, and stages in a temporary directory.
 func (c *conversion) dryRun(ctx context.Context, found []input.Name, in input.Options, whole bool, progress *reporter) error {
-	if whole || fetched(found) > 0 {
+	if whole || slices.ContainsFunc(found, func(n input.Name) bool { return n.Object != nil }) {
 		return c.printFetch(found, whole)
 	}
 	if c.opts.cacheDir == "" {

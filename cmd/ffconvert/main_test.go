@@ -65,6 +65,7 @@ func TestScripts(t *testing.T) {
 			"s3more":     s3more,
 			"web":        web,
 			"sent":       sent,
+			"requested":  requested,
 		},
 	})
 }

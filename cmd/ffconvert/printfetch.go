@@ -50,7 +50,11 @@ func (c *conversion) printFetch(found []input.Name, whole bool) error {
 		fmt.Fprintf(t, "\tand %s of unknown size\n", counted(int64(unknown), "part"))
 	}
 	if !whole {
-		fmt.Fprintf(t, "cache needed\t%s and more where parts are compressed: all parts are here before shards are planned\n", bytes(fetched(found)))
+		more := "parts are compressed"
+		if unknown > 0 {
+			more += ", and for those of unknown size"
+		}
+		fmt.Fprintf(t, "cache needed\t%s and more where %s: all parts are here before shards are planned\n", bytes(fetched(found)), more)
 		return t.Flush()
 	}
 	enc, err := encode.Parse(c.opts.encode)
@@ -59,7 +63,7 @@ func (c *conversion) printFetch(found []input.Name, whole bool) error {
 	}
 	plan, err := shard.NewWholePlan(parts, nil, c.planOptions(enc))
 	if err != nil {
-		return err
+		return empty(found[0].Name, err)
 	}
 	held := min(c.opts.workers+1, len(plan.Shards))
 	fmt.Fprintf(t, "cache needed\t%s and more where parts are compressed: the parts of %s at once\n", bytes(heldAtOnce(plan, found, held)), counted(int64(held), "shard"))

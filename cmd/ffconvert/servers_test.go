@@ -196,6 +196,19 @@ func sent(ts *testscript.TestScript, _ bool, args []string) {
 	w.sent, w.requests = 0, 0
 }
 
+// requested asserts how many requests a server has had: requested NAME N
+func requested(ts *testscript.TestScript, _ bool, args []string) {
+	w := ts.Value(webServers{}).(servers)[args[0]]
+	want, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.requests != want {
+		ts.Fatalf("%d requests, want %d", w.requests, want)
+	}
+	w.sent, w.requests = 0, 0
+}
+
 // sameShards asserts that two datasets have the same shards, indexes and meta.json, of
 // whatever sources: sameshards a b
 func sameShards(ts *testscript.TestScript, _ bool, args []string) {
