@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/ffconvert/ffconvert/input/remote"
@@ -28,7 +29,7 @@ func identify(n Name, run identity, place int) (identity, error) {
 		return anonymous(), nil // it is made anew whenever it is taken
 	case n.once():
 		return sha256.Sum256(fmt.Appendf(nil, "ffconvert staged once 1\n%x\n%d\n", run, place)), nil
-	case n.Object != nil && version(n.Object) == "":
+	case n.Object != nil && !told(n.Object):
 		return sha256.Sum256(fmt.Appendf(nil, "ffconvert staged object of one run 1\n%x\n%q\n%d\n", run, remote.Identity(n.Object.URL), n.Object.Size)), nil
 	case n.Object != nil:
 		o := n.Object // a store that counts versions begins at 1 again in a new bucket: the checksum tells them apart
@@ -42,13 +43,25 @@ func identify(n Name, run identity, place int) (identity, error) {
 }
 
 // version tells one state of an object from another: as its service does, or, as of a file, by
-// the time of its last change. "": nothing tells.
+// the time of its last change. "": nothing tells. A weak ETag may stay when the bytes change, so
+// that time counts beside it.
 func version(o *remote.Object) string {
-	if o.Version == "" && !o.Modified.IsZero() {
-		return "modified " + o.Modified.UTC().Format(time.RFC3339Nano)
+	if (o.Version == "" || isWeak(o.Version)) && !o.Modified.IsZero() {
+		return strings.TrimLeft(o.Version+" modified "+o.Modified.UTC().Format(time.RFC3339Nano), " ")
 	}
 	return o.Version
 }
+
+func isWeak(version string) bool { return strings.HasPrefix(version, "W/") }
+
+// told says whether an object of the same version has the same bytes, as far as a service can
+// tell. A weak ETag alone tells when they are others, not when they are the same.
+func told(o *remote.Object) bool {
+	return o.Version != "" && !isWeak(o.Version) || !o.Modified.IsZero()
+}
+
+// servesOneRun says whether a copy serves one run: no other one can tell that it is of the same bytes.
+func (n Name) servesOneRun() bool { return n.once() || n.Object != nil && !told(n.Object) }
 
 // key is what the decompressed copy of a source is kept under, so that the copy tells how the
 // source was compressed.

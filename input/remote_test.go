@@ -10,6 +10,7 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -142,6 +143,53 @@ func TestRemote(t *testing.T) {
 		t.Errorf("%+v, %d fetches", set.Files[1], r.fetches.Load())
 	}
 	must(t, set.Release())
+}
+
+// A weak ETag may stay when the bytes change: the time of the last change counts beside it, and
+// without one the copy serves one run.
+func TestRemoteWeakVersion(t *testing.T) {
+	t.Parallel()
+	at := time.Unix(1e9, 0)
+	for _, tt := range []struct {
+		name          string
+		before, after remote.Object // version and time alone
+		fetches       int64         // of two runs
+		same          bool          // mark
+	}{
+		{"strong", remote.Object{Version: `"1"`, Modified: at}, remote.Object{Version: `"1"`, Modified: at.Add(time.Hour)}, 1, true},
+		{"weak, not modified", remote.Object{Version: `W/"1"`, Modified: at}, remote.Object{Version: `W/"1"`, Modified: at}, 1, true},
+		{"weak, modified", remote.Object{Version: `W/"1"`, Modified: at}, remote.Object{Version: `W/"1"`, Modified: at.Add(time.Second)}, 2, false},
+		{"weak, changed", remote.Object{Version: `W/"1"`, Modified: at}, remote.Object{Version: `W/"2"`, Modified: at}, 2, false},
+		{"weak alone", remote.Object{Version: `W/"1"`}, remote.Object{Version: `W/"1"`}, 2, true},
+		{"weak alone, changed", remote.Object{Version: `W/"1"`}, remote.Object{Version: `W/"2"`}, 2, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			r := &heldRemote{}
+			opts := Options{CacheDir: filepath.Join(dir, "cache"), Remote: r}
+			var marks []int64
+			for i, o := range []remote.Object{tt.before, tt.after} {
+				n := r.add("http://h/x", []byte(strconv.Itoa(i)))
+				n.Object.Version, n.Object.Modified = o.Version, o.Modified
+				set, err := Open(t.Context(), []Name{n}, opts)
+				must(t, err)
+				got, err := os.ReadFile(set.Files[0].Path)
+				must(t, err)
+				if want := strconv.Itoa(i * int(tt.fetches-1)); string(got) != want {
+					t.Errorf("run %d: %q, want %q", i, got, want)
+				}
+				marks = append(marks, set.Files[0].Mark)
+				must(t, set.Release())
+			}
+			if r.fetches.Load() != tt.fetches || (marks[0] == marks[1]) != tt.same || marks[0] == 0 {
+				t.Errorf("%d fetches, marks %v", r.fetches.Load(), marks)
+			}
+			if isWeak(tt.before.Version) && tt.before.Modified.IsZero() && left(t, dir) != nil {
+				t.Errorf("left %q", left(t, dir))
+			}
+		})
+	}
 }
 
 // What tells no version serves one run.

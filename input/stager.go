@@ -143,7 +143,7 @@ func (s *Stager) claim(set *Set, first int) (jobs []*job, other *stagedOnce, err
 		if j.source.once() {
 			s.once[j.place] = &stagedOnce{done: make(chan struct{})}
 		}
-		if j.source.Mark() == 0 {
+		if j.source.servesOneRun() {
 			for _, key := range j.keys {
 				s.ours[key] = true
 			}

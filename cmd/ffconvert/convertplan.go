@@ -79,10 +79,15 @@ func (c *conversion) plan(ctx context.Context, set *input.Set, progress *reporte
 	how := c.planOptions(enc)
 	how.Dataset, how.Encodes = says, each.Options()
 	plan, err := shard.NewPlan(index, how)
+	return plan, src, empty(set.Files[0].Name, err)
+}
+
+// empty says of what there are no samples, where that is the error.
+func empty(first string, err error) error {
 	if errors.Is(err, shard.ErrEmpty) {
-		err = fmt.Errorf("%s: %w to convert", set.Files[0].Name, err)
+		return fmt.Errorf("%s: %w to convert", first, err)
 	}
-	return plan, src, err
+	return err
 }
 
 // indexedAtOnce is how many parts are indexed at once where --jobs says no more:

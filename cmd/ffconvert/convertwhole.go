@@ -102,5 +102,6 @@ func (c *conversion) planWhole(ctx context.Context, s *stock, out *shard.Output,
 		return nil, err
 	}
 	how.Encode, how.Encodes, how.Dataset = enc.Options(), each.Options(), says
-	return shard.NewWholePlan(parts, seen, how)
+	plan, err := shard.NewWholePlan(parts, seen, how)
+	return plan, empty(parts[0].Name, err)
 }

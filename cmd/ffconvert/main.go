@@ -9,6 +9,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"log"
 	"os"
 	"os/signal"
 	"runtime"
@@ -31,6 +33,7 @@ func main() {
 
 // run is the whole program: it returns the exit status.
 func run(args []string) (status int) {
+	log.SetOutput(io.Discard) // net/http tells there what servers do wrong, in their words
 	defer func() {
 		if r := recover(); r != nil {
 			// Left alone, a panic ends with the status that means corruption.

@@ -66,6 +66,7 @@ func TestScripts(t *testing.T) {
 			"s3tree":     s3tree,
 			"web":        web,
 			"sent":       sent,
+			"requested":  requested,
 		},
 	})
 }

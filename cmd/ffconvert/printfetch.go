@@ -63,8 +63,11 @@ func (c *conversion) printFetch(found []input.Name, whole bool) error {
 	}
 	if !whole {
 		more := " and more where parts are compressed"
-		if c.format.directories {
+		switch {
+		case c.format.directories:
 			more = ""
+		case unknown > 0:
+			more += ", and for those of unknown size"
 		}
 		fmt.Fprintf(t, "cache needed\t%s%s: all parts are here before shards are planned\n", exactBytes(fetched(found)+trees.Room), more)
 		return t.Flush()
@@ -75,7 +78,7 @@ func (c *conversion) printFetch(found []input.Name, whole bool) error {
 	}
 	plan, err := shard.NewWholePlan(parts, nil, c.planOptions(enc))
 	if err != nil {
-		return err
+		return empty(found[0].Name, err)
 	}
 	held := min(c.opts.workers+1, len(plan.Shards))
 	fmt.Fprintf(t, "cache needed\t%s and more where parts are compressed: the parts of %s at once\n", exactBytes(heldAtOnce(plan, found, held)), counted(int64(held), "shard"))

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"io/fs"
 	"math/rand/v2"
 	"net/http"
@@ -86,7 +87,8 @@ type webServer struct {
 }
 
 // web starts a server: web NAME DIR [cuts]. $NAME is its URL then. What lies under /html,
-// /403, /401, /503 of it is answered by that.
+// /403, /401, /503 of it is answered by that; under /more bytes come after the end of a file,
+// under /chunked its size is not told.
 func web(ts *testscript.TestScript, _ bool, args []string) {
 	t := ts.Value(suite{}).(testing.TB)
 	w := &webServer{dir: ts.MkAbs(args[1]), rng: rand.New(rand.NewPCG(6, 6))}
@@ -118,7 +120,11 @@ func (w *webServer) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 		http.Error(out, "no", status)
 		return
 	}
-	file := filepath.Join(w.dir, filepath.FromSlash(r.URL.Path))
+	first, path, _ := strings.Cut(r.URL.Path[1:], "/")
+	if first != "more" && first != "chunked" {
+		first, path = "", r.URL.Path
+	}
+	file := filepath.Join(w.dir, filepath.FromSlash(path))
 	st, err := os.Stat(file)
 	if err != nil || st.IsDir() {
 		http.NotFound(out, r)
@@ -131,7 +137,33 @@ func (w *webServer) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer f.Close()
-	http.ServeContent(&cutting{ResponseWriter: out, w: w, left: w.begin(r)}, r, "", st.ModTime(), f)
+	body := &cutting{ResponseWriter: out, w: w, left: w.begin(r)}
+	switch first {
+	case "more":
+		w.more(out, r, f, st.Size())
+	case "chunked":
+		out.(http.Flusher).Flush()
+		if r.Method == http.MethodGet {
+			io.Copy(body, f)
+		}
+	default:
+		http.ServeContent(body, r, "", st.ModTime(), f)
+	}
+}
+
+// more answers with a file, and with more than its announced length.
+func (w *webServer) more(out http.ResponseWriter, r *http.Request, f io.Reader, size int64) {
+	conn, buf, err := http.NewResponseController(out).Hijack()
+	if err != nil {
+		panic(err)
+	}
+	defer conn.Close()
+	fmt.Fprintf(buf, "HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n", size)
+	if r.Method == http.MethodGet {
+		io.Copy(buf, f)
+		fmt.Fprint(buf, "\x1b[2Jand more")
+	}
+	buf.Flush()
 }
 
 // begin counts a request, and says after how many bytes its connection is cut: −1, never.
@@ -182,6 +214,19 @@ func sent(ts *testscript.TestScript, _ bool, args []string) {
 	defer w.mu.Unlock()
 	if w.sent < want || float64(w.sent) > 1.05*float64(want) || w.cuts > 0 {
 		ts.Fatalf("%d bytes sent of %d in %d requests; %d connections are not cut yet", w.sent, want, w.requests, w.cuts)
+	}
+	w.sent, w.requests = 0, 0
+}
+
+// requested asserts how many requests a server has had: requested NAME N
+func requested(ts *testscript.TestScript, _ bool, args []string) {
+	w := ts.Value(webServers{}).(servers)[args[0]]
+	want, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.requests != want {
+		ts.Fatalf("%d requests, want %d", w.requests, want)
 	}
 	w.sent, w.requests = 0, 0
 }

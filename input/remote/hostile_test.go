@@ -171,6 +171,27 @@ var hostile = []struct {
 		}
 		return false
 	}},
+	{name: "modified, and the version is left out", want: ErrChanged, says: "modified at", before: func(o *origin, w http.ResponseWriter, r *http.Request, gets int) bool {
+		o.modified = time.Unix(1e9, 0)
+		if gets == 1 {
+			r.Header.Del("If-Match")
+			o.etag, o.modified = "", time.Unix(2e9, 0)
+		}
+		return false
+	}},
+	{name: "a weak version alone says nothing of ranges", gets: 1, before: func(o *origin, w http.ResponseWriter, r *http.Request, gets int) bool {
+		o.etag = `W/"1"`
+		return false
+	}},
+	{name: "changed in bytes, under a weak version", want: ErrChanged, says: "other bytes", before: func(o *origin, w http.ResponseWriter, r *http.Request, gets int) bool {
+		o.etag = `W/"1"`
+		if gets == 0 {
+			o.cuts = map[int64]bool{500: true}
+		} else if gets == 1 {
+			o.data = append([]byte{o.data[0] ^ 1}, o.data[1:]...)
+		}
+		return false
+	}},
 	{name: "shorter than the range", want: ErrChanged, before: func(o *origin, w http.ResponseWriter, r *http.Request, gets int) bool {
 		r.Header.Del("If-Match")
 		if gets > 0 {

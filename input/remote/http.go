@@ -74,8 +74,10 @@ func found(url string, resp *http.Response) (Object, error) {
 		Sum: headerSum(h, resp.StatusCode != http.StatusOK),
 	}
 	// Encoded bytes are those of an object if they are stored like that. If they are made anew
-	// for each reply, its length is not known, or its ETag weak, and ranges would not fit.
-	o.whole = h.Get("Accept-Ranges") == "none" || o.key != "" && (resp.ContentLength < 0 || !isStrong(o.Version))
+	// for each reply, its length is not known, or its ETag weak, and ranges would not fit. Nor
+	// need ranges of one weak ETag, RFC 9110, 15.3.7.3, where nothing else tells two states apart.
+	o.whole = h.Get("Accept-Ranges") == "none" || o.key != "" && (resp.ContentLength < 0 || !isStrong(o.Version)) ||
+		!isStrong(o.Version) && o.Modified.IsZero() && o.Sum.newHash() == nil
 	return o, nil
 }
 
@@ -166,7 +168,7 @@ func sameObject(o Object, resp *http.Response) error {
 			Err: fmt.Errorf("it was asked for plain bytes, and sends them in %s", clean(e)), Hint: "turn compression off for it on the server"}
 	case e != o.key:
 		return &Error{URL: Redact(o.URL), Kind: ErrChanged, Status: resp.StatusCode, Err: fmt.Errorf("another encoding"), Hint: againHint}
-	case !isStrong(o.Version) && !o.Modified.IsZero() && !modified.IsZero() && !modified.Equal(o.Modified):
+	case (!isStrong(o.Version) || resp.Header.Get("Etag") == "") && !o.Modified.IsZero() && !modified.IsZero() && !modified.Equal(o.Modified):
 		return &Error{URL: Redact(o.URL), Kind: ErrChanged, Status: resp.StatusCode,
 			Err: fmt.Errorf("modified at %s", modified.UTC().Format(http.TimeFormat)), Hint: againHint}
 	}
