@@ -57,7 +57,7 @@ func newJob(n Name, id identity, compression string, place int) *job {
 
 // want is what the job asks of the cache: room for an object as it is, where its size is known.
 func (j *job) want() cache.Want {
-	w := cache.Want{Keys: j.keys, Size: -1, Extra: j.extra, Once: j.source.once()}
+	w := cache.Want{Keys: j.keys, Size: -1, Extra: j.extra, Once: j.source.once(), Label: j.source.Name}
 	switch {
 	case j.source.Tree != nil:
 		w.Size = j.source.Tree.Room

@@ -153,6 +153,14 @@ func (o *cacheOptions) open(use func(dir string, c *cache.Cache) error) error {
 	return errors.Join(use(dir, c), c.Close())
 }
 
+// sourceOf is what an entry is a copy of, or its key where nobody has kept that.
+func sourceOf(e cache.Entry) string {
+	if e.Label == "" {
+		return e.Key
+	}
+	return plainText(e.Label)
+}
+
 func runCacheList(opts cacheOptions, stdout io.Writer) error {
 	return opts.open(func(dir string, c *cache.Cache) error {
 		if c == nil {
@@ -167,7 +175,7 @@ func runCacheList(opts cacheOptions, stdout io.Writer) error {
 			if opts.format.value == "json" {
 				err = enc.Encode(e)
 			} else {
-				_, err = fmt.Fprintf(stdout, "%12d  %s  %-10s  %s\n", e.Size, e.Used.Format("2006-01-02 15:04"), stateOf(e), e.Key)
+				_, err = fmt.Fprintf(stdout, "%12d  %s  %-10s  %s\n", e.Size, e.Used.Format("2006-01-02 15:04"), stateOf(e), sourceOf(e))
 			}
 			if err != nil {
 				return err

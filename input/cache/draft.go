@@ -14,6 +14,7 @@ type Draft struct {
 	h       *Hold
 	key     string
 	once    bool
+	label   string
 	temp    string // its name; it is there once created
 	created bool
 	primary bool   // it is of a want
@@ -31,8 +32,8 @@ type Draft struct {
 }
 
 // newDraft returns a draft that has no file yet. c.mu is held.
-func (h *Hold) newDraft(key string, once bool) *Draft {
-	d := &Draft{h: h, key: key, once: once, temp: key + "." + rand.Text() + tempSuffix}
+func (h *Hold) newDraft(key string, once bool, label string) *Draft {
+	d := &Draft{h: h, key: key, once: once, label: label, temp: key + "." + rand.Text() + tempSuffix}
 	h.open[d] = true
 	h.c.making[key], h.c.temps[d.temp] = true, true
 	return d
@@ -43,7 +44,7 @@ func (h *Hold) newDraft(key string, once bool) *Draft {
 func (d *Draft) Beside(key string) *Draft {
 	d.h.c.mu.Lock()
 	defer d.h.c.mu.Unlock()
-	b := d.h.newDraft(key, d.once)
+	b := d.h.newDraft(key, d.once, d.label)
 	b.from = d
 	return b
 }
@@ -64,6 +65,7 @@ func (d *Draft) create(n int64) error {
 		return err
 	}
 	d.created = true
+	setLabel(f, d.label)
 	if n == 0 {
 		d.f = f
 		return nil

@@ -12,6 +12,9 @@ type Entry struct {
 	Used       time.Time `json:"used"`       // last
 	InUse      bool      `json:"in_use"`     // also where it cannot be told
 	Unfinished bool      `json:"unfinished"` // in the making
+	// Label is what it is a copy of, as far as the file system keeps that; "": not known. Who
+	// can write to the cache can write it: it decides nothing.
+	Label string `json:"source,omitempty"`
 }
 
 // Entries lists what is in the cache, in the order of keys.
@@ -20,7 +23,12 @@ func (c *Cache) Entries() ([]Entry, error) {
 	err := c.accounted(context.Background(), func() error {
 		entries, err := c.scan()
 		for i := range entries {
-			list = append(list, c.entry(&entries[i]))
+			e := c.entry(&entries[i])
+			if f, err := c.root.Open(entries[i].name); err == nil {
+				e.Label = labelOf(f)
+				f.Close()
+			}
+			list = append(list, e)
 		}
 		return err
 	})

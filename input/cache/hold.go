@@ -23,6 +23,8 @@ type Want struct {
 	Extra int64
 	// Once says that nothing can use the copy again once its [Hold] is released: it is removed then.
 	Once bool
+	// Label says for people what it is a copy of; see [Entry]. It must hold no secret.
+	Label string
 }
 
 // A Copy is a complete copy. It stays what it is until the [Hold] that it is of is released.
@@ -168,7 +170,7 @@ func (h *Hold) takeAll(wants []Want, hope bool) error {
 		if h.copies[i] != nil {
 			continue
 		}
-		d := h.newDraft(w.Keys[0], w.Once)
+		d := h.newDraft(w.Keys[0], w.Once, w.Label)
 		d.primary, d.least = true, max(w.Size, 0)
 		h.drafts[i] = d
 		h.work++
