@@ -191,7 +191,7 @@ func (c *conversion) stocked(ctx context.Context, found []input.Name, in input.O
 		return err
 	}
 	err = use(s)
-	return c.tidy(ctx, in, errors.Join(err, s.close()))
+	return c.tidy(ctx, errors.Join(err, s.close()))
 }
 
 // planWhole plans shards of whole parts: by the plan that was begun in the output, where it
