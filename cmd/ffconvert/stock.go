@@ -212,7 +212,11 @@ func (c *conversion) planWhole(ctx context.Context, s *stock, out *shard.Output,
 			return plan, err
 		}
 	}
-	progress.Start("fetch the first part", parts[0].Size)
+	shown := int64(0)
+	for _, first := range s.firsts {
+		shown += parts[first].Size
+	}
+	progress.Start("fetch the first part", shown)
 	src, err := s.open(ctx, false)
 	if err != nil {
 		return nil, err
