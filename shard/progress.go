@@ -1,5 +1,7 @@
 package shard
 
+import "sync"
+
 // A Progress is told how the work goes on. Its methods may be called concurrently.
 type Progress interface {
 	// Start begins a phase of so many bytes: "index", "write".
@@ -15,6 +17,25 @@ func startPhase(p Progress, phase string, bytes int64) Progress {
 	}
 	p.Start(phase, bytes)
 	return p
+}
+
+// A scaled progress tells of work on some bytes as if it were on others. A phase that knows of
+// the parts how large they are where they are stored, compressed maybe, ends with its total so.
+type scaled struct {
+	Progress
+	from, to int64 // bytes
+
+	mu         sync.Mutex
+	done, told int64
+}
+
+func (s *scaled) Add(samples, bytes int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.done = min(s.done+bytes, s.from)
+	told := int64(float64(s.done) / float64(s.from) * float64(s.to))
+	s.Progress.Add(samples, told-s.told)
+	s.told = told
 }
 
 type silent struct{}

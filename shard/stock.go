@@ -44,7 +44,8 @@ type task struct {
 	*Shard
 	plan    *Plan // whose parts are those of src
 	src     converters.Source
-	first   int // of the dataset's parts, the first one of src
+	first   int   // of the dataset's parts, the first one of src
+	stored  int64 // bytes of these where they are stored; of a plan of whole parts alone
 	release func() error
 }
 
@@ -55,7 +56,20 @@ func (w *writer) take(ctx context.Context, i int) (*task, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &task{Shard: s, plan: w.plan, src: src, first: s.First, release: release}, nil
+	t := &task{Shard: s, plan: w.plan, src: src, first: s.First, release: release}
+	if w.plan.Whole != nil {
+		t.stored = w.plan.Stored(i)
+	}
+	return t, nil
+}
+
+// counted is what is told of one pass over the shard: writing it, or reading it again. Where its
+// parts alone were known beforehand, they count.
+func (w *writer) counted(t *task) Progress {
+	if w.plan.Whole == nil {
+		return w.progress
+	}
+	return &scaled{Progress: w.progress, from: t.Bytes, to: t.stored}
 }
 
 // settle finds the samples of a shard of whole parts.

@@ -383,6 +383,69 @@ func TestBegun(t *testing.T) {
 	}
 }
 
+// A told progress adds up what it is told.
+type told struct {
+	mu            sync.Mutex
+	phases        []string
+	total         int64
+	samples, done int64
+}
+
+func (p *told) Start(phase string, bytes int64) {
+	p.phases, p.total = append(p.phases, phase), bytes
+}
+
+func (p *told) Add(samples, bytes int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.samples, p.done = p.samples+samples, p.done+bytes
+}
+
+// Shards of whole parts are written and verified at the sizes that parts have where they are
+// stored: compressed, a hundredth of what they hold, or more.
+func TestWholeProgress(t *testing.T) {
+	t.Parallel()
+	src := newFixture(61, 6, 40, 30_000)
+	spec, err := encode.Parse(encode.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range []struct {
+		name     string
+		size     int64 // of a part where it is stored
+		noVerify bool
+		passes   int64
+	}{
+		{"compressed", 3000, false, 2},
+		{"padded", 50 << 20, false, 2},
+		{"not verified", 3000, true, 1},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			parts := storedParts(src)
+			for i := range parts {
+				parts[i].Size = row.size
+			}
+			plan, err := NewWholePlan(parts, nil, Options{Encode: spec.Options(), Source: SourceSpec{Format: "memory"}, Sizes: Sizes{Shards: 3}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			progress := &told{}
+			if _, err := writeStock(t, &stocked{fixture: src}, plan, t.TempDir(), WriteOptions{Progress: progress, NoVerify: row.noVerify}); err != nil {
+				t.Fatal(err)
+			}
+			stored := int64(len(parts)) * row.size
+			if len(progress.phases) != 1 || progress.samples != 240 || progress.total != (1+row.passes)*stored {
+				t.Errorf("%d samples of %d bytes in %q", progress.samples, progress.total, progress.phases)
+			}
+			// The fetching, which is the stock's to tell of, is the rest; a header is not told of.
+			if want := row.passes * stored; progress.done > want || progress.done < want-want/50 {
+				t.Errorf("told of %d bytes, want %d", progress.done, want)
+			}
+		})
+	}
+}
+
 func storedParts(src *fixture) (parts []Part) {
 	for _, p := range src.Parts() {
 		parts = append(parts, Part{Name: p.Name, Size: p.Size})

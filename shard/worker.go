@@ -67,7 +67,7 @@ func (k *worker) write(ctx context.Context, t *task) error {
 		return err
 	}
 	if k.reader != nil {
-		if err := k.verify(ctx, f.Name(), done); err != nil {
+		if err := k.verify(ctx, f.Name(), done, k.counted(t)); err != nil {
 			return err
 		}
 		done.Verified = true
@@ -97,10 +97,11 @@ func (k *worker) fill(ctx context.Context, t *task, f *atomicfile.File, index *i
 		return done, err
 	}
 	p := newPipeline(t.plan, s, w, index)
+	progress := k.counted(t)
 	var readers sync.WaitGroup
 	lanes := make([]*lane, min(len(k.encoders), len(p.units)))
 	for i := range lanes {
-		lanes[i] = newLane(p, k.encoders[i], k.progress)
+		lanes[i] = newLane(p, k.encoders[i], progress)
 		readers.Go(func() { lanes[i].read(ctx, t.src) })
 	}
 	err = p.run()
@@ -130,10 +131,10 @@ func (k *worker) fill(ctx context.Context, t *task, f *atomicfile.File, index *i
 }
 
 // verify re-reads a synced shard from the device.
-func (k *worker) verify(ctx context.Context, path string, done finished) error {
+func (k *worker) verify(ctx context.Context, path string, done finished, progress Progress) error {
 	res, err := verify.File(ctx, k.reader, verify.Target{Path: path, Want: &verify.Expect{
 		Name: done.Name, Samples: done.Samples, Bytes: done.Bytes, HeaderCRC: done.HeaderCRC,
-	}}, verify.Options{Progress: func(_, bytes int64) { k.progress.Add(0, bytes) }})
+	}}, verify.Options{Progress: func(_, bytes int64) { progress.Add(0, bytes) }})
 	if err != nil {
 		return err
 	}

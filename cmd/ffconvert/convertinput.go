@@ -28,7 +28,7 @@ func (c *conversion) staged(ctx context.Context, found []input.Name, in input.Op
 	if _, unfinished := errors.AsType[*shard.Unfinished](err); unfinished {
 		return err
 	}
-	return c.tidy(ctx, in, err)
+	return c.tidy(ctx, err)
 }
 
 // refuseCache refuses what is in the place of the cache inside the output.
@@ -40,13 +40,18 @@ func (c *conversion) refuseCache(in input.Options) error {
 }
 
 // tidy removes the cache inside the output, unless the run was interrupted and another one
-// can use it. It adds its own error to err.
-func (c *conversion) tidy(ctx context.Context, in input.Options, err error) error {
-	if c.opts.cacheDir != "" || ctx.Err() != nil {
+// can use it. Where the user has named another cache, one that a run before has left there is
+// removed once the dataset is complete. It adds its own error to err.
+func (c *conversion) tidy(ctx context.Context, err error) error {
+	own := c.ownCache()
+	if ctx.Err() != nil || c.opts.cacheDir != "" && (err != nil || isInside(c.opts.cacheDir, own)) {
 		return err
 	}
-	return errors.Join(err, os.RemoveAll(in.CacheDir))
+	return errors.Join(err, os.RemoveAll(own))
 }
+
+// ownCache is the cache inside the output.
+func (c *conversion) ownCache() string { return filepath.Join(c.out, shard.WorkDir, "cache") }
 
 func (c *conversion) inputOptions() input.Options {
 	in := input.Options{
@@ -60,7 +65,7 @@ func (c *conversion) inputOptions() input.Options {
 		in.Arrange = a.arrange
 	}
 	if in.CacheDir == "" {
-		in.CacheDir = filepath.Join(c.out, shard.WorkDir, "cache")
+		in.CacheDir = c.ownCache()
 	}
 	return in
 }

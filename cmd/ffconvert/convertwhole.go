@@ -60,7 +60,7 @@ func (c *conversion) stocked(ctx context.Context, found []input.Name, in input.O
 		return err
 	}
 	err = use(s)
-	return c.tidy(ctx, in, errors.Join(err, s.close()))
+	return c.tidy(ctx, errors.Join(err, s.close()))
 }
 
 // planWhole plans shards of whole parts: by the plan that was begun in the output, where it
@@ -81,7 +81,11 @@ func (c *conversion) planWhole(ctx context.Context, s *stock, out *shard.Output,
 			return plan, err
 		}
 	}
-	progress.Start("fetch the first part", parts[0].Size)
+	shown := int64(0)
+	for _, first := range s.firsts {
+		shown += parts[first].Size
+	}
+	progress.Start("fetch the first part", shown)
 	src, err := s.open(ctx, false)
 	if err != nil {
 		return nil, err

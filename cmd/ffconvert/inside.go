@@ -31,6 +31,15 @@ func (c *conversion) refuseInside(roots []input.Name) error {
 	return nil
 }
 
+// isInside reports whether a path leads into a directory, or to it; also where that cannot be
+// told.
+func isInside(path, dir string) bool {
+	path, perr := realPath(path)
+	dir, derr := realPath(dir)
+	rel, err := filepath.Rel(dir, path)
+	return perr != nil || derr != nil || err != nil || filepath.IsLocal(rel)
+}
+
 // realPath is where a file is, or will be: its path with all links followed.
 func realPath(name string) (string, error) {
 	name, err := filepath.Abs(name)

@@ -105,8 +105,13 @@ func (r *reporter) run(v view, every time.Duration, quit, ended chan struct{}) {
 	}
 }
 
+// state is how far the phase is, never beyond its end: what must be read again is no more work done.
 func (r *reporter) state() state {
-	return state{r.phase, r.samples.Load(), r.bytes.Load(), r.total, time.Since(r.began).Seconds()}
+	done := r.bytes.Load()
+	if r.total > 0 {
+		done = min(done, r.total)
+	}
+	return state{r.phase, r.samples.Load(), done, r.total, time.Since(r.began).Seconds()}
 }
 
 // Add counts work done in the phase.
@@ -127,11 +132,15 @@ func (r *reporter) stop() {
 }
 
 // staging returns what counts staged bytes. The phase begins with the first of them:
-// most inputs need no staging.
+// most inputs need no staging. Where the size of one is not known, nor is the total.
 func (r *reporter) staging(found []input.Name) func(string, int64) {
 	total := int64(0)
 	for _, n := range found {
-		total += max(0, n.Size)
+		total += n.Size
+		if n.Size < 0 {
+			total = 0
+			break
+		}
 	}
 	var begin sync.Once
 	return func(_ string, n int64) {

@@ -1,0 +1,46 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"testing"
+
+	"github.com/ffconvert/ffconvert/input"
+)
+
+func TestProgressEndsAtItsTotal(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		name         string
+		sizes        []int64 // of what is staged
+		added        int64
+		bytes, total int64
+	}{
+		{"half", []int64{60, 40}, 50, 50, 100},
+		{"all", []int64{60, 40}, 100, 100, 100},
+		{"some of it twice", []int64{60, 40}, 130, 100, 100},
+		{"the size of one is not known", []int64{60, -1, 40}, 130, 130, 0},
+		{"the size of the last is not known", []int64{60, -1}, 130, 130, 0},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			var out bytes.Buffer
+			r := &reporter{mode: "json", out: &out}
+			var found []input.Name
+			for _, size := range row.sizes {
+				found = append(found, input.Name{Size: size})
+			}
+			add := r.staging(found)
+			add("x", row.added-1)
+			add("x", 1)
+			r.stop()
+			var got state
+			if err := json.Unmarshal(out.Bytes(), &got); err != nil {
+				t.Fatal(err)
+			}
+			if got.Phase != "stage" || got.Bytes != row.bytes || got.Total != row.total {
+				t.Errorf("%+v", got)
+			}
+		})
+	}
+}
