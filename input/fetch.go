@@ -54,6 +54,10 @@ func (j *job) fetch(ctx context.Context, c *cache.Cache, d *cache.Draft, opts Op
 
 // unpack decompresses what was fetched.
 func (j *job) unpack(ctx context.Context, c *cache.Cache, d, out *cache.Draft, opts Options) (*cache.Copy, error) {
+	if err := j.decoding.take(ctx, d); err != nil {
+		return nil, err
+	}
+	defer j.decoding.give()
 	silent := func(int64) {} // it was told when these bytes came
 	src := &source{ctx: ctx, r: io.NewSectionReader(d, 0, d.Size()), progress: silent, opts: opts}
 	if err := j.decompress(src, bufio.NewReaderSize(src, copySize), c, out); err != nil {

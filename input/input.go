@@ -101,6 +101,10 @@ type Options struct {
 	// Workers is how many files are staged at once; each may hold two windows.
 	// 0: GOMAXPROCS.
 	Workers int
+	// Fetches is how many objects are fetched at once, where that is more than Workers: a
+	// fetch waits for the network, not for a processor. What has come is decompressed by so
+	// many as Workers says.
+	Fetches int
 	// Stdin is what the name - reads. nil: [os.Stdin]. A Read that blocks
 	// forever is abandoned, not awaited, when staging is cancelled.
 	Stdin io.Reader
@@ -164,6 +168,8 @@ type File struct {
 	SourceSize  int64     // bytes of the named file itself, compressed
 	Mark        int64     // where Path is a copy: a number that is another when the named input has changed; 0: not known
 }
+
+func (o Options) fetches() int { return max(o.workers(), o.Fetches) }
 
 func (o Options) workers() int {
 	if o.Workers > 0 {

@@ -31,6 +31,8 @@ type job struct {
 
 	mu       sync.Mutex
 	at, told int64 // bytes of the source read by this attempt, and told of by all
+
+	decoding turns // of its group
 }
 
 // progress tells of n bytes read, each byte once however often it is.
@@ -116,14 +118,27 @@ func (s *Stager) stageOnce(ctx context.Context, c *cache.Cache, jobs []*job) (*c
 	if err := found.Wait(); err != nil {
 		return hold, err
 	}
-	g.SetLimit(s.opts.workers())
-	for i, j := range jobs {
+	g.SetLimit(s.opts.fetches())
+	decoding := make(turns, s.opts.workers())
+	var todo []int
+	for i := range jobs {
+		if hold.Draft(i) == nil {
+			continue
+		}
+		if todo = append(todo, i); len(todo) > s.opts.fetches() {
+			hold.Draft(i).Rest()
+		}
+	}
+	for _, i := range todo {
 		if gctx.Err() != nil {
 			break
 		}
-		if d := hold.Draft(i); d != nil {
-			g.Go(func() error { return j.make(gctx, c, d, s.opts) })
-		}
+		j, d := jobs[i], hold.Draft(i)
+		j.decoding = decoding
+		g.Go(func() error {
+			d.Work()
+			return j.make(gctx, c, d, s.opts)
+		})
 	}
 	err = g.Wait()
 	if cause := context.Cause(ctx); cause != nil {
@@ -183,6 +198,10 @@ func (j *job) make(ctx context.Context, c *cache.Cache, d *cache.Draft, opts Opt
 		}
 		return d.Discard(err)
 	}
+	if err := j.decoding.take(ctx, d); err != nil {
+		return d.Discard(err)
+	}
+	defer j.decoding.give()
 	src, done, err := j.open(ctx, opts)
 	if err != nil {
 		return d.Discard(err)
@@ -196,6 +215,28 @@ func (j *job) make(ctx context.Context, c *cache.Cache, d *cache.Draft, opts Opt
 	j.became(copied, src.n)
 	return nil
 }
+
+// turns are for what needs a processor and a window: so many at once.
+type turns chan struct{}
+
+// take waits for a turn for what becomes of d.
+func (t turns) take(ctx context.Context, d *cache.Draft) error {
+	select {
+	case t <- struct{}{}:
+		return nil
+	default:
+	}
+	d.Rest()
+	defer d.Work()
+	select {
+	case t <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (t turns) give() { <-t }
 
 // became enters the copy; the source had size bytes.
 func (j *job) became(copied *cache.Copy, size int64) {

@@ -68,7 +68,7 @@ func (o *remoteOptions) client() *remote.Client {
 // apply enters what names may mean.
 func (o *remoteOptions) apply(in *input.Options) {
 	in.AllowPipe = o.allowPipe && !in.Directories
-	in.Rewrite, in.Remote = o.rewrite, o.client()
+	in.Rewrite, in.Remote, in.Fetches = o.rewrite, o.client(), o.connections
 }
 
 // attempts is a number of 0 or more.

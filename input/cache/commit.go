@@ -156,6 +156,7 @@ func (d *Draft) end(cause error) error {
 	delete(c.temps, d.temp)
 	if d.primary {
 		h.work--
+		h.rest(d, false)
 	}
 	if d.f != nil {
 		d.f.Close()

@@ -21,6 +21,7 @@ type Draft struct {
 	least   int64  // what the want said
 	from    *Draft // the one that it is beside; nil: none
 	tree    bool   // it stands for a directory; c.mu guards it
+	resting bool   // see Rest; c.mu guards it
 
 	mu       sync.Mutex
 	f        *os.File // nil: not opened yet
@@ -47,6 +48,34 @@ func (d *Draft) Beside(key string) *Draft {
 	b := d.h.newDraft(key, d.once, d.label)
 	b.from = d
 	return b
+}
+
+// Rest says that nothing is done to a draft of a want until others of its hold have ended:
+// whoever waits for room does not wait for it meanwhile, or all could wait for each other.
+func (d *Draft) Rest() { d.setRest(true) }
+
+// Work says that something is done to it again.
+func (d *Draft) Work() { d.setRest(false) }
+
+func (d *Draft) setRest(rest bool) {
+	c := d.h.c
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if d.primary && d.h.open[d] {
+		d.h.rest(d, rest)
+		c.tell()
+	}
+}
+
+// rest keeps count. c.mu is held.
+func (h *Hold) rest(d *Draft, rest bool) {
+	switch {
+	case rest && !d.resting:
+		h.resting++
+	case !rest && d.resting:
+		h.resting--
+	}
+	d.resting = rest
 }
 
 // create makes the file and reserves n bytes for it: it is that long at once, so that all

@@ -91,3 +91,33 @@ func TestCrowded(t *testing.T) {
 	must(t, first.Release())
 	must(t, c.Close())
 }
+
+// A draft to which nothing is done until another one ends gives that one no hope: it would
+// wait for itself.
+func TestRest(t *testing.T) {
+	t.Parallel()
+	c := openAs(t, t.TempDir(), 100, 1)
+	h, err := c.Reserve(t.Context(), []Want{want("a", 40), want("b", 40)})
+	must(t, err)
+	h.Draft(1).Rest()
+	if _, err := h.Draft(0).Write(make([]byte, 80)); !errors.Is(err, ErrQuota) {
+		t.Error(err)
+	}
+	h.Draft(1).Work()
+	failed := make(chan error)
+	go func() {
+		_, err := h.Draft(0).Write(make([]byte, 80))
+		failed <- err
+	}()
+	for waits := false; !waits; time.Sleep(time.Millisecond) {
+		c.mu.Lock()
+		waits = h.growing == 1
+		c.mu.Unlock()
+	}
+	must(t, h.Draft(1).Discard(nil))
+	if err := <-failed; err != nil {
+		t.Error("there is room now:", err)
+	}
+	must(t, h.Release())
+	must(t, c.Close())
+}

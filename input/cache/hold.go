@@ -48,6 +48,7 @@ type Hold struct {
 	open    map[*Draft]bool // neither committed nor discarded
 	work    int             // those of wants among them
 	growing int             // how many of them wait for room
+	resting int             // how many wait for others of the hold to end
 	kept    bool
 }
 
@@ -210,8 +211,11 @@ func (c *Cache) used(name string) { c.root.Chtimes(name, time.Now(), time.Time{}
 
 // active tells whether all that h has will be let go of without it getting more first.
 func (h *Hold) active() bool {
-	return len(h.names)+len(h.open) > 0 && !(h.work > 0 && h.growing >= h.work)
+	return len(h.names)+len(h.open) > 0 && (h.work == 0 || h.working())
 }
+
+// working tells whether something is done to a draft of h that needs no more room for it.
+func (h *Hold) working() bool { return h.growing+h.resting < h.work }
 
 // Keep moves copies to a hold of their own, which is released only when its user is done with
 // all else: nobody here waits for that.
