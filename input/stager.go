@@ -62,14 +62,26 @@ func NewStager(found []Name, opts Options) (*Stager, error) {
 // anything else is [ErrCommand]. A command that must stop gets SIGTERM, its process group with
 // it, and five seconds later SIGKILL.
 func (s *Stager) Take(ctx context.Context, first, n int) (*Set, error) {
-	if first < 0 || n < 0 || n > len(s.found)-first {
-		panic(fmt.Sprintf("input: Take(%d, %d) of %d names", first, n, len(s.found)))
+	places := make([]int, n)
+	for i := range places {
+		places[i] = first + i
+	}
+	return s.TakeEach(ctx, places)
+}
+
+// TakeEach is [Stager.Take] of names that may lie apart, by their places; the files of the Set
+// are in the order of these.
+func (s *Stager) TakeEach(ctx context.Context, places []int) (*Set, error) {
+	n := len(places)
+	found := make([]Name, n)
+	for i, place := range places {
+		found[i] = s.found[place]
 	}
 	set := &Set{Files: make([]File, n)}
-	if err := set.inspect(ctx, s.found[first:first+n], s.opts); err != nil {
+	if err := set.inspect(ctx, found, s.opts); err != nil {
 		return nil, err
 	}
-	jobs, err := s.plan(ctx, set, first)
+	jobs, err := s.plan(ctx, set, places)
 	if err != nil || len(jobs) == 0 {
 		return set.orNone(err)
 	}
@@ -91,9 +103,9 @@ func (s *Set) orNone(err error) (*Set, error) {
 
 // plan lists what must be staged, each source once, in order of first mention. Sources that can
 // be staged once are ours to stage then; those that another Take stages are awaited first.
-func (s *Stager) plan(ctx context.Context, set *Set, first int) ([]*job, error) {
+func (s *Stager) plan(ctx context.Context, set *Set, places []int) ([]*job, error) {
 	for {
-		jobs, other, err := s.claim(set, first)
+		jobs, other, err := s.claim(set, places)
 		if other == nil || err != nil {
 			return jobs, err
 		}
@@ -106,16 +118,17 @@ func (s *Stager) plan(ctx context.Context, set *Set, first int) ([]*job, error) 
 }
 
 // claim is plan without waiting: other is what must be awaited, and nothing is ours then.
-func (s *Stager) claim(set *Set, first int) (jobs []*job, other *stagedOnce, err error) {
+func (s *Stager) claim(set *Set, places []int) (jobs []*job, other *stagedOnce, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	byID := map[identity]*job{}
 	for i := range set.Files {
-		n := s.found[first+i]
+		place := places[i]
+		n := s.found[place]
 		if n.Path != "" && set.Files[i].Compression == "" {
 			continue
 		}
-		if once := s.once[first+i]; once != nil {
+		if once := s.once[place]; once != nil {
 			select {
 			case <-once.done:
 			default:
@@ -127,13 +140,13 @@ func (s *Stager) claim(set *Set, first int) (jobs []*job, other *stagedOnce, err
 			set.Files[i] = once.file
 			continue
 		}
-		id, err := identify(n, s.run, first+i)
+		id, err := identify(n, s.run, place)
 		if err != nil {
 			return nil, nil, ioError(n.Name, err)
 		}
 		j := byID[id]
 		if j == nil {
-			j = newJob(n, id, set.Files[i].Compression, first+i)
+			j = newJob(n, id, set.Files[i].Compression, place)
 			byID[id] = j
 			jobs = append(jobs, j)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/ffconvert/ffconvert/converters"
@@ -55,19 +56,12 @@ func (s *stock) open(ctx context.Context, planned bool) (converters.Source, erro
 	for i, n := range s.found {
 		parts[i] = converters.Part{Name: n.Name, Size: n.Size}
 	}
-	s.held = make([]*input.Set, len(s.firsts))
+	if err := s.hold(ctx, planned); err != nil {
+		return nil, err
+	}
 	at := 0
-	for i, first := range s.firsts {
-		f := s.c.format
-		if s.c.mix != nil {
-			f = s.c.mix.spec.Collections[i].format
-		}
-		if !planned || f.inspects {
-			set, err := s.stager.Take(ctx, first, 1)
-			if err != nil {
-				return nil, err
-			}
-			s.held[i] = set
+	for i, set := range s.held {
+		if set != nil {
 			parts[at] = partsOf(set)[0]
 		}
 		if s.c.mix != nil {
@@ -84,6 +78,32 @@ func (s *stock) open(ctx context.Context, planned bool) (converters.Source, erro
 	}
 	s.like = like
 	return src, nil
+}
+
+// hold makes the first parts local: all at once, since who holds some and waits for the room of
+// others could wait for himself; then each is held by itself, which needs no more room.
+func (s *stock) hold(ctx context.Context, planned bool) error {
+	var firsts []int
+	for i, first := range s.firsts {
+		f := s.c.format
+		if s.c.mix != nil {
+			f = s.c.mix.spec.Collections[i].format
+		}
+		if !planned || f.inspects {
+			firsts = append(firsts, first)
+		}
+	}
+	all, err := s.stager.TakeEach(ctx, firsts)
+	if err != nil {
+		return err
+	}
+	s.held = make([]*input.Set, len(s.firsts))
+	for i, first := range s.firsts {
+		if slices.Contains(firsts, first) && err == nil {
+			s.held[i], err = s.stager.Take(ctx, first, 1)
+		}
+	}
+	return errors.Join(err, all.Release())
 }
 
 // index indexes the first parts.
