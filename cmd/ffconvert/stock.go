@@ -129,9 +129,14 @@ func (s *stock) Take(ctx context.Context, first, n int) (converters.Source, func
 	if _, err := s.open(ctx, true); err != nil {
 		return nil, nil, err
 	}
-	// Held parts are in the way of others where there is little room, so they are let go, but
-	// the first part not before its shard has it.
-	if err := s.letGo(first, n); err != nil {
+	// Held parts are in the way of others where there is little room, so they are let go. A
+	// cache that is kept has their copies still; from one that serves this run alone they would
+	// be gone, and nobody else waits there: the first part stays until its shard has it.
+	keep := n
+	if s.c.opts.cacheDir != "" {
+		keep = 0
+	}
+	if err := s.letGo(first, keep); err != nil {
 		return nil, nil, err
 	}
 	set, err := s.stager.Take(ctx, first, n)
