@@ -199,7 +199,7 @@ func (s *Stager) open() (*cache.Cache, error) {
 		}
 		dir = filepath.Join(base, "ffconvert")
 	}
-	c, err := cache.Open(dir, s.opts.Quota, cache.Options{Transient: s.opts.Transient, Fault: s.opts.fault})
+	c, err := cache.Open(dir, s.opts.Quota, cache.Options{Transient: s.opts.Transient, Writers: s.opts.workers(), Fault: s.opts.fault})
 	if err != nil {
 		return nil, ioError(dir, err)
 	}

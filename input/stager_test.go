@@ -141,6 +141,40 @@ func TestStagerTakesWholeGroups(t *testing.T) {
 	must(t, s.Close())
 }
 
+// What does not fit once it is decompressed is refused, also where some of the group waits for
+// workers that wait for room.
+func TestStagerRefusesWhatGrows(t *testing.T) {
+	t.Parallel()
+	for _, workers := range []int{1, 2, 3} {
+		for _, kind := range []string{"compressed", "of unknown size"} {
+			t.Run(fmt.Sprintf("%d %s", workers, kind), func(t *testing.T) {
+				t.Parallel()
+				dir := t.TempDir()
+				r := &heldRemote{}
+				var found []Name
+				for i := range 4 {
+					data := bytes.Repeat([]byte{byte(i)}, 100_000)
+					if kind == "compressed" {
+						data = compress(t, "gzip", data)
+					}
+					found = append(found, r.add(fmt.Sprintf("s3://b/%d", i), data))
+					if kind != "compressed" {
+						found[i].Size, found[i].Object.Size = -1, -1
+					}
+				}
+				s, err := NewStager(found, Options{CacheDir: filepath.Join(dir, "cache"), Quota: 150_000, Remote: r, Workers: workers})
+				must(t, err)
+				ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+				defer cancel()
+				if _, err := s.Take(ctx, 0, 4); !errors.Is(err, ErrQuota) {
+					t.Error(err)
+				}
+				must(t, s.Close())
+			})
+		}
+	}
+}
+
 // What can be read once and has failed is not begun again; what was not begun is.
 func TestStagerOnceFails(t *testing.T) {
 	t.Parallel()

@@ -67,6 +67,9 @@ type Options struct {
 	// Transient removes each copy when its last user lets go of it: for a directory that serves
 	// one run.
 	Transient bool
+	// Writers is how many drafts of a [Hold] are written at once: those that are not begun before
+	// another has ended let go of nothing for one that waits for room. 0: all.
+	Writers int
 	// Poll is how often a waiter looks at what other processes do. 0: 200 ms.
 	Poll time.Duration
 	// Fault fails the operations that it returns an error for; tests only.

@@ -208,7 +208,16 @@ func (c *Cache) used(name string) { c.root.Chtimes(name, time.Now(), time.Time{}
 
 // active tells whether all that h has will be let go of without it getting more first.
 func (h *Hold) active() bool {
-	return len(h.names)+len(h.open) > 0 && !(h.work > 0 && h.growing >= h.work)
+	return len(h.names)+len(h.open) > 0 && !(h.work > 0 && h.stuck())
+}
+
+// stuck tells whether all drafts of h that are being written wait for room.
+func (h *Hold) stuck() bool {
+	writers := h.work
+	if n := h.c.opts.Writers; n > 0 {
+		writers = min(writers, n)
+	}
+	return h.growing >= writers
 }
 
 // Keep moves copies to a hold of their own, which is released only when its user is done with

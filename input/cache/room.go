@@ -112,7 +112,7 @@ func (c *Cache) claimUnused(entries []entry, n int64) (claimed []entry, freed in
 // That nobody waits for ever follows: all who wait look again whenever one more begins to, here
 // at once, elsewhere soon; who finds that nobody is left gets [ErrQuota] and lets go.
 func (c *Cache) hope(h *Hold) bool {
-	if h != nil && h.growing < h.work {
+	if h != nil && !h.stuck() {
 		return true
 	}
 	for other := range c.holds {
