@@ -89,6 +89,7 @@ func (s *stock) open(ctx context.Context, planned bool) (converters.Source, erro
 			if err != nil {
 				return nil, err
 			}
+			set.Last() // there may be others to take before it is let go
 			s.held[i] = set
 			parts[at] = partsOf(set)[0]
 		}
