@@ -112,7 +112,7 @@ func (s *Stager) stageOnce(ctx context.Context, c *cache.Cache, jobs []*job) (*c
 	if err := found.Wait(); err != nil {
 		return hold, err
 	}
-	g.SetLimit(s.opts.workers())
+	g.SetLimit(s.writers())
 	for i, j := range jobs {
 		if gctx.Err() != nil {
 			break

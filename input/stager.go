@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"github.com/ffconvert/ffconvert/input/cache"
@@ -184,6 +185,18 @@ func (s *Stager) settle(set *Set, jobs []*job, err error) error {
 	return err
 }
 
+// writers is how many copies of a group are made at once. An object of unknown size waits for room
+// with its connection in hand, so that no more of them may be on their way than there are
+// connections: the others would wait for one and seem to be at work.
+func (s *Stager) writers() int {
+	n := s.opts.workers()
+	limit, ok := s.opts.Remote.(interface{ Connections() int })
+	if ok && slices.ContainsFunc(s.found, func(n Name) bool { return n.Object != nil && n.once() }) {
+		n = min(n, limit.Connections())
+	}
+	return n
+}
+
 // open opens the cache when the first copy needs it.
 func (s *Stager) open() (*cache.Cache, error) {
 	s.mu.Lock()
@@ -199,7 +212,7 @@ func (s *Stager) open() (*cache.Cache, error) {
 		}
 		dir = filepath.Join(base, "ffconvert")
 	}
-	c, err := cache.Open(dir, s.opts.Quota, cache.Options{Transient: s.opts.Transient, Writers: s.opts.workers(), Fault: s.opts.fault})
+	c, err := cache.Open(dir, s.opts.Quota, cache.Options{Transient: s.opts.Transient, Writers: s.writers(), Fault: s.opts.fault})
 	if err != nil {
 		return nil, ioError(dir, err)
 	}

@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/ffconvert/ffconvert/input/remote"
 )
 
 // Groups go through a cache much smaller than all of them, taken by many at once, and twice.
@@ -172,6 +174,48 @@ func TestStagerRefusesWhatGrows(t *testing.T) {
 				must(t, s.Close())
 			})
 		}
+	}
+}
+
+// A narrowRemote has so many connections, each of which writes as it reads.
+type narrowRemote struct {
+	heldRemote
+	slots chan struct{}
+}
+
+func (r *narrowRemote) Connections() int { return cap(r.slots) }
+
+func (r *narrowRemote) Fetch(ctx context.Context, o remote.Object, into remote.File, progress func(int64)) error {
+	select {
+	case r.slots <- struct{}{}:
+		defer func() { <-r.slots }()
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	return r.heldRemote.Fetch(ctx, o, into, progress)
+}
+
+// Who waits for room keeps his connection, so that those who wait for a connection are of no help.
+func TestStagerRefusesWithFewConnections(t *testing.T) {
+	t.Parallel()
+	for _, connections := range []int{1, 2, 4} {
+		t.Run(fmt.Sprint(connections), func(t *testing.T) {
+			t.Parallel()
+			r := &narrowRemote{slots: make(chan struct{}, connections)}
+			var found []Name
+			for i := range 4 {
+				found = append(found, r.add(fmt.Sprintf("http://h/%d", i), bytes.Repeat([]byte{byte(i)}, 100_000)))
+				found[i].Size, found[i].Object.Size = -1, -1
+			}
+			s, err := NewStager(found, Options{CacheDir: filepath.Join(t.TempDir(), "cache"), Quota: 90_000, Remote: r, Workers: 4})
+			must(t, err)
+			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+			defer cancel()
+			if _, err := s.Take(ctx, 0, 4); !errors.Is(err, ErrQuota) {
+				t.Error(err)
+			}
+			must(t, s.Close())
+		})
 	}
 }
 

@@ -29,6 +29,9 @@ func New(opts Options) *Client {
 // again.
 func (c *Client) Close() { c.hc.CloseIdleConnections() }
 
+// Connections is how many ranges are fetched at once, of all objects together.
+func (c *Client) Connections() int { return cap(c.slots) }
+
 // services are the makers of stores by scheme.
 var services = map[string]func(opts Options, hc *http.Client) (store, error){
 	"http": newHTTP, "https": newHTTP, "s3": newS3, "gs": newGS, "ais": newAIS,
