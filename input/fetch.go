@@ -17,8 +17,12 @@ import (
 // read. It enters the copy and returns the bytes of the object.
 func (j *job) fetch(ctx context.Context, c *cache.Cache, d *cache.Draft, opts Options) (size int64, err error) {
 	name := j.source.Name
+	if err := j.fetching.take(ctx, d); err != nil {
+		return 0, err
+	}
 	into := &fetched{File: d}
 	err = opts.Remote.Fetch(ctx, *j.source.Object, into, func(n int64) { j.progress(opts, n) })
+	j.fetching.give()
 	switch {
 	case context.Cause(ctx) != nil:
 		return 0, context.Cause(ctx)

@@ -101,9 +101,10 @@ type Options struct {
 	// Workers is how many files are staged at once; each may hold two windows.
 	// 0: GOMAXPROCS.
 	Workers int
-	// Fetches is how many objects are fetched at once, where that is more than Workers: a
-	// fetch waits for the network, not for a processor. What has come is decompressed by so
-	// many as Workers says.
+	// Fetches is how many objects are fetched at once: a fetch waits for the network, not for a
+	// processor. It must be no more than the connections that Remote has: whoever waits for
+	// room in the cache may have one in hand, and who waits for that one would seem to be at
+	// work. What has come is decompressed by so many as Workers says. 0: as Workers.
 	Fetches int
 	// Stdin is what the name - reads. nil: [os.Stdin]. A Read that blocks
 	// forever is abandoned, not awaited, when staging is cancelled.

@@ -54,6 +54,14 @@ func (s *Set) Release() error {
 	return err
 }
 
+// Last says that the set is released only after what its user takes next, who then does not wait
+// for himself: where that would need its room, it is [ErrQuota].
+func (s *Set) Last() {
+	if s.hold != nil {
+		s.hold.Last()
+	}
+}
+
 // Cleanup releases the set. With that goes what no later run can use: the copies of standard
 // input and of what commands wrote. Other copies stay in the cache. It may be called again.
 func (s *Set) Cleanup() error { return s.Release() }

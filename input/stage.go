@@ -1,6 +1,7 @@
 package input
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,7 +33,7 @@ type job struct {
 	mu       sync.Mutex
 	at, told int64 // bytes of the source read by this attempt, and told of by all
 
-	decoding turns // of its group
+	fetching, decoding turns // of its group
 }
 
 // progress tells of n bytes read, each byte once however often it is.
@@ -119,7 +120,7 @@ func (s *Stager) stageOnce(ctx context.Context, c *cache.Cache, jobs []*job) (*c
 		return hold, err
 	}
 	g.SetLimit(s.opts.fetches())
-	decoding := make(turns, s.opts.workers())
+	fetching, decoding := make(turns, cmp.Or(s.opts.Fetches, s.opts.workers())), make(turns, s.opts.workers())
 	var todo []int
 	for i := range jobs {
 		if hold.Draft(i) == nil {
@@ -134,7 +135,7 @@ func (s *Stager) stageOnce(ctx context.Context, c *cache.Cache, jobs []*job) (*c
 			break
 		}
 		j, d := jobs[i], hold.Draft(i)
-		j.decoding = decoding
+		j.fetching, j.decoding = fetching, decoding
 		g.Go(func() error {
 			d.Work()
 			return j.make(gctx, c, d, s.opts)
@@ -216,7 +217,8 @@ func (j *job) make(ctx context.Context, c *cache.Cache, d *cache.Draft, opts Opt
 	return nil
 }
 
-// turns are for what needs a processor and a window: so many at once.
+// turns are for what so many may do at once: fetch, or decompress, which needs a processor and
+// a window.
 type turns chan struct{}
 
 // take waits for a turn for what becomes of d.

@@ -53,7 +53,7 @@ func NewStager(found []Name, opts Options) (*Stager, error) {
 // Take waits until there is room in the cache for all objects of the group, as they are at the
 // service; [ErrQuota] says that there never will be. What decompresses takes more room as it
 // grows, and may find then that there is none. Whoever holds a Set and takes another may wait
-// for himself.
+// for himself, but for one that is [Set.Last].
 //
 // The same names may be taken again: what was evicted is staged anew, and its Path may have
 // another modification time then. What has no known size (standard input, what commands

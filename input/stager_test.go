@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/ffconvert/ffconvert/input/remote"
 )
 
 // Groups go through a cache much smaller than all of them, taken by many at once, and twice.
@@ -139,6 +141,80 @@ func TestStagerTakesWholeGroups(t *testing.T) {
 	must(t, err)
 	must(t, second.Release())
 	must(t, s.Close())
+}
+
+// What does not fit once it is decompressed is refused, also where some of the group waits for
+// workers that wait for room.
+func TestStagerRefusesWhatGrows(t *testing.T) {
+	t.Parallel()
+	for _, workers := range []int{1, 2, 3} {
+		for _, kind := range []string{"compressed", "of unknown size"} {
+			t.Run(fmt.Sprintf("%d %s", workers, kind), func(t *testing.T) {
+				t.Parallel()
+				dir := t.TempDir()
+				r := &heldRemote{}
+				var found []Name
+				for i := range 4 {
+					data := bytes.Repeat([]byte{byte(i)}, 100_000)
+					if kind == "compressed" {
+						data = compress(t, "gzip", data)
+					}
+					found = append(found, r.add(fmt.Sprintf("s3://b/%d", i), data))
+					if kind != "compressed" {
+						found[i].Size, found[i].Object.Size = -1, -1
+					}
+				}
+				s, err := NewStager(found, Options{CacheDir: filepath.Join(dir, "cache"), Quota: 150_000, Remote: r, Workers: workers})
+				must(t, err)
+				ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+				defer cancel()
+				if _, err := s.Take(ctx, 0, 4); !errors.Is(err, ErrQuota) {
+					t.Error(err)
+				}
+				must(t, s.Close())
+			})
+		}
+	}
+}
+
+// A narrowRemote has so many connections, each of which writes as it reads.
+type narrowRemote struct {
+	heldRemote
+	slots chan struct{}
+}
+
+func (r *narrowRemote) Fetch(ctx context.Context, o remote.Object, into remote.File, progress func(int64)) error {
+	select {
+	case r.slots <- struct{}{}:
+		defer func() { <-r.slots }()
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	return r.heldRemote.Fetch(ctx, o, into, progress)
+}
+
+// Who waits for room keeps his connection, so that those who wait for a connection are of no help.
+func TestStagerRefusesWithFewConnections(t *testing.T) {
+	t.Parallel()
+	for _, connections := range []int{1, 2, 4} {
+		t.Run(fmt.Sprint(connections), func(t *testing.T) {
+			t.Parallel()
+			r := &narrowRemote{slots: make(chan struct{}, connections)}
+			var found []Name
+			for i := range 4 {
+				found = append(found, r.add(fmt.Sprintf("http://h/%d", i), bytes.Repeat([]byte{byte(i)}, 100_000)))
+				found[i].Size, found[i].Object.Size = -1, -1
+			}
+			s, err := NewStager(found, Options{CacheDir: filepath.Join(t.TempDir(), "cache"), Quota: 90_000, Remote: r, Workers: 4, Fetches: connections})
+			must(t, err)
+			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+			defer cancel()
+			if _, err := s.Take(ctx, 0, 4); !errors.Is(err, ErrQuota) {
+				t.Error(err)
+			}
+			must(t, s.Close())
+		})
+	}
 }
 
 // What can be read once and has failed is not begun again; what was not begun is.

@@ -100,7 +100,9 @@ func (s *stock) hold(ctx context.Context, planned bool) error {
 	s.held = make([]*input.Set, len(s.firsts))
 	for i, first := range s.firsts {
 		if slices.Contains(firsts, first) && err == nil {
-			s.held[i], err = s.stager.Take(ctx, first, 1)
+			if s.held[i], err = s.stager.Take(ctx, first, 1); err == nil {
+				s.held[i].Last() // there are others to take before it is let go
+			}
 		}
 	}
 	return errors.Join(err, all.Release())

@@ -1,7 +1,9 @@
 package cache
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 )
@@ -120,4 +122,46 @@ func TestRest(t *testing.T) {
 	}
 	must(t, h.Release())
 	must(t, c.Close())
+}
+
+// Drafts that nobody writes before another has ended let go of nothing: who waits for room does
+// not wait for them.
+func TestRestingDrafts(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ drafts, begun int }{{2, 1}, {5, 1}, {3, 2}, {2, 2}, {3, 3}} {
+		t.Run(fmt.Sprint(tt), func(t *testing.T) {
+			t.Parallel()
+			c, err := Open(t.TempDir(), 100, Options{Poll: time.Millisecond})
+			must(t, err)
+			var wants []Want
+			for i := range tt.drafts {
+				wants = append(wants, want(fmt.Sprint(i), -1))
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+			defer cancel()
+			h, err := c.Reserve(ctx, wants)
+			must(t, err)
+			for i := tt.begun; i < tt.drafts; i++ {
+				h.Draft(i).Rest()
+			}
+			failed := make(chan error)
+			for i := range tt.begun {
+				go func() {
+					_, err := h.Draft(i).Write(make([]byte, 101))
+					failed <- err
+					if err != nil {
+						cancel()
+					}
+				}()
+			}
+			if err := <-failed; !errors.Is(err, ErrQuota) {
+				t.Error(err)
+			}
+			for range tt.begun - 1 {
+				<-failed
+			}
+			must(t, h.Release())
+			must(t, c.Close())
+		})
+	}
 }

@@ -49,7 +49,7 @@ type Hold struct {
 	work    int             // those of wants among them
 	growing int             // how many of them wait for room
 	resting int             // how many wait for others of the hold to end
-	kept    bool
+	kept    bool            // to the last
 }
 
 // errBusy means that a draft of the same key is being written.
@@ -60,7 +60,7 @@ var errBusy = errors.New("the copy is in the making")
 // where that would be in vain the error is [ErrQuota]. Of two reservations that need the same
 // draft the later one waits for what becomes of it.
 //
-// Whoever has a Hold and reserves more may wait for himself.
+// Whoever has a Hold and reserves more may wait for himself, but for one that is [Hold.Last].
 func (c *Cache) Reserve(ctx context.Context, wants []Want) (*Hold, error) {
 	select {
 	case c.turn <- struct{}{}:
@@ -232,6 +232,15 @@ func (h *Hold) Keep(copies ...*Copy) *Hold {
 	h.c.holds[k] = true
 	h.c.tell()
 	return k
+}
+
+// Last says that h is released only after what its user reserves next: nobody here waits for
+// that, least of all its user.
+func (h *Hold) Last() {
+	h.c.mu.Lock()
+	defer h.c.mu.Unlock()
+	h.kept = true
+	h.c.tell()
 }
 
 // Copy returns the copy that want i has found, nil where it has [Hold.Draft] instead. A copy that

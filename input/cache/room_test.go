@@ -105,6 +105,25 @@ func TestHopeless(t *testing.T) {
 			_, err := c.Reserve(t.Context(), []Want{want("y", 41)})
 			return err
 		}, "no more than 40"},
+		{"what is let go of last", func(c, _ *Cache) error {
+			h, _ := put(t, c, "x", make([]byte, 60))
+			h.Last()
+			defer h.Release()
+			_, err := c.Reserve(t.Context(), []Want{want("y", 41)})
+			return err
+		}, "no more than 40"},
+		{"growth beside what is let go of last, and used again", func(c, _ *Cache) error {
+			last, _ := put(t, c, "x", make([]byte, 60))
+			last.Last()
+			defer last.Release()
+			h, err := c.Reserve(t.Context(), []Want{want("x", 60), want("y", 20)})
+			if err != nil {
+				return err
+			}
+			defer h.Release()
+			_, err = h.Draft(1).Beside(keyOf("z")).Write(make([]byte, 21))
+			return err
+		}, "no more than 20"},
 		{"growth beyond the quota", func(c, _ *Cache) error {
 			h, err := c.Reserve(t.Context(), []Want{want("x", -1)})
 			if err != nil {
