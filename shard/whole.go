@@ -96,7 +96,11 @@ func (p *Plan) Stored(i int) int64 {
 func (p *Plan) settle(s *Shard, parts []PartIndex) (*Plan, error) {
 	one, err := NewPlan(parts, Options{Source: p.Source, Encode: p.Encode, Encodes: p.Encodes, Dataset: p.Dataset, Sizes: Sizes{Shards: 1}})
 	if err != nil {
-		return nil, fmt.Errorf("%s to %s, %s: %w; --exact cuts within parts", p.Parts[s.First].Name, p.Parts[s.First+s.Parts-1].Name, s.Name, err)
+		of := p.Parts[s.First].Name
+		if s.Parts > 1 {
+			of += " to " + p.Parts[s.First+s.Parts-1].Name
+		}
+		return nil, fmt.Errorf("%s, %s: %w; --exact cuts within parts", of, s.Name, err)
 	}
 	one.Shards[0].Name = s.Name
 	return one, nil

@@ -333,6 +333,51 @@ func TestBothStage(t *testing.T) {
 	}
 }
 
+// So it does where the first commits while the second is about to: readers of the first have seen
+// its file, and would take another one for a change.
+func TestBothCommit(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	first := openAs(t, dir, 0, 1)
+	data := []byte("the same")
+	var commit func() // of the first
+	second, err := Open(dir, 0, Options{Poll: time.Millisecond, process: 2, Fault: func(op string) error {
+		if op == "lock" && commit != nil {
+			commit()
+			commit = nil
+		}
+		return nil
+	}})
+	must(t, err)
+	h, err := first.Reserve(t.Context(), []Want{want("x", 8)})
+	must(t, err)
+	slow, err := second.Reserve(t.Context(), []Want{want("x", 8)})
+	must(t, err)
+	for _, d := range []*Draft{h.Draft(0), slow.Draft(0)} {
+		_, err = d.Write(data)
+		must(t, err)
+	}
+	var copied *Copy
+	var before os.FileInfo
+	commit = func() {
+		copied, err = h.Draft(0).Commit(8)
+		must(t, err)
+		before, err = os.Stat(copied.Path)
+		must(t, err)
+	}
+	got, err := slow.Draft(0).Commit(8)
+	must(t, err)
+	after, err := os.Stat(got.Path)
+	must(t, err)
+	if *got != *copied || !os.SameFile(before, after) || len(files(t, dir)) != 1 {
+		t.Errorf("%+v, the first was %+v", got, copied)
+	}
+	must(t, h.Release())
+	must(t, slow.Release())
+	must(t, first.Close())
+	must(t, second.Close())
+}
+
 // Without locks the quota holds in a process, copies are found, and nothing is evicted.
 func TestNoLocks(t *testing.T) {
 	t.Parallel()

@@ -24,14 +24,30 @@ func (d *Draft) Commit(size int64) (*Copy, error) {
 	if err := d.claimName(e.name); err != nil {
 		return nil, err
 	}
-	fi, err := d.standing(&e)
+	fi, err := d.place(&e)
+	for errors.Is(err, errOvertaken) {
+		fi, err = d.place(&e)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return c.copyOf(e.name, e.key, fi), nil
+}
+
+// errOvertaken means that another process has committed the same copy in between.
+var errOvertaken = errors.New("the copy stands there by now")
+
+// place gives the copy its name, unless the same one has it already, and ends the draft.
+func (d *Draft) place(e *entry) (fs.FileInfo, error) {
+	c := d.h.c
+	fi, err := d.standing(e)
 	if err != nil {
 		return nil, err
 	}
 	// Somebody who counts meanwhile could see neither the old name nor the new one.
 	err = c.accounted(d.h.ctx, func() error {
 		if fi == nil {
-			if fi, err = d.rename(&e); err != nil {
+			if fi, err = d.rename(e); err != nil {
 				return err
 			}
 		}
@@ -39,10 +55,7 @@ func (d *Draft) Commit(size int64) (*Copy, error) {
 		c.tell()
 		return err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return c.copyOf(e.name, e.key, fi), nil
+	return fi, err
 }
 
 // finish makes the file what its name will say, and closes it.
@@ -112,9 +125,14 @@ func (d *Draft) standing(e *entry) (fs.FileInfo, error) {
 	return fi, err
 }
 
-// rename gives the copy its name. The account is held.
+// rename gives the copy its name. The account is held, so that nobody else does at once.
 func (d *Draft) rename(e *entry) (fs.FileInfo, error) {
 	c := d.h.c
+	if now, err := c.root.Lstat(e.name); err == nil {
+		if e.info = now; e.whole() {
+			return nil, errOvertaken
+		}
+	}
 	if err := c.injected("rename"); err != nil {
 		return nil, err
 	}

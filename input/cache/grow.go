@@ -45,7 +45,9 @@ func (d *Draft) grow(ctx context.Context, size int64) error {
 			}
 			changed = c.changed
 			if !hope && !c.hope(h) {
-				return short.refused(c.quota, d.crowded(short))
+				crowded := d.crowded(short)
+				done() // before the others look again: they can wait for what h lets go of
+				return short.refused(c.quota, crowded)
 			}
 			return err
 		})

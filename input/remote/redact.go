@@ -14,12 +14,12 @@ const redacted = "REDACTED"
 
 // Redact makes a URL fit to be shown and to be written down, on one line: without user and
 // password and, for http and https, without a fragment and with REDACTED for the values of
-// those parameters that sign it or that look like a secret. When it was signed and how long
+// those parameters that sign it or that look like a secret; URLs in parameters alike. When it was signed and how long
 // that lasts is left out, so that two signed URLs of one object are the same text.
 //
 // Text that is no URL is treated alike, as far as it goes.
 func Redact(url string) string {
-	return printable(rewrite(url, func(string) string { return redacted }))
+	return printable(rewrite(url, func(string) string { return redacted }, 0))
 }
 
 // Identity is Redact for telling objects apart, not to be shown: what merely looks like a
@@ -28,10 +28,13 @@ func Identity(url string) string {
 	return rewrite(url, func(secret string) string {
 		sum := sha256.Sum256([]byte(secret))
 		return fmt.Sprintf("%s-%x", redacted, sum[:8])
-	})
+	}, 0)
 }
 
-func rewrite(text string, secretValue func(string) string) string {
+// mostNested is how many URLs in one another are looked into: what is deeper is a secret.
+const mostNested = 3
+
+func rewrite(text string, secretValue func(string) string, nested int) string {
 	if !isHTTP(text) { // "?" and "#" are letters of a key there
 		return withoutUser(text)
 	}
@@ -54,6 +57,17 @@ func rewrite(text string, secretValue func(string) string) string {
 			param = name + "=" + redacted
 		case secret:
 			param = name + "=" + secretValue(value)
+		case ordinary:
+			inner, err := url.QueryUnescape(value)
+			switch {
+			case err != nil || !isHTTP(inner):
+			case nested == mostNested:
+				param = name + "=" + secretValue(value)
+			default: // of a proxy, or a redirection: it has secrets of its own
+				if shown := rewrite(inner, secretValue, nested+1); shown != inner {
+					param = name + "=" + url.QueryEscape(shown)
+				}
+			}
 		}
 		b.WriteString(sep)
 		b.WriteString(param)

@@ -23,6 +23,10 @@ func TestRedact(t *testing.T) {
 		{"https://host/a?%73ig=" + password, "https://host/a?%73ig=REDACTED"},
 		{"https://host/a?key=" + password, "https://host/a?key=REDACTED"},
 		{"https://host/a?X-Amz-Date=1", "https://host/a"},
+		{"https://proxy/get?url=https://host/a?b=c", "https://proxy/get?url=https://host/a?b=c"},
+		{"https://proxy/get?url=https%3A%2F%2Fme%3A" + password + "%40host%2Fa%3Fsig%3D" + password + "%26b%3Dc&n=1", "https://proxy/get?url=https%3A%2F%2Fhost%2Fa%3Fsig%3DREDACTED%26b%3Dc&n=1"},
+		{"https://proxy/get?url=https://me:" + password + "@host/a", "https://proxy/get?url=https%3A%2F%2Fhost%2Fa"},
+		{"https://a/?u=https://b/?u=https://c/?u=https://d/?u=https://me:" + password + "@e/", "https://a/?u=https%3A%2F%2Fb%2F%3Fu%3Dhttps%253A%252F%252Fc%252F%253Fu%253Dhttps%25253A%25252F%25252Fd%25252F%25253Fu%25253DREDACTED"},
 		{"https://host/a\x1b[31m\nb", "https://host/a%1B[31m%0Ab"},
 		{"s3://bucket/a#1?sig=x\xff", "s3://bucket/a#1?sig=x%FF"}, // all of it a key
 		{"no URL", "no URL"},
@@ -50,6 +54,8 @@ func TestIdentity(t *testing.T) {
 		{"https://h/k?token=a", "https://h/k?token=b", false},
 		{"https://h/k?id=a", "https://h/k?id=b", false},
 		{"https://h/k", "https://h/l", false},
+		{"https://h/k?u=https%3A%2F%2Fg%2Fa%3Fsig%3D1", "https://h/k?u=https%3A%2F%2Fg%2Fa%3Fsig%3D2", true},
+		{"https://h/k?u=https%3A%2F%2Fg%2Fa%3Fsig%3D1", "https://h/k?u=https%3A%2F%2Fg%2Fb%3Fsig%3D1", false},
 		{"s3://b/k#1", "s3://b/k#2", false},
 		{"s3://b/k?sig=1", "s3://b/k?sig=2", false},
 	} {
