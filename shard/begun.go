@@ -30,3 +30,24 @@ func (o *Output) Begun(parts []Part, opts Options) (*Plan, error) {
 	}
 	return begun, nil
 }
+
+// forget leaves the directory as it was before a plan was begun of which no shard is finished.
+func (o *Output) forget(plan *Plan) error {
+	shards, err := o.shards()
+	if err != nil || len(shards) > 0 || o.has(ManifestName) {
+		return err // somebody's, or ours from before its journal was lost
+	}
+	for i := range plan.Shards {
+		if err := o.remove(indexName(plan.Shards[i].Name)); err != nil {
+			return err
+		}
+	}
+	o.root.Remove(indexDir) // unless there is more in it
+	for _, name := range []string{journalName, PlanName} {
+		if err := o.remove(name); err != nil {
+			return err
+		}
+	}
+	o.began = false
+	return nil
+}

@@ -57,7 +57,8 @@ func Write(ctx context.Context, src converters.Source, plan *Plan, out *Output, 
 }
 
 // WriteStock is [Write] of a dataset whose parts are made local as they are needed: those of
-// the next shard while others are written.
+// the next shard while others are written. What is wrong with a part is found only then: where
+// that ends the first run before any shard is finished, no plan is left of it.
 func WriteStock(ctx context.Context, stock Stock, plan *Plan, out *Output, opts WriteOptions) (*Report, error) {
 	w, err := newWriter(stock, plan, out, opts)
 	if err != nil {
@@ -67,7 +68,11 @@ func WriteStock(ctx context.Context, stock Stock, plan *Plan, out *Output, opts 
 	if err := w.journal.changed; err != nil {
 		return nil, err
 	}
-	return w.run(ctx)
+	report, err := w.run(ctx)
+	if err != nil && plan.Whole != nil && ctx.Err() == nil && w.written+len(w.journal.was) == 0 {
+		err = errors.Join(err, out.forget(plan))
+	}
+	return report, err
 }
 
 // Unfinished is the error of a Write or Repair that was stopped while it wrote shards.
