@@ -5,13 +5,14 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/ffconvert/ffconvert/input/remote"
 )
 
-// Schemes that are known with or without "//" after them: a name that has one is never
-// taken for a file.
+// Schemes that are known with or without "//" after them, as those of package remote are: a
+// name that has one is never taken for a file.
 var (
-	remoteSchemes = []string{"http", "https", "s3", "gs", "ais"} // of package remote
-	listedSchemes = []string{"s3", "gs", "ais"}                  // whose services give lists
+	listedSchemes = []string{"s3", "gs", "ais"} // whose services give lists
 	otherSchemes  = []string{"file", "pipe", "az", "hf", "htgs", "hdfs", "sftp", "ftps", "scp"}
 )
 
@@ -25,7 +26,7 @@ func schemeOf(name string) string {
 		return ""
 	}
 	scheme := strings.ToLower(m[1])
-	if m[2] != "" || slices.Contains(remoteSchemes, scheme) || slices.Contains(otherSchemes, scheme) {
+	if m[2] != "" || remote.Supports(scheme) || slices.Contains(otherSchemes, scheme) {
 		return scheme
 	}
 	return ""
@@ -43,7 +44,7 @@ func locate(name string) location {
 }
 
 func (l location) local() bool  { return l.scheme == "" || l.scheme == "file" }
-func (l location) remote() bool { return slices.Contains(remoteSchemes, l.scheme) }
+func (l location) remote() bool { return remote.Supports(l.scheme) }
 
 // localPaths are those that a local name may mean, the likelier one first.
 func (l location) localPaths() []string {

@@ -2,7 +2,6 @@ package input
 
 import (
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/ffconvert/ffconvert/input/remote"
@@ -19,7 +18,7 @@ func Shown(name string) string {
 	if !strings.Contains(name, ":") {
 		return name
 	}
-	if !slices.Contains(remoteSchemes, schemeOf(name)) {
+	if !remote.Supports(schemeOf(name)) {
 		return urlInText.ReplaceAllStringFunc(name, remote.Redact)
 	}
 	if at := urlJoined.FindStringIndex(name); at != nil {
