@@ -10,6 +10,17 @@ type Progress interface {
 	Add(samples, bytes int64)
 }
 
+// A Watcher is a Progress that is told of each shard, too. Its methods may be called
+// concurrently.
+type Watcher interface {
+	Progress
+	// Begun is called when the writing of a shard begins.
+	Begun(name string)
+	// Finished is called when a shard has its name and its line in the journal. first is
+	// false where another process had given it that name in the meantime.
+	Finished(s ManifestShard, seconds float64, first bool)
+}
+
 // startPhase begins a phase and returns the progress, one that does nothing for nil.
 func startPhase(p Progress, phase string, bytes int64) Progress {
 	if p == nil {

@@ -32,7 +32,14 @@ type WriteOptions struct {
 	Tool      string      // name and version of the program, for the manifest
 	Shards    []int       // write these alone, by their place in the plan; default: all
 	Named     []string    // the sources as the user named them; a repair finds them by these names
+
+	// Drain, once it is closed, lets the shards under way be finished and begins no other.
+	// What is left then is [ErrDrained]. nil: never.
+	Drain <-chan struct{}
 }
+
+// ErrDrained says that a run began no more shards because it was told so.
+var ErrDrained = errors.New("told to begin no more shards")
 
 // A Report says what Write has done.
 type Report struct {
@@ -201,6 +208,7 @@ func (w *writer) writeAll(ctx context.Context, todo []int) error {
 	w.progress = startPhase(w.opts.Progress, phase, times*total)
 	next := make(chan *task)
 	g, ctx := errgroup.WithContext(ctx)
+	drained := false
 	g.Go(func() error {
 		defer close(next)
 		for _, i := range todo {
@@ -208,8 +216,17 @@ func (w *writer) writeAll(ctx context.Context, todo []int) error {
 			if err != nil {
 				return err
 			}
+			select { // a shard that could begin now must not, once it is said
+			case <-w.opts.Drain:
+				drained = true
+				return t.release()
+			default:
+			}
 			select {
 			case next <- t:
+			case <-w.opts.Drain:
+				drained = true
+				return t.release()
 			case <-ctx.Done():
 				return errors.Join(ctx.Err(), t.release())
 			}
@@ -219,7 +236,11 @@ func (w *writer) writeAll(ctx context.Context, todo []int) error {
 	for range workers {
 		g.Go(func() error { return w.work(ctx, next, max(1, jobs/workers), verify.Share(w.opts.AIO, workers)) })
 	}
-	return g.Wait()
+	err := g.Wait()
+	if err == nil && drained {
+		err = ErrDrained
+	}
+	return err
 }
 
 // work writes the shards that it is given, each by so many readers, with memory of its own.

@@ -1,0 +1,62 @@
+package shard
+
+import (
+	"errors"
+	"fmt"
+	"math/bits"
+	"strconv"
+	"strings"
+)
+
+// ErrTask says that a task is none: its number is not below how many there are.
+var ErrTask = errors.New("no such task")
+
+// A Task is the K-th of N even slices of a plan, counted from 0. The zero value is the whole.
+type Task struct{ K, N int }
+
+// ParseTask reads "K/N".
+func ParseTask(s string) (Task, error) {
+	k, n, ok := strings.Cut(s, "/")
+	if ok {
+		var t Task
+		var err1, err2 error
+		t.K, err1 = strconv.Atoi(k)
+		t.N, err2 = strconv.Atoi(n)
+		if err1 == nil && err2 == nil {
+			return t, t.check()
+		}
+	}
+	return Task{}, fmt.Errorf("%w: %q is not K/N, such as 3/40", ErrTask, s)
+}
+
+func (t Task) String() string {
+	if t == (Task{}) {
+		return "0/1"
+	}
+	return fmt.Sprintf("%d/%d", t.K, t.N)
+}
+
+func (t Task) check() error {
+	if t != (Task{}) && (t.N < 1 || t.K < 0 || t.K >= t.N) {
+		return fmt.Errorf("%w: %v; of N tasks the first is 0/N, the last N-1/N", ErrTask, t)
+	}
+	return nil
+}
+
+// holds reports whether what lies at the middle of from and to, of total bytes, is the
+// task's. So every piece of work is one task's, and a task has as many bytes as another,
+// but for half of its first piece and of its last.
+func (t Task) holds(from, to, total int64) bool {
+	return t.at(from, to, total) == max(t.K, 0)
+}
+
+// at returns the number of the task whose slice has the middle of from and to.
+func (t Task) at(from, to, total int64) int {
+	middle := uint64(from) + uint64(to-from)/2
+	if total <= 0 || t.N < 2 {
+		return 0
+	}
+	hi, lo := bits.Mul64(middle, uint64(t.N))
+	k, _ := bits.Div64(hi, lo, uint64(total))
+	return min(int(k), t.N-1)
+}
