@@ -1,0 +1,156 @@
+package slurm
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// The chain that deploy/slurm submits.
+type chain struct{ plan, run, finish string }
+
+// begin submits the conversion, as a user does.
+func (c *cluster) begin(tasks string) chain {
+	c.t.Helper()
+	write(c.t, c.work)
+	fields := strings.Fields(c.output(deploy(c.t, "submit.sh"), append([]string{tasks, "--"}, arguments(out)...)...))
+	if len(fields) != 6 || fields[0] != "plan" || fields[2] != "run" || fields[4] != "finish" {
+		c.t.Fatalf("submit.sh prints %q", fields)
+	}
+	return chain{fields[1], fields[3], fields[5]}
+}
+
+func deploy(t *testing.T, name string) string {
+	t.Helper()
+	path, err := filepath.Abs(filepath.Join("..", "..", "deploy", "slurm", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// drained waits until no job is left to run.
+func (c *cluster) drained() {
+	c.t.Helper()
+	c.await("the queue is empty", func() bool {
+		queue, err := c.command("squeue", "--noheader").Output()
+		return err == nil && len(queue) == 0
+	})
+}
+
+// job returns what Slurm knows of a job, by name.
+func (c *cluster) job(id string) map[string]string {
+	c.t.Helper()
+	known := make(map[string]string)
+	for _, field := range strings.Fields(c.output("scontrol", "--oneliner", "show", "job", id)) {
+		name, value, _ := strings.Cut(field, "=")
+		known[name] = value
+	}
+	return known
+}
+
+// ended asserts how a job has ended, and how often it was begun again.
+func (c *cluster) ended(id, state string, restarts int) {
+	c.t.Helper()
+	job := c.job(id)
+	if job["JobState"] != state || job["Restarts"] != fmt.Sprint(restarts) {
+		c.t.Errorf("job %s (%s): %s after %s restarts; want %s after %d", id, job["JobName"], job["JobState"], job["Restarts"], state, restarts)
+	}
+}
+
+func (c *cluster) written() int {
+	names, _ := filepath.Glob(filepath.Join(c.work, out, "*.ffr"))
+	return len(names)
+}
+
+// A node that is lost while its task has a shard half written costs that task its time and
+// nothing else.
+func TestLostNode(t *testing.T) {
+	t.Parallel()
+	c := start(t)
+	jobs := c.begin("20%4")
+	task := c.hold(out, func(p process) bool { return c.written() >= 4 })
+	id, node := jobs.run+"_"+task.variable("SLURM_ARRAY_TASK_ID"), task.variable("SLURMD_NODENAME")
+	if job := c.job(id); job["JobState"] != "RUNNING" || job["NodeList"] != node {
+		t.Fatalf("job %s is %s on %s, want it running on %s", id, job["JobState"], job["NodeList"], node)
+	}
+	t.Logf("node %s is lost with task %s, %d shards are there", node, id, c.written())
+	c.lose(node, task)
+	c.output("scontrol", "update", "NodeName="+node, "State=DOWN", "Reason=lost")
+	c.node(node)
+	c.output("scontrol", "update", "NodeName="+node, "State=RESUME")
+	c.drained()
+	c.ended(id, "COMPLETED", 1)
+	c.ended(jobs.finish, "COMPLETED", 0)
+	c.same()
+}
+
+// lose kills what is on a node, all at once as far as Slurm can see: its daemon, the one of
+// the job, the job's shell, and the task.
+func (c *cluster) lose(node string, task process) {
+	c.t.Helper()
+	shell, err := task.parent()
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	step, err := shell.parent()
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	if name := step.status("Name"); !strings.HasPrefix(name, "slurmstepd") {
+		c.t.Fatalf("the shell's parent is %s", name)
+	}
+	c.named[node].kill()
+	for _, p := range []process{step, shell, task} {
+		if err := syscall.Kill(p.pid, syscall.SIGKILL); err != nil {
+			c.t.Fatal(err)
+		}
+	}
+}
+
+// A task that has failed is submitted again by itself, and the conversion finished.
+func TestOneTaskAgain(t *testing.T) {
+	t.Parallel()
+	c := start(t)
+	jobs := c.begin("8")
+	task := c.hold(out, func(p process) bool { return p.variable("SLURM_ARRAY_TASK_ID") == "5" })
+	if err := syscall.Kill(task.pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	c.drained()
+	c.ended(jobs.run+"_5", "FAILED", 0)
+	c.ended(jobs.finish, "CANCELLED", 0)
+
+	early := c.command("ffconvert", "finish", out)
+	if text, _ := early.CombinedOutput(); early.ProcessState.ExitCode() != 5 {
+		t.Errorf("finish without the shards of a task: %v, want status 5: %s", early.ProcessState, text)
+	}
+
+	script := deploy(t, "ffconvert.sbatch")
+	c.env = append(c.env, "FFCONVERT_TASKS=8")
+	again := c.output("sbatch", "--parsable", "--array=5", script, "run", out)
+	finish := c.output("sbatch", "--parsable", "--dependency=afterok:"+again, script, "finish", out)
+	c.drained()
+	c.ended(again, "COMPLETED", 0)
+	c.ended(finish, "COMPLETED", 0)
+	c.same()
+}
+
+// A task whose time is nearly over stops in good order, and another job goes on with it.
+func TestOutOfTime(t *testing.T) {
+	t.Parallel()
+	c := start(t)
+	jobs := c.begin("2")
+	task := c.hold(out, func(p process) bool { return true })
+	id := jobs.run + "_" + task.variable("SLURM_ARRAY_TASK_ID")
+	// What --signal=B:USR1@120 makes Slurm send, to the same process.
+	c.output("scancel", "--batch", "--signal=USR1", id)
+	c.await("the shell hands the signal on", func() bool { return task.status("ShdPnd") == fmt.Sprintf("%016x", 1<<(syscall.SIGUSR1-1)) })
+	syscall.Kill(task.pid, syscall.SIGCONT)
+	c.drained()
+	c.ended(id, "COMPLETED", 1)
+	c.ended(jobs.finish, "COMPLETED", 0)
+	c.same()
+}
