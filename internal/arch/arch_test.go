@@ -44,6 +44,7 @@ var mayImport = map[string][]string{
 	"internal/bench":           {},
 	"internal/faults":          {},
 	"internal/fuzz":            {},
+	"internal/slurm":           {},
 	"internal/faults/table":    {},
 	"testdata/generate":        {},
 }

@@ -40,10 +40,10 @@ func testMain(m *testing.M) int {
 	return m.Run()
 }
 
-// tools are the programs of Slurm and MUNGE by name. Daemons may lie where only root looks.
+// tools are the programs by name. Daemons may lie where only root looks.
 func tools(t *testing.T) map[string]string {
 	t.Helper()
-	found := make(map[string]string)
+	found := map[string]string{"ffconvert": program}
 	for _, name := range []string{"munged", "slurmctld", "slurmd", "sbatch", "scancel", "scontrol", "sinfo", "squeue"} {
 		path, err := exec.LookPath(name)
 		if err != nil {

@@ -1,7 +1,6 @@
 package slurm
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -56,15 +55,15 @@ func (p process) writes(out string) bool {
 	})
 }
 
-// status returns a line of /proc/PID/status, without its name.
+// status returns a line of /proc/PID/status, without its name; of no process, nothing.
 func (p process) status(line string) string {
 	data, err := os.ReadFile(p.proc("status"))
 	if err != nil {
 		return ""
 	}
-	_, rest, _ := bytes.Cut(data, []byte("\n"+line+":\t"))
-	value, _, _ := bytes.Cut(rest, []byte("\n"))
-	return string(value)
+	_, rest, _ := strings.Cut("\n"+string(data), "\n"+line+":\t")
+	value, _, _ := strings.Cut(rest, "\n")
+	return value
 }
 
 // parent returns the process that has started this one.

@@ -143,13 +143,14 @@ func TestOutOfTime(t *testing.T) {
 	t.Parallel()
 	c := start(t)
 	jobs := c.begin("2")
-	task := c.hold(out, func(p process) bool { return true })
-	id := jobs.run + "_" + task.variable("SLURM_ARRAY_TASK_ID")
+	task := c.hold(out, func(p process) bool { return p.variable("SLURM_ARRAY_TASK_ID") == "1" })
+	id := jobs.run + "_1" // an array's last task has the array's number
 	// What --signal=B:USR1@120 makes Slurm send, to the same process.
 	c.output("scancel", "--batch", "--signal=USR1", id)
 	c.await("the shell hands the signal on", func() bool { return task.status("ShdPnd") == fmt.Sprintf("%016x", 1<<(syscall.SIGUSR1-1)) })
 	syscall.Kill(task.pid, syscall.SIGCONT)
 	c.drained()
+	c.ended(jobs.run+"_0", "COMPLETED", 0)
 	c.ended(id, "COMPLETED", 1)
 	c.ended(jobs.finish, "COMPLETED", 0)
 	c.same()
