@@ -98,13 +98,12 @@ func (c *cluster) hold(out string, may func(process) bool) process {
 
 // stepTo lets a process run for a moment at a time, until it writes or has ended.
 func (p process) stepTo(out string) bool {
+	deadline := time.Now().Add(patient)
 	for syscall.Kill(p.pid, syscall.SIGSTOP) == nil {
-		state := p.status("State")
-		for ; !strings.HasPrefix(state, "T"); state = p.status("State") {
-			if state == "" || strings.HasPrefix(state, "Z") {
+		for state := ""; !strings.HasPrefix(state, "T"); time.Sleep(50 * time.Microsecond) {
+			if state = p.status("State"); state == "" || strings.HasPrefix(state, "Z") || time.Now().After(deadline) {
 				return false
 			}
-			time.Sleep(50 * time.Microsecond)
 		}
 		if p.writes(out) {
 			return true
