@@ -164,7 +164,7 @@ func (r *taskRun) together() bool {
 func (r *taskRun) conversion() (*conversion, error) {
 	made := planned{
 		opts: r.opts.convertOptions, limits: r.opts.limits, command: "run",
-		dir: r.dir, sources: r.sources, named: r.names(), plan: r.slice.Plan,
+		dir: r.dir, sources: r.sources, named: r.slice.Named, plan: r.slice.Plan,
 	}
 	c, err := made.conversion()
 	if err == nil {
@@ -191,7 +191,7 @@ func (r *taskRun) find(ctx context.Context, c *conversion, in input.Options) (fo
 		names, beside = append([]string{s.Lead.Name}, names...), 1
 	}
 	switch {
-	case c.mix != nil:
+	case c.mix != nil || c.format.directories: // whose parts are no names
 		found, err = c.find(ctx, in)
 		return found, 0, err
 	case len(r.sources) == 0:
