@@ -3,6 +3,7 @@ package slurm
 import (
 	"archive/tar"
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -63,8 +64,8 @@ func write(t *testing.T, work string) {
 
 var created = regexp.MustCompile(`"created": "[^"]*"`)
 
-// tree returns the files below a directory. What may differ between two sound conversions
-// is left out: the time in the manifest, the journal's order, and the lock's last holder.
+// tree returns the files below a directory, without what may differ between two sound
+// conversions: the time in the manifest, times and order in the journal, who held the lock.
 func tree(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	files := make(map[string]string)
@@ -85,7 +86,7 @@ func tree(t *testing.T, dir string) map[string]string {
 		case "manifest.json":
 			files[name] = created.ReplaceAllString(text, "")
 		case ".ffconvert/journal":
-			files[name] = strings.Join(slices.Sorted(strings.Lines(text)), "")
+			files[name] = journal(t, text)
 		case ".ffconvert/lock":
 			files[name] = ""
 		default:
@@ -97,6 +98,23 @@ func tree(t *testing.T, dir string) map[string]string {
 		t.Fatal(err)
 	}
 	return files
+}
+
+// journal returns what a journal's lines say, sorted. A line is a CRC-32 and JSON.
+func journal(t *testing.T, text string) string {
+	t.Helper()
+	var lines []string
+	for line := range strings.Lines(text) {
+		_, data, _ := strings.Cut(line, " ")
+		var says map[string]any
+		if err := json.Unmarshal([]byte(data), &says); err != nil {
+			t.Fatalf("journal: %v: %s", err, line)
+		}
+		delete(says, "at")
+		lines = append(lines, fmt.Sprint(says))
+	}
+	slices.Sort(lines)
+	return strings.Join(lines, "\n")
 }
 
 // same asserts that the jobs have left what one process leaves.

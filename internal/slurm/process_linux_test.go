@@ -80,20 +80,19 @@ func (p process) parent() (process, error) {
 func (c *cluster) hold(out string, may func(process) bool) process {
 	c.t.Helper()
 	out = filepath.Join(c.work, out)
-	var held process
-	c.await("a task writes a shard", func() bool {
+	for asked := time.Now(); ; time.Sleep(time.Millisecond) {
 		for _, p := range c.processes() {
-			if exe, err := os.Readlink(p.proc("exe")); err != nil || exe != program || !may(p) {
-				continue
-			}
-			if p.stepTo(out) {
-				held = p
-				return true
+			if exe, err := os.Readlink(p.proc("exe")); err == nil && exe == program && may(p) && p.stepTo(out) {
+				return p
 			}
 		}
-		return false
-	})
-	return held
+		if time.Since(asked) > time.Second {
+			asked = time.Now()
+			if c.idle() {
+				c.t.Fatal("all jobs have ended, and no task was seen to write a shard")
+			}
+		}
+	}
 }
 
 // stepTo lets a process run for a moment at a time, until it writes or has ended.

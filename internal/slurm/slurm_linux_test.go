@@ -34,10 +34,12 @@ func deploy(t *testing.T, name string) string {
 // drained waits until no job is left to run.
 func (c *cluster) drained() {
 	c.t.Helper()
-	c.await("the queue is empty", func() bool {
-		queue, err := c.command("squeue", "--noheader").Output()
-		return err == nil && len(queue) == 0
-	})
+	c.await("the queue is empty", c.idle)
+}
+
+func (c *cluster) idle() bool {
+	queue, err := c.command("squeue", "--noheader").Output()
+	return err == nil && len(queue) == 0
 }
 
 // job returns what Slurm knows of a job, by name.
@@ -115,12 +117,13 @@ func TestOneTaskAgain(t *testing.T) {
 	t.Parallel()
 	c := start(t)
 	jobs := c.begin("8")
-	task := c.hold(out, func(p process) bool { return p.variable("SLURM_ARRAY_TASK_ID") == "5" })
+	task := c.hold(out, func(p process) bool { return p.variable("SLURM_ARRAY_TASK_ID") != "" })
+	index := task.variable("SLURM_ARRAY_TASK_ID")
 	if err := syscall.Kill(task.pid, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
 	c.drained()
-	c.ended(jobs.run+"_5", "FAILED", 0)
+	c.ended(jobs.run+"_"+index, "FAILED", 0)
 	c.ended(jobs.finish, "CANCELLED", 0)
 
 	early := c.command("ffconvert", "finish", out)
@@ -130,7 +133,7 @@ func TestOneTaskAgain(t *testing.T) {
 
 	script := deploy(t, "ffconvert.sbatch")
 	c.env = append(c.env, "FFCONVERT_TASKS=8")
-	again := c.output("sbatch", "--parsable", "--array=5", script, "run", out)
+	again := c.output("sbatch", "--parsable", "--array="+index, script, "run", out)
 	finish := c.output("sbatch", "--parsable", "--dependency=afterok:"+again, script, "finish", out)
 	c.drained()
 	c.ended(again, "COMPLETED", 0)
