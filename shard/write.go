@@ -244,6 +244,19 @@ func (w *writer) isDone(i int) bool {
 	return ok
 }
 
+// count notes that a shard is finished, by this run or, where it was not the first to name it,
+// by another process.
+func (w *writer) count(name string, first bool) {
+	w.found(name)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if first {
+		w.written++
+	} else {
+		w.others++
+	}
+}
+
 // found notes that a shard is sound.
 func (w *writer) found(name string) {
 	w.mu.Lock()
@@ -336,9 +349,7 @@ func (w *writer) claimed(todo []int) iter.Seq2[int, error] {
 		for _, i := range busy {
 			err := w.journal.readTasks(w.out.root, w.slice.From, w.slice.From+len(w.plan.Shards))
 			if err == nil && w.isDone(i) {
-				w.mu.Lock()
-				w.others++
-				w.mu.Unlock()
+				w.count(w.plan.Shards[i].Name, false)
 				continue
 			}
 			if err == nil {
