@@ -22,7 +22,7 @@ func ParseTask(s string) (Task, error) {
 		var err1, err2 error
 		t.K, err1 = strconv.Atoi(k)
 		t.N, err2 = strconv.Atoi(n)
-		if err1 == nil && err2 == nil {
+		if err1 == nil && err2 == nil && t.N > 0 {
 			return t, t.check()
 		}
 	}
