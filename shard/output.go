@@ -201,7 +201,16 @@ func (o *Output) remove(name string) error {
 	return nil
 }
 
-func (o *Output) mkdir(name string) error { return o.root.MkdirAll(name, 0o755) }
+// mkdir makes a directory and those above it. Another process may just be removing them, since
+// it was the last to need them.
+func (o *Output) mkdir(name string) (err error) {
+	for range 10 {
+		if err = o.root.MkdirAll(name, 0o755); !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+	}
+	return err
+}
 
 // tmp is the temporary name of a file, which is this process's alone; of "", the directory of
 // them all.
@@ -213,6 +222,10 @@ func tmpOf(token, name string) string {
 	}
 	return path.Join(tmpDir, token, path.Base(name)+".tmp")
 }
+
+// Scratch is a place for what this process alone needs while it has the directory open: a
+// directory that is not there yet. Close removes it.
+func (o *Output) Scratch() string { return o.path(path.Join(o.tmp(""), "scratch")) }
 
 // path is where a file is, for those that open by path.
 func (o *Output) path(name string) string { return filepath.Join(o.dir, name) }

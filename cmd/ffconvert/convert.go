@@ -69,6 +69,8 @@ type conversion struct {
 	command *input.Command // whose output is converted; nil: names are
 	out     string
 	stdout  io.Writer
+
+	planning *planning // what is planned, and not written; nil: it is written
 }
 
 func (c *conversion) run(ctx context.Context) error {
@@ -98,6 +100,9 @@ func (c *conversion) run(ctx context.Context) error {
 	if c.opts.dryRun {
 		return c.dryRun(ctx, found, in, whole, progress)
 	}
+	if c.planning != nil {
+		return c.planOnly(ctx, found, in, whole, progress)
+	}
 
 	out, err := shard.OpenOutput(c.out)
 	if err != nil {
@@ -108,6 +113,9 @@ func (c *conversion) run(ctx context.Context) error {
 		convert = c.convertWhole
 	}
 	report, err := convert(ctx, found, in, out, progress)
+	if err == nil {
+		err = out.DropIndexed()
+	}
 	progress.stop()
 	if err := errors.Join(err, out.Close()); err != nil {
 		return err
@@ -135,13 +143,18 @@ func (c *conversion) convert(ctx context.Context, found []input.Name, in input.O
 }
 
 func (c *conversion) writeOptions(progress *reporter) shard.WriteOptions {
+	return shard.WriteOptions{
+		Workers: c.opts.workers, Overwrite: c.opts.overwrite, NoVerify: c.opts.noVerify,
+		AIO:      aio.Options{Backend: c.opts.backend, Depth: c.opts.depth},
+		Progress: progress, Tool: "ffconvert " + version, Named: c.named(),
+	}
+}
+
+// named are the sources as the user named them, without secrets.
+func (c *conversion) named() []string {
 	named := make([]string, len(c.names))
 	for i, name := range c.names {
 		named[i] = input.Shown(name)
 	}
-	return shard.WriteOptions{
-		Workers: c.opts.workers, Overwrite: c.opts.overwrite, NoVerify: c.opts.noVerify,
-		AIO:      aio.Options{Backend: c.opts.backend, Depth: c.opts.depth},
-		Progress: progress, Tool: "ffconvert " + version, Named: named,
-	}
+	return named
 }

@@ -44,8 +44,8 @@ the device and checked, with a manifest that accounts for every entry of the inp
 			root.AddCommand(c)
 		}
 	}
-	root.AddCommand(newSpecCommand())
-	grouped(groupConvert, newCheckCommand(), newFormatsCommand(), newCacheCommand())
+	root.AddCommand(newSpecCommand(nil))
+	grouped(groupConvert, newPlanCommand(), newCheckCommand(), newFormatsCommand(), newCacheCommand())
 	grouped(groupLook, newVerifyCommand(), newRepairCommand(), newInspectCommand(), newBenchCommand())
 	grouped(groupPack, newPackCommand(), newUnpackCommand(), newListCommand(), newCatCommand())
 	root.AddCommand(newVersionCommand(), newManCommand())
