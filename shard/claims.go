@@ -131,7 +131,6 @@ func (c *claims) close() {
 	for shard := range c.held {
 		c.out.root.Remove(claimName(shard))
 	}
-	c.out.root.Remove(runningDir) // unless others have claims
 }
 
 // readClaim reads the claim of a shard.

@@ -112,7 +112,10 @@ func (o *Output) open() (*Output, error) {
 // Close unlocks the directory. One in which nothing was begun is left as it was found.
 func (o *Output) Close() error {
 	o.root.RemoveAll(o.tmp(""))
-	o.root.Remove(tmpDir) // unless another process has files there
+	if !o.shared { // others need these, and may be about to use them
+		o.root.Remove(tmpDir)
+		o.root.Remove(runningDir)
+	}
 	if !o.began {
 		if !o.shared {
 			o.root.Remove(lockName)
@@ -189,6 +192,10 @@ func (o *Output) begin(plan *Plan, digest string, src []converters.Part, named [
 	return j, nil
 }
 
+// Scratch is a directory of this process's own, for what it needs while it runs. It need not be
+// there; Close removes it.
+func (o *Output) Scratch() string { return o.path(o.tmp("") + "/cache") }
+
 func (o *Output) has(name string) bool {
 	_, err := o.root.Lstat(name)
 	return err == nil
@@ -222,10 +229,6 @@ func tmpOf(token, name string) string {
 	}
 	return path.Join(tmpDir, token, path.Base(name)+".tmp")
 }
-
-// Scratch is a place for what this process alone needs while it has the directory open: a
-// directory that is not there yet. Close removes it.
-func (o *Output) Scratch() string { return o.path(path.Join(o.tmp(""), "scratch")) }
 
 // path is where a file is, for those that open by path.
 func (o *Output) path(name string) string { return filepath.Join(o.dir, name) }

@@ -60,7 +60,7 @@ func (c *conversion) begin(ctx context.Context, found []input.Name, in input.Opt
 		return err
 	}
 	if whole {
-		err := c.stocked(ctx, found, in, progress, func(s *stock) error {
+		err := c.stocked(ctx, found, 0, in, progress, func(s *stock) error {
 			plan, err := c.planWhole(ctx, s, out, progress)
 			if err != nil {
 				return err

@@ -62,8 +62,8 @@ func (s *planSummary) String() string {
 	return b.String()
 }
 
-// A taskSummary is the closing line of a task that indexes.
-type taskSummary struct {
+// A sliceSummary is the closing line of a task that indexes.
+type sliceSummary struct {
 	Done    bool   `json:"done"`
 	Out     string `json:"out"`
 	Task    string `json:"task"`
@@ -75,7 +75,7 @@ type taskSummary struct {
 	Why     string `json:"nothing_to_index,omitempty"`
 }
 
-func (s *taskSummary) String() string {
+func (s *sliceSummary) String() string {
 	if s.Why != "" {
 		return fmt.Sprintf("%s: task %s: nothing to index: %s", s.Out, s.Task, s.Why)
 	}

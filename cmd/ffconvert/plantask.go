@@ -20,7 +20,7 @@ const (
 // indexTask indexes one slice of the parts, for whoever plans the dataset.
 func (c *conversion) indexTask(ctx context.Context, found []input.Name, in input.Options, whole bool, progress *reporter) error {
 	t := c.planning.task.Task
-	sum := &taskSummary{Done: true, Out: c.out, Task: t.String()}
+	sum := &sliceSummary{Done: true, Out: c.out, Task: t.String()}
 	switch {
 	case whole:
 		sum.Why = wholeReason
@@ -59,7 +59,7 @@ func (c *conversion) slice(t shard.Task, found []input.Name) []int {
 }
 
 // indexSlice indexes some parts and saves what it finds. What it stages is its own.
-func (c *conversion) indexSlice(ctx context.Context, t shard.Task, found []input.Name, some []int, in input.Options, progress *reporter, sum *taskSummary) (err error) {
+func (c *conversion) indexSlice(ctx context.Context, t shard.Task, found []input.Name, some []int, in input.Options, progress *reporter, sum *sliceSummary) (err error) {
 	if err := os.MkdirAll(c.out, 0o755); err != nil {
 		return err
 	}
