@@ -1,7 +1,6 @@
 package shard
 
 import (
-	"bufio"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -151,10 +150,7 @@ func (o *Output) readIndexedFile(name, wanted string, found []Found, x *Indexed)
 		return err
 	}
 	defer f.Close()
-	in := bufio.NewScanner(f)
-	in.Buffer(make([]byte, 1<<16), maxLine)
-	r := &indexedReader{in, wanted, found}
-	return r.read(func(number int, shown string, idx PartIndex) { x.parts[number] = indexedBy{shown, idx} })
+	return newIndexedReader(f, wanted, found).read(func(number int, shown string, idx PartIndex) { x.parts[number] = indexedBy{shown, idx} })
 }
 
 // Len returns how many parts there are.

@@ -29,12 +29,13 @@ type indexedHead struct {
 }
 
 type indexedPart struct {
-	Number int   `json:"part"`   // of the dataset's
-	Stored int64 `json:"stored"` // bytes that it was found with
-	Mark   int64 `json:"mark"`   // that it was found with
-	Off    int64 `json:"off"`    // of the first sample
-	Unit   int64 `json:"unit"`
-	Index  Part  `json:"index"`
+	Number   int   `json:"part"`   // of the dataset's
+	Stored   int64 `json:"stored"` // bytes that it was found with
+	Mark     int64 `json:"mark"`   // that it was found with
+	Off      int64 `json:"off"`    // of the first sample
+	Unit     int64 `json:"unit"`
+	Index    Part  `json:"index"`
+	Modified int64 `json:"modified,omitempty"` // see Part.modified
 }
 
 type indexedPlaces struct {
@@ -67,7 +68,7 @@ func writeIndexed(w io.Writer, head indexedHead, found []Found, some []int, inde
 		if p.n > 0 {
 			off, _ = p.at(0)
 		}
-		if err := put(indexedPart{number, found[number].Size, found[number].Mark, off, unit, p.Part}); err != nil {
+		if err := put(indexedPart{number, found[number].Size, found[number].Mark, off, unit, p.Part, p.modified}); err != nil {
 			return err
 		}
 		for first := 0; first < p.n; first += packedPlaces {
@@ -87,6 +88,12 @@ type indexedReader struct {
 	in    *bufio.Scanner
 	asked string
 	found []Found
+}
+
+func newIndexedReader(r io.Reader, asked string, found []Found) *indexedReader {
+	in := bufio.NewScanner(r)
+	in.Buffer(nil, maxLine)
+	return &indexedReader{in, asked, found}
 }
 
 // errForeign is of an index file of other sources, or made with other options.
@@ -130,6 +137,7 @@ func (r *indexedReader) part(p *indexedPart) (*PartIndex, error) {
 		return nil, err
 	}
 	idx := &PartIndex{Part: p.Index}
+	idx.modified = p.Modified
 	off := p.Off
 	for int64(idx.n) < p.Index.Account.Samples {
 		var line indexedPlaces
