@@ -203,16 +203,7 @@ func (o *Output) remove(name string) error {
 	return nil
 }
 
-// mkdir makes a directory and those above it. Another process may just be removing them, since
-// it was the last to need them.
-func (o *Output) mkdir(name string) (err error) {
-	for range 10 {
-		if err = o.root.MkdirAll(name, 0o755); !errors.Is(err, fs.ErrNotExist) {
-			break
-		}
-	}
-	return err
-}
+func (o *Output) mkdir(name string) error { return o.root.MkdirAll(name, 0o755) }
 
 // tmp is the temporary name of a file, which is this process's alone; of "", the directory of
 // them all.
