@@ -7,35 +7,12 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-
-	"github.com/ffconvert/ffconvert/shard"
 )
 
 // planning makes a conversion end with its plan.
 type planning struct {
-	task planTask // index this slice of the parts alone; not set: plan
+	task taskValue // index this slice of the parts alone; "": plan
 }
-
-// A planTask is a task that a flag may name.
-type planTask struct {
-	shard.Task
-	set bool
-}
-
-func (t *planTask) Set(s string) (err error) {
-	t.Task, err = shard.ParseTask(s)
-	t.set = err == nil
-	return err
-}
-
-func (t *planTask) String() string {
-	if !t.set {
-		return ""
-	}
-	return t.Task.String()
-}
-
-func (t *planTask) Type() string { return "K/N" }
 
 func newPlanCommand() *cobra.Command {
 	cmd := &cobra.Command{

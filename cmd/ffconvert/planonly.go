@@ -19,7 +19,7 @@ func (c *conversion) planOnly(ctx context.Context, found []input.Name, in input.
 	if slices.ContainsFunc(found, func(n input.Name) bool { return n.Name == "-" && n.Path == "" }) {
 		return &converters.Error{Part: "-", Off: -1, Err: fmt.Errorf("%w: no task could read standard input again", converters.ErrUnsupported), Hint: "write it to a file first"}
 	}
-	if c.planning.task.set {
+	if c.planning.task != "" {
 		return c.indexTask(ctx, found, in, whole, progress)
 	}
 	out, err := shard.OpenOutput(c.out)

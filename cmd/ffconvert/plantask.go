@@ -19,7 +19,10 @@ const (
 
 // indexTask indexes one slice of the parts, for whoever plans the dataset.
 func (c *conversion) indexTask(ctx context.Context, found []input.Name, in input.Options, whole bool, progress *reporter) error {
-	t := c.planning.task.Task
+	t, err := shard.ParseTask(string(c.planning.task))
+	if err != nil {
+		return err
+	}
 	sum := &sliceSummary{Done: true, Out: c.out, Task: t.String()}
 	switch {
 	case whole:
