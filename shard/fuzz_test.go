@@ -110,6 +110,57 @@ func wantPlan(t *testing.T, data []byte) {
 	}
 }
 
+// FuzzIndexed hands arbitrary files to the reader of what tasks have indexed, as they are and with
+// the right CRCs: what is accepted lies inside its part, in order, and is written again to a file
+// that reads the same. Allocations are bounded.
+func FuzzIndexed(f *testing.F) {
+	data, found := indexedFile(f, 8, 3, 12)
+	f.Add(data)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		wantIndexed(t, data, found)
+		wantIndexed(t, withCRCs(data), found)
+	})
+}
+
+// withCRCs are lines with the CRCs that they should have: hardly a mutation gets past them.
+func withCRCs(data []byte) []byte {
+	var lines []byte
+	for line := range bytes.Lines(data) {
+		_, text, _ := bytes.Cut(bytes.TrimSuffix(line, []byte{'\n'}), []byte{' '})
+		lines = appendLine(lines, text)
+	}
+	return lines
+}
+
+func wantIndexed(t *testing.T, data []byte, found []Found) {
+	var parts map[int]PartIndex
+	var err error
+	fuzz.WantAllocated(t, 1<<20+500*len(data), func() { parts, err = readBack(data, found) })
+	if err != nil && strings.ContainsAny(err.Error(), "\x1b\n") {
+		t.Fatalf("refused with %q", err)
+	}
+	for i, p := range parts {
+		last, sum, largest := int64(0), int64(0), int64(0)
+		for n, cost := range p.costs(0, p.n) {
+			off, _ := p.at(n)
+			if off < last || off > p.Size || cost < 0 {
+				t.Fatalf("part %d: sample %d at %d of %d costs %d", i, n, off, p.Size, cost)
+			}
+			last, sum, largest = off, sum+cost, max(largest, cost)
+		}
+		if p.Name != found[i].Name || int64(p.n) != p.Account.Samples || sum != p.cost || largest != p.largest || p.written(0, p.n) != p.Account.Written() {
+			t.Fatalf("part %d: %+v with %d samples that cost %d", i, p.Part, p.n, p.cost)
+		}
+		var again bytes.Buffer
+		if err := writeIndexed(&again, indexedHead{Asked: "x"}, found, []int{i}, []PartIndex{p}); err != nil {
+			t.Fatal(err)
+		}
+		if same, err := readBack(again.Bytes(), found); err != nil || !reflect.DeepEqual(same[i], p) {
+			t.Fatalf("part %d: written again it is %+v, %v", i, same[i].Part, err)
+		}
+	}
+}
+
 // FuzzDecodeManifest: of a manifest that is accepted, names stay in the dataset, none of
 // them twice, a verifier is told of each shard, and it is written again to bytes that
 // read and write the same. Allocations are bounded.

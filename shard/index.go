@@ -36,25 +36,41 @@ func (p *PartIndex) add(off, size int64) {
 
 // IndexEach is Index of parts whose records may be encoded in different ways.
 func IndexEach(ctx context.Context, src converters.Source, enc Encodings, workers int, progress Progress) ([]PartIndex, error) {
+	return IndexSome(ctx, src, enc, everyPart(src), workers, progress)
+}
+
+// IndexSome is IndexEach of those parts alone whose numbers are given; the others need not be here.
+func IndexSome(ctx context.Context, src converters.Source, enc Encodings, some []int, workers int, progress Progress) ([]PartIndex, error) {
 	parts := src.Parts()
 	total := int64(0)
-	for _, p := range parts {
-		total += p.Size
+	for _, p := range some {
+		total += parts[p].Size
 	}
-	return indexAll(ctx, src, enc, workers, startPhase(progress, "index", total))
+	return indexSome(ctx, src, enc, some, workers, startPhase(progress, "index", total))
+}
+
+func everyPart(src converters.Source) []int {
+	all := make([]int, len(src.Parts()))
+	for i := range all {
+		all[i] = i
+	}
+	return all
 }
 
 func indexAll(ctx context.Context, src converters.Source, enc Encodings, workers int, progress Progress) ([]PartIndex, error) {
-	parts := src.Parts()
-	indexes := make([]PartIndex, len(parts))
-	errs := make([]error, len(parts))
+	return indexSome(ctx, src, enc, everyPart(src), workers, progress)
+}
+
+func indexSome(ctx context.Context, src converters.Source, enc Encodings, some []int, workers int, progress Progress) ([]PartIndex, error) {
+	indexes := make([]PartIndex, len(some))
+	errs := make([]error, len(some))
 	var g errgroup.Group
 	g.SetLimit(max(1, workers))
-	for i := range parts {
+	for i, p := range some {
 		g.Go(func() error {
 			if errs[i] = ctx.Err(); errs[i] == nil {
-				n := enc.number(i)
-				indexes[i], errs[i] = indexPart(ctx, src, i, enc.Specs[n].NewEncoder(), progress)
+				n := enc.number(p)
+				indexes[i], errs[i] = indexPart(ctx, src, p, enc.Specs[n].NewEncoder(), progress)
 				indexes[i].Encode = n
 			}
 			return nil

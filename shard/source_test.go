@@ -21,6 +21,7 @@ type fixture struct {
 	first int               // of the dataset's parts, the first one here
 	skips []converters.Span // yielded before the samples of each part
 	fail  func(part int, ordinal int64) error
+	index func(part int) error // nil: none fails
 }
 
 func (m *fixture) Parts() []converters.Part {
@@ -33,6 +34,12 @@ func (m *fixture) Parts() []converters.Part {
 
 func (m *fixture) Index(_ context.Context, p int) iter.Seq2[converters.Span, error] {
 	return func(yield func(converters.Span, error) bool) {
+		if m.index != nil {
+			if err := m.index(p); err != nil {
+				yield(converters.Span{}, err)
+				return
+			}
+		}
 		for _, s := range m.skips {
 			if !yield(s, nil) {
 				return

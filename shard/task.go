@@ -3,6 +3,7 @@ package shard
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/bits"
 	"strconv"
 	"strings"
@@ -60,3 +61,27 @@ func (t Task) at(from, to, total int64) int {
 	k, _ := bits.Div64(hi, lo, uint64(total))
 	return min(int(k), t.N-1)
 }
+
+// Slice returns which of consecutive pieces, of so many bytes each, are the task's: n of them
+// from first on. Of all tasks together each piece is that of one.
+func (t Task) Slice(sizes []int64) (first, n int) {
+	total := int64(0)
+	for _, size := range sizes {
+		total += clamp(size, total)
+	}
+	from := int64(0)
+	for i, size := range sizes {
+		to := from + clamp(size, from)
+		if t.holds(from, to, total) {
+			if n == 0 {
+				first = i
+			}
+			n++
+		}
+		from = to
+	}
+	return first, n
+}
+
+// clamp is a size that can be added to what is before it; 0 where it is not known.
+func clamp(size, before int64) int64 { return min(max(0, size), math.MaxInt64-before) }

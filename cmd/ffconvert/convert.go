@@ -72,7 +72,7 @@ type conversion struct {
 	scratch string // a directory of this process in it; "": nobody else writes there
 	stdout  io.Writer
 
-	planOnly bool // tasks will write the shards
+	planning *planning // what is planned, and not written; nil: it is written
 }
 
 func (c *conversion) run(ctx context.Context) error {
@@ -102,6 +102,9 @@ func (c *conversion) run(ctx context.Context) error {
 	if c.opts.dryRun {
 		return c.dryRun(ctx, found, in, whole, progress)
 	}
+	if c.planning != nil {
+		return c.planOnly(ctx, found, in, whole, progress)
+	}
 
 	out, err := shard.OpenOutput(c.out)
 	if err != nil {
@@ -112,13 +115,12 @@ func (c *conversion) run(ctx context.Context) error {
 		convert = c.convertWhole
 	}
 	report, err := convert(ctx, found, in, out, progress)
+	if err == nil {
+		err = out.DropIndexed()
+	}
 	progress.stop()
 	if err := errors.Join(err, out.Close()); err != nil {
 		return err
-	}
-	if c.planOnly {
-		progress.say(newPlanSummary(c.out, report))
-		return nil
 	}
 	progress.say(newSummary(c.out, report))
 	return nil
@@ -136,10 +138,6 @@ func (c *conversion) convert(ctx context.Context, found []input.Name, in input.O
 		if err != nil {
 			return err
 		}
-		if c.planOnly {
-			report, err = c.begin(ctx, out, plan, src.Parts())
-			return err
-		}
 		report, err = shard.Write(ctx, src, plan, out, c.writeOptions(ctx, progress))
 		return err
 	})
@@ -148,14 +146,19 @@ func (c *conversion) convert(ctx context.Context, found []input.Name, in input.O
 
 // writeOptions are those of a writing that begins now.
 func (c *conversion) writeOptions(ctx context.Context, progress *reporter) shard.WriteOptions {
+	return shard.WriteOptions{
+		Workers: c.opts.workers, Overwrite: c.opts.overwrite, NoVerify: c.opts.noVerify,
+		AIO:      aio.Options{Backend: c.opts.backend, Depth: c.opts.depth},
+		Progress: progress, Tool: "ffconvert " + version, Named: c.named(),
+		Drain: stopperOf(ctx).within(time.Duration(c.opts.grace)),
+	}
+}
+
+// named are the sources as the user named them, without secrets.
+func (c *conversion) named() []string {
 	named := make([]string, len(c.names))
 	for i, name := range c.names {
 		named[i] = input.Shown(name)
 	}
-	return shard.WriteOptions{
-		Workers: c.opts.workers, Overwrite: c.opts.overwrite, NoVerify: c.opts.noVerify,
-		AIO:      aio.Options{Backend: c.opts.backend, Depth: c.opts.depth},
-		Progress: progress, Tool: "ffconvert " + version, Named: named,
-		Drain: stopperOf(ctx).within(time.Duration(c.opts.grace)),
-	}
+	return named
 }

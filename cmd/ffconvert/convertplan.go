@@ -24,13 +24,22 @@ func (c *conversion) check(out *shard.Output, found []input.Name) error {
 			names = append(names, n.Name)
 		}
 	}
-	enc, err := encode.Parse(c.opts.encode)
+	how, err := c.asked()
 	if err != nil {
 		return err
 	}
+	return out.Check(how, names, c.opts.overwrite)
+}
+
+// asked are the options of the plan before anything is read, with the encoding that was named.
+func (c *conversion) asked() (shard.Options, error) {
+	enc, err := encode.Parse(c.opts.encode)
+	if err != nil {
+		return shard.Options{}, err
+	}
 	how := c.planOptions(enc)
 	how.Encode.Encoding = c.opts.encode.Encoding
-	return out.Check(how, names, c.opts.overwrite)
+	return how, nil
 }
 
 // describe returns what a source says of its dataset, and how its records are encoded.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/input"
 	"github.com/ffconvert/ffconvert/shard"
 )
@@ -42,10 +41,6 @@ func (c *conversion) convertWhole(ctx context.Context, found []input.Name, in in
 		if err != nil {
 			return err
 		}
-		if c.planOnly {
-			report, err = c.begin(ctx, out, plan, s.Parts())
-			return err
-		}
 		report, err = shard.WriteStock(ctx, s, plan, out, c.writeOptions(ctx, progress))
 		return err
 	})
@@ -75,12 +70,10 @@ func (c *conversion) planWhole(ctx context.Context, s *stock, out *shard.Output,
 	for i, p := range s.parts {
 		parts[i] = shard.Part{Name: p.Name, Size: p.Size}
 	}
-	asked, err := encode.Parse(c.opts.encode)
+	how, err := c.asked()
 	if err != nil {
 		return nil, err
 	}
-	how := c.planOptions(asked)
-	how.Encode.Encoding = c.opts.encode.Encoding
 	if !c.opts.overwrite {
 		if plan, err := out.Begun(parts, how); err != nil || plan != nil {
 			return plan, err

@@ -1,60 +1,90 @@
 package main
 
 import (
-	"context"
 	"fmt"
+	"slices"
+	"strings"
 
-	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
-
-	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/shard"
+	"github.com/spf13/pflag"
 )
+
+// planning makes a conversion end with its plan.
+type planning struct {
+	task taskValue // index this slice of the parts alone; "": plan
+}
 
 func newPlanCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plan",
-		Short: "Plan a conversion that tasks will write",
-		Long: `Index the sources and write the plan into OUT: which shard holds which samples. The shards are
-written by ffconvert run, on as many machines as there are, and ffconvert finish completes the
-dataset.
+		Short: "Plan a conversion whose shards many machines write",
+		Long: `Plan a conversion, with the flags that the conversion itself would have, and write none of its
+shards. What is decided here is decided for all: the tasks that write shards (ffconvert run)
+read the plan and the sources, and need no flags of the format.
 
-` + exitStatus,
-		Example: `  ffconvert plan tar 'shards-<0000..9999>.tar' out/`,
+` + planHelp + "\n\n" + exitStatus,
+		Example: `  ffconvert plan tar 'shards-<0000..9999>.tar' out/
+  ffconvert run out/ --task 3/40
+  ffconvert finish out/`,
+	}
+	var names []string
+	add := func(name string, convert func(adapt func(*conversion)) *cobra.Command) {
+		cmd.AddCommand(newPlanFormatCommand(name, convert))
+		names = append(names, name)
 	}
 	for _, f := range formats {
-		cmd.AddCommand(newConvertCommand(f, func(c *conversion) { c.planOnly = true }))
+		add(f.name, func(adapt func(*conversion)) *cobra.Command { return newConvertCommand(f, adapt) })
 	}
-	for _, c := range cmd.Commands() {
-		c.GroupID = ""
+	add(specFormat, newSpecCommand)
+	cmd.RunE = func(*cobra.Command, []string) error {
+		return fmt.Errorf("plan: want one of %s", strings.Join(names, ", "))
 	}
 	return cmd
 }
 
-// begin puts the plan into the output.
-func (c *conversion) begin(ctx context.Context, out *shard.Output, plan *shard.Plan, parts []converters.Part) (*shard.Report, error) {
-	opts := c.writeOptions(ctx, nil)
-	if err := out.Begin(plan, parts, opts.Named, opts.Overwrite); err != nil {
-		return nil, err
+const planHelp = `OUT receives the plan, .ffconvert/plan. Any machine that sees the sources by the same names can
+write any shards by it; ffconvert finish completes the dataset. The same command may be run
+again: where the plan is there already, nothing changes. What is fetched or decompressed to be
+indexed is removed again, unless --cache-dir says where it is kept.
+
+With --task K/N the K-th of N even slices of the parts, counted from 0, is indexed alone, on as
+many machines as there are, and no plan is made. The same command without --task takes what
+such tasks have found of parts that are what they were, indexes the others, and plans.`
+
+// notOfPlans are the flags of a conversion that say how shards are written.
+var notOfPlans = []string{"no-verify", "backend", "queue-depth"}
+
+// newPlanFormatCommand makes of a conversion's command that of its plan.
+func newPlanFormatCommand(name string, convert func(adapt func(*conversion)) *cobra.Command) *cobra.Command {
+	p := &planning{}
+	cmd := convert(func(c *conversion) { c.planning = p })
+	cmd.GroupID = ""
+	cmd.Short = "Plan: " + strings.Replace(cmd.Short, "Convert", "convert", 1)
+	cmd.Long = strings.Replace(cmd.Long, outputHelp, planHelp, 1)
+	cmd.Long = strings.Replace(cmd.Long, "pipe:COMMAND with --allow-pipe, and - for standard input.", "and pipe:COMMAND with --allow-pipe, which each task runs.", 1)
+	cmd.Example = planExample(name, cmd.Example)
+	flags := cmd.Flags()
+	cmd.ResetFlags()
+	cmd.Flags().SortFlags = false
+	flags.VisitAll(func(flag *pflag.Flag) {
+		if !slices.Contains(notOfPlans, flag.Name) {
+			cmd.Flags().AddFlag(flag)
+		}
+	})
+	cmd.Flags().Lookup("jobs").Usage = "parts indexed at once, 8 at least; by default the CPUs that this process may use"
+	cmd.Flags().Var(&p.task, "task", "index the K-th of N slices of the parts alone, counted from 0")
+	cmd.MarkFlagsMutuallyExclusive("task", "dry-run")
+	return cmd
+}
+
+// planExample makes of the examples of a conversion those of its plan. Nothing comes from
+// standard input.
+func planExample(name, example string) string {
+	var lines []string
+	for line := range strings.SplitSeq(example, "\n") {
+		if rest, ok := strings.CutPrefix(line, "  ffconvert "+name); ok {
+			lines = append(lines, "  ffconvert plan "+name+rest)
+		}
 	}
-	report := &shard.Report{Shards: len(plan.Shards)}
-	report.Samples, report.Bytes = plan.Totals()
-	return report, nil
-}
-
-// A planSummary is the closing line of a plan.
-type planSummary struct {
-	Done    bool   `json:"done"`
-	Out     string `json:"out"`
-	Shards  int    `json:"shards"`
-	Samples int64  `json:"samples"`
-	Bytes   int64  `json:"bytes"`
-}
-
-func newPlanSummary(out string, r *shard.Report) planSummary {
-	return planSummary{true, out, r.Shards, r.Samples, r.Bytes}
-}
-
-func (s planSummary) String() string {
-	return fmt.Sprintf("%s: plan of %s, %s, %s; write it with: ffconvert run %s --task K/N", s.Out, counted(int64(s.Shards), "shard"), counted(s.Samples, "sample"), humanize.Bytes(uint64(s.Bytes)), s.Out)
+	return strings.Join(lines, "\n")
 }

@@ -49,7 +49,7 @@ the device and checked, with a manifest that accounts for every entry of the inp
 			root.AddCommand(c)
 		}
 	}
-	root.AddCommand(newSpecCommand())
+	root.AddCommand(newSpecCommand(nil))
 	grouped(groupTasks, newPlanCommand(), newRunCommand(), newStatusCommand(), newFinishCommand())
 	grouped(groupConvert, newCheckCommand(), newFormatsCommand(), newCacheCommand())
 	grouped(groupLook, newVerifyCommand(), newRepairCommand(), newInspectCommand(), newBenchCommand())

@@ -17,7 +17,7 @@ import (
 
 type runOptions struct {
 	convertOptions
-	task   string
+	taskOptions
 	limits *pflag.FlagSet // of all formats
 }
 
@@ -56,9 +56,9 @@ Fetched and decompressed inputs lie inside OUT, unless --cache-dir names a disk 
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.StringVar(&opts.task, "task", "", "which slice to write: K/N, such as 3/40 (default as the scheduler says)")
+	opts.taskOptions.add(flags)
 	flags.BoolVar(&opts.noVerify, "no-verify", false, "do not re-read the shards from the device")
-	opts.addRun(flags)
+	opts.convertOptions.addRun(flags)
 	opts.addCache(flags)
 	opts.addDecompression(flags)
 	opts.remote.add(flags)
@@ -71,10 +71,7 @@ func runRun(ctx context.Context, opts runOptions, dir string, sources []string) 
 	if opts.workers < 1 {
 		return errors.New("--jobs must be 1 or more")
 	}
-	task, err := shard.ParseTask(opts.task)
-	if opts.task == "" {
-		task, err = shard.Task{}, nil
-	}
+	task, _, err := opts.find()
 	if err != nil {
 		return err
 	}

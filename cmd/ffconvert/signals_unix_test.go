@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -17,7 +16,7 @@ import (
 	"github.com/ffconvert/ffconvert/internal/python"
 )
 
-// eventsOf is what Python makes of events, progress left out.
+// eventsOf is what Python makes of events.
 func eventsOf(t *testing.T, text string) string {
 	t.Helper()
 	cmd := exec.Command(python.Path(t), filepath.Join("testdata", "python", "events.py"))
@@ -26,7 +25,7 @@ func eventsOf(t *testing.T, text string) string {
 	if err != nil {
 		t.Fatalf("%v: %s\nof\n%s", err, out, text)
 	}
-	return regexp.MustCompile(`(?m)^progress .*\n`).ReplaceAllString(string(out), "")
+	return string(out)
 }
 
 // A conversion is signalled while it writes the second of three shards, or where the row says.

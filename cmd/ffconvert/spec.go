@@ -22,7 +22,9 @@ import (
 // command's.
 const specFormat = "spec"
 
-func newSpecCommand() *cobra.Command {
+// newSpecCommand returns the command; adapt, which may be nil, is called on each run of it before
+// it starts.
+func newSpecCommand(adapt func(*conversion)) *cobra.Command {
 	opts := newConvertOptions()
 	limits := formatLimits()
 	cmd := &cobra.Command{
@@ -90,6 +92,9 @@ docs/spec.md has all keys, docs/dataset.schema.json the JSON Schema.
 			format: format{name: specFormat}, data: m, mix: m, opts: opts,
 			spec:  shard.SourceSpec{Format: specFormat, Options: map[string]string{shard.OptionSpec: text}},
 			names: args[:1], out: args[1], stdout: cmd.OutOrStdout(),
+		}
+		if adapt != nil {
+			adapt(&c)
 		}
 		return c.run(cmd.Context())
 	}

@@ -304,7 +304,7 @@ func TestSpecExamples(t *testing.T) {
 			texts = append(texts, yaml)
 		}
 	}
-	_, help, _ := strings.Cut(newSpecCommand().Long, "\n\n")
+	_, help, _ := strings.Cut(newSpecCommand(nil).Long, "\n\n")
 	help, _, _ = strings.Cut(help, "\n\n")
 	texts = append(texts, help)
 	if len(texts) < 3 {

@@ -1,5 +1,6 @@
 """Reads events of --progress json, refuses what docs/output.md does not promise, and prints
-a line each; of the progress of one phase, one line."""
+a line each; where an argument says progress, that of each phase too, once. When it is told
+of depends on how fast the machine is."""
 
 import datetime
 import json
@@ -42,7 +43,7 @@ for line in sys.stdin.buffer:
     if name == "progress":
         assert 0 <= event["bytes"] and event["samples"] >= 0 and event["seconds"] >= 0
         assert event["bytes"] <= event["total_bytes"] or event["total_bytes"] == 0
-        if event["phase"] != phase:
+        if event["phase"] != phase and "progress" in sys.argv:
             print(name, event["phase"])
         phase = event["phase"]
     elif name == "begun":

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/input"
+	"github.com/ffconvert/ffconvert/shard"
+)
+
+// planOnly plans the conversion, or indexes a slice of its parts, and writes nothing of it.
+func (c *conversion) planOnly(ctx context.Context, found []input.Name, in input.Options, whole bool, progress *reporter) error {
+	if slices.ContainsFunc(found, func(n input.Name) bool { return n.Name == "-" && n.Path == "" }) {
+		return &converters.Error{Part: "-", Off: -1, Err: fmt.Errorf("%w: no task could read standard input again", converters.ErrUnsupported), Hint: "write it to a file first"}
+	}
+	if c.planning.task != "" {
+		return c.indexTask(ctx, found, in, whole, progress)
+	}
+	out, err := shard.OpenOutput(c.out)
+	if err != nil {
+		return err
+	}
+	before := c.stat(shard.PlanName)
+	sum, err := c.begin(ctx, found, in, whole, out, progress)
+	progress.stop()
+	after := c.stat(shard.PlanName)
+	if err := errors.Join(err, out.Close()); err != nil {
+		return err
+	}
+	sum.Same = !c.opts.overwrite && before != nil && os.SameFile(before, after)
+	sum.Ready = sum.Same && c.stat(shard.ManifestName) != nil
+	progress.say(sum)
+	return nil
+}
+
+// stat looks at a file of the output; nil: there is none.
+func (c *conversion) stat(name string) fs.FileInfo {
+	st, _ := os.Stat(filepath.Join(c.out, name))
+	return st
+}
+
+// begin puts the plan into the output. What is staged inside the output for it is removed.
+func (c *conversion) begin(ctx context.Context, found []input.Name, in input.Options, whole bool, out *shard.Output, progress *reporter) (*planSummary, error) {
+	if err := c.check(out, found); err != nil {
+		return nil, err
+	}
+	var sum *planSummary
+	put := func(plan *shard.Plan, parts []converters.Part) error {
+		if err := out.Begin(plan, parts, c.named(), c.opts.overwrite); err != nil {
+			return err
+		}
+		digest, err := plan.Digest()
+		sum = newPlanSummary(c.out, plan, digest)
+		return err
+	}
+	if whole {
+		err := c.stocked(ctx, found, 0, in, progress, func(s *stock) error {
+			plan, err := c.planWhole(ctx, s, out, progress)
+			if err != nil {
+				return err
+			}
+			return put(plan, s.Parts())
+		})
+		return sum, err
+	}
+	if err := c.refuseCache(in); err != nil {
+		return nil, err
+	}
+	known, err := c.indexed(found, out.Indexed)
+	if err != nil {
+		return nil, err
+	}
+	err = c.survey(ctx, found, in, nil, known, progress, func(s *survey) error {
+		how := c.planOptions(s.enc)
+		how.Dataset, how.Encodes = s.says, s.each.Options()
+		plan, err := shard.NewPlan(s.index, how)
+		if err != nil {
+			return empty(found[0].Name, err)
+		}
+		parts := slices.Clone(s.src.Parts())
+		for i := range parts {
+			parts[i].Size = plan.Parts[i].Size // of one that is not here, what it had where it was indexed
+		}
+		return put(plan, parts)
+	})
+	if err := c.tidy(ctx, err); err != nil {
+		return nil, err
+	}
+	sum.Indexed = known.Len()
+	if known != nil {
+		for _, err := range known.Unused {
+			sum.Unused = append(sum.Unused, err.Error())
+		}
+	}
+	return sum, out.DropIndexed()
+}
+
+// indexed returns what tasks have indexed, by one of the methods of an output; nil of directories,
+// whose parts nobody knows beforehand.
+func (c *conversion) indexed(found []input.Name, read func(shard.Options, []shard.Found) (*shard.Indexed, error)) (*shard.Indexed, error) {
+	if c.directories(found) != nil {
+		return nil, nil
+	}
+	how, err := c.asked()
+	if err != nil {
+		return nil, err
+	}
+	return read(how, c.foundParts(found))
+}

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/ffconvert/ffconvert/shard"
+)
+
+// A planSummary is the closing line of a plan.
+type planSummary struct {
+	Done    bool     `json:"done"`
+	Out     string   `json:"out"`
+	Shards  int      `json:"shards"`
+	Parts   int      `json:"parts"`
+	Stored  int64    `json:"part_bytes"`
+	Whole   bool     `json:"whole_parts,omitempty"`
+	Samples int64    `json:"samples,omitempty"` // of a plan of whole parts not known, nor their bytes
+	Bytes   int64    `json:"bytes,omitempty"`
+	Digest  string   `json:"plan_sha256"`
+	Same    bool     `json:"same"`                       // it was there already
+	Ready   bool     `json:"complete"`                   // and the dataset is
+	Indexed int      `json:"parts_indexed_before"`       // by tasks
+	Unused  []string `json:"indexes_not_used,omitempty"` // of tasks, with the reasons
+}
+
+func newPlanSummary(out string, plan *shard.Plan, digest string) *planSummary {
+	s := &planSummary{Done: true, Out: out, Shards: len(plan.Shards), Parts: len(plan.Parts), Stored: partBytes(plan), Whole: plan.Whole, Digest: digest}
+	if !plan.Whole {
+		s.Samples, s.Bytes = plan.Totals()
+	}
+	return s
+}
+
+func (s *planSummary) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: plan of %s, %s in %s", s.Out, counted(int64(s.Shards), "shard"), humanize.Bytes(uint64(s.Stored)), counted(int64(s.Parts), "part"))
+	if !s.Whole {
+		fmt.Fprintf(&b, ", %s", counted(s.Samples, "sample"))
+	}
+	fmt.Fprintf(&b, " (digest %.12s…)", s.Digest)
+	if s.Same {
+		b.WriteString(", there already")
+	}
+	if s.Ready {
+		b.WriteString(", and the dataset is complete")
+	}
+	if s.Indexed > 0 {
+		fmt.Fprintf(&b, "; %s indexed by tasks", counted(int64(s.Indexed), "part"))
+	}
+	if len(s.Unused) > 0 {
+		fmt.Fprintf(&b, "; indexed anew in place of %s", s.Unused[0])
+		if n := len(s.Unused) - 1; n > 0 {
+			fmt.Fprintf(&b, ", and of %s more", counted(int64(n), "file"))
+		}
+	}
+	if !s.Ready {
+		fmt.Fprintf(&b, "; write it with: ffconvert run %s --task K/N", s.Out)
+	}
+	return b.String()
+}
+
+// A sliceSummary is the closing line of a task that indexes.
+type sliceSummary struct {
+	Done    bool   `json:"done"`
+	Out     string `json:"out"`
+	Task    string `json:"task"`
+	Parts   int    `json:"parts"`                // that it has indexed
+	Before  int    `json:"parts_indexed_before"` // of them, by the same task
+	Of      int    `json:"parts_of_all,omitempty"`
+	Samples int64  `json:"samples"`
+	Bytes   int64  `json:"part_bytes"`
+	Why     string `json:"nothing_to_index,omitempty"`
+}
+
+func (s *sliceSummary) String() string {
+	if s.Why != "" {
+		return fmt.Sprintf("%s: task %s: nothing to index: %s", s.Out, s.Task, s.Why)
+	}
+	before := ""
+	if s.Before > 0 {
+		before = fmt.Sprintf(" (%d before)", s.Before)
+	}
+	return fmt.Sprintf("%s: task %s: indexed %s of %s%s, %s, %s; the same command without --task plans, once all tasks are done",
+		s.Out, s.Task, counted(int64(s.Parts), "part"), humanize.Comma(int64(s.Of)), before, humanize.Bytes(uint64(s.Bytes)), counted(s.Samples, "sample"))
+}

@@ -1,0 +1,212 @@
+package shard
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"regexp"
+
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/internal/atomicfile"
+)
+
+// Tasks that index a dataset together leave a file each in .ffconvert/indexed, named by the task:
+// 3-of-40. Who plans the dataset takes from them what is still true, and removes them then.
+const indexedDir = WorkDir + "/indexed"
+
+var indexedName = regexp.MustCompile(`^[0-9]+-of-[0-9]+$`)
+
+// Found is a part as it was found, before it was made local.
+type Found struct {
+	Name string
+	Size int64 // bytes as stored; -1: not known
+	Mark int64 // a number that is another when the part has changed; 0: not known
+}
+
+// same reports whether a part that a task has indexed is what it was.
+func (f *Found) same(p *indexedPart) bool {
+	return f.Mark != 0 && f.Mark == p.Mark && f.Size == p.Stored
+}
+
+// asked is a digest of what is asked for, as far as it decides an index, and of the names of all
+// parts: it is known before any of them is read.
+func asked(opts Options, found []Found) (string, error) {
+	names := make([]string, len(found))
+	for i := range found {
+		names[i] = found[i].Name
+	}
+	return digestOf(struct {
+		Plan   int
+		Source SourceSpec
+		Encode encode.Options
+		Names  []string
+	}{planVersion, opts.Source, opts.Encode, names})
+}
+
+// shown is a digest of what the parts that are read first show of the dataset, which decides how
+// all are read and encoded.
+func shown(says converters.Description, enc Encodings) (string, error) {
+	return digestOf(struct {
+		Dataset converters.Description
+		Encode  encode.Options
+		Encodes []encode.Options
+		Of      []int
+	}{says, enc.Specs[0].Options(), enc.Options(), enc.Of})
+}
+
+func digestOf(v any) (string, error) {
+	sum := sha256.New()
+	err := json.NewEncoder(sum).Encode(v)
+	return hex.EncodeToString(sum.Sum(nil)), err
+}
+
+// SaveIndexed keeps what a task has indexed: some of the parts that were found, by their numbers.
+// opts are as asked for, with the encoding that was named or none, and says and enc what came of
+// them. It replaces what the same task has saved before. Other tasks may save at the same time.
+func (o *Output) SaveIndexed(t Task, opts Options, found []Found, says converters.Description, enc Encodings, some []int, index []PartIndex) error {
+	var head indexedHead
+	var err error
+	if head.Asked, err = asked(opts, found); err != nil {
+		return err
+	}
+	if head.Shown, err = shown(says, enc); err != nil {
+		return err
+	}
+	if err := o.mkdir(indexedDir); err != nil {
+		return err
+	}
+	name := path.Join(indexedDir, indexedNameOf(t))
+	err = atomicfile.Write(o.root, name+"."+o.token, name, func(w io.Writer) error {
+		return writeIndexed(w, head, found, some, index)
+	})
+	if err != nil {
+		return fmt.Errorf("save %s: %w", o.path(name), err)
+	}
+	return nil
+}
+
+func indexedNameOf(t Task) string { return fmt.Sprintf("%d-of-%d", t.K, max(1, t.N)) }
+
+// An Indexed is what tasks have indexed of a dataset. A nil one is nothing.
+type Indexed struct {
+	parts map[int]indexedBy
+
+	// Unused says which files, or ends of them, are of no use, and why: damaged, or of other
+	// sources or options. Their parts are to be indexed anew.
+	Unused []error
+}
+
+type indexedBy struct {
+	shown string
+	index PartIndex
+}
+
+// Indexed returns what all tasks have saved of the parts, as they are found now: what is not what
+// it was is left out. opts are those of [Output.SaveIndexed]. An error is of the device alone.
+func (o *Output) Indexed(opts Options, found []Found) (*Indexed, error) {
+	names, err := readNames(o.root, indexedDir)
+	if err != nil {
+		return nil, err
+	}
+	return o.readIndexed(names, opts, found)
+}
+
+// IndexedBy is Indexed of what one task has saved.
+func (o *Output) IndexedBy(t Task, opts Options, found []Found) (*Indexed, error) {
+	return o.readIndexed([]string{indexedNameOf(t)}, opts, found)
+}
+
+func (o *Output) readIndexed(names []string, opts Options, found []Found) (*Indexed, error) {
+	wanted, err := asked(opts, found)
+	if err != nil {
+		return nil, err
+	}
+	x := &Indexed{parts: make(map[int]indexedBy)}
+	for _, name := range names {
+		if !indexedName.MatchString(name) {
+			continue // unfinished
+		}
+		switch err := o.readIndexedFile(path.Join(indexedDir, name), wanted, found, x); {
+		case errors.Is(err, fs.ErrNotExist):
+		case errors.Is(err, errUnreadable):
+			return nil, err
+		case err != nil:
+			x.Unused = append(x.Unused, fmt.Errorf("%s: %w", o.path(path.Join(indexedDir, name)), err))
+		}
+	}
+	return x, nil
+}
+
+func (o *Output) readIndexedFile(name, wanted string, found []Found, x *Indexed) error {
+	f, err := openKept(o.root, name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return newIndexedReader(f, wanted, found).read(func(number int, shown string, idx PartIndex) { x.parts[number] = indexedBy{shown, idx} })
+}
+
+// Len returns how many parts there are.
+func (x *Indexed) Len() int {
+	if x == nil {
+		return 0
+	}
+	return len(x.parts)
+}
+
+// Has reports whether a part is there.
+func (x *Indexed) Has(part int) bool {
+	return x != nil && x.parts[part].shown != ""
+}
+
+// Keep drops what was indexed when the dataset showed itself otherwise: with other columns, or
+// another encoding. It returns how many parts that were.
+func (x *Indexed) Keep(says converters.Description, enc Encodings) (dropped int, err error) {
+	if x.Len() == 0 {
+		return 0, nil
+	}
+	now, err := shown(says, enc)
+	if err != nil {
+		return 0, err
+	}
+	for i, p := range x.parts {
+		if p.shown != now || p.index.Encode != enc.number(i) {
+			delete(x.parts, i)
+			dropped++
+		}
+	}
+	return dropped, nil
+}
+
+// IndexRest is [IndexSome] of parts of which x may have some already.
+func IndexRest(ctx context.Context, src converters.Source, enc Encodings, some []int, x *Indexed, workers int, progress Progress) ([]PartIndex, error) {
+	var rest []int
+	for _, p := range some {
+		if !x.Has(p) {
+			rest = append(rest, p)
+		}
+	}
+	read, err := IndexSome(ctx, src, enc, rest, workers, progress)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]PartIndex, len(some))
+	for i, p := range some {
+		if x.Has(p) {
+			all[i] = x.parts[p].index
+		} else {
+			all[i], read = read[0], read[1:]
+		}
+	}
+	return all, nil
+}
+
+// DropIndexed removes what tasks have indexed: the plan has it.
+func (o *Output) DropIndexed() error { return o.root.RemoveAll(indexedDir) }
