@@ -11,14 +11,14 @@ func (o *Output) Begun(parts []Part, opts Options) (*Plan, error) {
 		return nil, err
 	}
 	begun := c.plan
-	if begun == nil || begun.Whole == nil || !o.has(PlanName) {
+	if begun == nil || !begun.Whole || !o.has(PlanName) {
 		return nil, nil
 	}
 	want, err := NewWholePlan(parts, nil, opts)
 	if err != nil {
 		return nil, err
 	}
-	want.Whole, want.Dataset, want.Encodes = begun.Whole, begun.Dataset, begun.Encodes
+	want.Columns, want.Dataset, want.Encodes = begun.Columns, begun.Dataset, begun.Encodes
 	for i := range min(len(want.Parts), len(begun.Parts)) {
 		want.Parts[i].Encode = begun.Parts[i].Encode
 	}
@@ -43,6 +43,9 @@ func (o *Output) forget(plan *Plan) error {
 		}
 	}
 	o.root.Remove(indexDir) // unless there is more in it
+	if err := o.root.RemoveAll(journalsDir); err != nil {
+		return err
+	}
 	for _, name := range []string{journalName, PlanName} {
 		if err := o.remove(name); err != nil {
 			return err

@@ -23,12 +23,12 @@ func BenchmarkIndexFile(b *testing.B) {
 	}
 	defer root.Close()
 	o := &Output{root: root}
-	for _, dir := range []string{tmpDir, indexDir} {
+	for _, dir := range []string{o.tmp(""), indexDir} {
 		if err := o.mkdir(dir); err != nil {
 			b.Fatal(err)
 		}
 	}
-	x, err := createIndex(root, "PART_00000.ffr", 0, indexShape{keys: true, labels: true}, testBuffers(b))
+	x, err := createIndex(o, "PART_00000.ffr", 0, Columns{Keys: true, Labels: true}, testBuffers(b))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -155,11 +155,11 @@ func BenchmarkRows(b *testing.B) {
 				k.encoders = append(k.encoders, newEncoders(spec))
 			}
 			for b.Loop() {
-				f, err := atomicfile.Create(out.root, tmp(plan.Shards[0].Name))
+				f, err := atomicfile.Create(out.root, out.tmp(plan.Shards[0].Name))
 				if err != nil {
 					b.Fatal(err)
 				}
-				index, err := createIndex(out.root, plan.Shards[0].Name, 0, indexShape{}, k.buffers)
+				index, err := createIndex(out, plan.Shards[0].Name, 0, Columns{}, k.buffers)
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -45,8 +45,8 @@ func (o *Output) clash(begun, want *Plan) error {
 	if why := otherSources(begun, want); why != "" {
 		return o.occupied(why)
 	}
-	if (begun.Whole == nil) != (want.Whole == nil) {
-		if begun.Whole != nil {
+	if begun.Whole != want.Whole {
+		if begun.Whole {
 			return o.occupied("it was made of whole parts (--whole-parts, the default for remote sources)")
 		}
 		return o.occupied("it was cut at samples (--exact, the default for local sources)")

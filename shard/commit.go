@@ -33,7 +33,7 @@ func (o *Output) holds(f finished) bool {
 func (o *Output) write(name string, v interface {
 	Write(io.Writer) (string, error)
 }) error {
-	return atomicfile.Write(o.root, tmp(name), name, func(w io.Writer) error {
+	return atomicfile.Write(o.root, o.tmp(name), name, func(w io.Writer) error {
 		_, err := v.Write(w)
 		return err
 	})
@@ -84,7 +84,7 @@ func encodeJSON(v any) ([]byte, error) {
 }
 
 func (o *Output) writeFile(name string, data []byte) error {
-	return atomicfile.Write(o.root, tmp(name), name, func(w io.Writer) error {
+	return atomicfile.Write(o.root, o.tmp(name), name, func(w io.Writer) error {
 		_, err := w.Write(data)
 		return err
 	})

@@ -132,8 +132,8 @@ func TestEncodingsInPlan(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, n := range []string{"2", "-1"} {
-		hostile := bytes.Replace(two.Bytes(), []byte(`"encode":1`), []byte(`"encode":`+n), 1)
-		if _, err := ReadPlan(bytes.NewReader(sealed(hostile))); !errors.Is(err, ErrPlan) || !strings.Contains(err.Error(), "encoding") {
+		hostile := strings.Replace(texts(two.String()), `"encode":1`, `"encode":`+n, 1)
+		if _, err := ReadPlan(strings.NewReader(lined(hostile))); !errors.Is(err, ErrPlan) || !strings.Contains(err.Error(), "encoding") {
 			t.Errorf("encoding %s: error %v", n, err)
 		}
 	}

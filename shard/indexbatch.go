@@ -59,7 +59,7 @@ func (b *indexBatch) addLabel(class int64) {
 }
 
 // columns returns the rows as arrays, which are valid until reset.
-func (b *indexBatch) columns(shape indexShape) []arrow.Array {
+func (b *indexBatch) columns(shape Columns) []arrow.Array {
 	fixed := func(t arrow.DataType, values []byte) arrow.Array {
 		return b.array(t, 0, nil, values)
 	}
@@ -71,11 +71,11 @@ func (b *indexBatch) columns(shape indexShape) []arrow.Array {
 		fixed(arrow.PrimitiveTypes.Int32, arrow.Int32Traits.CastToBytes(b.source[:b.n])),
 		fixed(arrow.PrimitiveTypes.Int64, arrow.Int64Traits.CastToBytes(b.sourceOffset[:b.n])),
 	}
-	if shape.keys {
+	if shape.Keys {
 		keys := b.array(keyColumn.Type, 0, nil, arrow.Int32Traits.CastToBytes(b.keyEnds[:b.n+1]), b.keys)
 		columns = append([]arrow.Array{keys}, columns...)
 	}
-	if shape.labels {
+	if shape.Labels {
 		columns = append(columns, b.array(labelColumn.Type, b.n-b.classes, b.labeled[:(b.n+7)/8], arrow.Int64Traits.CastToBytes(b.label[:b.n])))
 	}
 	return columns

@@ -1,7 +1,6 @@
 package shard
 
 import (
-	"os"
 	"strconv"
 	"strings"
 
@@ -43,29 +42,30 @@ func indexName(shard string) string {
 	return indexDir + "/" + strings.TrimSuffix(shard, record.Ext) + ".arrow"
 }
 
-// An indexShape says which of the columns that not every dataset has its indexes have.
-type indexShape struct{ keys, labels bool }
-
-// indexShape tells it of the whole dataset, so that all its indexes can be read as one.
-func (p *Plan) indexShape() indexShape {
-	if p.Whole != nil {
-		return indexShape{keys: p.Whole.Keys, labels: p.Whole.Labels}
-	}
-	a := p.Account()
-	shape := indexShape{keys: a.Keys > 0}
-	for _, name := range append([]string{otherNames}, labelFields...) {
-		_, found := a.Seen[name]
-		shape.labels = shape.labels || found
-	}
-	return shape
+// Columns say which of the columns that not every dataset has its indexes have. They are of
+// the whole dataset, so that all its indexes can be read as one.
+type Columns struct {
+	Keys   bool `json:"keys,omitempty"`   // samples have keys
+	Labels bool `json:"labels,omitempty"` // samples may have classes
 }
 
-func (s indexShape) schema() *arrow.Schema {
+// columns are those that the parts of the plan ask for.
+func (p *Plan) columns() Columns {
+	a := p.Account()
+	c := Columns{Keys: a.Keys > 0}
+	for _, name := range append([]string{otherNames}, labelFields...) {
+		_, found := a.Seen[name]
+		c.Labels = c.Labels || found
+	}
+	return c
+}
+
+func (c Columns) schema() *arrow.Schema {
 	columns := placeTable
-	if s.keys {
+	if c.Keys {
 		columns = append([]arrow.Field{keyColumn}, columns...)
 	}
-	if s.labels {
+	if c.Labels {
 		columns = append(columns[:len(columns):len(columns)], labelColumn)
 	}
 	return arrow.NewSchema(columns, nil)
@@ -78,14 +78,14 @@ type indexFile struct {
 	stream *stream
 	out    *ipc.FileWriter
 	schema *arrow.Schema
-	shape  indexShape
+	shape  Columns
 	first  int32 // row of "sources" in the manifest that part 0 of the entries is
 	rows   indexBatch
 }
 
-func createIndex(root *os.Root, shard string, first int, shape indexShape, buffers *buffers) (*indexFile, error) {
+func createIndex(o *Output, shard string, first int, shape Columns, buffers *buffers) (*indexFile, error) {
 	name := indexName(shard)
-	f, err := atomicfile.Create(root, tmp(name))
+	f, err := atomicfile.Create(o.root, o.tmp(name))
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +104,7 @@ func createIndex(root *os.Root, shard string, first int, shape indexShape, buffe
 func (x *indexFile) add(ordinal int64, row *entry, key []byte, e record.Extent) error {
 	b, i := &x.rows, x.rows.n
 	b.n++
-	if x.shape.keys {
+	if x.shape.Keys {
 		b.addKey(key)
 	}
 	b.ordinal[i], b.offset[i], b.length[i], b.crc[i] = ordinal, e.Off, e.Size, e.CRC
@@ -117,7 +117,7 @@ func (x *indexFile) add(ordinal int64, row *entry, key []byte, e record.Extent) 
 
 // addBatch enters samples that were appended one after another, the first as so many-th.
 func (x *indexFile) addBatch(ordinal int64, b *batch) error {
-	if x.shape.keys || x.shape.labels {
+	if x.shape.Keys || x.shape.Labels {
 		for i := range b.rows {
 			if err := x.add(ordinal+int64(i), &b.rows[i], b.key(i), b.at[i]); err != nil {
 				return err

@@ -53,7 +53,7 @@ func readKeys(f *os.File, n int) (keys []string, err error) {
 		return nil, err
 	}
 	head, shape, err := readIndexHead(f)
-	if err != nil || !shape.keys {
+	if err != nil || !shape.Keys {
 		return nil, err
 	}
 	var batch [8]byte // a marker, and the length of what describes the first rows
@@ -84,8 +84,8 @@ func readKeys(f *os.File, n int) (keys []string, err error) {
 }
 
 // readIndexHead returns what comes before the rows of an index, and the columns it has.
-func readIndexHead(f *os.File) ([]byte, indexShape, error) {
-	for _, shape := range []indexShape{{true, true}, {true, false}, {false, true}, {false, false}} {
+func readIndexHead(f *os.File) ([]byte, Columns, error) {
+	for _, shape := range []Columns{{true, true}, {true, false}, {false, true}, {false, false}} {
 		want, err := indexHead(shape)
 		if err != nil {
 			return nil, shape, err
@@ -95,11 +95,11 @@ func readIndexHead(f *os.File) ([]byte, indexShape, error) {
 			return want, shape, nil
 		}
 	}
-	return nil, indexShape{}, errors.New("it does not begin as an index does")
+	return nil, Columns{}, errors.New("it does not begin as an index does")
 }
 
 // indexHead returns what comes before the rows of an index of that shape.
-func indexHead(shape indexShape) ([]byte, error) {
+func indexHead(shape Columns) ([]byte, error) {
 	var b seekBuffer
 	w, err := ipc.NewFileWriter(&b, ipc.WithSchema(shape.schema()))
 	if err == nil {

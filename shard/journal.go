@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io/fs"
 	"os"
 	"sync"
@@ -21,7 +20,8 @@ import (
 // is told from a whole one. The first line names the plan and the state of the sources.
 type journal struct {
 	mu      sync.Mutex
-	file    *os.File
+	open    func() (*os.File, error) // opens it for the first line
+	file    *os.File                 // nil: not opened yet
 	head    journalHead
 	done    map[string]finished // by shard name: what has its final name and is sound, as far as is known
 	was     map[string]finished // what was ever finished by this plan, and must become the same again
@@ -38,6 +38,7 @@ type journalHead struct {
 type finished struct {
 	ManifestShard
 	Verified bool   `json:"verified"`        // re-read from the device and checked
+	At       int64  `json:"at,omitempty"`    // when it was finished, Unix seconds
 	Parts    []Part `json:"parts,omitempty"` // in a plan of whole parts, those of the shard with their accounts
 }
 
@@ -48,24 +49,30 @@ type journalLine struct {
 	Void string `json:"void,omitempty"`
 }
 
-func newJournalHead(plan *Plan, digest string, src []converters.Part, named []string) journalHead {
-	head := journalHead{Plan: digest, Modified: make([]int64, len(src)), Named: named}
+type journalVoid struct {
+	Void string `json:"void"`
+}
+
+// modifiedNow returns the state of sources as a journal keeps it.
+func modifiedNow(plan *Plan, src []converters.Part) []int64 {
+	modified := make([]int64, len(src))
 	for i, p := range src {
 		switch {
 		case p.Staged:
-			head.Modified[i] = p.Mark
+			modified[i] = p.Mark
 		case p.Path == "":
-			head.Modified[i] = plan.Parts[i].modified
-		case !p.Staged && !p.ModTime.IsZero():
-			head.Modified[i] = p.ModTime.UnixNano()
+			modified[i] = plan.Parts[i].modified
+		case !p.ModTime.IsZero():
+			modified[i] = p.ModTime.UnixNano()
 		}
 	}
-	return head
+	return modified
 }
 
 // openJournal reads the journal of a run before, or begins one where there is none of
-// this plan.
-func openJournal(root *os.Root, head journalHead, src []converters.Part) (*journal, error) {
+// this plan. Journals that tasks have left are folded into it.
+func openJournal(o *Output, head journalHead, src []converters.Part) (*journal, error) {
+	root := o.root
 	data, err := readJournal(root)
 	if err != nil {
 		return nil, err
@@ -78,12 +85,7 @@ func openJournal(root *os.Root, head journalHead, src []converters.Part) (*journ
 	if whole == 0 {
 		j.head = head
 	}
-	for i, at := range j.head.Modified {
-		if at != 0 && head.Modified[i] != 0 && at != head.Modified[i] {
-			j.changed = changed(src[i].Name, "it was modified since its conversion was begun")
-			break
-		}
-	}
+	j.compare(head.Modified, 0, src)
 	j.file, err = openOwn(root, journalName)
 	if err != nil {
 		return nil, err
@@ -92,7 +94,37 @@ func openJournal(root *os.Root, head journalHead, src []converters.Part) (*journ
 		j.file.Close()
 		return nil, err
 	}
+	if err := j.foldTasks(o); err != nil {
+		j.file.Close()
+		return nil, err
+	}
 	return j, nil
+}
+
+// openKeptJournal opens the journal of a plan of so many parts, of which it must be. Journals
+// that tasks have left are folded into it.
+func openKeptJournal(o *Output, digest string, parts int) (*journal, error) {
+	data, err := readJournal(o.root)
+	if err != nil {
+		return nil, err
+	}
+	j := newJournal()
+	if whole := j.read(data); whole == 0 || j.head.Plan != digest || len(j.head.Modified) != parts {
+		return nil, fmt.Errorf("%s: %w: its journal is not that of the plan; plan it again", o.dir, ErrPlan)
+	}
+	j.open = func() (*os.File, error) { return openOwn(o.root, journalName) }
+	return j, j.foldTasks(o)
+}
+
+// compare looks for sources that were modified since the journal was begun: src, of which the
+// first is the dataset's part first, have the times modified now.
+func (j *journal) compare(modified []int64, first int, src []converters.Part) {
+	for i := range src {
+		if at := j.head.Modified[first+i]; at != 0 && modified[i] != 0 && at != modified[i] {
+			j.changed = changed(src[i].Name, "it was modified since its conversion was begun")
+			return
+		}
+	}
 }
 
 func newJournal() *journal {
@@ -154,12 +186,6 @@ func (j *journal) read(data []byte) (whole int64) {
 	return whole
 }
 
-// checkLine returns the JSON of a line whose CRC is right.
-func checkLine(line []byte) (text []byte, ok bool) {
-	sum, text, ok := bytes.Cut(line, []byte{' '})
-	return text, ok && string(sum) == fmt.Sprintf("%08x", crc32.ChecksumIEEE(text))
-}
-
 // append adds a line and brings it to the device.
 func (j *journal) append(v any) error {
 	text, err := json.Marshal(v)
@@ -168,7 +194,12 @@ func (j *journal) append(v any) error {
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if _, err := fmt.Fprintf(j.file, "%08x %s\n", crc32.ChecksumIEEE(text), text); err != nil {
+	if j.file == nil {
+		if j.file, err = j.open(); err != nil {
+			return err
+		}
+	}
+	if _, err := j.file.Write(appendLine(nil, text)); err != nil {
 		return err
 	}
 	return j.file.Sync()
@@ -191,9 +222,7 @@ func (j *journal) void(name string) error {
 	if _, ok := j.done[name]; !ok {
 		return nil
 	}
-	if err := j.append(struct {
-		Void string `json:"void"`
-	}{name}); err != nil {
+	if err := j.append(journalVoid{name}); err != nil {
 		return err
 	}
 	delete(j.done, name)
@@ -211,19 +240,40 @@ func (j *journal) mustBe(done *finished) error {
 	return changed(done.Name, fmt.Sprintf("its sources give %d bytes with the header checksum %08x, it had %d with %08x", done.Bytes, done.HeaderCRC, was.Bytes, was.HeaderCRC))
 }
 
+// of returns what is known of a shard that is finished.
+func (j *journal) of(name string) (finished, bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	f, ok := j.done[name]
+	return f, ok
+}
+
+// knows reports whether the journal says what a shard must be.
+func (j *journal) knows(name string) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	_, ok := j.was[name]
+	return ok
+}
+
 // changed is the error of a source that is not what it was.
 func changed(name, how string) error {
 	return &converters.Error{Part: name, Off: -1, Err: fmt.Errorf("%w: %s", converters.ErrChanged, how), Hint: "--overwrite starts anew"}
 }
 
-// verified reports whether every finished shard was re-read and checked.
-func (j *journal) verified() bool {
-	for _, f := range j.done {
-		if !f.Verified {
+// verified reports whether every shard of a plan was re-read and checked.
+func (j *journal) verified(p *Plan) bool {
+	for i := range p.Shards {
+		if !j.done[p.Shards[i].Name].Verified {
 			return false
 		}
 	}
 	return true
 }
 
-func (j *journal) close() error { return j.file.Close() }
+func (j *journal) close() error {
+	if j.file == nil {
+		return nil
+	}
+	return j.file.Close()
+}

@@ -88,7 +88,7 @@ func (l *lane) readUnit(ctx context.Context, src converters.Source) error {
 // add appends a record, or will.
 func (l *lane) add(part int, s *converters.Sample, rec *encode.Record) error {
 	row := entry{part: int32(part), off: s.Off}
-	if l.index.shape.labels {
+	if l.index.shape.Labels {
 		row.label, row.labels = labelOf(s)
 	}
 	if rec.Size > smallRecord {
@@ -107,7 +107,7 @@ func (l *lane) add(part int, s *converters.Sample, rec *encode.Record) error {
 	}
 	b.ends = append(b.ends, len(b.data)) // a statement each: appended in place
 	b.rows = append(b.rows, row)
-	if l.index.shape.keys {
+	if l.index.shape.Keys {
 		b.keys = append(b.keys, s.Key...)
 		b.keyEnds = append(b.keyEnds, len(b.keys))
 	}

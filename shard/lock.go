@@ -9,12 +9,14 @@ import (
 	"time"
 )
 
-// A holder is the process that writes to a directory, as its lock tells the others. It is
-// there for people: the lock itself is the kernel's, which drops it with the process.
+// A holder is the process that holds a lock or a claim, as it tells the others. It is there
+// for people: the lock itself is the kernel's, which drops it with the process.
 type holder struct {
 	Host  string    `json:"host"`
 	PID   int       `json:"pid"`
 	Since time.Time `json:"since"`
+	Task  string    `json:"task,omitempty"`  // of a claim: "K/N"
+	Token string    `json:"token,omitempty"` // of a claim: that of its temporary files
 }
 
 // hostName is that of a host, if it is no longer than longestHost bytes.
@@ -22,23 +24,47 @@ var hostName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
 
 const longestHost = 253
 
+func newHolder() holder {
+	host, _ := os.Hostname()
+	return holder{Host: host, PID: os.Getpid(), Since: time.Now().UTC().Truncate(time.Second)}
+}
+
+func (h holder) String() string {
+	text := fmt.Sprintf("process %d on %s, since %s", h.PID, h.Host, h.Since.Format(time.RFC3339))
+	if h.Task != "" {
+		text = "task " + h.Task + ", " + text
+	}
+	return text
+}
+
+// readHolder reads who holds a lock or a claim. It may be hostile.
+func readHolder(r io.ReaderAt) (holder, bool) {
+	const longest = 1024
+	var h holder
+	err := json.NewDecoder(io.NewSectionReader(r, 0, longest)).Decode(&h)
+	if err == nil && h.Task != "" {
+		_, err = ParseTask(h.Task)
+	}
+	ok := err == nil && h.PID > 0 && len(h.Host) <= longestHost && hostName.MatchString(h.Host) && (h.Token == "" || tokenForm.MatchString(h.Token))
+	return h, ok
+}
+
 // sign writes who holds the lock into it. A lock that cannot be signed is one all the
 // same.
 func sign(lock *os.File) {
-	host, _ := os.Hostname()
-	text, err := json.Marshal(holder{host, os.Getpid(), time.Now().UTC().Truncate(time.Second)})
+	text, err := json.Marshal(newHolder())
 	if err == nil && lock.Truncate(0) == nil {
 		_, _ = lock.WriteAt(text, 0)
 	}
 }
 
-// locked is the error of a lock that another process holds.
+// locked is the error of a lock that another process holds, alone or with others.
 func (o *Output) locked(lock io.ReaderAt) error {
-	const longest = 1024
-	var h holder
-	err := json.NewDecoder(io.NewSectionReader(lock, 0, longest)).Decode(&h)
-	if err != nil || h.PID <= 0 || len(h.Host) > longestHost || !hostName.MatchString(h.Host) {
-		return fmt.Errorf("%s: %w", o.dir, ErrLocked)
+	if h, ok := readHolder(lock); ok {
+		return fmt.Errorf("%s: %w: %v", o.dir, ErrLocked, h)
 	}
-	return fmt.Errorf("%s: %w: process %d on %s, since %s", o.dir, ErrLocked, h.PID, h.Host, h.Since.Format(time.RFC3339))
+	if claims, _ := readClaims(o.root); len(claims) > 0 {
+		return fmt.Errorf("%s: %w: %v", o.dir, ErrLocked, claims[0].holder)
+	}
+	return fmt.Errorf("%s: %w", o.dir, ErrLocked)
 }

@@ -10,8 +10,11 @@ import (
 )
 
 // acquire takes the lock of the directory: a file that must not exist. After a crash it
-// has to be removed by hand.
+// has to be removed by hand. Tasks that share the directory have none.
 func (o *Output) acquire() error {
+	if o.shared {
+		return nil
+	}
 	f, err := o.root.OpenFile(lockName, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
 		if f, err := o.root.Open(lockName); err == nil {
@@ -30,5 +33,8 @@ func (o *Output) acquire() error {
 
 // release unlocks the directory.
 func (o *Output) release() error {
+	if o.lock == nil {
+		return nil
+	}
 	return errors.Join(o.lock.Close(), o.root.Remove(lockName))
 }

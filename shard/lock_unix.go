@@ -6,36 +6,48 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 
 	"golang.org/x/sys/unix"
 )
 
+// withoutLocks are the errors of file systems that have no locks.
+var withoutLocks = []error{unix.ENOSYS, unix.EOPNOTSUPP, unix.ENOTSUP, unix.ENOLCK}
+
 // acquire takes the lock of the directory. The kernel lets go of it when the process
 // ends, however it ends.
 func (o *Output) acquire() error {
+	how := unix.LOCK_EX
+	if o.shared {
+		how = unix.LOCK_SH
+	}
 	for {
 		f, err := openOwn(o.root, lockName)
 		if err != nil {
 			return err
 		}
-		err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
-		if err != nil {
-			if errors.Is(err, unix.EWOULDBLOCK) {
-				err = o.locked(f)
-				f.Close()
-				return err
-			}
+		switch err := unix.Flock(int(f.Fd()), how|unix.LOCK_NB); {
+		case err == nil:
+		case errors.Is(err, unix.EWOULDBLOCK):
+			err = o.locked(f)
 			f.Close()
-			if errors.Is(err, unix.EINTR) {
-				continue
-			}
+			return err
+		case errors.Is(err, unix.EINTR):
+			f.Close()
+			continue
+		case slices.ContainsFunc(withoutLocks, func(none error) bool { return errors.Is(err, none) }):
+			return f.Close()
+		default:
+			f.Close()
 			return fmt.Errorf("lock %s: %w", o.path(lockName), err)
 		}
 		held, err1 := f.Stat()
 		named, err2 := o.root.Stat(lockName)
 		if err1 == nil && err2 == nil && os.SameFile(held, named) {
 			o.lock = f
-			sign(f)
+			if !o.shared {
+				sign(f)
+			}
 			return nil
 		}
 		f.Close() // its holder removed it meanwhile: lock the new one
@@ -44,6 +56,11 @@ func (o *Output) acquire() error {
 
 // release unlocks the directory and leaves the lock without a name in it.
 func (o *Output) release() error {
-	_ = o.lock.Truncate(0) // a name that stays misleads nobody: the lock is free
+	if o.lock == nil {
+		return nil
+	}
+	if !o.shared {
+		_ = o.lock.Truncate(0) // a name that stays misleads nobody: the lock is free
+	}
 	return o.lock.Close()
 }

@@ -71,7 +71,7 @@ type FileSum struct {
 func newManifest(plan *Plan, digest string, j *journal, tool string) *Manifest {
 	m := &Manifest{
 		Version: manifestVersion, Tool: tool, Created: time.Now().UTC().Truncate(time.Second), PlanDigest: digest,
-		Source: plan.Source, Encode: plan.Encode, Encodes: plan.Encodes, Shuffle: plan.Shuffle, Verified: j.verified(),
+		Source: plan.Source, Encode: plan.Encode, Encodes: plan.Encodes, Shuffle: plan.Shuffle, Verified: j.verified(plan),
 		Sources: slices.Clone(plan.Parts),
 	}
 	for i := range m.Sources {

@@ -38,6 +38,9 @@ func (o *Output) occupant() (*occupant, error) {
 	}
 	j := newJournal()
 	j.read(data)
+	if err := j.readTasks(o.root, 0, maxShards); err != nil {
+		return nil, err
+	}
 	for name := range j.was {
 		c.ours[name] = true
 	}
@@ -88,7 +91,7 @@ func (c *occupant) readPlan(root *os.Root) error {
 	}
 	defer f.Close()
 	plan, err := ReadPlan(f)
-	if errors.Is(err, ErrPlan) {
+	if errors.Is(err, ErrPlan) || errors.Is(err, ErrPlanVersion) {
 		c.damage = err
 		return nil
 	}
@@ -130,6 +133,9 @@ func (o *Output) vacancy(overwrite bool) (*occupant, error) {
 			return nil, o.foreign(name)
 		}
 	}
+	if errors.Is(c.damage, ErrPlanVersion) && !overwrite {
+		return nil, fmt.Errorf("%s: %w", o.dir, c.damage)
+	}
 	if c.plan == nil && c.damage != nil && !overwrite {
 		return nil, o.occupied(c.damage.Error())
 	}
@@ -166,6 +172,9 @@ func (o *Output) clear(c *occupant) error {
 	if err := atomicfile.SyncDir(o.root, "."); err != nil {
 		return err
 	}
+	if err := o.root.RemoveAll(journalsDir); err != nil {
+		return err
+	}
 	for _, name := range []string{journalName, PlanName} {
 		if err := o.remove(name); err != nil {
 			return err
@@ -176,15 +185,9 @@ func (o *Output) clear(c *occupant) error {
 
 // shards lists the names here that readers take for shards.
 func (o *Output) shards() ([]string, error) {
-	d, err := o.root.Open(".")
+	names, err := readNames(o.root, ".")
 	if err != nil {
 		return nil, err
 	}
-	defer d.Close()
-	names, err := d.Readdirnames(-1)
-	if err != nil {
-		return nil, err
-	}
-	slices.Sort(names)
 	return slices.DeleteFunc(names, func(name string) bool { return !strings.HasSuffix(name, record.Ext) }), nil
 }

@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -8,6 +9,7 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"strings"
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/internal/atomicfile"
@@ -22,7 +24,9 @@ const (
 	PlanName     = WorkDir + "/plan" // kept for a repair
 	journalName  = WorkDir + "/journal"
 	lockName     = WorkDir + "/lock"
-	tmpDir       = WorkDir + "/tmp"
+	journalsDir  = WorkDir + "/journals" // of tasks
+	runningDir   = WorkDir + "/running"  // claims
+	tmpDir       = WorkDir + "/tmp"      // a directory a process
 )
 
 var (
@@ -35,33 +39,37 @@ var (
 // shardName is what a shard of ours is called.
 var shardName = regexp.MustCompile(`^PART_[0-9]{5,}\.ffr$`)
 
-// An Output is a directory that this process alone writes to. Everything in it is
-// reached through an [os.Root], so that no link in it leads out.
+// An Output is a directory that this process writes to. Everything in it is reached through
+// an [os.Root], so that no link in it leads out.
 type Output struct {
 	dir     string
 	root    *os.Root
-	lock    *os.File
-	created bool // the directory was not there before
-	began   bool // it holds a plan of ours
+	token   string   // of this process; no other one has it
+	lock    *os.File // nil: the file system has no locks
+	shared  bool     // other tasks may write here, too
+	created bool     // the directory was not there before
+	began   bool     // it holds a plan of ours
 }
 
 // OpenOutput makes the directory where there is none and locks it. A directory that
 // another process writes to is [ErrLocked].
 func OpenOutput(dir string) (*Output, error) {
 	_, err := os.Stat(dir)
-	o := &Output{dir: dir, created: errors.Is(err, fs.ErrNotExist)}
+	o := &Output{dir: dir, token: newToken(), created: errors.Is(err, fs.ErrNotExist)}
 	if err := makeDir(dir); err != nil {
 		return nil, err
 	}
-	if o.root, err = os.OpenRoot(dir); err != nil {
-		return nil, err
-	}
-	if err := o.open(); err != nil {
-		o.root.Close()
-		return nil, err
-	}
-	return o, nil
+	return o.open()
 }
+
+// OpenShared opens a directory for one task of several, which other processes that did the
+// same may write to at the same time. It must be there.
+func OpenShared(dir string) (*Output, error) {
+	return (&Output{dir: dir, token: newToken(), shared: true}).open()
+}
+
+// newToken names a process, on whatever machine.
+func newToken() string { return strings.ToLower(rand.Text()[:13]) }
 
 // makeDir makes a directory and those above it, and makes their names durable.
 func makeDir(dir string) error {
@@ -83,28 +91,54 @@ func makeDir(dir string) error {
 }
 
 // open makes the working directory, locks it, and looks whether a plan was begun there.
-func (o *Output) open() error {
-	if err := o.mkdir(WorkDir); err != nil {
-		return fmt.Errorf("open output: %w", err)
+func (o *Output) open() (*Output, error) {
+	var err error
+	if o.root, err = os.OpenRoot(o.dir); err != nil {
+		return nil, err
 	}
-	if err := o.acquire(); err != nil {
-		return err
+	if err = o.mkdir(WorkDir); err != nil {
+		err = fmt.Errorf("open output: %w", err)
+	} else {
+		err = o.acquire()
+	}
+	if err != nil {
+		o.root.Close()
+		return nil, err
 	}
 	o.began = o.has(PlanName)
-	return nil
+	return o, nil
 }
 
 // Close unlocks the directory. One in which nothing was begun is left as it was found.
 func (o *Output) Close() error {
+	o.root.RemoveAll(o.tmp(""))
+	o.root.Remove(tmpDir) // unless another process has files there
 	if !o.began {
-		o.root.RemoveAll(tmpDir)
-		o.root.Remove(lockName)
+		if !o.shared {
+			o.root.Remove(lockName)
+		}
 		o.root.Remove(WorkDir)
 		if o.created {
 			os.Remove(o.dir) // only if it is empty
 		}
 	}
 	return errors.Join(o.release(), o.root.Close())
+}
+
+// Begin puts a plan into the directory, whose shards can then be written from it by this
+// process and by others. named are the sources as the user named them. The same plan may have
+// been begun before; another one is [ErrOccupied] unless overwrite is set, and sources that
+// have changed since are [converters.ErrChanged].
+func (o *Output) Begin(plan *Plan, src []converters.Part, named []string, overwrite bool) error {
+	digest, err := plan.Digest()
+	if err != nil {
+		return err
+	}
+	j, err := o.begin(plan, digest, src, named, overwrite)
+	if err != nil {
+		return err
+	}
+	return errors.Join(j.changed, j.close())
 }
 
 // begin prepares the directory for writing the plan and returns what a run before has
@@ -122,11 +156,11 @@ func (o *Output) begin(plan *Plan, digest string, src []converters.Part, named [
 	case !overwrite && c.plan != nil && c.digest != digest:
 		return nil, o.clash(c.plan, plan)
 	}
-	o.began = true
-	if err := o.root.RemoveAll(tmpDir); err != nil {
+	if err := o.alone(); err != nil {
 		return nil, err
 	}
-	if err := o.mkdir(tmpDir); err != nil {
+	o.began = true
+	if err := o.mkdir(o.tmp("")); err != nil {
 		return nil, err
 	}
 	if c.damage != nil || !o.has(PlanName) {
@@ -141,7 +175,7 @@ func (o *Output) begin(plan *Plan, digest string, src []converters.Part, named [
 	if err := o.mkdir(indexDir); err != nil {
 		return nil, err
 	}
-	j, err := openJournal(o.root, newJournalHead(plan, digest, src, named), src)
+	j, err := openJournal(o, journalHead{Plan: digest, Modified: modifiedNow(plan, src), Named: named}, src)
 	if err != nil {
 		return nil, err
 	}
@@ -169,8 +203,16 @@ func (o *Output) remove(name string) error {
 
 func (o *Output) mkdir(name string) error { return o.root.MkdirAll(name, 0o755) }
 
-// tmp is the temporary name of a file.
-func tmp(name string) string { return path.Join(tmpDir, path.Base(name)+".tmp") }
+// tmp is the temporary name of a file, which is this process's alone; of "", the directory of
+// them all.
+func (o *Output) tmp(name string) string { return tmpOf(o.token, name) }
+
+func tmpOf(token, name string) string {
+	if name == "" {
+		return path.Join(tmpDir, token)
+	}
+	return path.Join(tmpDir, token, path.Base(name)+".tmp")
+}
 
 // path is where a file is, for those that open by path.
 func (o *Output) path(name string) string { return filepath.Join(o.dir, name) }

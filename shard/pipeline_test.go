@@ -64,12 +64,12 @@ func runPipeline(t *testing.T, src mixed, lanes int, samples, want int64, file *
 	}
 	t.Cleanup(func() { root.Close() })
 	o := &Output{root: root}
-	for _, dir := range []string{tmpDir, indexDir} {
+	for _, dir := range []string{o.tmp(""), indexDir} {
 		if err := o.mkdir(dir); err != nil {
 			t.Fatal(err)
 		}
 	}
-	index, err := createIndex(root, "PART_00000.ffr", 0, indexShape{keys: true}, testBuffers(t))
+	index, err := createIndex(o, "PART_00000.ffr", 0, Columns{Keys: true}, testBuffers(t))
 	if err != nil {
 		t.Fatal(err)
 	}

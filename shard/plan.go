@@ -22,7 +22,8 @@ type Plan struct {
 	Encodes []encode.Options       // of parts whose records differ from Encode, by Part.Encode; nil: none does
 	Dataset converters.Description // what the source says of the whole dataset
 	Shuffle *Shuffle               // nil: samples keep their order
-	Whole   *Whole                 // nil: shards are cut at samples
+	Whole   bool                   // shards are whole parts; else they are cut at samples
+	Columns Columns                // of all indexes
 	Parts   []Part
 	Shards  []Shard
 }
@@ -109,6 +110,7 @@ func NewPlan(parts []PartIndex, opts Options) (*Plan, error) {
 		plan.Shards = append(plan.Shards, s)
 		from = end
 	}
+	plan.Columns = plan.columns()
 	return plan, nil
 }
 
@@ -128,6 +130,41 @@ func (p *Plan) Account() Account {
 		a.merge(&p.Parts[i].Account)
 	}
 	return a
+}
+
+// partRange returns the parts that the shards are made of: first … last-1.
+func (p *Plan) partRange() (first, last int) {
+	first = math.MaxInt
+	for i := range p.Shards {
+		from, to := p.Shards[i].partRange()
+		first, last = min(first, from), max(last, to)
+	}
+	return min(first, last), last
+}
+
+// partRange returns the parts that the shard is made of, as Plan.partRange does.
+func (s *Shard) partRange() (first, last int) {
+	if s.Parts > 0 {
+		return s.First, s.First + s.Parts
+	}
+	first = math.MaxInt
+	for _, r := range s.Runs {
+		first, last = min(first, r.Part), max(last, r.Part+1)
+	}
+	return min(first, last), last
+}
+
+// renumber makes part first the part 0 of all shards.
+func (p *Plan) renumber(first int) {
+	for i := range p.Shards {
+		s := &p.Shards[i]
+		if s.Parts > 0 {
+			s.First -= first
+		}
+		for j := range s.Runs {
+			s.Runs[j].Part -= first
+		}
+	}
 }
 
 // A samplesInOrder is an ordering that can say what a shard cut out of it holds.

@@ -2,11 +2,7 @@ package shard
 
 import (
 	"bufio"
-	"bytes"
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -16,19 +12,30 @@ import (
 	"github.com/ffconvert/ffconvert/record"
 )
 
-// A plan file is lines of JSON: a head, a line a part, a line a shard, and a last line
-// with the SHA-256 of all before it. The line of a shard and those of the parts are
-// enough to write that shard. It names no time and no machine, so that the same input
+// A plan file is lines, each a CRC-32 in hexadecimal, a space, and the text that it is of:
+//
+//	head              JSON
+//	part 0 …          JSON, a line a part
+//	shard 0 …         JSON, a line a shard
+//	table             a row a part, then a row a shard, see planRow
+//	foot              JSON: where the table begins, and the SHA-256 of all before the foot
+//
+// The table is what a task finds its own lines by. The line of a shard and those of its parts
+// are enough to write that shard. A plan names no time and no machine, so that the same input
 // and options give the same file anywhere.
 
-const planVersion = 1
+const planVersion = 2
 
 // maxLine bounds one line of a plan file or journal. A shuffled shard of ten million
 // samples takes about 400 MB.
 const maxLine = 1 << 30
 
-// ErrPlan says that a plan file is damaged or not one of ours.
-var ErrPlan = errors.New("plan file is damaged")
+var (
+	// ErrPlan says that a plan file is damaged or not one of ours.
+	ErrPlan = errors.New("plan file is damaged")
+	// ErrPlanVersion says that a plan is that of another version of the program.
+	ErrPlanVersion = errors.New("plan of another version")
+)
 
 type planHead struct {
 	Version int                    `json:"ffconvert_plan"`
@@ -37,7 +44,8 @@ type planHead struct {
 	Encodes []encode.Options       `json:"encodes,omitempty"`
 	Dataset converters.Description `json:"dataset,omitzero"`
 	Shuffle *Shuffle               `json:"shuffle,omitempty"`
-	Whole   *Whole                 `json:"whole_parts,omitempty"`
+	Whole   bool                   `json:"whole_parts,omitempty"`
+	Columns Columns                `json:"index"`
 	Parts   int                    `json:"parts"`
 	Shards  int                    `json:"shards"`
 }
@@ -49,6 +57,14 @@ type planShard struct {
 	Runs    [][4]int64 `json:"runs"` // part, first, offset, count
 }
 
+func (l *planShard) shard() Shard {
+	s := Shard{Name: l.Name, Samples: l.Samples, Bytes: l.Bytes, Runs: make([]converters.Run, len(l.Runs))}
+	for i, r := range l.Runs {
+		s.Runs[i] = converters.Run{Part: int(r[0]), First: r[1], Off: r[2], Count: r[3]}
+	}
+	return s
+}
+
 // A planWhole is the line of a shard of whole parts.
 type planWhole struct {
 	Name  string `json:"name"`
@@ -56,44 +72,35 @@ type planWhole struct {
 	Parts int    `json:"parts"`
 }
 
+func (l *planWhole) shard() Shard { return Shard{Name: l.Name, First: l.First, Parts: l.Parts} }
+
 type planFoot struct {
+	Table  int64  `json:"table"` // offset
 	Digest string `json:"sha256"`
 }
 
 // Write writes the plan file and returns its digest.
 func (p *Plan) Write(w io.Writer) (digest string, err error) {
-	sum := sha256.New()
-	out := bufio.NewWriter(w)
-	enc := json.NewEncoder(io.MultiWriter(out, sum))
-	if err := enc.Encode(planHead{planVersion, p.Source, p.Encode, p.Encodes, p.Dataset, p.Shuffle, p.Whole, len(p.Parts), len(p.Shards)}); err != nil {
-		return "", err
-	}
+	out := newPlanWriter(w)
+	out.json(planHead{planVersion, p.Source, p.Encode, p.Encodes, p.Dataset, p.Shuffle, p.Whole, p.Columns, len(p.Parts), len(p.Shards)})
 	for i := range p.Parts {
-		if err := enc.Encode(&p.Parts[i]); err != nil {
-			return "", err
-		}
+		out.row(p.Parts[i].Size)
+		out.json(&p.Parts[i])
 	}
 	for i := range p.Shards {
 		s := &p.Shards[i]
-		if p.Whole != nil {
-			if err := enc.Encode(planWhole{s.Name, s.First, s.Parts}); err != nil {
-				return "", err
-			}
+		out.row(p.weight(i))
+		if p.Whole {
+			out.json(planWhole{s.Name, s.First, s.Parts})
 			continue
 		}
 		line := planShard{s.Name, s.Samples, s.Bytes, make([][4]int64, len(s.Runs))}
 		for j, r := range s.Runs {
 			line.Runs[j] = [4]int64{int64(r.Part), r.First, r.Off, r.Count}
 		}
-		if err := enc.Encode(line); err != nil {
-			return "", err
-		}
+		out.json(line)
 	}
-	digest = hex.EncodeToString(sum.Sum(nil))
-	if err := json.NewEncoder(out).Encode(planFoot{digest}); err != nil {
-		return "", err
-	}
-	return digest, out.Flush()
+	return out.finish()
 }
 
 // Digest returns the digest of the plan's file.
@@ -104,33 +111,47 @@ func (p *Plan) Digest() (string, error) { return p.Write(io.Discard) }
 func ReadPlan(r io.Reader) (*Plan, error) {
 	in := bufio.NewScanner(r)
 	in.Buffer(nil, maxLine)
-	sum := sha256.New()
-	line := func(v any) error {
+	off := int64(0)
+	text := func() ([]byte, error) {
 		if !in.Scan() {
-			return cmp.Or(in.Err(), io.ErrUnexpectedEOF)
+			return nil, cmp.Or(in.Err(), io.ErrUnexpectedEOF)
 		}
-		if _, isFoot := v.(*planFoot); !isFoot {
-			sum.Write(in.Bytes())
-			sum.Write([]byte{'\n'})
+		off += int64(len(in.Bytes())) + 1
+		return planText(in.Bytes())
+	}
+	line := func(v any) error {
+		text, err := text()
+		if err != nil {
+			return err
 		}
-		dec := json.NewDecoder(bytes.NewReader(in.Bytes()))
-		dec.DisallowUnknownFields()
-		return dec.Decode(v)
+		return decodeStrictly(text, v)
 	}
 	p, err := readPlan(line)
+	table := off
+	for n := 0; err == nil && n < len(p.Parts)+len(p.Shards); n++ {
+		_, err = text() // rows, which follow from the rest
+	}
+	var foot planFoot
 	if err == nil {
-		var foot planFoot
-		if err = line(&foot); err == nil {
-			err = p.checkFoot(foot, hex.EncodeToString(sum.Sum(nil)), in.Scan())
-		}
+		err = line(&foot)
+	}
+	if err == nil {
+		err = p.checkFoot(foot, table, in.Scan())
 	}
 	switch unread := in.Err(); {
 	case unread != nil && !errors.Is(unread, bufio.ErrTooLong):
 		return nil, fmt.Errorf("read plan: %w", unread)
+	case errors.Is(err, ErrPlanVersion):
+		return nil, err
 	case err != nil:
 		return nil, fmt.Errorf("%w: %w", ErrPlan, err)
 	}
 	return p, nil
+}
+
+// plan is what the head says of it.
+func (h *planHead) plan() *Plan {
+	return &Plan{Source: h.Source, Encode: h.Encode, Encodes: h.Encodes, Dataset: h.Dataset, Shuffle: h.Shuffle, Whole: h.Whole, Columns: h.Columns}
 }
 
 func readPlan(line func(any) error) (*Plan, error) {
@@ -138,10 +159,7 @@ func readPlan(line func(any) error) (*Plan, error) {
 	if err := line(&head); err != nil {
 		return nil, err
 	}
-	if head.Version != planVersion {
-		return nil, fmt.Errorf("version %d, this program reads %d", head.Version, planVersion)
-	}
-	p := &Plan{Source: head.Source, Encode: head.Encode, Encodes: head.Encodes, Dataset: head.Dataset, Shuffle: head.Shuffle, Whole: head.Whole}
+	p := head.plan()
 	for range head.Parts {
 		var part Part
 		if err := line(&part); err != nil {
@@ -152,7 +170,7 @@ func readPlan(line func(any) error) (*Plan, error) {
 		}
 		p.Parts = append(p.Parts, part)
 	}
-	if p.Whole != nil {
+	if p.Whole {
 		return p, p.readWhole(line, head.Shards)
 	}
 	for i := range head.Shards {
@@ -160,10 +178,7 @@ func readPlan(line func(any) error) (*Plan, error) {
 		if err := line(&l); err != nil {
 			return nil, err
 		}
-		s := Shard{Name: l.Name, Samples: l.Samples, Bytes: l.Bytes}
-		for _, r := range l.Runs {
-			s.Runs = append(s.Runs, converters.Run{Part: int(r[0]), First: r[1], Off: r[2], Count: r[3]})
-		}
+		s := l.shard()
 		if err := p.checkShard(&s, record.Name(i, head.Shards)); err != nil {
 			return nil, fmt.Errorf("shard %d: %w", i, err)
 		}
@@ -183,7 +198,7 @@ func (p *Plan) readWhole(line func(any) error, shards int) error {
 		if l.Name != record.Name(i, shards) || l.First != next || l.Parts < 1 || l.Parts > len(p.Parts)-next {
 			return fmt.Errorf("shard %d: %q cannot have %d parts from part %d on", i, l.Name, l.Parts, l.First)
 		}
-		p.Shards = append(p.Shards, Shard{Name: l.Name, First: l.First, Parts: l.Parts})
+		p.Shards = append(p.Shards, l.shard())
 		next += l.Parts
 	}
 	if next != len(p.Parts) || p.Shuffle != nil {
@@ -194,13 +209,16 @@ func (p *Plan) readWhole(line func(any) error, shards int) error {
 
 // checkFoot says what is wrong with a plan file as a whole. What is written again must be
 // what was read: there is one way to write a plan.
-func (p *Plan) checkFoot(foot planFoot, read string, more bool) error {
-	if foot.Digest != read || more {
-		return errors.New("its digest is wrong")
+func (p *Plan) checkFoot(foot planFoot, table int64, more bool) error {
+	if more || foot.Table != table {
+		return errors.New("its end is damaged")
+	}
+	if !p.Whole && p.Columns != p.columns() {
+		return errors.New("its indexes have other columns than its parts")
 	}
 	written, err := p.Digest()
-	if err == nil && written != read {
-		err = errors.New("it is not written as a plan is")
+	if err == nil && written != foot.Digest {
+		err = errors.New("its digest is wrong")
 	}
 	return err
 }

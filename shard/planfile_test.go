@@ -3,7 +3,6 @@ package shard
 import (
 	"bytes"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"strings"
@@ -34,26 +33,56 @@ func TestReadPlanRefuses(t *testing.T) {
 		"a member that is unknown": func(s string) string { return strings.Replace(s, `"parts":`, `"ports":1,"parts":`, 1) },
 		"another name":             func(s string) string { return strings.Replace(s, "PART_00001", "../ART_001", 1) },
 	} {
-		lines := strings.SplitAfter(sound, "\n")
-		body := change(strings.Join(lines[:len(lines)-2], ""))
-		sum := sha256.Sum256([]byte(body))
-		_, err := ReadPlan(strings.NewReader(body + fmt.Sprintf("{\"sha256\":%q}\n", hex.EncodeToString(sum[:]))))
+		before := texts(sound)
+		after := change(before)
+		_, err := ReadPlan(strings.NewReader(lined(after)))
 		if name == "nothing" {
 			if err != nil {
 				t.Error(err)
 			}
 			continue
 		}
-		if body == strings.Join(lines[:len(lines)-2], "") {
+		if after == before {
 			t.Errorf("%s: the row changes nothing", name)
 		}
 		if !errors.Is(err, ErrPlan) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	if _, err := ReadPlan(strings.NewReader(lined(strings.Replace(texts(sound), `"ffconvert_plan":2`, `"ffconvert_plan":3,"new":true`, 1)))); !errors.Is(err, ErrPlanVersion) {
+		t.Errorf("another version: %v", err)
+	}
+	if _, err := ReadPlan(strings.NewReader(`{"ffconvert_plan":1,"source":{}}` + "\n")); !errors.Is(err, ErrPlanVersion) {
+		t.Errorf("the first version: %v", err)
+	}
 	for name, text := range map[string]string{"a byte": sound + "x", "a line": sound + "{}\n", "the whole again": sound + sound} {
 		if _, err := ReadPlan(strings.NewReader(text)); !errors.Is(err, ErrPlan) {
 			t.Errorf("%s behind the end: %v", name, err)
 		}
 	}
+}
+
+// texts are the lines of a plan without their CRCs, and without the foot.
+func texts(plan string) string {
+	lines := strings.SplitAfter(plan, "\n")
+	var b strings.Builder
+	for _, line := range lines[:len(lines)-2] {
+		b.WriteString(line[9:])
+	}
+	return b.String()
+}
+
+// lined is a plan file of such lines, with the CRCs and the foot that they should have: no
+// mutation gets past a SHA-256.
+func lined(texts string) string {
+	var b []byte
+	table := 0
+	for line := range strings.Lines(texts) {
+		b = appendLine(b, []byte(strings.TrimSuffix(line, "\n")))
+		if strings.HasPrefix(line, "{") {
+			table = len(b)
+		}
+	}
+	foot := fmt.Sprintf(`{"table":%d,"sha256":"%x"}`, table, sha256.Sum256(b))
+	return string(appendLine(b, []byte(foot)))
 }

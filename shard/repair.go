@@ -41,12 +41,15 @@ func (o *Output) Kept() (*Kept, error) {
 	}
 	j := newJournal()
 	j.read(data)
+	if err := j.readTasks(o.root, 0, maxShards); err != nil {
+		return nil, err
+	}
 	k := &Kept{Plan: c.plan}
 	known := make(map[string]ManifestShard)
 	if c.manifest != nil && c.manifest.PlanDigest == c.digest {
 		k.Meta = c.manifest.Meta
 		for _, s := range c.manifest.Shards {
-			if k.Plan.Whole != nil {
+			if k.Plan.Whole {
 				break // the manifest does not tell all of the accounts of their parts
 			}
 			known[s.Name] = s
@@ -93,7 +96,7 @@ func Repair(ctx context.Context, src converters.Source, kept *Kept, damaged []st
 	if src == nil {
 		src = absent{kept.Plan}
 	}
-	return RepairStock(ctx, local{src, kept.Plan.Whole != nil}, kept, damaged, out, opts)
+	return RepairStock(ctx, local{src, kept.Plan.Whole}, kept, damaged, out, opts)
 }
 
 // RepairStock is [Repair] of a dataset whose parts are made local as they are needed.
@@ -101,7 +104,7 @@ func RepairStock(ctx context.Context, stock Stock, kept *Kept, damaged []string,
 	if err := kept.Plan.sameParts(stock.Parts()); err != nil {
 		return nil, err
 	}
-	w, err := newWriter(stock, kept.Plan, out, opts)
+	w, err := newWhole(stock, kept.Plan, out, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -112,20 +115,23 @@ func RepairStock(ctx context.Context, stock Stock, kept *Kept, damaged []string,
 		_, done := j.done[s.Name]
 		if slices.Contains(damaged, s.Name) {
 			err = j.void(s.Name)
-		} else if !done && kept.Plan.Whole == nil { // of whole parts only its line tells the accounts
+		} else if !done && !kept.Plan.Whole { // of whole parts only its line tells the accounts
 			err = j.add(j.was[s.Name])
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
-	todo, _ := w.todo()
-	for _, i := range todo {
+	for _, i := range w.todo() {
 		if _, known := j.was[kept.Plan.Shards[i].Name]; !known && j.changed != nil {
 			return nil, j.changed // nothing says what this shard must become
 		}
 	}
-	return w.run(ctx)
+	report, err := w.run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return report, w.finish(ctx, report)
 }
 
 // An absent source is one that was not opened: nothing is read of it.
@@ -159,7 +165,7 @@ func (p *Plan) sameParts(parts []converters.Part) error {
 		if path.Base(was.Name) != path.Base(is.Name) {
 			return fmt.Errorf("%w: source %d was %q, here it is %q", converters.ErrChanged, i+1, was.Name, is.Name)
 		}
-		if (is.Path != "" || p.Whole != nil) && was.Size != is.Size {
+		if (is.Path != "" || p.Whole) && was.Size != is.Size {
 			return changed(is.Name, fmt.Sprintf("it had %d bytes when it was converted, it has %d", was.Size, is.Size))
 		}
 	}

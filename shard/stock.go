@@ -3,6 +3,7 @@ package shard
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/ffconvert/ffconvert/converters"
 )
@@ -25,6 +26,9 @@ type local struct {
 	whole bool // for a plan of whole parts
 }
 
+// Local is the stock of a source all of whose parts are here, for plans that are cut at samples.
+func Local(src converters.Source) Stock { return local{src, false} }
+
 func (l local) Take(_ context.Context, first, n int) (converters.Source, func() error, error) {
 	src := l.Source
 	if l.whole {
@@ -45,6 +49,7 @@ type task struct {
 	plan    *Plan // whose parts are those of src
 	src     converters.Source
 	first   int   // of the dataset's parts, the first one of src
+	passing bool  // its parts are looked at no more when it is written
 	stored  int64 // bytes of these where they are stored; of a plan of whole parts alone
 	release func() error
 }
@@ -52,21 +57,44 @@ type task struct {
 // take makes shard i ready to be written.
 func (w *writer) take(ctx context.Context, i int) (*task, error) {
 	s := &w.plan.Shards[i]
-	src, release, err := w.stock.Take(ctx, s.First, s.Parts)
+	first, n := s.First, s.Parts
+	_, all := w.stock.(local)
+	if !w.plan.Whole && !all {
+		from, to := s.partRange()
+		first, n = from, to-from
+	}
+	src, release, err := w.stock.Take(ctx, first, n)
 	if err != nil {
 		return nil, err
 	}
-	t := &task{Shard: s, plan: w.plan, src: src, first: s.First, release: release}
-	if w.plan.Whole != nil {
+	t := &task{Shard: s, plan: w.plan, src: src, first: w.slice.First + first, passing: w.plan.Whole || !all, release: release}
+	switch {
+	case w.plan.Whole:
 		t.stored = w.plan.Stored(i)
+	case !all:
+		t.plan = w.plan.only(i, first, n)
+		t.Shard = &t.plan.Shards[0]
+		if err := t.plan.sameParts(src.Parts()); err != nil {
+			return nil, errors.Join(err, release())
+		}
 	}
 	return t, nil
+}
+
+// only returns the plan of shard i alone, over parts first … first+n-1, which it is made of.
+func (p *Plan) only(i, first, n int) *Plan {
+	one := *p
+	one.Parts = p.Parts[first : first+n]
+	one.Shards = []Shard{p.Shards[i]}
+	one.Shards[0].Runs = slices.Clone(p.Shards[i].Runs)
+	one.renumber(first)
+	return &one
 }
 
 // counted is what is told of one pass over the shard: writing it, or reading it again. Where its
 // parts alone were known beforehand, they count.
 func (w *writer) counted(t *task) Progress {
-	if w.plan.Whole == nil {
+	if !w.plan.Whole {
 		return w.progress
 	}
 	return &scaled{Progress: w.progress, from: t.Bytes, to: t.stored}
@@ -75,7 +103,7 @@ func (w *writer) counted(t *task) Progress {
 // settle finds the samples of a shard of whole parts.
 func (k *worker) settle(ctx context.Context, t *task) error {
 	encodings := Encodings{Specs: k.specs}
-	for _, p := range k.plan.Parts[t.first:][:t.Parts] {
+	for _, p := range k.plan.Parts[t.First:][:t.Parts] {
 		encodings.Of = append(encodings.Of, p.Encode)
 	}
 	parts, err := indexAll(ctx, t.src, encodings, len(k.encoders), silent{})

@@ -9,31 +9,23 @@ import (
 	"github.com/ffconvert/ffconvert/record"
 )
 
-// A Whole says that the shards of a plan are whole parts, cut by their sizes alone. How many
-// samples a shard has is known only when its parts are there: each is then needed once, by
-// the shard that it belongs to. Such a plan is for parts that are not here.
-type Whole struct {
-	// What the first part of the dataset shows, in a mixture that of each collection: not all
-	// parts are seen before the first index is written, and all indexes have the same columns.
-	Keys   bool `json:"keys,omitempty"`   // samples have keys
-	Labels bool `json:"labels,omitempty"` // samples may have classes
-}
-
-// NewWholePlan plans shards of whole parts: as many as the sizes say, the largest as small as
-// can be. Of the parts it needs name, size in bytes as they are stored, and the number
-// of the encoding. seen is the index of those whose columns stand for all.
+// NewWholePlan plans shards of whole parts, cut by the sizes of these alone: as many as the
+// sizes say, the largest as small as can be. How many samples a shard has is known only when
+// its parts are there: each is then needed once, by the shard that it belongs to. Such a plan
+// is for parts that are not here. Of the parts it needs name, size in bytes as they are
+// stored, and the number of the encoding. seen is the index of those whose columns stand for
+// all: the first part of the dataset, in a mixture that of each collection.
 func NewWholePlan(parts []Part, seen []PartIndex, opts Options) (*Plan, error) {
 	if opts.Shuffle != nil {
 		return nil, fmt.Errorf("%w: a shuffle is of all samples; shards of whole parts have theirs in order", ErrSizes)
 	}
-	plan := &Plan{Source: opts.Source, Encode: opts.Encode, Encodes: opts.Encodes, Dataset: opts.Dataset, Whole: &Whole{}}
+	plan := &Plan{Source: opts.Source, Encode: opts.Encode, Encodes: opts.Encodes, Dataset: opts.Dataset, Whole: true}
 	plan.Dataset.Encoding = ""
 	var shown Plan
 	for i := range seen {
 		shown.Parts = append(shown.Parts, seen[i].Part)
 	}
-	shape := shown.indexShape()
-	plan.Whole.Keys, plan.Whole.Labels = shape.keys, shape.labels
+	plan.Columns = shown.columns()
 	sizes := make(partSizes, len(parts))
 	total, largest := int64(0), int64(0)
 	for i, p := range parts {
@@ -109,7 +101,7 @@ func (p *Plan) settle(s *Shard, parts []PartIndex) (*Plan, error) {
 // settled returns the plan of whole parts with what the shards that are finished have told
 // of their parts.
 func (p *Plan) settled(done map[string]finished) *Plan {
-	if p.Whole == nil {
+	if !p.Whole {
 		return p
 	}
 	all := *p
@@ -122,7 +114,7 @@ func (p *Plan) settled(done map[string]finished) *Plan {
 
 // weight is how many bytes shard i has, as far as the plan knows.
 func (p *Plan) weight(i int) int64 {
-	if p.Whole != nil {
+	if p.Whole {
 		return p.Stored(i)
 	}
 	return p.Shards[i].Bytes
@@ -130,7 +122,7 @@ func (p *Plan) weight(i int) int64 {
 
 // accounts reports whether what is known of a finished shard is all that the plan needs.
 func (p *Plan) accounts(s *Shard, done finished) bool {
-	if p.Whole == nil {
+	if !p.Whole {
 		return done.Bytes == s.Bytes
 	}
 	return slices.EqualFunc(done.Parts, p.Parts[s.First:s.First+s.Parts], func(found, planned Part) bool {

@@ -353,14 +353,14 @@ func TestBegun(t *testing.T) {
 	opts := Options{Sizes: Sizes{Shards: 2}}
 	plan := newWholePlan(t, src, opts)
 	dir := t.TempDir()
-	if _, err := writeStock(t, &stocked{fixture: src}, plan, dir, WriteOptions{Shards: []int{1}}); err != nil {
-		t.Fatal(err)
-	}
 	out, err := OpenOutput(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer out.Close()
+	if err := out.Begin(plan, (&stocked{fixture: src}).Parts(), nil, false); err != nil {
+		t.Fatal(err)
+	}
 	opts.Encode, opts.Source = plan.Encode, plan.Source
 	for _, row := range []struct {
 		name   string

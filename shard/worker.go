@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -26,13 +27,13 @@ type worker struct {
 // from the device; then its index and itself under their final names, durably; last the
 // journal.
 func (k *worker) write(ctx context.Context, t *task) error {
-	if k.plan.Whole != nil {
+	if k.plan.Whole {
 		if err := k.settle(ctx, t); err != nil {
 			return err
 		}
 	}
 	s := t.Shard
-	f, err := atomicfile.Create(k.out.root, tmp(s.Name))
+	f, err := atomicfile.Create(k.out.root, k.out.tmp(s.Name))
 	if err != nil {
 		return err
 	}
@@ -40,7 +41,7 @@ func (k *worker) write(ctx context.Context, t *task) error {
 	if err := reserve(f.File, s.Bytes); err != nil {
 		return fmt.Errorf("reserve %s for %s: %w", bytesText(s.Bytes), s.Name, err)
 	}
-	index, err := createIndex(k.out.root, s.Name, t.first, k.indexShape, k.buffers)
+	index, err := createIndex(k.out, s.Name, t.first, k.plan.Columns, k.buffers)
 	if err != nil {
 		return err
 	}
@@ -50,10 +51,12 @@ func (k *worker) write(ctx context.Context, t *task) error {
 	if err != nil {
 		return err
 	}
-	if k.plan.Whole != nil {
+	if t.passing {
 		if err := unchanged(t.src.Parts()); err != nil {
 			return err
 		}
+	}
+	if k.plan.Whole {
 		done.Parts = t.plan.Parts
 	}
 	var g errgroup.Group // both at once: the file system makes one commit of them
@@ -72,18 +75,26 @@ func (k *worker) write(ctx context.Context, t *task) error {
 		}
 		done.Verified = true
 	}
+	first, err := k.name(ctx, f, done)
+	if err != nil {
+		return err
+	}
 	if err := index.file.Replace(index.name); err != nil {
 		return err
 	}
-	// A shard that has the name without being in the journal is one whose process was
-	// stopped in between, or one that no longer is what the journal says.
-	if err := k.out.remove(s.Name); err != nil {
+	done.At = time.Now().Unix()
+	if err := k.journal.add(done); err != nil {
 		return err
 	}
-	if err := f.Commit(s.Name); err != nil {
-		return err
+	k.found(done.Name)
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if first {
+		k.written++
+	} else {
+		k.others++
 	}
-	return k.journal.add(done)
+	return nil
 }
 
 // fill writes the records of a shard and its index rows.

@@ -4,9 +4,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
+	"iter"
 	"runtime"
-	"slices"
 	"sync"
 	"time"
 
@@ -30,7 +29,6 @@ type WriteOptions struct {
 	AIO       aio.Options // for verifying; Depth is of all workers together, default verify.DefaultDepth
 	Progress  Progress    // may be nil
 	Tool      string      // name and version of the program, for the manifest
-	Shards    []int       // write these alone, by their place in the plan; default: all
 	Named     []string    // the sources as the user named them; a repair finds them by these names
 
 	// Drain, once it is closed, lets the shards under way be finished and begins no other.
@@ -41,10 +39,15 @@ type WriteOptions struct {
 // ErrDrained says that a run began no more shards because it was told so.
 var ErrDrained = errors.New("told to begin no more shards")
 
-// A Report says what Write has done.
+// A Report says what a run has done.
 type Report struct {
-	Manifest  *Manifest // nil while shards of the plan are left to write
+	Task      Task      // which slice it was of; zero: the whole
+	Manifest  *Manifest // nil of a slice: Finish writes it
+	Shards    int       // of the slice
+	Samples   int64     // of these
+	Bytes     int64     // of these
 	Kept      int       // shards that a run before had finished
+	Others    int       // shards that another process has finished meanwhile
 	Verified  bool      // every shard was re-read and checked, now or then
 	Seconds   float64   // this run
 	Backend   string    // of verification: aio or pread; empty where nothing was verified
@@ -52,22 +55,22 @@ type Report struct {
 	PageCache bool      // O_DIRECT was refused: the page cache was re-read, not the device
 }
 
-// Write writes the shards of a plan and commits them with a manifest. What a run by the
-// same plan has finished before is kept; so an interrupted Write is resumed by calling
-// it again, with the same result to the byte. After an error every file under a final
-// name is complete and sound, and there is no manifest; nor is there one as long as
-// opts.Shards leaves out some that no run has written.
+// Write writes the shards of a plan and commits them with a manifest: it is [Output.Begin],
+// [RunStock] of the whole plan, and [Finish] in one. What a run by the same plan has finished
+// before is kept; so an interrupted Write is resumed by calling it again, with the same result
+// to the byte. After an error every file under a final name is complete and sound, and there
+// is no manifest.
 //
 // A plan of whole parts is written from a source of all its parts that is [converters.Divisible].
 func Write(ctx context.Context, src converters.Source, plan *Plan, out *Output, opts WriteOptions) (*Report, error) {
-	return WriteStock(ctx, local{src, plan.Whole != nil}, plan, out, opts)
+	return WriteStock(ctx, local{src, plan.Whole}, plan, out, opts)
 }
 
 // WriteStock is [Write] of a dataset whose parts are made local as they are needed: those of
 // the next shard while others are written. What is wrong with a part is found only then: where
 // that ends the first run before any shard is finished, no plan is left of it.
 func WriteStock(ctx context.Context, stock Stock, plan *Plan, out *Output, opts WriteOptions) (*Report, error) {
-	w, err := newWriter(stock, plan, out, opts)
+	w, err := newWhole(stock, plan, out, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -76,10 +79,42 @@ func WriteStock(ctx context.Context, stock Stock, plan *Plan, out *Output, opts 
 		return nil, err
 	}
 	report, err := w.run(ctx)
-	if err != nil && plan.Whole != nil && ctx.Err() == nil && w.written+len(w.journal.was) == 0 {
+	if err != nil && plan.Whole && ctx.Err() == nil && w.written+len(w.journal.was) == 0 {
 		err = errors.Join(err, out.forget(plan))
 	}
-	return report, err
+	if err == nil {
+		err = w.finish(ctx, report)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return report, nil
+}
+
+// RunStock writes the shards of a slice of a plan that was begun in the directory. Parts of the
+// stock are those of the slice. Other processes may write the same or other slices at the same
+// time, from whatever machine: who gives a shard its name first has written it, and the others
+// make sure that theirs is equal. It may be run again by anyone at any time, and keeps what is
+// sound. There is no manifest until [Finish].
+func RunStock(ctx context.Context, stock Stock, slice *Slice, out *Output, opts WriteOptions) (*Report, error) {
+	w, err := newWriter(stock, slice, out, opts)
+	if err != nil {
+		return nil, err
+	}
+	if err := slice.Plan.sameParts(stock.Parts()); err != nil {
+		return nil, err
+	}
+	if err := out.mkdir(out.tmp("")); err != nil {
+		return nil, err
+	}
+	if w.journal, err = out.resume(slice, stock.Parts(), modifiedNow(slice.Plan, stock.Parts())); err != nil {
+		return nil, err
+	}
+	defer w.journal.close()
+	if err := w.journal.changed; err != nil {
+		return nil, err
+	}
+	return w.run(ctx)
 }
 
 // Unfinished is the error of a Write or Repair that was stopped while it wrote shards.
@@ -92,71 +127,83 @@ type Unfinished struct {
 func (u *Unfinished) Error() string { return u.Err.Error() }
 func (u *Unfinished) Unwrap() error { return u.Err }
 
-// A writer is what the workers of one Write share.
+// A writer is what the workers of one run share.
 type writer struct {
-	stock      Stock
-	plan       *Plan
-	digest     string // of the plan
-	out        *Output
-	specs      []*encode.Spec // by Part.Encode
-	journal    *journal
-	opts       WriteOptions
-	indexShape indexShape
-	progress   Progress
-	repair     bool // the manifest says what the dataset must become again
-	began      time.Time
+	stock    Stock
+	slice    *Slice
+	plan     *Plan // of the slice
+	out      *Output
+	specs    []*encode.Spec // by Part.Encode
+	journal  *journal
+	claims   *claims
+	opts     WriteOptions
+	progress Progress
+	repair   bool // the manifest says what the dataset must become again
+	began    time.Time
 
 	mu                sync.Mutex
-	written           int // shards finished by this run
+	sound             map[string]bool // shards that this run has looked at or written
+	written           int             // shards finished by this run
+	others            int             // shards that another process has finished meanwhile
 	backend, fallback string
 	pageCache         bool
 }
 
-// newWriter prepares the output. The journal is the caller's to close.
-func newWriter(stock Stock, plan *Plan, out *Output, opts WriteOptions) (*writer, error) {
-	w := &writer{stock: stock, plan: plan, out: out, opts: opts, indexShape: plan.indexShape(), began: time.Now()}
-	var err error
-	if w.specs, err = plan.specs(); err != nil {
-		return nil, err
-	}
-	if w.digest, err = plan.Digest(); err != nil {
-		return nil, err
-	}
-	w.journal, err = out.begin(plan, w.digest, stock.Parts(), opts.Named, opts.Overwrite)
+// newWriter prepares to write a slice. Its journal is not opened yet, and the caller's to close.
+func newWriter(stock Stock, slice *Slice, out *Output, opts WriteOptions) (w *writer, err error) {
+	w = &writer{stock: stock, slice: slice, plan: slice.Plan, out: out, opts: opts, sound: make(map[string]bool), began: time.Now()}
+	w.specs, err = w.plan.specs()
 	return w, err
 }
 
-// run writes what is not finished yet, and commits it.
+// newWhole prepares to write a whole plan, which it begins in the output.
+func newWhole(stock Stock, plan *Plan, out *Output, opts WriteOptions) (*writer, error) {
+	digest, err := plan.Digest()
+	if err != nil {
+		return nil, err
+	}
+	w, err := newWriter(stock, wholeSlice(plan, digest), out, opts)
+	if err == nil {
+		w.journal, err = out.begin(plan, digest, stock.Parts(), opts.Named, opts.Overwrite)
+	}
+	return w, err
+}
+
+// run writes what is not finished yet.
 func (w *writer) run(ctx context.Context) (*Report, error) {
-	report := &Report{}
-	todo, left := w.todo()
-	report.Kept = len(w.plan.Shards) - len(todo) - left
-	if len(todo)+left > 0 {
+	todo := w.todo()
+	report := &Report{Task: w.slice.Task, Shards: len(w.plan.Shards), Kept: len(w.plan.Shards) - len(todo)}
+	if len(todo) > 0 {
 		if !w.repair {
 			if err := w.out.remove(ManifestName); err != nil {
 				return nil, err
 			}
 		}
 		if err := w.writeAll(ctx, todo); err != nil {
-			return nil, &Unfinished{Finished: report.Kept + w.written, Shards: len(w.plan.Shards), Err: err}
+			return nil, &Unfinished{Finished: report.Kept + w.written + w.others, Shards: len(w.plan.Shards), Err: err}
 		}
 	}
 	if err := unchanged(w.stock.Parts()); err != nil {
 		return nil, err
 	}
-	if left == 0 {
-		var err error
-		if report.Manifest, err = w.out.commit(w.plan, w.digest, w.journal, w.opts.Tool); err != nil {
-			return nil, err
-		}
+	for i := range w.plan.Shards {
+		done := w.journal.done[w.plan.Shards[i].Name]
+		report.Samples += done.Samples
+		report.Bytes += done.Bytes
 	}
-	if err := w.out.root.RemoveAll(tmpDir); err != nil {
-		return nil, fmt.Errorf("clean up: %w", err)
-	}
-	report.Verified = w.journal.verified()
+	report.Others = w.others
+	report.Verified = w.journal.verified(w.plan)
 	report.Backend, report.Fallback, report.PageCache = w.backend, w.fallback, w.pageCache
 	report.Seconds = time.Since(w.began).Seconds()
 	return report, nil
+}
+
+// finish commits the shards of a whole plan.
+func (w *writer) finish(ctx context.Context, report *Report) error {
+	var err error
+	report.Manifest, err = w.out.finish(ctx, w.plan, w.slice.digest, w.journal, w.sound, w.opts.Tool)
+	report.Seconds = time.Since(w.began).Seconds()
+	return err
 }
 
 // unchanged looks once more at every part, after the last of it was read: one that was
@@ -175,20 +222,32 @@ func unchanged(parts []converters.Part) error {
 	return nil
 }
 
-// todo returns the shards to write, and how many unfinished ones are left to others.
-func (w *writer) todo() (todo []int, left int) {
+// todo returns the shards to write.
+func (w *writer) todo() (todo []int) {
 	for i := range w.plan.Shards {
-		s := &w.plan.Shards[i]
-		done, ok := w.journal.done[s.Name]
-		switch {
-		case ok && (done.Verified || w.opts.NoVerify || w.repair) && w.plan.accounts(s, done) && w.out.holds(done):
-		case w.opts.Shards != nil && !slices.Contains(w.opts.Shards, i):
-			left++
-		default:
+		if !w.isDone(i) {
 			todo = append(todo, i)
 		}
 	}
-	return todo, left
+	return todo
+}
+
+// isDone reports whether a shard is finished, as the journal has it and as it lies there.
+func (w *writer) isDone(i int) bool {
+	s := &w.plan.Shards[i]
+	done, ok := w.journal.of(s.Name)
+	ok = ok && (done.Verified || w.opts.NoVerify || w.repair) && w.plan.accounts(s, done) && w.out.holds(done)
+	if ok {
+		w.found(s.Name)
+	}
+	return ok
+}
+
+// found notes that a shard is sound.
+func (w *writer) found(name string) {
+	w.mu.Lock()
+	w.sound[name] = true
+	w.mu.Unlock()
 }
 
 func (w *writer) writeAll(ctx context.Context, todo []int) error {
@@ -199,48 +258,96 @@ func (w *writer) writeAll(ctx context.Context, todo []int) error {
 		total += w.plan.weight(i)
 	}
 	phase, times := "write", int64(1)
-	if w.plan.Whole != nil {
+	if w.plan.Whole {
 		phase, times = "fetch + write", 2
 	}
 	if !w.opts.NoVerify {
 		phase, times = phase+" + verify", times+1
 	}
 	w.progress = startPhase(w.opts.Progress, phase, times*total)
+	var err error
+	if w.claims, err = w.out.newClaims(w.slice.Task); err != nil {
+		return err
+	}
+	defer w.claims.close()
 	next := make(chan *task)
-	g, ctx := errgroup.WithContext(ctx)
 	drained := false
+	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error {
 		defer close(next)
-		for _, i := range todo {
-			t, err := w.take(ctx, i)
-			if err != nil {
-				return err
-			}
-			select { // a shard that could begin now must not, once it is said
-			case <-w.opts.Drain:
-				drained = true
-				return t.release()
-			default:
-			}
-			select {
-			case next <- t:
-			case <-w.opts.Drain:
-				drained = true
-				return t.release()
-			case <-ctx.Done():
-				return errors.Join(ctx.Err(), t.release())
-			}
-		}
-		return nil
+		drained, err = w.hand(ctx, todo, next)
+		return err
 	})
 	for range workers {
 		g.Go(func() error { return w.work(ctx, next, max(1, jobs/workers), verify.Share(w.opts.AIO, workers)) })
 	}
-	err := g.Wait()
-	if err == nil && drained {
-		err = ErrDrained
+	if err := g.Wait(); err != nil {
+		return err
 	}
-	return err
+	if drained {
+		return ErrDrained
+	}
+	return nil
+}
+
+// hand hands the shards to the workers, those that nobody has claimed first. It reports
+// whether it was told to stop before the last.
+func (w *writer) hand(ctx context.Context, todo []int, next chan<- *task) (drained bool, err error) {
+	for i, err := range w.claimed(todo) {
+		if err != nil {
+			return false, err
+		}
+		t, err := w.take(ctx, i)
+		if err != nil {
+			return false, err
+		}
+		select { // a shard that could begin now must not, once it is said
+		case <-w.opts.Drain:
+			return true, t.release()
+		default:
+		}
+		select {
+		case next <- t:
+		case <-w.opts.Drain:
+			return true, t.release()
+		case <-ctx.Done():
+			return false, errors.Join(ctx.Err(), t.release())
+		}
+	}
+	return false, nil
+}
+
+// claimed yields the shards to write, each with its claim. Those that another process has
+// claimed come last: if it has finished one until then, that is left out; else it is written
+// here, too, since who has claimed it may be dead.
+func (w *writer) claimed(todo []int) iter.Seq2[int, error] {
+	return func(yield func(int, error) bool) {
+		var busy []int
+		for _, i := range todo {
+			free, err := w.claims.take(w.plan.Shards[i].Name)
+			switch {
+			case err == nil && !free:
+				busy = append(busy, i)
+			case !yield(i, err):
+				return
+			}
+		}
+		for _, i := range busy {
+			err := w.journal.readTasks(w.out.root, w.slice.From, w.slice.From+len(w.plan.Shards))
+			if err == nil && w.isDone(i) {
+				w.mu.Lock()
+				w.others++
+				w.mu.Unlock()
+				continue
+			}
+			if err == nil {
+				err = w.claims.seize(w.plan.Shards[i].Name)
+			}
+			if !yield(i, err) {
+				return
+			}
+		}
+	}
 }
 
 // work writes the shards that it is given, each by so many readers, with memory of its own.
@@ -264,12 +371,10 @@ func (w *writer) work(ctx context.Context, tasks <-chan *task, readers int, rere
 	}
 	for t := range tasks {
 		err := k.write(ctx, t)
+		w.claims.release(t.Name)
 		if err := errors.Join(err, t.release()); err != nil {
 			return err
 		}
-		w.mu.Lock()
-		w.written++
-		w.mu.Unlock()
 	}
 	return nil
 }

@@ -94,47 +94,6 @@ func TestWriteRecords(t *testing.T) {
 	}
 }
 
-// Any one shard can be written from the plan file alone.
-func TestWriteOneShardFromThePlanFile(t *testing.T) {
-	t.Parallel()
-	src := newFixture(4, 3, 50, 2000)
-	plan := newPlan(t, src, encode.Options{}, fourShards)
-	whole := t.TempDir()
-	if _, err := write(t, src, plan, whole, WriteOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	want := files(t, whole)
-	f, err := os.Open(filepath.Join(whole, filepath.FromSlash(PlanName)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	read, err := ReadPlan(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	pieces := t.TempDir()
-	for i := range read.Shards {
-		alone := t.TempDir()
-		for _, dir := range []string{alone, pieces} {
-			report, err := write(t, src, read, dir, WriteOptions{Shards: []int{i}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if complete := dir == pieces && i == 3; (report.Manifest != nil) != complete {
-				t.Errorf("shard %d in %s: manifest %v", i, dir, report.Manifest)
-			}
-		}
-		name := read.Shards[i].Name
-		if got := files(t, alone); len(got) != 2 || got[name] != want[name] {
-			t.Errorf("shard %d written alone differs", i)
-		}
-	}
-	if !maps.Equal(files(t, pieces), want) {
-		t.Error("shards written one by one differ from those written together")
-	}
-}
-
 func TestWriteResumes(t *testing.T) {
 	t.Parallel()
 	src := newFixture(5, 3, 100, 2000)

@@ -2,8 +2,7 @@ package main
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -12,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ffconvert/ffconvert/shard"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -286,14 +286,20 @@ func TestSecurityPlanRaisesNoLimit(t *testing.T) {
 		t.Fatal(out)
 	}
 	name := filepath.Join(dir, "out/.ffconvert/plan")
-	plan, err := os.ReadFile(name)
+	f, err := os.OpenFile(name, os.O_RDWR, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	body, _, _ := bytes.Cut(plan, []byte(`{"sha256"`))
-	body = bytes.Replace(body, []byte(`"format":"tar"`), []byte(`"format":"tar","options":{"max-sample-size":"1TiB"}`), 1)
-	plan = fmt.Appendf(body, "{\"sha256\":\"%x\"}\n", sha256.Sum256(body))
-	if err := os.WriteFile(name, plan, 0o644); err != nil {
+	defer f.Close()
+	plan, err := shard.ReadPlan(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan.Source.Options = map[string]string{"max-sample-size": "1TiB"}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := plan.Write(f); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Truncate(filepath.Join(dir, "out/PART_00000.ffr"), 20); err != nil {

@@ -164,7 +164,7 @@ func (r *repair) write(ctx context.Context, damaged []string) (*shard.Report, er
 		return nil, r.hint(err)
 	}
 	var report *shard.Report
-	if r.kept.Plan.Whole != nil {
+	if r.kept.Plan.Whole {
 		err = c.stocked(ctx, found, in, r.progress, func(s *stock) error {
 			report, err = shard.RepairStock(ctx, s, r.kept, damaged, r.out, c.writeOptions(r.progress))
 			return err

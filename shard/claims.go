@@ -1,0 +1,203 @@
+package shard
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ffconvert/ffconvert/record"
+)
+
+// A claim says that a process writes a shard: the file .ffconvert/running/PART_00012, made
+// with O_EXCL, which its holder touches as long as it lives. It saves others the work of
+// writing the same shard, and tells people who is at work. That no two mix is not its
+// business: see worker.name.
+type claim struct {
+	shard string
+	holder
+	seen time.Time // when it was touched last, by the clock of the file system
+}
+
+const (
+	claimBeat  = 15 * time.Second // a claim is touched so often
+	claimStale = 5 * time.Minute  // who has not done so for so long is dead, or as good as that
+)
+
+// tokenForm is what newToken makes.
+var tokenForm = regexp.MustCompile(`^[a-z0-9]{13}$`)
+
+func claimName(shard string) string {
+	return path.Join(runningDir, strings.TrimSuffix(shard, record.Ext))
+}
+
+// claims are those of one process. Its methods may be called concurrently.
+type claims struct {
+	out  *Output
+	text []byte
+	quit chan struct{}
+	done sync.WaitGroup
+
+	mu   sync.Mutex
+	held map[string]bool
+}
+
+// newClaims begins to touch what will be claimed, until close.
+func (o *Output) newClaims(t Task) (*claims, error) {
+	if err := o.mkdir(runningDir); err != nil {
+		return nil, err
+	}
+	h := newHolder()
+	h.Task, h.Token = t.String(), o.token
+	text, err := json.Marshal(h)
+	if err != nil {
+		return nil, err
+	}
+	c := &claims{out: o, text: text, quit: make(chan struct{}), held: make(map[string]bool)}
+	c.done.Go(c.beat)
+	return c, nil
+}
+
+// take claims a shard; false where somebody else has.
+func (c *claims) take(shard string) (bool, error) {
+	f, err := c.out.root.OpenFile(claimName(shard), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("claim %s: %w", shard, err)
+	}
+	c.mu.Lock()
+	c.held[shard] = true
+	c.mu.Unlock()
+	_, err = f.Write(c.text)
+	return true, errors.Join(err, f.Close())
+}
+
+// seize claims a shard that somebody else has claimed, and removes what he has left of it if
+// he is dead.
+func (c *claims) seize(shard string) error {
+	if other, ok := readClaim(c.out.root, shard); ok && other.Token != c.out.token && time.Since(other.seen) > claimStale {
+		for _, name := range []string{shard, indexName(shard)} {
+			c.out.root.Remove(tmpOf(other.Token, name))
+		}
+		c.out.root.Remove(tmpOf(other.Token, ""))
+	}
+	if err := c.out.remove(claimName(shard)); err != nil {
+		return err
+	}
+	_, err := c.take(shard) // somebody may be as quick: then both write it
+	return err
+}
+
+// release gives a claim up.
+func (c *claims) release(shard string) {
+	c.mu.Lock()
+	delete(c.held, shard)
+	c.mu.Unlock()
+	c.out.root.Remove(claimName(shard))
+}
+
+// beat touches the claims now and then.
+func (c *claims) beat() {
+	ticker := time.NewTicker(claimBeat)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-c.quit:
+			return
+		case <-ticker.C:
+		}
+		c.mu.Lock()
+		for shard := range c.held {
+			now := time.Now()
+			_ = c.out.root.Chtimes(claimName(shard), now, now) // it only looks dead
+		}
+		c.mu.Unlock()
+	}
+}
+
+// close gives all claims up.
+func (c *claims) close() {
+	close(c.quit)
+	c.done.Wait()
+	for shard := range c.held {
+		c.out.root.Remove(claimName(shard))
+	}
+	c.out.root.Remove(runningDir) // unless others have claims
+}
+
+// readClaim reads the claim of a shard.
+func readClaim(root *os.Root, shard string) (claim, bool) {
+	f, err := openKept(root, claimName(shard))
+	if err != nil {
+		return claim{}, false
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil {
+		return claim{}, false
+	}
+	h, ok := readHolder(f)
+	return claim{shard, h, st.ModTime()}, ok
+}
+
+// readClaims reads all claims, in the order of the shards.
+func readClaims(root *os.Root) ([]claim, error) {
+	names, err := readNames(root, runningDir)
+	if err != nil {
+		return nil, err
+	}
+	var all []claim
+	for _, name := range names {
+		if shard := name + record.Ext; shardName.MatchString(shard) {
+			if c, ok := readClaim(root, shard); ok {
+				all = append(all, c)
+			}
+		}
+	}
+	return all, nil
+}
+
+// readNames lists a directory, in order; one that is not there is empty.
+func readNames(root *os.Root, dir string) ([]string, error) {
+	d, err := root.Open(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	names, err := d.Readdirnames(-1)
+	slices.Sort(names)
+	return names, err
+}
+
+// alone makes sure that nobody else writes here, as far as that can be told, and removes what
+// dead processes have left. The lock proves it. Where the file system has none, a claim that
+// was touched lately is somebody's.
+func (o *Output) alone() error {
+	if o.lock == nil {
+		claims, err := readClaims(o.root)
+		if err != nil {
+			return err
+		}
+		for _, c := range claims {
+			if time.Since(c.seen) < claimStale {
+				return fmt.Errorf("%s: %w: %v (its file system has no locks: if that process is dead, remove %s)", o.dir, ErrLocked, c.holder, o.path(runningDir))
+			}
+		}
+	}
+	if err := o.root.RemoveAll(runningDir); err != nil {
+		return err
+	}
+	return o.root.RemoveAll(tmpDir)
+}

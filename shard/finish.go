@@ -1,0 +1,143 @@
+package shard
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/ffconvert/ffconvert/aio"
+	"github.com/ffconvert/ffconvert/verify"
+)
+
+// ErrMissing says that shards of a plan are missing.
+var ErrMissing = errors.New("shards are missing")
+
+// A Missing error tells which shards of a plan are not finished, or no longer sound.
+type Missing struct {
+	Shards []string // in the order of the plan
+	Of     int      // shards that the plan has
+}
+
+func (m *Missing) Error() string {
+	const most = 3
+	text := strings.Join(m.Shards[:min(most, len(m.Shards))], ", ")
+	if len(m.Shards) > most {
+		text += fmt.Sprintf(" and %d more", len(m.Shards)-most)
+	}
+	return fmt.Sprintf("%d of %d %v: %s", len(m.Shards), m.Of, ErrMissing, text)
+}
+
+func (m *Missing) Unwrap() error { return ErrMissing }
+
+// FinishOptions say how much to look at. The zero value is usable.
+type FinishOptions struct {
+	Verify   bool        // re-read all shards from the device, too; else headers are checked
+	AIO      aio.Options // for that
+	Progress Progress    // may be nil
+	Tool     string      // name and version of the program, for the manifest
+}
+
+// Finish completes a dataset whose shards tasks have written: it checks that each is there
+// with a sound header and its index, closes the balance, writes the manifest, and removes what
+// the tasks have left for each other. Where shards are missing the error is a [Missing], and
+// nothing is changed but that journals become one.
+func Finish(ctx context.Context, out *Output, opts FinishOptions) (*Report, error) {
+	began := time.Now()
+	kept, err := out.Kept()
+	if err != nil {
+		return nil, err
+	}
+	digest, err := kept.Plan.Digest()
+	if err != nil {
+		return nil, err
+	}
+	if err := out.alone(); err != nil {
+		return nil, err
+	}
+	if err := out.mkdir(out.tmp("")); err != nil {
+		return nil, err
+	}
+	j, err := openKeptJournal(out, digest, len(kept.Plan.Parts))
+	if err != nil {
+		return nil, err
+	}
+	defer j.close()
+	if opts.Verify {
+		if err := kept.verify(ctx, out, opts); err != nil {
+			return nil, err
+		}
+	}
+	report := &Report{Shards: len(kept.Plan.Shards), Kept: len(kept.Plan.Shards), Verified: j.verified(kept.Plan)}
+	if report.Manifest, err = out.finish(ctx, kept.Plan, digest, j, nil, opts.Tool); err != nil {
+		return nil, err
+	}
+	report.Samples, report.Bytes = report.Manifest.Totals.SamplesWritten, report.Manifest.Totals.Bytes
+	report.Seconds = time.Since(began).Seconds()
+	return report, nil
+}
+
+// verify re-reads what was finished.
+func (k *Kept) verify(ctx context.Context, out *Output, opts FinishOptions) error {
+	var targets []verify.Target
+	total := int64(0)
+	for _, want := range k.Expect() {
+		targets = append(targets, verify.Target{Path: filepath.Join(out.dir, want.Name), Want: &want})
+		total += want.Bytes
+	}
+	progress := startPhase(opts.Progress, "verify", total)
+	how := verify.Options{AIO: opts.AIO, Progress: progress.Add}
+	found, err := verify.Files(ctx, targets, how)
+	if err != nil {
+		return err
+	}
+	return found.Err()
+}
+
+// headersAtOnce is how many headers are read at once: each waits for a few small reads.
+const headersAtOnce = 32
+
+// finish commits a plan whose shards are written. Those in sound need no second look.
+func (o *Output) finish(ctx context.Context, plan *Plan, digest string, j *journal, sound map[string]bool, tool string) (*Manifest, error) {
+	holds := make([]bool, len(plan.Shards))
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(max(headersAtOnce, runtime.GOMAXPROCS(0)))
+	for i := range plan.Shards {
+		s := &plan.Shards[i]
+		if holds[i] = sound[s.Name]; holds[i] {
+			continue
+		}
+		g.Go(func() error {
+			done, ok := j.done[s.Name]
+			holds[i] = ok && plan.accounts(s, done) && o.holds(done)
+			return ctx.Err()
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	missing := &Missing{Of: len(plan.Shards)}
+	for i := range plan.Shards {
+		if !holds[i] {
+			missing.Shards = append(missing.Shards, plan.Shards[i].Name)
+		}
+	}
+	if len(missing.Shards) > 0 {
+		return nil, fmt.Errorf("%s: %w", o.dir, missing)
+	}
+	m, err := o.commit(plan, digest, j, tool)
+	if err != nil {
+		return nil, err
+	}
+	for _, dir := range []string{tmpDir, runningDir} {
+		if err := o.root.RemoveAll(dir); err != nil {
+			return nil, fmt.Errorf("clean up: %w", err)
+		}
+	}
+	return m, nil
+}

@@ -1,0 +1,163 @@
+package shard
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"slices"
+
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/internal/atomicfile"
+)
+
+// Each task appends to a journal of its own, .ffconvert/journals/FIRST-LAST.TOKEN, named for
+// the shards of its slice (places in the plan, first and last): who writes a slice reads the
+// journals that can tell of it and no others.
+
+func taskJournalName(from, to int, token string) string {
+	return path.Join(journalsDir, fmt.Sprintf("%05d-%05d.%s", from, to-1, token))
+}
+
+// tells reports whether a journal of that name can tell of the shards from … to-1.
+func tells(name string, from, to int) bool {
+	var first, last int
+	var token string
+	n, err := fmt.Sscanf(name, "%d-%d.%13s", &first, &last, &token)
+	return err == nil && n == 3 && tokenForm.MatchString(token) && first < to && last >= from
+}
+
+// resume begins the journal of a task, with what has been finished of its slice by
+// whomever. src are the parts of the slice, and modified their times now.
+func (o *Output) resume(s *Slice, src []converters.Part, modified []int64) (*journal, error) {
+	j := newJournal()
+	data, err := readJournal(o.root)
+	if err != nil {
+		return nil, err
+	}
+	j.read(data)
+	if j.head.Plan != s.digest || len(j.head.Modified) != s.Parts {
+		return nil, fmt.Errorf("%s: %w: its journal is not that of the plan; plan it again", o.dir, ErrPlan)
+	}
+	j.compare(modified, s.First, src)
+	to := s.From + len(s.Plan.Shards)
+	if err := j.readTasks(o.root, s.From, to); err != nil {
+		return nil, err
+	}
+	j.open = func() (*os.File, error) { return o.beginTaskJournal(s, taskJournalName(s.From, to, o.token)) }
+	return j, nil
+}
+
+// beginTaskJournal makes the journal of a task, when its first shard is finished.
+func (o *Output) beginTaskJournal(s *Slice, name string) (*os.File, error) {
+	if err := o.mkdir(journalsDir); err != nil {
+		return nil, err
+	}
+	f, err := o.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	text, err := marshalLine(journalHead{Plan: s.digest})
+	if err == nil {
+		_, err = f.Write(appendLine(nil, text))
+	}
+	if err == nil {
+		err = atomicfile.SyncDir(o.root, journalsDir)
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// readTasks adds what the journals of tasks tell of the shards from … to-1.
+func (j *journal) readTasks(root *os.Root, from, to int) error {
+	names, err := readNames(root, journalsDir)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if !tells(name, from, to) {
+			continue
+		}
+		data, err := readKept(root, path.Join(journalsDir, name))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // folded meanwhile
+		}
+		if err != nil {
+			return err
+		}
+		task := newJournal()
+		if task.read(data); task.head.Plan == j.head.Plan {
+			j.mu.Lock()
+			maps.Copy(j.done, task.done)
+			maps.Copy(j.was, task.was)
+			j.mu.Unlock()
+		}
+	}
+	return nil
+}
+
+// foldTasks makes one journal of this one and those of tasks. Nobody else may write here.
+func (j *journal) foldTasks(o *Output) error {
+	root := o.root
+	if _, err := root.Lstat(journalsDir); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err := j.readTasks(root, 0, maxShards); err != nil {
+		return err
+	}
+	lines, err := marshalLine(j.head)
+	if err != nil {
+		return err
+	}
+	all := appendLine(nil, lines)
+	for _, name := range slices.Sorted(maps.Keys(j.was)) {
+		was, err := marshalLine(j.was[name])
+		if err != nil {
+			return err
+		}
+		all = appendLine(all, was)
+		if _, ok := j.done[name]; ok {
+			continue
+		}
+		void, err := marshalLine(journalVoid{name})
+		if err != nil {
+			return err
+		}
+		all = appendLine(all, void)
+	}
+	if err := o.writeFile(journalName, all); err != nil {
+		return err
+	}
+	if err := j.reopen(root); err != nil {
+		return err
+	}
+	if err := root.RemoveAll(journalsDir); err != nil {
+		return err
+	}
+	return atomicfile.SyncDir(root, WorkDir)
+}
+
+// reopen appends to the journal that has taken the place of this one.
+func (j *journal) reopen(root *os.Root) error {
+	f, err := openOwn(root, journalName)
+	if err != nil {
+		return err
+	}
+	if _, err := f.Seek(0, 2); err != nil {
+		f.Close()
+		return err
+	}
+	if j.file != nil {
+		j.file.Close() // every line of it was synced
+	}
+	j.file = f
+	return nil
+}
+
+// maxShards is more than any plan has.
+const maxShards = 1 << 40

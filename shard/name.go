@@ -1,0 +1,84 @@
+package shard
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/internal/atomicfile"
+	"github.com/ffconvert/ffconvert/record"
+)
+
+// name gives a shard that was written and verified its name. The first to do so wins: where
+// the name is there already, given by another process or by one that was stopped before its
+// line was in the journal, the two must be equal, and the one that is there stays (first is
+// false then). One that is damaged, or that is not what the journal says, is replaced.
+func (k *worker) name(ctx context.Context, f *atomicfile.File, done finished) (first bool, err error) {
+	switch there, err := k.compare(ctx, done); {
+	case err != nil:
+		return false, err
+	case there == equal:
+		return false, nil
+	case there == useless:
+		return true, f.Replace(done.Name)
+	}
+	err = f.Commit(done.Name)
+	if !errors.Is(err, fs.ErrExist) {
+		return err == nil, err
+	}
+	// Somebody was quicker by a moment.
+	there, err := k.compare(ctx, done)
+	if err == nil && there != equal {
+		err = fmt.Errorf("%s: it was damaged while it was given its name; run the same command again", k.out.path(done.Name))
+	}
+	return false, err
+}
+
+// A presence is what lies under the name of a shard that was written.
+type presence int
+
+const (
+	nothing presence = iota
+	equal            // the same shard
+	useless          // a damaged one, or one that the journal knows to be another
+)
+
+// compare looks at what lies under the name of a shard. Sound shards are equal if their headers
+// are, which hold the CRC of every sample; whether it is sound, reading it tells, unless nothing
+// is to be verified. Another sound shard, of which the journal knows nothing, is
+// [converters.ErrChanged]: it was made of other sources.
+func (k *worker) compare(ctx context.Context, done finished) (presence, error) {
+	r, err := record.Open(k.out.path(done.Name), record.Options{MaxSample: math.MaxInt64})
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nothing, nil
+	case errors.Is(err, record.ErrCorrupt):
+		return useless, nil
+	case err != nil:
+		return nothing, err
+	}
+	there := r.Files()[0]
+	if err := r.Close(); err != nil {
+		return nothing, err
+	}
+	if there.Samples == done.Samples && there.Size == done.Bytes && there.HeaderCRC == done.HeaderCRC {
+		if k.reader == nil {
+			return equal, nil
+		}
+		switch err := k.verify(ctx, k.out.path(done.Name), done, silent{}); {
+		case err == nil:
+			return equal, nil
+		case ctx.Err() != nil:
+			return nothing, err
+		}
+		return useless, nil
+	}
+	if k.journal.knows(done.Name) { // that what was written is what it must be
+		return useless, nil
+	}
+	return nothing, &converters.Error{Part: done.Name, Off: -1, Hint: "another process may have read other sources; --overwrite starts anew",
+		Err: fmt.Errorf("%w: it is there already with %d bytes and the header checksum %08x, its sources give %d with %08x", converters.ErrChanged, there.Size, there.HeaderCRC, done.Bytes, done.HeaderCRC)}
+}

@@ -1,0 +1,144 @@
+package shard
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+	"hash/crc32"
+	"io"
+)
+
+// A planRow is a row of the table: the offset of the line of a part or shard, and how many
+// bytes all of its kind up to it have, it included. Rows have one width, so that any can be
+// read by itself:
+//
+//	crc 8 hex | space | offset 16 hex | space | sum 16 hex | newline
+type planRow struct{ off, sum int64 }
+
+const planRowSize = 8 + 1 + 16 + 1 + 16 + 1
+
+func (r planRow) text() []byte { return fmt.Appendf(nil, "%016x %016x", uint64(r.off), uint64(r.sum)) }
+
+// parsePlanRow reads a row without its newline.
+func parsePlanRow(line []byte) (planRow, error) {
+	text, err := planText(line)
+	if err != nil {
+		return planRow{}, err
+	}
+	var r planRow
+	if _, err := fmt.Sscanf(string(text), "%016x %016x", &r.off, &r.sum); err != nil || !bytes.Equal(r.text(), text) {
+		return planRow{}, fmt.Errorf("its table has a row %q", text)
+	}
+	return r, nil
+}
+
+// appendLine appends a line: the CRC-32 of a text, and the text.
+func appendLine(b, text []byte) []byte {
+	return append(append(fmt.Appendf(b, "%08x ", crc32.ChecksumIEEE(text)), text...), '\n')
+}
+
+// checkLine returns the text of a line whose CRC is right.
+func checkLine(line []byte) (text []byte, ok bool) {
+	sum, text, ok := bytes.Cut(line, []byte{' '})
+	return text, ok && string(sum) == fmt.Sprintf("%08x", crc32.ChecksumIEEE(text))
+}
+
+// planText returns the text of a line of a plan.
+func planText(line []byte) ([]byte, error) {
+	text, ok := checkLine(line)
+	if ok {
+		return text, nil
+	}
+	if err := planVersionOf(line); err != nil { // lines had no CRC at first
+		return nil, err
+	}
+	return nil, errors.New("a line differs from its CRC")
+}
+
+// planVersionOf refuses the head of another version; anything else is left to others.
+func planVersionOf(text []byte) error {
+	var v struct {
+		Version int `json:"ffconvert_plan"`
+	}
+	if json.Unmarshal(text, &v) == nil && v.Version > 0 && v.Version != planVersion {
+		return fmt.Errorf("%w: it is of version %d, this program reads %d; the ffconvert that began it goes on with it, --overwrite starts anew", ErrPlanVersion, v.Version, planVersion)
+	}
+	return nil
+}
+
+// decodeStrictly reads a line's JSON. The head of another version is [ErrPlanVersion].
+func decodeStrictly(text []byte, v any) error {
+	if _, head := v.(*planHead); head {
+		if err := planVersionOf(text); err != nil {
+			return err
+		}
+	}
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.DisallowUnknownFields()
+	return dec.Decode(v)
+}
+
+// A planWriter writes the lines of a plan file. Its errors come at the end.
+type planWriter struct {
+	out  *bufio.Writer
+	sum  hash.Hash
+	off  int64
+	rows []planRow
+	line []byte
+	err  error
+	back int // rows of parts
+}
+
+func newPlanWriter(w io.Writer) *planWriter {
+	return &planWriter{out: bufio.NewWriterSize(w, 1<<16), sum: sha256.New()}
+}
+
+// row enters the line that comes next.
+func (w *planWriter) row(bytes int64) {
+	w.rows = append(w.rows, planRow{w.off, bytes})
+}
+
+func (w *planWriter) json(v any) {
+	text, err := marshalLine(v)
+	if err != nil && w.err == nil {
+		w.err = err
+	}
+	w.text(text)
+}
+
+// marshalLine is json.Marshal, but leaves <, > and & in names as they are.
+func marshalLine(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(v)
+	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'}), err
+}
+
+func (w *planWriter) text(text []byte) {
+	w.line = appendLine(w.line[:0], text)
+	w.sum.Write(w.line)
+	w.off += int64(len(w.line))
+	if _, err := w.out.Write(w.line); err != nil && w.err == nil {
+		w.err = err
+	}
+}
+
+// finish writes the table and the foot.
+func (w *planWriter) finish() (digest string, err error) {
+	table := w.off
+	for _, r := range w.rows {
+		w.text(r.text())
+	}
+	digest = hex.EncodeToString(w.sum.Sum(nil))
+	w.json(planFoot{table, digest})
+	if err := w.out.Flush(); w.err == nil {
+		w.err = err
+	}
+	return digest, w.err
+}
