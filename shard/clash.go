@@ -55,22 +55,29 @@ func (o *Output) clash(begun, want *Plan) error {
 		return o.occupied("some of its sources were converted with other fields (--fields, --rename)")
 	}
 	for i := range want.Parts {
-		was, is := begun.Parts[i], want.Parts[i]
-		was.Account.Seen, is.Account.Seen, is.modified = nil, nil, 0
-		switch {
-		case reflect.DeepEqual(was, is):
-		case was.Size != is.Size:
-			return changed(is.Name, fmt.Sprintf("it had %d bytes when its conversion was begun, it has %d", was.Size, is.Size))
-		case was.Account.Samples != is.Account.Samples:
-			return changed(is.Name, fmt.Sprintf("it had %d samples when its conversion was begun, it has %d", was.Account.Samples, is.Account.Samples))
-		default:
-			return changed(is.Name, "it had other samples when its conversion was begun")
+		if err := begun.Parts[i].other(want.Parts[i]); err != nil {
+			return err
 		}
 	}
 	if reflect.DeepEqual(begun.Dataset, want.Dataset) && samplesOf(begun) == samplesOf(want) {
 		return o.occupied("it was made with other sizes of shards (--shards, --shard-size, --min-shard-size, --max-shards), or its samples have changed")
 	}
 	return o.occupied("its samples, classes or columns are others")
+}
+
+// other says how a part has changed since a plan had it.
+func (p Part) other(is Part) error {
+	was := p
+	was.Account.Seen, is.Account.Seen, is.modified, was.modified = nil, nil, 0, 0
+	switch {
+	case reflect.DeepEqual(was, is):
+		return nil
+	case was.Size != is.Size:
+		return changed(is.Name, fmt.Sprintf("it had %d bytes when its conversion was begun, it has %d", was.Size, is.Size))
+	case was.Account.Samples != is.Account.Samples:
+		return changed(is.Name, fmt.Sprintf("it had %d samples when its conversion was begun, it has %d", was.Account.Samples, is.Account.Samples))
+	}
+	return changed(is.Name, "it had other samples when its conversion was begun")
 }
 
 func samplesOf(p *Plan) int64 {

@@ -189,6 +189,10 @@ func (o *Output) begin(plan *Plan, digest string, src []converters.Part, named [
 	return j, nil
 }
 
+// Scratch is a directory of this process's own, for what it needs while it runs. It need not be
+// there; Close removes it.
+func (o *Output) Scratch() string { return o.path(o.tmp("") + "/cache") }
+
 func (o *Output) has(name string) bool {
 	_, err := o.root.Lstat(name)
 	return err == nil

@@ -84,12 +84,12 @@ func (p *Plan) Write(w io.Writer) (digest string, err error) {
 	out := newPlanWriter(w)
 	out.json(planHead{planVersion, p.Source, p.Encode, p.Encodes, p.Dataset, p.Shuffle, p.Whole, p.Columns, len(p.Parts), len(p.Shards)})
 	for i := range p.Parts {
-		out.row(p.Parts[i].Size)
+		out.row(i == 0, p.Parts[i].Size)
 		out.json(&p.Parts[i])
 	}
 	for i := range p.Shards {
 		s := &p.Shards[i]
-		out.row(p.weight(i))
+		out.row(i == 0, p.weight(i))
 		if p.Whole {
 			out.json(planWhole{s.Name, s.First, s.Parts})
 			continue

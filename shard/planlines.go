@@ -11,6 +11,8 @@ import (
 	"hash"
 	"hash/crc32"
 	"io"
+	"strconv"
+	"strings"
 )
 
 // A planRow is a row of the table: the offset of the line of a part or shard, and how many
@@ -30,9 +32,17 @@ func parsePlanRow(line []byte) (planRow, error) {
 	if err != nil {
 		return planRow{}, err
 	}
-	var r planRow
-	if _, err := fmt.Sscanf(string(text), "%016x %016x", &r.off, &r.sum); err != nil || !bytes.Equal(r.text(), text) {
-		return planRow{}, fmt.Errorf("its table has a row %q", text)
+	off, sum, _ := strings.Cut(string(text), " ")
+	r := planRow{}
+	for _, field := range []struct {
+		text string
+		to   *int64
+	}{{off, &r.off}, {sum, &r.sum}} {
+		n, err := strconv.ParseUint(field.text, 16, 63)
+		if err != nil || len(field.text) != 16 {
+			return planRow{}, fmt.Errorf("its table has a row %q", text)
+		}
+		*field.to = int64(n)
 	}
 	return r, nil
 }
@@ -91,15 +101,17 @@ type planWriter struct {
 	rows []planRow
 	line []byte
 	err  error
-	back int // rows of parts
 }
 
 func newPlanWriter(w io.Writer) *planWriter {
 	return &planWriter{out: bufio.NewWriterSize(w, 1<<16), sum: sha256.New()}
 }
 
-// row enters the line that comes next.
-func (w *planWriter) row(bytes int64) {
+// row enters the line that comes next, of so many bytes; first is the first line of its kind.
+func (w *planWriter) row(first bool, bytes int64) {
+	if n := len(w.rows); !first {
+		bytes += w.rows[n-1].sum
+	}
 	w.rows = append(w.rows, planRow{w.off, bytes})
 }
 

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"sort"
 
+	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/record"
 )
 
@@ -26,6 +27,21 @@ type Slice struct {
 
 // Digest returns the digest of the whole plan.
 func (s *Slice) Digest() string { return s.digest }
+
+// Recognise makes sure that an index of the parts of the slice is that which the plan was made
+// of. It is for parts that are many files: no time of one file tells that they have changed.
+func (s *Slice) Recognise(index []PartIndex) error {
+	if len(index) != len(s.Plan.Parts) {
+		return fmt.Errorf("%w: the dataset was planned of %d sources, here are %d", converters.ErrChanged, len(s.Plan.Parts), len(index))
+	}
+	for i := range index {
+		if err := s.Plan.Parts[i].other(index[i].Part); err != nil {
+			return err
+		}
+		s.Plan.Parts[i].modified = index[i].modified
+	}
+	return nil
+}
 
 // wholeSlice is all of a plan.
 func wholeSlice(p *Plan, digest string) *Slice {

@@ -68,6 +68,7 @@ type conversion struct {
 	names   []string
 	command *input.Command // whose output is converted; nil: names are
 	out     string
+	scratch string // a directory of this process in it; "": nobody else writes there
 	stdout  io.Writer
 }
 

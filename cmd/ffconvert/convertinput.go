@@ -50,8 +50,13 @@ func (c *conversion) tidy(ctx context.Context, err error) error {
 	return errors.Join(err, os.RemoveAll(own))
 }
 
-// ownCache is the cache inside the output.
-func (c *conversion) ownCache() string { return filepath.Join(c.out, shard.WorkDir, "cache") }
+// ownCache is the cache inside the output, which is that of one process where several write.
+func (c *conversion) ownCache() string {
+	if c.scratch != "" {
+		return c.scratch
+	}
+	return filepath.Join(c.out, shard.WorkDir, "cache")
+}
 
 func (c *conversion) inputOptions() input.Options {
 	in := input.Options{

@@ -37,7 +37,7 @@ func (c *conversion) convertWhole(ctx context.Context, found []input.Name, in in
 		return nil, err
 	}
 	var report *shard.Report
-	err := c.stocked(ctx, found, in, progress, func(s *stock) error {
+	err := c.stocked(ctx, found, 0, in, progress, func(s *stock) error {
 		plan, err := c.planWhole(ctx, s, out, progress)
 		if err != nil {
 			return err
@@ -48,14 +48,15 @@ func (c *conversion) convertWhole(ctx context.Context, found []input.Name, in in
 	return report, err
 }
 
-// stocked makes the inputs local as use wants them.
-func (c *conversion) stocked(ctx context.Context, found []input.Name, in input.Options, progress *reporter, use func(*stock) error) error {
+// stocked makes the inputs local as use wants them. The first of them are beside the parts
+// that it uses, so many as beside says: see stock.
+func (c *conversion) stocked(ctx context.Context, found []input.Name, beside int, in input.Options, progress *reporter, use func(*stock) error) error {
 	if err := c.refuseCache(in); err != nil {
 		return err
 	}
 	in.Transient = c.opts.cacheDir == ""
 	in.Progress = func(_ string, n int64) { progress.Add(0, n) }
-	s, err := c.newStock(found, in)
+	s, err := c.newStock(found, beside, in)
 	if err != nil {
 		return err
 	}

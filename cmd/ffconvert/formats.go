@@ -101,6 +101,16 @@ with text keys is a sample with fields, and __key__ its key.`,
 	},
 }
 
+// formatNamed returns a row of the table.
+func formatNamed(name string) (format, bool) {
+	for _, f := range formats {
+		if f.name == name {
+			return f, true
+		}
+	}
+	return format{}, false
+}
+
 // hasExt returns what tells names with one of the extensions, one for a compression
 // behind it too.
 func hasExt(exts ...string) func(string) bool {

@@ -154,7 +154,11 @@ func (r *repair) look(ctx context.Context) ([]verify.Problem, error) {
 
 // write opens the sources and writes what is damaged or was not finished.
 func (r *repair) write(ctx context.Context, damaged []string) (*shard.Report, error) {
-	c, err := r.conversion()
+	made := planned{
+		opts: r.opts.convertOptions, plugin: r.opts.plugin, limits: r.opts.limits, command: "repair",
+		dir: r.dir, sources: r.sources, named: r.kept.Named, plan: r.kept.Plan,
+	}
+	c, err := made.conversion()
 	if err != nil {
 		return nil, err
 	}
@@ -165,7 +169,7 @@ func (r *repair) write(ctx context.Context, damaged []string) (*shard.Report, er
 	}
 	var report *shard.Report
 	if r.kept.Plan.Whole {
-		err = c.stocked(ctx, found, in, r.progress, func(s *stock) error {
+		err = c.stocked(ctx, found, 0, in, r.progress, func(s *stock) error {
 			report, err = shard.RepairStock(ctx, s, r.kept, damaged, r.out, c.writeOptions(r.progress))
 			return err
 		})

@@ -14,6 +14,7 @@ var version = "0.1.0-dev"
 // Groups of commands in the help.
 const (
 	groupConvert = "convert"
+	groupTasks   = "tasks"
 	groupLook    = "look"
 	groupPack    = "pack"
 )
@@ -33,7 +34,7 @@ the device and checked, with a manifest that accounts for every entry of the inp
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.AddGroup(&cobra.Group{ID: groupConvert, Title: "Convert a dataset:"}, &cobra.Group{ID: groupLook, Title: "Look at shards:"},
+	root.AddGroup(&cobra.Group{ID: groupConvert, Title: "Convert a dataset:"}, &cobra.Group{ID: groupTasks, Title: "Convert on many machines:"}, &cobra.Group{ID: groupLook, Title: "Look at shards:"},
 		&cobra.Group{ID: groupPack, Title: "A folder in one file:"})
 	for _, f := range formats {
 		root.AddCommand(newConvertCommand(f, nil))
@@ -45,6 +46,7 @@ the device and checked, with a manifest that accounts for every entry of the inp
 		}
 	}
 	root.AddCommand(newSpecCommand())
+	grouped(groupTasks, newRunCommand(), newStatusCommand(), newFinishCommand())
 	grouped(groupConvert, newCheckCommand(), newFormatsCommand(), newCacheCommand())
 	grouped(groupLook, newVerifyCommand(), newRepairCommand(), newInspectCommand(), newBenchCommand())
 	grouped(groupPack, newPackCommand(), newUnpackCommand(), newListCommand(), newCatCommand())

@@ -19,6 +19,7 @@ type stock struct {
 	found  []input.Name      // as found
 	firsts []int             // the first part of each collection; of one dataset, 0
 	parts  []converters.Part // as they are stored
+	beside int               // so many in front are no parts to take: the first of a dataset of which the others are a slice
 
 	mu   sync.Mutex
 	like converters.Divisible // opened from the first parts; nil: not yet
@@ -26,8 +27,8 @@ type stock struct {
 }
 
 // newStock prepares to make parts local. It makes none so yet.
-func (c *conversion) newStock(found []input.Name, in input.Options) (*stock, error) {
-	s := &stock{c: c, found: found, firsts: []int{0}}
+func (c *conversion) newStock(found []input.Name, beside int, in input.Options) (*stock, error) {
+	s := &stock{c: c, found: found, firsts: []int{0}, beside: beside}
 	all := found
 	if c.mix != nil {
 		all, s.firsts = c.mix.passes(found)
@@ -41,7 +42,7 @@ func (c *conversion) newStock(found []input.Name, in input.Options) (*stock, err
 }
 
 // Parts lists all parts.
-func (s *stock) Parts() []converters.Part { return s.parts }
+func (s *stock) Parts() []converters.Part { return s.parts[s.beside:] }
 
 // open opens the dataset by its first part, which shows what columns and types it has; a
 // mixture by that of each collection. Where the plan is there already, only formats that
@@ -138,10 +139,10 @@ func (s *stock) Take(ctx context.Context, first, n int) (converters.Source, func
 	if s.c.opts.cacheDir != "" {
 		keep = 0
 	}
-	if err := s.letGo(first, keep); err != nil {
+	if err := s.letGo(s.beside+first, keep); err != nil {
 		return nil, nil, err
 	}
-	set, err := s.stager.Take(ctx, first, n)
+	set, err := s.stager.Take(ctx, s.beside+first, n)
 	if err := errors.Join(err, s.letGo(0, 0)); err != nil {
 		if set != nil {
 			err = errors.Join(err, set.Release())

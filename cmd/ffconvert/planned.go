@@ -29,40 +29,52 @@ func formatLimits() *pflag.FlagSet {
 	return all
 }
 
+// A planned conversion is one that a plan describes.
+type planned struct {
+	opts    convertOptions
+	plugin  string         // that the user named; a plan alone runs none
+	limits  *pflag.FlagSet // of all formats, as the user set them
+	command string         // "repair": for messages
+	dir     string         // the output
+	sources []string       // named by the user; none: by the plan
+	named   []string       // as the user named them for the conversion
+	plan    *shard.Plan
+}
+
 // conversion returns the one that made the dataset. It comes from a plan, which may be
 // hostile: nothing is run for it but what the user has named.
-func (r *repair) conversion() (*conversion, error) {
-	plan := r.kept.Plan
-	c := &conversion{opts: r.opts.convertOptions, spec: plan.Source, names: r.sources, out: r.dir, stdout: r.stdout}
+func (r *planned) conversion() (*conversion, error) {
+	plan := r.plan
+	c := &conversion{opts: r.opts, spec: plan.Source, names: r.sources, out: r.dir}
 	plan.Encode.Limits = c.opts.encode.Limits
 	c.opts.encode = plan.Encode
 	if plan.Source.Format == specFormat {
 		return c, r.mixture(c)
 	}
-	i := slices.IndexFunc(formats, func(f format) bool { return f.name == plan.Source.Format })
+	f, known := formatNamed(plan.Source.Format)
 	switch {
-	case i >= 0 && r.opts.plugin != "":
-		return nil, fmt.Errorf("--plugin %s: the dataset was made by ffconvert %s", r.opts.plugin, plan.Source.Format)
-	case i >= 0:
-		c.format = formats[i]
-	case r.opts.plugin != plan.Source.Format || !pluginName.MatchString(r.opts.plugin):
-		return nil, fmt.Errorf("%s: it was made by the plugin %q; to run that again, say so and name its arguments: ffconvert repair --plugin NAME %s ARGS", r.dir, plan.Source.Format, r.dir)
+	case known && r.plugin != "":
+		return nil, fmt.Errorf("--plugin %s: the dataset was made by ffconvert %s", r.plugin, plan.Source.Format)
+	case known:
+		c.format = f
+	case r.plugin != plan.Source.Format || !pluginName.MatchString(r.plugin):
+		return nil, fmt.Errorf("%s: it was made by the plugin %q; to run that again, say so and name its arguments: ffconvert %s --plugin NAME %s ARGS", r.dir, plan.Source.Format, r.command, r.dir)
 	default:
-		path, err := exec.LookPath(pluginPrefix + r.opts.plugin)
+		path, err := exec.LookPath(pluginPrefix + r.plugin)
 		if err != nil {
 			return nil, err
 		}
-		c.format = format{name: r.opts.plugin, plugin: true, flags: pluginFlags}
-		c.command = &input.Command{Name: commandLine(pluginPrefix+r.opts.plugin, c.names), Args: append([]string{path}, c.names...)}
+		c.format = format{name: r.plugin, plugin: true, flags: pluginFlags}
+		c.command = &input.Command{Name: commandLine(pluginPrefix+r.plugin, c.names), Args: append([]string{path}, c.names...)}
 	}
 	if len(c.names) == 0 && c.command == nil {
-		if c.names = r.kept.Named; len(c.names) == 0 && !c.format.directories {
+		if c.names = r.named; len(c.names) == 0 && !c.format.directories {
 			for i := range plan.Parts {
 				c.names = append(c.names, plan.Parts[i].Name)
 			}
 		}
 		if len(c.names) == 0 || slices.Contains(c.names, "-") || slices.Contains(c.names, "@-") {
-			return nil, fmt.Errorf("%s: its sources must be named: ffconvert repair %s SOURCE (- is standard input)", r.dir, r.dir)
+			return nil, fmt.Errorf("%s: its sources must be named: ffconvert %s %s SOURCE (- is standard input)", r.dir, r.command, r.dir)
 		}
 	}
 	own := pflag.NewFlagSet(c.format.name, pflag.ContinueOnError)
@@ -75,18 +87,18 @@ func (r *repair) conversion() (*conversion, error) {
 			return nil, fmt.Errorf("%s: %w: option --%s=%q of its plan: %w", r.dir, shard.ErrPlan, name, value, err)
 		}
 	}
-	return c, setLimits(r.opts.limits, []*pflag.FlagSet{own}, "ffconvert "+c.format.name+" has")
+	return c, setLimits(r.limits, []*pflag.FlagSet{own}, "ffconvert "+c.format.name+" has")
 }
 
 // mixture makes c the conversion of the specification that the plan keeps. A source that the
 // user names is another file that names the same collections elsewhere.
-func (r *repair) mixture(c *conversion) error {
+func (r *planned) mixture(c *conversion) error {
 	kept, err := keptSpecification(c.spec.Options)
 	switch {
 	case err != nil:
 		return fmt.Errorf("%s: %w: %w", r.dir, shard.ErrPlan, err)
-	case r.opts.plugin != "":
-		return fmt.Errorf("--plugin %s: the dataset was made by ffconvert %s", r.opts.plugin, specFormat)
+	case r.plugin != "":
+		return fmt.Errorf("--plugin %s: the dataset was made by ffconvert %s", r.plugin, specFormat)
 	case len(r.sources) > 1:
 		return fmt.Errorf("%s: it was made by ffconvert %s: name the one file that names its collections", r.dir, specFormat)
 	case len(r.sources) == 1:
@@ -94,7 +106,7 @@ func (r *repair) mixture(c *conversion) error {
 			return err
 		}
 	}
-	c.format, c.mix, c.names = format{name: specFormat}, &mixture{spec: kept}, r.kept.Named
+	c.format, c.mix, c.names = format{name: specFormat}, &mixture{spec: kept}, r.named
 	c.data = c.mix
-	return c.mix.setLimits(r.opts.limits)
+	return c.mix.setLimits(r.limits)
 }

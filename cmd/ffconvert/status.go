@@ -1,0 +1,111 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"text/tabwriter"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"github.com/ffconvert/ffconvert/shard"
+)
+
+type statusOptions struct {
+	format  choiceValue
+	missing bool
+}
+
+func newStatusCommand() *cobra.Command {
+	opts := statusOptions{format: choiceValue{value: "text", choices: []string{"text", "json"}}}
+	cmd := &cobra.Command{
+		Use:   "status OUT",
+		Short: "Show how far the tasks of a plan are",
+		Long: `Show how many shards of the plan in OUT are done, which are being written, by which task and
+where, and how many are missing. Nothing is locked or changed, and no shard is read.
+
+A shard is running when a process has claimed it, which says every 15 seconds that it is
+alive; one that has not done so for five minutes is shown as dead, and any task that runs
+again writes its shard. The rate is that of the last ten minutes.
+
+` + exitStatus,
+		Example: `  ffconvert status out/
+  ffconvert status --missing out/
+  ffconvert status --format json out/ | jq .shards_done`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := shard.ReadStatus(args[0])
+			if err != nil {
+				return err
+			}
+			if opts.format.value == "json" {
+				enc := json.NewEncoder(cmd.OutOrStdout())
+				enc.SetIndent("", "  ")
+				return enc.Encode(s)
+			}
+			return printStatus(cmd.OutOrStdout(), s, opts.missing)
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.Var(&opts.format, "format", "text or json, which has all names")
+	flags.BoolVar(&opts.missing, "missing", false, "name the shards that are missing, a line each")
+	return cmd
+}
+
+// maxRunning is how many running shards are shown; the others are counted.
+const maxRunning = 20
+
+func printStatus(w io.Writer, s *shard.Status, missing bool) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(t, "plan\t%s, %s in %s, of %s\n", s.Format, humanize.Bytes(uint64(s.Bytes)), counted(int64(s.Shards), "shard"), counted(int64(s.Parts), "part"))
+	fmt.Fprintf(t, "done\t%s, %s (%d %%)\n", counted(int64(s.Done), "shard"), humanize.Bytes(uint64(s.DoneSize)), int64(100*float64(s.DoneSize)/float64(max(1, s.Bytes))))
+	dead := 0
+	for _, r := range s.Running {
+		if r.Stale {
+			dead++
+		}
+	}
+	fmt.Fprintf(t, "running\t%s", counted(int64(len(s.Running)-dead), "shard"))
+	if dead > 0 {
+		fmt.Fprintf(t, ", and %d whose process is dead", dead)
+	}
+	fmt.Fprintf(t, "\nmissing\t%s\n", counted(int64(len(s.Missing)), "shard"))
+	if s.Rate > 0 {
+		fmt.Fprintf(t, "rate\t%s/s", humanize.Bytes(uint64(s.Rate)))
+		if left := s.Bytes - s.DoneSize; left > 0 {
+			fmt.Fprintf(t, ", %s left", time.Duration(float64(left)/s.Rate*float64(time.Second)).Round(time.Second))
+		}
+		fmt.Fprintln(t)
+	}
+	switch {
+	case s.Complete:
+		fmt.Fprintf(t, "dataset\tcomplete\n")
+	case s.Done == s.Shards:
+		fmt.Fprintf(t, "dataset\tto be finished: ffconvert finish\n")
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	for i, r := range s.Running {
+		if i == maxRunning {
+			fmt.Fprintf(w, "… and %d more\n", len(s.Running)-i)
+			break
+		}
+		state := "for " + time.Since(r.Since).Round(time.Second).String()
+		if r.Stale {
+			state = "dead since " + r.Seen.Format(time.RFC3339)
+		}
+		fmt.Fprintf(w, "%s  task %s, process %d on %s, %s\n", r.Shard, r.Task, r.PID, r.Host, state)
+	}
+	if missing {
+		for _, name := range s.Missing {
+			if _, err := fmt.Fprintln(w, name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,181 @@
+package shard
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/ffconvert/ffconvert/record"
+)
+
+// A Status is how far the shards of a plan are, as far as the directory tells.
+type Status struct {
+	Plan     string    `json:"plan_sha256"`
+	Format   string    `json:"format"`
+	Parts    int       `json:"parts"`
+	Shards   int       `json:"shards"`
+	Bytes    int64     `json:"bytes"` // of all shards; where they are whole parts, of these
+	Done     int       `json:"shards_done"`
+	DoneSize int64     `json:"bytes_done"`
+	Running  []Running `json:"running"`  // not done, but claimed
+	Missing  []string  `json:"missing"`  // neither; in the order of the plan
+	Complete bool      `json:"complete"` // the manifest is there
+
+	// Rate is how many bytes a second were finished in the last RateSpan before now, or since
+	// the first shard was, where that is shorter; 0: none were.
+	Rate float64 `json:"bytes_per_second"`
+}
+
+// RateSpan is the time that a rate is of.
+const RateSpan = 10 * time.Minute
+
+// A Running shard is one that a process has claimed.
+type Running struct {
+	Shard string    `json:"shard"`
+	Task  string    `json:"task"`
+	Host  string    `json:"host"`
+	PID   int       `json:"pid"`
+	Since time.Time `json:"since"`
+	Seen  time.Time `json:"seen"`  // when it showed life last
+	Stale bool      `json:"stale"` // so long ago that it must be taken for dead
+}
+
+// ReadStatus looks at the plan, the names of shards, the journals and the claims in a directory,
+// and at no shard. Nothing is locked or changed. A directory without a plan is [ErrNothingKept].
+func ReadStatus(dir string) (*Status, error) {
+	o := &Output{dir: dir}
+	var err error
+	if o.root, err = os.OpenRoot(dir); err != nil {
+		return nil, err
+	}
+	defer o.root.Close()
+	s := &Status{Running: []Running{}, Missing: []string{}, Complete: o.has(ManifestName)}
+	j, err := o.journals()
+	if err != nil {
+		return nil, err
+	}
+	claims, err := readClaims(o.root)
+	if err != nil {
+		return nil, err
+	}
+	names, err := o.shards()
+	if err != nil {
+		return nil, err
+	}
+	there := make(map[string]bool, len(names))
+	for _, name := range names {
+		there[name] = true
+	}
+	claimed := make(map[string]bool, len(claims))
+	now := time.Now()
+	var recent rate
+	err = o.readPlan(func(f *planFile) error {
+		s.Plan, s.Format, s.Parts, s.Shards = f.foot.Digest, f.head.Source.Format, f.head.Parts, f.head.Shards
+		if j.head.Plan != s.Plan {
+			clear(j.done)
+		}
+		for _, c := range claims {
+			if _, done := j.done[c.shard]; !done {
+				claimed[c.shard] = true
+				s.Running = append(s.Running, Running{c.shard, c.Task, c.Host, c.PID, c.Since, c.seen.UTC(), now.Sub(c.seen) > claimStale})
+			}
+		}
+		return f.weights(func(i int, weight int64) {
+			name := record.Name(i, s.Shards)
+			done, ok := j.done[name]
+			s.Bytes += weight
+			switch {
+			case ok && there[name]:
+				s.Done++
+				s.DoneSize += weight
+				recent.add(now, time.Unix(done.At, 0), weight)
+			case !claimed[name]:
+				s.Missing = append(s.Missing, name)
+			}
+		})
+	})
+	s.Rate = recent.perSecond(now)
+	return s, err
+}
+
+// journals returns what all journals tell.
+func (o *Output) journals() (*journal, error) {
+	data, err := readJournal(o.root)
+	if err != nil {
+		return nil, err
+	}
+	j := newJournal()
+	j.read(data)
+	return j, j.readTasks(o.root, 0, maxShards)
+}
+
+// weights yields how many bytes each shard has.
+func (f *planFile) weights(each func(i int, weight int64)) error {
+	from := f.foot.Table + int64(f.head.Parts)*planRowSize
+	rows := bufio.NewReaderSize(io.NewSectionReader(f.r, from, int64(f.head.Shards)*planRowSize), 1<<16)
+	line := make([]byte, planRowSize)
+	before := int64(0)
+	for i := range f.head.Shards {
+		if _, err := io.ReadFull(rows, line); err != nil {
+			return fmt.Errorf("%w: %w", errUnreadable, err)
+		}
+		row, err := parsePlanRow(line[:planRowSize-1])
+		if err != nil {
+			return err
+		}
+		if row.sum < before {
+			return errors.New("its table is out of order")
+		}
+		each(i, row.sum-before)
+		before = row.sum
+	}
+	return nil
+}
+
+// A rate adds up what was finished lately.
+type rate struct {
+	bytes int64
+	first time.Time // of those
+}
+
+func (r *rate) add(now, at time.Time, bytes int64) {
+	if now.Sub(at) > RateSpan {
+		r.first = now.Add(-RateSpan)
+		return
+	}
+	r.bytes += bytes
+	if r.first.IsZero() || at.Before(r.first) {
+		r.first = at
+	}
+}
+
+func (r *rate) perSecond(now time.Time) float64 {
+	if r.bytes == 0 {
+		return 0
+	}
+	return float64(r.bytes) / max(1, now.Sub(r.first).Seconds())
+}
+
+// Named reports whether as many shards as the plan in a directory has have their names: then
+// it is worth while to try [Finish]. A directory without a plan is [ErrNothingKept].
+func Named(dir string) (bool, error) {
+	o := &Output{dir: dir}
+	var err error
+	if o.root, err = os.OpenRoot(dir); err != nil {
+		return false, err
+	}
+	defer o.root.Close()
+	names, err := o.shards()
+	if err != nil {
+		return false, err
+	}
+	all := false
+	err = o.readPlan(func(f *planFile) error {
+		all = len(names) >= f.head.Shards
+		return nil
+	})
+	return all, err
+}
