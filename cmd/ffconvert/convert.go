@@ -70,6 +70,8 @@ type conversion struct {
 	out     string
 	scratch string // a directory of this process in it; "": nobody else writes there
 	stdout  io.Writer
+
+	planOnly bool // tasks will write the shards
 }
 
 func (c *conversion) run(ctx context.Context) error {
@@ -113,6 +115,10 @@ func (c *conversion) run(ctx context.Context) error {
 	if err := errors.Join(err, out.Close()); err != nil {
 		return err
 	}
+	if c.planOnly {
+		progress.say(newPlanSummary(c.out, report))
+		return nil
+	}
 	progress.say(newSummary(c.out, report))
 	return nil
 }
@@ -127,6 +133,10 @@ func (c *conversion) convert(ctx context.Context, found []input.Name, in input.O
 	err := c.staged(ctx, found, in, progress, func(set *input.Set) error {
 		plan, src, err := c.plan(ctx, set, progress)
 		if err != nil {
+			return err
+		}
+		if c.planOnly {
+			report, err = c.begin(out, plan, src.Parts())
 			return err
 		}
 		report, err = shard.Write(ctx, src, plan, out, c.writeOptions(progress))

@@ -42,6 +42,10 @@ func (c *conversion) convertWhole(ctx context.Context, found []input.Name, in in
 		if err != nil {
 			return err
 		}
+		if c.planOnly {
+			report, err = c.begin(out, plan, s.Parts())
+			return err
+		}
 		report, err = shard.WriteStock(ctx, s, plan, out, c.writeOptions(progress))
 		return err
 	})

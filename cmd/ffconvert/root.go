@@ -46,7 +46,7 @@ the device and checked, with a manifest that accounts for every entry of the inp
 		}
 	}
 	root.AddCommand(newSpecCommand())
-	grouped(groupTasks, newRunCommand(), newStatusCommand(), newFinishCommand())
+	grouped(groupTasks, newPlanCommand(), newRunCommand(), newStatusCommand(), newFinishCommand())
 	grouped(groupConvert, newCheckCommand(), newFormatsCommand(), newCacheCommand())
 	grouped(groupLook, newVerifyCommand(), newRepairCommand(), newInspectCommand(), newBenchCommand())
 	grouped(groupPack, newPackCommand(), newUnpackCommand(), newListCommand(), newCatCommand())
