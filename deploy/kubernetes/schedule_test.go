@@ -104,14 +104,17 @@ type cluster struct {
 	jobs      map[string]*batchv1.Job
 	tars, out string
 
+	fail      func() // ends all pods
+
 	mu   sync.Mutex
 	said []string
 }
 
 // play runs all jobs as the schedule says.
 func (c *cluster) play(s *schedule) {
-	ctx, cancel := context.WithTimeout(c.t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(c.t.Context(), time.Minute)
 	defer cancel()
+	c.fail = cancel
 	c.until(ctx, "plan", -1, s.plan)
 	var finish, running sync.WaitGroup
 	if s.early {
@@ -147,11 +150,13 @@ func (c *cluster) until(ctx context.Context, step string, index int, fates []fat
 		switch ended := 128 + int(f.signal); {
 		case err != nil:
 			c.t.Errorf("%s %d: %v", step, index, err)
+			c.fail()
 			return
 		case e.status == 0:
 			return
 		case f.signal == 0 || e.status != ended:
 			c.t.Errorf("%s %d, %v: status %d", step, index, f, e.status)
+			c.fail()
 			return
 		}
 	}
