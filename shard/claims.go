@@ -51,6 +51,11 @@ type claims struct {
 
 // newClaims begins to touch what will be claimed, until close.
 func (o *Output) newClaims(t Task) (*claims, error) {
+	if !o.shared {
+		if err := o.sweep(); err != nil {
+			return nil, err
+		}
+	}
 	if err := o.mkdir(runningDir); err != nil {
 		return nil, err
 	}
@@ -131,7 +136,6 @@ func (c *claims) close() {
 	for shard := range c.held {
 		c.out.root.Remove(claimName(shard))
 	}
-	c.out.root.Remove(runningDir) // unless others have claims
 }
 
 // readClaim reads the claim of a shard.
@@ -181,23 +185,40 @@ func readNames(root *os.Root, dir string) ([]string, error) {
 	return names, err
 }
 
-// alone makes sure that nobody else writes here, as far as that can be told, and removes what
-// dead processes have left. The lock proves it. Where the file system has none, a claim that
-// was touched lately is somebody's.
+// alone makes sure that nobody else writes here, as far as that can be told. The lock proves
+// it. Where the file system has none, a claim that was touched lately is somebody's.
 func (o *Output) alone() error {
-	if o.lock == nil {
-		claims, err := readClaims(o.root)
-		if err != nil {
-			return err
-		}
-		for _, c := range claims {
-			if time.Since(c.seen) < claimStale {
-				return fmt.Errorf("%s: %w: %v (its file system has no locks: if that process is dead, remove %s)", o.dir, ErrLocked, c.holder, o.path(runningDir))
-			}
+	if o.lock != nil {
+		return nil
+	}
+	claims, err := readClaims(o.root)
+	if err != nil {
+		return err
+	}
+	for _, c := range claims {
+		if time.Since(c.seen) < claimStale {
+			return fmt.Errorf("%s: %w: %v (its file system has no locks: if that process is dead, remove %s)", o.dir, ErrLocked, c.holder, o.path(runningDir))
 		}
 	}
+	return nil
+}
+
+// sweep removes what dead processes have left: claims and temporary files. Nobody else may
+// write here.
+func (o *Output) sweep() error {
 	if err := o.root.RemoveAll(runningDir); err != nil {
 		return err
 	}
-	return o.root.RemoveAll(tmpDir)
+	tokens, err := readNames(o.root, tmpDir)
+	if err != nil {
+		return err
+	}
+	for _, token := range tokens {
+		if token != o.token {
+			if err := o.root.RemoveAll(path.Join(tmpDir, token)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }

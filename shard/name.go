@@ -79,6 +79,6 @@ func (k *worker) compare(ctx context.Context, done finished) (presence, error) {
 	if k.journal.knows(done.Name) { // that what was written is what it must be
 		return useless, nil
 	}
-	return nothing, &converters.Error{Part: done.Name, Off: -1, Hint: "another process may have read other sources; --overwrite starts anew",
+	return nothing, &converters.Error{Part: done.Name, Off: -1, Hint: startAnew,
 		Err: fmt.Errorf("%w: it is there already with %d bytes and the header checksum %08x, its sources give %d with %08x", converters.ErrChanged, there.Size, there.HeaderCRC, done.Bytes, done.HeaderCRC)}
 }

@@ -112,12 +112,10 @@ func (o *Output) open() (*Output, error) {
 // Close unlocks the directory. One in which nothing was begun is left as it was found.
 func (o *Output) Close() error {
 	o.root.RemoveAll(o.tmp(""))
-	o.root.Remove(tmpDir) // unless another process has files there
-	if !o.began {
-		if !o.shared {
-			o.root.Remove(lockName)
+	if !o.began && !o.shared {
+		for _, name := range []string{tmpDir, runningDir, lockName, WorkDir} {
+			o.root.Remove(name)
 		}
-		o.root.Remove(WorkDir)
 		if o.created {
 			os.Remove(o.dir) // only if it is empty
 		}

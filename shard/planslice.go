@@ -22,6 +22,7 @@ type Slice struct {
 	From   int   // of the plan's shards, the first one in Plan.Shards
 	Shards int   // of the whole plan
 	Parts  int   // of the whole plan
+	Named  []string // the sources as the user named them; of all parts alone
 	digest string
 }
 
@@ -36,7 +37,7 @@ func (s *Slice) Recognise(index []PartIndex) error {
 	}
 	for i := range index {
 		if err := s.Plan.Parts[i].other(index[i].Part); err != nil {
-			return err
+			return forTask(err)
 		}
 		s.Plan.Parts[i].modified = index[i].modified
 	}
@@ -61,6 +62,13 @@ func (o *Output) Slice(t Task, all bool) (*Slice, error) {
 		s, err = f.slice(t, all)
 		return err
 	})
+	if err == nil && all {
+		j := newJournal()
+		var data []byte
+		data, err = readJournal(o.root)
+		j.read(data)
+		s.Named = j.head.Named
+	}
 	return s, err
 }
 

@@ -18,6 +18,7 @@ import (
 // A fixture is a source of samples in memory. An offset is an ordinal.
 type fixture struct {
 	parts [][]converters.Sample
+	first int               // of the dataset's parts, the first one here
 	skips []converters.Span // yielded before the samples of each part
 	fail  func(part int, ordinal int64) error
 }
@@ -25,7 +26,7 @@ type fixture struct {
 func (m *fixture) Parts() []converters.Part {
 	var parts []converters.Part
 	for i := range m.parts {
-		parts = append(parts, converters.Part{Name: fmt.Sprintf("part-%d", i), Size: int64(len(m.parts[i]))})
+		parts = append(parts, converters.Part{Name: fmt.Sprintf("part-%d", m.first+i), Size: int64(len(m.parts[i]))})
 	}
 	return parts
 }

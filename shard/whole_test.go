@@ -61,7 +61,7 @@ type stocked struct {
 func (s *stocked) Parts() []converters.Part {
 	parts := s.fixture.Parts()
 	for i := range parts {
-		parts[i].Staged, parts[i].Mark = true, int64(i+1)
+		parts[i].Staged, parts[i].Mark = true, int64(s.first+i+1)
 	}
 	return parts
 }

@@ -112,9 +112,10 @@ func RunStock(ctx context.Context, stock Stock, slice *Slice, out *Output, opts 
 	}
 	defer w.journal.close()
 	if err := w.journal.changed; err != nil {
-		return nil, err
+		return nil, forTask(err)
 	}
-	return w.run(ctx)
+	report, err := w.run(ctx)
+	return report, forTask(err)
 }
 
 // Unfinished is the error of a Write or Repair that was stopped while it wrote shards.

@@ -62,7 +62,9 @@ func runFinish(ctx context.Context, opts finishOptions, dir string) error {
 	for began := time.Now(); ; {
 		report, err := finishOnce(ctx, opts, dir, progress)
 		if err == nil {
-			progress.say(newSummary(dir, report))
+			done := newSummary(dir, report)
+			done.state = "complete"
+			progress.say(done)
 			return nil
 		}
 		if time.Since(began)+waitPause > opts.wait || !worthWaiting(err) {

@@ -3,9 +3,12 @@ package main
 import (
 	"encoding/hex"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -60,13 +63,14 @@ func TestScripts(t *testing.T) {
 			"hex":    writeHex,
 			"same":   same,
 
-			"sameshards": sameShards,
-			"s3":         s3,
-			"s3more":     s3more,
-			"s3tree":     s3tree,
-			"web":        web,
-			"sent":       sent,
-			"requested":  requested,
+			"sameshards":  sameShards,
+			"samedataset": sameDataset,
+			"s3":          s3,
+			"s3more":      s3more,
+			"s3tree":      s3tree,
+			"web":         web,
+			"sent":        sent,
+			"requested":   requested,
 		},
 	})
 }
@@ -108,6 +112,29 @@ func head(ts *testscript.TestScript, _ bool, args []string) {
 // same asserts that two datasets have the same shards, indexes, meta.json and plan: same a b
 func same(ts *testscript.TestScript, _ bool, args []string) {
 	sameFiles(ts, args, "*.ffr", "index/*", "meta.json", ".ffconvert/plan")
+}
+
+// sameDataset asserts that two datasets are the same in all that a conversion leaves, but for
+// the times in the manifest and the journal: samedataset a b
+func sameDataset(ts *testscript.TestScript, _ bool, args []string) {
+	same(ts, false, args)
+	var texts [2]string
+	var names [2][]string
+	for i, arg := range args {
+		dir := ts.MkAbs(arg)
+		texts[i] = regexp.MustCompile(`"created": "[^"]*"`).ReplaceAllString(ts.ReadFile(filepath.Join(dir, "manifest.json")), "")
+		ts.Check(filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+			rel, _ := filepath.Rel(dir, path)
+			names[i] = append(names[i], rel)
+			return err
+		}))
+	}
+	if texts[0] != texts[1] {
+		ts.Fatalf("%s/manifest.json differs", args[1])
+	}
+	if !slices.Equal(names[0], names[1]) {
+		ts.Fatalf("%q, want %q", names[1], names[0])
+	}
 }
 
 func sameFiles(ts *testscript.TestScript, args []string, patterns ...string) {

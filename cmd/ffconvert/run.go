@@ -164,7 +164,7 @@ func (r *taskRun) together() bool {
 func (r *taskRun) conversion() (*conversion, error) {
 	made := planned{
 		opts: r.opts.convertOptions, limits: r.opts.limits, command: "run",
-		dir: r.dir, sources: r.sources, named: r.names(), plan: r.slice.Plan,
+		dir: r.dir, sources: r.sources, named: r.slice.Named, plan: r.slice.Plan,
 	}
 	c, err := made.conversion()
 	if err == nil {
@@ -191,7 +191,7 @@ func (r *taskRun) find(ctx context.Context, c *conversion, in input.Options) (fo
 		names, beside = append([]string{s.Lead.Name}, names...), 1
 	}
 	switch {
-	case c.mix != nil:
+	case c.mix != nil || c.format.directories: // whose parts are no names
 		found, err = c.find(ctx, in)
 		return found, 0, err
 	case len(r.sources) == 0:
@@ -249,25 +249,22 @@ func (r *taskRun) hint(err error) error {
 
 // A taskSummary is the closing line of a task.
 type taskSummary struct {
-	Done      bool    `json:"done"`
-	Out       string  `json:"out"`
-	Task      string  `json:"task"`
-	Shards    int     `json:"shards"`
-	Kept      int     `json:"shards_kept"`      // of a run before
-	Others    int     `json:"shards_of_others"` // that another process finished meanwhile
-	Samples   int64   `json:"samples"`
-	Bytes     int64   `json:"bytes"`
-	Seconds   float64 `json:"seconds"`
-	Verified  bool    `json:"verified"`
-	Backend   string  `json:"backend,omitempty"`
-	Fallback  string  `json:"fallback,omitempty"`
-	PageCache bool    `json:"page_cache"`
+	Done    bool    `json:"done"`
+	Out     string  `json:"out"`
+	Task    string  `json:"task"`
+	Shards  int     `json:"shards"`
+	Kept    int     `json:"shards_kept"`      // of a run before
+	Others  int     `json:"shards_of_others"` // that another process finished meanwhile
+	Samples int64   `json:"samples"`
+	Bytes   int64   `json:"bytes"`
+	Seconds float64 `json:"seconds"`
+	proof
 }
 
 func newTaskSummary(dir string, r *shard.Report) taskSummary {
 	return taskSummary{
 		Done: true, Out: dir, Task: r.Task.String(), Shards: r.Shards, Kept: r.Kept, Others: r.Others, Samples: r.Samples, Bytes: r.Bytes,
-		Seconds: r.Seconds, Verified: r.Verified, Backend: r.Backend, Fallback: r.Fallback, PageCache: r.PageCache,
+		Seconds: r.Seconds, proof: newProof(r),
 	}
 }
 
@@ -285,16 +282,6 @@ func (s taskSummary) String() string {
 	if s.Others > 0 {
 		fmt.Fprintf(&b, ", %d finished by others meanwhile", s.Others)
 	}
-	if !s.Verified {
-		b.WriteString(", not verified")
-	} else if s.Backend != "" {
-		fmt.Fprintf(&b, ", verified by %s", s.Backend)
-	}
-	if s.PageCache {
-		b.WriteString(" from the page cache, not the device")
-	}
-	if s.Fallback != "" {
-		fmt.Fprintf(&b, " (%s)", s.Fallback)
-	}
+	fmt.Fprintf(&b, ", %v", s.proof)
 	return b.String()
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -11,22 +12,49 @@ import (
 
 // A summary is the closing line of a conversion.
 type summary struct {
-	Done       bool             `json:"done"`
-	Out        string           `json:"out"`
-	Samples    int64            `json:"samples"`
-	Bytes      int64            `json:"bytes"`
-	Shards     int              `json:"shards"`
-	Kept       int              `json:"shards_kept"` // of a run before
-	Seconds    float64          `json:"seconds"`
-	MBPerS     float64          `json:"mb_per_second"`
-	Verified   bool             `json:"verified"`
-	Backend    string           `json:"backend,omitempty"`
-	Fallback   string           `json:"fallback,omitempty"`
-	PageCache  bool             `json:"page_cache"`
+	Done    bool    `json:"done"`
+	Out     string  `json:"out"`
+	Samples int64   `json:"samples"`
+	Bytes   int64   `json:"bytes"`
+	Shards  int     `json:"shards"`
+	Kept    int     `json:"shards_kept"` // of a run before
+	Seconds float64 `json:"seconds"`
+	MBPerS  float64 `json:"mb_per_second"`
+	proof
 	LeftOut    int64            `json:"samples_left_out"`
 	Skipped    map[string]int64 `json:"skipped,omitempty"`
 	Waived     map[string]int64 `json:"waived,omitempty"`
 	FieldsLeft int64            `json:"fields_left_out"`
+
+	state string // where this run has written no shard; "": as it was before
+}
+
+// A proof says how shards were verified.
+type proof struct {
+	Verified  bool   `json:"verified"`
+	Backend   string `json:"backend,omitempty"`
+	Fallback  string `json:"fallback,omitempty"`
+	PageCache bool   `json:"page_cache"`
+}
+
+func newProof(r *shard.Report) proof { return proof{r.Verified, r.Backend, r.Fallback, r.PageCache} }
+
+func (p proof) String() string {
+	if !p.Verified {
+		return "not verified"
+	}
+	var b strings.Builder
+	b.WriteString("verified")
+	if p.Backend != "" {
+		fmt.Fprintf(&b, " by %s", p.Backend)
+	}
+	if p.PageCache {
+		b.WriteString(" from the page cache, not the device")
+	}
+	if p.Fallback != "" {
+		fmt.Fprintf(&b, " (%s)", p.Fallback)
+	}
+	return b.String()
 }
 
 func newSummary(out string, r *shard.Report) summary {
@@ -35,7 +63,7 @@ func newSummary(out string, r *shard.Report) summary {
 		Done: true, Out: out,
 		Samples: t.SamplesWritten, Bytes: t.Bytes, Shards: t.Shards, Kept: r.Kept,
 		Seconds: r.Seconds, MBPerS: float64(t.Bytes) / 1e6 / r.Seconds,
-		Verified: r.Verified, Backend: r.Backend, Fallback: r.Fallback, PageCache: r.PageCache,
+		proof:   newProof(r),
 		LeftOut: t.SamplesLeftOut, Skipped: t.Skipped, Waived: t.Waived, FieldsLeft: t.FieldsLeftOut,
 	}
 }
@@ -45,26 +73,13 @@ func (s summary) String() string {
 	fmt.Fprintf(&b, "%s: %s, %s in %s", s.Out, counted(s.Samples, "sample"), humanize.Bytes(uint64(s.Bytes)), counted(int64(s.Shards), "shard"))
 	switch {
 	case s.Kept == s.Shards:
-		b.WriteString(", complete already")
+		fmt.Fprintf(&b, ", %s", cmp.Or(s.state, "complete already"))
 	case s.Kept > 0:
 		fmt.Fprintf(&b, " (%d finished before), %.1f s", s.Kept, s.Seconds)
 	default:
 		fmt.Fprintf(&b, ", %.1f s, %.0f MB/s", s.Seconds, s.MBPerS)
 	}
-	if s.Verified {
-		b.WriteString(", verified")
-		if s.Backend != "" {
-			fmt.Fprintf(&b, " by %s", s.Backend)
-		}
-		if s.PageCache {
-			b.WriteString(" from the page cache, not the device")
-		}
-		if s.Fallback != "" {
-			fmt.Fprintf(&b, " (%s)", s.Fallback)
-		}
-	} else {
-		b.WriteString(", not verified")
-	}
+	fmt.Fprintf(&b, ", %v", s.proof)
 	if s.LeftOut > 0 {
 		fmt.Fprintf(&b, "; left out %s without a field", counted(s.LeftOut, "sample"))
 	}

@@ -42,7 +42,7 @@ func finished(path string) bool {
 // of which is then tried all the same, or what an older run has left to see if it still
 // is true.
 func looked(path string) bool {
-	return strings.HasSuffix(path, "/.ffconvert/tmp") || strings.HasSuffix(path, "/.ffconvert") || strings.HasSuffix(path, "/manifest.json") || strings.HasSuffix(path, "/meta.json")
+	return strings.HasSuffix(path, "/.ffconvert/tmp") || strings.HasSuffix(path, "/.ffconvert/running") || strings.HasSuffix(path, "/.ffconvert") || strings.HasSuffix(path, "/manifest.json") || strings.HasSuffix(path, "/meta.json")
 }
 
 // signing says that the name of its holder is written into a lock, which is one without it.

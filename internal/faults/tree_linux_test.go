@@ -97,7 +97,7 @@ func (t tree) differ(want tree) error {
 func (t tree) withoutScratch() tree {
 	kept := maps.Clone(t)
 	maps.DeleteFunc(kept, func(name string, _ []byte) bool {
-		return strings.HasPrefix(name, ".ffconvert/tmp/") || strings.HasPrefix(name, ".ffconvert/cache/")
+		return strings.HasPrefix(name, ".ffconvert/tmp/") || strings.HasPrefix(name, ".ffconvert/running/") || strings.HasPrefix(name, ".ffconvert/cache/")
 	})
 	return kept
 }

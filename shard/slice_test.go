@@ -1,0 +1,361 @@
+package shard
+
+import (
+	"bytes"
+	"errors"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/encode"
+)
+
+// begin puts a plan into a new directory.
+func begin(t testing.TB, plan *Plan, src converters.Source) string {
+	t.Helper()
+	dir := t.TempDir()
+	out, err := OpenOutput(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(out.Begin(plan, src.Parts(), nil, false), out.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// runTask writes the slice of a task, of a source whose parts come as they are needed, or all
+// at once.
+func runTask(t testing.TB, dir string, task Task, src *fixture, together bool, opts WriteOptions) (*Report, error) {
+	t.Helper()
+	out, err := OpenShared(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer out.Close()
+	slice, err := out.Slice(task, together)
+	if err != nil {
+		return nil, err
+	}
+	var stock Stock = Local(src)
+	if !together {
+		some := *src
+		some.parts = src.parts[slice.First : slice.First+len(slice.Plan.Parts)]
+		some.first = src.first + slice.First
+		stock = &stocked{fixture: &some}
+	}
+	return RunStock(t.Context(), stock, slice, out, opts)
+}
+
+func finishDir(t testing.TB, dir string, opts FinishOptions) (*Report, error) {
+	t.Helper()
+	out, err := OpenOutput(dir)
+	if err != nil {
+		return nil, err
+	}
+	report, err := Finish(t.Context(), out, opts)
+	return report, errors.Join(err, out.Close())
+}
+
+// Tasks in any order, some of them twice and at once, make what one process makes.
+func TestTasks(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		name     string
+		plan     func(t *testing.T, src *fixture) *Plan
+		together bool
+	}{
+		{"cut at samples", func(t *testing.T, src *fixture) *Plan {
+			return newPlan(t, src, encode.Options{}, Options{Sizes: Sizes{Shards: 9}})
+		}, false},
+		{"opened together", func(t *testing.T, src *fixture) *Plan {
+			return newPlan(t, src, encode.Options{}, Options{Sizes: Sizes{Shards: 9}})
+		}, true},
+		{"shuffled", func(t *testing.T, src *fixture) *Plan {
+			return newPlan(t, src, encode.Options{}, Options{Sizes: Sizes{Shards: 9}, Shuffle: &Shuffle{3}})
+		}, true},
+		{"shuffled, parts as needed", func(t *testing.T, src *fixture) *Plan {
+			return newPlan(t, src, encode.Options{}, Options{Sizes: Sizes{Shards: 9}, Shuffle: &Shuffle{3}})
+		}, false},
+		{"of whole parts", func(t *testing.T, src *fixture) *Plan {
+			return newWholePlan(t, src, Options{Sizes: Sizes{Shards: 5}})
+		}, false},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			src := newFixture(81, 7, 30, 900)
+			plan := row.plan(t, src)
+			reference := t.TempDir()
+			var err error
+			if plan.Whole {
+				_, err = writeStock(t, &stocked{fixture: src}, plan, reference, WriteOptions{})
+			} else {
+				_, err = write(t, src, plan, reference, WriteOptions{})
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := files(t, reference)
+			for seed := range uint64(6) {
+				r := rand.New(rand.NewPCG(seed, 1))
+				n := 1 + r.IntN(12)
+				var tasks []Task
+				for k := range n {
+					for range 1 + r.IntN(2) {
+						tasks = append(tasks, Task{k, n})
+					}
+				}
+				r.Shuffle(len(tasks), func(i, j int) { tasks[i], tasks[j] = tasks[j], tasks[i] })
+				var dir string
+				if row.together {
+					dir = begin(t, plan, src)
+				} else {
+					dir = begin(t, plan, stockedSource{&stocked{fixture: src}})
+				}
+				var all sync.WaitGroup
+				limit := make(chan struct{}, 3)
+				for _, task := range tasks {
+					all.Go(func() {
+						limit <- struct{}{}
+						defer func() { <-limit }()
+						report, err := runTask(t, dir, task, src, row.together, WriteOptions{Workers: 2})
+						if err != nil || report.Manifest != nil || report.Task != task {
+							t.Errorf("seed %d: task %v: %+v, %v", seed, task, report, err)
+						}
+					})
+				}
+				all.Wait()
+				s, err := ReadStatus(dir)
+				if err != nil || s.Done != len(plan.Shards) || len(s.Running)+len(s.Missing) > 0 || s.Complete || s.DoneSize != s.Bytes {
+					t.Errorf("seed %d: status %+v, %v", seed, s, err)
+				}
+				report, err := finishDir(t, dir, FinishOptions{Verify: seed%2 == 0})
+				if err != nil || report.Manifest == nil || !report.Verified {
+					t.Fatalf("seed %d: finish: %+v, %v", seed, report, err)
+				}
+				if got := files(t, dir); !maps.Equal(got, want) {
+					t.Errorf("seed %d: %d tasks wrote other files than one process", seed, n)
+				}
+				for _, name := range []string{journalsDir, runningDir, tmpDir} {
+					if _, err := os.Stat(filepath.Join(dir, name)); !errors.Is(err, os.ErrNotExist) {
+						t.Errorf("seed %d: %s is left", seed, name)
+					}
+				}
+			}
+		})
+	}
+}
+
+// stockedSource lists the parts of a stock.
+type stockedSource struct{ *stocked }
+
+func (s stockedSource) Parts() []converters.Part { return s.stocked.Parts() }
+
+// Slices are all shards once, in order, and even: none has more bytes than its share and the
+// largest shard.
+func TestSlices(t *testing.T) {
+	t.Parallel()
+	src := newFixture(82, 5, 80, 3000)
+	plan := newPlan(t, src, encode.Options{}, Options{Sizes: Sizes{Shards: 37}})
+	dir := begin(t, plan, src)
+	out, err := OpenShared(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	_, total := plan.Totals()
+	largest := int64(0)
+	for _, s := range plan.Shards {
+		largest = max(largest, s.Bytes)
+	}
+	for _, n := range []int{1, 2, 3, 4, 36, 37, 38, 100} {
+		next := 0
+		for k := range n {
+			s, err := out.Slice(Task{k, n}, false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, bytes := s.Plan.Totals()
+			if s.From != next || bytes > total/int64(n)+largest {
+				t.Errorf("task %d/%d begins at shard %d, not %d, with %d of %d bytes", k, n, s.From, next, bytes, total)
+			}
+			next += len(s.Plan.Shards)
+		}
+		if next != len(plan.Shards) {
+			t.Errorf("%d tasks have %d shards", n, next)
+		}
+	}
+	for _, bad := range []Task{{1, 1}, {-1, 3}, {5, 0}, {0, -1}} {
+		if _, err := out.Slice(bad, false); !errors.Is(err, ErrTask) {
+			t.Errorf("%d/%d: %v", bad.K, bad.N, err)
+		}
+	}
+}
+
+// A slice of a plan with a byte changed or cut off is refused, or has nothing of the change.
+func TestSliceOfDamagedPlan(t *testing.T) {
+	t.Parallel()
+	src := newFixture(83, 3, 12, 200)
+	plan := newPlan(t, src, encode.Options{}, Options{Sizes: Sizes{Shards: 3}})
+	var file bytes.Buffer
+	if _, err := plan.Write(&file); err != nil {
+		t.Fatal(err)
+	}
+	read := func(data []byte) (string, error) {
+		f, err := readPlanFile(bytes.NewReader(data), int64(len(data)))
+		if err != nil {
+			return "", err
+		}
+		s, err := f.slice(Task{1, 3}, false)
+		if err != nil {
+			return "", err
+		}
+		var b bytes.Buffer
+		_, err = s.Plan.Write(&b)
+		return b.String() + s.digest, err
+	}
+	want, err := read(file.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused := 0
+	for i := range file.Len() {
+		damaged := bytes.Clone(file.Bytes())
+		damaged[i] ^= 1 << (i % 8)
+		switch got, err := read(damaged); {
+		case err != nil:
+			refused++
+		case got != want:
+			t.Fatalf("bit %d of byte %d changes the slice", i%8, i)
+		}
+		if got, err := read(file.Bytes()[:i]); err == nil {
+			t.Fatalf("cut after %d bytes it has the slice %q", i, got)
+		}
+	}
+	if refused < file.Len()/4 {
+		t.Errorf("%d of %d changes are refused", refused, file.Len())
+	}
+}
+
+// Finish says which shards are missing, and changes nothing.
+func TestFinishMissing(t *testing.T) {
+	t.Parallel()
+	src := newFixture(84, 4, 30, 900)
+	plan := newPlan(t, src, encode.Options{}, Options{Sizes: Sizes{Shards: 8}})
+	for _, row := range []struct {
+		name string
+		harm func(t *testing.T, dir string)
+		want string
+	}{
+		{"a task did not run", nil, "PART_00004.ffr, PART_00005.ffr"},
+		{"a shard is gone", func(t *testing.T, dir string) { remove(t, dir, "PART_00001.ffr") }, "PART_00001.ffr, PART_00004.ffr, PART_00005.ffr"},
+		{"a header is damaged", func(t *testing.T, dir string) { flip(t, dir, "PART_00000.ffr", 20) }, "PART_00000.ffr, PART_00004.ffr, PART_00005.ffr"},
+		{"an index is gone", func(t *testing.T, dir string) { remove(t, dir, "index/PART_00007.arrow") }, "PART_00004.ffr, PART_00005.ffr, PART_00007.ffr"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			dir := begin(t, plan, stockedSource{&stocked{fixture: src}})
+			for _, k := range []int{3, 0, 1} {
+				if _, err := runTask(t, dir, Task{k, 4}, src, false, WriteOptions{}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if row.harm != nil {
+				row.harm(t, dir)
+			}
+			before := files(t, dir)
+			_, err := finishDir(t, dir, FinishOptions{})
+			missing, ok := errors.AsType[*Missing](err)
+			if !ok || !errors.Is(err, ErrMissing) || strings.Join(missing.Shards, ", ") != row.want || missing.Of != 8 {
+				t.Fatalf("finish: %v", err)
+			}
+			if !maps.Equal(files(t, dir), before) {
+				t.Error("finish has changed something")
+			}
+			for k := range 4 { // whatever is missing, its task makes it
+				if _, err := runTask(t, dir, Task{k, 4}, src, false, WriteOptions{}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if _, err := finishDir(t, dir, FinishOptions{Verify: true}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// A task refuses sources that are not those of the plan.
+func TestTaskRefusesChangedSources(t *testing.T) {
+	t.Parallel()
+	src := newFixture(85, 4, 30, 900)
+	plan := newPlan(t, src, encode.Options{}, Options{Sizes: Sizes{Shards: 4}})
+	dir := begin(t, plan, stockedSource{&stocked{fixture: src}})
+	other := newFixture(86, 4, 30, 900)
+	if _, err := runTask(t, dir, Task{1, 4}, other, false, WriteOptions{}); !errors.Is(err, converters.ErrChanged) {
+		t.Errorf("other sources: %v", err)
+	}
+	if names, err := filepath.Glob(filepath.Join(dir, "*.ffr")); err != nil || len(names) > 0 {
+		t.Errorf("%q have their names, %v", names, err)
+	}
+}
+
+// What lies under the name of a shard already is kept where it is equal, replaced where it is
+// damaged, and refused where it is sound and other.
+func TestNameIsTaken(t *testing.T) {
+	t.Parallel()
+	src, other := newFixture(87, 2, 30, 900), newFixture(88, 2, 30, 900)
+	plan := newPlan(t, src, encode.Options{}, Options{Sizes: Sizes{Shards: 2}})
+	reference := dataset(src, plan)(t)
+	others := dataset(other, newPlan(t, other, encode.Options{}, Options{Sizes: Sizes{Shards: 2}}))(t)
+	want := files(t, reference)
+	const name = "PART_00001.ffr"
+	copyTo := func(t *testing.T, dir, from string, damage func([]byte) []byte) {
+		data, err := os.ReadFile(filepath.Join(from, name))
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, name), damage(data), 0o644)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, row := range []struct {
+		name   string
+		from   string
+		damage func([]byte) []byte
+		others int
+		want   error
+	}{
+		{"equal", reference, func(b []byte) []byte { return b }, 1, nil},
+		{"a sample damaged", reference, func(b []byte) []byte { b[len(b)-1] ^= 1; return b }, 0, nil},
+		{"its header damaged", reference, func(b []byte) []byte { b[20] ^= 1; return b }, 0, nil},
+		{"cut", reference, func(b []byte) []byte { return b[:len(b)-1] }, 0, nil},
+		{"empty", reference, func(b []byte) []byte { return nil }, 0, nil},
+		{"another one", others, func(b []byte) []byte { return b }, 0, converters.ErrChanged},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			dir := begin(t, plan, stockedSource{&stocked{fixture: src}})
+			copyTo(t, dir, row.from, row.damage)
+			before := files(t, dir)
+			report, err := runTask(t, dir, Task{1, 2}, src, false, WriteOptions{})
+			if !errors.Is(err, row.want) {
+				t.Fatalf("error %v, want %v", err, row.want)
+			}
+			after := files(t, dir)
+			if row.want != nil {
+				if after[name] != before[name] {
+					t.Error("it was replaced")
+				}
+				return
+			}
+			if report.Others != row.others || after[name] != want[name] {
+				t.Errorf("%+v; it is as it should be: %v", report, after[name] == want[name])
+			}
+		})
+	}
+}
