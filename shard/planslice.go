@@ -16,12 +16,12 @@ import (
 // A Slice is what one task needs of a plan: its shards, and the parts that they are made of.
 type Slice struct {
 	Task   Task
-	Plan   *Plan // Shards are those of the slice, and the numbers of parts in them are places in Parts
-	First  int   // of the dataset's parts, the first one in Plan.Parts
-	Lead   Part  // the first part of the dataset, which some formats inspect to read any
-	From   int   // of the plan's shards, the first one in Plan.Shards
-	Shards int   // of the whole plan
-	Parts  int   // of the whole plan
+	Plan   *Plan    // Shards are those of the slice, and the numbers of parts in them are places in Parts
+	First  int      // of the dataset's parts, the first one in Plan.Parts
+	Lead   Part     // the first part of the dataset, which some formats inspect to read any
+	From   int      // of the plan's shards, the first one in Plan.Shards
+	Shards int      // of the whole plan
+	Parts  int      // of the whole plan
 	Named  []string // the sources as the user named them; of all parts alone
 	digest string
 }

@@ -49,10 +49,20 @@ func (s *scaled) Add(samples, bytes int64) {
 	s.told = told
 }
 
+// watcherOf returns p where it is a Watcher, else one that does nothing.
+func watcherOf(p Progress) Watcher {
+	if w, ok := p.(Watcher); ok {
+		return w
+	}
+	return silent{}
+}
+
 type silent struct{}
 
-func (silent) Start(string, int64) {}
-func (silent) Add(int64, int64)    {}
+func (silent) Start(string, int64)                   {}
+func (silent) Add(int64, int64)                      {}
+func (silent) Begun(string)                          {}
+func (silent) Finished(ManifestShard, float64, bool) {}
 
 // A tally tells a Progress of small samples by the thousand. It is for one goroutine.
 type tally struct {

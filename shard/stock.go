@@ -16,7 +16,8 @@ type Stock interface {
 	Parts() []converters.Part
 
 	// Take makes parts first … first+n-1 local and opens a source that has these parts
-	// alone, in this order. It may wait for room. They stay until release is called.
+	// alone, in this order. It may wait for room; ctx is of the taking alone. The parts stay
+	// until release is called.
 	Take(ctx context.Context, first, n int) (src converters.Source, release func() error, err error)
 }
 

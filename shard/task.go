@@ -11,6 +11,10 @@ import (
 // ErrTask says that a task is none: its number is not below how many there are.
 var ErrTask = errors.New("no such task")
 
+// ErrMissing says that shards of a plan are not there: their tasks have not finished, or have
+// failed.
+var ErrMissing = errors.New("shards are missing")
+
 // A Task is the K-th of N even slices of a plan, counted from 0. The zero value is the whole.
 type Task struct{ K, N int }
 
@@ -22,7 +26,7 @@ func ParseTask(s string) (Task, error) {
 		var err1, err2 error
 		t.K, err1 = strconv.Atoi(k)
 		t.N, err2 = strconv.Atoi(n)
-		if err1 == nil && err2 == nil {
+		if err1 == nil && err2 == nil && t.N > 0 {
 			return t, t.check()
 		}
 	}

@@ -27,6 +27,8 @@ type worker struct {
 // from the device; then its index and itself under their final names, durably; last the
 // journal.
 func (k *worker) write(ctx context.Context, t *task) error {
+	began, watcher := time.Now(), watcherOf(k.opts.Progress)
+	watcher.Begun(t.Name)
 	if k.plan.Whole {
 		if err := k.settle(ctx, t); err != nil {
 			return err
@@ -86,14 +88,8 @@ func (k *worker) write(ctx context.Context, t *task) error {
 	if err := k.journal.add(done); err != nil {
 		return err
 	}
-	k.found(done.Name)
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if first {
-		k.written++
-	} else {
-		k.others++
-	}
+	k.count(done.Name, first)
+	watcher.Finished(done.ManifestShard, time.Since(began).Seconds(), first)
 	return nil
 }
 

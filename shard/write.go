@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"iter"
 	"runtime"
 	"sync"
 	"time"
@@ -79,7 +78,7 @@ func WriteStock(ctx context.Context, stock Stock, plan *Plan, out *Output, opts 
 		return nil, err
 	}
 	report, err := w.run(ctx)
-	if err != nil && plan.Whole && ctx.Err() == nil && w.written+len(w.journal.was) == 0 {
+	if err != nil && !errors.Is(err, ErrDrained) && plan.Whole && ctx.Err() == nil && w.written+len(w.journal.was) == 0 {
 		err = errors.Join(err, out.forget(plan))
 	}
 	if err == nil {
@@ -244,6 +243,19 @@ func (w *writer) isDone(i int) bool {
 	return ok
 }
 
+// count notes that a shard is finished, by this run or, where it was not the first to name it,
+// by another process.
+func (w *writer) count(name string, first bool) {
+	w.found(name)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if first {
+		w.written++
+	} else {
+		w.others++
+	}
+}
+
 // found notes that a shard is sound.
 func (w *writer) found(name string) {
 	w.mu.Lock()
@@ -274,9 +286,9 @@ func (w *writer) writeAll(ctx context.Context, todo []int) error {
 	next := make(chan *task)
 	drained := false
 	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error {
+	g.Go(func() (err error) {
 		defer close(next)
-		drained, err = w.hand(ctx, todo, next)
+		drained, err = w.offer(ctx, todo, next)
 		return err
 	})
 	for range workers {
@@ -289,66 +301,6 @@ func (w *writer) writeAll(ctx context.Context, todo []int) error {
 		return ErrDrained
 	}
 	return nil
-}
-
-// hand hands the shards to the workers, those that nobody has claimed first. It reports
-// whether it was told to stop before the last.
-func (w *writer) hand(ctx context.Context, todo []int, next chan<- *task) (drained bool, err error) {
-	for i, err := range w.claimed(todo) {
-		if err != nil {
-			return false, err
-		}
-		t, err := w.take(ctx, i)
-		if err != nil {
-			return false, err
-		}
-		select { // a shard that could begin now must not, once it is said
-		case <-w.opts.Drain:
-			return true, t.release()
-		default:
-		}
-		select {
-		case next <- t:
-		case <-w.opts.Drain:
-			return true, t.release()
-		case <-ctx.Done():
-			return false, errors.Join(ctx.Err(), t.release())
-		}
-	}
-	return false, nil
-}
-
-// claimed yields the shards to write, each with its claim. Those that another process has
-// claimed come last: if it has finished one until then, that is left out; else it is written
-// here, too, since who has claimed it may be dead.
-func (w *writer) claimed(todo []int) iter.Seq2[int, error] {
-	return func(yield func(int, error) bool) {
-		var busy []int
-		for _, i := range todo {
-			free, err := w.claims.take(w.plan.Shards[i].Name)
-			switch {
-			case err == nil && !free:
-				busy = append(busy, i)
-			case !yield(i, err):
-				return
-			}
-		}
-		for _, i := range busy {
-			err := w.journal.readTasks(w.out.root, w.slice.From, w.slice.From+len(w.plan.Shards))
-			if err == nil && w.isDone(i) {
-				w.mu.Lock()
-				w.others++
-				w.mu.Unlock()
-				continue
-			}
-			if err == nil {
-				err = w.claims.seize(w.plan.Shards[i].Name)
-			}
-			if !yield(i, err) {
-				return
-			}
-		}
-	}
 }
 
 // work writes the shards that it is given, each by so many readers, with memory of its own.

@@ -1,0 +1,191 @@
+package shard
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/encode"
+)
+
+// A watched run keeps what it is told of shards.
+type watched struct {
+	told
+	lock     sync.Mutex
+	begun    []string
+	finished []ManifestShard
+	onBegun  func(name string)
+}
+
+func (w *watched) Begun(name string) {
+	w.lock.Lock()
+	w.begun = append(w.begun, name)
+	w.lock.Unlock()
+	if w.onBegun != nil {
+		w.onBegun(name)
+	}
+}
+
+func (w *watched) Finished(s ManifestShard, seconds float64, first bool) {
+	w.lock.Lock()
+	defer w.lock.Unlock()
+	if seconds > 0 && first {
+		w.finished = append(w.finished, s)
+	}
+}
+
+func (w *watched) names() (begun, finished []string) {
+	for _, s := range w.finished {
+		finished = append(finished, s.Name)
+	}
+	slices.Sort(w.begun)
+	slices.Sort(finished)
+	return w.begun, finished
+}
+
+// A Watcher is told of each shard that is written, and not of one that was kept.
+func TestWatcher(t *testing.T) {
+	t.Parallel()
+	src := newFixture(71, 2, 40, 1000)
+	plan := newPlan(t, src, encode.Options{}, fourShards)
+	dir := dataset(src, plan)(t)
+	remove(t, dir, "PART_00001.ffr")
+	remove(t, dir, "PART_00003.ffr")
+	w := &watched{}
+	report, err := write(t, src, plan, dir, WriteOptions{Progress: w, NoVerify: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"PART_00001.ffr", "PART_00003.ffr"}
+	if begun, finished := w.names(); !slices.Equal(begun, want) || !slices.Equal(finished, want) {
+		t.Errorf("begun %q, finished %q, want %q", begun, finished, want)
+	}
+	for _, s := range w.finished {
+		if !slices.Contains(report.Manifest.Shards, s) {
+			t.Errorf("told of %+v, which the manifest does not have", s)
+		}
+	}
+}
+
+// A run that drains finishes what it has begun, and the next one the rest.
+func TestWriteDrains(t *testing.T) {
+	t.Parallel()
+	src := newFixture(72, 6, 40, 1000)
+	exact := newPlan(t, src, encode.Options{}, Options{Sizes: Sizes{Shards: 6}})
+	whole := newWholePlan(t, src, Options{Sizes: Sizes{Shards: 6}})
+	for _, row := range []struct {
+		name    string
+		plan    *Plan
+		workers int
+		at      string // the shard with whose beginning the draining begins; "": before all
+	}{
+		{"before all", exact, 2, ""},
+		{"before all, of whole parts", whole, 2, ""},
+		{"at the first", exact, 1, "PART_00000.ffr"},
+		{"at the first of two at once", exact, 2, "PART_00000.ffr"},
+		{"in the middle", exact, 2, "PART_00002.ffr"},
+		{"in the middle, of whole parts", whole, 1, "PART_00002.ffr"},
+		{"at the last", exact, 1, "PART_00005.ffr"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			drain := make(chan struct{})
+			w := &watched{onBegun: func(name string) {
+				if name == row.at {
+					close(drain)
+				}
+			}}
+			if row.at == "" {
+				close(drain)
+			}
+			stock := &stocked{fixture: src}
+			run := func(dir string, opts WriteOptions) (*Report, error) {
+				opts.Workers = row.workers
+				if row.plan.Whole {
+					return writeStock(t, stock, row.plan, dir, opts)
+				}
+				return write(t, src, row.plan, dir, opts)
+			}
+			dir := t.TempDir()
+			_, err := run(dir, WriteOptions{Drain: drain, Progress: w})
+			begun, finished := w.names()
+			if !slices.Equal(begun, finished) {
+				t.Errorf("begun %q, finished %q", begun, finished)
+			}
+			if row.at == "PART_00005.ffr" {
+				if err != nil {
+					t.Errorf("error %v, though everything was begun", err)
+				}
+			} else if u, ok := errors.AsType[*Unfinished](err); !errors.Is(err, ErrDrained) || !ok || u.Finished != len(finished) || u.Shards != 6 {
+				t.Errorf("error %v (%+v) with %q finished", err, u, finished)
+			}
+			if row.at == "" && len(begun) > 0 {
+				t.Errorf("begun %q", begun)
+			}
+			if stock.held > 0 {
+				t.Errorf("the parts of %d shards are held", stock.held)
+			}
+			kept, err := run(dir, WriteOptions{})
+			if err != nil || kept.Kept != len(finished) {
+				t.Fatalf("the next run: %v, %+v", err, kept)
+			}
+			fresh := t.TempDir()
+			if _, err := run(fresh, WriteOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			if !maps.Equal(files(t, dir), files(t, fresh)) {
+				t.Error("it has other bytes than one that was not drained")
+			}
+		})
+	}
+}
+
+// Draining does not wait for the parts of a shard that is not begun.
+func TestWriteDrainsWhileItFetches(t *testing.T) {
+	t.Parallel()
+	src := newFixture(73, 3, 40, 1000)
+	plan := newWholePlan(t, src, Options{Sizes: Sizes{Shards: 3}})
+	for _, held := range []int{0, 1} {
+		drain := make(chan struct{})
+		stock := &slowStock{stocked: stocked{fixture: src}, held: held, begun: func() { close(drain) }}
+		dir := t.TempDir()
+		_, err := writeStock(t, stock, plan, dir, WriteOptions{Workers: 1, Drain: drain})
+		if u, ok := errors.AsType[*Unfinished](err); !errors.Is(err, ErrDrained) || !ok || u.Finished != held {
+			t.Errorf("while shard %d was fetched: error %v (%+v)", held, err, u)
+		}
+		if put := files(t, dir); len(put) != 2*held {
+			t.Errorf("while shard %d was fetched: %d files", held, len(put))
+		}
+		// The plan is kept, as it is by a run that is interrupted.
+		out, err := OpenOutput(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !out.has(PlanName) {
+			t.Errorf("while shard %d was fetched: the plan is gone", held)
+		}
+		if err := out.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// A slowStock never gets hold of one part.
+type slowStock struct {
+	stocked
+	held  int
+	begun func()
+}
+
+func (s *slowStock) Take(ctx context.Context, first, n int) (converters.Source, func() error, error) {
+	if first == s.held {
+		s.begun()
+		<-ctx.Done()
+		return nil, nil, context.Cause(ctx)
+	}
+	return s.stocked.Take(ctx, first, n)
+}

@@ -1,0 +1,80 @@
+package shard
+
+import (
+	"context"
+	"errors"
+	"iter"
+)
+
+// offer gives the workers one shard after another, each once what it is read from is here. It
+// reports whether some are left because no more may begin.
+func (w *writer) offer(ctx context.Context, todo []int, next chan<- *task) (drained bool, err error) {
+	// What is fetched for a shard that will not begin would be waited for in vain.
+	taking, stop := context.WithCancel(ctx)
+	defer stop()
+	offered := make(chan struct{})
+	defer close(offered)
+	go func() {
+		select {
+		case <-w.opts.Drain:
+			stop()
+		case <-offered:
+		}
+	}()
+	for i, err := range w.claimed(todo) {
+		if err != nil {
+			return false, err
+		}
+		t, err := w.take(taking, i)
+		switch {
+		case taking.Err() != nil && ctx.Err() == nil && err != nil:
+			return true, nil
+		case err != nil:
+			return false, err
+		}
+		select { // a shard that could begin now must not, once it is said
+		case <-w.opts.Drain:
+			return true, t.release()
+		default:
+		}
+		select {
+		case next <- t:
+		case <-w.opts.Drain:
+			return true, t.release()
+		case <-ctx.Done():
+			return false, errors.Join(ctx.Err(), t.release())
+		}
+	}
+	return false, nil
+}
+
+// claimed yields the shards to write, each with its claim. Those that another process has
+// claimed come last: if it has finished one until then, that is left out; else it is written
+// here, too, since who has claimed it may be dead.
+func (w *writer) claimed(todo []int) iter.Seq2[int, error] {
+	return func(yield func(int, error) bool) {
+		var busy []int
+		for _, i := range todo {
+			free, err := w.claims.take(w.plan.Shards[i].Name)
+			switch {
+			case err == nil && !free:
+				busy = append(busy, i)
+			case !yield(i, err):
+				return
+			}
+		}
+		for _, i := range busy {
+			err := w.journal.readTasks(w.out.root, w.slice.From, w.slice.From+len(w.plan.Shards))
+			if err == nil && w.isDone(i) {
+				w.count(w.plan.Shards[i].Name, false)
+				continue
+			}
+			if err == nil {
+				err = w.claims.seize(w.plan.Shards[i].Name)
+			}
+			if !yield(i, err) {
+				return
+			}
+		}
+	}
+}
