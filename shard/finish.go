@@ -15,7 +15,8 @@ import (
 	"github.com/ffconvert/ffconvert/verify"
 )
 
-// ErrMissing says that shards of a plan are missing.
+// ErrMissing says that shards of a plan are not there: their tasks have not finished, or have
+// failed.
 var ErrMissing = errors.New("shards are missing")
 
 // A Missing error tells which shards of a plan are not finished, or no longer sound.

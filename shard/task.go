@@ -11,10 +11,6 @@ import (
 // ErrTask says that a task is none: its number is not below how many there are.
 var ErrTask = errors.New("no such task")
 
-// ErrMissing says that shards of a plan are not there: their tasks have not finished, or have
-// failed.
-var ErrMissing = errors.New("shards are missing")
-
 // A Task is the K-th of N even slices of a plan, counted from 0. The zero value is the whole.
 type Task struct{ K, N int }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -136,16 +137,17 @@ func (c *conversion) convert(ctx context.Context, found []input.Name, in input.O
 			return err
 		}
 		if c.planOnly {
-			report, err = c.begin(out, plan, src.Parts())
+			report, err = c.begin(ctx, out, plan, src.Parts())
 			return err
 		}
-		report, err = shard.Write(ctx, src, plan, out, c.writeOptions(progress))
+		report, err = shard.Write(ctx, src, plan, out, c.writeOptions(ctx, progress))
 		return err
 	})
 	return report, err
 }
 
-func (c *conversion) writeOptions(progress *reporter) shard.WriteOptions {
+// writeOptions are those of a writing that begins now.
+func (c *conversion) writeOptions(ctx context.Context, progress *reporter) shard.WriteOptions {
 	named := make([]string, len(c.names))
 	for i, name := range c.names {
 		named[i] = input.Shown(name)
@@ -154,5 +156,6 @@ func (c *conversion) writeOptions(progress *reporter) shard.WriteOptions {
 		Workers: c.opts.workers, Overwrite: c.opts.overwrite, NoVerify: c.opts.noVerify,
 		AIO:      aio.Options{Backend: c.opts.backend, Depth: c.opts.depth},
 		Progress: progress, Tool: "ffconvert " + version, Named: named,
+		Drain: stopperOf(ctx).within(time.Duration(c.opts.grace)),
 	}
 }

@@ -30,6 +30,7 @@ type convertOptions struct {
 	exact, wholeParts bool
 	backend           aio.Backend
 	depth             int
+	grace             graceValue
 	progress          choiceValue
 
 	cacheDir  string
@@ -103,7 +104,8 @@ func (o *convertOptions) addRun(flags *pflag.FlagSet) {
 	flags.IntVarP(&o.workers, "jobs", "j", runtime.GOMAXPROCS(0), "shards written at once; by default the CPUs that this process may use")
 	flags.Var(&o.backend, "backend", "how shards are re-read: auto, aio or pread")
 	flags.Var(countLimit[int]{&o.depth}, "queue-depth", "reads of 1 MiB in flight, all shards being re-read together")
-	flags.Var(&o.progress, "progress", "progress on standard error: auto, bar, plain, json or none")
+	flags.Var(&o.grace, "grace", "after SIGTERM or SIGUSR1, how long the shards under way may take to be finished; no other is begun (0: all stops at once)")
+	flags.Var(&o.progress, "progress", progressUsage)
 	sizeFlag(flags, &o.encode.Limits.MaxDecode, "max-decode-size", encode.DefaultMaxDecode, "largest field that --decode takes, text aside")
 	countFlag(flags, &o.encode.Limits.MaxDepth, "max-decode-depth", encode.DefaultMaxDepth, "deepest nesting that --decode takes, 4 to 65535")
 	countFlag(flags, &o.maxNames, "max-names", int64(input.MaxNames), "most inputs that the sources may stand for")

@@ -44,7 +44,7 @@ func (c *conversion) refuseCache(in input.Options) error {
 // removed once the dataset is complete. It adds its own error to err.
 func (c *conversion) tidy(ctx context.Context, err error) error {
 	own := c.ownCache()
-	if ctx.Err() != nil || c.opts.cacheDir != "" && (err != nil || isInside(c.opts.cacheDir, own)) {
+	if ctx.Err() != nil || errors.Is(err, shard.ErrDrained) || c.opts.cacheDir != "" && (err != nil || isInside(c.opts.cacheDir, own)) {
 		return err
 	}
 	return errors.Join(err, os.RemoveAll(own))

@@ -43,10 +43,10 @@ func (c *conversion) convertWhole(ctx context.Context, found []input.Name, in in
 			return err
 		}
 		if c.planOnly {
-			report, err = c.begin(out, plan, s.Parts())
+			report, err = c.begin(ctx, out, plan, s.Parts())
 			return err
 		}
-		report, err = shard.WriteStock(ctx, s, plan, out, c.writeOptions(progress))
+		report, err = shard.WriteStock(ctx, s, plan, out, c.writeOptions(ctx, progress))
 		return err
 	})
 	return report, err

@@ -18,11 +18,12 @@ import (
 
 // Exit statuses. An interrupted run ends with 128 + the number of the signal.
 const (
-	exitOK      = 0
-	exitUsage   = 1 // and internal errors
-	exitCorrupt = 2
-	exitRefused = 3
-	exitIO      = 4
+	exitOK         = 0
+	exitUsage      = 1 // and internal errors
+	exitCorrupt    = 2
+	exitRefused    = 3
+	exitIO         = 4
+	exitUnfinished = 5
 )
 
 // exitStatus ends the help of every command.
@@ -33,7 +34,8 @@ const exitStatus = `EXIT STATUS
   2    corruption found
   3    input refused: missing, truncated, hostile, over a limit, changed meanwhile
   4    I/O error: no space, no permission, a failing device
-  130  interrupted (143: terminated); the same command goes on where it stopped`
+  5    unfinished: shards of the plan are missing
+  130  interrupted (143: SIGTERM, 138: SIGUSR1); the same command goes on where it stopped`
 
 // interrupted is the error of a run that a signal has ended.
 type interrupted struct {
@@ -70,8 +72,12 @@ func exitCode(err error) int {
 		return 128 + int(stop.signal)
 	case errors.As(err, &found):
 		return found.status
+	case is(shard.ErrPlanVersion):
+		return exitRefused
 	case is(verify.ErrCorrupt, record.ErrCorrupt, shard.ErrManifest, shard.ErrPlan, shard.ErrIndex, shard.ErrNothingKept):
 		return exitCorrupt
+	case is(shard.ErrMissing):
+		return exitUnfinished
 	case is(input.ErrPattern, input.ErrRepeated, input.ErrScheme, input.ErrList):
 		return exitUsage
 	case is(input.ErrNotFound), errors.As(err, &source) && is(fs.ErrNotExist):

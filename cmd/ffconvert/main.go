@@ -6,18 +6,14 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log"
 	"os"
-	"os/signal"
 	"runtime"
 	"runtime/debug"
-	"syscall"
 
-	"github.com/ffconvert/ffconvert/shard"
+	"github.com/spf13/cobra"
 )
 
 // ballastSize is of memory that is not used, and so takes none. The garbage collector counts
@@ -31,8 +27,8 @@ func main() {
 	os.Exit(status)
 }
 
-// run is the whole program: it returns the exit status.
-func run(args []string) (status int) {
+// run is the whole program, with more commands than it has: it returns the exit status.
+func run(args []string, more ...*cobra.Command) (status int) {
 	log.SetOutput(io.Discard) // net/http tells there what servers do wrong, in their words
 	defer func() {
 		if r := recover(); r != nil {
@@ -41,50 +37,50 @@ func run(args []string) (status int) {
 			status = exitUsage
 		}
 	}()
-	ctx, cancel := context.WithCancelCause(context.Background())
-	defer cancel(nil)
-	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
-	defer signal.Stop(signals)
-	go func() {
-		select {
-		case s := <-signals:
-			signal.Stop(signals) // a second one ends the process at once
-			cancel(interrupted{signal: s.(syscall.Signal)})
-		case <-ctx.Done():
-		}
-	}()
-
-	root := newRootCommand()
-	root.SetArgs(args)
-	err := addPlugin(root, args)
-	if err == nil {
-		err = root.ExecuteContext(ctx)
-	}
-	if cause, ok := context.Cause(ctx).(interrupted); ok && err != nil {
-		if u, ok := errors.AsType[*shard.Unfinished](err); ok {
-			cause.finished = fmt.Sprintf(" with %d of %s finished", u.Finished, counted(int64(u.Shards), "shard"))
-		}
-		err = cause
-	}
+	events, err := execute(args, more)
 	if err == nil {
 		return exitOK
 	}
-	printError(err)
-	return exitCode(err)
+	status = exitCode(err)
+	printError(err, status, events)
+	return status
+}
+
+// execute runs the command that the arguments name. It reports whether standard error is
+// for programs.
+func execute(args []string, more []*cobra.Command) (events bool, err error) {
+	ctx, stop := newStopper(os.Exit)
+	stop.notify()
+	root := newRootCommand()
+	root.AddCommand(more...)
+	root.SetArgs(args)
+	cmd := root
+	if err = addPlugin(root, args); err == nil {
+		cmd, err = root.ExecuteContextC(ctx)
+	}
+	stop.close()
+	return progressMode(cmd) == "json", stop.reason(ctx, err)
 }
 
 // maxErrorLines is how many of several errors are printed; the others are counted.
 const maxErrorLines = 20
 
-// printError prints an error, or each of several, on one line.
-func printError(err error) {
+// printError prints an error, or each of several, on one line; an event each where standard
+// error is for programs.
+func printError(err error, status int, events bool) {
+	say := func(text string) {
+		if events {
+			writeEvent(os.Stderr, "error", errorEvent{status, text})
+		} else {
+			fmt.Fprintln(os.Stderr, "ffconvert: "+text)
+		}
+	}
 	lines := errorLines(err)
 	for i, line := range lines {
 		if i == maxErrorLines {
-			fmt.Fprintf(os.Stderr, "ffconvert: and %d more\n", len(lines)-i)
+			say(fmt.Sprintf("and %d more", len(lines)-i))
 			break
 		}
-		fmt.Fprintf(os.Stderr, "ffconvert: %s\n", line)
+		say(line)
 	}
 }

@@ -20,7 +20,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"ffconvert": main})
+	testscript.Main(m, map[string]func(){"ffconvert": main, "ffheld": heldMain})
 }
 
 func TestScripts(t *testing.T) {
@@ -34,6 +34,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("GORACE", "atexit_sleep_ms=0") // else each command waits a second at its end
 			env.Setenv("DATA", data)
+			env.Setenv("EVENTS", filepath.Join(filepath.Dir(data), "cmd", "ffconvert", "testdata", "python", "events.py"))
 			env.Setenv("EXAMPLES", filepath.Join(filepath.Dir(data), "examples"))
 			env.Vars = append(env.Vars, offline...)
 			env.Values[suite{}] = testing.TB(t)

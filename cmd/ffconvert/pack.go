@@ -49,7 +49,7 @@ re-read from the device and checked.
 	flags.BoolVar(&opts.FollowOutside, "follow-outside", false, "follow symbolic links that lead out of the folder")
 	opts.limits.add(flags)
 	flags.Var(&opts.backend, "backend", "how the file is re-read: auto, aio or pread")
-	flags.Var(&opts.progress, "progress", "progress on standard error: auto, bar, plain, json or none")
+	flags.Var(&opts.progress, "progress", progressUsage)
 	return cmd
 }
 
@@ -90,7 +90,7 @@ nothing. No name in the file can lead out of DIR.
 		},
 	}
 	limits.add(cmd.Flags())
-	cmd.Flags().Var(&progress, "progress", "progress on standard error: auto, bar, plain, json or none")
+	cmd.Flags().Var(&progress, "progress", progressUsage)
 	return cmd
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/dustin/go-humanize"
@@ -31,8 +32,8 @@ dataset.
 }
 
 // begin puts the plan into the output.
-func (c *conversion) begin(out *shard.Output, plan *shard.Plan, parts []converters.Part) (*shard.Report, error) {
-	opts := c.writeOptions(nil)
+func (c *conversion) begin(ctx context.Context, out *shard.Output, plan *shard.Plan, parts []converters.Part) (*shard.Report, error) {
+	opts := c.writeOptions(ctx, nil)
 	if err := out.Begin(plan, parts, opts.Named, opts.Overwrite); err != nil {
 		return nil, err
 	}

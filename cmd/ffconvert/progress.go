@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -14,11 +13,14 @@ import (
 	"golang.org/x/term"
 
 	"github.com/ffconvert/ffconvert/input"
+	"github.com/ffconvert/ffconvert/shard"
 )
 
 func progressValue() choiceValue {
 	return choiceValue{value: "auto", choices: []string{"auto", "bar", "plain", "json", "none"}}
 }
+
+const progressUsage = "progress on standard error: auto, bar, plain, none, or json for events, an object a line, errors too"
 
 // A reporter shows how the work goes on, one phase after another. Counting costs an
 // atomic addition; a goroutine of its own does the showing.
@@ -53,13 +55,18 @@ type state struct {
 
 // newReporter returns a reporter of one of the modes of --progress.
 func newReporter(mode string, out *os.File) *reporter {
-	if mode == "auto" {
-		mode = "plain"
-		if term.IsTerminal(int(out.Fd())) {
-			mode = "bar"
-		}
+	return &reporter{mode: shownAs(mode, out), out: out}
+}
+
+// shownAs is the mode that auto means.
+func shownAs(mode string, out *os.File) string {
+	switch {
+	case mode != "auto":
+		return mode
+	case term.IsTerminal(int(out.Fd())):
+		return "bar"
 	}
-	return &reporter{mode: mode, out: out}
+	return "plain"
 }
 
 // Start begins a phase; the one before is over.
@@ -85,7 +92,7 @@ func (r *reporter) newView() (view, time.Duration) {
 	case "plain":
 		return plainView{r.out}, 5 * time.Second
 	case "json":
-		return jsonView{json.NewEncoder(r.out)}, time.Second
+		return jsonView{r.out}, time.Second
 	}
 	return nil, 0
 }
@@ -118,6 +125,20 @@ func (r *reporter) state() state {
 func (r *reporter) Add(samples, bytes int64) {
 	r.samples.Add(samples)
 	r.bytes.Add(bytes)
+}
+
+// Begun tells programs that the writing of a shard begins.
+func (r *reporter) Begun(name string) {
+	if r.mode == "json" {
+		writeEvent(r.out, "begun", begunEvent{name})
+	}
+}
+
+// Finished tells programs that a shard is finished.
+func (r *reporter) Finished(s shard.ManifestShard, seconds float64, first bool) {
+	if r.mode == "json" {
+		writeEvent(r.out, "shard", shardEvent{s.Name, s.Samples, s.Bytes, seconds, first})
+	}
 }
 
 // stop ends the phase, if there is one.
@@ -155,7 +176,7 @@ func (r *reporter) say(summary fmt.Stringer) {
 	switch r.mode {
 	case "none":
 	case "json":
-		json.NewEncoder(r.out).Encode(summary)
+		writeEvent(r.out, "done", summary)
 	default:
 		fmt.Fprintln(r.out, summary)
 	}
@@ -179,11 +200,11 @@ func (v plainView) show(s state) {
 
 func (plainView) end(state) {}
 
-// jsonView writes a JSON object a line, for programs.
-type jsonView struct{ enc *json.Encoder }
+// jsonView writes events, for programs.
+type jsonView struct{ out io.Writer }
 
-func (v jsonView) show(s state) { v.enc.Encode(s) }
-func (v jsonView) end(s state)  { v.enc.Encode(s) }
+func (v jsonView) show(s state) { writeEvent(v.out, "progress", s) }
+func (v jsonView) end(s state)  { v.show(s) }
 
 // barView draws a bar, for people.
 type barView struct{ bar *progressbar.ProgressBar }

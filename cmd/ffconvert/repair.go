@@ -170,7 +170,7 @@ func (r *repair) write(ctx context.Context, damaged []string) (*shard.Report, er
 	var report *shard.Report
 	if r.kept.Plan.Whole {
 		err = c.stocked(ctx, found, 0, in, r.progress, func(s *stock) error {
-			report, err = shard.RepairStock(ctx, s, r.kept, damaged, r.out, c.writeOptions(r.progress))
+			report, err = shard.RepairStock(ctx, s, r.kept, damaged, r.out, c.writeOptions(ctx, r.progress))
 			return err
 		})
 		return report, err
@@ -180,7 +180,7 @@ func (r *repair) write(ctx context.Context, damaged []string) (*shard.Report, er
 		if err != nil {
 			return err
 		}
-		report, err = shard.Repair(ctx, src, r.kept, damaged, r.out, c.writeOptions(r.progress))
+		report, err = shard.Repair(ctx, src, r.kept, damaged, r.out, c.writeOptions(ctx, r.progress))
 		return err
 	})
 	return report, err

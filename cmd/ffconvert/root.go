@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"runtime"
 	"runtime/debug"
 
@@ -33,6 +34,9 @@ the device and checked, with a manifest that accounts for every entry of the inp
   ffconvert inspect out/`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
+		PersistentPreRun: func(cmd *cobra.Command, _ []string) {
+			stopperOf(cmd.Context()).telling(signalTeller(progressMode(cmd), os.Stderr))
+		},
 	}
 	root.AddGroup(&cobra.Group{ID: groupConvert, Title: "Convert a dataset:"}, &cobra.Group{ID: groupTasks, Title: "Convert on many machines:"}, &cobra.Group{ID: groupLook, Title: "Look at shards:"},
 		&cobra.Group{ID: groupPack, Title: "A folder in one file:"})

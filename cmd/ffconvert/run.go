@@ -147,7 +147,7 @@ func (r *taskRun) run(ctx context.Context) (*shard.Report, error) {
 	}
 	var report *shard.Report
 	err = c.stocked(ctx, found, beside, in, r.progress, func(s *stock) error {
-		report, err = shard.RunStock(ctx, s, r.slice, r.out, c.writeOptions(r.progress))
+		report, err = shard.RunStock(ctx, s, r.slice, r.out, c.writeOptions(ctx, r.progress))
 		return err
 	})
 	return report, err
@@ -233,7 +233,7 @@ func (r *taskRun) writeTogether(ctx context.Context, c *conversion, found []inpu
 				return err
 			}
 		}
-		report, err = shard.RunStock(ctx, shard.Local(src), r.slice, r.out, c.writeOptions(r.progress))
+		report, err = shard.RunStock(ctx, shard.Local(src), r.slice, r.out, c.writeOptions(ctx, r.progress))
 		return err
 	})
 	return report, err

@@ -62,7 +62,7 @@ func newSummary(out string, r *shard.Report) summary {
 	return summary{
 		Done: true, Out: out,
 		Samples: t.SamplesWritten, Bytes: t.Bytes, Shards: t.Shards, Kept: r.Kept,
-		Seconds: r.Seconds, MBPerS: float64(t.Bytes) / 1e6 / r.Seconds,
+		Seconds: r.Seconds, MBPerS: float64(t.Bytes) / 1e6 / max(r.Seconds, 1e-9), // JSON has no infinity
 		proof:   newProof(r),
 		LeftOut: t.SamplesLeftOut, Skipped: t.Skipped, Waived: t.Waived, FieldsLeft: t.FieldsLeftOut,
 	}

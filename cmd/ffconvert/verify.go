@@ -62,7 +62,7 @@ swapped and resized shards, and damaged indexes. All problems are listed, not th
 	flags.IntVarP(&opts.workers, "jobs", "j", 0, "shards read at once (default half the CPUs, 4 at the most)")
 	flags.BoolVar(&opts.allowLegacy, "allow-legacy", false, "accept headers without a checksum, as old writers left them")
 	opts.limits = recordLimits(flags)
-	flags.Var(&opts.progress, "progress", "progress on standard error: auto, bar, plain, json or none")
+	flags.Var(&opts.progress, "progress", progressUsage)
 	return cmd
 }
 

@@ -1,0 +1,43 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"regexp"
+	"syscall"
+	"testing"
+
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/shard"
+	"github.com/ffconvert/ffconvert/verify"
+)
+
+func TestExitCode(t *testing.T) {
+	t.Parallel()
+	missing := fmt.Errorf("out: %w: 3 of 9: PART_00002.ffr and 2 more", shard.ErrMissing)
+	for _, row := range []struct {
+		name string
+		err  error
+		want int
+	}{
+		{"usage", errors.New("unknown flag"), 1},
+		{"a task that is none", shard.ErrTask, 1},
+		{"corrupt", verify.ErrCorrupt, 2},
+		{"refused", &converters.Error{Err: converters.ErrChanged}, 3},
+		{"no space", &fs.PathError{Err: syscall.ENOSPC}, 4},
+		{"unfinished", missing, 5},
+		{"unfinished, a file that is not there", fmt.Errorf("%w: %w", missing, &fs.PathError{Err: syscall.ENOENT}), 5},
+		{"unfinished and corrupt", errors.Join(missing, verify.ErrCorrupt), 2},
+		{"interrupted", interrupted{signal: syscall.SIGINT}, 130},
+		{"terminated", interrupted{signal: syscall.SIGTERM}, 143},
+		{"warned", interrupted{signal: syscall.SIGUSR1}, 138},
+	} {
+		if got := exitCode(row.err); got != row.want {
+			t.Errorf("%s: %d, want %d", row.name, got, row.want)
+		}
+		if !regexp.MustCompile(fmt.Sprintf(`\b%d\b`, row.want)).MatchString(exitStatus) {
+			t.Errorf("%s: the help does not say what %d means", row.name, row.want)
+		}
+	}
+}

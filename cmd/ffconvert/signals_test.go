@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/ffconvert/ffconvert/shard"
+)
+
+// Whoever does not read what a run says of signals cannot keep it from ending.
+func TestStopperDoesNotWait(t *testing.T) {
+	t.Parallel()
+	exited := make(chan int, 1)
+	ctx, s := newStopper(func(status int) { exited <- status })
+	hold := make(chan struct{})
+	s.telling(func(syscall.Signal, time.Duration) { <-hold })
+	drain := stopperOf(ctx).within(time.Hour)
+	for _, step := range []struct{ done <-chan struct{} }{{drain}, {ctx.Done()}} {
+		select {
+		case <-step.done:
+			t.Error("it was done before the signal")
+		default:
+		}
+		s.signals <- syscall.SIGTERM
+		<-step.done
+	}
+	s.signals <- syscall.SIGINT
+	if status := <-exited; status != 130 {
+		t.Errorf("exit with %d", status)
+	}
+	close(hold)
+	s.close()
+}
+
+func TestStopperReason(t *testing.T) {
+	t.Parallel()
+	drained := &shard.Unfinished{Finished: 3, Shards: 9, Err: shard.ErrDrained}
+	damage := errors.New("no space")
+	for _, row := range []struct {
+		name    string
+		grace   time.Duration
+		signals []syscall.Signal
+		err     error // of the run
+		want    string
+		status  int
+	}{
+		{"no signal", 0, nil, damage, "no space", 1},
+		{"no signal, no error", 0, nil, nil, "", 0},
+		{"finished all the same", 0, []syscall.Signal{syscall.SIGTERM}, nil, "", 0},
+		{"drained", time.Hour, []syscall.Signal{syscall.SIGTERM}, drained, "terminated: stopped with 3 of 9 shards finished; the same command goes on from there", 143},
+		{"drained, and finished", time.Hour, []syscall.Signal{syscall.SIGTERM}, nil, "", 0},
+		{"an error while it was drained", time.Hour, []syscall.Signal{syscall.SIGTERM}, &shard.Unfinished{Finished: 3, Shards: 9, Err: damage}, "no space", 1},
+		{"stopped", 0, []syscall.Signal{syscall.SIGINT}, context.Canceled, "interrupt: stopped; run the same command again", 130},
+		{"drained, then stopped", time.Hour, []syscall.Signal{syscall.SIGTERM, syscall.SIGINT}, drained, "interrupt: stopped with 3 of 9 shards finished; the same command goes on from there", 130},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			ctx, s := newStopper(func(int) { t.Error("it exits") })
+			drain := s.within(row.grace)
+			for _, sig := range row.signals {
+				s.signals <- sig
+			}
+			switch {
+			case row.grace > 0:
+				<-drain
+				if len(row.signals) < 2 {
+					break
+				}
+				fallthrough
+			case len(row.signals) > 0:
+				<-ctx.Done()
+			}
+			s.close()
+			err := s.reason(ctx, row.err)
+			if err == nil {
+				if row.want != "" {
+					t.Errorf("no error, want %s", row.want)
+				}
+				return
+			}
+			if err.Error() != row.want || exitCode(err) != row.status {
+				t.Errorf("error %v with status %d, want %s with %d", err, exitCode(err), row.want, row.status)
+			}
+		})
+	}
+}
+
+func TestGraceFlag(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]time.Duration{"0": 0, "90s": 90 * time.Second, "15m": 15 * time.Minute, "90": -1, "-1s": -1, "": -1, "long": -1} {
+		var v graceValue
+		if err := v.Set(text); (err == nil) != (want >= 0) || err == nil && time.Duration(v) != want {
+			t.Errorf("%q: %v, %v", text, time.Duration(v), err)
+		}
+	}
+}
