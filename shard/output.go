@@ -68,6 +68,14 @@ func OpenShared(dir string) (*Output, error) {
 	return (&Output{dir: dir, token: newToken(), shared: true}).open()
 }
 
+// MakeShared is [OpenShared] of a directory that need not be there yet.
+func MakeShared(dir string) (*Output, error) {
+	if err := makeDir(dir); err != nil {
+		return nil, err
+	}
+	return OpenShared(dir)
+}
+
 // newToken names a process, on whatever machine.
 func newToken() string { return strings.ToLower(rand.Text()[:13]) }
 
