@@ -63,8 +63,11 @@ func OpenOutput(dir string) (*Output, error) {
 }
 
 // OpenShared opens a directory for one task of several, which other processes that did the
-// same may write to at the same time. It must be there.
+// same may write to at the same time. It is made where there is none, and stays.
 func OpenShared(dir string) (*Output, error) {
+	if err := makeDir(dir); err != nil {
+		return nil, err
+	}
 	return (&Output{dir: dir, token: newToken(), shared: true}).open()
 }
 

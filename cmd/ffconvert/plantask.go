@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"os"
 
 	"github.com/ffconvert/ffconvert/input"
 	"github.com/ffconvert/ffconvert/shard"
@@ -63,9 +62,6 @@ func (c *conversion) slice(t shard.Task, found []input.Name) []int {
 
 // indexSlice indexes some parts and saves what it finds. What it stages is its own.
 func (c *conversion) indexSlice(ctx context.Context, t shard.Task, found []input.Name, some []int, in input.Options, progress *reporter, sum *sliceSummary) (err error) {
-	if err := os.MkdirAll(c.out, 0o755); err != nil {
-		return err
-	}
 	out, err := shard.OpenShared(c.out)
 	if err != nil {
 		return err
