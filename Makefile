@@ -4,6 +4,9 @@ GO      ?= go
 export CGO_ENABLED ?= 0
 SHELL   := /bin/bash
 
+# Modules of their own, whose tests need what the program does not.
+NESTED := deploy/kubernetes
+
 .PHONY: all build check test lint faults bench bench-packages fuzz fuzz-row man testdata clean
 
 all: build
@@ -20,9 +23,13 @@ lint: ## formatting, vet, staticcheck, and builds for the systems without Linux 
 	GOOS=windows $(GO) build ./aio ./record ./converters/... ./encode ./verify ./packed ./findings ./check ./shard
 	$(GO) tool staticcheck ./...
 	$(GO) tool staticcheck -tags bench ./internal/bench
+	staticcheck=$$($(GO) tool -n staticcheck) && for m in $(NESTED); do \
+		(cd $$m && $(GO) vet ./... && $$staticcheck ./...) || exit; \
+	done
 
 test: ## the whole suite; -race needs a C compiler
 	CGO_ENABLED=1 $(GO) test -race -shuffle=on ./...
+	for m in $(NESTED); do (cd $$m && CGO_ENABLED=1 $(GO) test -race -shuffle=on -count=1 ./...) || exit; done
 
 faults: ## the fault table at its full size, a line a row; REPORT=docs/reliability.md keeps it
 	@$(GO) run ./internal/faults/table $(if $(REPORT),-report $(REPORT))

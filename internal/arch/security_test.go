@@ -31,7 +31,7 @@ func product(t *testing.T) []goFile {
 		if err != nil {
 			return err
 		}
-		if d.IsDir() && strings.HasPrefix(d.Name(), ".") && name != root {
+		if d.IsDir() && name != root && elsewhere(name) {
 			return fs.SkipDir
 		}
 		rel, err := filepath.Rel(root, name)
