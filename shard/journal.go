@@ -188,7 +188,7 @@ func (j *journal) read(data []byte) (whole int64) {
 
 // append adds a line and brings it to the device.
 func (j *journal) append(v any) error {
-	text, err := json.Marshal(v)
+	text, err := marshalLine(v)
 	if err != nil {
 		return err
 	}

@@ -63,17 +63,12 @@ func OpenOutput(dir string) (*Output, error) {
 }
 
 // OpenShared opens a directory for one task of several, which other processes that did the
-// same may write to at the same time. It must be there.
+// same may write to at the same time. It is made where there is none, and stays.
 func OpenShared(dir string) (*Output, error) {
-	return (&Output{dir: dir, token: newToken(), shared: true}).open()
-}
-
-// MakeShared is [OpenShared] of a directory that need not be there yet.
-func MakeShared(dir string) (*Output, error) {
 	if err := makeDir(dir); err != nil {
 		return nil, err
 	}
-	return OpenShared(dir)
+	return (&Output{dir: dir, token: newToken(), shared: true}).open()
 }
 
 // newToken names a process, on whatever machine.

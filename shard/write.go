@@ -103,9 +103,6 @@ func RunStock(ctx context.Context, stock Stock, slice *Slice, out *Output, opts 
 	if err := slice.Plan.sameParts(stock.Parts()); err != nil {
 		return nil, err
 	}
-	if err := out.mkdir(out.tmp("")); err != nil {
-		return nil, err
-	}
 	if w.journal, err = out.resume(slice, stock.Parts(), modifiedNow(slice.Plan, stock.Parts())); err != nil {
 		return nil, err
 	}
@@ -174,6 +171,9 @@ func (w *writer) run(ctx context.Context) (*Report, error) {
 	todo := w.todo()
 	report := &Report{Task: w.slice.Task, Shards: len(w.plan.Shards), Kept: len(w.plan.Shards) - len(todo)}
 	if len(todo) > 0 {
+		if err := w.out.mkdir(w.out.tmp("")); err != nil { // not in a directory that is complete
+			return nil, err
+		}
 		if !w.repair {
 			if err := w.out.remove(ManifestName); err != nil {
 				return nil, err

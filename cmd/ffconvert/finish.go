@@ -53,13 +53,22 @@ Where shards are missing they are named, and the status is 5: run their tasks ag
 	return cmd
 }
 
-// waitPause is how long a finish that waits leaves the directory alone.
-const waitPause = 2 * time.Second
+// waitPause is how long a finish that has waited so long leaves the directory alone: what it
+// adds to the wait is a tenth.
+func waitPause(waited time.Duration) time.Duration {
+	const least, most = 100 * time.Millisecond, 15 * time.Second
+	return min(max(waited/10, least), most)
+}
 
 func runFinish(ctx context.Context, opts finishOptions, dir string) error {
 	progress := newReporter(opts.progress.value, os.Stderr)
 	defer progress.stop()
-	for began := time.Now(); ; {
+	began := time.Now()
+	for {
+		err := allNamed(ctx, opts.wait, began, dir)
+		if err != nil {
+			return err
+		}
 		report, err := finishOnce(ctx, opts, dir, progress)
 		if err == nil {
 			done := newSummary(dir, report)
@@ -67,19 +76,39 @@ func runFinish(ctx context.Context, opts finishOptions, dir string) error {
 			progress.say(done)
 			return nil
 		}
-		if time.Since(began)+waitPause > opts.wait || !worthWaiting(err) {
+		pause := waitPause(time.Since(began))
+		if time.Since(began)+pause > opts.wait || !worthWaiting(err) {
 			return err
 		}
-		for all := false; !all && time.Since(began) < opts.wait; {
-			select {
-			case <-ctx.Done():
-				return ctx.Err()
-			case <-time.After(waitPause):
-			}
-			if all, err = shard.Named(dir); err != nil && !worthWaiting(err) {
-				return err
-			}
+		if err := sleep(ctx, pause); err != nil {
+			return err
 		}
+	}
+}
+
+// allNamed waits until all shards have their names, or the wait is over: as long as they have
+// not, tasks need the lock.
+func allNamed(ctx context.Context, wait time.Duration, began time.Time, dir string) error {
+	for time.Since(began) < wait {
+		all, err := shard.Named(dir)
+		if all || err != nil && !worthWaiting(err) {
+			return err
+		}
+		waited := time.Since(began)
+		if err := sleep(ctx, min(waitPause(waited), wait-waited)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sleep waits, or returns why it must not.
+func sleep(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
 	}
 }
 

@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
@@ -78,7 +81,7 @@ func runRun(ctx context.Context, opts runOptions, dir string, sources []string) 
 	if err := planThere(dir); err != nil {
 		return err
 	}
-	out, err := shard.OpenShared(dir)
+	out, err := openShared(ctx, dir)
 	if err != nil {
 		return err
 	}
@@ -94,15 +97,37 @@ func runRun(ctx context.Context, opts runOptions, dir string, sources []string) 
 	return nil
 }
 
-// planThere refuses a directory in which no plan is, before anything is made there.
+// planThere refuses a directory in which no plan is, before anything is made there. It is the
+// first of few looks that a task takes at a directory of very many shards.
 func planThere(dir string) error {
 	if _, err := os.Stat(dir); err != nil {
 		return err
 	}
-	if _, err := shard.Named(dir); err != nil {
-		return err
+	_, err := os.Stat(filepath.Join(dir, shard.PlanName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s: %w", dir, shard.ErrNothingKept)
 	}
-	return nil
+	return err
+}
+
+// A task waits for a finish that looks whether all is there: it takes a moment, a minute where
+// there are very many shards. What takes longer is another conversion.
+const (
+	lockPatience = 2 * time.Minute
+	lockPause    = 250 * time.Millisecond
+)
+
+// openShared opens the directory of a task.
+func openShared(ctx context.Context, dir string) (*shard.Output, error) {
+	for began := time.Now(); ; {
+		out, err := shard.OpenShared(dir)
+		if !errors.Is(err, shard.ErrLocked) || time.Since(began) > lockPatience {
+			return out, err
+		}
+		if err := sleep(ctx, lockPause); err != nil {
+			return nil, err
+		}
+	}
 }
 
 // A taskRun is one run of the command.

@@ -24,9 +24,11 @@ while [ $# -gt 0 ] && [ "$1" != -- ]; do
 done
 [ $# -ge 4 ] || fail "FORMAT, SOURCE or OUT is missing after --"
 shift
+[[ ${*: -1} != -* ]] || fail "the last argument is '${*: -1}', not OUT"
 
 script=$(dirname "$0")/ffconvert.sbatch
 export FFCONVERT_TASKS=$tasks # for a task that is submitted again by itself
+unset FFCONVERT_TASK          # all tasks would take the same slice
 
 after() { # after JOB: the options of a job that needs another, and goes when that has failed
 	chain=(--dependency="afterok:${1%%;*}" --kill-on-invalid-dep=yes)

@@ -20,6 +20,10 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, launch())
 		os.Exit(127)
 	}
+	if len(os.Args) > 2 && os.Args[1] == withoutLocks {
+		fmt.Fprintln(os.Stderr, launchWithout(os.Args[2:]))
+		os.Exit(127)
+	}
 	os.Exit(testMain(m))
 }
 

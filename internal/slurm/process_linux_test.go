@@ -80,7 +80,8 @@ func (p process) parent() (process, error) {
 func (c *cluster) hold(out string, may func(process) bool) process {
 	c.t.Helper()
 	out = filepath.Join(c.work, out)
-	for asked := time.Now(); ; time.Sleep(time.Millisecond) {
+	deadline, asked := time.Now().Add(patient), time.Now()
+	for ; time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 		for _, p := range c.processes() {
 			if exe, err := os.Readlink(p.proc("exe")); err == nil && exe == program && may(p) && p.stepTo(out) {
 				return p
@@ -89,10 +90,12 @@ func (c *cluster) hold(out string, may func(process) bool) process {
 		if time.Since(asked) > time.Second {
 			asked = time.Now()
 			if c.idle() {
-				c.t.Fatal("all jobs have ended, and no task was seen to write a shard")
+				break
 			}
 		}
 	}
+	c.t.Fatal("no task was seen to write a shard before all jobs had ended")
+	return process{}
 }
 
 // stepTo lets a process run for a moment at a time, until it writes or has ended.

@@ -3,6 +3,7 @@ package slurm
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -12,10 +13,11 @@ import (
 type chain struct{ plan, run, finish string }
 
 // begin submits the conversion, as a user does.
-func (c *cluster) begin(tasks string) chain {
+func (c *cluster) begin(tasks string, options ...string) chain {
 	c.t.Helper()
 	write(c.t, c.work)
-	fields := strings.Fields(c.output(deploy(c.t, "submit.sh"), append([]string{tasks, "--"}, arguments(out)...)...))
+	args := slices.Concat([]string{tasks}, options, []string{"--"}, arguments(out))
+	fields := strings.Fields(c.output(deploy(c.t, "submit.sh"), args...))
 	if len(fields) != 6 || fields[0] != "plan" || fields[2] != "run" || fields[4] != "finish" {
 		c.t.Fatalf("submit.sh prints %q", fields)
 	}
@@ -145,7 +147,7 @@ func TestOneTaskAgain(t *testing.T) {
 func TestOutOfTime(t *testing.T) {
 	t.Parallel()
 	c := start(t)
-	jobs := c.begin("2")
+	jobs := c.begin("2", "--cpus-per-task=1") // twenty shards one after the other
 	task := c.hold(out, func(p process) bool { return p.variable("SLURM_ARRAY_TASK_ID") == "1" })
 	id := jobs.run + "_1" // an array's last task has the array's number
 	// What --signal=B:USR1@120 makes Slurm send, to the same process.

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/ffconvert/ffconvert/shard"
+)
+
+// quietly runs a command of the program in this process.
+func quietly(args ...string) error {
+	root := newRootCommand()
+	root.SetOut(io.Discard)
+	root.SetErr(io.Discard)
+	root.SetArgs(append(args, "--progress", "none"))
+	return root.Execute()
+}
+
+// A task that comes while finish holds the directory is not refused: a scheduler would take
+// it for one that can never succeed.
+func TestRunWaitsForFinish(t *testing.T) {
+	t.Parallel()
+	out := filepath.Join(t.TempDir(), "out")
+	source := filepath.Join("..", "..", "testdata", "shards-000.tar")
+	if err := quietly("plan", "tar", source, out); err != nil {
+		t.Fatal(err)
+	}
+	held, err := shard.OpenOutput(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ran := make(chan error, 1)
+	go func() { ran <- quietly("run", out) }()
+	select {
+	case err := <-ran:
+		t.Fatalf("while another process held the directory: %v", err)
+	case <-time.After(2 * lockPause):
+	}
+	if err := held.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ran; err != nil {
+		t.Error(err)
+	}
+	if err := quietly("finish", out); err != nil {
+		t.Error(err)
+	}
+}
+
+// A finish that waits leaves the directory to the tasks until there is something to finish.
+func TestFinishWaitsWithoutTheLock(t *testing.T) {
+	t.Parallel()
+	out := filepath.Join(t.TempDir(), "out")
+	source := filepath.Join("..", "..", "testdata", "shards-000.tar")
+	if err := quietly("plan", "tar", source, out); err != nil {
+		t.Fatal(err)
+	}
+	finished := make(chan error, 1)
+	go func() { finished <- quietly("finish", "--wait", "1m", out) }()
+	for began := time.Now(); time.Since(began) < 500*time.Millisecond; {
+		task, err := shard.OpenShared(out)
+		if err == nil {
+			err = task.Close()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := quietly("run", out); err != nil {
+		t.Error(err)
+	}
+	if err := <-finished; err != nil {
+		t.Error(err)
+	}
+	if err := quietly("finish", "--wait", "1ms", t.TempDir()); !errors.Is(err, shard.ErrNothingKept) {
+		t.Errorf("a directory without a plan: %v", err)
+	}
+}
+
+func TestWaitPause(t *testing.T) {
+	t.Parallel()
+	for waited, want := range map[time.Duration]time.Duration{
+		0: 100 * time.Millisecond, time.Second: 100 * time.Millisecond, 20 * time.Second: 2 * time.Second, time.Hour: 15 * time.Second,
+	} {
+		if got := waitPause(waited); got != want {
+			t.Errorf("after %v: %v, want %v", waited, got, want)
+		}
+	}
+}
