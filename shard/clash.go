@@ -65,21 +65,6 @@ func (o *Output) clash(begun, want *Plan) error {
 	return o.occupied("its samples, classes or columns are others")
 }
 
-// other says how a part has changed since a plan had it.
-func (p Part) other(is Part) error {
-	was := p
-	was.Account.Seen, is.Account.Seen, is.modified, was.modified = nil, nil, 0, 0
-	switch {
-	case reflect.DeepEqual(was, is):
-		return nil
-	case was.Size != is.Size:
-		return changed(is.Name, fmt.Sprintf("it had %d bytes when its conversion was begun, it has %d", was.Size, is.Size))
-	case was.Account.Samples != is.Account.Samples:
-		return changed(is.Name, fmt.Sprintf("it had %d samples when its conversion was begun, it has %d", was.Account.Samples, is.Account.Samples))
-	}
-	return changed(is.Name, "it had other samples when its conversion was begun")
-}
-
 func samplesOf(p *Plan) int64 {
 	n, _ := p.Totals()
 	return n

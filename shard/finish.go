@@ -129,7 +129,7 @@ func (o *Output) finish(ctx context.Context, plan *Plan, digest string, j *journ
 		}
 	}
 	if len(missing.Shards) > 0 {
-		return nil, fmt.Errorf("%s: %w", o.dir, missing)
+		return nil, fmt.Errorf("%s: %w (run their tasks again, or ffconvert run %s)", o.dir, missing, o.dir)
 	}
 	m, err := o.commit(plan, digest, j, tool)
 	if err != nil {

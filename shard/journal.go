@@ -256,23 +256,6 @@ func (j *journal) knows(name string) bool {
 	return ok
 }
 
-// changed is the error of a source that is not what it was.
-func changed(name, how string) error {
-	return &converters.Error{Part: name, Off: -1, Err: fmt.Errorf("%w: %s", converters.ErrChanged, how), Hint: startAnew}
-}
-
-// startAnew is what can be done where a source has changed.
-const startAnew = "--overwrite starts anew"
-
-// forTask says what a task can do about an error of a source that has changed, which cannot
-// start anew by itself.
-func forTask(err error) error {
-	if e, ok := errors.AsType[*converters.Error](err); ok && e.Hint == startAnew {
-		e.Hint = "put it back, or plan anew with --overwrite"
-	}
-	return err
-}
-
 // verified reports whether every shard of a plan was re-read and checked.
 func (j *journal) verified(p *Plan) bool {
 	for i := range p.Shards {

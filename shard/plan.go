@@ -132,41 +132,6 @@ func (p *Plan) Account() Account {
 	return a
 }
 
-// partRange returns the parts that the shards are made of: first … last-1.
-func (p *Plan) partRange() (first, last int) {
-	first = math.MaxInt
-	for i := range p.Shards {
-		from, to := p.Shards[i].partRange()
-		first, last = min(first, from), max(last, to)
-	}
-	return min(first, last), last
-}
-
-// partRange returns the parts that the shard is made of, as Plan.partRange does.
-func (s *Shard) partRange() (first, last int) {
-	if s.Parts > 0 {
-		return s.First, s.First + s.Parts
-	}
-	first = math.MaxInt
-	for _, r := range s.Runs {
-		first, last = min(first, r.Part), max(last, r.Part+1)
-	}
-	return min(first, last), last
-}
-
-// renumber makes part first the part 0 of all shards.
-func (p *Plan) renumber(first int) {
-	for i := range p.Shards {
-		s := &p.Shards[i]
-		if s.Parts > 0 {
-			s.First -= first
-		}
-		for j := range s.Runs {
-			s.Runs[j].Part -= first
-		}
-	}
-}
-
 // A samplesInOrder is an ordering that can say what a shard cut out of it holds.
 type samplesInOrder interface {
 	ordering

@@ -1,58 +1,18 @@
 package shard
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"runtime"
 	"sync"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
-	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/encode"
-	"github.com/ffconvert/ffconvert/verify"
 )
 
 // ErrUnbalanced says that what was written is not what was found. It is an internal
 // error: nothing of the input may be lost without one of the others.
 var ErrUnbalanced = errors.New("written and found samples differ")
-
-// WriteOptions say how to write, never what: shards do not depend on them.
-type WriteOptions struct {
-	Workers   int         // shards written at once, or readers of one where there are fewer shards; default: the CPUs this process may use
-	Overwrite bool        // replace another dataset in the output
-	NoVerify  bool        // do not re-read the shards from the device
-	AIO       aio.Options // for verifying; Depth is of all workers together, default verify.DefaultDepth
-	Progress  Progress    // may be nil
-	Tool      string      // name and version of the program, for the manifest
-	Named     []string    // the sources as the user named them; a repair finds them by these names
-
-	// Drain, once it is closed, lets the shards under way be finished and begins no other.
-	// What is left then is [ErrDrained]. nil: never.
-	Drain <-chan struct{}
-}
-
-// ErrDrained says that a run began no more shards because it was told so.
-var ErrDrained = errors.New("told to begin no more shards")
-
-// A Report says what a run has done.
-type Report struct {
-	Task      Task      // which slice it was of; zero: the whole
-	Manifest  *Manifest // nil of a slice: Finish writes it
-	Shards    int       // of the slice
-	Samples   int64     // of these
-	Bytes     int64     // of these
-	Kept      int       // shards that a run before had finished
-	Others    int       // shards that another process has finished meanwhile
-	Verified  bool      // every shard was re-read and checked, now or then
-	Seconds   float64   // this run
-	Backend   string    // of verification: aio or pread; empty where nothing was verified
-	Fallback  string    // why not Linux AIO
-	PageCache bool      // O_DIRECT was refused: the page cache was re-read, not the device
-}
 
 // Write writes the shards of a plan and commits them with a manifest: it is [Output.Begin],
 // [RunStock] of the whole plan, and [Finish] in one. What a run by the same plan has finished
@@ -206,22 +166,6 @@ func (w *writer) finish(ctx context.Context, report *Report) error {
 	return err
 }
 
-// unchanged looks once more at every part, after the last of it was read: one that was
-// written to in the meantime may have given bytes of two states.
-func unchanged(parts []converters.Part) error {
-	for _, p := range parts {
-		if p.Path == "" {
-			continue // its files were looked at when they had been read
-		}
-		f, err := p.Open()
-		if err != nil {
-			return err
-		}
-		f.Close()
-	}
-	return nil
-}
-
 // todo returns the shards to write.
 func (w *writer) todo() (todo []int) {
 	for i := range w.plan.Shards {
@@ -261,83 +205,4 @@ func (w *writer) found(name string) {
 	w.mu.Lock()
 	w.sound[name] = true
 	w.mu.Unlock()
-}
-
-func (w *writer) writeAll(ctx context.Context, todo []int) error {
-	jobs := cmp.Or(w.opts.Workers, runtime.GOMAXPROCS(0))
-	workers := max(1, min(jobs, len(todo)))
-	total := int64(0)
-	for _, i := range todo {
-		total += w.plan.weight(i)
-	}
-	phase, times := "write", int64(1)
-	if w.plan.Whole {
-		phase, times = "fetch + write", 2
-	}
-	if !w.opts.NoVerify {
-		phase, times = phase+" + verify", times+1
-	}
-	w.progress = startPhase(w.opts.Progress, phase, times*total)
-	var err error
-	if w.claims, err = w.out.newClaims(w.slice.Task); err != nil {
-		return err
-	}
-	defer w.claims.close()
-	next := make(chan *task)
-	drained := false
-	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() (err error) {
-		defer close(next)
-		drained, err = w.offer(ctx, todo, next)
-		return err
-	})
-	for range workers {
-		g.Go(func() error { return w.work(ctx, next, max(1, jobs/workers), verify.Share(w.opts.AIO, workers)) })
-	}
-	if err := g.Wait(); err != nil {
-		return err
-	}
-	if drained {
-		return ErrDrained
-	}
-	return nil
-}
-
-// work writes the shards that it is given, each by so many readers, with memory of its own.
-func (w *writer) work(ctx context.Context, tasks <-chan *task, readers int, reread aio.Options) (err error) {
-	k := &worker{writer: w}
-	for range readers {
-		k.encoders = append(k.encoders, newEncoders(w.specs...))
-	}
-	if k.buffers, err = newBuffers(); err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, k.buffers.free()) }()
-	if !w.opts.NoVerify {
-		if k.reader, err = aio.NewReader(reread); err != nil {
-			return err
-		}
-		defer func() {
-			err = errors.Join(err, k.reader.Close())
-			w.verifiedBy(k.reader.Stats())
-		}()
-	}
-	for t := range tasks {
-		err := k.write(ctx, t)
-		w.claims.release(t.Name)
-		if err := errors.Join(err, t.release()); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (w *writer) verifiedBy(s aio.Stats) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.backend == "" || s.Backend == aio.Pread {
-		w.backend = s.Backend.String()
-	}
-	w.fallback = cmp.Or(w.fallback, s.Fallback)
-	w.pageCache = w.pageCache || !s.Direct
 }

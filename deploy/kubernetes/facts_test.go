@@ -15,8 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// flag returns the value of --name=value among the arguments of a container.
-func flag(c *corev1.Container, name string) string {
+// option returns the value of --name=value among the arguments of a container.
+func option(c *corev1.Container, name string) string {
 	for _, arg := range c.Args {
 		if value, ok := strings.CutPrefix(arg, "--"+name+"="); ok {
 			return value
@@ -49,7 +49,7 @@ func TestRunIsIndexed(t *testing.T) {
 	if spec.MaxFailedIndexes == nil || *spec.MaxFailedIndexes < 1 || *spec.MaxFailedIndexes >= *spec.Completions {
 		t.Errorf("maxFailedIndexes %v", spec.MaxFailedIndexes)
 	}
-	if flag(c, "task") != "" {
+	if option(c, "task") != "" {
 		t.Errorf("args %q: all pods would be one task", c.Args)
 	}
 }
@@ -160,7 +160,7 @@ func TestResources(t *testing.T) {
 					t.Errorf("%s: volume %s is of claim %s", step, v.Name, v.PersistentVolumeClaim.ClaimName)
 				}
 			case v.EmptyDir != nil:
-				cache, err := resource.ParseQuantity(strings.TrimSuffix(flag(c, "cache-size"), "B"))
+				cache, err := resource.ParseQuantity(strings.TrimSuffix(option(c, "cache-size"), "B"))
 				if err != nil || v.EmptyDir.SizeLimit == nil || cache.Cmp(*v.EmptyDir.SizeLimit) >= 0 {
 					t.Errorf("%s: a cache of %v in a volume of %v, %v", step, &cache, v.EmptyDir.SizeLimit, err)
 				}
@@ -173,7 +173,7 @@ func TestResources(t *testing.T) {
 		}
 	}
 	run := container(t, m.jobs["run"])
-	if jobs := resource.MustParse(cmp.Or(flag(run, "jobs"), "0")); jobs.Cmp(*run.Resources.Limits.Cpu()) != 0 {
+	if jobs := resource.MustParse(cmp.Or(option(run, "jobs"), "0")); jobs.Cmp(*run.Resources.Limits.Cpu()) != 0 {
 		t.Errorf("--jobs %v on %v CPUs", &jobs, run.Resources.Limits.Cpu())
 	}
 }
@@ -182,7 +182,7 @@ func TestResources(t *testing.T) {
 func TestGrace(t *testing.T) {
 	t.Parallel()
 	job := readManifest(t).jobs["run"]
-	grace, err := time.ParseDuration(flag(container(t, job), "grace"))
+	grace, err := time.ParseDuration(option(container(t, job), "grace"))
 	if err != nil || grace < 30*time.Second {
 		t.Fatalf("--grace %v, %v", grace, err)
 	}

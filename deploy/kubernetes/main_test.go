@@ -1,6 +1,7 @@
 package kubernetes
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -15,6 +16,9 @@ var program string
 
 func TestMain(m *testing.M) { os.Exit(run(m)) }
 
+// together is how many schedules run at once: they wait for the device more than they work.
+const together = "6"
+
 func run(m *testing.M) int {
 	dir, err := os.MkdirTemp("", "ffconvert-kubernetes-*")
 	if err != nil {
@@ -24,6 +28,10 @@ func run(m *testing.M) int {
 	defer os.RemoveAll(dir)
 	program = filepath.Join(dir, "ffconvert")
 	if err := build(program); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	if err := flag.Set("test.parallel", together); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -20,7 +21,7 @@ import (
 const (
 	schedules = 50
 	tasks     = 8
-	shards    = 20 // two or three a task
+	shards    = 14 // one or two a task
 )
 
 // seedVariable repeats the schedules of a seed.
@@ -85,11 +86,20 @@ func TestSchedules(t *testing.T) {
 	tars := t.TempDir()
 	writeTars(t, tars)
 	want := onOneMachine(t, jobs["plan"], tars)
+	var played, lost atomic.Int64
+	t.Cleanup(func() {
+		t.Logf("%d schedules, in which %d pods were ended part way", played.Load(), lost.Load())
+		if played.Load() == schedules && lost.Load() < schedules/2 {
+			t.Error("too few for the test to say much")
+		}
+	})
 	for i := range uint64(schedules) {
 		t.Run(strconv.FormatUint(i, 10), func(t *testing.T) {
 			t.Parallel()
 			c := &cluster{t: t, jobs: jobs, tars: tars, out: filepath.Join(t.TempDir(), "out")}
 			c.play(newSchedule(seed + i))
+			played.Add(1)
+			lost.Add(int64(c.lost))
 			difference(t, want, output(t, c.out))
 			if t.Failed() {
 				t.Logf("%s=%d go test -run 'TestSchedules/^0$'\n%s", seedVariable, seed+i, strings.Join(c.said, ""))
@@ -104,10 +114,11 @@ type cluster struct {
 	jobs      map[string]*batchv1.Job
 	tars, out string
 
-	fail      func() // ends all pods
+	fail func() // ends all pods
 
 	mu   sync.Mutex
 	said []string
+	lost int // pods that were ended part way
 }
 
 // play runs all jobs as the schedule says.
@@ -146,6 +157,9 @@ func (c *cluster) until(ctx context.Context, step string, index int, fates []fat
 		e, err := newPod(c.t, c.jobs[step], index, on(c.tars, c.out, c.t.TempDir())).run(ctx, f)
 		c.mu.Lock()
 		c.said = append(c.said, e.said)
+		if e.status > 128 {
+			c.lost++
+		}
 		c.mu.Unlock()
 		switch ended := 128 + int(f.signal); {
 		case err != nil:

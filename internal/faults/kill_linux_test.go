@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"sync/atomic"
@@ -95,13 +96,48 @@ func TestFaultB2(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Logf("B2 [gzip] %v", killing{conversion: conversion{name: "gzip", args: convertPacked, want: staged}}.each(t, 10))
+
+	planned := func(out string) error { return must(append([]string{"plan"}, convert(out)...)) }
+	t.Logf("B2 [task] %v", killing{
+		conversion: conversion{name: "task", args: taskArgs, want: all[0].want}, before: planned,
+		after: func(out string) error {
+			if err := must(taskArgs(out)); err != nil {
+				return err
+			}
+			return complete(out, all[0].want, finishArgs(out))
+		},
+	}.each(t, 8))
+	t.Logf("B2 [finish] %v", killing{
+		conversion: conversion{name: "finish", args: finishArgs, want: all[0].want},
+		before:     func(out string) error { return errors.Join(planned(out), must(taskArgs(out))) },
+	}.each(t, 8))
+}
+
+func taskArgs(out string) []string   { return []string{"run", "-j1", "--progress", "none", out} }
+func finishArgs(out string) []string { return []string{"finish", "--progress", "none", out} }
+
+// must runs the program, undisturbed.
+func must(args []string) error {
+	r, err := run(args...)
+	if err == nil && r.code != 0 {
+		err = fmt.Errorf("%s: %v", args[0], r)
+	}
+	return err
 }
 
 // A killing is a conversion that is killed at each of its calls in turn.
 type killing struct {
 	conversion
 	before func(out string) error // prepares the output, may be nil
+	after  func(out string) error // makes good what was killed, and compares; nil: the same command does
 	old    tree                   // what is there then
+}
+
+func (x killing) complete(out string) error {
+	if x.after != nil {
+		return x.after(out)
+	}
+	return complete(out, x.want, x.args(out))
 }
 
 func (x killing) each(t *testing.T, some int) tally {
@@ -157,11 +193,14 @@ func (x killing) at(k int, dir string) (hit bool, err error) {
 		if r.code != 0 {
 			return false, fmt.Errorf("undisturbed: %v", r)
 		}
+		if x.after != nil {
+			return false, x.after(out)
+		}
 		return false, sameAs(out, x.want)
 	}
 	err = sound(out, x.want, x.old)
 	if err == nil {
-		err = complete(out, x.want, x.args(out))
+		err = x.complete(out)
 	}
 	if err != nil {
 		err = fmt.Errorf("%s: killed at call %d, %s: %w", x.name, k, n.hit, err)

@@ -22,7 +22,7 @@ var rows = []row{
 	{id: "A6", fault: "swap pages, equal samples, CRCs, shard files", target: "found; files by the manifest", cases: 516, parts: []string{"", "files"}},
 	{id: "A7", fault: "hostile headers: N, offsets, sizes, checksums", target: "found; bounded memory; also within `ulimit -v`", cases: 10000, parts: []string{"", "ulimit"}},
 	{id: "B1", fault: "SIGKILL at a random moment, then again", target: "identical after the rerun", cases: 350, parts: formats},
-	{id: "B2", fault: "SIGKILL in place of the k-th call, every k", target: "identical after the rerun", cases: 1000, parts: append([]string{"overwrite", "gzip"}, formats...)},
+	{id: "B2", fault: "SIGKILL in place of the k-th call, every k", target: "identical after the rerun", cases: 1000, parts: append([]string{"overwrite", "gzip", "task", "finish"}, formats...)},
 	{id: "B3", fault: "power loss at the k-th call, every k, 9 ways", target: "no final name with wrong bytes", cases: 11000, parts: append([]string{"new", "gzip", "overwrite", "repair"}, formats...)},
 	{id: "B4", fault: "two processes, one output; a dead holder", target: "one wins cleanly; taken over at once", cases: 90, parts: []string{"race", "held", "killed"}},
 	{id: "B5", fault: "stopped by a signal, resumed, sources changed", target: "ends in 2 s; identical; change refused by name", cases: 53, parts: []string{"stop", "resume", "changed"}},

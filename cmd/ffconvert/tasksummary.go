@@ -1,0 +1,49 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/ffconvert/ffconvert/shard"
+)
+
+// A taskSummary is the closing line of a task.
+type taskSummary struct {
+	Done    bool    `json:"done"`
+	Out     string  `json:"out"`
+	Task    string  `json:"task"`
+	Shards  int     `json:"shards"`
+	Kept    int     `json:"shards_kept"`      // of a run before
+	Others  int     `json:"shards_of_others"` // that another process finished meanwhile
+	Samples int64   `json:"samples"`
+	Bytes   int64   `json:"bytes"`
+	Seconds float64 `json:"seconds"`
+	proof
+}
+
+func newTaskSummary(dir string, r *shard.Report) taskSummary {
+	return taskSummary{
+		Done: true, Out: dir, Task: r.Task.String(), Shards: r.Shards, Kept: r.Kept, Others: r.Others, Samples: r.Samples, Bytes: r.Bytes,
+		Seconds: r.Seconds, proof: newProof(r),
+	}
+}
+
+func (s taskSummary) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: task %s: ", s.Out, s.Task)
+	if s.Shards == 0 {
+		b.WriteString("no shards in this slice")
+		return b.String()
+	}
+	fmt.Fprintf(&b, "%s, %s, %s in %.1f s", counted(int64(s.Shards), "shard"), counted(s.Samples, "sample"), humanize.Bytes(uint64(s.Bytes)), s.Seconds)
+	if s.Kept > 0 {
+		fmt.Fprintf(&b, ", %d of them kept", s.Kept)
+	}
+	if s.Others > 0 {
+		fmt.Fprintf(&b, ", %d finished by others meanwhile", s.Others)
+	}
+	fmt.Fprintf(&b, ", %v", s.proof)
+	return b.String()
+}

@@ -1,0 +1,57 @@
+package shard
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+
+	"github.com/ffconvert/ffconvert/converters"
+)
+
+// changed is the error of a source that is not what it was.
+func changed(name, how string) error {
+	return &converters.Error{Part: name, Off: -1, Err: fmt.Errorf("%w: %s", converters.ErrChanged, how), Hint: startAnew}
+}
+
+// startAnew is what can be done where a source has changed.
+const startAnew = "--overwrite starts anew"
+
+// forTask says what a task can do about an error of a source that has changed, which cannot
+// start anew by itself.
+func forTask(err error) error {
+	if e, ok := errors.AsType[*converters.Error](err); ok && e.Hint == startAnew {
+		e.Hint = "put it back, or plan anew with --overwrite"
+	}
+	return err
+}
+
+// other says how a part has changed since a plan had it.
+func (p Part) other(is Part) error {
+	was := p
+	was.Account.Seen, is.Account.Seen, is.modified, was.modified = nil, nil, 0, 0
+	switch {
+	case reflect.DeepEqual(was, is):
+		return nil
+	case was.Size != is.Size:
+		return changed(is.Name, fmt.Sprintf("it had %d bytes when its conversion was begun, it has %d", was.Size, is.Size))
+	case was.Account.Samples != is.Account.Samples:
+		return changed(is.Name, fmt.Sprintf("it had %d samples when its conversion was begun, it has %d", was.Account.Samples, is.Account.Samples))
+	}
+	return changed(is.Name, "it had other samples when its conversion was begun")
+}
+
+// unchanged looks once more at every part, after the last of it was read: one that was
+// written to in the meantime may have given bytes of two states.
+func unchanged(parts []converters.Part) error {
+	for _, p := range parts {
+		if p.Path == "" {
+			continue // its files were looked at when they had been read
+		}
+		f, err := p.Open()
+		if err != nil {
+			return err
+		}
+		f.Close()
+	}
+	return nil
+}

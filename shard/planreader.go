@@ -1,0 +1,150 @@
+package shard
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// A planFile is a plan of which some lines are read.
+type planFile struct {
+	r    io.ReaderAt
+	size int64
+	head planHead
+	foot planFoot
+}
+
+// maxFoot bounds the last line of a plan, in bytes.
+const maxFoot = 256
+
+// readPlanFile reads the head and the foot of a plan.
+func readPlanFile(r io.ReaderAt, size int64) (*planFile, error) {
+	f := &planFile{r: r, size: size}
+	if err := f.lines(0, size, 1, func(int) any { return &f.head }); err != nil {
+		return nil, err
+	}
+	from := max(0, size-maxFoot)
+	end := make([]byte, size-from)
+	if _, err := r.ReadAt(end, from); err != nil {
+		return nil, fmt.Errorf("%w: %w", errUnreadable, err)
+	}
+	end, whole := bytes.CutSuffix(end, []byte{'\n'})
+	text, err := planText(end[bytes.LastIndexByte(end, '\n')+1:])
+	if err == nil {
+		err = decodeStrictly(text, &f.foot)
+	}
+	rows := int64(f.head.Parts) + int64(f.head.Shards)
+	switch {
+	case err != nil || !whole:
+		return nil, errors.New("its last line is damaged")
+	case f.head.Parts < 1 || f.head.Shards < 1 || rows > size/planRowSize || f.foot.Table < 1 || f.foot.Table > size-rows*planRowSize:
+		return nil, fmt.Errorf("it cannot have %d parts and %d shards in %d bytes", f.head.Parts, f.head.Shards, size)
+	}
+	return f, nil
+}
+
+// row returns row i of the table; there is one behind the last that says where the lines end.
+func (f *planFile) row(i int) (planRow, error) {
+	if i == f.head.Parts+f.head.Shards {
+		return planRow{off: f.foot.Table}, nil
+	}
+	line := make([]byte, planRowSize)
+	if _, err := f.r.ReadAt(line, f.foot.Table+int64(i)*planRowSize); err != nil {
+		return planRow{}, fmt.Errorf("%w: %w", errUnreadable, err)
+	}
+	r, err := parsePlanRow(line[:planRowSize-1])
+	if err == nil && (r.off < 1 || r.off >= f.foot.Table || r.sum < 0) {
+		err = fmt.Errorf("its table leads to %d", r.off)
+	}
+	return r, err
+}
+
+// shardRow returns the row of shard i, and the bytes of all shards before it.
+func (f *planFile) shardRow(i int) (row planRow, before int64, err error) {
+	if i > 0 {
+		var last planRow
+		if last, err = f.row(f.head.Parts + i - 1); err != nil {
+			return row, 0, err
+		}
+		before = last.sum
+	}
+	if row, err = f.row(f.head.Parts + i); err == nil && before > row.sum {
+		err = errors.New("its table is out of order")
+	}
+	return row, before, err
+}
+
+// lines decodes the n lines between two offsets; into says where each goes.
+func (f *planFile) lines(from, to int64, n int, into func(i int) any) error {
+	if from < 0 || from > to || to > f.size {
+		return fmt.Errorf("its table leads to %d", from)
+	}
+	in := bufio.NewScanner(io.NewSectionReader(f.r, from, to-from))
+	in.Buffer(nil, maxLine)
+	for i := range n {
+		if !in.Scan() {
+			if err := in.Err(); err != nil && !errors.Is(err, bufio.ErrTooLong) {
+				return fmt.Errorf("%w: %w", errUnreadable, err)
+			}
+			return io.ErrUnexpectedEOF
+		}
+		text, err := planText(in.Bytes())
+		if err == nil {
+			err = decodeStrictly(text, into(i))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// shards reads shards from … to-1 as the file has them.
+func (f *planFile) shards(p *Plan, from, to int) error {
+	if from >= to {
+		return nil
+	}
+	begin, err := f.row(f.head.Parts + from)
+	if err != nil {
+		return err
+	}
+	end, err := f.row(f.head.Parts + to)
+	if err != nil {
+		return err
+	}
+	p.Shards = make([]Shard, 0, to-from)
+	cut, whole := make([]planShard, to-from), make([]planWhole, to-from)
+	err = f.lines(begin.off, end.off, to-from, func(i int) any {
+		if p.Whole {
+			return &whole[i]
+		}
+		return &cut[i]
+	})
+	for i := range cut {
+		if p.Whole {
+			p.Shards = append(p.Shards, whole[i].shard())
+		} else {
+			p.Shards = append(p.Shards, cut[i].shard())
+		}
+	}
+	return err
+}
+
+// parts reads parts first … last-1.
+func (f *planFile) parts(first, last int) ([]Part, error) {
+	if first >= last {
+		return nil, nil
+	}
+	begin, err := f.row(first)
+	if err != nil {
+		return nil, err
+	}
+	end, err := f.row(last)
+	if err != nil {
+		return nil, err
+	}
+	parts := make([]Part, last-first)
+	return parts, f.lines(begin.off, end.off, len(parts), func(i int) any { return &parts[i] })
+}

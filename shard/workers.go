@@ -1,0 +1,93 @@
+package shard
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"runtime"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/ffconvert/ffconvert/aio"
+	"github.com/ffconvert/ffconvert/verify"
+)
+
+// writeAll writes shards, several at once.
+func (w *writer) writeAll(ctx context.Context, todo []int) error {
+	jobs := cmp.Or(w.opts.Workers, runtime.GOMAXPROCS(0))
+	workers := max(1, min(jobs, len(todo)))
+	total := int64(0)
+	for _, i := range todo {
+		total += w.plan.weight(i)
+	}
+	phase, times := "write", int64(1)
+	if w.plan.Whole {
+		phase, times = "fetch + write", 2
+	}
+	if !w.opts.NoVerify {
+		phase, times = phase+" + verify", times+1
+	}
+	w.progress = startPhase(w.opts.Progress, phase, times*total)
+	var err error
+	if w.claims, err = w.out.newClaims(w.slice.Task); err != nil {
+		return err
+	}
+	defer w.claims.close()
+	next := make(chan *task)
+	drained := false
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() (err error) {
+		defer close(next)
+		drained, err = w.offer(ctx, todo, next)
+		return err
+	})
+	for range workers {
+		g.Go(func() error { return w.work(ctx, next, max(1, jobs/workers), verify.Share(w.opts.AIO, workers)) })
+	}
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	if drained {
+		return ErrDrained
+	}
+	return nil
+}
+
+// work writes the shards that it is given, each by so many readers, with memory of its own.
+func (w *writer) work(ctx context.Context, tasks <-chan *task, readers int, reread aio.Options) (err error) {
+	k := &worker{writer: w}
+	for range readers {
+		k.encoders = append(k.encoders, newEncoders(w.specs...))
+	}
+	if k.buffers, err = newBuffers(); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, k.buffers.free()) }()
+	if !w.opts.NoVerify {
+		if k.reader, err = aio.NewReader(reread); err != nil {
+			return err
+		}
+		defer func() {
+			err = errors.Join(err, k.reader.Close())
+			w.verifiedBy(k.reader.Stats())
+		}()
+	}
+	for t := range tasks {
+		err := k.write(ctx, t)
+		w.claims.release(t.Name)
+		if err := errors.Join(err, t.release()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *writer) verifiedBy(s aio.Stats) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.backend == "" || s.Backend == aio.Pread {
+		w.backend = s.Backend.String()
+	}
+	w.fallback = cmp.Or(w.fallback, s.Fallback)
+	w.pageCache = w.pageCache || !s.Direct
+}
