@@ -148,3 +148,18 @@ func (f *planFile) parts(first, last int) ([]Part, error) {
 	parts := make([]Part, last-first)
 	return parts, f.lines(begin.off, end.off, len(parts), func(i int) any { return &parts[i] })
 }
+
+// lead returns the first part in which samples were found, and its number; of whole parts, of
+// which nobody has looked for any, part 0.
+func (f *planFile) lead() (Part, int, error) {
+	for i := range f.head.Parts {
+		part, err := f.parts(i, i+1)
+		if err != nil {
+			return Part{}, 0, err
+		}
+		if part[0].Account.Samples > 0 || f.head.Whole {
+			return part[0], i, nil
+		}
+	}
+	return Part{}, 0, errors.New("none of its parts has samples")
+}

@@ -16,7 +16,8 @@ type Slice struct {
 	Task   Task
 	Plan   *Plan    // Shards are those of the slice, and the numbers of parts in them are places in Parts
 	First  int      // of the dataset's parts, the first one in Plan.Parts
-	Lead   Part     // the first part of the dataset, which some formats inspect to read any
+	Lead   Part     // the first part of the dataset with samples, which some formats inspect to read any
+	LeadAt int      // its number
 	From   int      // of the plan's shards, the first one in Plan.Shards
 	Shards int      // of the whole plan
 	Parts  int      // of the whole plan
@@ -44,7 +45,7 @@ func (s *Slice) Recognise(index []PartIndex) error {
 
 // wholeSlice is all of a plan.
 func wholeSlice(p *Plan, digest string) *Slice {
-	return &Slice{Plan: p, Lead: p.Parts[0], Shards: len(p.Shards), Parts: len(p.Parts), digest: digest}
+	return &Slice{Plan: p, Shards: len(p.Shards), Parts: len(p.Parts), digest: digest}
 }
 
 // Slice reads what a task needs of the plan in the directory: of the file, its own lines, and
@@ -151,11 +152,10 @@ func (f *planFile) slice(t Task, all bool) (*Slice, error) {
 	if s.Plan.Parts, err = f.parts(first, last); err != nil {
 		return nil, err
 	}
-	lead, err := f.parts(0, 1)
-	if err != nil {
+	if s.Lead, s.LeadAt, err = f.lead(); err != nil {
 		return nil, err
 	}
-	s.Lead, s.First = lead[0], first
+	s.First = first
 	s.Plan.renumber(first)
 	return s, s.check()
 }

@@ -202,12 +202,12 @@ func (r *taskRun) names() []string {
 	return names
 }
 
-// find finds the parts of the slice, and in front of them the first one of the dataset, where
-// that tells how the others are read: beside is 1 then.
+// find finds the parts of the slice, and in front of them that one of the dataset that tells how
+// the others are read, where there is one that does and it is not the first: beside is 1 then.
 func (r *taskRun) find(ctx context.Context, c *conversion, in input.Options) (found []input.Name, beside int, err error) {
 	s := r.slice
 	names := r.names()
-	if c.format.inspects && s.First > 0 {
+	if c.format.inspects && s.First != s.LeadAt {
 		names, beside = append([]string{s.Lead.Name}, names...), 1
 	}
 	switch {
@@ -225,7 +225,11 @@ func (r *taskRun) find(ctx context.Context, c *conversion, in input.Options) (fo
 	if len(all) != s.Parts {
 		return nil, 0, fmt.Errorf("%s: its plan is of %d sources, here are %d", r.dir, s.Parts, len(all))
 	}
-	return append(all[:beside:beside], all[s.First:s.First+len(s.Plan.Parts)]...), beside, nil
+	some := all[s.First : s.First+len(s.Plan.Parts)]
+	if beside > 0 {
+		some = append([]input.Name{all[s.LeadAt]}, some...)
+	}
+	return some, beside, nil
 }
 
 // writeTogether writes the slice of a dataset all of whose parts are opened at once.

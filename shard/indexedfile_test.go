@@ -1,0 +1,167 @@
+package shard
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/encode"
+)
+
+// indexedFile is the bytes of an index file of all parts, and what they were found as.
+func indexedFile(t testing.TB, seed uint64, parts, samples int) ([]byte, []Found) {
+	t.Helper()
+	src, found, enc := indexedFixture(t, seed, parts, samples)
+	index, err := IndexEach(t.Context(), src, enc, 2, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file bytes.Buffer
+	if err := writeIndexed(&file, indexedHead{Asked: "x", Shown: "y"}, found, everyPart(src), index); err != nil {
+		t.Fatal(err)
+	}
+	return file.Bytes(), found
+}
+
+// readBack reads an index file as far as it is sound.
+func readBack(data []byte, found []Found) (map[int]PartIndex, error) {
+	got := make(map[int]PartIndex)
+	err := newIndexedReader(bytes.NewReader(data), "x", found).read(func(i int, _ string, idx PartIndex) { got[i] = idx })
+	return got, err
+}
+
+// Of a file that is cut anywhere, or has any byte changed, what is read is what was written; and
+// it is said that something is wrong.
+func TestIndexedDamage(t *testing.T) {
+	t.Parallel()
+	data, found := indexedFile(t, 5, 3, 20)
+	want, err := readBack(data, found)
+	if err != nil || len(want) != 3 {
+		t.Fatal(len(want), err)
+	}
+	check := func(what string, data []byte) {
+		got, err := readBack(data, found)
+		if err == nil || strings.Contains(err.Error(), "\n") || len(got) == 3 {
+			t.Fatalf("%s: %d parts, %v", what, len(got), err)
+		}
+		for i, p := range got {
+			if !reflect.DeepEqual(p, want[i]) {
+				t.Fatalf("%s: part %d: %+v, want %+v", what, i, p.Part, want[i].Part)
+			}
+		}
+	}
+	for cut := range len(data) - 1 { // the last newline does not count
+		check(fmt.Sprint("cut at ", cut), data[:cut])
+	}
+	for at := range data[:len(data)-1] {
+		data[at] ^= 1 << (at % 8)
+		check(fmt.Sprint("changed at ", at), data)
+		data[at] ^= 1 << (at % 8)
+	}
+}
+
+// Places of any distances are packed and unpacked, in as many lines as it takes.
+func TestIndexedPlaces(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string]struct {
+		samples   int
+		unit, gap int64 // the widest distance, in units
+		cost      int64 // beside that
+		most      float64
+	}{
+		"photos in a tar": {packedPlaces + 3, 512, 400, 1 << 11, 5.5},
+		"rows":            {packedPlaces * 2, 1, 100, 0, 3.5},
+		"far apart":       {1000, 1, 1 << 50, 1 << 40, 30},
+		"one":             {1, 512, 1, 9, 200},
+		"none":            {0, 1, 1, 0, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			rng := rand.New(rand.NewPCG(1, 2))
+			idx := PartIndex{Part: Part{Name: "a"}}
+			off := 3 * row.unit
+			for i := range row.samples {
+				gap := row.unit * (1 + rng.Int64N(row.gap))
+				cost := gap + tableRow + rng.Int64N(row.cost+1)
+				if idx.Account.Samples++; i%7 == 6 {
+					idx.Account.SamplesLeftOut++
+					cost = tableRow - 1
+				}
+				idx.add(off, cost-tableRow)
+				off += gap
+			}
+			idx.Size = off
+			idx.trim()
+			var file bytes.Buffer
+			found := []Found{{"a", 9, 9}}
+			if err := writeIndexed(&file, indexedHead{Asked: "x", Shown: "y"}, found, []int{0}, []PartIndex{idx}); err != nil {
+				t.Fatal(err)
+			}
+			got, err := readBack(file.Bytes(), found)
+			if err != nil || len(got) != 1 || !reflect.DeepEqual(got[0], idx) {
+				t.Errorf("%v: got %d samples that cost %d, want %d and %d", err, got[0].n, got[0].cost, idx.n, idx.cost)
+			}
+			if each := float64(file.Len()-500) / float64(row.samples); row.samples > 100 && each > row.most {
+				t.Errorf("%.1f bytes a sample, want %.1f at most", each, row.most)
+			}
+		})
+	}
+}
+
+// An index with sizes that are not so, under right CRCs, gives no dataset: samples have those that
+// they were planned with, or nothing is finished.
+func TestIndexedLies(t *testing.T) {
+	t.Parallel()
+	src, found, _ := indexedFixture(t, 6, 2, 40)
+	spec, err := encode.Parse(encode.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	enc := Encodings{Specs: []*encode.Spec{spec}}
+	index, err := IndexEach(t.Context(), src, enc, 2, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, lie := range map[string]func(i int, cost int64) int64{
+		"larger":           func(i int, cost int64) int64 { return cost + int64(i%3) },
+		"in another order": func(i int, _ int64) int64 { return index[1].costOf(39 - i) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			untrue := PartIndex{Part: index[1].Part}
+			for i, cost := range index[1].costs(0, index[1].n) {
+				off, _ := index[1].at(i)
+				untrue.add(off, lie(i, cost)-tableRow)
+			}
+			dir := t.TempDir()
+			out, err := OpenOutput(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer out.Close()
+			if err := out.SaveIndexed(Task{}, indexedOptions, found, converters.Description{}, enc, []int{0, 1}, []PartIndex{index[0], untrue}); err != nil {
+				t.Fatal(err)
+			}
+			x, err := out.Indexed(indexedOptions, found)
+			if err != nil || x.Len() != 2 {
+				t.Fatal(x.Unused, err)
+			}
+			all, err := IndexRest(t.Context(), src, enc, []int{0, 1}, x, 1, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			opts := Options{Source: indexedOptions.Source, Encode: spec.Options(), Sizes: Sizes{Shards: 3}}
+			plan, err := NewPlan(all, opts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := Write(t.Context(), src, plan, out, WriteOptions{Workers: 2}); err == nil || out.has(ManifestName) {
+				t.Errorf("it was written: %v", err)
+			}
+		})
+	}
+}
