@@ -97,7 +97,7 @@ func TestPage(t *testing.T) {
 	for _, want := range []string{
 		"All figures are of one run of 1m0s, on 2026-01-02, commit `abc`. The main set has 2 GiB.\n", "- a CPU\n- a disk\n", "[benchmarks.md](benchmarks.md)",
 		"| S1 | work of S1 | cp | ≤ 1.00 | 2.00 (1.00–3.00) | x | – | MISSED |\n| S2 | work of S2 |",
-		"| S12 | work of S12 | cp | ≤ 1.00 | 2.00 (1.00–3.00) | x | – | MISSED |\n\n",
+		"| S13 | work of S13 | cp | ≤ 1.00 | 2.00 (1.00–3.00) | x | – | MISSED |\n\n",
 		"| S5 | `make bench ROW=S5` | CSV",
 	} {
 		if !strings.Contains(first, want) {

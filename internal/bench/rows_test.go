@@ -28,6 +28,7 @@ var rows = []row{
 	{id: "S10", does: "peak anonymous memory of S1 with verification, once, four times and sixteen times as large"},
 	{id: "S11", does: "what a GiB costs as S1 grows to sixteen times its size"},
 	{id: "S12", does: "S2 from an S3 server on the same machine, against fetching all of it with curl and then converting it; its memory"},
+	{id: "S13", does: "a plan of 200,000 shards for 10,000 tasks: what a task takes before it writes, what it asks the file system for, how long `status` takes"},
 	{id: "Index", does: "the pass that finds the samples, by itself", further: true},
 	{id: "Formats", does: "peak anonymous memory of the other formats", further: true},
 	{id: "MillionFiles", does: "memory to plan a folder of a million files", further: true},
