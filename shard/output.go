@@ -146,6 +146,9 @@ func (o *Output) begin(plan *Plan, digest string, src []converters.Part, named [
 	if err != nil {
 		return nil, err
 	}
+	if err := o.alone(); err != nil { // before anything of theirs is removed
+		return nil, err
+	}
 	switch {
 	case overwrite && (c.plan != nil || c.damage != nil || len(c.ours) > 0):
 		if err := o.clear(c); err != nil {
@@ -153,9 +156,6 @@ func (o *Output) begin(plan *Plan, digest string, src []converters.Part, named [
 		}
 	case !overwrite && c.plan != nil && c.digest != digest:
 		return nil, o.clash(c.plan, plan)
-	}
-	if err := o.alone(); err != nil {
-		return nil, err
 	}
 	o.began = true
 	if err := o.mkdir(o.tmp("")); err != nil {
