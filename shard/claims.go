@@ -170,9 +170,9 @@ func readClaims(root *os.Root) ([]claim, error) {
 	return all, nil
 }
 
-// readNames lists a directory, in order; one that is not there is empty.
+// readNames lists a directory, in order; one that is not there, or no longer, is empty.
 func readNames(root *os.Root, dir string) ([]string, error) {
-	d, err := root.Open(dir)
+	d, err := root.OpenFile(dir, unhurried, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -181,6 +181,9 @@ func readNames(root *os.Root, dir string) ([]string, error) {
 	}
 	defer d.Close()
 	names, err := d.Readdirnames(-1)
+	if errors.Is(err, fs.ErrNotExist) { // it was removed after it had been opened
+		err = nil
+	}
 	slices.Sort(names)
 	return names, err
 }

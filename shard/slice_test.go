@@ -3,7 +3,9 @@ package shard
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -239,6 +241,65 @@ func TestSliceOfDamagedPlan(t *testing.T) {
 	}
 	if refused < file.Len()/4 {
 		t.Errorf("%d of %d changes are refused", refused, file.Len())
+	}
+}
+
+// A sparse file is zeros, but for some lines.
+type sparse map[int64][]byte
+
+func (s sparse) ReadAt(p []byte, off int64) (int, error) {
+	clear(p)
+	for at, text := range s {
+		if from, to := max(off, at), min(off+int64(len(p)), at+int64(len(text))); from < to {
+			copy(p[from-off:to-off], text[from-at:to-at])
+		}
+	}
+	return len(p), nil
+}
+
+// Numbers of a plan that a file with holes makes room for size nothing.
+func TestSliceOfHostilePlan(t *testing.T) {
+	t.Parallel()
+	line := func(text string) []byte { return appendLine(nil, []byte(text)) }
+	head := func(parts, shards int64, more string) []byte {
+		return line(fmt.Sprintf(`{"ffconvert_plan":2,"source":{"format":"tar"},"encode":{"encoding":"raw"},"index":{},"parts":%d,"shards":%d%s}`, parts, shards, more))
+	}
+	row := func(off, sum int64) []byte { return appendLine(nil, planRow{off, sum}.text()) }
+	const many = 1 << 45
+	for _, test := range []struct {
+		name          string
+		parts, shards int64
+		more, shard   string
+	}{
+		{"parts of a shard", many, 1, "", fmt.Sprintf(`{"name":"PART_00000.ffr","samples":1,"bytes":99,"runs":[[0,0,0,1],[%d,0,0,1]]}`, many-1)},
+		{"parts of a shard of whole parts", many, 1, `,"whole_parts":true`, fmt.Sprintf(`{"name":"PART_00000.ffr","first":0,"parts":%d}`, many)},
+		{"shards", 1, many, "", `{"name":"PART_00000.ffr","samples":1,"bytes":99,"runs":[[0,0,0,1]]}`},
+		{"parts and shards", math.MaxInt64, math.MaxInt64, "", `{}`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			const table = 1 << 20
+			file := sparse{0: head(test.parts, test.shards, test.more), 1 << 10: line(test.shard), 1 << 11: line(`{"name":"a"}`)}
+			rows := test.parts + test.shards
+			if test.parts <= many {
+				file[table] = row(1<<11, 1)
+				file[table+test.parts*planRowSize] = row(1<<10, 1)
+				for i := test.shards; i > 0; i /= 2 { // those that a search looks at
+					file[table+(test.parts+i-1)*planRowSize] = row(1<<10, 1)
+					file[table+(test.parts+i)*planRowSize] = row(1<<10, 1)
+				}
+			}
+			foot := line(fmt.Sprintf(`{"table":%d,"sha256":""}`, table))
+			end := max(0, rows*planRowSize) + table
+			file[end] = append([]byte{'\n'}, foot...)
+			f, err := readPlanFile(file, end+1+int64(len(foot)))
+			if err == nil {
+				_, err = f.slice(Task{}, false)
+			}
+			if err == nil || errors.Is(err, errUnreadable) {
+				t.Errorf("error %v", err)
+			}
+		})
 	}
 }
 
