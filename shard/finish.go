@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -88,6 +89,9 @@ func (k *Kept) verify(ctx context.Context, out *Output, opts FinishOptions) erro
 	var targets []verify.Target
 	total := int64(0)
 	for _, want := range k.Expect() {
+		if !out.has(want.Name) {
+			continue // it is missing, as others may be
+		}
 		targets = append(targets, verify.Target{Path: filepath.Join(out.dir, want.Name), Want: &want})
 		total += want.Bytes
 	}
@@ -113,10 +117,11 @@ func (o *Output) finish(ctx context.Context, plan *Plan, digest string, j *journ
 		if holds[i] = sound[s.Name]; holds[i] {
 			continue
 		}
-		g.Go(func() error {
-			done, ok := j.done[s.Name]
-			holds[i] = ok && plan.accounts(s, done) && o.holds(done)
-			return ctx.Err()
+		g.Go(func() (err error) {
+			if done, ok := j.done[s.Name]; ok && plan.accounts(s, done) {
+				holds[i], err = o.holds(done)
+			}
+			return cmp.Or(err, ctx.Err())
 		})
 	}
 	if err := g.Wait(); err != nil {

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/ffconvert/ffconvert/converters"
@@ -309,14 +310,16 @@ func TestFinishMissing(t *testing.T) {
 	src := newFixture(84, 4, 30, 900)
 	plan := newPlan(t, src, encode.Options{}, Options{Sizes: Sizes{Shards: 8}})
 	for _, row := range []struct {
-		name string
-		harm func(t *testing.T, dir string)
-		want string
+		name   string
+		harm   func(t *testing.T, dir string)
+		verify bool
+		want   string
 	}{
-		{"a task did not run", nil, "PART_00004.ffr, PART_00005.ffr"},
-		{"a shard is gone", func(t *testing.T, dir string) { remove(t, dir, "PART_00001.ffr") }, "PART_00001.ffr, PART_00004.ffr, PART_00005.ffr"},
-		{"a header is damaged", func(t *testing.T, dir string) { flip(t, dir, "PART_00000.ffr", 20) }, "PART_00000.ffr, PART_00004.ffr, PART_00005.ffr"},
-		{"an index is gone", func(t *testing.T, dir string) { remove(t, dir, "index/PART_00007.arrow") }, "PART_00004.ffr, PART_00005.ffr, PART_00007.ffr"},
+		{"a task did not run", nil, false, "PART_00004.ffr, PART_00005.ffr"},
+		{"a shard is gone", func(t *testing.T, dir string) { remove(t, dir, "PART_00001.ffr") }, false, "PART_00001.ffr, PART_00004.ffr, PART_00005.ffr"},
+		{"a shard is gone, verified", func(t *testing.T, dir string) { remove(t, dir, "PART_00001.ffr") }, true, "PART_00001.ffr, PART_00004.ffr, PART_00005.ffr"},
+		{"a header is damaged", func(t *testing.T, dir string) { flip(t, dir, "PART_00000.ffr", 20) }, false, "PART_00000.ffr, PART_00004.ffr, PART_00005.ffr"},
+		{"an index is gone", func(t *testing.T, dir string) { remove(t, dir, "index/PART_00007.arrow") }, false, "PART_00004.ffr, PART_00005.ffr, PART_00007.ffr"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
@@ -330,7 +333,7 @@ func TestFinishMissing(t *testing.T) {
 				row.harm(t, dir)
 			}
 			before := files(t, dir)
-			_, err := finishDir(t, dir, FinishOptions{})
+			_, err := finishDir(t, dir, FinishOptions{Verify: row.verify})
 			missing, ok := errors.AsType[*Missing](err)
 			if !ok || !errors.Is(err, ErrMissing) || strings.Join(missing.Shards, ", ") != row.want || missing.Of != 8 {
 				t.Fatalf("finish: %v", err)
@@ -345,6 +348,47 @@ func TestFinishMissing(t *testing.T) {
 			}
 			if _, err := finishDir(t, dir, FinishOptions{Verify: true}); err != nil {
 				t.Error(err)
+			}
+		})
+	}
+}
+
+// What cannot be looked at is an error of its own, not a missing shard: to write it again would
+// not help.
+func TestFinishUnknown(t *testing.T) {
+	t.Parallel()
+	src := newFixture(84, 4, 30, 900)
+	plan := newPlan(t, src, encode.Options{}, Options{Sizes: Sizes{Shards: 4}})
+	const name = "PART_00001.ffr"
+	for _, row := range []struct {
+		name string
+		harm func(path string) error
+		want error
+	}{
+		{"a link to itself", func(path string) error { return os.Symlink(name, path) }, syscall.ELOOP},
+		{"a directory", func(path string) error { return os.Mkdir(path, 0o755) }, converters.ErrUnsupported},
+		{"a directory with the shard in it", func(path string) error {
+			return errors.Join(os.Mkdir(path, 0o755), os.Rename(path+".saved", filepath.Join(path, name)))
+		}, converters.ErrUnsupported},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			dir := begin(t, plan, src)
+			if _, err := runTask(t, dir, Task{}, src, true, WriteOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			path := filepath.Join(dir, name)
+			if err := errors.Join(os.Rename(path, path+".saved"), row.harm(path)); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := finishDir(t, dir, FinishOptions{}); !errors.Is(err, row.want) || errors.Is(err, ErrMissing) {
+				t.Errorf("finish: %v", err)
+			}
+			if _, err := runTask(t, dir, Task{}, src, true, WriteOptions{}); !errors.Is(err, row.want) {
+				t.Errorf("run: %v", err)
+			}
+			if _, err := os.Stat(filepath.Join(dir, ManifestName)); !errors.Is(err, os.ErrNotExist) {
+				t.Error("there is a manifest")
 			}
 		})
 	}
