@@ -13,6 +13,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/ffconvert/ffconvert/record"
 )
 
@@ -159,15 +161,21 @@ func readClaims(root *os.Root) ([]claim, error) {
 	if err != nil {
 		return nil, err
 	}
-	var all []claim
-	for _, name := range names {
+	all := make([]claim, len(names))
+	var g errgroup.Group
+	g.SetLimit(filesAtOnce)
+	for i, name := range names {
 		if shard := name + record.Ext; shardName.MatchString(shard) {
-			if c, ok := readClaim(root, shard); ok {
-				all = append(all, c)
-			}
+			g.Go(func() error {
+				if c, ok := readClaim(root, shard); ok {
+					all[i] = c
+				}
+				return nil
+			})
 		}
 	}
-	return all, nil
+	g.Wait()
+	return slices.DeleteFunc(all, func(c claim) bool { return c.shard == "" }), nil
 }
 
 // readNames lists a directory, in order; one that is not there, or no longer, is empty.

@@ -104,14 +104,11 @@ func (k *Kept) verify(ctx context.Context, out *Output, opts FinishOptions) erro
 	return found.Err()
 }
 
-// headersAtOnce is how many headers are read at once: each waits for a few small reads.
-const headersAtOnce = 32
-
 // finish commits a plan whose shards are written. Those in sound need no second look.
 func (o *Output) finish(ctx context.Context, plan *Plan, digest string, j *journal, sound map[string]bool, tool string) (*Manifest, error) {
 	holds := make([]bool, len(plan.Shards))
 	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(max(headersAtOnce, runtime.GOMAXPROCS(0)))
+	g.SetLimit(max(filesAtOnce, runtime.GOMAXPROCS(0)))
 	for i := range plan.Shards {
 		s := &plan.Shards[i]
 		if holds[i] = sound[s.Name]; holds[i] {

@@ -82,7 +82,7 @@ func (j *journal) readTasks(root *os.Root, from, to int) error {
 		return err
 	}
 	var g errgroup.Group
-	g.SetLimit(journalsAtOnce)
+	g.SetLimit(filesAtOnce)
 	for _, name := range names {
 		if tells(name, from, to) {
 			g.Go(func() error { return j.readTask(root, name) })
@@ -91,9 +91,9 @@ func (j *journal) readTasks(root *os.Root, from, to int) error {
 	return g.Wait()
 }
 
-// journalsAtOnce is how many journals are read at once: on a file system across a network each
-// waits for a few small reads.
-const journalsAtOnce = 32
+// filesAtOnce is how many small files are read at once: on a file system across a network each
+// waits for a few answers.
+const filesAtOnce = 32
 
 // readTask adds what one journal of a task tells.
 func (j *journal) readTask(root *os.Root, name string) error {
