@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os/exec"
 	"slices"
@@ -109,4 +110,12 @@ func (r *planned) mixture(c *conversion) error {
 	c.format, c.mix, c.names = format{name: specFormat}, &mixture{spec: kept}, r.named
 	c.data = c.mix
 	return c.mix.setLimits(r.limits)
+}
+
+// hint says how sources can be named, where they were not found by the names kept.
+func (r *planned) hint(err error) error {
+	if len(r.sources) > 0 || !errors.Is(err, input.ErrNotFound) {
+		return err
+	}
+	return fmt.Errorf("%w; run it where the conversion was planned, or name the sources: ffconvert %s %s SOURCE", err, r.command, r.dir)
 }

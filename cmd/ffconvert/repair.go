@@ -165,7 +165,7 @@ func (r *repair) write(ctx context.Context, damaged []string) (*shard.Report, er
 	in := c.inputOptions()
 	found, err := c.find(ctx, in)
 	if err != nil {
-		return nil, r.hint(err)
+		return nil, made.hint(err)
 	}
 	var report *shard.Report
 	if r.kept.Plan.Whole {
@@ -184,14 +184,6 @@ func (r *repair) write(ctx context.Context, damaged []string) (*shard.Report, er
 		return err
 	})
 	return report, err
-}
-
-// hint says how sources can be named, where they were not found by the names kept.
-func (r *repair) hint(err error) error {
-	if len(r.sources) > 0 || !errors.Is(err, input.ErrNotFound) {
-		return err
-	}
-	return fmt.Errorf("%w; run repair where the conversion was run, or name the sources: ffconvert repair %s SOURCE", err, r.dir)
 }
 
 // A repairSummary is the closing line of a repair.

@@ -31,7 +31,11 @@ func (s *Source) inspect() error {
 	}
 	var r splitter
 	var g guess
-	for _, p := range s.parts {
+	for i, p := range s.parts {
+		if i > 0 && p.Path == "" {
+			return &converters.Error{Part: p.Name, Off: -1, Hint: "--exact has all parts here first",
+				Err: fmt.Errorf("%w: no part before it has rows that show the columns, and it is not here yet", converters.ErrUnsupported)}
+		}
 		if err := s.inspectPart(&r, p, &g); err != nil {
 			return err
 		}

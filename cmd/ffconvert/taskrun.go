@@ -1,0 +1,136 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/ffconvert/ffconvert/input"
+	"github.com/ffconvert/ffconvert/shard"
+)
+
+// A taskRun is one run of the command.
+type taskRun struct {
+	opts     runOptions
+	task     shard.Task
+	dir      string
+	sources  []string // named by the user; none: by the plan
+	out      *shard.Output
+	slice    *shard.Slice
+	progress *reporter
+}
+
+func (r *taskRun) run(ctx context.Context) (*shard.Report, error) {
+	var err error
+	if r.slice, err = r.out.Slice(r.task, false); err != nil {
+		return nil, err
+	}
+	if len(r.slice.Plan.Shards) == 0 {
+		return &shard.Report{Task: r.task}, nil
+	}
+	together := r.together()
+	if together {
+		if r.slice, err = r.out.Slice(r.task, true); err != nil {
+			return nil, err
+		}
+	}
+	made := planned{
+		opts: r.opts.convertOptions, limits: r.opts.limits, command: "run",
+		dir: r.dir, sources: r.sources, named: r.slice.Named, plan: r.slice.Plan,
+	}
+	c, err := made.conversion()
+	if err != nil {
+		return nil, err
+	}
+	c.scratch = r.out.Scratch()
+	in := c.inputOptions()
+	found, beside, err := r.find(ctx, c, in)
+	if err != nil {
+		return nil, made.hint(err)
+	}
+	if together && c.mix == nil || r.slice.Plan.Shuffle != nil {
+		return r.writeTogether(ctx, c, found, in)
+	}
+	var report *shard.Report
+	err = c.stocked(ctx, found, beside, in, r.progress, func(s *stock) error {
+		report, err = shard.RunStock(ctx, s, r.slice, r.out, c.writeOptions(ctx, r.progress))
+		return err
+	})
+	return report, err
+}
+
+// together reports whether the dataset cannot be opened over some of its parts alone, or is
+// read from all of them at once.
+func (r *taskRun) together() bool {
+	f, _ := formatNamed(r.slice.Plan.Source.Format)
+	return f.directories || r.slice.Plan.Source.Format == specFormat || r.slice.Plan.Shuffle != nil
+}
+
+// names are those of the parts of the slice.
+func (r *taskRun) names() []string {
+	var names []string
+	for i := range r.slice.Plan.Parts {
+		names = append(names, r.slice.Plan.Parts[i].Name)
+	}
+	return names
+}
+
+// find finds the parts of the slice, and in front of them that one of the dataset that tells how
+// the others are read, where there is one that does and it is not the first: beside is 1 then.
+func (r *taskRun) find(ctx context.Context, c *conversion, in input.Options) (found []input.Name, beside int, err error) {
+	s := r.slice
+	names := r.names()
+	if c.format.inspects && s.First != s.LeadAt {
+		names, beside = append([]string{s.Lead.Name}, names...), 1
+	}
+	switch {
+	case c.mix != nil || c.format.directories: // whose parts are no names
+		found, err = c.find(ctx, in)
+		return found, 0, err
+	case len(r.sources) == 0:
+		found, err = input.FindNamed(ctx, names, in)
+		return found, beside, err
+	}
+	all, err := c.find(ctx, in)
+	if err != nil {
+		return nil, 0, err
+	}
+	if len(all) != s.Parts {
+		return nil, 0, fmt.Errorf("%s: its plan is of %d sources, here are %d", r.dir, s.Parts, len(all))
+	}
+	some := all[s.First : s.First+len(s.Plan.Parts)]
+	if beside > 0 {
+		some = append([]input.Name{all[s.LeadAt]}, some...)
+	}
+	return some, beside, nil
+}
+
+// writeTogether writes the slice of a dataset all of whose parts are opened at once.
+func (r *taskRun) writeTogether(ctx context.Context, c *conversion, found []input.Name, in input.Options) (*shard.Report, error) {
+	var report *shard.Report
+	err := c.staged(ctx, found, in, r.progress, func(set *input.Set) error {
+		src, err := c.source(ctx, set)
+		if err != nil {
+			return err
+		}
+		if c.format.directories {
+			_, enc, err := c.describe(src)
+			if err != nil {
+				return err
+			}
+			each, err := c.encodings(enc)
+			if err != nil {
+				return err
+			}
+			index, err := shard.IndexEach(ctx, src, each, c.opts.workers, r.progress)
+			if err != nil {
+				return err
+			}
+			if err := r.slice.Recognise(index); err != nil {
+				return err
+			}
+		}
+		report, err = shard.RunStock(ctx, shard.Local(src), r.slice, r.out, c.writeOptions(ctx, r.progress))
+		return err
+	})
+	return report, err
+}
