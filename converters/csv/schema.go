@@ -2,6 +2,7 @@ package csv
 
 import (
 	"fmt"
+	"io/fs"
 	"slices"
 
 	"github.com/ffconvert/ffconvert/converters"
@@ -34,7 +35,7 @@ func (s *Source) inspect() error {
 	for i, p := range s.parts {
 		if i > 0 && p.Path == "" {
 			return &converters.Error{Part: p.Name, Off: -1, Hint: "--exact has all parts here first",
-				Err: fmt.Errorf("%w: no part before it has rows that show the columns, and it is not here yet", converters.ErrUnsupported)}
+				Err: fmt.Errorf("no part before it has rows that show the columns, and it is not here yet: %w", fs.ErrNotExist)}
 		}
 		if err := s.inspectPart(&r, p, &g); err != nil {
 			return err
