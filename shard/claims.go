@@ -109,7 +109,14 @@ func (c *claims) release(shard string) {
 	c.mu.Lock()
 	delete(c.held, shard)
 	c.mu.Unlock()
-	c.out.root.Remove(claimName(shard))
+	c.remove(shard)
+}
+
+// remove removes a claim, unless somebody else has seized it.
+func (c *claims) remove(shard string) {
+	if now, ok := readClaim(c.out.root, shard); !ok || now.Token == c.out.token {
+		c.out.root.Remove(claimName(shard))
+	}
 }
 
 // beat touches the claims now and then.
@@ -136,7 +143,7 @@ func (c *claims) close() {
 	close(c.quit)
 	c.done.Wait()
 	for shard := range c.held {
-		c.out.root.Remove(claimName(shard))
+		c.remove(shard)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -82,5 +83,100 @@ func TestAloneWithoutLocks(t *testing.T) {
 				t.Errorf("beside a dead process: %v", err)
 			}
 		})
+	}
+}
+
+// Who gives up a claim that another process has seized leaves it alone.
+func TestReleaseOwnClaim(t *testing.T) {
+	t.Parallel()
+	src := newFixture(73, 1, 20, 100)
+	dir := begin(t, newPlan(t, src, encode.Options{}, fourShards), src)
+	var mine, his *claims
+	for _, c := range []**claims{&mine, &his} {
+		out, err := OpenShared(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer out.Close()
+		if *c, err = out.newClaims(Task{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const first, second = "PART_00000.ffr", "PART_00001.ffr"
+	for _, shard := range []string{first, second} {
+		if free, err := mine.take(shard); !free || err != nil {
+			t.Fatal(free, err)
+		}
+		if free, err := his.take(shard); free || err != nil {
+			t.Fatal(free, err)
+		}
+		if err := his.seize(shard); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mine.release(first)
+	mine.close()
+	for _, shard := range []string{first, second} {
+		if c, ok := readClaim(his.out.root, shard); !ok || c.Token != his.out.token {
+			t.Errorf("%s: its claim is %+v", shard, c)
+		}
+	}
+	his.close()
+	if left, err := readClaims(his.out.root); err != nil || len(left) > 0 {
+		t.Errorf("left: %v, %v", left, err)
+	}
+}
+
+// A task that is told who has the directory is not told of a process that was killed.
+func TestLockForgetsTheDead(t *testing.T) {
+	t.Parallel()
+	src := newFixture(74, 1, 20, 100)
+	dir := begin(t, newPlan(t, src, encode.Options{}, fourShards), src)
+	lock := filepath.Join(dir, filepath.FromSlash(lockName))
+	if err := os.WriteFile(lock, []byte(`{"host":"elsewhere","pid":7,"since":"2026-11-21T20:00:00Z"}`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	task, err := OpenShared(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer task.Close()
+	if _, err := OpenOutput(dir); !errors.Is(err, ErrLocked) || strings.Contains(err.Error(), "elsewhere") {
+		t.Errorf("the whole beside a task: %v", err)
+	}
+}
+
+// A shard that one task has verified and another has not is verified, whichever journal is read
+// last.
+func TestVerifiedByOne(t *testing.T) {
+	t.Parallel()
+	src := newFixture(75, 2, 30, 900)
+	plan := newPlan(t, src, encode.Options{}, fourShards)
+	for _, order := range [][]string{{"aaaaaaaaaaaaa", "bbbbbbbbbbbbb"}, {"bbbbbbbbbbbbb", "aaaaaaaaaaaaa"}} {
+		dir := begin(t, plan, src)
+		for i, noVerify := range []bool{true, false} {
+			if _, err := runTask(t, dir, Task{}, src, true, WriteOptions{NoVerify: noVerify}); err != nil {
+				t.Fatal(err)
+			}
+			journals := filepath.Join(dir, filepath.FromSlash(journalsDir))
+			names, err := filepath.Glob(filepath.Join(journals, "00000-*"))
+			for _, name := range names {
+				if i == 0 || filepath.Ext(name) != "."+order[0] {
+					err = os.Rename(name, filepath.Join(journals, "00000-00003."+order[i]))
+				}
+			}
+			if err != nil || len(names) != i+1 {
+				t.Fatal(names, err)
+			}
+		}
+		report, err := runTask(t, dir, Task{}, src, true, WriteOptions{})
+		if err != nil || report.Kept != len(plan.Shards) {
+			t.Errorf("%q: a third run has kept %+v, %v", order, report, err)
+		}
+		for range 2 { // by the journals, and by the one that they have become
+			if report, err := finishDir(t, dir, FinishOptions{}); err != nil || !report.Manifest.Verified {
+				t.Errorf("%q: the manifest says that it is not verified, %v", order, err)
+			}
+		}
 	}
 }

@@ -110,7 +110,11 @@ func (j *journal) readTask(root *os.Root, name string) error {
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	maps.Copy(j.done, task.done)
+	for name, done := range task.done {
+		if there, ok := j.done[name]; !ok || done.Verified || !there.Verified {
+			j.done[name] = done // of several lines one that was verified, whatever their files are called
+		}
+	}
 	maps.Copy(j.was, task.was)
 	return nil
 }
@@ -130,12 +134,15 @@ func (j *journal) foldTasks(o *Output) error {
 	}
 	all := appendLine(nil, lines)
 	for _, name := range slices.Sorted(maps.Keys(j.was)) {
-		was, err := marshalLine(j.was[name])
+		line, sound := j.done[name]
+		if !sound {
+			line = j.was[name]
+		}
+		text, err := marshalLine(line)
 		if err != nil {
 			return err
 		}
-		all = appendLine(all, was)
-		if _, ok := j.done[name]; ok {
+		if all = appendLine(all, text); sound {
 			continue
 		}
 		void, err := marshalLine(journalVoid{name})

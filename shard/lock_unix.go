@@ -45,7 +45,9 @@ func (o *Output) acquire() error {
 		named, err2 := o.root.Stat(lockName)
 		if err1 == nil && err2 == nil && os.SameFile(held, named) {
 			o.lock = f
-			if !o.shared {
+			if o.shared {
+				_ = f.Truncate(0) // who had it alone and was killed has left his name
+			} else {
 				sign(f)
 			}
 			return nil
