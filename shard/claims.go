@@ -13,6 +13,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/ffconvert/ffconvert/record"
 )
 
@@ -159,20 +161,26 @@ func readClaims(root *os.Root) ([]claim, error) {
 	if err != nil {
 		return nil, err
 	}
-	var all []claim
-	for _, name := range names {
+	all := make([]claim, len(names))
+	var g errgroup.Group
+	g.SetLimit(filesAtOnce)
+	for i, name := range names {
 		if shard := name + record.Ext; shardName.MatchString(shard) {
-			if c, ok := readClaim(root, shard); ok {
-				all = append(all, c)
-			}
+			g.Go(func() error {
+				if c, ok := readClaim(root, shard); ok {
+					all[i] = c
+				}
+				return nil
+			})
 		}
 	}
-	return all, nil
+	g.Wait()
+	return slices.DeleteFunc(all, func(c claim) bool { return c.shard == "" }), nil
 }
 
-// readNames lists a directory, in order; one that is not there is empty.
+// readNames lists a directory, in order; one that is not there, or no longer, is empty.
 func readNames(root *os.Root, dir string) ([]string, error) {
-	d, err := root.Open(dir)
+	d, err := root.OpenFile(dir, unhurried, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -181,6 +189,9 @@ func readNames(root *os.Root, dir string) ([]string, error) {
 	}
 	defer d.Close()
 	names, err := d.Readdirnames(-1)
+	if errors.Is(err, fs.ErrNotExist) { // it was removed after it had been opened
+		err = nil
+	}
 	slices.Sort(names)
 	return names, err
 }

@@ -4,29 +4,57 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"hash/crc32"
 	"io"
 	"io/fs"
 	"math"
+	"os"
 
+	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/internal/atomicfile"
 	"github.com/ffconvert/ffconvert/record"
 )
 
 // holds reports whether a finished shard still has its name, its size and its header, and
-// its index.
-func (o *Output) holds(f finished) bool {
-	r, err := record.Open(o.path(f.Name), record.Options{MaxSample: math.MaxInt64})
+// its index. An error says that it cannot be known.
+func (o *Output) holds(f finished) (bool, error) {
+	got, err := o.header(f.Name)
 	if err != nil {
-		return false
+		return false, unknown(err)
 	}
-	defer r.Close()
-	got := r.Files()[0]
 	if got.Samples != f.Samples || got.Size != f.Bytes || got.HeaderCRC != f.HeaderCRC {
-		return false
+		return false, nil
 	}
 	index, err := o.root.Lstat(indexName(f.Name))
-	return err == nil && index.Size() == f.Index.Bytes
+	if err != nil {
+		return false, unknown(err)
+	}
+	return index.Size() == f.Index.Bytes, nil
+}
+
+// header reads the header of the shard that lies under a name.
+func (o *Output) header(name string) (record.FileInfo, error) {
+	switch st, err := os.Stat(o.path(name)); {
+	case err != nil:
+		return record.FileInfo{}, err
+	case !st.Mode().IsRegular(): // a directory would be taken for the shards in it
+		return record.FileInfo{}, fmt.Errorf("%s: %w: it is no regular file; remove it", o.path(name), converters.ErrUnsupported)
+	}
+	r, err := record.Open(o.path(name), record.Options{MaxSample: math.MaxInt64})
+	if err != nil {
+		return record.FileInfo{}, err
+	}
+	return r.Files()[0], r.Close()
+}
+
+// unknown returns the error of a file of which nothing can be said. That it is not there, or is
+// damaged, is said.
+func unknown(err error) error {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, record.ErrCorrupt) {
+		return nil
+	}
+	return err
 }
 
 // write makes the file name of what v writes.

@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -95,6 +96,9 @@ func (k *Kept) verify(ctx context.Context, out *Output, opts FinishOptions) erro
 	var targets []verify.Target
 	total := int64(0)
 	for _, want := range k.Expect() {
+		if !out.has(want.Name) {
+			continue // it is missing, as others may be
+		}
 		targets = append(targets, verify.Target{Path: filepath.Join(out.dir, want.Name), Want: &want})
 		total += want.Bytes
 	}
@@ -107,23 +111,21 @@ func (k *Kept) verify(ctx context.Context, out *Output, opts FinishOptions) erro
 	return found.Err()
 }
 
-// headersAtOnce is how many headers are read at once: each waits for a few small reads.
-const headersAtOnce = 32
-
 // missing looks whether all shards of a plan are written. Those in sound need no second look.
 func (o *Output) missing(ctx context.Context, plan *Plan, j *journal, sound map[string]bool) error {
 	holds := make([]bool, len(plan.Shards))
 	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(max(headersAtOnce, runtime.GOMAXPROCS(0)))
+	g.SetLimit(max(filesAtOnce, runtime.GOMAXPROCS(0)))
 	for i := range plan.Shards {
 		s := &plan.Shards[i]
 		if holds[i] = sound[s.Name]; holds[i] {
 			continue
 		}
-		g.Go(func() error {
-			done, ok := j.done[s.Name]
-			holds[i] = ok && plan.accounts(s, done) && o.holds(done)
-			return ctx.Err()
+		g.Go(func() (err error) {
+			if done, ok := j.done[s.Name]; ok && plan.accounts(s, done) {
+				holds[i], err = o.holds(done)
+			}
+			return cmp.Or(err, ctx.Err())
 		})
 	}
 	if err := g.Wait(); err != nil {

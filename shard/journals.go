@@ -9,6 +9,8 @@ import (
 	"path"
 	"slices"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/internal/atomicfile"
 )
@@ -79,25 +81,37 @@ func (j *journal) readTasks(root *os.Root, from, to int) error {
 	if err != nil {
 		return err
 	}
+	var g errgroup.Group
+	g.SetLimit(filesAtOnce)
 	for _, name := range names {
-		if !tells(name, from, to) {
-			continue
-		}
-		data, err := readKept(root, path.Join(journalsDir, name))
-		if errors.Is(err, fs.ErrNotExist) {
-			continue // folded meanwhile
-		}
-		if err != nil {
-			return err
-		}
-		task := newJournal()
-		if task.read(data); task.head.Plan == j.head.Plan {
-			j.mu.Lock()
-			maps.Copy(j.done, task.done)
-			maps.Copy(j.was, task.was)
-			j.mu.Unlock()
+		if tells(name, from, to) {
+			g.Go(func() error { return j.readTask(root, name) })
 		}
 	}
+	return g.Wait()
+}
+
+// filesAtOnce is how many small files are read at once: on a file system across a network each
+// waits for a few answers.
+const filesAtOnce = 32
+
+// readTask adds what one journal of a task tells.
+func (j *journal) readTask(root *os.Root, name string) error {
+	data, err := readKept(root, path.Join(journalsDir, name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // folded meanwhile
+	}
+	if err != nil {
+		return err
+	}
+	task := newJournal()
+	if task.read(data); task.head.Plan != j.head.Plan {
+		return nil
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	maps.Copy(j.done, task.done)
+	maps.Copy(j.was, task.was)
 	return nil
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/internal/atomicfile"
@@ -51,17 +50,13 @@ const (
 // is to be verified. Another sound shard, of which the journal knows nothing, is
 // [converters.ErrChanged]: it was made of other sources.
 func (k *worker) compare(ctx context.Context, done finished) (presence, error) {
-	r, err := record.Open(k.out.path(done.Name), record.Options{MaxSample: math.MaxInt64})
+	there, err := k.out.header(done.Name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nothing, nil
 	case errors.Is(err, record.ErrCorrupt):
 		return useless, nil
 	case err != nil:
-		return nothing, err
-	}
-	there := r.Files()[0]
-	if err := r.Close(); err != nil {
 		return nothing, err
 	}
 	if there.Samples == done.Samples && there.Size == done.Bytes && there.HeaderCRC == done.HeaderCRC {

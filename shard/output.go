@@ -99,7 +99,10 @@ func (o *Output) open() (*Output, error) {
 	if o.root, err = os.OpenRoot(o.dir); err != nil {
 		return nil, err
 	}
-	if err = o.mkdir(WorkDir); err != nil {
+	if err = o.ownDirs(); err == nil {
+		err = o.mkdir(WorkDir)
+	}
+	if err != nil {
 		err = fmt.Errorf("open output: %w", err)
 	} else {
 		err = o.acquire()
@@ -110,6 +113,21 @@ func (o *Output) open() (*Output, error) {
 	}
 	o.began = o.has(PlanName)
 	return o, nil
+}
+
+// ownDirs refuses what is no directory in the place of one of ours. What lies in these is removed
+// whatever its name is, so a link must not make another one of them, be it inside the output.
+func (o *Output) ownDirs() error {
+	for _, name := range []string{WorkDir, tmpDir, runningDir, journalsDir, indexedDir} {
+		switch st, err := o.root.Lstat(name); {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			return err
+		case !st.IsDir():
+			return fmt.Errorf("%s: %w: it is no directory", o.path(name), converters.ErrUnsupported)
+		}
+	}
+	return nil
 }
 
 // Close unlocks the directory. One in which nothing was begun is left as it was found.
@@ -149,6 +167,9 @@ func (o *Output) begin(plan *Plan, digest string, src []converters.Part, named [
 	if err != nil {
 		return nil, err
 	}
+	if err := o.alone(); err != nil { // before anything of theirs is removed
+		return nil, err
+	}
 	switch {
 	case overwrite && (c.plan != nil || c.damage != nil || len(c.ours) > 0):
 		if err := o.clear(c); err != nil {
@@ -156,9 +177,6 @@ func (o *Output) begin(plan *Plan, digest string, src []converters.Part, named [
 		}
 	case !overwrite && c.plan != nil && c.digest != digest:
 		return nil, o.clash(c.plan, plan)
-	}
-	if err := o.alone(); err != nil {
-		return nil, err
 	}
 	o.began = true
 	if err := o.mkdir(o.tmp("")); err != nil {

@@ -35,11 +35,12 @@ func readPlanFile(r io.ReaderAt, size int64) (*planFile, error) {
 	if err == nil {
 		err = decodeStrictly(text, &f.foot)
 	}
-	rows := int64(f.head.Parts) + int64(f.head.Shards)
+	most := size / planRowSize
+	parts, shards := int64(f.head.Parts), int64(f.head.Shards)
 	switch {
 	case err != nil || !whole:
 		return nil, errors.New("its last line is damaged")
-	case f.head.Parts < 1 || f.head.Shards < 1 || rows > size/planRowSize || f.foot.Table < 1 || f.foot.Table > size-rows*planRowSize:
+	case parts < 1 || shards < 1 || parts > most || shards > most-parts || f.foot.Table < 1 || f.foot.Table > size-(parts+shards)*planRowSize:
 		return nil, fmt.Errorf("it cannot have %d parts and %d shards in %d bytes", f.head.Parts, f.head.Shards, size)
 	}
 	return f, nil
@@ -114,20 +115,21 @@ func (f *planFile) shards(p *Plan, from, to int) error {
 	if err != nil {
 		return err
 	}
-	p.Shards = make([]Shard, 0, to-from)
-	cut, whole := make([]planShard, to-from), make([]planWhole, to-from)
-	err = f.lines(begin.off, end.off, to-from, func(i int) any {
+	var cut []planShard // their number is believed line by line
+	var whole []planWhole
+	err = f.lines(begin.off, end.off, to-from, func(int) any {
 		if p.Whole {
-			return &whole[i]
+			whole = append(whole, planWhole{})
+			return &whole[len(whole)-1]
 		}
-		return &cut[i]
+		cut = append(cut, planShard{})
+		return &cut[len(cut)-1]
 	})
 	for i := range cut {
-		if p.Whole {
-			p.Shards = append(p.Shards, whole[i].shard())
-		} else {
-			p.Shards = append(p.Shards, cut[i].shard())
-		}
+		p.Shards = append(p.Shards, cut[i].shard())
+	}
+	for i := range whole {
+		p.Shards = append(p.Shards, whole[i].shard())
 	}
 	return err
 }
@@ -145,8 +147,12 @@ func (f *planFile) parts(first, last int) ([]Part, error) {
 	if err != nil {
 		return nil, err
 	}
-	parts := make([]Part, last-first)
-	return parts, f.lines(begin.off, end.off, len(parts), func(i int) any { return &parts[i] })
+	var parts []Part // their number is believed line by line
+	err = f.lines(begin.off, end.off, last-first, func(int) any {
+		parts = append(parts, Part{})
+		return &parts[len(parts)-1]
+	})
+	return parts, err
 }
 
 // lead returns the first part in which samples were found, and its number; of whole parts, of

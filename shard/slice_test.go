@@ -3,14 +3,17 @@ package shard
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/ffconvert/ffconvert/converters"
@@ -244,20 +247,81 @@ func TestSliceOfDamagedPlan(t *testing.T) {
 	}
 }
 
+// A sparse file is zeros, but for some lines.
+type sparse map[int64][]byte
+
+func (s sparse) ReadAt(p []byte, off int64) (int, error) {
+	clear(p)
+	for at, text := range s {
+		if from, to := max(off, at), min(off+int64(len(p)), at+int64(len(text))); from < to {
+			copy(p[from-off:to-off], text[from-at:to-at])
+		}
+	}
+	return len(p), nil
+}
+
+// Numbers of a plan that a file with holes makes room for size nothing.
+func TestSliceOfHostilePlan(t *testing.T) {
+	t.Parallel()
+	line := func(text string) []byte { return appendLine(nil, []byte(text)) }
+	head := func(parts, shards int64, more string) []byte {
+		return line(fmt.Sprintf(`{"ffconvert_plan":2,"source":{"format":"tar"},"encode":{"encoding":"raw"},"index":{},"parts":%d,"shards":%d%s}`, parts, shards, more))
+	}
+	row := func(off, sum int64) []byte { return appendLine(nil, planRow{off, sum}.text()) }
+	const many = 1 << 45
+	for _, test := range []struct {
+		name          string
+		parts, shards int64
+		more, shard   string
+	}{
+		{"parts of a shard", many, 1, "", fmt.Sprintf(`{"name":"PART_00000.ffr","samples":1,"bytes":99,"runs":[[0,0,0,1],[%d,0,0,1]]}`, many-1)},
+		{"parts of a shard of whole parts", many, 1, `,"whole_parts":true`, fmt.Sprintf(`{"name":"PART_00000.ffr","first":0,"parts":%d}`, many)},
+		{"shards", 1, many, "", `{"name":"PART_00000.ffr","samples":1,"bytes":99,"runs":[[0,0,0,1]]}`},
+		{"parts and shards", math.MaxInt64, math.MaxInt64, "", `{}`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			const table = 1 << 20
+			file := sparse{0: head(test.parts, test.shards, test.more), 1 << 10: line(test.shard), 1 << 11: line(`{"name":"a"}`)}
+			rows := test.parts + test.shards
+			if test.parts <= many {
+				file[table] = row(1<<11, 1)
+				file[table+test.parts*planRowSize] = row(1<<10, 1)
+				for i := test.shards; i > 0; i /= 2 { // those that a search looks at
+					file[table+(test.parts+i-1)*planRowSize] = row(1<<10, 1)
+					file[table+(test.parts+i)*planRowSize] = row(1<<10, 1)
+				}
+			}
+			foot := line(fmt.Sprintf(`{"table":%d,"sha256":""}`, table))
+			end := max(0, rows*planRowSize) + table
+			file[end] = append([]byte{'\n'}, foot...)
+			f, err := readPlanFile(file, end+1+int64(len(foot)))
+			if err == nil {
+				_, err = f.slice(Task{}, false)
+			}
+			if err == nil || errors.Is(err, errUnreadable) {
+				t.Errorf("error %v", err)
+			}
+		})
+	}
+}
+
 // Finish says which shards are missing, and changes nothing.
 func TestFinishMissing(t *testing.T) {
 	t.Parallel()
 	src := newFixture(84, 4, 30, 900)
 	plan := newPlan(t, src, encode.Options{}, Options{Sizes: Sizes{Shards: 8}})
 	for _, row := range []struct {
-		name string
-		harm func(t *testing.T, dir string)
-		want string
+		name   string
+		harm   func(t *testing.T, dir string)
+		verify bool
+		want   string
 	}{
-		{"a task did not run", nil, "PART_00004.ffr, PART_00005.ffr"},
-		{"a shard is gone", func(t *testing.T, dir string) { remove(t, dir, "PART_00001.ffr") }, "PART_00001.ffr, PART_00004.ffr, PART_00005.ffr"},
-		{"a header is damaged", func(t *testing.T, dir string) { flip(t, dir, "PART_00000.ffr", 20) }, "PART_00000.ffr, PART_00004.ffr, PART_00005.ffr"},
-		{"an index is gone", func(t *testing.T, dir string) { remove(t, dir, "index/PART_00007.arrow") }, "PART_00004.ffr, PART_00005.ffr, PART_00007.ffr"},
+		{"a task did not run", nil, false, "PART_00004.ffr, PART_00005.ffr"},
+		{"a shard is gone", func(t *testing.T, dir string) { remove(t, dir, "PART_00001.ffr") }, false, "PART_00001.ffr, PART_00004.ffr, PART_00005.ffr"},
+		{"a shard is gone, verified", func(t *testing.T, dir string) { remove(t, dir, "PART_00001.ffr") }, true, "PART_00001.ffr, PART_00004.ffr, PART_00005.ffr"},
+		{"a header is damaged", func(t *testing.T, dir string) { flip(t, dir, "PART_00000.ffr", 20) }, false, "PART_00000.ffr, PART_00004.ffr, PART_00005.ffr"},
+		{"an index is gone", func(t *testing.T, dir string) { remove(t, dir, "index/PART_00007.arrow") }, false, "PART_00004.ffr, PART_00005.ffr, PART_00007.ffr"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
@@ -271,7 +335,7 @@ func TestFinishMissing(t *testing.T) {
 				row.harm(t, dir)
 			}
 			before := files(t, dir)
-			_, err := finishDir(t, dir, FinishOptions{})
+			_, err := finishDir(t, dir, FinishOptions{Verify: row.verify})
 			missing, ok := errors.AsType[*Missing](err)
 			if !ok || !errors.Is(err, ErrMissing) || strings.Join(missing.Shards, ", ") != row.want || missing.Of != 8 {
 				t.Fatalf("finish: %v", err)
@@ -286,6 +350,47 @@ func TestFinishMissing(t *testing.T) {
 			}
 			if _, err := finishDir(t, dir, FinishOptions{Verify: true}); err != nil {
 				t.Error(err)
+			}
+		})
+	}
+}
+
+// What cannot be looked at is an error of its own, not a missing shard: to write it again would
+// not help.
+func TestFinishUnknown(t *testing.T) {
+	t.Parallel()
+	src := newFixture(84, 4, 30, 900)
+	plan := newPlan(t, src, encode.Options{}, Options{Sizes: Sizes{Shards: 4}})
+	const name = "PART_00001.ffr"
+	for _, row := range []struct {
+		name string
+		harm func(path string) error
+		want error
+	}{
+		{"a link to itself", func(path string) error { return os.Symlink(name, path) }, syscall.ELOOP},
+		{"a directory", func(path string) error { return os.Mkdir(path, 0o755) }, converters.ErrUnsupported},
+		{"a directory with the shard in it", func(path string) error {
+			return errors.Join(os.Mkdir(path, 0o755), os.Rename(path+".saved", filepath.Join(path, name)))
+		}, converters.ErrUnsupported},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			dir := begin(t, plan, src)
+			if _, err := runTask(t, dir, Task{}, src, true, WriteOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			path := filepath.Join(dir, name)
+			if err := errors.Join(os.Rename(path, path+".saved"), row.harm(path)); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := finishDir(t, dir, FinishOptions{}); !errors.Is(err, row.want) || errors.Is(err, ErrMissing) {
+				t.Errorf("finish: %v", err)
+			}
+			if _, err := runTask(t, dir, Task{}, src, true, WriteOptions{}); !errors.Is(err, row.want) {
+				t.Errorf("run: %v", err)
+			}
+			if _, err := os.Stat(filepath.Join(dir, ManifestName)); !errors.Is(err, os.ErrNotExist) {
+				t.Error("there is a manifest")
 			}
 		})
 	}

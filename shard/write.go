@@ -182,7 +182,11 @@ func (w *writer) todo() (todo []int) {
 func (w *writer) isDone(i int) bool {
 	s := &w.plan.Shards[i]
 	done, ok := w.journal.of(s.Name)
-	ok = ok && (done.Verified || w.opts.NoVerify || w.repair) && w.plan.accounts(s, done) && w.out.holds(done)
+	if ok && (done.Verified || w.opts.NoVerify || w.repair) && w.plan.accounts(s, done) {
+		ok, _ = w.out.holds(done) // whoever gives it its name finds out why that is not known
+	} else {
+		ok = false
+	}
 	if ok {
 		w.found(s.Name)
 	}
