@@ -48,7 +48,8 @@ type FinishOptions struct {
 // Finish completes a dataset whose shards tasks have written: it checks that each is there
 // with a sound header and its index, closes the balance, writes the manifest, and removes what
 // the tasks have left for each other. Where shards are missing the error is a [Missing], and
-// nothing is changed but that journals become one.
+// nothing is changed: a lock that binds the processes of one machine alone, as some file systems
+// have it, lets tasks of others be at work.
 func Finish(ctx context.Context, out *Output, opts FinishOptions) (*Report, error) {
 	began := time.Now()
 	kept, err := out.Kept()
@@ -70,13 +71,19 @@ func Finish(ctx context.Context, out *Output, opts FinishOptions) (*Report, erro
 		return nil, err
 	}
 	defer j.close()
+	if err := out.missing(ctx, kept.Plan, j, nil); err != nil {
+		return nil, err
+	}
 	if opts.Verify {
 		if err := kept.verify(ctx, out, opts); err != nil {
 			return nil, err
 		}
 	}
 	report := &Report{Shards: len(kept.Plan.Shards), Kept: len(kept.Plan.Shards), Verified: j.verified(kept.Plan)}
-	if report.Manifest, err = out.finish(ctx, kept.Plan, digest, j, nil, opts.Tool); err != nil {
+	if err := j.foldTasks(out); err != nil {
+		return nil, err
+	}
+	if report.Manifest, err = out.complete(kept.Plan, digest, j, opts.Tool); err != nil {
 		return nil, err
 	}
 	report.Samples, report.Bytes = report.Manifest.Totals.SamplesWritten, report.Manifest.Totals.Bytes
@@ -104,8 +111,16 @@ func (k *Kept) verify(ctx context.Context, out *Output, opts FinishOptions) erro
 	return found.Err()
 }
 
+<<<<<<< HEAD
 // finish commits a plan whose shards are written. Those in sound need no second look.
 func (o *Output) finish(ctx context.Context, plan *Plan, digest string, j *journal, sound map[string]bool, tool string) (*Manifest, error) {
+=======
+// headersAtOnce is how many headers are read at once: each waits for a few small reads.
+const headersAtOnce = 32
+
+// missing looks whether all shards of a plan are written. Those in sound need no second look.
+func (o *Output) missing(ctx context.Context, plan *Plan, j *journal, sound map[string]bool) error {
+>>>>>>> kube
 	holds := make([]bool, len(plan.Shards))
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(max(filesAtOnce, runtime.GOMAXPROCS(0)))
@@ -122,7 +137,7 @@ func (o *Output) finish(ctx context.Context, plan *Plan, digest string, j *journ
 		})
 	}
 	if err := g.Wait(); err != nil {
-		return nil, err
+		return err
 	}
 	missing := &Missing{Of: len(plan.Shards)}
 	for i := range plan.Shards {
@@ -131,8 +146,13 @@ func (o *Output) finish(ctx context.Context, plan *Plan, digest string, j *journ
 		}
 	}
 	if len(missing.Shards) > 0 {
-		return nil, fmt.Errorf("%s: %w (run their tasks again, or ffconvert run %s)", o.dir, missing, o.dir)
+		return fmt.Errorf("%s: %w (run their tasks again, or ffconvert run %s)", o.dir, missing, o.dir)
 	}
+	return nil
+}
+
+// complete commits a plan whose shards are written, and removes what is needed for that only.
+func (o *Output) complete(plan *Plan, digest string, j *journal, tool string) (*Manifest, error) {
 	m, err := o.commit(plan, digest, j, tool)
 	if err != nil {
 		return nil, err

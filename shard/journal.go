@@ -101,8 +101,8 @@ func openJournal(o *Output, head journalHead, src []converters.Part) (*journal, 
 	return j, nil
 }
 
-// openKeptJournal opens the journal of a plan of so many parts, of which it must be. Journals
-// that tasks have left are folded into it.
+// openKeptJournal opens the journal of a plan of so many parts, of which it must be, and reads
+// what the journals of tasks have to add.
 func openKeptJournal(o *Output, digest string, parts int) (*journal, error) {
 	data, err := readJournal(o.root)
 	if err != nil {
@@ -113,7 +113,7 @@ func openKeptJournal(o *Output, digest string, parts int) (*journal, error) {
 		return nil, fmt.Errorf("%s: %w: its journal is not that of the plan; plan it again", o.dir, ErrPlan)
 	}
 	j.open = func() (*os.File, error) { return openOwn(o.root, journalName) }
-	return j, j.foldTasks(o)
+	return j, j.readTasks(o.root, 0, maxShards)
 }
 
 // compare looks for sources that were modified since the journal was begun: src, of which the

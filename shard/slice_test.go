@@ -3,12 +3,17 @@ package shard
 import (
 	"bytes"
 	"errors"
+<<<<<<< HEAD
 	"fmt"
+=======
+	"io/fs"
+>>>>>>> kube
 	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -462,5 +467,46 @@ func TestNameIsTaken(t *testing.T) {
 				t.Errorf("%+v; it is as it should be: %v", report, after[name] == want[name])
 			}
 		})
+	}
+}
+
+// A finish that comes too early leaves all as it is: where locks bind the processes of one
+// machine alone, tasks of another may be at work.
+func TestFinishTooEarlyChangesNothing(t *testing.T) {
+	t.Parallel()
+	src := newFixture(81, 7, 30, 900)
+	plan := newPlan(t, src, encode.Options{}, Options{Sizes: Sizes{Shards: 9}})
+	dir := begin(t, plan, src)
+	if _, err := runTask(t, dir, Task{1, 3}, src, true, WriteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	mine := []string{filepath.Join(dir, tmpDir, "aaaaaaaaaaaaa", "PART_00000.ffr.tmp"), filepath.Join(dir, runningDir, "PART_00000")}
+	for _, name := range mine {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte("a task of another machine"), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tree := func() map[string]string {
+		all := make(map[string]string)
+		err := fs.WalkDir(os.DirFS(dir), ".", func(name string, d fs.DirEntry, err error) error {
+			if err == nil && !d.IsDir() {
+				data, failed := os.ReadFile(filepath.Join(dir, name))
+				all[name], err = string(data), failed
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	before := tree()
+	for _, verify := range []bool{false, true} {
+		if _, err := finishDir(t, dir, FinishOptions{Verify: verify}); !errors.Is(err, ErrMissing) {
+			t.Errorf("verify %v: %v", verify, err)
+		}
+	}
+	if after := tree(); !maps.Equal(before, after) {
+		t.Errorf("before: %q\nafter: %q", slices.Sorted(maps.Keys(before)), slices.Sorted(maps.Keys(after)))
 	}
 }

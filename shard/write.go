@@ -160,8 +160,10 @@ func (w *writer) run(ctx context.Context) (*Report, error) {
 
 // finish commits the shards of a whole plan.
 func (w *writer) finish(ctx context.Context, report *Report) error {
-	var err error
-	report.Manifest, err = w.out.finish(ctx, w.plan, w.slice.digest, w.journal, w.sound, w.opts.Tool)
+	err := w.out.missing(ctx, w.plan, w.journal, w.sound)
+	if err == nil {
+		report.Manifest, err = w.out.complete(w.plan, w.slice.digest, w.journal, w.opts.Tool)
+	}
 	report.Seconds = time.Since(w.began).Seconds()
 	return err
 }
