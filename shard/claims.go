@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"regexp"
@@ -15,6 +16,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/ffconvert/ffconvert/internal/atomicfile"
 	"github.com/ffconvert/ffconvert/record"
 )
 
@@ -91,7 +93,7 @@ func (c *claims) take(shard string) (bool, error) {
 // seize claims a shard that somebody else has claimed, and removes what he has left of it if
 // he is dead.
 func (c *claims) seize(shard string) error {
-	if other, ok := readClaim(c.out.root, shard); ok && other.Token != c.out.token && time.Since(other.seen) > claimStale {
+	if other, ok := readClaim(c.out.root, shard); ok && other.Token != c.out.token && c.out.now().Sub(other.seen) > claimStale {
 		for _, name := range []string{shard, indexName(shard)} {
 			c.out.root.Remove(tmpOf(other.Token, name))
 		}
@@ -130,11 +132,24 @@ func (c *claims) beat() {
 		case <-ticker.C:
 		}
 		c.mu.Lock()
-		for shard := range c.held {
-			now := time.Now()
-			_ = c.out.root.Chtimes(claimName(shard), now, now) // it only looks dead
-		}
+		held := slices.Collect(maps.Keys(c.held))
 		c.mu.Unlock()
+		for _, shard := range held {
+			c.touch(shard)
+		}
+	}
+}
+
+// touch writes a claim of ours once more: so its time is that of the file system's clock, and
+// not of this machine's. Where that fails, the claim only looks dead.
+func (c *claims) touch(shard string) {
+	f, err := c.out.root.OpenFile(claimName(shard), os.O_RDWR|unhurried, 0)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	if h, ok := readHolder(f); ok && h.Token == c.out.token {
+		_, _ = f.WriteAt(c.text, 0)
 	}
 }
 
@@ -214,11 +229,24 @@ func (o *Output) alone() error {
 		return err
 	}
 	for _, c := range claims {
-		if time.Since(c.seen) < claimStale {
+		if o.now().Sub(c.seen) < claimStale {
 			return fmt.Errorf("%s: %w: %v (its file system has no locks: if that process is dead, remove %s)", o.dir, ErrLocked, c.holder, o.path(runningDir))
 		}
 	}
 	return nil
+}
+
+// now is the time by the clock of the file system, which the times of claims are by.
+func (o *Output) now() time.Time {
+	if o.mkdir(o.tmp("")) == nil {
+		if f, err := atomicfile.Create(o.root, o.tmp("now")); err == nil {
+			defer f.Discard()
+			if st, err := f.Stat(); err == nil {
+				return st.ModTime()
+			}
+		}
+	}
+	return time.Now()
 }
 
 // sweep removes what dead processes have left: claims and temporary files. Nobody else may
