@@ -2,93 +2,181 @@ package shard
 
 import (
 	"errors"
-	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/ffconvert/ffconvert/encode"
 )
 
-func newTestClaims(t *testing.T, dir string, task Task) *claims {
+// openUnlocked opens a directory as it is on a file system that has no locks.
+func openUnlocked(t testing.TB, dir string) *Output {
 	t.Helper()
-	out, err := OpenShared(dir)
+	out, err := OpenOutput(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := out.newClaims(task)
-	if err != nil {
+	if err := out.release(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		c.close()
-		if err := out.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return c
+	out.lock = nil
+	return out
 }
 
-// A claim is one process's until another seizes it; what a dead one has half written goes with
-// it, and nothing of one that lives.
-func TestClaims(t *testing.T) {
+// claimed makes the claim of another process.
+func claimed(t testing.TB, dir, shard string, age time.Duration) {
+	t.Helper()
+	path := filepath.Join(dir, filepath.FromSlash(claimName(shard)))
+	text := `{"host":"elsewhere","pid":7,"since":"2026-11-21T20:00:00Z","task":"1/2","token":"aaaaaaaaaaaaa"}`
+	at := time.Now().Add(-age)
+	err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644), os.Chtimes(path, at, at))
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Where there are no locks, a claim that is fresh keeps others from replacing, finishing and
+// writing the whole of a dataset; nothing is changed then. A stale one does not.
+func TestAloneWithoutLocks(t *testing.T) {
 	t.Parallel()
-	const name = "PART_00003.ffr"
+	src, other := newFixture(71, 2, 30, 900), newFixture(72, 2, 30, 900)
+	plan, another := newPlan(t, src, encode.Options{}, fourShards), newPlan(t, other, encode.Options{}, fourShards)
 	for _, row := range []struct {
 		name string
-		age  time.Duration // since it was touched
-		kept bool          // its temporary file
-	}{{"alive", 0, true}, {"a minute ago", time.Minute, true}, {"dead", time.Hour, false}} {
+		do   func(t *testing.T, out *Output) error
+	}{
+		{"replace", func(t *testing.T, out *Output) error {
+			return out.Begin(another, other.Parts(), nil, true)
+		}},
+		{"finish", func(t *testing.T, out *Output) error {
+			_, err := Finish(t.Context(), out, FinishOptions{})
+			return err
+		}},
+		{"write", func(t *testing.T, out *Output) error {
+			_, err := Write(t.Context(), src, plan, out, WriteOptions{})
+			return err
+		}},
+	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
-			dir := t.TempDir()
-			a, b := newTestClaims(t, dir, Task{0, 2}), newTestClaims(t, dir, Task{1, 2})
-			half := a.out.tmp(name)
-			if err := errors.Join(a.out.mkdir(filepath.Dir(half)), a.out.root.WriteFile(half, []byte("half"), 0o644)); err != nil {
-				t.Fatal(err)
+			dir := begin(t, plan, src)
+			for k := range 2 {
+				if _, err := runTask(t, dir, Task{k, 2}, src, true, WriteOptions{}); err != nil {
+					t.Fatal(err)
+				}
 			}
-			if ok, err := a.take(name); !ok || err != nil {
-				t.Fatal(ok, err)
+			before := files(t, dir)
+			claimed(t, dir, "PART_00001.ffr", time.Minute)
+			out := openUnlocked(t, dir)
+			if err := errors.Join(row.do(t, out), out.Close()); !errors.Is(err, ErrLocked) {
+				t.Errorf("beside a living process: %v", err)
 			}
-			if ok, err := b.take(name); ok || err != nil {
-				t.Fatalf("it was claimed twice: %v", err)
+			if !maps.Equal(files(t, dir), before) {
+				t.Error("beside a living process it has changed the shards")
 			}
-			then := time.Now().Add(-row.age)
-			if err := a.out.root.Chtimes(claimName(name), then, then); err != nil {
-				t.Fatal(err)
-			}
-			if err := b.seize(name); err != nil {
-				t.Fatal(err)
-			}
-			a.touch(name)
-			a.release(name)
-			if now, ok := readClaim(b.out.root, name); !ok || now.Task != "1/2" || now.Token != b.out.token {
-				t.Errorf("it is %+v", now)
-			}
-			if _, err := os.Stat(filepath.Join(dir, half)); (err == nil) != row.kept {
-				t.Errorf("its temporary file: %v", err)
-			}
-			b.release(name)
-			if _, err := os.Stat(filepath.Join(dir, claimName(name))); !errors.Is(err, fs.ErrNotExist) {
-				t.Errorf("it is left: %v", err)
+			claimed(t, dir, "PART_00001.ffr", time.Hour)
+			out = openUnlocked(t, dir)
+			if err := errors.Join(row.do(t, out), out.Close()); err != nil {
+				t.Errorf("beside a dead process: %v", err)
 			}
 		})
 	}
 }
 
-// A claim that is touched is as new as the file system's clock says.
-func TestClaimIsTouched(t *testing.T) {
+// Who gives up a claim that another process has seized leaves it alone.
+func TestReleaseOwnClaim(t *testing.T) {
 	t.Parallel()
-	const name = "PART_00000.ffr"
-	c := newTestClaims(t, t.TempDir(), Task{0, 1})
-	if ok, err := c.take(name); !ok || err != nil {
-		t.Fatal(ok, err)
+	src := newFixture(73, 1, 20, 100)
+	dir := begin(t, newPlan(t, src, encode.Options{}, fourShards), src)
+	var mine, his *claims
+	for _, c := range []**claims{&mine, &his} {
+		out, err := OpenShared(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer out.Close()
+		if *c, err = out.newClaims(Task{}); err != nil {
+			t.Fatal(err)
+		}
 	}
-	then := time.Now().Add(-time.Hour)
-	if err := c.out.root.Chtimes(claimName(name), then, then); err != nil {
+	const first, second = "PART_00000.ffr", "PART_00001.ffr"
+	for _, shard := range []string{first, second} {
+		if free, err := mine.take(shard); !free || err != nil {
+			t.Fatal(free, err)
+		}
+		if free, err := his.take(shard); free || err != nil {
+			t.Fatal(free, err)
+		}
+		if err := his.seize(shard); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mine.release(first)
+	mine.close()
+	for _, shard := range []string{first, second} {
+		if c, ok := readClaim(his.out.root, shard); !ok || c.Token != his.out.token {
+			t.Errorf("%s: its claim is %+v", shard, c)
+		}
+	}
+	his.close()
+	if left, err := readClaims(his.out.root); err != nil || len(left) > 0 {
+		t.Errorf("left: %v, %v", left, err)
+	}
+}
+
+// A task that is told who has the directory is not told of a process that was killed.
+func TestLockForgetsTheDead(t *testing.T) {
+	t.Parallel()
+	src := newFixture(74, 1, 20, 100)
+	dir := begin(t, newPlan(t, src, encode.Options{}, fourShards), src)
+	lock := filepath.Join(dir, filepath.FromSlash(lockName))
+	if err := os.WriteFile(lock, []byte(`{"host":"elsewhere","pid":7,"since":"2026-11-21T20:00:00Z"}`), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	c.touch(name)
-	if now, ok := readClaim(c.out.root, name); !ok || c.out.now().Sub(now.seen) > time.Minute || now.PID != os.Getpid() {
-		t.Errorf("%+v", now)
+	task, err := OpenShared(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer task.Close()
+	if _, err := OpenOutput(dir); !errors.Is(err, ErrLocked) || strings.Contains(err.Error(), "elsewhere") {
+		t.Errorf("the whole beside a task: %v", err)
+	}
+}
+
+// A shard that one task has verified and another has not is verified, whichever journal is read
+// last.
+func TestVerifiedByOne(t *testing.T) {
+	t.Parallel()
+	src := newFixture(75, 2, 30, 900)
+	plan := newPlan(t, src, encode.Options{}, fourShards)
+	for _, order := range [][]string{{"aaaaaaaaaaaaa", "bbbbbbbbbbbbb"}, {"bbbbbbbbbbbbb", "aaaaaaaaaaaaa"}} {
+		dir := begin(t, plan, src)
+		for i, noVerify := range []bool{true, false} {
+			if _, err := runTask(t, dir, Task{}, src, true, WriteOptions{NoVerify: noVerify}); err != nil {
+				t.Fatal(err)
+			}
+			journals := filepath.Join(dir, filepath.FromSlash(journalsDir))
+			names, err := filepath.Glob(filepath.Join(journals, "00000-*"))
+			for _, name := range names {
+				if i == 0 || filepath.Ext(name) != "."+order[0] {
+					err = os.Rename(name, filepath.Join(journals, "00000-00003."+order[i]))
+				}
+			}
+			if err != nil || len(names) != i+1 {
+				t.Fatal(names, err)
+			}
+		}
+		report, err := runTask(t, dir, Task{}, src, true, WriteOptions{})
+		if err != nil || report.Kept != len(plan.Shards) {
+			t.Errorf("%q: a third run has kept %+v, %v", order, report, err)
+		}
+		for range 2 { // by the journals, and by the one that they have become
+			if report, err := finishDir(t, dir, FinishOptions{}); err != nil || !report.Manifest.Verified {
+				t.Errorf("%q: the manifest says that it is not verified, %v", order, err)
+			}
+		}
 	}
 }
