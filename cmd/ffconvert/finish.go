@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"time"
@@ -60,25 +61,24 @@ func runFinish(ctx context.Context, opts finishOptions, dir string) error {
 	progress := newReporter(opts.progress.value, os.Stderr)
 	defer progress.stop()
 	for began := time.Now(); ; {
-		report, err := finishOnce(ctx, opts, dir, progress)
-		if err == nil {
-			done := newSummary(dir, report)
-			done.state = "complete"
-			progress.say(done)
-			return nil
-		}
-		if time.Since(began)+waitPause > opts.wait || !worthWaiting(err) {
-			return err
-		}
-		for all := false; !all && time.Since(began) < opts.wait; {
-			select {
-			case <-ctx.Done():
-				return ctx.Err()
-			case <-time.After(waitPause):
+		last := time.Since(began)+waitPause > opts.wait
+		// The lock is for when it is worth while: no task can begin meanwhile.
+		if all, err := shard.Named(dir); all || last || err != nil {
+			report, err := finishOnce(ctx, opts, dir, progress)
+			if err == nil {
+				done := newSummary(dir, report)
+				done.state = "complete"
+				progress.say(done)
+				return nil
 			}
-			if all, err = shard.Named(dir); err != nil && !worthWaiting(err) {
+			if last || !worthWaiting(err) {
 				return err
 			}
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(waitPause):
 		}
 	}
 }
@@ -99,11 +99,22 @@ func finishOnce(ctx context.Context, opts finishOptions, dir string, progress *r
 	}
 	out, err := shard.OpenOutput(dir)
 	if err != nil {
-		return nil, err
+		return nil, early(dir, err)
 	}
 	report, err := shard.Finish(ctx, out, shard.FinishOptions{
 		Verify: opts.verify, AIO: aio.Options{Backend: opts.backend, Depth: opts.depth}, Progress: progress, Tool: "ffconvert " + version,
 	})
 	progress.stop()
-	return report, errors.Join(err, out.Close())
+	return report, errors.Join(early(dir, err), out.Close())
+}
+
+// early says of a directory that others write to whether shards are missing there.
+func early(dir string, err error) error {
+	if !errors.Is(err, shard.ErrLocked) {
+		return err
+	}
+	if all, failed := shard.Named(dir); all || failed != nil {
+		return err
+	}
+	return fmt.Errorf("%w, and %w", err, shard.ErrMissing)
 }

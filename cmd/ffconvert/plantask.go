@@ -66,7 +66,7 @@ func (c *conversion) indexSlice(ctx context.Context, t shard.Task, found []input
 	if err := os.MkdirAll(c.out, 0o755); err != nil {
 		return err
 	}
-	out, err := shard.OpenShared(c.out)
+	out, err := openShared(ctx, c.out)
 	if err != nil {
 		return err
 	}

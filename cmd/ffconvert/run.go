@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
@@ -78,7 +79,7 @@ func runRun(ctx context.Context, opts runOptions, dir string, sources []string) 
 	if err := planThere(dir); err != nil {
 		return err
 	}
-	out, err := shard.OpenShared(dir)
+	out, err := openShared(ctx, dir)
 	if err != nil {
 		return err
 	}
@@ -92,6 +93,28 @@ func runRun(ctx context.Context, opts runOptions, dir string, sources []string) 
 	}
 	progress.say(newTaskSummary(dir, report))
 	return nil
+}
+
+// A task that begins while another process has the directory alone waits for so long, and looks
+// so often: finish has it while it looks at all shards, and plan while it indexes.
+const (
+	lockPatience = time.Minute
+	lockPause    = 100 * time.Millisecond
+)
+
+// openShared opens a directory for a task, once nobody has it alone.
+func openShared(ctx context.Context, dir string) (*shard.Output, error) {
+	for began := time.Now(); ; {
+		out, err := shard.OpenShared(dir)
+		if !errors.Is(err, shard.ErrLocked) || time.Since(began) > lockPatience {
+			return out, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(lockPause):
+		}
+	}
 }
 
 // planThere refuses a directory in which no plan is, before anything is made there.
