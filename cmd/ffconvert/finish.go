@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"time"
@@ -128,11 +129,22 @@ func finishOnce(ctx context.Context, opts finishOptions, dir string, progress *r
 	}
 	out, err := shard.OpenOutput(dir)
 	if err != nil {
-		return nil, err
+		return nil, early(dir, err)
 	}
 	report, err := shard.Finish(ctx, out, shard.FinishOptions{
 		Verify: opts.verify, AIO: aio.Options{Backend: opts.backend, Depth: opts.depth}, Progress: progress, Tool: "ffconvert " + version,
 	})
 	progress.stop()
-	return report, errors.Join(err, out.Close())
+	return report, errors.Join(early(dir, err), out.Close())
+}
+
+// early says of a directory that others write to whether shards are missing there.
+func early(dir string, err error) error {
+	if !errors.Is(err, shard.ErrLocked) {
+		return err
+	}
+	if all, failed := shard.Named(dir); all || failed != nil {
+		return err
+	}
+	return fmt.Errorf("%w, and %w", err, shard.ErrMissing)
 }

@@ -90,3 +90,26 @@ func TestWaitPause(t *testing.T) {
 		}
 	}
 }
+
+// A finish that comes while tasks are at work came too early, and says so by its status.
+func TestFinishBesideTasks(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "out")
+	if err := quietly("plan", "tar", "--shards", "2", filepath.Join("..", "..", "testdata", "shards-000.tar"), dir); err != nil {
+		t.Fatal(err)
+	}
+	task, err := shard.OpenShared(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = runFinish(t.Context(), finishOptions{progress: progressValue()}, dir)
+	if !errors.Is(err, shard.ErrLocked) || !errors.Is(err, shard.ErrMissing) || exitCode(err) != exitUnfinished {
+		t.Errorf("status %d: %v", exitCode(err), err)
+	}
+	if err := task.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := runFinish(t.Context(), finishOptions{progress: progressValue()}, dir); exitCode(err) != exitUnfinished || errors.Is(err, shard.ErrLocked) {
+		t.Errorf("without tasks: status %d: %v", exitCode(err), err)
+	}
+}
