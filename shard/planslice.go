@@ -25,9 +25,6 @@ type Slice struct {
 	digest string
 }
 
-// Digest returns the digest of the whole plan.
-func (s *Slice) Digest() string { return s.digest }
-
 // Recognise makes sure that an index of the parts of the slice is that which the plan was made
 // of. It is for parts that are many files: no time of one file tells that they have changed.
 func (s *Slice) Recognise(index []PartIndex) error {
