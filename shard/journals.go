@@ -8,6 +8,8 @@ import (
 	"os"
 	"path"
 	"slices"
+	"strconv"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -25,10 +27,11 @@ func taskJournalName(from, to int, token string) string {
 
 // tells reports whether a journal of that name can tell of the shards from … to-1.
 func tells(name string, from, to int) bool {
-	var first, last int
-	var token string
-	n, err := fmt.Sscanf(name, "%d-%d.%13s", &first, &last, &token)
-	return err == nil && n == 3 && tokenForm.MatchString(token) && first < to && last >= from
+	slice, token, _ := strings.Cut(name, ".")
+	a, b, _ := strings.Cut(slice, "-")
+	first, err1 := strconv.Atoi(a)
+	last, err2 := strconv.Atoi(b)
+	return err1 == nil && err2 == nil && tokenForm.MatchString(token) && first < to && last >= from
 }
 
 // resume begins the journal of a task, with what has been finished of its slice by
