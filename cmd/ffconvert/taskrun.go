@@ -47,7 +47,7 @@ func (r *taskRun) run(ctx context.Context) (*shard.Report, error) {
 	if err != nil {
 		return nil, made.hint(err)
 	}
-	if together && c.mix == nil || r.slice.Plan.Shuffle != nil {
+	if together && c.mix == nil || r.slice.Plan.Shuffle != nil || c.directories(found) != nil {
 		return r.writeTogether(ctx, c, found, in)
 	}
 	var report *shard.Report
@@ -112,7 +112,7 @@ func (r *taskRun) writeTogether(ctx context.Context, c *conversion, found []inpu
 		if err != nil {
 			return err
 		}
-		if c.format.directories {
+		if c.directories(found) != nil {
 			_, enc, err := c.describe(src)
 			if err != nil {
 				return err
