@@ -27,8 +27,7 @@ func (r *taskRun) run(ctx context.Context) (*shard.Report, error) {
 	if len(r.slice.Plan.Shards) == 0 {
 		return &shard.Report{Task: r.task}, nil
 	}
-	together := r.together()
-	if together {
+	if r.wantsAll() {
 		if r.slice, err = r.out.Slice(r.task, true); err != nil {
 			return nil, err
 		}
@@ -47,7 +46,7 @@ func (r *taskRun) run(ctx context.Context) (*shard.Report, error) {
 	if err != nil {
 		return nil, made.hint(err)
 	}
-	if together && c.mix == nil || r.slice.Plan.Shuffle != nil || c.directories(found) != nil {
+	if r.slice.Plan.Shuffle != nil || c.directories(found) != nil {
 		return r.writeTogether(ctx, c, found, in)
 	}
 	var report *shard.Report
@@ -58,9 +57,9 @@ func (r *taskRun) run(ctx context.Context) (*shard.Report, error) {
 	return report, err
 }
 
-// together reports whether the dataset cannot be opened over some of its parts alone, or is
-// read from all of them at once.
-func (r *taskRun) together() bool {
+// wantsAll reports whether the plan's format cannot open some of the parts by their names alone,
+// or its samples come from all of them.
+func (r *taskRun) wantsAll() bool {
 	f, _ := formatNamed(r.slice.Plan.Source.Format)
 	return f.directories || r.slice.Plan.Source.Format == specFormat || r.slice.Plan.Shuffle != nil
 }
