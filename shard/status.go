@@ -167,23 +167,22 @@ func (r *rate) perSecond(now time.Time) float64 {
 	return float64(r.bytes) / max(1, now.Sub(r.first).Seconds())
 }
 
-// Named reports whether as many shards as the plan in a directory has have their names: then
-// it is worth while to try [Finish]. A directory without a plan is [ErrNothingKept].
-func Named(dir string) (bool, error) {
+// Named returns how many shards have their names in a directory, and how many its plan has: when
+// all have theirs it is worth while to try [Finish]. A directory without a plan is
+// [ErrNothingKept].
+func Named(dir string) (named, of int, err error) {
 	o := &Output{dir: dir}
-	var err error
 	if o.root, err = os.OpenRoot(dir); err != nil {
-		return false, err
+		return 0, 0, err
 	}
 	defer o.root.Close()
 	names, err := o.shards()
 	if err != nil {
-		return false, err
+		return 0, 0, err
 	}
-	all := false
 	err = o.readPlan(func(f *planFile) error {
-		all = len(names) >= f.head.Shards
+		of = f.head.Shards
 		return nil
 	})
-	return all, err
+	return min(len(names), of), of, err
 }

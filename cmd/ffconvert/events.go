@@ -29,6 +29,9 @@ type (
 		Signal string  `json:"signal"`
 		Grace  float64 `json:"grace_seconds"` // 0: the run stops
 	}
+	waitingEvent struct {
+		For string `json:"for"`
+	}
 	errorEvent struct {
 		Status  int    `json:"status"` // of the process
 		Message string `json:"message"`

@@ -66,7 +66,7 @@ func runFinish(ctx context.Context, opts finishOptions, dir string) error {
 	defer progress.stop()
 	began := time.Now()
 	for {
-		err := allNamed(ctx, opts.wait, began, dir)
+		err := allNamed(ctx, opts.wait, began, dir, progress)
 		if err != nil {
 			return err
 		}
@@ -89,11 +89,20 @@ func runFinish(ctx context.Context, opts finishOptions, dir string) error {
 
 // allNamed waits until all shards have their names, or the wait is over: as long as they have
 // not, tasks need the lock.
-func allNamed(ctx context.Context, wait time.Duration, began time.Time, dir string) error {
+func allNamed(ctx context.Context, wait time.Duration, began time.Time, dir string, progress *reporter) error {
+	var told time.Time
 	for time.Since(began) < wait {
-		all, err := shard.Named(dir)
-		if all || err != nil && !worthWaiting(err) {
+		named, of, err := shard.Named(dir)
+		if err == nil && named == of || err != nil && !worthWaiting(err) {
 			return err
+		}
+		if time.Since(told) >= waitTold {
+			told = time.Now()
+			what := fmt.Sprintf("%d of %s have their names", named, counted(int64(of), "shard"))
+			if err != nil {
+				what = err.Error()
+			}
+			progress.waiting(what)
 		}
 		waited := time.Since(began)
 		if err := sleep(ctx, min(waitPause(waited), wait-waited)); err != nil {
@@ -102,6 +111,9 @@ func allNamed(ctx context.Context, wait time.Duration, began time.Time, dir stri
 	}
 	return nil
 }
+
+// waitTold is how often a finish that waits says so.
+const waitTold = time.Minute
 
 // sleep waits, or returns why it must not.
 func sleep(ctx context.Context, d time.Duration) error {
@@ -143,7 +155,7 @@ func early(dir string, err error) error {
 	if !errors.Is(err, shard.ErrLocked) {
 		return err
 	}
-	if all, failed := shard.Named(dir); all || failed != nil {
+	if named, of, failed := shard.Named(dir); named == of || failed != nil {
 		return err
 	}
 	return fmt.Errorf("%w, and %w", err, shard.ErrMissing)

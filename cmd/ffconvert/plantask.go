@@ -62,7 +62,7 @@ func (c *conversion) slice(t shard.Task, found []input.Name) []int {
 
 // indexSlice indexes some parts and saves what it finds. What it stages is its own.
 func (c *conversion) indexSlice(ctx context.Context, t shard.Task, found []input.Name, some []int, in input.Options, progress *reporter, sum *sliceSummary) (err error) {
-	out, err := openShared(ctx, c.out)
+	out, err := openShared(ctx, c.out, progress)
 	if err != nil {
 		return err
 	}

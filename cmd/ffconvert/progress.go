@@ -170,6 +170,17 @@ func (r *reporter) staging(found []input.Name) func(string, int64) {
 	}
 }
 
+// waiting tells what the run waits for, before it begins.
+func (r *reporter) waiting(what string) {
+	switch r.mode {
+	case "none":
+	case "json":
+		writeEvent(r.out, "waiting", waitingEvent{what})
+	default:
+		fmt.Fprintf(r.out, "waiting: %s\n", what)
+	}
+}
+
 // say ends the phase and prints the one line that tells what was made.
 func (r *reporter) say(summary fmt.Stringer) {
 	r.stop()

@@ -78,12 +78,12 @@ func runRun(ctx context.Context, opts runOptions, dir string, sources []string) 
 	if err := planThere(dir); err != nil {
 		return err
 	}
-	out, err := openShared(ctx, dir)
+	progress := newReporter(opts.progress.value, os.Stderr)
+	defer progress.stop()
+	out, err := openShared(ctx, dir, progress)
 	if err != nil {
 		return err
 	}
-	progress := newReporter(opts.progress.value, os.Stderr)
-	defer progress.stop()
 	r := taskRun{opts: opts, task: task, dir: dir, sources: sources, out: out, progress: progress}
 	report, err := r.run(ctx)
 	progress.stop()
@@ -115,11 +115,16 @@ const (
 )
 
 // openShared opens the directory of a task.
-func openShared(ctx context.Context, dir string) (*shard.Output, error) {
+func openShared(ctx context.Context, dir string, progress *reporter) (*shard.Output, error) {
+	told := false
 	for began := time.Now(); ; {
 		out, err := shard.OpenShared(dir)
 		if !errors.Is(err, shard.ErrLocked) || time.Since(began) > lockPatience {
 			return out, err
+		}
+		if !told {
+			progress.waiting(err.Error())
+			told = true
 		}
 		if err := sleep(ctx, lockPause); err != nil {
 			return nil, err
