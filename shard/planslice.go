@@ -40,6 +40,24 @@ func (s *Slice) Recognise(index []PartIndex) error {
 	return nil
 }
 
+// led refuses a stock that is opened by another first part than the plan was made with.
+func (s *Slice) led(stock Stock, j *journal) error {
+	l, ok := stock.(Led)
+	if !ok {
+		return nil
+	}
+	part, ok := l.Lead()
+	if !ok {
+		return nil
+	}
+	plan, parts := &Plan{Whole: s.Plan.Whole, Parts: []Part{s.Lead}}, []converters.Part{part}
+	if err := plan.sameParts(parts); err != nil {
+		return err
+	}
+	j.compare(modifiedNow(plan, parts), 0, parts)
+	return nil
+}
+
 // wholeSlice is all of a plan.
 func wholeSlice(p *Plan, digest string) *Slice {
 	return &Slice{Plan: p, Shards: len(p.Shards), Parts: len(p.Parts), digest: digest}

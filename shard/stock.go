@@ -21,6 +21,14 @@ type Stock interface {
 	Take(ctx context.Context, first, n int) (src converters.Source, release func() error, err error)
 }
 
+// A Led stock is of a slice, and opened by the first part of the dataset, which shows what all
+// have and is not one of the slice's. That part must be what it was, too.
+type Led interface {
+	Stock
+	// Lead returns that part; false where it is one of the stock's own, or none is needed.
+	Lead() (converters.Part, bool)
+}
+
 // A local stock has all parts here all the time.
 type local struct {
 	converters.Source

@@ -67,6 +67,9 @@ func RunStock(ctx context.Context, stock Stock, slice *Slice, out *Output, opts 
 		return nil, err
 	}
 	defer w.journal.close()
+	if err := slice.led(stock, w.journal); err != nil {
+		return nil, forTask(err)
+	}
 	if err := w.journal.changed; err != nil {
 		return nil, forTask(err)
 	}

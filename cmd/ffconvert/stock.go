@@ -44,6 +44,9 @@ func (c *conversion) newStock(found []input.Name, beside int, in input.Options) 
 // Parts lists all parts.
 func (s *stock) Parts() []converters.Part { return s.parts[s.beside:] }
 
+// Lead returns the first part of the dataset, where the stock is of others.
+func (s *stock) Lead() (converters.Part, bool) { return s.parts[0], s.beside > 0 }
+
 // open opens the dataset by its first part, which shows what columns and types it has; a
 // mixture by that of each collection. Where the plan is there already, only formats that
 // inspect it need it.
