@@ -54,7 +54,7 @@ func (s *Slice) led(stock Stock, j *journal) error {
 	if err := plan.sameParts(parts); err != nil {
 		return err
 	}
-	j.compare(modifiedNow(plan, parts), 0, parts)
+	j.compare(modifiedNow(plan, parts), s.LeadAt, parts)
 	return nil
 }
 

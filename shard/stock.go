@@ -21,7 +21,7 @@ type Stock interface {
 	Take(ctx context.Context, first, n int) (src converters.Source, release func() error, err error)
 }
 
-// A Led stock is of a slice, and opened by the first part of the dataset, which shows what all
+// A Led stock is of a slice, and opened by that part of the dataset (Slice.Lead) which shows what all
 // have and is not one of the slice's. That part must be what it was, too.
 type Led interface {
 	Stock

@@ -12,6 +12,7 @@ members = {
     "progress": {"phase": str, "samples": int, "bytes": int, "total_bytes": int, "seconds": number},
     "begun": {"name": str},
     "shard": {"name": str, "samples": int, "bytes": int, "seconds": number, "first": bool},
+    "waiting": {"for": str},
     "signal": {"signal": str, "grace_seconds": number},
     "error": {"status": int, "message": str},
     "done": {"done": bool, "out": str},
