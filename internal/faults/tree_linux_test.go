@@ -102,6 +102,14 @@ func (t tree) withoutScratch() tree {
 	return kept
 }
 
+// withoutClaims leaves out what a process that waits in one call goes on to write in another:
+// it claims the next shard.
+func (t tree) withoutClaims() tree {
+	kept := maps.Clone(t)
+	maps.DeleteFunc(kept, func(name string, _ []byte) bool { return strings.HasPrefix(name, ".ffconvert/running/") })
+	return kept
+}
+
 // reference is what an undisturbed conversion leaves.
 var reference = sync.OnceValues(func() (tree, error) {
 	out := filepath.Join(base, "reference")
