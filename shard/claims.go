@@ -53,6 +53,15 @@ type claims struct {
 	held map[string]bool
 }
 
+// shown is when a claim was seen, as JSON can have it: whoever writes here sets the times of files.
+func (c *claim) shown() time.Time {
+	at := c.seen.UTC()
+	if at.Year() < 0 || at.Year() > 9999 {
+		return time.Time{}
+	}
+	return at
+}
+
 // newClaims begins to touch what will be claimed, until close.
 func (o *Output) newClaims(t Task) (*claims, error) {
 	if !o.shared {

@@ -1,7 +1,9 @@
 package shard
 
 import (
+	"encoding/json"
 	"errors"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -10,6 +12,7 @@ import (
 	"time"
 
 	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/verify"
 )
 
 // openUnlocked opens a directory as it is on a file system that has no locks.
@@ -178,5 +181,41 @@ func TestVerifiedByOne(t *testing.T) {
 				t.Errorf("%q: the manifest says that it is not verified, %v", order, err)
 			}
 		}
+	}
+}
+
+// A shard whose temporary file another process removes, which took this one for dead, is not said
+// to be corrupt.
+func TestTemporaryFileRemoved(t *testing.T) {
+	t.Parallel()
+	src := newFixture(76, 2, 30, 900)
+	dir := begin(t, newPlan(t, src, encode.Options{}, Options{Sizes: Sizes{Shards: 1}}), src)
+	src.fail = func(int, int64) error { return os.RemoveAll(filepath.Join(dir, filepath.FromSlash(tmpDir))) }
+	if _, err := runTask(t, dir, Task{}, src, true, WriteOptions{Workers: 1}); !errors.Is(err, fs.ErrNotExist) || errors.Is(err, verify.ErrCorrupt) {
+		t.Errorf("error %v", err)
+	}
+}
+
+// The times of files are what somebody has set. JSON has years up to 9999.
+func TestStatusOfOddTimes(t *testing.T) {
+	t.Parallel()
+	src := newFixture(77, 1, 20, 100)
+	dir := begin(t, newPlan(t, src, encode.Options{}, fourShards), src)
+	claimed(t, dir, "PART_00001.ffr", 0)
+	for _, at := range []time.Time{time.Unix(1e12, 0), time.Unix(-1e11, 0)} { // some file systems round them
+		if err := os.Chtimes(filepath.Join(dir, filepath.FromSlash(claimName("PART_00001.ffr"))), at, at); err != nil {
+			t.Fatal(err)
+		}
+		s, err := ReadStatus(dir)
+		if err != nil || len(s.Running) != 1 {
+			t.Fatalf("%+v, %v", s, err)
+		}
+		if _, err := json.Marshal(s); err != nil {
+			t.Error(err)
+		}
+	}
+	c := claim{seen: time.Unix(1e12, 0)} // as a file system that keeps it gives it
+	if _, err := json.Marshal(c.shown()); err != nil {
+		t.Error(err)
 	}
 }

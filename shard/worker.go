@@ -73,6 +73,9 @@ func (k *worker) write(ctx context.Context, t *task) error {
 	}
 	if k.reader != nil {
 		if err := k.verify(ctx, f.Name(), done, k.counted(t)); err != nil {
+			if _, gone := k.out.root.Lstat(k.out.tmp(s.Name)); gone != nil { // it is not corrupt, but removed by others
+				return gone
+			}
 			return err
 		}
 		done.Verified = true
