@@ -35,6 +35,10 @@ const (
 	claimStale = 5 * time.Minute  // who has not done so for so long is dead, or as good as that
 )
 
+// isDead reports whether the holder must be taken for dead: he is known to be, or silent for
+// long.
+func (c *claim) isDead(now time.Time) bool { return c.dead() || now.Sub(c.seen) > claimStale }
+
 // tokenForm is what newToken makes.
 var tokenForm = regexp.MustCompile(`^[a-z0-9]{13}$`)
 
@@ -102,7 +106,7 @@ func (c *claims) take(shard string) (bool, error) {
 // seize claims a shard that somebody else has claimed, and removes what he has left of it if
 // he is dead.
 func (c *claims) seize(shard string) error {
-	if other, ok := readClaim(c.out.root, shard); ok && other.Token != c.out.token && c.out.now().Sub(other.seen) > claimStale {
+	if other, ok := readClaim(c.out.root, shard); ok && other.Token != c.out.token && other.isDead(c.out.now()) {
 		for _, name := range []string{shard, indexName(shard)} {
 			c.out.root.Remove(tmpOf(other.Token, name))
 		}
@@ -238,7 +242,7 @@ func (o *Output) alone() error {
 		return err
 	}
 	for _, c := range claims {
-		if o.now().Sub(c.seen) < claimStale {
+		if !c.isDead(o.now()) {
 			return fmt.Errorf("%s: %w: %v (its file system has no locks: if that process is dead, remove %s)", o.dir, ErrLocked, c.holder, o.path(runningDir))
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -41,8 +42,9 @@ func claimed(t testing.TB, dir, shard string, age time.Duration) {
 	}
 }
 
-// Where there are no locks, a claim that is fresh keeps others from replacing, finishing and
-// writing the whole of a dataset; nothing is changed then. A stale one does not.
+// Where there are no locks, a claim that is fresh keeps others from replacing and from writing
+// the whole of a dataset; nothing is changed then. One that is stale does not, nor one whose
+// process has ended on this machine. A dataset that is all there can be finished.
 func TestAloneWithoutLocks(t *testing.T) {
 	t.Parallel()
 	src, other := newFixture(71, 2, 30, 900), newFixture(72, 2, 30, 900)
@@ -53,10 +55,6 @@ func TestAloneWithoutLocks(t *testing.T) {
 	}{
 		{"replace", func(t *testing.T, out *Output) error {
 			return out.Begin(another, other.Parts(), nil, true)
-		}},
-		{"finish", func(t *testing.T, out *Output) error {
-			_, err := Finish(t.Context(), out, FinishOptions{})
-			return err
 		}},
 		{"write", func(t *testing.T, out *Output) error {
 			_, err := Write(t.Context(), src, plan, out, WriteOptions{})
@@ -217,5 +215,50 @@ func TestStatusOfOddTimes(t *testing.T) {
 	c := claim{seen: time.Unix(1e12, 0)} // as a file system that keeps it gives it
 	if _, err := json.Marshal(c.shown()); err != nil {
 		t.Error(err)
+	}
+}
+
+// A dataset that is all there is finished, whoever still claims something of it.
+func TestFinishWithoutLocks(t *testing.T) {
+	t.Parallel()
+	src := newFixture(75, 2, 30, 900)
+	dir := begin(t, newPlan(t, src, encode.Options{}, fourShards), src)
+	claimed(t, dir, "PART_00001.ffr", time.Minute)
+	for k := range 2 {
+		if _, err := runTask(t, dir, Task{k, 2}, src, true, WriteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	claimed(t, dir, "PART_00001.ffr", time.Minute)
+	out := openUnlocked(t, dir)
+	report, err := Finish(t.Context(), out, FinishOptions{})
+	if err := errors.Join(err, out.Close()); err != nil || report.Manifest == nil {
+		t.Error(err)
+	}
+}
+
+// A claim of this machine whose process has ended is a dead one's at once; that of another
+// machine, or of another PID namespace, is not known to be.
+func TestDeadHolder(t *testing.T) {
+	t.Parallel()
+	h := newHolder()
+	if h.Space == "" {
+		t.Skip("the system does not say what a PID is a number of")
+	}
+	if h.dead() {
+		t.Error("this process is dead")
+	}
+	ended := exec.Command("true")
+	if err := ended.Run(); err != nil {
+		t.Fatal(err)
+	}
+	h.PID = ended.ProcessState.Pid()
+	if !h.dead() {
+		t.Error("a process that has ended is alive")
+	}
+	far, apart := h, h
+	far.Host, apart.Space = "elsewhere", "pid:[1]"
+	if far.dead() || apart.dead() {
+		t.Error("it is known of a process elsewhere that it is dead")
 	}
 }

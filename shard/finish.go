@@ -49,7 +49,8 @@ type FinishOptions struct {
 // with a sound header and its index, closes the balance, writes the manifest, and removes what
 // the tasks have left for each other. Where shards are missing the error is a [Missing], and
 // nothing is changed: a lock that binds the processes of one machine alone, as some file systems
-// have it, lets tasks of others be at work.
+// have it, or none, lets tasks of others be at work. Where none is missing, a task that still is
+// writes what is there already, and can do no harm.
 func Finish(ctx context.Context, out *Output, opts FinishOptions) (*Report, error) {
 	began := time.Now()
 	kept, err := out.Kept()
@@ -58,9 +59,6 @@ func Finish(ctx context.Context, out *Output, opts FinishOptions) (*Report, erro
 	}
 	digest, err := kept.Plan.Digest()
 	if err != nil {
-		return nil, err
-	}
-	if err := out.alone(); err != nil {
 		return nil, err
 	}
 	if err := out.mkdir(out.tmp("")); err != nil {

@@ -2,8 +2,10 @@ package shard
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"regexp"
 	"time"
@@ -17,6 +19,7 @@ type holder struct {
 	Since time.Time `json:"since"`
 	Task  string    `json:"task,omitempty"`  // of a claim: "K/N"
 	Token string    `json:"token,omitempty"` // of a claim: that of its temporary files
+	Space string    `json:"pidns,omitempty"` // what its PID is a number of, as Linux names it
 }
 
 // hostName is that of a host, if it is no longer than longestHost bytes.
@@ -26,7 +29,19 @@ const longestHost = 253
 
 func newHolder() holder {
 	host, _ := os.Hostname()
-	return holder{Host: host, PID: os.Getpid(), Since: time.Now().UTC().Truncate(time.Second)}
+	space, _ := os.Readlink("/proc/self/ns/pid")
+	return holder{Host: host, PID: os.Getpid(), Since: time.Now().UTC().Truncate(time.Second), Space: space}
+}
+
+// dead reports whether the process is known to have ended: it was one of this host, and of the
+// same PID namespace, which containers do not share.
+func (h holder) dead() bool {
+	me := newHolder()
+	if me.Space == "" || h.Space != me.Space || h.Host != me.Host {
+		return false
+	}
+	_, err := os.Stat(fmt.Sprintf("/proc/%d", h.PID))
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 func (h holder) String() string {

@@ -80,7 +80,7 @@ func ReadStatus(dir string) (*Status, error) {
 		for _, c := range claims {
 			if _, done := j.done[c.shard]; !done {
 				claimed[c.shard] = true
-				s.Running = append(s.Running, Running{c.shard, c.Task, c.Host, c.PID, c.Since, c.shown(), now.Sub(c.seen) > claimStale})
+				s.Running = append(s.Running, Running{c.shard, c.Task, c.Host, c.PID, c.Since, c.shown(), c.isDead(now)})
 			}
 		}
 		return f.weights(func(i int, weight int64) {
