@@ -3,6 +3,7 @@ package faults
 import (
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -40,10 +41,22 @@ func finished(path string) bool {
 
 // looked says that a directory is opened to make it or to remove what is in it, either
 // of which is then tried all the same, or what an older run has left to see if it still
-// is true.
+// is true, or a claim to see whose it is.
 func looked(path string) bool {
-	return strings.HasSuffix(path, "/.ffconvert/tmp") || strings.HasSuffix(path, "/.ffconvert/running") || strings.HasSuffix(path, "/.ffconvert") || strings.HasSuffix(path, "/manifest.json") || strings.HasSuffix(path, "/meta.json")
+	for _, end := range []string{"/.ffconvert/tmp", "/.ffconvert/running", "/.ffconvert", "/manifest.json", "/meta.json"} {
+		if strings.HasSuffix(path, end) {
+			return true
+		}
+	}
+	return claim(path) || scratchDir.MatchString(path)
 }
+
+// scratchDir is the directory of a process's temporary files, which it removes.
+var scratchDir = regexp.MustCompile(`/\.ffconvert/tmp/[a-z0-9]{13}$`)
+
+// claim says that a file tells who writes a shard. It saves work and is nothing that the
+// result depends on, once it is made.
+func claim(path string) bool { return strings.Contains(path, "/.ffconvert/running/") }
 
 // signing says that the name of its holder is written into a lock, which is one without it.
 func signing(path string) bool { return strings.HasSuffix(path, "/lock") }
@@ -59,7 +72,7 @@ var failings = []failing{
 	{"renameat", nil, never},
 	{"renameat2", nil, never},
 	{"close", nil, finished},
-	{"pread64", eintr, never},
+	{"pread64", eintr, claim},
 	{"io_setup", []syscall.Errno{unix.EAGAIN}, always}, // there is another way to read
 	{"io_submit", []syscall.Errno{unix.EAGAIN}, never},
 	{"io_getevents", eintr, never},
