@@ -30,6 +30,18 @@ func formatLimits() *pflag.FlagSet {
 	return all
 }
 
+// addPlanned adds the flags of commands that write shards by a plan, and returns those among
+// them that are limits of formats.
+func (o *convertOptions) addPlanned(flags *pflag.FlagSet) (limits *pflag.FlagSet) {
+	o.addRun(flags)
+	o.addCache(flags)
+	o.addDecompression(flags)
+	o.remote.add(flags)
+	limits = formatLimits()
+	flags.AddFlagSet(limits)
+	return limits
+}
+
 // A planned conversion is one that a plan describes.
 type planned struct {
 	opts    convertOptions

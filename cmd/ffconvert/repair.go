@@ -57,12 +57,7 @@ for no password and no signature is kept. A pipe:COMMAND is run again with --all
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.StringVar(&opts.plugin, "plugin", "", "the plugin that made the dataset, which is run again; a plan alone never runs one")
-	opts.addRun(flags)
-	opts.addCache(flags)
-	opts.addDecompression(flags)
-	opts.remote.add(flags)
-	opts.limits = formatLimits()
-	flags.AddFlagSet(opts.limits)
+	opts.limits = opts.addPlanned(flags)
 	return cmd
 }
 

@@ -58,12 +58,7 @@ Fetched and decompressed inputs lie inside OUT, unless --cache-dir names a disk 
 	flags.SortFlags = false
 	opts.taskOptions.add(flags)
 	flags.BoolVar(&opts.noVerify, "no-verify", false, "do not re-read the shards from the device")
-	opts.convertOptions.addRun(flags)
-	opts.addCache(flags)
-	opts.addDecompression(flags)
-	opts.remote.add(flags)
-	opts.limits = formatLimits()
-	flags.AddFlagSet(opts.limits)
+	opts.limits = opts.addPlanned(flags)
 	return cmd
 }
 
