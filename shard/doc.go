@@ -5,7 +5,17 @@
 //	out, err := shard.OpenOutput("out")
 //	report, err := shard.Write(ctx, src, plan, out, shard.WriteOptions{})
 //
-// What Write leaves in its directory:
+// Write is three steps in one, which many machines can share:
+//
+//	err = out.Begin(plan, src.Parts(), named, false)            // once
+//
+//	out, err := shard.OpenShared("out")                         // each task
+//	slice, err := out.Slice(shard.Task{K: 3, N: 40}, false)
+//	report, err := shard.RunStock(ctx, stock, slice, out, shard.WriteOptions{})
+//
+//	report, err := shard.Finish(ctx, out, shard.FinishOptions{}) // once
+//
+// What they leave in the directory:
 //
 //	PART_00000.ffr …            complete, fsynced, re-read; nothing else ever ends in .ffr
 //	index/PART_00000.arrow …    a row a sample
@@ -13,6 +23,9 @@
 //	manifest.json               written last: where it is, the conversion is complete
 //	.ffconvert/plan             a line a shard; any one can be written from it alone
 //	.ffconvert/journal          a line a finished shard; what a resumed run starts from
-//	.ffconvert/tmp/             files that are being written
-//	.ffconvert/lock             held by the one process that writes here
+//	.ffconvert/journals/        those of tasks, until they become one
+//	.ffconvert/indexed/         what tasks have found for who plans
+//	.ffconvert/running/         a claim a shard that is being written
+//	.ffconvert/tmp/             files that are being written, a directory a process
+//	.ffconvert/lock             held by the one process that writes here alone, or by tasks together
 package shard
