@@ -14,60 +14,56 @@ import (
 
 // fetch copies an object to the cache as it is, and then, where it is compressed, what it
 // decompresses to: into a draft beside, so that nothing of it is kept before its last trailer was
-// read. It enters the copy and returns the bytes of the object.
-func (j *job) fetch(ctx context.Context, c *cache.Cache, d *cache.Draft, opts Options) (size int64, err error) {
+// read. What is whole is one of the two; the object has size bytes.
+func (j *job) fetch(ctx context.Context, c *cache.Cache, d *cache.Draft, opts Options) (whole *cache.Draft, size int64, err error) {
 	name := j.source.Name
 	if err := j.fetching.take(ctx, d); err != nil {
-		return 0, err
+		return nil, 0, err
 	}
 	into := &fetched{File: d}
 	err = opts.Remote.Fetch(ctx, *j.source.Object, into, func(n int64) { j.progress(opts, n) })
 	j.fetching.give()
 	switch {
 	case context.Cause(ctx) != nil:
-		return 0, context.Cause(ctx)
+		return nil, 0, context.Cause(ctx)
 	case into.failure() != nil: // whatever the client made of it
-		return 0, cacheError(name, c.Dir(), into.failure())
+		return nil, 0, cacheError(name, c.Dir(), into.failure())
 	case err != nil:
-		return 0, remoteError(name, err)
+		return nil, 0, remoteError(name, err)
 	}
 	if size = d.Size(); j.source.Object.Size >= 0 && size != j.source.Object.Size {
-		return 0, refuse(name, ErrChanged, "", "%d of %d bytes were fetched", size, j.source.Object.Size)
+		return nil, 0, refuse(name, ErrChanged, "", "%d of %d bytes were fetched", size, j.source.Object.Size)
 	}
 	head := make([]byte, min(sniffLen, size))
 	if _, err := io.ReadFull(io.NewSectionReader(d, 0, size), head); err != nil && err != io.EOF {
-		return 0, cacheError(name, c.Dir(), err)
+		return nil, 0, cacheError(name, c.Dir(), err)
 	}
 	if isPage(name, head) {
-		return 0, refuse(name, remote.ErrPage, "the URL leads to an error or a login; look at it in a browser", "")
+		return nil, 0, refuse(name, remote.ErrPage, "the URL leads to an error or a login; look at it in a browser", "")
 	}
 	if j.compression, err = sniff(head); err != nil {
-		return 0, &Error{Name: name, Off: size, Err: err, Hint: "the object is incomplete where it was made"}
+		return nil, 0, &Error{Name: name, Off: size, Err: err, Hint: "the object is incomplete where it was made"}
 	}
 	if j.compression == "" {
-		j.copied, err = j.commit(c, d, size)
-		return size, err
+		return d, size, nil
 	}
 	out := d.Beside(j.id.key(j.compression))
-	if j.copied, err = j.unpack(ctx, c, d, out, opts); err != nil {
+	if err := j.unpack(ctx, c, d, out, opts); err != nil {
 		j.grown(out, err)
-		return 0, out.Discard(err)
+		return nil, 0, out.Discard(err)
 	}
-	return size, nil
+	return out, size, nil
 }
 
 // unpack decompresses what was fetched.
-func (j *job) unpack(ctx context.Context, c *cache.Cache, d, out *cache.Draft, opts Options) (*cache.Copy, error) {
+func (j *job) unpack(ctx context.Context, c *cache.Cache, d, out *cache.Draft, opts Options) error {
 	if err := j.decoding.take(ctx, d); err != nil {
-		return nil, err
+		return err
 	}
 	defer j.decoding.give()
 	silent := func(int64) {} // it was told when these bytes came
 	src := &source{ctx: ctx, r: io.NewSectionReader(d, 0, d.Size()), progress: silent, opts: opts}
-	if err := j.decompress(src, bufio.NewReaderSize(src, copySize), c, out); err != nil {
-		return nil, err
-	}
-	return j.commit(c, out, -1)
+	return j.decompress(src, bufio.NewReaderSize(src, copySize), c, out)
 }
 
 // A fetched file remembers why it could not be written or read.

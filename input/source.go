@@ -36,8 +36,8 @@ func (j *job) open(ctx context.Context, opts Options) (src *source, done func(),
 	return src, func() { f.Close() }, nil
 }
 
-// copy writes the decompressed bytes of src to the cache.
-func (j *job) copy(src *source, c *cache.Cache, d *cache.Draft) (*cache.Copy, error) {
+// copy writes the decompressed bytes of src to d.
+func (j *job) copy(src *source, c *cache.Cache, d *cache.Draft) error {
 	in := bufio.NewReaderSize(src, copySize)
 	if j.source.isStdin() || j.source.Command != nil && j.source.Command.Sniff { // what a command writes is taken as it is
 		head, err := in.Peek(sniffLen)
@@ -45,20 +45,17 @@ func (j *job) copy(src *source, c *cache.Cache, d *cache.Draft) (*cache.Copy, er
 			j.compression, err = sniff(head)
 		}
 		if err != nil {
-			return nil, j.placed(src, in, err)
+			return j.placed(src, in, err)
 		}
 	}
 	if err := j.decompress(src, in, c, d); err != nil {
-		return nil, err
+		return err
 	}
-	if err := j.complete(src); err != nil {
-		return nil, err
-	}
-	return j.commit(c, d, -1)
+	return j.complete(src)
 }
 
-func (j *job) commit(c *cache.Cache, d *cache.Draft, size int64) (*cache.Copy, error) {
-	copied, err := d.Commit(size)
+func (j *job) commit(c *cache.Cache, d *cache.Draft) (*cache.Copy, error) {
+	copied, err := d.Commit(-1)
 	if err != nil {
 		return nil, cacheError(j.source.Name, c.Dir(), err)
 	}

@@ -33,7 +33,7 @@ type job struct {
 	mu       sync.Mutex
 	at, told int64 // bytes of the source read by this attempt, and told of by all
 
-	fetching, decoding turns // of its group
+	running, fetching, decoding *turns // of its group
 }
 
 // progress tells of n bytes read, each byte once however often it is.
@@ -119,33 +119,36 @@ func (s *Stager) stageOnce(ctx context.Context, c *cache.Cache, jobs []*job) (*c
 	if err := found.Wait(); err != nil {
 		return hold, err
 	}
-	g.SetLimit(s.opts.fetches())
-	fetching, decoding := make(turns, cmp.Or(s.opts.Fetches, s.opts.workers())), make(turns, s.opts.workers())
-	var todo []int
-	for i := range jobs {
-		if hold.Draft(i) == nil {
-			continue
-		}
-		if todo = append(todo, i); len(todo) > s.opts.fetches() {
-			hold.Draft(i).Rest()
-		}
-	}
-	for _, i := range todo {
-		if gctx.Err() != nil {
-			break
-		}
-		j, d := jobs[i], hold.Draft(i)
-		j.fetching, j.decoding = fetching, decoding
-		g.Go(func() error {
-			d.Work()
-			return j.make(gctx, c, d, s.opts)
-		})
-	}
+	begin(gctx, g, c, hold, jobs, s.opts)
 	err = g.Wait()
 	if cause := context.Cause(ctx); cause != nil {
 		err = cause // whatever it was that it ended
 	}
 	return hold, err
+}
+
+// begin begins to make what hold has drafts for, in order, as many at once as opts allow. All
+// stand in the queue before one is begun: whoever waits for room does not hope for the last.
+func begin(ctx context.Context, g *errgroup.Group, c *cache.Cache, hold *cache.Hold, jobs []*job, opts Options) {
+	running := newTurns(opts.fetches())
+	fetching := newTurns(cmp.Or(opts.Fetches, opts.workers()))
+	decoding := newTurns(opts.workers())
+	places := make([]*place, len(jobs))
+	for i := range jobs {
+		if d := hold.Draft(i); d != nil {
+			places[i] = running.enqueue(d)
+		}
+	}
+	for i, j := range jobs {
+		if places[i] == nil {
+			continue
+		}
+		if running.await(ctx, places[i]) != nil {
+			return
+		}
+		j.running, j.fetching, j.decoding = running, fetching, decoding
+		g.Go(func() error { return j.make(ctx, c, hold.Draft(i), opts) })
+	}
 }
 
 // noRoom places an error of a reservation, by a directory if there is one: it is what takes most.
@@ -186,59 +189,47 @@ func (j *job) find(ctx context.Context, c *cache.Cache, hold *cache.Hold, i int,
 // make makes the copy.
 func (j *job) make(ctx context.Context, c *cache.Cache, d *cache.Draft, opts Options) error {
 	j.begun = true
-	if j.source.Tree != nil {
-		if err := j.plant(ctx, c, d, opts); err != nil {
-			return d.Discard(err)
+	whole, size, err := j.read(ctx, c, d, opts)
+	j.running.give()
+	if err == nil && whole != nil {
+		var copied *cache.Copy
+		if copied, err = j.commit(c, whole); err == nil {
+			j.became(copied, size)
 		}
-		return nil // the draft is its room until the hold is released
 	}
-	if j.source.Object != nil {
-		size, err := j.fetch(ctx, c, d, opts)
-		if err == nil {
-			j.became(j.copied, size)
-		}
-		return d.Discard(err)
+	switch {
+	case j.source.Tree != nil && err == nil:
+		return nil // the draft is its room until the hold is released
+	case whole != nil && whole != d:
+		err = whole.Discard(err)
+	}
+	return d.Discard(err)
+}
+
+// read reads the source into d. What is whole then is to be committed, d or a draft beside it,
+// or nothing; the source had size bytes.
+func (j *job) read(ctx context.Context, c *cache.Cache, d *cache.Draft, opts Options) (whole *cache.Draft, size int64, err error) {
+	switch {
+	case j.source.Tree != nil:
+		return nil, 0, j.plant(ctx, c, d, opts)
+	case j.source.Object != nil:
+		return j.fetch(ctx, c, d, opts)
 	}
 	if err := j.decoding.take(ctx, d); err != nil {
-		return d.Discard(err)
+		return nil, 0, err
 	}
 	defer j.decoding.give()
 	src, done, err := j.open(ctx, opts)
 	if err != nil {
-		return d.Discard(err)
+		return nil, 0, err
 	}
-	copied, err := j.copy(src, c, d)
-	done()
-	if err != nil {
+	defer done()
+	if err := j.copy(src, c, d); err != nil {
 		j.grown(d, err)
-		return d.Discard(err)
+		return nil, 0, err
 	}
-	j.became(copied, src.n)
-	return nil
+	return d, src.n, nil
 }
-
-// turns are for what so many may do at once: fetch, or decompress, which needs a processor and
-// a window.
-type turns chan struct{}
-
-// take waits for a turn for what becomes of d.
-func (t turns) take(ctx context.Context, d *cache.Draft) error {
-	select {
-	case t <- struct{}{}:
-		return nil
-	default:
-	}
-	d.Rest()
-	defer d.Work()
-	select {
-	case t <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
-
-func (t turns) give() { <-t }
 
 // became enters the copy; the source had size bytes.
 func (j *job) became(copied *cache.Copy, size int64) {

@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/ffconvert/ffconvert/input/cache"
 )
 
 // Objects are fetched by more at once than decompress what has come.
@@ -76,4 +78,39 @@ func TestRoomAndTurns(t *testing.T) {
 			})
 		}
 	}
+}
+
+// Whose turn it is counts as at work before it has woken up: whoever waits for room meanwhile
+// waits for it, and is not refused.
+func TestTurnsAreHandedOver(t *testing.T) {
+	t.Parallel()
+	c, err := cache.Open(filepath.Join(t.TempDir(), "cache"), 100, cache.Options{Transient: true})
+	must(t, err)
+	key := func(i int) []string { return []string{fmt.Sprintf("%064x", i)} }
+	hold, err := c.Reserve(t.Context(), []cache.Want{{Keys: key(0), Size: 50}, {Keys: key(1), Size: 50}, {Keys: key(2)}})
+	must(t, err)
+	first, next, gone := hold.Draft(0), hold.Draft(1), hold.Draft(2)
+	one := newTurns(1)
+	must(t, one.take(t.Context(), first))
+	for _, d := range []*cache.Draft{gone, next} { // one leaves, one never wakes up
+		if p := one.enqueue(d); d == gone {
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
+			if err := one.await(ctx, p); !errors.Is(err, context.Canceled) {
+				t.Error(err)
+			}
+			must(t, gone.Discard(nil))
+		}
+	}
+	one.give()
+	time.AfterFunc(10*time.Millisecond, func() { next.Discard(nil) })
+	if _, err := first.WriteAt(make([]byte, 60), 0); err != nil {
+		t.Error(err)
+	}
+	one.give()
+	if one.free != 1 || len(one.queue) != 0 {
+		t.Errorf("%d turns, %d wait", one.free, len(one.queue))
+	}
+	must(t, hold.Release())
+	must(t, c.Close())
 }
