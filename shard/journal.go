@@ -73,12 +73,11 @@ func modifiedNow(plan *Plan, src []converters.Part) []int64 {
 // this plan. Journals that tasks have left are folded into it.
 func openJournal(o *Output, head journalHead, src []converters.Part) (*journal, error) {
 	root := o.root
-	data, err := readJournal(root)
+	j := newJournal()
+	whole, err := j.readMain(root)
 	if err != nil {
 		return nil, err
 	}
-	j := newJournal()
-	whole := j.read(data)
 	if j.head.Plan != head.Plan || len(j.head.Modified) != len(src) {
 		j, whole = newJournal(), 0
 	}
@@ -104,12 +103,12 @@ func openJournal(o *Output, head journalHead, src []converters.Part) (*journal, 
 // openKeptJournal opens the journal of a plan of so many parts, of which it must be, and reads
 // what the journals of tasks have to add.
 func openKeptJournal(o *Output, digest string, parts int) (*journal, error) {
-	data, err := readJournal(o.root)
+	j := newJournal()
+	whole, err := j.readMain(o.root)
 	if err != nil {
 		return nil, err
 	}
-	j := newJournal()
-	if whole := j.read(data); whole == 0 || j.head.Plan != digest || len(j.head.Modified) != parts {
+	if whole == 0 || j.head.Plan != digest || len(j.head.Modified) != parts {
 		return nil, fmt.Errorf("%s: %w: its journal is not that of the plan; plan it again", o.dir, ErrPlan)
 	}
 	j.open = func() (*os.File, error) { return openOwn(o.root, journalName) }
@@ -131,13 +130,14 @@ func newJournal() *journal {
 	return &journal{done: make(map[string]finished), was: make(map[string]finished)}
 }
 
-// readJournal returns the bytes of a journal, none where there is none.
-func readJournal(root *os.Root) ([]byte, error) {
+// readMain adds what the one journal of all shards tells, nothing where there is none, and
+// returns how many bytes of it are whole.
+func (j *journal) readMain(root *os.Root) (whole int64, err error) {
 	data, err := readKept(root, journalName)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return 0, err
 	}
-	return data, err
+	return j.read(data), nil
 }
 
 // begin cuts what is not whole and, in an empty journal, writes the head.

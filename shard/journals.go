@@ -38,11 +38,9 @@ func tells(name string, from, to int) bool {
 // whomever. src are the parts of the slice, and modified their times now.
 func (o *Output) resume(s *Slice, src []converters.Part, modified []int64) (*journal, error) {
 	j := newJournal()
-	data, err := readJournal(o.root)
-	if err != nil {
+	if _, err := j.readMain(o.root); err != nil {
 		return nil, err
 	}
-	j.read(data)
 	if j.head.Plan != s.digest || len(j.head.Modified) != s.Parts {
 		return nil, fmt.Errorf("%s: %w: its journal is not that of the plan; plan it again", o.dir, ErrPlan)
 	}
@@ -76,6 +74,20 @@ func (o *Output) beginTaskJournal(s *Slice, name string) (*os.File, error) {
 		return nil, err
 	}
 	return f, nil
+}
+
+// journals returns what all journals tell. Those of tasks may become one meanwhile, so that one
+// is read last, too.
+func (o *Output) journals() (*journal, error) {
+	j := newJournal()
+	if _, err := j.readMain(o.root); err != nil {
+		return nil, err
+	}
+	if err := j.readTasks(o.root, 0, maxShards); err != nil {
+		return nil, err
+	}
+	_, err := j.readMain(o.root)
+	return j, err
 }
 
 // readTasks adds what the journals of tasks tell of the shards from … to-1.

@@ -17,9 +17,10 @@ import (
 // An occupant is the dataset that a directory holds, as its own files tell of it. What
 // they do not name is somebody else's and is never removed.
 type occupant struct {
-	plan     *Plan           // begun here; of a manifest alone, all but its shards; nil: nothing was
-	digest   string          // of the plan
-	damage   error           // of the plan file; nil: none
+	plan     *Plan  // begun here; of a manifest alone, all but its shards; nil: nothing was
+	digest   string // of the plan
+	damage   error  // of the plan file; nil: none
+	journal  *journal
 	manifest *Manifest       // nil: there is none, or a damaged one
 	shards   []string        // names here that readers take for shards
 	ours     map[string]bool // shards that plan, journal or manifest name
@@ -32,16 +33,10 @@ func (o *Output) occupant() (*occupant, error) {
 	if c.shards, err = o.shards(); err != nil {
 		return nil, err
 	}
-	data, err := readJournal(o.root)
-	if err != nil {
+	if c.journal, err = o.journals(); err != nil {
 		return nil, err
 	}
-	j := newJournal()
-	j.read(data)
-	if err := j.readTasks(o.root, 0, maxShards); err != nil {
-		return nil, err
-	}
-	for name := range j.was {
+	for name := range c.journal.was {
 		c.ours[name] = true
 	}
 	if err := c.readManifest(o.root); err != nil {
@@ -50,7 +45,7 @@ func (o *Output) occupant() (*occupant, error) {
 	if err := c.readPlan(o.root); err != nil {
 		return nil, err
 	}
-	if c.plan == nil && c.manifest == nil && len(data) == 0 {
+	if c.plan == nil && c.manifest == nil && !o.has(journalName) {
 		return c, o.strangers()
 	}
 	return c, nil

@@ -76,14 +76,15 @@ func (o *Output) Slice(t Task, all bool) (*Slice, error) {
 		s, err = f.slice(t, all)
 		return err
 	})
-	if err == nil && all {
-		j := newJournal()
-		var data []byte
-		data, err = readJournal(o.root)
-		j.read(data)
-		s.Named = j.head.Named
+	if err != nil || !all {
+		return s, err
 	}
-	return s, err
+	j := newJournal()
+	if _, err := j.readMain(o.root); err != nil {
+		return nil, err
+	}
+	s.Named = j.head.Named
+	return s, nil
 }
 
 // readPlan opens the plan while read uses it.

@@ -35,16 +35,7 @@ func (o *Output) Kept() (*Kept, error) {
 	case c.plan == nil || !o.has(PlanName):
 		return nil, fmt.Errorf("%s: %w", o.dir, ErrNothingKept)
 	}
-	data, err := readJournal(o.root)
-	if err != nil {
-		return nil, err
-	}
-	j := newJournal()
-	j.read(data)
-	if err := j.readTasks(o.root, 0, maxShards); err != nil {
-		return nil, err
-	}
-	k := &Kept{Plan: c.plan}
+	j, k := c.journal, &Kept{Plan: c.plan}
 	known := make(map[string]ManifestShard)
 	if c.manifest != nil && c.manifest.PlanDigest == c.digest {
 		k.Meta = c.manifest.Meta

@@ -101,25 +101,6 @@ func ReadStatus(dir string) (*Status, error) {
 	return s, err
 }
 
-// journals returns what all journals tell. Those of tasks may become one meanwhile, so that one
-// is read last, too.
-func (o *Output) journals() (*journal, error) {
-	j := newJournal()
-	for _, tasks := range []bool{true, false} {
-		data, err := readJournal(o.root)
-		if err != nil {
-			return nil, err
-		}
-		j.read(data)
-		if tasks {
-			if err := j.readTasks(o.root, 0, maxShards); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return j, nil
-}
-
 // weights yields how many bytes each shard has.
 func (f *planFile) weights(each func(i int, weight int64)) error {
 	from := f.foot.Table + int64(f.head.Parts)*planRowSize
