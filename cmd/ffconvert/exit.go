@@ -34,7 +34,7 @@ const exitStatus = `EXIT STATUS
   2    corruption found
   3    input refused: missing, truncated, hostile, over a limit, changed meanwhile
   4    I/O error: no space, no permission, a failing device
-  5    unfinished: shards of the plan are missing
+  5    unfinished: shards of the plan are missing, or there is no plan yet
   130  interrupted (143: SIGTERM, 138: SIGUSR1); the same command goes on where it stopped`
 
 // interrupted is the error of a run that a signal has ended.
@@ -76,7 +76,7 @@ func exitCode(err error) int {
 		return exitRefused
 	case is(verify.ErrCorrupt, record.ErrCorrupt, shard.ErrManifest, shard.ErrPlan, shard.ErrIndex, shard.ErrNothingKept):
 		return exitCorrupt
-	case is(shard.ErrMissing):
+	case is(shard.ErrMissing, errUnplanned):
 		return exitUnfinished
 	case is(input.ErrPattern, input.ErrRepeated, input.ErrScheme, input.ErrList):
 		return exitUsage

@@ -127,7 +127,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 
 // worthWaiting reports whether time alone may help: tasks may still be at work.
 func worthWaiting(err error) bool {
-	for _, kind := range []error{shard.ErrMissing, shard.ErrLocked, shard.ErrNothingKept, fs.ErrNotExist} {
+	for _, kind := range []error{shard.ErrMissing, shard.ErrLocked, errUnplanned, shard.ErrNothingKept, fs.ErrNotExist} {
 		if errors.Is(err, kind) {
 			return true
 		}

@@ -75,7 +75,7 @@ func TestFinishWaitsWithoutTheLock(t *testing.T) {
 	if err := <-finished; err != nil {
 		t.Error(err)
 	}
-	if err := quietly("finish", "--wait", "1ms", t.TempDir()); !errors.Is(err, shard.ErrNothingKept) {
+	if err := quietly("finish", "--wait", "1ms", t.TempDir()); !errors.Is(err, errUnplanned) || exitCode(err) != exitUnfinished {
 		t.Errorf("a directory without a plan: %v", err)
 	}
 }

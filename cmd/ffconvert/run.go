@@ -89,15 +89,15 @@ func runRun(ctx context.Context, opts runOptions, dir string, sources []string) 
 	return nil
 }
 
+// errUnplanned says that a task has come before its plan.
+var errUnplanned = errors.New("no plan is here yet; ffconvert plan makes one")
+
 // planThere refuses a directory in which no plan is, before anything is made there. It is the
 // first of few looks that a task takes at a directory of very many shards.
 func planThere(dir string) error {
-	if _, err := os.Stat(dir); err != nil {
-		return err
-	}
 	_, err := os.Stat(filepath.Join(dir, shard.PlanName))
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s: %w", dir, shard.ErrNothingKept)
+		return fmt.Errorf("%s: %w", dir, errUnplanned)
 	}
 	return err
 }

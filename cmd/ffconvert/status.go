@@ -36,6 +36,9 @@ again writes its shard. The rate is that of the last ten minutes.
   ffconvert status --format json out/ | jq .shards_done`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := planThere(args[0]); err != nil {
+				return err
+			}
 			s, err := shard.ReadStatus(args[0])
 			if err != nil {
 				return err
