@@ -2,6 +2,7 @@ package slurm
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -9,19 +10,28 @@ import (
 	"testing"
 )
 
-// The chain that deploy/slurm submits.
-type chain struct{ plan, run, finish string }
+// The chain that deploy/slurm submits: jobs' numbers.
+type chain struct{ index, plan, run, finish string }
 
 // begin submits the conversion, as a user does.
-func (c *cluster) begin(tasks string, options ...string) chain {
+func (c *cluster) begin(tasks ...string) chain {
 	c.t.Helper()
 	write(c.t, c.work)
-	args := slices.Concat([]string{tasks}, options, []string{"--"}, arguments(out))
-	fields := strings.Fields(c.output(deploy(c.t, "submit.sh"), args...))
-	if len(fields) != 6 || fields[0] != "plan" || fields[2] != "run" || fields[4] != "finish" {
-		c.t.Fatalf("submit.sh prints %q", fields)
+	args := slices.Concat(tasks, []string{"--"}, arguments(out))
+	var jobs chain
+	steps := map[string]*string{"index": &jobs.index, "plan": &jobs.plan, "run": &jobs.run, "finish": &jobs.finish}
+	said := c.output(deploy(c.t, "submit.sh"), args...)
+	for line := range strings.Lines(said) {
+		step, job, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if steps[step] == nil || *steps[step] != "" {
+			c.t.Fatalf("submit.sh prints %q", said)
+		}
+		*steps[step] = job
 	}
-	return chain{fields[1], fields[3], fields[5]}
+	if jobs.plan == "" || jobs.run == "" || jobs.finish == "" {
+		c.t.Fatalf("submit.sh prints %q", said)
+	}
+	return jobs
 }
 
 func deploy(t *testing.T, name string) string {
@@ -62,6 +72,15 @@ func (c *cluster) ended(id, state string, restarts int) {
 	if job["JobState"] != state || job["Restarts"] != fmt.Sprint(restarts) {
 		c.t.Errorf("job %s (%s): %s after %s restarts; want %s after %d", id, job["JobName"], job["JobState"], job["Restarts"], state, restarts)
 	}
+}
+
+func (c *cluster) log(name string) string {
+	c.t.Helper()
+	text, err := os.ReadFile(filepath.Join(c.work, name))
+	if err != nil {
+		c.t.Error(err)
+	}
+	return string(text)
 }
 
 func (c *cluster) written() int {
@@ -114,17 +133,24 @@ func (c *cluster) lose(node string, task process) {
 	}
 }
 
-// A task that has failed is submitted again by itself, and the conversion finished.
+// The sources are indexed by tasks; one that has failed to write is submitted again by itself,
+// and the conversion finished.
 func TestOneTaskAgain(t *testing.T) {
 	t.Parallel()
 	c := start(t)
-	jobs := c.begin("8")
+	jobs := c.begin("--index", "3%2", "8")
 	task := c.hold(out, func(p process) bool { return p.variable("SLURM_ARRAY_TASK_ID") != "" })
 	index := task.variable("SLURM_ARRAY_TASK_ID")
 	if err := syscall.Kill(task.pid, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
 	c.drained()
+	for i := range 3 {
+		c.ended(fmt.Sprintf("%s_%d", jobs.index, i), "COMPLETED", 0)
+	}
+	if log := c.log("ffconvert-plan-" + jobs.plan + ".log"); !strings.Contains(log, "8 parts indexed by tasks") {
+		t.Errorf("the plan was not made of what tasks have indexed: %s", log)
+	}
 	c.ended(jobs.run+"_"+index, "FAILED", 0)
 	c.ended(jobs.finish, "CANCELLED", 0)
 
