@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"iter"
@@ -79,6 +80,47 @@ func BenchmarkNewPlan(b *testing.B) {
 			}
 		})
 	}
+}
+
+// BenchmarkSlice writes the plan of 400,000 shuffled samples, and reads it as a task does that
+// has all 20 shards. A sample has a run of its own.
+func BenchmarkSlice(b *testing.B) {
+	parts := make([]PartIndex, 100)
+	for i := range parts {
+		parts[i].Size = 1 << 40
+		for j := range int64(4000) {
+			parts[i].add(j*1_000_003, 900+j%200)
+			parts[i].Account.Samples++
+		}
+	}
+	plan, err := NewPlan(parts, Options{Shuffle: &Shuffle{1}, Sizes: Sizes{Shards: 20}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	var file bytes.Buffer
+	b.Run("write", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			file.Reset()
+			if _, err := plan.Write(&file); err != nil {
+				b.Fatal(err)
+			}
+		}
+		b.SetBytes(int64(file.Len()))
+	})
+	b.Run("read", func(b *testing.B) {
+		b.ReportAllocs()
+		b.SetBytes(int64(file.Len()))
+		for b.Loop() {
+			f, err := readPlanFile(bytes.NewReader(file.Bytes()), int64(file.Len()))
+			if err == nil {
+				_, err = f.slice(Task{0, 1}, false)
+			}
+			if err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
 }
 
 // A table is a source of rows of two numbers, all alike.

@@ -51,18 +51,14 @@ type planHead struct {
 }
 
 type planShard struct {
-	Name    string     `json:"name"`
-	Samples int64      `json:"samples"`
-	Bytes   int64      `json:"bytes"`
-	Runs    [][4]int64 `json:"runs"` // part, first, offset, count
+	Name    string   `json:"name"`
+	Samples int64    `json:"samples"`
+	Bytes   int64    `json:"bytes"`
+	Runs    planRuns `json:"runs"`
 }
 
 func (l *planShard) shard() Shard {
-	s := Shard{Name: l.Name, Samples: l.Samples, Bytes: l.Bytes, Runs: make([]converters.Run, len(l.Runs))}
-	for i, r := range l.Runs {
-		s.Runs[i] = converters.Run{Part: int(r[0]), First: r[1], Off: r[2], Count: r[3]}
-	}
-	return s
+	return Shard{Name: l.Name, Samples: l.Samples, Bytes: l.Bytes, Runs: l.Runs}
 }
 
 // A planWhole is the line of a shard of whole parts.
@@ -94,11 +90,7 @@ func (p *Plan) Write(w io.Writer) (digest string, err error) {
 			out.json(planWhole{s.Name, s.First, s.Parts})
 			continue
 		}
-		line := planShard{s.Name, s.Samples, s.Bytes, make([][4]int64, len(s.Runs))}
-		for j, r := range s.Runs {
-			line.Runs[j] = [4]int64{int64(r.Part), r.First, r.Off, r.Count}
-		}
-		out.json(line)
+		out.json(planShard{s.Name, s.Samples, s.Bytes, s.Runs})
 	}
 	return out.finish()
 }
