@@ -73,6 +73,29 @@ func TestStatusError(t *testing.T) {
 	}
 }
 
+// Who is denied is told what may be missing, whatever the name shows.
+func TestDeniedHints(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		name string
+		code int
+		want string
+	}{
+		{"https://h/x", 401, "does it want a user?"},
+		{"https://h/x", 403, "it is not for everybody"},
+		{"https://me:" + password + "@h/x", 401, "are the user and the password in the URL right?"},
+		{"https://me:" + password + "@h/x", 403, "are the user and the password in the URL right?"},
+		{"https://h/x?X-Amz-Signature=" + password, 403, "a signed URL ends after a while"},
+		{"https://h/x", 451, ""},
+		{"s3://bucket/x", 403, ""},
+	} {
+		hint := statusError(row.name, &http.Response{StatusCode: row.code}).Hint
+		if !strings.HasPrefix(hint, row.want) || row.want == "" && hint != "" {
+			t.Errorf("%s, %d: %q, want %q", row.name, row.code, hint, row.want)
+		}
+	}
+}
+
 func TestLooksLikePage(t *testing.T) {
 	t.Parallel()
 	for head, want := range map[string]bool{

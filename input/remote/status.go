@@ -56,8 +56,12 @@ func deniedHint(name string, resp *http.Response) string {
 		return fmt.Sprintf("it leads to %s, which gets no credentials: name that", clean(Redact(resp.Request.URL.String())))
 	case signed(name):
 		return "a signed URL ends after a while: make a new one"
-	case u.User == nil && resp.StatusCode == http.StatusUnauthorized:
+	case u.User != nil:
+		return "are the user and the password in the URL right?"
+	case resp.StatusCode == http.StatusUnauthorized:
 		return "does it want a user? https://user:password@host/path"
+	case resp.StatusCode == http.StatusForbidden:
+		return "it is not for everybody: name it by a signed URL, or as https://user:password@host/path"
 	}
 	return ""
 }
