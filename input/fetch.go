@@ -50,7 +50,7 @@ func (j *job) fetch(ctx context.Context, c *cache.Cache, d *cache.Draft, opts Op
 	out := d.Beside(j.id.key(j.compression))
 	if err := j.unpack(ctx, c, d, out, opts); err != nil {
 		j.grown(out, err)
-		return nil, 0, out.Discard(err)
+		return nil, 0, err
 	}
 	return out, size, nil
 }

@@ -186,28 +186,28 @@ func (j *job) find(ctx context.Context, c *cache.Cache, hold *cache.Hold, i int,
 	return nil
 }
 
-// make makes the copy.
+// make makes the copy. What it has when it fails it keeps until the hold is released: others of
+// the group wait for it, and the first error stays the first.
 func (j *job) make(ctx context.Context, c *cache.Cache, d *cache.Draft, opts Options) error {
 	j.begun = true
 	whole, size, err := j.read(ctx, c, d, opts)
+	if err != nil {
+		return err
+	}
 	j.running.give()
-	if err == nil && whole != nil {
-		var copied *cache.Copy
-		if copied, err = j.commit(c, whole); err == nil {
-			j.became(copied, size)
-		}
+	if whole == nil {
+		return nil // the draft is the room of a directory
 	}
-	switch {
-	case j.source.Tree != nil && err == nil:
-		return nil // the draft is its room until the hold is released
-	case whole != nil && whole != d:
-		err = whole.Discard(err)
+	copied, err := j.commit(c, whole)
+	if err != nil {
+		return err
 	}
-	return d.Discard(err)
+	j.became(copied, size)
+	return d.Discard(nil)
 }
 
-// read reads the source into d. What is whole then is to be committed, d or a draft beside it,
-// or nothing; the source had size bytes.
+// read reads the source into d. What is whole then is to be committed, d or a draft beside it;
+// nil: a directory has become one. The source had size bytes.
 func (j *job) read(ctx context.Context, c *cache.Cache, d *cache.Draft, opts Options) (whole *cache.Draft, size int64, err error) {
 	switch {
 	case j.source.Tree != nil:
