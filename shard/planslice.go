@@ -7,55 +7,20 @@ import (
 	"math"
 	"sort"
 
-	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/record"
 )
 
 // A Slice is what one task needs of a plan: its shards, and the parts that they are made of.
 type Slice struct {
 	Task   Task
-	Plan   *Plan    // Shards are those of the slice, and the numbers of parts in them are places in Parts
-	First  int      // of the dataset's parts, the first one in Plan.Parts
-	Lead   Part     // the first part of the dataset with samples, which some formats inspect to read any
-	LeadAt int      // its number
-	From   int      // of the plan's shards, the first one in Plan.Shards
-	Shards int      // of the whole plan
-	Parts  int      // of the whole plan
-	Named  []string // the sources as the user named them; of all parts alone
+	Plan   *Plan // Shards are those of the slice, and the numbers of parts in them are places in Parts
+	First  int   // of the dataset's parts, the first one in Plan.Parts
+	Lead   Part  // the first part of the dataset with samples, which some formats inspect to read any
+	LeadAt int   // its number
+	From   int   // of the plan's shards, the first one in Plan.Shards
+	Shards int   // of the whole plan
+	Parts  int   // of the whole plan
 	digest string
-}
-
-// Recognise makes sure that an index of the parts of the slice is that which the plan was made
-// of. It is for parts that are many files: no time of one file tells that they have changed.
-func (s *Slice) Recognise(index []PartIndex) error {
-	if len(index) != len(s.Plan.Parts) {
-		return fmt.Errorf("%w: the dataset was planned of %d sources, here are %d", converters.ErrChanged, len(s.Plan.Parts), len(index))
-	}
-	for i := range index {
-		if err := s.Plan.Parts[i].other(index[i].Part); err != nil {
-			return forTask(err)
-		}
-		s.Plan.Parts[i].modified = index[i].modified
-	}
-	return nil
-}
-
-// led refuses a stock that is opened by another first part than the plan was made with.
-func (s *Slice) led(stock Stock, j *journal) error {
-	l, ok := stock.(Led)
-	if !ok {
-		return nil
-	}
-	part, ok := l.Lead()
-	if !ok {
-		return nil
-	}
-	plan, parts := &Plan{Whole: s.Plan.Whole, Parts: []Part{s.Lead}}, []converters.Part{part}
-	if err := plan.sameParts(parts); err != nil {
-		return err
-	}
-	j.compare(modifiedNow(plan, parts), s.LeadAt, parts)
-	return nil
 }
 
 // wholeSlice is all of a plan.
@@ -76,15 +41,14 @@ func (o *Output) Slice(t Task, all bool) (*Slice, error) {
 		s, err = f.slice(t, all)
 		return err
 	})
-	if err != nil || !all {
-		return s, err
-	}
+	return s, err
+}
+
+// SourcesNamed returns the sources as the user named them for the plan; none: they are not known.
+func (o *Output) SourcesNamed() ([]string, error) {
 	j := newJournal()
-	if _, err := j.readMain(o.root); err != nil {
-		return nil, err
-	}
-	s.Named = j.head.Named
-	return s, nil
+	_, err := j.readMain(o.root)
+	return j.head.Named, err
 }
 
 // readPlan opens the plan while read uses it.

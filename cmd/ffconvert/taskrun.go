@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/input"
 	"github.com/ffconvert/ffconvert/shard"
 )
@@ -34,7 +35,12 @@ func (r *taskRun) run(ctx context.Context) (*shard.Report, error) {
 	}
 	made := planned{
 		opts: r.opts.convertOptions, limits: r.opts.limits, command: "run",
-		dir: r.dir, sources: r.sources, named: r.slice.Named, plan: r.slice.Plan,
+		dir: r.dir, sources: r.sources, plan: r.slice.Plan,
+	}
+	if r.wantsNamed() {
+		if made.named, err = r.out.SourcesNamed(); err != nil {
+			return nil, err
+		}
 	}
 	c, err := made.conversion()
 	if err != nil {
@@ -57,11 +63,16 @@ func (r *taskRun) run(ctx context.Context) (*shard.Report, error) {
 	return report, err
 }
 
-// wantsAll reports whether the plan's format cannot open some of the parts by their names alone,
-// or its samples come from all of them.
-func (r *taskRun) wantsAll() bool {
+// wantsNamed reports whether the parts of the plan cannot be found by their own names: directories
+// have many, and a mixture has some twice.
+func (r *taskRun) wantsNamed() bool {
 	f, _ := formatNamed(r.slice.Plan.Source.Format)
-	return f.directories || r.slice.Plan.Source.Format == specFormat || r.slice.Plan.Shuffle != nil
+	return f.directories || r.slice.Plan.Source.Format == specFormat
+}
+
+// wantsAll reports whether the slice is of all parts, or needs them to be opened.
+func (r *taskRun) wantsAll() bool {
+	return r.slice.Plan.Source.Format == specFormat || r.slice.Plan.Shuffle != nil
 }
 
 // names are those of the parts of the slice.
@@ -103,7 +114,8 @@ func (r *taskRun) find(ctx context.Context, c *conversion, in input.Options) (fo
 	return some, beside, nil
 }
 
-// writeTogether writes the slice of a dataset all of whose parts are opened at once.
+// writeTogether writes the slice of a dataset all of whose parts are opened at once. Of directories
+// those are listed that the slice needs.
 func (r *taskRun) writeTogether(ctx context.Context, c *conversion, found []input.Name, in input.Options) (*shard.Report, error) {
 	var report *shard.Report
 	err := c.staged(ctx, found, in, r.progress, func(set *input.Set) error {
@@ -112,19 +124,7 @@ func (r *taskRun) writeTogether(ctx context.Context, c *conversion, found []inpu
 			return err
 		}
 		if c.directories(found) != nil {
-			_, enc, err := c.describe(src)
-			if err != nil {
-				return err
-			}
-			each, err := c.encodings(enc)
-			if err != nil {
-				return err
-			}
-			index, err := shard.IndexEach(ctx, src, each, c.opts.workers, r.progress)
-			if err != nil {
-				return err
-			}
-			if err := r.slice.Recognise(index); err != nil {
+			if src, err = r.recognised(ctx, c, src); err != nil {
 				return err
 			}
 		}
@@ -132,4 +132,24 @@ func (r *taskRun) writeTogether(ctx context.Context, c *conversion, found []inpu
 		return err
 	})
 	return report, err
+}
+
+// recognised returns the parts of the slice, once they are what was planned.
+func (r *taskRun) recognised(ctx context.Context, c *conversion, src converters.Source) (converters.Source, error) {
+	_, enc, err := c.describe(src)
+	if err != nil {
+		return nil, err
+	}
+	each, err := c.encodings(enc)
+	if err != nil {
+		return nil, err
+	}
+	if src, err = r.slice.Of(src); err != nil {
+		return nil, err
+	}
+	index, err := shard.IndexEach(ctx, src, each, c.opts.workers, r.progress)
+	if err != nil {
+		return nil, err
+	}
+	return src, r.slice.Recognise(index)
 }

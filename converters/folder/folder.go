@@ -102,6 +102,7 @@ type Source struct {
 var (
 	_ converters.Source    = (*Source)(nil)
 	_ converters.Describer = (*Source)(nil)
+	_ converters.Divisible = (*Source)(nil)
 )
 
 // Open lists the first level of each root and returns the source that they make. The
@@ -121,6 +122,12 @@ func Open(ctx context.Context, roots []converters.Part, opts Options) (*Source, 
 		return nil, err
 	}
 	return s, nil
+}
+
+// WithParts returns a source of some of the parts, classes numbered as in the whole: the parts
+// must be those that s has from part first on.
+func (s *Source) WithParts(first int, parts []converters.Part) converters.Source {
+	return &Source{parts: parts, dirs: s.dirs[first : first+len(parts)], classes: s.classes, opts: s.opts, opened: s.opened}
 }
 
 // Parts lists the directories of the first level, and the runs of files between them.

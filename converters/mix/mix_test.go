@@ -129,9 +129,6 @@ func TestFolder(t *testing.T) {
 				return open(t, 8, Collection{Source: directory(t, dir, folder.Options{}), Times: times})
 			}
 			src := made(t)
-			if _, ok := src.(converters.Divisible); ok {
-				t.Error("it is divisible, and a folder is not")
-			}
 			for span, err := range src.Index(t.Context(), 0) { // the suite wants files that are drawn
 				if err != nil {
 					t.Fatal(err)

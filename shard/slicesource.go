@@ -1,0 +1,68 @@
+package shard
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/ffconvert/ffconvert/converters"
+)
+
+// Of returns the parts of the slice out of a source of the whole dataset, which must have as many
+// parts and say of itself what it said when the plan was made.
+func (s *Slice) Of(whole converters.Source) (converters.Source, error) {
+	parts := whole.Parts()
+	if len(parts) != s.Parts {
+		return nil, s.others(len(parts))
+	}
+	if d, ok := whole.(converters.Describer); ok {
+		was, is := s.Plan.Dataset, d.Describe()
+		if !slices.Equal(was.Classes, is.Classes) || !slices.Equal(was.Columns, is.Columns) || !slices.Equal(was.Shape, is.Shape) {
+			return nil, forTask(changed("the dataset", "it had other classes or columns when it was planned"))
+		}
+	}
+	if len(s.Plan.Parts) == s.Parts {
+		return whole, nil
+	}
+	some, ok := whole.(converters.Divisible)
+	if !ok {
+		return nil, errIndivisible
+	}
+	return some.WithParts(s.First, parts[s.First:][:len(s.Plan.Parts)]), nil
+}
+
+// Recognise makes sure that an index of the parts of the slice is that which the plan was made
+// of. It is for parts that are many files: no time of one file tells that they have changed.
+func (s *Slice) Recognise(index []PartIndex) error {
+	if len(index) != len(s.Plan.Parts) {
+		return s.others(len(index))
+	}
+	for i := range index {
+		if err := s.Plan.Parts[i].other(index[i].Part); err != nil {
+			return forTask(err)
+		}
+		s.Plan.Parts[i].modified = index[i].modified
+	}
+	return nil
+}
+
+func (s *Slice) others(n int) error {
+	return forTask(changed("the dataset", fmt.Sprintf("it was planned of %d sources, here are %d", s.Parts, n)))
+}
+
+// led refuses a stock that is opened by another first part than the plan was made with.
+func (s *Slice) led(stock Stock, j *journal) error {
+	l, ok := stock.(Led)
+	if !ok {
+		return nil
+	}
+	part, ok := l.Lead()
+	if !ok {
+		return nil
+	}
+	plan, parts := &Plan{Whole: s.Plan.Whole, Parts: []Part{s.Lead}}, []converters.Part{part}
+	if err := plan.sameParts(parts); err != nil {
+		return err
+	}
+	j.compare(modifiedNow(plan, parts), s.LeadAt, parts)
+	return nil
+}
