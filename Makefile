@@ -28,7 +28,7 @@ lint: ## formatting, vet, staticcheck, and builds for the systems without Linux 
 	done
 
 test: ## the whole suite; -race needs a C compiler
-	CGO_ENABLED=1 $(GO) test -race -shuffle=on ./...
+	CGO_ENABLED=1 $(GO) test -race -shuffle=on -timeout 20m ./...
 	for m in $(NESTED); do (cd $$m && CGO_ENABLED=1 $(GO) test -race -shuffle=on -count=1 ./...) || exit; done
 
 faults: ## the fault table at its full size, a line a row; REPORT=docs/reliability.md keeps it
