@@ -3,6 +3,7 @@ package remote
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 )
@@ -32,8 +33,7 @@ func splitBucket(url string, partial bool) (bucket, key string, err *Error) {
 	}
 	bucket, key, _ = strings.Cut(rest, "/")
 	switch {
-	case strings.Contains(strings.ToLower(key), "?x-amz-") || strings.Contains(strings.ToLower(key), "?x-goog-"):
-		url, _, _ = strings.Cut(url, "?")
+	case signatureAt(key) >= 0:
 		return bad("a signed URL begins with https:", "it holds a signature")
 	case bucket == "":
 		return bad(fmt.Sprintf("as in %s://bucket/key", scheme), "it names no bucket")
@@ -103,6 +103,9 @@ func (o Options) home() string {
 	return dir
 }
 
+// saidCredential is what signed the request, where a service sends its headers back.
+var saidCredential = regexp.MustCompile(`(?i)\b(?:(credential|signature)=[^\s,;&"'<>]+|(bearer) [\w.~+/=-]{16,})`)
+
 // said makes the text of a service fit for an error: one short line without the secrets,
 // which some services send back.
 func said(text string, secrets ...string) string {
@@ -111,5 +114,6 @@ func said(text string, secrets ...string) string {
 			text = strings.ReplaceAll(text, secret, redacted)
 		}
 	}
+	text = saidCredential.ReplaceAllString(text, "$1$2 "+redacted)
 	return strings.TrimSuffix(clean(strings.Join(strings.Fields(text), " ")), ".")
 }

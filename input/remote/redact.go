@@ -36,7 +36,11 @@ const mostNested = 3
 
 func rewrite(text string, secretValue func(string) string, nested int) string {
 	if !isHTTP(text) { // "?" and "#" are letters of a key there
-		return withoutUser(text)
+		return withoutSignature(withoutUser(text))
+	}
+	if isBroken(text) { // by a user or password with one of /?# in it, which hold no URL together
+		scheme, rest, _ := strings.Cut(text, "://")
+		text = scheme + "://" + rest[strings.LastIndexByte(rest, '@')+1:]
 	}
 	text, _, _ = strings.Cut(text, "#")
 	text, query, _ := strings.Cut(text, "?")
@@ -90,19 +94,48 @@ func schemeOf(text string) string {
 	return strings.ToLower(scheme)
 }
 
+// isBroken tells what is written like a URL of http and is none.
+func isBroken(text string) bool {
+	u, err := url.Parse(text)
+	return err != nil || u.Host == ""
+}
+
 func withoutUser(text string) string {
 	scheme, rest, ok := strings.Cut(text, "://")
 	if !ok {
+		if scheme, rest, ok = strings.Cut(text, ":"); ok && Supports(strings.ToLower(scheme)) { // slashes are forgotten
+			return scheme + ":" + rest[strings.LastIndexByte(rest, '@')+1:]
+		}
 		return text
 	}
 	authority, path := rest, ""
 	if i := strings.IndexByte(rest, '/'); i >= 0 {
 		authority, path = rest[:i], rest[i:]
 	}
-	if _, err := url.Parse(text); err != nil && isHTTP(text) {
-		authority, path = rest, "" // a password with a slash in it
+	if !isHTTP(text) && strings.Contains(authority, ":") && !strings.Contains(authority, "@") {
+		authority, path = rest, "" // no bucket has a colon: a password with a slash in it
 	}
 	return scheme + "://" + authority[strings.LastIndexByte(authority, '@')+1:] + path
+}
+
+// withoutSignature leaves out what signs the name of an object, which is refused: see splitBucket.
+func withoutSignature(text string) string {
+	if i := signatureAt(text); i >= 0 {
+		return text[:i] + "?" + redacted
+	}
+	return text
+}
+
+// signatureAt is where the signature of a URL of https: begins that somebody has made one of a
+// bucket; -1: nowhere.
+func signatureAt(text string) int {
+	lower := strings.ToLower(text)
+	for _, start := range []string{"?x-amz-", "?x-goog-"} {
+		if i := strings.Index(lower, start); i >= 0 {
+			return i
+		}
+	}
+	return -1
 }
 
 // signed tells a URL that holds its own credentials.

@@ -28,6 +28,15 @@ func TestRedact(t *testing.T) {
 		{"https://proxy/get?url=https://me:" + password + "@host/a", "https://proxy/get?url=https%3A%2F%2Fhost%2Fa"},
 		{"https://a/?u=https://b/?u=https://c/?u=https://d/?u=https://me:" + password + "@e/", "https://a/?u=https%3A%2F%2Fb%2F%3Fu%3Dhttps%253A%252F%252Fc%252F%253Fu%253Dhttps%25253A%25252F%25252Fd%25252F%25253Fu%25253DREDACTED"},
 		{"https://host/a\x1b[31m\nb", "https://host/a%1B[31m%0Ab"},
+		{"https://me:hun#" + password + "@host/a?b=c", "https://host/a?b=c"},
+		{"https://me:hun?" + password + "@host/a#d", "https://host/a"},
+		{"https:///me:" + password + "@host/a", "https://host/a"},
+		{"https:/me:" + password + "@host/a", "https:host/a"},
+		{"HTTPS:me:" + password + "@host/a", "HTTPS:host/a"},
+		{"s3://me:hun/" + password + "@bucket/a", "s3://bucket/a"},
+		{"s3://bucket/a:b@c", "s3://bucket/a:b@c"}, // all of it a key
+		{"s3://bucket/a?X-Amz-Credential=me&x-amz-signature=" + password, "s3://bucket/a?REDACTED"},
+		{"gs://bucket/a?X-Goog-Signature=" + password, "gs://bucket/a?REDACTED"},
 		{"s3://bucket/a#1?sig=x\xff", "s3://bucket/a#1?sig=x%FF"}, // all of it a key
 		{"no URL", "no URL"},
 		{"", ""},
