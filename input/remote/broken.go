@@ -39,6 +39,10 @@ func transportError(url string, err error) *Error {
 		e.Hint, e.Again = "is the name of the host right?", false
 		return e
 	}
+	if strings.Contains(err.Error(), "invalid header field value") { // which net/http does not quote
+		e.Kind, e.Hint, e.Again = ErrSetting, "a key, a token or a password has a line break in it, or the like: set it anew", false
+		return e
+	}
 	if strings.Contains(err.Error(), "malformed HTTP") {
 		e.Hint, e.Again = "is that a web server? one that wants https:?", false
 	}

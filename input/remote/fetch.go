@@ -195,8 +195,14 @@ func (f *fetch) check(ctx context.Context, want Sum, h hash.Hash) error {
 }
 
 func (f *fetch) fail(kind, err error, hint string) *Error {
+	if kind == ErrLength && hint == "" {
+		hint = lengthHint
+	}
 	return &Error{URL: Redact(f.o.URL), Kind: kind, Err: err, Hint: hint}
 }
+
+// lengthHint is what to do about a server that says one thing of an object and then another.
+const lengthHint = "the server contradicts itself: copy it to a local file, and compare"
 
 // again is fail for what another attempt may mend.
 func (f *fetch) again(err error) *Error {

@@ -419,6 +419,8 @@ func TestHostile(t *testing.T) {
 				f.holds(t, o.data)
 			} else if !strings.Contains(err.Error(), row.says) || !strings.Contains(err.Error(), "/x.tar?X-Amz-Signature=REDACTED: ") {
 				t.Errorf("%v does not say %q", err, row.says)
+			} else if errors.Is(err, ErrLength) && !strings.HasSuffix(err.Error(), ")") {
+				t.Errorf("%v does not say what to do", err)
 			} else {
 				t.Log(err)
 			}

@@ -138,7 +138,7 @@ func (s httpStore) answer(o Object, ranged bool, resp *http.Response) (*reply, e
 		}
 		if r.N >= 0 && r.N != end-off {
 			return nil, &Error{URL: Redact(o.URL), Kind: ErrLength, Status: resp.StatusCode,
-				Err: fmt.Errorf("Content-Length is %d, and Content-Range has %d bytes", r.N, end-off)}
+				Err: fmt.Errorf("Content-Length is %d, and Content-Range has %d bytes", r.N, end-off), Hint: lengthHint}
 		}
 		r.Off, r.N, r.Size = off, end-off, size
 	case resp.StatusCode != http.StatusOK:
@@ -206,7 +206,7 @@ func (s httpStore) do(ctx context.Context, method, rawURL string, header http.He
 const userAgent = "ffconvert"
 
 func noContentRange(url string, resp *http.Response) *Error {
-	return &Error{URL: Redact(url), Kind: ErrLength, Status: resp.StatusCode, Err: errors.New("a part that does not say which: no sound Content-Range")}
+	return &Error{URL: Redact(url), Kind: ErrLength, Status: resp.StatusCode, Err: errors.New("a part that does not say which: no sound Content-Range"), Hint: lengthHint}
 }
 
 // refusePage refuses what is a page by its own word where data was asked for.
