@@ -26,7 +26,7 @@ func rewriteRules(given []string, lookup func(string) (string, bool)) ([]rewrite
 	for _, text := range given {
 		rule, err := parseRewrite(text)
 		if err != nil {
-			return nil, refuse("--rewrite", ErrPattern, "a rule is regex=replacement", "%q: %w", text, err)
+			return nil, refuse("--rewrite", ErrPattern, "a rule is regex=replacement", "%q: %s", shownRule(text), Shown(err.Error()))
 		}
 		rules = append(rules, rule)
 	}
@@ -38,12 +38,21 @@ func rewriteRules(given []string, lookup func(string) (string, bool)) ([]rewrite
 			}
 			rule, err := parseRewrite(text)
 			if err != nil {
-				return nil, refuse(key, ErrPattern, "rules are regex=replacement, with ; between them", "%q: %w", text, err)
+				return nil, refuse(key, ErrPattern, "rules are regex=replacement, with ; between them", "%q: %s", shownRule(text), Shown(err.Error()))
 			}
 			rules = append(rules, rule)
 		}
 	}
 	return rules, nil
+}
+
+// shownRule is a rule as errors may show it: a mirror's URL may hold a password.
+func shownRule(text string) string {
+	expr, template, ok := strings.Cut(text, "=")
+	if !ok {
+		return Shown(text)
+	}
+	return Shown(expr) + "=" + Shown(template)
 }
 
 func parseRewrite(text string) (rewriteRule, error) {

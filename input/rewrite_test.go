@@ -60,4 +60,14 @@ func TestRewrite(t *testing.T) {
 			t.Errorf("%q: got %v, want ErrPattern of --rewrite", bad, err)
 		}
 	}
+	for _, bad := range []string{`s3://b/=http://me:hunter2@h/\9`, `http://me:hunter2@h/(=x`, `http://me:hunter2@h/`, `x=http://h/?sig=hunter2&\9`} {
+		_, err := rewriteRules([]string{bad}, noEnv)
+		if !errors.Is(err, ErrPattern) || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%q: got %v, want ErrPattern without the password", bad, err)
+		}
+		_, err = rewriteRules(nil, func(string) (string, bool) { return bad, true })
+		if !errors.Is(err, ErrPattern) || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%q: got %v, want ErrPattern without the password", bad, err)
+		}
+	}
 }
