@@ -14,6 +14,7 @@ import (
 	"github.com/goccy/go-yaml/token"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/input"
 )
 
 // What is read of a YAML file is bounded before it is parsed: the parser takes stack for each
@@ -44,7 +45,7 @@ func (e *specError) Error() string {
 type yamlFile struct{ name string }
 
 func (f yamlFile) fail(at *token.Token, hint, format string, args ...any) error {
-	e := &specError{f.name, 1, 1, fmt.Sprintf(format, args...), hint}
+	e := &specError{f.name, 1, 1, input.Shown(fmt.Sprintf(format, args...)), hint} // what it quotes may be a signed URL
 	if at != nil && at.Position != nil {
 		e.line, e.column = max(1, at.Position.Line), max(1, at.Position.Column)
 	}
