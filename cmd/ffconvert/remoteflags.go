@@ -48,7 +48,7 @@ func (o *remoteOptions) addServices(flags *pflag.FlagSet) {
 	flags.StringVar(&o.s3.Profile, "s3-profile", "", "profile of ~/.aws whose credentials and settings are used (default AWS_PROFILE, or default)")
 	flags.Var(&o.pathStyle, "s3-path-style", "where the bucket stands, path for endpoint/bucket, host for bucket.endpoint: auto, path or host")
 	flags.BoolVar(&o.anonymous, "anonymous", false, "ask services without credentials")
-	flags.Var(countLimit[int]{&o.connections}, "connections", "ranges fetched at once, all objects together")
+	flags.Var((*connections)(&o.connections), "connections", "ranges fetched at once, all objects together, 512 at most")
 	flags.Var((*attempts)(&o.retries), "retries", "attempts in a row that may bring nothing before an object is given up")
 	flags.Var((*patience)(&o.patience), "fetch-timeout", "how long an object may take beyond what it takes at 64 KiB a second")
 }
@@ -70,6 +70,24 @@ func (o *remoteOptions) apply(in *input.Options) {
 	in.AllowPipe = o.allowPipe && !in.Directories
 	in.Rewrite, in.Remote, in.Fetches = o.rewrite, o.client(), o.connections
 }
+
+// maxConnections bounds what connections hold: 256 KiB each.
+const maxConnections = 512
+
+// connections is a number from 1 to maxConnections.
+type connections int
+
+func (v *connections) Set(s string) error {
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 1 || n > maxConnections {
+		return fmt.Errorf("%q is no number from 1 to %d", s, maxConnections)
+	}
+	*v = connections(n)
+	return nil
+}
+
+func (v *connections) Type() string   { return "number" }
+func (v *connections) String() string { return strconv.Itoa(int(*v)) }
 
 // attempts is a number of 0 or more.
 type attempts int

@@ -30,7 +30,7 @@ func TestRemoteFlags(t *testing.T) {
 		{"--connections 1 --retries 0 --fetch-timeout 90s", func(o *remoteOptions) bool {
 			return o.connections == 1 && o.retries == 0 && o.patience == 90*time.Second
 		}},
-		{"--s3-path-style other", nil}, {"--connections 0", nil}, {"--retries -1", nil}, {"--retries x", nil},
+		{"--s3-path-style other", nil}, {"--connections 0", nil}, {"--connections 513", nil}, {"--retries -1", nil}, {"--retries x", nil},
 		{"--fetch-timeout 0", nil}, {"--fetch-timeout -1s", nil}, {"--fetch-timeout 90", nil},
 	} {
 		o := newRemoteOptions()
