@@ -115,10 +115,13 @@ func cacheError(name, dir string, err error) error {
 		e.Hint = "give it a --cache-dir of its own"
 	default:
 		e.Err = fmt.Errorf("stage in %s: %w", quote(dir), e.Err)
-		e.Hint = ""
+		e.Hint = otherCache
 	}
 	return e
 }
+
+// otherCache is what to do about a directory that cannot have the copies.
+const otherCache = "see to the directory, or name another --cache-dir"
 
 // sourceError is ioError for a file that was there when it was found.
 func sourceError(name string, err error) *Error {

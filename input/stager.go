@@ -215,7 +215,9 @@ func (s *Stager) open() (*cache.Cache, error) {
 	}
 	c, err := cache.Open(dir, s.opts.Quota, cache.Options{Transient: s.opts.Transient, Fault: s.opts.fault})
 	if err != nil {
-		return nil, ioError(dir, err)
+		e := ioError(dir, err)
+		e.Hint = otherCache
+		return nil, e
 	}
 	s.cache = c
 	return c, nil

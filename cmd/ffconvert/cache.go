@@ -148,7 +148,7 @@ func (o *cacheOptions) open(use func(dir string, c *cache.Cache) error) error {
 	}
 	c, err := cache.Open(dir, 0, cache.Options{})
 	if err != nil {
-		return err
+		return fmt.Errorf("%s: %w", printable(dir), err)
 	}
 	return errors.Join(use(dir, c), c.Close())
 }
