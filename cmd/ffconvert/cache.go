@@ -146,6 +146,12 @@ func (o *cacheOptions) open(use func(dir string, c *cache.Cache) error) error {
 	case !st.IsDir():
 		return fmt.Errorf("%s: it is no directory", dir)
 	}
+	switch is, err := cache.IsCache(dir); {
+	case err != nil:
+		return err
+	case !is:
+		return use(dir, nil)
+	}
 	c, err := cache.Open(dir, 0, cache.Options{})
 	if err != nil {
 		return fmt.Errorf("%s: %w", printable(dir), err)

@@ -2,6 +2,9 @@ package cache
 
 import (
 	"context"
+	"io/fs"
+	"os"
+	"slices"
 	"time"
 )
 
@@ -15,6 +18,16 @@ type Entry struct {
 	// Label is what it is a copy of, as far as the file system keeps that; "": not known. Who
 	// can write to the cache can write it: it decides nothing.
 	Label string `json:"source,omitempty"`
+}
+
+// IsCache reports whether a directory is used as a cache, or was: it has a name that only caches
+// have. Nothing is changed there, as [Open] would.
+func IsCache(dir string) (bool, error) {
+	names, err := os.ReadDir(dir)
+	return slices.ContainsFunc(names, func(e fs.DirEntry) bool {
+		_, ours := parseName(e.Name())
+		return ours || e.Name() == lockName
+	}), err
 }
 
 // Entries lists what is in the cache, in the order of keys.
