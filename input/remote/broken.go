@@ -32,6 +32,9 @@ func transportError(url string, err error) *Error {
 	for _, kind := range []error{ErrRedirect, ErrSetting} {
 		if errors.Is(err, kind) { // of our own making, and complete
 			e.Kind, e.Err, e.Again = nil, err, false
+			if kind == ErrRedirect {
+				e.Hint = redirectHint
+			}
 			return e
 		}
 	}

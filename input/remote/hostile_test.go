@@ -331,10 +331,10 @@ var hostile = []struct {
 		w.WriteHeader(http.StatusMovedPermanently)
 		return true
 	}},
-	{name: "to a file", want: ErrRedirect, says: "from http to file", before: location("file:///etc/passwd")},
+	{name: "to a file", want: ErrRedirect, says: "from http to file (see where it leads", before: location("file:///etc/passwd")},
 	{name: "to FTP", want: ErrRedirect, says: "from http to ftp", before: location("ftp://127.0.0.1/x")},
 	{name: "to what is no URL", want: ErrRedirect, before: location("http://" + password + "@[::1/?sig=" + password)},
-	{name: "in a circle", want: ErrRedirect, says: "more than 5 times", gets: 0, before: location("/x.tar")},
+	{name: "in a circle", want: ErrRedirect, says: "more than 5 times (see where it leads", gets: 0, before: location("/x.tar")},
 
 	{name: "a page by its word", want: ErrPage, says: "in a browser", before: func(o *origin, w http.ResponseWriter, r *http.Request, gets int) bool {
 		w.Header().Set("Content-Type", "text/HTML; charset=utf-8")

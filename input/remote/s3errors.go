@@ -47,8 +47,8 @@ var s3Meanings = map[string]s3Meaning{
 
 	"AuthorizationHeaderMalformed": {kind: ErrSetting},
 	"InvalidRegion":                {kind: ErrSetting},
-	"PermanentRedirect":            {kind: ErrSetting, text: "the bucket is in another region"},
-	"TemporaryRedirect":            {kind: ErrSetting, text: "the bucket is at another endpoint"},
+	"PermanentRedirect":            {kind: ErrSetting, text: "the bucket is in another region", hint: "see --s3-region, AWS_REGION"},
+	"TemporaryRedirect":            {kind: ErrSetting, text: "the bucket is at another endpoint", hint: "see --s3-endpoint, AWS_ENDPOINT_URL_S3"},
 	"NotImplemented":               {kind: ErrSetting},
 	"MethodNotAllowed":             {kind: ErrSetting},
 	"InvalidBucketName":            {kind: ErrURL},

@@ -32,7 +32,7 @@ func statusError(name string, resp *http.Response) *Error {
 		e.Kind, e.Again = ErrUnavailable, true
 		e.After = retryAfter(resp.Header, time.Now())
 	case code/100 == 3:
-		e.Kind = ErrRedirect
+		e.Kind, e.Hint = ErrRedirect, redirectHint
 		e.Err = fmt.Errorf("%w without a place to go to", e.Err)
 	case code == http.StatusBadRequest, code == http.StatusRequestURITooLong:
 		e.Kind = ErrURL
@@ -43,6 +43,8 @@ func statusError(name string, resp *http.Response) *Error {
 }
 
 const (
+	redirectHint = "see where it leads, as by curl -I, and name that"
+
 	againHint = "run again once nothing writes to it"
 	proxyHint = "the proxy wants a user: HTTPS_PROXY=http://user:password@host:port"
 )
