@@ -37,7 +37,9 @@ func (s *Slice) Recognise(index []PartIndex) error {
 		return s.others(len(index))
 	}
 	for i := range index {
-		if err := s.Plan.Parts[i].other(index[i].Part); err != nil {
+		was := s.Plan.Parts[i]
+		was.Name = index[i].Name // they may lie elsewhere now; sameParts looks at base names
+		if err := was.other(index[i].Part); err != nil {
 			return forTask(err)
 		}
 		s.Plan.Parts[i].modified = index[i].modified
