@@ -84,7 +84,8 @@ func (p *Plan) Stored(i int) int64 {
 }
 
 // settle returns the plan of one shard of a plan of whole parts, by the index of its parts:
-// its parts are those of the shard, and so are the numbers in its runs.
+// its parts are those of the shard, and so are the numbers in its runs. They keep their names,
+// wherever they lie now.
 func (p *Plan) settle(s *Shard, parts []PartIndex) (*Plan, error) {
 	one, err := NewPlan(parts, Options{Source: p.Source, Encode: p.Encode, Encodes: p.Encodes, Dataset: p.Dataset, Sizes: Sizes{Shards: 1}})
 	if err != nil {
@@ -95,6 +96,9 @@ func (p *Plan) settle(s *Shard, parts []PartIndex) (*Plan, error) {
 		return nil, fmt.Errorf("%s, %s: %w; --exact cuts within parts", of, s.Name, err)
 	}
 	one.Shards[0].Name = s.Name
+	for i := range one.Parts {
+		one.Parts[i].Name = p.Parts[s.First+i].Name
+	}
 	return one, nil
 }
 
