@@ -95,16 +95,18 @@ func (sel *selector) apply(dst []pick, s *converters.Sample) ([]pick, error) {
 	for i := range s.Fields {
 		dst = append(dst, pick{s.Fields[i].Name, i})
 	}
+	after := ""
 	for _, r := range sel.renames {
 		found := r.from.in(dst)
 		if found < 0 {
-			return dst, missing(r.from, s)
+			return dst, missing(r.from, dst, after)
 		}
 		dst[found].name = r.name
 		dst = slices.DeleteFunc(dst, func(p pick) bool { return slices.Contains(r.from, p.name) && p.name != r.name })
 		if n := count(dst, r.name); n > 1 {
 			return dst, fmt.Errorf("%w: after --rename two fields are named %q", converters.ErrDuplicate, r.name)
 		}
+		after = " after --rename"
 	}
 	if sel.keep != nil {
 		// The kept fields are put behind the rest, which is then cut off in front.
@@ -112,7 +114,7 @@ func (sel *selector) apply(dst []pick, s *converters.Sample) ([]pick, error) {
 		for _, c := range sel.keep {
 			found := c.in(dst[:all])
 			if found < 0 {
-				return dst, missing(c, s)
+				return dst, missing(c, dst[:all], after)
 			}
 			if count(dst[all:], dst[found].name) > 0 {
 				return dst, fmt.Errorf("%w: --fields takes %q twice", converters.ErrDuplicate, dst[found].name)
@@ -120,11 +122,12 @@ func (sel *selector) apply(dst []pick, s *converters.Sample) ([]pick, error) {
 			dst = append(dst, dst[found])
 		}
 		dst = dst[:copy(dst, dst[all:])]
+		after = " after --fields"
 	}
 	if sel.only != nil {
 		found := sel.only.in(dst)
 		if found < 0 {
-			return dst, missing(sel.only, s)
+			return dst, missing(sel.only, dst, after)
 		}
 		dst = append(dst[:0], dst[found])
 	}
@@ -149,6 +152,11 @@ func fieldNames(s *converters.Sample) []string {
 	return names
 }
 
-func missing(c choice, s *converters.Sample) error {
-	return fmt.Errorf("%w: no %s (the sample has %q; --missing skip leaves such samples out)", ErrMissing, c, fieldNames(s))
+// missing says which field is, and what there is in its place, after the flags that count before.
+func missing(c choice, picks []pick, after string) error {
+	names := make([]string, len(picks))
+	for i := range picks {
+		names[i] = picks[i].name
+	}
+	return fmt.Errorf("%w: no %s (the sample has %q%s; --missing skip leaves such samples out)", ErrMissing, c, names, after)
 }
