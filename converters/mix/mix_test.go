@@ -144,6 +144,27 @@ func TestFolder(t *testing.T) {
 	}
 }
 
+// A mixture divides where all its sources do.
+func TestDivisible(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	some := directory(t, dir, folder.Options{})
+	whole := struct{ converters.Source }{some}
+	for _, row := range []struct {
+		of   []converters.Source
+		want bool
+	}{
+		{[]converters.Source{some, some}, true},
+		{[]converters.Source{some, whole}, false},
+		{[]converters.Source{whole, some}, false},
+	} {
+		src := open(t, 1, Collection{Source: row.of[0]}, Collection{Source: row.of[1]})
+		if _, ok := src.(converters.Divisible); ok != row.want {
+			t.Errorf("divisible %v, want %v", ok, row.want)
+		}
+	}
+}
+
 // keys reads all samples of a part, and counts the entries that its index tells of.
 func keys(t *testing.T, src converters.Source, p int) (drawn []string, entries, skipped int) {
 	t.Helper()
