@@ -42,29 +42,33 @@ func (c *conversion) asked() (shard.Options, error) {
 	return how, nil
 }
 
+// A described dataset is one of which its source has said what it is.
+type described struct {
+	says converters.Description
+	enc  *encode.Spec    // of its records
+	each shard.Encodings // of the records of each part
+}
+
 // describe returns what a source says of its dataset, and how its records are encoded.
-func (c *conversion) describe(src converters.Source) (converters.Description, *encode.Spec, error) {
+func (c *conversion) describe(src converters.Source) (d described, err error) {
 	records := c.opts.encode
-	var says converters.Description
-	if d, ok := src.(converters.Describer); ok {
-		says = d.Describe()
+	if speaks, ok := src.(converters.Describer); ok {
+		d.says = speaks.Describe()
 	}
 	if c.mix != nil {
 		records.Encoding = c.mix.encoding
 	}
 	if records.Encoding == "" {
-		records.Encoding = says.Encoding
+		records.Encoding = d.says.Encoding
 	}
-	enc, err := encode.Parse(records)
-	return says, enc, err
-}
-
-// encodings says how the records of each part are encoded.
-func (c *conversion) encodings(enc *encode.Spec) (shard.Encodings, error) {
+	if d.enc, err = encode.Parse(records); err != nil {
+		return d, err
+	}
+	d.each = shard.Encodings{Specs: []*encode.Spec{d.enc}}
 	if c.mix != nil {
-		return c.mix.encodings(enc)
+		d.each, err = c.mix.encodings(d.enc)
 	}
-	return shard.Encodings{Specs: []*encode.Spec{enc}}, nil
+	return d, err
 }
 
 // plan indexes the sources and plans the shards.
@@ -73,20 +77,16 @@ func (c *conversion) plan(ctx context.Context, set *input.Set, progress *reporte
 	if err != nil {
 		return nil, nil, err
 	}
-	says, enc, err := c.describe(src)
+	d, err := c.describe(src)
 	if err != nil {
 		return nil, nil, err
 	}
-	each, err := c.encodings(enc)
+	index, err := shard.IndexEach(ctx, src, d.each, max(c.opts.workers, indexedAtOnce), progress)
 	if err != nil {
 		return nil, nil, err
 	}
-	index, err := shard.IndexEach(ctx, src, each, max(c.opts.workers, indexedAtOnce), progress)
-	if err != nil {
-		return nil, nil, err
-	}
-	how := c.planOptions(enc)
-	how.Dataset, how.Encodes = says, each.Options()
+	how := c.planOptions(d.enc)
+	how.Dataset, how.Encodes = d.says, d.each.Options()
 	plan, err := shard.NewPlan(index, how)
 	return plan, src, empty(set.Files[0].Name, err)
 }

@@ -88,22 +88,18 @@ func (c *conversion) planWhole(ctx context.Context, s *stock, out *shard.Output,
 	if err != nil {
 		return nil, err
 	}
-	says, enc, err := c.describe(src)
+	d, err := c.describe(src)
 	if err != nil {
 		return nil, err
 	}
-	each, err := c.encodings(enc)
+	for i := range d.each.Of {
+		parts[i].Encode = d.each.Of[i]
+	}
+	seen, err := s.index(ctx, d.each, progress)
 	if err != nil {
 		return nil, err
 	}
-	for i := range each.Of {
-		parts[i].Encode = each.Of[i]
-	}
-	seen, err := s.index(ctx, each, progress)
-	if err != nil {
-		return nil, err
-	}
-	how.Encode, how.Encodes, how.Dataset = enc.Options(), each.Options(), says
+	how.Encode, how.Encodes, how.Dataset = d.enc.Options(), d.each.Options(), d.says
 	plan, err := shard.NewWholePlan(parts, seen, how)
 	return plan, empty(parts[0].Name, err)
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/mix"
-	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/input"
 	"github.com/ffconvert/ffconvert/shard"
 )
@@ -16,11 +15,9 @@ import (
 // A survey is what was found out about some parts of a dataset.
 type survey struct {
 	src   converters.Source // over all parts, of which only some are here
-	says  converters.Description
-	enc   *encode.Spec
-	each  shard.Encodings
 	some  []int             // numbers of the parts
 	index []shard.PartIndex // of these
+	described
 }
 
 // survey indexes some parts, by their numbers; nil: all. Those that known has need not be here.
@@ -37,10 +34,7 @@ func (c *conversion) survey(ctx context.Context, found []input.Name, in input.Op
 				all = all || again
 				return err
 			}
-			if s.says, s.enc, err = c.describe(s.src); err != nil {
-				return err
-			}
-			if s.each, err = c.encodings(s.enc); err != nil {
+			if s.described, err = c.describe(s.src); err != nil {
 				return err
 			}
 			dropped, err := known.Keep(s.says, s.each)

@@ -136,18 +136,14 @@ func (r *taskRun) writeTogether(ctx context.Context, c *conversion, found []inpu
 
 // recognised returns the parts of the slice, once they are what was planned.
 func (r *taskRun) recognised(ctx context.Context, c *conversion, src converters.Source) (converters.Source, error) {
-	_, enc, err := c.describe(src)
-	if err != nil {
-		return nil, err
-	}
-	each, err := c.encodings(enc)
+	d, err := c.describe(src)
 	if err != nil {
 		return nil, err
 	}
 	if src, err = r.slice.Of(src); err != nil {
 		return nil, err
 	}
-	index, err := shard.IndexEach(ctx, src, each, c.opts.workers, r.progress)
+	index, err := shard.IndexEach(ctx, src, d.each, c.opts.workers, r.progress)
 	if err != nil {
 		return nil, err
 	}
