@@ -1,4 +1,9 @@
-// Package shard plans even shards, writes them, and resumes.
+// Package shard plans even shards, writes them, and resumes. [Convert] makes a dataset of a
+// source in one call:
+//
+//	report, err := shard.Convert(ctx, src, "out", shard.ConvertOptions{})
+//
+// Its steps, for a caller that has work between them:
 //
 //	index, err := shard.Index(ctx, src, spec, workers, nil) // where every sample lies
 //	plan, err := shard.NewPlan(index, shard.Options{…})     // pure: which shard holds which samples

@@ -23,25 +23,10 @@ func Example() {
 		panic(err)
 	}
 	src := tar.Open([]converters.Part{{Name: name, Path: name, Size: st.Size()}}, tar.Options{})
-	spec, err := encode.Parse(encode.Options{Fields: "jpg;png,cls"})
-	if err != nil {
-		panic(err)
-	}
-	ctx := context.Background()
-	index, err := shard.Index(ctx, src, spec, 2, nil)
-	if err != nil {
-		panic(err)
-	}
-	plan, err := shard.NewPlan(index, shard.Options{Encode: spec.Options(), Sizes: shard.Sizes{Shards: 3}})
-	if err != nil {
-		panic(err)
-	}
-	out, err := shard.OpenOutput(dir)
-	if err != nil {
-		panic(err)
-	}
-	defer out.Close()
-	report, err := shard.Write(ctx, src, plan, out, shard.WriteOptions{})
+	report, err := shard.Convert(context.Background(), src, dir, shard.ConvertOptions{
+		Encode: encode.Options{Fields: "jpg;png,cls"},
+		Sizes:  shard.Sizes{Shards: 3},
+	})
 	if err != nil {
 		panic(err)
 	}

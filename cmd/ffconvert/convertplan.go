@@ -52,16 +52,10 @@ type described struct {
 // describe returns what a source says of its dataset, and how its records are encoded.
 func (c *conversion) describe(src converters.Source) (d described, err error) {
 	records := c.opts.encode
-	if speaks, ok := src.(converters.Describer); ok {
-		d.says = speaks.Describe()
-	}
 	if c.mix != nil {
 		records.Encoding = c.mix.encoding
 	}
-	if records.Encoding == "" {
-		records.Encoding = d.says.Encoding
-	}
-	if d.enc, err = encode.Parse(records); err != nil {
+	if d.says, d.enc, err = shard.DescribeSource(src, records); err != nil {
 		return d, err
 	}
 	d.each = shard.Encodings{Specs: []*encode.Spec{d.enc}}

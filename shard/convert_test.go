@@ -1,0 +1,94 @@
+package shard
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/encode"
+)
+
+func textSource(samples int) *fixture {
+	var part []converters.Sample
+	for i := range samples {
+		part = append(part, converters.Sample{
+			Key: fmt.Sprintf("key-%03d", i), Off: int64(i),
+			Fields: []converters.Field{{Name: "txt", Value: converters.Bytes([]byte(fmt.Sprint("text ", i)))}},
+		})
+	}
+	return &fixture{parts: [][]converters.Sample{part}}
+}
+
+func TestConvert(t *testing.T) {
+	ctx := context.Background()
+	dir := filepath.Join(t.TempDir(), "out")
+	opts := ConvertOptions{Sizes: Sizes{Shards: 3}}
+	report, err := Convert(ctx, textSource(10), dir, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if report.Samples != 10 || report.Shards != 3 || report.Kept != 0 || !report.Verified || report.Manifest == nil {
+		t.Fatalf("report %+v", report)
+	}
+	if report.Manifest.Encode.Encoding != "msgpack" {
+		t.Errorf("encoding %q, want msgpack", report.Manifest.Encode.Encoding)
+	}
+
+	again, err := Convert(ctx, textSource(10), dir, opts)
+	if err != nil || again.Kept != 3 {
+		t.Errorf("the same call again: %+v, %v; want 3 shards kept", again, err)
+	}
+	if _, err := Convert(ctx, textSource(11), dir, opts); !errors.Is(err, converters.ErrChanged) {
+		t.Errorf("the source has one sample more: %v, want ErrChanged", err)
+	}
+	opts.Shuffle = &Shuffle{Seed: 1}
+	if _, err := Convert(ctx, textSource(10), dir, opts); !errors.Is(err, ErrOccupied) {
+		t.Errorf("another order: %v, want ErrOccupied", err)
+	}
+}
+
+func TestConvertSourceProposes(t *testing.T) {
+	src := proposing{textSource(4), converters.Description{Encoding: "raw:txt"}}
+	report, err := Convert(context.Background(), src, t.TempDir(), ConvertOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := report.Manifest.Encode.Encoding; got != "raw:txt" {
+		t.Errorf("encoding %q, want the one that the source proposes", got)
+	}
+	report, err = Convert(context.Background(), src, t.TempDir(), ConvertOptions{Encode: encode.Options{Encoding: "cbor"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := report.Manifest.Encode.Encoding; got != "cbor" {
+		t.Errorf("encoding %q, want the one that was asked for", got)
+	}
+}
+
+// A proposing source describes its dataset.
+type proposing struct {
+	converters.Source
+	says converters.Description
+}
+
+func (p proposing) Describe() converters.Description { return p.says }
+
+func TestConvertRefused(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "out")
+	if _, err := Convert(context.Background(), textSource(0), dir, ConvertOptions{}); !errors.Is(err, ErrEmpty) {
+		t.Errorf("no samples: %v, want ErrEmpty", err)
+	}
+	damaged := textSource(4)
+	damaged.index = func(int) error { return converters.ErrLimit }
+	if _, err := Convert(context.Background(), damaged, dir, ConvertOptions{}); !errors.Is(err, converters.ErrLimit) {
+		t.Errorf("an index that fails: %v, want its error", err)
+	}
+	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a refused source leaves %s behind: %v", dir, err)
+	}
+}
