@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"strings"
 
 	"github.com/ffconvert/ffconvert/aio"
@@ -149,17 +150,25 @@ func (r *Report) backend(s aio.Stats) {
 	r.Fallback = cmp.Or(r.Fallback, s.Fallback)
 }
 
-// swaps recognises shards that hold what another should hold.
+// swaps recognises shards that hold what another of their directory should hold. Of several with
+// equal bytes the first is named; a shard that is what its own name asks for is not swapped.
 func (r *Report) swaps(targets []Target, results []Result) {
-	owner := make(map[record.Summary]string)
+	type content struct {
+		dir string
+		record.Summary
+	}
+	owner := make(map[content]string)
 	for _, t := range targets {
 		if t.Want != nil {
-			owner[record.Summary{Samples: t.Want.Samples, Size: t.Want.Bytes, HeaderCRC: t.Want.HeaderCRC}] = t.Want.Name
+			c := content{filepath.Dir(t.Path), t.Want.summary()}
+			owner[c] = cmp.Or(owner[c], t.Want.Name)
 		}
 	}
 	for i, t := range targets {
-		name, ok := owner[results[i].Summary]
-		if t.Want != nil && ok && name != t.Want.Name {
+		if t.Want == nil || results[i].Summary == t.Want.summary() {
+			continue
+		}
+		if name, ok := owner[content{filepath.Dir(t.Path), results[i].Summary}]; ok {
 			r.Problems = append(r.Problems, Problem{Shard: results[i].Shard, Path: t.Path, Kind: Swapped, Sample: -1, Offset: -1, Text: "it is the dataset's shard " + name})
 		}
 	}

@@ -37,6 +37,11 @@ type Expect struct {
 	HeaderCRC uint32 // as the shard stores it; it pins every sample
 }
 
+// summary is the one that a sound shard of these has.
+func (e *Expect) summary() record.Summary {
+	return record.Summary{Samples: e.Samples, Size: e.Bytes, HeaderCRC: e.HeaderCRC}
+}
+
 // A Target is one file to verify, and what is expected of it where that is known.
 type Target struct {
 	Path string
