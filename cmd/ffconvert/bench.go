@@ -76,6 +76,9 @@ A sample that is damaged or cannot be read ends the run.
 }
 
 func runBenchRead(ctx context.Context, opts benchReadOptions, path string, stdout io.Writer) error {
+	if err := refuseURL(path); err != nil {
+		return err
+	}
 	if opts.duration <= 0 {
 		return fmt.Errorf("--duration %v: want more than 0", opts.duration)
 	}

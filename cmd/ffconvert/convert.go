@@ -79,6 +79,9 @@ func (c *conversion) run(ctx context.Context) error {
 	if c.opts.workers < 1 {
 		return errors.New("--jobs must be 1 or more")
 	}
+	if err := c.refuseOut(); err != nil {
+		return err
+	}
 	c.opts.encode.Missing = c.opts.missing.value
 	if _, err := encode.Parse(c.opts.encode); err != nil {
 		return err

@@ -27,6 +27,8 @@ type convertOptions struct {
 	noVerify  bool
 	dryRun    bool
 
+	intoNonempty bool
+
 	exact, wholeParts bool
 	backend           aio.Backend
 	depth             int
@@ -94,6 +96,7 @@ func (o *convertOptions) add(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.wholeParts, "whole-parts", false, "cut shards at whole parts, by their sizes, so that each is fetched once and when it is needed (default for remote sources)")
 	flags.BoolVar(&o.dryRun, "dry-run", false, "print the plan and write nothing")
 	flags.BoolVar(&o.overwrite, "overwrite", false, "replace another dataset in OUT")
+	flags.BoolVar(&o.intoNonempty, "into-nonempty", false, "put the dataset into OUT though files of other programs are there, which stay")
 	flags.BoolVar(&o.noVerify, "no-verify", false, "do not re-read the shards from the device")
 	o.addRun(flags)
 }

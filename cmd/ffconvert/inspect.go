@@ -93,6 +93,9 @@ func newSpread(sizes []int64) spread {
 }
 
 func runInspect(opts inspectOptions, path string, stdout io.Writer) error {
+	if err := refuseURL(path); err != nil {
+		return err
+	}
 	x, err := inspect(path, opts)
 	if err != nil {
 		return raise(err, "--max-samples, --max-sample-size; --keys 0 reads no sample")

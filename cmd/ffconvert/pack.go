@@ -54,6 +54,9 @@ re-read from the device and checked.
 }
 
 func runPack(ctx context.Context, opts packOptions, dir, file string) error {
+	if err := errors.Join(refuseURL(dir), refuseURL(file)); err != nil {
+		return err
+	}
 	if !strings.HasSuffix(file, record.Ext) {
 		return fmt.Errorf("%s: the name of the file must end in %s", file, record.Ext)
 	}
@@ -95,6 +98,9 @@ nothing. No name in the file can lead out of DIR.
 }
 
 func runUnpack(ctx context.Context, mode string, limits folderLimits, file, dir string) error {
+	if err := errors.Join(refuseURL(file), refuseURL(dir)); err != nil {
+		return err
+	}
 	f, err := limits.open(file)
 	if err != nil {
 		return err

@@ -65,6 +65,9 @@ func runRepair(ctx context.Context, opts repairOptions, dir string, sources []st
 	if opts.workers < 1 {
 		return errors.New("--jobs must be 1 or more")
 	}
+	if err := refuseURL(dir); err != nil {
+		return err
+	}
 	if _, err := os.Stat(dir); err != nil {
 		return err
 	}

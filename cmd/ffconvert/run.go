@@ -95,6 +95,9 @@ var errUnplanned = errors.New("no plan is here yet; ffconvert plan makes one")
 // planThere refuses a directory in which no plan is, before anything is made there. It is the
 // first of few looks that a task takes at a directory of very many shards.
 func planThere(dir string) error {
+	if err := refuseURL(dir); err != nil {
+		return err
+	}
 	_, err := os.Stat(filepath.Join(dir, shard.PlanName))
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s: %w", dir, errUnplanned)

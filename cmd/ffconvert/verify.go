@@ -164,6 +164,9 @@ func lookAt(args []string) *verifyWork {
 }
 
 func (w *verifyWork) add(arg string) error {
+	if err := refuseURL(arg); err != nil {
+		return err
+	}
 	st, err := os.Stat(arg)
 	if err != nil {
 		return err

@@ -1,0 +1,40 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+
+	"github.com/ffconvert/ffconvert/input"
+	"github.com/ffconvert/ffconvert/shard"
+)
+
+var urlStart = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*://`)
+
+// refuseURL refuses a URL where a command takes a local path: the file system would take it for the
+// path of a directory named "s3:".
+func refuseURL(path string) error {
+	if !urlStart.MatchString(path) {
+		return nil
+	}
+	return fmt.Errorf("%s: a URL in the place of a local path; write to a local directory and copy that", plainText(input.Shown(path)))
+}
+
+// refuseOut refuses an output that is not a local directory, or that holds files of another
+// program.
+func (c *conversion) refuseOut() error {
+	if err := refuseURL(c.out); err != nil {
+		return err
+	}
+	if c.opts.intoNonempty {
+		return nil
+	}
+	err := shard.CheckOutput(c.out)
+	switch {
+	case errors.Is(err, shard.ErrNotDirectory):
+		return fmt.Errorf("%w; OUT is the last argument", err)
+	case errors.Is(err, shard.ErrNotEmpty):
+		return fmt.Errorf("%w; OUT is the last argument (--into-nonempty: put the dataset among the files there)", err)
+	}
+	return err
+}

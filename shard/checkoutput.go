@@ -1,0 +1,73 @@
+package shard
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+)
+
+var (
+	// ErrNotEmpty says that a directory has files in it and no dataset of ours.
+	ErrNotEmpty = errors.New("not empty, and not a dataset of ffconvert")
+	// ErrNotDirectory says that an output is a file.
+	ErrNotDirectory = errors.New("not a directory")
+)
+
+// mountName is a directory that file systems make at their root.
+const mountName = "lost+found"
+
+// CheckOutput refuses a directory that a conversion would have to share with files of another
+// program: it is [ErrNotEmpty]. A directory that is missing or empty, or in which a conversion was
+// begun or finished, is accepted. It changes nothing; [OpenOutput] accepts every directory.
+func CheckOutput(dir string) error {
+	switch st, err := os.Stat(dir); {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case !st.IsDir():
+		return fmt.Errorf("%s: %w", dir, ErrNotDirectory)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	if _, err := root.Lstat(WorkDir); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	found := occupant{ours: make(map[string]bool)}
+	if err := found.readManifest(root); err != nil || found.manifest != nil {
+		return err
+	}
+	return onlyOurs(root, dir)
+}
+
+// onlyOurs reads the names in a directory up to the first that a conversion has not made.
+func onlyOurs(root *os.Root, dir string) error {
+	d, err := root.Open(".")
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	for {
+		names, err := d.Readdirnames(64)
+		for _, name := range names {
+			switch name {
+			case mountName:
+			case WorkDir: // made since
+				return nil
+			default:
+				return fmt.Errorf("%s: %w", dir, ErrNotEmpty)
+			}
+		}
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
