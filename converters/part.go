@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os"
 	"time"
+
+	"github.com/ffconvert/ffconvert/internal/pin"
 )
 
 // A Part is one local, seekable, uncompressed file of a source. Where the named
@@ -17,9 +19,9 @@ type Part struct {
 	ModTime time.Time // of Path when the part was found; zero: not checked
 	Staged  bool      // Path is a copy made for this run, so ModTime is not that of the source
 
-	// Mark is another number when the named input has changed, where Path is a staged copy
-	// of it: its modification time, or drawn from its version; 0: not known.
-	Mark int64
+	// Mark is what tells one state of the named input from another, where Path is a staged copy
+	// of it; "": nothing does.
+	Mark pin.Pin
 }
 
 // Open opens the part and checks that it is still the regular file that was found:

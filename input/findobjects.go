@@ -33,7 +33,7 @@ func (f *finder) list(ctx context.Context, l *lookup, p objectPattern) error {
 		if err != nil {
 			return f.remoteError(ctx, l.name, err)
 		}
-		key, ok := strings.CutPrefix(o.URL, p.bucket)
+		key, ok := p.key(o.URL)
 		if !ok {
 			return refuse(l.name, ErrMalformed, "", "the service lists %s", quote(Shown(o.URL)))
 		}
@@ -73,7 +73,7 @@ func (f *finder) arrange(found []Name, p objectPattern, dir string) ([]Name, err
 	byBase := make(map[string]Name, len(found))
 	var names []string
 	for _, n := range found {
-		base := n.Object.URL[len(p.bucket)+len(dir):]
+		base := strings.TrimSuffix(n.Object.URL[len(p.bucket)+len(dir):], p.query)
 		byBase[base] = n
 		names = append(names, base)
 	}

@@ -26,6 +26,7 @@ func TestFindRemote(t *testing.T) {
 			urls = append(urls, scheme+"://bucket/"+key)
 		}
 	}
+	urls = append(urls, "ais://cloud/a-0.tar?provider=aws", "ais://cloud/a-1.tar?provider=aws", "ais://cloud/d/b.tar?provider=aws", "ais://cloud/a-0.tar?provider=gcp")
 	urls = append(urls, "http://host/a.tar", "https://host/a.tar?v=1", "https://host/a.tar?v=2", "https://host/g*.tar", "https://host/x/", "https://host/get?key=a", "https://host/get?key=b")
 	const s = "s3://bucket/"
 	for _, tt := range []struct {
@@ -45,6 +46,10 @@ func TestFindRemote(t *testing.T) {
 		{"glob", []string{s + "a-*.tar"}, []string{s + "a-0.tar", s + "a-1.tar", s + "a-2.tar"}, 2},
 		{"glob gs", []string{"gs://bucket/a-?.tar"}, []string{"gs://bucket/a-0.tar", "gs://bucket/a-1.tar", "gs://bucket/a-2.tar"}, 2},
 		{"glob ais", []string{"ais://bucket/a-[!1].tar"}, []string{"ais://bucket/a-0.tar", "ais://bucket/a-2.tar"}, 2},
+		{"glob of a provider", []string{"ais://cloud/*.tar?provider=aws"}, []string{"ais://cloud/a-0.tar?provider=aws", "ais://cloud/a-1.tar?provider=aws"}, 2},
+		{"directory of a provider", []string{"ais://cloud/d/?provider=aws"}, []string{"ais://cloud/d/b.tar?provider=aws"}, 1},
+		{"bucket of a provider", []string{"ais://cloud?provider=aws"}, []string{"ais://cloud/a-0.tar?provider=aws", "ais://cloud/a-1.tar?provider=aws"}, 1},
+		{"object of a provider", []string{"ais://cloud/a-{0..1}.tar?provider=aws"}, []string{"ais://cloud/a-0.tar?provider=aws", "ais://cloud/a-1.tar?provider=aws"}, 2},
 		{"glob crosses no slash", []string{s + "*.tar"}, []string{s + "a b.tar", s + "a-0.tar", s + "a-1.tar", s + "a-2.tar", s + "f#1.tar", s + "f#2.tar", s + "g*.tar", s + "gx.tar", s + "q?.tar", s + "qq.tar", s + "x{0..1}.tar", s + "p%20q.tar"}, 2},
 		{"glob of directories", []string{s + "[de]/*.tar"}, []string{s + "d/10.tar", s + "d/2.tar", s + "e/z.tar", s + "e/é.tar"}, 2},
 		{"glob of all", []string{s + "d/*"}, []string{s + "d/10.tar", s + "d/2.tar", s + "d/readme"}, 2},

@@ -54,6 +54,7 @@ import (
 	"time"
 
 	"github.com/ffconvert/ffconvert/input/remote"
+	"github.com/ffconvert/ffconvert/internal/pin"
 )
 
 // Options say how names are found and files are staged. The zero value is usable:
@@ -167,7 +168,7 @@ type File struct {
 	Staged      bool      // Path is a copy in the cache directory
 	Compression string    // of the named file: "", "gzip", "zstd", "bzip2", "xz"
 	SourceSize  int64     // bytes of the named file itself, compressed
-	Mark        int64     // where Path is a copy: a number that is another when the named input has changed; 0: not known
+	Mark        pin.Pin   // of the named input, where Path is a copy; "": nothing tells when it has changed
 }
 
 func (o Options) fetches() int { return max(o.workers(), o.Fetches) }

@@ -4,24 +4,34 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/ffconvert/ffconvert/input/remote"
 )
 
 // An objectPattern names objects of a service that gives lists, as shell globs name files:
 // component by component of their keys.
 type objectPattern struct {
 	bucket     string   // s3://bucket/
+	query      string   // what the URLs end with: ?provider= of an AIStore, or nothing
 	components []string // of the key; the last is "" where what lies directly below is meant
 	literal    bool     // no component is a glob
 }
 
 // parseObjects reads the URL of a service that gives lists; false is another one's.
 func parseObjects(where location) (objectPattern, bool) {
-	head, rest, ok := strings.Cut(where.name, "://")
+	url, query := splitQuery(where.name)
+	head, rest, ok := strings.Cut(url, "://")
 	if !ok || !slices.Contains(listedSchemes, where.scheme) {
 		return objectPattern{}, false
 	}
 	bucket, key, _ := strings.Cut(rest, "/")
-	return objectPattern{bucket: head + "://" + bucket + "/", components: strings.Split(key, "/")}, true
+	return objectPattern{bucket: head + "://" + bucket + "/", query: query, components: strings.Split(key, "/")}, true
+}
+
+// splitQuery takes ?provider= off the end of an ais: URL. The query of any other URL is part of it.
+func splitQuery(url string) (rest, query string) {
+	rest, _ = remote.SplitProvider(url)
+	return rest, url[len(rest):]
 }
 
 // splitKey cuts a key after its last slash.
@@ -48,13 +58,20 @@ func (p objectPattern) check(name string) error {
 	return nil
 }
 
-// prefix is the URL that those of all matching objects begin with.
+// prefix is the URL that those of all matching objects begin with, and the query that they end with.
 func (p objectPattern) prefix() string {
 	key := strings.Join(p.components, "/")
 	if i := strings.IndexAny(key, "*?["); i >= 0 && !p.literal {
 		key = key[:i]
 	}
-	return p.bucket + key
+	return p.bucket + key + p.query
+}
+
+// key is that of a listed object.
+func (p objectPattern) key(url string) (string, bool) {
+	key, ok := strings.CutPrefix(url, p.bucket)
+	key, also := strings.CutSuffix(key, p.query)
+	return key, ok && also
 }
 
 // matchDir tells whether what lies in dir, "" or with a slash at its end, is meant.

@@ -3,6 +3,7 @@ package input
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -48,10 +49,8 @@ const noTime = math.MinInt64
 
 // newTree begins the tree below a URL, which may end in slashes or not.
 func newTree(url string) *Tree {
-	t := &Tree{url: url}
-	if i := strings.LastIndex(url, "?provider="); i >= 0 && strings.HasPrefix(url, "ais:") && !strings.Contains(url[i:], "/") {
-		t.url, t.query = url[:i], url[i:]
-	}
+	t := &Tree{}
+	t.url, t.query = splitQuery(url)
 	if scheme, rest, ok := strings.Cut(t.url, "://"); ok {
 		t.url = scheme + "://" + strings.TrimRight(rest, "/") + "/"
 	}
@@ -73,14 +72,15 @@ func (t *Tree) object(i int) remote.Object {
 	return o
 }
 
-// time is when the file is to have been modified: the same in every run for the same version. Where
-// the service does not say, it is drawn from the version, within what every file system keeps.
+// time is when the file is to have been modified: the same in every run for the same version. It is the
+// service's to the second; the nanoseconds are drawn from the version, which tells two states of one
+// second apart. Where the service says none, the whole time is drawn, within what every file system keeps.
 func (f *treeFile) time() time.Time {
+	version := sha256.Sum256(fmt.Appendf(nil, "%s %d", f.text[f.path:], f.modified))
 	if f.modified != noTime {
-		return time.Unix(0, f.modified)
+		return time.Unix(0, f.modified).Truncate(time.Second).Add(time.Duration(binary.BigEndian.Uint32(version[:]) % 1e9))
 	}
-	sum := sha256.Sum256([]byte(f.text[f.path:]))
-	return time.Unix(int64(binary.BigEndian.Uint32(sum[:])>>1), 0)
+	return time.Unix(int64(binary.BigEndian.Uint32(version[:])>>1), 0)
 }
 
 // add takes the next object of the list, which must come in the order of keys. It refuses what

@@ -15,6 +15,7 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/internal/atomicfile"
+	"github.com/ffconvert/ffconvert/internal/pin"
 )
 
 // Tasks that index a dataset together leave a file each in .ffconvert/indexed, named by the task:
@@ -26,13 +27,14 @@ var indexedName = regexp.MustCompile(`^[0-9]+-of-[0-9]+$`)
 // Found is a part as it was found, before it was made local.
 type Found struct {
 	Name string
-	Size int64 // bytes as stored; -1: not known
-	Mark int64 // a number that is another when the part has changed; 0: not known
+	Size int64   // bytes as stored; -1: not known
+	Mark pin.Pin // of its state; "": nothing tells when it has changed
 }
 
 // same reports whether a part that a task has indexed is what it was.
 func (f *Found) same(p *indexedPart) bool {
-	return f.Mark != 0 && f.Mark == p.Mark && f.Size == p.Stored
+	_, other := p.Mark.Differs(f.Mark)
+	return p.Mark != "" && f.Mark != "" && !other && f.Size == p.Stored
 }
 
 // asked is a digest of what is asked for, as far as it decides an index, and of the names of all

@@ -6,12 +6,14 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/internal/pin"
 )
 
 // indexedFixture is a source and what it was found as. A third of its samples are left out of its
@@ -22,7 +24,7 @@ func indexedFixture(t testing.TB, seed uint64, parts, samples int) (*fixture, []
 	var found []Found
 	var enc Encodings
 	for i, p := range src.Parts() {
-		found = append(found, Found{Name: p.Name, Size: p.Size + 7, Mark: int64(1000 + i)}) // as if they were compressed
+		found = append(found, Found{Name: p.Name, Size: p.Size + 7, Mark: pin.Of("etag", strconv.Itoa(i))}) // as if they were compressed
 		enc.Of = append(enc.Of, i%2)
 	}
 	for _, opts := range []encode.Options{{}, {Fields: "cls", Missing: encode.MissingSkip}} {
@@ -140,9 +142,9 @@ func TestIndexedIsOfTheSame(t *testing.T) {
 	}{
 		{"the same", opts, found, 4, ""},
 		{"sizes of shards", Options{Source: opts.Source, Sizes: Sizes{Shards: 7}, Shuffle: &Shuffle{1}}, found, 4, ""},
-		{"modified", opts, other(func(f []Found) { f[1].Mark++ }), 3, ""},
+		{"modified", opts, other(func(f []Found) { f[1].Mark = pin.Of("etag", "other") }), 3, ""},
 		{"another size", opts, other(func(f []Found) { f[0].Size++; f[2].Size-- }), 2, ""},
-		{"nobody knows", opts, other(func(f []Found) { f[1].Mark = 0 }), 3, ""},
+		{"nobody knows", opts, other(func(f []Found) { f[1].Mark = "" }), 3, ""},
 		{"another name", opts, other(func(f []Found) { f[1].Name = "x" }), 0, "0-of-1: it is of other sources or options"},
 		{"another order", opts, other(func(f []Found) { f[0], f[1] = f[1], f[0] }), 0, "other sources"},
 		{"fewer", opts, found[:3], 0, "other sources"},

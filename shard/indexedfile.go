@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/ffconvert/ffconvert/internal/pin"
 )
 
 // An index file is what one task has indexed of a dataset, for whoever plans it: lines as those
@@ -19,7 +21,7 @@ import (
 // Nothing of it is believed before it is checked, and nothing of it decides what a plan has: what
 // is damaged, or of other sources or options, or of a part that has changed, is indexed anew.
 
-const indexedVersion = 1
+const indexedVersion = 2
 
 type indexedHead struct {
 	Version int    `json:"ffconvert_indexed"`
@@ -29,13 +31,13 @@ type indexedHead struct {
 }
 
 type indexedPart struct {
-	Number   int   `json:"part"`   // of the dataset's
-	Stored   int64 `json:"stored"` // bytes that it was found with
-	Mark     int64 `json:"mark"`   // that it was found with
-	Off      int64 `json:"off"`    // of the first sample
-	Unit     int64 `json:"unit"`
-	Index    Part  `json:"index"`
-	Modified int64 `json:"modified,omitempty"` // see Part.modified
+	Number   int     `json:"part"`   // of the dataset's
+	Stored   int64   `json:"stored"` // bytes that it was found with
+	Mark     pin.Pin `json:"mark"`   // that it was found with
+	Off      int64   `json:"off"`    // of the first sample
+	Unit     int64   `json:"unit"`
+	Index    Part    `json:"index"`
+	Modified int64   `json:"modified,omitempty"` // see Part.modified
 }
 
 type indexedPlaces struct {

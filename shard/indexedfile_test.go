@@ -97,7 +97,7 @@ func TestIndexedPlaces(t *testing.T) {
 			idx.Size = off
 			idx.trim()
 			var file bytes.Buffer
-			found := []Found{{"a", 9, 9}}
+			found := []Found{{"a", 9, "etag=a"}}
 			if err := writeIndexed(&file, indexedHead{Asked: "x", Shown: "y"}, found, []int{0}, []PartIndex{idx}); err != nil {
 				t.Fatal(err)
 			}

@@ -8,10 +8,13 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"strconv"
 	"sync"
+	"time"
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/internal/atomicfile"
+	"github.com/ffconvert/ffconvert/internal/pin"
 )
 
 // A journal tells how far the writing of a plan is: a line a finished shard, appended and
@@ -29,9 +32,9 @@ type journal struct {
 }
 
 type journalHead struct {
-	Plan     string   `json:"plan"`            // digest
-	Modified []int64  `json:"modified"`        // of each source, Unix nanoseconds, or a number drawn from the times of many files; 0: not known
-	Named    []string `json:"named,omitempty"` // the sources, as the user named them
+	Plan  string    `json:"plan"`            // digest
+	Pins  []pin.Pin `json:"pins"`            // of each source; "": nothing tells when it has changed
+	Named []string  `json:"named,omitempty"` // the sources, as the user named them
 }
 
 // finished is what is known of a shard that has its final name.
@@ -53,20 +56,21 @@ type journalVoid struct {
 	Void string `json:"void"`
 }
 
-// modifiedNow returns the state of sources as a journal keeps it.
-func modifiedNow(plan *Plan, src []converters.Part) []int64 {
-	modified := make([]int64, len(src))
+// pinsNow returns the state of sources as a journal keeps it: of a file its time, of many files a
+// number drawn from their times, of an object what its service says.
+func pinsNow(plan *Plan, src []converters.Part) []pin.Pin {
+	pins := make([]pin.Pin, len(src))
 	for i, p := range src {
 		switch {
 		case p.Staged:
-			modified[i] = p.Mark
-		case p.Path == "":
-			modified[i] = plan.Parts[i].modified
-		case !p.ModTime.IsZero():
-			modified[i] = p.ModTime.UnixNano()
+			pins[i] = p.Mark
+		case p.Path == "" && plan.Parts[i].modified != 0:
+			pins[i] = pin.Of("times", strconv.FormatInt(plan.Parts[i].modified, 10))
+		case p.Path != "" && !p.ModTime.IsZero():
+			pins[i] = pin.Of("modified", p.ModTime.UTC().Format(time.RFC3339Nano))
 		}
 	}
-	return modified
+	return pins
 }
 
 // openJournal reads the journal of a run before, or begins one where there is none of
@@ -78,13 +82,13 @@ func openJournal(o *Output, head journalHead, src []converters.Part) (*journal, 
 	if err != nil {
 		return nil, err
 	}
-	if j.head.Plan != head.Plan || len(j.head.Modified) != len(src) {
+	if j.head.Plan != head.Plan || len(j.head.Pins) != len(src) {
 		j, whole = newJournal(), 0
 	}
 	if whole == 0 {
 		j.head = head
 	}
-	j.compare(head.Modified, 0, src)
+	j.compare(head.Pins, 0, src)
 	j.file, err = openOwn(root, journalName)
 	if err != nil {
 		return nil, err
@@ -108,19 +112,24 @@ func openKeptJournal(o *Output, digest string, parts int) (*journal, error) {
 	if err != nil {
 		return nil, err
 	}
-	if whole == 0 || j.head.Plan != digest || len(j.head.Modified) != parts {
+	if whole == 0 || j.head.Plan != digest || len(j.head.Pins) != parts {
 		return nil, fmt.Errorf("%s: %w: its journal is not that of the plan; plan it again", o.dir, ErrPlan)
 	}
 	j.open = func() (*os.File, error) { return openOwn(o.root, journalName) }
 	return j, j.readTasks(o.root, 0, maxShards)
 }
 
-// compare looks for sources that were modified since the journal was begun: src, of which the
-// first is the dataset's part first, have the times modified now.
-func (j *journal) compare(modified []int64, first int, src []converters.Part) {
+// compare looks for sources that have changed since the journal was begun: src, of which the first
+// is the dataset's part first, are pinned by now.
+func (j *journal) compare(now []pin.Pin, first int, src []converters.Part) {
 	for i := range src {
-		if at := j.head.Modified[first+i]; at != 0 && modified[i] != 0 && at != modified[i] {
-			j.changed = changed(src[i].Name, "it was modified since its conversion was begun")
+		was := j.head.Pins[first+i]
+		how, other := was.Differs(now[i])
+		if was != "" && now[i] == "" && src[i].Staged {
+			how, other = "its service no longer tells one state from another", true
+		}
+		if other {
+			j.changed = changed(src[i].Name, "it was modified since its conversion was begun: "+how)
 			return
 		}
 	}

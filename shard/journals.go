@@ -15,6 +15,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/internal/atomicfile"
+	"github.com/ffconvert/ffconvert/internal/pin"
 )
 
 // Each task appends to a journal of its own, .ffconvert/journals/FIRST-LAST.TOKEN, named for
@@ -35,16 +36,16 @@ func tells(name string, from, to int) bool {
 }
 
 // resume begins the journal of a task, with what has been finished of its slice by
-// whomever. src are the parts of the slice, and modified their times now.
-func (o *Output) resume(s *Slice, src []converters.Part, modified []int64) (*journal, error) {
+// whomever. src are the parts of the slice, and pins their states now.
+func (o *Output) resume(s *Slice, src []converters.Part, pins []pin.Pin) (*journal, error) {
 	j := newJournal()
 	if _, err := j.readMain(o.root); err != nil {
 		return nil, err
 	}
-	if j.head.Plan != s.digest || len(j.head.Modified) != s.Parts {
+	if j.head.Plan != s.digest || len(j.head.Pins) != s.Parts {
 		return nil, fmt.Errorf("%s: %w: its journal is not that of the plan; plan it again", o.dir, ErrPlan)
 	}
-	j.compare(modified, s.First, src)
+	j.compare(pins, s.First, src)
 	to := s.From + len(s.Plan.Shards)
 	if err := j.readTasks(o.root, s.From, to); err != nil {
 		return nil, err

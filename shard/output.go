@@ -194,7 +194,7 @@ func (o *Output) begin(plan *Plan, digest string, src []converters.Part, named [
 	if err := o.mkdir(indexDir); err != nil {
 		return nil, err
 	}
-	j, err := openJournal(o, journalHead{Plan: digest, Modified: modifiedNow(plan, src), Named: named}, src)
+	j, err := openJournal(o, journalHead{Plan: digest, Pins: pinsNow(plan, src), Named: named}, src)
 	if err != nil {
 		return nil, err
 	}

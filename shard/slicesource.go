@@ -65,6 +65,6 @@ func (s *Slice) led(stock Stock, j *journal) error {
 	if err := plan.sameParts(parts); err != nil {
 		return err
 	}
-	j.compare(modifiedNow(plan, parts), s.LeadAt, parts)
+	j.compare(pinsNow(plan, parts), s.LeadAt, parts)
 	return nil
 }

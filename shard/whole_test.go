@@ -9,12 +9,14 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/internal/pin"
 )
 
 // WithParts makes a fixture a divisible source.
@@ -61,7 +63,7 @@ type stocked struct {
 func (s *stocked) Parts() []converters.Part {
 	parts := s.fixture.Parts()
 	for i := range parts {
-		parts[i].Staged, parts[i].Mark = true, int64(s.first+i+1)
+		parts[i].Staged, parts[i].Mark = true, pin.Of("etag", strconv.Itoa(s.first+i))
 	}
 	return parts
 }
@@ -238,7 +240,7 @@ type marked struct{ *stocked }
 
 func (m *marked) Parts() []converters.Part {
 	parts := m.stocked.Parts()
-	parts[3].Mark = 99
+	parts[3].Mark = pin.Of("etag", "other")
 	return parts
 }
 

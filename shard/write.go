@@ -63,7 +63,7 @@ func RunStock(ctx context.Context, stock Stock, slice *Slice, out *Output, opts 
 	if err := slice.Plan.sameParts(stock.Parts()); err != nil {
 		return nil, err
 	}
-	if w.journal, err = out.resume(slice, stock.Parts(), modifiedNow(slice.Plan, stock.Parts())); err != nil {
+	if w.journal, err = out.resume(slice, stock.Parts(), pinsNow(slice.Plan, stock.Parts())); err != nil {
 		return nil, err
 	}
 	defer w.journal.close()

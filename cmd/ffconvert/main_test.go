@@ -16,6 +16,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/spf13/cobra"
 
+	"github.com/ffconvert/ffconvert/internal/aisfake"
 	"github.com/ffconvert/ffconvert/internal/versitygw"
 )
 
@@ -40,6 +41,7 @@ func TestScripts(t *testing.T) {
 			env.Values[suite{}] = testing.TB(t)
 			env.Values[s3Servers{}] = map[string]*versitygw.Server{}
 			env.Values[webServers{}] = servers{}
+			env.Values[aisServer{}] = new(*aisfake.Server)
 			return nil
 		},
 		Condition: func(cond string) (bool, error) {
@@ -69,6 +71,8 @@ func TestScripts(t *testing.T) {
 			"s3":          s3,
 			"s3more":      s3more,
 			"s3tree":      s3tree,
+			"ais":         ais,
+			"aisput":      aisPut,
 			"web":         web,
 			"sent":        sent,
 			"requested":   requested,

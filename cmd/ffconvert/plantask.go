@@ -53,7 +53,7 @@ func (c *conversion) slice(t shard.Task, found []input.Name) []int {
 	first, n := t.Slice(sizes)
 	var some []int
 	for i := first; i < first+n; i++ {
-		if parts[i].Mark != 0 {
+		if parts[i].Mark != "" {
 			some = append(some, i)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 )
 
@@ -18,15 +19,16 @@ import (
 //	HEAD, GET {endpoint}/v1/objects/BUCKET/OBJECT?provider=P
 //	GET       {endpoint}/v1/buckets/BUCKET?provider=P   {"action":"list","value":{…}}
 //
-// P is ais for ais://bucket/object, or what its ?provider= says; aws for s3: and gcp for gs:,
+// P is ais for ais://bucket/object, or what its ?provider= says ([SplitProvider]); aws for s3: and gcp for gs:,
 // where those are sent here. Of other URLs nothing is taken for a query.
 //
 // A gateway redirects requests for objects to the target that holds them, on another port or
 // host. AIS_AUTHN_TOKEN, or the file that AIS_AUTHN_TOKEN_FILE names, is sent to the host
 // and port of AIS_ENDPOINT alone: the gateway checks it, and the target trusts the redirect.
 //
-// The version is ais-version. There is no If-Match: a reply that names another version is
-// refused, and what slips through a service without versions the checksum finds.
+// The version of an object is made of all that the service says: see aisPin. There is no If-Match: a reply
+// that says otherwise is refused, and what slips through where nothing but the checksum is said,
+// which the answer to a range does not have, that finds.
 //
 // https://github.com/NVIDIA/aistore/blob/main/docs/http_api.md, api/apc/lsmsg.go, cmn/objlist.go
 type aisStore struct {
@@ -84,11 +86,12 @@ func aisToken(opts Options) (string, error) {
 type aisName struct{ scheme, bucket, object, provider, query string }
 
 func splitAIS(name string, partial bool) (aisName, *Error) {
-	bucket, object, bad := splitBucket(name, partial)
+	plain, provider := SplitProvider(name)
+	bucket, object, bad := splitBucket(plain, partial)
 	if bad != nil {
 		return aisName{}, bad
 	}
-	n := aisName{scheme: schemeOf(name), bucket: bucket, object: object}
+	n := aisName{scheme: schemeOf(name), bucket: bucket, object: object, provider: "ais"}
 	switch n.scheme {
 	case "s3":
 		n.provider = "aws"
@@ -96,17 +99,30 @@ func splitAIS(name string, partial bool) (aisName, *Error) {
 		n.provider = "gcp"
 	case "az":
 		n.provider = "azure"
-	default:
-		n.provider = "ais"
-		if i := strings.LastIndex(object, "?provider="); i >= 0 && !strings.Contains(object[i:], "/") {
-			n.object, n.query = object[:i], object[i:]
-			n.provider = strings.TrimPrefix(n.query, "?provider=")
-		}
 	}
-	if n.object == "" && !partial {
-		return aisName{}, &Error{URL: Redact(name), Kind: ErrURL, Err: errors.New("it names no object")}
+	if provider != "" {
+		n.provider, n.query = provider, providerQuery+provider
+	}
+	if !slices.Contains(aisProviders, n.provider) {
+		return aisName{}, &Error{URL: Redact(name), Kind: ErrURL, Err: fmt.Errorf("%q is not a provider of AIStore", clean(n.provider)), Hint: strings.Join(aisProviders, ", ")}
 	}
 	return n, nil
+}
+
+// aisProviders are the values of ?provider= of AIStore's api/apc/provider.go, its short names too.
+var aisProviders = []string{"ais", "aws", "s3", "gcp", "gs", "azure", "az", "oci", "oc", "ht"}
+
+const providerQuery = "?provider="
+
+// SplitProvider takes the provider off the end of an ais: URL: the cloud whose bucket is meant,
+// where it is not AIStore's own. "": none is named.
+//
+//	ais://bucket/key?provider=aws   ais://bucket?provider=aws
+func SplitProvider(url string) (rest, provider string) {
+	if i := strings.LastIndex(url, providerQuery); i >= 0 && schemeOf(url) == "ais" && !strings.Contains(url[i:], "/") {
+		return url[:i], url[i+len(providerQuery):]
+	}
+	return url, ""
 }
 
 // address of an object: of a bucket's list where what is "buckets".
@@ -131,7 +147,7 @@ func (s *aisStore) stat(ctx context.Context, name string) (Object, error) {
 	}
 	resp.Body.Close()
 	h := resp.Header
-	o := Object{URL: name, Size: -1, Version: h.Get("Ais-Version"), Modified: lastModified(h), Sum: aisSum(h)}
+	o := Object{URL: name, Size: -1, Version: aisVersion(aisPin(h, true)), Modified: lastModified(h), Sum: aisSum(h)}
 	if size, ok := number(h.Get("Content-Length")); ok {
 		o.Size = size
 	}
@@ -166,11 +182,12 @@ func (s *aisStore) get(ctx context.Context, o Object, off, n int64) (*reply, err
 	}
 	r, err := replyOf(o, resp.Body, resp.StatusCode, resp.Header)
 	if err == nil {
-		r.Version = resp.Header.Get("Ais-Version")
-		if resp.StatusCode == http.StatusOK { // that of a range is of the range
+		whole := resp.StatusCode == http.StatusOK
+		if whole { // that of a range is of the range
 			r.Sum = aisSum(resp.Header)
 		}
-		err = sameVersion(o, r.Version)
+		r.Version = o.Version
+		err = samePin(o, aisPin(resp.Header, whole))
 	}
 	if err != nil {
 		resp.Body.Close()

@@ -85,12 +85,12 @@ func TestAISObjects(t *testing.T) {
 	gateway, tokens := aisCluster(t)
 	s := aisOf(t, map[string]string{"AIS_ENDPOINT": gateway.URL + "/", "AIS_AUTHN_TOKEN": aisSecret})
 	o, err := s.stat(t.Context(), "ais://train/a.tar")
-	want := Object{URL: "ais://train/a.tar", Size: 10, Version: "3", Sum: Sum{"xxhash", "ad2f6a1b0c4d5e6f"}}
+	want := Object{URL: "ais://train/a.tar", Size: 10, Version: "ais sum64=ad2f6a1b0c4d5e6f version=3", Sum: Sum{"xxhash", "ad2f6a1b0c4d5e6f"}}
 	if err != nil || o != want {
 		t.Fatalf("%+v %v", o, err)
 	}
 	r, err := s.get(t.Context(), o, 0, -1)
-	if got := text(t, r, err); got != "0123456789" || r.Sum != want.Sum || r.Version != "3" {
+	if got := text(t, r, err); got != "0123456789" || r.Sum != want.Sum || r.Version != want.Version {
 		t.Errorf("%q %+v", got, r)
 	}
 	r, err = s.get(t.Context(), o, 3, 4)
@@ -140,9 +140,9 @@ func TestAISList(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got = append(got, fmt.Sprint(o.URL, " ", o.Size, " ", o.Version))
+		got = append(got, fmt.Sprint(o.URL, " ", o.Size, " ", o.Pin()))
 	}
-	if want := "ais://train/part-0 5 1, ais://train/part-1 6 2, ais://train/part-3 0 "; strings.Join(got, ", ") != want {
+	if want := "ais://train/part-0 5 version=1, ais://train/part-1 6 etag=e1 md5=m1 modified=2025-07-01T10:00:00Z sum64=ad2f6a1b0c4d5e6f version=2, ais://train/part-3 0 "; strings.Join(got, ", ") != want {
 		t.Errorf("%q", got)
 	}
 	for o, err := range s.list(t.Context(), "ais://train/none-") {
@@ -165,6 +165,8 @@ func TestAISRefusals(t *testing.T) {
 		{url: "ais://train/closed", kind: ErrDenied, want: "token required (see AIS_AUTHN_TOKEN"},
 		{url: "ais://train/web", kind: ErrPage, want: "is AIS_ENDPOINT an AIStore?"},
 		{url: "ais://train", kind: ErrURL, want: "names no object"},
+		{url: "ais://train/a.tar?provider=nobody", kind: ErrURL, want: `"nobody" is not a provider of AIStore (ais, aws, `},
+		{url: "ais://train?provider=aws", kind: ErrURL, want: "names no object"},
 		{url: "ais://train/?provider=aws", kind: ErrURL, want: "names no object"},
 	} {
 		_, err := s.stat(t.Context(), row.url)

@@ -51,19 +51,19 @@ Content-Length: 75
 	"HEAD /v1/objects/train/busy?provider=ais":   "HTTP/1.1 503 Service Unavailable\nRetry-After: 3\n\n",
 	"HEAD /v1/objects/train/closed?provider=ais": "HTTP/1.1 401 Unauthorized\nHdr-Error: token required\n\n",
 	"HEAD /v1/objects/train/web?provider=ais":    "HTTP/1.1 200 OK\nContent-Type: text/html\nContent-Length: 9\n\n",
-	`GET /v1/buckets/train?provider=ais {"action":"list","value":{"uuid":"","props":"name,size,version","prefix":"part-","continuation_token":"","pagesize":0}}`: `HTTP/1.1 200 OK
+	`GET /v1/buckets/train?provider=ais {"action":"list","value":{"uuid":"","props":"name,size,version,checksum,custom","prefix":"part-","continuation_token":"","pagesize":0}}`: `HTTP/1.1 200 OK
 Content-Type: application/json
 
-{"uuid":"x1","continuation_token":"part-1","entries":[{"name":"part-0","size":"5","version":"1","flags":64},{"name":"part-1","size":"6","version":"2","flags":64}],"flags":0}`,
-	`GET /v1/buckets/train?provider=ais {"action":"list","value":{"uuid":"x1","props":"name,size,version","prefix":"part-","continuation_token":"part-1","pagesize":0}}`: `HTTP/1.1 200 OK
+{"uuid":"x1","continuation_token":"part-1","entries":[{"name":"part-0","size":"5","version":"1","flags":64},{"name":"part-1","size":"6","version":"2","checksum":"AD2F6A1B0C4D5E6F","custom-md":"[source:aws ETag:e1 LastModified:2025-07-01T10:00:00Z md5:m1 note:a b]","flags":64}],"flags":0}`,
+	`GET /v1/buckets/train?provider=ais {"action":"list","value":{"uuid":"x1","props":"name,size,version,checksum,custom","prefix":"part-","continuation_token":"part-1","pagesize":0}}`: `HTTP/1.1 200 OK
 Content-Type: application/json
 
 {"uuid":"x1","continuation_token":"","entries":[{"name":"part-2/","flags":256},{"name":"part-3"}],"flags":0}`,
-	`GET /v1/buckets/train?provider=ais {"action":"list","value":{"uuid":"","props":"name,size,version","prefix":"none-","continuation_token":"","pagesize":0}}`: `HTTP/1.1 200 OK
+	`GET /v1/buckets/train?provider=ais {"action":"list","value":{"uuid":"","props":"name,size,version,checksum,custom","prefix":"none-","continuation_token":"","pagesize":0}}`: `HTTP/1.1 200 OK
 Content-Type: application/json
 
 {"uuid":"x2","continuation_token":"","entries":null,"flags":0}`,
-	`GET /v1/buckets/nowhere?provider=ais {"action":"list","value":{"uuid":"","props":"name,size,version","prefix":"","continuation_token":"","pagesize":0}}`: `HTTP/1.1 404 Not Found
+	`GET /v1/buckets/nowhere?provider=ais {"action":"list","value":{"uuid":"","props":"name,size,version,checksum,custom","prefix":"","continuation_token":"","pagesize":0}}`: `HTTP/1.1 404 Not Found
 Content-Type: application/json
 
 {"message":"bucket \"ais://nowhere\" does not exist","method":"GET","status":404}`,

@@ -27,10 +27,15 @@ type aisPage struct {
 	Entries []struct {
 		Name    string `json:"name"`
 		Version string `json:"version"`
+		Sum     string `json:"checksum"` // its value alone
+		Custom  string `json:"custom-md"`
 		Size    int64  `json:"size,string"`
 		Flags   uint64 `json:"flags"`
 	} `json:"entries"`
 }
+
+// aisProps are asked for of each object: an aisPin is made of them.
+const aisProps = "name,size,version,checksum,custom"
 
 // aisDirectory marks an entry that stands for many: apc.EntryIsDir.
 const aisDirectory = 1 << 8
@@ -42,7 +47,7 @@ func (s *aisStore) list(ctx context.Context, prefix string) iter.Seq2[Object, er
 			yield(Object{}, bad)
 			return
 		}
-		ask := aisList{"list", aisListValue{Props: "name,size,version", Prefix: n.object, Size: s.page}}
+		ask := aisList{"list", aisListValue{Props: aisProps, Prefix: n.object, Size: s.page}}
 		var order sequence
 		for empty := 0; ; {
 			var page aisPage
@@ -59,7 +64,8 @@ func (s *aisStore) list(ctx context.Context, prefix string) iter.Seq2[Object, er
 					return
 				}
 				empty = 0
-				o := Object{URL: n.scheme + "://" + n.bucket + "/" + entry.Name + n.query, Size: entry.Size, Version: entry.Version}
+				o := Object{URL: n.scheme + "://" + n.bucket + "/" + entry.Name + n.query, Size: entry.Size}
+				o.Version = aisVersion(aisListPin(n.provider, entry.Version, entry.Sum, entry.Custom))
 				if !yield(o, nil) {
 					return
 				}
