@@ -20,7 +20,7 @@ func newBenchCommand() *cobra.Command {
 		Short:   "Measure how fast shards are read",
 		Long:    "Measure how fast shards are read from the storage that they lie on.\n\n" + exitStatus,
 		Example: "  ffconvert bench read out/",
-		Args:    cobra.NoArgs,
+		Args:    wantCommand,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newBenchReadCommand())
@@ -53,7 +53,7 @@ A sample that is damaged or cannot be read ends the run.
 		Example: `  ffconvert bench read out/
   ffconvert bench read out/ --batch 32 --jobs 8 --duration 1m
   ffconvert bench read out/ --batches 1000 --format json | jq .bytes_per_second`,
-		Args: cobra.ExactArgs(1),
+		Args: wantArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runBenchRead(cmd.Context(), opts, args[0], cmd.OutOrStdout())
 		},

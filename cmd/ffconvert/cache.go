@@ -78,7 +78,8 @@ room for, the copies used longest ago first.
 ` + exitStatus,
 		Example: `  ffconvert cache ls
   ffconvert cache clean --older-than 168h`,
-		RunE: func(*cobra.Command, []string) error { return errors.New("cache: want ls or clean") },
+		Args: wantCommand,
+		RunE: needCommand,
 	}
 	cmd.AddCommand(newCacheListCommand(), newCacheCleanCommand())
 	return cmd
@@ -95,7 +96,7 @@ key, which is made of the source's name and version. With --format json an objec
 ` + exitStatus,
 		Example: `  ffconvert cache ls
   ffconvert cache ls --cache-dir /scratch/cache --format json`,
-		Args: cobra.NoArgs,
+		Args: wantArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runCacheList(opts, cmd.OutOrStdout()) },
 	}
 	opts.add(cmd.Flags())
@@ -113,7 +114,7 @@ unfinished. Copies in use stay.
 ` + exitStatus,
 		Example: `  ffconvert cache clean
   ffconvert cache clean --older-than 168h`,
-		Args: cobra.NoArgs,
+		Args: wantArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runCacheClean(opts, cmd.OutOrStdout()) },
 	}
 	opts.add(cmd.Flags())

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"runtime"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -37,14 +36,10 @@ are read and decoded, too; else a check costs what indexing costs.
   ffconvert check folder --deep imagenet/train
   ffconvert check csv --format junit data/ > check.xml`,
 	}
-	var names []string
 	for _, f := range formats {
 		cmd.AddCommand(newCheckFormatCommand(f))
-		names = append(names, f.name)
 	}
-	cmd.RunE = func(*cobra.Command, []string) error {
-		return fmt.Errorf("check: want one of %s", strings.Join(names, ", "))
-	}
+	cmd.Args, cmd.RunE = wantCommand, needCommand
 	return cmd
 }
 
@@ -70,7 +65,7 @@ what they accept is a note.
 		Example: fmt.Sprintf(`  ffconvert check %[1]s %[2]s
   ffconvert check %[1]s --deep --strict %[2]s
   ffconvert check %[1]s --format sarif %[2]s > check.sarif`, f.name, checkedExamples[f.name]),
-		Args: cobra.MinimumNArgs(1),
+		Args: wantArgs,
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
@@ -171,7 +166,7 @@ func runCheck(ctx context.Context, opts checkOptions, c conversion, own *pflag.F
 		how.Hints = map[string]string{check.DuplicateKey: "--group makes one sample of files that share a key, --on-duplicate-key keep several"}
 	}
 
-	progress := newReporter(c.opts.progress.value, os.Stderr)
+	progress := newReporter(c.opts.progress, os.Stderr)
 	defer progress.stop()
 	how.Progress = progress
 	report, err := checkNames(ctx, &c, how, progress)

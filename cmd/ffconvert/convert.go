@@ -26,7 +26,7 @@ func newConvertCommand(f format, adapt func(*conversion)) *cobra.Command {
 		Long:    f.long + "\n\n" + f.sourceHelp() + outputHelp + "\n\n" + exitStatus,
 		Example: f.example,
 		GroupID: groupConvert,
-		Args:    cobra.MinimumNArgs(2),
+		Args:    wantArgs,
 	}
 	own := pflag.NewFlagSet(f.name, pflag.ContinueOnError)
 	own.SortFlags = false
@@ -96,7 +96,7 @@ func (c *conversion) run(ctx context.Context) error {
 			return err
 		}
 	}
-	progress := newReporter(c.opts.progress.value, os.Stderr)
+	progress := newReporter(c.opts.progress, os.Stderr)
 	defer progress.stop()
 	whole, err := c.whole(found)
 	if err != nil {

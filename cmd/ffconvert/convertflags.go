@@ -33,7 +33,7 @@ type convertOptions struct {
 	backend           aio.Backend
 	depth             int
 	grace             graceValue
-	progress          choiceValue
+	progress          progressFlag
 
 	cacheDir  string
 	cacheSize sizeValue

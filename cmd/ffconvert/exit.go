@@ -32,10 +32,10 @@ const exitStatus = `EXIT STATUS
   0    done and sound
   1    usage or internal error
   2    corruption found
-  3    input refused: missing, truncated, hostile, over a limit, changed meanwhile
+  3    input refused: missing, cut short, hostile, over a limit, or changed
   4    I/O error: no space, no permission, a failing device
   5    unfinished: shards of the plan are missing, or there is no plan yet
-  130  interrupted (143: SIGTERM, 138: SIGUSR1); the same command goes on where it stopped`
+  130  interrupted (143: SIGTERM, 138: SIGUSR1); the same command goes on`
 
 // interrupted is the error of a run that a signal has ended.
 type interrupted struct {

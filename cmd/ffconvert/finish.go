@@ -20,7 +20,7 @@ type finishOptions struct {
 	verify   bool
 	backend  aio.Backend
 	depth    int
-	progress choiceValue
+	progress progressFlag
 }
 
 func newFinishCommand() *cobra.Command {
@@ -39,7 +39,7 @@ Where shards are missing they are named, and the status is 5: run their tasks ag
 		Example: `  ffconvert finish out/
   ffconvert finish --wait 24h out/
   ffconvert finish --verify out/`,
-		Args: cobra.ExactArgs(1),
+		Args: wantArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runFinish(cmd.Context(), opts, args[0])
 		},
@@ -62,7 +62,7 @@ func waitPause(waited time.Duration) time.Duration {
 }
 
 func runFinish(ctx context.Context, opts finishOptions, dir string) error {
-	progress := newReporter(opts.progress.value, os.Stderr)
+	progress := newReporter(opts.progress, os.Stderr)
 	defer progress.stop()
 	began := time.Now()
 	for {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -16,7 +17,7 @@ type sizeValue int64
 func (v *sizeValue) Set(s string) error {
 	n, err := humanize.ParseBytes(s)
 	if err != nil || n > math.MaxInt64 {
-		return fmt.Errorf("%q is no size; want a number of bytes, or one with a unit as in 256MiB", s)
+		return errors.New("want a number of bytes, or one with a unit, as in 256MiB")
 	}
 	*v = sizeValue(n)
 	return nil
@@ -49,5 +50,13 @@ func (v *choiceValue) Set(s string) error {
 	return nil
 }
 
-func (v *choiceValue) Type() string   { return strings.Join(v.choices, "|") }
-func (v *choiceValue) String() string { return v.value }
+// Type lists short choices; of more the usage says which there are.
+func (v *choiceValue) Type() string {
+	if all := strings.Join(v.choices, "|"); len(all) <= 10 {
+		return all
+	}
+	return "word"
+}
+
+func (v *choiceValue) String() string  { return v.value }
+func (v *choiceValue) words() []string { return v.choices }

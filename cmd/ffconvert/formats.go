@@ -47,7 +47,7 @@ var formats = []format{
 		long: `Convert WebDataset tars. Consecutive members that share a key, their path up to the
 first dot of the base name, are one sample; what follows the dot names the field.`,
 		example: `  ffconvert tar 'shards-<000..009>.tar' out/
-  ffconvert tar --fields 'jpg;png,cls' --shuffle --seed 7 train/*.tar.gz out/
+  ffconvert tar --fields 'jpg;png,cls' --shuffle train/*.tar.gz out/
   ffconvert tar --encode raw:jpg --shard-size 1GiB tars/ out/
   ffconvert tar 's3://bucket/train-{000000..000146}.tar' out/
   zstdcat big.tar.zst | ffconvert tar - out/`,
@@ -80,8 +80,8 @@ numbers becomes little-endian float64, so that numpy.frombuffer reads the record
 a value of the first rows is no number, columns have types, and a row becomes a map.`,
 		example: `  ffconvert csv data/ out/
   ffconvert csv --data-part-num 8 --part-name-suffix-length 5 data/ out/
-  ffconvert csv --header --columns x,y --dtype float32 --rows-per-sample 256 points.csv out/
-  ffconvert csv --header --encode arrow --rows-per-sample 10000 'trips-{01..12}.csv.gz' out/`,
+  ffconvert csv --header --columns x,y --dtype float32 points.csv out/
+  ffconvert csv --header --encode arrow 'trips-{01..12}.csv.gz' out/`,
 		inspects: true,
 		flags:    csvFlags,
 	},

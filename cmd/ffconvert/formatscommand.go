@@ -18,7 +18,7 @@ executables on PATH whose names begin with ffconvert-.
 
 ` + exitStatus,
 		Example: "  ffconvert formats",
-		Args:    cobra.NoArgs,
+		Args:    wantArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			t := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
 			for _, f := range formats {

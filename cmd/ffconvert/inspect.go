@@ -37,7 +37,7 @@ encoding, classes or columns, and the first keys. Headers are checked, samples a
 ` + exitStatus,
 		Example: `  ffconvert inspect out/
   ffconvert inspect --keys 100 out/PART_00000.ffr`,
-		Args: cobra.ExactArgs(1),
+		Args: wantArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runInspect(opts, args[0], cmd.OutOrStdout())
 		},

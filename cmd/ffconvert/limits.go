@@ -77,7 +77,7 @@ type countLimit[T int | int64] struct{ p *T }
 func (v countLimit[T]) Set(s string) error {
 	n, err := strconv.Atoi(s)
 	if err != nil || n < 1 {
-		return fmt.Errorf("%q is no number of 1 or more", s)
+		return errors.New("want a whole number of 1 or more")
 	}
 	*v.p = T(n)
 	return nil

@@ -26,7 +26,7 @@ which its files are stored: size and name, a directory with a slash behind it.
 ` + exitStatus,
 		Example: `  ffconvert ls images.ffr
   ffconvert ls -R images.ffr train/cats`,
-		Args: cobra.RangeArgs(1, 2),
+		Args: wantArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			path := ""
 			if len(args) == 2 {
@@ -104,7 +104,7 @@ is written before all of it was checked against its checksum.
 
 ` + exitStatus,
 		Example: "  ffconvert cat images.ffr train/cats/1.jpg > 1.jpg",
-		Args:    cobra.MinimumNArgs(2),
+		Args:    wantArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runCat(limits, args[0], args[1:], cmd.OutOrStdout())
 		},

@@ -13,7 +13,7 @@ func newManCommand() *cobra.Command {
 		Short:   "Write the manual pages",
 		Long:    "Write a manual page for each command into DIR, which is made where it is not there.\n\n" + exitStatus,
 		Example: "  ffconvert man /usr/local/share/man/man1",
-		Args:    cobra.ExactArgs(1),
+		Args:    wantArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := os.MkdirAll(args[0], 0o755); err != nil {
 				return err

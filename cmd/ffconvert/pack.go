@@ -21,7 +21,7 @@ type packOptions struct {
 	packed.WriteOptions
 	limits   folderLimits
 	backend  aio.Backend
-	progress choiceValue
+	progress progressFlag
 }
 
 func newPackCommand() *cobra.Command {
@@ -38,7 +38,7 @@ re-read from the device and checked.
 		Example: `  ffconvert pack images/ images.ffr
   ffconvert ls -R images.ffr
   ffconvert unpack images.ffr copy/`,
-		Args: cobra.ExactArgs(2),
+		Args: wantArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runPack(cmd.Context(), opts, args[0], args[1])
 		},
@@ -63,7 +63,7 @@ func runPack(ctx context.Context, opts packOptions, dir, file string) error {
 	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s: %w", dir, input.ErrNotFound)
 	}
-	progress := newReporter(opts.progress.value, os.Stderr)
+	progress := newReporter(opts.progress, os.Stderr)
 	defer progress.stop()
 	opts.MaxFile, opts.MaxFiles, opts.Progress = opts.limits.size, opts.limits.files, progress
 	opts.AIO = aio.Options{Backend: opts.backend}
@@ -87,9 +87,9 @@ nothing. No name in the file can lead out of DIR.
 
 ` + exitStatus,
 		Example: "  ffconvert unpack images.ffr copy/",
-		Args:    cobra.ExactArgs(2),
+		Args:    wantArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return runUnpack(cmd.Context(), progress.value, limits, args[0], args[1])
+			return runUnpack(cmd.Context(), progress, limits, args[0], args[1])
 		},
 	}
 	limits.add(cmd.Flags())
@@ -97,7 +97,7 @@ nothing. No name in the file can lead out of DIR.
 	return cmd
 }
 
-func runUnpack(ctx context.Context, mode string, limits folderLimits, file, dir string) error {
+func runUnpack(ctx context.Context, how progressFlag, limits folderLimits, file, dir string) error {
 	if err := errors.Join(refuseURL(file), refuseURL(dir)); err != nil {
 		return err
 	}
@@ -106,7 +106,7 @@ func runUnpack(ctx context.Context, mode string, limits folderLimits, file, dir 
 		return err
 	}
 	defer f.Close()
-	progress := newReporter(mode, os.Stderr)
+	progress := newReporter(how, os.Stderr)
 	defer progress.stop()
 	if err := f.Extract(ctx, dir, packed.ExtractOptions{Progress: progress}); err != nil {
 		return err

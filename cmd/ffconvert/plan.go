@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -27,18 +26,14 @@ read the plan and the sources, and need no flags of the format.
   ffconvert run out/ --task 3/40
   ffconvert finish out/`,
 	}
-	var names []string
 	add := func(name string, convert func(adapt func(*conversion)) *cobra.Command) {
 		cmd.AddCommand(newPlanFormatCommand(name, convert))
-		names = append(names, name)
 	}
 	for _, f := range formats {
 		add(f.name, func(adapt func(*conversion)) *cobra.Command { return newConvertCommand(f, adapt) })
 	}
 	add(specFormat, newSpecCommand)
-	cmd.RunE = func(*cobra.Command, []string) error {
-		return fmt.Errorf("plan: want one of %s", strings.Join(names, ", "))
-	}
+	cmd.Args, cmd.RunE = wantCommand, needCommand
 	return cmd
 }
 

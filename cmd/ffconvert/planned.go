@@ -97,7 +97,7 @@ func (r *planned) conversion() (*conversion, error) {
 			return nil, fmt.Errorf("%s: %w: it sets the limit --%s", r.dir, shard.ErrPlan, name)
 		}
 		if err := own.Set(name, value); err != nil {
-			return nil, fmt.Errorf("%s: %w: option --%s=%q of its plan: %w", r.dir, shard.ErrPlan, name, value, err)
+			return nil, fmt.Errorf("%s: %w: option of its plan: %w", r.dir, shard.ErrPlan, valueError(err))
 		}
 	}
 	return c, setLimits(r.limits, []*pflag.FlagSet{own}, "ffconvert "+c.format.name+" has")

@@ -74,7 +74,7 @@ func findPlugins(root *cobra.Command) map[string]string {
 func newPluginCommand(name, path string) *cobra.Command {
 	f := format{
 		name:   name,
-		source: "[--] ARGS...",
+		source: "[--] [ARGS...]",
 		short:  "what " + path + " writes",
 		long: `Run ` + path + ` with ARGS and convert the
 samples that it writes to standard output, a CBOR sequence of maps. Flags of its own stand
@@ -89,7 +89,6 @@ behind --. Nothing is kept of its output unless it exits with status 0.`,
 			c.opts.encode.Encoding = "msgpack" // what it writes are samples, whatever they are written in
 		}
 	})
-	cmd.Args = cobra.MinimumNArgs(1)
 	cmd.Flags().SetInterspersed(false) // what follows the first argument is the plugin's
 	return cmd
 }

@@ -16,8 +16,15 @@ import (
 	"github.com/ffconvert/ffconvert/shard"
 )
 
-func progressValue() choiceValue {
-	return choiceValue{value: "auto", choices: []string{"auto", "bar", "plain", "json", "none"}}
+// A progressFlag is the flag --progress, with what the flags of all commands add to it.
+type progressFlag struct {
+	choiceValue
+	verbose bool
+	color   string
+}
+
+func progressValue() progressFlag {
+	return progressFlag{choiceValue: choiceValue{value: "auto", choices: []string{"auto", "bar", "plain", "json", "none"}}, color: colorAuto}
 }
 
 const progressUsage = "progress on standard error: auto, bar, plain, none, or json for events, an object a line, errors too"
@@ -53,9 +60,9 @@ type state struct {
 	Seconds float64 `json:"seconds"`
 }
 
-// newReporter returns a reporter of one of the modes of --progress.
-func newReporter(mode string, out *os.File) *reporter {
-	return &reporter{mode: shownAs(mode, out), out: out}
+// newReporter returns a reporter that shows what the flags ask for.
+func newReporter(how progressFlag, out *os.File) *reporter {
+	return &reporter{mode: shownAs(how.value, out), out: out}
 }
 
 // shownAs is the mode that auto means.

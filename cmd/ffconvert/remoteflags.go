@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -80,7 +81,7 @@ type connections int
 func (v *connections) Set(s string) error {
 	n, err := strconv.Atoi(s)
 	if err != nil || n < 1 || n > maxConnections {
-		return fmt.Errorf("%q is no number from 1 to %d", s, maxConnections)
+		return fmt.Errorf("want a whole number from 1 to %d", maxConnections)
 	}
 	*v = connections(n)
 	return nil
@@ -95,7 +96,7 @@ type attempts int
 func (v *attempts) Set(s string) error {
 	n, err := strconv.Atoi(s)
 	if err != nil || n < 0 {
-		return fmt.Errorf("%q is no number of 0 or more", s)
+		return errors.New("want a whole number of 0 or more")
 	}
 	*v = attempts(n)
 	return nil
@@ -110,7 +111,7 @@ type patience time.Duration
 func (v *patience) Set(s string) error {
 	d, err := time.ParseDuration(s)
 	if err != nil || d <= 0 {
-		return fmt.Errorf("%q is no time; want one with a unit, as 90s or 15m", s)
+		return errors.New("want a time with a unit, as 90s or 15m")
 	}
 	*v = patience(d)
 	return nil

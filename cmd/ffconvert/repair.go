@@ -46,7 +46,7 @@ for no password and no signature is kept. A pipe:COMMAND is run again with --all
   ffconvert repair out/ '/archive/shards-<000..009>.tar'
   zstdcat big.tar.zst | ffconvert repair out/ -
   ffconvert repair --plugin idx out/ images.gz labels.gz`,
-		Args: cobra.MinimumNArgs(1),
+		Args: wantArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := opts.cacheFromEnvironment(cmd.Flags()); err != nil {
 				return err
@@ -78,7 +78,7 @@ func runRepair(ctx context.Context, opts repairOptions, dir string, sources []st
 	if err != nil {
 		return err
 	}
-	progress := newReporter(opts.progress.value, os.Stderr)
+	progress := newReporter(opts.progress, os.Stderr)
 	defer progress.stop()
 	r := repair{opts: opts, dir: dir, sources: sources, out: out, progress: progress, stdout: stdout}
 	done, err := r.run(ctx)

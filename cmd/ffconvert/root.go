@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"runtime"
 	"runtime/debug"
 
@@ -15,9 +14,11 @@ var version = "0.1.0-dev"
 // Groups of commands in the help.
 const (
 	groupConvert = "convert"
+	groupCheck   = "check"
 	groupTasks   = "tasks"
 	groupLook    = "look"
 	groupPack    = "pack"
+	groupCache   = "cache"
 )
 
 func newRootCommand() *cobra.Command {
@@ -34,12 +35,19 @@ the device and checked, with a manifest that accounts for every entry of the inp
   ffconvert inspect out/`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		PersistentPreRun: func(cmd *cobra.Command, _ []string) {
-			stopperOf(cmd.Context()).telling(signalTeller(progressMode(cmd), os.Stderr))
-		},
+		Version:       version,
+		Args:          wantCommand,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.AddGroup(&cobra.Group{ID: groupConvert, Title: "Convert a dataset:"}, &cobra.Group{ID: groupTasks, Title: "Convert on many machines:"}, &cobra.Group{ID: groupLook, Title: "Look at shards:"},
-		&cobra.Group{ID: groupPack, Title: "A folder in one file:"})
+	root.SetVersionTemplate(versionLine())
+	addGlobalFlags(root)
+	for _, g := range []cobra.Group{
+		{ID: groupConvert, Title: "Convert a dataset:"}, {ID: groupCheck, Title: "Check a dataset before converting it:"},
+		{ID: groupTasks, Title: "Convert on many machines:"}, {ID: groupLook, Title: "Look at shards:"},
+		{ID: groupPack, Title: "A folder in one file:"}, {ID: groupCache, Title: "Staged copies:"},
+	} {
+		root.AddGroup(&g)
+	}
 	for _, f := range formats {
 		root.AddCommand(newConvertCommand(f, nil))
 	}
@@ -51,16 +59,22 @@ the device and checked, with a manifest that accounts for every entry of the inp
 	}
 	root.AddCommand(newSpecCommand(nil))
 	grouped(groupTasks, newPlanCommand(), newRunCommand(), newStatusCommand(), newFinishCommand())
-	grouped(groupConvert, newCheckCommand(), newFormatsCommand(), newCacheCommand())
+	grouped(groupConvert, newFormatsCommand())
+	grouped(groupCheck, newCheckCommand())
 	grouped(groupLook, newVerifyCommand(), newRepairCommand(), newInspectCommand(), newBenchCommand())
 	grouped(groupPack, newPackCommand(), newUnpackCommand(), newListCommand(), newCatCommand())
+	grouped(groupCache, newCacheCommand())
 	root.AddCommand(newVersionCommand(), newManCommand())
+	root.SetHelpCommand(newHelpCommand())
+	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd("completion")
 	for _, c := range root.Commands() {
 		if c.Name() == "completion" {
 			documentCompletion(c)
 		}
 	}
+	suggestNames(root)
+	completeFlags(root)
 	return root
 }
 
@@ -81,12 +95,16 @@ func newVersionCommand() *cobra.Command {
 		Short:   "Print the version",
 		Long:    "Print the version of the program, of Go, and of the system it was built for.\n\n" + exitStatus,
 		Example: "  ffconvert version",
-		Args:    cobra.NoArgs,
+		Args:    wantArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, err := fmt.Fprintf(cmd.OutOrStdout(), "ffconvert %s%s %s %s/%s\n", version, revision(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			_, err := fmt.Fprint(cmd.OutOrStdout(), versionLine())
 			return err
 		},
 	}
+}
+
+func versionLine() string {
+	return fmt.Sprintf("ffconvert %s%s %s %s/%s\n", version, revision(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
 // revision is the commit that the program was built from, where the build knows it.

@@ -46,7 +46,7 @@ Fetched and decompressed inputs lie inside OUT, unless --cache-dir names a disk 
   ffconvert run out/ --task 3/40
   FFCONVERT_TASK=3/40 ffconvert run --cache-dir /scratch out/
   ffconvert run out/                    # all that is missing, on this machine`,
-		Args: cobra.MinimumNArgs(1),
+		Args: wantArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := opts.cacheFromEnvironment(cmd.Flags()); err != nil {
 				return err
@@ -73,7 +73,7 @@ func runRun(ctx context.Context, opts runOptions, dir string, sources []string) 
 	if err := planThere(dir); err != nil {
 		return err
 	}
-	progress := newReporter(opts.progress.value, os.Stderr)
+	progress := newReporter(opts.progress, os.Stderr)
 	defer progress.stop()
 	out, err := openShared(ctx, dir, progress)
 	if err != nil {

@@ -163,7 +163,7 @@ type graceValue time.Duration
 func (v *graceValue) Set(s string) error {
 	d, err := time.ParseDuration(s)
 	if err != nil || d < 0 {
-		return fmt.Errorf("%q is no time; want one with a unit, as 90s or 15m", s)
+		return errors.New("want a time of 0 or more with a unit, as 90s or 15m")
 	}
 	*v = graceValue(d)
 	return nil

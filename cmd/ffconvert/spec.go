@@ -43,7 +43,7 @@ the patterns of its shards.
     - shards: rare.tar
       repeat: 2.5                 # all of them twice, and a drawn half
       rename: {image: jpg;png}    # as --rename, and fields: as --fields
-    - format: csv                 # a name of ffconvert formats; tar if it is not said
+    - format: csv                 # a name of ffconvert formats; default tar
       shards: points/
       options: {header: true}     # the format's own flags
 
@@ -56,7 +56,7 @@ docs/spec.md has all keys, docs/dataset.schema.json the JSON Schema.
   ffconvert spec --shuffle --seed 7 --encode cbor dataset.yaml out/
   ffconvert spec --dry-run dataset.yaml out/`,
 		GroupID: groupConvert,
-		Args:    cobra.ExactArgs(2),
+		Args:    wantArgs,
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false

@@ -89,7 +89,7 @@ var badSpecs = []struct {
 	{"rename twice", "dataset:\n- shards: a\n  rename: [a=b, a=c]\n", "3:11", "given twice", true},
 	{"option of another format", "dataset:\n- shards: a\n  options: {header: true}\n", "3:21", "options.header: ffconvert tar has no --header; an entry may have allow-missing-trailer", false},
 	{"option that is a limit", "dataset:\n- shards: a\n  options:\n    max-sample-size: 1TiB\n", "4:22", "--max-sample-size is a limit: give it on the command line", false},
-	{"option of another kind", "dataset:\n- shards: a\n  format: csv\n  options:\n    header: yes\n", "5:13", `invalid argument "yes"`, false},
+	{"option of another kind", "dataset:\n- shards: a\n  format: csv\n  options:\n    header: yes\n", "5:13", `--header "yes": want true or false`, false},
 	{"option of a few words", "dataset:\n- {shards: a, format: cbor, options: {format: json}}\n", "2:47", "want one of cbor, msgpack", false},
 	{"option that is no list", "dataset:\n- {shards: a, format: csv, options: {header: [true]}}\n", "2:46", "a list, where one value is wanted", false},
 	{"option that is a map", "dataset:\n- {shards: a, format: csv, options: {dtype: {x: int64}}}\n", "2:45", "want text", false},

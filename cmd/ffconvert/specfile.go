@@ -99,7 +99,7 @@ func (c *collection) set(name, text string) error {
 	if isLimit(flag) {
 		return fmt.Errorf("--%s is a limit: give it on the command line", name)
 	}
-	return c.flags.Set(name, text)
+	return valueError(c.flags.Set(name, text))
 }
 
 // moved takes the shards from a file that says the same of all collections but where they

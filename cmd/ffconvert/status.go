@@ -34,7 +34,7 @@ again writes its shard. The rate is that of the last ten minutes.
 		Example: `  ffconvert status out/
   ffconvert status --missing out/
   ffconvert status --format json out/ | jq .shards_done`,
-		Args: cobra.ExactArgs(1),
+		Args: wantArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := planThere(args[0]); err != nil {
 				return err

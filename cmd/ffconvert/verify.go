@@ -26,7 +26,7 @@ type verifyOptions struct {
 	limits      *record.Options
 	allowLegacy bool
 	format      choiceValue
-	progress    choiceValue
+	progress    progressFlag
 }
 
 func newVerifyCommand() *cobra.Command {
@@ -48,7 +48,7 @@ swapped and resized shards, and damaged indexes. All problems are listed, not th
   ffconvert verify --format json out/ | jq .problems
   ffconvert verify --format sarif out/ > verify.sarif
   ffconvert verify a.ffr b.ffr`,
-		Args: cobra.MinimumNArgs(1),
+		Args: wantArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runVerify(cmd.Context(), opts, args, cmd.OutOrStdout())
 		},
@@ -71,7 +71,7 @@ func formatValue() choiceValue {
 }
 
 func runVerify(ctx context.Context, opts verifyOptions, args []string, stdout io.Writer) error {
-	progress := newReporter(opts.progress.value, os.Stderr)
+	progress := newReporter(opts.progress, os.Stderr)
 	defer progress.stop()
 	work := lookAt(args)
 	forCI := opts.format.value == string(findings.JUnit) || opts.format.value == string(findings.SARIF)

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// globalOptions are the flags of all commands.
+type globalOptions struct {
+	quiet, verbose bool
+	color          choiceValue
+	helpAll        helpAllValue
+}
+
+func addGlobalFlags(root *cobra.Command) {
+	opts := globalOptions{color: choiceValue{value: colorAuto, choices: []string{colorAuto, colorAlways, colorNever}}}
+	flags := root.PersistentFlags()
+	flags.BoolVarP(&opts.quiet, "quiet", "q", false, "print errors alone, no progress and no closing line")
+	flags.BoolVarP(&opts.verbose, "verbose", "v", false, "a line for each phase and each shard, too")
+	flags.Var(&opts.color, "color", "auto (on a terminal without NO_COLOR), always or never")
+	flags.BoolP("help", "h", false, "show this help")
+	flags.VarPF(&opts.helpAll, "help-all", "", "show all flags: limits and those that few need, too").NoOptDefVal = "true"
+	root.Flags().Bool("version", false, "print the version")
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
+		if err := opts.apply(cmd); err != nil {
+			return err
+		}
+		stopperOf(cmd.Context()).telling(signalTeller(progressMode(cmd), os.Stderr))
+		return nil
+	}
+	root.SetFlagErrorFunc(flagError)
+	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
+		fmt.Fprint(cmd.OutOrStdout(), helpText(cmd, bool(opts.helpAll)))
+	})
+}
+
+// apply hands the flags to the command's progress, where it has one.
+func (o *globalOptions) apply(cmd *cobra.Command) error {
+	if o.quiet && o.verbose {
+		return errors.New("--quiet and --verbose do not go together")
+	}
+	flag := cmd.Flags().Lookup("progress")
+	if flag == nil {
+		return nil
+	}
+	p := flag.Value.(*progressFlag)
+	if o.quiet {
+		if flag.Changed {
+			return errors.New("--quiet and --progress do not go together; --quiet means --progress none")
+		}
+		p.value = "none"
+	}
+	p.verbose, p.color = o.verbose, o.color.value
+	return nil
+}
+
+// A helpAllValue ends the parsing of flags with [pflag.ErrHelp], as --help does.
+type helpAllValue bool
+
+func (v *helpAllValue) Set(string) error { *v = true; return pflag.ErrHelp }
+func (v *helpAllValue) Type() string     { return "bool" }
+func (v *helpAllValue) String() string   { return "false" }

@@ -1,0 +1,222 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// wantArgs refuses arguments that are too few or too many for the command's Use line, in which
+// [NAME] may be left out and NAME... repeated.
+func wantArgs(cmd *cobra.Command, args []string) error {
+	names := strings.Fields(cmd.Use)[1:]
+	var needed []string
+	most := len(names)
+	for _, name := range names {
+		if !strings.HasPrefix(name, "[") {
+			needed = append(needed, name)
+		}
+		if strings.HasSuffix(strings.TrimSuffix(name, "]"), "...") {
+			most = len(args)
+		}
+	}
+	switch {
+	case len(args) == len(needed)-1:
+		return fmt.Errorf("%s: %s is missing: want %s", cmd.Name(), needed[len(needed)-1], usageLine(cmd))
+	case len(args) < len(needed):
+		return fmt.Errorf("%s: %s are missing: want %s", cmd.Name(), strings.Join(needed[len(args):], " and "), usageLine(cmd))
+	case len(args) > most:
+		return fmt.Errorf("%s: %q is one argument too many: want %s", cmd.Name(), args[most], usageLine(cmd))
+	}
+	return nil
+}
+
+func usageLine(cmd *cobra.Command) string {
+	return strings.TrimSuffix(cmd.UseLine(), " [flags]")
+}
+
+// wantCommand is for a command that only has others below it: it refuses an argument, which names
+// none of them.
+func wantCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	how := cmd.CommandPath() + " --help lists the commands"
+	if near := nearest(args[0], cmd.Commands()); near != "" {
+		how = "did you mean " + near + "?"
+	} else if cmd.HasParent() {
+		how = "want one of " + subcommands(cmd)
+	}
+	return fmt.Errorf("unknown command %q; %s", strings.TrimPrefix(cmd.CommandPath()+" "+args[0], "ffconvert "), how)
+}
+
+// needCommand is the run of a command that only has others below it.
+func needCommand(cmd *cobra.Command, _ []string) error {
+	return fmt.Errorf("%s: want one of %s", cmd.Name(), subcommands(cmd))
+}
+
+func subcommands(cmd *cobra.Command) string {
+	var names []string
+	for _, c := range cmd.Commands() {
+		names = append(names, c.Name())
+	}
+	return strings.Join(names, ", ")
+}
+
+// nearest returns the name of the command that a mistyped one is likely to mean, by cobra's
+// distance, prefix and SuggestFor; "" where none is near.
+func nearest(typed string, among []*cobra.Command) string {
+	if len(typed) < 2 {
+		return ""
+	}
+	all := &cobra.Command{}
+	for _, c := range among {
+		all.AddCommand(&cobra.Command{Use: c.Name(), SuggestFor: c.SuggestFor, Run: func(*cobra.Command, []string) {}})
+	}
+	for all.SuggestionsMinimumDistance = 1; all.SuggestionsMinimumDistance <= max(1, min(3, len(typed)/2)); all.SuggestionsMinimumDistance++ {
+		if near := all.SuggestionsFor(typed); len(near) > 0 {
+			return near[0]
+		}
+	}
+	return ""
+}
+
+// otherNames are what people call flags elsewhere.
+var otherNames = map[string][]string{
+	"jobs":        {"workers", "threads", "parallel", "num-workers"},
+	"overwrite":   {"force"},
+	"max-shards":  {"max-files"},
+	"shard-size":  {"size", "maxsize", "chunk-size"},
+	"dry-run":     {"simulate"},
+	"shards":      {"num-shards"},
+	"no-verify":   {"skip-verify"},
+	"s3-endpoint": {"endpoint", "endpoint-url"},
+	"s3-profile":  {"profile"},
+	"s3-region":   {"region"},
+	"anonymous":   {"no-sign-request"},
+}
+
+// nearestFlag is [nearest] of the flags of a command.
+func nearestFlag(cmd *cobra.Command, typed string) string {
+	var flags []*cobra.Command
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		flags = append(flags, &cobra.Command{Use: f.Name, SuggestFor: otherNames[f.Name]})
+	})
+	return nearest(typed, flags)
+}
+
+// flagError is what pflag says of the arguments, in words for people and on one line.
+func flagError(cmd *cobra.Command, err error) error {
+	if errors.Is(err, pflag.ErrHelp) {
+		return pflag.ErrHelp // of --help-all, in the error of its value
+	}
+	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
+		name := unknown.GetSpecifiedName()
+		if unknown.GetSpecifiedShortnames() != "" {
+			return fmt.Errorf("unknown flag -%s; %s --help-all lists all", name, cmd.CommandPath())
+		}
+		if near := nearestFlag(cmd, name); near != "" {
+			return fmt.Errorf("unknown flag --%s; did you mean --%s?", name, near)
+		}
+		return fmt.Errorf("unknown flag --%s; %s --help-all lists all", name, cmd.CommandPath())
+	}
+	if needs, ok := errors.AsType[*pflag.ValueRequiredError](err); ok {
+		return fmt.Errorf("--%s needs a value: %s", needs.GetFlag().Name, wanted(needs.GetFlag()))
+	}
+	return valueError(err)
+}
+
+// valueError is an error of setting a flag, without the words of strconv and time; others are
+// returned as they are.
+func valueError(err error) error {
+	bad, ok := errors.AsType[*pflag.InvalidValueError](err)
+	if !ok {
+		return err
+	}
+	f, value := bad.GetFlag(), bad.GetValue()
+	cause := bad.Unwrap()
+	number, isNumber := errors.AsType[*strconv.NumError](cause)
+	switch {
+	case isNumber && errors.Is(number, strconv.ErrRange):
+		return fmt.Errorf("--%s %q: the number is too large", f.Name, value)
+	case isNumber, f.Value.Type() == "duration", f.Value.Type() == "stringSlice", choices(f) != nil:
+		return fmt.Errorf("--%s %q: want %s", f.Name, value, wanted(f))
+	}
+	return fmt.Errorf("--%s %q: %w", f.Name, value, cause)
+}
+
+// wanted says what the value of a flag is.
+func wanted(f *pflag.Flag) string {
+	if words := choices(f); words != nil {
+		return "one of " + strings.Join(words, ", ")
+	}
+	switch f.Value.Type() {
+	case "bool":
+		return "true or false"
+	case "uint64":
+		return "a whole number of 0 or more, as in --" + f.Name + " 8"
+	case "int", "int64", "number":
+		return "a whole number, as in --" + f.Name + " 8"
+	case "duration":
+		return "a time with a unit, as in --" + f.Name + " 90s or 15m"
+	case "size":
+		return "a size, as in --" + f.Name + " 256MiB"
+	case "stringSlice":
+		return "a list with commas, as in --" + f.Name + " a,b"
+	}
+	return f.Usage
+}
+
+// otherCommands are what people call commands elsewhere.
+var otherCommands = map[string][]string{
+	"tar":     {"webdataset", "wds"},
+	"folder":  {"imagefolder", "image-folder", "directory", "dir"},
+	"check":   {"lint", "validate"},
+	"verify":  {"test", "fsck"},
+	"inspect": {"info", "show", "stat"},
+	"repair":  {"fix"},
+	"pack":    {"zip"},
+	"unpack":  {"extract", "unzip"},
+	"cat":     {"get"},
+	"ls":      {"list", "dir"},
+}
+
+func suggestNames(root *cobra.Command) {
+	for _, c := range root.Commands() {
+		c.SuggestFor = otherCommands[c.Name()]
+	}
+}
+
+// newHelpCommand returns the command help: cobra's own says what it does not know with status 0.
+func newHelpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "help [COMMAND...]",
+		Short:   "Show the help of a command",
+		Long:    "Show the help of a command, as COMMAND --help does.\n\n" + exitStatus,
+		Example: "  ffconvert help tar\n  ffconvert help cache clean",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			of, rest, err := cmd.Root().Find(args)
+			if err == nil && len(rest) > 0 {
+				err = wantCommand(of, rest)
+			}
+			if err != nil {
+				return err
+			}
+			return of.Help()
+		},
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, typed string) (names []cobra.Completion, how cobra.ShellCompDirective) {
+			if of, rest, err := cmd.Root().Find(args); err == nil && len(rest) == 0 {
+				for _, c := range of.Commands() {
+					if c.IsAvailableCommand() && strings.HasPrefix(c.Name(), typed) {
+						names = append(names, cobra.CompletionWithDesc(c.Name(), c.Short))
+					}
+				}
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp
+		},
+	}
+}
