@@ -64,7 +64,7 @@ func Int(n int64) Value { return Value{kind: KindInt, num: uint64(n)} }
 func Float(x float64) Value { return Value{kind: KindFloat, num: math.Float64bits(x)} }
 
 // Nested returns a value made of nil, bool, int64, uint64, float64, string, []byte,
-// []any, map[string]any and map[any]any, or a [Column].
+// []any and [Map], or a [Column].
 func Nested(v any) Value { return Value{kind: KindNested, nested: v} }
 
 // Kind returns the form the value has.

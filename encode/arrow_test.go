@@ -225,7 +225,7 @@ func TestArrowRefuses(t *testing.T) {
 		{"2 GiB", "", []converters.Value{converters.Opaque(1 << 31)}, converters.ErrLimit, "2 GiB"},
 		{"2 GiB of text in a column", "", []converters.Value{column("str", text...)}, converters.ErrLimit, "--rows-per-sample"},
 		{"a list", "", []converters.Value{converters.Nested([]any{})}, converters.ErrUnsupported, "--encode msgpack"},
-		{"a map", "", []converters.Value{converters.Nested(map[string]any{})}, converters.ErrUnsupported, "--encode msgpack"},
+		{"a map", "", []converters.Value{converters.Nested(converters.Map{})}, converters.ErrUnsupported, "--encode msgpack"},
 		{"a column and a value", "", []converters.Value{column("int64"), converters.Int(1)}, nil, "internal error"},
 		{"a value and a column", "", []converters.Value{converters.Int(1), column("int64")}, nil, "internal error"},
 		{"columns that differ in length", "", []converters.Value{column("int64", int64(1)), column("int64")}, nil, "internal error"},

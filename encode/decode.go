@@ -83,6 +83,8 @@ func malformed(format string, args ...any) error {
 	return fmt.Errorf("%w: %w", converters.ErrMalformed, fmt.Errorf(format, args...))
 }
 
+func keyTwice(key any) error { return malformed("the key %.40q comes twice", fmt.Sprint(key)) }
+
 // unexpected says why a library could not decode.
 func unexpected(what string, err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {

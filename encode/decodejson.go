@@ -70,21 +70,22 @@ func (d *decoder) jsonList(dec *json.Decoder, depth int) (any, error) {
 }
 
 func (d *decoder) jsonMap(dec *json.Decoder, depth int) (any, error) {
-	m := map[string]any{}
+	var m converters.MapBuilder
 	for dec.More() {
 		token, err := dec.Token()
 		if err != nil {
 			return nil, unexpected("JSON", err)
 		}
 		key := token.(string) // or Token had returned an error
-		if _, ok := m[key]; ok {
-			return nil, malformed("the key %.40q comes twice", key)
-		}
-		if m[key], err = d.jsonValue(dec, depth); err != nil {
+		x, err := d.jsonValue(dec, depth)
+		if err != nil {
 			return nil, err
 		}
+		if !m.Add(key, x) {
+			return nil, keyTwice(key)
+		}
 	}
-	return m, jsonEnd(dec)
+	return m.Map(), jsonEnd(dec)
 }
 
 // jsonEnd takes the bracket that closes a list or a map.

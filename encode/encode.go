@@ -17,7 +17,7 @@
 //	arrow      an Arrow IPC stream of one record batch: __key__ and a column a field
 //
 // A sample without a key makes a record without __key__. The bytes of a record depend on
-// the sample and the options alone: nested maps are written in sorted order.
+// the sample and the options alone: nested maps keep the order of their source.
 package encode
 
 import (

@@ -1,12 +1,8 @@
 package encode
 
 import (
-	"bytes"
-	"cmp"
 	"fmt"
 	"math"
-	"slices"
-	"strings"
 
 	"github.com/ffconvert/ffconvert/converters"
 )
@@ -38,14 +34,12 @@ const (
 // A syntax appends to b what one encoding writes for a token.
 type syntax func(b []byte, t token, n uint64) []byte
 
-// A mapFormat writes {"__key__": key, field: value, …}. Fields keep their order. The keys
-// of nested maps are sorted: text by length, then bytewise, as RFC 8949 (4.2.1) sorts
-// them; other keys by their encoded bytes.
+// A mapFormat writes {"__key__": key, field: value, …}. Fields, and the keys of nested maps,
+// keep their order.
 type mapFormat struct {
 	name   string
 	syntax syntax
-	limit  uint64   // largest n of text, bytes, a list, a map
-	names  []string // the sorted keys of the maps that are being written
+	limit  uint64 // largest n of text, bytes, a list, a map
 }
 
 func (m *mapFormat) encode(b *builder, s *converters.Sample) error {
@@ -158,10 +152,8 @@ func (m *mapFormat) nested(b *builder, x any) error {
 		return m.list(b, x)
 	case converters.Column:
 		return m.list(b, x.Values)
-	case map[string]any:
-		return m.textMap(b, x)
-	case map[any]any:
-		return m.anyMap(b, x)
+	case converters.Map:
+		return m.object(b, x)
 	default:
 		return fmt.Errorf("%w: a nested value of the Go type %T", converters.ErrUnsupported, x)
 	}
@@ -181,54 +173,15 @@ func (m *mapFormat) list(b *builder, list []any) error {
 	return nil
 }
 
-func (m *mapFormat) textMap(b *builder, x map[string]any) error {
-	if err := m.head(b, tokenMap, int64(len(x))); err != nil {
+func (m *mapFormat) object(b *builder, pairs converters.Map) error {
+	if err := m.head(b, tokenMap, int64(len(pairs))); err != nil {
 		return err
 	}
-	mark := len(m.names)
-	defer func() { m.names = m.names[:mark] }()
-	for name := range x {
-		m.names = append(m.names, name)
-	}
-	names := m.names[mark:]
-	slices.SortFunc(names, func(a, b string) int {
-		return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b))
-	})
-	for _, name := range names {
-		if err := m.text(b, name); err != nil {
+	for i := range pairs {
+		if err := m.nested(b, pairs[i].Key); err != nil {
 			return err
 		}
-		if err := m.nested(b, x[name]); err != nil {
-			return err
-		}
-	}
-	m.put(b, tokenMapEnd, 0)
-	return nil
-}
-
-func (m *mapFormat) anyMap(b *builder, x map[any]any) error {
-	if err := m.head(b, tokenMap, int64(len(x))); err != nil {
-		return err
-	}
-	type entry struct {
-		key   []byte
-		value any
-	}
-	entries := make([]entry, 0, len(x))
-	for k, v := range x {
-		var key builder
-		if err := m.nested(&key, k); err != nil {
-			return err
-		}
-		entries = append(entries, entry{key.written, v})
-	}
-	slices.SortFunc(entries, func(a, b entry) int { return bytes.Compare(a.key, b.key) })
-	for i, e := range entries {
-		if i > 0 && bytes.Equal(e.key, entries[i-1].key) {
-			return fmt.Errorf("%w: two keys of a map are encoded alike", converters.ErrDuplicate)
-		}
-		b.written = append(b.written, e.key...)
-		if err := m.nested(b, e.value); err != nil {
+		if err := m.nested(b, pairs[i].Value); err != nil {
 			return err
 		}
 	}

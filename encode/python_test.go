@@ -21,7 +21,7 @@ def canon(x):
     if type(x) is str: return "s" + x.encode("utf-8").hex()
     if type(x) is bytes: return "b" + x.hex()
     if type(x) is list: return "[" + ",".join(map(canon, x)) + "]"
-    if type(x) is dict: return "{" + ",".join(sorted(canon(k) + ":" + canon(v) for k, v in x.items())) + "}"
+    if type(x) is dict: return "{" + ",".join(canon(k) + ":" + canon(v) for k, v in x.items()) + "}"
     return "? " + repr(type(x))
 def record(x):
     assert type(x) is dict

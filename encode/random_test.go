@@ -107,21 +107,23 @@ func randomNested(r *rand.Rand, depth int) any {
 		}
 		return list
 	case 8:
-		m := map[string]any{}
-		for range r.IntN(18) {
-			m[randomText(r)] = randomNested(r, depth-2)
+		var m converters.MapBuilder
+		for range r.IntN(40) {
+			m.Add(randomText(r), randomNested(r, depth-2))
 		}
-		return m
+		return m.Map()
 	case 9: // keys that Python tells apart: not 1 and 1.0 and True
-		m := map[any]any{nil: randomNested(r, depth-2), true: int64(1)}
+		var m converters.MapBuilder
+		m.Add(true, int64(1))
+		m.Add(nil, randomNested(r, depth-2))
 		for range r.IntN(10) {
-			m[randomText(r)] = randomNested(r, depth-2)
-			m[int64(2+r.IntN(1000))] = randomNested(r, depth-2)
-			m[int64(-r.IntN(1000))] = nil
-			m[uint64(math.MaxInt64)+1+uint64(r.IntN(100))] = false
-			m[r.Float64()/2+0.1] = randomText(r)
+			m.Add(randomText(r), randomNested(r, depth-2))
+			m.Add(int64(2+r.IntN(1000)), randomNested(r, depth-2))
+			m.Add(int64(-r.IntN(1000)), nil)
+			m.Add(uint64(math.MaxInt64)+1+uint64(r.IntN(100)), false)
+			m.Add(r.Float64()/2+0.1, randomText(r))
 		}
-		return m
+		return m.Map()
 	}
 	return randomColumn(r, 1+r.IntN(20))
 }
@@ -150,8 +152,8 @@ func randomColumn(r *rand.Rand, rows int) converters.Column {
 	return c
 }
 
-// canonSample is what a record of the sample must say; canon of each value. The key and the
-// fields are in order. The script of python_test.go writes the same.
+// canonSample is what a record of the sample must say; canon of each value. The key, the
+// fields and the pairs of maps are in order. The script of python_test.go writes the same.
 func canonSample(s *converters.Sample) string {
 	var pairs []string
 	if s.Key != "" {
@@ -203,18 +205,19 @@ func canon(x any) string {
 			parts = append(parts, canon(e))
 		}
 		return "[" + strings.Join(parts, ",") + "]"
-	case map[string]any:
+	case converters.Map:
 		var parts []string
-		for k, e := range x {
-			parts = append(parts, canon(k)+":"+canon(e))
+		for _, p := range x {
+			parts = append(parts, canon(p.Key)+":"+canon(p.Value))
 		}
-		return canonMap(parts)
+		return "{" + strings.Join(parts, ",") + "}"
 	case map[any]any:
 		var parts []string
 		for k, e := range x {
 			parts = append(parts, canon(k)+":"+canon(e))
 		}
-		return canonMap(parts)
+		slices.Sort(parts)
+		return "{" + strings.Join(parts, ",") + "}"
 	}
 	if v := reflect.ValueOf(x); v.CanInt() || v.CanUint() {
 		return fmt.Sprintf("i%d", x)
@@ -222,7 +225,29 @@ func canon(x any) string {
 	return fmt.Sprintf("? %T", x)
 }
 
-func canonMap(parts []string) string {
-	slices.Sort(parts)
-	return "{" + strings.Join(parts, ",") + "}"
+// unordered returns x as the libraries in Go decode it, whose maps have no order.
+func unordered(x any) any {
+	switch x := x.(type) {
+	case converters.Column:
+		return unordered(x.Values)
+	case []any:
+		list := make([]any, len(x))
+		for i := range x {
+			list[i] = unordered(x[i])
+		}
+		return list
+	case converters.Map:
+		m := make(map[any]any, len(x))
+		for _, p := range x {
+			m[p.Key] = unordered(p.Value)
+		}
+		return m
+	case map[string]any:
+		m := make(map[any]any, len(x))
+		for k, e := range x {
+			m[k] = e
+		}
+		return m
+	}
+	return x
 }

@@ -112,6 +112,25 @@ func words(v converters.Value) string {
 	return anyWords(v.Nested())
 }
 
+// unordered returns v as the libraries in Go decode it, whose maps have no order.
+func unordered(v any) any {
+	switch v := v.(type) {
+	case []any:
+		list := make([]any, len(v))
+		for i := range v {
+			list[i] = unordered(v[i])
+		}
+		return list
+	case converters.Map:
+		m := make(map[any]any, len(v))
+		for _, p := range v {
+			m[p.Key] = unordered(p.Value)
+		}
+		return m
+	}
+	return v
+}
+
 func anyWords(v any) string {
 	var pairs []string
 	switch v := v.(type) {
@@ -139,10 +158,11 @@ func anyWords(v any) string {
 			pairs = append(pairs, anyWords(e))
 		}
 		return "[" + strings.Join(pairs, ",") + "]"
-	case map[string]any:
-		for k, v := range v {
-			pairs = append(pairs, anyWords(k)+":"+anyWords(v))
+	case converters.Map:
+		for _, p := range v {
+			pairs = append(pairs, anyWords(p.Key)+":"+anyWords(p.Value))
 		}
+		return "{" + strings.Join(pairs, ",") + "}"
 	case map[any]any:
 		for k, v := range v {
 			pairs = append(pairs, anyWords(k)+":"+anyWords(v))

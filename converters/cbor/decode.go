@@ -51,6 +51,9 @@ func (d *decoder) value(h head) (any, error) {
 	case kindExtension:
 		return nil, fmt.Errorf("%w: an extension of MessagePack", converters.ErrUnsupported)
 	case kindSimple:
+		if h.arg == undefined {
+			return nil, fmt.Errorf("%w: the value undefined", converters.ErrUnsupported)
+		}
 		return nil, fmt.Errorf("%w: simple value %d", converters.ErrUnsupported, h.arg)
 	}
 	v, err := h.value()
@@ -109,14 +112,13 @@ func (d *decoder) array(in head) (any, error) {
 	}
 }
 
-// object returns a map[string]any where all keys are text, else a map[any]any.
+// object returns a converters.Map.
 func (d *decoder) object(in head) (any, error) {
-	texts := map[string]any{}
-	var mixed map[any]any
+	var m converters.MapBuilder
 	for n := uint64(0); ; n++ {
 		h, ok := d.next(in, n)
 		if !ok {
-			break
+			return m.Map(), nil
 		}
 		key, err := d.key(h)
 		if err != nil {
@@ -126,35 +128,17 @@ func (d *decoder) object(in head) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		text, isText := key.(string)
-		if !isText && mixed == nil {
-			mixed = make(map[any]any, len(texts))
-			for k, v := range texts {
-				mixed[k] = v
-			}
-		}
-		if mixed == nil {
-			_, ok = texts[text]
-			texts[text] = v
-		} else {
-			_, ok = mixed[key]
-			mixed[key] = v
-		}
-		if ok {
+		if !m.Add(key, v) {
 			return nil, fmt.Errorf("%w key %.100q in a map", converters.ErrDuplicate, fmt.Sprint(key))
 		}
 	}
-	if mixed != nil {
-		return mixed, nil
-	}
-	return texts, nil
 }
 
-// key passes the key of a pair. What Go cannot compare is none.
+// key passes the key of a pair. Bytes, arrays and maps are none.
 func (d *decoder) key(h head) (any, error) {
 	key, err := d.value(h)
 	switch key.(type) {
-	case []byte, []any, map[string]any, map[any]any:
+	case []byte, []any, converters.Map:
 		return nil, fmt.Errorf("%w: a key of a map that is neither text nor a number", converters.ErrUnsupported)
 	}
 	return key, err

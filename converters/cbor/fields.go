@@ -97,7 +97,7 @@ func (s *scanner) value(n name) error {
 	switch {
 	case h.kind <= lastScalar:
 		v, err = h.value()
-		err = s.refuse(err)
+		err = s.refuse(n.text, err)
 	case h.kind == kindBytes && !s.whole && !n.load:
 		s.release()
 		err = s.skip(h.arg)
@@ -105,7 +105,7 @@ func (s *scanner) value(n name) error {
 	case h.kind == kindBytes, h.kind == kindText:
 		err = s.str(h, from)
 	default:
-		v, err = s.nested(h, from)
+		v, err = s.nested(n.text, h, from)
 	}
 	if err != nil {
 		return err
@@ -139,7 +139,7 @@ func (s *scanner) str(h head, from int) error {
 }
 
 // nested passes the rest of an item that is made of others, and decodes it.
-func (s *scanner) nested(h head, from int) (converters.Value, error) {
+func (s *scanner) nested(field string, h head, from int) (converters.Value, error) {
 	if err := s.walk(h); err != nil {
 		return converters.Value{}, err
 	}
@@ -149,7 +149,7 @@ func (s *scanner) nested(h head, from int) (converters.Value, error) {
 	d := decoder{forms: s.forms, b: s.held()[from:]}
 	v, err := d.value(d.head())
 	if err != nil {
-		return converters.Value{}, s.refuse(err)
+		return converters.Value{}, s.refuse(field, err)
 	}
 	switch v := v.(type) {
 	case int64:
@@ -172,9 +172,9 @@ func (s *scanner) release() {
 }
 
 // refuse places an error of what a field cannot be.
-func (s *scanner) refuse(err error) error {
+func (s *scanner) refuse(field string, err error) error {
 	if err != nil {
-		err = s.fail(err, hintRaw)
+		err = s.fail(fmt.Errorf("field %q: %w", field, err), hintRaw)
 	}
 	return err
 }

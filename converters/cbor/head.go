@@ -17,7 +17,7 @@ const (
 	kindFloat                // arg is its bits, a half, single or double by the size of the head
 	kindFalse
 	kindTrue
-	kindNull // CBOR's undefined too
+	kindNull
 )
 
 // Up to here the head is all there is.
@@ -38,6 +38,9 @@ const (
 	kindBreak
 	kindReserved // no head; arg is the byte
 )
+
+// undefined is the simple value that CBOR has beside null (RFC 8949, 3.3): nothing else has it.
+const undefined = 23
 
 // headMax is the size of the longest head, bytes.
 const headMax = 9
@@ -95,7 +98,6 @@ func cborForms() *forms {
 	t[simple|20] = immediate(kindFalse, 0)
 	t[simple|21] = immediate(kindTrue, 0)
 	t[simple|22] = immediate(kindNull, 0)
-	t[simple|23] = immediate(kindNull, 0)
 	t[simple|25] = wide(kindFloat, 2)
 	t[simple|26] = wide(kindFloat, 4)
 	t[simple|27] = wide(kindFloat, 8)

@@ -14,7 +14,8 @@ import (
 const pythonReader = `
 import struct, re
 def words(v):
-    if v is None or v is undefined: return "null"
+    if v is undefined: return "undefined"
+    if v is None: return "null"
     if v is True: return "true"
     if v is False: return "false"
     if isinstance(v, int): return str(v)
@@ -22,7 +23,7 @@ def words(v):
     if isinstance(v, str): return "t" + v.encode().hex()
     if isinstance(v, bytes): return "b" + v.hex()
     if isinstance(v, (list, tuple)) and type(v).__name__ != "ExtType": return "[" + ",".join(map(words, v)) + "]"
-    if isinstance(v, dict): return "{" + ",".join(sorted(words(k) + ":" + words(w) for k, w in v.items())) + "}"
+    if isinstance(v, dict): return "{" + ",".join(words(k) + ":" + words(w) for k, w in v.items()) + "}"
     return re.sub("0x[0-9a-f]+", "", repr(v)) # Items alone have such
 def reply(data):
     items = []

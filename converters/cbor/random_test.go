@@ -145,8 +145,10 @@ func (g generator) other(b []byte, depth int) []byte {
 		return g.noise(append(b, byte(1+g.IntN(100))), n)
 	case g.pack:
 		return append(b, 0xc3)
-	case k < 4:
+	case k < 3:
 		return append(b, 0xf4+byte(k))
+	case k == 3 && g.any: // undefined
+		return append(b, 0xf7)
 	case k == 4: // a big integer that is none
 		return g.noise(g.head(append(b, 0xc2+byte(g.IntN(2))), 2, 7), 7)
 	case k == 5 && g.any:

@@ -201,6 +201,9 @@ func TestNoFields(t *testing.T) {
 		{"tag on the item", "\xc1\x01", "", converters.ErrUnsupported},
 		{"tag on a map", "\xd8\x20\xa1\x61x\x01", "", converters.ErrUnsupported},
 		{"tag on a list in a list", "\x81\xd8\x40\x41\x01", "", converters.ErrUnsupported},
+		{"undefined", "\xa1\x61x\xf7", "", converters.ErrUnsupported},
+		{"undefined in a list", "\xa1\x61x\x81\xf7", "", converters.ErrUnsupported},
+		{"undefined as a key", "\xa1\xf7\x01", "", converters.ErrUnsupported},
 		{"simple value 5", "\xa1\x61x\xe5", "", converters.ErrUnsupported},
 		{"simple value 255", "\x81\xf8\xff", "", converters.ErrUnsupported},
 		{"extension", "", "\x81\xa1x\xd4\x05\x01", converters.ErrUnsupported},
@@ -371,7 +374,7 @@ func TestErrorWords(t *testing.T) {
 		{Options{MaxItem: 99}, blob(big), `part.cbor: offset 0: "item 0": over a limit: the item has more than 99 bytes (--max-item-size)`},
 		{Options{MaxDepth: 1}, []byte("\x81\x81\x01"), `part.cbor: offset 0: "item 0": over a limit: at byte 2, more than 1 arrays, maps and tags one inside the other (--max-depth)`},
 		{Options{}, []byte("\x82\x01\x1c"), `part.cbor: offset 0: "item 0": malformed: near byte 3 of the item: the byte 0x1c begins no item`},
-		{Options{}, []byte("\xa1\x61x\xc1\x01"), `part.cbor: offset 0: "item 0": not supported: tag 1 (--encode raw keeps the item's own bytes)`},
+		{Options{}, []byte("\xa1\x61x\xc1\x01"), `part.cbor: offset 0: "item 0": field "x": not supported: tag 1 (--encode raw keeps the item's own bytes)`},
 		{Options{}, []byte("\xa2\x61x\x01\x61x\x01"), `part.cbor: offset 0: "item 0": duplicate field "x" (--encode raw keeps the item's own bytes)`},
 	} {
 		_, err := indexed(t, memory(row.opts, row.data))

@@ -2,97 +2,15 @@ package encode
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"math"
-	"math/big"
 	"unicode/utf8"
 
-	"github.com/fxamacker/cbor/v2"
 	"github.com/vmihailenco/msgpack/v5/msgpcode"
 
 	"github.com/ffconvert/ffconvert/converters"
 )
-
-// newCBORDecMode returns how CBOR is decoded. The counts of lists and maps need no limit
-// of their own: they are checked against the bytes before anything is allocated.
-func newCBORDecMode(maxDepth int) cbor.DecMode {
-	mode, err := cbor.DecOptions{
-		DupMapKey:        cbor.DupMapKeyEnforcedAPF,
-		MaxNestedLevels:  maxDepth,
-		MaxArrayElements: math.MaxInt32,
-		MaxMapPairs:      math.MaxInt32,
-		TagsMd:           cbor.TagsForbidden,
-		BigIntDec:        cbor.BigIntDecodePointer,
-		MapKeyByteString: cbor.MapKeyByteStringForbidden,
-	}.DecMode()
-	if err != nil {
-		panic("encode: the options of the CBOR decoder clash: " + err.Error())
-	}
-	return mode
-}
-
-// cbor decodes one item of CBOR.
-func (d *decoder) cbor(data []byte) (converters.Value, error) {
-	var x any
-	if err := d.cborDM.Unmarshal(data, &x); err != nil {
-		return converters.Value{}, d.cborError(err)
-	}
-	x, err := normal(x)
-	return valueOf(x), err
-}
-
-func (d *decoder) cborError(err error) error {
-	var depth *cbor.MaxNestedLevelError
-	var tag *cbor.TagsMdError
-	var key *cbor.InvalidMapKeyTypeError
-	switch {
-	case errors.As(err, &depth):
-		return d.tooDeep()
-	case errors.As(err, &tag):
-		return fmt.Errorf("%w: a CBOR tag", converters.ErrUnsupported)
-	case errors.As(err, &key):
-		return badKey()
-	}
-	return unexpected("CBOR", err)
-}
-
-func badKey() error {
-	return fmt.Errorf("%w: the key of a map is neither text nor a number", converters.ErrUnsupported)
-}
-
-// normal returns a value decoded by the CBOR library in the forms that
-// [converters.Nested] takes. Lists are changed in place.
-func normal(x any) (any, error) {
-	var err error
-	switch x := x.(type) {
-	case uint64:
-		return smallest(x), nil
-	case []any:
-		for i := range x {
-			if x[i], err = normal(x[i]); err != nil {
-				return nil, err
-			}
-		}
-	case map[any]any:
-		m := make(map[any]any, len(x))
-		for k, v := range x {
-			if k, err = normal(k); err != nil {
-				return nil, err
-			}
-			if m[k], err = normal(v); err != nil {
-				return nil, err
-			}
-		}
-		return textKeys(m), nil
-	case *big.Int:
-		return nil, fmt.Errorf("%w: an integer that does not fit into 64 bits", converters.ErrUnsupported)
-	case cbor.SimpleValue:
-		return nil, fmt.Errorf("%w: the CBOR simple value %d", converters.ErrUnsupported, x)
-	}
-	return x, nil
-}
 
 // smallest returns n as an int64, where it is one.
 func smallest(n uint64) any {
@@ -100,19 +18,6 @@ func smallest(n uint64) any {
 		return int64(n)
 	}
 	return n
-}
-
-// textKeys returns m as a map[string]any, where it is one.
-func textKeys(m map[any]any) any {
-	text := make(map[string]any, len(m))
-	for k, v := range m {
-		name, ok := k.(string)
-		if !ok {
-			return m
-		}
-		text[name] = v
-	}
-	return text
 }
 
 // msgpack decodes one MessagePack object. The library reads the leaves only: by itself it
@@ -217,22 +122,22 @@ func (d *decoder) msgpackMap(depth int) (any, error) {
 	if err := d.msgpackCount(depth, n, err); err != nil {
 		return nil, err
 	}
-	m := map[any]any{}
+	var m converters.MapBuilder
 	for range n {
 		k, err := d.msgpackValue(depth - 1)
 		if err != nil {
 			return nil, err
 		}
-		switch k.(type) {
-		case []byte, []any, map[string]any, map[any]any:
+		if !isKey(k) {
 			return nil, badKey()
 		}
-		if _, ok := m[k]; ok {
-			return nil, malformed("the key %.40q comes twice", fmt.Sprint(k))
-		}
-		if m[k], err = d.msgpackValue(depth - 1); err != nil {
+		x, err := d.msgpackValue(depth - 1)
+		if err != nil {
 			return nil, err
 		}
+		if !m.Add(k, x) {
+			return nil, keyTwice(k)
+		}
 	}
-	return textKeys(m), nil
+	return m.Map(), nil
 }
