@@ -91,6 +91,13 @@ func TestTars(t *testing.T) {
 			`note: a.tar: offset 1536: ".DS_Store": passed over: name without key [skipped]`,
 			`note: a.tar: offset 3072: "__meta__": passed over: metadata name [skipped]`}},
 
+		{"names of webdataset", []file{tarOf("a.tar", "j.jpg=x", "k.jpg=x", "k.__bad__=x", "k.cls=1", "l.jpg=x", "l.__bad__=", "m.jpg=x", "m.__local_path__=x")}, Options{}, []string{
+			`warning: a.tar: offset 5632: "m": field named __local_path__ [reserved-field]`,
+			`warning: a.tar: offset 1024: "k": passed over: sample marked __bad__ [reserved-field]`,
+			`warning: a.tar: offset 4096: "l": field "__bad__" is empty [empty-field]`,
+			`warning: a.tar: offset 4096: "l": it has __bad__ too; most samples, 1, have jpg [odd-fields]`,
+			`warning: a.tar: offset 5632: "m": it has __local_path__ too; most samples, 1, have jpg [odd-fields]`}},
+
 		{"one key in two parts", []file{tarOf("a.tar", "k.jpg=x"), tarOf("b.tar", "l.jpg=x", "k.jpg=y")}, Options{}, []string{
 			`warning: b.tar: offset 1024: "k": the key is in a.tar too [repeated-key]`}},
 		{"one key three times", []file{tarOf("a.tar", "k.jpg=x"), tarOf("b.tar", "k.jpg=x", "l.jpg=y", "k.jpg=x")}, Options{}, []string{

@@ -35,6 +35,7 @@ const (
 	OddKey        = "odd-key"
 	SkippedFile   = "skipped-file"
 	SkippedLink   = "skipped-link"
+	ReservedField = "reserved-field"
 	WrongType     = "wrong-type"
 	Unchecked     = "unchecked"
 
@@ -97,6 +98,8 @@ var rules = [...]findings.Rule{
 		Help: "Its bytes will be in no record. Give it a place or a name that makes a sample of it, or remove it."},
 	{ID: SkippedLink, Level: findings.Warning, Short: "A link or a device in an archive is passed over",
 		Help: "What a link points to will be in no record under that name. Write the archive with GNU tar's --dereference."},
+	{ID: ReservedField, Level: findings.Warning, Short: "A field has a name that webdataset uses itself",
+		Help: "A sample whose __bad__ is not empty is passed over, as webdataset does; __local_path__ is kept, and is another value where webdataset has a cache. Rename the member."},
 	{ID: WrongType, Level: findings.Warning, Short: "An image is of another type than its name says",
 		Help: "Readers that choose their decoder by the name fail. Rename the field."},
 	{ID: Unchecked, Level: findings.Warning, Short: "A field was not decoded: too large, or a kind that the decoder does not know",
@@ -120,9 +123,11 @@ var skipRules = map[string]string{
 	"name without key":     SkippedFile,
 	"file outside a class": SkippedFile,
 	"empty line":           EmptyLine,
+
+	"sample marked __bad__": ReservedField,
 }
 
-// A waiver is a refusal that a flag waives.
+// A waiver is a refusal that a flag waives, or something that is accepted and told of.
 type waiver struct{ rule, hint string }
 
 // waivers are those of the sources, as Span.Skip names them.
@@ -130,4 +135,6 @@ var waivers = map[string]waiver{
 	"missing end of archive": {MissingTrailer, "--allow-missing-trailer, if no member is missing"},
 	"appended archive":       {Concatenated, "--concatenated reads both"},
 	"key that came back":     {DuplicateKey, "--on-duplicate-key keep"},
+
+	"field named __local_path__": {ReservedField, ""},
 }

@@ -45,8 +45,8 @@ type Span struct {
 	Skip    string  // why the entry is passed over, in words fit for a count: "directory", "symbolic link"
 	Name    string  // the entry's own name, where Skip is set
 
-	// Waived marks a finding that would have been refused but for a flag. It has
-	// no entries; Skip names what was waived.
+	// Waived marks a finding that would have been refused but for a flag, or that is
+	// accepted and told of. It has no entries; Skip names what was waived.
 	Waived bool
 
 	// Alike says that Shape has no key, and the same fields of the same kinds and

@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
+	"math/bits"
 
 	"github.com/klauspost/compress/zstd"
 )
@@ -26,7 +28,7 @@ const (
 
 // sniff tells the compression of a file from its first bytes, at most sniffLen of
 // them; fewer are all there are. A file that is nothing but the beginning of magic
-// bytes, and no text, has been cut: that is [ErrTruncated].
+// bytes, and no text, has been cut: that is [ErrTruncated]. An .lzma file is [ErrCompression].
 func sniff(head []byte) (string, error) {
 	s := string(head)
 	switch {
@@ -38,6 +40,8 @@ func sniff(head []byte) (string, error) {
 		return "xz", nil
 	case len(s) >= 10 && isBzip2(s[:10]):
 		return "bzip2", nil
+	case isLZMA(head):
+		return "", fmt.Errorf("%w: lzma, the format before xz", ErrCompression)
 	}
 	for _, m := range []struct {
 		name  string
@@ -60,6 +64,27 @@ func sniff(head []byte) (string, error) {
 
 func errCutMagic(compression string) error {
 	return fmt.Errorf("%w: %s: it ends within its first bytes", ErrTruncated, compression)
+}
+
+// isLZMA looks at the header of an .lzma file, which has no magic bytes, and at the byte behind
+// it, as xz does (lzma-file-format.txt, 1.1): the properties that every known writer has, a
+// dictionary of 2^n or 2^n + 2^(n-1) bytes, an unknown size or one below 256 GiB, and the zero
+// that every LZMA stream begins with.
+func isLZMA(head []byte) bool {
+	if len(head) < 14 || head[0] != 0x5d || head[13] != 0 {
+		return false
+	}
+	dict, size := binary.LittleEndian.Uint32(head[1:]), binary.LittleEndian.Uint64(head[5:])
+	top := uint32(1) << (31 - bits.LeadingZeros32(dict|1))
+	return dict >= 1<<12 && (dict == top || dict == top|top>>1 || dict == math.MaxUint32) && (size == math.MaxUint64 || size < 256<<30)
+}
+
+// sniffError places an error of sniff in what ends at off. hint is for what is cut.
+func sniffError(name string, off int64, err error, hint string) error {
+	if errors.Is(err, ErrCompression) {
+		off, hint = 0, "decompress it with xz -d, or recompress it as xz or zstd"
+	}
+	return &Error{Name: name, Off: off, Err: err, Hint: hint}
 }
 
 // isBzip2 looks at ten bytes, because a tar whose first member is called BZh9.txt

@@ -208,6 +208,11 @@ func TestSniff(t *testing.T) {
 		{"skippable, out of sight", "\x5f\x2a\x4d\x18\xff\xff\xff\xff", "zstd", nil},
 		{"skippable, then lz4", "\x50\x2a\x4d\x18\x01\x00\x00\x00x\x04\x22\x4d\x18....", "", nil},
 		{"zip", "PK\x03\x04", "", nil},
+		{"lzma", "\x5d\x00\x00\x80\x00\xff\xff\xff\xff\xff\xff\xff\xff\x00\x30", "", ErrCompression},
+		{"lzma of a known size", "\x5d\x00\x00\xc0\x00\x0a\x00\x00\x00\x00\x00\x00\x00\x00\x30", "", ErrCompression},
+		{"what only begins as lzma", "\x5d\x00\x00\x80\x00\xff\xff\xff\xff\xff\xff\xff\xff", "", nil},
+		{"lzma of an odd dictionary", "\x5d\x00\x00\x81\x00\xff\xff\xff\xff\xff\xff\xff\xff\x00\x30", "", nil},
+		{"tar of a bracket", tarNamed("]"), "", nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := sniff([]byte(tt.head))

@@ -29,6 +29,7 @@ var (
 	ErrCommand            = errors.New("the command did not succeed")
 	ErrTruncated          = errors.New("truncated")
 	ErrMalformed          = errors.New("malformed")
+	ErrCompression        = errors.New("a compression that is not supported")
 	ErrChanged            = errors.New("changed while it was being read")
 	ErrRatio              = errors.New("decompresses suspiciously well")
 	ErrKey                = errors.New("its key cannot be the path of a file")

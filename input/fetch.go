@@ -42,7 +42,7 @@ func (j *job) fetch(ctx context.Context, c *cache.Cache, d *cache.Draft, opts Op
 		return nil, 0, refuse(name, remote.ErrPage, "the URL leads to an error or a login; look at it in a browser", "")
 	}
 	if j.compression, err = sniff(head); err != nil {
-		return nil, 0, &Error{Name: name, Off: size, Err: err, Hint: "the object is incomplete where it was made"}
+		return nil, 0, sniffError(name, size, err, "the object is incomplete where it was made")
 	}
 	if j.compression == "" {
 		return d, size, nil

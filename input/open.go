@@ -117,7 +117,7 @@ func inspectFile(n Name) (compression string, err error) {
 	}
 	compression, err = sniff(head)
 	if err != nil {
-		return "", &Error{Name: n.Name, Off: fi.Size(), Err: err, Hint: "the copy is incomplete: fetch it again"}
+		return "", sniffError(n.Name, fi.Size(), err, "the copy is incomplete: fetch it again")
 	}
 	return compression, nil
 }

@@ -143,8 +143,8 @@ func (j *job) placed(src *source, in *bufio.Reader, err error) error {
 		return ioError(j.source.Name, src.err)
 	}
 	off := src.n - int64(in.Buffered())
-	if errors.Is(err, ErrTruncated) {
-		return &Error{Name: j.source.Name, Off: off, Err: err, Hint: "the copy is incomplete: fetch it again"}
+	if errors.Is(err, ErrTruncated) || errors.Is(err, ErrCompression) {
+		return sniffError(j.source.Name, off, err, "the copy is incomplete: fetch it again")
 	}
 	hint, kind := decodeError(j.compression, src.opts.maxWindow(), err)
 	return &Error{Name: j.source.Name, Off: off, Err: kind, Hint: hint}

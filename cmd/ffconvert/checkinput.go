@@ -203,6 +203,7 @@ func inputRule(err error) string {
 		{input.ErrKey, check.Unsupported},
 		{input.ErrTruncated, check.Truncated},
 		{input.ErrMalformed, check.Malformed},
+		{input.ErrCompression, check.Unsupported},
 		{input.ErrChanged, check.Changed},
 		{input.ErrRatio, check.Limit},
 		{input.ErrQuota, check.Limit},

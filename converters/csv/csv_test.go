@@ -155,9 +155,9 @@ func TestSamples(t *testing.T) {
 			"0: c0=float 43e0000000000000 c1=text x", "22: c0=float 3fe0000000000000 c1=text y",
 		}, "msgpack [] c0:float64 c1:str"},
 		{"given types", Options{DType: "c0=str,c1=float32,c2=bool"}, "1,0.1,true,7\n", []string{"0: c0=text 1 c1=float 3fb99999a0000000 c2=true c3=int 7"}, "msgpack [] c0:str c1:float32 c2:bool c3:int64"},
-		{"numbers that Arrow does not take", Options{DType: "c0=float64,c1=float32"}, "0x1.8,1e99\n-inf,nan(1)\n1e999,-INFINITY\n,+1\n", []string{
-			"0: c0=float 3ff8000000000000 c1=float 7ff0000000000000", "11: c0=float fff0000000000000 c1=float 7ff8000000000000",
-			"23: c0=float 7ff0000000000000 c1=float fff0000000000000", "39: c0=<nil> c1=float 3ff0000000000000",
+		{"numbers that Arrow does not take", Options{DType: "c0=float64,c1=float32"}, "0x1.8,0x1p3\n-inf,nan(1)\nInf,-INFINITY\n,+1\n", []string{
+			"0: c0=float 3ff8000000000000 c1=float 4020000000000000", "12: c0=float fff0000000000000 c1=float 7ff8000000000000",
+			"24: c0=float 7ff0000000000000 c1=float fff0000000000000", "38: c0=<nil> c1=float 3ff0000000000000",
 		}, "msgpack [] c0:float64 c1:float32"},
 		{"line ends in text", Options{}, "\"a\r\nb\",\"\r\"\n\"\r\n\",\"\n\n\"\r\n", []string{"0: c0=text a\r\nb c1=text \r", "11: c0=text \r\n c1=text \n\n"}, "msgpack [] c0:str c1:str"},
 		{"the last CR without LF", Options{}, "1\n2\r", []string{"0: row=" + one, "2: row=" + two}, "raw [1] c0:float64"},

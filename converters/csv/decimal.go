@@ -62,8 +62,8 @@ func skipDigits(b []byte, i int) int {
 	}
 }
 
-// skipDecimal returns where the plain decimal number at b[i] ends, 0 where there is none.
-// As decimal does, it takes the shape that most have at once.
+// skipDecimal returns where the plain decimal number at b[i] ends, 0 where there is none, or
+// one that may be too large for a float32. As decimal does, it takes the shape that most have at once.
 func skipDecimal(b []byte, i int) int {
 	at := i
 	if b[at] == '-' {
@@ -102,6 +102,7 @@ func skipAny(b []byte, i int) int {
 		i = skipDigits(b, from)
 	}
 	n := i - from
+	size := n // the number is below 10^size
 	if b[i] == '.' {
 		from = i + 1
 		i = skipDigits(b, from)
@@ -111,14 +112,14 @@ func skipAny(b []byte, i int) int {
 		return 0
 	}
 	if b[i]|0x20 == 'e' {
-		i++
-		if b[i] == '-' || b[i] == '+' {
-			i++
-		}
-		from = i
-		if i = skipDigits(b, i); i == from {
+		e := 0
+		if e, i = exponent(b, i+1); i == 0 {
 			return 0
 		}
+		size += e
+	}
+	if size > 38 { // 10^38 is a float32, 10^39 is none
+		return 0
 	}
 	return i
 }

@@ -88,7 +88,7 @@ func TestEndless(t *testing.T) {
 		{"many columns, second part", Options{}, []endless{{"1,2\n", "3,4\n", 4096}, {"", "1,", 3 << 20}}, converters.ErrMalformed},
 		{"a header line", Options{Header: true, MaxRow: small}, []endless{{"x,", "y", size}}, converters.ErrLimit},
 		{"a line of text, second part", Options{MaxRow: small}, []endless{{"a\n", "b\n", 4096}, {"a\n", "b", size}}, converters.ErrLimit},
-		{"a number of many digits", Options{}, []endless{{"1\n", "9", 3 << 20}}, nil},
+		{"a number of many digits", Options{}, []endless{{"1\n", "9", 3 << 20}}, converters.ErrMalformed},
 		{"zeros", Options{}, []endless{{"1,2\n", "\x00", size}}, converters.ErrMalformed},
 		{"zeros between quotes", Options{MaxRow: small}, []endless{{"\"", "\x00", size}}, converters.ErrLimit},
 		{"CR", Options{}, []endless{{"1,2\r", "3,4\r", size}}, converters.ErrMalformed},

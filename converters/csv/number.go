@@ -47,32 +47,36 @@ func trim(s []byte) []byte {
 func isBlank(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' }
 
 // number returns the bits of the number that a value is, and whether it is one of the
-// kind.
+// kind. A number that is too large for the kind is none, though strtod would return
+// infinity, with ERANGE; infinity itself has to be written as such.
 func (p *powers) number(value []byte, k kind) (bits uint64, ok bool) {
 	s := trim(value)
-	switch k {
-	case int64s:
+	if k == int64s {
 		return integer(s)
-	case float64s:
-		return p.float(s)
 	}
 	bits, ok = p.float(s)
-	if !ok {
+	switch {
+	case !ok:
 		return 0, false
+	case math.IsInf(math.Float64frombits(bits), 0) && formOf(s) != infinite:
+		return 0, false
+	case k == float64s:
+		return bits, true
 	}
 	if short, exact := narrow(bits); exact {
 		return uint64(short), true
 	}
-	f, _ := strconv.ParseFloat(goNumber(s, formOf(s)), 32) // its only error is of range, with the value
-	return uint64(math.Float32bits(float32(f))), true
+	f, err := strconv.ParseFloat(goNumber(s, formOf(s)), 32) // its only error is of range
+	return uint64(math.Float32bits(float32(f))), err == nil
 }
 
 // narrow returns the float32 nearest to what the float64 with these bits was parsed from,
 // and whether that can be told: not where it is halfway between two, the digits may be to
-// either side of it, or has less bits than usual.
+// either side of it, has less bits than usual, or may be too large.
 func narrow(bits uint64) (uint32, bool) {
 	f := math.Float64frombits(bits)
-	if bits&(1<<29-1) == 1<<28 || f != 0 && math.Abs(f) < 0x1p-126 {
+	size := math.Abs(f)
+	if bits&(1<<29-1) == 1<<28 || f != 0 && size < 0x1p-126 || size >= 0x1.ffffffp127 && size <= math.MaxFloat64 {
 		return 0, false
 	}
 	return math.Float32bits(float32(f)), true

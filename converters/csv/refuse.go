@@ -68,6 +68,11 @@ func (s *splitter) refuse(c column, at cell) error {
 		why, hint = fmt.Sprintf("%.40q is not UTF-8", value), ""
 	case c.kind == int64s && isInteger(trim(value)):
 		why = fmt.Sprintf("%.40q is out of the range of int64", value)
+	case c.kind != int64s && c.kind.isNumber() && formOf(trim(value)) != noNumber:
+		why = fmt.Sprintf("%.40q is over the range of %s", value, c.kind)
+		if c.kind == float32s {
+			hint = fmt.Sprintf("--dtype %s=float64", shown(c.name))
+		}
 	case !utf8.Valid(value): // nor would it be text
 		why, hint = fmt.Sprintf("%.40q is no %s", value, c.kind), ""
 	default:

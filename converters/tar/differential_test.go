@@ -172,7 +172,7 @@ func gnuType(c byte) byte {
 func randomTree(t testing.TB, rnd *rand.Rand, dir string) (names []string) {
 	t.Helper()
 	words := [...]string{"a", "b", "x.y", "grüß", "漢字", "__m__", ".h", "with space", strings.Repeat("long", 30), strings.Repeat("l", 99)}
-	suffixes := [...]string{".jpg", ".cls", ".JSON", ".seg.png", "", ".", "..a"}
+	suffixes := [...]string{".jpg", ".cls", ".JSON", ".seg.png", "", ".", "..a", ".__bad__", ".__local_path__"}
 	seen := map[string]bool{}
 	for i := range 1 + rnd.IntN(12) {
 		parent := ""

@@ -117,6 +117,9 @@ func againstGo(t *testing.T, data []byte) {
 			if err == io.EOF && len(theirs) != len(got) {
 				t.Fatalf("we list %+v, archive/tar only %+v", got, theirs)
 			}
+			grouped = slices.DeleteFunc(grouped, func(c content) bool {
+				return slices.ContainsFunc(c.Fields, func(f namedData) bool { return f.Name == badField && f.Data != "" })
+			})
 			if err == io.EOF && !slices.EqualFunc(samples, grouped, sameContent) {
 				t.Fatalf("we have %.2000q, by archive/tar it is %.2000q", samples, grouped)
 			}

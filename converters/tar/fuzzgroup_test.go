@@ -18,8 +18,12 @@ var (
 // groups is a slow model of grouping: a line a sample, of its key, its fields and the
 // first bytes of digits, or false for what is to be refused.
 func groups(names []string, digits string) (want []string, ok bool) {
-	var key string
-	seen, fields := map[string]bool{}, map[string]bool{}
+	type sample struct {
+		key, line string
+		bad       bool
+	}
+	var all []sample
+	fields := map[string]bool{}
 	for i, name := range names {
 		m := nameExpression.FindStringSubmatch(name)
 		if m == nil || metaExpression.MatchString(name) {
@@ -31,18 +35,27 @@ func groups(names []string, digits string) (want []string, ok bool) {
 			return nil, false
 		case m[2] == "__key__", m[2] == "__url__":
 			return nil, false
-		case len(want) > 0 && key == m[1] && fields[field]:
+		case len(all) > 0 && all[len(all)-1].key == m[1] && fields[field]:
 			return nil, false
-		case len(want) == 0 || key != m[1]:
-			if key = m[1]; seen[key] {
-				return nil, false
-			}
-			seen[key] = true
+		case len(all) == 0 || all[len(all)-1].key != m[1]:
 			clear(fields)
-			want = append(want, key)
+			all = append(all, sample{key: m[1], line: m[1]})
 		}
 		fields[field] = true
-		want[len(want)-1] += "\x00" + field + "\x00" + digits[:i]
+		last := &all[len(all)-1]
+		last.line += "\x00" + field + "\x00" + digits[:i]
+		last.bad = last.bad || field == badField && i > 0
+	}
+	seen := map[string]bool{}
+	for _, s := range all {
+		switch {
+		case s.bad:
+			continue
+		case seen[s.key]:
+			return nil, false
+		}
+		seen[s.key] = true
+		want = append(want, s.line)
 	}
 	return want, true
 }
@@ -56,6 +69,7 @@ func FuzzGroup(f *testing.F) {
 	f.Add("a.jpg|b.jpg|a.cls")
 	f.Add("x.y/b.c.d|./a.jpg|../a.jpg|a.|a..b|dir/.hidden|./d/._a.jpg|.hidden|a|a.b/c|..a|x.y/.DS_Store")
 	f.Add("__x__/a.b|__x__|__|___|__x__\n|__x/y__|a.É|a.é")
+	f.Add("a.__bad__|b.x|b.__BAD__|c.__bad__x|b.x|a.__local_path__")
 	f.Add("a.__key__|a.__url__|a.İ|a.ΑΣ|\xff.a|a.\xff")
 	f.Fuzz(func(t *testing.T, text string) {
 		const digits = "0123456789012345678901"

@@ -18,6 +18,7 @@ const (
 	skipVolume    = "volume label"
 	skipNoKey     = "name without key"
 	skipMetaName  = "metadata name"
+	skipBad       = "sample marked __bad__"
 )
 
 // A step is what a scanner came to.
@@ -27,6 +28,7 @@ const (
 	stepEnd    step = iota // the archive ends here; trailer tells whether another follows
 	stepSample             // scanner.group is complete
 	stepSkip               // scanner.ahead is passed over, scanner.reason says why
+	stepBad                // scanner.group is complete, and passed over
 )
 
 // A scanner groups the members of one part into samples. Index and Read both run it:
@@ -51,6 +53,8 @@ type group struct {
 	bytes    int64             // payload, and a block for each member
 	open     bool              // it may get more members
 	names    map[string]bool   // of its fields, where they are many
+	bad      bool              // it has a badField that is not empty
+	pathed   bool              // it has a localPathField
 	suffixes suffixes
 }
 
@@ -62,7 +66,8 @@ func (s *scanner) reset(c cursor, p converters.Part, o *Options) {
 	s.max, s.load, s.held, s.ended, s.group.open = o.MaxSample, nil, false, false, false
 }
 
-// next runs to the next step. The group of a stepSample is valid until the call after.
+// next runs to the next step. The group of a stepSample or stepBad is valid until the call
+// after.
 func (s *scanner) next() (step, error) {
 	if s.ended {
 		s.ended = false
@@ -75,8 +80,8 @@ func (s *scanner) next() (step, error) {
 			case err != nil:
 				return stepEnd, err
 			case !ok && s.group.open:
-				s.group.open, s.ended = false, true
-				return stepSample, nil
+				s.ended = true
+				return s.group.end(), nil
 			case !ok:
 				return stepEnd, nil
 			}
@@ -89,8 +94,8 @@ func (s *scanner) next() (step, error) {
 				return stepSkip, nil
 			}
 			if s.group.open && string(s.key) != s.group.sample.Key {
-				s.group.open, s.held = false, true
-				return stepSample, nil
+				s.held = true
+				return s.group.end(), nil
 			}
 		}
 		s.held = false
@@ -146,7 +151,7 @@ func (s *scanner) add() error {
 	m, g := &s.ahead, &s.group
 	if !g.open {
 		s.c.release()
-		g.open, g.bytes, g.names = true, 0, nil
+		g.open, g.bytes, g.names, g.bad, g.pathed = true, 0, nil, false, false
 		g.sample = converters.Sample{Key: string(s.key), Off: m.off, Fields: g.sample.Fields[:0]}
 	}
 	name, err := g.suffixes.name(s.suffix)
@@ -160,6 +165,12 @@ func (s *scanner) add() error {
 		return s.fail(m.off, m.name, fmt.Errorf("%w: sample %q has more than %d bytes", converters.ErrLimit, g.sample.Key, s.max), "--max-sample-size")
 	}
 	g.bytes += m.size + blockSize
+	switch name {
+	case badField:
+		g.bad = m.size > 0
+	case localPathField:
+		g.pathed = true
+	}
 	value := converters.Opaque(m.size)
 	if s.load != nil && s.load(name) {
 		data, err := s.c.peek(int(m.size))
@@ -174,6 +185,15 @@ func (s *scanner) add() error {
 	}
 	s.c.skip(padded(m.size) - m.size)
 	return nil
+}
+
+// end ends the group, which gets no more members.
+func (g *group) end() step {
+	g.open = false
+	if g.bad {
+		return stepBad
+	}
+	return stepSample
 }
 
 // has reports whether the group has a field, and counts it in where they are many.

@@ -58,7 +58,15 @@ func (s *Source) index(ctx context.Context, p converters.Part, yield func(conver
 			if again && !yield(converters.Span{Off: sample.Off, Skip: waivedDuplicate, Name: sample.Key, Waived: true}, nil) {
 				return nil
 			}
+			if sc.group.pathed && !yield(converters.Span{Off: sample.Off, Skip: waivedPath, Name: sample.Key, Waived: true}, nil) {
+				return nil
+			}
 			if !yield(converters.Span{Off: sample.Off, Entries: len(sample.Fields), Shape: sample}, nil) {
+				return nil
+			}
+		case stepBad:
+			sample := &sc.group.sample
+			if !yield(converters.Span{Off: sample.Off, Entries: len(sample.Fields), Skip: skipBad, Name: sample.Key}, nil) {
 				return nil
 			}
 		case stepEnd:

@@ -2,6 +2,7 @@ package tar
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 
 	"github.com/ffconvert/ffconvert/converters"
@@ -188,7 +189,7 @@ func (w *members) finish(m *member, h header) error {
 			return fmt.Errorf("%w: a member of type %q has a size, %d bytes: readers disagree whether they follow", converters.ErrMalformed, m.typ, m.size)
 		}
 	case typeSparse:
-		return fmt.Errorf("%w: a sparse file", converters.ErrUnsupported)
+		return errSparse
 	case typeMulti:
 		return fmt.Errorf("%w: one volume of several", converters.ErrUnsupported)
 	default:
@@ -200,8 +201,14 @@ func (w *members) finish(m *member, h header) error {
 	return nil
 }
 
+// errSparse is of any form of sparse members: old GNU's, and PAX's 0.0, 0.1 and 1.0.
+var errSparse = fmt.Errorf("%w: a sparse file", converters.ErrUnsupported)
+
 // fail places an error.
 func (w *members) fail(off int64, entry []byte, err error, hint string) error {
+	if hint == "" && errors.Is(err, errSparse) {
+		hint = "unpack it, and pack it anew without --sparse; bsdtar --no-read-sparse"
+	}
 	return &converters.Error{Part: w.part, Off: off, Entry: string(clip(entry)), Err: err, Hint: hint}
 }
 

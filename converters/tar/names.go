@@ -53,6 +53,14 @@ func isMetaName(name []byte) bool {
 	return len(first) >= 4 && bytes.HasSuffix(first, []byte("__"))
 }
 
+// Names that webdataset 1.0.2 gives a meaning: valid_sample drops a sample whose __bad__ is
+// not empty, and group_by_keys puts the path of its cached copy in the place of
+// __local_path__, where it has a cache.
+const (
+	badField       = "__bad__"
+	localPathField = "__local_path__"
+)
+
 // checkName refuses what a record could not hold under this key and field.
 func checkName(key, suffix []byte) error {
 	switch {

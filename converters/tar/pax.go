@@ -76,7 +76,7 @@ func (o *override) records(b []byte, global bool) error {
 func (o *override) record(key, value []byte, global bool) error {
 	switch k := string(key); {
 	case strings.HasPrefix(k, "GNU.sparse."), k == "SCHILY.realsize", k == "SUN.holesdata":
-		return fmt.Errorf("%w: a sparse file (PAX %s)", converters.ErrUnsupported, clip(key))
+		return fmt.Errorf("%w (PAX %s)", errSparse, clip(key))
 	case strings.HasPrefix(k, "GNU.volume."):
 		return fmt.Errorf("%w: one volume of several (PAX %s)", converters.ErrUnsupported, clip(key))
 	case k == "hdrcharset":

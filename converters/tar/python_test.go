@@ -68,7 +68,8 @@ def group(archive, members):
         if suffix in [name for name, _ in samples[-1][1]]:
             raise ValueError("duplicate " + m.name)
         samples[-1][1].append((suffix, archive.extractfile(m).read().hex()))
-    return [[hexed(k), [[hexed(s), data] for s, data in fields]] for k, fields in samples]
+    good = [s for s in samples if not dict(s[1]).get("__bad__")] # valid_sample
+    return [[hexed(k), [[hexed(s), data] for s, data in fields]] for k, fields in good]
 def reply(data):
     try:
         with tarfile.open(fileobj=io.BytesIO(data), mode="r:", encoding="utf-8", errors="surrogateescape") as archive:

@@ -11,6 +11,7 @@ const (
 	waivedTrailer   = "missing end of archive"
 	waivedAppended  = "appended archive"
 	waivedDuplicate = "key that came back"
+	waivedPath      = "field named __local_path__" // no flag: it is told of
 )
 
 // An ending is how an archive ends.
