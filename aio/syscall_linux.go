@@ -108,6 +108,16 @@ func (k *ring) getevents(min int, events []event) (int, error) {
 	return int(n), nil
 }
 
+// mincore tells of each page of span, which is mapped, in bit 0 of a byte of pages, whether it is in
+// memory.
+func mincore(span, pages []byte) error {
+	_, _, errno := unix.Syscall(unix.SYS_MINCORE, uintptr(unsafe.Pointer(unsafe.SliceData(span))), uintptr(len(span)), uintptr(unsafe.Pointer(unsafe.SliceData(pages))))
+	if errno != 0 {
+		return errno
+	}
+	return nil
+}
+
 // destroy blocks until every request is complete: io_destroy does.
 func (k *ring) destroy() error {
 	if k.ctx == 0 {

@@ -37,7 +37,7 @@ type WriteOptions struct {
 	// shard can hold, record.MaxSamples - 1.
 	MaxFiles int64
 
-	// AIO says how the finished file is re-read from the device.
+	// AIO says how the finished file is re-read.
 	AIO aio.Options
 
 	// Progress, if not nil, is told of files and bytes as they are done.
@@ -77,7 +77,7 @@ type Report struct {
 
 // Write packs the folder dir into file, whose name must end in .ffr and which must not lie
 // in the folder. The file has its name only when it is complete, synced, and was re-read
-// from the device and found sound; after an error there is nothing. A process that is
+// and found sound; after an error there is nothing. A process that is
 // killed leaves a hidden .ffconvert-*.tmp beside it. Memory: the largest file, and some
 // hundred bytes for each file.
 //
@@ -219,7 +219,7 @@ func (s *source) fill(ctx context.Context, f *os.File, progress Progress) (recor
 	return w.Close()
 }
 
-// reread verifies the synced file from the device.
+// reread verifies the synced file.
 func reread(ctx context.Context, path string, sum record.Summary, opts WriteOptions) (*verify.Report, error) {
 	opts.Progress.Start("verify", sum.Size)
 	target := verify.Target{Path: path, Want: &verify.Expect{

@@ -39,7 +39,7 @@ func (m *Missing) Unwrap() error { return ErrMissing }
 
 // FinishOptions say how much to look at. The zero value is usable.
 type FinishOptions struct {
-	Verify   bool        // re-read all shards from the device, too; else headers are checked
+	Verify   bool        // re-read all shards, too; else headers are checked
 	AIO      aio.Options // for that
 	Progress Progress    // may be nil
 	Tool     string      // name and version of the program, for the manifest
@@ -77,7 +77,8 @@ func Finish(ctx context.Context, out *Output, opts FinishOptions) (*Report, erro
 			return nil, err
 		}
 	}
-	report := &Report{Shards: len(kept.Plan.Shards), Kept: len(kept.Plan.Shards), Verified: j.verified(kept.Plan)}
+	report := &Report{Shards: len(kept.Plan.Shards), Kept: len(kept.Plan.Shards)}
+	report.Verified, report.From = j.verified(kept.Plan)
 	if err := j.foldTasks(out); err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/internal/atomicfile"
 	"github.com/ffconvert/ffconvert/internal/pin"
@@ -40,9 +41,10 @@ type journalHead struct {
 // finished is what is known of a shard that has its final name.
 type finished struct {
 	ManifestShard
-	Verified bool   `json:"verified"`        // re-read from the device and checked
-	At       int64  `json:"at,omitempty"`    // when it was finished, Unix seconds
-	Parts    []Part `json:"parts,omitempty"` // in a plan of whole parts, those of the shard with their accounts
+	Verified bool       `json:"verified"`                // re-read and checked
+	From     aio.Origin `json:"verified_from,omitempty"` // where that read it from
+	At       int64      `json:"at,omitempty"`            // when it was finished, Unix seconds
+	Parts    []Part     `json:"parts,omitempty"`         // in a plan of whole parts, those of the shard with their accounts
 }
 
 // A journalLine is any but the first: a finished shard, or the name of one that no longer
@@ -265,14 +267,16 @@ func (j *journal) knows(name string) bool {
 	return ok
 }
 
-// verified reports whether every shard of a plan was re-read and checked.
-func (j *journal) verified(p *Plan) bool {
+// verified reports whether every shard of a plan was re-read and checked, and where from.
+func (j *journal) verified(p *Plan) (yes bool, from aio.Origin) {
 	for i := range p.Shards {
-		if !j.done[p.Shards[i].Name].Verified {
-			return false
+		done := j.done[p.Shards[i].Name]
+		if !done.Verified {
+			return false, ""
 		}
+		from = from.And(done.From)
 	}
-	return true
+	return true, from
 }
 
 func (j *journal) close() error {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/verify"
@@ -21,19 +22,20 @@ var ErrManifest = errors.New("manifest is damaged")
 
 // A Manifest accounts for a finished dataset. It is written last.
 type Manifest struct {
-	Version    int              `json:"ffconvert_manifest"`
-	Tool       string           `json:"tool"`
-	Created    time.Time        `json:"created"`
-	PlanDigest string           `json:"plan_sha256"`
-	Source     SourceSpec       `json:"source"`
-	Encode     encode.Options   `json:"encode"`
-	Encodes    []encode.Options `json:"encodes,omitempty"` // of sources whose records differ from Encode
-	Shuffle    *Shuffle         `json:"shuffle,omitempty"`
-	Verified   bool             `json:"verified"` // each shard was re-read from the device and checked
-	Totals     Totals           `json:"totals"`
-	Meta       FileSum          `json:"meta"` // of meta.json
-	Shards     []ManifestShard  `json:"shards"`
-	Sources    []Part           `json:"sources"`
+	Version      int              `json:"ffconvert_manifest"`
+	Tool         string           `json:"tool"`
+	Created      time.Time        `json:"created"`
+	PlanDigest   string           `json:"plan_sha256"`
+	Source       SourceSpec       `json:"source"`
+	Encode       encode.Options   `json:"encode"`
+	Encodes      []encode.Options `json:"encodes,omitempty"` // of sources whose records differ from Encode
+	Shuffle      *Shuffle         `json:"shuffle,omitempty"`
+	Verified     bool             `json:"verified"`                // each shard was re-read and checked
+	VerifiedFrom aio.Origin       `json:"verified_from,omitempty"` // where that read them from: the device where it is proven of all of them
+	Totals       Totals           `json:"totals"`
+	Meta         FileSum          `json:"meta"` // of meta.json
+	Shards       []ManifestShard  `json:"shards"`
+	Sources      []Part           `json:"sources"`
 }
 
 // Totals are the closing balance: what was found, and what became of it.
@@ -71,9 +73,10 @@ type FileSum struct {
 func newManifest(plan *Plan, digest string, j *journal, tool string) *Manifest {
 	m := &Manifest{
 		Version: manifestVersion, Tool: tool, Created: time.Now().UTC().Truncate(time.Second), PlanDigest: digest,
-		Source: plan.Source, Encode: plan.Encode, Encodes: plan.Encodes, Shuffle: plan.Shuffle, Verified: j.verified(plan),
+		Source: plan.Source, Encode: plan.Encode, Encodes: plan.Encodes, Shuffle: plan.Shuffle,
 		Sources: slices.Clone(plan.Parts),
 	}
+	m.Verified, m.VerifiedFrom = j.verified(plan)
 	for i := range m.Sources {
 		m.Sources[i].Account.Seen = nil // meta.json tells that of the whole dataset
 	}

@@ -34,7 +34,7 @@ func repair(t *testing.T, src converters.Source, dir string) (damaged []string, 
 	if err != nil {
 		return nil, nil, err
 	}
-	beside, err := verify.Sums(t.Context(), dir, kept.Sums(), verify.Options{})
+	beside, _, err := verify.Sums(t.Context(), dir, kept.Sums(), verify.Options{})
 	if err != nil {
 		return nil, nil, err
 	}

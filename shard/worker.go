@@ -24,7 +24,7 @@ type worker struct {
 }
 
 // write makes one shard: a temporary file, its room reserved, filled and synced; re-read
-// from the device; then its index and itself under their final names, durably; last the
+// and checked; then its index and itself under their final names, durably; last the
 // journal.
 func (k *worker) write(ctx context.Context, t *task) error {
 	began, watcher := time.Now(), watcherOf(k.opts.Progress)
@@ -72,7 +72,7 @@ func (k *worker) write(ctx context.Context, t *task) error {
 		return err
 	}
 	if k.reader != nil {
-		if err := k.verify(ctx, f.Name(), done, k.counted(t)); err != nil {
+		if err := k.verify(ctx, f.Name(), &done, k.counted(t)); err != nil {
 			if _, gone := k.out.root.Lstat(k.out.tmp(s.Name)); gone != nil { // it is not corrupt, but removed by others
 				return gone
 			}
@@ -80,7 +80,7 @@ func (k *worker) write(ctx context.Context, t *task) error {
 		}
 		done.Verified = true
 	}
-	first, err := k.name(ctx, f, done)
+	first, err := k.name(ctx, f, &done)
 	if err != nil {
 		return err
 	}
@@ -140,13 +140,16 @@ func (k *worker) fill(ctx context.Context, t *task, f *atomicfile.File, index *i
 	return done, nil
 }
 
-// verify re-reads a synced shard from the device.
-func (k *worker) verify(ctx context.Context, path string, done finished, progress Progress) error {
+// verify re-reads a synced shard. Of one that is sound it adds to done where that read it from.
+func (k *worker) verify(ctx context.Context, path string, done *finished, progress Progress) error {
 	res, err := verify.File(ctx, k.reader, verify.Target{Path: path, Want: &verify.Expect{
 		Name: done.Name, Samples: done.Samples, Bytes: done.Bytes, HeaderCRC: done.HeaderCRC,
 	}}, verify.Options{Progress: func(_, bytes int64) { progress.Add(0, bytes) }})
-	if err != nil {
-		return err
+	if err == nil {
+		err = res.Err()
 	}
-	return res.Err()
+	if err == nil {
+		done.From = done.From.And(res.From)
+	}
+	return err
 }

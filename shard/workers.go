@@ -89,5 +89,4 @@ func (w *writer) verifiedBy(s aio.Stats) {
 		w.backend = s.Backend.String()
 	}
 	w.fallback = cmp.Or(w.fallback, s.Fallback)
-	w.pageCache = w.pageCache || !s.Direct
 }

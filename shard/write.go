@@ -106,7 +106,6 @@ type writer struct {
 	written           int             // shards finished by this run
 	others            int             // shards that another process has finished meanwhile
 	backend, fallback string
-	pageCache         bool
 }
 
 // newWriter prepares to write a slice. Its journal is not opened yet, and the caller's to close.
@@ -155,8 +154,8 @@ func (w *writer) run(ctx context.Context) (*Report, error) {
 		report.Bytes += done.Bytes
 	}
 	report.Others = w.others
-	report.Verified = w.journal.verified(w.plan)
-	report.Backend, report.Fallback, report.PageCache = w.backend, w.fallback, w.pageCache
+	report.Verified, report.From = w.journal.verified(w.plan)
+	report.Backend, report.Fallback = w.backend, w.fallback
 	report.Seconds = time.Since(w.began).Seconds()
 	return report, nil
 }

@@ -75,6 +75,7 @@ type Result struct {
 	Path     string         // as in its Target
 	Summary  record.Summary // zero where the header is unusable
 	Bytes    int64          // read and checked
+	From     aio.Origin     // of these bytes
 	Problems []Problem
 	more     int64 // problems beyond maxProblems
 }
@@ -116,25 +117,24 @@ type Looked struct {
 
 // A Report is what was found in all shards, and how.
 type Report struct {
-	Shards       int       `json:"shards"` // looked at
-	Samples      int64     `json:"samples"`
-	Bytes        int64     `json:"bytes"` // read and checked
-	Seconds      float64   `json:"seconds"`
-	Backend      string    `json:"backend"` // aio or pread
-	QueueDepth   int       `json:"queue_depth"`
-	PageCache    bool      `json:"page_cache"`         // O_DIRECT was refused somewhere: the page cache was read, not the device
-	Fallback     string    `json:"fallback,omitempty"` // why not Linux AIO
-	CrossChecked bool      `json:"cross_checked"`      // against the list of a dataset's shards
-	Problems     []Problem `json:"problems"`
-	More         int64     `json:"more_problems,omitempty"` // beyond those listed
-	Looked       []Looked  `json:"-"`                       // at each shard, sound or not, in the order of targets
-
-	direct bool
+	Shards       int        `json:"shards"` // looked at
+	Samples      int64      `json:"samples"`
+	Bytes        int64      `json:"bytes"` // read and checked
+	Seconds      float64    `json:"seconds"`
+	Backend      string     `json:"backend"` // aio or pread
+	QueueDepth   int        `json:"queue_depth"`
+	From         aio.Origin `json:"read_from"`          // the device where that is proven of all of them
+	Fallback     string     `json:"fallback,omitempty"` // why not Linux AIO
+	CrossChecked bool       `json:"cross_checked"`      // against the list of a dataset's shards
+	Problems     []Problem  `json:"problems"`
+	More         int64      `json:"more_problems,omitempty"` // beyond those listed
+	Looked       []Looked   `json:"-"`                       // at each shard, sound or not, in the order of targets
 }
 
 func (r *Report) add(res *Result) {
 	r.Samples += res.Summary.Samples
 	r.Bytes += res.Bytes
+	r.From = r.From.And(res.From)
 	r.Problems = append(r.Problems, res.Problems...)
 	r.More += res.more
 	r.Looked = append(r.Looked, Looked{res.Path, res.Summary.Samples, res.Bytes})
@@ -142,8 +142,6 @@ func (r *Report) add(res *Result) {
 
 // backend enters how one worker has read.
 func (r *Report) backend(s aio.Stats) {
-	r.direct = r.direct && s.Direct
-	r.PageCache = !r.direct
 	if r.Backend == "" || s.Backend == aio.Pread {
 		r.Backend = s.Backend.String()
 	}
@@ -227,7 +225,7 @@ func (r *Report) Merge(o *Report) *Report {
 	r.Bytes += o.Bytes
 	r.Seconds += o.Seconds
 	r.QueueDepth = max(r.QueueDepth, o.QueueDepth)
-	r.PageCache = r.PageCache || o.PageCache
+	r.From = r.From.And(o.From)
 	r.CrossChecked = r.CrossChecked && o.CrossChecked
 	r.Problems = append(r.Problems, o.Problems...)
 	r.More += o.More

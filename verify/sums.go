@@ -19,36 +19,37 @@ type Sum struct {
 }
 
 // Sums verifies files of a dataset that are no shards, one after another, and returns
-// what is wrong with them. An error says that the work could not be done at all.
-func Sums(ctx context.Context, dir string, want []Sum, opts Options) (problems []Problem, err error) {
+// what is wrong with them, and where they were read from. An error says that the work could
+// not be done at all.
+func Sums(ctx context.Context, dir string, want []Sum, opts Options) (problems []Problem, from aio.Origin, err error) {
 	r, err := aio.NewReader(opts.AIO)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
 	for _, s := range want {
-		p, err := s.check(ctx, r, dir)
+		res, err := SumFile(ctx, r, dir, s)
 		if err != nil {
-			return nil, err
+			return nil, "", err
 		}
-		if p == nil {
-			continue
-		}
-		again, err := s.check(ctx, r, dir)
-		if err != nil {
-			return nil, err
-		}
-		p.Transient = again == nil || !p.same(*again)
-		problems = append(problems, *p)
+		problems, from = append(problems, res.Problems...), from.And(res.From)
 	}
-	return problems, nil
+	return problems, from, nil
 }
 
-// check reads a file once, and returns how it differs.
-func (s Sum) check(ctx context.Context, r *aio.Reader, dir string) (*Problem, error) {
+// SumFile verifies a file that is not a shard with a reader that the caller owns, as [File] does
+// shards.
+func SumFile(ctx context.Context, r *aio.Reader, dir string, want Sum) (Result, error) {
+	return twice(func() (Result, error) { return want.scan(ctx, r, dir) })
+}
+
+// scan reads a file once, from its first byte to its last.
+func (s Sum) scan(ctx context.Context, r *aio.Reader, dir string) (Result, error) {
 	path := filepath.Join(dir, filepath.FromSlash(s.Name))
-	problem := func(kind Kind, err error, format string, args ...any) (*Problem, error) {
-		return &Problem{Shard: s.Name, Path: path, Kind: kind, Sample: -1, Offset: -1, Text: fmt.Sprintf(format, args...), err: err}, ctx.Err()
+	res := Result{Shard: s.Name, Path: path}
+	problem := func(kind Kind, err error, format string, args ...any) (Result, error) {
+		res.problem(Problem{Kind: kind, Sample: -1, Offset: -1, Text: fmt.Sprintf(format, args...), err: err})
+		return res, ctx.Err()
 	}
 	f, err := r.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -61,15 +62,17 @@ func (s Sum) check(ctx context.Context, r *aio.Reader, dir string) (*Problem, er
 	if f.Size() != s.Bytes {
 		return problem(Resized, nil, "it has %d bytes, the dataset's file has %d", f.Size(), s.Bytes)
 	}
+	res.From = f.Uncache()
 	crc := uint32(0)
 	for block, err := range r.Sweep(ctx, f, 0, f.Size()) {
 		if err != nil {
 			return problem(Unreadable, err, "%v", err)
 		}
+		res.Bytes += int64(len(block))
 		crc = crc32.Update(crc, crc32.IEEETable, block)
 	}
 	if crc != s.CRC {
 		return problem(Changed, nil, "its checksum is %08x, the dataset's file has %08x", crc, s.CRC)
 	}
-	return nil, ctx.Err()
+	return res, ctx.Err()
 }

@@ -1,5 +1,5 @@
-// Package verify proves that shards are sound: it re-reads them from the device, past
-// the page cache, and checks the header, every sample's CRC, and that every shard is
+// Package verify proves that shards are sound: it re-reads them, from the device where that
+// can be proven (see [aio.File.Uncache]), and checks the header, every sample's CRC, and that every shard is
 // the one that was expected.
 //
 //	report, err := verify.Dataset(ctx, "out", expected, verify.Options{})
@@ -61,7 +61,7 @@ func Files(ctx context.Context, targets []Target, opts Options) (*Report, error)
 	workers = max(1, min(workers, len(targets)))
 	each := Share(opts.AIO, workers)
 
-	report := &Report{Shards: len(targets), QueueDepth: each.Depth * workers, Problems: []Problem{}, direct: true}
+	report := &Report{Shards: len(targets), QueueDepth: each.Depth * workers, Problems: []Problem{}}
 	results := make([]Result, len(targets))
 	next := make(chan int)
 	var mu sync.Mutex
@@ -156,20 +156,36 @@ func Shards(dir string) ([]string, error) {
 // File verifies one file with a reader that the caller owns. An error is a cancelled
 // context or a reader that cannot go on; all else is in the result.
 func File(ctx context.Context, r *aio.Reader, t Target, opts Options) (Result, error) {
-	res, err := scan(ctx, r, t, opts)
+	return twice(func() (Result, error) {
+		res, err := scan(ctx, r, t, opts)
+		opts.Progress = nil
+		return res, err
+	})
+}
+
+// twice scans a file, and where something is wrong with it once more, which tells a failing
+// transfer from damaged data: a problem is transient where the second scan finds none. What only
+// the second finds is a problem too.
+func twice(scan func() (Result, error)) (Result, error) {
+	res, err := scan()
 	if err != nil || len(res.Problems) == 0 {
 		return res, err
 	}
-	// A difference is read once more: what the device gives then tells a failing
-	// transfer from damaged data.
-	opts.Progress = nil
-	again, err := scan(ctx, r, t, opts)
+	again, err := scan()
 	if err != nil {
 		return res, err
 	}
-	for i := range res.Problems {
-		if !slices.ContainsFunc(again.Problems, res.Problems[i].same) {
+	res.From = res.From.And(again.From)
+	if len(again.Problems) == 0 {
+		for i := range res.Problems {
 			res.Problems[i].Transient = true
+		}
+		return res, nil
+	}
+	first := res.Problems
+	for _, p := range again.Problems {
+		if !slices.ContainsFunc(first, p.same) {
+			res.problem(p)
 		}
 	}
 	return res, nil
@@ -184,6 +200,7 @@ func scan(ctx context.Context, r *aio.Reader, t Target, opts Options) (Result, e
 		return res, ctx.Err()
 	}
 	defer f.Close()
+	res.From = f.Uncache()
 	s := record.NewScanner("", f.Size(), opts.Record)
 	s.Problem = res.format
 	for block, err := range r.Sweep(ctx, f, 0, f.Size()) {

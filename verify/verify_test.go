@@ -278,3 +278,45 @@ func TestShare(t *testing.T) {
 		}
 	}
 }
+
+// A second reading that finds another difference is no sign of a sound file: both are told, and
+// neither is transient.
+func TestFileDiffersTwice(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	want := makeShards(t, dir, 1)
+	name := want[0].Name
+	size := int(want[0].Bytes)
+	first, second := flip(size-1), flip(size-40_000)
+	edit(t, dir, name, first)
+	r, err := aio.NewReader(aio.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	opts := Options{Progress: func(_, bytes int64) {
+		if bytes > 0 {
+			edit(t, dir, name, func(b []byte) []byte { return second(first(b)) })
+		}
+	}}
+	res, err := File(t.Context(), r, Target{Path: filepath.Join(dir, name), Want: &want[0]}, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(res.Problems) != 2 || res.Problems[0].Sample != 19 || res.Problems[1].Sample != 18 || res.Problems[0].Transient || res.Problems[1].Transient {
+		t.Errorf("%+v", res.Problems)
+	}
+
+	sum := Sum{Name: name, Bytes: int64(size), CRC: 1}
+	edit(t, dir, name, func(b []byte) []byte { return b })
+	reads := 0
+	res, err = twice(func() (Result, error) {
+		if reads++; reads == 2 {
+			edit(t, dir, name, flip(size/2))
+		}
+		return sum.scan(t.Context(), r, dir)
+	})
+	if err != nil || len(res.Problems) != 2 || res.Problems[0].Transient || res.Problems[1].Transient {
+		t.Errorf("%+v, %v", res.Problems, err)
+	}
+}

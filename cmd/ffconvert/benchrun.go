@@ -115,7 +115,7 @@ type benchReport struct {
 	BatchSeconds     batchSeconds `json:"batch_seconds"`
 	Backend          string       `json:"backend"`
 	QueueDepth       int          `json:"queue_depth"`
-	Direct           bool         `json:"direct"` // past the page cache
+	Direct           bool         `json:"direct"` // with O_DIRECT
 	Fallback         string       `json:"fallback,omitempty"`
 	Problems         []string     `json:"problems"`
 }
@@ -161,9 +161,9 @@ func secondsOf(took []time.Duration) batchSeconds {
 }
 
 func (r *benchReport) print(w io.Writer) error {
-	from := "from the device"
+	from := "with O_DIRECT"
 	if !r.Direct {
-		from = "from the page cache"
+		from = "through the page cache"
 	}
 	if r.Backend == aio.Pread.String() {
 		from += "; no AIO: " + r.Fallback

@@ -67,8 +67,8 @@ are fetched while others are converted, and shards are cut between them: see --e
 }
 
 const outputHelp = `OUT receives PART_00000.ffr and so on, a manifest, and an Arrow index a shard. A shard has
-its name only once it is complete, synced, re-read from the device and checked. An
-interrupted conversion goes on when the same command is run again.`
+its name only once it is complete, synced, re-read past the page cache and checked.
+An interrupted conversion goes on when the same command is run again.`
 
 func newConvertOptions() convertOptions {
 	return convertOptions{
@@ -97,7 +97,7 @@ func (o *convertOptions) add(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.dryRun, "dry-run", false, "print the plan and write nothing")
 	flags.BoolVar(&o.overwrite, "overwrite", false, "replace another dataset in OUT")
 	flags.BoolVar(&o.intoNonempty, "into-nonempty", false, "put the dataset into OUT though files of other programs are there, which stay")
-	flags.BoolVar(&o.noVerify, "no-verify", false, "do not re-read the shards from the device")
+	flags.BoolVar(&o.noVerify, "no-verify", false, "do not re-read the shards")
 	o.addRun(flags)
 }
 

@@ -30,7 +30,7 @@ func newFinishCommand() *cobra.Command {
 		Short: "Complete a dataset whose shards tasks have written",
 		Long: `Check that every shard of the plan in OUT is there with a sound header and its index, close
 the balance of entries, samples and fields, and write the manifest, which completes the
-dataset. Each shard was re-read from the device when it was written; --verify does so again.
+dataset. Each shard was re-read when it was written; --verify does so again.
 
 Where shards are missing they are named, and the status is 5: run their tasks again. With
 --wait, finish waits for them, and for the plan if that is not there yet.
@@ -47,7 +47,7 @@ Where shards are missing they are named, and the status is 5: run their tasks ag
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.DurationVar(&opts.wait, "wait", 0, "wait so long for missing shards (default: do not)")
-	flags.BoolVar(&opts.verify, "verify", false, "re-read all shards from the device")
+	flags.BoolVar(&opts.verify, "verify", false, "re-read all shards")
 	flags.Var(&opts.backend, "backend", "how shards are re-read: auto, aio or pread")
 	flags.Var(countLimit[int]{&opts.depth}, "queue-depth", "reads of 1 MiB in flight")
 	flags.Var(&opts.progress, "progress", "progress on standard error: auto, bar, plain, json or none")

@@ -32,7 +32,7 @@ func newPackCommand() *cobra.Command {
 		Long: `Put a folder into one FFRecord file, which ffrecord's PackedFolder opens: every file is a
 sample, and the last sample holds the names. Hidden files and empty directories are kept;
 times, modes and links are not. FILE.ffr has its name only once it is complete, synced,
-re-read from the device and checked.
+re-read past the page cache and checked.
 
 ` + exitStatus,
 		Example: `  ffconvert pack images/ images.ffr
@@ -71,7 +71,7 @@ func runPack(ctx context.Context, opts packOptions, dir, file string) error {
 	if err != nil {
 		return err
 	}
-	progress.say(packSummary{Done: true, Out: file, Totals: report.Totals, Backend: report.Verify.Backend})
+	progress.say(packSummary{Done: true, Out: file, Totals: report.Totals, Backend: report.Verify.Backend, From: report.Verify.From})
 	return nil
 }
 
@@ -120,13 +120,14 @@ type packSummary struct {
 	Done bool   `json:"done"`
 	Out  string `json:"out"`
 	packed.Totals
-	Backend string `json:"backend,omitempty"` // of verification; unpack checks as it reads
+	Backend string     `json:"backend,omitempty"` // of verification; unpack checks as it reads
+	From    aio.Origin `json:"verified_from,omitempty"`
 }
 
 func (s packSummary) String() string {
 	text := fmt.Sprintf("%s: %s, %s", s.Out, counted(s.Files, "file"), humanize.Bytes(uint64(s.Bytes)))
 	if s.Backend != "" {
-		text += ", verified by " + s.Backend
+		text += ", verified by " + s.Backend + " " + s.From.String()
 	}
 	return text
 }

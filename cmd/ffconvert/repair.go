@@ -143,7 +143,7 @@ func (r *repair) look(ctx context.Context) ([]verify.Problem, error) {
 	if err != nil {
 		return nil, err
 	}
-	beside, err := verify.Sums(ctx, r.dir, r.kept.Sums(), how)
+	beside, _, err := verify.Sums(ctx, r.dir, r.kept.Sums(), how)
 	if err != nil {
 		return nil, err
 	}

@@ -25,8 +25,8 @@ func newRootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "ffconvert",
 		Short: "Turn datasets into FFRecord shards and prove that nothing was lost",
-		Long: `Turn machine-learning datasets into FFRecord shards of even size, each re-read from
-the device and checked, with a manifest that accounts for every entry of the input.
+		Long: `Turn machine-learning datasets into FFRecord shards of even size, each re-read and
+checked, with a manifest that accounts for every entry of the input.
 
 ` + exitStatus,
 		Example: `  ffconvert tar 'shards-<000..009>.tar' out/

@@ -57,7 +57,7 @@ Fetched and decompressed inputs lie inside OUT, unless --cache-dir names a disk 
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	opts.taskOptions.add(flags)
-	flags.BoolVar(&opts.noVerify, "no-verify", false, "do not re-read the shards from the device")
+	flags.BoolVar(&opts.noVerify, "no-verify", false, "do not re-read the shards")
 	opts.limits = opts.addPlanned(flags)
 	return cmd
 }

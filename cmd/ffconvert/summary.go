@@ -7,6 +7,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/shard"
 )
 
@@ -31,13 +32,13 @@ type summary struct {
 
 // A proof says how shards were verified.
 type proof struct {
-	Verified  bool   `json:"verified"`
-	Backend   string `json:"backend,omitempty"`
-	Fallback  string `json:"fallback,omitempty"`
-	PageCache bool   `json:"page_cache"`
+	Verified bool       `json:"verified"`
+	Backend  string     `json:"backend,omitempty"`
+	Fallback string     `json:"fallback,omitempty"`
+	From     aio.Origin `json:"verified_from,omitempty"`
 }
 
-func newProof(r *shard.Report) proof { return proof{r.Verified, r.Backend, r.Fallback, r.PageCache} }
+func newProof(r *shard.Report) proof { return proof{r.Verified, r.Backend, r.Fallback, r.From} }
 
 func (p proof) String() string {
 	if !p.Verified {
@@ -48,8 +49,8 @@ func (p proof) String() string {
 	if p.Backend != "" {
 		fmt.Fprintf(&b, " by %s", p.Backend)
 	}
-	if p.PageCache {
-		b.WriteString(" from the page cache, not the device")
+	if p.Backend != "" && p.From != "" {
+		fmt.Fprintf(&b, " %v", p.From)
 	}
 	if p.Fallback != "" {
 		fmt.Fprintf(&b, " (%s)", p.Fallback)

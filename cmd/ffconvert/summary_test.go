@@ -1,6 +1,10 @@
 package main
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/ffconvert/ffconvert/aio"
+)
 
 func TestSummary(t *testing.T) {
 	t.Parallel()
@@ -11,13 +15,13 @@ func TestSummary(t *testing.T) {
 	}{
 		{"plain", summary{Out: "out", Samples: 1, Bytes: 2e6, Shards: 1, Seconds: 2, MBPerS: 1},
 			"out: 1 sample, 2.0 MB in 1 shard, 2.0 s, 1 MB/s, not verified"},
-		{"verified", summary{Out: "out", Samples: 1234, Bytes: 2e6, Shards: 3, Seconds: 2, MBPerS: 1, proof: proof{Verified: true, Backend: "aio"}},
-			"out: 1,234 samples, 2.0 MB in 3 shards, 2.0 s, 1 MB/s, verified by aio"},
-		{"page cache", summary{Out: "out", Bytes: 2e6, Shards: 3, proof: proof{Verified: true, Backend: "pread", PageCache: true, Fallback: "the file does not support O_DIRECT"}},
-			"out: 0 samples, 2.0 MB in 3 shards, 0.0 s, 0 MB/s, verified by pread from the page cache, not the device (the file does not support O_DIRECT)"},
+		{"verified", summary{Out: "out", Samples: 1234, Bytes: 2e6, Shards: 3, Seconds: 2, MBPerS: 1, proof: proof{Verified: true, Backend: "aio", From: aio.Device}},
+			"out: 1,234 samples, 2.0 MB in 3 shards, 2.0 s, 1 MB/s, verified by aio from the device"},
+		{"not the device", summary{Out: "out", Bytes: 2e6, Shards: 3, proof: proof{Verified: true, Backend: "pread", From: "tmpfs", Fallback: "the file does not support O_DIRECT"}},
+			"out: 0 samples, 2.0 MB in 3 shards, 0.0 s, 0 MB/s, verified by pread as tmpfs serves it, the device is not proven (the file does not support O_DIRECT)"},
 		{"resumed", summary{Out: "out", Samples: 9, Bytes: 9, Shards: 3, Kept: 2, Seconds: 1.25, proof: proof{Verified: true, Backend: "aio"}},
 			"out: 9 samples, 9 B in 3 shards (2 finished before), 1.2 s, verified by aio"},
-		{"complete already", summary{Out: "out", Samples: 9, Bytes: 9, Shards: 3, Kept: 3, proof: proof{Verified: true}},
+		{"complete already", summary{Out: "out", Samples: 9, Bytes: 9, Shards: 3, Kept: 3, proof: proof{Verified: true, From: aio.Device}},
 			"out: 9 samples, 9 B in 3 shards, complete already, verified"},
 		{"by tasks", summary{Out: "out", Samples: 9, Bytes: 9, Shards: 3, Kept: 3, proof: proof{Verified: true}, state: "complete"},
 			"out: 9 samples, 9 B in 3 shards, complete, verified"},

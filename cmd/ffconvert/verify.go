@@ -38,10 +38,12 @@ func newVerifyCommand() *cobra.Command {
 	}
 	cmd := &cobra.Command{
 		Use:   "verify OUT|FILE...",
-		Short: "Re-read shards from the device and check every CRC",
-		Long: `Re-read FFRecord shards from the device, past the page cache, and check the header and
-every sample of each. A directory with a manifest is compared with it too: missing, extra,
-swapped and resized shards, and damaged indexes. All problems are listed, not the first alone.
+		Short: "Re-read shards and check every CRC",
+		Long: `Re-read FFRecord shards, past the page cache, and check the header and every sample of
+each. The report says whether they came from the device, or how their file system is called
+where that cannot be proven. A directory with a manifest is compared with it too: missing,
+extra, swapped and resized shards, and damaged indexes. All problems are listed, not the
+first alone.
 
 ` + exitStatus,
 		Example: `  ffconvert verify out/
@@ -237,8 +239,8 @@ func (d *verifyDir) verify(ctx context.Context, how verify.Options) (*verify.Rep
 	if err != nil {
 		return nil, err
 	}
-	problems, err := verify.Sums(ctx, d.path, d.manifest.Sums(), how)
-	report.Problems = append(report.Problems, problems...)
+	problems, from, err := verify.Sums(ctx, d.path, d.manifest.Sums(), how)
+	report.Problems, report.From = append(report.Problems, problems...), report.From.And(from)
 	return report, err
 }
 

@@ -86,7 +86,7 @@ func factsOf(r *verify.Report) []findings.Fact {
 	facts := []findings.Fact{
 		{Name: "backend", Value: r.Backend},
 		{Name: "queue_depth", Value: strconv.Itoa(r.QueueDepth)},
-		{Name: "page_cache", Value: strconv.FormatBool(r.PageCache)},
+		{Name: "read_from", Value: string(r.From)},
 		{Name: "cross_checked", Value: strconv.FormatBool(r.CrossChecked)},
 		{Name: "mb_per_second", Value: strconv.FormatFloat(r.MBPerSecond(), 'f', 0, 64)},
 	}
@@ -110,14 +110,14 @@ func printReport(w io.Writer, r *verify.Report) error {
 	if !r.CrossChecked {
 		manifest = "no manifest to compare with"
 	}
-	from := "from the device"
-	if r.PageCache {
-		from = "from the page cache, O_DIRECT was refused"
+	from := ""
+	if r.From != "" {
+		from = ", " + r.From.String()
 	}
 	if r.Fallback != "" {
 		from += "; no AIO: " + r.Fallback
 	}
-	_, err := fmt.Fprintf(w, "%s: %s, %s, %s; %s; %.2f s, %.0f MB/s by %s, queue depth %d, %s\n", verdict,
+	_, err := fmt.Fprintf(w, "%s: %s, %s, %s; %s; %.2f s, %.0f MB/s by %s, queue depth %d%s\n", verdict,
 		counted(int64(r.Shards), "shard"), counted(r.Samples, "sample"), humanize.Bytes(uint64(r.Bytes)), manifest,
 		r.Seconds, r.MBPerSecond(), r.Backend, r.QueueDepth, from)
 	return err

@@ -44,7 +44,7 @@ func TestFindingsOfMany(t *testing.T) {
 	t.Parallel()
 	const kept, more = 10_000, 123_456
 	in := &verify.Report{
-		Shards: 1, Backend: "pread", QueueDepth: 32, PageCache: true, Fallback: "io_setup: EAGAIN", Seconds: 2, Bytes: 3e6,
+		Shards: 1, Backend: "pread", QueueDepth: 32, From: "tmpfs", Fallback: "io_setup: EAGAIN", Seconds: 2, Bytes: 3e6,
 		Looked:   []verify.Looked{{Path: "a.ffr", Samples: 9, Bytes: 99}},
 		Problems: make([]verify.Problem, kept), More: more,
 	}
@@ -58,7 +58,7 @@ func TestFindingsOfMany(t *testing.T) {
 	if len(r.Files) != 1 || r.Files[0] != (findings.File{Name: "a.ffr", Samples: 9, Bytes: 99}) || r.Seconds != 2 {
 		t.Errorf("files %+v, %v s", r.Files, r.Seconds)
 	}
-	if want := "[{backend pread} {queue_depth 32} {page_cache true} {cross_checked false} {mb_per_second 2} {fallback io_setup: EAGAIN}]"; fmt.Sprint(r.Facts) != want {
+	if want := "[{backend pread} {queue_depth 32} {read_from tmpfs} {cross_checked false} {mb_per_second 2} {fallback io_setup: EAGAIN}]"; fmt.Sprint(r.Facts) != want {
 		t.Errorf("facts %v", r.Facts)
 	}
 }

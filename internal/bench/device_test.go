@@ -62,7 +62,7 @@ type verdict struct {
 	Seconds    float64 `json:"seconds"`
 	Backend    string  `json:"backend"`
 	QueueDepth int     `json:"queue_depth"`
-	PageCache  bool    `json:"page_cache"`
+	ReadFrom   string  `json:"read_from"`
 }
 
 func verifyOnce(t *testing.T, out string, bytes int64) (process, verdict) {
@@ -72,8 +72,8 @@ func verifyOnce(t *testing.T, out string, bytes int64) (process, verdict) {
 	if err := json.Unmarshal(p.stdout, &v); err != nil {
 		t.Fatal(err)
 	}
-	if v.Bytes != bytes || v.PageCache {
-		t.Fatalf("verified %d of %d bytes, by the page cache: %v", v.Bytes, bytes, v.PageCache)
+	if v.Bytes != bytes || v.ReadFrom != "device" {
+		t.Fatalf("verified %d of %d bytes, read from: %v", v.Bytes, bytes, v.ReadFrom)
 	}
 	return p, v
 }

@@ -23,10 +23,10 @@ type tree map[string][]byte
 
 const wholeSize = 4 << 20
 
-var created = regexp.MustCompile(`"created": "[^"]*"`)
+var createdOn = regexp.MustCompile(`"(created|verified_from)": "[^"]*"`)
 
 // readTree reads a directory. What may differ between two sound runs is left out: the
-// time in the manifest, the journal, which tells the history, and the lock, which names
+// time and the file system in the manifest, the journal, which tells the history, and the lock, which names
 // its last holder.
 func readTree(dir string) (tree, error) {
 	t := make(tree)
@@ -67,7 +67,7 @@ func readOrDigest(name string) ([]byte, error) {
 func comparable(name string, data []byte) []byte {
 	switch name {
 	case "manifest.json":
-		return created.ReplaceAll(data, []byte(`"created": ""`))
+		return createdOn.ReplaceAll(data, []byte(`"$1": ""`))
 	case ".ffconvert/journal", ".ffconvert/lock":
 		return nil
 	}
