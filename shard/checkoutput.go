@@ -38,8 +38,8 @@ func CheckOutput(dir string) error {
 	if _, err := root.Lstat(WorkDir); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	found := occupant{ours: make(map[string]bool)}
-	if err := found.readManifest(root); err != nil || found.manifest != nil {
+	m, err := (&Output{dir: dir, root: root}).manifest()
+	if m != nil || err != nil && !errors.Is(err, ErrManifest) {
 		return err
 	}
 	return onlyOurs(root, dir)

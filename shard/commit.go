@@ -67,40 +67,42 @@ func (o *Output) write(name string, v interface {
 	})
 }
 
-// commit closes the balance and writes the manifest, which completes the dataset.
-func (o *Output) commit(plan *Plan, digest string, j *journal, tool string) (*Manifest, error) {
+// commit closes the balance and writes meta.json and the manifest, which completes the dataset.
+// wrote names the files that it has written, because they were missing or different.
+func (o *Output) commit(plan *Plan, digest string, j *journal, tool string) (m *Manifest, wrote []string, err error) {
 	plan = plan.settled(j.done)
-	m := newManifest(plan, digest, j, tool)
+	m = newManifest(plan, digest, j, tool)
 	if err := m.balance(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	meta, err := encodeJSON(newMeta(plan))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	m.Meta = FileSum{Bytes: int64(len(meta)), CRC: crc32.ChecksumIEEE(meta)}
 	if there, err := readKept(o.root, metaName); err != nil || !bytes.Equal(there, meta) {
 		if err := o.writeFile(metaName, meta); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
+		wrote = append(wrote, metaName)
 	}
 	there, err := readKept(o.root, ManifestName)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
+		return nil, nil, err
 	}
 	if old, err := decodeManifest(bytes.NewReader(there)); err == nil {
 		created := m.Created
 		m.Created = old.Created
 		if same, err := encodeJSON(m); err == nil && bytes.Equal(same, there) {
-			return m, nil // nothing has changed: its time stays
+			return m, wrote, nil // nothing has changed: its time stays
 		}
 		m.Created = created
 	}
 	data, err := encodeJSON(m)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return m, o.writeFile(ManifestName, data)
+	return m, append(wrote, ManifestName), o.writeFile(ManifestName, data)
 }
 
 func encodeJSON(v any) ([]byte, error) {

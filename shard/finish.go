@@ -5,8 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -72,17 +72,26 @@ func Finish(ctx context.Context, out *Output, opts FinishOptions) (*Report, erro
 	if err := out.missing(ctx, kept.Plan, j, nil); err != nil {
 		return nil, err
 	}
+	report := &Report{Shards: len(kept.Plan.Shards), Kept: len(kept.Plan.Shards)}
+	now := make(map[string]bool)
 	if opts.Verify {
-		if err := kept.verify(ctx, out, opts); err != nil {
+		found, err := out.reread(ctx, kept.Shards, opts.AIO, opts.Progress)
+		if err == nil {
+			err = found.Err()
+		}
+		if err != nil {
 			return nil, err
 		}
+		for i := range kept.Shards {
+			now[kept.Shards[i].Name] = true
+		}
+		report.Backend, report.Fallback, report.From = found.Backend, found.Fallback, found.From
 	}
-	report := &Report{Shards: len(kept.Plan.Shards), Kept: len(kept.Plan.Shards)}
-	report.Verified, report.From = j.verified(kept.Plan)
+	report.reread(kept.Plan, now, j)
 	if err := j.foldTasks(out); err != nil {
 		return nil, err
 	}
-	if report.Manifest, err = out.complete(kept.Plan, digest, j, opts.Tool); err != nil {
+	if err := out.complete(kept.Plan, digest, j, opts.Tool, report); err != nil {
 		return nil, err
 	}
 	report.Samples, report.Bytes = report.Manifest.Totals.SamplesWritten, report.Manifest.Totals.Bytes
@@ -90,21 +99,22 @@ func Finish(ctx context.Context, out *Output, opts FinishOptions) (*Report, erro
 	return report, nil
 }
 
-// verify re-reads what was finished.
-func (k *Kept) verify(ctx context.Context, out *Output, opts FinishOptions) error {
+// reread re-reads shards that were finished, and their indexes, and returns the problems.
+func (o *Output) reread(ctx context.Context, shards []ManifestShard, how aio.Options, p Progress) (*verify.Report, error) {
 	var targets []verify.Target
 	total := int64(0)
-	for _, want := range k.Expect() {
-		targets = append(targets, verify.Target{Path: filepath.Join(out.dir, want.Name), Want: &want})
+	for _, want := range expect(shards) {
+		targets = append(targets, verify.Target{Path: o.path(want.Name), Want: &want})
 		total += want.Bytes
 	}
-	progress := startPhase(opts.Progress, "verify", total)
-	how := verify.Options{AIO: opts.AIO, Progress: progress.Add}
-	found, err := verify.Files(ctx, targets, how)
+	opts := verify.Options{AIO: how, Progress: startPhase(p, "verify", total).Add}
+	found, err := verify.Files(ctx, targets, opts)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return found.Err()
+	indexes, from, err := verify.Sums(ctx, o.dir, sums(shards, FileSum{}), opts)
+	found.Problems, found.From = append(found.Problems, indexes...), found.From.And(from)
+	return found, err
 }
 
 // missing looks whether all shards of a plan are written. Those in sound need no second look.
@@ -139,16 +149,17 @@ func (o *Output) missing(ctx context.Context, plan *Plan, j *journal, sound map[
 	return nil
 }
 
-// complete commits a plan whose shards are written, and removes what is needed for that only.
-func (o *Output) complete(plan *Plan, digest string, j *journal, tool string) (*Manifest, error) {
-	m, err := o.commit(plan, digest, j, tool)
-	if err != nil {
-		return nil, err
+// complete commits a plan whose shards are written, enters the files written into the report, and
+// removes those that only an unfinished conversion needs.
+func (o *Output) complete(plan *Plan, digest string, j *journal, tool string, report *Report) (err error) {
+	if report.Manifest, report.Beside, err = o.commit(plan, digest, j, tool); err != nil {
+		return err
 	}
+	report.Already = !slices.Contains(report.Beside, ManifestName)
 	for _, dir := range []string{tmpDir, runningDir} {
 		if err := o.root.RemoveAll(dir); err != nil {
-			return nil, fmt.Errorf("clean up: %w", err)
+			return fmt.Errorf("clean up: %w", err)
 		}
 	}
-	return m, nil
+	return nil
 }

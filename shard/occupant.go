@@ -8,7 +8,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/ffconvert/ffconvert/internal/atomicfile"
 	"github.com/ffconvert/ffconvert/record"
@@ -39,7 +38,7 @@ func (o *Output) occupant() (*occupant, error) {
 	for name := range c.journal.was {
 		c.ours[name] = true
 	}
-	if err := c.readManifest(o.root); err != nil {
+	if err := c.readManifest(o); err != nil {
 		return nil, err
 	}
 	if err := c.readPlan(o.root); err != nil {
@@ -51,21 +50,13 @@ func (o *Output) occupant() (*occupant, error) {
 	return c, nil
 }
 
-func (c *occupant) readManifest(root *os.Root) error {
-	f, err := openKept(root, ManifestName)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+func (c *occupant) readManifest(o *Output) error {
+	m, err := o.manifest()
+	if errors.Is(err, ErrManifest) {
+		return nil // the plan and the journal tell more
 	}
-	if err != nil {
+	if err != nil || m == nil {
 		return err
-	}
-	defer f.Close()
-	m, err := decodeManifest(f)
-	if errno := syscall.Errno(0); errors.As(err, &errno) {
-		return err
-	}
-	if err != nil {
-		return nil // damaged: the plan and the journal tell more
 	}
 	c.manifest = m
 	for _, s := range m.Shards {

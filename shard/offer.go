@@ -65,11 +65,12 @@ func (w *writer) claimed(todo []int) iter.Seq2[int, error] {
 		}
 		for _, i := range busy {
 			err := w.journal.readTasks(w.out.root, w.slice.From, w.slice.From+len(w.plan.Shards))
-			if err == nil && w.isDone(i) {
-				w.count(w.plan.Shards[i].Name, false)
-				continue
-			}
 			if err == nil {
+				if _, done := w.isDone(i); done {
+					f, _ := w.journal.of(w.plan.Shards[i].Name)
+					w.count(f, false, false)
+					continue
+				}
 				err = w.claims.seize(w.plan.Shards[i].Name)
 			}
 			if !yield(i, err) {

@@ -201,7 +201,7 @@ func (o *Output) begin(plan *Plan, digest string, src []converters.Part, named [
 	if !overwrite && c.manifest != nil && c.manifest.PlanDigest == digest {
 		for _, s := range c.manifest.Shards {
 			if _, ok := j.was[s.Name]; !ok { // the line was lost
-				j.was[s.Name] = finished{ManifestShard: s, Verified: c.manifest.Verified, From: c.manifest.VerifiedFrom}
+				j.was[s.Name] = finished{ManifestShard: s, Verified: c.manifest.Verified, From: c.manifest.VerifiedFrom, At: c.manifest.Created.Unix()}
 			}
 		}
 	}

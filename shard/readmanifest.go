@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"path/filepath"
+	"syscall"
 )
 
 // ReadManifest reads the manifest of a dataset. Names in it are local: they cannot lead
@@ -21,6 +23,24 @@ func ReadManifest(dir string) (*Manifest, error) {
 		return nil, fmt.Errorf("%s: %w: %w", f.Name(), ErrManifest, err)
 	}
 	return m, nil
+}
+
+// manifest reads the manifest of the output, nil where there is none. The error is [ErrManifest]
+// where the file is damaged.
+func (o *Output) manifest() (*Manifest, error) {
+	f, err := openKept(o.root, ManifestName)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	m, err := decodeManifest(f)
+	if errno := syscall.Errno(0); err == nil || errors.As(err, &errno) {
+		return m, err
+	}
+	return nil, fmt.Errorf("%s: %w: %w", o.path(ManifestName), ErrManifest, err)
 }
 
 // maxManifestHead bounds what a manifest says beside its shards and sources, in bytes.

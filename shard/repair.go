@@ -67,9 +67,12 @@ func (k *Kept) Expect() []verify.Expect { return expect(k.Shards) }
 func (k *Kept) Sums() []verify.Sum { return sums(k.Shards, k.Meta) }
 
 // Damaged returns the shards that must be written anew for what a verifier has found.
-func (k *Kept) Damaged(problems []verify.Problem) []string {
+func (k *Kept) Damaged(problems []verify.Problem) []string { return damaged(k.Shards, problems) }
+
+// damaged returns the names of shards that have a problem, or whose index has one.
+func damaged(shards []ManifestShard, problems []verify.Problem) []string {
 	var names []string
-	for _, s := range k.Shards {
+	for _, s := range shards {
 		if slices.ContainsFunc(problems, func(p verify.Problem) bool { return p.Shard == s.Name || p.Shard == indexName(s.Name) }) {
 			names = append(names, s.Name)
 		}
@@ -104,7 +107,7 @@ func RepairStock(ctx context.Context, stock Stock, kept *Kept, damaged []string,
 	defer j.close()
 	for _, s := range kept.Shards {
 		_, done := j.done[s.Name]
-		if slices.Contains(damaged, s.Name) {
+		if w.reread[s.Name] = !slices.Contains(damaged, s.Name); !w.reread[s.Name] {
 			err = j.void(s.Name)
 		} else if !done && !kept.Plan.Whole { // of whole parts only its line tells the accounts
 			err = j.add(j.was[s.Name])
@@ -113,7 +116,11 @@ func RepairStock(ctx context.Context, stock Stock, kept *Kept, damaged []string,
 			return nil, err
 		}
 	}
-	for _, i := range w.todo() {
+	todo, _, err := w.todo(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, i := range todo {
 		if _, known := j.was[kept.Plan.Shards[i].Name]; !known && j.changed != nil {
 			return nil, j.changed // nothing says what this shard must become
 		}

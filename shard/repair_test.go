@@ -154,7 +154,7 @@ func TestRepairUnverified(t *testing.T) {
 	want := everything(t, dir)
 	flip(t, dir, "PART_00002.ffr", 8000)
 	_, report, err := repair(t, src, dir)
-	if err != nil || report.Kept != 3 || report.Verified {
+	if err != nil || report.Kept != 3 || !report.Verified || report.Manifest.Verified {
 		t.Errorf("%+v, %v", report, err)
 	}
 	if !maps.Equal(everything(t, dir), want) {

@@ -2,6 +2,8 @@ package shard
 
 import (
 	"errors"
+	"math"
+	"time"
 
 	"github.com/ffconvert/ffconvert/aio"
 )
@@ -11,6 +13,7 @@ type WriteOptions struct {
 	Workers   int         // shards written at once, or readers of one where there are fewer shards; default: the CPUs this process may use
 	Overwrite bool        // replace another dataset in the output
 	NoVerify  bool        // do not re-read the shards
+	Verify    bool        // re-read shards that a run before has finished, too, and write the damaged ones anew; of a whole plan, not of a slice
 	AIO       aio.Options // for verifying; Depth is of all workers together, default verify.DefaultDepth
 	Progress  Progress    // may be nil
 	Tool      string      // name and version of the program, for the manifest
@@ -31,11 +34,41 @@ type Report struct {
 	Shards   int        // of the slice
 	Samples  int64      // of these
 	Bytes    int64      // of these
-	Kept     int        // shards that a run before had finished
+	Kept     int        // shards that a run before had finished, and that this run has not touched
+	Lost     []string   // shards that a run before had finished, and that were found damaged or missing
 	Others   int        // shards that another process has finished meanwhile
-	Verified bool       // every shard was re-read and checked, now or then
+	Written  int64      // bytes of the shards that this run has written
+	Already  bool       // the manifest was there and stays; false of a slice
+	Beside   []string   // meta.json and the manifest, if this run has written them
+	Verified bool       // this run has re-read and checked every shard
+	Reread   int        // shards that it has
 	Seconds  float64    // this run
 	Backend  string     // of verification: aio or pread; empty where nothing was verified
 	Fallback string     // why not Linux AIO
-	From     aio.Origin // where the shards were re-read from, now or then
+	From     aio.Origin // where this run has re-read shards from
+
+	// VerifiedAt is when the first of the shards that this run has not re-read was, by the run
+	// that wrote it. It is zero where there are none, where one never was re-read, and where
+	// nothing says when.
+	VerifiedAt time.Time
+}
+
+// reread enters which shards of a plan this run has re-read, and when the others were.
+func (r *Report) reread(p *Plan, now map[string]bool, j *journal) {
+	first, known := int64(math.MaxInt64), true
+	for i := range p.Shards {
+		done := j.done[p.Shards[i].Name]
+		switch {
+		case now[done.Name]:
+			r.Reread++
+		case done.Verified && done.At > 0:
+			first = min(first, done.At)
+		default:
+			known = false
+		}
+	}
+	r.Verified = r.Reread == len(p.Shards)
+	if known && !r.Verified {
+		r.VerifiedAt = time.Unix(first, 0)
+	}
 }

@@ -140,7 +140,7 @@ func TestTasks(t *testing.T) {
 					t.Errorf("seed %d: status %+v, %v", seed, s, err)
 				}
 				report, err := finishDir(t, dir, FinishOptions{Verify: seed%2 == 0})
-				if err != nil || report.Manifest == nil || !report.Verified {
+				if err != nil || report.Manifest == nil || !report.Manifest.Verified || report.Verified != (seed%2 == 0) || report.VerifiedAt.IsZero() != report.Verified {
 					t.Fatalf("seed %d: finish: %+v, %v", seed, report, err)
 				}
 				if got := files(t, dir); !maps.Equal(got, want) {

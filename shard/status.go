@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/ffconvert/ffconvert/record"
@@ -22,7 +23,10 @@ type Status struct {
 	DoneSize int64     `json:"bytes_done"`
 	Running  []Running `json:"running"`  // not done, but claimed
 	Missing  []string  `json:"missing"`  // neither; in the order of the plan
-	Complete bool      `json:"complete"` // the manifest is there
+	Manifest bool      `json:"manifest"` // it is there: the dataset was complete once
+	Complete bool      `json:"complete"` // the manifest is there, and so are all shards and their indexes
+
+	damage error // of the manifest
 
 	// Rate is how many bytes a second were finished in the last RateSpan before now, or since
 	// the first shard was, where that is shorter; 0: none were.
@@ -43,8 +47,8 @@ type Running struct {
 	Stale bool      `json:"stale"` // so long ago that it must be taken for dead
 }
 
-// ReadStatus looks at the plan, the names of shards, the journals and the claims in a directory,
-// and at no shard. Nothing is locked or changed. A directory without a plan is [ErrNothingKept].
+// ReadStatus looks at the plan, the names of shards and indexes, the journals and the claims in a
+// directory, and at no shard. Nothing is locked or changed. A directory without a plan is [ErrNothingKept].
 func ReadStatus(dir string) (*Status, error) {
 	o := &Output{dir: dir}
 	var err error
@@ -52,9 +56,12 @@ func ReadStatus(dir string) (*Status, error) {
 		return nil, err
 	}
 	defer o.root.Close()
-	s := &Status{Running: []Running{}, Missing: []string{}, Complete: o.has(ManifestName)}
+	s := &Status{Running: []Running{}, Missing: []string{}}
 	j, err := o.journals()
 	if err != nil {
+		return nil, err
+	}
+	if err := s.readManifest(o, j); err != nil {
 		return nil, err
 	}
 	claims, err := readClaims(o.root)
@@ -65,9 +72,16 @@ func ReadStatus(dir string) (*Status, error) {
 	if err != nil {
 		return nil, err
 	}
-	there := make(map[string]bool, len(names))
+	indexes, err := readNames(o.root, indexDir)
+	if err != nil {
+		return nil, err
+	}
+	there := make(map[string]bool, len(names)+len(indexes))
 	for _, name := range names {
 		there[name] = true
+	}
+	for _, name := range indexes {
+		there[indexDir+"/"+name] = true
 	}
 	claimed := make(map[string]bool, len(claims))
 	now := time.Now()
@@ -88,7 +102,7 @@ func ReadStatus(dir string) (*Status, error) {
 			done, ok := j.done[name]
 			s.Bytes += weight
 			switch {
-			case ok && there[name]:
+			case ok && there[name] && there[indexName(name)]:
 				s.Done++
 				s.DoneSize += weight
 				recent.add(now, time.Unix(done.At, 0), weight)
@@ -98,7 +112,45 @@ func ReadStatus(dir string) (*Status, error) {
 		})
 	})
 	s.Rate = recent.perSecond(now)
+	s.Complete = s.Manifest && s.damage == nil && s.Done == s.Shards
 	return s, err
+}
+
+// Err is [ErrManifest] where the manifest is damaged, and a [Missing] where the dataset was
+// complete and shards or their indexes are gone. Shards of a plan that are not written yet are not
+// an error.
+func (s *Status) Err() error {
+	if s.Complete || !s.Manifest || s.damage != nil {
+		return s.damage
+	}
+	gone := &Missing{Shards: slices.Clone(s.Missing), Of: s.Shards}
+	for _, r := range s.Running {
+		gone.Shards = append(gone.Shards, r.Shard)
+	}
+	return gone
+}
+
+// readManifest reads the manifest, and enters the shards in it that the journal has no line of.
+func (s *Status) readManifest(o *Output, j *journal) error {
+	m, err := o.manifest()
+	if errors.Is(err, ErrManifest) {
+		s.Manifest, s.damage = true, err
+		return nil
+	}
+	if err != nil || m == nil {
+		return err
+	}
+	s.Manifest = true
+	if m.PlanDigest != j.head.Plan && j.head.Plan != "" {
+		return nil
+	}
+	j.head.Plan = m.PlanDigest
+	for _, shard := range m.Shards {
+		if _, known := j.was[shard.Name]; !known {
+			j.done[shard.Name] = finished{ManifestShard: shard, At: m.Created.Unix()}
+		}
+	}
+	return nil
 }
 
 // weights yields how many bytes each shard has.

@@ -91,7 +91,7 @@ func (k *worker) write(ctx context.Context, t *task) error {
 	if err := k.journal.add(done); err != nil {
 		return err
 	}
-	k.count(done.Name, first)
+	k.count(done, first, done.Verified)
 	watcher.Finished(done.ManifestShard, time.Since(began).Seconds(), first)
 	return nil
 }

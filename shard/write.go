@@ -3,9 +3,11 @@ package shard
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
+	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/encode"
 )
@@ -103,14 +105,17 @@ type writer struct {
 
 	mu                sync.Mutex
 	sound             map[string]bool // shards that this run has looked at or written
+	reread            map[string]bool // shards that this run has re-read
 	written           int             // shards finished by this run
+	bytes             int64           // of these
 	others            int             // shards that another process has finished meanwhile
 	backend, fallback string
+	from              aio.Origin // where they were re-read from
 }
 
 // newWriter prepares to write a slice. Its journal is not opened yet, and the caller's to close.
 func newWriter(stock Stock, slice *Slice, out *Output, opts WriteOptions) (w *writer, err error) {
-	w = &writer{stock: stock, slice: slice, plan: slice.Plan, out: out, opts: opts, sound: make(map[string]bool), began: time.Now()}
+	w = &writer{stock: stock, slice: slice, plan: slice.Plan, out: out, opts: opts, sound: make(map[string]bool), reread: make(map[string]bool), began: time.Now()}
 	w.specs, err = w.plan.specs()
 	return w, err
 }
@@ -130,8 +135,11 @@ func newWhole(stock Stock, plan *Plan, out *Output, opts WriteOptions) (*writer,
 
 // run writes what is not finished yet.
 func (w *writer) run(ctx context.Context) (*Report, error) {
-	todo := w.todo()
-	report := &Report{Task: w.slice.Task, Shards: len(w.plan.Shards), Kept: len(w.plan.Shards) - len(todo)}
+	todo, lost, err := w.todo(ctx)
+	if err != nil {
+		return nil, err
+	}
+	report := &Report{Task: w.slice.Task, Shards: len(w.plan.Shards), Kept: len(w.plan.Shards) - len(todo), Lost: lost}
 	if len(todo) > 0 {
 		if err := w.out.mkdir(w.out.tmp("")); err != nil { // not in a directory that is complete
 			return nil, err
@@ -153,9 +161,9 @@ func (w *writer) run(ctx context.Context) (*Report, error) {
 		report.Samples += done.Samples
 		report.Bytes += done.Bytes
 	}
-	report.Others = w.others
-	report.Verified, report.From = w.journal.verified(w.plan)
-	report.Backend, report.Fallback = w.backend, w.fallback
+	report.Others, report.Written = w.others, w.bytes
+	report.reread(w.plan, w.reread, w.journal)
+	report.Backend, report.Fallback, report.From = w.backend, w.fallback, w.from
 	report.Seconds = time.Since(w.began).Seconds()
 	return report, nil
 }
@@ -164,45 +172,92 @@ func (w *writer) run(ctx context.Context) (*Report, error) {
 func (w *writer) finish(ctx context.Context, report *Report) error {
 	err := w.out.missing(ctx, w.plan, w.journal, w.sound)
 	if err == nil {
-		report.Manifest, err = w.out.complete(w.plan, w.slice.digest, w.journal, w.opts.Tool)
+		err = w.out.complete(w.plan, w.slice.digest, w.journal, w.opts.Tool, report)
 	}
 	report.Seconds = time.Since(w.began).Seconds()
 	return err
 }
 
-// todo returns the shards to write.
-func (w *writer) todo() (todo []int) {
+// todo returns the shards to write. lost names the shards among them that were finished before, and
+// are damaged or missing.
+func (w *writer) todo(ctx context.Context) (todo []int, lost []string, err error) {
+	var kept []int
 	for i := range w.plan.Shards {
-		if !w.isDone(i) {
-			todo = append(todo, i)
+		was, done := w.isDone(i)
+		switch {
+		case done:
+			kept = append(kept, i)
+			continue
+		case was:
+			lost = append(lost, w.plan.Shards[i].Name)
+		}
+		todo = append(todo, i)
+	}
+	if !w.opts.Verify || w.repair || w.out.shared || len(kept) == 0 {
+		return todo, lost, nil
+	}
+	bad, err := w.verifyKept(ctx, kept)
+	for _, i := range kept {
+		if name := w.plan.Shards[i].Name; slices.Contains(bad, name) {
+			todo, lost = append(todo, i), append(lost, name)
 		}
 	}
-	return todo
+	slices.Sort(todo)
+	slices.Sort(lost)
+	return todo, lost, err
 }
 
-// isDone reports whether a shard is finished, as the journal has it and as it lies there.
-func (w *writer) isDone(i int) bool {
-	s := &w.plan.Shards[i]
-	done, ok := w.journal.of(s.Name)
-	if ok && (done.Verified || w.opts.NoVerify || w.repair) && w.plan.accounts(s, done) {
-		ok, _ = w.out.holds(done) // whoever gives it its name finds out why that is not known
-	} else {
-		ok = false
+// verifyKept re-reads shards that were finished before, and returns the names of the damaged ones. It
+// enters them in the journal, so that the next run knows them if this one is stopped.
+func (w *writer) verifyKept(ctx context.Context, kept []int) (bad []string, err error) {
+	var shards []ManifestShard
+	for _, i := range kept {
+		f, _ := w.journal.of(w.plan.Shards[i].Name)
+		shards = append(shards, f.ManifestShard)
+		w.reread[f.Name] = true
 	}
-	if ok {
+	found, err := w.out.reread(ctx, shards, w.opts.AIO, w.opts.Progress)
+	if err != nil {
+		return nil, err
+	}
+	w.backend, w.fallback, w.from = found.Backend, found.Fallback, found.From
+	bad = damaged(shards, found.Problems)
+	for _, name := range bad {
+		delete(w.reread, name)
+		delete(w.sound, name)
+		if err := w.journal.void(name); err != nil {
+			return nil, err
+		}
+	}
+	return bad, nil
+}
+
+// isDone reports whether a shard was finished, as the journal has it, and still is, as far as its
+// size, its header and its index tell.
+func (w *writer) isDone(i int) (was, done bool) {
+	s := &w.plan.Shards[i]
+	f, ok := w.journal.of(s.Name)
+	if !ok || !(f.Verified || w.opts.NoVerify || w.repair) || !w.plan.accounts(s, f) {
+		return false, false
+	}
+	if done, _ = w.out.holds(f); done { // of an error the process that gives it its name finds the reason
 		w.found(s.Name)
 	}
-	return ok
+	return true, done
 }
 
 // count notes that a shard is finished, by this run or, where it was not the first to name it,
-// by another process.
-func (w *writer) count(name string, first bool) {
-	w.found(name)
+// by another process; and whether this run has re-read it.
+func (w *writer) count(f finished, first, reread bool) {
+	w.found(f.Name)
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.reread[f.Name] = reread; reread {
+		w.from = w.from.And(f.From)
+	}
 	if first {
 		w.written++
+		w.bytes += f.Bytes
 	} else {
 		w.others++
 	}

@@ -35,6 +35,7 @@ func newConvertCommand(f format, adapt func(*conversion)) *cobra.Command {
 	cmd.Flags().AddFlagSet(own)
 	opts.add(cmd.Flags())
 	cmd.MarkFlagsMutuallyExclusive("exact", "whole-parts")
+	cmd.MarkFlagsMutuallyExclusive("verify", "no-verify")
 	opts.addCache(cmd.Flags())
 	if !f.directories {
 		opts.addDecompression(cmd.Flags())
@@ -150,7 +151,7 @@ func (c *conversion) convert(ctx context.Context, found []input.Name, in input.O
 // writeOptions are those of a writing that begins now.
 func (c *conversion) writeOptions(ctx context.Context, progress *reporter) shard.WriteOptions {
 	return shard.WriteOptions{
-		Workers: c.opts.workers, Overwrite: c.opts.overwrite, NoVerify: c.opts.noVerify,
+		Workers: c.opts.workers, Overwrite: c.opts.overwrite, NoVerify: c.opts.noVerify, Verify: c.opts.verify,
 		AIO:      aio.Options{Backend: c.opts.backend, Depth: c.opts.depth},
 		Progress: progress, Tool: "ffconvert " + version, Named: c.named(),
 		Drain: stopperOf(ctx).within(time.Duration(c.opts.grace)),

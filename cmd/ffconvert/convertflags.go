@@ -25,6 +25,7 @@ type convertOptions struct {
 	workers   int
 	overwrite bool
 	noVerify  bool
+	verify    bool
 	dryRun    bool
 
 	intoNonempty bool
@@ -98,6 +99,7 @@ func (o *convertOptions) add(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.overwrite, "overwrite", false, "replace another dataset in OUT")
 	flags.BoolVar(&o.intoNonempty, "into-nonempty", false, "put the dataset into OUT though files of other programs are there, which stay")
 	flags.BoolVar(&o.noVerify, "no-verify", false, "do not re-read the shards")
+	flags.BoolVar(&o.verify, "verify", false, "re-read shards that were finished before, too, and write the damaged ones anew")
 	o.addRun(flags)
 }
 

@@ -72,9 +72,7 @@ func runFinish(ctx context.Context, opts finishOptions, dir string) error {
 		}
 		report, err := finishOnce(ctx, opts, dir, progress)
 		if err == nil {
-			done := newSummary(dir, report)
-			done.state = "complete"
-			progress.say(done)
+			progress.say(newSummary(dir, report))
 			return nil
 		}
 		pause := waitPause(time.Since(began))

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"text/tabwriter"
+	"time"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
@@ -52,17 +53,18 @@ encoding, classes or columns, and the first keys. Headers are checked, samples a
 
 // An inspection is what inspect prints.
 type inspection struct {
-	Path     string   `json:"path"`
-	Tool     string   `json:"tool,omitempty"`
-	Source   string   `json:"source,omitempty"`
-	Encoding string   `json:"encoding,omitempty"`
-	Fields   []string `json:"fields,omitempty"` // of the first sample
-	Shards   int      `json:"shards"`
-	Samples  int      `json:"samples"`
-	Bytes    int64    `json:"bytes"`
-	Shard    spread   `json:"shard_bytes"`
-	Record   spread   `json:"record_bytes"`
-	Verified *bool    `json:"verified,omitempty"`
+	Path     string     `json:"path"`
+	Tool     string     `json:"tool,omitempty"`
+	Source   string     `json:"source,omitempty"`
+	Encoding string     `json:"encoding,omitempty"`
+	Fields   []string   `json:"fields,omitempty"` // of the first sample
+	Shards   int        `json:"shards"`
+	Samples  int        `json:"samples"`
+	Bytes    int64      `json:"bytes"`
+	Shard    spread     `json:"shard_bytes"`
+	Record   spread     `json:"record_bytes"`
+	Created  *time.Time `json:"created,omitempty"`  // of the manifest
+	Verified *bool      `json:"verified,omitempty"` // each shard was, when it was written
 	converters.Description
 	Skipped map[string]int64 `json:"skipped,omitempty"`
 	Keys    []string         `json:"first_keys"`
@@ -144,7 +146,7 @@ func (x *inspection) manifest(shardPath string) error {
 		return err
 	}
 	x.Tool, x.Source, x.Encoding = m.Tool, m.Source.Format, m.Encode.Encoding
-	x.Verified, x.Skipped = &m.Verified, m.Totals.Skipped
+	x.Created, x.Verified, x.Skipped = &m.Created, &m.Verified, m.Totals.Skipped
 	meta, err := shard.ReadMeta(filepath.Dir(shardPath))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -190,11 +192,11 @@ func (x *inspection) print(w io.Writer) error {
 	row := func(name, format string, args ...any) { fmt.Fprintf(t, name+"\t"+format+"\n", args...) }
 	row("path", "%s", printable(x.Path))
 	if x.Tool != "" {
-		verified := "verified"
+		verified := "verified then"
 		if !*x.Verified {
 			verified = "not verified"
 		}
-		row("made by", "%s from %s, %s", printable(x.Tool), printable(x.Source), verified)
+		row("made by", "%s from %s, %s, %s", printable(x.Tool), printable(x.Source), moment(*x.Created), verified)
 		row("encoding", "%s", printable(x.Encoding))
 	}
 	row("shards", "%s", humanize.Comma(int64(x.Shards)))

@@ -47,7 +47,7 @@ many machines as there are, and no plan is made. The same command without --task
 such tasks have found of parts that are what they were, indexes the others, and plans.`
 
 // notOfPlans are the flags of a conversion that say how shards are written.
-var notOfPlans = []string{"no-verify", "backend", "queue-depth", "grace"}
+var notOfPlans = []string{"no-verify", "verify", "backend", "queue-depth", "grace"}
 
 // newPlanFormatCommand makes of a conversion's command that of its plan.
 func newPlanFormatCommand(name string, convert func(adapt func(*conversion)) *cobra.Command) *cobra.Command {

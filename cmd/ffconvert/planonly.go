@@ -34,7 +34,13 @@ func (c *conversion) planOnly(ctx context.Context, found []input.Name, in input.
 		return err
 	}
 	sum.Same = !c.opts.overwrite && before != nil && os.SameFile(before, after)
-	sum.Ready = sum.Same && c.stat(shard.ManifestName) != nil
+	if sum.Same {
+		s, err := shard.ReadStatus(c.out)
+		if err != nil {
+			return err
+		}
+		sum.Ready = s.Complete
+	}
 	progress.say(sum)
 	return nil
 }

@@ -132,7 +132,7 @@ func TestRemoteFolderStopped(t *testing.T) {
 			t.Errorf("%s, cache: %v", out, err)
 		}
 		again := ffconvert(t, dir, args...)
-		if again.status != exitOK || !strings.Contains(again.stderr, "complete already") {
+		if again.status != exitOK || !strings.Contains(again.stderr, "complete since") {
 			t.Error(again)
 		}
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -106,10 +107,11 @@ func (r *repair) run(ctx context.Context) (*repairSummary, error) {
 	if r.kept, err = r.out.Kept(); err != nil {
 		return nil, err
 	}
-	problems, err := r.look(ctx)
+	found, err := r.look(ctx)
 	if err != nil {
 		return nil, err
 	}
+	problems := found.Problems
 	for _, p := range problems {
 		if _, err := fmt.Fprintln(r.stdout, p); err != nil {
 			return nil, err
@@ -126,11 +128,16 @@ func (r *repair) run(ctx context.Context) (*repairSummary, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &repairSummary{Done: true, Out: r.dir, Rewritten: append([]string{}, damaged...), Unfinished: unfinished, summary: newSummary(r.dir, report)}, nil
+	report.Backend, report.Fallback = found.Backend, cmp.Or(found.Fallback, report.Fallback)
+	report.From = report.From.And(found.From)
+	return &repairSummary{
+		Done: true, Out: r.dir, Rewritten: append([]string{}, damaged...), Unfinished: unfinished, Beside: append([]string{}, report.Beside...),
+		summary: newSummary(r.dir, report),
+	}, nil
 }
 
 // look verifies what was finished.
-func (r *repair) look(ctx context.Context) ([]verify.Problem, error) {
+func (r *repair) look(ctx context.Context) (*verify.Report, error) {
 	var targets []verify.Target
 	total := int64(0)
 	for _, want := range r.kept.Expect() {
@@ -143,11 +150,12 @@ func (r *repair) look(ctx context.Context) ([]verify.Problem, error) {
 	if err != nil {
 		return nil, err
 	}
-	beside, _, err := verify.Sums(ctx, r.dir, r.kept.Sums(), how)
+	beside, from, err := verify.Sums(ctx, r.dir, r.kept.Sums(), how)
 	if err != nil {
 		return nil, err
 	}
-	return append(found.Problems, beside...), nil
+	found.Problems, found.From = append(found.Problems, beside...), found.From.And(from)
+	return found, nil
 }
 
 // write opens the sources and writes what is damaged or was not finished.
@@ -190,22 +198,28 @@ type repairSummary struct {
 	Out        string   `json:"out"`
 	Rewritten  []string `json:"shards_rewritten"`  // that were damaged or missing
 	Unfinished int      `json:"shards_unfinished"` // that were written for the first time
+	Beside     []string `json:"files_rewritten"`   // meta.json, manifest.json
 	summary
 }
 
 func (s *repairSummary) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: ", s.Out)
-	switch {
-	case len(s.Rewritten)+s.Unfinished == 0:
-		b.WriteString("nothing to write anew")
-	default:
-		fmt.Fprintf(&b, "wrote %s anew", counted(int64(len(s.Rewritten)), "shard"))
-		if s.Unfinished > 0 {
-			fmt.Fprintf(&b, " and finished %s", counted(int64(s.Unfinished), "shard"))
-		}
-		fmt.Fprintf(&b, " in %.1f s", s.Seconds)
+	var did []string
+	if n := len(s.Rewritten); n > 0 {
+		did = append(did, fmt.Sprintf("wrote %s anew", counted(int64(n), "shard")))
 	}
-	fmt.Fprintf(&b, "; sound: %s, %s in %s", counted(s.Samples, "sample"), humanize.Bytes(uint64(s.Bytes)), counted(int64(s.Shards), "shard"))
+	if s.Unfinished > 0 {
+		did = append(did, "finished "+counted(int64(s.Unfinished), "shard"))
+	}
+	if len(s.Beside) > 0 {
+		did = append(did, "wrote "+strings.Join(s.Beside, " and "))
+	}
+	if len(did) == 0 {
+		b.WriteString("nothing to write anew")
+	} else {
+		fmt.Fprintf(&b, "%s in %.1f s", strings.Join(did, ", "), s.Seconds)
+	}
+	fmt.Fprintf(&b, "; sound: %s, %s in %s, %v", counted(s.Samples, "sample"), humanize.Bytes(uint64(s.Bytes)), counted(int64(s.Shards), "shard"), s.proof)
 	return b.String()
 }

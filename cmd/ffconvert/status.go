@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"text/tabwriter"
@@ -24,7 +25,9 @@ func newStatusCommand() *cobra.Command {
 		Use:   "status OUT",
 		Short: "Show how far the tasks of a plan are",
 		Long: `Show how many shards of the plan in OUT are done, which are being written, by which task and
-where, and how many are missing. Nothing is locked or changed, and no shard is read.
+where, and how many are missing. Nothing is locked or changed, and no shard is read: a shard is
+done when it has its name and its index. Where the dataset was complete and one of them is
+gone, the status is 5.
 
 A shard is running when a process has claimed it, which says every 15 seconds that it is
 alive; one that has not done so for five minutes is shown as dead, and any task that runs
@@ -46,9 +49,11 @@ again writes its shard. The rate is that of the last ten minutes.
 			if opts.format.value == "json" {
 				enc := json.NewEncoder(cmd.OutOrStdout())
 				enc.SetIndent("", "  ")
-				return enc.Encode(s)
+				err = enc.Encode(s)
+			} else {
+				err = printStatus(cmd.OutOrStdout(), s, opts.missing)
 			}
-			return printStatus(cmd.OutOrStdout(), s, opts.missing)
+			return errors.Join(err, incomplete(args[0], s.Err()))
 		},
 	}
 	flags := cmd.Flags()
@@ -56,6 +61,17 @@ again writes its shard. The rate is that of the last ten minutes.
 	flags.Var(&opts.format, "format", "text or json, which has all names")
 	flags.BoolVar(&opts.missing, "missing", false, "name the shards that are missing, a line each")
 	return cmd
+}
+
+// incomplete says how a dataset that was complete can be mended.
+func incomplete(dir string, err error) error {
+	switch {
+	case errors.Is(err, shard.ErrMissing):
+		return fmt.Errorf("%s: %w (ffconvert repair %s writes them anew)", dir, err, dir)
+	case err != nil:
+		return fmt.Errorf("%w (ffconvert repair %s writes it anew)", err, dir)
+	}
+	return nil
 }
 
 // maxRunning is how many running shards are shown; the others are counted.
@@ -86,6 +102,10 @@ func printStatus(w io.Writer, s *shard.Status, missing bool) error {
 	switch {
 	case s.Complete:
 		fmt.Fprintf(t, "dataset\tcomplete\n")
+	case errors.Is(s.Err(), shard.ErrManifest):
+		fmt.Fprintf(t, "dataset\tnot known: its manifest is damaged\n")
+	case s.Manifest:
+		fmt.Fprintf(t, "dataset\tincomplete: it was complete, and shards or their indexes are gone\n")
 	case s.Done == s.Shards:
 		fmt.Fprintf(t, "dataset\tto be finished: ffconvert finish\n")
 	}

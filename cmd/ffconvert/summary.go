@@ -1,9 +1,9 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/dustin/go-humanize"
 
@@ -13,35 +13,51 @@ import (
 
 // A summary is the closing line of a conversion.
 type summary struct {
-	Done    bool    `json:"done"`
-	Out     string  `json:"out"`
-	Samples int64   `json:"samples"`
-	Bytes   int64   `json:"bytes"`
-	Shards  int     `json:"shards"`
-	Kept    int     `json:"shards_kept"` // of a run before
-	Seconds float64 `json:"seconds"`
-	MBPerS  float64 `json:"mb_per_second"`
+	Done    bool      `json:"done"`
+	Out     string    `json:"out"`
+	Samples int64     `json:"samples"`
+	Bytes   int64     `json:"bytes"`
+	Shards  int       `json:"shards"`
+	Kept    int       `json:"shards_kept"`           // of a run before
+	Lost    []string  `json:"shards_lost,omitempty"` // of a run before, damaged or missing since, written anew
+	Others  int       `json:"shards_of_others"`      // that another process finished meanwhile
+	Since   time.Time `json:"complete_since"`
+	Already bool      `json:"complete_before"` // the dataset was, and this run has changed nothing
+	Seconds float64   `json:"seconds"`
+	Written int64     `json:"bytes_written"` // of shards, by this run
+	MBPerS  float64   `json:"mb_per_second"` // of these
 	proof
 	LeftOut    int64            `json:"samples_left_out"`
 	Skipped    map[string]int64 `json:"skipped,omitempty"`
 	Waived     map[string]int64 `json:"waived,omitempty"`
 	FieldsLeft int64            `json:"fields_left_out"`
-
-	state string // where this run has written no shard; "": as it was before
 }
 
-// A proof says how shards were verified.
+// A proof says which shards this run has re-read and checked, how, and when the others were.
 type proof struct {
-	Verified bool       `json:"verified"`
-	Backend  string     `json:"backend,omitempty"`
-	Fallback string     `json:"fallback,omitempty"`
-	From     aio.Origin `json:"verified_from,omitempty"`
+	Verified   bool       `json:"verified"`              // this run has re-read every shard
+	Reread     int        `json:"shards_verified"`       // that it has
+	VerifiedAt *time.Time `json:"verified_at,omitempty"` // when the first of the others was, as it was written
+	Backend    string     `json:"backend,omitempty"`
+	Fallback   string     `json:"fallback,omitempty"`
+	From       aio.Origin `json:"verified_from,omitempty"` // those that this run has re-read
 }
 
-func newProof(r *shard.Report) proof { return proof{r.Verified, r.Backend, r.Fallback, r.From} }
+func newProof(r *shard.Report) proof {
+	p := proof{Verified: r.Verified, Reread: r.Reread, Backend: r.Backend, Fallback: r.Fallback, From: r.From}
+	if !r.VerifiedAt.IsZero() {
+		at := r.VerifiedAt.UTC()
+		p.VerifiedAt = &at
+	}
+	return p
+}
 
+// String says it for people.
 func (p proof) String() string {
-	if !p.Verified {
+	switch {
+	case p.Reread == 0 && p.VerifiedAt != nil:
+		return "not re-read now, verified when written, from " + moment(*p.VerifiedAt) + " on"
+	case p.Reread == 0 && !p.Verified:
 		return "not verified"
 	}
 	var b strings.Builder
@@ -55,15 +71,37 @@ func (p proof) String() string {
 	if p.Fallback != "" {
 		fmt.Fprintf(&b, " (%s)", p.Fallback)
 	}
+	switch {
+	case p.Verified:
+	case p.VerifiedAt != nil:
+		fmt.Fprintf(&b, ": %s; the others when written, from %s on", counted(int64(p.Reread), "shard"), moment(*p.VerifiedAt))
+	default:
+		fmt.Fprintf(&b, ": %s; not the others", counted(int64(p.Reread), "shard"))
+	}
 	return b.String()
 }
+
+// lostText names shards that were finished before, and were not sound.
+func lostText(lost []string) string {
+	switch n := len(lost) - 1; {
+	case n < 0:
+		return ""
+	case n > 0:
+		return fmt.Sprintf(", %s and %s more damaged or missing since and written anew", lost[0], counted(int64(n), "shard"))
+	}
+	return fmt.Sprintf(", %s damaged or missing since and written anew", lost[0])
+}
+
+// moment is a time as people read it, in their zone.
+func moment(t time.Time) string { return t.Local().Format("2006-01-02 15:04") }
 
 func newSummary(out string, r *shard.Report) summary {
 	t := &r.Manifest.Totals
 	return summary{
 		Done: true, Out: out,
-		Samples: t.SamplesWritten, Bytes: t.Bytes, Shards: t.Shards, Kept: r.Kept,
-		Seconds: r.Seconds, MBPerS: float64(t.Bytes) / 1e6 / max(r.Seconds, 1e-9), // JSON has no infinity
+		Samples: t.SamplesWritten, Bytes: t.Bytes, Shards: t.Shards, Kept: r.Kept, Lost: r.Lost, Others: r.Others,
+		Since: r.Manifest.Created, Already: r.Already,
+		Seconds: r.Seconds, Written: r.Written, MBPerS: float64(r.Written) / 1e6 / max(r.Seconds, 1e-9), // JSON has no infinity
 		proof:   newProof(r),
 		LeftOut: t.SamplesLeftOut, Skipped: t.Skipped, Waived: t.Waived, FieldsLeft: t.FieldsLeftOut,
 	}
@@ -73,14 +111,24 @@ func (s summary) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s, %s in %s", s.Out, counted(s.Samples, "sample"), humanize.Bytes(uint64(s.Bytes)), counted(int64(s.Shards), "shard"))
 	switch {
+	case s.Kept == s.Shards && s.Already:
+		fmt.Fprintf(&b, ", complete since %s", moment(s.Since))
 	case s.Kept == s.Shards:
-		fmt.Fprintf(&b, ", %s", cmp.Or(s.state, "complete already"))
+		b.WriteString(", complete now")
 	case s.Kept > 0:
 		fmt.Fprintf(&b, " (%d finished before), %.1f s", s.Kept, s.Seconds)
 	default:
 		fmt.Fprintf(&b, ", %.1f s, %.0f MB/s", s.Seconds, s.MBPerS)
 	}
-	fmt.Fprintf(&b, ", %v", s.proof)
+	b.WriteString(lostText(s.Lost))
+	switch {
+	case s.Kept < s.Shards || s.Reread > 0:
+		fmt.Fprintf(&b, ", %v", s.proof)
+	case s.Already && s.VerifiedAt != nil:
+		fmt.Fprintf(&b, ", not re-read now: ffconvert verify %s", s.Out)
+	default:
+		fmt.Fprintf(&b, ", %v: ffconvert verify %s", s.proof, s.Out)
+	}
 	if s.LeftOut > 0 {
 		fmt.Fprintf(&b, "; left out %s without a field", counted(s.LeftOut, "sample"))
 	}

@@ -11,22 +11,24 @@ import (
 
 // A taskSummary is the closing line of a task.
 type taskSummary struct {
-	Done    bool    `json:"done"`
-	Out     string  `json:"out"`
-	Task    string  `json:"task"`
-	Shards  int     `json:"shards"`
-	Kept    int     `json:"shards_kept"`      // of a run before
-	Others  int     `json:"shards_of_others"` // that another process finished meanwhile
-	Samples int64   `json:"samples"`
-	Bytes   int64   `json:"bytes"`
-	Seconds float64 `json:"seconds"`
+	Done    bool     `json:"done"`
+	Out     string   `json:"out"`
+	Task    string   `json:"task"`
+	Shards  int      `json:"shards"`
+	Kept    int      `json:"shards_kept"`           // of a run before
+	Lost    []string `json:"shards_lost,omitempty"` // of a run before, damaged or missing since, written anew
+	Others  int      `json:"shards_of_others"`      // that another process finished meanwhile
+	Samples int64    `json:"samples"`
+	Bytes   int64    `json:"bytes"`
+	Written int64    `json:"bytes_written"` // by this run
+	Seconds float64  `json:"seconds"`
 	proof
 }
 
 func newTaskSummary(dir string, r *shard.Report) taskSummary {
 	return taskSummary{
-		Done: true, Out: dir, Task: r.Task.String(), Shards: r.Shards, Kept: r.Kept, Others: r.Others, Samples: r.Samples, Bytes: r.Bytes,
-		Seconds: r.Seconds, proof: newProof(r),
+		Done: true, Out: dir, Task: r.Task.String(), Shards: r.Shards, Kept: r.Kept, Lost: r.Lost, Others: r.Others,
+		Samples: r.Samples, Bytes: r.Bytes, Written: r.Written, Seconds: r.Seconds, proof: newProof(r),
 	}
 }
 
@@ -37,10 +39,11 @@ func (s taskSummary) String() string {
 		b.WriteString("no shards in this slice")
 		return b.String()
 	}
-	fmt.Fprintf(&b, "%s, %s, %s in %.1f s", counted(int64(s.Shards), "shard"), counted(s.Samples, "sample"), humanize.Bytes(uint64(s.Bytes)), s.Seconds)
+	fmt.Fprintf(&b, "%s, %s, %s", counted(int64(s.Shards), "shard"), counted(s.Samples, "sample"), humanize.Bytes(uint64(s.Bytes)))
 	if s.Kept > 0 {
 		fmt.Fprintf(&b, ", %d of them kept", s.Kept)
 	}
+	fmt.Fprintf(&b, ", %.1f s%s", s.Seconds, lostText(s.Lost))
 	if s.Others > 0 {
 		fmt.Fprintf(&b, ", %d finished by others meanwhile", s.Others)
 	}
