@@ -45,7 +45,8 @@ func (c *cluster) configure() error {
 }
 
 // The daemons listen on loopback alone and use no accounting, no cgroup and no MPI. The CPUs
-// of the nodes are what the file says, not what the machine has. A job that is requeued
+// of the nodes are what the file says, not what the machine has. A job of the partition urgent preempts
+// others, which are told so by their own signal. A job that is requeued
 // waits until its old credential has expired: cred_expire, and 5 s is the least.
 const conf = `ClusterName=test
 SlurmctldHost=%[3]s(127.0.0.1)
@@ -71,7 +72,11 @@ SlurmctldPidFile=%[1]s/slurmctld.pid
 SlurmdPidFile=%[1]s/%%n.pid
 SlurmctldLogFile=%[1]s/slurmctld.log
 SlurmdLogFile=%[1]s/%%n.log
-PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
+SlurmctldParameters=preempt_send_user_signal
+PreemptType=preempt/partition_prio
+PreemptMode=REQUEUE
+PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP PriorityTier=1 GraceTime=60
+PartitionName=urgent Nodes=ALL MaxTime=INFINITE State=UP PriorityTier=2 PreemptMode=OFF
 `
 
 // freePort returns a port below those that the kernel gives out by itself.

@@ -186,3 +186,21 @@ func TestOutOfTime(t *testing.T) {
 	c.ended(jobs.finish, "COMPLETED", 0)
 	c.same()
 }
+
+// A task that another job preempts gets the signal of --signal before, as docs/clusters.md says of a
+// site with preempt_send_user_signal, stops in good order, and goes on afterwards.
+func TestPreempted(t *testing.T) {
+	t.Parallel()
+	c := start(t)
+	jobs := c.begin("2", "--cpus-per-task=1")
+	task := c.hold(out, func(p process) bool { return p.variable("SLURM_ARRAY_TASK_ID") == "1" })
+	id := jobs.run + "_1"
+	urgent := c.output("sbatch", "--parsable", "--partition=urgent", fmt.Sprintf("--nodes=%d", nodes), "--exclusive", "--wrap=true")
+	c.await("the shell hands the signal on", func() bool { return task.status("ShdPnd") == fmt.Sprintf("%016x", 1<<(syscall.SIGUSR1-1)) })
+	syscall.Kill(task.pid, syscall.SIGCONT)
+	c.drained()
+	c.ended(urgent, "COMPLETED", 0)
+	c.ended(id, "COMPLETED", 1)
+	c.ended(jobs.finish, "COMPLETED", 0)
+	c.same()
+}
