@@ -22,8 +22,8 @@ type File struct {
 	closed bool
 
 	// What sync.go found out about the file system.
-	streak atomic.Int32 // submissions in a row that were complete on return
-	async  atomic.Int32 // submissions that were not
+	streak atomic.Int32 // submissions that were complete on return
+	async  atomic.Bool  // one was not: AIO is asynchronous here
 	sync   atomic.Bool  // AIO is synchronous here: use the pool
 }
 

@@ -2,6 +2,7 @@ package aio
 
 import (
 	"bytes"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -46,6 +47,57 @@ func (k *slow) getevents(min int, events []event) (int, error) {
 		return 0, nil
 	}
 	return k.instant.getevents(min, events)
+}
+
+// busy is a kernel on a machine with other things to do: the thread loses its processor inside
+// submit as often as share says, and the reads are done by the time it has it back.
+type busy struct {
+	instant
+	rng   *rand.Rand
+	share float64
+	done  bool
+}
+
+func (k *busy) submit(reqs []request) (int, error) {
+	k.done = k.rng.Float64() < k.share
+	for _, r := range reqs { // nothing is read
+		k.events = append(k.events, event{tag: r.tag, n: len(r.buf)})
+	}
+	return len(reqs), nil
+}
+
+func (k *busy) getevents(min int, events []event) (int, error) {
+	if min == 0 && !k.done {
+		return 0, nil
+	}
+	return k.instant.getevents(min, events)
+}
+
+// On a busy machine submissions that are done on return say nothing of the file system, if there are
+// others that are not.
+func TestBusyMachine(t *testing.T) {
+	t.Parallel()
+	path, _ := testFile(t, 4<<20)
+	const seeds = 200
+	wrong := 0
+	for seed := range uint64(seeds) {
+		r, err := newReader(Options{Depth: 4, BlockSize: 64 << 10}, &busy{rng: rand.New(rand.NewPCG(seed, 15)), share: 0.3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := readAll(t, r, path); err != nil {
+			t.Fatal(err)
+		}
+		if r.Stats().Fallback == whySync {
+			wrong++
+		}
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if wrong > 0 {
+		t.Errorf("%d of %d asynchronous file systems were called synchronous", wrong, seeds)
+	}
 }
 
 func TestSynchronousFileSystem(t *testing.T) {
