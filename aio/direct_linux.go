@@ -8,10 +8,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// openDirect opens path with O_DIRECT and tells the alignment of its requests.
+// openDirect opens a file with O_DIRECT and tells the alignment of its requests.
 // Where O_DIRECT is refused the file is nil and why says so.
-func openDirect(path string) (f *os.File, align int, why string, err error) {
-	f, err = os.OpenFile(path, os.O_RDONLY|unix.O_DIRECT, 0)
+func openDirect(open func(flag int) (*os.File, error)) (f *os.File, align int, why string, err error) {
+	f, err = open(os.O_RDONLY | unix.O_DIRECT)
 	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.EOPNOTSUPP) {
 		return nil, 0, "the file system refuses O_DIRECT", nil
 	}

@@ -3,6 +3,7 @@ package aio
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"sync"
 	"sync/atomic"
 )
@@ -31,10 +32,24 @@ type File struct {
 // page cache where the file system allows it. A file that is not regular is an
 // error, and is not opened: a FIFO would wait for its writer.
 func (r *Reader) Open(path string) (*File, error) {
+	return r.open(path,
+		func() (os.FileInfo, error) { return os.Stat(path) },
+		func(flag int) (*os.File, error) { return os.OpenFile(path, flag, 0) })
+}
+
+// OpenIn is Open of a file below a directory that is open: the file is found though the directory
+// is renamed meanwhile. A symbolic link is not a regular file here.
+func (r *Reader) OpenIn(root *os.Root, name string) (*File, error) {
+	return r.open(filepath.Join(root.Name(), name),
+		func() (os.FileInfo, error) { return root.Lstat(name) },
+		func(flag int) (*os.File, error) { return root.OpenFile(name, flag, 0) })
+}
+
+func (r *Reader) open(path string, stat func() (os.FileInfo, error), open func(flag int) (*os.File, error)) (*File, error) {
 	if r.closed {
 		return nil, &os.PathError{Op: "open", Path: path, Err: os.ErrClosed}
 	}
-	fi, err := os.Stat(path)
+	fi, err := stat()
 	if err != nil {
 		return nil, err
 	}
@@ -42,12 +57,12 @@ func (r *Reader) Open(path string) (*File, error) {
 		return nil, fmt.Errorf("open %q: not a regular file", path)
 	}
 	f := &File{path: path}
-	if f.os, f.align, f.why, err = openDirect(path); err != nil {
+	if f.os, f.align, f.why, err = openDirect(open); err != nil {
 		return nil, err
 	}
 	if f.os == nil {
 		f.align = 1
-		if f.os, err = os.Open(path); err != nil {
+		if f.os, err = open(os.O_RDONLY); err != nil {
 			return nil, err
 		}
 	}

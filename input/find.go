@@ -2,7 +2,6 @@ package input
 
 import (
 	"context"
-	"os"
 	"strings"
 	"sync/atomic"
 
@@ -82,7 +81,9 @@ type finder struct {
 
 // argument finds what one argument stands for.
 func (f *finder) argument(ctx context.Context, arg string) error {
-	if _, err := os.Lstat(arg); err == nil {
+	if there, err := Exists(arg); err != nil {
+		return err
+	} else if there {
 		return f.add(ctx, arg)
 	}
 	for name, err := range Expand(arg, ExpandOptions{Max: f.opts.MaxNames, LookupEnv: f.opts.LookupEnv}) {

@@ -68,8 +68,13 @@ func (l *lists) arguments(ctx context.Context, args []string) iter.Seq2[argument
 	return func(yield func(argument, error) bool) {
 		for _, arg := range args {
 			name, isList := strings.CutPrefix(arg, "@")
-			if isList && isThere(arg) {
-				isList = false
+			if isList {
+				there, err := Exists(arg)
+				if err != nil {
+					yield(argument{}, err)
+					return
+				}
+				isList = !there
 			}
 			if !isList {
 				if !yield(argument{text: arg}, nil) {
@@ -91,7 +96,18 @@ func (l *lists) arguments(ctx context.Context, args []string) iter.Seq2[argument
 	}
 }
 
-func isThere(name string) bool { _, err := os.Lstat(name); return err == nil }
+// Exists reports whether a text is the name of a local file. A pattern or a URL is not; an error
+// says that there may be a file which cannot be looked at.
+func Exists(name string) (bool, error) {
+	_, err := os.Lstat(name)
+	switch {
+	case err == nil:
+		return true, nil
+	case namesNothing(err):
+		return false, nil
+	}
+	return false, ioError(name, err)
+}
 
 var byteOrderMark = []byte("\ufeff")
 
@@ -131,8 +147,15 @@ func readList(ctx context.Context, name string, r io.Reader, yield func(argument
 			return fail("a list has a name or a pattern a line", "line %d: more than %d bytes", number, maxPattern)
 		case strings.IndexByte(text, 0) >= 0:
 			return fail("a list is text, a name or a pattern a line", "line %d: a zero byte", number)
-		case strings.HasPrefix(text, "@") && !isThere(text):
-			return fail("./@… is a file of that name", "line %d: a list names no lists", number)
+		case strings.HasPrefix(text, "@"):
+			there, err := Exists(text)
+			if err != nil {
+				return yield(argument{}, err)
+			}
+			if !there {
+				return fail("./@… is a file of that name", "line %d: a list names no lists", number)
+			}
+			fallthrough
 		case strings.TrimSpace(text) != "" && text[0] != '#':
 			named = true
 			if !yield(argument{text, fmt.Sprintf("%s:%d", quote(name), number)}, nil) {

@@ -98,8 +98,11 @@ func (s *staging) empty() error {
 
 // move gives what is in parent another name there, which must be free.
 func (s *staging) move(from, to string) error {
-	if _, err := s.parent.Lstat(to); err == nil {
+	switch _, err := s.parent.Lstat(to); {
+	case err == nil:
 		return &fs.PathError{Op: "rename", Path: to, Err: fs.ErrExist}
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
 	}
 	if err := s.parent.Rename(from, to); err != nil {
 		return err

@@ -73,6 +73,21 @@ func newFile(src io.ReaderAt, path string, size int64, opts Options, buf *[]byte
 	return f, nil
 }
 
+func (f *file) info() FileInfo {
+	return FileInfo{Path: f.path, Samples: f.n, Size: f.size, HeaderCRC: f.sum}
+}
+
+// ReadInfo returns what a shard of size bytes is that is open already. It checks as much of it as
+// [Open] does, and keeps nothing of src. path is for errors.
+func ReadInfo(src io.ReaderAt, path string, size int64, opts Options) (FileInfo, error) {
+	var buf []byte
+	f, err := newFile(src, path, size, opts, &buf)
+	if err != nil {
+		return FileInfo{}, err
+	}
+	return f.info(), nil
+}
+
 // readFrom reads and judges a whole header through buf.
 func (h *header) readFrom(src io.ReaderAt, buf []byte) error {
 	want := int64(headSize)

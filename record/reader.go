@@ -90,7 +90,7 @@ func (r *Reader) Len() int { return r.starts[len(r.starts)-1] }
 func (r *Reader) Files() []FileInfo {
 	infos := make([]FileInfo, len(r.files))
 	for k, f := range r.files {
-		infos[k] = FileInfo{Path: f.path, Samples: f.n, Size: f.size, HeaderCRC: f.sum}
+		infos[k] = f.info()
 	}
 	return infos
 }

@@ -11,8 +11,11 @@ func (o *Output) Begun(parts []Part, opts Options) (*Plan, error) {
 		return nil, err
 	}
 	begun := c.plan
-	if begun == nil || !begun.Whole || !o.has(PlanName) {
+	if begun == nil || !begun.Whole {
 		return nil, nil
+	}
+	if planned, err := o.has(PlanName); err != nil || !planned {
+		return nil, err
 	}
 	want, err := NewWholePlan(parts, nil, opts)
 	if err != nil {
@@ -34,8 +37,11 @@ func (o *Output) Begun(parts []Part, opts Options) (*Plan, error) {
 // forget leaves the directory as it was before a plan was begun of which no shard is finished.
 func (o *Output) forget(plan *Plan) error {
 	shards, err := o.shards()
-	if err != nil || len(shards) > 0 || o.has(ManifestName) {
-		return err // somebody's, or ours from before its journal was lost
+	if err != nil || len(shards) > 0 {
+		return err // of another dataset, or of this one from before its journal was lost
+	}
+	if complete, err := o.has(ManifestName); err != nil || complete {
+		return err
 	}
 	for i := range plan.Shards {
 		if err := o.remove(indexName(plan.Shards[i].Name)); err != nil {

@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/internal/atomicfile"
 	"github.com/ffconvert/ffconvert/record"
 )
@@ -106,7 +107,7 @@ func (c *claims) take(shard string) (bool, error) {
 // seize claims a shard that somebody else has claimed, and removes what he has left of it if
 // he is dead.
 func (c *claims) seize(shard string) error {
-	if other, ok := readClaim(c.out.root, shard); ok && other.Token != c.out.token && other.isDead(c.out.now()) {
+	if other, ok, _ := readClaim(c.out.root, shard); ok && other.Token != c.out.token && other.isDead(c.out.now()) {
 		for _, name := range []string{shard, indexName(shard)} {
 			c.out.root.Remove(tmpOf(other.Token, name))
 		}
@@ -129,7 +130,7 @@ func (c *claims) release(shard string) {
 
 // remove removes a claim, unless somebody else has seized it.
 func (c *claims) remove(shard string) {
-	if now, ok := readClaim(c.out.root, shard); !ok || now.Token == c.out.token {
+	if now, ok, err := readClaim(c.out.root, shard); err == nil && (!ok || now.Token == c.out.token) {
 		c.out.root.Remove(claimName(shard))
 	}
 }
@@ -175,19 +176,23 @@ func (c *claims) close() {
 	}
 }
 
-// readClaim reads the claim of a shard.
-func readClaim(root *os.Root, shard string) (claim, bool) {
+// readClaim reads the claim of a shard. Without one, and where another kind of file has its name,
+// ok is false.
+func readClaim(root *os.Root, shard string) (c claim, ok bool, err error) {
 	f, err := openKept(root, claimName(shard))
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, converters.ErrUnsupported) {
+		return claim{}, false, nil
+	}
 	if err != nil {
-		return claim{}, false
+		return claim{}, false, err
 	}
 	defer f.Close()
 	st, err := f.Stat()
 	if err != nil {
-		return claim{}, false
+		return claim{}, false, err
 	}
 	h, ok := readHolder(f)
-	return claim{shard, h, st.ModTime()}, ok
+	return claim{shard, h, st.ModTime()}, ok, nil
 }
 
 // readClaims reads all claims, in the order of the shards.
@@ -202,15 +207,16 @@ func readClaims(root *os.Root) ([]claim, error) {
 	for i, name := range names {
 		if shard := name + record.Ext; shardName.MatchString(shard) {
 			g.Go(func() error {
-				if c, ok := readClaim(root, shard); ok {
+				c, ok, err := readClaim(root, shard)
+				if ok {
 					all[i] = c
 				}
-				return nil
+				return err
 			})
 		}
 	}
-	g.Wait()
-	return slices.DeleteFunc(all, func(c claim) bool { return c.shard == "" }), nil
+	err = g.Wait()
+	return slices.DeleteFunc(all, func(c claim) bool { return c.shard == "" }), err
 }
 
 // readNames lists a directory, in order; one that is not there, or no longer, is empty.

@@ -118,7 +118,7 @@ func TestReleaseOwnClaim(t *testing.T) {
 	mine.release(first)
 	mine.close()
 	for _, shard := range []string{first, second} {
-		if c, ok := readClaim(his.out.root, shard); !ok || c.Token != his.out.token {
+		if c, ok, _ := readClaim(his.out.root, shard); !ok || c.Token != his.out.token {
 			t.Errorf("%s: its claim is %+v", shard, c)
 		}
 	}

@@ -61,7 +61,7 @@ func TestClaims(t *testing.T) {
 			}
 			a.touch(name)
 			a.release(name)
-			if now, ok := readClaim(b.out.root, name); !ok || now.Task != "1/2" || now.Token != b.out.token {
+			if now, ok, _ := readClaim(b.out.root, name); !ok || now.Task != "1/2" || now.Token != b.out.token {
 				t.Errorf("it is %+v", now)
 			}
 			if _, err := os.Stat(filepath.Join(dir, half)); (err == nil) != row.kept {
@@ -88,7 +88,7 @@ func TestClaimIsTouched(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.touch(name)
-	if now, ok := readClaim(c.out.root, name); !ok || c.out.now().Sub(now.seen) > time.Minute || now.PID != os.Getpid() {
+	if now, ok, _ := readClaim(c.out.root, name); !ok || c.out.now().Sub(now.seen) > time.Minute || now.PID != os.Getpid() {
 		t.Errorf("%+v", now)
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"io"
 	"io/fs"
 	"math"
-	"os"
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/internal/atomicfile"
@@ -33,19 +32,25 @@ func (o *Output) holds(f finished) (bool, error) {
 	return index.Size() == f.Index.Bytes, nil
 }
 
-// header reads the header of the shard that lies under a name.
+// header reads the header of the shard of that name. Anything but a regular file in its place, a
+// link among them, is [converters.ErrUnsupported].
 func (o *Output) header(name string) (record.FileInfo, error) {
-	switch st, err := os.Stat(o.path(name)); {
+	switch st, err := o.root.Lstat(name); {
 	case err != nil:
 		return record.FileInfo{}, err
-	case !st.Mode().IsRegular(): // a directory would be taken for the shards in it
-		return record.FileInfo{}, fmt.Errorf("%s: %w: it is no regular file; remove it", o.path(name), converters.ErrUnsupported)
+	case !st.Mode().IsRegular():
+		return record.FileInfo{}, fmt.Errorf("%s: %w: not a regular file; remove it", o.path(name), converters.ErrUnsupported)
 	}
-	r, err := record.Open(o.path(name), record.Options{MaxSample: math.MaxInt64})
+	f, err := openKept(o.root, name)
 	if err != nil {
 		return record.FileInfo{}, err
 	}
-	return r.Files()[0], r.Close()
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil {
+		return record.FileInfo{}, err
+	}
+	return record.ReadInfo(f, f.Name(), st.Size(), record.Options{MaxSample: math.MaxInt64})
 }
 
 // unknown returns the error of a file of which nothing can be said. That it is not there, or is

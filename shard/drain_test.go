@@ -165,7 +165,7 @@ func TestWriteDrainsWhileItFetches(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !out.has(PlanName) {
+		if !has(t, out, PlanName) {
 			t.Errorf("while shard %d was fetched: the plan is gone", held)
 		}
 		if err := out.Close(); err != nil {

@@ -75,7 +75,7 @@ func Finish(ctx context.Context, out *Output, opts FinishOptions) (*Report, erro
 	report := &Report{Shards: len(kept.Plan.Shards), Kept: len(kept.Plan.Shards)}
 	now := make(map[string]bool)
 	if opts.Verify {
-		found, err := out.reread(ctx, kept.Shards, opts.AIO, opts.Progress)
+		found, err := out.reread(ctx, kept.Shards, FileSum{}, opts.AIO, opts.Progress)
 		if err == nil {
 			err = found.Err()
 		}
@@ -99,12 +99,12 @@ func Finish(ctx context.Context, out *Output, opts FinishOptions) (*Report, erro
 	return report, nil
 }
 
-// reread re-reads shards that were finished, and their indexes, and returns the problems.
-func (o *Output) reread(ctx context.Context, shards []ManifestShard, how aio.Options, p Progress) (*verify.Report, error) {
+// reread re-reads shards that were finished, and the files beside them, and returns the problems.
+func (o *Output) reread(ctx context.Context, shards []ManifestShard, meta FileSum, how aio.Options, p Progress) (*verify.Report, error) {
 	var targets []verify.Target
 	total := int64(0)
 	for _, want := range expect(shards) {
-		targets = append(targets, verify.Target{Path: o.path(want.Name), Want: &want})
+		targets = append(targets, verify.Target{Path: want.Name, Root: o.root, Want: &want})
 		total += want.Bytes
 	}
 	opts := verify.Options{AIO: how, Progress: startPhase(p, "verify", total).Add}
@@ -112,8 +112,8 @@ func (o *Output) reread(ctx context.Context, shards []ManifestShard, how aio.Opt
 	if err != nil {
 		return nil, err
 	}
-	indexes, from, err := verify.Sums(ctx, o.dir, sums(shards, FileSum{}), opts)
-	found.Problems, found.From = append(found.Problems, indexes...), found.From.And(from)
+	beside, from, err := verify.Sums(ctx, o.root, sums(shards, meta), opts)
+	found.Problems, found.From = append(found.Problems, beside...), found.From.And(from)
 	return found, err
 }
 
@@ -150,8 +150,13 @@ func (o *Output) missing(ctx context.Context, plan *Plan, j *journal, sound map[
 }
 
 // complete commits a plan whose shards are written, enters the files written into the report, and
-// removes those that only an unfinished conversion needs.
+// removes those that only an unfinished conversion needs. A directory that was moved gets no
+// manifest; in one that is moved at that moment it is true wherever the directory is by now. Either
+// is [ErrMoved].
 func (o *Output) complete(plan *Plan, digest string, j *journal, tool string, report *Report) (err error) {
+	if err := o.Here(nil); err != nil {
+		return err
+	}
 	if report.Manifest, report.Beside, err = o.commit(plan, digest, j, tool); err != nil {
 		return err
 	}
@@ -161,5 +166,5 @@ func (o *Output) complete(plan *Plan, digest string, j *journal, tool string, re
 			return fmt.Errorf("clean up: %w", err)
 		}
 	}
-	return nil
+	return o.Here(nil)
 }

@@ -159,7 +159,7 @@ func TestIndexedLies(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := Write(t.Context(), src, plan, out, WriteOptions{Workers: 2}); err == nil || out.has(ManifestName) {
+			if _, err := Write(t.Context(), src, plan, out, WriteOptions{Workers: 2}); err == nil || has(t, out, ManifestName) {
 				t.Errorf("it was written: %v", err)
 			}
 		})

@@ -138,8 +138,8 @@ func (j *journal) readTask(root *os.Root, name string) error {
 // foldTasks makes one journal of this one and those of tasks. Nobody else may write here.
 func (j *journal) foldTasks(o *Output) error {
 	root := o.root
-	if _, err := root.Lstat(journalsDir); errors.Is(err, fs.ErrNotExist) {
-		return nil
+	if there, err := o.has(journalsDir); err != nil || !there {
+		return err
 	}
 	if err := j.readTasks(root, 0, maxShards); err != nil {
 		return err

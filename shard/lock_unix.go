@@ -3,8 +3,10 @@
 package shard
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"slices"
 
@@ -52,7 +54,11 @@ func (o *Output) acquire() error {
 			}
 			return nil
 		}
-		f.Close() // its holder removed it meanwhile: lock the new one
+		f.Close()
+		if err := cmp.Or(err1, err2); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		// Its holder has removed it meanwhile: lock the new one.
 	}
 }
 

@@ -44,8 +44,15 @@ func (o *Output) occupant() (*occupant, error) {
 	if err := c.readPlan(o.root); err != nil {
 		return nil, err
 	}
-	if c.plan == nil && c.manifest == nil && !o.has(journalName) {
-		return c, o.strangers()
+	if c.plan != nil || c.manifest != nil {
+		return c, nil
+	}
+	begun, err := o.has(journalName)
+	if err == nil && !begun {
+		err = o.strangers()
+	}
+	if err != nil {
+		return nil, err
 	}
 	return c, nil
 }
@@ -96,7 +103,11 @@ func (c *occupant) readPlan(root *os.Root) error {
 // conversion would take.
 func (o *Output) strangers() error {
 	for _, name := range []string{ManifestName, metaName, indexDir} {
-		if o.has(name) {
+		there, err := o.has(name)
+		if err != nil {
+			return err
+		}
+		if there {
 			return o.foreign(name)
 		}
 	}

@@ -27,6 +27,7 @@ const (
 	journalsDir  = WorkDir + "/journals" // of tasks
 	runningDir   = WorkDir + "/running"  // claims
 	tmpDir       = WorkDir + "/tmp"      // a directory a process
+	CacheName    = WorkDir + "/cache"    // of staged inputs
 )
 
 var (
@@ -56,6 +57,9 @@ type Output struct {
 func OpenOutput(dir string) (*Output, error) {
 	_, err := os.Stat(dir)
 	o := &Output{dir: dir, token: newToken(), created: errors.Is(err, fs.ErrNotExist)}
+	if err != nil && !o.created {
+		return nil, err
+	}
 	if err := makeDir(dir); err != nil {
 		return nil, err
 	}
@@ -76,8 +80,8 @@ func newToken() string { return strings.ToLower(rand.Text()[:13]) }
 
 // makeDir makes a directory and those above it, and makes their names durable.
 func makeDir(dir string) error {
-	if _, err := os.Stat(dir); err == nil {
-		return nil
+	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
 	parent := filepath.Dir(filepath.Clean(dir))
 	if err := makeDir(parent); err != nil {
@@ -111,7 +115,10 @@ func (o *Output) open() (*Output, error) {
 		o.root.Close()
 		return nil, err
 	}
-	o.began = o.has(PlanName)
+	if o.began, err = o.has(PlanName); err != nil {
+		o.Close()
+		return nil, err
+	}
 	return o, nil
 }
 
@@ -137,7 +144,7 @@ func (o *Output) Close() error {
 		for _, name := range []string{tmpDir, runningDir, lockName, WorkDir} {
 			o.root.Remove(name)
 		}
-		if o.created {
+		if o.created && o.Here(nil) == nil {
 			os.Remove(o.dir) // only if it is empty
 		}
 	}
@@ -182,7 +189,11 @@ func (o *Output) begin(plan *Plan, digest string, src []converters.Part, named [
 	if err := o.mkdir(o.tmp("")); err != nil {
 		return nil, err
 	}
-	if c.damage != nil || !o.has(PlanName) {
+	planned, err := o.has(PlanName)
+	if err != nil {
+		return nil, err
+	}
+	if c.damage != nil || !planned {
 		if err := o.write(PlanName, plan); err != nil {
 			return nil, err
 		}
@@ -208,13 +219,46 @@ func (o *Output) begin(plan *Plan, digest string, src []converters.Part, named [
 	return j, nil
 }
 
-// Scratch is a directory of this process's own, for what it needs while it runs. It need not be
-// there; Close removes it.
-func (o *Output) Scratch() string { return o.path(o.tmp("") + "/cache") }
+// Cache is the path of the directory in which inputs are staged. It need not exist. One that other
+// processes may write beside is of this process alone.
+func (o *Output) Cache() string { return o.path(o.cache()) }
 
-func (o *Output) has(name string) bool {
-	_, err := o.root.Lstat(name)
-	return err == nil
+// CheckCache refuses a cache that would not be one: another kind of file has its name, or its path
+// leads to another directory.
+func (o *Output) CheckCache() error {
+	if err := o.Here(nil); err != nil {
+		return err
+	}
+	st, err := o.Lookup(o.cache())
+	if err == nil && st != nil && !st.IsDir() {
+		err = &converters.Error{Part: o.Cache(), Off: -1, Err: fmt.Errorf("%w: not a directory", converters.ErrUnsupported), Hint: "remove it"}
+	}
+	return err
+}
+
+// RemoveCache removes what is staged there.
+func (o *Output) RemoveCache() error { return o.root.RemoveAll(o.cache()) }
+
+func (o *Output) cache() string {
+	if o.shared {
+		return o.tmp("") + "/cache"
+	}
+	return CacheName
+}
+
+// Lookup describes a file of the directory; nil: there is none of that name.
+func (o *Output) Lookup(name string) (fs.FileInfo, error) {
+	st, err := o.root.Lstat(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return st, err
+}
+
+// has reports whether there is a file of that name.
+func (o *Output) has(name string) (bool, error) {
+	st, err := o.Lookup(name)
+	return st != nil, err
 }
 
 func (o *Output) remove(name string) error {

@@ -177,3 +177,22 @@ func TestOutputLinks(t *testing.T) {
 		}
 	}
 }
+
+// An error of a look at a file does not mean that there is none.
+func TestLookup(t *testing.T) {
+	t.Parallel()
+	out, err := OpenOutput(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	if st, err := out.Lookup("nothing"); st != nil || err != nil {
+		t.Errorf("Lookup of nothing = %v, %v", st, err)
+	}
+	if st, err := out.Lookup(lockName); st == nil || err != nil {
+		t.Errorf("Lookup of the lock = %v, %v", st, err)
+	}
+	if st, err := out.Lookup(strings.Repeat("a", 300)); st != nil || err == nil {
+		t.Errorf("Lookup that fails = %v, %v", st, err)
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"path"
 	"slices"
 
+	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/verify"
 )
@@ -27,12 +28,16 @@ type Kept struct {
 // sound plan is [ErrNothingKept] or [ErrPlan].
 func (o *Output) Kept() (*Kept, error) {
 	c, err := o.vacancy(false)
+	if err != nil {
+		return nil, err
+	}
+	planned, err := o.has(PlanName)
 	switch {
 	case err != nil:
 		return nil, err
 	case c.damage != nil:
 		return nil, fmt.Errorf("%s: %w (the command that made it can be run again)", o.dir, c.damage)
-	case c.plan == nil || !o.has(PlanName):
+	case c.plan == nil || !planned:
 		return nil, fmt.Errorf("%s: %w", o.dir, ErrNothingKept)
 	}
 	j, k := c.journal, &Kept{Plan: c.plan}
@@ -60,11 +65,10 @@ func (o *Output) Kept() (*Kept, error) {
 	return k, nil
 }
 
-// Expect returns what a verifier is to expect of the shards that were finished.
-func (k *Kept) Expect() []verify.Expect { return expect(k.Shards) }
-
-// Sums returns what a verifier is to expect of the other files.
-func (k *Kept) Sums() []verify.Sum { return sums(k.Shards, k.Meta) }
+// Verify re-reads the shards that were finished, and the files beside them.
+func (k *Kept) Verify(ctx context.Context, out *Output, how aio.Options, p Progress) (*verify.Report, error) {
+	return out.reread(ctx, k.Shards, k.Meta, how, p)
+}
 
 // Damaged returns the shards that must be written anew for what a verifier has found.
 func (k *Kept) Damaged(problems []verify.Problem) []string { return damaged(k.Shards, problems) }
@@ -126,10 +130,13 @@ func RepairStock(ctx context.Context, stock Stock, kept *Kept, damaged []string,
 		}
 	}
 	report, err := w.run(ctx)
-	if err != nil {
+	if err == nil {
+		err = w.finish(ctx, report)
+	}
+	if err = out.Here(err); err != nil {
 		return nil, err
 	}
-	return report, w.finish(ctx, report)
+	return report, nil
 }
 
 // An absent source is one that was not opened: nothing is read of it.

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/encode"
-	"github.com/ffconvert/ffconvert/verify"
 )
 
 // repair does what the command does: verify what is known, write anew what is damaged.
@@ -26,19 +26,11 @@ func repair(t *testing.T, src converters.Source, dir string) (damaged []string, 
 	if err != nil {
 		return nil, nil, err
 	}
-	var targets []verify.Target
-	for _, want := range kept.Expect() {
-		targets = append(targets, verify.Target{Path: filepath.Join(dir, want.Name), Want: &want})
-	}
-	found, err := verify.Files(t.Context(), targets, verify.Options{})
+	found, err := kept.Verify(t.Context(), out, aio.Options{}, silent{})
 	if err != nil {
 		return nil, nil, err
 	}
-	beside, _, err := verify.Sums(t.Context(), dir, kept.Sums(), verify.Options{})
-	if err != nil {
-		return nil, nil, err
-	}
-	damaged = kept.Damaged(append(found.Problems, beside...))
+	damaged = kept.Damaged(found.Problems)
 	report, err = Repair(t.Context(), src, kept, damaged, out, WriteOptions{})
 	return damaged, report, err
 }

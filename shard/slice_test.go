@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 
 	"github.com/ffconvert/ffconvert/converters"
@@ -367,7 +366,8 @@ func TestFinishUnknown(t *testing.T) {
 		harm func(path string) error
 		want error
 	}{
-		{"a link to itself", func(path string) error { return os.Symlink(name, path) }, syscall.ELOOP},
+		{"a link to itself", func(path string) error { return os.Symlink(name, path) }, converters.ErrUnsupported},
+		{"a link to the shard", func(path string) error { return os.Symlink(name+".saved", path) }, converters.ErrUnsupported},
 		{"a directory", func(path string) error { return os.Mkdir(path, 0o755) }, converters.ErrUnsupported},
 		{"a directory with the shard in it", func(path string) error {
 			return errors.Join(os.Mkdir(path, 0o755), os.Rename(path+".saved", filepath.Join(path, name)))

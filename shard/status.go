@@ -56,6 +56,11 @@ func ReadStatus(dir string) (*Status, error) {
 		return nil, err
 	}
 	defer o.root.Close()
+	return o.Status()
+}
+
+// Status is [ReadStatus] of a directory that is open.
+func (o *Output) Status() (*Status, error) {
 	s := &Status{Running: []Running{}, Missing: []string{}}
 	j, err := o.journals()
 	if err != nil {

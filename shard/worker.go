@@ -72,7 +72,7 @@ func (k *worker) write(ctx context.Context, t *task) error {
 		return err
 	}
 	if k.reader != nil {
-		if err := k.verify(ctx, f.Name(), &done, k.counted(t)); err != nil {
+		if err := k.verify(ctx, k.out.tmp(s.Name), &done, k.counted(t)); err != nil {
 			if _, gone := k.out.root.Lstat(k.out.tmp(s.Name)); gone != nil { // it is not corrupt, but removed by others
 				return gone
 			}
@@ -140,9 +140,10 @@ func (k *worker) fill(ctx context.Context, t *task, f *atomicfile.File, index *i
 	return done, nil
 }
 
-// verify re-reads a synced shard. Of one that is sound it adds to done where that read it from.
-func (k *worker) verify(ctx context.Context, path string, done *finished, progress Progress) error {
-	res, err := verify.File(ctx, k.reader, verify.Target{Path: path, Want: &verify.Expect{
+// verify re-reads a synced shard, the file of that name in the output. Of one that is sound it adds
+// to done where that read it from.
+func (k *worker) verify(ctx context.Context, name string, done *finished, progress Progress) error {
+	res, err := verify.File(ctx, k.reader, verify.Target{Path: name, Root: k.out.root, Want: &verify.Expect{
 		Name: done.Name, Samples: done.Samples, Bytes: done.Bytes, HeaderCRC: done.HeaderCRC,
 	}}, verify.Options{Progress: func(_, bytes int64) { progress.Add(0, bytes) }})
 	if err == nil {

@@ -46,7 +46,7 @@ func WriteStock(ctx context.Context, stock Stock, plan *Plan, out *Output, opts 
 	if err == nil {
 		err = w.finish(ctx, report)
 	}
-	if err != nil {
+	if err = out.Here(err); err != nil {
 		return nil, err
 	}
 	return report, nil
@@ -76,7 +76,10 @@ func RunStock(ctx context.Context, stock Stock, slice *Slice, out *Output, opts 
 		return nil, forTask(err)
 	}
 	report, err := w.run(ctx)
-	return report, forTask(err)
+	if err = out.Here(err); err != nil {
+		return nil, forTask(err)
+	}
+	return report, nil
 }
 
 // Unfinished is the error of a Write or Repair that was stopped while it wrote shards.
@@ -216,7 +219,7 @@ func (w *writer) verifyKept(ctx context.Context, kept []int) (bad []string, err 
 		shards = append(shards, f.ManifestShard)
 		w.reread[f.Name] = true
 	}
-	found, err := w.out.reread(ctx, shards, w.opts.AIO, w.opts.Progress)
+	found, err := w.out.reread(ctx, shards, FileSum{}, w.opts.AIO, w.opts.Progress)
 	if err != nil {
 		return nil, err
 	}

@@ -158,7 +158,7 @@ func (r *Report) swaps(targets []Target, results []Result) {
 	owner := make(map[content]string)
 	for _, t := range targets {
 		if t.Want != nil {
-			c := content{filepath.Dir(t.Path), t.Want.summary()}
+			c := content{filepath.Dir(t.path()), t.Want.summary()}
 			owner[c] = cmp.Or(owner[c], t.Want.Name)
 		}
 	}
@@ -166,8 +166,8 @@ func (r *Report) swaps(targets []Target, results []Result) {
 		if t.Want == nil || results[i].Summary == t.Want.summary() {
 			continue
 		}
-		if name, ok := owner[content{filepath.Dir(t.Path), results[i].Summary}]; ok {
-			r.Problems = append(r.Problems, Problem{Shard: results[i].Shard, Path: t.Path, Kind: Swapped, Sample: -1, Offset: -1, Text: "it is the dataset's shard " + name})
+		if name, ok := owner[content{filepath.Dir(t.path()), results[i].Summary}]; ok {
+			r.Problems = append(r.Problems, Problem{Shard: results[i].Shard, Path: t.path(), Kind: Swapped, Sample: -1, Offset: -1, Text: "it is the dataset's shard " + name})
 		}
 	}
 }

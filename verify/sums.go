@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io/fs"
+	"os"
 	"path/filepath"
 
 	"github.com/ffconvert/ffconvert/aio"
@@ -19,16 +20,16 @@ type Sum struct {
 }
 
 // Sums verifies files of a dataset that are no shards, one after another, and returns
-// what is wrong with them, and where they were read from. An error says that the work could
-// not be done at all.
-func Sums(ctx context.Context, dir string, want []Sum, opts Options) (problems []Problem, from aio.Origin, err error) {
+// what is wrong with them, a link in the place of a file among that, and where they were read from.
+// An error says that the work could not be done at all.
+func Sums(ctx context.Context, root *os.Root, want []Sum, opts Options) (problems []Problem, from aio.Origin, err error) {
 	r, err := aio.NewReader(opts.AIO)
 	if err != nil {
 		return nil, "", err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
 	for _, s := range want {
-		res, err := SumFile(ctx, r, dir, s)
+		res, err := SumFile(ctx, r, root, s)
 		if err != nil {
 			return nil, "", err
 		}
@@ -39,19 +40,20 @@ func Sums(ctx context.Context, dir string, want []Sum, opts Options) (problems [
 
 // SumFile verifies a file that is not a shard with a reader that the caller owns, as [File] does
 // shards.
-func SumFile(ctx context.Context, r *aio.Reader, dir string, want Sum) (Result, error) {
-	return twice(func() (Result, error) { return want.scan(ctx, r, dir) })
+func SumFile(ctx context.Context, r *aio.Reader, root *os.Root, want Sum) (Result, error) {
+	return twice(func() (Result, error) { return want.scan(ctx, r, root) })
 }
 
 // scan reads a file once, from its first byte to its last.
-func (s Sum) scan(ctx context.Context, r *aio.Reader, dir string) (Result, error) {
-	path := filepath.Join(dir, filepath.FromSlash(s.Name))
+func (s Sum) scan(ctx context.Context, r *aio.Reader, root *os.Root) (Result, error) {
+	name := filepath.FromSlash(s.Name)
+	path := filepath.Join(root.Name(), name)
 	res := Result{Shard: s.Name, Path: path}
 	problem := func(kind Kind, err error, format string, args ...any) (Result, error) {
 		res.problem(Problem{Kind: kind, Sample: -1, Offset: -1, Text: fmt.Sprintf(format, args...), err: err})
 		return res, ctx.Err()
 	}
-	f, err := r.Open(path)
+	f, err := r.OpenIn(root, name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return problem(Missing, err, "the file is missing")
 	}

@@ -45,7 +45,23 @@ func (e *Expect) summary() record.Summary {
 // A Target is one file to verify, and what is expected of it where that is known.
 type Target struct {
 	Path string
+	Root *os.Root // the directory that Path begins in, where a link is not followed; nil: the working directory
 	Want *Expect
+}
+
+// path is the path that problems show.
+func (t *Target) path() string {
+	if t.Root == nil {
+		return t.Path
+	}
+	return filepath.Join(t.Root.Name(), t.Path)
+}
+
+func (t *Target) open(r *aio.Reader) (*aio.File, error) {
+	if t.Root == nil {
+		return r.Open(t.Path)
+	}
+	return r.OpenIn(t.Root, t.Path)
 }
 
 // Files verifies files. Problems are in the order of targets. An error says that the
@@ -193,8 +209,8 @@ func twice(scan func() (Result, error)) (Result, error) {
 
 // scan reads a file once, from its first byte to its last.
 func scan(ctx context.Context, r *aio.Reader, t Target, opts Options) (Result, error) {
-	res := Result{Shard: filepath.Base(t.Path), Path: t.Path}
-	f, err := r.Open(t.Path)
+	res := Result{Shard: filepath.Base(t.Path), Path: t.path()}
+	f, err := t.open(r)
 	if err != nil {
 		res.unreadable(err)
 		return res, ctx.Err()

@@ -307,6 +307,11 @@ func TestFileDiffersTwice(t *testing.T) {
 		t.Errorf("%+v", res.Problems)
 	}
 
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
 	sum := Sum{Name: name, Bytes: int64(size), CRC: 1}
 	edit(t, dir, name, func(b []byte) []byte { return b })
 	reads := 0
@@ -314,7 +319,7 @@ func TestFileDiffersTwice(t *testing.T) {
 		if reads++; reads == 2 {
 			edit(t, dir, name, flip(size/2))
 		}
-		return sum.scan(t.Context(), r, dir)
+		return sum.scan(t.Context(), r, root)
 	})
 	if err != nil || len(res.Problems) != 2 || res.Problems[0].Transient || res.Problems[1].Transient {
 		t.Errorf("%+v, %v", res.Problems, err)

@@ -91,8 +91,8 @@ func (c *checkedInputs) pieces(name string) ([]string, error) {
 	case err == nil:
 		return nil, nil
 	}
-	if _, err := os.Lstat(name); err == nil {
-		return nil, nil
+	if there, err := input.Exists(name); err != nil || there {
+		return nil, err
 	}
 	var names []string
 	for n, err := range input.Expand(name, input.ExpandOptions{Max: c.in.MaxNames, LookupEnv: c.in.LookupEnv}) {

@@ -70,7 +70,7 @@ type conversion struct {
 	names   []string
 	command *input.Command // whose output is converted; nil: names are
 	out     string
-	scratch string // a directory of this process in it; "": nobody else writes there
+	output  *shard.Output // nil: not open
 	stdout  io.Writer
 
 	planning *planning // what is planned, and not written; nil: it is written
@@ -114,6 +114,7 @@ func (c *conversion) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	c.output = out
 	convert := c.convert
 	if whole {
 		convert = c.convertWhole
@@ -123,7 +124,7 @@ func (c *conversion) run(ctx context.Context) error {
 		err = out.DropIndexed()
 	}
 	progress.stop()
-	if err := errors.Join(err, out.Close()); err != nil {
+	if err := closeOutput(out, err); err != nil {
 		return err
 	}
 	progress.say(newSummary(c.out, report))

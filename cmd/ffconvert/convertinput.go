@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
-	"os"
 	"path/filepath"
 
 	"github.com/ffconvert/ffconvert/converters"
@@ -16,7 +14,7 @@ import (
 // removed, unless the run was interrupted and another one can use it, or the writing has
 // failed.
 func (c *conversion) staged(ctx context.Context, found []input.Name, in input.Options, progress *reporter, use func(*input.Set) error) error {
-	if err := c.refuseCache(in); err != nil {
+	if err := c.refuseCache(); err != nil {
 		return err
 	}
 	in.Progress = progress.staging(found)
@@ -25,37 +23,36 @@ func (c *conversion) staged(ctx context.Context, found []input.Name, in input.Op
 		err = use(set)
 		err = errors.Join(err, set.Cleanup())
 	}
-	if _, unfinished := errors.AsType[*shard.Unfinished](err); unfinished {
+	if _, unfinished := errors.AsType[*shard.Unfinished](err); unfinished || errors.Is(err, shard.ErrMoved) {
 		return err
 	}
 	return c.tidy(ctx, err)
 }
 
 // refuseCache refuses what is in the place of the cache inside the output.
-func (c *conversion) refuseCache(in input.Options) error {
-	if st, err := os.Lstat(in.CacheDir); c.opts.cacheDir == "" && err == nil && !st.IsDir() {
-		return &converters.Error{Part: in.CacheDir, Off: -1, Err: fmt.Errorf("%w: it is no directory", converters.ErrUnsupported), Hint: "remove it"}
+func (c *conversion) refuseCache() error {
+	if c.opts.cacheDir != "" || c.output == nil {
+		return nil
 	}
-	return nil
+	return c.output.CheckCache()
 }
 
 // tidy removes the cache inside the output, unless the run was interrupted and another one
 // can use it. Where the user has named another cache, one that a run before has left there is
 // removed once the dataset is complete. It adds its own error to err.
 func (c *conversion) tidy(ctx context.Context, err error) error {
-	own := c.ownCache()
-	if ctx.Err() != nil || errors.Is(err, shard.ErrDrained) || c.opts.cacheDir != "" && (err != nil || isInside(c.opts.cacheDir, own)) {
+	if ctx.Err() != nil || errors.Is(err, shard.ErrDrained) || errors.Is(err, shard.ErrMoved) || c.opts.cacheDir != "" && (err != nil || isInside(c.opts.cacheDir, c.ownCache())) {
 		return err
 	}
-	return errors.Join(err, os.RemoveAll(own))
+	return errors.Join(err, c.output.RemoveCache())
 }
 
-// ownCache is the cache inside the output, which is that of one process where several write.
+// ownCache is the path of the cache inside the output, which is that of one process where several write.
 func (c *conversion) ownCache() string {
-	if c.scratch != "" {
-		return c.scratch
+	if c.output != nil {
+		return c.output.Cache()
 	}
-	return filepath.Join(c.out, shard.WorkDir, "cache")
+	return filepath.Join(c.out, shard.CacheName)
 }
 
 func (c *conversion) inputOptions() input.Options {

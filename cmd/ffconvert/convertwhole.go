@@ -50,7 +50,7 @@ func (c *conversion) convertWhole(ctx context.Context, found []input.Name, in in
 // stocked makes the inputs local as use wants them. The first of them are beside the parts
 // that it uses, so many as beside says: see stock.
 func (c *conversion) stocked(ctx context.Context, found []input.Name, beside int, in input.Options, progress *reporter, use func(*stock) error) error {
-	if err := c.refuseCache(in); err != nil {
+	if err := c.refuseCache(); err != nil {
 		return err
 	}
 	in.Transient = c.opts.cacheDir == ""

@@ -74,6 +74,8 @@ func exitCode(err error) int {
 		return found.status
 	case is(shard.ErrPlanVersion):
 		return exitRefused
+	case is(shard.ErrMoved):
+		return exitIO
 	case is(verify.ErrCorrupt, record.ErrCorrupt, shard.ErrManifest, shard.ErrPlan, shard.ErrIndex, shard.ErrNothingKept):
 		return exitCorrupt
 	case is(shard.ErrMissing, errUnplanned):

@@ -145,7 +145,7 @@ func finishOnce(ctx context.Context, opts finishOptions, dir string, progress *r
 		Verify: opts.verify, AIO: aio.Options{Backend: opts.backend, Depth: opts.depth}, Progress: progress, Tool: "ffconvert " + version,
 	})
 	progress.stop()
-	return report, errors.Join(early(dir, err), out.Close())
+	return report, closeOutput(out, early(dir, err))
 }
 
 // early says of a directory that others write to whether shards are missing there.

@@ -20,6 +20,11 @@ func refuseURL(path string) error {
 	return fmt.Errorf("%s: a URL in the place of a local path; write to a local directory and copy that", plainText(input.Shown(path)))
 }
 
+// closeOutput ends the work on an output, which has ended with err.
+func closeOutput(out *shard.Output, err error) error {
+	return errors.Join(out.Here(err), out.Close())
+}
+
 // refuseOut refuses an output that is not a local directory, or that holds files of another
 // program.
 func (c *conversion) refuseOut() error {

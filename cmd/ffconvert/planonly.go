@@ -2,11 +2,8 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/ffconvert/ffconvert/converters"
@@ -26,29 +23,39 @@ func (c *conversion) planOnly(ctx context.Context, found []input.Name, in input.
 	if err != nil {
 		return err
 	}
-	before := c.stat(shard.PlanName)
-	sum, err := c.begin(ctx, found, in, whole, out, progress)
+	c.output = out
+	sum, err := c.planned(ctx, found, in, whole, out, progress)
 	progress.stop()
-	after := c.stat(shard.PlanName)
-	if err := errors.Join(err, out.Close()); err != nil {
+	if err := closeOutput(out, err); err != nil {
 		return err
-	}
-	sum.Same = !c.opts.overwrite && before != nil && os.SameFile(before, after)
-	if sum.Same {
-		s, err := shard.ReadStatus(c.out)
-		if err != nil {
-			return err
-		}
-		sum.Ready = s.Complete
 	}
 	progress.say(sum)
 	return nil
 }
 
-// stat looks at a file of the output; nil: there is none.
-func (c *conversion) stat(name string) fs.FileInfo {
-	st, _ := os.Stat(filepath.Join(c.out, name))
-	return st
+// planned is begin that also finds out whether the plan was there before.
+func (c *conversion) planned(ctx context.Context, found []input.Name, in input.Options, whole bool, out *shard.Output, progress *reporter) (*planSummary, error) {
+	before, err := out.Lookup(shard.PlanName)
+	if err != nil {
+		return nil, err
+	}
+	sum, err := c.begin(ctx, found, in, whole, out, progress)
+	if err != nil {
+		return nil, err
+	}
+	after, err := out.Lookup(shard.PlanName)
+	if err != nil {
+		return nil, err
+	}
+	sum.Same = !c.opts.overwrite && before != nil && after != nil && os.SameFile(before, after)
+	if sum.Same {
+		s, err := out.Status()
+		if err != nil {
+			return nil, err
+		}
+		sum.Ready = s.Complete
+	}
+	return sum, nil
 }
 
 // begin puts the plan into the output. What is staged inside the output for it is removed.
@@ -75,7 +82,7 @@ func (c *conversion) begin(ctx context.Context, found []input.Name, in input.Opt
 		})
 		return sum, err
 	}
-	if err := c.refuseCache(in); err != nil {
+	if err := c.refuseCache(); err != nil {
 		return nil, err
 	}
 	known, err := c.indexed(found, out.Indexed)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 
 	"github.com/ffconvert/ffconvert/input"
 	"github.com/ffconvert/ffconvert/shard"
@@ -66,11 +65,16 @@ func (c *conversion) indexSlice(ctx context.Context, t shard.Task, found []input
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, out.Close()) }()
+	c.output = out
+	defer func() { err = closeOutput(out, err) }()
 	if err := c.check(out, found); err != nil {
 		return err
 	}
-	if c.stat(shard.PlanName) != nil && !c.opts.overwrite {
+	plan, err := out.Lookup(shard.PlanName)
+	if err != nil {
+		return err
+	}
+	if plan != nil && !c.opts.overwrite {
 		sum.Why = plannedReason
 		return nil
 	}
@@ -84,7 +88,7 @@ func (c *conversion) indexSlice(ctx context.Context, t shard.Task, found []input
 		return err
 	}
 	if c.opts.cacheDir == "" {
-		in.CacheDir = out.Scratch() // several tasks may be at work, and each removes its own
+		in.CacheDir = out.Cache() // several tasks may be at work, and each removes its own
 	}
 	return c.survey(ctx, found, in, some, known, progress, func(s *survey) error {
 		progress.stop()

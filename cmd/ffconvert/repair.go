@@ -74,6 +74,8 @@ func runRepair(ctx context.Context, opts repairOptions, dir string, sources []st
 	}
 	if _, err := os.Stat(filepath.Join(dir, shard.WorkDir)); errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s: %w", dir, shard.ErrNothingKept)
+	} else if err != nil {
+		return err
 	}
 	out, err := shard.OpenOutput(dir)
 	if err != nil {
@@ -84,7 +86,7 @@ func runRepair(ctx context.Context, opts repairOptions, dir string, sources []st
 	r := repair{opts: opts, dir: dir, sources: sources, out: out, progress: progress, stdout: stdout}
 	done, err := r.run(ctx)
 	progress.stop()
-	if err := errors.Join(err, out.Close()); err != nil {
+	if err := closeOutput(out, err); err != nil {
 		return err
 	}
 	progress.say(done)
@@ -138,24 +140,7 @@ func (r *repair) run(ctx context.Context) (*repairSummary, error) {
 
 // look verifies what was finished.
 func (r *repair) look(ctx context.Context) (*verify.Report, error) {
-	var targets []verify.Target
-	total := int64(0)
-	for _, want := range r.kept.Expect() {
-		targets = append(targets, verify.Target{Path: filepath.Join(r.dir, want.Name), Want: &want})
-		total += want.Bytes
-	}
-	r.progress.Start("verify", total)
-	how := verify.Options{AIO: aio.Options{Backend: r.opts.backend}, Progress: r.progress.Add}
-	found, err := verify.Files(ctx, targets, how)
-	if err != nil {
-		return nil, err
-	}
-	beside, from, err := verify.Sums(ctx, r.dir, r.kept.Sums(), how)
-	if err != nil {
-		return nil, err
-	}
-	found.Problems, found.From = append(found.Problems, beside...), found.From.And(from)
-	return found, nil
+	return r.kept.Verify(ctx, r.out, aio.Options{Backend: r.opts.backend}, r.progress)
 }
 
 // write opens the sources and writes what is damaged or was not finished.
@@ -168,6 +153,7 @@ func (r *repair) write(ctx context.Context, damaged []string) (*shard.Report, er
 	if err != nil {
 		return nil, err
 	}
+	c.output = r.out
 	in := c.inputOptions()
 	found, err := c.find(ctx, in)
 	if err != nil {

@@ -82,7 +82,7 @@ func runRun(ctx context.Context, opts runOptions, dir string, sources []string) 
 	r := taskRun{opts: opts, task: task, dir: dir, sources: sources, out: out, progress: progress}
 	report, err := r.run(ctx)
 	progress.stop()
-	if err := errors.Join(err, out.Close()); err != nil {
+	if err := closeOutput(out, err); err != nil {
 		return err
 	}
 	progress.say(newTaskSummary(dir, report))

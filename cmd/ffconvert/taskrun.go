@@ -46,7 +46,7 @@ func (r *taskRun) run(ctx context.Context) (*shard.Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.scratch = r.out.Scratch()
+	c.output = r.out
 	in := c.inputOptions()
 	found, beside, err := r.find(ctx, c, in)
 	if err != nil {

@@ -197,7 +197,10 @@ func verifyDirOf(dir string) (verifyDir, error) {
 		return d, err
 	}
 	if d.manifest == nil {
-		if _, err := os.Stat(filepath.Join(dir, shard.WorkDir)); err == nil {
+		switch _, err := os.Stat(filepath.Join(dir, shard.WorkDir)); {
+		case err != nil && !errors.Is(err, fs.ErrNotExist):
+			return d, err
+		case err == nil:
 			return d, fmt.Errorf("%s: %w: the conversion was not finished, there is no %s; run it again, or ffconvert repair", dir, verify.ErrCorrupt, shard.ManifestName)
 		}
 	}
@@ -239,7 +242,12 @@ func (d *verifyDir) verify(ctx context.Context, how verify.Options) (*verify.Rep
 	if err != nil {
 		return nil, err
 	}
-	problems, from, err := verify.Sums(ctx, d.path, d.manifest.Sums(), how)
+	root, err := os.OpenRoot(d.path)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	problems, from, err := verify.Sums(ctx, root, d.manifest.Sums(), how)
 	report.Problems, report.From = append(report.Problems, problems...), report.From.And(from)
 	return report, err
 }

@@ -104,7 +104,7 @@ func TestSecurityPowers(t *testing.T) {
 		{"decodes types of the sender's choice", "encoding/gob", nil, nil},
 		{"reads the environment", "os", []string{"Getenv", "LookupEnv", "Environ", "ExpandEnv", "Expand"}, []string{"input/input.go", "input/remote/options.go", "cmd/ffconvert/plugin.go", "cmd/ffconvert/cache.go", "cmd/ffconvert/task.go", "cmd/ffconvert/color.go"}},
 		{"follows links when it writes", "os", []string{"Create", "WriteFile", "CreateTemp", "Rename", "Link", "Symlink", "Truncate", "Chmod", "Chown", "Chtimes", "CopyFS"}, nil},
-		{"opens by path with flags", "os", []string{"OpenFile"}, []string{"input/system_unix.go", "aio/direct_linux.go", "converters/folder/level.go", "shard/regular.go"}},
+		{"opens by path with flags", "os", []string{"OpenFile"}, []string{"input/system_unix.go", "aio/file.go", "converters/folder/level.go", "shard/regular.go"}},
 		{"makes directories by path", "os", []string{"Mkdir", "MkdirAll"}, []string{"shard/output.go", "input/cache/cache.go", "cmd/ffconvert/man.go"}},
 		{"removes by path", "os", []string{"Remove", "RemoveAll"}, []string{"shard/output.go", "input/cache/cache.go", "cmd/ffconvert"}},
 	} {

@@ -123,8 +123,11 @@ func renameByLink(root *os.Root, from, to string) error {
 		return err
 	}
 	// The file system has no hard links. The caller is the only writer of the name.
-	if _, err := root.Lstat(to); err == nil {
+	switch _, err := root.Lstat(to); {
+	case err == nil:
 		return &fs.PathError{Op: "rename", Path: to, Err: fs.ErrExist}
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
 	}
 	return root.Rename(from, to)
 }
