@@ -168,14 +168,14 @@ func (s *Slice) check() error {
 func (p *Plan) partRange() (first, last int) {
 	first = math.MaxInt
 	for i := range p.Shards {
-		from, to := p.Shards[i].partRange()
+		from, to := p.Shards[i].PartRange()
 		first, last = min(first, from), max(last, to)
 	}
 	return min(first, last), last
 }
 
-// partRange returns the parts that the shard is made of, as Plan.partRange does.
-func (s *Shard) partRange() (first, last int) {
+// PartRange returns the parts that the shard is made of: first … last-1.
+func (s *Shard) PartRange() (first, last int) {
 	if s.Parts > 0 {
 		return s.First, s.First + s.Parts
 	}

@@ -69,7 +69,7 @@ func (w *writer) take(ctx context.Context, i int) (*task, error) {
 	first, n := s.First, s.Parts
 	_, all := w.stock.(local)
 	if !w.plan.Whole && !all {
-		from, to := s.partRange()
+		from, to := s.PartRange()
 		first, n = from, to-from
 	}
 	src, release, err := w.stock.Take(ctx, first, n)

@@ -146,7 +146,7 @@ func (c *conversion) convert(ctx context.Context, found []input.Name, in input.O
 		report, err = shard.Write(ctx, src, plan, out, c.writeOptions(ctx, progress))
 		return err
 	})
-	return report, err
+	return report, c.allAtOnce(found, err)
 }
 
 // writeOptions are those of a writing that begins now.

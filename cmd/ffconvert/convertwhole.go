@@ -75,9 +75,19 @@ func (c *conversion) planWhole(ctx context.Context, s *stock, out *shard.Output,
 		return nil, err
 	}
 	if !c.opts.overwrite {
-		if plan, err := out.Begun(parts, how); err != nil || plan != nil {
+		plan, err := out.Begun(parts, how)
+		if err == nil && plan != nil {
+			err = s.fits(plan)
+		}
+		if err != nil || plan != nil {
 			return plan, err
 		}
+	}
+	// What the first part shows decides no size.
+	if plan, err := shard.NewWholePlan(parts, nil, how); err != nil {
+		return nil, empty(parts[0].Name, err)
+	} else if err := s.fits(plan); err != nil {
+		return nil, err
 	}
 	shown := int64(0)
 	for _, first := range s.firsts {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -96,6 +97,15 @@ func (c *conversion) begin(ctx context.Context, found []input.Name, in input.Opt
 		if err != nil {
 			return empty(found[0].Name, err)
 		}
+		if c.directories(found) == nil {
+			all := found
+			if c.mix != nil {
+				all, _ = c.mix.passes(found)
+			}
+			if err := fits(plan, all, in.Quota); err != nil {
+				return err
+			}
+		}
 		parts := slices.Clone(s.src.Parts())
 		for i := range parts {
 			parts[i].Size = plan.Parts[i].Size // of one that is not here, what it had where it was indexed
@@ -125,4 +135,31 @@ func (c *conversion) indexed(found []input.Name, read func(shard.Options, []shar
 		return nil, err
 	}
 	return read(how, c.foundParts(found))
+}
+
+// allAtOnce says what helps where all parts were to be here at once, and the cache is too small for it.
+func (c *conversion) allAtOnce(found []input.Name, err error) error {
+	e, ok := errors.AsType[*input.Error](err)
+	if !ok || !errors.Is(err, input.ErrQuota) || c.directories(found) != nil {
+		return err
+	}
+	bySlice := "ffconvert plan " + c.format.name
+	if c.opts.exact {
+		bySlice += " --exact"
+	}
+	bySlice += " --task K/N …"
+	switch {
+	case c.opts.shuffle:
+		e.Hint = "raise --cache-size: --shuffle wants all parts here at once"
+	case c.planning == nil:
+		e.Hint = "raise --cache-size, or plan a slice at a time: " + bySlice + ", for each K, then plan and run without --task"
+		if c.opts.exact {
+			e.Hint = "raise --cache-size, leave --exact out, or plan a slice at a time: " + bySlice + ", for each K, then plan and run without --task"
+		}
+	case c.planning.task == "":
+		e.Hint = "raise --cache-size, or index a slice at a time: " + bySlice + ", for each K from 0 to N-1, then this command again"
+	default:
+		e.Hint = "raise --cache-size, or take a larger N: --task K/N"
+	}
+	return err
 }

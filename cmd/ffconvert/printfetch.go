@@ -100,8 +100,8 @@ func exactBytes(n int64) string {
 // heldAtOnce returns how many bytes of remote parts the n shards that have most of them take.
 func heldAtOnce(plan *shard.Plan, found []input.Name, n int) int64 {
 	remote := make([]int64, len(plan.Shards))
-	for i, s := range plan.Shards {
-		remote[i] = fetched(found[s.First : s.First+s.Parts])
+	for i := range plan.Shards {
+		remote[i] = heldOf(plan, found, i)
 	}
 	slices.SortFunc(remote, func(a, b int64) int { return cmp.Compare(b, a) })
 	sum := int64(0)
@@ -109,4 +109,18 @@ func heldAtOnce(plan *shard.Plan, found []input.Name, n int) int64 {
 		sum += size
 	}
 	return sum
+}
+
+// heldOf returns how many bytes of remote parts a shard takes; one that it has twice counts once.
+func heldOf(plan *shard.Plan, found []input.Name, i int) int64 {
+	first, end := plan.Shards[i].PartRange()
+	var parts []input.Name
+	seen := make(map[string]bool, end-first)
+	for _, n := range found[first:end] {
+		if !seen[n.URL()] {
+			parts = append(parts, n)
+		}
+		seen[n.URL()] = true
+	}
+	return fetched(parts)
 }

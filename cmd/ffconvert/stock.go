@@ -17,6 +17,8 @@ type stock struct {
 	c      *conversion
 	stager *input.Stager
 	found  []input.Name      // as found
+	all    []input.Name      // one a part
+	quota  int64             // bytes of the cache; 0: no limit
 	firsts []int             // the first part of each collection; of one dataset, 0
 	parts  []converters.Part // as they are stored
 	beside int               // so many in front are no parts to take: the first of a dataset of which the others are a slice
@@ -28,21 +30,39 @@ type stock struct {
 
 // newStock prepares to make parts local. It makes none so yet.
 func (c *conversion) newStock(found []input.Name, beside int, in input.Options) (*stock, error) {
-	s := &stock{c: c, found: found, firsts: []int{0}, beside: beside}
-	all := found
+	s := &stock{c: c, found: found, all: found, quota: in.Quota, firsts: []int{0}, beside: beside}
 	if c.mix != nil {
-		all, s.firsts = c.mix.passes(found)
+		s.all, s.firsts = c.mix.passes(found)
 	}
-	for _, n := range all {
+	for _, n := range s.all {
 		s.parts = append(s.parts, converters.Part{Name: n.Name, Size: n.Size, Staged: true, Mark: n.Mark()})
 	}
 	var err error
-	s.stager, err = input.NewStager(all, in)
+	s.stager, err = input.NewStager(s.all, in)
 	return s, err
 }
 
 // Parts lists all parts.
 func (s *stock) Parts() []converters.Part { return s.parts[s.beside:] }
+
+// fits refuses a plan that the cache is too small for.
+func (s *stock) fits(plan *shard.Plan) error { return fits(plan, s.all[s.beside:], s.quota) }
+
+// fits refuses a plan of which one shard alone has more to fetch than the cache takes. found is one
+// input a part. What compressed parts become is not known beforehand.
+func fits(plan *shard.Plan, found []input.Name, quota int64) error {
+	if quota <= 0 {
+		return nil
+	}
+	for i := range plan.Shards {
+		if need := heldOf(plan, found, i); need > quota {
+			return &input.Error{Name: plan.Shards[i].Name, Off: -1,
+				Err:  fmt.Errorf("%w: its parts are %s to fetch, and the cache has %s", input.ErrQuota, exactBytes(need), exactBytes(quota)),
+				Hint: "raise --cache-size, or make more shards, by --shards or --shard-size, where it has several parts"}
+		}
+	}
+	return nil
+}
 
 // Lead returns the first part of the dataset, where the stock is of others.
 func (s *stock) Lead() (converters.Part, bool) { return s.parts[0], s.beside > 0 }

@@ -143,7 +143,7 @@ func (c *conversion) having(ctx context.Context, found []input.Name, want []bool
 	}
 	set, err := stage(ctx, names, in)
 	if err != nil {
-		return err
+		return c.allAtOnce(found, err)
 	}
 	here := partsOf(set)
 	parts := make([]converters.Part, len(found))

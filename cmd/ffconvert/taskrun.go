@@ -57,6 +57,9 @@ func (r *taskRun) run(ctx context.Context) (*shard.Report, error) {
 	}
 	var report *shard.Report
 	err = c.stocked(ctx, found, beside, in, r.progress, func(s *stock) error {
+		if err := s.fits(r.slice.Plan); err != nil {
+			return err
+		}
 		report, err = shard.RunStock(ctx, s, r.slice, r.out, c.writeOptions(ctx, r.progress))
 		return err
 	})
