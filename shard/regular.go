@@ -63,16 +63,25 @@ func regular(f *os.File) error {
 	return err
 }
 
-// readKept reads such a file whole. One that is larger than maxKept is [converters.ErrLimit].
+// readKept reads such a file whole, as it is when it is opened: a journal may grow meanwhile. One that
+// is larger than maxKept is [converters.ErrLimit]. It takes the memory of the file, once.
 func readKept(root *os.Root, name string) ([]byte, error) {
 	f, err := openKept(root, name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxKept+1))
-	if err == nil && len(data) > maxKept {
-		err = fmt.Errorf("%s: %w: it has more than %d bytes", f.Name(), converters.ErrLimit, maxKept)
+	st, err := f.Stat()
+	if err != nil {
+		return nil, err
 	}
-	return data, err
+	if st.Size() > maxKept {
+		return nil, fmt.Errorf("%s: %w: it has more than %d bytes", f.Name(), converters.ErrLimit, maxKept)
+	}
+	data := make([]byte, st.Size())
+	n, err := io.ReadFull(f, data)
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		err = nil // it became shorter
+	}
+	return data[:n], err
 }

@@ -57,6 +57,9 @@ func (s Sum) scan(ctx context.Context, r *aio.Reader, root *os.Root) (Result, er
 	if errors.Is(err, fs.ErrNotExist) {
 		return problem(Missing, err, "the file is missing")
 	}
+	if err != nil && replaced(root, name) {
+		return problem(Changed, nil, notAFile)
+	}
 	if err != nil {
 		return problem(Unreadable, err, "%v", err)
 	}

@@ -123,7 +123,8 @@ func Files(ctx context.Context, targets []Target, opts Options) (*Report, error)
 }
 
 // Dataset verifies every shard of a directory. Where want is not nil it is the whole
-// list of shards: one that is missing and one too many are problems too.
+// list of shards: one that is missing and one too many are problems too, and so is a link
+// in the place of one. Without a list links are followed, as readers do.
 func Dataset(ctx context.Context, dir string, want []Expect, opts Options) (*Report, error) {
 	names, err := Shards(dir)
 	if err != nil {
@@ -135,8 +136,19 @@ func Dataset(ctx context.Context, dir string, want []Expect, opts Options) (*Rep
 	}
 	var targets []Target
 	problems := []Problem{}
+	var root *os.Root
+	if want != nil {
+		if root, err = os.OpenRoot(dir); err != nil {
+			return nil, err
+		}
+		defer root.Close()
+	}
 	for _, name := range names {
-		targets = append(targets, Target{Path: filepath.Join(dir, name), Want: expected[name]})
+		target := Target{Path: filepath.Join(dir, name), Want: expected[name]}
+		if root != nil {
+			target.Root, target.Path = root, name
+		}
+		targets = append(targets, target)
 		if expected[name] == nil && want != nil {
 			problems = append(problems, Problem{Shard: name, Path: filepath.Join(dir, name), Kind: Extra, Sample: -1, Offset: -1, Text: "no shard of that name belongs to the dataset, yet readers will take it"})
 		}
@@ -212,7 +224,11 @@ func scan(ctx context.Context, r *aio.Reader, t Target, opts Options) (Result, e
 	res := Result{Shard: filepath.Base(t.Path), Path: t.path()}
 	f, err := t.open(r)
 	if err != nil {
-		res.unreadable(err)
+		if t.Root != nil && replaced(t.Root, t.Path) {
+			res.problem(Problem{Kind: Changed, Sample: -1, Offset: -1, Text: notAFile})
+		} else {
+			res.unreadable(err)
+		}
 		return res, ctx.Err()
 	}
 	defer f.Close()
@@ -242,6 +258,15 @@ func scan(ctx context.Context, r *aio.Reader, t Target, opts Options) (Result, e
 		res.compare(f.Size(), t.Want)
 	}
 	return res, ctx.Err()
+}
+
+// notAFile says what is in the place of a file of a dataset. It is not opened.
+const notAFile = "a link or another thing that is not a regular file is in its place: remove it, and repair"
+
+// replaced reports whether the name is of something, and not of a regular file.
+func replaced(root *os.Root, name string) bool {
+	st, err := root.Lstat(name)
+	return err == nil && !st.Mode().IsRegular()
 }
 
 // unreadable enters an I/O error.
