@@ -64,6 +64,9 @@ func TestWatcher(t *testing.T) {
 	if begun, finished := w.names(); !slices.Equal(begun, want) || !slices.Equal(finished, want) {
 		t.Errorf("begun %q, finished %q, want %q", begun, finished, want)
 	}
+	if w.shards != 2 || w.kept != 2 || w.beside != 0 {
+		t.Errorf("%d shards to write, %d kept, %d bytes beside", w.shards, w.kept, w.beside)
+	}
 	for _, s := range w.finished {
 		if !slices.Contains(report.Manifest.Shards, s) {
 			t.Errorf("told of %+v, which the manifest does not have", s)

@@ -100,13 +100,13 @@ func (p *Plan) only(i, first, n int) *Plan {
 	return &one
 }
 
-// counted is what is told of one pass over the shard: writing it, or reading it again. Where its
+// counted is what tells p of one pass over the shard: writing it, or reading it again. Where its
 // parts alone were known beforehand, they count.
-func (w *writer) counted(t *task) Progress {
+func (w *writer) counted(t *task, p Progress) Progress {
 	if !w.plan.Whole {
-		return w.progress
+		return p
 	}
-	return &scaled{Progress: w.progress, from: t.Bytes, to: t.stored}
+	return &scaled{Progress: p, from: t.Bytes, to: t.stored}
 }
 
 // settle finds the samples of a shard of whole parts.

@@ -391,6 +391,18 @@ type told struct {
 	phases        []string
 	total         int64
 	samples, done int64
+	shards, kept  int
+	beside, moved int64
+}
+
+func (p *told) Planned(shards, kept int, beside int64) {
+	p.shards, p.kept, p.beside = shards, kept, beside
+}
+
+func (p *told) Moved(bytes int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.moved += bytes
 }
 
 func (p *told) Start(phase string, bytes int64) {
@@ -416,7 +428,7 @@ func TestWholeProgress(t *testing.T) {
 		name     string
 		size     int64 // of a part where it is stored
 		noVerify bool
-		passes   int64
+		again    int64 // passes that move data and write none: fetching, re-reading
 	}{
 		{"compressed", 3000, false, 2},
 		{"padded", 50 << 20, false, 2},
@@ -437,13 +449,16 @@ func TestWholeProgress(t *testing.T) {
 				t.Fatal(err)
 			}
 			stored := int64(len(parts)) * row.size
-			if len(progress.phases) != 1 || progress.samples != 240 || progress.total != (1+row.passes)*stored {
-				t.Errorf("%d samples of %d bytes in %q", progress.samples, progress.total, progress.phases)
+			if len(progress.phases) != 1 || progress.samples != 240 || progress.total != stored || progress.beside != row.again*stored || progress.shards != 3 || progress.kept != 0 {
+				t.Errorf("%d samples of %d bytes in %q, %d beside, %d shards", progress.samples, progress.total, progress.phases, progress.beside, progress.shards)
 			}
-			// The fetching, which is the stock's to tell of, is the rest; a header is not told of.
-			if want := row.passes * stored; progress.done > want || progress.done < want-want/50 {
-				t.Errorf("told of %d bytes, want %d", progress.done, want)
+			near := func(what string, got, want int64) {
+				if got > want || got < want-want/50 { // a header is not told of
+					t.Errorf("%s: told of %d bytes, want %d", what, got, want)
+				}
 			}
+			near("written", progress.done, stored)
+			near("re-read", progress.moved, (row.again-1)*stored) // fetching is the stock's to tell of
 		})
 	}
 }

@@ -72,7 +72,7 @@ func (k *worker) write(ctx context.Context, t *task) error {
 		return err
 	}
 	if k.reader != nil {
-		if err := k.verify(ctx, k.out.tmp(s.Name), &done, k.counted(t)); err != nil {
+		if err := k.verify(ctx, k.out.tmp(s.Name), &done, k.counted(t, second{moverOf(k.progress)})); err != nil {
 			if _, gone := k.out.root.Lstat(k.out.tmp(s.Name)); gone != nil { // it is not corrupt, but removed by others
 				return gone
 			}
@@ -107,7 +107,7 @@ func (k *worker) fill(ctx context.Context, t *task, f *atomicfile.File, index *i
 		return done, err
 	}
 	p := newPipeline(t.plan, s, w, index)
-	progress := k.counted(t)
+	progress := k.counted(t, k.progress)
 	var readers sync.WaitGroup
 	lanes := make([]*lane, min(len(k.encoders), len(p.units)))
 	for i := range lanes {

@@ -20,14 +20,15 @@ func (w *writer) writeAll(ctx context.Context, todo []int) error {
 	for _, i := range todo {
 		total += w.plan.weight(i)
 	}
-	phase, times := "write", int64(1)
+	phase, beside := "write", int64(0)
 	if w.plan.Whole {
-		phase, times = "fetch + write", 2
+		phase, beside = "fetch + write", total
 	}
 	if !w.opts.NoVerify {
-		phase, times = phase+" + verify", times+1
+		phase, beside = phase+" + verify", beside+total
 	}
-	w.progress = startPhase(w.opts.Progress, phase, times*total)
+	w.progress = startPhase(w.opts.Progress, phase, total)
+	moverOf(w.progress).Planned(len(todo), len(w.plan.Shards)-len(todo), beside)
 	var err error
 	if w.claims, err = w.out.newClaims(w.slice.Task); err != nil {
 		return err

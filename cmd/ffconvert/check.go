@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -215,7 +216,16 @@ func (r *refusal) Error() string { return r.text }
 
 // printFindings prints a report, and returns what it means for the exit status.
 func printFindings(w io.Writer, r *findings.Report, opts checkOptions) error {
-	if err := findings.Write(w, findings.Format(opts.format.value), r); err != nil {
+	form, paint := findings.Format(opts.format.value), paintOf(opts.convert.progress.color, w)
+	var text strings.Builder
+	to := w
+	if form == findings.Text {
+		to = &text // to be coloured
+	}
+	if err := findings.Write(to, form, r); err != nil {
+		return err
+	}
+	if _, err := io.WriteString(w, paint.levels(text.String())); err != nil {
 		return err
 	}
 	failed, warned := r.Count(findings.Error), r.Count(findings.Warning)

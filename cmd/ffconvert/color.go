@@ -3,8 +3,11 @@ package main
 import (
 	"io"
 	"os"
+	"strings"
 
 	"golang.org/x/term"
+
+	"github.com/ffconvert/ffconvert/findings"
 )
 
 // Values of --color.
@@ -39,9 +42,33 @@ func (p paint) ok(s string) string   { return p.with("1;32", s) }
 func (p paint) warn(s string) string { return p.with("1;33", s) }
 func (p paint) bad(s string) string  { return p.with("1;31", s) }
 
+// head dresses a line up to its first colon.
+func (p paint) head(line string, dress func(string) string) string {
+	head, rest, ok := strings.Cut(line, ": ")
+	if !ok {
+		return line
+	}
+	return dress(head+":") + " " + rest
+}
+
 func (p paint) with(codes, s string) string {
 	if !p || s == "" {
 		return s
 	}
 	return "\x1b[" + codes + "m" + s + "\x1b[0m"
+}
+
+// levels dresses the level at the beginning of each line of findings.
+func (p paint) levels(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		switch level, _, _ := strings.Cut(line, ": "); findings.Level(level) {
+		case findings.Error:
+			line = p.head(line, p.bad)
+		case findings.Warning:
+			line = p.head(line, p.warn)
+		}
+		b.WriteString(line)
+	}
+	return b.String()
 }

@@ -54,7 +54,7 @@ func (c *conversion) stocked(ctx context.Context, found []input.Name, beside int
 		return err
 	}
 	in.Transient = c.opts.cacheDir == ""
-	in.Progress = func(_ string, n int64) { progress.Add(0, n) }
+	in.Progress = func(_ string, n int64) { progress.fetched(n) }
 	s, err := c.newStock(found, beside, in)
 	if err != nil {
 		return err

@@ -58,6 +58,14 @@ func (o *globalOptions) apply(cmd *cobra.Command) error {
 	return nil
 }
 
+// colorMode is the value of --color.
+func colorMode(cmd *cobra.Command) string {
+	if flag := cmd.Flags().Lookup("color"); flag != nil {
+		return flag.Value.String()
+	}
+	return colorAuto
+}
+
 // A helpAllValue ends the parsing of flags with [pflag.ErrHelp], as --help does.
 type helpAllValue bool
 

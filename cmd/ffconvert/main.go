@@ -37,18 +37,18 @@ func run(args []string, more ...*cobra.Command) (status int) {
 			status = exitUsage
 		}
 	}()
-	events, err := execute(args, more)
+	events, paint, err := execute(args, more)
 	if err == nil {
 		return exitOK
 	}
 	status = exitCode(err)
-	printError(err, status, events)
+	printError(err, status, events, paint)
 	return status
 }
 
 // execute runs the command that the arguments name. It reports whether standard error is
-// for programs.
-func execute(args []string, more []*cobra.Command) (events bool, err error) {
+// for programs, and how it is coloured.
+func execute(args []string, more []*cobra.Command) (events bool, paint paint, err error) {
 	ctx, stop := newStopper(os.Exit)
 	stop.notify()
 	root := newRootCommand()
@@ -59,7 +59,7 @@ func execute(args []string, more []*cobra.Command) (events bool, err error) {
 		cmd, err = root.ExecuteContextC(ctx)
 	}
 	stop.close()
-	return progressMode(cmd) == "json", stop.reason(ctx, err)
+	return progressMode(cmd) == "json", paintOf(colorMode(cmd), os.Stderr), stop.reason(ctx, err)
 }
 
 // maxErrorLines is how many of several errors are printed; the others are counted.
@@ -67,12 +67,12 @@ const maxErrorLines = 20
 
 // printError prints an error, or each of several, on one line; an event each where standard
 // error is for programs.
-func printError(err error, status int, events bool) {
+func printError(err error, status int, events bool, paint paint) {
 	say := func(text string) {
 		if events {
 			writeEvent(os.Stderr, "error", errorEvent{status, text})
 		} else {
-			fmt.Fprintln(os.Stderr, "ffconvert: "+text)
+			fmt.Fprintln(os.Stderr, paint.head("ffconvert: "+text, paint.bad))
 		}
 	}
 	lines := errorLines(err)

@@ -4,13 +4,12 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/dustin/go-humanize"
-	"github.com/schollz/progressbar/v3"
-	"golang.org/x/term"
 
 	"github.com/ffconvert/ffconvert/input"
 	"github.com/ffconvert/ffconvert/shard"
@@ -32,10 +31,13 @@ const progressUsage = "progress on standard error: auto, bar, plain, none, or js
 // A reporter shows how the work goes on, one phase after another. Counting costs an
 // atomic addition; a goroutine of its own does the showing.
 type reporter struct {
-	mode string
-	out  io.Writer
+	mode    string
+	out     io.Writer
+	verbose bool
+	paint   paint
 
-	samples, bytes atomic.Int64 // of the phase
+	samples, bytes, moved  atomic.Int64 // of the phase
+	beside, shards, finish atomic.Int64 // bytes to be moved; shards to be written, and finished
 
 	mu    sync.Mutex // guards what follows
 	phase string
@@ -43,12 +45,19 @@ type reporter struct {
 	began time.Time
 	quit  chan struct{} // closed to end the phase's showing; nil between phases
 	ended chan struct{}
+
+	drawing sync.Mutex // guards view, and the writing of it
+	view    view       // of the phase; nil: none
 }
 
-// A view shows the state of one phase.
+// A view shows the state of one phase. Its methods are not called concurrently.
 type view interface {
 	show(s state)
+	// print shows a line that stays.
+	print(line string)
 	end(s state)
+	// next is how long after so much of a phase the view is to be shown again.
+	next(elapsed time.Duration) time.Duration
 }
 
 // A state is how far a phase is.
@@ -58,11 +67,14 @@ type state struct {
 	Bytes   int64   `json:"bytes"`
 	Total   int64   `json:"total_bytes"`
 	Seconds float64 `json:"seconds"`
+	Done    float64 `json:"fraction"`         // of the work, 0 to 1, re-reading and fetching too; 0 where Total is not known
+	Shards  int64   `json:"shards,omitempty"` // finished
+	Of      int64   `json:"total_shards,omitempty"`
 }
 
 // newReporter returns a reporter that shows what the flags ask for.
 func newReporter(how progressFlag, out *os.File) *reporter {
-	return &reporter{mode: shownAs(how.value, out), out: out}
+	return &reporter{mode: shownAs(how.value, out), out: out, verbose: how.verbose, paint: paintOf(how.color, out)}
 }
 
 // shownAs is the mode that auto means.
@@ -70,68 +82,98 @@ func shownAs(mode string, out *os.File) string {
 	switch {
 	case mode != "auto":
 		return mode
-	case term.IsTerminal(int(out.Fd())):
+	case onTerminal(out):
 		return "bar"
 	}
 	return "plain"
 }
 
-// Start begins a phase; the one before is over.
+// Start begins a phase; the one before is over, and so is what showed it.
 func (r *reporter) Start(phase string, bytes int64) {
 	r.stop()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.samples.Store(0)
-	r.bytes.Store(0)
+	for _, n := range []*atomic.Int64{&r.samples, &r.bytes, &r.moved, &r.beside, &r.shards, &r.finish} {
+		n.Store(0)
+	}
 	r.phase, r.total, r.began = phase, bytes, time.Now()
-	v, every := r.newView()
+	v := r.newView()
 	if v == nil {
 		return
 	}
+	r.drawing.Lock()
+	r.view = v
+	r.drawing.Unlock()
 	r.quit, r.ended = make(chan struct{}), make(chan struct{})
-	go r.run(v, every, r.quit, r.ended)
+	go r.run(v, r.quit, r.ended)
 }
 
-func (r *reporter) newView() (view, time.Duration) {
+func (r *reporter) newView() view {
 	switch r.mode {
 	case "bar":
-		return newBar(r.out, r.phase, r.total), 100 * time.Millisecond
+		return newLineView(r.out)
 	case "plain":
-		return plainView{r.out}, 5 * time.Second
+		return &plainView{out: r.out}
 	case "json":
-		return jsonView{r.out}, time.Second
+		return jsonView{r.out}
 	}
-	return nil, 0
+	return nil
 }
 
-func (r *reporter) run(v view, every time.Duration, quit, ended chan struct{}) {
+func (r *reporter) run(v view, quit, ended chan struct{}) {
 	defer close(ended)
-	ticker := time.NewTicker(every)
-	defer ticker.Stop()
 	for {
+		timer := time.NewTimer(v.next(time.Since(r.began)))
 		select {
-		case <-ticker.C:
+		case <-timer.C:
+			r.drawing.Lock()
 			v.show(r.state())
+			r.drawing.Unlock()
 		case <-quit:
-			v.end(r.state())
+			timer.Stop()
 			return
 		}
 	}
 }
 
-// state is how far the phase is, never beyond its end: what must be read again is no more work done.
+// state is how far the phase is, never beyond its end: data that must be read again is not counted
+// twice.
 func (r *reporter) state() state {
-	done := r.bytes.Load()
+	s := state{Phase: r.phase, Samples: r.samples.Load(), Bytes: r.bytes.Load(), Total: r.total,
+		Shards: r.finish.Load(), Of: r.shards.Load(), Seconds: time.Since(r.began).Seconds()}
 	if r.total > 0 {
-		done = min(done, r.total)
+		beside := r.beside.Load()
+		s.Bytes = min(s.Bytes, r.total)
+		s.Done = float64(s.Bytes+min(r.moved.Load(), beside)) / float64(r.total+beside)
 	}
-	return state{r.phase, r.samples.Load(), done, r.total, time.Since(r.began).Seconds()}
+	return s
 }
 
-// Add counts work done in the phase.
+// Add counts data that the phase has dealt with.
 func (r *reporter) Add(samples, bytes int64) {
 	r.samples.Add(samples)
 	r.bytes.Add(bytes)
+}
+
+// Planned says on one line which shards are kept of a run before, where there are any.
+func (r *reporter) Planned(shards, kept int, beside int64) {
+	r.beside.Store(beside)
+	r.shards.Store(int64(shards))
+	if kept > 0 && (r.mode == "bar" || r.mode == "plain") {
+		r.print(fmt.Sprintf("%d of %s kept, %d to write", kept, counted(int64(kept+shards), "shard"), shards))
+	}
+}
+
+// Moved counts bytes that are fetched or read again.
+func (r *reporter) Moved(bytes int64) { r.moved.Add(bytes) }
+
+// fetched counts bytes that have come in: the data itself where nothing else is to be done with it.
+func (r *reporter) fetched(bytes int64) {
+	if r.beside.Load() > 0 {
+		r.Moved(bytes)
+	} else {
+		r.Add(0, bytes)
+	}
 }
 
 // Begun tells programs that the writing of a shard begins.
@@ -141,10 +183,29 @@ func (r *reporter) Begun(name string) {
 	}
 }
 
-// Finished tells programs that a shard is finished.
+// Finished counts a finished shard and tells programs of it, people with --verbose.
 func (r *reporter) Finished(s shard.ManifestShard, seconds float64, first bool) {
-	if r.mode == "json" {
+	r.finish.Add(1)
+	switch {
+	case r.mode == "json":
 		writeEvent(r.out, "shard", shardEvent{s.Name, s.Samples, s.Bytes, seconds, first})
+	case r.verbose && r.mode != "none":
+		by := ""
+		if !first {
+			by = ", the same as another process has written"
+		}
+		r.print(fmt.Sprintf("%s: %s, %s in %.1f s%s", s.Name, counted(s.Samples, "sample"), humanize.Bytes(uint64(s.Bytes)), seconds, by))
+	}
+}
+
+// print shows a line that stays, whatever is shown of the phase.
+func (r *reporter) print(line string) {
+	r.drawing.Lock()
+	defer r.drawing.Unlock()
+	if r.view != nil {
+		r.view.print(line)
+	} else {
+		fmt.Fprintln(r.out, line)
 	}
 }
 
@@ -152,10 +213,19 @@ func (r *reporter) Finished(s shard.ManifestShard, seconds float64, first bool) 
 func (r *reporter) stop() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.quit != nil {
-		close(r.quit)
-		<-r.ended
-		r.quit = nil
+	if r.quit == nil {
+		return
+	}
+	close(r.quit)
+	<-r.ended
+	r.quit = nil
+	r.drawing.Lock()
+	defer r.drawing.Unlock()
+	s := r.state()
+	r.view.end(s)
+	r.view = nil
+	if r.verbose && r.mode != "json" {
+		fmt.Fprintf(r.out, "%s: %s, %s in %.1f s\n", s.Phase, counted(s.Samples, "sample"), humanize.Bytes(uint64(s.Bytes)), s.Seconds)
 	}
 }
 
@@ -188,7 +258,8 @@ func (r *reporter) waiting(what string) {
 	}
 }
 
-// say ends the phase and prints the one line that tells what was made.
+// say ends the phase and prints the one line that tells what was made. Its head is green, or yellow
+// where shards were never re-read.
 func (r *reporter) say(summary fmt.Stringer) {
 	r.stop()
 	switch r.mode {
@@ -196,60 +267,48 @@ func (r *reporter) say(summary fmt.Stringer) {
 	case "json":
 		writeEvent(r.out, "done", summary)
 	default:
-		fmt.Fprintln(r.out, summary)
+		dress := r.paint.ok
+		if w, ok := summary.(interface{ doubtful() bool }); ok && w.doubtful() {
+			dress = r.paint.warn
+		}
+		fmt.Fprintln(r.out, r.paint.head(summary.String(), dress))
 	}
 }
 
-// plainView writes a line now and then, for logs.
-type plainView struct{ out io.Writer }
+// plainView writes a line now and then, for logs: every five seconds at first, every minute after
+// ten of them.
+type plainView struct {
+	out  io.Writer
+	pace pace
+}
 
-func (v plainView) show(s state) {
-	line := fmt.Sprintf("%s: %s, %s", s.Phase, counted(s.Samples, "sample"), humanize.IBytes(uint64(s.Bytes)))
+func (v *plainView) next(elapsed time.Duration) time.Duration {
+	return min(max(elapsed/10, 5*time.Second), time.Minute)
+}
+
+func (v *plainView) show(s state) {
+	v.pace.add(s)
+	parts := []string{counted(s.Samples, "sample"), humanize.Bytes(uint64(s.Bytes))}
+	if s.Of > 0 {
+		parts = append([]string{fmt.Sprintf("%d of %s", s.Shards, counted(s.Of, "shard"))}, parts...)
+	}
 	if s.Total > 0 {
-		line += fmt.Sprintf(" of %s (%d %%)", humanize.IBytes(uint64(s.Total)), 100*s.Bytes/s.Total)
+		parts[len(parts)-1] += fmt.Sprintf(" of %s (%d %%)", humanize.Bytes(uint64(s.Total)), percent(s))
 	}
-	line += fmt.Sprintf(", %.0f MB/s", float64(s.Bytes)/1e6/s.Seconds)
-	if s.Bytes > 0 && s.Total > s.Bytes {
-		left := time.Duration(s.Seconds * float64(s.Total-s.Bytes) / float64(s.Bytes) * float64(time.Second))
-		line += fmt.Sprintf(", %s left", left.Round(time.Second))
+	parts = append(parts, rateText(v.pace.bytes()), "elapsed "+clock(s.Seconds))
+	if s.Total > 0 {
+		parts = append(parts, "left "+v.pace.left(s))
 	}
-	fmt.Fprintln(v.out, line)
+	fmt.Fprintln(v.out, s.Phase+": "+strings.Join(parts, ", "))
 }
 
-func (plainView) end(state) {}
+func (v *plainView) print(line string) { fmt.Fprintln(v.out, line) }
+func (v *plainView) end(state)         {}
 
 // jsonView writes events, for programs.
 type jsonView struct{ out io.Writer }
 
-func (v jsonView) show(s state) { writeEvent(v.out, "progress", s) }
-func (v jsonView) end(s state)  { v.show(s) }
-
-// barView draws a bar, for people.
-type barView struct{ bar *progressbar.ProgressBar }
-
-func newBar(out io.Writer, phase string, total int64) barView {
-	if total <= 0 {
-		total = -1 // a spinner
-	}
-	return barView{progressbar.NewOptions64(total,
-		progressbar.OptionSetWriter(out),
-		progressbar.OptionSetDescription(phase),
-		progressbar.OptionShowBytes(true),
-		progressbar.OptionShowCount(),
-		progressbar.OptionShowTotalBytes(true),
-		progressbar.OptionUseIECUnits(true),
-		progressbar.OptionSetPredictTime(true),
-		progressbar.OptionThrottle(65*time.Millisecond), // a new description and a new number are one redraw
-		progressbar.OptionFullWidth(),
-		progressbar.OptionClearOnFinish(),
-	)}
-}
-
-func (v barView) show(s state) {
-	v.bar.Set64(min(s.Bytes, max(0, s.Total)))
-	if s.Samples > 0 {
-		v.bar.Describe(s.Phase + "  " + counted(s.Samples, "sample"))
-	}
-}
-
-func (v barView) end(state) { v.bar.Clear() }
+func (v jsonView) next(time.Duration) time.Duration { return time.Second }
+func (v jsonView) show(s state)                     { writeEvent(v.out, "progress", s) }
+func (v jsonView) print(string)                     {}
+func (v jsonView) end(s state)                      { v.show(s) }

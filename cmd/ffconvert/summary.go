@@ -52,6 +52,9 @@ func newProof(r *shard.Report) proof {
 	return p
 }
 
+// doubtful reports whether there are shards that were never re-read.
+func (p proof) doubtful() bool { return !p.Verified && p.VerifiedAt == nil }
+
 // String says it for people.
 func (p proof) String() string {
 	switch {

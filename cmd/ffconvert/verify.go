@@ -97,7 +97,7 @@ func runVerify(ctx context.Context, opts verifyOptions, args []string, stdout io
 	case opts.format.value == "json":
 		err = printReportJSON(stdout, report)
 	default:
-		err = printReport(stdout, report)
+		err = printReport(stdout, report, paintOf(opts.progress.color, stdout))
 	}
 	errs := []error{err}
 	for _, r := range work.refused {

@@ -96,15 +96,15 @@ func factsOf(r *verify.Report) []findings.Fact {
 	return facts
 }
 
-func printReport(w io.Writer, r *verify.Report) error {
+func printReport(w io.Writer, r *verify.Report, paint paint) error {
 	for _, p := range r.Problems {
-		if _, err := fmt.Fprintln(w, plainText(p.String())); err != nil {
+		if _, err := fmt.Fprintln(w, paint.head(plainText(p.String()), paint.bad)); err != nil {
 			return err
 		}
 	}
-	verdict := "sound"
+	verdict := paint.ok("sound:")
 	if n := int64(len(r.Problems)) + r.More; n > 0 {
-		verdict = counted(n, "problem")
+		verdict = paint.bad(counted(n, "problem") + ":")
 	}
 	manifest := "compared with the manifest"
 	if !r.CrossChecked {
@@ -117,7 +117,7 @@ func printReport(w io.Writer, r *verify.Report) error {
 	if r.Fallback != "" {
 		from += "; no AIO: " + r.Fallback
 	}
-	_, err := fmt.Fprintf(w, "%s: %s, %s, %s; %s; %.2f s, %.0f MB/s by %s, queue depth %d%s\n", verdict,
+	_, err := fmt.Fprintf(w, "%s %s, %s, %s; %s; %.2f s, %.0f MB/s by %s, queue depth %d%s\n", verdict,
 		counted(int64(r.Shards), "shard"), counted(r.Samples, "sample"), humanize.Bytes(uint64(r.Bytes)), manifest,
 		r.Seconds, r.MBPerSecond(), r.Backend, r.QueueDepth, from)
 	return err

@@ -9,7 +9,7 @@ import sys
 
 number = (int, float)
 members = {
-    "progress": {"phase": str, "samples": int, "bytes": int, "total_bytes": int, "seconds": number},
+    "progress": {"phase": str, "samples": int, "bytes": int, "total_bytes": int, "seconds": number, "fraction": number},
     "begun": {"name": str},
     "shard": {"name": str, "samples": int, "bytes": int, "seconds": number, "first": bool},
     "waiting": {"for": str},
@@ -44,6 +44,7 @@ for line in sys.stdin.buffer:
     if name == "progress":
         assert 0 <= event["bytes"] and event["samples"] >= 0 and event["seconds"] >= 0
         assert event["bytes"] <= event["total_bytes"] or event["total_bytes"] == 0
+        assert 0 <= event["fraction"] <= 1 and 0 <= event.get("shards", 0) <= event.get("total_shards", 0)
         if event["phase"] != phase and "progress" in sys.argv:
             print(name, event["phase"])
         phase = event["phase"]

@@ -1,0 +1,212 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"golang.org/x/sys/unix"
+)
+
+// A pty is a terminal of a test.
+type pty struct {
+	master, terminal *os.File
+	all              chan []byte // what was sent to the terminal, once it is closed
+}
+
+func newPTY(t *testing.T, columns int) *pty {
+	t.Helper()
+	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fd := int(master.Fd())
+	n, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
+	if err == nil {
+		err = unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &pty{master: master, all: make(chan []byte, 1)}
+	if p.terminal, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0); err != nil {
+		t.Fatal(err)
+	}
+	p.resize(t, columns)
+	go func() {
+		data, _ := io.ReadAll(master) // EIO, once nobody has the terminal open
+		p.all <- data
+	}()
+	t.Cleanup(func() { p.terminal.Close(); master.Close() })
+	return p
+}
+
+func (p *pty) resize(t *testing.T, columns int) {
+	t.Helper()
+	if err := unix.IoctlSetWinsize(int(p.terminal.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: uint16(columns)}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// text closes the terminal and returns what was sent to it.
+func (p *pty) text(t *testing.T) string {
+	t.Helper()
+	p.terminal.Close()
+	select {
+	case data := <-p.all:
+		return string(data)
+	case <-time.After(10 * time.Second):
+		t.Fatal("the terminal is still open")
+		return ""
+	}
+}
+
+// frames are the lines that a terminal has shown one over another.
+func frames(text string) []string {
+	var lines []string
+	for _, line := range strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\r") {
+		if line = escapes.ReplaceAllString(line, ""); strings.TrimSpace(line) != "" {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+// A conversion on a terminal keeps within its columns, and follows when these become fewer. Nothing of
+// the line is left at the end.
+func TestProgressOnTerminal(t *testing.T) {
+	t.Parallel()
+	for _, columns := range []int{60, 80, 120} {
+		t.Run(fmt.Sprint(columns), func(t *testing.T) {
+			t.Parallel()
+			p := newPTY(t, columns)
+			how := progressValue()
+			how.value, how.color = "bar", colorNever
+			r := newReporter(how, p.terminal)
+			r.Start("index", 0)
+			r.Add(12_345, 0)
+			time.Sleep(3 * framePause)
+			r.Start("write + verify", 1<<30)
+			r.Planned(16, 6, 1<<30)
+			r.Add(100, 300<<20)
+			r.Moved(200 << 20)
+			time.Sleep(3 * framePause)
+			p.resize(t, columns/2)
+			time.Sleep(3 * framePause)
+			r.say(summary{Out: "out", Samples: 100, Shards: 22, Kept: 22})
+			text := p.text(t)
+			if strings.Count(text, "6 of 22 shards kept, 16 to write\r\n") != 1 {
+				t.Errorf("%q does not say what is kept", text)
+			}
+			before, after, ended := strings.Cut(text, "6 of 22 shards kept")
+			if !ended || strings.Contains(after, "index") || !strings.HasSuffix(before, clearLine) {
+				t.Errorf("the spinner of the index has not ended before the bar: %q", text)
+			}
+			lines := frames(text)
+			if len(lines) < 6 {
+				t.Errorf("%d frames", len(lines))
+			}
+			for i, line := range lines {
+				most := columns
+				if i == len(lines)-2 {
+					most = columns / 2 // the last one before the closing line
+				}
+				for each := range strings.SplitSeq(line, "\n") {
+					if n := utf8.RuneCountInString(each); n >= most && !strings.HasPrefix(each, "out: ") {
+						t.Errorf("%d columns of %d: %q", n, most, each)
+					}
+				}
+			}
+			bar, closing, ok := strings.Cut(text[strings.LastIndex(text, "write [")+1:], clearLine)
+			if !ok || !strings.Contains(bar, " 24%") || !strings.HasPrefix(closing, "out: 100 samples") {
+				t.Errorf("%q, then %q", bar, closing)
+			}
+		})
+	}
+}
+
+// onTerminalRun runs the program with standard error on a terminal.
+func onTerminalRun(t *testing.T, env []string, args ...string) string {
+	t.Helper()
+	p := newPTY(t, 80)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, self, args...)
+	cmd.Args[0] = "ffconvert" // testscript.Main runs the command of that name
+	cmd.Env = append(append(os.Environ(), "TERM=xterm", "NO_COLOR="), env...)
+	cmd.Stderr, cmd.Stdout = p.terminal, p.terminal
+	cmd.Dir = t.TempDir()
+	cmd.Run() // its status is not what is tested
+	return p.text(t)
+}
+
+// Colours are for terminals that have them, as --color and NO_COLOR say.
+func TestColor(t *testing.T) {
+	t.Parallel()
+	data, err := filepath.Abs(filepath.Join("..", "..", "testdata", "shards-000.tar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const ok, bad = "\x1b[1;32mout:\x1b[0m 12 samples", "\x1b[1;31mffconvert:\x1b[0m "
+	for _, row := range []struct {
+		name string
+		env  []string
+		flag string
+		want bool
+	}{
+		{"terminal", nil, "--color=auto", true},
+		{"NO_COLOR", []string{"NO_COLOR=1"}, "--color=auto", false},
+		{"NO_COLOR, but asked for", []string{"NO_COLOR=1"}, "--color=always", true},
+		{"dumb", []string{"TERM=dumb"}, "--color=auto", false},
+		{"never", nil, "--color=never", false},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			if text := onTerminalRun(t, row.env, "tar", row.flag, data, "out"); strings.Contains(text, ok) != row.want || !row.want && strings.Contains(text, "\x1b[1") {
+				t.Errorf("%q", text)
+			}
+			if text := onTerminalRun(t, row.env, "tar", row.flag, "gone.tar", "out"); strings.Contains(text, bad) != row.want || !row.want && strings.Contains(text, "\x1b[") {
+				t.Errorf("%q", text)
+			}
+		})
+	}
+	dir := t.TempDir()
+	if out := ffconvert(t, dir, "tar", data, "out"); strings.Contains(out.stderr, "\x1b") {
+		t.Errorf("no terminal: %q", out.stderr)
+	}
+	if out := ffconvert(t, dir, "verify", "--color=always", "out"); !strings.Contains(out.stdout, "\x1b[1;32msound:\x1b[0m 1 shard") {
+		t.Errorf("%q", out.stdout)
+	}
+	if out := ffconvert(t, dir, "check", "tar", "--color=always", "out"); !strings.Contains(out.stdout+out.stderr, "\x1b[1;31m") {
+		t.Errorf("%q", out)
+	}
+}
+
+// A terminal that understands no escape sequences gets lines.
+func TestDumbTerminal(t *testing.T) {
+	t.Setenv("TERM", "dumb")
+	p := newPTY(t, 80)
+	r := newReporter(progressValue(), p.terminal)
+	if r.mode != "plain" || bool(r.paint) {
+		t.Errorf("%s, %v", r.mode, r.paint)
+	}
+	p.text(t)
+	var out bytes.Buffer
+	v := plainView{out: &out}
+	v.show(state{Phase: "write + verify", Samples: 3211, Bytes: 217_500_000, Total: 435_000_000, Shards: 2, Of: 16, Done: 0.455, Seconds: 64})
+	if want := "write + verify: 2 of 16 shards, 3,211 samples, 218 MB of 435 MB (45 %), 3.1 MB/s, elapsed 1:04, left 1:16\n"; out.String() != want {
+		t.Errorf("%q, want %q", out.String(), want)
+	}
+}
