@@ -179,7 +179,7 @@ func (c *checkedInputs) refuse(ctx context.Context, err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case !placed, ctx.Err() != nil, errors.Is(err, input.ErrPattern), errors.Is(err, input.ErrRepeated), errors.Is(err, input.ErrScheme), errors.Is(err, input.ErrList):
+	case !placed, ctx.Err() != nil, errors.Is(err, input.ErrPattern), errors.Is(err, input.ErrRepeated), errors.Is(err, input.ErrScheme), errors.Is(err, input.ErrList), errors.Is(err, remote.ErrSetting):
 		return err
 	}
 	f := findings.Finding{Place: findings.Place{File: at.Name, Offset: at.Off}, Text: at.Err.Error(), Hint: at.Hint, Rule: inputRule(at)}
@@ -211,6 +211,9 @@ func inputRule(err error) string {
 		{remote.ErrLength, check.Truncated},
 		{remote.ErrSum, check.Malformed},
 		{remote.ErrPage, check.Malformed},
+		{remote.ErrDenied, check.Missing},
+		{remote.ErrTLS, check.Missing},
+		{remote.ErrRedirect, check.Missing},
 	} {
 		if errors.Is(err, row.err) {
 			return row.rule

@@ -80,11 +80,13 @@ func exitCode(err error) int {
 		return exitCorrupt
 	case is(shard.ErrMissing, errUnplanned):
 		return exitUnfinished
-	case is(input.ErrPattern, input.ErrRepeated, input.ErrScheme, input.ErrList):
+	case is(input.ErrPattern, input.ErrRepeated, input.ErrScheme, input.ErrList, remote.ErrSetting):
 		return exitUsage
+	case is(remote.ErrDenied, remote.ErrTLS, remote.ErrRedirect):
+		return exitRefused
 	case is(input.ErrNotFound), errors.As(err, &source) && is(fs.ErrNotExist):
 		return exitRefused
-	case errors.As(err, &errno), errors.As(err, &read), is(remote.ErrUnavailable, remote.ErrDenied, remote.ErrSetting, remote.ErrTLS, remote.ErrRedirect):
+	case errors.As(err, &errno), errors.As(err, &read), is(remote.ErrUnavailable):
 		return exitIO
 	case errors.As(err, &pack) && is(fs.ErrExist):
 		return exitUsage

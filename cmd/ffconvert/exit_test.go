@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/input/remote"
 	"github.com/ffconvert/ffconvert/shard"
 	"github.com/ffconvert/ffconvert/verify"
 )
@@ -25,6 +26,11 @@ func TestExitCode(t *testing.T) {
 		{"a task that is none", shard.ErrTask, 1},
 		{"corrupt", verify.ErrCorrupt, 2},
 		{"refused", &converters.Error{Err: converters.ErrChanged}, 3},
+		{"a wrong setting", &remote.Error{Kind: remote.ErrSetting, Err: &fs.PathError{Err: syscall.ENOENT}}, 1},
+		{"a service that denies access", fmt.Errorf("x: %w", &remote.Error{Kind: remote.ErrDenied}), 3},
+		{"a server that does not prove what it is", &remote.Error{Kind: remote.ErrTLS}, 3},
+		{"a redirect that is refused", &remote.Error{Kind: remote.ErrRedirect}, 3},
+		{"a service that does not answer", &remote.Error{Kind: remote.ErrUnavailable, Err: syscall.ECONNREFUSED}, 4},
 		{"no space", &fs.PathError{Err: syscall.ENOSPC}, 4},
 		{"unfinished", missing, 5},
 		{"unfinished, a file that is not there", fmt.Errorf("%w: %w", missing, &fs.PathError{Err: syscall.ENOENT}), 5},

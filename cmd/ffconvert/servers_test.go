@@ -86,7 +86,7 @@ type webServer struct {
 	requests int
 }
 
-// web starts a server: web NAME DIR [cuts]. $NAME is its URL then. What lies under /html,
+// web starts a server: web NAME DIR [cuts]. $NAME is its URL then, $NAME_HOST its host and port. What lies under /html,
 // /403, /401, /503 of it is answered by that; under /more bytes come after the end of a file,
 // under /chunked its size is not told.
 func web(ts *testscript.TestScript, _ bool, args []string) {
@@ -100,6 +100,7 @@ func web(ts *testscript.TestScript, _ bool, args []string) {
 	w.Server = httptest.NewServer(w)
 	t.Cleanup(w.Close)
 	ts.Setenv(args[0], w.URL)
+	ts.Setenv(args[0]+"_HOST", strings.TrimPrefix(w.URL, "http://"))
 	ts.Value(webServers{}).(servers)[args[0]] = w
 }
 

@@ -47,7 +47,7 @@ func transportError(url string, err error) *Error {
 		return e
 	}
 	if strings.Contains(err.Error(), "malformed HTTP") {
-		e.Hint, e.Again = "is that a web server? one that wants https:?", false
+		e.Kind, e.Hint, e.Again = ErrSetting, "is that a web server? one that wants https:?", false
 	}
 	return e
 }

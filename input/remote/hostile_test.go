@@ -249,7 +249,7 @@ var hostile = []struct {
 		hijack(w, "HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\n")
 		return true
 	}},
-	{name: "no HTTP", want: ErrUnavailable, says: "is that a web server?", before: func(o *origin, w http.ResponseWriter, r *http.Request, gets int) bool {
+	{name: "no HTTP", want: ErrSetting, says: "is that a web server?", before: func(o *origin, w http.ResponseWriter, r *http.Request, gets int) bool {
 		hijack(w, "SSH-2.0-OpenSSH_9.6\x1b[31m\r\n\r\n\r\n")
 		return true
 	}},

@@ -21,7 +21,7 @@ type attempts struct {
 	pace  *pace
 	waits *backoff.ExponentialBackOff
 	row   int  // that brought no byte
-	known bool // the service was there before: that its name is not found is no mistake in the URL
+	known bool // the service was there before: when its name is not found, the name is not the mistake
 }
 
 func newAttempts(opts Options, p *pace) *attempts {
@@ -42,6 +42,9 @@ func (a *attempts) next(ctx context.Context, err error, brought bool) error {
 	}
 	e, ok := errors.AsType[*Error](err)
 	if !ok || !e.Again && !(a.known && noSuchHost(e)) {
+		if ok && e.Kind == ErrUnavailable && noSuchHost(e) {
+			e.Kind = ErrSetting
+		}
 		return err
 	}
 	if brought {

@@ -201,7 +201,7 @@ func TestNoSuchHost(t *testing.T) {
 				return &reply{Body: io.NopCloser(strings.NewReader("abc")), N: 3, Size: 3}, nil
 			},
 		}, Options{})
-		if _, err := c.Stat(t.Context(), "http://x/"); !errors.Is(err, ErrUnavailable) || asked != 1 {
+		if _, err := c.Stat(t.Context(), "http://x/"); !errors.Is(err, ErrSetting) || asked != 1 {
 			t.Errorf("%d attempts: %v", asked, err)
 		}
 		if err := c.Fetch(t.Context(), Object{URL: "http://x/", Size: 3, Version: "1"}, new(memFile), nil); err != nil || asked != 4 {
