@@ -28,7 +28,7 @@ var (
 func (f *File) Uncache() Origin {
 	var stx unix.Statx_t
 	unix.Statx(f.fd, "", unix.AT_EMPTY_PATH, unix.STATX_DIOALIGN, &stx) // an error leaves no mask
-	name := mountType(f.fd)
+	name := MountType(f.fd)
 	if f.Direct() && stx.Mask&unix.STATX_DIOALIGN != 0 && slices.Contains(alwaysDirect, name) {
 		return Device
 	}
@@ -51,9 +51,9 @@ func (f *File) Uncache() Origin {
 	return Origin(name)
 }
 
-// mountType returns the type of the file system that fd is on, "" where /proc does not tell. It is
-// that of the mount: statfs(2) may answer with the type of a server's disk.
-func mountType(fd int) string {
+// MountType returns the type of the file system that fd is on, as mount(8) names it, "" where /proc
+// does not tell. It is that of the mount: statfs(2) may answer with the type of a server's disk.
+func MountType(fd int) string {
 	info, err := os.ReadFile(fmt.Sprintf("/proc/self/fdinfo/%d", fd))
 	if err != nil {
 		return ""

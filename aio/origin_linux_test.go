@@ -41,7 +41,7 @@ func TestCached(t *testing.T) {
 		t.Fatal(err)
 	}
 	fd := int(f.Fd())
-	if name := mountType(fd); !slices.Contains(onDevice, name) {
+	if name := MountType(fd); !slices.Contains(onDevice, name) {
 		t.Skipf("on %s the page cache is not all there is", name)
 	}
 	drop := func() {
@@ -110,7 +110,7 @@ func TestUncache(t *testing.T) {
 		}
 		want := Origin(row.want)
 		if want == "" {
-			if want = Origin(mountType(f.fd)); slices.Contains(onDevice, string(want)) {
+			if want = Origin(MountType(f.fd)); slices.Contains(onDevice, string(want)) {
 				want = Device
 			}
 		}

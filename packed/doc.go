@@ -6,7 +6,7 @@
 //	f, err := packed.Open("images.ffr", record.Options{})
 //	defer f.Close()
 //	data, err := f.ReadFile("train/cat.jpg")  // a Folder is an fs.FS
-//	err = f.Extract(ctx, "copy", packed.ExtractOptions{})
+//	from, err := f.Extract(ctx, "copy", packed.ExtractOptions{})
 //
 // # Layout
 //

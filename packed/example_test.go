@@ -46,7 +46,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	fmt.Printf("%s", data)
-	if err := f.Extract(ctx, filepath.Join(dir, "copy"), packed.ExtractOptions{}); err != nil {
+	if _, err := f.Extract(ctx, filepath.Join(dir, "copy"), packed.ExtractOptions{}); err != nil {
 		log.Fatal(err)
 	}
 	// Output:

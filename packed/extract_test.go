@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/ffconvert/ffconvert/record"
+	"github.com/ffconvert/ffconvert/verify"
 )
 
 func TestRoundTrip(t *testing.T) {
@@ -26,7 +27,7 @@ func TestRoundTrip(t *testing.T) {
 		"empty":         there,
 		"link to empty": link,
 	} {
-		if err := f.Extract(t.Context(), dst, ExtractOptions{}); err != nil {
+		if _, err := f.Extract(t.Context(), dst, ExtractOptions{}); err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
@@ -72,7 +73,8 @@ func TestRandomTrees(t *testing.T) {
 		same(t, treeOf(t, f), tr)
 		if seed < 5 || n > 20 { // each unpacking syncs the whole file system
 			dst := filepath.Join(t.TempDir(), "new")
-			must(t, f.Extract(t.Context(), dst, ExtractOptions{}))
+			_, err := f.Extract(t.Context(), dst, ExtractOptions{})
+			must(t, err)
 			same(t, treeOf(t, os.DirFS(dst)), tr)
 		}
 	}
@@ -102,7 +104,7 @@ func TestExtractRefuses(t *testing.T) {
 			dst := base + "/dst"
 			c.make(t, dst)
 			before := found(t, filepath.Dir(base))
-			err := f.Extract(t.Context(), dst, ExtractOptions{})
+			_, err := f.Extract(t.Context(), dst, ExtractOptions{})
 			if err == nil || c.want != errAny && !errors.Is(err, c.want) {
 				t.Errorf("error %v, want %v", err, c.want)
 			}
@@ -144,7 +146,7 @@ func TestExtractFails(t *testing.T) {
 			if !exists {
 				dst = filepath.Join(base, "dst")
 			}
-			err := open(t, onDisk(t, c.data)).Extract(t.Context(), dst, ExtractOptions{})
+			_, err := open(t, onDisk(t, c.data)).Extract(t.Context(), dst, ExtractOptions{})
 			if err == nil || c.want != errAny && !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.why) {
 				t.Errorf("%s: %v", c.name, err)
 			}
@@ -164,7 +166,7 @@ func TestExtractRace(t *testing.T) {
 		if filepath.Base(dst) == "empty" {
 			must(t, os.Mkdir(dst, 0o755))
 		}
-		err := f.Extract(t.Context(), dst, ExtractOptions{Progress: calls(func() {
+		_, err := f.Extract(t.Context(), dst, ExtractOptions{Progress: calls(func() {
 			must(t, os.MkdirAll(dst, 0o755))
 			must(t, os.WriteFile(theirs, []byte("theirs"), 0o600))
 		})})
@@ -172,5 +174,48 @@ func TestExtractRace(t *testing.T) {
 			t.Errorf("%s: %v", dst, err)
 		}
 		same(t, treeOf(t, os.DirFS(dst)), tree{"b": "theirs"})
+	}
+}
+
+// A rereading is told when files begin to be re-read.
+type rereading func()
+
+func (r rereading) Start(phase string, _ int64) {
+	if phase == "verify" {
+		r()
+	}
+}
+func (rereading) Add(int64, int64) {}
+
+// A file that is not what was written, once it was synced, ends the unpacking, and nothing is left.
+func TestExtractReread(t *testing.T) {
+	t.Parallel()
+	f := open(t, pack(t, small().folder(t)))
+	for _, harm := range []func(file string) error{
+		func(file string) error { return os.WriteFile(file, []byte("other"), 0o644) },
+		func(file string) error { return os.Truncate(file, 1<<20) },
+		os.Remove,
+	} {
+		base := t.TempDir()
+		_, err := f.Extract(t.Context(), filepath.Join(base, "dst"), ExtractOptions{Progress: rereading(func() {
+			var files []string
+			must(t, filepath.WalkDir(base, func(name string, d fs.DirEntry, err error) error {
+				if err == nil && d.Type().IsRegular() {
+					files = append(files, name)
+				}
+				return err
+			}))
+			must(t, harm(files[len(files)/2]))
+		})})
+		if !errors.Is(err, verify.ErrCorrupt) {
+			t.Errorf("error %v", err)
+		}
+		if got := list(t, base); len(got) > 0 {
+			t.Errorf("left %q", got)
+		}
+	}
+	from, err := f.Extract(t.Context(), filepath.Join(t.TempDir(), "dst"), ExtractOptions{})
+	if err != nil || from == "" {
+		t.Errorf("from %q, %v", from, err)
 	}
 }

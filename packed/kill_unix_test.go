@@ -70,6 +70,7 @@ func TestKilled(t *testing.T) {
 	if got := visible(); len(got) != 1 {
 		t.Errorf("a killed Extract left %q", got)
 	}
-	must(t, open(t, file).Extract(t.Context(), work+"/out/dst", ExtractOptions{}))
+	_, err := open(t, file).Extract(t.Context(), work+"/out/dst", ExtractOptions{})
+	must(t, err)
 	same(t, treeOf(t, os.DirFS(work+"/out/dst")), small())
 }

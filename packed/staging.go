@@ -63,11 +63,8 @@ func vacant(dst string) (exists bool, err error) {
 	return true, nil
 }
 
-// commit makes all of it durable and gives it its name.
+// commit gives what was synced its name.
 func (s *staging) commit() error {
-	if err := syncTree(s.root); err != nil {
-		return err
-	}
 	if s.name != "" {
 		if err := s.move(s.tmp, s.name); err != nil {
 			return err

@@ -307,7 +307,8 @@ func TestCancel(t *testing.T) {
 	for steps = 0; ; steps++ {
 		dst := filepath.Join(base, "dst")
 		err := cancelAt(t, steps, func(ctx context.Context, p Progress) error {
-			return f.Extract(ctx, dst, ExtractOptions{Progress: p})
+			_, err := f.Extract(ctx, dst, ExtractOptions{Progress: p})
+			return err
 		})
 		if err == nil {
 			break

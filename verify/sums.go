@@ -6,8 +6,14 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/ffconvert/ffconvert/aio"
 )
@@ -19,21 +25,46 @@ type Sum struct {
 	CRC   uint32 // CRC-32 of all its bytes, as zlib has it
 }
 
-// Sums verifies files of a dataset that are no shards, one after another, and returns
-// what is wrong with them, a link in the place of a file among that, and where they were read from.
-// An error says that the work could not be done at all.
+// Sums verifies files of a dataset that are no shards, opts.Workers at once (default one), and
+// returns what is wrong with them, in the order of want, a link in the place of a file among that,
+// and where they were read from. Progress counts them as samples. An error says that the work could
+// not be done at all.
 func Sums(ctx context.Context, root *os.Root, want []Sum, opts Options) (problems []Problem, from aio.Origin, err error) {
-	r, err := aio.NewReader(opts.AIO)
-	if err != nil {
+	workers := max(1, min(opts.Workers, len(want)))
+	found := make(map[int][]Problem)
+	var next atomic.Int64
+	var mu sync.Mutex
+	g, ctx := errgroup.WithContext(ctx)
+	for range workers {
+		g.Go(func() (err error) {
+			r, err := aio.NewReader(Share(opts.AIO, workers))
+			if err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, r.Close()) }()
+			for i := int(next.Add(1)) - 1; i < len(want); i = int(next.Add(1)) - 1 {
+				res, err := SumFile(ctx, r, root, want[i])
+				if err != nil {
+					return err
+				}
+				mu.Lock()
+				from = from.And(res.From)
+				if len(res.Problems) > 0 {
+					found[i] = res.Problems
+				}
+				if opts.Progress != nil {
+					opts.Progress(1, res.Bytes)
+				}
+				mu.Unlock()
+			}
+			return nil
+		})
+	}
+	if err := g.Wait(); err != nil {
 		return nil, "", err
 	}
-	defer func() { err = errors.Join(err, r.Close()) }()
-	for _, s := range want {
-		res, err := SumFile(ctx, r, root, s)
-		if err != nil {
-			return nil, "", err
-		}
-		problems, from = append(problems, res.Problems...), from.And(res.From)
+	for _, i := range slices.Sorted(maps.Keys(found)) {
+		problems = append(problems, found[i]...)
 	}
 	return problems, from, nil
 }

@@ -82,8 +82,8 @@ func newUnpackCommand() *cobra.Command {
 		Use:   "unpack FILE.ffr DIR",
 		Short: "Take a folder out of an FFRecord file",
 		Long: `Take the folder out of a file that pack, or ffrecord's pack_folder, has made. DIR must not
-exist, or be empty. It receives all of the files, each checked against its checksum, or
-nothing. No name in the file can lead out of DIR.
+exist, or be empty. It receives all of the files, each checked against its checksum, synced
+and re-read, or nothing. No name in the file can lead out of DIR.
 
 ` + exitStatus,
 		Example: "  ffconvert unpack images.ffr copy/",
@@ -108,10 +108,11 @@ func runUnpack(ctx context.Context, how progressFlag, limits folderLimits, file,
 	defer f.Close()
 	progress := newReporter(how, os.Stderr)
 	defer progress.stop()
-	if err := f.Extract(ctx, dir, packed.ExtractOptions{Progress: progress}); err != nil {
+	from, err := f.Extract(ctx, dir, packed.ExtractOptions{Progress: progress})
+	if err != nil {
 		return err
 	}
-	progress.say(packSummary{Done: true, Out: dir, Totals: f.Totals()})
+	progress.say(packSummary{Done: true, Out: dir, Totals: f.Totals(), From: from})
 	return nil
 }
 
@@ -120,14 +121,20 @@ type packSummary struct {
 	Done bool   `json:"done"`
 	Out  string `json:"out"`
 	packed.Totals
-	Backend string     `json:"backend,omitempty"` // of verification; unpack checks as it reads
+	Backend string     `json:"backend,omitempty"` // of verification
 	From    aio.Origin `json:"verified_from,omitempty"`
 }
 
 func (s packSummary) String() string {
 	text := fmt.Sprintf("%s: %s, %s", s.Out, counted(s.Files, "file"), humanize.Bytes(uint64(s.Bytes)))
+	if s.Files > 0 || s.Backend != "" {
+		text += ", verified"
+	}
 	if s.Backend != "" {
-		text += ", verified by " + s.Backend + " " + s.From.String()
+		text += " by " + s.Backend
+	}
+	if s.From != "" {
+		text += " " + s.From.String()
 	}
 	return text
 }

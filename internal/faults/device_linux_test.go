@@ -258,6 +258,27 @@ func TestFuseIsNotTheDevice(t *testing.T) {
 	if err != nil || r.code != 0 || !strings.Contains(r.stdout, "as fuse serves it") || strings.Contains(r.stdout, "from the device") {
 		t.Error(r, r.stdout, err)
 	}
+	// syncfs does nothing there: each file is synced.
+	tree, packed := filepath.Join(from, "tree"), filepath.Join(dir, "tree.ffr")
+	if err := os.CopyFS(tree, os.DirFS(filepath.Dir(sources[0]))); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := run("pack", tree, packed); err != nil || r.code != 0 {
+		t.Fatal(r, err)
+	}
+	synced := make(map[string]bool)
+	r, err = supervise([]string{"fsync"}, func(c *call) verdict {
+		synced[filepath.Base(c.path())] = true
+		return verdict{}
+	}, "unpack", packed, filepath.Join(at, "copy"))
+	if err != nil || r.code != 0 || !strings.Contains(r.stderr, "verified as fuse serves it") {
+		t.Error(r, err)
+	}
+	for _, name := range sources {
+		if !synced[filepath.Base(name)] {
+			t.Errorf("%s is not synced: %v", filepath.Base(name), synced)
+		}
+	}
 	manifest, err := os.ReadFile(filepath.Join(out, "manifest.json"))
 	if err != nil || !bytes.Contains(manifest, []byte(`"verified_from": "fuse"`)) {
 		t.Errorf("%s %v", manifest, err)

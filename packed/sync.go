@@ -1,0 +1,26 @@
+package packed
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+
+	"github.com/ffconvert/ffconvert/internal/atomicfile"
+)
+
+// syncEach syncs the files and directories below root one by one.
+func syncEach(root *os.Root) error {
+	return fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir():
+			return atomicfile.SyncDir(root, name)
+		}
+		f, err := root.OpenFile(name, os.O_RDWR, 0)
+		if err != nil {
+			return err
+		}
+		return errors.Join(f.Sync(), f.Close())
+	})
+}
