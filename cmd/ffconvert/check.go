@@ -25,24 +25,47 @@ or is suspicious), 4 that files could not be read, and nothing else would be ref
 
 func newCheckCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "check",
+		Use:   "check [SRC...]",
 		Short: "Look through a dataset before converting it",
 		Long: `Look through a dataset and list what a conversion would refuse (errors), what it would
 accept though it may not be meant (warnings), and what it would pass over (notes). All files
 are looked at, whatever is wrong with one of them. Nothing is written. With --deep payloads
 are read and decoded, too; else a check costs what indexing costs.
 
+Where no format is named it is told from the first file of each source, and said on standard
+error.
+
 ` + checkExit,
-		Example: `  ffconvert check tar 'shards-<000..009>.tar'
+		Example: `  ffconvert check imagenet/train
+  ffconvert check tar 'shards-<000..009>.tar'
   ffconvert check folder --deep imagenet/train
   ffconvert check csv --format junit data/ > check.xml`,
 	}
 	for _, f := range formats {
 		cmd.AddCommand(newCheckFormatCommand(f))
 	}
-	cmd.Args, cmd.RunE = wantCommand, needCommand
+	opts := checkOptions{convert: newConvertOptions(), format: choiceValue{value: "text", choices: findings.Formats()}}
+	cmd.Flags().SortFlags = false
+	opts.add(cmd.Flags(), format{flags: func(*pflag.FlagSet) openable { return nil }})
+	cmd.Args = cobra.ArbitraryArgs
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return needCommand(cmd, args)
+		}
+		if _, err := os.Lstat(args[0]); err != nil && nearest(args[0], cmd.Commands()) != "" {
+			return wantCommand(cmd, args)
+		}
+		f, err := detect(cmd, args, opts.convert.maxNames)
+		if err != nil {
+			return err
+		}
+		return runAs(cmd, newCheckFormatCommand(f.format), f, args)
+	}
 	return cmd
 }
+
+// inputFormatFlag is what --format of a source is called in a check, whose report has that name.
+const inputFormatFlag = "input-format"
 
 // checkOptions are the flags of all checking commands.
 type checkOptions struct {
@@ -75,7 +98,7 @@ what they accept is a note.
 		if err := opts.convert.cacheFromEnvironment(cmd.Flags()); err != nil {
 			return err
 		}
-		c := conversion{format: f, data: data, opts: opts.convert, names: args, stdout: cmd.OutOrStdout()}
+		c := conversion{format: f, data: data, own: own, opts: opts.convert, names: args, stdout: cmd.OutOrStdout()}
 		c.opts.workers = opts.workers
 		return runCheck(cmd.Context(), opts, c, own)
 	}
@@ -102,7 +125,7 @@ func (o *checkOptions) add(flags *pflag.FlagSet, f format) (own *pflag.FlagSet, 
 	own.VisitAll(func(flag *pflag.Flag) {
 		if flag.Name == "format" { // the report's name is needed for that of the input
 			renamed := *flag
-			renamed.Name = "input-format"
+			renamed.Name = inputFormatFlag
 			flag = &renamed
 		}
 		flags.AddFlag(flag)
@@ -194,6 +217,7 @@ func checkNames(ctx context.Context, c *conversion, how check.Options, progress 
 	if err := inputs.find(ctx, c.names); err != nil {
 		return nil, err
 	}
+	inputs.refuseOthers(c)
 	inputs.in.Progress = progress.staging(inputs.found)
 	if err := inputs.open(ctx); err != nil {
 		return nil, err
@@ -203,7 +227,11 @@ func checkNames(ctx context.Context, c *conversion, how check.Options, progress 
 		return nil, err
 	}
 	how.Refused = inputs.refused
-	return check.Source(ctx, src, how)
+	report, err = check.Source(ctx, src, how)
+	if err == nil {
+		c.explainFindings(report)
+	}
+	return report, err
 }
 
 // A refusal is the error of a check that found something.

@@ -108,6 +108,17 @@ func (c *checkedInputs) pieces(name string) ([]string, error) {
 	return slices.DeleteFunc(names, func(n string) bool { return n == name }), nil
 }
 
+// refuseOthers refuses the files that are certainly of another kind than the format reads.
+func (c *checkedInputs) refuseOthers(conv *conversion) {
+	c.found = slices.DeleteFunc(c.found, func(n input.Name) bool {
+		err := conv.refuseOther([]input.Name{n})
+		if err != nil {
+			c.refused = append(c.refused, check.Refusal(err, n.Name))
+		}
+		return err != nil
+	})
+}
+
 // open makes parts of what was found.
 func (c *checkedInputs) open(ctx context.Context) error {
 	if len(c.found) == 0 {

@@ -51,11 +51,11 @@ func newConvertCommand(f format, adapt func(*conversion)) *cobra.Command {
 			return err
 		}
 		spec := shard.SourceSpec{Format: f.name, Options: planOptions(own)}
-		c := conversion{format: f, data: data, spec: spec, opts: opts, names: args[:len(args)-1], out: args[len(args)-1], stdout: cmd.OutOrStdout()}
+		c := conversion{format: f, data: data, own: own, spec: spec, opts: opts, names: args[:len(args)-1], out: args[len(args)-1], stdout: cmd.OutOrStdout()}
 		if adapt != nil {
 			adapt(&c)
 		}
-		return c.run(cmd.Context())
+		return c.explain(c.run(cmd.Context()))
 	}
 	return cmd
 }
@@ -64,7 +64,8 @@ func newConvertCommand(f format, adapt func(*conversion)) *cobra.Command {
 type conversion struct {
 	format  format
 	data    openable
-	mix     *mixture // data, where that is several collections; else nil
+	own     *pflag.FlagSet // the format's flags; nil of a mixture
+	mix     *mixture       // data, where that is several collections; else nil
 	spec    shard.SourceSpec
 	opts    convertOptions
 	names   []string
@@ -96,6 +97,9 @@ func (c *conversion) run(ctx context.Context) error {
 		if err := c.refuseInside(dirs); err != nil {
 			return err
 		}
+	}
+	if err := c.refuseOther(found); err != nil {
+		return err
 	}
 	progress := newReporter(c.opts.progress, os.Stderr)
 	defer progress.stop()

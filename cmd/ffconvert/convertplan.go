@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/encode"
@@ -82,15 +83,46 @@ func (c *conversion) plan(ctx context.Context, set *input.Set, progress *reporte
 	how := c.planOptions(d.enc)
 	how.Dataset, how.Encodes = d.says, d.each.Options()
 	plan, err := shard.NewPlan(index, how)
-	return plan, src, empty(set.Files[0].Name, err)
+	return plan, src, empty(set.Files[0].Name, index, err)
 }
 
-// empty says of what there are no samples, where that is the error.
-func empty(first string, err error) error {
-	if errors.Is(err, shard.ErrEmpty) {
+// empty says of what there are no samples, and why, where that is the error.
+func empty(first string, index []shard.PartIndex, err error) error {
+	if !errors.Is(err, shard.ErrEmpty) {
+		return err
+	}
+	leftOut, skipped := int64(0), make(map[string]int64)
+	for i := range index {
+		leftOut += index[i].Account.SamplesLeftOut
+		for reason, n := range index[i].Account.Skipped {
+			skipped[reason] += n
+		}
+	}
+	var why []string
+	if leftOut > 0 {
+		why = append(why, "left out "+counted(leftOut, "sample")+" without a field, by --missing skip")
+	}
+	for _, row := range whyEmpty {
+		if n := skipped[row.reason]; n > 0 {
+			why = append(why, counted(n, row.noun)+" "+row.text)
+			delete(skipped, row.reason)
+		}
+	}
+	if len(skipped) > 0 {
+		why = append(why, "skipped "+skippedText(skipped))
+	}
+	if why == nil {
 		return fmt.Errorf("%s: %w to convert", first, err)
 	}
-	return err
+	return fmt.Errorf("%s: %w to convert: %s", first, err, strings.Join(why, "; "))
+}
+
+// whyEmpty says what it means where all entries were passed over for a reason, and what to do.
+var whyEmpty = []struct{ reason, noun, text string }{
+	{"file outside a class", "file", "outside a class, which is a directory of files: --flat makes a record of each file"},
+	{"extension not selected", "file", "of other suffixes than --ext selects"},
+	{"name without key", "member", "without a key: a name has a dot behind its key, as 0001.jpg has"},
+	{"header line", "header", "and no rows"},
 }
 
 // indexedAtOnce is how many parts are indexed at once where --jobs says no more:

@@ -85,7 +85,7 @@ func (c *conversion) planWhole(ctx context.Context, s *stock, out *shard.Output,
 	}
 	// What the first part shows decides no size.
 	if plan, err := shard.NewWholePlan(parts, nil, how); err != nil {
-		return nil, empty(parts[0].Name, err)
+		return nil, empty(parts[0].Name, nil, err)
 	} else if err := s.fits(plan); err != nil {
 		return nil, err
 	}
@@ -111,5 +111,5 @@ func (c *conversion) planWhole(ctx context.Context, s *stock, out *shard.Output,
 	}
 	how.Encode, how.Encodes, how.Dataset = d.enc.Options(), d.each.Options(), d.says
 	plan, err := shard.NewWholePlan(parts, seen, how)
-	return plan, empty(parts[0].Name, err)
+	return plan, empty(parts[0].Name, seen, err)
 }

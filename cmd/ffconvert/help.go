@@ -22,7 +22,8 @@ func helpText(cmd *cobra.Command, all bool) string {
 	b.WriteString(fillText(long, helpWidth) + "\n\nUsage:\n")
 	if cmd.HasAvailableSubCommands() {
 		fmt.Fprintf(&b, "  %s COMMAND\n", cmd.CommandPath())
-	} else {
+	}
+	if !cmd.HasAvailableSubCommands() || strings.Contains(cmd.Use, " ") {
 		fmt.Fprintf(&b, "  %s\n", strings.TrimSuffix(cmd.UseLine(), " [flags]"))
 	}
 	if cmd.Example != "" {

@@ -95,7 +95,7 @@ func (c *conversion) begin(ctx context.Context, found []input.Name, in input.Opt
 		how.Dataset, how.Encodes = s.says, s.each.Options()
 		plan, err := shard.NewPlan(s.index, how)
 		if err != nil {
-			return empty(found[0].Name, err)
+			return empty(found[0].Name, s.index, err)
 		}
 		if c.directories(found) == nil {
 			all := found

@@ -78,7 +78,7 @@ func (c *conversion) printFetch(found []input.Name, whole bool) error {
 	}
 	plan, err := shard.NewWholePlan(parts, nil, c.planOptions(enc))
 	if err != nil {
-		return empty(found[0].Name, err)
+		return empty(found[0].Name, nil, err)
 	}
 	held := min(c.opts.workers+1, len(plan.Shards))
 	fmt.Fprintf(t, "cache needed\t%s and more where parts are compressed: the parts of %s at once\n", exactBytes(heldAtOnce(plan, found, held)), counted(int64(held), "shard"))

@@ -51,6 +51,9 @@ checked, with a manifest that accounts for every entry of the input.
 	for _, f := range formats {
 		root.AddCommand(newConvertCommand(f, nil))
 	}
+	detect := newDetectCommand()
+	detect.GroupID = groupConvert
+	root.AddCommand(detect)
 	grouped := func(id string, commands ...*cobra.Command) {
 		for _, c := range commands {
 			c.GroupID = id

@@ -19,7 +19,7 @@
 // A number is what C's strtod takes: decimal, hexadecimal with 0x, inf, infinity, nan and
 // nan(…) in any case, a sign before each. Blanks around it do not count, as in Python's
 // float(). It becomes the nearest float64 (or float32, of the digits, not of the float64),
-// a tie the even one; too large a number becomes infinite, too small a one zero. All NaN
+// a tie the even one; too large a number is refused, too small a one becomes zero. All NaN
 // of numeric rows are quiet and without payload, with their sign; those of typed rows have
 // no sign. An int64 is decimal digits with a sign, and out of its range refused. Where
 // values between quotes are numbers, they count as such.

@@ -1,0 +1,207 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/input"
+	"github.com/ffconvert/ffconvert/input/kind"
+)
+
+func newDetectCommand() *cobra.Command {
+	opts := newConvertOptions()
+	cmd := &cobra.Command{
+		Use:   "convert SRC... OUT",
+		Short: "Tell the format of a dataset, and convert it",
+		Long: `Tell by content and name which format the sources are of, say it on standard error, and do
+what that format's command does. Flags of one format alone are those of its own command.
+
+The first file of each source is looked at; of a URL the name alone. Sources of several
+formats, or of none, are refused with what they are.
+
+` + outputHelp + "\n\n" + exitStatus,
+		Example: `  ffconvert convert 'shards-<000..009>.tar' out/
+  ffconvert convert --shuffle --seed 7 imagenet/train out/`,
+		Args: wantArgs,
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	opts.add(flags)
+	cmd.MarkFlagsMutuallyExclusive("exact", "whole-parts")
+	opts.addCache(flags)
+	opts.remote.addServices(flags)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		f, err := detect(cmd, args[:len(args)-1], opts.maxNames)
+		if err != nil {
+			return err
+		}
+		return runAs(cmd, newConvertCommand(f.format, nil), f, args)
+	}
+	return cmd
+}
+
+// A detected format is what sources were told to be.
+type detected struct {
+	format
+	what  string   // for people: "a tar"
+	flags []string // beside the name
+}
+
+// detect tells the one format of the sources, and says it on standard error.
+func detect(cmd *cobra.Command, names []string, maxNames int64) (detected, error) {
+	var all []kind.Kind // candidates for all sources so far
+	for i, name := range names {
+		found, first, err := kindsOf(cmd.Context(), name, maxNames)
+		if err != nil {
+			return detected{}, err
+		}
+		readable := slices.DeleteFunc(slices.Clone(found), func(k kind.Kind) bool { return k.Format == "" })
+		switch {
+		case len(found) == 0:
+			return detected{}, undetected(name, "its format is not known", fmt.Sprintf("name it: ffconvert %s", formatNames()))
+		case len(readable) == 0:
+			return detected{}, undetected(name, fmt.Sprintf("it is %s, which no format reads", found[0].What), howTo(found[0], first))
+		case i == 0:
+			all = readable
+			continue
+		}
+		common := slices.DeleteFunc(slices.Clone(all), func(k kind.Kind) bool {
+			return !slices.ContainsFunc(readable, func(other kind.Kind) bool { return sameCommand(k, other) })
+		})
+		if len(common) == 0 {
+			return detected{}, undetected(name, fmt.Sprintf("it is %s, %s is %s", readable[0].What, names[0], all[0].What), "convert them apart, or as collections of one ffconvert spec")
+		}
+		all = common
+	}
+	if len(all) > 1 {
+		return detected{}, undetected(names[0], fmt.Sprintf("it may be %s or %s", all[0].What, all[1].What),
+			fmt.Sprintf("%s, or %s", howTo(all[0], names[0]), howTo(all[1], names[0])))
+	}
+	f, _ := formatNamed(all[0].Format)
+	d := detected{format: f, what: all[0].What, flags: all[0].Flags}
+	d.say(cmd, names[0])
+	return d, nil
+}
+
+func undetected(name, what, hint string) error {
+	return &converters.Error{Part: input.Shown(name), Off: -1, Err: fmt.Errorf("%w: %s", converters.ErrUnsupported, what), Hint: hint}
+}
+
+func formatNames() string {
+	var names []string
+	for _, f := range formats {
+		names = append(names, f.name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// sameCommand reports whether two kinds are converted by one command with the same flags.
+func sameCommand(a, b kind.Kind) bool { return a.Format == b.Format && slices.Equal(a.Flags, b.Flags) }
+
+// kindsOf tells what a name of a source stands for, by the first file that it names.
+func kindsOf(ctx context.Context, name string, maxNames int64) (found []kind.Kind, first string, err error) {
+	switch {
+	case name == "-":
+		return nil, name, undetected(name, "standard input can be read once, so its format cannot be told before", "name it: ffconvert "+formatNames())
+	case strings.HasPrefix(name, "@"), strings.HasPrefix(name, "pipe:"):
+		return nil, name, undetected(name, "what it stands for is not looked at", "name the format: ffconvert "+formatNames())
+	}
+	first = name
+	if _, err := os.Lstat(name); err != nil {
+		for n, err := range input.Expand(name, input.ExpandOptions{Max: maxNames}) {
+			if err != nil {
+				return nil, name, err
+			}
+			first = n
+			break
+		}
+		if globbed, err := filepath.Glob(first); err == nil && len(globbed) > 0 {
+			first = globbed[0]
+		}
+	}
+	first = strings.TrimPrefix(first, "file:")
+	if urlStart.MatchString(first) {
+		return kind.Name(first), first, nil
+	}
+	if _, err := os.Stat(first); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			err = input.ErrNotFound
+		}
+		return nil, first, &input.Error{Name: first, Off: -1, Err: err, Hint: "check the spelling and the directory"}
+	}
+	return whatIs(first), first, ctx.Err()
+}
+
+// A formatEvent tells programs which format was told.
+type formatEvent struct {
+	Source string   `json:"source"`
+	Format string   `json:"format"`
+	Flags  []string `json:"flags"`
+}
+
+// say says on standard error what the sources are, and which command reads them.
+func (d *detected) say(cmd *cobra.Command, name string) {
+	words := []string{cmd.CommandPath(), d.name}
+	if cmd.Name() == "convert" {
+		words[0] = cmd.Parent().CommandPath()
+	}
+	flags := strings.Join(shellWords(d.flags), " ")
+	if cmd.Name() == "check" {
+		flags = strings.Replace(flags, "--format", "--"+inputFormatFlag, 1)
+	}
+	command := strings.TrimSuffix(strings.Join(append(words, flags), " "), " ")
+	switch progressMode(cmd) {
+	case "none":
+	case "json":
+		writeEvent(os.Stderr, "format", formatEvent{input.Shown(name), d.name, append([]string{}, d.flags...)})
+	default:
+		fmt.Fprintf(os.Stderr, "%s is %s: %s\n", printable(input.Shown(name)), d.what, command)
+	}
+}
+
+// runAs runs the command of the format with the flags that were given to cmd, and those that
+// the format was told to need.
+func runAs(cmd, as *cobra.Command, f detected, args []string) error {
+	var err error
+	cmd.Flags().Visit(func(flag *pflag.Flag) {
+		to := as.Flags().Lookup(flag.Name)
+		switch list, isList := flag.Value.(pflag.SliceValue); {
+		case cmd.InheritedFlags().Lookup(flag.Name) != nil: // of all commands, and applied
+		case to == nil:
+			err = errors.Join(err, fmt.Errorf("--%s is not a flag of %s", flag.Name, f.name))
+		case isList:
+			to.Changed = true
+			err = errors.Join(err, to.Value.(pflag.SliceValue).Replace(list.GetSlice()))
+		default:
+			err = errors.Join(err, as.Flags().Set(flag.Name, flag.Value.String()))
+		}
+	})
+	*as.Flags().Lookup("progress").Value.(*progressFlag) = *cmd.Flags().Lookup("progress").Value.(*progressFlag)
+	for i := 0; i < len(f.flags); i++ {
+		name, value := strings.TrimPrefix(f.flags[i], "--"), "true"
+		if name == "format" && cmd.Name() == "check" {
+			name = inputFormatFlag
+		}
+		if as.Flags().Lookup(name).NoOptDefVal == "" {
+			i++
+			value = f.flags[i]
+		}
+		err = errors.Join(err, as.Flags().Set(name, value))
+	}
+	if err != nil {
+		return err
+	}
+	as.SetContext(cmd.Context())
+	as.SetOut(cmd.OutOrStdout())
+	return as.RunE(as, args)
+}

@@ -1,0 +1,142 @@
+package kind
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Of a directory so many entries are looked at, and of so many directories in it.
+const (
+	mostEntries     = 4096
+	mostDirectories = 16
+)
+
+// Directory tells what a local directory holds by the names in it, and in the first directories
+// below. Several kinds are candidates of equal right; none means that it holds nothing that is
+// known.
+func Directory(dir string) ([]Kind, error) {
+	top, err := list(dir)
+	if err != nil {
+		return nil, err
+	}
+	if top.count["ffrecord"] > 0 && (top.names["manifest.json"] || top.count["ffrecord"] == top.files) {
+		return []Kind{{ID: "dataset", What: fmt.Sprintf("a dataset of %s", some(top, top.count["ffrecord"], "FFRecord shard")), Sure: true}}, nil
+	}
+	if top.files == 0 && len(top.directories) == 0 && !top.more {
+		return []Kind{{ID: "empty", What: "an empty directory"}}, nil
+	}
+	var found []Kind
+	add := func(id string, k Kind, what string) {
+		if n := top.count[id]; n > 0 {
+			k.What, k.Sure = "a directory of "+some(top, n, what), false
+			found = append(found, k)
+		}
+	}
+	add("tar", tarKind, "tar")
+	add("csv", table(','), "CSV part")
+	add("tsv", table('\t'), "CSV part")
+	add("cbor", cborKind, "CBOR file")
+	add("msgpack", msgpackKind, "MessagePack file")
+	if len(found) > 0 && top.count["other"] == 0 && top.count["image"] == 0 && len(top.directories) == 0 {
+		return found, nil
+	}
+	classes, err := holding(dir, top.directories)
+	switch {
+	case err != nil:
+		return nil, err
+	case classes > 0:
+		found = append(found, Kind{ID: "folder", What: fmt.Sprintf("a folder of %s", some(top, len(top.directories), "class")), Format: "folder"})
+	case top.count["image"] > 0:
+		found = append(found, Kind{ID: "folder", What: fmt.Sprintf("a directory of %s without classes", some(top, top.count["image"], "image")), Format: "folder", Flags: []string{"--flat"}})
+	case len(found) == 0 && top.files > 0:
+		found = append(found, Kind{ID: "folder", What: fmt.Sprintf("a directory of %s without classes", some(top, top.files, "file")), Format: "folder", Flags: []string{"--flat"}})
+	}
+	return found, nil
+}
+
+// A listing is what names there are in a directory, hidden ones left out.
+type listing struct {
+	directories []string
+	files       int
+	count       map[string]int // of files, by kind; "other" for the rest
+	names       map[string]bool
+	more        bool // than were looked at
+}
+
+func list(dir string) (listing, error) {
+	l := listing{count: make(map[string]int), names: make(map[string]bool)}
+	f, err := os.Open(dir)
+	if err != nil {
+		return l, err
+	}
+	defer f.Close()
+	entries, err := f.ReadDir(mostEntries)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return l, err
+	}
+	l.more = len(entries) == mostEntries
+	for _, e := range entries {
+		switch name := e.Name(); {
+		case name[0] == '.':
+		case e.IsDir():
+			l.directories = append(l.directories, name)
+		default:
+			l.files++
+			l.names[name] = true
+			l.count[byName(name)]++
+		}
+	}
+	slices.Sort(l.directories)
+	return l, nil
+}
+
+// byName is the ID of the kind that a name in a directory tells.
+func byName(name string) string {
+	switch e := ext(name); {
+	case e == ".ffr":
+		return "ffrecord"
+	case e == ".tsv":
+		return "tsv"
+	case partName.MatchString(name):
+		return "csv"
+	case slices.Contains([]string{".jpg", ".jpeg", ".png", ".gif", ".webp", ".bmp", ".tif", ".tiff", ".ppm"}, e):
+		return "image"
+	}
+	if k := Name(name); len(k) == 1 {
+		return k[0].ID
+	}
+	return "other"
+}
+
+// holding returns how many of the first directories have a file that is not hidden.
+func holding(dir string, names []string) (n int, err error) {
+	for _, name := range names[:min(len(names), mostDirectories)] {
+		below, err := list(filepath.Join(dir, name))
+		if err != nil {
+			return n, err
+		}
+		if below.files > 0 || len(below.directories) > 0 {
+			n++
+		}
+	}
+	return n, nil
+}
+
+// some is a number of things of a listing that may have more.
+func some(l listing, n int, what string) string {
+	switch {
+	case n == 1:
+		return "1 " + what
+	case strings.HasSuffix(what, "s"):
+		what += "e"
+	}
+	if l.more {
+		return fmt.Sprintf("%d or more %ss", n, what)
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}

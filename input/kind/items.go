@@ -1,0 +1,109 @@
+package kind
+
+import (
+	"bytes"
+	"errors"
+	"io"
+
+	"github.com/fxamacker/cbor/v2"
+	"github.com/vmihailenco/msgpack/v5"
+	"github.com/vmihailenco/msgpack/v5/msgpcode"
+)
+
+// mostItems is how many items are looked at.
+const mostItems = 256
+
+// items tells CBOR from MessagePack. Bytes that are both are taken for the one whose first item
+// is a map with text for its first key, or whose extension the name has.
+func items(name string, head []byte, cut bool) []Kind {
+	isCBOR, isMap := cborItems(head, cut)
+	isPack, isPackMap := msgpackItems(head, cut)
+	if isCBOR && isPack && isMap != isPackMap {
+		isCBOR, isPack = isMap, isPackMap
+	}
+	var found []Kind
+	if isCBOR {
+		found = append(found, cborKind)
+	}
+	if isPack {
+		found = append(found, msgpackKind)
+	}
+	if by := Name(name); len(found) == 2 && len(by) == 1 && by[0].Format == "cbor" {
+		return by
+	}
+	return found
+}
+
+// cborItems reports whether head is items of CBOR, the last of which may be cut off, and whether
+// the first is a map with text keys.
+func cborItems(head []byte, cut bool) (ok, textMap bool) {
+	key := head[1:]
+	textMap = head[0] > 0xa0 && head[0] < 0xb8 && len(key) > 0 && key[0] >= 0x60 && key[0] <= 0x7b
+	n := 0
+	for ; len(head) > 0 && n < mostItems; n++ {
+		var item cbor.RawMessage
+		rest, err := cbor.UnmarshalFirst(head, &item)
+		switch {
+		case err == nil:
+		case cut && errors.Is(err, io.ErrUnexpectedEOF):
+			return n > 0 || textMap, textMap
+		default:
+			return false, false
+		}
+		head = rest
+	}
+	return true, textMap
+}
+
+// msgpackItems is cborItems of MessagePack.
+func msgpackItems(head []byte, cut bool) (ok, textMap bool) {
+	textMap = head[0] > 0x80 && head[0] < 0x90 && len(head) > 1 && msgpcode.IsString(head[1])
+	r := bytes.NewReader(head)
+	dec := msgpack.NewDecoder(r)
+	n := 0
+	for ; r.Len() > 0 && n < mostItems; n++ {
+		switch err := skipItem(dec, r); {
+		case err == nil:
+		case cut && (errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)):
+			return n > 0 || textMap, textMap
+		default:
+			return false, false
+		}
+	}
+	return true, textMap
+}
+
+// skipItem passes one object. It does not nest, as the library's Skip does.
+func skipItem(dec *msgpack.Decoder, r *bytes.Reader) error {
+	for values := 1; values > 0; values-- {
+		code, err := dec.PeekCode()
+		if err != nil {
+			return err
+		}
+		n := 0
+		switch {
+		case msgpcode.IsFixedMap(code) || code == msgpcode.Map16 || code == msgpcode.Map32:
+			n, err = dec.DecodeMapLen()
+			n *= 2
+		case msgpcode.IsFixedArray(code) || code == msgpcode.Array16 || code == msgpcode.Array32:
+			n, err = dec.DecodeArrayLen()
+		case msgpcode.IsBin(code) || msgpcode.IsString(code):
+			var size int
+			if size, err = dec.DecodeBytesLen(); err == nil && size > r.Len() {
+				return io.ErrUnexpectedEOF
+			}
+			if err == nil {
+				_, err = r.Seek(int64(size), io.SeekCurrent)
+			}
+		default:
+			err = dec.Skip()
+		}
+		if values += n; err != nil {
+			return err
+		}
+		if values > r.Len()+1 {
+			return io.ErrUnexpectedEOF
+		}
+	}
+	return nil
+}

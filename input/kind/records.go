@@ -1,0 +1,91 @@
+package kind
+
+import (
+	"encoding/binary"
+	"hash/crc32"
+	"strconv"
+	"strings"
+)
+
+// isTar reports whether head begins with a header of a tar, by its checksum.
+func isTar(head []byte) bool {
+	if len(head) < 512 || head[0] == 0 {
+		return false
+	}
+	field := strings.Trim(string(head[148:156]), " \x00")
+	want, err := strconv.ParseInt(field, 8, 64)
+	if err != nil {
+		return false
+	}
+	sum := int64(8 * ' ') // in the place of the checksum itself
+	for i, c := range head[:512] {
+		if i < 148 || i >= 156 {
+			sum += int64(c)
+		}
+	}
+	return sum == want
+}
+
+// record tells an FFRecord file by its table of offsets, and one that was never finished by the
+// header that ffconvert writes first, or by the zeros that other writers leave there.
+func record(head []byte, size int64) (Kind, bool) {
+	k := Kind{ID: "ffrecord", What: "an FFRecord file", Sure: true}
+	if len(head) < 12 {
+		return k, false
+	}
+	sum, n := binary.LittleEndian.Uint32(head), int64(binary.LittleEndian.Uint64(head[4:]))
+	switch {
+	case n == 0 && sum == 0x6522df69 && len(head) == 12:
+		return k, true
+	case n == -1 && sum == 1:
+		k.What = "an FFRecord file that was never finished"
+		return k, true
+	case n <= 0 || size >= 0 && n > (size-12)/12:
+		return k, false
+	}
+	if at := 12 + 4*n; at+8 <= int64(len(head)) {
+		return k, int64(binary.LittleEndian.Uint64(head[at:])) == 12+12*n
+	}
+	return k, false // its table is longer than the head
+}
+
+// tfRecord tells a TFRecord file by the checksum of its first length.
+func tfRecord(head []byte, _ int64) (Kind, bool) {
+	if len(head) < 16 {
+		return Kind{}, false
+	}
+	sum := crc32.Checksum(head[:8], crc32.MakeTable(crc32.Castagnoli))
+	masked := (sum>>15 | sum<<17) + 0xa282ead8
+	return Kind{ID: "tfrecord", What: "a TFRecord file", Sure: true}, binary.LittleEndian.Uint32(head[8:]) == masked
+}
+
+// magics are first bytes that package mimetype does not know.
+var magics = []struct{ bytes, id, what string }{
+	{"PAR1", "parquet", "a Parquet file"},
+	{"ARROW1\x00\x00", "arrow", "an Arrow file"},
+	{"\x93NUMPY", "numpy", "a NumPy array"},
+	{"\x89HDF\r\n\x1a\n", "hdf5", "an HDF5 file"},
+	{"\x0a\x23\xd7\xce", "recordio", "a RecordIO file"},
+	{"MMIDIDX\x00\x00", "megatron", "a Megatron index"},
+	{"LZIP", "compressed", "a file compressed by lzip"},
+	{"\x04\x22\x4d\x18", "compressed", "a file compressed by lz4"},
+	{"\x1f\x9d", "compressed", "a file compressed by compress"},
+}
+
+func magic(head []byte, _ int64) (Kind, bool) {
+	s := string(head[:min(len(head), 16)])
+	for _, m := range magics {
+		if strings.HasPrefix(s, m.bytes) {
+			return Kind{ID: m.id, What: m.what, Sure: len(m.bytes) >= 4}, true
+		}
+	}
+	if len(s) >= 8 && s[:4] == "\xff\xff\xff\xff" { // and the length of the schema, which is padded
+		if n := binary.LittleEndian.Uint32(head[4:]); n > 0 && n < 1<<20 && n%8 == 0 {
+			return Kind{ID: "arrow", What: "an Arrow stream", Sure: true}, true
+		}
+	}
+	if len(s) > 2 && s[0] == 0x80 && s[1] >= 2 && s[1] <= 5 && strings.IndexByte("}](\x95cX\x8cK", s[2]) >= 0 {
+		return Kind{ID: "pickle", What: "a Python pickle"}, true
+	}
+	return Kind{}, false
+}

@@ -1,0 +1,107 @@
+package kind
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"io"
+	"path"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/gabriel-vasile/mimetype"
+)
+
+// isText reports whether head is UTF-8 without control characters; cut says that more follows it.
+func isText(head []byte, cut bool) bool {
+	if cut {
+		for i := 1; i < utf8.UTFMax && i <= len(head) && !utf8.Valid(head); i++ {
+			if utf8.RuneStart(head[len(head)-i]) {
+				head = head[:len(head)-i]
+				break
+			}
+		}
+	}
+	for _, c := range head {
+		if c < ' ' && c != '\t' && c != '\n' && c != '\r' {
+			return false
+		}
+	}
+	return utf8.Valid(head)
+}
+
+// text tells the kinds of text.
+func text(name string, mime *mimetype.MIME, head []byte, cut bool) []Kind {
+	first := bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), " \t\r\n")
+	switch {
+	case mime.Is("application/x-ndjson"), ext(name) == ".jsonl":
+		return []Kind{{ID: "jsonl", What: "JSON Lines"}}
+	case mime.Is("application/json"), mime.Is("application/geo+json"), len(first) > 0 && (first[0] == '{' || first[0] == '[') && ext(name) == ".json":
+		return []Kind{{ID: "json", What: "JSON"}}
+	case mime.Is("text/html"), mime.Is("text/xml"), mime.Is("image/svg+xml"):
+		return []Kind{{ID: "markup", What: "HTML or XML"}}
+	case ext(name) == ".yaml" || ext(name) == ".yml":
+		return []Kind{{ID: "yaml", What: "YAML"}}
+	}
+	if delimiter, ok := delimiterOf(name, head, cut); ok {
+		return []Kind{table(delimiter)}
+	}
+	return []Kind{{ID: "text", What: "text"}}
+}
+
+// table is CSV with a delimiter.
+func table(delimiter rune) Kind {
+	k := Kind{ID: "csv", What: "CSV", Format: "csv"}
+	switch delimiter {
+	case ',':
+	case '\t':
+		k.What, k.Flags = "CSV with tabulators", []string{"--delimiter", "tab"}
+	default:
+		k.What, k.Flags = "CSV with "+strconv.Quote(string(delimiter)), []string{"--delimiter", string(delimiter)}
+	}
+	return k
+}
+
+// partName is a name that OneFlow's loader has for a part of CSV.
+var partName = regexp.MustCompile(`^part-[0-9]+$`)
+
+// delimiterOf returns what stands between the values of a table. Its rows have one number of
+// columns, two at the least; of one column it must be of numbers, or named as a table is.
+func delimiterOf(name string, head []byte, cut bool) (rune, bool) {
+	named := ext(name) == ".csv" || ext(name) == ".tsv" || partName.MatchString(path.Base(name))
+	if cut {
+		head = head[:bytes.LastIndexByte(head, '\n')+1]
+	}
+	single, numbers := false, true
+	for _, delimiter := range ",\t;|" {
+		rows, columns, numeric := shape(head, delimiter)
+		if columns > 1 && (rows > 1 || named) {
+			return delimiter, true
+		}
+		single, numbers = single || columns == 1, numbers && numeric
+	}
+	return ',', single && (named || numbers)
+}
+
+// shape returns how many rows and columns text is as a table; no columns where its rows differ.
+func shape(text []byte, delimiter rune) (rows, columns int, numeric bool) {
+	r := csv.NewReader(bytes.NewReader(text))
+	r.Comma, r.ReuseRecord = delimiter, true
+	numeric = true
+	for {
+		row, err := r.Read()
+		if errors.Is(err, io.EOF) {
+			return rows, columns, numeric
+		}
+		if err != nil {
+			return 0, 0, false
+		}
+		rows, columns = rows+1, len(row)
+		for _, value := range row {
+			_, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
+			numeric = numeric && err == nil
+		}
+	}
+}
