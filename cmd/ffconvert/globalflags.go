@@ -24,7 +24,6 @@ func addGlobalFlags(root *cobra.Command) {
 	flags.Var(&opts.color, "color", "auto (on a terminal without NO_COLOR), always or never")
 	flags.BoolP("help", "h", false, "show this help")
 	flags.VarPF(&opts.helpAll, "help-all", "", "show all flags: limits and those that few need, too").NoOptDefVal = "true"
-	root.Flags().Bool("version", false, "print the version")
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
 		if err := opts.apply(cmd); err != nil {
 			return err

@@ -35,11 +35,16 @@ checked, with a manifest that accounts for every entry of the input.
   ffconvert inspect out/`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Version:       version,
 		Args:          wantCommand,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.SetVersionTemplate(versionLine())
+	// cobra's own --version takes a template, and text/template a quarter of the program.
+	version := root.Flags().Bool("version", false, "print the version")
+	root.RunE = func(cmd *cobra.Command, _ []string) error {
+		if *version {
+			return printVersion(cmd)
+		}
+		return cmd.Help()
+	}
 	addGlobalFlags(root)
 	for _, g := range []cobra.Group{
 		{ID: groupConvert, Title: "Convert a dataset:"}, {ID: groupCheck, Title: "Check a dataset before converting it:"},
@@ -99,11 +104,13 @@ func newVersionCommand() *cobra.Command {
 		Long:    "Print the version of the program, of Go, and of the system it was built for.\n\n" + exitStatus,
 		Example: "  ffconvert version",
 		Args:    wantArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, err := fmt.Fprint(cmd.OutOrStdout(), versionLine())
-			return err
-		},
+		RunE:    func(cmd *cobra.Command, _ []string) error { return printVersion(cmd) },
 	}
+}
+
+func printVersion(cmd *cobra.Command) error {
+	_, err := fmt.Fprint(cmd.OutOrStdout(), versionLine())
+	return err
 }
 
 func versionLine() string {
