@@ -154,8 +154,8 @@ func TestKeys(t *testing.T) {
 	add("b", 4096, true)
 }
 
-// A tar that its writer padded to 10,240 bytes, cut in the padding: it has all that
-// belongs to it, and another writer would have ended it at some of these places.
+// A tar that its writer padded to 10,240 bytes, cut in the padding, 1,124 zeros behind the last
+// member among others: it has its two zero blocks, and nothing belongs to it behind them.
 func TestCutPadding(t *testing.T) {
 	t.Parallel()
 	data := archive(regular("a.jpg", "x"))
@@ -163,8 +163,12 @@ func TestCutPadding(t *testing.T) {
 	data = append(data, make([]byte, 10_240-whole)...)
 	for n := whole; n <= len(data); n++ {
 		_, err := listed(t, memory(Options{}, data[:n]))
-		if inside := n%blockSize != 0; inside != errors.Is(err, converters.ErrTruncated) || !inside && err != nil {
+		if err != nil {
 			t.Errorf("cut at %d: %v", n, err)
+		}
+		_, err = listed(t, memory(Options{}, append(data[:n:n], 'x')))
+		if !errors.Is(err, converters.ErrMalformed) {
+			t.Errorf("a byte at %d: %v", n, err)
 		}
 	}
 }

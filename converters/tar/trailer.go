@@ -22,8 +22,8 @@ type ending struct {
 
 // trailer reads the zeros behind the last member, to the end of the part or to the
 // archive that was appended. GNU tar and Python pad to 10,240 bytes, others write the
-// two blocks alone: any number of whole blocks from two on is an end. next has returned
-// false: the cursor stands at a zero block, or at the end of the part.
+// two blocks alone: any number of zeros from two blocks on is an end, as it is for both. next
+// has returned false: the cursor stands at a zero block, or at the end of the part.
 func (w *members) trailer(o *Options) (ending, error) {
 	start := w.c.offset()
 	if start < w.size {
@@ -56,7 +56,7 @@ func (w *members) trailer(o *Options) (ending, error) {
 		case missing && !o.AllowMissingTrailer:
 			return ending{}, w.fail(start, nil, fmt.Errorf("%w: a lone zero block, then another header", converters.ErrMalformed), "--allow-missing-trailer")
 		}
-	case n%blockSize != 0: // no writer does that, so the copy is cut, if only in its padding
+	case missing && n%blockSize != 0: // the copy is cut; with two zero blocks only padding can be
 		return ending{}, w.fail(w.size, nil, fmt.Errorf("%w: the file ends inside the end of the archive", converters.ErrTruncated), "")
 	case missing && !o.AllowMissingTrailer:
 		return ending{}, w.fail(w.size, nil, fmt.Errorf("%w: no two zero blocks end the archive", converters.ErrTruncated),
