@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 	"unicode/utf8"
 
 	"github.com/ffconvert/ffconvert/internal/pickle"
@@ -100,7 +101,7 @@ func (s *source) entry(ctx context.Context, name string, e fs.DirEntry) (it pick
 			err = fmt.Errorf("%w: a symbolic link that is absolute or leads out of the folder", ErrUnsupported)
 			return it, s.refuse(name, err, "--follow-outside follows it")
 		}
-		return it, s.refuse(name, err, "")
+		return it, s.refuse(name, s.dangling(name, e, err), "")
 	}
 	switch mode := info.Mode(); {
 	case mode.IsRegular():
@@ -125,6 +126,24 @@ func (s *source) leadsOut(name string, e fs.DirEntry) bool {
 	}
 	_, err := os.Stat(filepath.Join(s.dir, filepath.FromSlash(name)))
 	return err == nil
+}
+
+// dangling makes an error of a link that leads to nothing, or to itself, of one that the system has
+// for it: the folder is not one that can be packed, and trying again does not help.
+func (s *source) dangling(name string, e fs.DirEntry, err error) error {
+	if e.Type()&fs.ModeSymlink == 0 {
+		return err
+	}
+	target, err2 := os.Readlink(filepath.Join(s.dir, filepath.FromSlash(name)))
+	switch {
+	case err2 != nil:
+		return err
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%w: a symbolic link to %q, which does not exist", ErrUnsupported, target)
+	case errors.Is(err, syscall.ELOOP):
+		return fmt.Errorf("%w: a symbolic link to %q that leads back to itself", ErrUnsupported, target)
+	}
+	return err
 }
 
 // add gives a file the next index.
