@@ -39,6 +39,8 @@ func (p *part) read(ctx context.Context) {
 		p.refuse(err)
 		return
 	}
+	read := int64(0)
+	defer func() { p.meter.add(0, max(0, p.c.parts[p.num].Size-read)) }() // headers, and what is passed over
 	enc := p.c.spec.NewEncoder()
 	for s, err := range p.c.src.Read(ctx, p.run) {
 		if err != nil {
@@ -50,6 +52,7 @@ func (p *part) read(ctx context.Context) {
 			f := &s.Fields[i]
 			sound = p.decode(d, f, s) && sound
 			p.meter.add(0, f.Value.Len())
+			read += f.Value.Len()
 		}
 		if p.enc == nil && sound {
 			_, err := enc.Encode(s)

@@ -72,7 +72,7 @@ func (p *part) index(ctx context.Context) {
 			break
 		}
 		if p.placed {
-			p.meter.add(0, span.Off-at)
+			p.walked(span.Off - at)
 			at = span.Off
 		}
 		switch {
@@ -85,11 +85,18 @@ func (p *part) index(ctx context.Context) {
 		}
 	}
 	if p.placed {
-		p.meter.add(0, size-at)
+		p.walked(size - at)
 		p.bytes = size
 		if p.failed {
 			p.bytes = at
 		}
+	}
+}
+
+// walked counts bytes that the walk has passed. A deep check counts what it reads after, once.
+func (p *part) walked(bytes int64) {
+	if !p.c.opts.Deep {
+		p.meter.add(0, bytes)
 	}
 }
 

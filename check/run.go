@@ -15,9 +15,6 @@ func (c *checker) run(ctx context.Context) error {
 	for _, p := range c.parts {
 		total += p.Size
 	}
-	if c.opts.Deep {
-		total *= 2 // each part is walked, then read
-	}
 	c.opts.Progress.Start("check", total)
 	c.keys = make([]partKeys, len(c.parts))
 
