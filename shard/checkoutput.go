@@ -39,7 +39,10 @@ func CheckOutput(dir string) error {
 		return err
 	}
 	m, err := (&Output{dir: dir, root: root}).manifest()
-	if m != nil || err != nil && !errors.Is(err, ErrManifest) {
+	if m != nil || errors.Is(err, ErrManifestVersion) {
+		return nil
+	}
+	if err != nil && !errors.Is(err, ErrManifest) {
 		return err
 	}
 	return onlyOurs(root, dir)

@@ -28,7 +28,7 @@ func (o *Output) Check(opts Options, sources []string, overwrite bool) error {
 		return nil
 	}
 	for _, name := range sources {
-		want.Parts = append(want.Parts, Part{Name: name})
+		want.Parts = append(want.Parts, Part{Name: keptName(name)})
 	}
 	if why := otherSources(c.plan, want); why != "" {
 		return o.occupied(why)

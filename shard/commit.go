@@ -77,7 +77,7 @@ func (o *Output) write(name string, v interface {
 func (o *Output) commit(plan *Plan, digest string, j *journal, tool string) (m *Manifest, wrote []string, err error) {
 	plan = plan.settled(j.done)
 	m = newManifest(plan, digest, j, tool)
-	if err := m.balance(); err != nil {
+	if err := m.Totals.balance(); err != nil {
 		return nil, nil, err
 	}
 	meta, err := encodeJSON(newMeta(plan))
@@ -95,15 +95,18 @@ func (o *Output) commit(plan *Plan, digest string, j *journal, tool string) (m *
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, err
 	}
-	if old, err := decodeManifest(bytes.NewReader(there)); err == nil {
+	if old, err := decodeManifest(there); err == nil {
 		created := m.Created
 		m.Created = old.Created
-		if same, err := encodeJSON(m); err == nil && bytes.Equal(same, there) {
+		if same, err := encodeManifest(m); err == nil && bytes.Equal(same, there) {
 			return m, wrote, nil // nothing has changed: its time stays
 		}
 		m.Created = created
 	}
-	data, err := encodeJSON(m)
+	data, err := encodeManifest(m)
+	if err == nil {
+		err = m.check() // what no reader would accept must not be written
+	}
 	if err != nil {
 		return nil, nil, err
 	}
@@ -115,7 +118,7 @@ func encodeJSON(v any) ([]byte, error) {
 	enc := json.NewEncoder(&b)
 	enc.SetIndent("", "  ")
 	err := enc.Encode(v)
-	return b.Bytes(), err
+	return canonical(b.Bytes()), err
 }
 
 func (o *Output) writeFile(name string, data []byte) error {

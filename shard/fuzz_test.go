@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -161,45 +162,61 @@ func wantIndexed(t *testing.T, data []byte, found []Found) {
 	}
 }
 
-// FuzzDecodeManifest: of a manifest that is accepted, names stay in the dataset, none of
-// them twice, a verifier is told of each shard, and it is written again to bytes that
-// read and write the same. Allocations are bounded.
+// FuzzDecodeManifest hands arbitrary files to decodeManifest, as they are and with the right
+// checksum: of a manifest that is accepted, names stay in the dataset, none of them twice, a
+// verifier is told of each shard, and it is written again to the same bytes. Allocations are bounded.
 func FuzzDecodeManifest(f *testing.F) {
-	f.Add([]byte(`{"ffconvert_manifest":1,"shards":[{"name":"PART_00000.ffr","samples":1}]}`))
-	f.Add([]byte(`{"ffconvert_manifest":1,"shards":[{"name":"../x.ffr"}]}`))
-	f.Add([]byte(`{"ffconvert_manifest":1,"created":"2026-01-02T03:04:05.6+23:59","totals":{"skipped":{"fifo":-1}},"shards":[{"name":"PART_00000.ffr"},{"name":"PART_00000.ffr"}]}`))
+	for _, opts := range []Options{{Sizes: Sizes{Shards: 2}}, {Sizes: Sizes{Shards: 3}, Shuffle: &Shuffle{9}}} {
+		src := newFixture(1, 2, 5, 10)
+		dir := f.TempDir()
+		if _, err := write(f, src, newPlan(f, src, encode.Options{Rename: []string{"a=bin"}}, opts), dir, WriteOptions{}); err != nil {
+			f.Fatal(err)
+		}
+		data, err := os.ReadFile(filepath.Join(dir, ManifestName))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
+	}
+	f.Add([]byte(`{"ffconvert_manifest":2,"shards":[{"name":"PART_00000.ffr","samples":1}]}`))
+	f.Add([]byte(`{"ffconvert_manifest":2,"shards":[{"name":"../x.ffr"}]}`))
+	f.Add([]byte(`{"ffconvert_manifest":2,"created":"2026-01-02T03:04:05.6+23:59","totals":{"skipped":{"fifo":-1}},"shards":[{"name":"PART_00000.ffr"},{"name":"PART_00000.ffr"}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		var m *Manifest
-		var err error
-		fuzz.WantAllocated(t, 1<<20+500*len(data), func() { m, err = decodeManifest(bytes.NewReader(data)) })
-		if err != nil {
-			return
-		}
-		seen := make(map[string]bool)
-		for _, s := range m.Expect() {
-			if !filepath.IsLocal(s.Name) || strings.ContainsAny(s.Name, "/\\\x00") || !strings.HasSuffix(s.Name, ".ffr") || seen[s.Name] {
-				t.Fatalf("name %q", s.Name)
-			}
-			seen[s.Name] = true
-		}
-		if len(seen) != len(m.Shards) {
-			t.Fatalf("a verifier is told of %d shards, there are %d", len(seen), len(m.Shards))
-		}
-		first := indented(t, m)
-		again, err := decodeManifest(bytes.NewReader(first))
-		if err != nil {
-			t.Fatalf("written again it is refused: %v", err)
-		}
-		if second := indented(t, again); !bytes.Equal(first, second) {
-			t.Fatalf("%s became %s", first, second)
-		}
+		wantManifest(t, data)
+		wantManifest(t, resealed(data))
 	})
 }
 
-func indented(t *testing.T, m *Manifest) []byte {
-	b, err := json.MarshalIndent(m, "", "  ")
+// resealed is a manifest with the checksum that it should have, in the one way that it can be
+// written, as far as its text is JSON: no mutation gets past a SHA-256.
+func resealed(data []byte) []byte {
+	f := manifestFile{Manifest: new(Manifest)}
+	json.Unmarshal(data, &f)
+	m := f.manifest()
+	m.Version = manifestVersion
+	m.Totals, _ = m.sums()
+	data, _ = encodeManifest(m)
+	return data
+}
+
+func wantManifest(t *testing.T, data []byte) {
+	var m *Manifest
+	var err error
+	fuzz.WantAllocated(t, 1<<20+500*len(data), func() { m, err = decodeManifest(data) })
 	if err != nil {
-		t.Fatalf("accepted, and cannot be written: %v", err)
+		return
 	}
-	return b
+	seen := make(map[string]bool)
+	for _, s := range m.Expect() {
+		if !filepath.IsLocal(s.Name) || strings.ContainsAny(s.Name, "/\\\x00") || !strings.HasSuffix(s.Name, ".ffr") || seen[s.Name] {
+			t.Fatalf("name %q", s.Name)
+		}
+		seen[s.Name] = true
+	}
+	if len(seen) != len(m.Shards) || len(seen) == 0 {
+		t.Fatalf("a verifier is told of %d shards, there are %d", len(seen), len(m.Shards))
+	}
+	if again, err := encodeManifest(m); err != nil || !bytes.Equal(again, data) {
+		t.Fatalf("%s became %s, %v", data, again, err)
+	}
 }

@@ -3,7 +3,6 @@ package shard
 import (
 	"bufio"
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -178,12 +177,12 @@ func (j *journal) read(data []byte) (whole int64) {
 			break // torn: damaged, or without its newline
 		}
 		if whole == 0 {
-			if json.Unmarshal(text, &j.head) != nil {
+			if decodeStrictly(text, &j.head) != nil {
 				break
 			}
 		} else {
 			var l journalLine
-			if json.Unmarshal(text, &l) != nil || l.Void == "" && !shardName.MatchString(l.Name) {
+			if decodeStrictly(text, &l) != nil || l.Void == "" && !shardName.MatchString(l.Name) {
 				break
 			}
 			if l.Void != "" {

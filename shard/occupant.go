@@ -19,6 +19,7 @@ type occupant struct {
 	plan     *Plan  // begun here; of a manifest alone, all but its shards; nil: nothing was
 	digest   string // of the plan
 	damage   error  // of the plan file; nil: none
+	other    error  // the manifest is of another version; nil: it is not
 	journal  *journal
 	manifest *Manifest       // nil: there is none, or a damaged one
 	shards   []string        // names here that readers take for shards
@@ -59,8 +60,12 @@ func (o *Output) occupant() (*occupant, error) {
 
 func (c *occupant) readManifest(o *Output) error {
 	m, err := o.manifest()
-	if errors.Is(err, ErrManifest) {
+	switch {
+	case errors.Is(err, ErrManifest):
 		return nil // the plan and the journal tell more
+	case errors.Is(err, ErrManifestVersion):
+		c.other = err
+		return nil
 	}
 	if err != nil || m == nil {
 		return err
@@ -129,6 +134,9 @@ func (o *Output) vacancy(overwrite bool) (*occupant, error) {
 		if !c.ours[name] {
 			return nil, o.foreign(name)
 		}
+	}
+	if c.other != nil && !overwrite {
+		return nil, c.other
 	}
 	if errors.Is(c.damage, ErrPlanVersion) && !overwrite {
 		return nil, fmt.Errorf("%s: %w", o.dir, c.damage)

@@ -91,6 +91,7 @@ func NewPlan(parts []PartIndex, opts Options) (*Plan, error) {
 		samples += parts[i].Account.Written()
 		largest = max(largest, parts[i].largest)
 		plan.Parts = append(plan.Parts, parts[i].Part)
+		plan.Parts[i].Name = keptName(parts[i].Name)
 	}
 	if samples == 0 {
 		return nil, ErrEmpty

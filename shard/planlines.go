@@ -129,7 +129,32 @@ func marshalLine(v any) ([]byte, error) {
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	err := enc.Encode(v)
-	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'}), err
+	return canonical(bytes.TrimSuffix(b.Bytes(), []byte{'\n'})), err
+}
+
+// keptName is the name of a part as a plan keeps it: JSON has no bytes that are not UTF-8.
+func keptName(name string) string { return strings.ToValidUTF8(name, "\ufffd") }
+
+// canonical makes JSON what it is after it was read and written again: encoding/json writes a byte
+// that is not UTF-8 as \ufffd, and U+FFFD itself as it is.
+func canonical(text []byte) []byte {
+	const escaped, plain = `\ufffd`, "\ufffd"
+	if !bytes.Contains(text, []byte(escaped)) {
+		return text
+	}
+	var b []byte
+	for len(text) > 0 {
+		n := 1
+		switch {
+		case bytes.HasPrefix(text, []byte(escaped)):
+			b, text = append(b, plain...), text[len(escaped):]
+			continue
+		case text[0] == '\\':
+			n = 2 // another escape, whatever follows
+		}
+		b, text = append(b, text[:n]...), text[n:]
+	}
+	return b
 }
 
 func (w *planWriter) text(text []byte) {

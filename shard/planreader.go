@@ -14,6 +14,8 @@ type planFile struct {
 	size int64
 	head planHead
 	foot planFoot
+
+	footAt int64 // offset of the last line
 }
 
 // maxFoot bounds the last line of a plan, in bytes.
@@ -31,7 +33,9 @@ func readPlanFile(r io.ReaderAt, size int64) (*planFile, error) {
 		return nil, fmt.Errorf("%w: %w", errUnreadable, err)
 	}
 	end, whole := bytes.CutSuffix(end, []byte{'\n'})
-	text, err := planText(end[bytes.LastIndexByte(end, '\n')+1:])
+	last := end[bytes.LastIndexByte(end, '\n')+1:]
+	f.footAt = size - int64(len(last)) - 1
+	text, err := planText(last)
 	if err == nil {
 		err = decodeStrictly(text, &f.foot)
 	}

@@ -71,6 +71,10 @@ func readKept(root *os.Root, name string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
+	return readWhole(f)
+}
+
+func readWhole(f *os.File) ([]byte, error) {
 	st, err := f.Stat()
 	if err != nil {
 		return nil, err

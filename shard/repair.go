@@ -167,7 +167,7 @@ func (p *Plan) sameParts(parts []converters.Part) error {
 	}
 	for i := range parts {
 		was, is := &p.Parts[i], &parts[i]
-		if path.Base(was.Name) != path.Base(is.Name) {
+		if path.Base(was.Name) != path.Base(keptName(is.Name)) {
 			return fmt.Errorf("%w: source %d was %q, here it is %q", converters.ErrChanged, i+1, was.Name, is.Name)
 		}
 		if (is.Path != "" || p.Whole) && was.Size != is.Size {

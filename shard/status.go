@@ -121,7 +121,7 @@ func (o *Output) Status() (*Status, error) {
 	return s, err
 }
 
-// Err is [ErrManifest] where the manifest is damaged, and a [Missing] where the dataset was
+// Err is [ErrManifest] or [ErrManifestVersion] where the manifest cannot be read, and a [Missing] where the dataset was
 // complete and shards or their indexes are gone. Shards of a plan that are not written yet are not
 // an error.
 func (s *Status) Err() error {
@@ -138,7 +138,7 @@ func (s *Status) Err() error {
 // readManifest reads the manifest, and enters the shards in it that the journal has no line of.
 func (s *Status) readManifest(o *Output, j *journal) error {
 	m, err := o.manifest()
-	if errors.Is(err, ErrManifest) {
+	if errors.Is(err, ErrManifest) || errors.Is(err, ErrManifestVersion) {
 		s.Manifest, s.damage = true, err
 		return nil
 	}

@@ -35,7 +35,7 @@ func NewWholePlan(parts []Part, seen []PartIndex, opts Options) (*Plan, error) {
 		total += p.Size
 		largest = max(largest, p.Size)
 		sizes[i] = total
-		plan.Parts = append(plan.Parts, Part{Name: p.Name, Size: p.Size, Encode: p.Encode})
+		plan.Parts = append(plan.Parts, Part{Name: keptName(p.Name), Size: p.Size, Encode: p.Encode})
 	}
 	if total == 0 {
 		return nil, ErrEmpty

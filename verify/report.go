@@ -44,6 +44,11 @@ type Problem struct {
 	err error // of what is unreadable or over a limit
 }
 
+// NewProblem is a problem of a whole file, which a caller has found.
+func NewProblem(path, name string, kind Kind, err error) Problem {
+	return Problem{Shard: name, Path: path, Kind: kind, Sample: -1, Offset: -1, Text: err.Error(), err: err}
+}
+
 // String is one line: shard, sample, place, what is wrong.
 func (p Problem) String() string {
 	var b strings.Builder

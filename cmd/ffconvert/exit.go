@@ -72,7 +72,7 @@ func exitCode(err error) int {
 		return 128 + int(stop.signal)
 	case errors.As(err, &found):
 		return found.status
-	case is(shard.ErrPlanVersion):
+	case is(shard.ErrPlanVersion, shard.ErrManifestVersion):
 		return exitRefused
 	case is(shard.ErrMoved):
 		return exitIO

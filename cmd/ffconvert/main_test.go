@@ -130,7 +130,7 @@ func sameDataset(ts *testscript.TestScript, _ bool, args []string) {
 	var names [2][]string
 	for i, arg := range args {
 		dir := ts.MkAbs(arg)
-		texts[i] = regexp.MustCompile(`"created": "[^"]*"`).ReplaceAllString(ts.ReadFile(filepath.Join(dir, "manifest.json")), "")
+		texts[i] = regexp.MustCompile(`"(created|sha256)": "[^"]*"`).ReplaceAllString(ts.ReadFile(filepath.Join(dir, "manifest.json")), "")
 		ts.Check(filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
 			rel, _ := filepath.Rel(dir, path)
 			names[i] = append(names[i], rel)

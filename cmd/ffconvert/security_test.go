@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -272,7 +273,7 @@ func TestSecurityManifest(t *testing.T) {
 	deep := strings.Repeat("[", 1_000_000)
 	rows := map[string][2]string{"deep": {"manifest.json", deep}, "deep map": {"manifest.json", strings.Repeat(`{"a":`, 1_000_000)}, "deep plan": {".ffconvert/plan", deep + "\n"}, "deep meta": {"meta.json", deep}, "empty": {"manifest.json", ""}, "null": {"manifest.json", "null"}, "zeros": {"manifest.json", strings.Repeat("\x00", 1<<20)}, "a number": {"manifest.json", "1e300"}}
 	for _, name := range []string{"../x.ffr", "/etc/passwd", "a/PART_00000.ffr", "PART_00000.ffr/../../x.ffr", "", ".", "PART_00000.ffr\\u0000", "PART_0000A.ffr", "PART_00000.ffr\\n"} {
-		rows["name "+name] = [2]string{"manifest.json", strings.Replace(manifest, "PART_00001.ffr", name, 1)}
+		rows["name "+name] = [2]string{"manifest.json", resealed(strings.Replace(manifest, "PART_00001.ffr", name, 1))}
 		rows["name in the plan "+name] = [2]string{".ffconvert/plan", strings.Replace(plan, "PART_00001.ffr", name, 1)}
 	}
 	for _, n := range []string{"-1", "9223372036854775807", "-9223372036854775808", "9223372036854775808", "1e300", "1e5", "0.5", `"1"`, "[]", "null"} {
@@ -280,7 +281,7 @@ func TestSecurityManifest(t *testing.T) {
 			return regexp.MustCompile(`("`+key+`": ?)[0-9]+`).ReplaceAllString(text, "${1}"+strings.ReplaceAll(n, "$", "$$"))
 		}
 		for _, key := range []string{"samples", "bytes", "header_crc32", "ffconvert_manifest", "shards", "size", "entries", "fields"} {
-			rows[key+" "+n] = [2]string{"manifest.json", number(manifest, key)}
+			rows[key+" "+n] = [2]string{"manifest.json", resealed(number(manifest, key))}
 		}
 		for _, key := range []string{"samples", "bytes", "ffconvert_plan", "shards", "parts", "size", "entries"} {
 			rows["plan "+key+" "+n] = [2]string{".ffconvert/plan", number(plan, key)}
@@ -319,6 +320,13 @@ func TestSecurityManifest(t *testing.T) {
 			}
 		}
 	}
+}
+
+// resealed is a manifest with the checksum that its bytes have, whoever has written them.
+func resealed(manifest string) string {
+	const member = "  \"sha256\": \""
+	body := manifest[:strings.LastIndex(manifest, member)]
+	return fmt.Sprintf("%s%s%x\"\n}\n", body, member, sha256.Sum256([]byte(body)))
 }
 
 // A text escapes what a terminal would obey.
@@ -401,7 +409,7 @@ func TestSecurityTerminal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	forged := regexp.MustCompile(`"(tool|format|encoding)": "[^"]*"`).ReplaceAllString(string(manifest), `"$1": "`+strings.ReplaceAll(strings.ReplaceAll(quoted, "\x1b", `\u001b`), "\a", `\u0007`)+`"`)
+	forged := resealed(regexp.MustCompile(`"(tool|format|encoding)": "[^"]*"`).ReplaceAllString(string(manifest), `"$1": "`+strings.ReplaceAll(strings.ReplaceAll(quoted, "\x1b", `\u001b`), "\a", `\u0007`)+`"`))
 	if err := os.WriteFile(filepath.Join(dir, "columns/manifest.json"), []byte(forged), 0o644); err != nil {
 		t.Fatal(err)
 	}

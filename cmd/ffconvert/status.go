@@ -68,10 +68,10 @@ func incomplete(dir string, err error) error {
 	switch {
 	case errors.Is(err, shard.ErrMissing):
 		return fmt.Errorf("%s: %w (ffconvert repair %s writes them anew)", dir, err, dir)
-	case err != nil:
+	case errors.Is(err, shard.ErrManifest):
 		return fmt.Errorf("%w (ffconvert repair %s writes it anew)", err, dir)
 	}
-	return nil
+	return err
 }
 
 // maxRunning is how many running shards are shown; the others are counted.
@@ -102,8 +102,8 @@ func printStatus(w io.Writer, s *shard.Status, missing bool) error {
 	switch {
 	case s.Complete:
 		fmt.Fprintf(t, "dataset\tcomplete\n")
-	case errors.Is(s.Err(), shard.ErrManifest):
-		fmt.Fprintf(t, "dataset\tnot known: its manifest is damaged\n")
+	case errors.Is(s.Err(), shard.ErrManifest), errors.Is(s.Err(), shard.ErrManifestVersion):
+		fmt.Fprintf(t, "dataset\tnot known: its manifest cannot be read\n")
 	case s.Manifest:
 		fmt.Fprintf(t, "dataset\tincomplete: it was complete, and shards or their indexes are gone\n")
 	case s.Done == s.Shards:

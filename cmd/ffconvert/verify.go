@@ -42,8 +42,8 @@ func newVerifyCommand() *cobra.Command {
 		Long: `Re-read FFRecord shards, past the page cache, and check the header and every sample of
 each. The report says whether they came from the device, or how their file system is called
 where that cannot be proven. A directory with a manifest is compared with it too: missing,
-extra, swapped and resized shards, and damaged indexes. All problems are listed, not the
-first alone.
+extra, swapped and resized shards, and damaged indexes. So are the plan and the journal of the
+conversion, which a repair needs. All problems are listed, not the first alone.
 
 ` + exitStatus,
 		Example: `  ffconvert verify out/
@@ -93,11 +93,11 @@ func runVerify(ctx context.Context, opts verifyOptions, args []string, stdout io
 	}
 	switch {
 	case forCI:
-		err = findings.Write(stdout, findings.Format(opts.format.value), findingsOf(report, work.refused))
+		err = findings.Write(stdout, findings.Format(opts.format.value), findingsOf(report, work.refused, work.repairs()))
 	case opts.format.value == "json":
-		err = printReportJSON(stdout, report)
+		err = printReportJSON(stdout, report, work.repairs())
 	default:
-		err = printReport(stdout, report, paintOf(opts.progress.color, stdout))
+		err = printReport(stdout, report, work.repairs(), paintOf(opts.progress.color, stdout))
 	}
 	errs := []error{err}
 	for _, r := range work.refused {
@@ -106,14 +106,14 @@ func runVerify(ctx context.Context, opts verifyOptions, args []string, stdout io
 	return errors.Join(append(errs, plain(work.hint(raise(report.Err(), "--max-samples"))))...)
 }
 
-// hint says how what is corrupt can be mended, where a plan is kept for that.
+// hint says how a damaged dataset can be mended, where its plan is sound.
 func (w *verifyWork) hint(err error) error {
 	if !errors.Is(err, verify.ErrCorrupt) {
 		return err
 	}
-	for _, d := range w.dirs {
-		if _, err2 := os.Stat(filepath.Join(d.path, filepath.FromSlash(shard.PlanName))); err2 == nil {
-			return fmt.Errorf("%w (ffconvert repair %s writes damaged shards anew)", err, d.path)
+	for _, r := range w.repairs() {
+		if r.Possible {
+			return fmt.Errorf("%w (ffconvert repair %s writes damaged files anew)", err, r.Out)
 		}
 	}
 	return err
@@ -144,6 +144,7 @@ type verifyDir struct {
 	path     string
 	names    []string // of its shards
 	manifest *shard.Manifest
+	repair   *shard.Repairable // nil: there is no manifest, or it was not looked at yet
 }
 
 // A refusedArg is an argument that could not be looked at, or needs no look to be told
@@ -214,8 +215,8 @@ func verifyDirOf(dir string) (verifyDir, error) {
 // verify verifies the directories one after another, then all the files.
 func (w *verifyWork) verify(ctx context.Context, how verify.Options) (*verify.Report, error) {
 	var total *verify.Report
-	for _, d := range w.dirs {
-		report, err := d.verify(ctx, how)
+	for i := range w.dirs {
+		report, err := w.dirs[i].verify(ctx, how)
 		if err != nil {
 			return nil, err
 		}
@@ -248,8 +249,27 @@ func (d *verifyDir) verify(ctx context.Context, how verify.Options) (*verify.Rep
 	}
 	defer root.Close()
 	problems, from, err := verify.Sums(ctx, root, d.manifest.Sums(), how)
-	report.Problems, report.From = append(report.Problems, problems...), report.From.And(from)
-	return report, err
+	if err != nil {
+		return nil, err
+	}
+	d.repair, err = shard.CheckKept(d.path, d.manifest)
+	if err != nil {
+		return nil, err
+	}
+	report.Problems = append(append(report.Problems, problems...), d.repair.Problems...)
+	report.From = report.From.And(from)
+	return report, nil
+}
+
+// repairs says of each directory with a manifest whether a repair is possible there.
+func (w *verifyWork) repairs() []*shard.Repairable {
+	var all []*shard.Repairable
+	for _, d := range w.dirs {
+		if d.repair != nil {
+			all = append(all, d.repair)
+		}
+	}
+	return all
 }
 
 // expectedOf returns what the manifest beside a file says of it, nil where there is none.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 
 	"github.com/dustin/go-humanize"
@@ -16,7 +17,6 @@ import (
 // Rules of verify that no shard breaks, but a whole argument.
 const (
 	ruleUnfinished = "unfinished"
-	ruleManifest   = "manifest"
 	ruleNoShards   = "no-shards"
 )
 
@@ -38,15 +38,20 @@ func verifyRules() []findings.Rule {
 		kind(verify.Unreadable, "The file could not be read: nothing is known of its bytes", "Look after the device, the path and the permissions; then verify again."),
 		kind(verify.Limit, "A shard has more samples than are allowed; it may be sound", "Allow more with --max-samples, if the shard is from who it should be."),
 		rule(ruleUnfinished, "The conversion into this directory was not finished", "Run the same command again: it goes on where it stopped."),
-		rule(ruleManifest, "The manifest of the dataset is damaged", again),
+		rule(string(shard.BadManifest), "The manifest of the dataset is damaged, or contradicts its plan", "Let ffconvert repair write it anew, or fetch it again from where it is sound."),
+		rule(string(shard.BadPlan), "The plan or the journal, which a repair needs, is damaged", "Run the command of the conversion again: it writes the plan anew and keeps the shards. ffconvert repair mends the journal."),
 		rule(ruleNoShards, "The directory holds no shards", "Name the directory that the conversion wrote."),
 	}
 }
 
 // findingsOf tells a report of verify, and the arguments that could not be looked at, as
 // findings. A sample is an entry by its number, as the text output has it.
-func findingsOf(r *verify.Report, refused []refusedArg) *findings.Report {
+func findingsOf(r *verify.Report, refused []refusedArg, repairs []*shard.Repairable) *findings.Report {
 	f := &findings.Report{Tool: "ffconvert verify", Version: version, Rules: verifyRules(), Seconds: r.Seconds, Facts: factsOf(r)}
+	if len(repairs) > 0 {
+		impossible := slices.ContainsFunc(repairs, func(r *shard.Repairable) bool { return !r.Possible })
+		f.Facts = append(f.Facts, findings.Fact{Name: "repair_possible", Value: strconv.FormatBool(!impossible)})
+	}
 	for _, l := range r.Looked {
 		f.Files = append(f.Files, findings.File{Name: l.Path, Samples: l.Samples, Bytes: l.Bytes})
 	}
@@ -54,7 +59,7 @@ func findingsOf(r *verify.Report, refused []refusedArg) *findings.Report {
 		rule := string(verify.Unreadable)
 		switch {
 		case errors.Is(a.err, shard.ErrManifest):
-			rule = ruleManifest
+			rule = string(shard.BadManifest)
 		case errors.Is(a.err, verify.ErrCorrupt):
 			rule = ruleUnfinished
 		case errors.Is(a.err, errNoShards):
@@ -96,7 +101,7 @@ func factsOf(r *verify.Report) []findings.Fact {
 	return facts
 }
 
-func printReport(w io.Writer, r *verify.Report, paint paint) error {
+func printReport(w io.Writer, r *verify.Report, repairs []*shard.Repairable, paint paint) error {
 	for _, p := range r.Problems {
 		if _, err := fmt.Fprintln(w, paint.head(plainText(p.String()), paint.bad)); err != nil {
 			return err
@@ -120,15 +125,33 @@ func printReport(w io.Writer, r *verify.Report, paint paint) error {
 	_, err := fmt.Fprintf(w, "%s %s, %s, %s; %s; %.2f s, %.0f MB/s by %s, queue depth %d%s\n", verdict,
 		counted(int64(r.Shards), "shard"), counted(r.Samples, "sample"), humanize.Bytes(uint64(r.Bytes)), manifest,
 		r.Seconds, r.MBPerSecond(), r.Backend, r.QueueDepth, from)
+	for _, repair := range repairs {
+		if err == nil {
+			_, err = fmt.Fprintln(w, plainText(repairText(repair)))
+		}
+	}
 	return err
 }
 
-func printReportJSON(w io.Writer, r *verify.Report) error {
+// repairText says whether a dataset can be repaired, and why not.
+func repairText(r *shard.Repairable) string {
+	text := r.Out + ": repair possible: no"
+	if r.Possible {
+		text = r.Out + ": repair possible: yes"
+	}
+	if r.Reason != "" {
+		text += ", " + r.Reason
+	}
+	return text
+}
+
+func printReportJSON(w io.Writer, r *verify.Report, repairs []*shard.Repairable) error {
 	enc := newJSONEncoder(w)
 	enc.SetIndent("", "  ")
 	return enc.Encode(struct {
 		Sound bool `json:"sound"`
 		*verify.Report
-		MBPerSecond float64 `json:"mb_per_second"`
-	}{r.Err() == nil, r, r.MBPerSecond()})
+		MBPerSecond float64             `json:"mb_per_second"`
+		Repair      []*shard.Repairable `json:"repair"` // of each directory with a manifest
+	}{r.Err() == nil, r, r.MBPerSecond(), append([]*shard.Repairable{}, repairs...)})
 }

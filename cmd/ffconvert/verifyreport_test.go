@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/ffconvert/ffconvert/findings"
+	"github.com/ffconvert/ffconvert/shard"
 	"github.com/ffconvert/ffconvert/verify"
 )
 
@@ -31,7 +32,7 @@ func TestFindingsOf(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
 			row.problem.Path = "out/a.ffr"
-			r := findingsOf(&verify.Report{Problems: []verify.Problem{row.problem}}, nil)
+			r := findingsOf(&verify.Report{Problems: []verify.Problem{row.problem}}, nil, nil)
 			if len(r.Found) != 1 || r.Found[0] != row.want || r.Count(findings.Error) != 1 {
 				t.Errorf("%+v\nwant %+v", r.Found, row.want)
 			}
@@ -51,14 +52,14 @@ func TestFindingsOfMany(t *testing.T) {
 	for i := range in.Problems {
 		in.Problems[i] = verify.Problem{Kind: verify.Checksum, Path: "a.ffr", Sample: int64(i)}
 	}
-	r := findingsOf(in, []refusedArg{{"x", errors.New("no x")}})
+	r := findingsOf(in, []refusedArg{{"x", errors.New("no x")}}, []*shard.Repairable{{Possible: true}, {}})
 	if r.Count(findings.Error) != kept+more+1 || len(r.Found)+int(r.More) != kept+more+1 || r.Found[0].Place.File != "x" {
 		t.Errorf("%d errors, %d kept, %d more", r.Count(findings.Error), len(r.Found), r.More)
 	}
 	if len(r.Files) != 1 || r.Files[0] != (findings.File{Name: "a.ffr", Samples: 9, Bytes: 99}) || r.Seconds != 2 {
 		t.Errorf("files %+v, %v s", r.Files, r.Seconds)
 	}
-	if want := "[{backend pread} {queue_depth 32} {read_from tmpfs} {cross_checked false} {mb_per_second 2} {fallback io_setup: EAGAIN}]"; fmt.Sprint(r.Facts) != want {
+	if want := "[{backend pread} {queue_depth 32} {read_from tmpfs} {cross_checked false} {mb_per_second 2} {fallback io_setup: EAGAIN} {repair_possible false}]"; fmt.Sprint(r.Facts) != want {
 		t.Errorf("facts %v", r.Facts)
 	}
 }

@@ -47,7 +47,7 @@ func writeTars(t *testing.T, dir string) {
 	}
 }
 
-var created = regexp.MustCompile(`"created": *"[^"]*"`)
+var created = regexp.MustCompile(`"(created|sha256)": *"[^"]*"`)
 
 // output returns the files of an output directory, by name: those that input and options
 // decide with their content, the others as they must be anyway.

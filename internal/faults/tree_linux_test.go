@@ -23,7 +23,7 @@ type tree map[string][]byte
 
 const wholeSize = 4 << 20
 
-var createdOn = regexp.MustCompile(`"(created|verified_from)": "[^"]*"`)
+var createdOn = regexp.MustCompile(`"(created|verified_from|sha256)": "[^"]*"`)
 
 // readTree reads a directory. What may differ between two sound runs is left out: the
 // time and the file system in the manifest, the journal, which tells the history, and the lock, which names

@@ -62,7 +62,7 @@ func write(t *testing.T, work string) {
 	}
 }
 
-var created = regexp.MustCompile(`"created": "[^"]*"`)
+var created = regexp.MustCompile(`"(created|sha256)": "[^"]*"`)
 
 // tree returns the files below a directory, without what may differ between two sound
 // conversions: the time in the manifest, times and order in the journal, who held the lock.
