@@ -28,6 +28,7 @@ type journal struct {
 	head    journalHead
 	done    map[string]finished // by shard name: what has its final name and is sound, as far as is known
 	was     map[string]finished // what was ever finished by this plan, and must become the same again
+	mended  bool                // it was begun by this run, or cut after its last sound line
 	changed error               // a source that was modified since the journal was begun; nil: none
 }
 
@@ -152,6 +153,11 @@ func (j *journal) readMain(root *os.Root) (whole int64, err error) {
 
 // begin cuts what is not whole and, in an empty journal, writes the head.
 func (j *journal) begin(whole int64, root *os.Root) error {
+	st, err := j.file.Stat()
+	if err != nil {
+		return err
+	}
+	j.mended = whole < st.Size() || whole == 0
 	if err := j.file.Truncate(whole); err != nil {
 		return err
 	}

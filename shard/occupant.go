@@ -45,7 +45,7 @@ func (o *Output) occupant() (*occupant, error) {
 	if err := c.readPlan(o.root); err != nil {
 		return nil, err
 	}
-	if c.plan != nil || c.manifest != nil {
+	if c.plan != nil || c.manifest != nil || c.other != nil {
 		return c, nil
 	}
 	begun, err := o.has(journalName)
@@ -130,13 +130,13 @@ func (o *Output) vacancy(overwrite bool) (*occupant, error) {
 	if err != nil {
 		return nil, err
 	}
+	if c.other != nil && !overwrite {
+		return nil, c.other
+	}
 	for _, name := range c.shards {
 		if !c.ours[name] {
 			return nil, o.foreign(name)
 		}
-	}
-	if c.other != nil && !overwrite {
-		return nil, c.other
 	}
 	if errors.Is(c.damage, ErrPlanVersion) && !overwrite {
 		return nil, fmt.Errorf("%s: %w", o.dir, c.damage)

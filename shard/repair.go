@@ -114,6 +114,7 @@ func RepairStock(ctx context.Context, stock Stock, kept *Kept, damaged []string,
 		if w.reread[s.Name] = !slices.Contains(damaged, s.Name); !w.reread[s.Name] {
 			err = j.void(s.Name)
 		} else if !done && !kept.Plan.Whole { // of whole parts only its line tells the accounts
+			j.mended = true
 			err = j.add(j.was[s.Name])
 		}
 		if err != nil {
@@ -135,6 +136,9 @@ func RepairStock(ctx context.Context, stock Stock, kept *Kept, damaged []string,
 	}
 	if err = out.Here(err); err != nil {
 		return nil, err
+	}
+	if j.mended {
+		report.Beside = append(report.Beside, journalName)
 	}
 	return report, nil
 }

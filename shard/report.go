@@ -39,7 +39,7 @@ type Report struct {
 	Others   int        // shards that another process has finished meanwhile
 	Written  int64      // bytes of the shards that this run has written
 	Already  bool       // the manifest was there and stays; false of a slice
-	Beside   []string   // meta.json and the manifest, if this run has written them
+	Beside   []string   // meta.json and the manifest, if this run has written them; of a repair, the journal too
 	Verified bool       // this run has re-read and checked every shard
 	Reread   int        // shards that it has
 	Seconds  float64    // this run

@@ -184,7 +184,7 @@ type repairSummary struct {
 	Out        string   `json:"out"`
 	Rewritten  []string `json:"shards_rewritten"`  // that were damaged or missing
 	Unfinished int      `json:"shards_unfinished"` // that were written for the first time
-	Beside     []string `json:"files_rewritten"`   // meta.json, manifest.json
+	Beside     []string `json:"files_rewritten"`   // meta.json, manifest.json, the journal
 	summary
 }
 
