@@ -5,6 +5,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/ffconvert/ffconvert/internal/blocking"
 	"github.com/ffconvert/ffconvert/internal/pin"
 )
 
@@ -27,7 +28,7 @@ type Part struct {
 // Open opens the part and checks that it is still the regular file that was found:
 // same size, same modification time. A difference is [ErrChanged].
 func (p Part) Open() (*os.File, error) {
-	f, err := os.Open(p.Path)
+	f, err := blocking.File(os.Open(p.Path))
 	if err != nil {
 		return nil, &Error{Part: p.Name, Off: -1, Err: err}
 	}

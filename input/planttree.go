@@ -12,6 +12,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/input/cache"
 	"github.com/ffconvert/ffconvert/input/remote"
+	"github.com/ffconvert/ffconvert/internal/blocking"
 )
 
 // treeFetches is how many files of a tree are made at once. How many of them use a connection is
@@ -69,7 +70,7 @@ func (j *job) fetchInto(ctx context.Context, c *cache.Cache, root *os.Root, i in
 	if err != nil {
 		return treeError(o, c, err)
 	}
-	f, err := root.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	f, err := blocking.File(root.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600))
 	if err != nil {
 		return treeError(o, c, err)
 	}

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"os"
 	"syscall"
+
+	"github.com/ffconvert/ffconvert/internal/blocking"
 )
 
 const errNotDir = syscall.ENOTDIR
@@ -19,5 +21,5 @@ func namesNothing(err error) bool {
 // openSource opens a file to be read, without waiting where a named pipe has taken
 // the place of the regular file that was found.
 func openSource(path string) (*os.File, error) {
-	return os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	return blocking.File(os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0))
 }

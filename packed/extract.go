@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/ffconvert/ffconvert/aio"
+	"github.com/ffconvert/ffconvert/internal/blocking"
 	"github.com/ffconvert/ffconvert/verify"
 )
 
@@ -103,7 +104,7 @@ func (f *Folder) fill(ctx context.Context, root *os.Root, dst string, progress P
 
 // writeNew makes a file that must not exist.
 func writeNew(root *os.Root, name string, data []byte) error {
-	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	f, err := blocking.File(root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644))
 	if err != nil {
 		return err
 	}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/internal/atomicfile"
+	"github.com/ffconvert/ffconvert/internal/blocking"
 	"github.com/ffconvert/ffconvert/record"
 )
 
@@ -90,7 +91,7 @@ func (o *Output) newClaims(t Task) (*claims, error) {
 
 // take claims a shard; false where somebody else has.
 func (c *claims) take(shard string) (bool, error) {
-	f, err := c.out.root.OpenFile(claimName(shard), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	f, err := blocking.File(c.out.root.OpenFile(claimName(shard), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644))
 	if errors.Is(err, fs.ErrExist) {
 		return false, nil
 	}
@@ -157,7 +158,7 @@ func (c *claims) beat() {
 // touch writes a claim of ours once more: so its time is that of the file system's clock, and
 // not of this machine's. Where that fails, the claim only looks dead.
 func (c *claims) touch(shard string) {
-	f, err := c.out.root.OpenFile(claimName(shard), os.O_RDWR|unhurried, 0)
+	f, err := blocking.File(c.out.root.OpenFile(claimName(shard), os.O_RDWR|unhurried, 0))
 	if err != nil {
 		return
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/internal/atomicfile"
+	"github.com/ffconvert/ffconvert/internal/blocking"
 	"github.com/ffconvert/ffconvert/internal/pin"
 )
 
@@ -59,7 +60,7 @@ func (o *Output) beginTaskJournal(s *Slice, name string) (*os.File, error) {
 	if err := o.mkdir(journalsDir); err != nil {
 		return nil, err
 	}
-	f, err := o.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	f, err := blocking.File(o.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644))
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"syscall"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/internal/blocking"
 )
 
 // maxKept bounds the files that are read whole, in bytes: a manifest with a million
@@ -38,7 +39,7 @@ func onlyRegular(f *os.File, err error) (*os.File, error) {
 		f.Close()
 		return nil, err
 	}
-	return f, nil
+	return blocking.File(f, nil)
 }
 
 // openOwn opens a file that is going to be written, or makes it. A link in its place is

@@ -41,9 +41,13 @@ const exitStatus = `EXIT STATUS
 type interrupted struct {
 	signal   syscall.Signal
 	finished string // how far a conversion was; "": nothing was being written
+	late     bool   // it did not end, and was not waited for
 }
 
 func (i interrupted) Error() string {
+	if i.late {
+		return fmt.Sprintf("%v: stopped without an end of what was under way; run the same command again", i.signal)
+	}
 	if i.finished == "" {
 		return fmt.Sprintf("%v: stopped; run the same command again", i.signal)
 	}

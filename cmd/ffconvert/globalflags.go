@@ -28,7 +28,11 @@ func addGlobalFlags(root *cobra.Command) {
 		if err := opts.apply(cmd); err != nil {
 			return err
 		}
-		stopperOf(cmd.Context()).telling(signalTeller(progressMode(cmd), os.Stderr))
+		stop := stopperOf(cmd.Context())
+		stop.telling(signalTeller(progressMode(cmd), os.Stderr))
+		stop.tellingLate(func(err interrupted) {
+			printError(err, exitCode(err), progressMode(cmd) == "json", paintOf(colorMode(cmd), os.Stderr))
+		})
 		return nil
 	}
 	root.SetFlagErrorFunc(flagError)

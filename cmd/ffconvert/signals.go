@@ -13,10 +13,15 @@ import (
 	"github.com/ffconvert/ffconvert/shard"
 )
 
+// stopPatience leaves a run the time to remove its temporary files and to say how far it was. A
+// file whose server does not answer can hold it up for ever.
+const stopPatience = 1500 * time.Millisecond
+
 // A stopper ends a run when the process is told to end. Where there is a grace, the first
 // SIGTERM or SIGUSR1 lets the shards under way be finished, and begins no other; a second
 // signal, the end of the grace, and any signal without one stop the run, which cleans up;
-// the signal after that ends the process at once.
+// the signal after that ends the process at once, and so does a clean-up of more than
+// stopPatience.
 type stopper struct {
 	cancel  context.CancelCauseFunc
 	exit    func(status int)
@@ -26,8 +31,11 @@ type stopper struct {
 	ended   chan struct{}  // closed when listen returns
 	first   syscall.Signal // that has closed drain
 
+	patience time.Duration // how long a run that is stopped may take to end
+
 	mu    sync.Mutex // guards what follows
 	grace time.Duration
+	late  func(interrupted)                             // tells of a run that took longer; nil: nothing does
 	tell  func(sig syscall.Signal, grace time.Duration) // nil: nobody wants to know
 
 	told sync.WaitGroup // calls of tell, which may wait for whoever reads standard error
@@ -41,7 +49,7 @@ func newStopper(exit func(status int)) (context.Context, *stopper) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	s := &stopper{
 		cancel: cancel, exit: exit, signals: make(chan os.Signal, 3),
-		drain: make(chan struct{}), quit: make(chan struct{}), ended: make(chan struct{}),
+		drain: make(chan struct{}), quit: make(chan struct{}), ended: make(chan struct{}), patience: stopPatience,
 	}
 	go s.listen()
 	return context.WithValue(ctx, stopperKey{}, s), s
@@ -79,11 +87,23 @@ func (s *stopper) telling(tell func(sig syscall.Signal, grace time.Duration)) {
 	s.tell = tell
 }
 
+// tellingLate sets what is told of a run that does not end when it is stopped.
+func (s *stopper) tellingLate(tell func(interrupted)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.late = tell
+}
+
 // listen acts on signals until the stopper is closed.
 func (s *stopper) listen() {
 	defer close(s.ended)
-	var over <-chan time.Time
+	var over, late <-chan time.Time
+	var last syscall.Signal // that has stopped the run
 	stopped := false
+	stop := func(sig syscall.Signal) {
+		stopped, last, late = true, sig, time.After(s.patience)
+		s.cancel(interrupted{signal: sig})
+	}
 	for {
 		select {
 		case got := <-s.signals:
@@ -98,14 +118,16 @@ func (s *stopper) listen() {
 				s.say(sig, grace)
 				continue
 			}
-			stopped = true
-			s.cancel(interrupted{signal: sig})
+			stop(sig)
 			s.say(sig, 0)
 		case <-over:
 			if !stopped {
-				stopped = true
-				s.cancel(interrupted{signal: s.first})
+				stop(s.first)
 			}
+		case <-late:
+			s.sayLate(last)
+			s.exit(128 + int(last))
+			return
 		case <-s.quit:
 			return
 		}
@@ -128,6 +150,25 @@ func (s *stopper) say(sig syscall.Signal, grace time.Duration) {
 	if s.tell != nil {
 		tell := s.tell
 		s.told.Go(func() { tell(sig, grace) })
+	}
+}
+
+// sayLate tells of a run that does not end, and waits a moment for that.
+func (s *stopper) sayLate(sig syscall.Signal) {
+	s.mu.Lock()
+	tell := s.late
+	s.mu.Unlock()
+	if tell == nil {
+		return
+	}
+	told := make(chan struct{})
+	go func() {
+		tell(interrupted{signal: sig, late: true})
+		close(told)
+	}()
+	select {
+	case <-told:
+	case <-time.After(s.patience / 10):
 	}
 }
 

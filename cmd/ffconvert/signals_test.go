@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -96,4 +97,41 @@ func TestGraceFlag(t *testing.T) {
 			t.Errorf("%q: %v, %v", text, time.Duration(v), err)
 		}
 	}
+}
+
+// A run that does not end when it is stopped is not waited for.
+func TestStopperLate(t *testing.T) {
+	t.Parallel()
+	for _, grace := range []time.Duration{0, 50 * time.Millisecond} {
+		exited, told := make(chan int, 1), make(chan interrupted, 1)
+		ctx, s := newStopper(func(status int) { exited <- status })
+		s.patience = 100 * time.Millisecond
+		s.within(grace)
+		s.tellingLate(func(err interrupted) { told <- err })
+		began := time.Now()
+		s.signals <- syscall.SIGTERM
+		<-ctx.Done()
+		if status := <-exited; status != 143 || time.Since(began) < s.patience+grace {
+			t.Errorf("exit with %d after %v", status, time.Since(began))
+		}
+		if err := <-told; !strings.HasPrefix(err.Error(), "terminated: stopped without") || exitCode(err) != 143 {
+			t.Errorf("told %v", err)
+		}
+		s.close()
+	}
+}
+
+// What is told to nobody does not keep the process either.
+func TestStopperLateUntold(t *testing.T) {
+	t.Parallel()
+	exited, hold := make(chan int, 1), make(chan struct{})
+	_, s := newStopper(func(status int) { exited <- status })
+	s.patience = 50 * time.Millisecond
+	s.tellingLate(func(interrupted) { <-hold })
+	s.signals <- syscall.SIGINT
+	if status := <-exited; status != 130 {
+		t.Errorf("exit with %d", status)
+	}
+	close(hold)
+	s.close()
 }

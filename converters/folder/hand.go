@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/internal/blocking"
 )
 
 // openFlags open without waiting: what was a file may be a fifo by now.
@@ -109,7 +110,7 @@ func (h *hand) open(l *listed) (*os.File, error) {
 
 // openIn opens a file of a directory.
 func openIn(dir *os.Root, name string) (*os.File, error) {
-	f, err := dir.OpenFile(name, openFlags, 0)
+	f, err := blocking.File(dir.OpenFile(name, openFlags, 0))
 	return f, escaped(err)
 }
 

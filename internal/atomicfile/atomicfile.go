@@ -15,6 +15,8 @@ import (
 	"io/fs"
 	"os"
 	"path"
+
+	"github.com/ffconvert/ffconvert/internal/blocking"
 )
 
 // A File has a temporary name until Commit or Replace gives it its own.
@@ -29,7 +31,7 @@ type File struct {
 // Create makes a new file under a temporary name, which must not exist. Its mode is
 // 0644 less the umask.
 func Create(root *os.Root, tmp string) (*File, error) {
-	f, err := root.OpenFile(tmp, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o644)
+	f, err := blocking.File(root.OpenFile(tmp, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o644))
 	if err != nil {
 		return nil, err
 	}

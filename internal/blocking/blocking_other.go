@@ -1,0 +1,8 @@
+//go:build !unix
+
+package blocking
+
+import "os"
+
+// File returns its arguments: files are not registered with a poller here.
+func File(f *os.File, err error) (*os.File, error) { return f, err }
