@@ -128,6 +128,11 @@ func Source(ctx context.Context, src converters.Source, opts Options) (*findings
 		}
 		c.report.Add(c.hinted(f))
 	}
+	if d, ok := src.(converters.Doubter); ok {
+		for _, doubt := range d.Doubts() {
+			c.report.Add(c.hinted(findings.Finding{Rule: OddTable, Place: findings.Place{File: doubt.Part, Offset: doubt.Off, Entry: doubt.Entry}, Text: doubt.Text, Hint: doubt.Hint}))
+		}
+	}
 	if err := c.run(ctx); err != nil {
 		return nil, err
 	}

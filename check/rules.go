@@ -36,6 +36,7 @@ const (
 	SkippedFile   = "skipped-file"
 	SkippedLink   = "skipped-link"
 	ReservedField = "reserved-field"
+	OddTable      = "odd-table"
 	WrongType     = "wrong-type"
 	Unchecked     = "unchecked"
 
@@ -100,6 +101,8 @@ var rules = [...]findings.Rule{
 		Help: "What a link points to will be in no record under that name. Write the archive with GNU tar's --dereference."},
 	{ID: ReservedField, Level: findings.Warning, Short: "A field has a name that webdataset uses itself",
 		Help: "A sample whose __bad__ is not empty is passed over, as webdataset does; __local_path__ is kept, and is another value where webdataset has a cache. Rename the member."},
+	{ID: OddTable, Level: findings.Warning, Short: "The rows of CSV may not be what was meant",
+		Help: "The first row looks like a header, or rows are one column. --header and --delimiter say what is meant."},
 	{ID: WrongType, Level: findings.Warning, Short: "An image is of another type than its name says",
 		Help: "Readers that choose their decoder by the name fail. Rename the field."},
 	{ID: Unchecked, Level: findings.Warning, Short: "A field was not decoded: too large, or a kind that the decoder does not know",

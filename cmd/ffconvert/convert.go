@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ffconvert/ffconvert/aio"
+	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/input"
 	"github.com/ffconvert/ffconvert/shard"
@@ -74,6 +75,9 @@ type conversion struct {
 	output  *shard.Output // nil: not open
 	stdout  io.Writer
 
+	warned  bool                    // what may not be meant was told of
+	columns []converters.ColumnType // of a table that this run has opened; else nil
+
 	planning *planning // what is planned, and not written; nil: it is written
 }
 
@@ -131,7 +135,9 @@ func (c *conversion) run(ctx context.Context) error {
 	if err := closeOutput(out, err); err != nil {
 		return err
 	}
-	progress.say(newSummary(c.out, report))
+	sum := newSummary(c.out, report)
+	sum.Columns = c.columns
+	progress.say(sum)
 	return nil
 }
 

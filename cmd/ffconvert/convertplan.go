@@ -50,8 +50,13 @@ type described struct {
 	each shard.Encodings // of the records of each part
 }
 
-// describe returns what a source says of its dataset, and how its records are encoded.
-func (c *conversion) describe(src converters.Source) (d described, err error) {
+// describe returns what a source says of its dataset, and how its records are encoded. It tells
+// once of what may not be meant.
+func (c *conversion) describe(src converters.Source, progress *reporter) (d described, err error) {
+	if !c.warned {
+		c.warned = true
+		progress.warn(src)
+	}
 	records := c.opts.encode
 	if c.mix != nil {
 		records.Encoding = c.mix.encoding
@@ -59,6 +64,7 @@ func (c *conversion) describe(src converters.Source) (d described, err error) {
 	if d.says, d.enc, err = shard.DescribeSource(src, records); err != nil {
 		return d, err
 	}
+	c.columns = d.says.Columns
 	d.each = shard.Encodings{Specs: []*encode.Spec{d.enc}}
 	if c.mix != nil {
 		d.each, err = c.mix.encodings(d.enc)
@@ -72,7 +78,7 @@ func (c *conversion) plan(ctx context.Context, set *input.Set, progress *reporte
 	if err != nil {
 		return nil, nil, err
 	}
-	d, err := c.describe(src)
+	d, err := c.describe(src, progress)
 	if err != nil {
 		return nil, nil, err
 	}

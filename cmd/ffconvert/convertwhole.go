@@ -98,7 +98,7 @@ func (c *conversion) planWhole(ctx context.Context, s *stock, out *shard.Output,
 	if err != nil {
 		return nil, err
 	}
-	d, err := c.describe(src)
+	d, err := c.describe(src, progress)
 	if err != nil {
 		return nil, err
 	}

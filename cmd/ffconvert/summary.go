@@ -8,6 +8,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/ffconvert/ffconvert/aio"
+	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/shard"
 )
 
@@ -31,6 +32,8 @@ type summary struct {
 	Skipped    map[string]int64 `json:"skipped,omitempty"`
 	Waived     map[string]int64 `json:"waived,omitempty"`
 	FieldsLeft int64            `json:"fields_left_out"`
+
+	Columns []converters.ColumnType `json:"columns,omitempty"` // of a table that this run has read
 }
 
 // A proof says which shards this run has re-read and checked, how, and when the others were.
@@ -110,6 +113,26 @@ func newSummary(out string, r *shard.Report) summary {
 	}
 }
 
+// columnsText says the columns of a table and their types: the first of them, where they are many.
+func columnsText(columns []converters.ColumnType) string {
+	const most = 8
+	var each []string
+	alike := true
+	for i, c := range columns {
+		if alike = alike && c.DType == columns[0].DType; i < most {
+			each = append(each, printable(c.Name)+" "+c.DType)
+		}
+	}
+	number := counted(int64(len(columns)), "column")
+	switch {
+	case len(columns) <= most:
+		return number + ": " + strings.Join(each, ", ")
+	case alike:
+		return number + " of " + columns[0].DType
+	}
+	return number + ": " + strings.Join(each, ", ") + ", …"
+}
+
 func (s summary) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s, %s in %s", s.Out, counted(s.Samples, "sample"), humanize.Bytes(uint64(s.Bytes)), counted(int64(s.Shards), "shard"))
@@ -131,6 +154,9 @@ func (s summary) String() string {
 		fmt.Fprintf(&b, ", not re-read now: ffconvert verify %s", s.Out)
 	default:
 		fmt.Fprintf(&b, ", %v: ffconvert verify %s", s.proof, s.Out)
+	}
+	if len(s.Columns) > 0 {
+		b.WriteString("; " + columnsText(s.Columns))
 	}
 	if s.LeftOut > 0 {
 		fmt.Fprintf(&b, "; left out %s without a field", counted(s.LeftOut, "sample"))

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/ffconvert/ffconvert/aio"
+	"github.com/ffconvert/ffconvert/converters"
 )
 
 func TestSummary(t *testing.T) {
@@ -33,6 +35,10 @@ func TestSummary(t *testing.T) {
 			"out: 9 samples, 9 B in 3 shards, complete since 2026-01-02 15:04, verified by aio"},
 		{"by tasks", summary{Out: "out", Samples: 9, Bytes: 9, Shards: 3, Kept: 3, Since: then, proof: proof{VerifiedAt: &then}},
 			"out: 9 samples, 9 B in 3 shards, complete now, not re-read now, verified when written, from 2026-01-02 15:04 on: ffconvert verify out"},
+		{"a table", summary{Out: "o", Shards: 1, Columns: []converters.ColumnType{{Name: "id", DType: "int64"}, {Name: "a\nb", DType: "str"}}},
+			`o: 0 samples, 0 B in 1 shard, 0.0 s, 0 MB/s, not verified; 2 columns: id int64, "a\nb" str`},
+		{"a wide table", summary{Out: "o", Shards: 1, Columns: slices.Repeat([]converters.ColumnType{{Name: "x", DType: "float64"}}, 9)},
+			"o: 0 samples, 0 B in 1 shard, 0.0 s, 0 MB/s, not verified; 9 columns of float64"},
 		{"with losses", summary{Out: "o", Samples: 9, Bytes: 9, Shards: 1, LeftOut: 2, FieldsLeft: 5,
 			Skipped: map[string]int64{"symbolic link": 1, "directory": 1000}, Waived: map[string]int64{"missing end of archive": 1}},
 			"o: 9 samples, 9 B in 1 shard, 0.0 s, 0 MB/s, not verified; left out 2 samples without a field; 5 fields not selected; skipped 1,001 entries (1,000 directory, 1 symbolic link); accepted 1 entry (1 missing end of archive)"},

@@ -34,7 +34,7 @@ func (c *conversion) survey(ctx context.Context, found []input.Name, in input.Op
 				all = all || again
 				return err
 			}
-			if s.described, err = c.describe(s.src); err != nil {
+			if s.described, err = c.describe(s.src, progress); err != nil {
 				return err
 			}
 			dropped, err := known.Keep(s.says, s.each)

@@ -139,7 +139,7 @@ func (r *taskRun) writeTogether(ctx context.Context, c *conversion, found []inpu
 
 // recognised returns the parts of the slice, once they are what was planned.
 func (r *taskRun) recognised(ctx context.Context, c *conversion, src converters.Source) (converters.Source, error) {
-	d, err := c.describe(src)
+	d, err := c.describe(src, r.progress)
 	if err != nil {
 		return nil, err
 	}

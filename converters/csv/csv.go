@@ -109,6 +109,7 @@ type Source struct {
 	parts   []converters.Part
 	opts    Options
 	schema  schema
+	look    look
 	open    func(converters.Part) (file, error)
 	readers sync.Pool // of *reader
 }
@@ -117,6 +118,7 @@ var (
 	_ converters.Source    = (*Source)(nil)
 	_ converters.Describer = (*Source)(nil)
 	_ converters.Divisible = (*Source)(nil)
+	_ converters.Doubter   = (*Source)(nil)
 )
 
 // A file is what a part is read through.

@@ -87,6 +87,7 @@ func (s *Source) inspectPart(r *splitter, p converters.Part, g *guess) error {
 			break
 		}
 		g.add(r, s.schema.kept)
+		s.look.add(r, s.schema.kept)
 	}
 	return nil
 }

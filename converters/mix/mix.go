@@ -75,6 +75,7 @@ type place struct {
 var (
 	_ converters.Source    = (*Source)(nil)
 	_ converters.Describer = (*Source)(nil)
+	_ converters.Doubter   = (*Source)(nil)
 )
 
 // Open returns the mixture. It is [converters.Divisible] where all its sources are. Sources
@@ -120,6 +121,19 @@ func (s *Source) add(src converters.Source, draw func(part int) *draw) {
 
 // Parts lists the parts of all collections, in order.
 func (s *Source) Parts() []converters.Part { return s.parts }
+
+// Doubts are those of all collections.
+func (s *Source) Doubts() []converters.Doubt {
+	var all []converters.Doubt
+	seen := make(map[converters.Source]bool)
+	for _, m := range s.members {
+		if d, ok := m.(converters.Doubter); ok && !seen[m] {
+			seen[m] = true
+			all = append(all, d.Doubts()...)
+		}
+	}
+	return all
+}
 
 // Describe tells what all collections say alike. Classes are those of the collections that
 // have any. Where they differ, MessagePack is what all of them can be encoded in.

@@ -1,0 +1,36 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/ffconvert/ffconvert/converters"
+)
+
+// A warningEvent tells programs of something that may not be meant.
+type warningEvent struct {
+	Message string `json:"message"` // with the place and the hint, as for people
+	Name    string `json:"name"`
+	Offset  int64  `json:"offset"`
+}
+
+// warn tells, a line each, what a source has seen that may not be meant.
+func (r *reporter) warn(src converters.Source) {
+	from, ok := src.(converters.Doubter)
+	if !ok {
+		return
+	}
+	for _, d := range from.Doubts() {
+		text := fmt.Sprintf("%s: offset %d: %q: %s", d.Part, d.Off, d.Entry, d.Text)
+		if d.Hint != "" {
+			text += " (" + d.Hint + ")"
+		}
+		switch r.mode {
+		case "none":
+		case "json":
+			writeEvent(r.out, "warning", warningEvent{text, d.Part, d.Off})
+		default:
+			r.stop()
+			fmt.Fprintln(r.out, "warning: "+plainText(text))
+		}
+	}
+}

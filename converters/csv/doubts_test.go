@@ -1,0 +1,47 @@
+package csv
+
+import (
+	"fmt"
+	"testing"
+)
+
+// What of a table may not be meant, by its first rows.
+func TestDoubts(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		name string
+		opts Options
+		part string
+		want string
+	}{
+		{"numbers", Options{}, "1,2\n3,4\n", ""},
+		{"text", Options{}, "a,b\nc,d\n", ""},
+		{"a header", Options{}, "x,y\n1,2\n", `0 it looks like a header, and becomes a row: "x", "y"|--header takes it for the names of the columns`},
+		{"behind an empty line", Options{}, "\nx,y\n1,a\n,b\n", `1 it looks like a header, and becomes a row: "x", "y"|--header takes it for the names of the columns`},
+		{"a header that is one", Options{Header: true}, "x,y\n1,2\n", ""},
+		{"one row", Options{}, "x,y\n", ""},
+		{"a number in the first row", Options{}, "x,1\n2,3\n", ""},
+		{"no column of numbers", Options{}, "x,y\n1,a\nb,2\n", ""},
+		{"one name twice", Options{}, "x,x\n1,2\n", ""},
+		{"an empty name", Options{}, "x,\n1,2\n", ""},
+		{"one column", Options{}, "1\n2\n", `0 every row is one column|--delimiter, if something else than ',' stands between values`},
+		{"one column of a header", Options{Header: true}, "x\n1\n2\n", `2 every row is one column|--delimiter, if something else than ',' stands between values`},
+		{"semicolons", Options{}, "a;1;2\nb;3;4\n", `0 every row is one column, and has ';' in it|--delimiter ';'`},
+		{"semicolons in some rows", Options{}, "a;1\nb\n", `0 every row is one column|--delimiter, if something else than ',' stands between values`},
+		{"tabulators", Options{}, "a\t1\nb\t2\n", `0 every row is one column, and has '\t' in it|--delimiter tab`},
+		{"commas", Options{Delimiter: '\t'}, "a,1\nb,2\n", `0 every row is one column, and has ',' in it|--delimiter ','`},
+		{"no rows", Options{}, "\n", ""},
+	} {
+		src := memory(t, row.opts, []byte(row.part))
+		got := ""
+		for _, d := range src.Doubts() {
+			got += fmt.Sprint(d.Off, " ", d.Text, "|", d.Hint)
+			if d.Part != "part-0" || d.Entry != "row 1" {
+				t.Errorf("%s: %+v", row.name, d)
+			}
+		}
+		if got != row.want {
+			t.Errorf("%s:\ngot  %s\nwant %s", row.name, got, row.want)
+		}
+	}
+}
