@@ -51,13 +51,15 @@ type process struct {
 	delay time.Duration
 	grace time.Duration // what Read may still wait, in all, after the exit
 
+	lifeline, report *os.File // of its guard; nil: it has none
+
 	exited chan struct{} // closed when err is set
 	err    error         // of the exit; nil for status 0
 	sound  atomic.Bool   // Read has returned io.EOF
 }
 
-// start runs the command; errors call it name.
-func (c *Command) start(name string, delay time.Duration) (*process, error) {
+// start runs the command, below a guard where guard is its program; errors call it name.
+func (c *Command) start(name string, delay time.Duration, guard string) (*process, error) {
 	if len(c.Args) == 0 {
 		return nil, refuse(name, ErrCommand, "", "it names no program")
 	}
@@ -69,14 +71,26 @@ func (c *Command) start(name string, delay time.Duration) (*process, error) {
 	if c.Stderr == nil {
 		cmd.Stderr = os.Stderr
 	}
+	p := &process{name: name, cmd: cmd, out: out, delay: delay, grace: delay, exited: make(chan struct{})}
+	if guard != "" {
+		if p.lifeline, p.report, err = guarded(cmd, guard); err != nil {
+			closeAll(out, in)
+			return nil, ioError(name, err)
+		}
+	}
 	ownGroup(cmd)
 	err = cmd.Start()
-	in.Close()
+	closeAll(in)
+	closeAll(cmd.ExtraFiles...)
+	if err == nil && guard != "" {
+		if err = started(p.report); err != nil {
+			cmd.Wait()
+		}
+	}
 	if err != nil {
-		out.Close()
+		closeAll(out, p.lifeline, p.report)
 		return nil, startError(name, c.Args[0], err)
 	}
-	p := &process{name: name, cmd: cmd, out: out, delay: delay, grace: delay, exited: make(chan struct{})}
 	go p.wait()
 	return p, nil
 }
@@ -96,7 +110,13 @@ func startError(name, path string, err error) error {
 // wait learns how the command ended, and lets a Read that is blocked then wait no longer
 // than the delay.
 func (p *process) wait() {
-	switch err := p.cmd.Wait(); {
+	err := p.cmd.Wait()
+	if p.report != nil {
+		if status, known := ended(p.report); known && (status != nil || err == nil) {
+			err = status
+		}
+	}
+	switch {
 	case errors.Is(err, exec.ErrWaitDelay):
 		p.err = p.held()
 	case err != nil:
@@ -140,7 +160,7 @@ func (p *process) Read(b []byte) (int, error) {
 // it, or what it started, has not let go of the output after the delay. It returns when
 // the command is no more.
 func (p *process) stop() {
-	defer p.out.Close()
+	defer closeAll(p.out, p.lifeline, p.report)
 	if p.sound.Load() {
 		return
 	}

@@ -31,6 +31,7 @@ func stageCommands(ctx context.Context, dir string, opts Options, commands ...Co
 	for _, c := range commands {
 		found = append(found, FromCommand(c))
 	}
+	opts.Guarded = true
 	return Open(ctx, found, opts)
 }
 

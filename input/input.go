@@ -80,6 +80,10 @@ type Options struct {
 	Rewrite []string
 	// AllowPipe lets names begin with pipe:, which runs a program.
 	AllowPipe bool
+	// Guarded runs each command below a process that ends it, with all of its process group, when
+	// this process is killed. The program's main function calls [Guard] first then. Where it is not
+	// set such a command runs on. Linux and macOS.
+	Guarded bool
 	// Remote reads names with the schemes of package remote. nil: they are [ErrScheme].
 	Remote Remote
 

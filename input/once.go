@@ -24,7 +24,11 @@ func (n Name) openOnce(ctx context.Context, opts Options) (r io.Reader, done fun
 		r, done = newAbandoner(ctx, opts.stdin())
 		return r, done, nil
 	}
-	p, err := n.Command.start(n.Name, cmp.Or(opts.grace, commandGrace))
+	guard := ""
+	if opts.Guarded {
+		guard = self()
+	}
+	p, err := n.Command.start(n.Name, cmp.Or(opts.grace, commandGrace), guard)
 	if err != nil {
 		return nil, nil, err
 	}

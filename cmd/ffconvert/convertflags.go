@@ -131,5 +131,6 @@ func (o *convertOptions) addDecompression(flags *pflag.FlagSet) {
 // limit enters the limits of what is found and staged, and what names may mean.
 func (o *convertOptions) limit(in *input.Options) {
 	in.MaxNames, in.Quota, in.MaxRatio, in.MaxWindow = o.maxNames, int64(o.cacheSize), o.maxRatio, o.maxWindow
+	in.Guarded = true
 	o.remote.apply(in)
 }

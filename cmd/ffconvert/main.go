@@ -14,6 +14,8 @@ import (
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+
+	"github.com/ffconvert/ffconvert/input"
 )
 
 // ballastSize is of memory that is not used, and so takes none. The garbage collector counts
@@ -21,6 +23,7 @@ import (
 const ballastSize = 8 << 20
 
 func main() {
+	input.Guard()
 	ballast := make([]byte, ballastSize)
 	status := run(os.Args[1:])
 	runtime.KeepAlive(ballast)

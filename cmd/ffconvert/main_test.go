@@ -16,11 +16,13 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/spf13/cobra"
 
+	"github.com/ffconvert/ffconvert/input"
 	"github.com/ffconvert/ffconvert/internal/aisfake"
 	"github.com/ffconvert/ffconvert/internal/versitygw"
 )
 
 func TestMain(m *testing.M) {
+	input.Guard()
 	testscript.Main(m, map[string]func(){"ffconvert": main, "ffheld": heldMain})
 }
 
