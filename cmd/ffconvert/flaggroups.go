@@ -26,14 +26,14 @@ const (
 // flagGroups say where the help shows a flag, of any command that has one of that name.
 var flagGroups = []flagGroup{
 	{title: titleEveryday,
-		flags: "task wait verify plugin deep strict recursive keys format older-than batch batches duration dry-run overwrite into-nonempty jobs progress color quiet verbose no-descriptions version help help-all",
+		flags: "task wait plugin deep strict recursive keys format older-than batch batches duration dry-run overwrite into-nonempty jobs progress color quiet verbose no-descriptions version help help-all",
 		rare:  "backend queue-depth block-size allow-legacy grace"},
 	{title: "Source",
 		flags: "input-format flat group split classes ext header columns delimiter dtype rows-per-sample on-duplicate-key",
 		rare:  "hidden follow-outside data-part-num part-name-prefix part-name-suffix-length allow-missing-trailer concatenated"},
 	{title: "Records", flags: "encode fields rename decode missing"},
 	{title: "Shards",
-		flags: "shards shard-size shuffle seed exact whole-parts no-verify",
+		flags: "shards shard-size shuffle seed exact whole-parts verify no-verify",
 		rare:  "min-shard-size max-shards"},
 	{title: "Remote and compressed sources",
 		flags: "cache-dir cache-size connections anonymous s3-endpoint s3-region s3-profile allow-pipe",

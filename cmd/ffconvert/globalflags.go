@@ -21,7 +21,7 @@ func addGlobalFlags(root *cobra.Command) {
 	flags := root.PersistentFlags()
 	flags.BoolVarP(&opts.quiet, "quiet", "q", false, "print errors alone, no progress and no closing line")
 	flags.BoolVarP(&opts.verbose, "verbose", "v", false, "a line for each phase and each shard, too")
-	flags.Var(&opts.color, "color", "auto (on a terminal without NO_COLOR), always or never")
+	flags.Var(&opts.color, "color", "colours: auto (on a terminal without NO_COLOR), always, never")
 	flags.BoolP("help", "h", false, "show this help")
 	flags.VarPF(&opts.helpAll, "help-all", "", "show all flags: limits and those that few need, too").NoOptDefVal = "true"
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
