@@ -92,7 +92,7 @@ type Options struct {
 // the listing of each part that was indexed or read, some 50 bytes a file.
 type Source struct {
 	parts   []converters.Part
-	dirs    []*part // what the parts are made of
+	dirs    []part // what the parts are made of
 	classes []string
 	opts    Options
 	opened  func(*os.File) file

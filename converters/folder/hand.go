@@ -43,7 +43,7 @@ func (h *hand) read(i int, b []byte) error {
 	return nil
 }
 
-func (h *hand) readListed(l *listed, b []byte) error {
+func (h *hand) readListed(l *entry, b []byte) error {
 	opened, err := h.open(l)
 	if err != nil {
 		return err
@@ -66,7 +66,7 @@ func (h *hand) readListed(l *listed, b []byte) error {
 }
 
 // unchanged wants a file to be the one that was listed.
-func unchanged(f file, l *listed, size int) error {
+func unchanged(f file, l *entry, size int) error {
 	st, err := f.Stat()
 	switch {
 	case err != nil:
@@ -83,7 +83,7 @@ func unchanged(f file, l *listed, size int) error {
 
 // open opens a file where the listing found it, and nothing out of the root unless the
 // options allow that.
-func (h *hand) open(l *listed) (*os.File, error) {
+func (h *hand) open(l *entry) (*os.File, error) {
 	name := string(h.l.names.name(l.name))
 	if h.l.names.kind(l.name) == kindLink {
 		real, err := h.src.follow(h.part.tree, filepath.Join(h.real(l.dir), name))

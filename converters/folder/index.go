@@ -15,7 +15,7 @@ const waivedDuplicate = "key that came back"
 // that Options.Load asks for.
 func (s *Source) Index(ctx context.Context, p int) iter.Seq2[converters.Span, error] {
 	return func(yield func(converters.Span, error) bool) {
-		if err := s.index(ctx, s.dirs[p], yield); err != nil {
+		if err := s.index(ctx, &s.dirs[p], yield); err != nil {
 			yield(converters.Span{}, err)
 		}
 	}
@@ -31,7 +31,7 @@ func (s *Source) index(ctx context.Context, p *part, yield func(converters.Span,
 	}
 	r := s.reader(p, l)
 	defer s.done(r)
-	skips := l.skips
+	skips := l.rare().skips
 	for i := range l.samples() + 1 {
 		if i%batch == 0 && ctx.Err() != nil {
 			return p.fail("", ctx.Err(), "")

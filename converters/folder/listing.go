@@ -1,6 +1,7 @@
 package folder
 
 import (
+	"slices"
 	"sort"
 	"time"
 
@@ -11,14 +12,43 @@ import (
 // A folder may have many files, so it is packed: no pointer, no string for any of them.
 type listing struct {
 	names packed // and, at file.dir, the directories
-	files []listed
+	files []entry
+	other *other // what most parts have nothing of; nil: this one has not
+}
+
+// other is the rest of a listing.
+type other struct {
 	first []uint32 // of each sample its first file, where Group is set; a file is a sample otherwise
 	skips []skip
 	again []uint32 // samples whose key came before, ascending
 }
 
-// listed is one file.
-type listed struct {
+// rare returns the rest of a listing, to read.
+func (l *listing) rare() other {
+	if l.other == nil {
+		return other{}
+	}
+	return *l.other
+}
+
+// more returns the rest of a listing, to add to.
+func (l *listing) more() *other {
+	if l.other == nil {
+		l.other = new(other)
+	}
+	return l.other
+}
+
+// clipped returns names in memory that is not much larger.
+func clipped(names packed) packed {
+	if cap(names)-len(names) > len(names)/16 {
+		return slices.Clone(names[:len(names):len(names)])
+	}
+	return names
+}
+
+// An entry is one file.
+type entry struct {
 	end   int64  // bytes of all files up to this one
 	mtime int64  // nanoseconds since 1970
 	dir   uint32 // in names: the path of its directory, NUL, where that really is, or nothing if that follows from the path, NUL
@@ -32,21 +62,22 @@ type skip struct {
 }
 
 func (l *listing) samples() int {
-	if l.first != nil {
-		return len(l.first)
+	if first := l.rare().first; first != nil {
+		return len(first)
 	}
 	return len(l.files)
 }
 
 // extent returns the files of a sample.
 func (l *listing) extent(sample int) (from, to int) {
+	first := l.rare().first
 	switch {
-	case l.first == nil:
+	case first == nil:
 		return sample, sample + 1
-	case sample == len(l.first)-1:
-		return int(l.first[sample]), len(l.files)
+	case sample == len(first)-1:
+		return int(first[sample]), len(l.files)
 	}
-	return int(l.first[sample]), int(l.first[sample+1])
+	return int(first[sample]), int(first[sample+1])
 }
 
 // off returns how many bytes the files before a file have.
@@ -77,8 +108,9 @@ func (l *listing) newest(from, to int) time.Time {
 
 // cameBack reports whether the key of a sample came before.
 func (l *listing) cameBack(sample int) bool {
-	i := sort.Search(len(l.again), func(i int) bool { return int(l.again[i]) >= sample })
-	return i < len(l.again) && int(l.again[i]) == sample
+	again := l.rare().again
+	i := sort.Search(len(again), func(i int) bool { return int(again[i]) >= sample })
+	return i < len(again) && int(again[i]) == sample
 }
 
 // path returns the path of an entry below the root.

@@ -1,6 +1,7 @@
 package folder
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -21,20 +22,44 @@ import (
 type tree struct {
 	name string // as the user named it
 	real string // where it is, absolute, all links resolved
+
+	linked map[string]string // of parts that are links to directories, by path, where they are
 }
 
 // A part is what one part is made of: a directory and all below it, or files of the first
-// level.
+// level. There may be very many: what follows from other members is not held.
 type part struct {
 	tree  *tree
 	name  string
-	dir   place  // the directory, or that of the files
-	class string // "" where there are none
-	num   int64  // of the class, -1 where there is none
+	below int32 // of a directory, where in name its path below the root begins
+	num   int32 // of the class, -1 where there is none
 
 	mu   sync.Mutex
-	run  *run     // the files; nil for a directory, and once they are listed
-	list *listing // nil until it is needed
+	run  *run    // the files; nil for a directory; listed for both, once list is there
+	list listing // see Source.listing
+}
+
+// listed is in the place of part.run where the part is listed.
+var listed = new(run)
+
+// dir returns the directory, or that of the files, of a part that is not listed.
+func (p *part) dir() place {
+	if p.run != nil {
+		return p.run.dir
+	}
+	path := p.name[p.below:] + "/"
+	if real, ok := p.tree.linked[path]; ok {
+		return place{path, real}
+	}
+	return place{path, filepath.Join(p.tree.real, path)}
+}
+
+// class returns the class, "" where there is none. The part is not listed.
+func (p *part) class() string {
+	if p.run != nil {
+		return ""
+	}
+	return p.name[strings.LastIndexByte(p.name, '/')+1:]
 }
 
 // fail places an error at a path below the root.
@@ -51,6 +76,7 @@ func (p *part) fail(path string, err error, hint string) error {
 // A run is entries of the first level that no directory divides. names is that of the
 // whole level, which all its runs share.
 type run struct {
+	dir   place
 	names packed
 	order []uint32 // this run
 	level level
@@ -62,7 +88,7 @@ func (s *Source) addRoot(ctx context.Context, root converters.Part) error {
 	if err != nil {
 		return (&part{name: root.Name}).fail("", err, "")
 	}
-	t := &tree{root.Name, real}
+	t := &tree{name: root.Name, real: real, linked: make(map[string]string)}
 	if s.opts.Splits == nil {
 		return s.addLevel(ctx, t, place{"", real})
 	}
@@ -98,7 +124,7 @@ func (s *Source) split(t *tree, name string) (string, error) {
 
 // addLevel makes parts of the first level: its directories, and the files between them.
 func (s *Source) addLevel(ctx context.Context, t *tree, d place) error {
-	w := walker{src: s, part: &part{tree: t, name: t.name}, l: &listing{}}
+	w := walker{src: s, part: &part{tree: t, name: t.name}, l: new(listing)}
 	if _, err := w.enter(d); err != nil {
 		return err
 	}
@@ -108,6 +134,9 @@ func (s *Source) addLevel(ctx context.Context, t *tree, d place) error {
 	}
 	names, order := w.l.names, level.order
 	prefix := strings.TrimRight(t.name+"/"+d.path, "/") + "/"
+	below := int32(len(prefix) - len(d.path))
+	dirs := dirNames(prefix, names, order)
+	s.dirs, s.parts = slices.Grow(s.dirs, parts(names, order)), slices.Grow(s.parts, parts(names, order))
 	for from := 0; from < len(order); {
 		name := string(names.name(order[from]))
 		if names.kind(order[from]).isDir() {
@@ -115,12 +144,11 @@ func (s *Source) addLevel(ctx context.Context, t *tree, d place) error {
 			if err != nil {
 				return err
 			}
-			p := &part{tree: t, dir: child, num: -1}
-			name = strings.TrimSuffix(name, "/")
-			if !s.opts.Flat {
-				p.class = name
+			if names.kind(order[from]) == kindLinkedDir {
+				t.linked[child.path] = child.real
 			}
-			s.add(p, prefix+name)
+			name, dirs = dirs[:len(prefix)+len(name)-1], dirs[len(prefix)+len(name)-1:]
+			s.add(t, name, below, nil)
 			from++
 			continue
 		}
@@ -138,15 +166,38 @@ func (s *Source) addLevel(ctx context.Context, t *tree, d place) error {
 		default:
 			name = prefix + name
 		}
-		s.add(&part{tree: t, dir: d, num: -1, run: &run{names, order[from:to], level}}, name)
+		s.add(t, name, 0, &run{d, names, order[from:to], level})
 		from = to
 	}
 	return nil
 }
 
-func (s *Source) add(p *part, name string) {
-	p.name = name
-	s.dirs = append(s.dirs, p)
+// parts returns how many parts the entries of a first level make.
+func parts(names packed, order []uint32) int {
+	n := 0
+	for i, at := range order {
+		if names.kind(at).isDir() || i == 0 || names.kind(order[i-1]).isDir() {
+			n++
+		}
+	}
+	return n
+}
+
+// dirNames returns the names of the parts that are directories, one behind the other, and makes
+// no string for each.
+func dirNames(prefix string, names packed, order []uint32) string {
+	var all strings.Builder
+	for _, at := range order {
+		if names.kind(at).isDir() {
+			all.WriteString(prefix)
+			all.Write(bytes.TrimSuffix(names.name(at), []byte{'/'}))
+		}
+	}
+	return strings.Clone(all.String()) // without what it grew beyond that
+}
+
+func (s *Source) add(t *tree, name string, below int32, r *run) {
+	s.dirs = append(s.dirs, part{tree: t, name: name, below: below, num: -1, run: r})
 	s.parts = append(s.parts, converters.Part{Name: name})
 }
 
@@ -158,27 +209,29 @@ func (s *Source) numberClasses() error {
 	s.classes = slices.Clone(s.opts.Classes)
 	if s.classes == nil {
 		found := make(map[string]bool)
-		for _, p := range s.dirs {
-			if p.class != "" {
-				found[p.class] = true
+		for i := range s.dirs {
+			if class := s.dirs[i].class(); class != "" {
+				found[class] = true
 			}
 		}
 		s.classes = slices.Sorted(maps.Keys(found))
 	}
-	number := make(map[string]int64, len(s.classes))
+	number := make(map[string]int32, len(s.classes))
 	for i, class := range s.classes {
 		if _, twice := number[class]; twice {
 			return fmt.Errorf("number the classes: %w: %q is listed twice", converters.ErrDuplicate, class)
 		}
-		number[class] = int64(i)
+		number[class] = int32(i)
 	}
-	for _, p := range s.dirs {
-		if p.class == "" {
+	for i := range s.dirs {
+		p := &s.dirs[i]
+		class := p.class()
+		if class == "" {
 			continue
 		}
-		n, known := number[p.class]
+		n, known := number[class]
 		if !known {
-			return &converters.Error{Part: p.name, Off: -1, Err: fmt.Errorf("%w: %q is not one of the classes that were named", converters.ErrUnsupported, p.class), Hint: "--classes"}
+			return &converters.Error{Part: p.name, Off: -1, Err: fmt.Errorf("%w: %q is not one of the classes that were named", converters.ErrUnsupported, class), Hint: "--classes"}
 		}
 		p.num = n
 	}

@@ -47,7 +47,7 @@ func (s *Source) Read(ctx context.Context, run converters.Run) iter.Seq2[*conver
 }
 
 func (s *Source) read(ctx context.Context, run converters.Run, yield func(*converters.Sample, error) bool) error {
-	p := s.dirs[run.Part]
+	p := &s.dirs[run.Part]
 	if err := ctx.Err(); err != nil {
 		return p.fail("", err, "")
 	}
@@ -105,7 +105,7 @@ func (l *listing) check(run converters.Run) error {
 // names read.
 func (r *reader) shape(from, to int) error {
 	h := &r.hand
-	if err := h.l.fields(&r.sample, &h.src.opts, &r.names, from, to, h.part.num); err != nil {
+	if err := h.l.fields(&r.sample, &h.src.opts, &r.names, from, to, int64(h.part.num)); err != nil {
 		return h.part.fail(r.sample.Key, err, "")
 	}
 	load := h.src.opts.Load
@@ -167,7 +167,7 @@ func (h *hand) readSample(sample int, b []byte) error {
 func (r *reader) fill(sample int, b []byte) error {
 	l := r.hand.l
 	from, to := l.extent(sample)
-	if err := l.fields(&r.sample, &r.hand.src.opts, &r.names, from, to, r.hand.part.num); err != nil {
+	if err := l.fields(&r.sample, &r.hand.src.opts, &r.names, from, to, int64(r.hand.part.num)); err != nil {
 		return r.hand.part.fail(r.sample.Key, err, "")
 	}
 	for i := from; i < to; i++ {

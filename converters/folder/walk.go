@@ -17,21 +17,24 @@ import (
 func (s *Source) listing(ctx context.Context, p *part) (*listing, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.list != nil {
-		return p.list, nil
+	if p.run == listed {
+		return &p.list, nil
 	}
-	w := walker{src: s, part: p, l: &listing{}, linked: map[string]bool{p.dir.real: true}}
+	w := walker{src: s, part: p, l: new(listing), dir: p.dir()}
+	w.linked = map[string]bool{w.dir.real: true}
 	if err := w.walk(ctx); err != nil {
 		return nil, err
 	}
-	p.list, p.run = w.l, nil
-	return p.list, nil
+	w.l.names = clipped(w.l.names)
+	p.list, p.run = *w.l, listed
+	return &p.list, nil
 }
 
 // A walker makes the listing of a part.
 type walker struct {
 	src    *Source
 	part   *part
+	dir    place // of the part
 	l      *listing
 	linked map[string]bool // where links to directories have led
 	group  group
@@ -41,9 +44,9 @@ type walker struct {
 func (w *walker) walk(ctx context.Context) error {
 	if r := w.part.run; r != nil {
 		w.l.names = r.names // they begin with the directory
-		return w.entries(ctx, w.part.dir, 0, r.order, r.level)
+		return w.entries(ctx, w.dir, 0, r.order, r.level)
 	}
-	return w.directory(ctx, w.part.dir)
+	return w.directory(ctx, w.dir)
 }
 
 // directory lists a directory and what is below.
@@ -106,7 +109,7 @@ func (w *walker) entries(ctx context.Context, d place, dir uint32, entries []uin
 				return err
 			}
 		default:
-			l.skips = append(l.skips, skip{uint32(len(l.files)), dir, at})
+			l.more().skips = append(l.more().skips, skip{uint32(len(l.files)), dir, at})
 		}
 	}
 	return nil
@@ -164,10 +167,10 @@ func (w *walker) file(d place, dir, at uint32, keys *keys) error {
 			return fail(fmt.Errorf("%w key: %q has it too", converters.ErrDuplicate, twin), hint)
 		}
 		if twin != nil {
-			l.again = append(l.again, uint32(l.samples()))
+			l.more().again = append(l.more().again, uint32(l.samples()))
 		}
 		if o.Group {
-			l.first = append(l.first, uint32(len(l.files)))
+			l.more().first = append(l.more().first, uint32(len(l.files)))
 		}
 		w.group.reset(!o.Flat)
 	}
@@ -183,7 +186,7 @@ func (w *walker) file(d place, dir, at uint32, keys *keys) error {
 	if size > math.MaxInt64-before {
 		return fail(fmt.Errorf("%w: the files of the part have more than 8 EiB", converters.ErrLimit), "")
 	}
-	l.files = append(l.files, listed{before + size, mtime, dir, at})
+	l.files = append(l.files, entry{before + size, mtime, dir, at})
 	return nil
 }
 
