@@ -56,7 +56,7 @@ func (f *File) Commit(name string) error { return f.finish(name, renameNew) }
 
 // Replace is Commit, but takes the place of a file that has the name already.
 func (f *File) Replace(name string) error {
-	return f.finish(name, func(root *os.Root, from, to string) error { return root.Rename(from, to) })
+	return f.finish(name, renameOver)
 }
 
 func (f *File) finish(name string, rename func(root *os.Root, from, to string) error) error {

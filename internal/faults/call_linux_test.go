@@ -27,6 +27,10 @@ var kinds = []kind{
 	{"renameat2", unix.SYS_RENAMEAT2, [2]int{0, 1}},
 	{"linkat", unix.SYS_LINKAT, [2]int{0, 1}},
 	{"statx", unix.SYS_STATX, [2]int{0, 1}},
+	{"newfstatat", unix.SYS_NEWFSTATAT, [2]int{0, 1}},
+	{"fstat", unix.SYS_FSTAT, [2]int{}},
+	{"lseek", unix.SYS_LSEEK, [2]int{}},
+	{"fadvise64", unix.SYS_FADVISE64, [2]int{}},
 	{"write", unix.SYS_WRITE, [2]int{}},
 	{"pwrite64", unix.SYS_PWRITE64, [2]int{}},
 	{"pread64", unix.SYS_PREAD64, [2]int{}},
@@ -42,6 +46,7 @@ var kinds = []kind{
 	{"io_setup", unix.SYS_IO_SETUP, [2]int{-1, -1}},
 	{"io_submit", unix.SYS_IO_SUBMIT, [2]int{-1, -1}},
 	{"io_getevents", unix.SYS_IO_GETEVENTS, [2]int{-1, -1}},
+	{"io_destroy", unix.SYS_IO_DESTROY, [2]int{-1, -1}},
 }
 
 func numberOf(name string) int {

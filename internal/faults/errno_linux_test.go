@@ -41,14 +41,14 @@ func finished(path string) bool {
 
 // looked says that a directory is opened to make it or to remove what is in it, either
 // of which is then tried all the same, or what an older run has left to see if it still
-// is true, or a claim to see whose it is.
+// is true, or a claim to see whose it is, or a source to tell its format.
 func looked(path string) bool {
 	for _, end := range []string{"/.ffconvert/tmp", "/.ffconvert/running", "/.ffconvert", "/manifest.json", "/meta.json"} {
 		if strings.HasSuffix(path, end) {
 			return true
 		}
 	}
-	return claim(path) || scratchDir.MatchString(path)
+	return claim(path) || scratchDir.MatchString(path) || source(path)
 }
 
 // scratchDir is the directory of a process's temporary files, which it removes.
@@ -57,6 +57,16 @@ var scratchDir = regexp.MustCompile(`/\.ffconvert/tmp/[a-z0-9]{13}$`)
 // claim says that a file tells who writes a shard. It saves work and is nothing that the
 // result depends on, once it is made.
 func claim(path string) bool { return strings.Contains(path, "/.ffconvert/running/") }
+
+// source says that a file is a source. Before it is opened and looked at, a glance at it tells a
+// file of another format; one that fails tells nothing.
+func source(path string) bool {
+	return strings.HasPrefix(path, "in/") || strings.HasPrefix(path, "in-")
+}
+
+// glanced says that nothing depends on a look at an open file: a source, a claim that is removed, or
+// the output, which package os looks at to be sure that it is a directory.
+func glanced(path string) bool { return source(path) || claim(path) || strings.HasSuffix(path, "/out") }
 
 // signing says that the name of its holder is written into a lock, which is one without it.
 func signing(path string) bool { return strings.HasSuffix(path, "/lock") }
@@ -83,7 +93,13 @@ var failings = []failing{
 	{"ftruncate", eintr, signing},
 	{"flock", eintr, never},
 	{"getdents64", nil, always}, // to remove what is there
-	{"read", eintr, never},
+	{"read", eintr, source},
+	{"newfstatat", nil, source},
+	{"fstat", nil, glanced},
+	{"statx", nil, always}, // it tells the alignment of reads, which one read finds out as well
+	{"lseek", nil, never},
+	{"fadvise64", nil, always}, // a hint
+	{"io_destroy", nil, never},
 }
 
 // TestFaultC1 makes each system call fail, with each errno, the first, the second… time

@@ -1,0 +1,70 @@
+package faults
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// ofRuntime are the system calls by which the Go runtime and package os manage threads, memory,
+// signals and time, and look at the machine. No file of a dataset depends on them.
+var ofRuntime = strings.Fields(`arch_prctl brk clone clone3 epoll_create1 epoll_ctl epoll_pwait eventfd2 execve exit exit_group
+	futex getpid getrandom gettid ioctl madvise mmap mprotect munmap nanosleep pipe2 prctl prlimit64 pselect6 readlinkat
+	restart_syscall rseq rt_sigaction rt_sigprocmask rt_sigreturn sched_getaffinity sched_yield set_robust_list set_tid_address
+	sigaltstack tgkill timer_create timer_delete timer_settime uname clock_gettime`)
+
+var callName = regexp.MustCompile(`(?m)^[0-9]+ +([a-z0-9_]+)\(`)
+
+// TestFaultH7 looks with strace which system calls a run makes: each is one that row C1 makes fail.
+func TestFaultH7(t *testing.T) {
+	t.Parallel()
+	need(t, "strace")
+	injected := make(map[string]bool)
+	for _, f := range failings {
+		injected[f.call] = true
+	}
+	dir := own(t)
+	var sum tally
+	seen := make(map[string]bool)
+	trace := func(name string, args ...string) {
+		sum.cases++
+		file := filepath.Join(dir, "trace-"+name)
+		r, err := execute("strace", append([]string{"-f", "-qq", "-e", "signal=none", "-o", file, program}, args...)...)
+		if err != nil || r.code != 0 {
+			sum.lost++
+			t.Errorf("%s: %v, %v", name, r, err)
+			return
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range callName.FindAllStringSubmatch(string(text), -1) {
+			seen[m[1]] = true
+			if !injected[m[1]] && !slices.Contains(ofRuntime, m[1]) {
+				injected[m[1]] = true // told once
+				sum.undetected++
+				t.Errorf("%s: it calls %s, which row C1 does not make fail", name, m[1])
+			}
+		}
+	}
+	for _, c := range conversions(t) {
+		out := filepath.Join(dir, "out-"+c.name)
+		trace(c.name, c.args(out)...)
+		trace(c.name+" again", c.args(out)...)
+	}
+	out := filepath.Join(dir, "out-tar")
+	trace("verify", "verify", "--progress", "none", out)
+	trace("repair", "repair", "--progress", "none", out)
+	trace("finish", "finish", "--progress", "none", out)
+	for _, call := range []string{"openat", "pwrite64", "fsync", "newfstatat", "fstat", "io_submit"} {
+		if !seen[call] {
+			t.Errorf("strace did not see %s: %v", call, slices.Sorted(maps.Keys(seen)))
+		}
+	}
+	t.Logf("H7 %v calls=%d", sum, len(seen))
+}
