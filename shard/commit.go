@@ -11,12 +11,11 @@ import (
 	"math"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/internal/atomicfile"
 	"github.com/ffconvert/ffconvert/record"
 )
 
-// holds reports whether a finished shard still has its name, its size and its header, and
-// its index. An error says that it cannot be known.
+// holds reports whether a finished shard still has its name, its size and its header, and an
+// index of the right size. An error says that it cannot be known.
 func (o *Output) holds(f finished) (bool, error) {
 	got, err := o.header(f.Name)
 	if err != nil {
@@ -66,7 +65,7 @@ func unknown(err error) error {
 func (o *Output) write(name string, v interface {
 	Write(io.Writer) (string, error)
 }) error {
-	return atomicfile.Write(o.root, o.tmp(name), name, func(w io.Writer) error {
+	return o.writeBeside(o.tmp(name), name, func(w io.Writer) error {
 		_, err := v.Write(w)
 		return err
 	})
@@ -122,7 +121,7 @@ func encodeJSON(v any) ([]byte, error) {
 }
 
 func (o *Output) writeFile(name string, data []byte) error {
-	return atomicfile.Write(o.root, o.tmp(name), name, func(w io.Writer) error {
+	return o.writeBeside(o.tmp(name), name, func(w io.Writer) error {
 		_, err := w.Write(data)
 		return err
 	})

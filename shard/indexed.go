@@ -14,7 +14,6 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/encode"
-	"github.com/ffconvert/ffconvert/internal/atomicfile"
 	"github.com/ffconvert/ffconvert/internal/pin"
 )
 
@@ -85,7 +84,7 @@ func (o *Output) SaveIndexed(t Task, opts Options, found []Found, says converter
 		return err
 	}
 	name := path.Join(indexedDir, indexedNameOf(t))
-	err = atomicfile.Write(o.root, name+"."+o.token, name, func(w io.Writer) error {
+	err = o.writeBeside(name+"."+o.token, name, func(w io.Writer) error {
 		return writeIndexed(w, head, found, some, index)
 	})
 	if err != nil {

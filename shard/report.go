@@ -36,7 +36,7 @@ type Report struct {
 	Bytes    int64      // of these
 	Kept     int        // shards that a run before had finished, and that this run has not touched
 	Lost     []string   // shards that a run before had finished, and that were found damaged or missing
-	Others   int        // shards that another process has finished meanwhile
+	Others   int        // shards that had their names already, from another process or run
 	Written  int64      // bytes of the shards that this run has written
 	Already  bool       // the manifest was there and stays; false of a slice
 	Beside   []string   // meta.json and the manifest, if this run has written them; of a repair, the journal too

@@ -72,13 +72,20 @@ func (k *worker) write(ctx context.Context, t *task) error {
 		return err
 	}
 	if k.reader != nil {
-		if err := k.verify(ctx, k.out.tmp(s.Name), &done, k.counted(t, second{moverOf(k.progress)})); err != nil {
-			if _, gone := k.out.root.Lstat(k.out.tmp(s.Name)); gone != nil { // it is not corrupt, but removed by others
-				return gone
+		err := k.verify(ctx, k.out.tmp(s.Name), &done, k.counted(t, second{moverOf(k.progress)}))
+		if err == nil {
+			var from aio.Origin
+			from, err = k.out.readBack(ctx, k.reader, k.out.tmp(index.name), index.name, done.Index)
+			done.Verified, done.From = err == nil, done.From.And(from)
+		}
+		if err != nil {
+			for _, name := range []string{s.Name, index.name} {
+				if _, gone := k.out.root.Lstat(k.out.tmp(name)); gone != nil { // it is not corrupt, but removed by others
+					return gone
+				}
 			}
 			return err
 		}
-		done.Verified = true
 	}
 	first, err := k.name(ctx, f, &done)
 	if err != nil {

@@ -1,11 +1,15 @@
 package shard
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"runtime"
 	"slices"
 	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/converters"
@@ -111,7 +115,7 @@ type writer struct {
 	reread            map[string]bool // shards that this run has re-read
 	written           int             // shards finished by this run
 	bytes             int64           // of these
-	others            int             // shards that another process has finished meanwhile
+	others            int             // shards that had their names already, from another process or run
 	backend, fallback string
 	from              aio.Origin // where they were re-read from
 }
@@ -185,13 +189,24 @@ func (w *writer) finish(ctx context.Context, report *Report) error {
 // are damaged or missing.
 func (w *writer) todo(ctx context.Context) (todo []int, lost []string, err error) {
 	var kept []int
+	was, done := make([]bool, len(w.plan.Shards)), make([]bool, len(w.plan.Shards))
+	var g errgroup.Group
+	g.SetLimit(cmp.Or(w.opts.Workers, runtime.GOMAXPROCS(0)))
 	for i := range w.plan.Shards {
-		was, done := w.isDone(i)
+		g.Go(func() error {
+			was[i], done[i] = w.isDone(i)
+			return ctx.Err()
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, nil, err
+	}
+	for i := range w.plan.Shards {
 		switch {
-		case done:
+		case done[i]:
 			kept = append(kept, i)
 			continue
-		case was:
+		case was[i]:
 			lost = append(lost, w.plan.Shards[i].Name)
 		}
 		todo = append(todo, i)
@@ -236,14 +251,17 @@ func (w *writer) verifyKept(ctx context.Context, kept []int) (bad []string, err 
 }
 
 // isDone reports whether a shard was finished, as the journal has it, and still is, as far as its
-// size, its header and its index tell.
+// size, its header and the bytes of its index tell.
 func (w *writer) isDone(i int) (was, done bool) {
 	s := &w.plan.Shards[i]
 	f, ok := w.journal.of(s.Name)
 	if !ok || !(f.Verified || w.opts.NoVerify || w.repair) || !w.plan.accounts(s, f) {
 		return false, false
 	}
-	if done, _ = w.out.holds(f); done { // of an error the process that gives it its name finds the reason
+	if done, _ = w.out.holds(f); done && !w.repair { // which has verified it
+		done, _ = w.out.hasIndex(f)
+	}
+	if done { // of an error the process that gives it its name finds the reason
 		w.found(s.Name)
 	}
 	return true, done

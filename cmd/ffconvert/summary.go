@@ -21,7 +21,7 @@ type summary struct {
 	Shards  int       `json:"shards"`
 	Kept    int       `json:"shards_kept"`           // of a run before
 	Lost    []string  `json:"shards_lost,omitempty"` // of a run before, damaged or missing since, written anew
-	Others  int       `json:"shards_of_others"`      // that another process finished meanwhile
+	Others  int       `json:"shards_there"`          // had their names already, from another process or run, and are equal
 	Since   time.Time `json:"complete_since"`
 	Already bool      `json:"complete_before"` // the dataset was, and this run has changed nothing
 	Seconds float64   `json:"seconds"`

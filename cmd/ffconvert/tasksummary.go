@@ -17,7 +17,7 @@ type taskSummary struct {
 	Shards  int      `json:"shards"`
 	Kept    int      `json:"shards_kept"`           // of a run before
 	Lost    []string `json:"shards_lost,omitempty"` // of a run before, damaged or missing since, written anew
-	Others  int      `json:"shards_of_others"`      // that another process finished meanwhile
+	Others  int      `json:"shards_there"`          // had their names already, from another process or run, and are equal
 	Samples int64    `json:"samples"`
 	Bytes   int64    `json:"bytes"`
 	Written int64    `json:"bytes_written"` // by this run
@@ -45,7 +45,7 @@ func (s taskSummary) String() string {
 	}
 	fmt.Fprintf(&b, ", %.1f s%s", s.Seconds, lostText(s.Lost))
 	if s.Others > 0 {
-		fmt.Fprintf(&b, ", %d finished by others meanwhile", s.Others)
+		fmt.Fprintf(&b, ", %d there already and equal", s.Others)
 	}
 	fmt.Fprintf(&b, ", %v", s.proof)
 	return b.String()

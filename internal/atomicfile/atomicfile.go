@@ -9,9 +9,7 @@
 package atomicfile
 
 import (
-	"bufio"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -85,24 +83,6 @@ func (f *File) Discard() {
 	f.done = true
 	f.File.Close()
 	f.root.Remove(f.tmp)
-}
-
-// Write makes the file name of what write gives it, by way of the temporary name tmp,
-// replacing what is there.
-func Write(root *os.Root, tmp, name string, write func(io.Writer) error) error {
-	f, err := Create(root, tmp)
-	if err != nil {
-		return err
-	}
-	defer f.Discard()
-	w := bufio.NewWriterSize(f, 1<<16)
-	if err := write(w); err != nil {
-		return err
-	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	return f.Replace(name)
 }
 
 // SyncDir makes the names in a directory durable.

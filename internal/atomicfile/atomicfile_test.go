@@ -100,19 +100,6 @@ func TestCreateIsExclusive(t *testing.T) {
 	}
 }
 
-func TestWriteLeavesNothingAfterAnError(t *testing.T) {
-	t.Parallel()
-	root := openRoot(t)
-	broken := errors.New("broken")
-	err := Write(root, "tmp", "final", func(w io.Writer) error {
-		io.WriteString(w, "half")
-		return broken
-	})
-	if !errors.Is(err, broken) || names(t, root) != "" {
-		t.Errorf("error %v, left %q", err, names(t, root))
-	}
-}
-
 func TestRenameByLink(t *testing.T) {
 	t.Parallel()
 	root := openRoot(t)
@@ -132,7 +119,7 @@ func TestRenameByLink(t *testing.T) {
 	}
 }
 
-func ExampleWrite() {
+func ExampleFile_Replace() {
 	dir, err := os.MkdirTemp("", "")
 	if err != nil {
 		panic(err)
@@ -143,10 +130,15 @@ func ExampleWrite() {
 		panic(err)
 	}
 	defer root.Close()
-	err = Write(root, "report.tmp", "report.txt", func(w io.Writer) error {
-		_, err := io.WriteString(w, "complete")
-		return err
-	})
+	f, err := Create(root, "report.tmp")
+	if err != nil {
+		panic(err)
+	}
+	defer f.Discard()
+	if _, err := io.WriteString(f, "complete"); err != nil {
+		panic(err)
+	}
+	err = f.Replace("report.txt")
 	data, _ := root.ReadFile("report.txt")
 	fmt.Printf("%s %v\n", data, err)
 	// Output: complete <nil>

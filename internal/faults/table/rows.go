@@ -50,4 +50,5 @@ var rows = []row{
 	{id: "H6", fault: "other content of the same size, between runs", target: "refused by name", cases: 40, parts: []string{"object"}},
 	{id: "H7", fault: "a system call that row C1 leaves out", target: "none that strace sees is", cases: 11},
 	{id: "H8", fault: "equal shards: verify, repair, swap, resume", target: "sound stays sound; damage found and mended", cases: 20},
+	{id: "H9", fault: "a byte of index, plan, meta.json or manifest changed, before it is re-read or later", target: "no final name; healed by the same command", cases: 360, parts: []string{"written", "healed"}},
 }
