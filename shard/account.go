@@ -1,11 +1,6 @@
 package shard
 
-import (
-	"maps"
-	"slices"
-
-	"github.com/ffconvert/ffconvert/converters"
-)
+import "github.com/ffconvert/ffconvert/converters"
 
 // An Account says what became of everything that was found. It balances when
 //
@@ -24,7 +19,7 @@ type Account struct {
 
 	// Seen counts, by name of field, the samples written that have it. It describes
 	// the dataset and is no part of the balance.
-	Seen map[string]FieldCount `json:"seen,omitempty"`
+	Seen FieldCounts `json:"seen,omitempty"`
 }
 
 // A FieldCount says how often a field occurs and how large it is in all.
@@ -67,15 +62,10 @@ const (
 
 // saw enters fields of one name that are written.
 func (a *Account) saw(name string, c FieldCount) {
-	if a.Seen == nil {
-		a.Seen = make(map[string]FieldCount)
-	}
-	sum, ok := a.Seen[name]
-	if !ok && len(a.Seen) >= maxSeen {
+	if _, found := a.Seen.find(name); !found && len(a.Seen) >= maxSeen {
 		name = otherNames
-		sum = a.Seen[name]
 	}
-	a.Seen[name] = FieldCount{sum.Samples + c.Samples, sum.Bytes + c.Bytes}
+	a.Seen.add(name, c)
 }
 
 // merge adds another account to this one.
@@ -92,8 +82,8 @@ func (a *Account) merge(b *Account) {
 	for what, n := range b.Waived {
 		a.Waived = increment(a.Waived, what, n)
 	}
-	for _, name := range slices.Sorted(maps.Keys(b.Seen)) { // in order, for the bound's sake
-		a.saw(name, b.Seen[name])
+	for _, c := range b.Seen { // in order, for the bound's sake
+		a.saw(c.Name, c.FieldCount)
 	}
 }
 

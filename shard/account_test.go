@@ -1,8 +1,11 @@
 package shard
 
 import (
+	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/ffconvert/ffconvert/converters"
@@ -30,6 +33,7 @@ func TestAccount(t *testing.T) {
 	if sum.Entries != 6 || sum.EntriesSkipped() != 6 || sum.Skipped["fifo"] != 3 || sum.Waived["missing end of archive"] != 3 {
 		t.Errorf("entries %d, skipped %v, waived %v", sum.Entries, sum.Skipped, sum.Waived)
 	}
+	others, _ := sum.Seen.Of(otherNames)
 	samples := int64(0)
 	for _, c := range sum.Seen {
 		samples += c.Samples
@@ -37,7 +41,49 @@ func TestAccount(t *testing.T) {
 			t.Errorf("%d bytes in %d samples", c.Bytes, c.Samples)
 		}
 	}
-	if samples != 3*maxSeen || len(sum.Seen) > maxSeen+1 || sum.Seen[otherNames].Samples != 2*maxSeen {
-		t.Errorf("%d samples under %d names, %+v under others", samples, len(sum.Seen), sum.Seen[otherNames])
+	if samples != 3*maxSeen || len(sum.Seen) > maxSeen+1 || others.Samples != 2*maxSeen {
+		t.Errorf("%d samples under %d names, %+v under others", samples, len(sum.Seen), others)
+	}
+}
+
+// Counts are in JSON what a map of them is, and come back.
+func TestFieldCountsJSON(t *testing.T) {
+	t.Parallel()
+	want := map[string]FieldCount{"jpg": {3, 99}, "cls": {1, 2}, "a<b>&\"\u2028é": {5, 6}}
+	var counts FieldCounts
+	for name, c := range want {
+		counts.add(name, FieldCount{c.Samples - 1, 0})
+		counts.add(name, FieldCount{1, c.Bytes})
+	}
+	for _, escape := range []bool{true, false} {
+		text := func(v any) string {
+			var b strings.Builder
+			enc := json.NewEncoder(&b)
+			enc.SetEscapeHTML(escape)
+			if err := enc.Encode(map[string]any{"seen": v}); err != nil {
+				t.Fatal(err)
+			}
+			return b.String()
+		}
+		if text(counts) != text(want) {
+			t.Errorf("%s\nwant %s", text(counts), text(want))
+		}
+	}
+	data, err := json.Marshal(counts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back FieldCounts
+	if err := json.Unmarshal(data, &back); err != nil || !slices.Equal(back, counts) {
+		t.Errorf("%v comes back as %v, %v", counts, back, err)
+	}
+	for text, want := range map[string]bool{"null": true, "{}": true, "[]": false, `{"a":1}`: false} {
+		if err := json.Unmarshal([]byte(text), new(FieldCounts)); (err == nil) != want {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	data, err = json.Marshal(Meta{})
+	if err != nil || !strings.Contains(string(data), `"fields":null`) {
+		t.Errorf("%s, %v", data, err)
 	}
 }

@@ -54,7 +54,7 @@ func (p *Plan) columns() Columns {
 	a := p.Account()
 	c := Columns{Keys: a.Keys > 0}
 	for _, name := range append([]string{otherNames}, labelFields...) {
-		_, found := a.Seen[name]
+		_, found := a.Seen.Of(name)
 		c.Labels = c.Labels || found
 	}
 	return c

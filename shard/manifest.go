@@ -127,7 +127,7 @@ func sums(shards []ManifestShard, meta FileSum) []verify.Sum {
 
 // Meta is what a dataset says of itself.
 type Meta struct {
-	Fields map[string]FieldCount `json:"fields"` // of the samples, by name
+	Fields FieldCounts `json:"fields"` // of the samples, by name
 	converters.Description
 	ClassToIdx map[string]int `json:"class_to_idx,omitempty"` // the classes by name, as torchvision has them
 }

@@ -212,7 +212,7 @@ func TestAlike(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := index[0].Account
-	if a.Entries != 1000 || a.Samples != 1000 || a.Fields != 1000 || a.Keys != 0 || a.Seen["row"] != (FieldCount{1000, 16_000}) {
+	if a.Entries != 1000 || a.Samples != 1000 || a.Fields != 1000 || a.Keys != 0 || !slices.Equal(a.Seen, FieldCounts{{"row", FieldCount{1000, 16_000}}}) {
 		t.Errorf("account %+v", a)
 	}
 	if off, end := index[0].at(999); index[0].n != 1000 || end != 1000*(16+tableRow) || off != 999*16 {
