@@ -110,7 +110,7 @@ func (c *conversion) refuseOther(found []input.Name) error {
 	if c.mix != nil || c.command != nil || c.format.plugin || len(found) == 0 || found[0].Path == "" || found[0].URL() != "" {
 		return nil
 	}
-	if c.flag("flat") == "true" {
+	if _, listed := formatNamed(c.format.name); !listed || c.flag("flat") == "true" {
 		return nil
 	}
 	k, ok := c.another(found[0].Path)
