@@ -19,7 +19,7 @@ var withoutStatus = []string{"bench", "cache", "cat", "completion", "formats", "
 func helpText(cmd *cobra.Command, all bool) string {
 	long, status, _ := strings.Cut(cmd.Long, "\n\nEXIT STATUS\n")
 	var b strings.Builder
-	b.WriteString(fillText(long, helpWidth) + "\n\nUsage:\n")
+	b.WriteString(fillText(strings.TrimRight(long, "\n"), helpWidth) + "\n\nUsage:\n")
 	if cmd.HasAvailableSubCommands() {
 		fmt.Fprintf(&b, "  %s COMMAND\n", cmd.CommandPath())
 	}

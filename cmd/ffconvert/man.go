@@ -36,8 +36,8 @@ var plainMarkdown = strings.NewReplacer("<", `\<`, "_", `\_`, "*", `\*`, "`", "\
 func escapePages(cmd *cobra.Command) {
 	var lines []string
 	for line := range strings.SplitSeq(cmd.Long, "\n") {
-		if strings.HasPrefix(line, "  ") {
-			line = "  " + line // four columns make a block
+		if strings.HasPrefix(line, " ") {
+			line = "   " + line // four columns make a block
 		} else {
 			line = plainMarkdown.Replace(line)
 		}

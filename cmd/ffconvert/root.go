@@ -89,7 +89,7 @@ checked, with a manifest that accounts for every entry of the input.
 
 // documentCompletion gives the commands that cobra makes what ours have.
 func documentCompletion(c *cobra.Command) {
-	c.Long = strings.NewReplacer("#### ", "", "\t", "  ").Replace(c.Long) + "\n\n" + exitStatus // text like that of ours
+	c.Long = strings.NewReplacer("#### ", "", "\t", " ").Replace(c.Long) + "\n\n" + exitStatus // text like that of ours
 	if c.Example == "" {
 		c.Example = "  source <(ffconvert completion bash)"
 	}

@@ -29,8 +29,7 @@ func (r *reporter) warn(src converters.Source) {
 		case "json":
 			writeEvent(r.out, "warning", warningEvent{text, d.Part, d.Off})
 		default:
-			r.stop()
-			fmt.Fprintln(r.out, "warning: "+plainText(text))
+			r.print(r.paint.head("warning: "+plainText(text), r.paint.warn))
 		}
 	}
 }
