@@ -91,6 +91,8 @@ type Options struct {
 	// first one is, and removed whenever a run leaves it empty. "": the directory
 	// ffconvert in [os.UserCacheDir].
 	CacheDir string
+	// NoCache is why there is no CacheDir: the error of whatever must be staged. nil: there is one.
+	NoCache error
 	// Quota caps the bytes of all staged copies in CacheDir, those of other runs
 	// included: see package cache. 0: none.
 	Quota int64

@@ -202,8 +202,8 @@ func (s *Stager) settle(set *Set, jobs []*job, err error) error {
 func (s *Stager) open() (*cache.Cache, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.cache != nil {
-		return s.cache, nil
+	if s.cache != nil || s.opts.NoCache != nil {
+		return s.cache, s.opts.NoCache
 	}
 	dir := s.opts.CacheDir
 	if dir == "" {

@@ -207,10 +207,8 @@ func runCheck(ctx context.Context, opts checkOptions, c conversion, own *pflag.F
 func checkNames(ctx context.Context, c *conversion, how check.Options, progress *reporter) (report *findings.Report, err error) {
 	in := c.inputOptions()
 	if c.opts.cacheDir == "" {
-		if in.CacheDir, err = os.MkdirTemp("", "ffconvert-*"); err != nil {
-			return nil, err
-		}
-		defer func() { err = errors.Join(err, os.RemoveAll(in.CacheDir)) }()
+		remove := temporaryCache(&in)
+		defer func() { err = errors.Join(err, remove()) }()
 	}
 	inputs := checkedInputs{in: in}
 	defer func() { err = errors.Join(err, inputs.cleanup()) }()

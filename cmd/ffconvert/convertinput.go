@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
+	"os"
 	"path/filepath"
 
 	"github.com/ffconvert/ffconvert/converters"
@@ -113,4 +115,16 @@ func partsOf(set *input.Set) []converters.Part {
 		parts[i] = converters.Part{Name: f.Name, Path: f.Path, Size: f.Size, ModTime: f.ModTime, Staged: f.Staged, Mark: f.Mark}
 	}
 	return parts
+}
+
+// temporaryCache makes a directory for what is staged, and returns what removes it. Where there is
+// no place for one, as in an image without /tmp, that is an error once something must be staged.
+func temporaryCache(in *input.Options) (remove func() error) {
+	dir, err := os.MkdirTemp("", "ffconvert-*")
+	if err != nil {
+		in.NoCache = fmt.Errorf("no place for copies of compressed or remote inputs: %v (name a directory that can be written to with --cache-dir)", err)
+		return func() error { return nil }
+	}
+	in.CacheDir = dir
+	return func() error { return os.RemoveAll(dir) }
 }

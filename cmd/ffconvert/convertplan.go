@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -151,12 +150,8 @@ func (c *conversion) dryRun(ctx context.Context, found []input.Name, in input.Op
 		return c.printFetch(found, whole)
 	}
 	if c.opts.cacheDir == "" {
-		dir, err := os.MkdirTemp("", "ffconvert-*")
-		if err != nil {
-			return err
-		}
-		defer os.RemoveAll(dir)
-		in.CacheDir = dir
+		remove := temporaryCache(&in)
+		defer remove()
 	}
 	in.Progress = progress.staging(found)
 	set, err := c.stage(ctx, found, in)

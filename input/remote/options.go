@@ -29,7 +29,8 @@ type Options struct {
 	// Patience is how long an object may take beyond what it would at LeastRate, all waits and
 	// attempts together. 0: DefaultPatience.
 	Patience time.Duration
-	// Stall is how long a connection may bring no byte, or too few, before it is given up. 0: DefaultStall.
+	// Stall is how long a connection may bring no byte, or too few, before it is given up; Patience at
+	// the most. 0: DefaultStall.
 	Stall time.Duration
 
 	tls  *tls.Config   // of tests; nil: the system's authorities
@@ -71,4 +72,6 @@ func (o Options) connections() int        { return max(cmp.Or(o.Connections, Def
 func (o Options) rangeSize() int64        { return max(cmp.Or(o.RangeSize, DefaultRangeSize), 1) }
 func (o Options) retries() int            { return max(cmp.Or(o.Retries, DefaultRetries), 0) }
 func (o Options) patience() time.Duration { return cmp.Or(o.Patience, DefaultPatience) }
-func (o Options) stall() time.Duration    { return cmp.Or(o.Stall, DefaultStall) }
+
+// stall is no longer than an object may take in all.
+func (o Options) stall() time.Duration { return min(cmp.Or(o.Stall, DefaultStall), o.patience()) }

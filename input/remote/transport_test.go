@@ -52,40 +52,43 @@ func TestTLS(t *testing.T) {
 	}
 }
 
+// stalls are the ways in which a server of 500,000 bytes brings nothing, or next to nothing.
+var stalls = []struct {
+	name  string
+	serve func(o *origin, w http.ResponseWriter, r *http.Request)
+}{
+	{"before the headers", func(*origin, http.ResponseWriter, *http.Request) {}},
+	{"after the headers", func(o *origin, w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Etag", o.etag)
+		w.Header().Set("Content-Length", "500000")
+		http.NewResponseController(w).Flush()
+	}},
+	{"in the middle", func(o *origin, w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Etag", o.etag)
+		w.Header().Set("Content-Length", "500000")
+		w.Write(o.data[:100_000])
+		http.NewResponseController(w).Flush()
+	}},
+	{"byte by byte", func(o *origin, w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Etag", o.etag)
+		w.Header().Set("Content-Length", "500000")
+		for i := range o.data {
+			w.Write(o.data[i : i+1])
+			http.NewResponseController(w).Flush()
+			select {
+			case <-r.Context().Done():
+				return
+			case <-time.After(20 * time.Millisecond):
+			}
+		}
+	}},
+}
+
 // A connection that brings nothing, or next to nothing, is given up for another.
 func TestStall(t *testing.T) {
 	t.Parallel()
 	data := random(500_000, 11)
-	for _, row := range []struct {
-		name  string
-		serve func(o *origin, w http.ResponseWriter, r *http.Request)
-	}{
-		{"before the headers", func(*origin, http.ResponseWriter, *http.Request) {}},
-		{"after the headers", func(o *origin, w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Etag", o.etag)
-			w.Header().Set("Content-Length", "500000")
-			http.NewResponseController(w).Flush()
-		}},
-		{"in the middle", func(o *origin, w http.ResponseWriter, r *http.Request) {
-			w.Header().Set("Etag", o.etag)
-			w.Header().Set("Content-Length", "500000")
-			w.Write(o.data[:100_000])
-			http.NewResponseController(w).Flush()
-		}},
-		{"byte by byte", func(o *origin, w http.ResponseWriter, r *http.Request) {
-			w.Header().Set("Etag", o.etag)
-			w.Header().Set("Content-Length", "500000")
-			for i := range o.data {
-				w.Write(o.data[i : i+1])
-				http.NewResponseController(w).Flush()
-				select {
-				case <-r.Context().Done():
-					return
-				case <-time.After(20 * time.Millisecond):
-				}
-			}
-		}},
-	} {
+	for _, row := range stalls {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
 			o := &origin{data: data, etag: `"1"`}
@@ -106,6 +109,40 @@ func TestStall(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A server that stalls whenever it is asked is given up by Options.Patience, --fetch-timeout, even where
+// that is less than a connection may stall.
+func TestStallAlways(t *testing.T) {
+	t.Parallel()
+	for _, row := range stalls {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			o := &origin{data: random(500_000, 11), etag: `"1"`}
+			o.before = func(w http.ResponseWriter, r *http.Request, gets int) bool {
+				if gets < 0 { // HEAD
+					return false
+				}
+				row.serve(o, w, r)
+				<-r.Context().Done()
+				return true
+			}
+			began := time.Now()
+			_, _, err := fetchAll(t, client(t, Options{Patience: 500 * time.Millisecond}), start(t, o).URL+"/x")
+			if took := time.Since(began); !errors.Is(err, ErrUnavailable) || took > 10*time.Second {
+				t.Errorf("after %v: %v", took, err)
+			}
+		})
+	}
+	t.Run("when it is looked at", func(t *testing.T) {
+		t.Parallel()
+		server := start(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
+		began := time.Now()
+		_, err := client(t, Options{Patience: 500 * time.Millisecond}).Stat(t.Context(), server.URL+"/x")
+		if took := time.Since(began); !errors.Is(err, ErrUnavailable) || took > 10*time.Second {
+			t.Errorf("after %v: %v", took, err)
+		}
+	})
 }
 
 // A server that trickles for ever, if not too slowly for one connection, is given up as well.
