@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"path/filepath"
-	"time"
 
 	"github.com/ffconvert/ffconvert/input/remote"
 	"github.com/ffconvert/ffconvert/internal/pin"
@@ -61,11 +60,8 @@ func anonymous() (id identity) {
 
 // Mark pins the named input: it differs when the input has changed. "": nothing tells.
 func (n Name) Mark() pin.Pin {
-	switch {
-	case n.Object != nil:
+	if n.Object != nil {
 		return n.Object.Pin()
-	case n.ModTime.IsZero():
-		return ""
 	}
-	return pin.Of("modified", n.ModTime.UTC().Format(time.RFC3339Nano))
+	return pin.File(n.ModTime)
 }

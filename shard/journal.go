@@ -9,7 +9,6 @@ import (
 	"os"
 	"strconv"
 	"sync"
-	"time"
 
 	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/converters"
@@ -68,8 +67,8 @@ func pinsNow(plan *Plan, src []converters.Part) []pin.Pin {
 			pins[i] = p.Mark
 		case p.Path == "" && plan.Parts[i].modified != 0:
 			pins[i] = pin.Of("times", strconv.FormatInt(plan.Parts[i].modified, 10))
-		case p.Path != "" && !p.ModTime.IsZero():
-			pins[i] = pin.Of("modified", p.ModTime.UTC().Format(time.RFC3339Nano))
+		case p.Path != "":
+			pins[i] = pin.File(p.ModTime)
 		}
 	}
 	return pins

@@ -15,7 +15,9 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 )
 
 // A Pin is what is known of one state: name=value, sorted by name, with a space between two.
@@ -94,10 +96,30 @@ func (p Pin) Contradicts(now Pin) (how string, other bool) {
 	was, is := p.values(), now.values()
 	for _, name := range sorted(was) {
 		if value, there := is[name]; there && value != was[name] {
-			return fmt.Sprintf("%s was %s, is %s", name, was[name], value), true
+			return fmt.Sprintf("%s was %s, is %s", name, readable(name, was[name]), readable(name, value)), true
 		}
 	}
 	return "", false
+}
+
+// Modified is the name of the time of a file, and File its pin: nanoseconds since 1970, since a journal
+// holds thousands.
+const Modified = "modified"
+
+// File pins a file by the time of its last change; zero: nothing is known.
+func File(modified time.Time) Pin {
+	if modified.IsZero() {
+		return ""
+	}
+	return Of(Modified, strconv.FormatInt(modified.UnixNano(), 10))
+}
+
+// readable is a value as an error shows it.
+func readable(name, value string) string {
+	if n, err := strconv.ParseInt(value, 10, 64); name == Modified && err == nil {
+		return time.Unix(0, n).UTC().Format(time.RFC3339Nano)
+	}
+	return value
 }
 
 func sorted(values map[string]string) []string {

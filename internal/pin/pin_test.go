@@ -3,6 +3,7 @@ package pin
 import (
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestOf(t *testing.T) {
@@ -40,7 +41,8 @@ func TestDiffers(t *testing.T) {
 		{"less is known now", "etag=a modified=7", "etag=a", ""},
 		{"another version", "version=1", "version=2", "version was 1, is 2"},
 		{"deleted and made anew", "sum64=a version=1", "sum64=b version=1", "sum64 was a, is b"},
-		{"another time alone", "etag=a modified=7", "etag=a modified=8", "modified was 7, is 8"},
+		{"another time alone", "etag=a modified=7", "etag=a modified=8", "modified was 1970-01-01T00:00:00.000000007Z, is 1970-01-01T00:00:00.000000008Z"},
+		{"a file, modified", File(time.Unix(1, 5)), File(time.Unix(2, 0)), "modified was 1970-01-01T00:00:01.000000005Z, is 1970-01-01T00:00:02Z"},
 		{"a version, and more now", "version=1", "etag=a version=1", ""},
 		{"the version alone is left", "etag=a version=1", "version=1", "known by etag, version before, by version now"},
 		{"nothing in common", "etag=a", "sum64=a", "known by etag before, by sum64 now"},
