@@ -72,8 +72,16 @@ type File struct {
 // A Fact says how the data was looked at: what was read, with which settings. It is a
 // property in JUnit and SARIF; text leaves it out.
 type Fact struct {
-	Name  string // lower case with underscores: "page_cache"
-	Value string
+	Name  string // lower case with underscores: "queue_depth"
+	Value any    // a string, a bool or a number, which JSON and SARIF have as what it is
+}
+
+// value is a fact's value, valid where it is text.
+func (f Fact) value() any {
+	if text, ok := f.Value.(string); ok {
+		return valid(text)
+	}
+	return f.Value
 }
 
 // A Report is all that was found, and where was looked.
@@ -128,6 +136,16 @@ func (r *Report) level(id string) Level {
 		}
 	}
 	return Error
+}
+
+// short returns what a rule means, "" of one that the report does not have.
+func (r *Report) short(id string) string {
+	for i := range r.Rules {
+		if r.Rules[i].ID == id {
+			return r.Rules[i].Short
+		}
+	}
+	return ""
 }
 
 // Count returns the number of findings of a level, those that were not kept among them.

@@ -11,15 +11,15 @@ import (
 
 // document is the JSON of a report. Fields are added to it, never taken away or changed.
 type document struct {
-	Sound    bool              `json:"sound"` // there is no error
-	Tool     string            `json:"tool"`
-	Version  string            `json:"version"`
-	Seconds  float64           `json:"seconds,omitempty"`
-	Facts    map[string]string `json:"facts,omitempty"`
-	Counts   counts            `json:"counts"`               // those not listed among them
-	More     int64             `json:"not_listed,omitempty"` // findings
-	Files    []file            `json:"files"`
-	Findings []finding         `json:"findings"`
+	Sound    bool           `json:"sound"` // there is no error
+	Tool     string         `json:"tool"`
+	Version  string         `json:"version"`
+	Seconds  float64        `json:"seconds,omitempty"`
+	Facts    map[string]any `json:"facts,omitempty"`
+	Counts   counts         `json:"counts"`               // those not listed among them
+	More     int64          `json:"not_listed,omitempty"` // findings
+	Files    []file         `json:"files"`
+	Findings []finding      `json:"findings"`
 }
 
 type counts struct {
@@ -51,14 +51,14 @@ func writeJSON(w io.Writer, r *Report) error {
 		Tool:     r.Tool,
 		Version:  r.Version,
 		Seconds:  r.Seconds,
-		Facts:    make(map[string]string, len(r.Facts)),
+		Facts:    make(map[string]any, len(r.Facts)),
 		Counts:   counts{r.Count(Error), r.Count(Warning), r.Count(Note)},
 		More:     r.More,
 		Files:    make([]file, 0, len(r.Files)),
 		Findings: make([]finding, 0, len(r.Found)),
 	}
 	for _, f := range r.Facts {
-		doc.Facts[f.Name] = valid(f.Value)
+		doc.Facts[f.Name] = f.value()
 	}
 	for _, f := range r.Files {
 		doc.Files = append(doc.Files, file{valid(f.Name), f.Samples, f.Bytes})

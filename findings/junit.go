@@ -1,6 +1,7 @@
 package findings
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -22,7 +23,7 @@ func writeJUnit(w io.Writer, r *Report) error {
 	suite := junit.Testsuite{Name: printable(r.Tool), Time: seconds}
 	suite.AddProperty("version", printable(r.Version))
 	for _, f := range r.Facts {
-		suite.AddProperty(printable(f.Name), printable(f.Value))
+		suite.AddProperty(printable(f.Name), printable(fmt.Sprint(f.Value)))
 	}
 	suite.SystemOut = &junit.Output{Data: r.totals()}
 
@@ -61,7 +62,8 @@ func writeJUnit(w io.Writer, r *Report) error {
 
 const xmlHeader = `<?xml version="1.0" encoding="UTF-8"?>` + "\n"
 
-// testcase is what was found in one file.
+// testcase is what was found in one file. The message of its failure says what the first error is,
+// the text of the failure has each error with its place.
 func (r *Report) testcase(file string, found []*Finding) junit.Testcase {
 	tc := junit.Testcase{Name: allFiles, Classname: printable(r.Tool)}
 	if file != "" {
@@ -75,7 +77,7 @@ func (r *Report) testcase(file string, found []*Finding) junit.Testcase {
 			continue
 		}
 		if tc.Failure == nil {
-			tc.Failure = &junit.Result{Message: line, Type: printable(f.Rule)}
+			tc.Failure = &junit.Result{Message: printable(cmp.Or(r.short(f.Rule), f.Rule)), Type: printable(f.Rule)}
 		}
 		errors = append(errors, line)
 	}

@@ -1,9 +1,11 @@
 package findings
 
 import (
+	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/url"
@@ -42,11 +44,61 @@ func writeSARIF(w io.Writer, r *Report) error {
 		}))
 	}
 	doc.AddRun(run)
-	if err := doc.PrettyWrite(terminalSafe{w}); err != nil {
+	return printSARIF(w, doc)
+}
+
+// printSARIF writes a document without the members that say nothing: the library gives every list
+// and object that SARIF knows, and numbers that mean "not known".
+func printSARIF(w io.Writer, doc *sarif.Report) error {
+	text, err := json.Marshal(doc)
+	if err != nil {
 		return err
 	}
-	_, err := io.WriteString(w, "\n")
-	return err
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.UseNumber()
+	var document any
+	if err := dec.Decode(&document); err != nil {
+		return err
+	}
+	enc := json.NewEncoder(terminalSafe{w})
+	enc.SetIndent("", "  ")
+	return enc.Encode(prune(document))
+}
+
+// prune removes what is empty or −1 from the objects of a document, but the results: that there are
+// none is what a sound dataset is told by.
+func prune(v any) any {
+	switch v := v.(type) {
+	case []any:
+		for i := range v {
+			v[i] = prune(v[i])
+		}
+	case map[string]any:
+		for name, member := range v {
+			if member = prune(member); name != "results" && isEmpty(member) {
+				delete(v, name)
+			} else {
+				v[name] = member
+			}
+		}
+	}
+	return v
+}
+
+func isEmpty(v any) bool {
+	switch v := v.(type) {
+	case nil:
+		return true
+	case string:
+		return v == ""
+	case json.Number:
+		return v == "-1"
+	case []any:
+		return len(v) == 0
+	case map[string]any:
+		return len(v) == 0
+	}
+	return false
 }
 
 func sarifRules(rs []Rule) []*sarif.ReportingDescriptor {
@@ -70,7 +122,7 @@ func sarifRules(rs []Rule) []*sarif.ReportingDescriptor {
 func sarifInvocation(r *Report) *sarif.Invocation {
 	facts := sarif.NewPropertyBag()
 	for _, f := range r.Facts {
-		facts.Add(valid(f.Name), valid(f.Value))
+		facts.Add(valid(f.Name), f.value())
 	}
 	if r.More > 0 {
 		facts.Add("not_listed", r.More)

@@ -23,7 +23,7 @@ var update = flag.Bool("update", false, "write the documents of testdata anew")
 func example() *Report {
 	r := &Report{
 		Tool: "ffconvert", Version: "1.2.3", Rules: rulesOfTest, Seconds: 1.5,
-		Facts: []Fact{{"backend", "aio"}, {"page_cache", "false"}},
+		Facts: []Fact{{"backend", "aio"}, {"queue_depth", 32}, {"cross_checked", false}},
 		Files: []File{{"data/a.tar", 10, 10240}, {"data/sound.tar", 12, 12288}},
 	}
 	r.Add(Finding{Rule: "truncated", Place: Place{"data/a.tar", 512, "000001.jpg"}, Text: "800 bytes are missing", Hint: "--on-truncated skip"})

@@ -199,7 +199,7 @@ func runCheck(ctx context.Context, opts checkOptions, c conversion, own *pflag.F
 		return err
 	}
 	report.Tool, report.Version = "ffconvert check", version
-	report.Facts = append(report.Facts, findings.Fact{Name: "source", Value: c.format.name}, findings.Fact{Name: "deep", Value: fmt.Sprint(opts.deep)})
+	report.Facts = append(report.Facts, findings.Fact{Name: "source", Value: c.format.name}, findings.Fact{Name: "deep", Value: opts.deep})
 	return printFindings(c.stdout, report, opts)
 }
 

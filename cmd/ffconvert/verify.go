@@ -13,6 +13,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/findings"
+	"github.com/ffconvert/ffconvert/input"
 	"github.com/ffconvert/ffconvert/record"
 	"github.com/ffconvert/ffconvert/shard"
 	"github.com/ffconvert/ffconvert/verify"
@@ -76,9 +77,8 @@ func runVerify(ctx context.Context, opts verifyOptions, args []string, stdout io
 	progress := newReporter(opts.progress, os.Stderr)
 	defer progress.stop()
 	work := lookAt(args)
-	forCI := opts.format.value == string(findings.JUnit) || opts.format.value == string(findings.SARIF)
-	if len(work.refused) > 0 && !forCI {
-		return plain(work.refused[0].err)
+	if len(work.refused) > 0 && opts.format.value == string(findings.Text) {
+		return plain(work.refused[0].err) // what is printed of it would say the same
 	}
 	progress.Start("verify", work.bytes())
 	report, err := work.verify(ctx, verify.Options{
@@ -91,19 +91,66 @@ func runVerify(ctx context.Context, opts verifyOptions, args []string, stdout io
 	if err != nil {
 		return err
 	}
-	switch {
-	case forCI:
-		err = findings.Write(stdout, findings.Format(opts.format.value), findingsOf(report, work.refused, work.repairs()))
-	case opts.format.value == "json":
-		err = printReportJSON(stdout, report, work.repairs())
+	all := *report
+	all.Problems = append(work.problems(), report.Problems...)
+	switch findings.Format(opts.format.value) {
+	case findings.Text:
+		err = printReport(stdout, &all, work.repairs(), paintOf(opts.progress.color, stdout))
+	case findings.JSON:
+		err = printReportJSON(stdout, &all, work.repairs())
 	default:
-		err = printReport(stdout, report, work.repairs(), paintOf(opts.progress.color, stdout))
+		err = findings.Write(stdout, findings.Format(opts.format.value), findingsOf(&all, work.repairs()))
 	}
 	errs := []error{err}
 	for _, r := range work.refused {
 		errs = append(errs, plain(r.err))
 	}
-	return errors.Join(append(errs, plain(work.hint(raise(report.Err(), "--max-samples"))))...)
+	return errors.Join(append(errs, plain(work.hint(raise(told(report), "--max-samples"))))...)
+}
+
+// told is the error of a report that was printed: it counts the problems and does not repeat them.
+func told(r *verify.Report) error {
+	err := r.Err()
+	if err == nil {
+		return nil
+	}
+	text := counted(int64(len(r.Problems))+r.More, "problem")
+	if errors.Is(err, verify.ErrCorrupt) {
+		text = fmt.Sprintf("%v: %s", verify.ErrCorrupt, text)
+	}
+	return toldError{text, err}
+}
+
+type toldError struct {
+	text string
+	err  error
+}
+
+func (e toldError) Error() string { return e.text }
+func (e toldError) Unwrap() error { return e.err }
+
+// problems are the arguments that were not looked at.
+func (w *verifyWork) problems() []verify.Problem {
+	problems := []verify.Problem{}
+	for _, r := range w.refused {
+		problems = append(problems, verify.NewProblem(r.arg, r.arg, r.kind(), r.err))
+	}
+	return problems
+}
+
+// kind is the rule that an argument has broken.
+func (r *refusedArg) kind() verify.Kind {
+	switch {
+	case errors.Is(r.err, input.ErrNotFound):
+		return verify.Missing
+	case errors.Is(r.err, shard.ErrManifest), errors.Is(r.err, shard.ErrManifestVersion):
+		return shard.BadManifest
+	case errors.Is(r.err, verify.ErrCorrupt):
+		return ruleUnfinished
+	case errors.Is(r.err, errNoShards):
+		return ruleNoShards
+	}
+	return verify.Unreadable
 }
 
 // hint says how a damaged dataset can be mended, where its plan is sound.
@@ -171,6 +218,9 @@ func (w *verifyWork) add(arg string) error {
 		return err
 	}
 	st, err := os.Stat(arg)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s: %w", arg, input.ErrNotFound)
+	}
 	if err != nil {
 		return err
 	}

@@ -1,11 +1,10 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
-	"strconv"
 
 	"github.com/dustin/go-humanize"
 
@@ -16,19 +15,18 @@ import (
 
 // Rules of verify that no shard breaks, but a whole argument.
 const (
-	ruleUnfinished = "unfinished"
-	ruleNoShards   = "no-shards"
+	ruleUnfinished verify.Kind = "unfinished"
+	ruleNoShards   verify.Kind = "no-shards"
 )
 
 // verifyRules are all kinds of problems, each an error.
 func verifyRules() []findings.Rule {
 	const again = "Write it anew from its source with ffconvert repair, or fetch it again from where it is sound."
-	rule := func(id, short, help string) findings.Rule {
-		return findings.Rule{ID: id, Level: findings.Error, Short: short, Help: help}
+	kind := func(k verify.Kind, short, help string) findings.Rule {
+		return findings.Rule{ID: string(k), Level: findings.Error, Short: short, Help: help}
 	}
-	kind := func(k verify.Kind, short, help string) findings.Rule { return rule(string(k), short, help) }
 	return []findings.Rule{
-		kind(verify.Missing, "A shard or another file of the dataset is not there", again),
+		kind(verify.Missing, "A shard or another file of the dataset is not there, or what was named is not", again),
 		kind(verify.Extra, "A file that readers take for a shard is no part of the dataset", "Remove it, or move it to another directory."),
 		kind(verify.Resized, "A file has another size than the dataset's", again),
 		kind(verify.Swapped, "A shard is sound, but it is another shard of the dataset", "Give the shards their names back."),
@@ -37,35 +35,23 @@ func verifyRules() []findings.Rule {
 		kind(verify.Checksum, "The bytes of a sample differ from its checksum", again),
 		kind(verify.Unreadable, "The file could not be read: nothing is known of its bytes", "Look after the device, the path and the permissions; then verify again."),
 		kind(verify.Limit, "A shard has more samples than are allowed; it may be sound", "Allow more with --max-samples, if the shard is from who it should be."),
-		rule(ruleUnfinished, "The conversion into this directory was not finished", "Run the same command again: it goes on where it stopped."),
-		rule(string(shard.BadManifest), "The manifest of the dataset is damaged, or contradicts its plan", "Let ffconvert repair write it anew, or fetch it again from where it is sound."),
-		rule(string(shard.BadPlan), "The plan or the journal, which a repair needs, is damaged", "Run the command of the conversion again: it writes the plan anew and keeps the shards. ffconvert repair mends the journal."),
-		rule(ruleNoShards, "The directory holds no shards", "Name the directory that the conversion wrote."),
+		kind(ruleUnfinished, "The conversion into this directory was not finished", "Run the same command again: it goes on where it stopped."),
+		kind(shard.BadManifest, "The manifest of the dataset is damaged, or contradicts its plan", "Let ffconvert repair write it anew, or fetch it again from where it is sound."),
+		kind(shard.BadPlan, "The plan or the journal, which a repair needs, is damaged", "Run the command of the conversion again: it writes the plan anew and keeps the shards. ffconvert repair mends the journal."),
+		kind(ruleNoShards, "The directory holds no shards", "Name the directory that the conversion wrote."),
 	}
 }
 
-// findingsOf tells a report of verify, and the arguments that could not be looked at, as
-// findings. A sample is an entry by its number, as the text output has it.
-func findingsOf(r *verify.Report, refused []refusedArg, repairs []*shard.Repairable) *findings.Report {
+// findingsOf tells a report of verify as findings. A sample is an entry by its number, as the text
+// output has it.
+func findingsOf(r *verify.Report, repairs []*shard.Repairable) *findings.Report {
 	f := &findings.Report{Tool: "ffconvert verify", Version: version, Rules: verifyRules(), Seconds: r.Seconds, Facts: factsOf(r)}
 	if len(repairs) > 0 {
 		impossible := slices.ContainsFunc(repairs, func(r *shard.Repairable) bool { return !r.Possible })
-		f.Facts = append(f.Facts, findings.Fact{Name: "repair_possible", Value: strconv.FormatBool(!impossible)})
+		f.Facts = append(f.Facts, findings.Fact{Name: "repair_possible", Value: !impossible})
 	}
 	for _, l := range r.Looked {
 		f.Files = append(f.Files, findings.File{Name: l.Path, Samples: l.Samples, Bytes: l.Bytes})
-	}
-	for _, a := range refused {
-		rule := string(verify.Unreadable)
-		switch {
-		case errors.Is(a.err, shard.ErrManifest):
-			rule = string(shard.BadManifest)
-		case errors.Is(a.err, verify.ErrCorrupt):
-			rule = ruleUnfinished
-		case errors.Is(a.err, errNoShards):
-			rule = ruleNoShards
-		}
-		f.Add(findings.Finding{Rule: rule, Place: findings.Place{File: a.arg, Offset: -1}, Text: a.err.Error()})
 	}
 	for _, p := range r.Problems {
 		found := findings.Finding{Rule: string(p.Kind), Place: findings.Place{File: p.Path, Offset: p.Offset}, Text: p.Text}
@@ -90,10 +76,10 @@ func factsOf(r *verify.Report) []findings.Fact {
 	}
 	facts := []findings.Fact{
 		{Name: "backend", Value: r.Backend},
-		{Name: "queue_depth", Value: strconv.Itoa(r.QueueDepth)},
+		{Name: "queue_depth", Value: r.QueueDepth},
 		{Name: "read_from", Value: string(r.From)},
-		{Name: "cross_checked", Value: strconv.FormatBool(r.CrossChecked)},
-		{Name: "mb_per_second", Value: strconv.FormatFloat(r.MBPerSecond(), 'f', 0, 64)},
+		{Name: "cross_checked", Value: r.CrossChecked},
+		{Name: "mb_per_second", Value: math.Round(r.MBPerSecond())},
 	}
 	if r.Fallback != "" {
 		facts = append(facts, findings.Fact{Name: "fallback", Value: r.Fallback})
