@@ -9,9 +9,15 @@ import (
 	"github.com/vmihailenco/msgpack/v5/msgpcode"
 )
 
-// Describe tells the key, "" where there is none, and the field names of a record that is
-// a map as this package makes them in MessagePack or CBOR. For any other bytes ok is false.
-func Describe(record []byte) (key string, fields []string, ok bool) {
+// A FieldSize is a field of a record: Bytes is what its value takes there, head included.
+type FieldSize struct {
+	Name  string
+	Bytes int64
+}
+
+// Describe tells the key, "" where there is none, and the fields of a record that is a map
+// as this package makes them in MessagePack or CBOR. For any other bytes ok is false.
+func Describe(record []byte) (key string, fields []FieldSize, ok bool) {
 	if len(record) == 0 {
 		return "", nil, false
 	}
@@ -32,7 +38,7 @@ type pairs interface {
 	left() int            // bytes not yet read
 }
 
-func describe(p pairs) (key string, fields []string, ok bool) {
+func describe(p pairs) (key string, fields []FieldSize, ok bool) {
 	n := p.count()
 	for i := range n {
 		name, ok := p.text()
@@ -45,10 +51,11 @@ func describe(p pairs) (key string, fields []string, ok bool) {
 			}
 			continue
 		}
+		left := p.left()
 		if !p.skip() {
 			return "", nil, false
 		}
-		fields = append(fields, name)
+		fields = append(fields, FieldSize{name, int64(left - p.left())})
 	}
 	if n < 1 || p.left() > 0 {
 		return "", nil, false

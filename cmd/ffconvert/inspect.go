@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -8,6 +9,7 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -23,6 +25,7 @@ import (
 type inspectOptions struct {
 	format choiceValue
 	keys   int
+	deep   bool
 	limits *record.Options
 	most   int64 // bytes of a sample that is read
 }
@@ -33,21 +36,26 @@ func newInspectCommand() *cobra.Command {
 		Use:   "inspect OUT|FILE",
 		Short: "Say what a dataset or a shard holds",
 		Long: `Say what a dataset or a single shard holds: counts, the distribution of record sizes, the
-encoding, classes or columns, and the first keys. Headers are checked, samples are not: that is what verify does.
+encoding, the fields with counts and sizes, classes or columns, and the first keys.
+
+Fields are counted in up to 1,000 samples, evenly spread, of 256 MiB in all; it says in how
+many. --deep reads all samples. Headers are checked, and what is read; verify checks all.
 
 ` + exitStatus,
 		Example: `  ffconvert inspect out/
+  ffconvert inspect --deep out/
   ffconvert inspect --keys 100 out/PART_00000.ffr`,
 		Args: wantArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return runInspect(opts, args[0], cmd.OutOrStdout())
+			return runInspect(cmd.Context(), opts, args[0], cmd.OutOrStdout())
 		},
 	}
 	flags := cmd.Flags()
 	flags.Var(&opts.format, "format", "output: text or json")
 	flags.IntVar(&opts.keys, "keys", 5, "number of first keys to show")
+	flags.BoolVar(&opts.deep, "deep", false, "read every sample to count the fields")
 	opts.limits = recordLimits(flags)
-	sizeFlag(flags, &opts.most, "max-sample-size", record.DefaultMaxSample, "largest sample that is read for its key; it is held in memory whole")
+	sizeFlag(flags, &opts.most, "max-sample-size", record.DefaultMaxSample, "largest sample that is read for its key and fields; it is held in memory whole")
 	return cmd
 }
 
@@ -57,7 +65,6 @@ type inspection struct {
 	Tool     string     `json:"tool,omitempty"`
 	Source   string     `json:"source,omitempty"`
 	Encoding string     `json:"encoding,omitempty"`
-	Fields   []string   `json:"fields,omitempty"` // of the first sample
 	Shards   int        `json:"shards"`
 	Samples  int        `json:"samples"`
 	Bytes    int64      `json:"bytes"`
@@ -67,7 +74,10 @@ type inspection struct {
 	Verified *bool      `json:"verified,omitempty"` // each shard was, when it was written
 	converters.Description
 	Skipped map[string]int64 `json:"skipped,omitempty"`
-	Keys    []string         `json:"first_keys"`
+	fieldCounts
+	SourceFields shard.FieldCounts `json:"source_fields,omitempty"` // of all samples of the dataset, before --rename and --fields, counted when converted
+
+	Keys []string `json:"first_keys"`
 }
 
 // A spread is a distribution of sizes, in bytes.
@@ -94,13 +104,13 @@ func newSpread(sizes []int64) spread {
 	return spread{Min: sizes[0], P50: at(50), Mean: sum / int64(n), P90: at(90), P99: at(99), Max: sizes[n-1]}
 }
 
-func runInspect(opts inspectOptions, path string, stdout io.Writer) error {
+func runInspect(ctx context.Context, opts inspectOptions, path string, stdout io.Writer) error {
 	if err := refuseURL(path); err != nil {
 		return err
 	}
-	x, err := inspect(path, opts)
+	x, err := inspect(ctx, path, opts)
 	if err != nil {
-		return raise(err, "--max-samples, --max-sample-size; --keys 0 reads no sample")
+		return raise(err, "--max-samples, --max-sample-size")
 	}
 	if opts.format.value == "json" {
 		enc := newJSONEncoder(stdout)
@@ -110,7 +120,7 @@ func runInspect(opts inspectOptions, path string, stdout io.Writer) error {
 	return x.print(stdout)
 }
 
-func inspect(path string, opts inspectOptions) (*inspection, error) {
+func inspect(ctx context.Context, path string, opts inspectOptions) (*inspection, error) {
 	r, err := record.Open(path, record.Options{AllowLegacy: true, MaxSamples: opts.limits.MaxSamples, MaxSample: math.MaxInt64})
 	if err != nil {
 		return nil, err
@@ -133,7 +143,10 @@ func inspect(path string, opts inspectOptions) (*inspection, error) {
 	if err := x.manifest(r.Files()[0].Path); err != nil {
 		return nil, err
 	}
-	return x, x.firstKeys(r, opts.keys, opts.most)
+	if err := x.firstKeys(r, opts.keys, opts.most); err != nil {
+		return nil, err
+	}
+	return x, x.fieldCounts.count(ctx, r, opts)
 }
 
 // manifest takes what the manifest beside the first shard says, where there is one.
@@ -154,7 +167,7 @@ func (x *inspection) manifest(shardPath string) error {
 	if err != nil {
 		return err
 	}
-	x.Description = meta.Description
+	x.Description, x.SourceFields = meta.Description, meta.Fields
 	return nil
 }
 
@@ -162,23 +175,15 @@ func (x *inspection) manifest(shardPath string) error {
 // the index beside the first shard. A sample of more than most bytes is not read.
 func (x *inspection) firstKeys(r *record.Reader, n int, most int64) error {
 	for i := range min(n, r.Len()) {
-		if file, e, err := r.Extent(i); err != nil {
-			return err
-		} else if e.Size > most {
-			return fmt.Errorf("%s: sample %d: %w: %d bytes", r.Files()[file].Path, i, record.ErrTooLarge, e.Size)
-		}
-		rec, err := r.Read(i, nil)
+		rec, err := readSample(r, i, most, nil)
 		if err != nil {
 			return err
 		}
-		key, fields, ok := encode.Describe(rec)
+		key, _, ok := encode.Describe(rec)
 		if !ok {
 			keys, err := shard.IndexKeys(r.Files()[0].Path, n)
 			x.Keys = append([]string{}, keys...)
 			return err
-		}
-		if i == 0 {
-			x.Fields = fields
 		}
 		if key != "" {
 			x.Keys = append(x.Keys, key)
@@ -207,8 +212,9 @@ func (x *inspection) print(w io.Writer) error {
 	if len(x.Skipped) > 0 {
 		row("skipped", "%s", plainText(skippedText(x.Skipped)))
 	}
-	if len(x.Fields) > 0 {
-		row("fields", "%q", x.Fields)
+	x.fieldCounts.print(row)
+	if len(x.SourceFields) > 0 && x.Source != "csv" {
+		row("of sources", "%s; in the whole dataset, counted when converted", sourceFieldsText(x.SourceFields))
 	}
 	if len(x.Classes) > 0 {
 		row("classes", "%d, %.20q", len(x.Classes), x.Classes[:min(5, len(x.Classes))])
@@ -231,6 +237,20 @@ func (x *inspection) print(w io.Writer) error {
 		row(name, "%q", k)
 	}
 	return t.Flush()
+}
+
+// sourceFieldsText is the names of fields and how many samples have each: the first of them by
+// name, where they are many.
+func sourceFieldsText(fields shard.FieldCounts) string {
+	const most = 20
+	var each []string
+	for _, f := range fields[:min(most, len(fields))] {
+		each = append(each, printable(f.Name)+" "+humanize.Comma(f.Samples))
+	}
+	if more := len(fields) - most; more > 0 {
+		each = append(each, fmt.Sprintf("and %s more", humanize.Comma(int64(more))))
+	}
+	return strings.Join(each, ", ")
 }
 
 func (s spread) String() string {
