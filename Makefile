@@ -27,9 +27,10 @@ lint: ## formatting, vet, staticcheck, and builds for the systems without Linux 
 		(cd $$m && $(GO) vet ./... && $$staticcheck ./...) || exit; \
 	done
 
-test: ## the whole suite; -race needs a C compiler
-	CGO_ENABLED=1 $(GO) test -race -shuffle=on -timeout 20m ./...
-	for m in $(NESTED); do (cd $$m && CGO_ENABLED=1 $(GO) test -race -shuffle=on -count=1 ./...) || exit; done
+test: ## the whole suite, at its end the tests that were skipped, with reasons; -race needs gcc
+	gotestsum=$$($(GO) tool -n gotestsum) && export CGO_ENABLED=1 && \
+	$$gotestsum --format pkgname -- -race -shuffle=on -timeout 20m ./... && \
+	for m in $(NESTED); do (cd $$m && $$gotestsum --format pkgname -- -race -shuffle=on -count=1 ./...) || exit; done
 
 faults: ## the fault table at its full size, a line a row; REPORT=docs/reliability.md keeps it
 	@$(GO) run ./internal/faults/table $(if $(REPORT),-report $(REPORT))

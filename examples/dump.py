@@ -1,7 +1,8 @@
-# python dump.py MODULE:DATASET | ffconvert cbor - out/
+# python3 examples/dump.py MODULE:DATASET | ffconvert cbor - out/
 import importlib, sys
-import cbor2
+import cbor2 # pip install cbor2
 
+sys.path.insert(0, "") # for a MODULE of the current directory
 module, _, name = sys.argv[1].partition(":")
 dataset = getattr(importlib.import_module(module), name)
 for i, sample in enumerate(dataset() if callable(dataset) else dataset):
