@@ -83,7 +83,11 @@ func Finish(ctx context.Context, out *Output, opts FinishOptions) (*Report, erro
 			return nil, err
 		}
 		for i := range kept.Shards {
-			now[kept.Shards[i].Name] = true
+			name := kept.Shards[i].Name
+			now[name] = true
+			done := j.done[name]
+			done.Verified, done.From = true, found.From
+			j.done[name] = done
 		}
 		report.Backend, report.Fallback, report.From = found.Backend, found.Fallback, found.From
 	}
@@ -112,6 +116,7 @@ func (o *Output) reread(ctx context.Context, shards []ManifestShard, meta FileSu
 	if err != nil {
 		return nil, err
 	}
+	opts.Progress = nil // it is of the shards
 	beside, from, err := verify.Sums(ctx, o.root, sums(shards, meta), opts)
 	found.Problems, found.From = append(found.Problems, beside...), found.From.And(from)
 	return found, err

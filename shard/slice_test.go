@@ -507,3 +507,27 @@ func TestFinishTooEarlyChangesNothing(t *testing.T) {
 		t.Errorf("before: %q\nafter: %q", slices.Sorted(maps.Keys(before)), slices.Sorted(maps.Keys(after)))
 	}
 }
+
+// Shards that tasks did not re-read are verified where Finish re-reads them, and the manifest says so.
+func TestFinishVerifies(t *testing.T) {
+	t.Parallel()
+	src := newFixture(85, 2, 30, 900)
+	dir := begin(t, newPlan(t, src, encode.Options{}, fourShards), stockedSource{&stocked{fixture: src}})
+	for k := range 2 {
+		if _, err := runTask(t, dir, Task{k, 2}, src, false, WriteOptions{NoVerify: true}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out, err := OpenOutput(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	report, err := Finish(t.Context(), out, FinishOptions{Verify: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m := report.Manifest; !m.Verified || m.VerifiedFrom == "" || !report.Verified || m.VerifiedFrom != report.From {
+		t.Errorf("manifest %v from %q, report %v from %q", m.Verified, m.VerifiedFrom, report.Verified, report.From)
+	}
+}

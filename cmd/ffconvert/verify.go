@@ -298,6 +298,7 @@ func (d *verifyDir) verify(ctx context.Context, how verify.Options) (*verify.Rep
 		return nil, err
 	}
 	defer root.Close()
+	how.Progress = nil // it is of the shards
 	problems, from, err := verify.Sums(ctx, root, d.manifest.Sums(), how)
 	if err != nil {
 		return nil, err
