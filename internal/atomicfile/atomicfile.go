@@ -10,9 +10,11 @@ package atomicfile
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path"
+	"syscall"
 
 	"github.com/ffconvert/ffconvert/internal/blocking"
 )
@@ -65,14 +67,30 @@ func (f *File) finish(name string, rename func(root *os.Root, from, to string) e
 		}
 	}
 	f.done = true
-	err := f.File.Close()
-	if err == nil {
+	st, err := f.File.Stat()
+	if err = errors.Join(err, f.File.Close()); err == nil {
 		err = rename(f.root, f.tmp, name)
 	}
 	if err != nil {
-		return errors.Join(err, f.root.Remove(f.tmp))
+		if late := f.root.Remove(f.tmp); !errors.Is(late, fs.ErrNotExist) { // it may have been renamed all the same
+			err = errors.Join(err, late)
+		}
+		return err
 	}
-	return SyncDir(f.root, path.Dir(name))
+	if err := SyncDir(f.root, path.Dir(name)); err != nil {
+		return err
+	}
+	return f.named(name, st.Size())
+}
+
+// named looks whether there is a file of so many bytes under the name: a server may have said that
+// it renamed the file, and have not.
+func (f *File) named(name string, size int64) error {
+	st, err := f.root.Lstat(name)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && (!st.Mode().IsRegular() || st.Size() != size) {
+		err = &os.LinkError{Op: "rename", Old: f.tmp, New: name, Err: fmt.Errorf("the file system says that it was done, and it was not: %w", syscall.EIO)}
+	}
+	return err
 }
 
 // Discard closes and removes the file. It does nothing after Commit or Replace.

@@ -47,6 +47,7 @@ var rows = []row{
 	{id: "G3", fault: "errno at the k-th call of a repair, every k", target: "reported, or absorbed", cases: 500},
 	{id: "H2", fault: "the meaning of manifest, plan and journal changed", target: "found, or said that a repair needs the file", cases: 1000},
 	{id: "H3", fault: "a byte changed on the device, page cache warm", target: "found, or not called the device", cases: 200, parts: []string{"ext4", "xfs", "btrfs", "btrfs-nodatasum", "overlay"}},
+	{id: "H4", fault: "a FUSE server that lies about the k-th request", target: "no wrong bytes, no hangs; good when it is honest again", cases: 1000, parts: []string{"convert", "unpack"}},
 	{id: "H5", fault: "OUT renamed, replaced, removed, its link switched", target: "status 4, no manifest without its shards", cases: 1500, parts: []string{"renamed", "replaced", "removed", "switched", "staged"}},
 	{id: "H6", fault: "other content of the same size, between runs", target: "refused by name", cases: 40, parts: []string{"object"}},
 	{id: "H7", fault: "a system call that row C1 leaves out", target: "none that strace sees is", cases: 11},
