@@ -1,7 +1,5 @@
 package converters
 
-import "os"
-
 // An Access is how a part is going to be read.
 type Access int
 
@@ -14,10 +12,16 @@ const (
 
 // OpenFor is Open, and tells the kernel how the part will be read. It is advice: nothing
 // depends on it being taken.
-func (p Part) OpenFor(how Access) (*os.File, error) {
-	f, err := p.Open()
-	if err == nil {
+func (p Part) OpenFor(how Access) (File, error) {
+	f, err := p.open()
+	if err != nil {
+		return nil, err
+	}
+	if how != AnyAccess {
 		advise(f, how)
 	}
-	return f, err
+	if p.Copy != nil && p.Copy.Sums != nil {
+		return p.Copy.Sums.Check(f), nil
+	}
+	return f, nil
 }

@@ -53,6 +53,38 @@ func TestPartOpen(t *testing.T) {
 	}
 }
 
+// A staged copy is read through its sums, a plain file as it is.
+func TestPartSums(t *testing.T) {
+	t.Parallel()
+	p := Part{Name: "named.tar", Path: filepath.Join(t.TempDir(), "staged"), Size: 5}
+	if err := os.WriteFile(p.Path, []byte("01234"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, sums := range []Sums{nil, refuse{}} {
+		p.Copy = &Copy{Sums: sums}
+		for _, open := range []func() (File, error){p.Open, func() (File, error) { return p.OpenFor(RandomAccess) }} {
+			f, err := open()
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, plain := f.(*os.File)
+			if n, err := f.ReadAt(make([]byte, 5), 0); plain != (sums == nil) || (n == 5) != plain || (err == nil) != plain {
+				t.Errorf("%T: %d, %v", f, n, err)
+			}
+			f.Close()
+		}
+	}
+}
+
+// refuse finds all bytes changed.
+type refuse struct{}
+
+func (refuse) Check(f File) File { return refused{f} }
+
+type refused struct{ File }
+
+func (refused) ReadAt([]byte, int64) (int, error) { return 0, ErrChanged }
+
 func TestError(t *testing.T) {
 	t.Parallel()
 	for want, err := range map[string]*Error{

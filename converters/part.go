@@ -2,12 +2,40 @@ package converters
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"time"
 
 	"github.com/ffconvert/ffconvert/internal/blocking"
 	"github.com/ffconvert/ffconvert/internal/pin"
 )
+
+// A File is a part that was opened. It is an alias, so that a package that must not know this one
+// can have [Sums].
+type File = interface {
+	io.ReaderAt
+	io.Closer
+}
+
+// Sums are the checksums of a staged copy, from when it was written.
+type Sums interface {
+	// Check returns a file that reads f, which is the copy. Its ReadAt fails where the copy has
+	// other bytes than were written to it. Closing it closes f.
+	Check(f File) File
+}
+
+// FileSums are the checksums of the files below a staged directory. Paths have slashes. The methods
+// may be called concurrently.
+type FileSums interface {
+	// CheckFile returns an error unless b is all of the file that was staged under this path.
+	CheckFile(path string, b []byte) error
+	// CheckListed returns an error where a file that lies under this path now has another size, or
+	// another time, than was staged.
+	CheckListed(path string, size int64, modified time.Time) error
+	// CheckDir returns an error unless a directory has as many entries as it was staged with; ""
+	// is the staged directory itself.
+	CheckDir(path string, entries int) error
+}
 
 // A Part is one local, seekable, uncompressed file of a source. Where the named
 // input was compressed or remote, Path is its staged copy. A part without Path is no
@@ -18,28 +46,45 @@ type Part struct {
 	Path    string    // where its bytes are; "": no single file
 	Size    int64     // bytes at Path
 	ModTime time.Time // of Path when the part was found; zero: not checked
-	Staged  bool      // Path is a copy made for this run, so ModTime is not that of the source
 
-	// Mark is what tells one state of the named input from another, where Path is a staged copy
-	// of it; "": nothing does.
-	Mark pin.Pin
+	// Copy says that Path is, or will be, a copy made for this run, so that ModTime is not that of
+	// the source. nil: it is the named input itself, of which a source may have very many.
+	Copy *Copy
 }
 
-// Open opens the part and checks that it is still the regular file that was found:
+// A Copy is what is known of a staged copy and of the input that it is of.
+type Copy struct {
+	// Mark is what tells one state of the named input from another; "": nothing does.
+	Mark pin.Pin
+
+	// Content is a digest of the bytes. Where Mark is "", as of standard input and what commands
+	// write, it alone tells whether they are the same again. "": not known.
+	Content string
+
+	// Sums check what Part.Open's file reads. nil: the copy is a directory, or not made yet.
+	Sums Sums
+
+	// Files check the files below a directory. nil: the copy is a file.
+	Files FileSums
+}
+
+// Open opens the part and makes sure that it is still the regular file that was found:
 // same size, same modification time. A difference is [ErrChanged].
-func (p Part) Open() (*os.File, error) {
+func (p Part) Open() (File, error) { return p.OpenFor(AnyAccess) }
+
+func (p Part) open() (*os.File, error) {
 	f, err := blocking.File(os.Open(p.Path))
 	if err != nil {
 		return nil, &Error{Part: p.Name, Off: -1, Err: err}
 	}
-	if err := p.check(f); err != nil {
+	if err := p.unchanged(f); err != nil {
 		f.Close()
 		return nil, err
 	}
 	return f, nil
 }
 
-func (p Part) check(f *os.File) error {
+func (p Part) unchanged(f *os.File) error {
 	st, err := f.Stat()
 	if err != nil {
 		return &Error{Part: p.Name, Off: -1, Err: err}

@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/ffconvert/ffconvert/internal/blocksum"
 )
 
 // shell is the command that runs a script; $1 is dir.
@@ -69,7 +71,7 @@ func TestCommand(t *testing.T) {
 			fi, err := os.Stat(f.Path)
 			must(t, err)
 			size := int64(len(tt.want))
-			want := File{Name: "a script", Path: f.Path, Size: size, ModTime: fi.ModTime(), Staged: true, SourceSize: size}
+			want := File{Name: "a script", Path: f.Path, Size: size, ModTime: fi.ModTime(), Staged: true, SourceSize: size, Content: fmt.Sprintf("%016x", blocksum.Sum64(got)), Sums: f.Sums}
 			if string(got) != tt.want || f != want || read.Load() != size {
 				t.Errorf("%d bytes, %d told of, %+v; want %+v", len(got), read.Load(), f, want)
 			}

@@ -111,6 +111,8 @@ func cacheError(name, dir string, err error) error {
 	case errors.Is(err, ErrQuota):
 		e.Err = fmt.Errorf("%w, in %s", err, quote(dir))
 		e.Hint = "raise --cache-size, or convert fewer shards at once with --jobs"
+	case errors.Is(err, ErrCopy):
+		e.Err = copyError(dir, err)
 	case errors.Is(err, cache.ErrChanged):
 		e.Err = fmt.Errorf("%w: in %s: %w", ErrChanged, quote(dir), err)
 		e.Hint = "give it a --cache-dir of its own"

@@ -61,9 +61,18 @@ func (j *job) unpack(ctx context.Context, c *cache.Cache, d, out *cache.Draft, o
 		return err
 	}
 	defer j.decoding.give()
+	f, err := d.Checked()
+	if err != nil {
+		return cacheError(j.source.Name, c.Dir(), err)
+	}
+	defer f.Close()
 	silent := func(int64) {} // it was told when these bytes came
-	src := &source{ctx: ctx, r: io.NewSectionReader(d, 0, d.Size()), progress: silent, opts: opts}
-	return j.decompress(src, bufio.NewReaderSize(src, copySize), c, out)
+	src := &source{ctx: ctx, r: io.NewSectionReader(f, 0, d.Size()), progress: silent, opts: opts}
+	err = j.decompress(src, bufio.NewReaderSize(src, copySize), c, out)
+	if src.err != nil && context.Cause(ctx) == nil { // of the copy, not of the object
+		return cacheError(j.source.Name, c.Dir(), src.err)
+	}
+	return err
 }
 
 // A fetched file remembers why it could not be written or read.

@@ -32,6 +32,9 @@
 // identity is random: nothing tells whether it would be the same again, so the copy serves one run.
 // Package cache says what lies in the directory.
 //
+// Of every copy the checksums of its blocks are kept in memory from when it was written (package
+// blocksum). A caller reads it through [File].Sums, which compares them.
+//
 // Magic bytes that mark a compressed file, at offset 0:
 //
 //	1f 8b                               gzip, any number of members
@@ -175,6 +178,9 @@ type File struct {
 	Compression string    // of the named file: "", "gzip", "zstd", "bzip2", "xz"
 	SourceSize  int64     // bytes of the named file itself, compressed
 	Mark        pin.Pin   // of the named input, where Path is a copy; "": nothing tells when it has changed
+	Content     string    // of a copy: a digest of its bytes, see package blocksum
+	Sums        Sums      // of a copy; nil: Path is not a copy, or is a directory
+	Files       FileSums  // of a directory in the cache; nil: Path is not one
 }
 
 func (o Options) fetches() int { return max(o.workers(), o.Fetches) }

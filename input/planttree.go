@@ -7,12 +7,14 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/ffconvert/ffconvert/input/cache"
 	"github.com/ffconvert/ffconvert/input/remote"
 	"github.com/ffconvert/ffconvert/internal/blocking"
+	"github.com/ffconvert/ffconvert/internal/blocksum"
 )
 
 // treeFetches is how many files of a tree are made at once. How many of them use a connection is
@@ -28,6 +30,7 @@ func (j *job) plant(ctx context.Context, c *cache.Cache, d *cache.Draft, opts Op
 		return cacheError(j.source.Name, c.Dir(), err)
 	}
 	defer root.Close()
+	sums := &treeSums{tree, make([]uint64, len(tree.files)), c.Dir()}
 	g, gctx := errgroup.WithContext(ctx)
 	g.SetLimit(treeFetches)
 	made := "."
@@ -42,7 +45,7 @@ func (j *job) plant(ctx context.Context, c *cache.Cache, d *cache.Draft, opts Op
 			}
 			made = in
 		}
-		g.Go(func() error { return j.fetchInto(gctx, c, root, i, opts) })
+		g.Go(func() error { return j.fetchInto(gctx, c, root, i, &sums.files[i], opts) })
 	}
 	err = g.Wait()
 	if cause := context.Cause(ctx); cause != nil {
@@ -51,7 +54,7 @@ func (j *job) plant(ctx context.Context, c *cache.Cache, d *cache.Draft, opts Op
 	if err != nil {
 		return err
 	}
-	j.file = File{Name: j.source.Name, Path: dir, Staged: true}
+	j.file = File{Name: j.source.Name, Path: dir, Staged: true, Files: sums}
 	return nil
 }
 
@@ -62,8 +65,8 @@ func plantDir(root *os.Root, dir string, opts Options) error {
 	return root.MkdirAll(filepath.FromSlash(dir), 0o700)
 }
 
-// fetchInto makes one file of the tree, of the bytes and the time that were listed.
-func (j *job) fetchInto(ctx context.Context, c *cache.Cache, root *os.Root, i int, opts Options) error {
+// fetchInto makes one file of the tree, of the bytes and the time that were listed, and sums it.
+func (j *job) fetchInto(ctx context.Context, c *cache.Cache, root *os.Root, i int, sum *uint64, opts Options) error {
 	tree := j.source.Tree
 	o, name := tree.object(i), filepath.FromSlash(tree.files[i].name())
 	err := opts.injected("create")
@@ -74,7 +77,8 @@ func (j *job) fetchInto(ctx context.Context, c *cache.Cache, root *os.Root, i in
 	if err != nil {
 		return treeError(o, c, err)
 	}
-	into := &fetched{File: treeWriter{f, o, opts}}
+	w := &treeWriter{File: f, of: o, opts: opts}
+	into := &fetched{File: w}
 	err = opts.Remote.Fetch(ctx, o, into, func(n int64) { j.progress(opts, n) })
 	switch {
 	case context.Cause(ctx) != nil:
@@ -84,7 +88,7 @@ func (j *job) fetchInto(ctx context.Context, c *cache.Cache, root *os.Root, i in
 	case err != nil:
 		err = remoteError(Shown(o.URL), err)
 	default:
-		err = finishFile(f, o, c, opts)
+		*sum, err = w.finish(c)
 	}
 	if cerr := f.Close(); err == nil && cerr != nil {
 		err = treeError(o, c, cerr)
@@ -102,19 +106,23 @@ func (j *job) fetchInto(ctx context.Context, c *cache.Cache, root *os.Root, i in
 	return nil
 }
 
-// finishFile wants all bytes to be there.
-func finishFile(f *os.File, o remote.Object, c *cache.Cache, opts Options) error {
-	fi, err := f.Stat()
+// finish wants all bytes to be there, and sums them.
+func (w *treeWriter) finish(c *cache.Cache) (sum uint64, err error) {
+	fi, err := w.Stat()
 	if err == nil {
-		err = opts.injected("close")
+		err = w.opts.injected("close")
 	}
 	switch {
 	case err != nil:
-		return treeError(o, c, err)
-	case fi.Size() != o.Size:
-		return refuse(Shown(o.URL), ErrChanged, "", "%d of %d bytes were fetched", fi.Size(), o.Size)
+		return 0, treeError(w.of, c, err)
+	case fi.Size() != w.of.Size:
+		return 0, refuse(Shown(w.of.URL), ErrChanged, "", "%d of %d bytes were fetched", fi.Size(), w.of.Size)
 	}
-	return nil
+	sums, err := w.rec.Sums(w.of.Size, w)
+	if err != nil {
+		return 0, treeError(w.of, c, err)
+	}
+	return sums.Sum64(), nil
 }
 
 // treeError places a failure to stage an object as a file of a tree.
@@ -126,19 +134,26 @@ func treeError(o remote.Object, c *cache.Cache, err error) error {
 	return cacheError(name, c.Dir(), err)
 }
 
-// A treeWriter is a file that keeps to the size that was reserved for it.
+// A treeWriter is a file that keeps to the size that was reserved for it, and is summed.
 type treeWriter struct {
 	*os.File
 	of   remote.Object
 	opts Options
+
+	mu  sync.Mutex
+	rec blocksum.Recorder
 }
 
-func (w treeWriter) WriteAt(p []byte, off int64) (int, error) {
+func (w *treeWriter) WriteAt(p []byte, off int64) (int, error) {
 	if off > w.of.Size || int64(len(p)) > w.of.Size-off {
 		return 0, refuse(Shown(w.of.URL), ErrChanged, "", "more than the %d bytes that were listed", w.of.Size)
 	}
 	if err := w.opts.injected("write"); err != nil {
 		return 0, err
 	}
-	return w.File.WriteAt(p, off)
+	n, err := w.File.WriteAt(p, off)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.rec.Wrote(p[:n], off)
+	return n, err
 }

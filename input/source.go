@@ -55,7 +55,7 @@ func (j *job) copy(src *source, c *cache.Cache, d *cache.Draft) error {
 }
 
 func (j *job) commit(c *cache.Cache, d *cache.Draft) (*cache.Copy, error) {
-	copied, err := d.Commit(-1)
+	copied, err := d.Commit()
 	if err != nil {
 		return nil, cacheError(j.source.Name, c.Dir(), err)
 	}

@@ -237,5 +237,6 @@ func (j *job) became(copied *cache.Copy, size int64) {
 	j.file = File{
 		Name: j.source.Name, Path: copied.Path, Size: copied.Size, ModTime: copied.ModTime,
 		Staged: true, Compression: j.compression, SourceSize: size, Mark: j.source.Mark(),
+		Content: copied.Sums.Digest(), Sums: newCopySums(copied),
 	}
 }

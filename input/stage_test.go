@@ -221,7 +221,7 @@ func TestOrphansAreRemoved(t *testing.T) {
 	cacheDir := filepath.Join(dir, "cache")
 	must(t, os.Mkdir(cacheDir, 0o700))
 	key := strings.Repeat("0a", 32)
-	for _, name := range []string{key + ".ABC.tmp", key + "-1-00000000.once.staged", "stranger.tmp"} {
+	for _, name := range []string{key + ".ABC.tmp", key + "-1-0000000000000000.once.staged", "stranger.tmp"} {
 		must(t, os.WriteFile(filepath.Join(cacheDir, name), []byte("x"), 0o600))
 	}
 	set, err := stage(t, dir, Options{Stdin: strings.NewReader("x")}, "-")

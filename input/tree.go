@@ -136,8 +136,13 @@ func (t *Tree) add(o remote.Object) error {
 
 // has tells whether a file of that path was listed.
 func (t *Tree) has(path string) bool {
-	i := sort.Search(len(t.files), func(i int) bool { return t.files[i].name() >= path })
+	i := t.from(path)
 	return i < len(t.files) && t.files[i].name() == path
+}
+
+// from returns the number of the first file whose path is this one or comes behind it.
+func (t *Tree) from(path string) int {
+	return sort.Search(len(t.files), func(i int) bool { return t.files[i].name() >= path })
 }
 
 // blocks is the room that a file takes, bytes; an empty one takes some, too.

@@ -63,8 +63,8 @@ func pinsNow(plan *Plan, src []converters.Part) []pin.Pin {
 	pins := make([]pin.Pin, len(src))
 	for i, p := range src {
 		switch {
-		case p.Staged:
-			pins[i] = p.Mark
+		case p.Copy != nil:
+			pins[i] = p.Copy.Mark
 		case p.Path == "" && plan.Parts[i].modified != 0:
 			pins[i] = pin.Of("times", strconv.FormatInt(plan.Parts[i].modified, 10))
 		case p.Path != "":
@@ -126,7 +126,7 @@ func (j *journal) compare(now []pin.Pin, first int, src []converters.Part) {
 	for i := range src {
 		was := j.head.Pins[first+i]
 		how, other := was.Differs(now[i])
-		if was != "" && now[i] == "" && src[i].Staged {
+		if was != "" && now[i] == "" && src[i].Copy != nil {
 			how, other = "its service no longer tells one state from another", true
 		}
 		if other {

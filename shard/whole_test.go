@@ -63,7 +63,7 @@ type stocked struct {
 func (s *stocked) Parts() []converters.Part {
 	parts := s.fixture.Parts()
 	for i := range parts {
-		parts[i].Staged, parts[i].Mark = true, pin.Of("etag", strconv.Itoa(s.first+i))
+		parts[i].Copy = &converters.Copy{Mark: pin.Of("etag", strconv.Itoa(s.first+i))}
 	}
 	return parts
 }
@@ -240,7 +240,7 @@ type marked struct{ *stocked }
 
 func (m *marked) Parts() []converters.Part {
 	parts := m.stocked.Parts()
-	parts[3].Mark = pin.Of("etag", "other")
+	parts[3].Copy = &converters.Copy{Mark: pin.Of("etag", "other")}
 	return parts
 }
 

@@ -148,9 +148,7 @@ func (c *checkedInputs) open(ctx context.Context) error {
 
 func (c *checkedInputs) take(set *input.Set) {
 	c.sets = append(c.sets, set)
-	for _, f := range set.Files {
-		c.parts = append(c.parts, converters.Part{Name: f.Name, Path: f.Path, Size: f.Size, ModTime: f.ModTime, Staged: f.Staged})
-	}
+	c.parts = append(c.parts, partsOf(set)...)
 }
 
 // source opens a source of the parts, without those that it refuses.

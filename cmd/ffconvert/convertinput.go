@@ -112,7 +112,10 @@ func (c *conversion) source(ctx context.Context, set *input.Set) (converters.Sou
 func partsOf(set *input.Set) []converters.Part {
 	parts := make([]converters.Part, len(set.Files))
 	for i, f := range set.Files {
-		parts[i] = converters.Part{Name: f.Name, Path: f.Path, Size: f.Size, ModTime: f.ModTime, Staged: f.Staged, Mark: f.Mark}
+		parts[i] = converters.Part{Name: f.Name, Path: f.Path, Size: f.Size, ModTime: f.ModTime}
+		if f.Staged {
+			parts[i].Copy = &converters.Copy{Mark: f.Mark, Content: f.Content, Sums: f.Sums, Files: f.Files}
+		}
 	}
 	return parts
 }

@@ -88,6 +88,8 @@ func exitCode(err error) int {
 		return exitUsage
 	case is(remote.ErrDenied, remote.ErrTLS, remote.ErrRedirect):
 		return exitRefused
+	case is(input.ErrCopy):
+		return exitIO
 	case is(input.ErrNotFound), errors.As(err, &source) && is(fs.ErrNotExist):
 		return exitRefused
 	case errors.As(err, &errno), errors.As(err, &read), is(remote.ErrUnavailable):

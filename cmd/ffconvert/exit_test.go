@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/input"
 	"github.com/ffconvert/ffconvert/input/remote"
 	"github.com/ffconvert/ffconvert/shard"
 	"github.com/ffconvert/ffconvert/verify"
@@ -32,6 +33,7 @@ func TestExitCode(t *testing.T) {
 		{"a redirect that is refused", &remote.Error{Kind: remote.ErrRedirect}, 3},
 		{"a service that does not answer", &remote.Error{Kind: remote.ErrUnavailable, Err: syscall.ECONNREFUSED}, 4},
 		{"no space", &fs.PathError{Err: syscall.ENOSPC}, 4},
+		{"a staged copy that was changed", &converters.Error{Err: fmt.Errorf("%w, between offsets", input.ErrCopy)}, 4},
 		{"unfinished", missing, 5},
 		{"unfinished, a file that is not there", fmt.Errorf("%w: %w", missing, &fs.PathError{Err: syscall.ENOENT}), 5},
 		{"unfinished and corrupt", errors.Join(missing, verify.ErrCorrupt), 2},

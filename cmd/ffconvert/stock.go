@@ -35,7 +35,7 @@ func (c *conversion) newStock(found []input.Name, beside int, in input.Options) 
 		s.all, s.firsts = c.mix.passes(found)
 	}
 	for _, n := range s.all {
-		s.parts = append(s.parts, converters.Part{Name: n.Name, Size: n.Size, Staged: true, Mark: n.Mark()})
+		s.parts = append(s.parts, converters.Part{Name: n.Name, Size: n.Size, Copy: &converters.Copy{Mark: n.Mark()}})
 	}
 	var err error
 	s.stager, err = input.NewStager(s.all, in)

@@ -151,7 +151,7 @@ func (c *conversion) having(ctx context.Context, found []input.Name, want []bool
 		if want[i] {
 			parts[i], here = here[0], here[1:]
 		} else {
-			parts[i] = converters.Part{Name: n.Name, Size: n.Size, Staged: true, Mark: n.Mark()}
+			parts[i] = converters.Part{Name: n.Name, Size: n.Size, Copy: &converters.Copy{Mark: n.Mark()}}
 		}
 	}
 	return errors.Join(use(parts), set.Cleanup())

@@ -37,6 +37,9 @@ type hand struct {
 func (h *hand) read(i int, b []byte) error {
 	l := &h.l.files[i]
 	err := h.readListed(l, b)
+	if files := h.part.tree.files; err == nil && files != nil {
+		err = files.CheckFile(h.l.path(l.dir, l.name), b)
+	}
 	if err != nil {
 		return h.part.fail(h.l.path(l.dir, l.name), err, "")
 	}

@@ -24,6 +24,16 @@ type tree struct {
 	real string // where it is, absolute, all links resolved
 
 	linked map[string]string // of parts that are links to directories, by path, where they are
+
+	files converters.FileSums // nil: it was not staged
+}
+
+// complete returns an error unless a staged directory has as many entries as it was staged with.
+func (t *tree) complete(d place, l level) error {
+	if t.files == nil {
+		return nil
+	}
+	return t.files.CheckDir(strings.TrimSuffix(d.path, "/"), len(l.order))
 }
 
 // A part is what one part is made of: a directory and all below it, or files of the first
@@ -89,6 +99,9 @@ func (s *Source) addRoot(ctx context.Context, root converters.Part) error {
 		return (&part{name: root.Name}).fail("", err, "")
 	}
 	t := &tree{name: root.Name, real: real, linked: make(map[string]string)}
+	if root.Copy != nil {
+		t.files = root.Copy.Files
+	}
 	if s.opts.Splits == nil {
 		return s.addLevel(ctx, t, place{"", real})
 	}
@@ -129,6 +142,9 @@ func (s *Source) addLevel(ctx context.Context, t *tree, d place) error {
 		return err
 	}
 	level, err := s.level(ctx, d, true, &w.l.names)
+	if err == nil {
+		err = t.complete(d, level)
+	}
 	if err != nil {
 		return w.fail(d.path, err, "")
 	}

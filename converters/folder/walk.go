@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/ffconvert/ffconvert/converters"
 )
@@ -56,6 +57,9 @@ func (w *walker) directory(ctx context.Context, d place) error {
 		return err
 	}
 	level, err := w.src.level(ctx, d, false, &w.l.names)
+	if err == nil {
+		err = w.part.tree.complete(d, level)
+	}
 	if err != nil {
 		return w.fail(d.path, err, "")
 	}
@@ -153,6 +157,9 @@ func (w *walker) file(d place, dir, at uint32, keys *keys) error {
 		return fail(err, "")
 	}
 	size, mtime, err := w.stat(d, at)
+	if files := w.part.tree.files; err == nil && files != nil {
+		err = files.CheckListed(d.path+string(name), size, time.Unix(0, mtime))
+	}
 	if err != nil {
 		return fail(err, "")
 	}

@@ -4,22 +4,25 @@
 //	hold, err := c.Reserve(ctx, []cache.Want{{Keys: []string{key}, Size: 1 << 20}}) // all of it, or waits
 //	copied, err := hold.Copy(ctx, 0)                                                // nil: not there yet
 //	draft := hold.Draft(0)                                                          // write it…
-//	copied, err = draft.Commit(-1)                                                  // …and use copied.Path
+//	copied, err = draft.Commit()                                                    // …and use copied.Path
 //	err = hold.Release()                                                            // it may be evicted from now on
 //	err = c.Close()
 //
 // What is in the directory, mode 0700, files 0600:
 //
-//	<64 hex digits: the key>-<bytes>-<8 hex digits: CRC-32C>.staged       a copy
-//	<64 hex digits>-<bytes>-<8 hex digits>.once.staged                    one that serves one run
+//	<64 hex digits: the key>-<bytes>-<16 hex digits: digest>.staged       a copy
+//	<64 hex digits>-<bytes>-<16 hex digits>.once.staged                   one that serves one run
 //	<64 hex digits>.<random>.tmp                                          one in the making
 //	<64 hex digits>.<random>.tree                                         a directory; its .tmp has the size reserved for it
 //	lock                                                                  empty; see below
 //
+// A copy has a checksum a block (package blocksum), computed as it is written and kept in memory. A
+// caller that reads through [Copy.Sums] compares each block. The name has a digest of the checksums.
+//
 // Copies are not synced: most are never read after a power failure, and those that are tell by
-// their checksum whether all of them reached the device. A copy that this [Cache] has neither
-// written nor read through before is read through before it is handed out. One that is not what
-// its name says is removed.
+// their digest whether all of them reached the device. A copy that this [Cache] has neither
+// written nor read through before is read through before it is handed out, which gives the
+// checksums of its blocks. One that is not what its name says is removed.
 //
 // The sizes of all files, with what is reserved for those in the making, never exceed the quota.
 // Where there is no room, the copies that nobody uses go, the one used longest ago first: its
@@ -49,6 +52,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/ffconvert/ffconvert/internal/blocksum"
 )
 
 var (
@@ -62,6 +67,8 @@ var (
 	ErrDamaged = errors.New("the kept copy is damaged")
 	// ErrChanged means that somebody else has written to a file of the cache.
 	ErrChanged = errors.New("changed by somebody else")
+	// ErrCopy means that a copy that was read has other bytes than were written to it.
+	ErrCopy = blocksum.ErrChanged
 )
 
 // Options of a [Cache]. The zero value is usable.
@@ -92,14 +99,14 @@ type Cache struct {
 	turn chan struct{} // holds one: of the reservations only the first in line is tried
 
 	mu      sync.Mutex
-	changed chan struct{}          // closed, and another put here, when there may be more room, or less hope
-	holds   map[*Hold]bool         // that are not released
-	users   map[string]int         // base name of a copy to how many holds have it
-	sound   map[string]fs.FileInfo // of the copies that were written, or read through, here
-	making  map[string]bool        // keys with a draft
-	temps   map[string]bool        // base names of drafts
-	waiting int                    // reservations and drafts that wait for room
-	active  bool                   // the byte id is locked
+	changed chan struct{}    // closed, and another put here, when there may be more room, or less hope
+	holds   map[*Hold]bool   // that are not released
+	users   map[string]int   // base name of a copy to how many holds have it
+	sound   map[string]sound // of the copies that were written, or read through, here
+	making  map[string]bool  // keys with a draft
+	temps   map[string]bool  // base names of drafts
+	waiting int              // reservations and drafts that wait for room
+	active  bool             // the byte id is locked
 }
 
 // process is what the caches of one process have in common. It tells them from those of others:
@@ -144,7 +151,7 @@ func open(dir string, quota int64, opts Options) (*Cache, error) {
 		dir: dir, root: root, quota: quota, opts: opts,
 		turn:    make(chan struct{}, 1),
 		changed: make(chan struct{}), holds: map[*Hold]bool{}, users: map[string]int{},
-		sound: map[string]fs.FileInfo{}, making: map[string]bool{}, temps: map[string]bool{},
+		sound: map[string]sound{}, making: map[string]bool{}, temps: map[string]bool{},
 	}
 	c.process = usersFrom + cmp.Or(opts.process, process)*perProcess
 	c.id = c.process + rand.Int64N(perProcess)

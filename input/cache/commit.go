@@ -3,90 +3,85 @@ package cache
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"path/filepath"
 	"time"
+
+	"github.com/ffconvert/ffconvert/internal/blocksum"
 )
 
-// Commit makes the first size bytes the copy, -1: all that were written. Where the same copy
-// stands there by now, from another process, that one is taken instead. After an error the draft
-// must still be discarded.
-func (d *Draft) Commit(size int64) (*Copy, error) {
-	if size < 0 {
-		size = d.Size()
-	}
-	if err := d.finish(size); err != nil {
+// Commit makes what was written the copy. Where the same copy stands there by now, from another
+// process, that one is taken instead. After an error the draft must still be discarded.
+func (d *Draft) Commit() (*Copy, error) {
+	sums, err := d.finish()
+	if err != nil {
 		return nil, err
 	}
-	c := d.h.c
-	e := entry{name: stagedName(d.key, size, d.sum, d.once), key: d.key, size: size, sum: d.sum, once: d.once}
+	e := entry{key: d.key, size: sums.Size(), sum: sums.Sum64(), once: d.once}
+	e.name = stagedName(e.key, e.size, e.sum, e.once)
 	if err := d.claimName(e.name); err != nil {
 		return nil, err
 	}
-	fi, err := d.place(&e)
+	now, err := d.place(&e, sums)
 	for errors.Is(err, errOvertaken) {
-		fi, err = d.place(&e)
+		now, err = d.place(&e, sums)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return c.copyOf(e.name, e.key, fi), nil
+	return d.h.c.copyOf(e.name, e.key, now), nil
 }
 
 // errOvertaken means that another process has committed the same copy in between.
 var errOvertaken = errors.New("the copy stands there by now")
 
 // place gives the copy its name, unless the same one has it already, and ends the draft.
-func (d *Draft) place(e *entry) (fs.FileInfo, error) {
+func (d *Draft) place(e *entry, sums *blocksum.Sums) (sound, error) {
 	c := d.h.c
-	fi, err := d.standing(e)
+	now, there, err := d.standing(e)
 	if err != nil {
-		return nil, err
+		return sound{}, err
 	}
 	// Somebody who counts meanwhile could see neither the old name nor the new one.
 	err = c.accounted(d.h.ctx, func() error {
-		if fi == nil {
-			if fi, err = d.rename(e); err != nil {
+		if !there {
+			fi, err := d.rename(e)
+			if err != nil {
 				return err
 			}
+			now = sound{fi, sums}
+			c.sound[e.name] = now
 		}
 		err := d.end(nil)
 		c.tell()
 		return err
 	})
-	return fi, err
+	return now, err
 }
 
 // finish makes the file what its name will say, and closes it.
-func (d *Draft) finish(size int64) error {
+func (d *Draft) finish() (*blocksum.Sums, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	f, err := d.file()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if size > d.size {
-		return fmt.Errorf("%d of %d bytes were written: %w", d.size, size, io.ErrUnexpectedEOF)
+	sums, err := d.rec.Sums(d.size, f)
+	if err != nil {
+		return nil, err
 	}
-	if d.summed > size {
-		d.sum, d.summed = 0, 0
-	}
-	// What came out of order is read again.
-	if d.sum, _, err = sumOf(d.h.ctx, d.sum, io.NewSectionReader(f, d.summed, size-d.summed)); err != nil {
-		return err
-	}
-	if d.summed = size; d.reserved != size {
-		if err := d.truncate(f, size); err != nil {
-			return err
+	if d.reserved != d.size {
+		if err := d.truncate(f, d.size); err != nil {
+			return nil, err
 		}
-		d.reserved = size
+		d.reserved = d.size
 	}
 	if err := d.h.c.injected("close"); err != nil {
-		return err
+		return nil, err
 	}
 	d.f = nil
-	return f.Close()
+	return sums, f.Close()
 }
 
 // claimName has the copy's name, which an evictor may have for a moment.
@@ -107,22 +102,18 @@ func (d *Draft) claimName(name string) error {
 
 // standing returns what has the copy's name already, if it is sound: others may be reading it,
 // so it must not be replaced.
-func (d *Draft) standing(e *entry) (fs.FileInfo, error) {
-	fi, err := d.h.c.root.Lstat(e.name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+func (d *Draft) standing(e *entry) (now sound, there bool, err error) {
+	if e.info, err = d.h.c.root.Lstat(e.name); errors.Is(err, fs.ErrNotExist) {
+		return sound{}, false, nil
 	}
-	if err != nil {
-		return nil, err
+	if err != nil || !e.whole() {
+		return sound{}, false, err
 	}
-	if e.info = fi; !e.whole() {
-		return nil, nil
-	}
-	fi, err = d.h.c.check(d.h.ctx, e)
+	now, err = d.h.c.check(d.h.ctx, e)
 	if errors.Is(err, ErrDamaged) || errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return sound{}, false, nil
 	}
-	return fi, err
+	return now, err == nil, err
 }
 
 // rename gives the copy its name. The account is held, so that nobody else does at once.
@@ -148,7 +139,6 @@ func (d *Draft) rename(e *entry) (fs.FileInfo, error) {
 	}
 	d.created = false
 	c.unclaim(d.temp)
-	c.sound[e.name] = fi
 	return fi, nil
 }
 

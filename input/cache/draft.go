@@ -2,10 +2,11 @@ package cache
 
 import (
 	"crypto/rand"
-	"hash/crc32"
 	"io"
 	"os"
 	"sync"
+
+	"github.com/ffconvert/ffconvert/internal/blocksum"
 )
 
 // A Draft is a copy in the making. [Draft.Commit] or [Draft.Discard] ends it. WriteAt and ReadAt
@@ -28,8 +29,7 @@ type Draft struct {
 	reserved int64    // bytes that the account knows of
 	size     int64    // where the last byte written ends
 	pos      int64    // of Write
-	sum      uint32   // CRC-32C of the first summed bytes
-	summed   int64
+	rec      blocksum.Recorder
 }
 
 // newDraft returns a draft that has no file yet. c.mu is held.
@@ -149,9 +149,6 @@ func (d *Draft) WriteAt(p []byte, off int64) (int, error) {
 	if err == nil && end > d.reserved {
 		err = d.grow(d.h.ctx, end)
 	}
-	if off < d.summed {
-		d.sum, d.summed = 0, 0 // of bytes that are no more
-	}
 	d.mu.Unlock()
 	if err == nil {
 		err = d.h.c.injected("write")
@@ -162,14 +159,33 @@ func (d *Draft) WriteAt(p []byte, off int64) (int, error) {
 	n, err := f.WriteAt(p, off)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if off == d.summed {
-		d.sum, d.summed = crc32.Update(d.sum, castagnoli, p[:n]), d.summed+int64(n)
-	}
+	d.rec.Wrote(p[:n], off)
 	d.size = max(d.size, off+int64(n))
 	return n, err
 }
 
-// ReadAt reads what was written.
+// Checked returns a reader of the draft, which must be complete. Its ReadAt returns [ErrCopy] where a
+// block has other bytes than were written to it. It must be closed before the draft ends.
+func (d *Draft) Checked() (blocksum.File, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	f, err := d.file()
+	if err != nil {
+		return nil, err
+	}
+	sums, err := d.rec.Sums(d.size, f)
+	if err != nil {
+		return nil, err
+	}
+	return sums.Check(noClose{f}), nil
+}
+
+// A noClose file is another's to close.
+type noClose struct{ io.ReaderAt }
+
+func (noClose) Close() error { return nil }
+
+// ReadAt reads what was written, as the file has it now.
 func (d *Draft) ReadAt(p []byte, off int64) (int, error) {
 	d.mu.Lock()
 	f, err := d.file()

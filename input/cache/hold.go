@@ -3,10 +3,11 @@ package cache
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"path/filepath"
 	"slices"
 	"time"
+
+	"github.com/ffconvert/ffconvert/internal/blocksum"
 )
 
 // A Want is one copy that is needed.
@@ -27,12 +28,14 @@ type Want struct {
 	Label string
 }
 
-// A Copy is a complete copy. It stays what it is until the [Hold] that it is of is released.
+// A Copy is a complete copy. It stays what it is until the [Hold] that it is of is released, as far
+// as the cache can see to that: Sums tell whether it has.
 type Copy struct {
 	Path    string
 	Key     string
-	Size    int64     // bytes
-	ModTime time.Time // of the file at Path
+	Size    int64          // bytes
+	ModTime time.Time      // of the file at Path
+	Sums    *blocksum.Sums // of its blocks
 }
 
 // A Hold is what one user of the cache has at once, and nobody evicts. Its methods may be called
@@ -251,18 +254,18 @@ func (h *Hold) Copy(ctx context.Context, i int) (*Copy, error) {
 	if e == nil {
 		return nil, nil
 	}
-	fi, err := h.c.check(ctx, e)
+	now, err := h.c.check(ctx, e)
 	if err != nil {
 		return nil, err
 	}
-	return h.c.copyOf(e.name, e.key, fi), nil
+	return h.c.copyOf(e.name, e.key, now), nil
 }
 
 // Draft returns what want i is written to, nil where it has a copy.
 func (h *Hold) Draft(i int) *Draft { return h.drafts[i] }
 
-func (c *Cache) copyOf(name, key string, fi fs.FileInfo) *Copy {
-	return &Copy{Path: filepath.Join(c.dir, name), Key: key, Size: fi.Size(), ModTime: fi.ModTime()}
+func (c *Cache) copyOf(name, key string, now sound) *Copy {
+	return &Copy{Path: filepath.Join(c.dir, name), Key: key, Size: now.info.Size(), ModTime: now.info.ModTime(), Sums: now.sums}
 }
 
 // Release lets go of all copies and discards what was not committed. It may be called again.

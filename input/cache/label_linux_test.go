@@ -38,7 +38,7 @@ func TestLabel(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, d := range []*Draft{beside, d} {
-		if _, err := d.Commit(-1); err != nil {
+		if _, err := d.Commit(); err != nil {
 			t.Fatal(err)
 		}
 	}

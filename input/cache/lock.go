@@ -62,13 +62,15 @@ func (c *Cache) removeUnused(name string) (bool, error) {
 	return true, c.removeFile(name)
 }
 
-// removeFile removes a file, and the directory that it stands for.
+// removeFile removes a file, and the directory that it stands for. c.mu is held, but while the cache
+// is opened or closed.
 func (c *Cache) removeFile(name string) error {
 	if e, ok := parseName(name); ok && e.temp {
 		if err := c.removeTree(name); err != nil {
 			return err
 		}
 	}
+	delete(c.sound, name)
 	if err := c.injected("remove"); err != nil {
 		return err
 	}

@@ -23,7 +23,7 @@ type entry struct {
 	name string
 	key  string
 	size int64  // of the copy, as its name says; 0 of one in the making
-	sum  uint32 // CRC-32C, as its name says
+	sum  uint64 // its digest, as its name says
 	temp bool   // in the making
 	once bool   // it serves one run
 	info fs.FileInfo
@@ -35,8 +35,8 @@ func (e *entry) used() time.Time { return accessed(e.info) }
 // whole tells whether it has the size that its name says, and is ours alone.
 func (e *entry) whole() bool { return !e.temp && trusted(e.info) && e.info.Size() == e.size }
 
-func stagedName(key string, size int64, sum uint32, once bool) string {
-	name := fmt.Sprintf("%s-%d-%08x", key, size, sum)
+func stagedName(key string, size int64, sum uint64, once bool) string {
+	name := fmt.Sprintf("%s-%d-%016x", key, size, sum)
 	if once {
 		name += onceSuffix
 	}
@@ -61,8 +61,8 @@ func parseName(name string) (e entry, ok bool) {
 	rest, e.once = strings.CutSuffix(rest, onceSuffix)
 	size, sum, _ := strings.Cut(strings.TrimPrefix(rest, "-"), "-")
 	n, err := strconv.ParseInt(size, 10, 64)
-	s, serr := strconv.ParseUint(sum, 16, 32)
-	e.size, e.sum = n, uint32(s)
+	s, serr := strconv.ParseUint(sum, 16, 64)
+	e.size, e.sum = n, s
 	return e, err == nil && serr == nil && stagedName(e.key, e.size, e.sum, e.once) == name
 }
 

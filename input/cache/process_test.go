@@ -50,7 +50,7 @@ func child(what, dir string) error {
 		if i == 1 {
 			continue
 		}
-		if _, err := d.Commit(-1); err != nil {
+		if _, err := d.Commit(); err != nil {
 			return err
 		}
 	}

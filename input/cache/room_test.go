@@ -223,7 +223,7 @@ func TestGrowthIsNoDeadlock(t *testing.T) {
 					_, err = d.Write(make([]byte, 50))
 					switch {
 					case err == nil:
-						_, err = d.Commit(-1)
+						_, err = d.Commit()
 						must(t, err)
 						done.Add(1)
 					case errors.Is(err, ErrQuota):
@@ -261,7 +261,7 @@ func TestOneDraft(t *testing.T) {
 				_, err := d.Write([]byte("x"))
 				must(t, err)
 				time.Sleep(time.Millisecond)
-				_, err = d.Commit(-1)
+				_, err = d.Commit()
 				must(t, err)
 			} else if copied, err := h.Copy(t.Context(), 0); err != nil || copied.Size != 1 {
 				t.Error(copied, err)
@@ -363,7 +363,7 @@ func work(ctx context.Context, c *Cache, rng *rand.Rand) error {
 				data = data[min(700, len(data)):]
 			}
 			if err == nil {
-				copied, err = d.Commit(-1)
+				copied, err = d.Commit()
 			}
 		}
 		if err == nil {

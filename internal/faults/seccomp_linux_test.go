@@ -97,6 +97,11 @@ type verdict struct {
 // supervise runs the program on one CPU and asks decide what becomes of each of the
 // named system calls, one at a time, in the order in which they come.
 func supervise(calls []string, decide func(c *call) verdict, args ...string) (result, error) {
+	return superviseWith(func(*exec.Cmd) {}, calls, decide, args...)
+}
+
+// superviseWith is supervise of a command that prepare gives its standard input or variables.
+func superviseWith(prepare func(*exec.Cmd), calls []string, decide func(c *call) verdict, args ...string) (result, error) {
 	var numbers []string
 	for _, name := range calls {
 		numbers = append(numbers, strconv.Itoa(numberOf(name)))
@@ -116,6 +121,7 @@ func supervise(calls []string, decide func(c *call) verdict, args ...string) (re
 	defer ours.Close()
 	defer theirs.Close()
 	cmd.ExtraFiles = []*os.File{theirs}
+	prepare(cmd)
 	ended := make(chan error, 1)
 	r, err := finish(cmd, cmd.Start, func(time.Time) {
 		theirs.Close()

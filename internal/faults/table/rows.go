@@ -45,6 +45,7 @@ var rows = []row{
 	{id: "G1", fault: "a finished dataset harmed in one or two ways", target: "repaired to the byte", cases: 480, parts: formats},
 	{id: "G2", fault: "SIGKILL at the k-th call of a repair, every k", target: "repaired, or converted again, to the byte", cases: 100},
 	{id: "G3", fault: "errno at the k-th call of a repair, every k", target: "reported, or absorbed", cases: 500},
+	{id: "H1", fault: "a staged copy changed before it is read", target: "refused; identical when run again", cases: 200, parts: []string{"gzip", "kept", "stdin", "plugin", "pipe", "object", "object-gzip", "object-folder"}},
 	{id: "H2", fault: "the meaning of manifest, plan and journal changed", target: "found, or said that a repair needs the file", cases: 1000},
 	{id: "H3", fault: "a byte changed on the device, page cache warm", target: "found, or not called the device", cases: 200, parts: []string{"ext4", "xfs", "btrfs", "btrfs-nodatasum", "overlay"}},
 	{id: "H4", fault: "a FUSE server that lies about the k-th request", target: "no wrong bytes, no hangs; good when it is honest again", cases: 1000, parts: []string{"convert", "unpack"}},

@@ -1,0 +1,109 @@
+package blocksum
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+)
+
+// A File is what is read. It is an alias, so that a package that must not know this one can have a
+// function of the type of [Sums.Check].
+type File = interface {
+	io.ReaderAt
+	io.Closer
+}
+
+// Check returns a file that reads f and compares each block with its sum. ReadAt returns
+// [ErrChanged], and the number of bytes before that block, where they differ or f has become
+// shorter. It may be called concurrently. Close closes f, after the last ReadAt.
+func (s *Sums) Check(f File) File { return &reader{sums: s, f: f, at: -1} }
+
+// A reader reads whole blocks. A block that a caller wants all of is read into the caller's buffer;
+// of the others one is kept, since the next read often begins where the last one ended.
+type reader struct {
+	sums *Sums
+	f    File
+
+	mu  sync.Mutex
+	at  int64 // the block in buf; -1: none
+	buf *[Block]byte
+}
+
+var buffers = sync.Pool{New: func() any { return new([Block]byte) }}
+
+func (r *reader) ReadAt(p []byte, off int64) (n int, err error) {
+	left := r.sums.size - off
+	switch {
+	case off < 0:
+		return 0, errors.New("negative offset")
+	case left <= 0:
+		return 0, io.EOF
+	case int64(len(p)) > left:
+		p, err = p[:left], io.EOF
+	}
+	for n < len(p) {
+		k, failed := r.read(p[n:], off+int64(n))
+		if n += k; failed != nil {
+			return n, failed
+		}
+	}
+	return n, err
+}
+
+// read reads the blocks that p holds from off on, or a part of one.
+func (r *reader) read(p []byte, off int64) (n int, err error) {
+	in := off % Block
+	if in == 0 {
+		whole := len(p) / Block * Block
+		if off+int64(len(p)) == r.sums.size {
+			whole = len(p) // the last one, too
+		}
+		if whole > 0 {
+			if err := r.blocks(p[:whole], off); err != nil {
+				return 0, err
+			}
+			return whole, nil
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.buf == nil {
+		r.buf = buffers.Get().(*[Block]byte)
+	}
+	start := off - in
+	block := r.buf[:min(Block, r.sums.size-start)]
+	if r.at != start/Block {
+		r.at = -1
+		if err := r.blocks(block, start); err != nil {
+			return 0, err
+		}
+		r.at = start / Block
+	}
+	return copy(p, block[in:]), nil
+}
+
+// blocks fills b with whole blocks of the file, the first of which begins at off.
+func (r *reader) blocks(b []byte, off int64) error {
+	if n, err := r.f.ReadAt(b, off); n < len(b) {
+		if err == io.EOF {
+			err = fmt.Errorf("%w: it ends at offset %d, not %d", ErrChanged, off+int64(n), r.sums.size)
+		}
+		return err
+	}
+	if at := r.sums.check(b, off/Block); at >= 0 {
+		from := off + int64(at)
+		return fmt.Errorf("%w, between offsets %d and %d", ErrChanged, from, min(from+Block, r.sums.size))
+	}
+	return nil
+}
+
+func (r *reader) Close() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.buf != nil {
+		buffers.Put(r.buf)
+		r.buf = nil
+	}
+	return r.f.Close()
+}

@@ -1,0 +1,66 @@
+package blocksum
+
+import (
+	"hash/crc32"
+	"io"
+	"slices"
+)
+
+// A Recorder sums a file while it is written. The zero value is of an empty file. Its methods
+// must not be called concurrently.
+type Recorder struct {
+	blocks []uint32
+	summed []uint16 // bytes of each block, from its front, that its sum covers, or unordered
+}
+
+// unordered, in place of a number of bytes: the block was not written from its front on.
+const unordered = Block + 1
+
+// Wrote says that p was written at offset off. Blocks may be written in any order, each from its
+// front on; one that is written again from its front is summed anew.
+func (r *Recorder) Wrote(p []byte, off int64) {
+	for len(p) > 0 {
+		i, in := off/Block, off%Block
+		n := min(len(p), int(Block-in))
+		if missing := i + 1 - int64(len(r.blocks)); missing > 0 {
+			r.blocks = append(r.blocks, make([]uint32, missing)...)
+			r.summed = append(r.summed, make([]uint16, missing)...)
+		}
+		switch {
+		case in == 0:
+			r.blocks[i], r.summed[i] = crc32.Checksum(p[:n], castagnoli), uint16(n)
+		case in == int64(r.summed[i]):
+			r.blocks[i], r.summed[i] = crc32.Update(r.blocks[i], castagnoli, p[:n]), uint16(in)+uint16(n)
+		default:
+			r.summed[i] = unordered
+		}
+		p, off = p[n:], off+int64(n)
+	}
+}
+
+// Sums returns the sums of the first size bytes. A block that was not written once, from its front
+// to its end, is summed as file has it now, not as it was written. Neither fetching nor
+// decompressing leaves such a block.
+func (r *Recorder) Sums(size int64, file io.ReaderAt) (*Sums, error) {
+	n := int((size + Block - 1) / Block)
+	s := &Sums{size: size, blocks: slices.Clone(r.blocks[:min(n, len(r.blocks))])}
+	s.blocks = append(s.blocks, make([]uint32, n-len(s.blocks))...)
+	var buf []byte
+	for i := range s.blocks {
+		length := min(Block, size-int64(i)*Block)
+		if i < len(r.summed) && int64(r.summed[i]) == length {
+			continue
+		}
+		if buf == nil {
+			buf = make([]byte, Block)
+		}
+		if n, err := file.ReadAt(buf[:length], int64(i)*Block); int64(n) < length {
+			if err == io.EOF {
+				err = io.ErrUnexpectedEOF
+			}
+			return nil, err
+		}
+		s.blocks[i] = crc32.Checksum(buf[:length], castagnoli)
+	}
+	return s, nil
+}
