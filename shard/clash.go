@@ -39,6 +39,13 @@ func (o *Output) Check(opts Options, sources []string, overwrite bool) error {
 // clash says why the dataset that was begun here is not the one that the plan makes:
 // because of other options or sources, or because a source has changed.
 func (o *Output) clash(begun, want *Plan) error {
+	for i := range min(len(begun.Parts), len(want.Parts)) {
+		// What else is other (columns, an encoding) may come of it.
+		was, is := &begun.Parts[i], &want.Parts[i]
+		if was.Name == is.Name && was.Content != "" && is.Content != "" && was.Content != is.Content {
+			return otherInput(is.Name)
+		}
+	}
 	if why := otherOptions(begun, want); why != "" {
 		return o.occupied(why)
 	}

@@ -86,6 +86,9 @@ func indexSome(ctx context.Context, src converters.Source, enc Encodings, some [
 func indexPart(ctx context.Context, src converters.Source, i int, enc *encode.Encoder, to Progress) (PartIndex, error) {
 	part := src.Parts()[i]
 	idx := PartIndex{Part: Part{Name: part.Name, Size: part.Size}}
+	if part.Copy != nil && part.Copy.Mark == "" {
+		idx.Content = part.Copy.Content
+	}
 	progress := &tally{to: to}
 	defer progress.flush()
 	var files *fileTrace

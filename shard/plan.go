@@ -48,6 +48,7 @@ type Part struct {
 	Name    string  `json:"name"`
 	Size    int64   `json:"size"`                   // bytes, uncompressed
 	Names   string  `json:"names_sha256,omitempty"` // of the keys, fields and sizes of a part that is many files
+	Content string  `json:"content,omitempty"`      // digest of the bytes of one that has no time and no version, see package blocksum
 	Encode  int     `json:"encode,omitempty"`       // how its records are encoded: 0 as Plan.Encode, i as Plan.Encodes[i-1]
 	Account Account `json:"account"`
 

@@ -99,7 +99,7 @@ func Repair(ctx context.Context, src converters.Source, kept *Kept, damaged []st
 
 // RepairStock is [Repair] of a dataset whose parts are made local as they are needed.
 func RepairStock(ctx context.Context, stock Stock, kept *Kept, damaged []string, out *Output, opts WriteOptions) (*Report, error) {
-	if err := kept.Plan.sameParts(stock.Parts()); err != nil {
+	if err := kept.Plan.sameParts(ctx, stock.Parts(), &contents{}); err != nil {
 		return nil, err
 	}
 	w, err := newWhole(stock, kept.Plan, out, opts)
@@ -165,7 +165,7 @@ func (a absent) Read(context.Context, converters.Run) iter.Seq2[*converters.Samp
 var errAbsent = errors.New("the sources were not opened")
 
 // sameParts says how parts differ from those of the plan.
-func (p *Plan) sameParts(parts []converters.Part) error {
+func (p *Plan) sameParts(ctx context.Context, parts []converters.Part, known *contents) error {
 	if len(parts) != len(p.Parts) {
 		return fmt.Errorf("%w: the dataset was made of %d sources, here are %d", converters.ErrChanged, len(p.Parts), len(parts))
 	}
@@ -173,6 +173,9 @@ func (p *Plan) sameParts(parts []converters.Part) error {
 		was, is := &p.Parts[i], &parts[i]
 		if path.Base(was.Name) != path.Base(keptName(is.Name)) {
 			return fmt.Errorf("%w: source %d was %q, here it is %q", converters.ErrChanged, i+1, was.Name, is.Name)
+		}
+		if err := was.sameContent(ctx, is, known); err != nil {
+			return err
 		}
 		if (is.Path != "" || p.Whole) && was.Size != is.Size {
 			return changed(is.Name, fmt.Sprintf("it had %d bytes when it was converted, it has %d", was.Size, is.Size))

@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -52,7 +53,7 @@ func (s *Slice) others(n int) error {
 }
 
 // led refuses a stock that is opened by another first part than the plan was made with.
-func (s *Slice) led(stock Stock, j *journal) error {
+func (s *Slice) led(ctx context.Context, stock Stock, j *journal) error {
 	l, ok := stock.(Led)
 	if !ok {
 		return nil
@@ -62,7 +63,7 @@ func (s *Slice) led(stock Stock, j *journal) error {
 		return nil
 	}
 	plan, parts := &Plan{Whole: s.Plan.Whole, Parts: []Part{s.Lead}}, []converters.Part{part}
-	if err := plan.sameParts(parts); err != nil {
+	if err := plan.sameParts(ctx, parts, &contents{}); err != nil {
 		return err
 	}
 	j.compare(pinsNow(plan, parts), s.LeadAt, parts)

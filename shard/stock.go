@@ -83,7 +83,7 @@ func (w *writer) take(ctx context.Context, i int) (*task, error) {
 	case !all:
 		t.plan = w.plan.only(i, first, n)
 		t.Shard = &t.plan.Shards[0]
-		if err := t.plan.sameParts(src.Parts()); err != nil {
+		if err := t.plan.sameParts(ctx, src.Parts(), &w.contents); err != nil {
 			return nil, errors.Join(err, release())
 		}
 	}

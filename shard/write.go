@@ -66,14 +66,14 @@ func RunStock(ctx context.Context, stock Stock, slice *Slice, out *Output, opts 
 	if err != nil {
 		return nil, err
 	}
-	if err := slice.Plan.sameParts(stock.Parts()); err != nil {
+	if err := slice.Plan.sameParts(ctx, stock.Parts(), &w.contents); err != nil {
 		return nil, err
 	}
 	if w.journal, err = out.resume(slice, stock.Parts(), pinsNow(slice.Plan, stock.Parts())); err != nil {
 		return nil, err
 	}
 	defer w.journal.close()
-	if err := slice.led(stock, w.journal); err != nil {
+	if err := slice.led(ctx, stock, w.journal); err != nil {
 		return nil, forTask(err)
 	}
 	if err := w.journal.changed; err != nil {
@@ -108,6 +108,7 @@ type writer struct {
 	opts     WriteOptions
 	progress Progress
 	repair   bool // the manifest says what the dataset must become again
+	contents contents
 	began    time.Time
 
 	mu                sync.Mutex

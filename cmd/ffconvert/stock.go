@@ -23,6 +23,10 @@ type stock struct {
 	parts  []converters.Part // as they are stored
 	beside int               // so many in front are no parts to take: the first of a dataset of which the others are a slice
 
+	// opened is called with each part that the dataset is opened with, and its number, once the
+	// part is local. nil: nothing to compare it with.
+	opened func(ctx context.Context, number int, part converters.Part) error
+
 	mu   sync.Mutex
 	like converters.Divisible // opened from the first parts; nil: not yet
 	held []*input.Set         // those, until the first shard has its parts; nil: not here
@@ -87,6 +91,11 @@ func (s *stock) open(ctx context.Context, planned bool) (converters.Source, erro
 	for i, set := range s.held {
 		if set != nil {
 			parts[at] = partsOf(set)[0]
+			if s.opened != nil {
+				if err := s.opened(ctx, s.firsts[i]-s.beside, parts[at]); err != nil {
+					return nil, err
+				}
+			}
 		}
 		if s.c.mix != nil {
 			at += s.c.mix.found[i]

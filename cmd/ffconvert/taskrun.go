@@ -60,6 +60,7 @@ func (r *taskRun) run(ctx context.Context) (*shard.Report, error) {
 		if err := s.fits(r.slice.Plan); err != nil {
 			return err
 		}
+		s.opened = r.slice.Opened
 		report, err = shard.RunStock(ctx, s, r.slice, r.out, c.writeOptions(ctx, r.progress))
 		return err
 	})

@@ -50,7 +50,7 @@ var rows = []row{
 	{id: "H3", fault: "a byte changed on the device, page cache warm", target: "found, or not called the device", cases: 200, parts: []string{"ext4", "xfs", "btrfs", "btrfs-nodatasum", "overlay"}},
 	{id: "H4", fault: "a FUSE server that lies about the k-th request", target: "no wrong bytes, no hangs; good when it is honest again", cases: 1000, parts: []string{"convert", "unpack"}},
 	{id: "H5", fault: "OUT renamed, replaced, removed, its link switched", target: "status 4, no manifest without its shards", cases: 1500, parts: []string{"renamed", "replaced", "removed", "switched", "staged"}},
-	{id: "H6", fault: "other content of the same size, between runs", target: "refused by name", cases: 40, parts: []string{"object"}},
+	{id: "H6", fault: "other content of the same size, between runs", target: "refused by name", cases: 80, parts: []string{"object", "stream"}},
 	{id: "H7", fault: "a system call that row C1 leaves out", target: "none that strace sees is", cases: 11},
 	{id: "H8", fault: "equal shards: verify, repair, swap, resume", target: "sound stays sound; damage found and mended", cases: 20},
 	{id: "H9", fault: "a byte of index, plan, meta.json or manifest changed, before it is re-read or later", target: "no final name; healed by the same command", cases: 360, parts: []string{"written", "healed"}},
