@@ -27,7 +27,7 @@ type Sum struct {
 
 // Sums verifies files of a dataset that are no shards, opts.Workers at once (default one), and
 // returns what is wrong with them, in the order of want, a link in the place of a file among that,
-// and where they were read from. Progress counts them as samples. An error says that the work could
+// and where they were read from. Progress counts their bytes alone. An error says that the work could
 // not be done at all.
 func Sums(ctx context.Context, root *os.Root, want []Sum, opts Options) (problems []Problem, from aio.Origin, err error) {
 	workers := max(1, min(opts.Workers, len(want)))
@@ -53,7 +53,7 @@ func Sums(ctx context.Context, root *os.Root, want []Sum, opts Options) (problem
 					found[i] = res.Problems
 				}
 				if opts.Progress != nil {
-					opts.Progress(1, res.Bytes)
+					opts.Progress(0, res.Bytes)
 				}
 				mu.Unlock()
 			}
