@@ -39,7 +39,7 @@ func (o *Output) writeBeside(tmp, name string, write func(io.Writer) error) erro
 	return f.Replace(name)
 }
 
-// readBack reads a synced file that has a temporary name still, and compares it with what was written.
+// readBack reads a synced file under its temporary name, and compares it with the sum of its writing.
 func (o *Output) readBack(ctx context.Context, r *aio.Reader, tmp, name string, want FileSum) (aio.Origin, error) {
 	res, err := verify.SumFile(ctx, r, o.root, verify.Sum{Name: tmp, Bytes: want.Bytes, CRC: want.CRC})
 	if err != nil {
