@@ -102,7 +102,10 @@ func (c *fieldCounts) print(row func(name, format string, args ...any)) {
 	}
 	seen := c.Read + c.Others
 	read := "all " + counted(int64(seen), "sample")
-	if seen < c.total {
+	switch {
+	case c.total == 1:
+		read = "the one sample"
+	case seen < c.total:
 		read = fmt.Sprintf("%s of %s samples, evenly spread (--deep: all)", humanize.Comma(int64(seen)), humanize.Comma(int64(c.total)))
 	}
 	var names []string
