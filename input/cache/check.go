@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 
+	"github.com/ffconvert/ffconvert/internal/blocking"
 	"github.com/ffconvert/ffconvert/internal/blocksum"
 )
 
@@ -18,7 +19,7 @@ type sound struct {
 // check reads a copy through unless this cache has written or read it before. One that is not
 // what its name says is removed. Somebody here holds it.
 func (c *Cache) check(ctx context.Context, e *entry) (sound, error) {
-	f, err := c.root.Open(e.name)
+	f, err := blocking.File(c.root.Open(e.name))
 	if err != nil {
 		return sound{}, err
 	}

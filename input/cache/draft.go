@@ -6,6 +6,7 @@ import (
 	"os"
 	"sync"
 
+	"github.com/ffconvert/ffconvert/internal/blocking"
 	"github.com/ffconvert/ffconvert/internal/blocksum"
 )
 
@@ -88,7 +89,7 @@ func (d *Draft) create(n int64) error {
 	if _, err := c.claim(exclusive, d.temp); err != nil { // nobody else has a name like that
 		return err
 	}
-	f, err := c.root.OpenFile(d.temp, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	f, err := blocking.File(c.root.OpenFile(d.temp, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600))
 	if err != nil {
 		c.unclaim(d.temp)
 		return err
@@ -126,7 +127,7 @@ func (d *Draft) file() (*os.File, error) {
 	if err := d.h.c.injected("open"); err != nil {
 		return nil, err
 	}
-	f, err := d.h.c.root.OpenFile(d.temp, os.O_RDWR, 0)
+	f, err := blocking.File(d.h.c.root.OpenFile(d.temp, os.O_RDWR, 0))
 	if err != nil {
 		return nil, err
 	}
