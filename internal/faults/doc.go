@@ -1,5 +1,5 @@
 // Package faults runs the built program against a hostile machine: rows B, C1 to C4, D2
-// to D4, F2 and G of the fault table, and A2 and A7 in little memory. It is tests alone,
+// to D4, F2, G and H of the fault table, and A2 and A7 in little memory. It is tests alone,
 // and imports nothing of ours: what it knows is the command line, the FFRecord bytes and
 // the exit statuses. docs/reliability.md tells how each fault is made real.
 //
