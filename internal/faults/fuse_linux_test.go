@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -81,10 +80,7 @@ func newLiar(t *testing.T, dir string) *liar {
 		t.Fatal(err)
 	}
 	root := &fs.LoopbackRoot{Path: l.behind}
-	root.NewNode = func(data *fs.LoopbackRoot, _ *fs.Inode, _ string, _ *syscall.Stat_t) fs.InodeEmbedder {
-		return &liarNode{LoopbackNode: fs.LoopbackNode{RootData: data}, liar: l}
-	}
-	top := &liarNode{LoopbackNode: fs.LoopbackNode{RootData: root}, liar: l}
+	top := &liarNode{LoopbackNode: &fs.LoopbackNode{RootData: root}, liar: l}
 	root.RootNode = top
 	server, err := fs.Mount(l.dir, top, &fs.Options{MountOptions: fuse.MountOptions{DirectMount: true, FsName: "liar", Name: "liar"}})
 	if err != nil {
@@ -144,8 +140,13 @@ func (l *liar) fails(kind, path string) (errno syscall.Errno, carry bool) {
 
 // A liarNode is a name in it.
 type liarNode struct {
-	fs.LoopbackNode
+	*fs.LoopbackNode
 	liar *liar
+}
+
+// WrapChild makes liars of the nodes below.
+func (n *liarNode) WrapChild(_ context.Context, ops fs.InodeEmbedder) fs.InodeEmbedder {
+	return &liarNode{LoopbackNode: ops.(*fs.LoopbackNode), liar: n.liar}
 }
 
 func (n *liarNode) below(name string) string { return filepath.Join(n.Path(n.Root()), name) }
@@ -293,6 +294,3 @@ func (f *liarFile) Setattr(ctx context.Context, in *fuse.SetAttrIn, out *fuse.At
 func (f *liarFile) Lseek(ctx context.Context, off uint64, whence uint32) (uint64, syscall.Errno) {
 	return f.f.Lseek(ctx, off, whence)
 }
-
-// final says that a file has a name that readers see.
-func final(path string) bool { return !strings.Contains(path, ".ffconvert/") }
