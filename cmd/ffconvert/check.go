@@ -50,7 +50,7 @@ error.
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
-			return needCommand(cmd, args)
+			return fmt.Errorf("check: SRC... is missing: want ffconvert check SRC..., or ffconvert check FORMAT SRC... with one of %s", subcommands(cmd))
 		}
 		if _, err := os.Lstat(args[0]); err != nil && nearest(args[0], cmd.Commands()) != "" {
 			return wantCommand(cmd, args)

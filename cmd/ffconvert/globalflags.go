@@ -46,6 +46,9 @@ func (o *globalOptions) apply(cmd *cobra.Command) error {
 	if o.quiet && o.verbose {
 		return errors.New("--quiet and --verbose do not go together")
 	}
+	if err := apart(cmd); err != nil {
+		return err
+	}
 	flag := cmd.Flags().Lookup("progress")
 	if flag == nil {
 		return nil
@@ -59,6 +62,22 @@ func (o *globalOptions) apply(cmd *cobra.Command) error {
 	}
 	p.verbose, p.color = o.verbose, o.color.value
 	return nil
+}
+
+// apart refuses flags of which the command has said that they exclude each other: cobra does so
+// later, in other words.
+func apart(cmd *cobra.Command) error {
+	given := make(map[string]string) // flag by group
+	var err error
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		for _, group := range f.Annotations["cobra_annotation_mutually_exclusive"] {
+			if other := given[group]; other != "" && err == nil {
+				err = fmt.Errorf("--%s and --%s do not go together", other, f.Name)
+			}
+			given[group] = f.Name
+		}
+	})
+	return err
 }
 
 // colorMode is the value of --color.

@@ -93,6 +93,9 @@ func documentCompletion(c *cobra.Command) {
 	if c.Example == "" {
 		c.Example = "  source <(ffconvert completion bash)"
 	}
+	if c.HasSubCommands() {
+		c.Args, c.RunE = wantCommand, needCommand
+	}
 	for _, shell := range c.Commands() {
 		documentCompletion(shell)
 	}

@@ -1,13 +1,17 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/ffconvert/ffconvert/shard"
 )
 
 // wantArgs refuses arguments that are too few or too many for the command's Use line, in which
@@ -67,22 +71,41 @@ func subcommands(cmd *cobra.Command) string {
 	return strings.Join(names, ", ")
 }
 
-// nearest returns the name of the command that a mistyped one is likely to mean, by cobra's
-// distance, prefix and SuggestFor; "" where none is near.
+// nearest returns the name of the command that a mistyped one is likely to mean: two letters
+// swapped, else cobra's distance, prefix and SuggestFor; "" where none is near. Of names that
+// typed begins, it is the shortest.
 func nearest(typed string, among []*cobra.Command) string {
 	if len(typed) < 2 {
 		return ""
 	}
 	all := &cobra.Command{}
 	for _, c := range among {
+		if swapped(typed, c.Name()) {
+			return c.Name()
+		}
 		all.AddCommand(&cobra.Command{Use: c.Name(), SuggestFor: c.SuggestFor, Run: func(*cobra.Command, []string) {}})
 	}
 	for all.SuggestionsMinimumDistance = 1; all.SuggestionsMinimumDistance <= max(1, min(3, len(typed)/2)); all.SuggestionsMinimumDistance++ {
-		if near := all.SuggestionsFor(typed); len(near) > 0 {
+		near := all.SuggestionsFor(typed)
+		begun := slices.DeleteFunc(slices.Clone(near), func(name string) bool { return !strings.HasPrefix(name, typed) })
+		switch {
+		case len(begun) > 0:
+			return slices.MinFunc(begun, func(a, b string) int { return cmp.Compare(len(a), len(b)) })
+		case len(near) > 0:
 			return near[0]
 		}
 	}
 	return ""
+}
+
+// swapped reports whether a is b but for two letters beside each other.
+func swapped(a, b string) bool {
+	for i := range len(a) - 1 {
+		if a[:i]+a[i+1:i+2]+a[i:i+1]+a[i+2:] == b {
+			return true
+		}
+	}
+	return false
 }
 
 // otherNames are what people call flags elsewhere.
@@ -141,6 +164,8 @@ func valueError(err error) error {
 	cause := bad.Unwrap()
 	number, isNumber := errors.AsType[*strconv.NumError](cause)
 	switch {
+	case errors.Is(cause, shard.ErrTask): // has the value in it
+		return fmt.Errorf("--%s: %w", f.Name, cause)
 	case isNumber && errors.Is(number, strconv.ErrRange):
 		return fmt.Errorf("--%s %q: the number is too large", f.Name, value)
 	case isNumber, f.Value.Type() == "duration", f.Value.Type() == "stringSlice", choices(f) != nil:
@@ -200,7 +225,10 @@ func newHelpCommand() *cobra.Command {
 		Example: "  ffconvert help tar\n  ffconvert help cache clean",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			of, rest, err := cmd.Root().Find(args)
-			if err == nil && len(rest) > 0 {
+			switch {
+			case err == nil && len(rest) > 0 && len(of.Commands()) == 0:
+				err = fmt.Errorf("help: %q is one argument too many: want ffconvert help %s", rest[0], strings.TrimPrefix(of.CommandPath(), "ffconvert "))
+			case err == nil && len(rest) > 0:
 				err = wantCommand(of, rest)
 			}
 			if err != nil {

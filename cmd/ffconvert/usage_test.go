@@ -27,6 +27,12 @@ func TestUsageErrors(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct{ line, want string }{
 		{"tarr", `unknown command "tarr"; did you mean tar?`},
+		{"tra a o", `unknown command "tra"; did you mean tar?`},
+		{"help tra", `unknown command "tra"; did you mean tar?`},
+		{"help tar x", `help: "x" is one argument too many: want ffconvert help tar`},
+		{"completion bsh", `unknown command "completion bsh"; did you mean bash?`},
+		{"completion", "completion: want one of bash, fish, powershell, zsh"},
+		{"check", "check: SRC... is missing: want ffconvert check SRC..., or ffconvert check FORMAT SRC... with one of cbor, csv, folder, tar"},
 		{"webdataset a", `unknown command "webdataset"; did you mean tar?`},
 		{"nosuch", `unknown command "nosuch"; ffconvert --help lists the commands`},
 		{"cache claen", `unknown command "cache claen"; did you mean clean?`},
@@ -38,6 +44,10 @@ func TestUsageErrors(t *testing.T) {
 		{"verify", "verify: OUT|FILE... is missing: want ffconvert verify OUT|FILE..."},
 		{"ls a.ffr b c", `ls: "c" is one argument too many: want ffconvert ls FILE.ffr [PATH]`},
 		{"tar --encoding raw a o", "unknown flag --encoding; did you mean --encode?"},
+		{"tar --shard 3 a o", "unknown flag --shard; did you mean --shards?"},
+		{"tar --verify --no-verify a o", "--verify and --no-verify do not go together"},
+		{"plan tar --exact --whole-parts a o", "--exact and --whole-parts do not go together"},
+		{"run --task 2/2 o", "--task: no such task: 2/2; of N tasks the first is 0/N, the last N-1/N"},
 		{"tar --overwrit a o", "unknown flag --overwrit; did you mean --overwrite?"},
 		{"tar --workers 2 a o", "unknown flag --workers; did you mean --jobs?"},
 		{"tar --nosuch a o", "unknown flag --nosuch; ffconvert tar --help-all lists all"},
