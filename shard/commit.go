@@ -31,6 +31,18 @@ func (o *Output) holds(f finished) (bool, error) {
 	return index.Size() == f.Index.Bytes, nil
 }
 
+// sized reports whether a finished shard and its index have their names and sizes. Nothing of them is
+// read. An error says that it cannot be known.
+func (o *Output) sized(f finished) (bool, error) {
+	for name, size := range map[string]int64{f.Name: f.Bytes, indexName(f.Name): f.Index.Bytes} {
+		st, err := o.Lookup(name)
+		if err != nil || st == nil || !st.Mode().IsRegular() || st.Size() != size {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
 // header reads the header of the shard of that name. Anything but a regular file in its place, a
 // link among them, is [converters.ErrUnsupported].
 func (o *Output) header(name string) (record.FileInfo, error) {

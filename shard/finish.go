@@ -16,9 +16,9 @@ import (
 	"github.com/ffconvert/ffconvert/verify"
 )
 
-// ErrMissing says that shards of a plan are not there: their tasks have not finished, or have
-// failed.
-var ErrMissing = errors.New("shards are missing")
+// ErrMissing says that shards of a plan are not there, or not as they were finished: their tasks have
+// not finished or have failed, or another program has removed or changed them.
+var ErrMissing = errors.New("shards are missing or damaged")
 
 // A Missing error tells which shards of a plan are not finished, or no longer sound.
 type Missing struct {
@@ -122,18 +122,18 @@ func (o *Output) reread(ctx context.Context, shards []ManifestShard, meta FileSu
 	return found, err
 }
 
-// missing looks whether all shards of a plan are written. Those in sound need no second look.
+// missing looks whether all shards of a plan are written. Of those in sound, which this run has
+// checked already, names and sizes are enough: another program may have removed them since.
 func (o *Output) missing(ctx context.Context, plan *Plan, j *journal, sound map[string]bool) error {
 	holds := make([]bool, len(plan.Shards))
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(max(filesAtOnce, runtime.GOMAXPROCS(0)))
 	for i := range plan.Shards {
 		s := &plan.Shards[i]
-		if holds[i] = sound[s.Name]; holds[i] {
-			continue
-		}
 		g.Go(func() (err error) {
-			if done, ok := j.done[s.Name]; ok && plan.accounts(s, done) {
+			if sound[s.Name] {
+				holds[i], err = o.sized(j.done[s.Name])
+			} else if done, ok := j.done[s.Name]; ok && plan.accounts(s, done) {
 				holds[i], err = o.holds(done)
 			}
 			return cmp.Or(err, ctx.Err())

@@ -2,6 +2,7 @@ package shard
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -22,7 +23,7 @@ type Status struct {
 	Done     int       `json:"shards_done"`
 	DoneSize int64     `json:"bytes_done"`
 	Running  []Running `json:"running"`  // not done, but claimed
-	Missing  []string  `json:"missing"`  // neither; in the order of the plan
+	Missing  []string  `json:"missing"`  // neither, or of another size; in the order of the plan
 	Manifest bool      `json:"manifest"` // it is there: the dataset was complete once
 	Complete bool      `json:"complete"` // the manifest is there, and so are all shards and their indexes
 
@@ -47,8 +48,8 @@ type Running struct {
 	Stale bool      `json:"stale"` // so long ago that it must be taken for dead
 }
 
-// ReadStatus looks at the plan, the names of shards and indexes, the journals and the claims in a
-// directory, and at no shard. Nothing is locked or changed. A directory without a plan is [ErrNothingKept].
+// ReadStatus looks at the plan, the names and sizes of shards and indexes, the journals and the claims
+// in a directory, and reads no shard. Nothing is locked or changed. A directory without a plan is [ErrNothingKept].
 func ReadStatus(dir string) (*Status, error) {
 	o := &Output{dir: dir}
 	var err error
@@ -91,6 +92,7 @@ func (o *Output) Status() (*Status, error) {
 	claimed := make(map[string]bool, len(claims))
 	now := time.Now()
 	var recent rate
+	var unknown error
 	err = o.readPlan(func(f *planFile) error {
 		s.Plan, s.Format, s.Parts, s.Shards = f.foot.Digest, f.head.Source.Format, f.head.Parts, f.head.Shards
 		if j.head.Plan != s.Plan {
@@ -105,9 +107,14 @@ func (o *Output) Status() (*Status, error) {
 		return f.weights(func(i int, weight int64) {
 			name := record.Name(i, s.Shards)
 			done, ok := j.done[name]
+			if ok = ok && there[name] && there[indexName(name)]; ok {
+				var err error
+				ok, err = o.sized(done)
+				unknown = cmp.Or(unknown, err)
+			}
 			s.Bytes += weight
 			switch {
-			case ok && there[name] && there[indexName(name)]:
+			case ok:
 				s.Done++
 				s.DoneSize += weight
 				recent.add(now, time.Unix(done.At, 0), weight)
@@ -116,13 +123,14 @@ func (o *Output) Status() (*Status, error) {
 			}
 		})
 	})
+	err = cmp.Or(err, unknown)
 	s.Rate = recent.perSecond(now)
 	s.Complete = s.Manifest && s.damage == nil && s.Done == s.Shards
 	return s, err
 }
 
 // Err is [ErrManifest] or [ErrManifestVersion] where the manifest cannot be read, and a [Missing] where the dataset was
-// complete and shards or their indexes are gone. Shards of a plan that are not written yet are not
+// complete and shards or their indexes are gone or have other sizes. Shards of a plan that are not written yet are not
 // an error.
 func (s *Status) Err() error {
 	if s.Complete || !s.Manifest || s.damage != nil {

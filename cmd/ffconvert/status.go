@@ -26,8 +26,8 @@ func newStatusCommand() *cobra.Command {
 		Short: "Show how far the tasks of a plan are",
 		Long: `Show how many shards of the plan in OUT are done, which are being written, by which task and
 where, and how many are missing. Nothing is locked or changed, and no shard is read: a shard is
-done when it has its name and its index. Where the dataset was complete and one of them is
-gone, the status is 5.
+done when it has its name, its size and its index. Where the dataset was complete and one of
+them is gone or cut, the status is 5.
 
 A shard is running when a process has claimed it, which says every 15 seconds that it is
 alive; one that has not done so for five minutes is shown as dead, and any task that runs
@@ -105,7 +105,7 @@ func printStatus(w io.Writer, s *shard.Status, missing bool) error {
 	case errors.Is(s.Err(), shard.ErrManifest), errors.Is(s.Err(), shard.ErrManifestVersion):
 		fmt.Fprintf(t, "dataset\tnot known: its manifest cannot be read\n")
 	case s.Manifest:
-		fmt.Fprintf(t, "dataset\tincomplete: it was complete, and shards or their indexes are gone\n")
+		fmt.Fprintf(t, "dataset\tincomplete: it was complete, and shards or their indexes are gone or have other sizes\n")
 	case s.Done == s.Shards:
 		fmt.Fprintf(t, "dataset\tto be finished: ffconvert finish\n")
 	}
