@@ -92,6 +92,7 @@ type Report struct {
 	Facts   []Fact
 	Seconds float64 // that it took; 0: not told
 	Files   []File  // in the order they were looked at
+	Unit    string  // what Files are, in the line of totals; "" means file
 	Found   []Finding
 	More    int64 // findings beyond those kept
 

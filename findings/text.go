@@ -2,6 +2,7 @@ package findings
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
 	"strconv"
@@ -48,7 +49,7 @@ func (r *Report) totals() string {
 	for _, f := range r.Files {
 		samples += f.Samples
 	}
-	line := fmt.Sprintf("%s, %s: %s, %s, %s", counted(int64(len(r.Files)), "file"), counted(samples, "sample"),
+	line := fmt.Sprintf("%s, %s: %s, %s, %s", counted(int64(len(r.Files)), cmp.Or(r.Unit, "file")), counted(samples, "sample"),
 		counted(r.Count(Error), "error"), counted(r.Count(Warning), "warning"), counted(r.Count(Note), "note"))
 	if r.More > 0 {
 		line += fmt.Sprintf("; %d of them not listed", r.More)

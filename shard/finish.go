@@ -32,6 +32,9 @@ func (m *Missing) Error() string {
 	if len(m.Shards) > most {
 		text += fmt.Sprintf(" and %d more", len(m.Shards)-most)
 	}
+	if len(m.Shards) == 1 {
+		return fmt.Sprintf("1 of %d shards is missing or damaged: %s", m.Of, text)
+	}
 	return fmt.Sprintf("%d of %d %v: %s", len(m.Shards), m.Of, ErrMissing, text)
 }
 

@@ -87,7 +87,7 @@ func runBenchRead(ctx context.Context, opts benchReadOptions, path string, stdou
 		AIO:         aio.Options{Backend: opts.backend, Depth: opts.depth, BlockSize: int(opts.blockSize)},
 	})
 	if err != nil {
-		return plain(err)
+		return plain(notShards(path, err))
 	}
 	defer r.Close()
 	if r.Len() == 0 {

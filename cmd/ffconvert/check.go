@@ -57,11 +57,29 @@ error.
 		}
 		f, err := detect(cmd, args, opts.convert.maxNames)
 		if err != nil {
-			return err
+			return notDetected(cmd, opts, err)
 		}
 		return runAs(cmd, newCheckFormatCommand(f.format), f, args)
 	}
 	return cmd
+}
+
+// notDetected is the end of a check of sources whose format cannot be told: an error, and a finding
+// where a document is wanted.
+func notDetected(cmd *cobra.Command, opts checkOptions, err error) error {
+	if opts.format.value == string(findings.Text) || exitCode(err) != exitRefused {
+		return err
+	}
+	inputs := checkedInputs{}
+	if inputs.refuse(cmd.Context(), err) != nil {
+		inputs.refused = []findings.Finding{check.Refusal(err, "")}
+	}
+	report, err := check.Source(cmd.Context(), nil, check.Options{Refused: inputs.refused})
+	if err != nil {
+		return err
+	}
+	report.Tool, report.Version = "ffconvert check", version
+	return printFindings(cmd.OutOrStdout(), report, opts)
 }
 
 // inputFormatFlag is what --format of a source is called in a check, whose report has that name.
@@ -197,6 +215,9 @@ func runCheck(ctx context.Context, opts checkOptions, c conversion, own *pflag.F
 	progress.stop()
 	if err != nil {
 		return err
+	}
+	if c.format.directories {
+		report.Unit = "part" // a class, or a directory without any
 	}
 	report.Tool, report.Version = "ffconvert check", version
 	report.Facts = append(report.Facts, findings.Fact{Name: "source", Value: c.format.name}, findings.Fact{Name: "deep", Value: opts.deep})

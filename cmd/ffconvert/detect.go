@@ -67,6 +67,8 @@ func detect(cmd *cobra.Command, names []string, maxNames int64) (detected, error
 		}
 		readable := slices.DeleteFunc(slices.Clone(found), func(k kind.Kind) bool { return k.Format == "" })
 		switch {
+		case len(found) == 0 && isEmpty(first):
+			return detected{}, undetected(name, "it is an empty file", "")
 		case len(found) == 0:
 			return detected{}, undetected(name, "its format is not known", fmt.Sprintf("name it: ffconvert %s", formatNames()))
 		case len(readable) == 0:
@@ -91,6 +93,11 @@ func detect(cmd *cobra.Command, names []string, maxNames int64) (detected, error
 	d := detected{format: f, what: all[0].What, flags: all[0].Flags}
 	d.say(cmd, names[0])
 	return d, nil
+}
+
+func isEmpty(path string) bool {
+	fi, err := os.Stat(path)
+	return err == nil && fi.Mode().IsRegular() && fi.Size() == 0
 }
 
 func undetected(name, what, hint string) error {

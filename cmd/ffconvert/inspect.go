@@ -123,7 +123,7 @@ func runInspect(ctx context.Context, opts inspectOptions, path string, stdout io
 func inspect(ctx context.Context, path string, opts inspectOptions) (*inspection, error) {
 	r, err := record.Open(path, record.Options{AllowLegacy: true, MaxSamples: opts.limits.MaxSamples, MaxSample: math.MaxInt64})
 	if err != nil {
-		return nil, err
+		return nil, notShards(path, err)
 	}
 	defer r.Close()
 	x := &inspection{Path: path, Shards: len(r.Files()), Samples: r.Len(), Keys: []string{}}

@@ -119,6 +119,9 @@ func (l *folderLimits) add(flags *pflag.FlagSet) {
 // open opens a packed folder that keeps the limits. One of its samples is the names.
 func (l *folderLimits) open(file string) (*packed.Folder, error) {
 	f, err := packed.Open(file, record.Options{MaxSample: l.size, MaxSamples: min(l.files, math.MaxInt64-1) + 1})
+	if err != nil {
+		err = notShards(file, err)
+	}
 	return f, raise(err, "--max-file-size, --max-files")
 }
 

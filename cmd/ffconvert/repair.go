@@ -70,7 +70,7 @@ func runRepair(ctx context.Context, opts repairOptions, dir string, sources []st
 		return err
 	}
 	if _, err := os.Stat(dir); err != nil {
-		return err
+		return notShards(dir, err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, shard.WorkDir)); errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s: %w", dir, shard.ErrNothingKept)

@@ -51,7 +51,7 @@ again writes its shard. The rate is that of the last ten minutes.
 				enc.SetIndent("", "  ")
 				err = enc.Encode(s)
 			} else {
-				err = printStatus(cmd.OutOrStdout(), s, opts.missing)
+				err = printStatus(cmd.OutOrStdout(), s, args[0], opts.missing)
 			}
 			return errors.Join(err, incomplete(args[0], s.Err()))
 		},
@@ -77,7 +77,7 @@ func incomplete(dir string, err error) error {
 // maxRunning is how many running shards are shown; the others are counted.
 const maxRunning = 20
 
-func printStatus(w io.Writer, s *shard.Status, missing bool) error {
+func printStatus(w io.Writer, s *shard.Status, dir string, missing bool) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "plan\t%s, %s in %s, of %s\n", s.Format, humanize.Bytes(uint64(s.Bytes)), counted(int64(s.Shards), "shard"), counted(int64(s.Parts), "part"))
 	fmt.Fprintf(t, "done\t%s, %s (%d %%)\n", counted(int64(s.Done), "shard"), humanize.Bytes(uint64(s.DoneSize)), int64(100*float64(s.DoneSize)/float64(max(1, s.Bytes))))
@@ -94,7 +94,7 @@ func printStatus(w io.Writer, s *shard.Status, missing bool) error {
 	fmt.Fprintf(t, "\nmissing\t%s\n", counted(int64(len(s.Missing)), "shard"))
 	if s.Rate > 0 {
 		fmt.Fprintf(t, "rate\t%s/s", humanize.Bytes(uint64(s.Rate)))
-		if left := s.Bytes - s.DoneSize; left > 0 {
+		if left := s.Bytes - s.DoneSize; left > 0 && len(s.Running) > dead {
 			fmt.Fprintf(t, ", %s left", time.Duration(float64(left)/s.Rate*float64(time.Second)).Round(time.Second))
 		}
 		fmt.Fprintln(t)
@@ -107,7 +107,7 @@ func printStatus(w io.Writer, s *shard.Status, missing bool) error {
 	case s.Manifest:
 		fmt.Fprintf(t, "dataset\tincomplete: it was complete, and shards or their indexes are gone or have other sizes\n")
 	case s.Done == s.Shards:
-		fmt.Fprintf(t, "dataset\tto be finished: ffconvert finish\n")
+		fmt.Fprintf(t, "dataset\tto be finished: ffconvert finish %s\n", shellWord(dir))
 	}
 	if err := t.Flush(); err != nil {
 		return err

@@ -144,7 +144,10 @@ func (s summary) String() string {
 	case s.Kept > 0:
 		fmt.Fprintf(&b, " (%d finished before), %.1f s", s.Kept, s.Seconds)
 	default:
-		fmt.Fprintf(&b, ", %.1f s, %.0f MB/s", s.Seconds, s.MBPerS)
+		fmt.Fprintf(&b, ", %.1f s", s.Seconds)
+		if s.Written > 0 {
+			b.WriteString(", " + rateText(1e6*s.MBPerS))
+		}
 	}
 	b.WriteString(lostText(s.Lost))
 	switch {

@@ -17,12 +17,14 @@ func TestSummary(t *testing.T) {
 		s    summary
 		want string
 	}{
-		{"plain", summary{Out: "out", Samples: 1, Bytes: 2e6, Shards: 1, Seconds: 2, MBPerS: 1},
-			"out: 1 sample, 2.0 MB in 1 shard, 2.0 s, 1 MB/s, not verified"},
-		{"verified", summary{Out: "out", Samples: 1234, Bytes: 2e6, Shards: 3, Seconds: 2, MBPerS: 1, proof: proof{Verified: true, Reread: 3, Backend: "aio", From: aio.Device}},
-			"out: 1,234 samples, 2.0 MB in 3 shards, 2.0 s, 1 MB/s, verified by aio from the device"},
+		{"plain", summary{Out: "out", Samples: 1, Bytes: 2e6, Shards: 1, Seconds: 2, Written: 2e6, MBPerS: 1},
+			"out: 1 sample, 2.0 MB in 1 shard, 2.0 s, 1.0 MB/s, not verified"},
+		{"small", summary{Out: "out", Samples: 1, Bytes: 7212, Shards: 1, Seconds: 0.1, Written: 7212, MBPerS: 0.07212},
+			"out: 1 sample, 7.2 kB in 1 shard, 0.1 s, 72 kB/s, not verified"},
+		{"verified", summary{Out: "out", Samples: 1234, Bytes: 2e6, Shards: 3, Seconds: 2, Written: 2e6, MBPerS: 1, proof: proof{Verified: true, Reread: 3, Backend: "aio", From: aio.Device}},
+			"out: 1,234 samples, 2.0 MB in 3 shards, 2.0 s, 1.0 MB/s, verified by aio from the device"},
 		{"not the device", summary{Out: "out", Bytes: 2e6, Shards: 3, proof: proof{Verified: true, Reread: 3, Backend: "pread", From: "tmpfs", Fallback: "the file does not support O_DIRECT"}},
-			"out: 0 samples, 2.0 MB in 3 shards, 0.0 s, 0 MB/s, verified by pread as tmpfs serves it, the device is not proven (the file does not support O_DIRECT)"},
+			"out: 0 samples, 2.0 MB in 3 shards, 0.0 s, verified by pread as tmpfs serves it, the device is not proven (the file does not support O_DIRECT)"},
 		{"resumed", summary{Out: "out", Samples: 9, Bytes: 9, Shards: 3, Kept: 2, Lost: []string{"PART_00001.ffr"}, Seconds: 1.25, proof: proof{Reread: 1, VerifiedAt: &then, Backend: "aio"}},
 			"out: 9 samples, 9 B in 3 shards (2 finished before), 1.2 s, PART_00001.ffr damaged or missing since and written anew, verified by aio: 1 shard; the others when written, from 2026-01-02 15:04 on"},
 		{"resumed, others never verified", summary{Out: "out", Samples: 9, Bytes: 9, Shards: 3, Kept: 1, Lost: []string{"PART_00000.ffr", "PART_00001.ffr"}, Seconds: 1.25, proof: proof{Reread: 2, Backend: "aio"}},
@@ -36,12 +38,12 @@ func TestSummary(t *testing.T) {
 		{"by tasks", summary{Out: "out", Samples: 9, Bytes: 9, Shards: 3, Kept: 3, Since: then, proof: proof{VerifiedAt: &then}},
 			"out: 9 samples, 9 B in 3 shards, complete now, not re-read now, verified when written, from 2026-01-02 15:04 on: ffconvert verify out"},
 		{"a table", summary{Out: "o", Shards: 1, Columns: []converters.ColumnType{{Name: "id", DType: "int64"}, {Name: "a\nb", DType: "str"}}},
-			`o: 0 samples, 0 B in 1 shard, 0.0 s, 0 MB/s, not verified; 2 columns: id int64, "a\nb" str`},
+			`o: 0 samples, 0 B in 1 shard, 0.0 s, not verified; 2 columns: id int64, "a\nb" str`},
 		{"a wide table", summary{Out: "o", Shards: 1, Columns: slices.Repeat([]converters.ColumnType{{Name: "x", DType: "float64"}}, 9)},
-			"o: 0 samples, 0 B in 1 shard, 0.0 s, 0 MB/s, not verified; 9 columns of float64"},
+			"o: 0 samples, 0 B in 1 shard, 0.0 s, not verified; 9 columns of float64"},
 		{"with losses", summary{Out: "o", Samples: 9, Bytes: 9, Shards: 1, LeftOut: 2, FieldsLeft: 5,
 			Skipped: map[string]int64{"symbolic link": 1, "directory": 1000}, Waived: map[string]int64{"missing end of archive": 1}},
-			"o: 9 samples, 9 B in 1 shard, 0.0 s, 0 MB/s, not verified; left out 2 samples without a field; 5 fields not selected; skipped 1,001 entries (1,000 directory, 1 symbolic link); accepted 1 entry (1 missing end of archive)"},
+			"o: 9 samples, 9 B in 1 shard, 0.0 s, not verified; left out 2 samples without a field; 5 fields not selected; skipped 1,001 entries (1,000 directory, 1 symbolic link); accepted 1 entry (1 missing end of archive)"},
 	} {
 		if got := row.s.String(); got != row.want {
 			t.Errorf("%s:\ngot  %s\nwant %s", row.name, got, row.want)

@@ -108,9 +108,9 @@ func printReport(w io.Writer, r *verify.Report, repairs []*shard.Repairable, pai
 	if r.Fallback != "" {
 		from += "; no AIO: " + r.Fallback
 	}
-	_, err := fmt.Fprintf(w, "%s %s, %s, %s; %s; %.2f s, %.0f MB/s by %s, queue depth %d%s\n", verdict,
+	_, err := fmt.Fprintf(w, "%s %s, %s, %s; %s; %.2f s, %s by %s, queue depth %d%s\n", verdict,
 		counted(int64(r.Shards), "shard"), counted(r.Samples, "sample"), humanize.Bytes(uint64(r.Bytes)), manifest,
-		r.Seconds, r.MBPerSecond(), r.Backend, r.QueueDepth, from)
+		r.Seconds, rateText(1e6*r.MBPerSecond()), r.Backend, r.QueueDepth, from)
 	for _, repair := range repairs {
 		if err == nil {
 			_, err = fmt.Fprintln(w, plainText(repairText(repair)))

@@ -14,6 +14,7 @@ import (
 	"github.com/ffconvert/ffconvert/findings"
 	"github.com/ffconvert/ffconvert/input"
 	"github.com/ffconvert/ffconvert/input/kind"
+	"github.com/ffconvert/ffconvert/record"
 	"github.com/ffconvert/ffconvert/shard"
 )
 
@@ -43,6 +44,8 @@ func howTo(k kind.Kind, name string) string {
 	switch {
 	case k.Format != "":
 		return strings.Join(slices.Concat([]string{"ffconvert", k.Format}, shellWords(k.Flags), []string{name, "OUT"}), " ")
+	case k.ID == "empty":
+		return ""
 	case k.ID == "dataset", k.ID == "ffrecord":
 		return "ffconvert verify " + name + ", ffconvert inspect " + name
 	case k.ID == "image", k.ID == "audio", k.ID == "video":
@@ -76,6 +79,23 @@ func shellWord(s string) string {
 		return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 	}
 	return s
+}
+
+// notShards is the error of opening shards at a path, for people: a path that does not exist is an
+// input that is not there, and a file of another kind is named, not called a damaged shard.
+func notShards(path string, err error) error {
+	fi, at := os.Stat(path)
+	switch {
+	case errors.Is(at, os.ErrNotExist):
+		return fmt.Errorf("%s: %w", path, input.ErrNotFound)
+	case at != nil || fi.IsDir():
+		return err
+	}
+	found := whatIs(path)
+	if !errors.Is(err, record.ErrCorrupt) || len(found) != 1 || !found[0].Sure || found[0].ID == "ffrecord" {
+		return err
+	}
+	return &converters.Error{Part: path, Off: -1, Err: fmt.Errorf("not an FFRecord file: %w %s", errAnotherKind, found[0].What), Hint: howTo(found[0], path)}
 }
 
 // flag is the value of a flag of the format, "" where it has none of that name.
