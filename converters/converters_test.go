@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -143,4 +144,17 @@ func ExampleSample_Field() {
 	cls, ok := s.Field("cls")
 	fmt.Println(s.Key, cls.Int(), ok)
 	// Output: 000017 7 true
+}
+
+// What changes in a copy is not said of the input that it was made of.
+func TestPartCopyChanged(t *testing.T) {
+	t.Parallel()
+	p := Part{Name: "named.tar.gz", Path: filepath.Join(t.TempDir(), "staged"), Size: 5, ModTime: time.Unix(1, 0), Copy: &Copy{}}
+	if err := os.WriteFile(p.Path, []byte("01234"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	want := "named.tar.gz: its staged copy " + p.Path + ": changed since it was indexed: it was modified at "
+	if _, err := p.Open(); !errors.Is(err, ErrChanged) || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("error %v, want %s…", err, want)
+	}
 }

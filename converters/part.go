@@ -99,5 +99,8 @@ func (p Part) unchanged(f *os.File) error {
 	default:
 		return nil
 	}
+	if p.Copy != nil {
+		err = fmt.Errorf("its staged copy %s: %w", p.Path, err)
+	}
 	return &Error{Part: p.Name, Off: -1, Err: err}
 }

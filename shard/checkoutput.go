@@ -6,12 +6,13 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"syscall"
 )
 
 var (
 	// ErrNotEmpty says that a directory has files in it and no dataset of ours.
 	ErrNotEmpty = errors.New("not empty, and not a dataset of ffconvert")
-	// ErrNotDirectory says that an output is a file.
+	// ErrNotDirectory says that an output is a file, lies below one, is a link that leads nowhere, or has no name.
 	ErrNotDirectory = errors.New("not a directory")
 )
 
@@ -23,8 +24,15 @@ const mountName = "lost+found"
 // begun or finished, is accepted. It changes nothing; [OpenOutput] accepts every directory.
 func CheckOutput(dir string) error {
 	switch st, err := os.Stat(dir); {
+	case dir == "":
+		return fmt.Errorf("%q: %w", dir, ErrNotDirectory)
 	case errors.Is(err, fs.ErrNotExist):
+		if _, err := os.Lstat(dir); err == nil {
+			return fmt.Errorf("%s: a link to what does not exist: %w", dir, ErrNotDirectory)
+		}
 		return nil
+	case errors.Is(err, syscall.ENOTDIR):
+		return fmt.Errorf("%s: %w", dir, ErrNotDirectory)
 	case err != nil:
 		return err
 	case !st.IsDir():

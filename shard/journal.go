@@ -114,7 +114,7 @@ func openKeptJournal(o *Output, digest string, parts int) (*journal, error) {
 		return nil, err
 	}
 	if whole == 0 || j.head.Plan != digest || len(j.head.Pins) != parts {
-		return nil, fmt.Errorf("%s: %w: its journal is not that of the plan; plan it again", o.dir, ErrPlan)
+		return nil, &notItsJournal{o.dir}
 	}
 	j.open = func() (*os.File, error) { return openOwn(o.root, journalName) }
 	return j, j.readTasks(o.root, 0, maxShards)

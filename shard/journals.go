@@ -44,7 +44,7 @@ func (o *Output) resume(s *Slice, src []converters.Part, pins []pin.Pin) (*journ
 		return nil, err
 	}
 	if j.head.Plan != s.digest || len(j.head.Pins) != s.Parts {
-		return nil, fmt.Errorf("%s: %w: its journal is not that of the plan; plan it again", o.dir, ErrPlan)
+		return nil, &notItsJournal{o.dir}
 	}
 	j.compare(pins, s.First, src)
 	to := s.From + len(s.Plan.Shards)
@@ -199,3 +199,12 @@ func (j *journal) reopen(root *os.Root) error {
 
 // maxShards is more than any plan has.
 const maxShards = 1 << 40
+
+// notItsJournal says that a directory with a plan has no journal of that plan. It is [ErrPlan].
+type notItsJournal struct{ dir string }
+
+func (e *notItsJournal) Error() string {
+	return fmt.Sprintf("%s: its journal is missing, damaged or that of another plan (ffconvert repair %s writes it anew, with the shards that are missing)", e.dir, e.dir)
+}
+
+func (e *notItsJournal) Unwrap() error { return ErrPlan }
