@@ -144,6 +144,7 @@ func (k *worker) fill(ctx context.Context, t *task, f *atomicfile.File, index *i
 		return done, fmt.Errorf("%s: %w: it has %d bytes, %d were indexed for it", s.Name, converters.ErrChanged, sum.Size, s.Bytes)
 	}
 	done.Bytes, done.HeaderCRC = sum.Size, sum.HeaderCRC
+	progress.Add(0, record.FileSize(s.Samples, 0)) // the header, which no lane has written
 	return done, nil
 }
 
