@@ -91,7 +91,7 @@ func (p Part) unchanged(f *os.File) error {
 	}
 	switch {
 	case !st.Mode().IsRegular():
-		err = fmt.Errorf("%w: it is no regular file", ErrUnsupported)
+		err = fmt.Errorf("%w: not a regular file", ErrUnsupported)
 	case st.Size() != p.Size:
 		err = fmt.Errorf("%w: it had %d bytes, it has %d", ErrChanged, p.Size, st.Size())
 	case !p.ModTime.IsZero() && !st.ModTime().Equal(p.ModTime):

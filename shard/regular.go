@@ -21,13 +21,21 @@ const maxKept = 1 << 30
 // FIFO would be waited for.
 const unhurried = os.O_RDONLY | syscall.O_NONBLOCK
 
-// openKept opens a file that a conversion has left.
+// openKept opens a file that a conversion has left. A link in its place is refused, wherever it leads.
 func openKept(root *os.Root, name string) (*os.File, error) {
+	st, err := root.Lstat(name)
+	if err := notRegular(filepath.Join(root.Name(), name), st, err); err != nil {
+		return nil, err
+	}
 	return onlyRegular(root.OpenFile(name, unhurried, 0))
 }
 
 // openPath does so where no directory is open.
 func openPath(name string) (*os.File, error) {
+	st, err := os.Lstat(name)
+	if err := notRegular(name, st, err); err != nil {
+		return nil, err
+	}
 	return onlyRegular(os.OpenFile(name, unhurried, 0))
 }
 
@@ -45,21 +53,23 @@ func onlyRegular(f *os.File, err error) (*os.File, error) {
 // openOwn opens a file that is going to be written, or makes it. A link in its place is
 // refused: os.Root follows those that stay inside, whatever the flags say.
 func openOwn(root *os.Root, name string) (*os.File, error) {
-	switch st, err := root.Lstat(name); {
-	case errors.Is(err, fs.ErrNotExist):
-	case err != nil:
+	st, err := root.Lstat(name)
+	if err := notRegular(filepath.Join(root.Name(), name), st, err); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
-	case !st.Mode().IsRegular():
-		return nil, fmt.Errorf("%s: %w: it is no regular file", filepath.Join(root.Name(), name), converters.ErrUnsupported)
 	}
 	return onlyRegular(root.OpenFile(name, os.O_RDWR|os.O_CREATE|syscall.O_NONBLOCK, 0o644))
 }
 
-// regular refuses what is no regular file.
+// regular refuses an open file that is not a regular one.
 func regular(f *os.File) error {
 	st, err := f.Stat()
+	return notRegular(f.Name(), st, err)
+}
+
+// notRegular refuses what a stat found, unless it is a regular file; err is the error of the stat.
+func notRegular(name string, st fs.FileInfo, err error) error {
 	if err == nil && !st.Mode().IsRegular() {
-		err = fmt.Errorf("%s: %w: it is no regular file", f.Name(), converters.ErrUnsupported)
+		err = fmt.Errorf("%s: %w: not a regular file", name, converters.ErrUnsupported)
 	}
 	return err
 }
