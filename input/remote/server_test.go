@@ -84,6 +84,8 @@ type origin struct {
 	served atomic.Int64 // bytes of bodies of GET
 	mu     sync.Mutex
 	cuts   map[int64]bool // offsets at which a connection is cut, once
+
+	cutFrom int // the first GET, from 0, that is cut: one before it may still be served when it comes
 }
 
 func (o *origin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -94,24 +96,25 @@ func (o *origin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if o.before != nil && o.before(w, r, gets) {
 		return
 	}
-	o.serve(w, r)
+	o.serve(w, r, gets)
 }
 
-func (o *origin) serve(w http.ResponseWriter, r *http.Request) {
+func (o *origin) serve(w http.ResponseWriter, r *http.Request, gets int) {
 	if o.etag != "" && w.Header().Get("Etag") == "" {
 		w.Header().Set("Etag", o.etag)
 	}
 	if w.Header().Get("Content-Type") == "" {
 		w.Header().Set("Content-Type", "application/octet-stream")
 	}
-	http.ServeContent(&cutter{ResponseWriter: w, o: o}, r, "", o.modified, bytes.NewReader(o.data))
+	http.ServeContent(&cutter{ResponseWriter: w, o: o, whole: gets < o.cutFrom}, r, "", o.modified, bytes.NewReader(o.data))
 }
 
 // A cutter writes a body up to the next cut.
 type cutter struct {
 	http.ResponseWriter
-	o   *origin
-	off int64
+	o     *origin
+	off   int64
+	whole bool // it is never cut
 }
 
 func (c *cutter) WriteHeader(code int) {
@@ -122,7 +125,7 @@ func (c *cutter) WriteHeader(code int) {
 }
 
 func (c *cutter) Write(p []byte) (int, error) {
-	if i, cut := c.o.cut(c.off, len(p)); cut {
+	if i, cut := c.cut(len(p)); cut {
 		c.ResponseWriter.Write(p[:i])
 		c.o.served.Add(int64(i))
 		http.NewResponseController(c.ResponseWriter).Flush()
@@ -133,8 +136,12 @@ func (c *cutter) Write(p []byte) (int, error) {
 	return c.ResponseWriter.Write(p)
 }
 
-// cut takes the first cut among the n bytes from off on.
-func (o *origin) cut(off int64, n int) (i int, found bool) {
+// cut takes the first cut among the next n bytes.
+func (c *cutter) cut(n int) (i int, found bool) {
+	if c.whole {
+		return 0, false
+	}
+	o, off := c.o, c.off
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for i := 0; i < n && len(o.cuts) > 0; i++ {
