@@ -10,7 +10,7 @@ const Device Origin = "device"
 
 const unknownOrigin Origin = "unknown"
 
-// And returns what is true of the bytes of o and of those of p.
+// And returns the origin of the bytes of o and p together: [Device] only where both have it.
 func (o Origin) And(p Origin) Origin {
 	if o == "" || o == Device && p != "" {
 		return p
@@ -18,7 +18,7 @@ func (o Origin) And(p Origin) Origin {
 	return o
 }
 
-// String says it in words that follow what was read: "from the device".
+// String returns the end of a sentence about what was read: "from the device".
 func (o Origin) String() string {
 	switch o {
 	case "":

@@ -52,7 +52,7 @@ func (f *File) Uncache() Origin {
 }
 
 // MountType returns the type of the file system that fd is on, as mount(8) names it, "" where /proc
-// does not tell. It is that of the mount: statfs(2) may answer with the type of a server's disk.
+// does not tell. The type is read from the mount, since statfs(2) may answer with the type of a server's disk.
 func MountType(fd int) string {
 	info, err := os.ReadFile(fmt.Sprintf("/proc/self/fdinfo/%d", fd))
 	if err != nil {

@@ -23,9 +23,9 @@ const (
 )
 
 // observe looks whether the n requests that were just submitted, size bytes in
-// all, and everything before them are done already. A file whose first submissions
-// all are goes to the pool, whose goroutines at least wait side by side; so does what
-// is left of a batch. last are the requests that the latest system call took.
+// all, and everything before them are done already. Where that holds for all of a file's
+// first submissions, the file goes to the pool, whose goroutines at least wait side by
+// side, and the rest of the batch with it. last are the requests that the latest system call took.
 func (r *Reader) observe(n, size int, last []request) error {
 	if n == 0 || r.k != r.ring || r.opts.Backend == AIO || size < n*syncMinBytes || !unsettled(last) {
 		return nil

@@ -123,7 +123,7 @@ var typeWords = map[string]string{
 	"int": "number", "int64": "number", "uint64": "number", "string": "text", "stringArray": "text", "stringSlice": "list",
 }
 
-// A wordedValue is a value whose type has another name.
+// A wordedValue is a flag value that shows another type name in the help.
 type wordedValue struct {
 	pflag.Value
 	name string

@@ -44,7 +44,7 @@ type fieldCount struct {
 // manyOthers is after how many samples that are not maps the encoding is one without fields.
 const manyOthers = 16
 
-// count reads samples, and counts the fields of those that are maps.
+// count reads samples, and counts the fields of each sample that is a map.
 func (c *fieldCounts) count(ctx context.Context, r *record.Reader, opts inspectOptions) error {
 	c.total, c.at = r.Len(), make(map[string]int)
 	n := c.total
