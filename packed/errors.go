@@ -18,6 +18,8 @@ var (
 	ErrLimit = errors.New("over a limit")
 	// ErrNotPacked: the file may be a sound shard, but it is no packed folder.
 	ErrNotPacked = errors.New("not a packed folder")
+	// ErrNotEmpty: what is to receive a folder is not an empty directory.
+	ErrNotEmpty = errors.New("not an empty directory")
 	// ErrMalformed: a packed folder whose names are broken or hostile.
 	ErrMalformed = errors.New("malformed names")
 )

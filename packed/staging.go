@@ -46,21 +46,23 @@ func newStaging(dst string) (*staging, error) {
 	return s, nil
 }
 
-// vacant says whether there is a directory of that name, and refuses what is no empty one.
+// vacant says whether there is a directory of that name. Anything but an empty one is [ErrNotEmpty].
 func vacant(dst string) (exists bool, err error) {
-	if _, err := os.Lstat(dst); errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	} else if err != nil {
+	if _, err := os.Lstat(dst); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return false, nil
+		}
 		return false, err
+	}
+	occupied := &Error{Path: dst, Sample: -1, Err: ErrNotEmpty}
+	if st, err := os.Stat(dst); errors.Is(err, fs.ErrNotExist) || err == nil && !st.IsDir() {
+		return false, occupied // a link that leads nowhere, or another kind of file
 	}
 	entries, err := os.ReadDir(dst)
-	if err != nil {
-		return false, err
+	if err == nil && len(entries) > 0 {
+		err = occupied
 	}
-	if len(entries) > 0 {
-		return false, &Error{Path: dst, Sample: -1, Err: fmt.Errorf("%w: the directory is not empty", fs.ErrExist)}
-	}
-	return true, nil
+	return err == nil, err
 }
 
 // commit gives what was synced its name.

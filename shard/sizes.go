@@ -28,8 +28,13 @@ type Sizes struct {
 
 // count returns the number of shards for samples of total bytes.
 func (s Sizes) count(total, samples int64) (int64, error) {
-	if s.Shards < 0 || s.ShardSize < 0 || s.Min < 0 || s.Max < 0 {
-		return 0, fmt.Errorf("%w: a size or number is negative", ErrSizes)
+	for _, f := range []struct {
+		flag string
+		n    int64
+	}{{"--shards", int64(s.Shards)}, {"--shard-size", s.ShardSize}, {"--min-shard-size", s.Min}, {"--max-shards", int64(s.Max)}} {
+		if f.n < 0 {
+			return 0, fmt.Errorf("%w: %s %d is negative", ErrSizes, f.flag, f.n)
+		}
 	}
 	if s.Shards > 0 && s.ShardSize > 0 {
 		return 0, fmt.Errorf("%w: give --shards or --shard-size, not both", ErrSizes)

@@ -51,6 +51,9 @@ func newConvertCommand(f format, adapt func(*conversion)) *cobra.Command {
 		if err := opts.cacheFromEnvironment(cmd.Flags()); err != nil {
 			return err
 		}
+		if err := opts.refuseSeed(cmd.Flags(), opts.shuffle); err != nil {
+			return err
+		}
 		spec := shard.SourceSpec{Format: f.name, Options: planOptions(own)}
 		c := conversion{format: f, data: data, own: own, spec: spec, opts: opts, names: args[:len(args)-1], out: args[len(args)-1], stdout: cmd.OutOrStdout()}
 		if adapt != nil {

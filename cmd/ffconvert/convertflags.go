@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"runtime"
 
 	"github.com/spf13/pflag"
@@ -101,6 +102,14 @@ func (o *convertOptions) add(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.noVerify, "no-verify", false, "do not re-read the shards")
 	flags.BoolVar(&o.verify, "verify", false, "re-read shards that were finished before, too, and write the damaged ones anew")
 	o.addRun(flags)
+}
+
+// refuseSeed refuses a --seed that decides nothing: no order and, in a mixture, no sample is drawn.
+func (o *convertOptions) refuseSeed(flags *pflag.FlagSet, drawn bool) error {
+	if drawn || !flags.Changed("seed") {
+		return nil
+	}
+	return fmt.Errorf("--seed %d: nothing is drawn without --shuffle; add --shuffle, or leave --seed out", o.seed)
 }
 
 // addRun adds the flags that decide how the work is done and what is refused, and nothing

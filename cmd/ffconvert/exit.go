@@ -94,7 +94,7 @@ func exitCode(err error) int {
 		return exitRefused
 	case errors.As(err, &errno), errors.As(err, &read), is(remote.ErrUnavailable):
 		return exitIO
-	case errors.As(err, &pack) && is(fs.ErrExist):
+	case errors.As(err, &pack) && is(fs.ErrExist, packed.ErrNotEmpty):
 		return exitUsage
 	case errors.As(err, &pack), is(fs.ErrNotExist): // of a packed folder
 		return exitRefused

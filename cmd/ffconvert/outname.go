@@ -31,11 +31,10 @@ func (c *conversion) refuseOut() error {
 	if err := refuseURL(c.out); err != nil {
 		return err
 	}
-	if c.opts.intoNonempty {
-		return nil
-	}
 	err := shard.CheckOutput(c.out)
 	switch {
+	case errors.Is(err, shard.ErrNotEmpty) && c.opts.intoNonempty:
+		return nil
 	case errors.Is(err, shard.ErrNotDirectory):
 		return fmt.Errorf("%w; OUT is the last argument", err)
 	case errors.Is(err, shard.ErrNotEmpty):

@@ -126,7 +126,7 @@ type packSummary struct {
 }
 
 func (s packSummary) String() string {
-	text := fmt.Sprintf("%s: %s, %s", s.Out, counted(s.Files, "file"), humanize.Bytes(uint64(s.Bytes)))
+	text := fmt.Sprintf("%s: %s, %s", printable(s.Out), counted(s.Files, "file"), humanize.Bytes(uint64(s.Bytes)))
 	if s.Files > 0 || s.Backend != "" {
 		text += ", verified"
 	}

@@ -36,7 +36,7 @@ func newPlanSummary(out string, plan *shard.Plan, digest string) *planSummary {
 
 func (s *planSummary) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: plan of %s, %s in %s", s.Out, counted(int64(s.Shards), "shard"), humanize.Bytes(uint64(s.Stored)), counted(int64(s.Parts), "part"))
+	fmt.Fprintf(&b, "%s: plan of %s, %s in %s", printable(s.Out), counted(int64(s.Shards), "shard"), humanize.Bytes(uint64(s.Stored)), counted(int64(s.Parts), "part"))
 	if !s.Whole {
 		fmt.Fprintf(&b, ", %s", counted(s.Samples, "sample"))
 	}
@@ -57,7 +57,7 @@ func (s *planSummary) String() string {
 		}
 	}
 	if !s.Ready {
-		fmt.Fprintf(&b, "; write it with: ffconvert run %s --task K/N", s.Out)
+		fmt.Fprintf(&b, "; write it with: ffconvert run %s --task K/N", shellWord(s.Out))
 	}
 	return b.String()
 }
@@ -77,12 +77,12 @@ type sliceSummary struct {
 
 func (s *sliceSummary) String() string {
 	if s.Why != "" {
-		return fmt.Sprintf("%s: task %s: nothing to index: %s", s.Out, s.Task, s.Why)
+		return fmt.Sprintf("%s: task %s: nothing to index: %s", printable(s.Out), s.Task, s.Why)
 	}
 	before := ""
 	if s.Before > 0 {
 		before = fmt.Sprintf(" (%d before)", s.Before)
 	}
 	return fmt.Sprintf("%s: task %s: indexed %s of %s%s, %s, %s; the same command without --task plans, once all tasks are done",
-		s.Out, s.Task, counted(int64(s.Parts), "part"), humanize.Comma(int64(s.Of)), before, humanize.Bytes(uint64(s.Bytes)), counted(s.Samples, "sample"))
+		printable(s.Out), s.Task, counted(int64(s.Parts), "part"), humanize.Comma(int64(s.Of)), before, humanize.Bytes(uint64(s.Bytes)), counted(s.Samples, "sample"))
 }

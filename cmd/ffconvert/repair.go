@@ -190,7 +190,7 @@ type repairSummary struct {
 
 func (s *repairSummary) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: ", s.Out)
+	fmt.Fprintf(&b, "%s: ", printable(s.Out))
 	var did []string
 	if n := len(s.Rewritten); n > 0 {
 		did = append(did, fmt.Sprintf("wrote %s anew", counted(int64(n), "shard")))

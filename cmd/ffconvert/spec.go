@@ -81,6 +81,9 @@ docs/spec.md has all keys, docs/dataset.schema.json the JSON Schema.
 		if !flags.Changed("shuffle") {
 			opts.shuffle = spec.shuffle
 		}
+		if err := opts.refuseSeed(flags, opts.shuffle || spec.drawn()); err != nil {
+			return err
+		}
 		if spec.drawn() {
 			spec.Seed = opts.seed
 		}

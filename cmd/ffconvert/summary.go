@@ -135,7 +135,7 @@ func columnsText(columns []converters.ColumnType) string {
 
 func (s summary) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s, %s in %s", s.Out, counted(s.Samples, "sample"), humanize.Bytes(uint64(s.Bytes)), counted(int64(s.Shards), "shard"))
+	fmt.Fprintf(&b, "%s: %s, %s in %s", printable(s.Out), counted(s.Samples, "sample"), humanize.Bytes(uint64(s.Bytes)), counted(int64(s.Shards), "shard"))
 	switch {
 	case s.Kept == s.Shards && s.Already:
 		fmt.Fprintf(&b, ", complete since %s", moment(s.Since))
@@ -154,9 +154,9 @@ func (s summary) String() string {
 	case s.Kept < s.Shards || s.Reread > 0:
 		fmt.Fprintf(&b, ", %v", s.proof)
 	case s.Already && s.VerifiedAt != nil:
-		fmt.Fprintf(&b, ", not re-read now: ffconvert verify %s", s.Out)
+		fmt.Fprintf(&b, ", not re-read now: ffconvert verify %s", shellWord(s.Out))
 	default:
-		fmt.Fprintf(&b, ", %v: ffconvert verify %s", s.proof, s.Out)
+		fmt.Fprintf(&b, ", %v: ffconvert verify %s", s.proof, shellWord(s.Out))
 	}
 	if len(s.Columns) > 0 {
 		b.WriteString("; " + columnsText(s.Columns))

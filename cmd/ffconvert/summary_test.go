@@ -1,7 +1,9 @@
 package main
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -47,6 +49,32 @@ func TestSummary(t *testing.T) {
 	} {
 		if got := row.s.String(); got != row.want {
 			t.Errorf("%s:\ngot  %s\nwant %s", row.name, got, row.want)
+		}
+	}
+}
+
+// A name of OUT is text on every closing line, and moves no cursor.
+func TestSummariesEscape(t *testing.T) {
+	t.Parallel()
+	const out = "o\x1b[31m'X"
+	for _, row := range []struct {
+		of   fmt.Stringer
+		want []string
+	}{
+		{summary{Out: out, Shards: 1}, nil},
+		{summary{Out: out, Kept: 1, Shards: 1, Already: true}, []string{`ffconvert verify "o\x1b[31m'X"`}},
+		{&planSummary{Out: out}, []string{`ffconvert run "o\x1b[31m'X" --task`}},
+		{&sliceSummary{Out: out}, nil},
+		{&sliceSummary{Out: out, Why: "it is remote"}, nil},
+		{taskSummary{Out: out, Shards: 1}, nil},
+		{&repairSummary{summary: summary{Out: out}}, nil},
+		{packSummary{Out: out}, nil},
+	} {
+		text := row.of.String()
+		for _, want := range append(row.want, `"o\x1b[31m'X": `) {
+			if strings.ContainsRune(text, '\x1b') || !strings.Contains(text, want) {
+				t.Errorf("%T: %q, want %q in it", row.of, text, want)
+			}
 		}
 	}
 }

@@ -34,7 +34,7 @@ func newTaskSummary(dir string, r *shard.Report) taskSummary {
 
 func (s taskSummary) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: task %s: ", s.Out, s.Task)
+	fmt.Fprintf(&b, "%s: task %s: ", printable(s.Out), s.Task)
 	if s.Shards == 0 {
 		b.WriteString("no shards in this slice")
 		return b.String()
