@@ -50,6 +50,7 @@ var mayImport = map[string][]string{
 	"internal/bench":           {},
 	"internal/faults":          {},
 	"internal/fuzz":            {},
+	"internal/golden":          {},
 	"internal/slurm":           {},
 	"internal/faults/table":    {},
 	"testdata/generate":        {},

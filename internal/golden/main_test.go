@@ -1,0 +1,113 @@
+package golden
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write the files of testdata anew")
+
+const root = "../.." // of the module
+
+var (
+	base    string // a directory that goes with the process: absolute, without links
+	program string // the program under test, once prepare has made it
+)
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	os.Exit(testMain(m))
+}
+
+func testMain(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "ffconvert-golden-")
+	if err == nil {
+		defer os.RemoveAll(dir)
+		base, err = filepath.EvalSymlinks(dir)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "golden:", err)
+		return 1
+	}
+	return m.Run()
+}
+
+// prepare makes the program. It lists each directory of the module, which binds a cached result of
+// the tests to the sources: the go command does not know that they decide it. What TestMain does
+// before the tests run would not count.
+var prepare = sync.OnceValue(func() error {
+	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() && name != root && strings.HasPrefix(d.Name(), ".") {
+			return fs.SkipDir
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	program = filepath.Join(base, "ffconvert")
+	build := exec.Command("go", "build", "-o", program, "./cmd/ffconvert")
+	build.Dir = root
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	text, err := build.CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("%w\n%s", err, text)
+	}
+	return nil
+})
+
+// needProgram makes the program for a test.
+func needProgram(t *testing.T) {
+	t.Helper()
+	if err := prepare(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// environment is all that the program is given, so that no variable of this machine changes what
+// it does: no proxy, no profile, no metadata server, no scheduler.
+func environment(home string, more ...string) []string {
+	return append([]string{
+		"HOME=" + home, "PATH=" + filepath.Join(home, "bin") + string(filepath.ListSeparator) + os.Getenv("PATH"), "TMPDIR=" + base,
+		"AWS_EC2_METADATA_DISABLED=true", "AWS_CONFIG_FILE=" + os.DevNull, "AWS_SHARED_CREDENTIALS_FILE=" + os.DevNull,
+		"NO_GCE_CHECK=true", "GCE_METADATA_HOST=127.0.0.1:1", "NO_PROXY=*",
+	}, more...)
+}
+
+// An outcome is what a run of the program ended with.
+type outcome struct {
+	status         int
+	stdout, stderr string
+}
+
+// run runs the program in a directory.
+func run(t *testing.T, dir, stdin string, env []string, args ...string) outcome {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	cmd := exec.Command(program, args...)
+	cmd.Dir, cmd.Env = dir, environment(dir, env...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(stdin), &stdout, &stderr
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return outcome{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}
+}
+
+// succeed runs the program, which must do what it is told.
+func succeed(t *testing.T, dir string, args ...string) {
+	t.Helper()
+	if got := run(t, dir, "", nil, args...); got.status != 0 {
+		t.Fatalf("ffconvert %s: status %d\n%s", strings.Join(args, " "), got.status, got.stderr)
+	}
+}
