@@ -4,13 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"hash/crc32"
 	"io"
 	"io/fs"
 	"math"
 
-	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/record"
 )
 
@@ -46,12 +44,6 @@ func (o *Output) sized(f finished) (bool, error) {
 // header reads the header of the shard of that name. Anything but a regular file in its place, a
 // link among them, is [converters.ErrUnsupported].
 func (o *Output) header(name string) (record.FileInfo, error) {
-	switch st, err := o.root.Lstat(name); {
-	case err != nil:
-		return record.FileInfo{}, err
-	case !st.Mode().IsRegular():
-		return record.FileInfo{}, fmt.Errorf("%s: %w: not a regular file; remove it", o.path(name), converters.ErrUnsupported)
-	}
 	f, err := openKept(o.root, name)
 	if err != nil {
 		return record.FileInfo{}, err

@@ -28,7 +28,7 @@ type occupant struct {
 
 // occupant reads what is here.
 func (o *Output) occupant() (*occupant, error) {
-	c := &occupant{ours: make(map[string]bool)}
+	c := &occupant{}
 	var err error
 	if c.shards, err = o.shards(); err != nil {
 		return nil, err
@@ -36,15 +36,13 @@ func (o *Output) occupant() (*occupant, error) {
 	if c.journal, err = o.journals(); err != nil {
 		return nil, err
 	}
-	for name := range c.journal.was {
-		c.ours[name] = true
-	}
 	if err := c.readManifest(o); err != nil {
 		return nil, err
 	}
 	if err := c.readPlan(o.root); err != nil {
 		return nil, err
 	}
+	c.own()
 	if c.plan != nil || c.manifest != nil || c.other != nil {
 		return c, nil
 	}
@@ -71,9 +69,6 @@ func (c *occupant) readManifest(o *Output) error {
 		return err
 	}
 	c.manifest = m
-	for _, s := range m.Shards {
-		c.ours[s.Name] = true
-	}
 	c.plan = &Plan{Source: m.Source, Encode: m.Encode, Encodes: m.Encodes, Shuffle: m.Shuffle, Parts: m.Sources}
 	c.digest = m.PlanDigest
 	return nil
@@ -96,12 +91,45 @@ func (c *occupant) readPlan(root *os.Root) error {
 	if err != nil {
 		return err
 	}
-	for i := range plan.Shards {
-		c.ours[plan.Shards[i].Name] = true
-	}
 	c.plan = plan
 	c.digest, err = plan.Digest()
 	return err
+}
+
+// own enters the shards that plan, journal and manifest name.
+func (c *occupant) own() {
+	c.ours = make(map[string]bool)
+	for name := range c.journal.was {
+		c.ours[name] = true
+	}
+	if c.manifest != nil {
+		for _, s := range c.manifest.Shards {
+			c.ours[s.Name] = true
+		}
+	}
+	if c.plan != nil {
+		for i := range c.plan.Shards {
+			c.ours[c.plan.Shards[i].Name] = true
+		}
+	}
+}
+
+// refused names the first file here that readers take for a shard and that must be moved away before
+// anything is written: one that is not ours, or, unless all are to be replaced, not a regular file.
+func (c *occupant) refused(o *Output, overwrite bool) error {
+	for _, name := range c.shards {
+		if !c.ours[name] {
+			return o.foreign(name)
+		}
+		st, err := o.Lookup(name)
+		if err == nil && st != nil && !overwrite {
+			err = notRegular(o.path(name), st, nil)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // strangers refuses a directory without a dataset of ours that holds files whose names a
@@ -133,10 +161,8 @@ func (o *Output) vacancy(overwrite bool) (*occupant, error) {
 	if c.other != nil && !overwrite {
 		return nil, c.other
 	}
-	for _, name := range c.shards {
-		if !c.ours[name] {
-			return nil, o.foreign(name)
-		}
+	if err := c.refused(o, overwrite); err != nil {
+		return nil, err
 	}
 	if errors.Is(c.damage, ErrPlanVersion) && !overwrite {
 		return nil, fmt.Errorf("%s: %w", o.dir, c.damage)

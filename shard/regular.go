@@ -69,7 +69,7 @@ func regular(f *os.File) error {
 // notRegular refuses what a stat found, unless it is a regular file; err is the error of the stat.
 func notRegular(name string, st fs.FileInfo, err error) error {
 	if err == nil && !st.Mode().IsRegular() {
-		err = fmt.Errorf("%s: %w: not a regular file", name, converters.ErrUnsupported)
+		err = fmt.Errorf("%s: %w: not a regular file; remove it", name, converters.ErrUnsupported)
 	}
 	return err
 }

@@ -65,9 +65,20 @@ func CheckKept(dir string, m *Manifest) (*Repairable, error) {
 	r.Plan = r.look(o.path(PlanName), PlanName, err)
 	j, err := o.checkedJournal(m)
 	r.Journal = r.look(o.path(journalName), journalName, err)
-	switch r.Possible = r.Plan == IsSound; {
-	case !r.Possible:
+	c := &occupant{plan: plan, journal: j, manifest: m}
+	if c.shards, err = o.shards(); err != nil {
+		return nil, err
+	}
+	c.own()
+	refused := c.refused(o, false)
+	r.Possible = r.Plan == IsSound && r.Journal != IsUnknown && refused == nil
+	switch {
+	case r.Plan != IsSound:
 		r.Reason = "the plan is " + string(r.Plan)
+	case refused != nil:
+		r.Reason = refused.Error()
+	case r.Journal == IsUnknown:
+		r.Reason = "the journal is unknown"
 	case r.Journal != IsSound:
 		r.Reason = fmt.Sprintf("the journal is %s, so name the sources", r.Journal)
 	}
