@@ -128,11 +128,6 @@ func Source(ctx context.Context, src converters.Source, opts Options) (*findings
 		}
 		c.report.Add(c.hinted(f))
 	}
-	if d, ok := src.(converters.Doubter); ok {
-		for _, doubt := range d.Doubts() {
-			c.report.Add(c.hinted(findings.Finding{Rule: OddTable, Place: findings.Place{File: doubt.Part, Offset: doubt.Off, Entry: doubt.Entry}, Text: doubt.Text, Hint: doubt.Hint}))
-		}
-	}
 	if err := c.run(ctx); err != nil {
 		return nil, err
 	}
@@ -172,6 +167,11 @@ func (c *checker) merge(p *part) {
 // finish adds what only the whole dataset shows, and puts the findings in order.
 func (c *checker) finish(ctx context.Context) error {
 	all := &tally{}
+	if d, ok := c.src.(converters.Doubter); ok {
+		for _, doubt := range d.Doubts() {
+			all.add(findings.Finding{Rule: OddTable, Place: findings.Place{File: doubt.Part, Offset: doubt.Off, Entry: doubt.Entry}, Text: doubt.Text, Hint: doubt.Hint})
+		}
+	}
 	if c.src != nil && c.records == 0 && !c.refused {
 		place := findings.Place{Offset: -1}
 		if len(c.parts) > 0 {

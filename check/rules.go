@@ -102,7 +102,7 @@ var rules = [...]findings.Rule{
 	{ID: ReservedField, Level: findings.Warning, Short: "A field has a name that webdataset uses itself",
 		Help: "A sample whose __bad__ is not empty is passed over, as webdataset does; __local_path__ is kept, and is another value where webdataset has a cache. Rename the member."},
 	{ID: OddTable, Level: findings.Warning, Short: "The rows of CSV may not be what was meant",
-		Help: "The first row looks like a header, or rows are one column. --header and --delimiter say what is meant."},
+		Help: "The first row looks like a header, rows are one column, or integers beyond 2^53 are rounded to float64. --header, --delimiter and --dtype say what is meant."},
 	{ID: WrongType, Level: findings.Warning, Short: "An image is of another type than its name says",
 		Help: "Readers that choose their decoder by the name fail. Rename the field."},
 	{ID: Unchecked, Level: findings.Warning, Short: "A field was not decoded: too large, or a kind that the decoder does not know",

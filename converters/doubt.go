@@ -1,8 +1,9 @@
 package converters
 
-// A Doubter is a Source that has seen, while it was opened, what may not be meant.
+// A Doubter is a Source that has seen, while it was opened or indexed, what may not be meant.
 type Doubter interface {
-	// Doubts may be called as soon as the source is open.
+	// Doubts may be called as soon as the source is open; after Index it may tell more, and
+	// what it told before stays as it was but for counts.
 	Doubts() []Doubt
 }
 

@@ -78,8 +78,9 @@ type conversion struct {
 	output  *shard.Output // nil: not open
 	stdout  io.Writer
 
-	warned  bool                    // what may not be meant was told of
-	columns []converters.ColumnType // of a table that this run has opened; else nil
+	src     converters.Source         // the dataset; nil: not open
+	told    map[converters.Doubt]bool // what may not be meant, and was told of
+	columns []converters.ColumnType   // of a table that this run has opened; else nil
 
 	planning *planning // what is planned, and not written; nil: it is written
 }
@@ -140,6 +141,7 @@ func (c *conversion) run(ctx context.Context) error {
 	}
 	sum := newSummary(c.out, report)
 	sum.Columns = c.columns
+	c.warn(progress)
 	progress.say(sum)
 	return nil
 }

@@ -50,12 +50,10 @@ type described struct {
 }
 
 // describe returns what a source says of its dataset, and how its records are encoded. It tells
-// once of what may not be meant.
+// of what the first rows show that may not be meant.
 func (c *conversion) describe(src converters.Source, progress *reporter) (d described, err error) {
-	if !c.warned {
-		c.warned = true
-		progress.warn(src)
-	}
+	c.src = src
+	c.warn(progress)
 	records := c.opts.encode
 	if c.mix != nil {
 		records.Encoding = c.mix.encoding
@@ -163,5 +161,6 @@ func (c *conversion) dryRun(ctx context.Context, found []input.Name, in input.Op
 	if err := errors.Join(err, set.Cleanup()); err != nil {
 		return err
 	}
+	c.warn(progress)
 	return printPlan(c.stdout, plan)
 }

@@ -30,6 +30,7 @@ func (c *conversion) planOnly(ctx context.Context, found []input.Name, in input.
 	if err := closeOutput(out, err); err != nil {
 		return err
 	}
+	c.warn(progress)
 	progress.say(sum)
 	return nil
 }

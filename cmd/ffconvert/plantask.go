@@ -37,6 +37,7 @@ func (c *conversion) indexTask(ctx context.Context, found []input.Name, in input
 			return err
 		}
 	}
+	c.warn(progress)
 	progress.say(sum)
 	return nil
 }

@@ -13,13 +13,20 @@ type warningEvent struct {
 	Offset  int64  `json:"offset"`
 }
 
-// warn tells, a line each, what a source has seen that may not be meant.
-func (r *reporter) warn(src converters.Source) {
-	from, ok := src.(converters.Doubter)
+// warn tells, a line each, what the source has seen that may not be meant, and was not told of yet.
+func (c *conversion) warn(r *reporter) {
+	from, ok := c.src.(converters.Doubter)
 	if !ok {
 		return
 	}
 	for _, d := range from.Doubts() {
+		if c.told[d] {
+			continue
+		}
+		if c.told == nil {
+			c.told = make(map[converters.Doubt]bool)
+		}
+		c.told[d] = true
 		text := fmt.Sprintf("%s: offset %d: %q: %s", d.Part, d.Off, d.Entry, d.Text)
 		if d.Hint != "" {
 			text += " (" + d.Hint + ")"

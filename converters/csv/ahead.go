@@ -2,6 +2,7 @@ package csv
 
 import (
 	"encoding/binary"
+	"math"
 	"slices"
 
 	"github.com/ffconvert/ffconvert/converters"
@@ -102,8 +103,10 @@ func (n *numeric) room(rows int) []byte {
 
 // skipRow returns the end of the row of plain numbers at b[i], its line end included; 0
 // where it is not such a row, or does not end in b. pad bytes that are zero are at the
-// end of b: they end all that is looked for.
+// end of b: they end all that is looked for. A row with an integer of more digits than a
+// float64 holds in any case, where those are counted, is not taken.
 func (n *numeric) skipRow(b []byte, i int) int {
+	counted := n.rounded != nil
 	for c, place := range n.place {
 		if c > 0 {
 			if b[i] != n.delimiter {
@@ -112,7 +115,11 @@ func (n *numeric) skipRow(b []byte, i int) int {
 			i++
 		}
 		if place >= 0 {
-			i = skipDecimal(b, i)
+			from := i
+			i = skipDecimal(b, from)
+			if counted && i-from > exactDigits && b[from+1] != '.' && b[from+2] != '.' && isInteger(b[from:i]) {
+				return 0
+			}
 		} else {
 			i = n.skipValue(b, i)
 		}
@@ -156,8 +163,10 @@ func (n *numeric) plainRow(b []byte, i int, dst []byte) int {
 	return rowEnd(b, i)
 }
 
-// floatRow is plainRow where the numbers are float64.
+// floatRow is plainRow where the numbers are float64. A row with one that may be a rounded
+// integer, where those are counted, is not taken.
 func (n *numeric) floatRow(b []byte, i int, dst []byte) int {
+	counted := n.rounded != nil
 	for c, place := range n.place {
 		if c > 0 {
 			if b[i] != n.delimiter {
@@ -170,6 +179,9 @@ func (n *numeric) floatRow(b []byte, i int, dst []byte) int {
 			i = n.skipValue(b, i)
 		} else if bits, i = n.powers.decimal(b, i); i > 0 {
 			binary.LittleEndian.PutUint64(dst[8*place:8*place+8], bits)
+			if counted && bits<<1 >= math.Float64bits(1<<53)<<1 {
+				return 0
+			}
 		}
 		if i == 0 {
 			return 0

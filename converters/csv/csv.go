@@ -80,7 +80,7 @@ type Options struct {
 	// or the types of single columns, as "id=int64,name=str" (bool too), which makes
 	// typed rows. "": the first rows decide, as many as end within the first MiB of the
 	// first part that has any. Where all their values are numbers, rows are float64, which
-	// rounds integers beyond 2⁵³. Else each column has the first of int64, float64, bool and
+	// rounds integers beyond 2⁵³: Doubts tells how many Index has seen. Else each column has the first of int64, float64, bool and
 	// str that all its values fit; integers beyond int64 alone fit str.
 	DType string
 
@@ -110,6 +110,7 @@ type Source struct {
 	opts    Options
 	schema  schema
 	look    look
+	rounded *rounding // shared with the sources of WithParts
 	open    func(converters.Part) (file, error)
 	readers sync.Pool // of *reader
 }
@@ -156,7 +157,7 @@ func openSource(parts []converters.Part, opts Options, open func(converters.Part
 	if opts.Form < Auto || opts.Form > Table {
 		return nil, fmt.Errorf("form %d is not known", opts.Form)
 	}
-	s := &Source{parts: parts, opts: opts, open: open}
+	s := &Source{parts: parts, opts: opts, open: open, rounded: &rounding{}}
 	if err := s.inspect(); err != nil {
 		return nil, err
 	}
@@ -179,7 +180,7 @@ func (s *Source) Parts() []converters.Part { return s.parts }
 
 // WithParts returns a source over other parts, with the columns and types of these.
 func (s *Source) WithParts(_ int, parts []converters.Part) converters.Source {
-	return &Source{parts: parts, opts: s.opts, schema: s.schema, open: s.open}
+	return &Source{parts: parts, opts: s.opts, schema: s.schema, open: s.open, rounded: s.rounded}
 }
 
 // Describe tells the columns and their types, and the shape of a packed sample.

@@ -53,8 +53,18 @@ func (l *look) add(s *splitter, kept []column) {
 	}
 }
 
-// Doubts tells of a first row that looks like a header, and of rows that are one column.
+// Doubts tells of a first row that looks like a header, of rows that are one column, and of the
+// integers that lose digits in the parts that were indexed since the source was opened.
 func (s *Source) Doubts() []converters.Doubt {
+	all := s.oddTable()
+	if d, ok := s.rounded.doubt(s.parts, &s.schema); ok {
+		all = append(all, d)
+	}
+	return all
+}
+
+// oddTable tells what the first rows show.
+func (s *Source) oddTable() []converters.Doubt {
 	l := &s.look
 	doubt := converters.Doubt{Part: l.part, Off: l.off, Entry: "row 1"}
 	switch {

@@ -97,6 +97,7 @@ func (n *numeric) slow() (step, error) {
 	for i, c := range n.schema.kept {
 		cell := n.cells[c.index]
 		bits, ok := n.powers.number(n.value(cell), n.kind)
+		n.round(i, c, cell)
 		switch {
 		case !ok:
 			return 0, n.refuse(c, cell)

@@ -46,6 +46,7 @@ func (s *Source) index(ctx context.Context, p int, r *reader, yield func(convert
 		more := true
 		switch step {
 		case stepEnd:
+			s.rounded.set(s.parts[p].Name, r.rounded)
 			return nil
 		case stepEmpty:
 			more = yield(converters.Span{Off: r.splitter.at, Entries: 1, Skip: "empty line"}, nil)

@@ -31,6 +31,8 @@ type reader struct {
 	sample converters.Sample
 	rows   int64 // of the sample
 
+	rounded roundedPart // what Index has seen of the part
+
 	pause, unasked int // rows between two looks at the context, and until the next one
 }
 
@@ -74,6 +76,10 @@ func (r *reader) start(s *Source, f file, p converters.Part, run converters.Run,
 	}
 	r.splitter.reset(f, p, r.opts, run.Off, run.First*r.opts.RowsPerSample)
 	r.decoder.reset(most, check)
+	r.rounded, r.splitter.rounded = roundedPart{}, nil
+	if check {
+		r.splitter.rounded = &r.rounded
+	}
 	r.rows, r.header = 0, -1
 	r.pause, r.unasked = 1, 0
 	if run.Off == 0 {

@@ -22,6 +22,7 @@ type column struct {
 	index int // in a row, from 0 on
 	name  string
 	kind  kind
+	exact kind // the one that keeps all digits of the first rows, where kind was inferred; else unknown
 }
 
 // inspect reads the beginning of the first part that has rows, and decides on the schema.
@@ -171,9 +172,10 @@ func (s *schema) decide(g *guess, fixed map[string]kind, all kind, opts *Options
 		case all != unknown:
 			c.kind = all
 		case s.numeric:
-			c.kind = float64s
+			c.kind, c.exact = float64s, g.kind(i)
 		default:
 			c.kind = g.kind(i)
+			c.exact = c.kind
 		}
 	}
 	s.form = opts.Form

@@ -24,8 +24,9 @@ type splitter struct {
 	part      converters.Part
 	delimiter byte
 	maxRow    int64
-	most      int // columns of a row
-	columns   int // that each row must have; 0: any number
+	most      int          // columns of a row
+	columns   int          // that each row must have; 0: any number
+	rounded   *roundedPart // counts what is rounded; nil: it is not wanted
 	stop      [256]bool
 
 	// Of the row, or line, that next found last:

@@ -168,6 +168,9 @@ func (t *typed) write() error {
 		if !t.writeValue(t.value(cell), k.kind) {
 			return t.refuse(k, cell)
 		}
+		if k.kind == float64s {
+			t.round(i, k, cell)
+		}
 	}
 	t.chunk = append(t.chunk, '\n')
 	return nil
