@@ -122,19 +122,23 @@ func (o *Output) open() (*Output, error) {
 	return o, nil
 }
 
-// ownDirs refuses what is no directory in the place of one of ours. What lies in these is removed
-// whatever its name is, so a link must not make another one of them, be it inside the output.
+// ownDirs refuses what is not a directory in the place of one of ours. What lies in these is removed
+// or replaced, so a link must not make another one of them, be it inside the output.
 func (o *Output) ownDirs() error {
-	for _, name := range []string{WorkDir, tmpDir, runningDir, journalsDir, indexedDir} {
-		switch st, err := o.root.Lstat(name); {
-		case errors.Is(err, fs.ErrNotExist):
-		case err != nil:
+	for _, name := range []string{WorkDir, tmpDir, runningDir, journalsDir, indexedDir, indexDir} {
+		if err := o.ownDir(name); err != nil {
 			return err
-		case !st.IsDir():
-			return fmt.Errorf("%s: %w: it is no directory", o.path(name), converters.ErrUnsupported)
 		}
 	}
 	return nil
+}
+
+func (o *Output) ownDir(name string) error {
+	st, err := o.Lookup(name)
+	if err == nil && st != nil && !st.IsDir() {
+		err = fmt.Errorf("%s: %w: a link or another thing that is not a directory; move it away", o.path(name), converters.ErrUnsupported)
+	}
+	return err
 }
 
 // Close unlocks the directory. One in which nothing was begun is left as it was found.

@@ -3,6 +3,7 @@ package shard
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -61,6 +62,11 @@ func CheckKept(dir string, m *Manifest) (*Repairable, error) {
 	defer root.Close()
 	r := &Repairable{Out: dir}
 	o := &Output{dir: dir, root: root}
+	if err := o.ownDir(WorkDir); err != nil {
+		r.problem(o.path(WorkDir), WorkDir, verify.Unreadable, err)
+		r.Plan, r.Journal, r.Reason = IsUnknown, IsUnknown, err.Error()
+		return r, nil
+	}
 	plan, err := o.outline(m)
 	r.Plan = r.look(o.path(PlanName), PlanName, err)
 	j, err := o.checkedJournal(m)
@@ -70,7 +76,7 @@ func CheckKept(dir string, m *Manifest) (*Repairable, error) {
 		return nil, err
 	}
 	c.own()
-	refused := c.refused(o, false)
+	refused := cmp.Or(o.ownDirs(), c.refused(o, false))
 	r.Possible = r.Plan == IsSound && r.Journal != IsUnknown && refused == nil
 	switch {
 	case r.Plan != IsSound:

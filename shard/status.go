@@ -62,6 +62,9 @@ func ReadStatus(dir string) (*Status, error) {
 
 // Status is [ReadStatus] of a directory that is open.
 func (o *Output) Status() (*Status, error) {
+	if err := o.ownDirs(); err != nil {
+		return nil, err
+	}
 	s := &Status{Running: []Running{}, Missing: []string{}}
 	j, err := o.journals()
 	if err != nil {

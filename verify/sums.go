@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -26,10 +27,11 @@ type Sum struct {
 }
 
 // Sums verifies files of a dataset that are no shards, opts.Workers at once (default one), and
-// returns what is wrong with them, in the order of want, a link in the place of a file among that,
-// and where they were read from. Progress counts their bytes alone. An error says that the work could
-// not be done at all.
+// returns what is wrong with them, in the order of want, and where they were read from. A link in the
+// place of a file or of its directory is wrong, and not followed. Progress counts their bytes alone. An
+// error says that the work could not be done at all.
 func Sums(ctx context.Context, root *os.Root, want []Sum, opts Options) (problems []Problem, from aio.Origin, err error) {
+	want, problems = belowDirectories(root, want)
 	workers := max(1, min(opts.Workers, len(want)))
 	found := make(map[int][]Problem)
 	var next atomic.Int64
@@ -67,6 +69,25 @@ func Sums(ctx context.Context, root *os.Root, want []Sum, opts Options) (problem
 		problems = append(problems, found[i]...)
 	}
 	return problems, from, nil
+}
+
+// belowDirectories returns the files whose directories are such. Each other directory is a problem.
+func belowDirectories(root *os.Root, want []Sum) (below []Sum, problems []Problem) {
+	linked := make(map[string]bool)
+	for _, s := range want {
+		dir := path.Dir(s.Name)
+		if _, known := linked[dir]; !known {
+			st, err := root.Lstat(dir)
+			if linked[dir] = err == nil && !st.IsDir(); linked[dir] {
+				problems = append(problems, Problem{Shard: dir, Path: filepath.Join(root.Name(), dir), Kind: Changed, Sample: -1, Offset: -1,
+					Text: "a link or another thing that is not a directory is in its place: remove it, and repair"})
+			}
+		}
+		if !linked[dir] {
+			below = append(below, s)
+		}
+	}
+	return below, problems
 }
 
 // SumFile verifies a file that is not a shard with a reader that the caller owns, as [File] does

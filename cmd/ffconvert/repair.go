@@ -72,7 +72,7 @@ func runRepair(ctx context.Context, opts repairOptions, dir string, sources []st
 	if _, err := os.Stat(dir); err != nil {
 		return notShards(dir, err)
 	}
-	if _, err := os.Stat(filepath.Join(dir, shard.WorkDir)); errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Lstat(filepath.Join(dir, shard.WorkDir)); errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s: %w", dir, shard.ErrNothingKept)
 	} else if err != nil {
 		return err
