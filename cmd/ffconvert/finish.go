@@ -90,7 +90,11 @@ func runFinish(ctx context.Context, opts finishOptions, dir string) error {
 func allNamed(ctx context.Context, wait time.Duration, began time.Time, dir string, progress *reporter) error {
 	var told time.Time
 	for time.Since(began) < wait {
-		named, of, err := shard.Named(dir)
+		named, of := 0, 0
+		err := planThere(dir)
+		if err == nil {
+			named, of, err = shard.Named(dir)
+		}
 		if err == nil && named == of || err != nil && !worthWaiting(err) {
 			return err
 		}

@@ -99,10 +99,13 @@ func planThere(dir string) error {
 		return err
 	}
 	_, err := os.Stat(filepath.Join(dir, shard.PlanName))
-	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s: %w", dir, errUnplanned)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
-	return err
+	if _, err := os.Lstat(filepath.Join(dir, shard.ManifestName)); err == nil {
+		return fmt.Errorf("%s: here is the manifest of a dataset that was complete, and its plan is gone; ffconvert verify %s checks the dataset, the command that made it writes the plan anew", dir, dir)
+	}
+	return fmt.Errorf("%s: %w", dir, errUnplanned)
 }
 
 // A task waits for a finish that looks whether all is there: it takes a moment, a minute where
