@@ -73,6 +73,9 @@ func Finish(ctx context.Context, out *Output, opts FinishOptions) (*Report, erro
 	}
 	defer j.close()
 	if err := out.missing(ctx, kept.Plan, j, nil); err != nil {
+		if j.bad > 0 && errors.Is(err, ErrMissing) { // its line may be behind that one
+			err = &notItsJournal{out.dir, j.bad}
+		}
 		return nil, err
 	}
 	report := &Report{Shards: len(kept.Plan.Shards), Kept: len(kept.Plan.Shards)}
@@ -137,7 +140,9 @@ func (o *Output) missing(ctx context.Context, plan *Plan, j *journal, sound map[
 			if sound[s.Name] {
 				holds[i], err = o.sized(j.done[s.Name])
 			} else if done, ok := j.done[s.Name]; ok && plan.accounts(s, done) {
-				holds[i], err = o.holds(done)
+				if holds[i], err = o.holds(done); holds[i] {
+					holds[i], err = o.hasIndex(done)
+				}
 			}
 			return cmp.Or(err, ctx.Err())
 		})

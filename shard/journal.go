@@ -28,6 +28,7 @@ type journal struct {
 	done    map[string]finished // by shard name: what has its final name and is sound, as far as is known
 	was     map[string]finished // what was ever finished by this plan, and must become the same again
 	mended  bool                // it was begun by this run, or cut after its last sound line
+	bad     int                 // a line of the one journal that differs from its CRC, with its newline; 0: none
 	changed error               // a source that was modified since the journal was begun; nil: none
 }
 
@@ -114,7 +115,7 @@ func openKeptJournal(o *Output, digest string, parts int) (*journal, error) {
 		return nil, err
 	}
 	if whole == 0 || j.head.Plan != digest || len(j.head.Pins) != parts {
-		return nil, &notItsJournal{o.dir}
+		return nil, &notItsJournal{o.dir, 0}
 	}
 	j.open = func() (*os.File, error) { return openOwn(o.root, journalName) }
 	return j, j.readTasks(o.root, 0, maxShards)
@@ -147,8 +148,15 @@ func (j *journal) readMain(root *os.Root) (whole int64, err error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return 0, err
 	}
-	return j.read(data), nil
+	whole = j.read(data)
+	if bytes.IndexByte(data[whole:], '\n') >= 0 { // not one whose writing was interrupted
+		j.bad = lineAt(data, whole)
+	}
+	return whole, nil
 }
+
+// lineAt is the number of the line that begins at off, counted from 1.
+func lineAt(data []byte, off int64) int { return 1 + bytes.Count(data[:off], []byte{'\n'}) }
 
 // begin cuts what is not whole and, in an empty journal, writes the head.
 func (j *journal) begin(whole int64, root *os.Root) error {

@@ -44,7 +44,7 @@ func (o *Output) resume(s *Slice, src []converters.Part, pins []pin.Pin) (*journ
 		return nil, err
 	}
 	if j.head.Plan != s.digest || len(j.head.Pins) != s.Parts {
-		return nil, &notItsJournal{o.dir}
+		return nil, &notItsJournal{o.dir, 0}
 	}
 	j.compare(pins, s.First, src)
 	to := s.From + len(s.Plan.Shards)
@@ -200,11 +200,18 @@ func (j *journal) reopen(root *os.Root) error {
 // maxShards is more than any plan has.
 const maxShards = 1 << 40
 
-// notItsJournal says that a directory with a plan has no journal of that plan. It is [ErrPlan].
-type notItsJournal struct{ dir string }
+// notItsJournal says that a directory with a plan has no sound journal of that plan. It is [ErrPlan].
+type notItsJournal struct {
+	dir string
+	bad int // the line from which on it cannot be read; 0: it is not of the plan
+}
 
 func (e *notItsJournal) Error() string {
-	return fmt.Sprintf("%s: its journal is missing, damaged or that of another plan (ffconvert repair %s writes it anew, with the shards that are missing)", e.dir, e.dir)
+	what := "missing, damaged or that of another plan"
+	if e.bad > 0 {
+		what = fmt.Sprintf("damaged: line %d differs from its CRC", e.bad)
+	}
+	return fmt.Sprintf("%s: its journal is %s (ffconvert repair %s writes it anew, with the shards that are missing)", e.dir, what, e.dir)
 }
 
 func (e *notItsJournal) Unwrap() error { return ErrPlan }

@@ -174,9 +174,8 @@ func (o *Output) checkedJournal(m *Manifest) (*journal, error) {
 	if err != nil {
 		return j, err
 	}
-	whole := j.read(data)
-	if line := 1 + bytes.Count(data[:whole], []byte{'\n'}); whole < int64(len(data)) {
-		return j, fmt.Errorf("%w: line %d differs from its CRC, or is cut", errJournal, line)
+	if whole := j.read(data); whole < int64(len(data)) {
+		return j, fmt.Errorf("%w: line %d differs from its CRC, or is cut", errJournal, lineAt(data, whole))
 	}
 	if j.head.Plan != m.PlanDigest || len(j.head.Pins) != len(m.Sources) {
 		return newJournal(), fmt.Errorf("%w: it is of another plan than the manifest's", errJournal)
