@@ -116,7 +116,7 @@ what they accept is a note.
 		if err := opts.convert.cacheFromEnvironment(cmd.Flags()); err != nil {
 			return err
 		}
-		c := conversion{format: f, data: data, own: own, opts: opts.convert, names: args, stdout: cmd.OutOrStdout()}
+		c := conversion{format: f, purpose: checking, data: data, own: own, opts: opts.convert, names: args, stdout: cmd.OutOrStdout()}
 		c.opts.workers = opts.workers
 		return runCheck(cmd.Context(), opts, c, own)
 	}

@@ -69,7 +69,8 @@ type conversion struct {
 	format  format
 	data    openable
 	own     *pflag.FlagSet // the format's flags; nil of a mixture
-	mix     *mixture       // data, where that is several collections; else nil
+	purpose purpose
+	mix     *mixture // data, where that is several collections; else nil
 	spec    shard.SourceSpec
 	opts    convertOptions
 	names   []string

@@ -59,6 +59,7 @@ type detected struct {
 
 // detect tells the one format of the sources, and says it on standard error.
 func detect(cmd *cobra.Command, names []string, maxNames int64) (detected, error) {
+	does := purpose(cmd.Name() == "check")
 	var all []kind.Kind // candidates for all sources so far
 	for i, name := range names {
 		found, first, err := kindsOf(cmd.Context(), name, maxNames)
@@ -72,7 +73,7 @@ func detect(cmd *cobra.Command, names []string, maxNames int64) (detected, error
 		case len(found) == 0:
 			return detected{}, undetected(name, "its format is not known", fmt.Sprintf("name it: ffconvert %s", formatNames()))
 		case len(readable) == 0:
-			return detected{}, undetected(name, fmt.Sprintf("it is %s, which no format reads", found[0].What), howTo(found[0], first))
+			return detected{}, undetected(name, fmt.Sprintf("it is %s, which no format reads", found[0].What), does.howTo(found[0], first))
 		case i == 0:
 			all = readable
 			continue
@@ -87,7 +88,7 @@ func detect(cmd *cobra.Command, names []string, maxNames int64) (detected, error
 	}
 	if len(all) > 1 {
 		return detected{}, undetected(names[0], fmt.Sprintf("it may be %s or %s", all[0].What, all[1].What),
-			fmt.Sprintf("%s, or %s", howTo(all[0], names[0]), howTo(all[1], names[0])))
+			fmt.Sprintf("%s, or %s", does.howTo(all[0], names[0]), does.howTo(all[1], names[0])))
 	}
 	f, _ := formatNamed(all[0].Format)
 	d := detected{format: f, what: all[0].What, flags: all[0].Flags}

@@ -90,7 +90,7 @@ func exitCode(err error) int {
 		return exitRefused
 	case is(input.ErrCopy):
 		return exitIO
-	case is(input.ErrNotFound), errors.As(err, &source) && is(fs.ErrNotExist):
+	case is(input.ErrNotFound, errNoShards), errors.As(err, &source) && is(fs.ErrNotExist):
 		return exitRefused
 	case errors.As(err, &errno), errors.As(err, &read), is(remote.ErrUnavailable):
 		return exitIO

@@ -147,7 +147,7 @@ func (r *refusedArg) kind() verify.Kind {
 		return shard.BadManifest
 	case errors.Is(r.err, verify.ErrCorrupt):
 		return ruleUnfinished
-	case errors.Is(r.err, errNoShards):
+	case errors.Is(r.err, errNoShards), errors.Is(r.err, errAnotherKind):
 		return ruleNoShards
 	}
 	return verify.Unreadable
@@ -232,10 +232,25 @@ func (w *verifyWork) add(arg string) error {
 		return err
 	}
 	want, err := expectedOf(arg)
+	if err == nil && want == nil {
+		err = otherFile(arg)
+	}
 	if err == nil {
 		w.files = append(w.files, verify.Target{Path: arg, Want: want})
 	}
 	return err
+}
+
+// otherFile refuses a file that is no shard, and certainly of another kind.
+func otherFile(path string) error {
+	r, err := record.Open(path, record.Options{AllowLegacy: true})
+	if err == nil {
+		return r.Close()
+	}
+	if err = notShards(path, err); errors.Is(err, errAnotherKind) {
+		return err
+	}
+	return nil
 }
 
 var errNoShards = fmt.Errorf("holds no shards (*%s)", record.Ext)
@@ -257,7 +272,7 @@ func verifyDirOf(dir string) (verifyDir, error) {
 	}
 	d.names, err = verify.Shards(dir)
 	if err == nil && d.manifest == nil && len(d.names) == 0 {
-		err = fmt.Errorf("%s %w", dir, errNoShards)
+		err = fmt.Errorf("%s: %w", dir, errNoShards)
 	}
 	return d, err
 }

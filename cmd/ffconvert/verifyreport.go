@@ -38,7 +38,7 @@ func verifyRules() []findings.Rule {
 		kind(ruleUnfinished, "The conversion into this directory was not finished", "Run the same command again: it goes on where it stopped."),
 		kind(shard.BadManifest, "The manifest of the dataset is damaged, or contradicts its plan", "Let ffconvert repair write it anew, or fetch it again from where it is sound."),
 		kind(shard.BadPlan, "The plan or the journal, which a repair needs, is damaged", "Run the command of the conversion again: it writes the plan anew and keeps the shards. ffconvert repair mends the journal."),
-		kind(ruleNoShards, "The directory holds no shards", "Name the directory that the conversion wrote."),
+		kind(ruleNoShards, "The directory holds no shards, or the file is none", "Name the directory that the conversion wrote."),
 	}
 }
 

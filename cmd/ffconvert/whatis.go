@@ -38,28 +38,51 @@ func whatIs(path string) []kind.Kind {
 	return kind.File(path, head, size)
 }
 
+// A purpose is what a command wants of sources: to convert or to check them.
+type purpose bool
+
+const (
+	converting purpose = false
+	checking   purpose = true
+)
+
+// command is the command of a format for a source, whose name needs no quotes any more.
+func (p purpose) command(format string, flags []string, name string) string {
+	words := append([]string{"ffconvert", format}, shellWords(flags)...)
+	if p == converting {
+		return strings.Join(append(words, name, "OUT"), " ")
+	}
+	words = slices.Insert(words, 1, "check")
+	if at := slices.Index(words, "--format"); at > 0 {
+		words[at] = "--" + inputFormatFlag
+	}
+	return strings.Join(append(words, name), " ")
+}
+
 // howTo is what to do with something of a kind.
-func howTo(k kind.Kind, name string) string {
-	name = shellWord(name)
+func (p purpose) howTo(k kind.Kind, path string) string {
+	name := shellWord(path)
 	switch {
 	case k.Format != "":
-		return strings.Join(slices.Concat([]string{"ffconvert", k.Format}, shellWords(k.Flags), []string{name, "OUT"}), " ")
+		return p.command(k.Format, k.Flags, name)
 	case k.ID == "empty":
 		return ""
 	case k.ID == "dataset", k.ID == "ffrecord":
 		return "ffconvert verify " + name + ", ffconvert inspect " + name
 	case k.ID == "image", k.ID == "audio", k.ID == "video":
-		return "ffconvert folder --flat " + shellWord(filepath.Dir(name)) + " OUT takes the directory it is in"
+		return p.command("folder", []string{"--flat"}, shellWord(filepath.Dir(path))) + " takes the directory it is in"
+	case k.ID == "archive" && p == checking:
+		return "unpack it, and check the directory: " + p.command("folder", nil, "DIR")
 	case k.ID == "archive":
-		return "unpack it, and convert the directory: ffconvert folder DIR OUT"
+		return "unpack it, and convert the directory: " + p.command("folder", nil, "DIR")
 	case k.ID == "compressed":
 		return "decompress it, or recompress it as xz or zstd"
 	case k.ID == "yaml":
 		return "ffconvert spec " + name + " OUT, where it names collections"
 	case k.ID == "text", k.ID == "markup", k.ID == "pdf":
-		return "ffconvert folder --flat DIR OUT makes a record of each file"
+		return p.command("folder", []string{"--flat"}, "DIR") + " makes a record of each file"
 	}
-	return "a Python program that reads it can pipe it: python examples/dump.py MODULE:DATASET | ffconvert cbor - OUT"
+	return "a Python program that reads it can pipe it: python examples/dump.py MODULE:DATASET | " + p.command("cbor", nil, "-")
 }
 
 func shellWords(words []string) []string {
@@ -88,6 +111,8 @@ func notShards(path string, err error) error {
 	switch {
 	case errors.Is(at, os.ErrNotExist):
 		return fmt.Errorf("%s: %w", path, input.ErrNotFound)
+	case at == nil && fi.IsDir() && errors.Is(err, os.ErrNotExist):
+		return fmt.Errorf("%s: %w", path, errNoShards)
 	case at != nil || fi.IsDir():
 		return err
 	}
@@ -95,7 +120,7 @@ func notShards(path string, err error) error {
 	if !errors.Is(err, record.ErrCorrupt) || len(found) != 1 || !found[0].Sure || found[0].ID == "ffrecord" {
 		return err
 	}
-	return &converters.Error{Part: path, Off: -1, Err: fmt.Errorf("not an FFRecord file: %w %s", errAnotherKind, found[0].What), Hint: howTo(found[0], path)}
+	return &converters.Error{Part: path, Off: -1, Err: fmt.Errorf("not an FFRecord file: %w %s", errAnotherKind, found[0].What), Hint: converting.howTo(found[0], path)}
 }
 
 // flag is the value of a flag of the format, "" where it has none of that name.
@@ -138,7 +163,12 @@ func (c *conversion) refuseOther(found []input.Name) error {
 	if !ok || !k.Sure && (len(named) != 1 || named[0].ID != k.ID) {
 		return nil
 	}
-	return &converters.Error{Part: found[0].Name, Off: -1, Err: fmt.Errorf("%w by %s: %w %s", converters.ErrUnsupported, c.format.name, errAnotherKind, k.What), Hint: howTo(k, found[0].Path)}
+	return c.otherKind(k, found[0].Name, found[0].Path)
+}
+
+// otherKind is the error of an input of a kind that the format does not read.
+func (c *conversion) otherKind(k kind.Kind, name, path string) error {
+	return &converters.Error{Part: name, Off: -1, Err: fmt.Errorf("%w by %s: %w %s", converters.ErrUnsupported, c.format.name, errAnotherKind, k.What), Hint: c.purpose.howTo(k, path)}
 }
 
 // explain adds to the error of an input what that is, where the format does not read such.
@@ -156,14 +186,21 @@ func (c *conversion) explain(err error) error {
 		}
 		return err
 	}
-	if what := c.explanation(err); what != "" && !errors.Is(err, errAnotherKind) {
-		return fmt.Errorf("%w; %s", err, what)
+	path := c.refusedPath(err)
+	k, ok := c.another(path)
+	switch {
+	case path == "" || !ok || errors.Is(err, errAnotherKind):
+		return err
+	case k.ID == "empty":
+		return fmt.Errorf("%w; it is %s", err, k.What)
+	case isDirectory(path): // what was looked for in it does not matter
+		return c.otherKind(k, path, path)
 	}
-	return err
+	return fmt.Errorf("%w; it is %s: %s", err, k.What, c.purpose.howTo(k, path))
 }
 
-// explanation says what the input of an error is: "it is a tar: ffconvert tar a.tar OUT".
-func (c *conversion) explanation(err error) string {
+// refusedPath is the input of an error, where that may be of another kind; else "".
+func (c *conversion) refusedPath(err error) string {
 	path := ""
 	if at, ok := errors.AsType[*converters.Error](err); ok {
 		path = at.Part
@@ -172,23 +209,16 @@ func (c *conversion) explanation(err error) string {
 		path = at.Name
 	}
 	if errors.Is(err, shard.ErrEmpty) && len(c.names) == 1 {
-		path = c.names[0]
+		return c.names[0]
 	} else if !refusesContent(err) {
 		return ""
 	}
-	return c.itIs(path)
+	return path
 }
 
-// itIs says what path is, where the format does not read such; else it returns "".
-func (c *conversion) itIs(path string) string {
-	k, ok := c.another(path)
-	switch {
-	case !ok:
-		return ""
-	case k.ID == "empty":
-		return "it is " + k.What
-	}
-	return "it is " + k.What + ": " + howTo(k, path)
+func isDirectory(path string) bool {
+	fi, err := os.Stat(path)
+	return err == nil && fi.IsDir()
 }
 
 // explainFindings adds to the first error of each file what the file is, where the format does
@@ -201,8 +231,15 @@ func (c *conversion) explainFindings(r *findings.Report) {
 			continue
 		}
 		done[f.Place.File] = true
-		if what := c.itIs(f.Place.File); what != "" && !strings.Contains(f.Text, errAnotherKind.Error()) {
-			f.Text += "; " + what
+		k, ok := c.another(f.Place.File)
+		switch {
+		case !ok || strings.Contains(f.Text, errAnotherKind.Error()):
+		case k.ID == "empty":
+			f.Text += "; it is " + k.What
+		case isDirectory(f.Place.File):
+			f.Text, f.Hint = fmt.Sprintf("%v by %s: %v %s", converters.ErrUnsupported, c.format.name, errAnotherKind, k.What), c.purpose.howTo(k, f.Place.File)
+		default:
+			f.Text += "; it is " + k.What + ": " + c.purpose.howTo(k, f.Place.File)
 		}
 	}
 }
