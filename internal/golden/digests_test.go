@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/vmihailenco/msgpack/v5"
 )
@@ -203,13 +202,7 @@ func writeInputs(t *testing.T, dir string) {
 	write("b.msgpack", messages(t, 9, 16))
 	write("dataset.yaml", []byte(datasetYAML))
 	write("files.yaml", []byte(filesYAML))
-	then := time.Unix(1_700_000_000, 0)
-	check(filepath.WalkDir(dir, func(name string, _ fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		return os.Chtimes(name, then, then)
-	}))
+	check(setTimes(dir))
 }
 
 func gzipped(t *testing.T, data []byte) []byte {
