@@ -7,14 +7,14 @@ SHELL   := /bin/bash
 # Modules of their own, whose tests need what the program does not.
 NESTED := deploy/kubernetes
 
-.PHONY: all build check test lint faults bench bench-packages fuzz fuzz-row man testdata clean
+.PHONY: all build check test lint faults bench bench-once bench-packages fuzz fuzz-row man testdata clean
 
 all: build
 
 build: ## bin/ffconvert, one static binary
 	$(GO) build -trimpath -o bin/ffconvert ./cmd/ffconvert
 
-check: lint test ## what CI runs
+check: lint test bench-once ## what CI runs
 
 lint: ## formatting, vet, staticcheck, and builds for the systems without Linux AIO
 	@test -z "$$(gofmt -l .)" || { gofmt -l . ; echo 'run gofmt -w'; exit 1; }
@@ -48,6 +48,10 @@ fuzz-row: ## the ten targets of row F1, as that row of the fault table
 bench: ## the table of speed and memory, into docs/performance.md; ROW=S5 prints one row
 	FFCONVERT_BENCH_REPORT=$(abspath $(or $(REPORT),$(if $(ROW)$(FFCONVERT_BENCH_BYTES),,docs/performance.md))) \
 	$(GO) test -tags bench -count=1 -timeout 60m -v -run '^Test($(or $(ROW),.*))$$' ./internal/bench
+
+bench-once: ## every benchmark of the packages once, at a small size
+	@out=$$($(GO) test -short -run '^$$' -bench . -benchtime 1x \
+		$$(grep -rl --include='*_test.go' '^func Benchmark' . | xargs -n 1 dirname | sort -u) 2>&1) || { echo "$$out"; exit 1; }
 
 bench-packages: ## the benchmarks of each package
 	$(GO) test -run '^$$' -bench . ./...

@@ -64,10 +64,14 @@ func BenchmarkWrite(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/100_000, "ns/sample")
 }
 
-// BenchmarkNewPlan plans ten million samples.
+// BenchmarkNewPlan plans ten million samples, a hundred thousand with -short.
 func BenchmarkNewPlan(b *testing.B) {
+	samples := int64(10_000_000)
+	if testing.Short() {
+		samples /= 100
+	}
 	var part PartIndex
-	for i := range int64(10_000_000) {
+	for i := range samples {
 		part.add(i*1000, 900+i%200)
 		part.Account.Samples++
 	}
@@ -187,7 +191,7 @@ func BenchmarkRows(b *testing.B) {
 				b.Fatal(err)
 			}
 			defer out.Close()
-			for _, d := range []string{tmpDir, indexDir} {
+			for _, d := range []string{out.tmp(""), indexDir} {
 				if err := out.mkdir(d); err != nil {
 					b.Fatal(err)
 				}

@@ -64,6 +64,14 @@ func image(b []byte, i int) []byte {
 	return append(b, make([]byte, 100_000)...)
 }
 
+// few is how many of n items there are: with -short a tenth.
+func few(n int) int {
+	if testing.Short() {
+		return n / 10
+	}
+	return n
+}
+
 // benchPart writes the items of a case, all of one size.
 func benchPart(b *testing.B, items int, make func([]byte, int) []byte, opts Options) (*Source, int64) {
 	b.Helper()
@@ -94,7 +102,7 @@ func perItem(b *testing.B, items int) {
 func BenchmarkIndex(b *testing.B) {
 	for _, c := range benchCases {
 		b.Run(c.name, func(b *testing.B) {
-			src, _ := benchPart(b, c.items, c.make, c.opts)
+			src, _ := benchPart(b, few(c.items), c.make, c.opts)
 			b.SetBytes(src.parts[0].Size)
 			b.ReportAllocs()
 			for b.Loop() {
@@ -104,7 +112,7 @@ func BenchmarkIndex(b *testing.B) {
 					}
 				}
 			}
-			perItem(b, c.items)
+			perItem(b, few(c.items))
 		})
 	}
 }
@@ -112,17 +120,17 @@ func BenchmarkIndex(b *testing.B) {
 func BenchmarkRead(b *testing.B) {
 	for _, c := range benchCases {
 		b.Run(c.name, func(b *testing.B) {
-			src, _ := benchPart(b, c.items, c.make, c.opts)
+			src, _ := benchPart(b, few(c.items), c.make, c.opts)
 			b.SetBytes(src.parts[0].Size)
 			b.ReportAllocs()
 			for b.Loop() {
-				for _, err := range src.Read(b.Context(), converters.Run{Count: int64(c.items)}) {
+				for _, err := range src.Read(b.Context(), converters.Run{Count: int64(few(c.items))}) {
 					if err != nil {
 						b.Fatal(err)
 					}
 				}
 			}
-			perItem(b, c.items)
+			perItem(b, few(c.items))
 		})
 	}
 }
@@ -131,12 +139,12 @@ func BenchmarkRead(b *testing.B) {
 func BenchmarkReadOne(b *testing.B) {
 	for _, c := range benchCases {
 		b.Run(c.name, func(b *testing.B) {
-			src, size := benchPart(b, c.items, c.make, c.opts)
+			src, size := benchPart(b, few(c.items), c.make, c.opts)
 			b.SetBytes(size)
 			b.ReportAllocs()
 			i := int64(0)
 			for b.Loop() {
-				i = (i*5 + 3) % int64(c.items)
+				i = (i*5 + 3) % int64(few(c.items))
 				for _, err := range src.Read(b.Context(), converters.Run{First: i, Off: i * size, Count: 1}) {
 					if err != nil {
 						b.Fatal(err)

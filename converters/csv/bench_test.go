@@ -179,8 +179,10 @@ func BenchmarkNumber(b *testing.B) {
 		})
 		b.Run(name+"/check", func(b *testing.B) {
 			for b.Loop() {
-				if skipDecimal(padded, 0) != len(s) {
-					b.Fatal(s)
+				if skipDecimal(padded, 0) != len(s) { // it may be too large for a float32
+					if _, ok := p.number(padded[:len(s)], float64s); !ok {
+						b.Fatal(s)
+					}
 				}
 			}
 		})

@@ -18,6 +18,14 @@ var benchSizes = []struct {
 	{"3MB", 60, 3_000_000},
 }
 
+// few is how many of n files there are: with -short a tenth.
+func few(n int) int {
+	if testing.Short() {
+		return n / 10
+	}
+	return n
+}
+
 // benchFolder writes an image folder of one class.
 func benchFolder(b *testing.B, files, size int) (root string, src *Source) {
 	b.Helper()
@@ -39,7 +47,7 @@ func benchFile(root string, i int) string {
 }
 
 func BenchmarkIndex(b *testing.B) {
-	root, _ := benchFolder(b, 20_000, 0)
+	root, _ := benchFolder(b, few(20_000), 0)
 	b.ReportAllocs()
 	files := 0
 	for b.Loop() {
@@ -57,9 +65,9 @@ func BenchmarkIndex(b *testing.B) {
 func BenchmarkRead(b *testing.B) {
 	for _, c := range benchSizes {
 		b.Run(c.name, func(b *testing.B) {
-			_, src := benchFolder(b, c.files, c.size)
+			_, src := benchFolder(b, few(c.files), c.size)
 			run := runOf(b, src, 0)
-			b.SetBytes(int64(c.files * c.size))
+			b.SetBytes(int64(few(c.files) * c.size))
 			b.ReportAllocs()
 			for b.Loop() {
 				for _, err := range src.Read(b.Context(), run) {
@@ -76,11 +84,11 @@ func BenchmarkRead(b *testing.B) {
 func BenchmarkReadFile(b *testing.B) {
 	for _, c := range benchSizes {
 		b.Run(c.name, func(b *testing.B) {
-			root, _ := benchFolder(b, c.files, c.size)
-			b.SetBytes(int64(c.files * c.size))
+			root, _ := benchFolder(b, few(c.files), c.size)
+			b.SetBytes(int64(few(c.files) * c.size))
 			b.ReportAllocs()
 			for b.Loop() {
-				for i := range c.files {
+				for i := range few(c.files) {
 					if _, err := os.ReadFile(benchFile(root, i)); err != nil {
 						b.Fatal(err)
 					}
@@ -94,12 +102,12 @@ func BenchmarkReadFile(b *testing.B) {
 func BenchmarkReadOne(b *testing.B) {
 	for _, c := range benchSizes {
 		b.Run(c.name, func(b *testing.B) {
-			_, src := benchFolder(b, c.files, c.size)
+			_, src := benchFolder(b, few(c.files), c.size)
 			b.SetBytes(int64(c.size))
 			b.ReportAllocs()
 			i := int64(0)
 			for b.Loop() {
-				i = (i*5 + 3) % int64(c.files)
+				i = (i*5 + 3) % int64(few(c.files))
 				for _, err := range src.Read(b.Context(), converters.Run{First: i, Off: i * int64(c.size), Count: 1}) {
 					if err != nil {
 						b.Fatal(err)

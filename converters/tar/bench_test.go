@@ -10,6 +10,14 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
+// few is how many of n samples there are: with -short a tenth.
+func few(n int) int {
+	if testing.Short() {
+		return n / 10
+	}
+	return n
+}
+
 // benchTar writes a tar of samples with one field of size bytes, and a class.
 func benchTar(b *testing.B, samples, size int) *Source {
 	b.Helper()
@@ -44,7 +52,7 @@ var benchSizes = []struct {
 func BenchmarkIndex(b *testing.B) {
 	for _, c := range benchSizes {
 		b.Run(c.name, func(b *testing.B) {
-			src := benchTar(b, c.samples, c.size)
+			src := benchTar(b, few(c.samples), c.size)
 			b.ReportAllocs()
 			members := 0
 			for b.Loop() {
@@ -63,11 +71,11 @@ func BenchmarkIndex(b *testing.B) {
 func BenchmarkRead(b *testing.B) {
 	for _, c := range benchSizes {
 		b.Run(c.name, func(b *testing.B) {
-			src := benchTar(b, c.samples, c.size)
+			src := benchTar(b, few(c.samples), c.size)
 			b.SetBytes(src.parts[0].Size)
 			b.ReportAllocs()
 			for b.Loop() {
-				for _, err := range src.Read(b.Context(), converters.Run{Count: int64(c.samples)}) {
+				for _, err := range src.Read(b.Context(), converters.Run{Count: int64(few(c.samples))}) {
 					if err != nil {
 						b.Fatal(err)
 					}
@@ -81,13 +89,13 @@ func BenchmarkRead(b *testing.B) {
 func BenchmarkReadOne(b *testing.B) {
 	for _, c := range benchSizes {
 		b.Run(c.name, func(b *testing.B) {
-			src := benchTar(b, c.samples, c.size)
-			step := (src.parts[0].Size - 1024) / int64(c.samples)
+			src := benchTar(b, few(c.samples), c.size)
+			step := (src.parts[0].Size - 1024) / int64(few(c.samples))
 			b.SetBytes(step)
 			b.ReportAllocs()
 			i := int64(0)
 			for b.Loop() {
-				i = (i*5 + 3) % int64(c.samples)
+				i = (i*5 + 3) % int64(few(c.samples))
 				for _, err := range src.Read(b.Context(), converters.Run{Off: i * step, Count: 1}) {
 					if err != nil {
 						b.Fatal(err)
