@@ -71,7 +71,7 @@ func (d *decoder) image(wanted *imageType, data []byte) (*imageType, error) {
 	}
 	is := imageOf(data)
 	if is == nil {
-		return nil, fmt.Errorf("it is no %s: it begins with %q", wanted.name, data[:min(16, len(data))])
+		return nil, fmt.Errorf("not a %s: it begins with %q", wanted.name, data[:min(16, len(data))])
 	}
 	if is.name == "WebP" && int64(len(data)) < 8+int64(binary.LittleEndian.Uint32(data[4:])) {
 		return is, imageError(is, io.ErrUnexpectedEOF) // the decoder does not want the last of it

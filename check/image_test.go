@@ -96,7 +96,7 @@ func TestDeep(t *testing.T) {
 		{"a flipped bit of a PNG", []string{"k.png=" + string(file{data: pngFile()}.flip(100).data)}, []string{
 			`error: a.tar: offset 0: "k": field "png": a damaged PNG: png: invalid format: zlib: invalid checksum [undecodable]`}},
 		{"a page in place of an image", []string{"k.jpg=<!DOCTYPE html><html>"}, []string{
-			`error: a.tar: offset 0: "k": field "jpg": it is no JPEG: it begins with "<!DOCTYPE html><" [undecodable]`}},
+			`error: a.tar: offset 0: "k": field "jpg": not a JPEG: it begins with "<!DOCTYPE html><" [undecodable]`}},
 		{"an empty image", []string{"k.jpg="}, []string{
 			`error: a.tar: offset 0: "k": field "jpg": it is empty [undecodable]`,
 			`warning: a.tar: offset 0: "k": field "jpg" is empty [empty-field]`}},
@@ -113,7 +113,7 @@ func TestDeep(t *testing.T) {
 		{"a kind that is not known", []string{"k.jpg=" + string(jpegOfBits(12))}, []string{
 			`warning: a.tar: offset 0: "k": field "jpg": not decoded: unsupported JPEG feature: precision [unchecked]`}},
 		{"values", []string{"k.cls=dog", "k.json={", "k.txt=\xff", "k.cbor=\xff", "k.mp=\xc1"}, []string{
-			`error: a.tar: offset 0: "k": field "cls": malformed: "dog" is no integer; without --decode it stays bytes [undecodable]`,
+			`error: a.tar: offset 0: "k": field "cls": malformed: "dog" is not an integer; without --decode it stays bytes [undecodable]`,
 			`error: a.tar: offset 0: "k": field "json": malformed: JSON ends too early; without --decode it stays bytes [undecodable]`,
 			`error: a.tar: offset 0: "k": field "txt": malformed: it is not UTF-8 at byte 0; without --decode it stays bytes [undecodable]`,
 			`error: a.tar: offset 0: "k": field "cbor": `,
@@ -144,7 +144,7 @@ func TestDecode(t *testing.T) {
 	opts.Load = encode.Decodable
 	parts := partsOf(t, tarOf("a.tar", "k.jpg=x", "k.cls=dog"))
 	const at = `error: a.tar: offset 0: "k": field `
-	const cls = at + `"cls": malformed: "dog" is no integer; without --decode it stays bytes `
+	const cls = at + `"cls": malformed: "dog" is not an integer; without --decode it stays bytes `
 	for _, row := range []struct {
 		name string
 		opts Options
@@ -152,10 +152,10 @@ func TestDecode(t *testing.T) {
 	}{
 		{"neither", Options{}, nil},
 		{"decode", Options{Encode: encode.Options{Decode: true}}, []string{cls + "[malformed]"}},
-		{"deep", Options{Deep: true}, []string{at + `"jpg": it is no JPEG: it begins with "x" [undecodable]`, cls + "[undecodable]"}},
-		{"both", Options{Deep: true, Encode: encode.Options{Decode: true}}, []string{at + `"jpg": it is no JPEG: it begins with "x" [undecodable]`, cls + "[undecodable]"}},
+		{"deep", Options{Deep: true}, []string{at + `"jpg": not a JPEG: it begins with "x" [undecodable]`, cls + "[undecodable]"}},
+		{"both", Options{Deep: true, Encode: encode.Options{Decode: true}}, []string{at + `"jpg": not a JPEG: it begins with "x" [undecodable]`, cls + "[undecodable]"}},
 		{"deep, and a field that is missing", Options{Deep: true, Encode: encode.Options{Decode: true, Fields: "png"}}, []string{
-			at + `"jpg": it is no JPEG: it begins with "x" [undecodable]`, cls + "[undecodable]"}},
+			at + `"jpg": not a JPEG: it begins with "x" [undecodable]`, cls + "[undecodable]"}},
 	} {
 		compare(t, check(t, tar.Open(parts, opts), row.opts), row.want)
 	}
@@ -171,7 +171,7 @@ func TestReadErrors(t *testing.T) {
 	src := failing{tar.Open(parts, waived), 0}
 	compare(t, check(t, src, Options{Deep: true}), []string{
 		`error: a.tar: offset 0: over a limit [limit]`,
-		`error: b.tar: offset 0: "l": field "jpg": it is no JPEG: it begins with "x" [undecodable]`})
+		`error: b.tar: offset 0: "l": field "jpg": not a JPEG: it begins with "x" [undecodable]`})
 }
 
 // Every cut of a file of each type, and every flipped byte of a PNG, which has checksums.

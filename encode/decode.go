@@ -104,7 +104,7 @@ func (d *decoder) integer(data []byte) (converters.Value, error) {
 	case errors.Is(err, strconv.ErrRange):
 		return converters.Value{}, fmt.Errorf("%w: %.40q does not fit into 64 bits", converters.ErrUnsupported, data)
 	case err != nil:
-		return converters.Value{}, malformed("%.40q is no integer", data)
+		return converters.Value{}, malformed("%.40q is not an integer", data)
 	}
 	return converters.Int(n), nil
 }

@@ -128,7 +128,7 @@ func TestDecodeRefuses(t *testing.T) {
 		text       string
 	}{
 		{"cls", "", malformed, "no integer"},
-		{"cls", "cat", malformed, `"cat" is no integer`},
+		{"cls", "cat", malformed, `"cat" is not an integer`},
 		{"cls", "1.0", malformed, "no integer"},
 		{"cls", "1 2", malformed, "no integer"},
 		{"cls", "0x10", malformed, "no integer"},

@@ -41,7 +41,7 @@ func pipeCommand(name, shown string) (*Command, error) {
 	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
 		return nil, refuse(shown, ErrCommand, "check the spelling and PATH", "no program %s is found", quote(words[0]))
 	case err != nil:
-		return nil, refuse(shown, ErrCommand, "check its permissions", "%s is no program", quote(words[0]))
+		return nil, refuse(shown, ErrCommand, "check its permissions", "%s is not a program", quote(words[0]))
 	}
 	return &Command{Name: shown, Args: append([]string{path}, words[1:]...), Sniff: true}, nil
 }

@@ -56,7 +56,7 @@ func TestPipeCommand(t *testing.T) {
 		{"invalid UTF-8", "cat \xff", nil, ErrPattern, "UTF-8"},
 		{"no such program", "nosuch-program a", nil, ErrCommand, "no program nosuch-program is found"},
 		{"no such path", dir + "/nosuch a", nil, ErrCommand, "is found"},
-		{"no program", dir + "/notes.txt", nil, ErrCommand, "is no program"},
+		{"no program", dir + "/notes.txt", nil, ErrCommand, "is not a program"},
 		{"a directory", dir + "/sub", nil, ErrCommand, "sub"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

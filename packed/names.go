@@ -92,7 +92,7 @@ func (c *checker) unnamed() int64 {
 // checkName refuses what is no name of a file, or is more than one.
 func checkName(name string) error {
 	if name == "" || name == "." || name == ".." || strings.ContainsAny(name, "/\x00") {
-		return fmt.Errorf("%q is no name of a file", name)
+		return fmt.Errorf("%q is not the name of a file", name)
 	}
 	return nil
 }

@@ -145,7 +145,7 @@ func (o *cacheOptions) open(use func(dir string, c *cache.Cache) error) error {
 	case err != nil:
 		return err
 	case !st.IsDir():
-		return fmt.Errorf("%s: it is no directory", dir)
+		return fmt.Errorf("%s: not a directory", dir)
 	}
 	switch is, err := cache.IsCache(dir); {
 	case err != nil:

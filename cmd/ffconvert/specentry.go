@@ -55,7 +55,7 @@ func parseSpecification(name string, data []byte) (*specification, error) {
 	entries, ok := list.value.(*ast.SequenceNode)
 	switch {
 	case !ok || len(entries.Values) == 0:
-		return nil, f.fail(list.at, hint, "%s: is no list of collections", list.key)
+		return nil, f.fail(list.at, hint, "%s: not a list of collections", list.key)
 	case len(entries.Values) > maxCollections:
 		return nil, f.fail(list.at, "name the shards of several by one pattern", "more than %d collections", maxCollections)
 	}

@@ -55,7 +55,7 @@ func (c *collection) settle() (key string, err error) {
 		for _, f := range formats {
 			names = append(names, f.name)
 		}
-		return "format", fmt.Errorf("%q is no format here; there are %s", c.Format, strings.Join(names, ", "))
+		return "format", fmt.Errorf("%q is not a format here; there are %s", c.Format, strings.Join(names, ", "))
 	}
 	c.format = formats[i]
 	c.flags = pflag.NewFlagSet(c.Format, pflag.ContinueOnError)

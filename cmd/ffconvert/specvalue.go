@@ -42,7 +42,7 @@ func (f yamlFile) mapping(n ast.Node, hint string, keys ...string) ([]pair, erro
 		values = []*ast.MappingValueNode{n}
 	}
 	if len(values) == 0 {
-		return nil, f.fail(tokenOf(n), hint, "this is no list of keys and values")
+		return nil, f.fail(tokenOf(n), hint, "not a list of keys and values")
 	}
 	var pairs []pair
 	seen := make(map[string]bool)

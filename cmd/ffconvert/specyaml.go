@@ -60,7 +60,7 @@ func (f yamlFile) parse(data []byte) (body ast.Node, err error) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	for i, line := range bytes.Split(data, []byte("\n")) {
 		if bad := bytes.IndexFunc(line, func(r rune) bool { return r == utf8.RuneError || r == 0 }); bad >= 0 {
-			return nil, &specError{f.name, i + 1, utf8.RuneCount(line[:bad]) + 1, "this is no text in UTF-8", "save the file as UTF-8"}
+			return nil, &specError{f.name, i + 1, utf8.RuneCount(line[:bad]) + 1, "not text in UTF-8", "save the file as UTF-8"}
 		}
 	}
 	tokens, err := f.tokens(string(data))
@@ -69,7 +69,7 @@ func (f yamlFile) parse(data []byte) (body ast.Node, err error) {
 	}
 	defer func() {
 		if r := recover(); r != nil { // of the library; what it could not read is no specification
-			body, err = nil, f.fail(nil, "", "this is no YAML that can be read: %s", oneLine(fmt.Sprint(r)))
+			body, err = nil, f.fail(nil, "", "not YAML that can be read: %s", oneLine(fmt.Sprint(r)))
 		}
 	}()
 	file, err := parser.Parse(tokens, 0, parser.AllowDuplicateMapKey()) // found by us, in less time

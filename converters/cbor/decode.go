@@ -151,7 +151,7 @@ func (d *decoder) tagged(tag head) (any, error) {
 		return d.value(h)
 	case positiveBig, negativeBig:
 		if h.kind != kindBytes && h.kind != kindChunkedBytes {
-			return nil, fmt.Errorf("%w: tag %d on what is no byte string", converters.ErrMalformed, tag.arg)
+			return nil, fmt.Errorf("%w: tag %d on what is not a byte string", converters.ErrMalformed, tag.arg)
 		}
 		b := bytes.TrimLeft(d.bytes(h), "\x00")
 		if len(b) > 8 {

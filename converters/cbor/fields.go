@@ -61,7 +61,7 @@ func (s *scanner) field(k head) error {
 	case isKey:
 		v, err := s.head()
 		if err == nil && v.kind != kindText {
-			err = s.fail(fmt.Errorf("%w: its %q is no text of definite length", converters.ErrMalformed, keyEntry), hintRaw)
+			err = s.fail(fmt.Errorf("%w: its %q is not text of definite length", converters.ErrMalformed, keyEntry), hintRaw)
 		}
 		if err != nil {
 			return err

@@ -284,7 +284,7 @@ func (s *scanner) chunks(of kind) error {
 		case h.kind == kindBreak:
 			return nil
 		case h.kind != of:
-			err = s.malformed("a chunk that is no string of its string's type")
+			err = s.malformed("a chunk that is not a string of its string's type")
 		case of == kindText:
 			err = s.text(h.arg)
 		default:

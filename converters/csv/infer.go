@@ -43,7 +43,7 @@ func (g *guess) add(s *splitter, kept []column) {
 		number := trim(value)
 		if formOf(number) == noNumber {
 			col.notFloat = true
-			g.oddOne(s, k, c, fmt.Sprintf("%.40q is no number", value))
+			g.oddOne(s, k, c, fmt.Sprintf("%.40q is not a number", value))
 		}
 		if !isInteger(number) {
 			col.notInteger = true

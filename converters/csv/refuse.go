@@ -74,9 +74,9 @@ func (s *splitter) refuse(c column, at cell) error {
 			hint = fmt.Sprintf("--dtype %s=float64", shown(c.name))
 		}
 	case !utf8.Valid(value): // nor would it be text
-		why, hint = fmt.Sprintf("%.40q is no %s", value, c.kind), ""
+		why, hint = fmt.Sprintf("%.40q is not %s", value, c.kind), ""
 	default:
-		why = fmt.Sprintf("%.40q is no %s", value, c.kind)
+		why = fmt.Sprintf("%.40q is not %s", value, c.kind)
 	}
 	return s.failEntry(s.at+int64(at.from), valueEntry(s.row, c), fmt.Errorf("%w: %s", converters.ErrMalformed, why), hint)
 }

@@ -75,7 +75,7 @@ func unchanged(f file, l *entry, size int) error {
 	case err != nil:
 		return err
 	case !st.Mode().IsRegular():
-		return fmt.Errorf("%w: it is no regular file any more", converters.ErrChanged)
+		return fmt.Errorf("%w: not a regular file", converters.ErrChanged)
 	case st.Size() != int64(size):
 		return fmt.Errorf("%w: it had %d bytes, it has %d", converters.ErrChanged, size, st.Size())
 	case st.ModTime().UnixNano() != l.mtime:

@@ -261,7 +261,7 @@ func realDir(path string) (string, error) {
 	case err != nil:
 		return "", err
 	case !st.IsDir():
-		return "", fmt.Errorf("%w: it is no directory", converters.ErrUnsupported)
+		return "", fmt.Errorf("%w: not a directory", converters.ErrUnsupported)
 	}
 	abs, err := filepath.Abs(path)
 	if err != nil {

@@ -210,7 +210,7 @@ func (w *walker) stat(d place, at uint32) (size, mtime int64, err error) {
 		return 0, 0, err
 	}
 	if !st.Mode().IsRegular() {
-		return 0, 0, fmt.Errorf("%w: it is no regular file any more", converters.ErrChanged)
+		return 0, 0, fmt.Errorf("%w: not a regular file", converters.ErrChanged)
 	}
 	return st.Size(), st.ModTime().UnixNano(), nil
 }

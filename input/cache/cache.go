@@ -170,7 +170,7 @@ func open(dir string, quota int64, opts Options) (*Cache, error) {
 // directory makes sure beforehand that nobody has said so.
 func (c *Cache) openLocks() error {
 	if fi, err := c.root.Lstat(lockName); err == nil && !fi.Mode().IsRegular() { // a link leads to somebody's file
-		return fmt.Errorf("%s is there, and is no file of a cache: %w", lockName, fs.ErrExist)
+		return fmt.Errorf("%s is there, and is not a file of a cache: %w", lockName, fs.ErrExist)
 	}
 	f, err := c.root.OpenFile(lockName, os.O_RDWR|os.O_CREATE, 0o600)
 	if errors.Is(err, fs.ErrNotExist) {

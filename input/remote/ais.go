@@ -48,7 +48,7 @@ func newAIS(opts Options, hc *http.Client) (store, error) {
 	}
 	u, err := url.Parse(endpoint)
 	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, &Error{Kind: ErrSetting, Err: errors.New("AIS_ENDPOINT is no address"), Hint: "as in http://gateway:8080"}
+		return nil, &Error{Kind: ErrSetting, Err: errors.New("AIS_ENDPOINT is not an address"), Hint: "as in http://gateway:8080"}
 	}
 	s := &aisStore{endpoint: u.Scheme + "://" + u.Host + strings.TrimRight(u.EscapedPath(), "/"), client: hc}
 	if !opts.Anonymous {

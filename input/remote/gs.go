@@ -41,7 +41,7 @@ func newGS(opts Options, hc *http.Client) (store, error) {
 		}
 		u, err := url.Parse(host)
 		if err != nil || u.Host == "" || u.User != nil || u.Scheme != "http" && u.Scheme != "https" {
-			return nil, &Error{Kind: ErrSetting, Err: errors.New("STORAGE_EMULATOR_HOST is no host"), Hint: "as in 127.0.0.1:4443"}
+			return nil, &Error{Kind: ErrSetting, Err: errors.New("STORAGE_EMULATOR_HOST is not a host"), Hint: "as in 127.0.0.1:4443"}
 		}
 		s.endpoint = u.Scheme + "://" + u.Host
 		return s, nil

@@ -206,7 +206,7 @@ func (m *gsMachine) Token() (*oauth2.Token, error) {
 	address := "http://" + m.host + "/computeMetadata/v1/instance/service-accounts/default/token?scopes=" + gsScope
 	req, err := http.NewRequest(http.MethodGet, address, nil)
 	if err != nil {
-		return nil, errors.New("GCE_METADATA_HOST is no host")
+		return nil, errors.New("GCE_METADATA_HOST is not a host")
 	}
 	req.Header.Set("Metadata-Flavor", "Google")
 	resp, err := m.client.Do(req)

@@ -33,7 +33,7 @@ func readS3Config(opts Options) (s3Config, error) {
 	env, _ := opts.firstEnv("AWS_REGION", "AWS_DEFAULT_REGION")
 	c.region = cmp.Or(opts.S3.Region, env, c.profile.values["region"])
 	if strings.ContainsAny(c.region, " /:@?#") {
-		return s3Config{}, &Error{Kind: ErrSetting, Err: fmt.Errorf("%q is no region", c.region),
+		return s3Config{}, &Error{Kind: ErrSetting, Err: fmt.Errorf("%q is not a region", c.region),
 			Hint: "as in us-east-1; see --s3-region, AWS_REGION"}
 	}
 
@@ -45,7 +45,7 @@ func readS3Config(opts Options) (s3Config, error) {
 	case "", "auto":
 		c.pathStyle = !c.amazon
 	default:
-		return s3Config{}, &Error{Kind: ErrSetting, Err: fmt.Errorf("%q is no way to name a bucket", style),
+		return s3Config{}, &Error{Kind: ErrSetting, Err: fmt.Errorf("%q is not a way to name a bucket", style),
 			Hint: "path or host"}
 	}
 	return c, nil

@@ -108,7 +108,7 @@ func TestS3Config(t *testing.T) {
 		{name: "a password in the endpoint", s3: S3Options{Endpoint: "https://user:pass-word@s3.test"}, want: "holds a user"},
 		{name: "a path in the endpoint", s3: S3Options{Endpoint: "https://s3.test/bucket"}, want: "has a path"},
 		{name: "another scheme", s3: S3Options{Endpoint: "ftp://s3.test"}, want: "neither http nor https"},
-		{name: "no region", s3: S3Options{Region: "eu west"}, want: "is no region"},
+		{name: "no region", s3: S3Options{Region: "eu west"}, want: "is not a region"},
 		{name: "no style", s3: S3Options{PathStyle: "both"}, want: "path or host"},
 	} {
 		t.Run(row.name, func(t *testing.T) {

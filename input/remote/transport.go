@@ -126,7 +126,7 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if _, err := resp.Location(); err != nil && err != http.ErrNoLocation {
 		resp.Body.Close()
 		cancel(nil)
-		return nil, fmt.Errorf("%w: to what is no URL", ErrRedirect) // net/http would quote it
+		return nil, fmt.Errorf("%w: to what is not a URL", ErrRedirect) // net/http would quote it
 	}
 	b := &watchedBody{body: resp.Body, cancel: cancel, stall: t.stall}
 	b.timer = time.AfterFunc(time.Hour, func() { cancel(errStalled) })

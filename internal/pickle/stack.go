@@ -80,7 +80,7 @@ func (m *machine) setItems(first, into int) {
 		key, v := m.stack[i], m.stack[i+1]
 		switch {
 		case key.kind != text:
-			m.fail("a key that is no str")
+			m.fail("a key that is not a str")
 			return
 		case v.kind == dict:
 			m.dicts--
