@@ -122,7 +122,18 @@ func Parse(opts Options) (*Spec, error) {
 		}
 		return &Spec{opts, fields, f.open}, nil
 	}
-	return nil, fmt.Errorf("encoding %q is not known; there are %s", opts.Encoding, strings.Join(Names(), "; "))
+	return nil, &UnknownError{opts.Encoding}
+}
+
+// An UnknownError is of an encoding that is not in the table.
+type UnknownError struct{ Encoding string }
+
+func (e *UnknownError) Error() string {
+	var names []string
+	for _, f := range formats {
+		names = append(names, f.name)
+	}
+	return fmt.Sprintf("encoding %.40q is not known; want one of %s, or raw:FIELD", e.Encoding, strings.Join(names, ", "))
 }
 
 // Options returns the options with their defaults filled in, but limits that are the

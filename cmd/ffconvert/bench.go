@@ -21,7 +21,7 @@ func newBenchCommand() *cobra.Command {
 		Long:    "Measure how fast shards are read from the storage that they lie on.\n\n" + exitStatus,
 		Example: "  ffconvert bench read out/",
 		Args:    wantCommand,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		RunE:    needCommand,
 	}
 	cmd.AddCommand(newBenchReadCommand())
 	return cmd

@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ffconvert/ffconvert/check"
-	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/findings"
 )
 
@@ -185,7 +184,7 @@ func runCheck(ctx context.Context, opts checkOptions, c conversion, own *pflag.F
 		return errors.New("--jobs must be 1 or more")
 	}
 	c.opts.encode.Missing = c.opts.missing.value
-	if _, err := encode.Parse(c.opts.encode); err != nil {
+	if err := checkEncoding(c.opts.encode); err != nil {
 		return err
 	}
 	how := check.Options{Encode: c.opts.encode, Deep: opts.deep, MaxPixels: opts.maxPixels, Workers: opts.workers}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/input"
 	"github.com/ffconvert/ffconvert/shard"
 )
@@ -94,7 +93,7 @@ func (c *conversion) run(ctx context.Context) error {
 		return err
 	}
 	c.opts.encode.Missing = c.opts.missing.value
-	if _, err := encode.Parse(c.opts.encode); err != nil {
+	if err := checkEncoding(c.opts.encode); err != nil {
 		return err
 	}
 	in := c.inputOptions()

@@ -18,6 +18,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/packed"
 	"github.com/ffconvert/ffconvert/record"
 	"github.com/ffconvert/ffconvert/shard"
 )
@@ -61,17 +62,18 @@ many. --deep reads all samples. Headers are checked, and what is read; verify ch
 
 // An inspection is what inspect prints.
 type inspection struct {
-	Path     string     `json:"path"`
-	Tool     string     `json:"tool,omitempty"`
-	Source   string     `json:"source,omitempty"`
-	Encoding string     `json:"encoding,omitempty"`
-	Shards   int        `json:"shards"`
-	Samples  int        `json:"samples"`
-	Bytes    int64      `json:"bytes"`
-	Shard    spread     `json:"shard_bytes"`
-	Record   spread     `json:"record_bytes"`
-	Created  *time.Time `json:"created,omitempty"`  // of the manifest
-	Verified *bool      `json:"verified,omitempty"` // each shard was, when it was written
+	Path     string         `json:"path"`
+	Tool     string         `json:"tool,omitempty"`
+	Source   string         `json:"source,omitempty"`
+	Encoding string         `json:"encoding,omitempty"`
+	Packed   *packed.Totals `json:"packed,omitempty"` // of the folder that the file is; nil: it is none
+	Shards   int            `json:"shards"`
+	Samples  int            `json:"samples"`
+	Bytes    int64          `json:"bytes"`
+	Shard    spread         `json:"shard_bytes"`
+	Record   spread         `json:"record_bytes"`
+	Created  *time.Time     `json:"created,omitempty"`  // of the manifest
+	Verified *bool          `json:"verified,omitempty"` // each shard was, when it was written
 	converters.Description
 	Skipped map[string]int64 `json:"skipped,omitempty"`
 	fieldCounts
@@ -140,6 +142,7 @@ func inspect(ctx context.Context, path string, opts inspectOptions) (*inspection
 		records = append(records, e.Size)
 	}
 	x.Shard, x.Record = newSpread(shards), newSpread(records)
+	x.packed(opts)
 	if err := x.manifest(r.Files()[0].Path); err != nil {
 		return nil, err
 	}
@@ -147,6 +150,15 @@ func inspect(ctx context.Context, path string, opts inspectOptions) (*inspection
 		return nil, err
 	}
 	return x, x.fieldCounts.count(ctx, r, opts)
+}
+
+// packed tells whether the file is a packed folder.
+func (x *inspection) packed(opts inspectOptions) {
+	if f, err := packed.Open(x.Path, record.Options{AllowLegacy: true, MaxSamples: opts.limits.MaxSamples, MaxSample: opts.most}); err == nil {
+		totals := f.Totals()
+		x.Packed = &totals
+		f.Close()
+	}
 }
 
 // manifest takes what the manifest beside the first shard says, where there is one.
@@ -203,6 +215,9 @@ func (x *inspection) print(w io.Writer) error {
 		}
 		row("made by", "%s from %s, %s, %s", printable(x.Tool), printable(x.Source), moment(*x.Created), verified)
 		row("encoding", "%s", printable(x.Encoding))
+	}
+	if x.Packed != nil {
+		row("packed", "a folder of %s: ffconvert ls %s", counted(x.Packed.Files, "file"), shellWord(x.Path))
 	}
 	row("shards", "%s", humanize.Comma(int64(x.Shards)))
 	row("samples", "%s", humanize.Comma(int64(x.Samples)))

@@ -3,7 +3,9 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
 	"regexp"
+	"slices"
 
 	"github.com/ffconvert/ffconvert/input"
 	"github.com/ffconvert/ffconvert/shard"
@@ -33,6 +35,8 @@ func (c *conversion) refuseOut() error {
 	}
 	err := shard.CheckOutput(c.out)
 	switch {
+	case errors.Is(err, shard.ErrNotEmpty) && c.isSource(c.out):
+		return fmt.Errorf("%s: a source, and OUT, too; name another directory last", c.out)
 	case errors.Is(err, shard.ErrNotEmpty) && c.opts.intoNonempty:
 		return nil
 	case errors.Is(err, shard.ErrNotDirectory):
@@ -41,4 +45,13 @@ func (c *conversion) refuseOut() error {
 		return fmt.Errorf("%w; OUT is the last argument (--into-nonempty: put the dataset among the files there)", err)
 	}
 	return err
+}
+
+// isSource reports whether a path is that of a source.
+func (c *conversion) isSource(path string) bool {
+	out, err := os.Stat(path)
+	return err == nil && slices.ContainsFunc(c.names, func(name string) bool {
+		src, err := os.Stat(name)
+		return err == nil && os.SameFile(src, out)
+	})
 }

@@ -36,7 +36,7 @@ func newPlanSummary(out string, plan *shard.Plan, digest string) *planSummary {
 
 func (s *planSummary) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: plan of %s, %s in %s", printable(s.Out), counted(int64(s.Shards), "shard"), humanize.Bytes(uint64(s.Stored)), counted(int64(s.Parts), "part"))
+	fmt.Fprintf(&b, "%s: plan of %s from %s of sources in %s", printable(s.Out), counted(int64(s.Shards), "shard"), humanize.Bytes(uint64(s.Stored)), counted(int64(s.Parts), "part"))
 	if !s.Whole {
 		fmt.Fprintf(&b, ", %s", counted(s.Samples, "sample"))
 	}
@@ -57,7 +57,7 @@ func (s *planSummary) String() string {
 		}
 	}
 	if !s.Ready {
-		fmt.Fprintf(&b, "; write it with: ffconvert run %s --task K/N", shellWord(s.Out))
+		fmt.Fprintf(&b, "; write it with: ffconvert run %s --task K/N, for each K from 0 to N-1", shellWord(s.Out))
 	}
 	return b.String()
 }

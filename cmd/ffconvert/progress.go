@@ -275,6 +275,13 @@ func (r *reporter) say(summary fmt.Stringer) {
 	}
 }
 
+// done tells programs that all went well, where the result is not on standard error.
+func (r *reporter) done(summary any) {
+	if r.mode == "json" {
+		writeEvent(r.out, "done", summary)
+	}
+}
+
 // plainView writes a line now and then, for logs: every five seconds at first, every minute after
 // ten of them.
 type plainView struct {

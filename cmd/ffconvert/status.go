@@ -79,7 +79,7 @@ const maxRunning = 20
 
 func printStatus(w io.Writer, s *shard.Status, dir string, missing bool) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(t, "plan\t%s, %s in %s, of %s\n", s.Format, humanize.Bytes(uint64(s.Bytes)), counted(int64(s.Shards), "shard"), counted(int64(s.Parts), "part"))
+	fmt.Fprintf(t, "plan\t%s, %s of records in %s, from %s\n", s.Format, humanize.Bytes(uint64(s.Bytes)), counted(int64(s.Shards), "shard"), counted(int64(s.Parts), "part"))
 	fmt.Fprintf(t, "done\t%s, %s (%d %%)\n", counted(int64(s.Done), "shard"), humanize.Bytes(uint64(s.DoneSize)), int64(100*float64(s.DoneSize)/float64(max(1, s.Bytes))))
 	dead := 0
 	for _, r := range s.Running {

@@ -63,11 +63,11 @@ func TestSummariesEscape(t *testing.T) {
 	}{
 		{summary{Out: out, Shards: 1}, nil},
 		{summary{Out: out, Kept: 1, Shards: 1, Already: true}, []string{`ffconvert verify "o\x1b[31m'X"`}},
-		{&planSummary{Out: out}, []string{`ffconvert run "o\x1b[31m'X" --task`}},
+		{&planSummary{Out: out}, []string{`ffconvert run "o\x1b[31m'X" --task K/N, for each K from 0`}},
 		{&sliceSummary{Out: out}, nil},
 		{&sliceSummary{Out: out, Why: "it is remote"}, nil},
 		{taskSummary{Out: out, Shards: 1}, nil},
-		{&repairSummary{summary: summary{Out: out}}, nil},
+		{&repairSummary{Out: out}, nil},
 		{packSummary{Out: out}, nil},
 	} {
 		text := row.of.String()

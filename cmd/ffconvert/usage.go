@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/shard"
 )
 
@@ -106,6 +107,25 @@ func swapped(a, b string) bool {
 		}
 	}
 	return false
+}
+
+// checkEncoding refuses options of records, and names the encoding that a mistyped one is likely
+// to mean.
+func checkEncoding(opts encode.Options) error {
+	_, err := encode.Parse(opts)
+	unknown, ok := errors.AsType[*encode.UnknownError](err)
+	if !ok {
+		return err
+	}
+	var known []*cobra.Command
+	for _, line := range encode.Names() {
+		name, _, _ := strings.Cut(line, ":")
+		known = append(known, &cobra.Command{Use: name})
+	}
+	if near := nearest(unknown.Encoding, known); near != "" {
+		return fmt.Errorf("--encode %.40q is not known; did you mean %s?", unknown.Encoding, near)
+	}
+	return err
 }
 
 // otherNames are what people call flags elsewhere.

@@ -105,7 +105,22 @@ func runVerify(ctx context.Context, opts verifyOptions, args []string, stdout io
 	for _, r := range work.refused {
 		errs = append(errs, plain(r.err))
 	}
-	return errors.Join(append(errs, plain(work.hint(raise(told(report), "--max-samples"))))...)
+	err = errors.Join(append(errs, plain(work.hint(raise(told(report), "--max-samples"))))...)
+	if err == nil {
+		progress.done(verifyDone{true, report.Shards, report.Samples, report.Bytes, report.Seconds, report.CrossChecked, report.From})
+	}
+	return err
+}
+
+// A verifyDone tells programs that all was sound; people have the report.
+type verifyDone struct {
+	Done         bool       `json:"done"`
+	Shards       int        `json:"shards"`
+	Samples      int64      `json:"samples"`
+	Bytes        int64      `json:"bytes"`
+	Seconds      float64    `json:"seconds"`
+	CrossChecked bool       `json:"cross_checked"` // compared with a manifest
+	From         aio.Origin `json:"read_from"`
 }
 
 // told is the error of a report that was printed: it counts the problems and does not repeat them.
