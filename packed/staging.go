@@ -77,6 +77,11 @@ func (s *staging) commit() error {
 	if err := atomicfile.SyncDir(s.parent, "."); err != nil {
 		return err
 	}
+	for _, name := range s.moved {
+		if err := atomicfile.CheckRename(s.parent, s.tmp, name, func(fs.FileInfo) bool { return true }); err != nil {
+			return err
+		}
+	}
 	s.done = true
 	return nil
 }

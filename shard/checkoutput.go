@@ -27,7 +27,7 @@ func CheckOutput(dir string) error {
 	case dir == "":
 		return fmt.Errorf("%q: %w", dir, ErrNotDirectory)
 	case errors.Is(err, fs.ErrNotExist):
-		if _, err := os.Lstat(dir); err == nil {
+		if st, err := os.Lstat(dir); err == nil && st.Mode()&fs.ModeSymlink != 0 {
 			return fmt.Errorf("%s: a link to what does not exist: %w", dir, ErrNotDirectory)
 		}
 		return nil

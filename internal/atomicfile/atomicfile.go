@@ -80,15 +80,18 @@ func (f *File) finish(name string, rename func(root *os.Root, from, to string) e
 	if err := SyncDir(f.root, path.Dir(name)); err != nil {
 		return err
 	}
-	return f.named(name, st.Size())
+	return CheckRename(f.root, f.tmp, name, func(now fs.FileInfo) bool {
+		return now.Mode().IsRegular() && now.Size() == st.Size()
+	})
 }
 
-// named looks whether there is a file of so many bytes under the name: a server may have said that
-// it renamed the file, and have not.
-func (f *File) named(name string, size int64) error {
-	st, err := f.root.Lstat(name)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && (!st.Mode().IsRegular() || st.Size() != size) {
-		err = &os.LinkError{Op: "rename", Old: f.tmp, New: name, Err: fmt.Errorf("the file system says that it was done, and it was not: %w", syscall.EIO)}
+// CheckRename looks whether what was renamed has its new name, and is what same recognises: a file
+// system across a network may answer that it renamed a file, and have not. The error is an
+// [os.LinkError] of [syscall.EIO].
+func CheckRename(root *os.Root, from, to string, same func(fs.FileInfo) bool) error {
+	st, err := root.Lstat(to)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !same(st) {
+		err = &os.LinkError{Op: "rename", Old: from, New: to, Err: fmt.Errorf("the file system says that it was done, and it was not: %w", syscall.EIO)}
 	}
 	return err
 }

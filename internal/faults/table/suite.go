@@ -153,7 +153,7 @@ func (s *suite) reason(name string) string {
 
 // runTests runs every test of the module at its full size.
 func (s *suite) runTests(packages []string) error {
-	args := append([]string{"test", "-json", "-count=1", "-timeout", "40m"}, packages...)
+	args := append([]string{"test", "-json", "-count=1", "-timeout", "100m"}, packages...)
 	cmd := exec.Command("go", args...)
 	cmd.Env = append(os.Environ(), "FFCONVERT_FAULTS=1")
 	cmd.Stderr = os.Stderr
