@@ -127,14 +127,14 @@ func TestDecodeRefuses(t *testing.T) {
 		want       error
 		text       string
 	}{
-		{"cls", "", malformed, "no integer"},
+		{"cls", "", malformed, "not an integer"},
 		{"cls", "cat", malformed, `"cat" is not an integer`},
-		{"cls", "1.0", malformed, "no integer"},
-		{"cls", "1 2", malformed, "no integer"},
-		{"cls", "0x10", malformed, "no integer"},
-		{"cls", "1_000", malformed, "no integer"},
-		{"cls", "7\u00a0", malformed, "no integer"},
-		{"cls", "7\x00", malformed, "no integer"},
+		{"cls", "1.0", malformed, "not an integer"},
+		{"cls", "1 2", malformed, "not an integer"},
+		{"cls", "0x10", malformed, "not an integer"},
+		{"cls", "1_000", malformed, "not an integer"},
+		{"cls", "7\u00a0", malformed, "not an integer"},
+		{"cls", "7\x00", malformed, "not an integer"},
 		{"index", "9223372036854775808", unsupported, "64 bits"},
 		{"txt", "gr\xfc\xdf", malformed, "not UTF-8 at byte 2"},
 		{"txt", "x\xed\xa0\x80", malformed, "not UTF-8 at byte 1"},
