@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"iter"
 	"net/http"
+	"strings"
 )
 
 // An aisList is a list request; an aisPage is what answers it, in JSON where that is accepted.
@@ -41,45 +42,26 @@ const aisProps = "name,size,version,checksum,custom"
 const aisDirectory = 1 << 8
 
 func (s *aisStore) list(ctx context.Context, prefix string) iter.Seq2[Object, error] {
-	return func(yield func(Object, error) bool) {
-		n, bad := splitAIS(prefix, true)
-		if bad != nil {
-			yield(Object{}, bad)
-			return
-		}
-		ask := aisList{"list", aisListValue{Props: aisProps, Prefix: n.object, Size: s.page}}
-		var order sequence
-		for empty := 0; ; {
-			var page aisPage
-			if err := s.ask(ctx, prefix, s.address("buckets", n), ask, &page); err != nil {
-				yield(Object{}, err)
-				return
-			}
-			for _, entry := range page.Entries {
-				if entry.Flags&aisDirectory != 0 {
-					continue
-				}
-				if err := order.next(n.object, entry.Name); err != nil {
-					yield(Object{}, noList(prefix, err))
-					return
-				}
-				empty = 0
-				o := Object{URL: n.scheme + "://" + n.bucket + "/" + entry.Name + n.query, Size: entry.Size}
-				o.Version = aisVersion(aisListPin(n.provider, entry.Version, entry.Sum, entry.Custom))
-				if !yield(o, nil) {
-					return
-				}
-			}
-			if page.Token == "" {
-				return
-			}
-			if empty++; empty > maxEmptyPages {
-				yield(Object{}, noList(prefix, errEndless))
-				return
-			}
-			ask.Value.ID, ask.Value.Token = page.ID, page.Token
-		}
+	n, bad := splitAIS(prefix, true)
+	if bad != nil {
+		return func(yield func(Object, error) bool) { yield(Object{}, bad) }
 	}
+	ask := aisList{"list", aisListValue{Props: aisProps, Prefix: n.object, Size: s.page}}
+	return pages(prefix, strings.TrimSuffix(prefix, n.query), func(_, token string) (items []item, next string, err error) {
+		ask.Value.Token = token
+		var page aisPage
+		if err := s.ask(ctx, prefix, s.address("buckets", n), ask, &page); err != nil {
+			return nil, "", err
+		}
+		ask.Value.ID = page.ID
+		for _, entry := range page.Entries {
+			if entry.Flags&aisDirectory == 0 {
+				o := Object{Size: entry.Size, Version: aisVersion(aisListPin(n.provider, entry.Version, entry.Sum, entry.Custom))}
+				items = append(items, item{entry.Name, o})
+			}
+		}
+		return items, page.Token, nil
+	})
 }
 
 // ask sends a message to a bucket and decodes the JSON that answers it.
@@ -94,5 +76,5 @@ func (s *aisStore) ask(ctx context.Context, name, address string, message, into 
 		return err
 	}
 	defer resp.Body.Close()
-	return decode(ctx, name, resp, maxPage, into)
+	return decode(ctx, name, resp, maxPage, json.Unmarshal, into)
 }

@@ -2,6 +2,7 @@ package remote
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"iter"
 	"net/http"
@@ -133,49 +134,25 @@ func gsSum(h http.Header) Sum {
 }
 
 func (s *gsStore) list(ctx context.Context, prefix string) iter.Seq2[Object, error] {
-	return func(yield func(Object, error) bool) {
-		bucket, names, bad := splitBucket(prefix, true)
-		if bad != nil {
-			yield(Object{}, bad)
-			return
-		}
-		scheme, _, _ := strings.Cut(prefix, "://")
+	return pages(prefix, prefix, func(names, token string) (items []item, next string, err error) {
 		query := url.Values{"prefix": {names}, "fields": {"nextPageToken,items(" + gsFields + ")"}}
 		if s.page > 0 {
 			query.Set("maxResults", strconv.Itoa(s.page))
 		}
-		var order sequence
-		for empty := 0; ; {
-			var page struct {
-				Items []gsObject `json:"items"`
-				Next  string     `json:"nextPageToken"`
-			}
-			if err := s.ask(ctx, prefix, s.address(bucket, "", query), maxPage, &page); err != nil {
-				yield(Object{}, err)
-				return
-			}
-			for _, item := range page.Items {
-				if err := order.next(names, item.Name); err != nil {
-					yield(Object{}, noList(prefix, err))
-					return
-				}
-				if !yield(item.object(scheme+"://"+bucket+"/"+item.Name), nil) {
-					return
-				}
-			}
-			if page.Next == "" {
-				return
-			}
-			if empty++; len(page.Items) > 0 {
-				empty = 0
-			}
-			if empty > maxEmptyPages {
-				yield(Object{}, noList(prefix, errEndless))
-				return
-			}
-			query.Set("pageToken", page.Next)
+		if token != "" {
+			query.Set("pageToken", token)
 		}
-	}
+		var page struct {
+			Items []gsObject `json:"items"`
+			Next  string     `json:"nextPageToken"`
+		}
+		bucket, _, _ := splitBucket(prefix, true)
+		err = s.ask(ctx, prefix, s.address(bucket, "", query), maxPage, &page)
+		for _, o := range page.Items {
+			items = append(items, item{o.Name, o.object("")})
+		}
+		return items, page.Next, err
+	})
 }
 
 // address is that of an object; of the list of the bucket, where object is "".
@@ -203,7 +180,7 @@ func (s *gsStore) ask(ctx context.Context, name, address string, most int64, int
 		return err
 	}
 	defer resp.Body.Close()
-	return decode(ctx, name, resp, most, into)
+	return decode(ctx, name, resp, most, json.Unmarshal, into)
 }
 
 // do sends a request, and makes an error of a reply that is none of success.

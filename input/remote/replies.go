@@ -2,7 +2,6 @@ package remote
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -54,14 +53,14 @@ func sameVersion(o Object, version string) error {
 	return &Error{URL: Redact(o.URL), Kind: ErrChanged, Err: fmt.Errorf("it has another version"), Hint: againHint}
 }
 
-// decode reads the JSON of an answer of at most most bytes.
-func decode(ctx context.Context, name string, resp *http.Response, most int64, into any) error {
-	text, err := io.ReadAll(&limited{body: resp.Body, left: most, over: errTooLong})
-	if err != nil && !errors.Is(err, errTooLong) {
+// decode reads an answer of at most most bytes, by [json.Unmarshal] or [xml.Unmarshal].
+func decode(ctx context.Context, name string, resp *http.Response, most int64, unmarshal func([]byte, any) error, into any) error {
+	text, err := io.ReadAll(io.LimitReader(resp.Body, most+1))
+	if err != nil {
 		return unreached(ctx, name, err)
 	}
-	if err == nil {
-		err = json.Unmarshal(text, into)
+	if err = unmarshal(text, into); int64(len(text)) > most {
+		err = errors.New("the answer is longer than one of its kind can be")
 	}
 	switch {
 	case err == nil:

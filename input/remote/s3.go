@@ -2,18 +2,29 @@ package remote
 
 import (
 	"context"
+	"encoding/xml"
 	"errors"
 	"fmt"
-	"io"
+	"iter"
 	"net/http"
+	"net/url"
+	"strconv"
 	"strings"
 	"sync"
+	"time"
 
-	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
+	"github.com/minio/minio-go/v7/pkg/s3utils"
+	"github.com/minio/minio-go/v7/pkg/signer"
 )
 
-// An s3Store reads s3://bucket/key, of Amazon or of any service that speaks its protocol.
+// An s3Store reads s3://bucket/key, of Amazon or of any service that speaks its protocol:
+//
+//	HEAD, GET {endpoint}/BUCKET/KEY     or https://BUCKET.{host}/KEY
+//	GET       {endpoint}/BUCKET?list-type=2&prefix=…&continuation-token=…
+//
+// https://docs.aws.amazon.com/AmazonS3/latest/API/API_Operations_Amazon_Simple_Storage_Service.html.
+// minio-go signs requests and finds credentials.
 //
 // The key is taken letter for letter: there is no ?versionId=. The version of an object is
 // its ETag, which every request for bytes names in If-Match; lists, stat and replies give the
@@ -22,16 +33,12 @@ import (
 // the whole object (x-amz-checksum-type: FULL_OBJECT), where it keeps one.
 type s3Store struct {
 	config s3Config
-	creds  *s3Creds // nil: anonymous
-	shared *credentials.Credentials
-	client *http.Client
-	// dualstack names Amazon's endpoints that have IPv6 as well: AWS_USE_DUALSTACK_ENDPOINT.
-	dualstack bool
-	page      int // keys to a page of a list; 0: as many as the service gives
+	creds  *credentials.Credentials // nil: anonymous
+	client *http.Client             // follows no redirects: a signature is for one host
+	page   int                      // keys to a page of a list; 0: as many as the service gives
 
 	mu    sync.Mutex
-	cores map[string]*minio.Core // by region; "" asks for that of each bucket
-	found map[string]string      // regions of buckets that the service has told in an error
+	found map[string]string // regions by bucket, as the service has told them in an error
 }
 
 func newS3(opts Options, hc *http.Client) (store, error) {
@@ -43,187 +50,179 @@ func newS3(opts Options, hc *http.Client) (store, error) {
 }
 
 func newS3Store(opts Options, hc *http.Client) (*s3Store, error) {
-	config, err := readS3Config(opts)
+	p, err := readProfile(opts)
 	if err != nil {
 		return nil, err
 	}
-	s := &s3Store{config: config, client: hc, cores: map[string]*minio.Core{}, found: map[string]string{}}
-	s.dualstack = opts.flagEnv("AWS_USE_DUALSTACK_ENDPOINT")
-	if opts.Anonymous {
-		s.shared = credentials.NewStatic("", "", "", credentials.SignatureAnonymous)
-	} else {
-		s.creds = newS3Creds(opts, config.profile, hc)
-		s.shared = credentials.New(s.creds)
-	}
-	if _, err := s.core(config.region); err != nil {
+	config, err := newS3Config(opts, p)
+	if err != nil {
 		return nil, err
 	}
+	s := &s3Store{config: config, found: map[string]string{}}
+	if !opts.Anonymous {
+		s.creds = credentials.New(newS3Creds(opts, p, hc))
+	}
+	s.client = &http.Client{Transport: hc.Transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	return s, nil
 }
 
-// core is the client of a region. All share the credentials.
-func (s *s3Store) core(region string) (*minio.Core, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if c := s.cores[region]; c != nil {
-		return c, nil
-	}
-	lookup := minio.BucketLookupDNS
-	if s.config.pathStyle {
-		lookup = minio.BucketLookupPath
-	} else if s.config.amazon {
-		lookup = minio.BucketLookupAuto // by path, where the certificate does not cover a bucket's dots
-	}
-	c, err := minio.NewCore(s.config.host, &minio.Options{
-		Creds:        s.shared,
-		Secure:       s.config.secure,
-		Transport:    s3Wire{s.client.Transport},
-		Region:       region,
-		BucketLookup: lookup,
-		MaxRetries:   1, // the caller's retries know the object and the time left
-	})
-	if err != nil {
-		return nil, &Error{Kind: ErrSetting, Err: fmt.Errorf("endpoint %s: %s", s.config.host, said(err.Error())),
-			Hint: "as in https://host:port; see --s3-endpoint, AWS_ENDPOINT_URL_S3"}
-	}
-	// minio-go's own choice, the names of both protocols, is not what firewalls let through.
-	c.SetS3EnableDualstack(s.dualstack)
-	s.cores[region] = c
-	return c, nil
-}
-
-// call makes a request of a bucket. Where the service says that the bucket is in another
-// region, and nobody has named one, it is made once more there: that is a redirect.
-func (s *s3Store) call(ctx context.Context, url, bucket string, seen *s3Seen, do func(context.Context, *minio.Core) error) error {
-	s.mu.Lock()
-	region := s.config.region
-	if region == "" {
-		region = s.found[bucket]
-	}
-	s.mu.Unlock()
-	for moved := false; ; moved = true {
-		core, err := s.core(region)
-		if err != nil {
-			return s.failure(ctx, url, err, seen)
-		}
-		if err = do(seen.in(ctx), core); err == nil {
-			return nil
-		}
-		failure := s.failure(ctx, url, err, seen)
-		right := regionTold(err)
-		elsewhere := right != "" && right != region && (errors.Is(failure, ErrSetting) || errors.Is(failure, ErrDenied))
-		if moved || s.config.region != "" || !elsewhere {
-			return failure
-		}
-		region = right
-		s.mu.Lock()
-		s.found[bucket] = region
-		s.mu.Unlock()
-	}
-}
-
-func (s *s3Store) stat(ctx context.Context, url string) (Object, error) {
-	bucket, key, bad := splitBucket(url, false)
-	if bad != nil {
-		return Object{}, bad
-	}
-	seen := &s3Seen{}
-	err := s.call(ctx, url, bucket, seen, func(ctx context.Context, c *minio.Core) error {
-		_, err := c.StatObject(ctx, bucket, key, minio.StatObjectOptions{Checksum: true})
-		refused := seen.status/100 == 3 || seen.status/100 == 4 && seen.status != http.StatusTooManyRequests
-		if err == nil || seen.err != nil || !refused {
-			return err
-		}
+func (s *s3Store) stat(ctx context.Context, name string) (Object, error) {
+	resp, err := s.do(ctx, name, http.MethodHead, nil, http.Header{"X-Amz-Checksum-Mode": {"ENABLED"}})
+	if e, ok := errors.AsType[*Error](err); ok && (e.Status/100 == 3 || e.Status/100 == 4) && e.Status != http.StatusTooManyRequests {
 		// The reason comes in a body, which the answer to HEAD has none of: no such bucket, an
 		// expired token and many others look alike. A byte of the object is refused for the same.
-		return s.reason(ctx, c, bucket, key)
-	})
+		resp, err = s.do(ctx, name, http.MethodGet, nil, http.Header{"Range": {"bytes=0-0"}})
+	}
 	if err != nil {
 		return Object{}, err
 	}
-	if page := s.page200(url, seen); page != nil {
-		return Object{}, page
-	}
-	o := Object{URL: url, Size: -1, Version: s3Version(seen.header), Modified: lastModified(seen.header), Sum: s3Sum(seen.header)}
-	if seen.status == http.StatusPartialContent { // to reason, which has come through
-		if off, _, size, ok := contentRange(seen.header.Get("Content-Range")); ok && off >= 0 {
-			o.Size = size
-		}
-	} else if size, ok := number(seen.header.Get("Content-Length")); ok {
+	defer resp.Body.Close()
+	h := resp.Header
+	o := Object{URL: name, Size: -1, Version: strong(h.Get("ETag")), Modified: lastModified(h), Sum: s3Sum(h)}
+	if _, _, size, ok := contentRange(h.Get("Content-Range")); ok && resp.StatusCode == http.StatusPartialContent {
+		o.Size = size
+	} else if size, ok := number(h.Get("Content-Length")); ok {
 		o.Size = size
 	}
 	return o, nil
 }
 
-// reason asks for the first byte of an object, for the error.
-func (s *s3Store) reason(ctx context.Context, c *minio.Core, bucket, key string) error {
-	opts := minio.GetObjectOptions{}
-	opts.Set("Range", "bytes=0-0")
-	body, _, _, err := c.GetObject(ctx, bucket, key, opts)
-	if err == nil {
-		body.Close()
-	}
-	return err
-}
-
 func (s *s3Store) get(ctx context.Context, o Object, off, n int64) (*reply, error) {
-	bucket, key, bad := splitBucket(o.URL, false)
-	if bad != nil {
-		return nil, bad
-	}
 	if n == 0 {
 		return &reply{Body: http.NoBody, Off: off, Size: o.Size, Version: o.Version}, nil
 	}
-	opts := minio.GetObjectOptions{}
-	opts.Set("x-amz-checksum-mode", "ENABLED") // Checksum: true would check it as well, a second time
+	header := http.Header{"X-Amz-Checksum-Mode": {"ENABLED"}}
 	if o.Version != "" {
-		opts.Set("If-Match", `"`+o.Version+`"`)
+		header.Set("If-Match", `"`+o.Version+`"`)
 	}
 	if span := rangeOf(off, n); span != "" {
-		opts.Set("Range", span)
+		header.Set("Range", span)
 	}
-	var body io.ReadCloser
-	seen := &s3Seen{object: true}
-	err := s.call(ctx, o.URL, bucket, seen, func(ctx context.Context, c *minio.Core) (err error) {
-		body, _, _, err = c.GetObject(ctx, bucket, key, opts)
-		return err
-	})
+	resp, err := s.do(ctx, o.URL, http.MethodGet, nil, header)
 	if err != nil {
 		return nil, err
 	}
-	r, problem := replyOf(o, body, seen.status, seen.header)
-	if problem == nil {
-		problem = s.page200(o.URL, seen)
+	r, err := replyOf(o, resp.Body, resp.StatusCode, resp.Header)
+	if err == nil {
+		r.Version, r.Sum = strong(resp.Header.Get("ETag")), s3Sum(resp.Header)
+		err = sameVersion(o, r.Version)
 	}
-	if problem == nil {
-		r.Version, r.Sum = s3Version(seen.header), s3Sum(seen.header)
-		problem = sameVersion(o, r.Version)
-	}
-	if problem != nil {
-		body.Close()
-		return nil, problem
+	if err != nil {
+		resp.Body.Close()
+		return nil, err
 	}
 	return r, nil
 }
 
-// page200 refuses what a proxy or a web site answers in place of the service. No service
-// describes an object without an ETag.
-func (s *s3Store) page200(url string, seen *s3Seen) error {
-	if seen.header.Get("ETag") == "" && isHTML(seen.header) {
-		return &Error{URL: Redact(url), Kind: ErrPage, Status: seen.status,
-			Hint: fmt.Sprintf("is %s an S3 service? a proxy in between?", s.config.host)}
-	}
-	return nil
+func (s *s3Store) list(ctx context.Context, prefix string) iter.Seq2[Object, error] {
+	return pages(prefix, prefix, func(keys, token string) (items []item, next string, err error) {
+		query := url.Values{"list-type": {"2"}, "encoding-type": {"url"}, "prefix": {keys}}
+		if token != "" {
+			query.Set("continuation-token", token)
+		}
+		if s.page > 0 {
+			query.Set("max-keys", strconv.Itoa(s.page))
+		}
+		resp, err := s.do(ctx, prefix, http.MethodGet, query, http.Header{})
+		if err != nil {
+			return nil, "", err
+		}
+		defer resp.Body.Close()
+		var page struct {
+			XMLName  xml.Name `xml:"ListBucketResult"`
+			Encoding string   `xml:"EncodingType"`
+			More     bool     `xml:"IsTruncated"`
+			Next     string   `xml:"NextContinuationToken"`
+			Contents []struct {
+				Key          string
+				Size         int64
+				ETag         string
+				LastModified time.Time
+			}
+		}
+		if err := decode(ctx, prefix, resp, maxPage, xml.Unmarshal, &page); err != nil {
+			return nil, "", err
+		}
+		for _, c := range page.Contents {
+			if page.Encoding == "url" { // XML cannot have all letters of a key
+				if c.Key, err = url.QueryUnescape(c.Key); err != nil {
+					return nil, "", noList(prefix, errors.New("a key of the list is not encoded as it says"))
+				}
+			}
+			items = append(items, item{c.Key, Object{Size: c.Size, Version: strong(c.ETag), Modified: c.LastModified}})
+		}
+		if page.More && page.Next == "" {
+			return nil, "", noList(prefix, errors.New("the list says that there is more of it, and not where"))
+		}
+		return items, page.Next, nil
+	})
 }
 
-// s3Version is the ETag without its quotes, where it is strong.
-func s3Version(h http.Header) string { return strong(h.Get("ETag")) }
-
-func strong(etag string) string {
-	if strings.HasPrefix(etag, "W/") {
-		return ""
+// do sends a request for an object, or with a query for a list. It returns a reply of success, whose
+// body the caller closes, or an [*Error]. Where the service says that the bucket is in another region,
+// and no setting names one, it asks once more, there.
+func (s *s3Store) do(ctx context.Context, name, method string, query url.Values, header http.Header) (*http.Response, error) {
+	bucket, key, bad := splitBucket(name, query != nil)
+	if bad != nil {
+		return nil, bad
 	}
-	return strings.Trim(etag, `"`)
+	if err := s3utils.CheckValidBucketName(bucket); err != nil {
+		return nil, &Error{URL: Redact(name), Kind: ErrURL, Err: errors.New(said(err.Error()))}
+	}
+	if query != nil {
+		key = ""
+	}
+	for moved := false; ; moved = true {
+		s.mu.Lock()
+		region := s.config.regionOf(s.found[bucket])
+		s.mu.Unlock()
+		resp, secrets, err := s.send(ctx, name, method, s.config.address(region, bucket, key, query), region, header)
+		if err != nil {
+			return nil, err
+		}
+		if resp.StatusCode/100 == 2 {
+			if query == nil && isHTML(resp.Header) && resp.Header.Get("ETag") == "" { // no service describes an object without an ETag
+				resp.Body.Close()
+				return nil, &Error{URL: Redact(name), Kind: ErrPage, Status: resp.StatusCode,
+					Hint: fmt.Sprintf("is %s an S3 service? a proxy in between?", s.config.host)}
+			}
+			return resp, nil
+		}
+		refusal, right := s.refused(name, resp, secrets)
+		resp.Body.Close()
+		elsewhere := right != "" && right != region && (refusal.Kind == ErrSetting || refusal.Kind == ErrDenied)
+		if moved || s.config.region != "" || !elsewhere {
+			return nil, refusal
+		}
+		s.mu.Lock()
+		s.found[bucket] = right
+		s.mu.Unlock()
+	}
+}
+
+const emptySHA256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+
+// send signs a request and sends it. secrets are what no error about the reply may hold.
+func (s *s3Store) send(ctx context.Context, name, method, address, region string, header http.Header) (resp *http.Response, secrets []string, err error) {
+	req, err := http.NewRequestWithContext(ctx, method, address, nil)
+	if err != nil {
+		return nil, nil, &Error{URL: Redact(name), Kind: ErrURL}
+	}
+	req.Header = header.Clone()
+	req.Header.Set("User-Agent", userAgent)
+	if s.creds != nil {
+		keys, err := s.creds.GetWithContext(&credentials.CredContext{Context: ctx})
+		if err != nil {
+			return nil, nil, unreached(ctx, name, err)
+		}
+		secrets = []string{keys.SecretAccessKey, keys.SessionToken}
+		req.Header.Set("X-Amz-Content-Sha256", emptySHA256)
+		req = signer.SignV4(*req, keys.AccessKeyID, keys.SecretAccessKey, keys.SessionToken, region)
+	}
+	if resp, err = s.client.Do(req); err != nil {
+		return nil, nil, s.unreached(ctx, name, err)
+	}
+	return resp, secrets, nil
 }
 
 // s3Sum is the checksum of the whole object. Those of several parts (COMPOSITE) are
@@ -232,11 +231,13 @@ func s3Sum(h http.Header) Sum {
 	if h.Get("X-Amz-Checksum-Type") != "FULL_OBJECT" {
 		return Sum{}
 	}
-	given := map[string]string{}
-	for _, kind := range []string{"crc64nvme", "crc32c", "crc32", "sha256", "sha1"} {
-		given[kind] = h.Get("X-Amz-Checksum-" + kind)
-	}
-	return bestSum(given)
+	return bestSum(amazonSums(h))
 }
 
-var _ store = (*s3Store)(nil)
+// strong is an ETag without its quotes; "" for a weak one.
+func strong(etag string) string {
+	if strings.HasPrefix(etag, "W/") {
+		return ""
+	}
+	return strings.Trim(etag, `"`)
+}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
+
+	"github.com/minio/minio-go/v7/pkg/s3utils"
 )
 
 // An s3Config is how S3 is reached: what flags say, what they leave open the environment,
@@ -12,38 +14,34 @@ import (
 type s3Config struct {
 	host      string // host or host:port
 	secure    bool   // https
-	amazon    bool   // Amazon's own endpoint
-	region    string // "": the bucket's own, which the service is asked for
+	region    string // "": the bucket's own, which the service tells
 	pathStyle bool   // host/bucket/key in place of bucket.host/key
-	profile   profile
+	dualstack bool   // Amazon's endpoints that have IPv6 as well
 }
 
-// amazonHost is the endpoint from which minio-go derives those of the regions.
+// amazonHost stands for the endpoints of all of Amazon's regions.
 const amazonHost = "s3.amazonaws.com"
 
-func readS3Config(opts Options) (s3Config, error) {
-	var c s3Config
-	var err error
-	if c.profile, err = readProfile(opts); err != nil {
+func newS3Config(opts Options, p profile) (s3Config, error) {
+	c := s3Config{dualstack: opts.flagEnv("AWS_USE_DUALSTACK_ENDPOINT")}
+	endpoint, err := s3Endpoint(opts, p)
+	if err != nil {
 		return s3Config{}, err
 	}
-	if err := c.takeEndpoint(opts); err != nil {
-		return s3Config{}, err
-	}
+	c.host, c.secure = endpoint.Host, endpoint.Scheme == "https"
 	env, _ := opts.firstEnv("AWS_REGION", "AWS_DEFAULT_REGION")
-	c.region = cmp.Or(opts.S3.Region, env, c.profile.values["region"])
+	c.region = cmp.Or(opts.S3.Region, env, p.values["region"], s3utils.GetRegionFromURL(*endpoint))
 	if strings.ContainsAny(c.region, " /:@?#") {
 		return s3Config{}, &Error{Kind: ErrSetting, Err: fmt.Errorf("%q is not a region", c.region),
 			Hint: "as in us-east-1; see --s3-region, AWS_REGION"}
 	}
 
-	style := cmp.Or(opts.S3.PathStyle, c.profile.style)
-	switch style {
+	switch style := cmp.Or(opts.S3.PathStyle, p.values["s3.addressing_style"]); style {
 	case "path":
 		c.pathStyle = true
 	case "host", "virtual":
 	case "", "auto":
-		c.pathStyle = !c.amazon
+		c.pathStyle = !isAmazon(endpoint.Hostname())
 	default:
 		return s3Config{}, &Error{Kind: ErrSetting, Err: fmt.Errorf("%q is not a way to name a bucket", style),
 			Hint: "path or host"}
@@ -51,22 +49,19 @@ func readS3Config(opts Options) (s3Config, error) {
 	return c, nil
 }
 
-// takeEndpoint finds the endpoint. One without a scheme is https.
-func (c *s3Config) takeEndpoint(opts Options) error {
+// s3Endpoint finds the endpoint. One without a scheme is https.
+func s3Endpoint(opts Options, p profile) (*url.URL, error) {
 	endpoint, from := opts.S3.Endpoint, "--s3-endpoint"
 	if endpoint == "" && !opts.flagEnv("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS") {
 		endpoint, from = opts.firstEnv("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
 		if endpoint == "" {
-			endpoint, from = c.profile.endpoint, "the endpoint of profile "+c.profile.name
+			endpoint, from = cmp.Or(p.values["s3.endpoint_url"], p.values["endpoint_url"]), "the endpoint of profile "+p.name
 		}
 	}
-	if endpoint == "" {
-		c.host, c.secure, c.amazon = amazonHost, true, true
-		return nil
-	}
+	endpoint = cmp.Or(endpoint, amazonHost)
 	// The value is not printed: it may hold a password.
-	bad := func(problem string) error {
-		return &Error{Kind: ErrSetting, Err: fmt.Errorf("%s %s", from, problem), Hint: "as in https://host:port"}
+	bad := func(problem string) (*url.URL, error) {
+		return nil, &Error{Kind: ErrSetting, Err: fmt.Errorf("%s %s", from, problem), Hint: "as in https://host:port"}
 	}
 	if !strings.Contains(endpoint, "://") {
 		endpoint = "https://" + endpoint
@@ -82,12 +77,38 @@ func (c *s3Config) takeEndpoint(opts Options) error {
 	case strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "":
 		return bad("has a path: the bucket comes from the URL s3://bucket/key")
 	}
-	c.host, c.secure = u.Host, u.Scheme == "https"
-	c.amazon = isAmazon(u.Hostname())
-	return nil
+	return u, nil
 }
 
 // isAmazon tells Amazon's endpoints, which name a bucket in the host.
 func isAmazon(host string) bool {
 	return strings.HasSuffix(host, ".amazonaws.com") || strings.HasSuffix(host, ".amazonaws.com.cn")
+}
+
+// regionOf is the region to sign for: the one that is set, else the one that the service has told.
+func (c s3Config) regionOf(told string) string { return cmp.Or(c.region, told, "us-east-1") }
+
+// address of an object of a bucket; of the bucket itself where key is "".
+func (c s3Config) address(region, bucket, key string, query url.Values) string {
+	u := url.URL{Scheme: "http", Host: c.host, Path: "/" + key, RawPath: "/" + s3utils.EncodePath(key), RawQuery: query.Encode()}
+	if c.secure {
+		u.Scheme = "https"
+	}
+	if c.host == amazonHost {
+		stack, domain := "", "amazonaws.com"
+		if c.dualstack {
+			stack = "dualstack."
+		}
+		if strings.HasPrefix(region, "cn-") {
+			domain = "amazonaws.com.cn"
+		}
+		u.Host = "s3." + stack + region + "." + domain
+	}
+	// A certificate for *.host does not cover a bucket's dots.
+	if c.pathStyle || c.secure && isAmazon(u.Hostname()) && strings.Contains(bucket, ".") {
+		u.Path, u.RawPath = "/"+bucket+u.Path, "/"+bucket+u.RawPath
+	} else {
+		u.Host = bucket + "." + u.Host
+	}
+	return u.String()
 }

@@ -99,6 +99,7 @@ func TestS3Config(t *testing.T) {
 		{name: "a flag before them", vars: map[string]string{"AWS_ENDPOINT_URL_S3": "http://all.test"}, s3: S3Options{Endpoint: "flag.test:443"}, want: "https://flag.test:443 eu-default-1 path"},
 		{name: "ignored endpoints", vars: map[string]string{"AWS_ENDPOINT_URL": "http://all.test", "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS": "true"}, want: "https://s3.amazonaws.com eu-default-1 host"},
 		{name: "one of Amazon's", vars: map[string]string{"AWS_ENDPOINT_URL": "https://s3.eu-west-1.amazonaws.com"}, want: "https://s3.eu-west-1.amazonaws.com eu-default-1 host"},
+		{name: "a region in one of Amazon's", vars: map[string]string{"AWS_PROFILE": "shared", "AWS_ENDPOINT_URL": "https://s3.eu-west-1.amazonaws.com"}, want: "https://s3.eu-west-1.amazonaws.com eu-west-1 host"},
 		{name: "a profile", vars: map[string]string{"AWS_PROFILE": "work"}, want: "http://work.test:9000 eu-work-1 host"},
 		{name: "a profile by flag", vars: map[string]string{"AWS_PROFILE": "empty"}, s3: S3Options{Profile: "work", PathStyle: "path"}, want: "http://work.test:9000 eu-work-1 path"},
 		{name: "the environment before a profile", vars: map[string]string{"AWS_PROFILE": "work", "AWS_ENDPOINT_URL": "http://env.test"}, want: "http://env.test eu-work-1 host"},
@@ -181,8 +182,8 @@ func TestS3Credentials(t *testing.T) {
 }
 
 func hintOf(err error) string {
-	if e, ok := errors.AsType[*credsError](err); ok {
-		return e.hint
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Hint
 	}
 	return ""
 }

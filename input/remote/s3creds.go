@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"sync"
+	"net/url"
 	"time"
 
 	"github.com/minio/minio-go/v7/pkg/credentials"
@@ -20,9 +20,10 @@ import (
 //	the role of a container: AWS_CONTAINER_CREDENTIALS_RELATIVE_URI, …_FULL_URI
 //	the role of the machine, unless AWS_EC2_METADATA_DISABLED is true
 //
-// No program is started for them (credential_process), and no other role is assumed
-// (role_arn of a profile): both are errors that say so. It is a provider of minio-go, which
-// asks again when they expire and never twice at once.
+// It is a provider of minio-go, which knows the protocols of all of them, asks again when credentials
+// expire, and never twice at once. minio-go's chain is not used: it goes on after an error, and starts
+// the programs of credential_process. Here no program is started and no role of a profile (role_arn)
+// is assumed: both are errors that say so.
 type s3Creds struct {
 	opts    Options
 	profile profile
@@ -30,26 +31,16 @@ type s3Creds struct {
 
 	renewed credentials.Provider // what gave the credentials that expire; nil: they do not
 	machine bool                 // the machine has given some before
-
-	mu      sync.Mutex
-	secrets []string // of the credentials in use, which no error may hold
 }
 
 // credsPatience bounds one request for credentials. Off Amazon's machines nothing answers
 // at the address of the metadata, and the user waits for it.
 const credsPatience = 3 * time.Second
 
-// A credsError is a failure to find credentials.
-type credsError struct {
-	err   error
-	hint  string
-	again bool // the service that gives them did not answer
-}
-
-func (e *credsError) Error() string { return e.err.Error() }
-func (e *credsError) Unwrap() error { return e.err }
-
-const hintNoCreds = "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE; --anonymous for a public bucket"
+const (
+	hintNoCreds = "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE; --anonymous for a public bucket"
+	hintExport  = "run: eval $(aws configure export-credentials --format env)"
+)
 
 func newS3Creds(opts Options, p profile, hc *http.Client) *s3Creds {
 	client := *hc
@@ -61,100 +52,108 @@ func (c *s3Creds) Retrieve() (credentials.Value, error) { return c.RetrieveWithC
 
 func (c *s3Creds) IsExpired() bool { return c.renewed != nil && c.renewed.IsExpired() }
 
-// RetrieveWithCredContext is called under the lock of minio-go.
+// RetrieveWithCredContext is called under the lock of minio-go. Its error is an [*Error].
 func (c *s3Creds) RetrieveWithCredContext(cc *credentials.CredContext) (credentials.Value, error) {
-	c.renewed = nil
-	value, err := c.find(cc)
-	if err != nil {
-		return credentials.Value{}, err
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.secrets = []string{value.SecretAccessKey, value.SessionToken}
-	return value, nil
-}
-
-// hidden is what no error may hold.
-func (c *s3Creds) hidden() []string {
-	if c == nil {
-		return nil
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.secrets
-}
-
-func (c *s3Creds) find(cc *credentials.CredContext) (credentials.Value, error) {
 	ctx := context.Background()
 	if cc != nil && cc.Context != nil {
 		ctx = cc.Context
 	}
-	cc = &credentials.CredContext{Client: c.client, Context: ctx}
-
-	ways := []func(*credentials.CredContext) (credentials.Value, bool, error){
-		c.fromEnv, c.fromWebIdentity, c.fromProfile, c.fromContainer, c.fromMachine,
-	}
+	c.renewed = nil
+	ways := []func(*credentials.CredContext) (credentials.Value, error){c.fromEnv, c.fromWebIdentity, c.fromProfile, c.fromRole}
 	if c.opts.S3.Profile != "" {
-		ways[0], ways[1], ways[2] = c.fromProfile, c.fromEnv, c.fromWebIdentity
+		ways = []func(*credentials.CredContext) (credentials.Value, error){c.fromProfile}
 	}
 	for _, way := range ways {
-		if value, ok, err := way(cc); ok || err != nil {
+		value, err := way(&credentials.CredContext{Client: c.client, Context: ctx})
+		if err != nil || value.AccessKeyID != "" {
 			return value, err
 		}
 	}
-	return credentials.Value{}, &credsError{err: errors.New("no credentials are found"), hint: hintNoCreds}
+	if c.opts.S3.Profile != "" {
+		return credentials.Value{}, noCreds(hintNoCreds, "profile %s has no credentials", c.profile.name)
+	}
+	return credentials.Value{}, noCreds(hintNoCreds, "no credentials are found")
 }
 
-func (c *s3Creds) fromEnv(*credentials.CredContext) (credentials.Value, bool, error) {
+func noCreds(hint, format string, args ...any) *Error {
+	return &Error{Kind: ErrDenied, Err: fmt.Errorf(format, args...), Hint: hint}
+}
+
+func (c *s3Creds) fromEnv(*credentials.CredContext) (credentials.Value, error) {
 	id, secret := c.opts.env("AWS_ACCESS_KEY_ID"), c.opts.env("AWS_SECRET_ACCESS_KEY")
-	switch {
-	case id == "" && secret == "":
-		return credentials.Value{}, false, nil
-	case id == "" || secret == "":
-		return credentials.Value{}, false, &credsError{
-			err: errors.New("one of AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY is set, the other is not"), hint: "set both"}
+	if (id == "") != (secret == "") {
+		return credentials.Value{}, noCreds("set both", "one of AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY is set, the other is not")
 	}
-	return keys(id, secret, c.opts.env("AWS_SESSION_TOKEN")), true, nil
+	return credentials.Value{AccessKeyID: id, SecretAccessKey: secret, SessionToken: c.opts.env("AWS_SESSION_TOKEN")}, nil
 }
 
-func (c *s3Creds) fromProfile(cc *credentials.CredContext) (credentials.Value, bool, error) {
-	none := credentials.Value{}
-	refuse := func(hint, problem string) (credentials.Value, bool, error) {
-		return none, false, &credsError{
-			err: fmt.Errorf("profile %s %s", c.profile.name, problem), hint: hint}
-	}
-	const export = "run: eval $(aws configure export-credentials --format env)"
-	v := c.profile.values
+func (c *s3Creds) fromProfile(cc *credentials.CredContext) (credentials.Value, error) {
+	v, name := c.profile.values, c.profile.name
 	id, secret := v["aws_access_key_id"], v["aws_secret_access_key"]
 	switch {
 	case v["role_arn"] != "":
-		return refuse(export, "assumes a role, which is not supported")
-	case id != "" && secret != "":
-		return keys(id, secret, v["aws_session_token"]), true, nil
-	case id != "" || secret != "":
-		return refuse("it needs both", "has one of aws_access_key_id and aws_secret_access_key")
+		return credentials.Value{}, noCreds(hintExport, "profile %s assumes a role, which is not supported", name)
+	case (id == "") != (secret == ""):
+		return credentials.Value{}, noCreds("it needs both", "profile %s has one of aws_access_key_id and aws_secret_access_key", name)
+	case id != "":
+		return credentials.Value{AccessKeyID: id, SecretAccessKey: secret, SessionToken: v["aws_session_token"]}, nil
 	case v["sso_role_name"] != "" && c.profile.config != "":
-		// The file is named, so that nothing but the session's part of it is used: with
-		// sso_role_name and without keys, minio-go never comes to credential_process.
-		sso := &credentials.FileAWSCredentials{Filename: c.profile.config, Profile: c.profile.name}
-		value, err := sso.RetrieveWithCredContext(cc)
-		if err != nil {
-			return none, false, &credsError{
-				err: errors.New(said(withoutURL(err).Error())), hint: "run: aws sso login", again: isNetwork(err)}
-		}
-		c.renewed = sso
-		return value, true, nil
+		// With sso_role_name and without keys, minio-go never comes to credential_process.
+		return c.ask(cc, &credentials.FileAWSCredentials{Filename: c.profile.config, Profile: name}, "profile "+name, "run: aws sso login")
 	case v["credential_process"] != "":
-		return refuse(export, "gets its credentials from a program (credential_process), and none is started")
+		return credentials.Value{}, noCreds(hintExport, "profile %s gets its credentials from a program (credential_process), and none is started", name)
 	}
-	if c.opts.S3.Profile != "" {
-		return refuse(hintNoCreds, "has no credentials")
-	}
-	return none, false, nil
+	return credentials.Value{}, nil
 }
 
-func keys(id, secret, token string) credentials.Value {
-	return credentials.Value{
-		AccessKeyID: id, SecretAccessKey: secret, SessionToken: token, SignerType: credentials.SignatureV4,
+func (c *s3Creds) fromWebIdentity(cc *credentials.CredContext) (credentials.Value, error) {
+	iam := &credentials.IAM{Client: c.client, Endpoint: c.opts.env("AWS_ENDPOINT_URL_STS")}
+	iam.EKSIdentity.TokenFile = c.opts.env("AWS_WEB_IDENTITY_TOKEN_FILE")
+	iam.EKSIdentity.RoleARN = c.opts.env("AWS_ROLE_ARN")
+	iam.EKSIdentity.RoleSessionName = c.opts.env("AWS_ROLE_SESSION_NAME")
+	iam.Region, _ = c.opts.firstEnv("AWS_REGION", "AWS_DEFAULT_REGION")
+	if iam.EKSIdentity.TokenFile == "" {
+		return credentials.Value{}, nil
 	}
+	return c.ask(cc, iam, "the web identity of AWS_WEB_IDENTITY_TOKEN_FILE", "")
+}
+
+// fromRole asks for the role of the container, else of the machine. Where no answer comes from the
+// address of a machine's role, this is not a machine of Amazon's: an error only if it has answered before.
+func (c *s3Creds) fromRole(cc *credentials.CredContext) (credentials.Value, error) {
+	iam := &credentials.IAM{Client: c.client}
+	// The container's token is left to minio-go, which finds it in the process environment: given here,
+	// it would be taken for the name of a file, and stand in an error.
+	iam.Container.CredentialsRelativeURI = c.opts.env("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI")
+	iam.Container.CredentialsFullURI = c.opts.env("AWS_CONTAINER_CREDENTIALS_FULL_URI")
+	if iam.Container.CredentialsRelativeURI != "" || iam.Container.CredentialsFullURI != "" {
+		return c.ask(cc, iam, "the role of this container", "")
+	}
+	if c.opts.flagEnv("AWS_EC2_METADATA_DISABLED") {
+		return credentials.Value{}, nil
+	}
+	iam.Endpoint = c.opts.env("AWS_EC2_METADATA_SERVICE_ENDPOINT")
+	value, err := c.ask(cc, iam, "the role of this machine", "")
+	if err != nil && !c.machine {
+		return credentials.Value{}, context.Cause(cc.Context)
+	}
+	c.machine = err == nil
+	return value, err
+}
+
+// ask retrieves credentials that expire. An error of the network is worth another attempt.
+func (c *s3Creds) ask(cc *credentials.CredContext, p credentials.Provider, what, hint string) (credentials.Value, error) {
+	value, err := p.RetrieveWithCredContext(cc)
+	if err == nil && (value.AccessKeyID == "" || value.SecretAccessKey == "") {
+		err = errors.New("no keys came")
+	}
+	if err != nil {
+		e := noCreds(hint, "%s: %s", what, said(withoutURL(err).Error()))
+		if _, e.Again = errors.AsType[*url.Error](err); e.Again {
+			e.Kind = ErrUnavailable
+		}
+		return credentials.Value{}, e
+	}
+	c.renewed = p
+	return value, nil
 }

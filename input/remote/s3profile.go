@@ -17,39 +17,31 @@ import (
 //
 // https://docs.aws.amazon.com/sdkref/latest/guide/file-format.html
 type profile struct {
-	name     string
-	asked    bool // named by a flag or by AWS_PROFILE: its absence is an error
-	values   map[string]string
-	endpoint string // of its services section for s3, else endpoint_url
-	style    string // addressing_style of its s3 block
-	config   string // the config file, where an SSO session is described
+	name   string
+	values map[string]string // "s3.KEY": of its s3 block, or of that of its services section
+	config string            // the config file, where an SSO session is described
 }
 
 // maxProfiles bounds the files: they are written by people.
 const maxProfiles = 1 << 20 // bytes
 
-// readProfile reads the profile that a flag, AWS_PROFILE or nobody has named. Missing files
-// are empty ones.
+// readProfile reads the profile that a flag or AWS_PROFILE names, else the default one. Missing files
+// are empty ones; a profile that is named and missing is an error.
 func readProfile(opts Options) (profile, error) {
 	p := profile{name: opts.S3.Profile, values: map[string]string{}}
 	if p.name == "" {
 		p.name = opts.env("AWS_PROFILE")
 	}
-	p.asked = p.name != ""
-	if !p.asked {
+	found := p.name == ""
+	if found {
 		p.name = "default"
 	}
-
-	found := false
 	for _, f := range []struct{ env, base, prefix string }{
 		{"AWS_CONFIG_FILE", "config", "profile "},
 		{"AWS_SHARED_CREDENTIALS_FILE", "credentials", ""},
 	} {
 		path := opts.env(f.env)
-		if path == "" {
-			if opts.home() == "" {
-				continue
-			}
+		if path == "" && opts.home() != "" {
 			path = filepath.Join(opts.home(), ".aws", f.base)
 		}
 		file, err := loadProfiles(path)
@@ -62,14 +54,16 @@ func readProfile(opts Options) (profile, error) {
 		if f.base == "config" {
 			p.config = path
 		}
-		section := sectionOf(file, f.prefix, p.name)
-		if section == nil {
-			continue
+		section, err := file.GetSection(f.prefix + p.name)
+		if err != nil && p.name == "default" { // which needs no prefix
+			section, err = file.GetSection(p.name)
 		}
-		found = true
-		p.take(file, section)
+		if err == nil {
+			found = true
+			p.take(file, section)
+		}
 	}
-	if p.asked && !found {
+	if !found {
 		return profile{}, &Error{Kind: ErrSetting, Err: fmt.Errorf("no file has a profile %q", p.name),
 			Hint: "see --s3-profile, AWS_PROFILE, ~/.aws/config"}
 	}
@@ -84,46 +78,22 @@ func (p *profile) take(file *ini.File, section *ini.Section) {
 	for _, key := range section.Keys() {
 		p.values[key.Name()] = key.Value()
 	}
-	if style := nested(section, "s3")["addressing_style"]; style != "" {
-		p.style = style
-	}
-	if url := p.values["endpoint_url"]; url != "" {
-		p.endpoint = url
-	}
-	if services := p.values["services"]; services != "" {
-		if s := sectionOf(file, "services ", services); s != nil {
-			if url := nested(s, "s3")["endpoint_url"]; url != "" {
-				p.endpoint = url
-			}
-		}
+	p.takeS3(section)
+	if services, err := file.GetSection("services " + p.values["services"]); err == nil {
+		p.takeS3(services)
 	}
 }
 
-// nested reads the indented lines below a key that has no value of its own.
-func nested(section *ini.Section, name string) map[string]string {
-	values := map[string]string{}
-	if !section.HasKey(name) {
-		return values
+// takeS3 adds the indented lines below "s3 =".
+func (p *profile) takeS3(section *ini.Section) {
+	if !section.HasKey("s3") {
+		return
 	}
-	for _, line := range section.Key(name).NestedValues() {
+	for _, line := range section.Key("s3").NestedValues() {
 		if k, v, ok := strings.Cut(line, "="); ok {
-			values[strings.TrimSpace(k)] = strings.TrimSpace(v)
+			p.values["s3."+strings.TrimSpace(k)] = strings.TrimSpace(v)
 		}
 	}
-	return values
-}
-
-// sectionOf finds a section by its name. The default profile needs no prefix.
-func sectionOf(file *ini.File, prefix, name string) *ini.Section {
-	for _, title := range []string{prefix + name, name} {
-		if title == name && prefix != "" && name != "default" {
-			break
-		}
-		if file.HasSection(title) {
-			return file.Section(title)
-		}
-	}
-	return nil
 }
 
 func loadProfiles(path string) (*ini.File, error) {
@@ -132,20 +102,16 @@ func loadProfiles(path string) (*ini.File, error) {
 		return nil, err
 	}
 	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxProfiles+1))
+	text, err := io.ReadAll(io.LimitReader(f, maxProfiles))
 	if err != nil {
 		return nil, err
-	}
-	if len(text) > maxProfiles {
-		return nil, &Error{Kind: ErrSetting, Err: fmt.Errorf("%s is larger than a file of profiles is", path)}
 	}
 	file, err := ini.LoadSources(ini.LoadOptions{
 		AllowNestedValues:        true, // the indented lines of s3 =
 		SpaceBeforeInlineComment: true, // a secret may hold a #
 		IgnoreContinuation:       true,
-		SkipUnrecognizableLines:  false,
 	}, text)
-	if err != nil {
+	if err != nil || len(text) == maxProfiles {
 		// The parser's error quotes the line, which may be a secret.
 		return nil, &Error{Kind: ErrSetting, Err: fmt.Errorf("%s is not a file of profiles", path),
 			Hint: "sections in brackets, lines of key = value"}

@@ -55,9 +55,9 @@ func TestS3Roles(t *testing.T) {
 			opts := Options{LookupEnv: environment(row.vars)}
 			creds := newS3Creds(opts, profile{}, loopbackClient(t, nil))
 			v, err := creds.RetrieveWithCredContext(&credentials.CredContext{Context: t.Context()})
-			switch e, _ := errors.AsType[*credsError](err); {
+			switch e, _ := errors.AsType[*Error](err); {
 			case row.want == "" && e != nil && strings.Contains(e.Error(), "no credentials"):
-			case row.want == "again" && e != nil && e.again:
+			case row.want == "again" && e != nil && e.Again:
 			case err == nil && v.AccessKeyID == row.want && v.SessionToken == "role-token" && !creds.IsExpired():
 			default:
 				t.Errorf("%q %v", v.AccessKeyID, err)

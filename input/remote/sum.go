@@ -9,6 +9,7 @@ import (
 	"encoding/hex"
 	"hash"
 	"hash/crc32"
+	"maps"
 	"net/http"
 	"strings"
 
@@ -78,13 +79,20 @@ func headerSum(h http.Header, part bool) Sum {
 		given["md5"] = v
 	}
 	if kind := h.Get("X-Amz-Checksum-Type"); kind == "" || strings.EqualFold(kind, "FULL_OBJECT") {
-		for _, kind := range []string{"crc32", "crc32c", "crc64nvme", "sha1", "sha256"} {
-			if v := h.Get("X-Amz-Checksum-" + kind); v != "" { // one of parts has "-" and their number, and is no base64
-				given[kind] = v
-			}
-		}
+		maps.Copy(given, amazonSums(h))
 	}
 	return bestSum(given)
+}
+
+// amazonSums are the checksums that S3 gives. One of parts has "-" and their number, and is not base64.
+func amazonSums(h http.Header) map[string]string {
+	given := make(map[string]string)
+	for _, kind := range []string{"crc32", "crc32c", "crc64nvme", "sha1", "sha256"} {
+		if v := h.Get("X-Amz-Checksum-" + kind); v != "" {
+			given[kind] = v
+		}
+	}
+	return given
 }
 
 // digests adds the digests of a field: sha-256=:base64: of RFC 9530, or without the colons.
