@@ -1,6 +1,11 @@
 package shard
 
-import "github.com/ffconvert/ffconvert/converters"
+import (
+	"errors"
+	"fmt"
+
+	"github.com/ffconvert/ffconvert/converters"
+)
 
 // An Account says what became of everything that was found. It balances when
 //
@@ -93,4 +98,23 @@ func increment(m map[string]int64, key string, n int64) map[string]int64 {
 	}
 	m[key] += n
 	return m
+}
+
+// counts says which number of an account is below 0: such an account was not counted, or the sum
+// is too large.
+func (a *Account) counts() error {
+	if min(a.Entries, a.Samples, a.Keys, a.SamplesLeftOut, a.Fields, a.FieldsLeftOut) < 0 {
+		return errors.New("it has less than 0 entries, samples or fields")
+	}
+	for _, reasons := range []map[string]int64{a.Skipped, a.Waived} {
+		for reason, n := range reasons {
+			if n < 1 {
+				return fmt.Errorf("%d entries are %q", n, reason)
+			}
+		}
+	}
+	if a.EntriesSkipped() < 0 {
+		return errors.New("more than 2⁶³ entries are skipped")
+	}
+	return nil
 }

@@ -82,7 +82,9 @@ func TestFieldCountsJSON(t *testing.T) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
-	data, err = json.Marshal(Meta{})
+	data, err = json.Marshal(struct {
+		Fields FieldCounts `json:"fields"`
+	}{})
 	if err != nil || !strings.Contains(string(data), `"fields":null`) {
 		t.Errorf("%s, %v", data, err)
 	}

@@ -28,7 +28,7 @@ func forTask(err error) error {
 // other says how a part has changed since a plan had it.
 func (p Part) other(is Part) error {
 	was := p
-	was.Account.Seen, is.Account.Seen, is.modified, was.modified = nil, nil, 0, 0
+	was.Account.Seen, is.Account.Seen, is.Modified, was.Modified = nil, nil, 0, 0
 	switch {
 	case reflect.DeepEqual(was, is):
 		return nil
@@ -38,20 +38,4 @@ func (p Part) other(is Part) error {
 		return changed(is.Name, fmt.Sprintf("it had %d samples when its conversion was begun, it has %d", was.Account.Samples, is.Account.Samples))
 	}
 	return changed(is.Name, "it had other samples when its conversion was begun")
-}
-
-// unchanged looks once more at every part, after the last of it was read: one that was
-// written to in the meantime may have given bytes of two states.
-func unchanged(parts []converters.Part) error {
-	for _, p := range parts {
-		if p.Path == "" {
-			continue // its files were looked at when they had been read
-		}
-		f, err := p.Open()
-		if err != nil {
-			return err
-		}
-		f.Close()
-	}
-	return nil
 }

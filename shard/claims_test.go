@@ -6,41 +6,13 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/verify"
 )
-
-// openUnlocked opens a directory as it is on a file system that has no locks.
-func openUnlocked(t testing.TB, dir string) *Output {
-	t.Helper()
-	out, err := OpenOutput(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := out.release(); err != nil {
-		t.Fatal(err)
-	}
-	out.lock = nil
-	return out
-}
-
-// claimed makes the claim of another process.
-func claimed(t testing.TB, dir, shard string, age time.Duration) {
-	t.Helper()
-	path := filepath.Join(dir, filepath.FromSlash(claimName(shard)))
-	text := `{"host":"elsewhere","pid":7,"since":"2026-11-21T20:00:00Z","task":"1/2","token":"aaaaaaaaaaaaa"}`
-	at := time.Now().Add(-age)
-	err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644), os.Chtimes(path, at, at))
-	if err != nil {
-		t.Fatal(err)
-	}
-}
 
 // Where there are no locks, a claim that is fresh keeps others from replacing and from writing
 // the whole of a dataset; nothing is changed then. One that is stale does not, nor one whose
@@ -84,66 +56,6 @@ func TestAloneWithoutLocks(t *testing.T) {
 				t.Errorf("beside a dead process: %v", err)
 			}
 		})
-	}
-}
-
-// Who gives up a claim that another process has seized leaves it alone.
-func TestReleaseOwnClaim(t *testing.T) {
-	t.Parallel()
-	src := newFixture(73, 1, 20, 100)
-	dir := begin(t, newPlan(t, src, encode.Options{}, fourShards), src)
-	var mine, his *claims
-	for _, c := range []**claims{&mine, &his} {
-		out, err := OpenShared(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer out.Close()
-		if *c, err = out.newClaims(Task{}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	const first, second = "PART_00000.ffr", "PART_00001.ffr"
-	for _, shard := range []string{first, second} {
-		if free, err := mine.take(shard); !free || err != nil {
-			t.Fatal(free, err)
-		}
-		if free, err := his.take(shard); free || err != nil {
-			t.Fatal(free, err)
-		}
-		if err := his.seize(shard); err != nil {
-			t.Fatal(err)
-		}
-	}
-	mine.release(first)
-	mine.close()
-	for _, shard := range []string{first, second} {
-		if c, ok, _ := readClaim(his.out.root, shard); !ok || c.Token != his.out.token {
-			t.Errorf("%s: its claim is %+v", shard, c)
-		}
-	}
-	his.close()
-	if left, err := readClaims(his.out.root); err != nil || len(left) > 0 {
-		t.Errorf("left: %v, %v", left, err)
-	}
-}
-
-// A task that is told who has the directory is not told of a process that was killed.
-func TestLockForgetsTheDead(t *testing.T) {
-	t.Parallel()
-	src := newFixture(74, 1, 20, 100)
-	dir := begin(t, newPlan(t, src, encode.Options{}, fourShards), src)
-	lock := filepath.Join(dir, filepath.FromSlash(lockName))
-	if err := os.WriteFile(lock, []byte(`{"host":"elsewhere","pid":7,"since":"2026-11-21T20:00:00Z"}`), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	task, err := OpenShared(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer task.Close()
-	if _, err := OpenOutput(dir); !errors.Is(err, ErrLocked) || strings.Contains(err.Error(), "elsewhere") {
-		t.Errorf("the whole beside a task: %v", err)
 	}
 }
 
@@ -201,7 +113,7 @@ func TestStatusOfOddTimes(t *testing.T) {
 	dir := begin(t, newPlan(t, src, encode.Options{}, fourShards), src)
 	claimed(t, dir, "PART_00001.ffr", 0)
 	for _, at := range []time.Time{time.Unix(1e12, 0), time.Unix(-1e11, 0)} { // some file systems round them
-		if err := os.Chtimes(filepath.Join(dir, filepath.FromSlash(claimName("PART_00001.ffr"))), at, at); err != nil {
+		if err := os.Chtimes(filepath.Join(dir, ".ffconvert", "running", "PART_00001"), at, at); err != nil {
 			t.Fatal(err)
 		}
 		s, err := ReadStatus(dir)
@@ -211,10 +123,6 @@ func TestStatusOfOddTimes(t *testing.T) {
 		if _, err := json.Marshal(s); err != nil {
 			t.Error(err)
 		}
-	}
-	c := claim{seen: time.Unix(1e12, 0)} // as a file system that keeps it gives it
-	if _, err := json.Marshal(c.shown()); err != nil {
-		t.Error(err)
 	}
 }
 
@@ -234,31 +142,5 @@ func TestFinishWithoutLocks(t *testing.T) {
 	report, err := Finish(t.Context(), out, FinishOptions{})
 	if err := errors.Join(err, out.Close()); err != nil || report.Manifest == nil {
 		t.Error(err)
-	}
-}
-
-// A claim of this machine whose process has ended is a dead one's at once; that of another
-// machine, or of another PID namespace, is not known to be.
-func TestDeadHolder(t *testing.T) {
-	t.Parallel()
-	h := newHolder()
-	if h.Space == "" {
-		t.Skip("the system does not say what a PID is a number of")
-	}
-	if h.dead() {
-		t.Error("this process is dead")
-	}
-	ended := exec.Command("true")
-	if err := ended.Run(); err != nil {
-		t.Fatal(err)
-	}
-	h.PID = ended.ProcessState.Pid()
-	if !h.dead() {
-		t.Error("a process that has ended is alive")
-	}
-	far, apart := h, h
-	far.Host, apart.Space = "elsewhere", "pid:[1]"
-	if far.dead() || apart.dead() {
-		t.Error("it is known of a process elsewhere that it is dead")
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"hash/crc32"
 	"io"
 	"io/fs"
@@ -78,7 +79,7 @@ func (o *Output) write(name string, v interface {
 // commit closes the balance and writes meta.json and the manifest, which completes the dataset.
 // wrote names the files that it has written, because they were missing or different.
 func (o *Output) commit(plan *Plan, digest string, j *journal, tool string) (m *Manifest, wrote []string, err error) {
-	plan = plan.settled(j.done)
+	plan = plan.settled(partsOf(j.done))
 	m = newManifest(plan, digest, j, tool)
 	if err := m.Totals.balance(); err != nil {
 		return nil, nil, err
@@ -129,4 +130,23 @@ func (o *Output) writeFile(name string, data []byte) error {
 		_, err := w.Write(data)
 		return err
 	})
+}
+
+// complete commits a plan whose shards are written, and removes the files that only an unfinished
+// conversion needs. wrote names the files that it has written. A directory that was moved gets no
+// manifest; in one that is moved at that moment it is true wherever the directory is by now. Either
+// is [ErrMoved].
+func (o *Output) complete(plan *Plan, digest string, j *journal, tool string) (m *Manifest, wrote []string, err error) {
+	if err := o.Here(nil); err != nil {
+		return nil, nil, err
+	}
+	if m, wrote, err = o.commit(plan, digest, j, tool); err != nil {
+		return nil, nil, err
+	}
+	for _, dir := range []string{tmpDir, runningDir} {
+		if err := o.root.RemoveAll(dir); err != nil {
+			return nil, nil, fmt.Errorf("clean up: %w", err)
+		}
+	}
+	return m, wrote, o.Here(nil)
 }

@@ -63,21 +63,3 @@ func (p *Plan) checkEncode(part *Part) error {
 	}
 	return nil
 }
-
-// encoders are those of one reader: one of each encoding, made when it is needed first.
-type encoders struct {
-	specs []*encode.Spec
-	made  []*encode.Encoder
-}
-
-func newEncoders(specs ...*encode.Spec) *encoders {
-	return &encoders{specs, make([]*encode.Encoder, len(specs))}
-}
-
-// of returns the encoder of a part.
-func (e *encoders) of(part *Part) *encode.Encoder {
-	if e.made[part.Encode] == nil {
-		e.made[part.Encode] = e.specs[part.Encode].NewEncoder()
-	}
-	return e.made[part.Encode]
-}

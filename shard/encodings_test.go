@@ -10,33 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/record"
 )
-
-// planEach plans parts of which each has one of several encodings.
-func planEach(t *testing.T, src converters.Source, of []int, opts Options, each ...encode.Options) *Plan {
-	t.Helper()
-	enc := Encodings{Of: of}
-	for _, o := range each {
-		spec, err := encode.Parse(o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		enc.Specs = append(enc.Specs, spec)
-	}
-	index, err := IndexEach(t.Context(), src, enc, 2, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	opts.Encode, opts.Encodes, opts.Source.Format = enc.Specs[0].Options(), enc.Options(), "memory"
-	plan, err := NewPlan(index, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return plan
-}
 
 // The records of a part are encoded as its own options say, in order and shuffled, by the
 // plan and by its file, and the account tells the fields that each part has left out.
@@ -111,30 +87,6 @@ func wantRecords(t *testing.T, dir string, plan *Plan, src *fixture, of []int, e
 				}
 				at++
 			}
-		}
-	}
-}
-
-// A plan of one encoding does not tell of others, and one with a part of an encoding that it
-// has not is damaged.
-func TestEncodingsInPlan(t *testing.T) {
-	t.Parallel()
-	src := newFixture(62, 2, 6, 50)
-	var one, two bytes.Buffer
-	if _, err := planEach(t, src, nil, Options{}, encode.Options{}).Write(&one); err != nil {
-		t.Fatal(err)
-	}
-	if strings.Contains(one.String(), "encodes") || strings.Count(one.String(), `"encode"`) != 1 {
-		t.Errorf("a plan of one encoding: %s", one.String())
-	}
-	plan := planEach(t, src, []int{0, 1}, Options{}, encode.Options{}, encode.Options{Fields: "bin"})
-	if _, err := plan.Write(&two); err != nil {
-		t.Fatal(err)
-	}
-	for _, n := range []string{"2", "-1"} {
-		hostile := strings.Replace(texts(two.String()), `"encode":1`, `"encode":`+n, 1)
-		if _, err := ReadPlan(strings.NewReader(lined(hostile))); !errors.Is(err, ErrPlan) || !strings.Contains(err.Error(), "encoding") {
-			t.Errorf("encoding %s: error %v", n, err)
 		}
 	}
 }

@@ -42,5 +42,5 @@ func (f *fileTrace) add(span *converters.Span) {
 func (f *fileTrace) sum(p *Part) {
 	p.Size = f.end
 	p.Names = hex.EncodeToString(f.names.Sum(nil))
-	p.modified = int64(binary.LittleEndian.Uint64(f.times.Sum(nil)))
+	p.Modified = int64(binary.LittleEndian.Uint64(f.times.Sum(nil)))
 }

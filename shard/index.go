@@ -57,10 +57,6 @@ func everyPart(src converters.Source) []int {
 	return all
 }
 
-func indexAll(ctx context.Context, src converters.Source, enc Encodings, workers int, progress Progress) ([]PartIndex, error) {
-	return indexSome(ctx, src, enc, everyPart(src), workers, progress)
-}
-
 func indexSome(ctx context.Context, src converters.Source, enc Encodings, some []int, workers int, progress Progress) ([]PartIndex, error) {
 	indexes := make([]PartIndex, len(some))
 	errs := make([]error, len(some))

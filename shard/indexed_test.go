@@ -59,20 +59,6 @@ func save(t testing.TB, o *Output, src *fixture, found []Found, enc Encodings, t
 	}
 }
 
-func openShared(t testing.TB, dir string) *Output {
-	t.Helper()
-	o, err := OpenShared(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := o.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return o
-}
-
 // What tasks have saved is what an index has, and nobody indexes it again.
 func TestIndexed(t *testing.T) {
 	t.Parallel()

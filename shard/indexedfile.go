@@ -37,7 +37,7 @@ type indexedPart struct {
 	Off      int64   `json:"off"`    // of the first sample
 	Unit     int64   `json:"unit"`
 	Index    Part    `json:"index"`
-	Modified int64   `json:"modified,omitempty"` // see Part.modified
+	Modified int64   `json:"modified,omitempty"` // see Part.Modified
 }
 
 type indexedPlaces struct {
@@ -70,7 +70,7 @@ func writeIndexed(w io.Writer, head indexedHead, found []Found, some []int, inde
 		if p.n > 0 {
 			off, _ = p.at(0)
 		}
-		if err := put(indexedPart{number, found[number].Size, found[number].Mark, off, unit, p.Part, p.modified}); err != nil {
+		if err := put(indexedPart{number, found[number].Size, found[number].Mark, off, unit, p.Part, p.Modified}); err != nil {
 			return err
 		}
 		for first := 0; first < p.n; first += packedPlaces {
@@ -139,7 +139,7 @@ func (r *indexedReader) part(p *indexedPart) (*PartIndex, error) {
 		return nil, err
 	}
 	idx := &PartIndex{Part: p.Index}
-	idx.modified = p.Modified
+	idx.Modified = p.Modified
 	off := p.Off
 	for int64(idx.n) < p.Index.Account.Samples {
 		var line indexedPlaces

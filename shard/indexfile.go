@@ -34,33 +34,7 @@ const (
 	indexKeyBytes = 16 << 20
 )
 
-// labelFields are where WebDataset keeps the class of a sample.
-var labelFields = []string{"cls", "index"}
-
-// indexName is where the index of a shard is.
-func indexName(shard string) string {
-	return indexDir + "/" + strings.TrimSuffix(shard, record.Ext) + ".arrow"
-}
-
-// Columns say which of the columns that not every dataset has its indexes have. They are of
-// the whole dataset, so that all its indexes can be read as one.
-type Columns struct {
-	Keys   bool `json:"keys,omitempty"`   // samples have keys
-	Labels bool `json:"labels,omitempty"` // samples may have classes
-}
-
-// columns are those that the parts of the plan ask for.
-func (p *Plan) columns() Columns {
-	a := p.Account()
-	c := Columns{Keys: a.Keys > 0}
-	for _, name := range append([]string{otherNames}, labelFields...) {
-		_, found := a.Seen.Of(name)
-		c.Labels = c.Labels || found
-	}
-	return c
-}
-
-func (c Columns) schema() *arrow.Schema {
+func schemaOf(c Columns) *arrow.Schema {
 	columns := placeTable
 	if c.Keys {
 		columns = append([]arrow.Field{keyColumn}, columns...)
@@ -89,7 +63,7 @@ func createIndex(o *Output, shard string, first int, shape Columns, buffers *buf
 	if err != nil {
 		return nil, err
 	}
-	schema := shape.schema()
+	schema := schemaOf(shape)
 	stream := newStream(newSpool(newDirectFile(f.File), buffers.index))
 	out, err := ipc.NewFileWriter(stream, ipc.WithSchema(schema))
 	if err != nil {

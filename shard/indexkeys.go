@@ -101,7 +101,7 @@ func readIndexHead(f *os.File) ([]byte, Columns, error) {
 // indexHead returns what comes before the rows of an index of that shape.
 func indexHead(shape Columns) ([]byte, error) {
 	var b seekBuffer
-	w, err := ipc.NewFileWriter(&b, ipc.WithSchema(shape.schema()))
+	w, err := ipc.NewFileWriter(&b, ipc.WithSchema(schemaOf(shape)))
 	if err == nil {
 		err = w.Close()
 	}

@@ -47,6 +47,11 @@ type finished struct {
 	Parts    []Part     `json:"parts,omitempty"`         // in a plan of whole parts, those of the shard with their accounts
 }
 
+// partsOf looks up the parts of a finished shard.
+func partsOf(shards map[string]finished) func(shard string) []Part {
+	return func(shard string) []Part { return shards[shard].Parts }
+}
+
 // A journalLine is any but the first: a finished shard, or the name of one that no longer
 // is what it was.
 type journalLine struct {
@@ -66,8 +71,8 @@ func pinsNow(plan *Plan, src []converters.Part) []pin.Pin {
 		switch {
 		case p.Copy != nil:
 			pins[i] = p.Copy.Mark
-		case p.Path == "" && plan.Parts[i].modified != 0:
-			pins[i] = pin.Of("times", strconv.FormatInt(plan.Parts[i].modified, 10))
+		case p.Path == "" && plan.Parts[i].Modified != 0:
+			pins[i] = pin.Of("times", strconv.FormatInt(plan.Parts[i].Modified, 10))
 		case p.Path != "":
 			pins[i] = pin.File(p.ModTime)
 		}

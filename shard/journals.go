@@ -214,4 +214,7 @@ func (e *notItsJournal) Error() string {
 	return fmt.Sprintf("%s: its journal is %s (ffconvert repair %s writes it anew, with the shards that are missing)", e.dir, what, e.dir)
 }
 
+// damagedJournal is the error of a journal that cannot be read from a line on; 0: it is not of the plan.
+func (o *Output) damagedJournal(line int) error { return &notItsJournal{o.dir, line} }
+
 func (e *notItsJournal) Unwrap() error { return ErrPlan }

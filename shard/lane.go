@@ -9,14 +9,13 @@ import (
 	"github.com/ffconvert/ffconvert/encode"
 )
 
-// Records up to smallRecord bytes are handed over by the batch. A batch is full with so
-// many rows or bytes. As many batches hold a unit; a lane has one more, so that its reader
-// goes on while the unit waits for its turn.
+// Records up to smallRecord bytes are handed over by the batch. A batch is full with batchRows
+// rows or batchBytes bytes. A unit of the plan's longest runs fits into batches of them; a lane
+// has one more, so that its reader goes on while the unit waits for its turn.
 const (
-	smallRecord = 4 << 10
-	batchRows   = 8192
-	batchBytes  = 256 << 10
-	batches     = 4
+	batches    = 4
+	batchRows  = runSamples / batches
+	batchBytes = runBytes / batches
 )
 
 // A lane is what one reader gives to a pipeline. Small records are collected, and

@@ -106,21 +106,6 @@ func (m *Manifest) sums() (t Totals, err error) {
 	return t, nil
 }
 
-// counts says which number of an account is below 0: such an account was not counted, or the sum
-// is too large.
-func (a *Account) counts() error {
-	if min(a.Entries, a.Samples, a.Keys, a.SamplesLeftOut, a.Fields, a.FieldsLeftOut) < 0 {
-		return errors.New("it has less than 0 entries, samples or fields")
-	}
-	for _, reasons := range []map[string]int64{a.Skipped, a.Waived} {
-		for reason, n := range reasons {
-			if n < 1 {
-				return fmt.Errorf("%d entries are %q", n, reason)
-			}
-		}
-	}
-	if a.EntriesSkipped() < 0 {
-		return errors.New("more than 2⁶³ entries are skipped")
-	}
-	return nil
-}
+// ErrUnbalanced says that what was written is not what was found. It is an internal
+// error: nothing of the input may be lost without one of the others.
+var ErrUnbalanced = errors.New("written and found samples differ")

@@ -11,20 +11,13 @@ import (
 	"github.com/ffconvert/ffconvert/verify"
 )
 
-func has(t *testing.T, o *Output, name string) bool {
-	t.Helper()
-	there, err := o.has(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return there
-}
-
 // during is a progress that does something when the first shard begins, or is finished.
 type during struct {
-	silent
 	begun, finished func()
 }
+
+func (*during) Start(string, int64) {}
+func (*during) Add(int64, int64)    {}
 
 func (d *during) Begun(string) {
 	if d.begun != nil {

@@ -63,7 +63,7 @@ func (k *worker) compare(ctx context.Context, done *finished) (presence, error) 
 		if k.reader == nil {
 			return equal, nil
 		}
-		switch err := k.verify(ctx, done.Name, done, silent{}); {
+		switch err := k.verify(ctx, done.Name, done, unheard{}); {
 		case err == nil:
 			return equal, nil
 		case ctx.Err() != nil:

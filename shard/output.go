@@ -13,6 +13,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/internal/atomicfile"
+	"github.com/ffconvert/ffconvert/record"
 )
 
 // Names below an output directory.
@@ -287,3 +288,8 @@ func tmpOf(token, name string) string {
 
 // path is where a file is, for those that open by path.
 func (o *Output) path(name string) string { return filepath.Join(o.dir, name) }
+
+// indexName is where the index of a shard is.
+func indexName(shard string) string {
+	return indexDir + "/" + strings.TrimSuffix(shard, record.Ext) + ".arrow"
+}

@@ -172,8 +172,3 @@ func (p *pipeline) append(row *entry, key []byte, parts ...[]byte) error {
 func (p *pipeline) tooMany(row *entry, key []byte) error {
 	return p.plan.place(int(row.part), row.off, string(key), fmt.Errorf("%w: there are more samples than were indexed", converters.ErrChanged))
 }
-
-// place says where in the source an error came about.
-func (p *Plan) place(part int, off int64, key string, err error) error {
-	return &converters.Error{Part: p.Parts[part].Name, Off: off, Entry: key, Err: err}
-}

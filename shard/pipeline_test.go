@@ -58,18 +58,7 @@ func (mixed) sample(b []byte, i int64) []byte {
 // shard that claims want of them.
 func runPipeline(t *testing.T, src mixed, lanes int, samples, want int64, file *memoryFile) error {
 	t.Helper()
-	root, err := os.OpenRoot(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { root.Close() })
-	o := &Output{root: root}
-	for _, dir := range []string{o.tmp(""), indexDir} {
-		if err := o.mkdir(dir); err != nil {
-			t.Fatal(err)
-		}
-	}
-	index, err := createIndex(o, "PART_00000.ffr", 0, Columns{Keys: true}, testBuffers(t))
+	index, err := createIndex(openTemp(t), "PART_00000.ffr", 0, Columns{Keys: true}, testBuffers(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +81,7 @@ func runPipeline(t *testing.T, src mixed, lanes int, samples, want int64, file *
 	p := newPipeline(&Plan{Parts: []Part{{Name: "mixed"}}}, &s, w, index)
 	var readers sync.WaitGroup
 	for range lanes {
-		l := newLane(p, newEncoders(spec), silent{})
+		l := newLane(p, newEncoders(spec), unheard{})
 		readers.Go(func() { l.read(t.Context(), src) })
 	}
 	err = p.run()

@@ -52,7 +52,9 @@ type Part struct {
 	Encode  int     `json:"encode,omitempty"`       // how its records are encoded: 0 as Plan.Encode, i as Plan.Encodes[i-1]
 	Account Account `json:"account"`
 
-	modified int64 // of a part that is many files, a number drawn from all their times; 0: not known
+	// Modified is drawn from the times of all files of a part that is many files; 0: not known. A
+	// journal keeps it, a plan does not.
+	Modified int64 `json:"-"`
 }
 
 // A Shard is one file to be written.
@@ -191,18 +193,20 @@ type shardBuilder struct {
 	payload int64
 }
 
-// A run has so many samples at most, and fewer of so many bytes where they are small: a
-// shard of few parts can so be read by several readers, each of which holds what it reads
-// ahead in a few batches.
+// A run has at most runSamples samples, and where they have at most smallRecord bytes each, at
+// most runBytes: several readers can then read one shard, and each holds what it reads ahead in a
+// few batches. The three are part of the plan format: another value makes another plan of the
+// same input, which a conversion that was begun could not go on with.
 const (
-	runSamples = batches * batchRows
-	runBytes   = batches * batchBytes
+	runSamples  = 32 << 10
+	runBytes    = 1 << 20
+	smallRecord = 4 << 10
 )
 
 // runLimit is how many samples of each so many bytes a run has at most.
 func runLimit(each int64) int64 {
 	if each > smallRecord {
-		return runSamples // nobody holds them
+		return runSamples // large records are appended directly, never buffered
 	}
 	return min(runSamples, runBytes/max(1, each))
 }
@@ -243,4 +247,9 @@ func (b *shardBuilder) run(part *PartIndex, p, first, last, limit int) {
 func (b *shardBuilder) shard() Shard {
 	b.Bytes = record.FileSize(b.Samples, b.payload)
 	return b.Shard
+}
+
+// place says where in the source an error came about.
+func (p *Plan) place(part int, off int64, key string, err error) error {
+	return &converters.Error{Part: p.Parts[part].Name, Off: off, Entry: key, Err: err}
 }

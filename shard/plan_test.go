@@ -194,7 +194,7 @@ func TestFileTrace(t *testing.T) {
 			t.Errorf("%s: the plan is the same", name)
 		}
 	}
-	if later := trace([]string{"a", "b"}, 7, then.Add(1)); later.Names != p.Names || later.modified == p.modified {
+	if later := trace([]string{"a", "b"}, 7, then.Add(1)); later.Names != p.Names || later.Modified == p.Modified {
 		t.Error("files of other times: want the same plan and another journal")
 	}
 }

@@ -26,10 +26,6 @@ import (
 
 const planVersion = 2
 
-// maxLine bounds one line of a plan file or journal. A shuffled shard of ten million
-// samples takes about 400 MB.
-const maxLine = 1 << 30
-
 var (
 	// ErrPlan says that a plan file is damaged or not one of ours.
 	ErrPlan = errors.New("plan file is damaged")
@@ -116,7 +112,7 @@ func ReadPlan(r io.Reader) (*Plan, error) {
 		if err != nil {
 			return err
 		}
-		return decodeStrictly(text, v)
+		return decodePlan(text, v)
 	}
 	p, err := readPlan(line)
 	table := off

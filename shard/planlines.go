@@ -2,14 +2,12 @@ package shard
 
 import (
 	"bufio"
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"hash"
-	"hash/crc32"
 	"io"
 	"strconv"
 	"strings"
@@ -47,17 +45,6 @@ func parsePlanRow(line []byte) (planRow, error) {
 	return r, nil
 }
 
-// appendLine appends a line: the CRC-32 of a text, and the text.
-func appendLine(b, text []byte) []byte {
-	return append(append(fmt.Appendf(b, "%08x ", crc32.ChecksumIEEE(text)), text...), '\n')
-}
-
-// checkLine returns the text of a line whose CRC is right.
-func checkLine(line []byte) (text []byte, ok bool) {
-	sum, text, ok := bytes.Cut(line, []byte{' '})
-	return text, ok && string(sum) == fmt.Sprintf("%08x", crc32.ChecksumIEEE(text))
-}
-
 // planText returns the text of a line of a plan.
 func planText(line []byte) ([]byte, error) {
 	text, ok := checkLine(line)
@@ -81,16 +68,14 @@ func planVersionOf(text []byte) error {
 	return nil
 }
 
-// decodeStrictly reads a line's JSON. The head of another version is [ErrPlanVersion].
-func decodeStrictly(text []byte, v any) error {
+// decodePlan reads the JSON of a line. The head of another version is [ErrPlanVersion].
+func decodePlan(text []byte, v any) error {
 	if _, head := v.(*planHead); head {
 		if err := planVersionOf(text); err != nil {
 			return err
 		}
 	}
-	dec := json.NewDecoder(bytes.NewReader(text))
-	dec.DisallowUnknownFields()
-	return dec.Decode(v)
+	return decodeStrictly(text, v)
 }
 
 // A planWriter writes the lines of a plan file. Its errors come at the end.
@@ -123,39 +108,8 @@ func (w *planWriter) json(v any) {
 	w.text(text)
 }
 
-// marshalLine is json.Marshal, but leaves <, > and & in names as they are.
-func marshalLine(v any) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(v)
-	return canonical(bytes.TrimSuffix(b.Bytes(), []byte{'\n'})), err
-}
-
 // keptName is the name of a part as a plan keeps it: JSON has no bytes that are not UTF-8.
 func keptName(name string) string { return strings.ToValidUTF8(name, "\ufffd") }
-
-// canonical makes JSON what it is after it was read and written again: encoding/json writes a byte
-// that is not UTF-8 as \ufffd, and U+FFFD itself as it is.
-func canonical(text []byte) []byte {
-	const escaped, plain = `\ufffd`, "\ufffd"
-	if !bytes.Contains(text, []byte(escaped)) {
-		return text
-	}
-	var b []byte
-	for len(text) > 0 {
-		n := 1
-		switch {
-		case bytes.HasPrefix(text, []byte(escaped)):
-			b, text = append(b, plain...), text[len(escaped):]
-			continue
-		case text[0] == '\\':
-			n = 2 // another escape, whatever follows
-		}
-		b, text = append(b, text[:n]...), text[n:]
-	}
-	return b
-}
 
 func (w *planWriter) text(text []byte) {
 	w.line = appendLine(w.line[:0], text)

@@ -3,9 +3,13 @@ package shard
 import (
 	"bufio"
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/ffconvert/ffconvert/record"
 )
 
 // A planFile is a plan of which some lines are read.
@@ -17,6 +21,9 @@ type planFile struct {
 
 	footAt int64 // offset of the last line
 }
+
+// digest returns the digest of the plan.
+func (f *planFile) digest() string { return f.foot.Digest }
 
 // maxFoot bounds the last line of a plan, in bytes.
 const maxFoot = 256
@@ -37,7 +44,7 @@ func readPlanFile(r io.ReaderAt, size int64) (*planFile, error) {
 	f.footAt = size - int64(len(last)) - 1
 	text, err := planText(last)
 	if err == nil {
-		err = decodeStrictly(text, &f.foot)
+		err = decodePlan(text, &f.foot)
 	}
 	most := size / planRowSize
 	parts, shards := int64(f.head.Parts), int64(f.head.Shards)
@@ -97,7 +104,7 @@ func (f *planFile) lines(from, to int64, n int, into func(i int) any) error {
 		}
 		text, err := planText(in.Bytes())
 		if err == nil {
-			err = decodeStrictly(text, into(i))
+			err = decodePlan(text, into(i))
 		}
 		if err != nil {
 			return err
@@ -172,4 +179,54 @@ func (f *planFile) lead() (Part, int, error) {
 		}
 	}
 	return Part{}, 0, errors.New("none of its parts has samples")
+}
+
+// weights yields how many bytes each shard has.
+func (f *planFile) weights(each func(i int, weight int64)) error {
+	from := f.foot.Table + int64(f.head.Parts)*planRowSize
+	rows := bufio.NewReaderSize(io.NewSectionReader(f.r, from, int64(f.head.Shards)*planRowSize), 1<<16)
+	line := make([]byte, planRowSize)
+	before := int64(0)
+	for i := range f.head.Shards {
+		if _, err := io.ReadFull(rows, line); err != nil {
+			return fmt.Errorf("%w: %w", errUnreadable, err)
+		}
+		row, err := parsePlanRow(line[:planRowSize-1])
+		if err != nil {
+			return err
+		}
+		if row.sum < before {
+			return errors.New("its table is out of order")
+		}
+		each(i, row.sum-before)
+		before = row.sum
+	}
+	return nil
+}
+
+// outline returns the plan without the runs of its shards; of whole parts it has all. The digest of
+// every line must be that of the file and the one that is wanted.
+func (f *planFile) outline(want string) (*Plan, error) {
+	sum := sha256.New()
+	if _, err := io.Copy(sum, bufio.NewReaderSize(io.NewSectionReader(f.r, 0, f.footAt), 1<<20)); err != nil {
+		return nil, fmt.Errorf("%w: %w", errUnreadable, err)
+	}
+	switch digest := hex.EncodeToString(sum.Sum(nil)); {
+	case digest != f.foot.Digest:
+		return nil, errors.New("it differs from its digest")
+	case digest != want:
+		return nil, errors.New("it is the plan of another dataset than the manifest's")
+	}
+	plan := f.head.plan()
+	var err error
+	if plan.Parts, err = f.parts(0, f.head.Parts); err != nil {
+		return nil, err
+	}
+	if plan.Whole {
+		return plan, f.shards(plan, 0, f.head.Shards)
+	}
+	for i := range f.head.Shards {
+		plan.Shards = append(plan.Shards, Shard{Name: record.Name(i, f.head.Shards)})
+	}
+	return plan, nil
 }

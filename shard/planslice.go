@@ -3,8 +3,8 @@ package shard
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"math"
+	"slices"
 	"sort"
 
 	"github.com/ffconvert/ffconvert/record"
@@ -26,64 +26,6 @@ type Slice struct {
 // wholeSlice is all of a plan.
 func wholeSlice(p *Plan, digest string) *Slice {
 	return &Slice{Plan: p, Shards: len(p.Shards), Parts: len(p.Parts), digest: digest}
-}
-
-// Slice reads what a task needs of the plan in the directory: of the file, its own lines, and
-// those rows of the table that lead to them. all makes Plan.Parts all parts, for sources that
-// cannot be opened over some of them. A directory without a plan is [ErrNothingKept], a task that
-// is none [ErrTask]; a slice may be empty.
-func (o *Output) Slice(t Task, all bool) (*Slice, error) {
-	if err := t.check(); err != nil {
-		return nil, err
-	}
-	var s *Slice
-	err := o.readPlan(func(f *planFile) (err error) {
-		s, err = f.slice(t, all)
-		return err
-	})
-	return s, err
-}
-
-// SourcesNamed returns the sources as the user named them for the plan; none: they are not known.
-func (o *Output) SourcesNamed() ([]string, error) {
-	j := newJournal()
-	_, err := j.readMain(o.root)
-	return j.head.Named, err
-}
-
-// readPlan opens the plan while read uses it.
-func (o *Output) readPlan(read func(*planFile) error) error {
-	f, err := openKept(o.root, PlanName)
-	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s: %w", o.dir, ErrNothingKept)
-	}
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	st, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	plan, err := readPlanFile(f, st.Size())
-	if err == nil {
-		err = read(plan)
-	}
-	if err != nil {
-		return o.planError(err)
-	}
-	return nil
-}
-
-// planError says what is wrong with the plan that lies here.
-func (o *Output) planError(err error) error {
-	switch {
-	case errors.Is(err, ErrPlanVersion), errors.Is(err, ErrPlan):
-		return fmt.Errorf("%s: %w", o.dir, err)
-	case errors.Is(err, errUnreadable):
-		return err
-	}
-	return fmt.Errorf("%s: %w: %w", o.dir, ErrPlan, err)
 }
 
 var errUnreadable = errors.New("read plan")
@@ -197,4 +139,14 @@ func (p *Plan) renumber(first int) {
 			s.Runs[j].Part -= first
 		}
 	}
+}
+
+// only returns the plan of shard i alone, over parts first … first+n-1, which it is made of.
+func (p *Plan) only(i, first, n int) *Plan {
+	one := *p
+	one.Parts = p.Parts[first : first+n]
+	one.Shards = []Shard{p.Shards[i]}
+	one.Shards[0].Runs = slices.Clone(p.Shards[i].Runs)
+	one.renumber(first)
+	return &one
 }

@@ -1,22 +1,17 @@
 package shard
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"io"
 	"io/fs"
 	"maps"
 	"os"
 	"reflect"
 	"strings"
 
-	"github.com/ffconvert/ffconvert/record"
 	"github.com/ffconvert/ffconvert/verify"
 )
 
@@ -139,27 +134,7 @@ func (o *Output) outline(m *Manifest) (*Plan, error) {
 	if err != nil {
 		return nil, bad(err)
 	}
-	sum := sha256.New()
-	if _, err := io.Copy(sum, bufio.NewReaderSize(io.NewSectionReader(f, 0, file.footAt), 1<<20)); err != nil {
-		return nil, err
-	}
-	switch digest := hex.EncodeToString(sum.Sum(nil)); {
-	case digest != file.foot.Digest:
-		return nil, bad(errors.New("it differs from its digest"))
-	case digest != m.PlanDigest:
-		return nil, bad(errors.New("it is the plan of another dataset than the manifest's"))
-	}
-	plan := file.head.plan()
-	if plan.Parts, err = file.parts(0, file.head.Parts); err != nil {
-		return nil, bad(err)
-	}
-	if plan.Whole {
-		err = file.shards(plan, 0, file.head.Shards)
-	} else {
-		for i := range file.head.Shards {
-			plan.Shards = append(plan.Shards, Shard{Name: record.Name(i, file.head.Shards)})
-		}
-	}
+	plan, err := file.outline(m.PlanDigest)
 	if err != nil {
 		return nil, bad(err)
 	}
@@ -209,10 +184,10 @@ func (m *Manifest) contradicts(plan *Plan, j *journal) string {
 		}
 		done[s.Name], known = f, known && !plan.Whole
 	}
-	want := newManifest(plan.settled(done), m.PlanDigest, &journal{done: done}, m.Tool)
+	want := newManifest(plan.settled(partsOf(done)), m.PlanDigest, &journal{done: done}, m.Tool)
 	want.Created, want.Meta = m.Created, m.Meta
 	if known { // else the fields of the samples are not
-		meta, err := encodeJSON(newMeta(plan.settled(done)))
+		meta, err := encodeJSON(newMeta(plan.settled(partsOf(done))))
 		if err != nil {
 			return "meta"
 		}

@@ -3,6 +3,7 @@ package shard
 import (
 	"errors"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/ffconvert/ffconvert/aio"
@@ -71,4 +72,11 @@ func (r *Report) reread(p *Plan, now map[string]bool, j *journal) {
 	if known && !r.Verified {
 		r.VerifiedAt = time.Unix(first, 0)
 	}
+}
+
+// complete commits the dataset and enters what that has written.
+func (r *Report) complete(out *Output, plan *Plan, digest string, j *journal, tool string) (err error) {
+	r.Manifest, r.Beside, err = out.complete(plan, digest, j, tool)
+	r.Already = err == nil && !slices.Contains(r.Beside, ManifestName)
+	return err
 }

@@ -1,12 +1,9 @@
 package shard
 
 import (
-	"bytes"
 	"errors"
-	"fmt"
 	"io/fs"
 	"maps"
-	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -18,53 +15,6 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/encode"
 )
-
-// begin puts a plan into a new directory.
-func begin(t testing.TB, plan *Plan, src converters.Source) string {
-	t.Helper()
-	dir := t.TempDir()
-	out, err := OpenOutput(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(out.Begin(plan, src.Parts(), nil, false), out.Close()); err != nil {
-		t.Fatal(err)
-	}
-	return dir
-}
-
-// runTask writes the slice of a task, of a source whose parts come as they are needed, or all
-// at once.
-func runTask(t testing.TB, dir string, task Task, src *fixture, together bool, opts WriteOptions) (*Report, error) {
-	t.Helper()
-	out, err := OpenShared(dir)
-	if err != nil {
-		return nil, err
-	}
-	defer out.Close()
-	slice, err := out.Slice(task, together)
-	if err != nil {
-		return nil, err
-	}
-	var stock Stock = Local(src)
-	if !together {
-		some := *src
-		some.parts = src.parts[slice.First : slice.First+len(slice.Plan.Parts)]
-		some.first = src.first + slice.First
-		stock = &stocked{fixture: &some}
-	}
-	return RunStock(t.Context(), stock, slice, out, opts)
-}
-
-func finishDir(t testing.TB, dir string, opts FinishOptions) (*Report, error) {
-	t.Helper()
-	out, err := OpenOutput(dir)
-	if err != nil {
-		return nil, err
-	}
-	report, err := Finish(t.Context(), out, opts)
-	return report, errors.Join(err, out.Close())
-}
 
 // Tasks in any order, some of them twice and at once, make what one process makes.
 func TestTasks(t *testing.T) {
@@ -198,110 +148,6 @@ func TestSlices(t *testing.T) {
 		if _, err := out.Slice(bad, false); !errors.Is(err, ErrTask) {
 			t.Errorf("%d/%d: %v", bad.K, bad.N, err)
 		}
-	}
-}
-
-// A slice of a plan with a byte changed or cut off is refused, or has nothing of the change.
-func TestSliceOfDamagedPlan(t *testing.T) {
-	t.Parallel()
-	src := newFixture(83, 3, 12, 200)
-	plan := newPlan(t, src, encode.Options{}, Options{Sizes: Sizes{Shards: 3}})
-	var file bytes.Buffer
-	if _, err := plan.Write(&file); err != nil {
-		t.Fatal(err)
-	}
-	read := func(data []byte) (string, error) {
-		f, err := readPlanFile(bytes.NewReader(data), int64(len(data)))
-		if err != nil {
-			return "", err
-		}
-		s, err := f.slice(Task{1, 3}, false)
-		if err != nil {
-			return "", err
-		}
-		var b bytes.Buffer
-		_, err = s.Plan.Write(&b)
-		return b.String() + s.digest, err
-	}
-	want, err := read(file.Bytes())
-	if err != nil {
-		t.Fatal(err)
-	}
-	refused := 0
-	for i := range file.Len() {
-		damaged := bytes.Clone(file.Bytes())
-		damaged[i] ^= 1 << (i % 8)
-		switch got, err := read(damaged); {
-		case err != nil:
-			refused++
-		case got != want:
-			t.Fatalf("bit %d of byte %d changes the slice", i%8, i)
-		}
-		if got, err := read(file.Bytes()[:i]); err == nil {
-			t.Fatalf("cut after %d bytes it has the slice %q", i, got)
-		}
-	}
-	if refused < file.Len()/4 {
-		t.Errorf("%d of %d changes are refused", refused, file.Len())
-	}
-}
-
-// A sparse file is zeros, but for some lines.
-type sparse map[int64][]byte
-
-func (s sparse) ReadAt(p []byte, off int64) (int, error) {
-	clear(p)
-	for at, text := range s {
-		if from, to := max(off, at), min(off+int64(len(p)), at+int64(len(text))); from < to {
-			copy(p[from-off:to-off], text[from-at:to-at])
-		}
-	}
-	return len(p), nil
-}
-
-// Numbers of a plan that a file with holes makes room for size nothing.
-func TestSliceOfHostilePlan(t *testing.T) {
-	t.Parallel()
-	line := func(text string) []byte { return appendLine(nil, []byte(text)) }
-	head := func(parts, shards int64, more string) []byte {
-		return line(fmt.Sprintf(`{"ffconvert_plan":2,"source":{"format":"tar"},"encode":{"encoding":"raw"},"index":{},"parts":%d,"shards":%d%s}`, parts, shards, more))
-	}
-	row := func(off, sum int64) []byte { return appendLine(nil, planRow{off, sum}.text()) }
-	const many = 1 << 45
-	for _, test := range []struct {
-		name          string
-		parts, shards int64
-		more, shard   string
-	}{
-		{"parts of a shard", many, 1, "", fmt.Sprintf(`{"name":"PART_00000.ffr","samples":1,"bytes":99,"runs":[[0,0,0,1],[%d,0,0,1]]}`, many-1)},
-		{"parts of a shard of whole parts", many, 1, `,"whole_parts":true`, fmt.Sprintf(`{"name":"PART_00000.ffr","first":0,"parts":%d}`, many)},
-		{"shards", 1, many, "", `{"name":"PART_00000.ffr","samples":1,"bytes":99,"runs":[[0,0,0,1]]}`},
-		{"parts and shards", math.MaxInt64, math.MaxInt64, "", `{}`},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			const table = 1 << 20
-			file := sparse{0: head(test.parts, test.shards, test.more), 1 << 10: line(test.shard), 1 << 11: line(`{"name":"a"}`)}
-			rows := test.parts + test.shards
-			if test.parts <= many {
-				file[table] = row(1<<11, 1)
-				file[table+test.parts*planRowSize] = row(1<<10, 1)
-				for i := test.shards; i > 0; i /= 2 { // those that a search looks at
-					file[table+(test.parts+i-1)*planRowSize] = row(1<<10, 1)
-					file[table+(test.parts+i)*planRowSize] = row(1<<10, 1)
-				}
-			}
-			foot := line(fmt.Sprintf(`{"table":%d,"sha256":""}`, table))
-			end := max(0, rows*planRowSize) + table
-			file[end] = append([]byte{'\n'}, foot...)
-			f, err := readPlanFile(file, end+1+int64(len(foot)))
-			if err == nil {
-				_, err = f.slice(Task{}, false)
-			}
-			if err == nil || errors.Is(err, errUnreadable) {
-				t.Errorf("error %v", err)
-			}
-		})
 	}
 }
 

@@ -1,7 +1,7 @@
 package shard
 
 import (
-	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -43,7 +43,7 @@ func (s *Slice) Recognise(index []PartIndex) error {
 		if err := was.other(index[i].Part); err != nil {
 			return forTask(err)
 		}
-		s.Plan.Parts[i].modified = index[i].modified
+		s.Plan.Parts[i].Modified = index[i].Modified
 	}
 	return nil
 }
@@ -52,20 +52,4 @@ func (s *Slice) others(n int) error {
 	return forTask(changed("the dataset", fmt.Sprintf("it was planned of %d sources, here are %d", s.Parts, n)))
 }
 
-// led refuses a stock that is opened by another first part than the plan was made with.
-func (s *Slice) led(ctx context.Context, stock Stock, j *journal) error {
-	l, ok := stock.(Led)
-	if !ok {
-		return nil
-	}
-	part, ok := l.Lead()
-	if !ok {
-		return nil
-	}
-	plan, parts := &Plan{Whole: s.Plan.Whole, Parts: []Part{s.Lead}}, []converters.Part{part}
-	if err := plan.sameParts(ctx, parts, &contents{}); err != nil {
-		return err
-	}
-	j.compare(pinsNow(plan, parts), s.LeadAt, parts)
-	return nil
-}
+var errIndivisible = errors.New("shards of whole parts cannot be made of such a source")

@@ -1,11 +1,8 @@
 package shard
 
 import (
-	"bufio"
 	"cmp"
 	"errors"
-	"fmt"
-	"io"
 	"os"
 	"slices"
 	"time"
@@ -97,7 +94,7 @@ func (o *Output) Status() (*Status, error) {
 	var recent rate
 	var unknown error
 	err = o.readPlan(func(f *planFile) error {
-		s.Plan, s.Format, s.Parts, s.Shards = f.foot.Digest, f.head.Source.Format, f.head.Parts, f.head.Shards
+		s.Plan, s.Format, s.Parts, s.Shards = f.digest(), f.head.Source.Format, f.head.Parts, f.head.Shards
 		if j.head.Plan != s.Plan {
 			clear(j.done)
 		}
@@ -165,29 +162,6 @@ func (s *Status) readManifest(o *Output, j *journal) error {
 		if _, known := j.was[shard.Name]; !known {
 			j.done[shard.Name] = finished{ManifestShard: shard, At: m.Created.Unix()}
 		}
-	}
-	return nil
-}
-
-// weights yields how many bytes each shard has.
-func (f *planFile) weights(each func(i int, weight int64)) error {
-	from := f.foot.Table + int64(f.head.Parts)*planRowSize
-	rows := bufio.NewReaderSize(io.NewSectionReader(f.r, from, int64(f.head.Shards)*planRowSize), 1<<16)
-	line := make([]byte, planRowSize)
-	before := int64(0)
-	for i := range f.head.Shards {
-		if _, err := io.ReadFull(rows, line); err != nil {
-			return fmt.Errorf("%w: %w", errUnreadable, err)
-		}
-		row, err := parsePlanRow(line[:planRowSize-1])
-		if err != nil {
-			return err
-		}
-		if row.sum < before {
-			return errors.New("its table is out of order")
-		}
-		each(i, row.sum-before)
-		before = row.sum
 	}
 	return nil
 }

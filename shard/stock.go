@@ -3,7 +3,6 @@ package shard
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"github.com/ffconvert/ffconvert/converters"
 )
@@ -50,8 +49,6 @@ func (l local) Take(_ context.Context, first, n int) (converters.Source, func() 
 	return src, func() error { return nil }, nil
 }
 
-var errIndivisible = errors.New("shards of whole parts cannot be made of such a source")
-
 // A task is a shard that can be written now: what it is read from is here.
 type task struct {
 	*Shard
@@ -90,16 +87,6 @@ func (w *writer) take(ctx context.Context, i int) (*task, error) {
 	return t, nil
 }
 
-// only returns the plan of shard i alone, over parts first … first+n-1, which it is made of.
-func (p *Plan) only(i, first, n int) *Plan {
-	one := *p
-	one.Parts = p.Parts[first : first+n]
-	one.Shards = []Shard{p.Shards[i]}
-	one.Shards[0].Runs = slices.Clone(p.Shards[i].Runs)
-	one.renumber(first)
-	return &one
-}
-
 // counted is what tells p of one pass over the shard: writing it, or reading it again. Where its
 // parts alone were known beforehand, they count.
 func (w *writer) counted(t *task, p Progress) Progress {
@@ -115,7 +102,7 @@ func (k *worker) settle(ctx context.Context, t *task) error {
 	for _, p := range k.plan.Parts[t.First:][:t.Parts] {
 		encodings.Of = append(encodings.Of, p.Encode)
 	}
-	parts, err := indexAll(ctx, t.src, encodings, len(k.encoders), silent{})
+	parts, err := IndexEach(ctx, t.src, encodings, len(k.encoders), nil)
 	if err != nil {
 		return err
 	}
@@ -123,5 +110,39 @@ func (k *worker) settle(ctx context.Context, t *task) error {
 		return err
 	}
 	t.Shard = &t.plan.Shards[0]
+	return nil
+}
+
+// unchanged looks once more at every part, after the last of it was read: one that was
+// written to in the meantime may have given bytes of two states.
+func unchanged(parts []converters.Part) error {
+	for _, p := range parts {
+		if p.Path == "" {
+			continue // its files were looked at when they had been read
+		}
+		f, err := p.Open()
+		if err != nil {
+			return err
+		}
+		f.Close()
+	}
+	return nil
+}
+
+// sameLead refuses a stock that is opened by another first part than the plan was made with.
+func sameLead(ctx context.Context, stock Stock, s *Slice, j *journal) error {
+	l, ok := stock.(Led)
+	if !ok {
+		return nil
+	}
+	part, ok := l.Lead()
+	if !ok {
+		return nil
+	}
+	plan, parts := &Plan{Whole: s.Plan.Whole, Parts: []Part{s.Lead}}, []converters.Part{part}
+	if err := plan.sameParts(ctx, parts, &contents{}); err != nil {
+		return err
+	}
+	j.compare(pinsNow(plan, parts), s.LeadAt, parts)
 	return nil
 }

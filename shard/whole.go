@@ -102,16 +102,16 @@ func (p *Plan) settle(s *Shard, parts []PartIndex) (*Plan, error) {
 	return one, nil
 }
 
-// settled returns the plan of whole parts with what the shards that are finished have told
-// of their parts.
-func (p *Plan) settled(done map[string]finished) *Plan {
+// settled returns a plan of whole parts whose parts have their accounts, which partsOf returns for
+// the shard of a name once it is finished.
+func (p *Plan) settled(partsOf func(shard string) []Part) *Plan {
 	if !p.Whole {
 		return p
 	}
 	all := *p
 	all.Parts = nil
 	for i := range p.Shards {
-		all.Parts = append(all.Parts, done[p.Shards[i].Name].Parts...)
+		all.Parts = append(all.Parts, partsOf(p.Shards[i].Name)...)
 	}
 	return &all
 }
@@ -124,12 +124,13 @@ func (p *Plan) weight(i int) int64 {
 	return p.Shards[i].Bytes
 }
 
-// accounts reports whether what is known of a finished shard is all that the plan needs.
-func (p *Plan) accounts(s *Shard, done finished) bool {
+// accounts reports whether a finished shard of that size and of those parts is all that the plan
+// needs to know of it.
+func (p *Plan) accounts(s *Shard, bytes int64, parts []Part) bool {
 	if !p.Whole {
-		return done.Bytes == s.Bytes
+		return bytes == s.Bytes
 	}
-	return slices.EqualFunc(done.Parts, p.Parts[s.First:s.First+s.Parts], func(found, planned Part) bool {
+	return slices.EqualFunc(parts, p.Parts[s.First:s.First+s.Parts], func(found, planned Part) bool {
 		return found.Name == planned.Name && found.check() == nil
 	})
 }

@@ -1,15 +1,12 @@
 package shard
 
 import (
-	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -18,93 +15,6 @@ import (
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/internal/pin"
 )
-
-// WithParts makes a fixture a divisible source.
-func (m *fixture) WithParts(first int, parts []converters.Part) converters.Source {
-	return &among{fixture: &fixture{parts: m.parts[first : first+len(parts)], skips: m.skips, fail: m.fail}, named: parts}
-}
-
-// An among is some parts of a fixture, under their own names.
-type among struct {
-	*fixture
-	named []converters.Part
-}
-
-func (a *among) Parts() []converters.Part { return a.named }
-
-func newWholePlan(t testing.TB, src *fixture, opts Options) *Plan {
-	t.Helper()
-	spec, err := encode.Parse(encode.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	index, err := Index(context.Background(), src, spec, 3, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	opts.Encode, opts.Source.Format = spec.Options(), "memory"
-	plan, err := NewWholePlan(storedParts(src), index[:1], opts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return plan
-}
-
-// A stocked dataset counts what is taken of it.
-type stocked struct {
-	*fixture
-	mu    sync.Mutex
-	taken []int // times, by part
-	held  int   // shards
-	most  int   // shards held at once
-	fail  func(first int) error
-}
-
-func (s *stocked) Parts() []converters.Part {
-	parts := s.fixture.Parts()
-	for i := range parts {
-		parts[i].Copy = &converters.Copy{Mark: pin.Of("etag", strconv.Itoa(s.first+i))}
-	}
-	return parts
-}
-
-func (s *stocked) Take(_ context.Context, first, n int) (converters.Source, func() error, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.fail != nil {
-		if err := s.fail(first); err != nil {
-			return nil, nil, err
-		}
-	}
-	if s.taken == nil {
-		s.taken = make([]int, len(s.parts))
-	}
-	for i := range n {
-		s.taken[first+i]++
-	}
-	s.held++
-	s.most = max(s.most, s.held)
-	return s.WithParts(first, s.Parts()[first:first+n]), func() error {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.held--
-		return nil
-	}, nil
-}
-
-func writeStock(t *testing.T, stock Stock, plan *Plan, dir string, opts WriteOptions) (*Report, error) {
-	t.Helper()
-	out, err := OpenOutput(dir)
-	if err != nil {
-		return nil, err
-	}
-	defer func() {
-		if err := out.Close(); err != nil {
-			t.Error(err)
-		}
-	}()
-	return WriteStock(t.Context(), stock, plan, out, opts)
-}
 
 // Each shard of whole parts is the one shard that its parts alone make, whoever writes it;
 // each part is taken once, and no more of them than one shard a worker and one ahead.
@@ -288,49 +198,6 @@ func TestWholePartsRepair(t *testing.T) {
 	}
 }
 
-func TestNewWholePlanRefuses(t *testing.T) {
-	t.Parallel()
-	parts := []Part{{Name: "a", Size: 5}, {Name: "b", Size: 7}, {Name: "empty"}}
-	for _, row := range []struct {
-		name  string
-		parts []Part
-		opts  Options
-		want  error
-	}{
-		{"more shards than parts", parts, Options{Sizes: Sizes{Shards: 4}}, ErrSizes},
-		{"a shuffle", parts, Options{Shuffle: &Shuffle{}}, ErrSizes},
-		{"nothing", []Part{{Name: "empty"}}, Options{}, ErrEmpty},
-		{"too large", []Part{{Name: "a", Size: 1 << 62}, {Name: "b", Size: 1 << 62}, {Name: "c", Size: 1 << 62}}, Options{}, converters.ErrLimit},
-	} {
-		if _, err := NewWholePlan(row.parts, nil, row.opts); !errors.Is(err, row.want) {
-			t.Errorf("%s: %v", row.name, err)
-		}
-	}
-	plan, err := NewWholePlan(parts, nil, Options{Sizes: Sizes{Shards: 2}})
-	if err != nil || len(plan.Shards) != 2 || plan.Shards[0].Parts != 1 || plan.Shards[1].Parts != 2 {
-		t.Errorf("%+v, %v", plan, err)
-	}
-	var file bytes.Buffer
-	if _, err := plan.Write(&file); err != nil {
-		t.Fatal(err)
-	}
-	for name, change := range map[string][2]string{
-		"a gap": {`"first":1,"parts":2`, `"first":2,"parts":1`}, "parts left": {`"first":1,"parts":2`, `"first":1,"parts":1`},
-		"none": {`"first":0,"parts":1`, `"first":0,"parts":0`}, "too many": {`"parts":2}`, `"parts":9223372036854775807}`}, "less than none": {`"first":1,"parts":2`, `"first":1,"parts":-2`},
-	} {
-		body := strings.Replace(file.String(), change[0], change[1], 1)
-		if body == file.String() {
-			t.Errorf("%s: the row changes nothing", name)
-		}
-		if _, err := ReadPlan(bytes.NewReader(sealed([]byte(body)))); !errors.Is(err, ErrPlan) {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-	if _, err := ReadPlan(&file); err != nil {
-		t.Error(err)
-	}
-}
-
 // A shard that would have no samples is refused: an empty dataset that opens without
 // complaint is a fault.
 func TestWholePartsWithoutSamples(t *testing.T) {
@@ -461,11 +328,4 @@ func TestWholeProgress(t *testing.T) {
 			near("re-read", progress.moved, (row.again-1)*stored) // fetching is the stock's to tell of
 		})
 	}
-}
-
-func storedParts(src *fixture) (parts []Part) {
-	for _, p := range src.Parts() {
-		parts = append(parts, Part{Name: p.Name, Size: p.Size})
-	}
-	return parts
 }

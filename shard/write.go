@@ -16,10 +16,6 @@ import (
 	"github.com/ffconvert/ffconvert/encode"
 )
 
-// ErrUnbalanced says that what was written is not what was found. It is an internal
-// error: nothing of the input may be lost without one of the others.
-var ErrUnbalanced = errors.New("written and found samples differ")
-
 // Write writes the shards of a plan and commits them with a manifest: it is [Output.Begin],
 // [RunStock] of the whole plan, and [Finish] in one. What a run by the same plan has finished
 // before is kept; so an interrupted Write is resumed by calling it again, with the same result
@@ -73,7 +69,7 @@ func RunStock(ctx context.Context, stock Stock, slice *Slice, out *Output, opts 
 		return nil, err
 	}
 	defer w.journal.close()
-	if err := slice.led(ctx, stock, w.journal); err != nil {
+	if err := sameLead(ctx, stock, slice, w.journal); err != nil {
 		return nil, forTask(err)
 	}
 	if err := w.journal.changed; err != nil {
@@ -180,7 +176,7 @@ func (w *writer) run(ctx context.Context) (*Report, error) {
 func (w *writer) finish(ctx context.Context, report *Report) error {
 	err := w.out.missing(ctx, w.plan, w.journal, w.sound)
 	if err == nil {
-		err = w.out.complete(w.plan, w.slice.digest, w.journal, w.opts.Tool, report)
+		err = report.complete(w.out, w.plan, w.slice.digest, w.journal, w.opts.Tool)
 	}
 	report.Seconds = time.Since(w.began).Seconds()
 	return err
@@ -256,7 +252,7 @@ func (w *writer) verifyKept(ctx context.Context, kept []int) (bad []string, err 
 func (w *writer) isDone(i int) (was, done bool) {
 	s := &w.plan.Shards[i]
 	f, ok := w.journal.of(s.Name)
-	if !ok || !(f.Verified || w.opts.NoVerify || w.repair) || !w.plan.accounts(s, f) {
+	if !ok || !(f.Verified || w.opts.NoVerify || w.repair) || !w.plan.accounts(s, f.Bytes, f.Parts) {
 		return false, false
 	}
 	if done, _ = w.out.holds(f); done && !w.repair { // which has verified it

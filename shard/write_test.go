@@ -15,8 +15,6 @@ import (
 	"github.com/ffconvert/ffconvert/record"
 )
 
-var fourShards = Options{Sizes: Sizes{Shards: 4}}
-
 func TestWriteIsTheSameForAllWorkers(t *testing.T) {
 	t.Parallel()
 	for name, opts := range map[string]Options{
@@ -237,60 +235,5 @@ func TestWriteCancelled(t *testing.T) {
 	defer out.Close()
 	if _, err := Write(ctx, src, plan, out, WriteOptions{Workers: 1}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
-	}
-}
-
-// dataset makes a directory that holds the plan's dataset.
-func dataset(src *fixture, plan *Plan) func(t *testing.T) string {
-	return func(t *testing.T) string {
-		dir := t.TempDir()
-		if _, err := write(t, src, plan, dir, WriteOptions{NoVerify: true}); err != nil {
-			t.Fatal(err)
-		}
-		return dir
-	}
-}
-
-func put(t *testing.T, dir, name string) string {
-	if err := os.WriteFile(filepath.Join(dir, name), []byte("{}"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	return dir
-}
-
-func mkdir(t *testing.T, dir, name string) {
-	if err := os.MkdirAll(filepath.Join(dir, name), 0o755); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func remove(t *testing.T, dir, name string) {
-	if err := os.Remove(filepath.Join(dir, name)); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// truncate changes the size of a file by so many bytes.
-func truncate(t *testing.T, dir, name string, by int64) {
-	path := filepath.Join(dir, name)
-	st, err := os.Stat(path)
-	if err == nil {
-		err = os.Truncate(path, st.Size()+by)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// flip flips a bit of byte at of a file.
-func flip(t *testing.T, dir, name string, at int) {
-	path := filepath.Join(dir, name)
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	data[at] ^= 4
-	if err := os.WriteFile(path, data, 0o644); err != nil {
-		t.Fatal(err)
 	}
 }

@@ -6,13 +6,8 @@ import (
 	"fmt"
 	"iter"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
-	"strings"
-	"testing"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/encode"
 )
 
 // A fixture is a source of samples in memory. An offset is an ordinal.
@@ -98,56 +93,48 @@ func newFixture(seed uint64, parts, samples, largest int) *fixture {
 	return m
 }
 
-// newPlan indexes and plans.
-func newPlan(t testing.TB, src converters.Source, enc encode.Options, opts Options) *Plan {
-	t.Helper()
-	spec, err := encode.Parse(enc)
-	if err != nil {
-		t.Fatal(err)
-	}
-	index, err := Index(context.Background(), src, spec, 3, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	opts.Encode = spec.Options()
-	opts.Source.Format = "memory"
-	plan, err := NewPlan(index, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return plan
+// WithParts makes a fixture a divisible source.
+func (m *fixture) WithParts(first int, parts []converters.Part) converters.Source {
+	return &among{fixture: &fixture{parts: m.parts[first : first+len(parts)], skips: m.skips, fail: m.fail}, named: parts}
 }
 
-// write writes the plan to dir, opening and closing it.
-func write(t testing.TB, src converters.Source, plan *Plan, dir string, opts WriteOptions) (*Report, error) {
-	t.Helper()
-	out, err := OpenOutput(dir)
-	if err != nil {
-		return nil, err
-	}
-	defer func() {
-		if err := out.Close(); err != nil {
-			t.Error(err)
-		}
-	}()
-	return Write(context.Background(), src, plan, out, opts)
+// A table is a source of rows of two numbers, all alike.
+type table struct {
+	parts []converters.Part
+	rows  int64 // of each part
 }
 
-// files reads all files below dir whose bytes are promised: shards and indexes.
-func files(t testing.TB, dir string) map[string]string {
-	t.Helper()
-	all := make(map[string]string)
-	err := filepath.WalkDir(dir, func(name string, d os.DirEntry, err error) error {
-		if err != nil || d.IsDir() || !strings.HasSuffix(name, ".ffr") && !strings.HasSuffix(name, ".arrow") {
-			return err
+func (s *table) Parts() []converters.Part { return s.parts }
+
+func (s *table) Index(_ context.Context, p int) iter.Seq2[converters.Span, error] {
+	return func(yield func(converters.Span, error) bool) {
+		shape := &converters.Sample{Fields: []converters.Field{{Name: "row", Value: converters.Opaque(16)}}}
+		for i := range s.rows {
+			shape.Off = 16 * i
+			if !yield(converters.Span{Off: 16 * i, Entries: 1, Shape: shape, Alike: i > 0}, nil) {
+				return
+			}
 		}
-		data, err := os.ReadFile(name)
-		rel, _ := filepath.Rel(dir, name)
-		all[rel] = string(data)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
-	return all
 }
+
+func (s *table) Read(ctx context.Context, run converters.Run) iter.Seq2[*converters.Sample, error] {
+	return func(yield func(*converters.Sample, error) bool) {
+		var row [16]byte
+		sample := &converters.Sample{Fields: []converters.Field{{Name: "row", Value: converters.Bytes(row[:])}}}
+		for i := range run.Count {
+			sample.Off = run.Off + 16*i
+			if !yield(sample, nil) {
+				return
+			}
+		}
+	}
+}
+
+// An among is some parts of a fixture, under their own names.
+type among struct {
+	*fixture
+	named []converters.Part
+}
+
+func (a *among) Parts() []converters.Part { return a.named }
