@@ -12,7 +12,7 @@ import (
 	"github.com/ffconvert/ffconvert/converters/tar"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/findings"
-	"github.com/ffconvert/ffconvert/shard"
+	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
 // A check finds an error exactly where a conversion is refused.
@@ -95,11 +95,11 @@ func converts(t *testing.T, parts []converters.Part, rec encode.Options, open fu
 	if err != nil {
 		t.Fatal(err)
 	}
-	index, err := shard.Index(t.Context(), src, spec, 2, nil)
+	index, err := plan.Index(t.Context(), src, spec, 2, nil)
 	if err != nil {
 		return err
 	}
-	_, err = shard.NewPlan(index, shard.Options{Encode: spec.Options()})
+	_, err = plan.New(index, plan.Options{Encode: spec.Options()})
 	return err
 }
 

@@ -5,15 +5,18 @@ import (
 	"testing"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/internal/atomicfile"
+	"github.com/ffconvert/ffconvert/internal/memsource"
 	"github.com/ffconvert/ffconvert/record"
+	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
 // BenchmarkIndexFile adds one row to the index of a shard. It must cost less than a
 // tenth of converting the sample, which BenchmarkWrite times for small ones.
 func BenchmarkIndexFile(b *testing.B) {
-	x, err := createIndex(openTemp(b), "PART_00000.ffr", 0, Columns{Keys: true, Labels: true}, testBuffers(b))
+	x, err := createIndex(openTemp(b), "PART_00000.ffr", 0, plan.Columns{Keys: true, Labels: true}, testBuffers(b))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -30,20 +33,20 @@ func BenchmarkIndexFile(b *testing.B) {
 // BenchmarkRows indexes and writes two million rows of sixteen bytes, which cost their
 // handling and nothing else.
 func BenchmarkRows(b *testing.B) {
-	src := &table{rows: 1_000_000}
+	src := &memsource.Table{Rows: 1_000_000}
 	for i := range 2 {
-		src.parts = append(src.parts, converters.Part{Name: fmt.Sprint(i), Size: 16 * src.rows, Path: "none"})
+		src.Data = append(src.Data, converters.Part{Name: fmt.Sprint(i), Size: 16 * src.Rows, Path: "none"})
 	}
 	spec, err := encode.Parse(encode.Options{Encoding: "raw:row"})
 	if err != nil {
 		b.Fatal(err)
 	}
 	perRow := func(b *testing.B) {
-		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(2*src.rows), "ns/row")
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(2*src.Rows), "ns/row")
 	}
 	b.Run("index", func(b *testing.B) {
 		for b.Loop() {
-			if _, err := Index(b.Context(), src, spec, 1, nil); err != nil {
+			if _, err := plan.Index(b.Context(), src, spec, 1, nil); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -51,29 +54,29 @@ func BenchmarkRows(b *testing.B) {
 	})
 	for _, readers := range []int{1, 2} {
 		b.Run(fmt.Sprintf("fill/%d readers", readers), func(b *testing.B) {
-			index, err := Index(b.Context(), src, spec, 2, nil)
+			index, err := plan.Index(b.Context(), src, spec, 2, nil)
 			if err != nil {
 				b.Fatal(err)
 			}
-			plan, err := NewPlan(index, Options{Encode: spec.Options(), Sizes: Sizes{Shards: 1}})
+			p, err := plan.New(index, plan.Options{Encode: spec.Options(), Sizes: plan.Sizes{Shards: 1}})
 			if err != nil {
 				b.Fatal(err)
 			}
 			out := openTemp(b)
-			k := &worker{writer: &writer{plan: plan, out: out, progress: unheard{}}, buffers: testBuffers(b)}
+			k := &worker{writer: &writer{plan: p, out: out, progress: unheard{}}, buffers: testBuffers(b)}
 			for range readers {
 				k.encoders = append(k.encoders, newEncoders(spec))
 			}
 			for b.Loop() {
-				f, err := atomicfile.Create(out.root, out.tmp(plan.Shards[0].Name))
+				f, err := atomicfile.Create(out.Root, out.Temp(p.Shards[0].Name))
 				if err != nil {
 					b.Fatal(err)
 				}
-				index, err := createIndex(out, plan.Shards[0].Name, 0, Columns{}, k.buffers)
+				index, err := createIndex(out, p.Shards[0].Name, 0, plan.Columns{}, k.buffers)
 				if err != nil {
 					b.Fatal(err)
 				}
-				if _, err := k.fill(b.Context(), &task{Shard: &plan.Shards[0], plan: plan, src: src}, f, index); err != nil {
+				if _, err := k.fill(b.Context(), &task{Shard: &p.Shards[0], plan: p, src: src}, f, index); err != nil {
 					b.Fatal(err)
 				}
 				index.discard()
@@ -85,15 +88,15 @@ func BenchmarkRows(b *testing.B) {
 }
 
 // openTemp opens a new directory that files can be written to.
-func openTemp(t testing.TB) *Output {
+func openTemp(t testing.TB) *dataset.Output {
 	t.Helper()
-	out, err := OpenOutput(t.TempDir())
+	out, err := dataset.Open(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { out.Close() })
-	for _, dir := range []string{out.tmp(""), indexDir} {
-		if err := out.mkdir(dir); err != nil {
+	for _, dir := range []string{out.Temp(""), dataset.IndexDir} {
+		if err := out.Mkdir(dir); err != nil {
 			t.Fatal(err)
 		}
 	}

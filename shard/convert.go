@@ -7,32 +7,34 @@ import (
 	"runtime"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
 // ConvertOptions say which shards to make of a source, and how to write them. The zero value
 // makes MessagePack records, or those that the source proposes, in shards of FFRecord's own
 // size, in the order of the input.
 type ConvertOptions struct {
-	Source  SourceSpec     // how a repair opens the source; zero: a repair needs the source given
-	Encode  encode.Options // of the records; Encoding "": what the source proposes, else msgpack
-	Sizes   Sizes
-	Shuffle *Shuffle // nil: samples keep their order
+	Source  plan.SourceSpec // how a repair opens the source; zero: a repair needs the source given
+	Encode  encode.Options  // of the records; Encoding "": what the source proposes, else msgpack
+	Sizes   plan.Sizes
+	Shuffle *plan.Shuffle // nil: samples keep their order
 	Write   WriteOptions
 }
 
 // Convert makes a finished dataset of a source in one call: it indexes the source, plans the
 // shards, and writes, verifies and commits them in the directory dir, which it makes where
-// there is none and locks. It is [DescribeSource], [Index], [NewPlan], [OpenOutput] and [Write]
+// there is none and locks. It is [DescribeSource], [plan.Index], [plan.New], [dataset.Open] and [Write]
 // in one. It may be called concurrently for different directories.
 //
 // A source that is refused by its index leaves dir as it was found. A Convert that was interrupted is resumed by calling it again with the same source and
-// options, with the same result to the byte. Another dataset in dir is [ErrOccupied], and one
+// options, with the same result to the byte. Another dataset in dir is [dataset.ErrOccupied], and one
 // whose sources have changed since is [converters.ErrChanged], unless opts.Write.Overwrite is
-// set; a dir that another process writes to is [ErrLocked]; a source without samples is
-// [ErrEmpty].
+// set; a dir that another process writes to is [dataset.ErrLocked]; a source without samples is
+// [plan.ErrEmpty].
 func Convert(ctx context.Context, src converters.Source, dir string, opts ConvertOptions) (report *Report, err error) {
-	out, err := OpenOutput(dir)
+	out, err := dataset.Open(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -49,16 +51,16 @@ func Convert(ctx context.Context, src converters.Source, dir string, opts Conver
 }
 
 // planSource indexes a source and plans its shards.
-func planSource(ctx context.Context, src converters.Source, opts ConvertOptions) (*Plan, error) {
+func planSource(ctx context.Context, src converters.Source, opts ConvertOptions) (*plan.Plan, error) {
 	says, spec, err := DescribeSource(src, opts.Encode)
 	if err != nil {
 		return nil, err
 	}
-	index, err := Index(ctx, src, spec, cmp.Or(opts.Write.Workers, runtime.GOMAXPROCS(0)), opts.Write.Progress)
+	index, err := plan.Index(ctx, src, spec, cmp.Or(opts.Write.Workers, runtime.GOMAXPROCS(0)), opts.Write.Progress)
 	if err != nil {
 		return nil, err
 	}
-	return NewPlan(index, Options{
+	return plan.New(index, plan.Options{
 		Source: opts.Source, Encode: spec.Options(), Dataset: says, Sizes: opts.Sizes, Shuffle: opts.Shuffle,
 	})
 }

@@ -1,4 +1,4 @@
-package shard
+package shard_test
 
 import (
 	"context"
@@ -10,10 +10,14 @@ import (
 	"testing"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/internal/memsource"
+	"github.com/ffconvert/ffconvert/shard"
+	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-func textSource(samples int) *fixture {
+func textSource(samples int) *memsource.Source {
 	var part []converters.Sample
 	for i := range samples {
 		part = append(part, converters.Sample{
@@ -21,14 +25,14 @@ func textSource(samples int) *fixture {
 			Fields: []converters.Field{{Name: "txt", Value: converters.Bytes([]byte(fmt.Sprint("text ", i)))}},
 		})
 	}
-	return &fixture{parts: [][]converters.Sample{part}}
+	return &memsource.Source{Data: [][]converters.Sample{part}}
 }
 
 func TestConvert(t *testing.T) {
 	ctx := context.Background()
 	dir := filepath.Join(t.TempDir(), "out")
-	opts := ConvertOptions{Sizes: Sizes{Shards: 3}}
-	report, err := Convert(ctx, textSource(10), dir, opts)
+	opts := shard.ConvertOptions{Sizes: plan.Sizes{Shards: 3}}
+	report, err := shard.Convert(ctx, textSource(10), dir, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,29 +43,29 @@ func TestConvert(t *testing.T) {
 		t.Errorf("encoding %q, want msgpack", report.Manifest.Encode.Encoding)
 	}
 
-	again, err := Convert(ctx, textSource(10), dir, opts)
+	again, err := shard.Convert(ctx, textSource(10), dir, opts)
 	if err != nil || again.Kept != 3 {
 		t.Errorf("the same call again: %+v, %v; want 3 shards kept", again, err)
 	}
-	if _, err := Convert(ctx, textSource(11), dir, opts); !errors.Is(err, converters.ErrChanged) {
+	if _, err := shard.Convert(ctx, textSource(11), dir, opts); !errors.Is(err, converters.ErrChanged) {
 		t.Errorf("the source has one sample more: %v, want ErrChanged", err)
 	}
-	opts.Shuffle = &Shuffle{Seed: 1}
-	if _, err := Convert(ctx, textSource(10), dir, opts); !errors.Is(err, ErrOccupied) {
+	opts.Shuffle = &plan.Shuffle{Seed: 1}
+	if _, err := shard.Convert(ctx, textSource(10), dir, opts); !errors.Is(err, dataset.ErrOccupied) {
 		t.Errorf("another order: %v, want ErrOccupied", err)
 	}
 }
 
 func TestConvertSourceProposes(t *testing.T) {
 	src := proposing{textSource(4), converters.Description{Encoding: "raw:txt"}}
-	report, err := Convert(context.Background(), src, t.TempDir(), ConvertOptions{})
+	report, err := shard.Convert(context.Background(), src, t.TempDir(), shard.ConvertOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got := report.Manifest.Encode.Encoding; got != "raw:txt" {
 		t.Errorf("encoding %q, want the one that the source proposes", got)
 	}
-	report, err = Convert(context.Background(), src, t.TempDir(), ConvertOptions{Encode: encode.Options{Encoding: "cbor"}})
+	report, err = shard.Convert(context.Background(), src, t.TempDir(), shard.ConvertOptions{Encode: encode.Options{Encoding: "cbor"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,12 +84,12 @@ func (p proposing) Describe() converters.Description { return p.says }
 
 func TestConvertRefused(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
-	if _, err := Convert(context.Background(), textSource(0), dir, ConvertOptions{}); !errors.Is(err, ErrEmpty) {
+	if _, err := shard.Convert(context.Background(), textSource(0), dir, shard.ConvertOptions{}); !errors.Is(err, plan.ErrEmpty) {
 		t.Errorf("no samples: %v, want ErrEmpty", err)
 	}
 	damaged := textSource(4)
-	damaged.index = func(int) error { return converters.ErrLimit }
-	if _, err := Convert(context.Background(), damaged, dir, ConvertOptions{}); !errors.Is(err, converters.ErrLimit) {
+	damaged.IndexErr = func(int) error { return converters.ErrLimit }
+	if _, err := shard.Convert(context.Background(), damaged, dir, shard.ConvertOptions{}); !errors.Is(err, converters.ErrLimit) {
 		t.Errorf("an index that fails: %v, want its error", err)
 	}
 	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {

@@ -1,4 +1,4 @@
-package shard
+package shard_test
 
 import (
 	"context"
@@ -9,7 +9,12 @@ import (
 	"testing"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/internal/memsource"
+	"github.com/ffconvert/ffconvert/internal/shardtest"
+	"github.com/ffconvert/ffconvert/shard"
+	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
 // A watched run keeps what it is told of shards.
@@ -17,7 +22,7 @@ type watched struct {
 	told
 	lock     sync.Mutex
 	begun    []string
-	finished []ManifestShard
+	finished []dataset.ManifestShard
 	onBegun  func(name string)
 }
 
@@ -30,7 +35,7 @@ func (w *watched) Begun(name string) {
 	}
 }
 
-func (w *watched) Finished(s ManifestShard, seconds float64, first bool) {
+func (w *watched) Finished(s dataset.ManifestShard, seconds float64, first bool) {
 	w.lock.Lock()
 	defer w.lock.Unlock()
 	if seconds > 0 && first {
@@ -50,13 +55,13 @@ func (w *watched) names() (begun, finished []string) {
 // A Watcher is told of each shard that is written, and not of one that was kept.
 func TestWatcher(t *testing.T) {
 	t.Parallel()
-	src := newFixture(71, 2, 40, 1000)
-	plan := newPlan(t, src, encode.Options{}, fourShards)
-	dir := dataset(src, plan)(t)
-	remove(t, dir, "PART_00001.ffr")
-	remove(t, dir, "PART_00003.ffr")
+	src := memsource.New(71, 2, 40, 1000)
+	plan := shardtest.NewPlan(t, src, encode.Options{}, shardtest.FourShards)
+	dir := shardtest.Dataset(src, plan)(t)
+	shardtest.Remove(t, dir, "PART_00001.ffr")
+	shardtest.Remove(t, dir, "PART_00003.ffr")
 	w := &watched{}
-	report, err := write(t, src, plan, dir, WriteOptions{Progress: w, NoVerify: true})
+	report, err := shardtest.Write(t, src, plan, dir, shard.WriteOptions{Progress: w, NoVerify: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,12 +82,12 @@ func TestWatcher(t *testing.T) {
 // A run that drains finishes what it has begun, and the next one the rest.
 func TestWriteDrains(t *testing.T) {
 	t.Parallel()
-	src := newFixture(72, 6, 40, 1000)
-	exact := newPlan(t, src, encode.Options{}, Options{Sizes: Sizes{Shards: 6}})
-	whole := newWholePlan(t, src, Options{Sizes: Sizes{Shards: 6}})
+	src := memsource.New(72, 6, 40, 1000)
+	exact := shardtest.NewPlan(t, src, encode.Options{}, plan.Options{Sizes: plan.Sizes{Shards: 6}})
+	whole := shardtest.NewWholePlan(t, src, plan.Options{Sizes: plan.Sizes{Shards: 6}})
 	for _, row := range []struct {
 		name    string
-		plan    *Plan
+		plan    *plan.Plan
 		workers int
 		at      string // the shard with whose beginning the draining begins; "": before all
 	}{
@@ -105,16 +110,16 @@ func TestWriteDrains(t *testing.T) {
 			if row.at == "" {
 				close(drain)
 			}
-			stock := &stocked{fixture: src}
-			run := func(dir string, opts WriteOptions) (*Report, error) {
+			stock := &shardtest.Stocked{Source: src}
+			run := func(dir string, opts shard.WriteOptions) (*shard.Report, error) {
 				opts.Workers = row.workers
 				if row.plan.Whole {
-					return writeStock(t, stock, row.plan, dir, opts)
+					return shardtest.WriteStock(t, stock, row.plan, dir, opts)
 				}
-				return write(t, src, row.plan, dir, opts)
+				return shardtest.Write(t, src, row.plan, dir, opts)
 			}
 			dir := t.TempDir()
-			_, err := run(dir, WriteOptions{Drain: drain, Progress: w})
+			_, err := run(dir, shard.WriteOptions{Drain: drain, Progress: w})
 			begun, finished := w.names()
 			if !slices.Equal(begun, finished) {
 				t.Errorf("begun %q, finished %q", begun, finished)
@@ -123,24 +128,24 @@ func TestWriteDrains(t *testing.T) {
 				if err != nil {
 					t.Errorf("error %v, though everything was begun", err)
 				}
-			} else if u, ok := errors.AsType[*Unfinished](err); !errors.Is(err, ErrDrained) || !ok || u.Finished != len(finished) || u.Shards != 6 {
+			} else if u, ok := errors.AsType[*shard.Unfinished](err); !errors.Is(err, shard.ErrDrained) || !ok || u.Finished != len(finished) || u.Shards != 6 {
 				t.Errorf("error %v (%+v) with %q finished", err, u, finished)
 			}
 			if row.at == "" && len(begun) > 0 {
 				t.Errorf("begun %q", begun)
 			}
-			if stock.held > 0 {
-				t.Errorf("the parts of %d shards are held", stock.held)
+			if stock.Held > 0 {
+				t.Errorf("the parts of %d shards are held", stock.Held)
 			}
-			kept, err := run(dir, WriteOptions{})
+			kept, err := run(dir, shard.WriteOptions{})
 			if err != nil || kept.Kept != len(finished) {
 				t.Fatalf("the next run: %v, %+v", err, kept)
 			}
 			fresh := t.TempDir()
-			if _, err := run(fresh, WriteOptions{}); err != nil {
+			if _, err := run(fresh, shard.WriteOptions{}); err != nil {
 				t.Fatal(err)
 			}
-			if !maps.Equal(files(t, dir), files(t, fresh)) {
+			if !maps.Equal(shardtest.Files(t, dir), shardtest.Files(t, fresh)) {
 				t.Error("it has other bytes than one that was not drained")
 			}
 		})
@@ -150,25 +155,25 @@ func TestWriteDrains(t *testing.T) {
 // Draining does not wait for the parts of a shard that is not begun.
 func TestWriteDrainsWhileItFetches(t *testing.T) {
 	t.Parallel()
-	src := newFixture(73, 3, 40, 1000)
-	plan := newWholePlan(t, src, Options{Sizes: Sizes{Shards: 3}})
+	src := memsource.New(73, 3, 40, 1000)
+	plan := shardtest.NewWholePlan(t, src, plan.Options{Sizes: plan.Sizes{Shards: 3}})
 	for _, held := range []int{0, 1} {
 		drain := make(chan struct{})
-		stock := &slowStock{stocked: stocked{fixture: src}, held: held, begun: func() { close(drain) }}
+		stock := &slowStock{Stocked: shardtest.Stocked{Source: src}, held: held, begun: func() { close(drain) }}
 		dir := t.TempDir()
-		_, err := writeStock(t, stock, plan, dir, WriteOptions{Workers: 1, Drain: drain})
-		if u, ok := errors.AsType[*Unfinished](err); !errors.Is(err, ErrDrained) || !ok || u.Finished != held {
+		_, err := shardtest.WriteStock(t, stock, plan, dir, shard.WriteOptions{Workers: 1, Drain: drain})
+		if u, ok := errors.AsType[*shard.Unfinished](err); !errors.Is(err, shard.ErrDrained) || !ok || u.Finished != held {
 			t.Errorf("while shard %d was fetched: error %v (%+v)", held, err, u)
 		}
-		if put := files(t, dir); len(put) != 2*held {
+		if put := shardtest.Files(t, dir); len(put) != 2*held {
 			t.Errorf("while shard %d was fetched: %d files", held, len(put))
 		}
 		// The plan is kept, as it is by a run that is interrupted.
-		out, err := OpenOutput(dir)
+		out, err := dataset.Open(dir)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !has(t, out, PlanName) {
+		if !shardtest.Has(t, out, dataset.PlanName) {
 			t.Errorf("while shard %d was fetched: the plan is gone", held)
 		}
 		if err := out.Close(); err != nil {
@@ -179,7 +184,7 @@ func TestWriteDrainsWhileItFetches(t *testing.T) {
 
 // A slowStock never gets hold of one part.
 type slowStock struct {
-	stocked
+	shardtest.Stocked
 	held  int
 	begun func()
 }
@@ -190,5 +195,5 @@ func (s *slowStock) Take(ctx context.Context, first, n int) (converters.Source, 
 		<-ctx.Done()
 		return nil, nil, context.Cause(ctx)
 	}
-	return s.stocked.Take(ctx, first, n)
+	return s.Stocked.Take(ctx, first, n)
 }

@@ -1,6 +1,9 @@
 package shard
 
-import "github.com/ffconvert/ffconvert/encode"
+import (
+	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/shard/plan"
+)
 
 // encoders are those of one reader: one of each encoding, made when it is needed first.
 type encoders struct {
@@ -13,7 +16,7 @@ func newEncoders(specs ...*encode.Spec) *encoders {
 }
 
 // of returns the encoder of a part.
-func (e *encoders) of(part *Part) *encode.Encoder {
+func (e *encoders) of(part *plan.Part) *encode.Encoder {
 	if e.made[part.Encode] == nil {
 		e.made[part.Encode] = e.specs[part.Encode].NewEncoder()
 	}

@@ -1,4 +1,4 @@
-package shard
+package shard_test
 
 import (
 	"bytes"
@@ -10,47 +10,52 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/internal/memsource"
+	"github.com/ffconvert/ffconvert/internal/shardtest"
 	"github.com/ffconvert/ffconvert/record"
+	"github.com/ffconvert/ffconvert/shard"
+	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
 // The records of a part are encoded as its own options say, in order and shuffled, by the
 // plan and by its file, and the account tells the fields that each part has left out.
 func TestEncodings(t *testing.T) {
 	t.Parallel()
-	src := newFixture(61, 3, 50, 300)
+	src := memsource.New(61, 3, 50, 300)
 	each := []encode.Options{{Encoding: "msgpack"}, {Fields: "bin"}, {Rename: []string{"x=bin"}, Fields: "x"}}
 	of := []int{1, 0, 2}
-	for name, shuffle := range map[string]*Shuffle{"in order": nil, "shuffled": {7}} {
+	for name, shuffle := range map[string]*plan.Shuffle{"in order": nil, "shuffled": {Seed: 7}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			plan := planEach(t, src, of, Options{Sizes: Sizes{Shards: 3}, Shuffle: shuffle}, each...)
-			if got := plan.Account(); got.FieldsLeftOut != 80 { // cls, of four fifths of two parts
+			p := shardtest.PlanEach(t, src, of, plan.Options{Sizes: plan.Sizes{Shards: 3}, Shuffle: shuffle}, each...)
+			if got := p.Account(); got.FieldsLeftOut != 80 { // cls, of four fifths of two parts
 				t.Errorf("%d fields are left out", got.FieldsLeftOut)
 			}
 			var file bytes.Buffer
-			digest, err := plan.Write(&file)
+			digest, err := p.Write(&file)
 			if err != nil {
 				t.Fatal(err)
 			}
-			read, err := ReadPlan(&file)
+			read, err := plan.Read(&file)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if again, err := read.Digest(); err != nil || again != digest || !reflect.DeepEqual(read.Encodes, plan.Encodes) {
+			if again, err := read.Digest(); err != nil || again != digest || !reflect.DeepEqual(read.Encodes, p.Encodes) {
 				t.Errorf("it is read as %+v, error %v", read.Encodes, err)
 			}
 			var want map[string]string
-			for workers, plan := range map[int]*Plan{1: plan, 16: read} {
+			for workers, plan := range map[int]*plan.Plan{1: p, 16: read} {
 				dir := t.TempDir()
-				report, err := write(t, src, plan, dir, WriteOptions{Workers: workers})
+				report, err := shardtest.Write(t, src, plan, dir, shard.WriteOptions{Workers: workers})
 				if err != nil {
 					t.Fatal(err)
 				}
 				if m := report.Manifest; m.Totals.FieldsLeftOut != 80 || !reflect.DeepEqual(m.Encodes, plan.Encodes) || m.Sources[2].Encode != 2 {
 					t.Errorf("manifest: %+v", m)
 				}
-				if got := files(t, dir); want == nil {
+				if got := shardtest.Files(t, dir); want == nil {
 					want = got
 				} else if !maps.Equal(got, want) {
 					t.Error("other bytes")
@@ -62,7 +67,7 @@ func TestEncodings(t *testing.T) {
 }
 
 // wantRecords wants each record to be that of its sample by the options of its part.
-func wantRecords(t *testing.T, dir string, plan *Plan, src *fixture, of []int, each []encode.Options) {
+func wantRecords(t *testing.T, dir string, plan *plan.Plan, src *memsource.Source, of []int, each []encode.Options) {
 	t.Helper()
 	for _, s := range plan.Shards {
 		r, err := record.Open(filepath.Join(dir, s.Name), record.Options{})
@@ -77,7 +82,7 @@ func wantRecords(t *testing.T, dir string, plan *Plan, src *fixture, of []int, e
 				if err != nil {
 					t.Fatal(err)
 				}
-				rec, err := spec.NewEncoder().Encode(&src.parts[run.Part][i])
+				rec, err := spec.NewEncoder().Encode(&src.Data[run.Part][i])
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -94,17 +99,17 @@ func wantRecords(t *testing.T, dir string, plan *Plan, src *fixture, of []int, e
 // A dataset that was begun with other fields for one of its parts is not gone on with.
 func TestEncodingsClash(t *testing.T) {
 	t.Parallel()
-	src := newFixture(63, 2, 20, 50)
+	src := memsource.New(63, 2, 20, 50)
 	dir := t.TempDir()
-	if _, err := write(t, src, planEach(t, src, []int{0, 1}, Options{}, encode.Options{}, encode.Options{Fields: "bin"}), dir, WriteOptions{}); err != nil {
+	if _, err := shardtest.Write(t, src, shardtest.PlanEach(t, src, []int{0, 1}, plan.Options{}, encode.Options{}, encode.Options{Fields: "bin"}), dir, shard.WriteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	before := files(t, dir)
-	_, err := write(t, src, planEach(t, src, []int{0, 1}, Options{}, encode.Options{}, encode.Options{Rename: []string{"x=bin"}}), dir, WriteOptions{})
-	if !errors.Is(err, ErrOccupied) || !strings.Contains(err.Error(), "--fields") {
+	before := shardtest.Files(t, dir)
+	_, err := shardtest.Write(t, src, shardtest.PlanEach(t, src, []int{0, 1}, plan.Options{}, encode.Options{}, encode.Options{Rename: []string{"x=bin"}}), dir, shard.WriteOptions{})
+	if !errors.Is(err, dataset.ErrOccupied) || !strings.Contains(err.Error(), "--fields") {
 		t.Errorf("error %v", err)
 	}
-	if !maps.Equal(before, files(t, dir)) {
+	if !maps.Equal(before, shardtest.Files(t, dir)) {
 		t.Error("files have changed")
 	}
 }

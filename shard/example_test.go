@@ -9,6 +9,7 @@ import (
 	"github.com/ffconvert/ffconvert/converters/tar"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/shard"
+	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
 func Example() {
@@ -25,7 +26,7 @@ func Example() {
 	src := tar.Open([]converters.Part{{Name: name, Path: name, Size: st.Size()}}, tar.Options{})
 	report, err := shard.Convert(context.Background(), src, dir, shard.ConvertOptions{
 		Encode: encode.Options{Fields: "jpg;png,cls"},
-		Sizes:  shard.Sizes{Shards: 3},
+		Sizes:  plan.Sizes{Shards: 3},
 	})
 	if err != nil {
 		panic(err)

@@ -6,23 +6,25 @@ import (
 	"time"
 
 	"github.com/ffconvert/ffconvert/aio"
+	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
 // FinishOptions say how much to look at. The zero value is usable.
 type FinishOptions struct {
-	Verify   bool        // re-read all shards, too; else headers are checked
-	AIO      aio.Options // for that
-	Progress Progress    // may be nil
-	Tool     string      // name and version of the program, for the manifest
+	Verify   bool          // re-read all shards, too; else headers are checked
+	AIO      aio.Options   // for that
+	Progress plan.Progress // may be nil
+	Tool     string        // name and version of the program, for the manifest
 }
 
 // Finish completes a dataset whose shards tasks have written: it checks that each is there
 // with a sound header and its index, closes the balance, writes the manifest, and removes what
-// the tasks have left for each other. Where shards are missing the error is a [Missing], and
+// the tasks have left for each other. Where shards are missing the error is a [dataset.Missing], and
 // nothing is changed: a lock that binds the processes of one machine alone, as some file systems
 // have it, or none, lets tasks of others be at work. Where none is missing, a task that still is
 // writes what is there already, and can do no harm.
-func Finish(ctx context.Context, out *Output, opts FinishOptions) (*Report, error) {
+func Finish(ctx context.Context, out *dataset.Output, opts FinishOptions) (*Report, error) {
 	began := time.Now()
 	kept, err := out.Kept()
 	if err != nil {
@@ -32,24 +34,24 @@ func Finish(ctx context.Context, out *Output, opts FinishOptions) (*Report, erro
 	if err != nil {
 		return nil, err
 	}
-	if err := out.mkdir(out.tmp("")); err != nil {
+	if err := out.Mkdir(out.Temp("")); err != nil {
 		return nil, err
 	}
-	j, err := openKeptJournal(out, digest, len(kept.Plan.Parts))
+	j, err := dataset.OpenJournal(out, digest, len(kept.Plan.Parts))
 	if err != nil {
 		return nil, err
 	}
-	defer j.close()
-	if err := out.missing(ctx, kept.Plan, j, nil); err != nil {
-		if j.bad > 0 && errors.Is(err, ErrMissing) { // its line may be behind that one
-			err = out.damagedJournal(j.bad)
+	defer j.Close()
+	if err := out.CheckShards(ctx, kept.Plan, j, nil); err != nil {
+		if j.Bad > 0 && errors.Is(err, dataset.ErrMissing) { // its line may be behind that one
+			err = out.DamagedJournal(j.Bad)
 		}
 		return nil, err
 	}
 	report := &Report{Shards: len(kept.Plan.Shards), Kept: len(kept.Plan.Shards)}
 	now := make(map[string]bool)
 	if opts.Verify {
-		found, err := out.reread(ctx, kept.Shards, FileSum{}, opts.AIO, opts.Progress)
+		found, err := out.Reread(ctx, kept.Shards, dataset.FileSum{}, opts.AIO, opts.Progress)
 		if err == nil {
 			err = found.Err()
 		}
@@ -59,14 +61,14 @@ func Finish(ctx context.Context, out *Output, opts FinishOptions) (*Report, erro
 		for i := range kept.Shards {
 			name := kept.Shards[i].Name
 			now[name] = true
-			done := j.done[name]
+			done := j.Done[name]
 			done.Verified, done.From = true, found.From
-			j.done[name] = done
+			j.Done[name] = done
 		}
 		report.Backend, report.Fallback, report.From = found.Backend, found.Fallback, found.From
 	}
 	report.reread(kept.Plan, now, j)
-	if err := j.foldTasks(out); err != nil {
+	if err := j.FoldTasks(out); err != nil {
 		return nil, err
 	}
 	if err := report.complete(out, kept.Plan, digest, j, opts.Tool); err != nil {

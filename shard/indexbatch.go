@@ -6,6 +6,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
 	"github.com/ffconvert/ffconvert/record"
+	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
 // An indexBatch is the rows of an index that were not written yet, column by column, in
@@ -59,7 +60,7 @@ func (b *indexBatch) addLabel(class int64) {
 }
 
 // columns returns the rows as arrays, which are valid until reset.
-func (b *indexBatch) columns(shape Columns) []arrow.Array {
+func (b *indexBatch) columns(shape plan.Columns) []arrow.Array {
 	fixed := func(t arrow.DataType, values []byte) arrow.Array {
 		return b.array(t, 0, nil, values)
 	}

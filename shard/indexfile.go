@@ -9,8 +9,10 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/ipc"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/internal/atomicfile"
 	"github.com/ffconvert/ffconvert/record"
+	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
 // The columns of index/PART_00000.arrow, an Arrow IPC file (Feather v2) of one row a
@@ -34,7 +36,7 @@ const (
 	indexKeyBytes = 16 << 20
 )
 
-func schemaOf(c Columns) *arrow.Schema {
+func schemaOf(c plan.Columns) *arrow.Schema {
 	columns := placeTable
 	if c.Keys {
 		columns = append([]arrow.Field{keyColumn}, columns...)
@@ -52,14 +54,14 @@ type indexFile struct {
 	stream *stream
 	out    *ipc.FileWriter
 	schema *arrow.Schema
-	shape  Columns
+	shape  plan.Columns
 	first  int32 // row of "sources" in the manifest that part 0 of the entries is
 	rows   indexBatch
 }
 
-func createIndex(o *Output, shard string, first int, shape Columns, buffers *buffers) (*indexFile, error) {
-	name := indexName(shard)
-	f, err := atomicfile.Create(o.root, o.tmp(name))
+func createIndex(o *dataset.Output, shard string, first int, shape plan.Columns, buffers *buffers) (*indexFile, error) {
+	name := dataset.IndexName(shard)
+	f, err := atomicfile.Create(o.Root, o.Temp(name))
 	if err != nil {
 		return nil, err
 	}
@@ -153,7 +155,7 @@ func (x *indexFile) discard() {
 
 // labelOf returns the class of a sample, where it has an integer one.
 func labelOf(s *converters.Sample) (int64, bool) {
-	for _, name := range labelFields {
+	for _, name := range plan.LabelFields {
 		v, ok := s.Field(name)
 		if !ok {
 			continue

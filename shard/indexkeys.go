@@ -14,6 +14,9 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/ipc"
 	"github.com/apache/arrow/go/v15/arrow/memory"
+
+	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
 // ErrIndex says that an index is damaged or not one of ours.
@@ -22,8 +25,8 @@ var ErrIndex = errors.New("index is damaged")
 // IndexKeys returns the first n keys of a shard, a thousand at the most, from the index that
 // stands beside it; none where there is no index, or the dataset has no keys.
 func IndexKeys(shardPath string, n int) ([]string, error) {
-	name := filepath.Join(filepath.Dir(shardPath), filepath.FromSlash(indexName(filepath.Base(shardPath))))
-	f, err := openPath(name)
+	name := filepath.Join(filepath.Dir(shardPath), filepath.FromSlash(dataset.IndexName(filepath.Base(shardPath))))
+	f, err := dataset.OpenPath(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -84,8 +87,8 @@ func readKeys(f *os.File, n int) (keys []string, err error) {
 }
 
 // readIndexHead returns what comes before the rows of an index, and the columns it has.
-func readIndexHead(f *os.File) ([]byte, Columns, error) {
-	for _, shape := range []Columns{{true, true}, {true, false}, {false, true}, {false, false}} {
+func readIndexHead(f *os.File) ([]byte, plan.Columns, error) {
+	for _, shape := range []plan.Columns{{Keys: true, Labels: true}, {Keys: true}, {Labels: true}, {}} {
 		want, err := indexHead(shape)
 		if err != nil {
 			return nil, shape, err
@@ -95,11 +98,11 @@ func readIndexHead(f *os.File) ([]byte, Columns, error) {
 			return want, shape, nil
 		}
 	}
-	return nil, Columns{}, errors.New("it does not begin as an index does")
+	return nil, plan.Columns{}, errors.New("it does not begin as an index does")
 }
 
 // indexHead returns what comes before the rows of an index of that shape.
-func indexHead(shape Columns) ([]byte, error) {
+func indexHead(shape plan.Columns) ([]byte, error) {
 	var b seekBuffer
 	w, err := ipc.NewFileWriter(&b, ipc.WithSchema(schemaOf(shape)))
 	if err == nil {

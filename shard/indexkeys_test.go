@@ -1,4 +1,4 @@
-package shard
+package shard_test
 
 import (
 	"errors"
@@ -7,19 +7,24 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/internal/memsource"
+	"github.com/ffconvert/ffconvert/internal/shardtest"
+	"github.com/ffconvert/ffconvert/shard"
+	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
 // A damaged index is an error or gives keys: it never ends the program, nor does a length
 // in it decide what is allocated.
 func TestIndexKeysDamaged(t *testing.T) {
-	src := newFixture(21, 1, 20, 50)
+	src := memsource.New(21, 1, 20, 50)
 	dir := t.TempDir()
-	if _, err := write(t, src, newPlan(t, src, encode.Options{}, Options{}), dir, WriteOptions{}); err != nil {
+	if _, err := shardtest.Write(t, src, shardtest.NewPlan(t, src, encode.Options{}, plan.Options{}), dir, shard.WriteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	shard := filepath.Join(dir, "PART_00000.ffr")
-	name := filepath.Join(dir, filepath.FromSlash(indexName("PART_00000.ffr")))
+	s := filepath.Join(dir, "PART_00000.ffr")
+	name := filepath.Join(dir, filepath.FromSlash(dataset.IndexName("PART_00000.ffr")))
 	sound, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
@@ -39,9 +44,9 @@ func TestIndexKeysDamaged(t *testing.T) {
 			t.Fatal(err)
 		}
 		runtime.ReadMemStats(&before)
-		_, err := IndexKeys(shard, 10)
+		_, err := shard.IndexKeys(s, 10)
 		runtime.ReadMemStats(&after)
-		if err != nil && !errors.Is(err, ErrIndex) {
+		if err != nil && !errors.Is(err, shard.ErrIndex) {
 			t.Fatalf("case %d: %v", i, err)
 		}
 		if err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
 // Records up to smallRecord bytes are handed over by the batch. A batch is full with batchRows
@@ -14,8 +15,8 @@ import (
 // has one more, so that its reader goes on while the unit waits for its turn.
 const (
 	batches    = 4
-	batchRows  = runSamples / batches
-	batchBytes = runBytes / batches
+	batchRows  = plan.RunSamples / batches
+	batchBytes = plan.RunBytes / batches
 )
 
 // A lane is what one reader gives to a pipeline. Small records are collected, and
@@ -25,7 +26,7 @@ const (
 type lane struct {
 	*pipeline
 	encoders *encoders
-	progress tally
+	progress plan.Tally
 
 	unit  *unit  // that is read
 	batch *batch // being filled
@@ -37,8 +38,8 @@ type lane struct {
 	fields int64  // of all records
 }
 
-func newLane(p *pipeline, encoders *encoders, progress Progress) *lane {
-	l := &lane{pipeline: p, encoders: encoders, progress: tally{to: progress}, back: make(chan *batch, batches+1)}
+func newLane(p *pipeline, encoders *encoders, progress plan.Progress) *lane {
+	l := &lane{pipeline: p, encoders: encoders, progress: plan.Tally{To: progress}, back: make(chan *batch, batches+1)}
 	for range batches + 1 {
 		l.spare = append(l.spare, &batch{home: l.back})
 	}
@@ -48,7 +49,7 @@ func newLane(p *pipeline, encoders *encoders, progress Progress) *lane {
 
 // read reads one unit after another. Errors are the pipeline's.
 func (l *lane) read(ctx context.Context, src converters.Source) {
-	defer l.progress.flush()
+	defer l.progress.Flush()
 	for u := l.take(); u != nil; u = l.take() {
 		if l.unit = u; l.wants(u) {
 			if err := l.readUnit(ctx, src); err != nil {
@@ -72,13 +73,13 @@ func (l *lane) readUnit(ctx context.Context, src converters.Source) error {
 			case errors.Is(err, encode.ErrSkip):
 				continue
 			default:
-				return l.plan.place(run.Part, sample.Off, sample.Key, err)
+				return l.plan.ErrorAt(run.Part, sample.Off, sample.Key, err)
 			}
 			if err := l.add(run.Part, sample, rec); err != nil {
 				return err
 			}
 			l.fields += int64(rec.Fields)
-			l.progress.add(1, rec.Size)
+			l.progress.Add(1, rec.Size)
 		}
 	}
 	return l.flush()
@@ -90,7 +91,7 @@ func (l *lane) add(part int, s *converters.Sample, rec *encode.Record) error {
 	if l.index.shape.Labels {
 		row.label, row.labels = labelOf(s)
 	}
-	if rec.Size > smallRecord {
+	if rec.Size > plan.SmallRecord {
 		if err := l.settle(); err != nil {
 			return err
 		}

@@ -7,15 +7,17 @@ import (
 	"io/fs"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/internal/atomicfile"
 	"github.com/ffconvert/ffconvert/record"
+	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
 // name gives a shard that was written and verified its name. The first to do so wins: where
 // the name is there already, given by another process or by one that was stopped before its
 // line was in the journal, the two must be equal, and the one that is there stays (first is
 // false then). One that is damaged, or that is not what the journal says, is replaced.
-func (k *worker) name(ctx context.Context, f *atomicfile.File, done *finished) (first bool, err error) {
+func (k *worker) name(ctx context.Context, f *atomicfile.File, done *dataset.Finished) (first bool, err error) {
 	switch there, err := k.compare(ctx, done); {
 	case err != nil:
 		return false, err
@@ -31,7 +33,7 @@ func (k *worker) name(ctx context.Context, f *atomicfile.File, done *finished) (
 	// Somebody was quicker by a moment.
 	there, err := k.compare(ctx, done)
 	if err == nil && there != equal {
-		err = fmt.Errorf("%s: it was damaged while it was given its name; run the same command again", k.out.path(done.Name))
+		err = fmt.Errorf("%s: it was damaged while it was given its name; run the same command again", k.out.Path(done.Name))
 	}
 	return false, err
 }
@@ -49,8 +51,8 @@ const (
 // are, which hold the CRC of every sample; whether it is sound, reading it tells, unless nothing
 // is to be verified. Another sound shard, of which the journal knows nothing, is
 // [converters.ErrChanged]: it was made of other sources.
-func (k *worker) compare(ctx context.Context, done *finished) (presence, error) {
-	there, err := k.out.header(done.Name)
+func (k *worker) compare(ctx context.Context, done *dataset.Finished) (presence, error) {
+	there, err := k.out.Header(done.Name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nothing, nil
@@ -71,9 +73,9 @@ func (k *worker) compare(ctx context.Context, done *finished) (presence, error) 
 		}
 		return useless, nil
 	}
-	if k.journal.knows(done.Name) { // that what was written is what it must be
+	if k.journal.Knew(done.Name) { // that what was written is what it must be
 		return useless, nil
 	}
-	return nothing, &converters.Error{Part: done.Name, Off: -1, Hint: startAnew,
+	return nothing, &converters.Error{Part: done.Name, Off: -1, Hint: plan.StartAnew,
 		Err: fmt.Errorf("%w: it is there already with %d bytes and the header checksum %08x, its sources give %d with %08x", converters.ErrChanged, there.Size, there.HeaderCRC, done.Bytes, done.HeaderCRC)}
 }

@@ -55,7 +55,7 @@ func (w *writer) claimed(todo []int) iter.Seq2[int, error] {
 	return func(yield func(int, error) bool) {
 		var busy []int
 		for _, i := range todo {
-			free, err := w.claims.take(w.plan.Shards[i].Name)
+			free, err := w.claims.Take(w.plan.Shards[i].Name)
 			switch {
 			case err == nil && !free:
 				busy = append(busy, i)
@@ -64,14 +64,14 @@ func (w *writer) claimed(todo []int) iter.Seq2[int, error] {
 			}
 		}
 		for _, i := range busy {
-			err := w.journal.readTasks(w.out.root, w.slice.From, w.slice.From+len(w.plan.Shards))
+			err := w.journal.ReadTasks(w.out.Root, w.slice.From, w.slice.From+len(w.plan.Shards))
 			if err == nil {
 				if _, done := w.isDone(i); done {
-					f, _ := w.journal.of(w.plan.Shards[i].Name)
+					f, _ := w.journal.Lookup(w.plan.Shards[i].Name)
 					w.count(f, false, false)
 					continue
 				}
-				err = w.claims.seize(w.plan.Shards[i].Name)
+				err = w.claims.Seize(w.plan.Shards[i].Name)
 			}
 			if !yield(i, err) {
 				return

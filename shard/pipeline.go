@@ -9,6 +9,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/record"
+	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
 // A pipeline appends to a shard and its index what several readers have read, in the
@@ -16,7 +17,7 @@ import (
 // (BenchmarkRows). The runs of the shard are parted into units; each is read by one
 // reader, at its own pace, and appended when all units before it are.
 type pipeline struct {
-	plan   *Plan
+	plan   *plan.Plan
 	writer *record.Writer
 	index  *indexFile
 	units  []*unit
@@ -57,8 +58,8 @@ func unitsOf(runs []converters.Run, limit int64) (units []*unit) {
 	return units
 }
 
-func newPipeline(plan *Plan, s *Shard, w *record.Writer, index *indexFile) *pipeline {
-	p := &pipeline{plan: plan, writer: w, index: index, units: unitsOf(s.Runs, runLimit(s.Bytes/max(1, s.Samples))), want: s.Samples}
+func newPipeline(pl *plan.Plan, s *plan.Shard, w *record.Writer, index *indexFile) *pipeline {
+	p := &pipeline{plan: pl, writer: w, index: index, units: unitsOf(s.Runs, plan.RunLimit(s.Bytes/max(1, s.Samples))), want: s.Samples}
 	p.stop.Store(math.MaxInt64)
 	return p
 }
@@ -119,7 +120,7 @@ type batch struct {
 
 // make gives it the room of a full one, without the keys.
 func (b *batch) make() {
-	b.data = make([]byte, 0, batchBytes+smallRecord)
+	b.data = make([]byte, 0, batchBytes+plan.SmallRecord)
 	b.ends = make([]int, 0, batchRows)
 	b.rows = make([]entry, 0, batchRows)
 }
@@ -170,5 +171,5 @@ func (p *pipeline) append(row *entry, key []byte, parts ...[]byte) error {
 }
 
 func (p *pipeline) tooMany(row *entry, key []byte) error {
-	return p.plan.place(int(row.part), row.off, string(key), fmt.Errorf("%w: there are more samples than were indexed", converters.ErrChanged))
+	return p.plan.ErrorAt(int(row.part), row.off, string(key), fmt.Errorf("%w: there are more samples than were indexed", converters.ErrChanged))
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/record"
+	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
 // mixed is a source of one part: sample i is its number and i mod 40 bytes, or many more
@@ -49,7 +50,7 @@ func (mixed) sample(b []byte, i int64) []byte {
 	b = fmt.Append(b, i)
 	size := i % 40
 	if i%100 == 7 {
-		size = i % (3 * smallRecord)
+		size = i % (3 * plan.SmallRecord)
 	}
 	return append(b, make([]byte, size)...)
 }
@@ -58,7 +59,7 @@ func (mixed) sample(b []byte, i int64) []byte {
 // shard that claims want of them.
 func runPipeline(t *testing.T, src mixed, lanes int, samples, want int64, file *memoryFile) error {
 	t.Helper()
-	index, err := createIndex(openTemp(t), "PART_00000.ffr", 0, Columns{Keys: true}, testBuffers(t))
+	index, err := createIndex(openTemp(t), "PART_00000.ffr", 0, plan.Columns{Keys: true}, testBuffers(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,14 +72,14 @@ func runPipeline(t *testing.T, src mixed, lanes int, samples, want int64, file *
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := Shard{Samples: want}
+	s := plan.Shard{Samples: want}
 	rnd := rand.New(rand.NewPCG(5, uint64(lanes)))
 	for first := int64(0); first < samples; {
-		n := min(samples-first, 1+rnd.Int64N(runSamples/2))
+		n := min(samples-first, 1+rnd.Int64N(plan.RunSamples/2))
 		s.Runs = append(s.Runs, converters.Run{First: first, Off: first, Count: n})
 		first += n
 	}
-	p := newPipeline(&Plan{Parts: []Part{{Name: "mixed"}}}, &s, w, index)
+	p := newPipeline(&plan.Plan{Parts: []plan.Part{{Name: "mixed"}}}, &s, w, index)
 	var readers sync.WaitGroup
 	for range lanes {
 		l := newLane(p, newEncoders(spec), unheard{})
@@ -99,7 +100,7 @@ func TestPipeline(t *testing.T) {
 	for _, lanes := range []int{1, 2, 5} {
 		t.Run(fmt.Sprint(lanes), func(t *testing.T) {
 			t.Parallel()
-			const n = 5*runSamples + 100
+			const n = 5*plan.RunSamples + 100
 			file := &memoryFile{}
 			if err := runPipeline(t, mixed{}, lanes, n, n, file); err != nil {
 				t.Fatal(err)
@@ -128,7 +129,7 @@ func TestPipeline(t *testing.T) {
 // the samples.
 func TestPipelineFails(t *testing.T) {
 	t.Parallel()
-	const n = 5 * runSamples
+	const n = 5 * plan.RunSamples
 	for _, lanes := range []int{1, 2, 5} {
 		for fail := 2; fail <= 4; fail++ {
 			if err := runPipeline(t, mixed{}, lanes, n, n, &memoryFile{fail: fail}); !errors.Is(err, errFull) {
@@ -154,14 +155,14 @@ func TestUnits(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(7, 8))
 	var runs, got []converters.Run
 	for i := range 2000 {
-		runs = append(runs, converters.Run{Part: i, Count: 1 + rnd.Int64N(runSamples)>>rnd.IntN(15)})
+		runs = append(runs, converters.Run{Part: i, Count: 1 + rnd.Int64N(plan.RunSamples)>>rnd.IntN(15)})
 	}
-	for i, u := range unitsOf(runs, runSamples) {
+	for i, u := range unitsOf(runs, plan.RunSamples) {
 		samples := int64(0)
 		for _, r := range u.runs {
 			samples += r.Count
 		}
-		if samples > runSamples || len(u.runs) == 0 || u.at != i {
+		if samples > plan.RunSamples || len(u.runs) == 0 || u.at != i {
 			t.Errorf("unit %d is the %d-th, with %d runs of %d samples", u.at, i, len(u.runs), samples)
 		}
 		got = append(got, u.runs...)

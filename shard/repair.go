@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
 // Repair writes the shards that were found damaged anew, and those that were never
@@ -15,7 +17,7 @@ import (
 // shards must have been verified. The source must be opened from the same parts in the
 // same order; they may have other paths and times. It may be nil where no shard is to be
 // written: what is beside the shards is mended from the plan.
-func Repair(ctx context.Context, src converters.Source, kept *Kept, damaged []string, out *Output, opts WriteOptions) (*Report, error) {
+func Repair(ctx context.Context, src converters.Source, kept *dataset.Kept, damaged []string, out *dataset.Output, opts WriteOptions) (*Report, error) {
 	if src == nil {
 		src = absent{kept.Plan}
 	}
@@ -23,8 +25,8 @@ func Repair(ctx context.Context, src converters.Source, kept *Kept, damaged []st
 }
 
 // RepairStock is [Repair] of a dataset whose parts are made local as they are needed.
-func RepairStock(ctx context.Context, stock Stock, kept *Kept, damaged []string, out *Output, opts WriteOptions) (*Report, error) {
-	if err := kept.Plan.sameParts(ctx, stock.Parts(), &contents{}); err != nil {
+func RepairStock(ctx context.Context, stock Stock, kept *dataset.Kept, damaged []string, out *dataset.Output, opts WriteOptions) (*Report, error) {
+	if err := kept.Plan.CheckParts(ctx, stock.Parts(), &plan.Contents{}); err != nil {
 		return nil, err
 	}
 	w, err := newWhole(stock, kept.Plan, out, opts)
@@ -33,14 +35,14 @@ func RepairStock(ctx context.Context, stock Stock, kept *Kept, damaged []string,
 	}
 	w.repair = true
 	j := w.journal
-	defer j.close()
+	defer j.Close()
 	for _, s := range kept.Shards {
-		_, done := j.done[s.Name]
+		_, done := j.Done[s.Name]
 		if w.reread[s.Name] = !slices.Contains(damaged, s.Name); !w.reread[s.Name] {
-			err = j.void(s.Name)
+			err = j.Void(s.Name)
 		} else if !done && !kept.Plan.Whole { // of whole parts only its line tells the accounts
-			j.mended = true
-			err = j.add(j.was[s.Name])
+			j.Mended = true
+			err = j.Add(j.Was[s.Name])
 		}
 		if err != nil {
 			return nil, err
@@ -51,8 +53,8 @@ func RepairStock(ctx context.Context, stock Stock, kept *Kept, damaged []string,
 		return nil, err
 	}
 	for _, i := range todo {
-		if _, known := j.was[kept.Plan.Shards[i].Name]; !known && j.changed != nil {
-			return nil, j.changed // nothing says what this shard must become
+		if _, known := j.Was[kept.Plan.Shards[i].Name]; !known && j.Changed != nil {
+			return nil, j.Changed // nothing says what this shard must become
 		}
 	}
 	report, err := w.run(ctx)
@@ -62,14 +64,14 @@ func RepairStock(ctx context.Context, stock Stock, kept *Kept, damaged []string,
 	if err = out.Here(err); err != nil {
 		return nil, err
 	}
-	if j.mended {
-		report.Beside = append(report.Beside, journalName)
+	if j.Mended {
+		report.Beside = append(report.Beside, dataset.JournalName)
 	}
 	return report, nil
 }
 
 // An absent source is one that was not opened: nothing is read of it.
-type absent struct{ plan *Plan }
+type absent struct{ plan *plan.Plan }
 
 func (a absent) Parts() []converters.Part {
 	parts := make([]converters.Part, len(a.plan.Parts))

@@ -7,18 +7,20 @@ import (
 	"time"
 
 	"github.com/ffconvert/ffconvert/aio"
+	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
 // WriteOptions say how to write, never what: shards do not depend on them.
 type WriteOptions struct {
-	Workers   int         // shards written at once, or readers of one where there are fewer shards; default: the CPUs this process may use
-	Overwrite bool        // replace another dataset in the output
-	NoVerify  bool        // do not re-read the shards
-	Verify    bool        // re-read shards that a run before has finished, too, and write the damaged ones anew; of a whole plan, not of a slice
-	AIO       aio.Options // for verifying; Depth is of all workers together, default verify.DefaultDepth
-	Progress  Progress    // may be nil
-	Tool      string      // name and version of the program, for the manifest
-	Named     []string    // the sources as the user named them; a repair finds them by these names
+	Workers   int           // shards written at once, or readers of one where there are fewer shards; default: the CPUs this process may use
+	Overwrite bool          // replace another dataset in the output
+	NoVerify  bool          // do not re-read the shards
+	Verify    bool          // re-read shards that a run before has finished, too, and write the damaged ones anew; of a whole plan, not of a slice
+	AIO       aio.Options   // for verifying; Depth is of all workers together, default verify.DefaultDepth
+	Progress  plan.Progress // may be nil
+	Tool      string        // name and version of the program, for the manifest
+	Named     []string      // the sources as the user named them; a repair finds them by these names
 
 	// Drain, once it is closed, lets the shards under way be finished and begins no other.
 	// What is left then is [ErrDrained]. nil: never.
@@ -30,23 +32,23 @@ var ErrDrained = errors.New("told to begin no more shards")
 
 // A Report says what a run has done.
 type Report struct {
-	Task     Task       // which slice it was of; zero: the whole
-	Manifest *Manifest  // nil of a slice: Finish writes it
-	Shards   int        // of the slice
-	Samples  int64      // of these
-	Bytes    int64      // of these
-	Kept     int        // shards that a run before had finished, and that this run has not touched
-	Lost     []string   // shards that a run before had finished, and that were found damaged or missing
-	Others   int        // shards that had their names already, from another process or run
-	Written  int64      // bytes of the shards that this run has written
-	Already  bool       // the manifest was there and stays; false of a slice
-	Beside   []string   // meta.json and the manifest, if this run has written them; of a repair, the journal too
-	Verified bool       // this run has re-read and checked every shard
-	Reread   int        // shards that it has
-	Seconds  float64    // this run
-	Backend  string     // of verification: aio or pread; empty where nothing was verified
-	Fallback string     // why not Linux AIO
-	From     aio.Origin // where this run has re-read shards from
+	Task     plan.Task         // which slice it was of; zero: the whole
+	Manifest *dataset.Manifest // nil of a slice: Finish writes it
+	Shards   int               // of the slice
+	Samples  int64             // of these
+	Bytes    int64             // of these
+	Kept     int               // shards that a run before had finished, and that this run has not touched
+	Lost     []string          // shards that a run before had finished, and that were found damaged or missing
+	Others   int               // shards that had their names already, from another process or run
+	Written  int64             // bytes of the shards that this run has written
+	Already  bool              // the manifest was there and stays; false of a slice
+	Beside   []string          // meta.json and the manifest, if this run has written them; of a repair, the journal too
+	Verified bool              // this run has re-read and checked every shard
+	Reread   int               // shards that it has
+	Seconds  float64           // this run
+	Backend  string            // of verification: aio or pread; empty where nothing was verified
+	Fallback string            // why not Linux AIO
+	From     aio.Origin        // where this run has re-read shards from
 
 	// VerifiedAt is when the first of the shards that this run has not re-read was, by the run
 	// that wrote it. It is zero where there are none, where one never was re-read, and where
@@ -55,10 +57,10 @@ type Report struct {
 }
 
 // reread enters which shards of a plan this run has re-read, and when the others were.
-func (r *Report) reread(p *Plan, now map[string]bool, j *journal) {
+func (r *Report) reread(p *plan.Plan, now map[string]bool, j *dataset.Journal) {
 	first, known := int64(math.MaxInt64), true
 	for i := range p.Shards {
-		done := j.done[p.Shards[i].Name]
+		done := j.Done[p.Shards[i].Name]
 		switch {
 		case now[done.Name]:
 			r.Reread++
@@ -75,8 +77,8 @@ func (r *Report) reread(p *Plan, now map[string]bool, j *journal) {
 }
 
 // complete commits the dataset and enters what that has written.
-func (r *Report) complete(out *Output, plan *Plan, digest string, j *journal, tool string) (err error) {
-	r.Manifest, r.Beside, err = out.complete(plan, digest, j, tool)
-	r.Already = err == nil && !slices.Contains(r.Beside, ManifestName)
+func (r *Report) complete(out *dataset.Output, plan *plan.Plan, digest string, j *dataset.Journal, tool string) (err error) {
+	r.Manifest, r.Beside, err = out.Complete(plan, digest, j, tool)
+	r.Already = err == nil && !slices.Contains(r.Beside, dataset.ManifestName)
 	return err
 }

@@ -1,4 +1,4 @@
-package shard
+package shard_test
 
 import (
 	"errors"
@@ -13,7 +13,12 @@ import (
 	"testing"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/internal/memsource"
+	"github.com/ffconvert/ffconvert/internal/shardtest"
+	"github.com/ffconvert/ffconvert/shard"
+	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
 // Tasks in any order, some of them twice and at once, make what one process makes.
@@ -21,55 +26,55 @@ func TestTasks(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
 		name     string
-		plan     func(t *testing.T, src *fixture) *Plan
+		plan     func(t *testing.T, src *memsource.Source) *plan.Plan
 		together bool
 	}{
-		{"cut at samples", func(t *testing.T, src *fixture) *Plan {
-			return newPlan(t, src, encode.Options{}, Options{Sizes: Sizes{Shards: 9}})
+		{"cut at samples", func(t *testing.T, src *memsource.Source) *plan.Plan {
+			return shardtest.NewPlan(t, src, encode.Options{}, plan.Options{Sizes: plan.Sizes{Shards: 9}})
 		}, false},
-		{"opened together", func(t *testing.T, src *fixture) *Plan {
-			return newPlan(t, src, encode.Options{}, Options{Sizes: Sizes{Shards: 9}})
+		{"opened together", func(t *testing.T, src *memsource.Source) *plan.Plan {
+			return shardtest.NewPlan(t, src, encode.Options{}, plan.Options{Sizes: plan.Sizes{Shards: 9}})
 		}, true},
-		{"shuffled", func(t *testing.T, src *fixture) *Plan {
-			return newPlan(t, src, encode.Options{}, Options{Sizes: Sizes{Shards: 9}, Shuffle: &Shuffle{3}})
+		{"shuffled", func(t *testing.T, src *memsource.Source) *plan.Plan {
+			return shardtest.NewPlan(t, src, encode.Options{}, plan.Options{Sizes: plan.Sizes{Shards: 9}, Shuffle: &plan.Shuffle{Seed: 3}})
 		}, true},
-		{"shuffled, parts as needed", func(t *testing.T, src *fixture) *Plan {
-			return newPlan(t, src, encode.Options{}, Options{Sizes: Sizes{Shards: 9}, Shuffle: &Shuffle{3}})
+		{"shuffled, parts as needed", func(t *testing.T, src *memsource.Source) *plan.Plan {
+			return shardtest.NewPlan(t, src, encode.Options{}, plan.Options{Sizes: plan.Sizes{Shards: 9}, Shuffle: &plan.Shuffle{Seed: 3}})
 		}, false},
-		{"of whole parts", func(t *testing.T, src *fixture) *Plan {
-			return newWholePlan(t, src, Options{Sizes: Sizes{Shards: 5}})
+		{"of whole parts", func(t *testing.T, src *memsource.Source) *plan.Plan {
+			return shardtest.NewWholePlan(t, src, plan.Options{Sizes: plan.Sizes{Shards: 5}})
 		}, false},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
-			src := newFixture(81, 7, 30, 900)
-			plan := row.plan(t, src)
+			src := memsource.New(81, 7, 30, 900)
+			p := row.plan(t, src)
 			reference := t.TempDir()
 			var err error
-			if plan.Whole {
-				_, err = writeStock(t, &stocked{fixture: src}, plan, reference, WriteOptions{})
+			if p.Whole {
+				_, err = shardtest.WriteStock(t, &shardtest.Stocked{Source: src}, p, reference, shard.WriteOptions{})
 			} else {
-				_, err = write(t, src, plan, reference, WriteOptions{})
+				_, err = shardtest.Write(t, src, p, reference, shard.WriteOptions{})
 			}
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := files(t, reference)
+			want := shardtest.Files(t, reference)
 			for seed := range uint64(6) {
 				r := rand.New(rand.NewPCG(seed, 1))
 				n := 1 + r.IntN(12)
-				var tasks []Task
+				var tasks []plan.Task
 				for k := range n {
 					for range 1 + r.IntN(2) {
-						tasks = append(tasks, Task{k, n})
+						tasks = append(tasks, plan.Task{K: k, N: n})
 					}
 				}
 				r.Shuffle(len(tasks), func(i, j int) { tasks[i], tasks[j] = tasks[j], tasks[i] })
 				var dir string
 				if row.together {
-					dir = begin(t, plan, src)
+					dir = shardtest.Begin(t, p, src)
 				} else {
-					dir = begin(t, plan, stockedSource{&stocked{fixture: src}})
+					dir = shardtest.Begin(t, p, stockedSource{&shardtest.Stocked{Source: src}})
 				}
 				var all sync.WaitGroup
 				limit := make(chan struct{}, 3)
@@ -77,25 +82,25 @@ func TestTasks(t *testing.T) {
 					all.Go(func() {
 						limit <- struct{}{}
 						defer func() { <-limit }()
-						report, err := runTask(t, dir, task, src, row.together, WriteOptions{Workers: 2})
+						report, err := shardtest.RunTask(t, dir, task, src, row.together, shard.WriteOptions{Workers: 2})
 						if err != nil || report.Manifest != nil || report.Task != task {
 							t.Errorf("seed %d: task %v: %+v, %v", seed, task, report, err)
 						}
 					})
 				}
 				all.Wait()
-				s, err := ReadStatus(dir)
-				if err != nil || s.Done != len(plan.Shards) || len(s.Running)+len(s.Missing) > 0 || s.Complete || s.DoneSize != s.Bytes {
+				s, err := dataset.ReadStatus(dir)
+				if err != nil || s.Done != len(p.Shards) || len(s.Running)+len(s.Missing) > 0 || s.Complete || s.DoneSize != s.Bytes {
 					t.Errorf("seed %d: status %+v, %v", seed, s, err)
 				}
-				report, err := finishDir(t, dir, FinishOptions{Verify: seed%2 == 0})
+				report, err := shardtest.Finish(t, dir, shard.FinishOptions{Verify: seed%2 == 0})
 				if err != nil || report.Manifest == nil || !report.Manifest.Verified || report.Verified != (seed%2 == 0) || report.VerifiedAt.IsZero() != report.Verified {
 					t.Fatalf("seed %d: finish: %+v, %v", seed, report, err)
 				}
-				if got := files(t, dir); !maps.Equal(got, want) {
+				if got := shardtest.Files(t, dir); !maps.Equal(got, want) {
 					t.Errorf("seed %d: %d tasks wrote other files than one process", seed, n)
 				}
-				for _, name := range []string{journalsDir, runningDir, tmpDir} {
+				for _, name := range []string{dataset.JournalsDir, dataset.RunningDir, dataset.TmpDir} {
 					if _, err := os.Stat(filepath.Join(dir, name)); !errors.Is(err, os.ErrNotExist) {
 						t.Errorf("seed %d: %s is left", seed, name)
 					}
@@ -106,31 +111,31 @@ func TestTasks(t *testing.T) {
 }
 
 // stockedSource lists the parts of a stock.
-type stockedSource struct{ *stocked }
+type stockedSource struct{ *shardtest.Stocked }
 
-func (s stockedSource) Parts() []converters.Part { return s.stocked.Parts() }
+func (s stockedSource) Parts() []converters.Part { return s.Stocked.Parts() }
 
 // Slices are all shards once, in order, and even: none has more bytes than its share and the
 // largest shard.
 func TestSlices(t *testing.T) {
 	t.Parallel()
-	src := newFixture(82, 5, 80, 3000)
-	plan := newPlan(t, src, encode.Options{}, Options{Sizes: Sizes{Shards: 37}})
-	dir := begin(t, plan, src)
-	out, err := OpenShared(dir)
+	src := memsource.New(82, 5, 80, 3000)
+	p := shardtest.NewPlan(t, src, encode.Options{}, plan.Options{Sizes: plan.Sizes{Shards: 37}})
+	dir := shardtest.Begin(t, p, src)
+	out, err := dataset.OpenShared(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer out.Close()
-	_, total := plan.Totals()
+	_, total := p.Totals()
 	largest := int64(0)
-	for _, s := range plan.Shards {
+	for _, s := range p.Shards {
 		largest = max(largest, s.Bytes)
 	}
 	for _, n := range []int{1, 2, 3, 4, 36, 37, 38, 100} {
 		next := 0
 		for k := range n {
-			s, err := out.Slice(Task{k, n}, false)
+			s, err := out.Slice(plan.Task{K: k, N: n}, false)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -140,12 +145,12 @@ func TestSlices(t *testing.T) {
 			}
 			next += len(s.Plan.Shards)
 		}
-		if next != len(plan.Shards) {
+		if next != len(p.Shards) {
 			t.Errorf("%d tasks have %d shards", n, next)
 		}
 	}
-	for _, bad := range []Task{{1, 1}, {-1, 3}, {5, 0}, {0, -1}} {
-		if _, err := out.Slice(bad, false); !errors.Is(err, ErrTask) {
+	for _, bad := range []plan.Task{{K: 1, N: 1}, {K: -1, N: 3}, {K: 5, N: 0}, {K: 0, N: -1}} {
+		if _, err := out.Slice(bad, false); !errors.Is(err, plan.ErrTask) {
 			t.Errorf("%d/%d: %v", bad.K, bad.N, err)
 		}
 	}
@@ -154,8 +159,8 @@ func TestSlices(t *testing.T) {
 // Finish says which shards are missing, and changes nothing.
 func TestFinishMissing(t *testing.T) {
 	t.Parallel()
-	src := newFixture(84, 4, 30, 900)
-	plan := newPlan(t, src, encode.Options{}, Options{Sizes: Sizes{Shards: 8}})
+	src := memsource.New(84, 4, 30, 900)
+	p := shardtest.NewPlan(t, src, encode.Options{}, plan.Options{Sizes: plan.Sizes{Shards: 8}})
 	for _, row := range []struct {
 		name   string
 		harm   func(t *testing.T, dir string)
@@ -163,37 +168,37 @@ func TestFinishMissing(t *testing.T) {
 		want   string
 	}{
 		{"a task did not run", nil, false, "PART_00004.ffr, PART_00005.ffr"},
-		{"a shard is gone", func(t *testing.T, dir string) { remove(t, dir, "PART_00001.ffr") }, false, "PART_00001.ffr, PART_00004.ffr, PART_00005.ffr"},
-		{"a shard is gone, verified", func(t *testing.T, dir string) { remove(t, dir, "PART_00001.ffr") }, true, "PART_00001.ffr, PART_00004.ffr, PART_00005.ffr"},
-		{"a header is damaged", func(t *testing.T, dir string) { flip(t, dir, "PART_00000.ffr", 20) }, false, "PART_00000.ffr, PART_00004.ffr, PART_00005.ffr"},
-		{"an index is gone", func(t *testing.T, dir string) { remove(t, dir, "index/PART_00007.arrow") }, false, "PART_00004.ffr, PART_00005.ffr, PART_00007.ffr"},
+		{"a shard is gone", func(t *testing.T, dir string) { shardtest.Remove(t, dir, "PART_00001.ffr") }, false, "PART_00001.ffr, PART_00004.ffr, PART_00005.ffr"},
+		{"a shard is gone, verified", func(t *testing.T, dir string) { shardtest.Remove(t, dir, "PART_00001.ffr") }, true, "PART_00001.ffr, PART_00004.ffr, PART_00005.ffr"},
+		{"a header is damaged", func(t *testing.T, dir string) { shardtest.Flip(t, dir, "PART_00000.ffr", 20) }, false, "PART_00000.ffr, PART_00004.ffr, PART_00005.ffr"},
+		{"an index is gone", func(t *testing.T, dir string) { shardtest.Remove(t, dir, "index/PART_00007.arrow") }, false, "PART_00004.ffr, PART_00005.ffr, PART_00007.ffr"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
-			dir := begin(t, plan, stockedSource{&stocked{fixture: src}})
+			dir := shardtest.Begin(t, p, stockedSource{&shardtest.Stocked{Source: src}})
 			for _, k := range []int{3, 0, 1} {
-				if _, err := runTask(t, dir, Task{k, 4}, src, false, WriteOptions{}); err != nil {
+				if _, err := shardtest.RunTask(t, dir, plan.Task{K: k, N: 4}, src, false, shard.WriteOptions{}); err != nil {
 					t.Fatal(err)
 				}
 			}
 			if row.harm != nil {
 				row.harm(t, dir)
 			}
-			before := files(t, dir)
-			_, err := finishDir(t, dir, FinishOptions{Verify: row.verify})
-			missing, ok := errors.AsType[*Missing](err)
-			if !ok || !errors.Is(err, ErrMissing) || strings.Join(missing.Shards, ", ") != row.want || missing.Of != 8 {
+			before := shardtest.Files(t, dir)
+			_, err := shardtest.Finish(t, dir, shard.FinishOptions{Verify: row.verify})
+			missing, ok := errors.AsType[*dataset.Missing](err)
+			if !ok || !errors.Is(err, dataset.ErrMissing) || strings.Join(missing.Shards, ", ") != row.want || missing.Of != 8 {
 				t.Fatalf("finish: %v", err)
 			}
-			if !maps.Equal(files(t, dir), before) {
+			if !maps.Equal(shardtest.Files(t, dir), before) {
 				t.Error("finish has changed something")
 			}
 			for k := range 4 { // whatever is missing, its task makes it
-				if _, err := runTask(t, dir, Task{k, 4}, src, false, WriteOptions{}); err != nil {
+				if _, err := shardtest.RunTask(t, dir, plan.Task{K: k, N: 4}, src, false, shard.WriteOptions{}); err != nil {
 					t.Fatal(err)
 				}
 			}
-			if _, err := finishDir(t, dir, FinishOptions{Verify: true}); err != nil {
+			if _, err := shardtest.Finish(t, dir, shard.FinishOptions{Verify: true}); err != nil {
 				t.Error(err)
 			}
 		})
@@ -204,8 +209,8 @@ func TestFinishMissing(t *testing.T) {
 // not help.
 func TestFinishUnknown(t *testing.T) {
 	t.Parallel()
-	src := newFixture(84, 4, 30, 900)
-	plan := newPlan(t, src, encode.Options{}, Options{Sizes: Sizes{Shards: 4}})
+	src := memsource.New(84, 4, 30, 900)
+	p := shardtest.NewPlan(t, src, encode.Options{}, plan.Options{Sizes: plan.Sizes{Shards: 4}})
 	const name = "PART_00001.ffr"
 	for _, row := range []struct {
 		name string
@@ -221,21 +226,21 @@ func TestFinishUnknown(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
-			dir := begin(t, plan, src)
-			if _, err := runTask(t, dir, Task{}, src, true, WriteOptions{}); err != nil {
+			dir := shardtest.Begin(t, p, src)
+			if _, err := shardtest.RunTask(t, dir, plan.Task{}, src, true, shard.WriteOptions{}); err != nil {
 				t.Fatal(err)
 			}
 			path := filepath.Join(dir, name)
 			if err := errors.Join(os.Rename(path, path+".saved"), row.harm(path)); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := finishDir(t, dir, FinishOptions{}); !errors.Is(err, row.want) || errors.Is(err, ErrMissing) {
+			if _, err := shardtest.Finish(t, dir, shard.FinishOptions{}); !errors.Is(err, row.want) || errors.Is(err, dataset.ErrMissing) {
 				t.Errorf("finish: %v", err)
 			}
-			if _, err := runTask(t, dir, Task{}, src, true, WriteOptions{}); !errors.Is(err, row.want) {
+			if _, err := shardtest.RunTask(t, dir, plan.Task{}, src, true, shard.WriteOptions{}); !errors.Is(err, row.want) {
 				t.Errorf("run: %v", err)
 			}
-			if _, err := os.Stat(filepath.Join(dir, ManifestName)); !errors.Is(err, os.ErrNotExist) {
+			if _, err := os.Stat(filepath.Join(dir, dataset.ManifestName)); !errors.Is(err, os.ErrNotExist) {
 				t.Error("there is a manifest")
 			}
 		})
@@ -245,11 +250,11 @@ func TestFinishUnknown(t *testing.T) {
 // A task refuses sources that are not those of the plan.
 func TestTaskRefusesChangedSources(t *testing.T) {
 	t.Parallel()
-	src := newFixture(85, 4, 30, 900)
-	plan := newPlan(t, src, encode.Options{}, Options{Sizes: Sizes{Shards: 4}})
-	dir := begin(t, plan, stockedSource{&stocked{fixture: src}})
-	other := newFixture(86, 4, 30, 900)
-	if _, err := runTask(t, dir, Task{1, 4}, other, false, WriteOptions{}); !errors.Is(err, converters.ErrChanged) {
+	src := memsource.New(85, 4, 30, 900)
+	p := shardtest.NewPlan(t, src, encode.Options{}, plan.Options{Sizes: plan.Sizes{Shards: 4}})
+	dir := shardtest.Begin(t, p, stockedSource{&shardtest.Stocked{Source: src}})
+	other := memsource.New(86, 4, 30, 900)
+	if _, err := shardtest.RunTask(t, dir, plan.Task{K: 1, N: 4}, other, false, shard.WriteOptions{}); !errors.Is(err, converters.ErrChanged) {
 		t.Errorf("other sources: %v", err)
 	}
 	if names, err := filepath.Glob(filepath.Join(dir, "*.ffr")); err != nil || len(names) > 0 {
@@ -261,11 +266,11 @@ func TestTaskRefusesChangedSources(t *testing.T) {
 // damaged, and refused where it is sound and other.
 func TestNameIsTaken(t *testing.T) {
 	t.Parallel()
-	src, other := newFixture(87, 2, 30, 900), newFixture(88, 2, 30, 900)
-	plan := newPlan(t, src, encode.Options{}, Options{Sizes: Sizes{Shards: 2}})
-	reference := dataset(src, plan)(t)
-	others := dataset(other, newPlan(t, other, encode.Options{}, Options{Sizes: Sizes{Shards: 2}}))(t)
-	want := files(t, reference)
+	src, other := memsource.New(87, 2, 30, 900), memsource.New(88, 2, 30, 900)
+	p := shardtest.NewPlan(t, src, encode.Options{}, plan.Options{Sizes: plan.Sizes{Shards: 2}})
+	reference := shardtest.Dataset(src, p)(t)
+	others := shardtest.Dataset(other, shardtest.NewPlan(t, other, encode.Options{}, plan.Options{Sizes: plan.Sizes{Shards: 2}}))(t)
+	want := shardtest.Files(t, reference)
 	const name = "PART_00001.ffr"
 	copyTo := func(t *testing.T, dir, from string, damage func([]byte) []byte) {
 		data, err := os.ReadFile(filepath.Join(from, name))
@@ -292,14 +297,14 @@ func TestNameIsTaken(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
-			dir := begin(t, plan, stockedSource{&stocked{fixture: src}})
+			dir := shardtest.Begin(t, p, stockedSource{&shardtest.Stocked{Source: src}})
 			copyTo(t, dir, row.from, row.damage)
-			before := files(t, dir)
-			report, err := runTask(t, dir, Task{1, 2}, src, false, WriteOptions{})
+			before := shardtest.Files(t, dir)
+			report, err := shardtest.RunTask(t, dir, plan.Task{K: 1, N: 2}, src, false, shard.WriteOptions{})
 			if !errors.Is(err, row.want) {
 				t.Fatalf("error %v, want %v", err, row.want)
 			}
-			after := files(t, dir)
+			after := shardtest.Files(t, dir)
 			if row.want != nil {
 				if after[name] != before[name] {
 					t.Error("it was replaced")
@@ -317,13 +322,13 @@ func TestNameIsTaken(t *testing.T) {
 // machine alone, tasks of another may be at work.
 func TestFinishTooEarlyChangesNothing(t *testing.T) {
 	t.Parallel()
-	src := newFixture(81, 7, 30, 900)
-	plan := newPlan(t, src, encode.Options{}, Options{Sizes: Sizes{Shards: 9}})
-	dir := begin(t, plan, src)
-	if _, err := runTask(t, dir, Task{1, 3}, src, true, WriteOptions{}); err != nil {
+	src := memsource.New(81, 7, 30, 900)
+	p := shardtest.NewPlan(t, src, encode.Options{}, plan.Options{Sizes: plan.Sizes{Shards: 9}})
+	dir := shardtest.Begin(t, p, src)
+	if _, err := shardtest.RunTask(t, dir, plan.Task{K: 1, N: 3}, src, true, shard.WriteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	mine := []string{filepath.Join(dir, tmpDir, "aaaaaaaaaaaaa", "PART_00000.ffr.tmp"), filepath.Join(dir, runningDir, "PART_00000")}
+	mine := []string{filepath.Join(dir, dataset.TmpDir, "aaaaaaaaaaaaa", "PART_00000.ffr.tmp"), filepath.Join(dir, dataset.RunningDir, "PART_00000")}
 	for _, name := range mine {
 		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte("a task of another machine"), 0o644)); err != nil {
 			t.Fatal(err)
@@ -345,7 +350,7 @@ func TestFinishTooEarlyChangesNothing(t *testing.T) {
 	}
 	before := tree()
 	for _, verify := range []bool{false, true} {
-		if _, err := finishDir(t, dir, FinishOptions{Verify: verify}); !errors.Is(err, ErrMissing) {
+		if _, err := shardtest.Finish(t, dir, shard.FinishOptions{Verify: verify}); !errors.Is(err, dataset.ErrMissing) {
 			t.Errorf("verify %v: %v", verify, err)
 		}
 	}
@@ -357,19 +362,19 @@ func TestFinishTooEarlyChangesNothing(t *testing.T) {
 // Shards that tasks did not re-read are verified where Finish re-reads them, and the manifest says so.
 func TestFinishVerifies(t *testing.T) {
 	t.Parallel()
-	src := newFixture(85, 2, 30, 900)
-	dir := begin(t, newPlan(t, src, encode.Options{}, fourShards), stockedSource{&stocked{fixture: src}})
+	src := memsource.New(85, 2, 30, 900)
+	dir := shardtest.Begin(t, shardtest.NewPlan(t, src, encode.Options{}, shardtest.FourShards), stockedSource{&shardtest.Stocked{Source: src}})
 	for k := range 2 {
-		if _, err := runTask(t, dir, Task{k, 2}, src, false, WriteOptions{NoVerify: true}); err != nil {
+		if _, err := shardtest.RunTask(t, dir, plan.Task{K: k, N: 2}, src, false, shard.WriteOptions{NoVerify: true}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	out, err := OpenOutput(dir)
+	out, err := dataset.Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer out.Close()
-	report, err := Finish(t.Context(), out, FinishOptions{Verify: true})
+	report, err := shard.Finish(t.Context(), out, shard.FinishOptions{Verify: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,8 @@ import (
 	"errors"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
 // A Stock is a dataset of which only some parts are here at a time. Its methods may be
@@ -42,7 +44,7 @@ func (l local) Take(_ context.Context, first, n int) (converters.Source, func() 
 	if l.whole {
 		d, ok := src.(converters.Divisible)
 		if !ok {
-			return nil, nil, errIndivisible
+			return nil, nil, plan.ErrIndivisible
 		}
 		src = d.WithParts(first, src.Parts()[first:first+n])
 	}
@@ -51,8 +53,8 @@ func (l local) Take(_ context.Context, first, n int) (converters.Source, func() 
 
 // A task is a shard that can be written now: what it is read from is here.
 type task struct {
-	*Shard
-	plan    *Plan // whose parts are those of src
+	*plan.Shard
+	plan    *plan.Plan // whose parts are those of src
 	src     converters.Source
 	first   int   // of the dataset's parts, the first one of src
 	passing bool  // its parts are looked at no more when it is written
@@ -78,9 +80,9 @@ func (w *writer) take(ctx context.Context, i int) (*task, error) {
 	case w.plan.Whole:
 		t.stored = w.plan.Stored(i)
 	case !all:
-		t.plan = w.plan.only(i, first, n)
+		t.plan = w.plan.Only(i, first, n)
 		t.Shard = &t.plan.Shards[0]
-		if err := t.plan.sameParts(ctx, src.Parts(), &w.contents); err != nil {
+		if err := t.plan.CheckParts(ctx, src.Parts(), &w.contents); err != nil {
 			return nil, errors.Join(err, release())
 		}
 	}
@@ -89,7 +91,7 @@ func (w *writer) take(ctx context.Context, i int) (*task, error) {
 
 // counted is what tells p of one pass over the shard: writing it, or reading it again. Where its
 // parts alone were known beforehand, they count.
-func (w *writer) counted(t *task, p Progress) Progress {
+func (w *writer) counted(t *task, p plan.Progress) plan.Progress {
 	if !w.plan.Whole {
 		return p
 	}
@@ -98,15 +100,15 @@ func (w *writer) counted(t *task, p Progress) Progress {
 
 // settle finds the samples of a shard of whole parts.
 func (k *worker) settle(ctx context.Context, t *task) error {
-	encodings := Encodings{Specs: k.specs}
+	encodings := plan.Encodings{Specs: k.specs}
 	for _, p := range k.plan.Parts[t.First:][:t.Parts] {
 		encodings.Of = append(encodings.Of, p.Encode)
 	}
-	parts, err := IndexEach(ctx, t.src, encodings, len(k.encoders), nil)
+	parts, err := plan.IndexEach(ctx, t.src, encodings, len(k.encoders), nil)
 	if err != nil {
 		return err
 	}
-	if t.plan, err = k.plan.settle(t.Shard, parts); err != nil {
+	if t.plan, err = k.plan.ShardPlan(t.Shard, parts); err != nil {
 		return err
 	}
 	t.Shard = &t.plan.Shards[0]
@@ -130,7 +132,7 @@ func unchanged(parts []converters.Part) error {
 }
 
 // sameLead refuses a stock that is opened by another first part than the plan was made with.
-func sameLead(ctx context.Context, stock Stock, s *Slice, j *journal) error {
+func sameLead(ctx context.Context, stock Stock, s *plan.Slice, j *dataset.Journal) error {
 	l, ok := stock.(Led)
 	if !ok {
 		return nil
@@ -139,10 +141,10 @@ func sameLead(ctx context.Context, stock Stock, s *Slice, j *journal) error {
 	if !ok {
 		return nil
 	}
-	plan, parts := &Plan{Whole: s.Plan.Whole, Parts: []Part{s.Lead}}, []converters.Part{part}
-	if err := plan.sameParts(ctx, parts, &contents{}); err != nil {
+	p, parts := &plan.Plan{Whole: s.Plan.Whole, Parts: []plan.Part{s.Lead}}, []converters.Part{part}
+	if err := p.CheckParts(ctx, parts, &plan.Contents{}); err != nil {
 		return err
 	}
-	j.compare(pinsNow(plan, parts), s.LeadAt, parts)
+	j.Compare(dataset.Pins(p, parts), s.LeadAt, parts)
 	return nil
 }

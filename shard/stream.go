@@ -4,6 +4,8 @@ import (
 	"errors"
 	"hash/crc32"
 	"io"
+
+	"github.com/ffconvert/ffconvert/dataset"
 )
 
 // A stream is a file that is written from its beginning on, through a spool. It is the
@@ -55,7 +57,7 @@ func (s *stream) flush() error {
 }
 
 // sum is that of the whole file, once the stream is closed.
-func (s *stream) sum() FileSum { return FileSum{Bytes: s.off, CRC: s.crc} }
+func (s *stream) sum() dataset.FileSum { return dataset.FileSum{Bytes: s.off, CRC: s.crc} }
 
 // close writes what is left and waits for all of it. It may be called again.
 func (s *stream) close() error {

@@ -1,6 +1,11 @@
 package shard
 
-import "sync"
+import (
+	"sync"
+
+	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/shard/plan"
+)
 
 // A Mover is a Progress that is told of all the work of writing shards: data is fetched before it
 // is written, and read again after. Its methods may be called concurrently.
@@ -15,18 +20,18 @@ type Mover interface {
 // A Watcher is a Progress that is told of each shard, too. Its methods may be called
 // concurrently.
 type Watcher interface {
-	Progress
+	plan.Progress
 	// Begun is called when the writing of a shard begins.
 	Begun(name string)
 	// Finished is called when a shard has its name and its line in the journal. first is
 	// false where another process had given it that name in the meantime.
-	Finished(s ManifestShard, seconds float64, first bool)
+	Finished(s dataset.ManifestShard, seconds float64, first bool)
 }
 
 // A scaled progress tells of work on some bytes as if it were on others. A phase that knows of
 // the parts how large they are where they are stored, compressed maybe, ends with its total so.
 type scaled struct {
-	Progress
+	plan.Progress
 	from, to int64 // bytes
 
 	mu         sync.Mutex
@@ -50,7 +55,7 @@ func (s second) Start(string, int64) {}
 func (s second) Add(_, bytes int64) { s.to.Moved(bytes) }
 
 // moverOf returns p where it is a Mover, else one that does nothing.
-func moverOf(p Progress) Mover {
+func moverOf(p plan.Progress) Mover {
 	if m, ok := p.(Mover); ok {
 		return m
 	}
@@ -58,7 +63,7 @@ func moverOf(p Progress) Mover {
 }
 
 // watcherOf returns p where it is a Watcher, else one that does nothing.
-func watcherOf(p Progress) Watcher {
+func watcherOf(p plan.Progress) Watcher {
 	if w, ok := p.(Watcher); ok {
 		return w
 	}
@@ -68,9 +73,9 @@ func watcherOf(p Progress) Watcher {
 // unheard is told of everything and does nothing.
 type unheard struct{}
 
-func (unheard) Start(string, int64)                   {}
-func (unheard) Add(int64, int64)                      {}
-func (unheard) Planned(int, int, int64)               {}
-func (unheard) Moved(int64)                           {}
-func (unheard) Begun(string)                          {}
-func (unheard) Finished(ManifestShard, float64, bool) {}
+func (unheard) Start(string, int64)                           {}
+func (unheard) Add(int64, int64)                              {}
+func (unheard) Planned(int, int, int64)                       {}
+func (unheard) Moved(int64)                                   {}
+func (unheard) Begun(string)                                  {}
+func (unheard) Finished(dataset.ManifestShard, float64, bool) {}

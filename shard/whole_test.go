@@ -1,4 +1,4 @@
-package shard
+package shard_test
 
 import (
 	"errors"
@@ -12,31 +12,36 @@ import (
 	"testing"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/internal/memsource"
 	"github.com/ffconvert/ffconvert/internal/pin"
+	"github.com/ffconvert/ffconvert/internal/shardtest"
+	"github.com/ffconvert/ffconvert/shard"
+	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
 // Each shard of whole parts is the one shard that its parts alone make, whoever writes it;
 // each part is taken once, and no more of them than one shard a worker and one ahead.
 func TestWholeParts(t *testing.T) {
 	t.Parallel()
-	src := newFixture(60, 7, 40, 3000)
-	src.parts[6] = append(src.parts[6], src.parts[5]...)
-	plan := newWholePlan(t, src, Options{Sizes: Sizes{Shards: 3}})
+	src := memsource.New(60, 7, 40, 3000)
+	src.Data[6] = append(src.Data[6], src.Data[5]...)
+	pl := shardtest.NewWholePlan(t, src, plan.Options{Sizes: plan.Sizes{Shards: 3}})
 	want := make(map[string]string)
-	for i, s := range plan.Shards {
-		alone := &fixture{parts: src.parts[s.First : s.First+s.Parts]}
+	for i, s := range pl.Shards {
+		alone := &memsource.Source{Data: src.Data[s.First : s.First+s.Parts]}
 		dir := t.TempDir()
-		if _, err := write(t, alone, newPlan(t, alone, encode.Options{}, Options{Sizes: Sizes{Shards: 1}}), dir, WriteOptions{}); err != nil {
+		if _, err := shardtest.Write(t, alone, shardtest.NewPlan(t, alone, encode.Options{}, plan.Options{Sizes: plan.Sizes{Shards: 1}}), dir, shard.WriteOptions{}); err != nil {
 			t.Fatal(err)
 		}
-		want[s.Name] = files(t, dir)["PART_00000.ffr"]
+		want[s.Name] = shardtest.Files(t, dir)["PART_00000.ffr"]
 		if i == 0 {
-			want["index/PART_00000.arrow"] = files(t, dir)["index/PART_00000.arrow"]
+			want["index/PART_00000.arrow"] = shardtest.Files(t, dir)["index/PART_00000.arrow"]
 		}
 	}
 	exact := t.TempDir()
-	report, err := write(t, src, newPlan(t, src, encode.Options{}, Options{Sizes: Sizes{Shards: 3}}), exact, WriteOptions{})
+	report, err := shardtest.Write(t, src, shardtest.NewPlan(t, src, encode.Options{}, plan.Options{Sizes: plan.Sizes{Shards: 3}}), exact, shard.WriteOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,12 +49,12 @@ func TestWholeParts(t *testing.T) {
 	var all map[string]string
 	for _, workers := range []int{1, 2, 16} {
 		dir := t.TempDir()
-		stock := &stocked{fixture: src}
-		report, err := writeStock(t, stock, plan, dir, WriteOptions{Workers: workers})
+		stock := &shardtest.Stocked{Source: src}
+		report, err := shardtest.WriteStock(t, stock, pl, dir, shard.WriteOptions{Workers: workers})
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := files(t, dir)
+		got := shardtest.Files(t, dir)
 		for name := range want {
 			if got[name] != want[name] {
 				t.Errorf("%d workers: %s has other bytes than its parts alone make", workers, name)
@@ -64,21 +69,21 @@ func TestWholeParts(t *testing.T) {
 		if fmt.Sprint(report.Manifest.Totals) != fmt.Sprint(totals) || metaOf(t, dir) != meta {
 			t.Errorf("totals %+v, want %+v", report.Manifest.Totals, totals)
 		}
-		if !slices.Equal(stock.taken, []int{1, 1, 1, 1, 1, 1, 1}) || stock.most > workers+1 || stock.held != 0 {
-			t.Errorf("%d workers: parts were taken %v times, %d shards at once; %d are still held", workers, stock.taken, stock.most, stock.held)
+		if !slices.Equal(stock.Taken, []int{1, 1, 1, 1, 1, 1, 1}) || stock.Most > workers+1 || stock.Held != 0 {
+			t.Errorf("%d workers: parts were taken %v times, %d shards at once; %d are still held", workers, stock.Taken, stock.Most, stock.Held)
 		}
 		for i, p := range report.Manifest.Sources {
-			if p.Name != src.Parts()[i].Name || p.Account.Samples != int64(len(src.parts[i])) {
+			if p.Name != src.Parts()[i].Name || p.Account.Samples != int64(len(src.Data[i])) {
 				t.Errorf("source %d is %+v", i, p)
 			}
 		}
 	}
 	dir := t.TempDir()
-	if _, err := write(t, src, plan, dir, WriteOptions{}); err != nil || !maps.Equal(files(t, dir), all) {
+	if _, err := shardtest.Write(t, src, pl, dir, shard.WriteOptions{}); err != nil || !maps.Equal(shardtest.Files(t, dir), all) {
 		t.Errorf("a source that is here whole: %v, or other bytes", err)
 	}
-	keys, err := IndexKeys(filepath.Join(dir, "PART_00002.ffr"), 1)
-	if err != nil || len(keys) != 1 || !strings.HasPrefix(keys[0], fmt.Sprint(plan.Shards[2].First, "/")) {
+	keys, err := shard.IndexKeys(filepath.Join(dir, "PART_00002.ffr"), 1)
+	if err != nil || len(keys) != 1 || !strings.HasPrefix(keys[0], fmt.Sprint(pl.Shards[2].First, "/")) {
 		t.Errorf("keys %q, %v", keys, err)
 	}
 }
@@ -86,7 +91,7 @@ func TestWholeParts(t *testing.T) {
 // metaOf returns the meta.json of a dataset.
 func metaOf(t *testing.T, dir string) string {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(dir, metaName))
+	data, err := os.ReadFile(filepath.Join(dir, dataset.MetaName))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,60 +101,60 @@ func metaOf(t *testing.T, dir string) string {
 // A run that stops takes what is left when it goes on, and no part of what is finished.
 func TestWholePartsResume(t *testing.T) {
 	t.Parallel()
-	src := newFixture(61, 6, 20, 500)
-	plan := newWholePlan(t, src, Options{Sizes: Sizes{Shards: 3}})
+	src := memsource.New(61, 6, 20, 500)
+	p := shardtest.NewWholePlan(t, src, plan.Options{Sizes: plan.Sizes{Shards: 3}})
 	reference := t.TempDir()
-	if _, err := writeStock(t, &stocked{fixture: src}, plan, reference, WriteOptions{}); err != nil {
+	if _, err := shardtest.WriteStock(t, &shardtest.Stocked{Source: src}, p, reference, shard.WriteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	broken := errors.New("broken")
 	dir := t.TempDir()
-	stock := &stocked{fixture: src, fail: func(first int) error {
+	stock := &shardtest.Stocked{Source: src, Fail: func(first int) error {
 		if first == 4 {
 			return broken
 		}
 		return nil
 	}}
-	_, err := writeStock(t, stock, plan, dir, WriteOptions{Workers: 1})
-	if u, ok := errors.AsType[*Unfinished](err); !ok || !errors.Is(err, broken) || stock.held != 0 {
-		t.Fatalf("%v (%+v), %d shards held", err, u, stock.held)
+	_, err := shardtest.WriteStock(t, stock, p, dir, shard.WriteOptions{Workers: 1})
+	if u, ok := errors.AsType[*shard.Unfinished](err); !ok || !errors.Is(err, broken) || stock.Held != 0 {
+		t.Fatalf("%v (%+v), %d shards held", err, u, stock.Held)
 	}
-	if _, err := ReadManifest(dir); !errors.Is(err, os.ErrNotExist) {
+	if _, err := dataset.ReadManifest(dir); !errors.Is(err, os.ErrNotExist) {
 		t.Fatal("a manifest of an unfinished dataset")
 	}
 	finished := 0
-	for name := range files(t, dir) {
+	for name := range shardtest.Files(t, dir) {
 		if strings.HasSuffix(name, ".ffr") {
 			finished++
 		}
 	}
-	again := &stocked{fixture: src}
-	report, err := writeStock(t, again, plan, dir, WriteOptions{})
-	if err != nil || report.Kept != finished || !maps.Equal(files(t, dir), files(t, reference)) {
+	again := &shardtest.Stocked{Source: src}
+	report, err := shardtest.WriteStock(t, again, p, dir, shard.WriteOptions{})
+	if err != nil || report.Kept != finished || !maps.Equal(shardtest.Files(t, dir), shardtest.Files(t, reference)) {
 		t.Fatalf("%+v, %v, or other bytes; %d were finished", report, err, finished)
 	}
-	if n := slices.Index(again.taken, 1); n != 2*finished {
-		t.Errorf("parts were taken %v times, with %d shards finished", again.taken, finished)
+	if n := slices.Index(again.Taken, 1); n != 2*finished {
+		t.Errorf("parts were taken %v times, with %d shards finished", again.Taken, finished)
 	}
 	if metaOf(t, dir) != metaOf(t, reference) {
 		t.Error("another meta.json")
 	}
 
-	other := &stocked{fixture: src}
+	other := &shardtest.Stocked{Source: src}
 	marks := &marked{other}
-	if _, err := writeStock(t, marks, plan, dir, WriteOptions{}); !errors.Is(err, converters.ErrChanged) {
+	if _, err := shardtest.WriteStock(t, marks, p, dir, shard.WriteOptions{}); !errors.Is(err, converters.ErrChanged) {
 		t.Errorf("a part with another mark: %v", err)
 	}
-	if _, err := write(t, src, newPlan(t, src, encode.Options{}, Options{Sizes: Sizes{Shards: 3}}), dir, WriteOptions{}); !errors.Is(err, ErrOccupied) || !strings.Contains(err.Error(), "--exact") && !strings.Contains(err.Error(), "--whole-parts") {
+	if _, err := shardtest.Write(t, src, shardtest.NewPlan(t, src, encode.Options{}, plan.Options{Sizes: plan.Sizes{Shards: 3}}), dir, shard.WriteOptions{}); !errors.Is(err, dataset.ErrOccupied) || !strings.Contains(err.Error(), "--exact") && !strings.Contains(err.Error(), "--whole-parts") {
 		t.Errorf("a plan cut at samples: %v", err)
 	}
 }
 
 // marked parts have changed.
-type marked struct{ *stocked }
+type marked struct{ *shardtest.Stocked }
 
 func (m *marked) Parts() []converters.Part {
-	parts := m.stocked.Parts()
+	parts := m.Stocked.Parts()
 	parts[3].Copy = &converters.Copy{Mark: pin.Of("etag", "other")}
 	return parts
 }
@@ -157,25 +162,25 @@ func (m *marked) Parts() []converters.Part {
 // A repair takes the parts of the damaged shard alone.
 func TestWholePartsRepair(t *testing.T) {
 	t.Parallel()
-	src := newFixture(62, 6, 20, 500)
-	plan := newWholePlan(t, src, Options{Sizes: Sizes{Shards: 3}})
+	src := memsource.New(62, 6, 20, 500)
+	plan := shardtest.NewWholePlan(t, src, plan.Options{Sizes: plan.Sizes{Shards: 3}})
 	dir := t.TempDir()
-	if _, err := writeStock(t, &stocked{fixture: src}, plan, dir, WriteOptions{}); err != nil {
+	if _, err := shardtest.WriteStock(t, &shardtest.Stocked{Source: src}, plan, dir, shard.WriteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	want := everything(t, dir)
+	want := shardtest.Everything(t, dir)
 	for _, row := range []struct {
 		name    string
 		harm    func()
 		damaged []string
 		taken   []int
 	}{
-		{"a shard", func() { flip(t, dir, "PART_00001.ffr", 4000) }, []string{"PART_00001.ffr"}, []int{0, 0, 1, 1, 0, 0}},
-		{"an index", func() { truncate(t, dir, "index/PART_00000.arrow", -1) }, []string{"PART_00000.ffr"}, []int{1, 1, 0, 0, 0, 0}},
-		{"the journal", func() { remove(t, dir, journalName) }, nil, []int{1, 1, 1, 1, 1, 1}},
+		{"a shard", func() { shardtest.Flip(t, dir, "PART_00001.ffr", 4000) }, []string{"PART_00001.ffr"}, []int{0, 0, 1, 1, 0, 0}},
+		{"an index", func() { shardtest.Truncate(t, dir, "index/PART_00000.arrow", -1) }, []string{"PART_00000.ffr"}, []int{1, 1, 0, 0, 0, 0}},
+		{"the journal", func() { shardtest.Remove(t, dir, dataset.JournalName) }, nil, []int{1, 1, 1, 1, 1, 1}},
 	} {
 		row.harm()
-		out, err := OpenOutput(dir)
+		out, err := dataset.Open(dir)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -183,13 +188,13 @@ func TestWholePartsRepair(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		stock := &stocked{fixture: src}
-		_, err = RepairStock(t.Context(), stock, kept, row.damaged, out, WriteOptions{})
-		if err := errors.Join(err, out.Close()); err != nil || !slices.Equal(stock.taken, row.taken) {
-			t.Fatalf("%s: %v; parts were taken %v times", row.name, err, stock.taken)
+		stock := &shardtest.Stocked{Source: src}
+		_, err = shard.RepairStock(t.Context(), stock, kept, row.damaged, out, shard.WriteOptions{})
+		if err := errors.Join(err, out.Close()); err != nil || !slices.Equal(stock.Taken, row.taken) {
+			t.Fatalf("%s: %v; parts were taken %v times", row.name, err, stock.Taken)
 		}
-		got := everything(t, dir)
-		delete(got, journalName)
+		got := shardtest.Everything(t, dir)
+		delete(got, dataset.JournalName)
 		for name := range got {
 			if got[name] != want[name] && !strings.HasSuffix(name, "lock") {
 				t.Errorf("%s: %s differs", row.name, name)
@@ -202,12 +207,12 @@ func TestWholePartsRepair(t *testing.T) {
 // complaint is a fault.
 func TestWholePartsWithoutSamples(t *testing.T) {
 	t.Parallel()
-	src := newFixture(63, 3, 5, 500)
-	plan := newWholePlan(t, src, Options{Sizes: Sizes{Shards: 3}})
-	src.parts[1] = nil
+	src := memsource.New(63, 3, 5, 500)
+	p := shardtest.NewWholePlan(t, src, plan.Options{Sizes: plan.Sizes{Shards: 3}})
+	src.Data[1] = nil
 	dir := t.TempDir()
-	_, err := writeStock(t, &stocked{fixture: src}, plan, dir, WriteOptions{})
-	if !errors.Is(err, ErrEmpty) || !strings.Contains(err.Error(), "part-1") || strings.Contains(err.Error(), " to ") {
+	_, err := shardtest.WriteStock(t, &shardtest.Stocked{Source: src}, p, dir, shard.WriteOptions{})
+	if !errors.Is(err, plan.ErrEmpty) || !strings.Contains(err.Error(), "part-1") || strings.Contains(err.Error(), " to ") {
 		t.Errorf("%v", err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "PART_00001.ffr")); !errors.Is(err, os.ErrNotExist) {
@@ -218,34 +223,34 @@ func TestWholePartsWithoutSamples(t *testing.T) {
 // The plan that was begun is known by its parts and options alone.
 func TestBegun(t *testing.T) {
 	t.Parallel()
-	src := newFixture(64, 4, 20, 500)
-	opts := Options{Sizes: Sizes{Shards: 2}}
-	plan := newWholePlan(t, src, opts)
+	src := memsource.New(64, 4, 20, 500)
+	opts := plan.Options{Sizes: plan.Sizes{Shards: 2}}
+	pl := shardtest.NewWholePlan(t, src, opts)
 	dir := t.TempDir()
-	out, err := OpenOutput(dir)
+	out, err := dataset.Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer out.Close()
-	if err := out.Begin(plan, (&stocked{fixture: src}).Parts(), nil, false); err != nil {
+	if err := out.Begin(pl, (&shardtest.Stocked{Source: src}).Parts(), nil, false); err != nil {
 		t.Fatal(err)
 	}
-	opts.Encode, opts.Source = plan.Encode, plan.Source
+	opts.Encode, opts.Source = pl.Encode, pl.Source
 	for _, row := range []struct {
 		name   string
-		change func(*Options, []Part)
+		change func(*plan.Options, []plan.Part)
 		found  bool
 	}{
-		{"the same", func(*Options, []Part) {}, true},
-		{"an encoding that is not known yet", func(o *Options, _ []Part) { o.Encode.Encoding = "" }, true},
-		{"other sizes of shards", func(o *Options, _ []Part) { o.Sizes.Shards = 3 }, false},
-		{"another size of a part", func(_ *Options, p []Part) { p[2].Size++ }, false},
-		{"another name of a part", func(_ *Options, p []Part) { p[2].Name = "x" }, false},
-		{"another option", func(o *Options, _ []Part) { o.Encode.Decode = true }, false},
+		{"the same", func(*plan.Options, []plan.Part) {}, true},
+		{"an encoding that is not known yet", func(o *plan.Options, _ []plan.Part) { o.Encode.Encoding = "" }, true},
+		{"other sizes of shards", func(o *plan.Options, _ []plan.Part) { o.Sizes.Shards = 3 }, false},
+		{"another size of a part", func(_ *plan.Options, p []plan.Part) { p[2].Size++ }, false},
+		{"another name of a part", func(_ *plan.Options, p []plan.Part) { p[2].Name = "x" }, false},
+		{"another option", func(o *plan.Options, _ []plan.Part) { o.Encode.Decode = true }, false},
 	} {
-		parts, opts := storedParts(src), opts
+		parts, opts := shardtest.StoredParts(src), opts
 		row.change(&opts, parts)
-		got, err := out.Begun(parts, opts)
+		got, err := out.Resumable(parts, opts)
 		if err != nil || (got != nil) != row.found {
 			t.Errorf("%s: %v, %v", row.name, got != nil, err)
 		}
@@ -286,7 +291,7 @@ func (p *told) Add(samples, bytes int64) {
 // stored: compressed, a hundredth of what they hold, or more.
 func TestWholeProgress(t *testing.T) {
 	t.Parallel()
-	src := newFixture(61, 6, 40, 30_000)
+	src := memsource.New(61, 6, 40, 30_000)
 	spec, err := encode.Parse(encode.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -303,16 +308,16 @@ func TestWholeProgress(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
-			parts := storedParts(src)
+			parts := shardtest.StoredParts(src)
 			for i := range parts {
 				parts[i].Size = row.size
 			}
-			plan, err := NewWholePlan(parts, nil, Options{Encode: spec.Options(), Source: SourceSpec{Format: "memory"}, Sizes: Sizes{Shards: 3}})
+			plan, err := plan.NewAligned(parts, nil, plan.Options{Encode: spec.Options(), Source: plan.SourceSpec{Format: "memory"}, Sizes: plan.Sizes{Shards: 3}})
 			if err != nil {
 				t.Fatal(err)
 			}
 			progress := &told{}
-			if _, err := writeStock(t, &stocked{fixture: src}, plan, t.TempDir(), WriteOptions{Progress: progress, NoVerify: row.noVerify}); err != nil {
+			if _, err := shardtest.WriteStock(t, &shardtest.Stocked{Source: src}, plan, t.TempDir(), shard.WriteOptions{Progress: progress, NoVerify: row.noVerify}); err != nil {
 				t.Fatal(err)
 			}
 			stored := int64(len(parts)) * row.size

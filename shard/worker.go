@@ -10,8 +10,10 @@ import (
 
 	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/internal/atomicfile"
 	"github.com/ffconvert/ffconvert/record"
+	"github.com/ffconvert/ffconvert/shard/plan"
 	"github.com/ffconvert/ffconvert/verify"
 )
 
@@ -35,13 +37,13 @@ func (k *worker) write(ctx context.Context, t *task) error {
 		}
 	}
 	s := t.Shard
-	f, err := atomicfile.Create(k.out.root, k.out.tmp(s.Name))
+	f, err := atomicfile.Create(k.out.Root, k.out.Temp(s.Name))
 	if err != nil {
 		return err
 	}
 	defer f.Discard()
 	if err := reserve(f.File, s.Bytes); err != nil {
-		return fmt.Errorf("reserve %s for %s: %w", bytesText(s.Bytes), s.Name, err)
+		return fmt.Errorf("reserve %s for %s: %w", plan.BytesText(s.Bytes), s.Name, err)
 	}
 	index, err := createIndex(k.out, s.Name, t.first, k.plan.Columns, k.buffers)
 	if err != nil {
@@ -68,19 +70,19 @@ func (k *worker) write(ctx context.Context, t *task) error {
 		return err
 	}
 	done.Index = index.stream.sum()
-	if err := k.journal.mustBe(&done); err != nil {
+	if err := k.journal.MustBe(&done); err != nil {
 		return err
 	}
 	if k.reader != nil {
-		err := k.verify(ctx, k.out.tmp(s.Name), &done, k.counted(t, second{moverOf(k.progress)}))
+		err := k.verify(ctx, k.out.Temp(s.Name), &done, k.counted(t, second{moverOf(k.progress)}))
 		if err == nil {
 			var from aio.Origin
-			from, err = k.out.readBack(ctx, k.reader, k.out.tmp(index.name), index.name, done.Index)
+			from, err = k.out.ReadBack(ctx, k.reader, k.out.Temp(index.name), index.name, done.Index)
 			done.Verified, done.From = err == nil, done.From.And(from)
 		}
 		if err != nil {
 			for _, name := range []string{s.Name, index.name} {
-				if _, gone := k.out.root.Lstat(k.out.tmp(name)); gone != nil { // it is not corrupt, but removed by others
+				if _, gone := k.out.Root.Lstat(k.out.Temp(name)); gone != nil { // it is not corrupt, but removed by others
 					return gone
 				}
 			}
@@ -95,7 +97,7 @@ func (k *worker) write(ctx context.Context, t *task) error {
 		return err
 	}
 	done.At = time.Now().Unix()
-	if err := k.journal.add(done); err != nil {
+	if err := k.journal.Add(done); err != nil {
 		return err
 	}
 	k.count(done, first, done.Verified)
@@ -104,9 +106,9 @@ func (k *worker) write(ctx context.Context, t *task) error {
 }
 
 // fill writes the records of a shard and its index rows.
-func (k *worker) fill(ctx context.Context, t *task, f *atomicfile.File, index *indexFile) (finished, error) {
+func (k *worker) fill(ctx context.Context, t *task, f *atomicfile.File, index *indexFile) (dataset.Finished, error) {
 	s := t.Shard
-	done := finished{ManifestShard: ManifestShard{Name: s.Name}}
+	done := dataset.Finished{ManifestShard: dataset.ManifestShard{Name: s.Name}}
 	spool := newSpool(newDirectFile(f.File), k.buffers.shard)
 	defer spool.close()
 	w, err := record.NewWriter(spool, s.Samples)
@@ -150,8 +152,8 @@ func (k *worker) fill(ctx context.Context, t *task, f *atomicfile.File, index *i
 
 // verify re-reads a synced shard, the file of that name in the output. Of one that is sound it adds
 // to done where that read it from.
-func (k *worker) verify(ctx context.Context, name string, done *finished, progress Progress) error {
-	res, err := verify.File(ctx, k.reader, verify.Target{Path: name, Root: k.out.root, Want: &verify.Expect{
+func (k *worker) verify(ctx context.Context, name string, done *dataset.Finished, progress plan.Progress) error {
+	res, err := verify.File(ctx, k.reader, verify.Target{Path: name, Root: k.out.Root, Want: &verify.Expect{
 		Name: done.Name, Samples: done.Samples, Bytes: done.Bytes, HeaderCRC: done.HeaderCRC,
 	}}, verify.Options{Progress: func(_, bytes int64) { progress.Add(0, bytes) }})
 	if err == nil {

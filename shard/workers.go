@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/ffconvert/ffconvert/aio"
+	"github.com/ffconvert/ffconvert/shard/plan"
 	"github.com/ffconvert/ffconvert/verify"
 )
 
@@ -18,7 +19,7 @@ func (w *writer) writeAll(ctx context.Context, todo []int) error {
 	workers := max(1, min(jobs, len(todo)))
 	total := int64(0)
 	for _, i := range todo {
-		total += w.plan.weight(i)
+		total += w.plan.Weight(i)
 	}
 	phase, beside := "write", int64(0)
 	if w.plan.Whole {
@@ -27,13 +28,13 @@ func (w *writer) writeAll(ctx context.Context, todo []int) error {
 	if !w.opts.NoVerify {
 		phase, beside = phase+" + verify", beside+total
 	}
-	w.progress = startPhase(w.opts.Progress, phase, total)
+	w.progress = plan.StartPhase(w.opts.Progress, phase, total)
 	moverOf(w.progress).Planned(len(todo), len(w.plan.Shards)-len(todo), beside)
 	var err error
-	if w.claims, err = w.out.newClaims(w.slice.Task); err != nil {
+	if w.claims, err = w.out.NewClaims(w.slice.Task); err != nil {
 		return err
 	}
-	defer w.claims.close()
+	defer w.claims.Close()
 	next := make(chan *task)
 	drained := false
 	g, ctx := errgroup.WithContext(ctx)
@@ -75,7 +76,7 @@ func (w *writer) work(ctx context.Context, tasks <-chan *task, readers int, rere
 	}
 	for t := range tasks {
 		err := k.write(ctx, t)
-		w.claims.release(t.Name)
+		w.claims.Release(t.Name)
 		if err := errors.Join(err, t.release()); err != nil {
 			return err
 		}

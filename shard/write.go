@@ -13,35 +13,37 @@ import (
 
 	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// Write writes the shards of a plan and commits them with a manifest: it is [Output.Begin],
+// Write writes the shards of a plan and commits them with a manifest: it is [dataset.Output.Begin],
 // [RunStock] of the whole plan, and [Finish] in one. What a run by the same plan has finished
 // before is kept; so an interrupted Write is resumed by calling it again, with the same result
 // to the byte. After an error every file under a final name is complete and sound, and there
 // is no manifest.
 //
 // A plan of whole parts is written from a source of all its parts that is [converters.Divisible].
-func Write(ctx context.Context, src converters.Source, plan *Plan, out *Output, opts WriteOptions) (*Report, error) {
+func Write(ctx context.Context, src converters.Source, plan *plan.Plan, out *dataset.Output, opts WriteOptions) (*Report, error) {
 	return WriteStock(ctx, local{src, plan.Whole}, plan, out, opts)
 }
 
 // WriteStock is [Write] of a dataset whose parts are made local as they are needed: those of
 // the next shard while others are written. What is wrong with a part is found only then: where
 // that ends the first run before any shard is finished, no plan is left of it.
-func WriteStock(ctx context.Context, stock Stock, plan *Plan, out *Output, opts WriteOptions) (*Report, error) {
+func WriteStock(ctx context.Context, stock Stock, plan *plan.Plan, out *dataset.Output, opts WriteOptions) (*Report, error) {
 	w, err := newWhole(stock, plan, out, opts)
 	if err != nil {
 		return nil, err
 	}
-	defer w.journal.close()
-	if err := w.journal.changed; err != nil {
+	defer w.journal.Close()
+	if err := w.journal.Changed; err != nil {
 		return nil, err
 	}
 	report, err := w.run(ctx)
-	if err != nil && !errors.Is(err, ErrDrained) && plan.Whole && ctx.Err() == nil && w.written+len(w.journal.was) == 0 {
-		err = errors.Join(err, out.forget(plan))
+	if err != nil && !errors.Is(err, ErrDrained) && plan.Whole && ctx.Err() == nil && w.written+len(w.journal.Was) == 0 {
+		err = errors.Join(err, out.Rollback(plan))
 	}
 	if err == nil {
 		err = w.finish(ctx, report)
@@ -57,27 +59,27 @@ func WriteStock(ctx context.Context, stock Stock, plan *Plan, out *Output, opts 
 // time, from whatever machine: who gives a shard its name first has written it, and the others
 // make sure that theirs is equal. It may be run again by anyone at any time, and keeps what is
 // sound. There is no manifest until [Finish].
-func RunStock(ctx context.Context, stock Stock, slice *Slice, out *Output, opts WriteOptions) (*Report, error) {
+func RunStock(ctx context.Context, stock Stock, slice *plan.Slice, out *dataset.Output, opts WriteOptions) (*Report, error) {
 	w, err := newWriter(stock, slice, out, opts)
 	if err != nil {
 		return nil, err
 	}
-	if err := slice.Plan.sameParts(ctx, stock.Parts(), &w.contents); err != nil {
+	if err := slice.Plan.CheckParts(ctx, stock.Parts(), &w.contents); err != nil {
 		return nil, err
 	}
-	if w.journal, err = out.resume(slice, stock.Parts(), pinsNow(slice.Plan, stock.Parts())); err != nil {
+	if w.journal, err = out.ResumeJournal(slice, stock.Parts(), dataset.Pins(slice.Plan, stock.Parts())); err != nil {
 		return nil, err
 	}
-	defer w.journal.close()
+	defer w.journal.Close()
 	if err := sameLead(ctx, stock, slice, w.journal); err != nil {
-		return nil, forTask(err)
+		return nil, plan.ForTask(err)
 	}
-	if err := w.journal.changed; err != nil {
-		return nil, forTask(err)
+	if err := w.journal.Changed; err != nil {
+		return nil, plan.ForTask(err)
 	}
 	report, err := w.run(ctx)
 	if err = out.Here(err); err != nil {
-		return nil, forTask(err)
+		return nil, plan.ForTask(err)
 	}
 	return report, nil
 }
@@ -95,16 +97,16 @@ func (u *Unfinished) Unwrap() error { return u.Err }
 // A writer is what the workers of one run share.
 type writer struct {
 	stock    Stock
-	slice    *Slice
-	plan     *Plan // of the slice
-	out      *Output
+	slice    *plan.Slice
+	plan     *plan.Plan // of the slice
+	out      *dataset.Output
 	specs    []*encode.Spec // by Part.Encode
-	journal  *journal
-	claims   *claims
+	journal  *dataset.Journal
+	claims   *dataset.Claims
 	opts     WriteOptions
-	progress Progress
+	progress plan.Progress
 	repair   bool // the manifest says what the dataset must become again
-	contents contents
+	contents plan.Contents
 	began    time.Time
 
 	mu                sync.Mutex
@@ -118,21 +120,21 @@ type writer struct {
 }
 
 // newWriter prepares to write a slice. Its journal is not opened yet, and the caller's to close.
-func newWriter(stock Stock, slice *Slice, out *Output, opts WriteOptions) (w *writer, err error) {
+func newWriter(stock Stock, slice *plan.Slice, out *dataset.Output, opts WriteOptions) (w *writer, err error) {
 	w = &writer{stock: stock, slice: slice, plan: slice.Plan, out: out, opts: opts, sound: make(map[string]bool), reread: make(map[string]bool), began: time.Now()}
-	w.specs, err = w.plan.specs()
+	w.specs, err = w.plan.Specs()
 	return w, err
 }
 
 // newWhole prepares to write a whole plan, which it begins in the output.
-func newWhole(stock Stock, plan *Plan, out *Output, opts WriteOptions) (*writer, error) {
-	digest, err := plan.Digest()
+func newWhole(stock Stock, p *plan.Plan, out *dataset.Output, opts WriteOptions) (*writer, error) {
+	digest, err := p.Digest()
 	if err != nil {
 		return nil, err
 	}
-	w, err := newWriter(stock, wholeSlice(plan, digest), out, opts)
+	w, err := newWriter(stock, plan.All(p, digest), out, opts)
 	if err == nil {
-		w.journal, err = out.begin(plan, digest, stock.Parts(), opts.Named, opts.Overwrite)
+		w.journal, err = out.BeginJournal(p, digest, stock.Parts(), opts.Named, opts.Overwrite)
 	}
 	return w, err
 }
@@ -145,11 +147,11 @@ func (w *writer) run(ctx context.Context) (*Report, error) {
 	}
 	report := &Report{Task: w.slice.Task, Shards: len(w.plan.Shards), Kept: len(w.plan.Shards) - len(todo), Lost: lost}
 	if len(todo) > 0 {
-		if err := w.out.mkdir(w.out.tmp("")); err != nil { // not in a directory that is complete
+		if err := w.out.Mkdir(w.out.Temp("")); err != nil { // not in a directory that is complete
 			return nil, err
 		}
 		if !w.repair {
-			if err := w.out.remove(ManifestName); err != nil {
+			if err := w.out.Remove(dataset.ManifestName); err != nil {
 				return nil, err
 			}
 		}
@@ -161,7 +163,7 @@ func (w *writer) run(ctx context.Context) (*Report, error) {
 		return nil, err
 	}
 	for i := range w.plan.Shards {
-		done := w.journal.done[w.plan.Shards[i].Name]
+		done := w.journal.Done[w.plan.Shards[i].Name]
 		report.Samples += done.Samples
 		report.Bytes += done.Bytes
 	}
@@ -174,9 +176,9 @@ func (w *writer) run(ctx context.Context) (*Report, error) {
 
 // finish commits the shards of a whole plan.
 func (w *writer) finish(ctx context.Context, report *Report) error {
-	err := w.out.missing(ctx, w.plan, w.journal, w.sound)
+	err := w.out.CheckShards(ctx, w.plan, w.journal, w.sound)
 	if err == nil {
-		err = report.complete(w.out, w.plan, w.slice.digest, w.journal, w.opts.Tool)
+		err = report.complete(w.out, w.plan, w.slice.Digest, w.journal, w.opts.Tool)
 	}
 	report.Seconds = time.Since(w.began).Seconds()
 	return err
@@ -208,7 +210,7 @@ func (w *writer) todo(ctx context.Context) (todo []int, lost []string, err error
 		}
 		todo = append(todo, i)
 	}
-	if !w.opts.Verify || w.repair || w.out.shared || len(kept) == 0 {
+	if !w.opts.Verify || w.repair || w.out.Shared || len(kept) == 0 {
 		return todo, lost, nil
 	}
 	bad, err := w.verifyKept(ctx, kept)
@@ -225,22 +227,22 @@ func (w *writer) todo(ctx context.Context) (todo []int, lost []string, err error
 // verifyKept re-reads shards that were finished before, and returns the names of the damaged ones. It
 // enters them in the journal, so that the next run knows them if this one is stopped.
 func (w *writer) verifyKept(ctx context.Context, kept []int) (bad []string, err error) {
-	var shards []ManifestShard
+	var shards []dataset.ManifestShard
 	for _, i := range kept {
-		f, _ := w.journal.of(w.plan.Shards[i].Name)
+		f, _ := w.journal.Lookup(w.plan.Shards[i].Name)
 		shards = append(shards, f.ManifestShard)
 		w.reread[f.Name] = true
 	}
-	found, err := w.out.reread(ctx, shards, FileSum{}, w.opts.AIO, w.opts.Progress)
+	found, err := w.out.Reread(ctx, shards, dataset.FileSum{}, w.opts.AIO, w.opts.Progress)
 	if err != nil {
 		return nil, err
 	}
 	w.backend, w.fallback, w.from = found.Backend, found.Fallback, found.From
-	bad = damaged(shards, found.Problems)
+	bad = dataset.DamagedOf(shards, found.Problems)
 	for _, name := range bad {
 		delete(w.reread, name)
 		delete(w.sound, name)
-		if err := w.journal.void(name); err != nil {
+		if err := w.journal.Void(name); err != nil {
 			return nil, err
 		}
 	}
@@ -251,12 +253,12 @@ func (w *writer) verifyKept(ctx context.Context, kept []int) (bad []string, err 
 // size, its header and the bytes of its index tell.
 func (w *writer) isDone(i int) (was, done bool) {
 	s := &w.plan.Shards[i]
-	f, ok := w.journal.of(s.Name)
-	if !ok || !(f.Verified || w.opts.NoVerify || w.repair) || !w.plan.accounts(s, f.Bytes, f.Parts) {
+	f, ok := w.journal.Lookup(s.Name)
+	if !ok || !(f.Verified || w.opts.NoVerify || w.repair) || !w.plan.Complete(s, f.Bytes, f.Parts) {
 		return false, false
 	}
-	if done, _ = w.out.holds(f); done && !w.repair { // which has verified it
-		done, _ = w.out.hasIndex(f)
+	if done, _ = w.out.HasShard(f); done && !w.repair { // which has verified it
+		done, _ = w.out.HasIndex(f)
 	}
 	if done { // of an error the process that gives it its name finds the reason
 		w.found(s.Name)
@@ -266,7 +268,7 @@ func (w *writer) isDone(i int) (was, done bool) {
 
 // count notes that a shard is finished, by this run or, where it was not the first to name it,
 // by another process; and whether this run has re-read it.
-func (w *writer) count(f finished, first, reread bool) {
+func (w *writer) count(f dataset.Finished, first, reread bool) {
 	w.found(f.Name)
 	w.mu.Lock()
 	defer w.mu.Unlock()

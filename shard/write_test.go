@@ -1,4 +1,4 @@
-package shard
+package shard_test
 
 import (
 	"bytes"
@@ -11,31 +11,36 @@ import (
 	"testing"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/internal/memsource"
+	"github.com/ffconvert/ffconvert/internal/shardtest"
 	"github.com/ffconvert/ffconvert/record"
+	"github.com/ffconvert/ffconvert/shard"
+	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
 func TestWriteIsTheSameForAllWorkers(t *testing.T) {
 	t.Parallel()
-	for name, opts := range map[string]Options{
-		"in order": fourShards,
-		"shuffled": {Sizes: Sizes{Shards: 4}, Shuffle: &Shuffle{5}},
+	for name, opts := range map[string]plan.Options{
+		"in order": shardtest.FourShards,
+		"shuffled": {Sizes: plan.Sizes{Shards: 4}, Shuffle: &plan.Shuffle{Seed: 5}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			src := newFixture(2, 3, 200, 5000)
-			plan := newPlan(t, src, encode.Options{}, opts)
+			src := memsource.New(2, 3, 200, 5000)
+			plan := shardtest.NewPlan(t, src, encode.Options{}, opts)
 			var want map[string]string
 			for _, workers := range []int{1, 2, 16} {
 				dir := t.TempDir()
-				report, err := write(t, src, plan, dir, WriteOptions{Workers: workers})
+				report, err := shardtest.Write(t, src, plan, dir, shard.WriteOptions{Workers: workers})
 				if err != nil {
 					t.Fatal(err)
 				}
 				if !report.Verified || report.Manifest.Totals.SamplesWritten != 600 || report.Kept != 0 {
 					t.Errorf("report %+v", report)
 				}
-				got := files(t, dir)
+				got := shardtest.Files(t, dir)
 				if len(got) != 8 {
 					t.Fatalf("%d files, want 4 shards and 4 indexes", len(got))
 				}
@@ -53,10 +58,10 @@ func TestWriteIsTheSameForAllWorkers(t *testing.T) {
 // Every record of a dataset is that of its sample, in plan order.
 func TestWriteRecords(t *testing.T) {
 	t.Parallel()
-	src := newFixture(3, 2, 100, 300)
-	plan := newPlan(t, src, encode.Options{Encoding: "raw:cls", Missing: encode.MissingSkip}, fourShards)
+	src := memsource.New(3, 2, 100, 300)
+	plan := shardtest.NewPlan(t, src, encode.Options{Encoding: "raw:cls", Missing: encode.MissingSkip}, shardtest.FourShards)
 	dir := t.TempDir()
-	report, err := write(t, src, plan, dir, WriteOptions{})
+	report, err := shardtest.Write(t, src, plan, dir, shard.WriteOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +75,7 @@ func TestWriteRecords(t *testing.T) {
 	}
 	defer r.Close()
 	i := 0
-	for _, part := range src.parts {
+	for _, part := range src.Data {
 		for j := range part {
 			want, ok := part[j].Field("cls")
 			if !ok {
@@ -86,7 +91,7 @@ func TestWriteRecords(t *testing.T) {
 	if i != r.Len() {
 		t.Errorf("%d records, want %d", r.Len(), i)
 	}
-	keys, err := IndexKeys(filepath.Join(dir, "PART_00000.ffr"), 5)
+	keys, err := shard.IndexKeys(filepath.Join(dir, "PART_00000.ffr"), 5)
 	if err != nil || strings.Join(keys, " ") != "0/000000 0/000001 0/000002 0/000003 0/000005" {
 		t.Errorf("keys %q, %v", keys, err)
 	}
@@ -94,31 +99,31 @@ func TestWriteRecords(t *testing.T) {
 
 func TestWriteResumes(t *testing.T) {
 	t.Parallel()
-	src := newFixture(5, 3, 100, 2000)
-	plan := newPlan(t, src, encode.Options{}, fourShards)
+	src := memsource.New(5, 3, 100, 2000)
+	plan := shardtest.NewPlan(t, src, encode.Options{}, shardtest.FourShards)
 	reference := t.TempDir()
-	if _, err := write(t, src, plan, reference, WriteOptions{}); err != nil {
+	if _, err := shardtest.Write(t, src, plan, reference, shard.WriteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	want := files(t, reference)
+	want := shardtest.Files(t, reference)
 	for _, row := range []struct {
 		name string
 		harm func(t *testing.T, dir string) // done to a finished dataset
 		kept int
 	}{
 		{"nothing", func(*testing.T, string) {}, 4},
-		{"manifest gone", func(t *testing.T, dir string) { remove(t, dir, ManifestName) }, 4},
-		{"shard gone", func(t *testing.T, dir string) { remove(t, dir, "PART_00002.ffr") }, 3},
-		{"shard cut", func(t *testing.T, dir string) { truncate(t, dir, "PART_00001.ffr", -1) }, 3},
-		{"shard grown", func(t *testing.T, dir string) { truncate(t, dir, "PART_00001.ffr", 1) }, 3},
-		{"header damaged", func(t *testing.T, dir string) { flip(t, dir, "PART_00003.ffr", 20) }, 3},
-		{"index gone", func(t *testing.T, dir string) { remove(t, dir, "index/PART_00000.arrow") }, 3},
-		{"journal gone", func(t *testing.T, dir string) { remove(t, dir, journalName) }, 0},
-		{"journal cut", func(t *testing.T, dir string) { truncate(t, dir, journalName, -1) }, 3},
-		{"journal head damaged", func(t *testing.T, dir string) { flip(t, dir, journalName, 12) }, 0},
+		{"manifest gone", func(t *testing.T, dir string) { shardtest.Remove(t, dir, dataset.ManifestName) }, 4},
+		{"shard gone", func(t *testing.T, dir string) { shardtest.Remove(t, dir, "PART_00002.ffr") }, 3},
+		{"shard cut", func(t *testing.T, dir string) { shardtest.Truncate(t, dir, "PART_00001.ffr", -1) }, 3},
+		{"shard grown", func(t *testing.T, dir string) { shardtest.Truncate(t, dir, "PART_00001.ffr", 1) }, 3},
+		{"header damaged", func(t *testing.T, dir string) { shardtest.Flip(t, dir, "PART_00003.ffr", 20) }, 3},
+		{"index gone", func(t *testing.T, dir string) { shardtest.Remove(t, dir, "index/PART_00000.arrow") }, 3},
+		{"journal gone", func(t *testing.T, dir string) { shardtest.Remove(t, dir, dataset.JournalName) }, 0},
+		{"journal cut", func(t *testing.T, dir string) { shardtest.Truncate(t, dir, dataset.JournalName, -1) }, 3},
+		{"journal head damaged", func(t *testing.T, dir string) { shardtest.Flip(t, dir, dataset.JournalName, 12) }, 0},
 		{"leftover in tmp", func(t *testing.T, dir string) {
-			mkdir(t, dir, tmpDir)
-			put(t, dir, tmpDir+"/PART_00000.ffr.tmp")
+			shardtest.Mkdir(t, dir, dataset.TmpDir)
+			shardtest.Put(t, dir, dataset.TmpDir+"/PART_00000.ffr.tmp")
 		}, 4},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -128,20 +133,20 @@ func TestWriteResumes(t *testing.T) {
 				t.Fatal(err)
 			}
 			row.harm(t, dir)
-			report, err := write(t, src, plan, dir, WriteOptions{})
+			report, err := shardtest.Write(t, src, plan, dir, shard.WriteOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
 			if report.Kept != row.kept {
 				t.Errorf("kept %d shards, want %d", report.Kept, row.kept)
 			}
-			if !maps.Equal(files(t, dir), want) {
+			if !maps.Equal(shardtest.Files(t, dir), want) {
 				t.Error("the resumed dataset has other bytes")
 			}
-			if _, err := ReadManifest(dir); err != nil {
+			if _, err := dataset.ReadManifest(dir); err != nil {
 				t.Error(err)
 			}
-			if _, err := os.Stat(filepath.Join(dir, tmpDir)); !errors.Is(err, os.ErrNotExist) {
+			if _, err := os.Stat(filepath.Join(dir, dataset.TmpDir)); !errors.Is(err, os.ErrNotExist) {
 				t.Errorf("temporary files are left: %v", err)
 			}
 		})
@@ -152,24 +157,24 @@ func TestWriteResumes(t *testing.T) {
 // and the next run completes the same dataset.
 func TestWriteFails(t *testing.T) {
 	t.Parallel()
-	src := newFixture(6, 2, 12, 400)
-	plan := newPlan(t, src, encode.Options{}, fourShards)
+	src := memsource.New(6, 2, 12, 400)
+	plan := shardtest.NewPlan(t, src, encode.Options{}, shardtest.FourShards)
 	reference := t.TempDir()
-	if _, err := write(t, src, plan, reference, WriteOptions{}); err != nil {
+	if _, err := shardtest.Write(t, src, plan, reference, shard.WriteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	want := files(t, reference)
+	want := shardtest.Files(t, reference)
 	broken := errors.New("broken")
 	for fault := 0; ; fault++ {
 		reads := 0
-		src.fail = func(int, int64) error {
+		src.Fail = func(int, int64) error {
 			if reads++; reads == fault+1 {
 				return broken
 			}
 			return nil
 		}
 		dir := t.TempDir()
-		_, err := write(t, src, plan, dir, WriteOptions{Workers: 1})
+		_, err := shardtest.Write(t, src, plan, dir, shard.WriteOptions{Workers: 1})
 		if err == nil {
 			if fault != 24 {
 				t.Errorf("%d faults were injected, want one a sample: 24", fault)
@@ -179,16 +184,16 @@ func TestWriteFails(t *testing.T) {
 		if !errors.Is(err, broken) {
 			t.Fatalf("fault %d: reported as %v", fault, err)
 		}
-		for name, data := range files(t, dir) {
+		for name, data := range shardtest.Files(t, dir) {
 			if want[name] != data {
 				t.Fatalf("fault %d left a bad %s", fault, name)
 			}
 		}
-		if _, err := ReadManifest(dir); !errors.Is(err, os.ErrNotExist) {
+		if _, err := dataset.ReadManifest(dir); !errors.Is(err, os.ErrNotExist) {
 			t.Fatalf("fault %d left a manifest", fault)
 		}
-		src.fail = nil
-		if _, err := write(t, src, plan, dir, WriteOptions{}); err != nil || !maps.Equal(files(t, dir), want) {
+		src.Fail = nil
+		if _, err := shardtest.Write(t, src, plan, dir, shard.WriteOptions{}); err != nil || !maps.Equal(shardtest.Files(t, dir), want) {
 			t.Fatalf("fault %d: the rerun gave %v or other bytes", fault, err)
 		}
 	}
@@ -196,21 +201,21 @@ func TestWriteFails(t *testing.T) {
 
 func TestWriteRefusesChangedSources(t *testing.T) {
 	t.Parallel()
-	for name, change := range map[string]func(*fixture){
-		"shorter part":  func(f *fixture) { f.parts[1] = f.parts[1][:30] },
-		"larger sample": func(f *fixture) { f.parts[0][3].Fields[0].Value = converters.Bytes(make([]byte, 999)) },
-		"missing field": func(f *fixture) { f.parts[0][3].Fields = f.parts[0][3].Fields[:1] },
+	for name, change := range map[string]func(*memsource.Source){
+		"shorter part":  func(f *memsource.Source) { f.Data[1] = f.Data[1][:30] },
+		"larger sample": func(f *memsource.Source) { f.Data[0][3].Fields[0].Value = converters.Bytes(make([]byte, 999)) },
+		"missing field": func(f *memsource.Source) { f.Data[0][3].Fields = f.Data[0][3].Fields[:1] },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			src := newFixture(7, 2, 50, 400)
-			plan := newPlan(t, src, encode.Options{}, fourShards)
+			src := memsource.New(7, 2, 50, 400)
+			plan := shardtest.NewPlan(t, src, encode.Options{}, shardtest.FourShards)
 			change(src)
 			dir := t.TempDir()
-			if _, err := write(t, src, plan, dir, WriteOptions{}); !errors.Is(err, converters.ErrChanged) {
+			if _, err := shardtest.Write(t, src, plan, dir, shard.WriteOptions{}); !errors.Is(err, converters.ErrChanged) {
 				t.Errorf("error %v, want %v", err, converters.ErrChanged)
 			}
-			if _, err := ReadManifest(dir); !errors.Is(err, os.ErrNotExist) {
+			if _, err := dataset.ReadManifest(dir); !errors.Is(err, os.ErrNotExist) {
 				t.Errorf("there is a manifest: %v", err)
 			}
 		})
@@ -219,21 +224,21 @@ func TestWriteRefusesChangedSources(t *testing.T) {
 
 func TestWriteCancelled(t *testing.T) {
 	t.Parallel()
-	src := newFixture(10, 1, 20, 100)
-	plan := newPlan(t, src, encode.Options{}, fourShards)
+	src := memsource.New(10, 1, 20, 100)
+	plan := shardtest.NewPlan(t, src, encode.Options{}, shardtest.FourShards)
 	ctx, cancel := context.WithCancel(context.Background())
-	src.fail = func(_ int, i int64) error {
+	src.Fail = func(_ int, i int64) error {
 		if i == 9 {
 			cancel()
 		}
 		return nil
 	}
-	out, err := OpenOutput(t.TempDir())
+	out, err := dataset.Open(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer out.Close()
-	if _, err := Write(ctx, src, plan, out, WriteOptions{Workers: 1}); !errors.Is(err, context.Canceled) {
+	if _, err := shard.Write(ctx, src, plan, out, shard.WriteOptions{Workers: 1}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
 }

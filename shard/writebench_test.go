@@ -1,4 +1,4 @@
-package shard
+package shard_test
 
 import (
 	"context"
@@ -6,21 +6,26 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/internal/memsource"
+	"github.com/ffconvert/ffconvert/internal/shardtest"
+	"github.com/ffconvert/ffconvert/shard"
+	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
 // BenchmarkWrite converts 100,000 samples of about 100 bytes, a shard a worker.
 func BenchmarkWrite(b *testing.B) {
-	src := newFixture(1, 2, 50_000, 200)
-	plan := newPlan(b, src, encode.Options{}, Options{Sizes: Sizes{Shards: 2}})
+	src := memsource.New(1, 2, 50_000, 200)
+	plan := shardtest.NewPlan(b, src, encode.Options{}, plan.Options{Sizes: plan.Sizes{Shards: 2}})
 	dir := b.TempDir()
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
-		out, err := OpenOutput(filepath.Join(dir, fmt.Sprint(i)))
+		out, err := dataset.Open(filepath.Join(dir, fmt.Sprint(i)))
 		if err != nil {
 			b.Fatal(err)
 		}
-		if _, err := Write(context.Background(), src, plan, out, WriteOptions{NoVerify: true}); err != nil {
+		if _, err := shard.Write(context.Background(), src, plan, out, shard.WriteOptions{NoVerify: true}); err != nil {
 			b.Fatal(err)
 		}
 		if err := out.Close(); err != nil {

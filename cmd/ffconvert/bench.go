@@ -11,7 +11,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/record"
-	"github.com/ffconvert/ffconvert/shard"
+	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
 func newBenchCommand() *cobra.Command {
@@ -91,7 +91,7 @@ func runBenchRead(ctx context.Context, opts benchReadOptions, path string, stdou
 	}
 	defer r.Close()
 	if r.Len() == 0 {
-		return plain(fmt.Errorf("%s: %w to read", path, shard.ErrEmpty))
+		return plain(fmt.Errorf("%s: %w to read", path, plan.ErrEmpty))
 	}
 	report, err := newBenchRun(opts, r).run(ctx)
 	if bad := (*record.FormatError)(nil); err != nil && (ctx.Err() != nil || !errors.As(err, &bad)) {

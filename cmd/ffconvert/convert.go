@@ -12,8 +12,10 @@ import (
 
 	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/input"
 	"github.com/ffconvert/ffconvert/shard"
+	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
 // newConvertCommand returns the command of a format. adapt, which may be nil, is called
@@ -53,7 +55,7 @@ func newConvertCommand(f format, adapt func(*conversion)) *cobra.Command {
 		if err := opts.refuseSeed(cmd.Flags(), opts.shuffle); err != nil {
 			return err
 		}
-		spec := shard.SourceSpec{Format: f.name, Options: planOptions(own)}
+		spec := plan.SourceSpec{Format: f.name, Options: planOptions(own)}
 		c := conversion{format: f, data: data, own: own, spec: spec, opts: opts, names: args[:len(args)-1], out: args[len(args)-1], stdout: cmd.OutOrStdout()}
 		if adapt != nil {
 			adapt(&c)
@@ -70,12 +72,12 @@ type conversion struct {
 	own     *pflag.FlagSet // the format's flags; nil of a mixture
 	purpose purpose
 	mix     *mixture // data, where that is several collections; else nil
-	spec    shard.SourceSpec
+	spec    plan.SourceSpec
 	opts    convertOptions
 	names   []string
 	command *input.Command // whose output is converted; nil: names are
 	out     string
-	output  *shard.Output // nil: not open
+	output  *dataset.Output // nil: not open
 	stdout  io.Writer
 
 	src     converters.Source         // the dataset; nil: not open
@@ -122,7 +124,7 @@ func (c *conversion) run(ctx context.Context) error {
 		return c.planOnly(ctx, found, in, whole, progress)
 	}
 
-	out, err := shard.OpenOutput(c.out)
+	out, err := dataset.Open(c.out)
 	if err != nil {
 		return err
 	}
@@ -148,7 +150,7 @@ func (c *conversion) run(ctx context.Context) error {
 
 // convert plans and writes. What it stages inside the output it removes, unless a run
 // that resumes this one can use it.
-func (c *conversion) convert(ctx context.Context, found []input.Name, in input.Options, out *shard.Output, progress *reporter) (*shard.Report, error) {
+func (c *conversion) convert(ctx context.Context, found []input.Name, in input.Options, out *dataset.Output, progress *reporter) (*shard.Report, error) {
 	if err := c.check(out, found); err != nil {
 		return nil, err
 	}

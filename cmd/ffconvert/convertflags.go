@@ -9,7 +9,7 @@ import (
 	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/input"
-	"github.com/ffconvert/ffconvert/shard"
+	"github.com/ffconvert/ffconvert/shard/plan"
 	"github.com/ffconvert/ffconvert/verify"
 )
 
@@ -17,7 +17,7 @@ import (
 type convertOptions struct {
 	encode    encode.Options
 	missing   choiceValue
-	sizes     shard.Sizes
+	sizes     plan.Sizes
 	shardSize sizeValue
 	minSize   sizeValue
 	shuffle   bool

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/input"
 	"github.com/ffconvert/ffconvert/shard"
 )
@@ -25,7 +26,7 @@ func (c *conversion) staged(ctx context.Context, found []input.Name, in input.Op
 		err = use(set)
 		err = errors.Join(err, set.Cleanup())
 	}
-	if _, unfinished := errors.AsType[*shard.Unfinished](err); unfinished || errors.Is(err, shard.ErrMoved) {
+	if _, unfinished := errors.AsType[*shard.Unfinished](err); unfinished || errors.Is(err, dataset.ErrMoved) {
 		return err
 	}
 	return c.tidy(ctx, err)
@@ -43,7 +44,7 @@ func (c *conversion) refuseCache() error {
 // can use it. Where the user has named another cache, one that a run before has left there is
 // removed once the dataset is complete. It adds its own error to err.
 func (c *conversion) tidy(ctx context.Context, err error) error {
-	if ctx.Err() != nil || errors.Is(err, shard.ErrDrained) || errors.Is(err, shard.ErrMoved) || c.opts.cacheDir != "" && (err != nil || isInside(c.opts.cacheDir, c.ownCache())) {
+	if ctx.Err() != nil || errors.Is(err, shard.ErrDrained) || errors.Is(err, dataset.ErrMoved) || c.opts.cacheDir != "" && (err != nil || isInside(c.opts.cacheDir, c.ownCache())) {
 		return err
 	}
 	return errors.Join(err, c.output.RemoveCache())
@@ -54,7 +55,7 @@ func (c *conversion) ownCache() string {
 	if c.output != nil {
 		return c.output.Cache()
 	}
-	return filepath.Join(c.out, shard.CacheName)
+	return filepath.Join(c.out, dataset.CacheName)
 }
 
 func (c *conversion) inputOptions() input.Options {

@@ -8,14 +8,16 @@ import (
 	"strings"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/input"
 	"github.com/ffconvert/ffconvert/shard"
+	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
 // check refuses an output that is taken, as far as that can be told before the input is
 // read.
-func (c *conversion) check(out *shard.Output, found []input.Name) error {
+func (c *conversion) check(out *dataset.Output, found []input.Name) error {
 	var names []string // of the parts; those of a directory are not known yet
 	if c.mix != nil {
 		names = c.mix.partNames(found)
@@ -32,10 +34,10 @@ func (c *conversion) check(out *shard.Output, found []input.Name) error {
 }
 
 // asked are the options of the plan before anything is read, with the encoding that was named.
-func (c *conversion) asked() (shard.Options, error) {
+func (c *conversion) asked() (plan.Options, error) {
 	enc, err := encode.Parse(c.opts.encode)
 	if err != nil {
-		return shard.Options{}, err
+		return plan.Options{}, err
 	}
 	how := c.planOptions(enc)
 	how.Encode.Encoding = c.opts.encode.Encoding
@@ -45,8 +47,8 @@ func (c *conversion) asked() (shard.Options, error) {
 // A described dataset is one of which its source has said what it is.
 type described struct {
 	says converters.Description
-	enc  *encode.Spec    // of its records
-	each shard.Encodings // of the records of each part
+	enc  *encode.Spec   // of its records
+	each plan.Encodings // of the records of each part
 }
 
 // describe returns what a source says of its dataset, and how its records are encoded. It tells
@@ -62,7 +64,7 @@ func (c *conversion) describe(src converters.Source, progress *reporter) (d desc
 		return d, err
 	}
 	c.columns = d.says.Columns
-	d.each = shard.Encodings{Specs: []*encode.Spec{d.enc}}
+	d.each = plan.Encodings{Specs: []*encode.Spec{d.enc}}
 	if c.mix != nil {
 		d.each, err = c.mix.encodings(d.enc)
 	}
@@ -70,7 +72,7 @@ func (c *conversion) describe(src converters.Source, progress *reporter) (d desc
 }
 
 // plan indexes the sources and plans the shards.
-func (c *conversion) plan(ctx context.Context, set *input.Set, progress *reporter) (*shard.Plan, converters.Source, error) {
+func (c *conversion) plan(ctx context.Context, set *input.Set, progress *reporter) (*plan.Plan, converters.Source, error) {
 	src, err := c.source(ctx, set)
 	if err != nil {
 		return nil, nil, err
@@ -79,19 +81,19 @@ func (c *conversion) plan(ctx context.Context, set *input.Set, progress *reporte
 	if err != nil {
 		return nil, nil, err
 	}
-	index, err := shard.IndexEach(ctx, src, d.each, max(c.opts.workers, indexedAtOnce), progress)
+	index, err := plan.IndexEach(ctx, src, d.each, max(c.opts.workers, indexedAtOnce), progress)
 	if err != nil {
 		return nil, nil, err
 	}
 	how := c.planOptions(d.enc)
 	how.Dataset, how.Encodes = d.says, d.each.Options()
-	plan, err := shard.NewPlan(index, how)
+	plan, err := plan.New(index, how)
 	return plan, src, empty(set.Files[0].Name, index, err)
 }
 
 // empty says of what there are no samples, and why, where that is the error.
-func empty(first string, index []shard.PartIndex, err error) error {
-	if !errors.Is(err, shard.ErrEmpty) {
+func empty(first string, index []plan.PartIndex, err error) error {
+	if !errors.Is(err, plan.ErrEmpty) {
 		return err
 	}
 	leftOut, skipped := int64(0), make(map[string]int64)
@@ -132,11 +134,11 @@ var whyEmpty = []struct{ reason, noun, text string }{
 // indexing a cold part waits for one small read after another.
 const indexedAtOnce = 8
 
-func (c *conversion) planOptions(enc *encode.Spec) shard.Options {
-	how := shard.Options{Source: c.spec, Encode: enc.Options(), Sizes: c.opts.sizes}
+func (c *conversion) planOptions(enc *encode.Spec) plan.Options {
+	how := plan.Options{Source: c.spec, Encode: enc.Options(), Sizes: c.opts.sizes}
 	how.Sizes.ShardSize, how.Sizes.Min = int64(c.opts.shardSize), int64(c.opts.minSize)
 	if c.opts.shuffle {
-		how.Shuffle = &shard.Shuffle{Seed: c.opts.seed}
+		how.Shuffle = &plan.Shuffle{Seed: c.opts.seed}
 	}
 	return how
 }

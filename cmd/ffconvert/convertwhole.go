@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/input"
 	"github.com/ffconvert/ffconvert/shard"
+	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
 // whole reports whether shards are to be made of whole parts: where a part is remote and the
@@ -31,7 +33,7 @@ func (c *conversion) whole(found []input.Name) (bool, error) {
 }
 
 // convertWhole plans and writes shards of whole parts.
-func (c *conversion) convertWhole(ctx context.Context, found []input.Name, in input.Options, out *shard.Output, progress *reporter) (*shard.Report, error) {
+func (c *conversion) convertWhole(ctx context.Context, found []input.Name, in input.Options, out *dataset.Output, progress *reporter) (*shard.Report, error) {
 	if err := c.check(out, found); err != nil {
 		return nil, err
 	}
@@ -65,17 +67,17 @@ func (c *conversion) stocked(ctx context.Context, found []input.Name, beside int
 
 // planWhole plans shards of whole parts: by the plan that was begun in the output, where it
 // is of the same parts, else by what the first part shows.
-func (c *conversion) planWhole(ctx context.Context, s *stock, out *shard.Output, progress *reporter) (*shard.Plan, error) {
-	parts := make([]shard.Part, len(s.parts))
+func (c *conversion) planWhole(ctx context.Context, s *stock, out *dataset.Output, progress *reporter) (*plan.Plan, error) {
+	parts := make([]plan.Part, len(s.parts))
 	for i, p := range s.parts {
-		parts[i] = shard.Part{Name: p.Name, Size: p.Size}
+		parts[i] = plan.Part{Name: p.Name, Size: p.Size}
 	}
 	how, err := c.asked()
 	if err != nil {
 		return nil, err
 	}
 	if !c.opts.overwrite {
-		plan, err := out.Begun(parts, how)
+		plan, err := out.Resumable(parts, how)
 		if err == nil && plan != nil {
 			err = s.fits(plan)
 		}
@@ -84,7 +86,7 @@ func (c *conversion) planWhole(ctx context.Context, s *stock, out *shard.Output,
 		}
 	}
 	// What the first part shows decides no size.
-	if plan, err := shard.NewWholePlan(parts, nil, how); err != nil {
+	if plan, err := plan.NewAligned(parts, nil, how); err != nil {
 		return nil, empty(parts[0].Name, nil, err)
 	} else if err := s.fits(plan); err != nil {
 		return nil, err
@@ -110,6 +112,6 @@ func (c *conversion) planWhole(ctx context.Context, s *stock, out *shard.Output,
 		return nil, err
 	}
 	how.Encode, how.Encodes, how.Dataset = d.enc.Options(), d.each.Options(), d.says
-	plan, err := shard.NewWholePlan(parts, seen, how)
+	plan, err := plan.NewAligned(parts, seen, how)
 	return plan, empty(parts[0].Name, seen, err)
 }

@@ -8,11 +8,13 @@ import (
 
 	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/input"
 	"github.com/ffconvert/ffconvert/input/remote"
 	"github.com/ffconvert/ffconvert/packed"
 	"github.com/ffconvert/ffconvert/record"
 	"github.com/ffconvert/ffconvert/shard"
+	"github.com/ffconvert/ffconvert/shard/plan"
 	"github.com/ffconvert/ffconvert/verify"
 )
 
@@ -76,13 +78,13 @@ func exitCode(err error) int {
 		return 128 + int(stop.signal)
 	case errors.As(err, &found):
 		return found.status
-	case is(shard.ErrPlanVersion, shard.ErrManifestVersion):
+	case is(plan.ErrVersion, dataset.ErrManifestVersion):
 		return exitRefused
-	case is(shard.ErrMoved):
+	case is(dataset.ErrMoved):
 		return exitIO
-	case is(verify.ErrCorrupt, record.ErrCorrupt, shard.ErrManifest, shard.ErrPlan, shard.ErrIndex, shard.ErrNothingKept):
+	case is(verify.ErrCorrupt, record.ErrCorrupt, dataset.ErrManifest, plan.ErrDamaged, shard.ErrIndex, dataset.ErrNothingKept):
 		return exitCorrupt
-	case is(shard.ErrMissing, errUnplanned):
+	case is(dataset.ErrMissing, errUnplanned):
 		return exitUnfinished
 	case is(input.ErrPattern, input.ErrRepeated, input.ErrScheme, input.ErrList, remote.ErrSetting):
 		return exitUsage
@@ -98,7 +100,7 @@ func exitCode(err error) int {
 		return exitUsage
 	case errors.As(err, &pack), is(fs.ErrNotExist): // of a packed folder
 		return exitRefused
-	case errors.As(err, &source), errors.As(err, &in), is(shard.ErrEmpty, converters.ErrChanged, converters.ErrLimit, converters.ErrUnsupported, record.ErrTooLarge):
+	case errors.As(err, &source), errors.As(err, &in), is(plan.ErrEmpty, converters.ErrChanged, converters.ErrLimit, converters.ErrUnsupported, record.ErrTooLarge):
 		return exitRefused
 	}
 	return exitUsage

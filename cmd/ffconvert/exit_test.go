@@ -9,22 +9,23 @@ import (
 	"testing"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/input"
 	"github.com/ffconvert/ffconvert/input/remote"
-	"github.com/ffconvert/ffconvert/shard"
+	"github.com/ffconvert/ffconvert/shard/plan"
 	"github.com/ffconvert/ffconvert/verify"
 )
 
 func TestExitCode(t *testing.T) {
 	t.Parallel()
-	missing := fmt.Errorf("out: %w: 3 of 9: PART_00002.ffr and 2 more", shard.ErrMissing)
+	missing := fmt.Errorf("out: %w: 3 of 9: PART_00002.ffr and 2 more", dataset.ErrMissing)
 	for _, row := range []struct {
 		name string
 		err  error
 		want int
 	}{
 		{"usage", errors.New("unknown flag"), 1},
-		{"a task that is none", shard.ErrTask, 1},
+		{"a task that is none", plan.ErrTask, 1},
 		{"corrupt", verify.ErrCorrupt, 2},
 		{"refused", &converters.Error{Err: converters.ErrChanged}, 3},
 		{"a wrong setting", &remote.Error{Kind: remote.ErrSetting, Err: &fs.PathError{Err: syscall.ENOENT}}, 1},

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ffconvert/ffconvert/aio"
+	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/shard"
 	"github.com/ffconvert/ffconvert/verify"
 )
@@ -93,7 +94,7 @@ func allNamed(ctx context.Context, wait time.Duration, began time.Time, dir stri
 		named, of := 0, 0
 		err := planThere(dir)
 		if err == nil {
-			named, of, err = shard.Named(dir)
+			named, of, err = dataset.Named(dir)
 		}
 		if err == nil && named == of || err != nil && !worthWaiting(err) {
 			return err
@@ -129,7 +130,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 
 // worthWaiting reports whether time alone may help: tasks may still be at work.
 func worthWaiting(err error) bool {
-	for _, kind := range []error{shard.ErrMissing, shard.ErrLocked, errUnplanned, shard.ErrNothingKept, fs.ErrNotExist} {
+	for _, kind := range []error{dataset.ErrMissing, dataset.ErrLocked, errUnplanned, dataset.ErrNothingKept, fs.ErrNotExist} {
 		if errors.Is(err, kind) {
 			return true
 		}
@@ -141,7 +142,7 @@ func finishOnce(ctx context.Context, opts finishOptions, dir string, progress *r
 	if err := planThere(dir); err != nil {
 		return nil, err
 	}
-	out, err := shard.OpenOutput(dir)
+	out, err := dataset.Open(dir)
 	if err != nil {
 		return nil, early(dir, err)
 	}
@@ -154,11 +155,11 @@ func finishOnce(ctx context.Context, opts finishOptions, dir string, progress *r
 
 // early says of a directory that others write to whether shards are missing there.
 func early(dir string, err error) error {
-	if !errors.Is(err, shard.ErrLocked) {
+	if !errors.Is(err, dataset.ErrLocked) {
 		return err
 	}
-	if named, of, failed := shard.Named(dir); named == of || failed != nil {
+	if named, of, failed := dataset.Named(dir); named == of || failed != nil {
 		return err
 	}
-	return fmt.Errorf("%w, and %w", err, shard.ErrMissing)
+	return fmt.Errorf("%w, and %w", err, dataset.ErrMissing)
 }

@@ -18,8 +18,8 @@ import (
 	"github.com/ffconvert/ffconvert/converters/csv"
 	"github.com/ffconvert/ffconvert/converters/folder"
 	"github.com/ffconvert/ffconvert/converters/tar"
+	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/encode"
-	"github.com/ffconvert/ffconvert/shard"
 )
 
 // opener is an openable that is nothing but a function.
@@ -105,7 +105,7 @@ func readClasses(name string, most int64) ([]string, error) {
 	if filepath.Ext(name) != ".json" {
 		return strings.Split(strings.TrimSuffix(strings.ReplaceAll(string(data), "\r\n", "\n"), "\n"), "\n"), nil
 	}
-	var meta shard.Meta
+	var meta dataset.Meta
 	if err := json.Unmarshal(data, &meta); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}

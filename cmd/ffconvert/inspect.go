@@ -17,10 +17,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/packed"
 	"github.com/ffconvert/ffconvert/record"
 	"github.com/ffconvert/ffconvert/shard"
+	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
 type inspectOptions struct {
@@ -77,7 +79,7 @@ type inspection struct {
 	converters.Description
 	Skipped map[string]int64 `json:"skipped,omitempty"`
 	fieldCounts
-	SourceFields shard.FieldCounts `json:"source_fields,omitempty"` // of all samples of the dataset, before --rename and --fields, counted when converted
+	SourceFields plan.FieldCounts `json:"source_fields,omitempty"` // of all samples of the dataset, before --rename and --fields, counted when converted
 
 	Keys []string `json:"first_keys"`
 }
@@ -163,7 +165,7 @@ func (x *inspection) packed(opts inspectOptions) {
 
 // manifest takes what the manifest beside the first shard says, where there is one.
 func (x *inspection) manifest(shardPath string) error {
-	m, err := shard.ReadManifest(filepath.Dir(shardPath))
+	m, err := dataset.ReadManifest(filepath.Dir(shardPath))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -172,7 +174,7 @@ func (x *inspection) manifest(shardPath string) error {
 	}
 	x.Tool, x.Source, x.Encoding = m.Tool, m.Source.Format, m.Encode.Encoding
 	x.Created, x.Verified, x.Skipped = &m.Created, &m.Verified, m.Totals.Skipped
-	meta, err := shard.ReadMeta(filepath.Dir(shardPath))
+	meta, err := dataset.ReadMeta(filepath.Dir(shardPath))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -256,7 +258,7 @@ func (x *inspection) print(w io.Writer) error {
 
 // sourceFieldsText is the names of fields and how many samples have each: the first of them by
 // name, where they are many.
-func sourceFieldsText(fields shard.FieldCounts) string {
+func sourceFieldsText(fields plan.FieldCounts) string {
 	const most = 20
 	var each []string
 	for _, f := range fields[:min(most, len(fields))] {

@@ -11,9 +11,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ffconvert/ffconvert/shard"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
 // limitsTable reads the first table of SECURITY.md under its heading Limits: the default
@@ -291,7 +292,7 @@ func TestSecurityPlanRaisesNoLimit(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	plan, err := shard.ReadPlan(f)
+	plan, err := plan.Read(f)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ffconvert/ffconvert/shard"
+	"github.com/ffconvert/ffconvert/dataset"
 )
 
 // quietly runs a command of the program in this process.
@@ -28,7 +28,7 @@ func TestRunWaitsForFinish(t *testing.T) {
 	if err := quietly("plan", "tar", source, out); err != nil {
 		t.Fatal(err)
 	}
-	held, err := shard.OpenOutput(out)
+	held, err := dataset.Open(out)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func TestFinishWaitsWithoutTheLock(t *testing.T) {
 	finished := make(chan error, 1)
 	go func() { finished <- quietly("finish", "--wait", "1m", out) }()
 	for began := time.Now(); time.Since(began) < 500*time.Millisecond; {
-		task, err := shard.OpenShared(out)
+		task, err := dataset.OpenShared(out)
 		if err == nil {
 			err = task.Close()
 		}
@@ -98,18 +98,18 @@ func TestFinishBesideTasks(t *testing.T) {
 	if err := quietly("plan", "tar", "--shards", "2", filepath.Join("..", "..", "testdata", "shards-000.tar"), dir); err != nil {
 		t.Fatal(err)
 	}
-	task, err := shard.OpenShared(dir)
+	task, err := dataset.OpenShared(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	err = runFinish(t.Context(), finishOptions{progress: progressValue()}, dir)
-	if !errors.Is(err, shard.ErrLocked) || !errors.Is(err, shard.ErrMissing) || exitCode(err) != exitUnfinished {
+	if !errors.Is(err, dataset.ErrLocked) || !errors.Is(err, dataset.ErrMissing) || exitCode(err) != exitUnfinished {
 		t.Errorf("status %d: %v", exitCode(err), err)
 	}
 	if err := task.Close(); err != nil {
 		t.Error(err)
 	}
-	if err := runFinish(t.Context(), finishOptions{progress: progressValue()}, dir); exitCode(err) != exitUnfinished || errors.Is(err, shard.ErrLocked) {
+	if err := runFinish(t.Context(), finishOptions{progress: progressValue()}, dir); exitCode(err) != exitUnfinished || errors.Is(err, dataset.ErrLocked) {
 		t.Errorf("without tasks: status %d: %v", exitCode(err), err)
 	}
 }

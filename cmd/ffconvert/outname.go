@@ -7,8 +7,8 @@ import (
 	"regexp"
 	"slices"
 
+	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/input"
-	"github.com/ffconvert/ffconvert/shard"
 )
 
 var urlStart = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*://`)
@@ -23,7 +23,7 @@ func refuseURL(path string) error {
 }
 
 // closeOutput ends the work on an output, which has ended with err.
-func closeOutput(out *shard.Output, err error) error {
+func closeOutput(out *dataset.Output, err error) error {
 	return errors.Join(out.Here(err), out.Close())
 }
 
@@ -33,15 +33,15 @@ func (c *conversion) refuseOut() error {
 	if err := refuseURL(c.out); err != nil {
 		return err
 	}
-	err := shard.CheckOutput(c.out)
+	err := dataset.CheckDir(c.out)
 	switch {
-	case errors.Is(err, shard.ErrNotEmpty) && c.isSource(c.out):
+	case errors.Is(err, dataset.ErrNotEmpty) && c.isSource(c.out):
 		return fmt.Errorf("%s: a source, and OUT, too; name another directory last", c.out)
-	case errors.Is(err, shard.ErrNotEmpty) && c.opts.intoNonempty:
+	case errors.Is(err, dataset.ErrNotEmpty) && c.opts.intoNonempty:
 		return nil
-	case errors.Is(err, shard.ErrNotDirectory):
+	case errors.Is(err, dataset.ErrNotDirectory):
 		return fmt.Errorf("%w; OUT is the last argument", err)
-	case errors.Is(err, shard.ErrNotEmpty):
+	case errors.Is(err, dataset.ErrNotEmpty):
 		return fmt.Errorf("%w; OUT is the last argument (--into-nonempty: put the dataset among the files there)", err)
 	}
 	return err

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ffconvert/ffconvert/input"
-	"github.com/ffconvert/ffconvert/shard"
+	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
 // formatLimits returns the limits of all formats. No plan keeps them, so whoever had to
@@ -51,27 +51,27 @@ type planned struct {
 	dir     string         // the output
 	sources []string       // named by the user; none: by the plan
 	named   []string       // as the user named them for the conversion
-	plan    *shard.Plan
+	plan    *plan.Plan
 }
 
 // conversion returns the one that made the dataset. It comes from a plan, which may be
 // hostile: nothing is run for it but what the user has named.
 func (r *planned) conversion() (*conversion, error) {
-	plan := r.plan
-	c := &conversion{opts: r.opts, spec: plan.Source, names: r.sources, out: r.dir}
-	plan.Encode.Limits = c.opts.encode.Limits
-	c.opts.encode = plan.Encode
-	if plan.Source.Format == specFormat {
+	p := r.plan
+	c := &conversion{opts: r.opts, spec: p.Source, names: r.sources, out: r.dir}
+	p.Encode.Limits = c.opts.encode.Limits
+	c.opts.encode = p.Encode
+	if p.Source.Format == specFormat {
 		return c, r.mixture(c)
 	}
-	f, known := formatNamed(plan.Source.Format)
+	f, known := formatNamed(p.Source.Format)
 	switch {
 	case known && r.plugin != "":
-		return nil, fmt.Errorf("--plugin %s: the dataset was made by ffconvert %s", r.plugin, plan.Source.Format)
+		return nil, fmt.Errorf("--plugin %s: the dataset was made by ffconvert %s", r.plugin, p.Source.Format)
 	case known:
 		c.format = f
-	case r.plugin != plan.Source.Format || !pluginName.MatchString(r.plugin):
-		return nil, fmt.Errorf("%s: it was made by the plugin %q; to run that again, say so and name its arguments: ffconvert %s --plugin NAME %s ARGS", r.dir, plan.Source.Format, r.command, r.dir)
+	case r.plugin != p.Source.Format || !pluginName.MatchString(r.plugin):
+		return nil, fmt.Errorf("%s: it was made by the plugin %q; to run that again, say so and name its arguments: ffconvert %s --plugin NAME %s ARGS", r.dir, p.Source.Format, r.command, r.dir)
 	default:
 		path, err := exec.LookPath(pluginPrefix + r.plugin)
 		if err != nil {
@@ -82,8 +82,8 @@ func (r *planned) conversion() (*conversion, error) {
 	}
 	if len(c.names) == 0 && c.command == nil {
 		if c.names = r.named; len(c.names) == 0 && !c.format.directories {
-			for i := range plan.Parts {
-				c.names = append(c.names, plan.Parts[i].Name)
+			for i := range p.Parts {
+				c.names = append(c.names, p.Parts[i].Name)
 			}
 		}
 		if len(c.names) == 0 || slices.Contains(c.names, "-") || slices.Contains(c.names, "@-") {
@@ -92,12 +92,12 @@ func (r *planned) conversion() (*conversion, error) {
 	}
 	own := pflag.NewFlagSet(c.format.name, pflag.ContinueOnError)
 	c.data = c.format.flags(own)
-	for name, value := range plan.Source.Options {
+	for name, value := range p.Source.Options {
 		if flag := own.Lookup(name); flag != nil && isLimit(flag) { // we write none there
-			return nil, fmt.Errorf("%s: %w: it sets the limit --%s", r.dir, shard.ErrPlan, name)
+			return nil, fmt.Errorf("%s: %w: it sets the limit --%s", r.dir, plan.ErrDamaged, name)
 		}
 		if err := own.Set(name, value); err != nil {
-			return nil, fmt.Errorf("%s: %w: option of its plan: %w", r.dir, shard.ErrPlan, valueError(err))
+			return nil, fmt.Errorf("%s: %w: option of its plan: %w", r.dir, plan.ErrDamaged, valueError(err))
 		}
 	}
 	return c, setLimits(r.limits, []*pflag.FlagSet{own}, "ffconvert "+c.format.name+" has")
@@ -109,7 +109,7 @@ func (r *planned) mixture(c *conversion) error {
 	kept, err := keptSpecification(c.spec.Options)
 	switch {
 	case err != nil:
-		return fmt.Errorf("%s: %w: %w", r.dir, shard.ErrPlan, err)
+		return fmt.Errorf("%s: %w: %w", r.dir, plan.ErrDamaged, err)
 	case r.plugin != "":
 		return fmt.Errorf("--plugin %s: the dataset was made by ffconvert %s", r.plugin, specFormat)
 	case len(r.sources) > 1:

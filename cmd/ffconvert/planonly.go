@@ -8,8 +8,9 @@ import (
 	"slices"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/input"
-	"github.com/ffconvert/ffconvert/shard"
+	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
 // planOnly plans the conversion, or indexes a slice of its parts, and writes nothing of it.
@@ -20,7 +21,7 @@ func (c *conversion) planOnly(ctx context.Context, found []input.Name, in input.
 	if c.planning.task != "" {
 		return c.indexTask(ctx, found, in, whole, progress)
 	}
-	out, err := shard.OpenOutput(c.out)
+	out, err := dataset.Open(c.out)
 	if err != nil {
 		return err
 	}
@@ -36,8 +37,8 @@ func (c *conversion) planOnly(ctx context.Context, found []input.Name, in input.
 }
 
 // planned is begin that also finds out whether the plan was there before.
-func (c *conversion) planned(ctx context.Context, found []input.Name, in input.Options, whole bool, out *shard.Output, progress *reporter) (*planSummary, error) {
-	before, err := out.Lookup(shard.PlanName)
+func (c *conversion) planned(ctx context.Context, found []input.Name, in input.Options, whole bool, out *dataset.Output, progress *reporter) (*planSummary, error) {
+	before, err := out.Lookup(dataset.PlanName)
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +46,7 @@ func (c *conversion) planned(ctx context.Context, found []input.Name, in input.O
 	if err != nil {
 		return nil, err
 	}
-	after, err := out.Lookup(shard.PlanName)
+	after, err := out.Lookup(dataset.PlanName)
 	if err != nil {
 		return nil, err
 	}
@@ -61,12 +62,12 @@ func (c *conversion) planned(ctx context.Context, found []input.Name, in input.O
 }
 
 // begin puts the plan into the output. What is staged inside the output for it is removed.
-func (c *conversion) begin(ctx context.Context, found []input.Name, in input.Options, whole bool, out *shard.Output, progress *reporter) (*planSummary, error) {
+func (c *conversion) begin(ctx context.Context, found []input.Name, in input.Options, whole bool, out *dataset.Output, progress *reporter) (*planSummary, error) {
 	if err := c.check(out, found); err != nil {
 		return nil, err
 	}
 	var sum *planSummary
-	put := func(plan *shard.Plan, parts []converters.Part) error {
+	put := func(plan *plan.Plan, parts []converters.Part) error {
 		if err := out.Begin(plan, parts, c.named(), c.opts.overwrite); err != nil {
 			return err
 		}
@@ -94,7 +95,7 @@ func (c *conversion) begin(ctx context.Context, found []input.Name, in input.Opt
 	err = c.survey(ctx, found, in, nil, known, progress, func(s *survey) error {
 		how := c.planOptions(s.enc)
 		how.Dataset, how.Encodes = s.says, s.each.Options()
-		plan, err := shard.NewPlan(s.index, how)
+		plan, err := plan.New(s.index, how)
 		if err != nil {
 			return empty(found[0].Name, s.index, err)
 		}
@@ -127,7 +128,7 @@ func (c *conversion) begin(ctx context.Context, found []input.Name, in input.Opt
 
 // indexed returns what tasks have indexed, by one of the methods of an output; nil of directories,
 // whose parts nobody knows beforehand.
-func (c *conversion) indexed(found []input.Name, read func(shard.Options, []shard.Found) (*shard.Indexed, error)) (*shard.Indexed, error) {
+func (c *conversion) indexed(found []input.Name, read func(plan.Options, []dataset.Found) (*dataset.Indexed, error)) (*dataset.Indexed, error) {
 	if c.directories(found) != nil {
 		return nil, nil
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"github.com/ffconvert/ffconvert/shard"
+	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
 // A planSummary is the closing line of a plan.
@@ -26,7 +26,7 @@ type planSummary struct {
 	Unused  []string `json:"indexes_not_used,omitempty"` // of tasks, with the reasons
 }
 
-func newPlanSummary(out string, plan *shard.Plan, digest string) *planSummary {
+func newPlanSummary(out string, plan *plan.Plan, digest string) *planSummary {
 	s := &planSummary{Done: true, Out: out, Shards: len(plan.Shards), Parts: len(plan.Parts), Stored: partBytes(plan), Whole: plan.Whole, Digest: digest}
 	if !plan.Whole {
 		s.Samples, s.Bytes = plan.Totals()

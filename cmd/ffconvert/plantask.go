@@ -3,8 +3,9 @@ package main
 import (
 	"context"
 
+	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/input"
-	"github.com/ffconvert/ffconvert/shard"
+	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
 // Why a task has nothing to index. None of it is a mistake: who starts tasks need not know.
@@ -17,7 +18,7 @@ const (
 
 // indexTask indexes one slice of the parts, for whoever plans the dataset.
 func (c *conversion) indexTask(ctx context.Context, found []input.Name, in input.Options, whole bool, progress *reporter) error {
-	t, err := shard.ParseTask(string(c.planning.task))
+	t, err := plan.ParseTask(string(c.planning.task))
 	if err != nil {
 		return err
 	}
@@ -44,7 +45,7 @@ func (c *conversion) indexTask(ctx context.Context, found []input.Name, in input
 
 // slice returns the parts of a task, even in bytes. Those of which nobody could tell later whether
 // they are still the same are nobody's.
-func (c *conversion) slice(t shard.Task, found []input.Name) []int {
+func (c *conversion) slice(t plan.Task, found []input.Name) []int {
 	parts := c.foundParts(found)
 	sizes := make([]int64, len(parts))
 	for i, p := range parts {
@@ -61,7 +62,7 @@ func (c *conversion) slice(t shard.Task, found []input.Name) []int {
 }
 
 // indexSlice indexes some parts and saves what it finds. What it stages is its own.
-func (c *conversion) indexSlice(ctx context.Context, t shard.Task, found []input.Name, some []int, in input.Options, progress *reporter, sum *sliceSummary) (err error) {
+func (c *conversion) indexSlice(ctx context.Context, t plan.Task, found []input.Name, some []int, in input.Options, progress *reporter, sum *sliceSummary) (err error) {
 	out, err := openShared(ctx, c.out, progress)
 	if err != nil {
 		return err
@@ -71,7 +72,7 @@ func (c *conversion) indexSlice(ctx context.Context, t shard.Task, found []input
 	if err := c.check(out, found); err != nil {
 		return err
 	}
-	plan, err := out.Lookup(shard.PlanName)
+	plan, err := out.Lookup(dataset.PlanName)
 	if err != nil {
 		return err
 	}

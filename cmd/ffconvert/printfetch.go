@@ -10,7 +10,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/input"
-	"github.com/ffconvert/ffconvert/shard"
+	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
 // fetched returns how many bytes the remote ones among the inputs have, as far as is known.
@@ -30,11 +30,11 @@ func (c *conversion) printFetch(found []input.Name, whole bool) error {
 	if c.mix != nil && whole {
 		found, _ = c.mix.passes(found)
 	}
-	parts := make([]shard.Part, len(found))
+	parts := make([]plan.Part, len(found))
 	remote, unknown, total := 0, 0, int64(0)
 	var trees input.Tree // all together
 	for i, f := range found {
-		parts[i] = shard.Part{Name: f.Name, Size: max(0, f.Size)}
+		parts[i] = plan.Part{Name: f.Name, Size: max(0, f.Size)}
 		total += parts[i].Size
 		if f.URL() != "" {
 			remote++
@@ -76,7 +76,7 @@ func (c *conversion) printFetch(found []input.Name, whole bool) error {
 	if err != nil {
 		return err
 	}
-	plan, err := shard.NewWholePlan(parts, nil, c.planOptions(enc))
+	plan, err := plan.NewAligned(parts, nil, c.planOptions(enc))
 	if err != nil {
 		return empty(found[0].Name, nil, err)
 	}
@@ -98,7 +98,7 @@ func exactBytes(n int64) string {
 }
 
 // heldAtOnce returns how many bytes of remote parts the n shards that have most of them take.
-func heldAtOnce(plan *shard.Plan, found []input.Name, n int) int64 {
+func heldAtOnce(plan *plan.Plan, found []input.Name, n int) int64 {
 	remote := make([]int64, len(plan.Shards))
 	for i := range plan.Shards {
 		remote[i] = heldOf(plan, found, i)
@@ -112,7 +112,7 @@ func heldAtOnce(plan *shard.Plan, found []input.Name, n int) int64 {
 }
 
 // heldOf returns how many bytes of remote parts a shard takes; one that it has twice counts once.
-func heldOf(plan *shard.Plan, found []input.Name, i int) int64 {
+func heldOf(plan *plan.Plan, found []input.Name, i int) int64 {
 	first, end := plan.Shards[i].PartRange()
 	var parts []input.Name
 	seen := make(map[string]bool, end-first)

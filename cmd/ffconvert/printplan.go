@@ -10,11 +10,11 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"github.com/ffconvert/ffconvert/shard"
+	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
 // printPlan says what a plan would make.
-func printPlan(w io.Writer, plan *shard.Plan) error {
+func printPlan(w io.Writer, plan *plan.Plan) error {
 	samples, bytes := plan.Totals()
 	least, most := plan.Shards[0].Bytes, plan.Shards[0].Bytes
 	for _, s := range plan.Shards {
@@ -38,7 +38,7 @@ func printPlan(w io.Writer, plan *shard.Plan) error {
 	return t.Flush()
 }
 
-func partBytes(plan *shard.Plan) int64 {
+func partBytes(plan *plan.Plan) int64 {
 	n := int64(0)
 	for _, p := range plan.Parts {
 		n += p.Size

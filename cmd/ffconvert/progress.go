@@ -11,8 +11,8 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/input"
-	"github.com/ffconvert/ffconvert/shard"
 )
 
 // A progressFlag is the flag --progress, with what the flags of all commands add to it.
@@ -184,7 +184,7 @@ func (r *reporter) Begun(name string) {
 }
 
 // Finished counts a finished shard and tells programs of it, people with --verbose.
-func (r *reporter) Finished(s shard.ManifestShard, seconds float64, first bool) {
+func (r *reporter) Finished(s dataset.ManifestShard, seconds float64, first bool) {
 	r.finish.Add(1)
 	switch {
 	case r.mode == "json":

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ffconvert/ffconvert/aio"
+	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/input"
 	"github.com/ffconvert/ffconvert/shard"
 	"github.com/ffconvert/ffconvert/verify"
@@ -72,12 +73,12 @@ func runRepair(ctx context.Context, opts repairOptions, dir string, sources []st
 	if _, err := os.Stat(dir); err != nil {
 		return notShards(dir, err)
 	}
-	if _, err := os.Lstat(filepath.Join(dir, shard.WorkDir)); errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s: %w", dir, shard.ErrNothingKept)
+	if _, err := os.Lstat(filepath.Join(dir, dataset.WorkDir)); errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s: %w", dir, dataset.ErrNothingKept)
 	} else if err != nil {
 		return err
 	}
-	out, err := shard.OpenOutput(dir)
+	out, err := dataset.Open(dir)
 	if err != nil {
 		return err
 	}
@@ -98,8 +99,8 @@ type repair struct {
 	opts     repairOptions
 	dir      string
 	sources  []string // named by the user; none: by the plan
-	out      *shard.Output
-	kept     *shard.Kept
+	out      *dataset.Output
+	kept     *dataset.Kept
 	progress *reporter
 	stdout   io.Writer
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/ffconvert/ffconvert/shard"
+	"github.com/ffconvert/ffconvert/dataset"
 )
 
 type runOptions struct {
@@ -98,11 +98,11 @@ func planThere(dir string) error {
 	if err := refuseURL(dir); err != nil {
 		return err
 	}
-	_, err := os.Stat(filepath.Join(dir, shard.PlanName))
+	_, err := os.Stat(filepath.Join(dir, dataset.PlanName))
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if _, err := os.Lstat(filepath.Join(dir, shard.ManifestName)); err == nil {
+	if _, err := os.Lstat(filepath.Join(dir, dataset.ManifestName)); err == nil {
 		return fmt.Errorf("%s: here is the manifest of a dataset that was complete, and its plan is gone; ffconvert verify %s checks the dataset, the command that made it writes the plan anew", dir, dir)
 	}
 	return fmt.Errorf("%s: %w", dir, errUnplanned)
@@ -116,11 +116,11 @@ const (
 )
 
 // openShared opens the directory of a task.
-func openShared(ctx context.Context, dir string, progress *reporter) (*shard.Output, error) {
+func openShared(ctx context.Context, dir string, progress *reporter) (*dataset.Output, error) {
 	told := false
 	for began := time.Now(); ; {
-		out, err := shard.OpenShared(dir)
-		if !errors.Is(err, shard.ErrLocked) || time.Since(began) > lockPatience {
+		out, err := dataset.OpenShared(dir)
+		if !errors.Is(err, dataset.ErrLocked) || time.Since(began) > lockPatience {
 			return out, err
 		}
 		if !told {

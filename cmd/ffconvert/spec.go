@@ -15,7 +15,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/input"
-	"github.com/ffconvert/ffconvert/shard"
+	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
 // specFormat is what a plan calls a dataset that is mixed. No format has that name: it is a
@@ -93,7 +93,7 @@ docs/spec.md has all keys, docs/dataset.schema.json the JSON Schema.
 		}
 		c := conversion{
 			format: format{name: specFormat}, data: m, mix: m, opts: opts,
-			spec:  shard.SourceSpec{Format: specFormat, Options: map[string]string{shard.OptionSpec: text}},
+			spec:  plan.SourceSpec{Format: specFormat, Options: map[string]string{plan.OptionSpec: text}},
 			names: args[:1], out: args[1], stdout: cmd.OutOrStdout(),
 		}
 		if adapt != nil {
@@ -149,7 +149,7 @@ func (s *specification) text() (string, error) {
 // keptSpecification reads what a plan keeps. It may be hostile: it is held to what a file is
 // held to.
 func keptSpecification(options map[string]string) (*specification, error) {
-	text, ok := options[shard.OptionSpec]
+	text, ok := options[plan.OptionSpec]
 	if !ok || len(options) != 1 {
 		return nil, errors.New("it has no specification alone")
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/ffconvert/ffconvert/converters/mix"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/input"
-	"github.com/ffconvert/ffconvert/shard"
+	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
 // A mixture is an openable of several collections. It finds and stages its own inputs, since
@@ -208,8 +208,8 @@ func encodingOf(src converters.Source) string {
 
 // encodings says how the records of each part are encoded, where all is how those are whose
 // collection says nothing of its fields.
-func (m *mixture) encodings(all *encode.Spec) (shard.Encodings, error) {
-	enc := shard.Encodings{Specs: []*encode.Spec{all}}
+func (m *mixture) encodings(all *encode.Spec) (plan.Encodings, error) {
+	enc := plan.Encodings{Specs: []*encode.Spec{all}}
 	for i := range m.spec.Collections {
 		c := &m.spec.Collections[i]
 		own, err := encode.Parse(c.records(all.Options()))

@@ -11,7 +11,7 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
-	"github.com/ffconvert/ffconvert/shard"
+	"github.com/ffconvert/ffconvert/dataset"
 )
 
 type statusOptions struct {
@@ -42,7 +42,7 @@ again writes its shard. The rate is that of the last ten minutes.
 			if err := planThere(args[0]); err != nil {
 				return err
 			}
-			s, err := shard.ReadStatus(args[0])
+			s, err := dataset.ReadStatus(args[0])
 			if err != nil {
 				return err
 			}
@@ -66,9 +66,9 @@ again writes its shard. The rate is that of the last ten minutes.
 // incomplete says how a dataset that was complete can be mended.
 func incomplete(dir string, err error) error {
 	switch {
-	case errors.Is(err, shard.ErrMissing):
+	case errors.Is(err, dataset.ErrMissing):
 		return fmt.Errorf("%s: %w (ffconvert repair %s writes them anew)", dir, err, dir)
-	case errors.Is(err, shard.ErrManifest):
+	case errors.Is(err, dataset.ErrManifest):
 		return fmt.Errorf("%w (ffconvert repair %s writes it anew)", err, dir)
 	}
 	return err
@@ -77,7 +77,7 @@ func incomplete(dir string, err error) error {
 // maxRunning is how many running shards are shown; the others are counted.
 const maxRunning = 20
 
-func printStatus(w io.Writer, s *shard.Status, dir string, missing bool) error {
+func printStatus(w io.Writer, s *dataset.Status, dir string, missing bool) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "plan\t%s, %s of records in %s, from %s\n", s.Format, humanize.Bytes(uint64(s.Bytes)), counted(int64(s.Shards), "shard"), counted(int64(s.Parts), "part"))
 	fmt.Fprintf(t, "done\t%s, %s (%d %%)\n", counted(int64(s.Done), "shard"), humanize.Bytes(uint64(s.DoneSize)), int64(100*float64(s.DoneSize)/float64(max(1, s.Bytes))))
@@ -102,7 +102,7 @@ func printStatus(w io.Writer, s *shard.Status, dir string, missing bool) error {
 	switch {
 	case s.Complete:
 		fmt.Fprintf(t, "dataset\tcomplete\n")
-	case errors.Is(s.Err(), shard.ErrManifest), errors.Is(s.Err(), shard.ErrManifestVersion):
+	case errors.Is(s.Err(), dataset.ErrManifest), errors.Is(s.Err(), dataset.ErrManifestVersion):
 		fmt.Fprintf(t, "dataset\tnot known: its manifest cannot be read\n")
 	case s.Manifest:
 		fmt.Fprintf(t, "dataset\tincomplete: it was complete, and shards or their indexes are gone or have other sizes\n")

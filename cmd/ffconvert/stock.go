@@ -9,7 +9,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/input"
-	"github.com/ffconvert/ffconvert/shard"
+	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
 // A stock makes the parts of a dataset local as their shards are written.
@@ -50,11 +50,11 @@ func (c *conversion) newStock(found []input.Name, beside int, in input.Options) 
 func (s *stock) Parts() []converters.Part { return s.parts[s.beside:] }
 
 // fits refuses a plan that the cache is too small for.
-func (s *stock) fits(plan *shard.Plan) error { return fits(plan, s.all[s.beside:], s.quota) }
+func (s *stock) fits(plan *plan.Plan) error { return fits(plan, s.all[s.beside:], s.quota) }
 
 // fits refuses a plan of which one shard alone has more to fetch than the cache takes. found is one
 // input a part. What compressed parts become is not known beforehand.
-func fits(plan *shard.Plan, found []input.Name, quota int64) error {
+func fits(plan *plan.Plan, found []input.Name, quota int64) error {
 	if quota <= 0 {
 		return nil
 	}
@@ -142,15 +142,15 @@ func (s *stock) hold(ctx context.Context, planned bool) error {
 }
 
 // index indexes the first parts.
-func (s *stock) index(ctx context.Context, each shard.Encodings, progress *reporter) ([]shard.PartIndex, error) {
-	var all []shard.PartIndex
+func (s *stock) index(ctx context.Context, each plan.Encodings, progress *reporter) ([]plan.PartIndex, error) {
+	var all []plan.PartIndex
 	for i, first := range s.firsts {
-		of := shard.Encodings{Specs: each.Specs}
+		of := plan.Encodings{Specs: each.Specs}
 		if each.Of != nil {
 			of.Of = each.Of[first : first+1]
 		}
 		src := s.like.WithParts(first, partsOf(s.held[i]))
-		index, err := shard.IndexEach(ctx, src, of, 1, progress)
+		index, err := plan.IndexEach(ctx, src, of, 1, progress)
 		if err != nil {
 			return nil, err
 		}

@@ -8,21 +8,22 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/mix"
+	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/input"
-	"github.com/ffconvert/ffconvert/shard"
+	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
 // A survey is what was found out about some parts of a dataset.
 type survey struct {
 	src   converters.Source // over all parts, of which only some are here
 	some  []int             // numbers of the parts
-	index []shard.PartIndex // of these
+	index []plan.PartIndex  // of these
 	described
 }
 
 // survey indexes some parts, by their numbers; nil: all. Those that known has need not be here.
 // Inputs are made local, all others left alone, while use uses what came of it.
-func (c *conversion) survey(ctx context.Context, found []input.Name, in input.Options, some []int, known *shard.Indexed, progress *reporter, use func(*survey) error) error {
+func (c *conversion) survey(ctx context.Context, found []input.Name, in input.Options, some []int, known *dataset.Indexed, progress *reporter, use func(*survey) error) error {
 	all := c.directories(found) != nil
 	for {
 		want, again := c.wanted(found, some, known, all), false
@@ -45,7 +46,7 @@ func (c *conversion) survey(ctx context.Context, found []input.Name, in input.Op
 			if some == nil {
 				s.some = upTo(len(s.src.Parts()))
 			}
-			s.index, err = shard.IndexRest(ctx, s.src, s.each, s.some, known, max(c.opts.workers, indexedAtOnce), progress)
+			s.index, err = dataset.IndexRest(ctx, s.src, s.each, s.some, known, max(c.opts.workers, indexedAtOnce), progress)
 			if err != nil {
 				return err
 			}
@@ -81,17 +82,17 @@ func (c *conversion) places(n int) []int {
 }
 
 // foundParts returns the parts as they were found.
-func (c *conversion) foundParts(found []input.Name) []shard.Found {
-	var parts []shard.Found
+func (c *conversion) foundParts(found []input.Name) []dataset.Found {
+	var parts []dataset.Found
 	for _, at := range c.places(len(found)) {
 		n := &found[at]
-		parts = append(parts, shard.Found{Name: n.Name, Size: n.Size, Mark: n.Mark()})
+		parts = append(parts, dataset.Found{Name: n.Name, Size: n.Size, Mark: n.Mark()})
 	}
 	return parts
 }
 
 // wanted returns which of the inputs must be here to index some parts of which known has a few.
-func (c *conversion) wanted(found []input.Name, some []int, known *shard.Indexed, all bool) []bool {
+func (c *conversion) wanted(found []input.Name, some []int, known *dataset.Indexed, all bool) []bool {
 	want := make([]bool, len(found))
 	if all {
 		return slices.Repeat([]bool{true}, len(found))

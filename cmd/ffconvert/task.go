@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/ffconvert/ffconvert/shard"
+	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
 // The variables that say which task a process is, where no flag does.
@@ -25,7 +25,7 @@ func (o *taskOptions) add(flags *pflag.FlagSet) {
 }
 
 // find returns the task of this process, and what says so.
-func (o *taskOptions) find() (shard.Task, string, error) {
+func (o *taskOptions) find() (plan.Task, string, error) {
 	return taskOf(string(o.task), os.LookupEnv)
 }
 
@@ -33,7 +33,7 @@ func (o *taskOptions) find() (shard.Task, string, error) {
 type taskValue string
 
 func (v *taskValue) Set(s string) error {
-	_, err := shard.ParseTask(s)
+	_, err := plan.ParseTask(s)
 	*v = taskValue(s)
 	return err
 }
@@ -45,10 +45,10 @@ func (v *taskValue) String() string { return string(*v) }
 // FFCONVERT_TASK, else the scheduler's variables, else the whole. from names what has said
 // so; "" is nothing. A variable that is empty is not set. Whatever is contradictory or
 // incomplete is an error, since a wrong slice is found out late.
-func taskOf(flag string, lookup func(string) (string, bool)) (task shard.Task, from string, err error) {
+func taskOf(flag string, lookup func(string) (string, bool)) (task plan.Task, from string, err error) {
 	e := environment(lookup)
 	if flag != "" {
-		task, err = shard.ParseTask(flag)
+		task, err = plan.ParseTask(flag)
 		return task, "--task", err
 	}
 	tasks, err := e.number(tasksVariable, 1)
@@ -56,7 +56,7 @@ func taskOf(flag string, lookup func(string) (string, bool)) (task shard.Task, f
 		return task, "", err
 	}
 	if text := e.text(taskVariable); text != "" {
-		task, err = shard.ParseTask(text)
+		task, err = plan.ParseTask(text)
 		switch {
 		case err != nil:
 			err = fmt.Errorf("%s: %w", taskVariable, err)
@@ -76,7 +76,7 @@ func taskOf(flag string, lookup func(string) (string, bool)) (task shard.Task, f
 	case tasks == 1:
 		from = tasksVariable
 	}
-	return shard.Task{N: 1}, from, nil
+	return plan.Task{N: 1}, from, nil
 }
 
 // sayTask is what can always be done about a scheduler that says too little.
@@ -123,7 +123,7 @@ func (e environment) scheduler() (found *scheduler, err error) {
 
 // taskIn returns the task that a scheduler has made this one; of so many, where that is
 // above 0, whatever it says itself.
-func (e environment) taskIn(s *scheduler, tasks int64) (task shard.Task, _ string, err error) {
+func (e environment) taskIn(s *scheduler, tasks int64) (task plan.Task, _ string, err error) {
 	index, err := e.number(s.index, s.first)
 	if err != nil {
 		return task, "", err
@@ -144,5 +144,5 @@ func (e environment) taskIn(s *scheduler, tasks int64) (task shard.Task, _ strin
 		}
 		return task, "", fmt.Errorf("%s=%d: the tasks are %v, as the scheduler says; %s", s.index, index, a, sayTask)
 	}
-	return shard.Task{K: int((index - a.first) / a.step), N: int((a.last-a.first)/a.step + 1)}, from, nil
+	return plan.Task{K: int((index - a.first) / a.step), N: int((a.last-a.first)/a.step + 1)}, from, nil
 }

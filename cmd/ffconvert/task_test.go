@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/ffconvert/ffconvert/shard"
+	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
 // slurm is what Slurm sets in task id of an array.
@@ -124,13 +124,13 @@ func TestTaskFlag(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
 		args string
-		want shard.Task
+		want plan.Task
 		err  string
 	}{
-		{"--task 3/40", shard.Task{K: 3, N: 40}, ""},
-		{"--task=0/1", shard.Task{N: 1}, ""},
-		{"--task=", shard.Task{}, `invalid argument "" for "--task" flag: no such task`},
-		{"--task 40/40", shard.Task{}, `invalid argument "40/40" for "--task" flag: no such task: 40/40`},
+		{"--task 3/40", plan.Task{K: 3, N: 40}, ""},
+		{"--task=0/1", plan.Task{N: 1}, ""},
+		{"--task=", plan.Task{}, `invalid argument "" for "--task" flag: no such task`},
+		{"--task 40/40", plan.Task{}, `invalid argument "40/40" for "--task" flag: no such task: 40/40`},
 	} {
 		var o taskOptions
 		flags := pflag.NewFlagSet("run", pflag.ContinueOnError)

@@ -5,18 +5,20 @@ import (
 	"fmt"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/input"
 	"github.com/ffconvert/ffconvert/shard"
+	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
 // A taskRun is one run of the command.
 type taskRun struct {
 	opts     runOptions
-	task     shard.Task
+	task     plan.Task
 	dir      string
 	sources  []string // named by the user; none: by the plan
-	out      *shard.Output
-	slice    *shard.Slice
+	out      *dataset.Output
+	slice    *plan.Slice
 	progress *reporter
 }
 
@@ -147,7 +149,7 @@ func (r *taskRun) recognised(ctx context.Context, c *conversion, src converters.
 	if src, err = r.slice.Of(src); err != nil {
 		return nil, err
 	}
-	index, err := shard.IndexEach(ctx, src, d.each, c.opts.workers, r.progress)
+	index, err := plan.IndexEach(ctx, src, d.each, c.opts.workers, r.progress)
 	if err != nil {
 		return nil, err
 	}

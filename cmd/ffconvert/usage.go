@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ffconvert/ffconvert/encode"
-	"github.com/ffconvert/ffconvert/shard"
+	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
 // wantArgs refuses arguments that are too few or too many for the command's Use line, in which
@@ -184,7 +184,7 @@ func valueError(err error) error {
 	cause := bad.Unwrap()
 	number, isNumber := errors.AsType[*strconv.NumError](cause)
 	switch {
-	case errors.Is(cause, shard.ErrTask): // has the value in it
+	case errors.Is(cause, plan.ErrTask): // has the value in it
 		return fmt.Errorf("--%s: %w", f.Name, cause)
 	case isNumber && errors.Is(number, strconv.ErrRange):
 		return fmt.Errorf("--%s %q: the number is too large", f.Name, value)

@@ -12,10 +12,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ffconvert/ffconvert/aio"
+	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/findings"
 	"github.com/ffconvert/ffconvert/input"
 	"github.com/ffconvert/ffconvert/record"
-	"github.com/ffconvert/ffconvert/shard"
 	"github.com/ffconvert/ffconvert/verify"
 )
 
@@ -158,8 +158,8 @@ func (r *refusedArg) kind() verify.Kind {
 	switch {
 	case errors.Is(r.err, input.ErrNotFound):
 		return verify.Missing
-	case errors.Is(r.err, shard.ErrManifest), errors.Is(r.err, shard.ErrManifestVersion):
-		return shard.BadManifest
+	case errors.Is(r.err, dataset.ErrManifest), errors.Is(r.err, dataset.ErrManifestVersion):
+		return dataset.BadManifest
 	case errors.Is(r.err, verify.ErrCorrupt):
 		return ruleUnfinished
 	case errors.Is(r.err, errNoShards), errors.Is(r.err, errAnotherKind):
@@ -205,8 +205,8 @@ type verifyWork struct {
 type verifyDir struct {
 	path     string
 	names    []string // of its shards
-	manifest *shard.Manifest
-	repair   *shard.Repairable // nil: there is no manifest, or it was not looked at yet
+	manifest *dataset.Manifest
+	repair   *dataset.Repairable // nil: there is no manifest, or it was not looked at yet
 }
 
 // A refusedArg is an argument that could not be looked at, or needs no look to be told
@@ -273,16 +273,16 @@ var errNoShards = fmt.Errorf("holds no shards (*%s)", record.Ext)
 func verifyDirOf(dir string) (verifyDir, error) {
 	d := verifyDir{path: dir}
 	var err error
-	d.manifest, err = shard.ReadManifest(dir)
+	d.manifest, err = dataset.ReadManifest(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return d, err
 	}
 	if d.manifest == nil {
-		switch _, err := os.Stat(filepath.Join(dir, shard.WorkDir)); {
+		switch _, err := os.Stat(filepath.Join(dir, dataset.WorkDir)); {
 		case err != nil && !errors.Is(err, fs.ErrNotExist):
 			return d, err
 		case err == nil:
-			return d, fmt.Errorf("%s: %w: the conversion was not finished, there is no %s; run it again, or ffconvert repair", dir, verify.ErrCorrupt, shard.ManifestName)
+			return d, fmt.Errorf("%s: %w: the conversion was not finished, there is no %s; run it again, or ffconvert repair", dir, verify.ErrCorrupt, dataset.ManifestName)
 		}
 	}
 	d.names, err = verify.Shards(dir)
@@ -333,7 +333,7 @@ func (d *verifyDir) verify(ctx context.Context, how verify.Options) (*verify.Rep
 	if err != nil {
 		return nil, err
 	}
-	d.repair, err = shard.CheckKept(d.path, d.manifest)
+	d.repair, err = dataset.CheckKept(d.path, d.manifest)
 	if err != nil {
 		return nil, err
 	}
@@ -343,8 +343,8 @@ func (d *verifyDir) verify(ctx context.Context, how verify.Options) (*verify.Rep
 }
 
 // repairs says of each directory with a manifest whether a repair is possible there.
-func (w *verifyWork) repairs() []*shard.Repairable {
-	var all []*shard.Repairable
+func (w *verifyWork) repairs() []*dataset.Repairable {
+	var all []*dataset.Repairable
 	for _, d := range w.dirs {
 		if d.repair != nil {
 			all = append(all, d.repair)
@@ -355,7 +355,7 @@ func (w *verifyWork) repairs() []*shard.Repairable {
 
 // expectedOf returns what the manifest beside a file says of it, nil where there is none.
 func expectedOf(path string) (*verify.Expect, error) {
-	m, err := shard.ReadManifest(filepath.Dir(path))
+	m, err := dataset.ReadManifest(filepath.Dir(path))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

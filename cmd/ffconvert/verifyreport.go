@@ -8,8 +8,8 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/findings"
-	"github.com/ffconvert/ffconvert/shard"
 	"github.com/ffconvert/ffconvert/verify"
 )
 
@@ -36,18 +36,18 @@ func verifyRules() []findings.Rule {
 		kind(verify.Unreadable, "The file could not be read: nothing is known of its bytes", "Look after the device, the path and the permissions; then verify again."),
 		kind(verify.Limit, "A shard has more samples than are allowed; it may be sound", "Allow more with --max-samples, if you trust where the shard is from."),
 		kind(ruleUnfinished, "The conversion into this directory was not finished", "Run the same command again: it goes on where it stopped."),
-		kind(shard.BadManifest, "The manifest of the dataset is damaged, or contradicts its plan", "Let ffconvert repair write it anew, or fetch it again from where it is sound."),
-		kind(shard.BadPlan, "The plan or the journal, which a repair needs, is damaged", "Run the command of the conversion again: it writes the plan anew and keeps the shards. ffconvert repair mends the journal."),
+		kind(dataset.BadManifest, "The manifest of the dataset is damaged, or contradicts its plan", "Let ffconvert repair write it anew, or fetch it again from where it is sound."),
+		kind(dataset.BadPlan, "The plan or the journal, which a repair needs, is damaged", "Run the command of the conversion again: it writes the plan anew and keeps the shards. ffconvert repair mends the journal."),
 		kind(ruleNoShards, "The directory holds no shards, or the file is none", "Name the directory that the conversion wrote."),
 	}
 }
 
 // findingsOf tells a report of verify as findings. A sample is an entry by its number, as the text
 // output has it.
-func findingsOf(r *verify.Report, repairs []*shard.Repairable) *findings.Report {
+func findingsOf(r *verify.Report, repairs []*dataset.Repairable) *findings.Report {
 	f := &findings.Report{Tool: "ffconvert verify", Version: version, Rules: verifyRules(), Seconds: r.Seconds, Facts: factsOf(r)}
 	if len(repairs) > 0 {
-		impossible := slices.ContainsFunc(repairs, func(r *shard.Repairable) bool { return !r.Possible })
+		impossible := slices.ContainsFunc(repairs, func(r *dataset.Repairable) bool { return !r.Possible })
 		f.Facts = append(f.Facts, findings.Fact{Name: "repair_possible", Value: !impossible})
 	}
 	for _, l := range r.Looked {
@@ -87,7 +87,7 @@ func factsOf(r *verify.Report) []findings.Fact {
 	return facts
 }
 
-func printReport(w io.Writer, r *verify.Report, repairs []*shard.Repairable, paint paint) error {
+func printReport(w io.Writer, r *verify.Report, repairs []*dataset.Repairable, paint paint) error {
 	for _, p := range r.Problems {
 		if _, err := fmt.Fprintln(w, paint.head(plainText(p.String()), paint.bad)); err != nil {
 			return err
@@ -120,7 +120,7 @@ func printReport(w io.Writer, r *verify.Report, repairs []*shard.Repairable, pai
 }
 
 // repairText says whether a dataset can be repaired, and why not.
-func repairText(r *shard.Repairable) string {
+func repairText(r *dataset.Repairable) string {
 	text := r.Out + ": repair possible: no"
 	if r.Possible {
 		text = r.Out + ": repair possible: yes"
@@ -131,13 +131,13 @@ func repairText(r *shard.Repairable) string {
 	return text
 }
 
-func printReportJSON(w io.Writer, r *verify.Report, repairs []*shard.Repairable) error {
+func printReportJSON(w io.Writer, r *verify.Report, repairs []*dataset.Repairable) error {
 	enc := newJSONEncoder(w)
 	enc.SetIndent("", "  ")
 	return enc.Encode(struct {
 		Sound bool `json:"sound"`
 		*verify.Report
-		MBPerSecond float64             `json:"mb_per_second"`
-		Repair      []*shard.Repairable `json:"repair"` // of each directory with a manifest
-	}{r.Err() == nil, r, r.MBPerSecond(), append([]*shard.Repairable{}, repairs...)})
+		MBPerSecond float64               `json:"mb_per_second"`
+		Repair      []*dataset.Repairable `json:"repair"` // of each directory with a manifest
+	}{r.Err() == nil, r, r.MBPerSecond(), append([]*dataset.Repairable{}, repairs...)})
 }

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/findings"
-	"github.com/ffconvert/ffconvert/shard"
 	"github.com/ffconvert/ffconvert/verify"
 )
 
@@ -51,7 +51,7 @@ func TestFindingsOfMany(t *testing.T) {
 	for i := range in.Problems {
 		in.Problems[i] = verify.Problem{Kind: verify.Checksum, Path: "a.ffr", Sample: int64(i)}
 	}
-	r := findingsOf(in, []*shard.Repairable{{Possible: true}, {}})
+	r := findingsOf(in, []*dataset.Repairable{{Possible: true}, {}})
 	if r.Count(findings.Error) != kept+more || len(r.Found)+int(r.More) != kept+more {
 		t.Errorf("%d errors, %d kept, %d more", r.Count(findings.Error), len(r.Found), r.More)
 	}

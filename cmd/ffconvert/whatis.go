@@ -15,7 +15,7 @@ import (
 	"github.com/ffconvert/ffconvert/input"
 	"github.com/ffconvert/ffconvert/input/kind"
 	"github.com/ffconvert/ffconvert/record"
-	"github.com/ffconvert/ffconvert/shard"
+	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
 // whatIs tells what a local file or directory is: nothing where it cannot be read, or is not
@@ -208,7 +208,7 @@ func (c *conversion) refusedPath(err error) string {
 	if at, ok := errors.AsType[*input.Error](err); ok {
 		path = at.Name
 	}
-	if errors.Is(err, shard.ErrEmpty) && len(c.names) == 1 {
+	if errors.Is(err, plan.ErrEmpty) && len(c.names) == 1 {
 		return c.names[0]
 	} else if !refusesContent(err) {
 		return ""

@@ -21,7 +21,7 @@ type goFile struct {
 }
 
 // notProduct are packages that users never run.
-var notProduct = []string{"internal/bench", "internal/faults", "internal/golden", "internal/python", "internal/slurm", "internal/aisfake", "internal/versitygw", "internal/arch", "testdata/generate", "converters/convertertest"}
+var notProduct = []string{"internal/bench", "internal/faults", "internal/golden", "internal/memsource", "internal/shardtest", "internal/python", "internal/slurm", "internal/aisfake", "internal/versitygw", "internal/arch", "testdata/generate", "converters/convertertest"}
 
 func product(t *testing.T) []goFile {
 	t.Helper()
@@ -104,9 +104,9 @@ func TestSecurityPowers(t *testing.T) {
 		{"decodes types of the sender's choice", "encoding/gob", nil, nil},
 		{"reads the environment", "os", []string{"Getenv", "LookupEnv", "Environ", "ExpandEnv", "Expand"}, []string{"input/input.go", "input/remote/options.go", "cmd/ffconvert/plugin.go", "cmd/ffconvert/cache.go", "cmd/ffconvert/task.go", "cmd/ffconvert/color.go"}},
 		{"follows links when it writes", "os", []string{"Create", "WriteFile", "CreateTemp", "Rename", "Link", "Symlink", "Truncate", "Chmod", "Chown", "Chtimes", "CopyFS"}, nil},
-		{"opens by path with flags", "os", []string{"OpenFile"}, []string{"input/system_unix.go", "aio/file.go", "converters/folder/level.go", "shard/regular.go"}},
-		{"makes directories by path", "os", []string{"Mkdir", "MkdirAll"}, []string{"shard/output.go", "input/cache/cache.go", "cmd/ffconvert/man.go"}},
-		{"removes by path", "os", []string{"Remove", "RemoveAll"}, []string{"shard/output.go", "input/cache/cache.go", "cmd/ffconvert"}},
+		{"opens by path with flags", "os", []string{"OpenFile"}, []string{"input/system_unix.go", "aio/file.go", "converters/folder/level.go", "dataset/regular.go"}},
+		{"makes directories by path", "os", []string{"Mkdir", "MkdirAll"}, []string{"dataset/output.go", "input/cache/cache.go", "cmd/ffconvert/man.go"}},
+		{"removes by path", "os", []string{"Remove", "RemoveAll"}, []string{"dataset/output.go", "input/cache/cache.go", "cmd/ffconvert"}},
 	} {
 		used := false
 		for _, f := range files {

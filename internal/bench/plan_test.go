@@ -16,7 +16,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/encode"
-	"github.com/ffconvert/ffconvert/shard"
+	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
 // planVariable makes this binary plan so many samples and do nothing else: what it takes
@@ -82,11 +82,11 @@ func planSynthetic(samples int64) error {
 	if err != nil {
 		return err
 	}
-	index, err := shard.Index(context.Background(), synthetic{samples}, spec, runtime.GOMAXPROCS(0), nil)
+	index, err := plan.Index(context.Background(), synthetic{samples}, spec, runtime.GOMAXPROCS(0), nil)
 	if err != nil {
 		return err
 	}
-	plan, err := shard.NewPlan(index, shard.Options{Source: shard.SourceSpec{Format: "tar"}})
+	plan, err := plan.New(index, plan.Options{Source: plan.SourceSpec{Format: "tar"}})
 	if err != nil {
 		return err
 	}

@@ -39,8 +39,8 @@ var rowF1 = []struct {
 	{"CBOR", target{"converters/cbor", "FuzzCBOR"}},
 	{"CSV", target{"converters/csv", "FuzzSource"}},
 	{"pattern", target{"input", "FuzzExpand"}},
-	{"manifest", target{"shard", "FuzzDecodeManifest"}},
-	{"plan", target{"shard", "FuzzReadPlan"}},
+	{"manifest", target{"dataset", "FuzzDecodeManifest"}},
+	{"plan", target{"shard/plan", "FuzzReadPlan"}},
 	{"packed-folder pickle", target{"packed", "FuzzTree"}},
 }
 

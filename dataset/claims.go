@@ -1,0 +1,291 @@
+package dataset
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/internal/atomicfile"
+	"github.com/ffconvert/ffconvert/internal/blocking"
+	"github.com/ffconvert/ffconvert/record"
+	"github.com/ffconvert/ffconvert/shard/plan"
+)
+
+// A claim says that a process writes a shard: the file .ffconvert/running/PART_00012, made
+// with O_EXCL, which its holder touches as long as it lives. It saves others the work of
+// writing the same shard, and tells people who is at work. That no two mix is not its
+// business: see worker.name.
+type claim struct {
+	shard string
+	holder
+	seen time.Time // when it was touched last, by the clock of the file system
+}
+
+const (
+	claimBeat  = 15 * time.Second // a claim is touched so often
+	claimStale = 5 * time.Minute  // who has not done so for so long is dead, or as good as that
+)
+
+// isDead reports whether the holder must be taken for dead: he is known to be, or silent for
+// long.
+func (c *claim) isDead(now time.Time) bool { return c.dead() || now.Sub(c.seen) > claimStale }
+
+// tokenForm is what newToken makes.
+var tokenForm = regexp.MustCompile(`^[a-z0-9]{13}$`)
+
+func claimName(shard string) string {
+	return path.Join(RunningDir, strings.TrimSuffix(shard, record.Ext))
+}
+
+// Claims are those of one process. Its methods may be called concurrently.
+type Claims struct {
+	out  *Output
+	text []byte
+	quit chan struct{}
+	done sync.WaitGroup
+
+	mu   sync.Mutex
+	held map[string]bool
+}
+
+// shown is when a claim was seen, as JSON can have it: whoever writes here sets the times of files.
+func (c *claim) shown() time.Time {
+	at := c.seen.UTC()
+	if at.Year() < 0 || at.Year() > 9999 {
+		return time.Time{}
+	}
+	return at
+}
+
+// NewClaims begins to touch what will be claimed, until close.
+func (o *Output) NewClaims(t plan.Task) (*Claims, error) {
+	if !o.Shared {
+		if err := o.sweep(); err != nil {
+			return nil, err
+		}
+	}
+	if err := o.Mkdir(RunningDir); err != nil {
+		return nil, err
+	}
+	h := newHolder()
+	h.Task, h.Token = t.String(), o.token
+	text, err := json.Marshal(h)
+	if err != nil {
+		return nil, err
+	}
+	c := &Claims{out: o, text: text, quit: make(chan struct{}), held: make(map[string]bool)}
+	c.done.Go(c.beat)
+	return c, nil
+}
+
+// Take claims a shard; false where somebody else has.
+func (c *Claims) Take(shard string) (bool, error) {
+	f, err := blocking.File(c.out.Root.OpenFile(claimName(shard), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644))
+	if errors.Is(err, fs.ErrExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("claim %s: %w", shard, err)
+	}
+	c.mu.Lock()
+	c.held[shard] = true
+	c.mu.Unlock()
+	_, err = f.Write(c.text)
+	return true, errors.Join(err, f.Close())
+}
+
+// Seize claims a shard that somebody else has claimed, and removes what he has left of it if
+// he is dead.
+func (c *Claims) Seize(shard string) error {
+	if other, ok, _ := readClaim(c.out.Root, shard); ok && other.Token != c.out.token && other.isDead(c.out.now()) {
+		for _, name := range []string{shard, IndexName(shard)} {
+			c.out.Root.Remove(tmpOf(other.Token, name))
+		}
+		c.out.Root.Remove(tmpOf(other.Token, ""))
+	}
+	if err := c.out.Remove(claimName(shard)); err != nil {
+		return err
+	}
+	_, err := c.Take(shard) // somebody may be as quick: then both write it
+	return err
+}
+
+// Release gives a claim up.
+func (c *Claims) Release(shard string) {
+	c.mu.Lock()
+	delete(c.held, shard)
+	c.mu.Unlock()
+	c.remove(shard)
+}
+
+// remove removes a claim, unless somebody else has seized it.
+func (c *Claims) remove(shard string) {
+	if now, ok, err := readClaim(c.out.Root, shard); err == nil && (!ok || now.Token == c.out.token) {
+		c.out.Root.Remove(claimName(shard))
+	}
+}
+
+// beat touches the claims now and then.
+func (c *Claims) beat() {
+	ticker := time.NewTicker(claimBeat)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-c.quit:
+			return
+		case <-ticker.C:
+		}
+		c.mu.Lock()
+		held := slices.Collect(maps.Keys(c.held))
+		c.mu.Unlock()
+		for _, shard := range held {
+			c.touch(shard)
+		}
+	}
+}
+
+// touch writes a claim of ours once more: so its time is that of the file system's clock, and
+// not of this machine's. Where that fails, the claim only looks dead.
+func (c *Claims) touch(shard string) {
+	f, err := blocking.File(c.out.Root.OpenFile(claimName(shard), os.O_RDWR|unhurried, 0))
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	if h, ok := readHolder(f); ok && h.Token == c.out.token {
+		_, _ = f.WriteAt(c.text, 0)
+	}
+}
+
+// Close gives all claims up.
+func (c *Claims) Close() {
+	close(c.quit)
+	c.done.Wait()
+	for shard := range c.held {
+		c.remove(shard)
+	}
+}
+
+// readClaim reads the claim of a shard. Without one, and where another kind of file has its name,
+// ok is false.
+func readClaim(root *os.Root, shard string) (c claim, ok bool, err error) {
+	f, err := openKept(root, claimName(shard))
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, converters.ErrUnsupported) {
+		return claim{}, false, nil
+	}
+	if err != nil {
+		return claim{}, false, err
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil {
+		return claim{}, false, err
+	}
+	h, ok := readHolder(f)
+	return claim{shard, h, st.ModTime()}, ok, nil
+}
+
+// readClaims reads all claims, in the order of the shards.
+func readClaims(root *os.Root) ([]claim, error) {
+	names, err := readNames(root, RunningDir)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]claim, len(names))
+	var g errgroup.Group
+	g.SetLimit(filesAtOnce)
+	for i, name := range names {
+		if shard := name + record.Ext; shardName.MatchString(shard) {
+			g.Go(func() error {
+				c, ok, err := readClaim(root, shard)
+				if ok {
+					all[i] = c
+				}
+				return err
+			})
+		}
+	}
+	err = g.Wait()
+	return slices.DeleteFunc(all, func(c claim) bool { return c.shard == "" }), err
+}
+
+// readNames lists a directory, in order; one that is not there, or no longer, is empty.
+func readNames(root *os.Root, dir string) ([]string, error) {
+	d, err := root.OpenFile(dir, unhurried, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	names, err := d.Readdirnames(-1)
+	if errors.Is(err, fs.ErrNotExist) { // it was removed after it had been opened
+		err = nil
+	}
+	slices.Sort(names)
+	return names, err
+}
+
+// alone makes sure that nobody else writes here, as far as that can be told. The lock proves
+// it. Where the file system has none, a claim that was touched lately is somebody's.
+func (o *Output) alone() error {
+	if o.lock != nil {
+		return nil
+	}
+	claims, err := readClaims(o.Root)
+	if err != nil {
+		return err
+	}
+	for _, c := range claims {
+		if !c.isDead(o.now()) {
+			return fmt.Errorf("%s: %w: %v (its file system has no locks: if that process is dead, remove %s)", o.dir, ErrLocked, c.holder, o.Path(RunningDir))
+		}
+	}
+	return nil
+}
+
+// now is the time by the clock of the file system, which the times of claims are by.
+func (o *Output) now() time.Time {
+	if o.Mkdir(o.Temp("")) == nil {
+		if f, err := atomicfile.Create(o.Root, o.Temp("now")); err == nil {
+			defer f.Discard()
+			if st, err := f.Stat(); err == nil {
+				return st.ModTime()
+			}
+		}
+	}
+	return time.Now()
+}
+
+// sweep removes what dead processes have left: claims and temporary files. Nobody else may
+// write here.
+func (o *Output) sweep() error {
+	if err := o.Root.RemoveAll(RunningDir); err != nil {
+		return err
+	}
+	tokens, err := readNames(o.Root, TmpDir)
+	if err != nil {
+		return err
+	}
+	for _, token := range tokens {
+		if token != o.token {
+			if err := o.Root.RemoveAll(path.Join(TmpDir, token)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,162 @@
+package dataset
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/ffconvert/ffconvert/shard/plan"
+)
+
+// Check says whether a dataset may be written here, from what is known of it before its
+// sources are read: into a directory without one, or one where a conversion of the same
+// sources with the same options was begun. Otherwise it is [ErrOccupied], unless
+// overwrite is set. Where the sources (nil) or the encoding ("") are not known yet, they
+// are not compared. Write checks the whole plan once more.
+func (o *Output) Check(opts plan.Options, sources []string, overwrite bool) error {
+	c, err := o.existing(overwrite)
+	if err != nil || c.plan == nil || overwrite {
+		return err
+	}
+	want := &plan.Plan{Source: opts.Source, Encode: opts.Encode, Shuffle: opts.Shuffle}
+	if want.Encode.Encoding == "" {
+		want.Encode.Encoding = c.plan.Encode.Encoding
+	}
+	if why := otherOptions(c.plan, want); why != "" {
+		return o.occupied(why)
+	}
+	if sources == nil {
+		return nil
+	}
+	for _, name := range sources {
+		want.Parts = append(want.Parts, plan.Part{Name: plan.KeptName(name)})
+	}
+	if why := otherSources(c.plan, want); why != "" {
+		return o.occupied(why)
+	}
+	return nil
+}
+
+// clash says why the dataset that was begun here is not the one that the plan makes:
+// because of other options or sources, or because a source has changed.
+func (o *Output) clash(begun, want *plan.Plan) error {
+	for i := range min(len(begun.Parts), len(want.Parts)) {
+		// What else is other (columns, an encoding) may come of it.
+		was, is := &begun.Parts[i], &want.Parts[i]
+		if was.Name == is.Name && was.Content != "" && is.Content != "" && was.Content != is.Content {
+			return plan.ErrorOtherInput(is.Name)
+		}
+	}
+	if why := otherOptions(begun, want); why != "" {
+		return o.occupied(why)
+	}
+	if why := otherSources(begun, want); why != "" {
+		return o.occupied(why)
+	}
+	if begun.Whole != want.Whole {
+		if begun.Whole {
+			return o.occupied("it was made of whole parts (--whole-parts, the default for remote sources)")
+		}
+		return o.occupied("it was cut at samples (--exact, the default for local sources)")
+	}
+	if !reflect.DeepEqual(begun.Encodes, want.Encodes) {
+		return o.occupied("some of its sources were converted with other fields (--fields, --rename)")
+	}
+	for i := range want.Parts {
+		if err := begun.Parts[i].Changed(want.Parts[i]); err != nil {
+			return err
+		}
+	}
+	if reflect.DeepEqual(begun.Dataset, want.Dataset) && samplesOf(begun) == samplesOf(want) {
+		return o.occupied("it was made with other sizes of shards (--shards, --shard-size, --min-shard-size, --max-shards), or its samples have changed")
+	}
+	return o.occupied("its samples, classes or columns are others")
+}
+
+func samplesOf(p *plan.Plan) int64 {
+	n, _ := p.Totals()
+	return n
+}
+
+// otherOptions names the first option in which two plans differ.
+func otherOptions(begun, want *plan.Plan) string {
+	if begun.Source.Format != want.Source.Format {
+		return fmt.Sprintf("it was made by ffconvert %s", begun.Source.Format)
+	}
+	a, b := begun.Source.Options, want.Source.Options
+	var names []string
+	for name := range a {
+		names = append(names, name)
+	}
+	for name := range b {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		if was, had := a[name]; !had {
+			return fmt.Sprintf("it was made without --%s", name)
+		} else if is, has := b[name]; name == plan.OptionSpec && was != is {
+			return otherSpec(was, is)
+		} else if !has || was != is {
+			return fmt.Sprintf("it was made with --%s=%s", name, was)
+		}
+	}
+	d, e := begun.Encode, want.Encode
+	for _, option := range []struct {
+		flag    string
+		was, is any
+	}{
+		{"encode", d.Encoding, e.Encoding}, {"fields", d.Fields, e.Fields}, {"rename", strings.Join(d.Rename, " "), strings.Join(e.Rename, " ")},
+		{"decode", d.Decode, e.Decode}, {"missing", d.Missing, e.Missing},
+	} {
+		if option.was != option.is {
+			return fmt.Sprintf("it was made with --%s=%v", option.flag, option.was)
+		}
+	}
+	switch {
+	case reflect.DeepEqual(begun.Shuffle, want.Shuffle):
+		return ""
+	case begun.Shuffle == nil:
+		return "it was made without --shuffle"
+	default:
+		return fmt.Sprintf("it was made with --shuffle --seed=%d", begun.Shuffle.Seed)
+	}
+}
+
+// otherSpec shows the first place in which two specifications differ.
+func otherSpec(was, is string) string {
+	from := 0
+	for from < min(len(was), len(is)) && was[from] == is[from] {
+		from++
+	}
+	member := strings.LastIndexAny(was[:from], "{[,") + 1
+	excerpt := func(s string) string {
+		if end := strings.IndexAny(s[from:], ",}]"); end >= 0 {
+			s = s[:from+end]
+		}
+		const most = 80
+		if s = s[member:]; len(s) > most {
+			s = strings.ToValidUTF8(s[:most], "") + "…"
+		}
+		return s
+	}
+	return fmt.Sprintf("it was made by a specification with %s where this one has %s", excerpt(was), excerpt(is))
+}
+
+// otherSources names the first source in which two plans differ.
+func otherSources(begun, want *plan.Plan) string {
+	for i := range min(len(begun.Parts), len(want.Parts)) {
+		if was := begun.Parts[i].Name; was != want.Parts[i].Name {
+			return fmt.Sprintf("it was made of other sources: %q in place of %q", was, want.Parts[i].Name)
+		}
+	}
+	n, m := len(begun.Parts), len(want.Parts)
+	switch {
+	case n > m:
+		return fmt.Sprintf("it was made of %d sources, not %d: %q is not among them", n, m, begun.Parts[m].Name)
+	case n < m:
+		return fmt.Sprintf("it was made of %d sources, not %d: %q was not among them", n, m, want.Parts[n].Name)
+	}
+	return ""
+}

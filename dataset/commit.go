@@ -1,0 +1,154 @@
+package dataset
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"math"
+
+	"github.com/ffconvert/ffconvert/internal/crcline"
+	"github.com/ffconvert/ffconvert/record"
+	"github.com/ffconvert/ffconvert/shard/plan"
+)
+
+// HasShard reports whether a finished shard still has its name, its size and its header, and an
+// index of the right size. An error says that it cannot be known.
+func (o *Output) HasShard(f Finished) (bool, error) {
+	got, err := o.Header(f.Name)
+	if err != nil {
+		return false, unknown(err)
+	}
+	if got.Samples != f.Samples || got.Size != f.Bytes || got.HeaderCRC != f.HeaderCRC {
+		return false, nil
+	}
+	index, err := o.Root.Lstat(IndexName(f.Name))
+	if err != nil {
+		return false, unknown(err)
+	}
+	return index.Size() == f.Index.Bytes, nil
+}
+
+// sized reports whether a finished shard and its index have their names and sizes. Nothing of them is
+// read. An error says that it cannot be known.
+func (o *Output) sized(f Finished) (bool, error) {
+	for name, size := range map[string]int64{f.Name: f.Bytes, IndexName(f.Name): f.Index.Bytes} {
+		st, err := o.Lookup(name)
+		if err != nil || st == nil || !st.Mode().IsRegular() || st.Size() != size {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// Header reads the header of the shard of that name. Anything but a regular file in its place, a
+// link among them, is [converters.ErrUnsupported].
+func (o *Output) Header(name string) (record.FileInfo, error) {
+	f, err := openKept(o.Root, name)
+	if err != nil {
+		return record.FileInfo{}, err
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil {
+		return record.FileInfo{}, err
+	}
+	return record.ReadInfo(f, f.Name(), st.Size(), record.Options{MaxSample: math.MaxInt64})
+}
+
+// unknown returns the error of a file of which nothing can be said. That it is not there, or is
+// damaged, is said.
+func unknown(err error) error {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, record.ErrCorrupt) {
+		return nil
+	}
+	return err
+}
+
+// write makes the file name of what v writes.
+func (o *Output) write(name string, v interface {
+	Write(io.Writer) (string, error)
+}) error {
+	return o.writeBeside(o.Temp(name), name, func(w io.Writer) error {
+		_, err := v.Write(w)
+		return err
+	})
+}
+
+// commit closes the balance and writes meta.json and the manifest, which completes the dataset.
+// wrote names the files that it has written, because they were missing or different.
+func (o *Output) commit(plan *plan.Plan, digest string, j *Journal, tool string) (m *Manifest, wrote []string, err error) {
+	plan = plan.WithParts(partsOf(j.Done))
+	m = newManifest(plan, digest, j, tool)
+	if err := m.Totals.balance(); err != nil {
+		return nil, nil, err
+	}
+	meta, err := encodeJSON(newMeta(plan))
+	if err != nil {
+		return nil, nil, err
+	}
+	m.Meta = FileSum{Bytes: int64(len(meta)), CRC: crc32.ChecksumIEEE(meta)}
+	if there, err := readKept(o.Root, MetaName); err != nil || !bytes.Equal(there, meta) {
+		if err := o.writeFile(MetaName, meta); err != nil {
+			return nil, nil, err
+		}
+		wrote = append(wrote, MetaName)
+	}
+	there, err := readKept(o.Root, ManifestName)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, err
+	}
+	if old, err := DecodeManifest(there); err == nil {
+		created := m.Created
+		m.Created = old.Created
+		if same, err := encodeManifest(m); err == nil && bytes.Equal(same, there) {
+			return m, wrote, nil // nothing has changed: its time stays
+		}
+		m.Created = created
+	}
+	data, err := encodeManifest(m)
+	if err == nil {
+		err = m.check() // what no reader would accept must not be written
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return m, append(wrote, ManifestName), o.writeFile(ManifestName, data)
+}
+
+func encodeJSON(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetIndent("", "  ")
+	err := enc.Encode(v)
+	return crcline.Canonical(b.Bytes()), err
+}
+
+func (o *Output) writeFile(name string, data []byte) error {
+	return o.writeBeside(o.Temp(name), name, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
+}
+
+// Complete commits a plan whose shards are written, and removes the files that only an unfinished
+// conversion needs. wrote names the files that it has written. A directory that was moved gets no
+// manifest; in one that is moved at that moment it is true wherever the directory is by now. Either
+// is [ErrMoved].
+func (o *Output) Complete(plan *plan.Plan, digest string, j *Journal, tool string) (m *Manifest, wrote []string, err error) {
+	if err := o.Here(nil); err != nil {
+		return nil, nil, err
+	}
+	if m, wrote, err = o.commit(plan, digest, j, tool); err != nil {
+		return nil, nil, err
+	}
+	for _, dir := range []string{TmpDir, RunningDir} {
+		if err := o.Root.RemoveAll(dir); err != nil {
+			return nil, nil, fmt.Errorf("clean up: %w", err)
+		}
+	}
+	return m, wrote, o.Here(nil)
+}

@@ -1,0 +1,19 @@
+// Package dataset is an output directory: its layout, its lock, the journal of finished shards, the
+// claims of processes that write, the manifest that completes it, and what can be told of its state.
+// Package shard writes the shards in it.
+//
+//	PART_00000.ffr …            complete, fsynced, re-read; no other file ever has a name in .ffr
+//	index/PART_00000.arrow …    a row a sample
+//	meta.json                   what the dataset says of itself
+//	manifest.json               written last: where it is, the conversion is complete
+//	.ffconvert/plan             a line a shard; any shard can be written from its line alone
+//	.ffconvert/journal          a line a finished shard; a resumed run starts from it
+//	.ffconvert/journals/        the journals of tasks, until they are folded into the one
+//	.ffconvert/indexed/         parts that tasks have indexed, for the plan
+//	.ffconvert/running/         a claim a shard that is being written
+//	.ffconvert/tmp/             files that are being written, a directory a process
+//	.ffconvert/lock             held by the one process that writes here alone, or by tasks together
+//
+// Everything is reached through an [os.Root], so that no link in the directory leads out of it. A
+// file takes its final name by a rename, after it was synced and read back.
+package dataset

@@ -1,0 +1,214 @@
+package dataset
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"regexp"
+
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/internal/pin"
+	"github.com/ffconvert/ffconvert/shard/plan"
+)
+
+// Tasks that index a dataset together leave a file each in .ffconvert/indexed, named by the task:
+// 3-of-40. Who plans the dataset takes from them what is still true, and removes them then.
+const IndexedDir = WorkDir + "/indexed"
+
+var indexedName = regexp.MustCompile(`^[0-9]+-of-[0-9]+$`)
+
+// Found is a part as it was found, before it was made local.
+type Found struct {
+	Name string
+	Size int64   // bytes as stored; -1: not known
+	Mark pin.Pin // of its state; "": nothing tells when it has changed
+}
+
+// same reports whether a part that a task has indexed is what it was.
+func (f *Found) same(p *indexedPart) bool {
+	_, other := p.Mark.Differs(f.Mark)
+	return p.Mark != "" && f.Mark != "" && !other && f.Size == p.Stored
+}
+
+// asked is a digest of what is asked for, as far as it decides an index, and of the names of all
+// parts: it is known before any of them is read.
+func asked(opts plan.Options, found []Found) (string, error) {
+	names := make([]string, len(found))
+	for i := range found {
+		names[i] = found[i].Name
+	}
+	return digestOf(struct {
+		Plan   int
+		Source plan.SourceSpec
+		Encode encode.Options
+		Names  []string
+	}{plan.FormatVersion, opts.Source, opts.Encode, names})
+}
+
+// shown is a digest of what the parts that are read first show of the dataset, which decides how
+// all are read and encoded.
+func shown(says converters.Description, enc plan.Encodings) (string, error) {
+	return digestOf(struct {
+		Dataset converters.Description
+		Encode  encode.Options
+		Encodes []encode.Options
+		Of      []int
+	}{says, enc.Specs[0].Options(), enc.Options(), enc.Of})
+}
+
+func digestOf(v any) (string, error) {
+	sum := sha256.New()
+	err := json.NewEncoder(sum).Encode(v)
+	return hex.EncodeToString(sum.Sum(nil)), err
+}
+
+// SaveIndexed keeps what a task has indexed: some of the parts that were found, by their numbers.
+// opts are as asked for, with the encoding that was named or none, and says and enc what came of
+// them. It replaces what the same task has saved before. Other tasks may save at the same time.
+func (o *Output) SaveIndexed(t plan.Task, opts plan.Options, found []Found, says converters.Description, enc plan.Encodings, some []int, index []plan.PartIndex) error {
+	var head indexedHead
+	var err error
+	if head.Asked, err = asked(opts, found); err != nil {
+		return err
+	}
+	if head.Shown, err = shown(says, enc); err != nil {
+		return err
+	}
+	if err := o.Mkdir(IndexedDir); err != nil {
+		return err
+	}
+	name := path.Join(IndexedDir, indexedNameOf(t))
+	err = o.writeBeside(name+"."+o.token, name, func(w io.Writer) error {
+		return writeIndexed(w, head, found, some, index)
+	})
+	if err != nil {
+		return fmt.Errorf("save %s: %w", o.Path(name), err)
+	}
+	return nil
+}
+
+func indexedNameOf(t plan.Task) string { return fmt.Sprintf("%d-of-%d", t.K, max(1, t.N)) }
+
+// An Indexed is what tasks have indexed of a dataset. A nil one is nothing.
+type Indexed struct {
+	parts map[int]indexedBy
+
+	// Unused says which files, or ends of them, are of no use, and why: damaged, or of other
+	// sources or options. Their parts are to be indexed anew.
+	Unused []error
+}
+
+type indexedBy struct {
+	shown string
+	index plan.PartIndex
+}
+
+// Indexed returns what all tasks have saved of the parts, as they are found now: what is not what
+// it was is left out. opts are those of [Output.SaveIndexed]. An error is of the device alone.
+func (o *Output) Indexed(opts plan.Options, found []Found) (*Indexed, error) {
+	names, err := readNames(o.Root, IndexedDir)
+	if err != nil {
+		return nil, err
+	}
+	return o.readIndexed(names, opts, found)
+}
+
+// IndexedBy is Indexed of what one task has saved.
+func (o *Output) IndexedBy(t plan.Task, opts plan.Options, found []Found) (*Indexed, error) {
+	return o.readIndexed([]string{indexedNameOf(t)}, opts, found)
+}
+
+func (o *Output) readIndexed(names []string, opts plan.Options, found []Found) (*Indexed, error) {
+	wanted, err := asked(opts, found)
+	if err != nil {
+		return nil, err
+	}
+	x := &Indexed{parts: make(map[int]indexedBy)}
+	for _, name := range names {
+		if !indexedName.MatchString(name) {
+			continue // unfinished
+		}
+		switch err := o.readIndexedFile(path.Join(IndexedDir, name), wanted, found, x); {
+		case errors.Is(err, fs.ErrNotExist):
+		case errors.Is(err, plan.ErrUnreadable):
+			return nil, err
+		case err != nil:
+			x.Unused = append(x.Unused, fmt.Errorf("%s: %w", o.Path(path.Join(IndexedDir, name)), err))
+		}
+	}
+	return x, nil
+}
+
+func (o *Output) readIndexedFile(name, wanted string, found []Found, x *Indexed) error {
+	f, err := openKept(o.Root, name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return newIndexedReader(f, wanted, found).read(func(number int, shown string, idx plan.PartIndex) { x.parts[number] = indexedBy{shown, idx} })
+}
+
+// Len returns how many parts there are.
+func (x *Indexed) Len() int {
+	if x == nil {
+		return 0
+	}
+	return len(x.parts)
+}
+
+// Has reports whether a part is there.
+func (x *Indexed) Has(part int) bool {
+	return x != nil && x.parts[part].shown != ""
+}
+
+// Keep drops what was indexed when the dataset showed itself otherwise: with other columns, or
+// another encoding. It returns how many parts that were.
+func (x *Indexed) Keep(says converters.Description, enc plan.Encodings) (dropped int, err error) {
+	if x.Len() == 0 {
+		return 0, nil
+	}
+	now, err := shown(says, enc)
+	if err != nil {
+		return 0, err
+	}
+	for i, p := range x.parts {
+		if p.shown != now || p.index.Encode != enc.Number(i) {
+			delete(x.parts, i)
+			dropped++
+		}
+	}
+	return dropped, nil
+}
+
+// IndexRest is [plan.IndexSome] of parts of which x may have some already.
+func IndexRest(ctx context.Context, src converters.Source, enc plan.Encodings, some []int, x *Indexed, workers int, progress plan.Progress) ([]plan.PartIndex, error) {
+	var rest []int
+	for _, p := range some {
+		if !x.Has(p) {
+			rest = append(rest, p)
+		}
+	}
+	read, err := plan.IndexSome(ctx, src, enc, rest, workers, progress)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]plan.PartIndex, len(some))
+	for i, p := range some {
+		if x.Has(p) {
+			all[i] = x.parts[p].index
+		} else {
+			all[i], read = read[0], read[1:]
+		}
+	}
+	return all, nil
+}
+
+// DropIndexed removes what tasks have indexed: the plan has it.
+func (o *Output) DropIndexed() error { return o.Root.RemoveAll(IndexedDir) }

@@ -1,0 +1,236 @@
+package dataset
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/internal/memsource"
+	"github.com/ffconvert/ffconvert/internal/pin"
+	"github.com/ffconvert/ffconvert/shard/plan"
+)
+
+// IndexedFixture is a source and what it was found as. A third of its samples are left out of its
+// second encoding.
+func IndexedFixture(t testing.TB, seed uint64, parts, samples int) (*memsource.Source, []Found, plan.Encodings) {
+	t.Helper()
+	src := memsource.New(seed, parts, samples, 300)
+	var found []Found
+	var enc plan.Encodings
+	for i, p := range src.Parts() {
+		found = append(found, Found{Name: p.Name, Size: p.Size + 7, Mark: pin.Of("etag", strconv.Itoa(i))}) // as if they were compressed
+		enc.Of = append(enc.Of, i%2)
+	}
+	for _, opts := range []encode.Options{{}, {Fields: "cls", Missing: encode.MissingSkip}} {
+		spec, err := encode.Parse(opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		enc.Specs = append(enc.Specs, spec)
+	}
+	return src, found, enc
+}
+
+var IndexedOptions = plan.Options{Source: plan.SourceSpec{Format: "memory", Options: map[string]string{"a": "b"}}}
+
+// save indexes the parts of each task and saves them.
+func save(t testing.TB, o *Output, src *memsource.Source, found []Found, enc plan.Encodings, tasks ...plan.Task) {
+	t.Helper()
+	for _, task := range tasks {
+		sizes := make([]int64, len(found))
+		for i := range found {
+			sizes[i] = found[i].Size
+		}
+		first, n := task.Slice(sizes)
+		some := plan.AllParts(src)[first : first+n]
+		index, err := plan.IndexSome(t.Context(), src, enc, some, 2, nil)
+		if err == nil {
+			err = o.SaveIndexed(task, IndexedOptions, found, converters.Description{}, enc, some, index)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// What tasks have saved is what an index has, and nobody indexes it again.
+func TestIndexed(t *testing.T) {
+	t.Parallel()
+	src, found, enc := IndexedFixture(t, 3, 9, 200)
+	whole, err := plan.IndexEach(t.Context(), src, enc, 3, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := openShared(t, t.TempDir())
+	save(t, o, src, found, enc, plan.Task{K: 2, N: 3}, plan.Task{K: 0, N: 3})
+	x, err := o.Indexed(IndexedOptions, found)
+	if err != nil || len(x.Unused) > 0 || x.Len() != 6 {
+		t.Fatalf("%d parts, %v, %v", x.Len(), x.Unused, err)
+	}
+	if dropped, err := x.Keep(converters.Description{}, enc); dropped > 0 || err != nil {
+		t.Fatal(dropped, err)
+	}
+	for i := range whole {
+		if x.Has(i) != (i/3 != 1) {
+			t.Errorf("part %d is there: %v", i, x.Has(i))
+		} else if x.Has(i) && !reflect.DeepEqual(x.parts[i].index, whole[i]) {
+			t.Errorf("part %d: %+v, want %+v", i, x.parts[i].index.Part, whole[i].Part)
+		}
+	}
+	src.IndexErr = func(part int) error {
+		if x.Has(part) {
+			return fmt.Errorf("part %d is indexed again", part)
+		}
+		return nil
+	}
+	all, err := IndexRest(t.Context(), src, enc, plan.AllParts(src), x, 2, nil)
+	if err != nil || !reflect.DeepEqual(all, whole) {
+		t.Fatal(err)
+	}
+	if by, err := o.IndexedBy(plan.Task{K: 0, N: 3}, IndexedOptions, found); err != nil || by.Len() != 3 || !by.Has(0) || by.Has(8) {
+		t.Error(by, err)
+	}
+	if by, err := o.IndexedBy(plan.Task{K: 1, N: 3}, IndexedOptions, found); err != nil || by.Len() != 0 {
+		t.Error(by, err)
+	}
+	if err := o.DropIndexed(); err != nil {
+		t.Fatal(err)
+	}
+	if x, err := o.Indexed(IndexedOptions, found); err != nil || x.Len() != 0 || len(x.Unused) > 0 {
+		t.Error(x, err)
+	}
+}
+
+// A part that is not what it was is not there, nor is anything of other sources or options.
+func TestIndexedIsOfTheSame(t *testing.T) {
+	t.Parallel()
+	src, found, enc := IndexedFixture(t, 4, 4, 30)
+	o := openShared(t, t.TempDir())
+	save(t, o, src, found, enc, plan.Task{}) // 0 of 1
+	other := func(change func([]Found)) []Found {
+		all := append([]Found(nil), found...)
+		change(all)
+		return all
+	}
+	opts := IndexedOptions
+	for _, row := range []struct {
+		name   string
+		opts   plan.Options
+		found  []Found
+		want   int
+		unused string
+	}{
+		{"the same", opts, found, 4, ""},
+		{"sizes of shards", plan.Options{Source: opts.Source, Sizes: plan.Sizes{Shards: 7}, Shuffle: &plan.Shuffle{Seed: 1}}, found, 4, ""},
+		{"modified", opts, other(func(f []Found) { f[1].Mark = pin.Of("etag", "other") }), 3, ""},
+		{"another size", opts, other(func(f []Found) { f[0].Size++; f[2].Size-- }), 2, ""},
+		{"nobody knows", opts, other(func(f []Found) { f[1].Mark = "" }), 3, ""},
+		{"another name", opts, other(func(f []Found) { f[1].Name = "x" }), 0, "0-of-1: it is of other sources or options"},
+		{"another order", opts, other(func(f []Found) { f[0], f[1] = f[1], f[0] }), 0, "other sources"},
+		{"fewer", opts, found[:3], 0, "other sources"},
+		{"another option", plan.Options{Source: plan.SourceSpec{Format: "memory"}}, found, 0, "other sources or options"},
+		{"another format", plan.Options{Source: plan.SourceSpec{Format: "tar", Options: opts.Source.Options}}, found, 0, "options"},
+		{"other fields", plan.Options{Source: opts.Source, Encode: encode.Options{Fields: "a"}}, found, 0, "options"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			x, err := o.Indexed(row.opts, row.found)
+			if err != nil || x.Len() != row.want || (len(x.Unused) > 0) != (row.unused != "") || len(x.Unused) > 0 && !strings.Contains(x.Unused[0].Error(), row.unused) {
+				t.Errorf("%d parts, unused %v, %v", x.Len(), x.Unused, err)
+			}
+		})
+	}
+	for name, row := range map[string]struct {
+		says converters.Description
+		enc  func(*plan.Encodings)
+		want int
+	}{
+		"the same":               {converters.Description{}, func(*plan.Encodings) {}, 0},
+		"other columns":          {converters.Description{Columns: []converters.ColumnType{{Name: "a", DType: "int64"}}}, func(*plan.Encodings) {}, 4},
+		"another encoding":       {converters.Description{}, func(e *plan.Encodings) { e.Specs = []*encode.Spec{e.Specs[1], e.Specs[0]} }, 4},
+		"of one part":            {converters.Description{}, func(e *plan.Encodings) { e.Of = []int{0, 1, 1, 1} }, 4},
+		"one encoding for all":   {converters.Description{}, func(e *plan.Encodings) { e.Specs, e.Of = e.Specs[:1], nil }, 4},
+		"what the source offers": {converters.Description{Encoding: "raw"}, func(*plan.Encodings) {}, 0}, // the encoding itself counts
+	} {
+		x, err := o.Indexed(opts, found)
+		if err != nil {
+			t.Fatal(err)
+		}
+		now := enc
+		row.enc(&now)
+		if dropped, err := x.Keep(row.says, now); err != nil || dropped != row.want || x.Len() != 4-dropped {
+			t.Errorf("%s: %d dropped, %d left, %v", name, dropped, x.Len(), err)
+		}
+	}
+	var none *Indexed
+	if dropped, err := none.Keep(converters.Description{}, enc); dropped > 0 || err != nil || none.Has(0) {
+		t.Error("nothing has something")
+	}
+}
+
+// What is no index file is left aside, whatever it is.
+func TestIndexedLeavesAside(t *testing.T) {
+	t.Parallel()
+	src, found, enc := IndexedFixture(t, 6, 2, 5)
+	dir := t.TempDir()
+	o := openShared(t, dir)
+	save(t, o, src, found, enc, plan.Task{K: 0, N: 2})
+	at := filepath.Join(dir, IndexedDir)
+	for _, err := range []error{
+		os.WriteFile(filepath.Join(at, "1-of-2"), nil, 0o644),
+		os.WriteFile(filepath.Join(at, "1-of-2.abcdefghijklm"), []byte("unfinished"), 0o644),
+		os.Mkdir(filepath.Join(at, "3-of-4"), 0o755),
+		os.Symlink("/etc/passwd", filepath.Join(at, "5-of-6")),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	x, err := o.Indexed(IndexedOptions, found)
+	if err != nil || x.Len() != 1 || len(x.Unused) != 3 || !strings.HasPrefix(x.Unused[0].Error(), filepath.Join(at, "1-of-2")+": ") {
+		t.Errorf("%d parts, unused %v, %v", x.Len(), x.Unused, err)
+	}
+}
+
+// Tasks save at once, the same one twice, too; and nobody has the directory alone meanwhile.
+func TestSaveIndexedAtOnce(t *testing.T) {
+	t.Parallel()
+	src, found, enc := IndexedFixture(t, 7, 12, 40)
+	dir := t.TempDir()
+	var tasks sync.WaitGroup
+	ready := openShared(t, dir)
+	for i := range 12 {
+		tasks.Go(func() {
+			o, err := OpenShared(dir)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			for range 5 {
+				save(t, o, src, found, enc, plan.Task{K: i % 6, N: 6})
+			}
+			if err := o.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	if _, err := Open(dir); !errors.Is(err, ErrLocked) {
+		t.Errorf("it was had alone: %v", err)
+	}
+	tasks.Wait()
+	x, err := ready.Indexed(IndexedOptions, found)
+	if err != nil || x.Len() != 12 || len(x.Unused) > 0 {
+		t.Errorf("%d parts, unused %v, %v", x.Len(), x.Unused, err)
+	}
+	left, err := os.ReadDir(filepath.Join(dir, IndexedDir))
+	if err != nil || len(left) != 6 {
+		t.Error(left, err)
+	}
+}

@@ -1,0 +1,179 @@
+package dataset
+
+import (
+	"bufio"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/ffconvert/ffconvert/internal/crcline"
+	"github.com/ffconvert/ffconvert/internal/pin"
+	"github.com/ffconvert/ffconvert/shard/plan"
+)
+
+// An index file is what one task has indexed of a dataset, for whoever plans it: lines as those
+// of a plan, each a CRC-32, a space and JSON.
+//
+//	head              what index it is of
+//	part              a part: what it was found as, its account, and how its places are packed
+//	places            so many lines as its samples need, see indexedplaces.go; none where it has none
+//	part …
+//
+// Nothing of it is believed before it is checked, and nothing of it decides what a plan has: what
+// is damaged, or of other sources or options, or of a part that has changed, is indexed anew.
+
+const indexedVersion = 2
+
+type indexedHead struct {
+	Version int    `json:"ffconvert_indexed"`
+	Asked   string `json:"asked"` // see asked
+	Shown   string `json:"shown"` // see shown
+	Parts   int    `json:"parts"` // of this file
+}
+
+type indexedPart struct {
+	Number   int       `json:"part"`   // of the dataset's
+	Stored   int64     `json:"stored"` // bytes that it was found with
+	Mark     pin.Pin   `json:"mark"`   // that it was found with
+	Off      int64     `json:"off"`    // of the first sample
+	Unit     int64     `json:"unit"`
+	Index    plan.Part `json:"index"`
+	Modified int64     `json:"modified,omitempty"` // see Part.Modified
+}
+
+type indexedPlaces struct {
+	Packed []byte `json:"places"`
+}
+
+var errIndexedLine = errors.New("a line differs from its CRC")
+
+// writeIndexed writes an index file of some parts.
+func writeIndexed(w io.Writer, head indexedHead, found []Found, some []int, index []plan.PartIndex) error {
+	var line []byte
+	put := func(v any) error {
+		text, err := crcline.Marshal(v)
+		if err != nil {
+			return err
+		}
+		if line = crcline.Append(line[:0], text); len(line) >= crcline.Max {
+			return fmt.Errorf("%w: a line of more than %d bytes", errIndexedLong, crcline.Max)
+		}
+		_, err = w.Write(line)
+		return err
+	}
+	head.Version, head.Parts = indexedVersion, len(some)
+	if err := put(head); err != nil {
+		return err
+	}
+	var packed []byte
+	for i, number := range some {
+		p, unit, off := &index[i], index[i].Unit(), int64(0)
+		if p.N > 0 {
+			off, _ = p.At(0)
+		}
+		if err := put(indexedPart{number, found[number].Size, found[number].Mark, off, unit, p.Part, p.Modified}); err != nil {
+			return err
+		}
+		for first := 0; first < p.N; first += plan.PackedPlaces {
+			packed = p.Pack(packed[:0], first, min(p.N, first+plan.PackedPlaces), unit)
+			if err := put(indexedPlaces{packed}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+var errIndexedLong = errors.New("index file")
+
+// An indexedReader reads an index file.
+type indexedReader struct {
+	in    *bufio.Scanner
+	asked string
+	found []Found
+}
+
+func newIndexedReader(r io.Reader, asked string, found []Found) *indexedReader {
+	in := bufio.NewScanner(r)
+	in.Buffer(nil, crcline.Max)
+	return &indexedReader{in, asked, found}
+}
+
+// errForeign is of an index file of other sources, or made with other options.
+var errForeign = errors.New("it is of other sources or options")
+
+// read calls take with each part that is what it was found as now. An error says what is wrong
+// with the file behind the last of these; of the device it is errUnreadable.
+func (r *indexedReader) read(take func(number int, shown string, idx plan.PartIndex)) error {
+	var head indexedHead
+	if err := r.next(&head); err != nil {
+		return err
+	}
+	switch {
+	case head.Version != indexedVersion:
+		return fmt.Errorf("it is of version %d, this program reads %d", head.Version, indexedVersion)
+	case head.Asked != r.asked:
+		return errForeign
+	}
+	for range head.Parts {
+		var p indexedPart
+		if err := r.next(&p); err != nil {
+			return err
+		}
+		idx, err := r.part(&p)
+		if err != nil {
+			return err
+		}
+		if f := &r.found[p.Number]; f.same(&p) {
+			take(p.Number, head.Shown, *idx)
+		}
+	}
+	return nil
+}
+
+// part reads the places of a part.
+func (r *indexedReader) part(p *indexedPart) (*plan.PartIndex, error) {
+	if p.Number < 0 || p.Number >= len(r.found) || p.Index.Name != r.found[p.Number].Name {
+		return nil, fmt.Errorf("part %d is not %q", p.Number, p.Index.Name)
+	}
+	if err := p.Index.Check(); err != nil {
+		return nil, err
+	}
+	idx := &plan.PartIndex{Part: p.Index}
+	idx.Modified = p.Modified
+	off := p.Off
+	for int64(idx.N) < p.Index.Account.Samples {
+		var line indexedPlaces
+		err := r.next(&line)
+		if err == nil && len(line.Packed) == 0 {
+			err = plan.ErrPlaces
+		}
+		if err == nil {
+			off, err = idx.Unpack(line.Packed, off, p.Unit)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	idx.Trim()
+	if left := int64(idx.N) - idx.Written(0, idx.N); left != p.Index.Account.SamplesLeftOut {
+		return nil, fmt.Errorf("part %q leaves %d samples out, its account %d", p.Index.Name, left, p.Index.Account.SamplesLeftOut)
+	}
+	return idx, nil
+}
+
+// next reads a line.
+func (r *indexedReader) next(v any) error {
+	if !r.in.Scan() {
+		if err := r.in.Err(); err != nil && !errors.Is(err, bufio.ErrTooLong) {
+			return fmt.Errorf("%w: %w", plan.ErrUnreadable, err)
+		}
+		return cmp.Or(r.in.Err(), io.ErrUnexpectedEOF)
+	}
+	text, ok := crcline.Check(r.in.Bytes())
+	if !ok {
+		return errIndexedLine
+	}
+	return crcline.Decode(text, v)
+}

@@ -1,0 +1,306 @@
+package dataset
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strconv"
+	"sync"
+
+	"github.com/ffconvert/ffconvert/aio"
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/internal/atomicfile"
+	"github.com/ffconvert/ffconvert/internal/crcline"
+	"github.com/ffconvert/ffconvert/internal/pin"
+	"github.com/ffconvert/ffconvert/shard/plan"
+)
+
+// A journal tells how far the writing of a plan is: a line a finished shard, appended and
+// synced when the shard has its final name, and a line where one was found damaged later.
+// Each line begins with the CRC-32 of its JSON, in hexadecimal, so that a torn last line
+// is told from a whole one. The first line names the plan and the state of the sources.
+type Journal struct {
+	mu      sync.Mutex
+	open    func() (*os.File, error) // opens it for the first line
+	file    *os.File                 // nil: not opened yet
+	head    journalHead
+	Done    map[string]Finished // by shard name: what has its final name and is sound, as far as is known
+	Was     map[string]Finished // what was ever finished by this plan, and must become the same again
+	Mended  bool                // it was begun by this run, or cut after its last sound line
+	Bad     int                 // a line of the one journal that differs from its CRC, with its newline; 0: none
+	Changed error               // a source that was modified since the journal was begun; nil: none
+}
+
+type journalHead struct {
+	Plan  string    `json:"plan"`            // digest
+	Pins  []pin.Pin `json:"pins"`            // of each source; "": nothing tells when it has changed
+	Named []string  `json:"named,omitempty"` // the sources, as the user named them
+}
+
+// Finished is what is known of a shard that has its final name.
+type Finished struct {
+	ManifestShard
+	Verified bool        `json:"verified"`                // re-read and checked
+	From     aio.Origin  `json:"verified_from,omitempty"` // where that read it from
+	At       int64       `json:"at,omitempty"`            // when it was finished, Unix seconds
+	Parts    []plan.Part `json:"parts,omitempty"`         // in a plan of whole parts, those of the shard with their accounts
+}
+
+// partsOf looks up the parts of a finished shard.
+func partsOf(shards map[string]Finished) func(shard string) []plan.Part {
+	return func(shard string) []plan.Part { return shards[shard].Parts }
+}
+
+// A journalLine is any but the first: a finished shard, or the name of one that no longer
+// is what it was.
+type journalLine struct {
+	Finished
+	Void string `json:"void,omitempty"`
+}
+
+type journalVoid struct {
+	Void string `json:"void"`
+}
+
+// Pins returns the state of sources as a journal keeps it: of a file its time, of many files a
+// number drawn from their times, of an object what its service says.
+func Pins(plan *plan.Plan, src []converters.Part) []pin.Pin {
+	pins := make([]pin.Pin, len(src))
+	for i, p := range src {
+		switch {
+		case p.Copy != nil:
+			pins[i] = p.Copy.Mark
+		case p.Path == "" && plan.Parts[i].Modified != 0:
+			pins[i] = pin.Of("times", strconv.FormatInt(plan.Parts[i].Modified, 10))
+		case p.Path != "":
+			pins[i] = pin.File(p.ModTime)
+		}
+	}
+	return pins
+}
+
+// openJournal reads the journal of a run before, or begins one where there is none of
+// this plan. Journals that tasks have left are folded into it.
+func openJournal(o *Output, head journalHead, src []converters.Part) (*Journal, error) {
+	root := o.Root
+	j := newJournal()
+	whole, err := j.readMain(root)
+	if err != nil {
+		return nil, err
+	}
+	if j.head.Plan != head.Plan || len(j.head.Pins) != len(src) {
+		j, whole = newJournal(), 0
+	}
+	if whole == 0 {
+		j.head = head
+	}
+	j.Compare(head.Pins, 0, src)
+	j.file, err = openOwn(root, JournalName)
+	if err != nil {
+		return nil, err
+	}
+	if err := j.begin(whole, root); err != nil {
+		j.file.Close()
+		return nil, err
+	}
+	if err := j.FoldTasks(o); err != nil {
+		j.file.Close()
+		return nil, err
+	}
+	return j, nil
+}
+
+// OpenJournal opens the journal of a plan of so many parts, of which it must be, and reads
+// what the journals of tasks have to add.
+func OpenJournal(o *Output, digest string, parts int) (*Journal, error) {
+	j := newJournal()
+	whole, err := j.readMain(o.Root)
+	if err != nil {
+		return nil, err
+	}
+	if whole == 0 || j.head.Plan != digest || len(j.head.Pins) != parts {
+		return nil, &notItsJournal{o.dir, 0}
+	}
+	j.open = func() (*os.File, error) { return openOwn(o.Root, JournalName) }
+	return j, j.ReadTasks(o.Root, 0, maxShards)
+}
+
+// Compare looks for sources that have changed since the journal was begun: src, of which the first
+// is the dataset's part first, are pinned by now.
+func (j *Journal) Compare(now []pin.Pin, first int, src []converters.Part) {
+	for i := range src {
+		was := j.head.Pins[first+i]
+		how, other := was.Differs(now[i])
+		if was != "" && now[i] == "" && src[i].Copy != nil {
+			how, other = "its service no longer tells one state from another", true
+		}
+		if other {
+			j.Changed = plan.ErrorChanged(src[i].Name, "it was modified since its conversion was begun: "+how)
+			return
+		}
+	}
+}
+
+func newJournal() *Journal {
+	return &Journal{Done: make(map[string]Finished), Was: make(map[string]Finished)}
+}
+
+// readMain adds what the one journal of all shards tells, nothing where there is none, and
+// returns how many bytes of it are whole.
+func (j *Journal) readMain(root *os.Root) (whole int64, err error) {
+	data, err := readKept(root, JournalName)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return 0, err
+	}
+	whole = j.read(data)
+	if bytes.IndexByte(data[whole:], '\n') >= 0 { // not one whose writing was interrupted
+		j.Bad = lineAt(data, whole)
+	}
+	return whole, nil
+}
+
+// lineAt is the number of the line that begins at off, counted from 1.
+func lineAt(data []byte, off int64) int { return 1 + bytes.Count(data[:off], []byte{'\n'}) }
+
+// begin cuts what is not whole and, in an empty journal, writes the head.
+func (j *Journal) begin(whole int64, root *os.Root) error {
+	st, err := j.file.Stat()
+	if err != nil {
+		return err
+	}
+	j.Mended = whole < st.Size() || whole == 0
+	if err := j.file.Truncate(whole); err != nil {
+		return err
+	}
+	if _, err := j.file.Seek(whole, 0); err != nil {
+		return err
+	}
+	if whole > 0 {
+		return nil
+	}
+	if err := j.append(j.head); err != nil {
+		return err
+	}
+	return atomicfile.SyncDir(root, WorkDir)
+}
+
+// read takes the lines of a journal and returns how many bytes of it are whole.
+func (j *Journal) read(data []byte) (whole int64) {
+	lines := bufio.NewScanner(bytes.NewReader(data))
+	lines.Buffer(nil, crcline.Max)
+	for lines.Scan() {
+		text, ok := crcline.Check(lines.Bytes())
+		if !ok || whole+int64(len(lines.Bytes())) == int64(len(data)) {
+			break // torn: damaged, or without its newline
+		}
+		if whole == 0 {
+			if crcline.Decode(text, &j.head) != nil {
+				break
+			}
+		} else {
+			var l journalLine
+			if crcline.Decode(text, &l) != nil || l.Void == "" && !shardName.MatchString(l.Name) {
+				break
+			}
+			if l.Void != "" {
+				delete(j.Done, l.Void)
+			} else {
+				j.Done[l.Name], j.Was[l.Name] = l.Finished, l.Finished
+			}
+		}
+		whole += int64(len(lines.Bytes())) + 1
+	}
+	return whole
+}
+
+// append adds a line and brings it to the device.
+func (j *Journal) append(v any) error {
+	text, err := crcline.Marshal(v)
+	if err != nil {
+		return err
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.file == nil {
+		if j.file, err = j.open(); err != nil {
+			return err
+		}
+	}
+	if _, err := j.file.Write(crcline.Append(nil, text)); err != nil {
+		return err
+	}
+	return j.file.Sync()
+}
+
+// Add enters a finished shard.
+func (j *Journal) Add(f Finished) error {
+	if err := j.append(f); err != nil {
+		return err
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.Done[f.Name], j.Was[f.Name] = f, f
+	return nil
+}
+
+// Void enters that a shard no longer is what it was. The next run knows it too, if this
+// one is stopped before it has written the shard anew.
+func (j *Journal) Void(name string) error {
+	if _, ok := j.Done[name]; !ok {
+		return nil
+	}
+	if err := j.append(journalVoid{name}); err != nil {
+		return err
+	}
+	delete(j.Done, name)
+	return nil
+}
+
+// MustBe says how a shard that was written differs from what it was before.
+func (j *Journal) MustBe(done *Finished) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	was, ok := j.Was[done.Name]
+	if !ok || was.ManifestShard == done.ManifestShard {
+		return nil
+	}
+	return plan.ErrorChanged(done.Name, fmt.Sprintf("its sources give %d bytes with the header checksum %08x, it had %d with %08x", done.Bytes, done.HeaderCRC, was.Bytes, was.HeaderCRC))
+}
+
+// Lookup returns what is known of a shard that is finished.
+func (j *Journal) Lookup(name string) (Finished, bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	f, ok := j.Done[name]
+	return f, ok
+}
+
+// Knew reports whether the journal says what a shard must be.
+func (j *Journal) Knew(name string) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	_, ok := j.Was[name]
+	return ok
+}
+
+// verified reports whether every shard of a plan was re-read and checked, and where from.
+func (j *Journal) verified(p *plan.Plan) (yes bool, from aio.Origin) {
+	for i := range p.Shards {
+		done := j.Done[p.Shards[i].Name]
+		if !done.Verified {
+			return false, ""
+		}
+		from = from.And(done.From)
+	}
+	return true, from
+}
+
+func (j *Journal) Close() error {
+	if j.file == nil {
+		return nil
+	}
+	return j.file.Close()
+}

@@ -1,0 +1,98 @@
+package dataset
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/ffconvert/ffconvert/aio"
+	"github.com/ffconvert/ffconvert/shard/plan"
+	"github.com/ffconvert/ffconvert/verify"
+)
+
+// A Kept dataset is what a directory itself knows of the conversion into it.
+type Kept struct {
+	Plan   *plan.Plan
+	Named  []string        // the sources, as the user named them; nil: not known
+	Shards []ManifestShard // those that were finished once, in the order of the plan
+	Meta   FileSum         // of meta.json; zero: not known
+}
+
+// Kept returns what the directory knows of the conversion into it. A directory without a
+// sound plan is [ErrNothingKept] or [plan.ErrDamaged].
+func (o *Output) Kept() (*Kept, error) {
+	c, err := o.existing(false)
+	if err != nil {
+		return nil, err
+	}
+	planned, err := o.has(PlanName)
+	switch {
+	case err != nil:
+		return nil, err
+	case c.damage != nil:
+		return nil, fmt.Errorf("%s: %w (the command that made it can be run again)", o.dir, c.damage)
+	case c.plan == nil || !planned:
+		return nil, fmt.Errorf("%s: %w", o.dir, ErrNothingKept)
+	}
+	j, k := c.journal, &Kept{Plan: c.plan}
+	known := make(map[string]ManifestShard)
+	if c.manifest != nil && c.manifest.PlanDigest == c.digest {
+		k.Meta = c.manifest.Meta
+		for _, s := range c.manifest.Shards {
+			if k.Plan.Whole {
+				break // the manifest does not tell all of the accounts of their parts
+			}
+			known[s.Name] = s
+		}
+	}
+	if j.head.Plan == c.digest { // its lines have checksums: they tell more than the manifest
+		k.Named = j.head.Named
+		for name, f := range j.Was {
+			known[name] = f.ManifestShard
+		}
+	}
+	for i := range k.Plan.Shards {
+		if s, ok := known[k.Plan.Shards[i].Name]; ok {
+			k.Shards = append(k.Shards, s)
+		}
+	}
+	return k, nil
+}
+
+// Verify re-reads the shards that were finished, and the files beside them.
+func (k *Kept) Verify(ctx context.Context, out *Output, how aio.Options, p plan.Progress) (*verify.Report, error) {
+	return out.Reread(ctx, k.Shards, k.Meta, how, p)
+}
+
+// Damaged returns the shards that must be written anew for what a verifier has found.
+func (k *Kept) Damaged(problems []verify.Problem) []string { return DamagedOf(k.Shards, problems) }
+
+// DamagedOf returns the names of shards that have a problem, or whose index has one.
+func DamagedOf(shards []ManifestShard, problems []verify.Problem) []string {
+	var names []string
+	for _, s := range shards {
+		if slices.ContainsFunc(problems, func(p verify.Problem) bool { return p.Shard == s.Name || p.Shard == IndexName(s.Name) }) {
+			names = append(names, s.Name)
+		}
+	}
+	return names
+}
+
+// Reread re-reads shards that were finished, and the files beside them, and returns the problems.
+func (o *Output) Reread(ctx context.Context, shards []ManifestShard, meta FileSum, how aio.Options, p plan.Progress) (*verify.Report, error) {
+	var targets []verify.Target
+	total := int64(0)
+	for _, want := range expect(shards) {
+		targets = append(targets, verify.Target{Path: want.Name, Root: o.Root, Want: &want})
+		total += want.Bytes
+	}
+	opts := verify.Options{AIO: how, Progress: plan.StartPhase(p, "verify", total).Add}
+	found, err := verify.Files(ctx, targets, opts)
+	if err != nil {
+		return nil, err
+	}
+	opts.Progress = nil // it is of the shards
+	beside, from, err := verify.Sums(ctx, o.Root, sums(shards, meta), opts)
+	found.Problems, found.From = append(found.Problems, beside...), found.From.And(from)
+	return found, err
+}

@@ -1,0 +1,66 @@
+package dataset_test
+
+import (
+	"testing"
+
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/internal/shardtest"
+	"github.com/ffconvert/ffconvert/shard"
+	"github.com/ffconvert/ffconvert/shard/plan"
+)
+
+// An index with sizes that are not so, under right CRCs, gives no dataset: samples have those that
+// they were planned with, or nothing is finished.
+func TestIndexedLies(t *testing.T) {
+	t.Parallel()
+	src, found, _ := dataset.IndexedFixture(t, 6, 2, 40)
+	spec, err := encode.Parse(encode.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	enc := plan.Encodings{Specs: []*encode.Spec{spec}}
+	index, err := plan.IndexEach(t.Context(), src, enc, 2, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, lie := range map[string]func(i int, cost int64) int64{
+		"larger":           func(i int, cost int64) int64 { return cost + int64(i%3) },
+		"in another order": func(i int, _ int64) int64 { return index[1].CostOf(39 - i) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			untrue := plan.PartIndex{Part: index[1].Part}
+			for i, cost := range index[1].Costs(0, index[1].N) {
+				off, _ := index[1].At(i)
+				untrue.Add(off, lie(i, cost)-plan.TableRow)
+			}
+			dir := t.TempDir()
+			out, err := dataset.Open(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer out.Close()
+			if err := out.SaveIndexed(plan.Task{}, dataset.IndexedOptions, found, converters.Description{}, enc, []int{0, 1}, []plan.PartIndex{index[0], untrue}); err != nil {
+				t.Fatal(err)
+			}
+			x, err := out.Indexed(dataset.IndexedOptions, found)
+			if err != nil || x.Len() != 2 {
+				t.Fatal(x.Unused, err)
+			}
+			all, err := dataset.IndexRest(t.Context(), src, enc, []int{0, 1}, x, 1, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			opts := plan.Options{Source: dataset.IndexedOptions.Source, Encode: spec.Options(), Sizes: plan.Sizes{Shards: 3}}
+			plan, err := plan.New(all, opts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := shard.Write(t.Context(), src, plan, out, shard.WriteOptions{Workers: 2}); err == nil || shardtest.Has(t, out, dataset.ManifestName) {
+				t.Errorf("it was written: %v", err)
+			}
+		})
+	}
+}

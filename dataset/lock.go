@@ -1,0 +1,87 @@
+package dataset
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"regexp"
+	"time"
+
+	"github.com/ffconvert/ffconvert/shard/plan"
+)
+
+// A holder is the process that holds a lock or a claim, as it tells the others. It is there
+// for people: the lock itself is the kernel's, which drops it with the process.
+type holder struct {
+	Host  string    `json:"host"`
+	PID   int       `json:"pid"`
+	Since time.Time `json:"since"`
+	Task  string    `json:"task,omitempty"`  // of a claim: "K/N"
+	Token string    `json:"token,omitempty"` // of a claim: that of its temporary files
+	Space string    `json:"pidns,omitempty"` // what its PID is a number of, as Linux names it
+}
+
+// hostName is that of a host, if it is no longer than longestHost bytes.
+var hostName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
+
+const longestHost = 253
+
+func newHolder() holder {
+	host, _ := os.Hostname()
+	space, _ := os.Readlink("/proc/self/ns/pid")
+	return holder{Host: host, PID: os.Getpid(), Since: time.Now().UTC().Truncate(time.Second), Space: space}
+}
+
+// dead reports whether the process is known to have ended: it was one of this host, and of the
+// same PID namespace, which containers do not share.
+func (h holder) dead() bool {
+	me := newHolder()
+	if me.Space == "" || h.Space != me.Space || h.Host != me.Host {
+		return false
+	}
+	_, err := os.Stat(fmt.Sprintf("/proc/%d", h.PID))
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+func (h holder) String() string {
+	text := fmt.Sprintf("process %d on %s, since %s", h.PID, h.Host, h.Since.Format(time.RFC3339))
+	if h.Task != "" {
+		text = "task " + h.Task + ", " + text
+	}
+	return text
+}
+
+// readHolder reads who holds a lock or a claim. It may be hostile.
+func readHolder(r io.ReaderAt) (holder, bool) {
+	const longest = 1024
+	var h holder
+	err := json.NewDecoder(io.NewSectionReader(r, 0, longest)).Decode(&h)
+	if err == nil && h.Task != "" {
+		_, err = plan.ParseTask(h.Task)
+	}
+	ok := err == nil && h.PID > 0 && len(h.Host) <= longestHost && hostName.MatchString(h.Host) && (h.Token == "" || tokenForm.MatchString(h.Token))
+	return h, ok
+}
+
+// sign writes who holds the lock into it. A lock that cannot be signed is one all the
+// same.
+func sign(lock *os.File) {
+	text, err := json.Marshal(newHolder())
+	if err == nil && lock.Truncate(0) == nil {
+		_, _ = lock.WriteAt(text, 0)
+	}
+}
+
+// locked is the error of a lock that another process holds, alone or with others.
+func (o *Output) locked(lock io.ReaderAt) error {
+	if h, ok := readHolder(lock); ok {
+		return fmt.Errorf("%s: %w: %v", o.dir, ErrLocked, h)
+	}
+	if claims, _ := readClaims(o.Root); len(claims) > 0 {
+		return fmt.Errorf("%s: %w: %v", o.dir, ErrLocked, claims[0].holder)
+	}
+	return fmt.Errorf("%s: %w", o.dir, ErrLocked)
+}

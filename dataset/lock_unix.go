@@ -1,0 +1,74 @@
+//go:build unix
+
+package dataset
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+
+	"golang.org/x/sys/unix"
+)
+
+// withoutLocks are the errors of file systems that have no locks.
+var withoutLocks = []error{unix.ENOSYS, unix.EOPNOTSUPP, unix.ENOTSUP, unix.ENOLCK}
+
+// acquire takes the lock of the directory. The kernel lets go of it when the process
+// ends, however it ends.
+func (o *Output) acquire() error {
+	how := unix.LOCK_EX
+	if o.Shared {
+		how = unix.LOCK_SH
+	}
+	for {
+		f, err := openOwn(o.Root, LockName)
+		if err != nil {
+			return err
+		}
+		switch err := unix.Flock(int(f.Fd()), how|unix.LOCK_NB); {
+		case err == nil:
+		case errors.Is(err, unix.EWOULDBLOCK):
+			err = o.locked(f)
+			f.Close()
+			return err
+		case errors.Is(err, unix.EINTR):
+			f.Close()
+			continue
+		case slices.ContainsFunc(withoutLocks, func(none error) bool { return errors.Is(err, none) }):
+			return f.Close()
+		default:
+			f.Close()
+			return fmt.Errorf("lock %s: %w", o.Path(LockName), err)
+		}
+		held, err1 := f.Stat()
+		named, err2 := o.Root.Stat(LockName)
+		if err1 == nil && err2 == nil && os.SameFile(held, named) {
+			o.lock = f
+			if o.Shared {
+				_ = f.Truncate(0) // who had it alone and was killed has left his name
+			} else {
+				sign(f)
+			}
+			return nil
+		}
+		f.Close()
+		if err := cmp.Or(err1, err2); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		// Its holder has removed it meanwhile: lock the new one.
+	}
+}
+
+// release unlocks the directory and leaves the lock without a name in it.
+func (o *Output) release() error {
+	if o.lock == nil {
+		return nil
+	}
+	if !o.Shared {
+		_ = o.lock.Truncate(0) // a name that stays misleads nobody: the lock is free
+	}
+	return o.lock.Close()
+}

@@ -1,0 +1,163 @@
+package dataset
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/ffconvert/ffconvert/aio"
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/shard/plan"
+	"github.com/ffconvert/ffconvert/verify"
+)
+
+const manifestVersion = 2
+
+// ErrManifest says that a manifest is damaged or not one of ours.
+var ErrManifest = errors.New("manifest is damaged")
+
+// A Manifest accounts for a finished dataset. It is written last.
+type Manifest struct {
+	Version      int              `json:"ffconvert_manifest"`
+	Tool         string           `json:"tool"`
+	Created      time.Time        `json:"created"`
+	PlanDigest   string           `json:"plan_sha256"`
+	Source       plan.SourceSpec  `json:"source"`
+	Encode       encode.Options   `json:"encode"`
+	Encodes      []encode.Options `json:"encodes,omitempty"` // of sources whose records differ from Encode
+	Shuffle      *plan.Shuffle    `json:"shuffle,omitempty"`
+	Verified     bool             `json:"verified"`                // each shard was re-read and checked
+	VerifiedFrom aio.Origin       `json:"verified_from,omitempty"` // where that read them from: the device where it is proven of all of them
+	Totals       Totals           `json:"totals"`
+	Meta         FileSum          `json:"meta"` // of meta.json
+	Shards       []ManifestShard  `json:"shards"`
+	Sources      []plan.Part      `json:"sources"`
+}
+
+// Totals are the closing balance: what was found, and what became of it.
+type Totals struct {
+	Shards         int              `json:"shards"`
+	Bytes          int64            `json:"bytes"` // of all shards
+	EntriesRead    int64            `json:"entries_read"`
+	EntriesSkipped int64            `json:"entries_skipped"`
+	Skipped        map[string]int64 `json:"skipped,omitempty"`
+	Waived         map[string]int64 `json:"waived,omitempty"`
+	SamplesFound   int64            `json:"samples_found"`
+	SamplesWritten int64            `json:"samples_written"` // counted while writing
+	SamplesLeftOut int64            `json:"samples_left_out"`
+	FieldsFound    int64            `json:"fields_found"`
+	FieldsWritten  int64            `json:"fields_written"` // counted while writing
+	FieldsLeftOut  int64            `json:"fields_left_out"`
+}
+
+// A ManifestShard identifies a shard and its index.
+type ManifestShard struct {
+	Name      string  `json:"name"`
+	Samples   int64   `json:"samples"`
+	Fields    int64   `json:"fields"` // of the source, in its records
+	Bytes     int64   `json:"bytes"`
+	HeaderCRC uint32  `json:"header_crc32"` // pins every sample
+	Index     FileSum `json:"index"`
+}
+
+// A FileSum identifies a file that is no shard.
+type FileSum struct {
+	Bytes int64  `json:"bytes"`
+	CRC   uint32 `json:"crc32"` // CRC-32 of all its bytes, as zlib has it
+}
+
+func newManifest(plan *plan.Plan, digest string, j *Journal, tool string) *Manifest {
+	m := &Manifest{
+		Version: manifestVersion, Tool: tool, Created: time.Now().UTC().Truncate(time.Second), PlanDigest: digest,
+		Source: plan.Source, Encode: plan.Encode, Encodes: plan.Encodes, Shuffle: plan.Shuffle,
+		Sources: slices.Clone(plan.Parts),
+	}
+	m.Verified, m.VerifiedFrom = j.verified(plan)
+	for i := range m.Sources {
+		m.Sources[i].Account.Seen = nil // meta.json tells that of the whole dataset
+	}
+	a := plan.Account()
+	m.Totals = Totals{
+		Shards:      len(plan.Shards),
+		EntriesRead: a.Entries, EntriesSkipped: a.EntriesSkipped(), Skipped: a.Skipped, Waived: a.Waived,
+		SamplesFound: a.Samples, SamplesLeftOut: a.SamplesLeftOut,
+		FieldsFound: a.Fields, FieldsLeftOut: a.FieldsLeftOut,
+	}
+	for i := range plan.Shards {
+		done := j.Done[plan.Shards[i].Name]
+		m.Shards = append(m.Shards, done.ManifestShard)
+		m.Totals.Bytes += done.Bytes
+		m.Totals.SamplesWritten += done.Samples
+		m.Totals.FieldsWritten += done.Fields
+	}
+	return m
+}
+
+// Expect returns what a verifier is to expect of the shards.
+func (m *Manifest) Expect() []verify.Expect { return expect(m.Shards) }
+
+// Sums returns what a verifier is to expect of the indexes and of meta.json.
+func (m *Manifest) Sums() []verify.Sum { return sums(m.Shards, m.Meta) }
+
+func expect(shards []ManifestShard) []verify.Expect {
+	want := make([]verify.Expect, len(shards))
+	for i, s := range shards {
+		want[i] = verify.Expect{Name: s.Name, Samples: s.Samples, Bytes: s.Bytes, HeaderCRC: s.HeaderCRC}
+	}
+	return want
+}
+
+// sums leaves out what is not known of.
+func sums(shards []ManifestShard, meta FileSum) []verify.Sum {
+	var want []verify.Sum
+	if meta != (FileSum{}) {
+		want = append(want, verify.Sum{Name: MetaName, Bytes: meta.Bytes, CRC: meta.CRC})
+	}
+	for _, s := range shards {
+		if s.Index != (FileSum{}) {
+			want = append(want, verify.Sum{Name: IndexName(s.Name), Bytes: s.Index.Bytes, CRC: s.Index.CRC})
+		}
+	}
+	return want
+}
+
+// Meta is what a dataset says of itself.
+type Meta struct {
+	Fields plan.FieldCounts `json:"fields"` // of the samples, by name
+	converters.Description
+	ClassToIdx map[string]int `json:"class_to_idx,omitempty"` // the classes by name, as torchvision has them
+}
+
+// maxMeta bounds a meta.json that is read, in bytes: a million classes take about 60 MB.
+const maxMeta = 256 << 20
+
+// ReadMeta reads the meta.json of a dataset.
+func ReadMeta(dir string) (*Meta, error) {
+	f, err := OpenPath(filepath.Join(dir, MetaName))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var m Meta
+	if err := json.NewDecoder(io.LimitReader(f, maxMeta)).Decode(&m); err != nil {
+		return nil, fmt.Errorf("%s: %w: %w", f.Name(), ErrManifest, err)
+	}
+	return &m, nil
+}
+
+func newMeta(plan *plan.Plan) Meta {
+	a := plan.Account()
+	m := Meta{Fields: a.Seen, Description: plan.Dataset}
+	if m.Classes != nil {
+		m.ClassToIdx = make(map[string]int, len(m.Classes))
+	}
+	for i, name := range m.Classes {
+		m.ClassToIdx[name] = i
+	}
+	return m
+}

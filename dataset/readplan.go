@@ -1,0 +1,70 @@
+package dataset
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/ffconvert/ffconvert/shard/plan"
+)
+
+// ErrNothingKept says that a directory holds no plan to repair a dataset by.
+var ErrNothingKept = errors.New("holds no plan of a conversion")
+
+// Slice reads what a task needs of the plan in the directory: of the file, its own lines, and
+// those rows of the table that lead to them. all makes Plan.Parts all parts, for sources that
+// cannot be opened over some of them. A directory without a plan is [ErrNothingKept], a task that
+// is none [plan.ErrTask]; a slice may be empty.
+func (o *Output) Slice(t plan.Task, all bool) (*plan.Slice, error) {
+	if err := t.Check(); err != nil {
+		return nil, err
+	}
+	var s *plan.Slice
+	err := o.readPlan(func(f *plan.File) (err error) {
+		s, err = f.Slice(t, all)
+		return err
+	})
+	return s, err
+}
+
+// SourcesNamed returns the sources as the user named them for the plan; none: they are not known.
+func (o *Output) SourcesNamed() ([]string, error) {
+	j := newJournal()
+	_, err := j.readMain(o.Root)
+	return j.head.Named, err
+}
+
+// readPlan opens the plan while read uses it.
+func (o *Output) readPlan(read func(*plan.File) error) error {
+	f, err := openKept(o.Root, PlanName)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s: %w", o.dir, ErrNothingKept)
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	plan, err := plan.OpenFile(f, st.Size())
+	if err == nil {
+		err = read(plan)
+	}
+	if err != nil {
+		return o.planError(err)
+	}
+	return nil
+}
+
+// planError says what is wrong with the plan that lies here.
+func (o *Output) planError(err error) error {
+	switch {
+	case errors.Is(err, plan.ErrVersion), errors.Is(err, plan.ErrDamaged):
+		return fmt.Errorf("%s: %w", o.dir, err)
+	case errors.Is(err, plan.ErrUnreadable):
+		return err
+	}
+	return fmt.Errorf("%s: %w: %w", o.dir, plan.ErrDamaged, err)
+}

@@ -1,0 +1,102 @@
+package dataset
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/internal/blocking"
+)
+
+// maxKept bounds the files that are read whole, in bytes: a manifest with a million
+// sources takes about 300 MB.
+const maxKept = 1 << 30
+
+// unhurried makes an open return at once: what lies in a directory may be hostile, and a
+// FIFO would be waited for.
+const unhurried = os.O_RDONLY | syscall.O_NONBLOCK
+
+// openKept opens a file that a conversion has left. A link in its place is refused, wherever it leads.
+func openKept(root *os.Root, name string) (*os.File, error) {
+	st, err := root.Lstat(name)
+	if err := notRegular(filepath.Join(root.Name(), name), st, err); err != nil {
+		return nil, err
+	}
+	return onlyRegular(root.OpenFile(name, unhurried, 0))
+}
+
+// OpenPath does so where no directory is open.
+func OpenPath(name string) (*os.File, error) {
+	st, err := os.Lstat(name)
+	if err := notRegular(name, st, err); err != nil {
+		return nil, err
+	}
+	return onlyRegular(os.OpenFile(name, unhurried, 0))
+}
+
+func onlyRegular(f *os.File, err error) (*os.File, error) {
+	if err != nil {
+		return nil, err
+	}
+	if err := regular(f); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return blocking.File(f, nil)
+}
+
+// openOwn opens a file that is going to be written, or makes it. A link in its place is
+// refused: os.Root follows those that stay inside, whatever the flags say.
+func openOwn(root *os.Root, name string) (*os.File, error) {
+	st, err := root.Lstat(name)
+	if err := notRegular(filepath.Join(root.Name(), name), st, err); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	return onlyRegular(root.OpenFile(name, os.O_RDWR|os.O_CREATE|syscall.O_NONBLOCK, 0o644))
+}
+
+// regular refuses an open file that is not a regular one.
+func regular(f *os.File) error {
+	st, err := f.Stat()
+	return notRegular(f.Name(), st, err)
+}
+
+// notRegular refuses what a stat found, unless it is a regular file; err is the error of the stat.
+func notRegular(name string, st fs.FileInfo, err error) error {
+	if err == nil && !st.Mode().IsRegular() {
+		err = fmt.Errorf("%s: %w: not a regular file; remove it", name, converters.ErrUnsupported)
+	}
+	return err
+}
+
+// readKept reads such a file whole, as it is when it is opened: a journal may grow meanwhile. One that
+// is larger than maxKept is [converters.ErrLimit]. It takes the memory of the file, once.
+func readKept(root *os.Root, name string) ([]byte, error) {
+	f, err := openKept(root, name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return readWhole(f)
+}
+
+func readWhole(f *os.File) ([]byte, error) {
+	st, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if st.Size() > maxKept {
+		return nil, fmt.Errorf("%s: %w: it has more than %d bytes", f.Name(), converters.ErrLimit, maxKept)
+	}
+	data := make([]byte, st.Size())
+	n, err := io.ReadFull(f, data)
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		err = nil // it became shorter
+	}
+	return data[:n], err
+}

@@ -1,0 +1,206 @@
+package dataset
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io/fs"
+	"maps"
+	"os"
+	"reflect"
+	"strings"
+
+	"github.com/ffconvert/ffconvert/shard/plan"
+	"github.com/ffconvert/ffconvert/verify"
+)
+
+// The kinds of a problem with the files that a conversion keeps beside its shards.
+const (
+	BadPlan     verify.Kind = "plan"     // the plan or the journal is damaged, or of another dataset
+	BadManifest verify.Kind = "manifest" // the manifest says something else than the plan and the journal
+)
+
+// A Repairable says whether a directory has what a repair needs, besides the sources.
+type Repairable struct {
+	Out      string    `json:"out"`
+	Possible bool      `json:"possible"`
+	Reason   string    `json:"reason,omitempty"` // why not, or what else a repair needs
+	Plan     FileState `json:"plan"`
+	Journal  FileState `json:"journal"`
+
+	Problems []verify.Problem `json:"-"`
+}
+
+// A FileState is the state of the plan or the journal.
+type FileState string
+
+var errJournal = errors.New("journal is damaged")
+
+// The states of a file. One that is absent is not a problem: a dataset that was copied without its
+// working directory is whole, and cannot be repaired.
+const (
+	IsSound   FileState = "sound"
+	IsMissing FileState = "missing"
+	IsDamaged FileState = "damaged"
+	IsUnknown FileState = "unknown" // it could not be read
+)
+
+// CheckKept compares the plan and the journal of a dataset with its manifest: the digest of the
+// plan, the checksum of every line, each shard, and every member of the manifest that follows from
+// the two. It reads no shard and changes nothing.
+func CheckKept(dir string, m *Manifest) (*Repairable, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	r := &Repairable{Out: dir}
+	o := &Output{dir: dir, Root: root}
+	if err := o.ownDir(WorkDir); err != nil {
+		r.problem(o.Path(WorkDir), WorkDir, verify.Unreadable, err)
+		r.Plan, r.Journal, r.Reason = IsUnknown, IsUnknown, err.Error()
+		return r, nil
+	}
+	plan, err := o.outline(m)
+	r.Plan = r.look(o.Path(PlanName), PlanName, err)
+	j, err := o.checkedJournal(m)
+	r.Journal = r.look(o.Path(JournalName), JournalName, err)
+	c := &existing{plan: plan, journal: j, manifest: m}
+	if c.shards, err = o.shards(); err != nil {
+		return nil, err
+	}
+	c.own()
+	refused := cmp.Or(o.ownDirs(), c.refused(o, false))
+	r.Possible = r.Plan == IsSound && r.Journal != IsUnknown && refused == nil
+	switch {
+	case r.Plan != IsSound:
+		r.Reason = "the plan is " + string(r.Plan)
+	case refused != nil:
+		r.Reason = refused.Error()
+	case r.Journal == IsUnknown:
+		r.Reason = "the journal is unknown"
+	case r.Journal != IsSound:
+		r.Reason = fmt.Sprintf("the journal is %s, so name the sources", r.Journal)
+	}
+	if plan != nil {
+		if name := m.contradicts(plan, j); name != "" {
+			r.problem(o.Path(ManifestName), ManifestName, BadManifest, fmt.Errorf("its %q is not what the plan and the journal say", name))
+		}
+	}
+	return r, nil
+}
+
+// look returns the state of a file that was checked, and enters what is wrong with it.
+func (r *Repairable) look(path, name string, err error) FileState {
+	switch {
+	case err == nil:
+		return IsSound
+	case errors.Is(err, fs.ErrNotExist):
+		return IsMissing
+	case errors.Is(err, fs.ErrPermission):
+		return IsUnknown
+	case errors.Is(err, plan.ErrDamaged), errors.Is(err, plan.ErrVersion), errors.Is(err, errJournal):
+		r.problem(path, name, BadPlan, err)
+		return IsDamaged
+	}
+	r.problem(path, name, verify.Unreadable, err)
+	return IsUnknown
+}
+
+func (r *Repairable) problem(path, name string, kind verify.Kind, err error) {
+	r.Problems = append(r.Problems, verify.NewProblem(path, name, kind, err))
+}
+
+// outline reads the plan of a manifest, all but the runs of its shards. Each of its lines is that
+// which the conversion has written, as the digest proves; one that differs is [plan.ErrDamaged].
+func (o *Output) outline(m *Manifest) (*plan.Plan, error) {
+	f, err := openKept(o.Root, PlanName)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	bad := func(err error) error {
+		if errors.Is(err, plan.ErrUnreadable) || errors.Is(err, plan.ErrVersion) {
+			return err
+		}
+		return fmt.Errorf("%w: %w", plan.ErrDamaged, err)
+	}
+	file, err := plan.OpenFile(f, st.Size())
+	if err != nil {
+		return nil, bad(err)
+	}
+	plan, err := file.Outline(m.PlanDigest)
+	if err != nil {
+		return nil, bad(err)
+	}
+	return plan, nil
+}
+
+// checkedJournal reads the journal of a manifest, which must have a line of each of its shards. One
+// that differs is [plan.ErrDamaged]; what can be read of it is returned all the same.
+func (o *Output) checkedJournal(m *Manifest) (*Journal, error) {
+	j := newJournal()
+	data, err := readKept(o.Root, JournalName)
+	if err != nil {
+		return j, err
+	}
+	if whole := j.read(data); whole < int64(len(data)) {
+		return j, fmt.Errorf("%w: line %d differs from its CRC, or is cut", errJournal, lineAt(data, whole))
+	}
+	if j.head.Plan != m.PlanDigest || len(j.head.Pins) != len(m.Sources) {
+		return newJournal(), fmt.Errorf("%w: it is of another plan than the manifest's", errJournal)
+	}
+	for _, s := range m.Shards {
+		switch was, ok := j.Was[s.Name]; {
+		case !ok:
+			return j, fmt.Errorf("%w: it has no line of %s", errJournal, s.Name)
+		case was.ManifestShard != s:
+			return j, fmt.Errorf("%w: it has another %s than the manifest", errJournal, s.Name)
+		}
+	}
+	return j, nil
+}
+
+// contradicts compares a manifest with the one that the plan and the journal make, and returns the
+// first member that differs, "" for none. Shards that the journal has no line of are taken as the
+// manifest has them.
+func (m *Manifest) contradicts(plan *plan.Plan, j *Journal) string {
+	if len(plan.Shards) != len(m.Shards) {
+		return "shards"
+	}
+	done, known := maps.Clone(j.Was), true
+	for i, s := range m.Shards {
+		if was, ok := done[s.Name]; ok && was.ManifestShard == s {
+			continue
+		}
+		f := Finished{ManifestShard: s, Verified: m.Verified, From: m.VerifiedFrom}
+		if first, n := plan.Shards[i].First, plan.Shards[i].Parts; plan.Whole && len(m.Sources) == len(plan.Parts) {
+			f.Parts = m.Sources[first : first+n]
+		}
+		done[s.Name], known = f, known && !plan.Whole
+	}
+	want := newManifest(plan.WithParts(partsOf(done)), m.PlanDigest, &Journal{Done: done}, m.Tool)
+	want.Created, want.Meta = m.Created, m.Meta
+	if known { // else the fields of the samples are not
+		meta, err := encodeJSON(newMeta(plan.WithParts(partsOf(done))))
+		if err != nil {
+			return "meta"
+		}
+		want.Meta = FileSum{Bytes: int64(len(meta)), CRC: crc32.ChecksumIEEE(meta)}
+	}
+	is, must := reflect.ValueOf(*m), reflect.ValueOf(*want)
+	for i := range is.NumField() {
+		a, _ := encodeJSON(is.Field(i).Interface())
+		if b, err := encodeJSON(must.Field(i).Interface()); err != nil || !bytes.Equal(a, b) {
+			name, _, _ := strings.Cut(is.Type().Field(i).Tag.Get("json"), ",")
+			return name
+		}
+	}
+	return ""
+}

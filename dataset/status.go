@@ -1,0 +1,212 @@
+package dataset
+
+import (
+	"cmp"
+	"errors"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/ffconvert/ffconvert/record"
+	"github.com/ffconvert/ffconvert/shard/plan"
+)
+
+// A Status is how far the shards of a plan are, as far as the directory tells.
+type Status struct {
+	Plan     string    `json:"plan_sha256"`
+	Format   string    `json:"format"`
+	Parts    int       `json:"parts"`
+	Shards   int       `json:"shards"`
+	Bytes    int64     `json:"bytes"` // of all shards; where they are whole parts, of these
+	Done     int       `json:"shards_done"`
+	DoneSize int64     `json:"bytes_done"`
+	Running  []Running `json:"running"`  // not done, but claimed
+	Missing  []string  `json:"missing"`  // neither, or of another size; in the order of the plan
+	Manifest bool      `json:"manifest"` // it is there: the dataset was complete once
+	Complete bool      `json:"complete"` // the manifest is there, and so are all shards and their indexes
+
+	damage error // of the manifest
+
+	// Rate is how many bytes a second were finished in the last RateSpan before now, or since
+	// the first shard was, where that is shorter; 0: none were.
+	Rate float64 `json:"bytes_per_second"`
+}
+
+// RateSpan is the time that a rate is of.
+const RateSpan = 10 * time.Minute
+
+// A Running shard is one that a process has claimed.
+type Running struct {
+	Shard string    `json:"shard"`
+	Task  string    `json:"task"`
+	Host  string    `json:"host"`
+	PID   int       `json:"pid"`
+	Since time.Time `json:"since"`
+	Seen  time.Time `json:"seen"`  // when it showed life last
+	Stale bool      `json:"stale"` // so long ago that it must be taken for dead
+}
+
+// ReadStatus looks at the plan, the names and sizes of shards and indexes, the journals and the claims
+// in a directory, and reads no shard. Nothing is locked or changed. A directory without a plan is [ErrNothingKept].
+func ReadStatus(dir string) (*Status, error) {
+	o := &Output{dir: dir}
+	var err error
+	if o.Root, err = os.OpenRoot(dir); err != nil {
+		return nil, err
+	}
+	defer o.Root.Close()
+	return o.Status()
+}
+
+// Status is [ReadStatus] of a directory that is open.
+func (o *Output) Status() (*Status, error) {
+	if err := o.ownDirs(); err != nil {
+		return nil, err
+	}
+	s := &Status{Running: []Running{}, Missing: []string{}}
+	j, err := o.journals()
+	if err != nil {
+		return nil, err
+	}
+	if err := s.readManifest(o, j); err != nil {
+		return nil, err
+	}
+	claims, err := readClaims(o.Root)
+	if err != nil {
+		return nil, err
+	}
+	names, err := o.shards()
+	if err != nil {
+		return nil, err
+	}
+	indexes, err := readNames(o.Root, IndexDir)
+	if err != nil {
+		return nil, err
+	}
+	there := make(map[string]bool, len(names)+len(indexes))
+	for _, name := range names {
+		there[name] = true
+	}
+	for _, name := range indexes {
+		there[IndexDir+"/"+name] = true
+	}
+	claimed := make(map[string]bool, len(claims))
+	now := time.Now()
+	var recent rate
+	var unknown error
+	err = o.readPlan(func(f *plan.File) error {
+		s.Plan, s.Format, s.Parts, s.Shards = f.Digest(), f.Head.Source.Format, f.Head.Parts, f.Head.Shards
+		if j.head.Plan != s.Plan {
+			clear(j.Done)
+		}
+		for _, c := range claims {
+			if _, done := j.Done[c.shard]; !done {
+				claimed[c.shard] = true
+				s.Running = append(s.Running, Running{c.shard, c.Task, c.Host, c.PID, c.Since, c.shown(), c.isDead(now)})
+			}
+		}
+		return f.Weights(func(i int, weight int64) {
+			name := record.Name(i, s.Shards)
+			done, ok := j.Done[name]
+			if ok = ok && there[name] && there[IndexName(name)]; ok {
+				var err error
+				ok, err = o.sized(done)
+				unknown = cmp.Or(unknown, err)
+			}
+			s.Bytes += weight
+			switch {
+			case ok:
+				s.Done++
+				s.DoneSize += weight
+				recent.add(now, time.Unix(done.At, 0), weight)
+			case !claimed[name]:
+				s.Missing = append(s.Missing, name)
+			}
+		})
+	})
+	err = cmp.Or(err, unknown)
+	s.Rate = recent.perSecond(now)
+	s.Complete = s.Manifest && s.damage == nil && s.Done == s.Shards
+	return s, err
+}
+
+// Err is [ErrManifest] or [ErrManifestVersion] where the manifest cannot be read, and a [Missing] where the dataset was
+// complete and shards or their indexes are gone or have other sizes. Shards of a plan that are not written yet are not
+// an error.
+func (s *Status) Err() error {
+	if s.Complete || !s.Manifest || s.damage != nil {
+		return s.damage
+	}
+	gone := &Missing{Shards: slices.Clone(s.Missing), Of: s.Shards}
+	for _, r := range s.Running {
+		gone.Shards = append(gone.Shards, r.Shard)
+	}
+	return gone
+}
+
+// readManifest reads the manifest, and enters the shards in it that the journal has no line of.
+func (s *Status) readManifest(o *Output, j *Journal) error {
+	m, err := o.manifest()
+	if errors.Is(err, ErrManifest) || errors.Is(err, ErrManifestVersion) {
+		s.Manifest, s.damage = true, err
+		return nil
+	}
+	if err != nil || m == nil {
+		return err
+	}
+	s.Manifest = true
+	if m.PlanDigest != j.head.Plan && j.head.Plan != "" {
+		return nil
+	}
+	j.head.Plan = m.PlanDigest
+	for _, shard := range m.Shards {
+		if _, known := j.Was[shard.Name]; !known {
+			j.Done[shard.Name] = Finished{ManifestShard: shard, At: m.Created.Unix()}
+		}
+	}
+	return nil
+}
+
+// A rate adds up what was finished lately.
+type rate struct {
+	bytes int64
+	first time.Time // of those
+}
+
+func (r *rate) add(now, at time.Time, bytes int64) {
+	if now.Sub(at) > RateSpan {
+		r.first = now.Add(-RateSpan)
+		return
+	}
+	r.bytes += bytes
+	if r.first.IsZero() || at.Before(r.first) {
+		r.first = at
+	}
+}
+
+func (r *rate) perSecond(now time.Time) float64 {
+	if r.bytes == 0 {
+		return 0
+	}
+	return float64(r.bytes) / max(1, now.Sub(r.first).Seconds())
+}
+
+// Named returns how many shards have their names in a directory, and how many its plan has: when
+// all have theirs it is worth while to try [shard.Finish]. A directory without a plan is
+// [ErrNothingKept].
+func Named(dir string) (named, of int, err error) {
+	o := &Output{dir: dir}
+	if o.Root, err = os.OpenRoot(dir); err != nil {
+		return 0, 0, err
+	}
+	defer o.Root.Close()
+	names, err := o.shards()
+	if err != nil {
+		return 0, 0, err
+	}
+	err = o.readPlan(func(f *plan.File) error {
+		of = f.Head.Shards
+		return nil
+	})
+	return min(len(names), of), of, err
+}

@@ -1,0 +1,120 @@
+package plan
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/ffconvert/ffconvert/converters"
+)
+
+// An Account says what became of everything that was found. It balances when
+//
+//	Entries = those in samples + the sum of Skipped
+//	Samples = those written + SamplesLeftOut
+//	Fields  = those written + FieldsLeftOut
+type Account struct {
+	Entries        int64            `json:"entries"`                    // tar members, files, rows, items
+	Samples        int64            `json:"samples"`                    // found
+	Keys           int64            `json:"keys,omitempty"`             // samples found that have a key
+	SamplesLeftOut int64            `json:"samples_left_out,omitempty"` // for a missing field
+	Fields         int64            `json:"fields"`                     // of all samples found
+	FieldsLeftOut  int64            `json:"fields_left_out,omitempty"`  // not selected, or of a sample left out
+	Skipped        map[string]int64 `json:"skipped,omitempty"`          // entries that belong to no sample, by reason
+	Waived         map[string]int64 `json:"waived,omitempty"`           // findings accepted by a flag
+
+	// Seen counts, by name of field, the samples written that have it. It describes
+	// the dataset and is no part of the balance.
+	Seen FieldCounts `json:"seen,omitempty"`
+}
+
+// A FieldCount says how often a field occurs and how large it is in all.
+type FieldCount struct {
+	Samples int64 `json:"samples"`
+	Bytes   int64 `json:"bytes"`
+}
+
+// Written returns the number of samples that become records.
+func (a *Account) Written() int64 { return a.Samples - a.SamplesLeftOut }
+
+// FieldsWritten returns the number of fields that become part of records.
+func (a *Account) FieldsWritten() int64 { return a.Fields - a.FieldsLeftOut }
+
+// EntriesSkipped returns the number of entries that belong to no sample.
+func (a *Account) EntriesSkipped() int64 {
+	n := int64(0)
+	for _, c := range a.Skipped {
+		n += c
+	}
+	return n
+}
+
+func (a *Account) skip(s *converters.Span) {
+	if s.Waived {
+		a.Waived = increment(a.Waived, s.Skip, 1)
+		return
+	}
+	n := int64(max(1, s.Entries))
+	a.Entries += n
+	a.Skipped = increment(a.Skipped, s.Skip, n)
+}
+
+// maxSeen bounds the names of fields that are told apart: a dataset has a dozen, unless
+// every file of it has a name of its own. The others are counted together.
+const (
+	maxSeen    = 1000
+	otherNames = "(other names)"
+)
+
+// saw enters fields of one name that are written.
+func (a *Account) saw(name string, c FieldCount) {
+	if _, found := a.Seen.find(name); !found && len(a.Seen) >= maxSeen {
+		name = otherNames
+	}
+	a.Seen.add(name, c)
+}
+
+// Merge adds another account to this one.
+func (a *Account) Merge(b *Account) {
+	a.Entries += b.Entries
+	a.Samples += b.Samples
+	a.Keys += b.Keys
+	a.SamplesLeftOut += b.SamplesLeftOut
+	a.Fields += b.Fields
+	a.FieldsLeftOut += b.FieldsLeftOut
+	for reason, n := range b.Skipped {
+		a.Skipped = increment(a.Skipped, reason, n)
+	}
+	for what, n := range b.Waived {
+		a.Waived = increment(a.Waived, what, n)
+	}
+	for _, c := range b.Seen { // in order, for the bound's sake
+		a.saw(c.Name, c.FieldCount)
+	}
+}
+
+func increment(m map[string]int64, key string, n int64) map[string]int64 {
+	if m == nil {
+		m = make(map[string]int64)
+	}
+	m[key] += n
+	return m
+}
+
+// Check says which number of an account is below 0: such an account was not counted, or the sum
+// is too large.
+func (a *Account) Check() error {
+	if min(a.Entries, a.Samples, a.Keys, a.SamplesLeftOut, a.Fields, a.FieldsLeftOut) < 0 {
+		return errors.New("it has less than 0 entries, samples or fields")
+	}
+	for _, reasons := range []map[string]int64{a.Skipped, a.Waived} {
+		for reason, n := range reasons {
+			if n < 1 {
+				return fmt.Errorf("%d entries are %q", n, reason)
+			}
+		}
+	}
+	if a.EntriesSkipped() < 0 {
+		return errors.New("more than 2⁶³ entries are skipped")
+	}
+	return nil
+}

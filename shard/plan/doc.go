@@ -1,0 +1,18 @@
+// Package plan decides which shard holds which samples, and keeps that in a file. It reads no
+// sample and writes nothing but the plan file: the same index and options give the same plan, to
+// the byte, on every machine.
+//
+//	index, err := plan.Index(ctx, src, spec, workers, nil) // sizes and places of all samples
+//	p, err := plan.New(index, plan.Options{Sizes: plan.Sizes{ShardSize: 1 << 30}})
+//
+// Words, which mean the same in all packages:
+//
+//	part      one file, folder class or object of the source, in dataset order
+//	sample    what training reads at once; it becomes one record of a shard
+//	run       consecutive samples of one part; a shard is a list of runs
+//	task      the K-th of N slices of the shards, for one of many machines
+//	slice     what a task needs of a plan: its shards, and the parts that they are made of
+//	cost      bytes that a sample takes in a shard: its record, and 12 in the table of the header
+//	part-aligned (whole parts)  shards that are cut between parts, by the sizes of these alone
+//	account   what became of every entry of a part: in a sample, skipped with a reason, left out
+package plan

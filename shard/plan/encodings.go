@@ -1,0 +1,65 @@
+package plan
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/encode"
+)
+
+// Encodings say how the records of each part are encoded, where not all parts of a dataset
+// have the same fields.
+type Encodings struct {
+	Specs []*encode.Spec // the first is that of the dataset; not empty
+	Of    []int          // by part, which of Specs its records have; nil: all have the first
+}
+
+// Number returns which of the specs a part has.
+func (e *Encodings) Number(part int) int {
+	if e.Of == nil {
+		return 0
+	}
+	return e.Of[part]
+}
+
+// Options returns what a plan says of all specs but the first; nil where there is one.
+func (e *Encodings) Options() []encode.Options {
+	var opts []encode.Options
+	for _, s := range e.Specs[1:] {
+		opts = append(opts, s.Options())
+	}
+	return opts
+}
+
+// Index indexes all parts of a source, so many at once, and sizes every record that
+// will be made of them. The errors of all refused parts are joined.
+func Index(ctx context.Context, src converters.Source, spec *encode.Spec, workers int, progress Progress) ([]PartIndex, error) {
+	return IndexEach(ctx, src, Encodings{Specs: []*encode.Spec{spec}}, workers, progress)
+}
+
+// Specs returns the encodings of a plan, by the number that a part has. All keep the limits
+// of the first, which no plan has.
+func (p *Plan) Specs() ([]*encode.Spec, error) {
+	specs := make([]*encode.Spec, 1+len(p.Encodes))
+	for i := range specs {
+		opts := p.Encode
+		if i > 0 {
+			opts = p.Encodes[i-1]
+			opts.Limits = p.Encode.Limits
+		}
+		var err error
+		if specs[i], err = encode.Parse(opts); err != nil {
+			return nil, err
+		}
+	}
+	return specs, nil
+}
+
+// CheckEncode says what is wrong with the number of a part's encoding.
+func (p *Plan) CheckEncode(part *Part) error {
+	if part.Encode < 0 || part.Encode > len(p.Encodes) {
+		return fmt.Errorf("part %q has encoding %d of %d", part.Name, part.Encode, 1+len(p.Encodes))
+	}
+	return nil
+}

@@ -1,0 +1,89 @@
+package plan
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"maps"
+	"slices"
+)
+
+// FieldCounts are counts of fields, by name, each once. A plan has them for each part, of which there
+// may be very many with few fields: 32 bytes a field, a tenth of a map. In JSON they are an object.
+type FieldCounts []NamedCount
+
+// A NamedCount is the count of one field.
+type NamedCount struct {
+	Name string
+	FieldCount
+}
+
+// fewFields is how many fields most parts have at the most.
+const fewFields = 8
+
+func (c FieldCounts) find(name string) (int, bool) {
+	return slices.BinarySearchFunc(c, name, func(n NamedCount, name string) int { return cmp.Compare(n.Name, name) })
+}
+
+// Of returns the count of a field, and whether it is there.
+func (c FieldCounts) Of(name string) (FieldCount, bool) {
+	i, found := c.find(name)
+	if !found {
+		return FieldCount{}, false
+	}
+	return c[i].FieldCount, true
+}
+
+// add adds to the count of a field.
+func (c *FieldCounts) add(name string, n FieldCount) {
+	i, found := c.find(name)
+	if !found {
+		if len(*c) < fewFields { // no room for more
+			*c = append(make(FieldCounts, 0, len(*c)+1), *c...)
+		}
+		*c = slices.Insert(*c, i, NamedCount{Name: name})
+	}
+	at := &(*c)[i]
+	at.Samples += n.Samples
+	at.Bytes += n.Bytes
+}
+
+// MarshalJSON makes an object of it, as of a map.
+func (c FieldCounts) MarshalJSON() ([]byte, error) {
+	if c == nil {
+		return []byte("null"), nil
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false) // that is for the encoder around it to say
+	b.WriteByte('{')
+	for i, n := range c {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		if err := enc.Encode(n.Name); err != nil {
+			return nil, err
+		}
+		b.Truncate(b.Len() - 1) // the newline
+		b.WriteByte(':')
+		if err := enc.Encode(n.FieldCount); err != nil {
+			return nil, err
+		}
+		b.Truncate(b.Len() - 1)
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}
+
+// UnmarshalJSON is the inverse of MarshalJSON.
+func (c *FieldCounts) UnmarshalJSON(text []byte) error {
+	var byName map[string]FieldCount
+	if err := json.Unmarshal(text, &byName); err != nil || byName == nil {
+		return err
+	}
+	*c = make(FieldCounts, 0, len(byName))
+	for _, name := range slices.Sorted(maps.Keys(byName)) {
+		*c = append(*c, NamedCount{name, byName[name]})
+	}
+	return nil
+}

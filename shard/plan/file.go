@@ -1,0 +1,249 @@
+package plan
+
+import (
+	"bufio"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/internal/crcline"
+	"github.com/ffconvert/ffconvert/record"
+)
+
+// A plan file is lines, each a CRC-32 in hexadecimal, a space, and the text that it is of:
+//
+//	head              JSON
+//	part 0 …          JSON, a line a part
+//	shard 0 …         JSON, a line a shard
+//	table             a row a part, then a row a shard, see planRow
+//	foot              JSON: where the table begins, and the SHA-256 of all before the foot
+//
+// The table is what a task finds its own lines by. The line of a shard and those of its parts
+// are enough to write that shard. A plan names no time and no machine, so that the same input
+// and options give the same file anywhere.
+
+const FormatVersion = 2
+
+var (
+	// ErrDamaged says that a plan file is damaged or not one of ours.
+	ErrDamaged = errors.New("plan file is damaged")
+	// ErrVersion says that a plan is that of another version of the program.
+	ErrVersion = errors.New("plan of another version")
+)
+
+type Head struct {
+	Version int                    `json:"ffconvert_plan"`
+	Source  SourceSpec             `json:"source"`
+	Encode  encode.Options         `json:"encode"`
+	Encodes []encode.Options       `json:"encodes,omitempty"`
+	Dataset converters.Description `json:"dataset,omitzero"`
+	Shuffle *Shuffle               `json:"shuffle,omitempty"`
+	Whole   bool                   `json:"whole_parts,omitempty"`
+	Columns Columns                `json:"index"`
+	Parts   int                    `json:"parts"`
+	Shards  int                    `json:"shards"`
+}
+
+type planShard struct {
+	Name    string   `json:"name"`
+	Samples int64    `json:"samples"`
+	Bytes   int64    `json:"bytes"`
+	Runs    planRuns `json:"runs"`
+}
+
+func (l *planShard) shard() Shard {
+	return Shard{Name: l.Name, Samples: l.Samples, Bytes: l.Bytes, Runs: l.Runs}
+}
+
+// A planWhole is the line of a shard of whole parts.
+type planWhole struct {
+	Name  string `json:"name"`
+	First int    `json:"first"` // part
+	Parts int    `json:"parts"`
+}
+
+func (l *planWhole) shard() Shard { return Shard{Name: l.Name, First: l.First, Parts: l.Parts} }
+
+type planFoot struct {
+	Table  int64  `json:"table"` // offset
+	Digest string `json:"sha256"`
+}
+
+// Write writes the plan file and returns its digest.
+func (p *Plan) Write(w io.Writer) (digest string, err error) {
+	out := newPlanWriter(w)
+	out.json(Head{FormatVersion, p.Source, p.Encode, p.Encodes, p.Dataset, p.Shuffle, p.Whole, p.Columns, len(p.Parts), len(p.Shards)})
+	for i := range p.Parts {
+		out.row(i == 0, p.Parts[i].Size)
+		out.json(&p.Parts[i])
+	}
+	for i := range p.Shards {
+		s := &p.Shards[i]
+		out.row(i == 0, p.Weight(i))
+		if p.Whole {
+			out.json(planWhole{s.Name, s.First, s.Parts})
+			continue
+		}
+		out.json(planShard{s.Name, s.Samples, s.Bytes, s.Runs})
+	}
+	return out.finish()
+}
+
+// Digest returns the digest of the plan's file.
+func (p *Plan) Digest() (string, error) { return p.Write(io.Discard) }
+
+// Read reads a plan file. What it returns is sound in itself: names are those that
+// shards have, runs lie inside their parts, and the digest is right.
+func Read(r io.Reader) (*Plan, error) {
+	in := bufio.NewScanner(r)
+	in.Buffer(nil, crcline.Max)
+	off := int64(0)
+	text := func() ([]byte, error) {
+		if !in.Scan() {
+			return nil, cmp.Or(in.Err(), io.ErrUnexpectedEOF)
+		}
+		off += int64(len(in.Bytes())) + 1
+		return planText(in.Bytes())
+	}
+	line := func(v any) error {
+		text, err := text()
+		if err != nil {
+			return err
+		}
+		return decodePlan(text, v)
+	}
+	p, err := readPlan(line)
+	table := off
+	for n := 0; err == nil && n < len(p.Parts)+len(p.Shards); n++ {
+		_, err = text() // rows, which follow from the rest
+	}
+	var foot planFoot
+	if err == nil {
+		err = line(&foot)
+	}
+	if err == nil {
+		err = p.checkFoot(foot, table, in.Scan())
+	}
+	switch unread := in.Err(); {
+	case unread != nil && !errors.Is(unread, bufio.ErrTooLong):
+		return nil, fmt.Errorf("read plan: %w", unread)
+	case errors.Is(err, ErrVersion):
+		return nil, err
+	case err != nil:
+		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	return p, nil
+}
+
+// plan is what the head says of it.
+func (h *Head) plan() *Plan {
+	return &Plan{Source: h.Source, Encode: h.Encode, Encodes: h.Encodes, Dataset: h.Dataset, Shuffle: h.Shuffle, Whole: h.Whole, Columns: h.Columns}
+}
+
+func readPlan(line func(any) error) (*Plan, error) {
+	var head Head
+	if err := line(&head); err != nil {
+		return nil, err
+	}
+	p := head.plan()
+	for range head.Parts {
+		var part Part
+		if err := line(&part); err != nil {
+			return nil, err
+		}
+		if err := cmp.Or(part.Check(), p.CheckEncode(&part)); err != nil {
+			return nil, err
+		}
+		p.Parts = append(p.Parts, part)
+	}
+	if p.Whole {
+		return p, p.readWhole(line, head.Shards)
+	}
+	for i := range head.Shards {
+		var l planShard
+		if err := line(&l); err != nil {
+			return nil, err
+		}
+		s := l.shard()
+		if err := p.checkShard(&s, record.Name(i, head.Shards)); err != nil {
+			return nil, fmt.Errorf("shard %d: %w", i, err)
+		}
+		p.Shards = append(p.Shards, s)
+	}
+	return p, nil
+}
+
+// readWhole reads the shards of a plan of whole parts, which must be all parts in order.
+func (p *Plan) readWhole(line func(any) error, shards int) error {
+	next := 0
+	for i := range shards {
+		var l planWhole
+		if err := line(&l); err != nil {
+			return err
+		}
+		if l.Name != record.Name(i, shards) || l.First != next || l.Parts < 1 || l.Parts > len(p.Parts)-next {
+			return fmt.Errorf("shard %d: %q cannot have %d parts from part %d on", i, l.Name, l.Parts, l.First)
+		}
+		p.Shards = append(p.Shards, l.shard())
+		next += l.Parts
+	}
+	if next != len(p.Parts) || p.Shuffle != nil {
+		return fmt.Errorf("its shards have %d of %d parts", next, len(p.Parts))
+	}
+	return nil
+}
+
+// checkFoot says what is wrong with a plan file as a whole. What is written again must be
+// what was read: there is one way to write a plan.
+func (p *Plan) checkFoot(foot planFoot, table int64, more bool) error {
+	if more || foot.Table != table {
+		return errors.New("its end is damaged")
+	}
+	if !p.Whole && p.Columns != p.columns() {
+		return errors.New("its indexes have other columns than its parts")
+	}
+	written, err := p.Digest()
+	if err == nil && written != foot.Digest {
+		err = errors.New("its digest is wrong")
+	}
+	return err
+}
+
+// Check says what is wrong with a part that was read.
+func (p *Part) Check() error {
+	a := &p.Account
+	if p.Size < 0 || a.Samples < 0 || a.SamplesLeftOut < 0 || a.SamplesLeftOut > a.Samples || a.Samples > maxSamples {
+		return fmt.Errorf("part %q has %d samples in %d bytes", p.Name, a.Samples, p.Size)
+	}
+	return nil
+}
+
+// maxSamples bounds the samples of a part: 8 PiB of memory could not plan more.
+const maxSamples = 1 << 49
+
+// checkShard says what is wrong with a shard that was read.
+func (p *Plan) checkShard(s *Shard, name string) error {
+	if s.Name != name {
+		return fmt.Errorf("it is named %q, not %q", s.Name, name)
+	}
+	found := int64(0)
+	for _, r := range s.Runs {
+		if r.Part < 0 || r.Part >= len(p.Parts) {
+			return fmt.Errorf("part %d does not exist", r.Part)
+		}
+		part := &p.Parts[r.Part]
+		if r.Count < 1 || r.First < 0 || r.First > part.Account.Samples-r.Count || r.Off < 0 || r.Off > part.Size {
+			return fmt.Errorf("run %v lies outside part %q", r, part.Name)
+		}
+		if found += r.Count; found > maxSamples {
+			return fmt.Errorf("its runs have more than %d samples", int64(maxSamples))
+		}
+	}
+	if s.Samples < 1 || s.Samples > found || s.Samples > record.MaxSamples || s.Bytes < record.FileSize(s.Samples, 0) {
+		return fmt.Errorf("%d samples of %d bytes do not come of runs of %d samples", s.Samples, s.Bytes, found)
+	}
+	return nil
+}

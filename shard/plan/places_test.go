@@ -1,0 +1,93 @@
+package plan
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+	"unsafe"
+)
+
+// held is how many bytes of memory places take.
+func held(p *places) int {
+	n := cap(p.chunks) * int(unsafe.Sizeof(chunk{}))
+	for _, c := range p.chunks {
+		n += 4 * (cap(c.offs) + cap(c.ends))
+	}
+	return n
+}
+
+// Places give back what they were given, however far apart samples lie.
+func TestPlaces(t *testing.T) {
+	t.Parallel()
+	for name, widest := range map[string]int64{
+		"no bytes": 1, "rows": 100, "photos": 1 << 20, "a chunk is full by bytes": 1 << 26,
+		"almost 4 GiB": math.MaxUint32, "beyond 4 GiB": 1 << 34, "far apart": 1 << 44,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			rng := rand.New(rand.NewPCG(5, uint64(widest)))
+			var p places
+			var offs, ends []int64
+			off, end := int64(0), int64(0)
+			for i := range 2*placesChunk + 100 {
+				cost := rng.Int64N(widest)
+				switch {
+				case i/1000%2 == 1: // as many that cost the same, across the ends of chunks
+					cost = widest - 1
+				case rng.IntN(10) == 0:
+					cost = 0
+				}
+				end += cost
+				p.add(off, cost)
+				offs, ends = append(offs, off), append(ends, end)
+				if off += rng.Int64N(widest); i%1000 == 999 {
+					off -= rng.Int64N(off + 1) // an order that no source has
+				}
+			}
+			p.Trim()
+			if p.N != len(offs) || p.Cost != end {
+				t.Fatalf("%d samples that cost %d, want %d and %d", p.N, p.Cost, len(offs), end)
+			}
+			for range 2 { // in order, then in any
+				for i := range offs {
+					if o, e := p.At(i); o != offs[i] || e != ends[i] {
+						t.Fatalf("sample %d is at %d and ends at %d, want %d and %d", i, o, e, offs[i], ends[i])
+					}
+				}
+				rng.Shuffle(len(offs), func(i, j int) {
+					if o, e := p.At(i); o != offs[i] || e != ends[i] {
+						t.Fatalf("sample %d is at %d and ends at %d, want %d and %d", i, o, e, offs[i], ends[i])
+					}
+				})
+			}
+			paying := int64(0)
+			for i, cost := range p.Costs(100, p.N) {
+				if want := ends[i] - ends[i-1]; cost != want || p.CostOf(i) != want {
+					t.Fatalf("sample %d costs %d, or %d, want %d", i, cost, p.CostOf(i), want)
+				}
+				if cost > 0 {
+					paying++
+				}
+			}
+			if got := p.Written(100, p.N); got != paying {
+				t.Errorf("%d samples are written, want %d", got, paying)
+			}
+		})
+	}
+}
+
+// Many samples take 8 bytes each, and 4 where they cost the same.
+func TestPlacesMemory(t *testing.T) {
+	t.Parallel()
+	const n = 1_000_000
+	for kinds, each := range map[int64]int{1: 4, 2: 8} {
+		var p places
+		for i := range int64(n) {
+			p.add(i*100, 90+i%kinds)
+		}
+		p.Trim()
+		if held := held(&p); held > each*n+n/20 {
+			t.Errorf("%d bytes are held for %d samples of %d costs", held, n, kinds)
+		}
+	}
+}

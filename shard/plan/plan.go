@@ -1,0 +1,255 @@
+package plan
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"sort"
+
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/record"
+)
+
+// ErrEmpty says that a dataset holds no sample to write.
+var ErrEmpty = errors.New("no samples")
+
+// A Plan says which samples every shard holds. It is all that is needed to write any
+// one shard, on any machine that sees the sources.
+type Plan struct {
+	Source  SourceSpec
+	Encode  encode.Options
+	Encodes []encode.Options       // of parts whose records differ from Encode, by Part.Encode; nil: none does
+	Dataset converters.Description // what the source says of the whole dataset
+	Shuffle *Shuffle               // nil: samples keep their order
+	Whole   bool                   // shards are whole parts; else they are cut at samples
+	Columns Columns                // of all indexes
+	Parts   []Part
+	Shards  []Shard
+}
+
+// A SourceSpec says how the parts are to be opened.
+type SourceSpec struct {
+	Format  string            `json:"format"`            // a row of the command's table of formats: "tar"
+	Options map[string]string `json:"options,omitempty"` // its flags that differ from their default
+}
+
+// OptionSpec is the option of a SourceSpec that holds the whole specification of a dataset
+// that is mixed of several.
+const OptionSpec = "spec"
+
+// A Shuffle puts all samples of a dataset in an order drawn from Seed.
+type Shuffle struct {
+	Seed uint64 `json:"seed"`
+}
+
+// A Part is a part of the source as the index found it.
+type Part struct {
+	Name    string  `json:"name"`
+	Size    int64   `json:"size"`                   // bytes, uncompressed
+	Names   string  `json:"names_sha256,omitempty"` // of the keys, fields and sizes of a part that is many files
+	Content string  `json:"content,omitempty"`      // digest of the bytes of one that has no time and no version, see package blocksum
+	Encode  int     `json:"encode,omitempty"`       // how its records are encoded: 0 as Plan.Encode, i as Plan.Encodes[i-1]
+	Account Account `json:"account"`
+
+	// Modified is drawn from the times of all files of a part that is many files; 0: not known. A
+	// journal keeps it, a plan does not.
+	Modified int64 `json:"-"`
+}
+
+// A Shard is one file to be written.
+type Shard struct {
+	Name    string
+	Samples int64            // N
+	Bytes   int64            // of the whole file, header included
+	Runs    []converters.Run // where its samples are; they may pass over some that are left out
+
+	// Of a plan of whole parts, all that is known: its parts are First … First+Parts-1.
+	First, Parts int
+}
+
+// Options say how to make a plan. The zero value keeps the order of the samples and
+// follows FFRecord's own rule for sizes.
+type Options struct {
+	Source  SourceSpec
+	Encode  encode.Options
+	Encodes []encode.Options // see Plan
+	Dataset converters.Description
+	Sizes   Sizes
+	Shuffle *Shuffle
+}
+
+// New plans even shards: as many as the sizes say, the largest as small as can be,
+// largest − smallest ≤ the largest sample. It is a pure function: the same index and
+// options give the same plan.
+func New(parts []PartIndex, opts Options) (*Plan, error) {
+	plan := &Plan{Source: opts.Source, Encode: opts.Encode, Encodes: opts.Encodes, Dataset: opts.Dataset, Shuffle: opts.Shuffle}
+	plan.Dataset.Encoding = "" // a proposal; Encode says what came of it
+	var total, samples, largest int64
+	for i := range parts {
+		if parts[i].Cost > math.MaxInt64-total {
+			return nil, fmt.Errorf("%w: the dataset is larger than 8 EiB", converters.ErrLimit)
+		}
+		total += parts[i].Cost
+		samples += parts[i].Account.Written()
+		largest = max(largest, parts[i].Largest)
+		plan.Parts = append(plan.Parts, parts[i].Part)
+		plan.Parts[i].Name = KeptName(parts[i].Name)
+	}
+	if samples == 0 {
+		return nil, ErrEmpty
+	}
+	shards, err := opts.Sizes.count(total, samples)
+	if err != nil {
+		return nil, err
+	}
+	order := newSequence(parts)
+	if opts.Shuffle != nil {
+		order = newShuffled(parts, samples, *opts.Shuffle)
+	}
+	from := 0
+	for i, end := range cut(order, int(shards), largest) {
+		s := order.shard(from, end)
+		s.Name = record.Name(i, int(shards))
+		plan.Shards = append(plan.Shards, s)
+		from = end
+	}
+	plan.Columns = plan.columns()
+	return plan, nil
+}
+
+// Totals returns the number of samples and bytes of all shards.
+func (p *Plan) Totals() (samples, bytes int64) {
+	for i := range p.Shards {
+		samples += p.Shards[i].Samples
+		bytes += p.Shards[i].Bytes
+	}
+	return samples, bytes
+}
+
+// Account returns the accounts of all parts, added up.
+func (p *Plan) Account() Account {
+	var a Account
+	for i := range p.Parts {
+		a.Merge(&p.Parts[i].Account)
+	}
+	return a
+}
+
+// A samplesInOrder is an ordering that can say what a shard cut out of it holds.
+type samplesInOrder interface {
+	ordering
+	shard(from, end int) Shard
+}
+
+// A sequence is all samples in the order of the input.
+type sequence struct {
+	parts  []PartIndex
+	starts []int   // number of samples before each part
+	costs  []int64 // cost of all samples before each part
+	n      int
+}
+
+func newSequence(parts []PartIndex) samplesInOrder {
+	s := &sequence{parts: parts}
+	cost := int64(0)
+	for i := range parts {
+		s.starts = append(s.starts, s.n)
+		s.costs = append(s.costs, cost)
+		s.n += parts[i].N
+		cost += parts[i].Cost
+	}
+	return s
+}
+
+func (s *sequence) len() int { return s.n }
+
+// part returns the part that sample i lies in.
+func (s *sequence) part(i int) int {
+	return sort.Search(len(s.starts), func(p int) bool { return s.starts[p] > i }) - 1
+}
+
+func (s *sequence) end(i int) int64 {
+	p := s.part(i)
+	_, end := s.parts[p].At(i - s.starts[p])
+	return s.costs[p] + end
+}
+
+func (s *sequence) shard(from, end int) Shard {
+	var b shardBuilder
+	for from < end {
+		p := s.part(from)
+		part := &s.parts[p]
+		first, last := from-s.starts[p], min(end-s.starts[p], part.N)
+		b.add(part, p, first, last)
+		from = s.starts[p] + last
+	}
+	return b.shard()
+}
+
+// A shardBuilder puts runs together.
+type shardBuilder struct {
+	Shard
+	payload int64
+}
+
+// A run has at most runSamples samples, and where they have at most smallRecord bytes each, at
+// most runBytes: several readers can then read one shard, and each holds what it reads ahead in a
+// few batches. The three are part of the plan format: another value makes another plan of the
+// same input, which a conversion that was begun could not go on with.
+const (
+	RunSamples  = 32 << 10
+	RunBytes    = 1 << 20
+	SmallRecord = 4 << 10
+)
+
+// RunLimit is how many samples of each so many bytes a run has at most.
+func RunLimit(each int64) int64 {
+	if each > SmallRecord {
+		return RunSamples // large records are appended directly, never buffered
+	}
+	return min(RunSamples, RunBytes/max(1, each))
+}
+
+// add adds the samples first to last (exclusive) of part p.
+func (b *shardBuilder) add(part *PartIndex, p, first, last int) {
+	if first >= last {
+		return
+	}
+	cost := part.before(last) - part.before(first)
+	for limit := int(RunLimit(cost / int64(last-first))); first < last; first += limit {
+		b.run(part, p, first, min(last, first+limit), limit)
+	}
+}
+
+// run adds so few samples that they are one run, unless all are left out.
+func (b *shardBuilder) run(part *PartIndex, p, first, last, limit int) {
+	cost := part.before(last) - part.before(first)
+	if cost == 0 {
+		return
+	}
+	samples := int64(last - first)
+	if part.Account.SamplesLeftOut > 0 {
+		samples = part.Written(first, last)
+	}
+	b.Samples += samples
+	b.payload += cost - samples*TableRow
+	if n := len(b.Runs); n > 0 && b.Runs[n-1].Part == p && b.Runs[n-1].First+b.Runs[n-1].Count == int64(first) {
+		if whole := b.Runs[n-1].Count + int64(last-first); whole <= int64(limit) {
+			b.Runs[n-1].Count = whole
+			return
+		}
+	}
+	off, _ := part.At(first)
+	b.Runs = append(b.Runs, converters.Run{Part: p, First: int64(first), Off: off, Count: int64(last - first)})
+}
+
+func (b *shardBuilder) shard() Shard {
+	b.Bytes = record.FileSize(b.Samples, b.payload)
+	return b.Shard
+}
+
+// ErrorAt says where in the source an error came about.
+func (p *Plan) ErrorAt(part int, off int64, key string, err error) error {
+	return &converters.Error{Part: p.Parts[part].Name, Off: off, Entry: key, Err: err}
+}

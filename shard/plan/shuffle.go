@@ -1,0 +1,68 @@
+package plan
+
+import (
+	"math/bits"
+	"math/rand/v2"
+
+	"github.com/ffconvert/ffconvert/converters"
+)
+
+// A shuffled ordering is all samples that are written, in an order drawn from a seed.
+type shuffled struct {
+	parts []PartIndex
+	at    []place
+	ends  []int64
+}
+
+// A place is a sample's part and ordinal in it.
+type place struct{ part, ordinal uint32 }
+
+func newShuffled(parts []PartIndex, samples int64, how Shuffle) samplesInOrder {
+	s := &shuffled{parts: parts, at: make([]place, 0, samples), ends: make([]int64, samples)}
+	for p := range parts {
+		for i, cost := range parts[p].Costs(0, parts[p].N) {
+			if cost > 0 {
+				s.at = append(s.at, place{uint32(p), uint32(i)})
+			}
+		}
+	}
+	permute(s.at, how.Seed)
+	sum := int64(0)
+	for i, at := range s.at {
+		sum += parts[at.part].CostOf(int(at.ordinal))
+		s.ends[i] = sum
+	}
+	return s
+}
+
+func (s *shuffled) len() int        { return len(s.at) }
+func (s *shuffled) end(i int) int64 { return s.ends[i] }
+
+func (s *shuffled) shard(from, end int) Shard {
+	var b shardBuilder
+	b.Runs = make([]converters.Run, 0, end-from) // few samples stay behind the one that they were behind
+	for _, at := range s.at[from:end] {
+		b.run(&s.parts[at.part], int(at.part), int(at.ordinal), int(at.ordinal)+1, RunSamples)
+	}
+	return b.shard()
+}
+
+// permute is the shuffle of Fisher and Yates by a PCG generator. It is written out
+// because the same seed must give the same shards in every version of the tool and of
+// Go, and the library promises that of the generator but not of its Shuffle.
+func permute[T any](s []T, seed uint64) {
+	rng := rand.NewPCG(seed, 0)
+	for i := len(s) - 1; i > 0; i-- {
+		j := below(rng, uint64(i)+1)
+		s[i], s[j] = s[j], s[i]
+	}
+}
+
+// below returns a number from 0 to n−1, each equally likely (Lemire's method).
+func below(rng *rand.PCG, n uint64) uint64 {
+	hi, lo := bits.Mul64(rng.Uint64(), n)
+	for least := -n % n; lo < least; {
+		hi, lo = bits.Mul64(rng.Uint64(), n)
+	}
+	return hi
+}

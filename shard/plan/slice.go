@@ -1,0 +1,152 @@
+package plan
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"sort"
+
+	"github.com/ffconvert/ffconvert/record"
+)
+
+// A Slice is what one task needs of a plan: its shards, and the parts that they are made of.
+type Slice struct {
+	Task   Task
+	Plan   *Plan // Shards are those of the slice, and the numbers of parts in them are places in Parts
+	First  int   // of the dataset's parts, the first one in Plan.Parts
+	Lead   Part  // the first part of the dataset with samples, which some formats inspect to read any
+	LeadAt int   // its number
+	From   int   // of the plan's shards, the first one in Plan.Shards
+	Shards int   // of the whole plan
+	Parts  int   // of the whole plan
+	Digest string
+}
+
+// All is all of a plan.
+func All(p *Plan, digest string) *Slice {
+	return &Slice{Plan: p, Shards: len(p.Shards), Parts: len(p.Parts), Digest: digest}
+}
+
+var ErrUnreadable = errors.New("read plan")
+
+// first returns the first shard of the k-th of n slices.
+func (f *File) first(k, n int) (int, error) {
+	if k == n {
+		return f.Head.Shards, nil
+	}
+	last, err := f.row(f.Head.Parts + f.Head.Shards - 1)
+	if err != nil {
+		return 0, err
+	}
+	i := sort.Search(f.Head.Shards, func(i int) bool {
+		row, before, failed := f.shardRow(i)
+		if failed != nil {
+			err = failed
+			return true
+		}
+		return (Task{N: n}).at(before, row.sum, last.sum) >= k
+	})
+	return i, err
+}
+
+// Slice reads the slice of a task.
+func (f *File) Slice(t Task, all bool) (*Slice, error) {
+	from, err := f.first(t.K, max(t.N, 1))
+	if err != nil {
+		return nil, err
+	}
+	to, err := f.first(t.K+1, max(t.N, 1))
+	if err != nil {
+		return nil, err
+	}
+	s := &Slice{Task: t, Plan: f.Head.plan(), From: from, Shards: f.Head.Shards, Parts: f.Head.Parts, Digest: f.foot.Digest}
+	if err := f.shards(s.Plan, from, to); err != nil {
+		return nil, err
+	}
+	first, last := s.Plan.partRange()
+	if all {
+		first, last = 0, f.Head.Parts
+	}
+	if first < 0 || last > f.Head.Parts {
+		return nil, fmt.Errorf("a shard has parts %d to %d of %d", first, last, f.Head.Parts)
+	}
+	if s.Plan.Parts, err = f.parts(first, last); err != nil {
+		return nil, err
+	}
+	if s.Lead, s.LeadAt, err = f.lead(); err != nil {
+		return nil, err
+	}
+	s.First = first
+	s.Plan.renumber(first)
+	return s, s.check()
+}
+
+// check says what is wrong with a slice that was read. What is damaged by chance its lines'
+// CRCs tell; a plan may be hostile, too.
+func (s *Slice) check() error {
+	p := s.Plan
+	for i := range p.Parts {
+		if err := errors.Join(p.Parts[i].Check(), p.CheckEncode(&p.Parts[i])); err != nil {
+			return err
+		}
+	}
+	for i := range p.Shards {
+		h := &p.Shards[i]
+		name := record.Name(s.From+i, s.Shards)
+		switch {
+		case !p.Whole:
+			if err := p.checkShard(h, name); err != nil {
+				return fmt.Errorf("shard %d: %w", s.From+i, err)
+			}
+		case h.Name != name || h.First < 0 || h.Parts < 1 || h.Parts > len(p.Parts)-h.First:
+			return fmt.Errorf("shard %d: %q cannot have %d parts from part %d on", s.From+i, h.Name, h.Parts, s.First+h.First)
+		}
+	}
+	return nil
+}
+
+// partRange returns the parts that the shards are made of: first … last-1.
+func (p *Plan) partRange() (first, last int) {
+	first = math.MaxInt
+	for i := range p.Shards {
+		from, to := p.Shards[i].PartRange()
+		first, last = min(first, from), max(last, to)
+	}
+	return min(first, last), last
+}
+
+// PartRange returns the parts that the shard is made of: first … last-1.
+func (s *Shard) PartRange() (first, last int) {
+	if s.Parts > 0 {
+		return s.First, s.First + s.Parts
+	}
+	first = math.MaxInt
+	for _, r := range s.Runs {
+		first, last = min(first, r.Part), max(last, r.Part+1)
+	}
+	return min(first, last), last
+}
+
+// renumber makes part first the part 0 of all shards.
+func (p *Plan) renumber(first int) {
+	for i := range p.Shards {
+		s := &p.Shards[i]
+		if s.Parts > 0 {
+			s.First -= first
+		}
+		for j := range s.Runs {
+			s.Runs[j].Part -= first
+		}
+	}
+}
+
+// Only returns the plan of shard i alone, over parts first … first+n-1, which it is made of.
+func (p *Plan) Only(i, first, n int) *Plan {
+	one := *p
+	one.Parts = p.Parts[first : first+n]
+	one.Shards = []Shard{p.Shards[i]}
+	one.Shards[0].Runs = slices.Clone(p.Shards[i].Runs)
+	one.renumber(first)
+	return &one
+}

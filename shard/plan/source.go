@@ -1,0 +1,55 @@
+package plan
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/ffconvert/ffconvert/converters"
+)
+
+// Of returns the parts of the slice out of a source of the whole dataset, which must have as many
+// parts and say of itself what it said when the plan was made.
+func (s *Slice) Of(whole converters.Source) (converters.Source, error) {
+	parts := whole.Parts()
+	if len(parts) != s.Parts {
+		return nil, s.others(len(parts))
+	}
+	if d, ok := whole.(converters.Describer); ok {
+		was, is := s.Plan.Dataset, d.Describe()
+		if !slices.Equal(was.Classes, is.Classes) || !slices.Equal(was.Columns, is.Columns) || !slices.Equal(was.Shape, is.Shape) {
+			return nil, ForTask(ErrorChanged("the dataset", "it had other classes or columns when it was planned"))
+		}
+	}
+	if len(s.Plan.Parts) == s.Parts {
+		return whole, nil
+	}
+	some, ok := whole.(converters.Divisible)
+	if !ok {
+		return nil, ErrIndivisible
+	}
+	return some.WithParts(s.First, parts[s.First:][:len(s.Plan.Parts)]), nil
+}
+
+// Recognise makes sure that an index of the parts of the slice is that which the plan was made
+// of. It is for parts that are many files: no time of one file tells that they have changed.
+func (s *Slice) Recognise(index []PartIndex) error {
+	if len(index) != len(s.Plan.Parts) {
+		return s.others(len(index))
+	}
+	for i := range index {
+		was := s.Plan.Parts[i]
+		was.Name = index[i].Name // they may lie elsewhere now; sameParts looks at base names
+		if err := was.Changed(index[i].Part); err != nil {
+			return ForTask(err)
+		}
+		s.Plan.Parts[i].Modified = index[i].Modified
+	}
+	return nil
+}
+
+func (s *Slice) others(n int) error {
+	return ForTask(ErrorChanged("the dataset", fmt.Sprintf("it was planned of %d sources, here are %d", s.Parts, n)))
+}
+
+var ErrIndivisible = errors.New("shards of whole parts cannot be made of such a source")
