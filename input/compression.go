@@ -12,6 +12,7 @@ import (
 	"math/bits"
 
 	"github.com/klauspost/compress/zstd"
+	"github.com/therootcompany/xz"
 )
 
 const (
@@ -133,7 +134,8 @@ func decoder(compression string, r *bufio.Reader, maxWindow int64) (io.ReadClose
 	case "bzip2":
 		return io.NopCloser(bzip2.NewReader(r)), nil
 	case "xz":
-		return io.NopCloser(&xzReader{src: r, maxWindow: maxWindow}), nil
+		d, _ := xz.NewReader(r, uint32(maxWindow)) // Read returns an error of the stream header again
+		return io.NopCloser(d), nil
 	}
 	return io.NopCloser(r), nil
 }
@@ -141,11 +143,17 @@ func decoder(compression string, r *bufio.Reader, maxWindow int64) (io.ReadClose
 // decodeError says what kind of damage a decoder met, and what to do about it.
 func decodeError(compression string, maxWindow int64, err error) (hint string, kind error) {
 	switch {
-	case errors.Is(err, io.ErrUnexpectedEOF):
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, xz.ErrBuf):
 		return "the copy is incomplete: fetch it again", fmt.Errorf("%w: %s: it ends within its data", ErrTruncated, compression)
-	case errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, zstd.ErrDecoderSizeExceeded), errors.Is(err, errDictionary):
+	case errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, zstd.ErrDecoderSizeExceeded), errors.Is(err, xz.ErrMemlimit):
 		return "raise --max-window if there is the memory",
 			fmt.Errorf("%w: %s: it needs a window of more than %d bytes", ErrMalformed, compression, maxWindow)
+	case errors.Is(err, xz.ErrFormat): // the first magic is known: see sniff
+		err = errGarbage
+	case errors.Is(err, xz.ErrOptions), errors.Is(err, xz.ErrUnsupportedCheck):
+		err = errors.New("a filter or check that is not supported")
+	case errors.Is(err, xz.ErrData):
+		err = errors.New("the data is corrupt")
 	}
 	return "", fmt.Errorf("%w: %s: %w", ErrMalformed, compression, err)
 }

@@ -153,7 +153,7 @@ func TestSeveralStreams(t *testing.T) {
 		{"bzip2, garbage", "bzip2", nil, []byte("garbage"), ErrMalformed},
 		{"bzip2, half a magic", "bzip2", nil, []byte("BZ"), ErrTruncated},
 		{"xz, padding", "xz", make([]byte, 8), make([]byte, 4), nil},
-		{"xz, uneven padding", "xz", nil, make([]byte, 3), ErrTruncated},
+		{"xz, uneven padding", "xz", nil, make([]byte, 3), ErrMalformed},
 		{"xz, padding and more", "xz", nil, []byte("\x00\x00\x00x"), ErrMalformed},
 		{"xz, garbage", "xz", nil, []byte("garbage.....more"), ErrMalformed},
 	} {

@@ -127,7 +127,7 @@ func FuzzDecoders(f *testing.F) {
 			return
 		}
 		var out []byte
-		fuzz.WantAllocated(t, 3*DefaultMaxWindow+1000*len(data), func() {
+		fuzz.WantAllocated(t, 4*DefaultMaxWindow+1000*len(data), func() { // xz: the sum of dictionaries that grow from block to block
 			r, derr := decoder(compression, bufio.NewReader(bytes.NewReader(data)), DefaultMaxWindow)
 			if derr != nil {
 				t.Fatal(derr)
@@ -145,6 +145,9 @@ func FuzzDecoders(f *testing.F) {
 			return // the other decoder takes the window that a header asks for, for every block
 		}
 		theirs, err := otherDecoder(compression, data, most)
+		if compression == "xz" && err != nil && strings.Contains(err.Error(), "filter") {
+			return // the other decoder reads LZMA2 alone
+		}
 		if err != nil || !bytes.Equal(out, theirs) {
 			t.Fatalf("%s: we have %d bytes, another decoder %d, %v", compression, len(out), len(theirs), err)
 		}

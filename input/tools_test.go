@@ -60,6 +60,8 @@ func TestTools(t *testing.T) {
 		{"xz sha256", "xz", big, []string{"xz", "-1", "--check=sha256"}},
 		{"xz unchecked", "xz", big, []string{"xz", "-1", "--check=none"}},
 		{"xz empty", "xz", nil, []string{"xz"}},
+		{"xz of machine code", "xz", big, []string{"xz", "-1", "--x86", "--lzma2=preset=1"}},
+		{"xz of differences", "xz", big, []string{"xz", "-1", "--delta=dist=4", "--lzma2=preset=1"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
