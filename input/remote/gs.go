@@ -195,9 +195,9 @@ func (s *gsStore) do(ctx context.Context, name, address string, header http.Head
 		}
 	}
 	if s.tokens != nil {
-		token, err := s.tokens.get(ctx)
+		token, err := s.tokens.get(ctx, name)
 		if err != nil {
-			return nil, s.tokens.failure(ctx, name, err)
+			return nil, err
 		}
 		req.Header.Set("Authorization", "Bearer "+token)
 	}

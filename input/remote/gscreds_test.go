@@ -119,6 +119,9 @@ func TestGSCredentials(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			hc := loopbackClient(t, nil)
+			if row.kind == nil && row.vars["GCE_METADATA_HOST"] != "" { // x/oauth2 reads it itself
+				t.Setenv("GCE_METADATA_HOST", row.vars["GCE_METADATA_HOST"])
+			}
 			if strings.HasPrefix(row.name, "a user") {
 				hc.Transport = plainly{hc.Transport, hostOf(t, accounts.URL), token}
 			}
