@@ -34,7 +34,7 @@ func splitBucket(url string, partial bool) (bucket, key string, err *Error) {
 	}
 	bucket, key, _ = strings.Cut(rest, "/")
 	switch {
-	case signatureAt(key) >= 0:
+	case signedName.MatchString(key):
 		return bad("a signed URL begins with https:", "it holds a signature")
 	case bucket == "":
 		return bad(fmt.Sprintf("as in %s://bucket/key", scheme), "it names no bucket")

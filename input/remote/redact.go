@@ -3,8 +3,8 @@ package remote
 import (
 	"crypto/sha256"
 	"fmt"
-	"iter"
 	"net/url"
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -14,12 +14,12 @@ const redacted = "REDACTED"
 
 // Redact makes a URL fit to be shown and to be written down, on one line: without user and
 // password and, for http and https, without a fragment and with REDACTED for the values of
-// those parameters that sign it or that look like a secret; URLs in parameters alike. When it was signed and how long
-// that lasts is left out, so that two signed URLs of one object are the same text.
+// those parameters that sign it, that look like a secret, or that hold a URL. When it was signed and how
+// long that lasts is left out, so that two signed URLs of one object are the same text.
 //
-// Text that is no URL is treated alike, as far as it goes.
+// Text that is not a URL is treated alike, as far as it goes.
 func Redact(url string) string {
-	return printable(rewrite(url, func(string) string { return redacted }, 0))
+	return printable(rewrite(url, func(string) string { return redacted }))
 }
 
 // Identity is Redact for telling objects apart, not to be shown: what merely looks like a
@@ -28,56 +28,81 @@ func Identity(url string) string {
 	return rewrite(url, func(secret string) string {
 		sum := sha256.Sum256([]byte(secret))
 		return fmt.Sprintf("%s-%x", redacted, sum[:8])
-	}, 0)
+	})
 }
 
-// mostNested is how many URLs in one another are looked into: what is deeper is a secret.
-const mostNested = 3
+// The parameters of signed URLs are of AWS signatures 4 and 2, Google's, Azure's shared access
+// signatures, CloudFront's, Alibaba's and Akamai's. The names are in lower case.
+var (
+	signature = regexp.MustCompile(`^(x-(amz|goog|oss)-(signature|credential|security-token)|(aws|oss)accesskeyid|googleaccessid|` +
+		`sig(nature)?|skoid|sktid|key-pair-id|policy|hdnts|hdnea|hmac)$`)
+	validity  = regexp.MustCompile(`^(x-(amz|goog|oss)-(date|expires|signedheaders)|expires|expiry|exp|st|se|skt|ske)$`) // where it is signed
+	secret    = regexp.MustCompile(`token|secret|passw|passphrase|auth|sign|credential|session|api[_-]?key|access_?key|private|^(key|code|jwt|sid|pwd?)$`)
+	nestedURL = regexp.MustCompile(`(?i)(:|%(25)*3a)(/|%(25)*2f)`) // however often it is escaped
 
-func rewrite(text string, secretValue func(string) string, nested int) string {
+	// signedName begins the signature of a URL of https: that was made one of a bucket, which is refused.
+	signedName = regexp.MustCompile(`(?i)\?x-(amz|goog)-`)
+)
+
+func rewrite(text string, secretValue func(string) string) string {
 	if !isHTTP(text) { // "?" and "#" are letters of a key there
-		return withoutSignature(withoutUser(text))
+		text = withoutUser(text)
+		if at := signedName.FindStringIndex(text); at != nil {
+			text = text[:at[0]] + "?" + redacted
+		}
+		return text
 	}
-	if isBroken(text) { // by a user or password with one of /?# in it, which hold no URL together
+	if u, err := url.Parse(text); err != nil || u.Host == "" { // a user or password with one of /?# in it
 		scheme, rest, _ := strings.Cut(text, "://")
 		text = scheme + "://" + rest[strings.LastIndexByte(rest, '@')+1:]
 	}
+	isSigned := signed(text)
 	text, _, _ = strings.Cut(text, "#")
 	text, query, _ := strings.Cut(text, "?")
-	var b strings.Builder
-	b.WriteString(withoutUser(text))
-	isSigned := signed("?" + query)
-	sep := "?"
-	for param := range params(query) {
-		name, value, _ := strings.Cut(param, "=")
-		switch classify(name) {
-		case stamp:
-			continue
-		case validity:
-			if isSigned {
-				continue
-			}
-		case signature:
-			param = name + "=" + redacted
-		case secret:
-			param = name + "=" + secretValue(value)
-		case ordinary:
-			inner, err := url.QueryUnescape(value)
-			switch {
-			case err != nil || !isHTTP(inner):
-			case nested == mostNested:
-				param = name + "=" + secretValue(value)
-			default: // of a proxy, or a redirection: it has secrets of its own
-				if shown := rewrite(inner, secretValue, nested+1); shown != inner {
-					param = name + "=" + url.QueryEscape(shown)
-				}
-			}
+	var shown []string
+	for _, p := range params(query) {
+		switch {
+		case signature.MatchString(p.name):
+			shown = append(shown, p.written+"="+redacted)
+		case isSigned && validity.MatchString(p.name):
+		case secret.MatchString(p.name) || nestedURL.MatchString(p.value):
+			shown = append(shown, p.written+"="+secretValue(p.value))
+		default:
+			shown = append(shown, p.text)
 		}
-		b.WriteString(sep)
-		b.WriteString(param)
-		sep = "&"
 	}
-	return b.String()
+	if text = withoutUser(text); len(shown) > 0 {
+		text += "?" + strings.Join(shown, "&")
+	}
+	return text
+}
+
+// A param is one parameter of a query, such as "%53ig=x": text, "%53ig", "sig" and "x".
+type param struct{ text, written, name, value string }
+
+// params are the parameters of a query, by either separator that servers know.
+func params(query string) (all []param) {
+	for text := range strings.FieldsFuncSeq(query, func(r rune) bool { return r == '&' || r == ';' }) {
+		written, value, _ := strings.Cut(text, "=")
+		name, err := url.QueryUnescape(written)
+		if err != nil {
+			name = written
+		}
+		all = append(all, param{text, written, strings.ToLower(name), value})
+	}
+	return all
+}
+
+// signed tells a URL that holds its own credentials.
+func signed(url string) bool {
+	url, _, _ = strings.Cut(url, "#")
+	_, query, _ := strings.Cut(url, "?")
+	for _, p := range params(query) {
+		if signature.MatchString(p.name) {
+			return true
+		}
+	}
+	return false
 }
 
 func isHTTP(text string) bool {
@@ -85,19 +110,13 @@ func isHTTP(text string) bool {
 	return s == "http" || s == "https"
 }
 
-// schemeOf is what stands before "://", in lower case; "" where that stands nowhere.
+// schemeOf is what comes before "://", in lower case; "" where that is not there.
 func schemeOf(text string) string {
 	scheme, _, ok := strings.Cut(text, "://")
 	if !ok {
 		return ""
 	}
 	return strings.ToLower(scheme)
-}
-
-// isBroken tells what is written like a URL of http and is none.
-func isBroken(text string) bool {
-	u, err := url.Parse(text)
-	return err != nil || u.Host == ""
 }
 
 func withoutUser(text string) string {
@@ -118,59 +137,17 @@ func withoutUser(text string) string {
 	return scheme + "://" + authority[strings.LastIndexByte(authority, '@')+1:] + path
 }
 
-// withoutSignature leaves out what signs the name of an object, which is refused: see splitBucket.
-func withoutSignature(text string) string {
-	if i := signatureAt(text); i >= 0 {
-		return text[:i] + "?" + redacted
-	}
-	return text
-}
-
-// signatureAt is where the signature of a URL of https: begins that somebody has made one of a
-// bucket; -1: nowhere.
-func signatureAt(text string) int {
-	lower := strings.ToLower(text)
-	for _, start := range []string{"?x-amz-", "?x-goog-"} {
-		if i := strings.Index(lower, start); i >= 0 {
-			return i
-		}
-	}
-	return -1
-}
-
-// signed tells a URL that holds its own credentials.
-func signed(url string) bool {
-	_, query, _ := strings.Cut(url, "?")
-	for param := range params(query) {
-		name, _, _ := strings.Cut(param, "=")
-		if classify(name) == signature {
-			return true
-		}
-	}
-	return false
-}
-
-// params yields the parameters of a query, by either separator that servers know.
-func params(query string) iter.Seq[string] {
-	return strings.FieldsFuncSeq(query, func(r rune) bool { return r == '&' || r == ';' })
-}
-
 // printable escapes what could forge a line or drive a terminal, as URLs do.
 func printable(s string) string {
-	if !strings.ContainsFunc(s, unprintable) && utf8.ValidString(s) {
-		return s
-	}
 	var b strings.Builder
-	for i := 0; i < len(s); {
-		r, n := utf8.DecodeRuneInString(s[i:])
+	for len(s) > 0 {
+		r, n := utf8.DecodeRuneInString(s)
 		if r == utf8.RuneError && n == 1 || unprintable(r) {
-			for _, c := range []byte(s[i : i+n]) {
-				fmt.Fprintf(&b, "%%%02X", c)
-			}
+			b.WriteString("%" + strings.ReplaceAll(fmt.Sprintf("% X", s[:n]), " ", "%"))
 		} else {
-			b.WriteString(s[i : i+n])
+			b.WriteString(s[:n])
 		}
-		i += n
+		s = s[n:]
 	}
 	return b.String()
 }
