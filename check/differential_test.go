@@ -95,7 +95,7 @@ func converts(t *testing.T, parts []converters.Part, rec encode.Options, open fu
 	if err != nil {
 		t.Fatal(err)
 	}
-	index, err := plan.Index(t.Context(), src, spec, 2, nil)
+	index, err := plan.Index(t.Context(), src, plan.IndexOptions{Encodings: plan.OneEncoding(spec), Workers: 2})
 	if err != nil {
 		return err
 	}

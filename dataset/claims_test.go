@@ -34,7 +34,7 @@ func TestAloneWithoutLocks(t *testing.T) {
 			return out.Begin(another, other.Parts(), nil, true)
 		}},
 		{"write", func(t *testing.T, out *dataset.Output) error {
-			_, err := shard.Write(t.Context(), src, p, out, shard.WriteOptions{})
+			_, err := shard.Write(t.Context(), shard.Local(src), p, out, shard.WriteOptions{})
 			return err
 		}},
 	} {

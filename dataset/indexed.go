@@ -1,7 +1,6 @@
 package dataset
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -163,9 +162,18 @@ func (x *Indexed) Len() int {
 	return len(x.parts)
 }
 
+// Get returns the index of a part, if it is there. It is a Known of [plan.IndexOptions].
+func (x *Indexed) Get(part int) (plan.PartIndex, bool) {
+	if x == nil || x.parts[part].shown == "" {
+		return plan.PartIndex{}, false
+	}
+	return x.parts[part].index, true
+}
+
 // Has reports whether a part is there.
 func (x *Indexed) Has(part int) bool {
-	return x != nil && x.parts[part].shown != ""
+	_, ok := x.Get(part)
+	return ok
 }
 
 // Keep drops what was indexed when the dataset showed itself otherwise: with other columns, or
@@ -185,29 +193,6 @@ func (x *Indexed) Keep(says converters.Description, enc plan.Encodings) (dropped
 		}
 	}
 	return dropped, nil
-}
-
-// IndexRest is [plan.IndexSome] of parts of which x may have some already.
-func IndexRest(ctx context.Context, src converters.Source, enc plan.Encodings, some []int, x *Indexed, workers int, progress plan.Progress) ([]plan.PartIndex, error) {
-	var rest []int
-	for _, p := range some {
-		if !x.Has(p) {
-			rest = append(rest, p)
-		}
-	}
-	read, err := plan.IndexSome(ctx, src, enc, rest, workers, progress)
-	if err != nil {
-		return nil, err
-	}
-	all := make([]plan.PartIndex, len(some))
-	for i, p := range some {
-		if x.Has(p) {
-			all[i] = x.parts[p].index
-		} else {
-			all[i], read = read[0], read[1:]
-		}
-	}
-	return all, nil
 }
 
 // DropIndexed removes what tasks have indexed: the plan has it.

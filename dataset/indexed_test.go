@@ -51,7 +51,7 @@ func save(t testing.TB, o *Output, src *memsource.Source, found []Found, enc pla
 		}
 		first, n := task.Slice(sizes)
 		some := plan.AllParts(src)[first : first+n]
-		index, err := plan.IndexSome(t.Context(), src, enc, some, 2, nil)
+		index, err := plan.Index(t.Context(), src, plan.IndexOptions{Encodings: enc, Only: some, Workers: 2})
 		if err == nil {
 			err = o.SaveIndexed(task, IndexedOptions, found, converters.Description{}, enc, some, index)
 		}
@@ -65,7 +65,7 @@ func save(t testing.TB, o *Output, src *memsource.Source, found []Found, enc pla
 func TestIndexed(t *testing.T) {
 	t.Parallel()
 	src, found, enc := IndexedFixture(t, 3, 9, 200)
-	whole, err := plan.IndexEach(t.Context(), src, enc, 3, nil)
+	whole, err := plan.Index(t.Context(), src, plan.IndexOptions{Encodings: enc, Workers: 3})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func TestIndexed(t *testing.T) {
 		}
 		return nil
 	}
-	all, err := IndexRest(t.Context(), src, enc, plan.AllParts(src), x, 2, nil)
+	all, err := plan.Index(t.Context(), src, plan.IndexOptions{Encodings: enc, Only: plan.AllParts(src), Known: x.Get, Workers: 2})
 	if err != nil || !reflect.DeepEqual(all, whole) {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ import (
 func indexedFile(t testing.TB, seed uint64, parts, samples int) ([]byte, []Found) {
 	t.Helper()
 	src, found, enc := IndexedFixture(t, seed, parts, samples)
-	index, err := plan.IndexEach(t.Context(), src, enc, 2, nil)
+	index, err := plan.Index(t.Context(), src, plan.IndexOptions{Encodings: enc, Workers: 2})
 	if err != nil {
 		t.Fatal(err)
 	}

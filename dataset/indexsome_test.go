@@ -19,16 +19,16 @@ func TestIndexSome(t *testing.T) {
 		}
 		return nil
 	}
-	index, err := plan.IndexSome(t.Context(), src, enc, []int{3, 0}, 2, nil)
+	index, err := plan.Index(t.Context(), src, plan.IndexOptions{Encodings: enc, Only: []int{3, 0}, Workers: 2})
 	if err != nil || len(index) != 2 || index[0].Name != src.Parts()[3].Name || index[0].Encode != 1 || index[1].Name != src.Parts()[0].Name {
 		t.Errorf("%+v, %v", index, err)
 	}
-	if _, err := plan.IndexSome(t.Context(), src, enc, []int{1, 2}, 2, nil); !errors.Is(err, bad) {
+	if _, err := plan.Index(t.Context(), src, plan.IndexOptions{Encodings: enc, Only: []int{1, 2}, Workers: 2}); !errors.Is(err, bad) {
 		t.Error(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := plan.IndexSome(ctx, src, enc, []int{0}, 2, nil); !errors.Is(err, context.Canceled) {
+	if _, err := plan.Index(ctx, src, plan.IndexOptions{Encodings: enc, Only: []int{0}, Workers: 2}); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }

@@ -21,7 +21,7 @@ func TestIndexedLies(t *testing.T) {
 		t.Fatal(err)
 	}
 	enc := plan.Encodings{Specs: []*encode.Spec{spec}}
-	index, err := plan.IndexEach(t.Context(), src, enc, 2, nil)
+	index, err := plan.Index(t.Context(), src, plan.IndexOptions{Encodings: enc, Workers: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func TestIndexedLies(t *testing.T) {
 			if err != nil || x.Len() != 2 {
 				t.Fatal(x.Unused, err)
 			}
-			all, err := dataset.IndexRest(t.Context(), src, enc, []int{0, 1}, x, 1, nil)
+			all, err := plan.Index(t.Context(), src, plan.IndexOptions{Encodings: enc, Only: []int{0, 1}, Known: x.Get, Workers: 1})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -58,7 +58,7 @@ func TestIndexedLies(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := shard.Write(t.Context(), src, plan, out, shard.WriteOptions{Workers: 2}); err == nil || shardtest.Has(t, out, dataset.ManifestName) {
+			if _, err := shard.Write(t.Context(), shard.Local(src), plan, out, shard.WriteOptions{Workers: 2}); err == nil || shardtest.Has(t, out, dataset.ManifestName) {
 				t.Errorf("it was written: %v", err)
 			}
 		})

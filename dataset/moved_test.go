@@ -86,7 +86,7 @@ func TestOutputMoved(t *testing.T) {
 				} else {
 					watch.finished = move
 				}
-				_, err = shard.Write(t.Context(), src, plan, out, shard.WriteOptions{Workers: 1, Progress: watch})
+				_, err = shard.Write(t.Context(), shard.Local(src), plan, out, shard.WriteOptions{Workers: 1, Progress: watch})
 				if !errors.Is(err, dataset.ErrMoved) || errors.Is(err, verify.ErrCorrupt) {
 					t.Errorf("Write = %v, want ErrMoved", err)
 				}

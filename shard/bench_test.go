@@ -46,7 +46,7 @@ func BenchmarkRows(b *testing.B) {
 	}
 	b.Run("index", func(b *testing.B) {
 		for b.Loop() {
-			if _, err := plan.Index(b.Context(), src, spec, 1, nil); err != nil {
+			if _, err := plan.Index(b.Context(), src, plan.IndexOptions{Encodings: plan.OneEncoding(spec), Workers: 1}); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -54,7 +54,7 @@ func BenchmarkRows(b *testing.B) {
 	})
 	for _, readers := range []int{1, 2} {
 		b.Run(fmt.Sprintf("fill/%d readers", readers), func(b *testing.B) {
-			index, err := plan.Index(b.Context(), src, spec, 2, nil)
+			index, err := plan.Index(b.Context(), src, plan.IndexOptions{Encodings: plan.OneEncoding(spec), Workers: 2})
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -47,7 +47,7 @@ func Convert(ctx context.Context, src converters.Source, dir string, opts Conver
 	if err != nil {
 		return nil, err
 	}
-	return Write(ctx, src, plan, out, opts.Write)
+	return Write(ctx, Local(src), plan, out, opts.Write)
 }
 
 // planSource indexes a source and plans its shards.
@@ -56,7 +56,7 @@ func planSource(ctx context.Context, src converters.Source, opts ConvertOptions)
 	if err != nil {
 		return nil, err
 	}
-	index, err := plan.Index(ctx, src, spec, cmp.Or(opts.Write.Workers, runtime.GOMAXPROCS(0)), opts.Write.Progress)
+	index, err := plan.Index(ctx, src, plan.IndexOptions{Encodings: plan.OneEncoding(spec), Workers: cmp.Or(opts.Write.Workers, runtime.GOMAXPROCS(0)), Progress: opts.Write.Progress})
 	if err != nil {
 		return nil, err
 	}

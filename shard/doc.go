@@ -5,10 +5,10 @@
 //
 // Its steps, for a caller that has work between them:
 //
-//	index, err := plan.Index(ctx, src, spec, workers, nil) // where every sample lies
-//	p, err := plan.New(index, plan.Options{…})             // pure: which shard holds which samples
+//	index, err := plan.Index(ctx, src, plan.IndexOptions{}) // where every sample lies
+//	p, err := plan.New(index, plan.Options{…})              // pure: which shard holds which samples
 //	out, err := dataset.Open("out")
-//	report, err := shard.Write(ctx, src, p, out, shard.WriteOptions{})
+//	report, err := shard.Write(ctx, shard.Local(src), p, out, shard.WriteOptions{})
 //
 // Write is three steps in one, which many machines can share:
 //
@@ -16,7 +16,7 @@
 //
 //	out, err := dataset.OpenShared("out")                       // each task
 //	slice, err := out.Slice(plan.Task{K: 3, N: 40}, false)
-//	report, err := shard.RunStock(ctx, stock, slice, out, shard.WriteOptions{})
+//	report, err := shard.Run(ctx, parts, slice, out, shard.WriteOptions{})
 //
 //	report, err := shard.Finish(ctx, out, shard.FinishOptions{}) // once
 package shard

@@ -9,9 +9,9 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// A Stock is a dataset of which only some parts are here at a time. Its methods may be
-// called concurrently.
-type Stock interface {
+// A PartProvider makes the parts of a dataset local as they are needed. Its methods may be called
+// concurrently.
+type PartProvider interface {
 	// Parts lists all parts in dataset order: names, sizes as they are stored, marks. They
 	// need have no path. The slice must not be changed.
 	Parts() []converters.Part
@@ -22,33 +22,27 @@ type Stock interface {
 	Take(ctx context.Context, first, n int) (src converters.Source, release func() error, err error)
 }
 
-// A Led stock is of a slice, and opened by that part of the dataset (Slice.Lead) which shows what all
+// A Led provider is of a slice, and opened by that part of the dataset (Slice.Lead) which shows what all
 // have and is not one of the slice's. That part must be what it was, too.
 type Led interface {
-	Stock
-	// Lead returns that part; false where it is one of the stock's own, or none is needed.
+	PartProvider
+	// Lead returns that part; false where it is one of the provider's own, or none is needed.
 	Lead() (converters.Part, bool)
 }
 
-// A local stock has all parts here all the time.
-type local struct {
-	converters.Source
-	whole bool // for a plan of whole parts
-}
+// local has all parts here all the time.
+type local struct{ converters.Source }
 
-// Local is the stock of a source all of whose parts are here, for plans that are cut at samples.
-func Local(src converters.Source) Stock { return local{src, false} }
+// Local provides the parts of a source that are all here. For a part-aligned plan the source must be
+// [converters.Divisible].
+func Local(src converters.Source) PartProvider { return local{src} }
 
 func (l local) Take(_ context.Context, first, n int) (converters.Source, func() error, error) {
-	src := l.Source
-	if l.whole {
-		d, ok := src.(converters.Divisible)
-		if !ok {
-			return nil, nil, plan.ErrIndivisible
-		}
-		src = d.WithParts(first, src.Parts()[first:first+n])
+	d, ok := l.Source.(converters.Divisible)
+	if !ok {
+		return nil, nil, plan.ErrIndivisible
 	}
-	return src, func() error { return nil }, nil
+	return d.WithParts(first, l.Source.Parts()[first:first+n]), func() error { return nil }, nil
 }
 
 // A task is a shard that can be written now: what it is read from is here.
@@ -65,26 +59,23 @@ type task struct {
 // take makes shard i ready to be written.
 func (w *writer) take(ctx context.Context, i int) (*task, error) {
 	s := &w.plan.Shards[i]
-	first, n := s.First, s.Parts
-	_, all := w.stock.(local)
-	if !w.plan.Whole && !all {
-		from, to := s.PartRange()
-		first, n = from, to-from
+	if l, here := w.parts.(local); here && !w.plan.Whole {
+		return &task{Shard: s, plan: w.plan, src: l.Source, first: w.slice.First, release: func() error { return nil }}, nil
 	}
-	src, release, err := w.stock.Take(ctx, first, n)
+	first, end := s.PartRange()
+	src, release, err := w.parts.Take(ctx, first, end-first)
 	if err != nil {
 		return nil, err
 	}
-	t := &task{Shard: s, plan: w.plan, src: src, first: w.slice.First + first, passing: w.plan.Whole || !all, release: release}
-	switch {
-	case w.plan.Whole:
+	t := &task{Shard: s, plan: w.plan, src: src, first: w.slice.First + first, passing: true, release: release}
+	if w.plan.Whole {
 		t.stored = w.plan.Stored(i)
-	case !all:
-		t.plan = w.plan.Only(i, first, n)
-		t.Shard = &t.plan.Shards[0]
-		if err := t.plan.CheckParts(ctx, src.Parts(), &w.contents); err != nil {
-			return nil, errors.Join(err, release())
-		}
+		return t, nil
+	}
+	t.plan = w.plan.Only(i, first, end-first)
+	t.Shard = &t.plan.Shards[0]
+	if err := t.plan.CheckParts(ctx, src.Parts(), &w.contents); err != nil {
+		return nil, errors.Join(err, release())
 	}
 	return t, nil
 }
@@ -104,7 +95,7 @@ func (k *worker) settle(ctx context.Context, t *task) error {
 	for _, p := range k.plan.Parts[t.First:][:t.Parts] {
 		encodings.Of = append(encodings.Of, p.Encode)
 	}
-	parts, err := plan.IndexEach(ctx, t.src, encodings, len(k.encoders), nil)
+	parts, err := plan.Index(ctx, t.src, plan.IndexOptions{Encodings: encodings, Workers: len(k.encoders)})
 	if err != nil {
 		return err
 	}
@@ -131,9 +122,9 @@ func unchanged(parts []converters.Part) error {
 	return nil
 }
 
-// sameLead refuses a stock that is opened by another first part than the plan was made with.
-func sameLead(ctx context.Context, stock Stock, s *plan.Slice, j *dataset.Journal) error {
-	l, ok := stock.(Led)
+// sameLead refuses a provider that is opened by another first part than the plan was made with.
+func sameLead(ctx context.Context, parts PartProvider, s *plan.Slice, j *dataset.Journal) error {
+	l, ok := parts.(Led)
 	if !ok {
 		return nil
 	}
@@ -141,10 +132,10 @@ func sameLead(ctx context.Context, stock Stock, s *plan.Slice, j *dataset.Journa
 	if !ok {
 		return nil
 	}
-	p, parts := &plan.Plan{Whole: s.Plan.Whole, Parts: []plan.Part{s.Lead}}, []converters.Part{part}
-	if err := p.CheckParts(ctx, parts, &plan.Contents{}); err != nil {
+	p, lead := &plan.Plan{Whole: s.Plan.Whole, Parts: []plan.Part{s.Lead}}, []converters.Part{part}
+	if err := p.CheckParts(ctx, lead, &plan.Contents{}); err != nil {
 		return err
 	}
-	j.Compare(dataset.Pins(p, parts), s.LeadAt, parts)
+	j.Compare(dataset.Pins(p, lead), s.LeadAt, lead)
 	return nil
 }

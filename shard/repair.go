@@ -15,21 +15,16 @@ import (
 // finished, and commits the dataset again. Each becomes what it was to the byte, or the
 // error is [converters.ErrChanged], and the damaged one and the manifest stay. All other
 // shards must have been verified. The source must be opened from the same parts in the
-// same order; they may have other paths and times. It may be nil where no shard is to be
+// same order; they may have other paths and times. parts may be nil where no shard is to be
 // written: what is beside the shards is mended from the plan.
-func Repair(ctx context.Context, src converters.Source, kept *dataset.Kept, damaged []string, out *dataset.Output, opts WriteOptions) (*Report, error) {
-	if src == nil {
-		src = absent{kept.Plan}
+func Repair(ctx context.Context, parts PartProvider, kept *dataset.Kept, damaged []string, out *dataset.Output, opts WriteOptions) (*Report, error) {
+	if parts == nil {
+		parts = Local(absent{kept.Plan})
 	}
-	return RepairStock(ctx, local{src, kept.Plan.Whole}, kept, damaged, out, opts)
-}
-
-// RepairStock is [Repair] of a dataset whose parts are made local as they are needed.
-func RepairStock(ctx context.Context, stock Stock, kept *dataset.Kept, damaged []string, out *dataset.Output, opts WriteOptions) (*Report, error) {
-	if err := kept.Plan.CheckParts(ctx, stock.Parts(), &plan.Contents{}); err != nil {
+	if err := kept.Plan.CheckParts(ctx, parts.Parts(), &plan.Contents{}); err != nil {
 		return nil, err
 	}
-	w, err := newWhole(stock, kept.Plan, out, opts)
+	w, err := newWhole(parts, kept.Plan, out, opts)
 	if err != nil {
 		return nil, err
 	}

@@ -189,7 +189,7 @@ func TestWholePartsRepair(t *testing.T) {
 			t.Fatal(err)
 		}
 		stock := &shardtest.Stocked{Source: src}
-		_, err = shard.RepairStock(t.Context(), stock, kept, row.damaged, out, shard.WriteOptions{})
+		_, err = shard.Repair(t.Context(), stock, kept, row.damaged, out, shard.WriteOptions{})
 		if err := errors.Join(err, out.Close()); err != nil || !slices.Equal(stock.Taken, row.taken) {
 			t.Fatalf("%s: %v; parts were taken %v times", row.name, err, stock.Taken)
 		}

@@ -12,28 +12,21 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/ffconvert/ffconvert/aio"
-	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
 // Write writes the shards of a plan and commits them with a manifest: it is [dataset.Output.Begin],
-// [RunStock] of the whole plan, and [Finish] in one. What a run by the same plan has finished
-// before is kept; so an interrupted Write is resumed by calling it again, with the same result
-// to the byte. After an error every file under a final name is complete and sound, and there
-// is no manifest.
+// [Run] of the whole plan, and [Finish] in one. What a run by the same plan has finished before is
+// kept; so an interrupted Write is resumed by calling it again, with the same result to the byte.
+// After an error every file under a final name is complete and sound, and there is no manifest.
 //
-// A plan of whole parts is written from a source of all its parts that is [converters.Divisible].
-func Write(ctx context.Context, src converters.Source, plan *plan.Plan, out *dataset.Output, opts WriteOptions) (*Report, error) {
-	return WriteStock(ctx, local{src, plan.Whole}, plan, out, opts)
-}
-
-// WriteStock is [Write] of a dataset whose parts are made local as they are needed: those of
-// the next shard while others are written. What is wrong with a part is found only then: where
-// that ends the first run before any shard is finished, no plan is left of it.
-func WriteStock(ctx context.Context, stock Stock, plan *plan.Plan, out *dataset.Output, opts WriteOptions) (*Report, error) {
-	w, err := newWhole(stock, plan, out, opts)
+// Where parts are made local as they are needed, those of the next shard are while others are
+// written, and what is wrong with a part is found only then: where that ends the first run before
+// any shard is finished, no plan is left of it.
+func Write(ctx context.Context, parts PartProvider, p *plan.Plan, out *dataset.Output, opts WriteOptions) (*Report, error) {
+	w, err := newWhole(parts, p, out, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -42,8 +35,8 @@ func WriteStock(ctx context.Context, stock Stock, plan *plan.Plan, out *dataset.
 		return nil, err
 	}
 	report, err := w.run(ctx)
-	if err != nil && !errors.Is(err, ErrDrained) && plan.Whole && ctx.Err() == nil && w.written+len(w.journal.Was) == 0 {
-		err = errors.Join(err, out.Rollback(plan))
+	if err != nil && !errors.Is(err, ErrDrained) && p.Whole && ctx.Err() == nil && w.written+len(w.journal.Was) == 0 {
+		err = errors.Join(err, out.Rollback(p))
 	}
 	if err == nil {
 		err = w.finish(ctx, report)
@@ -54,24 +47,24 @@ func WriteStock(ctx context.Context, stock Stock, plan *plan.Plan, out *dataset.
 	return report, nil
 }
 
-// RunStock writes the shards of a slice of a plan that was begun in the directory. Parts of the
-// stock are those of the slice. Other processes may write the same or other slices at the same
+// Run writes the shards of a slice of a plan that was begun in the directory. parts are those of the
+// slice. Other processes may write the same or other slices at the same
 // time, from whatever machine: who gives a shard its name first has written it, and the others
 // make sure that theirs is equal. It may be run again by anyone at any time, and keeps what is
 // sound. There is no manifest until [Finish].
-func RunStock(ctx context.Context, stock Stock, slice *plan.Slice, out *dataset.Output, opts WriteOptions) (*Report, error) {
-	w, err := newWriter(stock, slice, out, opts)
+func Run(ctx context.Context, parts PartProvider, slice *plan.Slice, out *dataset.Output, opts WriteOptions) (*Report, error) {
+	w, err := newWriter(parts, slice, out, opts)
 	if err != nil {
 		return nil, err
 	}
-	if err := slice.Plan.CheckParts(ctx, stock.Parts(), &w.contents); err != nil {
+	if err := slice.Plan.CheckParts(ctx, parts.Parts(), &w.contents); err != nil {
 		return nil, err
 	}
-	if w.journal, err = out.ResumeJournal(slice, stock.Parts(), dataset.Pins(slice.Plan, stock.Parts())); err != nil {
+	if w.journal, err = out.ResumeJournal(slice, parts.Parts(), dataset.Pins(slice.Plan, parts.Parts())); err != nil {
 		return nil, err
 	}
 	defer w.journal.Close()
-	if err := sameLead(ctx, stock, slice, w.journal); err != nil {
+	if err := sameLead(ctx, parts, slice, w.journal); err != nil {
 		return nil, plan.ForTask(err)
 	}
 	if err := w.journal.Changed; err != nil {
@@ -96,7 +89,7 @@ func (u *Unfinished) Unwrap() error { return u.Err }
 
 // A writer is what the workers of one run share.
 type writer struct {
-	stock    Stock
+	parts    PartProvider
 	slice    *plan.Slice
 	plan     *plan.Plan // of the slice
 	out      *dataset.Output
@@ -120,21 +113,21 @@ type writer struct {
 }
 
 // newWriter prepares to write a slice. Its journal is not opened yet, and the caller's to close.
-func newWriter(stock Stock, slice *plan.Slice, out *dataset.Output, opts WriteOptions) (w *writer, err error) {
-	w = &writer{stock: stock, slice: slice, plan: slice.Plan, out: out, opts: opts, sound: make(map[string]bool), reread: make(map[string]bool), began: time.Now()}
+func newWriter(parts PartProvider, slice *plan.Slice, out *dataset.Output, opts WriteOptions) (w *writer, err error) {
+	w = &writer{parts: parts, slice: slice, plan: slice.Plan, out: out, opts: opts, sound: make(map[string]bool), reread: make(map[string]bool), began: time.Now()}
 	w.specs, err = w.plan.Specs()
 	return w, err
 }
 
 // newWhole prepares to write a whole plan, which it begins in the output.
-func newWhole(stock Stock, p *plan.Plan, out *dataset.Output, opts WriteOptions) (*writer, error) {
+func newWhole(parts PartProvider, p *plan.Plan, out *dataset.Output, opts WriteOptions) (*writer, error) {
 	digest, err := p.Digest()
 	if err != nil {
 		return nil, err
 	}
-	w, err := newWriter(stock, plan.All(p, digest), out, opts)
+	w, err := newWriter(parts, plan.All(p, digest), out, opts)
 	if err == nil {
-		w.journal, err = out.BeginJournal(p, digest, stock.Parts(), opts.Named, opts.Overwrite)
+		w.journal, err = out.BeginJournal(p, digest, parts.Parts(), opts.Named, opts.Overwrite)
 	}
 	return w, err
 }
@@ -159,7 +152,7 @@ func (w *writer) run(ctx context.Context) (*Report, error) {
 			return nil, &Unfinished{Finished: report.Kept + w.written + w.others, Shards: len(w.plan.Shards), Err: err}
 		}
 	}
-	if err := unchanged(w.stock.Parts()); err != nil {
+	if err := unchanged(w.parts.Parts()); err != nil {
 		return nil, err
 	}
 	for i := range w.plan.Shards {

@@ -238,7 +238,7 @@ func TestWriteCancelled(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer out.Close()
-	if _, err := shard.Write(ctx, src, plan, out, shard.WriteOptions{Workers: 1}); !errors.Is(err, context.Canceled) {
+	if _, err := shard.Write(ctx, shard.Local(src), plan, out, shard.WriteOptions{Workers: 1}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
 }

@@ -25,7 +25,7 @@ func BenchmarkWrite(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if _, err := shard.Write(context.Background(), src, plan, out, shard.WriteOptions{NoVerify: true}); err != nil {
+		if _, err := shard.Write(context.Background(), shard.Local(src), plan, out, shard.WriteOptions{NoVerify: true}); err != nil {
 			b.Fatal(err)
 		}
 		if err := out.Close(); err != nil {

@@ -160,7 +160,7 @@ func (c *conversion) convert(ctx context.Context, found []input.Name, in input.O
 		if err != nil {
 			return err
 		}
-		report, err = shard.Write(ctx, src, plan, out, c.writeOptions(ctx, progress))
+		report, err = shard.Write(ctx, shard.Local(src), plan, out, c.writeOptions(ctx, progress))
 		return err
 	})
 	return report, c.allAtOnce(found, err)

@@ -81,7 +81,7 @@ func (c *conversion) plan(ctx context.Context, set *input.Set, progress *reporte
 	if err != nil {
 		return nil, nil, err
 	}
-	index, err := plan.IndexEach(ctx, src, d.each, max(c.opts.workers, indexedAtOnce), progress)
+	index, err := plan.Index(ctx, src, plan.IndexOptions{Encodings: d.each, Workers: max(c.opts.workers, indexedAtOnce), Progress: progress})
 	if err != nil {
 		return nil, nil, err
 	}

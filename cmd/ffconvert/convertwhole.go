@@ -43,7 +43,7 @@ func (c *conversion) convertWhole(ctx context.Context, found []input.Name, in in
 		if err != nil {
 			return err
 		}
-		report, err = shard.WriteStock(ctx, s, plan, out, c.writeOptions(ctx, progress))
+		report, err = shard.Write(ctx, s, plan, out, c.writeOptions(ctx, progress))
 		return err
 	})
 	return report, err

@@ -163,7 +163,7 @@ func (r *repair) write(ctx context.Context, damaged []string) (*shard.Report, er
 	var report *shard.Report
 	if r.kept.Plan.Whole {
 		err = c.stocked(ctx, found, 0, in, r.progress, func(s *stock) error {
-			report, err = shard.RepairStock(ctx, s, r.kept, damaged, r.out, c.writeOptions(ctx, r.progress))
+			report, err = shard.Repair(ctx, s, r.kept, damaged, r.out, c.writeOptions(ctx, r.progress))
 			return err
 		})
 		return report, err
@@ -173,7 +173,7 @@ func (r *repair) write(ctx context.Context, damaged []string) (*shard.Report, er
 		if err != nil {
 			return err
 		}
-		report, err = shard.Repair(ctx, src, r.kept, damaged, r.out, c.writeOptions(ctx, r.progress))
+		report, err = shard.Repair(ctx, shard.Local(src), r.kept, damaged, r.out, c.writeOptions(ctx, r.progress))
 		return err
 	})
 	return report, err

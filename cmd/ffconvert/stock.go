@@ -150,7 +150,7 @@ func (s *stock) index(ctx context.Context, each plan.Encodings, progress *report
 			of.Of = each.Of[first : first+1]
 		}
 		src := s.like.WithParts(first, partsOf(s.held[i]))
-		index, err := plan.IndexEach(ctx, src, of, 1, progress)
+		index, err := plan.Index(ctx, src, plan.IndexOptions{Encodings: of, Workers: 1, Progress: progress})
 		if err != nil {
 			return nil, err
 		}

@@ -46,7 +46,7 @@ func (c *conversion) survey(ctx context.Context, found []input.Name, in input.Op
 			if some == nil {
 				s.some = upTo(len(s.src.Parts()))
 			}
-			s.index, err = dataset.IndexRest(ctx, s.src, s.each, s.some, known, max(c.opts.workers, indexedAtOnce), progress)
+			s.index, err = plan.Index(ctx, s.src, plan.IndexOptions{Encodings: s.each, Only: s.some, Known: known.Get, Workers: max(c.opts.workers, indexedAtOnce), Progress: progress})
 			if err != nil {
 				return err
 			}

@@ -63,7 +63,7 @@ func (r *taskRun) run(ctx context.Context) (*shard.Report, error) {
 			return err
 		}
 		s.opened = r.slice.Opened
-		report, err = shard.RunStock(ctx, s, r.slice, r.out, c.writeOptions(ctx, r.progress))
+		report, err = shard.Run(ctx, s, r.slice, r.out, c.writeOptions(ctx, r.progress))
 		return err
 	})
 	return report, err
@@ -134,7 +134,7 @@ func (r *taskRun) writeTogether(ctx context.Context, c *conversion, found []inpu
 				return err
 			}
 		}
-		report, err = shard.RunStock(ctx, shard.Local(src), r.slice, r.out, c.writeOptions(ctx, r.progress))
+		report, err = shard.Run(ctx, shard.Local(src), r.slice, r.out, c.writeOptions(ctx, r.progress))
 		return err
 	})
 	return report, err
@@ -149,7 +149,7 @@ func (r *taskRun) recognised(ctx context.Context, c *conversion, src converters.
 	if src, err = r.slice.Of(src); err != nil {
 		return nil, err
 	}
-	index, err := plan.IndexEach(ctx, src, d.each, c.opts.workers, r.progress)
+	index, err := plan.Index(ctx, src, plan.IndexOptions{Encodings: d.each, Workers: c.opts.workers, Progress: r.progress})
 	if err != nil {
 		return nil, err
 	}

@@ -82,7 +82,7 @@ func planSynthetic(samples int64) error {
 	if err != nil {
 		return err
 	}
-	index, err := plan.Index(context.Background(), synthetic{samples}, spec, runtime.GOMAXPROCS(0), nil)
+	index, err := plan.Index(context.Background(), synthetic{samples}, plan.IndexOptions{Encodings: plan.OneEncoding(spec), Workers: runtime.GOMAXPROCS(0)})
 	if err != nil {
 		return err
 	}

@@ -43,7 +43,7 @@ func Write(t testing.TB, src converters.Source, plan *plan.Plan, dir string, opt
 			t.Error(err)
 		}
 	}()
-	return shard.Write(context.Background(), src, plan, out, opts)
+	return shard.Write(context.Background(), shard.Local(src), plan, out, opts)
 }
 
 // Files reads all files below dir whose bytes are promised: shards and indexes.
@@ -92,14 +92,14 @@ func RunTask(t testing.TB, dir string, task plan.Task, src *memsource.Source, to
 	if err != nil {
 		return nil, err
 	}
-	var stock shard.Stock = shard.Local(src)
+	var stock shard.PartProvider = shard.Local(src)
 	if !together {
 		some := *src
 		some.Data = src.Data[slice.First : slice.First+len(slice.Plan.Parts)]
 		some.First = src.First + slice.First
 		stock = &Stocked{Source: &some}
 	}
-	return shard.RunStock(t.Context(), stock, slice, out, opts)
+	return shard.Run(t.Context(), stock, slice, out, opts)
 }
 
 func Finish(t testing.TB, dir string, opts shard.FinishOptions) (*shard.Report, error) {
@@ -118,7 +118,7 @@ func NewWholePlan(t testing.TB, src *memsource.Source, opts plan.Options) *plan.
 	if err != nil {
 		t.Fatal(err)
 	}
-	index, err := plan.Index(context.Background(), src, spec, 3, nil)
+	index, err := plan.Index(context.Background(), src, plan.IndexOptions{Encodings: plan.OneEncoding(spec), Workers: 3})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +179,7 @@ func (s *Stocked) Take(_ context.Context, first, n int) (converters.Source, func
 	}, nil
 }
 
-func WriteStock(t *testing.T, stock shard.Stock, plan *plan.Plan, dir string, opts shard.WriteOptions) (*shard.Report, error) {
+func WriteStock(t *testing.T, stock shard.PartProvider, plan *plan.Plan, dir string, opts shard.WriteOptions) (*shard.Report, error) {
 	t.Helper()
 	out, err := dataset.Open(dir)
 	if err != nil {
@@ -190,7 +190,7 @@ func WriteStock(t *testing.T, stock shard.Stock, plan *plan.Plan, dir string, op
 			t.Error(err)
 		}
 	}()
-	return shard.WriteStock(t.Context(), stock, plan, out, opts)
+	return shard.Write(t.Context(), stock, plan, out, opts)
 }
 
 // Dataset makes a directory that holds the plan's dataset.
@@ -293,7 +293,7 @@ func Repair(t *testing.T, src converters.Source, dir string) (damaged []string, 
 		return nil, nil, err
 	}
 	damaged = kept.Damaged(found.Problems)
-	report, err = shard.Repair(t.Context(), src, kept, damaged, out, shard.WriteOptions{})
+	report, err = shard.Repair(t.Context(), shard.Local(src), kept, damaged, out, shard.WriteOptions{})
 	return damaged, report, err
 }
 
@@ -343,7 +343,7 @@ func PlanEach(t testing.TB, src converters.Source, of []int, opts plan.Options, 
 		}
 		enc.Specs = append(enc.Specs, spec)
 	}
-	index, err := plan.IndexEach(context.Background(), src, enc, 2, nil)
+	index, err := plan.Index(context.Background(), src, plan.IndexOptions{Encodings: enc, Workers: 2})
 	if err != nil {
 		t.Fatal(err)
 	}

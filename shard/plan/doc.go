@@ -2,7 +2,7 @@
 // sample and writes nothing but the plan file: the same index and options give the same plan, to
 // the byte, on every machine.
 //
-//	index, err := plan.Index(ctx, src, spec, workers, nil) // sizes and places of all samples
+//	index, err := plan.Index(ctx, src, plan.IndexOptions{}) // sizes and places of all samples
 //	p, err := plan.New(index, plan.Options{Sizes: plan.Sizes{ShardSize: 1 << 30}})
 //
 // Words, which mean the same in all packages:

@@ -1,17 +1,15 @@
 package plan
 
 import (
-	"context"
 	"fmt"
 
-	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/encode"
 )
 
 // Encodings say how the records of each part are encoded, where not all parts of a dataset
 // have the same fields.
 type Encodings struct {
-	Specs []*encode.Spec // the first is that of the dataset; not empty
+	Specs []*encode.Spec // the first is that of the dataset; none: MessagePack of all fields
 	Of    []int          // by part, which of Specs its records have; nil: all have the first
 }
 
@@ -32,10 +30,16 @@ func (e *Encodings) Options() []encode.Options {
 	return opts
 }
 
-// Index indexes all parts of a source, so many at once, and sizes every record that
-// will be made of them. The errors of all refused parts are joined.
-func Index(ctx context.Context, src converters.Source, spec *encode.Spec, workers int, progress Progress) ([]PartIndex, error) {
-	return IndexEach(ctx, src, Encodings{Specs: []*encode.Spec{spec}}, workers, progress)
+// OneEncoding is the same encoding for the records of all parts.
+func OneEncoding(spec *encode.Spec) Encodings { return Encodings{Specs: []*encode.Spec{spec}} }
+
+// orDefault returns the encodings, that of encode's zero options where there are none.
+func (e Encodings) orDefault() (Encodings, error) {
+	if len(e.Specs) > 0 {
+		return e, nil
+	}
+	spec, err := encode.Parse(encode.Options{})
+	return OneEncoding(spec), err
 }
 
 // Specs returns the encodings of a plan, by the number that a part has. All keep the limits

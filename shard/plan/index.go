@@ -1,8 +1,10 @@
 package plan
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"runtime"
 	"slices"
 
 	"golang.org/x/sync/errgroup"
@@ -34,39 +36,48 @@ func (p *PartIndex) Add(off, size int64) {
 	p.Largest = max(p.Largest, cost)
 }
 
-// IndexEach is Index of parts whose records may be encoded in different ways.
-func IndexEach(ctx context.Context, src converters.Source, enc Encodings, workers int, progress Progress) ([]PartIndex, error) {
-	return IndexSome(ctx, src, enc, AllParts(src), workers, progress)
+// IndexOptions say which parts to index, and how. The zero value indexes all of them for MessagePack
+// records.
+type IndexOptions struct {
+	Encodings Encodings                        // of the records of each part
+	Only      []int                            // the parts to index, by number; nil: all. The others need not be here
+	Known     func(part int) (PartIndex, bool) // parts that were indexed before and are not read again; nil: none
+	Workers   int                              // parts indexed at once; default: the CPUs that this process may use
+	Progress  Progress                         // may be nil
 }
 
-// IndexSome is IndexEach of those parts alone whose numbers are given; the others need not be here.
-func IndexSome(ctx context.Context, src converters.Source, enc Encodings, some []int, workers int, progress Progress) ([]PartIndex, error) {
-	parts := src.Parts()
+// Index finds every sample of a source, and how large the record that will be made of it is. It
+// returns the index of each part in the order of Only. The errors of all refused parts are joined.
+func Index(ctx context.Context, src converters.Source, opts IndexOptions) ([]PartIndex, error) {
+	parts, only := src.Parts(), opts.Only
+	if only == nil {
+		only = AllParts(src)
+	}
+	enc, err := opts.Encodings.orDefault()
+	if err != nil {
+		return nil, err
+	}
+	indexes, errs := make([]PartIndex, len(only)), make([]error, len(only))
+	var unread []int // of only
 	total := int64(0)
-	for _, p := range some {
+	for i, p := range only {
+		if opts.Known != nil {
+			var known bool
+			if indexes[i], known = opts.Known(p); known {
+				continue
+			}
+		}
+		unread = append(unread, i)
 		total += parts[p].Size
 	}
-	return indexSome(ctx, src, enc, some, workers, StartPhase(progress, "index", total))
-}
-
-func AllParts(src converters.Source) []int {
-	all := make([]int, len(src.Parts()))
-	for i := range all {
-		all[i] = i
-	}
-	return all
-}
-
-func indexSome(ctx context.Context, src converters.Source, enc Encodings, some []int, workers int, progress Progress) ([]PartIndex, error) {
-	indexes := make([]PartIndex, len(some))
-	errs := make([]error, len(some))
+	progress := StartPhase(opts.Progress, "index", total)
 	var g errgroup.Group
-	g.SetLimit(max(1, workers))
-	for i, p := range some {
+	g.SetLimit(cmp.Or(max(0, opts.Workers), runtime.GOMAXPROCS(0)))
+	for _, i := range unread {
 		g.Go(func() error {
 			if errs[i] = ctx.Err(); errs[i] == nil {
-				n := enc.Number(p)
-				indexes[i], errs[i] = indexPart(ctx, src, p, enc.Specs[n].NewEncoder(), progress)
+				n := enc.Number(only[i])
+				indexes[i], errs[i] = indexPart(ctx, src, only[i], enc.Specs[n].NewEncoder(), progress)
 				indexes[i].Encode = n
 			}
 			return nil
@@ -77,6 +88,15 @@ func indexSome(ctx context.Context, src converters.Source, enc Encodings, some [
 		return nil, err
 	}
 	return indexes, errors.Join(errs...)
+}
+
+// AllParts returns the numbers of all parts of a source.
+func AllParts(src converters.Source) []int {
+	all := make([]int, len(src.Parts()))
+	for i := range all {
+		all[i] = i
+	}
+	return all
 }
 
 func indexPart(ctx context.Context, src converters.Source, i int, enc *encode.Encoder, to Progress) (PartIndex, error) {

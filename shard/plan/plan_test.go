@@ -96,7 +96,7 @@ func TestNewPlanRefuses(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
 			spec, _ := encode.Parse(encode.Options{})
-			index, err := Index(context.Background(), row.src, spec, 1, nil)
+			index, err := Index(context.Background(), row.src, IndexOptions{Encodings: OneEncoding(spec), Workers: 1})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -110,7 +110,7 @@ func TestNewPlanRefuses(t *testing.T) {
 func TestIndexNamesTheSample(t *testing.T) {
 	t.Parallel()
 	spec, _ := encode.Parse(encode.Options{Fields: "cls"})
-	_, err := Index(context.Background(), memsource.New(1, 2, 10, 10), spec, 2, nil)
+	_, err := Index(context.Background(), memsource.New(1, 2, 10, 10), IndexOptions{Encodings: OneEncoding(spec), Workers: 2})
 	var at *converters.Error
 	if !errors.As(err, &at) || !errors.Is(err, encode.ErrMissing) || at.Entry != "0/000004" || at.Part != "part-0" {
 		t.Errorf("error %v", err)
@@ -124,7 +124,7 @@ func TestIndexNamesTheSample(t *testing.T) {
 func TestIndexMemory(t *testing.T) {
 	t.Parallel()
 	spec, _ := encode.Parse(encode.Options{})
-	index, err := Index(context.Background(), memsource.New(1, 1, 5000, 2), spec, 1, nil)
+	index, err := Index(context.Background(), memsource.New(1, 1, 5000, 2), IndexOptions{Encodings: OneEncoding(spec), Workers: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -208,7 +208,7 @@ func TestAlike(t *testing.T) {
 		t.Fatal(err)
 	}
 	src := &memsource.Table{Rows: 1000, Data: []converters.Part{{Name: "rows", Path: "none", Size: 16_000}}}
-	index, err := Index(t.Context(), src, spec, 1, nil)
+	index, err := Index(t.Context(), src, IndexOptions{Encodings: OneEncoding(spec), Workers: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,7 +26,7 @@ func planEach(t testing.TB, src converters.Source, of []int, opts Options, each 
 		}
 		enc.Specs = append(enc.Specs, spec)
 	}
-	index, err := IndexEach(context.Background(), src, enc, 2, nil)
+	index, err := Index(context.Background(), src, IndexOptions{Encodings: enc, Workers: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +45,7 @@ func newAligned(t testing.TB, src *memsource.Source, opts Options) *Plan {
 	if err != nil {
 		t.Fatal(err)
 	}
-	index, err := Index(context.Background(), src, spec, 3, nil)
+	index, err := Index(context.Background(), src, IndexOptions{Encodings: OneEncoding(spec), Workers: 3})
 	if err != nil {
 		t.Fatal(err)
 	}
