@@ -76,6 +76,7 @@ require (
 )
 
 tool (
+	github.com/ffconvert/ffconvert/cmd/ffconvert
 	gotest.tools/gotestsum
 	honnef.co/go/tools/cmd/staticcheck
 )

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/ffconvert/ffconvert/internal/need"
 )
 
 // held is what a process may fail to give back.
@@ -24,12 +26,12 @@ func measure(t *testing.T) held {
 	t.Helper()
 	fds, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
-		unavailable(t, err)
+		need.Missing(t, err)
 	}
 	// The kernel maps each AIO context's completions into the process.
 	maps, err := os.ReadFile("/proc/self/maps")
 	if err != nil {
-		unavailable(t, err)
+		need.Missing(t, err)
 	}
 	return held{runtime.NumGoroutine(), len(fds), bytes.Count(maps, []byte("/[aio]"))}
 }
@@ -39,7 +41,7 @@ func aioNr(t *testing.T) int {
 	t.Helper()
 	b, err := os.ReadFile("/proc/sys/fs/aio-nr")
 	if err != nil {
-		unavailable(t, err)
+		need.Missing(t, err)
 	}
 	n, err := strconv.Atoi(strings.TrimSpace(string(b)))
 	if err != nil {
@@ -159,7 +161,7 @@ func TestAIOUsedUp(t *testing.T) {
 				return
 			}
 		}
-		unavailable(t, "aio-max-nr is out of reach")
+		need.Missing(t, "aio-max-nr is out of reach")
 	}()
 	if !waitFor(func() bool { return aioNr(t) <= nr }) {
 		t.Errorf("aio-nr %d, before %d", aioNr(t), nr)
@@ -174,7 +176,7 @@ func TestReaderHoldsItsRing(t *testing.T) {
 	before := measure(t)
 	r, err := NewReader(Options{Backend: AIO, Depth: 7, BlockSize: pageSize})
 	if err != nil {
-		unavailable(t, err)
+		need.Missing(t, err)
 	}
 	if n := measure(t).rings - before.rings; n != 1 {
 		t.Errorf("%d rings", n)
@@ -290,7 +292,7 @@ func (k *spy) getevents(min int, events []event) (int, error) {
 func readerThread(t *testing.T, path string, use func(t *testing.T, r *Reader, f *File)) int {
 	r, err := NewReader(Options{Backend: AIO, Depth: 2, BlockSize: pageSize})
 	if err != nil {
-		unavailable(t, err)
+		need.Missing(t, err)
 	}
 	f, err := r.Open(path)
 	if err != nil {
@@ -393,14 +395,4 @@ func TestSignalStorm(t *testing.T) {
 			t.Error(err)
 		}
 	}
-}
-
-// unavailable skips a test for which the system lacks something. Continuous integration
-// lacks nothing.
-func unavailable(t *testing.T, why any) {
-	t.Helper()
-	if os.Getenv("CI") != "" {
-		t.Fatal(why)
-	}
-	t.Skip(why)
 }

@@ -13,6 +13,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/ffconvert/ffconvert/internal/need"
 )
 
 // The tests named TestReference… carry the names of faults that the reference implementation,
@@ -36,7 +38,7 @@ var underTest = []struct {
 		path, data := testFile(t, 60*pageSize+100)
 		r, err := newReader(Options{Backend: AIO, Depth: 4, BlockSize: pageSize}, wrap(newRing()))
 		if err != nil {
-			unavailable(t, err)
+			need.Missing(t, err)
 		}
 		f, err := r.Open(path)
 		if err != nil {
@@ -204,7 +206,7 @@ func TestReference4096SlotsAReader(t *testing.T) {
 			r, err = newReader(opts, k)
 		}
 		if i == 0 && err != nil {
-			unavailable(t, err)
+			need.Missing(t, err)
 		} else if err != nil {
 			t.Fatalf("reader %d: %v", i, err)
 		}
@@ -231,7 +233,7 @@ func TestReferenceSynchronousAIO(t *testing.T) {
 	}
 	defer r.Close()
 	if r.Stats().Fallback != "" {
-		unavailable(t, r.Stats().Fallback)
+		need.Missing(t, r.Stats().Fallback)
 	}
 	f, err := r.Open(path)
 	if err != nil {
@@ -242,7 +244,7 @@ func TestReferenceSynchronousAIO(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !direct {
-		unavailable(t, "the temporary directory has no O_DIRECT")
+		need.Missing(t, "the temporary directory has no O_DIRECT")
 	}
 	if got, err := readAll(t, r, path); err != nil || !bytes.Equal(got, data) {
 		t.Errorf("%d bytes, %v", len(got), err)

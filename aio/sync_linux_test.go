@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/ffconvert/ffconvert/internal/need"
 )
 
 // instant is a kernel that reads inside submit, as Linux does where it cannot wait.
@@ -131,7 +133,7 @@ func TestSynchronousFileSystem(t *testing.T) {
 			}
 			defer f.Close()
 			if !f.Direct() {
-				unavailable(t, "no O_DIRECT here: the pool reads from the start")
+				need.Missing(t, "no O_DIRECT here: the pool reads from the start")
 			}
 			var got []byte
 			for block, err := range r.Sweep(t.Context(), f, 0, f.Size()) {
@@ -156,22 +158,22 @@ func TestTmpfs(t *testing.T) {
 	t.Parallel()
 	var st unix.Statfs_t
 	if err := unix.Statfs("/dev/shm", &st); err != nil || st.Type != unix.TMPFS_MAGIC {
-		unavailable(t, "no tmpfs at /dev/shm")
+		need.Missing(t, "no tmpfs at /dev/shm")
 	}
 	dir, err := os.MkdirTemp("/dev/shm", "aio")
 	if err != nil {
-		unavailable(t, err)
+		need.Missing(t, err)
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	_, data := testFile(t, 5<<20+3)
 	path := filepath.Join(dir, "data")
 	if err := os.WriteFile(path, data, 0o644); err != nil {
-		unavailable(t, err)
+		need.Missing(t, err)
 	}
 	for _, backend := range []Backend{Auto, AIO, Pread} {
 		r, err := NewReader(Options{Backend: backend, Depth: 8, BlockSize: 128 << 10})
 		if err != nil {
-			unavailable(t, err)
+			need.Missing(t, err)
 		}
 		for range 2 {
 			got, err := readAll(t, r, path)
@@ -197,7 +199,7 @@ func TestBufferedFile(t *testing.T) {
 	for _, backend := range []Backend{Auto, AIO, Pread} {
 		r, err := NewReader(Options{Backend: backend, Depth: 8, BlockSize: 64 << 10})
 		if err != nil {
-			unavailable(t, err)
+			need.Missing(t, err)
 		}
 		f, err := r.Open(path)
 		if err != nil {
@@ -240,7 +242,7 @@ func TestRefusesDirect(t *testing.T) {
 	const path = "/proc/version"
 	want, err := os.ReadFile(path)
 	if err != nil {
-		unavailable(t, err)
+		need.Missing(t, err)
 	}
 	r, err := NewReader(Options{Depth: 3, BlockSize: pageSize})
 	if err != nil {
@@ -324,7 +326,7 @@ func TestOpenFIFO(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "fifo")
 	if err := syscall.Mkfifo(path, 0o600); err != nil {
-		unavailable(t, err)
+		need.Missing(t, err)
 	}
 	r, err := NewReader(Options{Depth: 1, BlockSize: pageSize})
 	if err != nil {

@@ -6,13 +6,14 @@ import (
 	"encoding/base64"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
 	"testing"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 	"github.com/ulikunitz/xz"
+
+	"github.com/ffconvert/ffconvert/internal/need"
 )
 
 var compressions = []string{"gzip", "zstd", "bzip2", "xz"}
@@ -66,14 +67,7 @@ func compress(t testing.TB, compression string, data []byte) []byte {
 // command runs a compressor that CI installs; elsewhere it may be missing.
 func command(t testing.TB, data []byte, name string, args ...string) []byte {
 	t.Helper()
-	path, err := exec.LookPath(name)
-	if err != nil {
-		if os.Getenv("CI") != "" {
-			t.Fatal(err)
-		}
-		t.Skip(err)
-	}
-	c := exec.Command(path, args...)
+	c := exec.Command(need.Tool(t, name), args...)
 	c.Stdin = bytes.NewReader(data)
 	out, err := c.Output()
 	must(t, err)

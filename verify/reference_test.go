@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/ffconvert/ffconvert/aio"
+	"github.com/ffconvert/ffconvert/internal/need"
 	"github.com/ffconvert/ffconvert/record"
 )
 
@@ -121,7 +122,7 @@ func TestReferenceTrustsN(t *testing.T) {
 				t.Fatal(err)
 			}
 			if err := os.Truncate(path, size); err != nil {
-				missing(t, err) // a file system without sparse files
+				need.Missing(t, err) // a file system without sparse files
 			}
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
@@ -143,14 +144,6 @@ func TestReferenceTrustsN(t *testing.T) {
 	}
 }
 
-func missing(t *testing.T, what any) {
-	t.Helper()
-	if os.Getenv("CI") != "" {
-		t.Fatal(what)
-	}
-	t.Skip(what)
-}
-
 // The reference never closes a file whose header it refuses, nor an AIO context after an error. Here
 // verifying damaged shards would leave descriptors, goroutines or contexts. Not parallel: it counts
 // those of the process, and the garbage collector, which closes files that nobody has closed, is off.
@@ -159,11 +152,11 @@ func TestReferenceDescriptorsLeaked(t *testing.T) {
 	measure := func() held {
 		fds, err := os.ReadDir("/proc/self/fd")
 		if err != nil {
-			missing(t, err)
+			need.Missing(t, err)
 		}
 		maps, err := os.ReadFile("/proc/self/maps") // the kernel maps each AIO context into the process
 		if err != nil {
-			missing(t, err)
+			need.Missing(t, err)
 		}
 		return held{len(fds), runtime.NumGoroutine(), strings.Count(string(maps), "/[aio]")}
 	}

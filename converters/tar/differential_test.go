@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/internal/need"
 	"github.com/ffconvert/ffconvert/internal/python"
 )
 
@@ -216,7 +217,7 @@ func randomTree(t testing.TB, rnd *rand.Rand, dir string) (names []string) {
 // of webdataset.
 func TestWritersAgainstPython(t *testing.T) {
 	t.Parallel()
-	python3, gnu, bsd := python.Path(t), gnuTarTool(t), tool(t, "bsdtar")
+	python3, gnu, bsd := python.Path(t), gnuTarTool(t), need.Tool(t, "bsdtar")
 	script := `import sys, tarfile, os
 format, out, dir = sys.argv[1:4]
 with tarfile.open(out, "w", format=getattr(tarfile, format)) as t:

@@ -2,24 +2,11 @@ package tar
 
 import (
 	"bytes"
-	"os"
 	"os/exec"
 	"testing"
-)
 
-// tool finds a program that a test compares with. In CI all of them must be there.
-func tool(t testing.TB, name string) string {
-	t.Helper()
-	path, err := exec.LookPath(name)
-	switch {
-	case err == nil:
-		return path
-	case os.Getenv("CI") != "":
-		t.Fatal(err)
-	}
-	t.Skip(err)
-	return ""
-}
+	"github.com/ffconvert/ffconvert/internal/need"
+)
 
 // gnuTarTool finds GNU tar, which some systems call gtar.
 func gnuTarTool(t testing.TB) string {
@@ -27,12 +14,9 @@ func gnuTarTool(t testing.TB) string {
 	if path, err := exec.LookPath("gtar"); err == nil {
 		return path
 	}
-	path := tool(t, "tar")
+	path := need.Tool(t, "tar")
 	if out, err := exec.Command(path, "--version").Output(); err != nil || !bytes.Contains(out, []byte("GNU tar")) {
-		if os.Getenv("CI") != "" {
-			t.Fatalf("%s is not GNU tar: %v", path, err)
-		}
-		t.Skip("tar is not GNU tar")
+		need.Missing(t, path, " is not GNU tar: ", err)
 	}
 	return path
 }

@@ -12,21 +12,15 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ffconvert/ffconvert/internal/need"
 )
 
 // nginx starts the web server of that name over the files in a directory, and gives its URL
 // and the path of its log of requests. It is on the machines that CI runs on.
 func nginx(t *testing.T, root string) (url, log string) {
 	t.Helper()
-	program, err := exec.LookPath("nginx")
-	if err != nil {
-		if program = "/usr/sbin/nginx"; !isFile(program) {
-			if os.Getenv("CI") != "" {
-				t.Fatal("nginx is not installed")
-			}
-			t.Skip("nginx is not installed")
-		}
-	}
+	program := need.Tool(t, "nginx")
 	dir := t.TempDir()
 	log = filepath.Join(dir, "access.log")
 	for range 5 { // another test may take the port in between
@@ -93,11 +87,6 @@ http {
 	}
 	t.Fatal("nginx did not start")
 	return "", ""
-}
-
-func isFile(path string) bool {
-	fi, err := os.Stat(path)
-	return err == nil && fi.Mode().IsRegular()
 }
 
 // A real web server, in its ways: strong and no ETags, no ranges, slow ones, only GET.

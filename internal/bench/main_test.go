@@ -5,11 +5,12 @@ package bench
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"testing"
 	"time"
+
+	"github.com/ffconvert/ffconvert/internal/need"
 )
 
 const (
@@ -83,14 +84,8 @@ func prepare() error {
 	if short, err := shortOf(5 * volume); err != nil || short != "" { // the inputs, and two outputs beside each other
 		return fmt.Errorf("%s under %s (%w); choose another TMPDIR or a smaller FFCONVERT_BENCH_BYTES", short, filepath.Dir(work), err)
 	}
-
-	program = filepath.Join(work, "ffconvert")
-	build := exec.Command("go", "build", "-trimpath", "-o", program, "../../cmd/ffconvert")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		return fmt.Errorf("%s: %w\n%s", build, err, out)
-	}
-	return nil
+	program, err = need.Build()
+	return err
 }
 
 // measure runs the work of a row. A row is whole once the work has returned, whether its

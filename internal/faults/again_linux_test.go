@@ -45,7 +45,7 @@ func TestFaultEAGAIN(t *testing.T) {
 func runFor(limit time.Duration, args ...string) (result, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, program, args...)
+	cmd := exec.CommandContext(ctx, program(), args...)
 	r, err := finish(cmd, cmd.Start, func(time.Time) {})
 	if err == nil && ctx.Err() != nil {
 		err = errors.New("hangs")

@@ -43,7 +43,7 @@ func TestKilledCommands(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(dir, "ffconvert-stubborn"), []byte("#!/bin/sh\n"+stubborn+"\n"), 0o755); err != nil {
 				t.Fatal(err)
 			}
-			cmd, cancel := command(program, row.args(dir)...)
+			cmd, cancel := command(program(), row.args(dir)...)
 			defer cancel()
 			cmd.Env = append(os.Environ(), mark, "READY="+ready, "PATH="+dir+":"+os.Getenv("PATH"))
 			if err := cmd.Start(); err != nil {

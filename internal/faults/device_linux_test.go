@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/ffconvert/ffconvert/internal/need"
 )
 
 // A device is a file system in an image, mounted by a loop device.
@@ -140,7 +142,7 @@ func TestFaultH3(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root may mount an image")
 	}
-	need(t, "mount", "mkfs.ext4", "mkfs.xfs", "mkfs.btrfs")
+	need.Tools(t, "mount", "mkfs.ext4", "mkfs.xfs", "mkfs.btrfs")
 	want, err := reference()
 	if err != nil {
 		t.Fatal(err)
@@ -233,7 +235,7 @@ func (d *device) convert(out string, want tree, i int) error {
 // What a FUSE server gives is not called the device.
 func TestFuseIsNotTheDevice(t *testing.T) {
 	t.Parallel()
-	need(t, "bindfs", "fusermount3")
+	need.Tools(t, "bindfs", "fusermount3")
 	dir := own(t)
 	from, at := filepath.Join(dir, "from"), filepath.Join(dir, "at")
 	if err := errors.Join(os.Mkdir(from, 0o755), os.Mkdir(at, 0o755)); err != nil {

@@ -48,7 +48,7 @@ func TestFaultB1(t *testing.T) {
 		var killed atomic.Int64
 		sum := each(t, spread(n, n), func(i int, dir string) error {
 			out := filepath.Join(dir, "out")
-			cmd, cancel := command(program, c.args(out)...)
+			cmd, cancel := command(program(), c.args(out)...)
 			defer cancel()
 			r, err := finish(cmd, cmd.Start, func(began time.Time) {
 				time.Sleep(time.Until(began.Add(takes * time.Duration(i) / time.Duration(n))))

@@ -6,12 +6,14 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"github.com/ffconvert/ffconvert/internal/need"
 )
 
 // TestFaultC3 converts within limits on file size, open files and address space.
 func TestFaultC3(t *testing.T) {
 	t.Parallel()
-	need(t, "prlimit")
+	need.Tools(t, "prlimit")
 	if _, err := reference(); err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +39,7 @@ func TestFaultC3(t *testing.T) {
 	sum := each(t, spread(len(limits), len(limits)), func(i int, dir string) error {
 		l, out := limits[i], filepath.Join(dir, "out")
 		if strings.HasPrefix(l.flag, "--as") { // the Go runtime itself needs some: not ours to report
-			r, err := execute("prlimit", l.flag, program, "version")
+			r, err := execute("prlimit", l.flag, program(), "version")
 			if err != nil {
 				return err
 			}
@@ -46,7 +48,7 @@ func TestFaultC3(t *testing.T) {
 			}
 		}
 		started.Add(1)
-		r, err := execute("prlimit", append([]string{l.flag, program}, convert(out, l.jobs)...)...)
+		r, err := execute("prlimit", append([]string{l.flag, program()}, convert(out, l.jobs)...)...)
 		if err == nil && r.code == 0 {
 			err = identical(out)
 		} else if err == nil {

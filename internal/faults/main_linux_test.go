@@ -3,15 +3,15 @@ package faults
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"github.com/ffconvert/ffconvert/internal/need"
 )
 
 // What all tests share: a directory, the program, and the tars that it converts.
 var (
-	base    string // absolute, without links
-	program string
+	base    string   // absolute, without links
 	sources []string // 3 tars of 40 samples
 )
 
@@ -27,18 +27,20 @@ func TestMain(m *testing.M) {
 	os.Exit(testMain(m))
 }
 
+// program is the path of ffconvert, built as the first test that runs it begins.
+func program() string {
+	path, err := need.Build()
+	if err != nil {
+		panic(err)
+	}
+	return path
+}
+
 func testMain(m *testing.M) int {
 	dir, err := os.MkdirTemp("", "ffconvert-faults-")
 	if err == nil {
 		defer os.RemoveAll(dir)
 		base, err = filepath.EvalSymlinks(dir)
-	}
-	if err == nil {
-		program = filepath.Join(base, "ffconvert")
-		build := exec.Command("go", "build", "-o", program, "../../cmd/ffconvert")
-		build.Env = append(os.Environ(), "CGO_ENABLED=0")
-		build.Stderr = os.Stderr
-		err = build.Run()
 	}
 	if err == nil {
 		sources, err = writeSources(filepath.Join(base, "in"))
@@ -71,22 +73,4 @@ func spread(n, some int) []int {
 		which[i] = i * n / some
 	}
 	return which
-}
-
-// need skips a test where a tool is missing. Continuous integration has them all.
-func need(t *testing.T, tools ...string) {
-	t.Helper()
-	for _, tool := range tools {
-		if _, err := exec.LookPath(tool); err != nil {
-			missing(t, err.Error())
-		}
-	}
-}
-
-func missing(t *testing.T, what string) {
-	t.Helper()
-	if os.Getenv("CI") != "" {
-		t.Fatal(what)
-	}
-	t.Skip(what)
 }

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"sync"
 	"testing"
+
+	"github.com/ffconvert/ffconvert/internal/need"
 )
 
 // margin is what a process may have beyond what it needs for a sound shard.
@@ -28,7 +30,7 @@ const batch = 512
 // found, and no process may die.
 func TestFaultA2(t *testing.T) {
 	t.Parallel()
-	need(t, "prlimit")
+	need.Tools(t, "prlimit")
 	f3 := buildShard([]byte{}, []byte("ffshard"), noise(rand.New(rand.NewPCG(3, 3)), 4097))
 	if len(f3) != 4152 {
 		t.Fatalf("the shard has %d bytes", len(f3))
@@ -115,7 +117,7 @@ func (l memoryLimit) String() string {
 
 // run verifies files within the limits, one after the other.
 func (l memoryLimit) run(files ...string) (result, error) {
-	args := []string{fmt.Sprintf("--as=%d", l.space), fmt.Sprintf("--data=%d", l.data), program, "verify", "--format", "json", "--progress", "none", "-j1"}
+	args := []string{fmt.Sprintf("--as=%d", l.space), fmt.Sprintf("--data=%d", l.data), program(), "verify", "--format", "json", "--progress", "none", "-j1"}
 	return execute("prlimit", append(args, files...)...)
 }
 

@@ -121,7 +121,7 @@ func (c objectCase) run(bucket, out string) error {
 
 // ais runs the program with the server for an AIStore.
 func (c objectCase) ais(args ...string) (result, error) {
-	cmd, cancel := command(program, args...)
+	cmd, cancel := command(program(), args...)
 	defer cancel()
 	cmd.Env = append(os.Environ(), "AIS_ENDPOINT="+c.server.URL, "NO_PROXY=*")
 	return finish(cmd, cmd.Start, func(time.Time) {})

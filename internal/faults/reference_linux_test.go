@@ -287,7 +287,7 @@ func TestReferenceMode0700(t *testing.T) {
 		dir := own(t)
 		files := 0
 		for _, args := range [][]string{convert(filepath.Join(dir, "out")), packing(filepath.Join(dir, "x.ffr"))} {
-			shell := []string{"-c", fmt.Sprintf(`umask %#o; exec "$@"`, umask), "sh", program}
+			shell := []string{"-c", fmt.Sprintf(`umask %#o; exec "$@"`, umask), "sh", program()}
 			if r, err := execute("sh", append(shell, args...)...); err != nil || r.code != 0 {
 				t.Fatal(r, err)
 			}

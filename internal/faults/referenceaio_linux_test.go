@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/ffconvert/ffconvert/internal/need"
 )
 
 // The faults of the reference implementation's reader.
@@ -48,7 +50,7 @@ func TestReferenceEINTRInGetevents(t *testing.T) {
 	total := counter{at: -1}
 	want, err := supervised([]string{"io_getevents"}, total.decide, args...)
 	if err != nil {
-		missing(t, fmt.Sprint("no AIO: ", err))
+		need.Missing(t, "no AIO: ", err)
 	}
 	if problems, _ := want["problems"].([]any); total.seen < 10 || len(problems) != 3 {
 		t.Fatalf("%d calls of io_getevents, %d problems", total.seen, len(problems))
@@ -170,7 +172,7 @@ func TestReferenceSynchronousAIO(t *testing.T) {
 		t.Fatal(err)
 	}
 	if text, _ := plain["fallback"].(string); plain["backend"] != "aio" {
-		missing(t, fmt.Sprint("no O_DIRECT, or no AIO: ", text))
+		need.Missing(t, "no O_DIRECT, or no AIO: ", text)
 	}
 	out := filepath.Join(own(t), "out")
 	for _, row := range []struct {

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/ffconvert/ffconvert/internal/need"
 )
 
 // A report is what verify prints for programs.
@@ -200,7 +202,7 @@ func usedUp(t *testing.T) tally {
 			t.Fatal(err)
 		}
 		if err := os.WriteFile(limit, []byte("1"), 0o644); err != nil {
-			missing(t, err.Error())
+			need.Missing(t, err)
 		}
 		got, err := verifyReport(nil, path)
 		restore()
@@ -222,7 +224,7 @@ func TestFaultD3(t *testing.T) {
 	const memory = "/dev/shm"
 	shm, err := os.MkdirTemp(memory, "ffconvert-faults-")
 	if err != nil {
-		missing(t, err.Error())
+		need.Missing(t, err)
 	}
 	defer os.RemoveAll(shm)
 	n := cases(100, 16)

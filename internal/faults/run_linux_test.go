@@ -53,7 +53,7 @@ func command(name string, args ...string) (*exec.Cmd, context.CancelFunc) {
 }
 
 // run runs the program.
-func run(args ...string) (result, error) { return execute(program, args...) }
+func run(args ...string) (result, error) { return execute(program(), args...) }
 
 // execute runs any command. The error is that of a command that hangs or did not start.
 func execute(name string, args ...string) (result, error) {

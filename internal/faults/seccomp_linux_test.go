@@ -110,7 +110,7 @@ func superviseWith(prepare func(*exec.Cmd), calls []string, decide func(c *call)
 	if err != nil {
 		return result{}, err
 	}
-	cmd, cancel := command(self, append([]string{program}, args...)...)
+	cmd, cancel := command(self, append([]string{program()}, args...)...)
 	defer cancel()
 	cmd.Env = append(os.Environ(), "GOMAXPROCS=1", launchEnv+"="+strings.Join(numbers, ","))
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)

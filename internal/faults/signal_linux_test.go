@@ -45,7 +45,7 @@ func TestFaultD4(t *testing.T) {
 			n := counter{at: last * i / n, strike: verdict{signal: sig}}
 			r, err = supervise(working, n.decide, args...)
 		} else {
-			cmd, cancel := command(program, args...)
+			cmd, cancel := command(program(), args...)
 			defer cancel()
 			r, err = finish(cmd, cmd.Start, func(began time.Time) {
 				time.Sleep(time.Until(began.Add(takes * time.Duration(i) / time.Duration(n))))
@@ -124,7 +124,7 @@ func TestFaultD2(t *testing.T) {
 	for began := time.Now(); time.Since(began) < lasts; sum.cases++ {
 		backend := []string{"auto", "aio", "pread"}[sum.cases%3]
 		// Small blocks, one in flight: as many system calls as there can be.
-		cmd, cancel := command(program, "verify", "--format", "json", "--progress", "none", "--backend", backend, "--block-size", "4096", "--queue-depth", strconv.Itoa(1+rand.IntN(8)), filepath.Join(base, "reference"))
+		cmd, cancel := command(program(), "verify", "--format", "json", "--progress", "none", "--backend", backend, "--block-size", "4096", "--queue-depth", strconv.Itoa(1+rand.IntN(8)), filepath.Join(base, "reference"))
 		quit, quitted := make(chan struct{}), make(chan struct{})
 		r, err := finish(cmd, cmd.Start, func(began time.Time) {
 			go func() {

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"github.com/ffconvert/ffconvert/internal/need"
 )
 
 // onSmallDisk runs in a mount namespace of its own, so that nothing stays mounted: a
@@ -36,13 +38,13 @@ func unshared() []string {
 // TestFaultC2 converts onto file systems that are too small.
 func TestFaultC2(t *testing.T) {
 	t.Parallel()
-	need(t, "unshare", "mount")
+	need.Tools(t, "unshare", "mount")
 	want, err := reference()
 	if err != nil {
 		t.Fatal(err)
 	}
 	if r, err := execute("unshare", append(unshared()[1:], "mount -t tmpfs none /mnt")...); err != nil || r.code != 0 {
-		missing(t, fmt.Sprint("no tmpfs: ", r, err))
+		need.Missing(t, "no tmpfs: ", r, err)
 	}
 	shards, all := 0, 0
 	for name, data := range want {
@@ -60,7 +62,7 @@ func TestFaultC2(t *testing.T) {
 		if err := os.Mkdir(filepath.Join(dir, "disk"), 0o755); err != nil {
 			return err
 		}
-		args := append(unshared(), onSmallDisk, "sh", dir, strconv.Itoa(size>>10), program)
+		args := append(unshared(), onSmallDisk, "sh", dir, strconv.Itoa(size>>10), program())
 		without := convert("")
 		r, err := execute(args[0], append(args[1:], without[:len(without)-1]...)...)
 		if err != nil || r.code != 0 {

@@ -78,7 +78,7 @@ type stopping struct {
 // interrupt sends a signal after a share of the time that the conversion takes, and
 // returns how long it then took to end.
 func (b stopping) interrupt(out string, workers int, share float64, sig syscall.Signal) (r result, stopped time.Duration, err error) {
-	cmd, cancel := command(program, b.args(out, workers)...)
+	cmd, cancel := command(program(), b.args(out, workers)...)
 	defer cancel()
 	var sent time.Time
 	r, err = finish(cmd, cmd.Start, func(began time.Time) {

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ffconvert/ffconvert/internal/need"
 )
 
 // ofRuntime are the system calls by which the Go runtime and package os manage threads, memory,
@@ -22,7 +24,7 @@ var callName = regexp.MustCompile(`(?m)^[0-9]+ +([a-z0-9_]+)\(`)
 // TestFaultH7 looks with strace which system calls a run makes: each is one that row C1 makes fail.
 func TestFaultH7(t *testing.T) {
 	t.Parallel()
-	need(t, "strace")
+	need.Tools(t, "strace")
 	injected := make(map[string]bool)
 	for _, f := range failings {
 		injected[f.call] = true
@@ -33,7 +35,7 @@ func TestFaultH7(t *testing.T) {
 	trace := func(name string, args ...string) {
 		sum.cases++
 		file := filepath.Join(dir, "trace-"+name)
-		r, err := execute("strace", append([]string{"-f", "-qq", "-e", "signal=none", "-o", file, program}, args...)...)
+		r, err := execute("strace", append([]string{"-f", "-qq", "-e", "signal=none", "-o", file, program()}, args...)...)
 		if err != nil || r.code != 0 {
 			sum.lost++
 			t.Errorf("%s: %v, %v", name, r, err)

@@ -155,7 +155,7 @@ func (c streamCase) run(dir string) error {
 
 // convert runs a command with what the case reads.
 func (c streamCase) convert(in string, args []string, code int) (result, error) {
-	cmd, cancel := command(program, args...)
+	cmd, cancel := command(program(), args...)
 	defer cancel()
 	cmd.Env = append(os.Environ(), "PATH="+c.bin+":"+os.Getenv("PATH"))
 	f, err := os.Open(in)

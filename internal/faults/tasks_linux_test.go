@@ -26,13 +26,13 @@ func TestFaultB6(t *testing.T) {
 		if c.name == "tar" {
 			n = cases(300, 10)
 		}
-		t.Logf("B6 [%s] %v", c.name, histories(t, c, n, program))
+		t.Logf("B6 [%s] %v", c.name, histories(t, c, n, program()))
 	}
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("B6 [no-locks] %v", histories(t, conversions(t)[0], cases(200, 6), self, withoutLocks, program))
+	t.Logf("B6 [no-locks] %v", histories(t, conversions(t)[0], cases(200, 6), self, withoutLocks, program()))
 }
 
 // histories runs n histories of a conversion by tasks; how starts the program.

@@ -77,7 +77,6 @@ func conversions() []conversion {
 // Every file that a conversion leaves has the digest that it had, with any number of workers.
 func TestDigests(t *testing.T) {
 	t.Parallel()
-	needProgram(t)
 	dir := filepath.Join(base, "digests")
 	writeInputs(t, dir)
 	all := conversions()

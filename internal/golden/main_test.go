@@ -5,23 +5,20 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
+
+	"github.com/ffconvert/ffconvert/internal/need"
 )
 
 var update = flag.Bool("update", false, "write the files of testdata anew")
 
 const root = "../.." // of the module
 
-var (
-	base    string // a directory that goes with the process: absolute, without links
-	program string // the program under test, once prepare has made it
-)
+var base string // a directory that goes with the process: absolute, without links
 
 func TestMain(m *testing.M) {
 	flag.Parse()
@@ -39,38 +36,6 @@ func testMain(m *testing.M) int {
 		return 1
 	}
 	return m.Run()
-}
-
-// prepare makes the program. It lists each directory of the module, which binds a cached result of
-// the tests to the sources: the go command does not know that they decide it. What TestMain does
-// before the tests run would not count.
-var prepare = sync.OnceValue(func() error {
-	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
-		if err == nil && d.IsDir() && name != root && strings.HasPrefix(d.Name(), ".") {
-			return fs.SkipDir
-		}
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	program = filepath.Join(base, "ffconvert")
-	build := exec.Command("go", "build", "-o", program, "./cmd/ffconvert")
-	build.Dir = root
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	text, err := build.CombinedOutput()
-	if err != nil {
-		return fmt.Errorf("%w\n%s", err, text)
-	}
-	return nil
-})
-
-// needProgram makes the program for a test.
-func needProgram(t *testing.T) {
-	t.Helper()
-	if err := prepare(); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // environment is all that the program is given, so that no variable of this machine changes what
@@ -94,7 +59,7 @@ type outcome struct {
 func run(t *testing.T, dir, stdin string, env []string, args ...string) outcome {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	cmd := exec.Command(program, args...)
+	cmd := exec.Command(need.Program(t), args...)
 	cmd.Dir, cmd.Env = dir, environment(dir, env...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(stdin), &stdout, &stderr
 	err := cmd.Run()

@@ -31,7 +31,6 @@ func TestRefusals(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("the texts of the system's errors are Linux's")
 	}
-	needProgram(t)
 	fixture := filepath.Join(base, "fixture")
 	writeFixture(t, fixture)
 	files, err := filepath.Glob(filepath.Join(refusalsDir, "*.txt"))

@@ -40,7 +40,8 @@ func (r *recorder) Helper()                    {}
 func (r *recorder) Cleanup(f func())           { r.cleanups = append(r.cleanups, f) }
 func (r *recorder) Errorf(f string, a ...any)  { fmt.Fprintf(&r.log, f+"\n", a...) }
 func (r *recorder) Fatalf(f string, a ...any)  { r.end("failed", f, a) }
-func (r *recorder) Skipf(f string, a ...any)   { r.end("skipped", f, a) }
+func (r *recorder) Fatal(a ...any)             { r.end("failed", "%v", a) }
+func (r *recorder) Skip(a ...any)              { r.end("skipped", "%v", a) }
 func (r *recorder) end(how, f string, a []any) { r.Errorf(f, a...); r.ended = how; panic(r) }
 func (r *recorder) run(test func(t testing.TB)) {
 	defer func() {

@@ -3,10 +3,12 @@ package slurm
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
+
+	"github.com/ffconvert/ffconvert/internal/need"
 )
 
 // What all tests share: a directory, and the program in it.
@@ -26,13 +28,6 @@ func testMain(m *testing.M) int {
 	if err == nil {
 		err = os.Chmod(base, 0o755) // munged wants its socket to be within everybody's reach
 	}
-	if err == nil {
-		program = filepath.Join(base, "bin", "ffconvert")
-		build := exec.Command("go", "build", "-o", program, "../../cmd/ffconvert")
-		build.Env = append(os.Environ(), "CGO_ENABLED=0")
-		build.Stderr = os.Stderr
-		err = build.Run()
-	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "slurm:", err)
 		return 1
@@ -40,26 +35,35 @@ func testMain(m *testing.M) int {
 	return m.Run()
 }
 
-// tools are the programs by name. Daemons may lie where only root looks.
+// tools are the programs by name. Ours is copied to where the users of Slurm's daemons may read it.
 func tools(t *testing.T) map[string]string {
 	t.Helper()
-	found := map[string]string{"ffconvert": program}
+	found := make(map[string]string)
 	for _, name := range []string{"munged", "slurmctld", "slurmd", "sbatch", "scancel", "scontrol", "sinfo", "squeue"} {
-		path, err := exec.LookPath(name)
-		if err != nil {
-			path, err = exec.LookPath(filepath.Join("/usr/sbin", name))
-		}
-		switch {
-		case err == nil:
-		case os.Getenv("CI") != "":
-			t.Fatal(err)
-		default:
-			t.Skip(err)
-		}
-		found[name] = path
+		found[name] = need.Tool(t, name)
 	}
+	if err := install(); err != nil {
+		t.Fatal(err)
+	}
+	found["ffconvert"] = program
 	return found
 }
+
+var install = sync.OnceValue(func() error {
+	built, err := need.Build()
+	if err != nil {
+		return err
+	}
+	data, err := os.ReadFile(built)
+	if err == nil {
+		program = filepath.Join(base, "bin", "ffconvert")
+		err = os.MkdirAll(filepath.Dir(program), 0o755)
+	}
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(program, data, 0o755)
+})
 
 // environment is ours without what would lead Slurm or ffconvert elsewhere, and with more.
 func environment(more ...string) []string {
