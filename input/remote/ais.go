@@ -1,7 +1,6 @@
 package remote
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -35,7 +34,7 @@ type aisStore struct {
 	endpoint string // without a slash at its end
 	token    string
 	client   *http.Client
-	page     int // names to a page of a list; 0: as many as the service gives
+	pageSize int // names to a page of a list; 0: as many as the service gives
 }
 
 func newAIS(opts Options, hc *http.Client) (store, error) {
@@ -141,7 +140,7 @@ func (s *aisStore) stat(ctx context.Context, name string) (Object, error) {
 	if bad != nil {
 		return Object{}, bad
 	}
-	resp, err := s.do(ctx, name, http.MethodHead, s.address("objects", n), nil, nil)
+	resp, err := s.do(ctx, name, http.MethodHead, s.address("objects", n), http.Header{}, nil)
 	if err != nil {
 		return Object{}, err
 	}
@@ -169,48 +168,98 @@ func (s *aisStore) get(ctx context.Context, o Object, off, n int64) (*reply, err
 	if bad != nil {
 		return nil, bad
 	}
-	if n == 0 {
-		return &reply{Body: http.NoBody, Off: off, Size: o.Size, Version: o.Version}, nil
-	}
 	header := http.Header{}
-	if span := rangeOf(off, n); span != "" {
-		header.Set("Range", span)
-	}
+	setRange(header, off, n)
 	resp, err := s.do(ctx, o.URL, http.MethodGet, s.address("objects", name), header, nil)
 	if err != nil {
 		return nil, err
 	}
-	r, err := replyOf(o, resp.Body, resp.StatusCode, resp.Header)
-	if err == nil {
-		whole := resp.StatusCode == http.StatusOK
-		if whole { // that of a range is of the range
-			r.Sum = aisSum(resp.Header)
-		}
-		r.Version = o.Version
-		err = samePin(o, aisPin(resp.Header, whole))
+	var sum Sum
+	whole := resp.StatusCode == http.StatusOK
+	if whole { // that of a range is of the range
+		sum = aisSum(resp.Header)
 	}
-	if err != nil {
+	if err := samePin(o, aisPin(resp.Header, whole)); err != nil {
 		resp.Body.Close()
 		return nil, err
 	}
-	return r, nil
+	return replyOf(o, resp, o.Version, sum)
+}
+
+// An aisList is a list request; an aisPage is what answers it, in JSON where that is accepted.
+type aisList struct {
+	Action string       `json:"action"`
+	Value  aisListValue `json:"value"`
+}
+
+type aisListValue struct {
+	ID     string `json:"uuid"` // of the list, from the page before
+	Props  string `json:"props"`
+	Prefix string `json:"prefix"`
+	Token  string `json:"continuation_token"`
+	Size   int    `json:"pagesize"`
+}
+
+type aisPage struct {
+	ID      string `json:"uuid"`
+	Token   string `json:"continuation_token"`
+	Entries []struct {
+		Name    string `json:"name"`
+		Version string `json:"version"`
+		Sum     string `json:"checksum"` // its value alone
+		Custom  string `json:"custom-md"`
+		Size    int64  `json:"size,string"`
+		Flags   uint64 `json:"flags"`
+	} `json:"entries"`
+}
+
+// aisProps are asked for of each object: an aisPin is made of them.
+const aisProps = "name,size,version,checksum,custom"
+
+// aisDirectory marks an entry that stands for many: apc.EntryIsDir.
+const aisDirectory = 1 << 8
+
+func (s *aisStore) page(ctx context.Context, prefix, token string) (items []item, next string, err error) {
+	n, bad := splitAIS(prefix, true)
+	if bad != nil {
+		return nil, "", bad
+	}
+	ask := aisList{"list", aisListValue{Props: aisProps, Prefix: n.object, Size: s.pageSize}}
+	ask.Value.ID, ask.Value.Token, _ = strings.Cut(token, " ")
+	body, err := json.Marshal(ask)
+	if err != nil {
+		return nil, "", &Error{URL: Redact(prefix), Kind: ErrURL, Err: err}
+	}
+	resp, err := s.do(ctx, prefix, http.MethodGet, s.address("buckets", n),
+		http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json"}}, body)
+	if err != nil {
+		return nil, "", err
+	}
+	defer resp.Body.Close()
+	var page aisPage
+	if err := decode(ctx, prefix, resp, maxPage, json.Unmarshal, &page); err != nil {
+		return nil, "", err
+	}
+	for _, entry := range page.Entries {
+		if entry.Flags&aisDirectory == 0 {
+			o := Object{Size: entry.Size, Version: aisVersion(aisListPin(n.provider, entry.Version, entry.Sum, entry.Custom))}
+			items = append(items, item{entry.Name, o})
+		}
+	}
+	if page.Token == "" {
+		return items, "", nil
+	}
+	return items, page.ID + " " + page.Token, nil
 }
 
 // do sends a request, and makes an error of a reply that is none of success.
 func (s *aisStore) do(ctx context.Context, name, method, address string, header http.Header, body []byte) (*http.Response, error) {
-	req, err := http.NewRequestWithContext(ctx, method, address, bytes.NewReader(body))
-	if err != nil {
-		return nil, &Error{URL: Redact(name), Kind: ErrURL}
-	}
-	if header != nil {
-		req.Header = header
-	}
 	if s.token != "" { // redirect takes it off
-		req.Header.Set("Authorization", "Bearer "+s.token)
+		header.Set("Authorization", "Bearer "+s.token)
 	}
-	resp, err := s.client.Do(req)
+	resp, err := send(ctx, s.client, name, method, address, header, body)
 	if err != nil {
-		return nil, unreached(ctx, name, err)
+		return nil, err
 	}
 	if resp.StatusCode != http.StatusOK && resp.StatusCode != http.StatusPartialContent {
 		defer resp.Body.Close()

@@ -72,7 +72,7 @@ func TestAISPinned(t *testing.T) {
 			}
 			states := func() []Object {
 				var all []Object
-				for o, err := range s.list(t.Context(), "ais://"+name+"/"+query) {
+				for o, err := range listed(t.Context(), s, "ais://"+name+"/"+query) {
 					if err != nil {
 						t.Fatal(err)
 					}

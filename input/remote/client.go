@@ -1,8 +1,10 @@
 package remote
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"net/http"
 	"slices"
 	"strings"
@@ -43,8 +45,8 @@ func (c *Client) store(url string) (store, error) {
 	if services[service] == nil {
 		return nil, &Error{URL: Redact(url), Kind: ErrURL, Err: fmt.Errorf("no such scheme"), Hint: "http, https, s3, gs, ais"}
 	}
-	if slices.Contains(c.opts.ais(), service) {
-		service = "ais"
+	if schemes := strings.FieldsFunc(c.opts.env("USE_AIS_FOR"), func(r rune) bool { return strings.ContainsRune(":, ", r) }); slices.Contains(schemes, service) {
+		service = "ais" // as webdataset has it, gs:s3
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -62,11 +64,81 @@ func (c *Client) store(url string) (store, error) {
 	return s, nil
 }
 
-// ais are the schemes that an AIStore serves in place of their own services.
-func (o Options) ais() []string {
-	if o.AIS != nil {
-		return o.AIS
+// Stat looks at an object: its size, its version and, where the service tells, its checksum.
+// What breaks is asked again, as Fetch does.
+func (c *Client) Stat(ctx context.Context, url string) (Object, error) {
+	s, err := c.store(url)
+	if err != nil {
+		return Object{}, err
 	}
-	schemes, _ := o.lookupEnv("USE_AIS_FOR") // of webdataset: gs:s3
-	return strings.FieldsFunc(schemes, func(r rune) bool { return r == ':' || r == ',' || r == ' ' })
+	a := c.attempts()
+	for {
+		o, err := s.stat(ctx, url)
+		if err == nil {
+			return o, nil
+		}
+		if err := a.next(ctx, err, false); err != nil {
+			return Object{}, err
+		}
+	}
+}
+
+// List yields the objects whose URLs begin with prefix, in the order of their code points, each once:
+// its caller merges lists and finds repeated names by that, and a list that goes backwards may never
+// end. It ends after the first error: ErrNoList where the service gives no lists, or not in order. A
+// page that breaks is asked for again.
+func (c *Client) List(ctx context.Context, prefix string) iter.Seq2[Object, error] {
+	return func(yield func(Object, error) bool) {
+		if err := c.list(ctx, prefix, yield); err != nil {
+			yield(Object{}, err)
+		}
+	}
+}
+
+func (c *Client) list(ctx context.Context, prefix string, yield func(Object, error) bool) error {
+	s, err := c.store(prefix)
+	if err != nil {
+		return err
+	}
+	url, _ := SplitProvider(prefix)
+	scheme, rest, _ := strings.Cut(url, "://")
+	bucket, names, _ := strings.Cut(rest, "/")
+	last, started, empty := "", false, 0
+	a := c.attempts()
+	for token := ""; ; {
+		items, next, err := s.page(ctx, prefix, token)
+		if err != nil {
+			if err := a.next(ctx, err, false); err != nil {
+				return err
+			}
+			continue
+		}
+		for _, i := range items {
+			switch {
+			case !strings.HasPrefix(i.name, names):
+				return noList(prefix, fmt.Errorf("the list of %q holds %q", names, i.name))
+			case started && i.name <= last:
+				return noList(prefix, fmt.Errorf("the list is not in order: %q comes after %q", i.name, last))
+			}
+			last, started, empty = i.name, true, 0
+			i.URL = scheme + "://" + bucket + "/" + i.name + prefix[len(url):]
+			if !yield(i.Object, nil) {
+				return nil
+			}
+		}
+		if empty++; empty > maxEmptyPages {
+			return noList(prefix, errors.New("the list does not come to an end"))
+		}
+		if token = next; token == "" {
+			return nil
+		}
+		a = c.attempts()
+	}
+}
+
+// attempts are those of a question whose answer has no bytes.
+func (c *Client) attempts() *attempts {
+	p := &pace{patience: c.opts.patience()}
+	p.enter()
+	return newAttempts(c.opts, p)
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"iter"
+	"io"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -29,7 +29,7 @@ type gsStore struct {
 	endpoint string // without a slash at its end
 	client   *http.Client
 	tokens   *gsTokens // nil: anonymous
-	page     int       // names to a page of a list; 0: the service's 1000
+	pageSize int       // names to a page of a list; 0: the service's 1000
 }
 
 const googleStorage = "https://storage.googleapis.com"
@@ -97,30 +97,17 @@ func (s *gsStore) get(ctx context.Context, o Object, off, n int64) (*reply, erro
 	if bad != nil {
 		return nil, bad
 	}
-	if n == 0 {
-		return &reply{Body: http.NoBody, Off: off, Size: o.Size, Version: o.Version}, nil
-	}
 	query := url.Values{"alt": {"media"}}
 	if o.Version != "" {
 		query.Set("ifGenerationMatch", o.Version)
 	}
-	resp, err := s.do(ctx, o.URL, s.address(bucket, object, query), http.Header{
-		"Range": {rangeOf(off, n)}, "Accept-Encoding": {"gzip"},
-	})
+	header := http.Header{"Accept-Encoding": {"gzip"}}
+	setRange(header, off, n)
+	resp, err := s.do(ctx, o.URL, s.address(bucket, object, query), header)
 	if err != nil {
 		return nil, err
 	}
-	r, err := replyOf(o, resp.Body, resp.StatusCode, resp.Header)
-	if err == nil {
-		r.Version = resp.Header.Get("X-Goog-Generation")
-		r.Sum = gsSum(resp.Header)
-		err = sameVersion(o, r.Version)
-	}
-	if err != nil {
-		resp.Body.Close()
-		return nil, err
-	}
-	return r, nil
+	return replyOf(o, resp, resp.Header.Get("X-Goog-Generation"), gsSum(resp.Header))
 }
 
 // gsSum reads X-Goog-Hash: crc32c=…, md5=…, which are of the stored object in any case.
@@ -133,26 +120,27 @@ func gsSum(h http.Header) Sum {
 	return bestSum(given)
 }
 
-func (s *gsStore) list(ctx context.Context, prefix string) iter.Seq2[Object, error] {
-	return pages(prefix, prefix, func(names, token string) (items []item, next string, err error) {
-		query := url.Values{"prefix": {names}, "fields": {"nextPageToken,items(" + gsFields + ")"}}
-		if s.page > 0 {
-			query.Set("maxResults", strconv.Itoa(s.page))
-		}
-		if token != "" {
-			query.Set("pageToken", token)
-		}
-		var page struct {
-			Items []gsObject `json:"items"`
-			Next  string     `json:"nextPageToken"`
-		}
-		bucket, _, _ := splitBucket(prefix, true)
-		err = s.ask(ctx, prefix, s.address(bucket, "", query), maxPage, &page)
-		for _, o := range page.Items {
-			items = append(items, item{o.Name, o.object("")})
-		}
-		return items, page.Next, err
-	})
+func (s *gsStore) page(ctx context.Context, prefix, token string) (items []item, next string, err error) {
+	bucket, names, bad := splitBucket(prefix, true)
+	if bad != nil {
+		return nil, "", bad
+	}
+	query := url.Values{"prefix": {names}, "fields": {"nextPageToken,items(" + gsFields + ")"}}
+	if s.pageSize > 0 {
+		query.Set("maxResults", strconv.Itoa(s.pageSize))
+	}
+	if token != "" {
+		query.Set("pageToken", token)
+	}
+	var page struct {
+		Items []gsObject `json:"items"`
+		Next  string     `json:"nextPageToken"`
+	}
+	err = s.ask(ctx, prefix, s.address(bucket, "", query), maxPage, &page)
+	for _, o := range page.Items {
+		items = append(items, item{o.Name, o.object("")})
+	}
+	return items, page.Next, err
 }
 
 // address is that of an object; of the list of the bucket, where object is "".
@@ -185,29 +173,69 @@ func (s *gsStore) ask(ctx context.Context, name, address string, most int64, int
 
 // do sends a request, and makes an error of a reply that is none of success.
 func (s *gsStore) do(ctx context.Context, name, address string, header http.Header) (*http.Response, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
-	if err != nil {
-		return nil, &Error{URL: Redact(name), Kind: ErrURL}
-	}
-	for k, v := range header {
-		if v[0] != "" {
-			req.Header[k] = v
-		}
-	}
 	if s.tokens != nil {
 		token, err := s.tokens.get(ctx, name)
 		if err != nil {
 			return nil, err
 		}
-		req.Header.Set("Authorization", "Bearer "+token)
+		header.Set("Authorization", "Bearer "+token)
 	}
-	resp, err := s.client.Do(req)
+	resp, err := send(ctx, s.client, name, http.MethodGet, address, header, nil)
 	if err != nil {
-		return nil, unreached(ctx, name, err)
+		return nil, err
 	}
 	if resp.StatusCode == http.StatusOK || resp.StatusCode == http.StatusPartialContent {
 		return resp, nil
 	}
 	defer resp.Body.Close()
 	return nil, s.refused(name, resp)
+}
+
+const hintGoogle = "run gcloud auth application-default login, or name a key in GOOGLE_APPLICATION_CREDENTIALS"
+
+// refused says what a reply of Google Cloud Storage means that is not the object.
+func (s *gsStore) refused(name string, resp *http.Response) *Error {
+	e := statusError(name, resp)
+	e.URL = Redact(name)
+	text := gsText(resp)
+	if text != "" {
+		e.Err = errors.New(text)
+	}
+	switch {
+	case resp.StatusCode == http.StatusNotFound && strings.Contains(text, "bucket"):
+		e.Err = errors.New("there is no such bucket")
+	case resp.StatusCode == http.StatusNotFound:
+		e.Err = errors.New("the bucket holds no such object")
+	case resp.StatusCode == http.StatusPreconditionFailed:
+		e.Err = errors.New("it has another generation")
+	case resp.StatusCode == http.StatusRequestedRangeNotSatisfiable:
+		e.Err = errors.New("it is shorter")
+	case e.Kind == ErrDenied && s.tokens == nil:
+		e.Hint = hintGoogle
+	case resp.StatusCode == http.StatusUnauthorized:
+		e.Hint = hintGoogle
+	case e.Kind == ErrDenied:
+		e.Hint = "reading needs storage.objects.get, patterns need storage.objects.list; --anonymous for a public bucket"
+	case strings.Contains(text, "requester pays"):
+		e.Kind, e.Hint = ErrDenied, "buckets whose requester pays are not supported"
+	}
+	return e
+}
+
+// gsText is the message of an error: {"error":{"message":…}}; where bytes were asked for, a line
+// of text under whatever Content-Type. A page is none.
+func gsText(resp *http.Response) string {
+	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxAnswer)) // cut or not, the status says more
+	var answer struct {
+		Error struct {
+			Message string `json:"message"`
+		} `json:"error"`
+	}
+	if json.Unmarshal(body, &answer) == nil {
+		return said(answer.Error.Message)
+	}
+	if text := strings.TrimSpace(string(body)); !strings.ContainsAny(text, "<\n") {
+		return said(text)
+	}
+	return ""
 }

@@ -182,7 +182,7 @@ func TestGSRefusals(t *testing.T) {
 			}
 		})
 	}
-	for _, err := range s.list(t.Context(), "gs://nowhere/b") {
+	for _, err := range listed(t.Context(), s, "gs://nowhere/b") {
 		if !errors.Is(err, ErrNotFound) {
 			t.Error(err)
 		}
@@ -221,7 +221,7 @@ func TestGSHostileLists(t *testing.T) {
 			defer server.Close()
 			s := &gsStore{endpoint: server.URL, client: loopbackClient(t, nil)}
 			var last error
-			for _, err := range s.list(t.Context(), "gs://train-data/a") {
+			for _, err := range listed(t.Context(), s, "gs://train-data/a") {
 				last = err
 			}
 			if !errors.Is(last, row.kind) || !strings.Contains(last.Error(), row.want) {

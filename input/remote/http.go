@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"net/http"
 	"net/url"
 	"slices"
@@ -81,11 +80,9 @@ func found(url string, resp *http.Response) (Object, error) {
 	return o, nil
 }
 
-// list yields ErrNoList: a web server has none that could be relied on.
-func (s httpStore) list(_ context.Context, prefix string) iter.Seq2[Object, error] {
-	return func(yield func(Object, error) bool) {
-		yield(Object{}, &Error{URL: Redact(prefix), Kind: ErrNoList, Hint: "name each object; {000..099} counts"})
-	}
+// page is ErrNoList: a web server has no list that could be relied on.
+func (s httpStore) page(_ context.Context, prefix, _ string) ([]item, string, error) {
+	return nil, "", &Error{URL: Redact(prefix), Kind: ErrNoList, Hint: "name each object; {000..099} counts"}
 }
 
 func (s httpStore) get(ctx context.Context, o Object, off, n int64) (*reply, error) {
@@ -112,12 +109,7 @@ func discard(resp *http.Response) {
 // pinned are the headers that ask for n bytes from off on of o, and of no other version.
 func pinned(o Object, off, n int64) http.Header {
 	h := make(http.Header)
-	switch {
-	case n >= 0:
-		h.Set("Range", fmt.Sprintf("bytes=%d-%d", off, off+n-1))
-	case off > 0:
-		h.Set("Range", fmt.Sprintf("bytes=%d-", off))
-	}
+	setRange(h, off, n)
 	switch {
 	case isStrong(o.Version):
 		h.Set("If-Match", o.Version)
@@ -128,21 +120,12 @@ func pinned(o Object, off, n int64) http.Header {
 }
 
 func (s httpStore) answer(o Object, ranged bool, resp *http.Response) (*reply, error) {
-	h := resp.Header
-	r := &reply{Body: resp.Body, N: resp.ContentLength, Size: resp.ContentLength, Version: h.Get("Etag")}
-	switch {
-	case resp.StatusCode == http.StatusPartialContent && ranged:
-		off, end, size, ok := contentRange(h.Get("Content-Range"))
-		if !ok || off < 0 {
-			return nil, noContentRange(o.URL, resp)
-		}
-		if r.N >= 0 && r.N != end-off {
-			return nil, &Error{URL: Redact(o.URL), Kind: ErrLength, Status: resp.StatusCode,
-				Err: fmt.Errorf("Content-Length is %d, and Content-Range has %d bytes", r.N, end-off), Hint: lengthHint}
-		}
-		r.Off, r.N, r.Size = off, end-off, size
-	case resp.StatusCode != http.StatusOK:
+	if resp.StatusCode != http.StatusOK && !(ranged && resp.StatusCode == http.StatusPartialContent) {
 		return nil, statusError(o.URL, resp)
+	}
+	r, err := replyOf(o, resp, resp.Header.Get("Etag"), headerSum(resp.Header, resp.StatusCode != http.StatusOK))
+	if err != nil {
+		return nil, err
 	}
 	if err := refusePage(o.URL, resp); err != nil {
 		return nil, err
@@ -155,7 +138,6 @@ func (s httpStore) answer(o Object, ranged bool, resp *http.Response) (*reply, e
 			Err:  errors.New("neither Content-Length nor chunks: its end cannot be told from a cut"),
 			Hint: "copy it to a local file, and compare"}
 	}
-	r.Sum = headerSum(h, resp.StatusCode != http.StatusOK)
 	return r, nil
 }
 
@@ -204,10 +186,6 @@ func (s httpStore) do(ctx context.Context, method, rawURL string, header http.He
 }
 
 const userAgent = "ffconvert"
-
-func noContentRange(url string, resp *http.Response) *Error {
-	return &Error{URL: Redact(url), Kind: ErrLength, Status: resp.StatusCode, Err: errors.New("a part that does not say which: no sound Content-Range"), Hint: lengthHint}
-}
 
 // refusePage refuses what is a page by its own word where data was asked for.
 func refusePage(url string, resp *http.Response) error {

@@ -3,6 +3,7 @@ package remote
 import (
 	"context"
 	"fmt"
+	"iter"
 	"maps"
 	"net"
 	"net/http"
@@ -68,4 +69,11 @@ func hostOf(t *testing.T, raw string) string {
 		t.Fatal(err)
 	}
 	return u.Host
+}
+
+// listed is the list of a store, which is asked once for each page.
+func listed(ctx context.Context, s store, prefix string) iter.Seq2[Object, error] {
+	c := New(Options{Retries: -1})
+	c.stores[schemeOf(prefix)] = s
+	return c.List(ctx, prefix)
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/tls"
 	"os"
+	"strings"
 	"time"
 )
 
@@ -15,10 +16,6 @@ type Options struct {
 	S3 S3Options
 	// Anonymous asks all services without credentials.
 	Anonymous bool
-	// AIS names the schemes that an AIStore serves in place of their own services; AIS_ENDPOINT
-	// says where it is. nil: what USE_AIS_FOR says.
-	AIS []string
-
 	// Connections is how many ranges are fetched at once, all objects of a Client together.
 	// 0: DefaultConnections.
 	Connections int
@@ -75,3 +72,35 @@ func (o Options) patience() time.Duration { return cmp.Or(o.Patience, DefaultPat
 
 // stall is no longer than an object may take in all.
 func (o Options) stall() time.Duration { return min(cmp.Or(o.Stall, DefaultStall), o.patience()) }
+
+// env is a variable of the environment that the options name; one that is empty counts as
+// unset.
+func (o Options) env(key string) string {
+	value, _ := o.lookupEnv(key)
+	return strings.TrimSpace(value)
+}
+
+// firstEnv is the first of the variables that is set, and its name.
+func (o Options) firstEnv(keys ...string) (value, key string) {
+	for _, key := range keys {
+		if value := o.env(key); value != "" {
+			return value, key
+		}
+	}
+	return "", ""
+}
+
+// flagEnv tells whether a variable says yes.
+func (o Options) flagEnv(key string) bool {
+	switch strings.ToLower(o.env(key)) {
+	case "1", "true", "yes", "on":
+		return true
+	}
+	return false
+}
+
+// home is where ~ leads; "" where nothing says.
+func (o Options) home() string {
+	dir, _ := o.firstEnv("HOME", "USERPROFILE")
+	return dir
+}

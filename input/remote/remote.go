@@ -24,7 +24,6 @@ package remote
 import (
 	"context"
 	"io"
-	"iter"
 	"time"
 )
 
@@ -58,12 +57,19 @@ type File interface {
 type store interface {
 	// stat looks at an object.
 	stat(ctx context.Context, url string) (Object, error)
-	// list yields the objects whose URLs begin with prefix, in the order of their code
-	// points. [ErrNoList] where the service has no lists.
-	list(ctx context.Context, prefix string) iter.Seq2[Object, error]
-	// get asks for n bytes of the object from off on (n < 0: to its end), as it was when
-	// it was found: [ErrChanged] where it is no more.
+	// page gives the next objects of the list of those whose URLs begin with prefix: the first ones
+	// where token is "", else those that come with the token of the page before. next is the token
+	// of the page that follows, "" at the end. [ErrNoList] where the service has no lists.
+	page(ctx context.Context, prefix, token string) (items []item, next string, err error)
+	// get asks for n > 0 bytes of the object from off on (n < 0: to its end), as it was when
+	// it was found: [ErrChanged], or a reply of another version, where it has changed.
 	get(ctx context.Context, o Object, off, n int64) (*reply, error)
+}
+
+// An item is an object of a list under its name in the bucket. Its URL is left to [Client.List].
+type item struct {
+	name string
+	Object
 }
 
 // A reply is the body that answers one request. Body must be closed.

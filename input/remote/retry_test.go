@@ -8,9 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"net"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -21,12 +21,14 @@ import (
 // A fakeStore answers as its functions do.
 type fakeStore struct {
 	statting func() (Object, error)
-	listing  func(yield func(Object, error) bool)
+	paging   func(token string) ([]item, string, error)
 	getting  func(ctx context.Context, off, n int64) (*reply, error)
 }
 
-func (s *fakeStore) stat(context.Context, string) (Object, error)          { return s.statting() }
-func (s *fakeStore) list(context.Context, string) iter.Seq2[Object, error] { return s.listing }
+func (s *fakeStore) stat(context.Context, string) (Object, error) { return s.statting() }
+func (s *fakeStore) page(_ context.Context, _, token string) ([]item, string, error) {
+	return s.paging(token)
+}
 func (s *fakeStore) get(ctx context.Context, _ Object, off, n int64) (*reply, error) {
 	return s.getting(ctx, off, n)
 }
@@ -210,32 +212,31 @@ func TestNoSuchHost(t *testing.T) {
 	})
 }
 
-// A list that breaks goes on where it broke; one without order cannot.
+// A page that breaks is asked for again; a list without order is refused.
 func TestListBreaks(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
 		name  string
 		names string
-		want  error
+		want  string // what comes of it
 	}{
-		{"in order", "abcdef", nil},
-		{"out of order", "abdcef", ErrNoList},
-		{"twice the same", "abccef", ErrNoList},
+		{"in order", "abcdef", "abcdef"},
+		{"out of order", "abdcef", "abd"},
+		{"twice the same", "abccef", "abc"},
 	} {
-		for k := range len(row.names) + 1 {
+		for broken := range len(row.names) {
 			synctest.Test(t, func(t *testing.T) {
-				pass := 0
-				c := with(t, &fakeStore{listing: func(yield func(Object, error) bool) {
-					pass++
-					for i, name := range row.names {
-						if i == k && pass == 1 {
-							yield(Object{}, unavailable(0))
-							return
-						}
-						if !yield(Object{URL: "http://x/" + string(name)}, nil) {
-							return
-						}
+				asked := map[int]int{}
+				c := with(t, &fakeStore{paging: func(token string) ([]item, string, error) {
+					at, _ := strconv.Atoi(token)
+					if asked[at]++; at == broken && asked[at] == 1 {
+						return nil, "", unavailable(0)
 					}
+					next := strconv.Itoa(at + 1)
+					if at == len(row.names)-1 {
+						next = ""
+					}
+					return []item{{name: row.names[at : at+1]}}, next, nil
 				}}, Options{})
 				var got strings.Builder
 				var err error
@@ -244,11 +245,13 @@ func TestListBreaks(t *testing.T) {
 						got.WriteByte(o.URL[len(o.URL)-1])
 					}
 				}
-				switch {
-				case err == nil && got.String() != row.names:
-					t.Errorf("%s, broken at %d: %q", row.name, k, got.String())
-				case err != nil && !errors.Is(err, row.want), k == len(row.names)-1 && (err == nil) != (row.want == nil):
-					t.Errorf("%s, broken at %d: %v", row.name, k, err)
+				if got.String() != row.want || row.want == row.names && err != nil || row.want != row.names && !errors.Is(err, ErrNoList) {
+					t.Errorf("%s, broken at %d: %q, %v", row.name, broken, got.String(), err)
+				}
+				for at, n := range asked {
+					if n > 1 && (at != broken || n > 2) {
+						t.Errorf("%s, broken at %d: page %d is asked for %d times", row.name, broken, at, n)
+					}
 				}
 			})
 		}
@@ -258,13 +261,12 @@ func TestListBreaks(t *testing.T) {
 // A list that nobody wants more of ends, and so does one whose context does.
 func TestListEnds(t *testing.T) {
 	t.Parallel()
-	c := with(t, &fakeStore{listing: func(yield func(Object, error) bool) {
-		for i := 0; yield(Object{URL: fmt.Sprintf("http://x/%09d", i)}, nil); i++ {
-			if i > 1000 {
-				yield(Object{}, context.Canceled)
-				return
-			}
+	c := with(t, &fakeStore{paging: func(token string) ([]item, string, error) {
+		at, _ := strconv.Atoi(token)
+		if at > 1000 {
+			return nil, "", context.Canceled
 		}
+		return []item{{name: fmt.Sprintf("%09d", at)}}, strconv.Itoa(at + 1), nil
 	}}, Options{})
 	n := 0
 	for range c.List(t.Context(), "http://x/") {
@@ -274,9 +276,10 @@ func TestListEnds(t *testing.T) {
 	}
 	cause := errors.New("enough")
 	ctx, cancel := context.WithCancelCause(t.Context())
-	cancel(cause)
+	defer cancel(nil)
 	var last error
 	for _, err := range c.List(ctx, "http://x/") {
+		cancel(cause)
 		last = err
 	}
 	if n != 3 || last != cause {

@@ -5,7 +5,6 @@ import (
 	"encoding/xml"
 	"errors"
 	"fmt"
-	"iter"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -32,10 +31,10 @@ import (
 // taken for an MD5, which it often is not. The checksum is the one that the service keeps of
 // the whole object (x-amz-checksum-type: FULL_OBJECT), where it keeps one.
 type s3Store struct {
-	config s3Config
-	creds  *credentials.Credentials // nil: anonymous
-	client *http.Client             // follows no redirects: a signature is for one host
-	page   int                      // keys to a page of a list; 0: as many as the service gives
+	config   s3Config
+	creds    *credentials.Credentials // nil: anonymous
+	client   *http.Client             // follows no redirects: a signature is for one host
+	pageSize int                      // keys to a page of a list; 0: as many as the service gives
 
 	mu    sync.Mutex
 	found map[string]string // regions by bucket, as the service has told them in an error
@@ -88,74 +87,62 @@ func (s *s3Store) stat(ctx context.Context, name string) (Object, error) {
 }
 
 func (s *s3Store) get(ctx context.Context, o Object, off, n int64) (*reply, error) {
-	if n == 0 {
-		return &reply{Body: http.NoBody, Off: off, Size: o.Size, Version: o.Version}, nil
-	}
 	header := http.Header{"X-Amz-Checksum-Mode": {"ENABLED"}}
 	if o.Version != "" {
 		header.Set("If-Match", `"`+o.Version+`"`)
 	}
-	if span := rangeOf(off, n); span != "" {
-		header.Set("Range", span)
-	}
+	setRange(header, off, n)
 	resp, err := s.do(ctx, o.URL, http.MethodGet, nil, header)
 	if err != nil {
 		return nil, err
 	}
-	r, err := replyOf(o, resp.Body, resp.StatusCode, resp.Header)
-	if err == nil {
-		r.Version, r.Sum = strong(resp.Header.Get("ETag")), s3Sum(resp.Header)
-		err = sameVersion(o, r.Version)
-	}
-	if err != nil {
-		resp.Body.Close()
-		return nil, err
-	}
-	return r, nil
+	return replyOf(o, resp, strong(resp.Header.Get("ETag")), s3Sum(resp.Header))
 }
 
-func (s *s3Store) list(ctx context.Context, prefix string) iter.Seq2[Object, error] {
-	return pages(prefix, prefix, func(keys, token string) (items []item, next string, err error) {
-		query := url.Values{"list-type": {"2"}, "encoding-type": {"url"}, "prefix": {keys}}
-		if token != "" {
-			query.Set("continuation-token", token)
+func (s *s3Store) page(ctx context.Context, prefix, token string) (items []item, next string, err error) {
+	_, keys, bad := splitBucket(prefix, true)
+	if bad != nil {
+		return nil, "", bad
+	}
+	query := url.Values{"list-type": {"2"}, "encoding-type": {"url"}, "prefix": {keys}}
+	if token != "" {
+		query.Set("continuation-token", token)
+	}
+	if s.pageSize > 0 {
+		query.Set("max-keys", strconv.Itoa(s.pageSize))
+	}
+	resp, err := s.do(ctx, prefix, http.MethodGet, query, http.Header{})
+	if err != nil {
+		return nil, "", err
+	}
+	defer resp.Body.Close()
+	var page struct {
+		XMLName  xml.Name `xml:"ListBucketResult"`
+		Encoding string   `xml:"EncodingType"`
+		More     bool     `xml:"IsTruncated"`
+		Next     string   `xml:"NextContinuationToken"`
+		Contents []struct {
+			Key          string
+			Size         int64
+			ETag         string
+			LastModified time.Time
 		}
-		if s.page > 0 {
-			query.Set("max-keys", strconv.Itoa(s.page))
-		}
-		resp, err := s.do(ctx, prefix, http.MethodGet, query, http.Header{})
-		if err != nil {
-			return nil, "", err
-		}
-		defer resp.Body.Close()
-		var page struct {
-			XMLName  xml.Name `xml:"ListBucketResult"`
-			Encoding string   `xml:"EncodingType"`
-			More     bool     `xml:"IsTruncated"`
-			Next     string   `xml:"NextContinuationToken"`
-			Contents []struct {
-				Key          string
-				Size         int64
-				ETag         string
-				LastModified time.Time
+	}
+	if err := decode(ctx, prefix, resp, maxPage, xml.Unmarshal, &page); err != nil {
+		return nil, "", err
+	}
+	for _, c := range page.Contents {
+		if page.Encoding == "url" { // XML cannot have all letters of a key
+			if c.Key, err = url.QueryUnescape(c.Key); err != nil {
+				return nil, "", noList(prefix, errors.New("a key of the list is not encoded as it says"))
 			}
 		}
-		if err := decode(ctx, prefix, resp, maxPage, xml.Unmarshal, &page); err != nil {
-			return nil, "", err
-		}
-		for _, c := range page.Contents {
-			if page.Encoding == "url" { // XML cannot have all letters of a key
-				if c.Key, err = url.QueryUnescape(c.Key); err != nil {
-					return nil, "", noList(prefix, errors.New("a key of the list is not encoded as it says"))
-				}
-			}
-			items = append(items, item{c.Key, Object{Size: c.Size, Version: strong(c.ETag), Modified: c.LastModified}})
-		}
-		if page.More && page.Next == "" {
-			return nil, "", noList(prefix, errors.New("the list says that there is more of it, and not where"))
-		}
-		return items, page.Next, nil
-	})
+		items = append(items, item{c.Key, Object{Size: c.Size, Version: strong(c.ETag), Modified: c.LastModified}})
+	}
+	if page.More && page.Next == "" {
+		return nil, "", noList(prefix, errors.New("the list says that there is more of it, and not where"))
+	}
+	return items, page.Next, nil
 }
 
 // do sends a request for an object, or with a query for a list. It returns a reply of success, whose

@@ -68,7 +68,6 @@ func TestS3Ranges(t *testing.T) {
 		{"in the middle", 3, 4, "3456"},
 		{"from there on", 7, -1, "789"},
 		{"more than there is", 8, 100, "89"},
-		{"nothing", 5, 0, ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			r, err := s.get(t.Context(), o, row.off, row.n)
@@ -92,11 +91,9 @@ func TestS3Empty(t *testing.T) {
 	if err != nil || o.Size != 0 {
 		t.Fatalf("%+v %v", o, err)
 	}
-	for _, n := range []int64{0, -1} {
-		r, err := s.get(t.Context(), o, 0, n)
-		if got := text(t, r, err); got != "" {
-			t.Errorf("%q", got)
-		}
+	r, err := s.get(t.Context(), o, 0, -1)
+	if got := text(t, r, err); got != "" {
+		t.Errorf("%q", got)
 	}
 }
 
@@ -129,7 +126,9 @@ func TestS3OverwrittenUnnoticed(t *testing.T) {
 	}))
 	defer server.Close()
 	s := madeUpStore(t, server, nil)
-	_, err := s.get(t.Context(), Object{URL: "s3://train-data/a", Version: "first"}, 0, -1)
+	c := New(Options{Retries: -1})
+	c.stores["s3"] = s
+	err := c.Fetch(t.Context(), Object{URL: "s3://train-data/a", Version: "first", Size: 11}, new(memFile), nil)
 	if !errors.Is(err, ErrChanged) {
 		t.Error(err)
 	}
@@ -156,7 +155,7 @@ func TestS3Names(t *testing.T) {
 		}
 	}
 	var got []string
-	for o, err := range s.list(t.Context(), "s3://train-data/names/") {
+	for o, err := range listed(t.Context(), s, "s3://train-data/names/") {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -170,7 +169,7 @@ func TestS3Names(t *testing.T) {
 
 func TestS3List(t *testing.T) {
 	s := gatewayStore(t, nil, Options{})
-	s.page = 7
+	s.pageSize = 7
 	var want []string
 	for i := range 50 {
 		key := fmt.Sprintf("pages/part-%03d.tar", i)
@@ -180,7 +179,7 @@ func TestS3List(t *testing.T) {
 	put(t, gateway.admin, "pages0", "after the others", minio.PutObjectOptions{})
 
 	var got []string
-	for o, err := range s.list(t.Context(), "s3://train-data/pages/part-") {
+	for o, err := range listed(t.Context(), s, "s3://train-data/pages/part-") {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -198,19 +197,19 @@ func TestS3List(t *testing.T) {
 	}
 
 	n := 0
-	for range s.list(t.Context(), "s3://train-data/pages") {
+	for range listed(t.Context(), s, "s3://train-data/pages") {
 		if n++; n == 10 {
 			break
 		}
 	}
-	for o, err := range s.list(t.Context(), "s3://train-data/nothing-") {
+	for o, err := range listed(t.Context(), s, "s3://train-data/nothing-") {
 		t.Errorf("%v %v", o, err)
 	}
 
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var last error
-	for _, err := range s.list(ctx, "s3://train-data/pages/") {
+	for _, err := range listed(ctx, s, "s3://train-data/pages/") {
 		cancel()
 		last = err
 	}

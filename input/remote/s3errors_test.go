@@ -104,7 +104,7 @@ func TestS3Refusals(t *testing.T) {
 				_, err = s.get(t.Context(), Object{URL: url}, 0, -1)
 				check("get", err)
 			}
-			for _, err := range s.list(t.Context(), url) {
+			for _, err := range listed(t.Context(), s, url) {
 				if !row.unlisted {
 					check("list", err)
 				} else if err != nil {
@@ -228,7 +228,7 @@ func TestS3Codes(t *testing.T) {
 			check("stat", err)
 			_, err = s.get(t.Context(), Object{URL: "s3://train-data/a#b.tar"}, 0, 5)
 			check("get", err)
-			for _, err := range s.list(t.Context(), "s3://train-data/a#") {
+			for _, err := range listed(t.Context(), s, "s3://train-data/a#") {
 				check("list", err)
 			}
 		})
@@ -262,7 +262,7 @@ func TestS3HostileLists(t *testing.T) {
 			}))
 			defer server.Close()
 			var last error
-			for _, err := range madeUpStore(t, server, nil).list(t.Context(), "s3://train-data/a") {
+			for _, err := range listed(t.Context(), madeUpStore(t, server, nil), "s3://train-data/a") {
 				last = err
 			}
 			if !errors.Is(last, row.kind) || !strings.Contains(last.Error(), row.want) {
