@@ -16,7 +16,7 @@ type Client struct {
 	opts Options
 	hc   *http.Client
 
-	slots slots // of all objects together
+	conns chan *connToken // of all objects together
 
 	mu     sync.Mutex
 	stores map[string]store // by service, made when they are first needed
@@ -24,7 +24,7 @@ type Client struct {
 
 // New makes a client. Nothing is asked, or looked up, before an object is.
 func New(opts Options) *Client {
-	return &Client{opts: opts, hc: newHTTPClient(opts), slots: newSlots(opts.connections()), stores: make(map[string]store)}
+	return &Client{opts: opts, hc: newHTTPClient(opts), conns: newConnTokens(opts.connections()), stores: make(map[string]store)}
 }
 
 // Close lets go of connections that are kept for the next request. The client may be used

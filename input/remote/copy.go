@@ -46,7 +46,6 @@ func (f *fetch) copy(sp *span, rep *reply, buf []byte) error {
 	if sp.end < 0 { // the body has said that it ends here
 		sp.end = sp.pos
 		f.total.Store(sp.pos)
-		f.ledger.ended(sp.pos)
 	} else if err := f.nothingMore(sp, rep, buf); err != nil {
 		return err
 	}
@@ -60,7 +59,6 @@ func (f *fetch) write(sp *span, p []byte) error {
 	}
 	sp.pos += int64(len(p))
 	f.pace.brought(int64(len(p)))
-	f.ledger.wrote(sp.start, sp.pos)
 	f.mu.Lock()
 	f.progress(int64(len(p)))
 	f.mu.Unlock()
@@ -182,13 +180,11 @@ func (f *fetch) sound(rep *reply, sp *span, off, n int64) error {
 		if sp.start != 0 || f.begun {
 			return f.again(errors.New("it sends all where a range was asked for"))
 		}
-		f.ledger.single()
 		f.single.Store(true)
 		sp.end = total
 	}
 	if total < 0 && rep.Size >= 0 {
 		f.total.Store(rep.Size)
-		f.ledger.ended(rep.Size)
 		sp.end = rep.Size
 	}
 	return nil

@@ -15,36 +15,27 @@ import (
 
 const bufferSize = 256 << 10 // bytes of a connection's buffer: all that a fetch holds
 
-// A slot is leave to use a connection, with the buffer for what comes.
-type slot struct{ buf []byte }
+// A connToken permits one open connection and carries its read buffer, made when it is first used.
+type connToken struct{ buf []byte }
 
-// slots are as many as there may be connections. Who waits for one is served in turn.
-type slots chan *slot
-
-func newSlots(n int) slots {
-	s := make(slots, n)
+func newConnTokens(n int) chan *connToken {
+	tokens := make(chan *connToken, n)
 	for range n {
-		s <- new(slot)
+		tokens <- new(connToken)
 	}
-	return s
+	return tokens
 }
 
-func (s slots) take(ctx context.Context) (*slot, error) {
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
-	}
-	select {
-	case sl := <-s:
-		if sl.buf == nil {
-			sl.buf = make([]byte, bufferSize)
-		}
-		return sl, nil
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
+// A span is the part of an object that one worker fetches.
+type span struct {
+	start, pos int64         // bytes [start, pos) are in the file
+	end        int64         // -1: where the object ends
+	done       chan struct{} // closed when all of it is in the file
 }
 
-func (s slots) give(sl *slot) { s <- sl }
+func newSpan(start, end int64) *span {
+	return &span{start: start, pos: start, end: end, done: make(chan struct{})}
+}
 
 // A fetch is one object on its way into a file.
 type fetch struct {
@@ -55,7 +46,6 @@ type fetch struct {
 	progress func(n int64)
 
 	pace   *pace
-	ledger *ledger
 	total  atomic.Int64 // bytes of the object; -1: not known yet
 	single atomic.Bool  // one span is the whole object; set before there is a second
 	first  chan *reply  // the first one, when it is found to be sound
@@ -83,7 +73,7 @@ func (c *Client) Fetch(ctx context.Context, o Object, into File, progress func(n
 		progress = func(int64) {}
 	}
 	f := &fetch{c: c, store: s, o: o, into: into, progress: progress, first: make(chan *reply, 1),
-		pace: &pace{patience: c.opts.patience()}, ledger: newLedger(c.opts.rangeSize(), max(o.Size, -1))}
+		pace: &pace{patience: c.opts.patience()}}
 	f.total.Store(max(o.Size, -1))
 	return f.run(ctx)
 }
@@ -97,31 +87,40 @@ func (f *fetch) run(ctx context.Context) error {
 	}
 	if f.o.whole || size <= rangeSize {
 		f.single.Store(true)
-		f.ledger.single()
 	}
 	g, inner := errgroup.WithContext(ctx)
 	g.SetLimit(f.c.opts.connections() + 1) // one for the checksum
 
-	end := size
+	first := newSpan(0, size)
 	if !f.single.Load() {
-		end = rangeSize
+		first.end = rangeSize
 	}
-	g.Go(func() error { return f.span(inner, &span{end: end}) })
+	g.Go(func() error { return f.span(inner, first) })
 	select {
 	case rep := <-f.first: // says whether there are ranges, and maybe the checksum
 		sum := f.o.Sum
 		if sum.newHash() == nil {
 			sum = rep.Sum
 		}
+		var spans chan *span // in order, to be summed; nil: there is no checksum
 		if h := sum.newHash(); h != nil {
-			g.Go(func() error { return f.check(inner, sum, h) })
+			spans = make(chan *span, 2*f.c.opts.connections()) // what the checksum may be behind
+			spans <- first
+			g.Go(func() error { return f.check(inner, sum, h, spans) })
 		}
-		for start := end; !f.single.Load() && start < size; start += rangeSize {
-			if inner.Err() != nil {
-				break
-			}
-			sp := &span{start: start, pos: start, end: min(start+rangeSize, size)}
+		for start := rangeSize; !f.single.Load() && start < size && inner.Err() == nil; start += rangeSize {
+			sp := newSpan(start, min(start+rangeSize, size))
 			g.Go(func() error { return f.span(inner, sp) })
+			if spans == nil {
+				continue
+			}
+			select {
+			case spans <- sp:
+			case <-inner.Done():
+			}
+		}
+		if spans != nil {
+			close(spans)
 		}
 	case <-inner.Done():
 	}
@@ -137,56 +136,65 @@ func (f *fetch) span(ctx context.Context, sp *span) error {
 	a := newAttempts(f.c.opts, f.pace)
 	a.known = true
 	for {
-		done, err := f.turn(ctx, sp, a)
-		if done || err != nil {
+		done, err := f.try(ctx, sp, a)
+		if err != nil {
 			return err
+		}
+		if done {
+			close(sp.done)
+			return nil
 		}
 	}
 }
 
-// turn is one attempt, and the wait after it.
-func (f *fetch) turn(ctx context.Context, sp *span, a *attempts) (done bool, err error) {
-	sl, err := f.c.slots.take(ctx)
-	if err != nil {
-		return false, err
+// try makes one attempt, and waits after one that failed.
+func (f *fetch) try(ctx context.Context, sp *span, a *attempts) (done bool, err error) {
+	if ctx.Err() != nil {
+		return false, context.Cause(ctx)
+	}
+	var token *connToken
+	select { // callers are served in turn
+	case token = <-f.c.conns:
+	case <-ctx.Done():
+		return false, context.Cause(ctx)
+	}
+	if token.buf == nil {
+		token.buf = make([]byte, bufferSize)
 	}
 	f.pace.enter()
 	defer f.pace.leave()
 	before := sp.pos
-	err = f.attempt(ctx, sp, sl.buf)
-	f.c.slots.give(sl)
+	err = f.attempt(ctx, sp, token.buf)
+	f.c.conns <- token
 	if err == nil {
 		return true, nil
 	}
 	return false, a.next(ctx, err, sp.pos > before)
 }
 
-// check compares the checksum of what is in the file, in order, as it comes. The bytes are
-// read again from the page cache, where they have just been written.
-func (f *fetch) check(ctx context.Context, want Sum, h hash.Hash) error {
+// check compares the checksum of what is in the file, span by span, each when it is done. The bytes
+// are read again from the page cache, where they have just been written.
+func (f *fetch) check(ctx context.Context, want Sum, h hash.Hash, spans <-chan *span) error {
 	buf := make([]byte, bufferSize)
-	var done int64
-	for {
-		n, all := f.ledger.prefix()
-		for done < n {
-			if ctx.Err() != nil {
-				return context.Cause(ctx)
-			}
-			part := buf[:min(int64(len(buf)), n-done)]
-			if k, err := f.into.ReadAt(part, done); k < len(part) {
-				return f.fail(nil, fmt.Errorf("read back: %w", unexpected(err)), "")
-			}
-			h.Write(part)
-			done += int64(len(part))
-		}
-		if all {
-			break
-		}
+	for sp := range spans {
 		select {
-		case <-f.ledger.more:
+		case <-sp.done:
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
+		for off := sp.start; off < sp.end; off += int64(len(buf)) {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			part := buf[:min(int64(len(buf)), sp.end-off)]
+			if k, err := f.into.ReadAt(part, off); k < len(part) {
+				return f.fail(nil, fmt.Errorf("read back: %w", unexpected(err)), "")
+			}
+			h.Write(part)
+		}
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
 	}
 	if got := hex.EncodeToString(h.Sum(nil)); got != want.Value {
 		return f.fail(ErrSum, fmt.Errorf("%s %s has come for %s", want.Kind, got, want.Value), "fetch it again; if that does not help, it is damaged where it is stored")

@@ -9,36 +9,6 @@ import (
 	"testing/iotest"
 )
 
-// A ledger knows the bytes without a gap, whatever the order in which ranges come, and holds
-// no more than the ranges beyond the first gap.
-func TestLedger(t *testing.T) {
-	t.Parallel()
-	l := newLedger(10, 35)
-	for _, step := range []struct {
-		start, pos int64
-		want       int64
-		held       int
-	}{
-		{10, 15, 0, 1}, {0, 4, 4, 2}, {30, 35, 4, 3}, {10, 20, 4, 3}, {0, 10, 20, 1}, {20, 21, 21, 2}, {20, 30, 35, 1},
-	} {
-		l.wrote(step.start, step.pos)
-		n, all := l.prefix()
-		if n != step.want || len(l.pos) != step.held || all != (n == 35) {
-			t.Errorf("[%d, %d): %d bytes without a gap, all %v, %d ranges held; want %d and %d", step.start, step.pos, n, all, len(l.pos), step.want, step.held)
-		}
-	}
-	single := newLedger(10, -1)
-	single.single()
-	single.wrote(0, 25)
-	if n, all := single.prefix(); n != 25 || all {
-		t.Errorf("%d, %v", n, all)
-	}
-	single.ended(25)
-	if n, all := single.prefix(); n != 25 || !all {
-		t.Errorf("%d, %v", n, all)
-	}
-}
-
 // Replies that do not fit what was asked for, one after the other.
 func TestReplies(t *testing.T) {
 	t.Parallel()

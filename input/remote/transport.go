@@ -58,26 +58,15 @@ func newHTTPClient(opts Options) *http.Client {
 // proxy finds the proxy of a request as [http.ProxyFromEnvironment] does, in opts' environment.
 // One that is no URL is an error, and not the same as none.
 func proxy(opts Options) func(*http.Request) (*url.URL, error) {
-	first := func(keys ...string) string {
-		for _, key := range keys {
-			if v, _ := opts.lookupEnv(key); v != "" {
-				return v
-			}
-		}
-		return ""
-	}
-	given := map[string]string{"http": first("HTTP_PROXY", "http_proxy"), "https": first("HTTPS_PROXY", "https_proxy")}
-	config := &httpproxy.Config{
-		HTTPProxy:  given["http"],
-		HTTPSProxy: given["https"],
-		NoProxy:    first("NO_PROXY", "no_proxy"),
-		CGI:        first("REQUEST_METHOD") != "",
-	}
+	httpProxy, _ := opts.firstEnv("HTTP_PROXY", "http_proxy")
+	httpsProxy, _ := opts.firstEnv("HTTPS_PROXY", "https_proxy")
+	noProxy, _ := opts.firstEnv("NO_PROXY", "no_proxy")
+	config := &httpproxy.Config{HTTPProxy: httpProxy, HTTPSProxy: httpsProxy, NoProxy: noProxy, CGI: opts.env("REQUEST_METHOD") != ""}
 	const placeholder = "http://127.0.0.1:0" // for one that httpproxy would pass over: would it be used?
-	if !isProxy(given["http"]) {
+	if !isProxy(httpProxy) {
 		config.HTTPProxy = placeholder
 	}
-	if !isProxy(given["https"]) {
+	if !isProxy(httpsProxy) {
 		config.HTTPSProxy = placeholder
 	}
 	of := config.ProxyFunc()
