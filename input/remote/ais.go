@@ -19,7 +19,7 @@ import (
 //	GET       {endpoint}/v1/buckets/BUCKET?provider=P   {"action":"list","value":{…}}
 //
 // P is ais for ais://bucket/object, or what its ?provider= says ([SplitProvider]); aws for s3: and gcp for gs:,
-// where those are sent here. Of other URLs nothing is taken for a query.
+// where those are sent here. Other URLs have no query.
 //
 // A gateway redirects requests for objects to the target that holds them, on another port or
 // host. AIS_AUTHN_TOKEN, or the file that AIS_AUTHN_TOKEN_FILE names, is sent to the host
@@ -113,8 +113,8 @@ var aisProviders = []string{"ais", "aws", "s3", "gcp", "gs", "azure", "az", "oci
 
 const providerQuery = "?provider="
 
-// SplitProvider takes the provider off the end of an ais: URL: the cloud whose bucket is meant,
-// where it is not AIStore's own. "": none is named.
+// SplitProvider takes the provider off the end of an ais: URL: the cloud that has the bucket. "" where
+// the URL names none, and the bucket is AIStore's own.
 //
 //	ais://bucket/key?provider=aws   ais://bucket?provider=aws
 func SplitProvider(url string) (rest, provider string) {
@@ -176,7 +176,7 @@ func (s *aisStore) get(ctx context.Context, o Object, off, n int64) (*reply, err
 	}
 	var sum Sum
 	whole := resp.StatusCode == http.StatusOK
-	if whole { // that of a range is of the range
+	if whole { // else it is the sum of the range
 		sum = aisSum(resp.Header)
 	}
 	if err := samePin(o, aisPin(resp.Header, whole)); err != nil {
@@ -252,7 +252,7 @@ func (s *aisStore) page(ctx context.Context, prefix, token string) (items []item
 	return items, page.ID + " " + page.Token, nil
 }
 
-// do sends a request, and makes an error of a reply that is none of success.
+// do sends a request. It returns a reply of success, or an [*Error].
 func (s *aisStore) do(ctx context.Context, name, method, address string, header http.Header, body []byte) (*http.Response, error) {
 	if s.token != "" { // redirect takes it off
 		header.Set("Authorization", "Bearer "+s.token)

@@ -70,7 +70,7 @@ func aisPin(h http.Header, whole bool) pin.Pin {
 }
 
 // aisListPin is what an entry of a list says. The checksum of a cloud's object is what its ETag
-// is, or that of a copy: it is left out.
+// is, or the checksum of a copy: it is left out.
 func aisListPin(provider, version, sum, custom string) pin.Pin {
 	pairs := []string{pin.Version, version}
 	if provider == "ais" {
@@ -88,8 +88,8 @@ func sumPair(value string) []string {
 	return nil
 }
 
-// customNames are those of the custom metadata that a cloud gives. Others are the user's own, who may
-// change them and leave the object alone.
+// customNames are the custom metadata that a cloud gives. Others are the user's own: they may change
+// while the object does not.
 var customNames = []string{"ETag", "LastModified", "Last-Modified", "md5", "crc32c", "version"}
 
 // customPairs reads the custom metadata out of what lies between separators. What begins with none

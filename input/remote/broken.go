@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// transportError says what an error of net/http, or of a body, means. What nobody has heard of
-// is worth another attempt. Errors that end a context are not: ask the context first.
+// transportError says what an error of net/http, or of a body, means. An error that is not
+// known is worth another attempt. Errors that end a context are not: ask the context first.
 func transportError(url string, err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok { // of a store, or of a proxy
 		placed := *e
@@ -101,13 +101,13 @@ func withoutURL(err error) error {
 	}
 }
 
-// A detail is an error that others have worded, made fit for a line of ours.
+// A detail is an error of a library, made fit for one line.
 type detail struct{ error }
 
 func (d detail) Error() string { return clean(d.error.Error()) }
 func (d detail) Unwrap() error { return d.error }
 
-// clean makes text of others fit for a line of ours: short, and nothing in it that forges a
+// clean makes text of a service or a library fit for one line: short, without what forges a
 // line or drives a terminal.
 func clean(s string) string {
 	const most = 300 // bytes

@@ -22,13 +22,12 @@ type Client struct {
 	stores map[string]store // by service, made when they are first needed
 }
 
-// New makes a client. Nothing is asked, or looked up, before an object is.
+// New makes a client. It sends no request and reads no setting before an object is asked for.
 func New(opts Options) *Client {
 	return &Client{opts: opts, hc: newHTTPClient(opts), conns: newConnTokens(opts.connections()), stores: make(map[string]store)}
 }
 
-// Close lets go of connections that are kept for the next request. The client may be used
-// again.
+// Close closes the connections that are idle. The client may be used again.
 func (c *Client) Close() { c.hc.CloseIdleConnections() }
 
 // services are the makers of stores by scheme.
@@ -39,7 +38,7 @@ var services = map[string]func(opts Options, hc *http.Client) (store, error){
 // Supports tells the schemes whose objects a Client reads, such as "https".
 func Supports(scheme string) bool { return services[strings.ToLower(scheme)] != nil }
 
-// store finds who serves url.
+// store is the store that serves url.
 func (c *Client) store(url string) (store, error) {
 	service := schemeOf(url)
 	if services[service] == nil {
@@ -136,7 +135,7 @@ func (c *Client) list(ctx context.Context, prefix string, yield func(Object, err
 	}
 }
 
-// attempts are those of a question whose answer has no bytes.
+// attempts are for a request that brings no bytes of an object.
 func (c *Client) attempts() *attempts {
 	p := &pace{patience: c.opts.patience()}
 	p.enter()

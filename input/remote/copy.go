@@ -65,7 +65,7 @@ func (f *fetch) write(sp *span, p []byte) error {
 	return f.sniff(sp, false)
 }
 
-// compare holds what comes a second time against what has come before, at offset off.
+// compare compares what comes a second time with what has come before, at offset off.
 func (f *fetch) compare(p, before []byte, off int64) error {
 	if n, err := f.into.ReadAt(before, off); n < len(before) {
 		return f.fail(nil, fmt.Errorf("read back: %w", unexpected(err)), "")
@@ -87,7 +87,7 @@ func (f *fetch) broken(sp *span, at int64, err error) error {
 		return e
 	}
 	e := transportError(f.o.URL, unexpected(err))
-	if e.Kind == ErrTLS { // who it is was proven before: a record is damaged
+	if e.Kind == ErrTLS { // the server has proven its identity before: a record is damaged
 		e.Kind, e.Hint, e.Again = ErrUnavailable, "", true
 	}
 	e.Err = fmt.Errorf("at offset %d: %w", at, cmp.Or(e.Err, err))
@@ -95,7 +95,7 @@ func (f *fetch) broken(sp *span, at int64, err error) error {
 }
 
 // nothingMore refuses a body without an announced length that goes on where the object should
-// end. What breaks here breaks nothing: all bytes are there.
+// end. An error is ignored: all bytes are in the file.
 func (f *fetch) nothingMore(sp *span, rep *reply, buf []byte) error {
 	if rep.N >= 0 || sp.end != f.total.Load() {
 		return nil

@@ -72,11 +72,10 @@ func (e *Error) Unwrap() []error {
 }
 
 // mostAfter bounds what a Retry-After may say, so that sums of times cannot overflow. It is
-// more than anybody waits.
+// more than any caller waits.
 const mostAfter = 7 * 24 * time.Hour
 
-// statusError says what a reply that is no success means. It leaves the body alone, which its
-// caller closes.
+// statusError says what a reply without success means. The caller reads and closes the body.
 func statusError(name string, resp *http.Response) *Error {
 	e := &Error{URL: Redact(name), Status: resp.StatusCode, Err: statusText(resp.StatusCode)}
 	switch code := resp.StatusCode; {

@@ -143,7 +143,7 @@ func (s *gsStore) page(ctx context.Context, prefix, token string) (items []item,
 	return items, page.Next, err
 }
 
-// address is that of an object; of the list of the bucket, where object is "".
+// address is where an object is asked for; the list of the bucket where object is "".
 func (s *gsStore) address(bucket, object string, query url.Values) string {
 	a := s.endpoint + "/storage/v1/b/" + url.PathEscape(bucket) + "/o"
 	if object != "" {
@@ -171,7 +171,7 @@ func (s *gsStore) ask(ctx context.Context, name, address string, most int64, int
 	return decode(ctx, name, resp, most, json.Unmarshal, into)
 }
 
-// do sends a request, and makes an error of a reply that is none of success.
+// do sends a request. It returns a reply of success, or an [*Error].
 func (s *gsStore) do(ctx context.Context, name, address string, header http.Header) (*http.Response, error) {
 	if s.tokens != nil {
 		token, err := s.tokens.get(ctx, name)
@@ -193,7 +193,7 @@ func (s *gsStore) do(ctx context.Context, name, address string, header http.Head
 
 const hintGoogle = "run gcloud auth application-default login, or name a key in GOOGLE_APPLICATION_CREDENTIALS"
 
-// refused says what a reply of Google Cloud Storage means that is not the object.
+// refused says what a reply without success means.
 func (s *gsStore) refused(name string, resp *http.Response) *Error {
 	e := statusError(name, resp)
 	e.URL = Redact(name)
@@ -217,7 +217,7 @@ func (s *gsStore) refused(name string, resp *http.Response) *Error {
 	case e.Kind == ErrDenied:
 		e.Hint = "reading needs storage.objects.get, patterns need storage.objects.list; --anonymous for a public bucket"
 	case strings.Contains(text, "requester pays"):
-		e.Kind, e.Hint = ErrDenied, "buckets whose requester pays are not supported"
+		e.Kind, e.Hint = ErrDenied, "buckets for which the requester pays are not supported"
 	}
 	return e
 }

@@ -72,8 +72,8 @@ func found(url string, resp *http.Response) (Object, error) {
 		URL: url, Version: h.Get("Etag"), Modified: lastModified(h), key: encoding(h),
 		Sum: headerSum(h, resp.StatusCode != http.StatusOK),
 	}
-	// Encoded bytes are those of an object if they are stored like that. If they are made anew
-	// for each reply, its length is not known, or its ETag weak, and ranges would not fit. Nor
+	// Encoded bytes are the object if they are stored like that. If the server encodes for each
+	// reply, the length is not known, or the ETag weak, and ranges would not fit. Nor
 	// need ranges of one weak ETag, RFC 9110, 15.3.7.3, where nothing else tells two states apart.
 	o.whole = h.Get("Accept-Ranges") == "none" || o.key != "" && (resp.ContentLength < 0 || !isStrong(o.Version)) ||
 		!isStrong(o.Version) && o.Modified.IsZero() && o.Sum.newHash() == nil
@@ -98,7 +98,7 @@ func (s httpStore) get(ctx context.Context, o Object, off, n int64) (*reply, err
 	return r, nil
 }
 
-// discard closes a body that nobody wants. A short one is read first: that keeps the connection.
+// discard closes a body. A short one is read first: that keeps the connection.
 func discard(resp *http.Response) {
 	if resp.ContentLength >= 0 && resp.ContentLength <= 4<<10 {
 		io.Copy(io.Discard, resp.Body)

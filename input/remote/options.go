@@ -70,7 +70,7 @@ func (o Options) rangeSize() int64        { return max(cmp.Or(o.RangeSize, Defau
 func (o Options) retries() int            { return max(cmp.Or(o.Retries, DefaultRetries), 0) }
 func (o Options) patience() time.Duration { return cmp.Or(o.Patience, DefaultPatience) }
 
-// stall is no longer than an object may take in all.
+// stall is at most what an object may take in all.
 func (o Options) stall() time.Duration { return min(cmp.Or(o.Stall, DefaultStall), o.patience()) }
 
 // env is a variable of the environment that the options name; one that is empty counts as
@@ -99,7 +99,7 @@ func (o Options) flagEnv(key string) bool {
 	return false
 }
 
-// home is where ~ leads; "" where nothing says.
+// home is the directory ~; "" where it is not set.
 func (o Options) home() string {
 	dir, _ := o.firstEnv("HOME", "USERPROFILE")
 	return dir

@@ -36,7 +36,7 @@ type Object struct {
 	Sum      Sum       // of all its bytes; zero where the service gives none
 
 	whole bool   // the service gives no ranges of it
-	key   string // of the store's own: what Stat has learned and get needs
+	key   string // what Stat has learned and get needs; each store has its own meaning
 }
 
 // A Sum is a checksum of an object as a service gives it.
@@ -57,9 +57,8 @@ type File interface {
 type store interface {
 	// stat looks at an object.
 	stat(ctx context.Context, url string) (Object, error)
-	// page gives the next objects of the list of those whose URLs begin with prefix: the first ones
-	// where token is "", else those that come with the token of the page before. next is the token
-	// of the page that follows, "" at the end. [ErrNoList] where the service has no lists.
+	// page lists objects whose URLs begin with prefix: the first ones where token is "", else the ones
+	// after the page that gave the token. next is the token of the page that follows, "" at the end. [ErrNoList] where the service has no lists.
 	page(ctx context.Context, prefix, token string) (items []item, next string, err error)
 	// get asks for n > 0 bytes of the object from off on (n < 0: to its end), as it was when
 	// it was found: [ErrChanged], or a reply of another version, where it has changed.

@@ -26,7 +26,7 @@ const (
 	hintClock    = "set this machine's clock"
 	hintEndpoint = "is the endpoint right? see --s3-endpoint, AWS_ENDPOINT_URL_S3"
 	textExpired  = "the credentials have expired"
-	textClock    = "this machine's clock is not that of the service"
+	textClock    = "this machine's clock differs from the clock of the service"
 )
 
 var s3Meanings = map[string]s3Meaning{
@@ -36,7 +36,7 @@ var s3Meanings = map[string]s3Meaning{
 	"AccessDenied":          {ErrDenied, "", "reading needs s3:GetObject, patterns need s3:ListBucket; see AWS_PROFILE, --anonymous"},
 	"InvalidAccessKeyId":    {ErrDenied, "", hintKeys},
 	"XAdminUserNotFound":    {ErrDenied, "the access key id is not known", hintKeys}, // versitygw
-	"SignatureDoesNotMatch": {ErrDenied, "the secret access key is not that of the access key id", hintKeys},
+	"SignatureDoesNotMatch": {ErrDenied, "the secret access key does not belong to the access key id", hintKeys},
 	"ExpiredToken":          {ErrDenied, textExpired, hintRenew},
 	"ExpiredTokenException": {ErrDenied, textExpired, hintRenew},
 	"TokenRefreshRequired":  {ErrDenied, textExpired, hintRenew},

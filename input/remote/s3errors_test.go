@@ -66,7 +66,7 @@ func TestS3Refusals(t *testing.T) {
 		{name: "no such key", url: "s3://train-data/nowhere", kind: ErrNotFound, want: "holds no such key", unlisted: true},
 		{name: "no such bucket", url: "s3://nowhere/refused", kind: ErrNotFound, want: "there is no such bucket"},
 		{name: "another secret", vars: map[string]string{"AWS_SECRET_ACCESS_KEY": "not-the-secret-of-the-gateway"},
-			kind: ErrDenied, want: "the secret access key is not that of the access key id"},
+			kind: ErrDenied, want: "the secret access key does not belong to the access key id"},
 		{name: "another key", vars: map[string]string{"AWS_ACCESS_KEY_ID": "AKIANOBODY"}, kind: ErrDenied, want: "AWS_ACCESS_KEY_ID"},
 		{name: "a token", vars: map[string]string{"AWS_SESSION_TOKEN": fakeToken}, kind: ErrDenied, want: "session token"},
 		{name: "a token of two lines", vars: map[string]string{"AWS_SESSION_TOKEN": fakeToken + "\n" + fakeToken}, kind: ErrSetting, want: "has a line break in it"},

@@ -35,7 +35,7 @@ var hashes = []struct {
 	{"crc32", func() hash.Hash { return crc32.NewIEEE() }},
 }
 
-// newHash is nil for a kind that is not known, and for a value that is none of its kind.
+// newHash is nil for a kind that is not known, and for a value of another length.
 func (s Sum) newHash() hash.Hash {
 	for _, row := range hashes {
 		if row.kind == s.Kind {
@@ -48,7 +48,7 @@ func (s Sum) newHash() hash.Hash {
 	return nil
 }
 
-// bestSum is the one to check of those that a service gives: base64 by kind.
+// bestSum chooses the checksum to check. given are base64 by kind.
 func bestSum(given map[string]string) Sum {
 	for _, row := range hashes {
 		b, err := base64.StdEncoding.DecodeString(given[row.kind])

@@ -56,7 +56,7 @@ func newHTTPClient(opts Options) *http.Client {
 }
 
 // proxy finds the proxy of a request as [http.ProxyFromEnvironment] does, in opts' environment.
-// One that is no URL is an error, and not the same as none.
+// One that is not a URL is an error: it does not mean that there is no proxy.
 func proxy(opts Options) func(*http.Request) (*url.URL, error) {
 	httpProxy, _ := opts.firstEnv("HTTP_PROXY", "http_proxy")
 	httpsProxy, _ := opts.firstEnv("HTTPS_PROXY", "https_proxy")
@@ -89,7 +89,7 @@ func proxyReply(_ context.Context, _ *url.URL, _ *http.Request, resp *http.Respo
 	return e
 }
 
-// isProxy tells what httpproxy takes for a proxy, a URL or host:port, and what is none at all.
+// isProxy tells what httpproxy takes for a proxy, a URL or host:port, and "".
 func isProxy(v string) bool {
 	if !strings.Contains(v, "://") {
 		v = "http://" + v
@@ -192,7 +192,7 @@ func redirect(req *http.Request, via []*http.Request) error {
 				req.Header.Del(name)
 			}
 		}
-		req.URL.User = nil // nor such that a server makes up
+		req.URL.User = nil // nor the ones that a server makes up
 	}
 	return nil
 }
