@@ -13,30 +13,20 @@ import (
 )
 
 // fetch copies an object to the cache as it is, and then, where it is compressed, what it
-// decompresses to: into a draft beside, so that nothing of it is kept before its last trailer was
-// read. What is whole is one of the two; the object has size bytes.
-func (j *job) fetch(ctx context.Context, c *cache.Cache, d *cache.Draft, opts Options) (whole *cache.Draft, size int64, err error) {
+// decompresses to: into a writer beside, so that nothing of it is kept before its last trailer was
+// read. It returns the writer that is whole, and the size of the object, bytes.
+func (j *job) fetch(ctx context.Context, w *cache.Writer) (whole *cache.Writer, size int64, err error) {
 	name := j.source.Name
-	if err := j.fetching.take(ctx, d); err != nil {
-		return nil, 0, err
+	if !j.fetched {
+		if err := j.fetchTo(ctx, w); err != nil {
+			return nil, 0, err
+		}
+		j.fetched = true
 	}
-	into := &fetched{File: d}
-	err = opts.Remote.Fetch(ctx, *j.source.Object, into, func(n int64) { j.progress(opts, n) })
-	j.fetching.give()
-	switch {
-	case context.Cause(ctx) != nil:
-		return nil, 0, context.Cause(ctx)
-	case into.failure() != nil: // whatever the client made of it
-		return nil, 0, cacheError(name, c.Dir(), into.failure())
-	case err != nil:
-		return nil, 0, remoteError(name, err)
-	}
-	if size = d.Size(); j.source.Object.Size >= 0 && size != j.source.Object.Size {
-		return nil, 0, refuse(name, ErrChanged, "", "%d of %d bytes were fetched", size, j.source.Object.Size)
-	}
+	size = w.Size()
 	head := make([]byte, min(sniffLen, size))
-	if _, err := io.ReadFull(io.NewSectionReader(d, 0, size), head); err != nil && err != io.EOF {
-		return nil, 0, cacheError(name, c.Dir(), err)
+	if _, err := io.ReadFull(io.NewSectionReader(w, 0, size), head); err != nil && err != io.EOF {
+		return nil, 0, j.cacheError(err)
 	}
 	if isPage(name, head) {
 		return nil, 0, refuse(name, remote.ErrPage, "the URL leads to an error or a login; look at it in a browser", "")
@@ -45,32 +35,54 @@ func (j *job) fetch(ctx context.Context, c *cache.Cache, d *cache.Draft, opts Op
 		return nil, 0, sniffError(name, size, err, "the object is incomplete where it was made")
 	}
 	if j.compression == "" {
-		return d, size, nil
+		return w, size, nil
 	}
-	out := d.Beside(j.id.key(j.compression))
-	if err := j.unpack(ctx, c, d, out, opts); err != nil {
-		j.grown(out, err)
-		return nil, 0, err
+	out := w.Beside(j.id.key(j.compression))
+	if err := j.unpack(ctx, w, out); err != nil {
+		return nil, 0, out.Discard(err)
 	}
 	return out, size, nil
 }
 
+// fetchTo writes the object to w.
+func (j *job) fetchTo(ctx context.Context, w *cache.Writer) error {
+	if j.fetching.Acquire(ctx, 1) != nil {
+		return context.Cause(ctx)
+	}
+	into := &fetched{File: w}
+	err := j.opts.Remote.Fetch(ctx, *j.source.Object, into, j.progress)
+	j.fetching.Release(1)
+	want, got := j.source.Object.Size, w.Size()
+	switch {
+	case context.Cause(ctx) != nil:
+		return context.Cause(ctx)
+	case into.failure() != nil: // whatever the client made of it
+		return j.cacheError(into.failure())
+	case err != nil:
+		return remoteError(j.source.Name, err)
+	case want >= 0 && got != want:
+		return refuse(j.source.Name, ErrChanged, "", "%d of %d bytes were fetched", got, want)
+	}
+	return nil
+}
+
 // unpack decompresses what was fetched.
-func (j *job) unpack(ctx context.Context, c *cache.Cache, d, out *cache.Draft, opts Options) error {
-	if err := j.decoding.take(ctx, d); err != nil {
+func (j *job) unpack(ctx context.Context, w, out *cache.Writer) error {
+	done, err := j.decode(ctx)
+	if err != nil {
 		return err
 	}
-	defer j.decoding.give()
-	f, err := d.Checked()
+	defer done()
+	f, err := w.Checked()
 	if err != nil {
-		return cacheError(j.source.Name, c.Dir(), err)
+		return j.cacheError(err)
 	}
 	defer f.Close()
 	silent := func(int64) {} // it was told when these bytes came
-	src := &source{ctx: ctx, r: io.NewSectionReader(f, 0, d.Size()), progress: silent, opts: opts}
-	err = j.decompress(src, bufio.NewReaderSize(src, copySize), c, out)
+	src := &source{ctx: ctx, r: io.NewSectionReader(f, 0, w.Size()), progress: silent, opts: j.opts}
+	err = j.decompress(src, bufio.NewReaderSize(src, copySize), out)
 	if src.err != nil && context.Cause(ctx) == nil { // of the copy, not of the object
-		return cacheError(j.source.Name, c.Dir(), src.err)
+		return j.cacheError(src.err)
 	}
 	return err
 }

@@ -112,9 +112,7 @@ type Options struct {
 	// 0: GOMAXPROCS.
 	Workers int
 	// Fetches is how many objects are fetched at once: a fetch waits for the network, not for a
-	// processor. It must be no more than the connections that Remote has: whoever waits for
-	// room in the cache may have one in hand, and who waits for that one would seem to be at
-	// work. What has come is decompressed by so many as Workers says. 0: as Workers.
+	// processor. What was fetched is decompressed by so many as Workers says. 0: as Workers.
 	Fetches int
 	// Stdin is what the name - reads. nil: [os.Stdin]. A Read that blocks
 	// forever is abandoned, not awaited, when staging is cancelled.
@@ -183,7 +181,8 @@ type File struct {
 	Files       FileSums  // of a directory in the cache; nil: Path is not one
 }
 
-func (o Options) fetches() int { return max(o.workers(), o.Fetches) }
+// running is how many sources are staged at once.
+func (o Options) running() int { return max(o.workers(), o.Fetches) }
 
 func (o Options) workers() int {
 	if o.Workers > 0 {

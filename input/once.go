@@ -12,6 +12,17 @@ func (n Name) once() bool {
 	return n.Command != nil || n.isStdin() || n.Object != nil && n.Object.Size < 0
 }
 
+// repeats reports whether an input can be begun again.
+func (n Name) repeats() bool { return n.Command == nil && !n.isStdin() }
+
+// bytes is the size of a source; -1: not known.
+func (n Name) bytes() int64 {
+	if n.Object != nil {
+		return n.Object.Size
+	}
+	return n.Size
+}
+
 func (n Name) isStdin() bool { return n.Command == nil && n.Object == nil && n.Name == "-" }
 
 // openOnce begins to read an input that cannot be looked at twice. Its reader ends when

@@ -30,21 +30,21 @@ func Open(ctx context.Context, found []Name, opts Options) (*Set, error) {
 	return set, nil
 }
 
-// A Set is what [Open] or [Stager.Take] made ready. Nobody removes its copies before it is
-// released, as long as something refers to it. Its copies are not open.
+// A Set is what [Open] or [Stager.Take] made ready. Its copies stay until it is released, as long as
+// something refers to it. They are not open.
 type Set struct {
 	Files []File // in the order of the names
 
-	dir    string      // of the cache
-	hold   *cache.Hold // of the copies; nil: none
-	stager *Stager     // that serves this set alone, and is closed with it; else nil
+	dir    string       // of the cache
+	lease  *cache.Lease // on the copies; nil: there are none
+	stager *Stager      // that serves this set alone, and is closed with it; else nil
 }
 
-// Release lets go of the copies: from now on others may evict them. It may be called again.
+// Release ends the use of the copies: from now on they may be evicted. It may be called again.
 func (s *Set) Release() error {
 	var err error
-	if s.hold != nil {
-		if err = s.hold.Release(); err != nil {
+	if s.lease != nil {
+		if err = s.lease.Release(); err != nil {
 			err = ioError(s.dir, err)
 		}
 	}
@@ -54,11 +54,11 @@ func (s *Set) Release() error {
 	return err
 }
 
-// Last says that the set is released only after what its user takes next, who then does not wait
-// for himself: where that would need its room, it is [ErrQuota].
-func (s *Set) Last() {
-	if s.hold != nil {
-		s.hold.Last()
+// Keep says that the caller takes other sets before it releases this one, so that none of them
+// waits for its room: where they need that, they are [ErrQuota].
+func (s *Set) Keep() {
+	if s.lease != nil {
+		s.lease.Keep()
 	}
 }
 

@@ -21,13 +21,13 @@ import (
 // for the client to say; the others create, close and wait.
 const treeFetches = 64
 
-// plant makes a directory of the objects of a tree, in the room that the draft has reserved. It
-// serves this run alone: nothing of it is kept for another one, which would have to trust it.
-func (j *job) plant(ctx context.Context, c *cache.Cache, d *cache.Draft, opts Options) error {
-	tree := j.source.Tree
-	root, dir, err := d.Tree()
+// download makes a directory of the objects of a tree, in the room that w has reserved. It serves
+// this run alone: nothing of it is kept for another one, which would have to trust it.
+func (j *job) download(ctx context.Context, w *cache.Writer) error {
+	tree, c := j.source.Tree, j.c
+	root, dir, err := w.Tree()
 	if err != nil {
-		return cacheError(j.source.Name, c.Dir(), err)
+		return j.cacheError(err)
 	}
 	defer root.Close()
 	sums := &treeSums{tree, make([]uint64, len(tree.files)), c.Dir()}
@@ -39,13 +39,13 @@ func (j *job) plant(ctx context.Context, c *cache.Cache, d *cache.Draft, opts Op
 			break
 		}
 		if in := path.Dir(tree.files[i].name()); in != made {
-			if err := plantDir(root, in, opts); err != nil {
+			if err := makeDir(root, in, j.opts); err != nil {
 				g.Go(func() error { return treeError(tree.object(i), c, err) })
 				break
 			}
 			made = in
 		}
-		g.Go(func() error { return j.fetchInto(gctx, c, root, i, &sums.files[i], opts) })
+		g.Go(func() error { return j.fetchInto(gctx, root, i, &sums.files[i]) })
 	}
 	err = g.Wait()
 	if cause := context.Cause(ctx); cause != nil {
@@ -58,7 +58,7 @@ func (j *job) plant(ctx context.Context, c *cache.Cache, d *cache.Draft, opts Op
 	return nil
 }
 
-func plantDir(root *os.Root, dir string, opts Options) error {
+func makeDir(root *os.Root, dir string, opts Options) error {
 	if err := opts.injected("mkdir"); err != nil {
 		return err
 	}
@@ -66,8 +66,8 @@ func plantDir(root *os.Root, dir string, opts Options) error {
 }
 
 // fetchInto makes one file of the tree, of the bytes and the time that were listed, and sums it.
-func (j *job) fetchInto(ctx context.Context, c *cache.Cache, root *os.Root, i int, sum *uint64, opts Options) error {
-	tree := j.source.Tree
+func (j *job) fetchInto(ctx context.Context, root *os.Root, i int, sum *uint64) error {
+	tree, c, opts := j.source.Tree, j.c, j.opts
 	o, name := tree.object(i), filepath.FromSlash(tree.files[i].name())
 	err := opts.injected("create")
 	if err != nil {
@@ -79,7 +79,7 @@ func (j *job) fetchInto(ctx context.Context, c *cache.Cache, root *os.Root, i in
 	}
 	w := &treeWriter{File: f, of: o, opts: opts}
 	into := &fetched{File: w}
-	err = opts.Remote.Fetch(ctx, o, into, func(n int64) { j.progress(opts, n) })
+	err = opts.Remote.Fetch(ctx, o, into, j.progress)
 	switch {
 	case context.Cause(ctx) != nil:
 		err = context.Cause(ctx)

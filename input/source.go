@@ -22,10 +22,10 @@ const (
 )
 
 // open opens the source's own bytes; done must be called when they have been read.
-func (j *job) open(ctx context.Context, opts Options) (src *source, done func(), err error) {
-	src = &source{ctx: ctx, progress: func(n int64) { j.progress(opts, n) }, opts: opts}
+func (j *job) open(ctx context.Context) (src *source, done func(), err error) {
+	src = &source{ctx: ctx, progress: j.progress, opts: j.opts}
 	if j.source.once() {
-		src.r, done, err = j.source.openOnce(ctx, opts)
+		src.r, done, err = j.source.openOnce(ctx, j.opts)
 		return src, done, err
 	}
 	f, err := openSource(j.source.Path)
@@ -36,8 +36,8 @@ func (j *job) open(ctx context.Context, opts Options) (src *source, done func(),
 	return src, func() { f.Close() }, nil
 }
 
-// copy writes the decompressed bytes of src to d.
-func (j *job) copy(src *source, c *cache.Cache, d *cache.Draft) error {
+// copy writes the decompressed bytes of src to w.
+func (j *job) copy(src *source, w *cache.Writer) error {
 	in := bufio.NewReaderSize(src, copySize)
 	if j.source.isStdin() || j.source.Command != nil && j.source.Command.Sniff { // what a command writes is taken as it is
 		head, err := in.Peek(sniffLen)
@@ -48,21 +48,13 @@ func (j *job) copy(src *source, c *cache.Cache, d *cache.Draft) error {
 			return j.placed(src, in, err)
 		}
 	}
-	if err := j.decompress(src, in, c, d); err != nil {
+	if err := j.decompress(src, in, w); err != nil {
 		return err
 	}
 	return j.complete(src)
 }
 
-func (j *job) commit(c *cache.Cache, d *cache.Draft) (*cache.Copy, error) {
-	copied, err := d.Commit()
-	if err != nil {
-		return nil, cacheError(j.source.Name, c.Dir(), err)
-	}
-	return copied, nil
-}
-
-func (j *job) decompress(src *source, in *bufio.Reader, c *cache.Cache, out *cache.Draft) error {
+func (j *job) decompress(src *source, in *bufio.Reader, out *cache.Writer) error {
 	dec, err := decoder(j.compression, in, src.opts.maxWindow())
 	if err != nil {
 		return j.placed(src, in, err)
@@ -77,8 +69,8 @@ func (j *job) decompress(src *source, in *bufio.Reader, c *cache.Cache, out *cac
 		}
 		n, err := dec.Read(buf)
 		if n > 0 {
-			if _, err := out.Write(buf[:n]); err != nil {
-				return cacheError(j.source.Name, c.Dir(), err)
+			if err := j.write(src.ctx, out, buf[:n]); err != nil {
+				return j.cacheError(err)
 			}
 			written += int64(n)
 			if j.compression != "" && maxRatio > 0 && written > ratioGrace && written/maxRatio >= src.n {

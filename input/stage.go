@@ -1,7 +1,6 @@
 package input
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +15,7 @@ import (
 // A job is one source to be staged, and the files of the set that wait for it: more than one where
 // a source is named more than once.
 type job struct {
+	*group      // set when it is staged
 	source      Name
 	id          identity
 	compression string   // "" where reading tells
@@ -23,28 +23,27 @@ type job struct {
 	place       int      // of the source among all that were found
 	files       []int    // of the set
 
-	extra  int64 // bytes that it had better have at hand to grow
-	begun  bool  // to be read
+	begun   bool  // to be read
+	fetched bool  // the object is in its writer
+	runs    int64 // of group.running
+	decodes bool  // it has one of group.decoding
+
 	copied *cache.Copy
 	file   File
 
-	wanted int64 // bytes that it would have had when there was no more room; 0: there was
-
 	mu       sync.Mutex
 	at, told int64 // bytes of the source read by this attempt, and told of by all
-
-	running, fetching, decoding *turns // of its group
 }
 
 // progress tells of n bytes read, each byte once however often it is.
-func (j *job) progress(opts Options, n int64) {
+func (j *job) progress(n int64) {
 	j.mu.Lock()
 	j.at += n
 	n = j.at - j.told
 	j.told = max(j.told, j.at)
 	j.mu.Unlock()
 	if n > 0 {
-		opts.progress(j.source.Name, n)
+		j.opts.progress(j.source.Name, n)
 	}
 }
 
@@ -58,52 +57,57 @@ func newJob(n Name, id identity, compression string, place int) *job {
 	return j
 }
 
-// want is what the job asks of the cache: room for an object as it is, where its size is known.
-func (j *job) want() cache.Want {
-	w := cache.Want{Keys: j.keys, Size: -1, Extra: j.extra, Once: j.source.once(), Label: j.source.Name}
+// request is for the room of an object as it is, where its size is known.
+func (j *job) request(spare int64) cache.Request {
+	r := cache.Request{Keys: j.keys, Size: -1, Spare: spare, Once: j.source.once(), Label: j.source.Name}
 	switch {
 	case j.source.Tree != nil:
-		w.Size = j.source.Tree.Room
+		r.Size = j.source.Tree.Room
 	case j.source.Object != nil:
-		w.Size = j.source.Object.Size
+		r.Size = j.source.Object.Size
 	}
-	return w
+	return r
 }
 
-// stage makes the copies of all jobs, opts.Workers at once, or finds them. It returns what holds
-// them. After an error nothing is held.
-func (s *Stager) stage(ctx context.Context, c *cache.Cache, jobs []*job) (*cache.Hold, error) {
-	for {
-		for _, j := range jobs {
-			j.extra = max(j.extra, s.expected(j))
-		}
-		hold, err := s.stageOnce(ctx, c, jobs)
+// stage makes the copies of all jobs, opts.Workers at once, or finds them. It returns the lease on
+// them. After an error nothing is leased.
+func (s *Stager) stage(ctx context.Context, c *cache.Cache, jobs []*job) (*cache.Lease, error) {
+	for alone := false; ; {
+		lease, err := s.stageOnce(ctx, c, jobs, alone)
 		if err == nil {
 			s.learn(jobs)
-			return hold, nil
+			return lease, nil
 		}
-		if hold != nil {
-			if rerr := hold.Release(); rerr != nil {
+		if lease != nil {
+			if rerr := lease.Release(); rerr != nil {
 				err = fmt.Errorf("%w; and %w", err, ioError(c.Dir(), rerr))
 			}
 		}
+		short, full := errors.AsType[*cache.Shortage](err)
 		switch {
 		case errors.Is(err, cache.ErrDamaged): // it is gone, and will be staged anew
-		case errors.Is(err, cache.ErrCrowded) && askMore(jobs, s.opts.Quota):
+		case full && short.Others && !slices.ContainsFunc(jobs, func(j *job) bool { return j.begun && !j.source.repeats() }):
+			alone = true
 		default:
 			return nil, err
 		}
 	}
 }
 
-func (s *Stager) stageOnce(ctx context.Context, c *cache.Cache, jobs []*job) (*cache.Hold, error) {
-	wants := make([]cache.Want, len(jobs))
+// stageOnce is stage without another try; alone, it waits until this process has no other lease.
+func (s *Stager) stageOnce(ctx context.Context, c *cache.Cache, jobs []*job, alone bool) (*cache.Lease, error) {
+	all := newGroup(c, s.opts)
+	requests := make([]cache.Request, len(jobs))
 	for i, j := range jobs {
-		wants[i], j.at = j.want(), 0
+		requests[i] = j.request(s.expected(j))
+		j.group, j.at, j.fetched = all, 0, false
+	}
+	if alone {
+		requests[0].Spare = s.opts.Quota
 	}
 	g, gctx := errgroup.WithContext(ctx)
 	defer g.Wait()
-	hold, err := c.Reserve(gctx, wants)
+	lease, err := c.Reserve(gctx, requests)
 	if err != nil {
 		if cause := context.Cause(ctx); cause != nil {
 			return nil, cause
@@ -114,40 +118,39 @@ func (s *Stager) stageOnce(ctx context.Context, c *cache.Cache, jobs []*job) (*c
 	found, fctx := errgroup.WithContext(gctx)
 	found.SetLimit(s.opts.workers())
 	for i, j := range jobs {
-		found.Go(func() error { return j.find(fctx, c, hold, i, s.opts) })
+		found.Go(func() error { return j.find(fctx, lease, i) })
 	}
 	if err := found.Wait(); err != nil {
-		return hold, err
+		return lease, err
 	}
-	begin(gctx, g, c, hold, jobs, s.opts)
+	all.begin(gctx, g, lease, jobs)
 	err = g.Wait()
 	if cause := context.Cause(ctx); cause != nil {
 		err = cause // whatever it was that it ended
 	}
-	return hold, err
+	return lease, err
 }
 
-// begin begins to make what hold has drafts for, in order, as many at once as opts allow. All
-// stand in the queue before one is begun: whoever waits for room does not hope for the last.
-func begin(ctx context.Context, g *errgroup.Group, c *cache.Cache, hold *cache.Hold, jobs []*job, opts Options) {
-	running := newTurns(opts.fetches())
-	fetching := newTurns(cmp.Or(opts.Fetches, opts.workers()))
-	decoding := newTurns(opts.workers())
-	places := make([]*place, len(jobs))
+// begin begins to make what lease has writers for, in order, as many at once as opts allow.
+func (g *group) begin(ctx context.Context, running *errgroup.Group, lease *cache.Lease, jobs []*job) {
+	var made []int
 	for i := range jobs {
-		if d := hold.Draft(i); d != nil {
-			places[i] = running.enqueue(d)
+		if lease.Writer(i) != nil {
+			made = append(made, i)
 		}
 	}
-	for i, j := range jobs {
-		if places[i] == nil {
-			continue
+	for _, i := range made {
+		j := jobs[i]
+		if j.runs, j.decodes = 1, false; len(made) == 1 {
+			j.runs = int64(g.opts.running())
 		}
-		if running.await(ctx, places[i]) != nil {
+		if g.running.Acquire(ctx, j.runs) != nil {
 			return
 		}
-		j.running, j.fetching, j.decoding = running, fetching, decoding
-		g.Go(func() error { return j.make(ctx, c, hold.Draft(i), opts) })
+		running.Go(func() error {
+			defer func() { g.running.Release(j.runs) }()
+			return j.make(ctx, lease.Writer(i))
+		})
 	}
 }
 
@@ -161,14 +164,14 @@ func noRoom(jobs []*job, c *cache.Cache, err error) error {
 	return err
 }
 
-// find takes the copy that stands in the cache, if there is one.
-func (j *job) find(ctx context.Context, c *cache.Cache, hold *cache.Hold, i int, opts Options) error {
-	copied, err := hold.Copy(ctx, i)
+// find takes the copy that the lease has found, if there is one.
+func (j *job) find(ctx context.Context, lease *cache.Lease, i int) error {
+	copied, err := lease.Copy(ctx, i)
 	switch {
 	case errors.Is(err, cache.ErrDamaged) || err != nil && context.Cause(ctx) != nil:
 		return err
 	case err != nil:
-		return cacheError(j.source.Name, c.Dir(), err)
+		return j.cacheError(err)
 	case copied == nil:
 		return nil
 	}
@@ -177,58 +180,61 @@ func (j *job) find(ctx context.Context, c *cache.Cache, hold *cache.Hold, i int,
 			j.compression = compression
 		}
 	}
-	size := j.source.Size
-	if j.source.Object != nil {
-		size = j.source.Object.Size
-	}
-	j.progress(opts, size)
-	j.became(copied, size)
+	j.progress(j.source.bytes())
+	j.became(copied, j.source.bytes())
 	return nil
 }
 
-// make makes the copy. What it has when it fails it keeps until the hold is released: others of
-// the group wait for it, and the first error stays the first.
-func (j *job) make(ctx context.Context, c *cache.Cache, d *cache.Draft, opts Options) error {
+// make makes the copy. What it has when it fails it keeps until the lease is released: the first
+// error stays the first.
+func (j *job) make(ctx context.Context, w *cache.Writer) error {
 	j.begun = true
-	whole, size, err := j.read(ctx, c, d, opts)
-	if err != nil {
+	whole, size, err := j.read(ctx, w)
+	if errors.Is(err, ErrQuota) && !j.alone() {
+		if err = j.beAlone(ctx); err == nil && !j.fetched {
+			err = w.Discard(nil)
+			w = w.Beside(j.keys[0])
+			j.at = 0
+		}
+		if err == nil {
+			whole, size, err = j.read(ctx, w)
+		}
+	}
+	if err != nil || whole == nil { // nil: the writer is the room of a directory
 		return err
 	}
-	j.running.give()
-	if whole == nil {
-		return nil // the draft is the room of a directory
-	}
-	copied, err := j.commit(c, whole)
+	copied, err := whole.Commit()
 	if err != nil {
-		return err
+		return j.cacheError(err)
 	}
 	j.became(copied, size)
-	return d.Discard(nil)
+	return w.Discard(nil)
 }
 
-// read reads the source into d. What is whole then is to be committed, d or a draft beside it;
-// nil: a directory has become one. The source had size bytes.
-func (j *job) read(ctx context.Context, c *cache.Cache, d *cache.Draft, opts Options) (whole *cache.Draft, size int64, err error) {
+// read reads the source into w. It returns the writer to be committed, w or one beside it, or nil
+// where a directory was made, and the size of the source, bytes. Where there is no room for what it
+// becomes, and other jobs of the group run, the error is an [ErrQuota], and it may be called again.
+func (j *job) read(ctx context.Context, w *cache.Writer) (whole *cache.Writer, size int64, err error) {
 	switch {
 	case j.source.Tree != nil:
-		return nil, 0, j.plant(ctx, c, d, opts)
+		return nil, 0, j.download(ctx, w)
 	case j.source.Object != nil:
-		return j.fetch(ctx, c, d, opts)
+		return j.fetch(ctx, w)
 	}
-	if err := j.decoding.take(ctx, d); err != nil {
-		return nil, 0, err
-	}
-	defer j.decoding.give()
-	src, done, err := j.open(ctx, opts)
+	done, err := j.decode(ctx)
 	if err != nil {
 		return nil, 0, err
 	}
 	defer done()
-	if err := j.copy(src, c, d); err != nil {
-		j.grown(d, err)
+	src, closeSource, err := j.open(ctx)
+	if err != nil {
 		return nil, 0, err
 	}
-	return d, src.n, nil
+	defer closeSource()
+	if err := j.copy(src, w); err != nil {
+		return nil, 0, err
+	}
+	return w, src.n, nil
 }
 
 // became enters the copy; the source had size bytes.
@@ -240,3 +246,6 @@ func (j *job) became(copied *cache.Copy, size int64) {
 		Content: copied.Sums.Digest(), Sums: newCopySums(copied),
 	}
 }
+
+// cacheError places a failure to stage the source.
+func (j *job) cacheError(err error) error { return cacheError(j.source.Name, j.c.Dir(), err) }

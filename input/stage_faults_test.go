@@ -75,8 +75,14 @@ func TestQuotaCountsEarlierRuns(t *testing.T) {
 	opts := Options{Quota: 1999}
 	first, err := stage(t, dir, opts, "a")
 	must(t, err)
-	if _, err := stage(t, dir, opts, "b"); !errors.Is(err, ErrQuota) {
+	_, err = stage(t, dir, opts, "b") // as another process: it is told, and does not wait
+	if !errors.Is(err, ErrQuota) || strings.Contains(err.Error(), "\n") {
 		t.Fatal(err)
+	}
+	for _, says := range []string{"1000 more bytes are needed, and of its 1999 bytes no more than 999 can be had; other processes use 1000, in ", "raise --cache-size"} {
+		if !strings.Contains(err.Error(), says) {
+			t.Errorf("%v does not say %q", err, says)
+		}
 	}
 	again, err := stage(t, dir, opts, "a")
 	if err != nil {

@@ -20,7 +20,6 @@ type Stager struct {
 	mu    sync.Mutex
 	cache *cache.Cache        // nil: nothing has needed it yet
 	once  map[int]*stagedOnce // those that can be staged once, by place
-	kept  []*cache.Hold       // of their copies
 	grows map[string]float64  // by the ends of names: how many times its size a source becomes
 	ours  map[string]bool     // keys of copies that no other run can use
 }
@@ -51,9 +50,9 @@ func NewStager(found []Name, opts Options) (*Stager, error) {
 // each Take anew.
 //
 // Take waits until there is room in the cache for all objects of the group, as they are at the
-// service; [ErrQuota] says that there never will be. What decompresses takes more room as it
-// grows, and may find then that there is none. Whoever holds a Set and takes another may wait
-// for himself, but for one that is [Set.Last].
+// service, and for what they are expected to become: until other Sets of this process are released.
+// [ErrQuota] says that these would not make enough. A caller that has a Set must not take another
+// one, unless it has called [Set.Keep]: it could wait for itself.
 //
 // The same names may be taken again: what was evicted is staged anew, and its Path may have
 // another modification time then. What has no known size (standard input, what commands
@@ -88,7 +87,7 @@ func (s *Stager) TakeEach(ctx context.Context, places []int) (*Set, error) {
 	c, err := s.open()
 	if err == nil {
 		set.dir = c.Dir()
-		set.hold, err = s.stage(ctx, c, jobs)
+		set.lease, err = s.stage(ctx, c, jobs)
 	}
 	err = s.settle(set, jobs, err)
 	return set.orNone(err)
@@ -192,8 +191,8 @@ func (s *Stager) settle(set *Set, jobs []*job, err error) error {
 		}
 		close(once.done)
 	}
-	if len(kept) > 0 {
-		s.kept = append(s.kept, set.hold.Keep(kept...))
+	if err == nil {
+		set.lease.Retain(kept...)
 	}
 	return err
 }
@@ -231,19 +230,16 @@ func (s *Stager) Close() error {
 	if s.cache == nil {
 		return nil
 	}
-	var failed error
-	try := func(err error) {
-		if err != nil && failed == nil {
-			failed = ioError(s.cache.Dir(), err)
-		}
-	}
-	for _, h := range s.kept {
-		try(h.Release())
-	}
+	var err error
 	if len(s.ours) > 0 {
-		try(s.cache.Forget(s.ours))
+		err = s.cache.Forget(s.ours)
 	}
-	try(s.cache.Close())
-	s.cache, s.kept = nil, nil
-	return failed
+	if cerr := s.cache.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		err = ioError(s.cache.Dir(), err)
+	}
+	s.cache = nil
+	return err
 }

@@ -134,7 +134,7 @@ func (s *stock) hold(ctx context.Context, planned bool) error {
 	for i, first := range s.firsts {
 		if slices.Contains(firsts, first) && err == nil {
 			if s.held[i], err = s.stager.Take(ctx, first, 1); err == nil {
-				s.held[i].Last() // there are others to take before it is let go
+				s.held[i].Keep() // other parts are taken before it is released
 			}
 		}
 	}

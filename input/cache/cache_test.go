@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 )
 
 func must(t testing.TB, err error) {
@@ -27,12 +26,15 @@ func keyOf(name string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-func want(name string, size int64) Want { return Want{Keys: []string{keyOf(name)}, Size: size} }
+func request(name string, size int64) Request {
+	return Request{Keys: []string{keyOf(name)}, Size: size}
+}
 
-// open opens the cache of a test as another process would where process is not 0.
-func openAs(t testing.TB, dir string, quota, process int64) *Cache {
+// openCache opens a cache. Two that are open at once are as those of two processes: the locks of
+// each are those of its own open file.
+func openCache(t testing.TB, dir string, quota int64) *Cache {
 	t.Helper()
-	c, err := Open(dir, quota, Options{Poll: time.Millisecond, process: process})
+	c, err := Open(dir, quota, Options{})
 	must(t, err)
 	if c.locks == nil {
 		t.Skip("no locks here")
@@ -41,16 +43,16 @@ func openAs(t testing.TB, dir string, quota, process int64) *Cache {
 }
 
 // put stages data under a name and returns what holds it.
-func put(t testing.TB, c *Cache, name string, data []byte) (*Hold, *Copy) {
+func put(t testing.TB, c *Cache, name string, data []byte) (*Lease, *Copy) {
 	t.Helper()
-	h, err := c.Reserve(t.Context(), []Want{want(name, int64(len(data)))})
+	h, err := c.Reserve(t.Context(), []Request{request(name, int64(len(data)))})
 	must(t, err)
 	copied, err := h.Copy(t.Context(), 0)
 	must(t, err)
 	if copied == nil {
-		_, err := h.Draft(0).WriteAt(data, 0)
+		_, err := h.Writer(0).WriteAt(data, 0)
 		must(t, err)
-		copied, err = h.Draft(0).Commit()
+		copied, err = h.Writer(0).Commit()
 		must(t, err)
 	}
 	return h, copied
@@ -98,13 +100,13 @@ func TestNames(t *testing.T) {
 func TestCopies(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "deep", "cache")
-	c := openAs(t, dir, 0, 0)
-	h, err := c.Reserve(t.Context(), []Want{want("a", 5), want("b", -1), {Keys: []string{keyOf("c")}, Size: 10, Once: true}, want("d", 0)})
+	c := openCache(t, dir, 0)
+	h, err := c.Reserve(t.Context(), []Request{request("a", 5), request("b", -1), {Keys: []string{keyOf("c")}, Size: 10, Once: true}, request("d", 0)})
 	must(t, err)
 	data := [][]byte{[]byte("hello"), bytes.Repeat([]byte("b"), 70_000), []byte("short"), nil}
 	var paths []string
 	for i, d := range data {
-		draft := h.Draft(i)
+		draft := h.Writer(i)
 		for at := len(d); at > 0; at -= min(at, 1000) { // from behind
 			from := at - min(at, 1000)
 			_, err := draft.WriteAt(d[from:at], int64(from))
@@ -135,13 +137,13 @@ func TestCopies(t *testing.T) {
 	}
 	must(t, c.Close())
 
-	c = openAs(t, dir, 0, 0) // a later run
-	h, err = c.Reserve(t.Context(), []Want{want("a", 5), {Keys: []string{keyOf("other"), keyOf("b")}, Size: 1}, want("c", -1)})
+	c = openCache(t, dir, 0) // a later run
+	h, err = c.Reserve(t.Context(), []Request{request("a", 5), {Keys: []string{keyOf("other"), keyOf("b")}, Size: 1}, request("c", -1)})
 	must(t, err)
 	for i, path := range []string{paths[0], paths[1], ""} {
 		copied, err := h.Copy(t.Context(), i)
 		must(t, err)
-		if (copied == nil) != (path == "") || (copied == nil) != (h.Draft(i) != nil) || copied != nil && copied.Path != path {
+		if (copied == nil) != (path == "") || (copied == nil) != (h.Writer(i) != nil) || copied != nil && copied.Path != path {
 			t.Errorf("%d: %+v", i, copied)
 		}
 	}
@@ -181,13 +183,13 @@ func TestDamage(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			dir := filepath.Join(t.TempDir(), "cache")
-			c := openAs(t, dir, 0, 0)
+			c := openCache(t, dir, 0)
 			h, copied := put(t, c, "x", data)
 			must(t, h.Release())
 			must(t, c.Close())
 			must(t, tt.damage(copied.Path))
-			c = openAs(t, dir, 0, 0)
-			h, err := c.Reserve(t.Context(), []Want{want("x", 1)})
+			c = openCache(t, dir, 0)
+			h, err := c.Reserve(t.Context(), []Request{request("x", 1)})
 			must(t, err)
 			got, err := h.Copy(t.Context(), 0)
 			switch {
@@ -252,12 +254,12 @@ func TestFaults(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("broken")
 	run := func(c *Cache) error {
-		h, err := c.Reserve(t.Context(), []Want{want("old", 1), want("a", 1000), want("b", -1)})
+		h, err := c.Reserve(t.Context(), []Request{request("old", 1), request("a", 1000), request("b", -1)})
 		if err != nil {
 			return err
 		}
 		for i := 0; i <= 2 && err == nil; i++ {
-			d := h.Draft(i)
+			d := h.Writer(i)
 			if d == nil {
 				_, err = h.Copy(t.Context(), i)
 				continue
@@ -271,7 +273,7 @@ func TestFaults(t *testing.T) {
 	}
 	for k, done := 0, false; !done; k++ {
 		dir := filepath.Join(t.TempDir(), "cache")
-		c := openAs(t, dir, 3000, 0)
+		c := openCache(t, dir, 3000)
 		h, _ := put(t, c, "old", []byte("x"))
 		must(t, h.Release())
 		h, _ = put(t, c, "evicted", make([]byte, 1500))
@@ -297,7 +299,7 @@ func TestFaults(t *testing.T) {
 				t.Errorf("operation %d, %s: left %s", k, op, name)
 			}
 		}
-		c = openAs(t, dir, 3000, 0)
+		c = openCache(t, dir, 3000)
 		if err := run(c); err != nil {
 			t.Errorf("operation %d, %s: then %v", k, op, err)
 		}
@@ -308,79 +310,51 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// Where two processes stage the same copy, the second takes that of the first, which may be in
-// use, unless it is damaged.
+// Where two processes stage the same copy, the second uses that of the first, which may be being
+// read: its file stays. Where that was damaged meanwhile, reading it tells, and the next run makes it anew.
 func TestBothStage(t *testing.T) {
 	t.Parallel()
 	for _, damaged := range []bool{false, true} {
 		dir := t.TempDir()
-		first, second := openAs(t, dir, 0, 1), openAs(t, dir, 0, 2)
+		first, second := openCache(t, dir, 0), openCache(t, dir, 0)
 		data := []byte("the same")
-		slow, err := second.Reserve(t.Context(), []Want{want("x", 8)})
+		slow, err := second.Reserve(t.Context(), []Request{request("x", 8)})
 		must(t, err)
 		h, copied := put(t, first, "x", data)
 		if damaged {
 			must(t, edit(copied.Path, func(b []byte) []byte { b[0]++; return b }))
 		}
-		_, err = slow.Draft(0).Write(data)
+		before, err := os.Stat(copied.Path)
 		must(t, err)
-		got, err := slow.Draft(0).Commit()
+		_, err = slow.Writer(0).Write(data)
 		must(t, err)
-		b, err := os.ReadFile(copied.Path)
+		got, err := slow.Writer(0).Commit()
 		must(t, err)
-		if got.Path != copied.Path || !bytes.Equal(b, data) || !damaged && !alike(got, copied) || len(files(t, dir)) != 1 {
-			t.Errorf("%+v %q, the first was %+v", got, b, copied)
+		after, err := os.Stat(got.Path)
+		must(t, err)
+		if !os.SameFile(before, after) || !damaged && !alike(got, copied) || len(files(t, dir)) != 1 {
+			t.Errorf("%+v, the first was %+v", got, copied)
 		}
+		f, err := os.Open(got.Path)
+		must(t, err)
+		r := got.Sums.Check(f)
+		if _, err := r.ReadAt(make([]byte, 8), 0); errors.Is(err, ErrCopy) != damaged {
+			t.Errorf("damaged %v: %v", damaged, err)
+		}
+		must(t, r.Close())
 		must(t, h.Release())
 		must(t, slow.Release())
 		must(t, first.Close())
 		must(t, second.Close())
-	}
-}
-
-// So it does where the first commits while the second is about to: readers of the first have seen
-// its file, and would take another one for a change.
-func TestBothCommit(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	first := openAs(t, dir, 0, 1)
-	data := []byte("the same")
-	var commit func() // of the first
-	second, err := Open(dir, 0, Options{Poll: time.Millisecond, process: 2, Fault: func(op string) error {
-		if op == "lock" && commit != nil {
-			commit()
-			commit = nil
+		third := openCache(t, dir, 0)
+		h, err = third.Reserve(t.Context(), []Request{request("x", 8)})
+		must(t, err)
+		if _, err := h.Copy(t.Context(), 0); errors.Is(err, ErrDamaged) != damaged || exists(got.Path) == damaged {
+			t.Errorf("damaged %v: then %v", damaged, err)
 		}
-		return nil
-	}})
-	must(t, err)
-	h, err := first.Reserve(t.Context(), []Want{want("x", 8)})
-	must(t, err)
-	slow, err := second.Reserve(t.Context(), []Want{want("x", 8)})
-	must(t, err)
-	for _, d := range []*Draft{h.Draft(0), slow.Draft(0)} {
-		_, err = d.Write(data)
-		must(t, err)
+		must(t, h.Release())
+		must(t, third.Close())
 	}
-	var copied *Copy
-	var before os.FileInfo
-	commit = func() {
-		copied, err = h.Draft(0).Commit()
-		must(t, err)
-		before, err = os.Stat(copied.Path)
-		must(t, err)
-	}
-	got, err := slow.Draft(0).Commit()
-	must(t, err)
-	after, err := os.Stat(got.Path)
-	must(t, err)
-	if !alike(got, copied) || !os.SameFile(before, after) || len(files(t, dir)) != 1 {
-		t.Errorf("%+v, the first was %+v", got, copied)
-	}
-	must(t, h.Release())
-	must(t, slow.Release())
-	must(t, first.Close())
-	must(t, second.Close())
 }
 
 // Without locks the quota holds in a process, copies are found, and nothing is evicted.
@@ -391,17 +365,17 @@ func TestNoLocks(t *testing.T) {
 	must(t, err)
 	h, copied := put(t, c, "x", make([]byte, 60))
 	must(t, h.Release())
-	if _, err := c.Reserve(t.Context(), []Want{want("y", 41)}); !errors.Is(err, ErrQuota) {
+	if _, err := c.Reserve(t.Context(), []Request{request("y", 41)}); !errors.Is(err, ErrQuota) {
 		t.Error(err)
 	}
-	h, err = c.Reserve(t.Context(), []Want{want("x", 1), {Keys: []string{keyOf("once")}, Size: 40, Once: true}})
+	h, err = c.Reserve(t.Context(), []Request{request("x", 1), {Keys: []string{keyOf("once")}, Size: 40, Once: true}})
 	must(t, err)
 	if again, err := h.Copy(t.Context(), 0); err != nil || !alike(again, copied) {
 		t.Errorf("%+v, %v", again, err)
 	}
-	_, err = h.Draft(1).Write(make([]byte, 40))
+	_, err = h.Writer(1).Write(make([]byte, 40))
 	must(t, err)
-	_, err = h.Draft(1).Commit()
+	_, err = h.Writer(1).Commit()
 	must(t, err)
 	must(t, h.Release())
 	if n, _, err := c.Clean(func(Entry) bool { return true }); n != 0 || err != nil {
@@ -435,7 +409,7 @@ func Example() {
 		return
 	}
 	for range 2 {
-		hold, err := c.Reserve(context.Background(), []Want{{Keys: []string{strings.Repeat("0", 64)}, Size: 5}})
+		hold, err := c.Reserve(context.Background(), []Request{{Keys: []string{strings.Repeat("0", 64)}, Size: 5}})
 		if err != nil {
 			fmt.Println(err)
 			return
@@ -443,8 +417,8 @@ func Example() {
 		copied, err := hold.Copy(context.Background(), 0)
 		if err == nil && copied == nil {
 			fmt.Println("it is not there")
-			hold.Draft(0).Write([]byte("bytes"))
-			copied, err = hold.Draft(0).Commit()
+			hold.Writer(0).Write([]byte("bytes"))
+			copied, err = hold.Writer(0).Commit()
 		}
 		if err != nil {
 			fmt.Println(err)

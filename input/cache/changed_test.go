@@ -17,12 +17,12 @@ func TestChangedCopy(t *testing.T) {
 	data := bytes.Repeat([]byte("0123456789abcdef"), 5000)
 	for _, kept := range []bool{false, true} {
 		dir := filepath.Join(t.TempDir(), "cache")
-		c := openAs(t, dir, 0, 0)
+		c := openCache(t, dir, 0)
 		h, copied := put(t, c, "x", data)
 		if kept { // by a run before
 			must(t, h.Release())
 			must(t, c.Close())
-			c = openAs(t, dir, 0, 0)
+			c = openCache(t, dir, 0)
 			h, copied = put(t, c, "x", data)
 		}
 		read := func() error {
@@ -61,10 +61,10 @@ func TestChangedCopy(t *testing.T) {
 func TestChangedDraft(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "cache")
-	c := openAs(t, dir, 0, 0)
-	h, err := c.Reserve(t.Context(), []Want{want("x", 100_000)})
+	c := openCache(t, dir, 0)
+	h, err := c.Reserve(t.Context(), []Request{request("x", 100_000)})
 	must(t, err)
-	d := h.Draft(0)
+	d := h.Writer(0)
 	data := bytes.Repeat([]byte("xyz"), 32_700)
 	for _, from := range []int{65536, 0, 32768} {
 		_, err := d.WriteAt(data[from:min(from+32768, len(data))], int64(from))

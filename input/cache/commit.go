@@ -1,184 +1,174 @@
 package cache
 
 import (
-	"errors"
+	"context"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
-	"time"
 
+	"github.com/ffconvert/ffconvert/internal/blocking"
 	"github.com/ffconvert/ffconvert/internal/blocksum"
 )
 
-// Commit makes what was written the copy. Where the same copy stands there by now, from another
-// process, that one is taken instead. After an error the draft must still be discarded.
-func (d *Draft) Commit() (*Copy, error) {
-	sums, err := d.finish()
+// Commit makes what was written the copy. Where another process has committed the same copy, Commit
+// leases that one. After an error the writer must still be discarded.
+func (w *Writer) Commit() (*Copy, error) {
+	sums, err := w.finish()
 	if err != nil {
 		return nil, err
 	}
-	e := entry{key: d.key, size: sums.Size(), sum: sums.Sum64(), once: d.once}
+	e := entry{key: w.key, size: sums.Size(), sum: sums.Sum64(), once: w.once}
 	e.name = stagedName(e.key, e.size, e.sum, e.once)
-	if err := d.claimName(e.name); err != nil {
-		return nil, err
-	}
-	now, err := d.place(&e, sums)
-	for errors.Is(err, errOvertaken) {
-		now, err = d.place(&e, sums)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return d.h.c.copyOf(e.name, e.key, now), nil
-}
-
-// errOvertaken means that another process has committed the same copy in between.
-var errOvertaken = errors.New("the copy stands there by now")
-
-// place gives the copy its name, unless the same one has it already, and ends the draft.
-func (d *Draft) place(e *entry, sums *blocksum.Sums) (sound, error) {
-	c := d.h.c
-	now, there, err := d.standing(e)
-	if err != nil {
-		return sound{}, err
-	}
-	// Somebody who counts meanwhile could see neither the old name nor the new one.
-	err = c.accounted(d.h.ctx, func() error {
-		if !there {
-			fi, err := d.rename(e)
-			if err != nil {
-				return err
-			}
-			now = sound{fi, sums}
-			c.sound[e.name] = now
+	var fi fs.FileInfo
+	// The account is locked, since a process that counts meanwhile could see neither name.
+	err = w.l.c.accounted(w.l.ctx, func() error {
+		if err := w.l.use(e.name); err != nil {
+			return err
 		}
-		err := d.end(nil)
-		c.tell()
+		fi, err = w.place(&e, sums)
+		w.l.c.freed()
 		return err
 	})
-	return now, err
+	if err != nil {
+		return nil, err
+	}
+	return w.l.c.copyOf(&e, sound{fi, sums}), nil
 }
 
 // finish makes the file what its name will say, and closes it.
-func (d *Draft) finish() (*blocksum.Sums, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	f, err := d.file()
+func (w *Writer) finish() (*blocksum.Sums, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	f, err := w.file()
 	if err != nil {
 		return nil, err
 	}
-	sums, err := d.rec.Sums(d.size, f)
+	sums, err := w.rec.Sums(w.size, f)
 	if err != nil {
 		return nil, err
 	}
-	if d.reserved != d.size {
-		if err := d.truncate(f, d.size); err != nil {
-			return nil, err
-		}
-		d.reserved = d.size
-	}
-	if err := d.h.c.injected("close"); err != nil {
+	if err := w.resize(f, w.size); err != nil {
 		return nil, err
 	}
-	d.f = nil
+	if err := w.l.c.injected("close"); err != nil {
+		return nil, err
+	}
+	w.f = nil
 	return sums, f.Close()
 }
 
-// claimName has the copy's name, which an evictor may have for a moment.
-func (d *Draft) claimName(name string) error {
-	for {
-		d.h.c.mu.Lock()
-		ok := d.h.take(name)
-		d.h.c.mu.Unlock()
-		if ok {
-			return nil
-		}
-		if err := d.h.ctx.Err(); err != nil {
-			return err
-		}
-		time.Sleep(time.Millisecond)
-	}
-}
-
-// standing returns what has the copy's name already, if it is sound: others may be reading it,
-// so it must not be replaced.
-func (d *Draft) standing(e *entry) (now sound, there bool, err error) {
-	if e.info, err = d.h.c.root.Lstat(e.name); errors.Is(err, fs.ErrNotExist) {
-		return sound{}, false, nil
-	}
-	if err != nil || !e.whole() {
-		return sound{}, false, err
-	}
-	now, err = d.h.c.check(d.h.ctx, e)
-	if errors.Is(err, ErrDamaged) || errors.Is(err, fs.ErrNotExist) {
-		return sound{}, false, nil
-	}
-	return now, err == nil, err
-}
-
-// rename gives the copy its name. The account is held, so that nobody else does at once.
-func (d *Draft) rename(e *entry) (fs.FileInfo, error) {
-	c := d.h.c
-	if now, err := c.root.Lstat(e.name); err == nil {
-		if e.info = now; e.whole() {
-			return nil, errOvertaken
-		}
+// place gives the file its name, and ends the writer. It does not replace a copy of that name, which
+// other processes may be reading: that one is used, and read by the sums of what was written here.
+// The account is locked.
+func (w *Writer) place(e *entry, sums *blocksum.Sums) (fi fs.FileInfo, err error) {
+	c := w.l.c
+	if e.info, err = c.root.Lstat(e.name); err == nil && e.whole() {
+		return e.info, w.end(nil)
 	}
 	if err := c.injected("rename"); err != nil {
 		return nil, err
 	}
-	fi, err := c.root.Lstat(d.temp)
-	if err != nil {
+	if fi, err = c.root.Lstat(w.temp); err != nil {
 		return nil, err
 	}
 	if fi.Size() != e.size || !trusted(fi) {
 		return nil, fmt.Errorf("%w: the copy has %d bytes, not the %d written to it", ErrChanged, fi.Size(), e.size)
 	}
-	if err := c.root.Rename(d.temp, e.name); err != nil {
+	if err := c.root.Rename(w.temp, e.name); err != nil {
 		return nil, err
 	}
-	d.created = false
-	c.unclaim(d.temp)
-	return fi, nil
+	w.created = false
+	c.unlock(w.temp)
+	c.sound[e.name] = sound{fi, sums}
+	return fi, w.end(nil)
 }
 
-// Discard removes the draft because of cause, which it returns, with its own failure: what stays
-// behind must be known. Of a draft that has ended there is nothing to discard.
-func (d *Draft) Discard(cause error) error {
-	d.h.removeTrees(d)
-	d.h.c.mu.Lock()
-	defer d.h.c.mu.Unlock()
-	if !d.h.open[d] {
+// Discard ends the writer and removes its file because of cause, which it returns together with an
+// error of its own. Once the writer has ended it does nothing.
+func (w *Writer) Discard(cause error) error {
+	w.l.removeTrees(w)
+	w.l.c.mu.Lock()
+	defer w.l.c.mu.Unlock()
+	if !w.l.open[w] {
 		return cause
 	}
-	err := d.end(cause)
-	d.h.c.tell()
+	err := w.end(cause)
+	w.l.c.freed()
 	return err
 }
 
-// end removes what is left of the draft, and adds its own failure to cause. c.mu is held.
-func (d *Draft) end(cause error) error {
-	h, c := d.h, d.h.c
-	delete(h.open, d)
-	delete(c.making, d.key)
-	delete(c.temps, d.temp)
-	if d.primary {
-		h.work--
-		h.rest(d, false)
+// end removes what is left of the writer, and adds its own error to cause. c.mu is held.
+func (w *Writer) end(cause error) error {
+	l, c := w.l, w.l.c
+	delete(l.open, w)
+	delete(c.writing, w.key)
+	delete(c.writing, w.temp)
+	if len(l.open) == 0 {
+		l.spare = 0
 	}
-	if d.f != nil {
-		d.f.Close()
+	if w.f != nil {
+		w.f.Close()
 	}
-	if !d.created {
+	if !w.created {
 		return cause
 	}
-	err := c.removeFile(d.temp)
-	c.unclaim(d.temp)
+	err := c.removeFile(w.temp)
+	c.unlock(w.temp)
 	switch {
 	case err == nil:
 		return cause
 	case cause == nil:
 		return err
 	}
-	return fmt.Errorf("%w; and %s stays behind: %w", cause, filepath.Join(c.dir, d.temp), err)
+	return fmt.Errorf("%w; and %s stays behind: %w", cause, filepath.Join(c.dir, w.temp), err)
+}
+
+// A sound copy was written or read through by this cache: its state then, and the sums of its blocks.
+type sound struct {
+	info fs.FileInfo
+	sums *blocksum.Sums
+}
+
+// same reports whether no process has written to a file since it was looked at.
+func same(before, now fs.FileInfo) bool {
+	return os.SameFile(before, now) && before.Size() == now.Size() && before.ModTime().Equal(now.ModTime())
+}
+
+// check reads a copy through unless this cache has written or read it before, and removes one that
+// is not what its name says. The caller has a lease on it.
+func (c *Cache) check(ctx context.Context, e *entry) (sound, error) {
+	f, err := blocking.File(c.root.Open(e.name))
+	if err != nil {
+		return sound{}, err
+	}
+	defer f.Close()
+	fi, err := f.Stat()
+	if err != nil {
+		return sound{}, err
+	}
+	c.mu.Lock()
+	known, ok := c.sound[e.name]
+	c.mu.Unlock()
+	if ok && same(known.info, fi) {
+		return known, nil
+	}
+	if err := c.injected("check"); err != nil {
+		return sound{}, err
+	}
+	sums, err := blocksum.Of(ctx, f)
+	if err != nil {
+		return sound{}, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if sums.Size() == e.size && sums.Sum64() == e.sum && trusted(fi) {
+		c.sound[e.name] = sound{fi, sums}
+		return c.sound[e.name], nil
+	}
+	damaged := fmt.Errorf("%w: %s", ErrDamaged, e.name)
+	if err := c.removeFile(e.name); err != nil { // other users of it had better fail, too
+		return sound{}, fmt.Errorf("%w, and cannot be removed: %w", damaged, err)
+	}
+	return sound{}, damaged
 }

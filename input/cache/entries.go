@@ -8,20 +8,20 @@ import (
 	"time"
 )
 
-// An Entry is one file of the cache, as its users are told of it.
+// An Entry is one file of the cache, for people.
 type Entry struct {
 	Key        string    `json:"key"`
 	Size       int64     `json:"size"`       // bytes that it takes
 	Used       time.Time `json:"used"`       // last
-	InUse      bool      `json:"in_use"`     // also where it cannot be told
+	InUse      bool      `json:"in_use"`     // also where nothing tells
 	Unfinished bool      `json:"unfinished"` // in the making
-	// Label is what it is a copy of, as far as the file system keeps that; "": not known. Who
-	// can write to the cache can write it: it decides nothing.
+	// Label is what it is a copy of, as far as the file system keeps that; "": not known. It
+	// decides nothing, since any program that can write to the cache can set it.
 	Label string `json:"source,omitempty"`
 }
 
-// IsCache reports whether a directory is used as a cache, or was: it has a name that only caches
-// have. Nothing is changed there, as [Open] would.
+// IsCache reports whether a directory has a name in it that only caches have. It changes nothing
+// there, as [Open] would.
 func IsCache(dir string) (bool, error) {
 	names, err := os.ReadDir(dir)
 	return slices.ContainsFunc(names, func(e fs.DirEntry) bool {
@@ -51,19 +51,19 @@ func (c *Cache) Entries() ([]Entry, error) {
 func (c *Cache) entry(e *entry) Entry {
 	return Entry{
 		Key: e.key, Size: e.info.Size(), Used: e.used(), Unfinished: e.temp,
-		InUse: c.locks == nil || c.temps[e.name] || c.users[e.name] > 0 || lockedByOthers(c.locks, nameByte(e.name), 1),
+		InUse: c.writing[e.name] || c.users[e.name] > 0 || c.lockedElsewhere(e.name),
 	}
 }
 
-// Clean removes the copies that nobody uses and that which wants gone. It returns how many
-// there were, and their bytes, also beside an error.
+// Clean removes the files that no lease is on and which selects. It returns how many they were, and
+// their bytes, also beside an error.
 func (c *Cache) Clean(which func(Entry) bool) (removed int, bytes int64, err error) {
-	return c.clean(func(e *entry) bool { shown := c.entry(e); return !shown.InUse && which(shown) })
+	return c.clean(func(e *entry) bool { return !c.lockedElsewhere(e.name) && which(c.entry(e)) })
 }
 
-// Forget removes the copies of keys that no other process can have, but for those held here.
+// Forget removes the copies of keys that are of this process alone, except for those with a lease.
 func (c *Cache) Forget(keys map[string]bool) error {
-	_, _, err := c.clean(func(e *entry) bool { return keys[e.key] && c.users[e.name] == 0 && !c.temps[e.name] })
+	_, _, err := c.clean(func(e *entry) bool { return keys[e.key] })
 	return err
 }
 
@@ -75,16 +75,13 @@ func (c *Cache) clean(which func(*entry) bool) (removed int, bytes int64, err er
 		}
 		for i := range entries {
 			e := &entries[i]
-			if !which(e) {
+			if c.writing[e.name] || c.users[e.name] > 0 || !which(e) {
 				continue
 			}
-			ok, err := c.removeUnused(e.name)
-			if err != nil {
+			if err := c.removeFile(e.name); err != nil {
 				return err
 			}
-			if ok {
-				removed, bytes = removed+1, bytes+e.info.Size()
-			}
+			removed, bytes = removed+1, bytes+e.info.Size()
 		}
 		return nil
 	})

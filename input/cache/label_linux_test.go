@@ -25,11 +25,11 @@ func TestLabel(t *testing.T) {
 	}
 	defer c.Close()
 	const label = "s3://bucket/a.tar"
-	h, err := c.Reserve(t.Context(), []Want{{Keys: []string{keyOf("a")}, Size: 3, Label: label}})
+	h, err := c.Reserve(t.Context(), []Request{{Keys: []string{keyOf("a")}, Size: 3, Label: label}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := h.Draft(0)
+	d := h.Writer(0)
 	if _, err := d.WriteAt([]byte("abc"), 0); err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +37,7 @@ func TestLabel(t *testing.T) {
 	if _, err := beside.Write([]byte("more")); err != nil {
 		t.Fatal(err)
 	}
-	for _, d := range []*Draft{beside, d} {
+	for _, d := range []*Writer{beside, d} {
 		if _, err := d.Commit(); err != nil {
 			t.Fatal(err)
 		}

@@ -29,10 +29,10 @@ type entry struct {
 	info fs.FileInfo
 }
 
-// used is when the copy was used last.
+// used is when the last lease was taken or released.
 func (e *entry) used() time.Time { return accessed(e.info) }
 
-// whole tells whether it has the size that its name says, and is ours alone.
+// whole reports whether it has the size that its name says, and no other user can write it.
 func (e *entry) whole() bool { return !e.temp && trusted(e.info) && e.info.Size() == e.size }
 
 func stagedName(key string, size int64, sum uint64, once bool) string {
@@ -43,7 +43,7 @@ func stagedName(key string, size int64, sum uint64, once bool) string {
 	return name + stagedSuffix
 }
 
-// parseName reads the name of a file; false where it is none of ours.
+// parseName reads the name of a file; false where it is not of the cache.
 func parseName(name string) (e entry, ok bool) {
 	if len(name) <= keyLen || !isKey(name[:keyLen]) {
 		return entry{}, false
@@ -66,13 +66,13 @@ func parseName(name string) (e entry, ok bool) {
 	return e, err == nil && serr == nil && stagedName(e.key, e.size, e.sum, e.once) == name
 }
 
-// isKey tells 64 lower-case hexadecimal digits.
+// isKey reports whether s is 64 lower-case hexadecimal digits.
 func isKey(s string) bool {
 	return len(s) == keyLen && strings.Trim(s, "0123456789abcdef") == ""
 }
 
-// scan lists the files of the directory that are ours by name, links and other special files
-// left out: they take no room, and are never opened.
+// scan lists the regular files of the directory that are of the cache by name. Links and other
+// special files take no room, and are never opened.
 func (c *Cache) scan() ([]entry, error) {
 	if err := c.injected("scan"); err != nil {
 		return nil, err
@@ -101,8 +101,8 @@ func (c *Cache) scan() ([]entry, error) {
 	return entries, nil
 }
 
-// nameByte is the byte of the file lock that stands for a file name. Two names that share one
-// only seem to be in use for each other.
+// nameByte is the byte of the file lock for a file name. Where two names share one, each seems to be
+// in use when the other one is.
 func nameByte(name string) int64 {
 	h := fnv.New64a()
 	h.Write([]byte(name))

@@ -3,6 +3,7 @@ package cache
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -28,16 +29,16 @@ func TestMain(m *testing.M) {
 
 // child does what a test wants of another process, and tells when it has.
 func child(what, dir string) error {
-	c, err := Open(dir, 1000, Options{Poll: time.Millisecond})
+	c, err := Open(dir, 1000, Options{})
 	if err != nil {
 		return err
 	}
-	h, err := c.Reserve(context.Background(), []Want{want("held", 300), want("half", 300), {Keys: []string{keyOf("once")}, Size: 50, Once: true}})
+	h, err := c.Reserve(context.Background(), []Request{request("held", 300), request("half", 300), {Keys: []string{keyOf("once")}, Size: 50, Once: true}})
 	if err != nil {
 		return err
 	}
 	for i, size := range []int{300, 100, 50} {
-		d := h.Draft(i)
+		d := h.Writer(i)
 		if d == nil {
 			if _, err := h.Copy(context.Background(), i); err != nil {
 				return err
@@ -86,7 +87,7 @@ func start(t *testing.T, what, dir string) (cmd *exec.Cmd, end func()) {
 func TestTwoProcesses(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "cache")
-	c := openAs(t, dir, 1000, 0)
+	c := openCache(t, dir, 1000)
 	cmd, end := start(t, "release", dir)
 	entries, err := c.Entries()
 	must(t, err)
@@ -98,10 +99,15 @@ func TestTwoProcesses(t *testing.T) {
 	if n, _, err := c.Clean(func(Entry) bool { return true }); len(entries) != 3 || n != 0 || err != nil {
 		t.Errorf("%d entries, %d of them cleaned, %v", len(entries), n, err)
 	}
-	time.AfterFunc(20*time.Millisecond, end)
-	h, err := c.Reserve(t.Context(), []Want{want("mine", 650)})
-	must(t, err)
+	_, err = c.Reserve(t.Context(), []Request{request("mine", 650)})
+	short, full := errors.AsType[*Shortage](err)
+	if !full || short.Others || short.Processes == 0 || short.Have+short.Processes != 1000 {
+		t.Errorf("%+v: it waits for no other process", err)
+	}
+	end()
 	must(t, cmd.Wait())
+	h, err := c.Reserve(t.Context(), []Request{request("mine", 650)})
+	must(t, err)
 	if got := kept(t, dir, "held", "half", "once", "mine"); got != "heldmine" {
 		t.Errorf("left %s", got)
 	}
@@ -115,7 +121,7 @@ func TestKilledProcess(t *testing.T) {
 	t.Parallel()
 	for _, reopened := range []bool{false, true} {
 		dir := filepath.Join(t.TempDir(), "cache")
-		c := openAs(t, dir, 1000, 0)
+		c := openCache(t, dir, 1000)
 		cmd, _ := start(t, "hang", dir)
 		if reopened {
 			must(t, c.Close())
@@ -123,15 +129,15 @@ func TestKilledProcess(t *testing.T) {
 		must(t, cmd.Process.Kill())
 		cmd.Wait()
 		if reopened {
-			c = openAs(t, dir, 1000, 0)
+			c = openCache(t, dir, 1000)
 			if got := kept(t, dir, "held", "half", "once"); got != "held" {
 				t.Errorf("left %s", got)
 			}
 		}
-		h, err := c.Reserve(t.Context(), []Want{want("half", 700), want("held", 300)})
+		h, err := c.Reserve(t.Context(), []Request{request("half", 700), request("held", 300)})
 		must(t, err)
 		copied, err := h.Copy(t.Context(), 1)
-		if h.Draft(0) == nil || copied == nil || err != nil {
+		if h.Writer(0) == nil || copied == nil || err != nil {
 			t.Errorf("what was half done is used; of what was complete %+v, %v", copied, err)
 		}
 		must(t, h.Release())

@@ -11,13 +11,13 @@ import (
 )
 
 // grown makes a tree of a draft of its own, with a file in it.
-func grown(t testing.TB, c *Cache, name string, size int64) (h *Hold, path string, err error) {
+func grown(t testing.TB, c *Cache, name string, size int64) (h *Lease, path string, err error) {
 	t.Helper()
-	h, err = c.Reserve(t.Context(), []Want{want(name, size)})
+	h, err = c.Reserve(t.Context(), []Request{request(name, size)})
 	if err != nil {
 		return nil, "", err
 	}
-	root, path, err := h.Draft(0).Tree()
+	root, path, err := h.Writer(0).Tree()
 	if err != nil {
 		return h, "", err
 	}
@@ -32,7 +32,7 @@ func TestTree(t *testing.T) {
 	t.Parallel()
 	for _, size := range []int64{0, 60} {
 		dir := filepath.Join(t.TempDir(), "cache")
-		c := openAs(t, dir, 100, 0)
+		c := openCache(t, dir, 100)
 		h, path, err := grown(t, c, "x", size)
 		must(t, err)
 		fi, err := os.Stat(path)
@@ -43,8 +43,8 @@ func TestTree(t *testing.T) {
 		if err != nil || len(entries) != 1 || entries[0].Size != size || !entries[0].InUse || !entries[0].Unfinished {
 			t.Errorf("%+v, %v", entries, err)
 		}
-		other := openAs(t, dir, 100, 1)
-		if _, err := other.Reserve(t.Context(), []Want{want("y", 101)}); !errors.Is(err, ErrQuota) {
+		other := openCache(t, dir, 100)
+		if _, err := other.Reserve(t.Context(), []Request{request("y", 101)}); !errors.Is(err, ErrQuota) {
 			t.Error(err)
 		}
 		must(t, other.Close())
@@ -52,7 +52,7 @@ func TestTree(t *testing.T) {
 			t.Errorf("another one has opened the cache: %q, %v", got, err)
 		}
 		if size == 0 {
-			must(t, h.Draft(0).Discard(nil))
+			must(t, h.Writer(0).Discard(nil))
 		}
 		must(t, h.Release())
 		must(t, c.Close())
@@ -60,33 +60,6 @@ func TestTree(t *testing.T) {
 			t.Errorf("left %q", files(t, dir))
 		}
 	}
-}
-
-// A tree has all the room that it will ever have: a draft that waits for more beside it waits in
-// vain, while another hold may wait for the tree.
-func TestTreeIsDone(t *testing.T) {
-	t.Parallel()
-	c := openAs(t, filepath.Join(t.TempDir(), "cache"), 100, 0)
-	h, err := c.Reserve(t.Context(), []Want{want("tree", 60), want("file", -1)})
-	must(t, err)
-	root, _, err := h.Draft(0).Tree()
-	must(t, err)
-	must(t, root.Close())
-	if _, err := h.Draft(1).Write(make([]byte, 41)); !errors.Is(err, ErrQuota) {
-		t.Error(err)
-	}
-	must(t, h.Draft(1).Discard(nil))
-	waited := make(chan error)
-	go func() {
-		other, err := c.Reserve(t.Context(), []Want{want("other", 41)})
-		if err == nil {
-			err = other.Release()
-		}
-		waited <- err
-	}()
-	must(t, h.Release())
-	must(t, <-waited)
-	must(t, c.Close())
 }
 
 // What a killed run leaves goes when the cache is opened, cleaned, or needs the room; and no more
@@ -103,7 +76,7 @@ func TestTreeDebris(t *testing.T) {
 			return err
 		}},
 		{"evicted", func(c *Cache) error {
-			h, err := c.Reserve(t.Context(), []Want{want("y", 90)})
+			h, err := c.Reserve(t.Context(), []Request{request("y", 90)})
 			if err != nil {
 				return err
 			}
@@ -113,8 +86,8 @@ func TestTreeDebris(t *testing.T) {
 		base := t.TempDir()
 		dir := filepath.Join(base, "cache")
 		must(t, os.WriteFile(filepath.Join(base, "precious"), nil, 0o600))
-		c := openAs(t, dir, 100, 0)
-		dead := openAs(t, dir, 100, 1)
+		c := openCache(t, dir, 100)
+		dead := openCache(t, dir, 100)
 		_, path, err := grown(t, dead, "x", 60)
 		must(t, err)
 		must(t, dead.shut()) // as the kernel does
@@ -137,7 +110,7 @@ func TestStrayTrees(t *testing.T) {
 		must(t, os.MkdirAll(filepath.Join(dir, name, "d"), 0o700))
 	}
 	must(t, os.WriteFile(filepath.Join(dir, keyOf("z")+".R.tree"), nil, 0o600))
-	c := openAs(t, dir, 0, 0)
+	c := openCache(t, dir, 0)
 	must(t, c.Close())
 	if got := files(t, dir); len(got) != 3 || exists(filepath.Join(dir, keyOf("x")+".R.tree")) {
 		t.Errorf("left %q", got)
@@ -159,7 +132,7 @@ func TestTreeFaults(t *testing.T) {
 			return nil
 		}})
 		if err == nil {
-			var h *Hold
+			var h *Lease
 			h, _, err = grown(t, c, "x", 60)
 			if h != nil {
 				err = errors.Join(err, h.Release())
@@ -177,7 +150,7 @@ func TestTreeFaults(t *testing.T) {
 		if err == nil && failed != "remove" || err != nil && !errors.Is(err, syscall.EIO) {
 			t.Errorf("%s, operation %d: %v", failed, at, err)
 		}
-		again := openAs(t, dir, 1000, 0)
+		again := openCache(t, dir, 1000)
 		must(t, again.Close())
 		if exists(dir) {
 			t.Errorf("%s, operation %d: left %q", failed, at, files(t, dir))

@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
-
-	"github.com/ffconvert/ffconvert/input/cache"
 )
 
 // Objects are fetched by more at once than decompress what has come.
@@ -42,8 +42,8 @@ func TestFetches(t *testing.T) {
 	}
 }
 
-// Those that wait for their turn are no hope for who waits for room, or both would wait for
-// ever; with room for all of them they all end.
+// Jobs that wait for a decoder and jobs that wait for room do not wait for each other; with room for
+// all of them they all end.
 func TestRoomAndTurns(t *testing.T) {
 	t.Parallel()
 	data := make([]byte, 600_000)
@@ -80,37 +80,62 @@ func TestRoomAndTurns(t *testing.T) {
 	}
 }
 
-// Whose turn it is counts as at work before it has woken up: whoever waits for room meanwhile
-// waits for it, and is not refused.
-func TestTurnsAreHandedOver(t *testing.T) {
+// In a cache that has room for any one group, all groups are had by any number of takers at once,
+// whatever they become: none is refused for the room that others of its process have.
+func TestGroupsThatFitAlone(t *testing.T) {
 	t.Parallel()
-	c, err := cache.Open(filepath.Join(t.TempDir(), "cache"), 100, cache.Options{Transient: true})
-	must(t, err)
-	key := func(i int) []string { return []string{fmt.Sprintf("%064x", i)} }
-	hold, err := c.Reserve(t.Context(), []cache.Want{{Keys: key(0), Size: 50}, {Keys: key(1), Size: 50}, {Keys: key(2)}})
-	must(t, err)
-	first, next, gone := hold.Draft(0), hold.Draft(1), hold.Draft(2)
-	one := newTurns(1)
-	must(t, one.take(t.Context(), first))
-	for _, d := range []*cache.Draft{gone, next} { // one leaves, one never wakes up
-		if p := one.enqueue(d); d == gone {
-			ctx, cancel := context.WithCancel(t.Context())
-			cancel()
-			if err := one.await(ctx, p); !errors.Is(err, context.Canceled) {
-				t.Error(err)
+	for seed := range uint64(4) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			rng := rand.New(rand.NewPCG(seed, 1))
+			dir := t.TempDir()
+			r := &heldRemote{}
+			const groups, each = 10, 3
+			var found []Name
+			var quota int64
+			for range groups {
+				var need int64
+				for range each {
+					data := make([]byte, 1000+rng.IntN(200_000))
+					for i := range len(data) / (1 + rng.IntN(8)) {
+						data[i] = byte(rng.Uint32())
+					}
+					compression := []string{"", "gzip", "zstd"}[min(rng.IntN(8), 2)]
+					raw := compress(t, compression, data)
+					n := r.add(fmt.Sprintf("s3://b/%d.%s", len(found), compression), raw)
+					found = append(found, n)
+					need += int64(len(raw) + len(data))
+				}
+				quota = max(quota, need)
 			}
-			must(t, gone.Discard(nil))
-		}
+			s, err := NewStager(found, Options{CacheDir: filepath.Join(dir, "cache"), Quota: quota, Remote: r, Workers: 2, Fetches: 3, Transient: true})
+			must(t, err)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			work := make(chan int)
+			var wg sync.WaitGroup
+			for range 5 {
+				wg.Go(func() {
+					for first := range work {
+						set, err := s.Take(ctx, first, each)
+						if err != nil {
+							t.Error(err)
+							continue
+						}
+						time.Sleep(5 * time.Millisecond)
+						if err := set.Release(); err != nil {
+							t.Error(err)
+						}
+					}
+				})
+			}
+			for first := 0; first < len(found); first += each {
+				work <- first
+			}
+			close(work)
+			wg.Wait()
+			must(t, s.Close())
+			t.Logf("%d fetches of %d objects", r.fetches.Load(), len(found))
+		})
 	}
-	one.give()
-	time.AfterFunc(10*time.Millisecond, func() { next.Discard(nil) })
-	if _, err := first.WriteAt(make([]byte, 60), 0); err != nil {
-		t.Error(err)
-	}
-	one.give()
-	if one.free != 1 || len(one.queue) != 0 {
-		t.Errorf("%d turns, %d wait", one.free, len(one.queue))
-	}
-	must(t, hold.Release())
-	must(t, c.Close())
 }
