@@ -1,30 +1,29 @@
-// Package check looks through a dataset before it is converted: what would be refused,
-// what would be passed over, and what is suspicious.
+// Package check examines a dataset before it is converted and reports everything that a conversion
+// would refuse or skip, and suspicious data.
 //
 //	src := tar.Open(parts, tar.Options{AllowMissingTrailer: true, Concatenated: true, KeepDuplicates: true})
 //	report, err := check.Source(ctx, src, check.Options{})
 //	err = findings.Write(os.Stdout, findings.Text, report)
 //
-// One bad part does not hide another, so a source is best opened with everything waived
-// that can be: what it then marks as waived is found as an error all the same, unless
-// [Options.Accepted] has its rule.
+// A defect in one part does not hide defects in others. Open the source with every option that
+// accepts defects, so that it reads past them: they are still reported as errors, unless
+// [Options.Accepted] has their rule.
 //
 //	┌──────────┬─────────────────────────────────────────────────────────────────────┐
-//	│ looks at │ by                                                                  │
+//	│ examines │ by                                                                  │
 //	├──────────┼─────────────────────────────────────────────────────────────────────┤
 //	│ parts    │ Index, to its end or its first error                                │
-//	│ records  │ the encoding of each shape, as a plan sizes them                    │
-//	│ fields   │ the commonest set of names, against all others; lengths of 0        │
-//	│ keys     │ two hashes of each, compared over all parts at the end              │
-//	│ payload  │ with Deep alone: Read, then the decoder that the field's name tells │
+//	│ records  │ encoding each shape, as planning does                               │
+//	│ fields   │ comparing each set of names with the commonest one; empty values    │
+//	│ keys     │ comparing two hashes of each key, over all parts, at the end        │
+//	│ payload  │ Deep only: Read, then the decoder for the field's name              │
 //	└──────────┴─────────────────────────────────────────────────────────────────────┘
 //
-// What many samples have alike is one finding with a count and the first of them as the
-// example. What each sample has its own way is a finding each, up to [MaxEach] of one rule
-// in one part.
+// Findings with the same rule and text are one finding with a count and the place of the first.
+// Findings with different texts are listed one by one, up to [MaxEach] per rule and part.
 //
-// Memory: 18 bytes for each sample that has a key, nothing for others; with Deep, a sample
-// and a decoded image for each worker.
+// Memory: 18 bytes for each sample with a key, nothing for other samples. With Deep, each worker
+// also holds one sample and one decoded image.
 package check
 
 import (
@@ -38,49 +37,50 @@ import (
 	"github.com/ffconvert/ffconvert/findings"
 )
 
-// DefaultMaxPixels is what Options.MaxPixels is when it is 0: 8,192 × 8,192. The decoder of
-// a progressive JPEG may need 16 bytes for each.
+// DefaultMaxPixels is the default of Options.MaxPixels: 8,192 × 8,192. The decoder of a
+// progressive JPEG may need 16 bytes for each pixel.
 const DefaultMaxPixels = 1 << 26
 
-// MaxEach is how many findings of one rule are listed of one part; the others are counted.
+// MaxEach is the number of findings listed per rule and part. Further ones are only counted.
 const MaxEach = 100
 
-// Options say what is looked for. The zero value is a dataset that is to become
-// MessagePack of all fields, not read deeply.
+// Options control a check. The zero value checks for a conversion to MessagePack of all fields,
+// from metadata only.
 type Options struct {
-	// Encode says what records a conversion would make. An Encoding "" is the source's own.
+	// Encode is the encoding that the conversion would use. If Encoding is empty, it is the one
+	// that the source prefers, else MessagePack.
 	Encode encode.Options
 
-	// Accepted are the IDs of rules whose findings the user has accepted: they are notes.
+	// Accepted lists IDs of rules. Their findings become notes.
 	Accepted []string
 
-	// Hints replace those of findings, by the ID of their rule. nil: none.
+	// Hints replaces the hints of findings, by rule ID.
 	Hints map[string]string
 
-	// Refused are the inputs that were refused before a source could be made of them; see
-	// [Refusal]. Each counts as a file that was looked at.
+	// Refused holds one finding for each input that could not be opened as a source; see
+	// [Refusal]. The report lists them first, and their files as examined.
 	Refused []findings.Finding
 
-	// Deep reads every sample and decodes the fields that can be: images by their suffix
-	// and what [encode.Decodable] names.
+	// Deep reads every sample and decodes images, by the suffix of the field's name, and the
+	// fields for which [encode.Decodable] reports true.
 	Deep bool
 
-	// MaxPixels limits the images that Deep decodes: all frames of one, together. Larger
-	// ones are a warning. 0: DefaultMaxPixels.
+	// MaxPixels is the largest image that Deep decodes, in pixels, all frames together. A larger
+	// image is a warning. 0 means DefaultMaxPixels.
 	MaxPixels int64
 
-	// Workers is how many parts are looked at, at once. 0: GOMAXPROCS.
+	// Workers is the number of parts examined at once. 0 means GOMAXPROCS.
 	Workers int
 
-	// Progress is told how the work goes on. nil: nobody.
+	// Progress, if not nil, receives the progress of the check.
 	Progress Progress
 }
 
-// A Progress is told how the work goes on. Its methods may be called concurrently.
+// A Progress receives the progress of a check. Its methods may be called concurrently.
 type Progress interface {
-	// Start begins a phase of so many bytes.
+	// Start begins a phase and gives its size in bytes.
 	Start(phase string, bytes int64)
-	// Add counts work that is done in the phase.
+	// Add reports that more samples and bytes of the phase are done.
 	Add(samples, bytes int64)
 }
 
@@ -89,10 +89,9 @@ type silent struct{}
 func (silent) Start(string, int64) {}
 func (silent) Add(int64, int64)    {}
 
-// Source looks through all parts of a source; nil is one without parts. The report depends
-// on the source and the options alone, not on Workers. Its errors come first, then warnings,
-// then notes. What is wrong with the data is in the report; an error is one of the options,
-// or the end of ctx.
+// Source checks all parts of src; a nil src has no parts. The report depends on the source and the
+// options only, not on Workers. It lists errors first, then warnings, then notes. Defects of the
+// data are in the report; an error means that the options are invalid or that ctx ended.
 func Source(ctx context.Context, src converters.Source, opts Options) (*findings.Report, error) {
 	c := checker{src: src, opts: opts, hash: newHasher(), report: &findings.Report{Rules: Rules()}}
 	for i := range c.report.Rules {
@@ -132,80 +131,4 @@ func Source(ctx context.Context, src converters.Source, opts Options) (*findings
 		return nil, err
 	}
 	return c.report, nil
-}
-
-// A checker is one run of Source.
-type checker struct {
-	src     converters.Source
-	parts   []converters.Part
-	classes []string // of a folder
-	opts    Options  // defaults filled in
-	spec    *encode.Spec
-	report  *findings.Report
-	hash    hasher
-
-	records int64  // of samples that are not left out
-	refused bool   // a part was
-	groups  groups // of all parts
-	sets    fieldSets
-	keys    []partKeys // by part
-}
-
-// merge adds what was found in one part. It is called in the order of parts.
-func (c *checker) merge(p *part) {
-	c.report.Files = append(c.report.Files, findings.File{Name: p.name, Samples: p.samples, Bytes: p.bytes})
-	for _, f := range p.found {
-		c.report.Add(c.hinted(f))
-	}
-	c.records += p.samples - p.leftOut
-	c.refused = c.refused || p.failed
-	c.groups.merge(&p.groups)
-	c.sets.merge(&p.sets)
-	c.keys[p.num] = p.keys
-}
-
-// finish adds what only the whole dataset shows, and puts the findings in order.
-func (c *checker) finish(ctx context.Context) error {
-	all := &tally{}
-	if d, ok := c.src.(converters.Doubter); ok {
-		for _, doubt := range d.Doubts() {
-			all.add(findings.Finding{Rule: OddTable, Place: findings.Place{File: doubt.Part, Offset: doubt.Off, Entry: doubt.Entry}, Text: doubt.Text, Hint: doubt.Hint})
-		}
-	}
-	if c.src != nil && c.records == 0 && !c.refused {
-		place := findings.Place{Offset: -1}
-		if len(c.parts) > 0 {
-			place.File = c.parts[0].Name
-		}
-		all.add(findings.Finding{Rule: EmptyDataset, Place: place, Text: "there are no samples to convert"})
-	}
-	if c.opts.Encode.Fields == "" { // else a field that lacks is refused, and others are left out on purpose
-		c.sets.compare(all)
-	}
-	if err := c.compareKeys(ctx, all); err != nil {
-		return err
-	}
-	c.groups.merge(&all.groups)
-	for _, f := range slices.Concat(all.found, c.groups.findings()) {
-		c.report.Add(c.hinted(f))
-	}
-	level := make(map[string]int)
-	for _, r := range c.report.Rules {
-		level[r.ID] = slices.Index([]findings.Level{findings.Error, findings.Warning, findings.Note}, r.Level)
-	}
-	slices.SortStableFunc(c.report.Found, func(a, b findings.Finding) int {
-		return cmp.Compare(level[a.Rule], level[b.Rule])
-	})
-	return nil
-}
-
-// hinted gives a finding the hint of the options; what is accepted needs none.
-func (c *checker) hinted(f findings.Finding) findings.Finding {
-	if hint, ok := c.opts.Hints[f.Rule]; ok {
-		f.Hint = hint
-	}
-	if slices.Contains(c.opts.Accepted, f.Rule) {
-		f.Hint = ""
-	}
-	return f
 }

@@ -67,7 +67,7 @@ func TestTars(t *testing.T) {
 			`error: a.tar: offset 0: "k": field missing: no cls (the sample has ["jpg"]; --missing skip leaves such samples out) [missing-field]`}},
 		{"fields that were not asked for", []file{tarOf("a.tar", "k.jpg=x", "k.txt=t", "l.jpg=x")}, text(encode.Options{Fields: "jpg"}), nil},
 		{"left out", []file{tarOf("a.tar", "k.jpg=x"), good}, text(encode.Options{Fields: "cls", Missing: encode.MissingSkip}), []string{
-			`note: a.tar: offset 0: "k": left out: a field that was asked for is missing [left-out]`}},
+			`note: a.tar: offset 0: "k": left out: it lacks a required field [left-out]`}},
 		{"an encoding that it does not fit", []file{tarOf("a.tar", "k.jpg=x", "k.cls=1", "l.jpg=x", "l.cls=1")}, text(encode.Options{Encoding: "raw"}), []string{
 			`error: a.tar: offset 0: "k": not supported: raw takes a sample of one field, this has ["jpg" "cls"]; name one with raw:FIELD; 2 times [unsupported]`}},
 
@@ -76,38 +76,38 @@ func TestTars(t *testing.T) {
 		{"empty part", []file{tarOf("a.tar"), tarOf("b.tar", "README=x"), good}, Options{}, []string{
 			`warning: a.tar: it has no samples [empty-part]`,
 			`warning: b.tar: it has no samples [empty-part]`,
-			`warning: b.tar: offset 0: "README": passed over: name without key [skipped-file]`}},
+			`warning: b.tar: offset 0: "README": skipped: name without key [skipped-file]`}},
 		{"no samples at all", []file{tarOf("a.tar"), tarOf("b.tar", "README=x")}, Options{}, []string{
 			`error: a.tar: there are no samples to convert [empty-dataset]`,
 			`warning: a.tar: it has no samples [empty-part]`,
 			`warning: b.tar: it has no samples [empty-part]`,
-			`warning: b.tar: offset 0: "README": passed over: name without key [skipped-file]`}},
+			`warning: b.tar: offset 0: "README": skipped: name without key [skipped-file]`}},
 		{"all samples left out", []file{good}, text(encode.Options{Fields: "png", Missing: encode.MissingSkip}), []string{
 			`error: good.tar: there are no samples to convert [empty-dataset]`,
-			`note: good.tar: offset 0: "000": left out: a field that was asked for is missing; 2 times [left-out]`}},
+			`note: good.tar: offset 0: "000": left out: it lacks a required field; 2 times [left-out]`}},
 		{"passed over", []file{tarOf("a.tar", "d/=", "k.jpg=x", ".DS_Store=x", "l.jpg->k.jpg", "__meta__=x", "e/=")}, Options{}, []string{
-			`warning: a.tar: offset 2560: "l.jpg": passed over: symbolic link [skipped-link]`,
-			`note: a.tar: offset 0: "d/": passed over: directory; 2 times [skipped]`,
-			`note: a.tar: offset 1536: ".DS_Store": passed over: name without key [skipped]`,
-			`note: a.tar: offset 3072: "__meta__": passed over: metadata name [skipped]`}},
+			`warning: a.tar: offset 2560: "l.jpg": skipped: symbolic link [skipped-link]`,
+			`note: a.tar: offset 0: "d/": skipped: directory; 2 times [skipped]`,
+			`note: a.tar: offset 1536: ".DS_Store": skipped: name without key [skipped]`,
+			`note: a.tar: offset 3072: "__meta__": skipped: metadata name [skipped]`}},
 
 		{"names of webdataset", []file{tarOf("a.tar", "j.jpg=x", "k.jpg=x", "k.__bad__=x", "k.cls=1", "l.jpg=x", "l.__bad__=", "m.jpg=x", "m.__local_path__=x")}, Options{}, []string{
 			`warning: a.tar: offset 5632: "m": field named __local_path__ [reserved-field]`,
-			`warning: a.tar: offset 1024: "k": passed over: sample marked __bad__ [reserved-field]`,
+			`warning: a.tar: offset 1024: "k": skipped: sample marked __bad__ [reserved-field]`,
 			`warning: a.tar: offset 4096: "l": field "__bad__" is empty [empty-field]`,
 			`warning: a.tar: offset 4096: "l": it has __bad__ too; most samples, 1, have jpg [odd-fields]`,
 			`warning: a.tar: offset 5632: "m": it has __local_path__ too; most samples, 1, have jpg [odd-fields]`}},
 
 		{"one key in two parts", []file{tarOf("a.tar", "k.jpg=x"), tarOf("b.tar", "l.jpg=x", "k.jpg=y")}, Options{}, []string{
-			`warning: b.tar: offset 1024: "k": the key is in a.tar too [repeated-key]`}},
+			`warning: b.tar: offset 1024: "k": the key is also in a.tar [repeated-key]`}},
 		{"one key three times", []file{tarOf("a.tar", "k.jpg=x"), tarOf("b.tar", "k.jpg=x", "l.jpg=y", "k.jpg=x")}, Options{}, []string{
 			`error: b.tar: offset 2048: "k": key that came back (--on-duplicate-key keep) [duplicate-key]`,
-			`warning: b.tar: offset 0: "k": the key is in a.tar too [repeated-key]`}},
+			`warning: b.tar: offset 0: "k": the key is also in a.tar [repeated-key]`}},
 		{"only case", []file{tarOf("a.tar", "k/Ab.jpg=x", "k/aB.jpg=x"), tarOf("b.tar", "K/ab.jpg=x", "k/ac.jpg=x")}, Options{}, []string{
-			`warning: a.tar: offset 1024: "k/aB": the key differs in upper and lower case alone from "k/Ab" [case-collision]`,
-			`warning: b.tar: offset 0: "K/ab": the key differs in upper and lower case alone from "k/Ab" in a.tar [case-collision]`}},
+			`warning: a.tar: offset 1024: "k/aB": the key differs only in upper and lower case from "k/Ab" [case-collision]`,
+			`warning: b.tar: offset 0: "K/ab": the key differs only in upper and lower case from "k/Ab" in a.tar [case-collision]`}},
 		{"only case, beyond ASCII", []file{tarOf("a.tar", "STRASSE-ä.jpg=x", "strasse-Ä.jpg=x", "straße-ä.jpg=x")}, Options{}, []string{
-			`warning: a.tar: offset 1024: "strasse-Ä": the key differs in upper and lower case alone from "STRASSE-ä" [case-collision]`}},
+			`warning: a.tar: offset 1024: "strasse-Ä": the key differs only in upper and lower case from "STRASSE-ä" [case-collision]`}},
 		{"odd keys", []file{tarOf("a.tar", "../k.jpg=x", "/etc/k.jpg=x", "k\n.jpg=x", " k.jpg=x", "d/.hidden.jpg=x", "a/../../l.jpg=x")}, Options{}, []string{
 			`warning: a.tar: offset 0: "../k": the key leads to a directory above, by ..; 2 times [odd-key]`,
 			`warning: a.tar: offset 1024: "/etc/k": the key is an absolute path [odd-key]`,
@@ -142,18 +142,18 @@ func TestFolders(t *testing.T) {
 	}{
 		{"nothing wrong", []string{"a/0.jpg=x", "b/0.jpg=x"}, folder.Options{}, nil},
 		{"passed over", []string{"a/0.jpg=x", "a/.DS_Store=x", "b/0.jpg=x", "b/.DS_Store=x", "b/.git/", "labels.txt=x", ".hidden=x"}, folder.Options{}, []string{
-			`warning: f/labels.txt: "labels.txt": passed over: file outside a class [skipped-file]`,
-			`note: f: ".hidden": passed over: hidden file, in 3 parts; 3 times [skipped]`,
-			`note: f/b: "b/.git": passed over: hidden directory [skipped]`}},
+			`warning: f/labels.txt: "labels.txt": skipped: file outside a class [skipped-file]`,
+			`note: f: ".hidden": skipped: hidden file, in 3 parts; 3 times [skipped]`,
+			`note: f/b: "b/.git": skipped: hidden directory [skipped]`}},
 		{"not selected", []string{"a/0.jpg=x", "a/0.txt=x"}, folder.Options{Ext: []string{"jpg"}}, []string{
-			`note: f/a: "a/0.txt": passed over: extension not selected [skipped]`}},
+			`note: f/a: "a/0.txt": skipped: extension not selected [skipped]`}},
 		{"an empty class", []string{"a/0.jpg=x", "b/"}, folder.Options{}, []string{
 			`warning: f/b: it has no samples [empty-part]`}},
 		{"a class of hidden files", []string{"a/0.jpg=x", "b/.0.jpg=x"}, folder.Options{}, []string{
 			`warning: f/b: it has no samples [empty-part]`,
-			`note: f/b: "b/.0.jpg": passed over: hidden file [skipped]`}},
+			`note: f/b: "b/.0.jpg": skipped: hidden file [skipped]`}},
 		{"hidden files alone, flat", []string{".a=x", "b/0.jpg=x"}, folder.Options{Flat: true}, []string{
-			`note: f: ".a": passed over: hidden file [skipped]`}},
+			`note: f: ".a": skipped: hidden file [skipped]`}},
 		{"an empty folder, flat", []string{"a/", "b/0.jpg=x"}, folder.Options{Flat: true}, []string{
 			`warning: f/a: it has no samples [empty-part]`}},
 		{"an empty file", []string{"a/0.jpg=", "b/0.jpg=x"}, folder.Options{}, []string{
@@ -163,8 +163,8 @@ func TestFolders(t *testing.T) {
 			`warning: f/a: "a/0": it has json in place of jpg; most samples, 1, have cls, jpg [odd-fields]`}},
 		{"one sample", []string{"a/0.jpg=x", "a/0.json=x"}, folder.Options{Group: true}, nil},
 		{"only case", []string{"a/x.jpg=x", "a/X.jpg=x", "A/x.jpg=x"}, folder.Options{}, []string{
-			`warning: f/a: "a/X": the key differs in upper and lower case alone from "A/x" in f/A [case-collision]`,
-			`warning: f/a: "a/x": the key differs in upper and lower case alone from "A/x" in f/A [case-collision]`}},
+			`warning: f/a: "a/X": the key differs only in upper and lower case from "A/x" in f/A [case-collision]`,
+			`warning: f/a: "a/x": the key differs only in upper and lower case from "A/x" in f/A [case-collision]`}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
@@ -201,9 +201,9 @@ func TestRows(t *testing.T) {
 			`error: part-0: offset 0: field missing: no x (the sample has ["row"]; --missing skip leaves such samples out); 3 times [missing-field]`}},
 		{"rows alike that are left out", []file{{"part-0", []byte("1,2\n3,4\n5,6\n")}}, encode.Options{Fields: "x", Missing: encode.MissingSkip}, []string{
 			`error: part-0: there are no samples to convert [empty-dataset]`,
-			`note: part-0: offset 0: left out: a field that was asked for is missing; 3 times [left-out]`}},
+			`note: part-0: offset 0: left out: it lacks a required field; 3 times [left-out]`}},
 		{"empty lines", []file{{"part-0", []byte("1,2\n\n3,4\n\n")}}, encode.Options{}, []string{
-			`warning: part-0: offset 4: passed over: empty line; 2 times [empty-line]`}},
+			`warning: part-0: offset 4: skipped: empty line; 2 times [empty-line]`}},
 		{"a bad value among sound parts", []file{{"part-0", []byte("1,2\n")}, {"part-1", []byte("1,x\n")}, {"part-2", []byte("1,2\n")}}, encode.Options{}, []string{
 			`error: part-1: offset 2: "row 1, column c1": malformed: "x" is not float64 (--dtype c1=str) [malformed]`}},
 		{"a part without rows", []file{{"part-0", []byte("1,2\n")}, {"part-1", nil}}, encode.Options{}, []string{

@@ -11,12 +11,12 @@ import (
 	"github.com/ffconvert/ffconvert/findings"
 )
 
-// A decoder decodes the fields of one sample after another.
+// A decoder decodes the fields of samples. It must not be used concurrently.
 type decoder struct {
 	maxPixels int64
-	values    *encode.Encoder // of a record of one field, decoded
-	one       converters.Sample
-	table     bool // fields without decoder are rows or items, which Read has decoded
+	values    *encode.Encoder   // encodes one, with decoding
+	one       converters.Sample // has a single field, reused for each call
+	table     bool              // the source makes raw records; fields without a decoder are not reported
 }
 
 func newDecoder(c *checker) (*decoder, error) {
@@ -31,7 +31,7 @@ func newDecoder(c *checker) (*decoder, error) {
 	}, nil
 }
 
-// read reads all samples of the part and decodes their fields.
+// read reads all samples of the part and decodes their fields. It stops at the first read error.
 func (p *part) read(ctx context.Context) {
 	p.run.Count = p.samples
 	d, err := newDecoder(p.c)
@@ -40,7 +40,7 @@ func (p *part) read(ctx context.Context) {
 		return
 	}
 	read := int64(0)
-	defer func() { p.meter.add(0, max(0, p.c.parts[p.num].Size-read)) }() // headers, and what is passed over
+	defer func() { p.meter.add(0, max(0, p.c.parts[p.num].Size-read)) }() // headers and skipped entries
 	enc := p.c.spec.NewEncoder()
 	for s, err := range p.c.src.Read(ctx, p.run) {
 		if err != nil {
@@ -61,7 +61,8 @@ func (p *part) read(ctx context.Context) {
 	}
 }
 
-// decode decodes a field, if its name says how, and reports whether it could be.
+// decode decodes a field if there is a decoder for its name. It adds a finding for a defect and
+// reports whether the sample may be encoded.
 func (p *part) decode(d *decoder, f *converters.Field, s *converters.Sample) bool {
 	if f.Value.Kind() != converters.KindBytes {
 		return true // Read has decoded it
@@ -69,22 +70,22 @@ func (p *part) decode(d *decoder, f *converters.Field, s *converters.Sample) boo
 	at := p.place(s.Off, s.Key)
 	name := clipped(f.Name)
 	suffix := strings.ToLower(f.Name[strings.LastIndexByte(f.Name, '.')+1:])
-	wanted := imageOfSuffix(suffix)
+	named := imageOfSuffix(suffix)
 	var err error
 	switch {
-	case wanted != nil:
+	case named != nil:
 		var found *imageType
-		if found, err = d.image(wanted, f.Value.Data()); err != nil {
+		if found, err = d.image(named, f.Value.Data()); err != nil {
 			err = fmt.Errorf("field %s: %w", name, err)
 		}
-		if found != nil && found != wanted {
+		if found != nil && found != named {
 			p.groups.add(WrongType, fmt.Sprintf("field %s is a %s", name, found.name), at, 1)
 		}
 	case encode.Decodable(f.Name):
 		d.one.Fields[0] = *f
-		_, err = d.values.Encode(&d.one) // its error names the field
+		_, err = d.values.Encode(&d.one) // the error names the field
 	case !d.table:
-		p.groups.add(NotDecoded, "field "+name+" was read, and there is no decoder for it", at, 1)
+		p.groups.add(NotDecoded, "field "+name+" was read, but there is no decoder for it", at, 1)
 	}
 	if err == nil {
 		return true

@@ -10,32 +10,32 @@ import (
 	"github.com/ffconvert/ffconvert/findings"
 )
 
-// What is told apart of the sets of fields. Datasets have a few; one that has a set for
-// each sample must not take memory for them.
+// Limits on the sets that are counted one by one. Datasets have few; the limits bound the memory
+// for a dataset in which every sample has a set of its own.
 const (
 	maxSets      = 1000
 	maxSetFields = 1000  // fields of one set
-	maxSetBytes  = 16384 // bytes of their names
+	maxSetBytes  = 16384 // bytes of all names of one set
 )
 
-// fieldSets counts the samples by the set of their fields' names.
+// fieldSets counts samples by the set of their field names.
 type fieldSets struct {
-	sets  map[string]*fieldSet // by the sorted names, a NUL behind each
-	order []*fieldSet          // as they were found
-	other *fieldSet            // samples of sets that are not told apart
+	sets  map[string]*fieldSet // by the sorted names, joined with NUL
+	order []*fieldSet          // in the order found
+	other *fieldSet            // all samples with a set over a limit; nil if there is none
 
-	last    []string // the fields of the sample before, in their order
+	last    []string // field names of the previous sample, in their order
 	lastSet *fieldSet
 }
 
 type fieldSet struct {
-	key   string
-	names []string // sorted
-	first findings.Place
-	count int64
+	key   string         // in fieldSets.sets
+	names []string       // sorted
+	first findings.Place // of the first sample
+	count int64          // samples
 }
 
-// add counts a sample of part p at an offset.
+// add counts a sample of part p that begins at offset off.
 func (f *fieldSets) add(s *converters.Sample, p *part, off int64) {
 	same := f.lastSet != nil && len(f.last) == len(s.Fields)
 	for i := 0; same && i < len(f.last); i++ {
@@ -53,7 +53,7 @@ func (f *fieldSets) add(s *converters.Sample, p *part, off int64) {
 	f.lastSet.count++
 }
 
-// set returns the set of the last names, size bytes in all.
+// set returns the set of the names in f.last. size is the sum of their lengths in bytes.
 func (f *fieldSets) set(size int, place func() findings.Place) *fieldSet {
 	if len(f.last) > maxSetFields || size > maxSetBytes {
 		return f.others(place())
@@ -85,7 +85,7 @@ func (f *fieldSets) others(first findings.Place) *fieldSet {
 	return f.other
 }
 
-// merge adds the sets of the next part.
+// merge adds the sets of the next part. It must be called in the order of parts.
 func (f *fieldSets) merge(next *fieldSets) {
 	for _, s := range next.order {
 		known := f.sets[s.key]
@@ -99,8 +99,8 @@ func (f *fieldSets) merge(next *fieldSets) {
 	}
 }
 
-// compare finds the samples whose set is not the commonest; of two equally common ones that
-// is the one that was found first.
+// compare adds a finding for each set but the commonest one. Of equally common sets the one found
+// first counts as the commonest.
 func (f *fieldSets) compare(t *tally) {
 	if len(f.order) == 0 {
 		return
@@ -118,11 +118,11 @@ func (f *fieldSets) compare(t *tally) {
 		}
 	}
 	if f.other != nil {
-		t.groups.add(OddFields, "sets of fields that are too many to tell apart; "+usual, f.other.first, f.other.count)
+		t.groups.add(OddFields, "too many different sets of fields to list; "+usual, f.other.first, f.other.count)
 	}
 }
 
-// differs says in which way a set of names is not the usual one.
+// differs describes how a set of names differs from the usual one. Both are sorted.
 func differs(names, usual []string) string {
 	without := func(a, b []string) []string {
 		return slices.DeleteFunc(slices.Clone(a), func(n string) bool {
@@ -140,10 +140,10 @@ func differs(names, usual []string) string {
 	return "it has " + listed(extra) + " in place of " + listed(lacks)
 }
 
-// maxListed is how many names one text lists.
+// maxListed is the number of names listed in one text.
 const maxListed = 10
 
-// listed prints names: jpg, cls and 3 more.
+// listed joins names for a text: jpg, cls and 3 more.
 func listed(names []string) string {
 	if len(names) == 0 {
 		return "no fields"
@@ -162,8 +162,8 @@ func listed(names []string) string {
 	return b.String()
 }
 
-// quoted leaves a plain name as it is, and quotes one that could be taken for the words
-// around it.
+// quoted returns a plain name unchanged and quotes any other, so that the name cannot be mistaken
+// for the text around it.
 func quoted(name string) string {
 	for _, c := range name {
 		if !strings.ContainsRune("/._-", c) && !(c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z') {

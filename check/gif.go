@@ -7,12 +7,11 @@ import (
 	"io"
 )
 
-// gifFrame is what a frame costs beside its pixels, counted as pixels: a palette of its own,
-// and what the decoder keeps of it.
+// gifFrame is the memory of a frame beside its pixels (palette, decoder state), in pixels.
 const gifFrame = 4096
 
-// gifPixels walks the blocks of a GIF and adds up the pixels of its frames: the decoder keeps
-// all of them, and a small file can have many.
+// gifPixels walks the blocks of a GIF and returns the number of pixels of all frames, plus
+// gifFrame for each. The decoder holds all frames, and a small file can have many.
 //
 //	┌───────────┬──────────────────────────┬────────────────────────────────┬─────────┐
 //	│ GIF89a 6  │ width 2, height 2,       │ blocks: 21 label 1, data;      │ trailer │
@@ -20,7 +19,7 @@ const gifFrame = 4096
 //	│           │ 3·2^(n+1) with flag 80   │ palette, code size 1, data     │         │
 //	└───────────┴──────────────────────────┴────────────────────────────────┴─────────┘
 //
-// data is pieces, each a length byte and so many bytes, to one of length 0.
+// data is a list of sub-blocks, each a length byte and that number of bytes, up to one of length 0.
 func gifPixels(data []byte) (int64, error) {
 	r := bytes.NewReader(data)
 	var head [13]byte
@@ -66,9 +65,9 @@ func gifPixels(data []byte) (int64, error) {
 	}
 }
 
-// checkExtension moves behind the label of an extension. Where the length of its first piece
-// is not what the standard wants, the decoder goes by what it ought to be: its frames would
-// not be those that were counted.
+// checkExtension moves past the label of an extension. It refuses a first sub-block that does not
+// have the length of the standard: the decoder assumes the standard length and would find other
+// frames than gifPixels counts.
 func checkExtension(r *bytes.Reader) error {
 	label, err := r.ReadByte()
 	if err != nil {
@@ -90,5 +89,5 @@ func skipPalette(r *bytes.Reader, flags byte) {
 	}
 }
 
-// skip moves forward; the next read tells where that is behind the end.
+// skip moves n bytes forward. If that is past the end, the next read returns io.EOF.
 func skip(r *bytes.Reader, n int64) { r.Seek(n, io.SeekCurrent) }

@@ -16,11 +16,11 @@ import (
 	"golang.org/x/image/webp"
 )
 
-// An imageType is a kind of image that can be decoded.
+// An imageType is an image format that can be decoded.
 type imageType struct {
 	name     string
-	suffixes []string
-	magic    string // its first bytes, '?' for any
+	suffixes []string // of field names, lower case
+	magic    string   // first bytes of the image; '?' matches any byte
 	config   func(io.Reader) (image.Config, error)
 	decode   func(io.Reader) (image.Image, error)
 }
@@ -28,17 +28,17 @@ type imageType struct {
 var imageTypes = [...]imageType{
 	{"JPEG", []string{"jpg", "jpeg", "jpe", "jfif"}, "\xff\xd8\xff", jpeg.DecodeConfig, jpeg.Decode},
 	{"PNG", []string{"png"}, "\x89PNG\r\n\x1a\n", png.DecodeConfig, png.Decode},
-	{"GIF", []string{"gif"}, "GIF8", gif.DecodeConfig, nil}, // of many frames: see gifFrames
+	{"GIF", []string{"gif"}, "GIF8", gif.DecodeConfig, nil}, // many frames: see decoder.image
 	{"WebP", []string{"webp"}, "RIFF????WEBP", webp.DecodeConfig, webp.Decode},
 }
 
-// Why an image was not decoded, though it may be sound.
+// Reasons for not decoding an image that may be sound.
 var (
 	errUnchecked = errors.New("not decoded")
 	errPixels    = fmt.Errorf("%w: the image is too large", errUnchecked)
 )
 
-// imageOfSuffix returns the type that a field's suffix, in lower case, names; nil for none.
+// imageOfSuffix returns the type with a suffix, which must be lower case, or nil.
 func imageOfSuffix(suffix string) *imageType {
 	for i := range imageTypes {
 		if slices.Contains(imageTypes[i].suffixes, suffix) {
@@ -48,7 +48,7 @@ func imageOfSuffix(suffix string) *imageType {
 	return nil
 }
 
-// imageOf returns the type that the first bytes of an image tell; nil for none.
+// imageOf returns the type that the first bytes of data show, or nil.
 func imageOf(data []byte) *imageType {
 	for i := range imageTypes {
 		magic := imageTypes[i].magic
@@ -63,18 +63,19 @@ func imageOf(data []byte) *imageType {
 	return nil
 }
 
-// image decodes an image that ought to be of a type, and returns the type that it is. It
-// looks at the size first: that is what decides how much memory the decoder takes.
-func (d *decoder) image(wanted *imageType, data []byte) (*imageType, error) {
+// image decodes an image and returns its type, nil if that is unknown. named is the type that the
+// field's name promises; it is used in errors only. Before decoding, image compares the size in
+// pixels, which decides how much memory the decoder takes, with d.maxPixels.
+func (d *decoder) image(named *imageType, data []byte) (*imageType, error) {
 	if len(data) == 0 {
 		return nil, errors.New("it is empty")
 	}
 	is := imageOf(data)
 	if is == nil {
-		return nil, fmt.Errorf("not a %s: it begins with %q", wanted.name, data[:min(16, len(data))])
+		return nil, fmt.Errorf("not a %s: it begins with %q", named.name, data[:min(16, len(data))])
 	}
 	if is.name == "WebP" && int64(len(data)) < 8+int64(binary.LittleEndian.Uint32(data[4:])) {
-		return is, imageError(is, io.ErrUnexpectedEOF) // the decoder does not want the last of it
+		return is, imageError(is, io.ErrUnexpectedEOF) // the decoder does not read the last bytes
 	}
 	var config image.Config
 	err := careful(func() (err error) {
@@ -104,8 +105,8 @@ func (d *decoder) image(wanted *imageType, data []byte) (*imageType, error) {
 	return is, imageError(is, err)
 }
 
-// careful makes an error of a library's panic: one hostile image must not end the check of
-// all others, with the exit status of a crash.
+// careful calls decode and turns a panic of the library into an error, so that one hostile image
+// does not end the check of all others.
 func careful(decode func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -115,8 +116,8 @@ func careful(decode func() error) (err error) {
 	return decode()
 }
 
-// imageError says why an image could not be decoded. What a decoder does not know is not
-// damage.
+// imageError describes an error of a decoder. A feature that the decoder does not support is
+// errUnchecked, everything else is damage.
 func imageError(is *imageType, err error) error {
 	if err == nil {
 		return nil

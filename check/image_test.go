@@ -121,7 +121,7 @@ func TestDeep(t *testing.T) {
 		{"a value too large", []string{`k.json="` + strings.Repeat("x", 17<<20) + `"`}, []string{
 			`warning: a.tar: offset 0: "k": field "json": over a limit: `}},
 		{"no decoder", []string{"k.mp4=x", "l.mp4=x"}, []string{
-			`note: a.tar: offset 0: "k": field "mp4" was read, and there is no decoder for it; 2 times [not-decoded]`}},
+			`note: a.tar: offset 0: "k": field "mp4" was read, but there is no decoder for it; 2 times [not-decoded]`}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()

@@ -132,7 +132,7 @@ func TestManyClashes(t *testing.T) {
 		t.Fatalf("%d findings", len(report.Found))
 	}
 	for i, f := range report.Found[:MaxEach] {
-		want := findings.Finding{Rule: RepeatedKey, Place: findings.Place{File: "part-1", Offset: int64(i) * 100, Entry: all[i].Key}, Text: "the key is in part-0 too"}
+		want := findings.Finding{Rule: RepeatedKey, Place: findings.Place{File: "part-1", Offset: int64(i) * 100, Entry: all[i].Key}, Text: "the key is also in part-0"}
 		if f != want {
 			t.Fatalf("finding %d is %+v", i, f)
 		}

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// oddKey says why a key is troublesome as a file name, "" where it is not.
+// oddKey describes why a key makes a poor file name. It returns "" if the key makes a good one.
 func oddKey(key string) string {
 	if plainKey(key) {
 		return ""
@@ -44,8 +44,8 @@ func leadsUp(key string) bool {
 	}
 }
 
-// plainKey is the quick look at a key that is like most: letters, digits, and single slashes,
-// dashes and underscores among them. No dots: a tar's key may have them in directories.
+// plainKey reports whether a key consists of ASCII letters, digits, '-', '_' and single slashes
+// within. It is a fast path of oddKey, true for most keys; a key with a dot takes the slow path.
 func plainKey(key string) bool {
 	last := byte('/')
 	for i := range len(key) {
@@ -61,7 +61,7 @@ func plainKey(key string) bool {
 	return last != '/' || key == ""
 }
 
-// hiddenName reports whether an entry's name is that of a hidden file.
+// hiddenName reports whether the last element of an entry's name begins with a dot.
 func hiddenName(name string) bool {
 	return strings.HasPrefix(name[strings.LastIndexByte(name, '/')+1:], ".")
 }

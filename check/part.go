@@ -11,20 +11,20 @@ import (
 	"github.com/ffconvert/ffconvert/findings"
 )
 
-// A part is what is known of one part. It belongs to the worker that looks at it.
+// A part is the state of checking one part. One worker owns it until checker.merge.
 type part struct {
 	tally
 	c       *checker
 	num     int
 	name    string
-	placed  bool            // its offsets are those of a file
-	enc     *encode.Encoder // nil: records are encoded when they were read
-	run     converters.Run  // all of it
-	encoded error           // of the last record
-	failed  bool            // it was refused
+	placed  bool            // the part is a file, so offsets of spans are byte offsets
+	enc     *encode.Encoder // nil if records are encoded after reading
+	run     converters.Run  // all samples of the part
+	encoded error           // of the last record that was encoded
+	failed  bool            // Index or Read returned an error
 
 	samples, bytes int64
-	leftOut        int64 // samples
+	leftOut        int64 // samples that a conversion leaves out
 	sets           fieldSets
 	keys           partKeys
 	meter          meter
@@ -33,12 +33,12 @@ type part struct {
 func (c *checker) newPart(i int) *part {
 	p := &part{c: c, num: i, name: c.parts[i].Name, placed: c.parts[i].Path != "", run: converters.Run{Part: i}, meter: meter{to: c.opts.Progress}}
 	if !c.opts.Deep || !c.opts.Encode.Decode {
-		p.enc = c.spec.NewEncoder() // else a field that does not decode would be found twice
+		p.enc = c.spec.NewEncoder() // otherwise read reports a field that does not decode, once
 	}
 	return p
 }
 
-// look finds what there is to find in the part.
+// look checks the part.
 func (p *part) look(ctx context.Context) {
 	defer p.meter.flush()
 	p.index(ctx)
@@ -50,8 +50,8 @@ func (p *part) look(ctx context.Context) {
 	}
 }
 
-// wantsSamples reports whether the part ought to have samples. The files beside the classes
-// of a folder are parts that need not.
+// wantsSamples reports whether a part without samples is suspicious. In a folder source, files next
+// to the class directories are a part that may have none.
 func (p *part) wantsSamples() bool {
 	switch {
 	case p.placed:
@@ -59,10 +59,10 @@ func (p *part) wantsSamples() bool {
 	case p.c.classes != nil:
 		return slices.Contains(p.c.classes, p.name[strings.LastIndexByte(p.name, '/')+1:])
 	}
-	return p.groups.order == nil // nothing is passed over either
+	return p.groups.order == nil // nothing was skipped either
 }
 
-// index walks the part by its metadata.
+// index checks what the metadata of the part shows.
 func (p *part) index(ctx context.Context) {
 	size := p.c.parts[p.num].Size
 	at := int64(0)
@@ -77,7 +77,7 @@ func (p *part) index(ctx context.Context) {
 		}
 		switch {
 		case span.Waived:
-			p.waived(&span)
+			p.accepted(&span)
 		case span.Shape == nil:
 			p.skipped(&span)
 		default:
@@ -93,20 +93,20 @@ func (p *part) index(ctx context.Context) {
 	}
 }
 
-// walked counts bytes that the walk has passed. A deep check counts what it reads after, once.
+// walked adds bytes to the progress. A deep check counts each byte once, when it is read.
 func (p *part) walked(bytes int64) {
 	if !p.c.opts.Deep {
 		p.meter.add(0, bytes)
 	}
 }
 
-// refuse notes the error that ends the part.
+// refuse adds the error that ends the check of the part.
 func (p *part) refuse(err error) {
 	p.failed = true
 	p.add(Refusal(err, p.name))
 }
 
-// place is where a sample, or an entry, begins.
+// place returns the place of a sample or an entry that begins at off.
 func (p *part) place(off int64, entry string) findings.Place {
 	if !p.placed {
 		off = -1
@@ -114,17 +114,19 @@ func (p *part) place(off int64, entry string) findings.Place {
 	return findings.Place{File: p.name, Offset: off, Entry: entry}
 }
 
-func (p *part) waived(span *converters.Span) {
-	w, known := waivers[span.Skip]
+// accepted adds a defect that an option of the source accepts.
+func (p *part) accepted(span *converters.Span) {
+	w, known := acceptedRules[span.Skip]
 	if !known {
 		w.rule = Unsupported
 	}
 	if w.rule == DuplicateKey {
-		p.keys.told = true
+		p.keys.reported = true
 	}
 	p.add(findings.Finding{Rule: w.rule, Place: p.place(span.Off, span.Name), Text: span.Skip, Hint: w.hint})
 }
 
+// skipped adds an entry that belongs to no sample.
 func (p *part) skipped(span *converters.Span) {
 	rule, known := skipRules[span.Skip]
 	if !known {
@@ -133,10 +135,10 @@ func (p *part) skipped(span *converters.Span) {
 	if rule == SkippedFile && hiddenName(span.Name) {
 		rule = Skipped
 	}
-	p.groups.add(rule, "passed over: "+span.Skip, p.place(span.Off, span.Name), 1)
+	p.groups.add(rule, "skipped: "+span.Skip, p.place(span.Off, span.Name), 1)
 }
 
-// sample looks at the shape of a sample.
+// sample checks the key and the shape of a sample.
 func (p *part) sample(span *converters.Span) {
 	s := span.Shape
 	if p.samples == 0 {
@@ -170,7 +172,7 @@ func (p *part) sample(span *converters.Span) {
 	}
 }
 
-// judge notes the error of encoding a sample, as a conversion would.
+// judge adds the error of encoding a sample, if any, by the rule of what a conversion would do.
 func (p *part) judge(err error, s *converters.Sample, off int64) {
 	if err == nil {
 		return
@@ -179,15 +181,15 @@ func (p *part) judge(err error, s *converters.Sample, off int64) {
 	switch rule := RuleOf(err); {
 	case errors.Is(err, encode.ErrSkip):
 		p.leftOut++
-		p.groups.add(LeftOut, "left out: a field that was asked for is missing", at, 1)
-	case rule == MissingField || rule == Unsupported: // the whole dataset may be so
+		p.groups.add(LeftOut, "left out: it lacks a required field", at, 1)
+	case rule == MissingField || rule == Unsupported: // every sample may have the same error
 		p.groups.add(rule, err.Error(), at, 1)
 	default:
 		p.add(findings.Finding{Rule: rule, Place: at, Text: err.Error()})
 	}
 }
 
-// A meter tells a Progress of small samples by the thousand.
+// A meter passes progress on in steps of at least 4,096 samples or 1 MiB.
 type meter struct {
 	to             Progress
 	samples, bytes int64

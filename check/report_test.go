@@ -60,8 +60,8 @@ func TestUnknownWords(t *testing.T) {
 	compare(t, check(t, src, Options{}), []string{
 		`error: part-0: offset 0: a new waiver [unsupported]`,
 		`error: part-0: offset 10: input/output error [unreadable]`,
-		`warning: part-0: offset 9: "f": passed over: fifo [skipped-link]`,
-		`note: part-0: offset 0: "e": passed over: a new reason [skipped]`,
+		`warning: part-0: offset 9: "f": skipped: fifo [skipped-link]`,
+		`note: part-0: offset 0: "e": skipped: a new reason [skipped]`,
 	})
 }
 

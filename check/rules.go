@@ -1,14 +1,18 @@
 package check
 
 import (
+	"errors"
+	"io/fs"
 	"slices"
 
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/findings"
 )
 
-// IDs of the rules. They are stable.
+// IDs of the rules. They are stable: scripts and CI configurations name them.
 const (
-	// What a conversion refuses.
+	// Errors: a conversion refuses them, or the data is damaged.
 	Missing        = "missing"
 	Truncated      = "truncated"
 	Malformed      = "malformed"
@@ -24,7 +28,7 @@ const (
 	MissingField   = "missing-field"
 	Undecodable    = "undecodable"
 
-	// What it accepts, and may not be what was meant.
+	// Warnings: a conversion accepts them, but they may be mistakes.
 	OddFields     = "odd-fields"
 	EmptyField    = "empty-field"
 	EmptySample   = "empty-sample"
@@ -40,28 +44,28 @@ const (
 	WrongType     = "wrong-type"
 	Unchecked     = "unchecked"
 
-	// What it passes over on purpose.
+	// Notes: what a conversion or the check skips on purpose.
 	Skipped    = "skipped"
 	LeftOut    = "left-out"
 	NotDecoded = "not-decoded"
 )
 
-// Rules returns all rules, in the order of documents.
+// Rules returns a copy of all rules, in the order in which reports list them.
 func Rules() []findings.Rule { return slices.Clone(rules[:]) }
 
 var rules = [...]findings.Rule{
 	{ID: Missing, Level: findings.Error, Short: "An input does not exist",
 		Help: "Check the name, or fetch the file."},
 	{ID: Truncated, Level: findings.Error, Short: "A file ends too early",
-		Help: "The copy is incomplete: fetch it again. What was read of it cannot be relied on."},
-	{ID: Malformed, Level: findings.Error, Short: "Bytes are not what the format wants",
-		Help: "The file is damaged, or of another format. What lies behind the place was not looked at."},
+		Help: "The copy is incomplete: fetch it again. The part that was read may be wrong, too."},
+	{ID: Malformed, Level: findings.Error, Short: "Bytes that the format does not allow",
+		Help: "The file is damaged, or has another format. The bytes after this place were not checked."},
 	{ID: Unsupported, Level: findings.Error, Short: "Something that cannot be converted without loss",
 		Help: "Write the dataset without it; the finding says what it is."},
-	{ID: Duplicate, Level: findings.Error, Short: "Something that may be there once is there twice",
-		Help: "Remove one of the two. What lies behind the place was not looked at."},
-	{ID: Changed, Level: findings.Error, Short: "A file changed while it was looked at",
-		Help: "Wait until whatever writes it is done, and check again."},
+	{ID: Duplicate, Level: findings.Error, Short: "Something that may appear only once appears twice",
+		Help: "Remove one of the two. The bytes after this place were not checked."},
+	{ID: Changed, Level: findings.Error, Short: "A file changed while it was checked",
+		Help: "Wait until the program that writes it is done, and check again."},
 	{ID: Limit, Level: findings.Error, Short: "Something is over a limit",
 		Help: "Raise the limit by its flag if the file is what you expect."},
 	{ID: Unreadable, Level: findings.Error, Short: "The operating system could not read a file",
@@ -71,52 +75,52 @@ var rules = [...]findings.Rule{
 	{ID: Concatenated, Level: findings.Error, Short: "Another tar was appended to a tar",
 		Help: "Most readers stop at the end of the first. Split it, or read both by --concatenated."},
 	{ID: DuplicateKey, Level: findings.Error, Short: "A key comes back later in its part, as another sample",
-		Help: "Members of a sample must stand together: sort the archive by name. --on-duplicate-key keep makes samples of their own of them."},
+		Help: "The members of a sample must be next to each other: sort the archive by name. --on-duplicate-key keep makes separate samples of them."},
 	{ID: EmptyDataset, Level: findings.Error, Short: "There is nothing to convert",
 		Help: "No part has a sample, or --missing skip leaves all of them out. Check the names of the inputs and of the fields."},
-	{ID: MissingField, Level: findings.Error, Short: "A sample lacks a field that was asked for",
-		Help: "Add it, ask for an alternative as in jpg;png, or leave such samples out by --missing skip."},
-	{ID: Undecodable, Level: findings.Error, Short: "A field does not decode as what its name says",
-		Help: "The payload is damaged, or of another kind. A conversion keeps its bytes as they are, unless --decode is to decode it."},
+	{ID: MissingField, Level: findings.Error, Short: "A sample lacks a required field",
+		Help: "Add it, name an alternative as in jpg;png, or leave such samples out by --missing skip."},
+	{ID: Undecodable, Level: findings.Error, Short: "A field does not decode as its name says",
+		Help: "The payload is damaged, or has another type. A conversion keeps its bytes unchanged, unless --decode decodes it."},
 
 	{ID: OddFields, Level: findings.Warning, Short: "Samples have other fields than most",
 		Help: "A member is missing, or misnamed. --fields says which fields a record must have."},
 	{ID: EmptyField, Level: findings.Warning, Short: "A field has no bytes",
-		Help: "An empty payload is mostly a download or an export that failed."},
+		Help: "An empty payload is usually the result of a failed download or export."},
 	{ID: EmptySample, Level: findings.Warning, Short: "A sample has no fields",
-		Help: "It becomes a record of its key alone."},
+		Help: "It becomes a record with nothing but its key."},
 	{ID: EmptyPart, Level: findings.Warning, Short: "A part has no samples",
-		Help: "Check that it is what was meant: a folder without files, an archive without members."},
+		Help: "It is a folder without files or an archive without members. Check that you meant to convert it."},
 	{ID: EmptyLine, Level: findings.Warning, Short: "A line of CSV is empty",
-		Help: "It is passed over. A row may have been lost there."},
+		Help: "It is skipped. A row may have been lost there."},
 	{ID: RepeatedKey, Level: findings.Warning, Short: "A key is in the dataset more than once",
 		Help: "Two records will have one key. Was a shard named twice, or copied?"},
-	{ID: CaseCollision, Level: findings.Warning, Short: "Two keys differ in upper and lower case alone",
+	{ID: CaseCollision, Level: findings.Warning, Short: "Two keys differ only in upper and lower case",
 		Help: "Unpacked on a file system that ignores case, one replaces the other."},
-	{ID: OddKey, Level: findings.Warning, Short: "A key that is troublesome as a file name",
+	{ID: OddKey, Level: findings.Warning, Short: "A key that makes a poor file name",
 		Help: "ffconvert never uses keys as paths. Other programs do."},
-	{ID: SkippedFile, Level: findings.Warning, Short: "A file that belongs to no sample is passed over",
-		Help: "Its bytes will be in no record. Give it a place or a name that makes a sample of it, or remove it."},
-	{ID: SkippedLink, Level: findings.Warning, Short: "A link or a device in an archive is passed over",
-		Help: "What a link points to will be in no record under that name. Write the archive with GNU tar's --dereference."},
+	{ID: SkippedFile, Level: findings.Warning, Short: "A file that belongs to no sample is skipped",
+		Help: "Its bytes will not be in any record. Move or rename it so that it belongs to a sample, or remove it."},
+	{ID: SkippedLink, Level: findings.Warning, Short: "A link or a device in an archive is skipped",
+		Help: "The target of a link will not be in any record under the link's name. Write the archive with GNU tar's --dereference."},
 	{ID: ReservedField, Level: findings.Warning, Short: "A field has a name that webdataset uses itself",
-		Help: "A sample whose __bad__ is not empty is passed over, as webdataset does; __local_path__ is kept, and is another value where webdataset has a cache. Rename the member."},
-	{ID: OddTable, Level: findings.Warning, Short: "The rows of CSV may not be what was meant",
-		Help: "The first row looks like a header, rows are one column, or integers beyond 2^53 are rounded to float64. --header, --delimiter and --dtype say what is meant."},
-	{ID: WrongType, Level: findings.Warning, Short: "An image is of another type than its name says",
+		Help: "A sample whose __bad__ is not empty is skipped, as webdataset does; __local_path__ is kept, but webdataset with a cache gives it another value. Rename the member."},
+	{ID: OddTable, Level: findings.Warning, Short: "The rows of CSV may be read in another way than you meant",
+		Help: "The first row looks like a header, rows have one column, or integers beyond 2^53 are rounded to float64. --header, --delimiter and --dtype choose otherwise."},
+	{ID: WrongType, Level: findings.Warning, Short: "An image has another type than its name says",
 		Help: "Readers that choose their decoder by the name fail. Rename the field."},
-	{ID: Unchecked, Level: findings.Warning, Short: "A field was not decoded: too large, or a kind that the decoder does not know",
-		Help: "Nothing is known to be wrong with it. --max-pixels raises the limit of images."},
+	{ID: Unchecked, Level: findings.Warning, Short: "A field was not decoded: it is too large, or the decoder does not support it",
+		Help: "It may be sound. --max-pixels raises the limit for images."},
 
-	{ID: Skipped, Level: findings.Note, Short: "Entries are passed over",
+	{ID: Skipped, Level: findings.Note, Short: "Entries are skipped",
 		Help: "They belong to no sample: directories, hidden files, headers."},
-	{ID: LeftOut, Level: findings.Note, Short: "Samples are left out for want of a field",
-		Help: "--missing skip asked for that."},
+	{ID: LeftOut, Level: findings.Note, Short: "Samples are left out because they lack a field",
+		Help: "--missing skip leaves them out."},
 	{ID: NotDecoded, Level: findings.Note, Short: "Fields were read and not decoded",
-		Help: "There is no decoder for them here: that they could be read is all that is known."},
+		Help: "There is no decoder for them: they could be read, but their content was not checked."},
 }
 
-// skipRules are the reasons of sources to pass over an entry that are more than a note.
+// skipRules has the rule for each reason to skip an entry (Span.Skip) that is more than a note.
 var skipRules = map[string]string{
 	"symbolic link":        SkippedLink,
 	"hard link":            SkippedLink,
@@ -130,14 +134,48 @@ var skipRules = map[string]string{
 	"sample marked __bad__": ReservedField,
 }
 
-// A waiver is a refusal that a flag waives, or something that is accepted and told of.
-type waiver struct{ rule, hint string }
-
-// waivers are those of the sources, as Span.Skip names them.
-var waivers = map[string]waiver{
+// acceptedRules has the rule and the hint for each defect that a source accepts, by its Span.Skip.
+var acceptedRules = map[string]struct{ rule, hint string }{
 	"missing end of archive": {MissingTrailer, "--allow-missing-trailer, if no member is missing"},
 	"appended archive":       {Concatenated, "--concatenated reads both"},
 	"key that came back":     {DuplicateKey, "--on-duplicate-key keep"},
 
 	"field named __local_path__": {ReservedField, ""},
+}
+
+// Refusal returns a finding for an error of a source or of opening an input. The finding has the
+// place and the hint of a [converters.Error] in err; if there is none, its place is file.
+func Refusal(err error, file string) findings.Finding {
+	f := findings.Finding{Place: findings.Place{File: file, Offset: -1}}
+	if at, ok := errors.AsType[*converters.Error](err); ok {
+		f.Place = findings.Place{File: at.Part, Offset: at.Off, Entry: at.Entry}
+		f.Hint, err = at.Hint, at.Err
+	}
+	f.Rule, f.Text = RuleOf(err), err.Error()
+	return f
+}
+
+// RuleOf returns the ID of the rule for an error of a source or an encoder, by its sentinel.
+// It is Unreadable for all other errors.
+func RuleOf(err error) string {
+	for _, kind := range kinds {
+		if errors.Is(err, kind.err) {
+			return kind.rule
+		}
+	}
+	return Unreadable
+}
+
+var kinds = [...]struct {
+	err  error
+	rule string
+}{
+	{converters.ErrTruncated, Truncated},
+	{converters.ErrMalformed, Malformed},
+	{converters.ErrUnsupported, Unsupported},
+	{converters.ErrDuplicate, Duplicate},
+	{converters.ErrChanged, Changed},
+	{converters.ErrLimit, Limit},
+	{encode.ErrMissing, MissingField},
+	{fs.ErrNotExist, Missing},
 }

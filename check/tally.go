@@ -6,14 +6,14 @@ import (
 	"github.com/ffconvert/ffconvert/findings"
 )
 
-// A tally is what was found in one part, or what only the whole dataset shows.
+// A tally collects the findings of one part, or of the whole dataset.
 type tally struct {
-	found  []findings.Finding // one by one, up to MaxEach of a rule
-	each   map[string]int     // how many of found are of a rule
+	found  []findings.Finding // listed one by one, up to MaxEach per rule
+	each   map[string]int     // number of findings in found, by rule
 	groups groups
 }
 
-// add takes a finding of its own.
+// add adds a finding, or counts it if found has MaxEach findings of its rule.
 func (t *tally) add(f findings.Finding) {
 	if t.each[f.Rule] == MaxEach {
 		t.groups.add(f.Rule, moreOfThem, f.Place, 1)
@@ -26,18 +26,18 @@ func (t *tally) add(f findings.Finding) {
 	t.found = append(t.found, f)
 }
 
-// moreOfThem is the text of what is counted and not listed.
+// moreOfThem is the text of a group of findings that are counted and not listed.
 const moreOfThem = "and more like these"
 
-// maxGroups bounds how many texts of one rule are told apart. What a dataset has more of,
-// is noise.
+// maxGroups bounds the groups per rule, so that a dataset in which every sample has a text of its
+// own does not fill the memory. Further texts are one group.
 const maxGroups = 1000
 
-// groups are findings that are told of together: one for each rule and text.
+// groups counts findings by rule and text.
 type groups struct {
-	order []*group // as they were found
+	order []*group // in the order found
 	byKey map[groupKey]*group
-	texts map[string]int // of each rule
+	texts map[string]int // number of groups, by rule
 }
 
 type groupKey struct{ rule, text string }
@@ -47,10 +47,10 @@ type group struct {
 	first findings.Place
 	hint  string
 	count int64
-	files int64 // parts that have it
+	files int64 // parts with such findings
 }
 
-// add counts n findings of which the first is at a place. It returns their group.
+// add adds n findings, the first of them at a place, and returns their group.
 func (g *groups) add(rule, text string, at findings.Place, n int64) *group {
 	key := groupKey{rule, text}
 	known := g.byKey[key]
@@ -71,7 +71,7 @@ func (g *groups) add(rule, text string, at findings.Place, n int64) *group {
 	return known
 }
 
-// merge adds the groups of the next part.
+// merge adds the groups of the next part. It must be called in the order of parts.
 func (g *groups) merge(part *groups) {
 	for _, p := range part.order {
 		n := len(g.order)
@@ -85,7 +85,7 @@ func (g *groups) merge(part *groups) {
 	}
 }
 
-// findings returns a finding for each group.
+// findings returns one finding for each group, in the order found.
 func (g *groups) findings() []findings.Finding {
 	var all []findings.Finding
 	for _, p := range g.order {

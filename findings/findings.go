@@ -1,82 +1,86 @@
-// Package findings is what was found wrong with data, in the forms that people and
-// continuous integration read: lines of text, JSON, JUnit XML and SARIF.
+// Package findings writes reports on defects of data in the formats that people and continuous
+// integration read: lines of text, JSON, JUnit XML and SARIF.
 //
 //	r := findings.Report{Tool: "ffconvert", Version: version, Rules: rules}
 //	r.Add(findings.Finding{Rule: "truncated", Place: findings.Place{File: "a.tar", Offset: 512}, Text: "…"})
 //	err := findings.Write(os.Stdout, findings.SARIF, &r)
 //
-// It knows neither sources nor shards: whoever looks at data hands in what was found.
+// The package does not read data; the caller adds the findings.
 //
 //	┌────────┬───────────────────────────────────────────────────────────────────────┐
-//	│ text   │ error: a.tar: offset 512: "000001.jpg": what is wrong (hint) [rule]    │
-//	│        │ … a line a finding, then one of totals                                │
+//	│ text   │ error: a.tar: offset 512: "000001.jpg": text (hint) [rule]             │
+//	│        │ … one line per finding, then a line of totals                         │
 //	├────────┼───────────────────────────────────────────────────────────────────────┤
 //	│ json   │ {"sound", "tool", "version", "counts", "files", "findings": […], …}   │
 //	├────────┼───────────────────────────────────────────────────────────────────────┤
-//	│ junit  │ <testsuites> ── <testsuite> ── a <testcase> a file                    │
+//	│ junit  │ <testsuites> ── <testsuite> ── one <testcase> per file                │
 //	│        │                                  ├─ <failure>     its errors          │
 //	│        │                                  └─ <system-out>  warnings and notes  │
 //	├────────┼───────────────────────────────────────────────────────────────────────┤
-//	│ sarif  │ runs[0] ── tool.driver.rules[]     a rule a kind of finding           │
-//	│ 2.1.0  │         ├─ artifacts[]             a file looked at                   │
-//	│        │         └─ results[]               a result a finding                 │
+//	│ sarif  │ runs[0] ── tool.driver.rules[]     one per rule                       │
+//	│ 2.1.0  │         ├─ artifacts[]             one per examined file              │
+//	│        │         └─ results[]               one per finding                    │
 //	└────────┴───────────────────────────────────────────────────────────────────────┘
 //
-// Names come from data and are hostile: none can harm a terminal or a document. Where
-// people read them (text, and the messages of JUnit and SARIF) a character that is not
-// printable is written as Go writes it in a string: \n, \x1b, \u202e. JSON gives names back
-// as they are, but for bytes that are no UTF-8: they become \xff there, too.
+// Names come from data and may be hostile. In text and in the messages of JUnit and SARIF, a
+// character that is not printable is escaped as in a Go string: \n, \x1b, \u202e. JSON keeps names
+// exactly, but bytes that are not UTF-8 become the four characters \xff.
 package findings
 
-// A Level says how much a finding matters.
+import (
+	"fmt"
+	"io"
+)
+
+// A Level is the severity of a finding.
 type Level string
 
 // The levels, as SARIF names them.
 const (
-	Error   Level = "error"   // the data is refused, or was found damaged
-	Warning Level = "warning" // suspicious: it will be accepted, and may not be what was meant
-	Note    Level = "note"    // passed over on purpose, and counted
+	Error   Level = "error"   // the data is damaged or will be refused
+	Warning Level = "warning" // the data will be accepted, but may be a mistake
+	Note    Level = "note"    // skipped on purpose
 )
 
 // A Rule is one kind of finding.
 type Rule struct {
 	ID    string // stable, lower case with hyphens: "truncated"
 	Level Level
-	Short string // one line: what it means
-	Help  string // one or two sentences: what to do about it
+	Short string // meaning, one line
+	Help  string // what to do, one or two sentences
 }
 
-// A Place says where something was found.
+// A Place is where a finding was made.
 type Place struct {
-	File   string // as the user named it; "": all files
-	Offset int64  // byte of the file, -1: no one place
-	Entry  string // member, sample, row or item; "": none
+	File   string // as the user named it; "" means all files
+	Offset int64  // byte offset in the file; -1 means none
+	Entry  string // member, sample, row or item; "" means none
 }
 
-// A Finding is one thing that was found.
+// A Finding is one defect or observation, or several that are equal.
 type Finding struct {
-	Rule  string // ID of a rule of the report; one that it does not have is an error
-	Place Place
+	Rule  string // ID of a rule of the report; the level of an unknown ID is Error
+	Place Place  // of the first, if Count is more than 1
 	Text  string // one line, without place, count and hint
-	Hint  string // what to do about this one; may be empty
-	Count int64  // how many times, where they are told of together; 0 means once
+	Hint  string // what to do about this finding; may be empty
+	Count int64  // number of equal findings; 0 means 1
 }
 
-// A File is one thing that was looked at.
+// A File is a file, or another input, that was examined.
 type File struct {
 	Name    string // as the user named it
-	Samples int64  // found in it
-	Bytes   int64  // of it, as far as it was looked at
+	Samples int64  // samples found
+	Bytes   int64  // bytes examined
 }
 
-// A Fact says how the data was looked at: what was read, with which settings. It is a
-// property in JUnit and SARIF; text leaves it out.
+// A Fact is a setting or a circumstance of the examination. JSON has it as a member, JUnit and
+// SARIF as a property; text omits it.
 type Fact struct {
 	Name  string // lower case with underscores: "queue_depth"
-	Value any    // a string, a bool or a number, which JSON and SARIF have as what it is
+	Value any    // a string, a bool or a number; JSON and SARIF keep its type
 }
 
-// value is a fact's value, valid where it is text.
+// value returns the value of a fact; a string is made valid UTF-8.
 func (f Fact) value() any {
 	if text, ok := f.Value.(string); ok {
 		return valid(text)
@@ -84,32 +88,31 @@ func (f Fact) value() any {
 	return f.Value
 }
 
-// A Report is all that was found, and where was looked.
+// A Report lists findings and the files that were examined. It must not be used concurrently.
 type Report struct {
-	Tool    string
-	Version string
-	Rules   []Rule // of all findings; the order is that of the documents
+	Tool    string // name of the program
+	Version string // of the program
+	Rules   []Rule // of all findings, in the order in which documents list them
 	Facts   []Fact
-	Seconds float64 // that it took; 0: not told
-	Files   []File  // in the order they were looked at
-	Unit    string  // what Files are, in the line of totals; "" means file
-	Found   []Finding
-	More    int64 // findings beyond those kept
+	Seconds float64   // duration of the examination; 0 means unknown
+	Files   []File    // in the order examined
+	Unit    string    // singular name of Files in the line of totals; "" means file
+	Found   []Finding // listed findings
+	More    int64     // findings that are counted but not in Found
 
-	kept     map[Level]int64  // of Found
-	tallied  int              // findings of Found that are in kept
-	beyond   map[Level]int64  // of More
-	unlisted map[string]int64 // errors of More, by file: it must not look sound
+	kept     map[Level]int64  // number of findings in Found, by level
+	tallied  int              // findings at the start of Found that kept counts
+	beyond   map[Level]int64  // number of findings in More, by level
+	unlisted map[string]int64 // number of errors in More, by file; JUnit fails these files too
 }
 
-// MaxKept is how many findings of one level [Report.Add] keeps, so that a dataset of
-// which every sample is wrong does not fill the memory. It is a limit a level because
-// notes must not crowd out errors. The three levels together stay under the 25,000
-// results beyond which GitHub refuses a document.
+// MaxKept is the number of findings per level that [Report.Add] keeps, so that a dataset in which
+// every sample is damaged does not fill the memory. The limit is per level, so that notes do not
+// displace errors. Three levels stay below 25,000 results, the most that GitHub accepts in a document.
 const MaxKept = 8000
 
-// Add appends a finding. Of those beyond [MaxKept] it keeps the number alone, and of errors
-// the file, too.
+// Add appends a finding. Beyond [MaxKept] findings of its level it only counts the finding, and, if
+// it is an error, its file.
 func (r *Report) Add(f Finding) {
 	if r.kept == nil {
 		r.kept, r.beyond, r.unlisted = make(map[Level]int64), make(map[Level]int64), make(map[string]int64)
@@ -129,7 +132,7 @@ func (r *Report) Add(f Finding) {
 	}
 }
 
-// level returns the level of a rule.
+// level returns the level of a rule, Error if the report does not have the rule.
 func (r *Report) level(id string) Level {
 	for i := range r.Rules {
 		if r.Rules[i].ID == id {
@@ -139,7 +142,7 @@ func (r *Report) level(id string) Level {
 	return Error
 }
 
-// short returns what a rule means, "" of one that the report does not have.
+// short returns the meaning of a rule, "" if the report does not have the rule.
 func (r *Report) short(id string) string {
 	for i := range r.Rules {
 		if r.Rules[i].ID == id {
@@ -149,7 +152,8 @@ func (r *Report) short(id string) string {
 	return ""
 }
 
-// Count returns the number of findings of a level, those that were not kept among them.
+// Count returns the number of findings of a level, including findings that were not kept. A
+// finding counts once, whatever its Count.
 func (r *Report) Count(l Level) int64 {
 	n := r.beyond[l]
 	for i := range r.Found {
@@ -160,8 +164,7 @@ func (r *Report) Count(l Level) int64 {
 	return n
 }
 
-// Worst returns the highest level of which there is a finding, and false where there is
-// no finding at all.
+// Worst returns the highest level that has findings. It returns false if the report is empty.
 func (r *Report) Worst() (Level, bool) {
 	for _, l := range []Level{Error, Warning, Note} {
 		if r.Count(l) > 0 {
@@ -169,4 +172,35 @@ func (r *Report) Worst() (Level, bool) {
 		}
 	}
 	return "", false
+}
+
+// A Format is a format of reports.
+type Format string
+
+// The formats.
+const (
+	Text  Format = "text"
+	JSON  Format = "json"
+	JUnit Format = "junit"
+	SARIF Format = "sarif"
+)
+
+// Formats returns the names of all formats.
+func Formats() []string {
+	return []string{string(Text), string(JSON), string(JUnit), string(SARIF)}
+}
+
+// Write writes a report to w. The same report always gives the same bytes.
+func Write(w io.Writer, f Format, r *Report) error {
+	switch f {
+	case Text:
+		return writeText(w, r)
+	case JSON:
+		return writeJSON(w, r)
+	case JUnit:
+		return writeJUnit(w, r)
+	case SARIF:
+		return writeSARIF(w, r)
+	}
+	return fmt.Errorf("write report: unknown format %q", f)
 }

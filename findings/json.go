@@ -9,15 +9,15 @@ import (
 	"unicode/utf8"
 )
 
-// document is the JSON of a report. Fields are added to it, never taken away or changed.
+// document is the JSON of a report. New versions may add members; they do not remove or change any.
 type document struct {
-	Sound    bool           `json:"sound"` // there is no error
+	Sound    bool           `json:"sound"` // no findings of level error
 	Tool     string         `json:"tool"`
 	Version  string         `json:"version"`
 	Seconds  float64        `json:"seconds,omitempty"`
 	Facts    map[string]any `json:"facts,omitempty"`
-	Counts   counts         `json:"counts"`               // those not listed among them
-	More     int64          `json:"not_listed,omitempty"` // findings
+	Counts   counts         `json:"counts"`               // including findings that are not listed
+	More     int64          `json:"not_listed,omitempty"` // findings that are counted but not listed
 	Files    []file         `json:"files"`
 	Findings []finding      `json:"findings"`
 }
@@ -38,7 +38,7 @@ type finding struct {
 	Level  Level  `json:"level"`
 	Rule   string `json:"rule"`
 	File   string `json:"file"`
-	Offset int64  `json:"offset"` // -1: no one place
+	Offset int64  `json:"offset"` // -1 means none
 	Entry  string `json:"entry,omitempty"`
 	Text   string `json:"text"`
 	Hint   string `json:"hint,omitempty"`
@@ -81,8 +81,8 @@ func writeJSON(w io.Writer, r *Report) error {
 	return enc.Encode(doc)
 }
 
-// A terminalSafe writer escapes what is not printable in JSON, which asks for that of the
-// first 32 characters alone. It is given whole characters.
+// A terminalSafe writer escapes every character of a JSON document that is not printable; JSON
+// itself requires it of the first 32 only. A Write must not end within a character.
 type terminalSafe struct{ w io.Writer }
 
 func (t terminalSafe) Write(p []byte) (int, error) {

@@ -12,12 +12,12 @@ import (
 	"github.com/jstemmer/go-junit-report/v2/junit"
 )
 
-// maxCaseLines is how many findings of one testcase are listed: what reads JUnit refuses
+// maxCaseLines is the number of findings listed in one testcase. Programs that read JUnit refuse
 // texts of 10 MB.
 const maxCaseLines = 100
 
-// writeJUnit writes a testcase a file. Errors are its failure. What is no error must not
-// fail it, and is its output.
+// writeJUnit writes one testcase per file. The file's errors are the failure of the testcase;
+// warnings and notes do not fail it and are its output.
 func writeJUnit(w io.Writer, r *Report) error {
 	seconds := strconv.FormatFloat(r.Seconds, 'f', 3, 64)
 	suite := junit.Testsuite{Name: printable(r.Tool), Time: seconds}
@@ -62,8 +62,8 @@ func writeJUnit(w io.Writer, r *Report) error {
 
 const xmlHeader = `<?xml version="1.0" encoding="UTF-8"?>` + "\n"
 
-// testcase is what was found in one file. The message of its failure says what the first error is,
-// the text of the failure has each error with its place.
+// testcase returns the testcase of one file. The message of its failure describes the first error,
+// the text of the failure lists all errors with their places.
 func (r *Report) testcase(file string, found []*Finding) junit.Testcase {
 	tc := junit.Testcase{Name: allFiles, Classname: printable(r.Tool)}
 	if file != "" {
@@ -97,7 +97,7 @@ func (r *Report) testcase(file string, found []*Finding) junit.Testcase {
 	return tc
 }
 
-// lines joins findings, the last of many only counted.
+// lines joins the first maxCaseLines findings and appends the number of the others.
 func lines(s []string) string {
 	if n := len(s) - maxCaseLines; n > 0 {
 		s = append(s[:maxCaseLines:maxCaseLines], fmt.Sprintf("and %d more", n))

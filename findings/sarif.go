@@ -18,7 +18,7 @@ import (
 
 const (
 	home      = "https://github.com/ffconvert/ffconvert"
-	rulesPage = home + "/blob/main/docs/ci.md" // explains the rules
+	rulesPage = home + "/blob/main/docs/ci.md" // help URI of every rule
 )
 
 func writeSARIF(w io.Writer, r *Report) error {
@@ -38,8 +38,8 @@ func writeSARIF(w io.Writer, r *Report) error {
 		id := identity(f)
 		seen[id]++
 		run.AddResult(sarifResult(r, f).WithPartialFingerprints(map[string]string{
-			// The one name that GitHub heeds; left to itself it would take all of one
-			// file for the same, since it hashes the text of the line.
+			// The only fingerprint that GitHub uses. Without it GitHub hashes the text of the
+			// line and takes all results of one file for the same.
 			"primaryLocationLineHash": fmt.Sprintf("%s:%d", id, seen[id]),
 		}))
 	}
@@ -47,8 +47,8 @@ func writeSARIF(w io.Writer, r *Report) error {
 	return printSARIF(w, doc)
 }
 
-// printSARIF writes a document without the members that say nothing: the library gives every list
-// and object that SARIF knows, and numbers that mean "not known".
+// printSARIF writes a document without its empty members: the library writes every list and object
+// of SARIF, and -1 for unknown numbers.
 func printSARIF(w io.Writer, doc *sarif.Report) error {
 	text, err := json.Marshal(doc)
 	if err != nil {
@@ -65,8 +65,8 @@ func printSARIF(w io.Writer, doc *sarif.Report) error {
 	return enc.Encode(prune(document))
 }
 
-// prune removes what is empty or −1 from the objects of a document, but the results: that there are
-// none is what a sound dataset is told by.
+// prune removes members that are empty or -1 from the objects of a document. It keeps an empty
+// "results", which means that the dataset is sound.
 func prune(v any) any {
 	switch v := v.(type) {
 	case []any:
@@ -118,7 +118,7 @@ func sarifRules(rs []Rule) []*sarif.ReportingDescriptor {
 	return descriptors
 }
 
-// sarifInvocation tells how the data was looked at.
+// sarifInvocation returns the facts of the report as properties.
 func sarifInvocation(r *Report) *sarif.Invocation {
 	facts := sarif.NewPropertyBag()
 	for _, f := range r.Facts {
@@ -131,8 +131,8 @@ func sarifInvocation(r *Report) *sarif.Invocation {
 }
 
 func sarifResult(r *Report, f *Finding) *sarif.Result {
-	// What shows results shows the message, and hardly ever the offset or the entry.
-	// [text](target) in it is a link; no name in our data shall make one.
+	// Viewers show the message and rarely the offset or the entry, so the message has all three.
+	// [text](target) in a message is a link; a name from the data must not become one.
 	text := strings.ReplaceAll(clip(f.message()), "](", "] (")
 	result := sarif.NewRuleResult(valid(f.Rule)).WithLevel(string(r.level(f.Rule))).WithMessage(sarif.NewTextMessage(text))
 	for i := range r.Rules {
@@ -143,8 +143,8 @@ func sarifResult(r *Report, f *Finding) *sarif.Result {
 	if f.Count > 1 {
 		result.WithOccurrenceCount(int(f.Count))
 	}
-	// GitHub refuses a document with a result that has no file, and shows none without a
-	// line. So there are both; the byte is for all others.
+	// GitHub refuses a document in which a result has no file, and does not show a result without
+	// a line. Other viewers use the byte offset.
 	file, region := cmp.Or(f.Place.File, allFiles), sarif.NewRegion().WithStartLine(1)
 	if off := int(f.Place.Offset); off >= 0 && int64(off) == f.Place.Offset {
 		region.WithByteOffset(off)
@@ -158,9 +158,8 @@ func sarifResult(r *Report, f *Finding) *sarif.Result {
 	return result.AddLocation(location)
 }
 
-// identity is that of a finding from one run to the next: what was found in which entry
-// of which file. The offset counts only where there is no entry, since entries move when
-// others are added.
+// identity returns a hash that is the same for the same finding in different runs: of its rule,
+// file and entry, or offset if it has no entry. Offsets of entries change when entries are added.
 func identity(f *Finding) string {
 	where := f.Place.Entry
 	if where == "" {
@@ -170,8 +169,8 @@ func identity(f *Finding) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// uri is a file's name as a URI: relative names stay relative, to be resolved against
-// where the program ran; absolute ones get the scheme file.
+// uri returns a file name as a URI. Relative names stay relative to the working directory of the
+// program; absolute names get the scheme file.
 func uri(name string) string {
 	p := path.Clean(filepath.ToSlash(name))
 	if !filepath.IsAbs(name) {

@@ -24,7 +24,7 @@ func writeText(w io.Writer, r *Report) error {
 	return b.Flush()
 }
 
-// message is a finding on one line, without level, file and rule.
+// message returns a finding on one line, without level, file and rule.
 func (f *Finding) message() string {
 	var b strings.Builder
 	if f.Place.Offset >= 0 {
@@ -43,7 +43,7 @@ func (f *Finding) message() string {
 	return b.String()
 }
 
-// totals is the last line: 12 files, 120 samples: 1 error, 2 warnings, 0 notes.
+// totals returns the last line: 12 files, 120 samples: 1 error, 2 warnings, 0 notes.
 func (r *Report) totals() string {
 	samples := int64(0)
 	for _, f := range r.Files {
@@ -57,7 +57,7 @@ func (r *Report) totals() string {
 	return line
 }
 
-// allFiles stands for the file of what was found in no one file.
+// allFiles is shown in place of the file of a finding that has none.
 const allFiles = "all files"
 
 func counted(n int64, what string) string {
@@ -67,8 +67,8 @@ func counted(n int64, what string) string {
 	return fmt.Sprintf("%d %s", n, what)
 }
 
-// name is a file's name as it can be printed: in quotes where it would not be told from
-// the words around it otherwise. Two files never have the same.
+// name returns a file name for printing. It quotes a name that could be mistaken for the text
+// around it. Different names give different results.
 func name(s string) string {
 	if s == "" || s[0] == '"' || printable(s) != s || strings.TrimSpace(s) != s || strings.Contains(s, ": ") {
 		return strconv.Quote(s)
@@ -76,13 +76,13 @@ func name(s string) string {
 	return s
 }
 
-// printable replaces what is not printable, and bytes that are no UTF-8, as Go writes
-// them in a string.
+// printable escapes characters that are not printable and bytes that are not UTF-8, as in a Go
+// string.
 func printable(s string) string {
 	return escaped(s, strconv.IsPrint)
 }
 
-// valid replaces bytes that are no UTF-8.
+// valid escapes bytes that are not UTF-8, as in a Go string.
 func valid(s string) string {
 	return escaped(s, func(rune) bool { return true })
 }
@@ -109,11 +109,12 @@ func escaped(s string, keep func(rune) bool) string {
 	return string(b)
 }
 
-// maxMessage bounds a message of JUnit and SARIF, in bytes. The name of an entry may have
-// 64 KiB, and GitHub refuses documents of more than 10 MB, compressed.
+// maxMessage is the longest message in JUnit and SARIF, in bytes. The name of an entry may have
+// 64 KiB, and GitHub refuses documents of more than 10 MB (compressed).
 const maxMessage = 2000
 
-// clip cuts a message that is too long in its middle: place and hint stand at its ends.
+// clip shortens a message to about maxMessage bytes. It removes the middle: the place is at the
+// start, the hint at the end.
 func clip(s string) string {
 	if len(s) <= maxMessage {
 		return s

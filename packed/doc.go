@@ -1,16 +1,16 @@
-// Package packed puts a directory tree into one FFRecord file and takes it out again. The
-// file is what ffrecord.PackedFolder of Python opens.
+// Package packed packs a directory tree into one FFRecord file and unpacks it. Python's
+// ffrecord.PackedFolder reads the same files.
 //
 //	report, err := packed.Write(ctx, "images", "images.ffr", packed.WriteOptions{})
 //
 //	f, err := packed.Open("images.ffr", record.Options{})
 //	defer f.Close()
 //	data, err := f.ReadFile("train/cat.jpg")  // a Folder is an fs.FS
-//	from, err := f.Extract(ctx, "copy", packed.ExtractOptions{})
+//	from, err := f.Extract(ctx, "copy", packed.ExtractOptions{}) // from: where the files were re-read from
 //
 // # Layout
 //
-// A file of F files has F+1 samples. The last one names the others:
+// A packed folder with F files has F+1 samples. The last one has the names of the others:
 //
 //	sample    0        1               F-1      F
 //	          ┌────────┬───────┬──────┬────────┬───────────┬──────────────────────────────┐
@@ -21,11 +21,11 @@
 //
 //	pickle    collections.OrderedDict of name → index of the sample, or such a dict
 //
-// Directories are dicts, empty ones and hidden ones too. A directory's names are sorted by
-// code point, files and directories mixed, and files are numbered as they then come, depth
-// first. Nothing else is kept: no times, no modes, no links. The same tree gives the same bytes.
+// Directories, also empty and hidden ones, are dicts. The names in a directory are sorted by code
+// point, files and directories together, and files are numbered in this order, depth first. Times,
+// modes and links are not kept. The same tree always gives the same bytes.
 //
-// The pickle that is written is of protocol 4, which Python reads from 3.4 on. No pickle is
-// ever executed: of one that is read, only the opcodes of such a tree are known, and the tree
-// must name each sample exactly once, by names that are safe to make files of.
+// Write uses pickle protocol 4, which Python reads from 3.4 on. Open does not execute pickles: it
+// accepts only the opcodes of such a tree, and the tree must name each sample exactly once, by
+// names that are valid file names.
 package packed

@@ -7,29 +7,22 @@ import (
 	"strings"
 )
 
-// Kinds of refusal. Beside them there are the errors of the operating system, such as
-// [fs.ErrNotExist] and [fs.ErrExist], and those of package record for damaged samples.
+// Errors of this package. Functions also return errors of the operating system, such as
+// [fs.ErrNotExist] and [fs.ErrExist], and errors of package record for damaged samples.
 var (
-	// ErrUnsupported: the tree has something that a packed folder cannot hold.
-	ErrUnsupported = errors.New("not supported")
-	// ErrChanged: a file changed while it was being packed.
-	ErrChanged = errors.New("changed while it was being packed")
-	// ErrLimit: a file, a path or the number of files is over a limit.
-	ErrLimit = errors.New("over a limit")
-	// ErrNotPacked: the file may be a sound shard, but it is no packed folder.
-	ErrNotPacked = errors.New("not a packed folder")
-	// ErrNotEmpty: what is to receive a folder is not an empty directory.
-	ErrNotEmpty = errors.New("not an empty directory")
-	// ErrMalformed: a packed folder whose names are broken or hostile.
-	ErrMalformed = errors.New("malformed names")
+	ErrUnsupported = errors.New("not supported")                     // the tree has something that a packed folder cannot hold
+	ErrChanged     = errors.New("changed while it was being packed") // a file of the tree
+	ErrLimit       = errors.New("over a limit")                      // a file, a path or the number of files
+	ErrNotPacked   = errors.New("not a packed folder")               // the file may still be a sound shard
+	ErrNotEmpty    = errors.New("not an empty directory")            // the destination of Extract
+	ErrMalformed   = errors.New("malformed names")                   // the names of a packed folder are damaged or hostile
 )
 
-// Error places a problem. It prints on one line: file or folder, sample, name, problem,
-// what to do.
+// An Error adds the place of an error. It prints on one line: path, sample, name, error, hint.
 type Error struct {
 	Path   string // of the packed file or of the folder
-	Sample int64  // -1: of no one sample
-	Name   string // path in the folder; empty where there is none
+	Sample int64  // -1 if the error is not about one sample
+	Name   string // path in the folder; may be empty
 	Err    error
 	Hint   string // what to do about it; may be empty
 }
@@ -52,7 +45,7 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// cause strips an error of the operating system of a name that the Error around it has.
+// cause returns the error within a [fs.PathError], because an Error has the path already, or err.
 func cause(err error) error {
 	var p *fs.PathError
 	if errors.As(err, &p) {

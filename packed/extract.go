@@ -11,23 +11,15 @@ import (
 	"github.com/ffconvert/ffconvert/verify"
 )
 
-// ExtractOptions say how to unpack. The zero value is good.
-type ExtractOptions struct {
-	AIO aio.Options // how files are re-read; Depth is of all workers together
-
-	// Progress, if not nil, is told of files and bytes as they are done.
-	Progress Progress
-}
-
-// Extract makes the directory dst of the folder. It must not exist, or be empty; the
-// directory that it is in must be there. Files get mode 0644, directories 0755, less the
-// umask. Each file is held whole, and its CRC is checked before it is made; all are synced, re-read
-// and compared with their CRCs, and from says where that read them from.
+// Extract writes the folder to the directory dst. dst must be empty or not exist, and its parent
+// must exist. Files get mode 0644 and directories 0755, less the umask. Extract checks the CRC of
+// each file before it creates the file, syncs all files, reads them again and compares their CRCs.
+// from is where the files were read from that second time. Memory: the largest file.
 //
-// A directory that did not exist has its name only when all of it is written and synced.
-// One that was empty holds nothing but a hidden .ffconvert-*.tmp until then, out of which
-// everything is moved at the end. After an error all is gone again. Nothing is ever
-// overwritten, and no name can lead out of dst.
+// If dst did not exist, it appears when all files are written, synced and verified. If dst was
+// empty, all files are moved into it at that time, from a hidden directory .ffconvert-*.tmp within
+// dst. After an error Extract removes all that it has created. It never overwrites anything and
+// never writes outside dst.
 func (f *Folder) Extract(ctx context.Context, dst string, opts ExtractOptions) (from aio.Origin, err error) {
 	if opts.Progress == nil {
 		opts.Progress = silent{}
@@ -52,10 +44,10 @@ func (f *Folder) Extract(ctx context.Context, dst string, opts ExtractOptions) (
 	return from, nil
 }
 
-// rereaders is how many files are re-read at once: the time of a small one is the wait for it.
+// rereaders is the number of files re-read at once. Reading a small file is mostly waiting.
 const rereaders = 4
 
-// compare re-reads the files of the folder, which were synced below root.
+// compare re-reads the synced files below root and compares them with the CRCs of the folder.
 func (f *Folder) compare(ctx context.Context, root *os.Root, opts ExtractOptions) (aio.Origin, error) {
 	var want []verify.Sum
 	for name, it := range walk(f.root, ".") {
@@ -78,7 +70,7 @@ func (f *Folder) compare(ctx context.Context, root *os.Root, opts ExtractOptions
 	return from, report.Err()
 }
 
-// fill makes all directories and files.
+// fill creates all directories and files below root. dst is for errors.
 func (f *Folder) fill(ctx context.Context, root *os.Root, dst string, progress Progress) error {
 	progress.Start("unpack", f.total.Bytes)
 	var buf []byte
@@ -102,7 +94,7 @@ func (f *Folder) fill(ctx context.Context, root *os.Root, dst string, progress P
 	return nil
 }
 
-// writeNew makes a file that must not exist.
+// writeNew creates a file, which must not exist.
 func writeNew(root *os.Root, name string, data []byte) error {
 	f, err := blocking.File(root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644))
 	if err != nil {

@@ -13,9 +13,9 @@ import (
 	"github.com/ffconvert/ffconvert/record"
 )
 
-// A Folder is an open packed folder. It is an [fs.FS], with [fs.StatFS], [fs.ReadDirFS]
-// and [fs.ReadFileFS]. All its methods but Close may be called concurrently. It holds the
-// names in memory, and no content.
+// A Folder is an open packed folder. It implements [fs.FS], [fs.StatFS], [fs.ReadDirFS] and
+// [fs.ReadFileFS]. All methods but Close may be called concurrently. A Folder holds all names in
+// memory, but no contents.
 type Folder struct {
 	path  string
 	r     *record.Reader
@@ -23,10 +23,10 @@ type Folder struct {
 	total Totals
 }
 
-// Open opens a packed folder, ours or one that Python wrote. It checks the header, the
-// names and that they lead to every sample once: [ErrNotPacked], [ErrMalformed], or an
-// error of package record. The contents of files are checked as they are read.
-// opts.MaxSample bounds the files and the names.
+// Open opens a packed folder, written by this package or by Python. It checks the header and that
+// the names name every sample exactly once. The error is [ErrNotPacked], [ErrMalformed] or one of
+// package record. The contents of files are checked when they are read. opts.MaxSample limits the
+// size of each file and of the names.
 func Open(path string, opts record.Options) (*Folder, error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return nil, &Error{Path: path, Sample: -1, Err: fmt.Errorf("%w: it is a directory", ErrNotPacked)}
@@ -43,7 +43,7 @@ func Open(path string, opts record.Options) (*Folder, error) {
 	return f, nil
 }
 
-// load reads the names.
+// load reads the names and computes the totals.
 func (f *Folder) load() error {
 	last := f.r.Len() - 1
 	if last < 0 {
@@ -63,30 +63,30 @@ func (f *Folder) load() error {
 	return nil
 }
 
-// Close closes the file. No other method may be under way.
+// Close closes the file. It must not be called while another method runs.
 func (f *Folder) Close() error { return f.r.Close() }
 
-// Totals counts what is in the folder.
+// Totals returns the numbers of files, directories and bytes in the folder.
 func (f *Folder) Totals() Totals { return f.total }
 
-// An Entry is a file or a directory of a Folder. It is an [fs.FileInfo] and an
-// [fs.DirEntry]; its mode is 0444 or 0555, its time is zero.
+// An Entry is a file or a directory of a Folder. It implements [fs.FileInfo] and [fs.DirEntry].
+// Its mode is 0444 or 0555, its time is zero.
 type Entry struct {
 	Path   string // from the root of the folder, with slashes; "." is the root
 	Sample int64  // index in the FFRecord file, -1 for a directory
 	size   int64
 }
 
-// Name is the last element of the path.
+// Name returns the last element of the path.
 func (e Entry) Name() string { return path.Base(e.Path) }
 
-// IsDir says that it is a directory.
+// IsDir reports whether the entry is a directory.
 func (e Entry) IsDir() bool { return e.Sample < 0 }
 
-// Size is in bytes, 0 for a directory.
+// Size returns the size in bytes, 0 for a directory.
 func (e Entry) Size() int64 { return e.size }
 
-// Mode is that of a file that nobody writes to.
+// Mode returns 0444 for a file and [fs.ModeDir] | 0555 for a directory.
 func (e Entry) Mode() fs.FileMode {
 	if e.IsDir() {
 		return fs.ModeDir | 0o555
@@ -94,23 +94,23 @@ func (e Entry) Mode() fs.FileMode {
 	return 0o444
 }
 
-// Type is the type in Mode.
+// Type returns the type bits of Mode.
 func (e Entry) Type() fs.FileMode { return e.Mode().Type() }
 
-// ModTime is zero: a packed folder keeps no times.
+// ModTime returns the zero time: a packed folder does not keep times.
 func (e Entry) ModTime() time.Time { return time.Time{} }
 
-// Info is the entry itself.
+// Info returns the entry itself.
 func (e Entry) Info() (fs.FileInfo, error) { return e, nil }
 
-// Sys is nil.
+// Sys returns nil.
 func (e Entry) Sys() any { return nil }
 
-// String is one line, as fs.FormatDirEntry makes it.
+// String returns the entry on one line, as [fs.FormatDirEntry] formats it.
 func (e Entry) String() string { return fs.FormatDirEntry(e) }
 
-// Clean makes a name that this package takes of one that a person types: "", "/", "/a/b",
-// "a//b/" and "./a" become ".", ".", "a/b", "a/b" and "a". No name leads out of the folder.
+// Clean turns a path as users type it into a path of package [io/fs]: "", "/", "/a/b", "a//b/" and
+// "./a" become ".", ".", "a/b", "a/b" and "a". The result never leads out of the folder.
 func Clean(name string) string {
 	if name = strings.TrimPrefix(path.Clean("/"+name), "/"); name == "" {
 		return "."
@@ -118,8 +118,8 @@ func Clean(name string) string {
 	return name
 }
 
-// List returns what is in the directory name, in stored order; of a file, the file alone.
-// The name is cleaned first. One that is not there is [fs.ErrNotExist].
+// List returns the entries of a directory in stored order, or the entry of a file. It applies
+// [Clean] to name. The error is [fs.ErrNotExist] if the folder does not have the name.
 func (f *Folder) List(name string) ([]Entry, error) {
 	name = Clean(name)
 	it, err := f.find("list", name)
@@ -136,9 +136,9 @@ func (f *Folder) List(name string) ([]Entry, error) {
 	return list, nil
 }
 
-// Walk yields all that is below the directory name, depth first, in stored order; of a
-// file, the file alone. The name is cleaned first. The only error is the first and last
-// pair: the name is not there.
+// Walk yields all entries below a directory, depth first, in stored order, or the entry of a file.
+// It applies [Clean] to name. If the folder does not have the name, Walk yields [fs.ErrNotExist]
+// and nothing else.
 func (f *Folder) Walk(name string) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		name := Clean(name)
@@ -158,7 +158,7 @@ func (f *Folder) Walk(name string) iter.Seq2[Entry, error] {
 	}
 }
 
-// find is the item of a clean name.
+// find returns the item of a clean name. op is for the error.
 func (f *Folder) find(op, name string) (pickle.Item, error) {
 	it := pickle.Item{Dict: f.root}
 	if name == "." {
@@ -183,7 +183,7 @@ func (f *Folder) entry(path string, it pickle.Item) Entry {
 	return Entry{Path: path, Sample: it.Int, size: f.size(it.Int)}
 }
 
-// size is that of sample i, which Open found to be there.
+// size returns the size of sample i in bytes. Open has checked that the sample exists.
 func (f *Folder) size(i int64) int64 {
 	_, extent, err := f.r.Extent(int(i))
 	if err != nil {
@@ -192,8 +192,7 @@ func (f *Folder) size(i int64) int64 {
 	return extent.Size
 }
 
-// read returns the content of a file, in buf's memory if that is large enough. No bytes
-// are returned whose CRC is wrong.
+// read returns the content of a file and checks its CRC. It uses buf if that is large enough.
 func (f *Folder) read(path string, sample int64, buf []byte) ([]byte, error) {
 	data, err := f.r.Read(int(sample), buf)
 	if err != nil {

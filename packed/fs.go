@@ -15,7 +15,7 @@ var (
 	_ fs.ReadFileFS = (*Folder)(nil)
 )
 
-// stat is find for the names that package fs allows.
+// stat returns the entry of a name, which must be a valid path of package fs.
 func (f *Folder) stat(op, name string) (Entry, error) {
 	if !fs.ValidPath(name) {
 		return Entry{}, &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
@@ -36,8 +36,8 @@ func (f *Folder) Stat(name string) (fs.FileInfo, error) {
 	return e, nil
 }
 
-// ReadDir returns the entries of a directory sorted by name. [Folder.List] has them in
-// stored order.
+// ReadDir returns the entries of a directory, sorted by name. [Folder.List] returns them in stored
+// order.
 func (f *Folder) ReadDir(name string) ([]fs.DirEntry, error) {
 	e, err := f.stat("readdir", name)
 	if err != nil {
@@ -58,8 +58,8 @@ func (f *Folder) ReadDir(name string) ([]fs.DirEntry, error) {
 	return entries, nil
 }
 
-// ReadFile returns the content of a file. It never returns bytes whose CRC is wrong:
-// either all of the file or an error.
+// ReadFile returns the content of a file. If its CRC does not match, ReadFile returns an error and
+// no bytes.
 func (f *Folder) ReadFile(name string) ([]byte, error) {
 	e, err := f.stat("read", name)
 	if err != nil {
@@ -75,7 +75,7 @@ func isDirectory(name string) error {
 	return &fs.PathError{Op: "read", Path: name, Err: errors.New("is a directory")}
 }
 
-// Open opens a file or a directory. A file is read whole, and checked, at the first Read.
+// Open opens a file or a directory. The first Read of a file reads all of it and checks its CRC.
 func (f *Folder) Open(name string) (fs.File, error) {
 	e, err := f.stat("open", name)
 	if err != nil {
@@ -87,7 +87,7 @@ func (f *Folder) Open(name string) (fs.File, error) {
 	return &openFile{f: f, e: e}, nil
 }
 
-// An openFile has its content from the first Read on.
+// An openFile reads its content at the first Read.
 type openFile struct {
 	f       *Folder
 	e       Entry
@@ -116,7 +116,7 @@ func (o *openFile) Close() error {
 	return nil
 }
 
-// An openDir yields its entries from the first ReadDir on.
+// An openDir lists its entries at the first ReadDir.
 type openDir struct {
 	f    *Folder
 	e    Entry

@@ -8,21 +8,20 @@ import (
 	"github.com/ffconvert/ffconvert/internal/pickle"
 )
 
-// prefix marks the sample that holds the names.
+// prefix begins the sample with the names, as in ffrecord.PackedFolder.
 const prefix = "piouhjgbr"
 
-// maxPath is the longest path in bytes that Linux takes. Deeper trees can be made, but
-// hardly anything can read them; and a few long names in each other would be repeated
-// in the path of every file below.
+// maxPath is the longest path in bytes that Linux accepts. Few programs can read deeper trees. The
+// limit also bounds the memory for paths: every file repeats the names of its directories.
 const maxPath = 4095
 
-// appendNames appends the last sample.
+// appendNames appends the content of the last sample to b.
 func appendNames(b []byte, root *pickle.Dict) []byte {
 	return pickle.AppendDict(append(b, prefix...), root)
 }
 
-// parseNames is the reverse. The names must be those of so many files; dirs counts the
-// directories, the root left out.
+// parseNames parses the last sample of a packed folder. The names must name each of the samples
+// 0 to files-1 exactly once. dirs is the number of directories without the root.
 func parseNames(sample string, files int64) (root *pickle.Dict, dirs int64, err error) {
 	data, ok := strings.CutPrefix(sample, prefix)
 	if !ok {
@@ -41,15 +40,15 @@ func parseNames(sample string, files int64) (root *pickle.Dict, dirs int64, err 
 	return root, c.dirs, nil
 }
 
-// A checker proves that a tree is one of files, each with a sample of its own.
+// A checker checks that no two files of a tree have the same sample.
 type checker struct {
-	files int64
-	named int64
-	dirs  int64
-	seen  []uint64 // a bit a sample
+	files int64    // samples to be named
+	named int64    // samples named so far
+	dirs  int64    // directories so far
+	seen  []uint64 // bit set of the samples named so far
 }
 
-// check judges a directory whose path has so many bytes.
+// check checks a directory. length is the length of its path in bytes, with a trailing slash.
 func (c *checker) check(d *pickle.Dict, length int) error {
 	for _, it := range d.Items {
 		if err := checkName(it.Key); err != nil {
@@ -79,7 +78,7 @@ func (c *checker) check(d *pickle.Dict, length int) error {
 	return nil
 }
 
-// unnamed is the first sample that no name has led to.
+// unnamed returns the first sample without a name. There must be one.
 func (c *checker) unnamed() int64 {
 	for i := range c.files {
 		if c.seen[i/64]&(1<<(i%64)) == 0 {
@@ -89,7 +88,7 @@ func (c *checker) unnamed() int64 {
 	panic("packed: every sample has a name")
 }
 
-// checkName refuses what is no name of a file, or is more than one.
+// checkName returns an error if name is not a single, valid file name.
 func checkName(name string) error {
 	if name == "" || name == "." || name == ".." || strings.ContainsAny(name, "/\x00") {
 		return fmt.Errorf("%q is not the name of a file", name)
@@ -97,7 +96,8 @@ func checkName(name string) error {
 	return nil
 }
 
-// walk yields what is below a directory with its path, depth first, in stored order.
+// walk yields the items below a directory with their paths, depth first, in stored order. dir is
+// the path of the directory.
 func walk(d *pickle.Dict, dir string) iter.Seq2[string, pickle.Item] {
 	return func(yield func(string, pickle.Item) bool) { visit(d, dir, yield) }
 }
@@ -112,7 +112,7 @@ func visit(d *pickle.Dict, dir string, yield func(string, pickle.Item) bool) boo
 	return true
 }
 
-// join is the path of a name in a directory; "." is the root.
+// join returns the path of a name in the directory dir; "." is the root.
 func join(dir, name string) string {
 	if dir == "." {
 		return name

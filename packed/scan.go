@@ -15,25 +15,26 @@ import (
 	"github.com/ffconvert/ffconvert/internal/pickle"
 )
 
-// A source is a directory tree as it was when it was listed.
+// A source is a listing of the directory tree to pack.
 type source struct {
 	dir  string
 	fsys fs.FS    // of dir
-	root *os.Root // what fsys is of, nil where links may lead out
+	root *os.Root // of fsys; nil if links may lead out of dir
 	opts WriteOptions
 
 	names *pickle.Dict
-	files []stat // by index of the sample
+	files []stat // by sample
 	total Totals
-	up    []fs.FileInfo // the directories that are being listed
+	up    []fs.FileInfo // the directory being listed and its parents, to find loops
 }
 
-// stat is what a file must still be when it is read.
+// stat is compared to detect that a file changed between listing and reading. mtime is in
+// nanoseconds.
 type stat struct{ size, mtime int64 }
 
 func statOf(info fs.FileInfo) stat { return stat{info.Size(), info.ModTime().UnixNano()} }
 
-// openSource opens a folder. Close it.
+// openSource opens a folder. The caller must close the source.
 func openSource(dir string, opts WriteOptions) (*source, error) {
 	s := &source{dir: dir, opts: opts}
 	root, err := os.OpenRoot(dir)
@@ -64,7 +65,7 @@ func (s *source) scan(ctx context.Context) error {
 	return err
 }
 
-// list lists one directory and what is below it.
+// list lists a directory and everything below it.
 func (s *source) list(ctx context.Context, dir string, info fs.FileInfo) (*pickle.Dict, error) {
 	entries, err := fs.ReadDir(s.fsys, dir) // sorted by bytes, which for UTF-8 is by code point
 	if err != nil {
@@ -86,7 +87,7 @@ func (s *source) list(ctx context.Context, dir string, info fs.FileInfo) (*pickl
 	return d, nil
 }
 
-// entry is the item of one name. A link is what it leads to.
+// entry returns the item of one name. It follows symbolic links.
 func (s *source) entry(ctx context.Context, name string, e fs.DirEntry) (it pickle.Item, err error) {
 	it.Key = e.Name()
 	switch {
@@ -119,7 +120,7 @@ func (s *source) entry(ctx context.Context, name string, e fs.DirEntry) (it pick
 	return it, err
 }
 
-// leadsOut says that a link fails only because it may not leave the folder.
+// leadsOut reports whether a link cannot be followed only because it leads out of the folder.
 func (s *source) leadsOut(name string, e fs.DirEntry) bool {
 	if s.root == nil || e.Type()&fs.ModeSymlink == 0 {
 		return false
@@ -128,8 +129,9 @@ func (s *source) leadsOut(name string, e fs.DirEntry) bool {
 	return err == nil
 }
 
-// dangling makes an error of a link that leads to nothing, or to itself, of one that the system has
-// for it: the folder is not one that can be packed, and trying again does not help.
+// dangling returns the error of following a symbolic link to a missing file, or to itself, as
+// ErrUnsupported: it is a property of the folder, not a failure to read it. Other errors are
+// returned unchanged.
 func (s *source) dangling(name string, e fs.DirEntry, err error) error {
 	if e.Type()&fs.ModeSymlink == 0 {
 		return err
@@ -146,10 +148,10 @@ func (s *source) dangling(name string, e fs.DirEntry, err error) error {
 	return err
 }
 
-// add gives a file the next index.
+// add adds a file as the next sample.
 func (s *source) add(name string, info fs.FileInfo) error {
 	if most := s.opts.maxFile(); info.Size() > most {
-		err := fmt.Errorf("%w: %d bytes, and a file may have %d", ErrLimit, info.Size(), most)
+		err := fmt.Errorf("%w: %d bytes, at most %d are allowed", ErrLimit, info.Size(), most)
 		return s.refuse(name, err, "--max-file-size raises the limit")
 	}
 	if most := s.opts.maxFiles(); int64(len(s.files)) == most {
@@ -161,7 +163,7 @@ func (s *source) add(name string, info fs.FileInfo) error {
 	return nil
 }
 
-// hintFiles says what to do about too many files: nothing, where a shard holds no more.
+// hintFiles returns the hint for too many files, "" if the limit cannot be raised.
 func (s *source) hintFiles() string {
 	if s.opts.maxFiles() == mostFiles {
 		return ""
@@ -169,8 +171,8 @@ func (s *source) hintFiles() string {
 	return "--max-files raises the limit"
 }
 
-// read returns the content of file i in buf, which has room for one byte more. It is an
-// error if the file is not what it was when it was listed.
+// read returns the content of file i in buf, which must be longer than the file. The error is
+// ErrChanged if the size or the time of the file differs from the listing.
 func (s *source) read(i int64, name string, buf []byte) ([]byte, error) {
 	place := func(err error) error {
 		return &Error{Path: s.dir, Sample: i, Name: name, Err: err}
@@ -187,19 +189,19 @@ func (s *source) read(i int64, name string, buf []byte) ([]byte, error) {
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
 		err = nil
 	}
-	info, bad := f.Stat() // after the read: a write meanwhile has changed the time
+	info, bad := f.Stat() // after reading, to notice a write in the meantime
 	switch {
 	case bad != nil:
 		return nil, place(cause(bad))
 	case statOf(info) != want, err == nil && int64(n) != want.size:
-		return nil, place(fmt.Errorf("%w: it has another size or time than when it was listed", ErrChanged))
+		return nil, place(fmt.Errorf("%w: its size or time differs from the listing", ErrChanged))
 	case err != nil:
 		return nil, place(cause(err))
 	}
 	return buf[:n], nil
 }
 
-// refuse places what is wrong with the tree.
+// refuse returns an Error for a path of the tree.
 func (s *source) refuse(name string, err error, hint string) error {
 	return &Error{Path: s.dir, Sample: -1, Name: name, Err: cause(err), Hint: hint}
 }

@@ -1,6 +1,7 @@
 package packed
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,20 +12,21 @@ import (
 	"github.com/ffconvert/ffconvert/internal/atomicfile"
 )
 
-// A staging is a directory under a temporary name.
+// A staging is a directory with a temporary name, which gets its final name when it is complete.
 type staging struct {
-	parent *os.Root // holds it
-	tmp    string
-	root   *os.Root // it
-	name   string   // what it becomes; empty: all in it moves up into parent, which was empty
-	moved  []string // names in parent that were made of it
-	done   bool
+	parent *os.Root // the directory that contains it
+	tmp    string   // temporary name in parent
+	root   *os.Root // the directory itself
+	name   string   // final name in parent; "" means that its entries move up into parent
+	moved  []string // names in parent to which commit has moved something
+	done   bool     // commit succeeded
 }
 
-// newStaging makes one for the directory dst, which must not exist or be empty.
+// newStaging creates a staging for the directory dst, which must be empty or not exist. The caller
+// must call discard, also after commit.
 func newStaging(dst string) (*staging, error) {
 	dst = filepath.Clean(dst)
-	exists, err := vacant(dst)
+	exists, err := emptyDir(dst)
 	if err != nil {
 		return nil, err
 	}
@@ -46,26 +48,26 @@ func newStaging(dst string) (*staging, error) {
 	return s, nil
 }
 
-// vacant says whether there is a directory of that name. Anything but an empty one is [ErrNotEmpty].
-func vacant(dst string) (exists bool, err error) {
+// emptyDir reports whether dst exists. If it is not an empty directory the error is ErrNotEmpty.
+func emptyDir(dst string) (exists bool, err error) {
 	if _, err := os.Lstat(dst); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			return false, nil
 		}
 		return false, err
 	}
-	occupied := &Error{Path: dst, Sample: -1, Err: ErrNotEmpty}
+	notEmpty := &Error{Path: dst, Sample: -1, Err: ErrNotEmpty}
 	if st, err := os.Stat(dst); errors.Is(err, fs.ErrNotExist) || err == nil && !st.IsDir() {
-		return false, occupied // a link that leads nowhere, or another kind of file
+		return false, notEmpty // a dangling link, or not a directory
 	}
 	entries, err := os.ReadDir(dst)
 	if err == nil && len(entries) > 0 {
-		err = occupied
+		err = notEmpty
 	}
 	return err == nil, err
 }
 
-// commit gives what was synced its name.
+// commit gives the directory its final name and syncs that. The content must be synced before.
 func (s *staging) commit() error {
 	if s.name != "" {
 		if err := s.move(s.tmp, s.name); err != nil {
@@ -86,7 +88,7 @@ func (s *staging) commit() error {
 	return nil
 }
 
-// empty moves all that is in it up, and removes it.
+// empty moves the entries of the directory up into parent and removes the directory.
 func (s *staging) empty() error {
 	entries, err := fs.ReadDir(s.root.FS(), ".")
 	if err != nil {
@@ -100,7 +102,7 @@ func (s *staging) empty() error {
 	return s.parent.Remove(s.tmp)
 }
 
-// move gives what is in parent another name there, which must be free.
+// move renames from to to, both in parent. to must not exist.
 func (s *staging) move(from, to string) error {
 	switch _, err := s.parent.Lstat(to); {
 	case err == nil:
@@ -115,7 +117,7 @@ func (s *staging) move(from, to string) error {
 	return nil
 }
 
-// discard closes the directories. Without a commit it removes all that was made.
+// discard closes the directories. If commit did not succeed it removes everything created so far.
 func (s *staging) discard() {
 	if s.root != nil {
 		s.root.Close()
@@ -128,3 +130,6 @@ func (s *staging) discard() {
 	}
 	s.parent.Close()
 }
+
+// temporary returns a new name for an unfinished file or directory.
+func temporary() string { return ".ffconvert-" + rand.Text() + ".tmp" }

@@ -8,7 +8,7 @@ import (
 	"github.com/ffconvert/ffconvert/internal/atomicfile"
 )
 
-// syncEach syncs the files and directories below root one by one.
+// syncEach syncs each file and directory below root.
 func syncEach(root *os.Root) error {
 	return fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
 		switch {

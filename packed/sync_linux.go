@@ -9,11 +9,12 @@ import (
 	"github.com/ffconvert/ffconvert/aio"
 )
 
-// Of these syncfs makes all files durable, in a fraction of the time: a flush of the device a file
-// is a millisecond. Of FUSE it does nothing unless the server is a special one, and reports nothing.
+// syncedAtOnce lists the file systems on which syncfs makes all files durable. That is faster than
+// one fsync per file, each of which flushes the device (about a millisecond). On FUSE, syncfs does
+// nothing for most servers and reports no error.
 var syncedAtOnce = []string{"ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "overlay", "tmpfs"}
 
-// syncTree brings all that was written below root to the device.
+// syncTree makes all files and directories below root durable.
 func syncTree(root *os.Root) error {
 	d, err := root.Open(".")
 	if err != nil {

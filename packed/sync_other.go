@@ -4,5 +4,5 @@ package packed
 
 import "os"
 
-// syncTree brings all that was written below root to the device.
+// syncTree makes all files and directories below root durable.
 func syncTree(root *os.Root) error { return syncEach(root) }

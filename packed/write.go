@@ -2,88 +2,41 @@ package packed
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
 	"os"
 	"path/filepath"
 	"strings"
 
-	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/internal/atomicfile"
 	"github.com/ffconvert/ffconvert/record"
 	"github.com/ffconvert/ffconvert/verify"
 )
 
-// DefaultMaxFile is the largest file in bytes that is packed unless told otherwise. A file
-// is held in memory whole, by readers too.
-const DefaultMaxFile = 1 << 30
-
-// WriteOptions say how to pack. The zero value is good.
-type WriteOptions struct {
-	// Overwrite replaces a file of that name, once the new one is sound. Default: an error.
-	Overwrite bool
-
-	// FollowOutside follows symbolic links that are absolute or lead out of the folder.
-	// Default: they are an error. Links within the folder are always followed.
-	FollowOutside bool
-
-	// MaxFile is the largest file in bytes. Default: DefaultMaxFile.
-	MaxFile int64
-
-	// MaxFiles is the most files, and the most directories. Default, and most: what one
-	// shard can hold, record.MaxSamples - 1.
-	MaxFiles int64
-
-	// AIO says how the finished file is re-read.
-	AIO aio.Options
-
-	// Progress, if not nil, is told of files and bytes as they are done.
-	Progress Progress
-}
-
-func (o WriteOptions) maxFile() int64 {
-	if o.MaxFile > 0 {
-		return min(o.MaxFile, math.MaxInt-1)
-	}
-	return DefaultMaxFile
-}
-
-func (o WriteOptions) maxFiles() int64 {
-	if o.MaxFiles > 0 {
-		return min(o.MaxFiles, mostFiles)
-	}
-	return mostFiles
-}
-
-// mostFiles is how many samples a shard has beside that of the names.
-const mostFiles = record.MaxSamples - 1
-
-// Totals count what is in a folder.
+// Totals counts the content of a folder.
 type Totals struct {
 	Files int64 `json:"files"`
 	Dirs  int64 `json:"dirs"`  // without the folder itself
 	Bytes int64 `json:"bytes"` // of all files
 }
 
-// A Report says what was packed.
+// A Report describes a packed folder.
 type Report struct {
 	Totals
-	Shard  record.Summary // of the file that was written
-	Verify *verify.Report // how it was re-read
+	Shard  record.Summary // of the packed file
+	Verify *verify.Report // of re-reading the packed file
 }
 
-// Write packs the folder dir into file, whose name must end in .ffr and which must not lie
-// in the folder. The file has its name only when it is complete, synced, and was re-read
-// and found sound; after an error there is nothing. A process that is
-// killed leaves a hidden .ffconvert-*.tmp beside it. Memory: the largest file, and some
-// hundred bytes for each file.
+// Write packs the folder dir into file. The name of file must end in .ffr, and file must not be
+// within dir. The file gets its name when it is complete, synced and verified by reading it again;
+// after an error it does not exist, or is the old one with Overwrite. A process that is killed
+// leaves a hidden .ffconvert-*.tmp next to it. Memory: the largest file, and a few hundred bytes
+// for each file.
 //
-// Symbolic links are packed as what they lead to; a link to a directory that it is in is
-// refused, and so are sockets, FIFOs, devices, and names that are not UTF-8. A file that is
-// not what it was when the folder was listed is [ErrChanged].
+// Write follows symbolic links and packs their targets. It refuses a link to one of its parent
+// directories, sockets, FIFOs, devices, and names that are not UTF-8, with [ErrUnsupported]. A file
+// that changes after the folder was listed is [ErrChanged].
 func Write(ctx context.Context, dir, file string, opts WriteOptions) (Report, error) {
 	if opts.Progress == nil {
 		opts.Progress = silent{}
@@ -102,7 +55,7 @@ func Write(ctx context.Context, dir, file string, opts WriteOptions) (Report, er
 	return src.write(ctx, file, opts)
 }
 
-// checkTarget refuses a file that cannot become the packed one.
+// checkTarget returns an error if file cannot become the packed file.
 func checkTarget(dir, file string, overwrite bool) error {
 	refuse := func(err error, hint string) error {
 		return &Error{Path: file, Sample: -1, Err: err, Hint: hint}
@@ -113,7 +66,7 @@ func checkTarget(dir, file string, overwrite bool) error {
 	if inside, err := contains(dir, filepath.Dir(file)); err != nil {
 		return err
 	} else if inside {
-		return refuse(fmt.Errorf("%w: it would lie in the folder that is packed", ErrUnsupported), "")
+		return refuse(fmt.Errorf("%w: it would be within the folder to pack", ErrUnsupported), "")
 	}
 	info, err := os.Lstat(file)
 	switch {
@@ -129,7 +82,7 @@ func checkTarget(dir, file string, overwrite bool) error {
 	return nil
 }
 
-// contains says whether the directory dir is, or has below it, the directory sub.
+// contains reports whether the directory sub is dir or is below dir.
 func contains(dir, sub string) (bool, error) {
 	var full [2]string
 	for i, name := range []string{dir, sub} {
@@ -145,7 +98,7 @@ func contains(dir, sub string) (bool, error) {
 	return err == nil && filepath.IsLocal(rel), nil // an error: on another volume
 }
 
-// write makes the file: under a temporary name beside it, synced, re-read, renamed.
+// write writes the file under a temporary name next to it, syncs it, reads it again and renames it.
 func (s *source) write(ctx context.Context, file string, opts WriteOptions) (Report, error) {
 	root, err := os.OpenRoot(filepath.Dir(file))
 	if err != nil {
@@ -177,10 +130,7 @@ func (s *source) write(ctx context.Context, file string, opts WriteOptions) (Rep
 	return report, nil
 }
 
-// temporary is a new name for what is not finished.
-func temporary() string { return ".ffconvert-" + rand.Text() + ".tmp" }
-
-// fill writes the samples.
+// fill writes all samples.
 func (s *source) fill(ctx context.Context, f *os.File, progress Progress) (record.Summary, error) {
 	var largest int64
 	for _, st := range s.files {
@@ -210,7 +160,7 @@ func (s *source) fill(ctx context.Context, f *os.File, progress Progress) (recor
 	}
 	names := appendNames(nil, s.names)
 	if most := max(s.opts.maxFile(), DefaultMaxFile); int64(len(names)) > most {
-		err := fmt.Errorf("%w: the names of the files have %d bytes, and a sample may have %d", ErrLimit, len(names), most)
+		err := fmt.Errorf("%w: the names of the files have %d bytes, a sample has at most %d", ErrLimit, len(names), most)
 		return record.Summary{}, &Error{Path: s.dir, Sample: s.total.Files, Err: err, Hint: "--max-file-size raises the limit"}
 	}
 	if _, err := w.Append(names); err != nil {
@@ -219,7 +169,7 @@ func (s *source) fill(ctx context.Context, f *os.File, progress Progress) (recor
 	return w.Close()
 }
 
-// reread verifies the synced file.
+// reread verifies the synced file by reading it from its start to its end.
 func reread(ctx context.Context, path string, sum record.Summary, opts WriteOptions) (*verify.Report, error) {
 	opts.Progress.Start("verify", sum.Size)
 	target := verify.Target{Path: path, Want: &verify.Expect{

@@ -6,83 +6,24 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"strings"
 
 	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/record"
 )
 
-// ErrCorrupt says that shards are not what they should be.
-var ErrCorrupt = errors.New("corruption found")
-
-// Kind says what is wrong.
-type Kind string
-
-// The kinds of a Problem.
-const (
-	Missing    Kind = "missing"    // a shard of the dataset is not there
-	Extra      Kind = "extra"      // a file that readers take for a shard is no part of the dataset
-	Resized    Kind = "resized"    // another size than the dataset's shard
-	Swapped    Kind = "swapped"    // sound, but it is another shard of the dataset
-	Changed    Kind = "changed"    // another content than the dataset's shard
-	Header     Kind = "header"     // the header is damaged, cut, or not finished
-	Checksum   Kind = "checksum"   // a sample's bytes differ from its checksum
-	Unreadable Kind = "unreadable" // an I/O error: nothing is known of the bytes
-	Limit      Kind = "limit"      // more samples than are allowed: it may be sound
-)
-
-// A Problem is one thing that is wrong with one shard.
-type Problem struct {
-	Shard     string `json:"shard"`
-	Kind      Kind   `json:"kind"`
-	Sample    int64  `json:"sample"` // -1: not of one sample
-	Offset    int64  `json:"offset"` // byte of the file, -1: no one place
-	Transient bool   `json:"transient"`
-	Text      string `json:"problem"`
-	Path      string `json:"-"` // of the file, as the caller named it or its directory
-
-	err error // of what is unreadable or over a limit
-}
-
-// NewProblem is a problem of a whole file, which a caller has found.
-func NewProblem(path, name string, kind Kind, err error) Problem {
-	return Problem{Shard: name, Path: path, Kind: kind, Sample: -1, Offset: -1, Text: err.Error(), err: err}
-}
-
-// String is one line: shard, sample, place, what is wrong.
-func (p Problem) String() string {
-	var b strings.Builder
-	b.WriteString(p.Shard)
-	if p.Sample >= 0 {
-		fmt.Fprintf(&b, ": sample %d", p.Sample)
-	}
-	if p.Offset >= 0 {
-		fmt.Fprintf(&b, ": offset %d", p.Offset)
-	}
-	fmt.Fprintf(&b, ": %s", p.Text)
-	if p.Transient {
-		b.WriteString(" (transient: sound when read again; suspect the device or the memory)")
-	}
-	return b.String()
-}
-
-func (p Problem) same(q Problem) bool {
-	return p.Kind == q.Kind && p.Sample == q.Sample && p.Offset == q.Offset && p.Text == q.Text
-}
-
-// maxProblems bounds the problems that are kept of one shard, so that a shard of ten
-// million damaged samples does not fill the memory. Those beyond are counted.
+// maxProblems bounds the problems kept for one shard, so that a shard of ten million damaged
+// samples does not fill the memory. Further problems are only counted.
 const maxProblems = 10_000
 
-// A Result is what was found in one shard.
+// A Result describes one verified file.
 type Result struct {
-	Shard    string         // name of the file, no directory
-	Path     string         // as in its Target
-	Summary  record.Summary // zero where the header is unusable
-	Bytes    int64          // read and checked
-	From     aio.Origin     // of these bytes
-	Problems []Problem
-	more     int64 // problems beyond maxProblems
+	Shard    string         // file name without directory
+	Path     string         // path of the file, joined with the name of Target.Root
+	Summary  record.Summary // zero if the header is unusable
+	Bytes    int64          // bytes read and checked
+	From     aio.Origin     // where these bytes were read from
+	Problems []Problem      // at most maxProblems
+	more     int64          // problems beyond maxProblems
 }
 
 func (res *Result) problem(p Problem) {
@@ -94,7 +35,7 @@ func (res *Result) problem(p Problem) {
 	res.Problems = append(res.Problems, p)
 }
 
-// format enters what the scanner found.
+// format adds the problem that a record.Scanner reports.
 func (res *Result) format(e *record.FormatError) {
 	p := Problem{Kind: Header, Sample: e.Sample, Offset: e.Off, Text: e.Err.Error()}
 	switch {
@@ -106,34 +47,34 @@ func (res *Result) format(e *record.FormatError) {
 	res.problem(p)
 }
 
-// Err returns the problems as one error, nil where there are none.
+// Err returns nil if Problems is empty, else the error that [Report.Err] would return.
 func (res *Result) Err() error {
 	r := Report{}
 	r.add(res)
 	return r.Err()
 }
 
-// A Looked is one shard that was looked at.
-type Looked struct {
+// An Examined describes how much of one shard was read.
+type Examined struct {
 	Path    string
-	Samples int64 // 0 where the header is unusable
-	Bytes   int64 // read and checked
+	Samples int64 // 0 if the header is unusable
+	Bytes   int64 // bytes read and checked
 }
 
-// A Report is what was found in all shards, and how.
+// A Report describes all verified shards and how they were read.
 type Report struct {
-	Shards       int        `json:"shards"` // looked at
-	Samples      int64      `json:"samples"`
-	Bytes        int64      `json:"bytes"` // read and checked
-	Seconds      float64    `json:"seconds"`
-	Backend      string     `json:"backend"` // aio or pread
-	QueueDepth   int        `json:"queue_depth"`
-	From         aio.Origin `json:"read_from"`          // the device where that is proven of all of them
-	Fallback     string     `json:"fallback,omitempty"` // why not Linux AIO
-	CrossChecked bool       `json:"cross_checked"`      // against the list of a dataset's shards
-	Problems     []Problem  `json:"problems"`
-	More         int64      `json:"more_problems,omitempty"` // beyond those listed
-	Looked       []Looked   `json:"-"`                       // at each shard, sound or not, in the order of targets
+	Shards       int        `json:"shards"`                  // shards read
+	Samples      int64      `json:"samples"`                 // samples of all shards with a usable header
+	Bytes        int64      `json:"bytes"`                   // bytes read and checked
+	Seconds      float64    `json:"seconds"`                 // wall time
+	Backend      string     `json:"backend"`                 // aio or pread
+	QueueDepth   int        `json:"queue_depth"`             // reads in flight, all workers together
+	From         aio.Origin `json:"read_from"`               // aio.Device only if that is proven for every shard
+	Fallback     string     `json:"fallback,omitempty"`      // why Linux AIO was not used
+	CrossChecked bool       `json:"cross_checked"`           // the shards were compared with a dataset's list
+	Problems     []Problem  `json:"problems"`                // in the order of targets
+	More         int64      `json:"more_problems,omitempty"` // problems that are counted but not in Problems
+	Examined     []Examined `json:"-"`                       // one for each shard, sound or not, in the order of targets
 }
 
 func (r *Report) add(res *Result) {
@@ -142,10 +83,10 @@ func (r *Report) add(res *Result) {
 	r.From = r.From.And(res.From)
 	r.Problems = append(r.Problems, res.Problems...)
 	r.More += res.more
-	r.Looked = append(r.Looked, Looked{res.Path, res.Summary.Samples, res.Bytes})
+	r.Examined = append(r.Examined, Examined{res.Path, res.Summary.Samples, res.Bytes})
 }
 
-// backend enters how one worker has read.
+// backend merges the statistics of one worker. One worker that used pread makes it pread.
 func (r *Report) backend(s aio.Stats) {
 	if r.Backend == "" || s.Backend == aio.Pread {
 		r.Backend = s.Backend.String()
@@ -153,8 +94,9 @@ func (r *Report) backend(s aio.Stats) {
 	r.Fallback = cmp.Or(r.Fallback, s.Fallback)
 }
 
-// swaps recognises shards that hold what another of their directory should hold. Of several with
-// equal bytes the first is named; a shard that is what its own name asks for is not swapped.
+// swaps adds a problem for each shard that has the content expected of another shard in its
+// directory. If several shards should have that content, the problem names the first. A shard
+// with the content expected of it is never swapped.
 func (r *Report) swaps(targets []Target, results []Result) {
 	type content struct {
 		dir string
@@ -177,7 +119,7 @@ func (r *Report) swaps(targets []Target, results []Result) {
 	}
 }
 
-// MBPerSecond is the rate of verification in 10⁶ bytes a second.
+// MBPerSecond returns the rate of verification in 10⁶ bytes per second, 0 if Seconds is 0.
 func (r *Report) MBPerSecond() float64 {
 	if r.Seconds <= 0 {
 		return 0
@@ -185,9 +127,8 @@ func (r *Report) MBPerSecond() float64 {
 	return float64(r.Bytes) / 1e6 / r.Seconds
 }
 
-// Err returns nil where there is no problem. Otherwise it is [ErrCorrupt], or, where all
-// that is wrong is that files could not be read or are over a limit, the first of those
-// errors.
+// Err returns nil if Problems is empty. If all problems are Unreadable or Limit, the error wraps
+// the cause of the first one; otherwise it wraps [ErrCorrupt].
 func (r *Report) Err() error {
 	if len(r.Problems) == 0 {
 		return nil
@@ -202,7 +143,7 @@ func (r *Report) Err() error {
 	return &refusal{r.summary(), cmp.Or(refused, fs.ErrInvalid)}
 }
 
-// A refusal is a summary that has the words of err already.
+// A refusal wraps err under a message that already contains the message of err.
 type refusal struct {
 	summary string
 	err     error
@@ -211,7 +152,7 @@ type refusal struct {
 func (e *refusal) Error() string { return e.summary }
 func (e *refusal) Unwrap() error { return e.err }
 
-// summary is the first problem and the number of the others.
+// summary returns the first problem and the number of the others.
 func (r *Report) summary() string {
 	first := r.Problems[0].String()
 	if n := int64(len(r.Problems)) - 1 + r.More; n > 0 {
@@ -220,7 +161,7 @@ func (r *Report) summary() string {
 	return first
 }
 
-// Merge adds another report to r, which may be nil, and returns the sum.
+// Merge adds o to r and returns r. If one of the two is nil it returns the other.
 func (r *Report) Merge(o *Report) *Report {
 	if r == nil || o == nil {
 		return cmp.Or(r, o)
@@ -234,7 +175,7 @@ func (r *Report) Merge(o *Report) *Report {
 	r.CrossChecked = r.CrossChecked && o.CrossChecked
 	r.Problems = append(r.Problems, o.Problems...)
 	r.More += o.More
-	r.Looked = append(r.Looked, o.Looked...)
+	r.Examined = append(r.Examined, o.Examined...)
 	if o.Backend == aio.Pread.String() {
 		r.Backend = o.Backend
 	}

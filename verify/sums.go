@@ -19,17 +19,17 @@ import (
 	"github.com/ffconvert/ffconvert/aio"
 )
 
-// A Sum is what is known beforehand of a file that is no shard.
+// A Sum is the expected size and checksum of a file that is not a shard.
 type Sum struct {
-	Name  string // below the dataset's directory, with slashes
+	Name  string // path below the dataset's directory, with slashes
 	Bytes int64
-	CRC   uint32 // CRC-32 of all its bytes, as zlib has it
+	CRC   uint32 // CRC-32 (IEEE, as in zlib) of all bytes of the file
 }
 
-// Sums verifies files of a dataset that are no shards, opts.Workers at once (default one), and
-// returns what is wrong with them, in the order of want, and where they were read from. A link in the
-// place of a file or of its directory is wrong, and not followed. Progress counts their bytes alone. An
-// error says that the work could not be done at all.
+// Sums verifies files of a dataset that are not shards and returns their problems, in the order of
+// want, and where the files were read from. opts.Workers files are read at once; 0 means one. A
+// symbolic link in place of a file or of its directory is a problem; it is not followed. Progress
+// is called with bytes and never with samples. An error means that the verification itself failed.
 func Sums(ctx context.Context, root *os.Root, want []Sum, opts Options) (problems []Problem, from aio.Origin, err error) {
 	want, problems = belowDirectories(root, want)
 	workers := max(1, min(opts.Workers, len(want)))
@@ -71,7 +71,8 @@ func Sums(ctx context.Context, root *os.Root, want []Sum, opts Options) (problem
 	return problems, from, nil
 }
 
-// belowDirectories returns the files whose directories are such. Each other directory is a problem.
+// belowDirectories leaves out the files below a path that exists and is not a directory, for
+// example a link to one. Each such path is one problem.
 func belowDirectories(root *os.Root, want []Sum) (below []Sum, problems []Problem) {
 	linked := make(map[string]bool)
 	for _, s := range want {
@@ -80,7 +81,7 @@ func belowDirectories(root *os.Root, want []Sum) (below []Sum, problems []Proble
 			st, err := root.Lstat(dir)
 			if linked[dir] = err == nil && !st.IsDir(); linked[dir] {
 				problems = append(problems, Problem{Shard: dir, Path: filepath.Join(root.Name(), dir), Kind: Changed, Sample: -1, Offset: -1,
-					Text: "a link or another thing that is not a directory is in its place: remove it, and repair"})
+					Text: "not a directory: remove it, and repair"})
 			}
 		}
 		if !linked[dir] {
@@ -90,13 +91,12 @@ func belowDirectories(root *os.Root, want []Sum) (below []Sum, problems []Proble
 	return below, problems
 }
 
-// SumFile verifies a file that is not a shard with a reader that the caller owns, as [File] does
-// shards.
+// SumFile verifies one file that is not a shard, as [File] verifies a shard. The caller owns r.
 func SumFile(ctx context.Context, r *aio.Reader, root *os.Root, want Sum) (Result, error) {
 	return twice(func() (Result, error) { return want.scan(ctx, r, root) })
 }
 
-// scan reads a file once, from its first byte to its last.
+// scan reads the file once, from its first byte to its last, and compares it with s.
 func (s Sum) scan(ctx context.Context, r *aio.Reader, root *os.Root) (Result, error) {
 	name := filepath.FromSlash(s.Name)
 	path := filepath.Join(root.Name(), name)

@@ -1,19 +1,18 @@
-// Package verify proves that shards are sound: it re-reads them, from the device where that
-// can be proven (see [aio.File.Uncache]), and checks the header, every sample's CRC, and that every shard is
-// the one that was expected.
+// Package verify proves that shards are sound. It reads them again, from the device where that can
+// be proven (see [aio.File.Uncache]), and checks the header, the CRC of every sample, and that
+// each shard is the expected one.
 //
 //	report, err := verify.Dataset(ctx, "out", expected, verify.Options{})
 //	for _, p := range report.Problems { fmt.Println(p) }
 //	return report.Err()
 //
-// It knows no manifest. What to expect of a shard is handed in as plain values.
+// The package does not read manifests: the caller passes an [Expect] for each shard.
 package verify
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -29,27 +28,27 @@ import (
 	"github.com/ffconvert/ffconvert/record"
 )
 
-// An Expect is what is known of a shard beforehand.
+// An Expect describes a shard as it should be.
 type Expect struct {
-	Name      string // file name, no directory
+	Name      string // file name without directory
 	Samples   int64
-	Bytes     int64  // of the file
-	HeaderCRC uint32 // as the shard stores it; it pins every sample
+	Bytes     int64  // size of the file
+	HeaderCRC uint32 // as stored in the shard; it covers the offsets and CRCs of all samples
 }
 
-// summary is the one that a sound shard of these has.
+// summary returns the summary that [record.Scanner.Close] returns for the expected shard.
 func (e *Expect) summary() record.Summary {
 	return record.Summary{Samples: e.Samples, Size: e.Bytes, HeaderCRC: e.HeaderCRC}
 }
 
-// A Target is one file to verify, and what is expected of it where that is known.
+// A Target is one file to verify.
 type Target struct {
 	Path string
-	Root *os.Root // the directory that Path begins in, where a link is not followed; nil: the working directory
-	Want *Expect
+	Root *os.Root // Path is below Root, and symbolic links are not followed; nil means the working directory
+	Want *Expect  // nil if nothing is expected of the file beyond being a sound shard
 }
 
-// path is the path that problems show.
+// path returns the path for problems and reports.
 func (t *Target) path() string {
 	if t.Root == nil {
 		return t.Path
@@ -64,14 +63,14 @@ func (t *Target) open(r *aio.Reader) (*aio.File, error) {
 	return r.OpenIn(t.Root, t.Path)
 }
 
-// Files verifies files. Problems are in the order of targets. An error says that the
-// work could not be done at all; what is wrong with files is in the report.
+// Files verifies files, several at once. The report has their problems, in the order of targets.
+// An error means that the verification itself failed, or that ctx ended.
 func Files(ctx context.Context, targets []Target, opts Options) (*Report, error) {
 	start := time.Now()
 	workers := opts.Workers
 	if workers < 1 {
-		// One keeps most devices busy: a CRC takes a tenth of the time of its read. On two
-		// CPUs a second one cost a quarter more processor time and gained nothing.
+		// One worker keeps most devices busy: computing a CRC takes a tenth of the time of reading
+		// the bytes. On two CPUs a second worker took a quarter more CPU time and no less wall time.
 		workers = min(runtime.GOMAXPROCS(0)/2, 4)
 	}
 	workers = max(1, min(workers, len(targets)))
@@ -122,9 +121,9 @@ func Files(ctx context.Context, targets []Target, opts Options) (*Report, error)
 	return report, nil
 }
 
-// Dataset verifies every shard of a directory. Where want is not nil it is the whole
-// list of shards: one that is missing and one too many are problems too, and so is a link
-// in the place of one. Without a list links are followed, as readers do.
+// Dataset verifies every shard of a directory. If want is not nil it lists all shards of the
+// dataset: a missing shard, a shard that is not listed and a symbolic link in place of a shard are
+// problems too. If want is nil, Dataset follows symbolic links, as readers of shards do.
 func Dataset(ctx context.Context, dir string, want []Expect, opts Options) (*Report, error) {
 	names, err := Shards(dir)
 	if err != nil {
@@ -150,7 +149,7 @@ func Dataset(ctx context.Context, dir string, want []Expect, opts Options) (*Rep
 		}
 		targets = append(targets, target)
 		if expected[name] == nil && want != nil {
-			problems = append(problems, Problem{Shard: name, Path: filepath.Join(dir, name), Kind: Extra, Sample: -1, Offset: -1, Text: "no shard of that name belongs to the dataset, yet readers will take it"})
+			problems = append(problems, Problem{Shard: name, Path: filepath.Join(dir, name), Kind: Extra, Sample: -1, Offset: -1, Text: "the dataset has no shard of this name, but readers will read it"})
 		}
 		delete(expected, name)
 	}
@@ -166,7 +165,8 @@ func Dataset(ctx context.Context, dir string, want []Expect, opts Options) (*Rep
 	return report, nil
 }
 
-// Shards lists the names in dir that readers take for shards, sorted as strings.
+// Shards returns the names in dir that end in [record.Ext], sorted as strings. Readers take every
+// such file for a shard.
 func Shards(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -181,118 +181,23 @@ func Shards(dir string) ([]string, error) {
 	return names, nil
 }
 
-// File verifies one file with a reader that the caller owns. An error is a cancelled
-// context or a reader that cannot go on; all else is in the result.
-func File(ctx context.Context, r *aio.Reader, t Target, opts Options) (Result, error) {
-	return twice(func() (Result, error) {
-		res, err := scan(ctx, r, t, opts)
-		opts.Progress = nil
-		return res, err
-	})
+// Options control a verification. The zero value reads with Linux AIO where the system has it.
+type Options struct {
+	AIO     aio.Options    // Depth is the queue depth of all workers together, 0 means DefaultDepth
+	Workers int            // shards read at once; 0 means half the CPUs, at most 4
+	Record  record.Options // limits on a shard
+
+	// Progress, if not nil, is called with the samples and bytes that have been checked since
+	// the last call. Files calls it from several goroutines at once, Sums from one at a time.
+	Progress func(samples, bytes int64)
 }
 
-// twice scans a file, and where something is wrong with it once more, which tells a failing
-// transfer from damaged data: a problem is transient where the second scan finds none. What only
-// the second finds is a problem too.
-func twice(scan func() (Result, error)) (Result, error) {
-	res, err := scan()
-	if err != nil || len(res.Problems) == 0 {
-		return res, err
-	}
-	again, err := scan()
-	if err != nil {
-		return res, err
-	}
-	res.From = res.From.And(again.From)
-	if len(again.Problems) == 0 {
-		for i := range res.Problems {
-			res.Problems[i].Transient = true
-		}
-		return res, nil
-	}
-	first := res.Problems
-	for _, p := range again.Problems {
-		if !slices.ContainsFunc(first, p.same) {
-			res.problem(p)
-		}
-	}
-	return res, nil
-}
+// DefaultDepth is the default number of reads in flight, all workers together.
+const DefaultDepth = 32
 
-// scan reads a file once, from its first byte to its last.
-func scan(ctx context.Context, r *aio.Reader, t Target, opts Options) (Result, error) {
-	res := Result{Shard: filepath.Base(t.Path), Path: t.path()}
-	f, err := t.open(r)
-	if err != nil {
-		if t.Root != nil && replaced(t.Root, t.Path) {
-			res.problem(Problem{Kind: Changed, Sample: -1, Offset: -1, Text: notAFile})
-		} else {
-			res.unreadable(err)
-		}
-		return res, ctx.Err()
-	}
-	defer f.Close()
-	res.From = f.Uncache()
-	s := record.NewScanner("", f.Size(), opts.Record)
-	s.Problem = res.format
-	for block, err := range r.Sweep(ctx, f, 0, f.Size()) {
-		if err != nil {
-			if ctx.Err() != nil {
-				return res, ctx.Err()
-			}
-			res.unreadable(err)
-			return res, nil
-		}
-		before := s.Samples()
-		n, err := s.Write(block)
-		res.Bytes += int64(n)
-		if opts.Progress != nil {
-			opts.Progress(s.Samples()-before, int64(n))
-		}
-		if err != nil {
-			break // the scanner has reported why
-		}
-	}
-	res.Summary, _ = s.Close() // what is wrong went to res.format
-	if t.Want != nil {
-		res.compare(f.Size(), t.Want)
-	}
-	return res, ctx.Err()
-}
-
-// notAFile says what is in the place of a file of a dataset. It is not opened.
-const notAFile = "a link or another thing that is not a regular file is in its place: remove it, and repair"
-
-// replaced reports whether the name is of something, and not of a regular file.
-func replaced(root *os.Root, name string) bool {
-	st, err := root.Lstat(name)
-	return err == nil && !st.Mode().IsRegular()
-}
-
-// unreadable enters an I/O error.
-func (res *Result) unreadable(err error) {
-	if errors.Is(err, fs.ErrNotExist) {
-		res.problem(Problem{Kind: Missing, Sample: -1, Offset: -1, Text: "the shard is missing", err: err})
-		return
-	}
-	res.problem(Problem{Kind: Unreadable, Sample: -1, Offset: -1, Text: err.Error(), err: err})
-}
-
-// compare enters how a file differs from what was expected of it.
-func (res *Result) compare(size int64, want *Expect) {
-	differs := func(kind Kind, format string, args ...any) {
-		res.problem(Problem{Kind: kind, Sample: -1, Offset: -1, Text: fmt.Sprintf(format, args...)})
-	}
-	if size != want.Bytes {
-		differs(Resized, "it has %d bytes, the dataset's shard has %d", size, want.Bytes)
-	}
-	if res.Summary.Size == 0 {
-		return // no header to compare
-	}
-	if res.Summary.Samples != want.Samples {
-		differs(Changed, "it has %d samples, the dataset's shard has %d", res.Summary.Samples, want.Samples)
-	}
-	if res.Summary.HeaderCRC != want.HeaderCRC {
-		differs(Changed, "its header checksum is %08x, the dataset's shard has %08x", res.Summary.HeaderCRC, want.HeaderCRC)
-	}
+// Share returns the options of one worker, so that all workers together keep at most o.Depth
+// reads in flight, or DefaultDepth if that is 0. Each worker keeps at least one.
+func Share(o aio.Options, workers int) aio.Options {
+	o.Depth = max(1, cmp.Or(o.Depth, DefaultDepth)/workers)
+	return o
 }

@@ -147,8 +147,8 @@ func TestDataset(t *testing.T) {
 				if !slices.Equal(got, row.want) {
 					t.Errorf("problems %q\nwant     %q", got, row.want)
 				}
-				if names, err := Shards(dir); err != nil || len(report.Looked) != len(names) || report.Looked[0].Path != filepath.Join(dir, names[0]) {
-					t.Errorf("looked at %+v, there are %q: %v", report.Looked, names, err)
+				if names, err := Shards(dir); err != nil || len(report.Examined) != len(names) || report.Examined[0].Path != filepath.Join(dir, names[0]) {
+					t.Errorf("looked at %+v, there are %q: %v", report.Examined, names, err)
 				}
 				if sound := report.Err() == nil; sound != (row.want == nil) {
 					t.Errorf("error %v", report.Err())
@@ -168,7 +168,7 @@ func TestDatasetWithoutExpectation(t *testing.T) {
 	makeShards(t, dir, 3)
 	report, err := Dataset(context.Background(), dir, nil, Options{})
 	if err != nil || report.Err() != nil || report.CrossChecked || report.Shards != 3 || report.Samples != 60 ||
-		len(report.Looked) != 3 || report.Looked[2].Samples != 20 || report.Looked[2].Bytes*3 >= report.Bytes*2 {
+		len(report.Examined) != 3 || report.Examined[2].Samples != 20 || report.Examined[2].Bytes*3 >= report.Bytes*2 {
 		t.Errorf("%+v, %v", report, err)
 	}
 }

@@ -133,7 +133,7 @@ func TestCommandsOfDocsCI(t *testing.T) {
 // The page has the rules of verify, and the rules all kinds of problems.
 func TestRulesOfVerify(t *testing.T) {
 	t.Parallel()
-	source, err := os.ReadFile(filepath.Join("..", "..", "verify", "report.go"))
+	source, err := os.ReadFile(filepath.Join("..", "..", "verify", "problem.go"))
 	if err != nil {
 		t.Fatal(err)
 	}

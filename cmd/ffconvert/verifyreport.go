@@ -50,7 +50,7 @@ func findingsOf(r *verify.Report, repairs []*dataset.Repairable) *findings.Repor
 		impossible := slices.ContainsFunc(repairs, func(r *dataset.Repairable) bool { return !r.Possible })
 		f.Facts = append(f.Facts, findings.Fact{Name: "repair_possible", Value: !impossible})
 	}
-	for _, l := range r.Looked {
+	for _, l := range r.Examined {
 		f.Files = append(f.Files, findings.File{Name: l.Path, Samples: l.Samples, Bytes: l.Bytes})
 	}
 	for _, p := range r.Problems {

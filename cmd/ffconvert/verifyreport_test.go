@@ -45,7 +45,7 @@ func TestFindingsOfMany(t *testing.T) {
 	const kept, more = 10_000, 123_456
 	in := &verify.Report{
 		Shards: 1, Backend: "pread", QueueDepth: 32, From: "tmpfs", Fallback: "io_setup: EAGAIN", Seconds: 2, Bytes: 3e6,
-		Looked:   []verify.Looked{{Path: "a.ffr", Samples: 9, Bytes: 99}},
+		Examined: []verify.Examined{{Path: "a.ffr", Samples: 9, Bytes: 99}},
 		Problems: make([]verify.Problem, kept), More: more,
 	}
 	for i := range in.Problems {

@@ -1,0 +1,130 @@
+package verify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/ffconvert/ffconvert/aio"
+	"github.com/ffconvert/ffconvert/record"
+)
+
+// File verifies one file. The caller owns r, which must not be in use elsewhere. An error means
+// that ctx ended or that r cannot be used any longer; defects of the file are in the result.
+func File(ctx context.Context, r *aio.Reader, t Target, opts Options) (Result, error) {
+	return twice(func() (Result, error) {
+		res, err := scan(ctx, r, t, opts)
+		opts.Progress = nil // a second scan reads the same bytes again
+		return res, err
+	})
+}
+
+// twice scans a file, and scans it again if the first scan finds problems. If the second scan finds
+// none, the problems are transient: the transfer failed, not the data on the device. Otherwise the
+// result has the problems of both scans.
+func twice(scan func() (Result, error)) (Result, error) {
+	res, err := scan()
+	if err != nil || len(res.Problems) == 0 {
+		return res, err
+	}
+	again, err := scan()
+	if err != nil {
+		return res, err
+	}
+	res.From = res.From.And(again.From)
+	if len(again.Problems) == 0 {
+		for i := range res.Problems {
+			res.Problems[i].Transient = true
+		}
+		return res, nil
+	}
+	first := res.Problems
+	for _, p := range again.Problems {
+		if !slices.ContainsFunc(first, p.same) {
+			res.problem(p)
+		}
+	}
+	return res, nil
+}
+
+// scan reads a shard once, from its first byte to its last.
+func scan(ctx context.Context, r *aio.Reader, t Target, opts Options) (Result, error) {
+	res := Result{Shard: filepath.Base(t.Path), Path: t.path()}
+	f, err := t.open(r)
+	if err != nil {
+		if t.Root != nil && replaced(t.Root, t.Path) {
+			res.problem(Problem{Kind: Changed, Sample: -1, Offset: -1, Text: notAFile})
+		} else {
+			res.unreadable(err)
+		}
+		return res, ctx.Err()
+	}
+	defer f.Close()
+	res.From = f.Uncache()
+	s := record.NewScanner("", f.Size(), opts.Record)
+	s.Problem = res.format
+	for block, err := range r.Sweep(ctx, f, 0, f.Size()) {
+		if err != nil {
+			if ctx.Err() != nil {
+				return res, ctx.Err()
+			}
+			res.unreadable(err)
+			return res, nil
+		}
+		before := s.Samples()
+		n, err := s.Write(block)
+		res.Bytes += int64(n)
+		if opts.Progress != nil {
+			opts.Progress(s.Samples()-before, int64(n))
+		}
+		if err != nil {
+			break // the scanner has passed it to res.format
+		}
+	}
+	res.Summary, _ = s.Close() // the scanner has passed its error to res.format
+	if t.Want != nil {
+		res.compare(f.Size(), t.Want)
+	}
+	return res, ctx.Err()
+}
+
+// notAFile is the problem of a path that should be a regular file and is, for example, a link.
+const notAFile = "not a regular file: remove it, and repair"
+
+// replaced reports whether the name exists and is not a regular file.
+func replaced(root *os.Root, name string) bool {
+	st, err := root.Lstat(name)
+	return err == nil && !st.Mode().IsRegular()
+}
+
+// unreadable adds the problem of a shard that cannot be read.
+func (res *Result) unreadable(err error) {
+	if errors.Is(err, fs.ErrNotExist) {
+		res.problem(Problem{Kind: Missing, Sample: -1, Offset: -1, Text: "the shard is missing", err: err})
+		return
+	}
+	res.problem(Problem{Kind: Unreadable, Sample: -1, Offset: -1, Text: err.Error(), err: err})
+}
+
+// compare adds a problem for each difference between the shard and its Expect.
+func (res *Result) compare(size int64, want *Expect) {
+	differs := func(kind Kind, format string, args ...any) {
+		res.problem(Problem{Kind: kind, Sample: -1, Offset: -1, Text: fmt.Sprintf(format, args...)})
+	}
+	if size != want.Bytes {
+		differs(Resized, "it has %d bytes, the dataset's shard has %d", size, want.Bytes)
+	}
+	if res.Summary.Size == 0 {
+		return // no header to compare
+	}
+	if res.Summary.Samples != want.Samples {
+		differs(Changed, "it has %d samples, the dataset's shard has %d", res.Summary.Samples, want.Samples)
+	}
+	if res.Summary.HeaderCRC != want.HeaderCRC {
+		differs(Changed, "its header checksum is %08x, the dataset's shard has %08x", res.Summary.HeaderCRC, want.HeaderCRC)
+	}
+}
