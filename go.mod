@@ -4,7 +4,6 @@ go 1.26.0
 
 require (
 	github.com/apache/arrow/go/v15 v15.0.2
-	github.com/cenkalti/backoff/v5 v5.0.3
 	github.com/cespare/xxhash/v2 v2.3.0
 	github.com/dustin/go-humanize v1.1.0
 	github.com/fxamacker/cbor/v2 v2.9.6

@@ -42,12 +42,9 @@ func newAIS(opts Options, hc *http.Client) (store, error) {
 	if endpoint == "" {
 		return nil, &Error{Kind: ErrSetting, Err: errors.New("AIS_ENDPOINT is not set"), Hint: "as in AIS_ENDPOINT=http://gateway:8080"}
 	}
-	if !strings.Contains(endpoint, "://") {
-		endpoint = "http://" + endpoint
-	}
-	u, err := url.Parse(endpoint)
-	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, &Error{Kind: ErrSetting, Err: errors.New("AIS_ENDPOINT is not an address"), Hint: "as in http://gateway:8080"}
+	u, err := readEndpoint("AIS_ENDPOINT", endpoint, "http", "http://gateway:8080")
+	if err != nil {
+		return nil, err
 	}
 	s := &aisStore{endpoint: u.Scheme + "://" + u.Host + strings.TrimRight(u.EscapedPath(), "/"), client: hc}
 	if !opts.Anonymous {

@@ -37,12 +37,9 @@ const googleStorage = "https://storage.googleapis.com"
 func newGS(opts Options, hc *http.Client) (store, error) {
 	s := &gsStore{endpoint: googleStorage, client: hc}
 	if host := opts.env("STORAGE_EMULATOR_HOST"); host != "" {
-		if !strings.Contains(host, "://") {
-			host = "http://" + host
-		}
-		u, err := url.Parse(host)
-		if err != nil || u.Host == "" || u.User != nil || u.Scheme != "http" && u.Scheme != "https" {
-			return nil, &Error{Kind: ErrSetting, Err: errors.New("STORAGE_EMULATOR_HOST is not a host"), Hint: "as in 127.0.0.1:4443"}
+		u, err := readEndpoint("STORAGE_EMULATOR_HOST", host, "http", "127.0.0.1:4443")
+		if err != nil {
+			return nil, err
 		}
 		s.endpoint = u.Scheme + "://" + u.Host
 		return s, nil

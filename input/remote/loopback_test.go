@@ -77,3 +77,11 @@ func listed(ctx context.Context, s store, prefix string) iter.Seq2[Object, error
 	c.stores[schemeOf(prefix)] = s
 	return c.List(ctx, prefix)
 }
+
+func s3StoreOf(opts Options, hc *http.Client) (*s3Store, error) {
+	s, err := newS3(opts, hc)
+	if err != nil {
+		return nil, err
+	}
+	return s.(*s3Store), nil
+}

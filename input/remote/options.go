@@ -3,6 +3,8 @@ package remote
 import (
 	"cmp"
 	"crypto/tls"
+	"fmt"
+	"net/url"
 	"os"
 	"strings"
 	"time"
@@ -103,4 +105,27 @@ func (o Options) flagEnv(key string) bool {
 func (o Options) home() string {
 	dir, _ := o.firstEnv("HOME", "USERPROFILE")
 	return dir
+}
+
+// readEndpoint reads the address of a service from a setting, which it does not print: it may hold a
+// password. scheme is what one without a scheme has.
+func readEndpoint(setting, endpoint, scheme, example string) (*url.URL, error) {
+	if !strings.Contains(endpoint, "://") {
+		endpoint = scheme + "://" + endpoint
+	}
+	u, err := url.Parse(endpoint)
+	problem := ""
+	switch {
+	case err != nil || u.Host == "":
+		problem = "is not a URL"
+	case u.Scheme != "http" && u.Scheme != "https":
+		problem = "is neither http nor https"
+	case u.User != nil:
+		problem = "holds a user or a password"
+	case u.RawQuery != "" || u.Fragment != "":
+		problem = "has a query"
+	default:
+		return u, nil
+	}
+	return nil, &Error{Kind: ErrSetting, Err: fmt.Errorf("%s %s", setting, problem), Hint: "as in " + example}
 }

@@ -1,13 +1,13 @@
 package remote
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"sync"
 	"time"
-
-	"github.com/cenkalti/backoff/v5"
 )
 
 const (
@@ -19,20 +19,11 @@ const (
 type attempts struct {
 	opts  Options
 	pace  *pace
-	waits *backoff.ExponentialBackOff
 	row   int  // that brought no byte
 	known bool // the service was there before: when its name is not found, the name is not the mistake
 }
 
-func newAttempts(opts Options, p *pace) *attempts {
-	first := opts.wait
-	if first == 0 {
-		first = firstWait
-	}
-	return &attempts{opts: opts, pace: p, waits: &backoff.ExponentialBackOff{
-		InitialInterval: first, RandomizationFactor: 0.5, Multiplier: 2, MaxInterval: max(first, mostWait),
-	}}
-}
+func newAttempts(opts Options, p *pace) *attempts { return &attempts{opts: opts, pace: p} }
 
 // next takes the error of an attempt, and whether that has brought anything. It returns nil
 // once it is time for another one, and else the error to report.
@@ -49,7 +40,6 @@ func (a *attempts) next(ctx context.Context, err error, brought bool) error {
 	}
 	if brought {
 		a.row = 0
-		a.waits.Reset()
 	}
 	a.row++
 	if a.row > a.opts.retries() {
@@ -58,7 +48,9 @@ func (a *attempts) next(ctx context.Context, err error, brought bool) error {
 		}
 		return gaveUp(e, fmt.Sprintf("%d attempts in a row", a.row))
 	}
-	wait := max(a.waits.NextBackOff(), e.After)
+	first := cmp.Or(a.opts.wait, firstWait)
+	wait := max(first, min(first<<min(a.row-1, 16), mostWait))
+	wait = max(wait/2+rand.N(wait), e.After) // by a half more or less: clients that break together come back apart
 	switch left := a.pace.left(); {
 	case left <= 0:
 		return tooSlow(e, a.opts.patience())

@@ -41,14 +41,6 @@ type s3Store struct {
 }
 
 func newS3(opts Options, hc *http.Client) (store, error) {
-	s, err := newS3Store(opts, hc)
-	if err != nil {
-		return nil, err
-	}
-	return s, nil
-}
-
-func newS3Store(opts Options, hc *http.Client) (*s3Store, error) {
 	p, err := readProfile(opts)
 	if err != nil {
 		return nil, err

@@ -23,7 +23,7 @@ func gatewayStore(t *testing.T, vars map[string]string, opts Options) *s3Store {
 	env := gatewayEnv(addr)
 	maps.Copy(env, vars)
 	opts.LookupEnv = environment(env)
-	s, err := newS3Store(opts, loopbackClient(t, nil))
+	s, err := s3StoreOf(opts, loopbackClient(t, nil))
 	if err != nil {
 		t.Fatal(err)
 	}

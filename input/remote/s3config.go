@@ -55,7 +55,7 @@ func newS3Config(opts Options, p profile) (s3Config, error) {
 	return c, nil
 }
 
-// s3Endpoint finds the endpoint. One without a scheme is https.
+// s3Endpoint finds the endpoint.
 func s3Endpoint(opts Options, p profile) (*url.URL, error) {
 	endpoint, from := opts.S3.Endpoint, "--s3-endpoint"
 	if endpoint == "" && !opts.flagEnv("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS") {
@@ -64,26 +64,11 @@ func s3Endpoint(opts Options, p profile) (*url.URL, error) {
 			endpoint, from = cmp.Or(p.values["s3.endpoint_url"], p.values["endpoint_url"]), "the endpoint of profile "+p.name
 		}
 	}
-	endpoint = cmp.Or(endpoint, amazonHost)
-	// The value is not printed: it may hold a password.
-	bad := func(problem string) (*url.URL, error) {
-		return nil, &Error{Kind: ErrSetting, Err: fmt.Errorf("%s %s", from, problem), Hint: "as in https://host:port"}
+	u, err := readEndpoint(from, cmp.Or(endpoint, amazonHost), "https", "https://host:port")
+	if err == nil && strings.Trim(u.Path, "/") != "" {
+		return nil, &Error{Kind: ErrSetting, Err: fmt.Errorf("%s has a path", from), Hint: "the bucket comes from the URL s3://bucket/key"}
 	}
-	if !strings.Contains(endpoint, "://") {
-		endpoint = "https://" + endpoint
-	}
-	u, err := url.Parse(endpoint)
-	switch {
-	case err != nil || u.Host == "":
-		return bad("is not a URL")
-	case u.Scheme != "http" && u.Scheme != "https":
-		return bad("is neither http nor https")
-	case u.User != nil:
-		return bad("holds a user: credentials come from the environment and from profiles")
-	case strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "":
-		return bad("has a path: the bucket comes from the URL s3://bucket/key")
-	}
-	return u, nil
+	return u, err
 }
 
 // isAmazon tells Amazon's endpoints, which name a bucket in the host.

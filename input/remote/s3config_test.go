@@ -113,7 +113,7 @@ func TestS3Config(t *testing.T) {
 		{name: "no style", s3: S3Options{PathStyle: "both"}, want: "path or host"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			s, err := newS3Store(Options{LookupEnv: environment(homeOf(t, row.vars)), S3: row.s3}, loopbackClient(t, nil))
+			s, err := s3StoreOf(Options{LookupEnv: environment(homeOf(t, row.vars)), S3: row.s3}, loopbackClient(t, nil))
 			got := ""
 			if err != nil {
 				got = err.Error()
@@ -194,7 +194,7 @@ func TestS3ProfileQuotesNothing(t *testing.T) {
 	if err := os.WriteFile(path, []byte("[default\n"+fakeSecret+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, err := newS3Store(Options{LookupEnv: environment(map[string]string{"AWS_SHARED_CREDENTIALS_FILE": path})}, loopbackClient(t, nil))
+	_, err := s3StoreOf(Options{LookupEnv: environment(map[string]string{"AWS_SHARED_CREDENTIALS_FILE": path})}, loopbackClient(t, nil))
 	if !errors.Is(err, ErrSetting) {
 		t.Error(err)
 	}

@@ -26,7 +26,7 @@ func madeUpStore(t *testing.T, server *httptest.Server, vars map[string]string) 
 	for k, v := range vars {
 		env[k] = v
 	}
-	s, err := newS3Store(Options{LookupEnv: environment(env)}, loopbackClient(t, nil))
+	s, err := s3StoreOf(Options{LookupEnv: environment(env)}, loopbackClient(t, nil))
 	if err != nil {
 		t.Fatal(err)
 	}

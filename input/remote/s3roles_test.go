@@ -82,7 +82,7 @@ func TestS3HostStyle(t *testing.T) {
 			"AWS_ENDPOINT_URL": "http://s3.test", "AWS_REGION": "r", "AWS_ACCESS_KEY_ID": fakeKey, "AWS_SECRET_ACCESS_KEY": fakeSecret,
 		})
 		hc := loopbackClient(t, map[string]string{"s3.test:80": hostOf(t, server.URL), "train-data.s3.test:80": hostOf(t, server.URL)})
-		s, err := newS3Store(Options{LookupEnv: env, S3: S3Options{PathStyle: style}}, hc)
+		s, err := s3StoreOf(Options{LookupEnv: env, S3: S3Options{PathStyle: style}}, hc)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -113,7 +113,7 @@ func TestS3Amazon(t *testing.T) {
 			got = req.URL.String()
 			return nil, errors.New("the test sends nothing")
 		})}
-		s, err := newS3Store(Options{LookupEnv: environment(vars)}, hc)
+		s, err := s3StoreOf(Options{LookupEnv: environment(vars)}, hc)
 		if err != nil {
 			t.Fatal(err)
 		}
