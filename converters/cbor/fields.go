@@ -19,7 +19,7 @@ var errNotText = errors.New("a key that is not text")
 // fields makes a field of each entry of the item, a map, and one field of any other.
 func (s *scanner) fields() error {
 	s.names.clear()
-	s.hold()
+	s.Hold()
 	h, err := s.outer()
 	if err != nil {
 		return err
@@ -31,7 +31,7 @@ func (s *scanner) fields() error {
 	}
 	if err == errNotText {
 		s.begin()
-		s.seek(s.start)
+		s.SeekBack(s.start)
 		err = s.value(name{ItemField, s.loadItem})
 	}
 	if err != nil {
@@ -39,7 +39,7 @@ func (s *scanner) fields() error {
 	}
 	data := s.copied
 	if s.whole {
-		data = s.held()
+		data = s.Held()
 	}
 	for _, p := range s.spots {
 		b := data[p.at : p.at+p.n : p.at+p.n]
@@ -86,8 +86,8 @@ func (s *scanner) field(k head) error {
 // value passes an item and makes it the value of the sample's next field. Bytes that
 // Index does not load are passed over; text it copies, since the window moves on.
 func (s *scanner) value(n name) error {
-	s.hold()
-	from := s.i - s.mark
+	s.Hold()
+	from := len(s.Held())
 	h, err := s.head()
 	if err != nil {
 		return err
@@ -130,7 +130,7 @@ func (s *scanner) str(h head, from int) error {
 	}
 	p := spot{field: len(s.sample.Fields), at: from + int(h.size), n: int(h.arg), text: h.kind == kindText}
 	if !s.whole {
-		data := s.held()[p.at:]
+		data := s.Held()[p.at:]
 		p.at = len(s.copied)
 		s.copied = append(s.copied, data...)
 	}
@@ -146,7 +146,7 @@ func (s *scanner) nested(field string, h head, from int) (converters.Value, erro
 	if s.heads > s.mostHeads {
 		return converters.Value{}, s.crowded()
 	}
-	d := decoder{forms: s.forms, b: s.held()[from:]}
+	d := decoder{forms: s.forms, b: s.Held()[from:]}
 	v, err := d.value(d.head())
 	if err != nil {
 		return converters.Value{}, s.refuse(field, err)
@@ -167,7 +167,7 @@ func (s *scanner) nested(field string, h head, from int) (converters.Value, erro
 // release lets go of a value, where the item is not held whole.
 func (s *scanner) release() {
 	if !s.whole {
-		s.drop()
+		s.Drop()
 	}
 }
 

@@ -32,7 +32,7 @@ func (s *Source) index(ctx context.Context, p converters.Part, yield func(conver
 	before := int64(-1) // size of the item before, where it had no key
 	for {
 		if err := ctx.Err(); err != nil {
-			return &converters.Error{Part: p.Name, Off: sc.pos(), Err: err}
+			return &converters.Error{Part: p.Name, Off: sc.Offset(), Err: err}
 		}
 		ok, err := sc.next()
 		if err != nil || !ok {
@@ -40,7 +40,7 @@ func (s *Source) index(ctx context.Context, p converters.Part, yield func(conver
 		}
 		span := converters.Span{Off: sc.start, Entries: 1, Shape: &sc.sample}
 		if s.opts.Items && !sc.loadItem {
-			size := sc.pos() - sc.start
+			size := sc.Offset() - sc.start
 			if sc.keyed {
 				size = -1
 			}
@@ -65,7 +65,7 @@ func (s *Source) Read(ctx context.Context, run converters.Run) iter.Seq2[*conver
 			sc = new(scanner)
 		}
 		err := s.read(ctx, run, sc, yield)
-		sc.f = nil
+		sc.File = nil
 		s.readers.Put(sc)
 		if err != nil {
 			yield(nil, err)
@@ -88,9 +88,9 @@ func (s *Source) read(ctx context.Context, run converters.Run, sc *scanner, yiel
 
 	for done := int64(0); done < run.Count; done++ {
 		if err := ctx.Err(); err != nil {
-			return &converters.Error{Part: p.Name, Off: sc.pos(), Err: err}
+			return &converters.Error{Part: p.Name, Off: sc.Offset(), Err: err}
 		}
-		sc.last = done == run.Count-1
+		sc.Last = done == run.Count-1
 		ok, err := sc.next()
 		if err != nil {
 			return err

@@ -5,20 +5,35 @@ import (
 	"io"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/converters/internal/window"
+)
+
+// Sizes of reads, bytes. A read behind a jump, and one for a single item, is small; others
+// double up to the size of the buffer, which fits the processor's cache and reads little
+// beyond a run of small items.
+const (
+	smallRead   = 4 << 10
+	firstSweep  = 64 << 10
+	indexWindow = 64 << 10
+	readWindow  = 256 << 10
 )
 
 // indexing turns a scanner to a part, from its first item on.
 func (s *scanner) indexing(src *Source, f io.ReaderAt, p converters.Part) {
 	s.turn(src, p, 0, 0)
 	s.whole = src.opts.Items && s.loadItem
-	s.open(f, p.Size, 0, indexWindow, smallRead)
+	s.Reset(f, p.Size, 0, window.Sizes{First: smallRead, Usual: indexWindow})
 }
 
 // reading turns a scanner to a run.
 func (s *scanner) reading(src *Source, f io.ReaderAt, p converters.Part, run converters.Run) {
 	s.turn(src, p, run.First, run.Off)
 	s.whole = true
-	s.open(f, p.Size, run.Off, readWindow, firstSweep)
+	sizes := window.Sizes{First: firstSweep, Usual: readWindow}
+	if run.Count == 1 {
+		sizes.First = smallRead
+	}
+	s.Reset(f, p.Size, run.Off, sizes)
 }
 
 func (s *scanner) turn(src *Source, p converters.Part, ordinal, pos int64) {
@@ -32,16 +47,15 @@ func (s *scanner) turn(src *Source, p converters.Part, ordinal, pos int64) {
 // next makes s.sample the next item, false where the part ends. Values that are held
 // have their bytes, others their size. The sample is valid until the next call.
 func (s *scanner) next() (bool, error) {
-	s.drop()
-	s.relax()
+	s.Relax()
 	s.ordinal++
-	s.start = s.pos()
-	if s.start >= s.size {
+	s.start = s.Offset()
+	if s.start >= s.Size {
 		return false, nil
 	}
 	s.sample.Off = s.start
 	if s.whole {
-		s.hold()
+		s.Hold()
 	}
 	if s.quickly && s.quick() {
 		return true, nil
@@ -56,7 +70,7 @@ func (s *scanner) next() (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if s.pos()-s.start > s.opts.MaxItem {
+	if s.Offset()-s.start > s.opts.MaxItem {
 		return false, s.tooLarge()
 	}
 	if !s.keyed {
@@ -88,9 +102,9 @@ func (s *scanner) item() error {
 	if err != nil {
 		return err
 	}
-	v := converters.Opaque(s.pos() - s.start)
+	v := converters.Opaque(s.Offset() - s.start)
 	if s.whole {
-		v = converters.Bytes(s.held())
+		v = converters.Bytes(s.Held())
 	}
 	s.sample.Fields = append(s.sample.Fields, converters.Field{Name: ItemField, Value: v})
 	return nil
@@ -159,15 +173,15 @@ func (s *scanner) atKeyEntry(k head) (bool, error) {
 	if k.kind != kindText || k.arg != uint64(len(keyEntry)) {
 		return false, nil
 	}
-	if s.unread() < len(keyEntry) {
+	if s.Unread() < len(keyEntry) {
 		if err := s.need(k.arg); err != nil {
 			return false, err
 		}
 	}
-	if string(s.buf[s.i:s.i+len(keyEntry)]) != keyEntry {
+	if string(s.Buf[s.Pos:s.Pos+len(keyEntry)]) != keyEntry {
 		return false, nil
 	}
-	s.i += len(keyEntry)
+	s.Pos += len(keyEntry)
 	return true, nil
 }
 
@@ -195,15 +209,15 @@ func (s *scanner) name(n uint64) ([]byte, error) {
 		}
 		return nil, s.fail(fmt.Errorf("%w: a key or a name of %d bytes, %d are allowed", converters.ErrLimit, n, s.opts.MaxName), hintName)
 	}
-	free := s.mark < 0
-	s.hold()
+	free := !s.Holds()
+	s.Hold()
 	if err := s.text(n); err != nil {
 		return nil, err
 	}
 	if free {
-		s.drop()
+		s.Drop()
 	}
-	return s.buf[s.i-int(n) : s.i : s.i], nil
+	return s.Buf[s.Pos-int(n) : s.Pos : s.Pos], nil
 }
 
 // reuse empties a slice, or lets go of it where one odd item made it large.

@@ -5,7 +5,7 @@ import "github.com/ffconvert/ffconvert/converters"
 // quick is item where the item is like one of the last, by its pattern. For any other it
 // passes nothing and returns false.
 func (s *scanner) quick() bool {
-	b := s.buf[s.i:]
+	b := s.Buf[s.Pos:]
 	o, ok := s.patterns.match(b)
 	if !ok {
 		return false
@@ -23,14 +23,14 @@ func (s *scanner) quick() bool {
 	} else {
 		s.sample.Fields[0].Value = converters.Opaque(int64(o.size))
 	}
-	s.i += o.size
+	s.Pos += o.size
 	return true
 }
 
 // learn makes a pattern of the item that item has passed, where all of it is at hand
 // still and it is time for one.
 func (s *scanner) learn() {
-	if at := s.start - s.base; s.patterns.missed() && at >= 0 && s.i <= len(s.buf) {
-		s.patterns.learn(s.forms, s.buf[at:s.i])
+	if b, ok := s.Since(s.start); s.patterns.missed() && ok {
+		s.patterns.learn(s.forms, b)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/converters/internal/window"
 )
 
 // What to do about a refusal.
@@ -18,7 +19,7 @@ const (
 // A scanner walks the data items of one part. Index and Read both run it: there is one
 // set of rules.
 type scanner struct {
-	window
+	window.Window
 	opts      *Options
 	forms     *forms
 	part      string // its name, for errors
@@ -52,11 +53,11 @@ func (f frame) open() bool { return f.kind == kindOpenArray || f.kind == kindOpe
 
 // head passes one head.
 func (s *scanner) head() (head, error) {
-	if s.unread() < headMax {
+	if s.Unread() < headMax {
 		return s.headAtEdge()
 	}
-	h := s.forms.parse(s.buf[s.i:])
-	s.i += int(h.size)
+	h := s.forms.parse(s.Buf[s.Pos:])
+	s.Pos += int(h.size)
 	return h, nil
 }
 
@@ -66,20 +67,20 @@ func (s *scanner) headAtEdge() (head, error) {
 	if err := s.need(1); err != nil {
 		return head{}, err
 	}
-	if err := s.need(uint64(s.forms[s.buf[s.i]].size)); err != nil {
+	if err := s.need(uint64(s.forms[s.Buf[s.Pos]].size)); err != nil {
 		return head{}, err
 	}
 	var b [headMax]byte
-	copy(b[:], s.buf[s.i:])
+	copy(b[:], s.Buf[s.Pos:])
 	h := s.forms.parse(b[:])
-	s.i += int(h.size)
+	s.Pos += int(h.size)
 	return h, nil
 }
 
 // claim checks that the item can have n bytes more.
 func (s *scanner) claim(n uint64) error {
-	at := s.pos() - s.start
-	if left := s.size - s.pos(); n > uint64(left) {
+	at := s.Offset() - s.start
+	if left := s.Size - s.Offset(); n > uint64(left) {
 		return s.fail(fmt.Errorf("%w: byte %d of the item wants %d more, the part has %d", converters.ErrTruncated, at, n, left), "")
 	}
 	if int64(n) > s.opts.MaxItem-at {
@@ -93,7 +94,7 @@ func (s *scanner) need(n uint64) error {
 	if err := s.claim(n); err != nil {
 		return err
 	}
-	if err := s.fill(int(n)); err != nil {
+	if err := s.Fill(int(n)); err != nil {
 		return s.fail(err, "")
 	}
 	return nil
@@ -101,33 +102,33 @@ func (s *scanner) need(n uint64) error {
 
 // skip passes n bytes, and reads them only where they are held.
 func (s *scanner) skip(n uint64) error {
-	if n <= uint64(s.unread()) {
-		s.i += int(n)
+	if n <= uint64(s.Unread()) {
+		s.Pos += int(n)
 		return nil
 	}
 	if err := s.claim(n); err != nil {
 		return err
 	}
-	if s.mark < 0 {
-		s.jump(int64(n))
+	if !s.Holds() {
+		s.Skip(int64(n))
 		return nil
 	}
-	if err := s.fill(int(n)); err != nil {
+	if err := s.Fill(int(n)); err != nil {
 		return s.fail(err, "")
 	}
-	s.i += int(n)
+	s.Pos += int(n)
 	return nil
 }
 
 // text passes n bytes of text.
 func (s *scanner) text(n uint64) error {
-	if n > uint64(s.unread()) {
+	if n > uint64(s.Unread()) {
 		return s.longText(n)
 	}
-	if !utf8.Valid(s.buf[s.i : s.i+int(n)]) {
+	if !utf8.Valid(s.Buf[s.Pos : s.Pos+int(n)]) {
 		return s.notUTF8()
 	}
-	s.i += int(n)
+	s.Pos += int(n)
 	return nil
 }
 
@@ -136,18 +137,18 @@ func (s *scanner) longText(n uint64) error {
 	if err := s.claim(n); err != nil {
 		return err
 	}
-	if s.mark >= 0 {
+	if s.Holds() {
 		if err := s.need(n); err != nil {
 			return err
 		}
 	}
 	for n > 0 {
-		if s.unread() < utf8.UTFMax {
+		if s.Unread() < utf8.UTFMax {
 			if err := s.need(min(n, utf8.UTFMax)); err != nil {
 				return err
 			}
 		}
-		b := s.buf[s.i:]
+		b := s.Buf[s.Pos:]
 		if uint64(len(b)) >= n {
 			b = b[:n]
 		} else {
@@ -156,7 +157,7 @@ func (s *scanner) longText(n uint64) error {
 		if !utf8.Valid(b) {
 			return s.notUTF8()
 		}
-		s.i += len(b)
+		s.Pos += len(b)
 		n -= uint64(len(b))
 	}
 	return nil
@@ -299,7 +300,7 @@ func (s *scanner) chunks(of kind) error {
 func (s *scanner) notUTF8() error { return s.malformed("text that is not UTF-8") }
 
 func (s *scanner) tooDeep() error {
-	return s.fail(fmt.Errorf("%w: at byte %d, more than %d arrays, maps and tags one inside the other", converters.ErrLimit, s.pos()-s.start, s.opts.MaxDepth), hintDepth)
+	return s.fail(fmt.Errorf("%w: at byte %d, more than %d arrays, maps and tags one inside the other", converters.ErrLimit, s.Offset()-s.start, s.opts.MaxDepth), hintDepth)
 }
 
 func (s *scanner) tooLarge() error {
@@ -308,7 +309,7 @@ func (s *scanner) tooLarge() error {
 
 // malformed refuses what is at the place or the head before it.
 func (s *scanner) malformed(format string, args ...any) error {
-	return s.fail(fmt.Errorf("%w: near byte %d of the item: %s", converters.ErrMalformed, s.pos()-s.start, fmt.Sprintf(format, args...)), "")
+	return s.fail(fmt.Errorf("%w: near byte %d of the item: %s", converters.ErrMalformed, s.Offset()-s.start, fmt.Sprintf(format, args...)), "")
 }
 
 // fail places an error at the item.

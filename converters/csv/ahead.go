@@ -17,9 +17,9 @@ const (
 
 // tell makes the next of the rows that were read ahead the current one.
 func (n *numeric) tell() {
-	n.at = n.base + int64(n.pos)
+	n.at = n.Offset()
 	n.row++
-	n.pos = n.ends[n.told]
+	n.Pos = n.ends[n.told]
 	n.told++
 }
 
@@ -42,12 +42,12 @@ func (n *numeric) one(s *converters.Sample) bool {
 // part, bytes. The offsets are valid until the next call.
 func (n *numeric) skipAhead() []int64 {
 	n.offs = n.offs[:0]
-	from := n.pos
+	from, base := n.Pos, n.Offset()-int64(n.Pos)
 	for _, end := range n.ends[n.told:] {
-		n.offs = append(n.offs, n.base+int64(from))
+		n.offs = append(n.offs, base+int64(from))
 		from = end
 	}
-	n.pos, n.told = from, len(n.ends)
+	n.Pos, n.told = from, len(n.ends)
 	n.row += int64(len(n.offs))
 	n.left -= int64(len(n.offs))
 	return n.offs
@@ -61,7 +61,7 @@ func (n *numeric) ahead() {
 		return
 	}
 	rows := int(min(n.left, aheadRows, int64(max(1, aheadBytes/max(n.size, 1)))))
-	b, i := n.buf[:n.end+pad], n.pos
+	b, i := n.Buf[:len(n.Buf)+pad], n.Pos
 	check := n.check && n.kind != int64s
 	var dst []byte
 	if !check {

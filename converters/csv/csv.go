@@ -48,6 +48,7 @@ const DefaultMaxColumns = 1 << 16
 // What Options cannot say more than.
 const (
 	mostRow     = 1 << 30 // bytes
+	maxBuffer   = 1 << 40 // bytes of a sample: keeps the arithmetic on sizes far from overflow
 	mostColumns = 1 << 24 // 400 MiB of places
 )
 

@@ -12,22 +12,23 @@ import (
 	"testing"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/converters/internal/window"
 	"github.com/ffconvert/ffconvert/internal/fuzz"
 )
 
 // rowsOf splits a part. Its values are without CR: the standard library leaves some away.
 // The window has so many bytes.
-func rowsOf(data []byte, delimiter byte, window int) (rows [][]string, err error) {
+func rowsOf(data []byte, delimiter byte, usual int) (rows [][]string, err error) {
 	var s splitter
-	s.std = make([]byte, window+pad)
 	opts := Options{Delimiter: delimiter, MaxRow: DefaultMaxRow, MaxColumns: DefaultMaxColumns}
 	s.reset(memoryFile{bytes.NewReader(data)}, converters.Part{Name: "part-0", Size: int64(len(data))}, &opts, 0, 0)
+	s.Reset(s.File, s.Size, 0, window.Sizes{First: firstRead, Usual: usual, Pad: pad})
 	for {
-		step, err := s.next()
-		if err != nil || step == stepEnd {
+		ev, err := s.next()
+		if err != nil || ev == eventEnd {
 			return rows, err
 		}
-		if step != stepRow {
+		if ev != eventRow {
 			continue
 		}
 		var row []string
@@ -55,9 +56,9 @@ func FuzzSplit(f *testing.F) {
 		std.Comma, std.FieldsPerRecord = rune(delimiter), -1
 		want, wantErr := std.ReadAll()
 		got, err := rowsOf(data, delimiter, windowSize)
-		for _, window := range []int{1, 7, 64} { // rows that lie across its edge, and that do not fit
-			if rows, e := rowsOf(data, delimiter, window); fmt.Sprint(rows, e) != fmt.Sprint(got, err) {
-				t.Errorf("%q: %q, %v; with a window of %d bytes %q, %v", data, got, err, window, rows, e)
+		for _, usual := range []int{1, 7, 64} { // rows that lie across its edge, and that do not fit
+			if rows, e := rowsOf(data, delimiter, usual); fmt.Sprint(rows, e) != fmt.Sprint(got, err) {
+				t.Errorf("%q: %q, %v; with a window of %d bytes %q, %v", data, got, err, usual, rows, e)
 			}
 		}
 		if err == nil && wantErr == nil {

@@ -10,12 +10,12 @@ import (
 
 // header reads the line that names the columns.
 func (s *splitter) header() ([]string, error) {
-	step, err := s.next()
+	ev, err := s.next()
 	if err != nil {
 		return nil, err
 	}
 	s.row = 0
-	if step != stepRow {
+	if ev != eventRow {
 		return nil, s.failEntry(s.at, "header", fmt.Errorf("%w: there is no first line to name the columns", converters.ErrTruncated), "")
 	}
 	var names []string

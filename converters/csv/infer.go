@@ -58,7 +58,7 @@ func (g *guess) add(s *splitter, kept []column) {
 
 // plainNumber reports whether a cell of the current row is a plain decimal number.
 func (s *splitter) plainNumber(c cell) bool {
-	b := s.buf[s.pos-len(s.line) : s.end+pad]
+	b := s.Buf[s.Pos-len(s.line) : len(s.Buf)+pad]
 	return skipDecimal(b, c.from) == c.to
 }
 

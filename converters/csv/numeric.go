@@ -66,7 +66,7 @@ func (n *numeric) reset(left int64, check bool) {
 }
 
 // next takes the next row.
-func (n *numeric) next() (step, error) {
+func (n *numeric) next() (event, error) {
 	if n.told == len(n.ends) {
 		if n.ahead(); len(n.ends) == 0 {
 			return n.slow()
@@ -77,21 +77,21 @@ func (n *numeric) next() (step, error) {
 }
 
 // took counts a row.
-func (n *numeric) took() (step, error) {
+func (n *numeric) took() (event, error) {
 	n.left--
 	n.rows++
 	if n.rows > n.most {
 		return 0, n.refuseSample(n.limit)
 	}
-	return stepRow, nil
+	return eventRow, nil
 }
 
 // slow takes a row that is not all plain numbers, is not in the window as a whole, or is
 // to be refused.
-func (n *numeric) slow() (step, error) {
-	step, err := n.splitter.next()
-	if err != nil || step != stepRow {
-		return step, err
+func (n *numeric) slow() (event, error) {
+	ev, err := n.splitter.next()
+	if err != nil || ev != eventRow {
+		return ev, err
 	}
 	dst := n.room(1)
 	for i, c := range n.schema.kept {

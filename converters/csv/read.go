@@ -39,20 +39,20 @@ func (s *Source) index(ctx context.Context, p int, r *reader, yield func(convert
 	before := int64(-1) // rows of the sample before
 	found := converters.Span{Shape: &r.sample}
 	for {
-		step, err := r.next(ctx)
+		ev, err := r.next(ctx)
 		if err != nil {
 			return err
 		}
 		more := true
-		switch step {
-		case stepEnd:
+		switch ev {
+		case eventEnd:
 			s.rounded.set(s.parts[p].Name, r.rounded)
 			return nil
-		case stepEmpty:
+		case eventEmpty:
 			more = yield(converters.Span{Off: r.splitter.at, Entries: 1, Skip: "empty line"}, nil)
-		case stepHeader:
+		case eventHeader:
 			more = yield(converters.Span{Off: r.splitter.at, Entries: 1, Skip: "header line"}, nil)
-		case stepSample:
+		case eventSample:
 			rows := r.take()
 			found.Off, found.Entries, found.Alike = r.sample.Off, int(rows), mayBeAlike && rows == before
 			before = rows
@@ -132,25 +132,25 @@ func (s *Source) read(ctx context.Context, run converters.Run, r *reader, yield 
 		return err
 	}
 	for done := int64(0); ; {
-		step, err := r.next(ctx)
+		ev, err := r.next(ctx)
 		if err != nil {
 			return err
 		}
-		switch step {
-		case stepSample:
+		switch ev {
+		case eventSample:
 			r.take()
 			done++
 			if !yield(&r.sample, nil) || done == run.Count {
 				return nil
 			}
-		case stepEnd:
-			return r.splitter.fail(r.splitter.offset(), fmt.Errorf("%w: the part ends after %d of the %d samples from offset %d", converters.ErrTruncated, done, run.Count, run.Off), "")
+		case eventEnd:
+			return r.splitter.fail(r.splitter.Offset(), fmt.Errorf("%w: the part ends after %d of the %d samples from offset %d", converters.ErrTruncated, done, run.Count, run.Off), "")
 		}
 	}
 }
 
 // release keeps a reader for the next call, but not the file that it read.
 func (s *Source) release(r *reader) {
-	r.splitter.f = nil
+	r.splitter.File = nil
 	s.readers.Put(r)
 }

@@ -13,7 +13,7 @@ type decoder interface {
 	reset(left int64, check bool)
 	// next takes one more row into the sample, or finds something else. It refuses a
 	// sample that MaxSample forbids.
-	next() (step, error)
+	next() (event, error)
 	// sample sets the values of the sample's fields, and begins the next one.
 	sample(s *converters.Sample)
 	// alike reports whether samples of equal many rows are alike.
@@ -98,31 +98,31 @@ func (r *reader) start(s *Source, f file, p converters.Part, run converters.Run,
 }
 
 // next finds the next sample, or something between rows.
-func (r *reader) next(ctx context.Context) (step, error) {
+func (r *reader) next(ctx context.Context) (event, error) {
 	if r.header >= 0 {
 		r.splitter.at, r.header = r.header, -1
-		return stepHeader, nil
+		return eventHeader, nil
 	}
 	if r.unasked > 0 && r.single != nil && r.single.one(&r.sample) {
 		r.unasked--
 		r.rows = 1
-		return stepSample, nil
+		return eventSample, nil
 	}
 	for {
 		if r.unasked == 0 {
 			if err := ctx.Err(); err != nil {
-				return 0, r.splitter.fail(r.splitter.offset(), err, "")
+				return 0, r.splitter.fail(r.splitter.Offset(), err, "")
 			}
 			r.pause = min(2*r.pause, mostPause)
 			r.unasked = r.pause
 		}
 		r.unasked--
-		step, err := r.decoder.next()
+		ev, err := r.decoder.next()
 		if err != nil {
 			return 0, err
 		}
 		switch {
-		case step == stepRow:
+		case ev == eventRow:
 			if r.rows == 0 {
 				r.sample.Off = r.splitter.at
 			}
@@ -130,11 +130,11 @@ func (r *reader) next(ctx context.Context) (step, error) {
 			if r.rows < r.opts.RowsPerSample {
 				continue
 			}
-		case step != stepEnd || r.rows == 0:
-			return step, nil
+		case ev != eventEnd || r.rows == 0:
+			return ev, nil
 		}
 		r.decoder.sample(&r.sample)
-		return stepSample, nil
+		return eventSample, nil
 	}
 }
 

@@ -70,12 +70,12 @@ func (s *Source) inspectPart(r *splitter, p converters.Part, g *guess) error {
 		}
 	}
 	r.columns = s.schema.columns
-	for r.offset() < inferSize || g.rows == 0 {
-		step, err := r.next()
-		if err != nil || step == stepEnd {
+	for r.Offset() < inferSize || g.rows == 0 {
+		ev, err := r.next()
+		if err != nil || ev == eventEnd {
 			return err
 		}
-		if step != stepRow {
+		if ev != eventRow {
 			continue
 		}
 		if g.rows == 0 && !s.opts.Header {
@@ -84,7 +84,7 @@ func (s *Source) inspectPart(r *splitter, p converters.Part, g *guess) error {
 				return r.failEntry(r.at, "row 1", err, "--header, where the first line names them")
 			}
 		}
-		if g.rows > 0 && r.offset() > inferSize {
+		if g.rows > 0 && r.Offset() > inferSize {
 			break
 		}
 		g.add(r, s.schema.kept)

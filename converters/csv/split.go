@@ -5,22 +5,23 @@ import (
 	"fmt"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/converters/internal/window"
 )
 
-// A step is what was found next in a part.
-type step int
+// An event is what was found next in a part.
+type event int
 
 const (
-	stepEnd    step = iota // nothing more
-	stepRow                // a row
-	stepEmpty              // a line without bytes
-	stepHeader             // the line that names the columns
-	stepSample             // the rows of a sample
+	eventEnd    event = iota // nothing more
+	eventRow                 // a row
+	eventEmpty               // a line without bytes
+	eventHeader              // the line that names the columns
+	eventSample              // the rows of a sample
 )
 
 // A splitter walks the rows of a part.
 type splitter struct {
-	window
+	window.Window
 	part      converters.Part
 	delimiter byte
 	maxRow    int64
@@ -46,7 +47,7 @@ type cell struct {
 
 // reset turns to another part, behind row rows.
 func (s *splitter) reset(f file, part converters.Part, opts *Options, from, row int64) {
-	s.window.reset(f, part.Size, from)
+	s.Reset(f, part.Size, from, window.Sizes{First: firstRead, Usual: windowSize, Pad: pad})
 	s.part, s.delimiter, s.maxRow, s.most, s.columns, s.row = part, opts.Delimiter, opts.MaxRow, opts.MaxColumns, 0, row
 	s.stop = [256]bool{'\n': true, '\r': true, '"': true, 0: true}
 	s.stop[s.delimiter] = true
@@ -57,51 +58,46 @@ func (s *splitter) value(c cell) []byte { return s.line[c.from:c.to] }
 
 // skipMark passes over a byte order mark at the start of a part.
 func (s *splitter) skipMark() error {
-	if !s.complete() {
-		if err := s.more(); err != nil {
+	if !s.Complete() {
+		if err := s.Fill(1); err != nil {
 			return s.fail(s.at, err, "")
 		}
 	}
-	if bytes.HasPrefix(s.buf[:s.end], []byte("\xEF\xBB\xBF")) {
-		s.pos = 3
+	if bytes.HasPrefix(s.Buf, []byte("\xEF\xBB\xBF")) {
+		s.Pos = 3
 	}
 	return nil
 }
 
 // next finds the next row. Its bytes are valid until the next call.
-func (s *splitter) next() (step, error) {
+func (s *splitter) next() (event, error) {
 	for {
-		s.at = s.offset()
-		n, err := s.split(s.buf[s.pos:s.end], s.complete())
+		s.at = s.Offset()
+		n, err := s.split(s.Buf[s.Pos:], s.Complete())
 		if err != nil {
 			return 0, err
 		}
 		if n > 0 {
 			return s.take(n)
 		}
-		if s.complete() {
-			return stepEnd, nil
+		if s.Complete() {
+			return eventEnd, nil
 		}
-		if !s.full() {
-			err = s.more()
-		} else {
-			err = s.hold()
-		}
-		if err != nil {
+		if err := s.more(); err != nil {
 			return 0, s.failRow(s.at, err, "")
 		}
 	}
 }
 
 // take makes the n bytes that were split the current row, or empty line.
-func (s *splitter) take(n int) (step, error) {
-	s.line = s.buf[s.pos : s.pos+n]
+func (s *splitter) take(n int) (event, error) {
+	s.line = s.Buf[s.Pos : s.Pos+n]
 	if int64(n) > s.maxRow {
 		return 0, s.failLimit()
 	}
-	s.pos += n
+	s.Pos += n
 	if s.found == 0 {
-		return stepEmpty, nil
+		return eventEmpty, nil
 	}
 	if want := s.columns; want > 0 && s.found != want {
 		return 0, s.failRow(s.at, fmt.Errorf("%w: it has %s, the dataset has %d", converters.ErrMalformed, count(s.found, "column"), want), "")
@@ -115,22 +111,7 @@ func (s *splitter) take(n int) (step, error) {
 			c.to = c.from + undouble(s.line[c.from:c.to])
 		}
 	}
-	return stepRow, nil
-}
-
-// hold makes room for a row that does not fit the window, once its length is known.
-func (s *splitter) hold() error {
-	n, err := s.measure(s.delimiter, s.maxRow)
-	if err != nil {
-		return err
-	}
-	if n > s.maxRow {
-		return s.failLimit()
-	}
-	if n <= int64(s.end) {
-		panic("csv: a row that does not end where it was measured to end")
-	}
-	return s.grow(n)
+	return eventRow, nil
 }
 
 // undouble writes each quote that is written twice once, in place, and returns the length.

@@ -52,8 +52,8 @@ type typed struct {
 
 // A line is a row or an empty line.
 type line struct {
-	off  int64 // in the part, bytes
-	step step
+	off   int64 // in the part, bytes
+	event event
 }
 
 func newTyped(s *splitter, sc *schema, limit int64) *typed {
@@ -88,25 +88,25 @@ func (t *typed) reset(left int64, _ bool) {
 func (t *typed) alike() bool { return false }
 
 // next takes the next row, of a chunk that Arrow has read.
-func (t *typed) next() (step, error) {
+func (t *typed) next() (event, error) {
 	if t.told == len(t.lines) {
 		if err := t.fill(); err != nil {
 			return 0, err
 		}
 		if len(t.lines) == 0 {
-			return stepEnd, nil
+			return eventEnd, nil
 		}
 	}
 	l := t.lines[t.told]
 	t.told++
 	t.splitter.at = l.off
-	if l.step == stepRow {
+	if l.event == eventRow {
 		t.current++
 		if t.take(); t.bytes > t.limit {
 			return 0, t.refuseSample(t.limit)
 		}
 	}
-	return l.step, nil
+	return l.event, nil
 }
 
 // fill makes the next chunk: rows, and the empty lines among them.
@@ -117,15 +117,15 @@ func (t *typed) fill() error {
 	t.chunk, t.lines, t.told, t.rows, t.current = t.chunk[:0], t.lines[:0], 0, 0, -1
 	most := int(min(chunkRows, max(1, t.left)))
 	for t.rows < most && len(t.lines) < chunkRows && len(t.chunk) < chunkBytes {
-		step, err := t.splitter.next()
+		ev, err := t.splitter.next()
 		if err != nil {
 			return err
 		}
-		if step == stepEnd {
+		if ev == eventEnd {
 			break
 		}
-		t.lines = append(t.lines, line{t.splitter.at, step})
-		if step == stepEmpty {
+		t.lines = append(t.lines, line{t.splitter.at, ev})
+		if ev == eventEmpty {
 			continue
 		}
 		t.rows++

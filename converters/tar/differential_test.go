@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/converters/internal/window"
 	"github.com/ffconvert/ffconvert/internal/need"
 	"github.com/ffconvert/ffconvert/internal/python"
 )
@@ -41,8 +42,10 @@ func ours(t testing.TB, data []byte) (l listing) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	var c window.Window
+	c.Reset(f, s.parts[0].Size, 0, window.Sizes{Usual: headerReads})
 	var w members
-	w.reset(&hopper{f: f}, s.parts[0], DefaultMaxHeader)
+	w.reset(&c, s.parts[0], DefaultMaxHeader)
 	for {
 		m, ok, err := w.next()
 		if err != nil {
@@ -52,7 +55,7 @@ func ours(t testing.TB, data []byte) (l listing) {
 			return l
 		}
 		l.add(m.typ, m.size, string(m.name))
-		w.c.skip(padded(m.size))
+		w.c.Skip(padded(m.size))
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/converters/internal/window"
 )
 
 // Why a member is passed over.
@@ -21,14 +22,14 @@ const (
 	skipBad       = "sample marked __bad__"
 )
 
-// A step is what a scanner came to.
-type step int
+// An event is what a scanner came to.
+type event int
 
 const (
-	stepEnd    step = iota // the archive ends here; trailer tells whether another follows
-	stepSample             // scanner.group is complete
-	stepSkip               // scanner.ahead is passed over, scanner.reason says why
-	stepBad                // scanner.group is complete, and passed over
+	eventEnd    event = iota // the archive ends here; trailer tells whether another follows
+	eventSample              // scanner.group is complete
+	eventSkip                // scanner.ahead is passed over, scanner.reason says why
+	eventBad                 // scanner.group is complete, and passed over
 )
 
 // A scanner groups the members of one part into samples. Index and Read both run it:
@@ -37,6 +38,7 @@ type scanner struct {
 	members
 	max   int64             // of one sample, bytes
 	load  func(string) bool // fields that are to be read at once; nil: none
+	sizes bool              // the payload is not wanted but for load
 	group group
 
 	ahead  member // the member that was read last
@@ -61,37 +63,37 @@ type group struct {
 // manyFields is where looking through the fields for a duplicate becomes slow.
 const manyFields = 32
 
-func (s *scanner) reset(c cursor, p converters.Part, o *Options) {
+func (s *scanner) reset(c *window.Window, p converters.Part, o *Options) {
 	s.members.reset(c, p, o.MaxHeader)
-	s.max, s.load, s.held, s.ended, s.group.open = o.MaxSample, nil, false, false, false
+	s.max, s.load, s.sizes, s.held, s.ended, s.group.open = o.MaxSample, nil, false, false, false, false
 }
 
-// next runs to the next step. The group of a stepSample or stepBad is valid until the call
+// next runs to the next event. The group of an eventSample or eventBad is valid until the call
 // after.
-func (s *scanner) next() (step, error) {
+func (s *scanner) next() (event, error) {
 	if s.ended {
 		s.ended = false
-		return stepEnd, nil
+		return eventEnd, nil
 	}
 	for {
 		if !s.held {
 			m, ok, err := s.members.next()
 			switch {
 			case err != nil:
-				return stepEnd, err
+				return eventEnd, err
 			case !ok && s.group.open:
 				s.ended = true
 				return s.group.end(), nil
 			case !ok:
-				return stepEnd, nil
+				return eventEnd, nil
 			}
 			s.ahead = m
 			if err := s.classify(); err != nil {
-				return stepEnd, err
+				return eventEnd, err
 			}
 			if s.reason != "" {
-				s.c.skip(padded(m.size))
-				return stepSkip, nil
+				s.c.Skip(padded(m.size))
+				return eventSkip, nil
 			}
 			if s.group.open && string(s.key) != s.group.sample.Key {
 				s.held = true
@@ -100,7 +102,7 @@ func (s *scanner) next() (step, error) {
 		}
 		s.held = false
 		if err := s.add(); err != nil {
-			return stepEnd, err
+			return eventEnd, err
 		}
 	}
 }
@@ -150,7 +152,7 @@ func (s *scanner) classify() error {
 func (s *scanner) add() error {
 	m, g := &s.ahead, &s.group
 	if !g.open {
-		s.c.release()
+		s.c.Relax()
 		g.open, g.bytes, g.names, g.bad, g.pathed = true, 0, nil, false, false
 		g.sample = converters.Sample{Key: string(s.key), Off: m.off, Fields: g.sample.Fields[:0]}
 	}
@@ -173,27 +175,31 @@ func (s *scanner) add() error {
 	}
 	value := converters.Opaque(m.size)
 	if s.load != nil && s.load(name) {
-		data, err := s.c.peek(int(m.size))
+		data, err := s.c.Peek(int(m.size))
 		if err != nil {
 			return s.fail(m.off, m.name, err, "")
 		}
 		value = converters.Bytes(bytes.Clone(data))
 	}
 	g.sample.Fields = append(g.sample.Fields, converters.Field{Name: name, Value: value})
-	if err := s.c.keep(m.size); err != nil {
+	if s.sizes {
+		s.c.Skip(padded(m.size))
+		return nil
+	}
+	if err := s.c.Keep(int(m.size)); err != nil {
 		return s.fail(m.off, m.name, err, "")
 	}
-	s.c.skip(padded(m.size) - m.size)
+	s.c.Skip(padded(m.size) - m.size)
 	return nil
 }
 
 // end ends the group, which gets no more members.
-func (g *group) end() step {
+func (g *group) end() event {
 	g.open = false
 	if g.bad {
-		return stepBad
+		return eventBad
 	}
-	return stepSample
+	return eventSample
 }
 
 // has reports whether the group has a field, and counts it in where they are many.

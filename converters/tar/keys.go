@@ -4,6 +4,7 @@ import (
 	"hash/maphash"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/converters/internal/window"
 )
 
 // keys remembers where each key of a part was first: 64 bits of its hash and an
@@ -16,6 +17,7 @@ type keys struct {
 	used  int
 	file  file
 	part  converters.Part
+	again window.Window // over part, for keys with equal hashes
 
 	maxHeader int64
 }
@@ -74,7 +76,8 @@ func (k *keys) grow() {
 // at reports whether the sample at off has this key.
 func (k *keys) at(off int64, key string) (bool, error) {
 	var w members
-	w.reset(&hopper{f: k.file, off: off}, k.part, k.maxHeader)
+	k.again.Reset(k.file, k.part.Size, off, window.Sizes{Usual: headerReads})
+	w.reset(&k.again, k.part, k.maxHeader)
 	m, _, err := w.next()
 	if err != nil {
 		return false, err

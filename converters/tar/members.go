@@ -6,25 +6,10 @@ import (
 	"fmt"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/converters/internal/window"
 )
 
-// A cursor is a place in a part, and the way its bytes are had. Index has one that
-// reads single blocks, Read one that sweeps; the rules are the same for both.
-type cursor interface {
-	// offset returns the place, bytes from the start of the part.
-	offset() int64
-	// peek returns the next n bytes and stays where it is. They are valid until the
-	// next call, and the caller has checked that the part has them.
-	peek(n int) ([]byte, error)
-	// skip moves on by n bytes without reading them.
-	skip(n int64)
-	// keep moves on by the n bytes of a field of the current sample.
-	keep(n int64) error
-	// release lets go of what was kept: a new sample begins.
-	release()
-}
-
-// A member is one entry of a tar, the cursor standing at its payload.
+// A member is one entry of a tar, the window at its payload.
 type member struct {
 	off  int64  // its first block, the metadata before its header included
 	typ  byte   // one of the types above; those of regular files and directories are made one
@@ -34,34 +19,34 @@ type member struct {
 
 // members walks the entries of one part. It is the only reader of headers.
 type members struct {
-	c    cursor
+	c    *window.Window
 	part string // its name, for errors
-	size int64  // of the part, bytes
 	buf  []byte // the name of the current member
 	over override
 
 	maxHeader int64 // of metadata, bytes
 }
 
-func (w *members) reset(c cursor, p converters.Part, maxHeader int64) {
-	*w = members{c: c, part: p.Name, size: p.Size, buf: w.buf, over: w.over, maxHeader: maxHeader}
+// reset turns to the part that c is over, p.
+func (w *members) reset(c *window.Window, p converters.Part, maxHeader int64) {
+	*w = members{c: c, part: p.Name, buf: w.buf, over: w.over, maxHeader: maxHeader}
 	w.over.reset()
 }
 
 // next moves to the payload of the next member, the one before having been passed. It
 // returns false where the members end: at a zero block, or at the end of the part.
 func (w *members) next() (m member, ok bool, err error) {
-	m.off = w.c.offset()
+	m.off = w.c.Offset()
 	w.over.reset()
 	for {
-		at := w.c.offset()
-		if at == w.size && !w.over.any() {
+		at := w.c.Offset()
+		if at == w.c.Size && !w.over.any() {
 			return m, false, nil
 		}
-		if w.size-at < blockSize {
-			return m, false, w.fail(at, nil, fmt.Errorf("%w: the file ends where a header should be, at %d bytes", converters.ErrTruncated, w.size), "")
+		if w.c.Size-at < blockSize {
+			return m, false, w.fail(at, nil, fmt.Errorf("%w: the file ends where a header should be, at %d bytes", converters.ErrTruncated, w.c.Size), "")
 		}
-		b, err := w.c.peek(blockSize)
+		b, err := w.c.Peek(blockSize)
 		if err != nil {
 			return m, false, w.fail(at, nil, err, "")
 		}
@@ -76,14 +61,14 @@ func (w *members) next() (m member, ok bool, err error) {
 			return m, false, w.fail(at, h.name, err, "")
 		}
 		w.buf = h.name
-		w.c.skip(blockSize)
+		w.c.Skip(blockSize)
 		switch h.typ {
 		case typePAX, typePAXGlobal, typeLongName, typeLongLink:
 			if err := w.metadata(h); err != nil {
 				return m, false, w.fail(at, nil, err, "")
 			}
 			if h.typ == typePAXGlobal {
-				m.off = w.c.offset()
+				m.off = w.c.Offset()
 				if err := w.follows(); err != nil {
 					return m, false, w.fail(at, nil, err, "")
 				}
@@ -99,14 +84,14 @@ func (w *members) next() (m member, ok bool, err error) {
 
 // metadata takes the payload of a PAX header or a GNU long name and passes it.
 func (w *members) metadata(h header) error {
-	at := w.c.offset()
+	at := w.c.Offset()
 	switch {
 	case h.size > w.maxHeader:
 		return fmt.Errorf("%w: %d bytes in a PAX header or long name, --max-header-size is %d", converters.ErrLimit, h.size, w.maxHeader)
-	case padded(h.size) > w.size-at:
-		return fmt.Errorf("%w: the file ends inside a PAX header or long name, at %d bytes", converters.ErrTruncated, w.size)
+	case padded(h.size) > w.c.Size-at:
+		return fmt.Errorf("%w: the file ends inside a PAX header or long name, at %d bytes", converters.ErrTruncated, w.c.Size)
 	}
-	b, err := w.c.peek(int(padded(h.size)))
+	b, err := w.c.Peek(int(padded(h.size)))
 	if err != nil {
 		return err
 	}
@@ -126,16 +111,16 @@ func (w *members) metadata(h header) error {
 	default:
 		err = w.over.longName(payload, h.typ == typeLongLink)
 	}
-	w.c.skip(padded(h.size))
+	w.c.Skip(padded(h.size))
 	return err
 }
 
 // follows checks that a header follows a global one: tarfile fails where none does.
 func (w *members) follows() error {
-	if w.size-w.c.offset() < blockSize {
+	if w.c.Size-w.c.Offset() < blockSize {
 		return fmt.Errorf("%w: the file ends behind a global PAX header", converters.ErrTruncated)
 	}
-	b, err := w.c.peek(blockSize)
+	b, err := w.c.Peek(blockSize)
 	if err == nil && zeros(b) {
 		err = fmt.Errorf("%w: the archive ends behind a global PAX header", converters.ErrMalformed)
 	}
@@ -195,7 +180,7 @@ func (w *members) finish(m *member, h header) error {
 	default:
 		return fmt.Errorf("%w: a member of type %q", converters.ErrUnsupported, m.typ)
 	}
-	if left := w.size - w.c.offset(); m.size > left || padded(m.size) > left {
+	if left := w.c.Size - w.c.Offset(); m.size > left || padded(m.size) > left {
 		return fmt.Errorf("%w: the member has %d bytes, the file ends after %d of them", converters.ErrTruncated, m.size, min(left, m.size))
 	}
 	return nil

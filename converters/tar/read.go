@@ -6,12 +6,20 @@ import (
 	"iter"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/converters/internal/window"
+)
+
+// Sizes of reads, bytes. The first is small, since a run may be one small sample; they
+// double up to what keeps both the device and the processor's cache content.
+const (
+	firstRead  = 64 << 10
+	windowSize = 1 << 20
 )
 
 // A reader is what one run is read with. Readers are used again.
 type reader struct {
 	scanner scanner
-	window  window
+	window  window.Window
 }
 
 // Read yields the samples of a run. It sweeps over the part from run.Off in large
@@ -27,7 +35,7 @@ func (s *Source) Read(ctx context.Context, run converters.Run) iter.Seq2[*conver
 			r = &reader{}
 		}
 		err := s.read(ctx, run, r, yield)
-		r.window.f = nil
+		r.window.File = nil
 		s.readers.Put(r)
 		if err != nil {
 			yield(nil, err)
@@ -46,33 +54,35 @@ func (s *Source) read(ctx context.Context, run converters.Run, r *reader, yield 
 		return err
 	}
 	defer f.Close()
-	r.window.reset(f, p.Size, run.Off)
+	r.window.Reset(f, p.Size, run.Off, window.Sizes{First: firstRead, Usual: windowSize})
 	sc := &r.scanner
 	sc.reset(&r.window, p, &s.opts)
 
 	for done := int64(0); ; {
 		if err := ctx.Err(); err != nil {
-			return sc.fail(sc.c.offset(), nil, err, "")
+			return sc.fail(sc.c.Offset(), nil, err, "")
 		}
-		r.window.last = done == run.Count-1
-		step, err := sc.next()
+		r.window.Last = done == run.Count-1
+		ev, err := sc.next()
 		if err != nil {
 			return err
 		}
-		switch step {
-		case stepSample:
-			r.window.fields(sc.group.sample.Fields)
+		switch ev {
+		case eventSample:
+			for i := range sc.group.sample.Fields {
+				sc.group.sample.Fields[i].Value = converters.Bytes(r.window.Kept(i))
+			}
 			done++
 			if !yield(&sc.group.sample, nil) || done == run.Count {
 				return nil
 			}
-		case stepEnd:
+		case eventEnd:
 			end, err := sc.trailer(&s.opts)
 			if err != nil {
 				return err
 			}
 			if !end.more {
-				return sc.fail(sc.c.offset(), nil, fmt.Errorf("%w: the part ends after %d of the %d samples from offset %d", converters.ErrTruncated, done, run.Count, run.Off), "")
+				return sc.fail(sc.c.Offset(), nil, fmt.Errorf("%w: the part ends after %d of the %d samples from offset %d", converters.ErrTruncated, done, run.Count, run.Off), "")
 			}
 		}
 	}

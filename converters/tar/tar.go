@@ -42,6 +42,9 @@ const (
 	DefaultMaxHeader = 1 << 20
 )
 
+// maxBuffer is the largest limit of Options, bytes: it keeps the arithmetic on sizes far from overflow.
+const maxBuffer = 1 << 40
+
 // Options relax what a source refuses. The zero value refuses all that loses data
 // in another reader.
 type Options struct {

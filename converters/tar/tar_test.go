@@ -10,6 +10,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/convertertest"
+	"github.com/ffconvert/ffconvert/converters/internal/window"
 )
 
 const testdata = "../../testdata"
@@ -62,7 +63,7 @@ func TestSource(t *testing.T) {
 					}
 				})
 				return convertertest.Fixture{
-					Source: src, Files: paths, BytesRead: use.read.Load, Nearby: nearby,
+					Source: src, Files: paths, BytesRead: use.read.Load, Nearby: window.Nearby,
 					Reopen: func(t *testing.T) converters.Source { return openFiles(t, Options{}, paths...) },
 					Cuts:   []int64{0, 1, 511, 512, 513, 1024, 1500, 7 * 512, 5000, 10 * 512, 12000},
 				}

@@ -14,26 +14,26 @@ const (
 	waivedPath      = "field named __local_path__" // no flag: it is told of
 )
 
-// An ending is how an archive ends.
-type ending struct {
-	more    bool // another archive follows, the cursor stands at it
+// A trailer is how an archive ends.
+type trailer struct {
+	more    bool // another archive follows, the window is at it
 	missing bool // without the two zero blocks
 }
 
 // trailer reads the zeros behind the last member, to the end of the part or to the
 // archive that was appended. GNU tar and Python pad to 10,240 bytes, others write the
 // two blocks alone: any number of zeros from two blocks on is an end, as it is for both. next
-// has returned false: the cursor stands at a zero block, or at the end of the part.
-func (w *members) trailer(o *Options) (ending, error) {
-	start := w.c.offset()
-	if start < w.size {
-		w.c.skip(blockSize)
+// has returned false: the window is at a zero block, or at the end of the part.
+func (w *members) trailer(o *Options) (trailer, error) {
+	start := w.c.Offset()
+	if start < w.c.Size {
+		w.c.Skip(blockSize)
 	}
 	found, err := w.zeroTail()
 	if err != nil {
-		return ending{}, err
+		return trailer{}, err
 	}
-	more := found < w.size
+	more := found < w.c.Size
 	next := found &^ (blockSize - 1) // the block that has it
 	n := found - start
 	if more {
@@ -42,62 +42,62 @@ func (w *members) trailer(o *Options) (ending, error) {
 	missing := n < 2*blockSize
 
 	switch {
-	case w.size == 0:
-		return ending{}, w.fail(0, nil, fmt.Errorf("%w: the file is empty", converters.ErrTruncated), "")
+	case w.c.Size == 0:
+		return trailer{}, w.fail(0, nil, fmt.Errorf("%w: the file is empty", converters.ErrTruncated), "")
 	case more:
 		header, err := w.headerAt(next)
 		switch {
 		case err != nil:
-			return ending{}, err
+			return trailer{}, err
 		case !header:
-			return ending{}, w.fail(found, nil, fmt.Errorf("%w: bytes other than zeros behind the end of the archive", converters.ErrMalformed), "")
+			return trailer{}, w.fail(found, nil, fmt.Errorf("%w: bytes other than zeros behind the end of the archive", converters.ErrMalformed), "")
 		case !o.Concatenated:
-			return ending{}, w.fail(next, nil, fmt.Errorf("%w: another archive begins behind the end of this one", converters.ErrUnsupported), "--concatenated reads both")
+			return trailer{}, w.fail(next, nil, fmt.Errorf("%w: another archive begins behind the end of this one", converters.ErrUnsupported), "--concatenated reads both")
 		case missing && !o.AllowMissingTrailer:
-			return ending{}, w.fail(start, nil, fmt.Errorf("%w: a lone zero block, then another header", converters.ErrMalformed), "--allow-missing-trailer")
+			return trailer{}, w.fail(start, nil, fmt.Errorf("%w: a lone zero block, then another header", converters.ErrMalformed), "--allow-missing-trailer")
 		}
 	case missing && n%blockSize != 0: // the copy is cut; with two zero blocks only padding can be
-		return ending{}, w.fail(w.size, nil, fmt.Errorf("%w: the file ends inside the end of the archive", converters.ErrTruncated), "")
+		return trailer{}, w.fail(w.c.Size, nil, fmt.Errorf("%w: the file ends inside the end of the archive", converters.ErrTruncated), "")
 	case missing && !o.AllowMissingTrailer:
-		return ending{}, w.fail(w.size, nil, fmt.Errorf("%w: no two zero blocks end the archive", converters.ErrTruncated),
+		return trailer{}, w.fail(w.c.Size, nil, fmt.Errorf("%w: no two zero blocks end the archive", converters.ErrTruncated),
 			"--allow-missing-trailer, if no member is missing")
 	}
-	return ending{more: more, missing: missing}, nil
+	return trailer{more: more, missing: missing}, nil
 }
 
-// zeroTail returns where the first byte from the cursor on is that is not zero, or the
+// zeroTail returns where the first byte from here on is that is not zero, or the
 // size of the part, and moves to the block it is in, or to the end.
 func (w *members) zeroTail() (int64, error) {
 	const piece = 64 * blockSize
 	for {
-		at := w.c.offset()
-		n := min(piece, w.size-at)
+		at := w.c.Offset()
+		n := min(piece, w.c.Size-at)
 		if n == 0 {
 			return at, nil
 		}
-		b, err := w.c.peek(int(n))
+		b, err := w.c.Peek(int(n))
 		if err != nil {
 			return 0, w.fail(at, nil, err, "")
 		}
 		if zeros(b) {
-			w.c.skip(n)
+			w.c.Skip(n)
 			continue
 		}
 		i := int64(0)
 		for b[i] == 0 {
 			i++
 		}
-		w.c.skip(i &^ (blockSize - 1))
+		w.c.Skip(i &^ (blockSize - 1))
 		return at + i, nil
 	}
 }
 
-// headerAt reports whether the cursor stands at a header.
+// headerAt reports whether the window is at a header.
 func (w *members) headerAt(at int64) (bool, error) {
-	if w.size-at < blockSize {
+	if w.c.Size-at < blockSize {
 		return false, nil
 	}
-	b, err := w.c.peek(blockSize)
+	b, err := w.c.Peek(blockSize)
 	if err != nil {
 		return false, w.fail(at, nil, err, "")
 	}

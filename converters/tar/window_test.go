@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/converters/internal/window"
 )
 
 // What was written into a tar comes out of it, whatever the sizes, whatever lies between.
@@ -30,7 +31,7 @@ func TestReadSizes(t *testing.T) {
 		"large among small":  append([]int{10, 5 * mib, 10, 20, 3 * mib}, slices.Repeat([]int{30 * kib}, 40)...),
 		"all large":          {2 * mib, 2 * mib, 3 * mib, 2*mib + 1, 2 * mib},
 		"many medium ones":   slices.Repeat([]int{100 * kib, 1, 77 * kib}, 20),
-		"large, then a lull": append([]int{4 * mib}, slices.Repeat([]int{100}, 4*patience)...),
+		"large, then a lull": append([]int{4 * mib}, slices.Repeat([]int{100}, 64)...),
 	} {
 		for _, between := range []int{0, 100, 300 * kib, 2 * mib} {
 			t.Run(fmt.Sprintf("%s, %d between", name, between), func(t *testing.T) {
@@ -61,6 +62,7 @@ func TestReadSizes(t *testing.T) {
 func TestReadLittle(t *testing.T) {
 	t.Parallel()
 	big := strings.Repeat("x", 10<<20)
+	const slack = 4 << 10
 	data := archive(regular("a.jpg", big[:200]), regular("b.jpg", big[:300_000]), regular("c.jpg", "1"), regular("README", big), regular("c.cls", "2"), regular("d.jpg", big))
 	src, use := counted(memory(Options{}, data))
 	var spans []converters.Span
@@ -75,7 +77,7 @@ func TestReadLittle(t *testing.T) {
 	if got, least := use.read.Load(), int64(6*512+1024); got < least || got > 2*least {
 		t.Errorf("Index read %d bytes of 6 headers and 1,024 of zeros", got)
 	}
-	for i, most := range []int64{firstRead, firstRead + 300_000, 2*firstRead + lastSlack, firstRead + 10<<20 + lastSlack} {
+	for i, most := range []int64{firstRead, firstRead + 300_000, 2*firstRead + slack, firstRead + 10<<20 + slack} {
 		before := use.read.Load()
 		n := 0
 		for _, err := range src.Read(t.Context(), converters.Run{Off: spans[i].Off, Count: 1}) {
@@ -98,23 +100,23 @@ func TestWindowShrinks(t *testing.T) {
 		members = append(members, regular(fmt.Sprintf("%d.x", i), "small"))
 	}
 	data := archive(members...)
-	var w window
-	w.reset(bytes.NewReader(data), int64(len(data)), 0)
+	var w window.Window
+	w.Reset(bytes.NewReader(data), int64(len(data)), 0, window.Sizes{First: firstRead, Usual: windowSize})
 	var sc scanner
 	sc.reset(&w, converters.Part{Size: int64(len(data))}, &Options{MaxSample: DefaultMaxSample, MaxHeader: DefaultMaxHeader})
 	peak := 0
 	for {
-		step, err := sc.next()
+		ev, err := sc.next()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if step == stepEnd {
+		if ev == eventEnd {
 			break
 		}
-		peak = max(peak, len(w.buf))
+		peak = max(peak, cap(w.Buf))
 	}
-	if peak > 12<<20 || len(w.buf) != windowSize {
-		t.Errorf("the buffer had %d bytes, in the end it has %d", peak, len(w.buf))
+	if peak > 12<<20 || cap(w.Buf) != windowSize {
+		t.Errorf("the buffer had %d bytes, in the end it has %d", peak, cap(w.Buf))
 	}
 }
 
@@ -126,18 +128,18 @@ func TestSkippedInsideSample(t *testing.T) {
 		members = append(members, block(typeDirectory, "d/", 0))
 	}
 	data := archive(append(members, regular("a.y", "2"))...)
-	var w window
-	w.reset(bytes.NewReader(data), int64(len(data)), 0)
+	var w window.Window
+	w.Reset(bytes.NewReader(data), int64(len(data)), 0, window.Sizes{First: firstRead, Usual: windowSize})
 	var sc scanner
 	sc.reset(&w, converters.Part{Size: int64(len(data))}, &Options{MaxSample: DefaultMaxSample, MaxHeader: DefaultMaxHeader})
-	for step := stepSkip; step == stepSkip; {
+	for ev := eventSkip; ev == eventSkip; {
 		var err error
-		if step, err = sc.next(); err != nil {
+		if ev, err = sc.next(); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if w.fields(sc.group.sample.Fields); len(w.buf) > windowSize || len(sc.group.sample.Fields) != 2 || string(sc.group.sample.Fields[1].Value.Data()) != "2" {
-		t.Errorf("%d bytes of buffer, sample %v", len(w.buf), sc.group.sample)
+	if cap(w.Buf) > windowSize || len(sc.group.sample.Fields) != 2 || string(w.Kept(1)) != "2" {
+		t.Errorf("%d bytes of buffer, sample %v", cap(w.Buf), sc.group.sample)
 	}
 }
 
@@ -228,10 +230,10 @@ func TestReadTogether(t *testing.T) {
 		}
 	}
 	small := int64(len(data) - 1<<20)
-	if got, most := use.reads.Load(), small/hopperSize+20; got > most {
+	if got, most := use.reads.Load(), small/headerReads+20; got > most {
 		t.Errorf("%d reads of %d bytes, at most %d wanted", got, small, most)
 	}
-	if got := use.read.Load(); got > small+2*hopperSize {
+	if got := use.read.Load(); got > small+2*headerReads {
 		t.Errorf("%d bytes read of %d in small members", got, small)
 	}
 }
