@@ -1,4 +1,4 @@
-# Everything a contributor needs: make check.
+# Everything a contributor needs: make check. CONTRIBUTING.md has the same commands without make.
 
 GO      ?= go
 export CGO_ENABLED ?= 0
@@ -7,14 +7,14 @@ SHELL   := /bin/bash
 # Modules of their own, whose tests need what the program does not.
 NESTED := deploy/kubernetes
 
-.PHONY: all build check test lint faults bench bench-once bench-packages fuzz fuzz-row man testdata clean
+.PHONY: all build check test test-nested lint faults bench bench-once bench-packages fuzz fuzz-row man testdata clean
 
 all: build
 
 build: ## bin/ffconvert, one static binary
 	$(GO) build -trimpath -o bin/ffconvert ./cmd/ffconvert
 
-check: lint test bench-once ## what CI runs
+check: lint test bench-once ## what CI runs (.ci/run), which adds the race detector and a random order
 
 lint: ## formatting, vet, staticcheck, and builds for the systems without Linux AIO
 	@test -z "$$(gofmt -l .)" || { gofmt -l . ; echo 'run gofmt -w'; exit 1; }
@@ -27,10 +27,11 @@ lint: ## formatting, vet, staticcheck, and builds for the systems without Linux 
 		(cd $$m && $(GO) vet ./... && $$staticcheck ./...) || exit; \
 	done
 
-test: ## the whole suite, at its end the tests that were skipped, with reasons; -race needs gcc
-	gotestsum=$$($(GO) tool -n gotestsum) && export CGO_ENABLED=1 && \
-	$$gotestsum --format pkgname -- -race -shuffle=on -timeout 20m ./... && \
-	for m in $(NESTED); do (cd $$m && $$gotestsum --format pkgname -- -race -shuffle=on -count=1 ./...) || exit; done
+test: ## the whole suite; at its end the tests that were skipped, with reasons. TESTFLAGS=-short, or -race
+	$(GO) tool gotestsum ./... $(TESTFLAGS)
+
+test-nested: ## the modules of their own, which run the program
+	gotestsum=$$($(GO) tool -n gotestsum) && for m in $(NESTED); do (cd $$m && $$gotestsum ./... -count=1 $(TESTFLAGS)) || exit; done
 
 faults: ## the fault table at its full size, a line a row; REPORT=docs/reliability.md keeps it
 	@$(GO) run ./internal/faults/table $(if $(REPORT),-report $(REPORT))

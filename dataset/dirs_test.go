@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/ffconvert/ffconvert/aio"
+	"github.com/ffconvert/ffconvert/internal/need"
 	"github.com/ffconvert/ffconvert/shard/plan"
 	"github.com/ffconvert/ffconvert/verify"
 )
@@ -103,7 +104,7 @@ func TestDeadHolder(t *testing.T) {
 	if h.dead() {
 		t.Error("this process is dead")
 	}
-	ended := exec.Command("true")
+	ended := exec.Command(need.Tool(t, "true"))
 	if err := ended.Run(); err != nil {
 		t.Fatal(err)
 	}

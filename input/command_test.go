@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/ffconvert/ffconvert/internal/blocksum"
+	"github.com/ffconvert/ffconvert/internal/need"
 )
 
 // shell is the command that runs a script; $1 is dir.
@@ -39,6 +40,7 @@ func stageCommands(ctx context.Context, dir string, opts Options, commands ...Co
 
 func TestCommand(t *testing.T) {
 	t.Parallel()
+	need.Shell(t)
 	for _, tt := range []struct {
 		name, script string
 		want         string
@@ -89,6 +91,7 @@ func TestCommand(t *testing.T) {
 
 func TestCommandFails(t *testing.T) {
 	t.Parallel()
+	need.Shell(t)
 	missing := filepath.Join(t.TempDir(), "missing")
 	for _, tt := range []struct {
 		name    string
@@ -149,6 +152,7 @@ func TestCommandFails(t *testing.T) {
 // leaves none that it cannot.
 func TestOneOfManyCommandsFails(t *testing.T) {
 	t.Parallel()
+	need.Shell(t)
 	dir := t.TempDir()
 	write(t, dir, "good", compress(t, "gzip", smallTar(t)))
 	opts := Options{CacheDir: filepath.Join(dir, "cache"), LookupEnv: noEnv, Workers: 1}
@@ -166,6 +170,7 @@ func TestOneOfManyCommandsFails(t *testing.T) {
 // Commands, standard input and files in one set; two commands alike are two inputs.
 func TestCommandsTogether(t *testing.T) {
 	t.Parallel()
+	need.Shell(t)
 	dir := t.TempDir()
 	write(t, dir, "plain", []byte("plain"))
 	opts := Options{CacheDir: filepath.Join(dir, "cache"), LookupEnv: noEnv, Stdin: strings.NewReader("stdin"), Workers: 8}
@@ -200,6 +205,7 @@ func TestCommandsTogether(t *testing.T) {
 
 func TestCommandMessages(t *testing.T) {
 	t.Parallel()
+	need.Shell(t)
 	file, err := os.Create(filepath.Join(t.TempDir(), "messages"))
 	must(t, err)
 	defer file.Close()
@@ -226,6 +232,7 @@ func TestCommandMessages(t *testing.T) {
 // by force.
 func TestCommandCancelled(t *testing.T) {
 	t.Parallel()
+	need.Shell(t)
 	const ready = `; : >"$1/ready"; `
 	for _, tt := range []struct {
 		name, script string
@@ -276,6 +283,7 @@ func TestCommandCancelled(t *testing.T) {
 
 func TestCommandIsNotRunOnceCancelled(t *testing.T) {
 	t.Parallel()
+	need.Shell(t)
 	dir := t.TempDir()
 	why := errors.New("interrupted")
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -289,6 +297,7 @@ func TestCommandIsNotRunOnceCancelled(t *testing.T) {
 // Neither goroutines nor descriptors stay, however a command ends. Not parallel, so that
 // it counts its own alone.
 func TestCommandsLeaveNothing(t *testing.T) {
+	need.Shell(t)
 	dir := t.TempDir()
 	run := func(script string) {
 		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)

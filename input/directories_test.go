@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ffconvert/ffconvert/internal/need"
 )
 
 // rooted returns the names with root in place of @.
@@ -147,6 +149,7 @@ func TestFindDirectoriesRefuses(t *testing.T) {
 // A command among directories is run all the same.
 func TestOpenDirectoryAndCommand(t *testing.T) {
 	t.Parallel()
+	need.Shell(t)
 	root := tree(t, "d/x")
 	opts := Options{Directories: true, LookupEnv: noEnv, CacheDir: filepath.Join(root, "cache")}
 	found, err := Find(t.Context(), []string{root + "/d"}, opts)

@@ -13,11 +13,13 @@ import (
 	"time"
 
 	"github.com/ffconvert/ffconvert/input/remote"
+	"github.com/ffconvert/ffconvert/internal/need"
 )
 
 // What Find has found is found again by the names that it gave, whatever they hold.
 func TestFindNamedFindsAgain(t *testing.T) {
 	t.Parallel()
+	need.Shell(t)
 	root := tree(t, "a-0.tar", "a-1.tar", "x{0..1}.tar", "x0.tar", "g*.tar", "gx.tar", "g[x].tar", "a<0..1>.tar", "a::b.tar", "p%20q.tar", "r s.tar", "v2/a.tar", "v2/b.tar",
 		"col:on.tar", "d/10.tar", "d/2.tar", "http:x", "one/x/0", "two/x/1", "{1,2}/x/2")
 	must(t, os.Symlink("a-0.tar", filepath.Join(root, "link.tar")))

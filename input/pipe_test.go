@@ -8,10 +8,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ffconvert/ffconvert/internal/need"
 )
 
 func TestPipeCommand(t *testing.T) {
 	t.Parallel()
+	need.Shell(t)
 	dir := tree(t, "notes.txt", "sub/")
 	must(t, os.WriteFile(filepath.Join(dir, "run"), []byte("#!/bin/sh\n"), 0o755))
 	const quoted = "no shell reads it"
@@ -93,6 +96,7 @@ func TestPipeCurrentDirectory(t *testing.T) {
 
 func TestFindPipe(t *testing.T) {
 	t.Parallel()
+	need.Shell(t)
 	root := tree(t, "a.tar")
 	opts := Options{AllowPipe: true, LookupEnv: noEnv}
 	found, err := Find(t.Context(), []string{"pipe:cat a{0..1}", root + "/a.tar", "PIPE:cat 'https://u:pw@h/x?sig=y'"}, opts)
@@ -137,6 +141,7 @@ func TestFindPipe(t *testing.T) {
 // What a pipe: writes may be compressed; it is refused whole where the command fails.
 func TestOpenPipe(t *testing.T) {
 	t.Parallel()
+	need.Shell(t)
 	dir := t.TempDir()
 	data := smallTar(t)
 	write(t, dir, "a.tar", data)

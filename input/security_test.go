@@ -12,12 +12,15 @@ import (
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/ffconvert/ffconvert/internal/need"
 )
 
 // No name leads to the network or to a program, unless the options let it: each of both by
 // its own one. No name leads to a shell, and none is run by being found.
 func TestSecuritySchemes(t *testing.T) {
 	t.Parallel()
+	need.Shell(t)
 	dir := t.TempDir()
 	ran := filepath.Join(dir, "ran")
 	list := filepath.Join(dir, "list")

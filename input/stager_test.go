@@ -14,11 +14,13 @@ import (
 	"time"
 
 	"github.com/ffconvert/ffconvert/input/remote"
+	"github.com/ffconvert/ffconvert/internal/need"
 )
 
 // Groups go through a cache much smaller than all of them, taken by many at once, and twice.
 func TestStager(t *testing.T) {
 	t.Parallel()
+	need.Shell(t)
 	const size, group, quota = 10_000, 5, 130_000
 	dir := t.TempDir()
 	r := &heldRemote{}
@@ -220,6 +222,7 @@ func TestStagerRefusesWithFewConnections(t *testing.T) {
 // What can be read once and has failed is not begun again; what was not begun is.
 func TestStagerOnceFails(t *testing.T) {
 	t.Parallel()
+	need.Shell(t)
 	dir := t.TempDir()
 	opts := Options{CacheDir: filepath.Join(dir, "cache")}
 	s, err := NewStager([]Name{FromCommand(shell(dir, `printf x >>"$1/runs"; exit 3`)), FromCommand(shell(dir, "printf ab"))}, opts)

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/ffconvert/ffconvert/internal/need"
 )
 
 // unprivileged reports whether permissions apply to this process. For root, whom they do
@@ -23,7 +25,7 @@ func unprivileged(t *testing.T) bool {
 	exe := filepath.Join(dir, "test")
 	// A process of its own copies: what this one has written cannot be executed while a
 	// child that another test is starting still holds the descriptor.
-	copied, err := exec.Command("cp", os.Args[0], exe).CombinedOutput()
+	copied, err := exec.Command(need.Tool(t, "cp"), os.Args[0], exe).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v: %s", err, copied)
 	}

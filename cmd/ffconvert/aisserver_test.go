@@ -20,7 +20,7 @@ type aisServer struct{}
 func ais(ts *testscript.TestScript, _ bool, args []string) {
 	server := ts.Value(aisServer{}).(**aisfake.Server)
 	if *server == nil {
-		*server = aisfake.Start(ts.Value(suite{}).(testing.TB))
+		*server = aisfake.Start(ts.Value(scriptTest{}).(testing.TB))
 		ts.Setenv("AIS_ENDPOINT", (*server).URL)
 	}
 	says := func(what string) bool { return slices.Contains(args[2:], what) }

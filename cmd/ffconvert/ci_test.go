@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/ffconvert/ffconvert/internal/need"
 )
 
 // docsCI is the page about continuous integration.
@@ -77,6 +79,7 @@ func ciScripts(t *testing.T) map[string][]string {
 // The commands of the examples exist, with those flags, and do what the examples mean.
 func TestExamplesOfCI(t *testing.T) {
 	t.Parallel()
+	need.Shell(t)
 	for file, script := range ciScripts(t) {
 		t.Run(file, func(t *testing.T) {
 			t.Parallel()

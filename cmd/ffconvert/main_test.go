@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/hex"
-	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -18,6 +17,8 @@ import (
 
 	"github.com/ffconvert/ffconvert/input"
 	"github.com/ffconvert/ffconvert/internal/aisfake"
+	"github.com/ffconvert/ffconvert/internal/need"
+	"github.com/ffconvert/ffconvert/internal/python"
 	"github.com/ffconvert/ffconvert/internal/versitygw"
 )
 
@@ -40,28 +41,14 @@ func TestScripts(t *testing.T) {
 			env.Setenv("EVENTS", filepath.Join(filepath.Dir(data), "cmd", "ffconvert", "testdata", "python", "events.py"))
 			env.Setenv("EXAMPLES", filepath.Join(filepath.Dir(data), "examples"))
 			env.Vars = append(env.Vars, offline...)
-			env.Values[suite{}] = testing.TB(t)
+			env.Values[scriptTest{}] = env.T().(testing.TB) // testscript gives the methods of *testing.T
 			env.Values[s3Servers{}] = map[string]*versitygw.Server{}
 			env.Values[webServers{}] = servers{}
 			env.Values[aisServer{}] = new(*aisfake.Server)
 			return nil
 		},
-		Condition: func(cond string) (bool, error) {
-			var err error
-			switch cond {
-			case "cbor2":
-				err = exec.Command("/usr/bin/python3", "-c", "import cbor2, numpy").Run()
-			case "versitygw":
-				_, err = versitygw.Find()
-			default:
-				return false, fmt.Errorf("unknown condition %q", cond)
-			}
-			if os.Getenv("CI") == "" {
-				return err == nil, nil
-			}
-			return true, err
-		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+			"need":   needTools,
 			"status": status,
 			"head":   head,
 			"flip":   flip,
@@ -80,6 +67,23 @@ func TestScripts(t *testing.T) {
 			"requested":   requested,
 		},
 	})
+}
+
+// needTools skips the script where something is missing: need sh gzip versitygw
+func needTools(ts *testscript.TestScript, _ bool, args []string) {
+	t := ts.Value(scriptTest{}).(testing.TB)
+	for _, name := range args {
+		switch name {
+		case "cbor2":
+			python.Path(t, "cbor2", "numpy")
+		case "sh":
+			need.Shell(t)
+		case "versitygw":
+			versitygw.Need(t)
+		default:
+			need.Tool(t, name)
+		}
+	}
 }
 
 // status runs a command and asserts its exit status, and one line of standard error

@@ -27,8 +27,8 @@ var offline = []string{
 	"HTTP_PROXY=", "HTTPS_PROXY=", "NO_PROXY=*",
 }
 
-// suite is the key of the test that all scripts belong to.
-type suite struct{}
+// scriptTest is the key of a script's test.
+type scriptTest struct{}
 
 // s3 starts a real S3 server and stores files in a bucket of it: s3 bucket prefix/ file...
 func s3(ts *testscript.TestScript, _ bool, args []string) {
@@ -38,7 +38,7 @@ func s3(ts *testscript.TestScript, _ bool, args []string) {
 
 // s3start starts the server of a script, and leads its programs there.
 func s3start(ts *testscript.TestScript) {
-	server := versitygw.Start(ts.Value(suite{}).(testing.TB))
+	server := versitygw.Start(ts.Value(scriptTest{}).(testing.TB))
 	ts.Value(s3Servers{}).(map[string]*versitygw.Server)[""] = server
 	for _, v := range server.Env() {
 		name, value, _ := strings.Cut(v, "=")
@@ -53,7 +53,7 @@ type s3Servers struct{}
 func s3more(ts *testscript.TestScript, _ bool, args []string) {
 	server := ts.Value(s3Servers{}).(map[string]*versitygw.Server)[""]
 	for _, file := range args[2:] {
-		server.Put(ts.Value(suite{}).(testing.TB), args[0], args[1]+filepath.Base(file), ts.MkAbs(file))
+		server.Put(ts.Value(scriptTest{}).(testing.TB), args[0], args[1]+filepath.Base(file), ts.MkAbs(file))
 	}
 }
 
@@ -90,7 +90,7 @@ type webServer struct {
 // /403, /401, /503 of it is answered by that; under /more bytes come after the end of a file,
 // under /chunked its size is not told.
 func web(ts *testscript.TestScript, _ bool, args []string) {
-	t := ts.Value(suite{}).(testing.TB)
+	t := ts.Value(scriptTest{}).(testing.TB)
 	w := &webServer{dir: ts.MkAbs(args[1]), rng: rand.New(rand.NewPCG(6, 6))}
 	if len(args) > 2 {
 		var err error

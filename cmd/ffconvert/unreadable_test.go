@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/ffconvert/ffconvert/internal/need"
 )
 
 // A file without read permission is an I/O error that names it. The command is run by
@@ -49,7 +51,7 @@ func TestUnreadable(t *testing.T) {
 // while a child that another test is starting still holds the descriptor.
 func copyFile(t *testing.T, from, to string, mode os.FileMode) {
 	t.Helper()
-	if out, err := exec.Command("cp", from, to).CombinedOutput(); err != nil {
+	if out, err := exec.Command(need.Tool(t, "cp"), from, to).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	if err := os.Chmod(to, mode); err != nil {

@@ -15,7 +15,6 @@ import (
 	"github.com/minio/crc64nvme"
 	"github.com/minio/minio-go/v7"
 
-	"github.com/ffconvert/ffconvert/internal/need"
 	"github.com/ffconvert/ffconvert/internal/versitygw"
 )
 
@@ -46,9 +45,7 @@ func TestMain(m *testing.M) {
 // startGateway gives the server's address and a client that may write.
 func startGateway(t *testing.T) (addr string, admin *minio.Core) {
 	t.Helper()
-	if _, err := versitygw.Find(); err != nil {
-		need.Missing(t, err)
-	}
+	versitygw.Need(t)
 	gateway.once.Do(func() { gateway.err = runGateway() })
 	if gateway.err != nil {
 		t.Fatal(gateway.err)

@@ -45,6 +45,12 @@ func Tools(t testing.TB, names ...string) {
 	}
 }
 
+// Shell wants sh, and the tools that its scripts in tests use.
+func Shell(t testing.TB) {
+	t.Helper()
+	Tools(t, "sh", "cat", "cp", "head", "printf", "sed", "sleep", "touch")
+}
+
 // Missing ends a test for which the machine lacks something that CI has.
 func Missing(t testing.TB, why ...any) {
 	t.Helper()

@@ -1,10 +1,10 @@
 package python
 
 import (
-	"bytes"
-	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/ffconvert/ffconvert/internal/need"
 )
 
 // Requests of any bytes and sizes are answered in order by one process.
@@ -26,33 +26,6 @@ def reply(request):
 			t.Errorf("%.9q: %+v", request, got)
 		}
 	}
-}
-
-// A recorder is a test that may fail.
-type recorder struct {
-	testing.TB
-	ended    string // how
-	log      bytes.Buffer
-	cleanups []func()
-}
-
-func (r *recorder) Helper()                    {}
-func (r *recorder) Cleanup(f func())           { r.cleanups = append(r.cleanups, f) }
-func (r *recorder) Errorf(f string, a ...any)  { fmt.Fprintf(&r.log, f+"\n", a...) }
-func (r *recorder) Fatalf(f string, a ...any)  { r.end("failed", f, a) }
-func (r *recorder) Fatal(a ...any)             { r.end("failed", "%v", a) }
-func (r *recorder) Skip(a ...any)              { r.end("skipped", "%v", a) }
-func (r *recorder) end(how, f string, a []any) { r.Errorf(f, a...); r.ended = how; panic(r) }
-func (r *recorder) run(test func(t testing.TB)) {
-	defer func() {
-		if x := recover(); x != nil && x != any(r) {
-			panic(x)
-		}
-		for _, f := range r.cleanups {
-			f()
-		}
-	}()
-	test(r)
 }
 
 // Whatever goes wrong is said, with Python's own words.
@@ -78,15 +51,14 @@ func TestFailures(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Setenv("CI", row.ci)
-			r := &recorder{TB: t}
-			r.run(func(t testing.TB) {
+			r := need.Try(t, func(t testing.TB) {
 				var size int
 				if Start(t, row.script, row.module).Ask([]byte("four"), &size); size != 4 {
 					t.Errorf("answer %d", size)
 				}
 			})
-			if r.ended != row.ended || (r.log.Len() == 0) != (row.log == "") || !strings.Contains(r.log.String(), row.log) {
-				t.Errorf("%s, want %s with %s:\n%s", r.ended, row.ended, row.log, &r.log)
+			if r.Ended != row.ended || (r.Said.Len() == 0) != (row.log == "") || !strings.Contains(r.Said.String(), row.log) {
+				t.Errorf("%s, want %s with %s:\n%s", r.Ended, row.ended, row.log, &r.Said)
 			}
 		})
 	}

@@ -61,13 +61,18 @@ func Find() (string, error) {
 	return "", errors.New("versitygw is not installed: go install github.com/versity/versitygw/cmd/versitygw@" + Version)
 }
 
-// Start starts a server that runs until the test ends. Without the program the test is
-// skipped; where CI is set it fails.
-func Start(t testing.TB) *Server {
+// Need skips a test where the program is missing; where CI is set the test fails.
+func Need(t testing.TB) {
 	t.Helper()
 	if _, err := Find(); err != nil {
 		need.Missing(t, err)
 	}
+}
+
+// Start starts a server that runs until the test ends. It needs what Need does.
+func Start(t testing.TB) *Server {
+	t.Helper()
+	Need(t)
 	s, err := Run(t.TempDir())
 	if err != nil {
 		t.Fatal(err)

@@ -1,0 +1,45 @@
+package need
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+)
+
+// An Attempt is a test whose failure or skipping is recorded in place of reported. Tests of
+// helpers run them in one.
+type Attempt struct {
+	testing.TB
+	Ended string       // "failed", "skipped", or "" where it came to its end
+	Said  bytes.Buffer // what it said
+
+	cleanups []func()
+}
+
+// Try runs test, and then what it gave to Cleanup. What an attempt has no method for is t's.
+func Try(t testing.TB, test func(t testing.TB)) (a *Attempt) {
+	a = &Attempt{TB: t}
+	defer func() {
+		if x := recover(); x != nil && x != any(a) {
+			panic(x)
+		}
+		for _, f := range a.cleanups {
+			f()
+		}
+	}()
+	test(a)
+	return a
+}
+
+func (a *Attempt) Helper()                           {}
+func (a *Attempt) Cleanup(f func())                  { a.cleanups = append(a.cleanups, f) }
+func (a *Attempt) Errorf(format string, args ...any) { fmt.Fprintf(&a.Said, format+"\n", args...) }
+func (a *Attempt) Fatalf(format string, args ...any) { a.end("failed", fmt.Sprintf(format, args...)) }
+func (a *Attempt) Fatal(args ...any)                 { a.end("failed", fmt.Sprint(args...)) }
+func (a *Attempt) Skip(args ...any)                  { a.end("skipped", fmt.Sprint(args...)) }
+
+func (a *Attempt) end(how, why string) {
+	a.Ended = how
+	a.Said.WriteString(why)
+	panic(a)
+}
