@@ -167,9 +167,9 @@ func (s *s3Store) do(ctx context.Context, name, method string, query url.Values,
 			}
 			return resp, nil
 		}
-		refusal, right := s.refused(name, resp, secrets)
+		refusal, right := s.refused(name, resp, region, secrets)
 		resp.Body.Close()
-		elsewhere := right != "" && right != region && (refusal.Kind == ErrSetting || refusal.Kind == ErrDenied)
+		elsewhere := right != "" && (refusal.Kind == ErrSetting || refusal.Kind == ErrDenied)
 		if moved || s.config.region != "" || !elsewhere {
 			return nil, refusal
 		}

@@ -64,9 +64,9 @@ var s3Meanings = map[string]s3Meaning{
 	"OperationAborted":    {ErrUnavailable, "", ""},
 }
 
-// refused says what a reply without success means, and which region the bucket is in, where the
-// service tells that. The service's own text is used where ours is not better, without the secrets.
-func (s *s3Store) refused(name string, resp *http.Response, secrets []string) (e *Error, region string) {
+// refused says what a reply without success means, and which region the bucket is in where the
+// service tells another one than the request was for. The service's own text is used where ours is not better, without the secrets.
+func (s *s3Store) refused(name string, resp *http.Response, asked string, secrets []string) (e *Error, region string) {
 	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxAnswer)) // cut or not, the status says more
 	var answer struct {
 		XMLName               xml.Name `xml:"Error"`
@@ -79,7 +79,7 @@ func (s *s3Store) refused(name string, resp *http.Response, secrets []string) (e
 	if region == "" {
 		region = answer.Region
 	}
-	if strings.ContainsAny(region, " /:@?#") || len(region) > 64 {
+	if region == asked || strings.ContainsAny(region, " /:@?#") || len(region) > 64 {
 		region = ""
 	}
 	e = statusError(name, resp)

@@ -194,6 +194,7 @@ func TestS3Codes(t *testing.T) {
 		{status: 502, code: "", text: "<html>\x1b[31mBad\nGateway", kind: ErrUnavailable, again: true, want: "HTTP 502 Bad Gateway"},
 		{status: 429, code: "TooManyRequests", kind: ErrUnavailable, again: true},
 		{status: 400, code: "AuthorizationHeaderMalformed", text: "The region 'us-east-1' is wrong", kind: ErrSetting, want: "--s3-region"},
+		{status: 405, code: "MethodNotAllowed", header: http.Header{"X-Amz-Bucket-Region": {"us-east-1"}}, kind: ErrSetting, want: "wrong setting: MethodNotAllowed"},
 		{status: 301, code: "PermanentRedirect", header: http.Header{"X-Amz-Bucket-Region": {"eu-west-3"}}, kind: ErrSetting, want: "(--s3-region eu-west-3)"},
 		{status: 400, code: "", text: "Client sent an HTTP request to an HTTPS server.\n", kind: ErrSetting, want: "http: or https:?"},
 		{status: 404, code: "", text: "404 page not found", kind: ErrNotFound},
