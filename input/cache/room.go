@@ -32,19 +32,28 @@ func (s *Shortage) Error() string {
 
 func (s *Shortage) Is(target error) bool { return target == ErrQuota }
 
-// reserve evicts until most bytes are free, or as many as there can be for l, and returns that
-// number. It evicts nothing, and returns a [Shortage], where that is less than least. Those of
-// spare are only left to l by other leases of this process, and waited for while these may be released.
-// The account is locked.
+// reserve evicts until most bytes are free, or as many as l can have, and returns that number. Where
+// that is less than least it evicts nothing, and the error is a [Shortage]; so it is where another
+// lease may be released and spare bytes cannot be had beyond most. The account is locked.
 func (c *Cache) reserve(l *Lease, entries []entry, least, most, spare int64) (int64, error) {
 	if c.quota <= 0 || most+spare == 0 {
 		return most, nil
 	}
-	short := &Shortage{Quota: c.quota, Need: least, Others: c.others(l, false)}
-	free := c.quota
-	var unused []entry
+	free, reserved := c.quota, int64(0)
 	for _, e := range entries {
 		free -= e.info.Size()
+	}
+	for other := range c.leases {
+		if other != l && !other.stuck {
+			reserved += other.spare
+		}
+	}
+	if free-reserved >= most+spare {
+		return most, nil
+	}
+	short := &Shortage{Quota: c.quota, Need: least, Have: free - reserved, Others: c.others(l, false)}
+	var unused []entry
+	for _, e := range entries {
 		switch {
 		case c.locks == nil || c.writing[e.name] || c.users[e.name] > 0 || !trusted(e.info):
 		case c.lockedElsewhere(e.name):
@@ -52,12 +61,6 @@ func (c *Cache) reserve(l *Lease, entries []entry, least, most, spare int64) (in
 		default:
 			unused = append(unused, e)
 			short.Have += e.info.Size()
-		}
-	}
-	short.Have += free
-	for other := range c.leases {
-		if other != l && !other.stuck {
-			short.Have -= other.spare
 		}
 	}
 	short.Have = max(short.Have, 0)
