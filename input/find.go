@@ -15,7 +15,7 @@ import (
 // directly in it that opts.Match takes, sorted by code point or as opts.Arrange has
 // them; hidden ones and subdirectories are left out. With opts.Directories it stands for
 // itself, without the slash at its end; a name of anything else is [ErrNotDirectory]. The URL
-// of a service that gives lists stands for the [Tree] below it then; objects count as names.
+// of a service that gives lists stands for the [ObjectTree] below it then; objects count as names.
 //
 // With opts.Remote the URLs of objects are names; where the service gives lists (s3:, gs:,
 // ais:), globs are read as for files, and a bucket, or a URL that ends in /, stands for the

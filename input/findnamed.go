@@ -25,7 +25,7 @@ import (
 // Names are looked at several at a time. Every missing one is looked for before
 // [ErrNotFound] reports the first of them; any other error is reported at once. Names of plans
 // hold no secrets, so that of a URL that needs one finds nothing. opts.Match, Arrange and
-// AllowRepeats decide nothing here, and opts.MaxNames how many objects a [Tree] may have.
+// AllowRepeats decide nothing here, and opts.MaxNames how many objects a [ObjectTree] may have.
 func FindNamed(ctx context.Context, names []string, opts Options) ([]Name, error) {
 	rules, err := rewriteRules(opts.Rewrite, opts.lookupEnv)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -136,6 +137,42 @@ func TestGroupsThatFitAlone(t *testing.T) {
 			wg.Wait()
 			must(t, s.Close())
 			t.Logf("%d fetches of %d objects", r.fetches.Load(), len(found))
+		})
+	}
+}
+
+// Commands run once, and have all the room that there is: where others of the group take it, they
+// wait until those are done.
+func TestCommandsInATightCache(t *testing.T) {
+	t.Parallel()
+	for workers := 1; workers <= 5; workers++ {
+		t.Run(fmt.Sprint(workers), func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			r := &heldRemote{}
+			var found []Name
+			var quota int64
+			for i := range 3 {
+				raw := compress(t, "gzip", make([]byte, 300_000))
+				found = append(found, FromCommand(shell(dir, `head -c 500000 /dev/zero; printf x >>"$1/runs"`)), r.add(fmt.Sprintf("s3://b/%d", i), raw))
+				quota += 500_000 + 300_000 + int64(len(raw))
+			}
+			opts := Options{CacheDir: filepath.Join(dir, "cache"), Quota: quota, Remote: r, Workers: workers, Fetches: 2}
+			set, err := Open(t.Context(), found, opts)
+			must(t, err)
+			for i, f := range set.Files {
+				if want := []int64{500_000, 300_000}[i%2]; f.Size != want {
+					t.Errorf("%s has %d bytes, want %d", f.Name, f.Size, want)
+				}
+			}
+			must(t, set.Cleanup())
+			if runs, err := os.ReadFile(filepath.Join(dir, "runs")); err != nil || string(runs) != "xxx" {
+				t.Errorf("the commands ran %q, %v", runs, err)
+			}
+			opts.Quota = 3*500_000 + 3*300_000 - 1
+			if _, err := Open(t.Context(), found, opts); !errors.Is(err, ErrQuota) {
+				t.Error(err)
+			}
 		})
 	}
 }

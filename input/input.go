@@ -162,7 +162,7 @@ type Name struct {
 
 	// Tree is the objects that a remote name stands for where directories are inputs; nil: it is
 	// no such name. Name is redacted, Size that of all objects together.
-	Tree *Tree
+	Tree *ObjectTree
 }
 
 // A File is one input whose bytes can be opened, seeked and read again at Path; of a

@@ -32,7 +32,7 @@ func (n Name) openOnce(ctx context.Context, opts Options) (r io.Reader, done fun
 		return nil, nil, err
 	}
 	if n.isStdin() {
-		r, done = newAbandoner(ctx, opts.stdin())
+		r, done = newCancelableReader(ctx, opts.stdin())
 		return r, done, nil
 	}
 	guard := ""
@@ -43,14 +43,14 @@ func (n Name) openOnce(ctx context.Context, opts Options) (r io.Reader, done fun
 	if err != nil {
 		return nil, nil, err
 	}
-	r, letGo := newAbandoner(ctx, p)
+	r, letGo := newCancelableReader(ctx, p)
 	return r, func() { letGo(); p.stop() }, nil
 }
 
-// An abandoner reads from a reader that may block forever, such as a terminal or the
+// A cancelableReader reads from a reader that may block forever, such as a terminal or the
 // pipe of a process that hangs, and lets go of it when the context is cancelled. The
 // goroutine that is then still reading owns its buffer and ends when its Read does.
-type abandoner struct {
+type cancelableReader struct {
 	ctx  context.Context
 	want chan struct{}
 	got  chan readResult // holds one, so that an abandoned goroutine can end
@@ -63,9 +63,9 @@ type readResult struct {
 	err  error
 }
 
-// newAbandoner starts the goroutine; stop lets it end.
-func newAbandoner(ctx context.Context, r io.Reader) (a *abandoner, stop func()) {
-	a = &abandoner{ctx: ctx, want: make(chan struct{}), got: make(chan readResult, 1)}
+// newCancelableReader starts the goroutine; stop lets it end.
+func newCancelableReader(ctx context.Context, r io.Reader) (a *cancelableReader, stop func()) {
+	a = &cancelableReader{ctx: ctx, want: make(chan struct{}), got: make(chan readResult, 1)}
 	go func() {
 		buf := make([]byte, copySize)
 		for range a.want {
@@ -76,7 +76,7 @@ func newAbandoner(ctx context.Context, r io.Reader) (a *abandoner, stop func()) 
 	return a, func() { close(a.want) }
 }
 
-func (a *abandoner) Read(p []byte) (int, error) {
+func (a *cancelableReader) Read(p []byte) (int, error) {
 	if len(a.rest) == 0 {
 		if a.err != nil {
 			return 0, a.err

@@ -21,7 +21,7 @@ func (l *lists) open(ctx context.Context, name string) (r io.Reader, done func()
 		if err := l.useStdin(); err != nil {
 			return nil, nil, err
 		}
-		r, done = newAbandoner(ctx, l.opts.stdin())
+		r, done = newCancelableReader(ctx, l.opts.stdin())
 		return r, done, nil
 	case where.scheme == "pipe":
 		return nil, nil, refuse(shown, ErrScheme, "have it write to @-", "a list that a program writes")

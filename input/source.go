@@ -123,7 +123,7 @@ func unchanged(n Name, fi fs.FileInfo) error {
 	return nil
 }
 
-// placed says where in the source, and by whose fault, reading it failed.
+// placed says where in the source reading it failed, and whether the source, the decoder or the context failed.
 func (j *job) placed(src *source, in *bufio.Reader, err error) error {
 	if src.err != nil { // the source's own trouble, whatever the decoder made of it
 		if cause := context.Cause(src.ctx); cause != nil && errors.Is(src.err, cause) {

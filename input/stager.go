@@ -46,7 +46,7 @@ func NewStager(found []Name, opts Options) (*Stager, error) {
 // Set is released. One that is all of that already is used in place; others are staged,
 // opts.Workers at once, or taken from the cache where a complete copy stands. Every local file
 // must still have the size and modification time that [Find] saw. With opts.Directories names
-// that have a path are directories, and are handed on unopened; a [Tree] becomes one, whole, for
+// that have a path are directories, and are handed on unopened; a [ObjectTree] becomes one, whole, for
 // each Take anew.
 //
 // Take waits until there is room in the cache for all objects of the group, as they are at the

@@ -24,9 +24,9 @@ const (
 // treeBlock is what file systems give room in, bytes.
 const treeBlock = 4 << 10
 
-// A Tree is the objects below a prefix, as they were listed: what a remote name stands for where
+// An ObjectTree is the objects below a prefix, as they were listed: what a remote name stands for where
 // directories are inputs. It takes some 40 bytes of memory an object, its key and its version.
-type Tree struct {
+type ObjectTree struct {
 	Files   int   // objects
 	Bytes   int64 // of all of them
 	Room    int64 // bytes of the cache that they take, as files and directories of whole blocks
@@ -48,8 +48,8 @@ type treeFile struct {
 const noTime = math.MinInt64
 
 // newTree begins the tree below a URL, which may end in slashes or not.
-func newTree(url string) *Tree {
-	t := &Tree{}
+func newTree(url string) *ObjectTree {
+	t := &ObjectTree{}
 	t.url, t.query = splitQuery(url)
 	if scheme, rest, ok := strings.Cut(t.url, "://"); ok {
 		t.url = scheme + "://" + strings.TrimRight(rest, "/") + "/"
@@ -58,12 +58,12 @@ func newTree(url string) *Tree {
 }
 
 // prefix is what is listed, and what tells the tree from others.
-func (t *Tree) prefix() string { return t.url + t.query }
+func (t *ObjectTree) prefix() string { return t.url + t.query }
 
 func (f *treeFile) name() string { return f.text[:f.path] }
 
 // object is what was listed.
-func (t *Tree) object(i int) remote.Object {
+func (t *ObjectTree) object(i int) remote.Object {
 	f := &t.files[i]
 	o := remote.Object{URL: t.url + f.name() + t.query, Size: f.size, Version: f.text[f.path:]}
 	if f.modified != noTime {
@@ -85,7 +85,7 @@ func (f *treeFile) time() time.Time {
 
 // add takes the next object of the list, which must come in the order of keys. It refuses what
 // cannot be a file below a directory of its own, or cannot be one beside those before.
-func (t *Tree) add(o remote.Object) error {
+func (t *ObjectTree) add(o remote.Object) error {
 	bad := func(kind error, hint, format string, args ...any) error {
 		return refuse(Shown(o.URL), kind, hint, format, args...)
 	}
@@ -135,13 +135,13 @@ func (t *Tree) add(o remote.Object) error {
 }
 
 // has tells whether a file of that path was listed.
-func (t *Tree) has(path string) bool {
+func (t *ObjectTree) has(path string) bool {
 	i := t.from(path)
 	return i < len(t.files) && t.files[i].name() == path
 }
 
 // from returns the number of the first file whose path is this one or comes behind it.
-func (t *Tree) from(path string) int {
+func (t *ObjectTree) from(path string) int {
 	return sort.Search(len(t.files), func(i int) bool { return t.files[i].name() >= path })
 }
 

@@ -10,7 +10,7 @@ import (
 
 // treeSums are the checksums of the files of a tree as they were written: 8 bytes a file.
 type treeSums struct {
-	tree  *Tree
+	tree  *ObjectTree
 	files []uint64 // of each file of the tree, see [blocksum.Sum64]
 	dir   string   // of the cache
 }
@@ -41,7 +41,7 @@ func (s *treeSums) CheckDir(path string, entries int) error {
 }
 
 // entries returns how many files and directories lie directly in a directory; "" is the root.
-func (t *Tree) entries(path string) (n int) {
+func (t *ObjectTree) entries(path string) (n int) {
 	if path != "" {
 		path += "/"
 	}

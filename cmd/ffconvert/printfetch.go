@@ -32,7 +32,7 @@ func (c *conversion) printFetch(found []input.Name, whole bool) error {
 	}
 	parts := make([]plan.Part, len(found))
 	remote, unknown, total := 0, 0, int64(0)
-	var trees input.Tree // all together
+	var trees input.ObjectTree // all together
 	for i, f := range found {
 		parts[i] = plan.Part{Name: f.Name, Size: max(0, f.Size)}
 		total += parts[i].Size

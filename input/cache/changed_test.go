@@ -10,7 +10,7 @@ import (
 	"github.com/ffconvert/ffconvert/internal/blocksum"
 )
 
-// What is changed behind the cache's back is found when it is read, by whoever has the copy: the
+// What is changed behind the cache's back is found when it is read, by each run that has the copy: the
 // run that has written it, and one that has read it through.
 func TestChangedCopy(t *testing.T) {
 	t.Parallel()

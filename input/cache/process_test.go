@@ -116,7 +116,7 @@ func TestTwoProcesses(t *testing.T) {
 }
 
 // Of a process that was killed nothing half done is used, and its room is free: at once for those
-// who need it, and for good when the cache is opened again.
+// that need it, and for good when the cache is opened again.
 func TestKilledProcess(t *testing.T) {
 	t.Parallel()
 	for _, reopened := range []bool{false, true} {

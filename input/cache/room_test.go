@@ -27,7 +27,7 @@ func kept(t *testing.T, dir string, names ...string) (found string) {
 	return found
 }
 
-// What was used longest ago goes first, whoever used it; what is in use stays.
+// The least recently used copy is evicted first, whichever process used it; copies in use stay.
 func TestEviction(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -313,7 +313,7 @@ func TestOneWriter(t *testing.T) {
 }
 
 // Many work at once, of two processes: the quota holds at every moment, all get done, and
-// nobody reads what is not there any more.
+// no worker reads what is not there any more.
 func TestQuotaHolds(t *testing.T) {
 	t.Parallel()
 	const quota = 100_000

@@ -102,7 +102,7 @@ func TestTreeDebris(t *testing.T) {
 	}
 }
 
-// A directory whose draft is gone is removed, another one is not.
+// A directory whose file is gone is removed, another one is not.
 func TestStrayTrees(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
