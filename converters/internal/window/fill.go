@@ -54,6 +54,17 @@ func (w *Window) fill(n int) error {
 	return nil
 }
 
+// shrink counts a call of Relax, and gives back a buffer that has grown.
+func (w *Window) shrink() {
+	if w.Unread() > w.sizes.Usual {
+		return
+	}
+	if w.calm++; w.calm > patience {
+		w.calm = 0
+		w.pack(make([]byte, 0, w.usual))
+	}
+}
+
 // room returns how many bytes can be read behind the unread ones.
 func (w *Window) room() int { return cap(w.Buf) - w.sizes.Pad - len(w.Buf) }
 

@@ -43,6 +43,7 @@ type Window struct {
 	Last bool        // the sample that is read is the last one: read little more than it needs
 
 	sizes Sizes
+	usual int   // capacity of the usual buffer: Usual and Pad
 	base  int64 // in the part, of Buf[0], as if the bytes from first on had no gap before them
 	first int   // from here on Buf is one row of the part
 	chunk int   // bytes to read next
@@ -63,7 +64,7 @@ func (w *Window) Reset(f io.ReaderAt, size, off int64, sizes Sizes) {
 		buf = make([]byte, 0, n+sizes.Pad)
 	}
 	clear(buf[:sizes.Pad])
-	*w = Window{File: f, Size: size, Buf: buf, sizes: sizes, base: off, chunk: sizes.First, kept: w.kept[:0], mark: -1, calm: w.calm}
+	*w = Window{File: f, Size: size, Buf: buf, sizes: sizes, usual: sizes.Usual + sizes.Pad, base: off, chunk: sizes.First, kept: w.kept[:0], mark: -1, calm: w.calm}
 }
 
 // Offset returns the place of the next byte, from the start of the part.
@@ -166,11 +167,7 @@ func (w *Window) Drop() { w.mark = -1 }
 // after another.
 func (w *Window) Relax() {
 	w.kept, w.mark = w.kept[:0], -1
-	if cap(w.Buf)-w.sizes.Pad <= w.sizes.Usual || w.Unread() > w.sizes.Usual {
-		return
-	}
-	if w.calm++; w.calm > patience {
-		w.calm = 0
-		w.pack(make([]byte, 0, w.sizes.Usual+w.sizes.Pad))
+	if cap(w.Buf) > w.usual {
+		w.shrink()
 	}
 }
