@@ -3,6 +3,8 @@ package aio
 import (
 	"errors"
 	"fmt"
+
+	"github.com/ffconvert/ffconvert/internal/place"
 )
 
 // A Backend is a way to have many reads in flight. It is a flag value.
@@ -113,6 +115,9 @@ func (e *ReadError) Error() string {
 }
 
 func (e *ReadError) Unwrap() error { return e.Err }
+
+// PlaceKind makes a failed read end with the exit status of an I/O error.
+func (e *ReadError) PlaceKind() place.Kind { return place.IO }
 
 var (
 	errBusy  = errors.New("aio: reader is in the middle of a sweep or a batch")

@@ -263,6 +263,6 @@ func (f failing) Read(ctx context.Context, run converters.Run) iter.Seq2[*conver
 		return f.Source.Read(ctx, run)
 	}
 	return func(yield func(*converters.Sample, error) bool) {
-		yield(nil, &converters.Error{Part: f.Parts()[f.part].Name, Err: converters.ErrLimit})
+		yield(nil, &converters.Error{Where: f.Parts()[f.part].Name, Err: converters.ErrLimit})
 	}
 }

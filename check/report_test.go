@@ -37,7 +37,7 @@ func TestRefusal(t *testing.T) {
 		{&fs.PathError{Op: "open", Path: "x", Err: syscall.EACCES}, Unreadable},
 		{syscall.EIO, Unreadable},
 	} {
-		f := Refusal(&converters.Error{Part: "a", Off: 5, Entry: "e", Err: row.err, Hint: "h"}, "b")
+		f := Refusal(&converters.Error{Where: "a", Off: 5, Entry: "e", Err: row.err, Hint: "h"}, "b")
 		if f.Rule != row.want || f.Place != (findings.Place{File: "a", Offset: 5, Entry: "e"}) || f.Hint != "h" || f.Text != row.err.Error() {
 			t.Errorf("%v: %+v, want the rule %s", row.err, f, row.want)
 		}
@@ -55,7 +55,7 @@ func TestUnknownWords(t *testing.T) {
 		_ = yield(converters.Span{Entries: 1, Skip: "a new reason", Name: "e"}, nil) &&
 			yield(converters.Span{Waived: true, Skip: "a new waiver"}, nil) &&
 			yield(converters.Span{Off: 9, Entries: 1, Skip: "fifo", Name: "f"}, nil) &&
-			yield(converters.Span{}, &converters.Error{Part: "part-0", Off: 10, Err: syscall.EIO})
+			yield(converters.Span{}, &converters.Error{Where: "part-0", Off: 10, Err: syscall.EIO})
 	}}
 	compare(t, check(t, src, Options{}), []string{
 		`error: part-0: offset 0: a new waiver [unsupported]`,

@@ -148,7 +148,7 @@ var acceptedRules = map[string]struct{ rule, hint string }{
 func Refusal(err error, file string) findings.Finding {
 	f := findings.Finding{Place: findings.Place{File: file, Offset: -1}}
 	if at, ok := errors.AsType[*converters.Error](err); ok {
-		f.Place = findings.Place{File: at.Part, Offset: at.Off, Entry: at.Entry}
+		f.Place = findings.Place{File: at.Where, Offset: at.Off, Entry: at.Entry}
 		f.Hint, err = at.Hint, at.Err
 	}
 	f.Rule, f.Text = RuleOf(err), err.Error()

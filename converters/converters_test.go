@@ -44,7 +44,7 @@ func TestPartOpen(t *testing.T) {
 				t.Errorf("error %v, want %v", err, row.want)
 			}
 			var at *Error
-			if err != nil && (!errors.As(err, &at) || at.Part != "named.tar") {
+			if err != nil && (!errors.As(err, &at) || at.Where != "named.tar") {
 				t.Errorf("error %v does not name the part", err)
 			}
 			if f != nil {
@@ -89,8 +89,8 @@ func (refused) ReadAt([]byte, int64) (int, error) { return 0, ErrChanged }
 func TestError(t *testing.T) {
 	t.Parallel()
 	for want, err := range map[string]*Error{
-		`a.tar: offset 512: "k\n": truncated (--flag)`: {Part: "a.tar", Off: 512, Entry: "k\n", Err: ErrTruncated, Hint: "--flag"},
-		`a.tar: permission denied`:                     {Part: "a.tar", Off: -1, Err: syscall.EACCES},
+		`a.tar: offset 512: "k\n": truncated (--flag)`: {Where: "a.tar", Off: 512, Entry: "k\n", Err: ErrTruncated, Hint: "--flag"},
+		`a.tar: permission denied`:                     {Where: "a.tar", Off: -1, Err: syscall.EACCES},
 	} {
 		if err.Error() != want {
 			t.Errorf("got  %s\nwant %s", err, want)

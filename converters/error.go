@@ -2,8 +2,8 @@ package converters
 
 import (
 	"errors"
-	"fmt"
-	"strings"
+
+	"github.com/ffconvert/ffconvert/internal/place"
 )
 
 // Kinds of refusal. Every error of a source wraps one of them or an operating
@@ -11,36 +11,11 @@ import (
 var (
 	ErrTruncated   = errors.New("truncated")
 	ErrMalformed   = errors.New("malformed")
-	ErrUnsupported = errors.New("not supported")
+	ErrUnsupported = place.New(place.Refused, "not supported")
 	ErrDuplicate   = errors.New("duplicate")
-	ErrChanged     = errors.New("changed since it was indexed")
-	ErrLimit       = errors.New("over a limit")
+	ErrChanged     = place.New(place.Refused, "changed since it was indexed")
+	ErrLimit       = place.New(place.Refused, "over a limit")
 )
 
-// Error places a problem in a source. It prints on one line: part, offset, entry,
-// problem, what to do.
-type Error struct {
-	Part  string // name of the part
-	Off   int64  // byte offset in the part, -1 where there is none
-	Entry string // member, row, item or file; empty where there is none
-	Err   error
-	Hint  string // what to do about it; may be empty
-}
-
-func (e *Error) Error() string {
-	var b strings.Builder
-	b.WriteString(e.Part)
-	if e.Off >= 0 {
-		fmt.Fprintf(&b, ": offset %d", e.Off)
-	}
-	if e.Entry != "" {
-		fmt.Fprintf(&b, ": %q", e.Entry)
-	}
-	fmt.Fprintf(&b, ": %v", e.Err)
-	if e.Hint != "" {
-		fmt.Fprintf(&b, " (%s)", e.Hint)
-	}
-	return b.String()
-}
-
-func (e *Error) Unwrap() error { return e.Err }
+// Error places a problem in a source: Where is the name of the part.
+type Error = place.Error

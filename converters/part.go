@@ -75,7 +75,7 @@ func (p Part) Open() (File, error) { return p.OpenFor(AnyAccess) }
 func (p Part) open() (*os.File, error) {
 	f, err := blocking.File(os.Open(p.Path))
 	if err != nil {
-		return nil, &Error{Part: p.Name, Off: -1, Err: err}
+		return nil, &Error{Where: p.Name, Off: -1, Err: err}
 	}
 	if err := p.unchanged(f); err != nil {
 		f.Close()
@@ -87,7 +87,7 @@ func (p Part) open() (*os.File, error) {
 func (p Part) unchanged(f *os.File) error {
 	st, err := f.Stat()
 	if err != nil {
-		return &Error{Part: p.Name, Off: -1, Err: err}
+		return &Error{Where: p.Name, Off: -1, Err: err}
 	}
 	switch {
 	case !st.Mode().IsRegular():
@@ -102,5 +102,5 @@ func (p Part) unchanged(f *os.File) error {
 	if p.Copy != nil {
 		err = fmt.Errorf("its staged copy %s: %w", p.Path, err)
 	}
-	return &Error{Part: p.Name, Off: -1, Err: err}
+	return &Error{Where: p.Name, Off: -1, Err: err}
 }

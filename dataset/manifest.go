@@ -2,7 +2,6 @@ package dataset
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -12,6 +11,7 @@ import (
 	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/shard/plan"
 	"github.com/ffconvert/ffconvert/verify"
 )
@@ -19,7 +19,7 @@ import (
 const manifestVersion = 2
 
 // ErrManifest says that a manifest is damaged or not one of ours.
-var ErrManifest = errors.New("manifest is damaged")
+var ErrManifest = place.New(place.Corrupt, "manifest is damaged")
 
 // A Manifest accounts for a finished dataset. It is written last.
 type Manifest struct {

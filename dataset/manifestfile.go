@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"path/filepath"
 
+	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
@@ -18,7 +19,7 @@ import (
 // does not switch off a comparison.
 
 // ErrManifestVersion says that a manifest is of another version of the program.
-var ErrManifestVersion = errors.New("manifest of another version")
+var ErrManifestVersion = place.New(place.Refused, "manifest of another version")
 
 type manifestFile struct {
 	*Manifest

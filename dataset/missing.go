@@ -3,19 +3,19 @@ package dataset
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"runtime"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
 // ErrMissing says that shards of a plan are not there, or not as they were finished: their tasks have
 // not finished or have failed, or another program has removed or changed them.
-var ErrMissing = errors.New("shards are missing or damaged")
+var ErrMissing = place.New(place.Unfinished, "shards are missing or damaged")
 
 // A Missing error tells which shards of a plan are not finished, or no longer sound.
 type Missing struct {

@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+
+	"github.com/ffconvert/ffconvert/internal/place"
 )
 
 // ErrMoved says that the path of an output leads to another directory than the one that was
 // opened, or to none.
-var ErrMoved = errors.New("renamed, removed or replaced while it was written to; put it back, and the same command goes on")
+var ErrMoved = place.New(place.IO, "renamed, removed or replaced while it was written to; put it back, and the same command goes on")
 
 // Here returns err, or [ErrMoved] in its place where the path of the directory does not lead to it
 // any longer: whatever has failed then has failed for that. Everything was written to the directory

@@ -237,7 +237,7 @@ func (o *Output) CheckCache() error {
 	}
 	st, err := o.Lookup(o.cache())
 	if err == nil && st != nil && !st.IsDir() {
-		err = &converters.Error{Part: o.Cache(), Off: -1, Err: fmt.Errorf("%w: not a directory", converters.ErrUnsupported), Hint: "remove it"}
+		err = &converters.Error{Where: o.Cache(), Off: -1, Err: fmt.Errorf("%w: not a directory", converters.ErrUnsupported), Hint: "remove it"}
 	}
 	return err
 }

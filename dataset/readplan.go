@@ -5,11 +5,12 @@ import (
 	"fmt"
 	"io/fs"
 
+	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
 // ErrNothingKept says that a directory holds no plan to repair a dataset by.
-var ErrNothingKept = errors.New("holds no plan of a conversion")
+var ErrNothingKept = place.New(place.Corrupt, "holds no plan of a conversion")
 
 // Slice reads what a task needs of the plan in the directory: of the file, its own lines, and
 // those rows of the table that lead to them. all makes Plan.Parts all parts, for sources that

@@ -30,6 +30,8 @@ package findings
 import (
 	"fmt"
 	"io"
+
+	"github.com/ffconvert/ffconvert/internal/text"
 )
 
 // A Level is the severity of a finding.
@@ -82,8 +84,8 @@ type Fact struct {
 
 // value returns the value of a fact; a string is made valid UTF-8.
 func (f Fact) value() any {
-	if text, ok := f.Value.(string); ok {
-		return valid(text)
+	if s, ok := f.Value.(string); ok {
+		return text.Valid(s)
 	}
 	return f.Value
 }

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/ffconvert/ffconvert/internal/text"
 )
 
 // document is the JSON of a report. New versions may add members; they do not remove or change any.
@@ -61,17 +63,17 @@ func writeJSON(w io.Writer, r *Report) error {
 		doc.Facts[f.Name] = f.value()
 	}
 	for _, f := range r.Files {
-		doc.Files = append(doc.Files, file{valid(f.Name), f.Samples, f.Bytes})
+		doc.Files = append(doc.Files, file{text.Valid(f.Name), f.Samples, f.Bytes})
 	}
 	for _, f := range r.Found {
 		doc.Findings = append(doc.Findings, finding{
 			Level:  r.level(f.Rule),
 			Rule:   f.Rule,
-			File:   valid(f.Place.File),
+			File:   text.Valid(f.Place.File),
 			Offset: f.Place.Offset,
-			Entry:  valid(f.Place.Entry),
-			Text:   valid(f.Text),
-			Hint:   valid(f.Hint),
+			Entry:  text.Valid(f.Place.Entry),
+			Text:   text.Valid(f.Text),
+			Hint:   text.Valid(f.Hint),
 			Count:  max(1, f.Count),
 		})
 	}

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/jstemmer/go-junit-report/v2/junit"
+
+	"github.com/ffconvert/ffconvert/internal/text"
 )
 
 // maxCaseLines is the number of findings listed in one testcase. Programs that read JUnit refuse
@@ -20,10 +22,10 @@ const maxCaseLines = 100
 // warnings and notes do not fail it and are its output.
 func writeJUnit(w io.Writer, r *Report) error {
 	seconds := strconv.FormatFloat(r.Seconds, 'f', 3, 64)
-	suite := junit.Testsuite{Name: printable(r.Tool), Time: seconds}
-	suite.AddProperty("version", printable(r.Version))
+	suite := junit.Testsuite{Name: text.Line(r.Tool), Time: seconds}
+	suite.AddProperty("version", text.Line(r.Version))
 	for _, f := range r.Facts {
-		suite.AddProperty(printable(f.Name), printable(fmt.Sprint(f.Value)))
+		suite.AddProperty(text.Line(f.Name), text.Line(fmt.Sprint(f.Value)))
 	}
 	suite.SystemOut = &junit.Output{Data: r.totals()}
 
@@ -65,19 +67,19 @@ const xmlHeader = `<?xml version="1.0" encoding="UTF-8"?>` + "\n"
 // testcase returns the testcase of one file. The message of its failure describes the first error,
 // the text of the failure lists all errors with their places.
 func (r *Report) testcase(file string, found []*Finding) junit.Testcase {
-	tc := junit.Testcase{Name: allFiles, Classname: printable(r.Tool)}
+	tc := junit.Testcase{Name: allFiles, Classname: text.Line(r.Tool)}
 	if file != "" {
 		tc.Name = name(file)
 	}
 	var errors, others []string
 	for _, f := range found {
-		line := fmt.Sprintf("%s [%s]", clip(f.message()), printable(f.Rule))
+		line := fmt.Sprintf("%s [%s]", clip(f.message()), text.Line(f.Rule))
 		if level := r.level(f.Rule); level != Error {
 			others = append(others, string(level)+": "+line)
 			continue
 		}
 		if tc.Failure == nil {
-			tc.Failure = &junit.Result{Message: printable(cmp.Or(r.short(f.Rule), f.Rule)), Type: printable(f.Rule)}
+			tc.Failure = &junit.Result{Message: text.Line(cmp.Or(r.short(f.Rule), f.Rule)), Type: text.Line(f.Rule)}
 		}
 		errors = append(errors, line)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/jstemmer/go-junit-report/v2/junit"
 
 	"github.com/ffconvert/ffconvert/internal/python"
+	"github.com/ffconvert/ffconvert/internal/text"
 )
 
 // A testcase is a file, whether it was looked at to its end or not; only errors fail it.
@@ -80,7 +81,7 @@ func TestNamesStayDifferent(t *testing.T) {
 	t.Parallel()
 	seen := map[string]string{}
 	for _, s := range nasty {
-		for _, n := range []string{s, printable(s), name(s), strconv.Quote(s), name(name(s))} {
+		for _, n := range []string{s, text.Line(s), name(s), strconv.Quote(s), name(name(s))} {
 			if other, ok := seen[name(n)]; ok && other != n {
 				t.Errorf("%q and %q are both %s", n, other, name(n))
 			}

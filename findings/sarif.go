@@ -14,6 +14,8 @@ import (
 	"strings"
 
 	"github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif"
+
+	"github.com/ffconvert/ffconvert/internal/text"
 )
 
 const (
@@ -23,8 +25,8 @@ const (
 
 func writeSARIF(w io.Writer, r *Report) error {
 	doc := sarif.NewReport()
-	run := sarif.NewRunWithInformationURI(printable(r.Tool), home)
-	run.Tool.Driver.WithVersion(printable(r.Version)).WithRules(sarifRules(r.Rules))
+	run := sarif.NewRunWithInformationURI(text.Line(r.Tool), home)
+	run.Tool.Driver.WithVersion(text.Line(r.Version)).WithRules(sarifRules(r.Rules))
 	run.WithColumnKind("unicodeCodePoints")
 	run.AddInvocation(sarifInvocation(r))
 	for _, f := range r.Files {
@@ -122,7 +124,7 @@ func sarifRules(rs []Rule) []*sarif.ReportingDescriptor {
 func sarifInvocation(r *Report) *sarif.Invocation {
 	facts := sarif.NewPropertyBag()
 	for _, f := range r.Facts {
-		facts.Add(valid(f.Name), f.value())
+		facts.Add(text.Valid(f.Name), f.value())
 	}
 	if r.More > 0 {
 		facts.Add("not_listed", r.More)
@@ -133,8 +135,8 @@ func sarifInvocation(r *Report) *sarif.Invocation {
 func sarifResult(r *Report, f *Finding) *sarif.Result {
 	// Viewers show the message and rarely the offset or the entry, so the message has all three.
 	// [text](target) in a message is a link; a name from the data must not become one.
-	text := strings.ReplaceAll(clip(f.message()), "](", "] (")
-	result := sarif.NewRuleResult(valid(f.Rule)).WithLevel(string(r.level(f.Rule))).WithMessage(sarif.NewTextMessage(text))
+	message := strings.ReplaceAll(clip(f.message()), "](", "] (")
+	result := sarif.NewRuleResult(text.Valid(f.Rule)).WithLevel(string(r.level(f.Rule))).WithMessage(sarif.NewTextMessage(message))
 	for i := range r.Rules {
 		if r.Rules[i].ID == f.Rule {
 			result.WithRuleIndex(i)
@@ -153,7 +155,7 @@ func sarifResult(r *Report, f *Finding) *sarif.Result {
 		WithArtifactLocation(sarif.NewSimpleArtifactLocation(uri(file))).
 		WithRegion(region))
 	if f.Place.Entry != "" {
-		location.AddLogicalLocation(sarif.NewLogicalLocation().WithName(clip(valid(f.Place.Entry))))
+		location.AddLogicalLocation(sarif.NewLogicalLocation().WithName(clip(text.Valid(f.Place.Entry))))
 	}
 	return result.AddLocation(location)
 }

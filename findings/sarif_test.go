@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif"
+
+	"github.com/ffconvert/ffconvert/internal/text"
 )
 
 // The largest SARIF, of which this is a tenth, is one that GitHub takes: 10 MB, compressed.
@@ -108,7 +110,7 @@ func TestSARIFPlaces(t *testing.T) {
 		if *place.PhysicalLocation.Region.StartLine != 1 || place.PhysicalLocation.Region.ByteOffset != i/len(rulesOfTest) {
 			t.Errorf("%q: region %+v", s, place.PhysicalLocation.Region)
 		}
-		if *place.LogicalLocations[0].Name != clip(valid(s)) || strings.Contains(*result.Message.Text, "](") {
+		if *place.LogicalLocations[0].Name != clip(text.Valid(s)) || strings.Contains(*result.Message.Text, "](") {
 			t.Errorf("%q: entry %q, message %q", s, *place.LogicalLocations[0].Name, *result.Message.Text)
 		}
 	}

@@ -7,7 +7,8 @@ import (
 	"io"
 	"strconv"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/ffconvert/ffconvert/internal/text"
 )
 
 func writeText(w io.Writer, r *Report) error {
@@ -18,7 +19,7 @@ func writeText(w io.Writer, r *Report) error {
 		if f.Place.File != "" {
 			fmt.Fprintf(b, "%s: ", name(f.Place.File))
 		}
-		fmt.Fprintf(b, "%s [%s]\n", f.message(), printable(f.Rule))
+		fmt.Fprintf(b, "%s [%s]\n", f.message(), text.Line(f.Rule))
 	}
 	fmt.Fprintln(b, r.totals())
 	return b.Flush()
@@ -33,12 +34,12 @@ func (f *Finding) message() string {
 	if f.Place.Entry != "" {
 		fmt.Fprintf(&b, "%q: ", f.Place.Entry)
 	}
-	b.WriteString(printable(f.Text))
+	b.WriteString(text.Line(f.Text))
 	if f.Count > 1 {
 		fmt.Fprintf(&b, "; %d times", f.Count)
 	}
 	if f.Hint != "" {
-		fmt.Fprintf(&b, " (%s)", printable(f.Hint))
+		fmt.Fprintf(&b, " (%s)", text.Line(f.Hint))
 	}
 	return b.String()
 }
@@ -70,43 +71,10 @@ func counted(n int64, what string) string {
 // name returns a file name for printing. It quotes a name that could be mistaken for the text
 // around it. Different names give different results.
 func name(s string) string {
-	if s == "" || s[0] == '"' || printable(s) != s || strings.TrimSpace(s) != s || strings.Contains(s, ": ") {
+	if s == "" || s[0] == '"' || text.Line(s) != s || strings.TrimSpace(s) != s || strings.Contains(s, ": ") {
 		return strconv.Quote(s)
 	}
 	return s
-}
-
-// printable escapes characters that are not printable and bytes that are not UTF-8, as in a Go
-// string.
-func printable(s string) string {
-	return escaped(s, strconv.IsPrint)
-}
-
-// valid escapes bytes that are not UTF-8, as in a Go string.
-func valid(s string) string {
-	return escaped(s, func(rune) bool { return true })
-}
-
-func escaped(s string, keep func(rune) bool) string {
-	var b []byte // nil until something is replaced
-	for i := 0; i < len(s); {
-		r, n := utf8.DecodeRuneInString(s[i:])
-		switch {
-		case r == utf8.RuneError && n == 1, !keep(r):
-			if b == nil {
-				b = append(make([]byte, 0, len(s)+8), s[:i]...)
-			}
-			quoted := strconv.Quote(s[i : i+n])
-			b = append(b, quoted[1:len(quoted)-1]...)
-		case b != nil:
-			b = append(b, s[i:i+n]...)
-		}
-		i += n
-	}
-	if b == nil {
-		return s
-	}
-	return string(b)
 }
 
 // maxMessage is the longest message in JUnit and SARIF, in bytes. The name of an entry may have

@@ -15,6 +15,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/jstemmer/go-junit-report/v2/junit"
+
+	"github.com/ffconvert/ffconvert/internal/text"
 )
 
 var update = flag.Bool("update", false, "write the documents of testdata anew")
@@ -147,7 +149,7 @@ func TestJSONIsFaithful(t *testing.T) {
 	for i, s := range nasty {
 		want := s
 		if !utf8.ValidString(s) {
-			want = valid(s)
+			want = text.Valid(s)
 		}
 		f := doc.Findings[i*len(rulesOfTest)]
 		if doc.Files[i].Name != want || f.File != want || f.Entry != want || f.Text != want || f.Hint != want {
@@ -162,11 +164,11 @@ func TestJSONIsFaithful(t *testing.T) {
 func TestValid(t *testing.T) {
 	t.Parallel()
 	for s, want := range map[string]string{"": "", "a\x00b": "a\x00b", "\xff": `\xff`, "é\xed\xa0\x80é": `é\xed\xa0\x80é`, "\ufffd": "\ufffd", "a\x80": `a\x80`} {
-		if got := valid(s); got != want {
+		if got := text.Valid(s); got != want {
 			t.Errorf("%q gives %q, want %q", s, got, want)
 		}
 	}
-	if got := printable("a\n\x1b\u202e\xff\\\"é"); got != `a\n\x1b\u202e\xff\"é` {
+	if got := text.Line("a\n\x1b\u202e\xff\\\"é"); got != `a\n\x1b\u202e\xff\"é` {
 		t.Errorf("%q", got)
 	}
 }

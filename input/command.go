@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"github.com/ffconvert/ffconvert/internal/text"
 )
 
 // A Command is a program whose standard output is an input. It is run without a shell,
@@ -100,7 +102,7 @@ func startError(name, path string, err error) error {
 	if errors.As(err, &pe) {
 		err = pe.Err
 	}
-	e := ioError(name, fmt.Errorf("run %s: %w", quote(path), err))
+	e := ioError(name, fmt.Errorf("run %s: %w", text.Name(path), err))
 	if errors.Is(err, fs.ErrNotExist) {
 		e.Hint = "check its path and, where it is a script, its first line"
 	}

@@ -134,7 +134,7 @@ func TestCommandFails(t *testing.T) {
 			start := time.Now()
 			set, err := stageCommands(t.Context(), dir, tt.opts, tt.command)
 			var e *Error
-			if set != nil || !errors.Is(err, tt.want) || !errors.As(err, &e) || e.Name != tt.command.Name || e.Off != -1 ||
+			if set != nil || !errors.Is(err, tt.want) || !errors.As(err, &e) || e.Where != tt.command.Name || e.Off != -1 ||
 				!strings.Contains(err.Error(), tt.says) || strings.ContainsAny(err.Error(), "\n\x1b") {
 				t.Errorf("got %v; want %v, saying %q", err, tt.want, tt.says)
 			}

@@ -85,7 +85,7 @@ func sniffError(name string, off int64, err error, hint string) error {
 	if errors.Is(err, ErrCompression) {
 		off, hint = 0, "decompress it with xz -d, or recompress it as xz or zstd"
 	}
-	return &Error{Name: name, Off: off, Err: err, Hint: hint}
+	return &Error{Where: name, Off: off, Err: err, Hint: hint}
 }
 
 // isBzip2 looks at ten bytes, because a tar whose first member is called BZh9.txt

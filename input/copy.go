@@ -9,6 +9,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/input/cache"
 	"github.com/ffconvert/ffconvert/internal/blocksum"
+	"github.com/ffconvert/ffconvert/internal/text"
 )
 
 // ErrCopy means that a staged copy has other bytes than were written to it: the device or the
@@ -65,7 +66,7 @@ func copyError(dir string, err error) error {
 	if !errors.Is(err, ErrCopy) {
 		return err
 	}
-	return fmt.Errorf("its copy in %s: %w (run it again; where that does not help, name a --cache-dir on another device)", quote(dir), err)
+	return fmt.Errorf("its copy in %s: %w (run it again; where that does not help, name a --cache-dir on another device)", text.Name(dir), err)
 }
 
 func newCopySums(c *cache.Copy) *copySums { return &copySums{c.Sums, filepath.Dir(c.Path)} }

@@ -105,7 +105,7 @@ func TestE2Files(t *testing.T) {
 			must(t, err)
 			set, err := Open(context.Background(), found, opts)
 			var e *Error
-			if !errors.Is(err, kind) || !errors.As(err, &e) || e.Name != path || e.Off < 0 || e.Off > int64(len(data)) || set != nil {
+			if !errors.Is(err, kind) || !errors.As(err, &e) || e.Where != path || e.Off < 0 || e.Off > int64(len(data)) || set != nil {
 				undetected++
 				t.Errorf("%s, %d bytes: %v", compression, len(data), err)
 			}

@@ -201,7 +201,7 @@ func TestArrange(t *testing.T) {
 			opts := Options{Arrange: tt.arrange, Match: func(name string) bool { return strings.HasPrefix(name, "part-") }}
 			got, err := findNames(t, root, []string{"@/d", "@/file"}, opts)
 			var e *Error
-			if !errors.Is(err, tt.err) || err == nil && !slices.Equal(got, tt.want) || err != nil && (!errors.As(err, &e) || e.Name != root+"/d") {
+			if !errors.Is(err, tt.err) || err == nil && !slices.Equal(got, tt.want) || err != nil && (!errors.As(err, &e) || e.Where != root+"/d") {
 				t.Fatalf("got %q, %v; want %q, %v", got, err, tt.want, tt.err)
 			}
 		})

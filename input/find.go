@@ -6,6 +6,8 @@ import (
 	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/ffconvert/ffconvert/internal/text"
 )
 
 // Find expands the arguments and returns the inputs that they name, in order. It
@@ -156,7 +158,7 @@ func (f *finder) once(place, name string) error {
 	}
 	hint := "leave one of them out"
 	if first != name {
-		hint = "the first time as " + quote(first)
+		hint = "the first time as " + text.Name(first)
 	}
 	return refuse(name, ErrRepeated, hint, "")
 }

@@ -120,7 +120,7 @@ func (f *finder) directory(dir string) error {
 	}
 	if f.opts.Arrange != nil {
 		if names, err = f.opts.Arrange(names); err != nil {
-			return &Error{Name: dir, Off: -1, Err: err}
+			return &Error{Where: dir, Off: -1, Err: err}
 		}
 	}
 	taken := false

@@ -3,6 +3,8 @@ package input
 import (
 	"context"
 	"strings"
+
+	"github.com/ffconvert/ffconvert/internal/text"
 )
 
 // list adds the objects that a pattern names.
@@ -35,7 +37,7 @@ func (f *finder) list(ctx context.Context, l *lookup, p objectPattern) error {
 		}
 		key, ok := p.key(o.URL)
 		if !ok {
-			return refuse(l.name, ErrMalformed, "", "the service lists %s", quote(Shown(o.URL)))
+			return refuse(l.name, ErrMalformed, "", "the service lists %s", text.Name(Shown(o.URL)))
 		}
 		in, base := splitKey(key)
 		if !p.matchDir(in) {
@@ -79,7 +81,7 @@ func (f *finder) arrange(found []Name, p objectPattern, dir string) ([]Name, err
 	}
 	names, err := f.opts.Arrange(names)
 	if err != nil {
-		return nil, &Error{Name: Shown(p.bucket + dir), Off: -1, Err: err}
+		return nil, &Error{Where: Shown(p.bucket + dir), Off: -1, Err: err}
 	}
 	arranged := make([]Name, 0, len(names))
 	for _, base := range names {

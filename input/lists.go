@@ -9,6 +9,8 @@ import (
 	"iter"
 	"os"
 	"strings"
+
+	"github.com/ffconvert/ffconvert/internal/text"
 )
 
 // maxList bounds a list of names, bytes: two million names of thirty. One that comes over
@@ -133,22 +135,22 @@ func readList(ctx context.Context, name string, r io.Reader, yield func(argument
 			yield(argument{}, ioError(name, err))
 			return false
 		}
-		if text, ended := bytes.CutSuffix(line, []byte("\n")); ended {
-			line = bytes.TrimSuffix(text, []byte("\r"))
+		if entry, ended := bytes.CutSuffix(line, []byte("\n")); ended {
+			line = bytes.TrimSuffix(entry, []byte("\r"))
 		}
 		if number == 1 {
 			line = bytes.TrimPrefix(line, byteOrderMark)
 		}
-		text := string(line)
+		entry := string(line)
 		switch {
 		case size > maxList:
 			return fail("give several", "more than %d bytes", maxList)
-		case err == bufio.ErrBufferFull, len(text) > maxPattern:
+		case err == bufio.ErrBufferFull, len(entry) > maxPattern:
 			return fail("a list has a name or a pattern a line", "line %d: more than %d bytes", number, maxPattern)
-		case strings.IndexByte(text, 0) >= 0:
+		case strings.IndexByte(entry, 0) >= 0:
 			return fail("a list is text, a name or a pattern a line", "line %d: a zero byte", number)
-		case strings.HasPrefix(text, "@"):
-			there, err := Exists(text)
+		case strings.HasPrefix(entry, "@"):
+			there, err := Exists(entry)
 			if err != nil {
 				return yield(argument{}, err)
 			}
@@ -156,9 +158,9 @@ func readList(ctx context.Context, name string, r io.Reader, yield func(argument
 				return fail("./@… is a file of that name", "line %d: a list names no lists", number)
 			}
 			fallthrough
-		case strings.TrimSpace(text) != "" && text[0] != '#':
+		case strings.TrimSpace(entry) != "" && entry[0] != '#':
 			named = true
-			if !yield(argument{text, fmt.Sprintf("%s:%d", quote(name), number)}, nil) {
+			if !yield(argument{entry, fmt.Sprintf("%s:%d", text.Name(name), number)}, nil) {
 				return false
 			}
 		}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/ffconvert/ffconvert/input/remote"
+	"github.com/ffconvert/ffconvert/internal/text"
 )
 
 // listRows are lists, and the arguments that stand in them; nil: they are refused.
@@ -56,7 +57,7 @@ func TestLists(t *testing.T) {
 			for arg, shown := range map[string]string{"@" + dir + "/list": dir + "/list", "@file:" + dir + "/list": "file:" + dir + "/list", "@-": "standard input", "@s3://b/list": "s3://b/list"} {
 				got, err := Lists(t.Context(), []string{"x{", arg, "y"}, opts)
 				if tt.want == nil {
-					if !errors.Is(err, ErrList) || !strings.HasPrefix(err.Error(), quote(shown)+": bad list of names: "+tt.says) {
+					if !errors.Is(err, ErrList) || !strings.HasPrefix(err.Error(), text.Name(shown)+": bad list of names: "+tt.says) {
 						t.Errorf("%s: got %v", arg, err)
 					}
 					continue

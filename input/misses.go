@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/ffconvert/ffconvert/internal/text"
 )
 
 // maxListed is how many missing names one error lists; it also says how many there are.
@@ -79,7 +81,7 @@ func (m *misses) err(opts Options) error {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		b.WriteString(" " + quote(one.name))
+		b.WriteString(" " + text.Name(one.name))
 		if one.line != "" {
 			b.WriteString(" at " + one.line)
 		}

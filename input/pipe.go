@@ -8,6 +8,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/mattn/go-shellwords"
+
+	"github.com/ffconvert/ffconvert/internal/text"
 )
 
 // pipeCommand reads pipe:COMMAND, a program and its arguments as a shell would split
@@ -37,11 +39,11 @@ func pipeCommand(name, shown string) (*Command, error) {
 	path, err := exec.LookPath(words[0])
 	switch {
 	case errors.Is(err, exec.ErrDot):
-		return nil, refuse(shown, ErrCommand, "name it by its path to use it: pipe:./"+words[0], "%s is in the current directory", quote(words[0]))
+		return nil, refuse(shown, ErrCommand, "name it by its path to use it: pipe:./"+words[0], "%s is in the current directory", text.Name(words[0]))
 	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
-		return nil, refuse(shown, ErrCommand, "check the spelling and PATH", "no program %s is found", quote(words[0]))
+		return nil, refuse(shown, ErrCommand, "check the spelling and PATH", "no program %s is found", text.Name(words[0]))
 	case err != nil:
-		return nil, refuse(shown, ErrCommand, "check its permissions", "%s is not a program", quote(words[0]))
+		return nil, refuse(shown, ErrCommand, "check its permissions", "%s is not a program", text.Name(words[0]))
 	}
 	return &Command{Name: shown, Args: append([]string{path}, words[1:]...), Sniff: true}, nil
 }

@@ -262,7 +262,7 @@ func TestRemoteErrors(t *testing.T) {
 			opts.CacheDir, opts.Remote = filepath.Join(dir, "cache"), r
 			_, err := Open(t.Context(), []Name{r.add("s3://b/x.tar", tt.data)}, opts)
 			var e *Error
-			if !errors.As(err, &e) || e.Name != "s3://b/x.tar" || !strings.Contains(err.Error(), tt.says) || strings.ContainsAny(err.Error(), "\n\x1b") {
+			if !errors.As(err, &e) || e.Where != "s3://b/x.tar" || !strings.Contains(err.Error(), tt.says) || strings.ContainsAny(err.Error(), "\n\x1b") {
 				t.Fatalf("%v, want %s", err, tt.says)
 			}
 			for _, want := range tt.want {

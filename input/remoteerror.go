@@ -2,10 +2,9 @@ package input
 
 import (
 	"errors"
-	"strings"
-	"unicode"
 
 	"github.com/ffconvert/ffconvert/input/remote"
+	"github.com/ffconvert/ffconvert/internal/text"
 )
 
 // remoteError places an error of package remote. It wraps the kind of this package that is
@@ -15,13 +14,13 @@ func remoteError(name string, err error) error {
 	if !ok {
 		return ioError(name, err)
 	}
-	return &Error{Name: name, Off: -1, Err: &remoteProblem{e}, Hint: oneLine(e.Hint)}
+	return &Error{Where: name, Off: -1, Err: &remoteProblem{e}, Hint: text.Spaces(e.Hint)}
 }
 
 // A remoteProblem is a [remote.Error] without its URL and its hint, which an [Error] has.
 type remoteProblem struct{ of *remote.Error }
 
-func (p *remoteProblem) Error() string { return oneLine(p.of.Problem()) }
+func (p *remoteProblem) Error() string { return text.Spaces(p.of.Problem()) }
 
 func (p *remoteProblem) Unwrap() []error {
 	for _, row := range []struct{ theirs, ours error }{
@@ -35,14 +34,4 @@ func (p *remoteProblem) Unwrap() []error {
 		}
 	}
 	return []error{p.of}
-}
-
-// oneLine keeps what a service says from forging a line or driving a terminal.
-func oneLine(s string) string {
-	return strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return ' '
-		}
-		return r
-	}, s)
 }

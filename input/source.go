@@ -74,7 +74,7 @@ func (j *job) decompress(src *source, in *bufio.Reader, out *cache.Writer) error
 			}
 			written += int64(n)
 			if j.compression != "" && maxRatio > 0 && written > ratioGrace && written/maxRatio >= src.n {
-				return &Error{Name: j.source.Name, Off: src.n, Hint: "raise --max-ratio if it is sound",
+				return &Error{Where: j.source.Name, Off: src.n, Hint: "raise --max-ratio if it is sound",
 					Err: fmt.Errorf("%w: %d bytes have become %d; the limit is 1:%d", ErrRatio, src.n, written, maxRatio)}
 			}
 		}
@@ -139,7 +139,7 @@ func (j *job) placed(src *source, in *bufio.Reader, err error) error {
 		return sniffError(j.source.Name, off, err, "the copy is incomplete: fetch it again")
 	}
 	hint, kind := decodeError(j.compression, src.opts.maxWindow(), err)
-	return &Error{Name: j.source.Name, Off: off, Err: kind, Hint: hint}
+	return &Error{Where: j.source.Name, Off: off, Err: kind, Hint: hint}
 }
 
 // A source counts the bytes of a named input, reports them, and keeps the error that

@@ -289,7 +289,7 @@ func TestOneOfManyFails(t *testing.T) {
 	write(t, dir, "bad", data[:len(data)-1])
 	_, err := stage(t, dir, Options{Workers: 1, Stdin: bytes.NewReader(data)}, "good", "-", "bad")
 	var e *Error
-	if !errors.Is(err, ErrTruncated) || !errors.As(err, &e) || e.Name != filepath.Join(dir, "bad") {
+	if !errors.Is(err, ErrTruncated) || !errors.As(err, &e) || e.Where != filepath.Join(dir, "bad") {
 		t.Fatal(err)
 	}
 	if names := left(t, dir); len(names) != 1 || !strings.HasSuffix(names[0], ".staged") {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/ffconvert/ffconvert/input/remote"
+	"github.com/ffconvert/ffconvert/internal/text"
 )
 
 // What a key may be that becomes the path of a file. Services allow 1,024 bytes; file systems
@@ -93,7 +94,7 @@ func (t *ObjectTree) add(o remote.Object) error {
 	key, ok := strings.CutPrefix(o.URL, t.url)
 	key, also := strings.CutSuffix(key, t.query)
 	if !ok || !also {
-		return bad(ErrMalformed, "", "the service lists it below %s", quote(Shown(t.url)))
+		return bad(ErrMalformed, "", "the service lists it below %s", text.Name(Shown(t.url)))
 	}
 	last := ""
 	if n := len(t.files); n > 0 {
@@ -106,7 +107,7 @@ func (t *ObjectTree) add(o remote.Object) error {
 	case o.Size < 0:
 		return bad(ErrMalformed, "", "the service does not say its size")
 	case key <= last:
-		return bad(ErrMalformed, "", "the service lists it after %s", quote(Shown(t.url+last)))
+		return bad(ErrMalformed, "", "the service lists it after %s", text.Name(Shown(t.url+last)))
 	}
 	if problem := pathProblem(key); problem != "" {
 		return bad(ErrKey, rename, "%s", problem)
@@ -118,7 +119,7 @@ func (t *ObjectTree) add(o remote.Object) error {
 			continue
 		}
 		if t.has(key[:i]) {
-			return bad(ErrKey, rename, "a file cannot be below %s, which is a file, too", quote(Shown(t.url+key[:i])))
+			return bad(ErrKey, rename, "a file cannot be below %s, which is a file, too", text.Name(Shown(t.url+key[:i])))
 		}
 		room += treeBlock
 	}

@@ -5,17 +5,19 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
+
+	"github.com/ffconvert/ffconvert/internal/place"
 )
 
 // Errors of this package. Functions also return errors of the operating system, such as
 // [fs.ErrNotExist] and [fs.ErrExist], and errors of package record for damaged samples.
 var (
-	ErrUnsupported = errors.New("not supported")                     // the tree has something that a packed folder cannot hold
-	ErrChanged     = errors.New("changed while it was being packed") // a file of the tree
-	ErrLimit       = errors.New("over a limit")                      // a file, a path or the number of files
-	ErrNotPacked   = errors.New("not a packed folder")               // the file may still be a sound shard
-	ErrNotEmpty    = errors.New("not an empty directory")            // the destination of Extract
-	ErrMalformed   = errors.New("malformed names")                   // the names of a packed folder are damaged or hostile
+	ErrUnsupported = place.New(place.Refused, "not supported")                     // the tree has something that a packed folder cannot hold
+	ErrChanged     = place.New(place.Refused, "changed while it was being packed") // a file of the tree
+	ErrLimit       = place.New(place.Refused, "over a limit")                      // a file, a path or the number of files
+	ErrNotPacked   = place.New(place.Refused, "not a packed folder")               // the file may still be a sound shard
+	ErrNotEmpty    = place.New(place.Usage, "not an empty directory")              // the destination of Extract
+	ErrMalformed   = place.New(place.Refused, "malformed names")                   // the names of a packed folder are damaged or hostile
 )
 
 // An Error adds the place of an error. It prints on one line: path, sample, name, error, hint.
@@ -44,6 +46,15 @@ func (e *Error) Error() string {
 }
 
 func (e *Error) Unwrap() error { return e.Err }
+
+// PlaceKind says that a folder is refused; that something has its name already is a mistake on the
+// command line.
+func (e *Error) PlaceKind() place.Kind {
+	if errors.Is(e.Err, fs.ErrExist) && place.KindOf(e.Err) == place.None {
+		return place.Usage
+	}
+	return place.Refused
+}
 
 // cause returns the error within a [fs.PathError], because an Error has the path already, or err.
 func cause(err error) error {

@@ -23,13 +23,13 @@ import (
 // Each concurrent call has a queue of its own, with Options.AIO.Depth × BlockSize bytes of memory
 // (16 MiB by default). The Reader keeps them until Close.
 func (r *Reader) ReadBatch(ctx context.Context, indices []int, bufs [][]byte) ([][]byte, error) {
-	places := make([]place, len(indices))
+	places := make([]location, len(indices))
 	for k, i := range indices {
 		n, j, err := r.find(i)
 		if err != nil {
 			return nil, err
 		}
-		places[k] = place{r.files[n], j, r.files[n].extent(j)}
+		places[k] = location{r.files[n], j, r.files[n].extent(j)}
 	}
 	q, err := r.queues.take()
 	if err != nil {
@@ -50,13 +50,13 @@ func (r *Reader) BatchStats() aio.Stats {
 }
 
 // A place is that of a sample.
-type place struct {
+type location struct {
 	f *file
 	j int64 // its index there
 	e Extent
 }
 
-func (q *queue) read(ctx context.Context, places []place, bufs [][]byte) ([][]byte, error) {
+func (q *queue) read(ctx context.Context, places []location, bufs [][]byte) ([][]byte, error) {
 	out := make([][]byte, len(places))
 	for k, p := range places {
 		file, err := p.f.direct.open(q, p.f)
@@ -77,7 +77,7 @@ func (q *queue) read(ctx context.Context, places []place, bufs [][]byte) ([][]by
 		}
 	}
 	var errs []error
-	told := make(map[place]bool)
+	told := make(map[location]bool)
 	for k, p := range places {
 		err := p.f.arrived(p, &q.reqs[k])
 		if err == nil {
@@ -93,7 +93,7 @@ func (q *queue) read(ctx context.Context, places []place, bufs [][]byte) ([][]by
 }
 
 // arrived is the gate of a sample that a batch has read.
-func (f *file) arrived(p place, q *aio.Request) error {
+func (f *file) arrived(p location, q *aio.Request) error {
 	if q.Err == nil {
 		if bad := f.gate(p.j, p.e, crc32.ChecksumIEEE(q.Buf)); bad != nil {
 			return bad

@@ -213,7 +213,7 @@ func compareWithRead(t *testing.T, r *Reader, samples [][]byte, bad []int, want 
 func TestReadBatchIOError(t *testing.T) {
 	t.Parallel()
 	f := &file{table: table{path: "a.ffr", size: 10_000}}
-	p := place{f, 7, Extent{Off: 5000, Size: 300}}
+	p := location{f, 7, Extent{Off: 5000, Size: 300}}
 	for _, tt := range []struct {
 		err  error
 		off  int64

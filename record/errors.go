@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/ffconvert/ffconvert/internal/place"
 )
 
 // kind is a sentinel that says what is wrong with a file. Each of them is ErrCorrupt too.
@@ -13,9 +15,12 @@ type kind string
 func (k kind) Error() string        { return string(k) }
 func (k kind) Is(target error) bool { return target == ErrCorrupt }
 
+// PlaceKind makes a damaged file end with the exit status of corruption.
+func (k kind) PlaceKind() place.Kind { return place.Corrupt }
+
 // ErrCorrupt is the umbrella: errors.Is(err, ErrCorrupt) says that the bytes themselves are at
 // fault. It does not hold for an I/O error, an index out of range, or a limit.
-var ErrCorrupt = errors.New("corrupt shard")
+var ErrCorrupt = place.New(place.Corrupt, "corrupt shard")
 
 // What can be wrong with a file. All are found with errors.Is, and all are ErrCorrupt.
 const (
@@ -34,7 +39,7 @@ const (
 
 var (
 	// ErrTooLarge: a limit of Options or the Writer is exceeded. The file may be sound.
-	ErrTooLarge = errors.New("over the limit")
+	ErrTooLarge = place.New(place.Refused, "over the limit")
 	// ErrRange: no sample has that index.
 	ErrRange = errors.New("sample out of range")
 )

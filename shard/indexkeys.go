@@ -16,11 +16,12 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
 	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
 // ErrIndex says that an index is damaged or not one of ours.
-var ErrIndex = errors.New("index is damaged")
+var ErrIndex = place.New(place.Corrupt, "index is damaged")
 
 // IndexKeys returns the first n keys of a shard, a thousand at the most, from the index that
 // stands beside it; none where there is no index, or the dataset has no keys.

@@ -76,6 +76,6 @@ func (k *worker) compare(ctx context.Context, done *dataset.Finished) (presence,
 	if k.journal.Knew(done.Name) { // that what was written is what it must be
 		return useless, nil
 	}
-	return nothing, &converters.Error{Part: done.Name, Off: -1, Hint: plan.StartAnew,
+	return nothing, &converters.Error{Where: done.Name, Off: -1, Hint: plan.StartAnew,
 		Err: fmt.Errorf("%w: it is there already with %d bytes and the header checksum %08x, its sources give %d with %08x", converters.ErrChanged, there.Size, there.HeaderCRC, done.Bytes, done.HeaderCRC)}
 }

@@ -1,13 +1,14 @@
 package verify
 
 import (
-	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/ffconvert/ffconvert/internal/place"
 )
 
 // ErrCorrupt reports that a shard is damaged, missing or unexpected, or differs from the expected one.
-var ErrCorrupt = errors.New("corruption found")
+var ErrCorrupt = place.New(place.Corrupt, "corruption found")
 
 // A Kind classifies a Problem.
 type Kind string

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ffconvert/ffconvert/input/cache"
+	"github.com/ffconvert/ffconvert/internal/text"
 )
 
 // The variables by which webdataset is told of its cache. Flags win.
@@ -155,7 +156,7 @@ func (o *cacheOptions) open(use func(dir string, c *cache.Cache) error) error {
 	}
 	c, err := cache.Open(dir, 0, cache.Options{})
 	if err != nil {
-		return fmt.Errorf("%s: %w", printable(dir), err)
+		return fmt.Errorf("%s: %w", text.Name(dir), err)
 	}
 	return errors.Join(use(dir, c), c.Close())
 }
@@ -165,7 +166,7 @@ func sourceOf(e cache.Entry) string {
 	if e.Label == "" {
 		return e.Key
 	}
-	return plainText(e.Label)
+	return text.Line(e.Label)
 }
 
 func runCacheList(opts cacheOptions, stdout io.Writer) error {
@@ -233,7 +234,7 @@ func runCacheClean(opts cacheOptions, stdout io.Writer) error {
 		if opts.format.value == "json" {
 			return newJSONEncoder(stdout).Encode(done)
 		}
-		_, err := fmt.Fprintf(stdout, "%s: removed %d (%s), left %d (%s)\n", printable(dir),
+		_, err := fmt.Fprintf(stdout, "%s: removed %d (%s), left %d (%s)\n", text.Name(dir),
 			done.Removed, humanize.Bytes(uint64(done.Bytes)), done.Left, humanize.Bytes(uint64(done.LeftBytes)))
 		return err
 	})

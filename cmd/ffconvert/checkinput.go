@@ -162,11 +162,11 @@ func (c *checkedInputs) source(ctx context.Context, conv *conversion) (converter
 		if !placed || ctx.Err() != nil {
 			return nil, err
 		}
-		left := withoutPart(c.parts, at.Part)
+		left := withoutPart(c.parts, at.Where)
 		if len(left) == len(c.parts) {
 			left = nil // no part is to blame alone
 		}
-		c.refused = append(c.refused, check.Refusal(err, at.Part))
+		c.refused = append(c.refused, check.Refusal(err, at.Where))
 		c.parts = left
 	}
 	return nil, nil
@@ -191,7 +191,7 @@ func (c *checkedInputs) refuse(ctx context.Context, err error) error {
 	case !placed, ctx.Err() != nil, errors.Is(err, input.ErrPattern), errors.Is(err, input.ErrRepeated), errors.Is(err, input.ErrScheme), errors.Is(err, input.ErrList), errors.Is(err, remote.ErrSetting):
 		return err
 	}
-	f := findings.Finding{Place: findings.Place{File: at.Name, Offset: at.Off}, Text: at.Err.Error(), Hint: at.Hint, Rule: inputRule(at)}
+	f := findings.Finding{Place: findings.Place{File: at.Where, Offset: at.Off}, Text: at.Err.Error(), Hint: at.Hint, Rule: inputRule(at)}
 	if inner, ok := errors.AsType[*converters.Error](at.Err); ok { // of the names in a directory
 		f.Text = inner.Error()
 	}

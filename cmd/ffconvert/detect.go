@@ -16,6 +16,7 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/input"
 	"github.com/ffconvert/ffconvert/input/kind"
+	"github.com/ffconvert/ffconvert/internal/text"
 )
 
 func newDetectCommand() *cobra.Command {
@@ -102,7 +103,7 @@ func isEmpty(path string) bool {
 }
 
 func undetected(name, what, hint string) error {
-	return &converters.Error{Part: input.Shown(name), Off: -1, Err: fmt.Errorf("%w: %s", converters.ErrUnsupported, what), Hint: hint}
+	return &converters.Error{Where: input.Shown(name), Off: -1, Err: fmt.Errorf("%w: %s", converters.ErrUnsupported, what), Hint: hint}
 }
 
 func formatNames() string {
@@ -145,7 +146,7 @@ func kindsOf(ctx context.Context, name string, maxNames int64) (found []kind.Kin
 		if errors.Is(err, fs.ErrNotExist) {
 			err = input.ErrNotFound
 		}
-		return nil, first, &input.Error{Name: first, Off: -1, Err: err, Hint: "check the spelling and the directory"}
+		return nil, first, &input.Error{Where: first, Off: -1, Err: err, Hint: "check the spelling and the directory"}
 	}
 	return whatIs(first), first, ctx.Err()
 }
@@ -173,7 +174,7 @@ func (d *detected) say(cmd *cobra.Command, name string) {
 	case "json":
 		writeEvent(os.Stderr, "format", formatEvent{input.Shown(name), d.name, append([]string{}, d.flags...)})
 	default:
-		fmt.Fprintf(os.Stderr, "%s is %s: %s\n", printable(input.Shown(name)), d.what, command)
+		fmt.Fprintf(os.Stderr, "%s is %s: %s\n", text.Name(input.Shown(name)), d.what, command)
 	}
 }
 

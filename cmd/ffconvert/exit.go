@@ -3,19 +3,9 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"syscall"
 
-	"github.com/ffconvert/ffconvert/aio"
-	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/dataset"
-	"github.com/ffconvert/ffconvert/input"
-	"github.com/ffconvert/ffconvert/input/remote"
-	"github.com/ffconvert/ffconvert/packed"
-	"github.com/ffconvert/ffconvert/record"
-	"github.com/ffconvert/ffconvert/shard"
-	"github.com/ffconvert/ffconvert/shard/plan"
-	"github.com/ffconvert/ffconvert/verify"
+	"github.com/ffconvert/ffconvert/internal/place"
 )
 
 // Exit statuses. An interrupted run ends with 128 + the number of the signal.
@@ -59,49 +49,22 @@ func (i interrupted) Error() string {
 // exitCode maps an error to its exit status.
 func exitCode(err error) int {
 	var stop interrupted
-	var errno syscall.Errno
-	var read *aio.ReadError
-	var source *converters.Error
-	var in *input.Error
-	var pack *packed.Error
 	var found *refusal
-	is := func(kinds ...error) bool {
-		for _, k := range kinds {
-			if errors.Is(err, k) {
-				return true
-			}
-		}
-		return false
-	}
 	switch {
 	case errors.As(err, &stop):
 		return 128 + int(stop.signal)
 	case errors.As(err, &found):
 		return found.status
-	case is(plan.ErrVersion, dataset.ErrManifestVersion):
-		return exitRefused
-	case is(dataset.ErrMoved):
-		return exitIO
-	case is(verify.ErrCorrupt, record.ErrCorrupt, dataset.ErrManifest, plan.ErrDamaged, shard.ErrIndex, dataset.ErrNothingKept):
+	}
+	switch place.KindOf(err) {
+	case place.Corrupt:
 		return exitCorrupt
-	case is(dataset.ErrMissing, errUnplanned):
+	case place.Refused:
+		return exitRefused
+	case place.IO:
+		return exitIO
+	case place.Unfinished:
 		return exitUnfinished
-	case is(input.ErrPattern, input.ErrRepeated, input.ErrScheme, input.ErrList, remote.ErrSetting):
-		return exitUsage
-	case is(remote.ErrDenied, remote.ErrTLS, remote.ErrRedirect):
-		return exitRefused
-	case is(input.ErrCopy):
-		return exitIO
-	case is(input.ErrNotFound, errNoShards), errors.As(err, &source) && is(fs.ErrNotExist):
-		return exitRefused
-	case errors.As(err, &errno), errors.As(err, &read), is(remote.ErrUnavailable):
-		return exitIO
-	case errors.As(err, &pack) && is(fs.ErrExist, packed.ErrNotEmpty):
-		return exitUsage
-	case errors.As(err, &pack), is(fs.ErrNotExist): // of a packed folder
-		return exitRefused
-	case errors.As(err, &source), errors.As(err, &in), is(plan.ErrEmpty, converters.ErrChanged, converters.ErrLimit, converters.ErrUnsupported, record.ErrTooLarge):
-		return exitRefused
 	}
 	return exitUsage
 }

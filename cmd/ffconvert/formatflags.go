@@ -100,7 +100,7 @@ func readClasses(name string, most int64) ([]string, error) {
 		return nil, err
 	}
 	if int64(len(data)) > most {
-		return nil, &converters.Error{Part: name, Off: -1, Err: fmt.Errorf("%w: it has more than %d bytes", converters.ErrLimit, most), Hint: "--max-classes-size"}
+		return nil, &converters.Error{Where: name, Off: -1, Err: fmt.Errorf("%w: it has more than %d bytes", converters.ErrLimit, most), Hint: "--max-classes-size"}
 	}
 	if filepath.Ext(name) != ".json" {
 		return strings.Split(strings.TrimSuffix(strings.ReplaceAll(string(data), "\r\n", "\n"), "\n"), "\n"), nil

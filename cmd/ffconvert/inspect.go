@@ -19,6 +19,7 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/internal/text"
 	"github.com/ffconvert/ffconvert/packed"
 	"github.com/ffconvert/ffconvert/record"
 	"github.com/ffconvert/ffconvert/shard"
@@ -209,14 +210,14 @@ func (x *inspection) firstKeys(r *record.Reader, n int, most int64) error {
 func (x *inspection) print(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	row := func(name, format string, args ...any) { fmt.Fprintf(t, name+"\t"+format+"\n", args...) }
-	row("path", "%s", printable(x.Path))
+	row("path", "%s", text.Name(x.Path))
 	if x.Tool != "" {
 		verified := "verified then"
 		if !*x.Verified {
 			verified = "not verified"
 		}
-		row("made by", "%s from %s, %s, %s", printable(x.Tool), printable(x.Source), moment(*x.Created), verified)
-		row("encoding", "%s", printable(x.Encoding))
+		row("made by", "%s from %s, %s, %s", text.Name(x.Tool), text.Name(x.Source), moment(*x.Created), verified)
+		row("encoding", "%s", text.Name(x.Encoding))
 	}
 	if x.Packed != nil {
 		row("packed", "a folder of %s: ffconvert ls %s", counted(x.Packed.Files, "file"), shellWord(x.Path))
@@ -227,7 +228,7 @@ func (x *inspection) print(w io.Writer) error {
 	row("shard bytes", "%s", x.Shard)
 	row("record bytes", "%s", x.Record)
 	if len(x.Skipped) > 0 {
-		row("skipped", "%s", plainText(skippedText(x.Skipped)))
+		row("skipped", "%s", text.Line(skippedText(x.Skipped)))
 	}
 	x.fieldCounts.print(row)
 	if len(x.SourceFields) > 0 && x.Source != "csv" {
@@ -241,7 +242,7 @@ func (x *inspection) print(w io.Writer) error {
 		if i == 0 {
 			name = "columns"
 		}
-		row(name, "%s %s", printable(c.Name), printable(c.DType))
+		row(name, "%s %s", text.Name(c.Name), text.Name(c.DType))
 	}
 	if len(x.Shape) > 0 {
 		row("shape", "%v", x.Shape)
@@ -262,7 +263,7 @@ func sourceFieldsText(fields plan.FieldCounts) string {
 	const most = 20
 	var each []string
 	for _, f := range fields[:min(most, len(fields))] {
-		each = append(each, printable(f.Name)+" "+humanize.Comma(f.Samples))
+		each = append(each, text.Name(f.Name)+" "+humanize.Comma(f.Samples))
 	}
 	if more := len(fields) - most; more > 0 {
 		each = append(each, fmt.Sprintf("and %s more", humanize.Comma(int64(more))))

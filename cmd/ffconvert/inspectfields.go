@@ -7,6 +7,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/internal/text"
 	"github.com/ffconvert/ffconvert/record"
 )
 
@@ -117,7 +118,7 @@ func (c *fieldCounts) print(row func(name, format string, args ...any)) {
 	}
 	row("fields", "%q, counted in %s; bytes as encoded", names, read)
 	for _, f := range c.Fields {
-		row("", "%s  %s, %s bytes  min %s  mean %s  max %s", printable(f.Name), counted(f.Samples, "sample"), humanize.Comma(f.Bytes),
+		row("", "%s  %s, %s bytes  min %s  mean %s  max %s", text.Name(f.Name), counted(f.Samples, "sample"), humanize.Comma(f.Bytes),
 			humanize.Comma(f.Min), humanize.Comma(f.Bytes/f.Samples), humanize.Comma(f.Max))
 	}
 }

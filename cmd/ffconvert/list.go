@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ffconvert/ffconvert/internal/text"
 	"github.com/ffconvert/ffconvert/packed"
 )
 
@@ -68,13 +69,13 @@ func runList(opts listOptions, file, path string, stdout io.Writer) error {
 		if e.IsDir() {
 			name += "/"
 		}
-		_, err := fmt.Fprintf(stdout, "%12d  %s\n", e.Size(), printable(name))
+		_, err := fmt.Fprintf(stdout, "%12d  %s\n", e.Size(), text.Name(name))
 		return err
 	}
 	if opts.recursive {
 		for e, err := range f.Walk(path) {
 			if err != nil {
-				return place(file, err)
+				return inFolder(file, err)
 			}
 			if err := show(e, e.Path); err != nil {
 				return err
@@ -84,7 +85,7 @@ func runList(opts listOptions, file, path string, stdout io.Writer) error {
 	}
 	entries, err := f.List(path)
 	if err != nil {
-		return place(file, err)
+		return inFolder(file, err)
 	}
 	for _, e := range entries {
 		if err := show(e, e.Name()); err != nil {
@@ -122,7 +123,7 @@ func runCat(limits folderLimits, file string, paths []string, stdout io.Writer) 
 	for _, path := range paths {
 		data, err := f.ReadFile(packed.Clean(path))
 		if err != nil {
-			return place(file, err)
+			return inFolder(file, err)
 		}
 		if _, err := stdout.Write(data); err != nil {
 			return err
@@ -131,5 +132,5 @@ func runCat(limits folderLimits, file string, paths []string, stdout io.Writer) 
 	return nil
 }
 
-// place says in which packed folder a name was looked for.
-func place(file string, err error) error { return fmt.Errorf("%s: %w", file, err) }
+// inFolder says in which packed folder a name was looked for.
+func inFolder(file string, err error) error { return fmt.Errorf("%s: %w", file, err) }

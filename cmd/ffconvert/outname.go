@@ -9,6 +9,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/input"
+	"github.com/ffconvert/ffconvert/internal/text"
 )
 
 var urlStart = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*://`)
@@ -19,7 +20,7 @@ func refuseURL(path string) error {
 	if !urlStart.MatchString(path) {
 		return nil
 	}
-	return fmt.Errorf("%s: a URL in the place of a local path; write to a local directory and copy that", plainText(input.Shown(path)))
+	return fmt.Errorf("%s: a URL in the place of a local path; write to a local directory and copy that", text.Line(input.Shown(path)))
 }
 
 // closeOutput ends the work on an output, which has ended with err.

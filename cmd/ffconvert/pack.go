@@ -13,6 +13,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/input"
+	"github.com/ffconvert/ffconvert/internal/text"
 	"github.com/ffconvert/ffconvert/packed"
 	"github.com/ffconvert/ffconvert/record"
 )
@@ -126,7 +127,7 @@ type packSummary struct {
 }
 
 func (s packSummary) String() string {
-	text := fmt.Sprintf("%s: %s, %s", printable(s.Out), counted(s.Files, "file"), humanize.Bytes(uint64(s.Bytes)))
+	text := fmt.Sprintf("%s: %s, %s", text.Name(s.Out), counted(s.Files, "file"), humanize.Bytes(uint64(s.Bytes)))
 	if s.Files > 0 || s.Backend != "" {
 		text += ", verified"
 	}

@@ -16,7 +16,7 @@ import (
 // planOnly plans the conversion, or indexes a slice of its parts, and writes nothing of it.
 func (c *conversion) planOnly(ctx context.Context, found []input.Name, in input.Options, whole bool, progress *reporter) error {
 	if slices.ContainsFunc(found, func(n input.Name) bool { return n.Name == "-" && n.Path == "" }) {
-		return &converters.Error{Part: "-", Off: -1, Err: fmt.Errorf("%w: no task could read standard input again", converters.ErrUnsupported), Hint: "write it to a file first"}
+		return &converters.Error{Where: "-", Off: -1, Err: fmt.Errorf("%w: no task could read standard input again", converters.ErrUnsupported), Hint: "write it to a file first"}
 	}
 	if c.planning.task != "" {
 		return c.indexTask(ctx, found, in, whole, progress)

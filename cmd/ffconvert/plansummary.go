@@ -6,6 +6,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"github.com/ffconvert/ffconvert/internal/text"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
@@ -36,7 +37,7 @@ func newPlanSummary(out string, plan *plan.Plan, digest string) *planSummary {
 
 func (s *planSummary) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: plan of %s from %s of sources in %s", printable(s.Out), counted(int64(s.Shards), "shard"), humanize.Bytes(uint64(s.Stored)), counted(int64(s.Parts), "part"))
+	fmt.Fprintf(&b, "%s: plan of %s from %s of sources in %s", text.Name(s.Out), counted(int64(s.Shards), "shard"), humanize.Bytes(uint64(s.Stored)), counted(int64(s.Parts), "part"))
 	if !s.Whole {
 		fmt.Fprintf(&b, ", %s", counted(s.Samples, "sample"))
 	}
@@ -77,12 +78,12 @@ type sliceSummary struct {
 
 func (s *sliceSummary) String() string {
 	if s.Why != "" {
-		return fmt.Sprintf("%s: task %s: nothing to index: %s", printable(s.Out), s.Task, s.Why)
+		return fmt.Sprintf("%s: task %s: nothing to index: %s", text.Name(s.Out), s.Task, s.Why)
 	}
 	before := ""
 	if s.Before > 0 {
 		before = fmt.Sprintf(" (%d before)", s.Before)
 	}
 	return fmt.Sprintf("%s: task %s: indexed %s of %s%s, %s, %s; the same command without --task plans, once all tasks are done",
-		printable(s.Out), s.Task, counted(int64(s.Parts), "part"), humanize.Comma(int64(s.Of)), before, humanize.Bytes(uint64(s.Bytes)), counted(s.Samples, "sample"))
+		text.Name(s.Out), s.Task, counted(int64(s.Parts), "part"), humanize.Comma(int64(s.Of)), before, humanize.Bytes(uint64(s.Bytes)), counted(s.Samples, "sample"))
 }

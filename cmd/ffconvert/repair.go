@@ -18,6 +18,7 @@ import (
 	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/input"
+	"github.com/ffconvert/ffconvert/internal/text"
 	"github.com/ffconvert/ffconvert/shard"
 	"github.com/ffconvert/ffconvert/verify"
 )
@@ -191,7 +192,7 @@ type repairSummary struct {
 
 func (s *repairSummary) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: ", printable(s.Out))
+	fmt.Fprintf(&b, "%s: ", text.Name(s.Out))
 	var did []string
 	if n := len(s.Rewritten); n > 0 {
 		did = append(did, fmt.Sprintf("wrote %s anew", counted(int64(n), "shard")))

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/internal/place"
 )
 
 type runOptions struct {
@@ -90,7 +91,7 @@ func runRun(ctx context.Context, opts runOptions, dir string, sources []string) 
 }
 
 // errUnplanned says that a task has come before its plan.
-var errUnplanned = errors.New("no plan is here yet; ffconvert plan makes one")
+var errUnplanned = place.New(place.Unfinished, "no plan is here yet; ffconvert plan makes one")
 
 // planThere refuses a directory in which no plan is, before anything is made there. It is the
 // first of few looks that a task takes at a directory of very many shards.

@@ -18,6 +18,8 @@ import (
 	"testing"
 	"time"
 	"unicode/utf8"
+
+	"github.com/ffconvert/ffconvert/internal/text"
 )
 
 // A result is what a run of the program left.
@@ -332,7 +334,7 @@ func resealed(manifest string) string {
 // A text escapes what a terminal would obey.
 func TestPlainText(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string][2]string{
+	for raw, want := range map[string][2]string{
 		"":                     {"", ""},
 		"a b é 漢 😀":            {"a b é 漢 😀", "a b é 漢 😀"},
 		"\x1b[2J":              {`\x1b[2J`, `"\x1b[2J"`},
@@ -346,8 +348,8 @@ func TestPlainText(t *testing.T) {
 		"a\\x1b":               {`a\x1b`, `a\x1b`},
 		"quote \" apostrophe'": {"quote \" apostrophe'", "quote \" apostrophe'"},
 	} {
-		if got := [2]string{plainText(text), printable(text)}; got != want {
-			t.Errorf("%q: %q, want %q", text, got, want)
+		if got := [2]string{text.Line(raw), text.Name(raw)}; got != want {
+			t.Errorf("%q: %q, want %q", raw, got, want)
 		}
 	}
 	var b strings.Builder

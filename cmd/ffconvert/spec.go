@@ -105,7 +105,7 @@ docs/spec.md has all keys, docs/dataset.schema.json the JSON Schema.
 }
 
 func readSpecification(name string) (*specification, error) {
-	refuse := func(err error) error { return &converters.Error{Part: name, Off: -1, Err: err} }
+	refuse := func(err error) error { return &converters.Error{Where: name, Off: -1, Err: err} }
 	f, err := os.Open(name)
 	if failed, ok := errors.AsType[*fs.PathError](err); ok {
 		return nil, refuse(failed.Err)

@@ -43,7 +43,7 @@ func (m *mixture) find(ctx context.Context, in input.Options) ([]input.Name, err
 		}
 		for _, n := range found {
 			if n.Name == "-" && n.Path == "" {
-				return nil, fmt.Errorf("%s: %w", c.where, &converters.Error{Part: "-", Off: -1, Err: fmt.Errorf("%w: standard input cannot be mixed", converters.ErrUnsupported), Hint: "write it to a file first"})
+				return nil, fmt.Errorf("%s: %w", c.where, &converters.Error{Where: "-", Off: -1, Err: fmt.Errorf("%w: standard input cannot be mixed", converters.ErrUnsupported), Hint: "write it to a file first"})
 			}
 		}
 		m.found = append(m.found, len(found))

@@ -55,7 +55,7 @@ func (f yamlFile) fail(at *token.Token, hint, format string, args ...any) error 
 // parse returns the only document of a file; nil where it is empty.
 func (f yamlFile) parse(data []byte) (body ast.Node, err error) {
 	if len(data) > maxSpecSize {
-		return nil, &converters.Error{Part: f.name, Off: -1, Err: fmt.Errorf("%w: it has more than %d bytes", converters.ErrLimit, maxSpecSize), Hint: "name shards by patterns: {000..009}"}
+		return nil, &converters.Error{Where: f.name, Off: -1, Err: fmt.Errorf("%w: it has more than %d bytes", converters.ErrLimit, maxSpecSize), Hint: "name shards by patterns: {000..009}"}
 	}
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	for i, line := range bytes.Split(data, []byte("\n")) {

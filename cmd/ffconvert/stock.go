@@ -60,7 +60,7 @@ func fits(plan *plan.Plan, found []input.Name, quota int64) error {
 	}
 	for i := range plan.Shards {
 		if need := heldOf(plan, found, i); need > quota {
-			return &input.Error{Name: plan.Shards[i].Name, Off: -1,
+			return &input.Error{Where: plan.Shards[i].Name, Off: -1,
 				Err:  fmt.Errorf("%w: its parts are %s to fetch, and the cache has %s", input.ErrQuota, exactBytes(need), exactBytes(quota)),
 				Hint: "raise --cache-size, or make more shards, by --shards or --shard-size, where it has several parts"}
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/internal/text"
 	"github.com/ffconvert/ffconvert/shard"
 )
 
@@ -120,7 +121,7 @@ func columnsText(columns []converters.ColumnType) string {
 	alike := true
 	for i, c := range columns {
 		if alike = alike && c.DType == columns[0].DType; i < most {
-			each = append(each, printable(c.Name)+" "+c.DType)
+			each = append(each, text.Name(c.Name)+" "+c.DType)
 		}
 	}
 	number := counted(int64(len(columns)), "column")
@@ -135,7 +136,7 @@ func columnsText(columns []converters.ColumnType) string {
 
 func (s summary) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s, %s in %s", printable(s.Out), counted(s.Samples, "sample"), humanize.Bytes(uint64(s.Bytes)), counted(int64(s.Shards), "shard"))
+	fmt.Fprintf(&b, "%s: %s, %s in %s", text.Name(s.Out), counted(s.Samples, "sample"), humanize.Bytes(uint64(s.Bytes)), counted(int64(s.Shards), "shard"))
 	switch {
 	case s.Kept == s.Shards && s.Already:
 		fmt.Fprintf(&b, ", complete since %s", moment(s.Since))

@@ -6,6 +6,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"github.com/ffconvert/ffconvert/internal/text"
 	"github.com/ffconvert/ffconvert/shard"
 )
 
@@ -34,7 +35,7 @@ func newTaskSummary(dir string, r *shard.Report) taskSummary {
 
 func (s taskSummary) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: task %s: ", printable(s.Out), s.Task)
+	fmt.Fprintf(&b, "%s: task %s: ", text.Name(s.Out), s.Task)
 	if s.Shards == 0 {
 		b.WriteString("no shards in this slice")
 		return b.String()

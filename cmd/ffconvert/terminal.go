@@ -6,41 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/ffconvert/ffconvert/internal/text"
 )
-
-// Names of files, members, keys and columns are chosen by whoever made a dataset. None of
-// them may move the cursor, retitle the window or forge a line.
-
-// printable is a name as it may be sent to a terminal: quoted where it is not plain.
-func printable(name string) string {
-	if plainText(name) == name {
-		return name
-	}
-	return strconv.Quote(name)
-}
-
-// plainText is a text as it may be sent to a terminal: what is not printable is escaped,
-// line ends too.
-func plainText(s string) string {
-	var b strings.Builder
-	for s != "" {
-		r, n := utf8.DecodeRuneInString(s)
-		switch {
-		case r == utf8.RuneError && n == 1:
-			fmt.Fprintf(&b, `\x%02x`, s[0])
-		case strconv.IsPrint(r):
-			b.WriteRune(r)
-		default:
-			q := strconv.QuoteRune(r)
-			b.WriteString(q[1 : len(q)-1])
-		}
-		s = s[n:]
-	}
-	return b.String()
-}
 
 // newJSONEncoder returns an encoder whose documents may be sent to a terminal.
 func newJSONEncoder(w io.Writer) *json.Encoder { return json.NewEncoder(jsonWriter{w}) }
@@ -85,5 +55,5 @@ func errorLines(err error) []string {
 			return lines
 		}
 	}
-	return []string{plainText(err.Error())}
+	return []string{text.Line(err.Error())}
 }

@@ -15,6 +15,8 @@ import (
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/findings"
 	"github.com/ffconvert/ffconvert/input"
+	"github.com/ffconvert/ffconvert/internal/place"
+	"github.com/ffconvert/ffconvert/internal/text"
 	"github.com/ffconvert/ffconvert/record"
 	"github.com/ffconvert/ffconvert/verify"
 )
@@ -191,7 +193,7 @@ func plain(err error) error {
 
 type plainError struct{ error }
 
-func (e plainError) Error() string { return plainText(e.error.Error()) }
+func (e plainError) Error() string { return text.Line(e.error.Error()) }
 func (e plainError) Unwrap() error { return e.error }
 
 // verifyWork is what is to be verified.
@@ -268,7 +270,7 @@ func otherFile(path string) error {
 	return nil
 }
 
-var errNoShards = fmt.Errorf("holds no shards (*%s)", record.Ext)
+var errNoShards = place.New(place.Refused, "holds no shards (*"+record.Ext+")")
 
 func verifyDirOf(dir string) (verifyDir, error) {
 	d := verifyDir{path: dir}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/findings"
+	"github.com/ffconvert/ffconvert/internal/text"
 	"github.com/ffconvert/ffconvert/verify"
 )
 
@@ -89,7 +90,7 @@ func factsOf(r *verify.Report) []findings.Fact {
 
 func printReport(w io.Writer, r *verify.Report, repairs []*dataset.Repairable, paint paint) error {
 	for _, p := range r.Problems {
-		if _, err := fmt.Fprintln(w, paint.head(plainText(p.String()), paint.bad)); err != nil {
+		if _, err := fmt.Fprintln(w, paint.head(text.Line(p.String()), paint.bad)); err != nil {
 			return err
 		}
 	}
@@ -113,7 +114,7 @@ func printReport(w io.Writer, r *verify.Report, repairs []*dataset.Repairable, p
 		r.Seconds, rateText(1e6*r.MBPerSecond()), r.Backend, r.QueueDepth, from)
 	for _, repair := range repairs {
 		if err == nil {
-			_, err = fmt.Fprintln(w, plainText(repairText(repair)))
+			_, err = fmt.Fprintln(w, text.Line(repairText(repair)))
 		}
 	}
 	return err

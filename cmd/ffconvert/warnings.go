@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/internal/text"
 )
 
 // A warningEvent tells programs of something that may not be meant.
@@ -27,16 +28,16 @@ func (c *conversion) warn(r *reporter) {
 			c.told = make(map[converters.Doubt]bool)
 		}
 		c.told[d] = true
-		text := fmt.Sprintf("%s: offset %d: %q: %s", d.Part, d.Off, d.Entry, d.Text)
+		message := fmt.Sprintf("%s: offset %d: %q: %s", d.Part, d.Off, d.Entry, d.Text)
 		if d.Hint != "" {
-			text += " (" + d.Hint + ")"
+			message += " (" + d.Hint + ")"
 		}
 		switch r.mode {
 		case "none":
 		case "json":
-			writeEvent(r.out, "warning", warningEvent{text, d.Part, d.Off})
+			writeEvent(r.out, "warning", warningEvent{message, d.Part, d.Off})
 		default:
-			r.print(r.paint.head("warning: "+plainText(text), r.paint.warn))
+			r.print(r.paint.head("warning: "+text.Line(message), r.paint.warn))
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/ffconvert/ffconvert/findings"
 	"github.com/ffconvert/ffconvert/input"
 	"github.com/ffconvert/ffconvert/input/kind"
+	"github.com/ffconvert/ffconvert/internal/text"
 	"github.com/ffconvert/ffconvert/record"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
@@ -96,7 +97,7 @@ func shellWords(words []string) []string {
 // shellWord quotes a word of a command line where it needs that.
 func shellWord(s string) string {
 	switch {
-	case plainText(s) != s:
+	case text.Line(s) != s:
 		return strconv.Quote(s)
 	case s == "" || strings.ContainsAny(s, " '\"\\$`;|&()<>{}[]*?!#~\n"):
 		return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
@@ -120,7 +121,7 @@ func notShards(path string, err error) error {
 	if !errors.Is(err, record.ErrCorrupt) || len(found) != 1 || !found[0].Sure || found[0].ID == "ffrecord" {
 		return err
 	}
-	return &converters.Error{Part: path, Off: -1, Err: fmt.Errorf("not an FFRecord file: %w %s", errAnotherKind, found[0].What), Hint: converting.howTo(found[0], path)}
+	return &converters.Error{Where: path, Off: -1, Err: fmt.Errorf("not an FFRecord file: %w %s", errAnotherKind, found[0].What), Hint: converting.howTo(found[0], path)}
 }
 
 // flag is the value of a flag of the format, "" where it has none of that name.
@@ -168,7 +169,7 @@ func (c *conversion) refuseOther(found []input.Name) error {
 
 // otherKind is the error of an input of a kind that the format does not read.
 func (c *conversion) otherKind(k kind.Kind, name, path string) error {
-	return &converters.Error{Part: name, Off: -1, Err: fmt.Errorf("%w by %s: %w %s", converters.ErrUnsupported, c.format.name, errAnotherKind, k.What), Hint: c.purpose.howTo(k, path)}
+	return &converters.Error{Where: name, Off: -1, Err: fmt.Errorf("%w by %s: %w %s", converters.ErrUnsupported, c.format.name, errAnotherKind, k.What), Hint: c.purpose.howTo(k, path)}
 }
 
 // explain adds to the error of an input what that is, where the format does not read such.
@@ -203,10 +204,10 @@ func (c *conversion) explain(err error) error {
 func (c *conversion) refusedPath(err error) string {
 	path := ""
 	if at, ok := errors.AsType[*converters.Error](err); ok {
-		path = at.Part
+		path = at.Where
 	}
 	if at, ok := errors.AsType[*input.Error](err); ok {
-		path = at.Name
+		path = at.Where
 	}
 	if errors.Is(err, plan.ErrEmpty) && len(c.names) == 1 {
 		return c.names[0]

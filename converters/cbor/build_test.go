@@ -241,7 +241,7 @@ func blob(b []byte) []byte { return append(long(2, uint64(len(b))), b...) }
 func wantPlaced(t *testing.T, err error) *converters.Error {
 	t.Helper()
 	var placed *converters.Error
-	if !errors.As(err, &placed) || placed.Part != "part.cbor" || placed.Off < 0 || !strings.HasPrefix(placed.Entry, "item ") {
+	if !errors.As(err, &placed) || placed.Where != "part.cbor" || placed.Off < 0 || !strings.HasPrefix(placed.Entry, "item ") {
 		t.Fatalf("no place: %v", err)
 	}
 	if strings.Contains(err.Error(), "\n") {

@@ -32,7 +32,7 @@ func (s *Source) index(ctx context.Context, p converters.Part, yield func(conver
 	before := int64(-1) // size of the item before, where it had no key
 	for {
 		if err := ctx.Err(); err != nil {
-			return &converters.Error{Part: p.Name, Off: sc.Offset(), Err: err}
+			return &converters.Error{Where: p.Name, Off: sc.Offset(), Err: err}
 		}
 		ok, err := sc.next()
 		if err != nil || !ok {
@@ -88,7 +88,7 @@ func (s *Source) read(ctx context.Context, run converters.Run, sc *scanner, yiel
 
 	for done := int64(0); done < run.Count; done++ {
 		if err := ctx.Err(); err != nil {
-			return &converters.Error{Part: p.Name, Off: sc.Offset(), Err: err}
+			return &converters.Error{Where: p.Name, Off: sc.Offset(), Err: err}
 		}
 		sc.Last = done == run.Count-1
 		ok, err := sc.next()

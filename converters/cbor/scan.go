@@ -314,5 +314,5 @@ func (s *scanner) malformed(format string, args ...any) error {
 
 // fail places an error at the item.
 func (s *scanner) fail(err error, hint string) error {
-	return &converters.Error{Part: s.part, Off: s.start, Entry: fmt.Sprint("item ", s.ordinal), Err: err, Hint: hint}
+	return &converters.Error{Where: s.part, Off: s.start, Entry: fmt.Sprint("item ", s.ordinal), Err: err, Hint: hint}
 }

@@ -117,7 +117,7 @@ func testTruncated(t *testing.T, f Fixture) {
 func wantPlaced(t *testing.T, err error) {
 	t.Helper()
 	var placed *converters.Error
-	if err != nil && (!errors.As(err, &placed) || placed.Part == "") {
+	if err != nil && (!errors.As(err, &placed) || placed.Where == "") {
 		t.Errorf("error without a place: %v", err)
 	}
 }

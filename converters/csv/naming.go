@@ -138,13 +138,13 @@ func (n Naming) find(names []string) ([]string, error) {
 }
 
 func (n Naming) missing(i uint64, why string) error {
-	return &converters.Error{Part: n.name(i), Off: -1, Err: fmt.Errorf("%w: %s", fs.ErrNotExist, why), Hint: "--part-name-prefix, --part-name-suffix-length"}
+	return &converters.Error{Where: n.name(i), Off: -1, Err: fmt.Errorf("%w: %s", fs.ErrNotExist, why), Hint: "--part-name-prefix, --part-name-suffix-length"}
 }
 
 func (n Naming) twice(name, other string) error {
-	return &converters.Error{Part: other, Off: -1, Err: fmt.Errorf("%w: %s has its number too", converters.ErrDuplicate, name)}
+	return &converters.Error{Where: other, Off: -1, Err: fmt.Errorf("%w: %s has its number too", converters.ErrDuplicate, name)}
 }
 
 func refuseName(name, why, hint string) error {
-	return &converters.Error{Part: name, Off: -1, Err: fmt.Errorf("%w: %s", converters.ErrUnsupported, why), Hint: hint}
+	return &converters.Error{Where: name, Off: -1, Err: fmt.Errorf("%w: %s", converters.ErrUnsupported, why), Hint: hint}
 }

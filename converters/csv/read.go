@@ -25,7 +25,7 @@ func (s *Source) Index(ctx context.Context, p int) iter.Seq2[converters.Span, er
 
 func (s *Source) index(ctx context.Context, p int, r *reader, yield func(converters.Span, error) bool) error {
 	if err := ctx.Err(); err != nil {
-		return &converters.Error{Part: s.parts[p].Name, Off: -1, Err: err}
+		return &converters.Error{Where: s.parts[p].Name, Off: -1, Err: err}
 	}
 	f, err := s.open(s.parts[p])
 	if err != nil {
@@ -121,7 +121,7 @@ func (s *Source) Read(ctx context.Context, run converters.Run) iter.Seq2[*conver
 func (s *Source) read(ctx context.Context, run converters.Run, r *reader, yield func(*converters.Sample, error) bool) error {
 	p := s.parts[run.Part]
 	if err := ctx.Err(); err != nil {
-		return &converters.Error{Part: p.Name, Off: -1, Err: err}
+		return &converters.Error{Where: p.Name, Off: -1, Err: err}
 	}
 	f, err := s.open(p)
 	if err != nil {

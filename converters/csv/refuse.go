@@ -42,7 +42,7 @@ func (s *splitter) failEntry(off int64, entry string, err error, hint string) er
 	if placed, ok := err.(*converters.Error); ok {
 		return placed
 	}
-	return &converters.Error{Part: s.part.Name, Off: off, Entry: entry, Err: err, Hint: hint}
+	return &converters.Error{Where: s.part.Name, Off: off, Entry: entry, Err: err, Hint: hint}
 }
 
 func count(n int, what string) string {

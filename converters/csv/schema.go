@@ -35,7 +35,7 @@ func (s *Source) inspect() error {
 	var g guess
 	for i, p := range s.parts {
 		if i > 0 && p.Path == "" {
-			return &converters.Error{Part: p.Name, Off: -1, Hint: "--exact has all parts here first",
+			return &converters.Error{Where: p.Name, Off: -1, Hint: "--exact has all parts here first",
 				Err: fmt.Errorf("no part before it has rows that show the columns, and it is not here yet: %w", fs.ErrNotExist)}
 		}
 		if err := s.inspectPart(&r, p, &g); err != nil {

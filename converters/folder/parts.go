@@ -80,7 +80,7 @@ func (p *part) fail(path string, err error, hint string) error {
 	case errors.Is(err, errName):
 		hint = "rename it"
 	}
-	return &converters.Error{Part: p.name, Off: -1, Entry: path, Err: bare(err), Hint: hint}
+	return &converters.Error{Where: p.name, Off: -1, Entry: path, Err: bare(err), Hint: hint}
 }
 
 // A run is entries of the first level that no directory divides. names is that of the
@@ -247,7 +247,7 @@ func (s *Source) numberClasses() error {
 		}
 		n, known := number[class]
 		if !known {
-			return &converters.Error{Part: p.name, Off: -1, Err: fmt.Errorf("%w: %q is not one of the classes that were named", converters.ErrUnsupported, class), Hint: "--classes"}
+			return &converters.Error{Where: p.name, Off: -1, Err: fmt.Errorf("%w: %q is not one of the classes that were named", converters.ErrUnsupported, class), Hint: "--classes"}
 		}
 		p.num = n
 	}

@@ -23,7 +23,7 @@ func wantPlaced(t *testing.T, err, want error, part, entry, hint string) {
 	switch {
 	case !errors.Is(err, want):
 		t.Fatalf("error %v, want %v", err, want)
-	case !errors.As(err, &placed) || placed.Part != part || placed.Entry != entry:
+	case !errors.As(err, &placed) || placed.Where != part || placed.Entry != entry:
 		t.Errorf("error %v, want it to name %q and %q", err, part, entry)
 	case !strings.Contains(placed.Hint, hint) || (hint == "") != (placed.Hint == ""):
 		t.Errorf("hint %q, want %q", placed.Hint, hint)

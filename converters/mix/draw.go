@@ -75,12 +75,12 @@ func (d *draw) block(ctx context.Context, k int64) (block, rank int64, err error
 	defer d.mu.Unlock()
 	for blocks := 0; d.ranks[len(d.ranks)-1] <= k; blocks++ {
 		if blocks%1024 == 0 && ctx.Err() != nil {
-			return 0, 0, &converters.Error{Part: d.part.Name, Off: -1, Err: ctx.Err()}
+			return 0, 0, &converters.Error{Where: d.part.Name, Off: -1, Err: ctx.Err()}
 		}
 		last := len(d.ranks) - 1
 		from := int64(last) * rankBlock
 		if from > d.most() {
-			return 0, 0, &converters.Error{Part: d.part.Name, Off: -1, Err: fmt.Errorf("%w: more than %d samples were drawn of it, it cannot have so many", converters.ErrChanged, k)}
+			return 0, 0, &converters.Error{Where: d.part.Name, Off: -1, Err: fmt.Errorf("%w: more than %d samples were drawn of it, it cannot have so many", converters.ErrChanged, k)}
 		}
 		n := d.ranks[last]
 		for i := from; i < from+rankBlock; i++ {

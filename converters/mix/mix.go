@@ -159,7 +159,7 @@ func (s *Source) describe(collections []Collection) error {
 			named, classes = i, says.Classes
 		case !slices.Equal(says.Classes, classes):
 			err := fmt.Errorf("%w: it numbers its classes otherwise than %s", converters.ErrUnsupported, collections[named].Name)
-			return &converters.Error{Part: c.Name, Off: -1, Err: err, Hint: "give both the same list of classes"}
+			return &converters.Error{Where: c.Name, Off: -1, Err: err, Hint: "give both the same list of classes"}
 		}
 		says.Classes, s.says.Classes = nil, nil
 		if !reflect.DeepEqual(says, s.says) {

@@ -194,7 +194,7 @@ func (w *members) fail(off int64, entry []byte, err error, hint string) error {
 	if hint == "" && errors.Is(err, errSparse) {
 		hint = "unpack it, and pack it anew without --sparse; bsdtar --no-read-sparse"
 	}
-	return &converters.Error{Part: w.part, Off: off, Entry: string(clip(entry)), Err: err, Hint: hint}
+	return &converters.Error{Where: w.part, Off: off, Entry: string(clip(entry)), Err: err, Hint: hint}
 }
 
 var zeroBlock [blockSize]byte

@@ -86,7 +86,7 @@ func TestRefuse(t *testing.T) {
 				t.Fatalf("%q, error %v, want %v", got, err, c.want)
 			}
 			var placed *converters.Error
-			if !errors.As(err, &placed) || placed.Part != "part-0.tar" || placed.Off < 0 {
+			if !errors.As(err, &placed) || placed.Where != "part-0.tar" || placed.Off < 0 {
 				t.Errorf("no place: %v", err)
 			}
 			if (c.hint == "") != (placed.Hint == "") || !strings.Contains(placed.Hint, c.hint) {

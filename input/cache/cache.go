@@ -11,11 +11,12 @@ import (
 	"time"
 
 	"github.com/ffconvert/ffconvert/internal/blocksum"
+	"github.com/ffconvert/ffconvert/internal/place"
 )
 
 var (
 	// ErrQuota means that the quota has no room for what was asked; see [Shortage].
-	ErrQuota = errors.New("over the staging quota")
+	ErrQuota = place.New(place.Refused, "over the staging quota")
 	// ErrDamaged means that a copy was not what its name says. The cache has removed it.
 	ErrDamaged = errors.New("the kept copy is damaged")
 	// ErrChanged means that another program has written to a file of the cache.

@@ -1,30 +1,31 @@
 package remote
 
 import (
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/ffconvert/ffconvert/internal/place"
 )
 
 // Kinds of failure. Every error of this package is an [*Error] that wraps one of them, an
 // operating system error, or the cause of a cancelled context.
 var (
-	ErrURL         = errors.New("bad URL")                             // a mistake on the command line
-	ErrNoList      = errors.New("the service gives no lists")          // nor may it be a pattern, then
-	ErrNotFound    = errors.New("no such object")                      // 404, no such bucket
-	ErrDenied      = errors.New("access denied")                       // 401, 403, no or expired credentials
-	ErrSetting     = errors.New("wrong setting")                       // wrong region, endpoint, path style
-	ErrPage        = errors.New("an HTML page in place of data")       // of an error or a login
-	ErrChanged     = errors.New("changed while it was being fetched")  // another version, another size
-	ErrLength      = errors.New("wrong length")                        // Content-Length is not what came
-	ErrSum         = errors.New("wrong checksum")                      // not that of the service
-	ErrUnavailable = errors.New("the service does not answer")         // after all retries: network, 429, 5xx
-	ErrTLS         = errors.New("the server's identity is not proven") // certificate, TLS version
-	ErrRedirect    = errors.New("refused to be redirected")            // too often, to another scheme
+	ErrURL         = place.New(place.Usage, "bad URL")                               // a mistake on the command line
+	ErrNoList      = place.New(place.Usage, "the service gives no lists")            // nor may it be a pattern, then
+	ErrNotFound    = place.New(place.Refused, "no such object")                      // 404, no such bucket
+	ErrDenied      = place.New(place.Refused, "access denied")                       // 401, 403, no or expired credentials
+	ErrSetting     = place.New(place.Usage, "wrong setting")                         // wrong region, endpoint, path style
+	ErrPage        = place.New(place.Refused, "an HTML page in place of data")       // of an error or a login
+	ErrChanged     = place.New(place.Refused, "changed while it was being fetched")  // another version, another size
+	ErrLength      = place.New(place.Refused, "wrong length")                        // Content-Length is not what came
+	ErrSum         = place.New(place.Refused, "wrong checksum")                      // not that of the service
+	ErrUnavailable = place.New(place.IO, "the service does not answer")              // after all retries: network, 429, 5xx
+	ErrTLS         = place.New(place.Refused, "the server's identity is not proven") // certificate, TLS version
+	ErrRedirect    = place.New(place.Refused, "refused to be redirected")            // too often, to another scheme
 )
 
 // Error says what happened to which object. It prints on one line.

@@ -22,12 +22,13 @@ package blocksum
 import (
 	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
 
 	"github.com/cespare/xxhash/v2"
+
+	"github.com/ffconvert/ffconvert/internal/place"
 )
 
 // Block is how many bytes have one sum. It is part of what a digest means. Smaller blocks would
@@ -35,7 +36,7 @@ import (
 const Block = 16 << 10
 
 // ErrChanged means that a file has other bytes than were written to it.
-var ErrChanged = errors.New("it has other bytes than were written to it")
+var ErrChanged = place.New(place.IO, "it has other bytes than were written to it")
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 

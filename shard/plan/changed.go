@@ -10,7 +10,7 @@ import (
 
 // ErrorChanged is the error of a source that is not what it was.
 func ErrorChanged(name, how string) error {
-	return &converters.Error{Part: name, Off: -1, Err: fmt.Errorf("%w: %s", converters.ErrChanged, how), Hint: StartAnew}
+	return &converters.Error{Where: name, Off: -1, Err: fmt.Errorf("%w: %s", converters.ErrChanged, how), Hint: StartAnew}
 }
 
 // startAnew is what can be done where a source has changed.

@@ -34,7 +34,7 @@ func (c *Contents) of(ctx context.Context, p *converters.Part) (string, error) {
 	defer f.Close()
 	sums, err := blocksum.Of(ctx, io.NewSectionReader(f, 0, math.MaxInt64))
 	if err != nil {
-		return "", &converters.Error{Part: p.Name, Off: -1, Err: err}
+		return "", &converters.Error{Where: p.Name, Off: -1, Err: err}
 	}
 	if c.known == nil {
 		c.known = make(map[string]string)

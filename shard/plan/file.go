@@ -10,6 +10,7 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/internal/crcline"
+	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/record"
 )
 
@@ -29,9 +30,9 @@ const FormatVersion = 2
 
 var (
 	// ErrDamaged says that a plan file is damaged or not one of ours.
-	ErrDamaged = errors.New("plan file is damaged")
+	ErrDamaged = place.New(place.Corrupt, "plan file is damaged")
 	// ErrVersion says that a plan is that of another version of the program.
-	ErrVersion = errors.New("plan of another version")
+	ErrVersion = place.New(place.Refused, "plan of another version")
 )
 
 type Head struct {

@@ -1,18 +1,18 @@
 package plan
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"sort"
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/record"
 )
 
 // ErrEmpty says that a dataset holds no sample to write.
-var ErrEmpty = errors.New("no samples")
+var ErrEmpty = place.New(place.Refused, "no samples")
 
 // A Plan says which samples every shard holds. It is all that is needed to write any
 // one shard, on any machine that sees the sources.
@@ -251,5 +251,5 @@ func (b *shardBuilder) shard() Shard {
 
 // ErrorAt says where in the source an error came about.
 func (p *Plan) ErrorAt(part int, off int64, key string, err error) error {
-	return &converters.Error{Part: p.Parts[part].Name, Off: off, Entry: key, Err: err}
+	return &converters.Error{Where: p.Parts[part].Name, Off: off, Entry: key, Err: err}
 }

@@ -16,12 +16,12 @@ import (
 )
 
 // ordinals lists the samples of a plan in writing order.
-func ordinals(p *Plan) []place {
-	var all []place
+func ordinals(p *Plan) []sampleAt {
+	var all []sampleAt
 	for _, s := range p.Shards {
 		for _, r := range s.Runs {
 			for i := range r.Count {
-				all = append(all, place{uint32(r.Part), uint32(r.First + i)})
+				all = append(all, sampleAt{uint32(r.Part), uint32(r.First + i)})
 			}
 		}
 	}
@@ -33,7 +33,7 @@ func TestNewPlanKeepsOrder(t *testing.T) {
 	src := memsource.New(1, 3, 100, 1000)
 	plan := newPlan(t, src, encode.Options{}, Options{Sizes: Sizes{Shards: 7}})
 	got := ordinals(plan)
-	if len(got) != 300 || !slices.IsSortedFunc(got, func(a, b place) int {
+	if len(got) != 300 || !slices.IsSortedFunc(got, func(a, b sampleAt) int {
 		return int(a.part)*1000 + int(a.ordinal) - int(b.part)*1000 - int(b.ordinal)
 	}) {
 		t.Errorf("%d samples, in order %v", len(got), got)
@@ -56,7 +56,7 @@ func TestNewPlanShuffles(t *testing.T) {
 	for _, seed := range []uint64{0, 1, 2} {
 		plan := newPlan(t, src, encode.Options{Fields: "cls", Missing: encode.MissingSkip}, Options{Sizes: Sizes{Shards: 4}, Shuffle: &Shuffle{seed}})
 		got := ordinals(plan)
-		slices.SortFunc(got, func(a, b place) int {
+		slices.SortFunc(got, func(a, b sampleAt) int {
 			return int(a.part)*1000 + int(a.ordinal) - int(b.part)*1000 - int(b.ordinal)
 		})
 		if len(slices.Compact(got)) != 240 { // a fifth has no cls
@@ -112,7 +112,7 @@ func TestIndexNamesTheSample(t *testing.T) {
 	spec, _ := encode.Parse(encode.Options{Fields: "cls"})
 	_, err := Index(context.Background(), memsource.New(1, 2, 10, 10), IndexOptions{Encodings: OneEncoding(spec), Workers: 2})
 	var at *converters.Error
-	if !errors.As(err, &at) || !errors.Is(err, encode.ErrMissing) || at.Entry != "0/000004" || at.Part != "part-0" {
+	if !errors.As(err, &at) || !errors.Is(err, encode.ErrMissing) || at.Entry != "0/000004" || at.Where != "part-0" {
 		t.Errorf("error %v", err)
 	}
 	if lines := strings.Split(err.Error(), "\n"); len(lines) != 2 {

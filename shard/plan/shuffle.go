@@ -10,19 +10,19 @@ import (
 // A shuffled ordering is all samples that are written, in an order drawn from a seed.
 type shuffled struct {
 	parts []PartIndex
-	at    []place
+	at    []sampleAt
 	ends  []int64
 }
 
-// A place is a sample's part and ordinal in it.
-type place struct{ part, ordinal uint32 }
+// A sampleAt is a sample's part and ordinal in it.
+type sampleAt struct{ part, ordinal uint32 }
 
 func newShuffled(parts []PartIndex, samples int64, how Shuffle) samplesInOrder {
-	s := &shuffled{parts: parts, at: make([]place, 0, samples), ends: make([]int64, samples)}
+	s := &shuffled{parts: parts, at: make([]sampleAt, 0, samples), ends: make([]int64, samples)}
 	for p := range parts {
 		for i, cost := range parts[p].Costs(0, parts[p].N) {
 			if cost > 0 {
-				s.at = append(s.at, place{uint32(p), uint32(i)})
+				s.at = append(s.at, sampleAt{uint32(p), uint32(i)})
 			}
 		}
 	}
