@@ -72,9 +72,7 @@ func (f *File) finish(name string, rename func(root *os.Root, from, to string) e
 		err = rename(f.root, f.tmp, name)
 	}
 	if err != nil {
-		if late := f.root.Remove(f.tmp); !errors.Is(late, fs.ErrNotExist) { // it may have been renamed all the same
-			err = errors.Join(err, late)
-		}
+		f.root.Remove(f.tmp) // it may have been renamed all the same, and what has failed may fail here, too
 		return err
 	}
 	if err := SyncDir(f.root, path.Dir(name)); err != nil {
