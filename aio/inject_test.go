@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/ffconvert/ffconvert/internal/need"
 )
 
 // injector passes calls on and answers the k-th of one kind with an errno.
@@ -120,6 +122,7 @@ func TestRefused(t *testing.T) {
 // call, for every k of a run. EINTR and EAGAIN are absorbed, others reported.
 func TestErrnoAtEveryCall(t *testing.T) {
 	t.Parallel()
+	need.Time(t, "each errno at each call")
 	path, data := testFile(t, 100_001)
 	for _, call := range []string{"submit", "getevents"} {
 		for _, errno := range []syscall.Errno{syscall.EIO, syscall.ENOSPC, syscall.EINTR, syscall.EAGAIN, syscall.ENOMEM, syscall.EINVAL} {

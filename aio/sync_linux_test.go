@@ -79,6 +79,7 @@ func (k *busy) getevents(min int, events []event) (int, error) {
 // others that are not.
 func TestBusyMachine(t *testing.T) {
 	t.Parallel()
+	need.Time(t, "200 schedules of a kernel")
 	path, _ := testFile(t, 4<<20)
 	const seeds = 200
 	wrong := 0

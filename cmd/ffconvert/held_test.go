@@ -110,7 +110,7 @@ func (h *heldRun) start(args ...string) {
 	}
 	h.cmd = exec.Command(exe)
 	h.cmd.Args = append(append([]string{"ffheld", "held", "-j1", "--shards", "3"}, args...), "0.tar", "1.tar", "2.tar", "out")
-	h.cmd.Dir, h.cmd.Env = h.dir, append(os.Environ(), "GORACE=atexit_sleep_ms=0")
+	h.cmd.Dir = h.dir
 	stderr, err := h.cmd.StderrPipe()
 	if err != nil {
 		h.t.Fatal(err)

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/ffconvert/ffconvert/internal/need"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
@@ -83,6 +84,7 @@ func TestSecurityLimits(t *testing.T) {
 // byte where the limits are.
 func TestSecurityLimitsHold(t *testing.T) {
 	t.Parallel()
+	need.Time(t, "many hostile inputs, a process each")
 	data, err := filepath.Abs(filepath.Join("..", "..", "testdata"))
 	if err != nil {
 		t.Fatal(err)

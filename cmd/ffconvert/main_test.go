@@ -23,6 +23,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	os.Setenv("GORACE", "atexit_sleep_ms=0") // else each command waits a second at its end, under the race detector
 	input.Guard()
 	testscript.Main(m, map[string]func(){"ffconvert": main, "ffheld": heldMain})
 }
@@ -36,7 +37,7 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: filepath.Join("testdata", "script"),
 		Setup: func(env *testscript.Env) error {
-			env.Setenv("GORACE", "atexit_sleep_ms=0") // else each command waits a second at its end
+			env.Setenv("GORACE", os.Getenv("GORACE"))
 			env.Setenv("DATA", data)
 			env.Setenv("EVENTS", filepath.Join(filepath.Dir(data), "cmd", "ffconvert", "testdata", "python", "events.py"))
 			env.Setenv("EXAMPLES", filepath.Join(filepath.Dir(data), "examples"))

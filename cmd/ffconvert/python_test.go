@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ffconvert/ffconvert/internal/need"
 	"github.com/ffconvert/ffconvert/internal/python"
 )
 
@@ -30,6 +31,7 @@ func pythonReader(t *testing.T) string {
 // sample back as Python's tarfile reads it from the source.
 func TestPythonReader(t *testing.T) {
 	t.Parallel()
+	need.Time(t, "a Python for each format and encoding")
 	python3, reader := python.Path(t), pythonReader(t)
 	compare, err := os.ReadFile(filepath.Join("testdata", "python", "compare.py"))
 	if err != nil {
@@ -74,6 +76,7 @@ func TestPythonReader(t *testing.T) {
 // the source.
 func TestPythonSources(t *testing.T) {
 	t.Parallel()
+	need.Time(t, "a Python for each format and encoding")
 	python3, reader := python.Path(t, "cbor2", "msgpack", "numpy"), pythonReader(t)
 	script, err := os.ReadFile(filepath.Join("testdata", "python", "sources.py"))
 	if err != nil {

@@ -19,6 +19,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/ffconvert/ffconvert/internal/need"
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 
@@ -47,7 +48,6 @@ func ffconvert(t *testing.T, dir string, args ...string) result {
 	cmd := exec.CommandContext(ctx, exe)
 	cmd.Args = append([]string{"ffconvert"}, args...) // testscript.Main runs the command of that name
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, &stdout, &stderr
-	cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0")
 	err = cmd.Run()
 	r := result{args, stdout.String(), stderr.String(), cmd.ProcessState.ExitCode()}
 	var exit *exec.ExitError
@@ -146,6 +146,7 @@ var hostileNames = []string{
 // output and nothing else, and verify, inspect and check make nothing.
 func TestSecurityNames(t *testing.T) {
 	t.Parallel()
+	need.Time(t, "many hostile inputs, a process each")
 	items, header := "", ""
 	for i, name := range hostileNames {
 		items += "\xa2\x67__key__\x7a" + string([]byte{0, byte(len(name) >> 16), byte(len(name) >> 8), byte(len(name))}) + name
@@ -260,6 +261,7 @@ func TestSecurityLinks(t *testing.T) {
 // leads anywhere, no number sizes anything, and no nesting is followed down.
 func TestSecurityManifest(t *testing.T) {
 	t.Parallel()
+	need.Time(t, "many hostile inputs, a process each")
 	dir := fill(t, map[string]string{"a.tar": tarOf(t, "a.jpg", "b.jpg", "c.jpg"), "x.ffr": "precious"})
 	if out := ffconvert(t, dir, "tar", "--shards", "2", "a.tar", "out"); out.status != 0 {
 		t.Fatal(out)
@@ -372,6 +374,7 @@ func obeyed(text string) string {
 // it.
 func TestSecurityTerminal(t *testing.T) {
 	t.Parallel()
+	need.Time(t, "many hostile inputs, a process each")
 	const bad = "\x1b]0;owned\a\x1b[2J\u009b2J\x7f"
 	quoted := strings.ReplaceAll(bad, `\`, `\\`)
 	item := func(s string) string { return "\x78" + string([]byte{byte(len(s))}) + s }

@@ -135,7 +135,7 @@ func closeToHalf(rnd *rand.Rand, places int) string {
 // Every decimal becomes the nearest float, as strconv has it, bit for bit.
 func TestDecimalAgainstStrconv(t *testing.T) {
 	t.Parallel()
-	n := 200_000
+	n := 50_000
 	if heavy() {
 		n = 5_000_000
 	}
@@ -159,7 +159,7 @@ func TestDecimalShapes(t *testing.T) {
 	t.Parallel()
 	p := allPowers()
 	rnd := rand.New(rand.NewPCG(3, 4))
-	n := 500_000
+	n := 100_000
 	if heavy() {
 		n = 20_000_000
 	}

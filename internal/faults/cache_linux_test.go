@@ -12,6 +12,7 @@ import (
 // looks at, but not what a child of it builds: without this, it would take the results of
 // an older program from its cache.
 func TestCache(t *testing.T) {
+	slow(t)
 	t.Parallel()
 	seen := 0
 	err := filepath.WalkDir("../..", func(name string, d fs.DirEntry, err error) error {

@@ -18,6 +18,7 @@ const stubborn = `trap '' TERM HUP INT PIPE; (while :; do :; done) & while :; do
 // A command of pipe: and a plugin end with the program, SIGKILL of it included, and so does what they
 // have started: whoever kills a task has killed it.
 func TestKilledCommands(t *testing.T) {
+	slow(t)
 	t.Parallel()
 	for _, row := range []struct {
 		name string

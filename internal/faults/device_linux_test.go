@@ -139,6 +139,7 @@ func find(f *os.File, want []byte) (places []int64, err error) {
 // TestFaultH3 changes a byte on the device below a file system, while the page cache has the file
 // as it was: before verify, and before a conversion re-reads a shard that it has synced.
 func TestFaultH3(t *testing.T) {
+	slow(t)
 	if os.Geteuid() != 0 {
 		t.Skip("only root may mount an image")
 	}
@@ -234,6 +235,7 @@ func (d *device) convert(out string, want tree, i int) error {
 
 // What a FUSE server gives is not called the device.
 func TestFuseIsNotTheDevice(t *testing.T) {
+	slow(t)
 	t.Parallel()
 	need.Tools(t, "bindfs", "fusermount3")
 	dir := own(t)

@@ -90,6 +90,7 @@ func exchange(out, a, b string) error {
 
 // TestFaultH8 verifies, repairs, swaps and resumes datasets in which shards have equal bytes.
 func TestFaultH8(t *testing.T) {
+	slow(t)
 	t.Parallel()
 	all, err := equals()
 	if err != nil {

@@ -105,6 +105,7 @@ var failings = []failing{
 // TestFaultC1 makes each system call fail, with each errno, the first, the second… time
 // it is called, until the conversion completes because there is no such call any more.
 func TestFaultC1(t *testing.T) {
+	slow(t)
 	t.Parallel()
 	for _, c := range conversions(t) {
 		faults, total := c.faults(t)

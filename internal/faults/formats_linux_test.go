@@ -135,6 +135,7 @@ func records(shard []byte) uint64 { return binary.LittleEndian.Uint64(shard[4:12
 // TestFormats: each conversion has three shards with samples in each, or its rows would
 // prove nothing.
 func TestFormats(t *testing.T) {
+	slow(t)
 	t.Parallel()
 	for _, c := range conversions(t) {
 		for i := range 3 {

@@ -38,6 +38,7 @@ func typicalOf(t *testing.T, args func(out string) []string) time.Duration {
 
 // TestFaultB1 kills conversions at moments spread over their time.
 func TestFaultB1(t *testing.T) {
+	slow(t)
 	t.Parallel()
 	for _, c := range conversions(t) {
 		n := cases(50, 3)
@@ -73,6 +74,7 @@ func TestFaultB1(t *testing.T) {
 // of each format into a new directory, one that replaces another dataset, and one of
 // compressed tars, which are decompressed into a cache first.
 func TestFaultB2(t *testing.T) {
+	slow(t)
 	t.Parallel()
 	all := conversions(t)
 	for _, c := range all {

@@ -34,6 +34,7 @@ type liedTo struct {
 // TestFaultH4 has a FUSE server lie about one request: the run ends with the right bytes, or with an
 // error and without wrong ones under a final name, and the same command makes it good.
 func TestFaultH4(t *testing.T) {
+	slow(t)
 	t.Parallel()
 	want, err := reference()
 	if err != nil {

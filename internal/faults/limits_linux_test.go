@@ -12,6 +12,7 @@ import (
 
 // TestFaultC3 converts within limits on file size, open files and address space.
 func TestFaultC3(t *testing.T) {
+	slow(t)
 	t.Parallel()
 	need.Tools(t, "prlimit")
 	if _, err := reference(); err != nil {

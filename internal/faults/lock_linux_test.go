@@ -17,6 +17,7 @@ import (
 // TestFaultB4 runs two conversions into one directory: at once, while the first is held
 // in the middle of its work, and when the first was killed there.
 func TestFaultB4(t *testing.T) {
+	slow(t)
 	t.Parallel()
 	race(t)
 	held(t)

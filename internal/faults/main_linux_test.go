@@ -52,6 +52,12 @@ func testMain(m *testing.M) int {
 	return m.Run()
 }
 
+// slow leaves a test out of -short.
+func slow(t *testing.T) {
+	t.Helper()
+	need.Time(t, "the program is run again and again, and killed, or its calls fail")
+}
+
 // full says that the numbers of the fault table are wanted.
 var full = os.Getenv("FFCONVERT_FAULTS") != ""
 

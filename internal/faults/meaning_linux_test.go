@@ -110,6 +110,7 @@ func lineChanges(file string, data []byte) []change {
 // TestFaultH2 changes what a manifest, a plan and a journal mean. verify must tell each change: as
 // damage, or, of a file that is gone, that a repair needs it.
 func TestFaultH2(t *testing.T) {
+	slow(t)
 	t.Parallel()
 	if _, err := reference(); err != nil {
 		t.Fatal(err)

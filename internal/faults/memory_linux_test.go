@@ -29,6 +29,7 @@ const batch = 512
 // headers, where it may have little more memory than one sound shard takes: each must be
 // found, and no process may die.
 func TestFaultA2(t *testing.T) {
+	slow(t)
 	t.Parallel()
 	need.Tools(t, "prlimit")
 	f3 := buildShard([]byte{}, []byte("ffshard"), noise(rand.New(rand.NewPCG(3, 3)), 4097))

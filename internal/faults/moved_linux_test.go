@@ -48,6 +48,7 @@ var movedAt = []string{"openat", "newfstatat", "mkdirat", "unlinkat", "renameat"
 // TestFaultH5 moves the output at the first, second… call of a conversion. It must end with status
 // 4, without a manifest that has not all of its shards, and go on when the output is back.
 func TestFaultH5(t *testing.T) {
+	slow(t)
 	t.Parallel()
 	want, err := reference()
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 // TestFaultH6Objects puts other bytes of the same size in the place of an object of an AIStore, when
 // the dataset has been planned, or written by half. Each kind of bucket tells it another way.
 func TestFaultH6Objects(t *testing.T) {
+	slow(t)
 	t.Parallel()
 	server := aisfake.Start(t)
 	before, after, err := twoStates()

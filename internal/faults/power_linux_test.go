@@ -16,6 +16,7 @@ import (
 // or lost by the rules of a disk, in nine ways. What the program then finds is made
 // real: no final name may have wrong bytes, and the same command must complete it.
 func TestFaultB3(t *testing.T) {
+	slow(t)
 	t.Parallel()
 	all := conversions(t)
 	for _, c := range all {

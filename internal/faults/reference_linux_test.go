@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/ffconvert/ffconvert/internal/need"
 )
 
 // The tests named TestReference… carry the names of faults that the reference implementation,
@@ -282,6 +284,7 @@ func TestReferenceFinalNameTruncatedFirst(t *testing.T) {
 // The reference makes its files with mode 0700: executable, and for its owner alone. Here a file
 // would have another mode than 0644 less the umask, a directory another than 0755 less it.
 func TestReferenceMode0700(t *testing.T) {
+	need.Shell(t)
 	t.Parallel()
 	for _, umask := range []fs.FileMode{0, 0o022, 0o027, 0o077} {
 		dir := own(t)

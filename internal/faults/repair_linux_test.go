@@ -78,6 +78,7 @@ func harm(out, name string, change func([]byte) []byte) error {
 // TestFaultG1 harms finished datasets in two ways at once, or one, and repairs them: each
 // becomes what it was, to the byte.
 func TestFaultG1(t *testing.T) {
+	slow(t)
 	t.Parallel()
 	for _, c := range conversions(t) {
 		n := cases(60, 4)
@@ -120,6 +121,7 @@ func TestFaultG1(t *testing.T) {
 // leaves has no bytes that were neither there before nor are right, and either repair or
 // the conversion itself completes it.
 func TestFaultG2(t *testing.T) {
+	slow(t)
 	t.Parallel()
 	x := newMending(t)
 	total := calls(t, func(dir string) (int, error) { return x.count(dir, writing) })
@@ -138,6 +140,7 @@ func TestFaultG2(t *testing.T) {
 
 // TestFaultG3 makes each system call of a repair fail.
 func TestFaultG3(t *testing.T) {
+	slow(t)
 	t.Parallel()
 	x := newMending(t)
 	var faults []fault

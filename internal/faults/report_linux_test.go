@@ -96,6 +96,7 @@ func plant(i int, dir string) (path string, err error) {
 
 // TestFaultA6 swaps two shard files of a dataset. Each is sound: the manifest alone tells.
 func TestFaultA6(t *testing.T) {
+	slow(t)
 	t.Parallel()
 	if _, err := reference(); err != nil {
 		t.Fatal(err)
@@ -128,6 +129,7 @@ func TestFaultA6(t *testing.T) {
 // have used up, by an old kernel, by a container. The report must say so, and must be
 // the same otherwise.
 func TestFaultC4(t *testing.T) {
+	slow(t)
 	refusals := []unix.Errno{unix.EAGAIN, unix.ENOSYS, unix.EPERM}
 	n := len(damages) * len(refusals)
 	sum := each(t, spread(n, n), func(i int, dir string) error {
@@ -220,6 +222,7 @@ func usedUp(t *testing.T) tally {
 
 // TestFaultD3 verifies shards, damaged ones among them, in each way there is to read.
 func TestFaultD3(t *testing.T) {
+	slow(t)
 	t.Parallel()
 	const memory = "/dev/shm"
 	shm, err := os.MkdirTemp(memory, "ffconvert-faults-")

@@ -170,6 +170,7 @@ func (d *dataset) check(shards []string) error {
 // TestFaultF2 converts datasets drawn at random and reads them back; and some with one
 // worker and with sixteen, which must give the same bytes.
 func TestFaultF2(t *testing.T) {
+	slow(t)
 	t.Parallel()
 	n := cases(1000, 24)
 	sum := each(t, spread(n, n), func(i int, dir string) error {

@@ -61,6 +61,7 @@ func harmAt(path string, share float64) error {
 // itself must find before the file gets its name; and in a finished dataset, which the same command
 // must heal.
 func TestFaultH9(t *testing.T) {
+	slow(t)
 	t.Parallel()
 	want, err := reference()
 	if err != nil {

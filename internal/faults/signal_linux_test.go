@@ -16,6 +16,7 @@ import (
 // TestFaultD4 interrupts conversions and verifications: at moments spread over their
 // time, and at system calls spread over those that they make.
 func TestFaultD4(t *testing.T) {
+	slow(t)
 	t.Parallel()
 	if _, err := reference(); err != nil {
 		t.Fatal(err)
@@ -108,6 +109,7 @@ func kernelNumber(t *testing.T, path string) int {
 // TestFaultD2 sends the signal by which the Go runtime preempts, 10,000 times a second,
 // while shards are verified, again and again.
 func TestFaultD2(t *testing.T) {
+	slow(t)
 	t.Parallel()
 	if _, err := reference(); err != nil {
 		t.Fatal(err)

@@ -37,6 +37,7 @@ func unshared() []string {
 
 // TestFaultC2 converts onto file systems that are too small.
 func TestFaultC2(t *testing.T) {
+	slow(t)
 	t.Parallel()
 	need.Tools(t, "unshare", "mount")
 	want, err := reference()

@@ -14,12 +14,15 @@ import (
 	"time"
 
 	"github.com/ffconvert/ffconvert/internal/aisfake"
+	"github.com/ffconvert/ffconvert/internal/need"
 )
 
 // TestFaultH1 changes a staged copy between its writing and its reading: in place of the k-th call
 // that reads a file of the cache, for k from 0 on, and puts its time back. The conversion must be
 // refused, or have what it has undisturbed, and so must the same command again.
 func TestFaultH1(t *testing.T) {
+	slow(t)
+	need.Shell(t)
 	t.Parallel()
 	all, err := stagings(aisfake.Start(t))
 	if err != nil {

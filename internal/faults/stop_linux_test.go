@@ -20,6 +20,7 @@ const longestStop = 2 * time.Second
 // command, with another number of workers, with sources that are no longer the same. It
 // is not parallel: it measures time.
 func TestFaultB5(t *testing.T) {
+	slow(t)
 	large, err := writeLarge(filepath.Join(base, "in-large"), cases(300, 12)<<20)
 	if err != nil {
 		t.Fatal(err)

@@ -23,6 +23,7 @@ var callName = regexp.MustCompile(`(?m)^[0-9]+ +([a-z0-9_]+)\(`)
 
 // TestFaultH7 looks with strace which system calls a run makes: each is one that row C1 makes fail.
 func TestFaultH7(t *testing.T) {
+	slow(t)
 	t.Parallel()
 	need.Tools(t, "strace")
 	injected := make(map[string]bool)

@@ -9,12 +9,17 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ffconvert/ffconvert/internal/need"
 )
 
 // TestFaultH6Streams gives other bytes of the same size to a dataset that was planned, begun or
 // completed from standard input, a command or a plugin: they are refused, and nothing of the
 // dataset changes. The same bytes complete it.
 func TestFaultH6Streams(t *testing.T) {
+	slow(t)
+	need.Shell(t)
+	need.Tools(t, "gzip")
 	t.Parallel()
 	all, err := everyFormat()
 	if err != nil {

@@ -20,6 +20,7 @@ import (
 // moments, and has others write what is left: with the locks of the kernel, and on what looks
 // like a file system without locks and without a rename that never replaces.
 func TestFaultB6(t *testing.T) {
+	slow(t)
 	t.Parallel()
 	for _, c := range conversions(t) {
 		n := cases(100, 4)

@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"github.com/vmihailenco/msgpack/v5"
+
+	"github.com/ffconvert/ffconvert/internal/need"
 )
 
 const digestsFile = "testdata/digests.txt"
@@ -76,6 +78,7 @@ func conversions() []conversion {
 
 // Every file that a conversion leaves has the digest that it had, with any number of workers.
 func TestDigests(t *testing.T) {
+	need.Time(t, "two conversions for each digest")
 	t.Parallel()
 	dir := filepath.Join(base, "digests")
 	writeInputs(t, dir)

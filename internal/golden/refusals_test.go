@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ffconvert/ffconvert/internal/need"
 )
 
 // A file of refusals is lines. Cases are parted by blank lines, and each has a fresh directory with
@@ -28,6 +30,7 @@ const refusalsDir = "testdata/refusals"
 // Every refusal has the status and the text that it had.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
+	need.Time(t, "a process for each of some 200 refusals")
 	if runtime.GOOS != "linux" {
 		t.Skip("the texts of the system's errors are Linux's")
 	}
@@ -57,6 +60,9 @@ func refuseAll(t *testing.T, fixture, file string) {
 		for i, want := range cases {
 			t.Run(caseName(want), func(t *testing.T) {
 				t.Parallel()
+				if strings.Contains(want, "pipe:") && !*update {
+					need.Shell(t)
+				}
 				got[i] = runCase(t, fixture, want)
 				if got[i] != want && !*update {
 					t.Errorf("%s: want\n%s\n\ngot\n%s", file, want, got[i])

@@ -3,6 +3,7 @@ package need
 import (
 	"bytes"
 	"fmt"
+	"strings"
 	"testing"
 )
 
@@ -35,8 +36,8 @@ func (a *Attempt) Helper()                           {}
 func (a *Attempt) Cleanup(f func())                  { a.cleanups = append(a.cleanups, f) }
 func (a *Attempt) Errorf(format string, args ...any) { fmt.Fprintf(&a.Said, format+"\n", args...) }
 func (a *Attempt) Fatalf(format string, args ...any) { a.end("failed", fmt.Sprintf(format, args...)) }
-func (a *Attempt) Fatal(args ...any)                 { a.end("failed", fmt.Sprint(args...)) }
-func (a *Attempt) Skip(args ...any)                  { a.end("skipped", fmt.Sprint(args...)) }
+func (a *Attempt) Fatal(args ...any)                 { a.end("failed", strings.TrimSpace(fmt.Sprintln(args...))) }
+func (a *Attempt) Skip(args ...any)                  { a.end("skipped", strings.TrimSpace(fmt.Sprintln(args...))) }
 
 func (a *Attempt) end(how, why string) {
 	a.Ended = how

@@ -64,7 +64,7 @@ func Missing(t testing.TB, why ...any) {
 func Time(t testing.TB, what string) {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("left out by -short: ", what)
+		t.Skip("left out by -short:", what)
 	}
 }
 
