@@ -80,7 +80,7 @@ func (w *Window) stays() int {
 	return n
 }
 
-// pack moves what must stay and what is unread to the front of to, which may be Buf.
+// pack moves the bytes that must stay and the unread ones to the front of to, which may be Buf.
 func (w *Window) pack(to []byte) {
 	for i := range w.kept {
 		k := &w.kept[i]

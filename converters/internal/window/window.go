@@ -4,7 +4,7 @@
 //	var w window.Window
 //	w.Reset(file, size, off, window.Sizes{First: 64 << 10, Usual: 1 << 20})
 //	header, err := w.Peek(512) // the next bytes; Pos stays
-//	w.Skip(512)                // Pos moves on; what is not in the buffer is not read
+//	w.Skip(512)                // Pos moves on; bytes outside the buffer are not read
 //	err = w.Keep(n)            // Pos moves on by n bytes, which stay until Relax
 //
 // The buffer has three regions. A read that needs room moves the kept bytes and the unread
@@ -14,7 +14,7 @@
 //	                                        Pos      len           cap
 //
 // A caller checks a length against Size and against its own limit before it asks for that many
-// bytes: the buffer grows to what is asked for. A part that has fewer bytes than Size when it
+// bytes: the buffer grows to that size. A part that has fewer bytes than Size when it
 // is read is [converters.ErrChanged].
 package window
 
@@ -28,7 +28,7 @@ const (
 
 // Sizes decide how much is read at once, in bytes. Reads double from First to Usual.
 type Sizes struct {
-	First int // the first read, and the first one after a jump; 0: as much as is asked for
+	First int // the first read, and the first one after a jump; 0: as much as the caller needs
 	Usual int // the buffer, unless a caller asks for more at once
 	Pad   int // zeros that follow the unread bytes, within the capacity of Buf
 }
@@ -57,7 +57,7 @@ type Window struct {
 type extent struct{ at, n int }
 
 // Reset turns to offset off of a part of size bytes. The buffer is used again; a new one is
-// no larger than what follows in the part.
+// no larger than the rest of the part.
 func (w *Window) Reset(f io.ReaderAt, size, off int64, sizes Sizes) {
 	buf := w.Buf[:0]
 	if n := int(max(min(int64(sizes.Usual), size-off), 0)); cap(buf) < n+sizes.Pad {
@@ -97,7 +97,7 @@ func (w *Window) Peek(n int) ([]byte, error) {
 	return w.Buf[w.Pos : w.Pos+n], nil
 }
 
-// Skip moves on by n bytes. Of those it reads none. Nothing is held.
+// Skip moves on by n bytes and reads none of them. Nothing is held.
 func (w *Window) Skip(n int64) {
 	if n <= int64(len(w.Buf)-w.Pos) {
 		w.Pos += int(n)
@@ -120,7 +120,7 @@ func (w *Window) Since(off int64) ([]byte, bool) {
 	return w.Buf[at:w.Pos], true
 }
 
-// SeekBack moves to an offset before Pos. Nothing is kept; what is held begins there or before.
+// SeekBack moves to an offset before Pos. Nothing is kept; held bytes begin there or before.
 func (w *Window) SeekBack(off int64) {
 	if b, ok := w.Since(off); ok {
 		w.Pos -= len(b)
@@ -162,7 +162,7 @@ func (w *Window) Held() []byte { return w.Buf[w.mark:w.Pos:w.Pos] }
 // Drop ends Hold.
 func (w *Window) Drop() { w.mark = -1 }
 
-// Relax lets go of all that is kept or held. Where the buffer has grown, it gives the buffer
+// Relax ends Keep and Hold. Where the buffer has grown, it gives the buffer
 // back once the usual one has been enough for a while: runs of one large sample come one
 // after another.
 func (w *Window) Relax() {
