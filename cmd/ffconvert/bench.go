@@ -10,6 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ffconvert/ffconvert/aio"
+	"github.com/ffconvert/ffconvert/convert"
+	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/record"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
@@ -35,9 +37,9 @@ type benchReadOptions struct {
 	seed        uint64
 	backend     aio.Backend
 	depth       int
-	blockSize   sizeValue
+	blockSize   option.Size
 	allowLegacy bool
-	format      choiceValue
+	format      option.Choice
 }
 
 func newBenchReadCommand() *cobra.Command {
@@ -60,12 +62,12 @@ A sample that is damaged or cannot be read ends the run.
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.Var(countLimit[int]{&opts.batch}, "batch", "samples of a batch")
-	flags.Var(countLimit[int]{&opts.batches}, "batches", "read so many batches, however long it takes")
+	flags.Var(option.Count(&opts.batch, opts.batch), "batch", "samples of a batch")
+	flags.Var(option.Count(&opts.batches, opts.batches), "batches", "read so many batches, however long it takes")
 	flags.Lookup("batches").DefValue = ""
 	flags.DurationVar(&opts.duration, "duration", 10*time.Second, "begin no batch after so long")
-	flags.VarP(countLimit[int]{&opts.jobs}, "jobs", "j", "batches read at once")
-	flags.Var(countLimit[int]{&opts.depth}, "queue-depth", "reads in flight, of each batch")
+	flags.VarP(option.Count(&opts.jobs, opts.jobs), "jobs", "j", "batches read at once")
+	flags.Var(option.Count(&opts.depth, opts.depth), "queue-depth", "reads in flight, of each batch")
 	flags.Var(&opts.blockSize, "block-size", "bytes of one read at most, a multiple of 4096")
 	flags.Var(&opts.backend, "backend", "how to read: auto, aio or pread")
 	flags.Uint64Var(&opts.seed, "seed", 0, "of the random order; the same gives the same order")
@@ -76,7 +78,7 @@ A sample that is damaged or cannot be read ends the run.
 }
 
 func runBenchRead(ctx context.Context, opts benchReadOptions, path string, stdout io.Writer) error {
-	if err := refuseURL(path); err != nil {
+	if err := convert.LocalPath(path); err != nil {
 		return err
 	}
 	if opts.duration <= 0 {
@@ -97,7 +99,7 @@ func runBenchRead(ctx context.Context, opts benchReadOptions, path string, stdou
 	if bad := (*record.FormatError)(nil); err != nil && (ctx.Err() != nil || !errors.As(err, &bad)) {
 		return err // nothing was found out about the shards
 	}
-	if opts.format.value == "json" {
+	if opts.format.Value == "json" {
 		return errors.Join(newJSONEncoder(stdout).Encode(report), err)
 	}
 	return errors.Join(report.print(stdout), err)

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/input/cache"
 	"github.com/ffconvert/ffconvert/internal/text"
 )
@@ -41,7 +42,7 @@ func (o *convertOptions) cacheFromEnvironment(flags *pflag.FlagSet) error {
 		if err != nil || n != n || n > 1<<62 {
 			return fmt.Errorf("%s=%q: want a number of bytes, -1 for no limit", cacheSizeVariable, text)
 		}
-		o.cacheSize = sizeValue(max(n, 0))
+		o.cacheSize = option.Size(max(n, 0))
 	}
 	return nil
 }
@@ -59,7 +60,7 @@ func atHome(dir string) (string, error) {
 type cacheOptions struct {
 	dir       string
 	olderThan time.Duration
-	format    choiceValue
+	format    option.Choice
 }
 
 func (o *cacheOptions) add(flags *pflag.FlagSet) {
@@ -180,7 +181,7 @@ func runCacheList(opts cacheOptions, stdout io.Writer) error {
 		}
 		enc := newJSONEncoder(stdout)
 		for _, e := range entries {
-			if opts.format.value == "json" {
+			if opts.format.Value == "json" {
 				err = enc.Encode(e)
 			} else {
 				_, err = fmt.Fprintf(stdout, "%12d  %s  %-10s  %s\n", e.Size, e.Used.Format("2006-01-02 15:04"), stateOf(e), sourceOf(e))
@@ -231,7 +232,7 @@ func runCacheClean(opts cacheOptions, stdout io.Writer) error {
 				done.Left, done.LeftBytes = done.Left+1, done.LeftBytes+e.Size
 			}
 		}
-		if opts.format.value == "json" {
+		if opts.format.Value == "json" {
 			return newJSONEncoder(stdout).Encode(done)
 		}
 		_, err := fmt.Fprintf(stdout, "%s: removed %d (%s), left %d (%s)\n", text.Name(dir),

@@ -13,6 +13,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ffconvert/ffconvert/check"
+	"github.com/ffconvert/ffconvert/convert"
+	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/findings"
 )
 
@@ -43,9 +45,9 @@ error.
 	for _, f := range formats {
 		cmd.AddCommand(newCheckFormatCommand(f))
 	}
-	opts := checkOptions{convert: newConvertOptions(), format: choiceValue{value: "text", choices: findings.Formats()}}
+	opts := checkOptions{convert: newConvertOptions(), format: option.Choice{Value: "text", Words: findings.Formats()}}
 	cmd.Flags().SortFlags = false
-	opts.add(cmd.Flags(), format{flags: func(*pflag.FlagSet) openable { return nil }})
+	opts.add(cmd.Flags(), format{}, &option.Set{})
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
@@ -66,7 +68,7 @@ error.
 // notDetected is the end of a check of sources whose format cannot be told: an error, and a finding
 // where a document is wanted.
 func notDetected(cmd *cobra.Command, opts checkOptions, err error) error {
-	if opts.format.value == string(findings.Text) || exitCode(err) != exitRefused {
+	if opts.format.Value == string(findings.Text) || exitCode(err) != exitRefused {
 		return err
 	}
 	inputs := checkedInputs{}
@@ -90,14 +92,14 @@ type checkOptions struct {
 	deep      bool
 	maxPixels int64
 	strict    bool
-	format    choiceValue
+	format    option.Choice
 	workers   int
 }
 
 func newCheckFormatCommand(f format) *cobra.Command {
-	opts := checkOptions{convert: newConvertOptions(), format: choiceValue{value: "text", choices: findings.Formats()}}
+	opts := checkOptions{convert: newConvertOptions(), format: option.Choice{Value: "text", Words: findings.Formats()}}
 	cmd := &cobra.Command{
-		Use:   f.name + " " + f.source,
+		Use:   f.Name + " " + f.source,
 		Short: "Check " + f.short,
 		Long: "Check " + f.short + `, without writing anything. Flags of the conversion mean what they mean there;
 what they accept is a note.
@@ -105,19 +107,21 @@ what they accept is a note.
 ` + f.sourceHelp() + checkExit,
 		Example: fmt.Sprintf(`  ffconvert check %[1]s %[2]s
   ffconvert check %[1]s --deep --strict %[2]s
-  ffconvert check %[1]s --format sarif %[2]s > check.sarif`, f.name, checkedExamples[f.name]),
+  ffconvert check %[1]s --format sarif %[2]s > check.sarif`, f.Name, checkedExamples[f.Name]),
 		Args: wantArgs,
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	own, data := opts.add(flags, f)
+	reader := f.Reader()
+	opts.add(flags, f, reader.Set)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := opts.convert.cacheFromEnvironment(cmd.Flags()); err != nil {
 			return err
 		}
-		c := conversion{format: f, purpose: checking, data: data, own: own, opts: opts.convert, names: args, stdout: cmd.OutOrStdout()}
+		c := conversion{purpose: checking, opts: opts.convert, stdout: cmd.OutOrStdout()}
+		c.Reader, c.Sources = reader, args
 		c.opts.workers = opts.workers
-		return runCheck(cmd.Context(), opts, c, own)
+		return runCheck(cmd.Context(), opts, c)
 	}
 	return cmd
 }
@@ -130,15 +134,15 @@ var checkedExamples = map[string]string{
 	"cbor":   "'x-{00..07}.cbors'",
 }
 
-// add adds the flags, those of the format and of its conversion among them. It returns the
-// format's own.
-func (o *checkOptions) add(flags *pflag.FlagSet, f format) (own *pflag.FlagSet, data openable) {
+// add adds the flags, those of the format and of its conversion among them.
+func (o *checkOptions) add(flags *pflag.FlagSet, f format, set *option.Set) {
 	flags.Var(&o.format, "format", "output: text, json, junit or sarif")
 	flags.BoolVar(&o.deep, "deep", false, "read every sample; decode images, and the fields that --decode would")
 	flags.BoolVar(&o.strict, "strict", false, "exit with status 3 for warnings, too")
 
-	own = pflag.NewFlagSet(f.name, pflag.ContinueOnError)
-	data = f.flags(own)
+	own := pflag.NewFlagSet(f.Name, pflag.ContinueOnError)
+	own.SortFlags = false
+	addOptions(own, set)
 	own.VisitAll(func(flag *pflag.Flag) {
 		if flag.Name == "format" { // the report's name is needed for that of the input
 			renamed := *flag
@@ -162,13 +166,12 @@ func (o *checkOptions) add(flags *pflag.FlagSet, f format) (own *pflag.FlagSet, 
 	pick("progress", "max-decode-size", "max-decode-depth", "max-names")
 	pick("cache-size")
 	flags.StringVar(&o.convert.cacheDir, "cache-dir", "", "where fetched and decompressed inputs are kept (default WDS_CACHE, or a temporary directory, removed at the end)")
-	if f.directories {
+	if f.Directories {
 		o.convert.remote.addServices(flags)
 	} else {
 		pick("max-ratio", "max-window")
 		o.convert.remote.add(flags)
 	}
-	return own, data
 }
 
 // waivers are the flags that make a source go on where it would refuse, and the rule of what
@@ -179,64 +182,63 @@ var waivers = []struct{ flag, value, rule string }{
 	{"on-duplicate-key", "keep", check.DuplicateKey},
 }
 
-func runCheck(ctx context.Context, opts checkOptions, c conversion, own *pflag.FlagSet) error {
+func runCheck(ctx context.Context, opts checkOptions, c conversion) error {
 	if opts.workers < 1 {
 		return errors.New("--jobs must be 1 or more")
 	}
-	c.opts.encode.Missing = c.opts.missing.value
-	if err := checkEncoding(c.opts.encode); err != nil {
+	progress := newReporter(c.opts.progress, os.Stderr)
+	defer progress.stop()
+	c.Options = c.opts.options(ctx, progress)
+	if err := checkEncoding(c.Encode); err != nil {
 		return err
 	}
-	how := check.Options{Encode: c.opts.encode, Deep: opts.deep, MaxPixels: opts.maxPixels, Workers: opts.workers}
+	how := check.Options{Encode: c.Encode, Progress: progress, Deep: opts.deep, MaxPixels: opts.maxPixels, Workers: opts.workers}
 	if !opts.deep {
-		how.Workers = max(opts.workers, indexedAtOnce)
+		how.Workers = max(opts.workers, convert.MinIndexers)
 	}
 	for _, w := range waivers {
-		flag := own.Lookup(w.flag)
+		o := c.Reader.Set.Lookup(w.flag)
 		switch {
-		case flag == nil:
-		case flag.Value.String() == w.value:
+		case o == nil:
+		case o.String() == w.value:
 			how.Accepted = append(how.Accepted, w.rule)
 		default:
-			if err := flag.Value.Set(w.value); err != nil {
+			if err := o.Set(w.value); err != nil {
 				return err
 			}
 		}
 	}
-	if group := own.Lookup("group"); group != nil && group.Value.String() == "false" {
+	if c.Reader.Set.Text("group") == "false" {
 		how.Hints = map[string]string{check.DuplicateKey: "--group makes one sample of files that share a key, --on-duplicate-key keep several"}
 	}
 
-	progress := newReporter(c.opts.progress, os.Stderr)
-	defer progress.stop()
-	how.Progress = progress
 	report, err := checkNames(ctx, &c, how, progress)
 	progress.stop()
 	if err != nil {
-		return err
+		return c.hint(err)
 	}
-	if c.format.directories {
+	if c.Reader.Directories {
 		report.Unit = "part" // a class, or a directory without any
 	}
 	report.Tool, report.Version = "ffconvert check", version
-	report.Facts = append(report.Facts, findings.Fact{Name: "source", Value: c.format.name}, findings.Fact{Name: "deep", Value: opts.deep})
+	report.Facts = append(report.Facts, findings.Fact{Name: "source", Value: c.Reader.Name}, findings.Fact{Name: "deep", Value: opts.deep})
 	return printFindings(c.stdout, report, opts)
 }
 
 // checkNames finds the inputs, makes a source of those that can be read, and looks through it.
 func checkNames(ctx context.Context, c *conversion, how check.Options, progress *reporter) (report *findings.Report, err error) {
-	in := c.inputOptions()
-	if c.opts.cacheDir == "" {
-		remove := temporaryCache(&in)
+	in := c.Reader.InputOptions(c.Input)
+	if in.CacheDir == "" {
+		remove := convert.TemporaryCache(&in)
 		defer func() { err = errors.Join(err, remove()) }()
 	}
 	inputs := checkedInputs{in: in}
 	defer func() { err = errors.Join(err, inputs.cleanup()) }()
-	if err := inputs.find(ctx, c.names); err != nil {
+	if err := inputs.find(ctx, c.Sources); err != nil {
 		return nil, err
 	}
 	inputs.refuseOthers(c)
-	inputs.in.Progress = progress.staging(inputs.found)
+	inputs.in.Progress = convert.Staging(progress, inputs.found)
 	if err := inputs.open(ctx); err != nil {
 		return nil, err
 	}
@@ -262,7 +264,7 @@ func (r *refusal) Error() string { return r.text }
 
 // printFindings prints a report, and returns what it means for the exit status.
 func printFindings(w io.Writer, r *findings.Report, opts checkOptions) error {
-	form, paint := findings.Format(opts.format.value), paintOf(opts.convert.progress.color, w)
+	form, paint := findings.Format(opts.format.Value), paintOf(opts.convert.progress.color, w)
 	var text strings.Builder
 	to := w
 	if form == findings.Text {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/ffconvert/ffconvert/check"
+	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/findings"
 	"github.com/ffconvert/ffconvert/input"
@@ -111,7 +112,7 @@ func (c *checkedInputs) pieces(name string) ([]string, error) {
 // refuseOthers refuses the files that are certainly of another kind than the format reads.
 func (c *checkedInputs) refuseOthers(conv *conversion) {
 	c.found = slices.DeleteFunc(c.found, func(n input.Name) bool {
-		err := conv.refuseOther([]input.Name{n})
+		err := conv.explain(conv.Reader.CheckKind([]input.Name{n}))
 		if err != nil {
 			c.refused = append(c.refused, check.Refusal(err, n.Name))
 		}
@@ -148,13 +149,13 @@ func (c *checkedInputs) open(ctx context.Context) error {
 
 func (c *checkedInputs) take(set *input.Set) {
 	c.sets = append(c.sets, set)
-	c.parts = append(c.parts, partsOf(set)...)
+	c.parts = append(c.parts, convert.Parts(set)...)
 }
 
 // source opens a source of the parts, without those that it refuses.
 func (c *checkedInputs) source(ctx context.Context, conv *conversion) (converters.Source, error) {
 	for len(c.parts) > 0 {
-		src, err := conv.data.open(ctx, c.parts, conv.opts.encode)
+		src, err := conv.Reader.Open(ctx, c.parts, conv.Encode)
 		if err == nil {
 			return src, nil
 		}

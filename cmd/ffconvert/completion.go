@@ -7,14 +7,19 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ffconvert/ffconvert/aio"
+	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/encode"
 )
 
 // choices returns the words of which a flag takes one; nil where it takes others.
 func choices(f *pflag.Flag) []string {
 	switch v := f.Value.(type) {
-	case interface{ words() []string }:
-		return v.words()
+	case *option.Choice:
+		return v.Words
+	case *progressFlag:
+		return v.Words
+	case *option.Option:
+		return v.Words()
 	case *aio.Backend:
 		return []string{aio.Auto.String(), aio.AIO.String(), aio.Pread.String()}
 	}

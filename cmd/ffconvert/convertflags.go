@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ffconvert/ffconvert/aio"
+	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/input"
 	"github.com/ffconvert/ffconvert/shard/plan"
@@ -16,10 +17,10 @@ import (
 // convertOptions are the flags that all formats share.
 type convertOptions struct {
 	encode    encode.Options
-	missing   choiceValue
+	missing   option.Choice
 	sizes     plan.Sizes
-	shardSize sizeValue
-	minSize   sizeValue
+	shardSize option.Size
+	minSize   option.Size
 	shuffle   bool
 	seed      uint64
 
@@ -38,7 +39,7 @@ type convertOptions struct {
 	progress          progressFlag
 
 	cacheDir  string
-	cacheSize sizeValue
+	cacheSize option.Size
 	maxRatio  int64
 	maxWindow int64
 	maxNames  int64
@@ -51,7 +52,7 @@ func (f format) sourceHelp() string {
 	switch {
 	case f.plugin:
 		return ""
-	case f.directories:
+	case f.Directories:
 		return `Sources are directories; shell globs and patterns ({a,b}, {000..009}) name several. So do
 URLs (s3, gs and ais): one stands for the tree of objects below it, which is fetched first.
 @FILE stands for the names in a file, a line each.
@@ -74,7 +75,7 @@ An interrupted conversion goes on when the same command is run again.`
 
 func newConvertOptions() convertOptions {
 	return convertOptions{
-		missing:   choiceValue{value: encode.MissingError, choices: []string{encode.MissingError, encode.MissingSkip}},
+		missing:   option.Choice{Value: encode.MissingError, Words: []string{encode.MissingError, encode.MissingSkip}},
 		progress:  progressValue(),
 		depth:     verify.DefaultDepth,
 		cacheSize: 256 << 30,
@@ -117,7 +118,7 @@ func (o *convertOptions) refuseSeed(flags *pflag.FlagSet, drawn bool) error {
 func (o *convertOptions) addRun(flags *pflag.FlagSet) {
 	flags.IntVarP(&o.workers, "jobs", "j", runtime.GOMAXPROCS(0), "shards written at once; by default the CPUs that this process may use")
 	flags.Var(&o.backend, "backend", "how shards are re-read: auto, aio or pread")
-	flags.Var(countLimit[int]{&o.depth}, "queue-depth", "reads of 1 MiB in flight, all shards being re-read together")
+	flags.Var(option.Count(&o.depth, o.depth), "queue-depth", "reads of 1 MiB in flight, all shards being re-read together")
 	flags.Var(&o.grace, "grace", "after SIGTERM or SIGUSR1, how long the shards under way may take to be finished; no other is begun (0: all stops at once)")
 	flags.Var(&o.progress, "progress", progressUsage)
 	sizeFlag(flags, &o.encode.Limits.MaxDecode, "max-decode-size", encode.DefaultMaxDecode, "largest field that --decode takes, text aside")
@@ -137,9 +138,22 @@ func (o *convertOptions) addDecompression(flags *pflag.FlagSet) {
 	sizeFlag(flags, &o.maxWindow, "max-window", input.DefaultMaxWindow, "largest window of zstd and xz accepted; each file that is being decompressed holds one or two")
 }
 
-// limit enters the limits of what is found and staged, and what names may mean.
-func (o *convertOptions) limit(in *input.Options) {
-	in.MaxNames, in.Quota, in.MaxRatio, in.MaxWindow = o.maxNames, int64(o.cacheSize), o.maxRatio, o.maxWindow
-	in.Guarded = true
-	o.remote.apply(in)
+// addPlanned adds the flags of commands that write shards by a plan, and returns those among
+// them that are limits of formats: no plan keeps a limit, so one that was raised for the
+// conversion must be raised again.
+func (o *convertOptions) addPlanned(flags *pflag.FlagSet) (limits *pflag.FlagSet) {
+	o.addRun(flags)
+	o.addCache(flags)
+	o.addDecompression(flags)
+	o.remote.add(flags)
+	limits = formatLimits()
+	flags.AddFlagSet(limits)
+	return limits
+}
+
+// input returns the limits of what is found and staged, and what names may mean.
+func (o *convertOptions) input() input.Options {
+	in := input.Options{CacheDir: o.cacheDir, Workers: o.workers, MaxNames: o.maxNames, Quota: int64(o.cacheSize), MaxRatio: o.maxRatio, MaxWindow: o.maxWindow, Guarded: true}
+	o.remote.apply(&in)
+	return in
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/input"
 	"github.com/ffconvert/ffconvert/input/kind"
@@ -106,13 +107,7 @@ func undetected(name, what, hint string) error {
 	return &converters.Error{Where: input.Shown(name), Off: -1, Err: fmt.Errorf("%w: %s", converters.ErrUnsupported, what), Hint: hint}
 }
 
-func formatNames() string {
-	var names []string
-	for _, f := range formats {
-		names = append(names, f.name)
-	}
-	return strings.Join(names, ", ")
-}
+func formatNames() string { return strings.Join(convert.FormatNames(), ", ") }
 
 // sameCommand reports whether two kinds are converted by one command with the same flags.
 func sameCommand(a, b kind.Kind) bool { return a.Format == b.Format && slices.Equal(a.Flags, b.Flags) }
@@ -139,7 +134,7 @@ func kindsOf(ctx context.Context, name string, maxNames int64) (found []kind.Kin
 		}
 	}
 	first = strings.TrimPrefix(first, "file:")
-	if urlStart.MatchString(first) {
+	if convert.IsURL(first) {
 		return kind.Name(first), first, nil
 	}
 	if _, err := os.Stat(first); err != nil {
@@ -148,7 +143,7 @@ func kindsOf(ctx context.Context, name string, maxNames int64) (found []kind.Kin
 		}
 		return nil, first, &input.Error{Where: first, Off: -1, Err: err, Hint: "check the spelling and the directory"}
 	}
-	return whatIs(first), first, ctx.Err()
+	return convert.Kinds(first), first, ctx.Err()
 }
 
 // A formatEvent tells programs which format was told.
@@ -160,7 +155,7 @@ type formatEvent struct {
 
 // say says on standard error what the sources are, and which command reads them.
 func (d *detected) say(cmd *cobra.Command, name string) {
-	words := []string{cmd.CommandPath(), d.name}
+	words := []string{cmd.CommandPath(), d.Name}
 	if cmd.Name() == "convert" {
 		words[0] = cmd.Parent().CommandPath()
 	}
@@ -172,7 +167,7 @@ func (d *detected) say(cmd *cobra.Command, name string) {
 	switch progressMode(cmd) {
 	case "none":
 	case "json":
-		writeEvent(os.Stderr, "format", formatEvent{input.Shown(name), d.name, append([]string{}, d.flags...)})
+		writeEvent(os.Stderr, "format", formatEvent{input.Shown(name), d.Name, append([]string{}, d.flags...)})
 	default:
 		fmt.Fprintf(os.Stderr, "%s is %s: %s\n", text.Name(input.Shown(name)), d.what, command)
 	}
@@ -187,7 +182,7 @@ func runAs(cmd, as *cobra.Command, f detected, args []string) error {
 		switch list, isList := flag.Value.(pflag.SliceValue); {
 		case cmd.InheritedFlags().Lookup(flag.Name) != nil: // of all commands, and applied
 		case to == nil:
-			err = errors.Join(err, fmt.Errorf("--%s is not a flag of %s", flag.Name, f.name))
+			err = errors.Join(err, fmt.Errorf("--%s is not a flag of %s", flag.Name, f.Name))
 		case isList:
 			to.Changed = true
 			err = errors.Join(err, to.Value.(pflag.SliceValue).Replace(list.GetSlice()))

@@ -1,47 +1,22 @@
 package main
 
-import (
-	"context"
-	"strings"
+import "github.com/ffconvert/ffconvert/convert"
 
-	"github.com/spf13/pflag"
-
-	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/encode"
-)
-
-// A format is one kind of dataset that can be converted. It becomes a command.
+// A format is a command that converts one kind of dataset.
 type format struct {
-	name        string
-	source      string // the sources, in a usage line
-	short       string // one line of help
-	long        string
-	example     string
-	plugin      bool                          // its sources are the arguments of an executable
-	directories bool                          // its sources are directories; else they are files
-	inspects    bool                          // what its first part holds decides how all are read
-	isPart      func(name string) bool        // which files of a directory are its parts; nil: all
-	flags       func(*pflag.FlagSet) openable // adds the format's own flags
+	convert.Format
+	source  string // the sources, in a usage line
+	short   string // one line of help
+	long    string
+	example string
+	plugin  bool // its sources are the arguments of an executable
 }
 
-// An openable is a format whose flags are set.
-type openable interface {
-	// open opens a dataset whose records will be as rec says; its encoding is "" where
-	// the user did not say.
-	open(ctx context.Context, parts []converters.Part, rec encode.Options) (converters.Source, error)
-}
-
-// An arranger is an openable that puts the files of a directory in an order of its own.
-type arranger interface {
-	// arrange returns those of the names in a directory that are parts, in their order.
-	arrange(names []string) ([]string, error)
-}
-
-// formats is the one table of source formats. A new format is a package and a row:
-// see docs/adding-a-format.md.
+// formats are the commands of the source formats, of which package convert has the table: see
+// docs/adding-a-format.md.
 var formats = []format{
 	{
-		name:   "tar",
+		Format: named("tar"),
 		source: "TAR...",
 		short:  "WebDataset tars",
 		long: `Convert WebDataset tars. Consecutive members that share a key, their path up to the
@@ -51,11 +26,9 @@ first dot of the base name, are one sample; what follows the dot names the field
   ffconvert tar --encode raw:jpg --shard-size 1GiB tars/ out/
   ffconvert tar 's3://bucket/train-{000000..000146}.tar' out/
   zstdcat big.tar.zst | ffconvert tar - out/`,
-		isPart: hasExt(".tar", ".tgz", ".tzst", ".tbz2", ".txz"),
-		flags:  tarFlags,
 	},
 	{
-		name:   "folder",
+		Format: named("folder"),
 		source: "DIR...",
 		short:  "image folders with classes, and plain folders",
 		long: `Convert folders of files. The first directory of a path is the class of its files, as
@@ -67,11 +40,9 @@ and a key is the whole path.`,
   ffconvert folder --group --decode captions/ out/
   ffconvert folder --flat --encode raw:pdf papers/ out/
   ffconvert folder --connections 64 s3://bucket/imagenet/train out/`,
-		directories: true,
-		flags:       folderFlags,
 	},
 	{
-		name:   "csv",
+		Format: named("csv"),
 		source: "DIR|FILE...",
 		short:  "CSV, with the part-NNN naming of OneFlow",
 		long: `Convert CSV. The files part-0, part-1 and so on of a directory are the parts of a dataset,
@@ -82,11 +53,9 @@ a value of the first rows is no number, columns have types, and a row becomes a 
   ffconvert csv --data-part-num 8 --part-name-suffix-length 5 data/ out/
   ffconvert csv --header --columns x,y --dtype float32 points.csv out/
   ffconvert csv --header --encode arrow 'trips-{01..12}.csv.gz' out/`,
-		inspects: true,
-		flags:    csvFlags,
 	},
 	{
-		name:   "cbor",
+		Format: named("cbor"),
 		source: "FILE...",
 		short:  "CBOR sequences, and streams of MessagePack",
 		long: `Convert CBOR sequences (RFC 8742): items one behind the other. A record is the item's own
@@ -96,34 +65,24 @@ with text keys is a sample with fields, and __key__ its key.`,
   python dump.py | ffconvert cbor - out/
   ffconvert cbor --encode msgpack --fields image,label x.cbors out/
   ffconvert cbor --format msgpack stream.mp out/`,
-		isPart: hasExt(".cbor", ".cbors", ".cborseq", ".mp", ".msgpack"),
-		flags:  cborFlags,
 	},
 }
 
 // formatNamed returns a row of the table.
 func formatNamed(name string) (format, bool) {
 	for _, f := range formats {
-		if f.name == name {
+		if f.Name == name {
 			return f, true
 		}
 	}
 	return format{}, false
 }
 
-// hasExt returns what tells names with one of the extensions, one for a compression
-// behind it too.
-func hasExt(exts ...string) func(string) bool {
-	return func(name string) bool {
-		name = strings.ToLower(name)
-		for _, compressed := range []string{".gz", ".zst", ".bz2", ".xz"} {
-			name = strings.TrimSuffix(name, compressed)
-		}
-		for _, ext := range exts {
-			if strings.HasSuffix(name, ext) {
-				return true
-			}
-		}
-		return false
+// named returns a format of package convert.
+func named(name string) convert.Format {
+	f, known := convert.FormatNamed(name)
+	if !known {
+		panic("ffconvert: no format " + name)
 	}
+	return f
 }

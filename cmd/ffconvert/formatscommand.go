@@ -22,7 +22,7 @@ executables on PATH whose names begin with ffconvert-.
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			t := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
 			for _, f := range formats {
-				fmt.Fprintf(t, "%s\t%s\n", f.name, f.short)
+				fmt.Fprintf(t, "%s\t%s\n", f.Name, f.short)
 			}
 			plugins := findPlugins(cmd.Root())
 			for _, name := range slices.Sorted(maps.Keys(plugins)) {

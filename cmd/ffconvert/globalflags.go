@@ -7,17 +7,19 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/ffconvert/ffconvert/convert/option"
 )
 
 // globalOptions are the flags of all commands.
 type globalOptions struct {
 	quiet, verbose bool
-	color          choiceValue
+	color          option.Choice
 	helpAll        helpAllValue
 }
 
 func addGlobalFlags(root *cobra.Command) {
-	opts := globalOptions{color: choiceValue{value: colorAuto, choices: []string{colorAuto, colorAlways, colorNever}}}
+	opts := globalOptions{color: option.Choice{Value: colorAuto, Words: []string{colorAuto, colorAlways, colorNever}}}
 	flags := root.PersistentFlags()
 	flags.BoolVarP(&opts.quiet, "quiet", "q", false, "print errors alone, no progress and no closing line")
 	flags.BoolVarP(&opts.verbose, "verbose", "v", false, "a line for each phase and each shard, too")
@@ -58,9 +60,9 @@ func (o *globalOptions) apply(cmd *cobra.Command) error {
 		if flag.Changed {
 			return errors.New("--quiet and --progress do not go together; --quiet means --progress none")
 		}
-		p.value = "none"
+		p.Value = "none"
 	}
-	p.verbose, p.color = o.verbose, o.color.value
+	p.verbose, p.color = o.verbose, o.color.Value
 	return nil
 }
 

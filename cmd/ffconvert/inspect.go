@@ -16,6 +16,8 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
+	"github.com/ffconvert/ffconvert/convert"
+	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/encode"
@@ -27,7 +29,7 @@ import (
 )
 
 type inspectOptions struct {
-	format choiceValue
+	format option.Choice
 	keys   int
 	deep   bool
 	limits *record.Options
@@ -110,14 +112,14 @@ func newSpread(sizes []int64) spread {
 }
 
 func runInspect(ctx context.Context, opts inspectOptions, path string, stdout io.Writer) error {
-	if err := refuseURL(path); err != nil {
+	if err := convert.LocalPath(path); err != nil {
 		return err
 	}
 	x, err := inspect(ctx, path, opts)
 	if err != nil {
 		return raise(err, "--max-samples, --max-sample-size")
 	}
-	if opts.format.value == "json" {
+	if opts.format.Value == "json" {
 		enc := newJSONEncoder(stdout)
 		enc.SetIndent("", "  ")
 		return enc.Encode(x)

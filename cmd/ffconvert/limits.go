@@ -4,11 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strconv"
-	"strings"
 
 	"github.com/spf13/pflag"
 
+	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/packed"
 	"github.com/ffconvert/ffconvert/record"
 )
@@ -28,75 +27,57 @@ func markLimit(flags *pflag.FlagSet, name string) {
 	}
 }
 
-// planOptions returns those flags of a format that a plan keeps: what the user set, limits
-// left out.
-func planOptions(own *pflag.FlagSet) map[string]string {
-	var options map[string]string
-	own.VisitAll(func(flag *pflag.Flag) {
-		if !flag.Changed || isLimit(flag) {
-			return
+// addOptions adds the options of a format as flags.
+func addOptions(flags *pflag.FlagSet, set *option.Set) {
+	for _, o := range set.All() {
+		addOption(flags, o)
+	}
+}
+
+func addOption(flags *pflag.FlagSet, o *option.Option) {
+	f := flags.VarPF(o, o.Name, "", o.Usage)
+	if o.Type() == "bool" {
+		f.NoOptDefVal = "true"
+	}
+	if o.Limit {
+		markLimit(flags, o.Name)
+	}
+}
+
+// formatLimits returns the limits of all formats.
+func formatLimits() *pflag.FlagSet {
+	all := pflag.NewFlagSet("limits", pflag.ContinueOnError)
+	all.SortFlags = false
+	for _, f := range formats {
+		for _, o := range f.Reader().Set.All() {
+			if o.Limit && all.Lookup(o.Name) == nil {
+				addOption(all, o)
+			}
 		}
-		if options == nil {
-			options = make(map[string]string)
+	}
+	return all
+}
+
+// changed returns the values of the flags that were set.
+func changed(flags *pflag.FlagSet) map[string]string {
+	set := make(map[string]string)
+	flags.VisitAll(func(f *pflag.Flag) {
+		if f.Changed {
+			set[f.Name] = f.Value.String()
 		}
-		options[flag.Name] = flagText(flag)
 	})
-	return options
+	return set
 }
-
-// flagText is the value of a flag as Set takes it.
-func flagText(flag *pflag.Flag) string {
-	text := flag.Value.String()
-	if _, list := flag.Value.(pflag.SliceValue); list {
-		return strings.TrimSuffix(strings.TrimPrefix(text, "["), "]")
-	}
-	return text
-}
-
-// A sizeLimit is a size that cannot be 0.
-type sizeLimit int64
-
-func (v *sizeLimit) Set(s string) error {
-	var n sizeValue
-	if err := n.Set(s); err != nil {
-		return err
-	}
-	if n < 1 {
-		return errors.New("a limit must be 1 byte or more")
-	}
-	*v = sizeLimit(n)
-	return nil
-}
-
-func (v *sizeLimit) Type() string   { return "size" }
-func (v *sizeLimit) String() string { return (*sizeValue)(v).String() }
-
-// A countLimit is a number of 1 or more.
-type countLimit[T int | int64] struct{ p *T }
-
-func (v countLimit[T]) Set(s string) error {
-	n, err := strconv.Atoi(s)
-	if err != nil || n < 1 {
-		return errors.New("want a whole number of 1 or more")
-	}
-	*v.p = T(n)
-	return nil
-}
-
-func (v countLimit[T]) Type() string   { return "number" }
-func (v countLimit[T]) String() string { return strconv.Itoa(int(*v.p)) }
 
 // sizeFlag adds a limit in bytes.
 func sizeFlag(flags *pflag.FlagSet, p *int64, name string, most int64, help string) {
-	*p = most
-	flags.Var((*sizeLimit)(p), name, help)
+	flags.Var(option.MaxSize(p, most), name, help)
 	markLimit(flags, name)
 }
 
 // countFlag adds a limit of things that are counted.
 func countFlag[T int | int64](flags *pflag.FlagSet, p *T, name string, most T, help string) {
-	*p = most
-	flags.Var(countLimit[T]{p}, name, help)
+	flags.Var(option.Count(p, most), name, help)
 	markLimit(flags, name)
 }
 

@@ -6,13 +6,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/internal/text"
 	"github.com/ffconvert/ffconvert/packed"
 )
 
 type listOptions struct {
 	recursive bool
-	format    choiceValue
+	format    option.Choice
 	limits    folderLimits
 }
 
@@ -59,7 +60,7 @@ func runList(opts listOptions, file, path string, stdout io.Writer) error {
 	defer f.Close()
 	enc := newJSONEncoder(stdout)
 	show := func(e packed.Entry, name string) error {
-		if opts.format.value == "json" {
+		if opts.format.Value == "json" {
 			l := listed{Path: e.Path, Dir: e.IsDir(), Size: e.Size()}
 			if !l.Dir {
 				l.Sample = &e.Sample

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/dataset"
 )
 
@@ -37,7 +38,7 @@ func TestRunWaitsForFinish(t *testing.T) {
 	select {
 	case err := <-ran:
 		t.Fatalf("while another process held the directory: %v", err)
-	case <-time.After(2 * lockPause):
+	case <-time.After(500 * time.Millisecond):
 	}
 	if err := held.Close(); err != nil {
 		t.Fatal(err)
@@ -75,19 +76,8 @@ func TestFinishWaitsWithoutTheLock(t *testing.T) {
 	if err := <-finished; err != nil {
 		t.Error(err)
 	}
-	if err := quietly("finish", "--wait", "1ms", t.TempDir()); !errors.Is(err, errUnplanned) || exitCode(err) != exitUnfinished {
+	if err := quietly("finish", "--wait", "1ms", t.TempDir()); !errors.Is(err, convert.ErrUnplanned) || exitCode(err) != exitUnfinished {
 		t.Errorf("a directory without a plan: %v", err)
-	}
-}
-
-func TestWaitPause(t *testing.T) {
-	t.Parallel()
-	for waited, want := range map[time.Duration]time.Duration{
-		0: 100 * time.Millisecond, time.Second: 100 * time.Millisecond, 20 * time.Second: 2 * time.Second, time.Hour: 15 * time.Second,
-	} {
-		if got := waitPause(waited); got != want {
-			t.Errorf("after %v: %v, want %v", waited, got, want)
-		}
 	}
 }
 

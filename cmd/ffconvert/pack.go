@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ffconvert/ffconvert/aio"
+	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/input"
 	"github.com/ffconvert/ffconvert/internal/text"
 	"github.com/ffconvert/ffconvert/packed"
@@ -55,7 +56,7 @@ re-read past the page cache and checked.
 }
 
 func runPack(ctx context.Context, opts packOptions, dir, file string) error {
-	if err := errors.Join(refuseURL(dir), refuseURL(file)); err != nil {
+	if err := errors.Join(convert.LocalPath(dir), convert.LocalPath(file)); err != nil {
 		return err
 	}
 	if !strings.HasSuffix(file, record.Ext) {
@@ -99,7 +100,7 @@ and re-read, or nothing. No name in the file can lead out of DIR.
 }
 
 func runUnpack(ctx context.Context, how progressFlag, limits folderLimits, file, dir string) error {
-	if err := errors.Join(refuseURL(file), refuseURL(dir)); err != nil {
+	if err := errors.Join(convert.LocalPath(file), convert.LocalPath(dir)); err != nil {
 		return err
 	}
 	f, err := limits.open(file)

@@ -6,6 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/ffconvert/ffconvert/convert"
 )
 
 // planning makes a conversion end with its plan.
@@ -30,9 +32,9 @@ read the plan and the sources, and need no flags of the format.
 		cmd.AddCommand(newPlanFormatCommand(name, convert))
 	}
 	for _, f := range formats {
-		add(f.name, func(adapt func(*conversion)) *cobra.Command { return newConvertCommand(f, adapt) })
+		add(f.Name, func(adapt func(*conversion)) *cobra.Command { return newConvertCommand(f, adapt) })
 	}
-	add(specFormat, newSpecCommand)
+	add(convert.SpecFormat, newSpecCommand)
 	cmd.Args, cmd.RunE = wantCommand, needCommand
 	return cmd
 }

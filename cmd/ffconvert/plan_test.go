@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ffconvert/ffconvert/convert"
 )
 
 // A plan has the flags and the help of its conversion, but for what is of writing alone, and
@@ -13,9 +15,9 @@ func TestPlanCommands(t *testing.T) {
 	root := newRootCommand()
 	var names []string
 	for _, f := range formats {
-		names = append(names, f.name)
+		names = append(names, f.Name)
 	}
-	for _, name := range append(names, specFormat) {
+	for _, name := range append(names, convert.SpecFormat) {
 		conversion, _, err := root.Find([]string{name})
 		if err != nil {
 			t.Fatal(err)

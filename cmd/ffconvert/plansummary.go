@@ -6,6 +6,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/internal/text"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
@@ -27,10 +28,17 @@ type planSummary struct {
 	Unused  []string `json:"indexes_not_used,omitempty"` // of tasks, with the reasons
 }
 
-func newPlanSummary(out string, plan *plan.Plan, digest string) *planSummary {
-	s := &planSummary{Done: true, Out: out, Shards: len(plan.Shards), Parts: len(plan.Parts), Stored: partBytes(plan), Whole: plan.Whole, Digest: digest}
-	if !plan.Whole {
-		s.Samples, s.Bytes = plan.Totals()
+func newPlanSummary(out string, done *convert.Planned) *planSummary {
+	p := done.Plan
+	s := &planSummary{
+		Done: true, Out: out, Shards: len(p.Shards), Parts: len(p.Parts), Stored: partBytes(p), Whole: p.Whole, Digest: done.Digest,
+		Same: done.Same, Ready: done.Ready, Indexed: done.Indexed,
+	}
+	if !p.Whole {
+		s.Samples, s.Bytes = p.Totals()
+	}
+	for _, err := range done.Unused {
+		s.Unused = append(s.Unused, err.Error())
 	}
 	return s
 }
@@ -74,6 +82,13 @@ type sliceSummary struct {
 	Samples int64  `json:"samples"`
 	Bytes   int64  `json:"part_bytes"`
 	Why     string `json:"nothing_to_index,omitempty"`
+}
+
+func newSliceSummary(out string, t plan.Task, done *convert.SliceIndex) *sliceSummary {
+	return &sliceSummary{
+		Done: true, Out: out, Task: t.String(), Parts: done.Parts, Before: done.Before, Of: done.Of,
+		Samples: done.Samples, Bytes: done.Bytes, Why: done.Why,
+	}
 }
 
 func (s *sliceSummary) String() string {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/input"
 )
 
@@ -73,7 +74,7 @@ func findPlugins(root *cobra.Command) map[string]string {
 // newPluginCommand returns the conversion of what the executable at path writes.
 func newPluginCommand(name, path string) *cobra.Command {
 	f := format{
-		name:   name,
+		Format: convert.ProgramFormat(name),
 		source: "[--] [ARGS...]",
 		short:  "what " + path + " writes",
 		long: `Run ` + path + ` with ARGS and convert the
@@ -81,16 +82,20 @@ samples that it writes to standard output, a CBOR sequence of maps. Flags of its
 behind --. Nothing is kept of its output unless it exits with status 0.`,
 		plugin:  true,
 		example: "  ffconvert " + name + " ARGS... out/",
-		flags:   pluginFlags,
 	}
 	cmd := newConvertCommand(f, func(c *conversion) {
-		c.command = &input.Command{Name: commandLine(pluginPrefix+name, c.names), Args: append([]string{path}, c.names...)}
+		c.Program = pluginProgram(name, path, c.Sources)
 		if c.opts.encode.Encoding == "" {
 			c.opts.encode.Encoding = "msgpack" // what it writes are samples, whatever they are written in
 		}
 	})
 	cmd.Flags().SetInterspersed(false) // what follows the first argument is the plugin's
 	return cmd
+}
+
+// pluginProgram is a plugin with its arguments.
+func pluginProgram(name, path string, args []string) *input.Command {
+	return &input.Command{Name: commandLine(pluginPrefix+name, args), Args: append([]string{path}, args...)}
 }
 
 // commandLine prints a command, for people and manifests.

@@ -11,19 +11,19 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/dataset"
-	"github.com/ffconvert/ffconvert/input"
 )
 
 // A progressFlag is the flag --progress, with what the flags of all commands add to it.
 type progressFlag struct {
-	choiceValue
+	option.Choice
 	verbose bool
 	color   string
 }
 
 func progressValue() progressFlag {
-	return progressFlag{choiceValue: choiceValue{value: "auto", choices: []string{"auto", "bar", "plain", "json", "none"}}, color: colorAuto}
+	return progressFlag{Choice: option.Choice{Value: "auto", Words: []string{"auto", "bar", "plain", "json", "none"}}, color: colorAuto}
 }
 
 const progressUsage = "progress on standard error: auto, bar, plain, none, or json for events, an object a line, errors too"
@@ -74,7 +74,7 @@ type state struct {
 
 // newReporter returns a reporter that shows what the flags ask for.
 func newReporter(how progressFlag, out *os.File) *reporter {
-	return &reporter{mode: shownAs(how.value, out), out: out, verbose: how.verbose, paint: paintOf(how.color, out)}
+	return &reporter{mode: shownAs(how.Value, out), out: out, verbose: how.verbose, paint: paintOf(how.color, out)}
 }
 
 // shownAs is the mode that auto means.
@@ -167,8 +167,8 @@ func (r *reporter) Planned(shards, kept int, beside int64) {
 // Moved counts bytes that are fetched or read again.
 func (r *reporter) Moved(bytes int64) { r.moved.Add(bytes) }
 
-// fetched counts bytes that have come in: the data itself where nothing else is to be done with it.
-func (r *reporter) fetched(bytes int64) {
+// Fetched counts bytes that have come in: the data itself where nothing else is to be done with it.
+func (r *reporter) Fetched(bytes int64) {
 	if r.beside.Load() > 0 {
 		r.Moved(bytes)
 	} else {
@@ -229,24 +229,6 @@ func (r *reporter) stop() {
 	}
 }
 
-// staging returns what counts staged bytes. The phase begins with the first of them:
-// most inputs need no staging. Where the size of one is not known, nor is the total.
-func (r *reporter) staging(found []input.Name) func(string, int64) {
-	total := int64(0)
-	for _, n := range found {
-		total += n.Size
-		if n.Size < 0 {
-			total = 0
-			break
-		}
-	}
-	var begin sync.Once
-	return func(_ string, n int64) {
-		begin.Do(func() { r.Start("stage", total) })
-		r.Add(0, n)
-	}
-}
-
 // waiting tells what the run waits for, before it begins.
 func (r *reporter) waiting(what string) {
 	switch r.mode {
@@ -258,9 +240,12 @@ func (r *reporter) waiting(what string) {
 	}
 }
 
+// A closingLine tells what was made: as text for people, as JSON for programs.
+type closingLine fmt.Stringer
+
 // say ends the phase and prints the one line that tells what was made. Its head is green, or yellow
 // where shards were never re-read.
-func (r *reporter) say(summary fmt.Stringer) {
+func (r *reporter) say(summary closingLine) {
 	r.stop()
 	switch r.mode {
 	case "none":

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"testing"
 
+	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/input"
 )
 
@@ -30,7 +31,7 @@ func TestProgressEndsAtItsTotal(t *testing.T) {
 			for _, size := range row.sizes {
 				found = append(found, input.Name{Size: size})
 			}
-			add := r.staging(found)
+			add := convert.Staging(r, found)
 			add("x", row.added-1)
 			add("x", 1)
 			r.stop()

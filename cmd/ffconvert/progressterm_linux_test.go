@@ -89,7 +89,7 @@ func TestProgressOnTerminal(t *testing.T) {
 			t.Parallel()
 			p := newPTY(t, columns)
 			how := progressValue()
-			how.value, how.color = "bar", colorNever
+			how.Value, how.color = "bar", colorNever
 			r := newReporter(how, p.terminal)
 			r.Start("index", 0)
 			r.Add(12_345, 0)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/input"
 	"github.com/ffconvert/ffconvert/input/remote"
 )
@@ -20,7 +21,7 @@ type remoteOptions struct {
 	rewrite   []string
 
 	s3          remote.S3Options
-	pathStyle   choiceValue
+	pathStyle   option.Choice
 	anonymous   bool
 	connections int
 	retries     int
@@ -29,7 +30,7 @@ type remoteOptions struct {
 
 func newRemoteOptions() remoteOptions {
 	return remoteOptions{
-		pathStyle:   choiceValue{value: "auto", choices: []string{"auto", "path", "host"}},
+		pathStyle:   option.Choice{Value: "auto", Words: []string{"auto", "path", "host"}},
 		connections: remote.DefaultConnections,
 		retries:     remote.DefaultRetries,
 		patience:    remote.DefaultPatience,
@@ -57,8 +58,8 @@ func (o *remoteOptions) addServices(flags *pflag.FlagSet) {
 // client reaches services as the flags say. Nothing is asked before an object is.
 func (o *remoteOptions) client() *remote.Client {
 	how := remote.Options{S3: o.s3, Anonymous: o.anonymous, Connections: o.connections, Retries: o.retries, Patience: o.patience}
-	if o.pathStyle.value != "auto" {
-		how.S3.PathStyle = o.pathStyle.value
+	if o.pathStyle.Value != "auto" {
+		how.S3.PathStyle = o.pathStyle.Value
 	}
 	if o.retries == 0 {
 		how.Retries = -1
@@ -68,8 +69,7 @@ func (o *remoteOptions) client() *remote.Client {
 
 // apply enters what names may mean.
 func (o *remoteOptions) apply(in *input.Options) {
-	in.AllowPipe = o.allowPipe && !in.Directories
-	in.Rewrite, in.Remote, in.Fetches = o.rewrite, o.client(), o.connections
+	in.AllowPipe, in.Rewrite, in.Remote, in.Fetches = o.allowPipe, o.rewrite, o.client(), o.connections
 }
 
 // maxConnections bounds what connections hold: 256 KiB each.

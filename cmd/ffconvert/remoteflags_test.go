@@ -18,14 +18,14 @@ func TestRemoteFlags(t *testing.T) {
 		want func(o *remoteOptions) bool // nil: refused
 	}{
 		{"", func(o *remoteOptions) bool {
-			return !o.allowPipe && o.rewrite == nil && o.s3 == (remote.S3Options{}) && o.pathStyle.value == "auto" && !o.anonymous &&
+			return !o.allowPipe && o.rewrite == nil && o.s3 == (remote.S3Options{}) && o.pathStyle.Value == "auto" && !o.anonymous &&
 				o.connections == remote.DefaultConnections && o.retries == remote.DefaultRetries && o.patience == remote.DefaultPatience
 		}},
 		{"--allow-pipe --anonymous --rewrite a=b,c --rewrite d=e", func(o *remoteOptions) bool {
 			return o.allowPipe && o.anonymous && len(o.rewrite) == 2 && o.rewrite[0] == "a=b,c"
 		}},
 		{"--s3-endpoint localhost:9000 --s3-region r --s3-profile p --s3-path-style path", func(o *remoteOptions) bool {
-			return o.s3 == remote.S3Options{Endpoint: "localhost:9000", Region: "r", Profile: "p"} && o.pathStyle.value == "path"
+			return o.s3 == remote.S3Options{Endpoint: "localhost:9000", Region: "r", Profile: "p"} && o.pathStyle.Value == "path"
 		}},
 		{"--connections 1 --retries 0 --fetch-timeout 90s", func(o *remoteOptions) bool {
 			return o.connections == 1 && o.retries == 0 && o.patience == 90*time.Second
@@ -43,20 +43,14 @@ func TestRemoteFlags(t *testing.T) {
 	}
 }
 
-// No program writes a directory.
 func TestRemoteApply(t *testing.T) {
 	t.Parallel()
 	o := newRemoteOptions()
 	o.allowPipe, o.rewrite = true, []string{"a=b"}
-	var files input.Options
-	o.apply(&files)
-	if !files.AllowPipe || files.Rewrite == nil || files.Remote == nil {
-		t.Errorf("%+v", files)
-	}
-	directories := input.Options{Directories: true}
-	o.apply(&directories)
-	if directories.AllowPipe || directories.Rewrite == nil || directories.Remote == nil {
-		t.Errorf("%+v", directories)
+	var in input.Options
+	o.apply(&in)
+	if !in.AllowPipe || in.Rewrite == nil || in.Remote == nil {
+		t.Errorf("%+v", in)
 	}
 }
 
@@ -67,12 +61,10 @@ func TestSecurityRemoteFlagsAreInNoPlan(t *testing.T) {
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
 	o.add(flags)
 	for _, f := range formats {
-		own := pflag.NewFlagSet(f.name, pflag.ContinueOnError)
-		f.flags(own)
-		own.VisitAll(func(flag *pflag.Flag) {
-			if flags.Lookup(flag.Name) != nil {
-				t.Errorf("%s has --%s", f.name, flag.Name)
+		for _, opt := range f.Reader().Set.All() {
+			if flags.Lookup(opt.Name) != nil {
+				t.Errorf("%s has --%s", f.Name, opt.Name)
 			}
-		})
+		}
 	}
 }

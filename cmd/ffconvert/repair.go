@@ -1,25 +1,21 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
-	"path/filepath"
+	"os/exec"
 	"strings"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/ffconvert/ffconvert/aio"
-	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/input"
 	"github.com/ffconvert/ffconvert/internal/text"
-	"github.com/ffconvert/ffconvert/shard"
 	"github.com/ffconvert/ffconvert/verify"
 )
 
@@ -68,116 +64,47 @@ func runRepair(ctx context.Context, opts repairOptions, dir string, sources []st
 	if opts.workers < 1 {
 		return errors.New("--jobs must be 1 or more")
 	}
-	if err := refuseURL(dir); err != nil {
+	if err := convert.LocalPath(dir); err != nil {
 		return err
 	}
 	if _, err := os.Stat(dir); err != nil {
 		return notShards(dir, err)
 	}
-	if _, err := os.Lstat(filepath.Join(dir, dataset.WorkDir)); errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s: %w", dir, dataset.ErrNothingKept)
-	} else if err != nil {
-		return err
-	}
-	out, err := dataset.Open(dir)
-	if err != nil {
-		return err
-	}
 	progress := newReporter(opts.progress, os.Stderr)
 	defer progress.stop()
-	r := repair{opts: opts, dir: dir, sources: sources, out: out, progress: progress, stdout: stdout}
-	done, err := r.run(ctx)
-	progress.stop()
-	if err := closeOutput(out, err); err != nil {
-		return err
+	how := opts.planned(ctx, progress, sources, opts.limits)
+	if opts.plugin != "" {
+		how.Program = func(format string) (*input.Command, error) { return opts.program(format, dir, sources) }
 	}
-	progress.say(done)
+	done, err := convert.Repair(ctx, dir, how, func(problems []verify.Problem) error {
+		for _, p := range problems {
+			if _, err := fmt.Fprintln(stdout, p); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	progress.stop()
+	if err != nil {
+		return hinted(err, "repair", dir)
+	}
+	progress.say(&repairSummary{
+		Done: true, Out: dir, Rewritten: append([]string{}, done.Rewritten...), Unfinished: done.Unfinished, Beside: append([]string{}, done.Beside...),
+		summary: newSummary(dir, done.Report),
+	})
 	return nil
 }
 
-// A repair is one run of the command.
-type repair struct {
-	opts     repairOptions
-	dir      string
-	sources  []string // named by the user; none: by the plan
-	out      *dataset.Output
-	kept     *dataset.Kept
-	progress *reporter
-	stdout   io.Writer
-}
-
-func (r *repair) run(ctx context.Context) (*repairSummary, error) {
-	var err error
-	if r.kept, err = r.out.Kept(); err != nil {
-		return nil, err
+// program returns the plugin that made the dataset, which is run again where the user names it.
+func (o *repairOptions) program(format, dir string, args []string) (*input.Command, error) {
+	if o.plugin != format || !pluginName.MatchString(o.plugin) {
+		return nil, &convert.AdvisedError{Advice: convert.ProgramArguments, Err: fmt.Errorf("%s: it was made by the program %q, not by %q", dir, format, o.plugin)}
 	}
-	found, err := r.look(ctx)
+	path, err := exec.LookPath(pluginPrefix + o.plugin)
 	if err != nil {
 		return nil, err
 	}
-	problems := found.Problems
-	for _, p := range problems {
-		if _, err := fmt.Fprintln(r.stdout, p); err != nil {
-			return nil, err
-		}
-	}
-	damaged := r.kept.Damaged(problems)
-	unfinished := len(r.kept.Plan.Shards) - len(r.kept.Shards)
-	var report *shard.Report
-	if len(damaged)+unfinished == 0 {
-		report, err = shard.Repair(ctx, nil, r.kept, nil, r.out, shard.WriteOptions{Tool: "ffconvert " + version})
-	} else {
-		report, err = r.write(ctx, damaged)
-	}
-	if err != nil {
-		return nil, err
-	}
-	report.Backend, report.Fallback = found.Backend, cmp.Or(found.Fallback, report.Fallback)
-	report.From = report.From.And(found.From)
-	return &repairSummary{
-		Done: true, Out: r.dir, Rewritten: append([]string{}, damaged...), Unfinished: unfinished, Beside: append([]string{}, report.Beside...),
-		summary: newSummary(r.dir, report),
-	}, nil
-}
-
-// look verifies what was finished.
-func (r *repair) look(ctx context.Context) (*verify.Report, error) {
-	return r.kept.Verify(ctx, r.out, aio.Options{Backend: r.opts.backend}, r.progress)
-}
-
-// write opens the sources and writes what is damaged or was not finished.
-func (r *repair) write(ctx context.Context, damaged []string) (*shard.Report, error) {
-	made := planned{
-		opts: r.opts.convertOptions, plugin: r.opts.plugin, limits: r.opts.limits, command: "repair",
-		dir: r.dir, sources: r.sources, named: r.kept.Named, plan: r.kept.Plan,
-	}
-	c, err := made.conversion()
-	if err != nil {
-		return nil, err
-	}
-	c.output = r.out
-	in := c.inputOptions()
-	found, err := c.find(ctx, in)
-	if err != nil {
-		return nil, made.hint(err)
-	}
-	var report *shard.Report
-	if r.kept.Plan.Whole {
-		err = c.stocked(ctx, found, 0, in, r.progress, func(s *stock) error {
-			report, err = shard.Repair(ctx, s, r.kept, damaged, r.out, c.writeOptions(ctx, r.progress))
-			return err
-		})
-		return report, err
-	}
-	err = c.staged(ctx, found, in, r.progress, func(set *input.Set) error {
-		src, err := c.source(ctx, set)
-		if err != nil {
-			return err
-		}
-		report, err = shard.Repair(ctx, shard.Local(src), r.kept, damaged, r.out, c.writeOptions(ctx, r.progress))
-		return err
-	})
-	return report, err
+	return pluginProgram(o.plugin, path, args), nil
 }
 
 // A repairSummary is the closing line of a repair.

@@ -3,17 +3,12 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/ffconvert/ffconvert/dataset"
-	"github.com/ffconvert/ffconvert/internal/place"
+	"github.com/ffconvert/ffconvert/convert"
 )
 
 type runOptions struct {
@@ -71,65 +66,18 @@ func runRun(ctx context.Context, opts runOptions, dir string, sources []string) 
 	if err != nil {
 		return err
 	}
-	if err := planThere(dir); err != nil {
-		return err
-	}
 	progress := newReporter(opts.progress, os.Stderr)
 	defer progress.stop()
-	out, err := openShared(ctx, dir, progress)
-	if err != nil {
-		return err
-	}
-	r := taskRun{opts: opts, task: task, dir: dir, sources: sources, out: out, progress: progress}
-	report, err := r.run(ctx)
+	report, err := convert.Run(ctx, dir, task, opts.planned(ctx, progress, sources, opts.limits))
 	progress.stop()
-	if err := closeOutput(out, err); err != nil {
-		return err
+	if err != nil {
+		return hinted(err, "run", dir)
 	}
 	progress.say(newTaskSummary(dir, report))
 	return nil
 }
 
-// errUnplanned says that a task has come before its plan.
-var errUnplanned = place.New(place.Unfinished, "no plan is here yet; ffconvert plan makes one")
-
-// planThere refuses a directory in which no plan is, before anything is made there. It is the
-// first of few looks that a task takes at a directory of very many shards.
-func planThere(dir string) error {
-	if err := refuseURL(dir); err != nil {
-		return err
-	}
-	_, err := os.Stat(filepath.Join(dir, dataset.PlanName))
-	if !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	if _, err := os.Lstat(filepath.Join(dir, dataset.ManifestName)); err == nil {
-		return fmt.Errorf("%s: here is the manifest of a dataset that was complete, and its plan is gone; ffconvert verify %s checks the dataset, the command that made it writes the plan anew", dir, dir)
-	}
-	return fmt.Errorf("%s: %w", dir, errUnplanned)
-}
-
-// A task waits for a finish that looks whether all is there: it takes a moment, a minute where
-// there are very many shards. What takes longer is another conversion.
-const (
-	lockPatience = 2 * time.Minute
-	lockPause    = 250 * time.Millisecond
-)
-
-// openShared opens the directory of a task.
-func openShared(ctx context.Context, dir string, progress *reporter) (*dataset.Output, error) {
-	told := false
-	for began := time.Now(); ; {
-		out, err := dataset.OpenShared(dir)
-		if !errors.Is(err, dataset.ErrLocked) || time.Since(began) > lockPatience {
-			return out, err
-		}
-		if !told {
-			progress.waiting(err.Error())
-			told = true
-		}
-		if err := sleep(ctx, lockPause); err != nil {
-			return nil, err
-		}
-	}
+// planned are the options of a run by a plan.
+func (o *convertOptions) planned(ctx context.Context, progress *reporter, sources []string, limits *pflag.FlagSet) convert.PlannedOptions {
+	return convert.PlannedOptions{Options: o.options(ctx, progress), Sources: sources, Limits: changed(limits)}
 }

@@ -11,16 +11,18 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
+	"github.com/ffconvert/ffconvert/convert"
+	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/dataset"
 )
 
 type statusOptions struct {
-	format  choiceValue
+	format  option.Choice
 	missing bool
 }
 
 func newStatusCommand() *cobra.Command {
-	opts := statusOptions{format: choiceValue{value: "text", choices: []string{"text", "json"}}}
+	opts := statusOptions{format: option.Choice{Value: "text", Words: []string{"text", "json"}}}
 	cmd := &cobra.Command{
 		Use:   "status OUT",
 		Short: "Show how far the tasks of a plan are",
@@ -39,14 +41,14 @@ again writes its shard. The rate is that of the last ten minutes.
   ffconvert status --format json out/ | jq .shards_done`,
 		Args: wantArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := planThere(args[0]); err != nil {
-				return err
+			if err := convert.CheckPlanned(args[0]); err != nil {
+				return hinted(err, "status", args[0])
 			}
 			s, err := dataset.ReadStatus(args[0])
 			if err != nil {
 				return err
 			}
-			if opts.format.value == "json" {
+			if opts.format.Value == "json" {
 				enc := json.NewEncoder(cmd.OutOrStdout())
 				enc.SetIndent("", "  ")
 				err = enc.Encode(s)

@@ -12,6 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ffconvert/ffconvert/aio"
+	"github.com/ffconvert/ffconvert/convert"
+	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/findings"
 	"github.com/ffconvert/ffconvert/input"
@@ -25,16 +27,16 @@ type verifyOptions struct {
 	backend     aio.Backend
 	depth       int
 	workers     int
-	blockSize   sizeValue
+	blockSize   option.Size
 	limits      *record.Options
 	allowLegacy bool
-	format      choiceValue
+	format      option.Choice
 	progress    progressFlag
 }
 
 func newVerifyCommand() *cobra.Command {
 	opts := verifyOptions{
-		format:    choiceValue{value: "text", choices: findings.Formats()},
+		format:    option.Choice{Value: "text", Words: findings.Formats()},
 		progress:  progressValue(),
 		depth:     verify.DefaultDepth,
 		blockSize: 1 << 20,
@@ -62,7 +64,7 @@ conversion, which a repair needs. All problems are listed, not the first alone.
 	flags.SortFlags = false
 	flags.Var(&opts.format, "format", "output: text, json, junit or sarif")
 	flags.Var(&opts.backend, "backend", "how to read: auto, aio or pread")
-	flags.Var(countLimit[int]{&opts.depth}, "queue-depth", "reads in flight, all shards together")
+	flags.Var(option.Count(&opts.depth, opts.depth), "queue-depth", "reads in flight, all shards together")
 	flags.Var(&opts.blockSize, "block-size", "bytes of one read, a multiple of 4096")
 	flags.IntVarP(&opts.workers, "jobs", "j", 0, "shards read at once (default half the CPUs, 4 at the most)")
 	flags.BoolVar(&opts.allowLegacy, "allow-legacy", false, "accept headers without a checksum, as old writers left them")
@@ -71,15 +73,15 @@ conversion, which a repair needs. All problems are listed, not the first alone.
 	return cmd
 }
 
-func formatValue() choiceValue {
-	return choiceValue{value: "text", choices: []string{"text", "json"}}
+func formatValue() option.Choice {
+	return option.Choice{Value: "text", Words: []string{"text", "json"}}
 }
 
 func runVerify(ctx context.Context, opts verifyOptions, args []string, stdout io.Writer) error {
 	progress := newReporter(opts.progress, os.Stderr)
 	defer progress.stop()
 	work := lookAt(args)
-	if len(work.refused) > 0 && opts.format.value == string(findings.Text) {
+	if len(work.refused) > 0 && opts.format.Value == string(findings.Text) {
 		return plain(work.refused[0].err) // what is printed of it would say the same
 	}
 	progress.Start("verify", work.bytes())
@@ -95,13 +97,13 @@ func runVerify(ctx context.Context, opts verifyOptions, args []string, stdout io
 	}
 	all := *report
 	all.Problems = append(work.problems(), report.Problems...)
-	switch findings.Format(opts.format.value) {
+	switch findings.Format(opts.format.Value) {
 	case findings.Text:
 		err = printReport(stdout, &all, work.repairs(), paintOf(opts.progress.color, stdout))
 	case findings.JSON:
 		err = printReportJSON(stdout, &all, work.repairs())
 	default:
-		err = findings.Write(stdout, findings.Format(opts.format.value), findingsOf(&all, work.repairs()))
+		err = findings.Write(stdout, findings.Format(opts.format.Value), findingsOf(&all, work.repairs()))
 	}
 	errs := []error{err}
 	for _, r := range work.refused {
@@ -164,7 +166,7 @@ func (r *refusedArg) kind() verify.Kind {
 		return dataset.BadManifest
 	case errors.Is(r.err, verify.ErrCorrupt):
 		return ruleUnfinished
-	case errors.Is(r.err, errNoShards), errors.Is(r.err, errAnotherKind):
+	case errors.Is(r.err, errNoShards), errors.Is(r.err, convert.ErrAnotherKind):
 		return ruleNoShards
 	}
 	return verify.Unreadable
@@ -231,7 +233,7 @@ func lookAt(args []string) *verifyWork {
 }
 
 func (w *verifyWork) add(arg string) error {
-	if err := refuseURL(arg); err != nil {
+	if err := convert.LocalPath(arg); err != nil {
 		return err
 	}
 	st, err := os.Stat(arg)
@@ -264,7 +266,7 @@ func otherFile(path string) error {
 	if err == nil {
 		return r.Close()
 	}
-	if err = notShards(path, err); errors.Is(err, errAnotherKind) {
+	if err = notShards(path, err); errors.Is(err, convert.ErrAnotherKind) {
 		return err
 	}
 	return nil

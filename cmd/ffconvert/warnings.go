@@ -14,30 +14,17 @@ type warningEvent struct {
 	Offset  int64  `json:"offset"`
 }
 
-// warn tells, a line each, what the source has seen that may not be meant, and was not told of yet.
-func (c *conversion) warn(r *reporter) {
-	from, ok := c.src.(converters.Doubter)
-	if !ok {
-		return
+// warn tells of something that may not be meant, on one line.
+func (r *reporter) warn(d converters.Doubt) {
+	message := fmt.Sprintf("%s: offset %d: %q: %s", d.Part, d.Off, d.Entry, d.Text)
+	if d.Hint != "" {
+		message += " (" + d.Hint + ")"
 	}
-	for _, d := range from.Doubts() {
-		if c.told[d] {
-			continue
-		}
-		if c.told == nil {
-			c.told = make(map[converters.Doubt]bool)
-		}
-		c.told[d] = true
-		message := fmt.Sprintf("%s: offset %d: %q: %s", d.Part, d.Off, d.Entry, d.Text)
-		if d.Hint != "" {
-			message += " (" + d.Hint + ")"
-		}
-		switch r.mode {
-		case "none":
-		case "json":
-			writeEvent(r.out, "warning", warningEvent{message, d.Part, d.Off})
-		default:
-			r.print(r.paint.head("warning: "+text.Line(message), r.paint.warn))
-		}
+	switch r.mode {
+	case "none":
+	case "json":
+		writeEvent(r.out, "warning", warningEvent{message, d.Part, d.Off})
+	default:
+		r.print(r.paint.head("warning: "+text.Line(message), r.paint.warn))
 	}
 }

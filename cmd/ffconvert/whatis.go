@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/ffconvert/ffconvert/check"
+	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/findings"
 	"github.com/ffconvert/ffconvert/input"
@@ -18,26 +19,6 @@ import (
 	"github.com/ffconvert/ffconvert/record"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
-
-// whatIs tells what a local file or directory is: nothing where it cannot be read, or is not
-// known.
-func whatIs(path string) []kind.Kind {
-	fi, err := os.Stat(path)
-	switch {
-	case err != nil:
-		return nil
-	case fi.IsDir():
-		found, _ := kind.Directory(path)
-		return found
-	case !fi.Mode().IsRegular():
-		return nil // reading it might wait
-	}
-	head, size, err := input.Head(path, kind.HeadSize)
-	if err != nil {
-		return nil
-	}
-	return kind.File(path, head, size)
-}
 
 // A purpose is what a command wants of sources: to convert or to check them.
 type purpose bool
@@ -117,87 +98,45 @@ func notShards(path string, err error) error {
 	case at != nil || fi.IsDir():
 		return err
 	}
-	found := whatIs(path)
+	found := convert.Kinds(path)
 	if !errors.Is(err, record.ErrCorrupt) || len(found) != 1 || !found[0].Sure || found[0].ID == "ffrecord" {
 		return err
 	}
-	return &converters.Error{Where: path, Off: -1, Err: fmt.Errorf("not an FFRecord file: %w %s", errAnotherKind, found[0].What), Hint: converting.howTo(found[0], path)}
-}
-
-// flag is the value of a flag of the format, "" where it has none of that name.
-func (c *conversion) flag(name string) string {
-	if f := c.own.Lookup(name); f != nil {
-		return f.Value.String()
-	}
-	return ""
-}
-
-// another tells what path is, where that is certainly nothing that the format reads as it is
-// called.
-func (c *conversion) another(path string) (kind.Kind, bool) {
-	found := whatIs(path)
-	for _, k := range found {
-		if k.Format == c.format.name && (k.ID != "msgpack" || c.flag("format") == "msgpack") {
-			return kind.Kind{}, false
-		}
-	}
-	if len(found) != 1 || found[0].ID == "text" && c.format.name == "csv" {
-		return kind.Kind{}, false
-	}
-	return found[0], true
-}
-
-// errAnotherKind begins what an input is that was refused by its kind.
-var errAnotherKind = errors.New("it is")
-
-// refuseOther refuses a dataset whose first part is certainly of another kind: a format without
-// magic bytes might read it all the same, as CBOR reads a tar.
-func (c *conversion) refuseOther(found []input.Name) error {
-	if c.mix != nil || c.command != nil || c.format.plugin || len(found) == 0 || found[0].Path == "" || found[0].URL() != "" {
-		return nil
-	}
-	if _, listed := formatNamed(c.format.name); !listed || c.flag("flat") == "true" {
-		return nil
-	}
-	k, ok := c.another(found[0].Path)
-	named := kind.Name(found[0].Path)
-	if !ok || !k.Sure && (len(named) != 1 || named[0].ID != k.ID) {
-		return nil
-	}
-	return c.otherKind(k, found[0].Name, found[0].Path)
-}
-
-// otherKind is the error of an input of a kind that the format does not read.
-func (c *conversion) otherKind(k kind.Kind, name, path string) error {
-	return &converters.Error{Where: name, Off: -1, Err: fmt.Errorf("%w by %s: %w %s", converters.ErrUnsupported, c.format.name, errAnotherKind, k.What), Hint: c.purpose.howTo(k, path)}
+	return &converters.Error{Where: path, Off: -1, Err: fmt.Errorf("not an FFRecord file: %w %s", convert.ErrAnotherKind, found[0].What), Hint: converting.howTo(found[0], path)}
 }
 
 // explain adds to the error of an input what that is, where the format does not read such.
 func (c *conversion) explain(err error) error {
-	if c.mix != nil || c.format.plugin || err == nil {
+	if c.Mixture != nil || c.Program != nil {
 		return err
 	}
-	if joined, ok := err.(interface{ Unwrap() []error }); ok {
-		var all []error
-		for _, e := range joined.Unwrap() {
-			all = append(all, c.explain(e))
-		}
-		if text := errors.Join(joined.Unwrap()...).Error(); text == err.Error() {
-			return errors.Join(all...)
-		}
-		return err
+	return eachError(err, c.explainOne)
+}
+
+func (c *conversion) explainOne(err error) error {
+	if at, ok := errors.AsType[*convert.KindError](err); ok {
+		return c.kindHint(err, at)
 	}
 	path := c.refusedPath(err)
-	k, ok := c.another(path)
+	k, ok := c.Reader.Another(path)
 	switch {
-	case path == "" || !ok || errors.Is(err, errAnotherKind):
+	case path == "" || !ok || errors.Is(err, convert.ErrAnotherKind):
 		return err
 	case k.ID == "empty":
 		return fmt.Errorf("%w; it is %s", err, k.What)
 	case isDirectory(path): // what was looked for in it does not matter
-		return c.otherKind(k, path, path)
+		at := &convert.KindError{Format: c.Reader.Name, Kind: k}
+		return c.kindHint(&converters.Error{Where: path, Off: -1, Err: at}, at)
 	}
 	return fmt.Errorf("%w; it is %s: %s", err, k.What, c.purpose.howTo(k, path))
+}
+
+// kindHint adds to the error of an input of another kind what reads that.
+func (c *conversion) kindHint(err error, at *convert.KindError) error {
+	if placed, ok := errors.AsType[*converters.Error](err); ok && placed.Hint == "" {
+		placed.Hint = c.purpose.howTo(at.Kind, placed.Where)
+	}
+	return err
 }
 
 // refusedPath is the input of an error, where that may be of another kind; else "".
@@ -209,8 +148,8 @@ func (c *conversion) refusedPath(err error) string {
 	if at, ok := errors.AsType[*input.Error](err); ok {
 		path = at.Where
 	}
-	if errors.Is(err, plan.ErrEmpty) && len(c.names) == 1 {
-		return c.names[0]
+	if errors.Is(err, plan.ErrEmpty) && len(c.Sources) == 1 {
+		return c.Sources[0]
 	} else if !refusesContent(err) {
 		return ""
 	}
@@ -232,13 +171,13 @@ func (c *conversion) explainFindings(r *findings.Report) {
 			continue
 		}
 		done[f.Place.File] = true
-		k, ok := c.another(f.Place.File)
+		k, ok := c.Reader.Another(f.Place.File)
 		switch {
-		case !ok || strings.Contains(f.Text, errAnotherKind.Error()):
+		case !ok || strings.Contains(f.Text, convert.ErrAnotherKind.Error()):
 		case k.ID == "empty":
 			f.Text += "; it is " + k.What
 		case isDirectory(f.Place.File):
-			f.Text, f.Hint = fmt.Sprintf("%v by %s: %v %s", converters.ErrUnsupported, c.format.name, errAnotherKind, k.What), c.purpose.howTo(k, f.Place.File)
+			f.Text, f.Hint = (&convert.KindError{Format: c.Reader.Name, Kind: k}).Error(), c.purpose.howTo(k, f.Place.File)
 		default:
 			f.Text += "; it is " + k.What + ": " + c.purpose.howTo(k, f.Place.File)
 		}

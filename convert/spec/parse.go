@@ -1,18 +1,18 @@
-package main
+package spec
 
 import (
-	"encoding/csv"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/token"
-	"github.com/spf13/pflag"
+
+	"github.com/ffconvert/ffconvert/convert/option"
 )
 
-// parseSpecification reads a YAML file. What is wrong with it is told by line and column.
-func parseSpecification(name string, data []byte) (*specification, error) {
+// Parse reads a YAML file. What is wrong with it is told by line and column.
+func Parse(name string, data []byte) (*Spec, error) {
 	f := yamlFile{name}
 	body, err := f.parse(data)
 	if err != nil {
@@ -26,7 +26,7 @@ func parseSpecification(name string, data []byte) (*specification, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &specification{}
+	s := &Spec{}
 	prefix := ""
 	var list *pair
 	for i := range top {
@@ -35,10 +35,10 @@ func parseSpecification(name string, data []byte) (*specification, error) {
 		case "prefix":
 			prefix, err = f.text(p.value)
 		case "seed":
-			s.seed = new(uint64)
-			*s.seed, err = f.seed(p.value)
+			s.SeedGiven = new(uint64)
+			*s.SeedGiven, err = f.seed(p.value)
 		case "shuffle":
-			s.shuffle, err = f.boolean(p.value)
+			s.Shuffle, err = f.boolean(p.value)
 		default:
 			if list != nil {
 				err = f.fail(p.at, "keep one of them", "both dataset: and datasets: are given")
@@ -56,8 +56,8 @@ func parseSpecification(name string, data []byte) (*specification, error) {
 	switch {
 	case !ok || len(entries.Values) == 0:
 		return nil, f.fail(list.at, hint, "%s: not a list of collections", list.key)
-	case len(entries.Values) > maxCollections:
-		return nil, f.fail(list.at, "name the shards of several by one pattern", "more than %d collections", maxCollections)
+	case len(entries.Values) > MaxCollections:
+		return nil, f.fail(list.at, "name the shards of several by one pattern", "more than %d collections", MaxCollections)
 	}
 	patterns := 0
 	for _, entry := range entries.Values {
@@ -85,13 +85,13 @@ func drawsAnew(key string) bool {
 // hintDraw says what.
 const hintDraw = "fraction: 0.5 draws half of the samples, once and for all; repeat: 2 has each twice"
 
-func (f yamlFile) collection(entry ast.Node, prefix string) (*collection, error) {
+func (f yamlFile) collection(entry ast.Node, prefix string) (*Collection, error) {
 	pairs, err := f.mapping(entry, "a collection is shards: and what is said of them", "name", "shards", "buckets", "format", "fraction", "repeat", "fields", "rename", "options", "resample", "choose", "perepoch")
 	if err != nil {
 		return nil, err
 	}
 	begin := pairs[0].at
-	c := &collection{Format: "tar", where: fmt.Sprintf("%s:%d:%d", f.name, begin.Position.Line, begin.Position.Column)}
+	c := &Collection{Format: "tar", file: f, where: fmt.Sprintf("%s:%d:%d", f.name, begin.Position.Line, begin.Position.Column)}
 	at := map[string]*token.Token{"shards": begin}
 	var options []pair
 	for _, p := range pairs {
@@ -133,7 +133,7 @@ func (f yamlFile) collection(entry ast.Node, prefix string) (*collection, error)
 			for _, o := range options {
 				at["options."+o.key] = valueToken(o)
 				if err == nil {
-					c.Options[o.key], err = f.flagText(o.value)
+					c.Options[o.key], err = f.optionText(o.value)
 				}
 			}
 		default:
@@ -155,14 +155,15 @@ func (f yamlFile) collection(entry ast.Node, prefix string) (*collection, error)
 		}
 		c.Shards[i] = prefix + shard
 	}
-	if key, err := c.settle(); err != nil {
-		return nil, f.fail(at[key], "", "%s: %s", key, oneLine(err.Error()))
-	}
 	for _, o := range options {
 		_, list := o.value.(*ast.SequenceNode)
-		if _, takes := c.flags.Lookup(o.key).Value.(pflag.SliceValue); list && !takes {
-			return nil, f.fail(valueToken(o), "", "options.%s: a list, where one value is wanted", o.key)
+		if list {
+			c.lists = append(c.lists, o.key)
 		}
+	}
+	c.at = at
+	if key, err := c.check(); err != nil {
+		return nil, c.Error(key, err)
 	}
 	return c, nil
 }
@@ -188,11 +189,11 @@ func (f yamlFile) renames(v ast.Node) ([]string, error) {
 }
 
 func (f yamlFile) options(v ast.Node) ([]pair, error) {
-	return f.mapping(v, "options: are the flags of the format without their dashes, as header: true")
+	return f.mapping(v, "options: are those of the format, as header: true")
 }
 
-// flagText is a value as a flag takes it.
-func (f yamlFile) flagText(v ast.Node) (string, error) {
+// optionText is a value as a flag takes it.
+func (f yamlFile) optionText(v ast.Node) (string, error) {
 	list, ok := v.(*ast.SequenceNode)
 	if !ok {
 		return f.scalar(v)
@@ -208,11 +209,5 @@ func (f yamlFile) flagText(v ast.Node) (string, error) {
 	if len(values) == 0 || slices.Contains(values, "") {
 		return "", f.fail(v.GetToken(), "leave the key out", "a list that is empty, or has an empty value")
 	}
-	var b strings.Builder
-	w := csv.NewWriter(&b)
-	if err := w.Write(values); err != nil {
-		return "", err
-	}
-	w.Flush()
-	return strings.TrimSuffix(b.String(), "\n"), w.Error()
+	return option.Join(values), nil
 }

@@ -1,12 +1,14 @@
-package main
+package option
 
-import "testing"
+import (
+	"testing"
+)
 
 func TestSizeValue(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
 		text string
-		want sizeValue
+		want Size
 		back string
 	}{
 		{"0", 0, "0"},
@@ -18,7 +20,7 @@ func TestSizeValue(t *testing.T) {
 		{"1TiB", 1 << 40, "1TiB"},
 		{"2048TiB", 1 << 51, "2048TiB"},
 	} {
-		var v, again sizeValue
+		var v, again Size
 		if err := v.Set(row.text); err != nil || v != row.want {
 			t.Errorf("%q is %d, %v; want %d", row.text, v, err, row.want)
 		}
@@ -30,7 +32,7 @@ func TestSizeValue(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"", "x", "-1", "1 parsec", "99999999999TiB"} {
-		var v sizeValue
+		var v Size
 		if err := v.Set(text); err == nil {
 			t.Errorf("%q is taken for %d", text, v)
 		}

@@ -1,4 +1,4 @@
-package main
+package spec
 
 import (
 	"bytes"
@@ -20,22 +20,22 @@ import (
 // What is read of a YAML file is bounded before it is parsed: the parser takes stack for each
 // level, and time by the square of the tokens in one place.
 const (
-	maxSpecSize   = 1 << 20 // bytes
-	maxSpecTokens = 1 << 16 // a second of parsing at the worst
-	maxSpecDepth  = 8       // of brackets; a specification needs four
+	MaxSize   = 1 << 20 // bytes
+	MaxTokens = 1 << 16 // a second of parsing at the worst
+	maxDepth  = 8       // of brackets; a specification needs four
 )
 
-// A specError places a mistake in a YAML file. It prints on one line.
-type specError struct {
-	file         string
-	line, column int // from 1 on
-	what, hint   string
+// An Error places a mistake in a YAML file. It prints on one line.
+type Error struct {
+	File         string
+	Line, Column int // from 1 on
+	What, Hint   string
 }
 
-func (e *specError) Error() string {
-	text := fmt.Sprintf("%s:%d:%d: %s", e.file, e.line, e.column, e.what)
-	if e.hint != "" {
-		text += " (" + e.hint + ")"
+func (e *Error) Error() string {
+	text := fmt.Sprintf("%s:%d:%d: %s", e.File, e.Line, e.Column, e.What)
+	if e.Hint != "" {
+		text += " (" + e.Hint + ")"
 	}
 	return text
 }
@@ -45,22 +45,22 @@ func (e *specError) Error() string {
 type yamlFile struct{ name string }
 
 func (f yamlFile) fail(at *token.Token, hint, format string, args ...any) error {
-	e := &specError{f.name, 1, 1, input.Shown(fmt.Sprintf(format, args...)), hint} // what it quotes may be a signed URL
+	e := &Error{f.name, 1, 1, input.Shown(fmt.Sprintf(format, args...)), hint} // what it quotes may be a signed URL
 	if at != nil && at.Position != nil {
-		e.line, e.column = max(1, at.Position.Line), max(1, at.Position.Column)
+		e.Line, e.Column = max(1, at.Position.Line), max(1, at.Position.Column)
 	}
 	return e
 }
 
 // parse returns the only document of a file; nil where it is empty.
 func (f yamlFile) parse(data []byte) (body ast.Node, err error) {
-	if len(data) > maxSpecSize {
-		return nil, &converters.Error{Where: f.name, Off: -1, Err: fmt.Errorf("%w: it has more than %d bytes", converters.ErrLimit, maxSpecSize), Hint: "name shards by patterns: {000..009}"}
+	if len(data) > MaxSize {
+		return nil, &converters.Error{Where: f.name, Off: -1, Err: fmt.Errorf("%w: it has more than %d bytes", converters.ErrLimit, MaxSize), Hint: "name shards by patterns: {000..009}"}
 	}
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	for i, line := range bytes.Split(data, []byte("\n")) {
 		if bad := bytes.IndexFunc(line, func(r rune) bool { return r == utf8.RuneError || r == 0 }); bad >= 0 {
-			return nil, &specError{f.name, i + 1, utf8.RuneCount(line[:bad]) + 1, "not text in UTF-8", "save the file as UTF-8"}
+			return nil, &Error{f.name, i + 1, utf8.RuneCount(line[:bad]) + 1, "not text in UTF-8", "save the file as UTF-8"}
 		}
 	}
 	tokens, err := f.tokens(string(data))
@@ -111,15 +111,15 @@ func (f yamlFile) tokens(text string) (token.Tokens, error) {
 				}
 				listed = t.Position.Line
 			case token.SequenceStartType, token.MappingStartType:
-				if depth++; depth > maxSpecDepth {
-					return nil, f.fail(t, "", "more than %d brackets in one another", maxSpecDepth)
+				if depth++; depth > maxDepth {
+					return nil, f.fail(t, "", "more than %d brackets in one another", maxDepth)
 				}
 			case token.SequenceEndType, token.MappingEndType:
 				depth--
 			}
 		}
-		if all.Add(some...); len(all) > maxSpecTokens {
-			return nil, f.fail(all[maxSpecTokens], "name shards by patterns: {000..009}", "the file has more than %d words", maxSpecTokens)
+		if all.Add(some...); len(all) > MaxTokens {
+			return nil, f.fail(all[MaxTokens], "name shards by patterns: {000..009}", "the file has more than %d words", MaxTokens)
 		}
 		switch {
 		case errors.Is(err, io.EOF):

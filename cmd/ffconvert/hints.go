@@ -1,0 +1,140 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/ffconvert/ffconvert/convert"
+	"github.com/ffconvert/ffconvert/convert/option"
+	"github.com/ffconvert/ffconvert/dataset"
+)
+
+// hints say what helps against an error, by the flags and commands that there are: libraries know
+// none. COMMAND and OUT stand for those of the run.
+var hints = map[convert.Advice]string{
+	convert.MoreRoomForOne:    "raise --cache-size, or make more shards, by --shards or --shard-size, where it has several parts",
+	convert.DirectoryForCache: "name a directory that can be written to with --cache-dir",
+	convert.NotAligned:        "leave --whole-parts out; --exact cuts at samples",
+	convert.FewerInputs:       "--max-names",
+	convert.NamedSources:      "run it where the conversion was planned, or name the sources: ffconvert COMMAND OUT SOURCE",
+	convert.ProgramArguments:  "to run a plugin again, name it and its arguments: ffconvert COMMAND --plugin NAME OUT ARGS",
+	convert.APlan:             "ffconvert plan makes one",
+	convert.VerifyOrPlan:      "ffconvert verify OUT checks the dataset, the command that made it writes the plan anew",
+}
+
+// hinted adds the hint to an error, or to each of several.
+func hinted(err error, command, out string) error {
+	return eachError(err, func(err error) error {
+		if opt, ok := errors.AsType[*option.Error](err); ok && opt.Error() == err.Error() {
+			return fmt.Errorf("--%w", err)
+		}
+		at, ok := errors.AsType[*convert.AdvisedError](err)
+		if !ok || hints[at.Advice] == "" {
+			return err
+		}
+		return withHint(err, strings.NewReplacer("COMMAND", command, "OUT", out).Replace(hints[at.Advice]))
+	})
+}
+
+// withHint adds a hint, behind the one that is there where there is one.
+func withHint(err error, hint string) error {
+	if strings.HasSuffix(err.Error(), ")") {
+		return fmt.Errorf("%w; %s", err, hint)
+	}
+	return fmt.Errorf("%w (%s)", err, hint)
+}
+
+// hint is hinted of a conversion.
+func (c *conversion) hint(err error) error {
+	return hinted(eachError(err, func(err error) error {
+		at, ok := errors.AsType[*convert.AdvisedError](err)
+		switch {
+		case ok && at.Advice == convert.MoreRoomForAll:
+			return withHint(err, c.moreRoom())
+		case errors.Is(err, dataset.ErrNotDirectory):
+			return fmt.Errorf("%w; OUT is the last argument", err)
+		case errors.Is(err, dataset.ErrNotEmpty):
+			return fmt.Errorf("%w; OUT is the last argument (--into-nonempty: put the dataset among the files there)", err)
+		}
+		if empty, ok := errors.AsType[*convert.EmptyError](err); ok {
+			return explainEmpty(empty)
+		}
+		return err
+	}), "convert", c.Out)
+}
+
+// moreRoom says what helps where all parts were to be here at once, and the cache is too small for it.
+func (c *conversion) moreRoom() string {
+	bySlice, orNot := "ffconvert plan "+c.formatName(), ""
+	if c.opts.exact {
+		bySlice, orNot = bySlice+" --exact", " leave --exact out,"
+	}
+	bySlice += " --task K/N …"
+	switch {
+	case c.opts.shuffle:
+		return "raise --cache-size: --shuffle wants all parts here at once"
+	case c.planning == nil:
+		return "raise --cache-size," + orNot + " or plan a slice at a time: " + bySlice + ", for each K, then plan and run without --task"
+	case c.planning.task == "":
+		return "raise --cache-size, or index a slice at a time: " + bySlice + ", for each K from 0 to N-1, then this command again"
+	}
+	return "raise --cache-size, or take a larger N: --task K/N"
+}
+
+// formatName is the command of the format.
+func (c *conversion) formatName() string {
+	if c.Mixture != nil {
+		return convert.SpecFormat
+	}
+	return c.Reader.Name
+}
+
+// explainEmpty says why there are no samples.
+func explainEmpty(e *convert.EmptyError) error {
+	var why []string
+	if e.LeftOut > 0 {
+		why = append(why, "left out "+counted(e.LeftOut, "sample")+" without a field, by --missing skip")
+	}
+	rest := make(map[string]int64)
+	for reason, n := range e.Skipped {
+		rest[reason] = n
+	}
+	for _, row := range whyEmpty {
+		if n := rest[row.reason]; n > 0 {
+			why = append(why, counted(n, row.noun)+" "+row.text)
+			delete(rest, row.reason)
+		}
+	}
+	if len(rest) > 0 {
+		why = append(why, "skipped "+skippedText(rest))
+	}
+	if why == nil {
+		return e
+	}
+	return fmt.Errorf("%w: %s", e, strings.Join(why, "; "))
+}
+
+// whyEmpty says what it means where all entries were passed over for a reason, and what to do.
+var whyEmpty = []struct{ reason, noun, text string }{
+	{"file outside a class", "file", "outside a class, which is a directory of files: --flat makes a record of each file"},
+	{"extension not selected", "file", "of other suffixes than --ext selects"},
+	{"name without key", "member", "without a key: a name has a dot behind its key, as 0001.jpg has"},
+	{"header line", "header", "and no rows"},
+}
+
+// eachError returns what f makes of an error, or of each of several that were joined.
+func eachError(err error, f func(error) error) error {
+	joined, ok := err.(interface{ Unwrap() []error })
+	switch {
+	case err == nil:
+		return nil
+	case !ok || errors.Join(joined.Unwrap()...).Error() != err.Error():
+		return f(err)
+	}
+	var all []error
+	for _, e := range joined.Unwrap() {
+		all = append(all, eachError(e, f))
+	}
+	return errors.Join(all...)
+}

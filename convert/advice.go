@@ -1,0 +1,35 @@
+package convert
+
+// An Advice says what would help against an error. The package knows no flags: a program that
+// has some says how they are set.
+type Advice int
+
+const (
+	MoreRoomForAll    Advice = iota + 1 // a larger cache, or fewer parts at once
+	MoreRoomForOne                      // a larger cache, or smaller shards
+	DirectoryForCache                   // another directory for copies
+	NotAligned                          // shards that are not cut at whole parts
+	FewerInputs                         // fewer inputs, or a higher limit of them
+	AnotherOutput                       // another directory, or leave to write into this one
+	NamedSources                        // sources that are named anew
+	ProgramArguments                    // the program and its arguments
+	APlan                               // a plan
+	VerifyOrPlan                        // a verification, or the plan
+)
+
+// An AdvisedError is an error with an advice.
+type AdvisedError struct {
+	Advice Advice
+	Err    error
+}
+
+func (e *AdvisedError) Error() string { return e.Err.Error() }
+func (e *AdvisedError) Unwrap() error { return e.Err }
+
+// advise adds advice to an error, if there is one.
+func advise(advice Advice, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &AdvisedError{advice, err}
+}

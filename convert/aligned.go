@@ -1,0 +1,120 @@
+package convert
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/ffconvert/ffconvert/shard"
+	"github.com/ffconvert/ffconvert/shard/plan"
+)
+
+// ErrNotAligned says that shards cannot be cut at whole parts.
+var ErrNotAligned = errors.New("shards cannot be cut at whole parts")
+
+// aligned reports whether shards are cut at whole parts: where a part is remote and the caller
+// does not say otherwise.
+func (c *Conversion) aligned() (bool, error) {
+	unknown, remote := "", false
+	for _, n := range c.found {
+		if n.Size < 0 {
+			unknown = n.Name
+		}
+		remote = remote || n.Object != nil
+	}
+	refuse := func(why string) error {
+		return advise(NotAligned, fmt.Errorf("%w: %s", ErrNotAligned, why))
+	}
+	switch {
+	case c.Cut == CutParts && c.directories() != nil:
+		return false, refuse("a directory is indexed as one")
+	case c.Cut == CutParts && c.Shuffle != nil:
+		return false, refuse("a shuffle draws from all samples, so all parts must be here first")
+	case c.Cut == CutParts && unknown != "":
+		return false, refuse(fmt.Sprintf("the size of %s is not known beforehand", unknown))
+	}
+	return c.Cut == CutParts || remote && unknown == "" && c.Cut == CutAuto && c.Shuffle == nil && c.directories() == nil, nil
+}
+
+// writeAligned plans shards that are cut at whole parts, and writes them.
+func (c *Conversion) writeAligned(ctx context.Context) (*shard.Report, error) {
+	var report *shard.Report
+	err := c.withParts(ctx, 0, func(s *stagedParts) error {
+		p, err := c.planAligned(ctx, s)
+		if err != nil {
+			return err
+		}
+		report, err = shard.Write(ctx, s, p, c.output, c.writeOptions())
+		return err
+	})
+	return report, err
+}
+
+// withParts makes the inputs local as use needs them. The first skip of them are no parts that
+// it uses: see stagedParts.
+func (c *Conversion) withParts(ctx context.Context, skip int, use func(*stagedParts) error) error {
+	if err := c.checkCache(); err != nil {
+		return err
+	}
+	s, err := c.newStagedParts(skip)
+	if err != nil {
+		return err
+	}
+	err = use(s)
+	return c.removeCache(ctx, errors.Join(err, s.close()))
+}
+
+// planAligned plans part-aligned shards: by the plan that was begun in the output, where it
+// is of the same parts, else by what the first part shows.
+func (c *Conversion) planAligned(ctx context.Context, s *stagedParts) (*plan.Plan, error) {
+	parts := make([]plan.Part, len(s.parts))
+	for i, p := range s.parts {
+		parts[i] = plan.Part{Name: p.Name, Size: p.Size}
+	}
+	how, err := c.request()
+	if err != nil {
+		return nil, err
+	}
+	if !c.Overwrite {
+		p, err := c.output.Resumable(parts, how)
+		if err == nil && p != nil {
+			err = s.checkQuota(p)
+		}
+		if err != nil || p != nil {
+			return p, err
+		}
+	}
+	// What the first part shows decides no size.
+	if p, err := plan.NewAligned(parts, nil, how); err != nil {
+		return nil, empty(parts[0].Name, nil, err)
+	} else if err := s.checkQuota(p); err != nil {
+		return nil, err
+	}
+	shown := int64(0)
+	for _, first := range s.firsts {
+		shown += parts[first].Size
+	}
+	if c.Progress != nil {
+		c.Progress.Start("fetch the first part", shown)
+	}
+	src, err := s.open(ctx, false)
+	if err != nil {
+		return nil, err
+	}
+	d, err := c.describe(src)
+	if err != nil {
+		return nil, err
+	}
+	for i := range d.each.Of {
+		parts[i].Encode = d.each.Of[i]
+	}
+	seen, err := s.index(ctx, d.each, c.Progress)
+	if err != nil {
+		return nil, err
+	}
+	if how, err = c.describedOptions(d); err != nil {
+		return nil, err
+	}
+	p, err := plan.NewAligned(parts, seen, how)
+	return p, empty(parts[0].Name, seen, err)
+}

@@ -1,0 +1,205 @@
+package convert
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"slices"
+
+	"github.com/ffconvert/ffconvert/aio"
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/input"
+	"github.com/ffconvert/ffconvert/shard"
+	"github.com/ffconvert/ffconvert/shard/plan"
+)
+
+// A Cut says where shards may be cut.
+type Cut int
+
+const (
+	CutAuto    Cut = iota // at whole parts where one is remote and the size of each is known, else at samples
+	CutSamples            // at samples: all parts are here first
+	CutParts              // at whole parts, so that each is fetched once, when its shard is written
+)
+
+// Options say how a dataset is converted. The zero value of each field is its default.
+type Options struct {
+	Encode  encode.Options // of records; where no encoding is named, what the format proposes
+	Sizes   plan.Sizes     // of shards
+	Shuffle *plan.Shuffle  // nil: samples keep their order
+	Cut     Cut
+
+	// Input says how sources are found and staged. Directories, Match, Arrange and Progress are
+	// those of the format and of this package. CacheDir "": a directory in the output, which is
+	// removed at the end.
+	Input input.Options
+
+	Workers      int         // shards written at once; 0: the CPUs that this process may use
+	Overwrite    bool        // replace another dataset in the output
+	IntoNonempty bool        // write into a directory that has files of other programs, which stay
+	NoVerify     bool        // do not re-read the shards
+	Verify       bool        // re-read shards that a run before has finished, too
+	AIO          aio.Options // for re-reading
+	Tool         string      // name and version of the program, for the manifest
+
+	// Progress may be nil. It may have the methods of shard.Mover and shard.Watcher, and
+	// Fetched(bytes int64), which is told of what has come in.
+	Progress plan.Progress
+	// Doubt is told once of each thing that may not be meant. nil: nothing is told.
+	Doubt func(converters.Doubt)
+	// Waiting is told what a run waits for before it begins. nil: nothing is told.
+	Waiting func(what string)
+	// Drain is called when shards begin to be written. Once the channel is closed the shards
+	// under way are finished, and no other is begun. nil: never.
+	Drain func() <-chan struct{}
+}
+
+// A Conversion is sources, what is made of them, and where. It is for one call of one of its
+// methods.
+type Conversion struct {
+	Reader  *Reader        // of the format of all sources; nil: Mixture
+	Mixture *Mixture       // of several collections, which name their sources; nil: Reader
+	Sources []string       // paths, patterns, URLs, @lists, pipes: see package input. Of a mixture, its file
+	Program *input.Command // whose output is converted in place of Sources; nil: none
+	Out     string         // a local directory
+	Options
+
+	planned *plan.SourceSpec // of a plan that is there already; nil: see sourceSpec
+	output  *dataset.Output  // nil: not open
+	found   []input.Name
+
+	src     converters.Source         // the dataset; nil: not open
+	told    map[converters.Doubt]bool // of which Doubt was told
+	columns []converters.ColumnType   // of a table that this run has opened; else nil
+}
+
+// A Result is what a conversion has done.
+type Result struct {
+	*shard.Report
+	Columns []converters.ColumnType // of a table that this run has opened; else nil
+}
+
+// Write converts the sources: it finds and stages them, plans, writes shards, and commits them
+// with a manifest. A Write that was interrupted is resumed by the same call.
+func (c *Conversion) Write(ctx context.Context) (*Result, error) {
+	aligned, err := c.prepare(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var report *shard.Report
+	err = c.inOutput(func(out *dataset.Output) error {
+		if err := c.check(); err != nil {
+			return err
+		}
+		if aligned {
+			report, err = c.writeAligned(ctx)
+		} else {
+			report, err = c.writeSamples(ctx)
+		}
+		if err == nil {
+			err = out.DropIndexed()
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	c.tellDoubts()
+	return &Result{report, c.columns}, nil
+}
+
+// prepare finds the inputs and refuses what can be refused before anything is made. It reports
+// whether shards are cut at whole parts.
+func (c *Conversion) prepare(ctx context.Context) (aligned bool, err error) {
+	if c.Workers <= 0 {
+		c.Workers = runtime.GOMAXPROCS(0)
+	}
+	if err := c.checkOut(); err != nil {
+		return false, err
+	}
+	if _, err := encode.Parse(c.Encode); err != nil {
+		return false, err
+	}
+	if err := c.find(ctx); err != nil {
+		return false, err
+	}
+	if err := c.checkInside(); err != nil {
+		return false, err
+	}
+	if c.Reader != nil && c.Program == nil {
+		if err := c.Reader.CheckKind(c.found); err != nil {
+			return false, err
+		}
+	}
+	return c.aligned()
+}
+
+// inOutput opens the output while use uses it.
+func (c *Conversion) inOutput(use func(*dataset.Output) error) error {
+	out, err := dataset.Open(c.Out)
+	if err != nil {
+		return err
+	}
+	c.output = out
+	return closeOutput(out, use(out))
+}
+
+// closeOutput ends the work on an output, which has ended with err.
+func closeOutput(out *dataset.Output, err error) error {
+	return errors.Join(out.Here(err), out.Close())
+}
+
+// writeSamples plans shards that are cut at samples, and writes them.
+func (c *Conversion) writeSamples(ctx context.Context) (*shard.Report, error) {
+	var report *shard.Report
+	err := c.staged(ctx, func(set *input.Set) error {
+		p, src, err := c.plan(ctx, set)
+		if err != nil {
+			return err
+		}
+		report, err = shard.Write(ctx, shard.Local(src), p, c.output, c.writeOptions())
+		return err
+	})
+	return report, c.allAtOnce(err)
+}
+
+// writeOptions are those of a writing that begins now.
+func (c *Conversion) writeOptions() shard.WriteOptions {
+	opts := shard.WriteOptions{
+		Workers: c.Workers, Overwrite: c.Overwrite, NoVerify: c.NoVerify, Verify: c.Verify,
+		AIO: c.AIO, Progress: c.Progress, Tool: c.Tool, Named: c.named(),
+	}
+	if c.Drain != nil {
+		opts.Drain = c.Drain()
+	}
+	return opts
+}
+
+// named are the sources as the caller named them, without secrets.
+func (c *Conversion) named() []string {
+	named := slices.Clone(c.Sources)
+	for i, name := range named {
+		named[i] = input.Shown(name)
+	}
+	return named
+}
+
+// tellDoubts tells of what the source has seen that may not be meant.
+func (c *Conversion) tellDoubts() {
+	from, ok := c.src.(converters.Doubter)
+	if !ok || c.Doubt == nil {
+		return
+	}
+	for _, d := range from.Doubts() {
+		if c.told[d] {
+			continue
+		}
+		if c.told == nil {
+			c.told = make(map[converters.Doubt]bool)
+		}
+		c.told[d] = true
+		c.Doubt(d)
+	}
+}

@@ -1,0 +1,120 @@
+package convert
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"github.com/ffconvert/ffconvert/aio"
+	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/shard"
+	"github.com/ffconvert/ffconvert/shard/plan"
+)
+
+// waitPause is how long a finish that has waited so long leaves the directory alone: what it
+// adds to the wait is a tenth.
+func waitPause(waited time.Duration) time.Duration {
+	const least, most = 100 * time.Millisecond, 15 * time.Second
+	return min(max(waited/10, least), most)
+}
+
+// FinishOptions say how a dataset is completed.
+type FinishOptions struct {
+	Wait     time.Duration     // for missing shards, and for the plan; 0: not at all
+	Verify   bool              // re-read all shards
+	AIO      aio.Options       // for that
+	Tool     string            // name and version of the program, for the manifest
+	Progress plan.Progress     // may be nil
+	Waiting  func(what string) // is told what it waits for, every minute; may be nil
+}
+
+// Finish checks that every shard of the plan in a directory is there, closes the balance of
+// entries, samples and fields, and writes the manifest, which completes the dataset.
+func Finish(ctx context.Context, dir string, opts FinishOptions) (*shard.Report, error) {
+	began := time.Now()
+	for {
+		if err := allNamed(ctx, opts, began, dir); err != nil {
+			return nil, err
+		}
+		report, err := finishOnce(ctx, opts, dir)
+		if err == nil {
+			return report, nil
+		}
+		pause := waitPause(time.Since(began))
+		if time.Since(began)+pause > opts.Wait || !worthWaiting(err) {
+			return nil, err
+		}
+		if err := sleep(ctx, pause); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// allNamed waits until all shards have their names, or the wait is over: as long as they have
+// not, tasks need the lock.
+func allNamed(ctx context.Context, opts FinishOptions, began time.Time, dir string) error {
+	var told time.Time
+	for time.Since(began) < opts.Wait {
+		named, of := 0, 0
+		err := CheckPlanned(dir)
+		if err == nil {
+			named, of, err = dataset.Named(dir)
+		}
+		if err == nil && named == of || err != nil && !worthWaiting(err) {
+			return err
+		}
+		if opts.Waiting != nil && time.Since(told) >= waitTold {
+			told = time.Now()
+			what := fmt.Sprintf("%d of %d shards have their names", named, of)
+			if err != nil {
+				what = err.Error()
+			}
+			opts.Waiting(what)
+		}
+		waited := time.Since(began)
+		if err := sleep(ctx, min(waitPause(waited), opts.Wait-waited)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// waitTold is how often a finish that waits says so.
+const waitTold = time.Minute
+
+// worthWaiting reports whether time alone may help: tasks may still be at work.
+func worthWaiting(err error) bool {
+	for _, kind := range []error{dataset.ErrMissing, dataset.ErrLocked, ErrUnplanned, dataset.ErrNothingKept, fs.ErrNotExist} {
+		if errors.Is(err, kind) {
+			return true
+		}
+	}
+	return false
+}
+
+func finishOnce(ctx context.Context, opts FinishOptions, dir string) (*shard.Report, error) {
+	if err := CheckPlanned(dir); err != nil {
+		return nil, err
+	}
+	out, err := dataset.Open(dir)
+	if err != nil {
+		return nil, early(dir, err)
+	}
+	report, err := shard.Finish(ctx, out, shard.FinishOptions{
+		Verify: opts.Verify, AIO: opts.AIO, Progress: opts.Progress, Tool: opts.Tool,
+	})
+	return report, closeOutput(out, early(dir, err))
+}
+
+// early says of a directory that others write to whether shards are missing there.
+func early(dir string, err error) error {
+	if !errors.Is(err, dataset.ErrLocked) {
+		return err
+	}
+	if named, of, failed := dataset.Named(dir); named == of || failed != nil {
+		return err
+	}
+	return fmt.Errorf("%w, and %w", err, dataset.ErrMissing)
+}

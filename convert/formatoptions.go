@@ -1,0 +1,177 @@
+package convert
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/ffconvert/ffconvert/convert/option"
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/converters/cbor"
+	"github.com/ffconvert/ffconvert/converters/csv"
+	"github.com/ffconvert/ffconvert/converters/folder"
+	"github.com/ffconvert/ffconvert/converters/tar"
+	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/encode"
+)
+
+// loaded tells which fields an index must read for records as rec says.
+func loaded(rec encode.Options) func(string) bool {
+	if !rec.Decode {
+		return nil
+	}
+	return encode.Decodable
+}
+
+// duplicateOption adds on-duplicate-key.
+func duplicateOption(set *option.Set, where string) *option.Choice {
+	v := &option.Choice{Value: "error", Words: []string{"error", "keep"}}
+	set.Add("on-duplicate-key", "what to do when a key comes back later in one "+where+": error or keep", v)
+	return v
+}
+
+func tarOptions(set *option.Set) Opener {
+	var opts tar.Options
+	set.Add("allow-missing-trailer", "accept a tar that ends at a member without the two zero blocks", option.Bool(&opts.AllowMissingTrailer))
+	set.Add("concatenated", "read on where another tar was appended to a tar", option.Bool(&opts.Concatenated))
+	duplicates := duplicateOption(set, "tar")
+	set.AddLimit("max-sample-size", "largest sample accepted", option.MaxSize(&opts.MaxSample, tar.DefaultMaxSample))
+	set.AddLimit("max-header-size", "largest PAX header or long name accepted", option.MaxSize(&opts.MaxHeader, tar.DefaultMaxHeader))
+	return OpenFunc(func(_ context.Context, parts []converters.Part, rec encode.Options) (converters.Source, error) {
+		opts.KeepDuplicates, opts.Load = duplicates.Value == "keep", loaded(rec)
+		return tar.Open(parts, opts), nil
+	})
+}
+
+func folderOptions(set *option.Set) Opener {
+	var opts folder.Options
+	var classes string
+	var maxClasses int64
+	set.Add("flat", "no classes: a record a file, its key the path", option.Bool(&opts.Flat))
+	set.Add("group", "files of one directory with the same name up to the first dot are one sample", option.Bool(&opts.Group))
+	set.Add("split", "the first directory is the split, not the class; convert these: train,val", option.List(&opts.Splits))
+	set.Add("classes", "number the classes as this file does: one name a line, or the meta.json of another conversion", option.Text(&classes))
+	set.Add("ext", "keep files that end in one of these alone: jpg,png (default all)", option.List(&opts.Ext))
+	set.Add("hidden", "keep hidden files and directories", option.Bool(&opts.Hidden))
+	set.Add("follow-outside", "follow symbolic links that lead out of the folder", option.Bool(&opts.FollowOutside))
+	duplicates := duplicateOption(set, "directory")
+	set.AddLimit("max-sample-size", "largest sample accepted", option.MaxSize(&opts.MaxSample, folder.DefaultMaxSample))
+	set.AddLimit("max-classes-size", "largest file of --classes accepted", option.MaxSize(&maxClasses, defaultMaxClasses))
+	return OpenFunc(func(ctx context.Context, parts []converters.Part, rec encode.Options) (converters.Source, error) {
+		opts.KeepDuplicates, opts.Load = duplicates.Value == "keep", loaded(rec)
+		if opts.Flat && (opts.Splits != nil || classes != "") {
+			return nil, &option.Error{Name: "flat", Text: "true", Err: errors.New("it has no classes, so split and classes do not go with it")}
+		}
+		if classes != "" {
+			var err error
+			if opts.Classes, err = readClasses(classes, maxClasses); err != nil {
+				return nil, err
+			}
+		}
+		return folder.Open(ctx, parts, opts)
+	})
+}
+
+const defaultMaxClasses = 64 << 20 // bytes; a million names have some 20 MB
+
+// readClasses reads the names of classes, in the order of their numbers.
+func readClasses(name string, most int64) ([]string, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, min(most, math.MaxInt64-1)+1))
+	if err != nil {
+		return nil, err
+	}
+	if int64(len(data)) > most {
+		return nil, &converters.Error{Where: name, Off: -1, Err: fmt.Errorf("%w: it has more than %d bytes", converters.ErrLimit, most), Hint: "--max-classes-size"}
+	}
+	if filepath.Ext(name) != ".json" {
+		return strings.Split(strings.TrimSuffix(strings.ReplaceAll(string(data), "\r\n", "\n"), "\n"), "\n"), nil
+	}
+	var meta dataset.Meta
+	if err := json.Unmarshal(data, &meta); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if len(meta.Classes) == 0 {
+		return nil, fmt.Errorf("%s: it names no classes", name)
+	}
+	return meta.Classes, nil
+}
+
+// A table is CSV with its options.
+type table struct {
+	opts      csv.Options
+	naming    csv.Naming
+	delimiter string
+}
+
+func csvOptions(set *option.Set) Opener {
+	t := table{delimiter: ",", naming: csv.Naming{Prefix: "part-", SuffixLength: -1}, opts: csv.Options{RowsPerSample: 1}}
+	set.Add("data-part-num", "number of parts in a directory (default: found, without a gap)", option.Int(&t.naming.Parts))
+	set.Add("part-name-prefix", "what the name of a part begins with", option.Text(&t.naming.Prefix))
+	set.Add("part-name-suffix-length", "digits that the number of a part is padded to; -1: not padded, or any", option.Int(&t.naming.SuffixLength))
+	set.Add("header", "the first line of every part names the columns", option.Bool(&t.opts.Header))
+	set.Add("columns", "columns to keep, in order; without --header, the names of all columns", option.List(&t.opts.Columns))
+	set.Add("delimiter", "what stands between values; tab for a tabulator", option.Text(&t.delimiter))
+	set.Add("dtype", "float64, float32 or int64 for rows of numbers, or types of columns: id=int64,name=str (default: told from the first rows)", option.Text(&t.opts.DType))
+	set.Add("rows-per-sample", "rows that make one record", option.Int(&t.opts.RowsPerSample))
+	set.AddLimit("max-row-size", "longest row accepted, 1GiB at most", option.MaxSize(&t.opts.MaxRow, csv.DefaultMaxRow))
+	set.AddLimit("max-columns", "most columns of a row accepted, 16777216 at most", option.Count(&t.opts.MaxColumns, csv.DefaultMaxColumns))
+	set.AddLimit("max-sample-size", "largest sample accepted", option.MaxSize(&t.opts.MaxSample, csv.DefaultMaxSample))
+	return &t
+}
+
+func (t *table) Arrange(names []string) ([]string, error) { return t.naming.Arrange(names) }
+
+func (t *table) Open(_ context.Context, parts []converters.Part, rec encode.Options) (converters.Source, error) {
+	delimiter := t.delimiter
+	if delimiter == "tab" || delimiter == `\t` {
+		delimiter = "\t"
+	}
+	switch {
+	case len(delimiter) != 1:
+		return nil, &option.Error{Name: "delimiter", Text: delimiter, Err: errors.New("want one character, or tab")}
+	case t.opts.RowsPerSample < 1:
+		return nil, &option.Error{Name: "rows-per-sample", Text: strconv.FormatInt(t.opts.RowsPerSample, 10), Err: errors.New("want 1 or more")}
+	}
+	t.opts.Delimiter = delimiter[0]
+	switch rec.Encoding {
+	case "":
+		t.opts.Form = csv.Auto
+	case "raw":
+		t.opts.Form = csv.Packed
+	case "arrow":
+		t.opts.Form = csv.Table
+	default:
+		t.opts.Form = csv.Fields
+	}
+	return csv.Open(parts, t.opts)
+}
+
+func cborOptions(set *option.Set) Opener {
+	form := &option.Choice{Value: "cbor", Words: []string{"cbor", "msgpack"}}
+	set.Add("format", "what the files hold: cbor, or msgpack", form)
+	return itemOptions(set, form)
+}
+
+func itemOptions(set *option.Set, form *option.Choice) Opener {
+	var opts cbor.Options
+	set.AddLimit("max-depth", "deepest nesting accepted, 65535 at most", option.Count(&opts.MaxDepth, cbor.DefaultMaxDepth))
+	set.AddLimit("max-item-size", "largest item accepted", option.MaxSize(&opts.MaxItem, cbor.DefaultMaxItem))
+	set.AddLimit("max-name-size", "longest key or name of a field accepted", option.MaxSize(&opts.MaxName, cbor.DefaultMaxName))
+	return OpenFunc(func(_ context.Context, parts []converters.Part, rec encode.Options) (converters.Source, error) {
+		opts.MessagePack, opts.Load = form.Value == "msgpack", loaded(rec)
+		opts.Items = (rec.Encoding == "" || rec.Encoding == "raw") && rec.Fields == "" && rec.Rename == nil && !rec.Decode
+		return cbor.Open(parts, opts), nil
+	})
+}

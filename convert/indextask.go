@@ -1,0 +1,112 @@
+package convert
+
+import (
+	"context"
+
+	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/shard/plan"
+)
+
+// Why a task has nothing to index. None of it is a mistake: who starts tasks need not know.
+const (
+	AlignedReason   = "shards are whole parts, which are planned by their sizes"
+	DirectoryReason = "a directory is indexed as one"
+	PlannedReason   = "it is planned already"
+	NoPartReason    = "no part is this task's"
+)
+
+// A SliceIndex is what a task has indexed.
+type SliceIndex struct {
+	Parts   int    // that it has indexed
+	Before  int    // of them, by the same task
+	Of      int    // parts of the dataset; 0: not known
+	Samples int64  // of its parts
+	Bytes   int64  // of these, as stored
+	Why     string // there was nothing to index; "": there was
+}
+
+// IndexTask indexes one slice of the parts, for the [Conversion.Plan] that comes later.
+func (c *Conversion) IndexTask(ctx context.Context, t plan.Task) (*SliceIndex, error) {
+	aligned, err := c.preparePlan(ctx)
+	if err != nil {
+		return nil, err
+	}
+	done := &SliceIndex{}
+	switch {
+	case aligned:
+		done.Why = AlignedReason
+	case c.directories() != nil:
+		done.Why = DirectoryReason
+	default:
+		some := c.slice(t)
+		if done.Of = len(c.places(len(c.found))); len(some) == 0 {
+			done.Why = NoPartReason
+			break
+		}
+		if err := c.indexSlice(ctx, t, some, done); err != nil {
+			return nil, err
+		}
+	}
+	c.tellDoubts()
+	return done, nil
+}
+
+// slice returns the parts of a task, even in bytes. Parts without a mark are no task's: nothing
+// would tell later whether they are still the same.
+func (c *Conversion) slice(t plan.Task) []int {
+	parts := c.foundParts()
+	sizes := make([]int64, len(parts))
+	for i, p := range parts {
+		sizes[i] = p.Size
+	}
+	first, n := t.Slice(sizes)
+	var some []int
+	for i := first; i < first+n; i++ {
+		if parts[i].Mark != "" {
+			some = append(some, i)
+		}
+	}
+	return some
+}
+
+// indexSlice indexes some parts and saves what it finds. What it stages is its own: several
+// tasks may be at work in the output.
+func (c *Conversion) indexSlice(ctx context.Context, t plan.Task, some []int, done *SliceIndex) (err error) {
+	out, err := openShared(ctx, c.Out, c.Waiting)
+	if err != nil {
+		return err
+	}
+	c.output = out
+	defer func() { err = closeOutput(out, err) }()
+	if err := c.check(); err != nil {
+		return err
+	}
+	there, err := out.Lookup(dataset.PlanName)
+	if err != nil {
+		return err
+	}
+	if there != nil && !c.Overwrite {
+		done.Why = PlannedReason
+		return nil
+	}
+	how, err := c.request()
+	if err != nil {
+		return err
+	}
+	parts := c.foundParts()
+	known, err := out.IndexedBy(t, how, parts)
+	if err != nil {
+		return err
+	}
+	return c.survey(ctx, some, known, func(s *survey) error {
+		done.Parts = len(some)
+		for i, part := range some {
+			if known.Has(part) {
+				done.Before++
+			}
+			done.Bytes += s.index[i].Size
+			done.Samples += s.index[i].Account.Written()
+		}
+		return out.SaveIndexed(t, how, parts, s.says, s.each, some, s.index)
+	})
+}

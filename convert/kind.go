@@ -1,0 +1,79 @@
+package convert
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/input"
+	"github.com/ffconvert/ffconvert/input/kind"
+)
+
+// Kinds tells what a local file or directory is: nothing where it cannot be read, or is not
+// known.
+func Kinds(path string) []kind.Kind {
+	fi, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil
+	case fi.IsDir():
+		found, _ := kind.Directory(path)
+		return found
+	case !fi.Mode().IsRegular():
+		return nil // reading it might wait
+	}
+	head, size, err := input.Head(path, kind.HeadSize)
+	if err != nil {
+		return nil
+	}
+	return kind.File(path, head, size)
+}
+
+// Another tells what path is, where that is certainly nothing that the format reads as it is
+// called.
+func (r *Reader) Another(path string) (kind.Kind, bool) {
+	found := Kinds(path)
+	for _, k := range found {
+		if k.Format == r.Name && (k.ID != "msgpack" || r.Set.Text("format") == "msgpack") {
+			return kind.Kind{}, false
+		}
+	}
+	if len(found) != 1 || found[0].ID == "text" && r.Name == "csv" {
+		return kind.Kind{}, false
+	}
+	return found[0], true
+}
+
+// ErrAnotherKind begins what an input is that was refused by its kind.
+var ErrAnotherKind = errors.New("it is")
+
+// A KindError is that of an input of a kind that the format does not read. It is
+// [converters.ErrUnsupported] and [ErrAnotherKind].
+type KindError struct {
+	Format string
+	Kind   kind.Kind
+}
+
+func (e *KindError) Error() string {
+	return fmt.Sprintf("%v by %s: %v %s", converters.ErrUnsupported, e.Format, ErrAnotherKind, e.Kind.What)
+}
+
+func (e *KindError) Unwrap() []error { return []error{converters.ErrUnsupported, ErrAnotherKind} }
+
+// CheckKind refuses a dataset whose first part is certainly of another kind: a format without
+// magic bytes might read it all the same, as CBOR reads a tar.
+func (r *Reader) CheckKind(found []input.Name) error {
+	if len(found) == 0 || found[0].Path == "" || found[0].URL() != "" {
+		return nil
+	}
+	if _, listed := FormatNamed(r.Name); !listed || r.Set.Text("flat") == "true" {
+		return nil
+	}
+	k, ok := r.Another(found[0].Path)
+	named := kind.Name(found[0].Path)
+	if !ok || !k.Sure && (len(named) != 1 || named[0].ID != k.ID) {
+		return nil
+	}
+	return &converters.Error{Where: found[0].Name, Off: -1, Err: &KindError{r.Name, k}}
+}

@@ -1,0 +1,321 @@
+package convert
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/ffconvert/ffconvert/convert/option"
+	"github.com/ffconvert/ffconvert/convert/spec"
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/converters/mix"
+	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/input"
+	"github.com/ffconvert/ffconvert/shard/plan"
+)
+
+// SpecFormat is what a plan calls a dataset that is mixed. No format has that name.
+const SpecFormat = "spec"
+
+// A Mixture is several collections that become one dataset. It finds and stages its own inputs,
+// since what a name stands for is a matter of its format.
+type Mixture struct {
+	spec     *spec.Spec
+	readers  []*Reader // one a collection
+	found    []int     // how many inputs each collection has
+	parts    []int     // how many parts each has that was opened
+	encoding string    // of the records of those that were opened
+}
+
+// NewMixture looks up the formats of a specification and sets their options, none of which is a
+// limit. An error is at its place in the specification.
+func NewMixture(s *spec.Spec) (*Mixture, error) {
+	m := &Mixture{spec: s}
+	for i := range s.Collections {
+		c := &s.Collections[i]
+		f, known := FormatNamed(c.Format)
+		if !known {
+			return nil, c.Error("format", fmt.Errorf("%q is not a format here; there are %s", c.Format, strings.Join(FormatNames(), ", ")))
+		}
+		r := f.Reader()
+		for _, name := range slices.Sorted(maps.Keys(c.Options)) {
+			if err := setOption(r, c, name); err != nil {
+				return nil, c.Error("options."+name, err)
+			}
+		}
+		c.Options = r.Set.Kept()
+		m.readers = append(m.readers, r)
+	}
+	return m, nil
+}
+
+// setOption sets an option of a collection.
+func setOption(r *Reader, c *spec.Collection, name string) error {
+	o := r.Set.Lookup(name)
+	if o == nil {
+		var names []string
+		for _, o := range r.Set.All() {
+			if !o.Limit {
+				names = append(names, o.Name)
+			}
+		}
+		return fmt.Errorf("%s has no such option; it has %s", c.Format, strings.Join(names, ", "))
+	}
+	if c.IsList(name) && !o.List() {
+		return errors.New("a list, where one value is wanted")
+	}
+	err := r.Set.SetKept(name, c.Options[name])
+	if e, ok := errors.AsType[*option.Error](err); ok {
+		return fmt.Errorf("%q: %w", e.Text, e.Err) // the place has the name
+	}
+	return err
+}
+
+// Drawn reports whether a share of a collection is drawn.
+func (m *Mixture) Drawn() bool { return m.spec.Drawn() }
+
+// sourceSpec is what a plan keeps.
+func (m *Mixture) sourceSpec() (plan.SourceSpec, error) {
+	text, err := m.spec.Text()
+	return plan.SourceSpec{Format: SpecFormat, Options: map[string]string{plan.OptionSpec: text}}, err
+}
+
+// plannedMixture reads what a plan keeps. It may be hostile: it is held to what a file is held to.
+func plannedMixture(options map[string]string) (*Mixture, error) {
+	text, ok := options[plan.OptionSpec]
+	if !ok || len(options) != 1 {
+		return nil, errors.New("it has no specification alone")
+	}
+	s, err := spec.FromText(text)
+	if err != nil {
+		return nil, err
+	}
+	return NewMixture(s)
+}
+
+// move takes the shards from a file that says the same of all collections but where they are.
+func (m *Mixture) move(name string) error {
+	there, err := spec.Read(name)
+	if err != nil {
+		return err
+	}
+	other, err := NewMixture(there)
+	if err != nil {
+		return err
+	}
+	if len(other.readers) != len(m.readers) {
+		return fmt.Errorf("%s: the dataset was made of %d collections, not %d", name, len(m.readers), len(other.readers))
+	}
+	for i := range m.spec.Collections {
+		c, d := &m.spec.Collections[i], &there.Collections[i]
+		if !like(c, d) || c.Times != d.Times {
+			return d.Error("", errors.New("the dataset was made otherwise; change shards, buckets and prefix alone"))
+		}
+	}
+	m.spec.Move(there)
+	return nil
+}
+
+// find finds the inputs of all collections, one behind the other.
+func (m *Mixture) find(ctx context.Context, in input.Options) ([]input.Name, error) {
+	var all []input.Name
+	m.found = nil
+	in.Stdin = noInput{} // a file, or a plan, names no process that would write there
+	total := int64(0)
+	for i, r := range m.readers {
+		c := &m.spec.Collections[i]
+		found, err := input.Find(ctx, c.Shards, r.InputOptions(in))
+		if err != nil {
+			return nil, c.Error("", err)
+		}
+		for _, n := range found {
+			if n.Name == "-" && n.Path == "" {
+				return nil, c.Error("", &converters.Error{Where: "-", Off: -1, Err: fmt.Errorf("%w: standard input cannot be mixed", converters.ErrUnsupported), Hint: "write it to a file first"})
+			}
+		}
+		m.found = append(m.found, len(found))
+		all = append(all, found...)
+		total += int64(len(found)) * int64(c.Passes())
+		if most := cmp.Or(in.MaxNames, input.MaxNames); total > most {
+			return nil, advise(FewerInputs, c.Error("", fmt.Errorf("with all repetitions there are more than %d inputs", most)))
+		}
+	}
+	return all, nil
+}
+
+// passes returns the inputs, or what belongs to each, as they come in the dataset, again for
+// each pass over a collection, and which of these is the first of each collection. Without a
+// mixture there is one pass.
+func passes[T any](m *Mixture, found []T) (all []T, firsts []int) {
+	if m == nil {
+		return found, []int{0}
+	}
+	for i, some := range split(m, found) {
+		firsts = append(firsts, len(all))
+		for range m.spec.Collections[i].Passes() {
+			all = append(all, some...)
+		}
+	}
+	return all, firsts
+}
+
+// split gives each collection its own of what belongs to the inputs that were found.
+func split[T any](m *Mixture, all []T) [][]T {
+	each := make([][]T, len(m.found))
+	for i, n := range m.found {
+		each[i], all = all[:n:n], all[n:]
+	}
+	return each
+}
+
+// noInput is standard input where there is none.
+type noInput struct{}
+
+func (noInput) Read([]byte) (int, error) {
+	return 0, fmt.Errorf("%w: a specification takes nothing from standard input", converters.ErrUnsupported)
+}
+
+// directories returns those of the inputs that are directories.
+func (m *Mixture) directories(found []input.Name) []input.Name {
+	var dirs []input.Name
+	for i, names := range split(m, found) {
+		if m.readers[i].Directories {
+			dirs = append(dirs, names...)
+		}
+	}
+	return dirs
+}
+
+// partNames returns the names that the parts will have; nil where directories are among
+// them, whose parts are not known yet.
+func (m *Mixture) partNames(found []input.Name) []string {
+	if m.directories(found) != nil {
+		return nil
+	}
+	var names []string
+	all, _ := passes(m, found)
+	for _, n := range all {
+		names = append(names, n.Name)
+	}
+	return names
+}
+
+// stage makes all inputs local files, but for local directories.
+func (m *Mixture) stage(ctx context.Context, found []input.Name, in input.Options) (*input.Set, error) {
+	var files []input.Name
+	each := split(m, found)
+	local := func(i int, n input.Name) bool { return m.readers[i].Directories && n.Tree == nil }
+	for i, names := range each {
+		for _, n := range names {
+			if !local(i, n) {
+				files = append(files, n)
+			}
+		}
+	}
+	set, err := input.Open(ctx, files, in)
+	if err != nil {
+		return nil, err
+	}
+	staged := set.Files
+	set.Files = nil
+	for i, names := range each {
+		for _, n := range names {
+			f := input.File{Name: n.Name, Path: n.Path}
+			if !local(i, n) {
+				f, staged = staged[0], staged[1:]
+			}
+			set.Files = append(set.Files, f)
+		}
+	}
+	return set, nil
+}
+
+// Open opens all collections. Records are what the one format makes of them where there is
+// one, with the same options for all; else MessagePack, which can hold any sample.
+func (m *Mixture) Open(ctx context.Context, parts []converters.Part, rec encode.Options) (converters.Source, error) {
+	src, same, err := m.openAs(ctx, parts, rec)
+	if err == nil && rec.Encoding == "" && !same {
+		rec.Encoding = "msgpack"
+		src, _, err = m.openAs(ctx, parts, rec)
+	}
+	if err == nil {
+		m.encoding = cmp.Or(rec.Encoding, encodingOf(src))
+	}
+	return src, err
+}
+
+// openAs opens all collections for records of one encoding, and reports whether they agree
+// on one where none is given.
+func (m *Mixture) openAs(ctx context.Context, parts []converters.Part, rec encode.Options) (src converters.Source, same bool, err error) {
+	var all []mix.Collection
+	m.parts = nil
+	same = true
+	for i, parts := range split(m, parts) {
+		c := &m.spec.Collections[i]
+		src, err := m.readers[i].Open(ctx, parts, records(c, rec))
+		if err != nil {
+			return nil, false, c.Error("", err)
+		}
+		all = append(all, mix.Collection{Name: c.Where(), Source: src, Times: c.Times})
+		m.parts = append(m.parts, len(src.Parts()))
+		how := encodingOf(src)
+		same = same && how == encodingOf(all[0].Source) && (how == "msgpack" || like(c, &m.spec.Collections[0]))
+	}
+	if src, err = mix.Open(all, m.spec.Seed); err != nil {
+		return nil, false, err
+	}
+	return src, same && encodingOf(src) == encodingOf(all[0].Source), nil
+}
+
+// like reports whether two collections make the same records of the same files.
+func like(c, d *spec.Collection) bool {
+	return c.Format == d.Format && c.Fields == d.Fields && slices.Equal(c.Rename, d.Rename) && maps.Equal(c.Options, d.Options)
+}
+
+// records returns how the records of a collection are encoded: what it says of fields
+// goes before what is said of all.
+func records(c *spec.Collection, rec encode.Options) encode.Options {
+	if c.Fields != "" {
+		rec.Fields = c.Fields
+	}
+	if c.Rename != nil {
+		rec.Rename = c.Rename
+	}
+	return rec
+}
+
+// encodingOf is how a source proposes to encode its records.
+func encodingOf(src converters.Source) string {
+	d, ok := src.(converters.Describer)
+	if !ok {
+		return "msgpack"
+	}
+	return cmp.Or(d.Describe().Encoding, "msgpack")
+}
+
+// encodings says how the records of each part are encoded, where all is how those are whose
+// collection says nothing of its fields.
+func (m *Mixture) encodings(all *encode.Spec) (plan.Encodings, error) {
+	enc := plan.Encodings{Specs: []*encode.Spec{all}}
+	for i := range m.spec.Collections {
+		c := &m.spec.Collections[i]
+		own, err := encode.Parse(records(c, all.Options()))
+		if err != nil {
+			return enc, c.Error("", err)
+		}
+		n := slices.IndexFunc(enc.Specs, func(s *encode.Spec) bool { return reflect.DeepEqual(s.Options(), own.Options()) })
+		if n < 0 {
+			n = len(enc.Specs)
+			enc.Specs = append(enc.Specs, own)
+		}
+		for range m.parts[i] * c.Passes() {
+			enc.Of = append(enc.Of, n)
+		}
+	}
+	return enc, nil
+}

@@ -1,0 +1,186 @@
+package option
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+)
+
+type boolValue bool
+
+// Bool is true or false.
+func Bool(p *bool) Value { return (*boolValue)(p) }
+
+func (v *boolValue) Set(text string) error {
+	b, err := strconv.ParseBool(text)
+	if err != nil {
+		return errors.New("want true or false")
+	}
+	*v = boolValue(b)
+	return nil
+}
+
+func (v *boolValue) Type() string   { return "bool" }
+func (v *boolValue) String() string { return strconv.FormatBool(bool(*v)) }
+
+type textValue string
+
+// Text is any text.
+func Text(p *string) Value { return (*textValue)(p) }
+
+func (v *textValue) Set(text string) error { *v = textValue(text); return nil }
+func (v *textValue) Type() string          { return "string" }
+func (v *textValue) String() string        { return string(*v) }
+
+type intValue[T int | int64] struct{ p *T }
+
+// Int is a whole number.
+func Int[T int | int64](p *T) Value { return intValue[T]{p} }
+
+func (v intValue[T]) Set(text string) error {
+	n, err := strconv.ParseInt(text, 0, 64)
+	switch {
+	case errors.Is(err, strconv.ErrRange), err == nil && int64(T(n)) != n:
+		return errors.New("the number is too large")
+	case err != nil:
+		return errors.New("want a whole number, as 8")
+	}
+	*v.p = T(n)
+	return nil
+}
+
+func (v intValue[T]) Type() string   { return fmt.Sprintf("%T", *v.p) }
+func (v intValue[T]) String() string { return strconv.FormatInt(int64(*v.p), 10) }
+
+// A listValue is set by a line of CSV; what is set later is appended.
+type listValue struct {
+	p     *[]string
+	given bool
+}
+
+// List is several texts with commas between them.
+func List(p *[]string) Value { return &listValue{p: p} }
+
+func (v *listValue) Set(text string) error {
+	list := []string{}
+	if text != "" {
+		var err error
+		if list, err = csv.NewReader(strings.NewReader(text)).Read(); err != nil {
+			return errors.New("want a list with commas, as a,b")
+		}
+	}
+	if v.given {
+		list = append(*v.p, list...)
+	}
+	*v.p, v.given = list, true
+	return nil
+}
+
+func (v *listValue) Type() string   { return "stringSlice" }
+func (v *listValue) String() string { return Join(*v.p) }
+
+// Join makes of values the text that sets a list to them.
+func Join(values []string) string {
+	var b strings.Builder
+	w := csv.NewWriter(&b)
+	w.Write(values) // to memory
+	w.Flush()
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// A Choice is one of a few words.
+type Choice struct {
+	Value string
+	Words []string
+}
+
+func (c *Choice) Set(text string) error {
+	if !slices.Contains(c.Words, text) {
+		return fmt.Errorf("want one of %s", strings.Join(c.Words, ", "))
+	}
+	c.Value = text
+	return nil
+}
+
+// Type lists short choices; of more the usage says which there are.
+func (c *Choice) Type() string {
+	if all := strings.Join(c.Words, "|"); len(all) <= 10 {
+		return all
+	}
+	return "word"
+}
+
+func (c *Choice) String() string { return c.Value }
+
+// A Size is a number of bytes: 1048576, 256MiB, 1.5GB.
+type Size int64
+
+func (v *Size) Set(text string) error {
+	n, err := humanize.ParseBytes(text)
+	if err != nil || n > math.MaxInt64 {
+		return errors.New("want a number of bytes, or one with a unit, as in 256MiB")
+	}
+	*v = Size(n)
+	return nil
+}
+
+func (v *Size) Type() string { return "size" }
+
+// String is exact: a plan may keep it.
+func (v *Size) String() string {
+	units := []string{"", "KiB", "MiB", "GiB", "TiB"}
+	n, unit := int64(*v), 0
+	for ; n != 0 && n%1024 == 0 && unit < len(units)-1; unit++ {
+		n /= 1024
+	}
+	return strconv.FormatInt(n, 10) + units[unit]
+}
+
+type maxSize int64
+
+// MaxSize is a limit in bytes, 1 or more; most by default.
+func MaxSize(p *int64, most int64) Value {
+	*p = most
+	return (*maxSize)(p)
+}
+
+func (v *maxSize) Set(text string) error {
+	var n Size
+	if err := n.Set(text); err != nil {
+		return err
+	}
+	if n < 1 {
+		return errors.New("a limit must be 1 byte or more")
+	}
+	*v = maxSize(n)
+	return nil
+}
+
+func (v *maxSize) Type() string   { return "size" }
+func (v *maxSize) String() string { return (*Size)(v).String() }
+
+// Count is a number of 1 or more; n by default.
+func Count[T int | int64](p *T, n T) Value {
+	*p = n
+	return countValue[T]{p}
+}
+
+type countValue[T int | int64] struct{ p *T }
+
+func (v countValue[T]) Set(text string) error {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 {
+		return errors.New("want a whole number of 1 or more")
+	}
+	*v.p = T(n)
+	return nil
+}
+
+func (v countValue[T]) Type() string   { return "number" }
+func (v countValue[T]) String() string { return strconv.FormatInt(int64(*v.p), 10) }

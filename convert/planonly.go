@@ -1,0 +1,145 @@
+package convert
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/input"
+	"github.com/ffconvert/ffconvert/shard/plan"
+)
+
+// A Planned is what a conversion has planned.
+type Planned struct {
+	Plan    *plan.Plan
+	Digest  string
+	Same    bool    // the plan was there already
+	Ready   bool    // and the dataset is complete
+	Indexed int     // parts that tasks have indexed before
+	Unused  []error // why indexes of tasks were not used
+}
+
+// Plan plans the conversion and leaves the plan in the output, for [Run]. No shard is written.
+func (c *Conversion) Plan(ctx context.Context) (*Planned, error) {
+	aligned, err := c.preparePlan(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var done *Planned
+	err = c.inOutput(func(out *dataset.Output) error {
+		before, err := out.Lookup(dataset.PlanName)
+		if err != nil {
+			return err
+		}
+		if done, err = c.begin(ctx, aligned); err != nil {
+			return err
+		}
+		after, err := out.Lookup(dataset.PlanName)
+		if err != nil {
+			return err
+		}
+		done.Same = !c.Overwrite && before != nil && after != nil && os.SameFile(before, after)
+		if done.Same {
+			s, err := out.Status()
+			if err != nil {
+				return err
+			}
+			done.Ready = s.Complete
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	c.tellDoubts()
+	return done, nil
+}
+
+// preparePlan is prepare, where other processes read the sources later.
+func (c *Conversion) preparePlan(ctx context.Context) (aligned bool, err error) {
+	aligned, err = c.prepare(ctx)
+	if err != nil {
+		return false, err
+	}
+	if slices.ContainsFunc(c.found, func(n input.Name) bool { return n.Name == "-" && n.Path == "" }) {
+		return false, &converters.Error{Where: "-", Off: -1, Err: fmt.Errorf("%w: no task could read standard input again", converters.ErrUnsupported), Hint: "write it to a file first"}
+	}
+	return aligned, nil
+}
+
+// begin puts the plan into the output. What is staged inside the output for it is removed.
+func (c *Conversion) begin(ctx context.Context, aligned bool) (*Planned, error) {
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	done := &Planned{}
+	put := func(p *plan.Plan, parts []converters.Part) (err error) {
+		if err = c.output.Begin(p, parts, c.named(), c.Overwrite); err != nil {
+			return err
+		}
+		done.Plan = p
+		done.Digest, err = p.Digest()
+		return err
+	}
+	if aligned {
+		return done, c.withParts(ctx, 0, func(s *stagedParts) error {
+			p, err := c.planAligned(ctx, s)
+			if err != nil {
+				return err
+			}
+			return put(p, s.Parts())
+		})
+	}
+	if err := c.checkCache(); err != nil {
+		return nil, err
+	}
+	known, err := c.indexed(c.output.Indexed)
+	if err != nil {
+		return nil, err
+	}
+	err = c.survey(ctx, nil, known, func(s *survey) error {
+		how, err := c.describedOptions(s.described)
+		if err != nil {
+			return err
+		}
+		p, err := plan.New(s.index, how)
+		if err != nil {
+			return empty(c.found[0].Name, s.index, err)
+		}
+		if c.directories() == nil {
+			all, _ := passes(c.Mixture, c.found)
+			if err := checkQuota(p, all, c.Input.Quota); err != nil {
+				return err
+			}
+		}
+		parts := slices.Clone(s.src.Parts())
+		for i := range parts {
+			parts[i].Size = p.Parts[i].Size // of one that is not here, what it had where it was indexed
+		}
+		return put(p, parts)
+	})
+	if err := c.removeCache(ctx, err); err != nil {
+		return nil, err
+	}
+	done.Indexed = known.Len()
+	if known != nil {
+		done.Unused = known.Unused
+	}
+	return done, c.output.DropIndexed()
+}
+
+// indexed returns what tasks have indexed, by one of the methods of an output; nil of directories,
+// whose parts are not known beforehand.
+func (c *Conversion) indexed(read func(plan.Options, []dataset.Found) (*dataset.Indexed, error)) (*dataset.Indexed, error) {
+	if c.directories() != nil {
+		return nil, nil
+	}
+	how, err := c.request()
+	if err != nil {
+		return nil, err
+	}
+	return read(how, c.foundParts())
+}

@@ -1,0 +1,105 @@
+package convert
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/input"
+	"github.com/ffconvert/ffconvert/shard/plan"
+)
+
+// A Preview is what a conversion would do.
+type Preview struct {
+	// Plan is that of local sources, with all that is known of them; of part-aligned shards it
+	// is of parts alone. nil: what is known before all parts are here is Fetch alone.
+	Plan  *plan.Plan
+	Fetch *Fetch // what would be fetched; nil: nothing
+}
+
+// A Fetch is how much a conversion would fetch.
+type Fetch struct {
+	Parts    int              // inputs
+	Stored   int64            // bytes of them as stored, as far as is known
+	Remote   int              // remote inputs
+	Bytes    int64            // of these
+	Unknown  int              // inputs of unknown size
+	Trees    input.ObjectTree // objects of remote folders, all together; Room is what they take beyond their bytes
+	Folders  bool             // the inputs are folders
+	Together int              // shards whose parts are in the cache at once, of part-aligned ones; 0: all parts are
+	Cache    int64            // bytes that the cache needs, and more where parts are compressed
+}
+
+// Preview plans the conversion, or of remote parts says what is known of it. It fetches nothing,
+// and stages in a temporary directory.
+func (c *Conversion) Preview(ctx context.Context) (*Preview, error) {
+	aligned, err := c.prepare(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if aligned || slices.ContainsFunc(c.found, func(n input.Name) bool { return n.URL() != "" }) {
+		return c.previewFetch(aligned)
+	}
+	in := c.inputOptions()
+	if c.Input.CacheDir == "" {
+		remove := TemporaryCache(&in)
+		defer remove()
+	}
+	in.Progress = c.staging(c.found)
+	set, err := c.stage(ctx, c.found, in)
+	if err != nil {
+		return nil, err
+	}
+	p, _, err := c.plan(ctx, set)
+	if err := errors.Join(err, set.Cleanup()); err != nil {
+		return nil, err
+	}
+	c.tellDoubts()
+	return &Preview{Plan: p}, nil
+}
+
+// previewFetch says what a conversion of remote parts would fetch: how many samples there are is
+// not known before.
+func (c *Conversion) previewFetch(aligned bool) (*Preview, error) {
+	found := c.found
+	if aligned {
+		found, _ = passes(c.Mixture, found)
+	}
+	parts := make([]plan.Part, len(found))
+	f := &Fetch{Parts: len(found), Bytes: toFetch(found), Folders: c.Reader != nil && c.Reader.Directories}
+	for i, n := range found {
+		parts[i] = plan.Part{Name: n.Name, Size: max(0, n.Size)}
+		f.Stored += parts[i].Size
+		if n.URL() != "" {
+			f.Remote++
+		}
+		if n.Tree != nil {
+			f.Trees.Files += n.Tree.Files
+			f.Trees.Markers += n.Tree.Markers
+			f.Trees.Room += n.Tree.Room - n.Tree.Bytes
+		}
+		if n.Size < 0 {
+			f.Unknown++
+		}
+	}
+	if !aligned {
+		f.Cache = f.Bytes + f.Trees.Room
+		return &Preview{Fetch: f}, nil
+	}
+	enc, err := encode.Parse(c.Encode)
+	if err != nil {
+		return nil, err
+	}
+	how, err := c.planOptions(enc)
+	if err != nil {
+		return nil, err
+	}
+	p, err := plan.NewAligned(parts, nil, how)
+	if err != nil {
+		return nil, empty(found[0].Name, nil, err)
+	}
+	f.Together = min(c.Workers+1, len(p.Shards))
+	f.Cache = heldAtOnce(p, found, f.Together)
+	return &Preview{Plan: p, Fetch: f}, nil
+}

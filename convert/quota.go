@@ -1,0 +1,75 @@
+package convert
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/ffconvert/ffconvert/input"
+	"github.com/ffconvert/ffconvert/shard/plan"
+)
+
+// checkQuota refuses a plan of which one shard alone has more to fetch than the cache takes. found
+// is one input a part. What compressed parts become is not known beforehand.
+func checkQuota(p *plan.Plan, found []input.Name, quota int64) error {
+	if quota <= 0 {
+		return nil
+	}
+	for i := range p.Shards {
+		if need := toFetchFor(p, found, i); need > quota {
+			return advise(MoreRoomForOne, &input.Error{Where: p.Shards[i].Name, Off: -1,
+				Err: fmt.Errorf("%w: its parts are %d bytes to fetch, and the cache has %d", input.ErrQuota, need, quota)})
+		}
+	}
+	return nil
+}
+
+// allAtOnce adds what helps where all parts were to be here at once, and the cache is too small for it.
+func (c *Conversion) allAtOnce(err error) error {
+	e, ok := errors.AsType[*input.Error](err)
+	if !ok || !errors.Is(err, input.ErrQuota) || c.directories() != nil {
+		return err
+	}
+	e.Hint = ""
+	return advise(MoreRoomForAll, err)
+}
+
+// toFetch returns how many bytes the remote ones among the inputs have, as far as is known.
+func toFetch(found []input.Name) int64 {
+	n := int64(0)
+	for _, f := range found {
+		if f.URL() != "" {
+			n += max(0, f.Size)
+		}
+	}
+	return n
+}
+
+// toFetchFor returns how many bytes of remote parts a shard takes; one that it has twice counts once.
+func toFetchFor(p *plan.Plan, found []input.Name, i int) int64 {
+	first, end := p.Shards[i].PartRange()
+	var parts []input.Name
+	seen := make(map[string]bool, end-first)
+	for _, n := range found[first:end] {
+		if !seen[n.URL()] {
+			parts = append(parts, n)
+		}
+		seen[n.URL()] = true
+	}
+	return toFetch(parts)
+}
+
+// heldAtOnce returns how many bytes of remote parts the n shards that have most of them take.
+func heldAtOnce(p *plan.Plan, found []input.Name, n int) int64 {
+	remote := make([]int64, len(p.Shards))
+	for i := range p.Shards {
+		remote[i] = toFetchFor(p, found, i)
+	}
+	slices.SortFunc(remote, func(a, b int64) int { return cmp.Compare(b, a) })
+	sum := int64(0)
+	for _, size := range remote[:n] {
+		sum += size
+	}
+	return sum
+}

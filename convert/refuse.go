@@ -1,0 +1,102 @@
+package convert
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+
+	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/input"
+)
+
+var urlStart = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*://`)
+
+// IsURL reports whether a name is a URL.
+func IsURL(name string) bool { return urlStart.MatchString(name) }
+
+// LocalPath refuses a URL where a local path is wanted: the file system would take it for the
+// path of a directory named "s3:".
+func LocalPath(path string) error {
+	if !IsURL(path) {
+		return nil
+	}
+	return fmt.Errorf("%s: a URL in the place of a local path; write to a local directory and copy that", input.Shown(path))
+}
+
+// checkOut refuses an output that is not a local directory, or that holds files of another
+// program.
+func (c *Conversion) checkOut() error {
+	if err := LocalPath(c.Out); err != nil {
+		return err
+	}
+	err := dataset.CheckDir(c.Out)
+	switch {
+	case errors.Is(err, dataset.ErrNotEmpty) && c.isSource(c.Out):
+		return fmt.Errorf("%s: a source, and the output, too; name another directory", c.Out)
+	case errors.Is(err, dataset.ErrNotEmpty) && c.IntoNonempty:
+		return nil
+	}
+	return err
+}
+
+// isSource reports whether a path is that of a source.
+func (c *Conversion) isSource(path string) bool {
+	out, err := os.Stat(path)
+	return err == nil && slices.ContainsFunc(c.Sources, func(name string) bool {
+		src, err := os.Stat(name)
+		return err == nil && os.SameFile(src, out)
+	})
+}
+
+// checkInside refuses an output inside a local directory that is to be converted: the next
+// run would convert its shards.
+func (c *Conversion) checkInside() error {
+	roots := c.directories()
+	if roots == nil {
+		return nil
+	}
+	out, err := realPath(c.Out)
+	if err != nil {
+		return err
+	}
+	for _, r := range roots {
+		if r.URL() != "" {
+			continue
+		}
+		root, err := realPath(r.Path)
+		if err != nil {
+			return err
+		}
+		if rel, err := filepath.Rel(root, out); err == nil && filepath.IsLocal(rel) {
+			return fmt.Errorf("%s: it lies inside %s, which is to be converted; choose another place", c.Out, r.Name)
+		}
+	}
+	return nil
+}
+
+// isInside reports whether a path leads into a directory, or to it; also where that cannot be
+// told.
+func isInside(path, dir string) bool {
+	path, perr := realPath(path)
+	dir, derr := realPath(dir)
+	rel, err := filepath.Rel(dir, path)
+	return perr != nil || derr != nil || err != nil || filepath.IsLocal(rel)
+}
+
+// realPath is where a file is, or will be: its path with all links followed.
+func realPath(name string) (string, error) {
+	name, err := filepath.Abs(name)
+	if err != nil {
+		return "", err
+	}
+	real, err := filepath.EvalSymlinks(name)
+	if err == nil || !errors.Is(err, fs.ErrNotExist) {
+		return real, err
+	}
+	parent, err := realPath(filepath.Dir(name))
+	return filepath.Join(parent, filepath.Base(name)), err
+}

@@ -1,0 +1,113 @@
+package convert
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/ffconvert/ffconvert/aio"
+	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/input"
+	"github.com/ffconvert/ffconvert/shard"
+	"github.com/ffconvert/ffconvert/verify"
+)
+
+// A Repaired is what a repair has done.
+type Repaired struct {
+	*shard.Report
+	Rewritten  []string // shards that were damaged or missing
+	Unfinished int      // shards that were written for the first time
+}
+
+// Repair re-reads all shards of a dataset, and writes those anew that are damaged or missing, from
+// the plan that is kept and its sources. Each becomes what it was to the byte, or is left as it
+// is. found, which may be nil, is called with what is damaged before anything is written.
+func Repair(ctx context.Context, dir string, opts PlannedOptions, found func([]verify.Problem) error) (*Repaired, error) {
+	if err := LocalPath(dir); err != nil {
+		return nil, err
+	}
+	if _, err := os.Lstat(filepath.Join(dir, dataset.WorkDir)); errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s: %w", dir, dataset.ErrNothingKept)
+	} else if err != nil {
+		return nil, err
+	}
+	out, err := dataset.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	r := repair{recorded: recorded{PlannedOptions: opts, dir: dir}, out: out}
+	done, err := r.run(ctx, found)
+	if err := closeOutput(out, err); err != nil {
+		return nil, err
+	}
+	return done, nil
+}
+
+// A repair is one Repair.
+type repair struct {
+	recorded
+	out  *dataset.Output
+	kept *dataset.Kept
+}
+
+func (r *repair) run(ctx context.Context, tell func([]verify.Problem) error) (*Repaired, error) {
+	var err error
+	if r.kept, err = r.out.Kept(); err != nil {
+		return nil, err
+	}
+	found, err := r.kept.Verify(ctx, r.out, aio.Options{Backend: r.AIO.Backend}, r.Progress)
+	if err != nil {
+		return nil, err
+	}
+	if tell != nil {
+		if err := tell(found.Problems); err != nil {
+			return nil, err
+		}
+	}
+	done := &Repaired{Rewritten: r.kept.Damaged(found.Problems), Unfinished: len(r.kept.Plan.Shards) - len(r.kept.Shards)}
+	if len(done.Rewritten)+done.Unfinished == 0 {
+		done.Report, err = shard.Repair(ctx, nil, r.kept, nil, r.out, shard.WriteOptions{Tool: r.Tool})
+	} else {
+		done.Report, err = r.write(ctx, done.Rewritten)
+	}
+	if err != nil {
+		return nil, err
+	}
+	done.Backend, done.Fallback = found.Backend, cmp.Or(found.Fallback, done.Fallback)
+	done.From = done.From.And(found.From)
+	return done, nil
+}
+
+// write opens the sources and writes what is damaged or was not finished.
+func (r *repair) write(ctx context.Context, damaged []string) (*shard.Report, error) {
+	r.named, r.plan = r.kept.Named, r.kept.Plan
+	c, err := r.conversion()
+	if err != nil {
+		return nil, err
+	}
+	c.output = r.out
+	if err := c.find(ctx); err != nil {
+		return nil, r.advise(err)
+	}
+	var report *shard.Report
+	if r.kept.Plan.Whole {
+		err = c.withParts(ctx, 0, func(s *stagedParts) error {
+			report, err = shard.Repair(ctx, s, r.kept, damaged, r.out, c.writeOptions())
+			return err
+		})
+		return report, err
+	}
+	err = c.staged(ctx, func(set *input.Set) error {
+		src, err := c.open(ctx, Parts(set))
+		if err != nil {
+			return err
+		}
+		report, err = shard.Repair(ctx, shard.Local(src), r.kept, damaged, r.out, c.writeOptions())
+		return err
+	})
+	return report, err
+}

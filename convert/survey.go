@@ -1,0 +1,154 @@
+package convert
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"slices"
+
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/input"
+	"github.com/ffconvert/ffconvert/shard/plan"
+)
+
+// A survey is what was found out about some parts of a dataset.
+type survey struct {
+	src   converters.Source // over all parts, of which only some are here
+	some  []int             // numbers of the parts
+	index []plan.PartIndex  // of these
+	described
+}
+
+// survey indexes some parts, by their numbers; nil: all. Those that known has need not be here.
+// Inputs are made local, all others left alone, while use uses what came of it.
+func (c *Conversion) survey(ctx context.Context, some []int, known *dataset.Indexed, use func(*survey) error) error {
+	all := c.directories() != nil
+	for {
+		need, again := c.need(some, known, all), false
+		err := c.withLocal(ctx, need, func(parts []converters.Part) (err error) {
+			s := &survey{some: some}
+			if s.src, err = c.open(ctx, parts); err != nil {
+				// A format may have to look at more than the first part to see any of its rows.
+				again = errors.Is(err, fs.ErrNotExist) && !all
+				all = all || again
+				return err
+			}
+			if s.described, err = c.describe(s.src); err != nil {
+				return err
+			}
+			dropped, err := known.Keep(s.says, s.each)
+			if err != nil || dropped > 0 {
+				again = err == nil
+				return err
+			}
+			if some == nil {
+				s.some = indices(len(s.src.Parts()))
+			}
+			s.index, err = plan.Index(ctx, s.src, plan.IndexOptions{Encodings: s.each, Only: s.some, Known: known.Get, Workers: c.indexers(), Progress: c.Progress})
+			if err != nil {
+				return err
+			}
+			return use(s)
+		})
+		if !again {
+			return err
+		}
+	}
+}
+
+func indices(n int) []int {
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}
+
+// places returns which of n inputs each part of the dataset is: a mixture has one again for each
+// pass over its collection. Directories have parts that are not known yet.
+func (c *Conversion) places(n int) []int {
+	if c.Mixture == nil {
+		return indices(n)
+	}
+	all, _ := passes(c.Mixture, indices(n))
+	return all
+}
+
+// foundParts returns the parts as they were found.
+func (c *Conversion) foundParts() []dataset.Found {
+	var parts []dataset.Found
+	for _, at := range c.places(len(c.found)) {
+		n := &c.found[at]
+		parts = append(parts, dataset.Found{Name: n.Name, Size: n.Size, Mark: n.Mark()})
+	}
+	return parts
+}
+
+// need returns which of the inputs must be here to index some parts of which known has a few.
+func (c *Conversion) need(some []int, known *dataset.Indexed, all bool) []bool {
+	need := make([]bool, len(c.found))
+	if all {
+		return slices.Repeat([]bool{true}, len(c.found))
+	}
+	places := c.places(len(c.found))
+	if some == nil {
+		some = indices(len(places))
+	}
+	for _, part := range some {
+		need[places[part]] = need[places[part]] || !known.Has(part)
+	}
+	for _, at := range c.inspected() {
+		need[at] = true
+	}
+	return need
+}
+
+// inspected returns which of the inputs a dataset is opened by.
+func (c *Conversion) inspected() []int {
+	var firsts []int
+	if c.Mixture == nil && c.Reader.Inspects {
+		firsts = append(firsts, 0)
+	}
+	if c.Mixture == nil {
+		return firsts
+	}
+	at := 0
+	for i := range c.Mixture.spec.Collections {
+		if c.Mixture.readers[i].Inspects {
+			firsts = append(firsts, at)
+		}
+		at += c.Mixture.found[i]
+	}
+	return firsts
+}
+
+// withLocal makes some of the inputs local while use uses them. The others are known by name alone.
+func (c *Conversion) withLocal(ctx context.Context, need []bool, use func([]converters.Part) error) error {
+	var names []input.Name
+	for i, n := range c.found {
+		if need[i] {
+			names = append(names, n)
+		}
+	}
+	in := c.inputOptions()
+	in.Progress = c.staging(names)
+	stage := input.Open
+	if len(names) == len(c.found) {
+		stage = c.stage
+	}
+	set, err := stage(ctx, names, in)
+	if err != nil {
+		return c.allAtOnce(err)
+	}
+	here := Parts(set)
+	parts := make([]converters.Part, len(c.found))
+	for i, n := range c.found {
+		if need[i] {
+			parts[i], here = here[0], here[1:]
+		} else {
+			parts[i] = remotePart(&n)
+		}
+	}
+	return errors.Join(use(parts), set.Cleanup())
+}

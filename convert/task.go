@@ -1,0 +1,168 @@
+package convert
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/input"
+	"github.com/ffconvert/ffconvert/shard"
+	"github.com/ffconvert/ffconvert/shard/plan"
+)
+
+// Run writes those shards of the plan in a directory that belong to a slice of it. Any number of
+// runs may be at work at the same time, on any machines that see the directory and the sources.
+// No manifest is written: see [Finish].
+func Run(ctx context.Context, dir string, task plan.Task, opts PlannedOptions) (*shard.Report, error) {
+	if err := CheckPlanned(dir); err != nil {
+		return nil, err
+	}
+	out, err := openShared(ctx, dir, opts.Waiting)
+	if err != nil {
+		return nil, err
+	}
+	r := taskRun{recorded: recorded{PlannedOptions: opts, dir: dir}, task: task, out: out}
+	report, err := r.run(ctx)
+	if err := closeOutput(out, err); err != nil {
+		return nil, err
+	}
+	return report, nil
+}
+
+// A taskRun is one Run.
+type taskRun struct {
+	recorded
+	task  plan.Task
+	out   *dataset.Output
+	slice *plan.Slice
+}
+
+func (r *taskRun) run(ctx context.Context) (*shard.Report, error) {
+	var err error
+	if r.slice, err = r.out.Slice(r.task, false); err != nil {
+		return nil, err
+	}
+	if len(r.slice.Plan.Shards) == 0 {
+		return &shard.Report{Task: r.task}, nil
+	}
+	if r.wantsAll() {
+		if r.slice, err = r.out.Slice(r.task, true); err != nil {
+			return nil, err
+		}
+	}
+	r.plan = r.slice.Plan
+	if r.wantsNamed() {
+		if r.named, err = r.out.SourcesNamed(); err != nil {
+			return nil, err
+		}
+	}
+	c, err := r.conversion()
+	if err != nil {
+		return nil, err
+	}
+	c.output = r.out
+	skip, err := r.find(ctx, c)
+	if err != nil {
+		return nil, r.advise(err)
+	}
+	if r.slice.Plan.Shuffle != nil || c.directories() != nil {
+		return r.writeTogether(ctx, c)
+	}
+	var report *shard.Report
+	err = c.withParts(ctx, skip, func(s *stagedParts) error {
+		if err := s.checkQuota(r.slice.Plan); err != nil {
+			return err
+		}
+		s.opened = r.slice.Opened
+		report, err = shard.Run(ctx, s, r.slice, r.out, c.writeOptions())
+		return err
+	})
+	return report, err
+}
+
+// wantsNamed reports whether the parts of the plan cannot be found by their own names: directories
+// have many, and a mixture has some twice.
+func (r *taskRun) wantsNamed() bool {
+	f, _ := FormatNamed(r.slice.Plan.Source.Format)
+	return f.Directories || r.slice.Plan.Source.Format == SpecFormat
+}
+
+// wantsAll reports whether the slice is of all parts, or needs them to be opened.
+func (r *taskRun) wantsAll() bool {
+	return r.slice.Plan.Source.Format == SpecFormat || r.slice.Plan.Shuffle != nil
+}
+
+// names are those of the parts of the slice.
+func (r *taskRun) names() []string {
+	var names []string
+	for i := range r.slice.Plan.Parts {
+		names = append(names, r.slice.Plan.Parts[i].Name)
+	}
+	return names
+}
+
+// find finds the parts of the slice, and in front of them that one of the dataset that tells how
+// the others are read, where there is one that does and it is not the first: skip is 1 then.
+func (r *taskRun) find(ctx context.Context, c *Conversion) (skip int, err error) {
+	s := r.slice
+	if c.Mixture != nil || c.Reader.Directories { // whose parts are no names
+		return 0, c.find(ctx)
+	}
+	names := r.names()
+	if c.Reader.Inspects && s.First != s.LeadAt {
+		names, skip = append([]string{s.Lead.Name}, names...), 1
+	}
+	if len(r.Sources) == 0 {
+		c.found, err = input.FindNamed(ctx, names, c.inputOptions())
+		return skip, err
+	}
+	if err := c.find(ctx); err != nil {
+		return 0, err
+	}
+	all := c.found
+	if len(all) != s.Parts {
+		return 0, fmt.Errorf("%s: its plan is of %d sources, here are %d", r.dir, s.Parts, len(all))
+	}
+	c.found = all[s.First : s.First+len(s.Plan.Parts)]
+	if skip > 0 {
+		c.found = append([]input.Name{all[s.LeadAt]}, c.found...)
+	}
+	return skip, nil
+}
+
+// writeTogether writes the slice of a dataset all of whose parts are opened at once. Of directories
+// those are listed that the slice needs.
+func (r *taskRun) writeTogether(ctx context.Context, c *Conversion) (*shard.Report, error) {
+	var report *shard.Report
+	err := c.staged(ctx, func(set *input.Set) error {
+		src, err := c.open(ctx, Parts(set))
+		if err != nil {
+			return err
+		}
+		if c.directories() != nil {
+			if src, err = r.recognised(ctx, c, src); err != nil {
+				return err
+			}
+		}
+		report, err = shard.Run(ctx, shard.Local(src), r.slice, r.out, c.writeOptions())
+		return err
+	})
+	return report, err
+}
+
+// recognised returns the parts of the slice, once they are what was planned.
+func (r *taskRun) recognised(ctx context.Context, c *Conversion, src converters.Source) (converters.Source, error) {
+	d, err := c.describe(src)
+	if err != nil {
+		return nil, err
+	}
+	if src, err = r.slice.Of(src); err != nil {
+		return nil, err
+	}
+	index, err := plan.Index(ctx, src, plan.IndexOptions{Encodings: d.each, Workers: c.Workers, Progress: c.Progress})
+	if err != nil {
+		return nil, err
+	}
+	return src, r.slice.Recognise(index)
+}
