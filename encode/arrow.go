@@ -15,13 +15,13 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// An arrowFormat writes an Arrow IPC stream of one record batch: schema, batch, end. A
-// sample is one row, its key and each field a column. A sample whose fields are all a
-// [converters.Column] is a row for each of their values.
+// An arrowFormat writes an Arrow IPC stream of one record batch: schema, batch, end. The key and
+// each field of a sample are columns. A sample has one row, unless all its fields are of type
+// [converters.Column]; then it has one row for each of their values.
 type arrowFormat struct {
 	fields []arrow.Field
 	arrays []arrow.Array
-	schema *arrow.Schema // of the sample before, for most samples are alike
+	schema *arrow.Schema // of the previous sample, reused because most samples have the same fields
 	sink   arrowSink
 }
 
@@ -47,7 +47,7 @@ func (a *arrowFormat) encode(b *builder, s *converters.Sample) error {
 	return a.sink.check()
 }
 
-// columns makes the columns of s and returns how many rows they have.
+// columns sets the columns of s and returns their number of rows.
 func (a *arrowFormat) columns(s *converters.Sample) (rows int64, err error) {
 	if len(s.Fields) > 0 && isColumn(s.Fields[0].Value) {
 		return a.table(s)
@@ -74,8 +74,7 @@ func isColumn(v converters.Value) bool {
 	return ok
 }
 
-// add appends a column. Each may be null, so that the schema of a record does not depend
-// on whether one is.
+// add appends a column. All columns are nullable, so that the schema does not depend on the values.
 func (a *arrowFormat) add(name string, column arrow.Array) {
 	a.fields = append(a.fields, arrow.Field{Name: name, Type: column.DataType(), Nullable: true})
 	a.arrays = append(a.arrays, column)
@@ -138,22 +137,22 @@ func (a *arrowFormat) payload(name string, t arrow.DataType, v converters.Value)
 	return nil
 }
 
-// An arrowSink takes what Arrow's writer writes. It knows the payloads by their address
-// and hands them on where they are.
+// An arrowSink receives the output of Arrow's writer. It recognizes payloads by their address and
+// passes them to the builder without copying.
 //
-// An unread payload is written as a stand-in of a few bytes. Arrow pads buffers to a
-// multiple of 8 bytes (64 is allowed), so a stand-in that is as long as the payload modulo
-// 64 is padded alike; and what else is written holds lengths as numbers of fixed width.
-// With the length of the payload in place of that of the stand-in, the size is exact.
+// To size a record without reading its payloads, the sink gives Arrow a short stand-in for each
+// unread payload and passes the length of the payload to the builder. The size is exact: Arrow pads
+// buffers to a multiple of 8 bytes (the format allows 64), so a stand-in with the length of the
+// payload modulo 64 gets the same padding, and all other output has a fixed width.
 type arrowSink struct {
 	b        *builder
 	payloads []arrowPayload // in the order of the columns
-	done     int            // how many of them are written
+	done     int            // payloads written so far
 	standIn  [arrowAlignment]byte
 }
 
 type arrowPayload struct {
-	data  []byte // what will be written
+	data  []byte // the bytes given to Arrow
 	value converters.Value
 }
 
@@ -161,7 +160,7 @@ const arrowAlignment = 64
 
 func (s *arrowSink) reset(b *builder) { s.b, s.payloads, s.done = b, s.payloads[:0], 0 }
 
-// expect returns the bytes to write for v, and remembers to put v in their place.
+// expect returns the bytes to give to Arrow for v. Write replaces them with v.
 func (s *arrowSink) expect(v converters.Value) []byte {
 	if v.Len() == 0 {
 		return nil
@@ -184,7 +183,7 @@ func (s *arrowSink) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// check finds the mistake of a payload that was not handed on.
+// check returns an error if Arrow has copied a payload, so that Write did not recognize it.
 func (s *arrowSink) check() error {
 	if s.done < len(s.payloads) {
 		return errors.New("internal error: Arrow did not write a payload where it is")

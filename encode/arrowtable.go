@@ -11,7 +11,7 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// table makes the columns of a sample of many rows, typed as the columns say.
+// table sets the columns of a sample with many rows and returns the number of rows.
 func (a *arrowFormat) table(s *converters.Sample) (rows int64, err error) {
 	if s.Key != "" {
 		return 0, errors.New("internal error: a sample of columns has a key")
@@ -63,7 +63,7 @@ func (a *arrowFormat) column(name string, c converters.Column) error {
 	return nil
 }
 
-// fill appends all values to b, by add unless they are nil.
+// fill appends all values to b: nil as null, others by add.
 func fill[T any](b array.Builder, values []any, add func(T)) error {
 	b.Reserve(len(values))
 	for i, x := range values {
@@ -80,7 +80,7 @@ func fill[T any](b array.Builder, values []any, add func(T)) error {
 	return nil
 }
 
-// checkText adds up the text of a column: Arrow counts it in 31 bits.
+// checkText checks the size of a column of text: Arrow's offsets have 31 bits.
 func checkText(values []any) error {
 	n := 0
 	for _, x := range values {

@@ -2,21 +2,20 @@ package encode
 
 import "github.com/ffconvert/ffconvert/converters"
 
-// smallValue is the length in bytes up to which copying a value costs less than
-// handing it on as a piece of its own.
+// smallValue is the largest value in bytes that is copied. For larger ones a separate piece of the
+// record costs less than a copy.
 const smallValue = 64
 
-// A builder collects the pieces of a record: small written bytes, and payloads that
-// stay where they are. What is not read is only counted.
+// A builder collects the pieces of a record: bytes that it holds, and payloads that it refers to.
+// Unread payloads are only counted.
 type builder struct {
 	written  []byte
 	payloads []payload
-	unread   int64 // bytes
+	unread   int64 // bytes of unread payloads
 }
 
-// A payload stands behind the first at written bytes.
 type payload struct {
-	at   int
+	at   int // the payload comes after written[:at]
 	data []byte
 }
 
@@ -24,7 +23,7 @@ func (b *builder) reset() {
 	b.written, b.payloads, b.unread = b.written[:0], b.payloads[:0], 0
 }
 
-// value appends the bytes of a bytes or text value. It copies small ones only.
+// value appends the bytes of a bytes or text value, without copying large ones.
 func (b *builder) value(v *converters.Value) {
 	switch data := v.Data(); {
 	case len(data) == 0:
@@ -36,7 +35,7 @@ func (b *builder) value(v *converters.Value) {
 	}
 }
 
-// record enters the pieces in order, and how long they are together.
+// record sets the parts and the size of r.
 func (b *builder) record(r *Record) {
 	parts, size := r.Parts[:0], int64(len(b.written))+b.unread
 	from := 0

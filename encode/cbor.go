@@ -7,7 +7,7 @@ import (
 
 func newCBOR() format { return &mapFormat{name: "CBOR", syntax: cborSyntax, limit: math.MaxInt64} }
 
-// Major types of CBOR (RFC 8949, 3.1), as they stand in the first byte of an item.
+// First bytes of CBOR items (RFC 8949, 3.1): the major type, and for the last four the whole byte.
 const (
 	cborUint  = 0 << 5
 	cborNeg   = 1 << 5
@@ -21,8 +21,7 @@ const (
 	cborFloat = 7<<5 | 27
 )
 
-// cborSyntax writes definite lengths and every head in its shortest form; floats stay
-// 64 bits wide.
+// cborSyntax writes definite lengths, the shortest heads, and floats with 64 bits.
 func cborSyntax(b []byte, t token, n uint64) []byte {
 	switch t {
 	case tokenNull:

@@ -15,19 +15,19 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// Decodable says whether Options.Decode turns the bytes of the named field into a value.
-// What such a field adds to a record depends on its contents, so a shape must carry them.
+// Decodable reports whether Options.Decode decodes the named field. The size of such a field in a
+// record depends on its content, so a shape must have the content.
 //
-// The part of the name behind the last dot decides, in any case: cls and index hold a
-// decimal integer, txt and text UTF-8, json, mp, msgpack and cbor a value. Nothing else is
-// decodable, pickles (pyd, pth) least of all.
+// The suffix of the name after the last dot decides, in upper or lower case: a field cls or index
+// is a decimal integer, txt or text is UTF-8, and json, mp, msgpack or cbor is a value in that
+// format. No other field is decodable; in particular, pickles (pyd, pth) are never decoded.
 func Decodable(field string) bool {
 	decode, _ := decodingOf(field)
 	return decode != nil
 }
 
-// decodingOf returns how the named field is decoded, nil where it is not, and whether what
-// comes of it takes no more memory than its bytes.
+// decodingOf returns the decoder of the named field, or nil if it is not decodable. plain means that
+// the decoded value shares the memory of the field.
 func decodingOf(field string) (decode func(*decoder, []byte) (converters.Value, error), plain bool) {
 	switch strings.ToLower(field[strings.LastIndexByte(field, '.')+1:]) {
 	case "cls", "index":
@@ -44,10 +44,10 @@ func decodingOf(field string) (decode func(*decoder, []byte) (converters.Value, 
 	return nil, false
 }
 
-// A decoder decodes one field after another.
+// A decoder decodes fields. It must not be used concurrently.
 type decoder struct {
-	limits Limits // none of them 0
-	data   []byte // the field, where the reader reads it
+	limits Limits // with defaults filled in
+	data   []byte // the field that reader reads
 	reader bytes.Reader
 	mp     *msgpack.Decoder
 	cborDM cbor.DecMode
@@ -58,8 +58,8 @@ func newDecoder(limits Limits) *decoder {
 	return &decoder{limits: limits, mp: msgpack.NewDecoder(nil), cborDM: newCBORDecMode(limits.MaxDepth)}
 }
 
-// field returns the decoded value of f, or the value that it has where f is not decodable
-// or no bytes.
+// field returns the decoded value of f. If f is not decodable or not of kind bytes, it returns the
+// value of f unchanged.
 func (d *decoder) field(f *converters.Field) (converters.Value, error) {
 	v := f.Value
 	decode, plain := decodingOf(f.Name)
@@ -85,7 +85,7 @@ func malformed(format string, args ...any) error {
 
 func keyTwice(key any) error { return malformed("the key %.40q comes twice", fmt.Sprint(key)) }
 
-// unexpected says why a library could not decode.
+// unexpected returns a malformed error for an error of a library.
 func unexpected(what string, err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return malformed("%s ends too early", what)
@@ -97,7 +97,7 @@ func (d *decoder) tooDeep() error {
 	return fmt.Errorf("%w: lists and maps are nested more than %d deep, which is --max-decode-depth", converters.ErrLimit, d.limits.MaxDepth)
 }
 
-// integer takes what Python's int takes of decimal digits: a sign, blanks around.
+// integer decodes a decimal integer. Like Python's int it accepts a sign and surrounding blanks.
 func (d *decoder) integer(data []byte) (converters.Value, error) {
 	n, err := strconv.ParseInt(string(bytes.Trim(data, " \t\n\v\f\r")), 10, 64)
 	switch {
@@ -131,7 +131,7 @@ func checkUTF8(data []byte) error {
 	return malformed("it is not UTF-8 at byte %d", at)
 }
 
-// valueOf returns the Value of a nested value, which may be a plain one.
+// valueOf returns the Value of a decoded value: of the simplest kind, else [converters.Nested].
 func valueOf(x any) converters.Value {
 	switch x := x.(type) {
 	case int64:

@@ -12,8 +12,8 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// newCBORDecMode returns how CBOR is decoded. The counts of lists and maps need no limit
-// of their own: each element takes one byte at least.
+// newCBORDecMode returns the decoding mode. It does not limit the lengths of lists and maps, because
+// each element takes at least one byte of the field, which has a limit.
 func newCBORDecMode(maxDepth int) cbor.DecMode {
 	mode, err := cbor.DecOptions{
 		MaxNestedLevels:  maxDepth,
@@ -28,8 +28,8 @@ func newCBORDecMode(maxDepth int) cbor.DecMode {
 	return mode
 }
 
-// cbor decodes one item of CBOR. The library checks that it is well-formed and decodes the
-// leaves; lists and maps are walked here, since the library's maps have no order.
+// cbor decodes one CBOR item. The library checks that it is well-formed and decodes its leaves.
+// Lists and maps are decoded here, because the library's maps do not keep their order.
 func (d *decoder) cbor(data []byte) (converters.Value, error) {
 	if err := d.cborDM.Wellformed(data); err != nil {
 		return converters.Value{}, d.cborError(err)
@@ -68,8 +68,7 @@ const (
 	cborBreak     = 7<<5 | 31
 )
 
-// cborValue decodes the first item of data, which begins with well-formed ones, and returns
-// what follows it.
+// cborValue decodes the first item of data, which must be well-formed, and returns the bytes after it.
 func (d *decoder) cborValue(data []byte) (x any, rest []byte, err error) {
 	switch first := data[0]; {
 	case first >= cborMap && first <= cborMap|31:
@@ -129,8 +128,8 @@ func (d *decoder) cborMap(data []byte) (any, []byte, error) {
 	return m.Map(), cborBehind(n, rest), nil
 }
 
-// cborCount reads the head of a list or a map: how many elements or pairs follow, below 0
-// where a break ends them.
+// cborCount reads the head of a list or a map and returns the number of elements or pairs. It is
+// negative if a break ends them (indefinite length).
 func cborCount(data []byte) (n int64, rest []byte) {
 	info := data[0] & 31
 	switch {
@@ -145,10 +144,10 @@ func cborCount(data []byte) (n int64, rest []byte) {
 	return int64(binary.BigEndian.Uint64(arg[:])), data[1+size:]
 }
 
-// cborEnds reports whether a list or a map of which n are left ends here.
+// cborEnds reports whether a list or a map with n elements left ends at the start of data.
 func cborEnds(n int64, data []byte) bool { return n == 0 || n < 0 && data[0] == cborBreak }
 
-// cborBehind returns what follows a list or a map that ends here.
+// cborBehind returns the bytes after a list or a map that ends at the start of data.
 func cborBehind(n int64, data []byte) []byte {
 	if n < 0 {
 		return data[1:]

@@ -13,9 +13,9 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// json decodes one JSON text (RFC 8259). What encoding/json would change in silence is
-// refused: keys that come twice, bytes that are not UTF-8, halves of surrogate pairs,
-// numbers that fit neither 64 bits nor a float64.
+// json decodes one JSON text (RFC 8259). It refuses input that encoding/json would change silently:
+// repeated keys, bytes that are not UTF-8, unpaired surrogates, integers that do not fit into 64
+// bits, and other numbers that overflow a float64.
 func (d *decoder) json(data []byte) (converters.Value, error) {
 	if err := checkUTF8(data); err != nil {
 		return converters.Value{}, err
@@ -31,12 +31,12 @@ func (d *decoder) json(data []byte) (converters.Value, error) {
 		return converters.Value{}, err
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return converters.Value{}, malformed("there is more behind the JSON value at byte %d", dec.InputOffset())
+		return converters.Value{}, malformed("there is more after the JSON value at byte %d", dec.InputOffset())
 	}
 	return valueOf(x), nil
 }
 
-// jsonValue decodes the next value; depth more lists and maps may be opened.
+// jsonValue decodes the next value, in which lists and maps may be nested up to depth levels.
 func (d *decoder) jsonValue(dec *json.Decoder, depth int) (any, error) {
 	token, err := dec.Token()
 	if err != nil {
@@ -76,7 +76,7 @@ func (d *decoder) jsonMap(dec *json.Decoder, depth int) (any, error) {
 		if err != nil {
 			return nil, unexpected("JSON", err)
 		}
-		key := token.(string) // or Token had returned an error
+		key := token.(string) // Token returns an error for other keys
 		x, err := d.jsonValue(dec, depth)
 		if err != nil {
 			return nil, err
@@ -88,7 +88,7 @@ func (d *decoder) jsonMap(dec *json.Decoder, depth int) (any, error) {
 	return m.Map(), jsonEnd(dec)
 }
 
-// jsonEnd takes the bracket that closes a list or a map.
+// jsonEnd reads the closing bracket of a list or a map.
 func jsonEnd(dec *json.Decoder) error {
 	if _, err := dec.Token(); err != nil {
 		return unexpected("JSON", err)
@@ -114,8 +114,8 @@ func jsonNumber(s string) (any, error) {
 	return n, nil
 }
 
-// loneSurrogate returns where an escaped surrogate stands without its other half, -1 where
-// none does. In JSON a backslash is an escape wherever it stands.
+// loneSurrogate returns the position of the first escaped surrogate that is not part of a pair, or
+// -1. Every backslash in valid JSON begins an escape or is escaped.
 func loneSurrogate(data []byte) int {
 	for at := 0; ; {
 		next := bytes.IndexByte(data[at:], '\\')
@@ -125,7 +125,7 @@ func loneSurrogate(data []byte) int {
 		at += next
 		r := escapedRune(data[at:])
 		if !utf16.IsSurrogate(r) {
-			at = min(at+2, len(data)) // the second may be a backslash that ends the escape
+			at = min(at+2, len(data)) // skip both bytes: the second may be an escaped backslash
 			continue
 		}
 		if utf16.DecodeRune(r, escapedRune(data[at+6:])) == '\uFFFD' {
@@ -135,7 +135,7 @@ func loneSurrogate(data []byte) int {
 	}
 }
 
-// escapedRune returns what the \uXXXX at the start of data stands for, 0 where there is none.
+// escapedRune returns the code point of \uXXXX at the start of data, or 0.
 func escapedRune(data []byte) rune {
 	if len(data) < 6 || data[0] != '\\' || data[1] != 'u' {
 		return 0

@@ -12,7 +12,7 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// smallest returns n as an int64, where it is one.
+// smallest returns n as an int64 if it fits, else as a uint64.
 func smallest(n uint64) any {
 	if n <= math.MaxInt64 {
 		return int64(n)
@@ -20,21 +20,21 @@ func smallest(n uint64) any {
 	return n
 }
 
-// msgpack decodes one MessagePack object. The library reads the leaves only: by itself it
-// would take any depth, allocate maps by what their heads claim, and keep the last of
-// equal keys.
+// msgpack decodes one MessagePack object. It uses the library for the leaves only, because the
+// library accepts any depth, allocates maps of the length that their heads claim, and keeps the last
+// of equal keys.
 func (d *decoder) msgpack(data []byte) (converters.Value, error) {
 	d.data = data
 	d.reader.Reset(data)
 	d.mp.Reset(&d.reader)
 	x, err := d.msgpackValue(d.limits.MaxDepth)
 	if err == nil && d.reader.Len() > 0 {
-		err = malformed("%d bytes are behind the MessagePack object", d.reader.Len())
+		err = malformed("%d bytes follow the MessagePack object", d.reader.Len())
 	}
 	return valueOf(x), err
 }
 
-// msgpackValue decodes the next object; depth more lists and maps may be opened.
+// msgpackValue decodes the next object, in which lists and maps may be nested up to depth levels.
 func (d *decoder) msgpackValue(depth int) (x any, err error) {
 	code, err := d.mp.PeekCode()
 	if err != nil {
@@ -76,7 +76,7 @@ func (d *decoder) msgpackValue(depth int) (x any, err error) {
 	return x, nil
 }
 
-// msgpackBytes returns the bytes of a string where they are.
+// msgpackBytes returns the bytes of a string, as a slice of d.data.
 func (d *decoder) msgpackBytes() ([]byte, error) {
 	n, err := d.mp.DecodeBytesLen()
 	if err != nil || n > d.reader.Len() {
@@ -87,8 +87,8 @@ func (d *decoder) msgpackBytes() ([]byte, error) {
 	return d.data[from : from+n : from+n], err
 }
 
-// msgpackCount checks the length of a list or a map against the bytes that are left, of
-// which each element takes one at least.
+// msgpackCount checks the length n of a list or a map. It cannot exceed the number of remaining
+// bytes, because each element takes at least one.
 func (d *decoder) msgpackCount(depth, n int, err error) error {
 	switch {
 	case err != nil:
@@ -106,7 +106,7 @@ func (d *decoder) msgpackList(depth int) (any, error) {
 	if err := d.msgpackCount(depth, n, err); err != nil {
 		return nil, err
 	}
-	list := []any{} // it grows: lists within lists may all claim the bytes that are left
+	list := []any{} // not allocated by n: nested lists may all claim the same remaining bytes
 	for range n {
 		x, err := d.msgpackValue(depth - 1)
 		if err != nil {

@@ -9,14 +9,14 @@ import (
 	"github.com/vmihailenco/msgpack/v5/msgpcode"
 )
 
-// A FieldSize is a field of a record: Bytes is what its value takes there, head included.
+// A FieldSize is the name of a field and the size of its encoded value, including its head.
 type FieldSize struct {
 	Name  string
 	Bytes int64
 }
 
-// Describe tells the key, "" where there is none, and the fields of a record that is a map
-// as this package makes them in MessagePack or CBOR. For any other bytes ok is false.
+// Describe returns the key ("" if there is none) and the fields of a record that this package has
+// encoded in MessagePack or CBOR. For any other bytes ok is false.
 func Describe(record []byte) (key string, fields []FieldSize, ok bool) {
 	if len(record) == 0 {
 		return "", nil, false
@@ -30,11 +30,11 @@ func Describe(record []byte) (key string, fields []FieldSize, ok bool) {
 	return "", nil, false
 }
 
-// pairs walks the entries of one map.
+// pairs reads the entries of one encoded map.
 type pairs interface {
-	count() int
-	text() (string, bool) // the next name, or a value that must be text
-	skip() bool           // the next value
+	count() int           // number of entries
+	text() (string, bool) // reads the next name or value, which must be text
+	skip() bool           // skips the next value
 	left() int            // bytes not yet read
 }
 
@@ -91,7 +91,7 @@ func (p msgpackPairs) text() (string, bool) {
 	return s, err == nil
 }
 
-// skip does not nest: the library's Skip would, by what the record says.
+// skip skips one value without recursion: the library's Skip recurses as deep as the record says.
 func (p msgpackPairs) skip() bool {
 	for values := 1; values > 0; values-- {
 		code, err := p.dec.PeekCode()
@@ -120,7 +120,7 @@ type cborPairs struct {
 	n    int
 }
 
-// newCBORPairs takes a record that begins with the head of a map of definite length.
+// newCBORPairs parses the head of a record that begins with a map of definite length.
 func newCBORPairs(record []byte) *cborPairs {
 	n, size := uint64(record[0]&31), 1
 	if n >= 24 {

@@ -4,9 +4,9 @@
 //	enc := spec.NewEncoder()
 //	rec, err := enc.Encode(sample) // rec.Parts, rec.Size
 //
-// A record is handed on in pieces, so that a payload is never copied to stand behind
-// its head. Encoding the shape of a sample, its payload sized but not read, gives the
-// exact size of the record: that is how a plan knows every shard to the byte.
+// A record consists of pieces, so that payloads are not copied. Encoding the shape of a sample,
+// which has the sizes of payloads but not the bytes, gives the exact size of the record. A plan
+// computes the exact size of every shard this way.
 //
 // The encodings:
 //
@@ -14,10 +14,10 @@
 //	cbor       the same map; definite lengths, shortest heads, floats 64 bits wide
 //	pickle     the same dict, protocol 4, of str, bytes, int, float, bool, None, list, dict
 //	raw        the bytes of the sample's only field; of FIELD with raw:FIELD
-//	arrow      an Arrow IPC stream of one record batch: __key__ and a column a field
+//	arrow      an Arrow IPC stream of one record batch: __key__ and one column per field
 //
-// A sample without a key makes a record without __key__. The bytes of a record depend on
-// the sample and the options alone: nested maps keep the order of their source.
+// The record of a sample without a key has no __key__. The bytes of a record depend only on the
+// sample and the options. Nested maps keep the order of their source.
 package encode
 
 import (
@@ -30,31 +30,32 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// ErrMissing says that a sample lacks a field that was asked for.
+// ErrMissing reports that a sample lacks a field that Options require.
 var ErrMissing = errors.New("field missing")
 
-// ErrSkip says that a sample lacks a field and, by Options.Missing, is left out.
+// ErrSkip reports that a sample lacks a required field and that Options.Missing leaves it out.
 var ErrSkip = errors.New("sample left out: field missing")
 
-// What to do with a sample that lacks a field.
+// Values of Options.Missing.
 const (
 	MissingError = "error" // refuse the input
 	MissingSkip  = "skip"  // leave the sample out, and count it
 )
 
-// Options say what a record holds and how. The zero value is every field, in
-// MessagePack. They are part of a plan, hence the JSON names.
+// Options choose the fields and the encoding of records. The zero value is all fields, encoded in
+// MessagePack. The JSON form is part of the plan file.
 type Options struct {
 	Encoding string   `json:"encoding"`          // a name of Names, "msgpack" by default; raw takes an argument, "raw:FIELD"
 	Fields   string   `json:"fields,omitempty"`  // fields to keep, in order: "jpg;png,cls"; ";" = first that exists; default all
 	Rename   []string `json:"rename,omitempty"`  // "image=jpg;png"; applied before Fields
 	Missing  string   `json:"missing,omitempty"` // MissingError (default) or MissingSkip
 
-	// Decode turns the bytes of the fields that are Decodable, by their names before
-	// Rename, into values. Only fields that end up in the record are decoded.
+	// Decode decodes the fields of a record for which Decodable reports true. The name before
+	// Rename counts.
 	Decode bool `json:"decode,omitempty"`
 
-	// Limits are of what is decoded. They decide no byte of a record, so no plan keeps them.
+	// Limits bound the fields that Decode decodes. They do not change the bytes of records, so a
+	// plan does not have them.
 	Limits Limits `json:"-"`
 }
 
@@ -66,7 +67,7 @@ type format interface {
 // formats is the table of encodings.
 var formats = []struct {
 	name, help string
-	field      bool // it takes the name of a field as its argument
+	field      bool // accepts the name of a field as its argument
 	open       func() format
 }{
 	{"msgpack", "a map of __key__ and the fields, in MessagePack", false, newMsgpack},
@@ -76,7 +77,7 @@ var formats = []struct {
 	{"arrow", "an Arrow IPC stream with a column a field", false, newArrow},
 }
 
-// Names lists the encodings with a line of help each, as "name: help".
+// Names returns the encodings, each as "name: help" with one line of help.
 func Names() []string {
 	var names []string
 	for _, f := range formats {
@@ -85,14 +86,14 @@ func Names() []string {
 	return names
 }
 
-// A Spec is a checked set of options. It may be shared.
+// A Spec is a valid set of options. It may be used concurrently.
 type Spec struct {
 	opts   Options
 	fields selector
 	open   func() format
 }
 
-// Parse checks the options.
+// Parse checks the options. The error is [*UnknownError] if the encoding does not exist.
 func Parse(opts Options) (*Spec, error) {
 	opts.Encoding = cmp.Or(opts.Encoding, "msgpack")
 	opts.Missing = cmp.Or(opts.Missing, MissingError)
@@ -125,7 +126,7 @@ func Parse(opts Options) (*Spec, error) {
 	return nil, &UnknownError{opts.Encoding}
 }
 
-// An UnknownError is of an encoding that is not in the table.
+// An UnknownError reports an encoding that does not exist.
 type UnknownError struct{ Encoding string }
 
 func (e *UnknownError) Error() string {
@@ -136,28 +137,27 @@ func (e *UnknownError) Error() string {
 	return fmt.Sprintf("encoding %.40q is not known; want one of %s, or raw:FIELD", e.Encoding, strings.Join(names, ", "))
 }
 
-// Options returns the options with their defaults filled in, but limits that are the
-// defaults left out.
+// Options returns the options with defaults filled in. Limits that equal their default are 0.
 func (s *Spec) Options() Options {
 	o := s.opts
 	o.Rename = slices.Clone(o.Rename)
 	return o
 }
 
-// An Encoder encodes one sample after another. Each worker has its own.
+// An Encoder encodes samples, one at a time. It must not be used concurrently.
 type Encoder struct {
 	fields selector
 	skip   bool
-	decode *decoder // nil: bytes stay bytes
+	decode *decoder // nil if Options.Decode is not set
 	format format
 	build  builder
-	chosen converters.Sample // what goes into the record, where that is not the whole sample
+	chosen converters.Sample // the selected fields, if they are not the whole sample
 	picks  []pick
 	values []converters.Field
 	rec    Record
 }
 
-// NewEncoder returns an encoder of its own memory.
+// NewEncoder returns a new Encoder.
 func (s *Spec) NewEncoder() *Encoder {
 	e := &Encoder{fields: s.fields, skip: s.opts.Missing == MissingSkip, format: s.open()}
 	if s.opts.Decode {
@@ -168,15 +168,15 @@ func (s *Spec) NewEncoder() *Encoder {
 
 // A Record is the bytes of one encoded sample, in pieces.
 type Record struct {
-	Parts   [][]byte // in order; of a shape, the unread payloads are not among them
-	Size    int64    // bytes, unread payloads included
+	Parts   [][]byte // in order, without unread payloads
+	Size    int64    // bytes, including unread payloads
 	Fields  int      // fields of the sample in the record
 	LeftOut int      // fields of the sample not in the record
 }
 
-// Encode encodes s. The record is the Encoder's: valid until the next call, and as long as s is.
-// A sample that lacks a field is [ErrMissing], or [ErrSkip] where such are left out; one
-// that does not fit the encoding is an error of package converters.
+// Encode encodes s. The record is valid until the next call, and only as long as s is valid. If s
+// lacks a required field the error is [ErrMissing], or [ErrSkip] with MissingSkip. If s does not fit
+// the encoding the error is one of package converters.
 func (e *Encoder) Encode(s *converters.Sample) (*Record, error) {
 	chosen := s
 	var err error
@@ -200,7 +200,7 @@ func (e *Encoder) Encode(s *converters.Sample) (*Record, error) {
 	return &e.rec, nil
 }
 
-// choose returns the selected fields of s, decoded and under their names in the record.
+// choose returns the selected fields of s, decoded and renamed.
 func (e *Encoder) choose(s *converters.Sample) ([]converters.Field, error) {
 	var err error
 	if e.picks, err = e.fields.apply(e.picks[:0], s); err != nil {

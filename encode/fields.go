@@ -8,8 +8,8 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// A choice is a list of field names of which the first that exists is meant, as in
-// webdataset's to_tuple("jpg;png").
+// A choice is a list of alternative field names. It selects the first name that exists, as
+// webdataset's to_tuple("jpg;png") does.
 type choice []string
 
 func parseChoice(s string) (choice, error) {
@@ -22,7 +22,7 @@ func parseChoice(s string) (choice, error) {
 	return names, nil
 }
 
-// in returns the index of the chosen pick, -1 where there is none.
+// in returns the index of the selected pick, or -1.
 func (c choice) in(picks []pick) int {
 	for _, name := range c {
 		for i := range picks {
@@ -36,26 +36,26 @@ func (c choice) in(picks []pick) int {
 
 func (c choice) String() string { return strings.Join(c, ";") }
 
-// A pick is a field of a sample, by index, under the name it has in the record.
+// A pick is a selected field.
 type pick struct {
-	name string
-	from int
+	name string // in the record
+	from int    // index in the sample
 }
 
-// A selector renames fields, then keeps the chosen ones in the chosen order, then one.
+// A selector applies Options.Rename, then Options.Fields, then the field of raw:FIELD.
 type selector struct {
 	renames []rename
-	keep    []choice // nil: all
-	only    choice   // nil: all; of raw:FIELD
+	keep    []choice // nil means all
+	only    choice   // of raw:FIELD; nil means all
 }
 
-// all says that every field stays as it is.
+// all reports whether the selector keeps all fields unchanged.
 func (sel *selector) all() bool {
 	return sel.renames == nil && sel.keep == nil && sel.only == nil
 }
 
-// A rename gives the chosen field a new name in its old place; the other fields of
-// the choice are dropped, as webdataset's rename does.
+// A rename renames the selected field, which keeps its position, and drops the other fields of the
+// choice, as webdataset's rename does.
 type rename struct {
 	name string
 	from choice
@@ -90,7 +90,7 @@ func parseSelector(opts Options) (selector, error) {
 	return sel, nil
 }
 
-// apply appends the selected fields of s to dst, which is empty.
+// apply appends the selected fields of s to dst, which must be empty.
 func (sel *selector) apply(dst []pick, s *converters.Sample) ([]pick, error) {
 	for i := range s.Fields {
 		dst = append(dst, pick{s.Fields[i].Name, i})
@@ -109,7 +109,7 @@ func (sel *selector) apply(dst []pick, s *converters.Sample) ([]pick, error) {
 		after = " after --rename"
 	}
 	if sel.keep != nil {
-		// The kept fields are put behind the rest, which is then cut off in front.
+		// Append the kept fields to dst, then remove the original ones at its start.
 		all := len(dst)
 		for _, c := range sel.keep {
 			found := c.in(dst[:all])
@@ -152,7 +152,8 @@ func fieldNames(s *converters.Sample) []string {
 	return names
 }
 
-// missing says which field is, and what there is in its place, after the flags that count before.
+// missing returns the error for a choice that selects none of picks. after names the options that
+// have been applied to picks.
 func missing(c choice, picks []pick, after string) error {
 	names := make([]string, len(picks))
 	for i := range picks {

@@ -11,33 +11,31 @@ const (
 	DefaultMaxDepth  = 32
 )
 
-// The range of Limits.MaxDepth is what the CBOR library takes.
+// The range of Limits.MaxDepth is the range that the CBOR library accepts.
 const (
 	leastDepth = 4
 	mostDepth  = 1<<16 - 1
 )
 
-// Limits bound what Options.Decode takes of one field. A value may need a hundred times
-// the memory of its bytes (a list of empty lists): hence the first. The second bounds the
-// stack.
+// Limits bound the memory and the stack for decoding one field.
 type Limits struct {
-	// MaxDecode is the most bytes that a field may have to be decoded. Text, which takes
-	// no more than its bytes, has no such limit. 0: DefaultMaxDecode.
+	// MaxDecode is the largest field in bytes that is decoded. The decoded value may need a
+	// hundred times as much memory (a list of empty lists). Text has no such limit, because it
+	// is not copied. 0 means DefaultMaxDecode.
 	MaxDecode int64
 
-	// MaxDepth is how many lists and maps may lie in one another, 4 to 65,535.
-	// 0: DefaultMaxDepth.
+	// MaxDepth is the deepest nesting of lists and maps, 4 to 65,535. 0 means DefaultMaxDepth.
 	MaxDepth int
 }
 
-// check refuses limits that cannot be kept, and makes those that are the default 0.
+// check returns an error for invalid limits. It sets limits that equal their default to 0.
 func (l Limits) check() (Limits, error) {
 	l = l.filled()
 	switch {
 	case l.MaxDecode < 0:
 		return l, fmt.Errorf("fields of at most %d bytes cannot be decoded", l.MaxDecode)
 	case l.MaxDepth < leastDepth || l.MaxDepth > mostDepth:
-		return l, fmt.Errorf("depth %d of what is decoded: want %d to %d", l.MaxDepth, leastDepth, mostDepth)
+		return l, fmt.Errorf("decoding depth %d: want %d to %d", l.MaxDepth, leastDepth, mostDepth)
 	}
 	if l.MaxDecode == DefaultMaxDecode {
 		l.MaxDecode = 0
@@ -48,7 +46,7 @@ func (l Limits) check() (Limits, error) {
 	return l, nil
 }
 
-// filled is the limits with their defaults.
+// filled returns the limits with defaults filled in.
 func (l Limits) filled() Limits {
 	return Limits{cmp.Or(l.MaxDecode, DefaultMaxDecode), cmp.Or(l.MaxDepth, DefaultMaxDepth)}
 }

@@ -7,35 +7,35 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// KeyField is the name under which a map record holds the key of its sample. A sample
-// without a key has no such entry.
+// KeyField is the name of the entry of a map record that has the key of the sample. The record of a
+// sample without a key does not have the entry.
 const KeyField = "__key__"
 
-// A token is what a record of maps is made of. What n means in a syntax is in brackets.
+// A token is a syntactic element of a map record. Brackets give the meaning of a syntax's n.
 type token uint8
 
 const (
 	tokenBegin token = iota // before the record
-	tokenEnd                // behind it
+	tokenEnd                // after the record
 	tokenNull
 	tokenFalse
 	tokenTrue
 	tokenInt     // [an int64]
-	tokenUint    // [above math.MaxInt64]
+	tokenUint    // [an integer above math.MaxInt64]
 	tokenFloat   // [the bits of a float64]
-	tokenText    // before text [bytes of UTF-8 that follow]
-	tokenBytes   // before bytes [bytes that follow]
-	tokenList    // before a list [elements that follow]
-	tokenListEnd // behind it
-	tokenMap     // before a map [keys that follow, each before its value]
-	tokenMapEnd  // behind it
+	tokenText    // before text [its length in bytes]
+	tokenBytes   // before bytes [their number]
+	tokenList    // before the elements of a list [their number]
+	tokenListEnd // after the elements of a list
+	tokenMap     // before the entries of a map, each a key and a value [the number of entries]
+	tokenMapEnd  // after the entries of a map
 )
 
-// A syntax appends to b what one encoding writes for a token.
+// A syntax appends the encoding of a token to b.
 type syntax func(b []byte, t token, n uint64) []byte
 
-// A mapFormat writes {"__key__": key, field: value, …}. Fields, and the keys of nested maps,
-// keep their order.
+// A mapFormat writes {"__key__": key, field: value, …}. Fields and the keys of nested maps keep their
+// order.
 type mapFormat struct {
 	name   string
 	syntax syntax
@@ -74,7 +74,7 @@ func (m *mapFormat) encode(b *builder, s *converters.Sample) error {
 	return nil
 }
 
-// checkName refuses a field that has the name of the sample's key.
+// checkName returns an error if the field has the name of the record's key entry.
 func checkName(s *converters.Sample, f *converters.Field) error {
 	if f.Name == KeyField && s.Key != "" {
 		return fmt.Errorf("field %q: %w: the record's key has that name", f.Name, converters.ErrDuplicate)
@@ -84,7 +84,7 @@ func checkName(s *converters.Sample, f *converters.Field) error {
 
 func (m *mapFormat) put(b *builder, t token, n uint64) { b.written = m.syntax(b.written, t, n) }
 
-// head puts a token whose n is a length or a count.
+// head puts a token with a length or a number of elements.
 func (m *mapFormat) head(b *builder, t token, n int64) error {
 	if uint64(n) > m.limit {
 		return fmt.Errorf("%w: %s holds at most 4 GiB a value and 4 Gi elements, this has %d", converters.ErrLimit, m.name, n)
@@ -122,7 +122,7 @@ func (m *mapFormat) value(b *builder, v *converters.Value) error {
 	return nil
 }
 
-// nested writes one of the forms that [converters.Nested] takes.
+// nested writes a value of one of the types that [converters.Nested] accepts.
 func (m *mapFormat) nested(b *builder, x any) error {
 	switch x := x.(type) {
 	case nil:

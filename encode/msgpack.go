@@ -11,8 +11,7 @@ func newMsgpack() format {
 	return &mapFormat{name: "MessagePack", syntax: msgpackSyntax, limit: math.MaxUint32}
 }
 
-// msgpackSyntax writes every head in its shortest form: text as str, bytes as bin,
-// floats as float 64.
+// msgpackSyntax writes text as str, bytes as bin, floats as float 64, and the shortest heads.
 func msgpackSyntax(b []byte, t token, n uint64) []byte {
 	switch t {
 	case tokenNull:
@@ -54,8 +53,8 @@ func msgpackSyntax(b []byte, t token, n uint64) []byte {
 	return b
 }
 
-// msgpackHead appends the shortest of the codes whose argument can be n. Lists and maps
-// have no code1; a number above 32 bits is a uint 64.
+// msgpackHead appends n with the code of the shortest argument: code1, code2 or code4 for 1, 2 or 4
+// bytes, and uint 64 for 8. code1 is 0 for lists and maps, which do not have such a form.
 func msgpackHead(b []byte, n uint64, code1, code2, code4 byte) []byte {
 	switch {
 	case n <= math.MaxUint8 && code1 != 0:

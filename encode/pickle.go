@@ -10,8 +10,8 @@ func newPickle() format {
 	return &mapFormat{name: "pickle", syntax: pickleSyntax, limit: math.MaxInt64}
 }
 
-// pickleSyntax writes protocol 4, in opcodes that push data or put it into a dict or a
-// list. None of them imports or calls anything.
+// pickleSyntax writes protocol 4. It uses only opcodes that push data or store it in a list or a
+// dict, and none that imports or calls anything.
 func pickleSyntax(b []byte, t token, n uint64) []byte {
 	switch t {
 	case tokenBegin:

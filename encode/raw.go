@@ -6,7 +6,7 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// rawFormat writes the bytes of the sample's only field and nothing else.
+// rawFormat writes the bytes of the sample's only field.
 type rawFormat struct{}
 
 func newRaw() format { return rawFormat{} }

@@ -9,19 +9,18 @@ import (
 	"github.com/ffconvert/ffconvert/aio"
 )
 
-// ReadBatch returns the samples of indices, which may come in any order and more than once, as a
-// training loop wants them: all are read at once, past the page cache where the file system allows
-// it, those side by side in one read. Sample indices[k] lies in bufs[k]'s memory if there is one and
-// it is large enough (its length is ignored), else in new memory. The elements of bufs must not
-// share memory, unless they are nil.
+// ReadBatch reads the samples of indices, in any order and with repetitions, as training loops
+// need them. It submits all reads at once, past the page cache where the file system allows it, and
+// reads adjacent samples together. The result has sample indices[k] at k, in the memory of bufs[k]
+// if there is one and its capacity suffices, else in new memory. Elements of bufs must not overlap.
 //
-// An index that is out of range is ErrRange, before anything is read. Otherwise the error joins a
-// FormatError for each sample that could not be read or whose CRC is wrong, once, in the order of
-// indices, and nil stands in the places of such a sample; the others are returned, an empty one as an empty
-// slice that is not nil. When ctx is cancelled the error is ctx.Err() and nothing is returned.
+// If an index is out of range the error is ErrRange, and nothing is read. Otherwise the error joins
+// one FormatError for each sample that could not be read or has a wrong CRC, in the order of indices.
+// The result is nil at such samples and has all others; an empty sample is an empty slice and not
+// nil. When ctx is cancelled the error is ctx.Err() and the result is nil.
 //
-// Each concurrent call has a queue of its own, with Options.AIO.Depth × BlockSize bytes of memory
-// (16 MiB by default). The Reader keeps them until Close.
+// Each concurrent call uses a queue of its own, with Options.AIO.Depth × BlockSize bytes of memory
+// (16 MiB by default). The Reader keeps the queues until Close.
 func (r *Reader) ReadBatch(ctx context.Context, indices []int, bufs [][]byte) ([][]byte, error) {
 	places := make([]location, len(indices))
 	for k, i := range indices {
@@ -42,20 +41,21 @@ func (r *Reader) ReadBatch(ctx context.Context, indices []int, bufs [][]byte) ([
 	return out, err
 }
 
-// BatchStats tell how the batches so far were read. Before the first they are zero.
+// BatchStats returns statistics of all calls of ReadBatch that have returned.
 func (r *Reader) BatchStats() aio.Stats {
 	r.queues.mu.Lock()
 	defer r.queues.mu.Unlock()
 	return r.queues.stats
 }
 
-// A place is that of a sample.
+// A location is the place of a sample.
 type location struct {
 	f *file
-	j int64 // its index there
+	j int64 // index of the sample in f
 	e Extent
 }
 
+// read reads the samples at places as one batch; see ReadBatch.
 func (q *queue) read(ctx context.Context, places []location, bufs [][]byte) ([][]byte, error) {
 	out := make([][]byte, len(places))
 	for k, p := range places {
@@ -77,22 +77,22 @@ func (q *queue) read(ctx context.Context, places []location, bufs [][]byte) ([][
 		}
 	}
 	var errs []error
-	told := make(map[location]bool)
+	reported := make(map[location]bool)
 	for k, p := range places {
 		err := p.f.arrived(p, &q.reqs[k])
 		if err == nil {
 			continue
 		}
 		out[k] = nil
-		if !told[p] {
-			told[p] = true
+		if !reported[p] {
+			reported[p] = true
 			errs = append(errs, err)
 		}
 	}
 	return out, errors.Join(errs...)
 }
 
-// arrived is the gate of a sample that a batch has read.
+// arrived checks a sample after the batch: the error of its read, then its CRC.
 func (f *file) arrived(p location, q *aio.Request) error {
 	if q.Err == nil {
 		if bad := f.gate(p.j, p.e, crc32.ChecksumIEEE(q.Buf)); bad != nil {

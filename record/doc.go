@@ -1,9 +1,9 @@
-// Package record reads, writes and checks FFRecord files: shards of samples, each under a CRC-32.
+// Package record reads, writes and checks FFRecord files: shards of samples, each with a CRC-32.
 //
-// A [Writer] is told the number of samples first and writes the twelve-byte head last. A [Reader]
-// opens one file or a directory of them as one sequence, and reads samples one by one or in batches
-// of many at once. A [Scanner] checks a whole file that is handed to it block by block, and never
-// holds the payload. Both obey one set of rules.
+// A [Writer] needs the number of samples first and writes the 12-byte head last. A [Reader] opens a
+// file, or all files of a directory as one sequence, and reads samples one by one or in batches. A
+// [Scanner] checks a whole file that the caller passes block by block, without holding the payload.
+// Reader and Scanner refuse the same files.
 //
 //	w, err := record.NewWriter(file, 2)
 //	w.Append([]byte("hello"))                 // one sample
@@ -21,14 +21,14 @@
 //	          └────────┴────────────────┴───────────────┴────────────────┴─────────────────┘
 //	          ╰──head: 12 bytes─────────╯
 //	header CRC         ╰────────────────── bytes 4 to T ─────────────────╯
-//	sample CRCs                                                          ╰─ one a sample ──╯
+//	sample CRCs                                                          ╰─one per sample──╯
 //
 //	checksum      CRC-32 of N, checksums and offsets, that is of bytes 4 to T
 //	checksums[i]  CRC-32 of sample i; 0 when it is empty
 //	offsets[i]    absolute position of sample i; offsets[0] = T, never decreasing
 //
-// Sample i ends where the next one starts, the last one at the end of the file. CRC-32 is the IEEE
-// polynomial, as in zlib. So each byte is under exactly one CRC, save the checksum itself, which is
-// compared. The format is that of HFAiLab/ffrecord 1.4.0; docs/format.md has an example in
-// hexadecimal and the list of what is refused.
+// Sample i ends where sample i+1 starts, the last one at the end of the file. CRC-32 uses the IEEE
+// polynomial, as zlib does. Exactly one CRC covers each byte but the first four, which are the
+// header CRC. The format is defined by HFAiLab/ffrecord 1.4.0; docs/format.md has an example in
+// hexadecimal and lists the files that are refused.
 package record

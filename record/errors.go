@@ -9,7 +9,7 @@ import (
 	"github.com/ffconvert/ffconvert/internal/place"
 )
 
-// kind is a sentinel that says what is wrong with a file. Each of them is ErrCorrupt too.
+// A kind is a sentinel for one kind of damage. errors.Is(kind, ErrCorrupt) is true.
 type kind string
 
 func (k kind) Error() string        { return string(k) }
@@ -18,38 +18,38 @@ func (k kind) Is(target error) bool { return target == ErrCorrupt }
 // PlaceKind makes a damaged file end with the exit status of corruption.
 func (k kind) PlaceKind() place.Kind { return place.Corrupt }
 
-// ErrCorrupt is the umbrella: errors.Is(err, ErrCorrupt) says that the bytes themselves are at
-// fault. It does not hold for an I/O error, an index out of range, or a limit.
+// ErrCorrupt matches (by errors.Is) every error that means that the bytes of a file are damaged. It
+// does not match I/O errors, ErrRange and ErrTooLarge.
 var ErrCorrupt = place.New(place.Corrupt, "corrupt shard")
 
-// What can be wrong with a file. All are found with errors.Is, and all are ErrCorrupt.
+// Kinds of damage. Each also matches ErrCorrupt.
 const (
-	// ErrChecksum: a CRC differs, the header's where FormatError.Sample is -1, else that sample's.
+	// ErrChecksum: a CRC does not match. FormatError.Sample is the sample, or -1 for the header.
 	ErrChecksum = kind("wrong checksum")
 	// ErrHeader: the header contradicts itself or the size of the file.
 	ErrHeader = kind("bad header")
-	// ErrTruncated: the file ends inside a structure. It is io.ErrUnexpectedEOF as well.
+	// ErrTruncated: the file ends within a structure. It also matches io.ErrUnexpectedEOF.
 	ErrTruncated = kind("truncated")
-	// ErrLegacy: the header has no checksum. Options.AllowLegacy accepts that.
+	// ErrLegacy: the header has no checksum. Options.AllowLegacy accepts the file.
 	ErrLegacy = kind("written without a header checksum; --allow-legacy accepts it")
-	// ErrUnfinished: the head is the one that a Writer leaves until Close, or all zero, which is
-	// what a killed writer of the original implementation leaves. No option accepts it.
+	// ErrUnfinished: the file has the head that a Writer leaves until Close, or a head of zeros,
+	// which a killed writer of the original implementation leaves. No option accepts the file.
 	ErrUnfinished = kind("unfinished: its writer was stopped; write it again")
 )
 
 var (
-	// ErrTooLarge: a limit of Options or the Writer is exceeded. The file may be sound.
+	// ErrTooLarge: the file exceeds a limit of Options or of Writer. It may be sound.
 	ErrTooLarge = place.New(place.Refused, "over the limit")
-	// ErrRange: no sample has that index.
+	// ErrRange: an index or a number of samples is out of range.
 	ErrRange = errors.New("sample out of range")
 )
 
-// A FormatError is an error about one place of one file. Its text is one line.
+// A FormatError describes a defect, or a failed read, at one place of one file. Its text is one line.
 type FormatError struct {
 	Path   string // of the file; may be empty
-	Sample int64  // index in that file, -1: the header, or no one sample
-	Off    int64  // byte of the file, -1: no one place
-	Err    error  // what is wrong: a sentinel of this package with details, or an I/O error
+	Sample int64  // index in that file; -1 for the header or the whole file
+	Off    int64  // byte offset in the file; -1 if unknown
+	Err    error  // an error of this package with details, or an I/O error
 }
 
 func (e *FormatError) Error() string {
@@ -70,7 +70,7 @@ func (e *FormatError) Error() string {
 
 func (e *FormatError) Unwrap() error { return e.Err }
 
-// truncated is ErrTruncated and io.ErrUnexpectedEOF in one; the text says what was expected.
+// truncated returns an error that matches both ErrTruncated and io.ErrUnexpectedEOF.
 func truncated(format string, args ...any) error {
 	return &cutError{fmt.Sprintf(format, args...)}
 }

@@ -8,14 +8,15 @@ import (
 	"os"
 )
 
-// A file is one open shard whose header was found sound.
+// A file is an open shard with a valid header.
 type file struct {
 	table
 	src    io.ReaderAt
-	direct direct
+	direct direct // the same file, opened for batches
 }
 
-// openFile opens a regular file or a link to one. A FIFO is refused before it can block.
+// openFile opens a shard: a regular file or a link to one. It checks the type of the file first,
+// because opening a FIFO blocks. buf is scratch memory that openFile may replace by a larger one.
 func openFile(path string, opts Options, buf *[]byte) (f *file, err error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -33,15 +34,15 @@ func openFile(path string, opts Options, buf *[]byte) (f *file, err error) {
 			osf.Close()
 		}
 	}()
-	if info, err = osf.Stat(); err != nil { // the size of what is open, not of what was
+	if info, err = osf.Stat(); err != nil { // the path may name another file by now
 		return nil, fmt.Errorf("open shard: %w", err)
 	}
 	return newFile(osf, path, info.Size(), opts, buf)
 }
 
-// newFile reads the header twice: to judge it, then to load its tables, so that nothing that depends
-// on N is allocated for a header that is refused. Then it judges the empty samples and the last
-// one, because no other number in the file vouches for where the file ends.
+// newFile reads the header twice: first to check it, then to load its tables, so that memory that
+// depends on N is only allocated for a valid header. Then it checks the CRCs of the empty samples
+// and of the last one. Only the CRC of the last sample shows that the file has its full length.
 func newFile(src io.ReaderAt, path string, size int64, opts Options, buf *[]byte) (*file, error) {
 	if want := int(min(size, bufSize)); len(*buf) < want {
 		*buf = make([]byte, want)
@@ -62,7 +63,7 @@ func newFile(src io.ReaderAt, path string, size int64, opts Options, buf *[]byte
 			}
 		}
 		if e.Size > opts.maxSample() {
-			return nil, f.fault(i, e.Off, fmt.Errorf("%w: %d bytes, and a sample may have %d", ErrTooLarge, e.Size, opts.maxSample()))
+			return nil, f.fault(i, e.Off, fmt.Errorf("%w: %d bytes, at most %d are allowed", ErrTooLarge, e.Size, opts.maxSample()))
 		}
 	}
 	if f.n > 0 {
@@ -77,8 +78,8 @@ func (f *file) info() FileInfo {
 	return FileInfo{Path: f.path, Samples: f.n, Size: f.size, HeaderCRC: f.sum}
 }
 
-// ReadInfo returns what a shard of size bytes is that is open already. It checks as much of it as
-// [Open] does, and keeps nothing of src. path is for errors.
+// ReadInfo describes an open shard of size bytes. It checks the shard as [Open] does and does not
+// keep src. path is for errors.
 func ReadInfo(src io.ReaderAt, path string, size int64, opts Options) (FileInfo, error) {
 	var buf []byte
 	f, err := newFile(src, path, size, opts, &buf)
@@ -88,7 +89,7 @@ func ReadInfo(src io.ReaderAt, path string, size int64, opts Options) (FileInfo,
 	return f.info(), nil
 }
 
-// readFrom reads and judges a whole header through buf.
+// readFrom reads and checks a whole header. buf is scratch memory.
 func (h *header) readFrom(src io.ReaderAt, buf []byte) error {
 	want := int64(headSize)
 	for {
@@ -114,7 +115,7 @@ func (h *header) readFrom(src io.ReaderAt, buf []byte) error {
 	return nil
 }
 
-// stream passes sample i through the gate without holding it.
+// stream reads sample i in pieces of buf and checks its CRC.
 func (f *file) stream(i int64, buf []byte) error {
 	e := f.extent(i)
 	var crc uint32
@@ -132,7 +133,8 @@ func (f *file) stream(i int64, buf []byte) error {
 	return nil
 }
 
-// readAt fills p. A file that has become shorter is truncated; another error stays what it is.
+// readAt fills p from offset off. It reports the end of the file as ErrTruncated, other errors
+// unchanged, both as a FormatError of a sample.
 func (t *table) readAt(src io.ReaderAt, p []byte, off, sample int64) error {
 	k, err := src.ReadAt(p, off)
 	switch {

@@ -7,36 +7,36 @@ import (
 	"strconv"
 )
 
-// This file alone knows the layout: positions, widths, byte order, names.
+// The layout of shards: positions, widths, byte order, names. No other file depends on them.
 
 const (
 	sumSize  = 4                 // bytes of the header CRC, and of a sample's CRC
 	offSize  = 8                 // bytes of an offset, and of N
 	headSize = sumSize + offSize // the fixed part: header CRC and N
-	rowSize  = sumSize + offSize // table bytes a sample
-	coverOff = sumSize           // the header CRC covers the tables from here: N is included
+	rowSize  = sumSize + offSize // bytes of a sample in the tables
+	coverOff = sumSize           // first byte that the header CRC covers: N
 	maxN     = (math.MaxInt64 - headSize) / rowSize
-	poisonN  = -1 // no reader, ours or the original, accepts a negative N
-	poison32 = 1  // not 0: the original skips its checks where the header CRC is 0
+	poisonN  = -1 // neither this package nor the original reader accepts a negative N
+	poison32 = 1  // not 0: the original reader skips its checks if the header CRC is 0
 
-	// Ext is how the name of a finished shard ends. Readers take every file of a directory that
-	// ends so, dot-files too; nothing unfinished may have such a name, and no directory.
+	// Ext is the suffix of shards. Readers read every file of a directory that has it, including
+	// hidden files. An unfinished file, or a directory, must not have it.
 	Ext = ".ffr"
 
-	// MaxSamples is how many samples a Writer accepts for one file, and a Reader or Scanner unless
-	// told otherwise. At 12 bytes each their tables take 1.5 GiB of memory; the limit exists because
-	// a sparse file of twelve real bytes may claim any number.
+	// MaxSamples is the most samples of a file that a Writer accepts, and the default limit of a
+	// Reader or Scanner. Their tables have 12 bytes for each sample, 1.5 GiB at the limit. The
+	// limit is needed because a sparse file can claim any number of samples.
 	MaxSamples = 1 << 27
 )
 
-// Name is the file name of shard i, counted from 0, of a set of so many. It has five digits, and
-// from 100,000 shards on as many as the count has: names sort as strings in the order of shards.
+// Name returns the file name of shard i, 0 ≤ i < of. The number has five digits, or as many as of
+// has if that is more, so that names sort as strings in the order of shards.
 func Name(i, of int) string {
 	return fmt.Sprintf("PART_%0*d%s", max(5, len(strconv.Itoa(of))), i, Ext)
 }
 
-// FileSize is the exact size in bytes of a shard of n samples and so many bytes of payload. It is -1
-// where n or payload is negative or the size does not fit an int64.
+// FileSize returns the exact size in bytes of a shard of n samples with payload bytes in all. It
+// returns -1 if n or payload is negative or the size overflows an int64.
 func FileSize(n, payload int64) int64 {
 	if n < 0 || n > maxN || payload < 0 || payload > math.MaxInt64-payloadOff(n) {
 		return -1
@@ -44,11 +44,12 @@ func FileSize(n, payload int64) int64 {
 	return payloadOff(n) + payload
 }
 
-// offsetsOff and payloadOff are where the offsets and the samples start. They need 0 ≤ n ≤ maxN.
+// offsetsOff and payloadOff return the positions of the offsets and of the samples in a file of n
+// samples, 0 ≤ n ≤ maxN.
 func offsetsOff(n int64) int64 { return headSize + sumSize*n }
 func payloadOff(n int64) int64 { return headSize + rowSize*n }
 
-// samplesFit is the largest N that a file of size bytes has room for. It needs size ≥ headSize.
+// samplesFit returns the largest N for which a file of size ≥ headSize bytes has room.
 func samplesFit(size int64) int64 { return (size - headSize) / rowSize }
 
 // putHead writes the head into b, which holds at least headSize bytes.
@@ -57,7 +58,7 @@ func putHead(b []byte, sum uint32, n int64) {
 	binary.LittleEndian.PutUint64(b[sumSize:], uint64(n))
 }
 
-// parseHead is the reverse of putHead. It judges nothing.
+// parseHead is the reverse of putHead. It does not check the values.
 func parseHead(b []byte) (sum uint32, n int64) {
 	return parseSum(b), parseOff(b[sumSize:])
 }

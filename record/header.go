@@ -5,11 +5,11 @@ import (
 	"hash/crc32"
 )
 
-// A header parses and judges the bytes of a file from its start to its first sample, given in
-// pieces of any size. These are the only rules there are: Reader and Scanner both use them.
+// A header parses and checks the bytes of a file from its start to its first sample, given in
+// pieces of any size. Reader and Scanner both use it.
 //
-// The order is fixed: the file holds a head; N fits the file; the header CRC; the offsets. A fault
-// of the offsets is therefore kept back until the header CRC has been judged.
+// It checks in a fixed order: the file has a head, N fits into the file, the header CRC, the
+// offsets. An error of the offsets is therefore reported after the header CRC has been checked.
 type header struct {
 	table
 	opts    Options
@@ -17,21 +17,21 @@ type header struct {
 	pos     int64
 	crc     uint32 // of bytes coverOff to pos
 	frag    [headSize]byte
-	nfrag   int   // bytes of frag in use: a value that lies across two pieces
-	prev    int64 // offset of the sample before
-	nextIdx int64 // sample whose offset comes next
-	bad     *FormatError
+	nfrag   int          // bytes in frag: the start of a value that continues in the next piece
+	prev    int64        // offset of the previous sample
+	nextIdx int64        // sample of the next offset
+	bad     *FormatError // of the first bad offset
 }
 
 func newHeader(path string, size int64, opts Options, keep bool) *header {
 	return &header{table: table{path: path, size: size}, opts: opts, keep: keep}
 }
 
-// write takes what belongs to the header from the start of p and returns how much that was. An
-// error means that no header can follow: the file is too small, or N is impossible.
+// write parses the bytes at the start of p that belong to the header and returns their number. An
+// error means that the file cannot have a header: it is too small, or N is impossible.
 func (h *header) write(p []byte) (int, *FormatError) {
 	if h.size < headSize {
-		return 0, h.fault(-1, h.size, truncated("%d bytes, and a head has %d", h.size, headSize))
+		return 0, h.fault(-1, h.size, truncated("%d bytes, but a head has %d", h.size, headSize))
 	}
 	used := 0
 	if h.pos < headSize {
@@ -58,10 +58,10 @@ func (h *header) write(p []byte) (int, *FormatError) {
 	return used, nil
 }
 
-// complete says that the first sample, or the end of an empty file, comes next.
+// complete reports whether the whole header has been written.
 func (h *header) complete() bool { return h.pos >= headSize && h.pos == payloadOff(h.n) }
 
-// judgeHead bounds N by the size of the file, before anything depends on it.
+// judgeHead checks N against the size of the file and the limit.
 func (h *header) judgeHead() *FormatError {
 	h.sum, h.n = parseHead(h.frag[:])
 	h.crc = crc32.ChecksumIEEE(h.frag[coverOff:headSize])
@@ -73,12 +73,12 @@ func (h *header) judgeHead() *FormatError {
 	case h.n > samplesFit(h.size):
 		return h.fault(-1, coverOff, truncated("%d samples cannot fit in %d bytes", h.n, h.size))
 	case h.n > h.opts.maxSamples():
-		return h.fault(-1, coverOff, fmt.Errorf("%w: %d samples, and at most %d are allowed", ErrTooLarge, h.n, h.opts.maxSamples()))
+		return h.fault(-1, coverOff, fmt.Errorf("%w: %d samples, at most %d are allowed", ErrTooLarge, h.n, h.opts.maxSamples()))
 	}
 	return nil
 }
 
-// values takes table bytes that hold values of one width.
+// values parses bytes of a table, values of the given width in bytes.
 func (h *header) values(q []byte, width int) {
 	if h.nfrag > 0 {
 		k := copy(h.frag[h.nfrag:width], q)
@@ -96,6 +96,7 @@ func (h *header) values(q []byte, width int) {
 	h.nfrag = copy(h.frag[:], q)
 }
 
+// value parses one value. After a bad offset it drops the tables.
 func (h *header) value(b []byte, width int) {
 	if width == sumSize {
 		if h.keep {
@@ -131,10 +132,10 @@ func (h *header) judgeOffset(i, off int64) *FormatError {
 	return nil
 }
 
-// finish judges a complete header. soft is a header CRC that is wrong or missing: the tables are
-// still usable. hard is a fault after which they are not.
+// finish checks a complete header. soft is a wrong or missing header CRC, after which the tables
+// can still be used. hard is an error after which they cannot.
 func (h *header) finish() (soft, hard *FormatError) {
-	// A stored 0 that is the CRC is as good as any other: a legacy file is one where it is not.
+	// A stored 0 means a legacy file, unless 0 happens to be the CRC.
 	if h.sum != h.crc {
 		switch {
 		case h.sum != 0:

@@ -7,35 +7,35 @@ import (
 	"github.com/ffconvert/ffconvert/aio"
 )
 
-// DefaultMaxSample is what Options.MaxSample is when it is 0, bytes.
+// DefaultMaxSample is the default of Options.MaxSample, in bytes.
 const DefaultMaxSample = 1 << 30
 
-// How ReadBatch reads, unless Options.AIO says otherwise. docs/decisions/016-reading-batches.md has
-// the measurements.
+// Defaults of Options.AIO. docs/decisions/016-reading-batches.md has the measurements.
 const (
-	BatchDepth     = 64        // reads in flight of one call
-	BatchBlockSize = 256 << 10 // bytes of one read at most
+	BatchDepth     = 64        // reads in flight per call of ReadBatch
+	BatchBlockSize = 256 << 10 // largest read in bytes
 )
 
-// Options say what a Reader or a Scanner accepts. The zero value is the strict one.
+// Options control which files a Reader or a Scanner accepts. The zero value is the strictest.
 type Options struct {
-	// AllowLegacy accepts a header without a checksum, as old writers left it. The structure and
-	// every sample are still checked. Default: refused.
+	// AllowLegacy accepts a header without a checksum, as old writers made it. The structure and
+	// the CRC of every sample are still checked.
 	AllowLegacy bool
 
-	// MaxSamples is the largest number of samples a file may have; each takes 12 bytes of memory.
-	// Default: the constant MaxSamples.
+	// MaxSamples is the most samples that a file may have; each takes 12 bytes of memory. 0 means
+	// the constant MaxSamples.
 	MaxSamples int64
 
-	// MaxSample is the largest sample in bytes that a Reader accepts, at Open, because Read holds
-	// it whole. A Scanner holds no sample and does not ask. Default: DefaultMaxSample.
+	// MaxSample is the largest sample in bytes that Open accepts, because Read holds a whole
+	// sample. A Scanner ignores it. 0 means DefaultMaxSample.
 	MaxSample int64
 
-	// AIO says how Reader.ReadBatch reads. Depth is the reads in flight of one call, default BatchDepth;
-	// BlockSize the largest of them in bytes, default BatchBlockSize. Nothing else uses it.
+	// AIO is used by Reader.ReadBatch only. Depth is the number of reads in flight per call, 0
+	// means BatchDepth. BlockSize is the largest read in bytes, 0 means BatchBlockSize.
 	AIO aio.Options
 }
 
+// batches returns the options for ReadBatch, with defaults.
 func (o Options) batches() aio.Options {
 	o.AIO.Depth = cmp.Or(o.AIO.Depth, BatchDepth)
 	o.AIO.BlockSize = cmp.Or(o.AIO.BlockSize, BatchBlockSize)

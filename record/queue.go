@@ -9,26 +9,27 @@ import (
 	"github.com/ffconvert/ffconvert/aio"
 )
 
-// A queue reads batches, one at a time.
+// A queue reads one batch at a time.
 type queue struct {
 	*aio.Reader
 	reqs   []aio.Request
-	seen   aio.Stats // what queues.stats has of it
-	failed bool      // a read of it has: it may be unusable
+	seen   aio.Stats // the part of its statistics that queues.stats includes
+	failed bool      // a batch failed: the queue must not be reused
 }
 
-// queues are those of one Reader: a call of ReadBatch takes one, or makes it, and puts it back. So
-// there are as many as there were calls at once.
+// queues is the pool of queues of a Reader. It grows to the largest number of concurrent calls of
+// ReadBatch.
 type queues struct {
 	opts aio.Options
 
 	mu     sync.Mutex
 	idle   []*queue
 	closed bool
-	used   bool // stats tell something
-	stats  aio.Stats
+	used   bool      // a queue has been put back
+	stats  aio.Stats // valid if used
 }
 
+// take returns an idle queue or a new one.
 func (qs *queues) take() (*queue, error) {
 	qs.mu.Lock()
 	defer qs.mu.Unlock()
@@ -47,9 +48,9 @@ func (qs *queues) take() (*queue, error) {
 	return &queue{Reader: r}, nil
 }
 
-// put takes q back, or closes it.
+// put returns q to the pool, or closes q if a batch failed.
 func (qs *queues) put(q *queue) error {
-	clear(q.reqs) // they hold the caller's memory
+	clear(q.reqs) // they refer to the caller's memory
 	q.reqs = q.reqs[:0]
 	now := q.Stats()
 	qs.mu.Lock()
@@ -63,7 +64,7 @@ func (qs *queues) put(q *queue) error {
 	return nil
 }
 
-// count adds what a queue did since it was seen.
+// count adds the difference between two states of a queue's statistics.
 func (qs *queues) count(now, seen aio.Stats) {
 	s := &qs.stats
 	if !qs.used {
@@ -94,16 +95,17 @@ func (qs *queues) close() error {
 	return errors.Join(errs...)
 }
 
-// direct is a file as batches read it, past the page cache where that can be: open from the first
-// one on, for all queues.
+// direct is a shard opened for batches, past the page cache where possible. The first batch that
+// needs it opens it; all queues share it.
 type direct struct {
 	mu   sync.Mutex
 	file *aio.File
 }
 
-var errReplaced = errors.New("the file of that name is another one than was opened")
+var errReplaced = errors.New("the file was replaced by another one after it was opened")
 
-// open opens f a second time. That goes by the name, which may be another file's by now.
+// open opens f a second time, by its path. If the path names another file by now, the error is
+// errReplaced.
 func (d *direct) open(q *queue, f *file) (*aio.File, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -139,7 +141,7 @@ func (d *direct) close() error {
 	return file.Close()
 }
 
-// room is buf's memory where that has size bytes, else new memory. It is never nil.
+// room returns a slice of size bytes, in the memory of buf if its capacity suffices. It is never nil.
 func room(buf []byte, size int64) []byte {
 	if size == 0 && buf == nil {
 		return []byte{}

@@ -13,16 +13,16 @@ import (
 	"strings"
 )
 
-// A Reader gives access to the samples of one file, or of the files of a directory as one
-// sequence. All its methods but Close may be called concurrently. It holds a descriptor a file,
-// another of those that ReadBatch has read, and 12 bytes of memory a sample.
+// A Reader reads the samples of one file, or of all files of a directory as one sequence. All
+// methods but Close may be called concurrently. A Reader holds 12 bytes of memory per sample and
+// one file descriptor per file, two for files from which ReadBatch has read.
 type Reader struct {
 	files  []*file
-	starts []int // index of the first sample of each file, and the total at the end
+	starts []int // index of the first sample of each file, and at the end the number of samples
 	queues queues
 }
 
-// A FileInfo says which file holds a part of the sequence.
+// A FileInfo describes one file of a Reader.
 type FileInfo struct {
 	Path      string
 	Samples   int64
@@ -30,11 +30,12 @@ type FileInfo struct {
 	HeaderCRC uint32 // as stored; 0 in a legacy file
 }
 
-// Open opens a file, whatever its name, or all of a directory whose names end in .ffr, dot-files
-// too, sorted as strings. A directory without any is an error, and so is a subdirectory of such a name.
+// Open opens a file of any name, or all files of a directory with names that end in [Ext], hidden
+// files too, in the order of names sorted as strings. A directory without such a file is an error,
+// and so is a subdirectory with such a name.
 //
-// Each header is checked before anything is allocated for it. The last sample of each file is
-// read and checked as well, so that cut or lengthened files are refused here, not at some later Read.
+// Open checks each header before it allocates memory for it. It also reads and checks the last
+// sample of each file, to refuse truncated and lengthened files.
 func Open(path string, opts Options) (*Reader, error) {
 	paths, err := shardPaths(path)
 	if err != nil {
@@ -58,7 +59,7 @@ func Open(path string, opts Options) (*Reader, error) {
 	return r, nil
 }
 
-// shardPaths lists what Open opens, in order.
+// shardPaths returns the files that Open opens, in order.
 func shardPaths(path string) ([]string, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -83,10 +84,10 @@ func shardPaths(path string) ([]string, error) {
 	return paths, nil
 }
 
-// Len is the number of samples.
+// Len returns the number of samples.
 func (r *Reader) Len() int { return r.starts[len(r.starts)-1] }
 
-// Files lists the files in the order of their samples.
+// Files returns the files in the order of their samples.
 func (r *Reader) Files() []FileInfo {
 	infos := make([]FileInfo, len(r.files))
 	for k, f := range r.files {
@@ -95,17 +96,17 @@ func (r *Reader) Files() []FileInfo {
 	return infos
 }
 
-// find is the file of sample i and its index there.
+// find returns the index of the file of sample i, and the index of the sample in that file.
 func (r *Reader) find(i int) (k int, j int64, err error) {
 	if i < 0 || i >= r.Len() {
 		return 0, 0, fmt.Errorf("sample %d of %d: %w", i, r.Len(), ErrRange)
 	}
-	k = sort.SearchInts(r.starts, i+1) - 1 // the last file that starts at or before i: empty ones are passed over
+	k = sort.SearchInts(r.starts, i+1) - 1 // the last file that starts at or before i; it is not empty
 	return k, int64(i - r.starts[k]), nil
 }
 
-// Extent is the place of sample i, 0 ≤ i < Len: an index into Files, and where in that file.
-// Any other i is ErrRange.
+// Extent returns the location of sample i: an index into Files and the extent in that file. The
+// error is ErrRange unless 0 ≤ i < Len.
 func (r *Reader) Extent(i int) (file int, e Extent, err error) {
 	k, j, err := r.find(i)
 	if err != nil {
@@ -114,8 +115,8 @@ func (r *Reader) Extent(i int) (file int, e Extent, err error) {
 	return k, r.files[k].extent(j), nil
 }
 
-// Read returns sample i, in buf's memory if that is large enough (its length is ignored), else in
-// new memory. It returns no bytes whose CRC is wrong; then the result is nil.
+// Read returns sample i, in the memory of buf if its capacity suffices, else in new memory. If the
+// CRC does not match, Read returns nil and an error.
 func (r *Reader) Read(i int, buf []byte) ([]byte, error) {
 	k, j, err := r.find(i)
 	if err != nil {
@@ -133,8 +134,8 @@ func (r *Reader) Read(i int, buf []byte) ([]byte, error) {
 	return buf, nil
 }
 
-// Check says whether payload, read by other means, is sample i: its length, and its CRC, which is
-// compared for an empty sample too.
+// Check compares payload, which the caller has read by other means, with the size and the CRC of
+// sample i. It returns nil if both match.
 func (r *Reader) Check(i int, payload []byte) error {
 	k, j, err := r.find(i)
 	if err != nil {
@@ -151,7 +152,8 @@ func (r *Reader) Check(i int, payload []byte) error {
 	return nil
 }
 
-// Close closes the files and frees what ReadBatch has kept. No Read or ReadBatch may be under way.
+// Close closes the files and frees the memory of ReadBatch. It must not be called while another
+// method runs.
 func (r *Reader) Close() error {
 	errs := []error{r.queues.close()}
 	for _, f := range r.files {

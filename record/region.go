@@ -2,27 +2,27 @@ package record
 
 import "fmt"
 
-// A region is consecutive bytes of the file that are written from their beginning on.
+// A region is a part of the file that is written sequentially through a buffer.
 type region struct {
 	buf []byte
-	off int64  // where in the file buf[0] belongs
-	crc uint32 // of a table: of all that was put into it
+	off int64  // file offset of buf[0]
+	crc uint32 // of all bytes put into the region; used for the tables only
 }
 
-// end is where the next byte belongs.
+// end returns the file offset of the next byte.
 func (r *region) end() int64 { return r.off + int64(len(r.buf)) }
 
-// room is how much the buffer takes until the file reaches a multiple of its capacity.
+// room returns the number of bytes until the file offset is a multiple of the buffer's capacity.
 func (r *region) room() int {
 	return cap(r.buf) - int(r.off%int64(cap(r.buf))) - len(r.buf)
 }
 
 func (w *Writer) regions() [WriterBuffers]*region { return [...]*region{&w.data, &w.sums, &w.offs} }
 
-// put sends p on its way to a region, through its buffer or past it.
+// put appends p to a region. It writes p directly if it is large and the buffer is empty.
 func (w *Writer) put(r *region, p []byte) {
 	for len(p) > 0 && w.err == nil {
-		if w.taker == nil && len(r.buf) == 0 && len(p) >= cap(r.buf) {
+		if w.swapper == nil && len(r.buf) == 0 && len(p) >= cap(r.buf) {
 			w.writeAt(p, r.off)
 			r.off += int64(len(p))
 			return
@@ -36,14 +36,14 @@ func (w *Writer) put(r *region, p []byte) {
 	}
 }
 
-// flush writes the buffer of a region and makes it empty.
+// flush writes the buffer of a region and empties it.
 func (w *Writer) flush(r *region) {
 	n := len(r.buf)
 	switch {
 	case n == 0:
 		return
-	case w.taker != nil:
-		w.take(r)
+	case w.swapper != nil:
+		w.swap(r)
 	default:
 		w.writeAt(r.buf, r.off)
 		r.buf = r.buf[:0]
@@ -51,13 +51,13 @@ func (w *Writer) flush(r *region) {
 	r.off += int64(n)
 }
 
-// take hands the buffer of a region over for the next one.
-func (w *Writer) take(r *region) {
+// swap passes the buffer of a region to the BufferSwapper and continues with the one it returns.
+func (w *Writer) swap(r *region) {
 	if w.err != nil {
 		return
 	}
 	n := len(r.buf)
-	next, err := w.taker.TakeAt(r.buf, r.off)
+	next, err := w.swapper.SwapAt(r.buf, r.off)
 	if r.buf = next; err != nil {
 		w.fail(fmt.Errorf("write %d bytes at byte %d: %w", n, r.off, err))
 	}

@@ -5,39 +5,39 @@ import (
 	"fmt"
 )
 
-// A Scanner checks one whole shard that is handed to it as consecutive blocks, in file order and
-// of any sizes. It holds 12 bytes a sample, grown as they arrive, and no payload. It is for one
-// goroutine.
+// A Scanner checks one whole shard, which the caller writes to it in consecutive blocks of any
+// size. It holds 12 bytes of memory per sample, allocated as the tables arrive, and no payload. It
+// must not be used concurrently.
 type Scanner struct {
-	// Problem, if not nil, is called for each fault as it is found: once for the header, once for
-	// each bad sample. Set it before the first Write. The errors are not reused.
+	// Problem, if not nil, is called for each defect when it is found: once for the header, once
+	// for each bad sample. Set it before the first Write. The callee may keep the error.
 	Problem func(*FormatError)
 
 	h     *header
-	pos   int64 // bytes taken
-	ready bool  // the header is complete and its tables are usable
-	i     int64 // sample at pos
-	at    Extent
-	left  int64 // bytes of it to come
-	crc   uint32
-	first *FormatError // first problem: what Close returns
-	stop  *FormatError // why going on is pointless
+	pos   int64        // bytes written so far
+	ready bool         // the header is complete and its tables are usable
+	i     int64        // sample at pos
+	at    Extent       // of sample i
+	left  int64        // bytes of sample i still to come
+	crc   uint32       // of sample i so far
+	first *FormatError // first problem, returned by Close
+	stop  *FormatError // error of all further calls
 }
 
 var errScanClosed = errors.New("scanner is closed")
 
-// NewScanner checks a file of size bytes; path is for messages only.
+// NewScanner returns a Scanner for a file of size bytes. path is for errors only.
 func NewScanner(path string, size int64, opts Options) *Scanner {
 	return &Scanner{h: newHeader(path, size, opts, true)}
 }
 
-// Samples is how many samples have been checked so far, sound or not.
+// Samples returns the number of samples checked so far, sound or not.
 func (s *Scanner) Samples() int64 { return s.i }
 
-// Write takes the next block; the caller may reuse it afterwards. A bad sample, or a header whose
-// CRC alone is wrong, goes to Problem and the scan continues. An error means that the structure is
-// unusable or that there are more bytes than announced; it went to Problem too, and each later
-// call fails.
+// Write checks the next block and does not keep it. A bad sample, or a header with a wrong CRC but
+// valid tables, is passed to Problem, and the scan continues. Write returns an error if the tables
+// are invalid or the file is longer than announced. It passes that error to Problem, too, and all
+// later calls fail.
 func (s *Scanner) Write(block []byte) (int, error) {
 	if s.stop != nil {
 		return 0, s.stop
@@ -57,12 +57,12 @@ func (s *Scanner) Write(block []byte) (int, error) {
 		s.left -= k
 		s.pos += k
 		p = p[k:]
-		s.turn()
+		s.endSamples()
 	}
 	return len(block), nil
 }
 
-// header feeds the header from the start of *p and, once it is complete, judges it.
+// header parses header bytes from the start of *p and removes them. It checks a complete header.
 func (s *Scanner) header(p *[]byte) error {
 	k, bad := s.h.write(*p)
 	*p = (*p)[k:]
@@ -82,7 +82,7 @@ func (s *Scanner) header(p *[]byte) error {
 	}
 	s.ready = true
 	s.load()
-	s.turn()
+	s.endSamples()
 	return nil
 }
 
@@ -94,9 +94,9 @@ func (s *Scanner) load() {
 	}
 }
 
-// turn passes every sample that ends at pos through the gate: the one begun, and the empty ones
-// that follow it.
-func (s *Scanner) turn() {
+// endSamples checks the CRC of every sample that ends at pos: the current one, if it is complete,
+// and the empty samples that follow it.
+func (s *Scanner) endSamples() {
 	for s.i < s.h.n && s.left == 0 {
 		if bad := s.h.gate(s.i, s.at, s.crc); bad != nil {
 			s.report(bad)
@@ -106,9 +106,9 @@ func (s *Scanner) turn() {
 	}
 }
 
-// Close ends the scan. It returns nil only if exactly size bytes were given and not one problem
-// was found; otherwise it returns the first problem. The Summary is zero where the structure is
-// unusable. A second Close returns an error.
+// Close ends the scan. It returns nil if exactly size bytes were written and have no defect,
+// otherwise the first problem. The Summary is zero if the tables are invalid or bytes are missing.
+// A second Close returns an error.
 func (s *Scanner) Close() (Summary, error) {
 	switch {
 	case s.stop != nil:

@@ -2,17 +2,17 @@ package record
 
 import "fmt"
 
-// chunkLen is how many values of a column are allocated at a time: at most 512 KiB.
+// chunkLen is the number of values of a column allocated at a time, at most 512 KiB.
 const chunkLen = 1 << 16
 
-// A column is a list that grows without being copied, so that N values never take the room of more
-// than N, and none is reserved before the values before it exist.
+// A column is a list that grows in chunks. It never copies values and never allocates much more
+// memory than its values need, whatever length the header claims.
 type column[T uint32 | int64] struct {
 	chunks [][]T
 	n      int64
 }
 
-// add appends v to a column that will hold total values at most.
+// add appends v to a column of at most total values.
 func (c *column[T]) add(v T, total int64) {
 	if c.n%chunkLen == 0 {
 		c.chunks = append(c.chunks, make([]T, 0, min(chunkLen, total-c.n)))
@@ -24,17 +24,17 @@ func (c *column[T]) add(v T, total int64) {
 
 func (c *column[T]) at(i int64) T { return c.chunks[i/chunkLen][i%chunkLen] }
 
-// A table is what a header says: 12 bytes a sample. It is read-only once complete.
+// A table is a parsed header, with 12 bytes per sample. It is read-only once it is complete.
 type table struct {
 	path string
-	size int64 // bytes of the file
-	n    int64
-	sum  uint32 // header CRC as stored
-	sums column[uint32]
-	offs column[int64]
+	size int64          // of the file in bytes
+	n    int64          // samples
+	sum  uint32         // header CRC as stored
+	sums column[uint32] // CRC of each sample
+	offs column[int64]  // offset of each sample
 }
 
-// extent is the place of sample i, 0 ≤ i < n.
+// extent returns the extent of sample i, 0 ≤ i < n.
 func (t *table) extent(i int64) Extent {
 	off, end := t.offs.at(i), t.size
 	if i+1 < t.n {
@@ -43,7 +43,7 @@ func (t *table) extent(i int64) Extent {
 	return Extent{Off: off, Size: end - off, CRC: t.sums.at(i)}
 }
 
-// gate is the one comparison of a sample with its CRC; empty samples pass it too.
+// gate compares crc, computed over sample i, with the stored CRC. It returns nil if they are equal.
 func (t *table) gate(i int64, e Extent, crc uint32) *FormatError {
 	if crc == e.CRC {
 		return nil

@@ -8,66 +8,68 @@ import (
 	"math"
 )
 
-// bufSize is the unit of file I/O in bytes: large enough that a call costs nothing beside it.
+// bufSize is the size in bytes of the buffers for samples and for reading headers. It is large, so
+// that the cost of a system call does not matter.
 const bufSize = 1 << 20
 
-// tableBufSize is that of the tables where there is no Taker.
+// tableBufSize is the size in bytes of the buffers for the tables without a BufferSwapper.
 const tableBufSize = 64 << 10
 
-// An Extent is the place of one sample in its file.
+// An Extent is the location of one sample in its file.
 type Extent struct {
-	Off  int64  // first byte, from the start of the file
+	Off  int64  // offset of the first byte in the file
 	Size int64  // bytes
-	CRC  uint32 // CRC-32 (IEEE) of those bytes
+	CRC  uint32 // CRC-32 (IEEE) of the sample
 }
 
-// A Summary is what identifies a finished file.
+// A Summary identifies a finished file.
 type Summary struct {
 	Samples   int64
-	Size      int64  // bytes of the file
-	HeaderCRC uint32 // as stored; it covers every sample's CRC, hence the whole file
+	Size      int64  // of the file in bytes
+	HeaderCRC uint32 // as stored; it covers the CRCs of all samples, hence the whole file
 }
 
 // A Writer writes one shard. Until Close succeeds the file has a head that every reader refuses,
-// ours and the original one. A Writer is for one goroutine. It is sticky: after an error each
-// later call returns that error.
+// including the original one. After an error each later call returns that error. A Writer must not
+// be used concurrently.
 type Writer struct {
-	w     io.WriterAt
-	taker Taker // w, if it is one
-	n     int64
-	added int64
-	err   error
-	done  bool
-	sum   Summary
+	w       io.WriterAt
+	swapper BufferSwapper // w, if it implements the interface
+	n       int64         // samples promised
+	added   int64         // samples appended
+	err     error
+	done    bool
+	sum     Summary
 
-	// The three regions of the file, which are filled side by side: nothing is held but a
-	// buffer of each, however many samples there are.
+	// The three regions of the file are written in turns, each through a buffer of its own, so that the
+	// memory does not depend on the number of samples.
 	sums, offs, data region
 
-	rows struct{ sums, offs []byte } // of a batch
+	rows struct{ sums, offs []byte } // table rows of the samples of one call
 }
 
-// A Taker is an io.WriterAt that may write later. A Writer fills the buffers of a Taker, gives them
-// back full, and goes on in the ones that it gets for them: it holds WriterBuffers of them. The Taker
-// writes what comes in the order in which it comes, and nothing after an error, which each later call
-// returns.
+// A BufferSwapper is an io.WriterAt that may write asynchronously. A Writer fills buffers of the
+// BufferSwapper and swaps each full buffer for an empty one. It holds WriterBuffers of them. The
+// BufferSwapper writes buffers in the order of calls. After an error it writes nothing more and
+// returns the error from each later call.
 //
-// A buffer is full where the file reaches a multiple of its capacity: all that a Writer hands over
-// but the first and the last of the samples and of each table begins and ends at such a place, as
-// writes past the page cache must.
-type Taker interface {
+// A Writer swaps a buffer when the file offset reaches a multiple of the buffer's capacity. So each
+// buffer begins and ends at such an offset, as writes past the page cache must, except for the
+// first and the last one of the samples and of each table.
+type BufferSwapper interface {
 	io.WriterAt
-	// TakeAt writes p at off. p belongs to the Taker from now on; next is empty, and all have the same
-	// capacity. Where p is empty too there is nothing to write: so a Writer begins.
-	TakeAt(p []byte, off int64) (next []byte, err error)
+	// SwapAt writes p at off and returns an empty buffer. The BufferSwapper owns p from then on. All
+	// buffers have the same capacity. If p is empty, SwapAt writes nothing; a Writer gets its first
+	// buffers this way.
+	SwapAt(p []byte, off int64) (next []byte, err error)
 }
 
-// WriterBuffers is how many buffers of a Taker a Writer holds between two calls.
+// WriterBuffers is the number of buffers of a BufferSwapper that a Writer holds.
 const WriterBuffers = 3
 
-// NewWriter starts a shard of exactly n samples, 0 ≤ n ≤ MaxSamples, and writes the poison head at
-// once. w must be empty or all zero, and nobody else may write to it; it may be a Taker. The Writer seeks nothing and
-// never reads; it leaves syncing and closing w to the caller.
+// NewWriter starts a shard of exactly n samples, 0 ≤ n ≤ MaxSamples, and writes a head that readers
+// refuse. w must be empty or all zero, and only the Writer may write to it until Close. If w is a
+// [BufferSwapper], the Writer uses its buffers. The caller syncs and closes w.
 func NewWriter(w io.WriterAt, n int64) (*Writer, error) {
 	switch {
 	case n < 0:
@@ -83,13 +85,13 @@ func NewWriter(w io.WriterAt, n int64) (*Writer, error) {
 	wr.data = region{off: payloadOff(n)}
 	putHead(head[:], poison32, poisonN)
 	wr.writeAt(head[:], 0)
-	if t, ok := w.(Taker); ok {
-		wr.taker = t
+	if s, ok := w.(BufferSwapper); ok {
+		wr.swapper = s
 		for _, r := range wr.regions() {
-			wr.take(r)
+			wr.swap(r)
 		}
 	} else {
-		wr.sums.buf = make([]byte, 0, min(tableBufSize, offsetsOff(n))) // one write where it is small
+		wr.sums.buf = make([]byte, 0, min(tableBufSize, offsetsOff(n))) // a small table is one write
 		wr.offs.buf = make([]byte, 0, min(tableBufSize, payloadOff(n)))
 		wr.data.buf = make([]byte, 0, bufSize)
 	}
@@ -99,9 +101,9 @@ func NewWriter(w io.WriterAt, n int64) (*Writer, error) {
 	return wr, nil
 }
 
-// Append adds one sample, which is its parts one after the other; no part, or only empty ones, is
-// an empty sample. The parts may be reused as soon as Append returns. A part of 1 MiB or more is not
-// copied where the buffer is empty and no Taker's. More than n samples is an error.
+// Append appends one sample, the concatenation of parts. Without parts, or with empty ones only, the
+// sample is empty. Append does not keep parts. Without a BufferSwapper it does not copy a part of
+// 1 MiB or more if the buffer is empty. Appending more than n samples is ErrRange.
 func (w *Writer) Append(parts ...[]byte) (Extent, error) {
 	size := int64(0)
 	for _, p := range parts {
@@ -123,9 +125,9 @@ func (w *Writer) Append(parts ...[]byte) (Extent, error) {
 	return e, nil
 }
 
-// AppendBatch adds samples that lie back to back in data, each up to its end in ends, the last of
-// which is the end of data. It does what Append does for each, in less time where they are small,
-// and appends their extents to at. data may be reused as soon as it returns.
+// AppendBatch appends samples that are adjacent in data: sample k ends at ends[k], the last one at
+// len(data). The file is the same as with one Append per sample, but many small samples take less
+// time. AppendBatch appends their extents to at and returns at. It does not keep data.
 func (w *Writer) AppendBatch(at []Extent, data []byte, ends []int) ([]Extent, error) {
 	if err := w.accept(int64(len(ends)), int64(len(data))); err != nil {
 		return at, err
@@ -142,14 +144,14 @@ func (w *Writer) AppendBatch(at []Extent, data []byte, ends []int) ([]Extent, er
 	return at, w.err
 }
 
-// enter makes the rows of a sample.
+// enter adds the table rows of a sample to w.rows.
 func (w *Writer) enter(e *Extent) {
 	w.rows.sums = appendSum(w.rows.sums, e.CRC)
 	w.rows.offs = appendOff(w.rows.offs, e.Off)
 	w.added++
 }
 
-// putRows puts the rows that were made into the tables.
+// putRows moves w.rows into the tables.
 func (w *Writer) putRows() {
 	w.sums.crc = updateCRC(w.sums.crc, w.rows.sums)
 	w.offs.crc = updateCRC(w.offs.crc, w.rows.offs)
@@ -158,7 +160,7 @@ func (w *Writer) putRows() {
 	w.rows.sums, w.rows.offs = w.rows.sums[:0], w.rows.offs[:0]
 }
 
-// accept says whether so many samples, of size bytes in all, may be appended.
+// accept returns an error if samples of size bytes in all cannot be appended.
 func (w *Writer) accept(samples, size int64) error {
 	switch {
 	case w.err != nil:
@@ -173,9 +175,9 @@ func (w *Writer) accept(samples, size int64) error {
 	return nil
 }
 
-// Close writes what is buffered, and last of all the head. Fewer samples than promised
-// is an error and leaves the poison head. Syncing, closing and naming the file is the caller's: only
-// a file that was synced after Close is durable. A second Close returns what the first did.
+// Close writes the buffers and then the head. If fewer than n samples were appended, Close returns
+// ErrRange and readers refuse the file. The caller must sync, close and rename the file; it is
+// durable only if it is synced after Close. A second Close returns the same as the first.
 func (w *Writer) Close() (Summary, error) {
 	if w.err != nil || w.done {
 		return w.sum, w.err
@@ -198,7 +200,7 @@ func (w *Writer) Close() (Summary, error) {
 	return w.sum, nil
 }
 
-// writeAt does nothing after an error, so that a head can never follow a failed write.
+// writeAt does nothing after an error, so that the head is never written after a failed write.
 func (w *Writer) writeAt(p []byte, off int64) {
 	if w.err != nil {
 		return
@@ -218,7 +220,7 @@ func (w *Writer) fail(err error) error {
 	return err
 }
 
-// drop forgets the buffers.
+// drop releases the buffers.
 func (w *Writer) drop() {
 	for _, r := range w.regions() {
 		r.buf = nil

@@ -334,15 +334,15 @@ func TestWriterBatch(t *testing.T) {
 	}
 }
 
-// taker is a disk behind two buffers of its own.
-type taker struct {
+// swapper is a disk behind two buffers of its own.
+type swapper struct {
 	disk
 	t       *testing.T
 	spare   []byte
 	aligned int // buffers taken whole
 }
 
-func (k *taker) TakeAt(p []byte, off int64) ([]byte, error) {
+func (k *swapper) SwapAt(p []byte, off int64) ([]byte, error) {
 	if len(p) > 0 {
 		if _, err := k.WriteAt(p, off); err != nil {
 			return nil, err
@@ -361,11 +361,11 @@ func (k *taker) TakeAt(p []byte, off int64) ([]byte, error) {
 	return p[:0], nil
 }
 
-// A Taker gets buffers that end at multiples of their size, and makes the same file.
-func TestWriterTaker(t *testing.T) {
+// A BufferSwapper gets buffers that end at multiples of their size, and makes the same file.
+func TestWriterBufferSwapper(t *testing.T) {
 	t.Parallel()
 	const n = 3000
-	k := &taker{t: t}
+	k := &swapper{t: t}
 	d := &disk{}
 	var files [2][]byte
 	for i, w := range []io.WriterAt{k, d} {

@@ -57,9 +57,8 @@ func (s *spool) failed() error {
 	return s.err
 }
 
-// TakeAt writes p, a buffer of the spool, and returns another one in its place; where
-// there is nothing to write, just that. An error may be that of a write before.
-func (s *spool) TakeAt(p []byte, off int64) ([]byte, error) {
+// SwapAt writes p, a buffer of the spool, and returns an empty buffer; see [record.BufferSwapper].
+func (s *spool) SwapAt(p []byte, off int64) ([]byte, error) {
 	if len(p) > 0 {
 		s.full <- block{p, off}
 	}

@@ -45,7 +45,7 @@ func TestSpool(t *testing.T) {
 	var want []byte
 	file := &memoryFile{}
 	s := spoolOf(file)
-	buf, err := s.TakeAt(nil, 0)
+	buf, err := s.SwapAt(nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func TestSpool(t *testing.T) {
 		}
 		buf = append(buf, bytes.Repeat([]byte{byte(rnd.Uint32())}, 1+rnd.IntN(4095))...)
 		want = append(want, buf...)
-		next, err := s.TakeAt(buf, off)
+		next, err := s.SwapAt(buf, off)
 		if err != nil || len(next) != 0 || cap(next) != 4096 {
 			t.Fatalf("a buffer of %d of %d, error %v", len(next), cap(next), err)
 		}

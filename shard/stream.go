@@ -19,7 +19,7 @@ type stream struct {
 }
 
 func newStream(s *spool) *stream {
-	buf, _ := s.TakeAt(nil, 0) // nothing was written that could have failed
+	buf, _ := s.SwapAt(nil, 0) // nothing was written that could have failed
 	return &stream{spool: s, buf: buf}
 }
 
@@ -50,7 +50,7 @@ func (s *stream) Seek(off int64, whence int) (int64, error) {
 func (s *stream) flush() error {
 	n := len(s.buf)
 	s.crc = crc32.Update(s.crc, crc32.IEEETable, s.buf)
-	next, err := s.spool.TakeAt(s.buf, s.off)
+	next, err := s.spool.SwapAt(s.buf, s.off)
 	s.off += int64(n)
 	s.buf = next
 	return err
