@@ -4,8 +4,8 @@ package aio
 
 import "fmt"
 
-// Alloc returns n zero bytes. Where there is no O_DIRECT they need neither
-// alignment nor a fixed place, and are ordinary Go memory. n = 0 gives nil.
+// Alloc returns n zero bytes, nil if n is 0. They are ordinary Go memory: without O_DIRECT buffers
+// need neither alignment nor a fixed address.
 func Alloc(n int) ([]byte, error) {
 	if n < 0 {
 		return nil, fmt.Errorf("aio: alloc %d bytes: negative size", n)
@@ -16,6 +16,6 @@ func Alloc(n int) ([]byte, error) {
 	return make([]byte, n), nil
 }
 
-// Free gives back what [Alloc] returned: that slice, not a part of it. Nothing
-// may use it afterwards. Free(nil) does nothing.
+// Free releases a slice that [Alloc] returned, not a part of one. It must not be used afterwards.
+// Free(nil) does nothing.
 func Free([]byte) error { return nil }

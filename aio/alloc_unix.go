@@ -8,9 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Alloc returns n zero bytes outside the Go heap, page aligned, fit to be
-// handed to the kernel and read into with O_DIRECT. The garbage collector
-// neither sees, moves nor frees them: that is for [Free]. n = 0 gives nil.
+// Alloc returns n zero bytes outside the Go heap, nil if n is 0. They are page aligned and suitable
+// for reads with O_DIRECT. The garbage collector neither moves nor frees them; call [Free].
 func Alloc(n int) ([]byte, error) {
 	if n < 0 {
 		return nil, fmt.Errorf("aio: alloc %d bytes: %w", n, unix.EINVAL)
@@ -26,8 +25,8 @@ func Alloc(n int) ([]byte, error) {
 	return b, nil
 }
 
-// Free gives back what [Alloc] returned: that slice, not a part of it. Nothing
-// may use it afterwards. Free(nil) does nothing.
+// Free releases a slice that [Alloc] returned, not a part of one. It must not be used afterwards.
+// Free(nil) does nothing.
 func Free(b []byte) error {
 	if b == nil {
 		return nil

@@ -8,31 +8,29 @@ import (
 	"slices"
 )
 
-// A Request is one read of a batch: len(Buf) bytes of File from Off. Buf may
-// lie anywhere, also in the Go heap; the kernel never sees it.
+// A Request is one read of a batch: len(Buf) bytes of File at offset Off. Buf may be any memory; the
+// kernel reads into the buffers of the Reader.
 type Request struct {
 	File *File
 	Off  int64
 	Buf  []byte
-	Err  error // set by ReadBatch; unless nil, what Buf holds is undefined
+	Err  error // set by ReadBatch; if it is not nil the content of Buf is undefined
 }
 
 func (q *Request) end() int64 { return q.Off + int64(len(q.Buf)) }
 
-// mergeGap is how many bytes between two requests are read for nothing rather
-// than make two of them: about what a device transfers in the time that a
-// request more costs it. BenchmarkReadBatchMerge shows it.
+// mergeGap is the largest gap in bytes between two requests that are read as one. Reading the gap
+// takes a device about as long as one more request (BenchmarkReadBatchMerge).
 const mergeGap = 16 << 10
 
-// errAgain marks a request whose read failed together with others: which of
-// them is at fault shows when each is read by itself.
+// errAgain marks the requests of a merged read that failed. Each of them is then read separately, to
+// find the one that fails.
 var errAgain = errors.New("aio: internal error: not read again")
 
-// ReadBatch fills every request of reqs, in any number, order and length, of
-// any files, with up to Depth reads in flight. Neighbours in a file are read
-// together, up to BlockSize. It returns once the kernel owns no buffer. The
-// error joins those of the requests; a cancelled ctx counts once in it. A
-// request is not affected by the error of another.
+// ReadBatch reads all requests of reqs, with up to Depth reads in flight. The requests may be of any
+// number, order and length, and of several files. Adjacent requests are read together, up to
+// BlockSize. ReadBatch returns when the kernel does not own any buffer. The error joins the errors
+// of all requests, and the error of a cancelled ctx once. A failed request does not affect others.
 func (r *Reader) ReadBatch(ctx context.Context, reqs []Request) error {
 	b := batch{Reader: r, ctx: ctx, reqs: reqs}
 	if err := r.begin(); err != nil {
@@ -42,7 +40,7 @@ func (r *Reader) ReadBatch(ctx context.Context, reqs []Request) error {
 		return err
 	}
 	defer r.end()
-	if err := b.read(); err != nil { // fatal: nobody knows which ones arrived
+	if err := b.read(); err != nil { // fatal: it is unknown which requests were read
 		for i := range reqs {
 			reqs[i].Err = err
 		}
@@ -60,32 +58,32 @@ func (r *Reader) ReadBatch(ctx context.Context, reqs []Request) error {
 	return errors.Join(errs...)
 }
 
-// A batch reads requests in the order of their places. Its next read starts
-// where the one before ended, if the request that is next reaches so far back.
+// A batch reads requests in the order of file and offset. A read starts where the previous one
+// ended, if the next request begins before that.
 type batch struct {
 	*Reader
 	ctx       context.Context
 	reqs      []Request
 	cancelled error
 
-	order []int // indices of reqs, by file and offset: what is to be read
-	next  int   // the first of them that is not all in the queue, or beyond
+	order []int // indices of reqs to read, sorted by file and offset
+	next  int   // index in order of the first request that is not completely queued
 	file  *File // of the latest read
-	off   int64 // where in that it ended
-	merge bool  // a read may serve many requests
+	off   int64 // end of the latest read in file
+	merge bool  // a read may serve several requests
 }
 
-// A piece is what one slot reads for a batch: the bytes of the file from off to
-// off+n, for those of order[first:last] that have any there.
+// A piece is the part of a file that one slot reads for a batch: the bytes from off to off+n, for
+// the requests order[first:last] that overlap them.
 type piece struct {
 	first, last int
 	off         int64
-	skip        int // bytes of the slot before it, for the alignment
+	skip        int // bytes in the slot before off, for alignment
 	n           int
 }
 
-// read reads everything: first what the ring reads, then what the pool does,
-// then one by one what has failed in company.
+// read reads all requests: first through the ring, then through the pool, then again, one by one,
+// the requests of failed merged reads.
 func (b *batch) read() error {
 	b.sort()
 	ring, pooled := b.order[:0], b.forPool[:0]
@@ -119,7 +117,7 @@ func (b *batch) read() error {
 	return nil
 }
 
-// sort puts the requests that can be read in order, and takes their files.
+// sort sets b.order to the valid requests, sorted, and keeps their files open until end.
 func (b *batch) sort() {
 	order := b.sorted[:0]
 	for i := range b.reqs {
@@ -156,7 +154,7 @@ func (b *batch) sort() {
 	}
 }
 
-// run reads the requests of order, which are all for the kernel of the first.
+// run reads the requests of order. The same kernel must read all their files.
 func (b *batch) run(order []int, merge bool) error {
 	if len(order) == 0 {
 		return nil
@@ -195,8 +193,8 @@ func (b *batch) run(order []int, merge bool) error {
 	}
 }
 
-// cancel fails the requests that are still to be read once ctx is cancelled.
-// Those in flight arrive anyway, and count.
+// cancel fails the requests that are not in flight yet, if ctx is cancelled. Requests in flight
+// complete normally.
 func (b *batch) cancel() {
 	if b.ctx.Err() == nil || !b.more() {
 		return
@@ -207,7 +205,8 @@ func (b *batch) cancel() {
 	}
 }
 
-// more moves to the next request of which something is still to be read.
+// more advances b.next to the next request with bytes that are not queued yet, and reports whether
+// there is one.
 func (b *batch) more() bool {
 	for ; b.next < len(b.order); b.next++ {
 		q := &b.reqs[b.order[b.next]]
@@ -218,7 +217,7 @@ func (b *batch) more() bool {
 	return false
 }
 
-// fill gives slot i the next piece, if there is one.
+// fill queues the next piece in slot i. It returns false if nothing is left.
 func (b *batch) fill(i int) bool {
 	if !b.more() {
 		return false
@@ -246,13 +245,13 @@ func (b *batch) fill(i int) bool {
 	return true
 }
 
-// take copies what slot i has read to where it belongs.
+// take copies the bytes that slot i has read into the buffers of the requests.
 func (b *batch) take(i int) {
 	s := &b.slots[i]
 	p := s.piece
 	data := s.buf[p.skip:][:p.n]
 	end := p.off + int64(p.n)
-	n := 0 // requests with bytes in it
+	n := 0 // requests that overlap the piece
 	for _, k := range b.order[p.first:p.last] {
 		q := &b.reqs[k]
 		from, to := max(q.Off, p.off), min(q.end(), end)
@@ -275,7 +274,7 @@ func (b *batch) take(i int) {
 			q.Err = errAgain
 			continue
 		}
-		// Pieces come back in any order: keep the error that comes first in the file.
+		// Pieces complete in any order: keep the error with the smallest offset.
 		var old, got *ReadError
 		if q.Err != errAgain && (!errors.As(q.Err, &old) || errors.As(s.err, &got) && got.Off < old.Off) {
 			q.Err = s.err

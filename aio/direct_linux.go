@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// openDirect opens a file with O_DIRECT and tells the alignment of its requests.
-// Where O_DIRECT is refused the file is nil and why says so.
+// openDirect opens a file with O_DIRECT and returns the alignment of reads. If the system refuses
+// O_DIRECT the file is nil and why is the reason.
 func openDirect(open func(flag int) (*os.File, error)) (f *os.File, align int, why string, err error) {
 	f, err = open(os.O_RDONLY | unix.O_DIRECT)
 	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.EOPNOTSUPP) {
@@ -26,14 +26,14 @@ func openDirect(open func(flag int) (*os.File, error)) (f *os.File, align int, w
 	return f, align, "", nil
 }
 
-// dioAlign returns the alignment of offsets, lengths and addresses for O_DIRECT
-// on fd, or why there is none.
+// dioAlign returns the alignment of offsets, lengths and addresses for O_DIRECT on fd. If direct
+// reads are not possible, why is the reason.
 func dioAlign(fd int) (align int, why string) {
 	var stx unix.Statx_t
 	err := unix.Statx(fd, "", unix.AT_EMPTY_PATH, unix.STATX_DIOALIGN, &stx)
 	if err != nil || stx.Mask&unix.STATX_DIOALIGN == 0 {
-		// Before Linux 6.1, and on many file systems after, nobody tells. Some
-		// accept the flag at open and refuse every read: one read finds out.
+		// Linux before 6.1, and many file systems, do not report it. Some accept the flag at open
+		// and refuse every read, so try one.
 		if err := probeDirect(fd); err != nil {
 			return 0, fmt.Sprintf("a read with O_DIRECT was refused: %v", err)
 		}
@@ -53,8 +53,8 @@ func checkAlign(mem, off uint32) (align int, why string) {
 	return int(n), ""
 }
 
-// probeDirect reads the first page. Only EINVAL and EOPNOTSUPP mean that
-// O_DIRECT is refused; any other error will come back where it can be placed.
+// probeDirect reads the first page. It returns only EINVAL and EOPNOTSUPP, which mean that O_DIRECT
+// is refused. Any other error occurs again in the read of a caller, which reports it with its offset.
 func probeDirect(fd int) error {
 	buf, err := Alloc(pageSize)
 	if err != nil {

@@ -8,37 +8,37 @@ import (
 	"sync/atomic"
 )
 
-// A File is a regular file open for reading. Any number of Readers may read it
-// at once: it has no position.
+// A File is a regular file open for reading. It has no position, so any number of Readers may read
+// it at once.
 type File struct {
 	path  string
 	os    *os.File
 	fd    int
 	size  int64
-	align int    // requests start and end at multiples of it; a power of two, 1 without O_DIRECT
-	why   string // why not O_DIRECT; empty with it
+	align int    // alignment of requests in bytes, a power of two; 1 without O_DIRECT
+	why   string // reason for not using O_DIRECT; empty with O_DIRECT
 
 	mu     sync.Mutex
-	users  int // Readers inside a Sweep or a ReadBatch of it
+	users  int // Readers in a Sweep or a ReadBatch of the file
 	closed bool
 
-	// What sync.go found out about the file system.
-	streak atomic.Int32 // submissions that were complete on return
-	async  atomic.Bool  // one was not: AIO is asynchronous here
-	sync   atomic.Bool  // AIO is synchronous here: use the pool
+	// Observations about the file system; see Reader.observe.
+	streak atomic.Int32 // submissions that were complete when io_submit returned
+	async  atomic.Bool  // AIO is asynchronous: one submission was not complete
+	sync   atomic.Bool  // AIO is synchronous: use the pool
 }
 
-// Open opens a regular file for reading, by r and any other Reader, past the
-// page cache where the file system allows it. A file that is not regular is an
-// error, and is not opened: a FIFO would wait for its writer.
+// Open opens a regular file for reading by r and other Readers, past the page cache if the file system
+// allows it. Open returns an error for any other kind of file and does not open it, since opening a
+// FIFO blocks.
 func (r *Reader) Open(path string) (*File, error) {
 	return r.open(path,
 		func() (os.FileInfo, error) { return os.Stat(path) },
 		func(flag int) (*os.File, error) { return os.OpenFile(path, flag, 0) })
 }
 
-// OpenIn is Open of a file below a directory that is open: the file is found though the directory
-// is renamed meanwhile. A symbolic link is not a regular file here.
+// OpenIn opens a file below root as Open does. It finds the file even if the directory has been
+// renamed, and it refuses symbolic links.
 func (r *Reader) OpenIn(root *os.Root, name string) (*File, error) {
 	return r.open(filepath.Join(root.Name(), name),
 		func() (os.FileInfo, error) { return root.Lstat(name) },
@@ -78,17 +78,17 @@ func (r *Reader) open(path string, stat func() (os.FileInfo, error), open func(f
 	return f, nil
 }
 
-// Size returns the file's size in bytes when it was opened.
+// Size returns the size of the file in bytes at the time of Open.
 func (f *File) Size() int64 { return f.size }
 
-// Direct reports whether the file is read with O_DIRECT, past the page cache.
+// Direct reports whether Readers read the file with O_DIRECT, past the page cache.
 func (f *File) Direct() bool { return f.why == "" }
 
-// Stat describes the file that is open, whatever has its name by now.
+// Stat describes the open file, even if its path names another file by now.
 func (f *File) Stat() (os.FileInfo, error) { return f.os.Stat() }
 
-// Close closes the file. It is an error while the file is being read, and does
-// nothing the second time.
+// Close closes the file. It returns an error while a Reader reads the file. A second Close does
+// nothing.
 func (f *File) Close() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -102,7 +102,7 @@ func (f *File) Close() error {
 	return f.os.Close()
 }
 
-// acquire keeps f open until release. It reports false where f is closed.
+// acquire keeps f open until release. It returns false if f is closed.
 func (f *File) acquire() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

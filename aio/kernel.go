@@ -1,42 +1,42 @@
 package aio
 
-// A request is one positioned read, aligned as its file wants it.
+// A request is one positioned read with the alignment of its file.
 type request struct {
-	slot int // index of the slot, below the depth
+	slot int // index of the slot, less than the depth
 	tag  uint64
 	file *File
-	buf  []byte // in the Reader's mapping; the kernel's until its event is reaped
+	buf  []byte // in the Reader's mapping; owned by the kernel until getevents returns the event
 	off  int64
 }
 
-// An event is the end of a request.
+// An event is the completion of a request.
 type event struct {
 	tag uint64 // of the request
-	n   int    // bytes read; short at the end of the file, and at whim
-	err error  // a syscall.Errno, n being 0
+	n   int    // bytes read; may be short anywhere, not only at the end of the file
+	err error  // a syscall.Errno; n is 0 then
 }
 
-// A kernel completes requests in any order. Linux AIO is one, the pread pool
-// another, the tests have a third. One goroutine calls it.
+// A kernel executes requests and completes them in any order. Implementations are Linux AIO, the
+// pread pool, and a simulation in tests. Only one goroutine may call it.
 type kernel interface {
-	// setup makes room for depth requests in flight. mem is the part of the
-	// Reader's mapping that is left for the kernel's own structures.
+	// setup prepares for depth requests in flight. mem is the part of the Reader's mapping for the
+	// structures of the kernel.
 	setup(depth int, mem []byte) error
 
-	// submit takes the first n requests. n below len(reqs) with a nil error
-	// means: the rest later. An error comes with n = 0 and concerns the first
-	// request; EAGAIN says that nothing more fits until something is reaped.
+	// submit accepts the first n requests. If n < len(reqs) and err is nil, the caller submits the
+	// others later. An error comes with n = 0 and concerns the first request. EAGAIN means that the
+	// caller must call getevents first.
 	submit(reqs []request) (n int, err error)
 
-	// getevents stores completions in events, as many as there are. It waits
-	// until there are min, which is 0 or 1. EINTR is to be tried again.
+	// getevents stores completions in events and returns their number. It waits until there are at
+	// least min, 0 or 1. After EINTR the caller tries again.
 	getevents(min int, events []event) (n int, err error)
 
-	// destroy waits for what is in flight and forgets its events. After a nil
-	// error no buffer is in use.
+	// destroy waits for all requests in flight and drops their events. If it returns nil the kernel
+	// does not use any buffer.
 	destroy() error
 }
 
-// tagOf and slotOf join and part what aio_data carries.
+// tagOf and slotOf convert between aio_data and a slot with its generation.
 func tagOf(slot int, gen uint32) uint64         { return uint64(gen)<<32 | uint64(uint32(slot)) }
 func slotOf(tag uint64) (slot uint32, g uint32) { return uint32(tag), uint32(tag >> 32) }

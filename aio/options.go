@@ -7,13 +7,14 @@ import (
 	"github.com/ffconvert/ffconvert/internal/place"
 )
 
-// A Backend is a way to have many reads in flight. It is a flag value.
+// A Backend is a way to have many reads in flight. *Backend is a flag.Value.
 type Backend int
 
+// The backends.
 const (
-	Auto  Backend = iota // AIO where it is accepted and asynchronous, else Pread
-	AIO                  // Linux AIO for every file; refused is an error
-	Pread                // a pool of goroutines, one pread each
+	Auto  Backend = iota // AIO if the system accepts it and it is asynchronous, else Pread
+	AIO                  // Linux AIO for every file; NewReader fails if the kernel refuses it
+	Pread                // a pool of goroutines, each in one pread at a time
 )
 
 var backendNames = [...]string{Auto: "auto", AIO: "aio", Pread: "pread"}
@@ -36,7 +37,7 @@ func ParseBackend(s string) (Backend, error) {
 	return Auto, fmt.Errorf("backend %q: want auto, aio or pread", s)
 }
 
-// Set parses s, for package flag.
+// Set sets b to ParseBackend(s).
 func (b *Backend) Set(s string) error {
 	v, err := ParseBackend(s)
 	if err == nil {
@@ -45,27 +46,27 @@ func (b *Backend) Set(s string) error {
 	return err
 }
 
-// Type names the value in a usage text.
+// Type returns "backend", the name of the value in usage texts.
 func (b *Backend) Type() string { return "backend" }
 
 const (
 	defaultDepth     = 32
 	defaultBlockSize = 1 << 20
 
-	// maxDepth keeps a Reader within a 64th of the usual aio-max-nr (65,536
-	// for the whole host) and a pool within a sane number of threads.
+	// maxDepth limits a Reader to 1/64 of the usual aio-max-nr (65,536 for the whole host), and a
+	// pool to a reasonable number of threads.
 	maxDepth = 1024
 
-	// maxBlockSize is where a longer request gains nothing on any device, and
-	// is far below the 2 GiB at which the kernel cuts a read.
+	// maxBlockSize is large enough for the full rate of any device, and far below 2 GiB, where the
+	// kernel shortens a read.
 	maxBlockSize = 64 << 20
 
-	// pageSize is the unit of BlockSize, the alignment of every block, and the
-	// O_DIRECT alignment that is assumed where the kernel does not tell one.
+	// pageSize is the unit of BlockSize, the alignment of buffers, and the assumed alignment for
+	// O_DIRECT if the kernel does not report one.
 	pageSize = 4096
 )
 
-// Options configure a [Reader]. The zero value is good for whole-file reads.
+// Options configure a [Reader]. The zero value suits reads of whole files.
 type Options struct {
 	Backend   Backend // default Auto
 	Depth     int     // requests in flight, 1 to 1024; default 32
@@ -91,22 +92,22 @@ func (o Options) withDefaults() (Options, error) {
 	return o, nil
 }
 
-// Stats tell what a [Reader] did so far.
+// Stats are statistics of a [Reader].
 type Stats struct {
-	Backend  Backend // AIO if every read so far went through Linux AIO, else Pread; never Auto
+	Backend  Backend // AIO if every read so far used Linux AIO, else Pread; never Auto
 	Direct   bool    // no file was read through the page cache
-	Depth    int     // requests in flight at most
-	Fallback string  // why Backend is Pread; empty for AIO
-	Bytes    int64   // bytes handed to the caller
+	Depth    int     // most requests in flight
+	Fallback string  // reason for Pread; empty for AIO
+	Bytes    int64   // bytes passed to the caller
 	Reads    int64   // requests that the kernel completed
-	Retries  int64   // of those, the ones that came back unfinished and were submitted again
+	Retries  int64   // completed requests that were incomplete and submitted again
 }
 
-// A ReadError tells where a read failed. Err is the errno; [io.ErrUnexpectedEOF]
-// where the file ended before what was asked for; or [fs.ErrClosed].
+// A ReadError is the error of a read at one place of a file. Err is the errno, or
+// [io.ErrUnexpectedEOF] if the file ends before the requested range does, or [fs.ErrClosed].
 type ReadError struct {
 	Path string
-	Off  int64 // file offset in bytes: where the data ended, or where the failed request began
+	Off  int64 // file offset in bytes of the end of the data, or of the failed request
 	Err  error
 }
 

@@ -1,16 +1,16 @@
 package aio
 
-// An Origin says where the bytes of files came from, as far as that was proven. It is [Device],
-// or the type of the file system that served them as mount(8) names it, such as "fuse.sshfs" or
-// "tmpfs"; "unknown" where the system does not tell. Empty: nothing was read.
+// An Origin is the proven origin of bytes that were read. It is [Device], or the type of the file
+// system as mount(8) names it, such as "fuse.sshfs" or "tmpfs", or "unknown". It is empty if nothing
+// was read.
 type Origin string
 
-// Device is what the file system keeps its bytes on: the block device that is mounted.
+// Device is the mounted block device, as opposed to a cache.
 const Device Origin = "device"
 
 const unknownOrigin Origin = "unknown"
 
-// And returns the origin of the bytes of o and p together: [Device] only where both have it.
+// And returns the common origin of the bytes of o and p. It is [Device] only if both are.
 func (o Origin) And(p Origin) Origin {
 	if o == "" || o == Device && p != "" {
 		return p
@@ -18,7 +18,7 @@ func (o Origin) And(p Origin) Origin {
 	return o
 }
 
-// String returns the end of a sentence about what was read: "from the device".
+// String returns the origin as the end of a sentence: "from the device".
 func (o Origin) String() string {
 	switch o {
 	case "":

@@ -10,21 +10,21 @@ import (
 )
 
 var (
-	// Of these the page cache is the only cache above a block device. Network file systems,
-	// FUSE, overlayfs and ZFS have others, or no device.
+	// onDevice lists file systems with a block device and no other cache above it than the page
+	// cache. Network file systems, FUSE, overlayfs and ZFS have other caches or no device.
 	onDevice = []string{"ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs"}
 
-	// These read a file for which statx tells an alignment of direct reads never through the page
-	// cache. btrfs does where a direct read fails.
+	// alwaysDirect lists file systems on which direct reads never use the page cache if statx
+	// reports an alignment for the file. btrfs uses the page cache after a failed direct read.
 	alwaysDirect = []string{"ext4", "xfs"}
 )
 
-// Uncache makes reads of the file that follow take their bytes from the device, and tells whether
-// that is proven: direct reads of a file system that keeps to them, or no page of the file in the page
-// cache. What is not written yet is written first. A process that maps the file keeps its pages
-// where they are. Call it after a sync and before each reading that is to prove anything.
+// Uncache removes the file from the page cache, so that following reads come from the device. It
+// returns [Device] if that is proven: the file system always reads directly, or the page cache has
+// no page of the file. Uncache syncs the file if it has unwritten pages. It cannot remove pages that
+// a process has mapped. Call Uncache after a sync, before each read that must come from the device.
 //
-// The page cache of ext4 and XFS is left alone where direct reads go past it.
+// On ext4 and XFS with direct reads, Uncache does not change the page cache.
 func (f *File) Uncache() Origin {
 	var stx unix.Statx_t
 	unix.Statx(f.fd, "", unix.AT_EMPTY_PATH, unix.STATX_DIOALIGN, &stx) // an error leaves no mask
@@ -32,7 +32,7 @@ func (f *File) Uncache() Origin {
 	if f.Direct() && stx.Mask&unix.STATX_DIOALIGN != 0 && slices.Contains(alwaysDirect, name) {
 		return Device
 	}
-	// A hint: whether it was taken is looked at, where it counts.
+	// The kernel may ignore the advice; cached shows whether it did.
 	unix.Fadvise(f.fd, 0, 0, unix.FADV_DONTNEED)
 	switch {
 	case name == "":
@@ -51,8 +51,8 @@ func (f *File) Uncache() Origin {
 	return Origin(name)
 }
 
-// MountType returns the type of the file system that fd is on, as mount(8) names it, "" where /proc
-// does not tell. The type is read from the mount, since statfs(2) may answer with the type of a server's disk.
+// MountType returns the type of the file system of fd, as mount(8) names it, or "" if /proc does not
+// have it. It uses the mount table because statfs(2) may return the type of a server's disk.
 func MountType(fd int) string {
 	info, err := os.ReadFile(fmt.Sprintf("/proc/self/fdinfo/%d", fd))
 	if err != nil {
@@ -65,7 +65,7 @@ func MountType(fd int) string {
 	return typeOfMount(string(info), string(mounts))
 }
 
-// typeOfMount finds in mountinfo the mount that fdinfo names, see proc(5).
+// typeOfMount returns the type of the mount in mountinfo that fdinfo names; see proc(5).
 func typeOfMount(fdinfo, mountinfo string) string {
 	_, rest, _ := strings.Cut(fdinfo, "mnt_id:")
 	id, _, _ := strings.Cut(rest, "\n")
@@ -83,11 +83,11 @@ func typeOfMount(fdinfo, mountinfo string) string {
 	return ""
 }
 
-// cachedSpan is how many bytes of a file are mapped at a time to look at their pages.
+// cachedSpan is the number of bytes that cached maps at a time.
 const cachedSpan = 256 << 20
 
-// cached reports whether the page cache may hold pages of the file: also where the kernel does not
-// tell, which it does to owners of the file and writers alone.
+// cached reports whether the page cache may have pages of the file. It is true if the kernel does not
+// tell: it tells only the owner of the file and processes that may write to it.
 func cached(fd int, size int64) bool {
 	pages := make([]byte, (min(size, cachedSpan)+int64(os.Getpagesize())-1)/int64(os.Getpagesize()))
 	for off := int64(0); off < size; off += cachedSpan {

@@ -2,8 +2,8 @@
 
 package aio
 
-// MountType is not known on this system.
+// MountType returns "": the type is not known on this system.
 func MountType(int) string { return "" }
 
-// Uncache tells where reads of the file take their bytes from: not known on this system.
+// Uncache does nothing and returns an unknown origin on this system.
 func (f *File) Uncache() Origin { return unknownOrigin }

@@ -7,22 +7,21 @@ import (
 	"syscall"
 )
 
-// A pool is a kernel made of goroutines, each in one pread at a time. They
-// start as the queue fills and end with destroy. What they read into belongs
-// to the Reader; they only borrow it between submit and getevents.
+// A pool is a kernel of goroutines, each in one pread at a time. They start as the queue fills and
+// end with destroy. They use the buffers of requests only between submit and getevents.
 type pool struct {
 	read    func(f *File, buf []byte, off int64) (int, error)
 	jobs    chan request
 	results chan event
 	workers sync.WaitGroup
 	started int
-	pending int // submitted and not yet reaped
+	pending int // requests submitted but not yet returned by getevents
 }
 
 func newPool() *pool { return &pool{read: pread} }
 
 func (p *pool) setup(depth int, _ []byte) error {
-	// Room for every request on both sides: neither submit nor a worker ever blocks on a channel that is full.
+	// Both channels have room for all requests, so neither submit nor a worker blocks when sending.
 	p.jobs = make(chan request, depth)
 	p.results = make(chan event, depth)
 	return nil
@@ -50,7 +49,7 @@ func (p *pool) work() {
 		for err != nil && errors.Is(err, syscall.EINTR) {
 			n, err = p.read(r.file, r.buf, r.off)
 		}
-		if err == io.EOF { // a short count says it already
+		if err == io.EOF { // the count is short, which is enough
 			err = nil
 		}
 		if err != nil {

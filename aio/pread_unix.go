@@ -4,8 +4,8 @@ package aio
 
 import "golang.org/x/sys/unix"
 
-// pread is one pread call. os.File.ReadAt would go on from a short count, and
-// with O_DIRECT from a misaligned offset.
+// pread makes one call of pread. os.File.ReadAt would continue after a short count, with O_DIRECT at
+// a misaligned offset.
 func pread(f *File, buf []byte, off int64) (int, error) {
 	return unix.Pread(f.fd, buf, off)
 }

@@ -8,30 +8,30 @@ import (
 	"time"
 )
 
-// maxTries bounds how often one request may come back with EINTR or EAGAIN,
-// and how often a kernel with nothing in flight may say EAGAIN: past about a
-// second it is no passing shortage.
+// maxTries is the number of times that one request may fail with EINTR or EAGAIN, and that io_submit
+// may fail with EAGAIN while nothing is in flight. The tries take about a second; a longer shortage
+// is not temporary.
 const maxTries = 64
 
 // A slot is one block buffer and the read that fills it.
 type slot struct {
 	buf  []byte
-	busy bool // prepared, and neither done nor dropped
-	sent bool // the kernel has it
+	busy bool // prepared but not done
+	sent bool // the kernel owns buf
 	gen  uint32
 
 	file  *File
 	off   int64 // file offset of buf[0], aligned
-	need  int   // bytes wanted in buf
-	want  int   // need, rounded up to the alignment: what is asked for
-	base  int   // where the current request starts in buf, aligned
-	high  int   // bytes known to be good
+	need  int   // bytes to read
+	want  int   // need, rounded up to the alignment
+	base  int   // start of the current request in buf, aligned
+	high  int   // bytes of buf that have been read
 	tries int
-	err   error // of a slot that is done
-	piece piece // what a batch reads with it
+	err   error // set when the slot is done
+	piece piece // for a batch
 }
 
-// prepare puts slot i in the queue: need bytes of f from off, which is aligned.
+// prepare queues slot i to read need bytes of f from off, which must be aligned.
 func (r *Reader) prepare(i int, f *File, off int64, need int) {
 	s := &r.slots[i]
 	s.file, s.off, s.need, s.want = f, off, need, alignUp(need, f.align)
@@ -40,7 +40,7 @@ func (r *Reader) prepare(i int, f *File, off int64, need int) {
 	r.queue = append(r.queue, i)
 }
 
-// finish marks slot i as done, with the error of the request at off bytes into it.
+// finish marks slot i as done. err is the error of the request at offset off in the slot.
 func (r *Reader) finish(i int, off int, err error) {
 	s := &r.slots[i]
 	if err != nil {
@@ -50,7 +50,7 @@ func (r *Reader) finish(i int, off int, err error) {
 	r.done = append(r.done, i)
 }
 
-// await returns when slot i is done. Its error is fatal; the slot's own is in the slot.
+// await returns when slot i is done. The slot has the error of its read; an error of await is fatal.
 func (r *Reader) await(i int) error {
 	for {
 		if err := r.flush(); err != nil {
@@ -65,13 +65,13 @@ func (r *Reader) await(i int) error {
 	}
 }
 
-// flush submits the queue until it is empty. A request that the kernel refuses
-// ends its slot; an error is fatal.
+// flush submits the queue until it is empty. If the kernel refuses a request, its slot is done with
+// that error. An error of flush is fatal.
 func (r *Reader) flush() error {
 	for len(r.queue) > 0 {
 		n, size, last, err := r.submit()
 		if err == nil {
-			err = r.observe(n, size, last) // may bring slots back into the queue
+			err = r.observe(n, size, last) // may queue slots again
 		}
 		if err != nil {
 			return err
@@ -80,8 +80,8 @@ func (r *Reader) flush() error {
 	return nil
 }
 
-// submit submits the queue once, and returns the number of requests and bytes
-// that the kernel took, and which were the last.
+// submit submits the whole queue. It returns the number of requests and bytes that the kernel
+// accepted, and the requests of the last system call.
 func (r *Reader) submit() (taken, size int, last []request, err error) {
 	for tries := 0; len(r.queue) > 0; {
 		r.reqs = r.reqs[:0]
@@ -126,11 +126,11 @@ func (r *Reader) submit() (taken, size int, last []request, err error) {
 	return taken, size, last, nil
 }
 
-// unqueue drops the first n slots of the queue.
+// unqueue removes the first n slots of the queue.
 func (r *Reader) unqueue(n int) { r.queue = r.queue[:copy(r.queue, r.queue[n:])] }
 
-// leaveRing gives up Linux AIO for the pool because io_submit answered with
-// err, if that is allowed and nothing is in flight.
+// leaveRing switches from Linux AIO to the pool after io_submit failed with err. It returns false if
+// the backend must be AIO or requests are in flight.
 func (r *Reader) leaveRing(err error) bool {
 	if r.k != r.ring || r.opts.Backend == AIO || r.inflight > 0 {
 		return false
@@ -146,7 +146,7 @@ func (r *Reader) leaveRing(err error) bool {
 	return true
 }
 
-// reap takes completions from the kernel, min at least: 0 or 1. An error is fatal.
+// reap processes completions, at least min (0 or 1). An error is fatal.
 func (r *Reader) reap(min int) error {
 	if min > 0 && r.inflight == 0 {
 		return r.fail(errors.New("aio: internal error: waiting for nothing"))
@@ -158,7 +158,7 @@ func (r *Reader) reap(min int) error {
 		if err == nil && (n > 0 || min == 0) {
 			break
 		}
-		// The Go runtime preempts with a signal, so EINTR may come any number of times.
+		// The Go runtime preempts threads with a signal, so EINTR may occur any number of times.
 		if errors.Is(err, syscall.EINTR) {
 			if min == 0 {
 				return nil
@@ -181,7 +181,7 @@ func (r *Reader) reap(min int) error {
 	return nil
 }
 
-// complete takes one event: its slot is done, or goes back into the queue.
+// complete processes one event: its slot is done or is queued again.
 func (r *Reader) complete(ev event) error {
 	i, gen := slotOf(ev.tag)
 	if int64(i) >= int64(len(r.slots)) || !r.slots[i].sent || r.slots[i].gen != gen {
@@ -207,7 +207,7 @@ func (r *Reader) complete(ev event) error {
 	case total >= s.need:
 		r.finish(int(i), 0, nil)
 		return nil
-	case total <= s.high: // nothing new: this is the end of the file
+	case total <= s.high: // no new bytes: the end of the file
 		r.finish(int(i), s.high, io.ErrUnexpectedEOF)
 		return nil
 	default:
@@ -219,24 +219,24 @@ func (r *Reader) complete(ev event) error {
 	return nil
 }
 
-// isRefusal reports whether err, from io_submit, says that there is no AIO here
-// after all: a filter on system calls, or a shortage that does not pass.
+// isRefusal reports whether err, from io_submit, means that AIO is not available: because of a
+// system call filter or a permanent shortage.
 func isRefusal(err error) bool {
 	return err == nil || errors.Is(err, syscall.ENOSYS) || errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.EAGAIN)
 }
 
-// isRetry reports whether err passes by itself.
+// isRetry reports whether a call that failed with err may succeed when tried again.
 func isRetry(err error) bool {
 	return errors.Is(err, syscall.EINTR) || errors.Is(err, syscall.EAGAIN)
 }
 
-// pause waits a little longer each time; not at all the first few times.
+// pause sleeps tries × 0.5 ms. It does not sleep for the first 4 tries.
 func pause(tries int) {
 	if tries > 4 {
 		time.Sleep(time.Duration(tries) * 500 * time.Microsecond)
 	}
 }
 
-// Both take a power of two.
+// alignDown and alignUp round n to a multiple of align, a power of two.
 func alignDown[T int | int64](n T, align int) T { return n &^ T(align-1) }
 func alignUp[T int | int64](n T, align int) T   { return alignDown(n+T(align-1), align) }

@@ -8,28 +8,26 @@ import (
 	"time"
 )
 
-// A Reader reads files through one queue of requests. It serves one goroutine
-// at a time; at rest it may be handed to another, and any may close it.
+// A Reader reads files through one queue of requests. Only one goroutine may use it at a time.
 //
-// With AIO its goroutine is locked to its OS thread while the Reader waits on
-// its queue, that is inside a ReadBatch, and inside a Sweep but for the body of
-// the caller's loop.
+// With AIO the Reader locks the calling goroutine to its OS thread during a ReadBatch, and during a
+// Sweep except in the body of the caller's loop.
 type Reader struct {
 	opts  Options
-	mem   []byte // the one mapping: the slots' buffers, then the ring's structures
+	mem   []byte // one mapping: the buffers of the slots, then the structures of the ring
 	slots []slot
 
-	ring kernel // Linux AIO; nil when it was refused, not asked for, or given up
+	ring kernel // Linux AIO; nil if it is not available or not used
 	pool kernel // pread; nil until it is needed
-	k    kernel // of the two, the one in use
+	k    kernel // ring or pool, in use for the current file
 
-	// The queue. Slots move from queue to the kernel (inflight of them) and on to done.
+	// Slots move from queue to the kernel (inflight of them) and then to done.
 	files     []*File // in use
-	queue     []int   // slots to be submitted
+	queue     []int   // slots to submit
 	done      []int   // slots that finished, in that order
-	free      []int   // slots that a batch may use
+	free      []int   // free slots of a batch
 	sorted    []int   // requests of a batch
-	forPool   []int   // those of them that the ring does not read
+	forPool   []int   // requests of a batch for the pool
 	inflight  int
 	submitted time.Time // when the last io_submit returned
 	reqs      []request
@@ -39,16 +37,16 @@ type Reader struct {
 	closed   bool
 	locked   bool  // to its OS thread
 	keepMem  bool  // the kernel may still own buffers: never unmap
-	broken   error // sticky: the state of the kernel's queue is unknown
+	broken   error // returned by all later calls: the state of the kernel's queue is unknown
 	stats    Stats
 	fallback string
-	usedPool bool // the pool did some of the reading
-	cached   bool // the page cache was read
+	usedPool bool // the pool read something
+	cached   bool // a file was read through the page cache
 }
 
-// NewReader makes a Reader with its Depth × BlockSize bytes of buffers, which
-// take memory only as they are used. AIO asked for by name and refused is an
-// error; Auto takes the pread pool instead, and Stats says why.
+// NewReader returns a Reader with Depth × BlockSize bytes of buffers, which take memory only when
+// they are used. If the kernel refuses AIO, NewReader fails with the backend AIO; with Auto the
+// Reader uses the pread pool, and Stats has the reason.
 func NewReader(opts Options) (*Reader, error) {
 	return newReader(opts, newRing())
 }
@@ -89,7 +87,7 @@ func newReader(opts Options, ring kernel) (*Reader, error) {
 	return r, nil
 }
 
-// Stats returns what was done so far. It stays valid after Close.
+// Stats returns the statistics so far. It may be called after Close.
 func (r *Reader) Stats() Stats {
 	s := r.stats
 	s.Depth = r.opts.Depth
@@ -102,9 +100,8 @@ func (r *Reader) Stats() Stats {
 	return s
 }
 
-// Close waits for the kernel, frees the queue and its buffers, and ends the
-// pool's goroutines. Files stay open. Close is an error in the middle of a
-// Sweep or ReadBatch, and does nothing the second time.
+// Close waits for the kernel, frees the queue and its buffers, and ends the goroutines of the pool.
+// Files stay open. Close returns an error during a Sweep or ReadBatch. A second Close does nothing.
 func (r *Reader) Close() error {
 	if r.busy {
 		return errBusy
@@ -130,8 +127,8 @@ func (r *Reader) Close() error {
 	return errors.Join(errs...)
 }
 
-// lock keeps the goroutine on its thread while it uses the ring. The pool needs
-// no such thing: channels are dear on a locked thread.
+// lock locks the goroutine to its thread while it uses the ring. For the pool it does nothing:
+// channel operations are expensive on a locked thread.
 func (r *Reader) lock() {
 	if r.ring != nil && !r.locked {
 		runtime.LockOSThread()
@@ -146,7 +143,7 @@ func (r *Reader) unlock() {
 	}
 }
 
-// begin starts a Sweep or a ReadBatch, which end ends.
+// begin starts a Sweep or a ReadBatch. The caller must call end.
 func (r *Reader) begin() error {
 	switch {
 	case r.closed:
@@ -161,7 +158,7 @@ func (r *Reader) begin() error {
 	return nil
 }
 
-// placed says where a closed Reader was to read.
+// placed adds the place of the read to the error of a closed Reader.
 func placed(f *File, off int64, err error) error {
 	if f != nil && errors.Is(err, os.ErrClosed) {
 		return &ReadError{f.path, off, err}
@@ -169,7 +166,7 @@ func placed(f *File, off int64, err error) error {
 	return err
 }
 
-// use keeps f open until end, to read size bytes of it.
+// use keeps f open until end. It returns an error if off and size are not a valid range.
 func (r *Reader) use(f *File, off, size int64) error {
 	if off < 0 || size < 0 || off+size < 0 {
 		return &ReadError{f.path, off, errRange}
@@ -182,17 +179,18 @@ func (r *Reader) use(f *File, off, size int64) error {
 	return nil
 }
 
-// end drains the queue: afterwards the kernel owns no buffer.
+// end waits for all requests in flight, so that the kernel does not own any buffer, and releases the
+// files.
 func (r *Reader) end() {
 	defer r.unlock()
 	for r.inflight > 0 {
-		r.reap(1) // gives up by itself, with inflight = 0, when the kernel fails
+		r.reap(1) // sets inflight to 0 if the kernel fails
 	}
 	r.queue, r.done = r.queue[:0], r.done[:0]
 	for i := range r.slots {
 		r.slots[i].busy, r.slots[i].file = false, nil
 	}
-	clear(r.reqs[:cap(r.reqs)]) // they hold files
+	clear(r.reqs[:cap(r.reqs)]) // they refer to files
 	for _, f := range r.files {
 		f.release()
 	}
@@ -210,7 +208,7 @@ func (r *Reader) pick(f *File) {
 	r.k = r.ring
 }
 
-// pooled reports whether f is for the pool, and why if it is because of f.
+// pooled reports whether the pool must read f. why is the reason if it is a property of f.
 func (r *Reader) pooled(f *File) (why string, yes bool) {
 	switch {
 	case r.ring == nil:
@@ -225,7 +223,7 @@ func (r *Reader) pooled(f *File) (why string, yes bool) {
 	return "", false
 }
 
-// usePool turns to the pool, and keeps the first reason for it.
+// usePool switches to the pool and records the first reason for it.
 func (r *Reader) usePool(why string) {
 	if r.fallback == "" {
 		r.fallback = why
@@ -238,8 +236,8 @@ func (r *Reader) usePool(why string) {
 	r.k, r.usedPool = r.pool, true
 }
 
-// fail ends the Reader: err tells that nobody knows what the kernel's queue
-// holds. destroy waits until it holds nothing.
+// fail makes all later calls return err, because the state of the kernel's queue is unknown. It
+// destroys the queue, which waits for all requests.
 func (r *Reader) fail(err error) error {
 	r.broken = err
 	if derr := r.k.destroy(); derr != nil {

@@ -4,7 +4,7 @@ package aio
 
 import "errors"
 
-// noRing stands in for Linux AIO where there is none.
+// noRing is the kernel for systems without Linux AIO. Its setup always fails.
 type noRing struct{}
 
 func newRing() kernel       { return noRing{} }

@@ -5,17 +5,15 @@ import (
 	"iter"
 )
 
-// Sweep reads size bytes of f from off, in file order, in blocks of BlockSize
-// bytes or less, with the queue kept full: a block's buffer is submitted again
-// as soon as the consumer asks for the next block. off needs no alignment.
+// Sweep reads size bytes of f from off, in file order, in blocks of at most BlockSize bytes. It keeps
+// the queue full: when the loop requests the next block, the buffer of the last one is submitted
+// again. off need not be aligned.
 //
-// A yielded block is valid, and may be written to, until the next iteration.
-// After a non-nil error, which comes with a nil block, there is nothing more.
-// A file that ends before off+size is an [io.ErrUnexpectedEOF] in a
-// [ReadError]; the blocks before it are yielded first. When ctx is cancelled
-// the error is ctx.Err(). However the loop ends, also by break or panic, the
-// kernel owns no buffer afterwards. Nothing else can be read with r meanwhile;
-// the sequence can be ranged over again, and then reads again.
+// A yielded block is valid, and may be modified, until the next iteration. An error ends the
+// sequence and comes with a nil block. If the file ends before off+size, Sweep yields the blocks up to
+// the end and then a [ReadError] with [io.ErrUnexpectedEOF]. When ctx is cancelled the error is
+// ctx.Err(). When the loop ends, also by break or panic, the kernel does not own any buffer. The
+// Reader cannot be used otherwise during the loop. Ranging over the sequence again reads again.
 func (r *Reader) Sweep(ctx context.Context, f *File, off, size int64) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		if err := r.begin(); err != nil {
@@ -38,7 +36,7 @@ func (r *Reader) Sweep(ctx context.Context, f *File, off, size int64) iter.Seq2[
 		end := off + size
 		blocks := (end-start-1)/block + 1
 
-		// Block b is always read into slot b % depth, so blocks come out in order.
+		// Block b is always read into slot b % depth, which keeps the blocks in order.
 		read := func(b int64) {
 			at := start + b*block
 			r.prepare(int(b%depth), f, at, int(min(block, end-at)))
@@ -74,10 +72,9 @@ func (r *Reader) Sweep(ctx context.Context, f *File, off, size int64) iter.Seq2[
 	}
 }
 
-// lend runs the loop's body off the thread lock, which is none of its business:
-// the body may wait for other goroutines, and a coroutine (iter.Pull) must not
-// be switched with another lock than it was made with. The kernel ties requests
-// to the process, not to the thread that submitted them.
+// lend calls the body of the loop without the thread lock: the body may wait for other goroutines,
+// and a coroutine (iter.Pull) must be resumed with the lock state in which it was created. Requests
+// belong to the process, not to the thread that submitted them.
 func (r *Reader) lend(yield func([]byte, error) bool, block []byte, err error) bool {
 	r.unlock()
 	defer r.lock()

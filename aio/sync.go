@@ -5,27 +5,26 @@ import "time"
 const whySync = "the reads were done whenever io_submit returned"
 
 const (
-	// A device needs more than the time between two system calls for a
-	// request of this size, so one that is done by then was done in io_submit.
+	// syncMinBytes is the smallest request that is observed. A device needs more time for it than
+	// passes between two system calls, so a request that is complete by then was read in io_submit.
 	syncMinBytes = 64 << 10
 
-	// syncStreak submissions, all of them done on return, make a synchronous file
-	// system; one that is not proves an asynchronous one. On a busy machine a thread
-	// loses its processor inside io_submit, and a fast device is done by the time it
-	// has it back: now and then, never 16 times in a row. A wrong guess
-	// costs nothing but the label: the pool reads the same bytes with the same O_DIRECT
-	// and the same depth.
+	// syncStreak is the number of first submissions that must all be complete on return to call a
+	// file system synchronous; a single other one proves that it is asynchronous. On a busy machine
+	// a thread may be descheduled within io_submit and a fast device may complete meanwhile, but not
+	// 16 times in a row. A wrong result only changes the reported backend: the pool reads the same
+	// bytes, with O_DIRECT and the same depth.
 	syncStreak = 16
 
-	// syncGap after io_submit returned nothing can be told any more: the thread
-	// was off its processor, and any device may have caught up.
+	// syncGap is the time after io_submit returned from which nothing can be concluded: the thread
+	// was descheduled, and any device may have completed.
 	syncGap = 50 * time.Microsecond
 )
 
-// observe looks whether the n requests that were just submitted, size bytes in
-// all, and everything before them are done already. Where that holds for all of a file's
-// first submissions, the file goes to the pool, whose goroutines at least wait side by
-// side, and the rest of the batch with it. last are the requests that the latest system call took.
+// observe checks whether all requests, including the n just submitted with size bytes in all, are
+// complete already. If that is so for the first syncStreak submissions of a file, the pool reads the
+// file and the rest of the batch, because its goroutines wait in parallel. last has the requests of
+// the latest system call.
 func (r *Reader) observe(n, size int, last []request) error {
 	if n == 0 || r.k != r.ring || r.opts.Backend == AIO || size < n*syncMinBytes || !unsettled(last) {
 		return nil
@@ -39,7 +38,7 @@ func (r *Reader) observe(n, size int, last []request) error {
 	done := r.inflight == 0
 	var f *File
 	for _, q := range last {
-		if q.file == f { // those of a file come together
+		if q.file == f { // requests are sorted by file
 			continue
 		}
 		f = q.file
@@ -53,7 +52,7 @@ func (r *Reader) observe(n, size int, last []request) error {
 	return nil
 }
 
-// unsettled reports whether the question is open for any of the files.
+// unsettled reports whether any of the files is not known to be asynchronous.
 func unsettled(reqs []request) bool {
 	for _, q := range reqs {
 		if !q.file.async.Load() {

@@ -7,10 +7,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// iocb is struct iocb of linux/aio_abi.h. aio_key and aio_rw_flags, whose order
-// depends on the endianness, are always zero.
+// iocb is struct iocb of linux/aio_abi.h. aio_key and aio_rw_flags are always zero; their order
+// depends on the byte order of the machine.
 type iocb struct {
-	data    uint64 // given back in ioEvent.data
+	data    uint64 // returned in ioEvent.data
 	_       uint64 // aio_key, aio_rw_flags
 	opcode  uint16
 	reqprio int16
@@ -33,8 +33,8 @@ type ioEvent struct {
 
 const cmdPread = 0 // IOCB_CMD_PREAD
 
-// A ring is an AIO context of this process. Everything that the kernel is
-// given the address of lies in mem, which is no Go memory and never moves.
+// A ring is an AIO context. All structures with addresses that the kernel uses are in the mem of
+// setup, which is not Go memory and never moves.
 type ring struct {
 	ctx    uintptr // aio_context_t
 	iocbs  []iocb  // by slot
@@ -44,13 +44,13 @@ type ring struct {
 
 func newRing() kernel { return new(ring) }
 
-// ringMem returns the bytes of mem that ring.setup needs.
+// ringMem returns the number of bytes of mem that ring.setup needs.
 func ringMem(depth int) int {
 	return depth * int(unsafe.Sizeof(iocb{})+unsafe.Sizeof(ioEvent{})+unsafe.Sizeof(uintptr(0)))
 }
 
 func (k *ring) setup(depth int, mem []byte) error {
-	_ = mem[ringMem(depth)-1] // a bug of ours otherwise
+	_ = mem[ringMem(depth)-1] // panics if the caller's mem is too small
 	p := unsafe.Pointer(&mem[0])
 	k.iocbs = unsafe.Slice((*iocb)(p), depth)
 	p = unsafe.Add(p, uintptr(depth)*unsafe.Sizeof(iocb{}))
@@ -89,11 +89,11 @@ func (k *ring) submit(reqs []request) (int, error) {
 
 func (k *ring) getevents(min int, events []event) (int, error) {
 	var zero unix.Timespec
-	var timeout *unix.Timespec // nil waits for ever
+	var timeout *unix.Timespec // nil means no timeout
 	if min == 0 {
 		timeout = &zero
 	}
-	// The call blocks, so the scheduler has to know of it: Syscall6, never RawSyscall6.
+	// The call blocks, so the scheduler must know of it: Syscall6, not RawSyscall6.
 	n, _, errno := unix.Syscall6(unix.SYS_IO_GETEVENTS, k.ctx, uintptr(min), uintptr(len(events)),
 		uintptr(unsafe.Pointer(&k.events[0])), uintptr(unsafe.Pointer(timeout)), 0)
 	if errno != 0 {
@@ -108,8 +108,7 @@ func (k *ring) getevents(min int, events []event) (int, error) {
 	return int(n), nil
 }
 
-// mincore tells of each page of span, which is mapped, in bit 0 of a byte of pages, whether it is in
-// memory.
+// mincore sets bit 0 of pages[i] if page i of span, which must be mapped, is in memory.
 func mincore(span, pages []byte) error {
 	_, _, errno := unix.Syscall(unix.SYS_MINCORE, uintptr(unsafe.Pointer(unsafe.SliceData(span))), uintptr(len(span)), uintptr(unsafe.Pointer(unsafe.SliceData(pages))))
 	if errno != 0 {
@@ -118,7 +117,7 @@ func mincore(span, pages []byte) error {
 	return nil
 }
 
-// destroy blocks until every request is complete: io_destroy does.
+// destroy calls io_destroy, which waits for all requests in flight.
 func (k *ring) destroy() error {
 	if k.ctx == 0 {
 		return nil
