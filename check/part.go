@@ -76,7 +76,7 @@ func (p *part) index(ctx context.Context) {
 			at = span.Off
 		}
 		switch {
-		case span.Waived:
+		case span.Accepted:
 			p.accepted(&span)
 		case span.Shape == nil:
 			p.skipped(&span)

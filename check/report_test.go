@@ -53,7 +53,7 @@ func TestUnknownWords(t *testing.T) {
 	t.Parallel()
 	src := made{func(yield func(converters.Span, error) bool) {
 		_ = yield(converters.Span{Entries: 1, Skip: "a new reason", Name: "e"}, nil) &&
-			yield(converters.Span{Waived: true, Skip: "a new waiver"}, nil) &&
+			yield(converters.Span{Accepted: true, Skip: "a new waiver"}, nil) &&
 			yield(converters.Span{Off: 9, Entries: 1, Skip: "fifo", Name: "f"}, nil) &&
 			yield(converters.Span{}, &converters.Error{Where: "part-0", Off: 10, Err: syscall.EIO})
 	}}
@@ -120,7 +120,7 @@ func TestMany(t *testing.T) {
 	src := made{func(yield func(converters.Span, error) bool) {
 		for i := range n {
 			s := sample(fmt.Sprint(i), field(fmt.Sprintf("f%d", i), ""))
-			if !yield(converters.Span{Off: int64(i), Skip: "key that came back", Name: s.Key, Waived: true}, nil) || !yield(converters.Span{Off: int64(i), Shape: &s}, nil) {
+			if !yield(converters.Span{Off: int64(i), Skip: "key that came back", Name: s.Key, Accepted: true}, nil) || !yield(converters.Span{Off: int64(i), Shape: &s}, nil) {
 				return
 			}
 		}

@@ -1,17 +1,17 @@
 package converters
 
-// An Access is how a part is going to be read.
+// An Access is an access pattern, used as advice for the kernel's read-ahead.
 type Access int
 
-// The ways to read a part.
+// The access patterns.
 const (
-	AnyAccess        Access = iota // the kernel finds out
-	RandomAccess                   // a block here and there: it need not read ahead
-	SequentialAccess               // from front to back: it may read ahead further
+	AnyAccess        Access = iota // unknown
+	RandomAccess                   // scattered blocks: read ahead nothing
+	SequentialAccess               // from start to end: read ahead further
 )
 
-// OpenFor is Open, and tells the kernel how the part will be read. It is advice: nothing
-// depends on it being taken.
+// OpenFor opens the part as Open does and advises the kernel how it will be read. The kernel may
+// ignore the advice.
 func (p Part) OpenFor(how Access) (File, error) {
 	f, err := p.open()
 	if err != nil {

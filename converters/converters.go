@@ -1,14 +1,14 @@
-// Package converters says what a dataset source is.
+// Package converters defines the interface of dataset sources.
 //
-// A [Source] is an ordered list of parts (a tar, a CSV part, a CBOR file), each an
-// ordered list of samples. It is read in two passes. Index walks a part by its
-// metadata alone and says where every sample lies and what shape it has; a plan is
-// made from that; Read then streams the bytes of any run of consecutive samples.
+// A [Source] is an ordered list of parts (a tar, a CSV part, a CBOR file), each an ordered list of
+// samples. It is read in two passes. Index reads the metadata of a part and yields the position and
+// the shape of every sample, from which a plan is made. Read then yields the samples of any run of
+// consecutive samples, with their bytes.
 //
 //	for span, err := range src.Index(ctx, part) { … }       // sizes, no payload
 //	for sample, err := range src.Read(ctx, converters.Run{Part: part, Off: off, Count: n}) { … }
 //
-// The package imports nothing of this module: a source needs only this contract.
+// Implementations of sources need only this package of the module.
 package converters
 
 import (
@@ -22,39 +22,36 @@ type Source interface {
 	// Parts lists the parts in dataset order. The slice must not be changed.
 	Parts() []Part
 
-	// Index yields, in part order, everything that part p holds: its samples and
-	// the entries it passes over. It reads metadata, and opaque payload only where that is
-	// so small that passing over it would cost more. It refuses whatever Read would refuse:
-	// nothing is written before every part was indexed. A yielded Span and its Shape
-	// are valid until the next one. After an error, which is the last pair, nothing that
-	// was yielded may be relied on.
+	// Index yields the samples of part p and the entries that it skips, in the order of the part.
+	// It reads metadata. It reads opaque payload only if that is so small that skipping it takes
+	// longer. Index returns every error of the data that Read would return, because nothing is
+	// written before all parts have been indexed. A yielded Span and its Shape are valid until the
+	// next iteration. An error is the last pair; spans yielded before it must not be used then.
 	Index(ctx context.Context, p int) iter.Seq2[Span, error]
 
-	// Read yields the run.Count samples of one run, in order. A yielded Sample and
-	// its bytes are valid until the next one. An error is the last pair; a part
-	// that ends before run.Count samples is one.
+	// Read yields the run.Count samples of one run, in order. A yielded Sample and its bytes are
+	// valid until the next iteration. An error is the last pair. A part that ends before
+	// run.Count samples is an error.
 	Read(ctx context.Context, run Run) iter.Seq2[*Sample, error]
 }
 
-// A Span is one thing that Index found: a sample, or, where Skip is set, an entry
-// that belongs to no sample.
+// A Span is one sample of a part, or, if Skip is set, one entry that belongs to no sample.
 type Span struct {
-	Off     int64   // where it starts in its part, bytes
-	Entries int     // how many entries of the part it consists of (tar members, files, rows)
-	Shape   *Sample // the sample as Read will yield it, its opaque payload sized but not read; nil where Skip is set
-	Skip    string  // why the entry is passed over, in words fit for a count: "directory", "symbolic link"
-	Name    string  // the entry's own name, where Skip is set
+	Off     int64   // offset of its start in the part, in bytes
+	Entries int     // number of entries of the part that it consists of (tar members, files, rows)
+	Shape   *Sample // the sample as Read yields it, with sizes in place of opaque payload; nil if Skip is set
+	Skip    string  // reason for skipping the entry, as a singular noun: "directory", "symbolic link"
+	Name    string  // name of the skipped entry
 
-	// Waived marks a finding that would have been refused but for a flag, or that is
-	// accepted and told of. It has no entries; Skip names what was waived.
-	Waived bool
+	// Accepted marks a defect that an option of the source accepts, or an oddity that is only
+	// reported. Such a Span has no entries, and Skip names the defect.
+	Accepted bool
 
-	// Alike says that Shape has no key, and the same fields of the same kinds and
-	// sizes as that of the sample before. Rows of numbers are sized once, not a
-	// million times.
+	// Alike means that Shape has no key and has the same fields, kinds and sizes as the Shape of
+	// the sample before it. So an index sizes equal rows once.
 	Alike bool
 
-	// ModTime is the newest of the sample's files, where its part is no single file.
+	// ModTime is the time of the newest file of the sample, if its part is not a single file.
 	ModTime time.Time
 }
 
@@ -66,33 +63,32 @@ type Run struct {
 	Count int64 // samples
 }
 
-// A Describer is a Source that knows more of its dataset than its samples show.
+// A Describer is a Source with metadata about the whole dataset.
 type Describer interface {
-	// Describe may be called as soon as the source is open.
+	// Describe may be called at any time.
 	Describe() Description
 }
 
-// A Divisible source can be opened over some of its parts alone, where not all of them can
-// be local at once.
+// A Divisible source can be limited to some of its parts, for use when not all parts can be local
+// at the same time.
 type Divisible interface {
-	// WithParts returns a source of the same dataset over other parts: part i of it is
-	// part first+i of the dataset. What Open has learned of the dataset (columns, types,
-	// classes) stays.
+	// WithParts returns a source of the same dataset with other parts. Its part i is part first+i
+	// of the dataset. It keeps the columns, types and classes that the source has determined.
 	WithParts(first int, parts []Part) Source
 }
 
-// A Description is what a dataset says of itself. It becomes a part of meta.json.
+// A Description is metadata of a dataset. It becomes a part of meta.json.
 type Description struct {
-	// Encoding is how its records are encoded where the user does not say; "": msgpack.
+	// Encoding is the default encoding of records. "" means msgpack.
 	Encoding string `json:"-"`
 
-	Classes []string     `json:"classes,omitempty"` // by index: the values of the field cls
+	Classes []string     `json:"classes,omitempty"` // class names by number, the value of the field cls
 	Columns []ColumnType `json:"columns,omitempty"` // of a table, in order
-	Shape   []int64      `json:"shape,omitempty"`   // of one raw record, rows then columns; the last of a part may have less rows
+	Shape   []int64      `json:"shape,omitempty"`   // rows and columns of a raw record; the last record of a part may have fewer rows
 }
 
-// A ColumnType says what a column of a table holds.
+// A ColumnType is the name and the type of a column of a table.
 type ColumnType struct {
 	Name  string `json:"name"`
-	DType string `json:"dtype"` // as numpy names it: int64, float32, float64, bool; str for text
+	DType string `json:"dtype"` // a numpy name (int64, float32, float64, bool), or str for text
 }

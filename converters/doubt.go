@@ -1,17 +1,17 @@
 package converters
 
-// A Doubter is a Source that has seen, while it was opened or indexed, what may not be meant.
+// A Doubter is a Source that reports valid data that may be a mistake.
 type Doubter interface {
-	// Doubts may be called as soon as the source is open; after Index it may tell more, and
-	// what it told before stays as it was but for counts.
+	// Doubts may be called at any time. Calls after Index may return more doubts. Doubts that
+	// have been returned before do not change, except for counts in their texts.
 	Doubts() []Doubt
 }
 
-// A Doubt is something that is accepted, and may not be what was meant.
+// A Doubt is a warning about valid data that may be a mistake.
 type Doubt struct {
-	Part  string // the name of the part where it was seen
-	Off   int64  // byte of the part
-	Entry string // the row, item or member; may be empty
-	Text  string // one line: what was seen
-	Hint  string // the flag that says what was meant
+	Part  string // name of the part
+	Off   int64  // offset in the part, in bytes
+	Entry string // row, item or member; may be empty
+	Text  string // one line
+	Hint  string // the flag that settles the doubt
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/ffconvert/ffconvert/internal/place"
 )
 
-// Kinds of refusal. Every error of a source wraps one of them or an operating
-// system error, and is placed by an [Error].
+// Kinds of errors. Every error of a source is an [Error] that wraps one of them, an error of the
+// operating system, or the error of a context.
 var (
 	ErrTruncated   = errors.New("truncated")
 	ErrMalformed   = errors.New("malformed")
@@ -17,5 +17,5 @@ var (
 	ErrLimit       = place.New(place.Refused, "over a limit")
 )
 
-// Error places a problem in a source: Where is the name of the part.
+// An Error adds the place of an error in a source. Where is the name of the part.
 type Error = place.Error

@@ -1,26 +1,26 @@
 package converters
 
-// A Map is a nested map: its pairs, in the order of the source. A [MapBuilder] makes one in
-// which no key comes twice.
+// A Map is a nested map with its pairs in the order of the source. Keys must be unique;
+// [MapBuilder] ensures that.
 type Map []Pair
 
 // A Pair is one entry of a Map. Key is a string, an int64, a uint64 above [math.MaxInt64], a
-// float64, a bool or nil; Value is what [Nested] takes.
+// float64, a bool or nil. Value is of a type that [Nested] accepts.
 type Pair struct{ Key, Value any }
 
-// A MapBuilder collects the pairs of one Map. The zero value is an empty one.
+// A MapBuilder builds a Map with unique keys. The zero value is ready to use.
 type MapBuilder struct {
 	pairs Map
-	keys  map[any]struct{} // of pairs, where they are many
+	keys  map[any]struct{} // keys of pairs; nil if there are few
 }
 
-// manyPairs is where comparing a key with all before it becomes slow.
+// manyPairs is the number of pairs from which MapBuilder looks up keys in a Go map.
 const manyPairs = 16
 
-// nan stands for the float64 keys that are not equal to themselves.
+// nan replaces NaN keys, which are not equal to themselves.
 type nan struct{}
 
-// Add appends a pair. It reports false, and appends nothing, where the key is there.
+// Add appends a pair. If the map has the key already, Add appends nothing and returns false.
 func (b *MapBuilder) Add(key, value any) bool {
 	if b.has(key) {
 		return false
@@ -29,7 +29,7 @@ func (b *MapBuilder) Add(key, value any) bool {
 	return true
 }
 
-// Map returns the pairs that were added, never nil.
+// Map returns the pairs that were added. It is never nil.
 func (b *MapBuilder) Map() Map {
 	if b.pairs == nil {
 		return Map{}
@@ -37,7 +37,7 @@ func (b *MapBuilder) Map() Map {
 	return b.pairs
 }
 
-// has reports whether the key is there, and counts it in where they are many.
+// has reports whether the map has the key. If there are many pairs it also adds the key to b.keys.
 func (b *MapBuilder) has(key any) bool {
 	key = identity(key)
 	if len(b.pairs) < manyPairs {
@@ -61,7 +61,7 @@ func (b *MapBuilder) has(key any) bool {
 	return false
 }
 
-// identity returns a key as == finds it again.
+// identity returns a key that == can compare.
 func identity(key any) any {
 	if x, ok := key.(float64); ok && x != x {
 		return nan{}

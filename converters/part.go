@@ -10,66 +10,67 @@ import (
 	"github.com/ffconvert/ffconvert/internal/pin"
 )
 
-// A File is a part that was opened. It is an alias, so that a package that must not know this one
-// can have [Sums].
+// A File is an open part. It is an alias, so that a package that does not import this one can
+// implement [Sums].
 type File = interface {
 	io.ReaderAt
 	io.Closer
 }
 
-// Sums are the checksums of a staged copy, from when it was written.
+// Sums are checksums of a staged copy, computed when it was written.
 type Sums interface {
-	// Check returns a file that reads f, which is the copy. Its ReadAt fails where the copy has
-	// other bytes than were written to it. Closing it closes f.
+	// Check returns a file that reads f, the copy. Its ReadAt fails if the copy does not have the
+	// bytes that were written. Closing it closes f.
 	Check(f File) File
 }
 
-// FileSums are the checksums of the files below a staged directory. Paths have slashes. The methods
-// may be called concurrently.
+// FileSums are checksums of the files below a staged directory. Paths have slashes. The methods may
+// be called concurrently.
 type FileSums interface {
-	// CheckFile returns an error unless b is all of the file that was staged under this path.
+	// CheckFile returns an error unless b is the whole content of the file that was staged at path.
 	CheckFile(path string, b []byte) error
-	// CheckListed returns an error where a file that lies under this path now has another size, or
-	// another time, than was staged.
+	// CheckListed returns an error unless size and modified are equal to the size and the time
+	// of the file that was staged at path.
 	CheckListed(path string, size int64, modified time.Time) error
-	// CheckDir returns an error unless a directory has as many entries as it was staged with; ""
-	// is the staged directory itself.
+	// CheckDir returns an error unless the directory at path was staged with this number of
+	// entries. "" is the staged directory itself.
 	CheckDir(path string, entries int) error
 }
 
-// A Part is one local, seekable, uncompressed file of a source. Where the named
-// input was compressed or remote, Path is its staged copy. A part without Path is no
-// single file: it is the files of a directory, back to back, in order. Its size is then
-// known to the index alone, and an offset in it is the number of bytes of the files before.
+// A Part is one local, seekable, uncompressed file of a source. If the input is compressed or remote,
+// Path is its staged copy. A part without Path is the files of a directory, concatenated in order.
+// Only the index knows the size of such a part, and an offset in it is the total size of the files
+// before.
 type Part struct {
-	Name    string    // as the user named it; manifests and errors show it
-	Path    string    // where its bytes are; "": no single file
-	Size    int64     // bytes at Path
-	ModTime time.Time // of Path when the part was found; zero: not checked
+	Name    string    // as the user named it; shown in manifests and errors
+	Path    string    // of the file; "" if the part is not a single file
+	Size    int64     // of the file in bytes
+	ModTime time.Time // of the file when the part was found; zero if it must not be compared
 
-	// Copy says that Path is, or will be, a copy made for this run, so that ModTime is not that of
-	// the source. nil: it is the named input itself, of which a source may have very many.
+	// Copy is set if Path is, or will be, a staged copy, so that ModTime is not the time of the
+	// input. It is a pointer because a source may have very many parts without a copy.
 	Copy *Copy
 }
 
-// A Copy is what is known of a staged copy and of the input that it is of.
+// A Copy describes a staged copy and its input.
 type Copy struct {
-	// Mark is what tells one state of the named input from another; "": nothing does.
+	// Mark identifies the state of the input. "" means that nothing does.
 	Mark pin.Pin
 
-	// Content is a digest of the bytes. Where Mark is "", as of standard input and what commands
-	// write, it alone tells whether they are the same again. "": not known.
+	// Content is a digest of the bytes, "" if unknown. Without a Mark (standard input, output of
+	// commands) only the digest shows whether the input is the same again.
 	Content string
 
-	// Sums check what Part.Open's file reads. nil: the copy is a directory, or not made yet.
+	// Sums check reads of the file that Part.Open returns. It is nil for a directory, and before
+	// the copy is made.
 	Sums Sums
 
-	// Files check the files below a directory. nil: the copy is a file.
+	// Files check the files below a directory. It is nil for a file.
 	Files FileSums
 }
 
-// Open opens the part and makes sure that it is still the regular file that was found:
-// same size, same modification time. A difference is [ErrChanged].
+// Open opens the part. The error is [ErrChanged] if the size or the time of the file differs from
+// the part, and [ErrUnsupported] if it is not a regular file.
 func (p Part) Open() (File, error) { return p.OpenFor(AnyAccess) }
 
 func (p Part) open() (*os.File, error) {

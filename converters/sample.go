@@ -2,11 +2,11 @@ package converters
 
 import "math"
 
-// A Sample is a key and named, ordered fields. Whoever yields one may reuse it and
-// everything it points to for the next.
+// A Sample is a key and named, ordered fields. An iterator may reuse a yielded Sample and all memory
+// that it refers to for the next one.
 type Sample struct {
-	Key    string // "" where the dataset has none, as rows have not
-	Off    int64  // where it starts in its part, bytes, as in its Span
+	Key    string // "" if the dataset has no keys, like rows of CSV
+	Off    int64  // offset of its start in its part in bytes, as in its Span
 	Fields []Field
 }
 
@@ -26,7 +26,7 @@ func (s *Sample) Field(name string) (Value, bool) {
 	return Value{}, false
 }
 
-// Kind says which of its forms a Value has.
+// A Kind is the type of a Value.
 type Kind uint8
 
 // The kinds of a Value. The zero Value is empty bytes.
@@ -35,23 +35,22 @@ const (
 	KindText               // UTF-8 text
 	KindInt                // int64
 	KindFloat              // float64
-	KindNested             // what Nested takes
+	KindNested             // any value that Nested accepts
 )
 
-// A Value is what a field holds. Bytes, text and numbers cost no allocation. It is asked
-// through a pointer: seven words copied for each question were a tenth of encoding.
+// A Value is the value of a field. Bytes, text and numbers need no allocation. Methods have a pointer
+// receiver, because copying the seven words for each call took a tenth of the time of encoding.
 type Value struct {
 	kind   Kind
 	num    uint64 // the integer, the float's bits, or the length of bytes and text
-	data   []byte // nil in a shape: length known, bytes not read
+	data   []byte // nil in a shape, which has the length only
 	nested any
 }
 
 // Bytes returns a value of opaque bytes. It does not copy b.
 func Bytes(b []byte) Value { return Value{kind: KindBytes, num: uint64(len(b)), data: b} }
 
-// Opaque returns a bytes value of size bytes whose contents have not been read, as
-// an index has them.
+// Opaque returns an unread bytes value of size bytes, for the shape of a sample.
 func Opaque(size int64) Value { return Value{kind: KindBytes, num: uint64(size)} }
 
 // Text returns a value of UTF-8 text. It does not copy b.
@@ -67,10 +66,10 @@ func Float(x float64) Value { return Value{kind: KindFloat, num: math.Float64bit
 // []any and [Map], or a [Column].
 func Nested(v any) Value { return Value{kind: KindNested, nested: v} }
 
-// Kind returns the form the value has.
+// Kind returns the kind of the value.
 func (v *Value) Kind() Kind { return v.kind }
 
-// Data returns the bytes of a bytes or text value; nil for an unread one.
+// Data returns the bytes of a bytes or text value, nil if they are unread.
 func (v *Value) Data() []byte { return v.data }
 
 // Len returns the length in bytes of a bytes or text value, read or not.
@@ -81,7 +80,7 @@ func (v *Value) Len() int64 {
 	return int64(v.num)
 }
 
-// Unread reports whether the value is sized but its bytes have not been read.
+// Unread reports whether the value has a length but no bytes.
 func (v *Value) Unread() bool { return v.kind <= KindText && v.data == nil && v.num > 0 }
 
 // Int returns the number of an integer value.

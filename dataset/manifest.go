@@ -46,7 +46,7 @@ type Totals struct {
 	EntriesRead    int64            `json:"entries_read"`
 	EntriesSkipped int64            `json:"entries_skipped"`
 	Skipped        map[string]int64 `json:"skipped,omitempty"`
-	Waived         map[string]int64 `json:"waived,omitempty"`
+	Accepted       map[string]int64 `json:"waived,omitempty"`
 	SamplesFound   int64            `json:"samples_found"`
 	SamplesWritten int64            `json:"samples_written"` // counted while writing
 	SamplesLeftOut int64            `json:"samples_left_out"`
@@ -84,7 +84,7 @@ func newManifest(plan *plan.Plan, digest string, j *Journal, tool string) *Manif
 	a := plan.Account()
 	m.Totals = Totals{
 		Shards:      len(plan.Shards),
-		EntriesRead: a.Entries, EntriesSkipped: a.EntriesSkipped(), Skipped: a.Skipped, Waived: a.Waived,
+		EntriesRead: a.Entries, EntriesSkipped: a.EntriesSkipped(), Skipped: a.Skipped, Accepted: a.Accepted,
 		SamplesFound: a.Samples, SamplesLeftOut: a.SamplesLeftOut,
 		FieldsFound: a.Fields, FieldsLeftOut: a.FieldsLeftOut,
 	}

@@ -59,7 +59,7 @@ func (m *Manifest) check() error {
 			return fmt.Errorf("its totals have %d %s, its shards and sources %d", t.says, t.name, t.sum)
 		}
 	}
-	if !maps.Equal(m.Totals.Skipped, sums.Skipped) || !maps.Equal(m.Totals.Waived, sums.Waived) {
+	if !maps.Equal(m.Totals.Skipped, sums.Skipped) || !maps.Equal(m.Totals.Accepted, sums.Accepted) {
 		return errors.New("its totals have other entries skipped than its sources")
 	}
 	return m.Totals.balance()
@@ -101,7 +101,7 @@ func (m *Manifest) sums() (t Totals, err error) {
 			return t, errors.New("its sources have more than 2⁶³ entries")
 		}
 	}
-	t.EntriesRead, t.EntriesSkipped, t.Skipped, t.Waived = a.Entries, a.EntriesSkipped(), a.Skipped, a.Waived
+	t.EntriesRead, t.EntriesSkipped, t.Skipped, t.Accepted = a.Entries, a.EntriesSkipped(), a.Skipped, a.Accepted
 	t.SamplesFound, t.SamplesLeftOut = a.Samples, a.SamplesLeftOut
 	t.FieldsFound, t.FieldsLeftOut = a.Fields, a.FieldsLeftOut
 	return t, nil

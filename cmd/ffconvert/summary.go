@@ -31,7 +31,7 @@ type summary struct {
 	proof
 	LeftOut    int64            `json:"samples_left_out"`
 	Skipped    map[string]int64 `json:"skipped,omitempty"`
-	Waived     map[string]int64 `json:"waived,omitempty"`
+	Accepted   map[string]int64 `json:"waived,omitempty"`
 	FieldsLeft int64            `json:"fields_left_out"`
 
 	Columns []converters.ColumnType `json:"columns,omitempty"` // of a table that this run has read
@@ -110,7 +110,7 @@ func newSummary(out string, r *shard.Report) summary {
 		Since: r.Manifest.Created, Already: r.Already,
 		Seconds: r.Seconds, Written: r.Written, MBPerS: float64(r.Written) / 1e6 / max(r.Seconds, 1e-9), // JSON has no infinity
 		proof:   newProof(r),
-		LeftOut: t.SamplesLeftOut, Skipped: t.Skipped, Waived: t.Waived, FieldsLeft: t.FieldsLeftOut,
+		LeftOut: t.SamplesLeftOut, Skipped: t.Skipped, Accepted: t.Accepted, FieldsLeft: t.FieldsLeftOut,
 	}
 }
 
@@ -171,8 +171,8 @@ func (s summary) String() string {
 	if len(s.Skipped) > 0 {
 		fmt.Fprintf(&b, "; skipped %s", skippedText(s.Skipped))
 	}
-	if len(s.Waived) > 0 {
-		fmt.Fprintf(&b, "; accepted %s", skippedText(s.Waived))
+	if len(s.Accepted) > 0 {
+		fmt.Fprintf(&b, "; accepted %s", skippedText(s.Accepted))
 	}
 	return b.String()
 }

@@ -44,7 +44,7 @@ func TestSummary(t *testing.T) {
 		{"a wide table", summary{Out: "o", Shards: 1, Columns: slices.Repeat([]converters.ColumnType{{Name: "x", DType: "float64"}}, 9)},
 			"o: 0 samples, 0 B in 1 shard, 0.0 s, not verified; 9 columns of float64"},
 		{"with losses", summary{Out: "o", Samples: 9, Bytes: 9, Shards: 1, LeftOut: 2, FieldsLeft: 5,
-			Skipped: map[string]int64{"symbolic link": 1, "directory": 1000}, Waived: map[string]int64{"missing end of archive": 1}},
+			Skipped: map[string]int64{"symbolic link": 1, "directory": 1000}, Accepted: map[string]int64{"missing end of archive": 1}},
 			"o: 9 samples, 9 B in 1 shard, 0.0 s, not verified; left out 2 samples without a field; 5 fields not selected; skipped 1,001 entries (1,000 directory, 1 symbolic link); accepted 1 entry (1 missing end of archive)"},
 	} {
 		if got := row.s.String(); got != row.want {

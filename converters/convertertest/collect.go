@@ -11,10 +11,10 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// A found is one span of an index, kept.
+// A found is a copy of a span.
 type found struct {
 	converters.Span
-	shape string // the shape in words
+	shape string // the shape as text
 }
 
 // index collects the spans of one part.
@@ -44,7 +44,7 @@ func read(ctx context.Context, src converters.Source, run converters.Run) (all [
 	return all, nil
 }
 
-// A dataset is all that a source has: per part its samples and the spans of these.
+// A dataset has all samples of a source and their spans, by part.
 type dataset struct {
 	spans   [][]found // of samples only
 	samples [][]*converters.Sample
@@ -77,15 +77,15 @@ func load(t *testing.T, src converters.Source) dataset {
 	return d
 }
 
-// whole is the run of all samples of a part.
+// whole returns the run of all samples of a part.
 func whole(part int, spans []found) converters.Run { return slice(part, spans, 0, len(spans)) }
 
-// slice is the run of samples from up to to.
+// slice returns the run of the samples from to to-1.
 func slice(part int, spans []found, from, to int) converters.Run {
 	return converters.Run{Part: part, First: int64(from), Off: spans[from].Off, Count: int64(to - from)}
 }
 
-// clone copies a sample, whose bytes belong to the source.
+// clone returns a copy of a sample that does not share memory with the source.
 func clone(s *converters.Sample) *converters.Sample {
 	c := *s
 	c.Fields = slices.Clone(s.Fields)
@@ -101,7 +101,7 @@ func clone(s *converters.Sample) *converters.Sample {
 	return &c
 }
 
-// shape puts what an index knows of a sample into words: key, fields, kinds, sizes.
+// shape returns the key, fields, kinds and sizes of a sample as text.
 func shape(s *converters.Sample) string {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%q at %d:", s.Key, s.Off)
@@ -111,7 +111,7 @@ func shape(s *converters.Sample) string {
 	return b.String()
 }
 
-// same fails the test where two lists of samples differ.
+// same fails the test if two lists of samples differ.
 func same(t *testing.T, what string, got, want []*converters.Sample) {
 	t.Helper()
 	if len(got) != len(want) {

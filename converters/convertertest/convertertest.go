@@ -7,8 +7,7 @@
 //		})
 //	}
 //
-// It knows no format. What a format promises beyond the contract of converters.Source
-// is the matter of its own tests.
+// It tests the contract of converters.Source. Properties of a format are tested in its own package.
 package convertertest
 
 import (
@@ -17,36 +16,36 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// A Fixture is one small dataset, made anew for each test of the suite: the suite
-// changes and cuts its files.
+// A Fixture is one small dataset. Each test of the suite needs a new one, because tests change and
+// truncate its files.
 type Fixture struct {
-	// Source is the dataset, opened. It has two parts or more, one of them with three
-	// samples or more.
+	// Source is the open dataset. It must have at least two parts, one of them with at least
+	// three samples.
 	Source converters.Source
 
-	// Files are files that the source reads, the first one a file of its first part.
-	// They belong to the test and may be changed.
+	// Files are files that the source reads. The first one must belong to the first part. Tests
+	// change them.
 	Files []string
 
-	// BytesRead returns how many bytes the source has read of its files so far. Index
-	// may read all but the opaque payload. nil: the format has none, as CSV does.
+	// BytesRead returns the number of bytes that the source has read so far. Index may read
+	// everything but opaque payload. It is nil if the format has no opaque payload, like CSV.
 	BytesRead func() int64
 
-	// Nearby is the size in bytes of payload that Index may read because metadata lies before
-	// and behind it, where one large read costs less than two small ones. Such reads
-	// may take twice as much again, and no more.
+	// Nearby is the largest payload in bytes that Index may read because it is between two pieces
+	// of metadata and one large read takes less time than two small ones. If Nearby is set, Index
+	// may read three times as much as otherwise.
 	Nearby int64
 
-	// Reopen opens the dataset again, as a new run of the program would, with the
-	// sizes and times that the files have now.
+	// Reopen opens the dataset again with the current sizes and times of its files, as a new run
+	// of the program does.
 	Reopen func(t *testing.T) converters.Source
 
-	// Cuts are sizes to which Files[0] may be cut so that it must be refused. Empty
-	// where a cut file is a good file, as in a folder.
+	// Cuts are sizes in bytes. If Files[0] is truncated to one of them, Index must fail. It is
+	// empty if a truncated file is valid, as in a folder.
 	Cuts []int64
 }
 
-// Test runs the suite. newFixture is called once for each of its tests.
+// Test runs the suite. It calls newFixture once for each test.
 func Test(t *testing.T, newFixture func(t *testing.T) Fixture) {
 	for _, c := range []struct {
 		name string

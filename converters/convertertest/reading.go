@@ -86,7 +86,7 @@ func testRepeat(t *testing.T, f Fixture) {
 			t.Fatal(errA, errB)
 		}
 		if !slices.EqualFunc(a, b, func(a, b found) bool {
-			return a.shape == b.shape && a.Off == b.Off && a.Entries == b.Entries && a.Skip == b.Skip && a.Name == b.Name && a.Waived == b.Waived
+			return a.shape == b.shape && a.Off == b.Off && a.Entries == b.Entries && a.Skip == b.Skip && a.Name == b.Name && a.Accepted == b.Accepted
 		}) {
 			t.Errorf("part %d has two indexes", p)
 		}
@@ -94,8 +94,8 @@ func testRepeat(t *testing.T, f Fixture) {
 			switch {
 			case (s.Shape == nil) != (s.Skip != ""):
 				t.Errorf("part %d: a span with both or neither of Shape and Skip: %+v", p, s.Span)
-			case s.Waived != (s.Entries == 0):
-				t.Errorf("part %d: a span with %d entries, waived: %t", p, s.Entries, s.Waived)
+			case s.Accepted != (s.Entries == 0):
+				t.Errorf("part %d: a span with %d entries, accepted: %t", p, s.Entries, s.Accepted)
 			case s.Alike && s.Shape == nil:
 				t.Errorf("part %d: a span without a sample that is alike: %+v", p, s.Span)
 			}
@@ -128,7 +128,7 @@ func testAlike(t *testing.T, f Fixture) {
 func testRuns(t *testing.T, f Fixture) {
 	d := load(t, f.Source)
 	for p, spans := range d.spans {
-		const most = 12 // then the runs from each of the first ones would take long
+		const most = 12 // bounds the number of runs
 		for from := range min(len(spans), most) {
 			for to := from + 1; to <= min(len(spans), from+most); to++ {
 				run := slice(p, spans, from, to)
@@ -219,7 +219,8 @@ func testConcurrent(t *testing.T, f Fixture) {
 	}
 }
 
-// testDivided wants that a source over some of the parts has what these have in the whole.
+// testDivided checks that a source with some of the parts has the same samples as these parts have
+// in the whole source.
 func testDivided(t *testing.T, f Fixture) {
 	whole, ok := f.Source.(converters.Divisible)
 	if !ok {

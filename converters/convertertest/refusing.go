@@ -81,7 +81,7 @@ func testGone(t *testing.T, f Fixture) {
 	wantPlaced(t, err)
 }
 
-// wantChanged wants that Read of the first part finds that its file changed.
+// wantChanged checks that Read of the first part returns ErrChanged.
 func wantChanged(t *testing.T, f Fixture, d dataset) {
 	t.Helper()
 	_, err := read(t.Context(), f.Source, whole(0, d.spans[0]))
@@ -113,7 +113,7 @@ func testTruncated(t *testing.T, f Fixture) {
 	}
 }
 
-// wantPlaced wants that an error says where it is.
+// wantPlaced checks that an error is a converters.Error with a part.
 func wantPlaced(t *testing.T, err error) {
 	t.Helper()
 	var placed *converters.Error

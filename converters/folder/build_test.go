@@ -72,7 +72,7 @@ func indexed(t testing.TB, s *Source) (lines []string, err error) {
 			switch {
 			case err != nil:
 				return lines, err
-			case span.Waived:
+			case span.Accepted:
 				lines = append(lines, fmt.Sprintf("%s: waived: %s: %s", part.Name, span.Skip, span.Name))
 			case span.Shape == nil:
 				lines = append(lines, fmt.Sprintf("%s: %s: %s", part.Name, span.Skip, span.Name))

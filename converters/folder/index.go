@@ -52,7 +52,7 @@ func (s *Source) index(ctx context.Context, p *part, yield func(converters.Span,
 		if err := r.shape(from, to); err != nil {
 			return err
 		}
-		if l.cameBack(i) && !yield(converters.Span{Off: r.sample.Off, Skip: waivedDuplicate, Name: r.sample.Key, Waived: true}, nil) {
+		if l.cameBack(i) && !yield(converters.Span{Off: r.sample.Off, Skip: waivedDuplicate, Name: r.sample.Key, Accepted: true}, nil) {
 			return nil
 		}
 		if !yield(converters.Span{Off: r.sample.Off, Entries: to - from, Shape: &r.sample, ModTime: l.newest(from, to)}, nil) {

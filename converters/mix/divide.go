@@ -7,7 +7,7 @@ type divisible struct{ *Source }
 
 var _ converters.Divisible = divisible{}
 
-// WithParts returns a mixture over other parts. Of these the same samples are drawn.
+// WithParts returns a mixture with other parts. It draws the same samples of these parts.
 func (s divisible) WithParts(first int, parts []converters.Part) converters.Source {
 	some := &Source{parts: parts, says: s.says}
 	for from := 0; from < len(parts); {
@@ -16,7 +16,7 @@ func (s divisible) WithParts(first int, parts []converters.Part) converters.Sour
 		for to < len(parts) && s.places[first+to].member == at.member {
 			to++
 		}
-		member := s.members[at.member].(converters.Divisible) // Open has asked
+		member := s.members[at.member].(converters.Divisible) // checked by Open
 		some.members = append(some.members, member.WithParts(at.part, parts[from:to:to]))
 		for i := from; i < to; i++ {
 			some.places = append(some.places, place{len(some.members) - 1, i - from, s.places[first+i].draw.of(&parts[i])})
@@ -26,7 +26,7 @@ func (s divisible) WithParts(first int, parts []converters.Part) converters.Sour
 	return divisible{some}
 }
 
-// of returns the same draw for a part that stands for that of d.
+// of returns the same draw for another copy of the part.
 func (d *draw) of(part *converters.Part) *draw {
 	if d == nil {
 		return nil

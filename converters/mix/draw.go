@@ -10,24 +10,24 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// A draw decides which samples of one part are taken, each for itself and with the same
-// chance. Whether sample i is depends on the i-th number of the generator SplitMix64
-// (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, 2014) that the part
-// seeds. It is written out because the same seed must draw the same samples in every version
-// of the tool and of Go, and because the i-th number must cost no more than the first.
+// A draw selects samples of one part, each independently with the same probability. Sample i is
+// drawn or not by the i-th number of a SplitMix64 generator seeded for the part (Steele, Lea, Flood:
+// Fast Splittable Pseudorandom Number Generators, 2014). The generator is implemented here so that a
+// seed draws the same samples in every version of the program and of Go, and so that the i-th number
+// can be computed directly. A draw may be used concurrently.
 type draw struct {
 	part  *converters.Part
 	key   uint64 // of the part
-	below uint64 // numbers below it are drawn
+	below uint64 // a sample is drawn if its number is less
 
 	mu    sync.Mutex
-	ranks []int64 // how many are drawn before each block of samples, as far as was asked
+	ranks []int64 // number of samples drawn before each block, computed as needed
 }
 
-// rankBlock is how many samples a rank is kept for: an eighth of a bit each.
+// rankBlock is the number of samples per entry of ranks, which takes 1/8 bit per sample.
 const rankBlock = 512
 
-// newDraw draws a share, above 0 and below 1, of a part of a collection.
+// newDraw returns a draw of a share of a part of a collection, 0 < share < 1.
 func newDraw(seed uint64, collection, part int, share float64, of *converters.Part) *draw {
 	key := scramble(seed)
 	for _, n := range []int{collection, part} {
@@ -46,13 +46,13 @@ func scramble(z uint64) uint64 {
 	return z ^ z>>31
 }
 
-// takes reports whether a sample is drawn, by its ordinal in the part.
+// takes reports whether the sample with an ordinal in the part is drawn.
 func (d *draw) takes(ordinal int64) bool {
 	return scramble(d.key+(uint64(ordinal)+1)*golden) < d.below
 }
 
-// ordinal returns which sample of the part the k-th of the drawn ones is, from 0 on. Where
-// the part does not have so many it is some ordinal behind the end, or an error.
+// ordinal returns the ordinal of the k-th drawn sample, counted from 0. If the part has fewer drawn
+// samples, the result is an ordinal past its end or an error.
 func (d *draw) ordinal(ctx context.Context, k int64) (int64, error) {
 	block, rank, err := d.block(ctx, k)
 	if err != nil {
@@ -69,7 +69,7 @@ func (d *draw) ordinal(ctx context.Context, k int64) (int64, error) {
 	}
 }
 
-// block returns the block of the k-th drawn sample, and how many are drawn before it.
+// block returns the block of the k-th drawn sample and the number of samples drawn before the block.
 func (d *draw) block(ctx context.Context, k int64) (block, rank int64, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -80,7 +80,7 @@ func (d *draw) block(ctx context.Context, k int64) (block, rank int64, err error
 		last := len(d.ranks) - 1
 		from := int64(last) * rankBlock
 		if from > d.most() {
-			return 0, 0, &converters.Error{Where: d.part.Name, Off: -1, Err: fmt.Errorf("%w: more than %d samples were drawn of it, it cannot have so many", converters.ErrChanged, k)}
+			return 0, 0, &converters.Error{Where: d.part.Name, Off: -1, Err: fmt.Errorf("%w: more than %d samples were drawn of it, but it is too small for that", converters.ErrChanged, k)}
 		}
 		n := d.ranks[last]
 		for i := from; i < from+rankBlock; i++ {
@@ -94,8 +94,8 @@ func (d *draw) block(ctx context.Context, k int64) (block, rank int64, err error
 	return int64(at), d.ranks[at], nil
 }
 
-// most bounds the samples of the part, so that no number in a plan is counted up to: a
-// sample has a byte, unless the part is files, of which a listing has fewer than 2³².
+// most returns an upper bound on the number of samples of the part: its size in bytes, or 2³² for a
+// directory of files. It bounds the work for a number read from a plan.
 func (d *draw) most() int64 {
 	if d.part.Path == "" {
 		return 1 << 32

@@ -1,5 +1,5 @@
-// Package mix makes one dataset of several: each whole, a drawn share of it, or more than
-// once.
+// Package mix combines several datasets into one. Each is used whole, several times, or in part, as
+// a random share of its samples.
 //
 //	src, err := mix.Open([]mix.Collection{
 //		{Source: tar.Open(photos, tar.Options{})},               // all of it
@@ -7,17 +7,16 @@
 //		{Source: tar.Open(rare, tar.Options{}), Times: 2.5},     // all twice, and a drawn half
 //	}, 7)
 //
-// The parts of the dataset are those of the collections, one behind the other, and those of
-// a collection that is repeated come again for each pass:
+// The dataset has the parts of all collections, in order. The parts of a repeated collection appear
+// once for each pass:
 //
 //	collection   │ photos      │ noise │ rare              │
 //	pass         │ 1           │ drawn │ 1   │ 2   │ drawn │
 //	part         │ 0   1   2   │ 3   4 │ 5   │ 6   │ 7     │
 //
-// Whether a sample is drawn is decided by its place alone: the seed, the collection, the part
-// in it, and the ordinal in the part. Nobody's work decides it, nor what else is drawn. An
-// index tells of each sample that is not drawn as one that is passed over, so that nothing
-// is missing from an account.
+// The draw of a sample depends only on the seed, the number of the collection, the number of the part
+// in it, and the ordinal in the part. It does not depend on workers or other draws. Index yields each
+// sample that is not drawn as a skipped entry, so that counts are complete.
 package mix
 
 import (
@@ -29,27 +28,27 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// MaxTimes is the most that Collection.Times may be: each pass over a part is a part of the
-// plan, and takes its memory.
+// MaxTimes is the largest Collection.Times. Each pass over a part is a part of the plan and takes
+// memory.
 const MaxTimes = 1000
 
-// NotDrawn is what an index says of the samples that are not drawn, as Span.Skip has it.
+// NotDrawn is the Span.Skip of samples that are not drawn.
 const NotDrawn = "not drawn"
 
-// A Collection is a source of the mixture.
+// A Collection is one dataset of the mixture.
 type Collection struct {
-	// Name is what errors call it.
+	// Name is used in errors.
 	Name string
 
-	// Source may be that of another collection too.
+	// Source may be the same for several collections.
 	Source converters.Source
 
-	// Times is how often each of its samples comes: 2 twice, 0.25 a drawn quarter of them
-	// once, 2.5 all of them twice and a drawn half once more. 0: 1. At most MaxTimes.
+	// Times is how often each sample is used: 2 means twice, 0.25 means a random quarter of the
+	// samples once, 2.5 means all twice and a random half once more. 0 means 1; at most MaxTimes.
 	Times float64
 }
 
-// Passes returns how often the parts of the collection come.
+// Passes returns the number of passes over the parts of the collection.
 func (c Collection) Passes() int {
 	if c.Times == 0 {
 		return 1
@@ -60,16 +59,16 @@ func (c Collection) Passes() int {
 // A Source is the mixture.
 type Source struct {
 	parts   []converters.Part
-	places  []place // of the parts
-	members []converters.Source
+	places  []place             // by part
+	members []converters.Source // one for each pass over a collection
 	says    converters.Description
 }
 
-// A place says what a part of the mixture is.
+// A place is the origin of a part of the mixture.
 type place struct {
-	member int // whose part it is; another one for each pass
-	part   int // among those of the member
-	draw   *draw
+	member int   // index into Source.members
+	part   int   // part of the member
+	draw   *draw // nil if all samples are used
 }
 
 var (
@@ -78,8 +77,8 @@ var (
 	_ converters.Doubter   = (*Source)(nil)
 )
 
-// Open returns the mixture. It is [converters.Divisible] where all its sources are. Sources
-// that number their classes each in its own way are refused: a number would mean two classes.
+// Open returns the mixture. It is [converters.Divisible] if all its sources are. Open returns an
+// error if two sources have different classes, because a class number would be ambiguous.
 func Open(collections []Collection, seed uint64) (converters.Source, error) {
 	s := &Source{}
 	divides := true
@@ -88,7 +87,7 @@ func Open(collections []Collection, seed uint64) (converters.Source, error) {
 			c.Times = 1
 		}
 		if !(c.Times > 0 && c.Times <= MaxTimes) {
-			return nil, fmt.Errorf("%s: %v times: want more than 0, and %d at most", c.Name, c.Times, MaxTimes)
+			return nil, fmt.Errorf("%s: %v times: want more than 0 and at most %d", c.Name, c.Times, MaxTimes)
 		}
 		whole, share := math.Modf(c.Times)
 		for range int(whole) {
@@ -119,10 +118,10 @@ func (s *Source) add(src converters.Source, draw func(part int) *draw) {
 	}
 }
 
-// Parts lists the parts of all collections, in order.
+// Parts returns the parts of all passes over all collections, in order.
 func (s *Source) Parts() []converters.Part { return s.parts }
 
-// Doubts are those of all collections.
+// Doubts returns the doubts of all collections.
 func (s *Source) Doubts() []converters.Doubt {
 	var all []converters.Doubt
 	seen := make(map[converters.Source]bool)
@@ -135,12 +134,13 @@ func (s *Source) Doubts() []converters.Doubt {
 	return all
 }
 
-// Describe tells what all collections say alike. Classes are those of the collections that
-// have any. Where they differ, MessagePack is what all of them can be encoded in.
+// Describe returns the description that all collections have in common, with the classes of the
+// collections that have any. If the descriptions differ otherwise, it is only the encoding
+// MessagePack, which suits all sources.
 func (s *Source) Describe() converters.Description { return s.says }
 
 func (s *Source) describe(collections []Collection) error {
-	named := -1 // the first that has classes
+	named := -1 // the first collection with classes
 	for i, c := range collections {
 		var says converters.Description
 		if d, ok := c.Source.(converters.Describer); ok {

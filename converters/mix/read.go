@@ -7,8 +7,8 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// Index yields what the collection of part p has there; a sample that is not drawn as an
-// entry that is passed over.
+// Index yields the spans of part p of its collection. It yields a sample that is not drawn as a
+// skipped entry.
 func (s *Source) Index(ctx context.Context, p int) iter.Seq2[converters.Span, error] {
 	at := s.places[p]
 	all := s.members[at.member].Index(ctx, at.part)
@@ -17,7 +17,7 @@ func (s *Source) Index(ctx context.Context, p int) iter.Seq2[converters.Span, er
 	}
 	return func(yield func(converters.Span, error) bool) {
 		ordinal := int64(0)
-		known := false // of the samples that are alike, one was drawn: the next is like the one before it
+		known := false // one of the current samples that are alike was drawn, so the next is Alike
 		for span, err := range all {
 			if err == nil && span.Shape != nil {
 				taken := at.draw.takes(ordinal)
@@ -36,7 +36,7 @@ func (s *Source) Index(ctx context.Context, p int) iter.Seq2[converters.Span, er
 	}
 }
 
-// Read yields the drawn samples of a run. Those between them are read too, and dropped.
+// Read yields the drawn samples of a run. It also reads the samples between them.
 func (s *Source) Read(ctx context.Context, run converters.Run) iter.Seq2[*converters.Sample, error] {
 	return func(yield func(*converters.Sample, error) bool) {
 		if run.Count <= 0 {
@@ -55,7 +55,7 @@ func (s *Source) Read(ctx context.Context, run converters.Run) iter.Seq2[*conver
 	}
 }
 
-// read reads a run, whose ordinals count the drawn samples alone.
+// read reads a run. Run.First and Run.Count count drawn samples only.
 func (d *draw) read(ctx context.Context, src converters.Source, run converters.Run, yield func(*converters.Sample, error) bool) error {
 	first, err := d.ordinal(ctx, run.First)
 	if err != nil {

@@ -141,7 +141,7 @@ func listed(t testing.TB, s *Source) (lines []string, err error) {
 		switch {
 		case err != nil:
 			return lines, err
-		case span.Waived:
+		case span.Accepted:
 			lines = append(lines, "waived: "+span.Skip)
 		case span.Shape == nil:
 			lines = append(lines, fmt.Sprintf("%s: %s", span.Skip, span.Name))

@@ -61,10 +61,10 @@ func (s *Source) index(ctx context.Context, p converters.Part, yield func(conver
 			if again && !s.opts.KeepDuplicates {
 				return sc.fail(sample.Off, []byte(sample.Key), fmt.Errorf("%w key: it was at offset %d, with others between", converters.ErrDuplicate, first), "--on-duplicate-key keep")
 			}
-			if again && !yield(converters.Span{Off: sample.Off, Skip: waivedDuplicate, Name: sample.Key, Waived: true}, nil) {
+			if again && !yield(converters.Span{Off: sample.Off, Skip: waivedDuplicate, Name: sample.Key, Accepted: true}, nil) {
 				return nil
 			}
-			if sc.group.pathed && !yield(converters.Span{Off: sample.Off, Skip: waivedPath, Name: sample.Key, Waived: true}, nil) {
+			if sc.group.pathed && !yield(converters.Span{Off: sample.Off, Skip: waivedPath, Name: sample.Key, Accepted: true}, nil) {
 				return nil
 			}
 			if !yield(converters.Span{Off: sample.Off, Entries: len(sample.Fields), Shape: sample}, nil) {
@@ -81,13 +81,13 @@ func (s *Source) index(ctx context.Context, p converters.Part, yield func(conver
 				return err
 			}
 			at := sc.c.Offset()
-			if end.missing && !yield(converters.Span{Off: at, Skip: waivedTrailer, Waived: true}, nil) {
+			if end.missing && !yield(converters.Span{Off: at, Skip: waivedTrailer, Accepted: true}, nil) {
 				return nil
 			}
 			if !end.more {
 				return nil
 			}
-			if !yield(converters.Span{Off: at, Skip: waivedAppended, Waived: true}, nil) {
+			if !yield(converters.Span{Off: at, Skip: waivedAppended, Accepted: true}, nil) {
 				return nil
 			}
 		}

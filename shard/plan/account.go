@@ -20,7 +20,7 @@ type Account struct {
 	Fields         int64            `json:"fields"`                     // of all samples found
 	FieldsLeftOut  int64            `json:"fields_left_out,omitempty"`  // not selected, or of a sample left out
 	Skipped        map[string]int64 `json:"skipped,omitempty"`          // entries that belong to no sample, by reason
-	Waived         map[string]int64 `json:"waived,omitempty"`           // findings accepted by a flag
+	Accepted       map[string]int64 `json:"waived,omitempty"`           // findings accepted by a flag
 
 	// Seen counts, by name of field, the samples written that have it. It describes
 	// the dataset and is no part of the balance.
@@ -49,8 +49,8 @@ func (a *Account) EntriesSkipped() int64 {
 }
 
 func (a *Account) skip(s *converters.Span) {
-	if s.Waived {
-		a.Waived = increment(a.Waived, s.Skip, 1)
+	if s.Accepted {
+		a.Accepted = increment(a.Accepted, s.Skip, 1)
 		return
 	}
 	n := int64(max(1, s.Entries))
@@ -84,8 +84,8 @@ func (a *Account) Merge(b *Account) {
 	for reason, n := range b.Skipped {
 		a.Skipped = increment(a.Skipped, reason, n)
 	}
-	for what, n := range b.Waived {
-		a.Waived = increment(a.Waived, what, n)
+	for what, n := range b.Accepted {
+		a.Accepted = increment(a.Accepted, what, n)
 	}
 	for _, c := range b.Seen { // in order, for the bound's sake
 		a.saw(c.Name, c.FieldCount)
@@ -106,7 +106,7 @@ func (a *Account) Check() error {
 	if min(a.Entries, a.Samples, a.Keys, a.SamplesLeftOut, a.Fields, a.FieldsLeftOut) < 0 {
 		return errors.New("it has less than 0 entries, samples or fields")
 	}
-	for _, reasons := range []map[string]int64{a.Skipped, a.Waived} {
+	for _, reasons := range []map[string]int64{a.Skipped, a.Accepted} {
 		for reason, n := range reasons {
 			if n < 1 {
 				return fmt.Errorf("%d entries are %q", n, reason)

@@ -20,7 +20,7 @@ func TestAccount(t *testing.T) {
 		var a Account
 		a.skip(&converters.Span{Skip: "directory", Entries: 1})
 		a.skip(&converters.Span{Skip: "fifo"})
-		a.skip(&converters.Span{Skip: "missing end of archive", Waived: true})
+		a.skip(&converters.Span{Skip: "missing end of archive", Accepted: true})
 		for i := range maxSeen {
 			a.saw(fmt.Sprint(p, "/", i), FieldCount{1, 10})
 		}
@@ -30,8 +30,8 @@ func TestAccount(t *testing.T) {
 	if !reflect.DeepEqual(sum, again) {
 		t.Error("the same accounts add up to different ones")
 	}
-	if sum.Entries != 6 || sum.EntriesSkipped() != 6 || sum.Skipped["fifo"] != 3 || sum.Waived["missing end of archive"] != 3 {
-		t.Errorf("entries %d, skipped %v, waived %v", sum.Entries, sum.Skipped, sum.Waived)
+	if sum.Entries != 6 || sum.EntriesSkipped() != 6 || sum.Skipped["fifo"] != 3 || sum.Accepted["missing end of archive"] != 3 {
+		t.Errorf("entries %d, skipped %v, accepted %v", sum.Entries, sum.Skipped, sum.Accepted)
 	}
 	others, _ := sum.Seen.Of(otherNames)
 	samples := int64(0)
