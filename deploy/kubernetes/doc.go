@@ -1,10 +1,10 @@
-// Package kubernetes holds ffconvert.yaml, which converts one dataset with many pods, and the
-// tests of it and of the container's image: tests alone, in a module of their own, so that who
-// builds ffconvert needs nothing of Kubernetes.
+// Package kubernetes has ffconvert.yaml, which converts one dataset with many pods, and tests of it
+// and of the container image. The tests are a separate module, so that building ffconvert does not
+// require modules of Kubernetes.
 //
 //	make test    # or here: go test ./...
 //
-// The manifest is decoded by the types of Kubernetes itself, where an unknown field is an error;
-// then the containers' commands are run, index by index, with the environment that a pod has, and
-// what comes of them is compared with a conversion on one machine.
+// A test decodes the manifest with the types of Kubernetes; an unknown field is an error. It runs the
+// commands of the containers for each index, with the environment of a pod, and compares the files
+// with a conversion on one machine.
 package kubernetes

@@ -10,15 +10,14 @@ import (
 	"strings"
 )
 
-// Of a directory so many entries are looked at, and of so many directories in it.
+// Limits on the names that Directory reads.
 const (
-	mostEntries     = 4096
-	mostDirectories = 16
+	mostEntries     = 4096 // entries of one directory
+	mostDirectories = 16   // subdirectories
 )
 
-// Directory tells what a local directory holds by the names in it, and in the first directories
-// below. Several kinds are candidates of equal right; none means that it holds nothing that is
-// known.
+// Directory guesses the content of a local directory from the names in it and in its first
+// subdirectories. Several kinds are equally likely; none means that the content is unknown.
 func Directory(dir string) ([]Kind, error) {
 	top, err := list(dir)
 	if err != nil {
@@ -59,13 +58,13 @@ func Directory(dir string) ([]Kind, error) {
 	return found, nil
 }
 
-// A listing is what names there are in a directory, hidden ones left out.
+// A listing has the names in a directory, without hidden ones.
 type listing struct {
 	directories []string
-	files       int
-	count       map[string]int // of files, by kind; "other" for the rest
-	names       map[string]bool
-	more        bool // than were looked at
+	files       int             // number of files
+	count       map[string]int  // number of files by kind; "other" if the kind is unknown
+	names       map[string]bool // of files
+	more        bool            // the directory may have more entries than were read
 }
 
 func list(dir string) (listing, error) {
@@ -95,7 +94,7 @@ func list(dir string) (listing, error) {
 	return l, nil
 }
 
-// byName is the ID of the kind that a name in a directory tells.
+// byName returns the ID of the kind of a file in a directory, by its name.
 func byName(name string) string {
 	switch e := ext(name); {
 	case e == ".ffr":
@@ -113,7 +112,7 @@ func byName(name string) string {
 	return "other"
 }
 
-// holding returns how many of the first directories have a file that is not hidden.
+// holding returns the number of the first directories that have an entry that is not hidden.
 func holding(dir string, names []string) (n int, err error) {
 	for _, name := range names[:min(len(names), mostDirectories)] {
 		below, err := list(filepath.Join(dir, name))
@@ -127,7 +126,7 @@ func holding(dir string, names []string) (n int, err error) {
 	return n, nil
 }
 
-// some is a number of things of a listing that may have more.
+// some returns a number of things as text: "1 class", "3 classes", "4096 or more tars".
 func some(l listing, n int, what string) string {
 	switch {
 	case n == 1:

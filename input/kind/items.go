@@ -10,11 +10,11 @@ import (
 	"github.com/vmihailenco/msgpack/v5/msgpcode"
 )
 
-// mostItems is how many items are looked at.
+// mostItems is the number of items that are parsed.
 const mostItems = 256
 
-// items tells CBOR from MessagePack. Bytes that are both are taken for the one whose first item
-// is a map with text for its first key, or whose extension the name has.
+// items distinguishes CBOR from MessagePack. If head is valid in both formats, items chooses the one
+// in which the first item is a map with a text key, then the one of the name's extension.
 func items(name string, head []byte, cut bool) []Kind {
 	isCBOR, isMap := cborItems(head, cut)
 	isPack, isPackMap := msgpackItems(head, cut)
@@ -34,8 +34,8 @@ func items(name string, head []byte, cut bool) []Kind {
 	return found
 }
 
-// cborItems reports whether head is items of CBOR, the last of which may be cut off, and whether
-// the first is a map with text keys.
+// cborItems reports whether head is a sequence of CBOR items, and whether the first one is a map with
+// a text key. If cut is set the last item may be incomplete.
 func cborItems(head []byte, cut bool) (ok, textMap bool) {
 	key := head[1:]
 	textMap = head[0] > 0xa0 && head[0] < 0xb8 && len(key) > 0 && key[0] >= 0x60 && key[0] <= 0x7b
@@ -55,7 +55,7 @@ func cborItems(head []byte, cut bool) (ok, textMap bool) {
 	return true, textMap
 }
 
-// msgpackItems is cborItems of MessagePack.
+// msgpackItems is cborItems for MessagePack.
 func msgpackItems(head []byte, cut bool) (ok, textMap bool) {
 	textMap = head[0] > 0x80 && head[0] < 0x90 && len(head) > 1 && msgpcode.IsString(head[1])
 	r := bytes.NewReader(head)
@@ -73,7 +73,7 @@ func msgpackItems(head []byte, cut bool) (ok, textMap bool) {
 	return true, textMap
 }
 
-// skipItem passes one object. It does not nest, as the library's Skip does.
+// skipItem skips one object without recursion; the library's Skip recurses.
 func skipItem(dec *msgpack.Decoder, r *bytes.Reader) error {
 	for values := 1; values > 0; values-- {
 		code, err := dec.PeekCode()

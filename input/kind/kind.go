@@ -1,11 +1,10 @@
-// Package kind tells by content and name what a file or a directory is.
+// Package kind guesses the format of a file or a directory from its content and its name.
 //
 //	found := kind.File("a.bin", head, size)
 //	if len(found) == 1 { fmt.Println(found[0].What) } // "a tar"
 //
-// It opens no file: the caller reads the first bytes, decompressed. What it tells is a guess
-// for people, and for commands that say what they guessed; a reader of the format has the last
-// word.
+// File does not read the file: the caller passes its first bytes, decompressed. The result is a guess
+// for messages and for defaults that a command reports. Only a reader of the format can confirm it.
 package kind
 
 import (
@@ -16,26 +15,24 @@ import (
 	"github.com/gabriel-vasile/mimetype"
 )
 
-// HeadSize is how many first bytes of a file are enough.
+// HeadSize is the number of bytes at the start of a file that File needs.
 const HeadSize = 64 << 10
 
-// A Kind is what a file or a directory is taken for.
+// A Kind is a format of files or directories.
 type Kind struct {
-	ID   string // a word: tar, ffrecord, csv, cbor, msgpack, folder, image, json, zip, …
-	What string // for people, with an article: "a tar"
+	ID   string // tar, ffrecord, csv, cbor, msgpack, folder, image, json, zip, …
+	What string // description with an article: "a tar"
 
-	// Format names the source format that reads it, Flags what has to be said to it beside
-	// the name: "--delimiter", "tab". Format is "" where no format reads it.
-	Format string
-	Flags  []string
+	Format string   // source format that reads it; "" if there is none
+	Flags  []string // flags that the format needs: "--delimiter", "tab"
 
-	// Sure says that the content proves it: a checksum, or magic bytes of four bytes or more.
+	// Sure means that the content proves the kind, by a checksum or by at least four magic bytes.
 	Sure bool
 }
 
-// File tells what a file of a name is, of which head is the first [HeadSize] bytes, or all where
-// it has fewer, decompressed. size is that of all its bytes, -1 where it is not known. Several
-// kinds are candidates of equal right; none means that it is not known.
+// File guesses the kind of a file. head is its first [HeadSize] bytes, or all bytes if it has fewer,
+// decompressed. size is the number of all bytes, decompressed, or -1 if unknown. Several results are
+// equally likely; none means that the kind is unknown.
 func File(name string, head []byte, size int64) []Kind {
 	if len(head) == 0 {
 		return nil
@@ -45,7 +42,7 @@ func File(name string, head []byte, size int64) []Kind {
 	switch {
 	case isTar(head):
 		return []Kind{tarKind}
-	case isText(head, cut): // before magic bytes that are letters
+	case isText(head, cut): // before magic, since some magic bytes are letters
 		return text(name, mime, head, cut)
 	}
 	for _, is := range []func([]byte, int64) (Kind, bool){record, tfRecord, magic} {
@@ -55,14 +52,14 @@ func File(name string, head []byte, size int64) []Kind {
 	}
 	if k, ok := named(mime); ok {
 		if by := Name(name); !k.Sure && len(by) == 1 && by[0].Format == "cbor" {
-			return items(name, head, cut) // magic bytes of two bytes, as a BMP has, begin other files too
+			return items(name, head, cut) // other files, too, begin with two magic bytes such as BM of BMP
 		}
 		return []Kind{k}
 	}
 	return items(name, head, cut)
 }
 
-// Name tells what a file is by its name alone, as that of an object elsewhere.
+// Name guesses the kind of a file from its name only, for example the name of a remote object.
 func Name(name string) []Kind {
 	switch ext(name) {
 	case ".tar", ".tgz", ".tzst", ".tbz2", ".txz":
@@ -79,7 +76,7 @@ func Name(name string) []Kind {
 	return nil
 }
 
-// ext is the extension of a name in lower case, that of a compression left out.
+// ext returns the extension of a name in lower case, without the extension of a compression.
 func ext(name string) string {
 	name = strings.ToLower(name)
 	for _, compressed := range []string{".gz", ".zst", ".bz2", ".xz"} {
@@ -88,14 +85,14 @@ func ext(name string) string {
 	return path.Ext(name)
 }
 
-// The kinds that formats read.
+// Kinds with a source format.
 var (
 	tarKind     = Kind{ID: "tar", What: "a tar", Format: "tar", Sure: true}
 	cborKind    = Kind{ID: "cbor", What: "a CBOR sequence", Format: "cbor"}
 	msgpackKind = Kind{ID: "msgpack", What: "a stream of MessagePack", Format: "cbor", Flags: []string{"--format", "msgpack"}}
 )
 
-// named tells the kinds that a MIME type of more than text stands for.
+// named returns the kind of a MIME type other than text.
 func named(mime *mimetype.MIME) (Kind, bool) {
 	for _, row := range []struct{ mime, id, what string }{
 		{"application/vnd.apache.parquet", "parquet", "a Parquet file"},

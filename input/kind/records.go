@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// isTar reports whether head begins with a header of a tar, by its checksum.
+// isTar reports whether head begins with a tar header with a valid checksum.
 func isTar(head []byte) bool {
 	if len(head) < 512 || head[0] == 0 {
 		return false
@@ -17,7 +17,7 @@ func isTar(head []byte) bool {
 	if err != nil {
 		return false
 	}
-	sum := int64(8 * ' ') // in the place of the checksum itself
+	sum := int64(8 * ' ') // the checksum field counts as spaces
 	for i, c := range head[:512] {
 		if i < 148 || i >= 156 {
 			sum += int64(c)
@@ -26,8 +26,8 @@ func isTar(head []byte) bool {
 	return sum == want
 }
 
-// record tells an FFRecord file by its table of offsets, and one that was never finished by the
-// header that ffconvert writes first, or by the zeros that other writers leave there.
+// record recognizes an FFRecord file by its first offset, and an unfinished one by the header that
+// ffconvert writes first.
 func record(head []byte, size int64) (Kind, bool) {
 	k := Kind{ID: "ffrecord", What: "an FFRecord file", Sure: true}
 	if len(head) < 12 {
@@ -46,10 +46,10 @@ func record(head []byte, size int64) (Kind, bool) {
 	if at := 12 + 4*n; at+8 <= int64(len(head)) {
 		return k, int64(binary.LittleEndian.Uint64(head[at:])) == 12+12*n
 	}
-	return k, false // its table is longer than the head
+	return k, false // the table is longer than head
 }
 
-// tfRecord tells a TFRecord file by the checksum of its first length.
+// tfRecord recognizes a TFRecord file by the checksum of its first length.
 func tfRecord(head []byte, _ int64) (Kind, bool) {
 	if len(head) < 16 {
 		return Kind{}, false
@@ -59,7 +59,7 @@ func tfRecord(head []byte, _ int64) (Kind, bool) {
 	return Kind{ID: "tfrecord", What: "a TFRecord file", Sure: true}, binary.LittleEndian.Uint32(head[8:]) == masked
 }
 
-// magics are first bytes that package mimetype does not know.
+// magics are magic bytes that package mimetype does not have.
 var magics = []struct{ bytes, id, what string }{
 	{"PAR1", "parquet", "a Parquet file"},
 	{"ARROW1\x00\x00", "arrow", "an Arrow file"},
@@ -79,7 +79,7 @@ func magic(head []byte, _ int64) (Kind, bool) {
 			return Kind{ID: m.id, What: m.what, Sure: len(m.bytes) >= 4}, true
 		}
 	}
-	if len(s) >= 8 && s[:4] == "\xff\xff\xff\xff" { // and the length of the schema, which is padded
+	if len(s) >= 8 && s[:4] == "\xff\xff\xff\xff" { // followed by the padded length of the schema
 		if n := binary.LittleEndian.Uint32(head[4:]); n > 0 && n < 1<<20 && n%8 == 0 {
 			return Kind{ID: "arrow", What: "an Arrow stream", Sure: true}, true
 		}

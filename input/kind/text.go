@@ -14,7 +14,8 @@ import (
 	"github.com/gabriel-vasile/mimetype"
 )
 
-// isText reports whether head is UTF-8 without control characters; cut says that more follows it.
+// isText reports whether head is UTF-8 without control characters. If cut is set, head may end
+// within a character.
 func isText(head []byte, cut bool) bool {
 	if cut {
 		for i := 1; i < utf8.UTFMax && i <= len(head) && !utf8.Valid(head); i++ {
@@ -32,7 +33,7 @@ func isText(head []byte, cut bool) bool {
 	return utf8.Valid(head)
 }
 
-// text tells the kinds of text.
+// text returns the kind of a text file.
 func text(name string, mime *mimetype.MIME, head []byte, cut bool) []Kind {
 	first := bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), " \t\r\n")
 	switch {
@@ -51,7 +52,7 @@ func text(name string, mime *mimetype.MIME, head []byte, cut bool) []Kind {
 	return []Kind{{ID: "text", What: "text"}}
 }
 
-// table is CSV with a delimiter.
+// table returns the kind of CSV with a delimiter.
 func table(delimiter rune) Kind {
 	k := Kind{ID: "csv", What: "CSV", Format: "csv"}
 	switch delimiter {
@@ -64,11 +65,11 @@ func table(delimiter rune) Kind {
 	return k
 }
 
-// partName is a name that OneFlow's loader has for a part of CSV.
+// partName matches the names of CSV parts of OneFlow's loader.
 var partName = regexp.MustCompile(`^part-[0-9]+$`)
 
-// delimiterOf returns what stands between the values of a table. Its rows have one number of
-// columns, two at the least; of one column it must be of numbers, or named as a table is.
+// delimiterOf returns the delimiter of a table. All rows of a table have the same number of columns. A
+// table with one column must have only numbers or the name of a table.
 func delimiterOf(name string, head []byte, cut bool) (rune, bool) {
 	named := ext(name) == ".csv" || ext(name) == ".tsv" || partName.MatchString(path.Base(name))
 	if cut {
@@ -85,7 +86,8 @@ func delimiterOf(name string, head []byte, cut bool) (rune, bool) {
 	return ',', single && (named || numbers)
 }
 
-// shape returns how many rows and columns text is as a table; no columns where its rows differ.
+// shape returns the numbers of rows and columns of text as a table, and whether all values are
+// numbers. It returns no columns if the rows differ in their number of columns.
 func shape(text []byte, delimiter rune) (rows, columns int, numeric bool) {
 	r := csv.NewReader(bytes.NewReader(text))
 	r.Comma, r.ReuseRecord = delimiter, true

@@ -1,7 +1,6 @@
-// Package aisfake stands in for an AIStore on loopback, by its documentation and its source: HEAD
-// and GET of objects, and lists. It says of an object what a cluster does: other things of a
-// bucket of its own than of a cloud's, and more of an object that was read once. Only tests
-// import it.
+// Package aisfake serves HEAD and GET of objects and lists on loopback as AIStore does, by its
+// documentation and its source. Like a cluster it reports different properties for its own buckets
+// and for buckets of a cloud, and more after an object was read once. Only tests import it.
 //
 //	ais := aisfake.Start(t)
 //	ais.Bucket("train", aisfake.Bucket{Versions: true, Checksum: true})
@@ -25,16 +24,17 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// A Bucket says what is told of its objects. The zero value tells their names and sizes alone.
+// A Bucket selects the properties that the server reports for objects. The zero value is their names
+// and sizes only.
 type Bucket struct {
-	Provider string // "": ais
-	Versions bool   // they are counted, from 1 for an object made anew
-	Checksum bool   // xxhash; of a cloud's object, once it was read
+	Provider string // "" means ais
+	Versions bool   // a number that starts at 1 for a new object
+	Checksum bool   // xxhash; for a bucket of a cloud, after the object was read once
 	ETag     bool
 	Modified bool
 }
 
-// A Server is one that runs. Its methods may be called concurrently.
+// A Server is a running server. Its methods may be called concurrently.
 type Server struct {
 	*httptest.Server
 
@@ -55,7 +55,7 @@ type object struct {
 	read     bool
 }
 
-// Start starts a server, which ends with the test. AIS_ENDPOINT is its URL.
+// Start starts a server, which stops at the end of the test, and sets AIS_ENDPOINT to its URL.
 func Start(t testing.TB) *Server {
 	s := &Server{buckets: make(map[string]*bucket), now: time.Unix(1_700_000_000, 0)}
 	s.Server = httptest.NewServer(s)
@@ -63,7 +63,7 @@ func Start(t testing.TB) *Server {
 	return s
 }
 
-// Bucket makes an empty bucket.
+// Bucket creates an empty bucket.
 func (s *Server) Bucket(name string, b Bucket) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -73,14 +73,14 @@ func (s *Server) Bucket(name string, b Bucket) {
 	s.buckets[b.Provider+"/"+name] = &bucket{b, make(map[string]*object)}
 }
 
-// Pass lets time pass: later objects are younger.
+// Pass advances the clock for the times of later objects.
 func (s *Server) Pass(d time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.now = s.now.Add(d)
 }
 
-// Put stores an object in the bucket of that name, which is the only one.
+// Put stores an object in the bucket of a name. No two providers may have a bucket of that name.
 func (s *Server) Put(name, key string, data []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -142,7 +142,7 @@ func (o *object) etag() string {
 
 func (o *object) sum() string { return fmt.Sprintf("%016x", xxhash.Sum64(o.data)) }
 
-// serve answers HEAD and GET. A cloud's object has a checksum once it was read through the cluster.
+// serve answers HEAD and GET.
 func (b *bucket) serve(w http.ResponseWriter, r *http.Request, o *object) {
 	h := w.Header()
 	h.Set("Content-Type", "application/octet-stream")
@@ -167,7 +167,7 @@ func (b *bucket) serve(w http.ResponseWriter, r *http.Request, o *object) {
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(o.data))
 }
 
-// list answers with all objects below the prefix, on one page.
+// list answers with all objects with the prefix, on one page.
 func (b *bucket) list(w http.ResponseWriter, r *http.Request) {
 	var ask struct {
 		Value struct{ Props, Prefix string }

@@ -1,14 +1,14 @@
-// Package blocksum tells whether a file still has the bytes that were written to it.
+// Package blocksum detects that a file does not have the bytes any longer that were written to it.
 //
-// A [Recorder] sums each block as it is written; the [Sums] that it gives stay in memory, and
-// every block that is read through [Sums.Check] is compared with them before a caller sees it:
+// A [Recorder] computes a checksum of each block when it is written. The [Sums] stay in memory.
+// [Sums.Check] compares every block with them when it is read, before the caller gets it:
 //
 //	rec.Wrote(p, off)               // beside each write
-//	sums, err := rec.Sums(size, f)  // once all is written
-//	r := sums.Check(f)              // r.ReadAt fails where f has other bytes
+//	sums, err := rec.Sums(size, f)  // after the last write
+//	r := sums.Check(f)              // r.ReadAt fails if f has other bytes
 //
-// The sum of a block is its CRC-32C: processors have an instruction for it, and it takes less than
-// half the time of XXH64. The digest of a file is the XXH64 of these sums.
+// The checksum of a block is CRC-32C, for which processors have an instruction; it takes less than
+// half the time of XXH64. The digest of a file is the XXH64 of its checksums.
 //
 //	┌──────────┬──────────┬─────┬───────────────┐
 //	│ 16 KiB   │ 16 KiB   │ …   │ 0 to 16 KiB   │ of the file
@@ -31,29 +31,29 @@ import (
 	"github.com/ffconvert/ffconvert/internal/place"
 )
 
-// Block is how many bytes have one sum. It is part of what a digest means. Smaller blocks would
-// take more memory (4 bytes a block), larger ones make a small read cost more.
+// Block is the number of bytes per checksum. Digests depend on it. Smaller blocks take more memory (4
+// bytes per block), larger blocks make small reads slower.
 const Block = 16 << 10
 
-// ErrChanged means that a file has other bytes than were written to it.
+// ErrChanged reports that a file does not have the bytes that were written to it.
 var ErrChanged = place.New(place.IO, "it has other bytes than were written to it")
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// Sums are the checksums of the blocks of one file. They do not change, and may be used concurrently.
+// Sums are the checksums of the blocks of one file. They are immutable and may be used concurrently.
 type Sums struct {
 	size   int64 // bytes of the file
 	blocks []uint32
 }
 
-// Size is how many bytes the file has.
+// Size returns the size of the file in bytes.
 func (s *Sums) Size() int64 { return s.size }
 
-// Digest is that of the whole file: 16 hexadecimal digits. It detects accidents; two files can be
-// made to have the same digest.
+// Digest returns the digest of the file, 16 hexadecimal digits. It detects accidental changes; it is
+// not collision resistant.
 func (s *Sums) Digest() string { return fmt.Sprintf("%016x", s.Sum64()) }
 
-// Sum64 is the number that Digest shows.
+// Sum64 returns the digest as a number.
 func (s *Sums) Sum64() uint64 {
 	h := xxhash.New()
 	buf := make([]byte, 0, 4<<10)
@@ -67,7 +67,7 @@ func (s *Sums) Sum64() uint64 {
 	return h.Sum64()
 }
 
-// Sum64 returns the digest of a file whose bytes are b.
+// Sum64 returns the digest of a file with the content b.
 func Sum64(b []byte) uint64 {
 	h := xxhash.New()
 	var sum [4]byte
@@ -78,8 +78,8 @@ func Sum64(b []byte) uint64 {
 	return h.Sum64()
 }
 
-// check compares whole blocks, of which the first is block i; the last of the file may be
-// shorter. It returns the offset in b of one that differs, -1: none does.
+// check compares b, which has whole blocks from block i on, with their checksums; the last block of
+// the file may be shorter. It returns the offset in b of the first block that differs, or -1.
 func (s *Sums) check(b []byte, i int64) int {
 	for at := 0; at < len(b); at += Block {
 		if crc32.Checksum(b[at:min(at+Block, len(b))], castagnoli) != s.blocks[i] {
@@ -90,7 +90,7 @@ func (s *Sums) check(b []byte, i int64) int {
 	return -1
 }
 
-// Of reads r to its end and sums it.
+// Of returns the checksums of all bytes of r.
 func Of(ctx context.Context, r io.Reader) (*Sums, error) {
 	var rec Recorder
 	buf := make([]byte, 64*Block)

@@ -7,26 +7,26 @@ import (
 	"sync"
 )
 
-// A File is what is read. It is an alias, so that a package that must not know this one can have a
-// function of the type of [Sums.Check].
+// A File is a file that can be read. It is an alias, so that packages that do not import this one can
+// declare an interface with [Sums.Check].
 type File = interface {
 	io.ReaderAt
 	io.Closer
 }
 
-// Check returns a file that reads f and compares each block with its sum. ReadAt returns
-// [ErrChanged], and the number of bytes before that block, where they differ or f has become
-// shorter. It may be called concurrently. Close closes f, after the last ReadAt.
+// Check returns a file that reads f and compares each block with its checksum. If a block differs or
+// f has become shorter, ReadAt returns [ErrChanged] and the number of bytes before that block. ReadAt
+// may be called concurrently. Close closes f and must be called after the last ReadAt.
 func (s *Sums) Check(f File) File { return &reader{sums: s, f: f, at: -1} }
 
-// A reader reads whole blocks. A block that a caller wants all of is read into the caller's buffer;
-// of the others one is kept, since the next read often begins where the last one ended.
+// A reader reads whole blocks. It reads a block into the caller's buffer if the caller reads all of
+// it. It keeps the latest other block, since the next read often begins where the last one ended.
 type reader struct {
 	sums *Sums
 	f    File
 
 	mu  sync.Mutex
-	at  int64 // the block in buf; -1: none
+	at  int64 // number of the block in buf; -1 if there is none
 	buf *[Block]byte
 }
 
@@ -51,13 +51,13 @@ func (r *reader) ReadAt(p []byte, off int64) (n int, err error) {
 	return n, err
 }
 
-// read reads the blocks that p holds from off on, or a part of one.
+// read reads as many whole blocks from off as fit into p, or a part of one block.
 func (r *reader) read(p []byte, off int64) (n int, err error) {
 	in := off % Block
 	if in == 0 {
 		whole := len(p) / Block * Block
 		if off+int64(len(p)) == r.sums.size {
-			whole = len(p) // the last one, too
+			whole = len(p) // including the last block, which may be shorter
 		}
 		if whole > 0 {
 			if err := r.blocks(p[:whole], off); err != nil {
@@ -83,7 +83,7 @@ func (r *reader) read(p []byte, off int64) (n int, err error) {
 	return copy(p, block[in:]), nil
 }
 
-// blocks fills b with whole blocks of the file, the first of which begins at off.
+// blocks fills b with whole blocks of the file. off is the start of the first one.
 func (r *reader) blocks(b []byte, off int64) error {
 	if n, err := r.f.ReadAt(b, off); n < len(b) {
 		if err == io.EOF {

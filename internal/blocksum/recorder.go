@@ -6,18 +6,18 @@ import (
 	"slices"
 )
 
-// A Recorder sums a file while it is written. The zero value is of an empty file. Its methods
-// must not be called concurrently.
+// A Recorder computes the checksums of a file while it is written. The zero value is for an empty
+// file. Its methods must not be called concurrently.
 type Recorder struct {
-	blocks []uint32
-	summed []uint16 // bytes of each block, from its front, that its sum covers, or unordered
+	blocks []uint32 // checksum so far of each block
+	summed []uint16 // bytes from the start of each block that its checksum covers, or unordered
 }
 
-// unordered, in place of a number of bytes: the block was not written from its front on.
+// unordered in Recorder.summed marks a block that was not written sequentially.
 const unordered = Block + 1
 
-// Wrote says that p was written at offset off. Blocks may be written in any order, each from its
-// front on; one that is written again from its front is summed anew.
+// Wrote records that p was written at offset off. Blocks may be written in any order, but each block
+// sequentially. Writing a block again from its start replaces its checksum.
 func (r *Recorder) Wrote(p []byte, off int64) {
 	for len(p) > 0 {
 		i, in := off/Block, off%Block
@@ -38,9 +38,8 @@ func (r *Recorder) Wrote(p []byte, off int64) {
 	}
 }
 
-// Sums returns the sums of the first size bytes. A block that was not written once, from its front
-// to its end, is summed as file has it now, not as it was written. Neither fetching nor
-// decompressing leaves such a block.
+// Sums returns the checksums of the first size bytes. For a block that was not written sequentially to
+// its end, Sums uses the bytes that file has now. Fetching and decompressing leave no such block.
 func (r *Recorder) Sums(size int64, file io.ReaderAt) (*Sums, error) {
 	n := int((size + Block - 1) / Block)
 	s := &Sums{size: size, blocks: slices.Clone(r.blocks[:min(n, len(r.blocks))])}

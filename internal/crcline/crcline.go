@@ -7,22 +7,22 @@ import (
 	"hash/crc32"
 )
 
-// maxLine bounds one line of a plan file or journal. A shuffled shard of ten million
-// samples takes about 400 MB.
+// Max is the longest line of a plan or a journal, in bytes. The line of a shuffled shard of ten
+// million samples has about 400 MB.
 const Max = 1 << 30
 
-// Append appends a line: the CRC-32 of a text, and the text.
+// Append appends a line with a text to b.
 func Append(b, text []byte) []byte {
 	return append(append(fmt.Appendf(b, "%08x ", crc32.ChecksumIEEE(text)), text...), '\n')
 }
 
-// Check returns the text of a line whose CRC is right.
+// Check returns the text of a line without its newline. ok is false if the CRC does not match.
 func Check(line []byte) (text []byte, ok bool) {
 	sum, text, ok := bytes.Cut(line, []byte{' '})
 	return text, ok && string(sum) == fmt.Sprintf("%08x", crc32.ChecksumIEEE(text))
 }
 
-// Marshal is json.Marshal, but leaves <, > and & in names as they are.
+// Marshal returns the JSON of v without escaping <, > and &.
 func Marshal(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -31,8 +31,8 @@ func Marshal(v any) ([]byte, error) {
 	return Canonical(bytes.TrimSuffix(b.Bytes(), []byte{'\n'})), err
 }
 
-// Canonical makes JSON what it is after it was read and written again: encoding/json writes a byte
-// that is not UTF-8 as \ufffd, and U+FFFD itself as it is.
+// Canonical returns JSON as encoding/json writes it after reading it: with U+FFFD in place of the
+// escape \ufffd, which encoding/json writes for bytes that are not UTF-8.
 func Canonical(text []byte) []byte {
 	const escaped, plain = `\ufffd`, "\ufffd"
 	if !bytes.Contains(text, []byte(escaped)) {
@@ -46,14 +46,14 @@ func Canonical(text []byte) []byte {
 			b, text = append(b, plain...), text[len(escaped):]
 			continue
 		case text[0] == '\\':
-			n = 2 // another escape, whatever follows
+			n = 2 // another escape
 		}
 		b, text = append(b, text[:n]...), text[n:]
 	}
 	return b
 }
 
-// Decode reads the JSON of a line, which may have no member that v does not have.
+// Decode decodes the text of a line into v. A member that v does not have is an error.
 func Decode(text []byte, v any) error {
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.DisallowUnknownFields()

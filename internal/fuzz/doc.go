@@ -1,6 +1,6 @@
-// Package fuzz runs the fuzzing targets of this module, and has what several of them need.
+// Package fuzz runs the fuzz targets of this module and has helpers for them.
 //
-//	go test ./internal/fuzz                                          // the list of targets is true
+//	go test ./internal/fuzz                                          // checks the list of targets
 //	FFCONVERT_FUZZ=F1 go test -timeout 0 -v -run TestRun ./internal/fuzz // make fuzz-row
 package fuzz
 
@@ -9,8 +9,9 @@ import (
 	"testing"
 )
 
-// WantAllocated wants that f, which may be called three times, allocates at most so many
-// bytes: what was allocated before may be counted late. Fuzz targets run by themselves.
+// WantAllocated fails the test unless f allocates at most most bytes. It calls f up to three times,
+// because the runtime may count earlier allocations late. Nothing else may allocate meanwhile, which
+// holds in fuzz targets.
 func WantAllocated(t testing.TB, most int, f func()) {
 	t.Helper()
 	count := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}

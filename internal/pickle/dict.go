@@ -5,25 +5,25 @@ import (
 	"slices"
 )
 
-// MaxDepth is how deep dicts may lie in each other, the outermost counted: as deep as
-// directories do in a path of 4,095 bytes, the longest that Linux takes.
+// MaxDepth is the deepest nesting of dicts, including the outermost: the depth of directories in a
+// path of 4,095 bytes, the longest that Linux accepts.
 const MaxDepth = 2049
 
-// A Dict is a dict of str to int or dict, in the order in which its items were put in.
+// A Dict is a Python dict from str to int or dict, in the order of insertion.
 type Dict struct {
 	Items []Item
 
-	order []int32 // Items by key; nil where they stand so already
+	order []int32 // indices of Items sorted by key; nil if Items are sorted
 }
 
-// An Item is one key of a Dict and its value: Dict, or Int where that is nil.
+// An Item is one key of a Dict and its value, which is Dict, or Int if Dict is nil.
 type Item struct {
 	Key  string
 	Int  int64
 	Dict *Dict
 }
 
-// Get finds a key of a Dict that was decoded, or whose Items are sorted by key.
+// Get returns the item of a key. The Dict must be decoded, or its Items sorted by key.
 func (d *Dict) Get(key string) (Item, bool) {
 	if d.order == nil {
 		i, ok := slices.BinarySearchFunc(d.Items, key, func(it Item, key string) int { return cmp.Compare(it.Key, key) })
@@ -39,8 +39,8 @@ func (d *Dict) Get(key string) (Item, bool) {
 	return d.Items[d.order[i]], true
 }
 
-// index prepares Get here and in all dicts below. A key that a dict has twice is
-// returned with false.
+// index prepares Get for d and all dicts below. If a dict has a key twice, index returns the key and
+// false.
 func (d *Dict) index() (twice string, ok bool) {
 	for i := 1; i < len(d.Items) && d.order == nil; i++ {
 		if d.Items[i-1].Key >= d.Items[i].Key {
@@ -64,16 +64,15 @@ func (d *Dict) index() (twice string, ok bool) {
 }
 
 func (d *Dict) sort() {
-	d.order = make([]int32, len(d.Items)) // an item has five bytes of a pickle, and that has 2³² at most
+	d.order = make([]int32, len(d.Items)) // cannot overflow: an item takes five bytes of a pickle, which has at most 2³²
 	for i := range d.order {
 		d.order[i] = int32(i)
 	}
 	slices.SortFunc(d.order, func(a, b int32) int { return cmp.Compare(d.Items[a].Key, d.Items[b].Key) })
 }
 
-// AppendDict appends a whole pickle, of protocol 4, that loads as a
-// collections.OrderedDict, and so do the dicts in it. It does not check that keys are
-// UTF-8, nor the depth.
+// AppendDict appends a complete pickle of protocol 4 to b. Python loads d and the dicts in it as
+// collections.OrderedDict. AppendDict does not check the depth or that keys are UTF-8.
 func AppendDict(b []byte, d *Dict) []byte {
 	b = Begin(b)
 	b = AppendText(b, module)
@@ -82,7 +81,7 @@ func AppendDict(b []byte, d *Dict) []byte {
 	return append(appendItems(append(b, EmptyTuple, Reduce), d), Stop)
 }
 
-// appendItems puts the items of d into the dict on the stack.
+// appendItems appends opcodes that put the items of d into the dict on the stack.
 func appendItems(b []byte, d *Dict) []byte {
 	for _, it := range d.Items {
 		b = AppendText(b, it.Key)

@@ -7,26 +7,24 @@ import (
 	"unicode/utf8"
 )
 
-// The one thing that a pickle may import, and call without arguments.
+// The class that a pickle may import and call without arguments. Nothing else is accepted.
 const (
 	module = "collections"
 	class  = "OrderedDict"
 )
 
-// maxKey is the length in bytes of the longest name that a file system takes, 255
-// characters, with room to spare. Without it a pickle that uses one huge str again and
-// again would cost the square of its size.
+// maxKey is the longest key in bytes. File systems allow names of 255 characters. Without a limit,
+// a pickle that uses one huge str many times takes time that grows with the square of its size.
 const maxKey = 1024
 
-// DecodeDict reads a pickle of protocol 2 to 5 that is nothing but dicts, or
-// collections.OrderedDicts, of str to int or dict. It executes nothing: it knows the
-// twenty-odd opcodes that CPython writes for such a value, and any other is an error. So
-// are an import of anything else; a dict in two places, hence any cycle; a key twice in
-// one dict; an int beyond 64 bits; a str that is not UTF-8, or is longer than a file name
-// can be; dicts more than [MaxDepth] deep; and bytes after the end.
+// DecodeDict decodes a pickle of protocol 2 to 5 that consists of dicts or collections.OrderedDicts
+// from str to int or dict. It does not execute anything: it accepts only the opcodes that CPython
+// writes for such a value. Errors are any other opcode, an import of anything else, a dict that
+// appears twice (hence any cycle), a key that appears twice in one dict, an int of more than 64 bits,
+// a str that is not UTF-8 or is longer than maxKey, dicts nested deeper than [MaxDepth], and bytes
+// after the end.
 //
-// Keys share the memory of s. What is held beside them grows as s is read, to forty
-// bytes for each of its bytes at the worst.
+// Keys share the memory of s. Other memory grows as s is read, up to 40 bytes per byte of s.
 func DecodeDict(s string) (*Dict, error) {
 	m := machine{s: s}
 	d := m.run()
@@ -39,14 +37,14 @@ func DecodeDict(s string) (*Dict, error) {
 	return d, nil
 }
 
-// A machine runs a pickle. It is sticky: after an error all it reads is zero.
+// A machine interprets a pickle. After an error all its reads return zero.
 type machine struct {
 	s     string
 	pos   int
-	op    int // position of the opcode that runs
+	op    int // position of the current opcode
 	stack []value
 	marks []int // positions in the stack
-	dicts int   // on the stack: a dict lies no deeper than there are dicts below it
+	dicts int   // dicts on the stack, an upper bound on the current depth
 	memo  []uint32
 	err   error
 }
@@ -76,7 +74,7 @@ func (m *machine) run() *Dict {
 	return nil
 }
 
-// stop takes the result.
+// stop returns the result.
 func (m *machine) stop() *Dict {
 	v := m.pop(dict)
 	switch {
@@ -157,7 +155,7 @@ func (m *machine) take(n uint64) string {
 	return s
 }
 
-// uint reads a number of so many bytes, little-endian.
+// uint reads a little-endian number.
 func (m *machine) uint(bytes uint64) (n uint64) {
 	for i, c := range []byte(m.take(bytes)) {
 		n |= uint64(c) << (8 * i)
@@ -178,7 +176,7 @@ func (m *machine) long() int64 {
 	return int64(m.uint(bytes)<<sign) >> sign
 }
 
-// text reads the argument of an opcode that makes a str.
+// text reads the argument of an opcode that pushes a str.
 func (m *machine) text(op byte) string {
 	size := uint64(4)
 	switch op {
@@ -194,7 +192,7 @@ func (m *machine) text(op byte) string {
 	return m.take(n)
 }
 
-// global reads the argument of Global: two lines.
+// global reads the argument of Global, two lines.
 func (m *machine) global() {
 	from, rest, _ := strings.Cut(m.s[m.pos:], "\n")
 	name, _, ok := strings.Cut(rest, "\n")
@@ -214,7 +212,7 @@ func (m *machine) class(from, name string) {
 	m.push(value{kind: ordered})
 }
 
-// short is the beginning of s, for a message.
+// short returns the start of s, for a message.
 func short(s string) string {
 	const most = 60
 	if len(s) <= most {

@@ -1,5 +1,4 @@
-// Package pickle writes Python pickles of plain data, and reads those that are dicts of
-// dicts.
+// Package pickle writes Python pickles of plain data and reads pickles of nested dicts.
 //
 //	b := pickle.Begin(nil)                   // protocol 4
 //	b = append(b, pickle.EmptyDict, pickle.Mark)
@@ -7,10 +6,9 @@
 //	b = pickle.AppendInt(b, 7)
 //	b = append(b, pickle.SetItems, pickle.Stop) // {"cls": 7}
 //
-// A pickle is a program for a stack machine. The opcodes here push data and put it into
-// dicts and lists; none of them imports or calls anything but what a writer names with
-// Global. [DecodeDict] is no unpickler: it reads the few opcodes of a tree of names. The
-// source of the format is Lib/pickletools.py of CPython.
+// A pickle is a program for a stack machine. The opcodes here push data and store it in dicts and
+// lists. Only Global and StackGlobal import something. [DecodeDict] is not a general unpickler: it
+// accepts only the opcodes of a tree of names. Lib/pickletools.py of CPython defines the format.
 package pickle
 
 import (
@@ -18,7 +16,7 @@ import (
 	"math"
 )
 
-// Opcodes. Sizes in the comments are those of the argument, little-endian.
+// Opcodes. Comments give the size of the argument in bytes, little-endian unless stated.
 const (
 	Proto           = 0x80 // 1: the protocol
 	Frame           = 0x95 // 8: bytes that follow; may be left out
@@ -55,7 +53,7 @@ const (
 	LongBinGet      = 'j' // 4
 )
 
-// Begin appends the head of a pickle of protocol 4, which every Python from 3.4 on reads.
+// Begin appends the head of a pickle of protocol 4, which Python reads from version 3.4 on.
 func Begin(b []byte) []byte { return append(b, Proto, 4) }
 
 // AppendText appends a str. It does not check that s is UTF-8.
@@ -63,12 +61,12 @@ func AppendText[S ~string | ~[]byte](b []byte, s S) []byte {
 	return append(appendHead(b, int64(len(s)), ShortBinUnicode, BinUnicode, BinUnicode8), s...)
 }
 
-// AppendTextHead appends what stands before the n bytes of a str.
+// AppendTextHead appends the opcode and the length of a str of n bytes.
 func AppendTextHead(b []byte, n int64) []byte {
 	return appendHead(b, n, ShortBinUnicode, BinUnicode, BinUnicode8)
 }
 
-// AppendBytesHead appends what stands before the n bytes of a bytes object.
+// AppendBytesHead appends the opcode and the length of a bytes object of n bytes.
 func AppendBytesHead(b []byte, n int64) []byte {
 	return appendHead(b, n, ShortBinBytes, BinBytes, BinBytes8)
 }

@@ -1,7 +1,7 @@
 package pickle
 
-// maxStack bounds the stack. CPython puts 1,000 items on it at most for each dict that
-// is under way, so this is enough for a hundred full ones; 12 MiB.
+// maxStack is the largest number of values on the stack (12 MiB). CPython puts at most 1,000 items on
+// it for each unfinished dict, so this is enough for a nesting of 100 full dicts.
 const maxStack = 1 << 18
 
 type kind uint8
@@ -15,7 +15,7 @@ const (
 	tuple   // ()
 )
 
-// A value is one on the stack.
+// A value is an element of the stack.
 type value struct {
 	kind kind
 	at   uint32 // position of the opcode that made it
@@ -40,7 +40,7 @@ func (m *machine) push(v value) {
 	}
 }
 
-// pop takes the value on top, which must be of kind k.
+// pop removes and returns the top value, which must be of kind k.
 func (m *machine) pop(k kind) value {
 	if m.err == nil && (len(m.stack) == 0 || m.stack[len(m.stack)-1].kind != k) {
 		m.fail("opcode %#02x finds no value of its kind", m.s[m.op])
@@ -56,7 +56,7 @@ func (m *machine) pop(k kind) value {
 	return v
 }
 
-// setMarked puts all that stands above the last mark into the dict below it.
+// setMarked moves all values above the last mark into the dict below it.
 func (m *machine) setMarked() {
 	if len(m.marks) == 0 {
 		m.fail("items without a mark")
@@ -68,8 +68,7 @@ func (m *machine) setMarked() {
 	m.pop(mark)
 }
 
-// setItems takes the keys and values from position first on off the stack and puts
-// them into the dict at position into.
+// setItems moves the keys and values from position first of the stack into the dict at position into.
 func (m *machine) setItems(first, into int) {
 	if into < 0 || m.stack[into].kind != dict || (len(m.stack)-first)%2 != 0 {
 		m.fail("items without a dict, or a key without a value")
@@ -93,7 +92,7 @@ func (m *machine) setItems(first, into int) {
 	m.stack = m.stack[:first]
 }
 
-// memoize notes the value on top under number n. All picklers count from 0.
+// memoize stores the top value under number n. All picklers count from 0.
 func (m *machine) memoize(n uint64) {
 	switch {
 	case len(m.stack) == 0:
@@ -105,8 +104,8 @@ func (m *machine) memoize(n uint64) {
 	}
 }
 
-// get pushes what was remembered under number n: a str or the class. A dict would then
-// be in two places.
+// get pushes the str or the class stored under number n. A stored dict is an error, because it would
+// appear twice.
 func (m *machine) get(n uint64) {
 	if m.err == nil && n >= uint64(len(m.memo)) {
 		m.fail("nothing is remembered as number %d", n)

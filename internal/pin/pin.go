@@ -1,12 +1,11 @@
-// Package pin compares two states of an input by what is known of each: names and values, such as
-// an ETag, a version, a checksum and a time.
+// Package pin compares two states of an input by properties such as ETag, version, checksum and time.
 //
 //	was := pin.Of("etag", "9a0364b9", "version", "3")
 //	how, other := was.Differs(now)
 //
-// A service need not say the same of an object each time: a list says less than the answer to
-// HEAD, and an AIStore adds a checksum once it has a copy. So names that both states have are
-// compared, and there must be one.
+// A service may report different properties of an object at different times: a list has fewer than
+// the reply to HEAD, and AIStore adds a checksum after it has copied an object. So the properties
+// that both states have are compared, and there must be at least one.
 package pin
 
 import (
@@ -20,19 +19,20 @@ import (
 	"time"
 )
 
-// A Pin is what is known of one state: name=value, sorted by name, with a space between two.
-// "": nothing is known.
+// A Pin is a list of properties, each name=value, sorted by name and separated by spaces. The empty
+// Pin means that nothing is known.
 type Pin string
 
-// Version is the name of a number that begins at 1 again where an object is removed and made
-// anew: it tells that two states differ, and alone it does not tell that they are the same.
+// Version is the name of the version number. It starts at 1 again when an object is removed and
+// created again, so different versions mean different states, but equal versions alone do not mean
+// equal states.
 const Version = "version"
 
-// mostValue bounds a value, which a server has chosen: a longer one stands by its SHA-256.
+// mostValue is the longest value kept. A longer value, which a server may choose, is replaced with
+// its SHA-256.
 const mostValue = 64 // bytes
 
-// Of makes a pin of names and values in turn. Empty values are left out; of a name that comes
-// again the first value counts.
+// Of returns a Pin of alternating names and values. It ignores empty values and repeated names.
 func Of(pairs ...string) Pin {
 	var all, names []string
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -51,7 +51,7 @@ func Of(pairs ...string) Pin {
 	return Pin(strings.Join(all, " "))
 }
 
-// values yields the values by name.
+// values returns the values by name.
 func (p Pin) values() map[string]string {
 	all := make(map[string]string)
 	for pair := range strings.FieldsSeq(string(p)) {
@@ -61,7 +61,7 @@ func (p Pin) values() map[string]string {
 	return all
 }
 
-// Tells reports whether an equal pin is of an equal state: whether more than a version is known.
+// Tells reports whether equal pins mean equal states: whether the Pin has more than a version.
 func (p Pin) Tells() bool {
 	for name := range p.values() {
 		if name != Version {
@@ -71,9 +71,9 @@ func (p Pin) Tells() bool {
 	return false
 }
 
-// Differs reports whether now is, or may be, another state than p, and how it shows. Where nothing
-// is known of one of them they do not differ. A pin that tells more than a version must have such
-// a value in common with now.
+// Differs reports whether now is, or may be, another state than p, and describes the difference. An
+// empty Pin does not differ from any other. If p has more than a version, p and now must have a
+// property other than the version in common.
 func (p Pin) Differs(now Pin) (how string, other bool) {
 	if p == "" || now == "" {
 		return "", false
@@ -90,8 +90,8 @@ func (p Pin) Differs(now Pin) (how string, other bool) {
 	return fmt.Sprintf("known by %s before, by %s now", strings.Join(sorted(was), ", "), strings.Join(sorted(is), ", ")), true
 }
 
-// Contradicts reports whether now gives a name that p has another value. It is for the replies
-// about one object within one run, some of which say little.
+// Contradicts reports whether p and now have different values of one property. It suits replies about
+// one object within one run, some of which have few properties.
 func (p Pin) Contradicts(now Pin) (how string, other bool) {
 	was, is := p.values(), now.values()
 	for _, name := range sorted(was) {
@@ -102,11 +102,11 @@ func (p Pin) Contradicts(now Pin) (how string, other bool) {
 	return "", false
 }
 
-// Modified is the name of the time of a file, and File its pin: nanoseconds since 1970, since a journal
-// holds thousands.
+// Modified is the name of the modification time of a file, in nanoseconds since 1970. The form is
+// short because a journal has thousands of them.
 const Modified = "modified"
 
-// File pins a file by the time of its last change; zero: nothing is known.
+// File returns the Pin of a file by its modification time. It is empty if the time is zero.
 func File(modified time.Time) Pin {
 	if modified.IsZero() {
 		return ""
@@ -114,7 +114,7 @@ func File(modified time.Time) Pin {
 	return Of(Modified, strconv.FormatInt(modified.UnixNano(), 10))
 }
 
-// readable is a value as an error shows it.
+// readable returns a value for an error message: times as dates.
 func readable(name, value string) string {
 	if n, err := strconv.ParseInt(value, 10, 64); name == Modified && err == nil {
 		return time.Unix(0, n).UTC().Format(time.RFC3339Nano)

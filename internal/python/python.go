@@ -1,4 +1,4 @@
-// Package python asks Python what its own libraries make of data. Only tests import it.
+// Package python runs functions of Python libraries in tests, to compare results. Only tests import it.
 //
 //	py := python.Start(t, `
 //	import msgpack
@@ -8,9 +8,9 @@
 //	var got []any
 //	py.Ask([]byte("\x92\x01\x02"), &got) // [1, 2]
 //
-// The interpreter is Debian's, with the modules that Debian packages: the first Python of
-// the search path may be another and have none. A script answers until its test ends: to
-// start one takes longer than many answers. On its standard input and output are
+// The interpreter is Debian's, with the modules that Debian packages; the first Python of the search
+// path may be another one without modules. A script replies until its test ends, because starting it
+// takes longer than many replies. Its standard input and output have
 //
 //	┌────────────────────────┬──────────┐        ┌────────────────┬──────┐
 //	│ length u32             │ request  │ ─────► │ answer, JSON   │ '\n' │
@@ -34,7 +34,7 @@ import (
 
 const interpreter = "/usr/bin/python3"
 
-// serve follows each script. What it imports is its own.
+// serve is appended to each script. Its imports do not affect the script.
 const serve = `
 def _serve():
     import json, struct, sys
@@ -44,8 +44,8 @@ def _serve():
 _serve()
 `
 
-// Path returns the path of the interpreter, which has the modules. Without it or one of
-// them the test is skipped; where CI is set it fails.
+// Path returns the path of the interpreter. If it or one of the modules is missing, Path skips the
+// test, or fails it if the environment variable CI is set.
 func Path(t testing.TB, modules ...string) string {
 	t.Helper()
 	script := ""
@@ -59,16 +59,16 @@ func Path(t testing.TB, modules ...string) string {
 	return interpreter
 }
 
-// A Process is a Python that runs. It belongs to the goroutine of its test.
+// A Process is a running script. Only the goroutine of its test may use it.
 type Process struct {
 	t   testing.TB
 	in  io.Writer
 	out *bufio.Reader
 }
 
-// Start runs a script that defines reply(request), which takes bytes and returns what JSON
-// can hold. It needs what Path needs. Python ends when the test does, and the test fails
-// if it ends with an error.
+// Start runs a script that defines reply(request), a function from bytes to a value that JSON can
+// represent. Start skips or fails the test as Path does. The process ends with the test, and the test
+// fails if the process ends with an error.
 func Start(t testing.TB, script string, modules ...string) *Process {
 	t.Helper()
 	cmd := exec.Command(Path(t, modules...), "-c", script+serve)
@@ -95,8 +95,8 @@ func Start(t testing.TB, script string, modules ...string) *Process {
 	return &Process{t, in, bufio.NewReader(out)}
 }
 
-// Ask decodes into answer, as json.Unmarshal does, what the script replies to a request of
-// less than 4 GiB. If there is no reply or it does not fit, the test ends.
+// Ask sends a request of less than 4 GiB to the script and decodes the reply into answer, as
+// json.Unmarshal does. If that fails, Ask ends the test.
 func (p *Process) Ask(request []byte, answer any) {
 	p.t.Helper()
 	frame := append(binary.LittleEndian.AppendUint32(nil, uint32(len(request))), request...)

@@ -1,13 +1,13 @@
-// Package slurm runs the jobs of deploy/slurm on a real Slurm: a controller and four nodes
-// on loopback, in a directory of their own, as whoever runs the tests. It is tests alone,
-// and imports nothing of ours.
+// Package slurm tests the jobs of deploy/slurm on a real Slurm: a controller and four nodes on
+// loopback, in a temporary directory, as the user of the test. It has only tests and does not import
+// other packages of this module.
 //
 //	go test ./internal/slurm
 //
-// Each test has a cluster to itself. What is lost in a test is lost for good: a node goes
-// with SIGKILL to its daemon and to all that runs on it, while a task has a shard half
-// written. Then what the tasks leave is compared with what one machine leaves, file by file.
+// Each test has a cluster of its own. To lose a node, a test sends SIGKILL to its daemon and to all
+// processes on it while a task has written half a shard. Then it compares the files of the dataset
+// with the files that a conversion on one machine writes.
 //
-// Needed are Debian's slurmctld, slurmd, slurm-client and munge, none of them configured or
-// running. Without them the tests are skipped; where CI is set they fail.
+// The tests need Debian's slurmctld, slurmd, slurm-client and munge, neither configured nor running.
+// Without them the tests are skipped, or fail if the environment variable CI is set.
 package slurm

@@ -14,7 +14,7 @@ const (
 	classes
 )
 
-// A drawing is a picture, where its subject is, and what can be said of it.
+// A drawing is a picture with the position and the description of its subject.
 type drawing struct {
 	picture *image.RGBA
 	mask    *image.Paletted
@@ -53,7 +53,7 @@ func draw(rnd *rand.Rand) drawing {
 	return d
 }
 
-// subject returns what a class covers.
+// subject returns a function that reports whether the subject of a class covers a point.
 func subject(rnd *rand.Rand, class, w, h int) func(x, y int) bool {
 	switch class {
 	case circle:
@@ -81,7 +81,7 @@ func colour(rnd *rand.Rand) color.RGBA {
 	return color.RGBA{uint8(n), uint8(n >> 8), uint8(n >> 16), 0xff}
 }
 
-// mix is the colour i n-ths of the way between two.
+// mix returns the colour at i/n of the way from a to b.
 func mix(a, b color.RGBA, i, n int) color.RGBA {
 	part := func(a, b uint8) uint8 { return uint8((int(a)*(n-i) + int(b)*i) / n) }
 	return color.RGBA{part(a.R, b.R), part(a.G, b.G), part(a.B, b.B), 0xff}

@@ -1,6 +1,6 @@
-// Generate writes the datasets of testdata: WebDataset shards of drawn pictures of three
-// kinds, their class, and what was drawn as JSON; such pictures as a folder and as a CBOR
-// sequence; points as CSV. The same bytes every time.
+// Generate writes the datasets of testdata: WebDataset shards of drawn pictures with their class and a
+// JSON description, pictures as a folder and as a CBOR sequence, and points as CSV. It writes the same
+// bytes every time.
 //
 //	go run ./testdata/generate testdata
 package main
@@ -79,8 +79,8 @@ func shard(i int) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// sample draws one picture: most are JPEG, every fourth is PNG, every sixth has the
-// mask of what was drawn, seg.png, besides.
+// sample draws one picture, as PNG for every fourth sample and as JPEG otherwise. Every sixth sample
+// also has a mask of its subject, seg.png.
 func sample(rnd *rand.Rand, j int) ([]member, error) {
 	d := draw(rnd)
 	var picture, mask bytes.Buffer

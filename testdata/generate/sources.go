@@ -58,7 +58,7 @@ func writeSources(dir string) error {
 	return nil
 }
 
-// points returns rows of x, y and whether the point lies in the circle.
+// points returns rows of x, y and whether the point is in the circle.
 func points(rnd *rand.Rand) []byte {
 	var b []byte
 	for range rows {

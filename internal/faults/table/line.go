@@ -7,25 +7,25 @@ import (
 	"strings"
 )
 
-// A line is what a test prints of a row, or of one part of it:
+// A line is printed by a test for a row, or for one part of it:
 //
-//	B2 [csv] cases=214 undetected=0 lost=0 calls=214 # what else is to be said
+//	B2 [csv] cases=214 undetected=0 lost=0 calls=214 # a note
 type line struct {
 	id, part   string
 	cases      int
-	undetected int // something that was not sound was taken for sound
-	lost       int // not reported, not cleanly, or not made good afterwards
+	undetected int // cases in which damage was taken for sound
+	lost       int // cases that were not reported, not reported cleanly, or not repaired afterwards
 	more       string
 }
 
-// shape is that of a line, wherever it stands in the output.
+// shape matches a line anywhere in the output.
 var shape = regexp.MustCompile(`(?:^|\s)([A-Z][0-9]+)(?: \[([a-z0-9-]+)\])? cases=([0-9]+) undetected=([0-9]+) lost=([0-9]+)((?: [a-z_]+=\S+)*)(?: # .*)?$`)
 
-// begun is what looks as if it were meant to be a line.
+// begun matches output that resembles the start of a line.
 var begun = regexp.MustCompile(`_test\.go:[0-9]+: [A-Z][0-9]+ (\[|[a-z_]+=)`)
 
-// parseLine returns the line in a test's output. An error says that one was meant, but
-// nobody would understand it.
+// parseLine parses the line in the output of a test. ok is false if there is none. The error reports
+// a malformed line.
 func parseLine(text string) (l line, ok bool, err error) {
 	text = strings.TrimRight(text, " \r\n")
 	m := shape.FindStringSubmatch(text)

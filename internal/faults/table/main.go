@@ -1,16 +1,16 @@
-// Command table runs the whole fault table and says of each row whether its target is
-// met: how many cases were tried, how many faults went undetected, how much was lost.
+// Command table runs all tests of the fault table. For each row it prints the number of cases, of
+// undetected faults and of losses, and whether the target is met.
 //
 //	go run ./internal/faults/table                                   // make faults
 //	go run ./internal/faults/table -report docs/reliability.md
 //
-// It runs every test at its full size, and the fuzzing targets, and reads the lines that
-// they print, of this one shape, the part and what follows lost being optional:
+// It runs every test at its full size and the fuzz targets, and reads the lines of this form that
+// they print. PART and everything after lost=N are optional:
 //
 //	ID [PART] cases=N undetected=N lost=N key=value # note
 //
-// The exit status is 0 only if every row is there with all of its parts, has as many
-// cases as it must have, none undetected and none lost, and no test has failed.
+// The exit status is 0 if every row has all its parts, enough cases, none undetected and none lost,
+// and no test has failed.
 package main
 
 import (
@@ -36,7 +36,7 @@ func main() {
 }
 
 func run(report string, packages []string) error {
-	if report != "" { // sooner than after a quarter of an hour
+	if report != "" { // fail before the tests, which take a quarter of an hour
 		if err := clean(report); err != nil {
 			return err
 		}
@@ -64,7 +64,7 @@ func run(report string, packages []string) error {
 	return s.writeReport(report, took)
 }
 
-// print prints a line a row and returns how many are not met.
+// print prints one line per row and returns the number of rows that are not met.
 func (s *suite) print(w io.Writer) (missed int) {
 	const format = "%-3s %-48s %9s %10s %4s %9s %5s  %s\n"
 	fmt.Fprintf(w, format, "", "fault", "cases", "undetected", "lost", "at least", "time", "target")

@@ -12,13 +12,13 @@ import (
 	"time"
 )
 
-// The table in a page stands between these lines.
+// The lines before and after the table in a page.
 const (
 	tableBegins = "<!-- fault table: written by make faults REPORT=docs/reliability.md -->\n"
 	tableEnds   = "<!-- end of the fault table -->\n"
 )
 
-// writeReport puts the table into a page.
+// writeReport replaces the table in a page.
 func (s *suite) writeReport(page string, took time.Duration) error {
 	if err := clean(page); err != nil { // it may have changed meanwhile
 		return err
@@ -34,7 +34,7 @@ func (s *suite) writeReport(page string, took time.Duration) error {
 	return os.WriteFile(page, text, 0o644)
 }
 
-// markdown is the table, without a date: the commit says when.
+// markdown returns the table. It has no date; the commit has one.
 func (s *suite) markdown(commit, machine string, took time.Duration) string {
 	var b strings.Builder
 	all := line{}
@@ -53,7 +53,7 @@ func (s *suite) markdown(commit, machine string, took time.Duration) string {
 	return b.String()
 }
 
-// counts is the number of cases, and of those of each part where there are several.
+// counts returns the number of cases, and of the cases of each part if there are several.
 func (f *finding) counts() string {
 	total := grouped(f.sum().cases)
 	if len(f.lines) < 2 {
@@ -66,7 +66,7 @@ func (f *finding) counts() string {
 	return total + " (" + strings.Join(parts, ", ") + ")"
 }
 
-// replaceTable returns a page with another table in it.
+// replaceTable returns the text of a page with its table replaced.
 func replaceTable(page, table string) ([]byte, error) {
 	text, err := os.ReadFile(page)
 	if err != nil {
@@ -80,13 +80,14 @@ func replaceTable(page, table string) ([]byte, error) {
 	return fmt.Appendf(nil, "%s%s\n%s\n%s%s", before, tableBegins, table, tableEnds, after), nil
 }
 
-// clean refuses a tree with changes other than to the page: a table must be that of a commit.
+// clean returns an error if files other than the page have uncommitted changes, because a table must
+// belong to a commit.
 func clean(page string) error {
 	changes, err := git("status", "--porcelain")
 	if err != nil {
 		return err
 	}
-	prefix, err := git("rev-parse", "--show-prefix") // the paths of status are the tree's
+	prefix, err := git("rev-parse", "--show-prefix") // git status prints paths from the root of the tree
 	if err != nil {
 		return err
 	}
@@ -107,15 +108,15 @@ func git(args ...string) (string, error) {
 	return string(out), err
 }
 
-// machine names the kind of machine, not the machine.
+// machine describes the machine by CPUs, system and file system, without its name.
 func machine() string {
 	kernel, _ := os.ReadFile("/proc/sys/kernel/osrelease")
-	version, _, _ := strings.Cut(strings.TrimSpace(string(kernel)), "-") // the rest names its builder
+	version, _, _ := strings.Cut(strings.TrimSpace(string(kernel)), "-") // the rest names the builder of the kernel
 	mounts, _ := os.ReadFile("/proc/self/mounts")
 	return fmt.Sprintf("%d CPUs (%s), %s %s, %s", runtime.NumCPU(), runtime.GOARCH, runtime.GOOS, version, fileSystem(string(mounts), os.TempDir()))
 }
 
-// fileSystem returns the kind of the file system that a path is on.
+// fileSystem returns the type of the file system of a path.
 func fileSystem(mounts, path string) string {
 	kind, longest := "unknown", -1
 	for mount := range strings.Lines(mounts) {

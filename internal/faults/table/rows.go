@@ -1,18 +1,18 @@
 package main
 
-// A row is one fault of the table, and what is asked of it.
+// A row is one fault of the table and its target.
 type row struct {
 	id     string
 	fault  string
-	target string   // what must come of it, beyond nothing undetected and nothing lost
-	cases  int      // at least; of a row that counts its cases itself, a number it cannot miss by accident
-	parts  []string // lines that it consists of; nil: one without a name
+	target string   // required result, beyond nothing undetected and nothing lost
+	cases  int      // least number of cases; a low bound if the row counts its cases itself
+	parts  []string // parts that must each have a line; nil means one line without a part
 }
 
-// formats are the conversions that rows disturb one after the other.
+// formats are the formats that several rows test, one part each.
 var formats = []string{"tar", "folder", "csv", "cbor"}
 
-// rows is the fault table. A row that no test prints is not met.
+// rows is the fault table. A row without a line is not met.
 var rows = []row{
 	{id: "A1", fault: "cut a shard of 4,152 bytes at every byte", target: "found", cases: 4152},
 	{id: "A2", fault: "flip every bit of it", target: "found; 1 MiB + file at the most; also within `ulimit -v`", cases: 2 * 33216, parts: []string{"", "ulimit"}},

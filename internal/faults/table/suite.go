@@ -14,14 +14,14 @@ import (
 	"time"
 )
 
-// A suite collects what the tests print.
+// A suite collects the output of the tests.
 type suite struct {
 	rows     []*finding
-	problems []string // beyond the rows: tests that failed, lines of no row
+	problems []string // failed tests and lines that belong to no row
 	progress io.Writer
 
 	tests  map[string][]string // output so far, by test
-	owners map[string][]string // rows that a test has printed
+	owners map[string][]string // rows that a test has printed, by test
 }
 
 func newSuite(table []row, progress io.Writer) *suite {
@@ -41,7 +41,7 @@ type event struct {
 	Elapsed float64 // seconds
 }
 
-// read takes the events of go test as they come.
+// read processes the events of go test until the end of r.
 func (s *suite) read(r io.Reader) error {
 	in := bufio.NewReader(r)
 	for {
@@ -62,14 +62,14 @@ func (s *suite) read(r io.Reader) error {
 	}
 }
 
-// mostKept is how many lines are kept of a test, to be shown if it fails.
-const mostKept = 60
+// mostSaved is the number of output lines saved for a test, to print if it fails.
+const mostSaved = 60
 
 func (s *suite) event(e event) {
 	name := e.Package + " " + e.Test
 	switch e.Action {
 	case "output", "build-output":
-		if kept := append(s.tests[name], e.Output); len(kept) <= mostKept {
+		if kept := append(s.tests[name], e.Output); len(kept) <= mostSaved {
 			s.tests[name] = kept
 		}
 		s.line(name, e.Output)
@@ -97,10 +97,10 @@ func (s *suite) event(e event) {
 	}
 }
 
-// named finds the row in the name of a test.
+// named matches the row in the name of a test.
 var named = regexp.MustCompile(`^TestFault([A-Z][0-9])`)
 
-// of returns the rows that a test belongs to: those it has printed, and the one in its name.
+// of returns the rows of a test: the rows that it has printed and the row in its name.
 func (s *suite) of(test, name string) []string {
 	ids := s.owners[name]
 	if m := named.FindStringSubmatch(test); m != nil && !slices.Contains(ids, m[1]) {
@@ -109,7 +109,7 @@ func (s *suite) of(test, name string) []string {
 	return ids
 }
 
-// line takes a line of output, of which few are lines of rows.
+// line processes one line of output. Most do not belong to a row.
 func (s *suite) line(name, text string) {
 	l, ok, err := parseLine(text)
 	if err != nil {
@@ -120,14 +120,14 @@ func (s *suite) line(name, text string) {
 	}
 	f := s.row(l.id)
 	if f == nil {
-		s.problems = append(s.problems, "a line of no row: "+strings.TrimSpace(text))
+		s.problems = append(s.problems, "a line that belongs to no row: "+strings.TrimSpace(text))
 		return
 	}
 	f.lines = append(f.lines, l)
 	if !slices.Contains(s.owners[name], l.id) {
 		s.owners[name] = append(s.owners[name], l.id)
 	}
-	_, text, _ = strings.Cut(text, l.id) // without the place in the source
+	_, text, _ = strings.Cut(text, l.id) // without the source position
 	fmt.Fprintf(s.progress, "  %s%s\n", l.id, strings.TrimRight(text, "\n"))
 }
 
@@ -140,7 +140,7 @@ func (s *suite) row(id string) *finding {
 	return nil
 }
 
-// reason returns what a skipped test has said last.
+// reason returns the last message of a skipped test.
 func (s *suite) reason(name string) string {
 	for _, text := range slices.Backward(s.tests[name]) {
 		if _, why, ok := strings.Cut(text, "_test.go:"); ok {
@@ -171,7 +171,7 @@ func (s *suite) runTests(packages []string) error {
 	return err
 }
 
-// runFuzz runs the row of the fuzzing targets, which a rule of the Makefile prints.
+// runFuzz runs the row of the fuzz targets by a rule of the Makefile, which prints its line.
 func (s *suite) runFuzz() error {
 	const rule = "fuzz-row"
 	f := s.row("F1")

@@ -69,7 +69,7 @@ func TestVerdicts(t *testing.T) {
 		{"its test was skipped", output("TestFaultB1", "skip", at+"no tmpfs"), "not run: no tmpfs", ""},
 		{"nothing", "", "not run: no test prints it", ""},
 		{"another test failed", output("TestFaultB1", "pass", at+"B1 [tar] cases=9 undetected=0 lost=0", at+"B1 [csv] cases=1 undetected=0 lost=0") + output("TestZ", "fail"), "met", "p TestZ failed"},
-		{"a line of no row", output("TestX", "pass", at+"B9 cases=9 undetected=0 lost=0"), "not run: no test prints it", "a line of no row: " + strings.TrimSpace(at) + " B9 cases=9 undetected=0 lost=0"},
+		{"a line of no row", output("TestX", "pass", at+"B9 cases=9 undetected=0 lost=0"), "not run: no test prints it", "a line that belongs to no row: " + strings.TrimSpace(at) + " B9 cases=9 undetected=0 lost=0"},
 		{"another shape", output("TestX", "pass", at+"B1 cases=9"), "not run: no test prints it", "not the shape of a row: " + strings.TrimSpace(at) + " B1 cases=9"},
 		{"does not build", `{"Action":"build-fail","Package":"m/p"}` + "\n", "not run: no test prints it", "m/p does not build"},
 	}

@@ -11,7 +11,7 @@ import (
 type finding struct {
 	row
 	lines   []line
-	took    time.Duration // of the tests that printed it, those that ran at once added up
+	took    time.Duration // sum over the tests of the row, also of concurrent ones
 	failed  []string      // tests of it that have failed
 	skipped []string      // why tests of it did not run
 }
@@ -27,7 +27,7 @@ func (f *finding) sum() line {
 	return all
 }
 
-// wrong says why the target is not met, "" if it is.
+// wrong returns the reason why the target is not met, "" if it is met.
 func (f *finding) wrong() string {
 	if len(f.lines) == 0 {
 		if len(f.failed) > 0 {
@@ -64,7 +64,7 @@ func (f *finding) wrong() string {
 	return "MISSED: " + strings.Join(why, "; ")
 }
 
-// verdict is one word, or the reason.
+// verdict returns "met" or the reason why the target is not met.
 func (f *finding) verdict() string {
 	if why := f.wrong(); why != "" {
 		return why
@@ -72,7 +72,7 @@ func (f *finding) verdict() string {
 	return "met"
 }
 
-// grouped writes a number with commas.
+// grouped returns a number with a comma after every three digits.
 func grouped(n int) string {
 	text := fmt.Sprint(n)
 	for i := len(text) - 3; i > 0; i -= 3 {
