@@ -1,78 +1,36 @@
 package cbor
 
 import (
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
 	"math/big"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/converters/convertertest"
 )
 
 // openFiles opens parts as they are now.
 func openFiles(t testing.TB, opts Options, paths ...string) *Source {
 	t.Helper()
-	var parts []converters.Part
-	for _, path := range paths {
-		st, err := os.Stat(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		parts = append(parts, converters.Part{Name: filepath.Base(path), Path: path, Size: st.Size(), ModTime: st.ModTime()})
-	}
-	return Open(parts, opts)
+	return Open(convertertest.Parts(t, paths...), opts)
 }
 
-// usage counts what a source does with its files.
-type usage struct{ read, reads, opened, closed atomic.Int64 }
-
-type countedFile struct {
-	file
-	use *usage
-}
-
-func (f countedFile) ReadAt(b []byte, off int64) (int, error) {
-	n, err := f.file.ReadAt(b, off)
-	f.use.read.Add(int64(n))
-	f.use.reads.Add(1)
-	return n, err
-}
-
-func (f countedFile) Close() error {
-	f.use.closed.Add(1)
-	return f.file.Close()
-}
-
-// counted makes a source count.
-func counted(s *Source) (*Source, *usage) {
-	use, open := new(usage), s.open
-	s.open = func(p converters.Part, how converters.Access) (file, error) {
-		f, err := open(p, how)
-		if err != nil {
-			return nil, err
-		}
-		use.opened.Add(1)
-		return countedFile{f, use}, nil
-	}
+// counted makes a source count what it does with its files.
+func counted(s *Source) (*Source, *convertertest.Usage) {
+	var use *convertertest.Usage
+	s.open, use = convertertest.Count(s.open)
 	return s, use
 }
-
-type memoryFile struct{ *bytes.Reader }
-
-func (memoryFile) Close() error { return nil }
 
 // memory is a source of one part that is in memory.
 func memory(opts Options, data []byte) *Source {
 	s := Open([]converters.Part{{Name: "part.cbor", Path: "part.cbor", Size: int64(len(data))}}, opts)
-	s.open = func(converters.Part, converters.Access) (file, error) { return memoryFile{bytes.NewReader(data)}, nil }
+	s.open = func(converters.Part, converters.Access) (file, error) { return convertertest.Memory(data), nil }
 	return s
 }
 

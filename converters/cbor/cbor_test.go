@@ -86,7 +86,7 @@ func TestSource(t *testing.T) {
 						}
 						src, use := counted(openFiles(t, opts, paths...))
 						t.Cleanup(func() {
-							if opened, closed := use.opened.Load(), use.closed.Load(); opened != closed {
+							if opened, closed := use.Opened.Load(), use.Closed.Load(); opened != closed {
 								t.Errorf("%d files opened, %d closed", opened, closed)
 							}
 						})
@@ -95,7 +95,7 @@ func TestSource(t *testing.T) {
 							Reopen: func(t *testing.T) converters.Source { return openFiles(t, opts, paths...) },
 						}
 						if kind == "pictures" && name == "fields" {
-							f.BytesRead = use.read.Load // else heads are payload too, or all is read
+							f.BytesRead = use.Read.Load // else heads are payload too, or all is read
 						}
 						return f
 					})

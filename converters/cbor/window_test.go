@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/converters/convertertest"
 )
 
 // entryOf is a map of one or more fields of bytes, or of texts.
@@ -116,7 +116,7 @@ func TestReadLittle(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if got, reads := use.read.Load(), use.reads.Load(); got > row.bytes || reads > row.most {
+		if got, reads := use.Read.Load(), use.Reads.Load(); got > row.bytes || reads > row.most {
 			t.Errorf("%s: Index read %d bytes of %d in %d reads; at most %d in %d", row.name, got, len(row.data), reads, row.bytes, row.most)
 		}
 	}
@@ -127,13 +127,13 @@ func TestReadLittle(t *testing.T) {
 	}{{"small", rows, len(rows) / 20_000}, {"large", images, len(images) / 50}} {
 		src, use := counted(memory(Options{}, row.data))
 		for i := range 10 {
-			before := use.read.Load()
+			before := use.Read.Load()
 			for _, err := range src.Read(t.Context(), converters.Run{First: int64(i), Off: int64(i * row.size), Count: 1}) {
 				if err != nil {
 					t.Fatal(err)
 				}
 			}
-			if got := use.read.Load() - before; got > int64(row.size)+2*smallRead {
+			if got := use.Read.Load() - before; got > int64(row.size)+2*smallRead {
 				t.Errorf("%s: %d bytes read for an item of %d", row.name, got, row.size)
 			}
 		}
@@ -200,7 +200,7 @@ func TestReadShrinking(t *testing.T) {
 		for n := 0; n < len(data); n += 19_997 {
 			src := memory(Options{Items: items}, data)
 			src.open = func(converters.Part, converters.Access) (file, error) {
-				return memoryFile{bytes.NewReader(data[:n])}, nil
+				return convertertest.Memory(data[:n]), nil
 			}
 			if got, err := count(t, src); err == nil {
 				t.Errorf("at %d bytes: %d samples", n, got)
@@ -210,18 +210,6 @@ func TestReadShrinking(t *testing.T) {
 }
 
 // faulty fails at its k-th read.
-type faulty struct {
-	file
-	left *int
-}
-
-func (f faulty) ReadAt(b []byte, off int64) (int, error) {
-	if *f.left--; *f.left < 0 {
-		return len(b) / 2, io.ErrNoProgress
-	}
-	return f.file.ReadAt(b, off)
-}
-
 // An error of any read is reported.
 func TestReadFaults(t *testing.T) {
 	t.Parallel()
@@ -232,7 +220,7 @@ func TestReadFaults(t *testing.T) {
 			left, open := k, src.open
 			src.open = func(p converters.Part, how converters.Access) (file, error) {
 				f, err := open(p, how)
-				return faulty{f, &left}, err
+				return convertertest.Failing(f, &left), err
 			}
 			if _, err := count(t, src); err == nil {
 				if left < 0 {

@@ -1,17 +1,12 @@
 package csv
 
 import (
-	"bytes"
 	"fmt"
 	"testing"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/converters/convertertest"
 )
-
-// A memoryFile is a part that is no file.
-type memoryFile struct{ *bytes.Reader }
-
-func (memoryFile) Close() error { return nil }
 
 // openMemory opens parts that are in memory; they are named part-0 and so on.
 func openMemory(opts Options, parts ...[]byte) (*Source, error) {
@@ -23,7 +18,7 @@ func openMemory(opts Options, parts ...[]byte) (*Source, error) {
 		data[name] = b
 	}
 	return openSource(list, opts, func(p converters.Part) (file, error) {
-		return memoryFile{bytes.NewReader(data[p.Name])}, nil
+		return convertertest.Memory(data[p.Name]), nil
 	})
 }
 

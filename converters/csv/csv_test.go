@@ -16,15 +16,7 @@ import (
 // openFiles opens parts as they are now.
 func openFiles(t testing.TB, opts Options, paths ...string) *Source {
 	t.Helper()
-	var parts []converters.Part
-	for _, path := range paths {
-		st, err := os.Stat(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		parts = append(parts, converters.Part{Name: filepath.Base(path), Path: path, Size: st.Size(), ModTime: st.ModTime()})
-	}
-	src, err := Open(parts, opts)
+	src, err := Open(convertertest.Parts(t, paths...), opts)
 	if err != nil {
 		t.Fatal(err)
 	}

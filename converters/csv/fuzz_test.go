@@ -3,6 +3,9 @@ package csv
 import (
 	"bytes"
 	"encoding/binary"
+
+	"github.com/ffconvert/ffconvert/converters/convertertest"
+
 	stdcsv "encoding/csv"
 	"errors"
 	"fmt"
@@ -21,7 +24,7 @@ import (
 func rowsOf(data []byte, delimiter byte, usual int) (rows [][]string, err error) {
 	var s splitter
 	opts := Options{Delimiter: delimiter, MaxRow: DefaultMaxRow, MaxColumns: DefaultMaxColumns}
-	s.reset(memoryFile{bytes.NewReader(data)}, converters.Part{Name: "part-0", Size: int64(len(data))}, &opts, 0, 0)
+	s.reset(convertertest.Memory(data), converters.Part{Name: "part-0", Size: int64(len(data))}, &opts, 0, 0)
 	s.Reset(s.File, s.Size, 0, window.Sizes{First: firstRead, Usual: usual, Pad: pad})
 	for {
 		ev, err := s.next()

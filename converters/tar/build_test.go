@@ -1,14 +1,13 @@
 package tar
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/converters/convertertest"
 )
 
 // Tars by the byte: each function returns whole blocks.
@@ -78,43 +77,12 @@ func archive(members ...[]byte) []byte {
 	return append(cat(members...), make([]byte, 2*blockSize)...)
 }
 
-// usage counts what a source does with its files.
-type usage struct{ read, reads, opened, closed atomic.Int64 }
-
-type countedFile struct {
-	file
-	use *usage
-}
-
-func (f countedFile) ReadAt(b []byte, off int64) (int, error) {
-	n, err := f.file.ReadAt(b, off)
-	f.use.read.Add(int64(n))
-	f.use.reads.Add(1)
-	return n, err
-}
-
-func (f countedFile) Close() error {
-	f.use.closed.Add(1)
-	return f.file.Close()
-}
-
-// counted makes a source count.
-func counted(s *Source) (*Source, *usage) {
-	use, open := new(usage), s.open
-	s.open = func(p converters.Part, how converters.Access) (file, error) {
-		f, err := open(p, how)
-		if err != nil {
-			return nil, err
-		}
-		use.opened.Add(1)
-		return countedFile{f, use}, nil
-	}
+// counted makes a source count what it does with its files.
+func counted(s *Source) (*Source, *convertertest.Usage) {
+	var use *convertertest.Usage
+	s.open, use = convertertest.Count(s.open)
 	return s, use
 }
-
-type memoryFile struct{ *bytes.Reader }
-
-func (memoryFile) Close() error { return nil }
 
 // memory is a source whose parts are in memory.
 func memory(opts Options, tars ...[]byte) *Source {
@@ -126,7 +94,7 @@ func memory(opts Options, tars ...[]byte) *Source {
 	s.open = func(p converters.Part, _ converters.Access) (file, error) {
 		for i := range parts {
 			if parts[i].Path == p.Path {
-				return memoryFile{bytes.NewReader(tars[i])}, nil
+				return convertertest.Memory(tars[i]), nil
 			}
 		}
 		panic("no such part")

@@ -18,15 +18,7 @@ const testdata = "../../testdata"
 // openFiles opens tars as they are now.
 func openFiles(t testing.TB, opts Options, paths ...string) *Source {
 	t.Helper()
-	var parts []converters.Part
-	for _, path := range paths {
-		st, err := os.Stat(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		parts = append(parts, converters.Part{Name: filepath.Base(path), Path: path, Size: st.Size(), ModTime: st.ModTime()})
-	}
-	return Open(parts, opts)
+	return Open(convertertest.Parts(t, paths...), opts)
 }
 
 // copyFile copies a file of testdata to where the test may change it.
@@ -58,12 +50,12 @@ func TestSource(t *testing.T) {
 				}
 				src, use := counted(openFiles(t, Options{}, paths...))
 				t.Cleanup(func() {
-					if opened, closed := use.opened.Load(), use.closed.Load(); opened != closed {
+					if opened, closed := use.Opened.Load(), use.Closed.Load(); opened != closed {
 						t.Errorf("%d files opened, %d closed", opened, closed)
 					}
 				})
 				return convertertest.Fixture{
-					Source: src, Files: paths, BytesRead: use.read.Load, Nearby: window.Nearby,
+					Source: src, Files: paths, BytesRead: use.Read.Load, Nearby: window.Nearby,
 					Reopen: func(t *testing.T) converters.Source { return openFiles(t, Options{}, paths...) },
 					Cuts:   []int64{0, 1, 511, 512, 513, 1024, 1500, 7 * 512, 5000, 10 * 512, 12000},
 				}

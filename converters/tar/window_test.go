@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/converters/convertertest"
 	"github.com/ffconvert/ffconvert/converters/internal/window"
 )
 
@@ -74,18 +74,18 @@ func TestReadLittle(t *testing.T) {
 			spans = append(spans, converters.Span{Off: span.Off})
 		}
 	}
-	if got, least := use.read.Load(), int64(6*512+1024); got < least || got > 2*least {
+	if got, least := use.Read.Load(), int64(6*512+1024); got < least || got > 2*least {
 		t.Errorf("Index read %d bytes of 6 headers and 1,024 of zeros", got)
 	}
 	for i, most := range []int64{firstRead, firstRead + 300_000, 2*firstRead + slack, firstRead + 10<<20 + slack} {
-		before := use.read.Load()
+		before := use.Read.Load()
 		n := 0
 		for _, err := range src.Read(t.Context(), converters.Run{Off: spans[i].Off, Count: 1}) {
 			if n++; err != nil {
 				t.Fatal(err)
 			}
 		}
-		if got := use.read.Load() - before; n != 1 || got > most {
+		if got := use.Read.Load() - before; n != 1 || got > most {
 			t.Errorf("sample %d: %d samples, %d bytes read, at most %d wanted", i, n, got, most)
 		}
 	}
@@ -150,7 +150,7 @@ func TestReadShrinking(t *testing.T) {
 	for n := 0; n < len(data); n += 4999 {
 		src := memory(Options{}, data)
 		src.open = func(converters.Part, converters.Access) (file, error) {
-			return memoryFile{bytes.NewReader(data[:n])}, nil
+			return convertertest.Memory(data[:n]), nil
 		}
 		if got, err := contents(t, src); err == nil {
 			t.Errorf("at %d bytes: %d samples", n, len(got))
@@ -159,18 +159,6 @@ func TestReadShrinking(t *testing.T) {
 }
 
 // faulty fails at its k-th read.
-type faulty struct {
-	file
-	left *int
-}
-
-func (f faulty) ReadAt(b []byte, off int64) (int, error) {
-	if *f.left--; *f.left < 0 {
-		return len(b) / 2, io.ErrNoProgress
-	}
-	return f.file.ReadAt(b, off)
-}
-
 // An error of any read is reported.
 func TestReadFaults(t *testing.T) {
 	t.Parallel()
@@ -180,7 +168,7 @@ func TestReadFaults(t *testing.T) {
 		left, open := k, src.open
 		src.open = func(p converters.Part, how converters.Access) (file, error) {
 			f, err := open(p, how)
-			return faulty{f, &left}, err
+			return convertertest.Failing(f, &left), err
 		}
 		if _, err := contents(t, src); err == nil {
 			if left < 0 {
@@ -230,10 +218,10 @@ func TestReadTogether(t *testing.T) {
 		}
 	}
 	small := int64(len(data) - 1<<20)
-	if got, most := use.reads.Load(), small/headerReads+20; got > most {
+	if got, most := use.Reads.Load(), small/headerReads+20; got > most {
 		t.Errorf("%d reads of %d bytes, at most %d wanted", got, small, most)
 	}
-	if got := use.read.Load(); got > small+2*headerReads {
+	if got := use.Read.Load(); got > small+2*headerReads {
 		t.Errorf("%d bytes read of %d in small members", got, small)
 	}
 }
