@@ -10,6 +10,9 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/internal/text"
 )
 
 // With --progress json a program reads standard error: an object a line, each with its
@@ -79,4 +82,26 @@ func signalTeller(mode string, out io.Writer) func(syscall.Signal, time.Duration
 		}
 	}
 	return nil
+}
+
+// A warningEvent tells programs of something that may not be meant.
+type warningEvent struct {
+	Message string `json:"message"` // with the place and the hint, as for people
+	Name    string `json:"name"`
+	Offset  int64  `json:"offset"`
+}
+
+// warn tells of something that may not be meant, on one line.
+func (r *reporter) warn(d converters.Doubt) {
+	message := fmt.Sprintf("%s: offset %d: %q: %s", d.Part, d.Off, d.Entry, d.Text)
+	if d.Hint != "" {
+		message += " (" + d.Hint + ")"
+	}
+	switch r.mode {
+	case "none":
+	case "json":
+		writeEvent(r.out, "warning", warningEvent{message, d.Part, d.Off})
+	default:
+		r.print(r.paint.head("warning: "+text.Line(message), r.paint.warn))
+	}
 }

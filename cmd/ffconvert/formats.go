@@ -1,6 +1,15 @@
 package main
 
-import "github.com/ffconvert/ffconvert/convert"
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ffconvert/ffconvert/convert"
+)
 
 // A format is a command that converts one kind of dataset.
 type format struct {
@@ -85,4 +94,28 @@ func named(name string) convert.Format {
 		panic("ffconvert: no format " + name)
 	}
 	return f
+}
+
+func newFormatsCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "formats",
+		Short: "List the source formats",
+		Long: `List the source formats that this program converts, a line each: those built in, then the
+executables on PATH whose names begin with ffconvert-.
+
+` + exitStatus,
+		Example: "  ffconvert formats",
+		Args:    wantArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			t := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
+			for _, f := range formats {
+				fmt.Fprintf(t, "%s\t%s\n", f.Name, f.short)
+			}
+			plugins := findPlugins(cmd.Root())
+			for _, name := range slices.Sorted(maps.Keys(plugins)) {
+				fmt.Fprintf(t, "%s\t%s\n", name, plugins[name])
+			}
+			return t.Flush()
+		},
+	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
@@ -67,4 +68,56 @@ func counted(n int64, noun string) string {
 		noun += "s"
 	}
 	return humanize.Comma(n) + " " + noun
+}
+
+// printPreview says what a conversion would do.
+func (c *conversion) printPreview(p *convert.Preview) error {
+	if p.Fetch == nil {
+		return printPlan(c.stdout, p.Plan)
+	}
+	return printFetch(c.stdout, c.formatName(), p)
+}
+
+// printFetch says what a conversion of remote parts would fetch: how many samples there are is
+// not known before.
+func printFetch(w io.Writer, format string, p *convert.Preview) error {
+	f := p.Fetch
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(t, "source\t%s, %s of %s as stored\n", format, counted(int64(f.Parts), "part"), humanize.IBytes(uint64(f.Stored)))
+	fmt.Fprintf(t, "bytes to fetch\t%s, of %s", exactBytes(f.Bytes), counted(int64(f.Remote), "remote part"))
+	if f.Trees.Files > 0 {
+		fmt.Fprintf(t, ", %s in folders", counted(int64(f.Trees.Files), "object"))
+	}
+	fmt.Fprintln(t)
+	if f.Unknown > 0 {
+		fmt.Fprintf(t, "\tand %s of unknown size\n", counted(int64(f.Unknown), "part"))
+	}
+	if f.Trees.Markers > 0 {
+		fmt.Fprintf(t, "left out\t%s, with a key that ends in /\n", counted(int64(f.Trees.Markers), "empty object"))
+	}
+	if p.Plan == nil {
+		more := " and more where parts are compressed"
+		switch {
+		case f.Folders:
+			more = ""
+		case f.Unknown > 0:
+			more += ", and for those of unknown size"
+		}
+		fmt.Fprintf(t, "cache needed\t%s%s: all parts are here before shards are planned\n", exactBytes(f.Cache), more)
+		return t.Flush()
+	}
+	fmt.Fprintf(t, "cache needed\t%s and more where parts are compressed: the parts of %s at once\n", exactBytes(f.Cache), counted(int64(f.Together), "shard"))
+	stored := make([]int64, len(p.Plan.Shards))
+	for i := range stored {
+		stored[i] = p.Plan.Stored(i)
+	}
+	n := int64(len(stored))
+	fmt.Fprintf(t, "shards\t%s, of whole parts; --exact cuts at samples\n", humanize.Comma(n))
+	fmt.Fprintf(t, "shard bytes\tmin %s  mean %s  max %s, as stored\n", humanize.Comma(slices.Min(stored)), humanize.Comma(f.Stored/n), humanize.Comma(slices.Max(stored)))
+	return t.Flush()
+}
+
+// exactBytes is a number of them, to the last and in units.
+func exactBytes(n int64) string {
+	return fmt.Sprintf("%s (%s)", humanize.Comma(n), humanize.IBytes(uint64(n)))
 }
