@@ -25,8 +25,8 @@ import (
 
 // A claim says that a process writes a shard: the file .ffconvert/running/PART_00012, made
 // with O_EXCL, which its holder touches as long as it lives. It saves others the work of
-// writing the same shard, and tells people who is at work. That no two mix is not its
-// business: see worker.name.
+// writing the same shard, and shows which processes are at work. It does not provide exclusion;
+// the rename that names a shard does.
 type claim struct {
 	shard string
 	holder
@@ -35,11 +35,11 @@ type claim struct {
 
 const (
 	claimBeat  = 15 * time.Second // a claim is touched so often
-	claimStale = 5 * time.Minute  // who has not done so for so long is dead, or as good as that
+	claimStale = 5 * time.Minute  // a process that has not touched its claim for longer counts as dead
 )
 
-// isDead reports whether the holder must be taken for dead: he is known to be, or silent for
-// long.
+// isDead reports whether the holder counts as dead: its process has ended, or has not touched the
+// claim for claimStale.
 func (c *claim) isDead(now time.Time) bool { return c.dead() || now.Sub(c.seen) > claimStale }
 
 // tokenForm is what newToken makes.
@@ -49,7 +49,7 @@ func claimName(shard string) string {
 	return path.Join(RunningDir, strings.TrimSuffix(shard, record.Ext))
 }
 
-// Claims are those of one process. Its methods may be called concurrently.
+// Claims are the claims of one process. Its methods may be called concurrently.
 type Claims struct {
 	out  *Output
 	text []byte
@@ -60,7 +60,7 @@ type Claims struct {
 	held map[string]bool
 }
 
-// shown is when a claim was seen, as JSON can have it: whoever writes here sets the times of files.
+// shown returns when a claim was seen, as a time that JSON can have: file times can be set to anything.
 func (c *claim) shown() time.Time {
 	at := c.seen.UTC()
 	if at.Year() < 0 || at.Year() > 9999 {
@@ -90,7 +90,7 @@ func (o *Output) NewClaims(t plan.Task) (*Claims, error) {
 	return c, nil
 }
 
-// Take claims a shard; false where somebody else has.
+// Take claims a shard; false: another process has.
 func (c *Claims) Take(shard string) (bool, error) {
 	f, err := blocking.File(c.out.Root.OpenFile(claimName(shard), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644))
 	if errors.Is(err, fs.ErrExist) {
@@ -106,8 +106,8 @@ func (c *Claims) Take(shard string) (bool, error) {
 	return true, errors.Join(err, f.Close())
 }
 
-// Seize claims a shard that somebody else has claimed, and removes what he has left of it if
-// he is dead.
+// Seize claims a shard that another process has claimed, and removes its temporary files if that
+// process is dead.
 func (c *Claims) Seize(shard string) error {
 	if other, ok, _ := readClaim(c.out.Root, shard); ok && other.Token != c.out.token && other.isDead(c.out.now()) {
 		for _, name := range []string{shard, IndexName(shard)} {
@@ -118,7 +118,7 @@ func (c *Claims) Seize(shard string) error {
 	if err := c.out.Remove(claimName(shard)); err != nil {
 		return err
 	}
-	_, err := c.Take(shard) // somebody may be as quick: then both write it
+	_, err := c.Take(shard) // if another process takes it at once, both write it
 	return err
 }
 
@@ -130,7 +130,7 @@ func (c *Claims) Release(shard string) {
 	c.remove(shard)
 }
 
-// remove removes a claim, unless somebody else has seized it.
+// remove removes a claim, unless another process has seized it.
 func (c *Claims) remove(shard string) {
 	if now, ok, err := readClaim(c.out.Root, shard); err == nil && (!ok || now.Token == c.out.token) {
 		c.out.Root.Remove(claimName(shard))
@@ -156,7 +156,7 @@ func (c *Claims) beat() {
 	}
 }
 
-// touch writes a claim of ours once more: so its time is that of the file system's clock, and
+// touch writes a claim of ours once more: so its time is the file system's, and
 // not of this machine's. Where that fails, the claim only looks dead.
 func (c *Claims) touch(shard string) {
 	f, err := blocking.File(c.out.Root.OpenFile(claimName(shard), os.O_RDWR|unhurried, 0))
@@ -239,8 +239,8 @@ func readNames(root *os.Root, dir string) ([]string, error) {
 	return names, err
 }
 
-// alone makes sure that nobody else writes here, as far as that can be told. The lock proves
-// it. Where the file system has none, a claim that was touched lately is somebody's.
+// alone refuses a directory that another process writes to, as far as that can be told. The lock proves
+// it. Where the file system has no locks, a recently touched claim counts.
 func (o *Output) alone() error {
 	if o.lock != nil {
 		return nil
@@ -270,8 +270,8 @@ func (o *Output) now() time.Time {
 	return time.Now()
 }
 
-// sweep removes what dead processes have left: claims and temporary files. Nobody else may
-// write here.
+// sweep removes the claims and temporary files of dead processes. The caller must be the only
+// writer.
 func (o *Output) sweep() error {
 	if err := o.Root.RemoveAll(RunningDir); err != nil {
 		return err

@@ -9,7 +9,7 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// Check says whether a dataset may be written here, from what is known of it before its
+// Check says whether a dataset may be written here, by what is known before its
 // sources are read: into a directory without one, or one where a conversion of the same
 // sources with the same options was begun. Otherwise it is [ErrOccupied], unless
 // overwrite is set. Where the sources (nil) or the encoding ("") are not known yet, they

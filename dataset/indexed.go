@@ -18,7 +18,7 @@ import (
 )
 
 // Tasks that index a dataset together leave a file each in .ffconvert/indexed, named by the task:
-// 3-of-40. Who plans the dataset takes from them what is still true, and removes them then.
+// 3-of-40. The process that plans the dataset takes the parts that are unchanged, and removes the files.
 const IndexedDir = WorkDir + "/indexed"
 
 var indexedName = regexp.MustCompile(`^[0-9]+-of-[0-9]+$`)
@@ -30,13 +30,13 @@ type Found struct {
 	Mark pin.Pin // of its state; "": nothing tells when it has changed
 }
 
-// same reports whether a part that a task has indexed is what it was.
+// same reports whether a part is unchanged since a task indexed it.
 func (f *Found) same(p *indexedPart) bool {
 	_, other := p.Mark.Differs(f.Mark)
 	return p.Mark != "" && f.Mark != "" && !other && f.Size == p.Stored
 }
 
-// asked is a digest of what is asked for, as far as it decides an index, and of the names of all
+// asked is a digest of the request, as far as it decides an index, and of the names of all
 // parts: it is known before any of them is read.
 func asked(opts plan.Options, found []Found) (string, error) {
 	names := make([]string, len(found))
@@ -109,8 +109,8 @@ type indexedBy struct {
 	index plan.PartIndex
 }
 
-// Indexed returns what all tasks have saved of the parts, as they are found now: what is not what
-// it was is left out. opts are those of [Output.SaveIndexed]. An error is of the device alone.
+// Indexed returns the indexes that all tasks have saved, without parts that have changed since. opts
+// must equal the ones given to [Output.SaveIndexed]. An error comes from the device.
 func (o *Output) Indexed(opts plan.Options, found []Found) (*Indexed, error) {
 	names, err := readNames(o.Root, IndexedDir)
 	if err != nil {
@@ -176,7 +176,7 @@ func (x *Indexed) Has(part int) bool {
 	return ok
 }
 
-// Keep drops what was indexed when the dataset showed itself otherwise: with other columns, or
+// Keep drops parts that were indexed when the dataset had another description: other columns, or
 // another encoding. It returns how many parts that were.
 func (x *Indexed) Keep(says converters.Description, enc plan.Encodings) (dropped int, err error) {
 	if x.Len() == 0 {

@@ -12,12 +12,12 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// An index file is what one task has indexed of a dataset, for whoever plans it: lines as those
-// of a plan, each a CRC-32, a space and JSON.
+// An index file holds the parts that one task has indexed, for the process that plans the dataset.
+// Its lines are as in a plan: a CRC-32, a space and JSON.
 //
 //	head              what index it is of
-//	part              a part: what it was found as, its account, and how its places are packed
-//	places            so many lines as its samples need, see indexedplaces.go; none where it has none
+//	part              a part: its state when found, its account, and how its places are packed
+//	places            as many lines as its samples need, see plan/pack.go; none where it has no samples
 //	part …
 //
 // Nothing of it is believed before it is checked, and nothing of it decides what a plan has: what
@@ -103,8 +103,8 @@ func newIndexedReader(r io.Reader, asked string, found []Found) *indexedReader {
 // errForeign is of an index file of other sources, or made with other options.
 var errForeign = errors.New("it is of other sources or options")
 
-// read calls take with each part that is what it was found as now. An error says what is wrong
-// with the file behind the last of these; of the device it is errUnreadable.
+// read calls take with each unchanged part. An error describes the damage behind the last of
+// these; of the device it is errUnreadable.
 func (r *indexedReader) read(take func(number int, shown string, idx plan.PartIndex)) error {
 	var head indexedHead
 	if err := r.next(&head); err != nil {

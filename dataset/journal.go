@@ -28,7 +28,7 @@ type Journal struct {
 	file    *os.File                 // nil: not opened yet
 	head    journalHead
 	Done    map[string]Finished // by shard name: what has its final name and is sound, as far as is known
-	Was     map[string]Finished // what was ever finished by this plan, and must become the same again
+	Was     map[string]Finished // shards that this plan ever finished, and must become the same again
 	Mended  bool                // it was begun by this run, or cut after its last sound line
 	Bad     int                 // a line of the one journal that differs from its CRC, with its newline; 0: none
 	Changed error               // a source that was modified since the journal was begun; nil: none
@@ -40,13 +40,13 @@ type journalHead struct {
 	Named []string  `json:"named,omitempty"` // the sources, as the user named them
 }
 
-// Finished is what is known of a shard that has its final name.
+// Finished describes a shard that has its final name.
 type Finished struct {
 	ManifestShard
 	Verified bool        `json:"verified"`                // re-read and checked
 	From     aio.Origin  `json:"verified_from,omitempty"` // where that read it from
 	At       int64       `json:"at,omitempty"`            // when it was finished, Unix seconds
-	Parts    []plan.Part `json:"parts,omitempty"`         // in a plan of whole parts, those of the shard with their accounts
+	Parts    []plan.Part `json:"parts,omitempty"`         // of a part-aligned plan: the shard's parts with their accounts
 }
 
 // partsOf looks up the parts of a finished shard.
@@ -54,8 +54,8 @@ func partsOf(shards map[string]Finished) func(shard string) []plan.Part {
 	return func(shard string) []plan.Part { return shards[shard].Parts }
 }
 
-// A journalLine is any but the first: a finished shard, or the name of one that no longer
-// is what it was.
+// A journalLine is any but the first: a finished shard, or the name of one that was
+// found damaged.
 type journalLine struct {
 	Finished
 	Void string `json:"void,omitempty"`
@@ -113,8 +113,8 @@ func openJournal(o *Output, head journalHead, src []converters.Part) (*Journal, 
 	return j, nil
 }
 
-// OpenJournal opens the journal of a plan of so many parts, of which it must be, and reads
-// what the journals of tasks have to add.
+// OpenJournal opens the journal, which must belong to the plan with this digest and number of
+// parts, and adds the journals of tasks.
 func OpenJournal(o *Output, digest string, parts int) (*Journal, error) {
 	j := newJournal()
 	whole, err := j.readMain(o.Root)
@@ -156,7 +156,7 @@ func (j *Journal) readMain(root *os.Root) (whole int64, err error) {
 		return 0, err
 	}
 	whole = j.read(data)
-	if bytes.IndexByte(data[whole:], '\n') >= 0 { // not one whose writing was interrupted
+	if bytes.IndexByte(data[whole:], '\n') >= 0 { // not an interrupted write
 		j.Bad = lineAt(data, whole)
 	}
 	return whole, nil
@@ -165,7 +165,7 @@ func (j *Journal) readMain(root *os.Root) (whole int64, err error) {
 // lineAt is the number of the line that begins at off, counted from 1.
 func lineAt(data []byte, off int64) int { return 1 + bytes.Count(data[:off], []byte{'\n'}) }
 
-// begin cuts what is not whole and, in an empty journal, writes the head.
+// begin cuts the journal behind its last whole line and, if it is empty, writes the head.
 func (j *Journal) begin(whole int64, root *os.Root) error {
 	st, err := j.file.Stat()
 	if err != nil {
@@ -246,7 +246,7 @@ func (j *Journal) Add(f Finished) error {
 	return nil
 }
 
-// Void enters that a shard no longer is what it was. The next run knows it too, if this
+// Void enters that a shard is damaged. The next run knows it too, if this
 // one is stopped before it has written the shard anew.
 func (j *Journal) Void(name string) error {
 	if _, ok := j.Done[name]; !ok {
@@ -259,7 +259,7 @@ func (j *Journal) Void(name string) error {
 	return nil
 }
 
-// MustBe says how a shard that was written differs from what it was before.
+// MustBe returns how a newly written shard differs from its former self.
 func (j *Journal) MustBe(done *Finished) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -270,7 +270,7 @@ func (j *Journal) MustBe(done *Finished) error {
 	return plan.ErrorChanged(done.Name, fmt.Sprintf("its sources give %d bytes with the header checksum %08x, it had %d with %08x", done.Bytes, done.HeaderCRC, was.Bytes, was.HeaderCRC))
 }
 
-// Lookup returns what is known of a shard that is finished.
+// Lookup returns the entry of a finished shard.
 func (j *Journal) Lookup(name string) (Finished, bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

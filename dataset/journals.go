@@ -22,8 +22,8 @@ import (
 )
 
 // Each task appends to a journal of its own, .ffconvert/journals/FIRST-LAST.TOKEN, named for
-// the shards of its slice (places in the plan, first and last): who writes a slice reads the
-// journals that can tell of it and no others.
+// the shards of its slice (places in the plan, first and last): a task reads only the
+// journals that overlap its slice.
 
 func taskJournalName(from, to int, token string) string {
 	return path.Join(JournalsDir, fmt.Sprintf("%05d-%05d.%s", from, to-1, token))
@@ -138,7 +138,7 @@ func (j *Journal) readTask(root *os.Root, name string) error {
 	return nil
 }
 
-// FoldTasks makes one journal of this one and those of tasks. Nobody else may write here.
+// FoldTasks merges the journals of tasks into this one. The caller must be the only writer.
 func (j *Journal) FoldTasks(o *Output) error {
 	root := o.Root
 	if there, err := o.has(JournalsDir); err != nil || !there {

@@ -14,7 +14,7 @@ import (
 type Kept struct {
 	Plan   *plan.Plan
 	Named  []string        // the sources, as the user named them; nil: not known
-	Shards []ManifestShard // those that were finished once, in the order of the plan
+	Shards []ManifestShard // shards that were ever finished, in the order of the plan
 	Meta   FileSum         // of meta.json; zero: not known
 }
 

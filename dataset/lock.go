@@ -20,11 +20,11 @@ type holder struct {
 	PID   int       `json:"pid"`
 	Since time.Time `json:"since"`
 	Task  string    `json:"task,omitempty"`  // of a claim: "K/N"
-	Token string    `json:"token,omitempty"` // of a claim: that of its temporary files
+	Token string    `json:"token,omitempty"` // of a claim: names its temporary files
 	Space string    `json:"pidns,omitempty"` // what its PID is a number of, as Linux names it
 }
 
-// hostName is that of a host, if it is no longer than longestHost bytes.
+// hostName returns the name of this host, if it has at most longestHost bytes.
 var hostName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
 
 const longestHost = 253
@@ -54,7 +54,7 @@ func (h holder) String() string {
 	return text
 }
 
-// readHolder reads who holds a lock or a claim. It may be hostile.
+// readHolder reads the holder of a lock or a claim. The file may be hostile.
 func readHolder(r io.ReaderAt) (holder, bool) {
 	const longest = 1024
 	var h holder
@@ -66,7 +66,7 @@ func readHolder(r io.ReaderAt) (holder, bool) {
 	return h, ok
 }
 
-// sign writes who holds the lock into it. A lock that cannot be signed is one all the
+// sign writes the holder into the lock file. A lock that cannot be signed holds all the
 // same.
 func sign(lock *os.File) {
 	text, err := json.Marshal(newHolder())

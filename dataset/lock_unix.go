@@ -48,7 +48,7 @@ func (o *Output) acquire() error {
 		if err1 == nil && err2 == nil && os.SameFile(held, named) {
 			o.lock = f
 			if o.Shared {
-				_ = f.Truncate(0) // who had it alone and was killed has left his name
+				_ = f.Truncate(0) // a killed exclusive holder has left its name
 			} else {
 				sign(f)
 			}
@@ -68,7 +68,7 @@ func (o *Output) release() error {
 		return nil
 	}
 	if !o.Shared {
-		_ = o.lock.Truncate(0) // a name that stays misleads nobody: the lock is free
+		_ = o.lock.Truncate(0) // a name that stays does no harm: the lock is free
 	}
 	return o.lock.Close()
 }

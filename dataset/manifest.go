@@ -29,7 +29,7 @@ type Manifest struct {
 	PlanDigest   string           `json:"plan_sha256"`
 	Source       plan.SourceSpec  `json:"source"`
 	Encode       encode.Options   `json:"encode"`
-	Encodes      []encode.Options `json:"encodes,omitempty"` // of sources whose records differ from Encode
+	Encodes      []encode.Options `json:"encodes,omitempty"` // for sources with other records than Encode
 	Shuffle      *plan.Shuffle    `json:"shuffle,omitempty"`
 	Verified     bool             `json:"verified"`                // each shard was re-read and checked
 	VerifiedFrom aio.Origin       `json:"verified_from,omitempty"` // where that read them from: the device where it is proven of all of them
@@ -39,7 +39,7 @@ type Manifest struct {
 	Sources      []plan.Part      `json:"sources"`
 }
 
-// Totals are the closing balance: what was found, and what became of it.
+// Totals are the closing balance: all that was found, written, skipped and left out.
 type Totals struct {
 	Shards         int              `json:"shards"`
 	Bytes          int64            `json:"bytes"` // of all shards
@@ -65,7 +65,7 @@ type ManifestShard struct {
 	Index     FileSum `json:"index"`
 }
 
-// A FileSum identifies a file that is no shard.
+// A FileSum identifies a file other than a shard.
 type FileSum struct {
 	Bytes int64  `json:"bytes"`
 	CRC   uint32 `json:"crc32"` // CRC-32 of all its bytes, as zlib has it
@@ -79,7 +79,7 @@ func newManifest(plan *plan.Plan, digest string, j *Journal, tool string) *Manif
 	}
 	m.Verified, m.VerifiedFrom = j.verified(plan)
 	for i := range m.Sources {
-		m.Sources[i].Account.Seen = nil // meta.json tells that of the whole dataset
+		m.Sources[i].Account.Seen = nil // meta.json has the sum of the whole dataset
 	}
 	a := plan.Account()
 	m.Totals = Totals{
@@ -112,7 +112,7 @@ func expect(shards []ManifestShard) []verify.Expect {
 	return want
 }
 
-// sums leaves out what is not known of.
+// sums leaves out files whose sum is not known.
 func sums(shards []ManifestShard, meta FileSum) []verify.Sum {
 	var want []verify.Sum
 	if meta != (FileSum{}) {

@@ -50,7 +50,7 @@ func decodeEntry(text []byte, v any) error {
 // sumLine is the last member of a manifest, and its end.
 func sumLine(sum string) string { return "  \"sha256\": \"" + sum + "\"\n}\n" }
 
-// sumLineOf is that of a manifest whose other lines are body.
+// sumLineOf returns the last line of a manifest whose other lines are body.
 func sumLineOf(body []byte) string { return sumLine(fmt.Sprintf("%x", sha256.Sum256(body))) }
 
 // encodeManifest returns the bytes of a manifest file.
@@ -70,8 +70,7 @@ func encodeManifest(m *Manifest) ([]byte, error) {
 	return append(body, sumLineOf(body)...), nil
 }
 
-// DecodeManifest reads a manifest, which may be hostile: what it allocates is in proportion to its
-// bytes.
+// DecodeManifest reads a manifest, which may be hostile: allocations are in proportion to its size.
 func DecodeManifest(data []byte) (*Manifest, error) {
 	if err := manifestVersionOf(data); err != nil {
 		return nil, err

@@ -11,8 +11,7 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// balance says whether what was counted while indexing is what was counted while
-// writing.
+// balance returns an error if the counts of indexing and of writing differ.
 func (t *Totals) balance() error {
 	if t.SamplesFound != t.SamplesWritten+t.SamplesLeftOut {
 		return fmt.Errorf("%w: %d samples found, %d written, %d left out", ErrUnbalanced, t.SamplesFound, t.SamplesWritten, t.SamplesLeftOut)
@@ -107,6 +106,6 @@ func (m *Manifest) sums() (t Totals, err error) {
 	return t, nil
 }
 
-// ErrUnbalanced says that what was written is not what was found. It is an internal
+// ErrUnbalanced says that the written and the found samples differ. It is an internal
 // error: nothing of the input may be lost without one of the others.
 var ErrUnbalanced = errors.New("written and found samples differ")

@@ -37,8 +37,8 @@ func (m *Missing) Error() string {
 
 func (m *Missing) Unwrap() error { return ErrMissing }
 
-// CheckShards looks whether all shards of a plan are written. Of those in sound, which this run has
-// checked already, names and sizes are enough: another program may have removed them since.
+// CheckShards checks that all shards of a plan are written. For shards in sound, which this run has
+// checked already, it compares names and sizes only: another program may have removed them since.
 func (o *Output) CheckShards(ctx context.Context, plan *plan.Plan, j *Journal, sound map[string]bool) error {
 	holds := make([]bool, len(plan.Shards))
 	g, ctx := errgroup.WithContext(ctx)

@@ -15,7 +15,7 @@ import (
 )
 
 // An occupant is the dataset that a directory holds, as its own files tell of it. What
-// they do not name is somebody else's and is never removed.
+// they do not name belongs to other programs and is never removed.
 type existing struct {
 	plan     *plan.Plan // begun here; of a manifest alone, all but its shards; nil: nothing was
 	digest   string     // of the plan
@@ -27,7 +27,7 @@ type existing struct {
 	ours     map[string]bool // shards that plan, journal or manifest name
 }
 
-// readExisting reads what is here.
+// readExisting reads the dataset in the directory.
 func (o *Output) readExisting() (*existing, error) {
 	c := &existing{}
 	var err error
@@ -152,7 +152,7 @@ func (o *Output) foreign(name string) error {
 	return fmt.Errorf("%s: %w: no plan or manifest there names its %s; move it away", o.dir, ErrOccupied, name)
 }
 
-// existing returns what is begun here, and refuses what is not ours to go on with or to
+// existing returns the dataset that was begun here, and refuses one that is not ours to go on with or to
 // replace.
 func (o *Output) existing(overwrite bool) (*existing, error) {
 	c, err := o.readExisting()
@@ -182,7 +182,7 @@ func (o *Output) occupied(why string) error {
 }
 
 // clear removes a dataset: its manifest first, so that it is at no time half there and
-// taken for whole; its plan last, so that what is left of it is known as ours.
+// taken for whole; its plan last, so that the rest is known as ours.
 func (o *Output) clear(c *existing) error {
 	if err := o.Remove(ManifestName); err != nil {
 		return err

@@ -80,7 +80,7 @@ func OpenShared(dir string) (*Output, error) {
 // newToken names a process, on whatever machine.
 func newToken() string { return strings.ToLower(rand.Text()[:13]) }
 
-// makeDir makes a directory and those above it, and makes their names durable.
+// makeDir makes a directory and its missing parents, and makes their names durable.
 func makeDir(dir string) error {
 	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -124,7 +124,7 @@ func (o *Output) open() (*Output, error) {
 	return o, nil
 }
 
-// ownDirs refuses what is not a directory in the place of one of ours. What lies in these is removed
+// ownDirs refuses what is not a directory in the place of one of ours. Files in these are removed
 // or replaced, so a link must not make another one of them, be it inside the output.
 func (o *Output) ownDirs() error {
 	for _, name := range []string{WorkDir, TmpDir, RunningDir, JournalsDir, IndexedDir, IndexDir} {
@@ -242,7 +242,7 @@ func (o *Output) CheckCache() error {
 	return err
 }
 
-// RemoveCache removes what is staged there.
+// RemoveCache removes the staged copies.
 func (o *Output) RemoveCache() error { return o.Root.RemoveAll(o.cache()) }
 
 func (o *Output) cache() string {
@@ -287,7 +287,7 @@ func tmpOf(token, name string) string {
 	return path.Join(TmpDir, token, path.Base(name)+".tmp")
 }
 
-// Path is where a file is, for those that open by path.
+// Path returns the path of a file, for code that opens by path.
 func (o *Output) Path(name string) string { return filepath.Join(o.dir, name) }
 
 // IndexName is where the index of a shard is.

@@ -13,7 +13,7 @@ import (
 var ErrNothingKept = place.New(place.Corrupt, "holds no plan of a conversion")
 
 // Slice reads what a task needs of the plan in the directory: of the file, its own lines, and
-// those rows of the table that lead to them. all makes Plan.Parts all parts, for sources that
+// the rows of the table that lead to them. all makes Plan.Parts all parts, for sources that
 // cannot be opened over some of them. A directory without a plan is [ErrNothingKept], a task that
 // is none [plan.ErrTask]; a slice may be empty.
 func (o *Output) Slice(t plan.Task, all bool) (*plan.Slice, error) {
@@ -59,7 +59,7 @@ func (o *Output) readPlan(read func(*plan.File) error) error {
 	return nil
 }
 
-// planError says what is wrong with the plan that lies here.
+// planError adds the directory to an error of reading its plan.
 func (o *Output) planError(err error) error {
 	switch {
 	case errors.Is(err, plan.ErrVersion), errors.Is(err, plan.ErrDamaged):

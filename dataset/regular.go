@@ -17,7 +17,7 @@ import (
 // sources takes about 300 MB.
 const maxKept = 1 << 30
 
-// unhurried makes an open return at once: what lies in a directory may be hostile, and a
+// unhurried makes an open return at once: files in a directory may be hostile, and a
 // FIFO would be waited for.
 const unhurried = os.O_RDONLY | syscall.O_NONBLOCK
 
@@ -51,7 +51,7 @@ func onlyRegular(f *os.File, err error) (*os.File, error) {
 }
 
 // openOwn opens a file that is going to be written, or makes it. A link in its place is
-// refused: os.Root follows those that stay inside, whatever the flags say.
+// refused: os.Root follows links that stay inside, whatever the flags say.
 func openOwn(root *os.Root, name string) (*os.File, error) {
 	st, err := root.Lstat(name)
 	if err := notRegular(filepath.Join(root.Name(), name), st, err); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -74,7 +74,7 @@ func notRegular(name string, st fs.FileInfo, err error) error {
 	return err
 }
 
-// readKept reads such a file whole, as it is when it is opened: a journal may grow meanwhile. One that
+// readKept reads such a file whole, at the size it has when it is opened: a journal may grow. One that
 // is larger than maxKept is [converters.ErrLimit]. It takes the memory of the file, once.
 func readKept(root *os.Root, name string) ([]byte, error) {
 	f, err := openKept(root, name)

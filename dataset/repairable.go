@@ -92,7 +92,7 @@ func CheckKept(dir string, m *Manifest) (*Repairable, error) {
 	return r, nil
 }
 
-// look returns the state of a file that was checked, and enters what is wrong with it.
+// look returns the state of a checked file, and enters its problem.
 func (r *Repairable) look(path, name string, err error) FileState {
 	switch {
 	case err == nil:

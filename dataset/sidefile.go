@@ -13,7 +13,7 @@ import (
 )
 
 // writeBeside makes the file name of what write gives it, by way of the temporary name tmp: the file
-// is synced, read back as shards are, and compared, before it takes the place of what is there.
+// is synced, read back as shards are, and compared, before it replaces an existing file.
 func (o *Output) writeBeside(tmp, name string, write func(io.Writer) error) error {
 	f, err := atomicfile.Create(o.Root, tmp)
 	if err != nil {

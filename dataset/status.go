@@ -167,10 +167,10 @@ func (s *Status) readManifest(o *Output, j *Journal) error {
 	return nil
 }
 
-// A rate adds up what was finished lately.
+// A rate adds up the bytes of recently finished shards.
 type rate struct {
 	bytes int64
-	first time.Time // of those
+	first time.Time // when the first of them was finished
 }
 
 func (r *rate) add(now, at time.Time, bytes int64) {

@@ -5,7 +5,7 @@ import (
 	"github.com/ffconvert/ffconvert/record"
 )
 
-// blockSize is that of the buffers that a shard and its index are written from, bytes. A
+// blockSize is the size, in bytes, of the buffers that a shard and its index are written from. A
 // write waits for the device, so it must be large: an index in blocks of 256 KiB holds
 // up the shard (BenchmarkDirect).
 const blockSize = 1 << 20
@@ -20,7 +20,7 @@ type buffers struct {
 
 func newBuffers() (*buffers, error) {
 	const (
-		shard = record.WriterBuffers + 1 // those that are filled, and one that is written
+		shard = record.WriterBuffers + 1 // one more than the writer fills: one is being written
 		index = 1 + 2                    // and one that waits: its rows come in bursts
 	)
 	mem, err := aio.Alloc((shard + index) * blockSize)

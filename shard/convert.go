@@ -13,7 +13,7 @@ import (
 )
 
 // ConvertOptions say which shards to make of a source, and how to write them. The zero value
-// makes MessagePack records, or those that the source proposes, in shards of FFRecord's own
+// makes MessagePack records, or the encoding that the source proposes, in shards of FFRecord's own
 // size, in the order of the input.
 type ConvertOptions struct {
 	Source  plan.SourceSpec // how a repair opens the source; zero: a repair needs the source given

@@ -25,7 +25,7 @@ type directFile struct {
 
 func newDirectFile(f *os.File) *directFile { return &directFile{File: f} }
 
-// WriteAt is that of the file. It is direct where off, p and its length are aligned.
+// WriteAt writes to the file, directly where off, p and its length are aligned.
 func (f *directFile) WriteAt(p []byte, off int64) (int, error) {
 	if err := f.set(!f.refused && (off|int64(len(p)))%directAlign == 0); err != nil {
 		return 0, err

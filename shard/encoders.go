@@ -5,7 +5,7 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// encoders are those of one reader: one of each encoding, made when it is needed first.
+// encoders holds one reader's encoders, one an encoding, each made on first use.
 type encoders struct {
 	specs []*encode.Spec
 	made  []*encode.Encoder

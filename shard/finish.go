@@ -23,7 +23,7 @@ type FinishOptions struct {
 // the tasks have left for each other. Where shards are missing the error is a [dataset.Missing], and
 // nothing is changed: a lock that binds the processes of one machine alone, as some file systems
 // have it, or none, lets tasks of others be at work. Where none is missing, a task that still is
-// writes what is there already, and can do no harm.
+// writes only shards that already exist, and does no harm.
 func Finish(ctx context.Context, out *dataset.Output, opts FinishOptions) (*Report, error) {
 	began := time.Now()
 	kept, err := out.Kept()

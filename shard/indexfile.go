@@ -30,7 +30,7 @@ var (
 	labelColumn = arrow.Field{Name: "label", Type: arrow.PrimitiveTypes.Int64, Nullable: true} // the class, where the sample has an integer one
 )
 
-// A record batch is so many rows, less where their keys have so many bytes.
+// A record batch has indexRows rows, fewer where their keys reach indexKeyBytes.
 const (
 	indexRows     = 8192
 	indexKeyBytes = 16 << 20
@@ -91,7 +91,7 @@ func (x *indexFile) add(ordinal int64, row *entry, key []byte, e record.Extent) 
 	return x.flushFull()
 }
 
-// addBatch enters samples that were appended one after another, the first as so many-th.
+// addBatch enters consecutive samples; ordinal is the number of the first in the shard.
 func (x *indexFile) addBatch(ordinal int64, b *batch) error {
 	if x.shape.Keys || x.shape.Labels {
 		for i := range b.rows {
@@ -164,7 +164,7 @@ func labelOf(s *converters.Sample) (int64, bool) {
 		case converters.KindInt:
 			return v.Int(), true
 		case converters.KindBytes, converters.KindText:
-			const longest = 24 // more is no int64
+			const longest = 24 // longer text cannot be an int64
 			if v.Len() <= longest {
 				n, err := strconv.ParseInt(strings.TrimSpace(string(v.Data())), 10, 64)
 				return n, err == nil

@@ -24,7 +24,7 @@ import (
 var ErrIndex = place.New(place.Corrupt, "index is damaged")
 
 // IndexKeys returns the first n keys of a shard, a thousand at the most, from the index that
-// stands beside it; none where there is no index, or the dataset has no keys.
+// is beside it; none where there is no index, or the dataset has no keys.
 func IndexKeys(shardPath string, n int) ([]string, error) {
 	name := filepath.Join(filepath.Dir(shardPath), filepath.FromSlash(dataset.IndexName(filepath.Base(shardPath))))
 	f, err := dataset.OpenPath(name)
@@ -44,7 +44,7 @@ func IndexKeys(shardPath string, n int) ([]string, error) {
 
 // readKeys reads keys of the first rows of an index, which may be hostile: Arrow's reader
 // believes the lengths in a file, allocates by them, and panics where they make no sense.
-// So what comes before the rows must be what we write there, the rows are read as a stream,
+// So the bytes before the rows must be the ones we write there, the rows are read as a stream,
 // without the footer, and each length of theirs is checked first.
 func readKeys(f *os.File, n int) (keys []string, err error) {
 	defer func() {
@@ -87,7 +87,7 @@ func readKeys(f *os.File, n int) (keys []string, err error) {
 	return keys, nil
 }
 
-// readIndexHead returns what comes before the rows of an index, and the columns it has.
+// readIndexHead returns the bytes before the rows of an index, and its columns.
 func readIndexHead(f *os.File) ([]byte, plan.Columns, error) {
 	for _, shape := range []plan.Columns{{Keys: true, Labels: true}, {Keys: true}, {Labels: true}, {}} {
 		want, err := indexHead(shape)
@@ -102,7 +102,7 @@ func readIndexHead(f *os.File) ([]byte, plan.Columns, error) {
 	return nil, plan.Columns{}, errors.New("it does not begin as an index does")
 }
 
-// indexHead returns what comes before the rows of an index of that shape.
+// indexHead returns the bytes before the rows of an index of that shape.
 func indexHead(shape plan.Columns) ([]byte, error) {
 	var b seekBuffer
 	w, err := ipc.NewFileWriter(&b, ipc.WithSchema(schemaOf(shape)))
@@ -121,7 +121,7 @@ type seekBuffer struct{ bytes.Buffer }
 
 func (b *seekBuffer) Seek(int64, int) (int64, error) { return int64(b.Len()), nil }
 
-// A fileAllocator gives no more at once than a file has bytes, which is not
+// A fileAllocator allocates at most as many bytes at once as a file has, which is not
 // compressed.
 type fileAllocator struct {
 	memory.Allocator

@@ -30,7 +30,7 @@ func (k *worker) name(ctx context.Context, f *atomicfile.File, done *dataset.Fin
 	if !errors.Is(err, fs.ErrExist) {
 		return err == nil, err
 	}
-	// Somebody was quicker by a moment.
+	// Another process named it first.
 	there, err := k.compare(ctx, done)
 	if err == nil && there != equal {
 		err = fmt.Errorf("%s: it was damaged while it was given its name; run the same command again", k.out.Path(done.Name))
@@ -73,7 +73,7 @@ func (k *worker) compare(ctx context.Context, done *dataset.Finished) (presence,
 		}
 		return useless, nil
 	}
-	if k.journal.Knew(done.Name) { // that what was written is what it must be
+	if k.journal.Knew(done.Name) { // and the new shard matches the journal
 		return useless, nil
 	}
 	return nothing, &converters.Error{Where: done.Name, Off: -1, Hint: plan.StartAnew,

@@ -6,10 +6,10 @@ import (
 	"iter"
 )
 
-// offer gives the workers one shard after another, each once what it is read from is here. It
-// reports whether some are left because no more may begin.
+// offer hands shards to the workers in turn, each when its parts are local. It reports whether some
+// are left because the run was told to begin no more.
 func (w *writer) offer(ctx context.Context, todo []int, next chan<- *task) (drained bool, err error) {
-	// What is fetched for a shard that will not begin would be waited for in vain.
+	// Do not wait for the parts of a shard that will not begin.
 	taking, stop := context.WithCancel(ctx)
 	defer stop()
 	offered := make(chan struct{})
@@ -50,7 +50,7 @@ func (w *writer) offer(ctx context.Context, todo []int, next chan<- *task) (drai
 
 // claimed yields the shards to write, each with its claim. Those that another process has
 // claimed come last: if it has finished one until then, that is left out; else it is written
-// here, too, since who has claimed it may be dead.
+// here, too, since the process that claimed it may be dead.
 func (w *writer) claimed(todo []int) iter.Seq2[int, error] {
 	return func(yield func(int, error) bool) {
 		var busy []int

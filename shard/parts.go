@@ -23,7 +23,7 @@ type PartProvider interface {
 }
 
 // A Led provider is of a slice, and opened by that part of the dataset (Slice.Lead) which shows what all
-// have and is not one of the slice's. That part must be what it was, too.
+// share and is not one of the slice's. That part must be unchanged, too.
 type Led interface {
 	PartProvider
 	// Lead returns that part; false where it is one of the provider's own, or none is needed.
@@ -45,13 +45,13 @@ func (l local) Take(_ context.Context, first, n int) (converters.Source, func() 
 	return d.WithParts(first, l.Source.Parts()[first:first+n]), func() error { return nil }, nil
 }
 
-// A task is a shard that can be written now: what it is read from is here.
+// A task is a shard that can be written now: its parts are local.
 type task struct {
 	*plan.Shard
-	plan    *plan.Plan // whose parts are those of src
+	plan    *plan.Plan // with the parts of src
 	src     converters.Source
 	first   int   // of the dataset's parts, the first one of src
-	passing bool  // its parts are looked at no more when it is written
+	passing bool  // its parts go away when it is written: check them before
 	stored  int64 // bytes of these where they are stored; of a plan of whole parts alone
 	release func() error
 }

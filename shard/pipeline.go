@@ -28,7 +28,7 @@ type pipeline struct {
 
 	stop atomic.Int64 // units from this one on are of no use: there was an error
 	mu   sync.Mutex
-	err  error // that of the first of the units that have one
+	err  error // the error of the first failed unit
 }
 
 // A unit is consecutive runs. It is taken by one reader, which must close full.
@@ -39,7 +39,7 @@ type unit struct {
 	full chan *batch   // its records, in order
 }
 
-// unitsOf parts runs into units: as many together as have no more samples than limit.
+// unitsOf groups runs into units of at most limit samples.
 func unitsOf(runs []converters.Run, limit int64) (units []*unit) {
 	from, samples := 0, int64(0)
 	cut := func(to int) {
@@ -91,7 +91,7 @@ func (p *pipeline) run() error {
 	return p.err
 }
 
-// wants reports whether the records of a unit are of use: there was no error in it or before.
+// wants reports whether the records of a unit are still needed: no unit up to it has failed.
 func (p *pipeline) wants(u *unit) bool { return int64(u.at) < p.stop.Load() }
 
 // errStopped is the end of a unit that is not wanted any more.
@@ -157,7 +157,7 @@ func (b *batch) key(i int) []byte {
 	return b.keys[b.keyEnds[i-1]:b.keyEnds[i]]
 }
 
-// append appends one record. It is for the lane whose turn it is.
+// append appends one record. Only the lane of the current unit may call it.
 func (p *pipeline) append(row *entry, key []byte, parts ...[]byte) error {
 	if p.samples == p.want {
 		return p.tooMany(row, key)

@@ -12,11 +12,11 @@ import (
 )
 
 // Repair writes the shards that were found damaged anew, and those that were never
-// finished, and commits the dataset again. Each becomes what it was to the byte, or the
+// finished, and commits the dataset again. Each gets its former bytes again, or the
 // error is [converters.ErrChanged], and the damaged one and the manifest stay. All other
 // shards must have been verified. The source must be opened from the same parts in the
 // same order; they may have other paths and times. parts may be nil where no shard is to be
-// written: what is beside the shards is mended from the plan.
+// written: the files beside the shards are mended from the plan.
 func Repair(ctx context.Context, parts PartProvider, kept *dataset.Kept, damaged []string, out *dataset.Output, opts WriteOptions) (*Report, error) {
 	if parts == nil {
 		parts = Local(absent{kept.Plan})

@@ -27,7 +27,7 @@ type WriteOptions struct {
 	Drain <-chan struct{}
 }
 
-// ErrDrained says that a run began no more shards because it was told so.
+// ErrDrained says that a run stopped beginning shards because WriteOptions.Drain was closed.
 var ErrDrained = errors.New("told to begin no more shards")
 
 // A Report says what a run has done.

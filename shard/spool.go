@@ -65,7 +65,7 @@ func (s *spool) SwapAt(p []byte, off int64) ([]byte, error) {
 	return <-s.free, s.failed()
 }
 
-// WriteAt writes a copy of p, which is no longer than a buffer. An error may be that of a
+// WriteAt writes a copy of p, which fits into a buffer. The error may come from a
 // write before.
 func (s *spool) WriteAt(p []byte, off int64) (int, error) {
 	s.full <- block{append(<-s.free, p...), off}

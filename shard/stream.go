@@ -10,12 +10,12 @@ import (
 
 // A stream is a file that is written from its beginning on, through a spool. It is the
 // io.WriteSeeker that an Arrow writer wants: all its seeking is asking where it is. It
-// sums up what it writes.
+// sums up its bytes.
 type stream struct {
 	spool *spool
 	buf   []byte
 	off   int64  // in the file, of buf
-	crc   uint32 // of what is before off
+	crc   uint32 // of the bytes before off
 }
 
 func newStream(s *spool) *stream {
@@ -23,7 +23,7 @@ func newStream(s *spool) *stream {
 	return &stream{spool: s, buf: buf}
 }
 
-// Write takes p. An error may be that of a write before.
+// Write takes p. The error may come from an earlier write.
 func (s *stream) Write(p []byte) (int, error) {
 	n := len(p)
 	for len(p) > 0 {
@@ -56,10 +56,10 @@ func (s *stream) flush() error {
 	return err
 }
 
-// sum is that of the whole file, once the stream is closed.
+// sum returns the sum of the whole file, once the stream is closed.
 func (s *stream) sum() dataset.FileSum { return dataset.FileSum{Bytes: s.off, CRC: s.crc} }
 
-// close writes what is left and waits for all of it. It may be called again.
+// close writes the rest and waits until all is written. It may be called again.
 func (s *stream) close() error {
 	if len(s.buf) > 0 {
 		_ = s.flush() // the spool keeps the error

@@ -11,9 +11,9 @@ import (
 // is written, and read again after. Its methods may be called concurrently.
 type Mover interface {
 	// Planned is called once the phase has begun: how many shards it writes, how many of the same
-	// slice are kept from a run before, and how many bytes it moves beside those of its data.
+	// slice are kept from an earlier run, and how many bytes it moves in addition to its data.
 	Planned(shards, kept int, beside int64)
-	// Moved counts bytes beside those of the data. Whoever provides the parts counts what is fetched.
+	// Moved counts bytes moved in addition to the data. The PartProvider counts fetched bytes.
 	Moved(bytes int64)
 }
 

@@ -55,7 +55,7 @@ func (w *writer) writeAll(ctx context.Context, todo []int) error {
 	return nil
 }
 
-// work writes the shards that it is given, each by so many readers, with memory of its own.
+// work writes shards from tasks, each with that number of readers, in memory of its own.
 func (w *writer) work(ctx context.Context, tasks <-chan *task, readers int, reread aio.Options) (err error) {
 	k := &worker{writer: w}
 	for range readers {

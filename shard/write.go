@@ -22,9 +22,9 @@ import (
 // kept; so an interrupted Write is resumed by calling it again, with the same result to the byte.
 // After an error every file under a final name is complete and sound, and there is no manifest.
 //
-// Where parts are made local as they are needed, those of the next shard are while others are
-// written, and what is wrong with a part is found only then: where that ends the first run before
-// any shard is finished, no plan is left of it.
+// Where parts are made local as they are needed, the parts of the next shard are fetched while others
+// are written, and a bad part is found only then: if that ends the first run before any shard is
+// finished, no plan is left in the directory.
 func Write(ctx context.Context, parts PartProvider, p *plan.Plan, out *dataset.Output, opts WriteOptions) (*Report, error) {
 	w, err := newWhole(parts, p, out, opts)
 	if err != nil {
@@ -47,11 +47,10 @@ func Write(ctx context.Context, parts PartProvider, p *plan.Plan, out *dataset.O
 	return report, nil
 }
 
-// Run writes the shards of a slice of a plan that was begun in the directory. parts are those of the
-// slice. Other processes may write the same or other slices at the same
-// time, from whatever machine: who gives a shard its name first has written it, and the others
-// make sure that theirs is equal. It may be run again by anyone at any time, and keeps what is
-// sound. There is no manifest until [Finish].
+// Run writes the shards of a slice of a plan that was begun in the directory. parts has the parts of
+// the slice. Other processes may write the same or other slices at the same
+// time, on any machine: the process that names a shard first has written it, and the others compare
+// theirs with it. Run may be called again at any time, and keeps sound shards. There is no manifest until [Finish].
 func Run(ctx context.Context, parts PartProvider, slice *plan.Slice, out *dataset.Output, opts WriteOptions) (*Report, error) {
 	w, err := newWriter(parts, slice, out, opts)
 	if err != nil {
@@ -132,7 +131,7 @@ func newWhole(parts PartProvider, p *plan.Plan, out *dataset.Output, opts WriteO
 	return w, err
 }
 
-// run writes what is not finished yet.
+// run writes the shards that are not finished.
 func (w *writer) run(ctx context.Context) (*Report, error) {
 	todo, lost, err := w.todo(ctx)
 	if err != nil {

@@ -9,9 +9,9 @@ import (
 
 // An Account says what became of everything that was found. It balances when
 //
-//	Entries = those in samples + the sum of Skipped
-//	Samples = those written + SamplesLeftOut
-//	Fields  = those written + FieldsLeftOut
+//	Entries = entries in samples + the sum of Skipped
+//	Samples = samples written + SamplesLeftOut
+//	Fields  = fields written + FieldsLeftOut
 type Account struct {
 	Entries        int64            `json:"entries"`                    // tar members, files, rows, items
 	Samples        int64            `json:"samples"`                    // found
@@ -23,7 +23,7 @@ type Account struct {
 	Accepted       map[string]int64 `json:"waived,omitempty"`           // findings accepted by a flag
 
 	// Seen counts, by name of field, the samples written that have it. It describes
-	// the dataset and is no part of the balance.
+	// the dataset; the balance does not include it.
 	Seen FieldCounts `json:"seen,omitempty"`
 }
 

@@ -12,9 +12,9 @@ import (
 // NewAligned plans shards of whole parts, cut by the sizes of these alone: as many as the
 // sizes say, the largest as small as can be. How many samples a shard has is known only when
 // its parts are there: each is then needed once, by the shard that it belongs to. Such a plan
-// is for parts that are not here. Of the parts it needs name, size in bytes as they are
-// stored, and the number of the encoding. seen is the index of those whose columns stand for
-// all: the first part of the dataset, in a mixture that of each collection.
+// is for parts that are not local yet. Of each part it needs the name, the stored size in bytes and
+// the number of the encoding. seen is the index of the parts that decide the columns: the first part
+// of the dataset, or of each collection in a mixture.
 func NewAligned(parts []Part, seen []PartIndex, opts Options) (*Plan, error) {
 	if opts.Shuffle != nil {
 		return nil, fmt.Errorf("%w: a shuffle is of all samples; shards of whole parts have theirs in order", ErrSizes)
@@ -84,7 +84,7 @@ func (p *Plan) Stored(i int) int64 {
 }
 
 // ShardPlan returns the plan of one shard of a plan of whole parts, by the index of its parts:
-// its parts are those of the shard, and so are the numbers in its runs. They keep their names,
+// its parts, and the part numbers in its runs, are the shard's. Parts keep their names,
 // wherever they lie now.
 func (p *Plan) ShardPlan(s *Shard, parts []PartIndex) (*Plan, error) {
 	one, err := New(parts, Options{Source: p.Source, Encode: p.Encode, Encodes: p.Encodes, Dataset: p.Dataset, Sizes: Sizes{Shards: 1}})
@@ -102,7 +102,7 @@ func (p *Plan) ShardPlan(s *Shard, parts []PartIndex) (*Plan, error) {
 	return one, nil
 }
 
-// WithParts returns a plan of whole parts whose parts have their accounts, which partsOf returns for
+// WithParts returns a part-aligned plan whose parts have accounts; partsOf returns the parts of
 // the shard of a name once it is finished.
 func (p *Plan) WithParts(partsOf func(shard string) []Part) *Plan {
 	if !p.Whole {
@@ -124,7 +124,7 @@ func (p *Plan) Weight(i int) int64 {
 	return p.Shards[i].Bytes
 }
 
-// Complete reports whether a finished shard of that size and of those parts is all that the plan
+// Complete reports whether the size and the parts of a finished shard are all that the plan
 // needs to know of it.
 func (p *Plan) Complete(s *Shard, bytes int64, parts []Part) bool {
 	if !p.Whole {

@@ -8,7 +8,7 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// ErrorChanged is the error of a source that is not what it was.
+// ErrorChanged returns the error of a source that changed since it was planned.
 func ErrorChanged(name, how string) error {
 	return &converters.Error{Where: name, Off: -1, Err: fmt.Errorf("%w: %s", converters.ErrChanged, how), Hint: StartAnew}
 }

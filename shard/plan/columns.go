@@ -7,7 +7,7 @@ type Columns struct {
 	Labels bool `json:"labels,omitempty"` // samples may have classes
 }
 
-// columns are those that the parts of the plan ask for.
+// columns returns the columns that the parts of the plan need.
 func (p *Plan) columns() Columns {
 	a := p.Account()
 	c := Columns{Keys: a.Keys > 0}

@@ -43,7 +43,7 @@ func (c *Contents) of(ctx context.Context, p *converters.Part) (string, error) {
 	return sums.Digest(), nil
 }
 
-// sameContent refuses a local part whose bytes are not those that the plan has the digest of.
+// sameContent refuses a local part whose digest is not the plan's.
 func (p *Part) sameContent(ctx context.Context, is *converters.Part, known *Contents) error {
 	if p.Content == "" || is.Path == "" {
 		return nil
@@ -58,13 +58,13 @@ func (p *Part) sameContent(ctx context.Context, is *converters.Part, known *Cont
 	return err
 }
 
-// ErrorOtherInput is the error of a part whose content the plan knows.
+// ErrorOtherInput returns the error of a part with another digest than the plan has.
 func ErrorOtherInput(name string) error {
 	return ErrorChanged(name, "another input than the one that was planned")
 }
 
-// Opened refuses a part that the dataset is opened with (its columns and types are those of all) and
-// whose bytes are not those that were planned. Number counts from the first part of the slice; -1
+// Opened refuses a part that the dataset is opened with, whose columns and types all parts share, if
+// its bytes are not the planned ones. Number counts from the first part of the slice; -1
 // is Lead.
 func (s *Slice) Opened(ctx context.Context, number int, part converters.Part) error {
 	was := &s.Lead

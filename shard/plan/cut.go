@@ -22,7 +22,7 @@ type ordering interface {
 // high−largest each leave something over; hence k shards of at least low =
 // high−largest exist too. Between the two, the prefix sums that j shards of low to high
 // bytes can reach have no gap, because no sample is wider than high−low. So the
-// reachable ends of shard j are all those between the shortest and the longest way,
+// shard j can end at every sample between the shortest and the longest way,
 // and any end of the last shard is led back to the start.
 func cut(s ordering, k int, largest int64) []int {
 	n := s.len()
@@ -71,7 +71,7 @@ func lastAtMost(s ordering, x int64) int64 {
 	return s.end(i - 1)
 }
 
-// nearest returns the sample whose prefix cost is nearest to x among those between
+// nearest returns the sample whose prefix cost is nearest to x among the samples between
 // from and to. Of samples with one prefix cost it is the last, so that samples
 // that are left out stay with the one before them.
 func nearest(s ordering, x, from, to int64) int {

@@ -9,7 +9,7 @@ import (
 // Encodings say how the records of each part are encoded, where not all parts of a dataset
 // have the same fields.
 type Encodings struct {
-	Specs []*encode.Spec // the first is that of the dataset; none: MessagePack of all fields
+	Specs []*encode.Spec // the first is the dataset's; none: MessagePack of all fields
 	Of    []int          // by part, which of Specs its records have; nil: all have the first
 }
 
@@ -33,7 +33,7 @@ func (e *Encodings) Options() []encode.Options {
 // OneEncoding is the same encoding for the records of all parts.
 func OneEncoding(spec *encode.Spec) Encodings { return Encodings{Specs: []*encode.Spec{spec}} }
 
-// orDefault returns the encodings, that of encode's zero options where there are none.
+// orDefault returns the encodings, or the default encoding where there are none.
 func (e Encodings) orDefault() (Encodings, error) {
 	if len(e.Specs) > 0 {
 		return e, nil
@@ -60,7 +60,7 @@ func (p *Plan) Specs() ([]*encode.Spec, error) {
 	return specs, nil
 }
 
-// CheckEncode says what is wrong with the number of a part's encoding.
+// CheckEncode returns an error if a part's encoding number is out of range.
 func (p *Plan) CheckEncode(part *Part) error {
 	if part.Encode < 0 || part.Encode > len(p.Encodes) {
 		return fmt.Errorf("part %q has encoding %d of %d", part.Name, part.Encode, 1+len(p.Encodes))

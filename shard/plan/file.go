@@ -22,7 +22,7 @@ import (
 //	table             a row a part, then a row a shard, see planRow
 //	foot              JSON: where the table begins, and the SHA-256 of all before the foot
 //
-// The table is what a task finds its own lines by. The line of a shard and those of its parts
+// A task finds its own lines by the table. The line of a shard and the lines of its parts
 // are enough to write that shard. A plan names no time and no machine, so that the same input
 // and options give the same file anywhere.
 
@@ -31,7 +31,7 @@ const FormatVersion = 2
 var (
 	// ErrDamaged says that a plan file is damaged or not one of ours.
 	ErrDamaged = place.New(place.Corrupt, "plan file is damaged")
-	// ErrVersion says that a plan is that of another version of the program.
+	// ErrVersion says that a plan was made by another version of the program.
 	ErrVersion = place.New(place.Refused, "plan of another version")
 )
 
@@ -96,7 +96,7 @@ func (p *Plan) Write(w io.Writer) (digest string, err error) {
 // Digest returns the digest of the plan's file.
 func (p *Plan) Digest() (string, error) { return p.Write(io.Discard) }
 
-// Read reads a plan file. What it returns is sound in itself: names are those that
+// Read reads a plan file. The returned plan is consistent: names are the ones that
 // shards have, runs lie inside their parts, and the digest is right.
 func Read(r io.Reader) (*Plan, error) {
 	in := bufio.NewScanner(r)
@@ -197,8 +197,8 @@ func (p *Plan) readWhole(line func(any) error, shards int) error {
 	return nil
 }
 
-// checkFoot says what is wrong with a plan file as a whole. What is written again must be
-// what was read: there is one way to write a plan.
+// checkFoot checks a plan file as a whole. Writing the plan again must give the same bytes: there is
+// one way to write a plan.
 func (p *Plan) checkFoot(foot planFoot, table int64, more bool) error {
 	if more || foot.Table != table {
 		return errors.New("its end is damaged")
@@ -213,7 +213,7 @@ func (p *Plan) checkFoot(foot planFoot, table int64, more bool) error {
 	return err
 }
 
-// Check says what is wrong with a part that was read.
+// Check returns an error if a part that was read contradicts itself.
 func (p *Part) Check() error {
 	a := &p.Account
 	if p.Size < 0 || a.Samples < 0 || a.SamplesLeftOut < 0 || a.SamplesLeftOut > a.Samples || a.Samples > maxSamples {
@@ -225,7 +225,7 @@ func (p *Part) Check() error {
 // maxSamples bounds the samples of a part: 8 PiB of memory could not plan more.
 const maxSamples = 1 << 49
 
-// checkShard says what is wrong with a shard that was read.
+// checkShard returns an error if a shard that was read contradicts its parts.
 func (p *Plan) checkShard(s *Shard, name string) error {
 	if s.Name != name {
 		return fmt.Errorf("it is named %q, not %q", s.Name, name)

@@ -9,7 +9,7 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// A fileTrace identifies a part that is many files: what they are called and how large
+// A fileTrace identifies a part that is many files by their names and sizes, and how large
 // they are, which is a matter of the plan, and when they were modified, which is a
 // matter of the journal. A single file has its name, its size and its time for that.
 type fileTrace struct {
@@ -38,7 +38,7 @@ func (f *fileTrace) add(span *converters.Span) {
 	f.buf = b
 }
 
-// sum enters what was traced.
+// sum enters the trace in the part.
 func (f *fileTrace) sum(p *Part) {
 	p.Size = f.end
 	p.Names = hex.EncodeToString(f.names.Sum(nil))

@@ -25,7 +25,7 @@ type PartIndex struct {
 	Largest int64 // cost of the largest sample
 }
 
-// Add takes one sample that starts at off; size is that of its record, -1 where it is
+// Add adds one sample that starts at off; size is the size of its record, -1 where it is
 // left out.
 func (p *PartIndex) Add(off, size int64) {
 	cost := size + TableRow
@@ -153,7 +153,7 @@ type sizer struct {
 	alike  int64        // samples like it that are not in the account yet
 }
 
-// A sizedField is a field of the last shape, and the count of those of its name in a row
+// A sizedField is a field of the last shape, and the count of fields of its name in a row
 // of samples with the same names.
 type sizedField struct {
 	name  string

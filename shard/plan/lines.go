@@ -94,7 +94,7 @@ func newPlanWriter(w io.Writer) *planWriter {
 	return &planWriter{out: bufio.NewWriterSize(w, 1<<16), sum: sha256.New()}
 }
 
-// row enters the line that comes next, of so many bytes; first is the first line of its kind.
+// row enters the next line, which stands for a part or shard of that size; first marks the first of its kind.
 func (w *planWriter) row(first bool, bytes int64) {
 	if n := len(w.rows); !first {
 		bytes += w.rows[n-1].sum

@@ -7,7 +7,7 @@ import (
 )
 
 // The places of a part in an index file are, of each sample, two varints: how far the next sample
-// starts beyond this one, in units (of the last sample, 0), and what it costs less that distance, zigzag. A unit
+// starts beyond this one, in units (0 for the last sample), and the cost less that distance, zigzag. A unit
 // is what all distances are multiples of, 512 bytes in a tar. So most samples take two to four bytes.
 
 // packedPlaces is how many samples a line has at most.
@@ -46,7 +46,7 @@ func (p *places) Pack(b []byte, first, last int, unit int64) []byte {
 var ErrPlaces = errors.New("its places are none of its part")
 
 // Unpack adds the samples that b holds, of which the first starts at off; size and samples are
-// those of the whole part. It returns where the sample behind them starts. What is added lies
+// of the whole part. It returns where the sample behind them starts. All added samples lie
 // inside the part, in order.
 func (p *PartIndex) Unpack(b []byte, off, unit int64) (next int64, err error) {
 	if unit < 1 || off < 0 || off > p.Size {

@@ -40,7 +40,7 @@ func (p *places) add(off, cost int64) {
 }
 
 // newChunk makes a chunk of one sample. Behind a full one there is likely to be another; the
-// others grow with what they hold.
+// others grow as samples are added.
 func (p *places) newChunk(off, end int64) chunk {
 	room := 1
 	if p.N > 0 && len(p.chunks[len(p.chunks)-1].offs) == placesChunk {
@@ -49,7 +49,7 @@ func (p *places) newChunk(off, end int64) chunk {
 	return chunk{first: p.N, off: off, end: end, offs: make([]uint32, 1, room)}
 }
 
-// add takes the next sample unless there is no room for it.
+// add appends the next sample; false: the chunk is full.
 func (c *chunk) add(off, end int64) bool {
 	o, e, n := uint64(off-c.off), uint64(end-c.end), len(c.offs)
 	if o > math.MaxUint32 || e > math.MaxUint32 || n == placesChunk {

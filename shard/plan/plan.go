@@ -19,7 +19,7 @@ var ErrEmpty = place.New(place.Refused, "no samples")
 type Plan struct {
 	Source  SourceSpec
 	Encode  encode.Options
-	Encodes []encode.Options       // of parts whose records differ from Encode, by Part.Encode; nil: none does
+	Encodes []encode.Options       // for parts whose records differ from Encode, by Part.Encode; nil: none do
 	Dataset converters.Description // what the source says of the whole dataset
 	Shuffle *Shuffle               // nil: samples keep their order
 	Whole   bool                   // shards are whole parts; else they are cut at samples
@@ -164,7 +164,7 @@ func newSequence(parts []PartIndex) samplesInOrder {
 
 func (s *sequence) len() int { return s.n }
 
-// part returns the part that sample i lies in.
+// part returns the part of sample i.
 func (s *sequence) part(i int) int {
 	return sort.Search(len(s.starts), func(p int) bool { return s.starts[p] > i }) - 1
 }
@@ -194,7 +194,7 @@ type shardBuilder struct {
 }
 
 // A run has at most runSamples samples, and where they have at most smallRecord bytes each, at
-// most runBytes: several readers can then read one shard, and each holds what it reads ahead in a
+// most runBytes: several readers can then read one shard, and each holds its read-ahead in a
 // few batches. The three are part of the plan format: another value makes another plan of the
 // same input, which a conversion that was begun could not go on with.
 const (
@@ -203,7 +203,7 @@ const (
 	SmallRecord = 4 << 10
 )
 
-// RunLimit is how many samples of each so many bytes a run has at most.
+// RunLimit returns the most samples that a run of records of this average size has.
 func RunLimit(each int64) int64 {
 	if each > SmallRecord {
 		return RunSamples // large records are appended directly, never buffered

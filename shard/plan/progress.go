@@ -2,7 +2,7 @@ package plan
 
 // A Progress is told how the work goes on. Its methods may be called concurrently.
 type Progress interface {
-	// Start begins a phase of so many bytes of data: "index", "write".
+	// Start begins a phase that will handle that number of bytes of data: "index", "write".
 	Start(phase string, bytes int64)
 	// Add counts data that the phase has dealt with: bytes that are written, not read again.
 	Add(samples, bytes int64)

@@ -167,8 +167,8 @@ func (f *File) parts(first, last int) ([]Part, error) {
 	return parts, err
 }
 
-// lead returns the first part in which samples were found, and its number; of whole parts, of
-// which nobody has looked for any, part 0.
+// lead returns the first part in which samples were found, and its number; of a part-aligned
+// plan, whose samples are not known, part 0.
 func (f *File) lead() (Part, int, error) {
 	for i := range f.Head.Parts {
 		part, err := f.parts(i, i+1)
@@ -206,7 +206,7 @@ func (f *File) Weights(each func(i int, weight int64)) error {
 }
 
 // Outline returns the plan without the runs of its shards; of whole parts it has all. The digest of
-// every line must be that of the file and the one that is wanted.
+// every line must match the file's and the wanted one.
 func (f *File) Outline(want string) (*Plan, error) {
 	sum := sha256.New()
 	if _, err := io.Copy(sum, bufio.NewReaderSize(io.NewSectionReader(f.r, 0, f.footAt), 1<<20)); err != nil {

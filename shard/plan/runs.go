@@ -56,7 +56,7 @@ func (r *planRuns) UnmarshalJSON(text []byte) error {
 
 // A runScanner takes a text apart; once something else has come it is bad for good.
 type runScanner struct {
-	text []byte // what is left
+	text []byte // not scanned yet
 	bad  bool
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// CheckParts says how parts differ from those of the plan.
+// CheckParts returns how parts differ from the plan's.
 func (p *Plan) CheckParts(ctx context.Context, parts []converters.Part, known *Contents) error {
 	if len(parts) != len(p.Parts) {
 		return fmt.Errorf("%w: the dataset was made of %d sources, here are %d", converters.ErrChanged, len(p.Parts), len(parts))

@@ -40,7 +40,7 @@ func (s *shuffled) end(i int) int64 { return s.ends[i] }
 
 func (s *shuffled) shard(from, end int) Shard {
 	var b shardBuilder
-	b.Runs = make([]converters.Run, 0, end-from) // few samples stay behind the one that they were behind
+	b.Runs = make([]converters.Run, 0, end-from) // after a shuffle neighbours are rarely consecutive: about one run a sample
 	for _, at := range s.at[from:end] {
 		b.run(&s.parts[at.part], int(at.part), int(at.ordinal), int(at.ordinal)+1, RunSamples)
 	}
@@ -49,7 +49,7 @@ func (s *shuffled) shard(from, end int) Shard {
 
 // permute is the shuffle of Fisher and Yates by a PCG generator. It is written out
 // because the same seed must give the same shards in every version of the tool and of
-// Go, and the library promises that of the generator but not of its Shuffle.
+// Go; the library promises a stable generator, not a stable Shuffle.
 func permute[T any](s []T, seed uint64) {
 	rng := rand.NewPCG(seed, 0)
 	for i := len(s) - 1; i > 0; i-- {

@@ -23,7 +23,7 @@ type Sizes struct {
 	Shards    int   // this many, exactly; 0: by size
 	ShardSize int64 // as many as come nearest to this size, bytes; 0: by FFRecord's rule
 	Min       int64 // no smaller than this on average, bytes; default 256 MiB, or none where Shards or ShardSize is set
-	Max       int   // no more than this; default 200, or none where Shards or ShardSize is set
+	Max       int   // most shards; default 200, or unlimited where Shards or ShardSize is set
 }
 
 // count returns the number of shards for samples of total bytes.

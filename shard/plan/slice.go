@@ -13,7 +13,7 @@ import (
 // A Slice is what one task needs of a plan: its shards, and the parts that they are made of.
 type Slice struct {
 	Task   Task
-	Plan   *Plan // Shards are those of the slice, and the numbers of parts in them are places in Parts
+	Plan   *Plan // Shards of the slice; part numbers in them index Parts
 	First  int   // of the dataset's parts, the first one in Plan.Parts
 	Lead   Part  // the first part of the dataset with samples, which some formats inspect to read any
 	LeadAt int   // its number
@@ -82,7 +82,7 @@ func (f *File) Slice(t Task, all bool) (*Slice, error) {
 	return s, s.check()
 }
 
-// check says what is wrong with a slice that was read. What is damaged by chance its lines'
+// check returns an error if a slice that was read contradicts itself. Chance damage its lines'
 // CRCs tell; a plan may be hostile, too.
 func (s *Slice) check() error {
 	p := s.Plan

@@ -9,7 +9,7 @@ import (
 )
 
 // Of returns the parts of the slice out of a source of the whole dataset, which must have as many
-// parts and say of itself what it said when the plan was made.
+// parts and the same description as when the plan was made.
 func (s *Slice) Of(whole converters.Source) (converters.Source, error) {
 	parts := whole.Parts()
 	if len(parts) != s.Parts {

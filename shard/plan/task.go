@@ -51,7 +51,7 @@ func (t Task) holds(from, to, total int64) bool {
 	return t.at(from, to, total) == max(t.K, 0)
 }
 
-// at returns the number of the task whose slice has the middle of from and to.
+// at returns the number of the task whose slice contains the middle of from and to.
 func (t Task) at(from, to, total int64) int {
 	middle := uint64(from) + uint64(to-from)/2
 	if total <= 0 || t.N < 2 {
@@ -62,8 +62,8 @@ func (t Task) at(from, to, total int64) int {
 	return min(int(k), t.N-1)
 }
 
-// Slice returns which of consecutive pieces, of so many bytes each, are the task's: n of them
-// from first on. Of all tasks together each piece is that of one.
+// Slice returns which of consecutive pieces of these sizes, in bytes, are the task's: n of them from
+// first on. Each piece belongs to exactly one task.
 func (t Task) Slice(sizes []int64) (first, n int) {
 	total := int64(0)
 	for _, size := range sizes {
@@ -83,5 +83,5 @@ func (t Task) Slice(sizes []int64) (first, n int) {
 	return first, n
 }
 
-// clamp is a size that can be added to what is before it; 0 where it is not known.
+// clamp limits a size so that adding it to before cannot overflow; an unknown size counts as 0.
 func clamp(size, before int64) int64 { return min(max(0, size), math.MaxInt64-before) }
