@@ -66,7 +66,7 @@ func createIndex(o *dataset.Output, shard string, first int, shape plan.Columns,
 		return nil, err
 	}
 	schema := schemaOf(shape)
-	stream := newStream(newSpool(newDirectFile(f.File), buffers.index))
+	stream := newStream(newAsyncWriter(newDirectFile(f.File), buffers.index))
 	out, err := ipc.NewFileWriter(stream, ipc.WithSchema(schema))
 	if err != nil {
 		stream.close()

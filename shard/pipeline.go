@@ -12,39 +12,39 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// A pipeline appends to a shard and its index what several readers have read, in the
-// order of the plan: a shard of rows of numbers is then the work of all processors
-// (BenchmarkRows). The runs of the shard are parted into units; each is read by one
-// reader, at its own pace, and appended when all units before it are.
+// A pipeline appends the records of several readers to a shard and its index, in the order of the
+// plan, so that all processors work on one shard of small rows (BenchmarkRows). The runs of the shard
+// are divided into segments. One reader reads a segment, at its own pace; its records are appended
+// when all segments before it are.
 type pipeline struct {
-	plan   *plan.Plan
-	writer *record.Writer
-	index  *indexFile
-	units  []*unit
-	want   int64 // samples of the shard
+	plan     *plan.Plan
+	writer   *record.Writer
+	index    *indexFile
+	segments []*segment
+	want     int64 // samples of the shard
 
-	next    atomic.Int64 // unit that is read next
+	next    atomic.Int64 // segment that is read next
 	samples int64        // that were appended
 
-	stop atomic.Int64 // units from this one on are of no use: there was an error
+	stop atomic.Int64 // segments from this one on are not needed: an earlier one failed
 	mu   sync.Mutex
-	err  error // the error of the first failed unit
+	err  error // the error of the first failed segment
 }
 
-// A unit is consecutive runs. It is taken by one reader, which must close full.
-type unit struct {
-	at   int // among the units
-	runs []converters.Run
-	turn chan struct{} // closed when all units before it are appended
-	full chan *batch   // its records, in order
+// A segment is consecutive runs. It is taken by one reader, which must close full.
+type segment struct {
+	at    int // among the segments
+	runs  []converters.Run
+	ready chan struct{} // closed when all segments before it are appended
+	full  chan *batch   // its records, in order
 }
 
-// unitsOf groups runs into units of at most limit samples.
-func unitsOf(runs []converters.Run, limit int64) (units []*unit) {
+// segmentsOf groups runs into segments of at most limit samples.
+func segmentsOf(runs []converters.Run, limit int64) (segments []*segment) {
 	from, samples := 0, int64(0)
 	cut := func(to int) {
 		if from < to {
-			units = append(units, &unit{at: len(units), runs: runs[from:to], turn: make(chan struct{}), full: make(chan *batch, batches+1)})
+			segments = append(segments, &segment{at: len(segments), runs: runs[from:to], ready: make(chan struct{}), full: make(chan *batch, batches+1)})
 		}
 		from, samples = to, 0
 	}
@@ -55,28 +55,28 @@ func unitsOf(runs []converters.Run, limit int64) (units []*unit) {
 		samples += r.Count
 	}
 	cut(len(runs))
-	return units
+	return segments
 }
 
 func newPipeline(pl *plan.Plan, s *plan.Shard, w *record.Writer, index *indexFile) *pipeline {
-	p := &pipeline{plan: pl, writer: w, index: index, units: unitsOf(s.Runs, plan.RunLimit(s.Bytes/max(1, s.Samples))), want: s.Samples}
+	p := &pipeline{plan: pl, writer: w, index: index, segments: segmentsOf(s.Runs, plan.RunLimit(s.Bytes/max(1, s.Samples))), want: s.Samples}
 	p.stop.Store(math.MaxInt64)
 	return p
 }
 
-// take returns the next unit to be read, nil after the last.
-func (p *pipeline) take() *unit {
-	if i := p.next.Add(1) - 1; i < int64(len(p.units)) {
-		return p.units[i]
+// take returns the next segment to be read, nil after the last.
+func (p *pipeline) take() *segment {
+	if i := p.next.Add(1) - 1; i < int64(len(p.segments)) {
+		return p.segments[i]
 	}
 	return nil
 }
 
-// run appends until all units were taken and closed. It returns the error that comes first in
-// the order of the units.
+// run appends until all segments were taken and closed. It returns the error that comes first in
+// the order of the segments.
 func (p *pipeline) run() error {
-	for _, u := range p.units {
-		close(u.turn)
+	for _, u := range p.segments {
+		close(u.ready)
 		for b := range u.full {
 			if p.wants(u) {
 				if err := p.appendAll(b); err != nil {
@@ -91,14 +91,14 @@ func (p *pipeline) run() error {
 	return p.err
 }
 
-// wants reports whether the records of a unit are still needed: no unit up to it has failed.
-func (p *pipeline) wants(u *unit) bool { return int64(u.at) < p.stop.Load() }
+// wants reports whether the records of a segment are still needed: no segment up to it has failed.
+func (p *pipeline) wants(u *segment) bool { return int64(u.at) < p.stop.Load() }
 
-// errStopped is the end of a unit that is not wanted any more.
+// errStopped is the end of a segment that is not wanted any more.
 var errStopped = errors.New("stopped by an error before")
 
-// fail ends a unit and all behind it.
-func (p *pipeline) fail(u *unit, err error) {
+// fail ends a segment and all behind it.
+func (p *pipeline) fail(u *segment, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if at := int64(u.at); at < p.stop.Load() {
@@ -157,7 +157,7 @@ func (b *batch) key(i int) []byte {
 	return b.keys[b.keyEnds[i-1]:b.keyEnds[i]]
 }
 
-// append appends one record. Only the lane of the current unit may call it.
+// append appends one record. Only the reader of the current segment may call it.
 func (p *pipeline) append(row *entry, key []byte, parts ...[]byte) error {
 	if p.samples == p.want {
 		return p.tooMany(row, key)

@@ -55,9 +55,9 @@ func (mixed) sample(b []byte, i int64) []byte {
 	return append(b, make([]byte, size)...)
 }
 
-// runPipeline has so many lanes read samples of mixed, in runs of random length, into a
+// runPipeline has a number of readers read samples of mixed, in runs of random length, into a
 // shard that claims want of them.
-func runPipeline(t *testing.T, src mixed, lanes int, samples, want int64, file *memoryFile) error {
+func runPipeline(t *testing.T, src mixed, readers int, samples, want int64, file *memoryFile) error {
 	t.Helper()
 	index, err := createIndex(openTemp(t), "PART_00000.ffr", 0, plan.Columns{Keys: true}, testBuffers(t))
 	if err != nil {
@@ -73,20 +73,20 @@ func runPipeline(t *testing.T, src mixed, lanes int, samples, want int64, file *
 		t.Fatal(err)
 	}
 	s := plan.Shard{Samples: want}
-	rnd := rand.New(rand.NewPCG(5, uint64(lanes)))
+	rnd := rand.New(rand.NewPCG(5, uint64(readers)))
 	for first := int64(0); first < samples; {
 		n := min(samples-first, 1+rnd.Int64N(plan.RunSamples/2))
 		s.Runs = append(s.Runs, converters.Run{First: first, Off: first, Count: n})
 		first += n
 	}
 	p := newPipeline(&plan.Plan{Parts: []plan.Part{{Name: "mixed"}}}, &s, w, index)
-	var readers sync.WaitGroup
-	for range lanes {
-		l := newLane(p, newEncoders(spec), unheard{})
-		readers.Go(func() { l.read(t.Context(), src) })
+	var reading sync.WaitGroup
+	for range readers {
+		l := newReader(p, newEncoders(spec), unheard{})
+		reading.Go(func() { l.read(t.Context(), src) })
 	}
 	err = p.run()
-	readers.Wait()
+	reading.Wait()
 	if err == nil {
 		_, err = w.Close()
 	}
@@ -97,12 +97,12 @@ func runPipeline(t *testing.T, src mixed, lanes int, samples, want int64, file *
 // their bytes are used again for the next.
 func TestPipeline(t *testing.T) {
 	t.Parallel()
-	for _, lanes := range []int{1, 2, 5} {
-		t.Run(fmt.Sprint(lanes), func(t *testing.T) {
+	for _, readers := range []int{1, 2, 5} {
+		t.Run(fmt.Sprint(readers), func(t *testing.T) {
 			t.Parallel()
 			const n = 5*plan.RunSamples + 100
 			file := &memoryFile{}
-			if err := runPipeline(t, mixed{}, lanes, n, n, file); err != nil {
+			if err := runPipeline(t, mixed{}, readers, n, n, file); err != nil {
 				t.Fatal(err)
 			}
 			path := filepath.Join(t.TempDir(), "x.ffr")
@@ -130,21 +130,21 @@ func TestPipeline(t *testing.T) {
 func TestPipelineFails(t *testing.T) {
 	t.Parallel()
 	const n = 5 * plan.RunSamples
-	for _, lanes := range []int{1, 2, 5} {
+	for _, readers := range []int{1, 2, 5} {
 		for fail := 2; fail <= 4; fail++ {
-			if err := runPipeline(t, mixed{}, lanes, n, n, &memoryFile{fail: fail}); !errors.Is(err, errFull) {
-				t.Errorf("%d lanes, write %d fails: %v", lanes, fail, err)
+			if err := runPipeline(t, mixed{}, readers, n, n, &memoryFile{fail: fail}); !errors.Is(err, errFull) {
+				t.Errorf("%d readers, write %d fails: %v", readers, fail, err)
 			}
 		}
 		for _, broken := range []int64{1, 1000, n / 2, n - 1} {
-			err := runPipeline(t, mixed{broken}, lanes, n, n, &memoryFile{})
+			err := runPipeline(t, mixed{broken}, readers, n, n, &memoryFile{})
 			if want := fmt.Sprintf("sample %d: broken", broken); err == nil || err.Error() != want {
-				t.Errorf("%d lanes: error %v, want %s", lanes, err, want)
+				t.Errorf("%d readers: error %v, want %s", readers, err, want)
 			}
 		}
-		err := runPipeline(t, mixed{}, lanes, n, n-3, &memoryFile{})
+		err := runPipeline(t, mixed{}, readers, n, n-3, &memoryFile{})
 		if want := fmt.Sprintf("mixed: offset %d: ", n-3); !errors.Is(err, converters.ErrChanged) || !strings.HasPrefix(err.Error(), want) {
-			t.Errorf("%d lanes, more samples than were planned: error %v", lanes, err)
+			t.Errorf("%d readers, more samples than were planned: error %v", readers, err)
 		}
 	}
 }
@@ -157,7 +157,7 @@ func TestUnits(t *testing.T) {
 	for i := range 2000 {
 		runs = append(runs, converters.Run{Part: i, Count: 1 + rnd.Int64N(plan.RunSamples)>>rnd.IntN(15)})
 	}
-	for i, u := range unitsOf(runs, plan.RunSamples) {
+	for i, u := range segmentsOf(runs, plan.RunSamples) {
 		samples := int64(0)
 		for _, r := range u.runs {
 			samples += r.Count

@@ -8,19 +8,19 @@ import (
 	"github.com/ffconvert/ffconvert/dataset"
 )
 
-// A stream is a file that is written from its beginning on, through a spool. It is the
+// A stream is a file that is written from its beginning on, through an asyncWriter. It is the
 // io.WriteSeeker that an Arrow writer wants: all its seeking is asking where it is. It
 // sums up its bytes.
 type stream struct {
-	spool *spool
-	buf   []byte
-	off   int64  // in the file, of buf
-	crc   uint32 // of the bytes before off
+	writer *asyncWriter
+	buf    []byte
+	off    int64  // in the file, of buf
+	crc    uint32 // of the bytes before off
 }
 
-func newStream(s *spool) *stream {
+func newStream(s *asyncWriter) *stream {
 	buf, _ := s.SwapAt(nil, 0) // nothing was written that could have failed
-	return &stream{spool: s, buf: buf}
+	return &stream{writer: s, buf: buf}
 }
 
 // Write takes p. The error may come from an earlier write.
@@ -50,7 +50,7 @@ func (s *stream) Seek(off int64, whence int) (int64, error) {
 func (s *stream) flush() error {
 	n := len(s.buf)
 	s.crc = crc32.Update(s.crc, crc32.IEEETable, s.buf)
-	next, err := s.spool.SwapAt(s.buf, s.off)
+	next, err := s.writer.SwapAt(s.buf, s.off)
 	s.off += int64(n)
 	s.buf = next
 	return err
@@ -62,7 +62,7 @@ func (s *stream) sum() dataset.FileSum { return dataset.FileSum{Bytes: s.off, CR
 // close writes the rest and waits until all is written. It may be called again.
 func (s *stream) close() error {
 	if len(s.buf) > 0 {
-		_ = s.flush() // the spool keeps the error
+		_ = s.flush() // the asyncWriter keeps the error
 	}
-	return s.spool.close()
+	return s.writer.close()
 }

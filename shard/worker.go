@@ -109,34 +109,34 @@ func (k *worker) write(ctx context.Context, t *task) error {
 func (k *worker) fill(ctx context.Context, t *task, f *atomicfile.File, index *indexFile) (dataset.Finished, error) {
 	s := t.Shard
 	done := dataset.Finished{ManifestShard: dataset.ManifestShard{Name: s.Name}}
-	spool := newSpool(newDirectFile(f.File), k.buffers.shard)
-	defer spool.close()
-	w, err := record.NewWriter(spool, s.Samples)
+	out := newAsyncWriter(newDirectFile(f.File), k.buffers.shard)
+	defer out.close()
+	w, err := record.NewWriter(out, s.Samples)
 	if err != nil {
 		return done, err
 	}
 	p := newPipeline(t.plan, s, w, index)
 	progress := k.counted(t, k.progress)
-	var readers sync.WaitGroup
-	lanes := make([]*lane, min(len(k.encoders), len(p.units)))
-	for i := range lanes {
-		lanes[i] = newLane(p, k.encoders[i], progress)
-		readers.Go(func() { lanes[i].read(ctx, t.src) })
+	var reading sync.WaitGroup
+	readers := make([]*reader, min(len(k.encoders), len(p.segments)))
+	for i := range readers {
+		readers[i] = newReader(p, k.encoders[i], progress)
+		reading.Go(func() { readers[i].read(ctx, t.src) })
 	}
 	err = p.run()
-	readers.Wait()
+	reading.Wait()
 	if err != nil {
 		return done, err
 	}
 	done.Samples = p.samples
-	for _, l := range lanes {
+	for _, l := range readers {
 		done.Fields += l.fields
 	}
 	if done.Samples < s.Samples {
 		return done, fmt.Errorf("%s: %w: %d of the %d samples indexed for it are left", s.Name, converters.ErrChanged, done.Samples, s.Samples)
 	}
 	sum, err := w.Close()
-	if late := spool.close(); err == nil {
+	if late := out.close(); err == nil {
 		err = late
 	}
 	if err != nil {
@@ -146,7 +146,7 @@ func (k *worker) fill(ctx context.Context, t *task, f *atomicfile.File, index *i
 		return done, fmt.Errorf("%s: %w: it has %d bytes, %d were indexed for it", s.Name, converters.ErrChanged, sum.Size, s.Bytes)
 	}
 	done.Bytes, done.HeaderCRC = sum.Size, sum.HeaderCRC
-	progress.Add(0, record.FileSize(s.Samples, 0)) // the header, which no lane has written
+	progress.Add(0, record.FileSize(s.Samples, 0)) // the header, which no reader has written
 	return done, nil
 }
 

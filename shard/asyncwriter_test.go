@@ -28,23 +28,23 @@ func (m *memoryFile) WriteAt(p []byte, off int64) (int, error) {
 	return copy(m.data[off:], p), nil
 }
 
-// spoolOf makes a spool of small buffers.
-func spoolOf(w io.WriterAt) *spool {
+// asyncWriterOf makes an asyncWriter of small buffers.
+func asyncWriterOf(w io.WriterAt) *asyncWriter {
 	buffers := make([][]byte, 3)
 	for i := range buffers {
 		buffers[i] = make([]byte, 0, 4096)
 	}
-	return newSpool(w, buffers)
+	return newAsyncWriter(w, buffers)
 }
 
-// What goes through a spool arrives whole, in order, whether it was copied or given away,
+// What goes through an asyncWriter arrives whole, in order, whether it was copied or given away,
 // and although the givers go on with their own memory.
 func TestSpool(t *testing.T) {
 	t.Parallel()
 	rnd := rand.New(rand.NewPCG(1, 2))
 	var want []byte
 	file := &memoryFile{}
-	s := spoolOf(file)
+	s := asyncWriterOf(file)
 	buf, err := s.SwapAt(nil, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -86,7 +86,7 @@ func TestSpoolFails(t *testing.T) {
 	t.Parallel()
 	for fail := 1; fail <= 10; fail++ {
 		file := &memoryFile{fail: fail}
-		s := spoolOf(file)
+		s := asyncWriterOf(file)
 		var told error
 		for i := range 10 {
 			if _, err := s.WriteAt([]byte("block"), int64(5*i)); err != nil {

@@ -10,36 +10,36 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// Records up to smallRecord bytes are handed over by the batch. A batch is full with batchRows
-// rows or batchBytes bytes. A unit of the plan's longest runs fits into batches of them; a lane
-// has one more, so that its reader goes on while the unit waits for its turn.
+// Records up to plan.SmallRecord bytes are handed over by the batch. A batch is full at batchRows rows
+// or batchBytes bytes. The longest run of a plan fits into this number of batches; a reader has one
+// more, and reads on while its segment waits for the segments before it.
 const (
 	batches    = 4
 	batchRows  = plan.RunSamples / batches
 	batchBytes = plan.RunBytes / batches
 )
 
-// A lane is what one reader gives to a pipeline. Small records are collected, and
-// appended by the goroutine of the pipeline while the next are read and encoded. A
-// large one is appended at once, from where it lies, when all before it are. It is for
-// one goroutine.
-type lane struct {
+// A reader reads segments of a shard and encodes their samples for a pipeline. It collects small
+// records in batches, which the pipeline's goroutine appends while the next are read. It appends a
+// large record itself, without a copy, once all records before it are appended. It is for one
+// goroutine.
+type reader struct {
 	*pipeline
 	encoders *encoders
 	progress plan.Tally
 
-	unit  *unit  // that is read
-	batch *batch // being filled
-	out   int    // batches that are not back
-	back  chan *batch
-	spare []*batch
+	segment *segment // being read
+	batch   *batch   // being filled
+	out     int      // batches that are not back
+	back    chan *batch
+	spare   []*batch
 
 	key    []byte // of a large record
 	fields int64  // of all records
 }
 
-func newLane(p *pipeline, encoders *encoders, progress plan.Progress) *lane {
-	l := &lane{pipeline: p, encoders: encoders, progress: plan.Tally{To: progress}, back: make(chan *batch, batches+1)}
+func newReader(p *pipeline, encoders *encoders, progress plan.Progress) *reader {
+	l := &reader{pipeline: p, encoders: encoders, progress: plan.Tally{To: progress}, back: make(chan *batch, batches+1)}
 	for range batches + 1 {
 		l.spare = append(l.spare, &batch{home: l.back})
 	}
@@ -47,12 +47,12 @@ func newLane(p *pipeline, encoders *encoders, progress plan.Progress) *lane {
 	return l
 }
 
-// read reads one unit after another. Errors are the pipeline's.
-func (l *lane) read(ctx context.Context, src converters.Source) {
+// read reads one segment after another. Errors are the pipeline's.
+func (l *reader) read(ctx context.Context, src converters.Source) {
 	defer l.progress.Flush()
 	for u := l.take(); u != nil; u = l.take() {
-		if l.unit = u; l.wants(u) {
-			if err := l.readUnit(ctx, src); err != nil {
+		if l.segment = u; l.wants(u) {
+			if err := l.readSegment(ctx, src); err != nil {
 				l.fail(u, err)
 			}
 		}
@@ -60,8 +60,8 @@ func (l *lane) read(ctx context.Context, src converters.Source) {
 	}
 }
 
-func (l *lane) readUnit(ctx context.Context, src converters.Source) error {
-	for _, run := range l.unit.runs {
+func (l *reader) readSegment(ctx context.Context, src converters.Source) error {
+	for _, run := range l.segment.runs {
 		enc := l.encoders.of(&l.plan.Parts[run.Part])
 		for sample, err := range src.Read(ctx, run) {
 			if err != nil {
@@ -86,7 +86,7 @@ func (l *lane) readUnit(ctx context.Context, src converters.Source) error {
 }
 
 // add appends a record, or will.
-func (l *lane) add(part int, s *converters.Sample, rec *encode.Record) error {
+func (l *reader) add(part int, s *converters.Sample, rec *encode.Record) error {
 	row := entry{part: int32(part), off: s.Off}
 	if l.index.shape.Labels {
 		row.label, row.labels = labelOf(s)
@@ -118,24 +118,24 @@ func (l *lane) add(part int, s *converters.Sample, rec *encode.Record) error {
 }
 
 // flush sends the batch off, if there is anything in it, and takes another.
-func (l *lane) flush() error {
+func (l *reader) flush() error {
 	if len(l.batch.rows) == 0 {
 		return nil
 	}
-	l.unit.full <- l.batch
+	l.segment.full <- l.batch
 	l.out++
 	runtime.Gosched() // a write that is back from the device needs a processor for the next one
 	if len(l.spare) == 0 {
 		l.wait()
 	}
 	l.batch = l.pop()
-	if !l.wants(l.unit) {
+	if !l.wants(l.segment) {
 		return errStopped
 	}
 	return nil
 }
 
-func (l *lane) pop() *batch {
+func (l *reader) pop() *batch {
 	last := len(l.spare) - 1
 	b := l.spare[last]
 	l.spare = l.spare[:last]
@@ -143,23 +143,23 @@ func (l *lane) pop() *batch {
 }
 
 // wait waits for a batch to come back.
-func (l *lane) wait() {
+func (l *reader) wait() {
 	b := <-l.back
 	b.data, b.ends, b.rows, b.keys, b.keyEnds = b.data[:0], b.ends[:0], b.rows[:0], b.keys[:0], b.keyEnds[:0]
 	l.out--
 	l.spare = append(l.spare, b)
 }
 
-// settle waits until all that comes before is appended: then it is this lane's turn.
-func (l *lane) settle() error {
+// settle waits until all records before the next one are appended: then the reader may append.
+func (l *reader) settle() error {
 	if err := l.flush(); err != nil {
 		return err
 	}
-	<-l.unit.turn
+	<-l.segment.ready
 	for l.out > 0 {
 		l.wait()
 	}
-	if !l.wants(l.unit) {
+	if !l.wants(l.segment) {
 		return errStopped
 	}
 	return nil

@@ -5,12 +5,12 @@ import (
 	"sync"
 )
 
-// A spool writes to a file in a goroutine of its own, so that the next records are made
+// An asyncWriter writes to a file in a goroutine of its own, so that the next records are made
 // while the ones before are on their way to the device: of small records that is half
 // of the work (BenchmarkRows). Blocks are written in the order in which they come; after
 // an error none is, so that the head of a shard, which comes last, never follows a payload
 // that was not written. It is for one goroutine, and must be closed.
-type spool struct {
+type asyncWriter struct {
 	w     io.WriterAt
 	full  chan block
 	free  chan []byte
@@ -26,10 +26,10 @@ type block struct {
 	off  int64
 }
 
-// newSpool writes to w from the buffers that it is given, which are its own until it is
+// newAsyncWriter writes to w from the buffers that it is given, which are its own until it is
 // closed. It needs one more than are being filled at a time.
-func newSpool(w io.WriterAt, buffers [][]byte) *spool {
-	s := &spool{w: w, full: make(chan block, len(buffers)), free: make(chan []byte, len(buffers)), ended: make(chan struct{})}
+func newAsyncWriter(w io.WriterAt, buffers [][]byte) *asyncWriter {
+	s := &asyncWriter{w: w, full: make(chan block, len(buffers)), free: make(chan []byte, len(buffers)), ended: make(chan struct{})}
 	for _, b := range buffers {
 		s.free <- b[:0]
 	}
@@ -37,7 +37,7 @@ func newSpool(w io.WriterAt, buffers [][]byte) *spool {
 	return s
 }
 
-func (s *spool) run() {
+func (s *asyncWriter) run() {
 	defer close(s.ended)
 	for b := range s.full {
 		if s.failed() == nil {
@@ -51,14 +51,14 @@ func (s *spool) run() {
 	}
 }
 
-func (s *spool) failed() error {
+func (s *asyncWriter) failed() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.err
 }
 
-// SwapAt writes p, a buffer of the spool, and returns an empty buffer; see [record.BufferSwapper].
-func (s *spool) SwapAt(p []byte, off int64) ([]byte, error) {
+// SwapAt writes p, a buffer of the asyncWriter, and returns an empty buffer; see [record.BufferSwapper].
+func (s *asyncWriter) SwapAt(p []byte, off int64) ([]byte, error) {
 	if len(p) > 0 {
 		s.full <- block{p, off}
 	}
@@ -67,14 +67,14 @@ func (s *spool) SwapAt(p []byte, off int64) ([]byte, error) {
 
 // WriteAt writes a copy of p, which fits into a buffer. The error may come from a
 // write before.
-func (s *spool) WriteAt(p []byte, off int64) (int, error) {
+func (s *asyncWriter) WriteAt(p []byte, off int64) (int, error) {
 	s.full <- block{append(<-s.free, p...), off}
 	return len(p), s.failed()
 }
 
 // close waits until everything is written and returns the error of the write that failed.
 // It may be called again.
-func (s *spool) close() error {
+func (s *asyncWriter) close() error {
 	if s.full != nil {
 		close(s.full)
 		<-s.ended
