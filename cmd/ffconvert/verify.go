@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -111,7 +112,7 @@ func runVerify(ctx context.Context, opts verifyOptions, args []string, stdout io
 	}
 	err = errors.Join(append(errs, plain(work.hint(raise(told(report), "--max-samples"))))...)
 	if err == nil {
-		progress.done(verifyDone{true, report.Shards, report.Samples, report.Bytes, report.Seconds, report.CrossChecked, report.From})
+		progress.done(verifyDone{true, strings.Join(args, " "), report.Shards, report.Samples, report.Bytes, report.Seconds, report.CrossChecked, report.From})
 	}
 	return err
 }
@@ -119,6 +120,7 @@ func runVerify(ctx context.Context, opts verifyOptions, args []string, stdout io
 // A verifyDone tells programs that all was sound; people have the report.
 type verifyDone struct {
 	Done         bool       `json:"done"`
+	Out          string     `json:"out"` // the arguments, with spaces between
 	Shards       int        `json:"shards"`
 	Samples      int64      `json:"samples"`
 	Bytes        int64      `json:"bytes"`
