@@ -337,7 +337,7 @@ func resealed(manifest string) string {
 func TestPlainText(t *testing.T) {
 	t.Parallel()
 	for raw, want := range map[string][2]string{
-		"":                     {"", ""},
+		"":                     {"", `""`},
 		"a b é 漢 😀":            {"a b é 漢 😀", "a b é 漢 😀"},
 		"\x1b[2J":              {`\x1b[2J`, `"\x1b[2J"`},
 		"a\nb\tc\r":            {`a\nb\tc\r`, `"a\nb\tc\r"`},
@@ -347,8 +347,8 @@ func TestPlainText(t *testing.T) {
 		"\u202egnp.exe":        {`\u202egnp.exe`, `"\u202egnp.exe"`},
 		"\ufeff":               {`\ufeff`, `"\ufeff"`},
 		"\xff\xfe":             {`\xff\xfe`, `"\xff\xfe"`},
-		"a\\x1b":               {`a\x1b`, `a\x1b`},
-		"quote \" apostrophe'": {"quote \" apostrophe'", "quote \" apostrophe'"},
+		"a\\x1b":               {`a\x1b`, `"a\\x1b"`},
+		"quote \" apostrophe'": {"quote \" apostrophe'", `"quote \" apostrophe'"`},
 	} {
 		if got := [2]string{text.Line(raw), text.Name(raw)}; got != want {
 			t.Errorf("%q: %q, want %q", raw, got, want)
