@@ -78,23 +78,6 @@ func (c *Conversion) open(ctx context.Context, parts []converters.Part) (convert
 	return c.Reader.Open(ctx, parts, c.Encode)
 }
 
-// Parts returns staged inputs as parts of a dataset.
-func Parts(set *input.Set) []converters.Part {
-	parts := make([]converters.Part, len(set.Files))
-	for i, f := range set.Files {
-		parts[i] = converters.Part{Name: f.Name, Path: f.Path, Size: f.Size, ModTime: f.ModTime}
-		if f.Staged {
-			parts[i].Copy = &converters.Copy{Mark: f.Mark, Content: f.Content, Sums: f.Sums, Files: f.Files}
-		}
-	}
-	return parts
-}
-
-// remotePart is a part that is not here.
-func remotePart(n *input.Name) converters.Part {
-	return converters.Part{Name: n.Name, Size: n.Size, Copy: &converters.Copy{Mark: n.Mark()}}
-}
-
 // staged makes the inputs local files while use uses them. The cache inside the output is
 // removed, unless the run was interrupted and another one can use it, or the writing has
 // failed.

@@ -225,7 +225,7 @@ func (m *Mixture) stage(ctx context.Context, found []input.Name, in input.Option
 	set.Files = nil
 	for i, names := range each {
 		for _, n := range names {
-			f := input.File{Name: n.Name, Path: n.Path}
+			f := input.File{Part: converters.Part{Name: n.Name, Path: n.Path}}
 			if !local(i, n) {
 				f, staged = staged[0], staged[1:]
 			}

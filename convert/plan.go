@@ -94,7 +94,7 @@ func (c *Conversion) describedOptions(d described) (plan.Options, error) {
 
 // plan indexes the sources and plans the shards.
 func (c *Conversion) plan(ctx context.Context, set *input.Set) (*plan.Plan, converters.Source, error) {
-	src, err := c.open(ctx, Parts(set))
+	src, err := c.open(ctx, set.Parts())
 	if err != nil {
 		return nil, nil, err
 	}

@@ -102,7 +102,7 @@ func (r *repair) write(ctx context.Context, damaged []string) (*shard.Report, er
 		return report, err
 	}
 	err = c.staged(ctx, func(set *input.Set) error {
-		src, err := c.open(ctx, Parts(set))
+		src, err := c.open(ctx, set.Parts())
 		if err != nil {
 			return err
 		}

@@ -40,7 +40,7 @@ func (c *Conversion) newStagedParts(skip int) (*stagedParts, error) {
 		s.all, s.firsts = passes(c.Mixture, c.found)
 	}
 	for i := range s.all {
-		s.parts = append(s.parts, remotePart(&s.all[i]))
+		s.parts = append(s.parts, s.all[i].Part())
 	}
 	var err error
 	s.stager, err = input.NewStager(s.all, in)
@@ -75,7 +75,7 @@ func (s *stagedParts) open(ctx context.Context, planned bool) (converters.Source
 	at := 0
 	for i, set := range s.held {
 		if set != nil {
-			parts[at] = Parts(set)[0]
+			parts[at] = set.Parts()[0]
 			if s.opened != nil {
 				if err := s.opened(ctx, s.firsts[i]-s.skip, parts[at]); err != nil {
 					return nil, err
@@ -134,7 +134,7 @@ func (s *stagedParts) index(ctx context.Context, each plan.Encodings, progress p
 		if each.Of != nil {
 			of.Of = each.Of[first : first+1]
 		}
-		src := s.like.WithParts(first, Parts(s.held[i]))
+		src := s.like.WithParts(first, s.held[i].Parts())
 		index, err := plan.Index(ctx, src, plan.IndexOptions{Encodings: of, Workers: 1, Progress: progress})
 		if err != nil {
 			return nil, err
@@ -166,7 +166,7 @@ func (s *stagedParts) Take(ctx context.Context, first, n int) (converters.Source
 		}
 		return nil, nil, err
 	}
-	return s.like.WithParts(first, Parts(set)), set.Release, nil
+	return s.like.WithParts(first, set.Parts()), set.Release, nil
 }
 
 // letGo ends the own use of parts, but for those of the n from first on.

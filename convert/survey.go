@@ -141,13 +141,13 @@ func (c *Conversion) withLocal(ctx context.Context, need []bool, use func([]conv
 	if err != nil {
 		return c.allAtOnce(err)
 	}
-	here := Parts(set)
+	here := set.Parts()
 	parts := make([]converters.Part, len(c.found))
 	for i, n := range c.found {
 		if need[i] {
 			parts[i], here = here[0], here[1:]
 		} else {
-			parts[i] = remotePart(&n)
+			parts[i] = n.Part()
 		}
 	}
 	return errors.Join(use(parts), set.Cleanup())

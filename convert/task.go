@@ -136,7 +136,7 @@ func (r *taskRun) find(ctx context.Context, c *Conversion) (skip int, err error)
 func (r *taskRun) writeTogether(ctx context.Context, c *Conversion) (*shard.Report, error) {
 	var report *shard.Report
 	err := c.staged(ctx, func(set *input.Set) error {
-		src, err := c.open(ctx, Parts(set))
+		src, err := c.open(ctx, set.Parts())
 		if err != nil {
 			return err
 		}

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/internal/blocksum"
 	"github.com/ffconvert/ffconvert/internal/need"
 )
@@ -73,8 +74,8 @@ func TestCommand(t *testing.T) {
 			fi, err := os.Stat(f.Path)
 			must(t, err)
 			size := int64(len(tt.want))
-			want := File{Name: "a script", Path: f.Path, Size: size, ModTime: fi.ModTime(), Staged: true, SourceSize: size, Content: fmt.Sprintf("%016x", blocksum.Sum64(got)), Sums: f.Sums}
-			if string(got) != tt.want || f != want || read.Load() != size {
+			want := File{Part: converters.Part{Name: "a script", Path: f.Path, Size: size, ModTime: fi.ModTime(), Copy: f.Copy}, SourceSize: size}
+			if string(got) != tt.want || f != want || *f.Copy != (converters.Copy{Content: fmt.Sprintf("%016x", blocksum.Sum64(got)), Sums: f.Copy.Sums}) || read.Load() != size {
 				t.Errorf("%d bytes, %d told of, %+v; want %+v", len(got), read.Load(), f, want)
 			}
 			if _, err := os.Stat(filepath.Join(dir, "ran")); strings.Contains(tt.script, "ran") != (err == nil) {

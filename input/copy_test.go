@@ -19,13 +19,13 @@ func TestChangedCopy(t *testing.T) {
 	set, err := stage(t, dir, Options{Stdin: strings.NewReader(strings.Repeat("1,2\n", 10_000))}, "-")
 	must(t, err)
 	f := set.Files[0]
-	if f.Sums == nil || len(f.Content) != 16 || f.Mark != "" {
+	if f.Copy.Sums == nil || len(f.Copy.Content) != 16 || f.Copy.Mark != "" {
 		t.Fatalf("%+v", f)
 	}
 	read := func() ([]byte, error) {
 		file, err := os.Open(f.Path)
 		must(t, err)
-		r := f.Sums.Check(file)
+		r := f.Copy.Sums.Check(file)
 		defer r.Close()
 		return io.ReadAll(io.NewSectionReader(r, 0, f.Size))
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/internal/need"
 )
 
@@ -73,7 +74,7 @@ func TestFindDirectories(t *testing.T) {
 			set, err := Open(t.Context(), found, opts)
 			must(t, err)
 			for i, f := range set.Files {
-				if f != (File{Name: want[i].Name, Path: want[i].Path}) {
+				if f != (File{Part: converters.Part{Name: want[i].Name, Path: want[i].Path}}) {
 					t.Errorf("%+v", f)
 				}
 			}
@@ -156,7 +157,7 @@ func TestOpenDirectoryAndCommand(t *testing.T) {
 	must(t, err)
 	set, err := Open(t.Context(), append(found, FromCommand(shell(root, "printf abc"))), opts)
 	must(t, err)
-	if set.Files[0].Path != root+"/d" || set.Files[0].Staged || !set.Files[1].Staged || set.Files[1].Size != 3 {
+	if set.Files[0].Path != root+"/d" || set.Files[0].Copy != nil || set.Files[1].Copy == nil || set.Files[1].Size != 3 {
 		t.Fatalf("%+v", set.Files)
 	}
 	must(t, set.Cleanup())

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/input/cache"
 	"github.com/ffconvert/ffconvert/input/remote"
 	"github.com/ffconvert/ffconvert/internal/blocking"
@@ -54,7 +55,7 @@ func (j *job) download(ctx context.Context, w *cache.Writer) error {
 	if err != nil {
 		return err
 	}
-	j.file = File{Name: j.source.Name, Path: dir, Staged: true, Files: sums}
+	j.file.Part = converters.Part{Name: j.source.Name, Path: dir, Copy: &converters.Copy{Files: sums}}
 	return nil
 }
 

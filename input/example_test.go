@@ -54,7 +54,7 @@ func Example() {
 		return
 	}
 	for _, f := range set.Files {
-		fmt.Printf("%s %d %t %q\n", filepath.Base(f.Name), f.Size, f.Staged, f.Compression)
+		fmt.Printf("%s %d %t %q\n", filepath.Base(f.Name), f.Size, f.Copy != nil, f.Compression)
 	}
 	fmt.Println(set.Cleanup())
 	// Output:

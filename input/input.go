@@ -33,7 +33,7 @@
 // Package cache says what lies in the directory.
 //
 // Of every copy the checksums of its blocks are kept in memory from when it was written (package
-// blocksum). A caller reads it through [File].Sums, which compares them.
+// blocksum). A caller reads it through [converters.Part.Open], which compares them.
 //
 // Magic bytes that mark a compressed file, at offset 0:
 //
@@ -56,8 +56,8 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/input/remote"
-	"github.com/ffconvert/ffconvert/internal/pin"
 )
 
 // Options say how names are found and files are staged. The zero value is usable:
@@ -165,20 +165,19 @@ type Name struct {
 	Tree *ObjectTree
 }
 
-// A File is one input whose bytes can be opened, seeked and read again at Path; of a
-// directory it is the Name and the Path alone, and whether it is Staged.
+// A File is one input as a part that is local: its bytes can be opened, seeked and read again at
+// Path, and Copy is set if Path is a copy in the cache directory. Of a directory it is the Name
+// and the Path alone, and its Copy.
 type File struct {
-	Name        string    // as named, after expansion; manifests and errors show it
-	Path        string    // where its uncompressed bytes are, or the directory
-	Size        int64     // bytes at Path
-	ModTime     time.Time // of Path
-	Staged      bool      // Path is a copy in the cache directory
-	Compression string    // of the named file: "", "gzip", "zstd", "bzip2", "xz"
-	SourceSize  int64     // bytes of the named file itself, compressed
-	Mark        pin.Pin   // of the named input, where Path is a copy; "": nothing tells when it has changed
-	Content     string    // of a copy: a digest of its bytes, see package blocksum
-	Sums        Sums      // of a copy; nil: Path is not a copy, or is a directory
-	Files       FileSums  // of a directory in the cache; nil: Path is not one
+	converters.Part
+	Compression string // of the named file: "", "gzip", "zstd", "bzip2", "xz"
+	SourceSize  int64  // bytes of the named file itself, compressed
+}
+
+// Part returns the input as a part that is not local yet: its size is as stored, and its Copy has
+// the mark alone.
+func (n Name) Part() converters.Part {
+	return converters.Part{Name: n.Name, Size: n.Size, Copy: &converters.Copy{Mark: n.Mark()}}
 }
 
 // running is how many sources are staged at once.

@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/input/cache"
 )
 
@@ -38,6 +39,15 @@ type Set struct {
 	dir    string       // of the cache
 	lease  *cache.Lease // on the copies; nil: there are none
 	stager *Stager      // that serves this set alone, and is closed with it; else nil
+}
+
+// Parts returns the files as parts of a dataset, in the order of the names.
+func (s *Set) Parts() []converters.Part {
+	parts := make([]converters.Part, len(s.Files))
+	for i := range s.Files {
+		parts[i] = s.Files[i].Part
+	}
+	return parts
 }
 
 // Release ends the use of the copies: from now on they may be evicted. It may be called again.
@@ -83,7 +93,7 @@ func (s *Set) inspect(ctx context.Context, found []Name, opts Options) error {
 		}
 		g.Go(func() error {
 			compression, err := inspectFile(n)
-			s.Files[i] = File{Name: n.Name, Path: n.Path, Size: n.Size, ModTime: n.ModTime, Compression: compression, SourceSize: n.Size}
+			s.Files[i] = File{converters.Part{Name: n.Name, Path: n.Path, Size: n.Size, ModTime: n.ModTime}, compression, n.Size}
 			return err
 		})
 	}

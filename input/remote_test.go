@@ -10,6 +10,7 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strconv"
 	"strings"
 	"sync"
@@ -122,12 +123,12 @@ func TestRemote(t *testing.T) {
 			}
 			got, err := os.ReadFile(f.Path)
 			must(t, err)
-			if !bytes.Equal(got, want) || f.Name != found[i].Name || f.Compression != compression || !f.Staged || f.SourceSize != found[i].Size || f.Size != int64(len(want)) || f.Mark == "" {
+			if !bytes.Equal(got, want) || f.Name != found[i].Name || f.Compression != compression || f.Copy == nil || f.SourceSize != found[i].Size || f.Size != int64(len(want)) || f.Copy.Mark == "" {
 				t.Errorf("run %d: %+v", run, f)
 			}
 			size += f.SourceSize
-			f.Sums, set.Files[i].Sums = nil, nil
-			if run == 1 && f != first[i] {
+			f.Copy.Sums = nil
+			if run == 1 && !reflect.DeepEqual(f, first[i]) {
 				t.Errorf("%+v, before %+v", f, first[i])
 			}
 		}
@@ -141,7 +142,7 @@ func TestRemote(t *testing.T) {
 	found[1] = r.add(found[1].Name, compress(t, "gzip", []byte("changed")))
 	set, err := Open(t.Context(), found, opts)
 	must(t, err)
-	if set.Files[1].Size != 7 || set.Files[1].Mark == first[1].Mark || r.fetches.Load() != int64(len(found)+1) {
+	if set.Files[1].Size != 7 || set.Files[1].Copy.Mark == first[1].Copy.Mark || r.fetches.Load() != int64(len(found)+1) {
 		t.Errorf("%+v, %d fetches", set.Files[1], r.fetches.Load())
 	}
 	must(t, set.Release())
@@ -181,7 +182,7 @@ func TestRemoteWeakVersion(t *testing.T) {
 				if want := strconv.Itoa(i * int(tt.fetches-1)); string(got) != want {
 					t.Errorf("run %d: %q, want %q", i, got, want)
 				}
-				marks = append(marks, set.Files[0].Mark)
+				marks = append(marks, set.Files[0].Copy.Mark)
 				must(t, set.Release())
 			}
 			if r.fetches.Load() != tt.fetches || (marks[0] == marks[1]) != tt.same || marks[0] == "" {
@@ -209,7 +210,7 @@ func TestRemoteWithoutVersion(t *testing.T) {
 			for range 2 {
 				set, err := s.Take(t.Context(), 0, 1)
 				must(t, err)
-				if f := set.Files[0]; f.Mark != "" || f.Size != 5 || f.SourceSize != 5 {
+				if f := set.Files[0]; f.Copy.Mark != "" || f.Size != 5 || f.SourceSize != 5 {
 					t.Errorf("%+v", f)
 				}
 				must(t, set.Release())

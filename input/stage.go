@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/input/cache"
 )
 
@@ -240,11 +241,10 @@ func (j *job) read(ctx context.Context, w *cache.Writer) (whole *cache.Writer, s
 // became enters the copy; the source had size bytes.
 func (j *job) became(copied *cache.Copy, size int64) {
 	j.copied = copied
-	j.file = File{
+	j.file = File{converters.Part{
 		Name: j.source.Name, Path: copied.Path, Size: copied.Size, ModTime: copied.ModTime,
-		Staged: true, Compression: j.compression, SourceSize: size, Mark: j.source.Mark(),
-		Content: copied.Sums.Digest(), Sums: newCopySums(copied),
-	}
+		Copy: &converters.Copy{Mark: j.source.Mark(), Content: copied.Sums.Digest(), Sums: newCopySums(copied)},
+	}, j.compression, size}
 }
 
 // cacheError places a failure to stage the source.

@@ -88,13 +88,13 @@ func TestOpen(t *testing.T) {
 		fi, err := os.Stat(f.Path)
 		must(t, err)
 		if !bytes.Equal(got, want) || f.Size != int64(len(want)) || !f.ModTime.Equal(fi.ModTime()) ||
-			f.Compression != compression || f.Staged != (compression != "") || f.Staged == (f.Path == f.Name) {
+			f.Compression != compression || (f.Copy != nil) != (compression != "") || (f.Copy != nil) == (f.Path == f.Name) {
 			t.Errorf("%+v", f)
 		}
 		if size := int64(len(compress(t, compression, want))); f.SourceSize != size {
 			t.Errorf("%s: %d bytes of source, want %d", f.Name, f.SourceSize, size)
 		}
-		if f.Staged {
+		if f.Copy != nil {
 			sources += f.SourceSize
 			if fi.Mode() != 0o600 || filepath.Ext(f.Path) != ".staged" {
 				t.Errorf("%s: %v", f.Path, fi.Mode())

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/ffconvert/ffconvert/check"
-	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/findings"
 	"github.com/ffconvert/ffconvert/input"
@@ -149,7 +148,7 @@ func (c *checkedInputs) open(ctx context.Context) error {
 
 func (c *checkedInputs) take(set *input.Set) {
 	c.sets = append(c.sets, set)
-	c.parts = append(c.parts, convert.Parts(set)...)
+	c.parts = append(c.parts, set.Parts()...)
 }
 
 // source opens a source of the parts, without those that it refuses.

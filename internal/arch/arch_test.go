@@ -38,7 +38,7 @@ var mayImport = map[string][]string{
 	"converters/cbor":          {"converters", "converters/internal/window"},
 	"converters/mix":           {"converters"},
 	"converters/convertertest": {"converters"},
-	"input":                    {"internal/text", "internal/place", "internal/blocking", "internal/blocksum", "input/remote", "input/cache", "internal/pin"},
+	"input":                    {"converters", "internal/text", "internal/place", "internal/blocking", "internal/blocksum", "input/remote", "input/cache", "internal/pin"},
 	"input/cache":              {"internal/place", "internal/blocking", "internal/blocksum"},
 	"input/kind":               {},
 	"input/remote":             {"internal/place", "internal/pin"},
