@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/converters/internal/fieldname"
 )
 
 // keys finds the files of one directory that share a key. Files of two directories never
@@ -52,42 +53,29 @@ func (k *keys) add(at uint32) (twin []byte, joins bool) {
 // it bounds the number of fields.
 const fileCost = 512
 
-// manyFields is where looking through the fields for a duplicate becomes slow.
-const manyFields = 32
-
 // A group is the sample that files are added to.
 type group struct {
-	bytes    int64 // payload, and fileCost for each file
-	class    bool  // it gets the number of a class
-	fields   []string
-	many     map[string]bool // the fields, where they are many
-	suffixes fieldNames
+	bytes  int64 // payload, and fileCost for each file
+	class  bool  // the sample has a class
+	fields fieldname.Set
+	names  fieldname.Names
 }
 
 func (g *group) reset(class bool) {
-	g.bytes, g.class, g.fields, g.many = 0, class, g.fields[:0], nil
+	g.bytes, g.class = 0, class
+	g.fields.Reset()
 }
 
-// add makes a field of a suffix.
+// add adds the field that a suffix names.
 func (g *group) add(suffix []byte) error {
-	name, err := g.suffixes.name(suffix)
+	name, err := g.names.Of(suffix)
 	switch {
 	case err != nil:
 		return err
 	case g.class && name == fieldClass:
 		return fmt.Errorf("%w field %q, which is the number of the class", converters.ErrDuplicate, name)
-	case g.many[name] || g.many == nil && slices.Contains(g.fields, name):
+	case !g.fields.Add(name):
 		return fmt.Errorf("%w field %q in its sample", converters.ErrDuplicate, name)
-	}
-	g.fields = append(g.fields, name)
-	switch {
-	case g.many != nil:
-		g.many[name] = true
-	case len(g.fields) == manyFields:
-		g.many = make(map[string]bool, 2*manyFields)
-		for _, name := range g.fields {
-			g.many[name] = true
-		}
 	}
 	return nil
 }

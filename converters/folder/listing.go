@@ -120,7 +120,7 @@ func (l *listing) path(dir, name uint32) string {
 
 // fields fills in the sample of the files, each of them sized. class is the number of its
 // class, where it has one.
-func (l *listing) fields(s *converters.Sample, o *Options, names *fieldNames, from, to int, class int64) error {
+func (l *listing) fields(s *converters.Sample, o *Options, names *sampleNames, from, to int, class int64) error {
 	s.Off, s.Fields = l.off(from), s.Fields[:0]
 	for i := from; i < to; i++ {
 		dir, base := l.names.text(l.files[i].dir), l.names.name(l.files[i].name)
@@ -129,7 +129,7 @@ func (l *listing) fields(s *converters.Sample, o *Options, names *fieldNames, fr
 			names.key = append(append(names.key[:0], dir...), base[:end]...)
 			s.Key = string(names.key)
 		}
-		name, err := names.name(suffix)
+		name, err := names.fields.Of(suffix)
 		if err != nil {
 			return err
 		}

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/converters/internal/fieldname"
 )
 
 // fieldData is the field of a file whose name has no suffix, fieldClass the number of the
@@ -89,58 +90,8 @@ func checkName(name []byte) error {
 	return nil
 }
 
-// fieldNames turns suffixes into field names, the same string for the same bytes.
-type fieldNames struct {
-	known map[string]string
-	lower []byte // the name being made
-	key   []byte // the key being made, for listing.fields
-}
-
-// Datasets have a dozen suffixes. Where every file has its own, remembering them is of no
-// use and must not take memory.
-const (
-	maxSuffixes  = 1024
-	maxSuffixLen = 64
-)
-
-// name lowers a suffix as Python's str.lower does.
-func (n *fieldNames) name(suffix []byte) (string, error) {
-	n.lower = n.lower[:0]
-	for _, c := range suffix {
-		if c >= utf8.RuneSelf {
-			name, err := lowerText(string(suffix))
-			if err != nil {
-				return "", err
-			}
-			n.lower = append(n.lower[:0], name...)
-			break
-		}
-		if 'A' <= c && c <= 'Z' {
-			c += 'a' - 'A'
-		}
-		n.lower = append(n.lower, c)
-	}
-	if name, ok := n.known[string(n.lower)]; ok {
-		return name, nil
-	}
-	name := string(n.lower)
-	if name == "__key__" || name == "__url__" {
-		return "", fmt.Errorf("%w: a field named %s, which is a sample's own", converters.ErrUnsupported, name)
-	}
-	if len(name) <= maxSuffixLen && len(n.known) < maxSuffixes {
-		if n.known == nil {
-			n.known = make(map[string]string)
-		}
-		n.known[name] = name
-	}
-	return name, nil
-}
-
-// lowerText lowers a suffix that is not all ASCII. Two letters have a lower case in
-// Python that depends on their place or is two letters long; no suffix has them.
-func lowerText(suffix string) (string, error) {
-	if strings.ContainsAny(suffix, "İΣ") {
-		return "", fmt.Errorf("%w: the lower case of %q is not one to rely on", converters.ErrUnsupported, suffix)
-	}
-	return strings.ToLower(suffix), nil
+// sampleNames makes the names of a sample for listing.fields.
+type sampleNames struct {
+	fields fieldname.Names
+	key    []byte // buffer
 }

@@ -1,12 +1,9 @@
 package folder
 
 import (
-	"errors"
 	"regexp"
 	"strings"
 	"testing"
-
-	"github.com/ffconvert/ffconvert/converters"
 )
 
 // cut divides a path as listing.fields does.
@@ -98,30 +95,5 @@ func TestSelects(t *testing.T) {
 	}
 	if !(&Options{}).selects("a") || (&Options{Ext: []string{}}).selects("a.b") {
 		t.Error("nil selects all, an empty list nothing")
-	}
-}
-
-func TestFieldNames(t *testing.T) {
-	t.Parallel()
-	var n fieldNames
-	for in, want := range map[string]string{"JPG": "jpg", "Seg.PNG": "seg.png", "": "", "É": "é", "ЖPG": "жpg", "KEY": "key", "\u212aEY": "key"} {
-		for range 2 {
-			if got, err := n.name([]byte(in)); got != want || err != nil {
-				t.Errorf("%q: %q, %v", in, got, err)
-			}
-		}
-	}
-	for _, in := range []string{"İ", "ΑΣ", "__key__", "__URL__", "__\u212aey__"} {
-		if got, err := n.name([]byte(in)); !errors.Is(err, converters.ErrUnsupported) {
-			t.Errorf("%q: %q, %v", in, got, err)
-		}
-	}
-	for i := range 10 * maxSuffixes {
-		if _, err := n.name([]byte{byte('a' + i%26), byte('a' + i/26%26), byte('a' + i/676)}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if len(n.known) > maxSuffixes {
-		t.Errorf("%d suffixes are remembered", len(n.known))
 	}
 }

@@ -11,7 +11,7 @@ import (
 // A reader is what one run, or one part, is read with. Readers are used again.
 type reader struct {
 	hand   hand
-	names  fieldNames
+	names  sampleNames
 	sample converters.Sample
 	own    []byte // for a sample that is read on its own
 	arena  []byte // for those that are read ahead; nil until one is

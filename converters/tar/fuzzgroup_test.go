@@ -33,7 +33,7 @@ func groups(names []string, digits string) (want []string, ok bool) {
 		switch {
 		case !utf8.ValidString(m[1]), !utf8.ValidString(m[2]), strings.ContainsAny(m[2], "İΣ"):
 			return nil, false
-		case m[2] == "__key__", m[2] == "__url__":
+		case field == "__key__", field == "__url__":
 			return nil, false
 		case len(all) > 0 && all[len(all)-1].key == m[1] && fields[field]:
 			return nil, false

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/converters/internal/fieldname"
 	"github.com/ffconvert/ffconvert/converters/internal/window"
 )
 
@@ -51,17 +52,14 @@ type scanner struct {
 
 // A group is the sample that members are added to.
 type group struct {
-	sample   converters.Sample // every field sized, none read
-	bytes    int64             // payload, and a block for each member
-	open     bool              // it may get more members
-	names    map[string]bool   // of its fields, where they are many
-	bad      bool              // it has a badField that is not empty
-	pathed   bool              // it has a localPathField
-	suffixes suffixes
+	sample converters.Sample // every field sized, none read
+	bytes  int64             // payload, and a block for each member
+	open   bool              // it may get more members
+	fields fieldname.Set     // the names of its fields
+	bad    bool              // it has a badField that is not empty
+	pathed bool              // it has a localPathField
+	names  fieldname.Names
 }
-
-// manyFields is where looking through the fields for a duplicate becomes slow.
-const manyFields = 32
 
 func (s *scanner) reset(c *window.Window, p converters.Part, o *Options) {
 	s.members.reset(c, p, o.MaxHeader)
@@ -153,14 +151,15 @@ func (s *scanner) add() error {
 	m, g := &s.ahead, &s.group
 	if !g.open {
 		s.c.Relax()
-		g.open, g.bytes, g.names, g.bad, g.pathed = true, 0, nil, false, false
+		g.open, g.bytes, g.bad, g.pathed = true, 0, false, false
+		g.fields.Reset()
 		g.sample = converters.Sample{Key: string(s.key), Off: m.off, Fields: g.sample.Fields[:0]}
 	}
-	name, err := g.suffixes.name(s.suffix)
+	name, err := g.names.Of(s.suffix)
 	if err != nil {
 		return s.fail(m.off, m.name, err, "")
 	}
-	if g.has(name) {
+	if !g.fields.Add(name) {
 		return s.fail(m.off, m.name, fmt.Errorf("%w field %q in sample %q", converters.ErrDuplicate, name, g.sample.Key), "")
 	}
 	if m.size > s.max-g.bytes-blockSize {
@@ -200,23 +199,4 @@ func (g *group) end() event {
 		return eventBad
 	}
 	return eventSample
-}
-
-// has reports whether the group has a field, and counts it in where they are many.
-func (g *group) has(name string) bool {
-	if len(g.sample.Fields) < manyFields {
-		_, ok := g.sample.Field(name)
-		return ok
-	}
-	if g.names == nil {
-		g.names = make(map[string]bool, 2*manyFields)
-		for _, f := range g.sample.Fields {
-			g.names[f.Name] = true
-		}
-	}
-	if g.names[name] {
-		return true
-	}
-	g.names[name] = true
-	return false
 }

@@ -3,7 +3,6 @@ package tar
 import (
 	"bytes"
 	"fmt"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/ffconvert/ffconvert/converters"
@@ -61,60 +60,10 @@ const (
 	localPathField = "__local_path__"
 )
 
-// checkName refuses what a record could not hold under this key and field.
+// checkName refuses a name that is not UTF-8, which a record cannot hold.
 func checkName(key, suffix []byte) error {
-	switch {
-	case !utf8.Valid(key) || !utf8.Valid(suffix):
+	if !utf8.Valid(key) || !utf8.Valid(suffix) {
 		return fmt.Errorf("%w: the name is not UTF-8", converters.ErrUnsupported)
-	case string(suffix) == "__key__" || string(suffix) == "__url__":
-		return fmt.Errorf("%w: a field named %s, which is a sample's own", converters.ErrUnsupported, suffix)
 	}
 	return nil
-}
-
-// suffixes turns suffixes into field names, the same string for the same bytes.
-type suffixes struct {
-	known map[string]string
-	lower []byte
-}
-
-// Datasets have a dozen suffixes. Where every member has its own, remembering them is
-// of no use and must not take memory.
-const (
-	maxSuffixes  = 1024
-	maxSuffixLen = 64
-)
-
-// name lowers a suffix as Python's str.lower does.
-func (s *suffixes) name(suffix []byte) (string, error) {
-	s.lower = s.lower[:0]
-	for _, c := range suffix {
-		if c >= utf8.RuneSelf {
-			return lowerText(string(suffix))
-		}
-		if 'A' <= c && c <= 'Z' {
-			c += 'a' - 'A'
-		}
-		s.lower = append(s.lower, c)
-	}
-	if name, ok := s.known[string(s.lower)]; ok {
-		return name, nil
-	}
-	name := string(s.lower)
-	if len(name) <= maxSuffixLen && len(s.known) < maxSuffixes {
-		if s.known == nil {
-			s.known = make(map[string]string)
-		}
-		s.known[name] = name
-	}
-	return name, nil
-}
-
-// lowerText lowers a suffix that is not all ASCII. Two letters have a lower case in
-// Python that depends on their place or is two letters long; no suffix has them.
-func lowerText(suffix string) (string, error) {
-	if strings.ContainsAny(suffix, "İΣ") {
-		return "", fmt.Errorf("%w: the lower case of %q is not one to rely on", converters.ErrUnsupported, suffix)
-	}
-	return strings.ToLower(suffix), nil
 }

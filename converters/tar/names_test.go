@@ -1,11 +1,10 @@
 package tar
 
 import (
-	"errors"
 	"math/rand/v2"
 	"testing"
 
-	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/converters/internal/fieldname"
 	"github.com/ffconvert/ffconvert/internal/python"
 )
 
@@ -100,34 +99,9 @@ def reply(data):
 		if !ok || checkName(key, suffix) != nil {
 			continue
 		}
-		field, err := (&suffixes{}).name(suffix)
+		field, err := new(fieldname.Names).Of(suffix)
 		if err != nil || latin1(key) != want[0] || latin1([]byte(field)) != want[1] {
 			t.Fatalf("%q: %q, %q, %v; Python has %q", name, key, field, err, want)
 		}
-	}
-}
-
-func TestSuffixes(t *testing.T) {
-	t.Parallel()
-	var s suffixes
-	for in, want := range map[string]string{"JPG": "jpg", "Seg.PNG": "seg.png", "": "", "É": "é", "ЖPG": "жpg"} {
-		for range 2 {
-			if got, err := s.name([]byte(in)); got != want || err != nil {
-				t.Errorf("%q: %q, %v", in, got, err)
-			}
-		}
-	}
-	for _, in := range []string{"İ", "ΑΣ"} {
-		if got, err := s.name([]byte(in)); !errors.Is(err, converters.ErrUnsupported) {
-			t.Errorf("%q: %q, %v", in, got, err)
-		}
-	}
-	for i := range 10 * maxSuffixes {
-		if _, err := s.name([]byte{byte('a' + i%26), byte('a' + i/26%26), byte('a' + i/676)}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if len(s.known) > maxSuffixes {
-		t.Errorf("%d suffixes are remembered", len(s.known))
 	}
 }

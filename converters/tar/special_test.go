@@ -166,6 +166,7 @@ func specials() []special {
 		{"name from the root", block(typeRegular, "/etc/x.jpg", 0), "/etc/x jpg=0", nil},
 		{"name with a newline", block(typeRegular, "x\ny.jpg", 0), "x\ny jpg=0", nil},
 		{"field __key__", block(typeRegular, "x.__key__", 0), "", unsupported},
+		{"field __KEY__, which is __key__ in lower case", block(typeRegular, "x.__KEY__", 0), "", unsupported},
 		{"field __url__", block(typeRegular, "x.__url__", 0), "", unsupported},
 	}
 }

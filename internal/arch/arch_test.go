@@ -32,8 +32,8 @@ var mayImport = map[string][]string{
 	"internal/pin":             {},
 	"internal/python":          {"internal/need"},
 	"internal/versitygw":       {"internal/need"},
-	"converters/tar":           {"converters", "converters/internal/window"},
-	"converters/folder":        {"internal/blocking", "converters"},
+	"converters/tar":           {"converters", "converters/internal/fieldname", "converters/internal/window"},
+	"converters/folder":        {"internal/blocking", "converters", "converters/internal/fieldname"},
 	"converters/csv":           {"converters", "converters/internal/window"},
 	"converters/cbor":          {"converters", "converters/internal/window"},
 	"converters/mix":           {"converters"},
@@ -65,6 +65,9 @@ var mayImport = map[string][]string{
 	"internal/slurm":           {},
 	"internal/faults/table":    {},
 	"testdata/generate":        {},
+	"converters/internal/fieldname": {
+		"converters",
+	},
 	"converters/internal/window": {
 		"converters",
 	},

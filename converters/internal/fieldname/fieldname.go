@@ -1,0 +1,106 @@
+// Package fieldname names the fields of samples by the suffixes of files and of members of a tar, as
+// WebDataset does.
+//
+//	var names fieldname.Names
+//	name, err := names.Of([]byte("Seg.PNG")) // "seg.png"
+package fieldname
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/ffconvert/ffconvert/converters"
+)
+
+// A dataset usually has a dozen suffixes. If every file has its own, only this many are remembered,
+// and none that is longer than this many bytes.
+const (
+	maxSuffixes  = 1024
+	maxSuffixLen = 64
+)
+
+// Names returns the same string for equal names, so that a name is allocated once. The zero value is
+// ready. It is for one goroutine.
+type Names struct {
+	known map[string]string
+	lower []byte // buffer
+}
+
+// Of returns the name of the field with this suffix: its lower case as Python's str.lower returns
+// it. It refuses the names of WebDataset's own entries.
+func (n *Names) Of(suffix []byte) (string, error) {
+	n.lower = n.lower[:0]
+	for _, c := range suffix {
+		if c >= utf8.RuneSelf {
+			name, err := lowerText(string(suffix))
+			if err != nil {
+				return "", err
+			}
+			n.lower = append(n.lower[:0], name...)
+			break
+		}
+		if 'A' <= c && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		n.lower = append(n.lower, c)
+	}
+	if name, ok := n.known[string(n.lower)]; ok {
+		return name, nil
+	}
+	name := string(n.lower)
+	if name == "__key__" || name == "__url__" {
+		return "", fmt.Errorf("%w: a field named %s, which is a sample's own", converters.ErrUnsupported, name)
+	}
+	if len(name) <= maxSuffixLen && len(n.known) < maxSuffixes {
+		if n.known == nil {
+			n.known = make(map[string]string)
+		}
+		n.known[name] = name
+	}
+	return name, nil
+}
+
+// lowerText returns the lower case of a suffix that is not all ASCII. In Python the lower case of Σ
+// depends on its place in the word and that of İ has two letters, so these two are refused.
+func lowerText(suffix string) (string, error) {
+	if strings.ContainsAny(suffix, "İΣ") {
+		return "", fmt.Errorf("%w: the lower case of %q is not one to rely on", converters.ErrUnsupported, suffix)
+	}
+	return strings.ToLower(suffix), nil
+}
+
+// manyNames is the number of names from which on a map finds one faster than a loop.
+const manyNames = 32
+
+// A Set is the names of the fields of one sample. The zero value is empty.
+type Set struct {
+	list []string        // at most manyNames
+	many map[string]bool // all names, if there are more; else nil
+}
+
+// Reset removes all names.
+func (s *Set) Reset() { s.list, s.many = s.list[:0], nil }
+
+// Add adds a name. It returns false if the set had it.
+func (s *Set) Add(name string) bool {
+	if len(s.list) < manyNames {
+		if slices.Contains(s.list, name) {
+			return false
+		}
+		s.list = append(s.list, name)
+		return true
+	}
+	if s.many == nil {
+		s.many = make(map[string]bool, 2*manyNames)
+		for _, known := range s.list {
+			s.many[known] = true
+		}
+	}
+	if s.many[name] {
+		return false
+	}
+	s.many[name] = true
+	return true
+}
