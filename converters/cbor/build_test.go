@@ -29,8 +29,9 @@ func counted(s *Source) (*Source, *convertertest.Usage) {
 
 // memory is a source of one part that is in memory.
 func memory(opts Options, data []byte) *Source {
-	s := Open([]converters.Part{{Name: "part.cbor", Path: "part.cbor", Size: int64(len(data))}}, opts)
-	s.open = func(converters.Part, converters.Access) (file, error) { return convertertest.Memory(data), nil }
+	parts, open := convertertest.InMemory(".cbor", data)
+	s := Open(parts, opts)
+	s.open = open
 	return s
 }
 
@@ -199,7 +200,7 @@ func blob(b []byte) []byte { return append(long(2, uint64(len(b))), b...) }
 func wantPlaced(t *testing.T, err error) *converters.Error {
 	t.Helper()
 	var placed *converters.Error
-	if !errors.As(err, &placed) || placed.Where != "part.cbor" || placed.Off < 0 || !strings.HasPrefix(placed.Entry, "item ") {
+	if !errors.As(err, &placed) || placed.Where != "part-0.cbor" || placed.Off < 0 || !strings.HasPrefix(placed.Entry, "item ") {
 		t.Fatalf("no place: %v", err)
 	}
 	if strings.Contains(err.Error(), "\n") {

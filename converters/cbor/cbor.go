@@ -32,7 +32,6 @@
 package cbor
 
 import (
-	"io"
 	"math"
 	"sync"
 
@@ -93,7 +92,7 @@ type Source struct {
 	parts   []converters.Part
 	opts    Options
 	forms   *forms
-	open    func(converters.Part, converters.Access) (file, error)
+	open    func(converters.Part, converters.Access) (converters.File, error)
 	readers sync.Pool // of *scanner
 	slow    bool      // never quick, for tests to compare with
 }
@@ -103,12 +102,6 @@ var (
 	_ converters.Describer = (*Source)(nil)
 	_ converters.Divisible = (*Source)(nil)
 )
-
-// A file is what a part is read through.
-type file interface {
-	io.ReaderAt
-	io.Closer
-}
 
 // Open returns the source that the parts make. It opens no file: Index and Read do,
 // and check that each is still the file that the part describes.
@@ -127,7 +120,7 @@ func Open(parts []converters.Part, opts Options) *Source {
 	if opts.Load == nil {
 		opts.Load = func(string) bool { return false }
 	}
-	s := &Source{parts: parts, opts: opts, forms: cborForms(), open: openPart}
+	s := &Source{parts: parts, opts: opts, forms: cborForms(), open: converters.Part.OpenFor}
 	if opts.MessagePack {
 		s.forms = messagePackForms()
 	}
@@ -146,12 +139,4 @@ func (s *Source) WithParts(_ int, parts []converters.Part) converters.Source {
 // otherwise. The source is to be opened with Options.Items then.
 func (s *Source) Describe() converters.Description {
 	return converters.Description{Encoding: "raw"}
-}
-
-func openPart(p converters.Part, how converters.Access) (file, error) {
-	f, err := p.OpenFor(how)
-	if err != nil {
-		return nil, err
-	}
-	return f, nil
 }

@@ -199,7 +199,7 @@ func TestReadShrinking(t *testing.T) {
 	for _, items := range []bool{false, true} {
 		for n := 0; n < len(data); n += 19_997 {
 			src := memory(Options{Items: items}, data)
-			src.open = func(converters.Part, converters.Access) (file, error) {
+			src.open = func(converters.Part, converters.Access) (converters.File, error) {
 				return convertertest.Memory(data[:n]), nil
 			}
 			if got, err := count(t, src); err == nil {
@@ -209,29 +209,17 @@ func TestReadShrinking(t *testing.T) {
 	}
 }
 
-// faulty fails at its k-th read.
 // An error of any read is reported.
 func TestReadFaults(t *testing.T) {
 	t.Parallel()
 	data := manyReads()
 	for _, items := range []bool{false, true} {
-		for k := 0; ; k++ {
+		convertertest.FailReads(t, 6, func(wrap func(convertertest.Opener) convertertest.Opener) error {
 			src := memory(Options{Items: items}, data)
-			left, open := k, src.open
-			src.open = func(p converters.Part, how converters.Access) (file, error) {
-				f, err := open(p, how)
-				return convertertest.Failing(f, &left), err
-			}
-			if _, err := count(t, src); err == nil {
-				if left < 0 {
-					t.Errorf("read %d failed and nobody said so", k)
-				}
-				if k < 6 {
-					t.Errorf("only %d reads", k)
-				}
-				break
-			}
-		}
+			src.open = wrap(src.open)
+			_, err := count(t, src)
+			return err
+		})
 	}
 }
 

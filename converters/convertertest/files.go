@@ -2,6 +2,7 @@ package convertertest
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -24,37 +25,49 @@ func Parts(t testing.TB, paths ...string) (parts []converters.Part) {
 	return parts
 }
 
-// A File is what a source reads a part through.
-type File interface {
-	io.ReaderAt
-	io.Closer
-}
+// An Opener opens a part, as converters.Part.OpenFor does.
+type Opener = func(converters.Part, converters.Access) (converters.File, error)
 
 type memoryFile struct{ *bytes.Reader }
 
 func (memoryFile) Close() error { return nil }
 
-// Memory is a file of these bytes.
-func Memory(data []byte) File { return memoryFile{bytes.NewReader(data)} }
+// Memory returns a file with these bytes.
+func Memory(data []byte) converters.File { return memoryFile{bytes.NewReader(data)} }
+
+// InMemory returns parts with these contents and the Opener of them. The parts are named part-0 and
+// so on, with the extension.
+func InMemory(ext string, contents ...[]byte) ([]converters.Part, Opener) {
+	parts := make([]converters.Part, len(contents))
+	byName := make(map[string][]byte)
+	for i, b := range contents {
+		name := fmt.Sprintf("part-%d%s", i, ext)
+		parts[i] = converters.Part{Name: name, Path: name, Size: int64(len(b))}
+		byName[name] = b
+	}
+	return parts, func(p converters.Part, _ converters.Access) (converters.File, error) {
+		return Memory(byName[p.Name]), nil
+	}
+}
 
 // Usage counts what a source does with its files: bytes read, and calls.
 type Usage struct{ Read, Reads, Opened, Closed atomic.Int64 }
 
-// Count makes the function that a source opens parts by count. F is an interface.
-func Count[F File](open func(converters.Part, converters.Access) (F, error)) (func(converters.Part, converters.Access) (F, error), *Usage) {
+// Count returns an Opener that counts how its files are used.
+func Count(open Opener) (Opener, *Usage) {
 	use := new(Usage)
-	return func(p converters.Part, how converters.Access) (f F, err error) {
-		opened, err := open(p, how)
+	return func(p converters.Part, how converters.Access) (converters.File, error) {
+		f, err := open(p, how)
 		if err != nil {
-			return f, err
+			return nil, err
 		}
 		use.Opened.Add(1)
-		return any(countedFile{opened, use}).(F), nil
+		return countedFile{f, use}, nil
 	}, use
 }
 
 type countedFile struct {
-	File
+	converters.File
 	use *Usage
 }
 
@@ -70,12 +83,36 @@ func (f countedFile) Close() error {
 	return f.File.Close()
 }
 
-// Failing is a file whose reads fail from the one on that finds *left at 0: half of what is wanted
-// is read. Each read takes 1 from *left, which is negative once one has failed.
-func Failing(f File, left *int) File { return failing{f, left} }
+// FailReads calls run again and again. In the first call the first read of a file fails, in the
+// second call the second one, until a call has no read that fails. run must pass the source's Opener
+// through wrap, and must return an error if a read failed. FailReads wants at least this many reads.
+func FailReads(t *testing.T, least int, run func(wrap func(Opener) Opener) error) {
+	t.Helper()
+	for k := 0; ; k++ {
+		left := k
+		err := run(func(open Opener) Opener {
+			return func(p converters.Part, how converters.Access) (converters.File, error) {
+				f, err := open(p, how)
+				return failing{f, &left}, err
+			}
+		})
+		if err != nil {
+			continue
+		}
+		if left < 0 {
+			t.Errorf("read %d failed, and no error was returned", k)
+		}
+		if k < least {
+			t.Errorf("only %d reads", k)
+		}
+		return
+	}
+}
 
+// A failing file fails the read that finds *left at 0, and all after it. Half of the bytes are read.
+// Each read takes 1 from *left.
 type failing struct {
-	File
+	converters.File
 	left *int
 }
 

@@ -88,7 +88,7 @@ func TestAhead(t *testing.T) {
 			data, want := mixed(rnd, rows, odd, k)
 			for _, form := range []Form{Packed, Fields} {
 				t.Run(fmt.Sprintf("%v/odd=%d/form=%d", k, odd, form), func(t *testing.T) {
-					src := memory(t, Options{DType: k.String(), Form: form}, data)
+					src := inMemory(t, Options{DType: k.String(), Form: form}, data)
 					row := 0
 					for s, err := range src.Read(t.Context(), converters.Run{Count: rows}) {
 						if err != nil || s.Off != want[row].off || values(s, k) != want[row].want {
@@ -110,7 +110,7 @@ func TestAhead(t *testing.T) {
 					wantSpans(t, src, want)
 				})
 			}
-			samples := memory(t, Options{DType: k.String(), RowsPerSample: 700}, data)
+			samples := inMemory(t, Options{DType: k.String(), RowsPerSample: 700}, data)
 			at := 0
 			for s, err := range samples.Read(t.Context(), converters.Run{Count: (rows + 699) / 700}) {
 				to, all := min(at+700, rows), ""
@@ -194,7 +194,7 @@ func TestRefusedAhead(t *testing.T) {
 func TestCancelledAhead(t *testing.T) {
 	t.Parallel()
 	const rows = 20_000
-	src := memory(t, Options{}, pairs(rows))
+	src := inMemory(t, Options{}, pairs(rows))
 	for _, at := range []int{1, 2, 100, 5000} {
 		for name, walk := range map[string]func(ctx context.Context, each func(error) bool){
 			"Index": func(ctx context.Context, each func(error) bool) {

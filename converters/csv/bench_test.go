@@ -57,7 +57,7 @@ func BenchmarkIndex(b *testing.B) {
 	data := pairs(benchRows)
 	for _, c := range benchForms {
 		b.Run(c.name, func(b *testing.B) {
-			src := memory(b, c.opts, data)
+			src := inMemory(b, c.opts, data)
 			benchEach(b, data, func() error {
 				for _, err := range src.Index(b.Context(), 0) {
 					if err != nil {
@@ -74,7 +74,7 @@ func BenchmarkRead(b *testing.B) {
 	data := pairs(benchRows)
 	for _, c := range benchForms {
 		b.Run(c.name, func(b *testing.B) {
-			src := memory(b, c.opts, data)
+			src := inMemory(b, c.opts, data)
 			per := max(c.opts.RowsPerSample, 1)
 			benchEach(b, data, func() error {
 				for _, err := range src.Read(b.Context(), converters.Run{Count: (benchRows + per - 1) / per}) {
@@ -91,7 +91,7 @@ func BenchmarkRead(b *testing.B) {
 // BenchmarkReadOne is what a shuffled plan does: runs of one row.
 func BenchmarkReadOne(b *testing.B) {
 	data := pairs(benchRows)
-	src := memory(b, Options{}, data)
+	src := inMemory(b, Options{}, data)
 	b.ReportAllocs()
 	for b.Loop() {
 		for _, err := range src.Read(b.Context(), converters.Run{Count: 1}) {

@@ -30,7 +30,6 @@ package csv
 
 import (
 	"fmt"
-	"io"
 	"sync"
 
 	"github.com/ffconvert/ffconvert/converters"
@@ -112,7 +111,7 @@ type Source struct {
 	schema  schema
 	look    look
 	rounded *rounding // shared with the sources of WithParts
-	open    func(converters.Part) (file, error)
+	open    func(converters.Part, converters.Access) (converters.File, error)
 	readers sync.Pool // of *reader
 }
 
@@ -123,20 +122,14 @@ var (
 	_ converters.Doubter   = (*Source)(nil)
 )
 
-// A file is what a part is read through.
-type file interface {
-	io.ReaderAt
-	io.Closer
-}
-
 // Open returns the source that the parts make. It reads the header and the first rows
 // of the first part that has rows, to know columns and types. Index and Read check that
 // each part is still the file that it describes.
 func Open(parts []converters.Part, opts Options) (*Source, error) {
-	return openSource(parts, opts, openPart)
+	return openSource(parts, opts, converters.Part.OpenFor)
 }
 
-func openSource(parts []converters.Part, opts Options, open func(converters.Part) (file, error)) (*Source, error) {
+func openSource(parts []converters.Part, opts Options, open func(converters.Part, converters.Access) (converters.File, error)) (*Source, error) {
 	if opts.Delimiter == 0 {
 		opts.Delimiter = ','
 	}
@@ -198,12 +191,4 @@ func (s *Source) Describe() converters.Description {
 		}
 	}
 	return d
-}
-
-func openPart(p converters.Part) (file, error) {
-	f, err := p.OpenFor(converters.SequentialAccess)
-	if err != nil {
-		return nil, err
-	}
-	return f, nil
 }

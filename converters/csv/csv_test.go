@@ -167,7 +167,7 @@ func TestSamples(t *testing.T) {
 			for part := range strings.SplitSeq(c.parts, "|") {
 				parts = append(parts, []byte(part))
 			}
-			src := memory(t, c.opts, parts...)
+			src := inMemory(t, c.opts, parts...)
 			if got := inFields(t, src); !slices.Equal(got, c.want) {
 				t.Errorf("got  %q\nwant %q", got, c.want)
 			}
@@ -204,7 +204,7 @@ func TestWindowEdges(t *testing.T) {
 				offs = append(offs, int64(b.Len()))
 				b.WriteString(c.row(i))
 			}
-			src := memory(t, Options{Form: Fields}, []byte(b.String()))
+			src := inMemory(t, Options{Form: Fields}, []byte(b.String()))
 			n := 0
 			if _, err := collect(t, src, 0, func(s *converters.Sample) {
 				number := inWords(s.Fields[0].Value)
@@ -238,7 +238,7 @@ func TestAlike(t *testing.T) {
 		{Options{Form: Fields, DType: "int64"}, "n n n n n"}, {Options{Form: Table}, "n n n n n"}, {Options{DType: "c0=int64"}, "n n n n n"},
 	} {
 		got := ""
-		for span, err := range memory(t, c.opts, []byte("1\n2\n3\n4\n5\n")).Index(t.Context(), 0) {
+		for span, err := range inMemory(t, c.opts, []byte("1\n2\n3\n4\n5\n")).Index(t.Context(), 0) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -255,13 +255,13 @@ func TestInferSize(t *testing.T) {
 	t.Parallel()
 	row := strings.Repeat("1", 63) + "\n"
 	first := strings.Repeat(row, inferSize/len(row))
-	if src := memory(t, Options{}, []byte(first+"text\n")); !src.schema.numeric {
+	if src := inMemory(t, Options{}, []byte(first+"text\n")); !src.schema.numeric {
 		t.Error("a row behind the first MiB decides")
 	}
-	if src := memory(t, Options{}, []byte(first[:len(first)-5]+"\nabc\n")); src.schema.numeric {
+	if src := inMemory(t, Options{}, []byte(first[:len(first)-5]+"\nabc\n")); src.schema.numeric {
 		t.Error("the last row of the first MiB does not decide")
 	}
-	if src := memory(t, Options{}, []byte("\""+strings.Repeat("a", 2*inferSize)+"\"\n1\n")); src.schema.numeric {
+	if src := inMemory(t, Options{}, []byte("\""+strings.Repeat("a", 2*inferSize)+"\"\n1\n")); src.schema.numeric {
 		t.Error("a first row of more than a MiB does not decide")
 	}
 }

@@ -176,7 +176,7 @@ func TestAgainstPython(t *testing.T) {
 			}
 			answer.Rows, answer.Floats, answer.Packed = answer.Rows[1:], answer.Floats[1:], answer.Packed[1:]
 		}
-		src := memory(t, tb.opts, tb.data)
+		src := inMemory(t, tb.opts, tb.data)
 		if src.schema.numeric {
 			numeric++
 		}

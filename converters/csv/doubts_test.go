@@ -32,7 +32,7 @@ func TestDoubts(t *testing.T) {
 		{"commas", Options{Delimiter: '\t'}, "a,1\nb,2\n", `0 every row is one column, and has ',' in it|--delimiter ','`},
 		{"no rows", Options{}, "\n", ""},
 	} {
-		src := memory(t, row.opts, []byte(row.part))
+		src := inMemory(t, row.opts, []byte(row.part))
 		got := ""
 		for _, d := range src.Doubts() {
 			got += fmt.Sprint(d.Off, " ", d.Text, "|", d.Hint)

@@ -48,7 +48,9 @@ func openEndless(opts Options, parts ...endless) (*Source, error) {
 	for i, e := range parts {
 		list = append(list, converters.Part{Name: "part-" + string(rune('0'+i)), Size: e.size})
 	}
-	return openSource(list, opts, func(p converters.Part) (file, error) { return parts[p.Name[len(p.Name)-1]-'0'], nil })
+	return openSource(list, opts, func(p converters.Part, _ converters.Access) (converters.File, error) {
+		return parts[p.Name[len(p.Name)-1]-'0'], nil
+	})
 }
 
 // allocated returns how many bytes f allocates, all in all: more than it ever holds.
@@ -186,7 +188,7 @@ func TestAllocs(t *testing.T) {
 	}{
 		{"packed", Options{}}, {"many rows", Options{RowsPerSample: 16}}, {"float32", Options{DType: "float32"}}, {"fields", Options{Form: Fields}},
 	} {
-		src := memory(t, c.opts, data)
+		src := inMemory(t, c.opts, data)
 		per := max(c.opts.RowsPerSample, 1)
 		walk := func(count int64) float64 {
 			return testing.AllocsPerRun(10, func() {

@@ -27,7 +27,7 @@ func (s *Source) index(ctx context.Context, p int, r *reader, yield func(convert
 	if err := ctx.Err(); err != nil {
 		return &converters.Error{Where: s.parts[p].Name, Off: -1, Err: err}
 	}
-	f, err := s.open(s.parts[p])
+	f, err := s.open(s.parts[p], converters.SequentialAccess)
 	if err != nil {
 		return err
 	}
@@ -123,7 +123,7 @@ func (s *Source) read(ctx context.Context, run converters.Run, r *reader, yield 
 	if err := ctx.Err(); err != nil {
 		return &converters.Error{Where: p.Name, Off: -1, Err: err}
 	}
-	f, err := s.open(p)
+	f, err := s.open(p, converters.SequentialAccess)
 	if err != nil {
 		return err
 	}

@@ -69,7 +69,7 @@ func (s *Source) reader() *reader {
 
 // start turns to samples of a part, from number first at offset from on. At offset 0 there
 // may be a byte order mark and a header before them.
-func (r *reader) start(s *Source, f file, p converters.Part, run converters.Run, check bool) error {
+func (r *reader) start(s *Source, f converters.File, p converters.Part, run converters.Run, check bool) error {
 	most := int64(maxBuffer) // rows; more than any part has
 	if run.Count < most/r.opts.RowsPerSample {
 		most = run.Count * r.opts.RowsPerSample

@@ -34,7 +34,7 @@ func TestRounded(t *testing.T) {
 		for _, form := range []Form{Auto, Fields, Table} {
 			opts := row.opts
 			opts.Form = form
-			src := memory(t, opts, []byte(row.part))
+			src := inMemory(t, opts, []byte(row.part))
 			for range 2 { // a part that is indexed again is not counted twice
 				for _, err := range src.Index(t.Context(), 0) {
 					if err != nil {

@@ -55,7 +55,7 @@ func (s *Source) inspect() error {
 
 // inspectPart reads the header and the first rows of a part.
 func (s *Source) inspectPart(r *splitter, p converters.Part, g *guess) error {
-	f, err := s.open(p)
+	f, err := s.open(p, converters.SequentialAccess)
 	if err != nil {
 		return err
 	}

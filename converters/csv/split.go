@@ -46,7 +46,7 @@ type cell struct {
 }
 
 // reset turns to another part, behind row rows.
-func (s *splitter) reset(f file, part converters.Part, opts *Options, from, row int64) {
+func (s *splitter) reset(f converters.File, part converters.Part, opts *Options, from, row int64) {
 	s.Reset(f, part.Size, from, window.Sizes{First: firstRead, Usual: windowSize, Pad: pad})
 	s.part, s.delimiter, s.maxRow, s.most, s.columns, s.row = part, opts.Delimiter, opts.MaxRow, opts.MaxColumns, 0, row
 	s.stop = [256]bool{'\n': true, '\r': true, '"': true, 0: true}

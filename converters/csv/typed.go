@@ -1,52 +1,42 @@
 package csv
 
 import (
-	"bytes"
-	"fmt"
 	"math"
-	"strconv"
 	"unicode/utf8"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
-	arrowcsv "github.com/apache/arrow/go/v15/arrow/csv"
+	"github.com/apache/arrow/go/v15/arrow/memory"
 
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// What is handed to Arrow at once: so many rows, or the first that make so many bytes.
+// A batch ends after this many rows, or after the row that brings its lines to this many bytes.
 const (
-	chunkRows  = 4096
-	chunkBytes = 256 << 10
+	batchRows  = 4096
+	batchBytes = 256 << 10
 )
 
-// nullText stands for null in what Arrow reads: no value of a part has a NUL.
-const nullText = "\x00"
-
-// valueSize is what a value costs beside its text, bytes.
+// valueSize is the memory that a value takes besides its text, in bytes.
 const valueSize = 24
 
-// A typed is the decoder of rows whose columns have types. The splitter finds the values.
-// They are checked, and written again so that Arrow's CSV reader takes them for what they
-// are: it has one text for null and for empty, drops the CR of a CR LF between quotes, and
-// takes other numbers and booleans than we do. It makes columns of them, for many rows.
+// A typed decodes rows whose columns have types. It splits and checks a batch of rows, builds an
+// Arrow record of them, and then returns the rows one by one.
 type typed struct {
 	*splitter
 	kept   []column
-	table  bool // samples have a column of values, not one
+	table  bool // a sample has a column of values for each field, not one value
 	powers *powers
 	schema *arrow.Schema
 
-	left    int64  // rows that the caller may still ask for
-	chunk   []byte // rows for Arrow
-	lines   []line // of the chunk
-	told    int    // how many next has told of
-	rows    int    // of the chunk, in record
-	current int    // the row among them that next told of last
-	made    *arrowcsv.Reader
+	left     int64        // rows that the caller may still ask for
+	lines    []line       // of the batch
+	returned int          // how many of lines next has returned
+	batch    arrow.Record // the rows among lines
+	row      int          // in batch, of the line that next returned last
 
 	values [][]any // of the sample, by column
-	bytes  int64   // its size in memory
+	bytes  int64   // memory that the sample takes
 	limit  int64   // of bytes
 }
 
@@ -81,15 +71,15 @@ func arrowType(k kind) arrow.DataType {
 }
 
 func (t *typed) reset(left int64, _ bool) {
-	t.left, t.lines, t.told = left, t.lines[:0], 0
+	t.left, t.lines, t.returned = left, t.lines[:0], 0
 	t.clear()
 }
 
 func (t *typed) alike() bool { return false }
 
-// next takes the next row, of a chunk that Arrow has read.
+// next returns the next row of the batch, or of a new one.
 func (t *typed) next() (event, error) {
-	if t.told == len(t.lines) {
+	if t.returned == len(t.lines) {
 		if err := t.fill(); err != nil {
 			return 0, err
 		}
@@ -97,11 +87,11 @@ func (t *typed) next() (event, error) {
 			return eventEnd, nil
 		}
 	}
-	l := t.lines[t.told]
-	t.told++
+	l := t.lines[t.returned]
+	t.returned++
 	t.splitter.at = l.off
 	if l.event == eventRow {
-		t.current++
+		t.row++
 		if t.take(); t.bytes > t.limit {
 			return 0, t.refuseSample(t.limit)
 		}
@@ -109,14 +99,13 @@ func (t *typed) next() (event, error) {
 	return l.event, nil
 }
 
-// fill makes the next chunk: rows, and the empty lines among them.
+// fill builds the next batch.
 func (t *typed) fill() error {
-	if cap(t.chunk) > 4*chunkBytes {
-		t.chunk = nil // there was a large row
-	}
-	t.chunk, t.lines, t.told, t.rows, t.current = t.chunk[:0], t.lines[:0], 0, 0, -1
-	most := int(min(chunkRows, max(1, t.left)))
-	for t.rows < most && len(t.lines) < chunkRows && len(t.chunk) < chunkBytes {
+	b := array.NewRecordBuilder(memory.DefaultAllocator, t.schema)
+	defer b.Release()
+	t.lines, t.returned, t.row = t.lines[:0], 0, -1
+	rows, bytes := int64(0), 0
+	for rows < max(1, t.left) && len(t.lines) < batchRows && bytes < batchBytes {
 		ev, err := t.splitter.next()
 		if err != nil {
 			return err
@@ -128,112 +117,70 @@ func (t *typed) fill() error {
 		if ev == eventEmpty {
 			continue
 		}
-		t.rows++
-		t.left--
-		if err := t.write(); err != nil {
+		if err := t.build(b); err != nil {
 			return err
 		}
+		rows++
+		bytes += len(t.line)
 	}
-	if t.rows == 0 {
-		return nil
+	t.left -= rows
+	if t.batch != nil {
+		t.batch.Release()
 	}
-	return t.read()
-}
-
-// read has Arrow read the chunk. Every value of it was checked: should Arrow refuse one
-// all the same, the error places the chunk.
-func (t *typed) read() error {
-	if t.made != nil {
-		t.made.Release()
-	}
-	t.made = arrowcsv.NewReader(bytes.NewReader(t.chunk), t.schema,
-		arrowcsv.WithChunk(t.rows+1), arrowcsv.WithNullReader(true, nullText))
-	if !t.made.Next() || t.made.Err() != nil || t.made.Record().NumRows() != int64(t.rows) {
-		return t.fail(t.lines[0].off, fmt.Errorf("%w: Arrow's reader refuses what follows: %v", converters.ErrMalformed, t.made.Err()), "")
-	}
+	t.batch = b.NewRecord()
 	return nil
 }
 
-// write checks the values of the current row and appends them to the chunk.
-func (t *typed) write() error {
+// build checks the values of the current row and appends them.
+func (t *typed) build(b *array.RecordBuilder) error {
 	for i, k := range t.kept {
-		if i > 0 {
-			t.chunk = append(t.chunk, ',')
-		}
 		cell := t.cells[k.index]
-		if null(cell) {
-			t.chunk = append(t.chunk, nullText...)
-			continue
-		}
-		if !t.writeValue(t.value(cell), k.kind) {
+		switch {
+		case null(cell):
+			b.Field(i).AppendNull()
+		case !t.buildValue(b.Field(i), t.value(cell)):
 			return t.refuse(k, cell)
-		}
-		if k.kind == float64s {
+		case k.kind == float64s:
 			t.round(i, k, cell)
 		}
 	}
-	t.chunk = append(t.chunk, '\n')
 	return nil
 }
 
-// writeValue appends one value, and reports whether it is one of the kind.
-func (t *typed) writeValue(value []byte, k kind) bool {
-	switch k {
-	case texts:
-		t.chunk = appendQuoted(t.chunk, value)
-		return utf8.Valid(value)
-	case bools:
-		b, ok := boolean(value)
-		t.chunk = strconv.AppendBool(t.chunk, b)
-		return ok
+// buildValue appends one value, and reports whether it has the type of its column.
+func (t *typed) buildValue(to array.Builder, value []byte) (ok bool) {
+	var bits uint64
+	switch to := to.(type) {
+	case *array.Int64Builder:
+		bits, ok = t.powers.number(value, int64s)
+		to.Append(int64(bits))
+	case *array.Float64Builder:
+		bits, ok = t.powers.number(value, float64s)
+		to.Append(math.Float64frombits(bits))
+	case *array.Float32Builder:
+		bits, ok = t.powers.number(value, float32s)
+		to.Append(math.Float32frombits(uint32(bits)))
+	case *array.BooleanBuilder:
+		var is bool
+		is, ok = boolean(value)
+		to.Append(is)
+	case *array.StringBuilder:
+		ok = utf8.Valid(value)
+		to.BinaryBuilder.Append(value)
 	}
-	bits, ok := t.powers.number(value, k)
-	if !ok {
-		return false
-	}
-	s, f := trim(value), math.Float64frombits(bits)
-	if k == float32s {
-		f = float64(math.Float32frombits(uint32(bits)))
-	}
-	switch {
-	case k == int64s:
-		t.chunk = append(t.chunk, s...)
-	case math.IsNaN(f):
-		t.chunk = append(t.chunk, "nan"...)
-	case math.IsInf(f, 0) || formOf(s) != plain:
-		t.chunk = strconv.AppendFloat(t.chunk, f, 'g', -1, 8*k.width())
-	default:
-		t.chunk = append(t.chunk, s...)
-	}
-	return true
-}
-
-// appendQuoted appends text between quotes. Its quotes are written twice, and so is the
-// CR of each CR LF, since Arrow's reader takes one of them for a part of the line end.
-func appendQuoted(b, text []byte) []byte {
-	b = append(b, '"')
-	for i, c := range text {
-		switch {
-		case c == '"':
-			b = append(b, c)
-		case c == '\n' && i > 0 && text[i-1] == '\r':
-			b = append(b, '\r')
-		}
-		b = append(b, c)
-	}
-	return append(b, '"')
+	return ok
 }
 
 // take adds the current row to the sample.
 func (t *typed) take() {
 	t.bytes += valueSize * int64(len(t.kept))
 	for i := range t.kept {
-		column := t.made.Record().Column(i)
+		column := t.batch.Column(i)
 		if text, ok := column.(*array.String); ok {
-			t.bytes += int64(text.ValueLen(t.current))
+			t.bytes += int64(text.ValueLen(t.row))
 		}
 		if t.table {
-			t.values[i] = append(t.values[i], valueOf(column, t.current))
+			t.values[i] = append(t.values[i], valueOf(column, t.row))
 		}
 	}
 }
@@ -244,7 +191,7 @@ func (t *typed) sample(s *converters.Sample) {
 		if t.table {
 			s.Fields[i].Value = converters.Nested(converters.Column{Type: c.kind.String(), Values: t.values[i]})
 		} else {
-			s.Fields[i].Value = field(t.made.Record().Column(i), t.current)
+			s.Fields[i].Value = field(t.batch.Column(i), t.row)
 		}
 	}
 	t.clear()
@@ -257,7 +204,7 @@ func (t *typed) clear() {
 	t.bytes = 0
 }
 
-// field returns value i of a column; its text is that of the column.
+// field returns value i of a column. Text is not copied.
 func field(column arrow.Array, i int) converters.Value {
 	if column.IsNull(i) {
 		return converters.Nested(nil)
@@ -291,7 +238,7 @@ func valueOf(column arrow.Array, i int) any {
 	}
 }
 
-// quiet gives all NaN the same bits, those that C has.
+// quiet gives every NaN the bits of the NaN in C.
 func quiet(f float64) float64 {
 	if math.IsNaN(f) {
 		return math.Float64frombits(0x7FF8 << 48)

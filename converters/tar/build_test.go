@@ -86,19 +86,9 @@ func counted(s *Source) (*Source, *convertertest.Usage) {
 
 // memory is a source whose parts are in memory.
 func memory(opts Options, tars ...[]byte) *Source {
-	parts := make([]converters.Part, len(tars))
-	for i, b := range tars {
-		parts[i] = converters.Part{Name: fmt.Sprintf("part-%d.tar", i), Path: fmt.Sprint(i), Size: int64(len(b))}
-	}
+	parts, open := convertertest.InMemory(".tar", tars...)
 	s := Open(parts, opts)
-	s.open = func(p converters.Part, _ converters.Access) (file, error) {
-		for i := range parts {
-			if parts[i].Path == p.Path {
-				return convertertest.Memory(tars[i]), nil
-			}
-		}
-		panic("no such part")
-	}
+	s.open = open
 	return s
 }
 

@@ -15,7 +15,7 @@ type keys struct {
 	seed  maphash.Seed
 	slots []slot // a power of two of them, a quarter free at least
 	used  int
-	file  file
+	file  converters.File
 	part  converters.Part
 	again window.Window // over part, for keys with equal hashes
 
@@ -30,7 +30,7 @@ type slot struct {
 
 const fewKeys = 64 // slots of a new table
 
-func newKeys(f file, p converters.Part, maxHeader int64) *keys {
+func newKeys(f converters.File, p converters.Part, maxHeader int64) *keys {
 	return &keys{seed: maphash.MakeSeed(), slots: make([]slot, fewKeys), file: f, part: p, maxHeader: maxHeader}
 }
 

@@ -30,7 +30,6 @@
 package tar
 
 import (
-	"io"
 	"sync"
 
 	"github.com/ffconvert/ffconvert/converters"
@@ -79,7 +78,7 @@ type Options struct {
 type Source struct {
 	parts   []converters.Part
 	opts    Options
-	open    func(converters.Part, converters.Access) (file, error)
+	open    func(converters.Part, converters.Access) (converters.File, error)
 	readers sync.Pool // of *reader
 }
 
@@ -87,12 +86,6 @@ var (
 	_ converters.Source    = (*Source)(nil)
 	_ converters.Divisible = (*Source)(nil)
 )
-
-// A file is what a part is read through.
-type file interface {
-	io.ReaderAt
-	io.Closer
-}
 
 // Open returns the source that the parts make. It opens no file: Index and Read do,
 // and check that each is still the file that the part describes.
@@ -104,7 +97,7 @@ func Open(parts []converters.Part, opts Options) *Source {
 		opts.MaxHeader = DefaultMaxHeader
 	}
 	opts.MaxSample, opts.MaxHeader = min(opts.MaxSample, maxBuffer), min(opts.MaxHeader, maxBuffer)
-	return &Source{parts: parts, opts: opts, open: openPart}
+	return &Source{parts: parts, opts: opts, open: converters.Part.OpenFor}
 }
 
 // Parts lists the tars in dataset order.
@@ -113,12 +106,4 @@ func (s *Source) Parts() []converters.Part { return s.parts }
 // WithParts returns a source over other tars, read as these are.
 func (s *Source) WithParts(_ int, parts []converters.Part) converters.Source {
 	return &Source{parts: parts, opts: s.opts, open: s.open}
-}
-
-func openPart(p converters.Part, how converters.Access) (file, error) {
-	f, err := p.OpenFor(how)
-	if err != nil {
-		return nil, err
-	}
-	return f, nil
 }

@@ -149,7 +149,7 @@ func TestReadShrinking(t *testing.T) {
 	data := archive(regular("a.x", strings.Repeat("x", 200_000)), regular("b.x", "1"))
 	for n := 0; n < len(data); n += 4999 {
 		src := memory(Options{}, data)
-		src.open = func(converters.Part, converters.Access) (file, error) {
+		src.open = func(converters.Part, converters.Access) (converters.File, error) {
 			return convertertest.Memory(data[:n]), nil
 		}
 		if got, err := contents(t, src); err == nil {
@@ -158,28 +158,16 @@ func TestReadShrinking(t *testing.T) {
 	}
 }
 
-// faulty fails at its k-th read.
 // An error of any read is reported.
 func TestReadFaults(t *testing.T) {
 	t.Parallel()
 	data := archive(regular("a.x", strings.Repeat("x", 200_000)), pax("path=b.x"), regular("b", "1"))
-	for k := 0; ; k++ {
+	convertertest.FailReads(t, 6, func(wrap func(convertertest.Opener) convertertest.Opener) error {
 		src := memory(Options{}, data)
-		left, open := k, src.open
-		src.open = func(p converters.Part, how converters.Access) (file, error) {
-			f, err := open(p, how)
-			return convertertest.Failing(f, &left), err
-		}
-		if _, err := contents(t, src); err == nil {
-			if left < 0 {
-				t.Errorf("read %d failed and nobody said so", k)
-			}
-			if k < 6 {
-				t.Errorf("only %d reads", k)
-			}
-			return
-		}
-	}
+		src.open = wrap(src.open)
+		_, err := contents(t, src)
+		return err
+	})
 }
 
 func TestAllocs(t *testing.T) {
