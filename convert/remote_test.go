@@ -7,12 +7,14 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/input"
 	"github.com/ffconvert/ffconvert/input/remote"
+	"github.com/ffconvert/ffconvert/internal/versitygw"
 	"github.com/ffconvert/ffconvert/shard/plan"
 	"github.com/ffconvert/ffconvert/verify"
 )
@@ -86,6 +88,35 @@ func TestRemote(t *testing.T) {
 		t.Fatalf("%+v, %v, %d problems", repaired, err, told)
 	}
 	sameShards(t, once, byTasks)
+}
+
+// A program can convert from S3 by the package alone: the shards are the same as of local files.
+func TestRemoteS3(t *testing.T) {
+	t.Parallel()
+	server := versitygw.Start(t)
+	testdata, dir := filepath.Join("..", "testdata"), t.TempDir()
+	names, err := filepath.Glob(filepath.Join(testdata, "shards-00[0-9].tar"))
+	if err != nil || len(names) != 10 {
+		t.Fatalf("%d tars, %v", len(names), err)
+	}
+	for _, name := range names {
+		server.Put(t, "train", filepath.Base(name), name)
+	}
+	env := map[string]string{}
+	for _, v := range server.Env() {
+		name, value, _ := strings.Cut(v, "=")
+		env[name] = value
+	}
+	local, fetched := conversion(t, testdata, filepath.Join(dir, "local")), conversion(t, "s3://train", filepath.Join(dir, "s3"))
+	fetched.Sources = []string{"s3://train/shards-*.tar"}
+	fetched.Input.Remote = remote.New(remote.Options{LookupEnv: func(key string) (string, bool) { v, ok := env[key]; return v, ok }})
+	for _, c := range []*convert.Conversion{local, fetched} {
+		c.Cut = convert.CutParts
+		if done, err := c.Write(t.Context()); err != nil || done.Samples != 120 || !done.Verified {
+			t.Fatalf("%+v, %v", done, err)
+		}
+	}
+	sameShards(t, local.Out, fetched.Out)
 }
 
 // sameShards asserts that two datasets have three shards that are the same to the byte.

@@ -192,6 +192,9 @@ func (c *checkedInputs) refuse(ctx context.Context, err error) error {
 		return err
 	}
 	f := findings.Finding{Place: findings.Place{File: at.Where, Offset: at.Off}, Text: at.Err.Error(), Hint: at.Hint, Rule: inputRule(at)}
+	if hint := remoteHint(at); hint != "" {
+		f.Hint = strings.TrimPrefix(f.Hint+"; "+hint, "; ")
+	}
 	if inner, ok := errors.AsType[*converters.Error](at.Err); ok { // of the names in a directory
 		f.Text = inner.Error()
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/input/remote"
 )
 
 // hints say what helps against an error, by the flags and commands that there are: libraries know
@@ -23,11 +24,31 @@ var hints = map[convert.Advice]string{
 	convert.VerifyOrPlan:      "ffconvert verify OUT checks the dataset, the command that made it writes the plan anew",
 }
 
+// remoteHints say the same of objects that cannot be read.
+var remoteHints = map[remote.Advice]string{
+	remote.SetEndpoint:    "is the endpoint right? see --s3-endpoint, AWS_ENDPOINT_URL_S3",
+	remote.SetRegion:      "see --s3-region, AWS_REGION",
+	remote.SetProfile:     "see --s3-profile, AWS_PROFILE, ~/.aws/config",
+	remote.SetAnonymous:   "--anonymous for a public bucket",
+	remote.UnsetAnonymous: "without --anonymous the credentials of the environment are used",
+}
+
+// remoteHint returns the hint of remoteHints for an error, "" where there is none.
+func remoteHint(err error) string {
+	if e, ok := errors.AsType[*remote.Error](err); ok {
+		return remoteHints[e.Advice]
+	}
+	return ""
+}
+
 // hinted adds the hint to an error, or to each of several.
 func hinted(err error, command, out string) error {
 	return eachError(err, func(err error) error {
 		if opt, ok := errors.AsType[*option.Error](err); ok && opt.Error() == err.Error() {
 			return fmt.Errorf("--%w", err)
+		}
+		if hint := remoteHint(err); hint != "" {
+			return besideHint(err, hint)
 		}
 		at, ok := errors.AsType[*convert.AdvisedError](err)
 		if !ok || hints[at.Advice] == "" {
@@ -43,6 +64,23 @@ func withHint(err error, hint string) error {
 		return fmt.Errorf("%w; %s", err, hint)
 	}
 	return fmt.Errorf("%w (%s)", err, hint)
+}
+
+// A hintedError is an error with another text, in which its brackets hold one more hint.
+type hintedError struct {
+	error
+	text string
+}
+
+func (e *hintedError) Error() string { return e.text }
+func (e *hintedError) Unwrap() error { return e.error }
+
+// besideHint is withHint for the error of a library that ends with its own hint, if it has one.
+func besideHint(err error, hint string) error {
+	if text, ok := strings.CutSuffix(err.Error(), ")"); ok {
+		return &hintedError{err, text + "; " + hint + ")"}
+	}
+	return withHint(err, hint)
 }
 
 // hint is hinted of a conversion.

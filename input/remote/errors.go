@@ -35,10 +35,22 @@ type Error struct {
 	Status int    // of HTTP; 0: none came
 	Err    error  // the details; may be nil
 	Hint   string // what to do about it; may be empty
+	Advice Advice // which of Options to set; a program with flags says how
 
 	Again bool          // another attempt may succeed
 	After time.Duration // which the service wants no sooner than this; 0: not said
 }
+
+// An Advice names the field of [Options] that helps against an [Error]. The zero value is none.
+type Advice int
+
+const (
+	SetEndpoint    Advice = iota + 1 // S3Options.Endpoint, AWS_ENDPOINT_URL_S3
+	SetRegion                        // S3Options.Region, AWS_REGION
+	SetProfile                       // S3Options.Profile, AWS_PROFILE
+	SetAnonymous                     // Options.Anonymous, where the object is public
+	UnsetAnonymous                   // Options.Anonymous, where the object is not public
+)
 
 func (e *Error) Error() string {
 	var b strings.Builder

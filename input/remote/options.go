@@ -127,5 +127,9 @@ func readEndpoint(setting, endpoint, scheme, example string) (*url.URL, error) {
 	default:
 		return u, nil
 	}
-	return nil, &Error{Kind: ErrSetting, Err: fmt.Errorf("%s %s", setting, problem), Hint: "as in " + example}
+	return nil, notEndpoint(setting, problem, example)
+}
+
+func notEndpoint(setting, problem, example string) *Error {
+	return &Error{Kind: ErrSetting, Err: fmt.Errorf("%s %s", setting, problem), Hint: "as in " + example}
 }

@@ -38,8 +38,7 @@ func newS3Config(opts Options, p profile) (s3Config, error) {
 	env, _ := opts.firstEnv("AWS_REGION", "AWS_DEFAULT_REGION")
 	c.region = cmp.Or(opts.S3.Region, env, p.values["region"], s3utils.GetRegionFromURL(*endpoint))
 	if strings.ContainsAny(c.region, " /:@?#") {
-		return s3Config{}, &Error{Kind: ErrSetting, Err: fmt.Errorf("%q is not a region", c.region),
-			Hint: "as in us-east-1; see --s3-region, AWS_REGION"}
+		return s3Config{}, &Error{Kind: ErrSetting, Err: fmt.Errorf("%q is not a region, as us-east-1 is", c.region), Advice: SetRegion}
 	}
 
 	switch style := cmp.Or(opts.S3.PathStyle, p.values["s3.addressing_style"]); style {
@@ -55,9 +54,9 @@ func newS3Config(opts Options, p profile) (s3Config, error) {
 	return c, nil
 }
 
-// s3Endpoint finds the endpoint.
+// s3Endpoint finds the endpoint. One without a scheme must have a port or a dot in it, as no mistyped word has.
 func s3Endpoint(opts Options, p profile) (*url.URL, error) {
-	endpoint, from := opts.S3.Endpoint, "--s3-endpoint"
+	endpoint, from := opts.S3.Endpoint, "the S3 endpoint"
 	if endpoint == "" && !opts.flagEnv("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS") {
 		endpoint, from = opts.firstEnv("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
 		if endpoint == "" {
@@ -65,10 +64,15 @@ func s3Endpoint(opts Options, p profile) (*url.URL, error) {
 		}
 	}
 	u, err := readEndpoint(from, cmp.Or(endpoint, amazonHost), "https", "https://host:port")
-	if err == nil && strings.Trim(u.Path, "/") != "" {
+	switch {
+	case err != nil:
+		return nil, err
+	case !strings.ContainsAny(u.Host, ".:") && !strings.Contains(endpoint, "://"):
+		return nil, notEndpoint(from, "is not a URL", "https://host:port")
+	case strings.Trim(u.Path, "/") != "":
 		return nil, &Error{Kind: ErrSetting, Err: fmt.Errorf("%s has a path", from), Hint: "the bucket comes from the URL s3://bucket/key"}
 	}
-	return u, err
+	return u, nil
 }
 
 // isAmazon tells Amazon's endpoints, which name a bucket in the host.
@@ -156,8 +160,7 @@ func readProfile(opts Options) (profile, error) {
 		}
 	}
 	if !found {
-		return profile{}, &Error{Kind: ErrSetting, Err: fmt.Errorf("no file has a profile %q", p.name),
-			Hint: "see --s3-profile, AWS_PROFILE, ~/.aws/config"}
+		return profile{}, &Error{Kind: ErrSetting, Err: fmt.Errorf("no file has a profile %q", p.name), Advice: SetProfile}
 	}
 	return p, nil
 }

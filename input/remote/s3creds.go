@@ -38,7 +38,7 @@ type s3Creds struct {
 const credsPatience = 3 * time.Second
 
 const (
-	hintNoCreds = "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE; --anonymous for a public bucket"
+	hintNoCreds = "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE"
 	hintExport  = "run: eval $(aws configure export-credentials --format env)"
 )
 
@@ -69,10 +69,12 @@ func (c *s3Creds) RetrieveWithCredContext(cc *credentials.CredContext) (credenti
 			return value, err
 		}
 	}
+	err := noCreds(hintNoCreds, "no credentials are found")
 	if c.opts.S3.Profile != "" {
-		return credentials.Value{}, noCreds(hintNoCreds, "profile %s has no credentials", c.profile.name)
+		err = noCreds(hintNoCreds, "profile %s has no credentials", c.profile.name)
 	}
-	return credentials.Value{}, noCreds(hintNoCreds, "no credentials are found")
+	err.Advice = SetAnonymous
+	return credentials.Value{}, err
 }
 
 func noCreds(hint, format string, args ...any) *Error {

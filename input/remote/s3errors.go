@@ -15,53 +15,53 @@ import (
 // the status of the reply does not say it.
 // Codes: https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html
 type s3Meaning struct {
-	kind error
-	text string // in place of what the service says
-	hint string
+	kind   error
+	text   string // in place of what the service says
+	hint   string
+	advice Advice
 }
 
 const (
-	hintKeys     = "see AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_PROFILE; do they belong to this endpoint?"
-	hintRenew    = "get new ones, such as by aws sso login, or set AWS_SESSION_TOKEN anew"
-	hintClock    = "set this machine's clock"
-	hintEndpoint = "is the endpoint right? see --s3-endpoint, AWS_ENDPOINT_URL_S3"
-	textExpired  = "the credentials have expired"
-	textClock    = "this machine's clock differs from the clock of the service"
+	hintKeys    = "see AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_PROFILE; do they belong to this endpoint?"
+	hintRenew   = "get new ones, such as by aws sso login, or set AWS_SESSION_TOKEN anew"
+	hintClock   = "set this machine's clock"
+	textExpired = "the credentials have expired"
+	textClock   = "this machine's clock differs from the clock of the service"
 )
 
 var s3Meanings = map[string]s3Meaning{
-	"NoSuchKey":    {ErrNotFound, "the bucket holds no such key", ""},
-	"NoSuchBucket": {ErrNotFound, "there is no such bucket", hintEndpoint},
+	"NoSuchKey":    {kind: ErrNotFound, text: "the bucket holds no such key"},
+	"NoSuchBucket": {kind: ErrNotFound, text: "there is no such bucket", advice: SetEndpoint},
 
-	"AccessDenied":          {ErrDenied, "", "reading needs s3:GetObject, patterns need s3:ListBucket; see AWS_PROFILE, --anonymous"},
-	"InvalidAccessKeyId":    {ErrDenied, "", hintKeys},
-	"XAdminUserNotFound":    {ErrDenied, "the access key id is not known", hintKeys}, // versitygw
-	"SignatureDoesNotMatch": {ErrDenied, "the secret access key does not belong to the access key id", hintKeys},
-	"ExpiredToken":          {ErrDenied, textExpired, hintRenew},
-	"ExpiredTokenException": {ErrDenied, textExpired, hintRenew},
-	"TokenRefreshRequired":  {ErrDenied, textExpired, hintRenew},
-	"InvalidToken":          {ErrDenied, "the session token is not valid", hintRenew},
-	"RequestTimeTooSkewed":  {ErrDenied, textClock, hintClock},
-	"RequestExpired":        {ErrDenied, textClock, hintClock},
-	"InvalidObjectState":    {ErrDenied, "the object is archived", "restore it first, such as by aws s3api restore-object"},
+	"AccessDenied":          {kind: ErrDenied, hint: "reading needs s3:GetObject, patterns need s3:ListBucket; see AWS_PROFILE", advice: SetAnonymous},
+	"InvalidAccessKeyId":    {kind: ErrDenied, hint: hintKeys},
+	"XAdminUserNotFound":    {kind: ErrDenied, text: "the access key id is not known", hint: hintKeys}, // versitygw
+	"SignatureDoesNotMatch": {kind: ErrDenied, text: "the secret access key does not belong to the access key id", hint: hintKeys},
+	"ExpiredToken":          {kind: ErrDenied, text: textExpired, hint: hintRenew},
+	"ExpiredTokenException": {kind: ErrDenied, text: textExpired, hint: hintRenew},
+	"TokenRefreshRequired":  {kind: ErrDenied, text: textExpired, hint: hintRenew},
+	"InvalidToken":          {kind: ErrDenied, text: "the session token is not valid", hint: hintRenew},
+	"RequestTimeTooSkewed":  {kind: ErrDenied, text: textClock, hint: hintClock},
+	"RequestExpired":        {kind: ErrDenied, text: textClock, hint: hintClock},
+	"InvalidObjectState":    {kind: ErrDenied, text: "the object is archived", hint: "restore it first, such as by aws s3api restore-object"},
 
-	"AuthorizationHeaderMalformed": {ErrSetting, "", ""},
-	"InvalidRegion":                {ErrSetting, "", ""},
-	"PermanentRedirect":            {ErrSetting, "the bucket is in another region", "see --s3-region, AWS_REGION"},
-	"TemporaryRedirect":            {ErrSetting, "the bucket is at another endpoint", "see --s3-endpoint, AWS_ENDPOINT_URL_S3"},
-	"InvalidBucketName":            {ErrURL, "", ""},
-	"XMinioInvalidObjectName":      {ErrURL, "", ""},
-	"KeyTooLongError":              {ErrURL, "", ""},
-	"InvalidURI":                   {ErrURL, "", ""},
+	"AuthorizationHeaderMalformed": {kind: ErrSetting},
+	"InvalidRegion":                {kind: ErrSetting},
+	"PermanentRedirect":            {kind: ErrSetting, text: "the bucket is in another region", advice: SetRegion},
+	"TemporaryRedirect":            {kind: ErrSetting, text: "the bucket is at another endpoint", advice: SetEndpoint},
+	"InvalidBucketName":            {kind: ErrURL},
+	"XMinioInvalidObjectName":      {kind: ErrURL},
+	"KeyTooLongError":              {kind: ErrURL},
+	"InvalidURI":                   {kind: ErrURL},
 
-	"PreconditionFailed": {ErrChanged, "it has another version", againHint},
-	"InvalidRange":       {ErrChanged, "it is shorter", againHint},
+	"PreconditionFailed": {kind: ErrChanged, text: "it has another version", hint: againHint},
+	"InvalidRange":       {kind: ErrChanged, text: "it is shorter", hint: againHint},
 
 	// These come with a status that says otherwise.
-	"RequestTimeout":      {ErrUnavailable, "", ""},
-	"Throttling":          {ErrUnavailable, "", ""},
-	"ThrottlingException": {ErrUnavailable, "", ""},
-	"OperationAborted":    {ErrUnavailable, "", ""},
+	"RequestTimeout":      {kind: ErrUnavailable},
+	"Throttling":          {kind: ErrUnavailable},
+	"ThrottlingException": {kind: ErrUnavailable},
+	"OperationAborted":    {kind: ErrUnavailable},
 }
 
 // refused says what a reply without success means, and which region the bucket is in where the
@@ -87,13 +87,13 @@ func (s *s3Store) refused(name string, resp *http.Response, asked string, secret
 	m, known := s3Meanings[answer.Code]
 	switch {
 	case known:
-		e.Kind, e.Hint, e.Again = m.kind, m.hint, m.kind == ErrUnavailable
+		e.Kind, e.Hint, e.Advice, e.Again = m.kind, m.hint, m.advice, m.kind == ErrUnavailable
 	case resp.StatusCode/100 == 3:
-		e.Kind, e.Hint = ErrSetting, "see --s3-region, --s3-endpoint"
+		e.Kind, e.Hint, e.Advice = ErrSetting, "is it in another region?", SetEndpoint
 	case resp.StatusCode == http.StatusNotFound:
-		e.Hint = hintEndpoint
+		e.Advice = SetEndpoint
 	case resp.StatusCode == http.StatusBadRequest:
-		e.Kind, e.Hint = ErrSetting, "is the endpoint an S3 service, http: or https:? see --s3-endpoint"
+		e.Kind, e.Hint = ErrSetting, "is the endpoint an S3 service, http: or https:?"
 	}
 	switch {
 	case m.text != "":
@@ -108,11 +108,11 @@ func (s *s3Store) refused(name string, resp *http.Response, asked string, secret
 	}
 	switch {
 	case e.Kind == ErrSetting && region != "":
-		e.Err, e.Hint = errors.New("the bucket is in another region"), "--s3-region "+region
+		e.Err, e.Hint, e.Advice = fmt.Errorf("the bucket is in the region %s", region), "", SetRegion
 	case e.Kind == ErrSetting && e.Hint == "" && strings.Contains(strings.ToLower(message), "region"):
-		e.Hint = "see --s3-region, AWS_REGION"
+		e.Advice = SetRegion
 	case e.Kind == ErrDenied && s.creds == nil:
-		e.Hint = "without --anonymous the credentials of the environment are used"
+		e.Hint, e.Advice = "", UnsetAnonymous
 	}
 	return e, region
 }
@@ -122,7 +122,7 @@ func (s *s3Store) unreached(ctx context.Context, name string, err error) *Error 
 	e := unreached(ctx, name, err)
 	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok || errors.Is(err, http.ErrSchemeMismatch) {
 		e.Kind, e.Again = ErrSetting, false
-		e.Hint = fmt.Sprintf("the endpoint speaks http: --s3-endpoint http://%s", s.config.host)
+		e.Hint = fmt.Sprintf("the endpoint speaks http: name it http://%s", s.config.host)
 	}
 	return e
 }
