@@ -67,16 +67,12 @@ func (c *Conversion) withParts(ctx context.Context, skip int, use func(*stagedPa
 // planAligned plans part-aligned shards: by the plan that was begun in the output, where it
 // is of the same parts, else by what the first part shows.
 func (c *Conversion) planAligned(ctx context.Context, s *stagedParts) (*plan.Plan, error) {
-	parts := make([]plan.Part, len(s.parts))
-	for i, p := range s.parts {
-		parts[i] = plan.Part{Name: p.Name, Size: p.Size}
-	}
 	how, err := c.request()
 	if err != nil {
 		return nil, err
 	}
 	if !c.Overwrite {
-		p, err := c.output.Resumable(parts, how)
+		p, err := c.output.Resumable(s.parts, how)
 		if err == nil && p != nil {
 			err = s.checkQuota(p)
 		}
@@ -85,14 +81,14 @@ func (c *Conversion) planAligned(ctx context.Context, s *stagedParts) (*plan.Pla
 		}
 	}
 	// What the first part shows decides no size.
-	if p, err := plan.NewAligned(parts, nil, how); err != nil {
-		return nil, empty(parts[0].Name, nil, err)
+	if p, err := plan.NewAligned(s.parts, nil, how); err != nil {
+		return nil, empty(s.parts[0].Name, nil, err)
 	} else if err := s.checkQuota(p); err != nil {
 		return nil, err
 	}
 	shown := int64(0)
 	for _, first := range s.firsts {
-		shown += parts[first].Size
+		shown += s.parts[first].Size
 	}
 	if c.Progress != nil {
 		c.Progress.Start("fetch the first part", shown)
@@ -105,9 +101,6 @@ func (c *Conversion) planAligned(ctx context.Context, s *stagedParts) (*plan.Pla
 	if err != nil {
 		return nil, err
 	}
-	for i := range d.each.Of {
-		parts[i].Encode = d.each.Of[i]
-	}
 	seen, err := s.index(ctx, d.each, c.Progress)
 	if err != nil {
 		return nil, err
@@ -115,6 +108,6 @@ func (c *Conversion) planAligned(ctx context.Context, s *stagedParts) (*plan.Pla
 	if how, err = c.describedOptions(d); err != nil {
 		return nil, err
 	}
-	p, err := plan.NewAligned(parts, seen, how)
-	return p, empty(parts[0].Name, seen, err)
+	p, err := plan.NewAligned(s.parts, seen, how)
+	return p, empty(s.parts[0].Name, seen, err)
 }

@@ -39,7 +39,7 @@ func (c *Conversion) IndexTask(ctx context.Context, t plan.Task) (*SliceIndex, e
 		done.Why = DirectoryReason
 	default:
 		some := c.slice(t)
-		if done.Of = len(c.places(len(c.found))); len(some) == 0 {
+		if done.Of = len(c.places()); len(some) == 0 {
 			done.Why = NoPartReason
 			break
 		}
@@ -62,7 +62,7 @@ func (c *Conversion) slice(t plan.Task) []int {
 	first, n := t.Slice(sizes)
 	var some []int
 	for i := first; i < first+n; i++ {
-		if parts[i].Mark != "" {
+		if parts[i].Copy.Mark != "" {
 			some = append(some, i)
 		}
 	}

@@ -88,7 +88,7 @@ func (c *Conversion) describe(src converters.Source) (d described, err error) {
 // describedOptions are those of the plan of a described dataset.
 func (c *Conversion) describedOptions(d described) (plan.Options, error) {
 	how, err := c.planOptions(d.enc)
-	how.Dataset, how.Encodes = d.says, d.each.Options()
+	how.Dataset, how.Encodes, how.EncodeOf = d.says, d.each.Options(), d.each.Of
 	return how, err
 }
 

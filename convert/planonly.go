@@ -133,7 +133,7 @@ func (c *Conversion) begin(ctx context.Context, aligned bool) (*Planned, error) 
 
 // indexed returns what tasks have indexed, by one of the methods of an output; nil of directories,
 // whose parts are not known beforehand.
-func (c *Conversion) indexed(read func(plan.Options, []dataset.Found) (*dataset.Indexed, error)) (*dataset.Indexed, error) {
+func (c *Conversion) indexed(read func(plan.Options, []converters.Part) (*dataset.Indexed, error)) (*dataset.Indexed, error) {
 	if c.directories() != nil {
 		return nil, nil
 	}

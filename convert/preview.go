@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/input"
 	"github.com/ffconvert/ffconvert/shard/plan"
@@ -66,11 +67,11 @@ func (c *Conversion) previewFetch(aligned bool) (*Preview, error) {
 	if aligned {
 		found, _ = passes(c.Mixture, found)
 	}
-	parts := make([]plan.Part, len(found))
+	parts := make([]converters.Part, len(found))
 	f := &Fetch{Parts: len(found), Bytes: toFetch(found), Folders: c.Reader != nil && c.Reader.Directories}
 	for i, n := range found {
-		parts[i] = plan.Part{Name: n.Name, Size: max(0, n.Size)}
-		f.Stored += parts[i].Size
+		parts[i] = n.Part()
+		f.Stored += max(0, n.Size)
 		if n.URL() != "" {
 			f.Remote++
 		}

@@ -67,7 +67,7 @@ func (s *stagedParts) open(ctx context.Context, planned bool) (converters.Source
 	}
 	parts := make([]converters.Part, len(s.found)) // that are not here, but for the first ones
 	for i, n := range s.found {
-		parts[i] = converters.Part{Name: n.Name, Size: n.Size}
+		parts[i] = n.Part()
 	}
 	if err := s.hold(ctx, planned); err != nil {
 		return nil, err

@@ -65,22 +65,19 @@ func indices(n int) []int {
 	return all
 }
 
-// places returns which of n inputs each part of the dataset is: a mixture has one again for each
-// pass over its collection. Directories have parts that are not known yet.
-func (c *Conversion) places(n int) []int {
-	if c.Mixture == nil {
-		return indices(n)
-	}
-	all, _ := passes(c.Mixture, indices(n))
+// places returns which of the inputs each part of the dataset is: a mixture reads a collection in
+// several passes. It is not for directories, whose parts are not known yet.
+func (c *Conversion) places() []int {
+	all, _ := passes(c.Mixture, indices(len(c.found)))
 	return all
 }
 
 // foundParts returns the parts as they were found.
-func (c *Conversion) foundParts() []dataset.Found {
-	var parts []dataset.Found
-	for _, at := range c.places(len(c.found)) {
-		n := &c.found[at]
-		parts = append(parts, dataset.Found{Name: n.Name, Size: n.Size, Mark: n.Mark()})
+func (c *Conversion) foundParts() []converters.Part {
+	all, _ := passes(c.Mixture, c.found)
+	parts := make([]converters.Part, len(all))
+	for i, n := range all {
+		parts[i] = n.Part()
 	}
 	return parts
 }
@@ -91,7 +88,7 @@ func (c *Conversion) need(some []int, known *dataset.Indexed, all bool) []bool {
 	if all {
 		return slices.Repeat([]bool{true}, len(c.found))
 	}
-	places := c.places(len(c.found))
+	places := c.places()
 	if some == nil {
 		some = indices(len(places))
 	}

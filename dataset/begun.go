@@ -1,13 +1,16 @@
 package dataset
 
-import "github.com/ffconvert/ffconvert/shard/plan"
+import (
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/shard/plan"
+)
 
 // Resumable returns the plan of whole parts that was begun here, if it is the one that
 // [plan.NewAligned] makes of these parts and options, whatever the first part shows, and how
 // the parts of a mixture are encoded, which its source decides: nothing needs to be fetched to
 // know it. Where the encoding is not known yet (""), it is not
 // compared. nil: there is none, or another one.
-func (o *Output) Resumable(parts []plan.Part, opts plan.Options) (*plan.Plan, error) {
+func (o *Output) Resumable(parts []converters.Part, opts plan.Options) (*plan.Plan, error) {
 	c, err := o.existing(false)
 	if err != nil {
 		return nil, err

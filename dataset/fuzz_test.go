@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/internal/fuzz"
 	"github.com/ffconvert/ffconvert/record"
@@ -26,7 +27,7 @@ func FuzzIndexed(f *testing.F) {
 	})
 }
 
-func wantIndexed(t *testing.T, data []byte, found []Found) {
+func wantIndexed(t *testing.T, data []byte, found []converters.Part) {
 	var parts map[int]plan.PartIndex
 	var err error
 	fuzz.WantAllocated(t, 1<<20+500*len(data), func() { parts, err = readBack(data, found) })

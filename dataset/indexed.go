@@ -13,7 +13,6 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/encode"
-	"github.com/ffconvert/ffconvert/internal/pin"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
@@ -23,22 +22,9 @@ const IndexedDir = WorkDir + "/indexed"
 
 var indexedName = regexp.MustCompile(`^[0-9]+-of-[0-9]+$`)
 
-// Found is a part as it was found, before it was made local.
-type Found struct {
-	Name string
-	Size int64   // bytes as stored; -1: not known
-	Mark pin.Pin // of its state; "": nothing tells when it has changed
-}
-
-// same reports whether a part is unchanged since a task indexed it.
-func (f *Found) same(p *indexedPart) bool {
-	_, other := p.Mark.Differs(f.Mark)
-	return p.Mark != "" && f.Mark != "" && !other && f.Size == p.Stored
-}
-
 // asked is a digest of the request, as far as it decides an index, and of the names of all
 // parts: it is known before any of them is read.
-func asked(opts plan.Options, found []Found) (string, error) {
+func asked(opts plan.Options, found []converters.Part) (string, error) {
 	names := make([]string, len(found))
 	for i := range found {
 		names[i] = found[i].Name
@@ -68,10 +54,11 @@ func digestOf(v any) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)), err
 }
 
-// SaveIndexed keeps what a task has indexed: some of the parts that were found, by their numbers.
+// SaveIndexed keeps what a task has indexed: some of the parts that were found, by their numbers. The
+// parts have their sizes as stored, -1 if unknown, and Copy.Mark.
 // opts are as asked for, with the encoding that was named or none, and says and enc what came of
 // them. It replaces what the same task has saved before. Other tasks may save at the same time.
-func (o *Output) SaveIndexed(t plan.Task, opts plan.Options, found []Found, says converters.Description, enc plan.Encodings, some []int, index []plan.PartIndex) error {
+func (o *Output) SaveIndexed(t plan.Task, opts plan.Options, found []converters.Part, says converters.Description, enc plan.Encodings, some []int, index []plan.PartIndex) error {
 	var head indexedHead
 	var err error
 	if head.Asked, err = asked(opts, found); err != nil {
@@ -111,7 +98,7 @@ type indexedBy struct {
 
 // Indexed returns the indexes that all tasks have saved, without parts that have changed since. opts
 // must equal the ones given to [Output.SaveIndexed]. An error comes from the device.
-func (o *Output) Indexed(opts plan.Options, found []Found) (*Indexed, error) {
+func (o *Output) Indexed(opts plan.Options, found []converters.Part) (*Indexed, error) {
 	names, err := readNames(o.Root, IndexedDir)
 	if err != nil {
 		return nil, err
@@ -120,11 +107,11 @@ func (o *Output) Indexed(opts plan.Options, found []Found) (*Indexed, error) {
 }
 
 // IndexedBy is Indexed of what one task has saved.
-func (o *Output) IndexedBy(t plan.Task, opts plan.Options, found []Found) (*Indexed, error) {
+func (o *Output) IndexedBy(t plan.Task, opts plan.Options, found []converters.Part) (*Indexed, error) {
 	return o.readIndexed([]string{indexedNameOf(t)}, opts, found)
 }
 
-func (o *Output) readIndexed(names []string, opts plan.Options, found []Found) (*Indexed, error) {
+func (o *Output) readIndexed(names []string, opts plan.Options, found []converters.Part) (*Indexed, error) {
 	wanted, err := asked(opts, found)
 	if err != nil {
 		return nil, err
@@ -145,7 +132,7 @@ func (o *Output) readIndexed(names []string, opts plan.Options, found []Found) (
 	return x, nil
 }
 
-func (o *Output) readIndexedFile(name, wanted string, found []Found, x *Indexed) error {
+func (o *Output) readIndexedFile(name, wanted string, found []converters.Part, x *Indexed) error {
 	f, err := openKept(o.Root, name)
 	if err != nil {
 		return err

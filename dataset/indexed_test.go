@@ -20,13 +20,13 @@ import (
 
 // IndexedFixture is a source and what it was found as. A third of its samples are left out of its
 // second encoding.
-func IndexedFixture(t testing.TB, seed uint64, parts, samples int) (*memsource.Source, []Found, plan.Encodings) {
+func IndexedFixture(t testing.TB, seed uint64, parts, samples int) (*memsource.Source, []converters.Part, plan.Encodings) {
 	t.Helper()
 	src := memsource.New(seed, parts, samples, 300)
-	var found []Found
+	var found []converters.Part
 	var enc plan.Encodings
 	for i, p := range src.Parts() {
-		found = append(found, Found{Name: p.Name, Size: p.Size + 7, Mark: pin.Of("etag", strconv.Itoa(i))}) // as if they were compressed
+		found = append(found, converters.Part{Name: p.Name, Size: p.Size + 7, Copy: &converters.Copy{Mark: pin.Of("etag", strconv.Itoa(i))}}) // as if they were compressed
 		enc.Of = append(enc.Of, i%2)
 	}
 	for _, opts := range []encode.Options{{}, {Fields: "cls", Missing: encode.MissingSkip}} {
@@ -42,7 +42,7 @@ func IndexedFixture(t testing.TB, seed uint64, parts, samples int) (*memsource.S
 var IndexedOptions = plan.Options{Source: plan.SourceSpec{Format: "memory", Options: map[string]string{"a": "b"}}}
 
 // save indexes the parts of each task and saves them.
-func save(t testing.TB, o *Output, src *memsource.Source, found []Found, enc plan.Encodings, tasks ...plan.Task) {
+func save(t testing.TB, o *Output, src *memsource.Source, found []converters.Part, enc plan.Encodings, tasks ...plan.Task) {
 	t.Helper()
 	for _, task := range tasks {
 		sizes := make([]int64, len(found))
@@ -115,8 +115,8 @@ func TestIndexedIsOfTheSame(t *testing.T) {
 	src, found, enc := IndexedFixture(t, 4, 4, 30)
 	o := openShared(t, t.TempDir())
 	save(t, o, src, found, enc, plan.Task{}) // 0 of 1
-	other := func(change func([]Found)) []Found {
-		all := append([]Found(nil), found...)
+	other := func(change func([]converters.Part)) []converters.Part {
+		all := append([]converters.Part(nil), found...)
 		change(all)
 		return all
 	}
@@ -124,17 +124,17 @@ func TestIndexedIsOfTheSame(t *testing.T) {
 	for _, row := range []struct {
 		name   string
 		opts   plan.Options
-		found  []Found
+		found  []converters.Part
 		want   int
 		unused string
 	}{
 		{"the same", opts, found, 4, ""},
 		{"sizes of shards", plan.Options{Source: opts.Source, Sizes: plan.Sizes{Shards: 7}, Shuffle: &plan.Shuffle{Seed: 1}}, found, 4, ""},
-		{"modified", opts, other(func(f []Found) { f[1].Mark = pin.Of("etag", "other") }), 3, ""},
-		{"another size", opts, other(func(f []Found) { f[0].Size++; f[2].Size-- }), 2, ""},
-		{"nobody knows", opts, other(func(f []Found) { f[1].Mark = "" }), 3, ""},
-		{"another name", opts, other(func(f []Found) { f[1].Name = "x" }), 0, "0-of-1: it is of other sources or options"},
-		{"another order", opts, other(func(f []Found) { f[0], f[1] = f[1], f[0] }), 0, "other sources"},
+		{"modified", opts, other(func(f []converters.Part) { f[1].Copy = &converters.Copy{Mark: pin.Of("etag", "other")} }), 3, ""},
+		{"another size", opts, other(func(f []converters.Part) { f[0].Size++; f[2].Size-- }), 2, ""},
+		{"nobody knows", opts, other(func(f []converters.Part) { f[1].Copy = &converters.Copy{} }), 3, ""},
+		{"another name", opts, other(func(f []converters.Part) { f[1].Name = "x" }), 0, "0-of-1: it is of other sources or options"},
+		{"another order", opts, other(func(f []converters.Part) { f[0], f[1] = f[1], f[0] }), 0, "other sources"},
 		{"fewer", opts, found[:3], 0, "other sources"},
 		{"another option", plan.Options{Source: plan.SourceSpec{Format: "memory"}}, found, 0, "other sources or options"},
 		{"another format", plan.Options{Source: plan.SourceSpec{Format: "tar", Options: opts.Source.Options}}, found, 0, "options"},

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/internal/crcline"
 	"github.com/ffconvert/ffconvert/internal/pin"
 	"github.com/ffconvert/ffconvert/shard/plan"
@@ -42,6 +43,13 @@ type indexedPart struct {
 	Modified int64     `json:"modified,omitempty"` // see Part.Modified
 }
 
+// of reports whether a part is unchanged since a task indexed it as p.
+func (p *indexedPart) of(part *converters.Part) bool {
+	mark := part.Copy.Mark
+	_, other := p.Mark.Differs(mark)
+	return p.Mark != "" && mark != "" && !other && part.Size == p.Stored
+}
+
 type indexedPlaces struct {
 	Packed []byte `json:"places"`
 }
@@ -49,7 +57,7 @@ type indexedPlaces struct {
 var errIndexedLine = errors.New("a line differs from its CRC")
 
 // writeIndexed writes an index file of some parts.
-func writeIndexed(w io.Writer, head indexedHead, found []Found, some []int, index []plan.PartIndex) error {
+func writeIndexed(w io.Writer, head indexedHead, found []converters.Part, some []int, index []plan.PartIndex) error {
 	var line []byte
 	put := func(v any) error {
 		text, err := crcline.Marshal(v)
@@ -72,7 +80,7 @@ func writeIndexed(w io.Writer, head indexedHead, found []Found, some []int, inde
 		if p.N > 0 {
 			off, _ = p.At(0)
 		}
-		if err := put(indexedPart{number, found[number].Size, found[number].Mark, off, unit, p.Part, p.Modified}); err != nil {
+		if err := put(indexedPart{number, found[number].Size, found[number].Copy.Mark, off, unit, p.Part, p.Modified}); err != nil {
 			return err
 		}
 		for first := 0; first < p.N; first += plan.PackedPlaces {
@@ -91,10 +99,10 @@ var errIndexedLong = errors.New("index file")
 type indexedReader struct {
 	in    *bufio.Scanner
 	asked string
-	found []Found
+	found []converters.Part
 }
 
-func newIndexedReader(r io.Reader, asked string, found []Found) *indexedReader {
+func newIndexedReader(r io.Reader, asked string, found []converters.Part) *indexedReader {
 	in := bufio.NewScanner(r)
 	in.Buffer(nil, crcline.Max)
 	return &indexedReader{in, asked, found}
@@ -125,7 +133,7 @@ func (r *indexedReader) read(take func(number int, shown string, idx plan.PartIn
 		if err != nil {
 			return err
 		}
-		if f := &r.found[p.Number]; f.same(&p) {
+		if p.of(&r.found[p.Number]) {
 			take(p.Number, head.Shown, *idx)
 		}
 	}

@@ -8,11 +8,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
 // indexedFile is the bytes of an index file of all parts, and what they were found as.
-func indexedFile(t testing.TB, seed uint64, parts, samples int) ([]byte, []Found) {
+func indexedFile(t testing.TB, seed uint64, parts, samples int) ([]byte, []converters.Part) {
 	t.Helper()
 	src, found, enc := IndexedFixture(t, seed, parts, samples)
 	index, err := plan.Index(t.Context(), src, plan.IndexOptions{Encodings: enc, Workers: 2})
@@ -27,7 +28,7 @@ func indexedFile(t testing.TB, seed uint64, parts, samples int) ([]byte, []Found
 }
 
 // readBack reads an index file as far as it is sound.
-func readBack(data []byte, found []Found) (map[int]plan.PartIndex, error) {
+func readBack(data []byte, found []converters.Part) (map[int]plan.PartIndex, error) {
 	got := make(map[int]plan.PartIndex)
 	err := newIndexedReader(bytes.NewReader(data), "x", found).read(func(i int, _ string, idx plan.PartIndex) { got[i] = idx })
 	return got, err
@@ -96,7 +97,7 @@ func TestIndexedPlaces(t *testing.T) {
 			idx.Size = off
 			idx.Trim()
 			var file bytes.Buffer
-			found := []Found{{"a", 9, "etag=a"}}
+			found := []converters.Part{{Name: "a", Size: 9, Copy: &converters.Copy{Mark: "etag=a"}}}
 			if err := writeIndexed(&file, indexedHead{Asked: "x", Shown: "y"}, found, []int{0}, []plan.PartIndex{idx}); err != nil {
 				t.Fatal(err)
 			}

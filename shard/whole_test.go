@@ -238,17 +238,17 @@ func TestBegun(t *testing.T) {
 	opts.Encode, opts.Source = pl.Encode, pl.Source
 	for _, row := range []struct {
 		name   string
-		change func(*plan.Options, []plan.Part)
+		change func(*plan.Options, []converters.Part)
 		found  bool
 	}{
-		{"the same", func(*plan.Options, []plan.Part) {}, true},
-		{"an encoding that is not known yet", func(o *plan.Options, _ []plan.Part) { o.Encode.Encoding = "" }, true},
-		{"other sizes of shards", func(o *plan.Options, _ []plan.Part) { o.Sizes.Shards = 3 }, false},
-		{"another size of a part", func(_ *plan.Options, p []plan.Part) { p[2].Size++ }, false},
-		{"another name of a part", func(_ *plan.Options, p []plan.Part) { p[2].Name = "x" }, false},
-		{"another option", func(o *plan.Options, _ []plan.Part) { o.Encode.Decode = true }, false},
+		{"the same", func(*plan.Options, []converters.Part) {}, true},
+		{"an encoding that is not known yet", func(o *plan.Options, _ []converters.Part) { o.Encode.Encoding = "" }, true},
+		{"other sizes of shards", func(o *plan.Options, _ []converters.Part) { o.Sizes.Shards = 3 }, false},
+		{"another size of a part", func(_ *plan.Options, p []converters.Part) { p[2].Size++ }, false},
+		{"another name of a part", func(_ *plan.Options, p []converters.Part) { p[2].Name = "x" }, false},
+		{"another option", func(o *plan.Options, _ []converters.Part) { o.Encode.Decode = true }, false},
 	} {
-		parts, opts := shardtest.StoredParts(src), opts
+		parts, opts := slices.Clone(src.Parts()), opts
 		row.change(&opts, parts)
 		got, err := out.Resumable(parts, opts)
 		if err != nil || (got != nil) != row.found {
@@ -308,7 +308,7 @@ func TestWholeProgress(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
-			parts := shardtest.StoredParts(src)
+			parts := slices.Clone(src.Parts())
 			for i := range parts {
 				parts[i].Size = row.size
 			}

@@ -123,18 +123,11 @@ func NewWholePlan(t testing.TB, src *memsource.Source, opts plan.Options) *plan.
 		t.Fatal(err)
 	}
 	opts.Encode, opts.Source.Format = spec.Options(), "memory"
-	plan, err := plan.NewAligned(StoredParts(src), index[:1], opts)
+	plan, err := plan.NewAligned(src.Parts(), index[:1], opts)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return plan
-}
-
-func StoredParts(src *memsource.Source) (parts []plan.Part) {
-	for _, p := range src.Parts() {
-		parts = append(parts, plan.Part{Name: p.Name, Size: p.Size})
-	}
-	return parts
 }
 
 // A stocked dataset counts what is taken of it.

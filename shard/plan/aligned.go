@@ -12,10 +12,9 @@ import (
 // NewAligned plans shards of whole parts, cut by the sizes of these alone: as many as the
 // sizes say, the largest as small as can be. How many samples a shard has is known only when
 // its parts are there: each is then needed once, by the shard that it belongs to. Such a plan
-// is for parts that are not local yet. Of each part it needs the name, the stored size in bytes and
-// the number of the encoding. seen is the index of the parts that decide the columns: the first part
+// is for parts that are not local yet. Of each part it needs the name and the stored size. seen is the index of the parts that decide the columns: the first part
 // of the dataset, or of each collection in a mixture.
-func NewAligned(parts []Part, seen []PartIndex, opts Options) (*Plan, error) {
+func NewAligned(parts []converters.Part, seen []PartIndex, opts Options) (*Plan, error) {
 	if opts.Shuffle != nil {
 		return nil, fmt.Errorf("%w: a shuffle is of all samples; shards of whole parts have theirs in order", ErrSizes)
 	}
@@ -35,7 +34,10 @@ func NewAligned(parts []Part, seen []PartIndex, opts Options) (*Plan, error) {
 		total += p.Size
 		largest = max(largest, p.Size)
 		sizes[i] = total
-		plan.Parts = append(plan.Parts, Part{Name: KeptName(p.Name), Size: p.Size, Encode: p.Encode})
+		plan.Parts = append(plan.Parts, Part{Name: KeptName(p.Name), Size: p.Size})
+		if opts.EncodeOf != nil {
+			plan.Parts[i].Encode = opts.EncodeOf[i]
+		}
 	}
 	if total == 0 {
 		return nil, ErrEmpty

@@ -11,17 +11,17 @@ import (
 
 func TestNewWholePlanRefuses(t *testing.T) {
 	t.Parallel()
-	parts := []Part{{Name: "a", Size: 5}, {Name: "b", Size: 7}, {Name: "empty"}}
+	parts := []converters.Part{{Name: "a", Size: 5}, {Name: "b", Size: 7}, {Name: "empty"}}
 	for _, row := range []struct {
 		name  string
-		parts []Part
+		parts []converters.Part
 		opts  Options
 		want  error
 	}{
 		{"more shards than parts", parts, Options{Sizes: Sizes{Shards: 4}}, ErrSizes},
 		{"a shuffle", parts, Options{Shuffle: &Shuffle{}}, ErrSizes},
-		{"nothing", []Part{{Name: "empty"}}, Options{}, ErrEmpty},
-		{"too large", []Part{{Name: "a", Size: 1 << 62}, {Name: "b", Size: 1 << 62}, {Name: "c", Size: 1 << 62}}, Options{}, converters.ErrLimit},
+		{"nothing", []converters.Part{{Name: "empty"}}, Options{}, ErrEmpty},
+		{"too large", []converters.Part{{Name: "a", Size: 1 << 62}, {Name: "b", Size: 1 << 62}, {Name: "c", Size: 1 << 62}}, Options{}, converters.ErrLimit},
 	} {
 		if _, err := NewAligned(row.parts, nil, row.opts); !errors.Is(err, row.want) {
 			t.Errorf("%s: %v", row.name, err)

@@ -71,12 +71,13 @@ type Shard struct {
 // Options say how to make a plan. The zero value keeps the order of the samples and
 // follows FFRecord's own rule for sizes.
 type Options struct {
-	Source  SourceSpec
-	Encode  encode.Options
-	Encodes []encode.Options // see Plan
-	Dataset converters.Description
-	Sizes   Sizes
-	Shuffle *Shuffle
+	Source   SourceSpec
+	Encode   encode.Options
+	Encodes  []encode.Options // see Plan
+	EncodeOf []int            // by part, its Part.Encode, for NewAligned; nil: all 0. An index has it for New
+	Dataset  converters.Description
+	Sizes    Sizes
+	Shuffle  *Shuffle
 }
 
 // New plans even shards: as many as the sizes say, the largest as small as can be,

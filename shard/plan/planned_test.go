@@ -50,11 +50,7 @@ func newAligned(t testing.TB, src *memsource.Source, opts Options) *Plan {
 		t.Fatal(err)
 	}
 	opts.Encode, opts.Source.Format = spec.Options(), "memory"
-	var parts []Part
-	for _, p := range src.Parts() {
-		parts = append(parts, Part{Name: p.Name, Size: p.Size})
-	}
-	plan, err := NewAligned(parts, index[:1], opts)
+	plan, err := NewAligned(src.Parts(), index[:1], opts)
 	if err != nil {
 		t.Fatal(err)
 	}
