@@ -14,8 +14,8 @@ import (
 
 // A pipeline appends the records of several readers to a shard and its index, in the order of the
 // plan, so that all processors work on one shard of small rows (BenchmarkRows). The runs of the shard
-// are divided into segments. One reader reads a segment, at its own pace; its records are appended
-// when all segments before it are.
+// are divided into segments. One reader reads a segment, at its own pace; its batches are appended
+// after all segments before it. Only run appends.
 type pipeline struct {
 	plan     *plan.Plan
 	writer   *record.Writer
@@ -33,10 +33,9 @@ type pipeline struct {
 
 // A segment is consecutive runs. It is taken by one reader, which must close full.
 type segment struct {
-	at    int // among the segments
-	runs  []converters.Run
-	ready chan struct{} // closed when all segments before it are appended
-	full  chan *batch   // its records, in order
+	at   int // among the segments
+	runs []converters.Run
+	full chan *batch // its records, in order
 }
 
 // segmentsOf groups runs into segments of at most limit samples.
@@ -44,7 +43,7 @@ func segmentsOf(runs []converters.Run, limit int64) (segments []*segment) {
 	from, samples := 0, int64(0)
 	cut := func(to int) {
 		if from < to {
-			segments = append(segments, &segment{at: len(segments), runs: runs[from:to], ready: make(chan struct{}), full: make(chan *batch, batches+1)})
+			segments = append(segments, &segment{at: len(segments), runs: runs[from:to], full: make(chan *batch, batches+1)})
 		}
 		from, samples = to, 0
 	}
@@ -75,12 +74,11 @@ func (p *pipeline) take() *segment {
 // run appends until all segments were taken and closed. It returns the error that comes first in
 // the order of the segments.
 func (p *pipeline) run() error {
-	for _, u := range p.segments {
-		close(u.ready)
-		for b := range u.full {
-			if p.wants(u) {
-				if err := p.appendAll(b); err != nil {
-					p.fail(u, err)
+	for _, s := range p.segments {
+		for b := range s.full {
+			if p.wants(s) {
+				if err := p.append(b); err != nil {
+					p.fail(s, err)
 				}
 			}
 			b.home <- b
@@ -92,30 +90,31 @@ func (p *pipeline) run() error {
 }
 
 // wants reports whether the records of a segment are still needed: no segment up to it has failed.
-func (p *pipeline) wants(u *segment) bool { return int64(u.at) < p.stop.Load() }
+func (p *pipeline) wants(s *segment) bool { return int64(s.at) < p.stop.Load() }
 
-// errStopped is the end of a segment that is not wanted any more.
+// errStopped ends the reading of a segment after an error in an earlier one.
 var errStopped = errors.New("stopped by an error before")
 
-// fail ends a segment and all behind it.
-func (p *pipeline) fail(u *segment, err error) {
+// fail ends a segment and all after it.
+func (p *pipeline) fail(s *segment, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if at := int64(u.at); at < p.stop.Load() {
+	if at := int64(s.at); at < p.stop.Load() {
 		p.stop.Store(at)
 		p.err = err
 	}
 }
 
-// A batch is records back to back.
+// A batch is consecutive records of a segment: small ones back to back in data, or one large record.
 type batch struct {
 	data    []byte
 	ends    []int
+	large   [][]byte // the large one, in slices that are valid until the batch is sent home
 	rows    []entry
 	keys    []byte // back to back, where the index has them
 	keyEnds []int
 	at      []record.Extent // where they were appended
-	home    chan<- *batch
+	home    chan *batch     // takes the batch when it is appended
 }
 
 // make gives it the room of a full one, without the keys.
@@ -123,6 +122,15 @@ func (b *batch) make() {
 	b.data = make([]byte, 0, batchBytes+plan.SmallRecord)
 	b.ends = make([]int, 0, batchRows)
 	b.rows = make([]entry, 0, batchRows)
+}
+
+func (b *batch) reset() {
+	b.data, b.ends, b.rows, b.keys, b.keyEnds = b.data[:0], b.ends[:0], b.rows[:0], b.keys[:0], b.keyEnds[:0]
+}
+
+func (b *batch) addKey(key string) {
+	b.keys = append(b.keys, key...)
+	b.keyEnds = append(b.keyEnds, len(b.keys))
 }
 
 // An entry is what an index keeps of a sample beside its key.
@@ -133,12 +141,20 @@ type entry struct {
 	labels bool // it has a label
 }
 
-func (p *pipeline) appendAll(b *batch) error {
+func (p *pipeline) append(b *batch) error {
 	if left := p.want - p.samples; left < int64(len(b.rows)) {
-		return p.tooMany(&b.rows[left], b.key(int(left)))
+		row := &b.rows[left]
+		return p.plan.ErrorAt(int(row.part), row.off, string(b.key(int(left))), fmt.Errorf("%w: there are more samples than were indexed", converters.ErrChanged))
 	}
 	var err error
-	if b.at, err = p.writer.AppendBatch(b.at[:0], b.data, b.ends); err != nil {
+	if b.large != nil {
+		var at record.Extent
+		at, err = p.writer.Append(b.large...)
+		b.at = append(b.at[:0], at)
+	} else {
+		b.at, err = p.writer.AppendBatch(b.at[:0], b.data, b.ends)
+	}
+	if err != nil {
 		return err
 	}
 	first := p.samples
@@ -155,21 +171,4 @@ func (b *batch) key(i int) []byte {
 		return b.keys[:b.keyEnds[0]]
 	}
 	return b.keys[b.keyEnds[i-1]:b.keyEnds[i]]
-}
-
-// append appends one record. Only the reader of the current segment may call it.
-func (p *pipeline) append(row *entry, key []byte, parts ...[]byte) error {
-	if p.samples == p.want {
-		return p.tooMany(row, key)
-	}
-	at, err := p.writer.Append(parts...)
-	if err != nil {
-		return err
-	}
-	p.samples++
-	return p.index.add(p.samples-1, row, key, at)
-}
-
-func (p *pipeline) tooMany(row *entry, key []byte) error {
-	return p.plan.ErrorAt(int(row.part), row.off, string(key), fmt.Errorf("%w: there are more samples than were indexed", converters.ErrChanged))
 }

@@ -149,26 +149,26 @@ func TestPipelineFails(t *testing.T) {
 	}
 }
 
-// Units hold all runs, in order, and no more samples than one run may have.
-func TestUnits(t *testing.T) {
+// Segments hold all runs, in order, and no more samples than one run may have.
+func TestSegments(t *testing.T) {
 	t.Parallel()
 	rnd := rand.New(rand.NewPCG(7, 8))
 	var runs, got []converters.Run
 	for i := range 2000 {
 		runs = append(runs, converters.Run{Part: i, Count: 1 + rnd.Int64N(plan.RunSamples)>>rnd.IntN(15)})
 	}
-	for i, u := range segmentsOf(runs, plan.RunSamples) {
+	for i, s := range segmentsOf(runs, plan.RunSamples) {
 		samples := int64(0)
-		for _, r := range u.runs {
+		for _, r := range s.runs {
 			samples += r.Count
 		}
-		if samples > plan.RunSamples || len(u.runs) == 0 || u.at != i {
-			t.Errorf("unit %d is the %d-th, with %d runs of %d samples", u.at, i, len(u.runs), samples)
+		if samples > plan.RunSamples || len(s.runs) == 0 || s.at != i {
+			t.Errorf("segment %d is the %d-th, with %d runs of %d samples", s.at, i, len(s.runs), samples)
 		}
-		got = append(got, u.runs...)
+		got = append(got, s.runs...)
 	}
 	if !slices.Equal(got, runs) {
-		t.Error("the units do not hold the runs")
+		t.Error("the segments do not hold the runs")
 	}
 }
 

@@ -19,10 +19,9 @@ const (
 	batchBytes = plan.RunBytes / batches
 )
 
-// A reader reads segments of a shard and encodes their samples for a pipeline. It collects small
-// records in batches, which the pipeline's goroutine appends while the next are read. It appends a
-// large record itself, without a copy, once all records before it are appended. It is for one
-// goroutine.
+// A reader reads segments of a shard, encodes their samples and hands the records to the pipeline in
+// batches: small records copied, while it reads on; a large one as the slices in which it lies, while
+// it waits. It is for one goroutine.
 type reader struct {
 	*pipeline
 	encoders *encoders
@@ -30,39 +29,37 @@ type reader struct {
 
 	segment *segment // being read
 	batch   *batch   // being filled
-	out     int      // batches that are not back
-	back    chan *batch
-	spare   []*batch
-
-	key    []byte // of a large record
-	fields int64  // of all records
+	empty   chan *batch
+	large   *batch // of one large record
+	fields  int64  // of all records
 }
 
 func newReader(p *pipeline, encoders *encoders, progress plan.Progress) *reader {
-	l := &reader{pipeline: p, encoders: encoders, progress: plan.Tally{To: progress}, back: make(chan *batch, batches+1)}
-	for range batches + 1 {
-		l.spare = append(l.spare, &batch{home: l.back})
+	r := &reader{pipeline: p, encoders: encoders, progress: plan.Tally{To: progress}, empty: make(chan *batch, batches+1)}
+	for range batches {
+		r.empty <- &batch{home: r.empty}
 	}
-	l.batch = l.pop()
-	return l
+	r.batch = &batch{home: r.empty}
+	r.large = &batch{home: make(chan *batch)}
+	return r
 }
 
 // read reads one segment after another. Errors are the pipeline's.
-func (l *reader) read(ctx context.Context, src converters.Source) {
-	defer l.progress.Flush()
-	for u := l.take(); u != nil; u = l.take() {
-		if l.segment = u; l.wants(u) {
-			if err := l.readSegment(ctx, src); err != nil {
-				l.fail(u, err)
+func (r *reader) read(ctx context.Context, src converters.Source) {
+	defer r.progress.Flush()
+	for s := r.take(); s != nil; s = r.take() {
+		if r.segment = s; r.wants(s) {
+			if err := r.readSegment(ctx, src); err != nil {
+				r.fail(s, err)
 			}
 		}
-		close(u.full)
+		close(s.full)
 	}
 }
 
-func (l *reader) readSegment(ctx context.Context, src converters.Source) error {
-	for _, run := range l.segment.runs {
-		enc := l.encoders.of(&l.plan.Parts[run.Part])
+func (r *reader) readSegment(ctx context.Context, src converters.Source) error {
+	for _, run := range r.segment.runs {
+		enc := r.encoders.of(&r.plan.Parts[run.Part])
 		for sample, err := range src.Read(ctx, run) {
 			if err != nil {
 				return err
@@ -73,32 +70,38 @@ func (l *reader) readSegment(ctx context.Context, src converters.Source) error {
 			case errors.Is(err, encode.ErrSkip):
 				continue
 			default:
-				return l.plan.ErrorAt(run.Part, sample.Off, sample.Key, err)
+				return r.plan.ErrorAt(run.Part, sample.Off, sample.Key, err)
 			}
-			if err := l.add(run.Part, sample, rec); err != nil {
+			if err := r.add(run.Part, sample, rec); err != nil {
 				return err
 			}
-			l.fields += int64(rec.Fields)
-			l.progress.Add(1, rec.Size)
+			r.fields += int64(rec.Fields)
+			r.progress.Add(1, rec.Size)
 		}
 	}
-	return l.flush()
+	return r.flush()
 }
 
-// add appends a record, or will.
-func (l *reader) add(part int, s *converters.Sample, rec *encode.Record) error {
+// add hands a record over, or puts it into the batch that will be.
+func (r *reader) add(part int, s *converters.Sample, rec *encode.Record) error {
 	row := entry{part: int32(part), off: s.Off}
-	if l.index.shape.Labels {
+	if r.index.shape.Labels {
 		row.label, row.labels = labelOf(s)
 	}
 	if rec.Size > plan.SmallRecord {
-		if err := l.settle(); err != nil {
+		if err := r.flush(); err != nil {
 			return err
 		}
-		l.key = append(l.key[:0], s.Key...)
-		return l.append(&row, l.key, rec.Parts...)
+		b := r.large
+		b.reset()
+		b.large = rec.Parts
+		b.rows = append(b.rows, row)
+		b.addKey(s.Key)
+		r.segment.full <- b
+		<-b.home
+		return r.stopped()
 	}
-	b := l.batch
+	b := r.batch
 	if b.rows == nil {
 		b.make()
 	}
@@ -107,60 +110,31 @@ func (l *reader) add(part int, s *converters.Sample, rec *encode.Record) error {
 	}
 	b.ends = append(b.ends, len(b.data)) // a statement each: appended in place
 	b.rows = append(b.rows, row)
-	if l.index.shape.Keys {
-		b.keys = append(b.keys, s.Key...)
-		b.keyEnds = append(b.keyEnds, len(b.keys))
+	if r.index.shape.Keys {
+		b.addKey(s.Key)
 	}
 	if len(b.rows) < batchRows && len(b.data) < batchBytes {
 		return nil
 	}
-	return l.flush()
+	return r.flush()
 }
 
-// flush sends the batch off, if there is anything in it, and takes another.
-func (l *reader) flush() error {
-	if len(l.batch.rows) == 0 {
+// flush sends the batch off, if there is anything in it, and takes an empty one.
+func (r *reader) flush() error {
+	if len(r.batch.rows) == 0 {
 		return nil
 	}
-	l.segment.full <- l.batch
-	l.out++
+	r.segment.full <- r.batch
 	runtime.Gosched() // a write that is back from the device needs a processor for the next one
-	if len(l.spare) == 0 {
-		l.wait()
-	}
-	l.batch = l.pop()
-	if !l.wants(l.segment) {
-		return errStopped
-	}
-	return nil
+	r.batch = <-r.empty
+	r.batch.reset()
+	return r.stopped()
 }
 
-func (l *reader) pop() *batch {
-	last := len(l.spare) - 1
-	b := l.spare[last]
-	l.spare = l.spare[:last]
-	return b
-}
-
-// wait waits for a batch to come back.
-func (l *reader) wait() {
-	b := <-l.back
-	b.data, b.ends, b.rows, b.keys, b.keyEnds = b.data[:0], b.ends[:0], b.rows[:0], b.keys[:0], b.keyEnds[:0]
-	l.out--
-	l.spare = append(l.spare, b)
-}
-
-// settle waits until all records before the next one are appended: then the reader may append.
-func (l *reader) settle() error {
-	if err := l.flush(); err != nil {
-		return err
+// stopped returns errStopped if the rest of the segment is not needed.
+func (r *reader) stopped() error {
+	if r.wants(r.segment) {
+		return nil
 	}
-	<-l.segment.ready
-	for l.out > 0 {
-		l.wait()
-	}
-	if !l.wants(l.segment) {
-		return errStopped
-	}
-	return nil
+	return errStopped
 }
