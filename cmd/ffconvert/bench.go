@@ -10,6 +10,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ffconvert/ffconvert/aio"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/bench"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/record"
@@ -22,19 +25,15 @@ func newBenchCommand() *cobra.Command {
 		Short:   "Measure how fast shards are read",
 		Long:    "Measure how fast shards are read from the storage that they lie on.\n\n" + exitStatus,
 		Example: "  ffconvert bench read out/",
-		Args:    wantCommand,
-		RunE:    needCommand,
+		Args:    help.WantCommand,
+		RunE:    help.NeedCommand,
 	}
 	cmd.AddCommand(newBenchReadCommand())
 	return cmd
 }
 
 type benchReadOptions struct {
-	batch       int
-	batches     int
-	duration    time.Duration
-	jobs        int
-	seed        uint64
+	bench.Options
 	backend     aio.Backend
 	depth       int
 	blockSize   option.Size
@@ -43,7 +42,7 @@ type benchReadOptions struct {
 }
 
 func newBenchReadCommand() *cobra.Command {
-	opts := benchReadOptions{batch: 128, jobs: 2, depth: record.BatchDepth, blockSize: record.BatchBlockSize, format: formatValue()}
+	opts := benchReadOptions{Options: bench.Options{Batch: 128, Jobs: 2}, depth: record.BatchDepth, blockSize: record.BatchBlockSize, format: formatValue()}
 	cmd := &cobra.Command{
 		Use:   "read OUT|FILE",
 		Short: "Read random batches of samples, as a training job does",
@@ -55,22 +54,22 @@ A sample that is damaged or cannot be read ends the run.
 		Example: `  ffconvert bench read out/
   ffconvert bench read out/ --batch 32 --jobs 8 --duration 1m
   ffconvert bench read out/ --batches 1000 --format json | jq .bytes_per_second`,
-		Args: wantArgs,
+		Args: help.WantArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runBenchRead(cmd.Context(), opts, args[0], cmd.OutOrStdout())
 		},
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.Var(option.Count(&opts.batch, opts.batch), "batch", "samples of a batch")
-	flags.Var(option.Count(&opts.batches, opts.batches), "batches", "read so many batches, however long it takes")
+	flags.Var(option.Count(&opts.Batch, opts.Batch), "batch", "samples of a batch")
+	flags.Var(option.Count(&opts.Batches, opts.Batches), "batches", "read so many batches, however long it takes")
 	flags.Lookup("batches").DefValue = ""
-	flags.DurationVar(&opts.duration, "duration", 10*time.Second, "begin no batch after so long")
-	flags.VarP(option.Count(&opts.jobs, opts.jobs), "jobs", "j", "batches read at once")
+	flags.DurationVar(&opts.Duration, "duration", 10*time.Second, "begin no batch after so long")
+	flags.VarP(option.Count(&opts.Jobs, opts.Jobs), "jobs", "j", "batches read at once")
 	flags.Var(option.Count(&opts.depth, opts.depth), "queue-depth", "reads in flight, of each batch")
 	flags.Var(&opts.blockSize, "block-size", "bytes of one read at most, a multiple of 4096")
 	flags.Var(&opts.backend, "backend", "how to read: auto, aio or pread")
-	flags.Uint64Var(&opts.seed, "seed", 0, "of the random order; the same gives the same order")
+	flags.Uint64Var(&opts.Seed, "seed", 0, "of the random order; the same gives the same order")
 	flags.BoolVar(&opts.allowLegacy, "allow-legacy", false, "accept headers without a checksum, as old writers left them")
 	flags.Var(&opts.format, "format", "output: text or json")
 	cmd.MarkFlagsMutuallyExclusive("batches", "duration")
@@ -81,26 +80,26 @@ func runBenchRead(ctx context.Context, opts benchReadOptions, path string, stdou
 	if err := convert.LocalPath(path); err != nil {
 		return err
 	}
-	if opts.duration <= 0 {
-		return fmt.Errorf("--duration %v: want more than 0", opts.duration)
+	if opts.Duration <= 0 {
+		return fmt.Errorf("--duration %v: want more than 0", opts.Duration)
 	}
 	r, err := record.Open(path, record.Options{
 		AllowLegacy: opts.allowLegacy,
 		AIO:         aio.Options{Backend: opts.backend, Depth: opts.depth, BlockSize: int(opts.blockSize)},
 	})
 	if err != nil {
-		return plain(notShards(path, err))
+		return terminal.Plain(notShards(path, err))
 	}
 	defer r.Close()
 	if r.Len() == 0 {
-		return plain(fmt.Errorf("%s: %w to read", path, plan.ErrEmpty))
+		return terminal.Plain(fmt.Errorf("%s: %w to read", path, plan.ErrEmpty))
 	}
-	report, err := newBenchRun(opts, r).run(ctx)
+	report, err := bench.New(opts.Options, r).Run(ctx)
 	if bad := (*record.FormatError)(nil); err != nil && (ctx.Err() != nil || !errors.As(err, &bad)) {
 		return err // nothing was found out about the shards
 	}
 	if opts.format.Value == "json" {
-		return errors.Join(newJSONEncoder(stdout).Encode(report), err)
+		return errors.Join(terminal.NewJSONEncoder(stdout).Encode(report), err)
 	}
-	return errors.Join(report.print(stdout), err)
+	return errors.Join(report.Print(stdout), err)
 }

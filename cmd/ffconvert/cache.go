@@ -15,6 +15,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/input/cache"
 	"github.com/ffconvert/ffconvert/internal/text"
@@ -80,8 +82,8 @@ room for, the copies used longest ago first.
 ` + exitStatus,
 		Example: `  ffconvert cache ls
   ffconvert cache clean --older-than 168h`,
-		Args: wantCommand,
-		RunE: needCommand,
+		Args: help.WantCommand,
+		RunE: help.NeedCommand,
 	}
 	cmd.AddCommand(newCacheListCommand(), newCacheCleanCommand())
 	return cmd
@@ -98,7 +100,7 @@ key, which is made of the source's name and version. With --format json an objec
 ` + exitStatus,
 		Example: `  ffconvert cache ls
   ffconvert cache ls --cache-dir /scratch/cache --format json`,
-		Args: wantArgs,
+		Args: help.WantArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runCacheList(opts, cmd.OutOrStdout()) },
 	}
 	opts.add(cmd.Flags())
@@ -116,7 +118,7 @@ unfinished. Copies in use stay.
 ` + exitStatus,
 		Example: `  ffconvert cache clean
   ffconvert cache clean --older-than 168h`,
-		Args: wantArgs,
+		Args: help.WantArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runCacheClean(opts, cmd.OutOrStdout()) },
 	}
 	opts.add(cmd.Flags())
@@ -179,7 +181,7 @@ func runCacheList(opts cacheOptions, stdout io.Writer) error {
 		if err != nil {
 			return err
 		}
-		enc := newJSONEncoder(stdout)
+		enc := terminal.NewJSONEncoder(stdout)
 		for _, e := range entries {
 			if opts.format.Value == "json" {
 				err = enc.Encode(e)
@@ -233,7 +235,7 @@ func runCacheClean(opts cacheOptions, stdout io.Writer) error {
 			}
 		}
 		if opts.format.Value == "json" {
-			return newJSONEncoder(stdout).Encode(done)
+			return terminal.NewJSONEncoder(stdout).Encode(done)
 		}
 		_, err := fmt.Fprintf(stdout, "%s: removed %d (%s), left %d (%s)\n", text.Name(dir),
 			done.Removed, humanize.Bytes(uint64(done.Bytes)), done.Left, humanize.Bytes(uint64(done.LeftBytes)))

@@ -13,6 +13,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ffconvert/ffconvert/check"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/progress"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/findings"
@@ -51,10 +54,10 @@ error.
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
-			return fmt.Errorf("check: SRC... is missing: want ffconvert check SRC..., or ffconvert check FORMAT SRC... with one of %s", subcommands(cmd))
+			return fmt.Errorf("check: SRC... is missing: want ffconvert check SRC..., or ffconvert check FORMAT SRC... with one of %s", help.Subcommands(cmd))
 		}
-		if _, err := os.Lstat(args[0]); err != nil && nearest(args[0], cmd.Commands()) != "" {
-			return wantCommand(cmd, args)
+		if _, err := os.Lstat(args[0]); err != nil && help.Nearest(args[0], cmd.Commands()) != "" {
+			return help.WantCommand(cmd, args)
 		}
 		f, err := detect(cmd, args, opts.convert.maxNames)
 		if err != nil {
@@ -108,7 +111,7 @@ what they accept is a note.
 		Example: fmt.Sprintf(`  ffconvert check %[1]s %[2]s
   ffconvert check %[1]s --deep --strict %[2]s
   ffconvert check %[1]s --format sarif %[2]s > check.sarif`, f.Name, checkedExamples[f.Name]),
-		Args: wantArgs,
+		Args: help.WantArgs,
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
@@ -186,10 +189,10 @@ func runCheck(ctx context.Context, opts checkOptions, c conversion) error {
 	if opts.workers < 1 {
 		return errors.New("--jobs must be 1 or more")
 	}
-	progress := newReporter(c.opts.progress, os.Stderr)
-	defer progress.stop()
+	progress := progress.New(c.opts.progress, os.Stderr)
+	defer progress.Stop()
 	c.Options = c.opts.options(ctx, progress)
-	if err := checkEncoding(c.Encode); err != nil {
+	if err := help.CheckEncoding(c.Encode); err != nil {
 		return err
 	}
 	how := check.Options{Encode: c.Encode, Progress: progress, Deep: opts.deep, MaxPixels: opts.maxPixels, Workers: opts.workers}
@@ -213,7 +216,7 @@ func runCheck(ctx context.Context, opts checkOptions, c conversion) error {
 	}
 
 	report, err := checkNames(ctx, &c, how, progress)
-	progress.stop()
+	progress.Stop()
 	if err != nil {
 		return c.hint(err)
 	}
@@ -226,7 +229,7 @@ func runCheck(ctx context.Context, opts checkOptions, c conversion) error {
 }
 
 // checkNames finds the inputs, makes a source of those that can be read, and looks through it.
-func checkNames(ctx context.Context, c *conversion, how check.Options, progress *reporter) (report *findings.Report, err error) {
+func checkNames(ctx context.Context, c *conversion, how check.Options, progress *progress.Reporter) (report *findings.Report, err error) {
 	in := c.Reader.InputOptions(c.Input)
 	if in.CacheDir == "" {
 		remove := convert.TemporaryCache(&in)
@@ -264,7 +267,7 @@ func (r *refusal) Error() string { return r.text }
 
 // printFindings prints a report, and returns what it means for the exit status.
 func printFindings(w io.Writer, r *findings.Report, opts checkOptions) error {
-	form, paint := findings.Format(opts.format.Value), paintOf(opts.convert.progress.color, w)
+	form, paint := findings.Format(opts.format.Value), terminal.PaintOf(opts.convert.progress.Color, w)
 	var text strings.Builder
 	to := w
 	if form == findings.Text {
@@ -273,7 +276,7 @@ func printFindings(w io.Writer, r *findings.Report, opts checkOptions) error {
 	if err := findings.Write(to, form, r); err != nil {
 		return err
 	}
-	if _, err := io.WriteString(w, paint.levels(text.String())); err != nil {
+	if _, err := io.WriteString(w, paint.Levels(text.String())); err != nil {
 		return err
 	}
 	failed, warned := r.Count(findings.Error), r.Count(findings.Warning)
@@ -285,11 +288,11 @@ func printFindings(w io.Writer, r *findings.Report, opts checkOptions) error {
 	}
 	switch {
 	case failed > 0 && failed == unread:
-		return &refusal{"check: found " + counted(failed, "error") + " of reading", exitIO}
+		return &refusal{"check: found " + terminal.Counted(failed, "error") + " of reading", exitIO}
 	case failed > 0:
-		return &refusal{"check: found " + counted(failed, "error"), exitRefused}
+		return &refusal{"check: found " + terminal.Counted(failed, "error"), exitRefused}
 	case opts.strict && warned > 0:
-		return &refusal{"check: found " + counted(warned, "warning") + ", which --strict refuses", exitRefused}
+		return &refusal{"check: found " + terminal.Counted(warned, "warning") + ", which --strict refuses", exitRefused}
 	}
 	return nil
 }

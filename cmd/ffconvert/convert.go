@@ -10,6 +10,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ffconvert/ffconvert/aio"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/progress"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/stop"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/summary"
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
@@ -24,7 +28,7 @@ func newConvertCommand(f format, adapt func(*conversion)) *cobra.Command {
 		Long:    f.long + "\n\n" + f.sourceHelp() + outputHelp + "\n\n" + exitStatus,
 		Example: f.example,
 		GroupID: groupConvert,
-		Args:    wantArgs,
+		Args:    help.WantArgs,
 	}
 	reader := f.Reader()
 	cmd.Flags().SortFlags = false
@@ -72,30 +76,30 @@ func (c *conversion) run(ctx context.Context) error {
 	if c.opts.workers < 1 {
 		return errors.New("--jobs must be 1 or more")
 	}
-	progress := newReporter(c.opts.progress, os.Stderr)
-	defer progress.stop()
+	progress := progress.New(c.opts.progress, os.Stderr)
+	defer progress.Stop()
 	c.Options = c.opts.options(ctx, progress)
-	if err := checkEncoding(c.Encode); err != nil {
+	if err := help.CheckEncoding(c.Encode); err != nil {
 		return err
 	}
 	done, err := c.convert(ctx)
-	progress.stop()
+	progress.Stop()
 	if err != nil || done == nil {
 		return c.hint(err)
 	}
-	progress.say(done)
+	progress.Say(done)
 	return nil
 }
 
 // convert does what the flags say, and returns the closing line; nil: it has printed.
-func (c *conversion) convert(ctx context.Context) (closingLine, error) {
+func (c *conversion) convert(ctx context.Context) (progress.ClosingLine, error) {
 	switch {
 	case c.opts.dryRun:
 		p, err := c.Preview(ctx)
 		if err != nil {
 			return nil, err
 		}
-		return nil, c.printPreview(p)
+		return nil, summary.PrintPreview(c.stdout, c.formatName(), p)
 	case c.planning != nil && c.planning.task != "":
 		t, err := plan.ParseTask(string(c.planning.task))
 		if err != nil {
@@ -105,31 +109,31 @@ func (c *conversion) convert(ctx context.Context) (closingLine, error) {
 		if err != nil {
 			return nil, err
 		}
-		return newSliceSummary(c.Out, t, done), nil
+		return summary.NewSlice(c.Out, t, done), nil
 	case c.planning != nil:
 		done, err := c.Plan(ctx)
 		if err != nil {
 			return nil, err
 		}
-		return newPlanSummary(c.Out, done), nil
+		return summary.NewPlan(c.Out, done), nil
 	}
 	done, err := c.Write(ctx)
 	if err != nil {
 		return nil, err
 	}
-	sum := newSummary(c.Out, done.Report)
+	sum := summary.NewConversion(c.Out, done.Report)
 	sum.Columns = done.Columns
 	return sum, nil
 }
 
 // options are those of a conversion that runs with ctx and tells progress how it goes on.
-func (o *convertOptions) options(ctx context.Context, progress *reporter) convert.Options {
+func (o *convertOptions) options(ctx context.Context, progress *progress.Reporter) convert.Options {
 	opts := convert.Options{
 		Encode: o.encode, Sizes: o.sizes, Input: o.input(),
 		Workers: o.workers, Overwrite: o.overwrite, IntoNonempty: o.intoNonempty, NoVerify: o.noVerify, Verify: o.verify,
 		AIO: aio.Options{Backend: o.backend, Depth: o.depth}, Tool: "ffconvert " + version,
-		Progress: progress, Doubt: progress.warn, Waiting: progress.waiting,
-		Drain: func() <-chan struct{} { return stopperOf(ctx).within(time.Duration(o.grace)) },
+		Progress: progress, Doubt: progress.Warn, Waiting: progress.Waiting,
+		Drain: func() <-chan struct{} { return stop.From(ctx).Within(time.Duration(o.grace)) },
 	}
 	opts.Encode.Missing = o.missing.Value
 	opts.Sizes.ShardSize, opts.Sizes.Min = int64(o.shardSize), int64(o.minSize)

@@ -1,12 +1,15 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
+	"time"
 
 	"github.com/spf13/pflag"
 
 	"github.com/ffconvert/ffconvert/aio"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/progress"
 	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/input"
@@ -36,7 +39,7 @@ type convertOptions struct {
 	backend           aio.Backend
 	depth             int
 	grace             graceValue
-	progress          progressFlag
+	progress          progress.Flag
 
 	cacheDir  string
 	cacheSize option.Size
@@ -76,7 +79,7 @@ An interrupted conversion goes on when the same command is run again.`
 func newConvertOptions() convertOptions {
 	return convertOptions{
 		missing:   option.Choice{Value: encode.MissingError, Words: []string{encode.MissingError, encode.MissingSkip}},
-		progress:  progressValue(),
+		progress:  progress.NewFlag(),
 		depth:     verify.DefaultDepth,
 		cacheSize: 256 << 30,
 		remote:    newRemoteOptions(),
@@ -120,7 +123,7 @@ func (o *convertOptions) addRun(flags *pflag.FlagSet) {
 	flags.Var(&o.backend, "backend", "how shards are re-read: auto, aio or pread")
 	flags.Var(option.Count(&o.depth, o.depth), "queue-depth", "reads of 1 MiB in flight, all shards being re-read together")
 	flags.Var(&o.grace, "grace", "after SIGTERM or SIGUSR1, how long the shards under way may take to be finished; no other is begun (0: all stops at once)")
-	flags.Var(&o.progress, "progress", progressUsage)
+	flags.Var(&o.progress, "progress", progress.Usage)
 	sizeFlag(flags, &o.encode.Limits.MaxDecode, "max-decode-size", encode.DefaultMaxDecode, "largest field that --decode takes, text aside")
 	countFlag(flags, &o.encode.Limits.MaxDepth, "max-decode-depth", encode.DefaultMaxDepth, "deepest nesting that --decode takes, 4 to 65535")
 	countFlag(flags, &o.maxNames, "max-names", int64(input.MaxNames), "most inputs that the sources may stand for")
@@ -156,4 +159,25 @@ func (o *convertOptions) input() input.Options {
 	in := input.Options{CacheDir: o.cacheDir, Workers: o.workers, MaxNames: o.maxNames, Quota: int64(o.cacheSize), MaxRatio: o.maxRatio, MaxWindow: o.maxWindow, Guarded: true}
 	o.remote.apply(&in)
 	return in
+}
+
+// graceValue is a flag of a time, 0 or more.
+type graceValue time.Duration
+
+func (v *graceValue) Set(s string) error {
+	d, err := time.ParseDuration(s)
+	if err != nil || d < 0 {
+		return errors.New("want a time of 0 or more with a unit, as 90s or 15m")
+	}
+	*v = graceValue(d)
+	return nil
+}
+
+func (v *graceValue) Type() string { return "duration" }
+
+func (v *graceValue) String() string {
+	if *v == 0 {
+		return "0"
+	}
+	return time.Duration(*v).String()
 }

@@ -13,6 +13,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/progress"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/input"
@@ -34,7 +37,7 @@ formats, or of none, are refused with what they are.
 ` + outputHelp + "\n\n" + exitStatus,
 		Example: `  ffconvert convert 'shards-<000..009>.tar' out/
   ffconvert convert --shuffle --seed 7 imagenet/train out/`,
-		Args: wantArgs,
+		Args: help.WantArgs,
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
@@ -159,7 +162,7 @@ func (d *detected) say(cmd *cobra.Command, name string) {
 	if cmd.Name() == "convert" {
 		words[0] = cmd.Parent().CommandPath()
 	}
-	flags := strings.Join(shellWords(d.flags), " ")
+	flags := strings.Join(terminal.ShellWords(d.flags), " ")
 	if cmd.Name() == "check" {
 		flags = strings.Replace(flags, "--format", "--"+inputFormatFlag, 1)
 	}
@@ -167,7 +170,7 @@ func (d *detected) say(cmd *cobra.Command, name string) {
 	switch progressMode(cmd) {
 	case "none":
 	case "json":
-		writeEvent(os.Stderr, "format", formatEvent{input.Shown(name), d.Name, append([]string{}, d.flags...)})
+		progress.WriteEvent(os.Stderr, "format", formatEvent{input.Shown(name), d.Name, append([]string{}, d.flags...)})
 	default:
 		fmt.Fprintf(os.Stderr, "%s is %s: %s\n", text.Name(input.Shown(name)), d.what, command)
 	}
@@ -190,7 +193,7 @@ func runAs(cmd, as *cobra.Command, f detected, args []string) error {
 			err = errors.Join(err, as.Flags().Set(flag.Name, flag.Value.String()))
 		}
 	})
-	*as.Flags().Lookup("progress").Value.(*progressFlag) = *cmd.Flags().Lookup("progress").Value.(*progressFlag)
+	*as.Flags().Lookup("progress").Value.(*progress.Flag) = *cmd.Flags().Lookup("progress").Value.(*progress.Flag)
 	for i := 0; i < len(f.flags); i++ {
 		name, value := strings.TrimPrefix(f.flags[i], "--"), "true"
 		if name == "format" && cmd.Name() == "check" {

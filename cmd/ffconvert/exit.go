@@ -2,9 +2,8 @@ package main
 
 import (
 	"errors"
-	"fmt"
-	"syscall"
 
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/stop"
 	"github.com/ffconvert/ffconvert/internal/place"
 )
 
@@ -29,30 +28,13 @@ const exitStatus = `EXIT STATUS
   5    unfinished: shards of the plan are missing, or there is no plan yet
   130  interrupted (143: SIGTERM, 138: SIGUSR1); the same command goes on`
 
-// interrupted is the error of a run that a signal has ended.
-type interrupted struct {
-	signal   syscall.Signal
-	finished string // how far a conversion was; "": nothing was being written
-	late     bool   // it did not end, and was not waited for
-}
-
-func (i interrupted) Error() string {
-	if i.late {
-		return fmt.Sprintf("%v: stopped without an end of what was under way; run the same command again", i.signal)
-	}
-	if i.finished == "" {
-		return fmt.Sprintf("%v: stopped; run the same command again", i.signal)
-	}
-	return fmt.Sprintf("%v: stopped%s; the same command goes on from there", i.signal, i.finished)
-}
-
 // exitCode maps an error to its exit status.
 func exitCode(err error) int {
-	var stop interrupted
+	var stop stop.Interrupted
 	var found *refusal
 	switch {
 	case errors.As(err, &stop):
-		return 128 + int(stop.signal)
+		return stop.Status()
 	case errors.As(err, &found):
 		return found.status
 	}

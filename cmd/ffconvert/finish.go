@@ -8,6 +8,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ffconvert/ffconvert/aio"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/progress"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/summary"
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/verify"
@@ -18,11 +21,11 @@ type finishOptions struct {
 	verify   bool
 	backend  aio.Backend
 	depth    int
-	progress progressFlag
+	progress progress.Flag
 }
 
 func newFinishCommand() *cobra.Command {
-	opts := finishOptions{depth: verify.DefaultDepth, progress: progressValue()}
+	opts := finishOptions{depth: verify.DefaultDepth, progress: progress.NewFlag()}
 	cmd := &cobra.Command{
 		Use:   "finish OUT",
 		Short: "Complete a dataset whose shards tasks have written",
@@ -37,7 +40,7 @@ Where shards are missing they are named, and the status is 5: run their tasks ag
 		Example: `  ffconvert finish out/
   ffconvert finish --wait 24h out/
   ffconvert finish --verify out/`,
-		Args: wantArgs,
+		Args: help.WantArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runFinish(cmd.Context(), opts, args[0])
 		},
@@ -53,15 +56,15 @@ Where shards are missing they are named, and the status is 5: run their tasks ag
 }
 
 func runFinish(ctx context.Context, opts finishOptions, dir string) error {
-	progress := newReporter(opts.progress, os.Stderr)
-	defer progress.stop()
+	progress := progress.New(opts.progress, os.Stderr)
+	defer progress.Stop()
 	report, err := convert.Finish(ctx, dir, convert.FinishOptions{
 		Wait: opts.wait, Verify: opts.verify, AIO: aio.Options{Backend: opts.backend, Depth: opts.depth},
-		Tool: "ffconvert " + version, Progress: progress, Waiting: progress.waiting,
+		Tool: "ffconvert " + version, Progress: progress, Waiting: progress.Waiting,
 	})
 	if err != nil {
 		return hinted(err, "finish", dir)
 	}
-	progress.say(newSummary(dir, report))
+	progress.Say(summary.NewConversion(dir, report))
 	return nil
 }

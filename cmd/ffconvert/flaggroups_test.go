@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
 )
 
 // commands calls use with each command.
@@ -48,18 +50,18 @@ func TestFlagGroups(t *testing.T) {
 	used := make(map[string]bool)
 	for f, c := range flagsOfAll(t) {
 		used[f.Name] = true
-		if g, _, _ := flagPlace(f); g.title == titleOther {
-			t.Errorf("%s --%s has no group: name it in flagGroups", c.CommandPath(), f.Name)
+		if g, _, _ := help.PlaceOf(f); g.Title == help.Ungrouped {
+			t.Errorf("%s --%s has no group: name it in help.Groups", c.CommandPath(), f.Name)
 		}
 	}
 	seen := make(map[string]bool)
-	for _, g := range flagGroups {
-		for name := range strings.FieldsSeq(g.flags + " " + g.rare) {
+	for _, g := range help.Groups {
+		for name := range strings.FieldsSeq(g.Flags + " " + g.Rare) {
 			if seen[name] {
-				t.Errorf("flagGroups names --%s twice", name)
+				t.Errorf("help.Groups names --%s twice", name)
 			}
 			if !used[name] {
-				t.Errorf("flagGroups names --%s, which no command has", name)
+				t.Errorf("help.Groups names --%s, which no command has", name)
 			}
 			seen[name] = true
 		}
@@ -70,10 +72,10 @@ func TestFlagGroups(t *testing.T) {
 func TestHelpWidth(t *testing.T) {
 	t.Parallel()
 	commands(func(c *cobra.Command) {
-		all := helpText(c, true)
-		for _, text := range []string{helpText(c, false), all} {
+		all := help.Text(c, true)
+		for _, text := range []string{help.Text(c, false), all} {
 			for line := range strings.SplitSeq(text, "\n") {
-				if n := utf8.RuneCountInString(line); n > helpWidth {
+				if n := utf8.RuneCountInString(line); n > help.Width {
 					t.Errorf("%s: %d columns: %s", c.CommandPath(), n, line)
 				}
 				if strings.TrimRight(line, " ") != line {
@@ -85,7 +87,7 @@ func TestHelpWidth(t *testing.T) {
 			if strings.Count(all, "--"+f.Name+" ")+strings.Count(all, "--"+f.Name+"\n") == 0 {
 				t.Errorf("%s: --help-all does not show --%s", c.CommandPath(), f.Name)
 			}
-			if _, _, rare := flagPlace(f); rare == strings.Contains(helpText(c, false), " --"+f.Name+" ") && !strings.Contains(c.Long+c.Example, "--"+f.Name) {
+			if _, _, rare := help.PlaceOf(f); rare == strings.Contains(help.Text(c, false), " --"+f.Name+" ") && !strings.Contains(c.Long+c.Example, "--"+f.Name) {
 				t.Errorf("%s: --help shows --%s, and it is rare: %t", c.CommandPath(), f.Name, rare)
 			}
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
 	"github.com/ffconvert/ffconvert/convert"
 )
 
@@ -105,7 +106,7 @@ executables on PATH whose names begin with ffconvert-.
 
 ` + exitStatus,
 		Example: "  ffconvert formats",
-		Args:    wantArgs,
+		Args:    help.WantArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			t := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
 			for _, f := range formats {

@@ -3,11 +3,18 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
+	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/progress"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/stop"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert/option"
 )
 
@@ -19,7 +26,7 @@ type globalOptions struct {
 }
 
 func addGlobalFlags(root *cobra.Command) {
-	opts := globalOptions{color: option.Choice{Value: colorAuto, Words: []string{colorAuto, colorAlways, colorNever}}}
+	opts := globalOptions{color: option.Choice{Value: terminal.ColorAuto, Words: []string{terminal.ColorAuto, terminal.ColorAlways, terminal.ColorNever}}}
 	flags := root.PersistentFlags()
 	flags.BoolVarP(&opts.quiet, "quiet", "q", false, "print errors alone, no progress and no closing line")
 	flags.BoolVarP(&opts.verbose, "verbose", "v", false, "a line for each phase and each shard, too")
@@ -30,16 +37,16 @@ func addGlobalFlags(root *cobra.Command) {
 		if err := opts.apply(cmd); err != nil {
 			return err
 		}
-		stop := stopperOf(cmd.Context())
-		stop.telling(signalTeller(progressMode(cmd), os.Stderr))
-		stop.tellingLate(func(err interrupted) {
-			printError(err, exitCode(err), progressMode(cmd) == "json", paintOf(colorMode(cmd), os.Stderr))
+		stopper := stop.From(cmd.Context())
+		stopper.OnSignal(signalTeller(progressMode(cmd), os.Stderr))
+		stopper.OnLate(func(err stop.Interrupted) {
+			printError(err, exitCode(err), progressMode(cmd) == "json", terminal.PaintOf(colorMode(cmd), os.Stderr))
 		})
 		return nil
 	}
-	root.SetFlagErrorFunc(flagError)
+	root.SetFlagErrorFunc(help.FlagError)
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
-		fmt.Fprint(cmd.OutOrStdout(), helpText(cmd, bool(opts.helpAll)))
+		fmt.Fprint(cmd.OutOrStdout(), help.Text(cmd, bool(opts.helpAll)))
 	})
 }
 
@@ -55,14 +62,14 @@ func (o *globalOptions) apply(cmd *cobra.Command) error {
 	if flag == nil {
 		return nil
 	}
-	p := flag.Value.(*progressFlag)
+	p := flag.Value.(*progress.Flag)
 	if o.quiet {
 		if flag.Changed {
 			return errors.New("--quiet and --progress do not go together; --quiet means --progress none")
 		}
 		p.Value = "none"
 	}
-	p.verbose, p.color = o.verbose, o.color.Value
+	p.Verbose, p.Color = o.verbose, o.color.Value
 	return nil
 }
 
@@ -87,7 +94,7 @@ func colorMode(cmd *cobra.Command) string {
 	if flag := cmd.Flags().Lookup("color"); flag != nil {
 		return flag.Value.String()
 	}
-	return colorAuto
+	return terminal.ColorAuto
 }
 
 // A helpAllValue ends the parsing of flags with [pflag.ErrHelp], as --help does.
@@ -96,3 +103,28 @@ type helpAllValue bool
 func (v *helpAllValue) Set(string) error { *v = true; return pflag.ErrHelp }
 func (v *helpAllValue) Type() string     { return "bool" }
 func (v *helpAllValue) String() string   { return "false" }
+
+// signalTeller returns what tells of signals; nil where nobody is told.
+func signalTeller(mode string, out io.Writer) func(syscall.Signal, time.Duration) {
+	switch mode {
+	case "json":
+		return func(sig syscall.Signal, grace time.Duration) {
+			progress.WriteEvent(out, "signal", progress.SignalEvent{Signal: stop.Signals[sig], Grace: grace.Seconds()})
+		}
+	case "plain":
+		return func(sig syscall.Signal, grace time.Duration) {
+			if grace > 0 {
+				fmt.Fprintf(out, "%v: no more shards are begun; those under way have %v\n", sig, grace)
+			}
+		}
+	}
+	return nil
+}
+
+// progressMode is what a command that has --progress was told, auto resolved; "" for others.
+func progressMode(cmd *cobra.Command) string {
+	if flag := cmd.Flags().Lookup("progress"); flag != nil {
+		return progress.Mode(flag.Value.String(), os.Stderr)
+	}
+	return ""
+}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/summary"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/dataset"
@@ -132,7 +134,7 @@ func (c *conversion) formatName() string {
 func explainEmpty(e *convert.EmptyError) error {
 	var why []string
 	if e.LeftOut > 0 {
-		why = append(why, "left out "+counted(e.LeftOut, "sample")+" without a field, by --missing skip")
+		why = append(why, "left out "+terminal.Counted(e.LeftOut, "sample")+" without a field, by --missing skip")
 	}
 	rest := make(map[string]int64)
 	for reason, n := range e.Skipped {
@@ -140,12 +142,12 @@ func explainEmpty(e *convert.EmptyError) error {
 	}
 	for _, row := range whyEmpty {
 		if n := rest[row.reason]; n > 0 {
-			why = append(why, counted(n, row.noun)+" "+row.text)
+			why = append(why, terminal.Counted(n, row.noun)+" "+row.text)
 			delete(rest, row.reason)
 		}
 	}
 	if len(rest) > 0 {
-		why = append(why, "skipped "+skippedText(rest))
+		why = append(why, "skipped "+summary.SkippedText(rest))
 	}
 	if why == nil {
 		return e

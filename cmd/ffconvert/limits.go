@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
 	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/packed"
 	"github.com/ffconvert/ffconvert/record"
@@ -15,17 +16,6 @@ import (
 // Limits are flags that say what is refused. They never decide a byte of what is written,
 // so no plan keeps them: a run that goes on may raise one, and a plan, which may be
 // hostile, cannot. SECURITY.md lists them all; TestSecurityLimits keeps that list true.
-
-// limitMark is the annotation of a flag that is a limit.
-const limitMark = "ffconvert_limit"
-
-func isLimit(flag *pflag.Flag) bool { return flag.Annotations[limitMark] != nil }
-
-func markLimit(flags *pflag.FlagSet, name string) {
-	if err := flags.SetAnnotation(name, limitMark, []string{}); err != nil {
-		panic("ffconvert: " + err.Error())
-	}
-}
 
 // addOptions adds the options of a format as flags.
 func addOptions(flags *pflag.FlagSet, set *option.Set) {
@@ -40,7 +30,7 @@ func addOption(flags *pflag.FlagSet, o *option.Option) {
 		f.NoOptDefVal = "true"
 	}
 	if o.Limit {
-		markLimit(flags, o.Name)
+		help.MarkLimit(flags, o.Name)
 	}
 }
 
@@ -70,15 +60,15 @@ func changed(flags *pflag.FlagSet) map[string]string {
 }
 
 // sizeFlag adds a limit in bytes.
-func sizeFlag(flags *pflag.FlagSet, p *int64, name string, most int64, help string) {
-	flags.Var(option.MaxSize(p, most), name, help)
-	markLimit(flags, name)
+func sizeFlag(flags *pflag.FlagSet, p *int64, name string, most int64, usage string) {
+	flags.Var(option.MaxSize(p, most), name, usage)
+	help.MarkLimit(flags, name)
 }
 
 // countFlag adds a limit of things that are counted.
-func countFlag[T int | int64](flags *pflag.FlagSet, p *T, name string, most T, help string) {
-	flags.Var(option.Count(p, most), name, help)
-	markLimit(flags, name)
+func countFlag[T int | int64](flags *pflag.FlagSet, p *T, name string, most T, usage string) {
+	flags.Var(option.Count(p, most), name, usage)
+	help.MarkLimit(flags, name)
 }
 
 // recordLimits adds the limit of a shard whose samples are not held in memory, and returns

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
 	"github.com/ffconvert/ffconvert/internal/need"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
@@ -57,7 +58,7 @@ func TestSecurityLimits(t *testing.T) {
 			if f.Name == "max-shards" { // how the output is divided
 				return
 			}
-			if strings.HasPrefix(f.Name, "max-") || f.Name == "cache-size" || isLimit(f) {
+			if strings.HasPrefix(f.Name, "max-") || f.Name == "cache-size" || help.IsLimit(f) {
 				got[top+" --"+f.Name] = f.DefValue
 			}
 		})

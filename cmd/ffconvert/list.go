@@ -6,6 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/internal/text"
 	"github.com/ffconvert/ffconvert/packed"
@@ -28,7 +30,7 @@ which its files are stored: size and name, a directory with a slash behind it.
 ` + exitStatus,
 		Example: `  ffconvert ls images.ffr
   ffconvert ls -R images.ffr train/cats`,
-		Args: wantArgs,
+		Args: help.WantArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			path := ""
 			if len(args) == 2 {
@@ -58,7 +60,7 @@ func runList(opts listOptions, file, path string, stdout io.Writer) error {
 		return err
 	}
 	defer f.Close()
-	enc := newJSONEncoder(stdout)
+	enc := terminal.NewJSONEncoder(stdout)
 	show := func(e packed.Entry, name string) error {
 		if opts.format.Value == "json" {
 			l := listed{Path: e.Path, Dir: e.IsDir(), Size: e.Size()}
@@ -106,7 +108,7 @@ is written before all of it was checked against its checksum.
 
 ` + exitStatus,
 		Example: "  ffconvert cat images.ffr train/cats/1.jpg > 1.jpg",
-		Args:    wantArgs,
+		Args:    help.WantArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runCat(limits, args[0], args[1:], cmd.OutOrStdout())
 		},

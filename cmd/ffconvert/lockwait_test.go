@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/progress"
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/dataset"
 )
@@ -92,14 +93,14 @@ func TestFinishBesideTasks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = runFinish(t.Context(), finishOptions{progress: progressValue()}, dir)
+	err = runFinish(t.Context(), finishOptions{progress: progress.NewFlag()}, dir)
 	if !errors.Is(err, dataset.ErrLocked) || !errors.Is(err, dataset.ErrMissing) || exitCode(err) != exitUnfinished {
 		t.Errorf("status %d: %v", exitCode(err), err)
 	}
 	if err := task.Close(); err != nil {
 		t.Error(err)
 	}
-	if err := runFinish(t.Context(), finishOptions{progress: progressValue()}, dir); exitCode(err) != exitUnfinished || errors.Is(err, dataset.ErrLocked) {
+	if err := runFinish(t.Context(), finishOptions{progress: progress.NewFlag()}, dir); exitCode(err) != exitUnfinished || errors.Is(err, dataset.ErrLocked) {
 		t.Errorf("without tasks: status %d: %v", exitCode(err), err)
 	}
 }

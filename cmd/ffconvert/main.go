@@ -15,6 +15,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/progress"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/stop"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/input"
 )
 
@@ -51,9 +54,9 @@ func run(args []string, more ...*cobra.Command) (status int) {
 
 // execute runs the command that the arguments name. It reports whether standard error is
 // for programs, and how it is coloured.
-func execute(args []string, more []*cobra.Command) (events bool, paint paint, err error) {
-	ctx, stop := newStopper(os.Exit)
-	stop.notify()
+func execute(args []string, more []*cobra.Command) (events bool, paint terminal.Paint, err error) {
+	ctx, stop := stop.New(os.Exit)
+	stop.Notify()
 	root := newRootCommand()
 	root.AddCommand(more...)
 	root.SetArgs(args)
@@ -61,8 +64,8 @@ func execute(args []string, more []*cobra.Command) (events bool, paint paint, er
 	if err = addPlugin(root, args); err == nil {
 		cmd, err = root.ExecuteContextC(ctx)
 	}
-	stop.close()
-	return progressMode(cmd) == "json", paintOf(colorMode(cmd), os.Stderr), stop.reason(ctx, err)
+	stop.Close()
+	return progressMode(cmd) == "json", terminal.PaintOf(colorMode(cmd), os.Stderr), stop.Reason(ctx, err)
 }
 
 // maxErrorLines is how many of several errors are printed; the others are counted.
@@ -70,15 +73,15 @@ const maxErrorLines = 20
 
 // printError prints an error, or each of several, on one line; an event each where standard
 // error is for programs.
-func printError(err error, status int, events bool, paint paint) {
+func printError(err error, status int, events bool, paint terminal.Paint) {
 	say := func(text string) {
 		if events {
-			writeEvent(os.Stderr, "error", errorEvent{status, text})
+			progress.WriteEvent(os.Stderr, "error", progress.ErrorEvent{Status: status, Message: text})
 		} else {
-			fmt.Fprintln(os.Stderr, paint.head("ffconvert: "+text, paint.bad))
+			fmt.Fprintln(os.Stderr, paint.Head("ffconvert: "+text, paint.Bad))
 		}
 	}
-	lines := errorLines(err)
+	lines := terminal.ErrorLines(err)
 	for i, line := range lines {
 		if i == maxErrorLines {
 			say(fmt.Sprintf("and %d more", len(lines)-i))

@@ -8,13 +8,14 @@ import (
 	"os"
 	"strings"
 
-	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
 	"github.com/ffconvert/ffconvert/aio"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/progress"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/summary"
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/input"
-	"github.com/ffconvert/ffconvert/internal/text"
 	"github.com/ffconvert/ffconvert/packed"
 	"github.com/ffconvert/ffconvert/record"
 )
@@ -23,11 +24,11 @@ type packOptions struct {
 	packed.WriteOptions
 	limits   folderLimits
 	backend  aio.Backend
-	progress progressFlag
+	progress progress.Flag
 }
 
 func newPackCommand() *cobra.Command {
-	opts := packOptions{progress: progressValue()}
+	opts := packOptions{progress: progress.NewFlag()}
 	cmd := &cobra.Command{
 		Use:   "pack DIR FILE.ffr",
 		Short: "Put a folder into one FFRecord file",
@@ -40,7 +41,7 @@ re-read past the page cache and checked.
 		Example: `  ffconvert pack images/ images.ffr
   ffconvert ls -R images.ffr
   ffconvert unpack images.ffr copy/`,
-		Args: wantArgs,
+		Args: help.WantArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runPack(cmd.Context(), opts, args[0], args[1])
 		},
@@ -51,7 +52,7 @@ re-read past the page cache and checked.
 	flags.BoolVar(&opts.FollowOutside, "follow-outside", false, "follow symbolic links that lead out of the folder")
 	opts.limits.add(flags)
 	flags.Var(&opts.backend, "backend", "how the file is re-read: auto, aio or pread")
-	flags.Var(&opts.progress, "progress", progressUsage)
+	flags.Var(&opts.progress, "progress", progress.Usage)
 	return cmd
 }
 
@@ -65,20 +66,20 @@ func runPack(ctx context.Context, opts packOptions, dir, file string) error {
 	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s: %w", dir, input.ErrNotFound)
 	}
-	progress := newReporter(opts.progress, os.Stderr)
-	defer progress.stop()
+	progress := progress.New(opts.progress, os.Stderr)
+	defer progress.Stop()
 	opts.MaxFile, opts.MaxFiles, opts.Progress = opts.limits.size, opts.limits.files, progress
 	opts.AIO = aio.Options{Backend: opts.backend}
 	report, err := packed.Write(ctx, dir, file, opts.WriteOptions)
 	if err != nil {
 		return err
 	}
-	progress.say(packSummary{Done: true, Out: file, Totals: report.Totals, Backend: report.Verify.Backend, From: report.Verify.From})
+	progress.Say(summary.Folder{Done: true, Out: file, Totals: report.Totals, Backend: report.Verify.Backend, From: report.Verify.From})
 	return nil
 }
 
 func newUnpackCommand() *cobra.Command {
-	progress := progressValue()
+	shown := progress.NewFlag()
 	var limits folderLimits
 	cmd := &cobra.Command{
 		Use:   "unpack FILE.ffr DIR",
@@ -89,17 +90,17 @@ and re-read, or nothing. No name in the file can lead out of DIR.
 
 ` + exitStatus,
 		Example: "  ffconvert unpack images.ffr copy/",
-		Args:    wantArgs,
+		Args:    help.WantArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return runUnpack(cmd.Context(), progress, limits, args[0], args[1])
+			return runUnpack(cmd.Context(), shown, limits, args[0], args[1])
 		},
 	}
 	limits.add(cmd.Flags())
-	cmd.Flags().Var(&progress, "progress", progressUsage)
+	cmd.Flags().Var(&shown, "progress", progress.Usage)
 	return cmd
 }
 
-func runUnpack(ctx context.Context, how progressFlag, limits folderLimits, file, dir string) error {
+func runUnpack(ctx context.Context, how progress.Flag, limits folderLimits, file, dir string) error {
 	if err := errors.Join(convert.LocalPath(file), convert.LocalPath(dir)); err != nil {
 		return err
 	}
@@ -108,35 +109,12 @@ func runUnpack(ctx context.Context, how progressFlag, limits folderLimits, file,
 		return err
 	}
 	defer f.Close()
-	progress := newReporter(how, os.Stderr)
-	defer progress.stop()
+	progress := progress.New(how, os.Stderr)
+	defer progress.Stop()
 	from, err := f.Extract(ctx, dir, packed.ExtractOptions{Progress: progress})
 	if err != nil {
 		return err
 	}
-	progress.say(packSummary{Done: true, Out: dir, Totals: f.Totals(), From: from})
+	progress.Say(summary.Folder{Done: true, Out: dir, Totals: f.Totals(), From: from})
 	return nil
-}
-
-// A packSummary is the closing line of pack and unpack.
-type packSummary struct {
-	Done bool   `json:"done"`
-	Out  string `json:"out"`
-	packed.Totals
-	Backend string     `json:"backend,omitempty"` // of verification
-	From    aio.Origin `json:"verified_from,omitempty"`
-}
-
-func (s packSummary) String() string {
-	text := fmt.Sprintf("%s: %s, %s", text.Name(s.Out), counted(s.Files, "file"), humanize.Bytes(uint64(s.Bytes)))
-	if s.Files > 0 || s.Backend != "" {
-		text += ", verified"
-	}
-	if s.Backend != "" {
-		text += " by " + s.Backend
-	}
-	if s.From != "" {
-		text += " " + s.From.String()
-	}
-	return text
 }

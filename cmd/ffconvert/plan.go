@@ -7,12 +7,14 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/arrayjob"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
 	"github.com/ffconvert/ffconvert/convert"
 )
 
 // planning makes a conversion end with its plan.
 type planning struct {
-	task taskValue // index this slice of the parts alone; "": plan
+	task arrayjob.Value // index this slice of the parts alone; "": plan
 }
 
 func newPlanCommand() *cobra.Command {
@@ -35,7 +37,7 @@ read the plan and the sources, and need no flags of the format.
 		add(f.Name, func(adapt func(*conversion)) *cobra.Command { return newConvertCommand(f, adapt) })
 	}
 	add(convert.SpecFormat, newSpecCommand)
-	cmd.Args, cmd.RunE = wantCommand, needCommand
+	cmd.Args, cmd.RunE = help.WantCommand, help.NeedCommand
 	return cmd
 }
 

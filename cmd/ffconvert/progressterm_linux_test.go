@@ -1,19 +1,23 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
 	"unicode/utf8"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/progress"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/summary"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 )
 
 // A pty is a terminal of a test.
@@ -73,12 +77,20 @@ func (p *pty) text(t *testing.T) string {
 func frames(text string) []string {
 	var lines []string
 	for _, line := range strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\r") {
-		if line = escapes.ReplaceAllString(line, ""); strings.TrimSpace(line) != "" {
+		if line = sequences.ReplaceAllString(line, ""); strings.TrimSpace(line) != "" {
 			lines = append(lines, line)
 		}
 	}
 	return lines
 }
+
+// What TestProgressOnTerminal knows of the line: how often it is drawn, and what empties it.
+const (
+	frame   = 200 * time.Millisecond
+	cleared = "\r\x1b[K\x1b[J"
+)
+
+var sequences = regexp.MustCompile("\x1b\\[[0-9;]*[A-Za-z]")
 
 // A conversion on a terminal keeps within its columns, and follows when these become fewer. Nothing of
 // the line is left at the end.
@@ -88,26 +100,26 @@ func TestProgressOnTerminal(t *testing.T) {
 		t.Run(fmt.Sprint(columns), func(t *testing.T) {
 			t.Parallel()
 			p := newPTY(t, columns)
-			how := progressValue()
-			how.Value, how.color = "bar", colorNever
-			r := newReporter(how, p.terminal)
+			how := progress.NewFlag()
+			how.Value, how.Color = "bar", terminal.ColorNever
+			r := progress.New(how, p.terminal)
 			r.Start("index", 0)
 			r.Add(12_345, 0)
-			time.Sleep(3 * framePause)
+			time.Sleep(3 * frame)
 			r.Start("write + verify", 1<<30)
 			r.Planned(16, 6, 1<<30)
 			r.Add(100, 300<<20)
 			r.Moved(200 << 20)
-			time.Sleep(3 * framePause)
+			time.Sleep(3 * frame)
 			p.resize(t, columns/2)
-			time.Sleep(3 * framePause)
-			r.say(summary{Out: "out", Samples: 100, Shards: 22, Kept: 22})
+			time.Sleep(3 * frame)
+			r.Say(summary.Conversion{Out: "out", Samples: 100, Shards: 22, Kept: 22})
 			text := p.text(t)
 			if strings.Count(text, "6 of 22 shards kept, 16 to write\r\n") != 1 {
 				t.Errorf("%q does not say what is kept", text)
 			}
 			before, after, ended := strings.Cut(text, "6 of 22 shards kept")
-			if !ended || strings.Contains(after, "index") || !strings.HasSuffix(before, clearLine) {
+			if !ended || strings.Contains(after, "index") || !strings.HasSuffix(before, cleared) {
 				t.Errorf("the spinner of the index has not ended before the bar: %q", text)
 			}
 			lines := frames(text)
@@ -125,7 +137,7 @@ func TestProgressOnTerminal(t *testing.T) {
 					}
 				}
 			}
-			bar, closing, ok := strings.Cut(text[strings.LastIndex(text, "write [")+1:], clearLine)
+			bar, closing, ok := strings.Cut(text[strings.LastIndex(text, "write [")+1:], cleared)
 			if !ok || !strings.Contains(bar, " 24%") || !strings.HasPrefix(closing, "out: 100 samples") {
 				t.Errorf("%q, then %q", bar, closing)
 			}
@@ -198,15 +210,8 @@ func TestColor(t *testing.T) {
 func TestDumbTerminal(t *testing.T) {
 	t.Setenv("TERM", "dumb")
 	p := newPTY(t, 80)
-	r := newReporter(progressValue(), p.terminal)
-	if r.mode != "plain" || bool(r.paint) {
-		t.Errorf("%s, %v", r.mode, r.paint)
+	if mode, paint := progress.Mode("auto", p.terminal), terminal.PaintOf(terminal.ColorAuto, p.terminal); mode != "plain" || bool(paint) {
+		t.Errorf("%s, %v", mode, paint)
 	}
 	p.text(t)
-	var out bytes.Buffer
-	v := plainView{out: &out}
-	v.show(state{Phase: "write + verify", Samples: 3211, Bytes: 217_500_000, Total: 435_000_000, Shards: 2, Of: 16, Done: 0.455, Seconds: 64})
-	if want := "write + verify: 2 of 16 shards, 3,211 samples, 218 MB of 435 MB (45 %), 3.1 MB/s, elapsed 1:04, left 1:16\n"; out.String() != want {
-		t.Errorf("%q, want %q", out.String(), want)
-	}
 }

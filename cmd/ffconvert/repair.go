@@ -7,15 +7,15 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"strings"
 
-	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/progress"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/summary"
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/input"
-	"github.com/ffconvert/ffconvert/internal/text"
 	"github.com/ffconvert/ffconvert/verify"
 )
 
@@ -45,7 +45,7 @@ for no password and no signature is kept. A pipe:COMMAND is run again with --all
   ffconvert repair out/ '/archive/shards-<000..009>.tar'
   zstdcat big.tar.zst | ffconvert repair out/ -
   ffconvert repair --plugin idx out/ images.gz labels.gz`,
-		Args: wantArgs,
+		Args: help.WantArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := opts.cacheFromEnvironment(cmd.Flags()); err != nil {
 				return err
@@ -70,8 +70,8 @@ func runRepair(ctx context.Context, opts repairOptions, dir string, sources []st
 	if _, err := os.Stat(dir); err != nil {
 		return notShards(dir, err)
 	}
-	progress := newReporter(opts.progress, os.Stderr)
-	defer progress.stop()
+	progress := progress.New(opts.progress, os.Stderr)
+	defer progress.Stop()
 	how := opts.planned(ctx, progress, sources, opts.limits)
 	if opts.plugin != "" {
 		how.Program = func(format string) (*input.Command, error) { return opts.program(format, dir, sources) }
@@ -84,14 +84,11 @@ func runRepair(ctx context.Context, opts repairOptions, dir string, sources []st
 		}
 		return nil
 	})
-	progress.stop()
+	progress.Stop()
 	if err != nil {
 		return hinted(err, "repair", dir)
 	}
-	progress.say(&repairSummary{
-		Done: true, Out: dir, Rewritten: append([]string{}, done.Rewritten...), Unfinished: done.Unfinished, Beside: append([]string{}, done.Beside...),
-		summary: newSummary(dir, done.Report),
-	})
+	progress.Say(summary.NewRepair(dir, done))
 	return nil
 }
 
@@ -105,36 +102,4 @@ func (o *repairOptions) program(format, dir string, args []string) (*input.Comma
 		return nil, err
 	}
 	return pluginProgram(o.plugin, path, args), nil
-}
-
-// A repairSummary is the closing line of a repair.
-type repairSummary struct {
-	Done       bool     `json:"done"`
-	Out        string   `json:"out"`
-	Rewritten  []string `json:"shards_rewritten"`  // that were damaged or missing
-	Unfinished int      `json:"shards_unfinished"` // that were written for the first time
-	Beside     []string `json:"files_rewritten"`   // meta.json, manifest.json, the journal
-	summary
-}
-
-func (s *repairSummary) String() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s: ", text.Name(s.Out))
-	var did []string
-	if n := len(s.Rewritten); n > 0 {
-		did = append(did, fmt.Sprintf("wrote %s anew", counted(int64(n), "shard")))
-	}
-	if s.Unfinished > 0 {
-		did = append(did, "finished "+counted(int64(s.Unfinished), "shard"))
-	}
-	if len(s.Beside) > 0 {
-		did = append(did, "wrote "+strings.Join(s.Beside, " and "))
-	}
-	if len(did) == 0 {
-		b.WriteString("nothing to write anew")
-	} else {
-		fmt.Fprintf(&b, "%s in %.1f s", strings.Join(did, ", "), s.Seconds)
-	}
-	fmt.Fprintf(&b, "; sound: %s, %s in %s, %v", counted(s.Samples, "sample"), humanize.Bytes(uint64(s.Bytes)), counted(int64(s.Shards), "shard"), s.proof)
-	return b.String()
 }

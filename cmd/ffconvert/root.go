@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
 )
 
 // version is set by the linker for releases.
@@ -36,7 +38,7 @@ checked, with a manifest that accounts for every entry of the input.
   ffconvert inspect out/`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          wantCommand,
+		Args:          help.WantCommand,
 	}
 	// cobra's own --version takes a template, and text/template a quarter of the program.
 	version := root.Flags().Bool("version", false, "print the version")
@@ -82,8 +84,8 @@ checked, with a manifest that accounts for every entry of the input.
 			documentCompletion(c)
 		}
 	}
-	suggestNames(root)
-	completeFlags(root)
+	help.SuggestNames(root)
+	help.CompleteFlags(root)
 	return root
 }
 
@@ -94,7 +96,7 @@ func documentCompletion(c *cobra.Command) {
 		c.Example = "  source <(ffconvert completion bash)"
 	}
 	if c.HasSubCommands() {
-		c.Args, c.RunE = wantCommand, needCommand
+		c.Args, c.RunE = help.WantCommand, help.NeedCommand
 	}
 	for _, shell := range c.Commands() {
 		documentCompletion(shell)
@@ -107,7 +109,7 @@ func newVersionCommand() *cobra.Command {
 		Short:   "Print the version",
 		Long:    "Print the version of the program, of Go, and of the system it was built for.\n\n" + exitStatus,
 		Example: "  ffconvert version",
-		Args:    wantArgs,
+		Args:    help.WantArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return printVersion(cmd) },
 	}
 }
@@ -133,4 +135,37 @@ func revision() string {
 		}
 	}
 	return ""
+}
+
+// newHelpCommand returns the command help: cobra's own says what it does not know with status 0.
+func newHelpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "help [COMMAND...]",
+		Short:   "Show the help of a command",
+		Long:    "Show the help of a command, as COMMAND --help does.\n\n" + exitStatus,
+		Example: "  ffconvert help tar\n  ffconvert help cache clean",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			of, rest, err := cmd.Root().Find(args)
+			switch {
+			case err == nil && len(rest) > 0 && len(of.Commands()) == 0:
+				err = fmt.Errorf("help: %q is one argument too many: want ffconvert help %s", rest[0], strings.TrimPrefix(of.CommandPath(), "ffconvert "))
+			case err == nil && len(rest) > 0:
+				err = help.WantCommand(of, rest)
+			}
+			if err != nil {
+				return err
+			}
+			return of.Help()
+		},
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, typed string) (names []cobra.Completion, how cobra.ShellCompDirective) {
+			if of, rest, err := cmd.Root().Find(args); err == nil && len(rest) == 0 {
+				for _, c := range of.Commands() {
+					if c.IsAvailableCommand() && strings.HasPrefix(c.Name(), typed) {
+						names = append(names, cobra.CompletionWithDesc(c.Name(), c.Short))
+					}
+				}
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp
+		},
+	}
 }

@@ -8,12 +8,16 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/arrayjob"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/progress"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/summary"
 	"github.com/ffconvert/ffconvert/convert"
 )
 
 type runOptions struct {
 	convertOptions
-	taskOptions
+	arrayjob.Flag
 	limits *pflag.FlagSet // of all formats
 }
 
@@ -42,7 +46,7 @@ Fetched and decompressed inputs lie inside OUT, unless --cache-dir names a disk 
   ffconvert run out/ --task 3/40
   FFCONVERT_TASK=3/40 ffconvert run --cache-dir /scratch out/
   ffconvert run out/                    # all that is missing, on this machine`,
-		Args: wantArgs,
+		Args: help.WantArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := opts.cacheFromEnvironment(cmd.Flags()); err != nil {
 				return err
@@ -52,7 +56,7 @@ Fetched and decompressed inputs lie inside OUT, unless --cache-dir names a disk 
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	opts.taskOptions.add(flags)
+	opts.Flag.Add(flags)
 	flags.BoolVar(&opts.noVerify, "no-verify", false, "do not re-read the shards")
 	opts.limits = opts.addPlanned(flags)
 	return cmd
@@ -62,22 +66,22 @@ func runRun(ctx context.Context, opts runOptions, dir string, sources []string) 
 	if opts.workers < 1 {
 		return errors.New("--jobs must be 1 or more")
 	}
-	task, _, err := opts.find()
+	task, _, err := opts.Find()
 	if err != nil {
 		return err
 	}
-	progress := newReporter(opts.progress, os.Stderr)
-	defer progress.stop()
+	progress := progress.New(opts.progress, os.Stderr)
+	defer progress.Stop()
 	report, err := convert.Run(ctx, dir, task, opts.planned(ctx, progress, sources, opts.limits))
-	progress.stop()
+	progress.Stop()
 	if err != nil {
 		return hinted(err, "run", dir)
 	}
-	progress.say(newTaskSummary(dir, report))
+	progress.Say(summary.NewTask(dir, report))
 	return nil
 }
 
 // planned are the options of a run by a plan.
-func (o *convertOptions) planned(ctx context.Context, progress *reporter, sources []string, limits *pflag.FlagSet) convert.PlannedOptions {
+func (o *convertOptions) planned(ctx context.Context, progress *progress.Reporter, sources []string, limits *pflag.FlagSet) convert.PlannedOptions {
 	return convert.PlannedOptions{Options: o.options(ctx, progress), Sources: sources, Limits: changed(limits)}
 }

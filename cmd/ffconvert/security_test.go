@@ -19,6 +19,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/internal/need"
 	"github.com/ffconvert/ffconvert/internal/text"
 )
@@ -355,7 +356,7 @@ func TestPlainText(t *testing.T) {
 		}
 	}
 	var b strings.Builder
-	if err := newJSONEncoder(&b).Encode("\x1b \x7f \u009b é \u00a0"); err != nil || b.String() != `"\u001b \u007f \u009b é `+"\u00a0\"\n" {
+	if err := terminal.NewJSONEncoder(&b).Encode("\x1b \x7f \u009b é \u00a0"); err != nil || b.String() != `"\u001b \u007f \u009b é `+"\u00a0\"\n" {
 		t.Errorf("%q, %v", b.String(), err)
 	}
 }
@@ -457,7 +458,7 @@ func TestErrorLines(t *testing.T) {
 		{fmt.Errorf("%w: %w", a, b), []string{`a\nffconvert: out: sound: b`}},
 		{fmt.Errorf("x: %w", errors.Join(b, b)), []string{`x: b\nb`}},
 	} {
-		if got := errorLines(row.err); !slices.Equal(got, row.want) {
+		if got := terminal.ErrorLines(row.err); !slices.Equal(got, row.want) {
 			t.Errorf("%q, want %q", got, row.want)
 		}
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/convert/spec"
 )
@@ -41,7 +42,7 @@ docs/spec.md has all keys, docs/dataset.schema.json the JSON Schema.
   ffconvert spec --shuffle --seed 7 --encode cbor dataset.yaml out/
   ffconvert spec --dry-run dataset.yaml out/`,
 		GroupID: groupConvert,
-		Args:    wantArgs,
+		Args:    help.WantArgs,
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false

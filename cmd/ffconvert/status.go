@@ -11,6 +11,8 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/dataset"
@@ -39,7 +41,7 @@ again writes its shard. The rate is that of the last ten minutes.
 		Example: `  ffconvert status out/
   ffconvert status --missing out/
   ffconvert status --format json out/ | jq .shards_done`,
-		Args: wantArgs,
+		Args: help.WantArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := convert.CheckPlanned(args[0]); err != nil {
 				return hinted(err, "status", args[0])
@@ -81,19 +83,19 @@ const maxRunning = 20
 
 func printStatus(w io.Writer, s *dataset.Status, dir string, missing bool) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(t, "plan\t%s, %s of records in %s, from %s\n", s.Format, humanize.Bytes(uint64(s.Bytes)), counted(int64(s.Shards), "shard"), counted(int64(s.Parts), "part"))
-	fmt.Fprintf(t, "done\t%s, %s (%d %%)\n", counted(int64(s.Done), "shard"), humanize.Bytes(uint64(s.DoneSize)), int64(100*float64(s.DoneSize)/float64(max(1, s.Bytes))))
+	fmt.Fprintf(t, "plan\t%s, %s of records in %s, from %s\n", s.Format, humanize.Bytes(uint64(s.Bytes)), terminal.Counted(int64(s.Shards), "shard"), terminal.Counted(int64(s.Parts), "part"))
+	fmt.Fprintf(t, "done\t%s, %s (%d %%)\n", terminal.Counted(int64(s.Done), "shard"), humanize.Bytes(uint64(s.DoneSize)), int64(100*float64(s.DoneSize)/float64(max(1, s.Bytes))))
 	dead := 0
 	for _, r := range s.Running {
 		if r.Stale {
 			dead++
 		}
 	}
-	fmt.Fprintf(t, "running\t%s", counted(int64(len(s.Running)-dead), "shard"))
+	fmt.Fprintf(t, "running\t%s", terminal.Counted(int64(len(s.Running)-dead), "shard"))
 	if dead > 0 {
 		fmt.Fprintf(t, ", and %d whose process is dead", dead)
 	}
-	fmt.Fprintf(t, "\nmissing\t%s\n", counted(int64(len(s.Missing)), "shard"))
+	fmt.Fprintf(t, "\nmissing\t%s\n", terminal.Counted(int64(len(s.Missing)), "shard"))
 	if s.Rate > 0 {
 		fmt.Fprintf(t, "rate\t%s/s", humanize.Bytes(uint64(s.Rate)))
 		if left := s.Bytes - s.DoneSize; left > 0 && len(s.Running) > dead {
@@ -109,7 +111,7 @@ func printStatus(w io.Writer, s *dataset.Status, dir string, missing bool) error
 	case s.Manifest:
 		fmt.Fprintf(t, "dataset\tincomplete: it was complete, and shards or their indexes are gone or have other sizes\n")
 	case s.Done == s.Shards:
-		fmt.Fprintf(t, "dataset\tto be finished: ffconvert finish %s\n", shellWord(dir))
+		fmt.Fprintf(t, "dataset\tto be finished: ffconvert finish %s\n", terminal.ShellWord(dir))
 	}
 	if err := t.Flush(); err != nil {
 		return err

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/spf13/pflag"
+
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
 )
 
 // executeQuietly runs a command line up to its error; what it prints is returned.
@@ -84,7 +86,7 @@ func TestValueErrors(t *testing.T) {
 			if err == nil || errors.Is(err, pflag.ErrHelp) {
 				continue
 			}
-			text := valueError(err).Error()
+			text := help.ValueError(err).Error()
 			for _, word := range []string{"strconv", "time:", "invalid", "parse", "syntax"} {
 				if strings.Contains(text, word) {
 					t.Errorf("--%s %s: %s", f.Name, bad, text)

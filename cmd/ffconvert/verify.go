@@ -13,13 +13,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ffconvert/ffconvert/aio"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/progress"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/findings"
 	"github.com/ffconvert/ffconvert/input"
 	"github.com/ffconvert/ffconvert/internal/place"
-	"github.com/ffconvert/ffconvert/internal/text"
 	"github.com/ffconvert/ffconvert/record"
 	"github.com/ffconvert/ffconvert/verify"
 )
@@ -32,13 +34,13 @@ type verifyOptions struct {
 	limits      *record.Options
 	allowLegacy bool
 	format      option.Choice
-	progress    progressFlag
+	progress    progress.Flag
 }
 
 func newVerifyCommand() *cobra.Command {
 	opts := verifyOptions{
 		format:    option.Choice{Value: "text", Words: findings.Formats()},
-		progress:  progressValue(),
+		progress:  progress.NewFlag(),
 		depth:     verify.DefaultDepth,
 		blockSize: 1 << 20,
 	}
@@ -56,7 +58,7 @@ conversion, which a repair needs. All problems are listed, not the first alone.
   ffconvert verify --format json out/ | jq .problems
   ffconvert verify --format sarif out/ > verify.sarif
   ffconvert verify a.ffr b.ffr`,
-		Args: wantArgs,
+		Args: help.WantArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runVerify(cmd.Context(), opts, args, cmd.OutOrStdout())
 		},
@@ -70,7 +72,7 @@ conversion, which a repair needs. All problems are listed, not the first alone.
 	flags.IntVarP(&opts.workers, "jobs", "j", 0, "shards read at once (default half the CPUs, 4 at the most)")
 	flags.BoolVar(&opts.allowLegacy, "allow-legacy", false, "accept headers without a checksum, as old writers left them")
 	opts.limits = recordLimits(flags)
-	flags.Var(&opts.progress, "progress", progressUsage)
+	flags.Var(&opts.progress, "progress", progress.Usage)
 	return cmd
 }
 
@@ -79,11 +81,11 @@ func formatValue() option.Choice {
 }
 
 func runVerify(ctx context.Context, opts verifyOptions, args []string, stdout io.Writer) error {
-	progress := newReporter(opts.progress, os.Stderr)
-	defer progress.stop()
+	progress := progress.New(opts.progress, os.Stderr)
+	defer progress.Stop()
 	work := lookAt(args)
 	if len(work.refused) > 0 && opts.format.Value == string(findings.Text) {
-		return plain(work.refused[0].err) // what is printed of it would say the same
+		return terminal.Plain(work.refused[0].err) // what is printed of it would say the same
 	}
 	progress.Start("verify", work.bytes())
 	report, err := work.verify(ctx, verify.Options{
@@ -92,7 +94,7 @@ func runVerify(ctx context.Context, opts verifyOptions, args []string, stdout io
 		Record:   record.Options{AllowLegacy: opts.allowLegacy, MaxSamples: opts.limits.MaxSamples},
 		Progress: progress.Add,
 	})
-	progress.stop()
+	progress.Stop()
 	if err != nil {
 		return err
 	}
@@ -100,7 +102,7 @@ func runVerify(ctx context.Context, opts verifyOptions, args []string, stdout io
 	all.Problems = append(work.problems(), report.Problems...)
 	switch findings.Format(opts.format.Value) {
 	case findings.Text:
-		err = printReport(stdout, &all, work.repairs(), paintOf(opts.progress.color, stdout))
+		err = printReport(stdout, &all, work.repairs(), terminal.PaintOf(opts.progress.Color, stdout))
 	case findings.JSON:
 		err = printReportJSON(stdout, &all, work.repairs())
 	default:
@@ -108,11 +110,11 @@ func runVerify(ctx context.Context, opts verifyOptions, args []string, stdout io
 	}
 	errs := []error{err}
 	for _, r := range work.refused {
-		errs = append(errs, plain(r.err))
+		errs = append(errs, terminal.Plain(r.err))
 	}
-	err = errors.Join(append(errs, plain(work.hint(raise(told(report), "--max-samples"))))...)
+	err = errors.Join(append(errs, terminal.Plain(work.hint(raise(told(report), "--max-samples"))))...)
 	if err == nil {
-		progress.done(verifyDone{true, strings.Join(args, " "), report.Shards, report.Samples, report.Bytes, report.Seconds, report.CrossChecked, report.From})
+		progress.DoneQuietly(verifyDone{true, strings.Join(args, " "), report.Shards, report.Samples, report.Bytes, report.Seconds, report.CrossChecked, report.From})
 	}
 	return err
 }
@@ -135,7 +137,7 @@ func told(r *verify.Report) error {
 	if err == nil {
 		return nil
 	}
-	text := counted(int64(len(r.Problems))+r.More, "problem")
+	text := terminal.Counted(int64(len(r.Problems))+r.More, "problem")
 	if errors.Is(err, verify.ErrCorrupt) {
 		text = fmt.Sprintf("%v: %s", verify.ErrCorrupt, text)
 	}
@@ -186,19 +188,6 @@ func (w *verifyWork) hint(err error) error {
 	}
 	return err
 }
-
-// plain is an error whose words may be sent to a terminal: one line, whatever names it has.
-func plain(err error) error {
-	if err == nil {
-		return nil
-	}
-	return plainError{err}
-}
-
-type plainError struct{ error }
-
-func (e plainError) Error() string { return text.Line(e.error.Error()) }
-func (e plainError) Unwrap() error { return e.error }
 
 // verifyWork is what is to be verified.
 type verifyWork struct {

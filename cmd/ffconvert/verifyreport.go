@@ -8,6 +8,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/findings"
 	"github.com/ffconvert/ffconvert/internal/text"
@@ -88,15 +89,15 @@ func factsOf(r *verify.Report) []findings.Fact {
 	return facts
 }
 
-func printReport(w io.Writer, r *verify.Report, repairs []*dataset.Repairable, paint paint) error {
+func printReport(w io.Writer, r *verify.Report, repairs []*dataset.Repairable, paint terminal.Paint) error {
 	for _, p := range r.Problems {
-		if _, err := fmt.Fprintln(w, paint.head(text.Line(p.String()), paint.bad)); err != nil {
+		if _, err := fmt.Fprintln(w, paint.Head(text.Line(p.String()), paint.Bad)); err != nil {
 			return err
 		}
 	}
-	verdict := paint.ok("sound:")
+	verdict := paint.Good("sound:")
 	if n := int64(len(r.Problems)) + r.More; n > 0 {
-		verdict = paint.bad(counted(n, "problem") + ":")
+		verdict = paint.Bad(terminal.Counted(n, "problem") + ":")
 	}
 	manifest := "compared with the manifest"
 	if !r.CrossChecked {
@@ -110,8 +111,8 @@ func printReport(w io.Writer, r *verify.Report, repairs []*dataset.Repairable, p
 		from += "; no AIO: " + r.Fallback
 	}
 	_, err := fmt.Fprintf(w, "%s %s, %s, %s; %s; %.2f s, %s by %s, queue depth %d%s\n", verdict,
-		counted(int64(r.Shards), "shard"), counted(r.Samples, "sample"), humanize.Bytes(uint64(r.Bytes)), manifest,
-		r.Seconds, rateText(1e6*r.MBPerSecond()), r.Backend, r.QueueDepth, from)
+		terminal.Counted(int64(r.Shards), "shard"), terminal.Counted(r.Samples, "sample"), humanize.Bytes(uint64(r.Bytes)), manifest,
+		r.Seconds, terminal.RateText(1e6*r.MBPerSecond()), r.Backend, r.QueueDepth, from)
 	for _, repair := range repairs {
 		if err == nil {
 			_, err = fmt.Fprintln(w, text.Line(repairText(repair)))
@@ -133,7 +134,7 @@ func repairText(r *dataset.Repairable) string {
 }
 
 func printReportJSON(w io.Writer, r *verify.Report, repairs []*dataset.Repairable) error {
-	enc := newJSONEncoder(w)
+	enc := terminal.NewJSONEncoder(w)
 	enc.SetIndent("", "  ")
 	return enc.Encode(struct {
 		Sound bool `json:"sound"`

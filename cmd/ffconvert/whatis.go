@@ -6,16 +6,15 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/ffconvert/ffconvert/check"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/findings"
 	"github.com/ffconvert/ffconvert/input"
 	"github.com/ffconvert/ffconvert/input/kind"
-	"github.com/ffconvert/ffconvert/internal/text"
 	"github.com/ffconvert/ffconvert/record"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
@@ -30,7 +29,7 @@ const (
 
 // command is the command of a format for a source, whose name needs no quotes any more.
 func (p purpose) command(format string, flags []string, name string) string {
-	words := append([]string{"ffconvert", format}, shellWords(flags)...)
+	words := append([]string{"ffconvert", format}, terminal.ShellWords(flags)...)
 	if p == converting {
 		return strings.Join(append(words, name, "OUT"), " ")
 	}
@@ -43,7 +42,7 @@ func (p purpose) command(format string, flags []string, name string) string {
 
 // howTo is what to do with something of a kind.
 func (p purpose) howTo(k kind.Kind, path string) string {
-	name := shellWord(path)
+	name := terminal.ShellWord(path)
 	switch {
 	case k.Format != "":
 		return p.command(k.Format, k.Flags, name)
@@ -52,7 +51,7 @@ func (p purpose) howTo(k kind.Kind, path string) string {
 	case k.ID == "dataset", k.ID == "ffrecord":
 		return "ffconvert verify " + name + ", ffconvert inspect " + name
 	case k.ID == "image", k.ID == "audio", k.ID == "video":
-		return p.command("folder", []string{"--flat"}, shellWord(filepath.Dir(path))) + " takes the directory it is in"
+		return p.command("folder", []string{"--flat"}, terminal.ShellWord(filepath.Dir(path))) + " takes the directory it is in"
 	case k.ID == "archive" && p == checking:
 		return "unpack it, and check the directory: " + p.command("folder", nil, "DIR")
 	case k.ID == "archive":
@@ -65,25 +64,6 @@ func (p purpose) howTo(k kind.Kind, path string) string {
 		return p.command("folder", []string{"--flat"}, "DIR") + " makes a record of each file"
 	}
 	return "a Python program that reads it can pipe it: python examples/dump.py MODULE:DATASET | " + p.command("cbor", nil, "-")
-}
-
-func shellWords(words []string) []string {
-	quoted := make([]string, len(words))
-	for i, w := range words {
-		quoted[i] = shellWord(w)
-	}
-	return quoted
-}
-
-// shellWord quotes a word of a command line where it needs that.
-func shellWord(s string) string {
-	switch {
-	case text.Line(s) != s:
-		return strconv.Quote(s)
-	case s == "" || strings.ContainsAny(s, " '\"\\$`;|&()<>{}[]*?!#~\n"):
-		return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-	}
-	return s
 }
 
 // notShards is the error of opening shards at a path, for people: a path that does not exist is an

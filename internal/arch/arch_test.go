@@ -53,7 +53,6 @@ var mayImport = map[string][]string{
 	"convert":                  {"convert/option", "convert/spec", "converters", "converters/tar", "converters/folder", "converters/csv", "converters/cbor", "converters/mix", "input", "input/kind", "shard", "shard/plan", "dataset", "verify", "encode", "aio", "internal/place"},
 	"convert/option":           {},
 	"convert/spec":             {"convert/option", "converters", "converters/mix", "encode", "input"},
-	"cmd/ffconvert":            {"internal/text", "internal/place", "convert", "convert/option", "convert/spec", "converters", "input", "input/cache", "input/kind", "input/remote", "packed", "shard", "shard/plan", "dataset", "verify", "encode", "record", "aio", "findings", "check"},
 	"internal/arch":            {},
 	"internal/bench":           {},
 	"internal/crcline":         {},
@@ -71,6 +70,16 @@ var mayImport = map[string][]string{
 	"converters/internal/window": {
 		"converters",
 	},
+
+	"cmd/ffconvert":                   {"internal/text", "internal/place", "convert", "convert/option", "convert/spec", "converters", "input", "input/cache", "input/kind", "input/remote", "packed", "shard", "shard/plan", "dataset", "verify", "encode", "record", "aio", "findings", "check", "cmd/ffconvert/internal/arrayjob", "cmd/ffconvert/internal/bench", "cmd/ffconvert/internal/help", "cmd/ffconvert/internal/inspect", "cmd/ffconvert/internal/progress", "cmd/ffconvert/internal/stop", "cmd/ffconvert/internal/summary", "cmd/ffconvert/internal/terminal"},
+	"cmd/ffconvert/internal/terminal": {"findings", "internal/text"},
+	"cmd/ffconvert/internal/progress": {"cmd/ffconvert/internal/terminal", "convert/option", "converters", "dataset", "internal/text"},
+	"cmd/ffconvert/internal/summary":  {"cmd/ffconvert/internal/terminal", "aio", "convert", "converters", "internal/text", "packed", "shard", "shard/plan"},
+	"cmd/ffconvert/internal/arrayjob": {"shard/plan"},
+	"cmd/ffconvert/internal/stop":     {"cmd/ffconvert/internal/terminal", "shard"},
+	"cmd/ffconvert/internal/help":     {"aio", "convert/option", "encode", "shard/plan"},
+	"cmd/ffconvert/internal/bench":    {"cmd/ffconvert/internal/terminal", "aio", "record"},
+	"cmd/ffconvert/internal/inspect":  {"cmd/ffconvert/internal/terminal", "cmd/ffconvert/internal/summary", "converters", "dataset", "encode", "internal/text", "packed", "record", "shard", "shard/plan"},
 }
 
 // unsafeFile is the one file that may import unsafe.

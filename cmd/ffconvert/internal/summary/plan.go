@@ -1,4 +1,4 @@
-package main
+package summary
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/internal/text"
 	"github.com/ffconvert/ffconvert/shard"
@@ -13,7 +14,7 @@ import (
 )
 
 // A planSummary is the closing line of a plan.
-type planSummary struct {
+type Plan struct {
 	Done    bool     `json:"done"`
 	Out     string   `json:"out"`
 	Shards  int      `json:"shards"`
@@ -29,9 +30,9 @@ type planSummary struct {
 	Unused  []string `json:"indexes_not_used,omitempty"` // of tasks, with the reasons
 }
 
-func newPlanSummary(out string, done *convert.Planned) *planSummary {
+func NewPlan(out string, done *convert.Planned) *Plan {
 	p := done.Plan
-	s := &planSummary{
+	s := &Plan{
 		Done: true, Out: out, Shards: len(p.Shards), Parts: len(p.Parts), Stored: partBytes(p), Whole: p.Whole, Digest: done.Digest,
 		Same: done.Same, Ready: done.Ready, Indexed: done.Indexed,
 	}
@@ -44,11 +45,11 @@ func newPlanSummary(out string, done *convert.Planned) *planSummary {
 	return s
 }
 
-func (s *planSummary) String() string {
+func (s *Plan) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: plan of %s from %s of sources in %s", text.Name(s.Out), counted(int64(s.Shards), "shard"), humanize.Bytes(uint64(s.Stored)), counted(int64(s.Parts), "part"))
+	fmt.Fprintf(&b, "%s: plan of %s from %s of sources in %s", text.Name(s.Out), terminal.Counted(int64(s.Shards), "shard"), humanize.Bytes(uint64(s.Stored)), terminal.Counted(int64(s.Parts), "part"))
 	if !s.Whole {
-		fmt.Fprintf(&b, ", %s", counted(s.Samples, "sample"))
+		fmt.Fprintf(&b, ", %s", terminal.Counted(s.Samples, "sample"))
 	}
 	fmt.Fprintf(&b, " (digest %.12s…)", s.Digest)
 	if s.Same {
@@ -58,22 +59,22 @@ func (s *planSummary) String() string {
 		b.WriteString(", and the dataset is complete")
 	}
 	if s.Indexed > 0 {
-		fmt.Fprintf(&b, "; %s indexed by tasks", counted(int64(s.Indexed), "part"))
+		fmt.Fprintf(&b, "; %s indexed by tasks", terminal.Counted(int64(s.Indexed), "part"))
 	}
 	if len(s.Unused) > 0 {
 		fmt.Fprintf(&b, "; indexed anew in place of %s", s.Unused[0])
 		if n := len(s.Unused) - 1; n > 0 {
-			fmt.Fprintf(&b, ", and of %s more", counted(int64(n), "file"))
+			fmt.Fprintf(&b, ", and of %s more", terminal.Counted(int64(n), "file"))
 		}
 	}
 	if !s.Ready {
-		fmt.Fprintf(&b, "; write it with: ffconvert run %s --task K/N, for each K from 0 to N-1", shellWord(s.Out))
+		fmt.Fprintf(&b, "; write it with: ffconvert run %s --task K/N, for each K from 0 to N-1", terminal.ShellWord(s.Out))
 	}
 	return b.String()
 }
 
 // A sliceSummary is the closing line of a task that indexes.
-type sliceSummary struct {
+type Slice struct {
 	Done    bool   `json:"done"`
 	Out     string `json:"out"`
 	Task    string `json:"task"`
@@ -85,14 +86,14 @@ type sliceSummary struct {
 	Why     string `json:"nothing_to_index,omitempty"`
 }
 
-func newSliceSummary(out string, t plan.Task, done *convert.SliceIndex) *sliceSummary {
-	return &sliceSummary{
+func NewSlice(out string, t plan.Task, done *convert.SliceIndex) *Slice {
+	return &Slice{
 		Done: true, Out: out, Task: t.String(), Parts: done.Parts, Before: done.Before, Of: done.Of,
 		Samples: done.Samples, Bytes: done.Bytes, Why: done.Why,
 	}
 }
 
-func (s *sliceSummary) String() string {
+func (s *Slice) String() string {
 	if s.Why != "" {
 		return fmt.Sprintf("%s: task %s: nothing to index: %s", text.Name(s.Out), s.Task, s.Why)
 	}
@@ -101,11 +102,11 @@ func (s *sliceSummary) String() string {
 		before = fmt.Sprintf(" (%d before)", s.Before)
 	}
 	return fmt.Sprintf("%s: task %s: indexed %s of %s%s, %s, %s; the same command without --task plans, once all tasks are done",
-		text.Name(s.Out), s.Task, counted(int64(s.Parts), "part"), humanize.Comma(int64(s.Of)), before, humanize.Bytes(uint64(s.Bytes)), counted(s.Samples, "sample"))
+		text.Name(s.Out), s.Task, terminal.Counted(int64(s.Parts), "part"), humanize.Comma(int64(s.Of)), before, humanize.Bytes(uint64(s.Bytes)), terminal.Counted(s.Samples, "sample"))
 }
 
 // A taskSummary is the closing line of a task.
-type taskSummary struct {
+type Task struct {
 	Done    bool     `json:"done"`
 	Out     string   `json:"out"`
 	Task    string   `json:"task"`
@@ -120,21 +121,21 @@ type taskSummary struct {
 	proof
 }
 
-func newTaskSummary(dir string, r *shard.Report) taskSummary {
-	return taskSummary{
+func NewTask(dir string, r *shard.Report) Task {
+	return Task{
 		Done: true, Out: dir, Task: r.Task.String(), Shards: r.Shards, Kept: r.Kept, Lost: r.Lost, Others: r.Others,
 		Samples: r.Samples, Bytes: r.Bytes, Written: r.Written, Seconds: r.Seconds, proof: newProof(r),
 	}
 }
 
-func (s taskSummary) String() string {
+func (s Task) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: task %s: ", text.Name(s.Out), s.Task)
 	if s.Shards == 0 {
 		b.WriteString("no shards in this slice")
 		return b.String()
 	}
-	fmt.Fprintf(&b, "%s, %s, %s", counted(int64(s.Shards), "shard"), counted(s.Samples, "sample"), humanize.Bytes(uint64(s.Bytes)))
+	fmt.Fprintf(&b, "%s, %s, %s", terminal.Counted(int64(s.Shards), "shard"), terminal.Counted(s.Samples, "sample"), humanize.Bytes(uint64(s.Bytes)))
 	if s.Kept > 0 {
 		fmt.Fprintf(&b, ", %d of them kept", s.Kept)
 	}

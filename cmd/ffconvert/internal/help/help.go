@@ -1,4 +1,6 @@
-package main
+// Package help prints the help and the manual pages of the commands, completes their flags in a
+// shell, and says in plain words what is wrong with the arguments.
+package help
 
 import (
 	"fmt"
@@ -9,17 +11,17 @@ import (
 )
 
 // helpWidth is how many columns the help takes at most.
-const helpWidth = 80
+const Width = 80
 
 // withoutStatus are the commands whose help leaves the exit statuses to the manual: they end
 // with 0, or with an error that says it all. So do the commands below them.
 var withoutStatus = []string{"bench", "cache", "cat", "completion", "formats", "help", "inspect", "ls", "man", "version"}
 
-// helpText is the help of a command; all adds the limits and the flags that few need.
-func helpText(cmd *cobra.Command, all bool) string {
+// Text is the help of a command; all adds the limits and the flags that few need.
+func Text(cmd *cobra.Command, all bool) string {
 	long, status, _ := strings.Cut(cmd.Long, "\n\nEXIT STATUS\n")
 	var b strings.Builder
-	b.WriteString(fillText(strings.TrimRight(long, "\n"), helpWidth) + "\n\nUsage:\n")
+	b.WriteString(fillText(strings.TrimRight(long, "\n"), Width) + "\n\nUsage:\n")
 	if cmd.HasAvailableSubCommands() {
 		fmt.Fprintf(&b, "  %s COMMAND\n", cmd.CommandPath())
 	}
@@ -30,7 +32,7 @@ func helpText(cmd *cobra.Command, all bool) string {
 		b.WriteString("\nExamples:\n" + cmd.Example + "\n")
 	}
 	b.WriteString(commandsHelp(cmd))
-	flags, more := flagsHelp(cmd, all, helpWidth)
+	flags, more := flagsHelp(cmd, all, Width)
 	b.WriteString(flags)
 	if more {
 		fmt.Fprintf(&b, "\nLimits and flags that few need: %s --help-all\n", cmd.CommandPath())

@@ -1,4 +1,4 @@
-package main
+package stop
 
 import (
 	"context"
@@ -15,10 +15,10 @@ import (
 func TestStopperDoesNotWait(t *testing.T) {
 	t.Parallel()
 	exited := make(chan int, 1)
-	ctx, s := newStopper(func(status int) { exited <- status })
+	ctx, s := New(func(status int) { exited <- status })
 	hold := make(chan struct{})
-	s.telling(func(syscall.Signal, time.Duration) { <-hold })
-	drain := stopperOf(ctx).within(time.Hour)
+	s.OnSignal(func(syscall.Signal, time.Duration) { <-hold })
+	drain := From(ctx).Within(time.Hour)
 	for _, step := range []struct{ done <-chan struct{} }{{drain}, {ctx.Done()}} {
 		select {
 		case <-step.done:
@@ -33,7 +33,15 @@ func TestStopperDoesNotWait(t *testing.T) {
 		t.Errorf("exit with %d", status)
 	}
 	close(hold)
-	s.close()
+	s.Close()
+}
+
+// statusOf is the status of a process that ends with err.
+func statusOf(err error) int {
+	if stopped, ok := errors.AsType[Interrupted](err); ok {
+		return stopped.Status()
+	}
+	return 1
 }
 
 func TestStopperReason(t *testing.T) {
@@ -59,8 +67,8 @@ func TestStopperReason(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
-			ctx, s := newStopper(func(int) { t.Error("it exits") })
-			drain := s.within(row.grace)
+			ctx, s := New(func(int) { t.Error("it exits") })
+			drain := s.Within(row.grace)
 			for _, sig := range row.signals {
 				s.signals <- sig
 			}
@@ -74,28 +82,18 @@ func TestStopperReason(t *testing.T) {
 			case len(row.signals) > 0:
 				<-ctx.Done()
 			}
-			s.close()
-			err := s.reason(ctx, row.err)
+			s.Close()
+			err := s.Reason(ctx, row.err)
 			if err == nil {
 				if row.want != "" {
 					t.Errorf("no error, want %s", row.want)
 				}
 				return
 			}
-			if err.Error() != row.want || exitCode(err) != row.status {
-				t.Errorf("error %v with status %d, want %s with %d", err, exitCode(err), row.want, row.status)
+			if err.Error() != row.want || statusOf(err) != row.status {
+				t.Errorf("error %v with status %d, want %s with %d", err, statusOf(err), row.want, row.status)
 			}
 		})
-	}
-}
-
-func TestGraceFlag(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]time.Duration{"0": 0, "90s": 90 * time.Second, "15m": 15 * time.Minute, "90": -1, "-1s": -1, "": -1, "long": -1} {
-		var v graceValue
-		if err := v.Set(text); (err == nil) != (want >= 0) || err == nil && time.Duration(v) != want {
-			t.Errorf("%q: %v, %v", text, time.Duration(v), err)
-		}
 	}
 }
 
@@ -103,21 +101,21 @@ func TestGraceFlag(t *testing.T) {
 func TestStopperLate(t *testing.T) {
 	t.Parallel()
 	for _, grace := range []time.Duration{0, 50 * time.Millisecond} {
-		exited, told := make(chan int, 1), make(chan interrupted, 1)
-		ctx, s := newStopper(func(status int) { exited <- status })
+		exited, told := make(chan int, 1), make(chan Interrupted, 1)
+		ctx, s := New(func(status int) { exited <- status })
 		s.patience = 100 * time.Millisecond
-		s.within(grace)
-		s.tellingLate(func(err interrupted) { told <- err })
+		s.Within(grace)
+		s.OnLate(func(err Interrupted) { told <- err })
 		began := time.Now()
 		s.signals <- syscall.SIGTERM
 		<-ctx.Done()
 		if status := <-exited; status != 143 || time.Since(began) < s.patience+grace {
 			t.Errorf("exit with %d after %v", status, time.Since(began))
 		}
-		if err := <-told; !strings.HasPrefix(err.Error(), "terminated: stopped without") || exitCode(err) != 143 {
+		if err := <-told; !strings.HasPrefix(err.Error(), "terminated: stopped without") || statusOf(err) != 143 {
 			t.Errorf("told %v", err)
 		}
-		s.close()
+		s.Close()
 	}
 }
 
@@ -125,13 +123,13 @@ func TestStopperLate(t *testing.T) {
 func TestStopperLateUntold(t *testing.T) {
 	t.Parallel()
 	exited, hold := make(chan int, 1), make(chan struct{})
-	_, s := newStopper(func(status int) { exited <- status })
+	_, s := New(func(status int) { exited <- status })
 	s.patience = 50 * time.Millisecond
-	s.tellingLate(func(interrupted) { <-hold })
+	s.OnLate(func(Interrupted) { <-hold })
 	s.signals <- syscall.SIGINT
 	if status := <-exited; status != 130 {
 		t.Errorf("exit with %d", status)
 	}
 	close(hold)
-	s.close()
+	s.Close()
 }

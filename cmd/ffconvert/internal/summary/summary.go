@@ -1,20 +1,25 @@
-package main
+// Package summary holds the closing lines of the commands, as text for people and as the done event
+// for programs, and the table that --dry-run prints.
+package summary
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/dustin/go-humanize"
 
 	"github.com/ffconvert/ffconvert/aio"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/internal/text"
 	"github.com/ffconvert/ffconvert/shard"
 )
 
 // A summary is the closing line of a conversion.
-type summary struct {
+type Conversion struct {
 	Done    bool      `json:"done"`
 	Out     string    `json:"out"`
 	Samples int64     `json:"samples"`
@@ -63,7 +68,7 @@ func (p proof) doubtful() bool { return !p.Verified && p.VerifiedAt == nil }
 func (p proof) String() string {
 	switch {
 	case p.Reread == 0 && p.VerifiedAt != nil:
-		return "not re-read now, verified when written, from " + moment(*p.VerifiedAt) + " on"
+		return "not re-read now, verified when written, from " + terminal.Moment(*p.VerifiedAt) + " on"
 	case p.Reread == 0 && !p.Verified:
 		return "not verified"
 	}
@@ -81,9 +86,9 @@ func (p proof) String() string {
 	switch {
 	case p.Verified:
 	case p.VerifiedAt != nil:
-		fmt.Fprintf(&b, ": %s; the others when written, from %s on", counted(int64(p.Reread), "shard"), moment(*p.VerifiedAt))
+		fmt.Fprintf(&b, ": %s; the others when written, from %s on", terminal.Counted(int64(p.Reread), "shard"), terminal.Moment(*p.VerifiedAt))
 	default:
-		fmt.Fprintf(&b, ": %s; not the others", counted(int64(p.Reread), "shard"))
+		fmt.Fprintf(&b, ": %s; not the others", terminal.Counted(int64(p.Reread), "shard"))
 	}
 	return b.String()
 }
@@ -94,17 +99,14 @@ func lostText(lost []string) string {
 	case n < 0:
 		return ""
 	case n > 0:
-		return fmt.Sprintf(", %s and %s more damaged or missing since and written anew", lost[0], counted(int64(n), "shard"))
+		return fmt.Sprintf(", %s and %s more damaged or missing since and written anew", lost[0], terminal.Counted(int64(n), "shard"))
 	}
 	return fmt.Sprintf(", %s damaged or missing since and written anew", lost[0])
 }
 
-// moment is a time as people read it, in their zone.
-func moment(t time.Time) string { return t.Local().Format("2006-01-02 15:04") }
-
-func newSummary(out string, r *shard.Report) summary {
+func NewConversion(out string, r *shard.Report) Conversion {
 	t := &r.Manifest.Totals
-	return summary{
+	return Conversion{
 		Done: true, Out: out,
 		Samples: t.SamplesWritten, Bytes: t.Bytes, Shards: t.Shards, Kept: r.Kept, Lost: r.Lost, Others: r.Others,
 		Since: r.Manifest.Created, Already: r.Already,
@@ -124,7 +126,7 @@ func columnsText(columns []converters.ColumnType) string {
 			each = append(each, text.Name(c.Name)+" "+c.DType)
 		}
 	}
-	number := counted(int64(len(columns)), "column")
+	number := terminal.Counted(int64(len(columns)), "column")
 	switch {
 	case len(columns) <= most:
 		return number + ": " + strings.Join(each, ", ")
@@ -134,12 +136,12 @@ func columnsText(columns []converters.ColumnType) string {
 	return number + ": " + strings.Join(each, ", ") + ", …"
 }
 
-func (s summary) String() string {
+func (s Conversion) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s, %s in %s", text.Name(s.Out), counted(s.Samples, "sample"), humanize.Bytes(uint64(s.Bytes)), counted(int64(s.Shards), "shard"))
+	fmt.Fprintf(&b, "%s: %s, %s in %s", text.Name(s.Out), terminal.Counted(s.Samples, "sample"), humanize.Bytes(uint64(s.Bytes)), terminal.Counted(int64(s.Shards), "shard"))
 	switch {
 	case s.Kept == s.Shards && s.Already:
-		fmt.Fprintf(&b, ", complete since %s", moment(s.Since))
+		fmt.Fprintf(&b, ", complete since %s", terminal.Moment(s.Since))
 	case s.Kept == s.Shards:
 		b.WriteString(", complete now")
 	case s.Kept > 0:
@@ -147,7 +149,7 @@ func (s summary) String() string {
 	default:
 		fmt.Fprintf(&b, ", %.1f s", s.Seconds)
 		if s.Written > 0 {
-			b.WriteString(", " + rateText(1e6*s.MBPerS))
+			b.WriteString(", " + terminal.RateText(1e6*s.MBPerS))
 		}
 	}
 	b.WriteString(lostText(s.Lost))
@@ -155,24 +157,39 @@ func (s summary) String() string {
 	case s.Kept < s.Shards || s.Reread > 0:
 		fmt.Fprintf(&b, ", %v", s.proof)
 	case s.Already && s.VerifiedAt != nil:
-		fmt.Fprintf(&b, ", not re-read now: ffconvert verify %s", shellWord(s.Out))
+		fmt.Fprintf(&b, ", not re-read now: ffconvert verify %s", terminal.ShellWord(s.Out))
 	default:
-		fmt.Fprintf(&b, ", %v: ffconvert verify %s", s.proof, shellWord(s.Out))
+		fmt.Fprintf(&b, ", %v: ffconvert verify %s", s.proof, terminal.ShellWord(s.Out))
 	}
 	if len(s.Columns) > 0 {
 		b.WriteString("; " + columnsText(s.Columns))
 	}
 	if s.LeftOut > 0 {
-		fmt.Fprintf(&b, "; left out %s without a field", counted(s.LeftOut, "sample"))
+		fmt.Fprintf(&b, "; left out %s without a field", terminal.Counted(s.LeftOut, "sample"))
 	}
 	if s.FieldsLeft > 0 {
-		fmt.Fprintf(&b, "; %s not selected", counted(s.FieldsLeft, "field"))
+		fmt.Fprintf(&b, "; %s not selected", terminal.Counted(s.FieldsLeft, "field"))
 	}
 	if len(s.Skipped) > 0 {
-		fmt.Fprintf(&b, "; skipped %s", skippedText(s.Skipped))
+		fmt.Fprintf(&b, "; skipped %s", SkippedText(s.Skipped))
 	}
 	if len(s.Accepted) > 0 {
-		fmt.Fprintf(&b, "; accepted %s", skippedText(s.Accepted))
+		fmt.Fprintf(&b, "; accepted %s", SkippedText(s.Accepted))
 	}
 	return b.String()
+}
+
+// SkippedText lists counts by reason: "12 entries (10 directory, 2 symbolic link)".
+func SkippedText(skipped map[string]int64) string {
+	var each []string
+	sum := int64(0)
+	for _, reason := range slices.Sorted(maps.Keys(skipped)) {
+		each = append(each, humanize.Comma(skipped[reason])+" "+reason)
+		sum += skipped[reason]
+	}
+	noun := "entries"
+	if sum == 1 {
+		noun = "entry"
+	}
+	return fmt.Sprintf("%s %s (%s)", humanize.Comma(sum), noun, strings.Join(each, ", "))
 }

@@ -1,4 +1,4 @@
-package main
+package progress
 
 import (
 	"bytes"
@@ -164,5 +164,15 @@ func TestClock(t *testing.T) {
 		if got := clock(seconds); got != want {
 			t.Errorf("%v: %q, want %q", seconds, got, want)
 		}
+	}
+}
+
+func TestPlainLine(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	v := plainView{out: &out}
+	v.show(state{Phase: "write + verify", Samples: 3211, Bytes: 217_500_000, Total: 435_000_000, Shards: 2, Of: 16, Done: 0.455, Seconds: 64})
+	if want := "write + verify: 2 of 16 shards, 3,211 samples, 218 MB of 435 MB (45 %), 3.1 MB/s, elapsed 1:04, left 1:16\n"; out.String() != want {
+		t.Errorf("%q, want %q", out.String(), want)
 	}
 }

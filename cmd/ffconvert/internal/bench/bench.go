@@ -1,4 +1,5 @@
-package main
+// Package bench measures how fast random batches of samples are read.
+package bench
 
 import (
 	"context"
@@ -14,12 +15,22 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/ffconvert/ffconvert/aio"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/record"
 )
 
+// Options say what is read, and for how long.
+type Options struct {
+	Batch    int           // samples of a batch
+	Batches  int           // how many are read; 0: as many as duration allows
+	Duration time.Duration // no batch begins later
+	Jobs     int           // batches read at once
+	Seed     uint64        // of the random order
+}
+
 // A benchRun reads batches with several goroutines.
-type benchRun struct {
-	benchReadOptions
+type Run struct {
+	Options
 	reader *record.Reader
 	start  time.Time
 
@@ -33,8 +44,8 @@ type benchRun struct {
 	bytes   int64
 }
 
-func newBenchRun(opts benchReadOptions, r *record.Reader) *benchRun {
-	b := &benchRun{benchReadOptions: opts, reader: r, left: opts.batches, rng: rand.New(rand.NewPCG(opts.seed, 0)), order: make([]int, r.Len())}
+func New(opts Options, r *record.Reader) *Run {
+	b := &Run{Options: opts, reader: r, left: opts.Batches, rng: rand.New(rand.NewPCG(opts.Seed, 0)), order: make([]int, r.Len())}
 	for i := range b.order {
 		b.order[i] = i
 	}
@@ -42,12 +53,12 @@ func newBenchRun(opts benchReadOptions, r *record.Reader) *benchRun {
 	return b
 }
 
-// run reads until the batches or the time are used up, or a sample is bad. There is a
+// Run reads until the batches or the time are used up, or a sample is bad. There is a
 // report in any case.
-func (b *benchRun) run(ctx context.Context) (*benchReport, error) {
+func (b *Run) Run(ctx context.Context) (*Report, error) {
 	b.start = time.Now()
 	g, ctx := errgroup.WithContext(ctx)
-	for range b.jobs {
+	for range b.Jobs {
 		g.Go(func() error { return b.job(ctx) })
 	}
 	err := g.Wait()
@@ -55,8 +66,8 @@ func (b *benchRun) run(ctx context.Context) (*benchReport, error) {
 }
 
 // job reads one batch after another, each into the memory of the one before.
-func (b *benchRun) job(ctx context.Context) error {
-	indices := make([]int, b.batch)
+func (b *Run) job(ctx context.Context) error {
+	indices := make([]int, b.Batch)
 	var samples [][]byte
 	for b.deal(indices) {
 		start := time.Now()
@@ -70,11 +81,11 @@ func (b *benchRun) job(ctx context.Context) error {
 }
 
 // deal gives out the samples of the next batch, unless there is to be none.
-func (b *benchRun) deal(indices []int) bool {
+func (b *Run) deal(indices []int) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch {
-	case b.batches == 0 && time.Since(b.start) >= b.duration, b.batches > 0 && b.left == 0:
+	case b.Batches == 0 && time.Since(b.start) >= b.Duration, b.Batches > 0 && b.left == 0:
 		return false
 	}
 	b.left--
@@ -89,12 +100,12 @@ func (b *benchRun) deal(indices []int) bool {
 	return true
 }
 
-func (b *benchRun) shuffle() {
+func (b *Run) shuffle() {
 	b.rng.Shuffle(len(b.order), func(i, j int) { b.order[i], b.order[j] = b.order[j], b.order[i] })
 	b.next = 0
 }
 
-func (b *benchRun) add(samples [][]byte, took time.Duration) {
+func (b *Run) add(samples [][]byte, took time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.took = append(b.took, took)
@@ -105,7 +116,7 @@ func (b *benchRun) add(samples [][]byte, took time.Duration) {
 }
 
 // A benchReport is what was measured. Bytes are those of samples.
-type benchReport struct {
+type Report struct {
 	Samples          int64        `json:"samples"`
 	Bytes            int64        `json:"bytes"`
 	Seconds          float64      `json:"seconds"`
@@ -128,9 +139,9 @@ type batchSeconds struct {
 }
 
 // report returns the report, and err as it may be printed.
-func (b *benchRun) report(took time.Duration, err error) (*benchReport, error) {
+func (b *Run) report(took time.Duration, err error) (*Report, error) {
 	stats := b.reader.BatchStats()
-	r := &benchReport{
+	r := &Report{
 		Samples: b.samples, Bytes: b.bytes, Seconds: took.Seconds(),
 		SamplesPerSecond: float64(b.samples) / took.Seconds(), BytesPerSecond: float64(b.bytes) / took.Seconds(),
 		Batches: len(b.took), BatchSeconds: secondsOf(b.took),
@@ -144,7 +155,7 @@ func (b *benchRun) report(took time.Duration, err error) (*benchReport, error) {
 	var errs []error
 	for _, err := range all {
 		if err != nil {
-			errs = append(errs, plain(err))
+			errs = append(errs, terminal.Plain(err))
 			r.Problems = append(r.Problems, err.Error())
 		}
 	}
@@ -160,7 +171,7 @@ func secondsOf(took []time.Duration) batchSeconds {
 	return batchSeconds{P50: rank(50), P95: rank(95), Max: rank(100)}
 }
 
-func (r *benchReport) print(w io.Writer) error {
+func (r *Report) Print(w io.Writer) error {
 	from := "with O_DIRECT"
 	if !r.Direct {
 		from = "through the page cache"
@@ -170,7 +181,7 @@ func (r *benchReport) print(w io.Writer) error {
 	}
 	ms := func(seconds float64) string { return fmt.Sprintf("%.1f ms", seconds*1000) }
 	_, err := fmt.Fprintf(w, "%s, %s in %.2f s: %.0f samples/s, %.0f MB/s by %s, queue depth %d, %s; %s, p50 %s, p95 %s, max %s\n",
-		counted(r.Samples, "sample"), humanize.Bytes(uint64(r.Bytes)), r.Seconds, r.SamplesPerSecond, r.BytesPerSecond/1e6,
+		terminal.Counted(r.Samples, "sample"), humanize.Bytes(uint64(r.Bytes)), r.Seconds, r.SamplesPerSecond, r.BytesPerSecond/1e6,
 		r.Backend, r.QueueDepth, from, humanize.Comma(int64(r.Batches))+" batches", ms(r.BatchSeconds.P50), ms(r.BatchSeconds.P95), ms(r.BatchSeconds.Max))
 	return err
 }

@@ -1,10 +1,8 @@
-package main
+package progress
 
 import (
 	"fmt"
 	"time"
-
-	"github.com/dustin/go-humanize"
 )
 
 // paceWindow is the time over which a pace is averaged, the whole phase where that is shorter.
@@ -70,11 +68,4 @@ func clock(seconds float64) string {
 		return fmt.Sprintf("%d:%02d:%02d", n/3600, n/60%60, n%60)
 	}
 	return fmt.Sprintf("%d:%02d", n/60, n%60)
-}
-
-func rateText(bytes float64) string {
-	if bytes < 0 {
-		return "? B/s"
-	}
-	return humanize.Bytes(uint64(bytes)) + "/s"
 }

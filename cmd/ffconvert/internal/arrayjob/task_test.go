@@ -1,4 +1,4 @@
-package main
+package arrayjob
 
 import (
 	"regexp"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
@@ -102,7 +103,7 @@ func TestTaskOf(t *testing.T) {
 				name, value, _ := strings.Cut(v, "=")
 				env[name] = value
 			}
-			task, from, err := taskOf(row.flag, func(name string) (string, bool) { v, ok := env[name]; return v, ok })
+			task, from, err := Of(row.flag, func(name string) (string, bool) { v, ok := env[name]; return v, ok })
 			if err == nil {
 				if task.String() != row.want || from != row.from {
 					t.Errorf("%v from %q, want %s from %q", task, from, row.want, row.from)
@@ -112,8 +113,8 @@ func TestTaskOf(t *testing.T) {
 			if !strings.HasPrefix(err.Error(), row.want) || regexp.MustCompile(`^\d+/\d+$`).MatchString(row.want) {
 				t.Errorf("error %v, want %s", err, row.want)
 			}
-			if status := exitCode(err); status != exitUsage {
-				t.Errorf("status %d", status)
+			if kind := place.KindOf(err); kind != place.None {
+				t.Errorf("kind %d: its status is not that of a usage error", kind)
 			}
 		})
 	}
@@ -132,9 +133,9 @@ func TestTaskFlag(t *testing.T) {
 		{"--task=", plan.Task{}, `invalid argument "" for "--task" flag: no such task`},
 		{"--task 40/40", plan.Task{}, `invalid argument "40/40" for "--task" flag: no such task: 40/40`},
 	} {
-		var o taskOptions
+		var o Flag
 		flags := pflag.NewFlagSet("run", pflag.ContinueOnError)
-		o.add(flags)
+		o.Add(flags)
 		err := flags.Parse(strings.Fields(row.args))
 		if row.err != "" {
 			if err == nil || !strings.HasPrefix(err.Error(), row.err) {
@@ -142,7 +143,7 @@ func TestTaskFlag(t *testing.T) {
 			}
 			continue
 		}
-		task, from, err2 := o.find()
+		task, from, err2 := o.Find()
 		if err != nil || err2 != nil || task != row.want || from != "--task" {
 			t.Errorf("%s: %v from %q: %v %v", row.args, task, from, err, err2)
 		}

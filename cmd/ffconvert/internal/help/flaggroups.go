@@ -1,4 +1,4 @@
-package main
+package help
 
 import (
 	"slices"
@@ -9,57 +9,57 @@ import (
 )
 
 // A flagGroup is a heading of the help and the flags below it, in their order.
-type flagGroup struct {
-	title string
-	flags string // names, with spaces between
-	rare  string // names that only --help-all shows, after the others
+type Group struct {
+	Title string
+	Flags string // names, with spaces between
+	Rare  string // names that only --help-all shows, after the others
 }
 
-// The headings with a meaning of their own. Limits take every flag that [isLimit]; a flag that no
+// The headings with a meaning of their own. Limits take every flag that [IsLimit]; a flag that no
 // group names stands below Other, where TestFlagGroups finds it.
 const (
 	titleEveryday = "Everyday"
 	titleLimits   = "Limits"
-	titleOther    = "Other"
+	Ungrouped     = "Other"
 )
 
 // flagGroups say where the help shows a flag, of any command that has one of that name.
-var flagGroups = []flagGroup{
-	{title: titleEveryday,
-		flags: "task wait plugin deep strict recursive keys format older-than batch batches duration dry-run overwrite into-nonempty jobs progress color quiet verbose no-descriptions version help help-all",
-		rare:  "backend queue-depth block-size allow-legacy grace"},
-	{title: "Source",
-		flags: "input-format flat group split classes ext header columns delimiter dtype rows-per-sample on-duplicate-key",
-		rare:  "hidden follow-outside data-part-num part-name-prefix part-name-suffix-length allow-missing-trailer concatenated"},
-	{title: "Records", flags: "encode fields rename decode missing"},
-	{title: "Shards",
-		flags: "shards shard-size shuffle seed exact whole-parts verify no-verify",
-		rare:  "min-shard-size max-shards"},
-	{title: "Remote and compressed sources",
-		flags: "cache-dir cache-size connections anonymous s3-endpoint s3-region s3-profile allow-pipe",
-		rare:  "s3-path-style rewrite retries fetch-timeout"},
-	{title: titleLimits},
-	{title: titleOther},
+var Groups = []Group{
+	{Title: titleEveryday,
+		Flags: "task wait plugin deep strict recursive keys format older-than batch batches duration dry-run overwrite into-nonempty jobs progress color quiet verbose no-descriptions version help help-all",
+		Rare:  "backend queue-depth block-size allow-legacy grace"},
+	{Title: "Source",
+		Flags: "input-format flat group split classes ext header columns delimiter dtype rows-per-sample on-duplicate-key",
+		Rare:  "hidden follow-outside data-part-num part-name-prefix part-name-suffix-length allow-missing-trailer concatenated"},
+	{Title: "Records", Flags: "encode fields rename decode missing"},
+	{Title: "Shards",
+		Flags: "shards shard-size shuffle seed exact whole-parts verify no-verify",
+		Rare:  "min-shard-size max-shards"},
+	{Title: "Remote and compressed sources",
+		Flags: "cache-dir cache-size connections anonymous s3-endpoint s3-region s3-profile allow-pipe",
+		Rare:  "s3-path-style rewrite retries fetch-timeout"},
+	{Title: titleLimits},
+	{Title: Ungrouped},
 }
 
-// flagPlace returns the group of a flag, its place there, and whether only --help-all shows it.
-func flagPlace(f *pflag.Flag) (group *flagGroup, at int, rare bool) {
-	title := titleOther
-	if isLimit(f) {
+// PlaceOf returns the group of a flag, its place there, and whether only --help-all shows it.
+func PlaceOf(f *pflag.Flag) (group *Group, at int, rare bool) {
+	title := Ungrouped
+	if IsLimit(f) {
 		title = titleLimits
 	}
-	for i := range flagGroups {
-		g := &flagGroups[i]
-		common := strings.Fields(g.flags)
-		names := append(common, strings.Fields(g.rare)...)
-		if at := slices.Index(names, f.Name); at >= 0 && title == titleOther {
+	for i := range Groups {
+		g := &Groups[i]
+		common := strings.Fields(g.Flags)
+		names := append(common, strings.Fields(g.Rare)...)
+		if at := slices.Index(names, f.Name); at >= 0 && title == Ungrouped {
 			return g, at, at >= len(common)
 		}
-		if g.title == title {
+		if g.Title == title {
 			group = g
 		}
 	}
-	return group, len(flagGroups), title == titleLimits
+	return group, len(Groups), title == titleLimits
 }
 
 // fewFlags is how many flags need no groups.
@@ -72,9 +72,9 @@ func flagsHelp(cmd *cobra.Command, all bool, width int) (text string, more bool)
 		flag *pflag.Flag
 		at   int
 	}
-	byGroup, n := make(map[*flagGroup][]placed), 0
+	byGroup, n := make(map[*Group][]placed), 0
 	add := func(f *pflag.Flag) {
-		g, at, rare := flagPlace(f)
+		g, at, rare := PlaceOf(f)
 		switch {
 		case f.Hidden:
 		case rare && !all:
@@ -88,14 +88,14 @@ func flagsHelp(cmd *cobra.Command, all bool, width int) (text string, more bool)
 	cmd.InheritedFlags().VisitAll(add)
 	shown := pflag.NewFlagSet(cmd.Name(), pflag.ContinueOnError)
 	shown.SortFlags = false
-	for i := range flagGroups {
-		flags := byGroup[&flagGroups[i]]
+	for i := range Groups {
+		flags := byGroup[&Groups[i]]
 		slices.SortStableFunc(flags, func(a, b placed) int { return a.at - b.at })
 		for _, p := range flags {
 			shown.AddFlag(helpFlag(p.flag))
 		}
 		if n > fewFlags && len(flags) > 0 {
-			text += "\n" + flagGroups[i].title + ":\n" + trimLines(shown.FlagUsagesWrapped(width))
+			text += "\n" + Groups[i].Title + ":\n" + trimLines(shown.FlagUsagesWrapped(width))
 			shown = pflag.NewFlagSet(cmd.Name(), pflag.ContinueOnError)
 			shown.SortFlags = false
 		}
@@ -137,4 +137,15 @@ func trimLines(text string) string {
 		b.WriteString(strings.TrimRight(line, " \n") + "\n")
 	}
 	return b.String()
+}
+
+// limitMark is the annotation of a flag that is a limit.
+const limitMark = "ffconvert_limit"
+
+func IsLimit(flag *pflag.Flag) bool { return flag.Annotations[limitMark] != nil }
+
+func MarkLimit(flags *pflag.FlagSet, name string) {
+	if err := flags.SetAnnotation(name, limitMark, []string{}); err != nil {
+		panic("ffconvert: " + err.Error())
+	}
 }

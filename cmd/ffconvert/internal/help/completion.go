@@ -1,4 +1,4 @@
-package main
+package help
 
 import (
 	"strings"
@@ -16,8 +16,8 @@ func choices(f *pflag.Flag) []string {
 	switch v := f.Value.(type) {
 	case *option.Choice:
 		return v.Words
-	case *progressFlag:
-		return v.Words
+	case interface{ Choices() []string }:
+		return v.Choices()
 	case *option.Option:
 		return v.Words()
 	case *aio.Backend:
@@ -26,8 +26,8 @@ func choices(f *pflag.Flag) []string {
 	return nil
 }
 
-// completeFlags gives shells the values of flags, those of the commands below cmd too.
-func completeFlags(cmd *cobra.Command) {
+// CompleteFlags gives shells the values of flags, those of the commands below cmd too.
+func CompleteFlags(cmd *cobra.Command) {
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
 		words, how := choices(f), cobra.ShellCompDirectiveNoFileComp
 		switch f.Name {
@@ -46,7 +46,7 @@ func completeFlags(cmd *cobra.Command) {
 		_ = cmd.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(words, how))
 	})
 	for _, c := range cmd.Commands() {
-		completeFlags(c)
+		CompleteFlags(c)
 	}
 }
 

@@ -1,4 +1,4 @@
-package main
+package help
 
 import (
 	"cmp"
@@ -15,9 +15,9 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// wantArgs refuses arguments that are too few or too many for the command's Use line, in which
+// WantArgs refuses arguments that are too few or too many for the command's Use line, in which
 // [NAME] may be left out and NAME... repeated.
-func wantArgs(cmd *cobra.Command, args []string) error {
+func WantArgs(cmd *cobra.Command, args []string) error {
 	names := strings.Fields(cmd.Use)[1:]
 	var needed []string
 	most := len(names)
@@ -44,27 +44,27 @@ func usageLine(cmd *cobra.Command) string {
 	return strings.TrimSuffix(cmd.UseLine(), " [flags]")
 }
 
-// wantCommand is for a command that only has others below it: it refuses an argument, which names
+// WantCommand is for a command that only has others below it: it refuses an argument, which names
 // none of them.
-func wantCommand(cmd *cobra.Command, args []string) error {
+func WantCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
 	how := cmd.CommandPath() + " --help lists the commands"
-	if near := nearest(args[0], cmd.Commands()); near != "" {
+	if near := Nearest(args[0], cmd.Commands()); near != "" {
 		how = "did you mean " + near + "?"
 	} else if cmd.HasParent() {
-		how = "want one of " + subcommands(cmd)
+		how = "want one of " + Subcommands(cmd)
 	}
 	return fmt.Errorf("unknown command %q; %s", strings.TrimPrefix(cmd.CommandPath()+" "+args[0], "ffconvert "), how)
 }
 
-// needCommand is the run of a command that only has others below it.
-func needCommand(cmd *cobra.Command, _ []string) error {
-	return fmt.Errorf("%s: want one of %s", cmd.Name(), subcommands(cmd))
+// NeedCommand is the run of a command that only has others below it.
+func NeedCommand(cmd *cobra.Command, _ []string) error {
+	return fmt.Errorf("%s: want one of %s", cmd.Name(), Subcommands(cmd))
 }
 
-func subcommands(cmd *cobra.Command) string {
+func Subcommands(cmd *cobra.Command) string {
 	var names []string
 	for _, c := range cmd.Commands() {
 		names = append(names, c.Name())
@@ -72,10 +72,10 @@ func subcommands(cmd *cobra.Command) string {
 	return strings.Join(names, ", ")
 }
 
-// nearest returns the name of the command that a mistyped one is likely to mean: two letters
+// Nearest returns the name of the command that a mistyped one is likely to mean: two letters
 // swapped, else cobra's distance, prefix and SuggestFor; "" where none is near. Of names that
 // typed begins, it is the shortest.
-func nearest(typed string, among []*cobra.Command) string {
+func Nearest(typed string, among []*cobra.Command) string {
 	if len(typed) < 2 {
 		return ""
 	}
@@ -109,9 +109,9 @@ func swapped(a, b string) bool {
 	return false
 }
 
-// checkEncoding refuses options of records, and names the encoding that a mistyped one is likely
+// CheckEncoding refuses options of records, and names the encoding that a mistyped one is likely
 // to mean.
-func checkEncoding(opts encode.Options) error {
+func CheckEncoding(opts encode.Options) error {
 	_, err := encode.Parse(opts)
 	unknown, ok := errors.AsType[*encode.UnknownError](err)
 	if !ok {
@@ -122,7 +122,7 @@ func checkEncoding(opts encode.Options) error {
 		name, _, _ := strings.Cut(line, ":")
 		known = append(known, &cobra.Command{Use: name})
 	}
-	if near := nearest(unknown.Encoding, known); near != "" {
+	if near := Nearest(unknown.Encoding, known); near != "" {
 		return fmt.Errorf("--encode %.40q is not known; did you mean %s?", unknown.Encoding, near)
 	}
 	return err
@@ -143,17 +143,17 @@ var otherNames = map[string][]string{
 	"anonymous":   {"no-sign-request"},
 }
 
-// nearestFlag is [nearest] of the flags of a command.
+// nearestFlag is [Nearest] of the flags of a command.
 func nearestFlag(cmd *cobra.Command, typed string) string {
 	var flags []*cobra.Command
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		flags = append(flags, &cobra.Command{Use: f.Name, SuggestFor: otherNames[f.Name]})
 	})
-	return nearest(typed, flags)
+	return Nearest(typed, flags)
 }
 
-// flagError is what pflag says of the arguments, in words for people and on one line.
-func flagError(cmd *cobra.Command, err error) error {
+// FlagError is what pflag says of the arguments, in words for people and on one line.
+func FlagError(cmd *cobra.Command, err error) error {
 	if errors.Is(err, pflag.ErrHelp) {
 		return pflag.ErrHelp // of --help-all, in the error of its value
 	}
@@ -170,12 +170,12 @@ func flagError(cmd *cobra.Command, err error) error {
 	if needs, ok := errors.AsType[*pflag.ValueRequiredError](err); ok {
 		return fmt.Errorf("--%s needs a value: %s", needs.GetFlag().Name, wanted(needs.GetFlag()))
 	}
-	return valueError(err)
+	return ValueError(err)
 }
 
-// valueError is an error of setting a flag, without the words of strconv and time; others are
+// ValueError is an error of setting a flag, without the words of strconv and time; others are
 // returned as they are.
-func valueError(err error) error {
+func ValueError(err error) error {
 	bad, ok := errors.AsType[*pflag.InvalidValueError](err)
 	if !ok {
 		return err
@@ -230,41 +230,8 @@ var otherCommands = map[string][]string{
 	"ls":      {"list", "dir"},
 }
 
-func suggestNames(root *cobra.Command) {
+func SuggestNames(root *cobra.Command) {
 	for _, c := range root.Commands() {
 		c.SuggestFor = otherCommands[c.Name()]
-	}
-}
-
-// newHelpCommand returns the command help: cobra's own says what it does not know with status 0.
-func newHelpCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:     "help [COMMAND...]",
-		Short:   "Show the help of a command",
-		Long:    "Show the help of a command, as COMMAND --help does.\n\n" + exitStatus,
-		Example: "  ffconvert help tar\n  ffconvert help cache clean",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			of, rest, err := cmd.Root().Find(args)
-			switch {
-			case err == nil && len(rest) > 0 && len(of.Commands()) == 0:
-				err = fmt.Errorf("help: %q is one argument too many: want ffconvert help %s", rest[0], strings.TrimPrefix(of.CommandPath(), "ffconvert "))
-			case err == nil && len(rest) > 0:
-				err = wantCommand(of, rest)
-			}
-			if err != nil {
-				return err
-			}
-			return of.Help()
-		},
-		ValidArgsFunction: func(cmd *cobra.Command, args []string, typed string) (names []cobra.Completion, how cobra.ShellCompDirective) {
-			if of, rest, err := cmd.Root().Find(args); err == nil && len(rest) == 0 {
-				for _, c := range of.Commands() {
-					if c.IsAvailableCommand() && strings.HasPrefix(c.Name(), typed) {
-						names = append(names, cobra.CompletionWithDesc(c.Name(), c.Short))
-					}
-				}
-			}
-			return names, cobra.ShellCompDirectiveNoFileComp
-		},
 	}
 }

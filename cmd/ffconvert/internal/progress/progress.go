@@ -1,4 +1,12 @@
-package main
+// Package progress shows how far a command is, on standard error: as one line that is drawn again
+// and again, as lines of a log, or as events for programs, a JSON object a line.
+//
+//	r := progress.New(flag, os.Stderr)
+//	defer r.Stop()
+//	r.Start("index", 0)
+//	r.Add(samples, bytes)
+//	r.Say(summary)
+package progress
 
 import (
 	"fmt"
@@ -11,30 +19,34 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/dataset"
 )
 
 // A progressFlag is the flag --progress, with what the flags of all commands add to it.
-type progressFlag struct {
+type Flag struct {
 	option.Choice
-	verbose bool
-	color   string
+	Verbose bool
+	Color   string
 }
 
-func progressValue() progressFlag {
-	return progressFlag{Choice: option.Choice{Value: "auto", Words: []string{"auto", "bar", "plain", "json", "none"}}, color: colorAuto}
+func NewFlag() Flag {
+	return Flag{Choice: option.Choice{Value: "auto", Words: []string{"auto", "bar", "plain", "json", "none"}}, Color: terminal.ColorAuto}
 }
 
-const progressUsage = "progress on standard error: auto, bar, plain, none, or json for events, an object a line, errors too"
+// Choices are the words that the flag takes.
+func (f *Flag) Choices() []string { return f.Words }
+
+const Usage = "progress on standard error: auto, bar, plain, none, or json for events, an object a line, errors too"
 
 // A reporter shows how the work goes on, one phase after another. Counting costs an
 // atomic addition; a goroutine of its own does the showing.
-type reporter struct {
+type Reporter struct {
 	mode    string
 	out     io.Writer
 	verbose bool
-	paint   paint
+	paint   terminal.Paint
 
 	samples, bytes, moved  atomic.Int64 // of the phase
 	beside, shards, finish atomic.Int64 // bytes to be moved; shards to be written, and finished
@@ -72,25 +84,25 @@ type state struct {
 	Of      int64   `json:"total_shards,omitempty"`
 }
 
-// newReporter returns a reporter that shows what the flags ask for.
-func newReporter(how progressFlag, out *os.File) *reporter {
-	return &reporter{mode: shownAs(how.Value, out), out: out, verbose: how.verbose, paint: paintOf(how.color, out)}
+// New returns a reporter that shows what the flags ask for.
+func New(how Flag, out *os.File) *Reporter {
+	return &Reporter{mode: Mode(how.Value, out), out: out, verbose: how.Verbose, paint: terminal.PaintOf(how.Color, out)}
 }
 
-// shownAs is the mode that auto means.
-func shownAs(mode string, out *os.File) string {
+// Mode is the mode that auto means.
+func Mode(mode string, out *os.File) string {
 	switch {
 	case mode != "auto":
 		return mode
-	case onTerminal(out):
+	case terminal.OnTerminal(out):
 		return "bar"
 	}
 	return "plain"
 }
 
 // Start begins a phase; the one before is over, and so is what showed it.
-func (r *reporter) Start(phase string, bytes int64) {
-	r.stop()
+func (r *Reporter) Start(phase string, bytes int64) {
+	r.Stop()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, n := range []*atomic.Int64{&r.samples, &r.bytes, &r.moved, &r.beside, &r.shards, &r.finish} {
@@ -108,7 +120,7 @@ func (r *reporter) Start(phase string, bytes int64) {
 	go r.run(v, r.quit, r.ended)
 }
 
-func (r *reporter) newView() view {
+func (r *Reporter) newView() view {
 	switch r.mode {
 	case "bar":
 		return newLineView(r.out)
@@ -120,7 +132,7 @@ func (r *reporter) newView() view {
 	return nil
 }
 
-func (r *reporter) run(v view, quit, ended chan struct{}) {
+func (r *Reporter) run(v view, quit, ended chan struct{}) {
 	defer close(ended)
 	for {
 		timer := time.NewTimer(v.next(time.Since(r.began)))
@@ -138,7 +150,7 @@ func (r *reporter) run(v view, quit, ended chan struct{}) {
 
 // state is how far the phase is, never beyond its end: data that must be read again is not counted
 // twice.
-func (r *reporter) state() state {
+func (r *Reporter) state() state {
 	s := state{Phase: r.phase, Samples: r.samples.Load(), Bytes: r.bytes.Load(), Total: r.total,
 		Shards: r.finish.Load(), Of: r.shards.Load(), Seconds: time.Since(r.began).Seconds()}
 	if r.total > 0 {
@@ -150,25 +162,25 @@ func (r *reporter) state() state {
 }
 
 // Add counts data that the phase has dealt with.
-func (r *reporter) Add(samples, bytes int64) {
+func (r *Reporter) Add(samples, bytes int64) {
 	r.samples.Add(samples)
 	r.bytes.Add(bytes)
 }
 
 // Planned says on one line which shards are kept of a run before, where there are any.
-func (r *reporter) Planned(shards, kept int, beside int64) {
+func (r *Reporter) Planned(shards, kept int, beside int64) {
 	r.beside.Store(beside)
 	r.shards.Store(int64(shards))
 	if kept > 0 && (r.mode == "bar" || r.mode == "plain") {
-		r.print(fmt.Sprintf("%d of %s kept, %d to write", kept, counted(int64(kept+shards), "shard"), shards))
+		r.print(fmt.Sprintf("%d of %s kept, %d to write", kept, terminal.Counted(int64(kept+shards), "shard"), shards))
 	}
 }
 
 // Moved counts bytes that are fetched or read again.
-func (r *reporter) Moved(bytes int64) { r.moved.Add(bytes) }
+func (r *Reporter) Moved(bytes int64) { r.moved.Add(bytes) }
 
 // Fetched counts bytes that have come in: the data itself where nothing else is to be done with it.
-func (r *reporter) Fetched(bytes int64) {
+func (r *Reporter) Fetched(bytes int64) {
 	if r.beside.Load() > 0 {
 		r.Moved(bytes)
 	} else {
@@ -177,29 +189,29 @@ func (r *reporter) Fetched(bytes int64) {
 }
 
 // Begun tells programs that the writing of a shard begins.
-func (r *reporter) Begun(name string) {
+func (r *Reporter) Begun(name string) {
 	if r.mode == "json" {
-		writeEvent(r.out, "begun", begunEvent{name})
+		WriteEvent(r.out, "begun", begunEvent{name})
 	}
 }
 
 // Finished counts a finished shard and tells programs of it, people with --verbose.
-func (r *reporter) Finished(s dataset.ManifestShard, seconds float64, first bool) {
+func (r *Reporter) Finished(s dataset.ManifestShard, seconds float64, first bool) {
 	r.finish.Add(1)
 	switch {
 	case r.mode == "json":
-		writeEvent(r.out, "shard", shardEvent{s.Name, s.Samples, s.Bytes, seconds, first})
+		WriteEvent(r.out, "shard", shardEvent{s.Name, s.Samples, s.Bytes, seconds, first})
 	case r.verbose && r.mode != "none":
 		by := ""
 		if !first {
 			by = ", the same as another process has written"
 		}
-		r.print(fmt.Sprintf("%s: %s, %s in %.1f s%s", s.Name, counted(s.Samples, "sample"), humanize.Bytes(uint64(s.Bytes)), seconds, by))
+		r.print(fmt.Sprintf("%s: %s, %s in %.1f s%s", s.Name, terminal.Counted(s.Samples, "sample"), humanize.Bytes(uint64(s.Bytes)), seconds, by))
 	}
 }
 
 // print shows a line that stays, whatever is shown of the phase.
-func (r *reporter) print(line string) {
+func (r *Reporter) print(line string) {
 	r.drawing.Lock()
 	defer r.drawing.Unlock()
 	if r.view != nil {
@@ -209,8 +221,8 @@ func (r *reporter) print(line string) {
 	}
 }
 
-// stop ends the phase, if there is one.
-func (r *reporter) stop() {
+// Stop ends the phase, if there is one.
+func (r *Reporter) Stop() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.quit == nil {
@@ -225,45 +237,45 @@ func (r *reporter) stop() {
 	r.view.end(s)
 	r.view = nil
 	if r.verbose && r.mode != "json" {
-		fmt.Fprintf(r.out, "%s: %s, %s in %.1f s\n", s.Phase, counted(s.Samples, "sample"), humanize.Bytes(uint64(s.Bytes)), s.Seconds)
+		fmt.Fprintf(r.out, "%s: %s, %s in %.1f s\n", s.Phase, terminal.Counted(s.Samples, "sample"), humanize.Bytes(uint64(s.Bytes)), s.Seconds)
 	}
 }
 
-// waiting tells what the run waits for, before it begins.
-func (r *reporter) waiting(what string) {
+// Waiting tells what the run waits for, before it begins.
+func (r *Reporter) Waiting(what string) {
 	switch r.mode {
 	case "none":
 	case "json":
-		writeEvent(r.out, "waiting", waitingEvent{what})
+		WriteEvent(r.out, "waiting", waitingEvent{what})
 	default:
 		fmt.Fprintf(r.out, "waiting: %s\n", what)
 	}
 }
 
 // A closingLine tells what was made: as text for people, as JSON for programs.
-type closingLine fmt.Stringer
+type ClosingLine fmt.Stringer
 
-// say ends the phase and prints the one line that tells what was made. Its head is green, or yellow
+// Say ends the phase and prints the one line that tells what was made. Its head is green, or yellow
 // where shards were never re-read.
-func (r *reporter) say(summary closingLine) {
-	r.stop()
+func (r *Reporter) Say(summary ClosingLine) {
+	r.Stop()
 	switch r.mode {
 	case "none":
 	case "json":
-		writeEvent(r.out, "done", summary)
+		WriteEvent(r.out, "done", summary)
 	default:
-		dress := r.paint.ok
+		dress := r.paint.Good
 		if w, ok := summary.(interface{ doubtful() bool }); ok && w.doubtful() {
-			dress = r.paint.warn
+			dress = r.paint.Warn
 		}
-		fmt.Fprintln(r.out, r.paint.head(summary.String(), dress))
+		fmt.Fprintln(r.out, r.paint.Head(summary.String(), dress))
 	}
 }
 
-// done tells programs that all went well, where the result is not on standard error.
-func (r *reporter) done(summary any) {
+// DoneQuietly tells programs that all went well, where the result is not on standard error.
+func (r *Reporter) DoneQuietly(summary any) {
 	if r.mode == "json" {
-		writeEvent(r.out, "done", summary)
+		WriteEvent(r.out, "done", summary)
 	}
 }
 
@@ -280,14 +292,14 @@ func (v *plainView) next(elapsed time.Duration) time.Duration {
 
 func (v *plainView) show(s state) {
 	v.pace.add(s)
-	parts := []string{counted(s.Samples, "sample"), humanize.Bytes(uint64(s.Bytes))}
+	parts := []string{terminal.Counted(s.Samples, "sample"), humanize.Bytes(uint64(s.Bytes))}
 	if s.Of > 0 {
-		parts = append([]string{fmt.Sprintf("%d of %s", s.Shards, counted(s.Of, "shard"))}, parts...)
+		parts = append([]string{fmt.Sprintf("%d of %s", s.Shards, terminal.Counted(s.Of, "shard"))}, parts...)
 	}
 	if s.Total > 0 {
 		parts[len(parts)-1] += fmt.Sprintf(" of %s (%d %%)", humanize.Bytes(uint64(s.Total)), percent(s))
 	}
-	parts = append(parts, rateText(v.pace.bytes()), "elapsed "+clock(s.Seconds))
+	parts = append(parts, terminal.RateText(v.pace.bytes()), "elapsed "+clock(s.Seconds))
 	if s.Total > 0 {
 		parts = append(parts, "left "+v.pace.left(s))
 	}
@@ -301,6 +313,6 @@ func (v *plainView) end(state)         {}
 type jsonView struct{ out io.Writer }
 
 func (v jsonView) next(time.Duration) time.Duration { return time.Second }
-func (v jsonView) show(s state)                     { writeEvent(v.out, "progress", s) }
+func (v jsonView) show(s state)                     { WriteEvent(v.out, "progress", s) }
 func (v jsonView) print(string)                     {}
 func (v jsonView) end(s state)                      { v.show(s) }

@@ -1,4 +1,4 @@
-package main
+package inspect
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/internal/text"
 	"github.com/ffconvert/ffconvert/record"
@@ -46,10 +47,10 @@ type fieldCount struct {
 const manyOthers = 16
 
 // count reads samples, and counts the fields of each sample that is a map.
-func (c *fieldCounts) count(ctx context.Context, r *record.Reader, opts inspectOptions) error {
+func (c *fieldCounts) count(ctx context.Context, r *record.Reader, opts Options) error {
 	c.total, c.at = r.Len(), make(map[string]int)
 	n := c.total
-	if !opts.deep && n > 0 {
+	if !opts.Deep && n > 0 {
 		bytes := int64(0)
 		for _, f := range r.Files() {
 			bytes += f.Size
@@ -62,7 +63,7 @@ func (c *fieldCounts) count(ctx context.Context, r *record.Reader, opts inspectO
 			return err
 		}
 		var err error
-		if rec, err = readSample(r, i*c.total/n, opts.most, rec); err != nil {
+		if rec, err = readSample(r, i*c.total/n, opts.MaxSample, rec); err != nil {
 			return err
 		}
 		_, fields, ok := encode.Describe(rec)
@@ -102,7 +103,7 @@ func (c *fieldCounts) print(row func(name, format string, args ...any)) {
 		return
 	}
 	seen := c.Read + c.Others
-	read := "all " + counted(int64(seen), "sample")
+	read := "all " + terminal.Counted(int64(seen), "sample")
 	switch {
 	case c.total == 1:
 		read = "the one sample"
@@ -118,7 +119,7 @@ func (c *fieldCounts) print(row func(name, format string, args ...any)) {
 	}
 	row("fields", "%q, counted in %s; bytes as encoded", names, read)
 	for _, f := range c.Fields {
-		row("", "%s  %s, %s bytes  min %s  mean %s  max %s", text.Name(f.Name), counted(f.Samples, "sample"), humanize.Comma(f.Bytes),
+		row("", "%s  %s, %s bytes  min %s  mean %s  max %s", text.Name(f.Name), terminal.Counted(f.Samples, "sample"), humanize.Comma(f.Bytes),
 			humanize.Comma(f.Min), humanize.Comma(f.Bytes/f.Samples), humanize.Comma(f.Max))
 	}
 }

@@ -1,4 +1,6 @@
-package main
+// Package stop ends a run when the process gets a signal, with time to finish the shards that are
+// being written.
+package stop
 
 import (
 	"context"
@@ -10,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/shard"
 )
 
@@ -22,7 +25,7 @@ const stopPatience = 1500 * time.Millisecond
 // signal, the end of the grace, and any signal without one stop the run, which cleans up;
 // the signal after that ends the process at once, and so does a clean-up of more than
 // stopPatience.
-type stopper struct {
+type Stopper struct {
 	cancel  context.CancelCauseFunc
 	exit    func(status int)
 	signals chan os.Signal
@@ -35,7 +38,7 @@ type stopper struct {
 
 	mu    sync.Mutex // guards what follows
 	grace time.Duration
-	late  func(interrupted)                             // tells of a run that took longer; nil: nothing does
+	late  func(Interrupted)                             // tells of a run that took longer; nil: nothing does
 	tell  func(sig syscall.Signal, grace time.Duration) // nil: nobody wants to know
 
 	told sync.WaitGroup // calls of tell, which may wait for whoever reads standard error
@@ -43,11 +46,11 @@ type stopper struct {
 
 type stopperKey struct{}
 
-// newStopper returns a stopper that listens, and the context of what it stops. It must be
+// New returns a stopper that listens, and the context of what it stops. It must be
 // closed. exit ends the process.
-func newStopper(exit func(status int)) (context.Context, *stopper) {
+func New(exit func(status int)) (context.Context, *Stopper) {
 	ctx, cancel := context.WithCancelCause(context.Background())
-	s := &stopper{
+	s := &Stopper{
 		cancel: cancel, exit: exit, signals: make(chan os.Signal, 3),
 		drain: make(chan struct{}), quit: make(chan struct{}), ended: make(chan struct{}), patience: stopPatience,
 	}
@@ -55,54 +58,54 @@ func newStopper(exit func(status int)) (context.Context, *stopper) {
 	return context.WithValue(ctx, stopperKey{}, s), s
 }
 
-// notify has the process's signals act.
-func (s *stopper) notify() {
-	for sig := range stopSignals {
+// Notify has the process's signals act.
+func (s *Stopper) Notify() {
+	for sig := range Signals {
 		signal.Notify(s.signals, sig)
 	}
 }
 
-// stopperOf returns the stopper of a context; one that nobody signals where it has none.
-func stopperOf(ctx context.Context) *stopper {
-	if s, ok := ctx.Value(stopperKey{}).(*stopper); ok {
+// From returns the stopper of a context; one that nobody signals where it has none.
+func From(ctx context.Context) *Stopper {
+	if s, ok := ctx.Value(stopperKey{}).(*Stopper); ok {
 		return s
 	}
-	return &stopper{}
+	return &Stopper{}
 }
 
-// within says that shards are written from now on, which after a signal are worth finishing
+// Within says that shards are written from now on, which after a signal are worth finishing
 // for so long. The channel is closed when no more may begin.
-func (s *stopper) within(grace time.Duration) <-chan struct{} {
+func (s *Stopper) Within(grace time.Duration) <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.grace = grace
 	return s.drain
 }
 
-// telling sets what is told of signals: which, and the grace that it begins, 0 where the run
+// OnSignal sets what is told of signals: which, and the grace that it begins, 0 where the run
 // stops.
-func (s *stopper) telling(tell func(sig syscall.Signal, grace time.Duration)) {
+func (s *Stopper) OnSignal(tell func(sig syscall.Signal, grace time.Duration)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.tell = tell
 }
 
-// tellingLate sets what is told of a run that does not end when it is stopped.
-func (s *stopper) tellingLate(tell func(interrupted)) {
+// OnLate sets what is told of a run that does not end when it is stopped.
+func (s *Stopper) OnLate(tell func(Interrupted)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.late = tell
 }
 
 // listen acts on signals until the stopper is closed.
-func (s *stopper) listen() {
+func (s *Stopper) listen() {
 	defer close(s.ended)
 	var over, late <-chan time.Time
 	var last syscall.Signal // that has stopped the run
 	stopped := false
 	stop := func(sig syscall.Signal) {
 		stopped, last, late = true, sig, time.After(s.patience)
-		s.cancel(interrupted{signal: sig})
+		s.cancel(Interrupted{Signal: sig})
 	}
 	for {
 		select {
@@ -134,7 +137,7 @@ func (s *stopper) listen() {
 	}
 }
 
-func (s *stopper) graceOf(sig syscall.Signal) time.Duration {
+func (s *Stopper) graceOf(sig syscall.Signal) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if sig == syscall.SIGINT {
@@ -144,7 +147,7 @@ func (s *stopper) graceOf(sig syscall.Signal) time.Duration {
 }
 
 // say tells without waiting: a run must end though nobody reads what it says.
-func (s *stopper) say(sig syscall.Signal, grace time.Duration) {
+func (s *Stopper) say(sig syscall.Signal, grace time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.tell != nil {
@@ -154,7 +157,7 @@ func (s *stopper) say(sig syscall.Signal, grace time.Duration) {
 }
 
 // sayLate tells of a run that does not end, and waits a moment for that.
-func (s *stopper) sayLate(sig syscall.Signal) {
+func (s *Stopper) sayLate(sig syscall.Signal) {
 	s.mu.Lock()
 	tell := s.late
 	s.mu.Unlock()
@@ -163,7 +166,7 @@ func (s *stopper) sayLate(sig syscall.Signal) {
 	}
 	told := make(chan struct{})
 	go func() {
-		tell(interrupted{signal: sig, late: true})
+		tell(Interrupted{Signal: sig, late: true})
 		close(told)
 	}()
 	select {
@@ -172,9 +175,9 @@ func (s *stopper) sayLate(sig syscall.Signal) {
 	}
 }
 
-// close ends the listening: a signal ends the process at once from now on. What was told of
+// Close ends the listening: a signal ends the process at once from now on. What was told of
 // signals is out when it returns.
-func (s *stopper) close() {
+func (s *Stopper) Close() {
 	signal.Stop(s.signals)
 	close(s.quit)
 	<-s.ended
@@ -182,39 +185,38 @@ func (s *stopper) close() {
 	s.cancel(nil)
 }
 
-// reason returns what the error of a run means: that it was stopped, and how far it was, or
+// Status is the exit status of a process that the signal has ended.
+func (i Interrupted) Status() int { return 128 + int(i.Signal) }
+
+// Reason returns what the error of a run means: that it was stopped, and how far it was, or
 // itself. It is called once the stopper is closed.
-func (s *stopper) reason(ctx context.Context, err error) error {
-	cause, ok := context.Cause(ctx).(interrupted)
+func (s *Stopper) Reason(ctx context.Context, err error) error {
+	cause, ok := context.Cause(ctx).(Interrupted)
 	if !ok && s.first != 0 && errors.Is(err, shard.ErrDrained) {
-		cause, ok = interrupted{signal: s.first}, true
+		cause, ok = Interrupted{Signal: s.first}, true
 	}
 	if !ok || err == nil {
 		return err
 	}
 	if u, ok := errors.AsType[*shard.Unfinished](err); ok {
-		cause.finished = fmt.Sprintf(" with %d of %s finished", u.Finished, counted(int64(u.Shards), "shard"))
+		cause.finished = fmt.Sprintf(" with %d of %s finished", u.Finished, terminal.Counted(int64(u.Shards), "shard"))
 	}
 	return cause
 }
 
-// graceValue is a flag of a time, 0 or more.
-type graceValue time.Duration
-
-func (v *graceValue) Set(s string) error {
-	d, err := time.ParseDuration(s)
-	if err != nil || d < 0 {
-		return errors.New("want a time of 0 or more with a unit, as 90s or 15m")
-	}
-	*v = graceValue(d)
-	return nil
+// Interrupted is the error of a run that a signal has ended.
+type Interrupted struct {
+	Signal   syscall.Signal
+	finished string // how far a conversion was; "": nothing was being written
+	late     bool   // it did not end, and was not waited for
 }
 
-func (v *graceValue) Type() string { return "duration" }
-
-func (v *graceValue) String() string {
-	if *v == 0 {
-		return "0"
+func (i Interrupted) Error() string {
+	if i.late {
+		return fmt.Sprintf("%v: stopped without an end of what was under way; run the same command again", i.Signal)
 	}
-	return time.Duration(*v).String()
+	if i.finished == "" {
+		return fmt.Sprintf("%v: stopped; run the same command again", i.Signal)
+	}
+	return fmt.Sprintf("%v: stopped%s; the same command goes on from there", i.Signal, i.finished)
 }

@@ -1,4 +1,4 @@
-package main
+package progress
 
 import (
 	"bytes"
@@ -26,7 +26,7 @@ func TestProgressEndsAtItsTotal(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
 			var out bytes.Buffer
-			r := &reporter{mode: "json", out: &out}
+			r := &Reporter{mode: "json", out: &out}
 			var found []input.Name
 			for _, size := range row.sizes {
 				found = append(found, input.Name{Size: size})
@@ -34,7 +34,7 @@ func TestProgressEndsAtItsTotal(t *testing.T) {
 			add := convert.Staging(r, found)
 			add("x", row.added-1)
 			add("x", 1)
-			r.stop()
+			r.Stop()
 			var got state
 			if err := json.Unmarshal(out.Bytes(), &got); err != nil {
 				t.Fatal(err)

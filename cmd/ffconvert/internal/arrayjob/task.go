@@ -1,4 +1,6 @@
-package main
+// Package arrayjob finds out which task of an array job this process is: by the flag --task, the
+// variables of ffconvert, or those of the batch system.
+package arrayjob
 
 import (
 	"errors"
@@ -17,35 +19,35 @@ const (
 	tasksVariable = "FFCONVERT_TASKS" // N, where a scheduler gives K alone, or the K of other arrays
 )
 
-// taskOptions is the flag of commands that do a slice of the work.
-type taskOptions struct{ task taskValue }
+// Flag is the flag of commands that do a slice of the work.
+type Flag struct{ task Value }
 
-func (o *taskOptions) add(flags *pflag.FlagSet) {
+func (o *Flag) Add(flags *pflag.FlagSet) {
 	flags.Var(&o.task, "task", "the slice that is this task's, K of N counted from 0 (default "+taskVariable+", else by the array job of Slurm, Kubernetes, PBS or LSF, with "+tasksVariable+" for N where that does not say it, else all)")
 }
 
-// find returns the task of this process, and what says so.
-func (o *taskOptions) find() (plan.Task, string, error) {
-	return taskOf(string(o.task), os.LookupEnv)
+// Find returns the task of this process, and what says so.
+func (o *Flag) Find() (plan.Task, string, error) {
+	return Of(string(o.task), os.LookupEnv)
 }
 
-// taskValue is a flag of K/N. That it is empty means that it was not given.
-type taskValue string
+// Value is a flag of K/N. That it is empty means that it was not given.
+type Value string
 
-func (v *taskValue) Set(s string) error {
+func (v *Value) Set(s string) error {
 	_, err := plan.ParseTask(s)
-	*v = taskValue(s)
+	*v = Value(s)
 	return err
 }
 
-func (v *taskValue) Type() string   { return "K/N" }
-func (v *taskValue) String() string { return string(*v) }
+func (v *Value) Type() string   { return "K/N" }
+func (v *Value) String() string { return string(*v) }
 
-// taskOf returns which slice of the work is this process's: what the flag says, else
+// Of returns which slice of the work is this process's: what the flag says, else
 // FFCONVERT_TASK, else the scheduler's variables, else the whole. from names what has said
 // so; "" is nothing. A variable that is empty is not set. Whatever is contradictory or
 // incomplete is an error, since a wrong slice is found out late.
-func taskOf(flag string, lookup func(string) (string, bool)) (task plan.Task, from string, err error) {
+func Of(flag string, lookup func(string) (string, bool)) (task plan.Task, from string, err error) {
 	e := environment(lookup)
 	if flag != "" {
 		task, err = plan.ParseTask(flag)

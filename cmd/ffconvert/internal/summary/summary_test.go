@@ -1,4 +1,4 @@
-package main
+package summary
 
 import (
 	"fmt"
@@ -16,34 +16,34 @@ func TestSummary(t *testing.T) {
 	then := time.Date(2026, 1, 2, 15, 4, 5, 0, time.Local)
 	for _, row := range []struct {
 		name string
-		s    summary
+		s    Conversion
 		want string
 	}{
-		{"plain", summary{Out: "out", Samples: 1, Bytes: 2e6, Shards: 1, Seconds: 2, Written: 2e6, MBPerS: 1},
+		{"plain", Conversion{Out: "out", Samples: 1, Bytes: 2e6, Shards: 1, Seconds: 2, Written: 2e6, MBPerS: 1},
 			"out: 1 sample, 2.0 MB in 1 shard, 2.0 s, 1.0 MB/s, not verified"},
-		{"small", summary{Out: "out", Samples: 1, Bytes: 7212, Shards: 1, Seconds: 0.1, Written: 7212, MBPerS: 0.07212},
+		{"small", Conversion{Out: "out", Samples: 1, Bytes: 7212, Shards: 1, Seconds: 0.1, Written: 7212, MBPerS: 0.07212},
 			"out: 1 sample, 7.2 kB in 1 shard, 0.1 s, 72 kB/s, not verified"},
-		{"verified", summary{Out: "out", Samples: 1234, Bytes: 2e6, Shards: 3, Seconds: 2, Written: 2e6, MBPerS: 1, proof: proof{Verified: true, Reread: 3, Backend: "aio", From: aio.Device}},
+		{"verified", Conversion{Out: "out", Samples: 1234, Bytes: 2e6, Shards: 3, Seconds: 2, Written: 2e6, MBPerS: 1, proof: proof{Verified: true, Reread: 3, Backend: "aio", From: aio.Device}},
 			"out: 1,234 samples, 2.0 MB in 3 shards, 2.0 s, 1.0 MB/s, verified by aio from the device"},
-		{"not the device", summary{Out: "out", Bytes: 2e6, Shards: 3, proof: proof{Verified: true, Reread: 3, Backend: "pread", From: "tmpfs", Fallback: "the file does not support O_DIRECT"}},
+		{"not the device", Conversion{Out: "out", Bytes: 2e6, Shards: 3, proof: proof{Verified: true, Reread: 3, Backend: "pread", From: "tmpfs", Fallback: "the file does not support O_DIRECT"}},
 			"out: 0 samples, 2.0 MB in 3 shards, 0.0 s, verified by pread as tmpfs serves it, the device is not proven (the file does not support O_DIRECT)"},
-		{"resumed", summary{Out: "out", Samples: 9, Bytes: 9, Shards: 3, Kept: 2, Lost: []string{"PART_00001.ffr"}, Seconds: 1.25, proof: proof{Reread: 1, VerifiedAt: &then, Backend: "aio"}},
+		{"resumed", Conversion{Out: "out", Samples: 9, Bytes: 9, Shards: 3, Kept: 2, Lost: []string{"PART_00001.ffr"}, Seconds: 1.25, proof: proof{Reread: 1, VerifiedAt: &then, Backend: "aio"}},
 			"out: 9 samples, 9 B in 3 shards (2 finished before), 1.2 s, PART_00001.ffr damaged or missing since and written anew, verified by aio: 1 shard; the others when written, from 2026-01-02 15:04 on"},
-		{"resumed, others never verified", summary{Out: "out", Samples: 9, Bytes: 9, Shards: 3, Kept: 1, Lost: []string{"PART_00000.ffr", "PART_00001.ffr"}, Seconds: 1.25, proof: proof{Reread: 2, Backend: "aio"}},
+		{"resumed, others never verified", Conversion{Out: "out", Samples: 9, Bytes: 9, Shards: 3, Kept: 1, Lost: []string{"PART_00000.ffr", "PART_00001.ffr"}, Seconds: 1.25, proof: proof{Reread: 2, Backend: "aio"}},
 			"out: 9 samples, 9 B in 3 shards (1 finished before), 1.2 s, PART_00000.ffr and 1 shard more damaged or missing since and written anew, verified by aio: 2 shards; not the others"},
-		{"complete already", summary{Out: "out", Samples: 9, Bytes: 9, Shards: 3, Kept: 3, Since: then, Already: true, proof: proof{VerifiedAt: &then}},
+		{"complete already", Conversion{Out: "out", Samples: 9, Bytes: 9, Shards: 3, Kept: 3, Since: then, Already: true, proof: proof{VerifiedAt: &then}},
 			"out: 9 samples, 9 B in 3 shards, complete since 2026-01-02 15:04, not re-read now: ffconvert verify out"},
-		{"complete already, never verified", summary{Out: "out", Samples: 9, Bytes: 9, Shards: 3, Kept: 3, Since: then, Already: true},
+		{"complete already, never verified", Conversion{Out: "out", Samples: 9, Bytes: 9, Shards: 3, Kept: 3, Since: then, Already: true},
 			"out: 9 samples, 9 B in 3 shards, complete since 2026-01-02 15:04, not verified: ffconvert verify out"},
-		{"complete already, verified again", summary{Out: "out", Samples: 9, Bytes: 9, Shards: 3, Kept: 3, Since: then, Already: true, proof: proof{Verified: true, Reread: 3, Backend: "aio"}},
+		{"complete already, verified again", Conversion{Out: "out", Samples: 9, Bytes: 9, Shards: 3, Kept: 3, Since: then, Already: true, proof: proof{Verified: true, Reread: 3, Backend: "aio"}},
 			"out: 9 samples, 9 B in 3 shards, complete since 2026-01-02 15:04, verified by aio"},
-		{"by tasks", summary{Out: "out", Samples: 9, Bytes: 9, Shards: 3, Kept: 3, Since: then, proof: proof{VerifiedAt: &then}},
+		{"by tasks", Conversion{Out: "out", Samples: 9, Bytes: 9, Shards: 3, Kept: 3, Since: then, proof: proof{VerifiedAt: &then}},
 			"out: 9 samples, 9 B in 3 shards, complete now, not re-read now, verified when written, from 2026-01-02 15:04 on: ffconvert verify out"},
-		{"a table", summary{Out: "o", Shards: 1, Columns: []converters.ColumnType{{Name: "id", DType: "int64"}, {Name: "a\nb", DType: "str"}}},
+		{"a table", Conversion{Out: "o", Shards: 1, Columns: []converters.ColumnType{{Name: "id", DType: "int64"}, {Name: "a\nb", DType: "str"}}},
 			`o: 0 samples, 0 B in 1 shard, 0.0 s, not verified; 2 columns: id int64, "a\nb" str`},
-		{"a wide table", summary{Out: "o", Shards: 1, Columns: slices.Repeat([]converters.ColumnType{{Name: "x", DType: "float64"}}, 9)},
+		{"a wide table", Conversion{Out: "o", Shards: 1, Columns: slices.Repeat([]converters.ColumnType{{Name: "x", DType: "float64"}}, 9)},
 			"o: 0 samples, 0 B in 1 shard, 0.0 s, not verified; 9 columns of float64"},
-		{"with losses", summary{Out: "o", Samples: 9, Bytes: 9, Shards: 1, LeftOut: 2, FieldsLeft: 5,
+		{"with losses", Conversion{Out: "o", Samples: 9, Bytes: 9, Shards: 1, LeftOut: 2, FieldsLeft: 5,
 			Skipped: map[string]int64{"symbolic link": 1, "directory": 1000}, Accepted: map[string]int64{"missing end of archive": 1}},
 			"o: 9 samples, 9 B in 1 shard, 0.0 s, not verified; left out 2 samples without a field; 5 fields not selected; skipped 1,001 entries (1,000 directory, 1 symbolic link); accepted 1 entry (1 missing end of archive)"},
 	} {
@@ -61,14 +61,14 @@ func TestSummariesEscape(t *testing.T) {
 		of   fmt.Stringer
 		want []string
 	}{
-		{summary{Out: out, Shards: 1}, nil},
-		{summary{Out: out, Kept: 1, Shards: 1, Already: true}, []string{`ffconvert verify "o\x1b[31m'X"`}},
-		{&planSummary{Out: out}, []string{`ffconvert run "o\x1b[31m'X" --task K/N, for each K from 0`}},
-		{&sliceSummary{Out: out}, nil},
-		{&sliceSummary{Out: out, Why: "it is remote"}, nil},
-		{taskSummary{Out: out, Shards: 1}, nil},
-		{&repairSummary{Out: out}, nil},
-		{packSummary{Out: out}, nil},
+		{Conversion{Out: out, Shards: 1}, nil},
+		{Conversion{Out: out, Kept: 1, Shards: 1, Already: true}, []string{`ffconvert verify "o\x1b[31m'X"`}},
+		{&Plan{Out: out}, []string{`ffconvert run "o\x1b[31m'X" --task K/N, for each K from 0`}},
+		{&Slice{Out: out}, nil},
+		{&Slice{Out: out, Why: "it is remote"}, nil},
+		{Task{Out: out, Shards: 1}, nil},
+		{&Repair{Out: out}, nil},
+		{Folder{Out: out}, nil},
 	} {
 		text := row.of.String()
 		for _, want := range append(row.want, `"o\x1b[31m'X": `) {

@@ -1,15 +1,14 @@
-package main
+package summary
 
 import (
 	"fmt"
 	"io"
-	"maps"
 	"slices"
-	"strings"
 	"text/tabwriter"
 
 	"github.com/dustin/go-humanize"
 
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
@@ -24,17 +23,17 @@ func printPlan(w io.Writer, plan *plan.Plan) error {
 	n := int64(len(plan.Shards))
 	a := plan.Account()
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(t, "source\t%s, %s of %s\n", plan.Source.Format, counted(int64(len(plan.Parts)), "part"), humanize.IBytes(uint64(partBytes(plan))))
+	fmt.Fprintf(t, "source\t%s, %s of %s\n", plan.Source.Format, terminal.Counted(int64(len(plan.Parts)), "part"), humanize.IBytes(uint64(partBytes(plan))))
 	fmt.Fprintf(t, "encoding\t%s\n", plan.Encode.Encoding)
 	fmt.Fprintf(t, "shards\t%s\n", humanize.Comma(n))
 	fmt.Fprintf(t, "samples\t%s\n", humanize.Comma(samples))
 	fmt.Fprintf(t, "bytes\t%s (%s)\n", humanize.Comma(bytes), humanize.IBytes(uint64(bytes)))
 	fmt.Fprintf(t, "shard bytes\tmin %s  mean %s  max %s\n", humanize.Comma(least), humanize.Comma(bytes/n), humanize.Comma(most))
 	if a.SamplesLeftOut > 0 {
-		fmt.Fprintf(t, "left out\t%s without a field\n", counted(a.SamplesLeftOut, "sample"))
+		fmt.Fprintf(t, "left out\t%s without a field\n", terminal.Counted(a.SamplesLeftOut, "sample"))
 	}
 	if len(a.Skipped) > 0 {
-		fmt.Fprintf(t, "skipped\t%s\n", skippedText(a.Skipped))
+		fmt.Fprintf(t, "skipped\t%s\n", SkippedText(a.Skipped))
 	}
 	return t.Flush()
 }
@@ -47,35 +46,12 @@ func partBytes(plan *plan.Plan) int64 {
 	return n
 }
 
-// skippedText lists counts by reason: "12 entries (10 directory, 2 symbolic link)".
-func skippedText(skipped map[string]int64) string {
-	var each []string
-	sum := int64(0)
-	for _, reason := range slices.Sorted(maps.Keys(skipped)) {
-		each = append(each, humanize.Comma(skipped[reason])+" "+reason)
-		sum += skipped[reason]
-	}
-	noun := "entries"
-	if sum == 1 {
-		noun = "entry"
-	}
-	return fmt.Sprintf("%s %s (%s)", humanize.Comma(sum), noun, strings.Join(each, ", "))
-}
-
-// counted is a number with its noun.
-func counted(n int64, noun string) string {
-	if n != 1 {
-		noun += "s"
-	}
-	return humanize.Comma(n) + " " + noun
-}
-
-// printPreview says what a conversion would do.
-func (c *conversion) printPreview(p *convert.Preview) error {
+// PrintPreview says what a conversion would do.
+func PrintPreview(w io.Writer, format string, p *convert.Preview) error {
 	if p.Fetch == nil {
-		return printPlan(c.stdout, p.Plan)
+		return printPlan(w, p.Plan)
 	}
-	return printFetch(c.stdout, c.formatName(), p)
+	return printFetch(w, format, p)
 }
 
 // printFetch says what a conversion of remote parts would fetch: how many samples there are is
@@ -83,17 +59,17 @@ func (c *conversion) printPreview(p *convert.Preview) error {
 func printFetch(w io.Writer, format string, p *convert.Preview) error {
 	f := p.Fetch
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(t, "source\t%s, %s of %s as stored\n", format, counted(int64(f.Parts), "part"), humanize.IBytes(uint64(f.Stored)))
-	fmt.Fprintf(t, "bytes to fetch\t%s, of %s", exactBytes(f.Bytes), counted(int64(f.Remote), "remote part"))
+	fmt.Fprintf(t, "source\t%s, %s of %s as stored\n", format, terminal.Counted(int64(f.Parts), "part"), humanize.IBytes(uint64(f.Stored)))
+	fmt.Fprintf(t, "bytes to fetch\t%s, of %s", exactBytes(f.Bytes), terminal.Counted(int64(f.Remote), "remote part"))
 	if f.Trees.Files > 0 {
-		fmt.Fprintf(t, ", %s in folders", counted(int64(f.Trees.Files), "object"))
+		fmt.Fprintf(t, ", %s in folders", terminal.Counted(int64(f.Trees.Files), "object"))
 	}
 	fmt.Fprintln(t)
 	if f.Unknown > 0 {
-		fmt.Fprintf(t, "\tand %s of unknown size\n", counted(int64(f.Unknown), "part"))
+		fmt.Fprintf(t, "\tand %s of unknown size\n", terminal.Counted(int64(f.Unknown), "part"))
 	}
 	if f.Trees.Markers > 0 {
-		fmt.Fprintf(t, "left out\t%s, with a key that ends in /\n", counted(int64(f.Trees.Markers), "empty object"))
+		fmt.Fprintf(t, "left out\t%s, with a key that ends in /\n", terminal.Counted(int64(f.Trees.Markers), "empty object"))
 	}
 	if p.Plan == nil {
 		more := " and more where parts are compressed"
@@ -106,7 +82,7 @@ func printFetch(w io.Writer, format string, p *convert.Preview) error {
 		fmt.Fprintf(t, "cache needed\t%s%s: all parts are here before shards are planned\n", exactBytes(f.Cache), more)
 		return t.Flush()
 	}
-	fmt.Fprintf(t, "cache needed\t%s and more where parts are compressed: the parts of %s at once\n", exactBytes(f.Cache), counted(int64(f.Together), "shard"))
+	fmt.Fprintf(t, "cache needed\t%s and more where parts are compressed: the parts of %s at once\n", exactBytes(f.Cache), terminal.Counted(int64(f.Together), "shard"))
 	stored := make([]int64, len(p.Plan.Shards))
 	for i := range stored {
 		stored[i] = p.Plan.Stored(i)

@@ -1,0 +1,229 @@
+// Package inspect tells what a dataset or a shard holds: counts, sizes, fields, first keys.
+package inspect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/summary"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/internal/text"
+	"github.com/ffconvert/ffconvert/packed"
+	"github.com/ffconvert/ffconvert/record"
+	"github.com/ffconvert/ffconvert/shard"
+	"github.com/ffconvert/ffconvert/shard/plan"
+)
+
+// Options say how much is read.
+type Options struct {
+	Keys       int   // first keys
+	Deep       bool  // all samples, to count their fields
+	MaxSamples int64 // of a shard
+	MaxSample  int64 // bytes of a sample that is read
+}
+
+// An inspection is what inspect prints.
+type Report struct {
+	Path     string         `json:"path"`
+	Tool     string         `json:"tool,omitempty"`
+	Source   string         `json:"source,omitempty"`
+	Encoding string         `json:"encoding,omitempty"`
+	Packed   *packed.Totals `json:"packed,omitempty"` // of the folder that the file is; nil: it is none
+	Shards   int            `json:"shards"`
+	Samples  int            `json:"samples"`
+	Bytes    int64          `json:"bytes"`
+	Shard    spread         `json:"shard_bytes"`
+	Record   spread         `json:"record_bytes"`
+	Created  *time.Time     `json:"created,omitempty"`  // of the manifest
+	Verified *bool          `json:"verified,omitempty"` // each shard was, when it was written
+	converters.Description
+	Skipped map[string]int64 `json:"skipped,omitempty"`
+	fieldCounts
+	SourceFields plan.FieldCounts `json:"source_fields,omitempty"` // of all samples of the dataset, before --rename and --fields, counted when converted
+
+	Keys []string `json:"first_keys"`
+}
+
+// A spread is a distribution of sizes, in bytes.
+type spread struct {
+	Min  int64 `json:"min"`
+	P50  int64 `json:"p50"`
+	Mean int64 `json:"mean"`
+	P90  int64 `json:"p90"`
+	P99  int64 `json:"p99"`
+	Max  int64 `json:"max"`
+}
+
+func newSpread(sizes []int64) spread {
+	if len(sizes) == 0 {
+		return spread{}
+	}
+	slices.Sort(sizes)
+	sum := int64(0)
+	for _, n := range sizes {
+		sum += n
+	}
+	n := len(sizes)
+	at := func(percent int) int64 { return sizes[min(n-1, n*percent/100)] }
+	return spread{Min: sizes[0], P50: at(50), Mean: sum / int64(n), P90: at(90), P99: at(99), Max: sizes[n-1]}
+}
+
+// Read reads the shards that r has opened at path.
+func Read(ctx context.Context, path string, r *record.Reader, opts Options) (*Report, error) {
+	x := &Report{Path: path, Shards: len(r.Files()), Samples: r.Len(), Keys: []string{}}
+	var shards, records []int64
+	for _, f := range r.Files() {
+		x.Bytes += f.Size
+		shards = append(shards, f.Size)
+	}
+	for i := range r.Len() {
+		_, e, err := r.Extent(i)
+		if err != nil {
+			return nil, err
+		}
+		records = append(records, e.Size)
+	}
+	x.Shard, x.Record = newSpread(shards), newSpread(records)
+	x.packed(opts)
+	if err := x.manifest(r.Files()[0].Path); err != nil {
+		return nil, err
+	}
+	if err := x.firstKeys(r, opts.Keys, opts.MaxSample); err != nil {
+		return nil, err
+	}
+	return x, x.fieldCounts.count(ctx, r, opts)
+}
+
+// packed tells whether the file is a packed folder.
+func (x *Report) packed(opts Options) {
+	if f, err := packed.Open(x.Path, record.Options{AllowLegacy: true, MaxSamples: opts.MaxSamples, MaxSample: opts.MaxSample}); err == nil {
+		totals := f.Totals()
+		x.Packed = &totals
+		f.Close()
+	}
+}
+
+// manifest takes what the manifest beside the first shard says, where there is one.
+func (x *Report) manifest(shardPath string) error {
+	m, err := dataset.ReadManifest(filepath.Dir(shardPath))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	x.Tool, x.Source, x.Encoding = m.Tool, m.Source.Format, m.Encode.Encoding
+	x.Created, x.Verified, x.Skipped = &m.Created, &m.Verified, m.Totals.Skipped
+	meta, err := dataset.ReadMeta(filepath.Dir(shardPath))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	x.Description, x.SourceFields = meta.Description, meta.Fields
+	return nil
+}
+
+// firstKeys reads the first keys out of the records, where these hold them, else out of
+// the index beside the first shard. A sample of more than most bytes is not read.
+func (x *Report) firstKeys(r *record.Reader, n int, most int64) error {
+	for i := range min(n, r.Len()) {
+		rec, err := readSample(r, i, most, nil)
+		if err != nil {
+			return err
+		}
+		key, _, ok := encode.Describe(rec)
+		if !ok {
+			keys, err := shard.IndexKeys(r.Files()[0].Path, n)
+			x.Keys = append([]string{}, keys...)
+			return err
+		}
+		if key != "" {
+			x.Keys = append(x.Keys, key)
+		}
+	}
+	return nil
+}
+
+func (x *Report) Print(w io.Writer) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	row := func(name, format string, args ...any) { fmt.Fprintf(t, name+"\t"+format+"\n", args...) }
+	row("path", "%s", text.Name(x.Path))
+	if x.Tool != "" {
+		verified := "verified then"
+		if !*x.Verified {
+			verified = "not verified"
+		}
+		row("made by", "%s from %s, %s, %s", text.Name(x.Tool), text.Name(x.Source), terminal.Moment(*x.Created), verified)
+		row("encoding", "%s", text.Name(x.Encoding))
+	}
+	if x.Packed != nil {
+		row("packed", "a folder of %s: ffconvert ls %s", terminal.Counted(x.Packed.Files, "file"), terminal.ShellWord(x.Path))
+	}
+	row("shards", "%s", humanize.Comma(int64(x.Shards)))
+	row("samples", "%s", humanize.Comma(int64(x.Samples)))
+	row("bytes", "%s (%s)", humanize.Comma(x.Bytes), humanize.IBytes(uint64(x.Bytes)))
+	row("shard bytes", "%s", x.Shard)
+	row("record bytes", "%s", x.Record)
+	if len(x.Skipped) > 0 {
+		row("skipped", "%s", text.Line(summary.SkippedText(x.Skipped)))
+	}
+	x.fieldCounts.print(row)
+	if len(x.SourceFields) > 0 && x.Source != "csv" {
+		row("of sources", "%s; in the whole dataset, counted when converted", sourceFieldsText(x.SourceFields))
+	}
+	if len(x.Classes) > 0 {
+		row("classes", "%d, %.20q", len(x.Classes), x.Classes[:min(5, len(x.Classes))])
+	}
+	for i, c := range x.Columns {
+		name := ""
+		if i == 0 {
+			name = "columns"
+		}
+		row(name, "%s %s", text.Name(c.Name), text.Name(c.DType))
+	}
+	if len(x.Shape) > 0 {
+		row("shape", "%v", x.Shape)
+	}
+	for i, k := range x.Keys {
+		name := ""
+		if i == 0 {
+			name = "first keys"
+		}
+		row(name, "%q", k)
+	}
+	return t.Flush()
+}
+
+// sourceFieldsText is the names of fields and how many samples have each: the first of them by
+// name, where they are many.
+func sourceFieldsText(fields plan.FieldCounts) string {
+	const most = 20
+	var each []string
+	for _, f := range fields[:min(most, len(fields))] {
+		each = append(each, text.Name(f.Name)+" "+humanize.Comma(f.Samples))
+	}
+	if more := len(fields) - most; more > 0 {
+		each = append(each, fmt.Sprintf("and %s more", humanize.Comma(int64(more))))
+	}
+	return strings.Join(each, ", ")
+}
+
+func (s spread) String() string {
+	return fmt.Sprintf("min %s  p50 %s  mean %s  p90 %s  p99 %s  max %s", humanize.Comma(s.Min), humanize.Comma(s.P50),
+		humanize.Comma(s.Mean), humanize.Comma(s.P90), humanize.Comma(s.P99), humanize.Comma(s.Max))
+}

@@ -1,0 +1,74 @@
+package terminal
+
+import (
+	"io"
+	"os"
+	"strings"
+
+	"golang.org/x/term"
+
+	"github.com/ffconvert/ffconvert/findings"
+)
+
+// Values of --color.
+const (
+	ColorAuto   = "auto"
+	ColorAlways = "always"
+	ColorNever  = "never"
+)
+
+// A paint says whether text is coloured.
+type Paint bool
+
+// PaintOf returns how text to w is coloured: auto does so on a terminal that has colours, where
+// NO_COLOR is not set (https://no-color.org).
+func PaintOf(mode string, w io.Writer) Paint {
+	switch mode {
+	case ColorAlways:
+		return true
+	case ColorNever:
+		return false
+	}
+	return Paint(OnTerminal(w) && os.Getenv("NO_COLOR") == "")
+}
+
+// OnTerminal reports whether w is a terminal that understands escape sequences.
+func OnTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb"
+}
+
+func (p Paint) Good(s string) string { return p.with("1;32", s) }
+func (p Paint) Warn(s string) string { return p.with("1;33", s) }
+func (p Paint) Bad(s string) string  { return p.with("1;31", s) }
+
+// Head dresses a line up to its first colon.
+func (p Paint) Head(line string, dress func(string) string) string {
+	head, rest, ok := strings.Cut(line, ": ")
+	if !ok {
+		return line
+	}
+	return dress(head+":") + " " + rest
+}
+
+func (p Paint) with(codes, s string) string {
+	if !p || s == "" {
+		return s
+	}
+	return "\x1b[" + codes + "m" + s + "\x1b[0m"
+}
+
+// Levels dresses the level at the beginning of each line of findings.
+func (p Paint) Levels(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		switch level, _, _ := strings.Cut(line, ": "); findings.Level(level) {
+		case findings.Error:
+			line = p.Head(line, p.Bad)
+		case findings.Warning:
+			line = p.Head(line, p.Warn)
+		}
+		b.WriteString(line)
+	}
+	return b.String()
+}
