@@ -100,11 +100,9 @@ func Source(ctx context.Context, src converters.Source, opts Options) (*findings
 		}
 	}
 	if src != nil {
-		if d, ok := src.(converters.Describer); ok {
-			says := d.Describe()
-			c.classes = says.Classes
-			c.opts.Encode.Encoding = cmp.Or(c.opts.Encode.Encoding, says.Encoding)
-		}
+		says := converters.Describe(src)
+		c.classes = says.Classes
+		c.opts.Encode.Encoding = cmp.Or(c.opts.Encode.Encoding, says.Encoding)
 		c.parts = src.Parts()
 	}
 	spec, err := encode.Parse(c.opts.Encode)

@@ -93,19 +93,16 @@ func (c *Conversion) planAligned(ctx context.Context, s *stagedParts) (*plan.Pla
 	if c.Progress != nil {
 		c.Progress.Start("fetch the first part", shown)
 	}
-	src, err := s.open(ctx, false)
+	o, err := s.open(ctx, false)
 	if err != nil {
 		return nil, err
 	}
-	d, err := c.describe(src)
+	c.describe(o)
+	seen, err := s.index(ctx, o.each, c.Progress)
 	if err != nil {
 		return nil, err
 	}
-	seen, err := s.index(ctx, d.each, c.Progress)
-	if err != nil {
-		return nil, err
-	}
-	if how, err = c.describedOptions(d); err != nil {
+	if how, err = c.options(o); err != nil {
 		return nil, err
 	}
 	p, err := plan.NewAligned(s.parts, seen, how)

@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"runtime"
@@ -119,9 +120,16 @@ func (c *Conversion) prepare(ctx context.Context) (aligned bool, err error) {
 	if err := c.checkOut(); err != nil {
 		return false, err
 	}
-	if _, err := encode.Parse(c.Encode); err != nil {
+	spec, err := encode.Parse(c.Encode)
+	if err != nil {
 		return false, err
 	}
+	named := c.Encode.Encoding
+	if c.Program != nil {
+		named = cmp.Or(named, "msgpack") // CBOR is how a program hands over samples, not a proposal
+	}
+	c.Encode = spec.Options()
+	c.Encode.Encoding = named // "": see open
 	if err := c.find(ctx); err != nil {
 		return false, err
 	}

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/input"
 	"github.com/ffconvert/ffconvert/shard"
@@ -68,14 +67,6 @@ func (c *Conversion) stage(ctx context.Context, found []input.Name, in input.Opt
 		return c.Mixture.stage(ctx, found, in)
 	}
 	return input.Open(ctx, found, in)
-}
-
-// open opens a dataset of parts.
-func (c *Conversion) open(ctx context.Context, parts []converters.Part) (converters.Source, error) {
-	if c.Mixture != nil {
-		return c.Mixture.Open(ctx, parts, c.Encode)
-	}
-	return c.Reader.Open(ctx, parts, c.Encode)
 }
 
 // staged makes the inputs local files while use uses them. The cache inside the output is

@@ -6,15 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/convert/spec"
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/converters/mix"
-	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/input"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
@@ -25,11 +22,9 @@ const SpecFormat = "spec"
 // A Mixture is several collections that become one dataset. It finds and stages its own inputs,
 // since what a name stands for is a matter of its format.
 type Mixture struct {
-	spec     *spec.Spec
-	readers  []*Reader // one a collection
-	found    []int     // how many inputs each collection has
-	parts    []int     // how many parts each has that was opened
-	encoding string    // of the records of those that were opened
+	spec    *spec.Spec
+	readers []*Reader // one a collection
+	found   []int     // how many inputs each collection has
 }
 
 // NewMixture looks up the formats of a specification and sets their options, none of which is a
@@ -233,89 +228,4 @@ func (m *Mixture) stage(ctx context.Context, found []input.Name, in input.Option
 		}
 	}
 	return set, nil
-}
-
-// Open opens all collections. Records are what the one format makes of them where there is
-// one, with the same options for all; else MessagePack, which can hold any sample.
-func (m *Mixture) Open(ctx context.Context, parts []converters.Part, rec encode.Options) (converters.Source, error) {
-	src, same, err := m.openAs(ctx, parts, rec)
-	if err == nil && rec.Encoding == "" && !same {
-		rec.Encoding = "msgpack"
-		src, _, err = m.openAs(ctx, parts, rec)
-	}
-	if err == nil {
-		m.encoding = cmp.Or(rec.Encoding, encodingOf(src))
-	}
-	return src, err
-}
-
-// openAs opens all collections for records of one encoding, and reports whether they agree
-// on one where none is given.
-func (m *Mixture) openAs(ctx context.Context, parts []converters.Part, rec encode.Options) (src converters.Source, same bool, err error) {
-	var all []mix.Collection
-	m.parts = nil
-	same = true
-	for i, parts := range split(m, parts) {
-		c := &m.spec.Collections[i]
-		src, err := m.readers[i].Open(ctx, parts, records(c, rec))
-		if err != nil {
-			return nil, false, c.Error("", err)
-		}
-		all = append(all, mix.Collection{Name: c.Where(), Source: src, Times: c.Times})
-		m.parts = append(m.parts, len(src.Parts()))
-		how := encodingOf(src)
-		same = same && how == encodingOf(all[0].Source) && (how == "msgpack" || like(c, &m.spec.Collections[0]))
-	}
-	if src, err = mix.Open(all, m.spec.Seed); err != nil {
-		return nil, false, err
-	}
-	return src, same && encodingOf(src) == encodingOf(all[0].Source), nil
-}
-
-// like reports whether two collections make the same records of the same files.
-func like(c, d *spec.Collection) bool {
-	return c.Format == d.Format && c.Fields == d.Fields && slices.Equal(c.Rename, d.Rename) && maps.Equal(c.Options, d.Options)
-}
-
-// records returns how the records of a collection are encoded: what it says of fields
-// goes before what is said of all.
-func records(c *spec.Collection, rec encode.Options) encode.Options {
-	if c.Fields != "" {
-		rec.Fields = c.Fields
-	}
-	if c.Rename != nil {
-		rec.Rename = c.Rename
-	}
-	return rec
-}
-
-// encodingOf is how a source proposes to encode its records.
-func encodingOf(src converters.Source) string {
-	d, ok := src.(converters.Describer)
-	if !ok {
-		return "msgpack"
-	}
-	return cmp.Or(d.Describe().Encoding, "msgpack")
-}
-
-// encodings says how the records of each part are encoded, where all is how those are whose
-// collection says nothing of its fields.
-func (m *Mixture) encodings(all *encode.Spec) (plan.Encodings, error) {
-	enc := plan.Encodings{Specs: []*encode.Spec{all}}
-	for i := range m.spec.Collections {
-		c := &m.spec.Collections[i]
-		own, err := encode.Parse(records(c, all.Options()))
-		if err != nil {
-			return enc, c.Error("", err)
-		}
-		n := slices.IndexFunc(enc.Specs, func(s *encode.Spec) bool { return reflect.DeepEqual(s.Options(), own.Options()) })
-		if n < 0 {
-			n = len(enc.Specs)
-			enc.Specs = append(enc.Specs, own)
-		}
-		for range m.parts[i] * c.Passes() {
-			enc.Of = append(enc.Of, n)
-		}
-	}
-	return enc, nil
 }

@@ -6,9 +6,7 @@ import (
 	"fmt"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/input"
-	"github.com/ffconvert/ffconvert/shard"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
@@ -31,20 +29,10 @@ func (c *Conversion) check() error {
 }
 
 // request returns the options of the plan before anything is read, with the encoding that was
-// named.
+// named, or "".
 func (c *Conversion) request() (plan.Options, error) {
-	enc, err := encode.Parse(c.Encode)
-	if err != nil {
-		return plan.Options{}, err
-	}
-	how, err := c.planOptions(enc)
-	how.Encode.Encoding = c.Encode.Encoding
-	return how, err
-}
-
-func (c *Conversion) planOptions(enc *encode.Spec) (plan.Options, error) {
 	source, err := c.sourceSpec()
-	return plan.Options{Source: source, Encode: enc.Options(), Sizes: c.Sizes, Shuffle: c.Shuffle}, err
+	return plan.Options{Source: source, Encode: c.Encode, Sizes: c.Sizes, Shuffle: c.Shuffle}, err
 }
 
 // sourceSpec is what a plan keeps of the format and its options.
@@ -58,60 +46,23 @@ func (c *Conversion) sourceSpec() (plan.SourceSpec, error) {
 	return plan.SourceSpec{Format: c.Reader.Name, Options: c.Reader.Set.Kept()}, nil
 }
 
-// A described dataset is one of which its source has said what it is.
-type described struct {
-	says converters.Description
-	enc  *encode.Spec   // of its records
-	each plan.Encodings // of the records of each part
-}
-
-// describe returns what a source says of its dataset, and how its records are encoded. It tells
-// of what the first rows show that may not be meant.
-func (c *Conversion) describe(src converters.Source) (d described, err error) {
-	c.src = src
-	c.tellDoubts()
-	records := c.Encode
-	if c.Mixture != nil {
-		records.Encoding = c.Mixture.encoding
-	}
-	if d.says, d.enc, err = shard.DescribeSource(src, records); err != nil {
-		return d, err
-	}
-	c.columns = d.says.Columns
-	d.each = plan.Encodings{Specs: []*encode.Spec{d.enc}}
-	if c.Mixture != nil {
-		d.each, err = c.Mixture.encodings(d.enc)
-	}
-	return d, err
-}
-
-// describedOptions are those of the plan of a described dataset.
-func (c *Conversion) describedOptions(d described) (plan.Options, error) {
-	how, err := c.planOptions(d.enc)
-	how.Dataset, how.Encodes, how.EncodeOf = d.says, d.each.Options(), d.each.Of
-	return how, err
-}
-
 // plan indexes the sources and plans the shards.
 func (c *Conversion) plan(ctx context.Context, set *input.Set) (*plan.Plan, converters.Source, error) {
-	src, err := c.open(ctx, set.Parts())
+	o, err := c.open(ctx, set.Parts())
 	if err != nil {
 		return nil, nil, err
 	}
-	d, err := c.describe(src)
+	c.describe(o)
+	index, err := plan.Index(ctx, o.Source, plan.IndexOptions{Encodings: o.each, Workers: c.indexers(), Progress: c.Progress})
 	if err != nil {
 		return nil, nil, err
 	}
-	index, err := plan.Index(ctx, src, plan.IndexOptions{Encodings: d.each, Workers: c.indexers(), Progress: c.Progress})
-	if err != nil {
-		return nil, nil, err
-	}
-	how, err := c.describedOptions(d)
+	how, err := c.options(o)
 	if err != nil {
 		return nil, nil, err
 	}
 	p, err := plan.New(index, how)
-	return p, src, empty(set.Files[0].Name, index, err)
+	return p, o.Source, empty(set.Files[0].Name, index, err)
 }
 
 // indexers is how many parts are indexed at once, [MinIndexers] at least.

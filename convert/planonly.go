@@ -101,7 +101,7 @@ func (c *Conversion) begin(ctx context.Context, aligned bool) (*Planned, error) 
 		return nil, err
 	}
 	err = c.survey(ctx, nil, known, func(s *survey) error {
-		how, err := c.describedOptions(s.described)
+		how, err := c.options(s.opened)
 		if err != nil {
 			return err
 		}
@@ -115,7 +115,7 @@ func (c *Conversion) begin(ctx context.Context, aligned bool) (*Planned, error) 
 				return err
 			}
 		}
-		parts := slices.Clone(s.src.Parts())
+		parts := slices.Clone(s.Parts())
 		for i := range parts {
 			parts[i].Size = p.Parts[i].Size // of one that is not here, what it had where it was indexed
 		}

@@ -1,12 +1,12 @@
 package convert
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/input"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
@@ -88,14 +88,11 @@ func (c *Conversion) previewFetch(aligned bool) (*Preview, error) {
 		f.Cache = f.Bytes + f.Trees.Room
 		return &Preview{Fetch: f}, nil
 	}
-	enc, err := encode.Parse(c.Encode)
+	how, err := c.request()
 	if err != nil {
 		return nil, err
 	}
-	how, err := c.planOptions(enc)
-	if err != nil {
-		return nil, err
-	}
+	how.Encode.Encoding = cmp.Or(how.Encode.Encoding, "msgpack")
 	p, err := plan.NewAligned(parts, nil, how)
 	if err != nil {
 		return nil, empty(found[0].Name, nil, err)

@@ -102,11 +102,11 @@ func (r *repair) write(ctx context.Context, damaged []string) (*shard.Report, er
 		return report, err
 	}
 	err = c.staged(ctx, func(set *input.Set) error {
-		src, err := c.open(ctx, set.Parts())
+		o, err := c.open(ctx, set.Parts())
 		if err != nil {
 			return err
 		}
-		report, err = shard.Repair(ctx, shard.Local(src), r.kept, damaged, r.out, c.writeOptions())
+		report, err = shard.Repair(ctx, shard.Local(o.Source), r.kept, damaged, r.out, c.writeOptions())
 		return err
 	})
 	return report, err

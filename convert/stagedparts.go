@@ -27,7 +27,8 @@ type stagedParts struct {
 	opened func(ctx context.Context, number int, part converters.Part) error
 
 	mu   sync.Mutex
-	like converters.Divisible // opened from the first parts; nil: not yet
+	data *opened              // from the first parts; nil: not yet
+	like converters.Divisible // its source
 	held []*input.Set         // those, until the first shard has its parts; nil: not here
 }
 
@@ -59,11 +60,11 @@ func (s *stagedParts) Lead() (converters.Part, bool) { return s.parts[0], s.skip
 // open opens the dataset by its first part, which shows what columns and types it has; a
 // mixture by that of each collection. Where the plan is there already, only formats that
 // inspect it need it.
-func (s *stagedParts) open(ctx context.Context, planned bool) (converters.Source, error) {
+func (s *stagedParts) open(ctx context.Context, planned bool) (*opened, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.like != nil {
-		return s.like.(converters.Source), nil
+		return s.data, nil
 	}
 	parts := make([]converters.Part, len(s.found)) // that are not here, but for the first ones
 	for i, n := range s.found {
@@ -86,16 +87,16 @@ func (s *stagedParts) open(ctx context.Context, planned bool) (converters.Source
 			at += s.c.Mixture.found[i]
 		}
 	}
-	src, err := s.c.open(ctx, parts)
+	o, err := s.c.open(ctx, parts)
 	if err != nil {
 		return nil, err
 	}
-	like, ok := src.(converters.Divisible)
+	like, ok := o.Source.(converters.Divisible)
 	if !ok {
 		return nil, advise(NotAligned, ErrNotAligned)
 	}
-	s.like = like
-	return src, nil
+	s.data, s.like = o, like
+	return o, nil
 }
 
 // hold makes the first parts local: all at once, since who holds some and waits for the room of

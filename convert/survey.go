@@ -14,10 +14,9 @@ import (
 
 // A survey is what was found out about some parts of a dataset.
 type survey struct {
-	src   converters.Source // over all parts, of which only some are here
-	some  []int             // numbers of the parts
-	index []plan.PartIndex  // of these
-	described
+	*opened                  // with all parts, of which only some are here
+	some    []int            // numbers of the parts
+	index   []plan.PartIndex // of these
 }
 
 // survey indexes some parts, by their numbers; nil: all. Those that known has need not be here.
@@ -28,24 +27,22 @@ func (c *Conversion) survey(ctx context.Context, some []int, known *dataset.Inde
 		need, again := c.need(some, known, all), false
 		err := c.withLocal(ctx, need, func(parts []converters.Part) (err error) {
 			s := &survey{some: some}
-			if s.src, err = c.open(ctx, parts); err != nil {
+			if s.opened, err = c.open(ctx, parts); err != nil {
 				// A format may have to look at more than the first part to see any of its rows.
 				again = errors.Is(err, fs.ErrNotExist) && !all
 				all = all || again
 				return err
 			}
-			if s.described, err = c.describe(s.src); err != nil {
-				return err
-			}
+			c.describe(s.opened)
 			dropped, err := known.Keep(s.says, s.each)
 			if err != nil || dropped > 0 {
 				again = err == nil
 				return err
 			}
 			if some == nil {
-				s.some = indices(len(s.src.Parts()))
+				s.some = indices(len(s.Parts()))
 			}
-			s.index, err = plan.Index(ctx, s.src, plan.IndexOptions{Encodings: s.each, Only: s.some, Known: known.Get, Workers: c.indexers(), Progress: c.Progress})
+			s.index, err = plan.Index(ctx, s.Source, plan.IndexOptions{Encodings: s.each, Only: s.some, Known: known.Get, Workers: c.indexers(), Progress: c.Progress})
 			if err != nil {
 				return err
 			}

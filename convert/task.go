@@ -136,12 +136,13 @@ func (r *taskRun) find(ctx context.Context, c *Conversion) (skip int, err error)
 func (r *taskRun) writeTogether(ctx context.Context, c *Conversion) (*shard.Report, error) {
 	var report *shard.Report
 	err := c.staged(ctx, func(set *input.Set) error {
-		src, err := c.open(ctx, set.Parts())
+		o, err := c.open(ctx, set.Parts())
 		if err != nil {
 			return err
 		}
+		src := o.Source
 		if c.directories() != nil {
-			if src, err = r.recognised(ctx, c, src); err != nil {
+			if src, err = r.recognised(ctx, c, o); err != nil {
 				return err
 			}
 		}
@@ -152,15 +153,13 @@ func (r *taskRun) writeTogether(ctx context.Context, c *Conversion) (*shard.Repo
 }
 
 // recognised returns the parts of the slice, once they are what was planned.
-func (r *taskRun) recognised(ctx context.Context, c *Conversion, src converters.Source) (converters.Source, error) {
-	d, err := c.describe(src)
+func (r *taskRun) recognised(ctx context.Context, c *Conversion, o *opened) (converters.Source, error) {
+	c.describe(o)
+	src, err := r.slice.Of(o.Source)
 	if err != nil {
 		return nil, err
 	}
-	if src, err = r.slice.Of(src); err != nil {
-		return nil, err
-	}
-	index, err := plan.Index(ctx, src, plan.IndexOptions{Encodings: d.each, Workers: c.Workers, Progress: c.Progress})
+	index, err := plan.Index(ctx, src, plan.IndexOptions{Encodings: o.each, Workers: c.Workers, Progress: c.Progress})
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@
 package converters
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"time"
@@ -67,6 +68,17 @@ type Run struct {
 type Describer interface {
 	// Describe may be called at any time.
 	Describe() Description
+}
+
+// Describe returns what a source says of its dataset. A source that proposes no encoding gets
+// MessagePack, which can hold any sample.
+func Describe(src Source) Description {
+	var says Description
+	if d, ok := src.(Describer); ok {
+		says = d.Describe()
+	}
+	says.Encoding = cmp.Or(says.Encoding, "msgpack")
+	return says
 }
 
 // A Divisible source can be limited to some of its parts, for use when not all parts can be local

@@ -1,6 +1,8 @@
 package dataset
 
 import (
+	"cmp"
+
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
@@ -30,9 +32,7 @@ func (o *Output) Resumable(parts []converters.Part, opts plan.Options) (*plan.Pl
 	for i := range min(len(want.Parts), len(begun.Parts)) {
 		want.Parts[i].Encode = begun.Parts[i].Encode
 	}
-	if want.Encode.Encoding == "" {
-		want.Encode.Encoding = begun.Encode.Encoding
-	}
+	want.Encode.Encoding = cmp.Or(want.Encode.Encoding, begun.Encode.Encoding)
 	if digest, err := want.Digest(); err != nil || digest != c.digest {
 		return nil, err
 	}

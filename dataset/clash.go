@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
@@ -20,9 +21,7 @@ func (o *Output) Check(opts plan.Options, sources []string, overwrite bool) erro
 		return err
 	}
 	want := &plan.Plan{Source: opts.Source, Encode: opts.Encode, Shuffle: opts.Shuffle}
-	if want.Encode.Encoding == "" {
-		want.Encode.Encoding = c.plan.Encode.Encoding
-	}
+	want.Encode.Encoding = cmp.Or(want.Encode.Encoding, c.plan.Encode.Encoding)
 	if why := otherOptions(c.plan, want); why != "" {
 		return o.occupied(why)
 	}

@@ -25,7 +25,7 @@ type ConvertOptions struct {
 
 // Convert makes a finished dataset of a source in one call: it indexes the source, plans the
 // shards, and writes, verifies and commits them in the directory dir, which it makes where
-// there is none and locks. It is [DescribeSource], [plan.Index], [plan.New], [dataset.Open] and [Write]
+// there is none and locks. It is [plan.Index], [plan.New], [dataset.Open] and [Write]
 // in one. It may be called concurrently for different directories.
 //
 // A source that is refused by its index leaves dir as it was found. A Convert that was interrupted is resumed by calling it again with the same source and
@@ -52,7 +52,9 @@ func Convert(ctx context.Context, src converters.Source, dir string, opts Conver
 
 // planSource indexes a source and plans its shards.
 func planSource(ctx context.Context, src converters.Source, opts ConvertOptions) (*plan.Plan, error) {
-	says, spec, err := DescribeSource(src, opts.Encode)
+	says, rec := converters.Describe(src), opts.Encode
+	rec.Encoding = cmp.Or(rec.Encoding, says.Encoding)
+	spec, err := encode.Parse(rec)
 	if err != nil {
 		return nil, err
 	}
@@ -63,18 +65,4 @@ func planSource(ctx context.Context, src converters.Source, opts ConvertOptions)
 	return plan.New(index, plan.Options{
 		Source: opts.Source, Encode: spec.Options(), Dataset: says, Sizes: opts.Sizes, Shuffle: opts.Shuffle,
 	})
-}
-
-// DescribeSource returns what a source says of its dataset, and how its records are encoded:
-// as records says, or as the source proposes where records names no encoding.
-func DescribeSource(src converters.Source, records encode.Options) (converters.Description, *encode.Spec, error) {
-	var says converters.Description
-	if d, ok := src.(converters.Describer); ok {
-		says = d.Describe()
-	}
-	if records.Encoding == "" {
-		records.Encoding = says.Encoding
-	}
-	spec, err := encode.Parse(records)
-	return says, spec, err
 }

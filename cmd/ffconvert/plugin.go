@@ -85,9 +85,6 @@ behind --. Nothing is kept of its output unless it exits with status 0.`,
 	}
 	cmd := newConvertCommand(f, func(c *conversion) {
 		c.Program = pluginProgram(name, path, c.Sources)
-		if c.opts.encode.Encoding == "" {
-			c.opts.encode.Encoding = "msgpack" // what it writes are samples, whatever they are written in
-		}
 	})
 	cmd.Flags().SetInterspersed(false) // what follows the first argument is the plugin's
 	return cmd

@@ -142,13 +142,7 @@ func (s *Source) Describe() converters.Description { return s.says }
 func (s *Source) describe(collections []Collection) error {
 	named := -1 // the first collection with classes
 	for i, c := range collections {
-		var says converters.Description
-		if d, ok := c.Source.(converters.Describer); ok {
-			says = d.Describe()
-		}
-		if says.Encoding == "" {
-			says.Encoding = "msgpack"
-		}
+		says := converters.Describe(c.Source)
 		if i == 0 {
 			s.says = says
 		}

@@ -1,0 +1,103 @@
+package convert
+
+import (
+	"context"
+	"maps"
+	"reflect"
+	"slices"
+
+	"github.com/ffconvert/ffconvert/convert/spec"
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/converters/mix"
+	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/shard/plan"
+)
+
+// open opens all collections. If the caller names no encoding, records have the one on which all
+// collections agree, else MessagePack, which can hold any sample.
+func (m *Mixture) open(ctx context.Context, parts []converters.Part, rec encode.Options) (*opened, error) {
+	all, src, err := m.openAs(ctx, parts, rec)
+	if err == nil && rec.Encoding == "" {
+		if rec.Encoding = "msgpack"; m.agree(all, src) {
+			rec.Encoding = converters.Describe(src).Encoding
+		} else {
+			all, src, err = m.openAs(ctx, parts, rec)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	each, err := m.encodings(all, rec)
+	return &opened{src, converters.Describe(src), each}, err
+}
+
+// openAs opens all collections for records of one encoding; "": each for what it proposes.
+func (m *Mixture) openAs(ctx context.Context, parts []converters.Part, rec encode.Options) ([]mix.Collection, converters.Source, error) {
+	var all []mix.Collection
+	for i, parts := range split(m, parts) {
+		c := &m.spec.Collections[i]
+		src, err := m.readers[i].Open(ctx, parts, records(c, rec))
+		if err != nil {
+			return nil, nil, c.Error("", err)
+		}
+		all = append(all, mix.Collection{Name: c.Where(), Source: src, Times: c.Times})
+	}
+	src, err := mix.Open(all, m.spec.Seed)
+	return all, src, err
+}
+
+// agree reports whether all collections propose the encoding of the whole, and, unless it is
+// MessagePack, make the same records.
+func (m *Mixture) agree(all []mix.Collection, src converters.Source) bool {
+	how := converters.Describe(src).Encoding
+	for i := range all {
+		alike := how == "msgpack" || like(&m.spec.Collections[i], &m.spec.Collections[0])
+		if !alike || converters.Describe(all[i].Source).Encoding != how {
+			return false
+		}
+	}
+	return true
+}
+
+// like reports whether two collections make the same records of the same files.
+func like(c, d *spec.Collection) bool {
+	return c.Format == d.Format && c.Fields == d.Fields && slices.Equal(c.Rename, d.Rename) && maps.Equal(c.Options, d.Options)
+}
+
+// records returns how the records of a collection are encoded: its own fields and names take
+// precedence over rec.
+func records(c *spec.Collection, rec encode.Options) encode.Options {
+	if c.Fields != "" {
+		rec.Fields = c.Fields
+	}
+	if c.Rename != nil {
+		rec.Rename = c.Rename
+	}
+	return rec
+}
+
+// encodings returns how the records of each part are encoded. rec is for collections that name no
+// fields of their own.
+func (m *Mixture) encodings(all []mix.Collection, rec encode.Options) (plan.Encodings, error) {
+	spec, err := encode.Parse(rec)
+	if err != nil {
+		return plan.Encodings{}, err
+	}
+	enc := plan.OneEncoding(spec)
+	for i := range all {
+		c := &m.spec.Collections[i]
+		own, err := encode.Parse(records(c, rec))
+		if err != nil {
+			return enc, c.Error("", err)
+		}
+		n := slices.IndexFunc(enc.Specs, func(s *encode.Spec) bool { return reflect.DeepEqual(s.Options(), own.Options()) })
+		if n < 0 {
+			n = len(enc.Specs)
+			enc.Specs = append(enc.Specs, own)
+		}
+		for range len(all[i].Source.Parts()) * c.Passes() {
+			enc.Of = append(enc.Of, n)
+		}
+	}
+	return enc, nil
+}
