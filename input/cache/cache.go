@@ -15,9 +15,9 @@ import (
 )
 
 var (
-	// ErrQuota means that the quota has no room for what was asked; see [Shortage].
+	// ErrQuota means that the quota has no room for a request; see [Shortage].
 	ErrQuota = place.New(place.Refused, "over the staging quota")
-	// ErrDamaged means that a copy was not what its name says. The cache has removed it.
+	// ErrDamaged means that a copy differs from the digest in its name. The cache has removed it.
 	ErrDamaged = errors.New("the kept copy is damaged")
 	// ErrChanged means that another program has written to a file of the cache.
 	ErrChanged = errors.New("changed by another program")
@@ -49,38 +49,42 @@ type Cache struct {
 	mu      sync.Mutex
 	changed chan struct{}    // closed and replaced when a waiter should check again
 	leases  map[*Lease]bool  // not released
-	kept    Lease            // on what is kept until Close
+	kept    Lease            // released by Close
 	users   map[string]int   // base name of a copy to how many leases have it
-	sound   map[string]sound // by base name, the copies that were written or read through here
+	sound   map[string]sound // by base name, the copies that this cache has written or compared
 	writing map[string]bool  // keys that have a writer, and base names of the writers' files
 }
 
-// Open opens the cache in dir, which it creates if need be, and removes what killed processes
-// have left there. A quota of 0 is none.
+// Open opens the cache in dir, which it creates if need be, and removes the files of processes that
+// were killed. A quota of 0 means no limit.
 func Open(dir string, quota int64, opts Options) (*Cache, error) {
 	for try := 0; ; try++ {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return nil, err
 		}
-		c := &Cache{
-			dir: dir, quota: quota, opts: opts, turn: make(chan struct{}, 1), changed: make(chan struct{}),
-			leases: map[*Lease]bool{}, users: map[string]int{}, sound: map[string]sound{}, writing: map[string]bool{},
+		c, err := open(dir, quota, opts)
+		if !errors.Is(err, fs.ErrNotExist) || try == 1000 {
+			return c, err
 		}
-		c.kept.c = c
-		err := c.open()
-		if err == nil {
-			return c, nil
-		}
-		gone := errors.Is(err, fs.ErrNotExist) // another process has removed it in between
-		if c.locks == nil || gone {
-			c.shut()
-		} else {
-			c.Close()
-		}
-		if !gone || try == 1000 {
-			return nil, err
-		}
-		time.Sleep(time.Millisecond)
+		time.Sleep(time.Millisecond) // another process has removed the directory meanwhile
+	}
+}
+
+func open(dir string, quota int64, opts Options) (*Cache, error) {
+	c := &Cache{
+		dir: dir, quota: quota, opts: opts, turn: make(chan struct{}, 1), changed: make(chan struct{}),
+		leases: map[*Lease]bool{}, users: map[string]int{}, sound: map[string]sound{}, writing: map[string]bool{},
+	}
+	c.kept.c = c
+	switch err := c.open(); {
+	case err == nil:
+		return c, nil
+	case c.locks == nil || errors.Is(err, fs.ErrNotExist):
+		c.shut()
+		return nil, err
+	default:
+		c.Close()
+		return nil, err
 	}
 }
 
@@ -88,7 +92,7 @@ func (c *Cache) open() (err error) {
 	if c.root, err = os.OpenRoot(c.dir); err != nil {
 		return err
 	}
-	if fi, err := c.root.Lstat(lockName); err == nil && !fi.Mode().IsRegular() { // a link leads to another's file
+	if fi, err := c.root.Lstat(lockName); err == nil && !fi.Mode().IsRegular() { // a link could lead to any file
 		return fmt.Errorf("%s is there, and is not a file of a cache: %w", lockName, fs.ErrExist)
 	}
 	if c.locks, err = c.root.OpenFile(lockName, os.O_RDWR|os.O_CREATE, 0o600); err != nil {
@@ -111,7 +115,7 @@ func (c *Cache) open() (err error) {
 	return c.removeDebris()
 }
 
-// removeDebris removes what killed processes have left and no process can use.
+// removeDebris removes the files of processes that were killed.
 func (c *Cache) removeDebris() error {
 	_, _, err := c.clean(func(e *entry) bool { return (e.temp || e.once) && trusted(e.info) && !c.lockedElsewhere(e.name) })
 	if err != nil {
@@ -175,8 +179,8 @@ func (c *Cache) injected(op string) error {
 	return nil
 }
 
-// removeFile removes a file, and the directory of a file in the making. c.mu is held, except while
-// the cache is opened or closed.
+// removeFile removes a file, with the directory of an unfinished one. c.mu is held, except while the
+// cache is opened or closed.
 func (c *Cache) removeFile(name string) error {
 	if e, ok := parseName(name); ok && e.temp {
 		if err := c.removeTree(name); err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/ffconvert/ffconvert/internal/blocksum"
 )
 
-// Commit makes what was written the copy. Where another process has committed the same copy, Commit
-// leases that one. After an error the writer must still be discarded.
+// Commit gives the written file its name, as a copy that is leased. If another process has committed
+// the same copy meanwhile, Commit leases that one. After an error the writer must still be discarded.
 func (w *Writer) Commit() (*Copy, error) {
 	sums, err := w.finish()
 	if err != nil {
@@ -21,7 +21,7 @@ func (w *Writer) Commit() (*Copy, error) {
 	e := entry{key: w.key, size: sums.Size(), sum: sums.Sum64(), once: w.once}
 	e.name = stagedName(e.key, e.size, e.sum, e.once)
 	var fi fs.FileInfo
-	// The account is locked, since a process that counts meanwhile could see neither name.
+	// The account is locked, since a process that lists the directory meanwhile could see neither name.
 	err = w.l.c.accounted(w.l.ctx, func() error {
 		if err := w.l.use(e.name); err != nil {
 			return err
@@ -36,15 +36,11 @@ func (w *Writer) Commit() (*Copy, error) {
 	return w.l.c.copyOf(&e, sound{fi, sums}), nil
 }
 
-// finish makes the file what its name will say, and closes it.
+// finish cuts the file to the size written, and closes it.
 func (w *Writer) finish() (*blocksum.Sums, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	f, err := w.file()
-	if err != nil {
-		return nil, err
-	}
-	sums, err := w.rec.Sums(w.size, f)
+	f, sums, err := w.sums()
 	if err != nil {
 		return nil, err
 	}
@@ -58,9 +54,9 @@ func (w *Writer) finish() (*blocksum.Sums, error) {
 	return sums, f.Close()
 }
 
-// place gives the file its name, and ends the writer. It does not replace a copy of that name, which
-// other processes may be reading: that one is used, and read by the sums of what was written here.
-// The account is locked.
+// place renames the file and ends the writer. It does not replace a copy of that name, which other
+// processes may be reading: that copy is used in its place, and readers compare it with the checksums
+// computed here. The account is locked.
 func (w *Writer) place(e *entry, sums *blocksum.Sums) (fi fs.FileInfo, err error) {
 	c := w.l.c
 	if e.info, err = c.root.Lstat(e.name); err == nil && e.whole() {
@@ -79,7 +75,6 @@ func (w *Writer) place(e *entry, sums *blocksum.Sums) (fi fs.FileInfo, err error
 		return nil, err
 	}
 	w.created = false
-	c.unlock(w.temp)
 	c.sound[e.name] = sound{fi, sums}
 	return fi, w.end(nil)
 }
@@ -98,7 +93,7 @@ func (w *Writer) Discard(cause error) error {
 	return err
 }
 
-// end removes what is left of the writer, and adds its own error to cause. c.mu is held.
+// end closes and removes the writer's file, and adds its own error to cause. c.mu is held.
 func (w *Writer) end(cause error) error {
 	l, c := w.l, w.l.c
 	delete(l.open, w)
@@ -110,11 +105,11 @@ func (w *Writer) end(cause error) error {
 	if w.f != nil {
 		w.f.Close()
 	}
+	defer c.unlock(w.temp)
 	if !w.created {
 		return cause
 	}
 	err := c.removeFile(w.temp)
-	c.unlock(w.temp)
 	switch {
 	case err == nil:
 		return cause
@@ -124,19 +119,20 @@ func (w *Writer) end(cause error) error {
 	return fmt.Errorf("%w; and %s stays behind: %w", cause, filepath.Join(c.dir, w.temp), err)
 }
 
-// A sound copy was written or read through by this cache: its state then, and the sums of its blocks.
+// sound is a copy that this cache has written, or has compared with its digest: the state of the file
+// then, and the checksums of its blocks.
 type sound struct {
 	info fs.FileInfo
 	sums *blocksum.Sums
 }
 
-// same reports whether no process has written to a file since it was looked at.
+// same reports whether a file has its identity, size and time of before.
 func same(before, now fs.FileInfo) bool {
 	return os.SameFile(before, now) && before.Size() == now.Size() && before.ModTime().Equal(now.ModTime())
 }
 
-// check reads a copy through unless this cache has written or read it before, and removes one that
-// is not what its name says. The caller has a lease on it.
+// check compares a copy with the digest in its name, unless this cache has written or compared it
+// before, and removes a copy that differs. The caller has a lease on it.
 func (c *Cache) check(ctx context.Context, e *entry) (sound, error) {
 	f, err := blocking.File(c.root.Open(e.name))
 	if err != nil {
@@ -167,7 +163,7 @@ func (c *Cache) check(ctx context.Context, e *entry) (sound, error) {
 		return c.sound[e.name], nil
 	}
 	damaged := fmt.Errorf("%w: %s", ErrDamaged, e.name)
-	if err := c.removeFile(e.name); err != nil { // other users of it had better fail, too
+	if err := c.removeFile(e.name); err != nil { // all other users of it fail, too
 		return sound{}, fmt.Errorf("%w, and cannot be removed: %w", damaged, err)
 	}
 	return sound{}, damaged

@@ -1,11 +1,11 @@
-// Package cache keeps staged copies in a directory: least recently used out first, under a quota
-// that processes share.
+// Package cache keeps staged copies in a directory, under a quota that processes share. It evicts the
+// least recently used copies first.
 //
 //	c, err := cache.Open(dir, 100<<30, cache.Options{})
 //	lease, err := c.Reserve(ctx, []cache.Request{{Keys: []string{key}, Size: 1 << 20}})
 //	copied, err := lease.Copy(ctx, 0) // nil: the cache has none
-//	w := lease.Writer(0)              // write it…
-//	copied, err = w.Commit()          // …and read copied.Path
+//	w := lease.Writer(0)              // write the copy,
+//	copied, err = w.Commit()          // then read copied.Path
 //	err = lease.Release()             // the copy may be evicted from now on
 //	err = c.Close()
 //
@@ -13,21 +13,21 @@
 //
 //	<64 hex digits: the key>-<bytes>-<16 hex digits: digest>.staged   a copy
 //	<64 hex digits>-<bytes>-<16 hex digits>.once.staged               a copy that serves one run
-//	<64 hex digits>.<random>.tmp                                      a copy in the making
+//	<64 hex digits>.<random>.tmp                                      an unfinished copy
 //	<64 hex digits>.<random>.tree                                     a directory; the .tmp of that name is its size
 //	lock                                                              empty
 //
 // # Quota
 //
-// The account is the sum of the sizes of all files. A file in the making is as long as the room
-// reserved for it, so any process sees it. Before a file is made or grows, the process locks the
-// account, adds up the sizes, and evicts copies without a lease until there is room: least recently
-// used first, by access time, which [Lease.Release] sets. Where that is not enough the error is a
-// [Shortage]. The sum never exceeds the quota.
+// The account is the sum of the sizes of all files. An unfinished file is as long as the room reserved
+// for it, so any process sees it. Before a file is made or grows, the process locks the account, adds
+// up the sizes, and evicts copies without a lease until there is room: least recently used first, by
+// access time, which [Lease.Release] sets. If that is not enough the error is a [Shortage]. The sum
+// never exceeds the quota.
 //
-// Within one process [Cache.Reserve] waits for other leases to be released. It counts what they
-// are expected to grow by as taken; only the process itself knows that. No process waits for
-// another one: where another one has the room, the [Shortage] says so.
+// Within one process [Cache.Reserve] waits for other leases to be released, and leaves room for the
+// growth expected of them, which other processes do not know. No process waits for another process:
+// the [Shortage] says how much room the others have.
 //
 // # Leases
 //
@@ -38,19 +38,18 @@
 //	byte 1                          shared: this process has the directory open
 //	byte 2^62 + hash of file name   shared: in use; exclusive: being written or removed
 //
-// Where there are no such locks (other systems than Linux, some network file systems) nothing is
-// evicted and no debris is removed, since nothing tells what other processes use. Two processes
-// together may then exceed the quota.
+// Without such locks (other systems than Linux, some network file systems) a process cannot know which
+// files the others use. It evicts nothing and removes no debris, and two processes together may exceed
+// the quota.
 //
 // # Damage
 //
-// A copy gets its name by a rename, once it is complete. A process that is killed leaves its .tmp,
-// .tree and .once.staged files without a lease: no process reads them, and the next one that opens
-// the cache or needs the room removes them.
+// A copy is renamed to its name when it is complete. A process that is killed leaves its .tmp, .tree
+// and .once.staged files without a lease: no process reads them, and the next process that opens the
+// cache or needs the room removes them.
 //
-// Each block of a copy has a checksum (package blocksum), computed as it is written and kept in
-// memory; readers compare blocks through [Copy.Sums]. Copies are not synced: most are never read
-// after a power failure. The digest in the name is of the checksums, and a copy that this [Cache]
-// has neither written nor read before is read through and compared with it. A copy that differs is
-// removed.
+// Each block of a copy has a checksum (package blocksum), computed when the block is written and stored
+// in memory; readers compare blocks through [Copy.Sums]. Copies are not synced: most are never read
+// after a power failure. The digest in the name is of the checksums. A [Cache] reads a copy once before
+// it hands it out, unless it has written it, and removes a copy that differs from its digest.
 package cache

@@ -8,20 +8,20 @@ import (
 	"time"
 )
 
-// An Entry is one file of the cache, for people.
+// An Entry describes one file of the cache.
 type Entry struct {
 	Key        string    `json:"key"`
-	Size       int64     `json:"size"`       // bytes that it takes
-	Used       time.Time `json:"used"`       // last
-	InUse      bool      `json:"in_use"`     // also where nothing tells
-	Unfinished bool      `json:"unfinished"` // in the making
-	// Label is what it is a copy of, as far as the file system keeps that; "": not known. It
-	// decides nothing, since any program that can write to the cache can set it.
+	Size       int64     `json:"size"`   // bytes
+	Used       time.Time `json:"used"`   // last
+	InUse      bool      `json:"in_use"` // also if that is not known
+	Unfinished bool      `json:"unfinished"`
+	// Label names the source of the copy; "": the file system stores no labels. It decides nothing,
+	// since any program that can write to the cache can set it.
 	Label string `json:"source,omitempty"`
 }
 
-// IsCache reports whether a directory has a name in it that only caches have. It changes nothing
-// there, as [Open] would.
+// IsCache reports whether a directory has a file in it that is named as only caches name files. It
+// changes nothing there, as [Open] would.
 func IsCache(dir string) (bool, error) {
 	names, err := os.ReadDir(dir)
 	return slices.ContainsFunc(names, func(e fs.DirEntry) bool {
@@ -30,7 +30,7 @@ func IsCache(dir string) (bool, error) {
 	}), err
 }
 
-// Entries lists what is in the cache, in the order of keys.
+// Entries lists the files of the cache, in the order of keys.
 func (c *Cache) Entries() ([]Entry, error) {
 	var list []Entry
 	err := c.accounted(context.Background(), func() error {
@@ -55,13 +55,13 @@ func (c *Cache) entry(e *entry) Entry {
 	}
 }
 
-// Clean removes the files that no lease is on and which selects. It returns how many they were, and
-// their bytes, also beside an error.
+// Clean removes the files without a lease that which selects. It returns their number and their bytes,
+// with an error too.
 func (c *Cache) Clean(which func(Entry) bool) (removed int, bytes int64, err error) {
 	return c.clean(func(e *entry) bool { return !c.lockedElsewhere(e.name) && which(c.entry(e)) })
 }
 
-// Forget removes the copies of keys that are of this process alone, except for those with a lease.
+// Forget removes the copies of keys that only this process uses, unless they are leased.
 func (c *Cache) Forget(keys map[string]bool) error {
 	_, _, err := c.clean(func(e *entry) bool { return keys[e.key] })
 	return err

@@ -12,23 +12,23 @@ import (
 
 // A Request is for one copy.
 type Request struct {
-	// Keys are what a copy may be kept under, each 64 lower-case hexadecimal digits; a writer is
-	// of the first. Copies of one key must be of the same bytes. No two requests of a lease share
+	// Keys are 64 lower-case hexadecimal digits each. A copy of any of them will do; a writer writes a
+	// copy of the first. Copies of one key must have the same bytes. No two requests of a lease share
 	// a key.
 	Keys []string
-	// Size is the room reserved for a writer, bytes. -1: not known; it grows as it is written.
+	// Size is the room reserved for a writer, bytes. -1: not known; the file grows while it is written.
 	Size int64
-	// Spare is what the copy is expected to take beyond that, bytes. It is waited for as long as
-	// another lease of this process may be released, and left to this lease by all others.
+	// Spare is the room that the copy is expected to need beyond Size, bytes. Reserve waits for it as
+	// long as another lease of this process may be released; other leases leave it to this one.
 	Spare int64
 	// Once says that no other run can use the copy: it is removed when its [Lease] is released.
 	Once bool
-	// Label says for people what it is a copy of; see [Entry]. It must hold no secret.
+	// Label names the source for the user, see [Entry]. It must not hold a secret.
 	Label string
 }
 
-// A Copy is a complete copy. It stays as it is until its [Lease] is released, as far as the cache
-// decides that; Sums tell whether it did.
+// A Copy is a complete copy. The cache neither changes nor removes it before its [Lease] is released;
+// Sums detect whether another program did.
 type Copy struct {
 	Path    string
 	Key     string
@@ -37,8 +37,8 @@ type Copy struct {
 	Sums    *blocksum.Sums // of its blocks
 }
 
-// A Lease is what one user of the cache has at once: no process evicts it. Its methods may be
-// called concurrently, except for Keep and Release.
+// A Lease is the copies and writers of one user of the cache, which no process evicts. Its methods may
+// be called concurrently, except for Keep and Release.
 type Lease struct {
 	c       *Cache
 	ctx     context.Context // of Reserve
@@ -56,10 +56,10 @@ type Lease struct {
 // errWriting means that another lease of this process writes the copy.
 var errWriting = errors.New("the copy is being written")
 
-// Reserve leases all copies at once, or none: those that are there, and room for the others. While
-// there is none it waits, holding nothing, for other leases of this process to be released;
-// where none of them can be, the error is a [Shortage]. Of two leases that need the same writer
-// the later one waits for the copy.
+// Reserve leases all copies that the cache has, and room for the others, at once or not at all. While
+// there is too little room it waits, without a lease, for other leases of this process to be released;
+// if none of them can be, the error is a [Shortage]. Of two leases that need the same writer the later
+// one waits for the copy.
 //
 // A caller that has a lease must not call Reserve before it is released or kept (see [Lease.Keep]):
 // it could wait for itself.
@@ -160,12 +160,12 @@ func (l *Lease) use(name string) error {
 	return nil
 }
 
-// touch sets the time of use, which is the access time: readers compare the modification time. A
-// copy where that fails is evicted sooner.
+// touch sets the time of use, which is the access time: readers compare the modification time. If it
+// fails the copy is evicted sooner.
 func (c *Cache) touch(name string) { c.root.Chtimes(name, time.Now(), time.Time{}) }
 
-// Keep says that the user of the lease makes other requests before it releases it: no request and no
-// writer of this process waits for that.
+// Keep says that the user of the lease makes other requests before releasing it, so that no request
+// and no writer of this process waits for its release.
 func (l *Lease) Keep() {
 	l.c.mu.Lock()
 	defer l.c.mu.Unlock()
@@ -173,7 +173,7 @@ func (l *Lease) Keep() {
 	l.c.wake()
 }
 
-// Retain moves the use of copies from the lease to the [Cache]: it ends when that is closed.
+// Retain moves copies from the lease to the [Cache]: they stay in use until that is closed.
 func (l *Lease) Retain(copies ...*Copy) {
 	l.c.mu.Lock()
 	defer l.c.mu.Unlock()
@@ -186,9 +186,8 @@ func (l *Lease) Retain(copies ...*Copy) {
 	}
 }
 
-// Copy returns the copy that request i has found, nil where it has a [Lease.Writer]. A copy that
-// this cache neither wrote nor read before is read through first: [ErrDamaged] where it is not what
-// its name says.
+// Copy returns the copy of request i, nil if it has a [Lease.Writer]. It first compares the copy with
+// its digest, once in the life of the cache: [ErrDamaged] if they differ.
 func (l *Lease) Copy(ctx context.Context, i int) (*Copy, error) {
 	e := l.copies[i]
 	if e == nil {
@@ -201,14 +200,14 @@ func (l *Lease) Copy(ctx context.Context, i int) (*Copy, error) {
 	return l.c.copyOf(e, now), nil
 }
 
-// Writer returns what the copy of request i is written to, nil where it has a copy.
+// Writer returns the writer of request i, nil if the cache has a copy.
 func (l *Lease) Writer(i int) *Writer { return l.writers[i] }
 
 func (c *Cache) copyOf(e *entry, now sound) *Copy {
 	return &Copy{Path: filepath.Join(c.dir, e.name), Key: e.key, Size: now.info.Size(), ModTime: now.info.ModTime(), Sums: now.sums}
 }
 
-// Release ends the lease: it discards what was not committed. It may be called again.
+// Release ends the lease and discards its writers. It may be called again.
 func (l *Lease) Release() error {
 	l.removeTrees(nil)
 	l.c.mu.Lock()

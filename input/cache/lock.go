@@ -13,8 +13,8 @@ const (
 	namesFrom   = 1 << 62
 )
 
-// accounted calls f while no other process, and no other goroutine of this one, counts, reserves,
-// leases or evicts. It waits for its turn until ctx ends.
+// accounted calls f with the account locked: no other process and no other goroutine counts, reserves,
+// leases or evicts meanwhile. It waits for the lock until ctx ends.
 func (c *Cache) accounted(ctx context.Context, f func() error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

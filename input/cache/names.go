@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"hash/fnv"
 	"io/fs"
+	"regexp"
 	"strconv"
-	"strings"
 	"time"
 )
 
@@ -15,16 +15,15 @@ const (
 	stagedSuffix = ".staged"
 	onceSuffix   = ".once"
 	tempSuffix   = ".tmp"
-	keyLen       = 64 // hexadecimal digits
 )
 
 // An entry is one file of the directory that this package has named.
 type entry struct {
 	name string
 	key  string
-	size int64  // of the copy, as its name says; 0 of one in the making
-	sum  uint64 // its digest, as its name says
-	temp bool   // in the making
+	size int64  // of the copy, in its name; 0 of an unfinished one
+	sum  uint64 // the digest in its name
+	temp bool   // unfinished
 	once bool   // it serves one run
 	info fs.FileInfo
 }
@@ -32,7 +31,7 @@ type entry struct {
 // used is when the last lease was taken or released.
 func (e *entry) used() time.Time { return accessed(e.info) }
 
-// whole reports whether it has the size that its name says, and no other user can write it.
+// whole reports whether a copy has the size in its name, and no other user can write to it.
 func (e *entry) whole() bool { return !e.temp && trusted(e.info) && e.info.Size() == e.size }
 
 func stagedName(key string, size int64, sum uint64, once bool) string {
@@ -43,35 +42,27 @@ func stagedName(key string, size int64, sum uint64, once bool) string {
 	return name + stagedSuffix
 }
 
-// parseName reads the name of a file; false where it is not of the cache.
-func parseName(name string) (e entry, ok bool) {
-	if len(name) <= keyLen || !isKey(name[:keyLen]) {
+// namePattern matches the names of copies and of unfinished ones.
+var namePattern = regexp.MustCompile(`^([0-9a-f]{64})(?:-(0|[1-9][0-9]*)-([0-9a-f]{16})(\.once)?\.staged|\.(?:.*\.)?tmp)$`)
+
+// parseName reads the name of a file; false if it is not of the cache.
+func parseName(name string) (entry, bool) {
+	m := namePattern.FindStringSubmatch(name)
+	if m == nil {
 		return entry{}, false
 	}
-	e = entry{name: name, key: name[:keyLen]}
-	rest := name[keyLen:]
-	if rest[0] == '.' {
-		e.temp = true
-		return e, strings.HasSuffix(rest, tempSuffix)
+	e := entry{name: name, key: m[1], temp: m[2] == "", once: m[4] != ""}
+	if e.temp {
+		return e, true
 	}
-	rest, ok = strings.CutSuffix(rest, stagedSuffix)
-	if !ok {
-		return entry{}, false
+	var err error
+	if e.size, err = strconv.ParseInt(m[2], 10, 64); err == nil {
+		e.sum, err = strconv.ParseUint(m[3], 16, 64)
 	}
-	rest, e.once = strings.CutSuffix(rest, onceSuffix)
-	size, sum, _ := strings.Cut(strings.TrimPrefix(rest, "-"), "-")
-	n, err := strconv.ParseInt(size, 10, 64)
-	s, serr := strconv.ParseUint(sum, 16, 64)
-	e.size, e.sum = n, s
-	return e, err == nil && serr == nil && stagedName(e.key, e.size, e.sum, e.once) == name
+	return e, err == nil
 }
 
-// isKey reports whether s is 64 lower-case hexadecimal digits.
-func isKey(s string) bool {
-	return len(s) == keyLen && strings.Trim(s, "0123456789abcdef") == ""
-}
-
-// scan lists the regular files of the directory that are of the cache by name. Links and other
+// scan lists the regular files of the directory that are named as files of the cache. Links and other
 // special files take no room, and are never opened.
 func (c *Cache) scan() ([]entry, error) {
 	if err := c.injected("scan"); err != nil {

@@ -10,9 +10,9 @@ import (
 // A Shortage is an [ErrQuota] with its numbers of bytes.
 type Shortage struct {
 	Quota     int64
-	Need      int64 // more than there is; where that is more than Quota, with what there is
-	Have      int64 // that can be had
-	Processes int64 // that other processes use
+	Need      int64 // beyond the bytes of the lease, or with them if that exceeds Quota
+	Have      int64 // free, or evictable
+	Processes int64 // used by other processes
 	// Others says that other leases of this process may be released: then there may be room.
 	Others bool
 
@@ -32,9 +32,9 @@ func (s *Shortage) Error() string {
 
 func (s *Shortage) Is(target error) bool { return target == ErrQuota }
 
-// reserve evicts until most bytes are free, or as many as l can have, and returns that number. Where
-// that is less than least it evicts nothing, and the error is a [Shortage]; so it is where another
-// lease may be released and spare bytes cannot be had beyond most. The account is locked.
+// reserve evicts copies until most bytes are free, or as many as l can have, and returns that number.
+// If that is less than least it evicts nothing, and the error is a [Shortage]; the same if there is no
+// room for spare bytes beyond most, and another lease may be released. The account is locked.
 func (c *Cache) reserve(l *Lease, entries []entry, least, most, spare int64) (int64, error) {
 	if c.quota <= 0 || most+spare == 0 {
 		return most, nil
@@ -86,8 +86,8 @@ func (c *Cache) reserve(l *Lease, entries []entry, least, most, spare int64) (in
 	return most, nil
 }
 
-// others reports whether another lease of this process may be released: any one, or one that
-// canProgress, which does not wait for room itself. c.mu is held.
+// others reports whether another lease of this process may be released. With canProgress, leases that
+// wait for room themselves do not count. c.mu is held.
 func (c *Cache) others(l *Lease, canProgress bool) bool {
 	for other := range c.leases {
 		if other != l && !other.kept && !(canProgress && other.stuck) {
@@ -97,7 +97,7 @@ func (c *Cache) others(l *Lease, canProgress bool) bool {
 	return false
 }
 
-// freed wakes all that wait, since there may be more room. c.mu is held.
+// freed wakes all waiting callers, since there may be more room. c.mu is held.
 func (c *Cache) freed() {
 	for l := range c.leases {
 		l.stuck = false
@@ -105,7 +105,7 @@ func (c *Cache) freed() {
 	c.wake()
 }
 
-// wake lets all that wait check again. c.mu is held.
+// wake lets all waiting callers check again. c.mu is held.
 func (c *Cache) wake() {
 	close(c.changed)
 	c.changed = make(chan struct{})

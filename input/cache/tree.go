@@ -13,9 +13,9 @@ const treeSuffix = ".tree"
 
 func treeName(temp string) string { return strings.TrimSuffix(temp, tempSuffix) + treeSuffix }
 
-// Tree makes a directory in the room that is reserved for w, and returns it open, with its path.
-// From now on w's file only stands for the directory in the account: nothing may be written to it.
-// The caller keeps to the size that it has reserved, and closes the root.
+// Tree makes a directory in the room that is reserved for w, and returns it open, with its path. From
+// now on w's file is the directory's entry in the account: nothing may be written to it. The caller
+// writes no more than the reserved size, and closes the root.
 //
 // The directory is removed with the writer: when that is discarded, when its [Lease] is released,
 // and after the process was killed.
@@ -41,8 +41,8 @@ func (w *Writer) Tree() (root *os.Root, path string, err error) {
 	return root, filepath.Join(c.dir, name), err
 }
 
-// removeTrees removes the directories of the lease, or of one writer. That may take minutes, so
-// nothing is locked meanwhile. What fails is tried again, and reported, when the writers end.
+// removeTrees removes the directories of the lease, or of one writer, without a lock, since that may
+// take minutes. An error is ignored: the end of the writer tries again, and reports it.
 func (l *Lease) removeTrees(only *Writer) {
 	var temps []string
 	l.c.mu.Lock()
@@ -65,8 +65,8 @@ func (c *Cache) removeTree(temp string) error {
 	return c.root.RemoveAll(treeName(temp))
 }
 
-// removeStrayTrees removes the directories whose writer's file is gone, which only a power failure
-// leaves: the file is made before them and removed after them. The account is locked.
+// removeStrayTrees removes directories without a writer's file, which only a power failure leaves: the
+// file is made before its directory and removed after it. The account is locked.
 func (c *Cache) removeStrayTrees() error {
 	entries, err := fs.ReadDir(c.root.FS(), ".")
 	if err != nil {

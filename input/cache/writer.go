@@ -12,8 +12,8 @@ import (
 	"github.com/ffconvert/ffconvert/internal/blocksum"
 )
 
-// growth is the largest step by which a file of unknown size grows, bytes: each step lists the
-// directory, and an unused step takes room from others meanwhile.
+// growth is the largest step by which a file of unknown size grows, bytes. Small steps list the
+// directory often; the unused part of a large one is room that others lack.
 const growth = 16 << 20
 
 // A Writer writes one copy. [Writer.Commit] or [Writer.Discard] ends it. WriteAt and ReadAt may be
@@ -48,27 +48,15 @@ func (w *Writer) Beside(key string) *Writer {
 	return w.l.newWriter(key, w.once, w.label)
 }
 
-// create makes the file, n bytes long. Where n is not 0 the account is locked.
+// create makes the file, n bytes long, and closes it until it is written to: a lease may have more
+// writers than a process may have open files. The account is locked.
 func (w *Writer) create(n int64) error {
-	c := w.l.c
-	if err := c.injected("create"); err != nil {
-		return err
-	}
-	if err := c.lock(w.temp); err != nil {
-		return err
-	}
-	f, err := blocking.File(c.root.OpenFile(w.temp, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600))
+	f, err := w.file()
 	if err != nil {
-		c.unlock(w.temp)
 		return err
 	}
-	w.created = true
-	setLabel(f, w.label)
-	if n == 0 {
-		w.f = f
-		return nil
-	}
-	return errors.Join(w.resize(f, n), f.Close()) // opened again when it is written to, as few of many are at once
+	w.f = nil
+	return errors.Join(w.resize(f, n), f.Close())
 }
 
 func (w *Writer) resize(f *os.File, n int64) error {
@@ -90,19 +78,36 @@ func (w *Writer) file() (*os.File, error) {
 	if w.f != nil {
 		return w.f, nil
 	}
+	c, flags, op := w.l.c, os.O_RDWR, "open"
 	if !w.created {
-		err := w.create(0)
-		return w.f, err
+		flags, op = os.O_RDWR|os.O_CREATE|os.O_EXCL, "create"
 	}
-	if err := w.l.c.injected("open"); err != nil {
+	if err := c.injected(op); err != nil {
 		return nil, err
 	}
-	f, err := blocking.File(w.l.c.root.OpenFile(w.temp, os.O_RDWR, 0))
+	if err := c.lock(w.temp); err != nil {
+		return nil, err
+	}
+	f, err := blocking.File(c.root.OpenFile(w.temp, flags, 0o600))
 	if err != nil {
 		return nil, err
 	}
+	if !w.created {
+		w.created = true
+		setLabel(f, w.label)
+	}
 	w.f = f
 	return f, nil
+}
+
+// sums returns the open file, and the checksums of the bytes written to it. w.mu is held.
+func (w *Writer) sums() (*os.File, *blocksum.Sums, error) {
+	f, err := w.file()
+	if err != nil {
+		return nil, nil, err
+	}
+	sums, err := w.rec.Sums(w.size, f)
+	return f, sums, err
 }
 
 // grow makes the file as long as size at least. The account is locked, and w.mu held.
@@ -124,8 +129,9 @@ func (w *Writer) grow(size int64) error {
 	return w.resize(w.f, w.reserved+n)
 }
 
-// Await reserves size bytes in all. While there is no room it waits for other leases of this process
-// to be released; where none of them will be, or all wait for room, the error is a [Shortage].
+// Await grows the reserved room to size bytes. While there is too little it waits for other leases of
+// this process to be released. The error is a [Shortage] if no lease can be released, or if all of them
+// wait for room.
 func (w *Writer) Await(ctx context.Context, size int64) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -179,17 +185,13 @@ func (w *Writer) WriteAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-// Checked returns a reader of what was written, which must be complete. Its ReadAt returns
+// Checked returns a reader of the written bytes; nothing may be written after it. Its ReadAt returns
 // [ErrCopy] where a block has other bytes than were written to it. It must be closed before the
 // writer ends.
 func (w *Writer) Checked() (blocksum.File, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	f, err := w.file()
-	if err != nil {
-		return nil, err
-	}
-	sums, err := w.rec.Sums(w.size, f)
+	f, sums, err := w.sums()
 	if err != nil {
 		return nil, err
 	}
@@ -201,7 +203,7 @@ type noClose struct{ io.ReaderAt }
 
 func (noClose) Close() error { return nil }
 
-// ReadAt reads what was written, as the file has it now.
+// ReadAt reads the written bytes without comparing them.
 func (w *Writer) ReadAt(p []byte, off int64) (int, error) {
 	w.mu.Lock()
 	f, err := w.file()
