@@ -1,14 +1,13 @@
 package remote
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
-	"os"
 	"slices"
 	"strings"
 )
@@ -18,16 +17,16 @@ import (
 //	HEAD, GET {endpoint}/v1/objects/BUCKET/OBJECT?provider=P
 //	GET       {endpoint}/v1/buckets/BUCKET?provider=P   {"action":"list","value":{…}}
 //
-// P is ais for ais://bucket/object, or what its ?provider= says ([SplitProvider]); aws for s3: and gcp for gs:,
-// where those are sent here. Other URLs have no query.
+// P is the ?provider= of an ais: URL ([SplitProvider]), else ais; for s3: and gs: URLs, if
+// USE_AIS_FOR sends them here, it is aws and gcp.
 //
-// A gateway redirects requests for objects to the target that holds them, on another port or
-// host. AIS_AUTHN_TOKEN, or the file that AIS_AUTHN_TOKEN_FILE names, is sent to the host
-// and port of AIS_ENDPOINT alone: the gateway checks it, and the target trusts the redirect.
+// A gateway redirects requests for objects to the target that has them, on another port or
+// host. AIS_AUTHN_TOKEN, or the token in AIS_AUTHN_TOKEN_FILE, is sent only to the host
+// and port of AIS_ENDPOINT: the gateway checks it, and the target trusts the redirect.
 //
-// The version of an object is made of all that the service says: see aisPin. There is no If-Match: a reply
-// that says otherwise is refused, and what slips through where nothing but the checksum is said,
-// which the answer to a range does not have, that finds.
+// The version of an object is made of all its attributes, see aisPin. The API has no If-Match: a reply
+// with other attributes is refused. If the checksum is the only attribute, which replies to ranges do
+// not have, comparing the checksum of the fetched bytes finds a change.
 //
 // https://github.com/NVIDIA/aistore/blob/main/docs/http_api.md, api/apc/lsmsg.go, cmn/objlist.go
 type aisStore struct {
@@ -55,7 +54,7 @@ func newAIS(opts Options, hc *http.Client) (store, error) {
 	return s, nil
 }
 
-// aisToken is what `ais auth login` has given: the token itself, or a file {"token": "…"}.
+// aisToken returns the token of `ais auth login`, from the environment or from a file {"token": "…"}.
 func aisToken(opts Options) (string, error) {
 	if token := opts.env("AIS_AUTHN_TOKEN"); token != "" {
 		return token, nil
@@ -64,22 +63,21 @@ func aisToken(opts Options) (string, error) {
 	if path == "" {
 		return "", nil
 	}
-	f, err := os.Open(path)
+	text, err := readFile(path, maxAnswer)
 	if err != nil {
 		return "", &Error{Kind: ErrSetting, Err: fmt.Errorf("AIS_AUTHN_TOKEN_FILE: %w", err)}
 	}
-	defer f.Close()
 	var file struct {
 		Token string `json:"token"`
 	}
-	if err := json.NewDecoder(io.LimitReader(f, maxAnswer)).Decode(&file); err != nil || file.Token == "" {
+	if err := json.Unmarshal(text, &file); err != nil || file.Token == "" {
 		return "", &Error{Kind: ErrSetting, Err: errors.New("AIS_AUTHN_TOKEN_FILE: it holds no token"), Hint: "run ais auth login"}
 	}
 	return file.Token, nil
 }
 
-// An aisName is a name in a bucket of a provider.
-type aisName struct{ scheme, bucket, object, provider, query string }
+// An aisName is an object, or the prefix of a list, in a bucket of a provider.
+type aisName struct{ bucket, object, provider string }
 
 func splitAIS(name string, partial bool) (aisName, *Error) {
 	plain, provider := SplitProvider(name)
@@ -87,18 +85,7 @@ func splitAIS(name string, partial bool) (aisName, *Error) {
 	if bad != nil {
 		return aisName{}, bad
 	}
-	n := aisName{scheme: schemeOf(name), bucket: bucket, object: object, provider: "ais"}
-	switch n.scheme {
-	case "s3":
-		n.provider = "aws"
-	case "gs":
-		n.provider = "gcp"
-	case "az":
-		n.provider = "azure"
-	}
-	if provider != "" {
-		n.provider, n.query = provider, providerQuery+provider
-	}
+	n := aisName{bucket, object, cmp.Or(provider, map[string]string{"s3": "aws", "gs": "gcp"}[schemeOf(name)], "ais")}
 	if !slices.Contains(aisProviders, n.provider) {
 		return aisName{}, &Error{URL: Redact(name), Kind: ErrURL, Err: fmt.Errorf("%q is not a provider of AIStore", clean(n.provider)), Hint: strings.Join(aisProviders, ", ")}
 	}
@@ -121,7 +108,7 @@ func SplitProvider(url string) (rest, provider string) {
 	return url, ""
 }
 
-// address of an object: of a bucket's list where what is "buckets".
+// address returns the URL of an object, or of a bucket's list if what is "buckets".
 func (s *aisStore) address(what string, n aisName) string {
 	a := s.endpoint + "/v1/" + what + "/" + url.PathEscape(n.bucket)
 	if what == "objects" {
@@ -210,10 +197,10 @@ type aisPage struct {
 	} `json:"entries"`
 }
 
-// aisProps are asked for of each object: an aisPin is made of them.
+// aisProps are the attributes of listed objects from which an aisPin is made.
 const aisProps = "name,size,version,checksum,custom"
 
-// aisDirectory marks an entry that stands for many: apc.EntryIsDir.
+// aisDirectory is the flag of entries that are directories, apc.EntryIsDir.
 const aisDirectory = 1 << 8
 
 func (s *aisStore) page(ctx context.Context, prefix, token string) (items []item, next string, err error) {
@@ -249,18 +236,14 @@ func (s *aisStore) page(ctx context.Context, prefix, token string) (items []item
 	return items, page.ID + " " + page.Token, nil
 }
 
-// do sends a request. It returns a reply of success, or an [*Error].
+// do sends a request, as send does.
 func (s *aisStore) do(ctx context.Context, name, method, address string, header http.Header, body []byte) (*http.Response, error) {
-	if s.token != "" { // redirect takes it off
+	if s.token != "" { // redirect removes it
 		header.Set("Authorization", "Bearer "+s.token)
 	}
-	resp, err := send(ctx, s.client, name, method, address, header, body)
+	resp, err := send(ctx, s.client, name, method, address, header, body, s.refused)
 	if err != nil {
 		return nil, err
-	}
-	if resp.StatusCode != http.StatusOK && resp.StatusCode != http.StatusPartialContent {
-		defer resp.Body.Close()
-		return nil, s.refused(name, resp)
 	}
 	if isHTML(resp.Header) && resp.Header.Get("Ais-Checksum-Type") == "" && resp.Header.Get("Ais-Version") == "" {
 		resp.Body.Close()
@@ -269,14 +252,13 @@ func (s *aisStore) do(ctx context.Context, name, method, address string, header 
 	return resp, nil
 }
 
-// refused reads the JSON of an error; HEAD has it in a header. What it says of hosts and
-// paths within the cluster is left out.
+// refused reads the JSON of an error, in a header of replies to HEAD. It leaves out hosts and paths
+// within the cluster.
 func (s *aisStore) refused(name string, resp *http.Response) *Error {
 	e := statusError(name, resp)
 	text := resp.Header.Get("Hdr-Error")
 	if text == "" {
-		body, _ := io.ReadAll(io.LimitReader(resp.Body, maxAnswer)) // cut or not, the status says more
-		text = string(body)
+		text = string(errorBody(resp))
 	}
 	var answer struct {
 		Message string `json:"message"`

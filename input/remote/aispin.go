@@ -12,18 +12,18 @@ import (
 	"github.com/ffconvert/ffconvert/internal/pin"
 )
 
-// What an AIStore says of an object depends on its bucket, on whether the object has been read
-// through it before, and on whether it is listed or looked at:
+// The attributes of an AIStore's object depend on its bucket, on whether AIStore has read the object
+// from its cloud before, and on whether they come from a list or from HEAD and GET:
 //
 //	Ais-Version                       counts in a bucket of its own, from 1 for an object made anew; the cloud's, where that has one
-//	Ais-Checksum-Type, -Value         of what it stores itself; a list has the value alone
+//	Ais-Checksum-Type, -Value         of objects that it stores; a list has only the value
 //	Etag, Last-Modified               of the cloud, or of the stored copy
 //	Ais-Custom-Md: ETag=…             the same of a cloud, with LastModified, md5, crc32c, version; user's own names
-//	"custom-md": "[ETag:… …]"         these in a list
+//	"custom-md": "[ETag:… …]"         the same in a list
 //
 // https://github.com/NVIDIA/aistore/blob/main/cmn/objattrs.go, cmn/objlist_utils.go
 
-// aisPinned begins the Version of an object whose rest is a [pin.Pin].
+// aisPinned is the prefix of a Version that is a [pin.Pin].
 const aisPinned = "ais "
 
 func aisVersion(p pin.Pin) string {
@@ -33,8 +33,8 @@ func aisVersion(p pin.Pin) string {
 	return aisPinned + string(p)
 }
 
-// Pin is what is known of the object that tells this state of it from another. An ETag that is weak may
-// stay when the bytes change, so that the time counts beside it, as it does where there is no version.
+// Pin returns the attributes that identify this state of the object. A weak ETag may stay when the
+// bytes change: the time is added to it, and is used if there is no version.
 func (o Object) Pin() pin.Pin {
 	if p, ok := strings.CutPrefix(o.Version, aisPinned); ok {
 		return pin.Pin(p)
@@ -49,7 +49,7 @@ func (o Object) Pin() pin.Pin {
 	return pin.Of("state", o.Version)
 }
 
-// samePin refuses a reply about another state of the object than the one that was found.
+// samePin returns an error if a reply is about another state of the object than o.
 func samePin(o Object, now pin.Pin) error {
 	if how, other := o.Pin().Contradicts(now); other {
 		return &Error{URL: Redact(o.URL), Kind: ErrChanged, Err: fmt.Errorf("%s", clean(how)), Hint: againHint}
@@ -57,7 +57,7 @@ func samePin(o Object, now pin.Pin) error {
 	return nil
 }
 
-// aisPin is what the headers of a reply say. whole: the reply is of all bytes, and so is the checksum.
+// aisPin returns the attributes in the headers of a reply. Only the checksum of a whole object counts.
 func aisPin(h http.Header, whole bool) pin.Pin {
 	pairs := []string{pin.Version, h.Get("Ais-Version"), "etag", strong(h.Get("Etag")), "modified", seconds(lastModified(h))}
 	if sum := h.Get("Ais-Checksum-Value"); whole && sum != "" {
@@ -69,8 +69,8 @@ func aisPin(h http.Header, whole bool) pin.Pin {
 	return pin.Of(pairs...)
 }
 
-// aisListPin is what an entry of a list says. The checksum of a cloud's object is what its ETag
-// is, or the checksum of a copy: it is left out.
+// aisListPin returns the attributes of an entry of a list. The checksum of a cloud's object is left out:
+// it is either the ETag or the checksum of a copy.
 func aisListPin(provider, version, sum, custom string) pin.Pin {
 	pairs := []string{pin.Version, version}
 	if provider == "ais" {
@@ -80,7 +80,7 @@ func aisListPin(provider, version, sum, custom string) pin.Pin {
 	return pin.Of(append(pairs, customPairs(strings.Split(custom, " "), ":", " ")...)...)
 }
 
-// sumPair names a checksum by its length, since a list does not tell its kind.
+// sumPair names a checksum by its length, since a list does not have its kind.
 func sumPair(value string) []string {
 	if b, err := hex.DecodeString(value); err == nil && len(b) > 0 {
 		return []string{"sum" + strconv.Itoa(8*len(b)), strings.ToLower(value)}
@@ -88,12 +88,12 @@ func sumPair(value string) []string {
 	return nil
 }
 
-// customNames are the custom metadata that a cloud gives. Others are the user's own: they may change
-// while the object does not.
+// customNames are the custom metadata from a cloud. Others are the user's own: they may change without
+// the object.
 var customNames = []string{"ETag", "LastModified", "Last-Modified", "md5", "crc32c", "version"}
 
-// customPairs reads the custom metadata out of what lies between separators. What begins with none
-// of the names belongs to the value before it: a time may hold a separator.
+// customPairs parses the custom metadata. A field that does not begin with a name belongs to the value
+// before it: a time may contain the separator.
 func customPairs(fields []string, cut, separator string) []string {
 	type pair struct{ name, value string }
 	var all []pair
@@ -136,7 +136,7 @@ func customTime(v string) time.Time {
 	return t
 }
 
-// seconds is a time as a pin has it: headers and lists tell it to the second.
+// seconds formats a time for a pin, to the second, as headers and lists have it.
 func seconds(t time.Time) string {
 	if t.IsZero() {
 		return ""

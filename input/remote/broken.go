@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// transportError says what an error of net/http, or of a body, means. An error that is not
-// known is worth another attempt. Errors that end a context are not: ask the context first.
+// transportError makes an [*Error] of an error of net/http, or of a body. After an unknown error
+// another attempt may succeed. The caller checks first whether the context has ended.
 func transportError(url string, err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok { // of a store, or of a proxy
 		placed := *e
@@ -30,7 +30,7 @@ func transportError(url string, err error) *Error {
 		return e
 	}
 	for _, kind := range []error{ErrRedirect, ErrSetting} {
-		if errors.Is(err, kind) { // of our own making, and complete
+		if errors.Is(err, kind) { // made by this package, and complete
 			e.Kind, e.Err, e.Again = nil, err, false
 			if kind == ErrRedirect {
 				e.Hint = redirectHint
@@ -52,7 +52,7 @@ func transportError(url string, err error) *Error {
 	return e
 }
 
-// identityProblem tells errors of TLS, and what to do about them.
+// identityProblem returns kind and hint of an error of TLS; nil for other errors.
 func identityProblem(err error) (hint string, kind error) {
 	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
 		return "where you trust it, name a file with the certificate of its authority in SSL_CERT_FILE", ErrTLS
@@ -90,7 +90,7 @@ func isTimeout(err error) bool {
 	return ok && e.Timeout()
 }
 
-// withoutURL takes off what net/http says around an error, which quotes URLs.
+// withoutURL unwraps errors of net/http that quote URLs.
 func withoutURL(err error) error {
 	for {
 		e, ok := errors.AsType[*url.Error](err)
@@ -101,14 +101,13 @@ func withoutURL(err error) error {
 	}
 }
 
-// A detail is an error of a library, made fit for one line.
+// A detail is an error of a library, printed on one short line.
 type detail struct{ error }
 
 func (d detail) Error() string { return clean(d.error.Error()) }
 func (d detail) Unwrap() error { return d.error }
 
-// clean makes text of a service or a library fit for one line: short, without what forges a
-// line or drives a terminal.
+// clean shortens the text of a service or a library, and replaces line breaks and control characters.
 func clean(s string) string {
 	const most = 300 // bytes
 	if len(s) > most {

@@ -7,21 +7,21 @@ import (
 	"unicode/utf8"
 )
 
-// What a service may answer in place of an object's bytes.
+// Limits of answers other than the bytes of objects.
 const (
-	// maxPage bounds one page of a list. A thousand names of the longest kind, each byte of
-	// them escaped, take 4 MiB.
+	// maxPage bounds one page of a list. A thousand names of the greatest length, each byte of them
+	// escaped, take 4 MiB.
 	maxPage = 16 << 20
-	// maxAnswer bounds the description of one object, the text of an error and a token.
+	// maxAnswer bounds the attributes of one object, the text of an error and a token.
 	maxAnswer = 64 << 10
-	// maxEmptyPages is how many pages in a row may bring no name: services leave out what a
-	// filter drops, but a list that never comes to its end is not one.
+	// maxEmptyPages bounds the pages in a row without a name. Services send some, for names that a filter
+	// drops; a hostile one sends them for ever.
 	maxEmptyPages = 1000
 )
 
-// splitBucket takes scheme://bucket/key apart. Everything after the bucket's slash is the
-// key, letter for letter: "?", "#", "%" and "+" stand for themselves, as they do in the
-// tools of the services and in webdataset. partial allows an empty key, for lists.
+// splitBucket parses scheme://bucket/key. Everything after the bucket's slash is the key, literally:
+// "?", "#", "%" and "+" are not special, as in the tools of the services and in webdataset. partial
+// allows an empty key, for lists.
 func splitBucket(url string, partial bool) (bucket, key string, err *Error) {
 	bad := func(hint, format string, args ...any) (string, string, *Error) {
 		return "", "", &Error{URL: Redact(url), Kind: ErrURL, Err: fmt.Errorf(format, args...), Hint: hint}
@@ -46,11 +46,11 @@ func splitBucket(url string, partial bool) (bucket, key string, err *Error) {
 	return bucket, key, nil
 }
 
-// saidCredential is what signed the request, where a service sends its headers back.
+// saidCredential matches credentials of the request in the text of a service.
 var saidCredential = regexp.MustCompile(`(?i)\b(?:(credential|signature)=[^\s,;&"'<>]+|(bearer) [\w.~+/=-]{16,})`)
 
-// said makes the text of a service fit for an error: one short line without the secrets,
-// which some services send back.
+// said makes the text of a service one short line without the secrets of the request, which some
+// services send back.
 func said(text string, secrets ...string) string {
 	for _, secret := range secrets {
 		if len(secret) >= 8 {

@@ -19,7 +19,7 @@ type Client struct {
 	conns chan *connToken // of all objects together
 
 	mu     sync.Mutex
-	stores map[string]store // by service, made when they are first needed
+	stores map[string]store // by service, made when first used
 }
 
 // New makes a client. It sends no request and reads no setting before an object is asked for.
@@ -27,7 +27,7 @@ func New(opts Options) *Client {
 	return &Client{opts: opts, hc: newHTTPClient(opts), conns: newConnTokens(opts.connections()), stores: make(map[string]store)}
 }
 
-// Close closes the connections that are idle. The client may be used again.
+// Close closes idle connections. The client may be used again.
 func (c *Client) Close() { c.hc.CloseIdleConnections() }
 
 // services are the makers of stores by scheme.
@@ -35,10 +35,10 @@ var services = map[string]func(opts Options, hc *http.Client) (store, error){
 	"http": newHTTP, "https": newHTTP, "s3": newS3, "gs": newGS, "ais": newAIS,
 }
 
-// Supports tells the schemes whose objects a Client reads, such as "https".
+// Supports reports whether a Client reads the objects of a scheme, such as "https".
 func Supports(scheme string) bool { return services[strings.ToLower(scheme)] != nil }
 
-// store is the store that serves url.
+// store returns the store for a URL.
 func (c *Client) store(url string) (store, error) {
 	service := schemeOf(url)
 	if services[service] == nil {
@@ -63,8 +63,8 @@ func (c *Client) store(url string) (store, error) {
 	return s, nil
 }
 
-// Stat looks at an object: its size, its version and, where the service tells, its checksum.
-// What breaks is asked again, as Fetch does.
+// Stat returns the size of an object, its version and, if the service has one, its checksum. It repeats
+// failed requests as Fetch does.
 func (c *Client) Stat(ctx context.Context, url string) (Object, error) {
 	s, err := c.store(url)
 	if err != nil {
@@ -82,10 +82,9 @@ func (c *Client) Stat(ctx context.Context, url string) (Object, error) {
 	}
 }
 
-// List yields the objects whose URLs begin with prefix, in the order of their code points, each once:
-// its caller merges lists and finds repeated names by that, and a list that goes backwards may never
-// end. It ends after the first error: ErrNoList where the service gives no lists, or not in order. A
-// page that breaks is asked for again.
+// List yields the objects with URLs that begin with prefix, in the order of their code points, each
+// once: callers merge lists and find repeated names by that order. It ends after the first error:
+// ErrNoList if the service gives no lists, or not in order. It repeats failed requests.
 func (c *Client) List(ctx context.Context, prefix string) iter.Seq2[Object, error] {
 	return func(yield func(Object, error) bool) {
 		if err := c.list(ctx, prefix, yield); err != nil {
@@ -135,9 +134,9 @@ func (c *Client) list(ctx context.Context, prefix string, yield func(Object, err
 	}
 }
 
-// attempts are for a request that brings no bytes of an object.
+// attempts returns the attempts of a request that brings no bytes of an object.
 func (c *Client) attempts() *attempts {
 	p := &pace{patience: c.opts.patience()}
 	p.enter()
-	return newAttempts(c.opts, p)
+	return &attempts{opts: c.opts, pace: p}
 }

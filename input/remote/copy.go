@@ -9,8 +9,8 @@ import (
 	"io"
 )
 
-// copy writes what rep brings of sp, until that is complete or the body ends. Bytes ahead of
-// sp.pos have been written by an earlier attempt, and are compared with these.
+// copy writes the bytes of rep that belong to sp, until sp is complete or the body ends. Bytes before
+// sp.pos were written by an earlier attempt: they are compared with the file.
 func (f *fetch) copy(sp *span, rep *reply, buf []byte) error {
 	half := len(buf) / 2
 	at := rep.Off // of the next byte of the body
@@ -43,7 +43,7 @@ func (f *fetch) copy(sp *span, rep *reply, buf []byte) error {
 			return tooSlow(f.fail(ErrUnavailable, nil, ""), f.c.opts.patience())
 		}
 	}
-	if sp.end < 0 { // the body has said that it ends here
+	if sp.end < 0 { // the object ends where the body does
 		sp.end = sp.pos
 		f.total.Store(sp.pos)
 	} else if err := f.nothingMore(sp, rep, buf); err != nil {
@@ -52,7 +52,7 @@ func (f *fetch) copy(sp *span, rep *reply, buf []byte) error {
 	return f.sniff(sp, true)
 }
 
-// write puts the next bytes of a span into the file.
+// write writes the next bytes of a span.
 func (f *fetch) write(sp *span, p []byte) error {
 	if _, err := f.into.WriteAt(p, sp.pos); err != nil {
 		return f.fail(nil, fmt.Errorf("write: %w", err), "")
@@ -65,7 +65,7 @@ func (f *fetch) write(sp *span, p []byte) error {
 	return f.sniff(sp, false)
 }
 
-// compare compares what comes a second time with what has come before, at offset off.
+// compare compares bytes that are sent a second time with the file, at offset off.
 func (f *fetch) compare(p, before []byte, off int64) error {
 	if n, err := f.into.ReadAt(before, off); n < len(before) {
 		return f.fail(nil, fmt.Errorf("read back: %w", unexpected(err)), "")
@@ -76,26 +76,26 @@ func (f *fetch) compare(p, before []byte, off int64) error {
 	return nil
 }
 
-// broken says what err, which has ended a body at offset at, means.
+// broken makes the error of a body that err has ended at offset at.
 func (f *fetch) broken(sp *span, at int64, err error) error {
 	if err == io.EOF && sp.end < 0 && at < sp.pos {
 		return f.fail(ErrChanged, fmt.Errorf("%d bytes have become %d", sp.pos, at), againHint)
 	}
-	if err == io.EOF { // its proper end, and yet
+	if err == io.EOF { // the body is complete, but shorter than the span
 		e := f.again(fmt.Errorf("the body ends at offset %d of %d", at, sp.end))
 		e.Kind = ErrLength
 		return e
 	}
 	e := transportError(f.o.URL, unexpected(err))
-	if e.Kind == ErrTLS { // the server has proven its identity before: a record is damaged
+	if e.Kind == ErrTLS { // its identity was proven by the handshake: a record is damaged
 		e.Kind, e.Hint, e.Again = ErrUnavailable, "", true
 	}
 	e.Err = fmt.Errorf("at offset %d: %w", at, cmp.Or(e.Err, err))
 	return e
 }
 
-// nothingMore refuses a body without an announced length that goes on where the object should
-// end. An error is ignored: all bytes are in the file.
+// nothingMore refuses a body without an announced length that goes on beyond the end of the object. An
+// error is ignored: all bytes are in the file.
 func (f *fetch) nothingMore(sp *span, rep *reply, buf []byte) error {
 	if rep.N >= 0 || sp.end != f.total.Load() {
 		return nil
@@ -106,7 +106,7 @@ func (f *fetch) nothingMore(sp *span, rep *reply, buf []byte) error {
 	return nil
 }
 
-// sniff looks at the first bytes of the object, once they are there.
+// sniff refuses an object of a web server that begins as an HTML page, once its first bytes are written.
 func (f *fetch) sniff(sp *span, all bool) error {
 	if sp.start != 0 || f.sniffed || !all && sp.pos < sniffLen {
 		return nil
@@ -125,8 +125,8 @@ func (f *fetch) sniff(sp *span, all bool) error {
 	return nil
 }
 
-// attempt asks for what sp still lacks and writes what comes. sp.pos has grown by what came,
-// in any case.
+// attempt requests the bytes that sp lacks and writes them. After an error, too, sp.pos has grown by the
+// bytes written.
 func (f *fetch) attempt(ctx context.Context, sp *span, buf []byte) error {
 	off, n := sp.pos, int64(-1)
 	switch {
@@ -151,8 +151,8 @@ func (f *fetch) attempt(ctx context.Context, sp *span, buf []byte) error {
 	return f.copy(sp, rep, buf)
 }
 
-// sound compares a reply with what was asked for, and learns from the first one how the
-// service answers.
+// sound compares a reply with the request and the object. From the first reply it learns whether the
+// service sends ranges, and the size of the object.
 func (f *fetch) sound(rep *reply, sp *span, off, n int64) error {
 	total := f.total.Load()
 	switch {

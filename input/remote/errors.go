@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -15,7 +16,7 @@ import (
 // operating system error, or the cause of a cancelled context.
 var (
 	ErrURL         = place.New(place.Usage, "bad URL")                               // a mistake on the command line
-	ErrNoList      = place.New(place.Usage, "the service gives no lists")            // nor may it be a pattern, then
+	ErrNoList      = place.New(place.Usage, "the service gives no lists")            // so there are no patterns either
 	ErrNotFound    = place.New(place.Refused, "no such object")                      // 404, no such bucket
 	ErrDenied      = place.New(place.Refused, "access denied")                       // 401, 403, no or expired credentials
 	ErrSetting     = place.New(place.Usage, "wrong setting")                         // wrong region, endpoint, path style
@@ -38,7 +39,7 @@ type Error struct {
 	Advice Advice // which of Options to set; a program with flags says how
 
 	Again bool          // another attempt may succeed
-	After time.Duration // which the service wants no sooner than this; 0: not said
+	After time.Duration // the service wants no attempt before this has passed; 0: not said
 }
 
 // An Advice names the field of [Options] that helps against an [Error]. The zero value is none.
@@ -84,11 +85,10 @@ func (e *Error) Unwrap() []error {
 	return errs
 }
 
-// mostAfter bounds what a Retry-After may say, so that sums of times cannot overflow. It is
-// more than any caller waits.
+// mostAfter bounds Retry-After, so that sums of times cannot overflow. It is more than any caller waits.
 const mostAfter = 7 * 24 * time.Hour
 
-// statusError says what a reply without success means. The caller reads and closes the body.
+// statusError makes the error of a reply without success. The caller reads and closes the body.
 func statusError(name string, resp *http.Response) *Error {
 	e := &Error{URL: Redact(name), Status: resp.StatusCode, Err: statusText(resp.StatusCode)}
 	switch code := resp.StatusCode; {
@@ -123,7 +123,7 @@ const (
 	proxyHint = "the proxy wants a user: HTTPS_PROXY=http://user:password@host:port"
 )
 
-// deniedHint says what a web server may have missed. Other services have words of their own.
+// deniedHint says which credentials a web server may want. Other services have their own hints.
 func deniedHint(name string, resp *http.Response) string {
 	u, err := url.Parse(name)
 	switch {
@@ -143,14 +143,11 @@ func deniedHint(name string, resp *http.Response) string {
 }
 
 func statusText(code int) error {
-	if text := http.StatusText(code); text != "" {
-		return fmt.Errorf("HTTP %d %s", code, text)
-	}
-	return fmt.Errorf("HTTP %d", code)
+	return errors.New(strings.TrimSpace(fmt.Sprintf("HTTP %d %s", code, http.StatusText(code))))
 }
 
-// retryAfter reads Retry-After, RFC 9110, 10.2.3: seconds, or a date, which is compared with
-// the server's own where it says it. 0: it says nothing, or nothing sensible.
+// retryAfter reads Retry-After, RFC 9110, 10.2.3: seconds, or a date, which is compared with the
+// server's Date if there is one. 0: the header is missing or malformed.
 func retryAfter(h http.Header, now time.Time) time.Duration {
 	v := strings.TrimSpace(h.Get("Retry-After"))
 	if isDigits(v) {

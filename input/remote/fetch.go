@@ -26,7 +26,7 @@ func newConnTokens(n int) chan *connToken {
 	return tokens
 }
 
-// A span is the part of an object that one worker fetches.
+// A span is a range of an object that one goroutine fetches.
 type span struct {
 	start, pos int64         // bytes [start, pos) are in the file
 	end        int64         // -1: where the object ends
@@ -48,22 +48,22 @@ type fetch struct {
 	pace   *pace
 	total  atomic.Int64 // bytes of the object; -1: not known yet
 	single atomic.Bool  // one span is the whole object; set before there is a second
-	first  chan *reply  // the first one, when it is found to be sound
+	first  chan *reply  // the first reply that passes all comparisons
 
 	mu sync.Mutex // of progress
 
 	// Of the span at offset 0:
-	begun   bool // a sound reply has come
-	sniffed bool // the first bytes were looked at
+	begun   bool // first has its reply
+	sniffed bool // the first bytes were examined
 }
 
-// Fetch writes the bytes of o, as Stat or List has found it, into a file at their offsets,
-// and returns when all of them are there and their checksum, where there is one, is right.
-// It writes nothing beyond them, and concurrently. After an error the file holds anything.
+// Fetch writes the bytes of o, as returned by Stat or List, into a file at their offsets, and compares
+// their checksum if there is one. It calls into concurrently, and writes nothing beyond the object.
+// After an error the content of the file is undefined.
 //
-// progress, which may be nil, is told of bytes as they arrive, of each byte of the object
-// once, and is not called concurrently for one object. Fetch ends soon after ctx does, with
-// its cause.
+// progress, which may be nil, is called with the number of bytes that have arrived, each byte of the
+// object counted once, and not concurrently for one object. Fetch ends soon after ctx does, with its
+// cause.
 func (c *Client) Fetch(ctx context.Context, o Object, into File, progress func(n int64)) error {
 	s, err := c.store(o.URL)
 	if err != nil {
@@ -81,8 +81,8 @@ func (c *Client) Fetch(ctx context.Context, o Object, into File, progress func(n
 func (f *fetch) run(ctx context.Context) error {
 	size, rangeSize := f.total.Load(), f.c.opts.rangeSize()
 	if f.o.Version == "" && f.o.Modified.IsZero() && f.o.Sum.newHash() == nil {
-		// Parts could be of different versions, and nothing would tell: it is read in one go,
-		// and where that breaks from the start, to compare.
+		// Ranges could be of different versions, and this could not be detected: the object is read at
+		// once, and after a failure again from the start, to compare.
 		f.o.whole = true
 	}
 	if f.o.whole || size <= rangeSize {
@@ -97,14 +97,14 @@ func (f *fetch) run(ctx context.Context) error {
 	}
 	g.Go(func() error { return f.span(inner, first) })
 	select {
-	case rep := <-f.first: // says whether there are ranges, and maybe the checksum
+	case rep := <-f.first: // now it is known whether there are ranges, and maybe the checksum
 		sum := f.o.Sum
 		if sum.newHash() == nil {
 			sum = rep.Sum
 		}
 		var spans chan *span // in order, to be summed; nil: there is no checksum
 		if h := sum.newHash(); h != nil {
-			spans = make(chan *span, 2*f.c.opts.connections()) // what the checksum may be behind
+			spans = make(chan *span, 2*f.c.opts.connections()) // by so many the checksum may be behind
 			spans <- first
 			g.Go(func() error { return f.check(inner, sum, h, spans) })
 		}
@@ -133,8 +133,7 @@ func (f *fetch) run(ctx context.Context) error {
 
 // span fetches one span, in as many attempts as it takes.
 func (f *fetch) span(ctx context.Context, sp *span) error {
-	a := newAttempts(f.c.opts, f.pace)
-	a.known = true
+	a := &attempts{opts: f.c.opts, pace: f.pace, known: true}
 	for {
 		done, err := f.try(ctx, sp, a)
 		if err != nil {
@@ -172,8 +171,8 @@ func (f *fetch) try(ctx context.Context, sp *span, a *attempts) (done bool, err 
 	return false, a.next(ctx, err, sp.pos > before)
 }
 
-// check compares the checksum of what is in the file, span by span, each when it is done. The bytes
-// are read again from the page cache, where they have just been written.
+// check computes the checksum of the file, span by span, each when it is complete, and compares it. The
+// bytes are read from the page cache, since they were just written.
 func (f *fetch) check(ctx context.Context, want Sum, h hash.Hash, spans <-chan *span) error {
 	buf := make([]byte, bufferSize)
 	for sp := range spans {
@@ -209,17 +208,17 @@ func (f *fetch) fail(kind, err error, hint string) *Error {
 	return &Error{URL: Redact(f.o.URL), Kind: kind, Err: err, Hint: hint}
 }
 
-// lengthHint is what to do about a server that says one thing of an object and then another.
+// lengthHint is the hint against a server that sends contradicting lengths of an object.
 const lengthHint = "the server contradicts itself: copy it to a local file, and compare"
 
-// again is fail for what another attempt may mend.
+// again is fail for an error after which another attempt may succeed.
 func (f *fetch) again(err error) *Error {
 	e := f.fail(ErrUnavailable, err, "")
 	e.Again = true
 	return e
 }
 
-// unexpected makes the end of input where there should be more what it is.
+// unexpected returns io.ErrUnexpectedEOF for io.EOF and nil.
 func unexpected(err error) error {
 	if err == nil || errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -14,15 +13,15 @@ import (
 
 // A gsStore reads gs://bucket/object from Google Cloud Storage, by its JSON API:
 //
-//	GET {endpoint}/storage/v1/b/BUCKET/o/OBJECT              what it is
+//	GET {endpoint}/storage/v1/b/BUCKET/o/OBJECT              its size, generation and checksums
 //	GET {endpoint}/storage/v1/b/BUCKET/o/OBJECT?alt=media    its bytes
 //	GET {endpoint}/storage/v1/b/BUCKET/o?prefix=…&pageToken=…
 //
 // https://cloud.google.com/storage/docs/json_api/v1. The version of an object is its
 // generation, which requests for bytes name in ifGenerationMatch. Its checksum is the CRC32C.
 //
-// An object that is stored compressed (contentEncoding: gzip) comes as it is stored, size
-// and checksum with it: without Accept-Encoding: gzip the service would decompress it.
+// An object that is stored compressed (contentEncoding: gzip) is fetched compressed, which its size and
+// checksum are of: without Accept-Encoding: gzip the service would decompress it.
 //
 // STORAGE_EMULATOR_HOST names another endpoint, of an emulator, which is sent no credentials.
 type gsStore struct {
@@ -77,30 +76,21 @@ func (g gsObject) object(url string) Object {
 }
 
 func (s *gsStore) stat(ctx context.Context, name string) (Object, error) {
-	bucket, object, bad := splitBucket(name, false)
-	if bad != nil {
-		return Object{}, bad
-	}
 	var found gsObject
-	err := s.ask(ctx, name, s.address(bucket, object, url.Values{"fields": {gsFields}}), maxAnswer, &found)
-	if err != nil {
+	if err := s.ask(ctx, name, false, url.Values{"fields": {gsFields}}, maxAnswer, &found); err != nil {
 		return Object{}, err
 	}
 	return found.object(name), nil
 }
 
 func (s *gsStore) get(ctx context.Context, o Object, off, n int64) (*reply, error) {
-	bucket, object, bad := splitBucket(o.URL, false)
-	if bad != nil {
-		return nil, bad
-	}
 	query := url.Values{"alt": {"media"}}
 	if o.Version != "" {
 		query.Set("ifGenerationMatch", o.Version)
 	}
 	header := http.Header{"Accept-Encoding": {"gzip"}}
 	setRange(header, off, n)
-	resp, err := s.do(ctx, o.URL, s.address(bucket, object, query), header)
+	resp, err := s.do(ctx, o.URL, false, query, header)
 	if err != nil {
 		return nil, err
 	}
@@ -118,11 +108,7 @@ func gsSum(h http.Header) Sum {
 }
 
 func (s *gsStore) page(ctx context.Context, prefix, token string) (items []item, next string, err error) {
-	bucket, names, bad := splitBucket(prefix, true)
-	if bad != nil {
-		return nil, "", bad
-	}
-	query := url.Values{"prefix": {names}, "fields": {"nextPageToken,items(" + gsFields + ")"}}
+	query := url.Values{"fields": {"nextPageToken,items(" + gsFields + ")"}}
 	if s.pageSize > 0 {
 		query.Set("maxResults", strconv.Itoa(s.pageSize))
 	}
@@ -133,24 +119,15 @@ func (s *gsStore) page(ctx context.Context, prefix, token string) (items []item,
 		Items []gsObject `json:"items"`
 		Next  string     `json:"nextPageToken"`
 	}
-	err = s.ask(ctx, prefix, s.address(bucket, "", query), maxPage, &page)
+	err = s.ask(ctx, prefix, true, query, maxPage, &page)
 	for _, o := range page.Items {
 		items = append(items, item{o.Name, o.object("")})
 	}
 	return items, page.Next, err
 }
 
-// address is where an object is asked for; the list of the bucket where object is "".
-func (s *gsStore) address(bucket, object string, query url.Values) string {
-	a := s.endpoint + "/storage/v1/b/" + url.PathEscape(bucket) + "/o"
-	if object != "" {
-		a += "/" + escapeAll(object)
-	}
-	return a + "?" + query.Encode()
-}
-
-// escapeAll escapes all that is not unreserved, the "." of a name that is nothing else
-// included, which a path would lose.
+// escapeAll escapes all characters but the unreserved ones, and "." in a name of dots only, which a
+// path would lose.
 func escapeAll(name string) string {
 	if strings.Trim(name, ".") == "" {
 		return strings.ReplaceAll(name, ".", "%2E")
@@ -158,9 +135,9 @@ func escapeAll(name string) string {
 	return strings.ReplaceAll(url.QueryEscape(name), "+", "%20")
 }
 
-// ask decodes a JSON answer of at most most bytes.
-func (s *gsStore) ask(ctx context.Context, name, address string, most int64, into any) error {
-	resp, err := s.do(ctx, name, address, http.Header{})
+// ask is do for a JSON answer of at most most bytes, which it decodes.
+func (s *gsStore) ask(ctx context.Context, name string, list bool, query url.Values, most int64, into any) error {
+	resp, err := s.do(ctx, name, list, query, http.Header{})
 	if err != nil {
 		return err
 	}
@@ -168,8 +145,19 @@ func (s *gsStore) ask(ctx context.Context, name, address string, most int64, int
 	return decode(ctx, name, resp, most, json.Unmarshal, into)
 }
 
-// do sends a request. It returns a reply of success, or an [*Error].
-func (s *gsStore) do(ctx context.Context, name, address string, header http.Header) (*http.Response, error) {
+// do sends a request for the object of a name, or for a list of the objects with that prefix, as send
+// does.
+func (s *gsStore) do(ctx context.Context, name string, list bool, query url.Values, header http.Header) (*http.Response, error) {
+	bucket, object, bad := splitBucket(name, list)
+	if bad != nil {
+		return nil, bad
+	}
+	address := s.endpoint + "/storage/v1/b/" + url.PathEscape(bucket) + "/o"
+	if list {
+		query.Set("prefix", object)
+	} else {
+		address += "/" + escapeAll(object)
+	}
 	if s.tokens != nil {
 		token, err := s.tokens.get(ctx, name)
 		if err != nil {
@@ -177,23 +165,14 @@ func (s *gsStore) do(ctx context.Context, name, address string, header http.Head
 		}
 		header.Set("Authorization", "Bearer "+token)
 	}
-	resp, err := send(ctx, s.client, name, http.MethodGet, address, header, nil)
-	if err != nil {
-		return nil, err
-	}
-	if resp.StatusCode == http.StatusOK || resp.StatusCode == http.StatusPartialContent {
-		return resp, nil
-	}
-	defer resp.Body.Close()
-	return nil, s.refused(name, resp)
+	return send(ctx, s.client, name, http.MethodGet, address+"?"+query.Encode(), header, nil, s.refused)
 }
 
 const hintGoogle = "run gcloud auth application-default login, or name a key in GOOGLE_APPLICATION_CREDENTIALS"
 
-// refused says what a reply without success means.
+// refused makes the error of a reply without success.
 func (s *gsStore) refused(name string, resp *http.Response) *Error {
 	e := statusError(name, resp)
-	e.URL = Redact(name)
 	text := gsText(resp)
 	if text != "" {
 		e.Err = errors.New(text)
@@ -219,10 +198,10 @@ func (s *gsStore) refused(name string, resp *http.Response) *Error {
 	return e
 }
 
-// gsText is the message of an error: {"error":{"message":…}}; where bytes were asked for, a line
-// of text under whatever Content-Type. A page is none.
+// gsText returns the message of an error: {"error":{"message":…}}, or a line of text of any
+// Content-Type in replies to requests for bytes; "" for an HTML page.
 func gsText(resp *http.Response) string {
-	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxAnswer)) // cut or not, the status says more
+	body := errorBody(resp)
 	var answer struct {
 		Error struct {
 			Message string `json:"message"`

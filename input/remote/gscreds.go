@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"net/http"
 	"net/url"
@@ -36,7 +35,7 @@ import (
 type gsTokens struct {
 	source oauth2.TokenSource
 	next   http.RoundTripper
-	lost   atomic.Pointer[error] // the outcome of the last request, of which x/oauth2 makes text
+	lost   atomic.Pointer[error] // the error of the last request, of which x/oauth2 returns only the text
 }
 
 const gsScope = "https://www.googleapis.com/auth/devstorage.read_only"
@@ -50,10 +49,10 @@ func (t *gsTokens) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// findGSTokens gives nil where there are no credentials.
+// findGSTokens returns nil if there are no credentials.
 func findGSTokens(opts Options, hc *http.Client) (*gsTokens, error) {
 	path := opts.env("GOOGLE_APPLICATION_CREDENTIALS")
-	text, err := readCredentials(cmp.Or(path, gcloudFile(opts)))
+	text, err := readFile(cmp.Or(path, gcloudFile(opts)), maxAnswer)
 	switch {
 	case path == "" && errors.Is(err, fs.ErrNotExist):
 		if googleMachine(opts) {
@@ -74,7 +73,7 @@ func findGSTokens(opts Options, hc *http.Client) (*gsTokens, error) {
 	return nil, &Error{Kind: ErrSetting, Err: fmt.Errorf("%s: %w", from, err), Hint: hintGoogle}
 }
 
-// gcloudFile is where gcloud keeps the credentials of applications.
+// gcloudFile returns the path of the credentials that gcloud stores for applications.
 func gcloudFile(opts Options) string {
 	dir := opts.env("CLOUDSDK_CONFIG")
 	if app := opts.env("APPDATA"); dir == "" && app != "" {
@@ -89,16 +88,7 @@ func gcloudFile(opts Options) string {
 	return filepath.Join(dir, "application_default_credentials.json")
 }
 
-func readCredentials(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, maxAnswer))
-}
-
-// tokenSource makes tokens of the text of a file of credentials. Errors do not quote it.
+// tokenSource makes tokens from the text of a file of credentials. Errors do not quote it.
 func tokenSource(ctx context.Context, text []byte) (oauth2.TokenSource, error) {
 	var file struct {
 		Type   google.CredentialsType `json:"type"`
@@ -124,15 +114,15 @@ func tokenSource(ctx context.Context, text []byte) (oauth2.TokenSource, error) {
 	return nil, fmt.Errorf("credentials of type %q are not known", clean(string(file.Type)))
 }
 
-// googleMachine tells a machine of Google's.
+// googleMachine reports whether this is a machine of Google Cloud.
 func googleMachine(opts Options) bool {
 	product, _ := os.ReadFile("/sys/class/dmi/id/product_name")
 	name := strings.TrimSpace(string(product))
 	return !opts.flagEnv("NO_GCE_CHECK") && (opts.env("GCE_METADATA_HOST") != "" || name == "Google" || name == "Google Compute Engine")
 }
 
-// get gives a token that is valid for a while, and waits for one no longer than ctx. Its error is
-// about the object of that name.
+// get returns a valid token, and waits for it no longer than ctx. Its error is about the object of that
+// name.
 func (t *gsTokens) get(ctx context.Context, name string) (string, error) {
 	var token *oauth2.Token
 	var err error

@@ -10,13 +10,13 @@ import (
 	"slices"
 )
 
-// An httpStore reads from any web server, by the letter of RFC 9110.
+// An httpStore reads from any web server, by RFC 9110.
 type httpStore struct{ hc *http.Client }
 
 func newHTTP(_ Options, hc *http.Client) (store, error) { return httpStore{hc}, nil }
 
-// headRefused are the replies to HEAD that say nothing about GET: a signed URL is signed for
-// one method, and programs that serve files often know but the other.
+// headRefused are the statuses of HEAD after which GET may succeed: a signed URL is signed for one
+// method, and some servers only know GET.
 var headRefused = []int{http.StatusBadRequest, http.StatusForbidden, http.StatusMethodNotAllowed, http.StatusNotImplemented}
 
 func (s httpStore) stat(ctx context.Context, url string) (Object, error) {
@@ -31,7 +31,7 @@ func (s httpStore) stat(ctx context.Context, url string) (Object, error) {
 			o.Size = resp.ContentLength
 			return o, err
 		}
-		return s.probe(ctx, url) // not said; or none, which may mean that it was not looked at
+		return s.probe(ctx, url) // some servers send no length, or 0, for HEAD
 	case slices.Contains(headRefused, resp.StatusCode):
 		return s.probe(ctx, url)
 	}
@@ -62,7 +62,7 @@ func (s httpStore) probe(ctx context.Context, url string) (Object, error) {
 	return o, err
 }
 
-// found is what the headers of a reply say about the object, its size aside.
+// found returns the object that the headers of a reply describe, without its size.
 func found(url string, resp *http.Response) (Object, error) {
 	if err := refusePage(url, resp); err != nil {
 		return Object{}, err
@@ -72,15 +72,15 @@ func found(url string, resp *http.Response) (Object, error) {
 		URL: url, Version: h.Get("Etag"), Modified: lastModified(h), key: encoding(h),
 		Sum: headerSum(h, resp.StatusCode != http.StatusOK),
 	}
-	// Encoded bytes are the object if they are stored like that. If the server encodes for each
-	// reply, the length is not known, or the ETag weak, and ranges would not fit. Nor
-	// need ranges of one weak ETag, RFC 9110, 15.3.7.3, where nothing else tells two states apart.
+	// Encoded bytes are the object if they are stored encoded. If the server encodes each reply anew, it
+	// sends no length or a weak ETag, and its ranges may be of different encodings. Ranges of one weak
+	// ETag may differ too, RFC 9110, 15.3.7.3, which only a time or a checksum would tell.
 	o.whole = h.Get("Accept-Ranges") == "none" || o.key != "" && (resp.ContentLength < 0 || !isStrong(o.Version)) ||
 		!isStrong(o.Version) && o.Modified.IsZero() && o.Sum.newHash() == nil
 	return o, nil
 }
 
-// page is ErrNoList: a web server has no list that could be relied on.
+// page returns ErrNoList: lists of web servers are HTML.
 func (s httpStore) page(_ context.Context, prefix, _ string) ([]item, string, error) {
 	return nil, "", &Error{URL: Redact(prefix), Kind: ErrNoList, Hint: "name each object; {000..099} counts"}
 }
@@ -98,7 +98,7 @@ func (s httpStore) get(ctx context.Context, o Object, off, n int64) (*reply, err
 	return r, nil
 }
 
-// discard closes a body. A short one is read first: that keeps the connection.
+// discard closes a body. It reads a short one first, so that the connection can be used again.
 func discard(resp *http.Response) {
 	if resp.ContentLength >= 0 && resp.ContentLength <= 4<<10 {
 		io.Copy(io.Discard, resp.Body)
@@ -106,7 +106,7 @@ func discard(resp *http.Response) {
 	resp.Body.Close()
 }
 
-// pinned are the headers that ask for n bytes from off on of o, and of no other version.
+// pinned returns the headers of a request for n bytes from off on of this version of o.
 func pinned(o Object, off, n int64) http.Header {
 	h := make(http.Header)
 	setRange(h, off, n)
@@ -141,7 +141,7 @@ func (s httpStore) answer(o Object, ranged bool, resp *http.Response) (*reply, e
 	return r, nil
 }
 
-// sameObject compares with what was found what Fetch does not.
+// sameObject compares the encoding and the time of a reply with those of o. Fetch compares the rest.
 func sameObject(o Object, resp *http.Response) error {
 	modified := lastModified(resp.Header)
 	switch e := encoding(resp.Header); {
@@ -157,7 +157,7 @@ func sameObject(o Object, resp *http.Response) error {
 	return nil
 }
 
-// do sends one request. The user and password of a URL become a header, which stays with its host.
+// do sends one request. The user and password of a URL are sent in a header, and only to its host.
 func (s httpStore) do(ctx context.Context, method, rawURL string, header http.Header) (*http.Response, error) {
 	u, err := url.Parse(rawURL)
 	if err != nil || u.Host == "" || u.Opaque != "" { // the details would quote a password
@@ -187,7 +187,7 @@ func (s httpStore) do(ctx context.Context, method, rawURL string, header http.He
 
 const userAgent = "ffconvert"
 
-// refusePage refuses what is a page by its own word where data was asked for.
+// refusePage refuses a reply that declares itself HTML, unless the URL names an HTML file.
 func refusePage(url string, resp *http.Response) error {
 	if !isHTML(resp.Header) || wantsHTML(url) {
 		return nil

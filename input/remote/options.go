@@ -25,18 +25,18 @@ type Options struct {
 	RangeSize int64
 	// Retries is how many attempts in a row may bring no byte. 0: DefaultRetries. Negative: none.
 	Retries int
-	// Patience is how long an object may take beyond what it would at LeastRate, all waits and
+	// Patience is how long an object may take beyond its size divided by LeastRate, all waits and
 	// attempts together. 0: DefaultPatience.
 	Patience time.Duration
-	// Stall is how long a connection may bring no byte, or too few, before it is given up; Patience at
-	// the most. 0: DefaultStall.
+	// Stall is how long a connection may bring no byte, or too few, before it is closed; at most
+	// Patience. 0: DefaultStall.
 	Stall time.Duration
 
 	tls  *tls.Config   // of tests; nil: the system's authorities
 	wait time.Duration // before the second attempt; 0: firstWait
 }
 
-// What Options have where they are zero.
+// Defaults of Options.
 const (
 	DefaultConnections = 8
 	DefaultRangeSize   = 16 << 20 // bytes
@@ -44,13 +44,13 @@ const (
 	DefaultPatience    = 15 * time.Minute
 	DefaultStall       = 30 * time.Second
 
-	// LeastRate is what a fetch must make on average once Patience is used up, bytes a second:
-	// a server that trickles would otherwise hold a conversion for ever.
+	// LeastRate is the average rate that a fetch must have once Patience is used up, bytes a second. A
+	// server that sends a byte now and then would otherwise hold a conversion for ever.
 	LeastRate = 64 << 10
 )
 
-// S3Options are what the flags say; what they leave open the standard variables AWS_… and
-// profile files say.
+// S3Options say how S3 is reached. Empty fields are set by the standard variables AWS_… and profile
+// files.
 type S3Options struct {
 	Endpoint string // URL or host:port; "": AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, profile, Amazon's
 	Region   string // "": AWS_REGION, AWS_DEFAULT_REGION, profile, the bucket's own
@@ -72,17 +72,16 @@ func (o Options) rangeSize() int64        { return max(cmp.Or(o.RangeSize, Defau
 func (o Options) retries() int            { return max(cmp.Or(o.Retries, DefaultRetries), 0) }
 func (o Options) patience() time.Duration { return cmp.Or(o.Patience, DefaultPatience) }
 
-// stall is at most what an object may take in all.
+// stall is at most the patience.
 func (o Options) stall() time.Duration { return min(cmp.Or(o.Stall, DefaultStall), o.patience()) }
 
-// env is a variable of the environment that the options name; one that is empty counts as
-// unset.
+// env returns a variable of the environment, "" if it is unset.
 func (o Options) env(key string) string {
 	value, _ := o.lookupEnv(key)
 	return strings.TrimSpace(value)
 }
 
-// firstEnv is the first of the variables that is set, and its name.
+// firstEnv returns the first variable that is set, and its name.
 func (o Options) firstEnv(keys ...string) (value, key string) {
 	for _, key := range keys {
 		if value := o.env(key); value != "" {
@@ -92,7 +91,7 @@ func (o Options) firstEnv(keys ...string) (value, key string) {
 	return "", ""
 }
 
-// flagEnv tells whether a variable says yes.
+// flagEnv reports whether a variable is true.
 func (o Options) flagEnv(key string) bool {
 	switch strings.ToLower(o.env(key)) {
 	case "1", "true", "yes", "on":
@@ -101,14 +100,14 @@ func (o Options) flagEnv(key string) bool {
 	return false
 }
 
-// home is the directory ~; "" where it is not set.
+// home returns the home directory; "" if it is not set.
 func (o Options) home() string {
 	dir, _ := o.firstEnv("HOME", "USERPROFILE")
 	return dir
 }
 
-// readEndpoint reads the address of a service from a setting, which it does not print: it may hold a
-// password. scheme is what one without a scheme has.
+// readEndpoint parses the address of a service, which it does not print: it may contain a password. An
+// address without a scheme has the given one.
 func readEndpoint(setting, endpoint, scheme, example string) (*url.URL, error) {
 	if !strings.Contains(endpoint, "://") {
 		endpoint = scheme + "://" + endpoint

@@ -12,18 +12,18 @@ import (
 
 const redacted = "REDACTED"
 
-// Redact makes a URL fit to be shown and to be written down, on one line: without user and
-// password and, for http and https, without a fragment and with REDACTED for the values of
-// those parameters that sign it, that look like a secret, or that hold a URL. When it was signed and how
-// long that lasts is left out, so that two signed URLs of one object are the same text.
+// Redact returns a URL for messages and manifests, on one line: without user and password and, for http
+// and https, without fragment, and with REDACTED for the values of parameters that sign it, that look
+// like a secret, or that contain a URL. Time and validity of a signature are left out, so that two
+// signed URLs of one object become the same text.
 //
-// Text that is not a URL is treated alike, as far as it goes.
+// Text that is not a URL is treated in the same way as far as possible.
 func Redact(url string) string {
 	return printable(rewrite(url, func(string) string { return redacted }))
 }
 
-// Identity is Redact for telling objects apart, not to be shown: what merely looks like a
-// secret may be the name of the object (?key=a.tar), so eight bytes of its SHA-256 stand for it.
+// Identity is Redact for comparing objects, not for messages. A parameter that looks like a secret may
+// be the name of the object (?key=a.tar), so Identity has eight bytes of the SHA-256 of its value.
 func Identity(url string) string {
 	return rewrite(url, func(secret string) string {
 		sum := sha256.Sum256([]byte(secret))
@@ -40,7 +40,7 @@ var (
 	secret    = regexp.MustCompile(`token|secret|passw|passphrase|auth|sign|credential|session|api[_-]?key|access_?key|private|^(key|code|jwt|sid|pwd?)$`)
 	nestedURL = regexp.MustCompile(`(?i)(:|%(25)*3a)(/|%(25)*2f)`) // however often it is escaped
 
-	// signedName begins the signature of a URL of https: that was made one of a bucket, which is refused.
+	// signedName is the begin of a signature of an https: URL, which a bucket's URL cannot have.
 	signedName = regexp.MustCompile(`(?i)\?x-(amz|goog)-`)
 )
 
@@ -77,10 +77,10 @@ func rewrite(text string, secretValue func(string) string) string {
 	return text
 }
 
-// A param is one parameter of a query, such as "%53ig=x": text, "%53ig", "sig" and "x".
+// A param is a parameter of a query, such as "%53ig=x": text, "%53ig", "sig" and "x".
 type param struct{ text, written, name, value string }
 
-// params are the parameters of a query, by either separator that servers know.
+// params returns the parameters of a query, separated by & or ;.
 func params(query string) (all []param) {
 	for text := range strings.FieldsFuncSeq(query, func(r rune) bool { return r == '&' || r == ';' }) {
 		written, value, _ := strings.Cut(text, "=")
@@ -93,7 +93,7 @@ func params(query string) (all []param) {
 	return all
 }
 
-// signed tells a URL that holds its own credentials.
+// signed reports whether a URL contains a signature.
 func signed(url string) bool {
 	url, _, _ = strings.Cut(url, "#")
 	_, query, _ := strings.Cut(url, "?")
@@ -110,7 +110,7 @@ func isHTTP(text string) bool {
 	return s == "http" || s == "https"
 }
 
-// schemeOf is what comes before "://", in lower case; "" where that is not there.
+// schemeOf returns the text before "://" in lower case; "" if there is none.
 func schemeOf(text string) string {
 	scheme, _, ok := strings.Cut(text, "://")
 	if !ok {
@@ -137,7 +137,7 @@ func withoutUser(text string) string {
 	return scheme + "://" + authority[strings.LastIndexByte(authority, '@')+1:] + path
 }
 
-// printable escapes what could forge a line or drive a terminal, as URLs do.
+// printable escapes line breaks and control characters as URLs do.
 func printable(s string) string {
 	var b strings.Builder
 	for len(s) > 0 {

@@ -1,5 +1,4 @@
-// Package remote reads objects over the network, by URL: all bytes of an object, once,
-// whatever breaks on the way.
+// Package remote reads whole objects over the network, by URL, and repeats requests that fail.
 //
 //	client := remote.New(remote.Options{})
 //	object, err := client.Stat(ctx, "s3://bucket/train-000000.tar")   // size and version, no bytes
@@ -12,13 +11,12 @@
 //	gs://bucket/key                        Google Cloud Storage, JSON API
 //	ais://bucket/key                       AIStore, native object API at AIS_ENDPOINT
 //
-// An object is fetched as it was when it was found: every request names the version, and an
-// object that has another one by then is [ErrChanged], never a mixture. What breaks is asked
-// for again from the byte where it broke, after a wait that grows and that the service may
-// prolong (Retry-After). Lengths are compared, and so is the checksum of the whole where the
-// service gives one.
+// The bytes are those of the version that was found: every request names it, and an object that has
+// another version by then is [ErrChanged], never a mixture. A failed request is repeated from the byte
+// where it failed, after a wait that grows and that the service may prolong (Retry-After). Lengths
+// are compared, and the checksum of the whole object if the service has one.
 //
-// No error, name or log of this package holds a password, a token or the signature of a URL.
+// No error and no name from this package contains a password, a token or the signature of a URL.
 package remote
 
 import (
@@ -27,58 +25,57 @@ import (
 	"time"
 )
 
-// An Object is one object as it was found.
+// An Object describes an object, from Stat or List.
 type Object struct {
-	URL      string    // as named
-	Size     int64     // bytes; -1 where the service does not say
-	Version  string    // changes whenever the bytes may: ETag, generation; "" where the service gives none
-	Modified time.Time // zero where the service does not say
-	Sum      Sum       // of all its bytes; zero where the service gives none
+	URL      string    // as given
+	Size     int64     // bytes; -1: not known
+	Version  string    // ETag or generation, which changes with the bytes; "": not known
+	Modified time.Time // zero: not known
+	Sum      Sum       // of all its bytes; zero: not known
 
 	whole bool   // the service gives no ranges of it
-	key   string // what Stat has learned and get needs; each store has its own meaning
+	key   string // set by Stat for get; each store has its own meaning
 }
 
-// A Sum is a checksum of an object as a service gives it.
+// A Sum is a checksum of an object, from the service.
 type Sum struct {
 	Kind  string // "crc32", "crc32c", "crc64nvme", "md5", "sha1", "sha256", "xxhash"…; "": none
 	Value string // lower-case hexadecimal digits
 }
 
-// A File is what an object is fetched into. WriteAt and ReadAt may be called concurrently.
+// A File receives an object. WriteAt and ReadAt may be called concurrently.
 type File interface {
 	io.WriterAt
 	io.ReaderAt
 }
 
-// A store is one kind of service. Its methods make one attempt each, may be called
-// concurrently, and return an [*Error] whose Kind, Status, Again and After are filled in.
-// They end soon after ctx does.
+// A store is one kind of service. Its methods make one attempt each, may be called concurrently, and
+// return an [*Error] with Kind, Status, Again and After. They end soon after ctx does.
 type store interface {
 	// stat looks at an object.
 	stat(ctx context.Context, url string) (Object, error)
-	// page lists objects whose URLs begin with prefix: the first ones where token is "", else the ones
-	// after the page that gave the token. next is the token of the page that follows, "" at the end. [ErrNoList] where the service has no lists.
+	// page lists objects with URLs that begin with prefix: the first ones if token is "", else those
+	// after the page that returned token. next is the token for the page that follows, "" at the end.
+	// [ErrNoList] if the service has no lists.
 	page(ctx context.Context, prefix, token string) (items []item, next string, err error)
-	// get asks for n > 0 bytes of the object from off on (n < 0: to its end), as it was when
-	// it was found: [ErrChanged], or a reply of another version, where it has changed.
+	// get requests n > 0 bytes of the object from off on (n < 0: to its end), of the version of o. If the
+	// object has changed it returns [ErrChanged], or a reply of another version.
 	get(ctx context.Context, o Object, off, n int64) (*reply, error)
 }
 
-// An item is an object of a list under its name in the bucket. Its URL is left to [Client.List].
+// An item is an object of a list, by its name in the bucket. [Client.List] sets its URL.
 type item struct {
 	name string
 	Object
 }
 
-// A reply is the body that answers one request. Body must be closed.
+// A reply answers one request for bytes. Body must be closed.
 type reply struct {
 	Body io.ReadCloser
-	Off  int64 // of the first byte of Body in the object: 0 where the service has ignored the range
-	N    int64 // bytes of Body as announced; -1 where they are not
-	Size int64 // of the whole object; -1 where it is not said
-	// Version of the object that the bytes are of; "" where it is not said.
-	Version string
-	// Sum of the whole object, where this reply tells it and Stat did not.
-	Sum Sum
+	Off  int64 // of the first byte of Body in the object: 0 if the service has ignored the range
+	N    int64 // announced bytes of Body; -1: not announced
+	Size int64 // of the whole object; -1: not known
+
+	Version string // of the object; "": not known
+	Sum     Sum    // of the whole object; zero: not known
 }

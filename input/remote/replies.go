@@ -8,28 +8,51 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"os"
 	"path"
 	"strconv"
 	"strings"
 	"time"
 )
 
-// send makes one request for the object or list of that name.
-func send(ctx context.Context, client *http.Client, name, method, address string, header http.Header, body []byte) (*http.Response, error) {
+// send makes one request for the object or list of a name. It returns a reply of success, or an
+// [*Error]: refused makes it from any other reply.
+func send(ctx context.Context, client *http.Client, name, method, address string, header http.Header, body []byte,
+	refused func(name string, resp *http.Response) *Error) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, method, address, bytes.NewReader(body))
 	if err != nil {
 		return nil, &Error{URL: Redact(name), Kind: ErrURL}
 	}
 	req.Header = header
 	resp, err := client.Do(req)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, unreached(ctx, name, err)
+	case resp.StatusCode != http.StatusOK && resp.StatusCode != http.StatusPartialContent:
+		defer resp.Body.Close()
+		return nil, refused(name, resp)
 	}
 	return resp, nil
 }
 
-// setRange asks for n bytes from off on; n < 0: for all there are. All of an object has no Range,
-// since an empty one has none.
+// errorBody reads the body of an error. A cut one is returned too: the status says more.
+func errorBody(resp *http.Response) []byte {
+	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	return body
+}
+
+// readFile reads at most most bytes of a file of settings.
+func readFile(path string, most int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, most))
+}
+
+// setRange asks for n bytes from off on; n < 0: up to the end. A request for the whole object has no
+// Range, since an empty object has no range.
 func setRange(h http.Header, off, n int64) {
 	switch {
 	case n >= 0:
@@ -39,8 +62,8 @@ func setRange(h http.Header, off, n int64) {
 	}
 }
 
-// replyOf reads where in the object a body is: RFC 9110, 14.4 and 15.3.7. A status of 200
-// has ignored the range. It closes the body where that cannot be told.
+// replyOf reads which bytes of the object a body has, RFC 9110, 14.4 and 15.3.7. A reply of status 200
+// has all of them, whatever range was asked for. After an error the body is closed.
 func replyOf(o Object, resp *http.Response, version string, sum Sum) (*reply, error) {
 	r := &reply{Body: resp.Body, N: resp.ContentLength, Size: resp.ContentLength, Version: version, Sum: sum}
 	if resp.StatusCode != http.StatusPartialContent {
@@ -83,7 +106,7 @@ func decode(ctx context.Context, name string, resp *http.Response, most int64, u
 		Err: fmt.Errorf("its answer cannot be read: %s", said(err.Error()))}
 }
 
-// unreached is a request that no reply came to, or a reply that broke off.
+// unreached returns the error of a request without a reply, or of a reply that broke off.
 func unreached(ctx context.Context, name string, err error) *Error {
 	if cause := context.Cause(ctx); cause != nil {
 		return &Error{URL: Redact(name), Err: cause}
@@ -121,7 +144,7 @@ func contentRange(v string) (off, end, size int64, ok bool) {
 	return off, end + 1, size, true
 }
 
-// number reads digits alone: no sign, no space. What has one to spare below 1<<63 is one.
+// number reads decimal digits without sign or space, up to 1<<63 - 2.
 func number(s string) (int64, bool) {
 	if !isDigits(s) {
 		return 0, false
@@ -130,8 +153,8 @@ func number(s string) (int64, bool) {
 	return n, err == nil && n+1 > 0
 }
 
-// isStrong tells an ETag that stands for bytes, RFC 9110, 8.8.3, from one that is weak or
-// not even quoted. Only such a one may stand in If-Match.
+// isStrong reports whether an ETag identifies bytes, RFC 9110, 8.8.3: it is quoted and not weak. Only
+// such an ETag may be sent in If-Match.
 func isStrong(etag string) bool {
 	return len(etag) > 2 && etag[0] == '"' && strings.IndexByte(etag[1:], '"') == len(etag)-2
 }
@@ -144,7 +167,7 @@ func lastModified(h http.Header) time.Time {
 	return t
 }
 
-// encoding is what a body is encoded in beyond being the object; "" for nothing.
+// encoding returns the Content-Encoding of a body; "" if there is none.
 func encoding(h http.Header) string {
 	v := strings.ToLower(strings.Join(h.Values("Content-Encoding"), ","))
 	if v == "identity" {
@@ -153,13 +176,13 @@ func encoding(h http.Header) string {
 	return v
 }
 
-// isHTML tells a reply that is a page by its own word.
+// isHTML reports whether the Content-Type of a reply is HTML.
 func isHTML(h http.Header) bool {
 	kind, _, err := mime.ParseMediaType(h.Get("Content-Type"))
 	return err == nil && (kind == "text/html" || kind == "application/xhtml+xml")
 }
 
-// wantsHTML tells a URL whose object may well be a page.
+// wantsHTML reports whether the object of a URL may be an HTML page.
 func wantsHTML(url string) bool {
 	url, _, _ = strings.Cut(url, "#")
 	url, _, _ = strings.Cut(url, "?")
@@ -172,7 +195,7 @@ func wantsHTML(url string) bool {
 
 const sniffLen = 512 // bytes
 
-// looksLikePage tells a page by its first bytes.
+// looksLikePage reports whether the first bytes of an object are the begin of an HTML page.
 func looksLikePage(head []byte) bool {
 	s := strings.TrimPrefix(string(head), "\ufeff")
 	s = strings.ToLower(strings.TrimLeft(s, " \t\r\n\f"))

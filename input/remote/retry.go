@@ -15,18 +15,16 @@ const (
 	mostWait  = 30 * time.Second       // what it grows to
 )
 
-// attempts decide whether there is another one, and wait for it. Not for concurrent use.
+// attempts decides whether a failed request is repeated, and waits before that. Not for concurrent use.
 type attempts struct {
 	opts  Options
 	pace  *pace
-	row   int  // that brought no byte
-	known bool // the service was there before: when its name is not found, the name is not the mistake
+	row   int  // attempts in a row that brought no byte
+	known bool // the service has answered before: that its name is not found may pass
 }
 
-func newAttempts(opts Options, p *pace) *attempts { return &attempts{opts: opts, pace: p} }
-
-// next takes the error of an attempt, and whether that has brought anything. It returns nil
-// once it is time for another one, and else the error to report.
+// next takes the error of an attempt, and whether that has brought bytes. It returns nil when it is time
+// for another attempt, else the error to report.
 func (a *attempts) next(ctx context.Context, err error, brought bool) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -50,7 +48,7 @@ func (a *attempts) next(ctx context.Context, err error, brought bool) error {
 	}
 	first := cmp.Or(a.opts.wait, firstWait)
 	wait := max(first, min(first<<min(a.row-1, 16), mostWait))
-	wait = max(wait/2+rand.N(wait), e.After) // by a half more or less: clients that break together come back apart
+	wait = max(wait/2+rand.N(wait), e.After) // spread by half: clients that fail together do not come back together
 	switch left := a.pace.left(); {
 	case left <= 0:
 		return tooSlow(e, a.opts.patience())
@@ -90,8 +88,8 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// A pace holds an object against Options.Patience. The clock runs while at least one of its
-// attempts does, waits between attempts included; waiting for other objects is not its fault.
+// A pace compares the time that an object takes with Options.Patience. The clock runs while at least
+// one of its attempts does, waits between attempts included; waiting for other objects does not count.
 type pace struct {
 	patience time.Duration
 
@@ -99,7 +97,7 @@ type pace struct {
 	running int
 	since   time.Time // when running became 1
 	spent   time.Duration
-	n       int64 // bytes that have come
+	n       int64 // bytes that have arrived
 }
 
 func (p *pace) enter() {
@@ -124,7 +122,7 @@ func (p *pace) brought(n int64) {
 	p.mu.Unlock()
 }
 
-// left is how long the object may still take without another byte.
+// left returns how long the object may still take without another byte.
 func (p *pace) left() time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -17,7 +17,7 @@ import (
 	"github.com/minio/minio-go/v7/pkg/signer"
 )
 
-// An s3Store reads s3://bucket/key, of Amazon or of any service that speaks its protocol:
+// An s3Store reads s3://bucket/key from Amazon or from another service with its protocol:
 //
 //	HEAD, GET {endpoint}/BUCKET/KEY     or https://BUCKET.{host}/KEY
 //	GET       {endpoint}/BUCKET?list-type=2&prefix=…&continuation-token=…
@@ -25,19 +25,18 @@ import (
 // https://docs.aws.amazon.com/AmazonS3/latest/API/API_Operations_Amazon_Simple_Storage_Service.html.
 // minio-go signs requests and finds credentials.
 //
-// The key is taken letter for letter: there is no ?versionId=. The version of an object is
-// its ETag, which every request for bytes names in If-Match; lists, stat and replies give the
-// same one, as they would not with the ids of a bucket that keeps versions. An ETag is not
-// taken for an MD5, which it often is not. The checksum is the one that the service keeps of
-// the whole object (x-amz-checksum-type: FULL_OBJECT), where it keeps one.
+// The key is taken literally: there is no ?versionId=. The version of an object is its ETag, which
+// every request for bytes has in If-Match; lists do not give the ids of a bucket with versions. An
+// ETag is not compared as an MD5, since it often is not one. The checksum is that which the service
+// stores of the whole object (x-amz-checksum-type: FULL_OBJECT), if it does.
 type s3Store struct {
 	config   s3Config
 	creds    *credentials.Credentials // nil: anonymous
-	client   *http.Client             // follows no redirects: a signature is for one host
+	client   *http.Client             // does not follow redirects: a signature is for one host
 	pageSize int                      // keys to a page of a list; 0: as many as the service gives
 
 	mu    sync.Mutex
-	found map[string]string // regions by bucket, as the service has told them in an error
+	found map[string]string // regions by bucket, from errors of the service
 }
 
 func newS3(opts Options, hc *http.Client) (store, error) {
@@ -60,8 +59,8 @@ func newS3(opts Options, hc *http.Client) (store, error) {
 func (s *s3Store) stat(ctx context.Context, name string) (Object, error) {
 	resp, err := s.do(ctx, name, http.MethodHead, nil, http.Header{"X-Amz-Checksum-Mode": {"ENABLED"}})
 	if e, ok := errors.AsType[*Error](err); ok && (e.Status/100 == 3 || e.Status/100 == 4) && e.Status != http.StatusTooManyRequests {
-		// The reason comes in a body, which the answer to HEAD has none of: no such bucket, an
-		// expired token and many others look alike. A byte of the object is refused for the same.
+		// The reason is in the body, which a reply to HEAD does not have: a missing bucket, an expired
+		// token and others look the same. A request for one byte is refused for the same reason.
 		resp, err = s.do(ctx, name, http.MethodGet, nil, http.Header{"Range": {"bytes=0-0"}})
 	}
 	if err != nil {
@@ -137,9 +136,9 @@ func (s *s3Store) page(ctx context.Context, prefix, token string) (items []item,
 	return items, page.Next, nil
 }
 
-// do sends a request for an object, or with a query for a list. It returns a reply of success, whose
-// body the caller closes, or an [*Error]. Where the service says that the bucket is in another region,
-// and no setting names one, it asks once more, there.
+// do sends a request for an object, or with a query for a list. It returns a reply of success, and the
+// caller closes its body, or an [*Error]. If the service names another region of the bucket, and no
+// region is configured, it sends the request once more, to that region.
 func (s *s3Store) do(ctx context.Context, name, method string, query url.Values, header http.Header) (*http.Response, error) {
 	bucket, key, bad := splitBucket(name, query != nil)
 	if bad != nil {
@@ -181,7 +180,7 @@ func (s *s3Store) do(ctx context.Context, name, method string, query url.Values,
 
 const emptySHA256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
-// send signs a request and sends it. secrets are what no error about the reply may hold.
+// send signs a request and sends it. An error about the reply must not hold the secrets.
 func (s *s3Store) send(ctx context.Context, name, method, address, region string, header http.Header) (resp *http.Response, secrets []string, err error) {
 	req, err := http.NewRequestWithContext(ctx, method, address, nil)
 	if err != nil {
@@ -204,8 +203,8 @@ func (s *s3Store) send(ctx context.Context, name, method, address, region string
 	return resp, secrets, nil
 }
 
-// s3Sum is the checksum of the whole object. Those of several parts (COMPOSITE) are
-// checksums of checksums.
+// s3Sum returns the checksum of the whole object. A COMPOSITE one is a checksum of the checksums of
+// parts.
 func s3Sum(h http.Header) Sum {
 	if h.Get("X-Amz-Checksum-Type") != "FULL_OBJECT" {
 		return Sum{}
@@ -213,7 +212,7 @@ func s3Sum(h http.Header) Sum {
 	return bestSum(amazonSums(h))
 }
 
-// strong is an ETag without its quotes; "" for a weak one.
+// strong returns an ETag without its quotes; "" for a weak one.
 func strong(etag string) string {
 	if strings.HasPrefix(etag, "W/") {
 		return ""

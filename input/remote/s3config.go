@@ -4,10 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"net/url"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -15,12 +13,12 @@ import (
 	"gopkg.in/ini.v1"
 )
 
-// An s3Config is how S3 is reached: what flags say, what they leave open the environment,
-// then the profile.
+// An s3Config says how S3 is reached. Options come before the environment, and that before the
+// profile.
 type s3Config struct {
 	host      string // host or host:port
 	secure    bool   // https
-	region    string // "": the bucket's own, which the service tells
+	region    string // "": the bucket's own, found by an answer of the service
 	pathStyle bool   // host/bucket/key in place of bucket.host/key
 	dualstack bool   // Amazon's endpoints that have IPv6 as well
 }
@@ -54,7 +52,8 @@ func newS3Config(opts Options, p profile) (s3Config, error) {
 	return c, nil
 }
 
-// s3Endpoint finds the endpoint. One without a scheme must have a port or a dot in it, as no mistyped word has.
+// s3Endpoint returns the endpoint. Without a scheme it must have a port or a dot: a mistyped word is not
+// a host.
 func s3Endpoint(opts Options, p profile) (*url.URL, error) {
 	endpoint, from := opts.S3.Endpoint, "the S3 endpoint"
 	if endpoint == "" && !opts.flagEnv("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS") {
@@ -75,15 +74,15 @@ func s3Endpoint(opts Options, p profile) (*url.URL, error) {
 	return u, nil
 }
 
-// isAmazon tells Amazon's endpoints, which name a bucket in the host.
+// isAmazon reports whether a host is one of Amazon's endpoints, which have the bucket in the host.
 func isAmazon(host string) bool {
 	return strings.HasSuffix(host, ".amazonaws.com") || strings.HasSuffix(host, ".amazonaws.com.cn")
 }
 
-// regionOf is the region to sign for: the one that is set, else the one that the service has told.
+// regionOf returns the region to sign for: the configured one, else the one found.
 func (c s3Config) regionOf(told string) string { return cmp.Or(c.region, told, "us-east-1") }
 
-// address of an object of a bucket; of the bucket itself where key is "".
+// address returns the URL of an object, or of the bucket if key is "".
 func (c s3Config) address(region, bucket, key string, query url.Values) string {
 	u := url.URL{Scheme: "http", Host: c.host, Path: "/" + key, RawPath: "/" + s3utils.EncodePath(key), RawQuery: query.Encode()}
 	if c.secure {
@@ -109,20 +108,20 @@ func (c s3Config) address(region, bucket, key string, query url.Values) string {
 }
 
 // A profile is a named section of the files that the AWS tools share: ~/.aws/config (or
-// AWS_CONFIG_FILE) and ~/.aws/credentials (AWS_SHARED_CREDENTIALS_FILE), whose keys win.
+// AWS_CONFIG_FILE) and ~/.aws/credentials (AWS_SHARED_CREDENTIALS_FILE). Keys of the second win.
 //
 // https://docs.aws.amazon.com/sdkref/latest/guide/file-format.html
 type profile struct {
 	name   string
-	values map[string]string // "s3.KEY": of its s3 block, or of that of its services section
+	values map[string]string // "s3.KEY": of its s3 block, or of the s3 block of its services section
 	config string            // the config file, where an SSO session is described
 }
 
-// maxProfiles bounds the files: they are written by people.
+// maxProfiles bounds the files, which people write.
 const maxProfiles = 1 << 20 // bytes
 
-// readProfile reads the profile that a flag or AWS_PROFILE names, else the default one. Missing files
-// are empty ones; a profile that is named and missing is an error.
+// readProfile reads the profile that the options or AWS_PROFILE name, else the default one. Missing
+// files are ignored; a profile that is named and missing is an error.
 func readProfile(opts Options) (profile, error) {
 	p := profile{name: opts.S3.Profile, values: map[string]string{}}
 	if p.name == "" {
@@ -165,7 +164,7 @@ func readProfile(opts Options) (profile, error) {
 	return p, nil
 }
 
-// take adds the keys of a section; a pair of keys, and the token with it, moves as one.
+// take adds the keys of a section. A pair of access keys replaces the session token too.
 func (p *profile) take(file *ini.File, section *ini.Section) {
 	if section.HasKey("aws_access_key_id") && section.HasKey("aws_secret_access_key") {
 		delete(p.values, "aws_session_token")
@@ -192,12 +191,7 @@ func (p *profile) takeS3(section *ini.Section) {
 }
 
 func loadProfiles(path string) (*ini.File, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxProfiles))
+	text, err := readFile(path, maxProfiles)
 	if err != nil {
 		return nil, err
 	}

@@ -13,28 +13,27 @@ import (
 
 // s3Creds finds credentials where the AWS tools do, in their order:
 //
-//	the profile, where a flag names it
+//	the profile, if the options name it
 //	AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN
 //	a web identity: AWS_WEB_IDENTITY_TOKEN_FILE, AWS_ROLE_ARN
-//	the profile: keys, or the token that `aws sso login` has left
+//	the profile: keys, or the token of `aws sso login`
 //	the role of a container: AWS_CONTAINER_CREDENTIALS_RELATIVE_URI, …_FULL_URI
 //	the role of the machine, unless AWS_EC2_METADATA_DISABLED is true
 //
-// It is a provider of minio-go, which knows the protocols of all of them, asks again when credentials
-// expire, and never twice at once. minio-go's chain is not used: it goes on after an error, and starts
-// the programs of credential_process. Here no program is started and no role of a profile (role_arn)
-// is assumed: both are errors that say so.
+// It is a provider of minio-go, which knows all of these protocols, renews credentials that expire, and
+// does so in one goroutine at a time. minio-go's chain is not used: it goes on after an error, and runs
+// the programs of credential_process. Here credential_process and role_arn are errors.
 type s3Creds struct {
 	opts    Options
 	profile profile
 	client  *http.Client // of the services that give credentials
 
-	renewed credentials.Provider // what gave the credentials that expire; nil: they do not
-	machine bool                 // the machine has given some before
+	renewed credentials.Provider // of the credentials that expire; nil: they do not expire
+	machine bool                 // the machine's metadata has given credentials before
 }
 
-// credsPatience bounds one request for credentials. Off Amazon's machines nothing answers
-// at the address of the metadata, and the user waits for it.
+// credsPatience bounds one request for credentials. Outside of Amazon's machines the address of the
+// metadata does not answer, and the user waits.
 const credsPatience = 3 * time.Second
 
 const (
@@ -100,7 +99,7 @@ func (c *s3Creds) fromProfile(cc *credentials.CredContext) (credentials.Value, e
 	case id != "":
 		return credentials.Value{AccessKeyID: id, SecretAccessKey: secret, SessionToken: v["aws_session_token"]}, nil
 	case v["sso_role_name"] != "" && c.profile.config != "":
-		// With sso_role_name and without keys, minio-go never comes to credential_process.
+		// With sso_role_name and without keys, minio-go does not run credential_process.
 		return c.ask(cc, &credentials.FileAWSCredentials{Filename: c.profile.config, Profile: name}, "profile "+name, "run: aws sso login")
 	case v["credential_process"] != "":
 		return credentials.Value{}, noCreds(hintExport, "profile %s gets its credentials from a program (credential_process), and none is started", name)
@@ -120,12 +119,12 @@ func (c *s3Creds) fromWebIdentity(cc *credentials.CredContext) (credentials.Valu
 	return c.ask(cc, iam, "the web identity of AWS_WEB_IDENTITY_TOKEN_FILE", "")
 }
 
-// fromRole asks for the role of the container, else of the machine. Where no answer comes from the
-// address of a machine's role, this is not a machine of Amazon's: an error only if it has answered before.
+// fromRole asks for the role of the container, else of the machine. If the address of the machine's
+// metadata does not answer, this is not a machine of Amazon's; after it has answered once, that is an error.
 func (c *s3Creds) fromRole(cc *credentials.CredContext) (credentials.Value, error) {
 	iam := &credentials.IAM{Client: c.client}
-	// The container's token is left to minio-go, which finds it in the process environment: given here,
-	// it would be taken for the name of a file, and stand in an error.
+	// minio-go finds the container's token in the process environment. Given here, it would be opened as a
+	// file, and printed in an error.
 	iam.Container.CredentialsRelativeURI = c.opts.env("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI")
 	iam.Container.CredentialsFullURI = c.opts.env("AWS_CONTAINER_CREDENTIALS_FULL_URI")
 	if iam.Container.CredentialsRelativeURI != "" || iam.Container.CredentialsFullURI != "" {
@@ -143,7 +142,7 @@ func (c *s3Creds) fromRole(cc *credentials.CredContext) (credentials.Value, erro
 	return value, err
 }
 
-// ask retrieves credentials that expire. An error of the network is worth another attempt.
+// ask retrieves credentials that expire. After an error of the network another attempt may succeed.
 func (c *s3Creds) ask(cc *credentials.CredContext, p credentials.Provider, what, hint string) (credentials.Value, error) {
 	value, err := p.RetrieveWithCredContext(cc)
 	if err == nil && (value.AccessKeyID == "" || value.SecretAccessKey == "") {

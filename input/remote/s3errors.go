@@ -6,13 +6,12 @@ import (
 	"encoding/xml"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 )
 
-// An s3Meaning is what a code of the service says to the person who runs the conversion, where
-// the status of the reply does not say it.
+// An s3Meaning is the meaning of an error code of the service that the status of the reply does not
+// tell.
 // Codes: https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html
 type s3Meaning struct {
 	kind   error
@@ -64,10 +63,11 @@ var s3Meanings = map[string]s3Meaning{
 	"OperationAborted":    {kind: ErrUnavailable},
 }
 
-// refused says what a reply without success means, and which region the bucket is in where the
-// service tells another one than the request was for. The service's own text is used where ours is not better, without the secrets.
+// refused makes the error of a reply without success. It also returns the region of the bucket, if the
+// service names another region than asked. Codes that are not in s3Meanings are told in the
+// service's own text, without the secrets.
 func (s *s3Store) refused(name string, resp *http.Response, asked string, secrets []string) (e *Error, region string) {
-	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxAnswer)) // cut or not, the status says more
+	body := errorBody(resp)
 	var answer struct {
 		XMLName               xml.Name `xml:"Error"`
 		Code, Message, Region string
@@ -117,7 +117,7 @@ func (s *s3Store) refused(name string, resp *http.Response, asked string, secret
 	return e, region
 }
 
-// unreached is a request that no reply came to.
+// unreached returns the error of a request without a reply.
 func (s *s3Store) unreached(ctx context.Context, name string, err error) *Error {
 	e := unreached(ctx, name, err)
 	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok || errors.Is(err, http.ErrSchemeMismatch) {

@@ -17,9 +17,9 @@ import (
 	"github.com/minio/crc64nvme"
 )
 
-// hashes are the kinds of Sum that are checked, in the order they are preferred where a
-// service gives several: the fast ones that its own scrubbing relies on first. xxhash and
-// xxhash2 are AIStore's names for the same, XXH64 with seed 0, by two libraries.
+// hashes are the kinds of Sum that are compared. If a service gives several, the first of this order is
+// used: fast ones come first. xxhash and xxhash2 are AIStore's names for XXH64 with seed 0, by two
+// libraries.
 var hashes = []struct {
 	kind string
 	make func() hash.Hash
@@ -35,7 +35,7 @@ var hashes = []struct {
 	{"crc32", func() hash.Hash { return crc32.NewIEEE() }},
 }
 
-// newHash is nil for a kind that is not known, and for a value of another length.
+// newHash returns nil for an unknown kind, and for a value of another length.
 func (s Sum) newHash() hash.Hash {
 	for _, row := range hashes {
 		if row.kind == s.Kind {
@@ -48,7 +48,7 @@ func (s Sum) newHash() hash.Hash {
 	return nil
 }
 
-// bestSum chooses the checksum to check. given are base64 by kind.
+// bestSum chooses the checksum to compare. given has base64 by kind.
 func bestSum(given map[string]string) Sum {
 	for _, row := range hashes {
 		b, err := base64.StdEncoding.DecodeString(given[row.kind])
@@ -62,14 +62,14 @@ func bestSum(given map[string]string) Sum {
 // digestNames are the names of RFC 9530 and RFC 3230, and Google's.
 var digestNames = map[string]string{"sha-256": "sha256", "sha-512": "sha512", "md5": "md5", "sha": "sha1", "crc32c": "crc32c"}
 
-// headerSum finds the checksum of the whole object in the headers of a reply. part says that
-// the body is but a range: what is of the body is not of the object then.
+// headerSum finds the checksum of the whole object in the headers of a reply. With part the body is a
+// range, and checksums of the body are ignored.
 func headerSum(h http.Header, part bool) Sum {
 	given := make(map[string]string)
 	digests(given, h.Values("Repr-Digest"))
 	if stored := strings.ToLower(h.Get("X-Goog-Stored-Content-Encoding")); stored == "" || stored == "identity" || stored == encoding(h) {
 		digests(given, h.Values("X-Goog-Hash"))
-	} // else the body is what Google has decompressed, and the hash is not
+	} // else Google has decompressed the body, and the hash is of the compressed object
 	if part {
 		return bestSum(given)
 	}
@@ -84,7 +84,8 @@ func headerSum(h http.Header, part bool) Sum {
 	return bestSum(given)
 }
 
-// amazonSums are the checksums that S3 gives. One of parts has "-" and their number, and is not base64.
+// amazonSums returns the checksums of S3. A checksum of parts ends with "-" and their number, so that
+// it is not base64.
 func amazonSums(h http.Header) map[string]string {
 	given := make(map[string]string)
 	for _, kind := range []string{"crc32", "crc32c", "crc64nvme", "sha1", "sha256"} {

@@ -15,11 +15,11 @@ import (
 )
 
 const (
-	// trickle is what a connection must bring, bytes a second over Options.Stall: one that
-	// brings less is given up, since another one may do better.
+	// trickle is the least rate of a connection over Options.Stall, bytes a second. A slower one is
+	// closed, since another one may be faster.
 	trickle = 1 << 10
 
-	// mostHeaders bounds the headers of a reply, which net/http holds in memory. Theirs are a few KiB.
+	// mostHeaders bounds the headers of a reply, which net/http keeps in memory. Services send a few KiB.
 	mostHeaders = 256 << 10
 
 	idleConnections = 30 * time.Second // how long a connection is kept for the next range
@@ -27,13 +27,13 @@ const (
 
 var errStalled = errors.New("it sends nothing, or next to nothing")
 
-// newHTTPClient makes the one client by which a Client reaches all its services. It keeps no
-// cookies and asks for no compression, proves the identity of https servers, and takes proxies
-// from the environment. It follows redirects as [redirect] says. Waits for a connection, for
-// headers and for bytes end by opts.Stall; a body whose reads are too slow fails with errStalled.
+// newHTTPClient makes the HTTP client of all services. It stores no cookies, requests no compression,
+// verifies https servers, and takes proxies from the environment. It follows redirects as [redirect]
+// says. Waits for a connection, for headers and for bytes end after opts.Stall; reads of a body that
+// is too slow fail with errStalled.
 //
-// It speaks HTTP/1.1 alone: ranges are fetched in parallel for the sake of their own
-// connections, which HTTP/2 would make one, with one window.
+// It uses HTTP/1.1 only: parallel ranges need connections of their own, and HTTP/2 would send them in
+// one connection, with one window.
 func newHTTPClient(opts Options) *http.Client {
 	dialer := &net.Dialer{Timeout: opts.stall(), KeepAlive: 15 * time.Second}
 	protocols := new(http.Protocols)
@@ -55,14 +55,14 @@ func newHTTPClient(opts Options) *http.Client {
 	return &http.Client{Transport: &transport{base: base, stall: opts.stall()}, CheckRedirect: redirect}
 }
 
-// proxy finds the proxy of a request as [http.ProxyFromEnvironment] does, in opts' environment.
-// One that is not a URL is an error: it does not mean that there is no proxy.
+// proxy finds the proxy of a request as [http.ProxyFromEnvironment] does, in opts' environment. A proxy
+// that is not a URL is an error, and is not ignored.
 func proxy(opts Options) func(*http.Request) (*url.URL, error) {
 	httpProxy, _ := opts.firstEnv("HTTP_PROXY", "http_proxy")
 	httpsProxy, _ := opts.firstEnv("HTTPS_PROXY", "https_proxy")
 	noProxy, _ := opts.firstEnv("NO_PROXY", "no_proxy")
 	config := &httpproxy.Config{HTTPProxy: httpProxy, HTTPSProxy: httpsProxy, NoProxy: noProxy, CGI: opts.env("REQUEST_METHOD") != ""}
-	const placeholder = "http://127.0.0.1:0" // for one that httpproxy would pass over: would it be used?
+	const placeholder = "http://127.0.0.1:0" // in place of a malformed one, which httpproxy ignores
 	if !isProxy(httpProxy) {
 		config.HTTPProxy = placeholder
 	}
@@ -79,7 +79,7 @@ func proxy(opts Options) func(*http.Request) (*url.URL, error) {
 	}
 }
 
-// proxyReply refuses the reply of a proxy that leads nowhere, with what it means.
+// proxyReply returns an error if a proxy refuses to connect.
 func proxyReply(_ context.Context, _ *url.URL, _ *http.Request, resp *http.Response) error {
 	if resp.StatusCode == http.StatusOK {
 		return nil
@@ -89,7 +89,7 @@ func proxyReply(_ context.Context, _ *url.URL, _ *http.Request, resp *http.Respo
 	return e
 }
 
-// isProxy tells what httpproxy takes for a proxy, a URL or host:port, and "".
+// isProxy reports whether httpproxy accepts a proxy: a URL, host:port, or "".
 func isProxy(v string) bool {
 	if !strings.Contains(v, "://") {
 		v = "http://" + v
@@ -98,7 +98,7 @@ func isProxy(v string) bool {
 	return v == "http://" || err == nil && u.Host != ""
 }
 
-// A transport is a [http.Transport] whose bodies do not stall.
+// A transport is an [http.Transport] that ends bodies which stall.
 type transport struct {
 	base  *http.Transport
 	stall time.Duration
@@ -126,8 +126,8 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 
 func (t *transport) CloseIdleConnections() { t.base.CloseIdleConnections() }
 
-// A watchedBody cancels its request when its reads take longer than stall without bringing
-// what they should. Only the time in Read counts: its reader may take its own.
+// A watchedBody cancels its request when its reads take longer than stall and bring fewer bytes than
+// trickle requires. Only the time in Read counts, not the time between reads.
 type watchedBody struct {
 	body   io.ReadCloser
 	cancel context.CancelCauseFunc
@@ -162,16 +162,16 @@ func (b *watchedBody) Close() error {
 
 const mostRedirects = 5
 
-// carried are the headers that follow a redirect to another host. All others may be a
-// credential under a name of their own, as X-Amz-Security-Token is.
+// carried are the headers that are sent to another host after a redirect. All others could be a
+// credential, as X-Amz-Security-Token is.
 var carried = map[string]bool{
 	"Accept": true, "Accept-Encoding": true, "User-Agent": true, "Range": true,
 	"If-Match": true, "If-None-Match": true, "If-Range": true, "If-Modified-Since": true, "If-Unmodified-Since": true,
 }
 
-// redirect is the CheckRedirect of our clients: at most five, from a scheme to the same one or
-// from http to https, and no credentials to another host or port. Once one other host was
-// asked they stay behind, even where it leads back: it would choose what they are used for.
+// redirect is the CheckRedirect of the HTTP client. It allows five redirects, to the same scheme or from
+// http to https, and removes credentials for another host or port. After a redirect to another host
+// they stay removed, even if it leads back: that host would choose what they are used for.
 func redirect(req *http.Request, via []*http.Request) error {
 	from := via[len(via)-1].URL
 	switch {
@@ -197,7 +197,7 @@ func redirect(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// hostPort is the host and port that u leads to.
+// hostPort returns the host and port of a URL.
 func hostPort(u *url.URL) string {
 	port := u.Port()
 	if port == "" {
