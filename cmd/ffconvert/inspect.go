@@ -27,7 +27,7 @@ func newInspectCommand() *cobra.Command {
 		Use:   "inspect OUT|FILE",
 		Short: "Say what a dataset or a shard holds",
 		Long: `Say what a dataset or a single shard holds: counts, the distribution of record sizes, the
-encoding, the fields with counts and sizes, classes or columns, and the first keys.
+encoding, the fields with counts and sizes, classes or columns, and the first keys, where records hold them.
 
 Fields are counted in up to 1,000 samples, evenly spread, of 256 MiB in all; it says in how
 many. --deep reads all samples. Headers are checked, and what is read; verify checks all.

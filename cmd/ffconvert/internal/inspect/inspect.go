@@ -23,7 +23,6 @@ import (
 	"github.com/ffconvert/ffconvert/internal/text"
 	"github.com/ffconvert/ffconvert/packed"
 	"github.com/ffconvert/ffconvert/record"
-	"github.com/ffconvert/ffconvert/shard"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
@@ -138,8 +137,8 @@ func (x *Report) manifest(shardPath string) error {
 	return nil
 }
 
-// firstKeys reads the first keys out of the records, where these hold them, else out of
-// the index beside the first shard. A sample of more than most bytes is not read.
+// firstKeys reads the first keys out of the records, where these hold them. A sample of more than
+// most bytes is not read.
 func (x *Report) firstKeys(r *record.Reader, n int, most int64) error {
 	for i := range min(n, r.Len()) {
 		rec, err := readSample(r, i, most, nil)
@@ -148,9 +147,8 @@ func (x *Report) firstKeys(r *record.Reader, n int, most int64) error {
 		}
 		key, _, ok := encode.Describe(rec)
 		if !ok {
-			keys, err := shard.IndexKeys(r.Files()[0].Path, n)
-			x.Keys = append([]string{}, keys...)
-			return err
+			x.Keys = []string{}
+			return nil
 		}
 		if key != "" {
 			x.Keys = append(x.Keys, key)
