@@ -35,6 +35,7 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/findings"
+	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
 // DefaultMaxPixels is the default of Options.MaxPixels: 8,192 × 8,192. The decoder of a
@@ -73,21 +74,8 @@ type Options struct {
 	Workers int
 
 	// Progress, if not nil, receives the progress of the check.
-	Progress Progress
+	Progress plan.Progress
 }
-
-// A Progress receives the progress of a check. Its methods may be called concurrently.
-type Progress interface {
-	// Start begins a phase and gives its size in bytes.
-	Start(phase string, bytes int64)
-	// Add reports that more samples and bytes of the phase are done.
-	Add(samples, bytes int64)
-}
-
-type silent struct{}
-
-func (silent) Start(string, int64) {}
-func (silent) Add(int64, int64)    {}
 
 // Source checks all parts of src; a nil src has no parts. The report depends on the source and the
 // options only, not on Workers. It lists errors first, then warnings, then notes. Defects of the
@@ -115,9 +103,6 @@ func Source(ctx context.Context, src converters.Source, opts Options) (*findings
 	}
 	if c.opts.Workers <= 0 {
 		c.opts.Workers = runtime.GOMAXPROCS(0)
-	}
-	if c.opts.Progress == nil {
-		c.opts.Progress = silent{}
 	}
 	for _, f := range opts.Refused {
 		if !slices.ContainsFunc(c.report.Files, func(file findings.File) bool { return file.Name == f.Place.File }) {

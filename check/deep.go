@@ -40,7 +40,7 @@ func (p *part) read(ctx context.Context) {
 		return
 	}
 	read := int64(0)
-	defer func() { p.meter.add(0, max(0, p.c.parts[p.num].Size-read)) }() // headers and skipped entries
+	defer func() { p.progress.Add(0, max(0, p.c.parts[p.num].Size-read)) }() // headers and skipped entries
 	enc := p.c.spec.NewEncoder()
 	for s, err := range p.c.src.Read(ctx, p.run) {
 		if err != nil {
@@ -51,7 +51,7 @@ func (p *part) read(ctx context.Context) {
 		for i := range s.Fields {
 			f := &s.Fields[i]
 			sound = p.decode(d, f, s) && sound
-			p.meter.add(0, f.Value.Len())
+			p.progress.Add(0, f.Value.Len())
 			read += f.Value.Len()
 		}
 		if p.enc == nil && sound {

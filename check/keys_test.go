@@ -15,6 +15,7 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/findings"
+	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
 func TestFolded(t *testing.T) {
@@ -216,7 +217,7 @@ func keysMemory(t *testing.T, n int, keyed bool) (held, compared uint64) {
 		runtime.ReadMemStats(&m)
 		return m.HeapAlloc, m.TotalAlloc
 	}
-	c := checker{src: numbered(n, keyed), parts: made{nil}.Parts(), report: &findings.Report{}, opts: Options{Progress: silent{}}, keys: make([]partKeys, 1)}
+	c := checker{src: numbered(n, keyed), parts: made{nil}.Parts(), report: &findings.Report{}, opts: Options{Progress: plan.StartPhase(nil, "", 0)}, keys: make([]partKeys, 1)}
 	var err error
 	if c.spec, err = encode.Parse(encode.Options{}); err != nil {
 		t.Fatal(err)
@@ -240,7 +241,7 @@ func keysMemory(t *testing.T, n int, keyed bool) (held, compared uint64) {
 // It is not parallel: allocations are counted. An ordinary sample costs none but for its
 // hashes, a piece of many.
 func TestSampleAllocs(t *testing.T) {
-	c := checker{parts: made{nil}.Parts(), opts: Options{Progress: silent{}}, hash: newHasher()}
+	c := checker{parts: made{nil}.Parts(), opts: Options{Progress: plan.StartPhase(nil, "", 0)}, hash: newHasher()}
 	var err error
 	if c.spec, err = encode.Parse(encode.Options{}); err != nil {
 		t.Fatal(err)
@@ -255,7 +256,7 @@ func TestSampleAllocs(t *testing.T) {
 }
 
 func BenchmarkSample(b *testing.B) {
-	c := checker{parts: made{nil}.Parts(), opts: Options{Progress: silent{}}, hash: newHasher()}
+	c := checker{parts: made{nil}.Parts(), opts: Options{Progress: plan.StartPhase(nil, "", 0)}, hash: newHasher()}
 	var err error
 	if c.spec, err = encode.Parse(encode.Options{}); err != nil {
 		b.Fatal(err)

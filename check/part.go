@@ -9,6 +9,7 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/findings"
+	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
 // A part is the state of checking one part. One worker owns it until checker.merge.
@@ -27,11 +28,11 @@ type part struct {
 	leftOut        int64 // samples that a conversion leaves out
 	sets           fieldSets
 	keys           partKeys
-	meter          meter
+	progress       plan.Tally
 }
 
 func (c *checker) newPart(i int) *part {
-	p := &part{c: c, num: i, name: c.parts[i].Name, placed: c.parts[i].Path != "", run: converters.Run{Part: i}, meter: meter{to: c.opts.Progress}}
+	p := &part{c: c, num: i, name: c.parts[i].Name, placed: c.parts[i].Path != "", run: converters.Run{Part: i}, progress: plan.Tally{To: c.opts.Progress}}
 	if !c.opts.Deep || !c.opts.Encode.Decode {
 		p.enc = c.spec.NewEncoder() // otherwise read reports a field that does not decode, once
 	}
@@ -40,7 +41,7 @@ func (c *checker) newPart(i int) *part {
 
 // look checks the part.
 func (p *part) look(ctx context.Context) {
-	defer p.meter.flush()
+	defer p.progress.Flush()
 	p.index(ctx)
 	if p.c.opts.Deep && !p.failed {
 		p.read(ctx)
@@ -96,7 +97,7 @@ func (p *part) index(ctx context.Context) {
 // walked adds bytes to the progress. A deep check counts each byte once, when it is read.
 func (p *part) walked(bytes int64) {
 	if !p.c.opts.Deep {
-		p.meter.add(0, bytes)
+		p.progress.Add(0, bytes)
 	}
 }
 
@@ -145,7 +146,7 @@ func (p *part) sample(span *converters.Span) {
 		p.run.Off = span.Off
 	}
 	p.samples++
-	p.meter.add(1, 0)
+	p.progress.Add(1, 0)
 	if !p.placed {
 		for i := range s.Fields {
 			p.bytes += s.Fields[i].Value.Len()
@@ -187,23 +188,4 @@ func (p *part) judge(err error, s *converters.Sample, off int64) {
 	default:
 		p.add(findings.Finding{Rule: rule, Place: at, Text: err.Error()})
 	}
-}
-
-// A meter passes progress on in steps of at least 4,096 samples or 1 MiB.
-type meter struct {
-	to             Progress
-	samples, bytes int64
-}
-
-func (m *meter) add(samples, bytes int64) {
-	m.samples += samples
-	m.bytes += bytes
-	if m.samples >= 4096 || m.bytes >= 1<<20 {
-		m.flush()
-	}
-}
-
-func (m *meter) flush() {
-	m.to.Add(m.samples, m.bytes)
-	m.samples, m.bytes = 0, 0
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/findings"
+	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
 // A checker is the state of one call of Source.
@@ -37,7 +38,7 @@ func (c *checker) run(ctx context.Context) error {
 	for _, p := range c.parts {
 		total += p.Size
 	}
-	c.opts.Progress.Start("check", total)
+	c.opts.Progress = plan.StartPhase(c.opts.Progress, "check", total)
 	c.keys = make([]partKeys, len(c.parts))
 
 	var g errgroup.Group

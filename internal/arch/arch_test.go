@@ -46,7 +46,7 @@ var mayImport = map[string][]string{
 	"packed":                   {"internal/place", "internal/blocking", "record", "aio", "verify", "internal/atomicfile", "internal/pickle"},
 	"verify":                   {"internal/place", "record", "aio"},
 	"findings":                 {"internal/text"},
-	"check":                    {"converters", "encode", "findings"},
+	"check":                    {"converters", "encode", "findings", "shard/plan"},
 	"shard/plan":               {"internal/place", "converters", "encode", "record", "internal/blocksum", "internal/crcline"},
 	"dataset":                  {"internal/place", "converters", "encode", "record", "aio", "verify", "shard/plan", "internal/atomicfile", "internal/blocking", "internal/crcline", "internal/pin"},
 	"shard":                    {"internal/place", "converters", "encode", "record", "aio", "verify", "shard/plan", "dataset", "internal/atomicfile"},
