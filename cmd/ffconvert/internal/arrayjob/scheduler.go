@@ -19,7 +19,7 @@ var schedulers = []scheduler{
 	{index: "SLURM_ARRAY_TASK_ID", array: slurmArray},
 	{index: "JOB_COMPLETION_INDEX"},
 	{index: "PBS_ARRAY_INDEX"},
-	{index: "LSB_JOBINDEX", first: 1, alone: "0", array: lsfArray},
+	{index: "LSB_JOBINDEX", first: 1, alone: "0"},
 }
 
 // An array is the indexes first, first + step, … up to last.
@@ -58,20 +58,4 @@ func slurmArray(e environment, id int64) (a array, err error) {
 		return a, fmt.Errorf("SLURM_ARRAY_TASK_COUNT=%d of the indexes %v: some tasks of an array do not say of how many; set %s to all of them, counted from 0, or name this one by --task K/N", count, a, tasksVariable)
 	}
 	return a, nil
-}
-
-// lsfArray takes the first index for 1, which LSF does not tell.
-func lsfArray(e environment, index int64) (a array, err error) {
-	a = array{first: 1}
-	if a.last, err = e.number("LSB_JOBINDEX_END", 1); err != nil {
-		return a, err
-	}
-	if a.last < 0 {
-		return a, fmt.Errorf("LSB_JOBINDEX=%d without LSB_JOBINDEX_END; %s", index, sayTask)
-	}
-	a.step, err = e.number("LSB_JOBINDEX_STEP", 1)
-	if a.step < 0 {
-		a.step = 1
-	}
-	return a, err
 }
