@@ -79,7 +79,7 @@ var mayImport = map[string][]string{
 	"cmd/ffconvert/internal/stop":     {"cmd/ffconvert/internal/terminal", "shard"},
 	"cmd/ffconvert/internal/help":     {"aio", "convert/option", "encode", "shard/plan"},
 	"cmd/ffconvert/internal/bench":    {"cmd/ffconvert/internal/terminal", "aio", "record"},
-	"cmd/ffconvert/internal/inspect":  {"cmd/ffconvert/internal/terminal", "cmd/ffconvert/internal/summary", "converters", "dataset", "encode", "internal/text", "packed", "record", "shard", "shard/plan"},
+	"cmd/ffconvert/internal/inspect":  {"cmd/ffconvert/internal/terminal", "cmd/ffconvert/internal/summary", "converters", "dataset", "encode", "internal/text", "packed", "record", "shard/plan"},
 }
 
 // unsafeFile is the one file that may import unsafe.
