@@ -12,6 +12,7 @@ import (
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/input"
+	"github.com/ffconvert/ffconvert/input/stage"
 	"github.com/ffconvert/ffconvert/shard"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
@@ -35,7 +36,7 @@ type Options struct {
 	// Input says how sources are found and staged. Directories, Match, Arrange and Progress are
 	// those of the format and of this package. CacheDir "": a directory in the output, which is
 	// removed at the end.
-	Input input.Options
+	Input stage.Options
 
 	Workers      int         // shards written at once; 0: the CPUs that this process may use
 	Overwrite    bool        // replace another dataset in the output
@@ -162,7 +163,7 @@ func closeOutput(out *dataset.Output, err error) error {
 // writeSamples plans shards that are cut at samples, and writes them.
 func (c *Conversion) writeSamples(ctx context.Context) (*shard.Report, error) {
 	var report *shard.Report
-	err := c.staged(ctx, func(set *input.Set) error {
+	err := c.staged(ctx, func(set *stage.Set) error {
 		p, src, err := c.plan(ctx, set)
 		if err != nil {
 			return err

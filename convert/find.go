@@ -9,6 +9,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/input"
+	"github.com/ffconvert/ffconvert/input/stage"
 	"github.com/ffconvert/ffconvert/shard"
 )
 
@@ -23,10 +24,10 @@ func (r *Reader) InputOptions(in input.Options) input.Options {
 }
 
 // inputOptions are those of the conversion.
-func (c *Conversion) inputOptions() input.Options {
+func (c *Conversion) inputOptions() stage.Options {
 	in := c.Input
 	if c.Reader != nil {
-		in = c.Reader.InputOptions(in)
+		in.Options = c.Reader.InputOptions(in.Options)
 	}
 	if in.Workers == 0 {
 		in.Workers = c.Workers
@@ -43,9 +44,9 @@ func (c *Conversion) find(ctx context.Context) (err error) {
 	case c.Program != nil:
 		c.found = []input.Name{input.FromCommand(*c.Program)}
 	case c.Mixture != nil:
-		c.found, err = c.Mixture.find(ctx, c.inputOptions())
+		c.found, err = c.Mixture.find(ctx, c.inputOptions().Options)
 	default:
-		c.found, err = input.Find(ctx, c.Sources, c.inputOptions())
+		c.found, err = input.Find(ctx, c.Sources, c.inputOptions().Options)
 	}
 	return err
 }
@@ -62,17 +63,17 @@ func (c *Conversion) directories() []input.Name {
 }
 
 // stage makes the inputs local files.
-func (c *Conversion) stage(ctx context.Context, found []input.Name, in input.Options) (*input.Set, error) {
+func (c *Conversion) stage(ctx context.Context, found []input.Name, in stage.Options) (*stage.Set, error) {
 	if c.Mixture != nil {
 		return c.Mixture.stage(ctx, found, in)
 	}
-	return input.Open(ctx, found, in)
+	return stage.Open(ctx, found, in)
 }
 
 // staged makes the inputs local files while use uses them. The cache inside the output is
 // removed, unless the run was interrupted and another one can use it, or the writing has
 // failed.
-func (c *Conversion) staged(ctx context.Context, use func(*input.Set) error) error {
+func (c *Conversion) staged(ctx context.Context, use func(*stage.Set) error) error {
 	if err := c.checkCache(); err != nil {
 		return err
 	}
@@ -117,7 +118,7 @@ func (c *Conversion) ownCache() string {
 
 // TemporaryCache makes a directory for what is staged, and returns what removes it. Where there is
 // no place for one, as in an image without /tmp, that is an error once something must be staged.
-func TemporaryCache(in *input.Options) (remove func() error) {
+func TemporaryCache(in *stage.Options) (remove func() error) {
 	dir, err := os.MkdirTemp("", "ffconvert-*")
 	if err != nil {
 		in.NoCache = advise(DirectoryForCache, fmt.Errorf("no place for copies of compressed or remote inputs: %v", err))

@@ -8,6 +8,7 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/input"
 	"github.com/ffconvert/ffconvert/input/kind"
+	"github.com/ffconvert/ffconvert/input/stage"
 )
 
 // Kinds tells what a local file or directory is: nothing where it cannot be read, or is not
@@ -23,7 +24,7 @@ func Kinds(path string) []kind.Kind {
 	case !fi.Mode().IsRegular():
 		return nil // reading it might wait
 	}
-	head, size, err := input.Head(path, kind.HeadSize)
+	head, size, err := stage.Head(path, kind.HeadSize)
 	if err != nil {
 		return nil
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/ffconvert/ffconvert/convert/spec"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/input"
+	"github.com/ffconvert/ffconvert/input/stage"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
@@ -201,7 +202,7 @@ func (m *Mixture) partNames(found []input.Name) []string {
 }
 
 // stage makes all inputs local files, but for local directories.
-func (m *Mixture) stage(ctx context.Context, found []input.Name, in input.Options) (*input.Set, error) {
+func (m *Mixture) stage(ctx context.Context, found []input.Name, in stage.Options) (*stage.Set, error) {
 	var files []input.Name
 	each := split(m, found)
 	local := func(i int, n input.Name) bool { return m.readers[i].Directories && n.Tree == nil }
@@ -212,7 +213,7 @@ func (m *Mixture) stage(ctx context.Context, found []input.Name, in input.Option
 			}
 		}
 	}
-	set, err := input.Open(ctx, files, in)
+	set, err := stage.Open(ctx, files, in)
 	if err != nil {
 		return nil, err
 	}
@@ -220,7 +221,7 @@ func (m *Mixture) stage(ctx context.Context, found []input.Name, in input.Option
 	set.Files = nil
 	for i, names := range each {
 		for _, n := range names {
-			f := input.File{Part: converters.Part{Name: n.Name, Path: n.Path}}
+			f := stage.File{Part: converters.Part{Name: n.Name, Path: n.Path}}
 			if !local(i, n) {
 				f, staged = staged[0], staged[1:]
 			}

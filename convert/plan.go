@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/input"
+	"github.com/ffconvert/ffconvert/input/stage"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
@@ -47,7 +47,7 @@ func (c *Conversion) sourceSpec() (plan.SourceSpec, error) {
 }
 
 // plan indexes the sources and plans the shards.
-func (c *Conversion) plan(ctx context.Context, set *input.Set) (*plan.Plan, converters.Source, error) {
+func (c *Conversion) plan(ctx context.Context, set *stage.Set) (*plan.Plan, converters.Source, error) {
 	o, err := c.open(ctx, set.Parts())
 	if err != nil {
 		return nil, nil, err

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/ffconvert/ffconvert/input"
+	"github.com/ffconvert/ffconvert/input/stage"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
@@ -19,7 +20,7 @@ func checkQuota(p *plan.Plan, found []input.Name, quota int64) error {
 	for i := range p.Shards {
 		if need := toFetchFor(p, found, i); need > quota {
 			return advise(MoreRoomForOne, &input.Error{Where: p.Shards[i].Name, Off: -1,
-				Err: fmt.Errorf("%w: its parts are %d bytes to fetch, and the cache has %d", input.ErrQuota, need, quota)})
+				Err: fmt.Errorf("%w: its parts are %d bytes to fetch, and the cache has %d", stage.ErrQuota, need, quota)})
 		}
 	}
 	return nil
@@ -28,7 +29,7 @@ func checkQuota(p *plan.Plan, found []input.Name, quota int64) error {
 // allAtOnce adds what helps where all parts were to be here at once, and the cache is too small for it.
 func (c *Conversion) allAtOnce(err error) error {
 	e, ok := errors.AsType[*input.Error](err)
-	if !ok || !errors.Is(err, input.ErrQuota) || c.directories() != nil {
+	if !ok || !errors.Is(err, stage.ErrQuota) || c.directories() != nil {
 		return err
 	}
 	e.Hint = ""

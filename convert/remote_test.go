@@ -14,6 +14,7 @@ import (
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/input"
 	"github.com/ffconvert/ffconvert/input/remote"
+	"github.com/ffconvert/ffconvert/input/stage"
 	"github.com/ffconvert/ffconvert/internal/versitygw"
 	"github.com/ffconvert/ffconvert/shard/plan"
 	"github.com/ffconvert/ffconvert/verify"
@@ -30,7 +31,7 @@ func conversion(t *testing.T, url, out string) *convert.Conversion {
 		Reader: f.Reader(), Sources: []string{url + "/shards-{000..009}.tar"}, Out: out,
 		Options: convert.Options{
 			Sizes: plan.Sizes{Shards: 3},
-			Input: input.Options{Remote: remote.New(remote.Options{}), LookupEnv: func(string) (string, bool) { return "", false }},
+			Input: stage.Options{Options: input.Options{Remote: remote.New(remote.Options{}), LookupEnv: func(string) (string, bool) { return "", false }}},
 		},
 	}
 }

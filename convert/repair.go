@@ -11,7 +11,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/dataset"
-	"github.com/ffconvert/ffconvert/input"
+	"github.com/ffconvert/ffconvert/input/stage"
 	"github.com/ffconvert/ffconvert/shard"
 	"github.com/ffconvert/ffconvert/verify"
 )
@@ -101,7 +101,7 @@ func (r *repair) write(ctx context.Context, damaged []string) (*shard.Report, er
 		})
 		return report, err
 	}
-	err = c.staged(ctx, func(set *input.Set) error {
+	err = c.staged(ctx, func(set *stage.Set) error {
 		o, err := c.open(ctx, set.Parts())
 		if err != nil {
 			return err

@@ -8,13 +8,14 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/input"
+	"github.com/ffconvert/ffconvert/input/stage"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
 // stagedParts makes the parts of a dataset local as their shards are written.
 type stagedParts struct {
 	c      *Conversion
-	stager *input.Stager
+	stager *stage.Stager
 	found  []input.Name      // as found
 	all    []input.Name      // one a part
 	quota  int64             // bytes of the cache; 0: no limit
@@ -29,7 +30,7 @@ type stagedParts struct {
 	mu   sync.Mutex
 	data *opened              // from the first parts; nil: not yet
 	like converters.Divisible // its source
-	held []*input.Set         // those, until the first shard has its parts; nil: not here
+	held []*stage.Set         // those, until the first shard has its parts; nil: not here
 }
 
 // newStagedParts prepares to make parts local. It makes none so yet.
@@ -44,7 +45,7 @@ func (c *Conversion) newStagedParts(skip int) (*stagedParts, error) {
 		s.parts = append(s.parts, s.all[i].Part())
 	}
 	var err error
-	s.stager, err = input.NewStager(s.all, in)
+	s.stager, err = stage.NewStager(s.all, in)
 	return s, err
 }
 
@@ -116,7 +117,7 @@ func (s *stagedParts) hold(ctx context.Context, planned bool) error {
 	if err != nil {
 		return err
 	}
-	s.held = make([]*input.Set, len(s.firsts))
+	s.held = make([]*stage.Set, len(s.firsts))
 	for i, first := range s.firsts {
 		if slices.Contains(firsts, first) && err == nil {
 			if s.held[i], err = s.stager.Take(ctx, first, 1); err == nil {

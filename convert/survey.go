@@ -9,6 +9,7 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/input"
+	"github.com/ffconvert/ffconvert/input/stage"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
@@ -127,7 +128,7 @@ func (c *Conversion) withLocal(ctx context.Context, need []bool, use func([]conv
 	}
 	in := c.inputOptions()
 	in.Progress = c.staging(names)
-	stage := input.Open
+	stage := stage.Open
 	if len(names) == len(c.found) {
 		stage = c.stage
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/input"
+	"github.com/ffconvert/ffconvert/input/stage"
 	"github.com/ffconvert/ffconvert/shard"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
@@ -114,7 +115,7 @@ func (r *taskRun) find(ctx context.Context, c *Conversion) (skip int, err error)
 		names, skip = append([]string{s.Lead.Name}, names...), 1
 	}
 	if len(r.Sources) == 0 {
-		c.found, err = input.FindNamed(ctx, names, c.inputOptions())
+		c.found, err = input.FindNamed(ctx, names, c.inputOptions().Options)
 		return skip, err
 	}
 	if err := c.find(ctx); err != nil {
@@ -135,7 +136,7 @@ func (r *taskRun) find(ctx context.Context, c *Conversion) (skip int, err error)
 // those are listed that the slice needs.
 func (r *taskRun) writeTogether(ctx context.Context, c *Conversion) (*shard.Report, error) {
 	var report *shard.Report
-	err := c.staged(ctx, func(set *input.Set) error {
+	err := c.staged(ctx, func(set *stage.Set) error {
 		o, err := c.open(ctx, set.Parts())
 		if err != nil {
 			return err

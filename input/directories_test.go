@@ -7,9 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/internal/need"
 )
 
 // rooted returns the names with root in place of @.
@@ -58,7 +55,7 @@ func TestFindDirectories(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			opts := Options{Directories: true, Match: func(string) bool { return false }, LookupEnv: noEnv, CacheDir: "/proc/no/such"}
+			opts := Options{Directories: true, Match: func(string) bool { return false }, LookupEnv: noEnv}
 			found, err := Find(t.Context(), rooted(root, tt.args), opts)
 			must(t, err)
 			if tt.paths == nil {
@@ -71,14 +68,6 @@ func TestFindDirectories(t *testing.T) {
 			if !slices.Equal(found, want) {
 				t.Fatalf("got %+v, want %+v", found, want)
 			}
-			set, err := Open(t.Context(), found, opts)
-			must(t, err)
-			for i, f := range set.Files {
-				if f != (File{Part: converters.Part{Name: want[i].Name, Path: want[i].Path}}) {
-					t.Errorf("%+v", f)
-				}
-			}
-			must(t, set.Cleanup())
 		})
 	}
 }
@@ -145,22 +134,6 @@ func TestFindDirectoriesRefuses(t *testing.T) {
 			}
 		})
 	}
-}
-
-// A command among directories is run all the same.
-func TestOpenDirectoryAndCommand(t *testing.T) {
-	t.Parallel()
-	need.Shell(t)
-	root := tree(t, "d/x")
-	opts := Options{Directories: true, LookupEnv: noEnv, CacheDir: filepath.Join(root, "cache")}
-	found, err := Find(t.Context(), []string{root + "/d"}, opts)
-	must(t, err)
-	set, err := Open(t.Context(), append(found, FromCommand(shell(root, "printf abc"))), opts)
-	must(t, err)
-	if set.Files[0].Path != root+"/d" || set.Files[0].Copy != nil || set.Files[1].Copy == nil || set.Files[1].Size != 3 {
-		t.Fatalf("%+v", set.Files)
-	}
-	must(t, set.Cleanup())
 }
 
 // What .. means is for links to say: these are two files, and these one.

@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 
@@ -61,7 +62,7 @@ func Find(ctx context.Context, args []string, opts Options) ([]Name, error) {
 		if opts.Directories {
 			hint = "name directories, or patterns of their names"
 		}
-		return nil, refuse("", ErrPattern, hint, "no input is named")
+		return nil, place.Refuse("", ErrPattern, hint, "no input is named")
 	}
 	return f.found, nil
 }
@@ -112,11 +113,11 @@ func (f *finder) add(ctx context.Context, name string) error {
 	}
 	switch {
 	case name == "":
-		return refuse(name, ErrPattern, "", "an empty name")
+		return place.Refuse(name, ErrPattern, "", "an empty name")
 	case strings.IndexByte(name, 0) >= 0:
-		return refuse(shown, ErrPattern, "", "a name cannot hold a zero byte")
+		return place.Refuse(shown, ErrPattern, "", "a name cannot hold a zero byte")
 	case name == "-" && f.opts.Directories:
-		return refuse(name, ErrNotDirectory, "name directories; ./- is one of that name", "standard input")
+		return place.Refuse(name, ErrNotDirectory, "name directories; ./- is one of that name", "standard input")
 	case name == "-":
 		if err := f.useStdin(); err != nil {
 			return err
@@ -149,18 +150,18 @@ func (f *finder) pipe(shown string, where location) error {
 	return f.append(FromCommand(*command))
 }
 
-// once refuses what was named before; place is equal for two names of one input.
-func (f *finder) once(place, name string) error {
-	first, ok := f.seen[place]
+// once refuses what was named before; where is equal for two names of one input.
+func (f *finder) once(where, name string) error {
+	first, ok := f.seen[where]
 	if !ok {
-		f.seen[place] = name
+		f.seen[where] = name
 		return nil
 	}
 	hint := "leave one of them out"
 	if first != name {
 		hint = "the first time as " + text.Name(first)
 	}
-	return refuse(name, ErrRepeated, hint, "")
+	return place.Refuse(name, ErrRepeated, hint, "")
 }
 
 func (f *finder) append(n Name) error {
@@ -172,7 +173,7 @@ func (f *finder) append(n Name) error {
 }
 
 func tooMany(name string, limit int64) error {
-	return refuse(name, ErrPattern, "use a narrower one, or raise --max-names", "more than %d names", limit)
+	return place.Refuse(name, ErrPattern, "use a narrower one, or raise --max-names", "more than %d names", limit)
 }
 
 // miss notes a local name that leads nowhere.

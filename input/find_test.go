@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/ffconvert/ffconvert/internal/inputtest"
 )
 
 // tree makes files (and, of names that end in /, directories) below a new directory.
@@ -229,7 +231,7 @@ func TestFindAllowsRepeats(t *testing.T) {
 // A directory that may not be read must never look like one without shards.
 func TestFindReportsUnreadable(t *testing.T) {
 	t.Parallel()
-	if !unprivileged(t) {
+	if !inputtest.Unprivileged(t) {
 		return
 	}
 	root := tree(t, "d/a.tar", "e/b.tar")
@@ -252,4 +254,9 @@ func TestFindCancelled(t *testing.T) {
 	if _, err := Find(ctx, []string{"a{1..3}"}, Options{LookupEnv: noEnv}); !errors.Is(err, why) {
 		t.Fatal(err)
 	}
+}
+
+func write(t testing.TB, dir, name string, data []byte) {
+	t.Helper()
+	must(t, os.WriteFile(filepath.Join(dir, name), data, 0o644))
 }

@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/ffconvert/ffconvert/internal/place"
 )
 
 // local finds what a local name stands for, which may mean any of the paths.
@@ -15,7 +17,7 @@ func (f *finder) local(name string, paths []string) error {
 			return f.take(name, path, fi)
 		}
 		if !isMissing(err) {
-			return ioError(path, err)
+			return place.IOError(path, err)
 		}
 	}
 	if !hasMeta(paths[0]) {
@@ -38,7 +40,7 @@ func (f *finder) local(name string, paths []string) error {
 				f.miss(path, false)
 				continue
 			}
-			return ioError(path, err)
+			return place.IOError(path, err)
 		}
 		if err := f.take(path, path, fi); err != nil {
 			return err
@@ -52,19 +54,19 @@ func (f *finder) take(name, path string, fi fs.FileInfo) error {
 	found := Name{Name: name, Path: path, Size: fi.Size(), ModTime: fi.ModTime()}
 	switch {
 	case f.opts.Directories && !fi.IsDir():
-		return refuse(name, ErrNotDirectory, "name the directory that holds it", "a %s", kindOf(fi.Mode()))
+		return place.Refuse(name, ErrNotDirectory, "name the directory that holds it", "a %s", kindOf(fi.Mode()))
 	case f.opts.Directories:
 		name = trimSlashes(name)
 		found = Name{Name: name, Path: trimSlashes(path)}
 	case fi.IsDir():
 		return f.directory(path)
 	case !fi.Mode().IsRegular():
-		return notRegular(name, fi.Mode())
+		return NotRegular(name, fi.Mode())
 	}
 	if !f.opts.AllowRepeats {
 		real, err := f.real(path)
 		if err != nil {
-			return ioError(path, err)
+			return place.IOError(path, err)
 		}
 		if err := f.once(real, name); err != nil {
 			return err
@@ -83,12 +85,12 @@ func trimSlashes(name string) string {
 	return trimmed
 }
 
-func notRegular(name string, mode fs.FileMode) *Error {
+func NotRegular(name string, mode fs.FileMode) *Error {
 	hint := ""
 	if mode&(fs.ModeNamedPipe|fs.ModeDevice) != 0 {
 		hint = "use - and redirect standard input from it"
 	}
-	return refuse(name, ErrNotRegular, hint, "a %s", kindOf(mode))
+	return place.Refuse(name, ErrNotRegular, hint, "a %s", kindOf(mode))
 }
 
 func kindOf(mode fs.FileMode) string {
@@ -110,7 +112,7 @@ func kindOf(mode fs.FileMode) string {
 func (f *finder) directory(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return ioError(dir, err)
+		return place.IOError(dir, err)
 	}
 	var names []string
 	for _, e := range entries {
@@ -133,7 +135,7 @@ func (f *finder) directory(dir string) error {
 			taken = true
 			continue
 		case err != nil:
-			return ioError(path, err)
+			return place.IOError(path, err)
 		case fi.IsDir(): // through a link
 			continue
 		}

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/ffconvert/ffconvert/input/remote"
+	"github.com/ffconvert/ffconvert/internal/place"
 )
 
 // FindNamed returns the inputs of these very names, in order, as [Find] found them once: what
@@ -84,11 +85,11 @@ func findNamed(ctx context.Context, name string, rules []rewriteRule, opts Optio
 	shown := Shown(name)
 	switch {
 	case name == "":
-		return found, nil, refuse(name, ErrPattern, "", "an empty name")
+		return found, nil, place.Refuse(name, ErrPattern, "", "an empty name")
 	case strings.IndexByte(name, 0) >= 0:
-		return found, nil, refuse(shown, ErrPattern, "", "a name cannot hold a zero byte")
+		return found, nil, place.Refuse(shown, ErrPattern, "", "a name cannot hold a zero byte")
 	case name == "-":
-		return found, nil, refuse(name, ErrNotRegular, "write it to a file first", "standard input, which can be read once")
+		return found, nil, place.Refuse(name, ErrNotRegular, "write it to a file first", "standard input, which can be read once")
 	}
 	rewritten := rewrite(name, rules)
 	found, missing, err = findAt(ctx, locate(rewritten), shown, opts)
@@ -111,10 +112,10 @@ func findAt(ctx context.Context, where location, shown string, opts Options) (fo
 	case where.remote():
 		o, err := opts.Remote.Stat(ctx, where.name)
 		if errors.Is(err, remote.ErrNotFound) {
-			return found, remoteError(shown, err), nil
+			return found, RemoteError(shown, err), nil
 		}
 		if err != nil {
-			return found, nil, remoteError(shown, err)
+			return found, nil, RemoteError(shown, err)
 		}
 		return objectName(shown, o), nil, nil
 	case where.scheme == "pipe":
@@ -130,13 +131,13 @@ func findAt(ctx context.Context, where location, shown string, opts Options) (fo
 		case err != nil && isMissing(err):
 			continue
 		case err != nil:
-			return found, nil, ioError(path, err)
+			return found, nil, place.IOError(path, err)
 		case opts.Directories && !fi.IsDir():
-			return found, nil, refuse(shown, ErrNotDirectory, "name the directory that holds it", "a %s", kindOf(fi.Mode()))
+			return found, nil, place.Refuse(shown, ErrNotDirectory, "name the directory that holds it", "a %s", kindOf(fi.Mode()))
 		case opts.Directories:
 			return Name{Name: trimSlashes(shown), Path: trimSlashes(path)}, nil, nil
 		case !fi.Mode().IsRegular():
-			return found, nil, notRegular(shown, fi.Mode())
+			return found, nil, NotRegular(shown, fi.Mode())
 		}
 		return Name{Name: shown, Path: path, Size: fi.Size(), ModTime: fi.ModTime()}, nil, nil
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/ffconvert/ffconvert/input/remote"
+	"github.com/ffconvert/ffconvert/internal/inputtest"
 	"github.com/ffconvert/ffconvert/internal/need"
 )
 
@@ -51,7 +52,7 @@ func TestFindNamedFindsAgain(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
-			row.opts.LookupEnv, row.opts.Remote = noEnv, objectsOf(objects...)
+			row.opts.LookupEnv, row.opts.Remote = noEnv, inputtest.ObjectsOf(objects...)
 			row.opts.Rewrite = rooted(root, row.opts.Rewrite)
 			found, err := Find(t.Context(), rooted(root, row.args), row.opts)
 			must(t, err)
@@ -114,8 +115,8 @@ func TestFindNamedRefuses(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
-			f := objectsOf("s3://b/a.tar", "s3://b/d/a.tar", "s3://b/d/b.tar")
-			f.fails["s3://b/denied.tar"] = denied
+			f := inputtest.ObjectsOf("s3://b/a.tar", "s3://b/d/a.tar", "s3://b/d/b.tar")
+			f.Fails["s3://b/denied.tar"] = denied
 			row.opts.LookupEnv, row.opts.Remote = noEnv, f
 			row.opts.Rewrite = rooted(root, row.opts.Rewrite)
 			found, err := FindNamed(t.Context(), rooted(root, row.args), row.opts)
@@ -134,8 +135,8 @@ func TestFindNamedAsksAtOnce(t *testing.T) {
 	for i := range 100 {
 		urls = append(urls, fmt.Sprintf("s3://b/%02d.tar", i))
 	}
-	f := objectsOf(urls...)
-	f.delay = 2 * time.Millisecond
+	f := inputtest.ObjectsOf(urls...)
+	f.Delay = 2 * time.Millisecond
 	found, err := FindNamed(t.Context(), slices.Concat(urls, urls), Options{LookupEnv: noEnv, Remote: f})
 	must(t, err)
 	for i, n := range found {
@@ -143,15 +144,15 @@ func TestFindNamedAsksAtOnce(t *testing.T) {
 			t.Fatalf("%d: %+v", i, n)
 		}
 	}
-	if n, most := f.stated.Load(), f.most.Load(); n != 100 || most < 2 || most > lookups || f.listed.Load() > 0 {
+	if n, most := f.Stated.Load(), f.Most.Load(); n != 100 || most < 2 || most > lookups || f.Listed.Load() > 0 {
 		t.Errorf("asked %d times, %d at once", n, most)
 	}
 }
 
 func TestFindNamedIsStopped(t *testing.T) {
 	t.Parallel()
-	f := objectsOf("s3://b/0.tar")
-	f.delay = time.Hour
+	f := inputtest.ObjectsOf("s3://b/0.tar")
+	f.Delay = time.Hour
 	why := errors.New("stopped")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	time.AfterFunc(10*time.Millisecond, func() { cancel(why) })

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 
@@ -25,7 +26,7 @@ func (f *finder) list(ctx context.Context, l *lookup, p objectPattern) error {
 		}
 		if len(arranged) == 0 {
 			name := Shown(p.bucket + dir)
-			l.missed = append(l.missed, miss{name: name, line: l.line, pattern: true, remote: refuse(name, ErrNoMatch, "", "")})
+			l.missed = append(l.missed, miss{name: name, line: l.line, pattern: true, remote: place.Refuse(name, ErrNoMatch, "", "")})
 		}
 		l.found = append(l.found, arranged...)
 		found, seen = nil, false
@@ -33,11 +34,11 @@ func (f *finder) list(ctx context.Context, l *lookup, p objectPattern) error {
 	}
 	for o, err := range f.opts.Remote.List(ctx, p.prefix()) {
 		if err != nil {
-			return f.remoteError(ctx, l.name, err)
+			return f.serviceFailed(ctx, l.name, err)
 		}
 		key, ok := p.key(o.URL)
 		if !ok {
-			return refuse(l.name, ErrMalformed, "", "the service lists %s", text.Name(Shown(o.URL)))
+			return place.Refuse(l.name, ErrMalformed, "", "the service lists %s", text.Name(Shown(o.URL)))
 		}
 		in, base := splitKey(key)
 		if !p.matchDir(in) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ffconvert/ffconvert/input/remote"
+	"github.com/ffconvert/ffconvert/internal/place"
 )
 
 // lookups is how many remote names are looked at, at once; waiting how many more may be
@@ -84,7 +85,7 @@ func (f *finder) resolve(ctx context.Context, l *lookup) error {
 	pattern, listed := parseObjects(l.where)
 	switch {
 	case listed && hasMeta(pattern.bucket):
-		return refuse(l.name, ErrPattern, "name each bucket", "a bucket cannot be a glob")
+		return place.Refuse(l.name, ErrPattern, "name each bucket", "a bucket cannot be a glob")
 	case listed && pattern.base() == "": // below a prefix; there is no object of that name
 		literal := pattern
 		literal.literal = true
@@ -99,30 +100,30 @@ func (f *finder) resolve(ctx context.Context, l *lookup) error {
 		l.found = []Name{objectName(l.name, o)}
 		return nil
 	case !errors.Is(err, remote.ErrNotFound):
-		return f.remoteError(ctx, l.name, err)
+		return f.serviceFailed(ctx, l.name, err)
 	case listed && pattern.meta():
 		return l.missNothing(f.list(ctx, l, pattern))
 	case !listed && strings.ContainsAny(urlPath(url), "*["):
-		return refuse(l.name, ErrPattern, "name each object, as by {000..009}", "%s: gives no lists, so that there are no globs", l.where.scheme)
+		return place.Refuse(l.name, ErrPattern, "name each object, as by {000..009}", "%s: gives no lists, so that there are no globs", l.where.scheme)
 	}
-	l.missed = []miss{{name: l.name, line: l.line, remote: remoteError(l.name, err)}}
+	l.missed = []miss{{name: l.name, line: l.line, remote: RemoteError(l.name, err)}}
 	return nil
 }
 
 // missNothing notes a name that stands for nothing.
 func (l *lookup) missNothing(err error) error {
 	if err == nil && len(l.found)+len(l.missed) == 0 {
-		l.missed = []miss{{name: l.name, line: l.line, pattern: true, remote: refuse(l.name, ErrNoMatch, "", "")}}
+		l.missed = []miss{{name: l.name, line: l.line, pattern: true, remote: place.Refuse(l.name, ErrNoMatch, "", "")}}
 	}
 	return err
 }
 
 // remoteError is the end of ctx, or else what the service said.
-func (f *finder) remoteError(ctx context.Context, name string, err error) error {
+func (f *finder) serviceFailed(ctx context.Context, name string, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
 	}
-	return remoteError(name, err)
+	return RemoteError(name, err)
 }
 
 // URL is that of the object, or what those of a tree begin with: a secret, unlike the Name. ""

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/ffconvert/ffconvert/input/remote"
+	"github.com/ffconvert/ffconvert/internal/inputtest"
 )
 
 func TestFindRemote(t *testing.T) {
@@ -68,7 +69,7 @@ func TestFindRemote(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			f := objectsOf(urls...)
+			f := inputtest.ObjectsOf(urls...)
 			got, err := findRemote(t, f, Options{Match: tars}, tt.args...)
 			if tt.want == nil { // the same object by two names
 				if !errors.Is(err, ErrRepeated) {
@@ -82,8 +83,8 @@ func TestFindRemote(t *testing.T) {
 			if err != nil || !slices.Equal(got, tt.want) {
 				t.Fatalf("got %q, %v; want %q", got, err, tt.want)
 			}
-			if tt.asks > 0 && len(f.asked) != tt.asks {
-				t.Errorf("asked for %q", f.asked)
+			if tt.asks > 0 && len(f.Asked) != tt.asks {
+				t.Errorf("asked for %q", f.Asked)
 			}
 		})
 	}
@@ -93,7 +94,7 @@ func TestFindRemote(t *testing.T) {
 func TestFindRemoteSays(t *testing.T) {
 	t.Parallel()
 	const signed = "https://user:pw@host/a.tar?X-Amz-Signature=0123&X-Amz-Date=1"
-	f := objectsOf(signed, "s3://b/x.tar", "s3://b/d/y.tar")
+	f := inputtest.ObjectsOf(signed, "s3://b/x.tar", "s3://b/d/y.tar")
 	env := func(k string) (string, bool) { return "mirror/=s3://b/", k == "GOPEN_REWRITE" }
 	args := []string{signed, "mirror/x.tar", "s3://b/d/"}
 	found, err := Find(t.Context(), args, Options{Remote: f, LookupEnv: env})
@@ -103,7 +104,7 @@ func TestFindRemoteSays(t *testing.T) {
 	}
 	for i, want := range []Name{{Name: "https://host/a.tar?X-Amz-Signature=REDACTED"}, {Name: "mirror/x.tar"}, {Name: "s3://b/d/y.tar"}} {
 		url := []string{signed, "s3://b/x.tar", "s3://b/d/y.tar"}[i]
-		o := f.object(url)
+		o := f.Object(url)
 		got := found[i]
 		if got.Object == nil || *got.Object != o {
 			t.Errorf("object %+v, want %+v", got.Object, o)
@@ -113,14 +114,14 @@ func TestFindRemoteSays(t *testing.T) {
 			t.Errorf("got %+v, want %+v", got, want)
 		}
 	}
-	if f.stated.Load() != 2 {
-		t.Errorf("%q: what was listed was looked at again", f.asked)
+	if f.Stated.Load() != 2 {
+		t.Errorf("%q: what was listed was looked at again", f.Asked)
 	}
 }
 
 func TestFindRemoteArranges(t *testing.T) {
 	t.Parallel()
-	f := objectsOf("s3://b/d/part-0", "s3://b/d/part-1", "s3://b/d/part-10", "s3://b/d/part-2", "s3://b/d/x", "s3://b/e/part-7", "s3://b/e/x")
+	f := inputtest.ObjectsOf("s3://b/d/part-0", "s3://b/d/part-1", "s3://b/d/part-10", "s3://b/d/part-2", "s3://b/d/x", "s3://b/e/part-7", "s3://b/e/x")
 	arrange := func(names []string) ([]string, error) {
 		names = slices.DeleteFunc(names, func(n string) bool { return n == "x" })
 		slices.SortFunc(names, func(a, b string) int { return len(a) - len(b) })
@@ -148,12 +149,12 @@ func TestFindRemoteRefuses(t *testing.T) {
 	t.Parallel()
 	root := tree(t, "here.tar")
 	denied := &remote.Error{URL: "s3://b/denied.tar", Kind: remote.ErrDenied, Status: 403, Err: errors.New("HTTP 403 Forbidden"), Hint: "set credentials"}
-	f := func() *fakeRemote {
-		f := objectsOf("s3://b/a.tar", "s3://b/d/a.tar", "s3://b/d/b.tar", "https://host/a.tar?sig=1", "https://host/a.tar?sig=2", "s3://b/hid/.a.tar", "s3://b/deep/x/a.tar")
-		f.fails["s3://b/denied.tar"] = denied
-		f.fails["s3://b/late/"] = denied
-		f.fails["s3://b/bad"] = &remote.Error{URL: "s3://b/bad", Kind: remote.ErrURL}
-		f.objects["s3://b/late/a.tar"] = ""
+	f := func() *inputtest.FakeRemote {
+		f := inputtest.ObjectsOf("s3://b/a.tar", "s3://b/d/a.tar", "s3://b/d/b.tar", "https://host/a.tar?sig=1", "https://host/a.tar?sig=2", "s3://b/hid/.a.tar", "s3://b/deep/x/a.tar")
+		f.Fails["s3://b/denied.tar"] = denied
+		f.Fails["s3://b/late/"] = denied
+		f.Fails["s3://b/bad"] = &remote.Error{URL: "s3://b/bad", Kind: remote.ErrURL}
+		f.Objects["s3://b/late/a.tar"] = ""
 		return f
 	}
 	for _, tt := range []struct {
@@ -209,7 +210,7 @@ func TestFindRemoteRefuses(t *testing.T) {
 
 func TestFindRemoteRepeats(t *testing.T) {
 	t.Parallel()
-	got, err := findRemote(t, objectsOf("s3://b/a"), Options{AllowRepeats: true}, "s3://b/a", "s3://b/a")
+	got, err := findRemote(t, inputtest.ObjectsOf("s3://b/a"), Options{AllowRepeats: true}, "s3://b/a", "s3://b/a")
 	if err != nil || len(got) != 2 {
 		t.Fatal(got, err)
 	}
@@ -219,21 +220,21 @@ func TestFindRemoteRepeats(t *testing.T) {
 func TestFindRemoteMany(t *testing.T) {
 	t.Parallel()
 	root := tree(t, "x.tar")
-	f := objectsOf()
-	f.delay = time.Millisecond
+	f := inputtest.ObjectsOf()
+	f.Delay = time.Millisecond
 	var want []string
 	for i := range 300 {
 		url := fmt.Sprintf("s3://b/%03d", i)
-		f.objects[url] = url
+		f.Objects[url] = url
 		want = append(want, url)
 	}
 	want = append(want, root+"/x.tar", "s3://b/last")
-	f.objects["s3://b/last"] = ""
+	f.Objects["s3://b/last"] = ""
 	got, err := findRemote(t, f, Options{}, "s3://b/{000..299}", root+"/x.tar", "s3://b/last")
 	if err != nil || !slices.Equal(got, want) {
 		t.Fatal(got, err)
 	}
-	if most := f.most.Load(); most > lookups || most < 2 {
+	if most := f.Most.Load(); most > lookups || most < 2 {
 		t.Errorf("%d at once", most)
 	}
 }
@@ -241,21 +242,21 @@ func TestFindRemoteMany(t *testing.T) {
 // The first error in order is reported, whatever comes of later names, and nobody is left asking.
 func TestFindRemoteFirstError(t *testing.T) {
 	t.Parallel()
-	f := objectsOf()
-	f.delay = time.Millisecond
+	f := inputtest.ObjectsOf()
+	f.Delay = time.Millisecond
 	for i := range 1000 {
 		url := fmt.Sprintf("s3://b/%03d", i)
-		f.objects[url] = ""
+		f.Objects[url] = ""
 		if i >= 20 {
-			f.fails[url] = &remote.Error{URL: url, Kind: remote.ErrDenied}
+			f.Fails[url] = &remote.Error{URL: url, Kind: remote.ErrDenied}
 		}
 	}
 	_, err := findRemote(t, f, Options{}, "s3://b/{000..999}")
 	if !errors.Is(err, remote.ErrDenied) || !strings.HasPrefix(err.Error(), "s3://b/020: ") {
 		t.Error(err)
 	}
-	if n := f.running.Load(); n != 0 || f.stated.Load() > 20+waiting+lookups+1 {
-		t.Errorf("%d still run, %d were asked for", n, f.stated.Load())
+	if n := f.Running.Load(); n != 0 || f.Stated.Load() > 20+waiting+lookups+1 {
+		t.Errorf("%d still run, %d were asked for", n, f.Stated.Load())
 	}
 }
 
@@ -263,8 +264,8 @@ func TestFindRemoteCancelled(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancelCause(t.Context())
 	why := errors.New("stop")
-	f := objectsOf()
-	f.delay = time.Hour
+	f := inputtest.ObjectsOf()
+	f.Delay = time.Hour
 	time.AfterFunc(20*time.Millisecond, func() { cancel(why) })
 	if _, err := Find(ctx, []string{"s3://b/{1..100}"}, Options{Remote: f, LookupEnv: noEnv}); !errors.Is(err, why) {
 		t.Fatal(err)
@@ -302,7 +303,7 @@ func TestRemoteError(t *testing.T) {
 		{fmt.Errorf("x: %w", &remote.Error{URL: "u", Err: os.ErrDeadlineExceeded}), []error{os.ErrDeadlineExceeded}, "n: i/o timeout"},
 		{fs.ErrClosed, []error{fs.ErrClosed}, "n: file already closed"},
 	} {
-		err := remoteError("n", tt.err)
+		err := RemoteError("n", tt.err)
 		for _, want := range tt.want {
 			if !errors.Is(err, want) {
 				t.Errorf("%v is not %v", err, want)
@@ -312,4 +313,21 @@ func TestRemoteError(t *testing.T) {
 			t.Errorf("%v, want %s", err, tt.says)
 		}
 	}
+}
+
+// findRemote finds the arguments with f, and returns the names.
+func findRemote(t *testing.T, f *inputtest.FakeRemote, opts Options, args ...string) ([]string, error) {
+	t.Helper()
+	if f != nil {
+		opts.Remote = f
+	}
+	if opts.LookupEnv == nil {
+		opts.LookupEnv = noEnv
+	}
+	found, err := Find(t.Context(), args, opts)
+	var names []string
+	for _, n := range found {
+		names = append(names, n.Name)
+	}
+	return names, err
 }

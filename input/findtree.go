@@ -1,19 +1,23 @@
 package input
 
-import "context"
+import (
+	"context"
+
+	"github.com/ffconvert/ffconvert/internal/place"
+)
 
 // findTree finds what a remote name stands for where directories are inputs: the objects below
 // it. They are listed once, here; what is staged is what was listed.
 func (f *finder) findTree(ctx context.Context, l *lookup) error {
-	tree := newTree(l.where.name)
+	tree := NewTree(l.where.name)
 	for o, err := range f.opts.Remote.List(ctx, tree.prefix()) {
 		if err != nil {
-			return f.remoteError(ctx, l.name, err)
+			return f.serviceFailed(ctx, l.name, err)
 		}
 		if f.room.Add(-1) < 0 {
 			return tooMany(l.name, f.limit)
 		}
-		if err := tree.add(o); err != nil {
+		if err := tree.Add(o); err != nil {
 			return err
 		}
 	}
@@ -22,9 +26,9 @@ func (f *finder) findTree(ctx context.Context, l *lookup) error {
 	case tree.Files > 0:
 		l.found = []Name{{Name: trimSlashes(l.name), Size: tree.Bytes, Tree: tree}}
 	case pattern.meta():
-		return refuse(l.name, ErrPattern, "name each of them, as by {train,val}", "directories of a service are no globs")
+		return place.Refuse(l.name, ErrPattern, "name each of them, as by {train,val}", "directories of a service are no globs")
 	default:
-		l.missed = []miss{{name: l.name, line: l.line, remote: refuse(l.name, ErrNotFound, "no object lies below it; check the spelling", "")}}
+		l.missed = []miss{{name: l.name, line: l.line, remote: place.Refuse(l.name, ErrNotFound, "no object lies below it; check the spelling", "")}}
 	}
 	return nil
 }

@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/ffconvert/ffconvert/internal/place"
 )
 
 func hasMeta(path string) bool { return strings.ContainsAny(path, `*?[`) }
@@ -51,7 +53,7 @@ func globIn(found []string, pattern, dir, component string, wantDir bool) ([]str
 		case err == nil || isMissing(err):
 			return found, nil
 		}
-		return nil, ioError(path, err)
+		return nil, place.IOError(path, err)
 	}
 	component = shellClass(component)
 	if _, err := filepath.Match(component, ""); err != nil {
@@ -63,7 +65,7 @@ func globIn(found []string, pattern, dir, component string, wantDir bool) ([]str
 	}
 	entries, err := os.ReadDir(open)
 	if err != nil {
-		return nil, ioError(open, err)
+		return nil, place.IOError(open, err)
 	}
 	for _, e := range entries {
 		name := e.Name()
@@ -73,7 +75,7 @@ func globIn(found []string, pattern, dir, component string, wantDir bool) ([]str
 		if wantDir && !e.IsDir() {
 			if fi, err := os.Stat(below + name); err != nil || !fi.IsDir() {
 				if err != nil && !isMissing(err) {
-					return nil, ioError(below+name, err)
+					return nil, place.IOError(below+name, err)
 				}
 				continue
 			}
@@ -84,5 +86,5 @@ func globIn(found []string, pattern, dir, component string, wantDir bool) ([]str
 }
 
 func badGlob(pattern string, err error) error {
-	return refuse(pattern, ErrPattern, "a closing ] is missing, or a range is reversed", "%w", err)
+	return place.Refuse(pattern, ErrPattern, "a closing ] is missing, or a range is reversed", "%w", err)
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 
@@ -59,7 +60,7 @@ type lists struct {
 // useStdin refuses standard input the second time.
 func (l *lists) useStdin() error {
 	if l.stdin {
-		return refuse("-", ErrRepeated, "standard input can be read once", "")
+		return place.Refuse("-", ErrRepeated, "standard input can be read once", "")
 	}
 	l.stdin = true
 	return nil
@@ -108,7 +109,7 @@ func Exists(name string) (bool, error) {
 	case namesNothing(err):
 		return false, nil
 	}
-	return false, ioError(name, err)
+	return false, place.IOError(name, err)
 }
 
 var byteOrderMark = []byte("\ufeff")
@@ -120,7 +121,7 @@ func readList(ctx context.Context, name string, r io.Reader, yield func(argument
 	}
 	in := bufio.NewReaderSize(io.LimitReader(r, maxList+1), maxPattern+len("\r\n"))
 	fail := func(hint, format string, args ...any) bool {
-		yield(argument{}, refuse(name, ErrList, hint, format, args...))
+		yield(argument{}, place.Refuse(name, ErrList, hint, format, args...))
 		return false
 	}
 	size, named := 0, false
@@ -132,7 +133,7 @@ func readList(ctx context.Context, name string, r io.Reader, yield func(argument
 			return false
 		}
 		if err != nil && err != io.EOF && err != bufio.ErrBufferFull {
-			yield(argument{}, ioError(name, err))
+			yield(argument{}, place.IOError(name, err))
 			return false
 		}
 		if entry, ended := bytes.CutSuffix(line, []byte("\n")); ended {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/ffconvert/ffconvert/input/remote"
+	"github.com/ffconvert/ffconvert/internal/inputtest"
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 
@@ -51,8 +52,8 @@ func TestLists(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			write(t, dir, "list", []byte(tt.text))
-			f := objectsOf()
-			f.objects["s3://b/list"] = tt.text
+			f := inputtest.ObjectsOf()
+			f.Objects["s3://b/list"] = tt.text
 			opts := Options{LookupEnv: noEnv, Stdin: strings.NewReader(tt.text), Remote: f}
 			for arg, shown := range map[string]string{"@" + dir + "/list": dir + "/list", "@file:" + dir + "/list": "file:" + dir + "/list", "@-": "standard input", "@s3://b/list": "s3://b/list"} {
 				got, err := Lists(t.Context(), []string{"x{", arg, "y"}, opts)
@@ -105,8 +106,8 @@ func TestFindLists(t *testing.T) {
 			list := filepath.Join(t.TempDir(), "list")
 			fix := strings.NewReplacer("@", root, "ROOT", root, "LIST", list)
 			must(t, os.WriteFile(list, []byte(fix.Replace(tt.text)), 0o644))
-			f := objectsOf("s3://x/0", "s3://x/1")
-			f.fails["s3://x/denied"] = &remote.Error{Kind: remote.ErrDenied}
+			f := inputtest.ObjectsOf("s3://x/0", "s3://x/1")
+			f.Fails["s3://x/denied"] = &remote.Error{Kind: remote.ErrDenied}
 			for i := range tt.args {
 				if tt.args[i] == "LIST" {
 					tt.args[i] = "@" + list
@@ -130,9 +131,9 @@ func TestListsRefused(t *testing.T) {
 	root := tree(t, "a.tar", "d/", "large")
 	must(t, os.Truncate(root+"/large", maxList+1))
 	must(t, syscall.Mkfifo(root+"/fifo", 0o644))
-	f := objectsOf("s3://x/short")
-	f.objects["https://h/large"] = strings.Repeat("a\n", maxList/2+1)
-	f.fails["fetch s3://x/short"] = &remote.Error{Kind: remote.ErrLength}
+	f := inputtest.ObjectsOf("s3://x/short")
+	f.Objects["https://h/large"] = strings.Repeat("a\n", maxList/2+1)
+	f.Fails["fetch s3://x/short"] = &remote.Error{Kind: remote.ErrLength}
 	for _, tt := range []struct {
 		name string
 		args []string

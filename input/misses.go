@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 
@@ -71,7 +72,7 @@ func (m *misses) err(opts Options) error {
 			one.Hint = cmp.Or(e.Hint, hint)
 			return at(first.line, &one)
 		}
-		return at(first.line, refuse(first.name, kind, hint, ""))
+		return at(first.line, place.Refuse(first.name, kind, hint, ""))
 	}
 	if first.line != "" {
 		kind = &lineError{kind, first.line}
@@ -89,7 +90,7 @@ func (m *misses) err(opts Options) error {
 	if m.n > int64(len(m.first)) {
 		b.WriteString(", …")
 	}
-	return refuse(first.name, kind, hint, "%d names in all, also%s", m.n, b.String())
+	return place.Refuse(first.name, kind, hint, "%d names in all, also%s", m.n, b.String())
 }
 
 // at adds to an error which line of a list it is of, unless it says so.

@@ -9,6 +9,8 @@ import (
 	"sync"
 
 	"github.com/ffconvert/ffconvert/input/remote"
+	"github.com/ffconvert/ffconvert/internal/blocking"
+	"github.com/ffconvert/ffconvert/internal/place"
 )
 
 // open opens a list; done must be called when it has been read.
@@ -16,15 +18,15 @@ func (l *lists) open(ctx context.Context, name string) (r io.Reader, done func()
 	where, shown := locate(rewrite(name, l.rules)), Shown(name)
 	switch {
 	case name == "":
-		return nil, nil, refuse("@", ErrList, "want @FILE", "it names no file")
+		return nil, nil, place.Refuse("@", ErrList, "want @FILE", "it names no file")
 	case name == "-":
 		if err := l.useStdin(); err != nil {
 			return nil, nil, err
 		}
-		r, done = newCancelableReader(ctx, l.opts.stdin())
+		r, done = l.opts.OpenStdin(ctx)
 		return r, done, nil
 	case where.scheme == "pipe":
-		return nil, nil, refuse(shown, ErrScheme, "have it write to @-", "a list that a program writes")
+		return nil, nil, place.Refuse(shown, ErrScheme, "have it write to @-", "a list that a program writes")
 	}
 	opts := l.opts
 	opts.Directories = false // a list is a file all the same
@@ -42,24 +44,24 @@ func (l *lists) open(ctx context.Context, name string) (r io.Reader, done func()
 func openList(name string, paths []string) (r io.Reader, done func(), err error) {
 	var f *os.File
 	for _, path := range paths {
-		if f, err = openSource(path); err == nil || !isMissing(err) {
+		if f, err = blocking.Open(path); err == nil || !isMissing(err) {
 			break
 		}
 	}
 	switch {
 	case err != nil && isMissing(err):
-		return nil, nil, refuse(name, ErrNotFound, "@FILE is a list of names; ./@FILE is a file of that name", "")
+		return nil, nil, place.Refuse(name, ErrNotFound, "@FILE is a list of names; ./@FILE is a file of that name", "")
 	case err != nil:
-		return nil, nil, ioError(name, err)
+		return nil, nil, place.IOError(name, err)
 	}
 	fi, err := f.Stat()
 	switch {
 	case err != nil:
-		err = ioError(name, err)
+		err = place.IOError(name, err)
 	case !fi.Mode().IsRegular():
-		err = refuse(name, ErrNotRegular, "a list is a file, or @-", "a %s", kindOf(fi.Mode()))
+		err = place.Refuse(name, ErrNotRegular, "a list is a file, or @-", "a %s", kindOf(fi.Mode()))
 	case fi.Size() > maxList:
-		err = refuse(name, ErrList, "give several", "more than %d bytes", maxList)
+		err = place.Refuse(name, ErrList, "give several", "more than %d bytes", maxList)
 	}
 	if err != nil {
 		f.Close()
@@ -72,7 +74,7 @@ func openList(name string, paths []string) (r io.Reader, done func(), err error)
 func (l *lists) fetch(ctx context.Context, url, shown string) (io.Reader, error) {
 	o, err := l.opts.Remote.Stat(ctx, url)
 	if err == nil && o.Size > maxList {
-		return nil, refuse(shown, ErrList, "give several", "more than %d bytes", maxList)
+		return nil, place.Refuse(shown, ErrList, "give several", "more than %d bytes", maxList)
 	}
 	var m memory
 	if err == nil {
@@ -84,7 +86,7 @@ func (l *lists) fetch(ctx context.Context, url, shown string) (io.Reader, error)
 	case context.Cause(ctx) != nil:
 		return nil, context.Cause(ctx)
 	}
-	return nil, remoteError(shown, err)
+	return nil, RemoteError(shown, err)
 }
 
 // memory is a [remote.File] of at most maxList bytes.

@@ -4,6 +4,8 @@ import (
 	"iter"
 	"regexp"
 	"strings"
+
+	"github.com/ffconvert/ffconvert/internal/place"
 )
 
 // Limits of a pattern.
@@ -62,7 +64,7 @@ func parsePatterns(pattern string, opts ExpandOptions) ([]sequence, error) {
 		if len(shown) > 200 {
 			shown = shown[:200] + "…"
 		}
-		return refuse(shown, ErrPattern, hint, format, args...)
+		return place.Refuse(shown, ErrPattern, hint, format, args...)
 	}
 	text, err := substitute(pattern, Options{LookupEnv: opts.LookupEnv}.lookupEnv)
 	if err != nil {
@@ -109,11 +111,11 @@ func substitute(s string, lookup func(string) (string, bool)) (string, error) {
 			}
 			value, ok := lookup("WDS_" + m[1])
 			if !ok {
-				return "", refuse("${"+m[1]+"}", ErrPattern, "set it, or write \\$ for a dollar sign",
+				return "", place.Refuse("${"+m[1]+"}", ErrPattern, "set it, or write \\$ for a dollar sign",
 					"the environment variable WDS_%s is not set", m[1])
 			}
 			if b.Len()+len(value) > maxPattern {
-				return "", refuse("${"+m[1]+"}", ErrPattern, "", "the pattern grows beyond %d bytes", maxPattern)
+				return "", place.Refuse("${"+m[1]+"}", ErrPattern, "", "the pattern grows beyond %d bytes", maxPattern)
 			}
 			b.WriteString(value)
 			i += len(m[0])

@@ -2,6 +2,7 @@ package input
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"os/exec"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/mattn/go-shellwords"
 
+	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 
@@ -20,30 +22,30 @@ func pipeCommand(name, shown string) (*Command, error) {
 	line := name[len("pipe:"):]
 	const hint = `to have a shell read it, name one: pipe:sh -c '…'`
 	if !utf8.ValidString(line) {
-		return nil, refuse(shown, ErrPattern, "", "a command must be UTF-8 text")
+		return nil, place.Refuse(shown, ErrPattern, "", "a command must be UTF-8 text")
 	}
 	if c := substitution(line); c != 0 {
-		return nil, refuse(shown, ErrPattern, hint, "no shell reads it, and %q is a shell's", c)
+		return nil, place.Refuse(shown, ErrPattern, hint, "no shell reads it, and %q is a shell's", c)
 	}
 	p := &shellwords.Parser{} // not NewParser: that asks mutable globals
 	words, err := p.Parse(line)
 	switch {
 	case err != nil:
-		return nil, refuse(shown, ErrPattern, "an open quote, a backslash at the end, or a parenthesis; "+hint, "the command cannot be split into words")
+		return nil, place.Refuse(shown, ErrPattern, "an open quote, a backslash at the end, or a parenthesis; "+hint, "the command cannot be split into words")
 	case p.Position >= 0:
 		rest := string([]rune(line)[p.Position:]) // of 2>x, the 2 as well
-		return nil, refuse(shown, ErrPattern, hint, "no shell reads it, and %q is a shell's", rest[strings.IndexAny(rest, ";&|<>")])
+		return nil, place.Refuse(shown, ErrPattern, hint, "no shell reads it, and %q is a shell's", rest[strings.IndexAny(rest, ";&|<>")])
 	case len(words) == 0 || words[0] == "":
-		return nil, refuse(shown, ErrPattern, "want pipe:COMMAND", "it names no program")
+		return nil, place.Refuse(shown, ErrPattern, "want pipe:COMMAND", "it names no program")
 	}
 	path, err := exec.LookPath(words[0])
 	switch {
 	case errors.Is(err, exec.ErrDot):
-		return nil, refuse(shown, ErrCommand, "name it by its path to use it: pipe:./"+words[0], "%s is in the current directory", text.Name(words[0]))
+		return nil, place.Refuse(shown, ErrCommand, "name it by its path to use it: pipe:./"+words[0], "%s is in the current directory", text.Name(words[0]))
 	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
-		return nil, refuse(shown, ErrCommand, "check the spelling and PATH", "no program %s is found", text.Name(words[0]))
+		return nil, place.Refuse(shown, ErrCommand, "check the spelling and PATH", "no program %s is found", text.Name(words[0]))
 	case err != nil:
-		return nil, refuse(shown, ErrCommand, "check its permissions", "%s is not a program", text.Name(words[0]))
+		return nil, place.Refuse(shown, ErrCommand, "check its permissions", "%s is not a program", text.Name(words[0]))
 	}
 	return &Command{Name: shown, Args: append([]string{path}, words[1:]...), Sniff: true}, nil
 }
@@ -67,4 +69,23 @@ func substitution(line string) byte {
 		}
 	}
 	return 0
+}
+
+// A Command is a program whose standard output is an input. It is run without a shell,
+// in this process's directory and environment; its standard input is empty, and since it
+// has a process group of its own, it cannot ask questions at the terminal.
+type Command struct {
+	Name string   // what manifests, errors and progress call it
+	Args []string // Args[0] is the program's path, which is not looked for in PATH
+	// Stderr receives what the command writes to standard error; commands that run at
+	// once share it. A Write to other than an [*os.File] must return soon. nil: [os.Stderr].
+	Stderr io.Writer
+	// Sniff says that its output may be compressed, as its content tells. Else it is taken as
+	// it is.
+	Sniff bool
+}
+
+// FromCommand returns the input that c will write when [Open] runs it.
+func FromCommand(c Command) Name {
+	return Name{Name: c.Name, Size: -1, Command: &c}
 }

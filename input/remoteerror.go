@@ -4,15 +4,16 @@ import (
 	"errors"
 
 	"github.com/ffconvert/ffconvert/input/remote"
+	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 
 // remoteError places an error of package remote. It wraps the kind of this package that is
 // the same, and the error itself. name is shown, so it must be redacted.
-func remoteError(name string, err error) error {
+func RemoteError(name string, err error) error {
 	e, ok := errors.AsType[*remote.Error](err)
 	if !ok {
-		return ioError(name, err)
+		return place.IOError(name, err)
 	}
 	return &Error{Where: name, Off: -1, Err: &remoteProblem{e}, Hint: text.Spaces(e.Hint)}
 }

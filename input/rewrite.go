@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/ffconvert/ffconvert/internal/place"
 )
 
 // A rewriteRule changes the start of a name, as WebDataset's GOPEN_REWRITE does.
@@ -26,7 +28,7 @@ func rewriteRules(given []string, lookup func(string) (string, bool)) ([]rewrite
 	for _, text := range given {
 		rule, err := parseRewrite(text)
 		if err != nil {
-			return nil, refuse("--rewrite", ErrPattern, "a rule is regex=replacement", "%q: %s", shownRule(text), Shown(err.Error()))
+			return nil, place.Refuse("--rewrite", ErrPattern, "a rule is regex=replacement", "%q: %s", shownRule(text), Shown(err.Error()))
 		}
 		rules = append(rules, rule)
 	}
@@ -38,7 +40,7 @@ func rewriteRules(given []string, lookup func(string) (string, bool)) ([]rewrite
 			}
 			rule, err := parseRewrite(text)
 			if err != nil {
-				return nil, refuse(key, ErrPattern, "rules are regex=replacement, with ; between them", "%q: %s", shownRule(text), Shown(err.Error()))
+				return nil, place.Refuse(key, ErrPattern, "rules are regex=replacement, with ; between them", "%q: %s", shownRule(text), Shown(err.Error()))
 			}
 			rules = append(rules, rule)
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ffconvert/ffconvert/input/remote"
+	"github.com/ffconvert/ffconvert/internal/place"
 )
 
 // Schemes that are known with or without "//" after them, as those of package remote are: a
@@ -63,7 +64,7 @@ func (l location) supported(shown string, opts Options) error {
 	case opts.Directories && slices.Contains(listedSchemes, l.scheme) && opts.Remote != nil:
 		return nil
 	case opts.Directories && l.remote() && opts.Remote != nil:
-		return refuse(shown, ErrScheme, "name a directory, or a prefix of s3:, gs: or ais:", "%s: gives no lists, so that there are no directories", l.scheme)
+		return place.Refuse(shown, ErrScheme, "name a directory, or a prefix of s3:, gs: or ais:", "%s: gives no lists, so that there are no directories", l.scheme)
 	case opts.Directories:
 		hint = "copy it to a local directory"
 	case l.remote() && opts.Remote != nil, l.scheme == "pipe" && opts.AllowPipe:
@@ -77,7 +78,7 @@ func (l location) supported(shown string, opts Options) error {
 	default:
 		hint = "read it by pipe:COMMAND with --allow-pipe, or pipe it in and name -"
 	}
-	return refuse(shown, ErrScheme, hint, "%s:", l.scheme)
+	return place.Refuse(shown, ErrScheme, hint, "%s:", l.scheme)
 }
 
 // fileURL reads what follows "file:". RFC 8089 escapes bytes as %XX; webdataset

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/ffconvert/ffconvert/input/remote"
+	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 
@@ -48,8 +49,8 @@ type treeFile struct {
 
 const noTime = math.MinInt64
 
-// newTree begins the tree below a URL, which may end in slashes or not.
-func newTree(url string) *ObjectTree {
+// NewTree begins the tree below a URL, which may end in slashes or not.
+func NewTree(url string) *ObjectTree {
 	t := &ObjectTree{}
 	t.url, t.query = splitQuery(url)
 	if scheme, rest, ok := strings.Cut(t.url, "://"); ok {
@@ -63,8 +64,8 @@ func (t *ObjectTree) prefix() string { return t.url + t.query }
 
 func (f *treeFile) name() string { return f.text[:f.path] }
 
-// object is what was listed.
-func (t *ObjectTree) object(i int) remote.Object {
+// Object returns file i, as it was listed.
+func (t *ObjectTree) Object(i int) remote.Object {
 	f := &t.files[i]
 	o := remote.Object{URL: t.url + f.name() + t.query, Size: f.size, Version: f.text[f.path:]}
 	if f.modified != noTime {
@@ -73,10 +74,11 @@ func (t *ObjectTree) object(i int) remote.Object {
 	return o
 }
 
-// time is when the file is to have been modified: the same in every run for the same version. It is the
+// ModTime is when file i is to have been modified: the same in every run for the same version. It is the
 // service's to the second; the nanoseconds are drawn from the version, which tells two states of one
 // second apart. Where the service says none, the whole time is drawn, within what every file system keeps.
-func (f *treeFile) time() time.Time {
+func (t *ObjectTree) ModTime(i int) time.Time {
+	f := &t.files[i]
 	version := sha256.Sum256(fmt.Appendf(nil, "%s %d", f.text[f.path:], f.modified))
 	if f.modified != noTime {
 		return time.Unix(0, f.modified).Truncate(time.Second).Add(time.Duration(binary.BigEndian.Uint32(version[:]) % 1e9))
@@ -84,11 +86,11 @@ func (f *treeFile) time() time.Time {
 	return time.Unix(int64(binary.BigEndian.Uint32(version[:])>>1), 0)
 }
 
-// add takes the next object of the list, which must come in the order of keys. It refuses what
+// Add takes the next object of the list, which must come in the order of keys. It refuses what
 // cannot be a file below a directory of its own, or cannot be one beside those before.
-func (t *ObjectTree) add(o remote.Object) error {
+func (t *ObjectTree) Add(o remote.Object) error {
 	bad := func(kind error, hint, format string, args ...any) error {
-		return refuse(Shown(o.URL), kind, hint, format, args...)
+		return place.Refuse(Shown(o.URL), kind, hint, format, args...)
 	}
 	const rename = "rename it, or name what lies beside it"
 	key, ok := strings.CutPrefix(o.URL, t.url)
@@ -118,7 +120,7 @@ func (t *ObjectTree) add(o remote.Object) error {
 		if c != '/' || strings.HasPrefix(last, key[:i+1]) {
 			continue
 		}
-		if t.has(key[:i]) {
+		if _, is := t.Find(key[:i]); is {
 			return bad(ErrKey, rename, "a file cannot be below %s, which is a file, too", text.Name(Shown(t.url+key[:i])))
 		}
 		room += treeBlock
@@ -135,11 +137,14 @@ func (t *ObjectTree) add(o remote.Object) error {
 	return nil
 }
 
-// has tells whether a file of that path was listed.
-func (t *ObjectTree) has(path string) bool {
-	i := t.from(path)
-	return i < len(t.files) && t.files[i].name() == path
+// Find returns the number of the file with that path, if there is one.
+func (t *ObjectTree) Find(path string) (i int, found bool) {
+	i = t.from(path)
+	return i, i < len(t.files) && t.files[i].name() == path
 }
+
+// Path returns the path of file i below the tree, with slashes.
+func (t *ObjectTree) Path(i int) string { return t.files[i].name() }
 
 // from returns the number of the first file whose path is this one or comes behind it.
 func (t *ObjectTree) from(path string) int {
@@ -173,4 +178,20 @@ func pathProblem(key string) string {
 		return "a path that leads elsewhere here"
 	}
 	return ""
+}
+
+// Entries returns how many files and directories lie directly in a directory; "" is the root.
+func (t *ObjectTree) Entries(path string) (n int) {
+	if path != "" {
+		path += "/"
+	}
+	for i := t.from(path); i < len(t.files) && strings.HasPrefix(t.files[i].name(), path); n++ {
+		below := t.files[i].name()[len(path):]
+		if name, _, dir := strings.Cut(below, "/"); dir {
+			i = t.from(path + name + "0") // the byte behind a slash
+		} else {
+			i++
+		}
+	}
+	return n
 }

@@ -230,7 +230,8 @@ func runCheck(ctx context.Context, opts checkOptions, c conversion) error {
 
 // checkNames finds the inputs, makes a source of those that can be read, and looks through it.
 func checkNames(ctx context.Context, c *conversion, how check.Options, progress *progress.Reporter) (report *findings.Report, err error) {
-	in := c.Reader.InputOptions(c.Input)
+	in := c.Input
+	in.Options = c.Reader.InputOptions(in.Options)
 	if in.CacheDir == "" {
 		remove := convert.TemporaryCache(&in)
 		defer func() { err = errors.Join(err, remove()) }()

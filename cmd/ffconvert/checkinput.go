@@ -14,26 +14,27 @@ import (
 	"github.com/ffconvert/ffconvert/findings"
 	"github.com/ffconvert/ffconvert/input"
 	"github.com/ffconvert/ffconvert/input/remote"
+	"github.com/ffconvert/ffconvert/input/stage"
 )
 
 // checkedInputs are the inputs of a check. Where all of them can be used they are found and
 // opened at once, as for a conversion; else one by one, so that none hides another.
 type checkedInputs struct {
-	in      input.Options
+	in      stage.Options
 	found   []input.Name
 	taken   map[string]bool   // the paths and URLs of found, where they were found one by one
 	parts   []converters.Part // of those that could be opened
-	sets    []*input.Set
+	sets    []*stage.Set
 	refused []findings.Finding
 }
 
 // find finds what the arguments name. An error is one of the command line.
 func (c *checkedInputs) find(ctx context.Context, args []string) error {
-	args, err := input.Lists(ctx, args, c.in)
+	args, err := input.Lists(ctx, args, c.in.Options)
 	if err != nil {
 		return c.refuse(ctx, err)
 	}
-	found, err := input.Find(ctx, args, c.in)
+	found, err := input.Find(ctx, args, c.in.Options)
 	if err == nil {
 		c.found = found
 		return nil
@@ -52,7 +53,7 @@ func (c *checkedInputs) find(ctx context.Context, args []string) error {
 
 // look finds what one name stands for, piece by piece where it cannot be taken whole.
 func (c *checkedInputs) look(ctx context.Context, name string) error {
-	found, err := input.Find(ctx, []string{name}, c.in)
+	found, err := input.Find(ctx, []string{name}, c.in.Options)
 	if err == nil {
 		for _, n := range found {
 			at := cmp.Or(n.URL(), n.Path)
@@ -126,7 +127,7 @@ func (c *checkedInputs) open(ctx context.Context) error {
 	}
 	// Standard input can be read once, so it must not be spent on a try; no command is run twice.
 	if !slices.ContainsFunc(c.found, func(n input.Name) bool { return n.Path == "" && n.URL() == "" }) {
-		set, err := input.Open(ctx, c.found, c.in)
+		set, err := stage.Open(ctx, c.found, c.in)
 		if err == nil {
 			c.take(set)
 			return nil
@@ -136,7 +137,7 @@ func (c *checkedInputs) open(ctx context.Context) error {
 		}
 	}
 	for i := range c.found {
-		set, err := input.Open(ctx, c.found[i:i+1], c.in)
+		set, err := stage.Open(ctx, c.found[i:i+1], c.in)
 		if err == nil {
 			c.take(set)
 		} else if err := c.refuse(ctx, err); err != nil {
@@ -146,7 +147,7 @@ func (c *checkedInputs) open(ctx context.Context) error {
 	return nil
 }
 
-func (c *checkedInputs) take(set *input.Set) {
+func (c *checkedInputs) take(set *stage.Set) {
 	c.sets = append(c.sets, set)
 	c.parts = append(c.parts, set.Parts()...)
 }
@@ -213,12 +214,12 @@ func inputRule(err error) string {
 		{input.ErrNotRegular, check.Unsupported},
 		{input.ErrNotDirectory, check.Unsupported},
 		{input.ErrKey, check.Unsupported},
-		{input.ErrTruncated, check.Truncated},
+		{stage.ErrTruncated, check.Truncated},
 		{input.ErrMalformed, check.Malformed},
-		{input.ErrCompression, check.Unsupported},
+		{stage.ErrCompression, check.Unsupported},
 		{input.ErrChanged, check.Changed},
-		{input.ErrRatio, check.Limit},
-		{input.ErrQuota, check.Limit},
+		{stage.ErrRatio, check.Limit},
+		{stage.ErrQuota, check.Limit},
 		{input.ErrCommand, check.Truncated},
 		{remote.ErrLength, check.Truncated},
 		{remote.ErrSum, check.Malformed},

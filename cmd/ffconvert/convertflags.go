@@ -13,6 +13,7 @@ import (
 	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/input"
+	"github.com/ffconvert/ffconvert/input/stage"
 	"github.com/ffconvert/ffconvert/shard/plan"
 	"github.com/ffconvert/ffconvert/verify"
 )
@@ -137,8 +138,8 @@ func (o *convertOptions) addCache(flags *pflag.FlagSet) {
 
 // addDecompression adds the limits of what is decompressed, which files of a directory are not.
 func (o *convertOptions) addDecompression(flags *pflag.FlagSet) {
-	countFlag(flags, &o.maxRatio, "max-ratio", int64(input.DefaultMaxRatio), "refuse an input that decompresses to more than so many times its size")
-	sizeFlag(flags, &o.maxWindow, "max-window", input.DefaultMaxWindow, "largest window of zstd and xz accepted; each file that is being decompressed holds one or two")
+	countFlag(flags, &o.maxRatio, "max-ratio", int64(stage.DefaultMaxRatio), "refuse an input that decompresses to more than so many times its size")
+	sizeFlag(flags, &o.maxWindow, "max-window", stage.DefaultMaxWindow, "largest window of zstd and xz accepted; each file that is being decompressed holds one or two")
 }
 
 // addPlanned adds the flags of commands that write shards by a plan, and returns those among
@@ -155,8 +156,8 @@ func (o *convertOptions) addPlanned(flags *pflag.FlagSet) (limits *pflag.FlagSet
 }
 
 // input returns the limits of what is found and staged, and what names may mean.
-func (o *convertOptions) input() input.Options {
-	in := input.Options{CacheDir: o.cacheDir, Workers: o.workers, MaxNames: o.maxNames, Quota: int64(o.cacheSize), MaxRatio: o.maxRatio, MaxWindow: o.maxWindow, Guarded: true}
+func (o *convertOptions) input() stage.Options {
+	in := stage.Options{Options: input.Options{MaxNames: o.maxNames}, CacheDir: o.cacheDir, Workers: o.workers, Quota: int64(o.cacheSize), MaxRatio: o.maxRatio, MaxWindow: o.maxWindow, Guarded: true}
 	o.remote.apply(&in)
 	return in
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/stop"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset"
-	"github.com/ffconvert/ffconvert/input"
 	"github.com/ffconvert/ffconvert/input/remote"
+	"github.com/ffconvert/ffconvert/input/stage"
 	"github.com/ffconvert/ffconvert/shard/plan"
 	"github.com/ffconvert/ffconvert/verify"
 )
@@ -35,7 +35,7 @@ func TestExitCode(t *testing.T) {
 		{"a redirect that is refused", &remote.Error{Kind: remote.ErrRedirect}, 3},
 		{"a service that does not answer", &remote.Error{Kind: remote.ErrUnavailable, Err: syscall.ECONNREFUSED}, 4},
 		{"no space", &fs.PathError{Err: syscall.ENOSPC}, 4},
-		{"a staged copy that was changed", &converters.Error{Err: fmt.Errorf("%w, between offsets", input.ErrCopy)}, 4},
+		{"a staged copy that was changed", &converters.Error{Err: fmt.Errorf("%w, between offsets", stage.ErrCopy)}, 4},
 		{"unfinished", missing, 5},
 		{"unfinished, a file that is not there", fmt.Errorf("%w: %w", missing, &fs.PathError{Err: syscall.ENOENT}), 5},
 		{"unfinished and corrupt", errors.Join(missing, verify.ErrCorrupt), 2},

@@ -18,7 +18,7 @@ import (
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/progress"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/stop"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
-	"github.com/ffconvert/ffconvert/input"
+	"github.com/ffconvert/ffconvert/input/stage"
 )
 
 // ballastSize is of memory that is not used, and so takes none. The garbage collector counts
@@ -26,7 +26,7 @@ import (
 const ballastSize = 8 << 20
 
 func main() {
-	input.Guard()
+	stage.Guard()
 	ballast := make([]byte, ballastSize)
 	status := run(os.Args[1:])
 	runtime.KeepAlive(ballast)

@@ -15,7 +15,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/spf13/cobra"
 
-	"github.com/ffconvert/ffconvert/input"
+	"github.com/ffconvert/ffconvert/input/stage"
 	"github.com/ffconvert/ffconvert/internal/aisfake"
 	"github.com/ffconvert/ffconvert/internal/need"
 	"github.com/ffconvert/ffconvert/internal/python"
@@ -24,7 +24,7 @@ import (
 
 func TestMain(m *testing.M) {
 	os.Setenv("GORACE", "atexit_sleep_ms=0") // else each command waits a second at its end, under the race detector
-	input.Guard()
+	stage.Guard()
 	testscript.Main(m, map[string]func(){"ffconvert": main, "ffheld": heldMain})
 }
 

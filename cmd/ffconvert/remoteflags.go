@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ffconvert/ffconvert/convert/option"
-	"github.com/ffconvert/ffconvert/input"
 	"github.com/ffconvert/ffconvert/input/remote"
+	"github.com/ffconvert/ffconvert/input/stage"
 )
 
 // remoteOptions are the flags of names that are no files: what they may mean, and how
@@ -68,7 +68,7 @@ func (o *remoteOptions) client() *remote.Client {
 }
 
 // apply enters what names may mean.
-func (o *remoteOptions) apply(in *input.Options) {
+func (o *remoteOptions) apply(in *stage.Options) {
 	in.AllowPipe, in.Rewrite, in.Remote, in.Fetches = o.allowPipe, o.rewrite, o.client(), o.connections
 }
 

@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/ffconvert/ffconvert/input"
 	"github.com/ffconvert/ffconvert/input/remote"
+	"github.com/ffconvert/ffconvert/input/stage"
 )
 
 func TestRemoteFlags(t *testing.T) {
@@ -47,7 +47,7 @@ func TestRemoteApply(t *testing.T) {
 	t.Parallel()
 	o := newRemoteOptions()
 	o.allowPipe, o.rewrite = true, []string{"a=b"}
-	var in input.Options
+	var in stage.Options
 	o.apply(&in)
 	if !in.AllowPipe || in.Rewrite == nil || in.Remote == nil {
 		t.Errorf("%+v", in)

@@ -21,7 +21,7 @@ type goFile struct {
 }
 
 // notProduct are packages that users never run.
-var notProduct = []string{"internal/bench", "internal/faults", "internal/golden", "internal/memsource", "internal/need", "internal/shardtest", "internal/python", "internal/slurm", "internal/aisfake", "internal/versitygw", "internal/arch", "testdata/generate", "converters/convertertest"}
+var notProduct = []string{"internal/bench", "internal/faults", "internal/golden", "internal/inputtest", "internal/memsource", "internal/need", "internal/shardtest", "internal/python", "internal/slurm", "internal/aisfake", "internal/versitygw", "internal/arch", "testdata/generate", "converters/convertertest"}
 
 func product(t *testing.T) []goFile {
 	t.Helper()
@@ -93,7 +93,7 @@ func TestSecurityPowers(t *testing.T) {
 		names []string // none: all of the package
 		may   []string // files, or packages, that may
 	}{
-		{"starts programs", "os/exec", []string{"Command", "CommandContext", "Cmd"}, []string{"input/command.go", "input/group_unix.go", "input/group_other.go", "input/guard.go", "input/guard_unix.go"}},
+		{"starts programs", "os/exec", []string{"Command", "CommandContext", "Cmd"}, []string{"input/stage/command.go", "input/stage/group_unix.go", "input/stage/group_other.go", "input/stage/guard.go", "input/stage/guard_unix.go"}},
 		{"looks for programs", "os/exec", []string{"LookPath"}, []string{"cmd/ffconvert", "input/pipe.go"}},
 		{"starts programs", "os", []string{"StartProcess"}, nil},
 		{"starts programs", "syscall", []string{"Exec", "ForkExec", "StartProcess", "RawSyscall", "Syscall", "RawSyscall6", "Syscall6"}, nil},
@@ -104,7 +104,7 @@ func TestSecurityPowers(t *testing.T) {
 		{"decodes types of the sender's choice", "encoding/gob", nil, nil},
 		{"reads the environment", "os", []string{"Getenv", "LookupEnv", "Environ", "ExpandEnv", "Expand"}, []string{"input/input.go", "input/remote/options.go", "cmd/ffconvert/plugin.go", "cmd/ffconvert/cache.go", "cmd/ffconvert/internal/arrayjob/task.go", "cmd/ffconvert/internal/terminal/color.go"}},
 		{"follows links when it writes", "os", []string{"Create", "WriteFile", "CreateTemp", "Rename", "Link", "Symlink", "Truncate", "Chmod", "Chown", "Chtimes", "CopyFS"}, nil},
-		{"opens by path with flags", "os", []string{"OpenFile"}, []string{"input/system_unix.go", "aio/file.go", "converters/folder/level.go", "dataset/regular.go"}},
+		{"opens by path with flags", "os", []string{"OpenFile"}, []string{"internal/blocking", "aio/file.go", "converters/folder/level.go", "dataset/regular.go"}},
 		{"makes directories by path", "os", []string{"Mkdir", "MkdirAll"}, []string{"dataset/output.go", "input/cache/cache.go", "cmd/ffconvert/internal/help/man.go"}},
 		{"removes by path", "os", []string{"Remove", "RemoveAll"}, []string{"dataset/output.go", "input/cache/cache.go", "convert/find.go", "cmd/ffconvert"}},
 	} {

@@ -1,0 +1,141 @@
+package stage
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"io"
+	"strings"
+	"sync"
+
+	"github.com/ffconvert/ffconvert/input"
+	"github.com/ffconvert/ffconvert/input/cache"
+	"github.com/ffconvert/ffconvert/input/remote"
+	"github.com/ffconvert/ffconvert/internal/place"
+)
+
+// fetch copies an object to the cache as it is, and then, where it is compressed, what it
+// decompresses to: into a writer beside, so that nothing of it is kept before its last trailer was
+// read. It returns the writer that is whole, and the size of the object, bytes.
+func (j *job) fetch(ctx context.Context, w *cache.Writer) (whole *cache.Writer, size int64, err error) {
+	name := j.source.Name
+	if !j.fetched {
+		if err := j.fetchTo(ctx, w); err != nil {
+			return nil, 0, err
+		}
+		j.fetched = true
+	}
+	size = w.Size()
+	head := make([]byte, min(sniffLen, size))
+	if _, err := io.ReadFull(io.NewSectionReader(w, 0, size), head); err != nil && err != io.EOF {
+		return nil, 0, j.cacheError(err)
+	}
+	if isPage(name, head) {
+		return nil, 0, place.Refuse(name, remote.ErrPage, "the URL leads to an error or a login; look at it in a browser", "")
+	}
+	if j.compression, err = sniff(head); err != nil {
+		return nil, 0, sniffError(name, size, err, "the object is incomplete where it was made")
+	}
+	if j.compression == "" {
+		return w, size, nil
+	}
+	out := w.Beside(j.id.key(j.compression))
+	if err := j.unpack(ctx, w, out); err != nil {
+		return nil, 0, out.Discard(err)
+	}
+	return out, size, nil
+}
+
+// fetchTo writes the object to w.
+func (j *job) fetchTo(ctx context.Context, w *cache.Writer) error {
+	if j.fetching.Acquire(ctx, 1) != nil {
+		return context.Cause(ctx)
+	}
+	into := &fetched{File: w}
+	err := j.opts.Remote.Fetch(ctx, *j.source.Object, into, j.progress)
+	j.fetching.Release(1)
+	want, got := j.source.Object.Size, w.Size()
+	switch {
+	case context.Cause(ctx) != nil:
+		return context.Cause(ctx)
+	case into.failure() != nil: // whatever the client made of it
+		return j.cacheError(into.failure())
+	case err != nil:
+		return input.RemoteError(j.source.Name, err)
+	case want >= 0 && got != want:
+		return place.Refuse(j.source.Name, input.ErrChanged, "", "%d of %d bytes were fetched", got, want)
+	}
+	return nil
+}
+
+// unpack decompresses what was fetched.
+func (j *job) unpack(ctx context.Context, w, out *cache.Writer) error {
+	done, err := j.decode(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	f, err := w.Checked()
+	if err != nil {
+		return j.cacheError(err)
+	}
+	defer f.Close()
+	silent := func(int64) {} // it was told when these bytes came
+	src := &source{ctx: ctx, r: io.NewSectionReader(f, 0, w.Size()), progress: silent, opts: j.opts}
+	err = j.decompress(src, bufio.NewReaderSize(src, copySize), out)
+	if src.err != nil && context.Cause(ctx) == nil { // of the copy, not of the object
+		return j.cacheError(src.err)
+	}
+	return err
+}
+
+// A fetched file remembers why it could not be written or read.
+type fetched struct {
+	remote.File
+	mu  sync.Mutex
+	err error
+}
+
+func (f *fetched) WriteAt(p []byte, off int64) (int, error) {
+	n, err := f.File.WriteAt(p, off)
+	f.note(err)
+	return n, err
+}
+
+func (f *fetched) ReadAt(p []byte, off int64) (int, error) {
+	n, err := f.File.ReadAt(p, off)
+	if err != io.EOF {
+		f.note(err)
+	}
+	return n, err
+}
+
+func (f *fetched) note(err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.err == nil {
+		f.err = err
+	}
+}
+
+func (f *fetched) failure() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.err
+}
+
+// isPage tells an HTML page from data: services answer with one where they want a login, and
+// with status 200.
+func isPage(name string, head []byte) bool {
+	lower := strings.ToLower(name)
+	if strings.HasSuffix(lower, ".html") || strings.HasSuffix(lower, ".htm") {
+		return false
+	}
+	head = bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), " \t\r\n")
+	for _, start := range []string{"<!doctype html", "<html"} {
+		if len(head) >= len(start) && strings.EqualFold(string(head[:len(start)]), start) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,108 @@
+package stage
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"math"
+	"path"
+
+	"golang.org/x/sync/semaphore"
+
+	"github.com/ffconvert/ffconvert/input/cache"
+)
+
+// What a compressed source will become is not known before it is decompressed. A source is expected
+// to grow as those before it with the same suffix have. A job that finds no room all the same is
+// done again while no other job of its group runs; a group that finds none is staged again while
+// this process has no other lease.
+
+// A group is the jobs of one Take while they are staged.
+type group struct {
+	c    *cache.Cache
+	opts Options
+
+	running  *semaphore.Weighted // one for each job, all for a job that is alone
+	fetching *semaphore.Weighted // one for each object that is fetched
+	decoding *semaphore.Weighted // one for each decoder, which needs a processor and a window
+}
+
+func newGroup(c *cache.Cache, opts Options) *group {
+	weighted := func(n int) *semaphore.Weighted { return semaphore.NewWeighted(int64(n)) }
+	return &group{c, opts, weighted(opts.running()), weighted(cmp.Or(opts.Fetches, opts.workers())), weighted(opts.workers())}
+}
+
+// decode waits until the job may have a decoder; done must be called when it has none any more.
+func (j *job) decode(ctx context.Context) (done func(), err error) {
+	if j.decoding.Acquire(ctx, 1) != nil {
+		return nil, context.Cause(ctx)
+	}
+	j.decodes = true
+	return j.decoded, nil
+}
+
+func (j *job) decoded() {
+	if j.decodes {
+		j.decoding.Release(1)
+		j.decodes = false
+	}
+}
+
+// beAlone waits until no other job of the group runs, which may wait for a decoder.
+func (j *job) beAlone(ctx context.Context) error {
+	j.decoded()
+	j.running.Release(j.runs)
+	j.runs = 0
+	all := int64(j.opts.running())
+	if j.running.Acquire(ctx, all) != nil {
+		return context.Cause(ctx)
+	}
+	j.runs = all
+	return nil
+}
+
+// write writes behind what w has. Where there is no room for that, a job that cannot be done again
+// waits until it is alone, and one that is alone for other groups.
+func (j *job) write(ctx context.Context, w *cache.Writer, p []byte) error {
+	for {
+		_, err := w.Write(p)
+		switch {
+		case !errors.Is(err, ErrQuota):
+			return err
+		case j.alone():
+			err = w.Await(ctx, w.Size()+int64(len(p)))
+		case j.source.Repeats():
+			return err
+		default:
+			err = j.beAlone(ctx)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// alone reports whether no other job of the group runs.
+func (j *job) alone() bool { return j.runs == int64(j.opts.running()) }
+
+// expected is how many bytes more the job will take than its source has.
+func (s *Stager) expected(j *job) int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if j.source.Tree != nil {
+		return 0
+	}
+	return int64(min(s.grows[path.Ext(j.source.Name)]*float64(max(j.source.Size, 0)), math.MaxInt64/4))
+}
+
+// learn notes how the sources have grown.
+func (s *Stager) learn(jobs []*job) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, j := range jobs {
+		if f := &j.file; f.Compression != "" && f.SourceSize > 0 {
+			suffix := path.Ext(j.source.Name)
+			s.grows[suffix] = max(s.grows[suffix], float64(f.Size)/float64(f.SourceSize))
+		}
+	}
+}

@@ -1,0 +1,76 @@
+package stage
+
+import (
+	"bufio"
+	"errors"
+	"io"
+
+	"github.com/klauspost/compress/gzip"
+)
+
+var errGarbage = errors.New("bytes that are no compressed data after its end")
+
+// A gzipReader reads every member of a gzip file, RFC 1952. Zero bytes after the
+// last member are padding, as gzip and Python have it; anything else is garbage.
+type gzipReader struct {
+	src    *bufio.Reader // an io.ByteReader, so that no member reads into the next
+	member *gzip.Reader
+	inside bool // a member is open
+	err    error
+}
+
+func (g *gzipReader) Read(p []byte) (int, error) {
+	for g.err == nil {
+		if !g.inside {
+			g.err = g.next()
+			continue
+		}
+		n, err := g.member.Read(p)
+		if err == io.EOF { // its CRC and length have been checked
+			g.inside = false
+			err = nil
+		}
+		g.err = err
+		if n > 0 {
+			return n, nil
+		}
+	}
+	return 0, g.err
+}
+
+// next opens the next member.
+func (g *gzipReader) next() (err error) {
+	if g.member == nil {
+		g.member, err = gzip.NewReader(g.src)
+	} else {
+		var first []byte
+		switch first, err = g.src.Peek(1); {
+		case err != nil:
+			return err
+		case first[0] == 0:
+			return padding(g.src)
+		case first[0] != gzipMagic[0]:
+			return errGarbage
+		}
+		err = g.member.Reset(g.src)
+	}
+	if err != nil {
+		return unexpected(err)
+	}
+	g.member.Multistream(false)
+	g.inside = true
+	return nil
+}
+
+// padding reads zeros to the end of r, and returns io.EOF when that is all there is.
+func padding(r *bufio.Reader) error {
+	for {
+		b, err := r.ReadByte()
+		if err != nil {
+			return err
+		}
+		if b != 0 {
+			return errGarbage
+		}
+	}
+}
