@@ -88,7 +88,7 @@ func (f *Folder) fill(ctx context.Context, root *os.Root, dst string, progress P
 			progress.Add(1, e.Size())
 		}
 		if err != nil {
-			return &Error{Path: dst, Sample: e.Sample, Name: name, Err: cause(err)}
+			return &Error{Where: dst, Off: -1, Entry: name, Err: cause(err)}
 		}
 	}
 	return nil

@@ -174,14 +174,11 @@ func (s *source) hintFiles() string {
 // read returns the content of file i in buf, which must be longer than the file. The error is
 // ErrChanged if the size or the time of the file differs from the listing.
 func (s *source) read(i int64, name string, buf []byte) ([]byte, error) {
-	place := func(err error) error {
-		return &Error{Path: s.dir, Sample: i, Name: name, Err: err}
-	}
 	f, err := s.fsys.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, place(fmt.Errorf("%w: it is gone", ErrChanged))
+		return nil, s.refuse(name, fmt.Errorf("%w: it is gone", ErrChanged), "")
 	} else if err != nil {
-		return nil, place(cause(err))
+		return nil, s.refuse(name, err, "")
 	}
 	defer f.Close()
 	want := s.files[i]
@@ -192,16 +189,16 @@ func (s *source) read(i int64, name string, buf []byte) ([]byte, error) {
 	info, bad := f.Stat() // after reading, to notice a write in the meantime
 	switch {
 	case bad != nil:
-		return nil, place(cause(bad))
+		return nil, s.refuse(name, bad, "")
 	case statOf(info) != want, err == nil && int64(n) != want.size:
-		return nil, place(fmt.Errorf("%w: its size or time differs from the listing", ErrChanged))
+		return nil, s.refuse(name, fmt.Errorf("%w: its size or time differs from the listing", ErrChanged), "")
 	case err != nil:
-		return nil, place(cause(err))
+		return nil, s.refuse(name, err, "")
 	}
 	return buf[:n], nil
 }
 
 // refuse returns an Error for a path of the tree.
 func (s *source) refuse(name string, err error, hint string) error {
-	return &Error{Path: s.dir, Sample: -1, Name: name, Err: cause(err), Hint: hint}
+	return &Error{Where: s.dir, Off: -1, Entry: name, Err: cause(err), Hint: hint}
 }

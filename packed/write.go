@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/ffconvert/ffconvert/internal/atomicfile"
+	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/record"
 	"github.com/ffconvert/ffconvert/verify"
 )
@@ -58,7 +59,11 @@ func Write(ctx context.Context, dir, file string, opts WriteOptions) (Report, er
 // checkTarget returns an error if file cannot become the packed file.
 func checkTarget(dir, file string, overwrite bool) error {
 	refuse := func(err error, hint string) error {
-		return &Error{Path: file, Sample: -1, Err: err, Hint: hint}
+		at := &Error{Where: file, Off: -1, Err: err, Hint: hint}
+		if errors.Is(err, fs.ErrExist) {
+			at.Kind = place.Usage
+		}
+		return at
 	}
 	if !strings.HasSuffix(file, record.Ext) {
 		return refuse(fmt.Errorf("%w: the name of a packed folder ends in %s", ErrUnsupported, record.Ext), "")
@@ -160,8 +165,8 @@ func (s *source) fill(ctx context.Context, f *os.File, progress Progress) (recor
 	}
 	names := appendNames(nil, s.names)
 	if most := max(s.opts.maxFile(), DefaultMaxFile); int64(len(names)) > most {
-		err := fmt.Errorf("%w: the names of the files have %d bytes, a sample has at most %d", ErrLimit, len(names), most)
-		return record.Summary{}, &Error{Path: s.dir, Sample: s.total.Files, Err: err, Hint: "--max-file-size raises the limit"}
+		err := fmt.Errorf("sample %d: %w: the names of the files have %d bytes, a sample has at most %d", s.total.Files, ErrLimit, len(names), most)
+		return record.Summary{}, &Error{Where: s.dir, Off: -1, Err: err, Hint: "--max-file-size raises the limit"}
 	}
 	if _, err := w.Append(names); err != nil {
 		return record.Summary{}, err

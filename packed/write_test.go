@@ -261,7 +261,7 @@ func TestChanged(t *testing.T) {
 			c.change(t, filepath.Join(dir, "a.txt"))
 			_, err = src.write(t.Context(), filepath.Join(out, "out.ffr"), WriteOptions{Progress: silent{}})
 			var placed *Error
-			if !errors.As(err, &placed) || placed.Name != "a.txt" || placed.Sample != 3 {
+			if !errors.As(err, &placed) || placed.Entry != "a.txt" {
 				t.Fatalf("no place: %v", err)
 			}
 			if !errors.Is(err, ErrChanged) {
