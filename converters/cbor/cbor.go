@@ -1,7 +1,7 @@
 // Package cbor finds and reads the samples of CBOR sequences, and of MessagePack streams.
 //
-// A part is data items back to back, with nothing before, between or behind them
-// (RFC 8742). Each item is one sample:
+// A part is a sequence of data items without anything between them (RFC 8742). Each item is one
+// sample:
 //
 //	src := cbor.Open(parts, cbor.Options{})
 //	for span, err := range src.Index(ctx, 0) { … }                                   // where items are, no byte string read
@@ -18,17 +18,16 @@
 //	  4 array · 6 tag                  n items · 1     info 28–30: reserved
 //	  5 map                            n pairs         info 31: of types 2–5, up to a break (0xff)
 //
-// MessagePack has the same parts in other numbers (messagepack.go). Neither has a
-// checksum: a changed byte is found only where it makes an item malformed.
+// MessagePack has the same kinds of items with other first bytes (messagepack.go). Neither format has
+// a checksum: a changed byte is found only if it makes an item malformed.
 //
-// By default the fields of a sample are the entries of its map. A map has text for
-// keys and none of them twice; "__key__" is the key of the sample and no field. Any
-// other item is one field, "item". With [Options.Items] the item's own bytes are the
-// one field, whatever the item is.
+// By default the fields of a sample are the entries of its map. The keys of the map must be text,
+// without duplicates. The entry "__key__" is the key of the sample, not a field. Any other item
+// becomes one field, "item". With [Options.Items] every item becomes one field with its own bytes.
 //
-// Every item is checked whole before it counts: heads, nesting, chunks, UTF-8. A length
-// that is longer than the part is refused by arithmetic, nothing is allocated for it.
-// Keys may come back: nothing in the format says that they do not.
+// An item is checked completely before it is yielded: heads, nesting, chunks, UTF-8. A length that
+// exceeds the part is refused before anything is allocated. Two samples may have the same key,
+// because the format does not forbid it.
 package cbor
 
 import (
@@ -38,7 +37,7 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// What Options have where they are zero.
+// Defaults of Options.
 const (
 	DefaultMaxDepth = 32
 	DefaultMaxItem  = 1 << 30  // bytes
@@ -51,39 +50,39 @@ const ItemField = "item"
 // keyEntry is the entry of a map that is the key of the sample.
 const keyEntry = "__key__"
 
-// Limits that have no option.
+// Limits without an option.
 const (
 	mostDepth   = 1<<16 - 1 // of Options.MaxDepth: keeps stacks small
-	elementSize = 64        // bytes that a field, or an element of a decoded value, takes in memory, about
-	reusable    = 64 << 10  // elements of a slice that is kept for the next sample
+	elementSize = 64        // approximate memory of a field or of an element of a decoded value, bytes
+	reusable    = 64 << 10  // capacity up to which a slice is reused for the next sample, elements
 )
 
-// Options say what parts hold and what a sample is. The zero value reads CBOR and
-// makes a field of each entry of a map.
+// Options select the format and define a sample. The zero value reads CBOR and makes a field of each
+// entry of a map.
 type Options struct {
-	// MessagePack says that the parts are MessagePack objects, not CBOR.
+	// MessagePack selects MessagePack instead of CBOR.
 	MessagePack bool
 
-	// Items makes each item a sample of one field, ItemField: the item's own bytes,
-	// unchanged. An item that is a map with the entry "__key__", both text of definite
-	// length, has that key. All that is well-formed is accepted, any tag and extension.
+	// Items makes each item a sample with one field, ItemField: the item's own bytes, unchanged.
+	// If the item is a map with the entry "__key__", and both are text of definite length, the
+	// sample has that key. Every well-formed item is accepted, with any tag and extension.
 	Items bool
 
-	// MaxDepth limits how deep arrays, maps and tags may nest; at most 65,535.
+	// MaxDepth limits the nesting of arrays, maps and tags. At most 65,535.
 	// 0: DefaultMaxDepth.
 	MaxDepth int
 
-	// MaxItem limits one item, in bytes. Read holds an item in memory, hence the limit.
-	// So many bytes may its fields, and the elements of values that are decoded, take
-	// in memory too, at 64 bytes each, but 4 MiB in any case. 0: DefaultMaxItem.
+	// MaxItem limits the size of an item in bytes, because Read holds an item in memory. It also
+	// limits the memory of its fields and of the elements of decoded values, at 64 bytes each;
+	// 4 MiB of these are always allowed. 0: DefaultMaxItem.
 	MaxItem int64
 
-	// MaxName limits a key, and the name of a field, in bytes. Index holds them in memory
-	// where it does not hold the item. 0: DefaultMaxName.
+	// MaxName limits a key and the name of a field, in bytes, because Index holds them in memory
+	// even if it does not hold the item. 0: DefaultMaxName.
 	MaxName int64
 
-	// Load reports whether Index is to read the bytes of a field too, since what its
-	// record is depends on them. nil: none.
+	// Load reports whether Index must read the bytes of a field, because the size of the record
+	// depends on them. nil: no field.
 	Load func(field string) bool
 }
 
@@ -94,7 +93,7 @@ type Source struct {
 	forms   *forms
 	open    func(converters.Part, converters.Access) (converters.File, error)
 	readers sync.Pool // of *scanner
-	slow    bool      // never quick, for tests to compare with
+	slow    bool      // no patterns, so that tests can compare
 }
 
 var (
@@ -103,8 +102,8 @@ var (
 	_ converters.Divisible = (*Source)(nil)
 )
 
-// Open returns the source that the parts make. It opens no file: Index and Read do,
-// and check that each is still the file that the part describes.
+// Open returns a source with these parts. It does not open files. Index and Read do, and check that
+// size and time of the file have not changed.
 func Open(parts []converters.Part, opts Options) *Source {
 	if opts.MaxDepth <= 0 {
 		opts.MaxDepth = DefaultMaxDepth
@@ -116,7 +115,7 @@ func Open(parts []converters.Part, opts Options) *Source {
 		opts.MaxName = DefaultMaxName
 	}
 	opts.MaxDepth = min(opts.MaxDepth, mostDepth)
-	opts.MaxItem = min(opts.MaxItem, math.MaxInt/4) // so that a buffer of half as much again can be had
+	opts.MaxItem = min(opts.MaxItem, math.MaxInt/4) // a buffer is up to a quarter larger
 	if opts.Load == nil {
 		opts.Load = func(string) bool { return false }
 	}
@@ -130,13 +129,13 @@ func Open(parts []converters.Part, opts Options) *Source {
 // Parts lists the parts in dataset order.
 func (s *Source) Parts() []converters.Part { return s.parts }
 
-// WithParts returns a source over other parts, read as these are.
+// WithParts returns a source with other parts and the same options.
 func (s *Source) WithParts(_ int, parts []converters.Part) converters.Source {
 	return &Source{parts: parts, opts: s.opts, forms: s.forms, open: s.open, slow: s.slow}
 }
 
-// Describe says that a record is an item's own bytes where the user does not say
-// otherwise. The source is to be opened with Options.Items then.
+// Describe returns the default encoding, raw: a record is an item's own bytes. It needs
+// Options.Items.
 func (s *Source) Describe() converters.Description {
 	return converters.Description{Encoding: "raw"}
 }

@@ -7,24 +7,24 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// Tags that have a meaning here; any other is refused where a value is decoded.
+// Tags that a decoded value may have. All others are refused.
 const (
-	positiveBig   = 2     // a byte string is an integer (RFC 8949, 3.4.3)
-	negativeBig   = 3     // −1 less it
-	selfDescribed = 55799 // says nothing but "this is CBOR" (RFC 8949, 3.4.6)
+	positiveBig   = 2     // the integer n of a byte string (RFC 8949, 3.4.3)
+	negativeBig   = 3     // −1−n
+	selfDescribed = 55799 // marks the item as CBOR (RFC 8949, 3.4.6)
 )
 
-// errBelow is an integer that has no type in Go.
+// errBelow refuses an integer that no Go type holds.
 var errBelow = fmt.Errorf("%w: an integer below -2^63", converters.ErrUnsupported)
 
-// A decoder makes the forms that converters.Nested takes of items that were walked: all
-// of them are there, and none nests too deep.
+// A decoder decodes items to values for converters.Nested. scanner.walk must have checked the items:
+// they are complete and not nested too deep.
 type decoder struct {
 	forms *forms
 	b     []byte
 }
 
-// head passes one head.
+// head consumes one head.
 func (d *decoder) head() head {
 	b := d.b
 	if len(b) < headMax {
@@ -35,7 +35,7 @@ func (d *decoder) head() head {
 	return h
 }
 
-// value passes the rest of an item and returns what it is.
+// value consumes the item after its head and returns its value.
 func (d *decoder) value(h head) (any, error) {
 	switch h.kind {
 	case kindBytes, kindChunkedBytes:
@@ -66,7 +66,7 @@ func (d *decoder) value(h head) (any, error) {
 	return v.Nested(), err
 }
 
-// bytes passes the rest of a string and returns a copy of it.
+// bytes consumes the string after its head and returns a copy.
 func (d *decoder) bytes(h head) []byte {
 	if h.kind == kindBytes || h.kind == kindText {
 		b := bytes.Clone(d.b[:h.arg])
@@ -81,8 +81,8 @@ func (d *decoder) bytes(h head) []byte {
 	return b
 }
 
-// next passes the head of the next item of an array or map, of whose items or pairs
-// done are passed; false where it ends.
+// next consumes the head of the next item of an array, or of the next key of a map. done is the
+// number of items or pairs before it. It returns false at the end of the array or map.
 func (d *decoder) next(in head, done uint64) (head, bool) {
 	if in.kind == kindArray || in.kind == kindMap {
 		if done == in.arg {
@@ -97,7 +97,7 @@ func (d *decoder) next(in head, done uint64) (head, bool) {
 func (d *decoder) array(in head) (any, error) {
 	list := []any{}
 	if in.kind == kindArray {
-		list = make([]any, 0, in.arg) // they are all there
+		list = make([]any, 0, in.arg)
 	}
 	for {
 		h, ok := d.next(in, uint64(len(list)))
@@ -112,7 +112,7 @@ func (d *decoder) array(in head) (any, error) {
 	}
 }
 
-// object returns a converters.Map.
+// object consumes a map and returns a converters.Map.
 func (d *decoder) object(in head) (any, error) {
 	var m converters.MapBuilder
 	for n := uint64(0); ; n++ {
@@ -134,7 +134,7 @@ func (d *decoder) object(in head) (any, error) {
 	}
 }
 
-// key passes the key of a pair. Bytes, arrays and maps are none.
+// key consumes the key of a pair. Bytes, arrays and maps are refused.
 func (d *decoder) key(h head) (any, error) {
 	key, err := d.value(h)
 	switch key.(type) {

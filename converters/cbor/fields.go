@@ -7,16 +7,16 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// A spot is where the bytes of a field are, in what is held of the item.
+// A spot is the place of the bytes of a field, in the held bytes of the item or in scanner.copied.
 type spot struct {
 	field, at, n int
 	text         bool
 }
 
-// errNotText says that a map is no list of named fields.
+// errNotText means that a map has a key that is not text, so that its entries cannot be fields.
 var errNotText = errors.New("a key that is not text")
 
-// fields makes a field of each entry of the item, a map, and one field of any other.
+// fields makes a field of each entry if the item is a map with text keys, else one field.
 func (s *scanner) fields() error {
 	s.names.clear()
 	s.Hold()
@@ -30,7 +30,7 @@ func (s *scanner) fields() error {
 		err = s.entries(h, (*scanner).field)
 	}
 	if err == errNotText {
-		s.begin()
+		s.clear()
 		s.SeekBack(s.start)
 		err = s.value(name{ItemField, s.loadItem})
 	}
@@ -52,7 +52,7 @@ func (s *scanner) fields() error {
 	return nil
 }
 
-// field passes an entry and makes a field of it, or the sample's key.
+// field consumes an entry and makes it a field or the key of the sample.
 func (s *scanner) field(k head) error {
 	isKey, err := s.atKeyEntry(k)
 	switch {
@@ -83,8 +83,8 @@ func (s *scanner) field(k head) error {
 	return s.value(n)
 }
 
-// value passes an item and makes it the value of the sample's next field. Bytes that
-// Index does not load are passed over; text it copies, since the window moves on.
+// value consumes an item and makes it the value of the sample's next field. Index skips bytes that it
+// does not load, and copies text, because the window moves on.
 func (s *scanner) value(n name) error {
 	s.Hold()
 	from := len(s.Held())
@@ -118,8 +118,7 @@ func (s *scanner) value(n name) error {
 	return nil
 }
 
-// str passes the rest of a string and notes where its bytes are: in what is held of the
-// item, or in a copy of them.
+// str consumes a string after its head and records the spot of its bytes.
 func (s *scanner) str(h head, from int) error {
 	pass := s.skip
 	if h.kind == kindText {
@@ -138,7 +137,7 @@ func (s *scanner) str(h head, from int) error {
 	return nil
 }
 
-// nested passes the rest of an item that is made of others, and decodes it.
+// nested consumes an array, a map or a tagged item after its head, and decodes it.
 func (s *scanner) nested(field string, h head, from int) (converters.Value, error) {
 	if err := s.walk(h); err != nil {
 		return converters.Value{}, err
@@ -164,14 +163,14 @@ func (s *scanner) nested(field string, h head, from int) (converters.Value, erro
 	return converters.Nested(v), nil
 }
 
-// release lets go of a value, where the item is not held whole.
+// release stops holding bytes, unless the whole item is held.
 func (s *scanner) release() {
 	if !s.whole {
 		s.Drop()
 	}
 }
 
-// refuse places an error of what a field cannot be.
+// refuse places an error about a field.
 func (s *scanner) refuse(field string, err error) error {
 	if err != nil {
 		err = s.fail(fmt.Errorf("field %q: %w", field, err), hintRaw)
@@ -179,7 +178,7 @@ func (s *scanner) refuse(field string, err error) error {
 	return err
 }
 
-// crowded refuses an item that takes too much memory when it is decoded.
+// crowded refuses an item that would take too much memory when it is decoded.
 func (s *scanner) crowded() error {
 	return s.fail(fmt.Errorf("%w: the item has more than %d elements, of %d bytes each in memory", converters.ErrLimit, s.mostHeads, elementSize), hintItem+"; "+hintRaw)
 }

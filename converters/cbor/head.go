@@ -7,27 +7,27 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// kind is what a head announces.
+// A kind is the type of a data item, as its head says.
 type kind uint8
 
 const (
 	kindUint     kind = iota // arg
 	kindNegative             // −1−arg
-	kindSigned               // arg is two's complement, as wide as the head has it
-	kindFloat                // arg is its bits, a half, single or double by the size of the head
+	kindSigned               // arg is two's complement, of as many bytes as the head has
+	kindFloat                // arg is the bits of a half, single or double, by the size of the head
 	kindFalse
 	kindTrue
 	kindNull
 )
 
-// Up to here the head is all there is.
+// lastScalar is the last kind of items that consist of a head alone.
 const lastScalar = kindNull
 
 const (
-	kindSimple       kind = lastScalar + 1 + iota // a simple value without a meaning
+	kindSimple       kind = lastScalar + 1 + iota // a simple value that is not assigned
 	kindBytes                                     // arg bytes follow
 	kindText                                      // arg bytes follow
-	kindExtension                                 // arg bytes follow, of a type that only applications know
+	kindExtension                                 // arg bytes follow, of an application's type
 	kindArray                                     // arg items follow
 	kindMap                                       // arg pairs of items follow
 	kindTag                                       // an item follows; arg is what it means
@@ -36,10 +36,10 @@ const (
 	kindOpenArray                                 // items follow, up to a break
 	kindOpenMap                                   // pairs of items follow, up to a break
 	kindBreak
-	kindReserved // no head; arg is the byte
+	kindReserved // not a head; arg is the byte
 )
 
-// undefined is the simple value that CBOR has beside null (RFC 8949, 3.3): nothing else has it.
+// undefined is a simple value of CBOR (RFC 8949, 3.3) that other encodings do not have.
 const undefined = 23
 
 // headMax is the size of the longest head, bytes.
@@ -52,21 +52,21 @@ type head struct {
 	arg  uint64
 }
 
-// A form is what the first byte of a head says of it.
+// A form describes a head by its first byte.
 type form struct {
 	kind  kind
 	size  uint8 // of the head, bytes
-	shift uint8 // 64 less the bits of the argument behind the first byte
-	imm   uint8 // the argument, where none is behind the first byte
+	shift uint8 // 64 minus the number of bits of the argument after the first byte
+	imm   uint8 // the argument, if none follows the first byte
 }
 
-// immediate is a head of one byte.
+// immediate returns the form of a head of one byte.
 func immediate(k kind, arg byte) form { return form{kind: k, size: 1, shift: 64, imm: arg} }
 
-// wide is a head with an argument of n bytes, one at least.
+// wide returns the form of a head with an argument of n bytes, at least one.
 func wide(k kind, n int) form { return form{kind: k, size: uint8(1 + n), shift: uint8(64 - 8*n)} }
 
-// forms are those of all first bytes.
+// forms has the form for each first byte.
 type forms [256]form
 
 // parse decodes the head at the start of b, which has headMax bytes or more.
@@ -76,7 +76,7 @@ func (t *forms) parse(b []byte) head {
 	return head{kind: f.kind, size: f.size, arg: binary.BigEndian.Uint64(b[1:])>>f.shift | uint64(f.imm)}
 }
 
-// cborForms are the heads of RFC 8949, 3.
+// cborForms returns the heads of RFC 8949, 3.
 func cborForms() *forms {
 	var t forms
 	for i := range t {
@@ -104,7 +104,7 @@ func cborForms() *forms {
 	return &t
 }
 
-// value returns what a scalar head is.
+// value returns the value of a scalar.
 func (h head) value() (converters.Value, error) {
 	switch h.kind {
 	case kindUint:

@@ -8,10 +8,9 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// Index yields the items of part p. It reads heads and text, and what is in nested
-// values; a byte string that is a field's value, and with Options.Items any byte
-// string, is passed over without being read, where it is longer than the few KiB that
-// come with its head.
+// Index yields the items of part p. It reads heads, text and nested values. It skips a byte string
+// that is the value of a field, and with Options.Items any byte string, if it is longer than the few
+// KiB that are read with its head.
 func (s *Source) Index(ctx context.Context, p int) iter.Seq2[converters.Span, error] {
 	return func(yield func(converters.Span, error) bool) {
 		if err := s.index(ctx, s.parts[p], yield); err != nil {
@@ -29,7 +28,7 @@ func (s *Source) index(ctx context.Context, p converters.Part, yield func(conver
 	var sc scanner
 	sc.indexing(s, f, p)
 
-	before := int64(-1) // size of the item before, where it had no key
+	before := int64(-1) // size of the previous item, −1 if it had a key
 	for {
 		if err := ctx.Err(); err != nil {
 			return &converters.Error{Where: p.Name, Off: sc.Offset(), Err: err}
@@ -53,8 +52,8 @@ func (s *Source) index(ctx context.Context, p converters.Part, yield func(conver
 	}
 }
 
-// Read yields the items of a run. It sweeps over the part from run.Off in large reads;
-// the bytes of a sample are those of the buffer, not a copy.
+// Read yields the items of a run. It reads the part sequentially from run.Off, in large reads. The
+// bytes of a sample are in the read buffer, not copied.
 func (s *Source) Read(ctx context.Context, run converters.Run) iter.Seq2[*converters.Sample, error] {
 	return func(yield func(*converters.Sample, error) bool) {
 		if run.Count <= 0 {
@@ -77,7 +76,7 @@ func (s *Source) read(ctx context.Context, run converters.Run, sc *scanner, yiel
 	p := s.parts[run.Part]
 	how := converters.SequentialAccess
 	if run.Count == 1 {
-		how = converters.RandomAccess // the kernel must not read ahead of what may be a random choice
+		how = converters.RandomAccess // a shuffled plan reads single samples: no read-ahead
 	}
 	f, err := s.open(p, how)
 	if err != nil {

@@ -8,9 +8,8 @@ import (
 	"github.com/ffconvert/ffconvert/converters/internal/window"
 )
 
-// Sizes of reads, bytes. A read behind a jump, and one for a single item, is small; others
-// double up to the size of the buffer, which fits the processor's cache and reads little
-// beyond a run of small items.
+// Sizes of reads in bytes. The first read, and the first one after a jump, is small for an index and
+// for a single item. Reads double up to the size of the buffer, which fits into the processor's cache.
 const (
 	smallRead   = 4 << 10
 	firstSweep  = 64 << 10
@@ -18,16 +17,16 @@ const (
 	readWindow  = 256 << 10
 )
 
-// indexing turns a scanner to a part, from its first item on.
+// indexing prepares a scanner for Index of a part.
 func (s *scanner) indexing(src *Source, f io.ReaderAt, p converters.Part) {
-	s.turn(src, p, 0, 0)
+	s.begin(src, p, 0, 0)
 	s.whole = src.opts.Items && s.loadItem
 	s.Reset(f, p.Size, 0, window.Sizes{First: smallRead, Usual: indexWindow})
 }
 
-// reading turns a scanner to a run.
+// reading prepares a scanner for Read of a run.
 func (s *scanner) reading(src *Source, f io.ReaderAt, p converters.Part, run converters.Run) {
-	s.turn(src, p, run.First, run.Off)
+	s.begin(src, p, run.First, run.Off)
 	s.whole = true
 	sizes := window.Sizes{First: firstSweep, Usual: readWindow}
 	if run.Count == 1 {
@@ -36,7 +35,8 @@ func (s *scanner) reading(src *Source, f io.ReaderAt, p converters.Part, run con
 	s.Reset(f, p.Size, run.Off, sizes)
 }
 
-func (s *scanner) turn(src *Source, p converters.Part, ordinal, pos int64) {
+// begin prepares a scanner for the item with this ordinal, at offset pos.
+func (s *scanner) begin(src *Source, p converters.Part, ordinal, pos int64) {
 	s.opts, s.forms, s.part = &src.opts, src.forms, p.Name
 	s.ordinal, s.start = ordinal-1, pos
 	s.loadItem = s.opts.Load(ItemField)
@@ -44,8 +44,8 @@ func (s *scanner) turn(src *Source, p converters.Part, ordinal, pos int64) {
 	s.mostHeads = max(s.opts.MaxItem, 4<<20) / elementSize
 }
 
-// next makes s.sample the next item, false where the part ends. Values that are held
-// have their bytes, others their size. The sample is valid until the next call.
+// next makes s.sample the next item, or returns false at the end of the part. Values that were not
+// read have their size only. The sample is valid until the next call.
 func (s *scanner) next() (bool, error) {
 	s.Relax()
 	s.ordinal++
@@ -60,7 +60,7 @@ func (s *scanner) next() (bool, error) {
 	if s.quickly && s.quick() {
 		return true, nil
 	}
-	s.begin()
+	s.clear()
 	var err error
 	if s.opts.Items {
 		err = s.item()
@@ -82,13 +82,13 @@ func (s *scanner) next() (bool, error) {
 	return true, nil
 }
 
-// begin forgets what is known of an item.
-func (s *scanner) begin() {
+// clear removes the fields and the state of the previous item.
+func (s *scanner) clear() {
 	s.depth, s.heads, s.keyed = 0, 0, false
 	s.sample.Fields, s.spots, s.copied = reuse(s.sample.Fields), reuse(s.spots), reuse(s.copied)
 }
 
-// item takes the item as it is, and looks for the key in it.
+// item makes the bytes of the item the only field, and looks for the key in it.
 func (s *scanner) item() error {
 	h, err := s.outer()
 	if err != nil {
@@ -110,7 +110,7 @@ func (s *scanner) item() error {
 	return nil
 }
 
-// entry passes an entry of an item that stays as it is.
+// entry consumes an entry of a map for item.
 func (s *scanner) entry(k head) error {
 	isKey, err := s.atKeyEntry(k)
 	if err == nil && !isKey {
@@ -129,7 +129,7 @@ func (s *scanner) entry(k head) error {
 	return s.walk(v)
 }
 
-// outer passes the head of the item, and before it the tags that mean nothing.
+// outer consumes the head of the item, and tags selfDescribed before it.
 func (s *scanner) outer() (head, error) {
 	for {
 		h, err := s.head()
@@ -142,9 +142,9 @@ func (s *scanner) outer() (head, error) {
 	}
 }
 
-// entries calls pass behind the head of each key of the item, a map. pass passes the
-// key and the value.
-func (s *scanner) entries(m head, pass func(*scanner, head) error) error {
+// entries calls f for each entry of the item, a map, after the head of its key. f consumes the key
+// and the value.
+func (s *scanner) entries(m head, f func(*scanner, head) error) error {
 	n, err := s.items(m)
 	if err != nil {
 		return err
@@ -160,15 +160,14 @@ func (s *scanner) entries(m head, pass func(*scanner, head) error) error {
 		if m.kind == kindOpenMap && k.kind == kindBreak {
 			return nil
 		}
-		if err := pass(s, k); err != nil {
+		if err := f(s, k); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// atKeyEntry reports whether k is the head of the name of the key's entry, and passes
-// that name if so.
+// atKeyEntry reports whether k is the head of the text keyEntry, and consumes that text.
 func (s *scanner) atKeyEntry(k head) (bool, error) {
 	if k.kind != kindText || k.arg != uint64(len(keyEntry)) {
 		return false, nil
@@ -185,7 +184,7 @@ func (s *scanner) atKeyEntry(k head) (bool, error) {
 	return true, nil
 }
 
-// key takes the key, whose head has been passed.
+// key consumes the text of the sample's key, after its head.
 func (s *scanner) key(h head) error {
 	if s.keyed {
 		return s.fail(fmt.Errorf("%w: the item has two keys", converters.ErrDuplicate), "")
@@ -200,8 +199,8 @@ func (s *scanner) key(h head) error {
 	return nil
 }
 
-// name passes n bytes of text that is a key or names a field, and returns them. They
-// are valid until the next read.
+// name consumes n bytes of text, a key or the name of a field, and returns them. They are valid until
+// the next read.
 func (s *scanner) name(n uint64) ([]byte, error) {
 	if n > uint64(s.opts.MaxName) {
 		if err := s.claim(n); err != nil {
@@ -220,7 +219,7 @@ func (s *scanner) name(n uint64) ([]byte, error) {
 	return s.Buf[s.Pos-int(n) : s.Pos : s.Pos], nil
 }
 
-// reuse empties a slice, or lets go of it where one odd item made it large.
+// reuse returns an empty slice with the memory of b, unless a large item made that large.
 func reuse[T any](b []T) []T {
 	if cap(b) > reusable {
 		return nil

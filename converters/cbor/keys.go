@@ -2,12 +2,13 @@ package cbor
 
 import "strings"
 
-// keys are strings of their own, cut from larger ones: an allocation for some hundred of
-// them. One that is kept keeps up to keysBlock bytes.
+// keys allocates strings in blocks, one allocation for some hundred keys. A key that stays referenced
+// keeps its block of keysBlock bytes in memory.
 type keys struct{ block strings.Builder }
 
 const keysBlock = 4 << 10 // bytes
 
+// keep returns a copy of b.
 func (k *keys) keep(b []byte) string {
 	if len(b) > keysBlock/4 {
 		return string(b)

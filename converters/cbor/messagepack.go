@@ -1,7 +1,7 @@
 package cbor
 
-// messagePackForms are the heads of MessagePack (github.com/msgpack/msgpack, spec.md). An
-// extension's head has its type, one byte, as the last.
+// messagePackForms returns the heads of MessagePack (github.com/msgpack/msgpack, spec.md). The last
+// byte of an extension's head is its type.
 //
 //	00–7f  n           c4–c6  bytes, n is 1, 2, 4    d4–d8  extension of 1, 2, 4, 8, 16
 //	80–8f  map         c7–c9  extension, likewise    d9–db  text, n is 1, 2, 4
@@ -51,7 +51,7 @@ func messagePackForms() *forms {
 	return &t
 }
 
-// extension adds the byte of the type to a head.
+// extension returns a form with the byte of the type added.
 func extension(f form) form {
 	f.size++
 	return f

@@ -1,22 +1,22 @@
 package cbor
 
-// A name is that of a field.
+// A name is the name of a field.
 type name struct {
 	text string
-	load bool // Index reads its bytes
+	load bool // Index reads the bytes of the field
 }
 
-// names are those of the sample's fields. Where they are those of the sample before, as
-// they mostly are, they cost a comparison.
+// names has the names of the sample's fields. Samples mostly have the same names, so the names of the
+// previous sample are kept, and an equal name costs one comparison.
 type names struct {
-	known []name          // no two equal; those behind the current field are the last sample's
-	seen  map[string]bool // of known, where they are many
+	known []name          // without duplicates; from the current field on, of the previous sample
+	seen  map[string]bool // texts of known, if there are many
 }
 
-// manyNames is where looking through them for a duplicate becomes slow.
+// manyNames is the number of names from which on a map finds one faster than a loop.
 const manyNames = 32
 
-// clear forgets what is the matter of one sample.
+// clear prepares for the next sample.
 func (f *names) clear() {
 	f.seen = nil
 	if cap(f.known) > reusable {
@@ -24,8 +24,8 @@ func (f *names) clear() {
 	}
 }
 
-// take returns the name of field i, and whether a field before it has it too. The fields
-// before it have been taken.
+// take returns the name of field i, and whether an earlier field has the same name. It must be called
+// for the fields in order.
 func (f *names) take(i int, b []byte, load func(string) bool) (n name, again bool) {
 	if i < len(f.known) && string(b) == f.known[i].text {
 		return f.known[i], false
@@ -40,7 +40,7 @@ func (f *names) take(i int, b []byte, load func(string) bool) (n name, again boo
 	return n, false
 }
 
-// has reports whether a name is known, and counts it in where they are many.
+// has reports whether a name is known. If there are many names it also adds it to seen.
 func (f *names) has(text string) bool {
 	if len(f.known) < manyNames {
 		for i := range f.known {

@@ -5,23 +5,23 @@ import (
 	"unicode/utf8"
 )
 
-// An outline says where in an item what a sample needs is.
+// An outline has the size of an item and the place of its key.
 type outline struct {
 	size        int // of the item, bytes
-	key, keyEnd int // where the text of its key is; 0: it has none
+	key, keyEnd int // place of the text of its key; 0: none
 }
 
-// A pattern is what an item has in common with those that are made like it. Most items
-// are like one of the last: to compare some words then tells what a walk from head to head
-// does, in a fraction of the time (BenchmarkIndex, "small").
+// A pattern describes items of one structure. Most items have the structure of a recent one, and
+// comparing a few words takes a fraction of the time of a walk from head to head (BenchmarkIndex,
+// "small").
 //
-// An item matches that has the same heads, small numbers aside, the same names of entries
-// and ASCII in all other text. It is well-formed and within the limits then, and its key is
-// where it was.
+// An item matches if it has the same heads, except for small numbers, the same names of entries, and
+// ASCII in all other text. Such an item is well-formed and within the limits, and its key is in the
+// same place.
 type pattern struct {
 	outline
-	words []maskedWord // none: it matches nothing
-	used  int64        // uses of patterns up to when this one matched or was learned
+	words []maskedWord // empty: it does not match anything
+	used  int64        // patterns.uses when this one last matched or was learned
 }
 
 // A maskedWord is eight bytes, in little-endian order.
@@ -45,25 +45,25 @@ func (p *pattern) matches(b []byte) bool {
 	return true
 }
 
-// patterns are those of some kinds of items.
+// patterns has a pattern for each of the most recent structures.
 type patterns struct {
 	known [4]pattern
-	last  int   // that matched
-	uses  int64 // so far
-	due   int   // misses up to the next item that is learned; a hit counts as some
-	lack  int   // hits that it takes to make up for the last that was
-	idle  int   // items not to be looked at
+	last  int   // index of the one that matched last
+	uses  int64 // number of matches and of items learned
+	due   int   // misses until the next item is learned; a hit reduces it too
+	lack  int   // hits still needed to gain what the last learning cost
+	idle  int   // items until matching is tried again
 }
 
-// To learn costs what some hits gain, and to look for a match costs a little too: where
-// items are of many kinds, few are learned, and most are not looked at.
+// Learning costs as much as several hits gain, and matching costs a little too. If the items have many
+// structures, few items are learned and most are not matched.
 const (
 	hitsPerLearn   = 8
 	missesPerLearn = 64
 	idleItems      = 8 * missesPerLearn
 )
 
-// match returns the outline of the item that b begins with, if a pattern is known.
+// match returns the outline of the item at the start of b, if it has a known pattern.
 func (p *patterns) match(b []byte) (outline, bool) {
 	if p.idle > 0 {
 		p.idle--
@@ -82,12 +82,13 @@ func (p *patterns) match(b []byte) (outline, bool) {
 	return outline{}, false
 }
 
+// use records that q was matched or learned.
 func (p *patterns) use(q *pattern) {
 	p.uses++
 	q.used = p.uses
 }
 
-// missed notes an item that did not match. It reports whether to learn it.
+// missed records an item that did not match. It reports whether to learn it.
 func (p *patterns) missed() bool {
 	if p.idle > 0 {
 		return false
@@ -103,8 +104,8 @@ func (p *patterns) missed() bool {
 	return true
 }
 
-// learn makes a pattern of a well-formed item, if it is short, without tags, and all its
-// lengths are definite. The pattern takes the place of the one that was used least lately.
+// learn makes a pattern of a well-formed item, if the item is short, without tags, and with definite
+// lengths only. The pattern replaces the least recently used one.
 func (p *patterns) learn(t *forms, item []byte) {
 	var b, bits [patternSize + headMax]byte
 	if len(item) > patternSize {
@@ -129,12 +130,12 @@ func (p *patterns) learn(t *forms, item []byte) {
 	}
 }
 
-// outline walks over the item that b begins with, and notes in m what it depends on.
+// outline returns the outline of the item at the start of b, and sets in m the bits that determine it.
 func (t *forms) outline(b []byte, m mask) (o outline, ok bool) {
 	var (
-		left     = 1  // items to come
-		entries  int  // of these, names and values of the entries of the item
-		keyValue = -1 // entries, behind the value of the key's entry
+		left     = 1  // items that remain
+		entries  int  // of these, names and values of the entries of the outermost map
+		keyValue = -1 // what entries will be after the value of the key's entry
 	)
 	for ; left > 0; left-- {
 		from, h := o.size, t.parse(b[o.size:])
@@ -182,7 +183,7 @@ func (t *forms) outline(b []byte, m mask) (o outline, ok bool) {
 	return o, true
 }
 
-// A mask says which bits of an item's bytes matter.
+// A mask has the significant bits of each byte of an item.
 type mask []byte
 
 const (
@@ -190,14 +191,14 @@ const (
 	everyBit = 1<<8 - 1
 )
 
-// set notes which bits of the bytes from from up to to matter.
+// set marks these bits of the bytes from from to to-1.
 func (m mask) set(from, to int, bits byte) {
 	for i := from; i < to; i++ {
 		m[i] = bits
 	}
 }
 
-// text notes the text at from. Any other of ASCII may be there, if it is such.
+// text marks the text at from. ASCII matches any other ASCII of the same length.
 func (m mask) text(from int, text []byte) {
 	bits := byte(highBit)
 	for _, c := range text {
@@ -208,8 +209,8 @@ func (m mask) text(from int, text []byte) {
 	m.set(from, from+len(text), bits)
 }
 
-// scalar notes the head at from, that of a scalar, whose first byte is given. Any other
-// scalar of a head as long may be there, as far as the leading bits of that byte tell it.
+// scalar marks the first byte of a scalar's head, at from: as few leading bits as ensure a scalar with
+// a head of the same size.
 func (m mask) scalar(t *forms, from int, first byte) {
 	bits := byte(everyBit)
 	for block := 2; block < len(t); block *= 2 {

@@ -2,8 +2,8 @@ package cbor
 
 import "github.com/ffconvert/ffconvert/converters"
 
-// quick is item where the item is like one of the last, by its pattern. For any other it
-// passes nothing and returns false.
+// quick does what item does if the item matches a pattern. Otherwise it consumes nothing and returns
+// false.
 func (s *scanner) quick() bool {
 	b := s.Buf[s.Pos:]
 	o, ok := s.patterns.match(b)
@@ -27,8 +27,8 @@ func (s *scanner) quick() bool {
 	return true
 }
 
-// learn makes a pattern of the item that item has passed, where all of it is at hand
-// still and it is time for one.
+// learn makes a pattern of the item that item has consumed, if patterns asks for one and the bytes are
+// still in the window.
 func (s *scanner) learn() {
 	if b, ok := s.Since(s.start); s.patterns.missed() && ok {
 		s.patterns.learn(s.forms, b)

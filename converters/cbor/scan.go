@@ -8,7 +8,7 @@ import (
 	"github.com/ffconvert/ffconvert/converters/internal/window"
 )
 
-// What to do about a refusal.
+// Hints of refusals.
 const (
 	hintDepth = "--max-depth"
 	hintItem  = "--max-item-size"
@@ -16,42 +16,42 @@ const (
 	hintRaw   = "--encode raw keeps the item's own bytes"
 )
 
-// A scanner walks the data items of one part. Index and Read both run it: there is one
-// set of rules.
+// A scanner parses the data items of one part, for Index and for Read, so that both accept the same
+// items.
 type scanner struct {
 	window.Window
 	opts      *Options
 	forms     *forms
 	part      string // its name, for errors
-	whole     bool   // hold every item from its first byte, as Read does
-	loadItem  bool   // Options.Load of ItemField
-	mostHeads int64  // in an item whose values are decoded
+	whole     bool   // hold the whole item in the window, as Read does
+	loadItem  bool   // Options.Load(ItemField)
+	mostHeads int64  // limit of heads, if values are decoded
 	quickly   bool   // try quick first
 
 	ordinal int64 // of the item in the part
-	start   int64 // where it begins in the part, bytes
-	depth   int   // maps and tags that the bottom of stack is in
+	start   int64 // offset of the item in the part, bytes
+	depth   int   // maps and tags around the items on stack
 	stack   []frame
-	heads   int64 // of the item, about
+	heads   int64 // of the item so far
 
 	sample   converters.Sample
 	keyed    bool // the item has a key
 	keys     keys
 	patterns patterns
 	names    names
-	spots    []spot // of the fields whose bytes are held or copied
-	copied   []byte // bytes of fields, where the item is not held whole
+	spots    []spot // of text and bytes
+	copied   []byte // bytes of fields, if the item is not held whole
 }
 
-// A frame is an array, map or tag that is not complete.
+// A frame is an array, map or tag that is not complete yet.
 type frame struct {
 	kind kind
-	left uint64 // items to come, with the one at hand; of an open one: items so far, that one left out
+	left uint64 // items that remain, the current one included; for an open one, items before the current one
 }
 
 func (f frame) open() bool { return f.kind == kindOpenArray || f.kind == kindOpenMap }
 
-// head passes one head.
+// head consumes one head.
 func (s *scanner) head() (head, error) {
 	if s.Unread() < headMax {
 		return s.headAtEdge()
@@ -61,8 +61,8 @@ func (s *scanner) head() (head, error) {
 	return h, nil
 }
 
-// headAtEdge is head where less bytes are at hand than one may have. It reads no byte
-// behind the head that a read of the usual size does not bring.
+// headAtEdge is head if the window has fewer bytes than the longest head. It asks the window for the
+// bytes of the head only.
 func (s *scanner) headAtEdge() (head, error) {
 	if err := s.need(1); err != nil {
 		return head{}, err
@@ -77,7 +77,7 @@ func (s *scanner) headAtEdge() (head, error) {
 	return h, nil
 }
 
-// claim checks that the item can have n bytes more.
+// claim checks that n more bytes are within the part and the limit of an item.
 func (s *scanner) claim(n uint64) error {
 	at := s.Offset() - s.start
 	if left := s.Size - s.Offset(); n > uint64(left) {
@@ -89,7 +89,7 @@ func (s *scanner) claim(n uint64) error {
 	return nil
 }
 
-// need brings n bytes to hand.
+// need reads until the window has n bytes.
 func (s *scanner) need(n uint64) error {
 	if err := s.claim(n); err != nil {
 		return err
@@ -100,7 +100,7 @@ func (s *scanner) need(n uint64) error {
 	return nil
 }
 
-// skip passes n bytes, and reads them only where they are held.
+// skip consumes n bytes. It reads them only if they are held.
 func (s *scanner) skip(n uint64) error {
 	if n <= uint64(s.Unread()) {
 		s.Pos += int(n)
@@ -120,7 +120,7 @@ func (s *scanner) skip(n uint64) error {
 	return nil
 }
 
-// text passes n bytes of text.
+// text consumes n bytes of text.
 func (s *scanner) text(n uint64) error {
 	if n > uint64(s.Unread()) {
 		return s.longText(n)
@@ -132,7 +132,7 @@ func (s *scanner) text(n uint64) error {
 	return nil
 }
 
-// longText is text where less is at hand. What is not held is read in pieces.
+// longText is text if the window has fewer bytes. Text that is not held is read in pieces.
 func (s *scanner) longText(n uint64) error {
 	if err := s.claim(n); err != nil {
 		return err
@@ -163,8 +163,7 @@ func (s *scanner) longText(n uint64) error {
 	return nil
 }
 
-// wholeRunes cuts a rune that is not complete off the end of b, which has utf8.UTFMax
-// bytes or more.
+// wholeRunes returns b without an incomplete rune at its end. b must have utf8.UTFMax bytes or more.
 func wholeRunes(b []byte) []byte {
 	for i := len(b) - 1; i > len(b)-utf8.UTFMax; i-- {
 		if utf8.RuneStart(b[i]) {
@@ -177,7 +176,7 @@ func wholeRunes(b []byte) []byte {
 	return b
 }
 
-// walk passes the rest of a data item, whose head has been passed.
+// walk consumes a data item after its head h.
 func (s *scanner) walk(h head) error {
 	s.stack = s.stack[:0]
 	for {
@@ -198,8 +197,7 @@ func (s *scanner) walk(h head) error {
 	}
 }
 
-// complete notes that an item is, and with it perhaps those around it. It reports
-// whether all are.
+// complete removes frames that end with the item just consumed. It reports whether none is left.
 func (s *scanner) complete() bool {
 	for len(s.stack) > 0 {
 		top := &s.stack[len(s.stack)-1]
@@ -215,8 +213,8 @@ func (s *scanner) complete() bool {
 	return true
 }
 
-// content passes what follows a head up to where the item is complete, or the next head
-// is that of an item in it: then opened is true.
+// content consumes the content of an item after its head. If the content is other items, it pushes a
+// frame and opened is true.
 func (s *scanner) content(h head) (opened bool, err error) {
 	switch h.kind {
 	case kindBytes, kindExtension:
@@ -259,8 +257,8 @@ func (s *scanner) content(h head) (opened bool, err error) {
 	return true, nil
 }
 
-// items returns how many items follow the head of an array, map or tag, 0 for an open
-// one, and checks that there can be so many: each has one byte at the least.
+// items returns the number of items that follow the head of an array, map or tag, 0 for an open one.
+// It checks that the part has a byte for each.
 func (s *scanner) items(h head) (n uint64, err error) {
 	switch h.kind {
 	case kindTag:
@@ -268,7 +266,7 @@ func (s *scanner) items(h head) (n uint64, err error) {
 	case kindArray:
 		n = h.arg
 	case kindMap:
-		if err := s.claim(h.arg); err != nil { // else twice as many might be no number
+		if err := s.claim(h.arg); err != nil { // before doubling, which may overflow
 			return 0, err
 		}
 		n = 2 * h.arg
@@ -276,7 +274,7 @@ func (s *scanner) items(h head) (n uint64, err error) {
 	return n, s.claim(n)
 }
 
-// chunks passes strings of one kind up to a break.
+// chunks consumes strings of one kind and the break after them.
 func (s *scanner) chunks(of kind) error {
 	for {
 		h, err := s.head()
@@ -307,12 +305,12 @@ func (s *scanner) tooLarge() error {
 	return s.fail(fmt.Errorf("%w: the item has more than %d bytes", converters.ErrLimit, s.opts.MaxItem), hintItem)
 }
 
-// malformed refuses what is at the place or the head before it.
+// malformed returns an error about the bytes at the current place or just before it.
 func (s *scanner) malformed(format string, args ...any) error {
 	return s.fail(fmt.Errorf("%w: near byte %d of the item: %s", converters.ErrMalformed, s.Offset()-s.start, fmt.Sprintf(format, args...)), "")
 }
 
-// fail places an error at the item.
+// fail places an error at the current item.
 func (s *scanner) fail(err error, hint string) error {
 	return &converters.Error{Where: s.part, Off: s.start, Entry: fmt.Sprint("item ", s.ordinal), Err: err, Hint: hint}
 }
