@@ -8,28 +8,27 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// What is read ahead at the most: rows, and bytes of their numbers, which stay in the
-// processor's first cache.
+// Limits of reading ahead: rows, and bytes of their numbers, which must fit into the first-level cache.
 const (
 	aheadRows  = 256
 	aheadBytes = 16 << 10
 )
 
-// tell makes the next of the rows that were read ahead the current one.
-func (n *numeric) tell() {
+// advance makes the next row that was read ahead the current one.
+func (n *numeric) advance() {
 	n.at = n.Offset()
 	n.row++
 	n.Pos = n.ends[n.told]
 	n.told++
 }
 
-// one makes a packed sample of the next row, where that was read ahead. It does for most
-// rows what next and sample do, at less than half the cost.
+// one makes a packed sample of the next row, if that was read ahead. For most rows it replaces next and
+// sample, in less than half the time.
 func (n *numeric) one(s *converters.Sample) bool {
 	if n.told == len(n.ends) || n.check {
 		return false
 	}
-	n.tell()
+	n.advance()
 	n.left--
 	s.Off = n.at
 	to := n.from + n.size
@@ -38,8 +37,8 @@ func (n *numeric) one(s *converters.Sample) bool {
 	return true
 }
 
-// skipAhead passes over the rows that were read ahead, and returns where they begin in the
-// part, bytes. The offsets are valid until the next call.
+// skipAhead skips the rows that were read ahead, and returns their offsets in the part in bytes. The
+// slice is valid until the next call.
 func (n *numeric) skipAhead() []int64 {
 	n.offs = n.offs[:0]
 	from, base := n.Pos, n.Offset()-int64(n.Pos)
@@ -53,11 +52,11 @@ func (n *numeric) skipAhead() []int64 {
 	return n.offs
 }
 
-// ahead reads rows of plain numbers that are next in the window. All that were read before
-// were told of.
+// ahead reads the next rows in the window, as long as they consist of plain numbers. It must be called
+// only after all rows that were read ahead have been returned.
 func (n *numeric) ahead() {
 	n.ends, n.told = n.ends[:0], 0
-	if len(n.place) == 0 { // no part had a row when the source was opened
+	if len(n.place) == 0 { // no part had rows when the source was opened
 		return
 	}
 	rows := int(min(n.left, aheadRows, int64(max(1, aheadBytes/max(n.size, 1)))))
@@ -90,7 +89,7 @@ func (n *numeric) ahead() {
 	}
 }
 
-// room returns where the numbers of the next rows go, behind those of the sample.
+// room returns space for the numbers of the next rows, after the numbers of the sample.
 func (n *numeric) room(rows int) []byte {
 	if n.from > 0 {
 		n.data = append(n.data[:0], n.data[n.from:]...)
@@ -101,10 +100,9 @@ func (n *numeric) room(rows int) []byte {
 	return n.data[have : have+rows*n.size]
 }
 
-// skipRow returns the end of the row of plain numbers at b[i], its line end included; 0
-// where it is not such a row, or does not end in b. pad bytes that are zero are at the
-// end of b: they end all that is looked for. A row with an integer of more digits than a
-// float64 holds in any case, where those are counted, is not taken.
+// skipRow returns the end of the row of plain numbers at b[i], line end included, or 0 if the row has
+// other values or does not end in b. b ends with pad zero bytes, which end every scan. While rounded
+// integers are counted, skipRow returns 0 for a row with an integer that may be one.
 func (n *numeric) skipRow(b []byte, i int) int {
 	counted := n.rounded != nil
 	for c, place := range n.place {
@@ -130,7 +128,7 @@ func (n *numeric) skipRow(b []byte, i int) int {
 	return rowEnd(b, i)
 }
 
-// plainRow is skipRow, and puts the numbers into dst.
+// plainRow is skipRow that also writes the numbers to dst.
 func (n *numeric) plainRow(b []byte, i int, dst []byte) int {
 	var bits uint64
 	for c, place := range n.place {
@@ -163,8 +161,8 @@ func (n *numeric) plainRow(b []byte, i int, dst []byte) int {
 	return rowEnd(b, i)
 }
 
-// floatRow is plainRow where the numbers are float64. A row with one that may be a rounded
-// integer, where those are counted, is not taken.
+// floatRow is plainRow for float64. While rounded integers are counted, it returns 0 for a row with a
+// number that may be one.
 func (n *numeric) floatRow(b []byte, i int, dst []byte) int {
 	counted := n.rounded != nil
 	for c, place := range n.place {
@@ -190,8 +188,7 @@ func (n *numeric) floatRow(b []byte, i int, dst []byte) int {
 	return rowEnd(b, i)
 }
 
-// skipValue returns the end of a value that is not kept and has no quote; 0 where it is
-// none, or empty at the start of b.
+// skipValue returns the end of a value without quotes in a column that is not kept.
 func (n *numeric) skipValue(b []byte, i int) int {
 	for !n.stop[b[i]] {
 		i++
@@ -199,7 +196,7 @@ func (n *numeric) skipValue(b []byte, i int) int {
 	return i
 }
 
-// rowEnd returns where the line end at b[i] ends; 0 where there is none.
+// rowEnd returns the end of the line end at b[i], 0 if there is none.
 func rowEnd(b []byte, i int) int {
 	if b[i] == '\n' {
 		return i + 1

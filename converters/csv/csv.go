@@ -1,31 +1,30 @@
-// Package csv finds and reads the rows of CSV parts, named as OneFlow's OFRecord loader
-// names them.
+// Package csv finds and reads the rows of CSV parts. [Naming] finds parts by the names that OneFlow's
+// OFRecord loader gives them.
 //
 //	src, err := csv.Open(parts, csv.Options{Header: true, Columns: []string{"x", "y"}})
 //	for span, err := range src.Index(ctx, 0) { … }                                  // a row: 16 bytes of numbers
 //	for sample, err := range src.Read(ctx, converters.Run{Off: off, Count: n}) { … } // the numbers
 //
-// A row is one record of RFC 4180, read more strictly than most readers do:
+// A row is one record of RFC 4180. The package is stricter than most readers:
 //
 //	┌──────┬────────┬───────┬────────┬─────┬──────────────────┐
 //	│ BOM  │ value  │ , (1) │ value  │ … , │ \n (1), \r\n (2) │
 //	│ 0, 3 │        │       │        │     │ or end of file   │
 //	└──────┴────────┴───────┴────────┴─────┴──────────────────┘
 //
-//	value   bytes without delimiter, quote, CR, LF, NUL; or, between quotes, any
-//	        bytes but NUL, a quote written twice
-//	row     all have one number of columns; a line of no bytes is skipped and counted
+//	value   bytes without delimiter, quote, CR, LF and NUL; or, between quotes, any bytes
+//	        except NUL, with each quote doubled
+//	row     all rows have the same number of columns; an empty line is skipped and counted
 //
-// A number is what C's strtod takes: decimal, hexadecimal with 0x, inf, infinity, nan and
-// nan(…) in any case, a sign before each. Blanks around it do not count, as in Python's
-// float(). It becomes the nearest float64 (or float32, of the digits, not of the float64),
-// a tie the even one; too large a number is refused, too small a one becomes zero. All NaN
-// of numeric rows are quiet and without payload, with their sign; those of typed rows have
-// no sign. An int64 is decimal digits with a sign, and out of its range refused. Where
-// values between quotes are numbers, they count as such.
+// A number is what C's strtod accepts: decimal, hexadecimal with 0x, inf, infinity, nan and nan(…), in
+// upper or lower case, with or without a sign. Blanks around it are ignored, as Python's float() does.
+// Its value is the nearest float64, or the float32 nearest to the digits; of two equally near ones the
+// even one. A number that is too large is refused, one that is too small becomes zero. In numeric rows
+// a NaN keeps its sign and is otherwise the same; in typed rows all NaN are the same. An int64 is
+// decimal digits with or without a sign; it is refused if it is out of range. A number may be quoted.
 //
-// In typed rows an empty value without quotes is null, and "" is empty text; true and
-// false, in any case, are bool; all other text must be UTF-8.
+// In typed rows an empty value without quotes is null and "" is empty text. true and false, in any
+// case, are bool. All other text must be UTF-8.
 package csv
 
 import (
@@ -35,72 +34,75 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// Limits that Options has where it has 0, bytes.
+// Default limits of Options in bytes.
 const (
 	DefaultMaxRow    = 64 << 20
 	DefaultMaxSample = 1 << 30
 )
 
-// DefaultMaxColumns is what Options.MaxColumns is when it is 0.
+// DefaultMaxColumns is the default of Options.MaxColumns.
 const DefaultMaxColumns = 1 << 16
 
-// What Options cannot say more than.
+// Upper bounds of Options.
 const (
 	mostRow     = 1 << 30 // bytes
-	maxBuffer   = 1 << 40 // bytes of a sample: keeps the arithmetic on sizes far from overflow
-	mostColumns = 1 << 24 // 400 MiB of places
+	maxBuffer   = 1 << 40 // bytes of a sample: sums of sizes cannot overflow
+	mostColumns = 1 << 24 // their cells take 400 MiB of memory
 )
 
-// A Form is what the fields of a sample are.
+// A Form determines the fields of a sample.
 type Form int
 
 // The forms of a sample.
 const (
-	Auto   Form = iota // Packed where all columns are numbers of one type, else Fields
+	Auto   Form = iota // Packed if all columns are numbers of one type, else Fields
 	Packed             // one field, "row" or "rows": little-endian numbers [columns] or [rows, columns]
-	Fields             // a field for each column, its value that of the row; as Table where samples have many rows
-	Table              // a field for each column, its value a [converters.Column]
+	Fields             // a field for each column with the value of the row; Table if samples have several rows
+	Table              // a field for each column with a [converters.Column]
 )
 
-// Options say what the parts hold. The zero value is rows without header, of numbers
-// or, where the first ones are not all numbers, of typed columns.
+// Options describe the parts. The zero value means rows without header, with typed columns if not all
+// values of the first rows are numbers.
 type Options struct {
-	// Header says that the first line of every part names the columns. All parts must
-	// have the same.
+	// Header means that the first line of every part names the columns. It must be the same in
+	// all parts.
 	Header bool
 
-	// Delimiter stands between values. 0: a comma.
+	// Delimiter separates values. 0: a comma.
 	Delimiter byte
 
-	// Columns selects columns of the header by name, in this order; without header it
-	// names all columns. None: all columns, without header c0, c1 and so on.
+	// Columns selects columns of the header by name, in this order. Without a header it names
+	// all columns. nil: all columns, named c0, c1 and so on without a header.
 	Columns []string
 
-	// DType is float64, float32 or int64 where all columns are numbers of this type;
-	// or the types of single columns, as "id=int64,name=str" (bool too), which makes
-	// typed rows. "": the first rows decide, as many as end within the first MiB of the
-	// first part that has any. Where all their values are numbers, rows are float64, which
-	// rounds integers beyond 2⁵³: Doubts tells how many Index has seen. Else each column has the first of int64, float64, bool and
-	// str that all its values fit; integers beyond int64 alone fit str.
+	// DType is float64, float32 or int64, the type of all columns; or types of single columns, as
+	// in "id=int64,name=str,ok=bool", which makes the rows typed.
+	//
+	// "": types are inferred from the rows that end within the first MiB of the first part with
+	// rows. If all values are numbers the type is float64. This rounds integers beyond 2⁵³, which
+	// Index counts and Doubts reports. Otherwise the type of a column is the first of int64,
+	// float64, bool and str that fits all its values; a column of integers of which some are
+	// beyond int64 is str.
 	DType string
 
-	// RowsPerSample is how many rows of a part, one after another, make a sample. The
-	// last one of a part may have less. 0: 1.
+	// RowsPerSample is the number of consecutive rows of a part that make a sample. The last
+	// sample of a part may have fewer. 0: 1.
 	RowsPerSample int64
 
-	// Form is what the fields of a sample are.
+	// Form determines the fields of a sample.
 	Form Form
 
-	// MaxRow limits a row, bytes with its line end: Read and Index hold a row in memory.
-	// 0: DefaultMaxRow. At most 1 GiB: a column of Arrow has offsets of 31 bits.
+	// MaxRow limits the size of a row with its line end in bytes, because Read and Index hold a
+	// row in memory. 0: DefaultMaxRow. At most 1 GiB, because text columns of Arrow have offsets
+	// of 31 bits.
 	MaxRow int64
 
-	// MaxColumns limits the columns of a row: each has a place in memory that its bytes, a
-	// delimiter, do not show. 0: DefaultMaxColumns. At most 16,777,216.
+	// MaxColumns limits the columns of a row, because a column takes 24 bytes of memory even if
+	// the row has only its delimiter. 0: DefaultMaxColumns. At most 16,777,216.
 	MaxColumns int
 
-	// MaxSample limits a sample in memory, bytes: those of its numbers where it is
-	// packed, else 24 a value and those of its text. 0: DefaultMaxSample.
+	// MaxSample limits the memory of a sample in bytes: 4 or 8 for a number if it is packed, else
+	// 24 for a value plus its text. 0: DefaultMaxSample.
 	MaxSample int64
 }
 
@@ -122,9 +124,9 @@ var (
 	_ converters.Doubter   = (*Source)(nil)
 )
 
-// Open returns the source that the parts make. It reads the header and the first rows
-// of the first part that has rows, to know columns and types. Index and Read check that
-// each part is still the file that it describes.
+// Open returns a source with these parts. It reads the header and the first rows of the first part that
+// has rows, to determine columns and types. Index and Read check that size and time of the file have
+// not changed.
 func Open(parts []converters.Part, opts Options) (*Source, error) {
 	return openSource(parts, opts, converters.Part.OpenFor)
 }
@@ -158,7 +160,7 @@ func openSource(parts []converters.Part, opts Options, open func(converters.Part
 	return s, nil
 }
 
-// mayDelimit refuses what a number, a quoted value or a line has in it.
+// mayDelimit reports whether c is a tab or printable ASCII that cannot be part of a number or be a quote.
 func mayDelimit(c byte) bool {
 	switch {
 	case c >= '0' && c <= '9', c|0x20 >= 'a' && c|0x20 <= 'z', c >= 0x7F:
@@ -172,12 +174,12 @@ func mayDelimit(c byte) bool {
 // Parts lists the CSV files in dataset order.
 func (s *Source) Parts() []converters.Part { return s.parts }
 
-// WithParts returns a source over other parts, with the columns and types of these.
+// WithParts returns a source with other parts and the same columns and types.
 func (s *Source) WithParts(_ int, parts []converters.Part) converters.Source {
 	return &Source{parts: parts, opts: s.opts, schema: s.schema, open: s.open, rounded: s.rounded}
 }
 
-// Describe tells the columns and their types, and the shape of a packed sample.
+// Describe returns the columns and their types, and the shape of a packed sample.
 func (s *Source) Describe() converters.Description {
 	d := converters.Description{Encoding: "msgpack"}
 	for _, c := range s.schema.kept {

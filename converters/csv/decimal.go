@@ -6,12 +6,11 @@ import (
 	"math/bits"
 )
 
-// This file and powers.go hold all that is done for speed with a plain decimal number, as
-// -12.5e-3: eight digits at a time in one word, and the conversion of Eisel and Lemire
-// ("Number Parsing at a Gigabyte per Second", 2021). What it does not do, in doubt or
-// by design, is left to number.go.
+// This file and powers.go parse plain decimal numbers, like -12.5e-3, fast: eight digits at a time in
+// one word, and the conversion of Eisel and Lemire ("Number Parsing at a Gigabyte per Second", 2021).
+// Numbers that they do not handle are parsed by number.go.
 
-// pad is how many bytes that are no digits must follow those that are parsed.
+// pad is the number of bytes other than digits that must follow the bytes to parse.
 const pad = 32
 
 const (
@@ -21,24 +20,24 @@ const (
 
 func word(b []byte, i int) uint64 { return binary.LittleEndian.Uint64(b[i : i+8]) }
 
-// notDigits has the high bit set of the first byte of v that is no digit, and of others
-// behind it; it is 0 where all eight are digits. Adding 0x46 lifts what is over '9' past
-// 0x7F, subtracting 0x30 what is under '0'; carries go to later bytes alone.
+// notDigits returns 0 if all eight bytes of v are digits. Otherwise the lowest bit that is set is the
+// high bit of the first byte that is not a digit. Adding 0x46 carries a byte above '9' past 0x7F, and
+// subtracting 0x30 one below '0'; carries change later bytes only.
 func notDigits(v uint64) uint64 { return ((v + 0x4646464646464646) | (v - ascii0)) & high }
 
-// eight returns the number that eight digits make, the first in the lowest byte: pairs
-// of digits, then of pairs, then of fours, each by one multiplication.
+// eight returns the number of eight digits, the first of them in the lowest byte. One multiplication
+// combines digits to pairs, one pairs to fours, and one the two fours.
 func eight(v uint64) uint64 {
 	v = v * (1 + 10<<8) >> 8 & 0x00FF00FF00FF00FF
 	v = v * (1 + 100<<16) >> 16 & 0x0000FFFF0000FFFF
 	return v * (1 + 10000<<32) >> 32
 }
 
-// tens holds the powers of ten by which a number grows for less than eight digits more.
+// tens has the factors by which a number grows when up to seven digits are appended.
 var tens = [8]uint64{1, 10, 100, 1000, 10000, 100000, 1000000, 10000000}
 
-// digits appends the digits at b[i] to n, and returns n and where they end. n wraps
-// around where it has more than 19.
+// digits appends the digits at b[i] to n, and returns n and their end. n overflows if it has more than
+// 19 digits.
 func digits(b []byte, i int, n uint64) (uint64, int) {
 	for {
 		v := word(b, i)
@@ -52,7 +51,7 @@ func digits(b []byte, i int, n uint64) (uint64, int) {
 	}
 }
 
-// skipDigits returns where the digits at b[i] end.
+// skipDigits returns the end of the digits at b[i].
 func skipDigits(b []byte, i int) int {
 	for {
 		if stop := notDigits(word(b, i)); stop != 0 {
@@ -62,8 +61,8 @@ func skipDigits(b []byte, i int) int {
 	}
 }
 
-// skipDecimal returns where the plain decimal number at b[i] ends, 0 where there is none, or
-// one that may be too large for a float32. As decimal does, it takes the shape that most have at once.
+// skipDecimal returns the end of the plain decimal number at b[i], or 0 if there is none or it may be
+// too large for a float32. Like decimal it has a fast path for the usual shape.
 func skipDecimal(b []byte, i int) int {
 	at := i
 	if b[at] == '-' {
@@ -92,7 +91,7 @@ func skipDecimal(b []byte, i int) int {
 	return at + k
 }
 
-// skipAny is skipDecimal of a number of any shape.
+// skipAny is skipDecimal for any shape.
 func skipAny(b []byte, i int) int {
 	if b[i] == '-' || b[i] == '+' {
 		i++
@@ -118,18 +117,18 @@ func skipAny(b []byte, i int) int {
 		}
 		size += e
 	}
-	if size > 38 { // 10^38 is a float32, 10^39 is none
+	if size > 38 { // a float32 holds 10^38, but not 10^39
 		return 0
 	}
 	return i
 }
 
-// decimal returns the bits of the float64 nearest to the plain decimal number at b[i],
-// and where it ends; 0 where there is none, or none that can be told from 19 digits and
-// one multiplication.
+// decimal returns the bits of the float64 nearest to the plain decimal number at b[i], and the end of
+// the number. The end is 0 if b has no such number there, or if 19 digits and one multiplication do not
+// determine the float64.
 //
-// Most numbers of tables are a digit, a point and eight digits or more, as
-// 0.8444218515250481. Those are done here, with no loop and no call.
+// Most numbers in tables are a digit, a point and eight or more digits, like 0.8444218515250481. These
+// are parsed here, without loops and calls.
 func (p *powers) decimal(b []byte, i int) (float uint64, end int) {
 	sign, at := uint64(0), i
 	a := (*[pad]byte)(b[at : at+pad])
@@ -145,7 +144,7 @@ func (p *powers) decimal(b []byte, i int) (float uint64, end int) {
 	}
 	n := first*1e8 + eight(v-ascii0)
 	v = binary.LittleEndian.Uint64(a[10:18])
-	var places int // behind the point
+	var places int // digits after the point
 	var behind byte
 	if stop := notDigits(v); stop != 0 {
 		k := bits.TrailingZeros64(stop) >> 3
@@ -180,19 +179,19 @@ func (p *powers) decimal(b []byte, i int) (float uint64, end int) {
 	return sign | (e<<52 + (mantissa+mantissa&1)>>1), end
 }
 
-// three returns the number that the last three of four digits make.
+// three returns the number of the last three of four digits.
 func three(v uint32) uint64 {
 	v = v*10 + v>>8
 	return uint64(v&0xFF)*100 + uint64(v>>16&0xFF)
 }
 
-// decimalAny is decimal of a number of any shape.
+// decimalAny is decimal for any shape.
 func (p *powers) decimalAny(b []byte, i int) (float uint64, end int) {
 	n, exp, sign, end := scanAny(b, i)
 	return p.rounded(n, exp, sign, end)
 }
 
-// rounded is what decimal returns of a number that nearest cannot tell.
+// rounded returns the result of decimal for a number n·10^exp.
 func (p *powers) rounded(n uint64, exp int, sign uint64, end int) (uint64, int) {
 	if n == 0 {
 		return sign, end
@@ -206,7 +205,8 @@ func (p *powers) rounded(n uint64, exp int, sign uint64, end int) (uint64, int) 
 	return sign | bits, end
 }
 
-// scanAny is scan of a number of any shape.
+// scanAny splits the plain decimal number at b[i], of any shape, into digits n and exponent. The end is
+// 0 if there is none or if n does not hold its digits.
 func scanAny(b []byte, i int) (n uint64, exp int, sign uint64, end int) {
 	switch b[i] {
 	case '-':
@@ -215,7 +215,7 @@ func scanAny(b []byte, i int) (n uint64, exp int, sign uint64, end int) {
 	case '+':
 		i++
 	}
-	n, count, some := uint64(b[i]-'0'), 1, true // count is of digits that n has
+	n, count, some := uint64(b[i]-'0'), 1, true // count is the number of digits in n
 	from := i
 	if i++; n > 9 || b[i] != '.' {
 		n, i = digits(b, from, 0)
@@ -245,8 +245,8 @@ func scanAny(b []byte, i int) (n uint64, exp int, sign uint64, end int) {
 	return n, exp, sign, i
 }
 
-// exact returns the bits of n·10^exp where both n and the power are float64, so that one
-// operation rounds once (Clinger, 1990). Many that nearest takes for a tie, as 12.5, are.
+// exact returns the bits of n·10^exp if float64 holds both n and the power, so that one operation rounds
+// once (Clinger, 1990). This covers many numbers, like 12.5, that may be a tie for nearest.
 func exact(n uint64, exp int) (uint64, bool) {
 	switch {
 	case n > 1<<53:
@@ -259,14 +259,13 @@ func exact(n uint64, exp int) (uint64, bool) {
 	return 0, false
 }
 
-// exactTens holds the powers of ten that are float64.
+// exactTens has the powers of ten that float64 holds exactly.
 var exactTens = [...]float64{
 	1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11,
 	1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
 }
 
-// exponent returns the exponent of at most four digits at b[i], and where it ends; 0
-// where there is none.
+// exponent returns the exponent at b[i] and its end, 0 if there is none or it has more than four digits.
 func exponent(b []byte, i int) (e, end int) {
 	negative := b[i] == '-'
 	if negative || b[i] == '+' {
@@ -288,8 +287,7 @@ func exponent(b []byte, i int) (e, end int) {
 	return e, i
 }
 
-// whole returns the int64 at b[i] and where it ends; 0 where there is none of at most 18
-// digits.
+// whole returns the int64 at b[i] and its end, 0 if there is none or it has more than 18 digits.
 func whole(b []byte, i int) (bits uint64, end int) {
 	negative := b[i] == '-'
 	if negative || b[i] == '+' {

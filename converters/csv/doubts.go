@@ -8,21 +8,21 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// A look is what the first rows show of a table that was not meant so.
+// A look collects signs that the options do not fit the first rows.
 type look struct {
-	part string // that has the first row
-	off  int64  // of that row, in the part
+	part string // of the first row
+	off  int64  // of the first row, in the part
 	rows int
 
-	first   []string // the values of the first row; nil: one of them is empty or a number
-	numbers []bool   // by column: there are values in the rows behind, and they are numbers
-	others  []int    // of each of otherDelimiters, how many every row has; 0: rows differ, or have none
+	first   []string // the values of the first row; nil if one of them is empty or a number
+	numbers []bool   // by column: the later rows have values, and all are numbers
+	others  []int    // for each of otherDelimiters the number in every row; 0 if rows differ
 }
 
-// otherDelimiters are what may stand between values where the delimiter does not.
+// otherDelimiters are the delimiters to suggest if rows have one column.
 const otherDelimiters = ",;\t|"
 
-// add takes the current row, of which these columns are kept.
+// add adds the current row.
 func (l *look) add(s *splitter, kept []column) {
 	if l.rows == 0 {
 		l.part, l.off = s.part.Name, s.at
@@ -53,8 +53,8 @@ func (l *look) add(s *splitter, kept []column) {
 	}
 }
 
-// Doubts tells of a first row that looks like a header, of rows that are one column, and of the
-// integers that lose digits in the parts that were indexed since the source was opened.
+// Doubts reports a first row that looks like a header, rows of one column, and integers that lose digits
+// in the parts that have been indexed since the source was opened.
 func (s *Source) Doubts() []converters.Doubt {
 	all := s.oddTable()
 	if d, ok := s.rounded.doubt(s.parts, &s.schema); ok {
@@ -63,7 +63,7 @@ func (s *Source) Doubts() []converters.Doubt {
 	return all
 }
 
-// oddTable tells what the first rows show.
+// oddTable reports what the first rows show.
 func (s *Source) oddTable() []converters.Doubt {
 	l := &s.look
 	doubt := converters.Doubt{Part: l.part, Off: l.off, Entry: "row 1"}
@@ -80,7 +80,7 @@ func (s *Source) oddTable() []converters.Doubt {
 	return nil
 }
 
-// isHeader reports whether the first row is words, each another one, above a column of numbers.
+// isHeader reports whether the first row is distinct words, and a column has numbers below it.
 func (l *look) isHeader() bool {
 	if l.first == nil || l.rows < 2 {
 		return false
@@ -100,7 +100,7 @@ func (l *look) isHeader() bool {
 	return false
 }
 
-// oneColumn says what else may stand between the values of rows that have one.
+// oneColumn reports rows of one column, and suggests another delimiter.
 func (l *look) oneColumn(d converters.Doubt, delimiter byte) converters.Doubt {
 	d.Text = "every row is one column"
 	d.Hint = fmt.Sprintf("--delimiter, if something else than %q stands between values", delimiter)
@@ -114,7 +114,7 @@ func (l *look) oneColumn(d converters.Doubt, delimiter byte) converters.Doubt {
 	return d
 }
 
-// delimiterWord is a delimiter as a shell takes it.
+// delimiterWord returns a delimiter as a word of a shell command.
 func delimiterWord(c byte) string {
 	if c == '\t' {
 		return "tab"

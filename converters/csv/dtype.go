@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// parseDTypes returns the types of single columns, or that of all.
+// parseDTypes parses Options.DType: fixed has the types of single columns, all is the type of all columns.
 func parseDTypes(dtype string) (fixed map[string]kind, all kind, err error) {
 	if dtype == "" {
 		return nil, unknown, nil

@@ -8,7 +8,7 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// header reads the line that names the columns.
+// header reads the line with the names of the columns.
 func (s *splitter) header() ([]string, error) {
 	ev, err := s.next()
 	if err != nil {
@@ -29,7 +29,7 @@ func (s *splitter) header() ([]string, error) {
 	return names, nil
 }
 
-// sameHeader wants that a part has the header of the first one.
+// sameHeader returns an error unless the header of the part is want.
 func (s *splitter) sameHeader(want []string) error {
 	got, err := s.header()
 	if err != nil {
@@ -44,7 +44,7 @@ func (s *splitter) sameHeader(want []string) error {
 	return nil
 }
 
-// list puts the first names into words.
+// list returns the first names as a list for a message.
 func list(names []string) string {
 	const most = 8
 	var b strings.Builder

@@ -6,23 +6,23 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// inferSize is how much of a part decides on the types, bytes: the rows that end there,
-// and one at least.
+// inferSize is the number of bytes of a part that determine the types: the rows that end within them,
+// and at least one row.
 const inferSize = 1 << 20
 
-// A guess narrows down what the first rows may be.
+// A guess infers the types of columns from rows.
 type guess struct {
 	rows    int
 	columns []columnGuess
-	odd     error // places the first value that is no number
+	odd     error // about the first value that is not a number
 }
 
-// A columnGuess is what the values of one column that are not null have been so far.
+// A columnGuess records properties of the values of one column, except nulls.
 type columnGuess struct {
 	some, notInteger, tooLarge, notFloat, notBool bool
 }
 
-// add takes the current row.
+// add adds the current row.
 func (g *guess) add(s *splitter, kept []column) {
 	if g.rows == 0 {
 		g.columns = make([]columnGuess, len(kept))
@@ -62,14 +62,15 @@ func (s *splitter) plainNumber(c cell) bool {
 	return skipDecimal(b, c.from) == c.to
 }
 
+// oddOne records the first value that is not a number.
 func (g *guess) oddOne(s *splitter, k column, c cell, what string) {
 	if g.odd == nil {
 		g.odd = s.failEntry(s.at+int64(c.from), valueEntry(s.row, k), fmt.Errorf("%w: raw records are numbers, and %s", converters.ErrUnsupported, what), "--encode msgpack")
 	}
 }
 
-// kind returns the narrowest kind of column i that fits. Digits that no int64 holds are
-// not made a float64 that would not show them all, unless others there have a point.
+// kind returns the narrowest kind that fits column i. If a column has only integers, and int64 does not
+// hold all of them, the kind is text, because float64 would lose digits.
 func (g *guess) kind(i int) kind {
 	if g.rows == 0 {
 		return texts
@@ -87,10 +88,10 @@ func (g *guess) kind(i int) kind {
 	return texts
 }
 
-// null reports whether a cell has no value: it is empty and has no quotes.
+// null reports whether a cell is empty and not quoted.
 func null(c cell) bool { return c.from == c.to && !c.quoted }
 
-// boolean parses true and false, in any case, with blanks around.
+// boolean parses true and false, in any case, with or without blanks around them.
 func boolean(value []byte) (b, ok bool) {
 	s := trim(value)
 	if isFold(s, "true") {

@@ -1,15 +1,14 @@
 package csv
 
-// Sizes of reads, bytes. The first is small, since a run may be one row; they double up
-// to what keeps both the device and the processor's cache content, and reads little beyond
-// a run of short rows.
+// Sizes of reads in bytes. The first read is small, because a run may be one row. Reads double up to a
+// size that is efficient for the device and fits into the processor's cache.
 const (
 	firstRead  = 4 << 10
 	windowSize = 256 << 10
 )
 
-// more reads on behind a row that is not complete. One that the window does not hold is
-// measured first: its length is not known to be within maxRow.
+// more reads more bytes of a row that is not complete in the window. If the window is full it measures
+// the row first, so that it does not grow for a row longer than maxRow.
 func (s *splitter) more() error {
 	if !s.Full() {
 		s.Relax()
@@ -28,14 +27,13 @@ func (s *splitter) more() error {
 	return s.Fill(int(n))
 }
 
-// measure returns how many bytes the row that begins at Pos has, its line end included,
-// at most as many as follow and no more than maxRow+1. It keeps none of them: a row
-// without end takes no memory.
+// measure returns the size in bytes of the row at Pos, line end included, but at most maxRow+1. It does
+// not keep the bytes, so a row without end takes no memory.
 func (s *splitter) measure() (int64, error) {
 	from := s.Offset()
 	most := min(s.Size-from, s.maxRow+1)
 	block := make([]byte, 64<<10)
-	begins, quoted, inside := true, false, false // the next byte begins a value; it has quotes; is between them
+	begins, quoted, inside := true, false, false // at the start of a value; in a value with quotes; between its quotes
 	for n := int64(0); n < most; {
 		b := block[:min(int64(len(block)), most-n)]
 		if err := s.ReadAt(b, from+n); err != nil {
@@ -45,7 +43,7 @@ func (s *splitter) measure() (int64, error) {
 			switch {
 			case c == '"':
 				quoted = quoted || begins
-				inside = quoted && !inside // one that is written twice ends the value and goes on
+				inside = quoted && !inside // a doubled quote closes and opens again
 				begins = false
 			case inside:
 			case c == '\n':

@@ -12,20 +12,19 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// Naming is how OneFlow's OFRecord loader names the parts of a dataset in a directory:
-// a prefix and a number from 0 on. An extension may follow, as in part-0.csv.gz.
+// Naming describes how OneFlow's OFRecord loader names the parts of a dataset in a directory: a prefix
+// and a number from 0 on. An extension may follow, as in part-0.csv.gz.
 type Naming struct {
-	// Parts is how many parts there are (data_part_num). 0: Arrange finds them, and
-	// wants that their numbers have no gap.
+	// Parts is the number of parts (data_part_num). 0: Arrange finds all, and their numbers must
+	// not have gaps.
 	Parts int
 
-	// Prefix is what their names begin with (part_name_prefix); OneFlow's default is
-	// "part-".
+	// Prefix is the start of their names (part_name_prefix). OneFlow's default is "part-".
 	Prefix string
 
-	// SuffixLength is the width to which numbers are padded with zeros, never cut
-	// (part_name_suffix_length). −1: they are not padded, and those that Arrange finds
-	// may be padded as they are.
+	// SuffixLength is the minimum number of digits, reached by leading zeros
+	// (part_name_suffix_length). −1: without leading zeros; if Parts is 0, any number of zeros
+	// is accepted.
 	SuffixLength int
 }
 
@@ -45,10 +44,9 @@ func (n Naming) Names() iter.Seq[string] {
 	}
 }
 
-// Arrange returns those of the names in one directory that are parts, in the order of
-// their numbers. The others have another beginning, or, where Parts is set, another
-// number. A missing part, two parts of one number and a name that may be that of a part
-// and is not are errors that name it.
+// Arrange selects the names of parts from the names in a directory, in the order of their numbers. It
+// ignores names with another prefix and, if Parts is set, with another number. A missing part, two
+// parts with the same number, and a name that only begins like a part are errors.
 func (n Naming) Arrange(names []string) ([]string, error) {
 	if n.Parts > 0 {
 		return n.choose(names)
@@ -56,8 +54,8 @@ func (n Naming) Arrange(names []string) ([]string, error) {
 	return n.find(names)
 }
 
-// split returns the number in a name as it is written; "" where there is none. plain
-// says that the name ends there, or goes on with an extension.
+// split returns the digits after the prefix, "" if there are none. plain means that nothing or an
+// extension follows.
 func (n Naming) split(name string) (number string, plain bool) {
 	rest, ok := strings.CutPrefix(name, n.Prefix)
 	if !ok {
@@ -67,7 +65,7 @@ func (n Naming) split(name string) (number string, plain bool) {
 	return rest[:len(rest)-len(ext)], ext == "" || len(ext) > 1 && ext[0] == '.'
 }
 
-// choose picks the Parts parts.
+// choose returns the Parts parts.
 func (n Naming) choose(names []string) ([]string, error) {
 	found := make(map[string]string)
 	doubled := make(map[string]string)
@@ -97,7 +95,7 @@ func (n Naming) choose(names []string) ([]string, error) {
 	return parts, nil
 }
 
-// find takes all names that have a number.
+// find returns all names with a number.
 func (n Naming) find(names []string) ([]string, error) {
 	type part struct {
 		name   string

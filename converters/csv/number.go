@@ -22,7 +22,7 @@ var kindNames = [...]string{int64s: "int64", float32s: "float32", float64s: "flo
 
 func (k kind) String() string { return kindNames[k] }
 
-// isNumber reports whether rows may consist of such values alone.
+// isNumber reports whether the kind is a type of numbers.
 func (k kind) isNumber() bool { return k >= int64s && k <= float64s }
 
 // width returns the size of a number, bytes.
@@ -33,7 +33,7 @@ func (k kind) width() int {
 	return 8
 }
 
-// trim removes the blanks around a value, those of C's isspace.
+// trim removes blanks, as C's isspace has them, from both ends of a value.
 func trim(s []byte) []byte {
 	for len(s) > 0 && isBlank(s[0]) {
 		s = s[1:]
@@ -46,9 +46,8 @@ func trim(s []byte) []byte {
 
 func isBlank(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' }
 
-// number returns the bits of the number that a value is, and whether it is one of the
-// kind. A number that is too large for the kind is none, though strtod would return
-// infinity, with ERANGE; infinity itself has to be written as such.
+// number parses a value as a number of a kind and returns its bits. ok is false if it is not a number
+// or too large for the kind. strtod returns infinity with ERANGE then; here only inf is infinity.
 func (p *powers) number(value []byte, k kind) (bits uint64, ok bool) {
 	s := trim(value)
 	if k == int64s {
@@ -70,9 +69,9 @@ func (p *powers) number(value []byte, k kind) (bits uint64, ok bool) {
 	return uint64(math.Float32bits(float32(f))), err == nil
 }
 
-// narrow returns the float32 nearest to what the float64 with these bits was parsed from,
-// and whether that can be told: not where it is halfway between two, the digits may be to
-// either side of it, has less bits than usual, or may be too large.
+// narrow returns the float32 nearest to the decimal number from which the float64 with these bits was
+// parsed. It returns false if the float64 does not determine that: it is halfway between two float32,
+// the float32 would be subnormal, or it may be too large.
 func narrow(bits uint64) (uint32, bool) {
 	f := math.Float64frombits(bits)
 	size := math.Abs(f)
@@ -82,7 +81,7 @@ func narrow(bits uint64) (uint32, bool) {
 	return math.Float32bits(float32(f)), true
 }
 
-// integer parses decimal digits with a sign.
+// integer parses decimal digits with or without a sign.
 func integer(s []byte) (bits uint64, ok bool) {
 	if !isInteger(s) {
 		return 0, false
@@ -91,7 +90,7 @@ func integer(s []byte) (bits uint64, ok bool) {
 	return uint64(n), err == nil
 }
 
-// isInteger reports whether s is digits with a sign, of any size.
+// isInteger reports whether s is decimal digits, any number of them, with or without a sign.
 func isInteger(s []byte) bool {
 	if len(s) > 0 && (s[0] == '-' || s[0] == '+') {
 		s = s[1:]
@@ -104,7 +103,7 @@ func isInteger(s []byte) bool {
 	return len(s) > 0
 }
 
-// float parses what strtod takes, all of it.
+// float parses s as strtod does. ok is false unless strtod accepts all of s.
 func (p *powers) float(s []byte) (bits uint64, ok bool) {
 	var padded [40 + pad]byte
 	if n := copy(padded[:len(padded)-pad], s); n == len(s) {
@@ -127,7 +126,7 @@ func (p *powers) float(s []byte) (bits uint64, ok bool) {
 	return math.Float64bits(f), true
 }
 
-// goNumber puts a number into the words of strconv.
+// goNumber returns a number in the syntax of strconv.
 func goNumber(s []byte, f form) string {
 	if f == shortHex {
 		return string(s) + "p0"
@@ -135,7 +134,7 @@ func goNumber(s []byte, f form) string {
 	return string(s)
 }
 
-// A form is what a number looks like.
+// A form is the syntax of a number.
 type form uint8
 
 const (
@@ -147,7 +146,7 @@ const (
 	notANumber      // nan, nan(…)
 )
 
-// formOf tells the form of a number without blanks around it.
+// formOf returns the form of a value without blanks around it.
 func formOf(s []byte) form {
 	if len(s) > 0 && (s[0] == '-' || s[0] == '+') {
 		s = s[1:]
@@ -184,7 +183,7 @@ func formOf(s []byte) form {
 	return plain
 }
 
-// mantissa cuts digits with a point anywhere among them off s.
+// mantissa removes digits, with or without a point among them, from the start of s.
 func mantissa(s []byte, is func(byte) bool) (rest []byte, ok bool) {
 	point := false
 	for i, c := range s {
@@ -206,7 +205,7 @@ func isDigit(c byte) bool { return c-'0' <= 9 }
 
 func isHexDigit(c byte) bool { return c-'0' <= 9 || c|0x20 >= 'a' && c|0x20 <= 'f' }
 
-// isFold reports whether s is word, given in lower case, in any case.
+// isFold reports whether s is word in any case. word must be in lower case.
 func isFold(s []byte, word string) bool {
 	if len(s) != len(word) {
 		return false
@@ -222,7 +221,7 @@ func isFold(s []byte, word string) bool {
 	return true
 }
 
-// isWord reports whether s is what may stand between the parentheses of a NaN.
+// isWord reports whether s may be between the parentheses of nan(…).
 func isWord(s []byte) bool {
 	for _, c := range s {
 		if !isDigit(c) && c != '_' && (c|0x20 < 'a' || c|0x20 > 'z') {

@@ -7,34 +7,34 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// A numeric is the decoder of rows that are numbers of one kind. It collects them as a
-// packed sample has them, and makes the other forms of that.
+// A numeric decodes rows of numbers of one kind. It collects the numbers as a packed sample has them,
+// and makes the other forms from that.
 //
-// Rows of plain numbers are read where they lie in the window, many at once, and told of
-// one by one. The first one that is none ends them, and goes through the splitter.
+// It parses many rows of plain numbers at once in the window, and returns them one by one. The first
+// row with other values ends this, and is parsed by the splitter.
 //
-//	data  │ of samples before │ of this sample │ of rows not yet told of │ free │
-//	                          from
+//	data  │ earlier samples │ this sample │ rows read ahead │ free │
+//	                        from
 type numeric struct {
 	*splitter
 	schema *schema
 	powers *powers
 	kind   kind
-	place  []int // of each column of a row among the kept ones; -1: not kept
+	place  []int // for each column of a row its index in schema.kept; -1: not kept
 	width  int   // of a number, bytes
 	size   int   // of the numbers of a row, bytes
 	most   int64 // rows of a sample
-	limit  int64 // bytes of a sample, of which most comes
+	limit  int64 // bytes of a sample; determines most
 
-	check  bool    // the numbers are not wanted, only that they are numbers: data is not used
+	check  bool    // only check that values are numbers; data is not used
 	left   int64   // rows that the caller may still ask for
 	ends   []int   // of the rows that were read ahead, in the window
-	told   int     // how many of them were told of
-	offs   []int64 // what skipAhead returned last
+	told   int     // how many of them have been returned
+	offs   []int64 // result of skipAhead
 	data   []byte
 	from   int
 	rows   int64 // of the sample
-	shaped int64 // rows of the last shape
+	shaped int64 // rows of the sample's current shape
 }
 
 func newNumeric(s *splitter, schema *schema, limit int64) *numeric {
@@ -65,14 +65,14 @@ func (n *numeric) reset(left int64, check bool) {
 	n.data, n.from, n.rows = n.data[:0], 0, 0
 }
 
-// next takes the next row.
+// next adds the next row to the sample.
 func (n *numeric) next() (event, error) {
 	if n.told == len(n.ends) {
 		if n.ahead(); len(n.ends) == 0 {
 			return n.slow()
 		}
 	}
-	n.tell()
+	n.advance()
 	return n.took()
 }
 
@@ -86,8 +86,8 @@ func (n *numeric) took() (event, error) {
 	return eventRow, nil
 }
 
-// slow takes a row that is not all plain numbers, is not in the window as a whole, or is
-// to be refused.
+// slow adds a row by the splitter: one with other than plain numbers, one that is not complete in the
+// window, or one that is refused.
 func (n *numeric) slow() (event, error) {
 	ev, err := n.splitter.next()
 	if err != nil || ev != eventRow {
@@ -113,7 +113,7 @@ func (n *numeric) slow() (event, error) {
 	return n.took()
 }
 
-// sample makes a sample of the rows since the last one.
+// sample makes a sample of the rows since the previous one.
 func (n *numeric) sample(s *converters.Sample) {
 	if n.check {
 		if n.rows != n.shaped {
@@ -141,7 +141,7 @@ func (n *numeric) sample(s *converters.Sample) {
 	n.rows = 0
 }
 
-// bits returns number i of the sample, a float32 as the float64 that it is.
+// bits returns number i of the sample. A float32 is converted to float64.
 func (n *numeric) bits(i int) uint64 {
 	if n.width == 4 {
 		f := math.Float32frombits(binary.LittleEndian.Uint32(n.data[n.from+4*i:]))
@@ -150,6 +150,7 @@ func (n *numeric) bits(i int) uint64 {
 	return binary.LittleEndian.Uint64(n.data[n.from+8*i:])
 }
 
+// table makes a column of the numbers of each field.
 func (n *numeric) table(s *converters.Sample) {
 	columns := len(n.schema.kept)
 	for c := range columns {
@@ -165,7 +166,7 @@ func (n *numeric) table(s *converters.Sample) {
 	}
 }
 
-// alike reports whether samples of equal many rows are alike.
+// alike implements decoder.
 func (n *numeric) alike() bool {
 	return n.schema.form == Packed || n.schema.form == Fields && n.kind != int64s
 }

@@ -7,16 +7,16 @@ import (
 	"sync"
 )
 
-// The powers of ten for which a number of up to 19 digits can be a normal float64.
+// The range of powers of ten by which a number of up to 19 digits can be a normal float64.
 const (
 	minPower = -330
 	maxPower = 308
 )
 
-// powers holds the first 128 bits of each power of ten, cut, not rounded.
+// powers has the first 128 bits of each power of ten, truncated.
 type powers [maxPower - minPower + 1]struct{ hi, lo uint64 }
 
-// allPowers is computed once, in a fraction of a millisecond.
+// allPowers returns the table, which takes a fraction of a millisecond to compute.
 var allPowers = sync.OnceValue(func() *powers {
 	var t powers
 	five, one := big.NewInt(5), big.NewInt(1)
@@ -37,13 +37,13 @@ var allPowers = sync.OnceValue(func() *powers {
 	return &t
 })
 
-// nearest returns the bits of the float64 nearest to n·10^exp, and whether it could
-// tell: not of n = 0.
+// nearest returns the bits of the float64 nearest to n·10^exp. It returns false if it cannot determine
+// it, and for n = 0.
 //
-// With the power cut to 64 bits, the true product lies between hi·2⁶⁴+lo and w more than
-// that. The float64 has the first 54 bits of it, one to round by. The other bits matter
-// only where they are all ones, and what is missing might carry over them: then the next
-// 64 bits of the power count too; or where they are all zeros, which may be a tie.
+// With the power truncated to 64 bits, the true product is between hi·2⁶⁴+lo and hi·2⁶⁴+lo+w. The
+// float64 needs its first 54 bits, the last of them for rounding. The other bits matter only if they
+// are all ones, because the truncated part might carry into the first 54: then the next 64 bits of the
+// power are used too. If they are all zeros, the number may be a tie.
 func (p *powers) nearest(n uint64, exp int) (float uint64, ok bool) {
 	if n == 0 || uint(exp-minPower) >= uint(len(p)) {
 		return 0, false

@@ -9,9 +9,8 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// Index yields the samples of part p, its header line, and the lines without bytes that
-// are passed over. It checks every value of the columns that are kept, since nothing may
-// be written of a dataset that Read would refuse.
+// Index yields the samples of part p, and as skipped entries its header line and empty lines. It checks
+// every value of the selected columns, so that Read does not refuse what Index accepted.
 func (s *Source) Index(ctx context.Context, p int) iter.Seq2[converters.Span, error] {
 	return func(yield func(converters.Span, error) bool) {
 		r := s.reader()
@@ -36,7 +35,7 @@ func (s *Source) index(ctx context.Context, p int, r *reader, yield func(convert
 		return err
 	}
 	mayBeAlike := r.decoder.alike()
-	before := int64(-1) // rows of the sample before
+	before := int64(-1) // rows of the previous sample
 	found := converters.Span{Shape: &r.sample}
 	for {
 		ev, err := r.next(ctx)
@@ -64,11 +63,11 @@ func (s *Source) index(ctx context.Context, p int, r *reader, yield func(convert
 	}
 }
 
-// alike yields the rows that were read ahead, each a sample like the one that was told of
-// last, and reports whether more is wanted.
+// alike yields the rows that were read ahead, each a sample like the one before it, and reports whether
+// to go on.
 //
-// A span is copied for yield in larger words than its offset is written in, which waits
-// until the offset has reached the cache. Of four in turn only the first waits.
+// It sets the offsets of four spans before it yields them. The copy of a span for yield uses wider loads
+// than the store of its offset, and such a load waits for the store to reach the cache.
 func (r *reader) alike(yield func(converters.Span, error) bool) bool {
 	r.unasked = 0
 	offs := r.single.skipAhead()
@@ -102,8 +101,8 @@ func (r *reader) alike(yield func(converters.Span, error) bool) bool {
 	return true
 }
 
-// Read yields the samples of a run. It reads on from run.Off in large pieces; beyond the
-// run it reads what came with its last row in one piece.
+// Read yields the samples of a run. It reads the part from run.Off in large reads, the last of which may
+// go past the end of the run.
 func (s *Source) Read(ctx context.Context, run converters.Run) iter.Seq2[*converters.Sample, error] {
 	return func(yield func(*converters.Sample, error) bool) {
 		if run.Count <= 0 {
@@ -149,7 +148,7 @@ func (s *Source) read(ctx context.Context, run converters.Run, r *reader, yield 
 	}
 }
 
-// release keeps a reader for the next call, but not the file that it read.
+// release keeps a reader for the next call, without its file.
 func (s *Source) release(r *reader) {
 	r.splitter.File = nil
 	s.readers.Put(r)

@@ -6,40 +6,41 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// A decoder makes samples of rows. It is built on a splitter, which tells where they are.
+// A decoder makes samples of the rows that a splitter finds.
 type decoder interface {
-	// reset turns to a part of which at most left rows are wanted. With check they are
-	// wanted as a shape, of which opaque payload has its size only.
+	// reset prepares for a part of which at most left rows will be asked for. With check the
+	// samples are shapes: opaque payload has its size only.
 	reset(left int64, check bool)
-	// next takes one more row into the sample, or finds something else. It refuses a
-	// sample that MaxSample forbids.
+	// next adds the next row to the sample, or finds another event. It refuses a sample over
+	// Options.MaxSample.
 	next() (event, error)
 	// sample sets the values of the sample's fields, and begins the next one.
 	sample(s *converters.Sample)
-	// alike reports whether samples of equal many rows are alike.
+	// alike reports whether samples with the same number of rows have equal shapes.
 	alike() bool
 }
 
-// A reader groups the rows of a part into samples. Readers are used again.
+// A reader groups the rows of a part into samples. Readers are reused.
 type reader struct {
 	splitter splitter
 	decoder  decoder
-	single   *numeric // the decoder, where a packed sample is one row; else nil
+	single   *numeric // the decoder, if a sample is one packed row; else nil
 	opts     *Options
-	header   int64 // where the header is, until it was told; -1: nothing to tell
+	header   int64 // offset of the header until it has been returned; -1: none
 
 	sample converters.Sample
 	rows   int64 // of the sample
 
-	rounded roundedPart // what Index has seen of the part
+	rounded roundedPart // of the part, while Index reads it
 
-	pause, unasked int // rows between two looks at the context, and until the next one
+	pause, unasked int // rows between two checks of the context, and until the next check
 }
 
-// mostPause is how many rows are read between two looks at the context: it is looked at
-// after 2, 4, 8 and so on, up to this.
+// mostPause is the largest number of rows between two checks of the context: after 2, 4, 8 rows and so
+// on, up to this.
 const mostPause = 256
 
+// reader returns a reader for start.
 func (s *Source) reader() *reader {
 	if r, ok := s.readers.Get().(*reader); ok {
 		return r
@@ -67,10 +68,9 @@ func (s *Source) reader() *reader {
 	return r
 }
 
-// start turns to samples of a part, from number first at offset from on. At offset 0 there
-// may be a byte order mark and a header before them.
+// start prepares a reader for a run of a part. At offset 0 it reads a byte order mark and the header.
 func (r *reader) start(s *Source, f converters.File, p converters.Part, run converters.Run, check bool) error {
-	most := int64(maxBuffer) // rows; more than any part has
+	most := int64(maxBuffer) // rows; more than a part can have
 	if run.Count < most/r.opts.RowsPerSample {
 		most = run.Count * r.opts.RowsPerSample
 	}
@@ -97,7 +97,7 @@ func (r *reader) start(s *Source, f converters.File, p converters.Part, run conv
 	return nil
 }
 
-// next finds the next sample, or something between rows.
+// next finds the next event.
 func (r *reader) next(ctx context.Context) (event, error) {
 	if r.header >= 0 {
 		r.splitter.at, r.header = r.header, -1
@@ -138,7 +138,7 @@ func (r *reader) next(ctx context.Context) (event, error) {
 	}
 }
 
-// take returns how many rows the current sample has, and begins the next.
+// take returns the number of rows of the current sample, and begins the next sample.
 func (r *reader) take() int64 {
 	n := r.rows
 	r.rows = 0

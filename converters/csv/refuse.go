@@ -28,12 +28,12 @@ func (s *splitter) failLimit() error {
 	return s.failRow(s.at, fmt.Errorf("%w: it has more than %d bytes; a quote that is never closed may be why", converters.ErrLimit, s.maxRow), "--max-row-size")
 }
 
-// failRow refuses the row behind the last one that was found.
+// failRow places an error at the row after the last one that was found.
 func (s *splitter) failRow(off int64, err error, hint string) error {
 	return s.failEntry(off, fmt.Sprintf("row %d", s.row+1), err, hint)
 }
 
-// fail refuses something of the part that is no row.
+// fail places an error at an offset of the part.
 func (s *splitter) fail(off int64, err error, hint string) error {
 	return s.failEntry(off, "", err, hint)
 }
@@ -52,12 +52,12 @@ func count(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// refuseSample refuses the sample that the current row is the last of.
+// refuseSample refuses the current sample with the current row.
 func (s *splitter) refuseSample(most int64) error {
 	return s.fail(s.at, fmt.Errorf("%w: with this row the sample has more than %d bytes", converters.ErrLimit, most), "--max-sample-size, or less --rows-per-sample")
 }
 
-// refuse says why the value of a cell is none of its column.
+// refuse returns the reason why a value does not have the type of its column.
 func (s *splitter) refuse(c column, at cell) error {
 	value, hint := s.value(at), fmt.Sprintf("--dtype %s=str", shown(c.name))
 	var why string
@@ -73,7 +73,7 @@ func (s *splitter) refuse(c column, at cell) error {
 		if c.kind == float32s {
 			hint = fmt.Sprintf("--dtype %s=float64", shown(c.name))
 		}
-	case !utf8.Valid(value): // nor would it be text
+	case !utf8.Valid(value): // it would not be text either
 		why, hint = fmt.Sprintf("%.40q is not %s", value, c.kind), ""
 	default:
 		why = fmt.Sprintf("%.40q is not %s", value, c.kind)
@@ -81,7 +81,7 @@ func (s *splitter) refuse(c column, at cell) error {
 	return s.failEntry(s.at+int64(at.from), valueEntry(s.row, c), fmt.Errorf("%w: %s", converters.ErrMalformed, why), hint)
 }
 
-// shown is a name for a hint: quoted where it would not print on one line as it is.
+// shown returns a name for a hint, quoted if it has characters that are not printable.
 func shown(name string) string {
 	if q := strconv.Quote(name); q != `"`+name+`"` {
 		return q

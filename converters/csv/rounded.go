@@ -10,26 +10,26 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// A rounding has what Index has seen of integers that the float64 of their column does not hold,
-// where the first rows decided on the type: a type that was named is meant.
+// A rounding counts the integers that Index has seen and that the inferred type float64 does not hold
+// exactly. If the user named the type, nothing is counted.
 type rounding struct {
 	mu    sync.Mutex
-	parts map[string]roundedPart // by name, those with such integers: a part may be indexed again
+	parts map[string]roundedPart // by name, because a part may be indexed again; only parts with such integers
 }
 
-// A roundedPart is what there is in one part.
+// A roundedPart counts such integers in one part.
 type roundedPart struct {
 	off     int64 // of the first row with one
 	entry   string
-	columns map[int]roundedColumn // by place among the kept ones
+	columns map[int]roundedColumn // by index in schema.kept
 }
 
 type roundedColumn struct {
 	integers int64
-	large    bool // some are beyond int64, too
+	large    bool // some are beyond int64
 }
 
-// round counts the value of a cell of the current row, which is in kept column i.
+// round counts the value of a cell of the current row in column i, if it is such an integer.
 func (s *splitter) round(i int, k column, c cell) {
 	if s.rounded == nil || k.exact == unknown {
 		return
@@ -49,10 +49,10 @@ func (s *splitter) round(i int, k column, c cell) {
 	s.rounded.columns[i] = col
 }
 
-// exactDigits is how many digits a float64 holds, whichever they are.
+// exactDigits is the largest number of digits of which float64 holds every integer.
 const exactDigits = 15
 
-// rounds reports whether a value without blanks around it is an integer that is no float64.
+// rounds reports whether a value without blanks around it is an integer that float64 does not hold.
 func rounds(value []byte) bool {
 	if len(value) <= exactDigits || !isInteger(value) {
 		return false
@@ -65,7 +65,7 @@ func rounds(value []byte) bool {
 	return err == nil && strconv.FormatFloat(f, 'f', 0, 64) != digits
 }
 
-// set takes what was seen in a part.
+// set replaces the count of a part.
 func (r *rounding) set(part string, seen roundedPart) {
 	if seen.columns == nil {
 		return
@@ -78,7 +78,7 @@ func (r *rounding) set(part string, seen roundedPart) {
 	r.parts[part] = seen
 }
 
-// doubt tells of all integers that were seen, at the first of them; ok is false where there are none.
+// doubt reports the counts of all parts, at the first such integer. ok is false if there is none.
 func (r *rounding) doubt(parts []converters.Part, schema *schema) (d converters.Doubt, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -102,8 +102,8 @@ func (r *rounding) doubt(parts []converters.Part, schema *schema) (d converters.
 	return d, true
 }
 
-// roundedText says how many integers are rounded, in which columns, and how they stay exact: raw
-// records of int64 where all columns are such integers, else columns with types.
+// roundedText returns how many integers are rounded in which columns, and the types that keep them exact:
+// int64 for all columns if possible, else a type for each of these columns.
 func (s *schema) roundedText(sum int64, all []roundedColumn) (text, hint string) {
 	var names, types []string
 	int64sAlone := s.numeric

@@ -8,24 +8,24 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// A schema is what all rows of a dataset have in common.
+// A schema has the columns of a dataset and the form of its samples.
 type schema struct {
-	header  []string // the names in the header; nil: there is none
+	header  []string // the names in the header; nil if there is none
 	columns int      // of each row
-	kept    []column // those that samples have, in their order
-	numeric bool     // all kept columns are numbers of one kind, without null
+	kept    []column // the selected columns in the order of the fields
+	numeric bool     // all selected columns are numbers of one kind, without null
 	form    Form     // never Auto
 }
 
-// A column is one of those that samples have.
+// A column is a selected column.
 type column struct {
 	index int // in a row, from 0 on
 	name  string
 	kind  kind
-	exact kind // the one that keeps all digits of the first rows, where kind was inferred; else unknown
+	exact kind // if kind was inferred: the kind that keeps all digits of the first rows; else unknown
 }
 
-// inspect reads the beginning of the first part that has rows, and decides on the schema.
+// inspect determines the schema from the first part that has rows.
 func (s *Source) inspect() error {
 	fixed, all, err := parseDTypes(s.opts.DType)
 	if err != nil {
@@ -45,7 +45,7 @@ func (s *Source) inspect() error {
 			break
 		}
 	}
-	if len(s.schema.kept) == 0 { // no part has a row, nor a header
+	if len(s.schema.kept) == 0 { // the parts have neither rows nor a header
 		if err := s.schema.keep(nil, &s.opts); err != nil {
 			return err
 		}
@@ -93,7 +93,7 @@ func (s *Source) inspectPart(r *splitter, p converters.Part, g *guess) error {
 	return nil
 }
 
-// inspectHeader takes the header of the first part; that of another one must be the same.
+// inspectHeader reads the header of a part. It must be the same as in the first part.
 func (s *Source) inspectHeader(r *splitter) error {
 	if s.schema.header != nil {
 		return r.sameHeader(s.schema.header)
@@ -108,7 +108,7 @@ func (s *Source) inspectHeader(r *splitter) error {
 	return nil
 }
 
-// keep decides which columns samples have, under which names.
+// keep selects columns and names them.
 func (s *schema) keep(header []string, opts *Options) error {
 	s.header = header
 	names := header
@@ -156,7 +156,7 @@ func (s *schema) keep(header []string, opts *Options) error {
 	return nil
 }
 
-// decide gives the columns their types, and samples their form.
+// decide sets the types of the columns and the form of the samples.
 func (s *schema) decide(g *guess, fixed map[string]kind, all kind, opts *Options) error {
 	for name := range fixed {
 		if !slices.ContainsFunc(s.kept, func(c column) bool { return c.name == name }) {

@@ -8,44 +8,44 @@ import (
 	"github.com/ffconvert/ffconvert/converters/internal/window"
 )
 
-// An event is what was found next in a part.
+// An event is the next element of a part.
 type event int
 
 const (
-	eventEnd    event = iota // nothing more
+	eventEnd    event = iota // the end of the part
 	eventRow                 // a row
-	eventEmpty               // a line without bytes
-	eventHeader              // the line that names the columns
-	eventSample              // the rows of a sample
+	eventEmpty               // an empty line
+	eventHeader              // the header
+	eventSample              // a sample, after its last row
 )
 
-// A splitter walks the rows of a part.
+// A splitter splits a part into rows, and rows into cells.
 type splitter struct {
 	window.Window
 	part      converters.Part
 	delimiter byte
 	maxRow    int64
-	most      int          // columns of a row
-	columns   int          // that each row must have; 0: any number
-	rounded   *roundedPart // counts what is rounded; nil: it is not wanted
+	most      int          // limit of columns
+	columns   int          // number of columns of each row; 0: any number
+	rounded   *roundedPart // counts rounded integers; nil: do not count
 	stop      [256]bool
 
-	// Of the row, or line, that next found last:
-	at    int64  // where it begins, bytes from the start of the part
-	row   int64  // its number, from 1 on, header and empty lines not counted
+	// The row or empty line that next found last:
+	at    int64  // its offset in the part, bytes
+	row   int64  // its number from 1 on, without header and empty lines
 	line  []byte // its bytes, in the window
-	cells []cell // at most columns of them, or most
-	found int    // how many there are
+	cells []cell // the first columns cells, or the first most cells
+	found int    // number of all cells
 }
 
-// A cell is the place of a value in its line, without its quotes.
+// A cell is the place of a value in its line, without the quotes around it.
 type cell struct {
 	from, to int
-	quoted   bool // it has quotes
-	doubled  bool // among its bytes are quotes written twice
+	quoted   bool // the value has quotes around it
+	doubled  bool // the value contains doubled quotes
 }
 
-// reset turns to another part, behind row rows.
+// reset prepares for a part from an offset on, before which it has this number of rows.
 func (s *splitter) reset(f converters.File, part converters.Part, opts *Options, from, row int64) {
 	s.Reset(f, part.Size, from, window.Sizes{First: firstRead, Usual: windowSize, Pad: pad})
 	s.part, s.delimiter, s.maxRow, s.most, s.columns, s.row = part, opts.Delimiter, opts.MaxRow, opts.MaxColumns, 0, row
@@ -56,7 +56,7 @@ func (s *splitter) reset(f converters.File, part converters.Part, opts *Options,
 // value returns the bytes of a cell.
 func (s *splitter) value(c cell) []byte { return s.line[c.from:c.to] }
 
-// skipMark passes over a byte order mark at the start of a part.
+// skipMark skips a byte order mark at the start of a part.
 func (s *splitter) skipMark() error {
 	if !s.Complete() {
 		if err := s.Fill(1); err != nil {
@@ -89,7 +89,7 @@ func (s *splitter) next() (event, error) {
 	}
 }
 
-// take makes the n bytes that were split the current row, or empty line.
+// take makes the n bytes that were split the current row or empty line, and checks its columns.
 func (s *splitter) take(n int) (event, error) {
 	s.line = s.Buf[s.Pos : s.Pos+n]
 	if int64(n) > s.maxRow {
@@ -114,7 +114,7 @@ func (s *splitter) take(n int) (event, error) {
 	return eventRow, nil
 }
 
-// undouble writes each quote that is written twice once, in place, and returns the length.
+// undouble replaces doubled quotes in place, and returns the new length.
 func undouble(b []byte) int {
 	n := 0
 	for i := 0; i < len(b); i++ {
@@ -127,8 +127,8 @@ func undouble(b []byte) int {
 	return n
 }
 
-// split finds the cells of the row at the start of b and returns its length, line end
-// included; 0 where b ends before the row does. With last, b is all that there is.
+// split finds the cells of the row at the start of b and returns the length of the row, line end
+// included, or 0 if b ends before the row. last means that the part ends with b.
 func (s *splitter) split(b []byte, last bool) (n int, err error) {
 	s.cells, s.found = s.cells[:0], 0
 	if len(b) == 0 {
@@ -170,8 +170,8 @@ func (s *splitter) split(b []byte, last bool) (n int, err error) {
 	}
 }
 
-// quoted finds the end of a cell that begins with a quote. It returns where what follows
-// the closing quote is; 0 where b ends before that is known.
+// quoted finds the end of a cell that begins with a quote. It returns the index after the closing quote,
+// or 0 if b ends before that is known.
 func (s *splitter) quoted(b []byte, last bool, c *cell) (int, error) {
 	open := c.from
 	c.from, c.quoted = open+1, true
@@ -197,8 +197,8 @@ func (s *splitter) quoted(b []byte, last bool, c *cell) (int, error) {
 	}
 }
 
-// lineEnd returns the length of the line end at the start of b, and whether there is one.
-// The end of the part is one, with a CR of which the LF is missing or without.
+// lineEnd returns the length of the line end at the start of b, and whether there is one. The end of the
+// part is a line end, also after a CR without LF.
 func lineEnd(b []byte, last bool) (n int, ok bool) {
 	switch {
 	case len(b) == 0:

@@ -20,7 +20,7 @@ const (
 // valueSize is the memory that a value takes besides its text, in bytes.
 const valueSize = 24
 
-// A typed decodes rows whose columns have types. It splits and checks a batch of rows, builds an
+// A typed decodes rows of columns with different types. It splits and checks a batch of rows, builds an
 // Arrow record of them, and then returns the rows one by one.
 type typed struct {
 	*splitter
