@@ -5,8 +5,8 @@ import (
 	"sync/atomic"
 )
 
-// How far Read is ahead of its caller. Eight requests keep the queue of a disk filled;
-// more bytes than these would fall out of the processor's cache before they are used.
+// Limits of reading ahead. Eight requests keep the queue of a disk filled. More bytes than arenaSize
+// would leave the processor's cache before they are used.
 const (
 	workers   = 8
 	slots     = 64            // samples
@@ -14,30 +14,30 @@ const (
 	maxAhead  = arenaSize / 4 // of one sample; larger ones are read on their own
 )
 
-// ahead reads the samples of a run before their turn comes. Each gets its place in the
-// arena in order, is read there by any of the workers, and is given in order.
+// An ahead reads samples of a run before the caller asks for them. Samples are placed in the arena in
+// order, read by any of the workers, and returned in order.
 type ahead struct {
 	r       *reader
 	arena   ring
-	placed  int // the sample that is placed next
+	placed  int // the next sample to place
 	end     int // of the run
-	given   int // the sample that was given last, -1: none
+	given   int // the sample that was returned last; -1: none
 	slots   [slots]slot
 	jobs    chan int // samples
 	workers sync.WaitGroup
 	stopped atomic.Bool
 }
 
-// A slot is a sample that is placed, the one of its number modulo slots.
+// A slot is for one placed sample, by its number modulo slots.
 type slot struct {
-	alone bool   // it is not read ahead
-	bytes []byte // its place
-	end   int    // of that, in the arena
+	alone bool   // the sample is too large to be read ahead
+	bytes []byte // its place in the arena
+	end   int    // of bytes, in the arena
 	err   error
-	read  chan struct{} // gets a value when bytes and err are there
+	read  chan struct{} // receives a value when bytes and err are set
 }
 
-// startAhead begins to read n samples. stop must be called.
+// startAhead starts the workers for n samples. The caller must call stop.
 func (r *reader) startAhead(first, n int) *ahead {
 	l := r.hand.l
 	from, _ := l.extent(first)
@@ -58,7 +58,7 @@ func (r *reader) startAhead(first, n int) *ahead {
 
 func (a *ahead) slot(sample int) *slot { return &a.slots[sample%slots] }
 
-// work is one worker, with a hand of its own.
+// work runs one worker.
 func (a *ahead) work(h *hand) {
 	defer h.close()
 	for sample := range a.jobs {
@@ -70,7 +70,7 @@ func (a *ahead) work(h *hand) {
 	}
 }
 
-// next returns the bytes of the next sample, valid until the call after.
+// next returns the bytes of the next sample. They are valid until the following call.
 func (a *ahead) next(sample int) ([]byte, error) {
 	if a.given >= 0 && !a.slot(a.given).alone {
 		a.arena.free(a.slot(a.given).end)
@@ -85,8 +85,7 @@ func (a *ahead) next(sample int) ([]byte, error) {
 	return s.bytes, s.err
 }
 
-// place gives a place to as many samples as there is room for, from the one on that is
-// wanted now.
+// place gives places to as many samples as the arena has room for. The caller waits for sample wanted.
 func (a *ahead) place(wanted int) {
 	for ; a.placed < min(a.end, wanted+slots); a.placed++ {
 		s, n := a.slot(a.placed), a.r.hand.l.bytes(a.placed)
@@ -103,14 +102,14 @@ func (a *ahead) place(wanted int) {
 	}
 }
 
-// stop ends the workers. What is still to be read is not read.
+// stop ends the workers without reading the remaining samples.
 func (a *ahead) stop() {
 	a.stopped.Store(true)
 	close(a.jobs)
 	a.workers.Wait()
 }
 
-// A ring is memory that is freed in the order in which it was allocated.
+// A ring allocates memory that is freed in the same order.
 //
 //	│ free │ allocated │ free │        │ allocated │ free │ allocated │ lost │
 //	       tail        head                        head   tail
@@ -120,7 +119,7 @@ type ring struct {
 	live       int // allocations
 }
 
-// alloc returns where n bytes are free, false where there are none now.
+// alloc allocates n bytes and returns their index, or false if there is not enough room.
 func (r *ring) alloc(n int) (at int, ok bool) {
 	switch {
 	case r.tail <= r.head && n <= len(r.buf)-r.head:
@@ -137,7 +136,7 @@ func (r *ring) alloc(n int) (at int, ok bool) {
 	return at, true
 }
 
-// free frees the oldest allocation, which ends at end.
+// free frees the oldest allocation, which must end at end.
 func (r *ring) free(end int) {
 	r.tail = end
 	if r.live--; r.live == 0 {

@@ -1,12 +1,12 @@
 // Package folder finds and reads the samples of folders of files.
 //
-// An image folder has a directory for each class; a plain one (Options.Flat) is files:
+// An image folder has a directory for each class. With Options.Flat the directories do not matter:
 //
 //	src, err := folder.Open(ctx, []converters.Part{{Name: "imagenet", Path: "/data/imagenet"}}, folder.Options{})
 //	for span, err := range src.Index(ctx, 0) { … }                                   // n01/0001 jpg=7,312 bytes, cls=0
 //	for sample, err := range src.Read(ctx, converters.Run{Off: off, Count: n}) { … } // the bytes
 //
-// What makes a sample:
+// Samples, by options:
 //
 //	┌───────────────┬──────────────────────┬─────────────┬──────────────────────┬─────┐
 //	│ options       │ files                │ key         │ field                │ cls │
@@ -19,15 +19,15 @@
 //	│ any           │ n01/README           │ its path    │ data: has no suffix  │     │
 //	└───────────────┴──────────────────────┴─────────────┴──────────────────────┴─────┘
 //
-// Key and suffix are WebDataset's, the suffix in lower case. Files come in code-point order
-// of their paths, a sample of several files where the first of them does.
+// Key and suffix are defined as in WebDataset, with the suffix in lower case. Files are in code-point
+// order of their paths. A sample of several files is at the place of the first of them.
 //
-// A first-level directory is a part, and so are the files between two of them. Offsets in
-// a part count the bytes of its selected files, in order.
+// A first-level directory is a part. The files between two such directories are a part too. An offset
+// in a part is the total size of the selected files before.
 //
-// A part is listed once, sizes and times included, and Read opens only what is still as it
-// was listed. Read is the one place below shard that has goroutines: a disk that is asked
-// for one small file after another is idle between them.
+// A part is listed once, with sizes and times. Read refuses a file that has changed since. Read uses
+// goroutines, the only ones below shard, because a disk would be idle between reads of one small file
+// after another.
 package folder
 
 import (
@@ -38,61 +38,61 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// DefaultMaxSample is what Options.MaxSample is when it is 0.
+// DefaultMaxSample is the default of Options.MaxSample.
 const DefaultMaxSample = 1 << 30
 
-// maxSample keeps the arithmetic on sizes far from overflow.
+// maxSample is the upper bound of Options.MaxSample, so that sums of sizes cannot overflow.
 const maxSample = 1 << 40
 
-// Options say what of a folder is converted, and to what. The zero value is an image
-// folder: a class for each first-level directory, a sample for each file.
+// Options select files and define samples. The zero value means an image folder: a class for each
+// first-level directory, a sample for each file.
 type Options struct {
-	// Flat means no classes: a sample for each file, its key the path relative to the root.
+	// Flat means samples without classes. Without Group the key is the path below the root.
 	Flat bool
 
-	// Group makes one sample of the files of one directory that share a key, as
-	// WebDataset groups them. A file without suffix stays alone.
+	// Group makes one sample of the files in a directory that have the same key, as WebDataset
+	// does. A file without a suffix is a sample of its own.
 	Group bool
 
-	// Splits says that the first directory level is splits, and which of them to convert,
-	// in this order. nil: it is not.
+	// Splits are first-level directories that contain the classes. They are converted in this
+	// order. nil: the first level is the classes.
 	Splits []string
 
-	// Classes numbers the classes: the index is the place. A class directory that is not
-	// listed is refused. nil: they are numbered in code-point order, over all roots and
-	// splits. Of no meaning where Flat is set.
+	// Classes are the names of the classes; the index is the number. A class directory with
+	// another name is refused. nil: all class directories of all roots and splits, in code-point
+	// order. Ignored if Flat is set.
 	Classes []string
 
-	// Ext selects files whose name ends in a dot and one of these, in any case. The
-	// others are skipped and counted. nil: all files.
+	// Ext selects files by extension, in any case. Other files are skipped and counted. nil: all
+	// files.
 	Ext []string
 
-	// Hidden keeps files and directories whose name begins with a dot. They are skipped
-	// and counted otherwise, a directory as one entry.
+	// Hidden includes files and directories with a name that begins with a dot. Otherwise they
+	// are skipped and counted, a directory as one entry.
 	Hidden bool
 
-	// FollowOutside follows symbolic links that lead out of the root. They are refused
-	// otherwise.
+	// FollowOutside follows symbolic links to targets outside the root. Otherwise they are
+	// refused.
 	FollowOutside bool
 
-	// KeepDuplicates accepts a key that comes back later in the same part, as another
-	// sample. Each is reported as waived.
+	// KeepDuplicates accepts several samples with the same key. Each is reported in an accepted
+	// Span.
 	KeepDuplicates bool
 
-	// MaxSample limits one sample, in bytes: the payload of its files and 512 for each
-	// of them. Read holds a sample in memory, hence the limit. 0: DefaultMaxSample.
+	// MaxSample limits the size of a sample in bytes, because Read holds a sample in memory: the
+	// sizes of its files plus 512 for each. 0: DefaultMaxSample.
 	MaxSample int64
 
-	// Load names the fields whose bytes Index reads too, because their size in a record
-	// depends on them. nil: none.
+	// Load reports whether Index must read the bytes of a field, because the size of the record
+	// depends on them. nil: no field.
 	Load func(field string) bool
 }
 
-// A Source is an opened list of folders. It holds no file open between calls; it holds
-// the listing of each part that was indexed or read, some 50 bytes a file.
+// A Source is an opened list of folders. Between calls it has no open files. It keeps the listing of
+// each part that has been indexed or read, some 50 bytes per file.
 type Source struct {
 	parts   []converters.Part
-	dirs    []part // what the parts are made of
+	dirs    []part // parallel to parts
 	classes []string
 	opts    Options
 	opened  func(*os.File) file
@@ -105,8 +105,8 @@ var (
 	_ converters.Divisible = (*Source)(nil)
 )
 
-// Open lists the first level of each root and returns the source that they make. The
-// Name of a root is what the user called it, its Path the directory.
+// Open lists the first level of each root and returns a source of all of them. The Path of a root is
+// its directory, the Name is shown in messages.
 func Open(ctx context.Context, roots []converters.Part, opts Options) (*Source, error) {
 	if opts.MaxSample <= 0 {
 		opts.MaxSample = DefaultMaxSample
@@ -124,16 +124,16 @@ func Open(ctx context.Context, roots []converters.Part, opts Options) (*Source, 
 	return s, nil
 }
 
-// WithParts returns a source of some of the parts, classes numbered as in the whole: the parts
-// must be those that s has from part first on.
+// WithParts returns a source with these parts, which must be the parts of s from number first on. The
+// numbers of the classes are the same as in s.
 func (s *Source) WithParts(first int, parts []converters.Part) converters.Source {
 	return &Source{parts: parts, dirs: s.dirs[first : first+len(parts)], classes: s.classes, opts: s.opts, opened: s.opened}
 }
 
-// Parts lists the directories of the first level, and the runs of files between them.
+// Parts returns the parts: directories of the first level, and runs of files between them.
 func (s *Source) Parts() []converters.Part { return s.parts }
 
-// Describe tells the classes by index. An empty class directory is one too.
+// Describe returns the names of the classes by number, including empty class directories.
 func (s *Source) Describe() converters.Description {
 	return converters.Description{Classes: s.classes}
 }

@@ -14,26 +14,26 @@ import (
 	"github.com/ffconvert/ffconvert/internal/blocking"
 )
 
-// openFlags open without waiting: what was a file may be a fifo by now.
+// openFlags prevent that open waits if the file has become a fifo.
 const openFlags = os.O_RDONLY | syscall.O_NONBLOCK
 
-// A file is what a file's bytes are had from.
+// A file is an open file. Tests replace it.
 type file interface {
 	io.ReadCloser
 	Stat() (fs.FileInfo, error)
 }
 
-// A hand reads files of one part, one at a time. It keeps the directory open that it read
-// from last, so that a file costs five system calls: openat, fstat, read, fstat, close.
+// A hand reads files of one part, one at a time. It keeps the directory of the last file open, so that a
+// file takes five system calls: openat, fstat, read, fstat, close.
 type hand struct {
 	src  *Source
 	part *part
 	l    *listing
 	dir  *os.Root
-	at   uint32 // which directory dir is, as in listed.dir
+	at   uint32 // directory of dir, as in entry.dir
 }
 
-// read fills b with a file, which must be as it was listed before and after that.
+// read reads file i into b. It is an error if size or time differ from the listing before or after.
 func (h *hand) read(i int, b []byte) error {
 	l := &h.l.files[i]
 	err := h.readListed(l, b)
@@ -46,6 +46,7 @@ func (h *hand) read(i int, b []byte) error {
 	return nil
 }
 
+// readListed is read without the checksums of a staged copy.
 func (h *hand) readListed(l *entry, b []byte) error {
 	opened, err := h.open(l)
 	if err != nil {
@@ -68,7 +69,7 @@ func (h *hand) readListed(l *entry, b []byte) error {
 	return err
 }
 
-// unchanged wants a file to be the one that was listed.
+// unchanged returns an error if size or time of a file differ from the listing.
 func unchanged(f file, l *entry, size int) error {
 	st, err := f.Stat()
 	switch {
@@ -84,8 +85,8 @@ func unchanged(f file, l *entry, size int) error {
 	return nil
 }
 
-// open opens a file where the listing found it, and nothing out of the root unless the
-// options allow that.
+// open opens a file of the listing. It refuses a path that leads outside the root, unless
+// Options.FollowOutside is set.
 func (h *hand) open(l *entry) (*os.File, error) {
 	name := string(h.l.names.name(l.name))
 	if h.l.names.kind(l.name) == kindLink {
@@ -117,8 +118,8 @@ func openIn(dir *os.Root, name string) (*os.File, error) {
 	return f, escaped(err)
 }
 
-// escaped makes a change of what is no error of the operating system, but one of os.Root's
-// own: the path leads out of the root by now.
+// escaped returns ErrChanged for an error that os.Root itself returns, not the operating system: since
+// the listing the path has come to lead outside the root.
 func escaped(err error) error {
 	var errno syscall.Errno
 	if err == nil || errors.As(err, &errno) {
@@ -127,7 +128,7 @@ func escaped(err error) error {
 	return fmt.Errorf("%w: %w", converters.ErrChanged, bare(err))
 }
 
-// real returns where a directory of the listing really is.
+// real returns the path of a directory of the listing without symbolic links.
 func (h *hand) real(dir uint32) string {
 	path := h.l.names.text(dir)
 	if real := h.l.names.text(dir + uint32(len(path)) + 1); len(real) > 0 {

@@ -7,12 +7,11 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// waivedDuplicate is what Options.KeepDuplicates let pass, as Span.Skip has it.
-const waivedDuplicate = "key that came back"
+// acceptedDuplicate is the Span.Skip of a key that Options.KeepDuplicates accepts.
+const acceptedDuplicate = "key that came back"
 
-// Index yields the samples of part p, the entries that are passed over, and the keys that
-// came back where the options accept them. It opens directories, and no file but those
-// that Options.Load asks for.
+// Index yields the samples of part p, skipped entries, and accepted duplicate keys. It opens only
+// directories, and the files that Options.Load asks for.
 func (s *Source) Index(ctx context.Context, p int) iter.Seq2[converters.Span, error] {
 	return func(yield func(converters.Span, error) bool) {
 		if err := s.index(ctx, &s.dirs[p], yield); err != nil {
@@ -52,7 +51,7 @@ func (s *Source) index(ctx context.Context, p *part, yield func(converters.Span,
 		if err := r.shape(from, to); err != nil {
 			return err
 		}
-		if l.cameBack(i) && !yield(converters.Span{Off: r.sample.Off, Skip: waivedDuplicate, Name: r.sample.Key, Accepted: true}, nil) {
+		if l.cameBack(i) && !yield(converters.Span{Off: r.sample.Off, Skip: acceptedDuplicate, Name: r.sample.Key, Accepted: true}, nil) {
 			return nil
 		}
 		if !yield(converters.Span{Off: r.sample.Off, Entries: to - from, Shape: &r.sample, ModTime: l.newest(from, to)}, nil) {

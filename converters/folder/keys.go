@@ -9,22 +9,22 @@ import (
 	"github.com/ffconvert/ffconvert/converters/internal/fieldname"
 )
 
-// keys finds the files of one directory that share a key. Files of two directories never
-// do: a key begins with the directory.
+// keys finds files of one directory with the same key. Files in different directories have different
+// keys, because a key begins with the directory.
 type keys struct {
 	l     *listing
 	o     *Options
 	dir   []byte // its path
 	level level
-	last  []byte // the file before
-	key   []byte // what its key adds to dir; nil where it has no suffix
+	last  []byte // name of the previous file
+	key   []byte // its key without dir; nil if it has no suffix
 }
 
-// add takes the next file and returns one before it that has its key, nil where none has.
-// joins says that the two make one sample.
+// add adds the next file. It returns the name of an earlier file with the same key, or nil. joins means
+// that both are one sample.
 func (k *keys) add(at uint32) (twin []byte, joins bool) {
 	if k.o.Flat && !k.o.Group {
-		return nil, false // every path is a key
+		return nil, false // the key is the path
 	}
 	name := k.l.names.name(at)
 	last, key := k.last, k.key
@@ -37,7 +37,7 @@ func (k *keys) add(at uint32) (twin []byte, joins bool) {
 	if key != nil && bytes.Equal(key, k.key) {
 		return last, k.o.Group
 	}
-	if k.level.bare { // the name of such a file is its key; gather has moved none
+	if k.level.bare { // the key may be the whole name of another file
 		order := k.level.order
 		i, found := slices.BinarySearchFunc(order, k.key, func(at uint32, key []byte) int {
 			return bytes.Compare(k.l.names.name(at), key)
@@ -49,8 +49,8 @@ func (k *keys) add(at uint32) (twin []byte, joins bool) {
 	return nil, false
 }
 
-// fileCost is what a file counts in a sample beside its bytes, as a member of a tar does:
-// it bounds the number of fields.
+// fileCost is added to the size of a sample for each file, as for a member of a tar, so that MaxSample
+// limits the number of fields too.
 const fileCost = 512
 
 // A group is the sample that files are added to.

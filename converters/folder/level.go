@@ -16,7 +16,7 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// A kind is what an entry of a directory is taken for.
+// A kind is the type of a directory entry, by the options.
 type kind byte
 
 const (
@@ -24,9 +24,9 @@ const (
 	kindLink      // a symbolic link to a regular file
 	kindDir
 	kindLinkedDir // a symbolic link to a directory
-	kindBad       // refused, once its turn comes: a device, a link to nothing
+	kindBad       // refused when the walk reaches it: a device, a dangling link
 
-	// Passed over.
+	// Skipped.
 	kindHidden
 	kindHiddenDir
 	kindOutside
@@ -36,7 +36,7 @@ const (
 func (k kind) isFile() bool { return k == kindFile || k == kindLink }
 func (k kind) isDir() bool  { return k == kindDir || k == kindLinkedDir }
 
-// skipped says why entries of a kind are passed over, "" where they are not.
+// skipped returns the reason for skipping entries of a kind, "" if they are not skipped.
 func (k kind) skipped() string {
 	switch k {
 	case kindHidden:
@@ -51,15 +51,15 @@ func (k kind) skipped() string {
 	return ""
 }
 
-// A place is a directory: its path below the root, empty or ending in a slash, and where
-// it really is, absolute, all links resolved.
+// A place is a directory: its path below the root, empty or ending in a slash, and its absolute path
+// without symbolic links.
 type place struct{ path, real string }
 
-// packed is the names of many entries in one piece of memory: of each its kind, its name,
-// a NUL. The name of a directory ends in a slash, so that names sort as paths do.
+// packed has the names of many entries in one slice: for each its kind, its name and a NUL. The name of
+// a directory ends in a slash, so that names sort as paths do.
 type packed []byte
 
-// maxPacked is what 32 bits can address.
+// maxPacked is the largest size of packed, because offsets in it have 32 bits.
 const maxPacked = math.MaxUint32
 
 var errPacked = fmt.Errorf("%w: the names of one part are more than 4 GiB", converters.ErrLimit)
@@ -69,12 +69,13 @@ func (p packed) kind(at uint32) kind { return kind(p[at]) }
 // name returns the name of an entry, with the slash of a directory.
 func (p packed) name(at uint32) []byte { return p.text(at + 1) }
 
-// text returns what stands before the next NUL.
+// text returns the bytes before the next NUL.
 func (p packed) text(at uint32) []byte {
 	b := p[at:]
 	return b[:bytes.IndexByte(b, 0)]
 }
 
+// add appends an entry and returns its offset.
 func (p *packed) add(k kind, name string) (at uint32, err error) {
 	if len(*p)+len(name)+3 > maxPacked {
 		return 0, errPacked
@@ -88,20 +89,20 @@ func (p *packed) add(k kind, name string) (at uint32, err error) {
 	return at, nil
 }
 
-// compare orders two entries of one directory by their names. These differ at the first
-// NUL at the latest, so it does not matter what follows.
+// compare orders two entries of one directory by their names. The names differ at the first NUL at the
+// latest, so the bytes after it do not matter.
 func (p packed) compare(a, b uint32) int { return bytes.Compare(p[a+1:], p[b+1:]) }
 
-// batch is how many entries are read of a directory at once.
+// batch is the number of directory entries to read at once.
 const batch = 1024
 
 // A level is the entries of one directory.
 type level struct {
-	order []uint32 // where names has them, in the order in which they are taken
-	bare  bool     // there are files without a dot in their names
+	order []uint32 // their offsets in names, in the order of samples
+	bare  bool     // some file has a name without a dot
 }
 
-// level appends the entries of a directory to names. top says that it holds the classes.
+// level appends the entries of a directory to names. top means that they are the classes.
 func (s *Source) level(ctx context.Context, d place, top bool, names *packed) (l level, err error) {
 	f, err := os.OpenFile(d.real, openFlags, 0)
 	if err != nil {
@@ -141,8 +142,7 @@ func (s *Source) level(ctx context.Context, d place, top bool, names *packed) (l
 	return l, nil
 }
 
-// classify tells from its directory entry what an entry is. Only links need a look at
-// the file.
+// classify returns the kind of a directory entry. It needs a system call only for links.
 func (s *Source) classify(d place, e fs.DirEntry, top bool) kind {
 	name, typ := e.Name(), e.Type()
 	if !s.opts.Hidden && name[0] == '.' {
@@ -173,8 +173,8 @@ func (s *Source) classify(d place, e fs.DirEntry, top bool) kind {
 	return file
 }
 
-// gather moves the files that are of one sample together, to where the first of them is:
-// in the order of paths all that is in a.d/ stands between a.cls and a.jpg.
+// gather moves the files of one sample together, to the place of the first of them. In the order of paths
+// a directory a.d/ is between a.cls and a.jpg.
 func (p packed) gather(dir []byte, order []uint32) {
 	var others []uint32
 	for from := 0; from < len(order); {

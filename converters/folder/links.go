@@ -12,10 +12,10 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// errOutside marks a link out of the root.
+// errOutside refuses a link to a target outside the root.
 var errOutside = fmt.Errorf("%w: a symbolic link out of the root", converters.ErrUnsupported)
 
-// inside refuses a real path that is not in the tree.
+// inside refuses a path, without symbolic links, that is outside the tree.
 func (s *Source) inside(t *tree, real string) error {
 	if s.opts.FollowOutside || within(real, t.real) {
 		return nil
@@ -29,7 +29,7 @@ func within(path, dir string) bool {
 	return ok && (rest == "" || os.IsPathSeparator(rest[0]) || os.IsPathSeparator(dir[len(dir)-1]))
 }
 
-// follow returns where a link leads to in the end, which must be in the tree.
+// follow returns the final target of a link, which must be inside the tree.
 func (s *Source) follow(t *tree, path string) (string, error) {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -38,7 +38,7 @@ func (s *Source) follow(t *tree, path string) (string, error) {
 	return real, s.inside(t, real)
 }
 
-// bad says what is wrong with an entry that classify found to be bad.
+// bad returns the reason why an entry has kindBad.
 func bad(path string) error {
 	st, err := os.Lstat(path)
 	if err != nil {

@@ -8,22 +8,22 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// A listing is all that is known of the files of one part, in the order of its samples.
-// A folder may have many files, so it is packed: no pointer, no string for any of them.
+// A listing describes the files of one part, in the order of its samples. A folder may have many files,
+// so an entry has no pointers and no strings.
 type listing struct {
-	names packed // and, at file.dir, the directories
+	names packed // names of entries and, at entry.dir, directories
 	files []entry
-	other *other // what most parts have nothing of; nil: this one has not
+	other *other // nil for most parts
 }
 
-// other is the rest of a listing.
+// An other has the members of a listing that most parts do not need.
 type other struct {
-	first []uint32 // of each sample its first file, where Group is set; a file is a sample otherwise
+	first []uint32 // first file of each sample if Group is set; nil: each file is a sample
 	skips []skip
-	again []uint32 // samples whose key came before, ascending
+	again []uint32 // samples with the key of an earlier one, ascending
 }
 
-// rare returns the rest of a listing, to read.
+// rare returns other, for reading.
 func (l *listing) rare() other {
 	if l.other == nil {
 		return other{}
@@ -31,7 +31,7 @@ func (l *listing) rare() other {
 	return *l.other
 }
 
-// more returns the rest of a listing, to add to.
+// more returns other, for adding.
 func (l *listing) more() *other {
 	if l.other == nil {
 		l.other = new(other)
@@ -39,7 +39,7 @@ func (l *listing) more() *other {
 	return l.other
 }
 
-// clipped returns names in memory that is not much larger.
+// clipped returns names without much unused capacity.
 func clipped(names packed) packed {
 	if cap(names)-len(names) > len(names)/16 {
 		return slices.Clone(names[:len(names):len(names)])
@@ -49,15 +49,15 @@ func clipped(names packed) packed {
 
 // An entry is one file.
 type entry struct {
-	end   int64  // bytes of all files up to this one
+	end   int64  // total size of all files up to this one, bytes
 	mtime int64  // nanoseconds since 1970
-	dir   uint32 // in names: the path of its directory, NUL, where that really is, or nothing if that follows from the path, NUL
+	dir   uint32 // in names: path of its directory, NUL, path without symbolic links if that differs, NUL
 	name  uint32 // in names
 }
 
-// A skip is an entry that is passed over. Its kind says why.
+// A skip is a skipped entry. Its kind is the reason.
 type skip struct {
-	before    uint32 // the file that it precedes
+	before    uint32 // the next file
 	dir, name uint32
 }
 
@@ -80,7 +80,7 @@ func (l *listing) extent(sample int) (from, to int) {
 	return int(first[sample]), int(first[sample+1])
 }
 
-// off returns how many bytes the files before a file have.
+// off returns the total size of the files before a file.
 func (l *listing) off(file int) int64 {
 	if file == 0 {
 		return 0
@@ -97,7 +97,7 @@ func (l *listing) bytes(sample int) int64 {
 	return l.off(to) - l.off(from)
 }
 
-// newest returns the last time that one of the files was modified.
+// newest returns the latest modification time of the files.
 func (l *listing) newest(from, to int) time.Time {
 	t := l.files[from].mtime
 	for _, f := range l.files[from+1 : to] {
@@ -106,7 +106,7 @@ func (l *listing) newest(from, to int) time.Time {
 	return time.Unix(0, t)
 }
 
-// cameBack reports whether the key of a sample came before.
+// cameBack reports whether an earlier sample has the same key.
 func (l *listing) cameBack(sample int) bool {
 	again := l.rare().again
 	i := sort.Search(len(again), func(i int) bool { return int(again[i]) >= sample })
@@ -118,8 +118,8 @@ func (l *listing) path(dir, name uint32) string {
 	return string(l.names.text(dir)) + string(l.names.name(name))
 }
 
-// fields fills in the sample of the files, each of them sized. class is the number of its
-// class, where it has one.
+// fields sets the key and the fields of the sample of these files, with sizes only. class is the number
+// of its class, negative if there is none.
 func (l *listing) fields(s *converters.Sample, o *Options, names *sampleNames, from, to int, class int64) error {
 	s.Off, s.Fields = l.off(from), s.Fields[:0]
 	for i := from; i < to; i++ {

@@ -10,22 +10,19 @@ import (
 	"github.com/ffconvert/ffconvert/converters/internal/fieldname"
 )
 
-// fieldData is the field of a file whose name has no suffix, fieldClass the number of the
-// sample's class.
+// fieldData is the name of the field for a file without a suffix, fieldClass for the number of the class.
 const (
 	fieldData  = "data"
 	fieldClass = "cls"
 )
 
-// splitName finds the dot of a base name before which its key ends, as webdataset's
-// expression
+// splitName returns the index of the dot in a base name that ends the key, as webdataset's expression
 //
 //	^((?:.*/|)[^.]+)[.]([^/]*)$
 //
-// does on the whole path: it is the first one. Where the name begins with it, the key is
-// the directory with its slash, and [^.]+ must match the last element of that. dir is
-// empty or ends in a slash; no name has a newline here. It returns -1 where the expression
-// does not match.
+// does for the whole path. It is the first dot. If the name begins with it, the key is the directory with
+// its slash, and [^.]+ must match the last element of that. dir must be empty or end in a slash, and
+// names must not contain a newline. The result is -1 if the expression does not match.
 func splitName(dir, base []byte) int {
 	dot := bytes.IndexByte(base, '.')
 	if dot != 0 {
@@ -41,8 +38,8 @@ func splitName(dir, base []byte) int {
 	return 0
 }
 
-// lastDot finds the dot of the last extension, -1 where there is none: dots that a name
-// begins with hide the file, a dot at its end begins nothing.
+// lastDot returns the index of the dot of the last extension, -1 if there is none. Dots at the start
+// hide the file, and a dot at the end has no extension.
 func lastDot(base []byte) int {
 	name := bytes.TrimLeft(base, ".")
 	dot := bytes.LastIndexByte(name, '.')
@@ -52,8 +49,8 @@ func lastDot(base []byte) int {
 	return dot + len(base) - len(name)
 }
 
-// split divides the path of a file into the end of its key, counted in the base name, and
-// its suffix, not yet in lower case.
+// split returns the end of the key of a file, as an index in the base name, and its suffix, not yet in
+// lower case.
 func (o *Options) split(dir, base []byte) (end int, suffix []byte) {
 	dot := -1
 	if o.Flat && !o.Group {
@@ -66,7 +63,7 @@ func (o *Options) split(dir, base []byte) (end int, suffix []byte) {
 	return len(base), []byte(fieldData)
 }
 
-// selects reports whether Ext has a file of this name.
+// selects reports whether Ext selects a file with this name.
 func (o *Options) selects(base string) bool {
 	for _, ext := range o.Ext {
 		ext = strings.TrimPrefix(ext, ".")
@@ -77,7 +74,7 @@ func (o *Options) selects(base string) bool {
 	return o.Ext == nil
 }
 
-// errName marks a name that a key cannot hold.
+// errName refuses a name that cannot be part of a key.
 var errName = fmt.Errorf("%w: the name", converters.ErrUnsupported)
 
 func checkName(name []byte) error {

@@ -21,11 +21,11 @@ import (
 // A tree is one root.
 type tree struct {
 	name string // as the user named it
-	real string // where it is, absolute, all links resolved
+	real string // absolute path without symbolic links
 
-	linked map[string]string // of parts that are links to directories, by path, where they are
+	linked map[string]string // for parts that are links to directories, their target by path
 
-	files converters.FileSums // nil: it was not staged
+	files converters.FileSums // nil if the folder is not staged
 }
 
 // complete returns an error unless a staged directory has as many entries as it was staged with.
@@ -36,23 +36,23 @@ func (t *tree) complete(d place, l level) error {
 	return t.files.CheckDir(strings.TrimSuffix(d.path, "/"), len(l.order))
 }
 
-// A part is what one part is made of: a directory and all below it, or files of the first
-// level. There may be very many: what follows from other members is not held.
+// A part is a directory with everything below it, or a run of files of the first level. A source may have
+// very many, so a part has only members that do not follow from others.
 type part struct {
 	tree  *tree
 	name  string
-	below int32 // of a directory, where in name its path below the root begins
-	num   int32 // of the class, -1 where there is none
+	below int32 // index in name of the path below the root; for a directory
+	num   int32 // number of the class; -1: none
 
 	mu   sync.Mutex
-	run  *run    // the files; nil for a directory; listed for both, once list is there
+	run  *run    // the files; nil for a directory; after list is set, listed
 	list listing // see Source.listing
 }
 
-// listed is in the place of part.run where the part is listed.
+// listed is the part.run of a part with a listing.
 var listed = new(run)
 
-// dir returns the directory, or that of the files, of a part that is not listed.
+// dir returns the directory of a part that is not listed yet.
 func (p *part) dir() place {
 	if p.run != nil {
 		return p.run.dir
@@ -64,7 +64,7 @@ func (p *part) dir() place {
 	return place{path, filepath.Join(p.tree.real, path)}
 }
 
-// class returns the class, "" where there is none. The part is not listed.
+// class returns the class of a part that is not listed yet, "" if it has none.
 func (p *part) class() string {
 	if p.run != nil {
 		return ""
@@ -83,16 +83,15 @@ func (p *part) fail(path string, err error, hint string) error {
 	return &converters.Error{Where: p.name, Off: -1, Entry: path, Err: bare(err), Hint: hint}
 }
 
-// A run is entries of the first level that no directory divides. names is that of the
-// whole level, which all its runs share.
+// A run is the entries of the first level between two directories. All runs of a level share names.
 type run struct {
 	dir   place
 	names packed
-	order []uint32 // this run
+	order []uint32 // entries of the run
 	level level
 }
 
-// addRoot makes parts of one root, or of its splits.
+// addRoot adds the parts of one root, or of its splits.
 func (s *Source) addRoot(ctx context.Context, root converters.Part) error {
 	real, err := realDir(root.Path)
 	if err != nil {
@@ -120,7 +119,7 @@ func (s *Source) addRoot(ctx context.Context, root converters.Part) error {
 	return nil
 }
 
-// split returns where the directory of a split really is.
+// split returns the path of the directory of a split, without symbolic links.
 func (s *Source) split(t *tree, name string) (string, error) {
 	if name == "." || !filepath.IsLocal(name) || strings.ContainsAny(name, "/"+string(filepath.Separator)) {
 		return "", fmt.Errorf("%w: a split is one directory of the root", converters.ErrUnsupported)
@@ -135,7 +134,7 @@ func (s *Source) split(t *tree, name string) (string, error) {
 	return real, s.inside(t, real)
 }
 
-// addLevel makes parts of the first level: its directories, and the files between them.
+// addLevel adds the parts of one first level: its directories, and the files between them.
 func (s *Source) addLevel(ctx context.Context, t *tree, d place) error {
 	w := walker{src: s, part: &part{tree: t, name: t.name}, l: new(listing)}
 	if _, err := w.enter(d); err != nil {
@@ -172,12 +171,12 @@ func (s *Source) addLevel(ctx context.Context, t *tree, d place) error {
 		for to < len(order) && !names.kind(order[to]).isDir() {
 			to++
 		}
-		// The files before the first directory go by the name of the root, others by
-		// that of their first, which no other part can have.
+		// The part of the files before the first directory has the name of the root. A later
+		// one has the name of its first file, which is unique.
 		switch {
 		case from == 0:
 			name = cmp.Or(strings.TrimSuffix(prefix, "/"), "/")
-		case checkName([]byte(name)) != nil: // it may be a file that is passed over
+		case checkName([]byte(name)) != nil: // it may be a file that is skipped
 			name = prefix + strconv.Quote(name)
 		default:
 			name = prefix + name
@@ -188,7 +187,7 @@ func (s *Source) addLevel(ctx context.Context, t *tree, d place) error {
 	return nil
 }
 
-// parts returns how many parts the entries of a first level make.
+// parts returns the number of parts that the entries of a first level make.
 func parts(names packed, order []uint32) int {
 	n := 0
 	for i, at := range order {
@@ -199,8 +198,8 @@ func parts(names packed, order []uint32) int {
 	return n
 }
 
-// dirNames returns the names of the parts that are directories, one behind the other, and makes
-// no string for each.
+// dirNames returns the names of all parts that are directories, concatenated in one string to save
+// memory.
 func dirNames(prefix string, names packed, order []uint32) string {
 	var all strings.Builder
 	for _, at := range order {
@@ -209,7 +208,7 @@ func dirNames(prefix string, names packed, order []uint32) string {
 			all.Write(bytes.TrimSuffix(names.name(at), []byte{'/'}))
 		}
 	}
-	return strings.Clone(all.String()) // without what it grew beyond that
+	return strings.Clone(all.String()) // without unused capacity
 }
 
 func (s *Source) add(t *tree, name string, below int32, r *run) {
@@ -217,7 +216,7 @@ func (s *Source) add(t *tree, name string, below int32, r *run) {
 	s.parts = append(s.parts, converters.Part{Name: name})
 }
 
-// numberClasses gives each class its number, and each part that of its class.
+// numberClasses numbers the classes, and sets part.num.
 func (s *Source) numberClasses() error {
 	if s.opts.Flat {
 		return nil
@@ -254,7 +253,7 @@ func (s *Source) numberClasses() error {
 	return nil
 }
 
-// realDir resolves all links of the path of a directory.
+// realDir returns the absolute path of a directory without symbolic links.
 func realDir(path string) (string, error) {
 	st, err := os.Stat(path)
 	switch {
@@ -270,7 +269,7 @@ func realDir(path string) (string, error) {
 	return filepath.EvalSymlinks(abs)
 }
 
-// bare drops the path of an operating system error: what it is placed by has it.
+// bare removes the path of an operating system error, because converters.Error has it.
 func bare(err error) error {
 	var at *fs.PathError
 	if errors.As(err, &at) {

@@ -8,16 +8,16 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// A reader is what one run, or one part, is read with. Readers are used again.
+// A reader reads one run, or indexes one part. Readers are reused.
 type reader struct {
 	hand   hand
 	names  sampleNames
 	sample converters.Sample
-	own    []byte // for a sample that is read on its own
-	arena  []byte // for those that are read ahead; nil until one is
+	own    []byte // for a sample that is not read ahead
+	arena  []byte // for samples that are read ahead; allocated when needed
 }
 
-// reader returns one for a part. It must be given back by done.
+// reader returns a reader for a part. The caller must call done.
 func (s *Source) reader(p *part, l *listing) *reader {
 	r, _ := s.readers.Get().(*reader)
 	if r == nil {
@@ -33,8 +33,8 @@ func (s *Source) done(r *reader) {
 	s.readers.Put(r)
 }
 
-// Read yields the samples of a run. The files of the next ones are read while one is
-// used; runs of one sample, and samples that are large, are read when their turn comes.
+// Read yields the samples of a run. While the caller uses a sample, the files of the next ones are read.
+// The sample of a run of one, and a large sample, is read when the caller asks for it.
 func (s *Source) Read(ctx context.Context, run converters.Run) iter.Seq2[*converters.Sample, error] {
 	return func(yield func(*converters.Sample, error) bool) {
 		if run.Count <= 0 {
@@ -89,7 +89,7 @@ func (s *Source) read(ctx context.Context, run converters.Run, yield func(*conve
 	return nil
 }
 
-// check wants a run to begin where the listing has its first sample.
+// check returns an error if the first sample of a run is at another offset in the listing.
 func (l *listing) check(run converters.Run) error {
 	if run.First < 0 || run.First >= int64(l.samples()) {
 		return fmt.Errorf("%w: it has %d samples, %d were to be read from sample %d on", converters.ErrChanged, l.samples(), run.Count, run.First)
@@ -101,8 +101,7 @@ func (l *listing) check(run converters.Run) error {
 	return nil
 }
 
-// shape makes the reader's sample that of the files, sized, the fields that Options.Load
-// names read.
+// shape sets the reader's sample to the shape of the files, and reads the fields of Options.Load.
 func (r *reader) shape(from, to int) error {
 	h := &r.hand
 	if err := h.l.fields(&r.sample, &h.src.opts, &r.names, from, to, int64(h.part.num)); err != nil {
@@ -132,25 +131,25 @@ func (r *reader) shape(from, to int) error {
 	return nil
 }
 
-// alone reads the bytes of one sample, now.
+// alone reads the bytes of one sample.
 func (r *reader) alone(sample int) ([]byte, error) {
 	b := r.buffer(r.hand.l.bytes(sample))
 	return b, r.hand.readSample(sample, b)
 }
 
-// maxSlack is the most that a buffer grows beyond what it must, lest it grow each time.
+// maxSlack limits the bytes that buffer allocates beyond n, so that it need not grow for each sample.
 const maxSlack = 16 << 20
 
 // buffer returns n bytes, valid until the next call. n is within Options.MaxSample.
 func (r *reader) buffer(n int64) []byte {
 	if n > int64(len(r.own)) {
-		r.own = nil // two of them would be over the limit
+		r.own = nil // so that both are not in memory at once
 		r.own = make([]byte, n+min(n/4, maxSlack))
 	}
 	return r.own[:n]
 }
 
-// readSample fills b with the files of one sample, back to back.
+// readSample reads the files of one sample into b, one after the other.
 func (h *hand) readSample(sample int, b []byte) error {
 	from, to := h.l.extent(sample)
 	for i := from; i < to; i++ {
@@ -163,7 +162,7 @@ func (h *hand) readSample(sample int, b []byte) error {
 	return nil
 }
 
-// fill makes the reader's sample one whose bytes are b.
+// fill sets the reader's sample, with the bytes b.
 func (r *reader) fill(sample int, b []byte) error {
 	l := r.hand.l
 	from, to := l.extent(sample)

@@ -14,7 +14,7 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// listing returns the listing of a part, which is made when it is first asked for.
+// listing returns the listing of a part. The first call makes it.
 func (s *Source) listing(ctx context.Context, p *part) (*listing, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -37,7 +37,7 @@ type walker struct {
 	part   *part
 	dir    place // of the part
 	l      *listing
-	linked map[string]bool // where links to directories have led
+	linked map[string]bool // targets of links to directories so far
 	group  group
 }
 
@@ -50,7 +50,7 @@ func (w *walker) walk(ctx context.Context) error {
 	return w.directory(ctx, w.dir)
 }
 
-// directory lists a directory and what is below.
+// directory lists a directory and everything below it.
 func (w *walker) directory(ctx context.Context, d place) error {
 	at, err := w.enter(d)
 	if err != nil {
@@ -66,7 +66,7 @@ func (w *walker) directory(ctx context.Context, d place) error {
 	return w.entries(ctx, d, at, level.order, level)
 }
 
-// enter notes a directory and returns where, for listed.dir.
+// enter adds a directory to names and returns its offset for entry.dir.
 func (w *walker) enter(d place) (uint32, error) {
 	real := d.real
 	if real == filepath.Join(w.part.tree.real, d.path) {
@@ -81,7 +81,7 @@ func (w *walker) enter(d place) (uint32, error) {
 	return uint32(at), nil
 }
 
-// entries lists entries of a directory that was noted at dir; level is all that it has.
+// entries lists these entries of a directory that enter put at dir. level has all its entries.
 func (w *walker) entries(ctx context.Context, d place, dir uint32, entries []uint32, level level) error {
 	l := w.l
 	w.reserve(entries)
@@ -119,7 +119,7 @@ func (w *walker) entries(ctx context.Context, d place, dir uint32, entries []uin
 	return nil
 }
 
-// reserve makes room for the files among entries, which may be all of the part.
+// reserve makes room for the files among entries, often all files of the part.
 func (w *walker) reserve(entries []uint32) {
 	files := 0
 	for _, at := range entries {
@@ -130,8 +130,7 @@ func (w *walker) reserve(entries []uint32) {
 	w.l.files = slices.Grow(w.l.files, files)
 }
 
-// child returns the directory that is the entry at. Where it is a link, all links of its
-// path are resolved.
+// child returns the directory of the entry at, with symbolic links resolved if it is one.
 func (w *walker) child(d place, at uint32) (place, error) {
 	name := strings.TrimSuffix(string(w.l.names.name(at)), "/")
 	c := place{d.path + name + "/", filepath.Join(d.real, name)}
@@ -148,7 +147,7 @@ func (w *walker) child(d place, at uint32) (place, error) {
 	return c, nil
 }
 
-// file lists the file at, as one more of the sample before or as the first of a new one.
+// file adds the file at to the sample of the previous file or to a new sample.
 func (w *walker) file(d place, dir, at uint32, keys *keys) error {
 	l, o := w.l, &w.src.opts
 	name := l.names.name(at)
@@ -197,7 +196,7 @@ func (w *walker) file(d place, dir, at uint32, keys *keys) error {
 	return nil
 }
 
-// stat returns size and time of a file, of its target where it is a link.
+// stat returns size and time of a file, or of the target of a link.
 func (w *walker) stat(d place, at uint32) (size, mtime int64, err error) {
 	path := d.real + string(filepath.Separator) + string(w.l.names.name(at))
 	var st fs.FileInfo

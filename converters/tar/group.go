@@ -9,7 +9,7 @@ import (
 	"github.com/ffconvert/ffconvert/converters/internal/window"
 )
 
-// Why a member is passed over.
+// Reasons for skipping a member.
 const (
 	skipDirectory = "directory"
 	skipSymlink   = "symbolic link"
@@ -23,31 +23,31 @@ const (
 	skipBad       = "sample marked __bad__"
 )
 
-// An event is what a scanner came to.
+// An event is the result of scanner.next.
 type event int
 
 const (
-	eventEnd    event = iota // the archive ends here; trailer tells whether another follows
+	eventEnd    event = iota // the end of the members; trailer reads on from there
 	eventSample              // scanner.group is complete
-	eventSkip                // scanner.ahead is passed over, scanner.reason says why
-	eventBad                 // scanner.group is complete, and passed over
+	eventSkip                // scanner.ahead is skipped, for scanner.reason
+	eventBad                 // scanner.group is complete, and is skipped
 )
 
-// A scanner groups the members of one part into samples. Index and Read both run it:
-// there is one set of rules.
+// A scanner groups the members of one part into samples, for Index and for Read, so that both have the
+// same samples.
 type scanner struct {
 	members
 	max   int64             // of one sample, bytes
-	load  func(string) bool // fields that are to be read at once; nil: none
-	sizes bool              // the payload is not wanted but for load
+	load  func(string) bool // fields to read at once; nil: none
+	sizes bool              // skip the payload of all other fields
 	group group
 
 	ahead  member // the member that was read last
-	key    []byte // its key, where it is a field
-	suffix []byte
-	reason string // why it is passed over, where it is not
-	held   bool   // it belongs to no group yet
-	ended  bool   // there is none, and the last sample was told of
+	key    []byte // of ahead, if it is a field
+	suffix []byte // of ahead, if it is a field
+	reason string // for skipping ahead; "" if it is a field
+	held   bool   // ahead is not in a group yet
+	ended  bool   // next has returned the last sample
 }
 
 // A group is the sample that members are added to.
@@ -66,8 +66,7 @@ func (s *scanner) reset(c *window.Window, p converters.Part, o *Options) {
 	s.max, s.load, s.sizes, s.held, s.ended, s.group.open = o.MaxSample, nil, false, false, false, false
 }
 
-// next runs to the next event. The group of an eventSample or eventBad is valid until the call
-// after.
+// next returns the next event. The group of an eventSample or eventBad is valid until the following call.
 func (s *scanner) next() (event, error) {
 	if s.ended {
 		s.ended = false
@@ -105,7 +104,7 @@ func (s *scanner) next() (event, error) {
 	}
 }
 
-// classify says whether the member ahead is a field, or why it is passed over.
+// classify sets key and suffix of the member ahead if it is a field, else the reason for skipping it.
 func (s *scanner) classify() error {
 	m := &s.ahead
 	s.reason = ""
@@ -146,7 +145,7 @@ func (s *scanner) classify() error {
 	return nil
 }
 
-// add makes the member ahead a field of the group, of a new one where none is open.
+// add adds the member ahead to the group as a field. If no group is open it begins one.
 func (s *scanner) add() error {
 	m, g := &s.ahead, &s.group
 	if !g.open {
@@ -192,7 +191,7 @@ func (s *scanner) add() error {
 	return nil
 }
 
-// end ends the group, which gets no more members.
+// end closes the group.
 func (g *group) end() event {
 	g.open = false
 	if g.bad {

@@ -14,7 +14,7 @@ const blockSize = 512
 
 // Types of members, and of the metadata that precedes them.
 const (
-	typeRegular   = '0' // the types NUL and '7' are made this one
+	typeRegular   = '0' // also for types NUL and '7'
 	typeHardLink  = '1'
 	typeSymlink   = '2'
 	typeChar      = '3'
@@ -31,16 +31,16 @@ const (
 	typeLongLink  = 'K' // GNU
 )
 
-// A header is what one header block says.
+// A header is one parsed header block.
 type header struct {
 	typ  byte
 	size int64
-	name []byte // prefix joined; appended to the buffer that parseHeader was given
+	name []byte // with the prefix
 	dir  bool   // the name field itself ends in a slash
 }
 
-// parseHeader reads one header block that is not all zeros. It accepts what GNU tar
-// and Python's tarfile read alike.
+// parseHeader parses one header block that is not all zeros. It accepts headers for which GNU tar and
+// Python's tarfile agree. It appends the name to buf.
 func parseHeader(b, buf []byte) (header, error) {
 	h := header{typ: b[156]}
 	if err := checkSum(b); err != nil {
@@ -50,8 +50,8 @@ func parseHeader(b, buf []byte) (header, error) {
 	h.dir = len(name) > 0 && name[len(name)-1] == '/'
 	metadata := h.typ == typeLongName || h.typ == typeLongLink || h.typ == typePAX || h.typ == typePAXGlobal
 	if len(prefix) > 0 && !metadata {
-		// Python joins any prefix; GNU tar only that of a POSIX header, and keeps
-		// the times of a file where its own headers have it.
+		// Python joins every prefix. GNU tar joins only a prefix in a POSIX header; in its
+		// own headers it has times of the file there.
 		if string(b[257:263]) != "ustar\x00" {
 			h.name = append(buf, name...)
 			return h, fmt.Errorf("%w: a name prefix in a header that is not ustar's", converters.ErrUnsupported)
@@ -64,7 +64,7 @@ func parseHeader(b, buf []byte) (header, error) {
 	if h.size, err = number(b[124:136]); err != nil {
 		return h, fmt.Errorf("%w: size: %w", converters.ErrMalformed, err)
 	}
-	// The rest is of no use here, but tarfile ends its listing where it cannot read it.
+	// The other fields are not used, but tarfile ends its listing if it cannot read one.
 	for _, f := range &others {
 		if err := anyNumber(b[f.from:f.to]); err != nil {
 			return h, fmt.Errorf("%w: %s: %w", converters.ErrMalformed, f.name, err)
@@ -81,8 +81,8 @@ var others = [...]struct {
 	{"device major", 329, 337}, {"device minor", 337, 345},
 }
 
-// checkSum compares the header's checksum with the sum of its bytes, taken as unsigned,
-// or as signed, as some old writers did.
+// checkSum compares the header's checksum with the sum of its bytes, unsigned or, for some old writers,
+// signed.
 func checkSum(b []byte) error {
 	want, err := number(b[148:156])
 	if err != nil {
@@ -120,8 +120,8 @@ var (
 	errRange    = errors.New("over 8 EiB")
 )
 
-// number reads a numeric field: spaces, octal digits, spaces and NULs to its end;
-// or, after a byte 0x80, a big-endian number.
+// number parses a numeric field: spaces, octal digits, then spaces and NULs; or, after a byte 0x80, a
+// big-endian number.
 func number(f []byte) (int64, error) {
 	switch f[0] {
 	case 0x80:
@@ -155,8 +155,8 @@ func number(f []byte) (int64, error) {
 	return n, nil
 }
 
-// anyNumber checks a numeric field whose value is of no use: it may be blank, or a
-// binary number of either sign (a time before 1970).
+// anyNumber checks a numeric field that is not used. It may be blank, or a negative binary number, like a
+// time before 1970.
 func anyNumber(f []byte) error {
 	if f[0] == 0x80 || f[0] == 0xff || isOctal7(f) {
 		return nil
@@ -167,8 +167,8 @@ func anyNumber(f []byte) error {
 	return nil
 }
 
-// isOctal7 reports whether f is seven octal digits and a NUL or space, as most fields
-// of eight bytes are: digits all begin with the same five bits.
+// isOctal7 reports whether f is seven octal digits and a NUL or space, as most fields of eight bytes are.
+// All octal digits have the same five high bits.
 func isOctal7(f []byte) bool {
 	const digits, begin = 0x0030303030303030, 0x00f8f8f8f8f8f8f8
 	if len(f) != 8 || f[7]&^' ' != 0 {

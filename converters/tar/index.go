@@ -9,15 +9,14 @@ import (
 	"github.com/ffconvert/ffconvert/converters/internal/window"
 )
 
-// Headers near each other are read together, with what lies between them, in reads of up to
-// headerReads bytes: with small members a read for each header is three quarters of the work
+// headerReads is the largest read of Index in bytes. Headers near each other are read together with the
+// payload between them, because with small members one read per header takes three quarters of the time
 // of a conversion (BenchmarkIndex).
 const headerReads = 64 << 10
 
-// Index yields the samples of tar p, the members that are passed over, and what the
-// options waived. It reads headers and what precedes and follows members, and no payload
-// but that of Options.Load and what lies between headers that are near each other. Off is
-// the first block of the first member of a sample, its PAX header or long name included.
+// Index yields the samples of tar p, skipped members, and accepted defects. It does not read payload,
+// except for Options.Load and between headers that are near each other. The Off of a sample is the first
+// block of its first member, including a PAX header or long name before that.
 func (s *Source) Index(ctx context.Context, p int) iter.Seq2[converters.Span, error] {
 	return func(yield func(converters.Span, error) bool) {
 		if err := s.index(ctx, s.parts[p], yield); err != nil {
@@ -61,10 +60,10 @@ func (s *Source) index(ctx context.Context, p converters.Part, yield func(conver
 			if again && !s.opts.KeepDuplicates {
 				return sc.fail(sample.Off, []byte(sample.Key), fmt.Errorf("%w key: it was at offset %d, with others between", converters.ErrDuplicate, first), "--on-duplicate-key keep")
 			}
-			if again && !yield(converters.Span{Off: sample.Off, Skip: waivedDuplicate, Name: sample.Key, Accepted: true}, nil) {
+			if again && !yield(converters.Span{Off: sample.Off, Skip: acceptedDuplicate, Name: sample.Key, Accepted: true}, nil) {
 				return nil
 			}
-			if sc.group.pathed && !yield(converters.Span{Off: sample.Off, Skip: waivedPath, Name: sample.Key, Accepted: true}, nil) {
+			if sc.group.pathed && !yield(converters.Span{Off: sample.Off, Skip: acceptedPath, Name: sample.Key, Accepted: true}, nil) {
 				return nil
 			}
 			if !yield(converters.Span{Off: sample.Off, Entries: len(sample.Fields), Shape: sample}, nil) {
@@ -81,13 +80,13 @@ func (s *Source) index(ctx context.Context, p converters.Part, yield func(conver
 				return err
 			}
 			at := sc.c.Offset()
-			if end.missing && !yield(converters.Span{Off: at, Skip: waivedTrailer, Accepted: true}, nil) {
+			if end.missing && !yield(converters.Span{Off: at, Skip: acceptedTrailer, Accepted: true}, nil) {
 				return nil
 			}
 			if !end.more {
 				return nil
 			}
-			if !yield(converters.Span{Off: at, Skip: waivedAppended, Accepted: true}, nil) {
+			if !yield(converters.Span{Off: at, Skip: acceptedAppended, Accepted: true}, nil) {
 				return nil
 			}
 		}

@@ -7,13 +7,12 @@ import (
 	"github.com/ffconvert/ffconvert/converters/internal/window"
 )
 
-// keys remembers where each key of a part was first: 64 bits of its hash and an
-// offset. Where two hashes are equal, the key is read again at that offset. It is a hash
-// table with open addressing: a map, which is looked up and then assigned to, makes the
-// index of small samples a tenth slower (BenchmarkIndex).
+// keys is the set of the keys of a part: a hash of 64 bits and an offset for each. If two hashes are
+// equal, the first key is read again at its offset. It is a hash table with open addressing, because a
+// Go map makes the index of small samples a tenth slower (BenchmarkIndex).
 type keys struct {
 	seed  maphash.Seed
-	slots []slot // a power of two of them, a quarter free at least
+	slots []slot // a power of two of them, at least a quarter of them free
 	used  int
 	file  converters.File
 	part  converters.Part
@@ -22,10 +21,10 @@ type keys struct {
 	maxHeader int64
 }
 
-// A slot is free where it has no end.
+// A slot is free if end is 0.
 type slot struct {
 	hash uint64
-	end  int64 // offset of the sample, and one
+	end  int64 // offset of the sample plus 1
 }
 
 const fewKeys = 64 // slots of a new table
@@ -34,7 +33,7 @@ func newKeys(f converters.File, p converters.Part, maxHeader int64) *keys {
 	return &keys{seed: maphash.MakeSeed(), slots: make([]slot, fewKeys), file: f, part: p, maxHeader: maxHeader}
 }
 
-// add notes that a sample with this key begins at off, and returns where one did before.
+// add adds the key of a sample at off. If an earlier sample has the key it returns the offset of that.
 func (k *keys) add(key string, off int64) (first int64, again bool, err error) {
 	if k.used >= len(k.slots)/4*3 {
 		k.grow()
@@ -60,7 +59,7 @@ func (k *keys) add(key string, off int64) (first int64, again bool, err error) {
 func (k *keys) grow() {
 	old := k.slots
 	k.slots = make([]slot, 2*len(old))
-	clear(k.slots) // a new page that is read before it is written costs two faults and an interrupt of the other processors
+	clear(k.slots) // reading a new page before writing it costs two faults and an interrupt of the other processors
 	for _, s := range old {
 		if s.end == 0 {
 			continue

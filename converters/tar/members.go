@@ -9,15 +9,15 @@ import (
 	"github.com/ffconvert/ffconvert/converters/internal/window"
 )
 
-// A member is one entry of a tar, the window at its payload.
+// A member is one entry of a tar.
 type member struct {
-	off  int64  // its first block, the metadata before its header included
-	typ  byte   // one of the types above; those of regular files and directories are made one
-	size int64  // payload, bytes; the part has them, padding included
+	off  int64  // of its first block, including metadata before its header
+	typ  byte   // typeRegular for all regular files, typeDirectory for all directories
+	size int64  // of the payload in bytes; the part has payload and padding
 	name []byte // valid until the next member
 }
 
-// members walks the entries of one part. It is the only reader of headers.
+// members reads the headers of one part.
 type members struct {
 	c    *window.Window
 	part string // its name, for errors
@@ -27,14 +27,14 @@ type members struct {
 	maxHeader int64 // of metadata, bytes
 }
 
-// reset turns to the part that c is over, p.
+// reset prepares for the part p, which c reads.
 func (w *members) reset(c *window.Window, p converters.Part, maxHeader int64) {
 	*w = members{c: c, part: p.Name, buf: w.buf, over: w.over, maxHeader: maxHeader}
 	w.over.reset()
 }
 
-// next moves to the payload of the next member, the one before having been passed. It
-// returns false where the members end: at a zero block, or at the end of the part.
+// next reads up to the payload of the next member. The payload of the previous member must have been
+// skipped. It returns false at a zero block and at the end of the part.
 func (w *members) next() (m member, ok bool, err error) {
 	m.off = w.c.Offset()
 	w.over.reset()
@@ -82,7 +82,7 @@ func (w *members) next() (m member, ok bool, err error) {
 	}
 }
 
-// metadata takes the payload of a PAX header or a GNU long name and passes it.
+// metadata consumes the payload of a PAX header or of a GNU long name.
 func (w *members) metadata(h header) error {
 	at := w.c.Offset()
 	switch {
@@ -95,7 +95,7 @@ func (w *members) metadata(h header) error {
 	if err != nil {
 		return err
 	}
-	// tarfile reads on in the padding.
+	// tarfile parses the padding too.
 	payload, padding := b[:h.size], b[h.size:]
 	if !zeros(padding) {
 		return fmt.Errorf("%w: bytes in the padding of a PAX header or long name", converters.ErrMalformed)
@@ -115,7 +115,7 @@ func (w *members) metadata(h header) error {
 	return err
 }
 
-// follows checks that a header follows a global one: tarfile fails where none does.
+// follows returns an error unless another header follows a global PAX header, as tarfile needs.
 func (w *members) follows() error {
 	if w.c.Size-w.c.Offset() < blockSize {
 		return fmt.Errorf("%w: the file ends behind a global PAX header", converters.ErrTruncated)
@@ -127,7 +127,7 @@ func (w *members) follows() error {
 	return err
 }
 
-// finish makes a member of its header and of the metadata before it.
+// finish sets m from its header and the metadata before that.
 func (w *members) finish(m *member, h header) error {
 	m.typ, m.size, m.name = h.typ, h.size, h.name
 	o := &w.over
@@ -151,8 +151,8 @@ func (w *members) finish(m *member, h header) error {
 	switch m.typ {
 	case 0:
 		m.typ = typeRegular
-		// A directory as Unix V7 had them. Python goes by the name field, GNU tar by
-		// the name in the end, and the root is none.
+		// In a tar of Unix V7 a slash at the end marks a directory. Python looks at the name
+		// field, GNU tar at the resulting name, without the root.
 		if h.dir {
 			m.typ = typeDirectory
 			if !slash || len(bytes.Trim(m.name, "/")) == 0 {
@@ -186,7 +186,7 @@ func (w *members) finish(m *member, h header) error {
 	return nil
 }
 
-// errSparse is of any form of sparse members: old GNU's, and PAX's 0.0, 0.1 and 1.0.
+// errSparse refuses all forms of sparse members: old GNU, and PAX 0.0, 0.1 and 1.0.
 var errSparse = fmt.Errorf("%w: a sparse file", converters.ErrUnsupported)
 
 // fail places an error.

@@ -8,16 +8,16 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// splitName divides a path into key and suffix, as webdataset's expression
+// splitName splits a path into key and suffix, as webdataset's expression
 //
 //	^((?:.*/|)[^.]+)[.]([^/]*)$
 //
-// does: the key ends before the first dot of the base name; where the base name begins
-// with one, the key is the directory with its slash. A '.' of the expression matches no
-// newline, [^.]+ matches slashes and newlines too.
+// does: the key ends before the first dot of the base name. If the base name begins with a dot, the key
+// is the directory with its slash. The '.' of the expression does not match a newline; [^.]+ also matches
+// slashes and newlines.
 func splitName(name []byte) (key, suffix []byte, ok bool) {
 	slash := bytes.LastIndexByte(name, '/')
-	start := slash + 1 // of [^.]+, behind the last slash that .*/ reaches
+	start := slash + 1 // of [^.]+, after the last slash that .*/ reaches
 	if nl := bytes.IndexByte(name, '\n'); nl >= 0 && nl < slash {
 		start = bytes.LastIndexByte(name[:nl], '/') + 1
 	}
@@ -35,9 +35,8 @@ func splitName(name []byte) (key, suffix []byte, ok bool) {
 	}
 }
 
-// isMetaName reports whether webdataset takes a path for its own metadata: a name
-// without slash that begins and ends with two underscores, and, as __[^/]*__($|/)
-// matches, a first element that does.
+// isMetaName reports whether webdataset skips a path as metadata: a name without slashes that begins and
+// ends with two underscores, or a path with such a first element, by the expression __[^/]*__($|/).
 func isMetaName(name []byte) bool {
 	if !bytes.HasPrefix(name, []byte("__")) {
 		return false
@@ -52,9 +51,8 @@ func isMetaName(name []byte) bool {
 	return len(first) >= 4 && bytes.HasSuffix(first, []byte("__"))
 }
 
-// Names that webdataset 1.0.2 gives a meaning: valid_sample drops a sample whose __bad__ is
-// not empty, and group_by_keys puts the path of its cached copy in the place of
-// __local_path__, where it has a cache.
+// Fields with a meaning in webdataset 1.0.2: valid_sample drops a sample with a __bad__ that is not
+// empty, and group_by_keys replaces __local_path__ by the path of the cached copy, if there is a cache.
 const (
 	badField       = "__bad__"
 	localPathField = "__local_path__"

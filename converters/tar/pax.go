@@ -8,7 +8,7 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// An override is what the metadata before a member says in place of its header.
+// An override has values from the metadata before a member, which replace values of its header.
 type override struct {
 	path    []byte // of PAX
 	long    []byte // of GNU
@@ -23,10 +23,10 @@ func (o *override) reset() {
 	*o = override{path: o.path[:0], long: o.long[:0], size: -1}
 }
 
-// any reports whether metadata waits for its member.
+// any reports whether there was metadata since the last member.
 func (o *override) any() bool { return o.hasPAX || o.hasLong || o.hasLink }
 
-// longName takes the payload of a GNU long name: the name and at least no more than NULs.
+// longName parses the payload of a GNU long name: the name, then only NULs.
 func (o *override) longName(payload []byte, link bool) error {
 	name := cstring(payload)
 	switch {
@@ -37,15 +37,15 @@ func (o *override) longName(payload []byte, link bool) error {
 	case link && o.hasLink, !link && o.hasLong:
 		return fmt.Errorf("%w: two GNU long names for one member", converters.ErrMalformed)
 	case link:
-		o.hasLink = true // links are passed over: where they point does not matter
+		o.hasLink = true // links are skipped, so their target does not matter
 	default:
 		o.long, o.hasLong = append(o.long[:0], name...), true
 	}
 	return nil
 }
 
-// records takes the payload of a PAX header: "%d key=value\n", the number being the
-// length of all of it (POSIX.1-2017, pax, "pax Extended Header").
+// records parses the payload of a PAX header: records "%d key=value\n", where the number is the length of
+// the record (POSIX.1-2017, pax, "pax Extended Header").
 func (o *override) records(b []byte, global bool) error {
 	if !global {
 		if o.hasPAX {
@@ -73,6 +73,7 @@ func (o *override) records(b []byte, global bool) error {
 	return nil
 }
 
+// record takes one PAX record.
 func (o *override) record(key, value []byte, global bool) error {
 	switch k := string(key); {
 	case strings.HasPrefix(k, "GNU.sparse."), k == "SCHILY.realsize", k == "SUN.holesdata":
@@ -84,7 +85,7 @@ func (o *override) record(key, value []byte, global bool) error {
 			return fmt.Errorf("%w: names in the character set %q", converters.ErrUnsupported, v)
 		}
 	case k != "path" && k != "linkpath" && k != "size":
-		return nil // times, owners, attributes: nothing that a sample has
+		return nil // times, owners, attributes
 	}
 	if global {
 		return fmt.Errorf("%w: a global PAX header that sets %s", converters.ErrUnsupported, clip(key))
@@ -105,7 +106,7 @@ func (o *override) record(key, value []byte, global bool) error {
 	return nil
 }
 
-// decimal reads digits and nothing else, a number below 10¹⁸.
+// decimal parses a number below 10¹⁸, digits only.
 func decimal(b []byte) (n int64, ok bool) {
 	if len(b) == 0 || len(b) > 18 {
 		return 0, false
@@ -119,5 +120,5 @@ func decimal(b []byte) (n int64, ok bool) {
 	return n, true
 }
 
-// clip shortens what goes into an error.
+// clip shortens a text for an error.
 func clip(b []byte) []byte { return b[:min(len(b), 80)] }

@@ -9,22 +9,22 @@ import (
 	"github.com/ffconvert/ffconvert/converters/internal/window"
 )
 
-// Sizes of reads, bytes. The first is small, since a run may be one small sample; they
-// double up to what keeps both the device and the processor's cache content.
+// Sizes of reads in bytes. The first read is small, because a run may be one small sample. Reads double
+// up to a size that is efficient for the device and fits into the processor's cache.
 const (
 	firstRead  = 64 << 10
 	windowSize = 1 << 20
 )
 
-// A reader is what one run is read with. Readers are used again.
+// A reader reads one run. Readers are reused.
 type reader struct {
 	scanner scanner
 	window  window.Window
 }
 
-// Read yields the samples of a run. It sweeps over the part from run.Off in large
-// reads; the bytes of a sample are those of the buffer, not a copy. Beyond the run it
-// reads the header that ends the last sample, and what came with that in one read.
+// Read yields the samples of a run. It reads the part sequentially from run.Off, in large reads. The
+// bytes of a sample are in the read buffer, not copied. The last read goes past the run, because the next
+// header ends the last sample.
 func (s *Source) Read(ctx context.Context, run converters.Run) iter.Seq2[*converters.Sample, error] {
 	return func(yield func(*converters.Sample, error) bool) {
 		if run.Count <= 0 {
@@ -47,7 +47,7 @@ func (s *Source) read(ctx context.Context, run converters.Run, r *reader, yield 
 	p := s.parts[run.Part]
 	how := converters.SequentialAccess
 	if run.Count == 1 {
-		how = converters.RandomAccess // the kernel must not read ahead of what may be a random choice
+		how = converters.RandomAccess // a shuffled plan reads single samples: no read-ahead
 	}
 	f, err := s.open(p, how)
 	if err != nil {

@@ -1,20 +1,20 @@
 // Package tar finds and reads the samples of WebDataset tars.
 //
-// A sample is a group of consecutive members that share a key, the member's path up
-// to the first dot of its base name; what follows that dot names the field:
+// A sample is a group of consecutive members with the same key. The key is the path of a member up to the
+// first dot of its base name. The rest of the name, after that dot, names the field:
 //
 //	src := tar.Open(parts, tar.Options{})
 //	for span, err := range src.Index(ctx, 0) { … }                                  // a.jpg 7,312 bytes, a.cls 1 byte
 //	for sample, err := range src.Read(ctx, converters.Run{Off: off, Count: n}) { … } // the bytes
 //
-// A tar is a row of 512-byte blocks (POSIX.1-2017, pax; GNU tar manual, "Basic Tar Format"):
+// A tar is a sequence of 512-byte blocks (POSIX.1-2017, pax; GNU tar manual, "Basic Tar Format"):
 //
 //	┌─────────────────────────────┬─────────────────────────┬───────┬────────────────┬─────────┐
 //	│ metadata of the next member │ header                  │ bytes │ zeros to 512·k │ … more  │
 //	│ x, g (PAX), L, K (GNU)      │ 512                     │ size  │                │ members │
 //	└─────────────────────────────┴─────────────────────────┴───────┴────────────────┴─────────┘
 //	┌──────────┬──────────┬─────────────────┐
-//	│ zeros    │ zeros    │ zeros, any      │   the end: two blocks at least
+//	│ zeros    │ zeros    │ zeros, any      │   the end: at least two blocks
 //	│ 512      │ 512      │ number          │
 //	└──────────┴──────────┴─────────────────┘
 //
@@ -22,11 +22,11 @@
 //	        148 checksum 8 · 156 type 1 · 157 link name 100 · 257 magic 6 · 263 version 2
 //	        265 user 32 · 297 group 32 · 329 device major 8 · 337 minor 8 · 345 prefix 155
 //
-// The checksum is the sum of the header's 512 bytes, its own eight counted as spaces. It
-// covers no payload: a tar cannot show that a payload was damaged, and neither can we.
+// The checksum is the sum of the header's 512 bytes, with its own eight counted as spaces. It does not
+// cover payload, so damage of a payload cannot be detected.
 //
-// What two common readers (GNU tar, Python's tarfile, bsdtar) read differently is
-// refused, and so is a tar that does not end as a tar ends: they lose members in silence.
+// The package refuses a tar that two common readers (GNU tar, Python's tarfile, bsdtar) read differently,
+// and a tar without a proper end, because such readers lose members without an error.
 package tar
 
 import (
@@ -35,42 +35,41 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// What Options have where they are zero, bytes.
+// Defaults of Options in bytes.
 const (
 	DefaultMaxSample = 1 << 30
 	DefaultMaxHeader = 1 << 20
 )
 
-// maxBuffer is the largest limit of Options, bytes: it keeps the arithmetic on sizes far from overflow.
+// maxBuffer is the upper bound of the limits in Options in bytes, so that sums of sizes cannot overflow.
 const maxBuffer = 1 << 40
 
-// Options relax what a source refuses. The zero value refuses all that loses data
-// in another reader.
+// Options make a source accept more. The zero value refuses every tar from which another reader would
+// lose data.
 type Options struct {
-	// AllowMissingTrailer accepts a tar that ends at a member's boundary without the
-	// two zero blocks that should follow. Each is reported as waived. A tar that is
-	// cut anywhere else is refused all the same.
+	// AllowMissingTrailer accepts a tar that ends after a member without the two zero blocks.
+	// Each is reported in an accepted Span. A tar that ends anywhere else is still refused.
 	AllowMissingTrailer bool
 
-	// Concatenated reads on behind the zero blocks where another tar was appended.
-	// Each is reported as waived. A sample never reaches from one into the next.
+	// Concatenated accepts another tar after the zero blocks. Each is reported in an accepted
+	// Span. A sample does not continue in the next tar.
 	Concatenated bool
 
-	// KeepDuplicates accepts a key that comes back later in the same part, as
-	// another sample. Each is reported as waived.
+	// KeepDuplicates accepts several samples with the same key. Each is reported in an accepted
+	// Span.
 	KeepDuplicates bool
 
-	// Load names the fields whose bytes Index reads too, because what becomes of them
-	// decides the size of a record. nil: none.
+	// Load reports whether Index must read the bytes of a field, because the size of the record
+	// depends on them. nil: no field.
 	Load func(field string) bool
 
-	// MaxSample limits one sample, in bytes: the payload of its members and 512 for
-	// each of them. Read holds a sample in memory, hence the limit. 0: DefaultMaxSample.
+	// MaxSample limits the size of a sample in bytes, because Read holds a sample in memory: the
+	// payload of its members plus 512 for each. 0: DefaultMaxSample.
 	MaxSample int64
 
-	// MaxHeader limits a PAX header and a GNU long name, in bytes: each is held in memory
-	// whole. A path is at most 4 KiB on Linux; the rest is room for extended attributes,
-	// which are at most 64 KiB each. 0: DefaultMaxHeader.
+	// MaxHeader limits the size of a PAX header and of a GNU long name in bytes, because each is
+	// held in memory. On Linux a path has at most 4 KiB and an extended attribute 64 KiB.
+	// 0: DefaultMaxHeader.
 	MaxHeader int64
 }
 
@@ -87,8 +86,8 @@ var (
 	_ converters.Divisible = (*Source)(nil)
 )
 
-// Open returns the source that the parts make. It opens no file: Index and Read do,
-// and check that each is still the file that the part describes.
+// Open returns a source with these parts. It does not open files. Index and Read do, and check that
+// size and time of the file have not changed.
 func Open(parts []converters.Part, opts Options) *Source {
 	if opts.MaxSample <= 0 {
 		opts.MaxSample = DefaultMaxSample
@@ -103,7 +102,7 @@ func Open(parts []converters.Part, opts Options) *Source {
 // Parts lists the tars in dataset order.
 func (s *Source) Parts() []converters.Part { return s.parts }
 
-// WithParts returns a source over other tars, read as these are.
+// WithParts returns a source with other tars and the same options.
 func (s *Source) WithParts(_ int, parts []converters.Part) converters.Source {
 	return &Source{parts: parts, opts: s.opts, open: s.open}
 }

@@ -6,24 +6,23 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// What a flag let pass, as Span.Skip has it.
+// Span.Skip of accepted defects.
 const (
-	waivedTrailer   = "missing end of archive"
-	waivedAppended  = "appended archive"
-	waivedDuplicate = "key that came back"
-	waivedPath      = "field named __local_path__" // no flag: it is told of
+	acceptedTrailer   = "missing end of archive"
+	acceptedAppended  = "appended archive"
+	acceptedDuplicate = "key that came back"
+	acceptedPath      = "field named __local_path__" // accepted without an option
 )
 
-// A trailer is how an archive ends.
+// A trailer describes the end of an archive.
 type trailer struct {
-	more    bool // another archive follows, the window is at it
-	missing bool // without the two zero blocks
+	more    bool // another archive follows, at the window's position
+	missing bool // the two zero blocks are missing
 }
 
-// trailer reads the zeros behind the last member, to the end of the part or to the
-// archive that was appended. GNU tar and Python pad to 10,240 bytes, others write the
-// two blocks alone: any number of zeros from two blocks on is an end, as it is for both. next
-// has returned false: the window is at a zero block, or at the end of the part.
+// trailer reads the zeros after the last member, up to the end of the part or an appended archive. It must
+// be called after next has returned false. GNU tar and Python pad the end to a multiple of 10,240 bytes,
+// others write two blocks only. Like both readers, trailer accepts any number of zeros from two blocks on.
 func (w *members) trailer(o *Options) (trailer, error) {
 	start := w.c.Offset()
 	if start < w.c.Size {
@@ -34,7 +33,7 @@ func (w *members) trailer(o *Options) (trailer, error) {
 		return trailer{}, err
 	}
 	more := found < w.c.Size
-	next := found &^ (blockSize - 1) // the block that has it
+	next := found &^ (blockSize - 1) // the block with the first other byte
 	n := found - start
 	if more {
 		n = next - start
@@ -56,7 +55,7 @@ func (w *members) trailer(o *Options) (trailer, error) {
 		case missing && !o.AllowMissingTrailer:
 			return trailer{}, w.fail(start, nil, fmt.Errorf("%w: a lone zero block, then another header", converters.ErrMalformed), "--allow-missing-trailer")
 		}
-	case missing && n%blockSize != 0: // the copy is cut; with two zero blocks only padding can be
+	case missing && n%blockSize != 0: // the file is cut; after two zero blocks only padding can be cut
 		return trailer{}, w.fail(w.c.Size, nil, fmt.Errorf("%w: the file ends inside the end of the archive", converters.ErrTruncated), "")
 	case missing && !o.AllowMissingTrailer:
 		return trailer{}, w.fail(w.c.Size, nil, fmt.Errorf("%w: no two zero blocks end the archive", converters.ErrTruncated),
@@ -65,8 +64,8 @@ func (w *members) trailer(o *Options) (trailer, error) {
 	return trailer{more: more, missing: missing}, nil
 }
 
-// zeroTail returns where the first byte from here on is that is not zero, or the
-// size of the part, and moves to the block it is in, or to the end.
+// zeroTail returns the offset of the next byte other than zero, or the size of the part. It skips to the
+// block of that byte, or to the end.
 func (w *members) zeroTail() (int64, error) {
 	const piece = 64 * blockSize
 	for {
