@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/ffconvert/ffconvert/internal/need"
 )
 
 func TestTypeOfMount(t *testing.T) {
@@ -42,7 +44,7 @@ func TestCached(t *testing.T) {
 	}
 	fd := int(f.Fd())
 	if name := MountType(fd); !slices.Contains(onDevice, name) {
-		t.Skipf("on %s the page cache is not all there is", name)
+		need.Missing(t, "a file system on a device, not "+name)
 	}
 	drop := func() {
 		t.Helper()
@@ -94,7 +96,7 @@ func TestUncache(t *testing.T) {
 	} {
 		path := row.path
 		if st, err := os.Stat(path); err != nil {
-			t.Skip(err)
+			need.Missing(t, err)
 		} else if st.IsDir() {
 			f, err := os.CreateTemp(path, "origin-*.tmp")
 			if err != nil {

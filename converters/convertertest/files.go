@@ -12,7 +12,7 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// Parts describes files as they are now, each by the last element of its path.
+// Parts returns parts with the current sizes and times of files. Their names are the base names.
 func Parts(t testing.TB, paths ...string) (parts []converters.Part) {
 	t.Helper()
 	for _, path := range paths {

@@ -52,11 +52,11 @@ type scanner struct {
 
 // A group is the sample that members are added to.
 type group struct {
-	sample converters.Sample // every field sized, none read
-	bytes  int64             // payload, and a block for each member
+	sample converters.Sample // with sizes of fields
+	bytes  int64             // payload plus a block for each member
 	open   bool              // it may get more members
 	fields fieldname.Set     // the names of its fields
-	bad    bool              // it has a badField that is not empty
+	bad    bool              // it has a badField with payload
 	pathed bool              // it has a localPathField
 	names  fieldname.Names
 }

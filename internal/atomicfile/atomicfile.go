@@ -83,9 +83,8 @@ func (f *File) finish(name string, rename func(root *os.Root, from, to string) e
 	})
 }
 
-// CheckRename looks whether what was renamed has its new name, and is what same recognises: a file
-// system across a network may answer that it renamed a file, and have not. The error is an
-// [os.LinkError] of [syscall.EIO].
+// CheckRename checks that a file has its new name and that same accepts it, because a network file system
+// may report a rename that it did not do. The error is an [os.LinkError] with [syscall.EIO].
 func CheckRename(root *os.Root, from, to string, same func(fs.FileInfo) bool) error {
 	st, err := root.Lstat(to)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !same(st) {

@@ -7,17 +7,16 @@ import (
 	"testing"
 )
 
-// An Attempt is a test whose failure or skipping is recorded in place of reported. Tests of
-// helpers run them in one.
+// An Attempt is a test that records a failure or a skip instead of reporting it, to test test helpers.
 type Attempt struct {
 	testing.TB
-	Ended string       // "failed", "skipped", or "" where it came to its end
-	Said  bytes.Buffer // what it said
+	Ended string       // "failed", "skipped", or "" if the test returned
+	Said  bytes.Buffer // its messages
 
 	cleanups []func()
 }
 
-// Try runs test, and then what it gave to Cleanup. What an attempt has no method for is t's.
+// Try runs a test and its cleanups. Methods that Attempt does not define call t.
 func Try(t testing.TB, test func(t testing.TB)) (a *Attempt) {
 	a = &Attempt{TB: t}
 	defer func() {

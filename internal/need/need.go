@@ -1,12 +1,12 @@
-// Package need says what a test needs beyond Go, and skips the test where that is missing. Only
-// tests import it.
+// Package need declares what a test needs besides Go, and skips the test if that is missing. Only tests
+// import it.
 //
 //	gzip := need.Tool(t, "gzip")  // its path; without it the test is skipped
 //	program := need.Program(t)    // ffconvert, built once for all packages
 //	need.Time(t, "every cut of every file") // skipped with -short
 //
-// Where CI is set a tool may not be missing: the test fails. `go tool gotestsum ./...` lists at its
-// end which tests were skipped and why.
+// If the variable CI is set, the test fails instead. `go tool gotestsum ./...` lists the skipped tests
+// with their reasons at the end.
 package need
 
 import (
@@ -21,10 +21,10 @@ import (
 	"testing"
 )
 
-// InCI reports whether the machine has all that .ci/run installs, so that nothing may be missing.
+// InCI reports whether the tests run in CI, where .ci/run installs all tools.
 func InCI() bool { return os.Getenv("CI") != "" }
 
-// Tool returns the path of a program. Daemons may lie where PATH of a user does not lead.
+// Tool returns the path of a program. It also looks in /usr/sbin, which PATH often lacks.
 func Tool(t testing.TB, name string) string {
 	t.Helper()
 	path, err := exec.LookPath(name)
@@ -37,7 +37,7 @@ func Tool(t testing.TB, name string) string {
 	return path
 }
 
-// Tools is Tool for several programs whose paths do not matter.
+// Tools is Tool for several programs.
 func Tools(t testing.TB, names ...string) {
 	t.Helper()
 	for _, name := range names {
@@ -45,13 +45,13 @@ func Tools(t testing.TB, names ...string) {
 	}
 }
 
-// Shell wants sh, and the tools that its scripts in tests use.
+// Shell is Tool for sh and the tools that the shell scripts of tests use.
 func Shell(t testing.TB) {
 	t.Helper()
 	Tools(t, "sh", "cat", "cp", "head", "printf", "sed", "sleep", "touch")
 }
 
-// Missing ends a test for which the machine lacks something that CI has.
+// Missing skips a test because the machine lacks something. In CI it fails the test.
 func Missing(t testing.TB, why ...any) {
 	t.Helper()
 	if InCI() {
@@ -60,7 +60,7 @@ func Missing(t testing.TB, why ...any) {
 	t.Skip(why...)
 }
 
-// Time skips a test under -short, with what it would try.
+// Time skips a test under -short. what says what the test tries.
 func Time(t testing.TB, what string) {
 	t.Helper()
 	if testing.Short() {
@@ -68,8 +68,8 @@ func Time(t testing.TB, what string) {
 	}
 }
 
-// Program returns the path of ffconvert, built without cgo. The go command keeps what it linked in
-// its cache, so that the packages that run it link it once.
+// Program returns the path of ffconvert, built without cgo. The go command caches the linked program, so
+// it is linked once for all packages.
 func Program(t testing.TB) string {
 	t.Helper()
 	path, err := Build()
@@ -79,15 +79,14 @@ func Program(t testing.TB) string {
 	return path
 }
 
-// Build is Program where there is no test at hand. Called before the tests run, by TestMain, it
-// would not bind their cached results to the sources.
+// Build is Program without a test. It must not be called by TestMain, before the tests run: then cached
+// test results would not depend on the sources.
 var Build = sync.OnceValues(func() (string, error) {
 	root, err := moduleRoot()
 	if err != nil {
 		return "", err
 	}
-	// Listing each directory binds a cached result of the test to the sources: the go command
-	// does not know that they decide it.
+	// Listing the directories makes a cached test result depend on the sources.
 	err = filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
 		if err == nil && d.IsDir() && name != root && strings.HasPrefix(d.Name(), ".") {
 			return fs.SkipDir
@@ -108,7 +107,7 @@ var Build = sync.OnceValues(func() (string, error) {
 	return filepath.EvalSymlinks(strings.TrimSpace(string(path)))
 })
 
-// moduleRoot is the first directory with a go.mod from that of the test upwards.
+// moduleRoot returns the nearest directory with a go.mod, from the directory of the test upwards.
 func moduleRoot() (string, error) {
 	dir, err := os.Getwd()
 	for err == nil {

@@ -1,5 +1,5 @@
-// Package text makes texts of unknown origin safe to print: a name cannot begin another line, drive
-// a terminal, or pass for a part of the sentence around it.
+// Package text escapes texts of unknown origin, so that they can be printed: a name cannot begin a new
+// line, control a terminal, or look like a part of the message around it.
 package text
 
 import (
@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// Name returns an ordinary name as it is, and quotes every other one as Go does.
+// Name returns a name, quoted as a Go string if it is empty or has characters that a Go string escapes.
 func Name(name string) string {
 	q := strconv.Quote(name)
 	if name == "" || q[1:len(q)-1] != name {
@@ -17,14 +17,14 @@ func Name(name string) string {
 	return name
 }
 
-// Line escapes what is not printable, line breaks too, and bytes that are not UTF-8, as Go writes
-// them in a string.
+// Line escapes characters that are not printable, including line breaks, and bytes that are not UTF-8,
+// as in a Go string.
 func Line(s string) string { return escape(s, strconv.IsPrint) }
 
-// Valid escapes the bytes that are not UTF-8.
+// Valid escapes bytes that are not UTF-8.
 func Valid(s string) string { return escape(s, func(rune) bool { return true }) }
 
-// Spaces puts a space in the place of what is not printable: in a sentence that a service sends.
+// Spaces replaces characters that are not printable by spaces, for messages of a service.
 func Spaces(s string) string {
 	return strings.Map(func(r rune) rune {
 		if !strconv.IsPrint(r) {
@@ -34,6 +34,7 @@ func Spaces(s string) string {
 	}, s)
 }
 
+// escape escapes the characters that keep refuses, and bytes that are not UTF-8.
 func escape(s string, keep func(rune) bool) string {
 	var b []byte // nil until something is escaped
 	for i := 0; i < len(s); {

@@ -63,7 +63,7 @@ func (n *Names) Of(suffix []byte) (string, error) {
 }
 
 // lowerText returns the lower case of a suffix that is not all ASCII. In Python the lower case of Σ
-// depends on its place in the word and that of İ has two letters, so these two are refused.
+// depends on its place in the word, and İ becomes two letters, so these two are refused.
 func lowerText(suffix string) (string, error) {
 	if strings.ContainsAny(suffix, "İΣ") {
 		return "", fmt.Errorf("%w: the lower case of %q is not one to rely on", converters.ErrUnsupported, suffix)
