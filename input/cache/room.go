@@ -33,8 +33,8 @@ func (s *Shortage) Error() string {
 func (s *Shortage) Is(target error) bool { return target == ErrQuota }
 
 // reserve evicts copies until most bytes are free, or as many as l can have, and returns that number.
-// If that is less than least it evicts nothing, and the error is a [Shortage]; the same if there is no
-// room for spare bytes beyond most, and another lease may be released. The account is locked.
+// If that is less than least it evicts nothing, and the error is a [Shortage]; the same if
+// spare bytes beyond most are not free, and another lease may be released. The account is locked.
 func (c *Cache) reserve(l *Lease, entries []entry, least, most, spare int64) (int64, error) {
 	if c.quota <= 0 || most+spare == 0 {
 		return most, nil

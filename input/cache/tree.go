@@ -15,7 +15,7 @@ func treeName(temp string) string { return strings.TrimSuffix(temp, tempSuffix) 
 
 // Tree makes a directory in the room that is reserved for w, and returns it open, with its path. From
 // now on w's file is the directory's entry in the account: nothing may be written to it. The caller
-// writes no more than the reserved size, and closes the root.
+// writes at most the reserved size, and closes the root.
 //
 // The directory is removed with the writer: when that is discarded, when its [Lease] is released,
 // and after the process was killed.

@@ -108,7 +108,7 @@ func SplitProvider(url string) (rest, provider string) {
 	return url, ""
 }
 
-// address returns the URL of an object, or of a bucket's list if what is "buckets".
+// address returns the URL of an object (what: "objects") or of a bucket's list (what: "buckets").
 func (s *aisStore) address(what string, n aisName) string {
 	a := s.endpoint + "/v1/" + what + "/" + url.PathEscape(n.bucket)
 	if what == "objects" {

@@ -34,7 +34,7 @@ func aisVersion(p pin.Pin) string {
 }
 
 // Pin returns the attributes that identify this state of the object. A weak ETag may stay when the
-// bytes change: the time is added to it, and is used if there is no version.
+// bytes change: the time is added to it, and is used in place of a missing version.
 func (o Object) Pin() pin.Pin {
 	if p, ok := strings.CutPrefix(o.Version, aisPinned); ok {
 		return pin.Pin(p)

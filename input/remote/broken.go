@@ -20,34 +20,24 @@ func transportError(url string, err error) *Error {
 		return &placed
 	}
 	err = withoutURL(err)
-	e := &Error{URL: Redact(url), Kind: ErrUnavailable, Err: detail{err}, Again: true}
-	if hint, kind := identityProblem(err); kind != nil {
-		e.Kind, e.Hint, e.Again = kind, hint, false
-		return e
-	}
-	if errors.Is(err, context.Canceled) {
-		e.Again = false
-		return e
-	}
-	for _, kind := range []error{ErrRedirect, ErrSetting} {
-		if errors.Is(err, kind) { // made by this package, and complete
-			e.Kind, e.Err, e.Again = nil, err, false
-			if kind == ErrRedirect {
-				e.Hint = redirectHint
-			}
-			return e
-		}
-	}
-	if noSuchHost(err) {
-		e.Hint, e.Again = "is the name of the host right?", false
-		return e
-	}
-	if strings.Contains(err.Error(), "invalid header field value") { // which net/http does not quote
-		e.Kind, e.Hint, e.Again = ErrSetting, "a key, a token or a password has a line break in it, or the like: set it anew", false
-		return e
-	}
-	if strings.Contains(err.Error(), "malformed HTTP") {
-		e.Kind, e.Hint, e.Again = ErrSetting, "is that a web server? one that wants https:?", false
+	e := &Error{URL: Redact(url), Kind: ErrUnavailable, Err: detail{err}}
+	hint, kind := identityProblem(err)
+	switch {
+	case kind != nil:
+		e.Kind, e.Hint = kind, hint
+	case errors.Is(err, context.Canceled):
+	case errors.Is(err, ErrRedirect): // made by redirect, and complete
+		e.Kind, e.Err, e.Hint = nil, err, redirectHint
+	case errors.Is(err, ErrSetting): // made by proxy, and complete
+		e.Kind, e.Err = nil, err
+	case noSuchHost(err):
+		e.Hint = "is the name of the host right?"
+	case strings.Contains(err.Error(), "invalid header field value"): // net/http does not quote the value
+		e.Kind, e.Hint = ErrSetting, "a key, a token or a password has a line break in it, or the like: set it anew"
+	case strings.Contains(err.Error(), "malformed HTTP"):
+		e.Kind, e.Hint = ErrSetting, "is that a web server? one that wants https:?"
+	default:
+		e.Again = true
 	}
 	return e
 }

@@ -88,6 +88,11 @@ func (e *Error) Unwrap() []error {
 // mostAfter bounds Retry-After, so that sums of times cannot overflow. It is more than any caller waits.
 const mostAfter = 7 * 24 * time.Hour
 
+// refuse makes the error of a reply that was read.
+func refuse(url string, resp *http.Response, kind error, hint, format string, args ...any) *Error {
+	return &Error{URL: Redact(url), Kind: kind, Status: resp.StatusCode, Err: fmt.Errorf(format, args...), Hint: hint}
+}
+
 // statusError makes the error of a reply without success. The caller reads and closes the body.
 func statusError(name string, resp *http.Response) *Error {
 	e := &Error{URL: Redact(name), Status: resp.StatusCode, Err: statusText(resp.StatusCode)}

@@ -68,7 +68,7 @@ const gsFields = "name,size,generation,updated,crc32c,md5Hash"
 
 func (g gsObject) object(url string) Object {
 	o := Object{URL: url, Size: -1, Version: g.Generation, Modified: g.Updated}
-	if n, err := strconv.ParseInt(g.Size, 10, 64); err == nil && n >= 0 {
+	if n, ok := number(g.Size); ok {
 		o.Size = n
 	}
 	o.Sum = bestSum(map[string]string{"crc32c": g.CRC32C, "md5": g.MD5})

@@ -49,7 +49,7 @@ func (t *gsTokens) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// findGSTokens returns nil if there are no credentials.
+// findGSTokens returns nil without credentials.
 func findGSTokens(opts Options, hc *http.Client) (*gsTokens, error) {
 	path := opts.env("GOOGLE_APPLICATION_CREDENTIALS")
 	text, err := readFile(cmp.Or(path, gcloudFile(opts)), maxAnswer)

@@ -2,7 +2,6 @@ package remote
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -134,25 +133,21 @@ func (s httpStore) answer(o Object, ranged bool, resp *http.Response) (*reply, e
 		return nil, err
 	}
 	if r.N < 0 && o.Size < 0 && !slices.Contains(resp.TransferEncoding, "chunked") {
-		return nil, &Error{URL: Redact(o.URL), Kind: ErrLength, Status: resp.StatusCode,
-			Err:  errors.New("neither Content-Length nor chunks: its end cannot be told from a cut"),
-			Hint: "copy it to a local file, and compare"}
+		return nil, refuse(o.URL, resp, ErrLength, "copy it to a local file, and compare", "neither Content-Length nor chunks: its end cannot be told from a cut")
 	}
 	return r, nil
 }
 
-// sameObject compares the encoding and the time of a reply with those of o. Fetch compares the rest.
+// sameObject compares the encoding and the time of a reply with o. Fetch compares the rest.
 func sameObject(o Object, resp *http.Response) error {
 	modified := lastModified(resp.Header)
 	switch e := encoding(resp.Header); {
 	case e != o.key && o.key == "":
-		return &Error{URL: Redact(o.URL), Kind: ErrSetting, Status: resp.StatusCode,
-			Err: fmt.Errorf("it was asked for plain bytes, and sends them in %s", clean(e)), Hint: "turn compression off for it on the server"}
+		return refuse(o.URL, resp, ErrSetting, "turn compression off for it on the server", "it was asked for plain bytes, and sends them in %s", clean(e))
 	case e != o.key:
-		return &Error{URL: Redact(o.URL), Kind: ErrChanged, Status: resp.StatusCode, Err: fmt.Errorf("another encoding"), Hint: againHint}
+		return refuse(o.URL, resp, ErrChanged, againHint, "another encoding")
 	case (!isStrong(o.Version) || resp.Header.Get("Etag") == "") && !o.Modified.IsZero() && !modified.IsZero() && !modified.Equal(o.Modified):
-		return &Error{URL: Redact(o.URL), Kind: ErrChanged, Status: resp.StatusCode,
-			Err: fmt.Errorf("modified at %s", modified.UTC().Format(http.TimeFormat)), Hint: againHint}
+		return refuse(o.URL, resp, ErrChanged, againHint, "modified at %s", modified.UTC().Format(http.TimeFormat))
 	}
 	return nil
 }

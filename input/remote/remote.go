@@ -11,8 +11,8 @@
 //	gs://bucket/key                        Google Cloud Storage, JSON API
 //	ais://bucket/key                       AIStore, native object API at AIS_ENDPOINT
 //
-// The bytes are those of the version that was found: every request names it, and an object that has
-// another version by then is [ErrChanged], never a mixture. A failed request is repeated from the byte
+// All bytes are of the version that was found: every request names it, and an object that has another
+// version by then is [ErrChanged], never a mixture. A failed request is repeated from the byte
 // where it failed, after a wait that grows and that the service may prolong (Retry-After). Lengths
 // are compared, and the checksum of the whole object if the service has one.
 //
@@ -54,8 +54,8 @@ type File interface {
 type store interface {
 	// stat looks at an object.
 	stat(ctx context.Context, url string) (Object, error)
-	// page lists objects with URLs that begin with prefix: the first ones if token is "", else those
-	// after the page that returned token. next is the token for the page that follows, "" at the end.
+	// page lists objects with URLs that begin with prefix: the first ones if token is "", else the
+	// ones after the page that returned token. next is the token for the page that follows, "" at the end.
 	// [ErrNoList] if the service has no lists.
 	page(ctx context.Context, prefix, token string) (items []item, next string, err error)
 	// get requests n > 0 bytes of the object from off on (n < 0: to its end), of the version of o. If the

@@ -76,15 +76,14 @@ func replyOf(o Object, resp *http.Response, version string, sum Sum) (*reply, er
 	}
 	if r.N >= 0 && r.N != end-off {
 		resp.Body.Close()
-		return nil, &Error{URL: Redact(o.URL), Kind: ErrLength, Status: resp.StatusCode,
-			Err: fmt.Errorf("Content-Length is %d, and Content-Range has %d bytes", r.N, end-off), Hint: lengthHint}
+		return nil, refuse(o.URL, resp, ErrLength, lengthHint, "Content-Length is %d, and Content-Range has %d bytes", r.N, end-off)
 	}
 	r.Off, r.N, r.Size = off, end-off, size
 	return r, nil
 }
 
 func noContentRange(url string, resp *http.Response) *Error {
-	return &Error{URL: Redact(url), Kind: ErrLength, Status: resp.StatusCode, Err: errors.New("a part that does not say which: no sound Content-Range"), Hint: lengthHint}
+	return refuse(url, resp, ErrLength, lengthHint, "a part that does not say which: no sound Content-Range")
 }
 
 // decode reads an answer of at most most bytes, by [json.Unmarshal] or [xml.Unmarshal].
@@ -102,8 +101,9 @@ func decode(ctx context.Context, name string, resp *http.Response, most int64, u
 	case isHTML(resp.Header):
 		return &Error{URL: Redact(name), Kind: ErrPage, Status: resp.StatusCode, Hint: "a proxy in between?"}
 	}
-	return &Error{URL: Redact(name), Kind: ErrUnavailable, Status: resp.StatusCode, Again: true,
-		Err: fmt.Errorf("its answer cannot be read: %s", said(err.Error()))}
+	e := refuse(name, resp, ErrUnavailable, "", "its answer cannot be read: %s", said(err.Error()))
+	e.Again = true
+	return e
 }
 
 // unreached returns the error of a request without a reply, or of a reply that broke off.

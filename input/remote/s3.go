@@ -25,7 +25,7 @@ import (
 // https://docs.aws.amazon.com/AmazonS3/latest/API/API_Operations_Amazon_Simple_Storage_Service.html.
 // minio-go signs requests and finds credentials.
 //
-// The key is taken literally: there is no ?versionId=. The version of an object is its ETag, which
+// The key is taken literally, without ?versionId=. The version of an object is its ETag, which
 // every request for bytes has in If-Match; lists do not give the ids of a bucket with versions. An
 // ETag is not compared as an MD5, since it often is not one. The checksum is that which the service
 // stores of the whole object (x-amz-checksum-type: FULL_OBJECT), if it does.

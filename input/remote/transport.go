@@ -171,7 +171,7 @@ var carried = map[string]bool{
 
 // redirect is the CheckRedirect of the HTTP client. It allows five redirects, to the same scheme or from
 // http to https, and removes credentials for another host or port. After a redirect to another host
-// they stay removed, even if it leads back: that host would choose what they are used for.
+// they stay removed, even if it leads back: that host would choose the request that they sign.
 func redirect(req *http.Request, via []*http.Request) error {
 	from := via[len(via)-1].URL
 	switch {
