@@ -112,14 +112,14 @@ func (f *fetch) sniff(sp *span, all bool) error {
 		return nil
 	}
 	f.sniffed = true
-	if !isHTTP(f.o.URL) || wantsHTML(f.o.URL) {
+	if !isHTTP(f.o.URL) { // its caller looks at objects of buckets
 		return nil
 	}
 	head := make([]byte, min(sniffLen, sp.pos))
 	if n, err := f.into.ReadAt(head, 0); n < len(head) {
 		return f.fail(nil, fmt.Errorf("read back: %w", unexpected(err)), "")
 	}
-	if looksLikePage(head) {
+	if IsPage(f.o.URL, head) {
 		return f.fail(ErrPage, nil, pageHint)
 	}
 	return nil

@@ -40,7 +40,7 @@ var (
 	secret    = regexp.MustCompile(`token|secret|passw|passphrase|auth|sign|credential|session|api[_-]?key|access_?key|private|^(key|code|jwt|sid|pwd?)$`)
 	nestedURL = regexp.MustCompile(`(?i)(:|%(25)*3a)(/|%(25)*2f)`) // however often it is escaped
 
-	// signedName is the begin of a signature of an https: URL, which a bucket's URL cannot have.
+	// signedName matches the beginning of a signature of an https: URL, which a bucket's URL cannot have.
 	signedName = regexp.MustCompile(`(?i)\?x-(amz|goog)-`)
 )
 

@@ -195,7 +195,11 @@ func wantsHTML(url string) bool {
 
 const sniffLen = 512 // bytes
 
-// looksLikePage reports whether the first bytes of an object are the begin of an HTML page.
+// IsPage reports whether the first bytes of the object of a URL are HTML, and the URL does not name an HTML
+// file: services send a page, with status 200, where they want a login.
+func IsPage(url string, head []byte) bool { return !wantsHTML(url) && looksLikePage(head) }
+
+// looksLikePage reports whether the first bytes of an object are the beginning of an HTML page.
 func looksLikePage(head []byte) bool {
 	s := strings.TrimPrefix(string(head), "\ufeff")
 	s = strings.ToLower(strings.TrimLeft(s, " \t\r\n\f"))

@@ -2,10 +2,8 @@ package stage
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"io"
-	"strings"
 	"sync"
 
 	"github.com/ffconvert/ffconvert/input"
@@ -30,7 +28,7 @@ func (j *job) fetch(ctx context.Context, w *cache.Writer) (whole *cache.Writer, 
 	if _, err := io.ReadFull(io.NewSectionReader(w, 0, size), head); err != nil && err != io.EOF {
 		return nil, 0, j.cacheError(err)
 	}
-	if isPage(name, head) {
+	if remote.IsPage(name, head) {
 		return nil, 0, place.Refuse(name, remote.ErrPage, "the URL leads to an error or a login; look at it in a browser", "")
 	}
 	if j.compression, err = sniff(head); err != nil {
@@ -122,20 +120,4 @@ func (f *fetched) failure() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.err
-}
-
-// isPage tells an HTML page from data: services answer with one where they want a login, and
-// with status 200.
-func isPage(name string, head []byte) bool {
-	lower := strings.ToLower(name)
-	if strings.HasSuffix(lower, ".html") || strings.HasSuffix(lower, ".htm") {
-		return false
-	}
-	head = bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), " \t\r\n")
-	for _, start := range []string{"<!doctype html", "<html"} {
-		if len(head) >= len(start) && strings.EqualFold(string(head[:len(start)]), start) {
-			return true
-		}
-	}
-	return false
 }
