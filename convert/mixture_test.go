@@ -53,7 +53,7 @@ var badSpecs = []struct {
 	{"unknown key", "dataset:\n- shards: a\nseeed: 1\n", "3:1", `unknown key "seeed" (there are prefix, dataset`, false},
 	{"unknown key of a collection", "dataset:\n- shards: a\n  fractoin: 0.5\n", "3:3", `unknown key "fractoin" (there are name, shards`, false},
 	{"key that is a number", "dataset:\n- shards: a\n  7: 0.5\n", "3:3", `unknown key "7"`, true},
-	{"key that comes twice", "dataset:\n- shards: a\n  shards: b\n", "3:3", "stands there twice", true},
+	{"key that comes twice", "dataset:\n- shards: a\n  shards: b\n", "3:3", "appears twice", true},
 	{"no value", "dataset:\n- shards: a\n  name:\n", "3:3", "name: has no value", false},
 	{"null", "dataset:\n- shards: ~\n", "2:3", "shards: has no value", false},
 	{"collection of text", "dataset:\n- a.tar\n", "2:3", "not a list of keys and values", false},

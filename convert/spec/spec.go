@@ -1,11 +1,11 @@
 // Package spec reads specifications: YAML files that name the collections of which one dataset is
-// made. A plan keeps what decides the dataset, as JSON. The package knows no formats: whoever does
-// refuses what a collection says of its own by [Collection.Error], which has the place.
+// made. A plan keeps what decides the dataset, as JSON. The package knows no formats: the caller checks
+// format and options, and places its errors with [Collection.Error].
 //
 //	s, err := spec.Read("dataset.yaml")
 //	for _, c := range s.Collections { … } // c.Format, c.Shards, c.Options
 //
-// What is read is bounded before it is parsed. Nothing in a file is resolved, and nothing expands.
+// Input is limited before it is parsed. Anchors, aliases and tags are refused, so nothing expands.
 package spec
 
 import (
@@ -26,8 +26,8 @@ import (
 	"github.com/ffconvert/ffconvert/input"
 )
 
-// A Spec is what a file says of a dataset that is mixed. Its JSON is what decides the dataset,
-// and nothing of how it was written down.
+// A Spec is the content of a file. Its JSON has the fields that decide the bytes of the dataset,
+// independent of how the YAML was written.
 type Spec struct {
 	Seed        uint64       `json:"seed,omitempty"` // of what is drawn; 0 where nothing is
 	Collections []Collection `json:"dataset"`
@@ -36,7 +36,7 @@ type Spec struct {
 	Shuffle   bool    `json:"-"` // the file says so
 }
 
-// A Collection is one entry of it.
+// A Collection is one entry of dataset:.
 type Collection struct {
 	Format  string            `json:"format"`
 	Shards  []string          `json:"shards"`          // patterns, with the prefix and the bucket before them
@@ -45,23 +45,23 @@ type Collection struct {
 	Rename  []string          `json:"rename,omitempty"`
 	Options map[string]string `json:"options,omitempty"` // of the format
 
-	where string // it stands, for errors
-	file  yamlFile
-	at    map[string]*token.Token // of what is said of it, by key; nil: it comes from a plan
-	lists []string                // options that the file has as lists
+	where string // place in the file, for errors
+	file  string
+	at    map[string]*token.Token // places of the values by key; nil: the collection comes from a plan
+	lists []string                // options whose values are lists in the file
 }
 
-// Where is where the collection stands, for people.
+// Where returns the place of the collection in the file, for messages.
 func (c *Collection) Where() string { return c.where }
 
-// IsList reports whether the file has an option as a list.
+// IsList reports whether the value of an option is a list in the file.
 func (c *Collection) IsList(name string) bool { return slices.Contains(c.lists, name) }
 
-// Passes is how often the collection is read.
+// Passes returns how many times the collection is read.
 func (c *Collection) Passes() int { return mix.Collection{Times: c.Times}.Passes() }
 
-// Error places an error at what the collection says: a key of it, or options.NAME. "" is the
-// collection itself, whose error is wrapped.
+// Error returns err with the place of a key of the collection, or of options.NAME. The key "" is the
+// whole collection; err is wrapped then.
 func (c *Collection) Error(key string, err error) error {
 	switch {
 	case key == "":
@@ -69,19 +69,19 @@ func (c *Collection) Error(key string, err error) error {
 	case c.at == nil:
 		return fmt.Errorf("%s: %s: %w", c.where, key, err)
 	}
-	return c.file.fail(c.at[key], "", "%s: %s", key, oneLine(err.Error()))
+	return fail(c.file, c.at[key], "", "%s: %s", key, oneLine(err.Error()))
 }
 
-// MaxCollections bounds the entries of a specification: each has the options of its format,
-// some 10 KiB.
+// MaxCollections limits the entries of a specification. Each takes some 10 KiB for the options of its
+// format.
 const MaxCollections = 1000
 
-// maxPatterns bounds the patterns of a specification, bytes with what stands before them: a
-// plan keeps them, and one long prefix stands before each.
+// maxPatterns limits the patterns of a specification, in bytes including the prefix of each: a plan
+// stores them.
 const maxPatterns = 4 << 20
 
-// check refuses what no collection can say, and sets Times to the one way to say it. key is
-// what an error is about.
+// check returns an error, and the key that it is about, if a value is out of range. It stores a Times
+// of 1 as 0, so that equal collections are equal in JSON.
 func (c *Collection) check() (key string, err error) {
 	if len(c.Shards) == 0 {
 		return "shards", errors.New("no shards are named")
@@ -138,7 +138,7 @@ func Read(name string) (*Spec, error) {
 	return Parse(name, data)
 }
 
-// Text is the specification as a plan keeps it: without the secrets of URLs.
+// Text returns the JSON that a plan keeps, without the secrets of URLs.
 func (s *Spec) Text() (string, error) {
 	kept := *s
 	kept.Collections = slices.Clone(s.Collections)
@@ -156,7 +156,7 @@ func (s *Spec) Text() (string, error) {
 	return string(bytes.TrimSpace(b.Bytes())), err
 }
 
-// FromText reads what a plan keeps. It may be hostile: it is held to what a file is held to.
+// FromText reads the JSON that a plan keeps. The plan may be hostile, so the limits of a file apply.
 func FromText(text string) (*Spec, error) {
 	if len(text) > 8*maxPatterns { // a byte may take six
 		return nil, errors.New("its specification is too large")

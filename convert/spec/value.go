@@ -2,11 +2,31 @@ package spec
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/token"
+
+	"github.com/ffconvert/ffconvert/convert/option"
 )
+
+// A reader makes values of the nodes of one file. It keeps the first error; values that are read
+// after it are not used.
+type reader struct {
+	name string
+	err  error
+}
+
+func (r *reader) keep(err error) {
+	if r.err == nil {
+		r.err = err
+	}
+}
+
+func (r *reader) fail(at *token.Token, hint, format string, args ...any) {
+	r.keep(fail(r.name, at, hint, format, args...))
+}
 
 // A pair is an entry of a mapping.
 type pair struct {
@@ -15,54 +35,55 @@ type pair struct {
 	value ast.Node
 }
 
-// valueToken is where the value of a pair stands; a mapping stands behind its key.
-func valueToken(p pair) *token.Token {
-	if isMapping(p.value) || p.value == nil {
+// valueAt returns the place of the value. A mapping begins at its key.
+func (p pair) valueAt() *token.Token {
+	if isMapping(p.value) {
 		return p.at
 	}
 	return p.value.GetToken()
 }
 
 func isMapping(n ast.Node) bool {
-	switch n.(type) {
-	case *ast.MappingNode, *ast.MappingValueNode:
-		return true
-	}
-	return false
+	_, ok := n.(ast.MapNode)
+	return ok
 }
 
-// mapping returns the entries of a mapping, one at least, no two with one key. Where keys are
-// given there are no others.
-func (f yamlFile) mapping(n ast.Node, hint string, keys ...string) ([]pair, error) {
-	var values []*ast.MappingValueNode
-	switch n := n.(type) {
-	case *ast.MappingNode:
-		values = n.Values
-	case *ast.MappingValueNode:
-		values = []*ast.MappingValueNode{n}
-	}
-	if len(values) == 0 {
-		return nil, f.fail(tokenOf(n), hint, "not a list of keys and values")
-	}
+// mapping takes a mapping with at least one entry and without repeated keys. If keys are given, there
+// must be no others.
+func (r *reader) mapping(n ast.Node, hint string, keys ...string) []pair {
 	var pairs []pair
 	seen := make(map[string]bool)
-	for _, v := range values {
-		at := v.Key.GetToken()
-		key, ok := v.Key.(*ast.StringNode)
-		switch {
-		case !ok || keys != nil && !slices.Contains(keys, key.Value):
-			return nil, f.fail(at, "there are "+strings.Join(slices.DeleteFunc(slices.Clone(keys), drawsAnew), ", "), "unknown key %q", at.Value)
-		case seen[key.Value]:
-			return nil, f.fail(at, "keep one of them", "the key %q stands there twice", key.Value)
+	if m, ok := n.(ast.MapNode); ok {
+		for i := m.MapRange(); i.Next() && r.err == nil; {
+			at, value := i.Key().GetToken(), i.Value()
+			key, text := i.Key().(*ast.StringNode)
+			_, null := value.(*ast.NullNode)
+			switch {
+			case keys != nil && slices.Contains(drawing, at.Value):
+				r.fail(at, "fraction: 0.5 draws half of the samples, once and for all; repeat: 2 has each twice", "%s: draws shards anew each epoch, and a dataset that is written is drawn once", at.Value)
+			case !text || keys != nil && !slices.Contains(keys, key.Value):
+				r.fail(at, "there are "+strings.Join(keys, ", "), "unknown key %q", at.Value)
+			case seen[key.Value]:
+				r.fail(at, "keep one of them", "the key %q appears twice", key.Value)
+			case null || value == nil:
+				r.fail(at, "leave the key out", "%s: has no value", key.Value)
+			default:
+				seen[key.Value] = true
+				pairs = append(pairs, pair{key.Value, at, value})
+			}
 		}
-		seen[key.Value] = true
-		if _, empty := v.Value.(*ast.NullNode); empty || v.Value == nil {
-			return nil, f.fail(at, "leave the key out", "%s: has no value", key.Value)
-		}
-		pairs = append(pairs, pair{key.Value, at, v.Value})
 	}
-	return pairs, nil
+	if len(pairs) == 0 {
+		r.fail(tokenOf(n), hint, "not a list of keys and values")
+	}
+	if r.err != nil {
+		return nil
+	}
+	return pairs
 }
+
+// drawing are the keys of WebDataset's specifications that draw shards while a dataset is read.
+var drawing = []string{"resample", "choose", "perepoch"}
 
 func tokenOf(n ast.Node) *token.Token {
 	if n == nil {
@@ -71,8 +92,8 @@ func tokenOf(n ast.Node) *token.Token {
 	return n.GetToken()
 }
 
-// text takes text that is not empty. 007 would be a number to one reader and text to another.
-func (f yamlFile) text(n ast.Node) (string, error) {
+// text takes text that is not empty, and no number: a name like 007 would lose its zeros.
+func (r *reader) text(n ast.Node) string {
 	text := ""
 	switch n := n.(type) {
 	case *ast.StringNode:
@@ -80,78 +101,82 @@ func (f yamlFile) text(n ast.Node) (string, error) {
 	case *ast.LiteralNode:
 		text = n.Value.Value
 	default:
-		return "", f.fail(tokenOf(n), "numbers, true and false that are meant as text stand in quotes", "want text")
+		r.fail(tokenOf(n), "numbers, true and false that are meant as text stand in quotes", "want text")
 	}
 	if text == "" {
-		return "", f.fail(tokenOf(n), "leave the key out", "the text is empty")
+		r.fail(tokenOf(n), "leave the key out", "the text is empty")
 	}
-	return text, nil
+	return text
 }
 
-// texts takes text, or a list of them.
-func (f yamlFile) texts(n ast.Node) ([]string, error) {
+// texts takes text, or a list of texts.
+func (r *reader) texts(n ast.Node) []string { return r.list(n, r.text) }
+
+// list takes a value, or a list of values.
+func (r *reader) list(n ast.Node, value func(ast.Node) string) []string {
 	list, ok := n.(*ast.SequenceNode)
 	if !ok {
-		text, err := f.text(n)
-		return []string{text}, err
+		return []string{value(n)}
 	}
-	if len(list.Values) == 0 {
-		return nil, f.fail(tokenOf(n), "leave the key out", "the list is empty")
-	}
-	var texts []string
+	var all []string
 	for _, v := range list.Values {
-		text, err := f.text(v)
-		if err != nil {
-			return nil, err
-		}
-		texts = append(texts, text)
+		all = append(all, value(v))
 	}
-	return texts, nil
+	if len(all) == 0 {
+		r.fail(tokenOf(n), "leave the key out", "the list is empty")
+	}
+	return all
 }
 
-// scalar takes text, which may be empty, a number, true or false as it is written.
-func (f yamlFile) scalar(n ast.Node) (string, error) {
+// scalar takes text, which may be empty, and numbers, true and false as they are written.
+func (r *reader) scalar(n ast.Node) string {
 	switch n := n.(type) {
 	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode:
-		return n.GetToken().Value, nil
+		return n.GetToken().Value
 	case *ast.StringNode:
-		return n.Value, nil
+		return n.Value
 	}
-	return f.text(n)
+	return r.text(n)
 }
 
-func (f yamlFile) number(n ast.Node) (float64, error) {
-	switch n := n.(type) {
-	case *ast.FloatNode:
-		return n.Value, nil
-	case *ast.IntegerNode:
-		switch i := n.Value.(type) {
-		case int64:
-			return float64(i), nil
-		case uint64:
-			return float64(i), nil
+// scalars takes a scalar as it is, and a list of scalars joined as a flag takes it.
+func (r *reader) scalars(n ast.Node) string {
+	values := r.list(n, r.scalar)
+	if _, list := n.(*ast.SequenceNode); !list {
+		return values[0]
+	}
+	if slices.Contains(values, "") {
+		r.fail(tokenOf(n), "leave the key out", "the list has an empty value")
+	}
+	return option.Join(values)
+}
+
+func (r *reader) number(n ast.Node) float64 {
+	switch n.(type) {
+	case *ast.FloatNode, *ast.IntegerNode:
+		if x, err := strconv.ParseFloat(n.GetToken().Value, 64); err == nil {
+			return x
 		}
 	}
-	return 0, f.fail(tokenOf(n), "as 0.25 or 2", "want a number")
+	r.fail(tokenOf(n), "as 0.25 or 2", "want a number")
+	return 0
 }
 
-func (f yamlFile) seed(n ast.Node) (uint64, error) {
-	if n, ok := n.(*ast.IntegerNode); ok {
-		switch i := n.Value.(type) {
-		case int64:
-			if i >= 0 {
-				return uint64(i), nil
-			}
-		case uint64:
-			return i, nil
+func (r *reader) seed(n ast.Node) uint64 {
+	if _, ok := n.(*ast.IntegerNode); ok {
+		if i, err := strconv.ParseUint(n.GetToken().Value, 0, 64); err == nil {
+			return i
 		}
 	}
-	return 0, f.fail(tokenOf(n), "", "want a whole number from 0 to 18446744073709551615")
+	r.fail(tokenOf(n), "", "want a whole number from 0 to 18446744073709551615")
+	return 0
 }
 
-func (f yamlFile) boolean(n ast.Node) (bool, error) {
-	if n, ok := n.(*ast.BoolNode); ok {
-		return n.Value, nil
+func (r *reader) boolean(n ast.Node) bool {
+	b, ok := n.(*ast.BoolNode)
+	if !ok {
+		r.fail(tokenOf(n), "", "want true or false")
+		return false
 	}
-	return false, f.fail(tokenOf(n), "", "want true or false")
+	return b.Value
 }
