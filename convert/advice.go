@@ -1,7 +1,7 @@
 package convert
 
-// An Advice says what would help against an error. The package knows no flags: a program that
-// has some says how they are set.
+// An Advice says what helps against an error. The package does not know flags: the program that
+// has them names the flag.
 type Advice int
 
 const (
@@ -10,8 +10,8 @@ const (
 	DirectoryForCache                   // another directory for copies
 	NotAligned                          // shards that are not cut at whole parts
 	FewerInputs                         // fewer inputs, or a higher limit of them
-	AnotherOutput                       // another directory, or leave to write into this one
-	NamedSources                        // sources that are named anew
+	AnotherOutput                       // another directory, or permission to write into this one
+	NamedSources                        // new names of the sources
 	ProgramArguments                    // the program and its arguments
 	APlan                               // a plan
 	VerifyOrPlan                        // a verification, or the plan

@@ -12,8 +12,7 @@ import (
 // ErrNotAligned says that shards cannot be cut at whole parts.
 var ErrNotAligned = errors.New("shards cannot be cut at whole parts")
 
-// aligned reports whether shards are cut at whole parts: where a part is remote and the caller
-// does not say otherwise.
+// aligned reports whether shards are cut at whole parts. By default they are if a part is remote.
 func (c *Conversion) aligned() (bool, error) {
 	unknown, remote := "", false
 	for _, n := range c.found {
@@ -50,8 +49,7 @@ func (c *Conversion) writeAligned(ctx context.Context) (*shard.Report, error) {
 	return report, err
 }
 
-// withParts makes the inputs local as use needs them. The first skip of them are no parts that
-// it uses: see stagedParts.
+// withParts calls use with the parts, which become local as use takes them. For skip see stagedParts.
 func (c *Conversion) withParts(ctx context.Context, skip int, use func(*stagedParts) error) error {
 	if err := c.checkCache(); err != nil {
 		return err
@@ -64,8 +62,8 @@ func (c *Conversion) withParts(ctx context.Context, skip int, use func(*stagedPa
 	return c.removeCache(ctx, errors.Join(err, s.close()))
 }
 
-// planAligned plans part-aligned shards: by the plan that was begun in the output, where it
-// is of the same parts, else by what the first part shows.
+// planAligned returns the part-aligned plan that the output has, if it is of the same parts and
+// options. Otherwise it makes one, and fetches the first part for its columns.
 func (c *Conversion) planAligned(ctx context.Context, s *stagedParts) (*plan.Plan, error) {
 	how, err := c.request()
 	if err != nil {
@@ -80,7 +78,7 @@ func (c *Conversion) planAligned(ctx context.Context, s *stagedParts) (*plan.Pla
 			return p, err
 		}
 	}
-	// What the first part shows decides no size.
+	// The first part decides no size, so a plan that fails is refused before it is fetched.
 	if p, err := plan.NewAligned(s.parts, nil, how); err != nil {
 		return nil, empty(s.parts[0].Name, nil, err)
 	} else if err := s.checkQuota(p); err != nil {

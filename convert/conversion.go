@@ -21,70 +21,69 @@ import (
 type Cut int
 
 const (
-	CutAuto    Cut = iota // at whole parts where one is remote and the size of each is known, else at samples
-	CutSamples            // at samples: all parts are here first
+	CutAuto    Cut = iota // at whole parts if one is remote and the sizes of all are known, else at samples
+	CutSamples            // at samples: all parts are made local first
 	CutParts              // at whole parts, so that each is fetched once, when its shard is written
 )
 
 // Options say how a dataset is converted. The zero value of each field is its default.
 type Options struct {
-	Encode  encode.Options // of records; where no encoding is named, what the format proposes
+	Encode  encode.Options // of records; Encoding "": what the format proposes
 	Sizes   plan.Sizes     // of shards
 	Shuffle *plan.Shuffle  // nil: samples keep their order
 	Cut     Cut
 
 	// Input says how sources are found and staged. Directories, Match, Arrange and Progress are
-	// those of the format and of this package. CacheDir "": a directory in the output, which is
-	// removed at the end.
+	// ignored: the format and this package set them. If CacheDir is "", copies are made in a
+	// directory of the output, which is removed at the end.
 	Input stage.Options
 
 	Workers      int         // shards written at once; 0: the CPUs that this process may use
 	Overwrite    bool        // replace another dataset in the output
-	IntoNonempty bool        // write into a directory that has files of other programs, which stay
+	IntoNonempty bool        // write into a directory that has other files, and leave these alone
 	NoVerify     bool        // do not re-read the shards
-	Verify       bool        // re-read shards that a run before has finished, too
+	Verify       bool        // also re-read the shards that an earlier run has finished
 	AIO          aio.Options // for re-reading
 	Tool         string      // name and version of the program, for the manifest
 
-	// Progress may be nil. It may have the methods of shard.Mover and shard.Watcher, and
-	// Fetched(bytes int64), which is told of what has come in.
+	// Progress may be nil. It may also have the methods of shard.Mover and shard.Watcher, and
+	// Fetched(bytes int64), which counts fetched bytes.
 	Progress plan.Progress
-	// Doubt is told once of each thing that may not be meant. nil: nothing is told.
+	// Doubt is called once with each doubt of the source. It may be nil.
 	Doubt func(converters.Doubt)
-	// Waiting is told what a run waits for before it begins. nil: nothing is told.
+	// Waiting is called with the reason if a run waits before it begins. It may be nil.
 	Waiting func(what string)
-	// Drain is called when shards begin to be written. Once the channel is closed the shards
-	// under way are finished, and no other is begun. nil: never.
+	// Drain is called before the first shard is written. When its channel is closed, workers finish
+	// their shards and begin no other. It may be nil.
 	Drain func() <-chan struct{}
 }
 
-// A Conversion is sources, what is made of them, and where. It is for one call of one of its
-// methods.
+// A Conversion describes one conversion: sources, options and output. Call one of its methods once.
 type Conversion struct {
-	Reader  *Reader        // of the format of all sources; nil: Mixture
-	Mixture *Mixture       // of several collections, which name their sources; nil: Reader
-	Sources []string       // paths, patterns, URLs, @lists, pipes: see package input. Of a mixture, its file
-	Program *input.Command // whose output is converted in place of Sources; nil: none
+	Reader  *Reader        // of the format of all sources; nil if Mixture is set
+	Mixture *Mixture       // several collections, which name their sources; nil if Reader is set
+	Sources []string       // paths, patterns, URLs, @lists, pipes: see package input; the file of a mixture
+	Program *input.Command // its output is converted in place of Sources; nil: none
 	Out     string         // a local directory
 	Options
 
-	planned *plan.SourceSpec // of a plan that is there already; nil: see sourceSpec
+	planned *plan.SourceSpec // from an existing plan; nil: see sourceSpec
 	output  *dataset.Output  // nil: not open
 	found   []input.Name
 
 	src     converters.Source         // the dataset; nil: not open
-	told    map[converters.Doubt]bool // of which Doubt was told
-	columns []converters.ColumnType   // of a table that this run has opened; else nil
+	told    map[converters.Doubt]bool // doubts that were reported
+	columns []converters.ColumnType   // of a table that was opened; else nil
 }
 
-// A Result is what a conversion has done.
+// A Result is the report of a conversion.
 type Result struct {
 	*shard.Report
-	Columns []converters.ColumnType // of a table that this run has opened; else nil
+	Columns []converters.ColumnType // of a table that was opened; else nil
 }
 
 // Write converts the sources: it finds and stages them, plans, writes shards, and commits them
-// with a manifest. A Write that was interrupted is resumed by the same call.
+// with a manifest. The same call resumes a Write that was interrupted.
 func (c *Conversion) Write(ctx context.Context) (*Result, error) {
 	aligned, err := c.prepare(ctx)
 	if err != nil {
@@ -112,8 +111,8 @@ func (c *Conversion) Write(ctx context.Context) (*Result, error) {
 	return &Result{report, c.columns}, nil
 }
 
-// prepare finds the inputs and refuses what can be refused before anything is made. It reports
-// whether shards are cut at whole parts.
+// prepare finds the inputs and makes all checks that need no output directory. It reports whether
+// shards are cut at whole parts.
 func (c *Conversion) prepare(ctx context.Context) (aligned bool, err error) {
 	if c.Workers <= 0 {
 		c.Workers = runtime.GOMAXPROCS(0)
@@ -145,7 +144,7 @@ func (c *Conversion) prepare(ctx context.Context) (aligned bool, err error) {
 	return c.aligned()
 }
 
-// inOutput opens the output while use uses it.
+// inOutput opens the output, calls use and closes the output.
 func (c *Conversion) inOutput(use func(*dataset.Output) error) error {
 	out, err := dataset.Open(c.Out)
 	if err != nil {
@@ -155,7 +154,7 @@ func (c *Conversion) inOutput(use func(*dataset.Output) error) error {
 	return closeOutput(out, use(out))
 }
 
-// closeOutput ends the work on an output, which has ended with err.
+// closeOutput closes an output and adds the error to err, the result of the work on it.
 func closeOutput(out *dataset.Output, err error) error {
 	return errors.Join(out.Here(err), out.Close())
 }
@@ -174,7 +173,7 @@ func (c *Conversion) writeSamples(ctx context.Context) (*shard.Report, error) {
 	return report, c.allAtOnce(err)
 }
 
-// writeOptions are those of a writing that begins now.
+// writeOptions returns the options of shard.Write. It calls Drain.
 func (c *Conversion) writeOptions() shard.WriteOptions {
 	opts := shard.WriteOptions{
 		Workers: c.Workers, Overwrite: c.Overwrite, NoVerify: c.NoVerify, Verify: c.Verify,
@@ -186,7 +185,7 @@ func (c *Conversion) writeOptions() shard.WriteOptions {
 	return opts
 }
 
-// named are the sources as the caller named them, without secrets.
+// named returns the sources as the caller named them, without secrets.
 func (c *Conversion) named() []string {
 	named := slices.Clone(c.Sources)
 	for i, name := range named {
@@ -195,7 +194,7 @@ func (c *Conversion) named() []string {
 	return named
 }
 
-// tellDoubts tells of what the source has seen that may not be meant.
+// tellDoubts reports the doubts of the source that were not reported before.
 func (c *Conversion) tellDoubts() {
 	from, ok := c.src.(converters.Doubter)
 	if !ok || c.Doubt == nil {

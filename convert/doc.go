@@ -1,6 +1,6 @@
-// Package convert is the engine of the program: it finds and stages the sources of a dataset,
-// plans its shards, writes them, and completes, resumes or repairs what is there. A Go program can
-// do by it all that the commands do, remote sources included:
+// Package convert is the engine of the program: it finds and stages the sources of a dataset, plans
+// and writes its shards, and completes, resumes or repairs a dataset. A Go program can do with it all
+// that the commands do, also with remote sources:
 //
 //	tar, _ := convert.FormatNamed("tar")
 //	c := &convert.Conversion{
@@ -17,13 +17,13 @@
 //	done, err := c.Write(ctx) // the same call resumes one that was interrupted
 //	fmt.Println(done.Samples, "samples in", done.Shards, "shards")
 //
-// [Conversion.Plan] leaves a plan in place of shards. Any number of processes then write them by
-// [Run], a slice each, and [Finish] completes the dataset. [Repair] writes damaged shards anew.
+// [Conversion.Plan] writes only the plan. Any number of processes then write the shards with [Run], a
+// slice each, and [Finish] completes the dataset. [Repair] writes damaged shards again.
 //
-// Formats are the rows of one table, [FormatNamed]. Their options are text by name, of package
-// option: what a plan keeps, a specification says and a command line has as flags. Several
-// collections become one dataset by a [Mixture], which package spec reads from YAML.
+// Formats are the rows of one table: see [FormatNamed]. Their options are named texts of package
+// option; plans, specifications and flags have the same. A [Mixture] makes one dataset of several
+// collections; package spec reads it from YAML.
 //
-// The package prints nothing and knows no flags. An error that something would help against is
-// an [AdvisedError].
+// The package prints nothing and does not know flags. An [AdvisedError] says what helps against an
+// error.
 package convert

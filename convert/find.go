@@ -13,17 +13,17 @@ import (
 	"github.com/ffconvert/ffconvert/shard"
 )
 
-// InputOptions returns in with what the format says of its inputs.
+// InputOptions returns in with the fields set that depend on the format.
 func (r *Reader) InputOptions(in input.Options) input.Options {
 	in.Directories, in.Match, in.Arrange = r.Directories, r.Match, nil
-	in.AllowPipe = in.AllowPipe && !r.Directories // no program writes a directory
+	in.AllowPipe = in.AllowPipe && !r.Directories // a program writes a stream, not a directory
 	if a, ok := r.Opener.(Arranger); ok {
 		in.Arrange = a.Arrange
 	}
 	return in
 }
 
-// inputOptions are those of the conversion.
+// inputOptions returns Input with the defaults of the conversion.
 func (c *Conversion) inputOptions() stage.Options {
 	in := c.Input
 	if c.Reader != nil {
@@ -38,7 +38,7 @@ func (c *Conversion) inputOptions() stage.Options {
 	return in
 }
 
-// find finds the inputs: what the names name, or what the program will write.
+// find finds the inputs: the files that Sources name, or the output of Program.
 func (c *Conversion) find(ctx context.Context) (err error) {
 	switch {
 	case c.Program != nil:
@@ -51,7 +51,7 @@ func (c *Conversion) find(ctx context.Context) (err error) {
 	return err
 }
 
-// directories returns those of the inputs that are directories.
+// directories returns the inputs that are directories.
 func (c *Conversion) directories() []input.Name {
 	switch {
 	case c.Mixture != nil:
@@ -70,9 +70,8 @@ func (c *Conversion) stage(ctx context.Context, found []input.Name, in stage.Opt
 	return stage.Open(ctx, found, in)
 }
 
-// staged makes the inputs local files while use uses them. The cache inside the output is
-// removed, unless the run was interrupted and another one can use it, or the writing has
-// failed.
+// staged makes all inputs local files and calls use. Then it removes the cache in the output, unless
+// the run was interrupted and another run can use it, or shards are missing.
 func (c *Conversion) staged(ctx context.Context, use func(*stage.Set) error) error {
 	if err := c.checkCache(); err != nil {
 		return err
@@ -90,7 +89,7 @@ func (c *Conversion) staged(ctx context.Context, use func(*stage.Set) error) err
 	return c.removeCache(ctx, err)
 }
 
-// checkCache refuses what is in the place of the cache inside the output.
+// checkCache returns an error if the cache would be in the output and its path is taken.
 func (c *Conversion) checkCache() error {
 	if c.Input.CacheDir != "" || c.output == nil {
 		return nil
@@ -98,9 +97,9 @@ func (c *Conversion) checkCache() error {
 	return c.output.CheckCache()
 }
 
-// removeCache removes the cache inside the output, unless the run was interrupted and another
-// one can use it. Where the caller has named another cache, one that a run before has left there
-// is removed once the dataset is complete. It adds its own error to err.
+// removeCache removes the cache in the output, unless the run was interrupted and another run can use
+// it. If the caller names another cache, the one in the output is of an earlier run, and is removed
+// only after success. It adds its own error to err.
 func (c *Conversion) removeCache(ctx context.Context, err error) error {
 	if ctx.Err() != nil || errors.Is(err, shard.ErrDrained) || errors.Is(err, dataset.ErrMoved) || c.Input.CacheDir != "" && (err != nil || isInside(c.Input.CacheDir, c.ownCache())) {
 		return err
@@ -108,7 +107,7 @@ func (c *Conversion) removeCache(ctx context.Context, err error) error {
 	return errors.Join(err, c.output.RemoveCache())
 }
 
-// ownCache is the path of the cache inside the output, which is that of one process where several write.
+// ownCache returns the path of the cache in the output. If several processes write there, each has its own.
 func (c *Conversion) ownCache() string {
 	if c.output != nil {
 		return c.output.Cache()
@@ -116,8 +115,8 @@ func (c *Conversion) ownCache() string {
 	return filepath.Join(c.Out, dataset.CacheName)
 }
 
-// TemporaryCache makes a directory for what is staged, and returns what removes it. Where there is
-// no place for one, as in an image without /tmp, that is an error once something must be staged.
+// TemporaryCache makes a directory for staged copies, and returns a function that removes it. If it
+// cannot be made, as in an image without /tmp, staging fails later, if anything must be staged.
 func TemporaryCache(in *stage.Options) (remove func() error) {
 	dir, err := os.MkdirTemp("", "ffconvert-*")
 	if err != nil {

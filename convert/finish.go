@@ -13,8 +13,8 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// waitPause is how long a finish that has waited so long leaves the directory alone: what it
-// adds to the wait is a tenth.
+// waitPause returns the time until the next check of the directory: a tenth of the time waited so
+// far, so that a finish is late by a tenth at most.
 func waitPause(waited time.Duration) time.Duration {
 	const least, most = 100 * time.Millisecond, 15 * time.Second
 	return min(max(waited/10, least), most)
@@ -27,11 +27,11 @@ type FinishOptions struct {
 	AIO      aio.Options       // for that
 	Tool     string            // name and version of the program, for the manifest
 	Progress plan.Progress     // may be nil
-	Waiting  func(what string) // is told what it waits for, every minute; may be nil
+	Waiting  func(what string) // called every minute with what is missing; may be nil
 }
 
-// Finish checks that every shard of the plan in a directory is there, closes the balance of
-// entries, samples and fields, and writes the manifest, which completes the dataset.
+// Finish checks that all shards of the plan in a directory exist and that the counts of entries,
+// samples and fields add up, and writes the manifest, which completes the dataset.
 func Finish(ctx context.Context, dir string, opts FinishOptions) (*shard.Report, error) {
 	began := time.Now()
 	for {
@@ -52,8 +52,8 @@ func Finish(ctx context.Context, dir string, opts FinishOptions) (*shard.Report,
 	}
 }
 
-// allNamed waits until all shards have their names, or the wait is over: as long as they have
-// not, tasks need the lock.
+// allNamed waits until all shards have their names, or the time is over. Meanwhile it leaves the lock
+// to the tasks.
 func allNamed(ctx context.Context, opts FinishOptions, began time.Time, dir string) error {
 	var told time.Time
 	for time.Since(began) < opts.Wait {
@@ -81,10 +81,10 @@ func allNamed(ctx context.Context, opts FinishOptions, began time.Time, dir stri
 	return nil
 }
 
-// waitTold is how often a finish that waits says so.
+// waitTold is the time between two calls of Waiting.
 const waitTold = time.Minute
 
-// worthWaiting reports whether time alone may help: tasks may still be at work.
+// worthWaiting reports whether running tasks may make the error go away.
 func worthWaiting(err error) bool {
 	for _, kind := range []error{dataset.ErrMissing, dataset.ErrLocked, ErrUnplanned, dataset.ErrNothingKept, fs.ErrNotExist} {
 		if errors.Is(err, kind) {
@@ -108,7 +108,7 @@ func finishOnce(ctx context.Context, opts FinishOptions, dir string) (*shard.Rep
 	return report, closeOutput(out, early(dir, err))
 }
 
-// early says of a directory that others write to whether shards are missing there.
+// early adds dataset.ErrMissing to dataset.ErrLocked if shards are missing.
 func early(dir string, err error) error {
 	if !errors.Is(err, dataset.ErrLocked) {
 		return err

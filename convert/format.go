@@ -13,26 +13,26 @@ import (
 type Format struct {
 	Name        string
 	Directories bool                         // its sources are directories; else they are files
-	Inspects    bool                         // what its first part holds decides how all are read
+	Inspects    bool                         // the content of the first part decides how all are read
 	Match       func(name string) bool       // which files of a directory are its parts; nil: all
-	Options     func(set *option.Set) Opener // adds the format's options, whose values the Opener uses
+	Options     func(set *option.Set) Opener // adds the options of the format; the Opener reads their values
 }
 
-// An Opener opens datasets of one format, with its options as they are set.
+// An Opener opens datasets of one format, with the current values of its options.
 type Opener interface {
-	// Open opens a dataset whose records will be as rec says; its encoding is "" where the
-	// caller does not say.
+	// Open opens a dataset for records of the options rec. If rec.Encoding is "", the source
+	// proposes one: see converters.Describer.
 	Open(ctx context.Context, parts []converters.Part, rec encode.Options) (converters.Source, error)
 }
 
 // An Arranger is an Opener that puts the files of a directory in an order of its own.
 type Arranger interface {
 	Opener
-	// Arrange returns those of the names in a directory that are parts, in their order.
+	// Arrange selects the parts among the names in a directory, and sorts them.
 	Arrange(names []string) ([]string, error)
 }
 
-// An OpenFunc is an Opener that is nothing but a function.
+// An OpenFunc is a function as an Opener.
 type OpenFunc func(ctx context.Context, parts []converters.Part, rec encode.Options) (converters.Source, error)
 
 // Open calls the function.
@@ -40,7 +40,7 @@ func (f OpenFunc) Open(ctx context.Context, parts []converters.Part, rec encode.
 	return f(ctx, parts, rec)
 }
 
-// A Reader is a format whose options can be set.
+// A Reader is a format and values of its options.
 type Reader struct {
 	Format
 	Opener
@@ -81,16 +81,16 @@ func FormatNames() []string {
 	return names
 }
 
-// ProgramFormat is the format of what a program writes to its standard output, under the name
-// by which a plan knows it: a CBOR sequence of maps.
+// ProgramFormat returns the format of programs that write samples to standard output: a CBOR
+// sequence of maps. name is the format in the plan.
 func ProgramFormat(name string) Format {
 	return Format{Name: name, Options: func(set *option.Set) Opener {
 		return itemOptions(set, &option.Choice{Value: "cbor"})
 	}}
 }
 
-// hasExt returns what tells names with one of the extensions, one for a compression
-// behind it too.
+// hasExt returns a function that reports whether a name has one of the extensions, followed by the
+// extension of a compression or not.
 func hasExt(exts ...string) func(string) bool {
 	return func(name string) bool {
 		name = strings.ToLower(name)

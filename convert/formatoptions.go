@@ -22,7 +22,7 @@ import (
 	"github.com/ffconvert/ffconvert/encode"
 )
 
-// loaded tells which fields an index must read for records as rec says.
+// loaded returns a function that reports whether an index must read a field; nil: it reads none.
 func loaded(rec encode.Options) func(string) bool {
 	if !rec.Decode {
 		return nil

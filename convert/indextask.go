@@ -7,7 +7,8 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// Why a task has nothing to index. None of it is a mistake: who starts tasks need not know.
+// Reasons why a task has nothing to index. None is an error, so that the same commands work for all
+// datasets.
 const (
 	AlignedReason   = "shards are whole parts, which are planned by their sizes"
 	DirectoryReason = "a directory is indexed as one"
@@ -15,17 +16,17 @@ const (
 	NoPartReason    = "no part is this task's"
 )
 
-// A SliceIndex is what a task has indexed.
+// A SliceIndex is the report of IndexTask.
 type SliceIndex struct {
-	Parts   int    // that it has indexed
-	Before  int    // of them, by the same task
+	Parts   int    // parts of the task
+	Before  int    // parts that an earlier run of the task has indexed
 	Of      int    // parts of the dataset; 0: not known
-	Samples int64  // of its parts
-	Bytes   int64  // of these, as stored
-	Why     string // there was nothing to index; "": there was
+	Samples int64  // of the parts of the task
+	Bytes   int64  // of these parts
+	Why     string // why there was nothing to index; "": there was
 }
 
-// IndexTask indexes one slice of the parts, for the [Conversion.Plan] that comes later.
+// IndexTask indexes one slice of the parts and saves the index for a later [Conversion.Plan].
 func (c *Conversion) IndexTask(ctx context.Context, t plan.Task) (*SliceIndex, error) {
 	aligned, err := c.preparePlan(ctx)
 	if err != nil {
@@ -51,8 +52,8 @@ func (c *Conversion) IndexTask(ctx context.Context, t plan.Task) (*SliceIndex, e
 	return done, nil
 }
 
-// slice returns the parts of a task, even in bytes. Parts without a mark are no task's: nothing
-// would tell later whether they are still the same.
+// slice returns the numbers of the parts of a task. Tasks have equal numbers of bytes. Parts without
+// a mark are left out: the planning process could not tell whether they have changed.
 func (c *Conversion) slice(t plan.Task) []int {
 	parts := c.foundParts()
 	sizes := make([]int64, len(parts))
@@ -69,8 +70,8 @@ func (c *Conversion) slice(t plan.Task) []int {
 	return some
 }
 
-// indexSlice indexes some parts and saves what it finds. What it stages is its own: several
-// tasks may be at work in the output.
+// indexSlice indexes some parts and saves the index. Other tasks may use the output at the same time,
+// so it has a cache of its own.
 func (c *Conversion) indexSlice(ctx context.Context, t plan.Task, some []int, done *SliceIndex) (err error) {
 	out, err := openShared(ctx, c.Out, c.Waiting)
 	if err != nil {

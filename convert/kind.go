@@ -11,8 +11,8 @@ import (
 	"github.com/ffconvert/ffconvert/input/stage"
 )
 
-// Kinds tells what a local file or directory is: nothing where it cannot be read, or is not
-// known.
+// Kinds returns the kinds that a local file or directory may be. It returns none if the file cannot
+// be read or is of an unknown kind.
 func Kinds(path string) []kind.Kind {
 	fi, err := os.Stat(path)
 	switch {
@@ -31,8 +31,8 @@ func Kinds(path string) []kind.Kind {
 	return kind.File(path, head, size)
 }
 
-// Another tells what path is, where that is certainly nothing that the format reads as it is
-// called.
+// Another returns the kind of path, and true if the format with its current options cannot read
+// that kind.
 func (r *Reader) Another(path string) (kind.Kind, bool) {
 	found := Kinds(path)
 	for _, k := range found {
@@ -46,10 +46,10 @@ func (r *Reader) Another(path string) (kind.Kind, bool) {
 	return found[0], true
 }
 
-// ErrAnotherKind begins what an input is that was refused by its kind.
+// ErrAnotherKind reports an input of another kind. Its text precedes the name of the kind.
 var ErrAnotherKind = errors.New("it is")
 
-// A KindError is that of an input of a kind that the format does not read. It is
+// A KindError reports an input of a kind that the format does not read. It wraps
 // [converters.ErrUnsupported] and [ErrAnotherKind].
 type KindError struct {
 	Format string
@@ -62,8 +62,8 @@ func (e *KindError) Error() string {
 
 func (e *KindError) Unwrap() []error { return []error{converters.ErrUnsupported, ErrAnotherKind} }
 
-// CheckKind refuses a dataset whose first part is certainly of another kind: a format without
-// magic bytes might read it all the same, as CBOR reads a tar.
+// CheckKind returns an error if the first part is of another kind. Formats without magic bytes need
+// this: CBOR would read a tar.
 func (r *Reader) CheckKind(found []input.Name) error {
 	if len(found) == 0 || found[0].Path == "" || found[0].URL() != "" {
 		return nil

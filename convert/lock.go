@@ -13,11 +13,11 @@ import (
 	"github.com/ffconvert/ffconvert/internal/place"
 )
 
-// ErrUnplanned says that a task has come before its plan.
+// ErrUnplanned reports a directory without a plan.
 var ErrUnplanned = place.New(place.Unfinished, "no plan is here yet")
 
-// CheckPlanned refuses a directory in which no plan is, before anything is made there. It is the
-// first of few looks that a task takes at a directory of very many shards.
+// CheckPlanned returns [ErrUnplanned] if a directory has no plan. It makes nothing there, and does not
+// list the directory, which may have very many shards.
 func CheckPlanned(dir string) error {
 	if err := LocalPath(dir); err != nil {
 		return err
@@ -32,14 +32,14 @@ func CheckPlanned(dir string) error {
 	return advise(APlan, fmt.Errorf("%s: %w", dir, ErrUnplanned))
 }
 
-// A task waits for a finish that looks whether all is there: it takes a moment, a minute where
-// there are very many shards. What takes longer is another conversion.
+// A task waits for a finish that holds the lock while it counts shards: up to a minute if there are
+// very many. A lock that is held longer is of another conversion.
 const (
 	lockPatience = 2 * time.Minute
 	lockPause    = 250 * time.Millisecond
 )
 
-// openShared opens the directory of a task.
+// openShared opens the directory of a task, and waits for the lock.
 func openShared(ctx context.Context, dir string, waiting func(what string)) (*dataset.Output, error) {
 	for began := time.Now(); ; {
 		out, err := dataset.OpenShared(dir)
@@ -56,7 +56,7 @@ func openShared(ctx context.Context, dir string, waiting func(what string)) (*da
 	}
 }
 
-// sleep waits, or returns why it must not.
+// sleep waits, or returns the error of ctx when it is cancelled.
 func sleep(ctx context.Context, d time.Duration) error {
 	select {
 	case <-ctx.Done():

@@ -17,19 +17,19 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// SpecFormat is what a plan calls a dataset that is mixed. No format has that name.
+// SpecFormat is the format of a mixture in a plan. No format has that name.
 const SpecFormat = "spec"
 
-// A Mixture is several collections that become one dataset. It finds and stages its own inputs,
-// since what a name stands for is a matter of its format.
+// A Mixture makes one dataset of several collections. It finds and stages its own inputs, because
+// the format of a collection decides how its names are read.
 type Mixture struct {
 	spec    *spec.Spec
-	readers []*Reader // one a collection
-	found   []int     // how many inputs each collection has
+	readers []*Reader // one for each collection
+	found   []int     // number of inputs of each collection
 }
 
-// NewMixture looks up the formats of a specification and sets their options, none of which is a
-// limit. An error is at its place in the specification.
+// NewMixture looks up the formats of a specification and sets their options. Limits are refused.
+// Errors have their place in the specification.
 func NewMixture(s *spec.Spec) (*Mixture, error) {
 	m := &Mixture{spec: s}
 	for i := range s.Collections {
@@ -72,16 +72,16 @@ func setOption(r *Reader, c *spec.Collection, name string) error {
 	return err
 }
 
-// Drawn reports whether a share of a collection is drawn.
+// Drawn reports whether only a random share of a collection is read.
 func (m *Mixture) Drawn() bool { return m.spec.Drawn() }
 
-// sourceSpec is what a plan keeps.
+// sourceSpec returns the entry of a plan.
 func (m *Mixture) sourceSpec() (plan.SourceSpec, error) {
 	text, err := m.spec.Text()
 	return plan.SourceSpec{Format: SpecFormat, Options: map[string]string{plan.OptionSpec: text}}, err
 }
 
-// plannedMixture reads what a plan keeps. It may be hostile: it is held to what a file is held to.
+// plannedMixture reads the entry of a plan. The plan may be hostile, so the limits of a file apply.
 func plannedMixture(options map[string]string) (*Mixture, error) {
 	text, ok := options[plan.OptionSpec]
 	if !ok || len(options) != 1 {
@@ -94,7 +94,7 @@ func plannedMixture(options map[string]string) (*Mixture, error) {
 	return NewMixture(s)
 }
 
-// move takes the shards from a file that says the same of all collections but where they are.
+// move reads a specification that differs only in the places of the shards, and takes these.
 func (m *Mixture) move(name string) error {
 	there, err := spec.Read(name)
 	if err != nil {
@@ -117,11 +117,11 @@ func (m *Mixture) move(name string) error {
 	return nil
 }
 
-// find finds the inputs of all collections, one behind the other.
+// find finds the inputs of all collections, in order.
 func (m *Mixture) find(ctx context.Context, in input.Options) ([]input.Name, error) {
 	var all []input.Name
 	m.found = nil
-	in.Stdin = noInput{} // a file, or a plan, names no process that would write there
+	in.Stdin = noInput{} // of a file or a plan the user does not expect that it reads there
 	total := int64(0)
 	for i, r := range m.readers {
 		c := &m.spec.Collections[i]
@@ -144,9 +144,9 @@ func (m *Mixture) find(ctx context.Context, in input.Options) ([]input.Name, err
 	return all, nil
 }
 
-// passes returns the inputs, or what belongs to each, as they come in the dataset, again for
-// each pass over a collection, and which of these is the first of each collection. Without a
-// mixture there is one pass.
+// passes returns the inputs, or a value for each, in the order of the parts of the dataset: repeated
+// for each pass over a collection. firsts has the index of the first part of each collection. If m is
+// nil, there is one collection and one pass.
 func passes[T any](m *Mixture, found []T) (all []T, firsts []int) {
 	if m == nil {
 		return found, []int{0}
@@ -160,7 +160,7 @@ func passes[T any](m *Mixture, found []T) (all []T, firsts []int) {
 	return all, firsts
 }
 
-// split gives each collection its own of what belongs to the inputs that were found.
+// split divides the inputs, or a value for each, among the collections.
 func split[T any](m *Mixture, all []T) [][]T {
 	each := make([][]T, len(m.found))
 	for i, n := range m.found {
@@ -169,14 +169,14 @@ func split[T any](m *Mixture, all []T) [][]T {
 	return each
 }
 
-// noInput is standard input where there is none.
+// noInput is used in place of standard input, and refuses to be read.
 type noInput struct{}
 
 func (noInput) Read([]byte) (int, error) {
 	return 0, fmt.Errorf("%w: a specification takes nothing from standard input", converters.ErrUnsupported)
 }
 
-// directories returns those of the inputs that are directories.
+// directories returns the inputs that are directories.
 func (m *Mixture) directories(found []input.Name) []input.Name {
 	var dirs []input.Name
 	for i, names := range split(m, found) {
@@ -187,8 +187,8 @@ func (m *Mixture) directories(found []input.Name) []input.Name {
 	return dirs
 }
 
-// partNames returns the names that the parts will have; nil where directories are among
-// them, whose parts are not known yet.
+// partNames returns the names of the parts. It returns nil if there are directories, because their
+// parts are not known yet.
 func (m *Mixture) partNames(found []input.Name) []string {
 	if m.directories(found) != nil {
 		return nil
@@ -201,7 +201,7 @@ func (m *Mixture) partNames(found []input.Name) []string {
 	return names
 }
 
-// stage makes all inputs local files, but for local directories.
+// stage makes all inputs local. Local directories need no staging.
 func (m *Mixture) stage(ctx context.Context, found []input.Name, in stage.Options) (*stage.Set, error) {
 	var files []input.Name
 	each := split(m, found)

@@ -31,7 +31,7 @@ func (m *Mixture) open(ctx context.Context, parts []converters.Part, rec encode.
 	return &opened{src, converters.Describe(src), each}, err
 }
 
-// openAs opens all collections for records of one encoding; "": each for what it proposes.
+// openAs opens all collections for records of one encoding; "": each proposes its own.
 func (m *Mixture) openAs(ctx context.Context, parts []converters.Part, rec encode.Options) ([]mix.Collection, converters.Source, error) {
 	var all []mix.Collection
 	for i, parts := range split(m, parts) {

@@ -9,15 +9,15 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// An opened is a dataset whose source is open. From here on its encoding is known.
+// An opened is an open source with its description and the encodings of its parts.
 type opened struct {
 	converters.Source
 	says converters.Description
 	each plan.Encodings // of the records of each part
 }
 
-// open opens a dataset of parts, and decides how its records are encoded: as the caller says, else
-// as the source proposes. Before that, and only in this package, c.Encode.Encoding may be "".
+// open opens a dataset of parts and decides the encoding of its records: the caller's, else the one
+// that the source proposes. Until then c.Encode.Encoding may be "".
 func (c *Conversion) open(ctx context.Context, parts []converters.Part) (*opened, error) {
 	if c.Mixture != nil {
 		return c.Mixture.open(ctx, parts, c.Encode)
@@ -34,14 +34,13 @@ func (c *Conversion) open(ctx context.Context, parts []converters.Part) (*opened
 	return o, err
 }
 
-// describe notes what an open dataset says for the result, and tells of what its first rows show
-// that may not be meant.
+// describe keeps the source and its columns for the result, and reports its doubts.
 func (c *Conversion) describe(o *opened) {
 	c.src, c.columns = o.Source, o.says.Columns
 	c.tellDoubts()
 }
 
-// options are those of the plan of an open dataset.
+// options returns the options of the plan of an open dataset.
 func (c *Conversion) options(o *opened) (plan.Options, error) {
 	how, err := c.request()
 	how.Encode, how.Encodes, how.EncodeOf = o.each.Specs[0].Options(), o.each.Options(), o.each.Of

@@ -10,10 +10,10 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// check refuses an output that is taken, as far as that can be told before the input is
-// read.
+// check returns an error if the output has another dataset, as far as this is known before the input
+// is read.
 func (c *Conversion) check() error {
-	var names []string // of the parts; those of a directory are not known yet
+	var names []string // of the parts; nil for directories, whose parts are not known yet
 	if c.Mixture != nil {
 		names = c.Mixture.partNames(c.found)
 	} else if !c.Reader.Directories {
@@ -28,14 +28,13 @@ func (c *Conversion) check() error {
 	return c.output.Check(how, names, c.Overwrite)
 }
 
-// request returns the options of the plan before anything is read, with the encoding that was
-// named, or "".
+// request returns the options of the plan before anything is read. Its encoding is the caller's, or "".
 func (c *Conversion) request() (plan.Options, error) {
 	source, err := c.sourceSpec()
 	return plan.Options{Source: source, Encode: c.Encode, Sizes: c.Sizes, Shuffle: c.Shuffle}, err
 }
 
-// sourceSpec is what a plan keeps of the format and its options.
+// sourceSpec returns the format and its options for the plan.
 func (c *Conversion) sourceSpec() (plan.SourceSpec, error) {
 	switch {
 	case c.planned != nil:
@@ -65,17 +64,17 @@ func (c *Conversion) plan(ctx context.Context, set *stage.Set) (*plan.Plan, conv
 	return p, o.Source, empty(set.Files[0].Name, index, err)
 }
 
-// indexers is how many parts are indexed at once, [MinIndexers] at least.
+// indexers returns the number of parts to index at once, at least [MinIndexers].
 func (c *Conversion) indexers() int { return max(c.Workers, MinIndexers) }
 
-// MinIndexers is how many parts are indexed at once where there are fewer workers: indexing a
-// cold part waits for one small read after another.
+// MinIndexers is the least number of parts that are indexed at once. Indexing a part that is not in
+// the page cache waits for many small reads, so it may exceed the number of workers.
 const MinIndexers = 8
 
-// An EmptyError is that of sources without any samples to convert. It is [plan.ErrEmpty].
+// An EmptyError reports that the sources have no samples to convert. It wraps [plan.ErrEmpty].
 type EmptyError struct {
 	Name    string // the first of the sources
-	LeftOut int64  // samples without a field
+	LeftOut int64  // samples that lack a field
 	Skipped map[string]int64
 	Err     error
 }
@@ -83,7 +82,7 @@ type EmptyError struct {
 func (e *EmptyError) Error() string { return fmt.Sprintf("%s: %v to convert", e.Name, e.Err) }
 func (e *EmptyError) Unwrap() error { return e.Err }
 
-// empty says of what there are no samples, and why, where that is the error.
+// empty returns an EmptyError with the counts of the index if err is plan.ErrEmpty, else err.
 func empty(first string, index []plan.PartIndex, err error) error {
 	if !errors.Is(err, plan.ErrEmpty) {
 		return err

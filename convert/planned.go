@@ -13,33 +13,33 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// PlannedOptions say how shards are written by a plan that is there. Of Options those count that
-// decide no byte of a shard: the plan has the others.
+// PlannedOptions say how to write the shards of an existing plan. Options that decide bytes of shards
+// are ignored: the plan has them.
 type PlannedOptions struct {
 	Options
-	Sources []string          // where the sources are now; nil: where the plan has them
+	Sources []string          // new names of the sources; nil: the names in the plan
 	Limits  map[string]string // limits of the format's options, by their names
 
-	// Program returns the program that is to be run again, where the sources are what one wrote,
-	// by the name of the plan's format: a plan alone runs none. nil: none is known.
+	// Program returns the program to run again if the plan was made of the output of one; format is
+	// the format in the plan. nil: such plans are refused, since a plan may be hostile.
 	Program func(format string) (*input.Command, error)
 }
 
-// A recorded conversion is one that a plan describes.
+// A recorded conversion is described by a plan.
 type recorded struct {
 	PlannedOptions
 	dir   string   // the output
-	named []string // as the sources were named for the conversion
+	named []string // the sources as the user named them for the conversion
 	plan  *plan.Plan
 }
 
-// damaged says that a plan cannot be what was written.
+// damaged returns err as an error of a damaged plan.
 func (r *recorded) damaged(err error) error {
 	return fmt.Errorf("%s: %w: %w", r.dir, plan.ErrDamaged, err)
 }
 
-// conversion returns the one that made the dataset. It comes from a plan, which may be
-// hostile: nothing is run for it but what the caller has named.
+// conversion returns the conversion that made the dataset. The plan may be hostile, so only programs
+// that the caller names are run.
 func (r *recorded) conversion() (*Conversion, error) {
 	p := r.plan
 	c := &Conversion{Options: r.Options, planned: &p.Source, Sources: r.Sources, Out: r.dir}
@@ -84,13 +84,13 @@ func (r *recorded) conversion() (*Conversion, error) {
 	return c, setLimits(r.Limits, c.Reader)
 }
 
-// noProgram refuses a program where none has made the dataset.
+// noProgram returns the error for a program if the dataset was not made by one.
 func (r *recorded) noProgram() error {
 	return fmt.Errorf("%s: it was made by ffconvert %s, not by a program", r.dir, r.plan.Source.Format)
 }
 
-// mixture makes c the conversion of the specification that the plan keeps. A source that the
-// caller names is another file that names the same collections elsewhere.
+// mixture sets c.Mixture from the plan. A source that the caller names is a specification of the same
+// collections in other places.
 func (r *recorded) mixture(c *Conversion) (err error) {
 	if c.Mixture, err = plannedMixture(c.planned.Options); err != nil {
 		return r.damaged(err)
@@ -109,7 +109,7 @@ func (r *recorded) mixture(c *Conversion) (err error) {
 	return c.Mixture.SetLimits(r.Limits)
 }
 
-// advise says that sources can be named anew, where they were not found by the names kept.
+// advise adds the advice to name the sources if they were not found by the names in the plan.
 func (r *recorded) advise(err error) error {
 	if len(r.Sources) > 0 || !errors.Is(err, input.ErrNotFound) {
 		return err
@@ -117,10 +117,10 @@ func (r *recorded) advise(err error) error {
 	return advise(NamedSources, err)
 }
 
-// SetLimits sets limits in all collections whose formats have them.
+// SetLimits sets each limit in the collections of formats that have it.
 func (m *Mixture) SetLimits(limits map[string]string) error { return setLimits(limits, m.readers...) }
 
-// setLimits sets limits in all readers that have them: one at least.
+// setLimits sets each limit in the readers that have it. At least one must have it.
 func setLimits(limits map[string]string, readers ...*Reader) error {
 	for _, name := range slices.Sorted(maps.Keys(limits)) {
 		known := false
@@ -140,7 +140,7 @@ func setLimits(limits map[string]string, readers ...*Reader) error {
 	return nil
 }
 
-// formatsOf names the formats, each once.
+// formatsOf lists the names of the formats.
 func formatsOf(readers []*Reader) string {
 	var names []string
 	for _, r := range readers {

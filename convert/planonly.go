@@ -12,17 +12,17 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// A Planned is what a conversion has planned.
+// A Planned is the report of Conversion.Plan.
 type Planned struct {
 	Plan    *plan.Plan
 	Digest  string
-	Same    bool    // the plan was there already
+	Same    bool    // the output had this plan already
 	Ready   bool    // and the dataset is complete
-	Indexed int     // parts that tasks have indexed before
+	Indexed int     // parts that tasks had indexed
 	Unused  []error // why indexes of tasks were not used
 }
 
-// Plan plans the conversion and leaves the plan in the output, for [Run]. No shard is written.
+// Plan plans the conversion and writes the plan to the output, for [Run]. It writes no shard.
 func (c *Conversion) Plan(ctx context.Context) (*Planned, error) {
 	aligned, err := c.preparePlan(ctx)
 	if err != nil {
@@ -58,7 +58,7 @@ func (c *Conversion) Plan(ctx context.Context) (*Planned, error) {
 	return done, nil
 }
 
-// preparePlan is prepare, where other processes read the sources later.
+// preparePlan is prepare for sources that other processes read later.
 func (c *Conversion) preparePlan(ctx context.Context) (aligned bool, err error) {
 	aligned, err = c.prepare(ctx)
 	if err != nil {
@@ -70,7 +70,7 @@ func (c *Conversion) preparePlan(ctx context.Context) (aligned bool, err error) 
 	return aligned, nil
 }
 
-// begin puts the plan into the output. What is staged inside the output for it is removed.
+// begin makes the plan, writes it to the output and removes the cache in the output.
 func (c *Conversion) begin(ctx context.Context, aligned bool) (*Planned, error) {
 	if err := c.check(); err != nil {
 		return nil, err
@@ -117,7 +117,7 @@ func (c *Conversion) begin(ctx context.Context, aligned bool) (*Planned, error) 
 		}
 		parts := slices.Clone(s.Parts())
 		for i := range parts {
-			parts[i].Size = p.Parts[i].Size // of one that is not here, what it had where it was indexed
+			parts[i].Size = p.Parts[i].Size // from the index if the part is not local
 		}
 		return put(p, parts)
 	})
@@ -131,8 +131,8 @@ func (c *Conversion) begin(ctx context.Context, aligned bool) (*Planned, error) 
 	return done, c.output.DropIndexed()
 }
 
-// indexed returns what tasks have indexed, by one of the methods of an output; nil of directories,
-// whose parts are not known beforehand.
+// indexed returns the parts that tasks have indexed, read by a method of the output. It returns nil
+// for directories, because their parts are not known beforehand.
 func (c *Conversion) indexed(read func(plan.Options, []converters.Part) (*dataset.Indexed, error)) (*dataset.Indexed, error) {
 	if c.directories() != nil {
 		return nil, nil

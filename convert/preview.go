@@ -11,29 +11,29 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// A Preview is what a conversion would do.
+// A Preview says what a conversion would do.
 type Preview struct {
-	// Plan is that of local sources, with all that is known of them; of part-aligned shards it
-	// is of parts alone. nil: what is known before all parts are here is Fetch alone.
+	// Plan is complete if the sources are local, and without samples if shards are part-aligned. It
+	// is nil if all remote parts are needed to plan.
 	Plan  *plan.Plan
-	Fetch *Fetch // what would be fetched; nil: nothing
+	Fetch *Fetch // nil: all sources are local
 }
 
-// A Fetch is how much a conversion would fetch.
+// A Fetch says how much a conversion would fetch.
 type Fetch struct {
 	Parts    int              // inputs
 	Stored   int64            // bytes of them as stored, as far as is known
 	Remote   int              // remote inputs
 	Bytes    int64            // of these
 	Unknown  int              // inputs of unknown size
-	Trees    input.ObjectTree // objects of remote folders, all together; Room is what they take beyond their bytes
+	Trees    input.ObjectTree // sum of the objects of remote folders; Room does not include their bytes
 	Folders  bool             // the inputs are folders
-	Together int              // shards whose parts are in the cache at once, of part-aligned ones; 0: all parts are
+	Together int              // number of shards whose parts are in the cache at once; 0: all parts are
 	Cache    int64            // bytes that the cache needs, and more where parts are compressed
 }
 
-// Preview plans the conversion, or of remote parts says what is known of it. It fetches nothing,
-// and stages in a temporary directory.
+// Preview plans the conversion as far as it can without fetching anything. It stages local inputs in a
+// temporary directory.
 func (c *Conversion) Preview(ctx context.Context) (*Preview, error) {
 	aligned, err := c.prepare(ctx)
 	if err != nil {
@@ -60,8 +60,7 @@ func (c *Conversion) Preview(ctx context.Context) (*Preview, error) {
 	return &Preview{Plan: p}, nil
 }
 
-// previewFetch says what a conversion of remote parts would fetch: how many samples there are is
-// not known before.
+// previewFetch says what a conversion of remote parts would fetch. Their samples are not known.
 func (c *Conversion) previewFetch(aligned bool) (*Preview, error) {
 	found := c.found
 	if aligned {

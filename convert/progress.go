@@ -7,8 +7,8 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// Staging returns what counts staged bytes, as [input.Options] have it. The phase begins with the
-// first of them: most inputs need no staging. Where the size of one is not known, nor is the total.
+// Staging returns a function for input.Options.Progress. It starts the phase with the first staged
+// byte, since most inputs need no staging. The total is 0 if a size is unknown.
 func Staging(p plan.Progress, found []input.Name) func(string, int64) {
 	if p == nil {
 		return nil
@@ -30,7 +30,7 @@ func Staging(p plan.Progress, found []input.Name) func(string, int64) {
 
 func (o *Options) staging(found []input.Name) func(string, int64) { return Staging(o.Progress, found) }
 
-// fetching returns what counts bytes of parts that are fetched while shards are written.
+// fetching returns a function that counts the bytes fetched while shards are written.
 func (o *Options) fetching() func(string, int64) {
 	switch p := o.Progress.(type) {
 	case nil:

@@ -11,8 +11,8 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// checkQuota refuses a plan of which one shard alone has more to fetch than the cache takes. found
-// is one input a part. What compressed parts become is not known beforehand.
+// checkQuota returns an error if the parts of one shard need more than the quota of the cache. found
+// has one input for each part. Only stored sizes count: decompressed sizes are not known.
 func checkQuota(p *plan.Plan, found []input.Name, quota int64) error {
 	if quota <= 0 {
 		return nil
@@ -26,7 +26,7 @@ func checkQuota(p *plan.Plan, found []input.Name, quota int64) error {
 	return nil
 }
 
-// allAtOnce adds what helps where all parts were to be here at once, and the cache is too small for it.
+// allAtOnce adds advice to an error that the cache is too small for all parts.
 func (c *Conversion) allAtOnce(err error) error {
 	e, ok := errors.AsType[*input.Error](err)
 	if !ok || !errors.Is(err, stage.ErrQuota) || c.directories() != nil {
@@ -36,7 +36,7 @@ func (c *Conversion) allAtOnce(err error) error {
 	return advise(MoreRoomForAll, err)
 }
 
-// toFetch returns how many bytes the remote ones among the inputs have, as far as is known.
+// toFetch returns the sum of the known sizes of remote inputs.
 func toFetch(found []input.Name) int64 {
 	n := int64(0)
 	for _, f := range found {
@@ -47,7 +47,7 @@ func toFetch(found []input.Name) int64 {
 	return n
 }
 
-// toFetchFor returns how many bytes of remote parts a shard takes; one that it has twice counts once.
+// toFetchFor returns the bytes of the remote parts of a shard. A repeated part counts once.
 func toFetchFor(p *plan.Plan, found []input.Name, i int) int64 {
 	first, end := p.Shards[i].PartRange()
 	var parts []input.Name
@@ -61,7 +61,7 @@ func toFetchFor(p *plan.Plan, found []input.Name, i int) int64 {
 	return toFetch(parts)
 }
 
-// heldAtOnce returns how many bytes of remote parts the n shards that have most of them take.
+// heldAtOnce returns the bytes of the remote parts of the n largest shards.
 func heldAtOnce(p *plan.Plan, found []input.Name, n int) int64 {
 	remote := make([]int64, len(p.Shards))
 	for i := range p.Shards {

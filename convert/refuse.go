@@ -18,8 +18,8 @@ var urlStart = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*://`)
 // IsURL reports whether a name is a URL.
 func IsURL(name string) bool { return urlStart.MatchString(name) }
 
-// LocalPath refuses a URL where a local path is wanted: the file system would take it for the
-// path of a directory named "s3:".
+// LocalPath returns an error if path is a URL. The file system would accept it as a path in a
+// directory named "s3:".
 func LocalPath(path string) error {
 	if !IsURL(path) {
 		return nil
@@ -27,8 +27,7 @@ func LocalPath(path string) error {
 	return fmt.Errorf("%s: a URL in the place of a local path; write to a local directory and copy that", input.Shown(path))
 }
 
-// checkOut refuses an output that is not a local directory, or that holds files of another
-// program.
+// checkOut returns an error if the output is not a local directory, or has files of another program.
 func (c *Conversion) checkOut() error {
 	if err := LocalPath(c.Out); err != nil {
 		return err
@@ -43,7 +42,7 @@ func (c *Conversion) checkOut() error {
 	return err
 }
 
-// isSource reports whether a path is that of a source.
+// isSource reports whether path is one of the sources.
 func (c *Conversion) isSource(path string) bool {
 	out, err := os.Stat(path)
 	return err == nil && slices.ContainsFunc(c.Sources, func(name string) bool {
@@ -52,8 +51,8 @@ func (c *Conversion) isSource(path string) bool {
 	})
 }
 
-// checkInside refuses an output inside a local directory that is to be converted: the next
-// run would convert its shards.
+// checkInside returns an error if the output is inside a source directory: the next run would convert
+// its shards.
 func (c *Conversion) checkInside() error {
 	roots := c.directories()
 	if roots == nil {
@@ -78,8 +77,7 @@ func (c *Conversion) checkInside() error {
 	return nil
 }
 
-// isInside reports whether a path leads into a directory, or to it; also where that cannot be
-// told.
+// isInside reports whether path is dir or in it. It also returns true if this cannot be decided.
 func isInside(path, dir string) bool {
 	path, perr := realPath(path)
 	dir, derr := realPath(dir)
@@ -87,7 +85,7 @@ func isInside(path, dir string) bool {
 	return perr != nil || derr != nil || err != nil || filepath.IsLocal(rel)
 }
 
-// realPath is where a file is, or will be: its path with all links followed.
+// realPath returns the absolute path of a file that may not exist yet, with all links followed.
 func realPath(name string) (string, error) {
 	name, err := filepath.Abs(name)
 	if err != nil {

@@ -16,16 +16,16 @@ import (
 	"github.com/ffconvert/ffconvert/verify"
 )
 
-// A Repaired is what a repair has done.
+// A Repaired is the report of Repair.
 type Repaired struct {
 	*shard.Report
 	Rewritten  []string // shards that were damaged or missing
 	Unfinished int      // shards that were written for the first time
 }
 
-// Repair re-reads all shards of a dataset, and writes those anew that are damaged or missing, from
-// the plan that is kept and its sources. Each becomes what it was to the byte, or is left as it
-// is. found, which may be nil, is called with what is damaged before anything is written.
+// Repair verifies all shards of a dataset, and writes damaged and missing shards again by the plan of
+// the dataset. A shard that would not get the same bytes is not replaced. If found is not nil, it is
+// called with the problems before anything is written.
 func Repair(ctx context.Context, dir string, opts PlannedOptions, found func([]verify.Problem) error) (*Repaired, error) {
 	if err := LocalPath(dir); err != nil {
 		return nil, err
@@ -82,7 +82,7 @@ func (r *repair) run(ctx context.Context, tell func([]verify.Problem) error) (*R
 	return done, nil
 }
 
-// write opens the sources and writes what is damaged or was not finished.
+// write opens the sources and writes the damaged and the unfinished shards.
 func (r *repair) write(ctx context.Context, damaged []string) (*shard.Report, error) {
 	r.named, r.plan = r.kept.Named, r.kept.Plan
 	c, err := r.conversion()

@@ -12,28 +12,28 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// stagedParts makes the parts of a dataset local as their shards are written.
+// stagedParts makes parts local when their shards are written. It is a shard.PartProvider.
 type stagedParts struct {
 	c      *Conversion
 	stager *stage.Stager
-	found  []input.Name      // as found
-	all    []input.Name      // one a part
+	found  []input.Name      // the inputs
+	all    []input.Name      // one for each part
 	quota  int64             // bytes of the cache; 0: no limit
-	firsts []int             // the first part of each collection; of one dataset, 0
-	parts  []converters.Part // as they are stored
-	skip   int               // leading entries of parts that belong to another slice: the one that the dataset is opened by
+	firsts []int             // the first part of each collection; without a mixture, 0
+	parts  []converters.Part // with stored sizes
+	skip   int               // leading parts that belong to another slice; the dataset is opened with the first
 
-	// opened is called with each part that the dataset is opened with, and its number, once the
-	// part is local. nil: nothing to compare it with.
+	// opened is called with each part that the dataset is opened with, and its number, when the part
+	// is local. It may be nil.
 	opened func(ctx context.Context, number int, part converters.Part) error
 
 	mu   sync.Mutex
 	data *opened              // from the first parts; nil: not yet
 	like converters.Divisible // its source
-	held []*stage.Set         // those, until the first shard has its parts; nil: not here
+	held []*stage.Set         // the first parts, until the first shard has its parts; nil: released
 }
 
-// newStagedParts prepares to make parts local. It makes none so yet.
+// newStagedParts returns stagedParts of which no part is local yet.
 func (c *Conversion) newStagedParts(skip int) (*stagedParts, error) {
 	in := c.inputOptions()
 	in.Transient, in.Progress = c.Input.CacheDir == "", c.fetching()
@@ -52,22 +52,21 @@ func (c *Conversion) newStagedParts(skip int) (*stagedParts, error) {
 // Parts lists all parts.
 func (s *stagedParts) Parts() []converters.Part { return s.parts[s.skip:] }
 
-// checkQuota refuses a plan that the cache is too small for.
+// checkQuota returns an error if the cache is too small for a shard of the plan.
 func (s *stagedParts) checkQuota(p *plan.Plan) error { return checkQuota(p, s.all[s.skip:], s.quota) }
 
-// Lead returns the first part of the dataset, where the parts are others.
+// Lead returns the part that the dataset is opened with, if it is of another slice.
 func (s *stagedParts) Lead() (converters.Part, bool) { return s.parts[0], s.skip > 0 }
 
-// open opens the dataset by its first part, which shows what columns and types it has; a
-// mixture by that of each collection. Where the plan is there already, only formats that
-// inspect it need it.
+// open opens the dataset with its first part, which shows columns and types; a mixture with the first
+// part of each collection. If the plan exists, only formats that inspect the part need it.
 func (s *stagedParts) open(ctx context.Context, planned bool) (*opened, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.like != nil {
 		return s.data, nil
 	}
-	parts := make([]converters.Part, len(s.found)) // that are not here, but for the first ones
+	parts := make([]converters.Part, len(s.found)) // only the first ones are local
 	for i, n := range s.found {
 		parts[i] = n.Part()
 	}
@@ -100,8 +99,8 @@ func (s *stagedParts) open(ctx context.Context, planned bool) (*opened, error) {
 	return o, nil
 }
 
-// hold makes the first parts local: all at once, since who holds some and waits for the room of
-// others could wait for himself; then each is held by itself, which needs no more room.
+// hold makes the first parts local, in one step: a caller that holds some and waits for room for others
+// might wait forever. Then it takes a set of each, which needs no further room.
 func (s *stagedParts) hold(ctx context.Context, planned bool) error {
 	var firsts []int
 	for i, first := range s.firsts {
@@ -146,14 +145,14 @@ func (s *stagedParts) index(ctx context.Context, each plan.Encodings, progress p
 	return all, nil
 }
 
-// Take makes parts local and opens them.
+// Take makes parts local and opens them: see shard.PartProvider.
 func (s *stagedParts) Take(ctx context.Context, first, n int) (converters.Source, func() error, error) {
 	if _, err := s.open(ctx, true); err != nil {
 		return nil, nil, err
 	}
-	// Held parts are in the way of others where there is little room, so they are let go. A
-	// cache that is kept has their copies still; from one that serves this run alone they would
-	// be gone, and nobody else waits there: the first part stays until its shard has it.
+	// Held parts take room that others may need, so they are released. A cache that is kept still
+	// has their copies. A cache of this run alone would remove them, and no other process waits for
+	// its room: there the first part is held until its shard has it.
 	keep := n
 	if s.c.Input.CacheDir != "" {
 		keep = 0
@@ -171,7 +170,7 @@ func (s *stagedParts) Take(ctx context.Context, first, n int) (converters.Source
 	return s.like.WithParts(first, set.Parts()), set.Release, nil
 }
 
-// letGo ends the own use of parts, but for those of the n from first on.
+// letGo releases the held parts except the n parts from first on.
 func (s *stagedParts) letGo(first, n int) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

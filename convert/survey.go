@@ -13,15 +13,15 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// A survey is what was found out about some parts of a dataset.
+// A survey is an open dataset with the index of some of its parts.
 type survey struct {
-	*opened                  // with all parts, of which only some are here
+	*opened                  // with all parts; only some are local
 	some    []int            // numbers of the parts
 	index   []plan.PartIndex // of these
 }
 
-// survey indexes some parts, by their numbers; nil: all. Those that known has need not be here.
-// Inputs are made local, all others left alone, while use uses what came of it.
+// survey indexes the parts with the numbers some, or all if some is nil, and calls use. Parts in known
+// are not read. Only inputs that are read are made local.
 func (c *Conversion) survey(ctx context.Context, some []int, known *dataset.Indexed, use func(*survey) error) error {
 	all := c.directories() != nil
 	for {
@@ -29,7 +29,7 @@ func (c *Conversion) survey(ctx context.Context, some []int, known *dataset.Inde
 		err := c.withLocal(ctx, need, func(parts []converters.Part) (err error) {
 			s := &survey{some: some}
 			if s.opened, err = c.open(ctx, parts); err != nil {
-				// A format may have to look at more than the first part to see any of its rows.
+				// The first part may have no rows. Then a format looks at the next one.
 				again = errors.Is(err, fs.ErrNotExist) && !all
 				all = all || again
 				return err
@@ -63,14 +63,14 @@ func indices(n int) []int {
 	return all
 }
 
-// places returns which of the inputs each part of the dataset is: a mixture reads a collection in
-// several passes. It is not for directories, whose parts are not known yet.
+// places returns the number of the input of each part: a mixture may read a collection in several
+// passes. It is not for directories: their parts are not known yet.
 func (c *Conversion) places() []int {
 	all, _ := passes(c.Mixture, indices(len(c.found)))
 	return all
 }
 
-// foundParts returns the parts as they were found.
+// foundParts returns the parts before staging.
 func (c *Conversion) foundParts() []converters.Part {
 	all, _ := passes(c.Mixture, c.found)
 	parts := make([]converters.Part, len(all))
@@ -80,7 +80,8 @@ func (c *Conversion) foundParts() []converters.Part {
 	return parts
 }
 
-// need returns which of the inputs must be here to index some parts of which known has a few.
+// need reports for each input whether it must be local to index some parts. Parts in known need not
+// be read.
 func (c *Conversion) need(some []int, known *dataset.Indexed, all bool) []bool {
 	need := make([]bool, len(c.found))
 	if all {
@@ -99,7 +100,7 @@ func (c *Conversion) need(some []int, known *dataset.Indexed, all bool) []bool {
 	return need
 }
 
-// inspected returns which of the inputs a dataset is opened by.
+// inspected returns the numbers of the inputs that formats inspect to open the dataset.
 func (c *Conversion) inspected() []int {
 	var firsts []int
 	if c.Mixture == nil && c.Reader.Inspects {
@@ -118,7 +119,7 @@ func (c *Conversion) inspected() []int {
 	return firsts
 }
 
-// withLocal makes some of the inputs local while use uses them. The others are known by name alone.
+// withLocal makes the needed inputs local and calls use with all parts.
 func (c *Conversion) withLocal(ctx context.Context, need []bool, use func([]converters.Part) error) error {
 	var names []input.Name
 	for i, n := range c.found {

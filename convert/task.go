@@ -12,9 +12,9 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// Run writes those shards of the plan in a directory that belong to a slice of it. Any number of
-// runs may be at work at the same time, on any machines that see the directory and the sources.
-// No manifest is written: see [Finish].
+// Run writes one slice of the shards of the plan in a directory. Any number of processes may run at the
+// same time, on any machines that see the directory and the sources. Run writes no manifest: see
+// [Finish].
 func Run(ctx context.Context, dir string, task plan.Task, opts PlannedOptions) (*shard.Report, error) {
 	if err := CheckPlanned(dir); err != nil {
 		return nil, err
@@ -31,7 +31,7 @@ func Run(ctx context.Context, dir string, task plan.Task, opts PlannedOptions) (
 	return report, nil
 }
 
-// A taskRun is one Run.
+// A taskRun is one call of Run.
 type taskRun struct {
 	recorded
 	task  plan.Task
@@ -82,19 +82,19 @@ func (r *taskRun) run(ctx context.Context) (*shard.Report, error) {
 	return report, err
 }
 
-// wantsNamed reports whether the parts of the plan cannot be found by their own names: directories
-// have many, and a mixture has some twice.
+// wantsNamed reports whether the sources cannot be found by the names of the parts: a directory has
+// many parts, and a mixture repeats parts.
 func (r *taskRun) wantsNamed() bool {
 	f, _ := FormatNamed(r.slice.Plan.Source.Format)
 	return f.Directories || r.slice.Plan.Source.Format == SpecFormat
 }
 
-// wantsAll reports whether the slice is of all parts, or needs them to be opened.
+// wantsAll reports whether the slice has all parts, or all are needed to open it.
 func (r *taskRun) wantsAll() bool {
 	return r.slice.Plan.Source.Format == SpecFormat || r.slice.Plan.Shuffle != nil
 }
 
-// names are those of the parts of the slice.
+// names returns the names of the parts of the slice.
 func (r *taskRun) names() []string {
 	var names []string
 	for i := range r.slice.Plan.Parts {
@@ -103,11 +103,11 @@ func (r *taskRun) names() []string {
 	return names
 }
 
-// find finds the parts of the slice, and in front of them that one of the dataset that tells how
-// the others are read, where there is one that does and it is not the first: skip is 1 then.
+// find finds the parts of the slice. If the format inspects the first part of the dataset, and it is of
+// another slice, find puts it before them and skip is 1.
 func (r *taskRun) find(ctx context.Context, c *Conversion) (skip int, err error) {
 	s := r.slice
-	if c.Mixture != nil || c.Reader.Directories { // whose parts are no names
+	if c.Mixture != nil || c.Reader.Directories { // the sources are not the parts
 		return 0, c.find(ctx)
 	}
 	names := r.names()
@@ -132,8 +132,8 @@ func (r *taskRun) find(ctx context.Context, c *Conversion) (skip int, err error)
 	return skip, nil
 }
 
-// writeTogether writes the slice of a dataset all of whose parts are opened at once. Of directories
-// those are listed that the slice needs.
+// writeTogether writes the slice of a dataset that is opened with all parts at once. Only directories
+// that the slice needs are listed.
 func (r *taskRun) writeTogether(ctx context.Context, c *Conversion) (*shard.Report, error) {
 	var report *shard.Report
 	err := c.staged(ctx, func(set *stage.Set) error {
@@ -153,7 +153,7 @@ func (r *taskRun) writeTogether(ctx context.Context, c *Conversion) (*shard.Repo
 	return report, err
 }
 
-// recognised returns the parts of the slice, once they are what was planned.
+// recognised returns a source of the parts of the slice, after comparing them with the plan.
 func (r *taskRun) recognised(ctx context.Context, c *Conversion, o *opened) (converters.Source, error) {
 	c.describe(o)
 	src, err := r.slice.Of(o.Source)

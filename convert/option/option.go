@@ -1,5 +1,5 @@
-// Package option holds named settings whose values are text: those of a source format, as
-// a plan keeps them, a specification names them and a command line has them as flags.
+// Package option holds named settings with text values. They are the options of source formats, which
+// are in plans, in specifications, and flags of the command line.
 //
 //	var set option.Set
 //	var header bool
@@ -13,12 +13,12 @@ import (
 	"slices"
 )
 
-// A Value is a setting that is read from text. Text that String returns, Set takes.
+// A Value is a setting that is read from text. Set accepts any text that String returns.
 type Value interface {
 	Set(text string) error
 	String() string
-	// Type says what the text is: bool, int, int64, string, stringSlice, size, number, or for
-	// a few words these.
+	// Type returns the type of the text: bool, int, int64, string, stringSlice, size, number, or a
+	// list of words.
 	Type() string
 }
 
@@ -27,8 +27,8 @@ type Option struct {
 	Name  string
 	Usage string // one line of help
 
-	// Limit says that the option decides what is refused, and no byte of what is written. No
-	// plan keeps it: a run that goes on may raise it, and a plan, which may be hostile, cannot.
+	// Limit is set if the option only decides which inputs are refused. It changes no output, so it
+	// is not in a plan: a run that resumes may raise it, and a hostile plan cannot.
 	Limit bool
 
 	value Value
@@ -42,10 +42,10 @@ func (o *Option) Set(text string) error {
 	return err
 }
 
-// String is the value as text.
+// String returns the value as text.
 func (o *Option) String() string { return o.value.String() }
 
-// Type is that of the value.
+// Type returns the type of the value.
 func (o *Option) Type() string { return o.value.Type() }
 
 // List reports whether the option takes several values.
@@ -54,7 +54,7 @@ func (o *Option) List() bool {
 	return list
 }
 
-// Words returns the words of which the option takes one; nil where it takes others.
+// Words returns the words that the option accepts; nil: it accepts other text.
 func (o *Option) Words() []string {
 	if c, ok := o.value.(*Choice); ok {
 		return c.Words
@@ -62,10 +62,10 @@ func (o *Option) Words() []string {
 	return nil
 }
 
-// A Set is options in the order in which help shows them. The zero value has none.
+// A Set is a list of options in the order of the help. The zero value is empty.
 type Set struct{ all []*Option }
 
-// Add adds an option whose default is what the value is now.
+// Add adds an option. The current value is its default.
 func (s *Set) Add(name, usage string, value Value) {
 	s.all = append(s.all, &Option{Name: name, Usage: usage, value: value})
 }
@@ -78,7 +78,7 @@ func (s *Set) AddLimit(name, usage string, value Value) {
 // All returns the options.
 func (s *Set) All() []*Option { return s.all }
 
-// Lookup returns an option; nil where there is none of that name.
+// Lookup returns the option of a name, or nil.
 func (s *Set) Lookup(name string) *Option {
 	if i := slices.IndexFunc(s.all, func(o *Option) bool { return o.Name == name }); i >= 0 {
 		return s.all[i]
@@ -86,7 +86,7 @@ func (s *Set) Lookup(name string) *Option {
 	return nil
 }
 
-// Text is the value of an option; "" where there is none of that name.
+// Text returns the value of an option, or "" if there is none of that name.
 func (s *Set) Text(name string) string {
 	if o := s.Lookup(name); o != nil {
 		return o.String()
@@ -100,10 +100,10 @@ var (
 	ErrLimit   = errors.New("it is a limit, which only the caller sets")
 )
 
-// An Error is that of one option.
+// An Error reports that an option could not be set.
 type Error struct {
 	Name string
-	Text string // what it was to be set to
+	Text string // the refused value
 	Err  error
 }
 
@@ -122,7 +122,7 @@ func (s *Set) Set(name, text string) error {
 	return nil
 }
 
-// SetKept sets an option that comes from a plan or a specification: none that is a limit.
+// SetKept sets an option of a plan or a specification. It refuses limits.
 func (s *Set) SetKept(name, text string) error {
 	if o := s.Lookup(name); o != nil && o.Limit {
 		return &Error{name, text, ErrLimit}
@@ -130,8 +130,8 @@ func (s *Set) SetKept(name, text string) error {
 	return s.Set(name, text)
 }
 
-// Kept returns the options that a plan keeps: those that were set, limits left out. It is nil
-// where there are none.
+// Kept returns the options for a plan: all that were set, without limits. It returns nil if there are
+// none.
 func (s *Set) Kept() map[string]string {
 	var kept map[string]string
 	for _, o := range s.all {

@@ -58,7 +58,7 @@ func (v intValue[T]) Set(text string) error {
 func (v intValue[T]) Type() string   { return fmt.Sprintf("%T", *v.p) }
 func (v intValue[T]) String() string { return strconv.FormatInt(int64(*v.p), 10) }
 
-// A listValue is set by a line of CSV; what is set later is appended.
+// A listValue is set by a line of CSV. The first Set replaces the default, others append.
 type listValue struct {
 	p     *[]string
 	given bool

@@ -128,7 +128,7 @@ func (r *reader) list(n ast.Node, value func(ast.Node) string) []string {
 	return all
 }
 
-// scalar takes text, which may be empty, and numbers, true and false as they are written.
+// scalar takes text, which may be empty, and the source text of numbers, true and false.
 func (r *reader) scalar(n ast.Node) string {
 	switch n := n.(type) {
 	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode:
@@ -139,7 +139,7 @@ func (r *reader) scalar(n ast.Node) string {
 	return r.text(n)
 }
 
-// scalars takes a scalar as it is, and a list of scalars joined as a flag takes it.
+// scalars takes a scalar, or a list of scalars, which it joins for a flag.
 func (r *reader) scalars(n ast.Node) string {
 	values := r.list(n, r.scalar)
 	if _, list := n.(*ast.SequenceNode); !list {
