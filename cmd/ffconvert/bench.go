@@ -96,7 +96,7 @@ func runBenchRead(ctx context.Context, opts benchReadOptions, path string, stdou
 	}
 	report, err := bench.New(opts.Options, r).Run(ctx)
 	if bad := (*record.FormatError)(nil); err != nil && (ctx.Err() != nil || !errors.As(err, &bad)) {
-		return err // nothing was found out about the shards
+		return err // no sample was found to be bad: there is nothing to report
 	}
 	if opts.format.Value == "json" {
 		return errors.Join(terminal.NewJSONEncoder(stdout).Encode(report), err)

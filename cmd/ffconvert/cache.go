@@ -22,13 +22,13 @@ import (
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 
-// The variables by which webdataset is told of its cache. Flags win.
+// The environment variables of webdataset's cache. Flags take precedence.
 const (
 	cacheDirVariable  = "WDS_CACHE"
-	cacheSizeVariable = "WDS_CACHE_SIZE" // bytes; 0 and less: no limit
+	cacheSizeVariable = "WDS_CACHE_SIZE" // bytes; 0 or less: no limit
 )
 
-// cacheFromEnvironment sets what no flag has set.
+// cacheFromEnvironment applies the variables if the flags were not given.
 func (o *convertOptions) cacheFromEnvironment(flags *pflag.FlagSet) error {
 	if flags.Lookup("cache-dir") == nil {
 		return nil
@@ -40,7 +40,7 @@ func (o *convertOptions) cacheFromEnvironment(flags *pflag.FlagSet) error {
 		}
 	}
 	if text := os.Getenv(cacheSizeVariable); text != "" && !flags.Changed("cache-size") {
-		n, err := strconv.ParseFloat(text, 64) // Python takes 1e12
+		n, err := strconv.ParseFloat(text, 64) // a float, as webdataset accepts 1e12
 		if err != nil || n != n || n > 1<<62 {
 			return fmt.Errorf("%s=%q: want a number of bytes, -1 for no limit", cacheSizeVariable, text)
 		}
@@ -49,7 +49,7 @@ func (o *convertOptions) cacheFromEnvironment(flags *pflag.FlagSet) error {
 	return nil
 }
 
-// atHome expands ~/ as webdataset does: no shell has done so in a file of variables.
+// atHome expands ~/ as webdataset does: a variable that was not set by a shell may have it.
 func atHome(dir string) (string, error) {
 	rest, ok := strings.CutPrefix(dir, "~")
 	if !ok || rest != "" && rest[0] != '/' {
@@ -126,7 +126,7 @@ unfinished. Copies in use stay.
 	return cmd
 }
 
-// open calls use with the cache, nil where there is none.
+// open calls use with the cache, or with nil if the directory is missing or is not a cache.
 func (o *cacheOptions) open(use func(dir string, c *cache.Cache) error) error {
 	dir := o.dir
 	if dir == "" {
@@ -164,7 +164,7 @@ func (o *cacheOptions) open(use func(dir string, c *cache.Cache) error) error {
 	return errors.Join(use(dir, c), c.Close())
 }
 
-// sourceOf is what an entry is a copy of, or its key where nobody has kept that.
+// sourceOf returns the name of the source that an entry is a copy of, or its key.
 func sourceOf(e cache.Entry) string {
 	if e.Label == "" {
 		return e.Key
@@ -206,7 +206,7 @@ func stateOf(e cache.Entry) string {
 	return "unused"
 }
 
-// A cleaned cache is what clean --format json prints.
+// cleaned is the JSON document of cache clean.
 type cleaned struct {
 	Removed   int   `json:"removed"`
 	Bytes     int64 `json:"bytes"`

@@ -21,7 +21,7 @@ import (
 	"github.com/ffconvert/ffconvert/findings"
 )
 
-// checkExit ends the help of the checking commands.
+// checkExit is the end of the help of the check commands.
 const checkExit = `Exit status 0 means that nothing would be refused, 3 that something would be (with --strict:
 or is suspicious), 4 that files could not be read, and nothing else would be refused.
 
@@ -68,8 +68,8 @@ error.
 	return cmd
 }
 
-// notDetected is the end of a check of sources whose format cannot be told: an error, and a finding
-// where a document is wanted.
+// notDetected ends a check if the format of the sources is not known. With --format json, junit or
+// sarif the error is printed as a finding.
 func notDetected(cmd *cobra.Command, opts checkOptions, err error) error {
 	if opts.format.Value == string(findings.Text) || exitCode(err) != exitRefused {
 		return err
@@ -86,12 +86,13 @@ func notDetected(cmd *cobra.Command, opts checkOptions, err error) error {
 	return printFindings(cmd.OutOrStdout(), report, opts)
 }
 
-// inputFormatFlag is what --format of a source is called in a check, whose report has that name.
+// inputFormatFlag is the name that check gives to --format of a source format, because --format
+// chooses the form of its report.
 const inputFormatFlag = "input-format"
 
-// checkOptions are the flags of all checking commands.
+// checkOptions are the flags of the check commands.
 type checkOptions struct {
-	convert   convertOptions // those of a conversion that decide what it refuses
+	convert   convertOptions // flags of the conversion that decide what it would refuse
 	deep      bool
 	maxPixels int64
 	strict    bool
@@ -129,7 +130,7 @@ what they accept is a note.
 	return cmd
 }
 
-// checkedExamples are what the examples of the commands check.
+// checkedExamples are the sources in the examples of the check commands.
 var checkedExamples = map[string]string{
 	"tar":    "'shards-<000..009>.tar'",
 	"folder": "imagenet/train",
@@ -137,7 +138,8 @@ var checkedExamples = map[string]string{
 	"cbor":   "'x-{00..07}.cbors'",
 }
 
-// add adds the flags, those of the format and of its conversion among them.
+// add registers the flags of a check: its own, the options of the format, and the flags of the
+// conversion that decide which inputs are refused.
 func (o *checkOptions) add(flags *pflag.FlagSet, f format, set *option.Set) {
 	flags.Var(&o.format, "format", "output: text, json, junit or sarif")
 	flags.BoolVar(&o.deep, "deep", false, "read every sample; decode images, and the fields that --decode would")
@@ -147,7 +149,7 @@ func (o *checkOptions) add(flags *pflag.FlagSet, f format, set *option.Set) {
 	own.SortFlags = false
 	addOptions(own, set)
 	own.VisitAll(func(flag *pflag.Flag) {
-		if flag.Name == "format" { // the report's name is needed for that of the input
+		if flag.Name == "format" { // taken by the report's format
 			renamed := *flag
 			renamed.Name = inputFormatFlag
 			flag = &renamed
@@ -177,8 +179,8 @@ func (o *checkOptions) add(flags *pflag.FlagSet, f format, set *option.Set) {
 	}
 }
 
-// waivers are the flags that make a source go on where it would refuse, and the rule of what
-// it tells of then.
+// waivers are flags that make a source accept input that it refuses by default. A check sets them, so
+// that one finding does not hide the next; rule is the rule of that finding.
 var waivers = []struct{ flag, value, rule string }{
 	{"allow-missing-trailer", "true", check.MissingTrailer},
 	{"concatenated", "true", check.Concatenated},
@@ -221,14 +223,14 @@ func runCheck(ctx context.Context, opts checkOptions, c conversion) error {
 		return c.hint(err)
 	}
 	if c.Reader.Directories {
-		report.Unit = "part" // a class, or a directory without any
+		report.Unit = "part" // a directory, usually of one class
 	}
 	report.Tool, report.Version = "ffconvert check", version
 	report.Facts = append(report.Facts, findings.Fact{Name: "source", Value: c.Reader.Name}, findings.Fact{Name: "deep", Value: opts.deep})
 	return printFindings(c.stdout, report, opts)
 }
 
-// checkNames finds the inputs, makes a source of those that can be read, and looks through it.
+// checkNames finds the inputs, opens a source of all that can be read, and checks it.
 func checkNames(ctx context.Context, c *conversion, how check.Options, progress *progress.Reporter) (report *findings.Report, err error) {
 	in := c.Input
 	in.Options = c.Reader.InputOptions(in.Options)
@@ -258,7 +260,7 @@ func checkNames(ctx context.Context, c *conversion, how check.Options, progress 
 	return report, err
 }
 
-// A refusal is the error of a check that found something.
+// A refusal is the error of a check with findings.
 type refusal struct {
 	text   string
 	status int
@@ -266,13 +268,13 @@ type refusal struct {
 
 func (r *refusal) Error() string { return r.text }
 
-// printFindings prints a report, and returns what it means for the exit status.
+// printFindings prints a report, and returns the error that decides the exit status.
 func printFindings(w io.Writer, r *findings.Report, opts checkOptions) error {
 	form, paint := findings.Format(opts.format.Value), terminal.PaintOf(opts.convert.progress.Color, w)
 	var text strings.Builder
 	to := w
 	if form == findings.Text {
-		to = &text // to be coloured
+		to = &text // coloured before it is written to w
 	}
 	if err := findings.Write(to, form, r); err != nil {
 		return err

@@ -17,18 +17,19 @@ import (
 	"github.com/ffconvert/ffconvert/input/stage"
 )
 
-// checkedInputs are the inputs of a check. Where all of them can be used they are found and
-// opened at once, as for a conversion; else one by one, so that none hides another.
+// checkedInputs are the inputs of a check. They are found and opened together, as in a conversion;
+// if that fails, one by one, so that every input with an error gets its own finding.
 type checkedInputs struct {
 	in      stage.Options
 	found   []input.Name
-	taken   map[string]bool   // the paths and URLs of found, where they were found one by one
-	parts   []converters.Part // of those that could be opened
+	taken   map[string]bool   // paths and URLs of found, if they were found one by one
+	parts   []converters.Part // of the inputs that could be opened
 	sets    []*stage.Set
 	refused []findings.Finding
 }
 
-// find finds what the arguments name. An error is one of the command line.
+// find finds the inputs that the arguments name. It returns an error only if the command line is
+// wrong; an input that cannot be used becomes a finding.
 func (c *checkedInputs) find(ctx context.Context, args []string) error {
 	args, err := input.Lists(ctx, args, c.in.Options)
 	if err != nil {
@@ -51,7 +52,7 @@ func (c *checkedInputs) find(ctx context.Context, args []string) error {
 	return nil
 }
 
-// look finds what one name stands for, piece by piece where it cannot be taken whole.
+// look finds the inputs of one name. If that fails it looks at each piece of the name by itself.
 func (c *checkedInputs) look(ctx context.Context, name string) error {
 	found, err := input.Find(ctx, []string{name}, c.in.Options)
 	if err == nil {
@@ -76,8 +77,7 @@ func (c *checkedInputs) look(ctx context.Context, name string) error {
 	return nil
 }
 
-// pieces returns the names that a pattern, a glob or a directory stands for, none where name
-// is that of one file.
+// pieces expands a pattern, a glob or a directory; it returns none for the name of one file.
 func (c *checkedInputs) pieces(name string) ([]string, error) {
 	entries, err := os.ReadDir(name)
 	switch {
@@ -105,11 +105,11 @@ func (c *checkedInputs) pieces(name string) ([]string, error) {
 	if !slices.Equal(names, []string{name}) {
 		return names, nil
 	}
-	names, _ = filepath.Glob(name) // a bad one is refused as a name
+	names, _ = filepath.Glob(name) // a bad pattern gives none, and is refused as a name
 	return slices.DeleteFunc(names, func(n string) bool { return n == name }), nil
 }
 
-// refuseOthers refuses the files that are certainly of another kind than the format reads.
+// refuseOthers makes a finding of each file that is certainly of a kind that the format does not read.
 func (c *checkedInputs) refuseOthers(conv *conversion) {
 	c.found = slices.DeleteFunc(c.found, func(n input.Name) bool {
 		err := conv.explain(conv.Reader.CheckKind([]input.Name{n}))
@@ -120,12 +120,12 @@ func (c *checkedInputs) refuseOthers(conv *conversion) {
 	})
 }
 
-// open makes parts of what was found.
+// open opens the inputs that were found, as parts.
 func (c *checkedInputs) open(ctx context.Context) error {
 	if len(c.found) == 0 {
 		return nil
 	}
-	// Standard input can be read once, so it must not be spent on a try; no command is run twice.
+	// Standard input and the output of a command can be read once: they are never opened twice.
 	if !slices.ContainsFunc(c.found, func(n input.Name) bool { return n.Path == "" && n.URL() == "" }) {
 		set, err := stage.Open(ctx, c.found, c.in)
 		if err == nil {
@@ -152,7 +152,8 @@ func (c *checkedInputs) take(set *stage.Set) {
 	c.parts = append(c.parts, set.Parts()...)
 }
 
-// source opens a source of the parts, without those that it refuses.
+// source opens a source of the parts. A part that the source refuses becomes a finding and is left
+// out.
 func (c *checkedInputs) source(ctx context.Context, conv *conversion) (converters.Source, error) {
 	for len(c.parts) > 0 {
 		src, err := conv.Reader.Open(ctx, c.parts, conv.Encode)
@@ -165,7 +166,7 @@ func (c *checkedInputs) source(ctx context.Context, conv *conversion) (converter
 		}
 		left := withoutPart(c.parts, at.Where)
 		if len(left) == len(c.parts) {
-			left = nil // no part is to blame alone
+			left = nil // the error is not of one part
 		}
 		c.refused = append(c.refused, check.Refusal(err, at.Where))
 		c.parts = left
@@ -173,7 +174,7 @@ func (c *checkedInputs) source(ctx context.Context, conv *conversion) (converter
 	return nil, nil
 }
 
-// cleanup removes what was staged for this run alone.
+// cleanup removes the staged copies that are not in a cache.
 func (c *checkedInputs) cleanup() error {
 	var err error
 	for _, set := range c.sets {
@@ -182,8 +183,8 @@ func (c *checkedInputs) cleanup() error {
 	return err
 }
 
-// refuse makes a finding of the error of an input. It returns an error that is none: one of
-// the command line, of the cache, or the end of ctx.
+// refuse makes a finding of the error of an input. Other errors are returned: of the command line, of
+// the cache, or of ctx.
 func (c *checkedInputs) refuse(ctx context.Context, err error) error {
 	at, placed := errors.AsType[*input.Error](err)
 	switch {
@@ -196,14 +197,14 @@ func (c *checkedInputs) refuse(ctx context.Context, err error) error {
 	if hint := remoteHint(at); hint != "" {
 		f.Hint = strings.TrimPrefix(f.Hint+"; "+hint, "; ")
 	}
-	if inner, ok := errors.AsType[*converters.Error](at.Err); ok { // of the names in a directory
+	if inner, ok := errors.AsType[*converters.Error](at.Err); ok { // an error about names in a directory
 		f.Text = inner.Error()
 	}
 	c.refused = append(c.refused, f)
 	return nil
 }
 
-// inputRule returns the rule of an input's error.
+// inputRule returns the check rule for the error of an input.
 func inputRule(err error) string {
 	for _, row := range []struct {
 		err  error
@@ -235,7 +236,7 @@ func inputRule(err error) string {
 	return check.RuleOf(err)
 }
 
-// withoutPart leaves out the part of a name, or that of a directory the name lies in.
+// withoutPart returns parts without the part called name, or the directory that contains name.
 func withoutPart(parts []converters.Part, name string) []converters.Part {
 	return slices.DeleteFunc(slices.Clone(parts), func(p converters.Part) bool {
 		return p.Name == name || strings.HasPrefix(name, strings.TrimSuffix(p.Name, "/")+"/")

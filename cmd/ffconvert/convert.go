@@ -18,8 +18,8 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// newConvertCommand returns the command of a format. adapt, which may be nil, is called
-// on each run of it before it starts.
+// newConvertCommand returns the command of a format. adapt, if not nil, may change each conversion
+// before it runs.
 func newConvertCommand(f format, adapt func(*conversion)) *cobra.Command {
 	opts := newConvertOptions()
 	cmd := &cobra.Command{
@@ -63,12 +63,12 @@ func newConvertCommand(f format, adapt func(*conversion)) *cobra.Command {
 	return cmd
 }
 
-// A conversion is one run of a conversion command.
+// A conversion is one run of a command that converts, plans or checks.
 type conversion struct {
 	convert.Conversion
 	opts     convertOptions
 	purpose  purpose
-	planning *planning // what is planned, and not written; nil: it is written
+	planning *planning // not nil: only plan, write no shards
 	stdout   io.Writer
 }
 
@@ -91,7 +91,8 @@ func (c *conversion) run(ctx context.Context) error {
 	return nil
 }
 
-// convert does what the flags say, and returns the closing line; nil: it has printed.
+// convert previews, indexes, plans or converts. The closing line is nil after a preview, which was
+// printed.
 func (c *conversion) convert(ctx context.Context) (progress.ClosingLine, error) {
 	switch {
 	case c.opts.dryRun:
@@ -126,7 +127,8 @@ func (c *conversion) convert(ctx context.Context) (progress.ClosingLine, error) 
 	return sum, nil
 }
 
-// options are those of a conversion that runs with ctx and tells progress how it goes on.
+// options returns the options that the flags give to package convert. ctx is the context of the
+// command; its Stopper drains the run.
 func (o *convertOptions) options(ctx context.Context, progress *progress.Reporter) convert.Options {
 	opts := convert.Options{
 		Encode: o.encode, Sizes: o.sizes, Input: o.input(),

@@ -18,7 +18,7 @@ import (
 	"github.com/ffconvert/ffconvert/verify"
 )
 
-// convertOptions are the flags that all formats share.
+// convertOptions are the flags that the commands of all formats have.
 type convertOptions struct {
 	encode    encode.Options
 	missing   option.Choice
@@ -51,7 +51,7 @@ type convertOptions struct {
 	remote remoteOptions
 }
 
-// sourceHelp says how sources are named; nothing where they are a plugin's arguments.
+// sourceHelp is the help about the names of sources; "" for a plugin, which gets them as arguments.
 func (f format) sourceHelp() string {
 	switch {
 	case f.plugin:
@@ -109,7 +109,7 @@ func (o *convertOptions) add(flags *pflag.FlagSet) {
 	o.addRun(flags)
 }
 
-// refuseSeed refuses a --seed that decides nothing: no order and, in a mixture, no sample is drawn.
+// refuseSeed refuses --seed if nothing is drawn at random.
 func (o *convertOptions) refuseSeed(flags *pflag.FlagSet, drawn bool) error {
 	if drawn || !flags.Changed("seed") {
 		return nil
@@ -117,8 +117,7 @@ func (o *convertOptions) refuseSeed(flags *pflag.FlagSet, drawn bool) error {
 	return fmt.Errorf("--seed %d: nothing is drawn without --shuffle; add --shuffle, or leave --seed out", o.seed)
 }
 
-// addRun adds the flags that decide how the work is done and what is refused, and nothing
-// of what comes of it.
+// addRun registers the flags that change neither the plan nor a byte of a shard.
 func (o *convertOptions) addRun(flags *pflag.FlagSet) {
 	flags.IntVarP(&o.workers, "jobs", "j", runtime.GOMAXPROCS(0), "shards written at once; by default the CPUs that this process may use")
 	flags.Var(&o.backend, "backend", "how shards are re-read: auto, aio or pread")
@@ -130,21 +129,21 @@ func (o *convertOptions) addRun(flags *pflag.FlagSet) {
 	countFlag(flags, &o.maxNames, "max-names", int64(input.MaxNames), "most inputs that the sources may stand for")
 }
 
-// addCache adds the flags of what is staged.
+// addCache registers the flags of the cache.
 func (o *convertOptions) addCache(flags *pflag.FlagSet) {
 	flags.StringVar(&o.cacheDir, "cache-dir", "", "where fetched and decompressed inputs are kept (default WDS_CACHE, or inside OUT, removed at the end)")
 	flags.Var(&o.cacheSize, "cache-size", "most bytes in --cache-dir; 0 means no limit (WDS_CACHE_SIZE, where it is set, is the default)")
 }
 
-// addDecompression adds the limits of what is decompressed, which files of a directory are not.
+// addDecompression registers the limits of decompression. Formats that read directories have none:
+// files in a directory are not decompressed.
 func (o *convertOptions) addDecompression(flags *pflag.FlagSet) {
 	countFlag(flags, &o.maxRatio, "max-ratio", int64(stage.DefaultMaxRatio), "refuse an input that decompresses to more than so many times its size")
 	sizeFlag(flags, &o.maxWindow, "max-window", stage.DefaultMaxWindow, "largest window of zstd and xz accepted; each file that is being decompressed holds one or two")
 }
 
-// addPlanned adds the flags of commands that write shards by a plan, and returns those among
-// them that are limits of formats: no plan keeps a limit, so one that was raised for the
-// conversion must be raised again.
+// addPlanned registers the flags of run and repair, which write shards from a plan. limits are the
+// limits of all formats: a plan does not keep limits, so the user must raise them again.
 func (o *convertOptions) addPlanned(flags *pflag.FlagSet) (limits *pflag.FlagSet) {
 	o.addRun(flags)
 	o.addCache(flags)
@@ -155,7 +154,7 @@ func (o *convertOptions) addPlanned(flags *pflag.FlagSet) (limits *pflag.FlagSet
 	return limits
 }
 
-// input returns the limits of what is found and staged, and what names may mean.
+// input returns the options that the flags give to packages input and input/stage.
 func (o *convertOptions) input() stage.Options {
 	in := stage.Options{Options: input.Options{MaxNames: o.maxNames}, CacheDir: o.cacheDir, Workers: o.workers, Quota: int64(o.cacheSize), MaxRatio: o.maxRatio, MaxWindow: o.maxWindow, Guarded: true}
 	o.remote.apply(&in)

@@ -55,17 +55,17 @@ formats, or of none, are refused with what they are.
 	return cmd
 }
 
-// A detected format is what sources were told to be.
+// detected is the format that sources were found to have.
 type detected struct {
 	format
-	what  string   // for people: "a tar"
-	flags []string // beside the name
+	what  string   // "a tar"
+	flags []string // that the format needs to read them
 }
 
-// detect tells the one format of the sources, and says it on standard error.
+// detect finds out the one format of the sources, and prints it on standard error.
 func detect(cmd *cobra.Command, names []string, maxNames int64) (detected, error) {
 	does := purpose(cmd.Name() == "check")
-	var all []kind.Kind // candidates for all sources so far
+	var all []kind.Kind // formats that read all sources so far
 	for i, name := range names {
 		found, first, err := kindsOf(cmd.Context(), name, maxNames)
 		if err != nil {
@@ -112,10 +112,10 @@ func undetected(name, what, hint string) error {
 
 func formatNames() string { return strings.Join(convert.FormatNames(), ", ") }
 
-// sameCommand reports whether two kinds are converted by one command with the same flags.
+// sameCommand reports whether two kinds are converted by the same command and flags.
 func sameCommand(a, b kind.Kind) bool { return a.Format == b.Format && slices.Equal(a.Flags, b.Flags) }
 
-// kindsOf tells what a name of a source stands for, by the first file that it names.
+// kindsOf returns the possible kinds of the first file that name stands for.
 func kindsOf(ctx context.Context, name string, maxNames int64) (found []kind.Kind, first string, err error) {
 	switch {
 	case name == "-":
@@ -149,14 +149,14 @@ func kindsOf(ctx context.Context, name string, maxNames int64) (found []kind.Kin
 	return convert.Kinds(first), first, ctx.Err()
 }
 
-// A formatEvent tells programs which format was told.
+// A formatEvent reports the format that was detected.
 type formatEvent struct {
 	Source string   `json:"source"`
 	Format string   `json:"format"`
 	Flags  []string `json:"flags"`
 }
 
-// say says on standard error what the sources are, and which command reads them.
+// say prints on standard error what the sources are, and which command reads them.
 func (d *detected) say(cmd *cobra.Command, name string) {
 	words := []string{cmd.CommandPath(), d.Name}
 	if cmd.Name() == "convert" {
@@ -176,14 +176,14 @@ func (d *detected) say(cmd *cobra.Command, name string) {
 	}
 }
 
-// runAs runs the command of the format with the flags that were given to cmd, and those that
-// the format was told to need.
+// runAs runs the command of the detected format, with the flags that were given to cmd and the flags
+// that the format needs.
 func runAs(cmd, as *cobra.Command, f detected, args []string) error {
 	var err error
 	cmd.Flags().Visit(func(flag *pflag.Flag) {
 		to := as.Flags().Lookup(flag.Name)
 		switch list, isList := flag.Value.(pflag.SliceValue); {
-		case cmd.InheritedFlags().Lookup(flag.Name) != nil: // of all commands, and applied
+		case cmd.InheritedFlags().Lookup(flag.Name) != nil: // a flag of all commands, applied already
 		case to == nil:
 			err = errors.Join(err, fmt.Errorf("--%s is not a flag of %s", flag.Name, f.Name))
 		case isList:

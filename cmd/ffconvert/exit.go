@@ -7,17 +7,17 @@ import (
 	"github.com/ffconvert/ffconvert/internal/place"
 )
 
-// Exit statuses. An interrupted run ends with 128 + the number of the signal.
+// Exit statuses. A run that was ended by a signal has 128 + the number of the signal.
 const (
 	exitOK         = 0
-	exitUsage      = 1 // and internal errors
+	exitUsage      = 1 // or an internal error
 	exitCorrupt    = 2
 	exitRefused    = 3
 	exitIO         = 4
 	exitUnfinished = 5
 )
 
-// exitStatus ends the help of every command.
+// exitStatus is the end of the help of every command.
 const exitStatus = `EXIT STATUS
 
   0    done and sound
@@ -28,7 +28,7 @@ const exitStatus = `EXIT STATUS
   5    unfinished: shards of the plan are missing, or there is no plan yet
   130  interrupted (143: SIGTERM, 138: SIGUSR1); the same command goes on`
 
-// exitCode maps an error to its exit status.
+// exitCode returns the exit status of an error.
 func exitCode(err error) int {
 	var stop stop.Interrupted
 	var found *refusal

@@ -12,18 +12,18 @@ import (
 	"github.com/ffconvert/ffconvert/convert"
 )
 
-// A format is a command that converts one kind of dataset.
+// A format is a source format of package convert, with the help of its command.
 type format struct {
 	convert.Format
-	source  string // the sources, in a usage line
-	short   string // one line of help
+	source  string // the sources in the usage line
+	short   string // one line of help, after "Convert"
 	long    string
 	example string
-	plugin  bool // its sources are the arguments of an executable
+	plugin  bool // an executable; sources are its arguments
 }
 
-// formats are the commands of the source formats, of which package convert has the table: see
-// docs/adding-a-format.md.
+// formats are the source formats that have a command. Package convert has the table of their readers:
+// see docs/adding-a-format.md.
 var formats = []format{
 	{
 		Format: named("tar"),
@@ -78,7 +78,7 @@ with text keys is a sample with fields, and __key__ its key.`,
 	},
 }
 
-// formatNamed returns a row of the table.
+// formatNamed returns the format of a name.
 func formatNamed(name string) (format, bool) {
 	for _, f := range formats {
 		if f.Name == name {
@@ -88,7 +88,7 @@ func formatNamed(name string) (format, bool) {
 	return format{}, false
 }
 
-// named returns a format of package convert.
+// named returns a format of package convert, which must exist.
 func named(name string) convert.Format {
 	f, known := convert.FormatNamed(name)
 	if !known {

@@ -18,7 +18,7 @@ import (
 	"github.com/ffconvert/ffconvert/convert/option"
 )
 
-// globalOptions are the flags of all commands.
+// globalOptions are the flags that every command has.
 type globalOptions struct {
 	quiet, verbose bool
 	color          option.Choice
@@ -50,7 +50,7 @@ func addGlobalFlags(root *cobra.Command) {
 	})
 }
 
-// apply hands the flags to the command's progress, where it has one.
+// apply checks the flags, and passes them to the progress of the command.
 func (o *globalOptions) apply(cmd *cobra.Command) error {
 	if o.quiet && o.verbose {
 		return errors.New("--quiet and --verbose do not go together")
@@ -73,10 +73,9 @@ func (o *globalOptions) apply(cmd *cobra.Command) error {
 	return nil
 }
 
-// apart refuses flags of which the command has said that they exclude each other: cobra does so
-// later, in other words.
+// apart refuses flags that exclude each other. cobra would do so later, with a message of its own.
 func apart(cmd *cobra.Command) error {
-	given := make(map[string]string) // flag by group
+	given := make(map[string]string) // name of the flag, by group
 	var err error
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		for _, group := range f.Annotations["cobra_annotation_mutually_exclusive"] {
@@ -89,7 +88,7 @@ func apart(cmd *cobra.Command) error {
 	return err
 }
 
-// colorMode is the value of --color.
+// colorMode returns the value of --color.
 func colorMode(cmd *cobra.Command) string {
 	if flag := cmd.Flags().Lookup("color"); flag != nil {
 		return flag.Value.String()
@@ -97,14 +96,14 @@ func colorMode(cmd *cobra.Command) string {
 	return terminal.ColorAuto
 }
 
-// A helpAllValue ends the parsing of flags with [pflag.ErrHelp], as --help does.
+// A helpAllValue is the flag --help-all. It ends the parsing with [pflag.ErrHelp], as --help does.
 type helpAllValue bool
 
 func (v *helpAllValue) Set(string) error { *v = true; return pflag.ErrHelp }
 func (v *helpAllValue) Type() string     { return "bool" }
 func (v *helpAllValue) String() string   { return "false" }
 
-// signalTeller returns what tells of signals; nil where nobody is told.
+// signalTeller returns the function that reports signals on out; nil if nothing is printed.
 func signalTeller(mode string, out io.Writer) func(syscall.Signal, time.Duration) {
 	switch mode {
 	case "json":
@@ -121,7 +120,8 @@ func signalTeller(mode string, out io.Writer) func(syscall.Signal, time.Duration
 	return nil
 }
 
-// progressMode is what a command that has --progress was told, auto resolved; "" for others.
+// progressMode returns the value of --progress, with auto replaced by bar or plain; "" for commands
+// without that flag.
 func progressMode(cmd *cobra.Command) string {
 	if flag := cmd.Flags().Lookup("progress"); flag != nil {
 		return progress.Mode(flag.Value.String(), os.Stderr)

@@ -13,8 +13,8 @@ import (
 	"github.com/ffconvert/ffconvert/input/remote"
 )
 
-// hints say what helps against an error, by the flags and commands that there are: libraries know
-// none. COMMAND and OUT stand for those of the run.
+// hints are the flags and commands that help against an error. Libraries return an Advice, because
+// they know no flags. COMMAND and OUT are replaced by the command and the directory of the run.
 var hints = map[convert.Advice]string{
 	convert.MoreRoomForOne:    "raise --cache-size, or make more shards, by --shards or --shard-size, where it has several parts",
 	convert.DirectoryForCache: "name a directory that can be written to with --cache-dir",
@@ -26,7 +26,7 @@ var hints = map[convert.Advice]string{
 	convert.VerifyOrPlan:      "ffconvert verify OUT checks the dataset, the command that made it writes the plan anew",
 }
 
-// remoteHints say the same of objects that cannot be read.
+// remoteHints are the flags that help if an object cannot be read.
 var remoteHints = map[remote.Advice]string{
 	remote.SetEndpoint:    "is the endpoint right? see --s3-endpoint, AWS_ENDPOINT_URL_S3",
 	remote.SetRegion:      "see --s3-region, AWS_REGION",
@@ -35,7 +35,7 @@ var remoteHints = map[remote.Advice]string{
 	remote.UnsetAnonymous: "without --anonymous the credentials of the environment are used",
 }
 
-// remoteHint returns the hint of remoteHints for an error, "" where there is none.
+// remoteHint returns the entry of remoteHints for an error, or "".
 func remoteHint(err error) string {
 	if e, ok := errors.AsType[*remote.Error](err); ok {
 		return remoteHints[e.Advice]
@@ -43,7 +43,7 @@ func remoteHint(err error) string {
 	return ""
 }
 
-// hinted adds the hint to an error, or to each of several.
+// hinted adds its hint to an error, or to each of the errors that were joined.
 func hinted(err error, command, out string) error {
 	return eachError(err, func(err error) error {
 		if opt, ok := errors.AsType[*option.Error](err); ok && opt.Error() == err.Error() {
@@ -60,7 +60,7 @@ func hinted(err error, command, out string) error {
 	})
 }
 
-// withHint adds a hint, behind the one that is there where there is one.
+// withHint adds a hint at the end, after a hint that the error has already.
 func withHint(err error, hint string) error {
 	if strings.HasSuffix(err.Error(), ")") {
 		return fmt.Errorf("%w; %s", err, hint)
@@ -68,7 +68,7 @@ func withHint(err error, hint string) error {
 	return fmt.Errorf("%w (%s)", err, hint)
 }
 
-// A hintedError is an error with another text, in which its brackets hold one more hint.
+// A hintedError is an error with a hint added inside its closing bracket.
 type hintedError struct {
 	error
 	text string
@@ -77,7 +77,7 @@ type hintedError struct {
 func (e *hintedError) Error() string { return e.text }
 func (e *hintedError) Unwrap() error { return e.error }
 
-// besideHint is withHint for the error of a library that ends with its own hint, if it has one.
+// besideHint adds a hint inside the brackets at the end of an error, or makes such brackets.
 func besideHint(err error, hint string) error {
 	if text, ok := strings.CutSuffix(err.Error(), ")"); ok {
 		return &hintedError{err, text + "; " + hint + ")"}
@@ -85,7 +85,7 @@ func besideHint(err error, hint string) error {
 	return withHint(err, hint)
 }
 
-// hint is hinted of a conversion.
+// hint adds hints to the errors of a conversion.
 func (c *conversion) hint(err error) error {
 	return hinted(eachError(err, func(err error) error {
 		at, ok := errors.AsType[*convert.AdvisedError](err)
@@ -104,7 +104,7 @@ func (c *conversion) hint(err error) error {
 	}), "convert", c.Out)
 }
 
-// moreRoom says what helps where all parts were to be here at once, and the cache is too small for it.
+// moreRoom is the hint if the cache is too small for all parts together.
 func (c *conversion) moreRoom() string {
 	bySlice, orNot := "ffconvert plan "+c.formatName(), ""
 	if c.opts.exact {
@@ -122,7 +122,7 @@ func (c *conversion) moreRoom() string {
 	return "raise --cache-size, or take a larger N: --task K/N"
 }
 
-// formatName is the command of the format.
+// formatName returns the name of the format's command.
 func (c *conversion) formatName() string {
 	if c.Mixture != nil {
 		return convert.SpecFormat
@@ -130,7 +130,7 @@ func (c *conversion) formatName() string {
 	return c.Reader.Name
 }
 
-// explainEmpty says why there are no samples.
+// explainEmpty adds to the error of a dataset without samples why its entries were skipped.
 func explainEmpty(e *convert.EmptyError) error {
 	var why []string
 	if e.LeftOut > 0 {
@@ -155,7 +155,7 @@ func explainEmpty(e *convert.EmptyError) error {
 	return fmt.Errorf("%w: %s", e, strings.Join(why, "; "))
 }
 
-// whyEmpty says what it means where all entries were passed over for a reason, and what to do.
+// whyEmpty explains reasons of skipping, and what to do about them.
 var whyEmpty = []struct{ reason, noun, text string }{
 	{"file outside a class", "file", "outside a class, which is a directory of files: --flat makes a record of each file"},
 	{"extension not selected", "file", "of other suffixes than --ext selects"},
@@ -163,7 +163,7 @@ var whyEmpty = []struct{ reason, noun, text string }{
 	{"header line", "header", "and no rows"},
 }
 
-// eachError returns what f makes of an error, or of each of several that were joined.
+// eachError applies f to an error, or to each of the errors that were joined.
 func eachError(err error, f func(error) error) error {
 	joined, ok := err.(interface{ Unwrap() []error })
 	switch {

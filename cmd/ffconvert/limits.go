@@ -13,11 +13,11 @@ import (
 	"github.com/ffconvert/ffconvert/record"
 )
 
-// Limits are flags that say what is refused. They never decide a byte of what is written,
-// so no plan keeps them: a run that goes on may raise one, and a plan, which may be
-// hostile, cannot. SECURITY.md lists them all; TestSecurityLimits keeps that list true.
+// Limits are flags that decide which inputs are refused, and never a byte of the output. A plan does
+// not keep them: a run that resumes may raise a limit, and a hostile plan cannot. SECURITY.md lists
+// them; TestSecurityLimits compares that list.
 
-// addOptions adds the options of a format as flags.
+// addOptions registers the options of a format as flags.
 func addOptions(flags *pflag.FlagSet, set *option.Set) {
 	for _, o := range set.All() {
 		addOption(flags, o)
@@ -34,7 +34,7 @@ func addOption(flags *pflag.FlagSet, o *option.Option) {
 	}
 }
 
-// formatLimits returns the limits of all formats.
+// formatLimits returns flags for the limits of all formats.
 func formatLimits() *pflag.FlagSet {
 	all := pflag.NewFlagSet("limits", pflag.ContinueOnError)
 	all.SortFlags = false
@@ -48,7 +48,7 @@ func formatLimits() *pflag.FlagSet {
 	return all
 }
 
-// changed returns the values of the flags that were set.
+// changed returns the values of the flags that were given.
 func changed(flags *pflag.FlagSet) map[string]string {
 	set := make(map[string]string)
 	flags.VisitAll(func(f *pflag.Flag) {
@@ -59,27 +59,26 @@ func changed(flags *pflag.FlagSet) map[string]string {
 	return set
 }
 
-// sizeFlag adds a limit in bytes.
+// sizeFlag registers a limit in bytes.
 func sizeFlag(flags *pflag.FlagSet, p *int64, name string, most int64, usage string) {
 	flags.Var(option.MaxSize(p, most), name, usage)
 	help.MarkLimit(flags, name)
 }
 
-// countFlag adds a limit of things that are counted.
+// countFlag registers a limit that is a number.
 func countFlag[T int | int64](flags *pflag.FlagSet, p *T, name string, most T, usage string) {
 	flags.Var(option.Count(p, most), name, usage)
 	help.MarkLimit(flags, name)
 }
 
-// recordLimits adds the limit of a shard whose samples are not held in memory, and returns
-// the options that have it once the flags are parsed.
+// recordLimits registers --max-samples, and returns the options that hold its value after parsing.
 func recordLimits(flags *pflag.FlagSet) *record.Options {
 	var o record.Options
 	countFlag(flags, &o.MaxSamples, "max-samples", record.MaxSamples, "most samples of a shard accepted; each takes 12 bytes of memory")
 	return &o
 }
 
-// folderLimits are those of a packed folder.
+// folderLimits are the limits of a packed folder.
 type folderLimits struct{ size, files int64 }
 
 func (l *folderLimits) add(flags *pflag.FlagSet) {
@@ -87,7 +86,7 @@ func (l *folderLimits) add(flags *pflag.FlagSet) {
 	countFlag(flags, &l.files, "max-files", int64(record.MaxSamples-1), "most files accepted; their names are held in memory")
 }
 
-// open opens a packed folder that keeps the limits. One of its samples is the names.
+// open opens a packed folder within the limits. The names are one sample more than the files.
 func (l *folderLimits) open(file string) (*packed.Folder, error) {
 	f, err := packed.Open(file, record.Options{MaxSample: l.size, MaxSamples: min(l.files, math.MaxInt64-1) + 1})
 	if err != nil {
@@ -96,7 +95,7 @@ func (l *folderLimits) open(file string) (*packed.Folder, error) {
 	return f, raise(err, "--max-file-size, --max-files")
 }
 
-// raise names the flags of a refusal by package record, which knows none.
+// raise adds the names of flags to an error of package record about a limit.
 func raise(err error, flags string) error {
 	if errors.Is(err, record.ErrTooLarge) {
 		return fmt.Errorf("%w (%s)", err, flags)

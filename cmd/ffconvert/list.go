@@ -46,7 +46,7 @@ which its files are stored: size and name, a directory with a slash behind it.
 	return cmd
 }
 
-// A listed entry is one line of ls --format json.
+// listed is one line of ls --format json.
 type listed struct {
 	Path   string `json:"path"`
 	Dir    bool   `json:"dir"`
@@ -135,5 +135,5 @@ func runCat(limits folderLimits, file string, paths []string, stdout io.Writer) 
 	return nil
 }
 
-// inFolder says in which packed folder a name was looked for.
+// inFolder adds the name of the packed folder to an error.
 func inFolder(file string, err error) error { return fmt.Errorf("%s: %w", file, err) }

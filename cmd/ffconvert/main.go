@@ -21,8 +21,9 @@ import (
 	"github.com/ffconvert/ffconvert/input/stage"
 )
 
-// ballastSize is of memory that is not used, and so takes none. The garbage collector counts
-// it: with a heap of a few MiB it would run a hundred times a second (S6 in docs/benchmarks.md).
+// ballastSize bytes are allocated and never touched, so they take no memory, but the garbage collector
+// counts them. With a heap of a few MiB it would run a hundred times a second (S6 in
+// docs/benchmarks.md).
 const ballastSize = 8 << 20
 
 func main() {
@@ -33,12 +34,12 @@ func main() {
 	os.Exit(status)
 }
 
-// run is the whole program, with more commands than it has: it returns the exit status.
+// run is the whole program. It returns the exit status. Tests add commands.
 func run(args []string, more ...*cobra.Command) (status int) {
-	log.SetOutput(io.Discard) // net/http tells there what servers do wrong, in their words
+	log.SetOutput(io.Discard) // net/http logs there what servers send, unescaped
 	defer func() {
 		if r := recover(); r != nil {
-			// Left alone, a panic ends with the status that means corruption.
+			// The status of a panic is 2, which means corruption here.
 			fmt.Fprintf(os.Stderr, "ffconvert: internal error: %v\n%s", r, debug.Stack())
 			status = exitUsage
 		}
@@ -52,8 +53,8 @@ func run(args []string, more ...*cobra.Command) (status int) {
 	return status
 }
 
-// execute runs the command that the arguments name. It reports whether standard error is
-// for programs, and how it is coloured.
+// execute runs the command that the arguments name. events reports whether errors are printed as
+// events, paint whether they are coloured.
 func execute(args []string, more []*cobra.Command) (events bool, paint terminal.Paint, err error) {
 	ctx, stop := stop.New(os.Exit)
 	stop.Notify()
@@ -68,11 +69,10 @@ func execute(args []string, more []*cobra.Command) (events bool, paint terminal.
 	return progressMode(cmd) == "json", terminal.PaintOf(colorMode(cmd), os.Stderr), stop.Reason(ctx, err)
 }
 
-// maxErrorLines is how many of several errors are printed; the others are counted.
+// maxErrorLines is the most errors that are printed; the others are counted.
 const maxErrorLines = 20
 
-// printError prints an error, or each of several, on one line; an event each where standard
-// error is for programs.
+// printError prints an error, or each of the errors that were joined, as a line or an event.
 func printError(err error, status int, events bool, paint terminal.Paint) {
 	say := func(text string) {
 		if events {

@@ -12,9 +12,9 @@ import (
 	"github.com/ffconvert/ffconvert/convert"
 )
 
-// planning makes a conversion end with its plan.
+// planning makes a conversion end after the plan.
 type planning struct {
-	task arrayjob.Value // index this slice of the parts alone; "": plan
+	task arrayjob.Value // index this slice of the parts only; "": plan
 }
 
 func newPlanCommand() *cobra.Command {
@@ -50,10 +50,10 @@ With --task K/N the K-th of N even slices of the parts, counted from 0, is index
 many machines as there are, and no plan is made. The same command without --task takes what
 such tasks have found of parts that are what they were, indexes the others, and plans.`
 
-// notOfPlans are the flags of a conversion that say how shards are written.
+// notOfPlans are flags of a conversion that plan does not have: they concern the writing of shards.
 var notOfPlans = []string{"no-verify", "verify", "backend", "queue-depth", "grace"}
 
-// newPlanFormatCommand makes of a conversion's command that of its plan.
+// newPlanFormatCommand turns the command of a conversion into the command of its plan.
 func newPlanFormatCommand(name string, convert func(adapt func(*conversion)) *cobra.Command) *cobra.Command {
 	p := &planning{}
 	cmd := convert(func(c *conversion) { c.planning = p })
@@ -76,8 +76,8 @@ func newPlanFormatCommand(name string, convert func(adapt func(*conversion)) *co
 	return cmd
 }
 
-// planExample makes of the examples of a conversion those of its plan. Nothing comes from
-// standard input.
+// planExample turns the examples of a conversion into examples of its plan, without the examples that
+// read standard input.
 func planExample(name, example string) string {
 	var lines []string
 	for line := range strings.SplitSeq(example, "\n") {

@@ -17,15 +17,13 @@ import (
 	"github.com/ffconvert/ffconvert/input"
 )
 
-// pluginPrefix is what the name of an executable begins with that becomes a command, as
-// git and kubectl have it.
+// An executable on PATH called pluginPrefix + NAME becomes the command NAME, as with git and kubectl.
 const pluginPrefix = "ffconvert-"
 
-// pluginName is what may follow the prefix: nothing that leads to another directory.
+// pluginName is the pattern of plugin names. It excludes paths.
 var pluginName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]*$`)
 
-// addPlugin makes a command of the plugin that the arguments name, where no command of
-// ours has that name.
+// addPlugin adds the command of a plugin if the first argument names one, and not a built-in command.
 func addPlugin(root *cobra.Command, args []string) error {
 	if len(args) == 0 || !pluginName.MatchString(args[0]) {
 		return nil
@@ -36,7 +34,7 @@ func addPlugin(root *cobra.Command, args []string) error {
 	path, err := exec.LookPath(pluginPrefix + args[0])
 	switch {
 	case errors.Is(err, exec.ErrNotFound):
-		return nil // cobra says that the command is unknown
+		return nil // cobra reports an unknown command
 	case errors.Is(err, exec.ErrDot):
 		return fmt.Errorf("%s: found in the current directory; name that directory in PATH by its full path to use it", path)
 	case err != nil:
@@ -46,16 +44,16 @@ func addPlugin(root *cobra.Command, args []string) error {
 	return nil
 }
 
-// findPlugins returns the executables on PATH that become commands, by name.
+// findPlugins returns the paths of the plugins on PATH, by name.
 func findPlugins(root *cobra.Command) map[string]string {
 	found := make(map[string]string)
 	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
 		if !filepath.IsAbs(dir) {
-			continue // such are not run either
+			continue // plugins are not run from relative directories
 		}
 		entries, err := os.ReadDir(dir)
 		if err != nil {
-			continue // PATH names many directories that are not there
+			continue // a directory of PATH may be missing
 		}
 		for _, e := range entries {
 			name, ok := strings.CutPrefix(e.Name(), pluginPrefix)
@@ -71,7 +69,7 @@ func findPlugins(root *cobra.Command) map[string]string {
 	return found
 }
 
-// newPluginCommand returns the conversion of what the executable at path writes.
+// newPluginCommand returns a command that converts the output of the executable at path.
 func newPluginCommand(name, path string) *cobra.Command {
 	f := format{
 		Format: convert.ProgramFormat(name),
@@ -86,16 +84,16 @@ behind --. Nothing is kept of its output unless it exits with status 0.`,
 	cmd := newConvertCommand(f, func(c *conversion) {
 		c.Program = pluginProgram(name, path, c.Sources)
 	})
-	cmd.Flags().SetInterspersed(false) // what follows the first argument is the plugin's
+	cmd.Flags().SetInterspersed(false) // flags after the first argument are the plugin's
 	return cmd
 }
 
-// pluginProgram is a plugin with its arguments.
+// pluginProgram returns the command line of a plugin.
 func pluginProgram(name, path string, args []string) *input.Command {
 	return &input.Command{Name: commandLine(pluginPrefix+name, args), Args: append([]string{path}, args...)}
 }
 
-// commandLine prints a command, for people and manifests.
+// commandLine formats a command line for messages and manifests.
 func commandLine(name string, args []string) string {
 	for _, a := range args {
 		if a == "" || strings.ContainsAny(a, " \t\n\"'\\$") {

@@ -13,9 +13,8 @@ import (
 	"github.com/ffconvert/ffconvert/input/stage"
 )
 
-// remoteOptions are the flags of names that are no files: what they may mean, and how
-// services are reached. They decide no byte of a shard, so no plan keeps them; and whether a
-// name may run a program is for the command line alone to say.
+// remoteOptions are the flags for sources that are not files: URLs and commands. A plan does not keep
+// them: they decide no byte of a shard, and only the command line may allow to run a program.
 type remoteOptions struct {
 	allowPipe bool
 	rewrite   []string
@@ -42,7 +41,8 @@ func (o *remoteOptions) add(flags *pflag.FlagSet) {
 	o.addServices(flags)
 }
 
-// addServices adds those that are of use where names are directories: no program writes one.
+// addServices registers the flags of services. Formats that read directories have no other flags of
+// remoteOptions, because a program cannot write a directory.
 func (o *remoteOptions) addServices(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&o.rewrite, "rewrite", nil, "change the start of names, REGEX=REPLACEMENT, before GOPEN_REWRITE and WDS_REWRITE; may be repeated, the first rule that changes a name counts")
 	flags.StringVar(&o.s3.Endpoint, "s3-endpoint", "", "URL of the S3 service (default AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, the profile's, Amazon's)")
@@ -55,7 +55,7 @@ func (o *remoteOptions) addServices(flags *pflag.FlagSet) {
 	flags.Var((*patience)(&o.patience), "fetch-timeout", "how long an object may take beyond what it takes at 64 KiB a second")
 }
 
-// client reaches services as the flags say. Nothing is asked before an object is.
+// client returns a client of the services. It connects when the first object is read.
 func (o *remoteOptions) client() *remote.Client {
 	how := remote.Options{S3: o.s3, Anonymous: o.anonymous, Connections: o.connections, Retries: o.retries, Patience: o.patience}
 	if o.pathStyle.Value != "auto" {
@@ -67,7 +67,7 @@ func (o *remoteOptions) client() *remote.Client {
 	return remote.New(how)
 }
 
-// apply enters what names may mean.
+// apply sets the options of packages input and input/stage.
 func (o *remoteOptions) apply(in *stage.Options) {
 	in.AllowPipe, in.Rewrite, in.Remote, in.Fetches = o.allowPipe, o.rewrite, o.client(), o.connections
 }

@@ -21,8 +21,8 @@ import (
 
 type repairOptions struct {
 	convertOptions
-	plugin string         // that made the dataset
-	limits *pflag.FlagSet // of all formats
+	plugin string         // the plugin that made the dataset
+	limits *pflag.FlagSet // limits of all formats
 }
 
 func newRepairCommand() *cobra.Command {
@@ -92,7 +92,7 @@ func runRepair(ctx context.Context, opts repairOptions, dir string, sources []st
 	return nil
 }
 
-// program returns the plugin that made the dataset, which is run again where the user names it.
+// program returns the plugin that made the dataset. It is run only if --plugin names it.
 func (o *repairOptions) program(format, dir string, args []string) (*input.Command, error) {
 	if o.plugin != format || !pluginName.MatchString(o.plugin) {
 		return nil, &convert.AdvisedError{Advice: convert.ProgramArguments, Err: fmt.Errorf("%s: it was made by the program %q, not by %q", dir, format, o.plugin)}

@@ -11,7 +11,7 @@ import (
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
 )
 
-// version is set by the linker for releases.
+// version is set by the linker in releases.
 var version = "0.1.0-dev"
 
 // Groups of commands in the help.
@@ -40,7 +40,7 @@ checked, with a manifest that accounts for every entry of the input.
 		SilenceUsage:  true,
 		Args:          help.WantCommand,
 	}
-	// cobra's own --version takes a template, and text/template a quarter of the program.
+	// cobra's own --version uses text/template, which would add a quarter to the size of the program.
 	version := root.Flags().Bool("version", false, "print the version")
 	root.RunE = func(cmd *cobra.Command, _ []string) error {
 		if *version {
@@ -89,9 +89,9 @@ checked, with a manifest that accounts for every entry of the input.
 	return root
 }
 
-// documentCompletion gives the commands that cobra makes what ours have.
+// documentCompletion adds examples and exit statuses to the commands that cobra generates.
 func documentCompletion(c *cobra.Command) {
-	c.Long = strings.NewReplacer("#### ", "", "\t", " ").Replace(c.Long) + "\n\n" + exitStatus // text like that of ours
+	c.Long = strings.NewReplacer("#### ", "", "\t", " ").Replace(c.Long) + "\n\n" + exitStatus
 	if c.Example == "" {
 		c.Example = "  source <(ffconvert completion bash)"
 	}
@@ -123,7 +123,7 @@ func versionLine() string {
 	return fmt.Sprintf("ffconvert %s%s %s %s/%s\n", version, revision(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
-// revision is the commit that the program was built from, where the build knows it.
+// revision returns the commit that the program was built from, or "".
 func revision() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -137,7 +137,7 @@ func revision() string {
 	return ""
 }
 
-// newHelpCommand returns the command help: cobra's own says what it does not know with status 0.
+// newHelpCommand returns the command help. cobra's own ends with status 0 for unknown commands.
 func newHelpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "help [COMMAND...]",

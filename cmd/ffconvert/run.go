@@ -18,7 +18,7 @@ import (
 type runOptions struct {
 	convertOptions
 	arrayjob.Flag
-	limits *pflag.FlagSet // of all formats
+	limits *pflag.FlagSet // limits of all formats
 }
 
 func newRunCommand() *cobra.Command {
@@ -81,7 +81,7 @@ func runRun(ctx context.Context, opts runOptions, dir string, sources []string) 
 	return nil
 }
 
-// planned are the options of a run by a plan.
+// planned returns the options of a run from a plan.
 func (o *convertOptions) planned(ctx context.Context, progress *progress.Reporter, sources []string, limits *pflag.FlagSet) convert.PlannedOptions {
 	return convert.PlannedOptions{Options: o.options(ctx, progress), Sources: sources, Limits: changed(limits)}
 }

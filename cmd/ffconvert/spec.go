@@ -8,8 +8,7 @@ import (
 	"github.com/ffconvert/ffconvert/convert/spec"
 )
 
-// newSpecCommand returns the command; adapt, which may be nil, is called on each run of it before
-// it starts.
+// newSpecCommand returns the command. adapt, if not nil, may change each conversion before it runs.
 func newSpecCommand(adapt func(*conversion)) *cobra.Command {
 	opts := newConvertOptions()
 	limits := formatLimits()

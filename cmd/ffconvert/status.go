@@ -67,7 +67,7 @@ again writes its shard. The rate is that of the last ten minutes.
 	return cmd
 }
 
-// incomplete says how a dataset that was complete can be mended.
+// incomplete adds to an error of a dataset how to repair it.
 func incomplete(dir string, err error) error {
 	switch {
 	case errors.Is(err, dataset.ErrMissing):
@@ -78,7 +78,7 @@ func incomplete(dir string, err error) error {
 	return err
 }
 
-// maxRunning is how many running shards are shown; the others are counted.
+// maxRunning is the most running shards that are listed; the others are counted.
 const maxRunning = 20
 
 func printStatus(w io.Writer, s *dataset.Status, dir string, missing bool) error {

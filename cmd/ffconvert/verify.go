@@ -85,7 +85,7 @@ func runVerify(ctx context.Context, opts verifyOptions, args []string, stdout io
 	defer progress.Stop()
 	work := lookAt(args)
 	if len(work.refused) > 0 && opts.format.Value == string(findings.Text) {
-		return terminal.Plain(work.refused[0].err) // what is printed of it would say the same
+		return terminal.Plain(work.refused[0].err) // a report would repeat it
 	}
 	progress.Start("verify", work.bytes())
 	report, err := work.verify(ctx, verify.Options{
@@ -114,15 +114,15 @@ func runVerify(ctx context.Context, opts verifyOptions, args []string, stdout io
 	}
 	err = errors.Join(append(errs, terminal.Plain(work.hint(raise(told(report), "--max-samples"))))...)
 	if err == nil {
-		progress.DoneQuietly(verifyDone{true, strings.Join(args, " "), report.Shards, report.Samples, report.Bytes, report.Seconds, report.CrossChecked, report.From})
+		progress.SayDone(verifyDone{true, strings.Join(args, " "), report.Shards, report.Samples, report.Bytes, report.Seconds, report.CrossChecked, report.From})
 	}
 	return err
 }
 
-// A verifyDone tells programs that all was sound; people have the report.
+// A verifyDone is the done event. The report is on standard output.
 type verifyDone struct {
 	Done         bool       `json:"done"`
-	Out          string     `json:"out"` // the arguments, with spaces between
+	Out          string     `json:"out"` // the arguments, separated by spaces
 	Shards       int        `json:"shards"`
 	Samples      int64      `json:"samples"`
 	Bytes        int64      `json:"bytes"`
@@ -131,7 +131,7 @@ type verifyDone struct {
 	From         aio.Origin `json:"read_from"`
 }
 
-// told is the error of a report that was printed: it counts the problems and does not repeat them.
+// told returns the error of a printed report, with the number of problems as its text.
 func told(r *verify.Report) error {
 	err := r.Err()
 	if err == nil {
@@ -152,7 +152,7 @@ type toldError struct {
 func (e toldError) Error() string { return e.text }
 func (e toldError) Unwrap() error { return e.err }
 
-// problems are the arguments that were not looked at.
+// problems returns a problem for each argument that was refused.
 func (w *verifyWork) problems() []verify.Problem {
 	problems := []verify.Problem{}
 	for _, r := range w.refused {
@@ -161,7 +161,7 @@ func (w *verifyWork) problems() []verify.Problem {
 	return problems
 }
 
-// kind is the rule that an argument has broken.
+// kind returns the rule that an argument broke.
 func (r *refusedArg) kind() verify.Kind {
 	switch {
 	case errors.Is(r.err, input.ErrNotFound):
@@ -176,7 +176,7 @@ func (r *refusedArg) kind() verify.Kind {
 	return verify.Unreadable
 }
 
-// hint says how a damaged dataset can be mended, where its plan is sound.
+// hint adds to an error how to repair a damaged dataset, if a repair is possible.
 func (w *verifyWork) hint(err error) error {
 	if !errors.Is(err, verify.ErrCorrupt) {
 		return err
@@ -189,30 +189,29 @@ func (w *verifyWork) hint(err error) error {
 	return err
 }
 
-// verifyWork is what is to be verified.
+// verifyWork holds the directories and files to verify.
 type verifyWork struct {
 	dirs    []verifyDir
 	files   []verify.Target
 	refused []refusedArg
 }
 
-// A verifyDir is a directory of shards. Without a manifest nothing is known of them.
+// A verifyDir is a directory of shards.
 type verifyDir struct {
 	path     string
-	names    []string // of its shards
+	names    []string // shards in it
 	manifest *dataset.Manifest
-	repair   *dataset.Repairable // nil: there is no manifest, or it was not looked at yet
+	repair   *dataset.Repairable // nil: without a manifest, or before verify
 }
 
-// A refusedArg is an argument that could not be looked at, or needs no look to be told
-// from a dataset.
+// A refusedArg is an argument that is not verified: it cannot be read, or is not a dataset.
 type refusedArg struct {
 	arg string
 	err error
 }
 
-// lookAt finds what the arguments name. A directory's shards are compared with its
-// manifest where it has one; so is a single file with the manifest beside it.
+// lookAt finds the shards of the arguments. A directory, or a single shard, is compared with the
+// manifest in its directory, if there is one.
 func lookAt(args []string) *verifyWork {
 	w := &verifyWork{}
 	for _, arg := range args {
@@ -251,7 +250,7 @@ func (w *verifyWork) add(arg string) error {
 	return err
 }
 
-// otherFile refuses a file that is no shard, and certainly of another kind.
+// otherFile returns an error if a file is certainly of another kind than a shard.
 func otherFile(path string) error {
 	r, err := record.Open(path, record.Options{AllowLegacy: true})
 	if err == nil {
@@ -323,7 +322,7 @@ func (d *verifyDir) verify(ctx context.Context, how verify.Options) (*verify.Rep
 		return nil, err
 	}
 	defer root.Close()
-	how.Progress = nil // it is of the shards
+	how.Progress = nil // progress counts shards only
 	problems, from, err := verify.Sums(ctx, root, d.manifest.Sums(), how)
 	if err != nil {
 		return nil, err
@@ -337,7 +336,7 @@ func (d *verifyDir) verify(ctx context.Context, how verify.Options) (*verify.Rep
 	return report, nil
 }
 
-// repairs says of each directory with a manifest whether a repair is possible there.
+// repairs returns for each directory with a manifest whether it can be repaired.
 func (w *verifyWork) repairs() []*dataset.Repairable {
 	var all []*dataset.Repairable
 	for _, d := range w.dirs {
@@ -348,7 +347,7 @@ func (w *verifyWork) repairs() []*dataset.Repairable {
 	return all
 }
 
-// expectedOf returns what the manifest beside a file says of it, nil where there is none.
+// expectedOf returns the entry of a file in the manifest beside it; nil if there is none.
 func expectedOf(path string) (*verify.Expect, error) {
 	m, err := dataset.ReadManifest(filepath.Dir(path))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -365,7 +364,7 @@ func expectedOf(path string) (*verify.Expect, error) {
 	return nil, nil
 }
 
-// bytes adds up the sizes of what is going to be read, as well as it can.
+// bytes returns the size of all shards. Files that cannot be examined count as empty.
 func (w *verifyWork) bytes() int64 {
 	total := int64(0)
 	add := func(path string) {

@@ -15,13 +15,13 @@ import (
 	"github.com/ffconvert/ffconvert/verify"
 )
 
-// Rules of verify that no shard breaks, but a whole argument.
+// Rules of verify that concern a whole argument, not a shard.
 const (
 	ruleUnfinished verify.Kind = "unfinished"
 	ruleNoShards   verify.Kind = "no-shards"
 )
 
-// verifyRules are all kinds of problems, each an error.
+// verifyRules are the rules of verify, one for each kind of problem.
 func verifyRules() []findings.Rule {
 	const again = "Write it anew from its source with ffconvert repair, or fetch it again from where it is sound."
 	kind := func(k verify.Kind, short, help string) findings.Rule {
@@ -44,8 +44,7 @@ func verifyRules() []findings.Rule {
 	}
 }
 
-// findingsOf tells a report of verify as findings. A sample is an entry by its number, as the text
-// output has it.
+// findingsOf converts a report of verify to findings, for JUnit and SARIF.
 func findingsOf(r *verify.Report, repairs []*dataset.Repairable) *findings.Report {
 	f := &findings.Report{Tool: "ffconvert verify", Version: version, Rules: verifyRules(), Seconds: r.Seconds, Facts: factsOf(r)}
 	if len(repairs) > 0 {
@@ -65,13 +64,13 @@ func findingsOf(r *verify.Report, repairs []*dataset.Repairable) *findings.Repor
 		}
 		f.Add(found)
 	}
-	for range r.More { // more than are kept were added before: these are only counted
+	for range r.More { // Add counts findings beyond the number that it keeps
 		f.Add(findings.Finding{Rule: string(verify.Checksum)})
 	}
 	return f
 }
 
-// factsOf says how the shards were read, by the names that the JSON of verify has.
+// factsOf returns how the shards were read, by the names of verify's JSON.
 func factsOf(r *verify.Report) []findings.Fact {
 	if r.Shards == 0 {
 		return nil
@@ -121,7 +120,7 @@ func printReport(w io.Writer, r *verify.Report, repairs []*dataset.Repairable, p
 	return err
 }
 
-// repairText says whether a dataset can be repaired, and why not.
+// repairText returns whether a dataset can be repaired, and why not.
 func repairText(r *dataset.Repairable) string {
 	text := r.Out + ": repair possible: no"
 	if r.Possible {

@@ -19,7 +19,7 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// A purpose is what a command wants of sources: to convert or to check them.
+// A purpose is what a command does with its sources.
 type purpose bool
 
 const (
@@ -27,7 +27,7 @@ const (
 	checking   purpose = true
 )
 
-// command is the command of a format for a source, whose name needs no quotes any more.
+// command returns the command line for a source. name is quoted for a shell.
 func (p purpose) command(format string, flags []string, name string) string {
 	words := append([]string{"ffconvert", format}, terminal.ShellWords(flags)...)
 	if p == converting {
@@ -40,7 +40,7 @@ func (p purpose) command(format string, flags []string, name string) string {
 	return strings.Join(append(words, name), " ")
 }
 
-// howTo is what to do with something of a kind.
+// howTo returns the hint for an input of a kind.
 func (p purpose) howTo(k kind.Kind, path string) string {
 	name := terminal.ShellWord(path)
 	switch {
@@ -66,8 +66,8 @@ func (p purpose) howTo(k kind.Kind, path string) string {
 	return "a Python program that reads it can pipe it: python examples/dump.py MODULE:DATASET | " + p.command("cbor", nil, "-")
 }
 
-// notShards is the error of opening shards at a path, for people: a path that does not exist is an
-// input that is not there, and a file of another kind is named, not called a damaged shard.
+// notShards rewrites the error of opening shards: a path that does not exist is a missing input, and a
+// file of another kind is named, not called a damaged shard.
 func notShards(path string, err error) error {
 	fi, at := os.Stat(path)
 	switch {
@@ -85,7 +85,7 @@ func notShards(path string, err error) error {
 	return &converters.Error{Where: path, Off: -1, Err: fmt.Errorf("not an FFRecord file: %w %s", convert.ErrAnotherKind, found[0].What), Hint: converting.howTo(found[0], path)}
 }
 
-// explain adds to the error of an input what that is, where the format does not read such.
+// explain adds to the errors of inputs that the format does not read what kind of input they are.
 func (c *conversion) explain(err error) error {
 	if c.Mixture != nil || c.Program != nil {
 		return err
@@ -104,14 +104,14 @@ func (c *conversion) explainOne(err error) error {
 		return err
 	case k.ID == "empty":
 		return fmt.Errorf("%w; it is %s", err, k.What)
-	case isDirectory(path): // what was looked for in it does not matter
+	case isDirectory(path): // the kind replaces the error about an entry
 		at := &convert.KindError{Format: c.Reader.Name, Kind: k}
 		return c.kindHint(&converters.Error{Where: path, Off: -1, Err: at}, at)
 	}
 	return fmt.Errorf("%w; it is %s: %s", err, k.What, c.purpose.howTo(k, path))
 }
 
-// kindHint adds to the error of an input of another kind what reads that.
+// kindHint adds to the error of an input of another kind which command reads it.
 func (c *conversion) kindHint(err error, at *convert.KindError) error {
 	if placed, ok := errors.AsType[*converters.Error](err); ok && placed.Hint == "" {
 		placed.Hint = c.purpose.howTo(at.Kind, placed.Where)
@@ -119,7 +119,7 @@ func (c *conversion) kindHint(err error, at *convert.KindError) error {
 	return err
 }
 
-// refusedPath is the input of an error, where that may be of another kind; else "".
+// refusedPath returns the input of an error that may be due to its kind; else "".
 func (c *conversion) refusedPath(err error) string {
 	path := ""
 	if at, ok := errors.AsType[*converters.Error](err); ok {
@@ -141,8 +141,7 @@ func isDirectory(path string) bool {
 	return err == nil && fi.IsDir()
 }
 
-// explainFindings adds to the first error of each file what the file is, where the format does
-// not read such.
+// explainFindings does the same as explain for the first error of each file in a report.
 func (c *conversion) explainFindings(r *findings.Report) {
 	done := make(map[string]bool)
 	for i := range r.Found {
@@ -164,10 +163,10 @@ func (c *conversion) explainFindings(r *findings.Report) {
 	}
 }
 
-// rulesOfContent are those that an input of another kind may break.
+// rulesOfContent are the rules that an input of another kind may break.
 var rulesOfContent = []string{check.Malformed, check.Truncated, check.Unsupported, check.Limit, check.Duplicate, check.Missing, check.EmptyDataset}
 
-// refusesContent reports whether an error may be one of an input of another kind.
+// refusesContent reports whether an error may be due to the kind of the input.
 func refusesContent(err error) bool {
 	for _, kind := range []error{
 		converters.ErrMalformed, converters.ErrTruncated, converters.ErrUnsupported, converters.ErrLimit, converters.ErrDuplicate,

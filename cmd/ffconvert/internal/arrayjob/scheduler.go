@@ -2,18 +2,18 @@ package arrayjob
 
 import "fmt"
 
-// A scheduler is how one kind of batch system tells a process which task of an array it is.
+// A scheduler holds the variables by which one batch system numbers the tasks of an array.
 type scheduler struct {
-	index string // the variable of this task's index
-	first int64  // index of the first task, where FFCONVERT_TASKS says how many there are
-	alone string // the index of what is no task of an array; "": there is none
+	index string // the variable with this task's index
+	first int64  // index of the first task if FFCONVERT_TASKS gives their number
+	alone string // the index outside an array; "" if the variable is unset there
 
-	// array says which indexes there are; nil: the system does not tell.
+	// array returns all indexes of the array; nil if the batch system does not set them.
 	array func(e environment, index int64) (array, error)
 }
 
-// schedulers are those that are known. What they set stands in: man sbatch, Output
-// Environment Variables; Kubernetes, Jobs, Completion mode; man qsub of PBS, -J; LSF,
+// schedulers are the batch systems that are known. Their variables are documented in: man sbatch,
+// Output Environment Variables; Kubernetes, Jobs, Completion mode; man qsub of PBS, -J; LSF,
 // Environment variables set for job execution.
 var schedulers = []scheduler{
 	{index: "SLURM_ARRAY_TASK_ID", array: slurmArray},
@@ -22,7 +22,7 @@ var schedulers = []scheduler{
 	{index: "LSB_JOBINDEX", first: 1, alone: "0"},
 }
 
-// An array is the indexes first, first + step, … up to last.
+// An array has the indexes first, first + step, … up to last.
 type array struct{ first, last, step int64 }
 
 func (a array) String() string {
@@ -33,9 +33,9 @@ func (a array) String() string {
 	return text
 }
 
-// slurmArray takes an array for the whole of the work only where it looks like it. Indexes
-// that are listed, and one alone that is not the first of anything, are tasks of an array
-// that are run again, and their slices are those of that array.
+// slurmArray returns the array that Slurm describes. It refuses an array with gaps, or of one task
+// with an index above 1: such a job repeats some tasks of an earlier array, and Slurm does not give
+// the size of that array.
 func slurmArray(e environment, id int64) (a array, err error) {
 	var count int64
 	for _, v := range []struct {

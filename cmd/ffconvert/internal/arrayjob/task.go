@@ -1,5 +1,5 @@
-// Package arrayjob finds out which task of an array job this process is: by the flag --task, the
-// variables of ffconvert, or those of the batch system.
+// Package arrayjob finds out which task of an array job this process is, from the flag --task,
+// FFCONVERT_TASK, or the variables that the batch system sets.
 package arrayjob
 
 import (
@@ -13,25 +13,25 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// The variables that say which task a process is, where no flag does.
+// The variables that are read if --task is not given.
 const (
 	taskVariable  = "FFCONVERT_TASK"  // K/N
-	tasksVariable = "FFCONVERT_TASKS" // N, where a scheduler gives K alone, or the K of other arrays
+	tasksVariable = "FFCONVERT_TASKS" // N, for batch systems that give K alone
 )
 
-// Flag is the flag of commands that do a slice of the work.
+// Flag is the flag --task.
 type Flag struct{ task Value }
 
 func (o *Flag) Add(flags *pflag.FlagSet) {
 	flags.Var(&o.task, "task", "the slice that is this task's, K of N counted from 0 (default "+taskVariable+", else by the array job of Slurm, Kubernetes, PBS or LSF, with "+tasksVariable+" for N where that does not say it, else all)")
 }
 
-// Find returns the task of this process, and what says so.
+// Find returns the task of this process, and the flag or variables that it was read from.
 func (o *Flag) Find() (plan.Task, string, error) {
 	return Of(string(o.task), os.LookupEnv)
 }
 
-// Value is a flag of K/N. That it is empty means that it was not given.
+// Value is a flag value K/N, empty if the flag was not given.
 type Value string
 
 func (v *Value) Set(s string) error {
@@ -43,10 +43,10 @@ func (v *Value) Set(s string) error {
 func (v *Value) Type() string   { return "K/N" }
 func (v *Value) String() string { return string(*v) }
 
-// Of returns which slice of the work is this process's: what the flag says, else
-// FFCONVERT_TASK, else the scheduler's variables, else the whole. from names what has said
-// so; "" is nothing. A variable that is empty is not set. Whatever is contradictory or
-// incomplete is an error, since a wrong slice is found out late.
+// Of returns the task of this process: the flag's, else FFCONVERT_TASK's, else the batch
+// system's, else the one task 0/1. from names the flag or variables that decided, "" if none did.
+// An empty variable counts as unset. Variables that contradict each other or are incomplete are an
+// error, because a wrong slice would be noticed late.
 func Of(flag string, lookup func(string) (string, bool)) (task plan.Task, from string, err error) {
 	e := environment(lookup)
 	if flag != "" {
@@ -81,10 +81,10 @@ func Of(flag string, lookup func(string) (string, bool)) (task plan.Task, from s
 	return plan.Task{N: 1}, from, nil
 }
 
-// sayTask is what can always be done about a scheduler that says too little.
+// sayTask is the advice if a batch system sets too few variables.
 const sayTask = "set " + tasksVariable + " to the number of tasks, or name this one by --task K/N"
 
-// An environment looks up variables.
+// An environment looks up variables, as [os.LookupEnv] does.
 type environment func(string) (string, bool)
 
 func (e environment) text(name string) string {
@@ -94,20 +94,20 @@ func (e environment) text(name string) string {
 
 var errNoNumber = errors.New("want a whole number")
 
-// number returns a variable's number of least or more; −1 where it is not set.
+// number returns the value of a variable, at least least; −1 if the variable is not set.
 func (e environment) number(name string, least int64) (int64, error) {
 	text := e.text(name)
 	if text == "" {
 		return -1, nil
 	}
-	n, err := strconv.ParseUint(text, 10, 31) // products of two fit
+	n, err := strconv.ParseUint(text, 10, 31) // 31 bits: the product of two fits in an int64
 	if err != nil || int64(n) < least {
 		return 0, fmt.Errorf("%s=%q: %w from %d to %d", name, text, errNoNumber, least, 1<<31-1)
 	}
 	return int64(n), nil
 }
 
-// scheduler returns the one that says which task this is; nil: none does.
+// scheduler returns the batch system that has set its index variable; nil if none has.
 func (e environment) scheduler() (found *scheduler, err error) {
 	for i := range schedulers {
 		s := &schedulers[i]
@@ -123,8 +123,8 @@ func (e environment) scheduler() (found *scheduler, err error) {
 	return found, nil
 }
 
-// taskIn returns the task that a scheduler has made this one; of so many, where that is
-// above 0, whatever it says itself.
+// taskIn returns the task that the variables of s describe. A number of tasks above 0 replaces the
+// number that s gives.
 func (e environment) taskIn(s *scheduler, tasks int64) (task plan.Task, _ string, err error) {
 	index, err := e.number(s.index, s.first)
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 	"github.com/ffconvert/ffconvert/record"
 )
 
-// Options say what is read, and for how long.
+// Options say what a [Run] reads, and for how long.
 type Options struct {
 	Batch    int           // samples of a batch
 	Batches  int           // how many are read; 0: as many as duration allows
@@ -28,7 +28,7 @@ type Options struct {
 	Seed     uint64        // of the random order
 }
 
-// A benchRun reads batches with several goroutines.
+// A Run reads batches with several goroutines.
 type Run struct {
 	Options
 	reader *record.Reader
@@ -36,9 +36,9 @@ type Run struct {
 
 	mu      sync.Mutex // guards what follows
 	rng     *rand.Rand
-	order   []int // all samples, 8 bytes each, shuffled anew when they are used up
-	next    int   // the first of them that was not given out
-	left    int   // batches to be given out
+	order   []int // all samples, 8 bytes each; shuffled again after the last
+	next    int   // index in order of the next sample to read
+	left    int   // batches still to read, if their number is limited
 	took    []time.Duration
 	samples int64
 	bytes   int64
@@ -53,8 +53,7 @@ func New(opts Options, r *record.Reader) *Run {
 	return b
 }
 
-// Run reads until the batches or the time are used up, or a sample is bad. There is a
-// report in any case.
+// Run reads until the batches or the time are used up, or a sample is bad. The report is never nil.
 func (b *Run) Run(ctx context.Context) (*Report, error) {
 	b.start = time.Now()
 	g, ctx := errgroup.WithContext(ctx)
@@ -65,7 +64,7 @@ func (b *Run) Run(ctx context.Context) (*Report, error) {
 	return b.report(time.Since(b.start), err)
 }
 
-// job reads one batch after another, each into the memory of the one before.
+// job reads one batch after another into the same memory.
 func (b *Run) job(ctx context.Context) error {
 	indices := make([]int, b.Batch)
 	var samples [][]byte
@@ -80,7 +79,7 @@ func (b *Run) job(ctx context.Context) error {
 	return nil
 }
 
-// deal gives out the samples of the next batch, unless there is to be none.
+// deal fills indices with the samples of the next batch; it returns false after the last batch.
 func (b *Run) deal(indices []int) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -115,7 +114,7 @@ func (b *Run) add(samples [][]byte, took time.Duration) {
 	}
 }
 
-// A benchReport is what was measured. Bytes are those of samples.
+// A Report holds the measurements of a [Run]. Bytes are bytes of samples, without headers.
 type Report struct {
 	Samples          int64        `json:"samples"`
 	Bytes            int64        `json:"bytes"`
@@ -126,19 +125,19 @@ type Report struct {
 	BatchSeconds     batchSeconds `json:"batch_seconds"`
 	Backend          string       `json:"backend"`
 	QueueDepth       int          `json:"queue_depth"`
-	Direct           bool         `json:"direct"` // with O_DIRECT
+	Direct           bool         `json:"direct"` // read with O_DIRECT
 	Fallback         string       `json:"fallback,omitempty"`
 	Problems         []string     `json:"problems"`
 }
 
-// batchSeconds say how long a batch took.
+// batchSeconds are the percentiles of the time that a batch took.
 type batchSeconds struct {
 	P50 float64 `json:"p50"`
 	P95 float64 `json:"p95"`
 	Max float64 `json:"max"`
 }
 
-// report returns the report, and err as it may be printed.
+// report returns the report, and err with its names escaped for a terminal.
 func (b *Run) report(took time.Duration, err error) (*Report, error) {
 	stats := b.reader.BatchStats()
 	r := &Report{

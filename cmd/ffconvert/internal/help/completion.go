@@ -11,7 +11,7 @@ import (
 	"github.com/ffconvert/ffconvert/encode"
 )
 
-// choices returns the words of which a flag takes one; nil where it takes others.
+// choices returns the words that a flag accepts; nil if it is not limited to a few words.
 func choices(f *pflag.Flag) []string {
 	switch v := f.Value.(type) {
 	case *option.Choice:
@@ -26,7 +26,7 @@ func choices(f *pflag.Flag) []string {
 	return nil
 }
 
-// CompleteFlags gives shells the values of flags, those of the commands below cmd too.
+// CompleteFlags registers the completion of flag values of cmd and all its subcommands.
 func CompleteFlags(cmd *cobra.Command) {
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
 		words, how := choices(f), cobra.ShellCompDirectiveNoFileComp
@@ -42,7 +42,7 @@ func CompleteFlags(cmd *cobra.Command) {
 		case "classes":
 			how = cobra.ShellCompDirectiveDefault
 		}
-		// A flag that two commands share has its words already, which is the one error.
+		// The only error: the completion of a flag that two commands share is registered already.
 		_ = cmd.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(words, how))
 	})
 	for _, c := range cmd.Commands() {
@@ -50,7 +50,7 @@ func CompleteFlags(cmd *cobra.Command) {
 	}
 }
 
-// encodingWords are the values of --encode, with a line of help each.
+// encodingWords returns the values of --encode, each with a line of help.
 func encodingWords() []string {
 	var words []string
 	for _, line := range encode.Names() {

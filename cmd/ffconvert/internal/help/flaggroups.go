@@ -8,22 +8,22 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// A flagGroup is a heading of the help and the flags below it, in their order.
+// A Group is a heading of the help and the flags below it, in order.
 type Group struct {
 	Title string
-	Flags string // names, with spaces between
-	Rare  string // names that only --help-all shows, after the others
+	Flags string // names, separated by spaces
+	Rare  string // names of flags that only --help-all shows
 }
 
-// The headings with a meaning of their own. Limits take every flag that [IsLimit]; a flag that no
-// group names stands below Other, where TestFlagGroups finds it.
+// Headings with special rules: Limits has every flag for which [IsLimit] is true, Other every flag
+// that no group names. TestFlagGroups fails if a flag is in Other.
 const (
 	titleEveryday = "Everyday"
 	titleLimits   = "Limits"
 	Ungrouped     = "Other"
 )
 
-// flagGroups say where the help shows a flag, of any command that has one of that name.
+// Groups give the place of each flag in the help of every command that has it.
 var Groups = []Group{
 	{Title: titleEveryday,
 		Flags: "task wait plugin deep strict recursive keys format older-than batch batches duration dry-run overwrite into-nonempty jobs progress color quiet verbose no-descriptions version help help-all",
@@ -42,7 +42,7 @@ var Groups = []Group{
 	{Title: Ungrouped},
 }
 
-// PlaceOf returns the group of a flag, its place there, and whether only --help-all shows it.
+// PlaceOf returns the group of a flag, its position there, and whether only --help-all shows it.
 func PlaceOf(f *pflag.Flag) (group *Group, at int, rare bool) {
 	title := Ungrouped
 	if IsLimit(f) {
@@ -62,11 +62,11 @@ func PlaceOf(f *pflag.Flag) (group *Group, at int, rare bool) {
 	return group, len(Groups), title == titleLimits
 }
 
-// fewFlags is how many flags need no groups.
+// A command with at most fewFlags flags has them in one list, without headings.
 const fewFlags = 12
 
-// flagsHelp returns the flags of a command by groups, lines of at most width columns; more tells
-// whether there are others, which all would have shown.
+// flagsHelp returns the help of the flags by group, in lines of at most width columns. more reports
+// whether flags were left out because all is false.
 func flagsHelp(cmd *cobra.Command, all bool, width int) (text string, more bool) {
 	type placed struct {
 		flag *pflag.Flag
@@ -106,7 +106,7 @@ func flagsHelp(cmd *cobra.Command, all bool, width int) (text string, more bool)
 	return text, more
 }
 
-// helpFlag is a flag as the help shows it: its type is a word for people.
+// helpFlag returns a copy of f with an English word for its type.
 func helpFlag(f *pflag.Flag) *pflag.Flag {
 	shown := *f
 	if name, ok := typeWords[f.Value.Type()]; ok {
@@ -118,12 +118,12 @@ func helpFlag(f *pflag.Flag) *pflag.Flag {
 	return &shown
 }
 
-// typeWords are the types of pflag in words; "bool" stays, which takes no value.
+// typeWords replace the type names of pflag. "bool" has no entry: pflag prints no type for it.
 var typeWords = map[string]string{
 	"int": "number", "int64": "number", "uint64": "number", "string": "text", "stringArray": "text", "stringSlice": "list",
 }
 
-// A wordedValue is a flag value that shows another type name in the help.
+// A wordedValue is a flag value with another type name.
 type wordedValue struct {
 	pflag.Value
 	name string
@@ -139,7 +139,7 @@ func trimLines(text string) string {
 	return b.String()
 }
 
-// limitMark is the annotation of a flag that is a limit.
+// limitMark is the annotation of flags that set a limit on inputs.
 const limitMark = "ffconvert_limit"
 
 func IsLimit(flag *pflag.Flag) bool { return flag.Annotations[limitMark] != nil }

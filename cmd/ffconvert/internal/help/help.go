@@ -1,5 +1,5 @@
 // Package help prints the help and the manual pages of the commands, completes their flags in a
-// shell, and says in plain words what is wrong with the arguments.
+// shell, and explains mistakes in the arguments.
 package help
 
 import (
@@ -10,14 +10,14 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// helpWidth is how many columns the help takes at most.
+// Width is the most columns of a line of help.
 const Width = 80
 
-// withoutStatus are the commands whose help leaves the exit statuses to the manual: they end
-// with 0, or with an error that says it all. So do the commands below them.
+// withoutStatus are the commands that, with their subcommands, list the exit statuses only in their
+// manual pages, not in their help.
 var withoutStatus = []string{"bench", "cache", "cat", "completion", "formats", "help", "inspect", "ls", "man", "version"}
 
-// Text is the help of a command; all adds the limits and the flags that few need.
+// Text returns the help of a command. all includes limits and rarely used flags.
 func Text(cmd *cobra.Command, all bool) string {
 	long, status, _ := strings.Cut(cmd.Long, "\n\nEXIT STATUS\n")
 	var b strings.Builder
@@ -46,7 +46,7 @@ func Text(cmd *cobra.Command, all bool) string {
 	return b.String()
 }
 
-// leavesStatus reports whether a command or one above it is among withoutStatus.
+// leavesStatus reports whether withoutStatus has cmd or one of its parents.
 func leavesStatus(cmd *cobra.Command) bool {
 	for c := cmd; c != nil; c = c.Parent() {
 		if slices.Contains(withoutStatus, c.Name()) {
@@ -56,7 +56,7 @@ func leavesStatus(cmd *cobra.Command) bool {
 	return false
 }
 
-// commandsHelp lists the commands below one, by their groups.
+// commandsHelp lists the subcommands of cmd by group.
 func commandsHelp(cmd *cobra.Command) string {
 	width := 0
 	for _, c := range cmd.Commands() {
@@ -87,11 +87,10 @@ func commandsHelp(cmd *cobra.Command) string {
 	return b.String()
 }
 
-// fillText breaks the lines of paragraphs anew, so that none has more than width columns. Lines
-// that begin with a space stay as they are.
+// fillText wraps paragraphs at width columns. Lines that begin with a space are not changed.
 func fillText(text string, width int) string {
 	var lines []string
-	room := 0 // columns left in the last line; 0: another word begins a line
+	room := 0 // columns left in the last line; 0: the next word begins a line
 	for line := range strings.SplitSeq(text, "\n") {
 		if line == "" || line[0] == ' ' {
 			lines, room = append(lines, line), 0

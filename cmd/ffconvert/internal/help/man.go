@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// WritePages writes a page for root and each command below it into dir, and makes dir if it is
+// WritePages writes a manual page for root and each subcommand into dir, and makes dir if it is
 // missing.
 func WritePages(root *cobra.Command, tool, dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -20,16 +20,16 @@ func WritePages(root *cobra.Command, tool, dir string) error {
 	return doc.GenManTree(root, &doc.GenManHeader{Title: "FFCONVERT", Section: "1", Source: tool}, dir)
 }
 
-// plainMarkdown keeps what Markdown would take for more than text.
+// plainMarkdown escapes the characters that have a meaning in Markdown.
 var plainMarkdown = strings.NewReplacer("<", `\<`, "_", `\_`, "*", `\*`, "`", "\\`")
 
-// escapePages makes the texts of a command, and of those below it, the Markdown of which cobra
-// makes its pages: a line that is indented stays a line.
+// escapePages escapes the texts of cmd and its subcommands, which cobra reads as Markdown. Indented
+// lines become blocks of code, which keep their line breaks.
 func escapePages(cmd *cobra.Command) {
 	var lines []string
 	for line := range strings.SplitSeq(cmd.Long, "\n") {
 		if strings.HasPrefix(line, " ") {
-			line = "   " + line // four columns make a block
+			line = "   " + line // four columns: a block of code
 		} else {
 			line = plainMarkdown.Replace(line)
 		}

@@ -15,8 +15,8 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// WantArgs refuses arguments that are too few or too many for the command's Use line, in which
-// [NAME] may be left out and NAME... repeated.
+// WantArgs checks the number of arguments against the command's Use line, where [NAME] is optional
+// and NAME... repeats.
 func WantArgs(cmd *cobra.Command, args []string) error {
 	names := strings.Fields(cmd.Use)[1:]
 	var needed []string
@@ -44,8 +44,8 @@ func usageLine(cmd *cobra.Command) string {
 	return strings.TrimSuffix(cmd.UseLine(), " [flags]")
 }
 
-// WantCommand is for a command that only has others below it: it refuses an argument, which names
-// none of them.
+// WantCommand checks the arguments of a command that only has subcommands: any argument is the name
+// of an unknown subcommand.
 func WantCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -59,7 +59,7 @@ func WantCommand(cmd *cobra.Command, args []string) error {
 	return fmt.Errorf("unknown command %q; %s", strings.TrimPrefix(cmd.CommandPath()+" "+args[0], "ffconvert "), how)
 }
 
-// NeedCommand is the run of a command that only has others below it.
+// NeedCommand is the RunE of a command that only has subcommands: it asks for one.
 func NeedCommand(cmd *cobra.Command, _ []string) error {
 	return fmt.Errorf("%s: want one of %s", cmd.Name(), Subcommands(cmd))
 }
@@ -72,9 +72,9 @@ func Subcommands(cmd *cobra.Command) string {
 	return strings.Join(names, ", ")
 }
 
-// Nearest returns the name of the command that a mistyped one is likely to mean: two letters
-// swapped, else cobra's distance, prefix and SuggestFor; "" where none is near. Of names that
-// typed begins, it is the shortest.
+// Nearest returns the command name that a mistyped one probably means, or "". A name with two
+// adjacent letters swapped comes first, then cobra's suggestions in the order of their edit
+// distance; among names that begin with typed, the shortest is returned.
 func Nearest(typed string, among []*cobra.Command) string {
 	if len(typed) < 2 {
 		return ""
@@ -99,7 +99,7 @@ func Nearest(typed string, among []*cobra.Command) string {
 	return ""
 }
 
-// swapped reports whether a is b but for two letters beside each other.
+// swapped reports whether swapping two adjacent letters of a gives b.
 func swapped(a, b string) bool {
 	for i := range len(a) - 1 {
 		if a[:i]+a[i+1:i+2]+a[i:i+1]+a[i+2:] == b {
@@ -109,8 +109,7 @@ func swapped(a, b string) bool {
 	return false
 }
 
-// CheckEncoding refuses options of records, and names the encoding that a mistyped one is likely
-// to mean.
+// CheckEncoding checks the options of records, and suggests a name for a mistyped encoding.
 func CheckEncoding(opts encode.Options) error {
 	_, err := encode.Parse(opts)
 	unknown, ok := errors.AsType[*encode.UnknownError](err)
@@ -128,7 +127,7 @@ func CheckEncoding(opts encode.Options) error {
 	return err
 }
 
-// otherNames are what people call flags elsewhere.
+// otherNames are the names of our flags in other programs.
 var otherNames = map[string][]string{
 	"jobs":        {"workers", "threads", "parallel", "num-workers"},
 	"overwrite":   {"force"},
@@ -143,7 +142,7 @@ var otherNames = map[string][]string{
 	"anonymous":   {"no-sign-request"},
 }
 
-// nearestFlag is [Nearest] of the flags of a command.
+// nearestFlag returns the flag name that a mistyped one probably means, or "".
 func nearestFlag(cmd *cobra.Command, typed string) string {
 	var flags []*cobra.Command
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
@@ -152,10 +151,10 @@ func nearestFlag(cmd *cobra.Command, typed string) string {
 	return Nearest(typed, flags)
 }
 
-// FlagError is what pflag says of the arguments, in words for people and on one line.
+// FlagError rewrites an error of pflag as one line that says what the flag wants.
 func FlagError(cmd *cobra.Command, err error) error {
 	if errors.Is(err, pflag.ErrHelp) {
-		return pflag.ErrHelp // of --help-all, in the error of its value
+		return pflag.ErrHelp // --help-all returns it from Set, and pflag wraps it
 	}
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
 		name := unknown.GetSpecifiedName()
@@ -173,8 +172,8 @@ func FlagError(cmd *cobra.Command, err error) error {
 	return ValueError(err)
 }
 
-// ValueError is an error of setting a flag, without the words of strconv and time; others are
-// returned as they are.
+// ValueError rewrites an error of setting a flag without the words of strconv and time. Other errors
+// are returned unchanged.
 func ValueError(err error) error {
 	bad, ok := errors.AsType[*pflag.InvalidValueError](err)
 	if !ok {
@@ -184,7 +183,7 @@ func ValueError(err error) error {
 	cause := bad.Unwrap()
 	number, isNumber := errors.AsType[*strconv.NumError](cause)
 	switch {
-	case errors.Is(cause, plan.ErrTask): // has the value in it
+	case errors.Is(cause, plan.ErrTask): // the text of ErrTask has the value
 		return fmt.Errorf("--%s: %w", f.Name, cause)
 	case isNumber && errors.Is(number, strconv.ErrRange):
 		return fmt.Errorf("--%s %q: the number is too large", f.Name, value)
@@ -194,7 +193,7 @@ func ValueError(err error) error {
 	return fmt.Errorf("--%s %q: %w", f.Name, value, cause)
 }
 
-// wanted says what the value of a flag is.
+// wanted describes the values that a flag accepts.
 func wanted(f *pflag.Flag) string {
 	if words := choices(f); words != nil {
 		return "one of " + strings.Join(words, ", ")
@@ -216,7 +215,7 @@ func wanted(f *pflag.Flag) string {
 	return f.Usage
 }
 
-// otherCommands are what people call commands elsewhere.
+// otherCommands are the names of our commands in other programs.
 var otherCommands = map[string][]string{
 	"tar":     {"webdataset", "wds"},
 	"folder":  {"imagefolder", "image-folder", "directory", "dir"},

@@ -12,29 +12,29 @@ import (
 	"github.com/ffconvert/ffconvert/record"
 )
 
-// What is read of a dataset to count its fields, where not all is.
+// How much of a dataset is read to count its fields, without --deep.
 const (
 	mostInspected      = 1000      // samples
-	mostInspectedBytes = 256 << 20 // of them
+	mostInspectedBytes = 256 << 20 // in all these samples
 )
 
-// mostFieldNames bounds the names of fields that are told apart; the others are counted together.
+// At most mostFieldNames fields are counted each by its name; the others are counted together.
 const (
 	mostFieldNames  = 1000
 	otherFieldNames = "(other names)"
 )
 
-// fieldCounts are the fields of the samples that were read.
+// fieldCounts are the fields of the samples that were read, evenly spread over the dataset.
 type fieldCounts struct {
-	Fields []fieldCount `json:"fields,omitempty"` // in the order in which they came first
-	Read   int          `json:"samples_read"`     // that are maps; of all samples, evenly spread
-	Others int          `json:"not_maps"`         // samples that were read and are not
+	Fields []fieldCount `json:"fields,omitempty"` // in order of first appearance
+	Read   int          `json:"samples_read"`     // samples that are maps of fields
+	Others int          `json:"not_maps"`         // other samples that were read
 
 	total int
-	at    map[string]int // of Fields
+	at    map[string]int // index in Fields, by name
 }
 
-// A fieldCount is one field. Bytes are those of its values as encoded, heads included.
+// A fieldCount counts one field. Bytes are of its encoded values, including their heads.
 type fieldCount struct {
 	Name    string `json:"name"`
 	Samples int64  `json:"samples"`
@@ -43,10 +43,10 @@ type fieldCount struct {
 	Max     int64  `json:"max_bytes"`
 }
 
-// manyOthers is after how many samples that are not maps the encoding is one without fields.
+// If the first manyOthers samples are not maps, the encoding has no fields.
 const manyOthers = 16
 
-// count reads samples, and counts the fields of each sample that is a map.
+// count reads samples and counts the fields of each that is a map.
 func (c *fieldCounts) count(ctx context.Context, r *record.Reader, opts Options) error {
 	c.total, c.at = r.Len(), make(map[string]int)
 	n := c.total
@@ -124,7 +124,7 @@ func (c *fieldCounts) print(row func(name, format string, args ...any)) {
 	}
 }
 
-// readSample reads sample i into buf. One of more than most bytes is refused before it is read.
+// readSample reads sample i into buf. A sample of more than most bytes is refused before it is read.
 func readSample(r *record.Reader, i int, most int64, buf []byte) ([]byte, error) {
 	file, e, err := r.Extent(i)
 	if err != nil {

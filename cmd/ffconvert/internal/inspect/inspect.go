@@ -1,4 +1,4 @@
-// Package inspect tells what a dataset or a shard holds: counts, sizes, fields, first keys.
+// Package inspect reports the content of a dataset or a shard: counts, sizes, fields, first keys.
 package inspect
 
 import (
@@ -26,32 +26,32 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// Options say how much is read.
+// Options limit how much is read.
 type Options struct {
-	Keys       int   // first keys
-	Deep       bool  // all samples, to count their fields
-	MaxSamples int64 // of a shard
-	MaxSample  int64 // bytes of a sample that is read
+	Keys       int   // number of first keys
+	Deep       bool  // read every sample to count fields
+	MaxSamples int64 // most samples of a shard
+	MaxSample  int64 // bytes of the largest sample that is read
 }
 
-// An inspection is what inspect prints.
+// A Report is the JSON document of inspect.
 type Report struct {
 	Path     string         `json:"path"`
 	Tool     string         `json:"tool,omitempty"`
 	Source   string         `json:"source,omitempty"`
 	Encoding string         `json:"encoding,omitempty"`
-	Packed   *packed.Totals `json:"packed,omitempty"` // of the folder that the file is; nil: it is none
+	Packed   *packed.Totals `json:"packed,omitempty"` // nil: not a packed folder
 	Shards   int            `json:"shards"`
 	Samples  int            `json:"samples"`
 	Bytes    int64          `json:"bytes"`
 	Shard    spread         `json:"shard_bytes"`
 	Record   spread         `json:"record_bytes"`
-	Created  *time.Time     `json:"created,omitempty"`  // of the manifest
-	Verified *bool          `json:"verified,omitempty"` // each shard was, when it was written
+	Created  *time.Time     `json:"created,omitempty"`  // when the manifest was written
+	Verified *bool          `json:"verified,omitempty"` // whether each shard was verified when it was written
 	converters.Description
 	Skipped map[string]int64 `json:"skipped,omitempty"`
 	fieldCounts
-	SourceFields plan.FieldCounts `json:"source_fields,omitempty"` // of all samples of the dataset, before --rename and --fields, counted when converted
+	SourceFields plan.FieldCounts `json:"source_fields,omitempty"` // of all samples, before --rename and --fields, counted by the conversion
 
 	Keys []string `json:"first_keys"`
 }
@@ -80,7 +80,7 @@ func newSpread(sizes []int64) spread {
 	return spread{Min: sizes[0], P50: at(50), Mean: sum / int64(n), P90: at(90), P99: at(99), Max: sizes[n-1]}
 }
 
-// Read reads the shards that r has opened at path.
+// Read inspects the shards that r has opened at path.
 func Read(ctx context.Context, path string, r *record.Reader, opts Options) (*Report, error) {
 	x := &Report{Path: path, Shards: len(r.Files()), Samples: r.Len(), Keys: []string{}}
 	var shards, records []int64
@@ -106,7 +106,7 @@ func Read(ctx context.Context, path string, r *record.Reader, opts Options) (*Re
 	return x, x.fieldCounts.count(ctx, r, opts)
 }
 
-// packed tells whether the file is a packed folder.
+// packed sets Packed if the file is a packed folder.
 func (x *Report) packed(opts Options) {
 	if f, err := packed.Open(x.Path, record.Options{AllowLegacy: true, MaxSamples: opts.MaxSamples, MaxSample: opts.MaxSample}); err == nil {
 		totals := f.Totals()
@@ -115,7 +115,7 @@ func (x *Report) packed(opts Options) {
 	}
 }
 
-// manifest takes what the manifest beside the first shard says, where there is one.
+// manifest sets the fields that come from the manifest beside the first shard, if it has one.
 func (x *Report) manifest(shardPath string) error {
 	m, err := dataset.ReadManifest(filepath.Dir(shardPath))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -137,8 +137,7 @@ func (x *Report) manifest(shardPath string) error {
 	return nil
 }
 
-// firstKeys reads the first keys out of the records, where these hold them. A sample of more than
-// most bytes is not read.
+// firstKeys reads the first n keys, if records have keys. A sample of more than most bytes is not read.
 func (x *Report) firstKeys(r *record.Reader, n int, most int64) error {
 	for i := range min(n, r.Len()) {
 		rec, err := readSample(r, i, most, nil)
@@ -207,8 +206,7 @@ func (x *Report) Print(w io.Writer) error {
 	return t.Flush()
 }
 
-// sourceFieldsText is the names of fields and how many samples have each: the first of them by
-// name, where they are many.
+// sourceFieldsText lists fields and how many samples have each, at most 20 by name.
 func sourceFieldsText(fields plan.FieldCounts) string {
 	const most = 20
 	var each []string

@@ -12,8 +12,8 @@ import (
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 
-// With --progress json a program reads standard error: an object a line, each with its
-// event, its time, and what follows. docs/output.md lists them.
+// With --progress json, standard error is a JSON object a line: the event, the time, and the members
+// of one of these types. docs/output.md lists them.
 type (
 	begunEvent struct {
 		Name string `json:"name"`
@@ -34,8 +34,8 @@ type (
 // eventTime is RFC 3339 with milliseconds.
 const eventTime = "2006-01-02T15:04:05.000Z07:00"
 
-// WriteEvent writes a line: the event, the time, and the members of body, an object that has
-// some. It is one Write, and an [os.File] lets no other in between.
+// WriteEvent writes a line with the event, the time, and the members of body, which must have at
+// least one. It is one Write: lines of several goroutines do not mix in an [os.File].
 func WriteEvent(w io.Writer, event string, body any) {
 	line, err := json.Marshal(struct {
 		Event string `json:"event"`
@@ -43,20 +43,20 @@ func WriteEvent(w io.Writer, event string, body any) {
 	}{event, time.Now().UTC().Format(eventTime)})
 	rest, err2 := json.Marshal(body)
 	if err := errors.Join(err, err2); err != nil {
-		panic(err) // a number that JSON does not have
+		panic(err) // NaN or an infinity in body
 	}
 	line = append(append(line[:len(line)-1], ','), rest[1:]...)
 	w.Write(append(terminal.EscapeJSON(line), '\n'))
 }
 
-// A warningEvent tells programs of something that may not be meant.
+// A warningEvent reports a part of the input that is accepted but is probably a mistake.
 type warningEvent struct {
-	Message string `json:"message"` // with the place and the hint, as for people
+	Message string `json:"message"` // with the place and the hint
 	Name    string `json:"name"`
 	Offset  int64  `json:"offset"`
 }
 
-// Warn tells of something that may not be meant, on one line.
+// Warn prints a warning on one line.
 func (r *Reporter) Warn(d converters.Doubt) {
 	message := fmt.Sprintf("%s: offset %d: %q: %s", d.Part, d.Off, d.Entry, d.Text)
 	if d.Hint != "" {
@@ -72,11 +72,11 @@ func (r *Reporter) Warn(d converters.Doubt) {
 }
 
 type ErrorEvent struct {
-	Status  int    `json:"status"` // of the process
+	Status  int    `json:"status"` // exit status of the process
 	Message string `json:"message"`
 }
 
 type SignalEvent struct {
 	Signal string  `json:"signal"`
-	Grace  float64 `json:"grace_seconds"` // 0: the run stops
+	Grace  float64 `json:"grace_seconds"` // 0: the run stops now
 }

@@ -14,27 +14,27 @@ import (
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 )
 
-// A lineView draws one line on a terminal again and again, for people. A frame is one write. The
-// cursor rests at the beginning of the line: where a window gets narrower, terminals break the line
-// anew below the cursor, and the next frame clears all that is there.
+// A lineView redraws one line on a terminal, each frame by one write. The cursor rests at the
+// beginning of the line: if a window gets narrower, the terminal wraps the line below the cursor, and
+// the next frame clears that.
 type lineView struct {
 	out   io.Writer
 	width func() int // columns of the terminal now
 	pace  pace
-	turn  int  // of the spinner
-	drawn bool // the line is on the terminal
+	turn  int  // frame of the spinner
+	drawn bool // whether the line is on the terminal
 }
 
 const (
 	framePause = 200 * time.Millisecond
 	clearBelow = "\x1b[J" // from the cursor to the end of the screen
 
-	// clearLine empties the line before what is below: tmux keeps a screen that is cleared whole
-	// for its history.
+	// clearLine clears the line, then all below. One clearing of both would make tmux save the
+	// screen in its history.
 	clearLine = "\r\x1b[K" + clearBelow
 
 	barWidth     = 12 // columns between the brackets
-	defaultWidth = 80 // where the terminal does not say
+	defaultWidth = 80 // columns, if the terminal does not give its width
 )
 
 func newLineView(out io.Writer) *lineView {
@@ -57,7 +57,7 @@ func (v *lineView) show(s state) {
 	v.drawn = true
 }
 
-// print shows a line above the one that is drawn, which comes back with the next frame.
+// print writes a line that stays, above the progress line, which returns with the next frame.
 func (v *lineView) print(line string) {
 	if v.drawn {
 		line = clearLine + line
@@ -73,15 +73,15 @@ func (v *lineView) end(state) {
 	}
 }
 
-// A field is a part of the line.
+// A field is one item of the progress line.
 type field struct {
 	text string
-	rank int // the greater, the sooner left out where the terminal is too narrow
-	room int // columns that it may come to take: fields do not come and go
+	rank int // fields of high rank are dropped first if the terminal is too narrow
+	room int // columns reserved, so that a longer text later does not drop the field
 }
 
-// line is the state in at most width columns. Numbers are padded to what they will be at the end,
-// so that nothing moves.
+// line formats the state in at most width columns. Numbers are padded to their final width, so that
+// nothing moves.
 func (v *lineView) line(s state, width int) string {
 	phase, _, _ := strings.Cut(strings.TrimPrefix(s.Phase, "fetch + "), " + ")
 	fields := []field{{text: phase + " " + v.bar(s)}}
@@ -121,7 +121,7 @@ func (v *lineView) line(s state, width int) string {
 	return line[:max(0, min(len(line), width))] // all of it is ASCII
 }
 
-// bar is a bar of fixed width with the percentage; a spinner where the total is not known.
+// bar returns a bar of fixed width with the percentage, or a spinner if the total is not known.
 func (v *lineView) bar(s state) string {
 	if s.Total <= 0 {
 		return string(`|/-\`[v.turn%4])
@@ -130,7 +130,7 @@ func (v *lineView) bar(s state) string {
 	return fmt.Sprintf("[%s%s] %3d%%", strings.Repeat("=", full), strings.Repeat(" ", barWidth-full), percent(s))
 }
 
-// bytesDone is the data that is done, in the unit of the total: 1.2/2.7 GiB.
+// bytesDone returns the bytes done and the total, in the unit of the total: 1.2/2.7 GB.
 func bytesDone(s state) string {
 	if s.Total <= 0 {
 		return humanize.Bytes(uint64(s.Bytes))

@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// paceWindow is the time over which a pace is averaged, the whole phase where that is shorter.
+// paceWindow is the time over which a pace is averaged, or the whole phase if that is shorter.
 const paceWindow = 30 * time.Second
 
-// A pace is how fast a phase goes: the mean of the last paceWindow. It says nothing before a phase
-// has lasted for a second, when a buffer that fills would look like a device.
+// A pace measures the rate of a phase, averaged over the last paceWindow. It gives no rate in the
+// first second, when data goes into empty buffers faster than a device writes.
 type pace struct {
-	at   [32]state // the states that have been, a paceWindow/30 apart, oldest overwritten
-	n    int       // states that were put in at
+	at   [32]state // a ring of earlier states, paceWindow/30 apart
+	n    int       // states ever put in at
 	last state
 }
 
@@ -23,7 +23,7 @@ func (p *pace) add(s state) {
 	}
 }
 
-// first is the state from which the mean is taken: the beginning, or one a paceWindow ago.
+// first returns the state a paceWindow ago, or at the beginning of the phase: the average starts there.
 func (p *pace) first() state {
 	if p.n <= len(p.at) {
 		return state{}
@@ -31,8 +31,8 @@ func (p *pace) first() state {
 	return p.at[p.n%len(p.at)]
 }
 
-// bytes is the mean number of bytes a second, of data with which all is done; negative where it is
-// too early to tell.
+// bytes returns the mean of bytes a second, or a negative number in the first second. If the total is
+// known, a byte counts by the share of the work, re-reading included, that is done.
 func (p *pace) bytes() float64 {
 	first := p.first()
 	if p.last.Seconds < 1 {
@@ -45,7 +45,7 @@ func (p *pace) bytes() float64 {
 	return done / (p.last.Seconds - first.Seconds)
 }
 
-// left is the time that the phase will take yet; "?" where that cannot be told.
+// left returns the remaining time of the phase, or "?" in the first second.
 func (p *pace) left(s state) string {
 	first := p.first()
 	done := s.Done - first.Done
@@ -55,10 +55,10 @@ func (p *pace) left(s state) string {
 	return clock((1 - s.Done) / done * (s.Seconds - first.Seconds))
 }
 
-// percent is how much of the work is done; 100 only at its end.
+// percent is the share of the work that is done, rounded down: 100 only at the end.
 func percent(s state) int { return int(100 * s.Done) }
 
-// clock is a time as a watch shows it: 0:07, 12:30, 1:02:03; in days where it is two or more.
+// clock formats a time as 0:07, 12:30 or 1:02:03, and two days or more as "2 days".
 func clock(seconds float64) string {
 	n := int64(seconds)
 	switch {

@@ -24,7 +24,7 @@ import (
 	"github.com/ffconvert/ffconvert/dataset"
 )
 
-// A progressFlag is the flag --progress, with what the flags of all commands add to it.
+// A Flag is the value of --progress, with the values of --verbose and --color.
 type Flag struct {
 	option.Choice
 	Verbose bool
@@ -35,61 +35,63 @@ func NewFlag() Flag {
 	return Flag{Choice: option.Choice{Value: "auto", Words: []string{"auto", "bar", "plain", "json", "none"}}, Color: terminal.ColorAuto}
 }
 
-// Choices are the words that the flag takes.
+// Choices returns the words that the flag accepts.
 func (f *Flag) Choices() []string { return f.Words }
 
 const Usage = "progress on standard error: auto, bar, plain, none, or json for events, an object a line, errors too"
 
-// A reporter shows how the work goes on, one phase after another. Counting costs an
-// atomic addition; a goroutine of its own does the showing.
+// A Reporter shows the progress of one phase after another. Counting costs an atomic addition; one
+// goroutine does the drawing.
 type Reporter struct {
 	mode    string
 	out     io.Writer
 	verbose bool
 	paint   terminal.Paint
 
-	samples, bytes, moved  atomic.Int64 // of the phase
-	beside, shards, finish atomic.Int64 // bytes to be moved; shards to be written, and finished
+	// Of the phase. moved counts bytes that are fetched or re-read, beside is their total; shards is
+	// the number of shards to write, finish the number of finished ones.
+	samples, bytes, moved  atomic.Int64
+	beside, shards, finish atomic.Int64
 
 	mu    sync.Mutex // guards what follows
 	phase string
 	total int64
 	began time.Time
-	quit  chan struct{} // closed to end the phase's showing; nil between phases
+	quit  chan struct{} // closed at the end of the phase; nil between phases
 	ended chan struct{}
 
-	drawing sync.Mutex // guards view, and the writing of it
-	view    view       // of the phase; nil: none
+	drawing sync.Mutex // guards view and its writes
+	view    view       // nil between phases
 }
 
 // A view shows the state of one phase. Its methods are not called concurrently.
 type view interface {
 	show(s state)
-	// print shows a line that stays.
+	// print writes a line that stays.
 	print(line string)
 	end(s state)
-	// next is how long after so much of a phase the view is to be shown again.
+	// next returns the time until the next call of show, given the time since the phase began.
 	next(elapsed time.Duration) time.Duration
 }
 
-// A state is how far a phase is.
+// A state is the progress of a phase at one moment.
 type state struct {
 	Phase   string  `json:"phase"`
 	Samples int64   `json:"samples"`
 	Bytes   int64   `json:"bytes"`
 	Total   int64   `json:"total_bytes"`
 	Seconds float64 `json:"seconds"`
-	Done    float64 `json:"fraction"`         // of the work, 0 to 1, re-reading and fetching too; 0 where Total is not known
+	Done    float64 `json:"fraction"`         // of the work, 0 to 1, re-reading and fetching included; 0 if Total is not known
 	Shards  int64   `json:"shards,omitempty"` // finished
 	Of      int64   `json:"total_shards,omitempty"`
 }
 
-// New returns a reporter that shows what the flags ask for.
+// New returns a Reporter that writes to out as the flag says.
 func New(how Flag, out *os.File) *Reporter {
 	return &Reporter{mode: Mode(how.Value, out), out: out, verbose: how.Verbose, paint: terminal.PaintOf(how.Color, out)}
 }
 
-// Mode is the mode that auto means.
+// Mode replaces auto by bar on a terminal, else by plain.
 func Mode(mode string, out *os.File) string {
 	switch {
 	case mode != "auto":
@@ -100,7 +102,7 @@ func Mode(mode string, out *os.File) string {
 	return "plain"
 }
 
-// Start begins a phase; the one before is over, and so is what showed it.
+// Start ends the current phase and begins the next. bytes is its total, 0 if that is not known.
 func (r *Reporter) Start(phase string, bytes int64) {
 	r.Stop()
 	r.mu.Lock()
@@ -148,8 +150,8 @@ func (r *Reporter) run(v view, quit, ended chan struct{}) {
 	}
 }
 
-// state is how far the phase is, never beyond its end: data that must be read again is not counted
-// twice.
+// state returns the state of the phase now. Bytes are at most the total, though data that is read a
+// second time after a failure is added twice.
 func (r *Reporter) state() state {
 	s := state{Phase: r.phase, Samples: r.samples.Load(), Bytes: r.bytes.Load(), Total: r.total,
 		Shards: r.finish.Load(), Of: r.shards.Load(), Seconds: time.Since(r.began).Seconds()}
@@ -161,13 +163,14 @@ func (r *Reporter) state() state {
 	return s
 }
 
-// Add counts data that the phase has dealt with.
+// Add counts data that the phase has processed.
 func (r *Reporter) Add(samples, bytes int64) {
 	r.samples.Add(samples)
 	r.bytes.Add(bytes)
 }
 
-// Planned says on one line which shards are kept of a run before, where there are any.
+// Planned sets the number of shards to write, and the bytes that are fetched or re-read in addition to
+// the bytes of the phase. It prints how many shards of an earlier run are kept, if any are.
 func (r *Reporter) Planned(shards, kept int, beside int64) {
 	r.beside.Store(beside)
 	r.shards.Store(int64(shards))
@@ -176,10 +179,10 @@ func (r *Reporter) Planned(shards, kept int, beside int64) {
 	}
 }
 
-// Moved counts bytes that are fetched or read again.
+// Moved counts bytes that were fetched or re-read.
 func (r *Reporter) Moved(bytes int64) { r.moved.Add(bytes) }
 
-// Fetched counts bytes that have come in: the data itself where nothing else is to be done with it.
+// Fetched counts bytes that were fetched. In a phase that only fetches they are the phase's data.
 func (r *Reporter) Fetched(bytes int64) {
 	if r.beside.Load() > 0 {
 		r.Moved(bytes)
@@ -188,14 +191,15 @@ func (r *Reporter) Fetched(bytes int64) {
 	}
 }
 
-// Begun tells programs that the writing of a shard begins.
+// Begun writes the event that the writing of a shard begins.
 func (r *Reporter) Begun(name string) {
 	if r.mode == "json" {
 		WriteEvent(r.out, "begun", begunEvent{name})
 	}
 }
 
-// Finished counts a finished shard and tells programs of it, people with --verbose.
+// Finished counts a finished shard. It writes an event, or with --verbose a line. first is false if
+// another process had written the same shard before.
 func (r *Reporter) Finished(s dataset.ManifestShard, seconds float64, first bool) {
 	r.finish.Add(1)
 	switch {
@@ -210,7 +214,7 @@ func (r *Reporter) Finished(s dataset.ManifestShard, seconds float64, first bool
 	}
 }
 
-// print shows a line that stays, whatever is shown of the phase.
+// print writes a line that stays, also while a phase is shown.
 func (r *Reporter) print(line string) {
 	r.drawing.Lock()
 	defer r.drawing.Unlock()
@@ -221,7 +225,7 @@ func (r *Reporter) print(line string) {
 	}
 }
 
-// Stop ends the phase, if there is one.
+// Stop ends the phase, if one is under way.
 func (r *Reporter) Stop() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -241,7 +245,7 @@ func (r *Reporter) Stop() {
 	}
 }
 
-// Waiting tells what the run waits for, before it begins.
+// Waiting says what the command waits for before it begins.
 func (r *Reporter) Waiting(what string) {
 	switch r.mode {
 	case "none":
@@ -252,11 +256,11 @@ func (r *Reporter) Waiting(what string) {
 	}
 }
 
-// A closingLine tells what was made: as text for people, as JSON for programs.
+// A ClosingLine reports the result of a command: its String is the text, its JSON the done event.
 type ClosingLine fmt.Stringer
 
-// Say ends the phase and prints the one line that tells what was made. Its head is green, or yellow
-// where shards were never re-read.
+// Say ends the phase and prints the closing line. Its head is green, or yellow if shards were never
+// re-read.
 func (r *Reporter) Say(summary ClosingLine) {
 	r.Stop()
 	switch r.mode {
@@ -272,15 +276,14 @@ func (r *Reporter) Say(summary ClosingLine) {
 	}
 }
 
-// DoneQuietly tells programs that all went well, where the result is not on standard error.
-func (r *Reporter) DoneQuietly(summary any) {
+// SayDone writes the done event alone, for commands that print their result on standard output.
+func (r *Reporter) SayDone(summary any) {
 	if r.mode == "json" {
 		WriteEvent(r.out, "done", summary)
 	}
 }
 
-// plainView writes a line now and then, for logs: every five seconds at first, every minute after
-// ten of them.
+// plainView writes lines for logs: every five seconds at first, every minute after ten minutes.
 type plainView struct {
 	out  io.Writer
 	pace pace
@@ -309,7 +312,7 @@ func (v *plainView) show(s state) {
 func (v *plainView) print(line string) { fmt.Fprintln(v.out, line) }
 func (v *plainView) end(state)         {}
 
-// jsonView writes events, for programs.
+// jsonView writes an event every second.
 type jsonView struct{ out io.Writer }
 
 func (v jsonView) next(time.Duration) time.Duration { return time.Second }

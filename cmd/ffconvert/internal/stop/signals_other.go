@@ -4,5 +4,5 @@ package stop
 
 import "syscall"
 
-// stopSignals are those that end a run, by the names that events have.
+// Signals are the signals that end a run, with their names in events.
 var Signals = map[syscall.Signal]string{syscall.SIGINT: "SIGINT", syscall.SIGTERM: "SIGTERM"}

@@ -4,6 +4,6 @@ package stop
 
 import "syscall"
 
-// stopSignals are those that end a run, by the names that events have. SIGUSR1 is what
-// batch systems send ahead of the end, as Slurm does for --signal=USR1@90.
+// Signals are the signals that end a run, with their names in events. Batch systems send SIGUSR1 some
+// time before they kill a job, as Slurm does for --signal=USR1@90.
 var Signals = map[syscall.Signal]string{syscall.SIGINT: "SIGINT", syscall.SIGTERM: "SIGTERM", syscall.SIGUSR1: "SIGUSR1"}

@@ -16,38 +16,37 @@ import (
 	"github.com/ffconvert/ffconvert/shard"
 )
 
-// stopPatience leaves a run the time to remove its temporary files and to say how far it was. A
-// file whose server does not answer can hold it up for ever.
+// stopPatience is the time that a stopped run has to remove its temporary files and print how far it
+// was. Without it, a file on a server that does not answer could block the process forever.
 const stopPatience = 1500 * time.Millisecond
 
-// A stopper ends a run when the process is told to end. Where there is a grace, the first
-// SIGTERM or SIGUSR1 lets the shards under way be finished, and begins no other; a second
-// signal, the end of the grace, and any signal without one stop the run, which cleans up;
-// the signal after that ends the process at once, and so does a clean-up of more than
-// stopPatience.
+// A Stopper ends a run when the process gets a signal. With a grace period, the first SIGTERM or
+// SIGUSR1 drains the run: shards under way are finished, no other is begun. A second signal, the end
+// of the grace period, or any signal without one stops the run, which cleans up. The next signal, or a
+// clean-up that takes longer than stopPatience, ends the process at once.
 type Stopper struct {
 	cancel  context.CancelCauseFunc
 	exit    func(status int)
 	signals chan os.Signal
-	drain   chan struct{}  // closed: no more shards may begin
-	quit    chan struct{}  // closed by close
+	drain   chan struct{}  // closed when no further shard may begin
+	quit    chan struct{}  // closed by Close
 	ended   chan struct{}  // closed when listen returns
-	first   syscall.Signal // that has closed drain
+	first   syscall.Signal // the signal that closed drain
 
-	patience time.Duration // how long a run that is stopped may take to end
+	patience time.Duration // time that a stopped run has to end
 
 	mu    sync.Mutex // guards what follows
 	grace time.Duration
-	late  func(Interrupted)                             // tells of a run that took longer; nil: nothing does
-	tell  func(sig syscall.Signal, grace time.Duration) // nil: nobody wants to know
+	late  func(Interrupted)                             // see OnLate; may be nil
+	tell  func(sig syscall.Signal, grace time.Duration) // see OnSignal; may be nil
 
-	told sync.WaitGroup // calls of tell, which may wait for whoever reads standard error
+	told sync.WaitGroup // calls of tell, which block while standard error is a full pipe
 }
 
 type stopperKey struct{}
 
-// New returns a stopper that listens, and the context of what it stops. It must be
-// closed. exit ends the process.
+// New returns a Stopper, and the context of the run that it stops. The caller must close it. exit
+// ends the process.
 func New(exit func(status int)) (context.Context, *Stopper) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	s := &Stopper{
@@ -58,14 +57,14 @@ func New(exit func(status int)) (context.Context, *Stopper) {
 	return context.WithValue(ctx, stopperKey{}, s), s
 }
 
-// Notify has the process's signals act.
+// Notify begins to catch the signals of the process.
 func (s *Stopper) Notify() {
 	for sig := range Signals {
 		signal.Notify(s.signals, sig)
 	}
 }
 
-// From returns the stopper of a context; one that nobody signals where it has none.
+// From returns the Stopper of a context, or one that never gets a signal.
 func From(ctx context.Context) *Stopper {
 	if s, ok := ctx.Value(stopperKey{}).(*Stopper); ok {
 		return s
@@ -73,8 +72,8 @@ func From(ctx context.Context) *Stopper {
 	return &Stopper{}
 }
 
-// Within says that shards are written from now on, which after a signal are worth finishing
-// for so long. The channel is closed when no more may begin.
+// Within sets the grace period when the writing of shards begins. The channel is closed at the first
+// signal: no further shard may begin.
 func (s *Stopper) Within(grace time.Duration) <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -82,26 +81,26 @@ func (s *Stopper) Within(grace time.Duration) <-chan struct{} {
 	return s.drain
 }
 
-// OnSignal sets what is told of signals: which, and the grace that it begins, 0 where the run
-// stops.
+// OnSignal sets a function that is called for each signal, with the grace period that begins, or 0 if
+// the run stops.
 func (s *Stopper) OnSignal(tell func(sig syscall.Signal, grace time.Duration)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.tell = tell
 }
 
-// OnLate sets what is told of a run that does not end when it is stopped.
+// OnLate sets a function that is called if a stopped run does not end in time.
 func (s *Stopper) OnLate(tell func(Interrupted)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.late = tell
 }
 
-// listen acts on signals until the stopper is closed.
+// listen handles signals until Close.
 func (s *Stopper) listen() {
 	defer close(s.ended)
 	var over, late <-chan time.Time
-	var last syscall.Signal // that has stopped the run
+	var last syscall.Signal // the signal that stopped the run
 	stopped := false
 	stop := func(sig syscall.Signal) {
 		stopped, last, late = true, sig, time.After(s.patience)
@@ -146,7 +145,7 @@ func (s *Stopper) graceOf(sig syscall.Signal) time.Duration {
 	return s.grace
 }
 
-// say tells without waiting: a run must end though nobody reads what it says.
+// say calls tell in a goroutine, because the run must end even if standard error is a full pipe.
 func (s *Stopper) say(sig syscall.Signal, grace time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -156,7 +155,7 @@ func (s *Stopper) say(sig syscall.Signal, grace time.Duration) {
 	}
 }
 
-// sayLate tells of a run that does not end, and waits a moment for that.
+// sayLate calls late, and waits for it at most a tenth of the patience.
 func (s *Stopper) sayLate(sig syscall.Signal) {
 	s.mu.Lock()
 	tell := s.late
@@ -175,8 +174,7 @@ func (s *Stopper) sayLate(sig syscall.Signal) {
 	}
 }
 
-// Close ends the listening: a signal ends the process at once from now on. What was told of
-// signals is out when it returns.
+// Close gives the signals back their default action and waits for the calls of OnSignal's function.
 func (s *Stopper) Close() {
 	signal.Stop(s.signals)
 	close(s.quit)
@@ -185,11 +183,11 @@ func (s *Stopper) Close() {
 	s.cancel(nil)
 }
 
-// Status is the exit status of a process that the signal has ended.
+// Status is the exit status of a process that was ended by the signal.
 func (i Interrupted) Status() int { return 128 + int(i.Signal) }
 
-// Reason returns what the error of a run means: that it was stopped, and how far it was, or
-// itself. It is called once the stopper is closed.
+// Reason returns the [Interrupted] that caused the error of a run, with how many shards were finished,
+// or err itself. It must be called after Close.
 func (s *Stopper) Reason(ctx context.Context, err error) error {
 	cause, ok := context.Cause(ctx).(Interrupted)
 	if !ok && s.first != 0 && errors.Is(err, shard.ErrDrained) {
@@ -204,11 +202,11 @@ func (s *Stopper) Reason(ctx context.Context, err error) error {
 	return cause
 }
 
-// Interrupted is the error of a run that a signal has ended.
+// Interrupted is the error of a run that was ended by a signal.
 type Interrupted struct {
 	Signal   syscall.Signal
-	finished string // how far a conversion was; "": nothing was being written
-	late     bool   // it did not end, and was not waited for
+	finished string // " with 3 of 9 shards finished"; "" if no shards were being written
+	late     bool   // the run did not end in time
 }
 
 func (i Interrupted) Error() string {

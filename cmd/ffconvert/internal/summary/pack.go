@@ -13,12 +13,12 @@ import (
 	"github.com/ffconvert/ffconvert/packed"
 )
 
-// A packSummary is the closing line of pack and unpack.
+// A Folder is the closing line of pack and unpack.
 type Folder struct {
 	Done bool   `json:"done"`
 	Out  string `json:"out"`
 	packed.Totals
-	Backend string     `json:"backend,omitempty"` // of verification
+	Backend string     `json:"backend,omitempty"` // that verified it
 	From    aio.Origin `json:"verified_from,omitempty"`
 }
 
@@ -36,12 +36,12 @@ func (s Folder) String() string {
 	return text
 }
 
-// A repairSummary is the closing line of a repair.
+// A Repair is the closing line of repair.
 type Repair struct {
 	Done       bool     `json:"done"`
 	Out        string   `json:"out"`
-	Rewritten  []string `json:"shards_rewritten"`  // that were damaged or missing
-	Unfinished int      `json:"shards_unfinished"` // that were written for the first time
+	Rewritten  []string `json:"shards_rewritten"`  // damaged or missing before
+	Unfinished int      `json:"shards_unfinished"` // written for the first time
 	Beside     []string `json:"files_rewritten"`   // meta.json, manifest.json, the journal
 	Conversion
 }

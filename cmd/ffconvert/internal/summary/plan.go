@@ -13,7 +13,7 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// A planSummary is the closing line of a plan.
+// A Plan is the closing line of plan.
 type Plan struct {
 	Done    bool     `json:"done"`
 	Out     string   `json:"out"`
@@ -21,13 +21,13 @@ type Plan struct {
 	Parts   int      `json:"parts"`
 	Stored  int64    `json:"part_bytes"`
 	Whole   bool     `json:"whole_parts,omitempty"`
-	Samples int64    `json:"samples,omitempty"` // of a plan of whole parts not known, nor their bytes
+	Samples int64    `json:"samples,omitempty"` // 0, as Bytes, for a part-aligned plan: not known yet
 	Bytes   int64    `json:"bytes,omitempty"`
 	Digest  string   `json:"plan_sha256"`
-	Same    bool     `json:"same"`                       // it was there already
-	Ready   bool     `json:"complete"`                   // and the dataset is
-	Indexed int      `json:"parts_indexed_before"`       // by tasks
-	Unused  []string `json:"indexes_not_used,omitempty"` // of tasks, with the reasons
+	Same    bool     `json:"same"`                       // the plan was there already
+	Ready   bool     `json:"complete"`                   // the dataset is complete
+	Indexed int      `json:"parts_indexed_before"`       // by plan --task
+	Unused  []string `json:"indexes_not_used,omitempty"` // by plan --task, with the reasons
 }
 
 func NewPlan(out string, done *convert.Planned) *Plan {
@@ -73,13 +73,13 @@ func (s *Plan) String() string {
 	return b.String()
 }
 
-// A sliceSummary is the closing line of a task that indexes.
+// A Slice is the closing line of plan --task.
 type Slice struct {
 	Done    bool   `json:"done"`
 	Out     string `json:"out"`
 	Task    string `json:"task"`
-	Parts   int    `json:"parts"`                // that it has indexed
-	Before  int    `json:"parts_indexed_before"` // of them, by the same task
+	Parts   int    `json:"parts"`                // indexed by this task
+	Before  int    `json:"parts_indexed_before"` // of Parts, by an earlier run of the task
 	Of      int    `json:"parts_of_all,omitempty"`
 	Samples int64  `json:"samples"`
 	Bytes   int64  `json:"part_bytes"`
@@ -105,15 +105,15 @@ func (s *Slice) String() string {
 		text.Name(s.Out), s.Task, terminal.Counted(int64(s.Parts), "part"), humanize.Comma(int64(s.Of)), before, humanize.Bytes(uint64(s.Bytes)), terminal.Counted(s.Samples, "sample"))
 }
 
-// A taskSummary is the closing line of a task.
+// A Task is the closing line of run.
 type Task struct {
 	Done    bool     `json:"done"`
 	Out     string   `json:"out"`
 	Task    string   `json:"task"`
 	Shards  int      `json:"shards"`
-	Kept    int      `json:"shards_kept"`           // of a run before
-	Lost    []string `json:"shards_lost,omitempty"` // of a run before, damaged or missing since, written anew
-	Others  int      `json:"shards_there"`          // had their names already, from another process or run, and are equal
+	Kept    int      `json:"shards_kept"`           // from an earlier run
+	Lost    []string `json:"shards_lost,omitempty"` // from an earlier run, damaged or missing since, written again
+	Others  int      `json:"shards_there"`          // written by another process meanwhile, with the same bytes
 	Samples int64    `json:"samples"`
 	Bytes   int64    `json:"bytes"`
 	Written int64    `json:"bytes_written"` // by this run

@@ -13,7 +13,7 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// printPlan says what a plan would make.
+// printPlan prints the shards that a plan has.
 func printPlan(w io.Writer, plan *plan.Plan) error {
 	samples, bytes := plan.Totals()
 	least, most := plan.Shards[0].Bytes, plan.Shards[0].Bytes
@@ -46,7 +46,7 @@ func partBytes(plan *plan.Plan) int64 {
 	return n
 }
 
-// PrintPreview says what a conversion would do.
+// PrintPreview prints what --dry-run found out.
 func PrintPreview(w io.Writer, format string, p *convert.Preview) error {
 	if p.Fetch == nil {
 		return printPlan(w, p.Plan)
@@ -54,8 +54,8 @@ func PrintPreview(w io.Writer, format string, p *convert.Preview) error {
 	return printFetch(w, format, p)
 }
 
-// printFetch says what a conversion of remote parts would fetch: how many samples there are is
-// not known before.
+// printFetch prints what a conversion of remote parts would fetch. The number of samples is not known
+// before that.
 func printFetch(w io.Writer, format string, p *convert.Preview) error {
 	f := p.Fetch
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
@@ -93,7 +93,7 @@ func printFetch(w io.Writer, format string, p *convert.Preview) error {
 	return t.Flush()
 }
 
-// exactBytes is a number of them, to the last and in units.
+// exactBytes formats a number of bytes, exact and in a unit.
 func exactBytes(n int64) string {
 	return fmt.Sprintf("%s (%s)", humanize.Comma(n), humanize.IBytes(uint64(n)))
 }

@@ -18,38 +18,38 @@ import (
 	"github.com/ffconvert/ffconvert/shard"
 )
 
-// A summary is the closing line of a conversion.
+// A Conversion is the closing line of a conversion and of finish.
 type Conversion struct {
 	Done    bool      `json:"done"`
 	Out     string    `json:"out"`
 	Samples int64     `json:"samples"`
 	Bytes   int64     `json:"bytes"`
 	Shards  int       `json:"shards"`
-	Kept    int       `json:"shards_kept"`           // of a run before
-	Lost    []string  `json:"shards_lost,omitempty"` // of a run before, damaged or missing since, written anew
-	Others  int       `json:"shards_there"`          // had their names already, from another process or run, and are equal
+	Kept    int       `json:"shards_kept"`           // from an earlier run
+	Lost    []string  `json:"shards_lost,omitempty"` // from an earlier run, damaged or missing since, written again
+	Others  int       `json:"shards_there"`          // written by another process meanwhile, with the same bytes
 	Since   time.Time `json:"complete_since"`
-	Already bool      `json:"complete_before"` // the dataset was, and this run has changed nothing
+	Already bool      `json:"complete_before"` // it was complete before, and this run changed nothing
 	Seconds float64   `json:"seconds"`
-	Written int64     `json:"bytes_written"` // of shards, by this run
-	MBPerS  float64   `json:"mb_per_second"` // of these
+	Written int64     `json:"bytes_written"` // bytes of shards that this run wrote
+	MBPerS  float64   `json:"mb_per_second"` // Written / 1e6 / Seconds
 	proof
 	LeftOut    int64            `json:"samples_left_out"`
 	Skipped    map[string]int64 `json:"skipped,omitempty"`
 	Accepted   map[string]int64 `json:"waived,omitempty"`
 	FieldsLeft int64            `json:"fields_left_out"`
 
-	Columns []converters.ColumnType `json:"columns,omitempty"` // of a table that this run has read
+	Columns []converters.ColumnType `json:"columns,omitempty"` // of a CSV table that this run read
 }
 
-// A proof says which shards this run has re-read and checked, how, and when the others were.
+// A proof says which shards this run re-read and checked, how, and when the others were.
 type proof struct {
-	Verified   bool       `json:"verified"`              // this run has re-read every shard
-	Reread     int        `json:"shards_verified"`       // that it has
-	VerifiedAt *time.Time `json:"verified_at,omitempty"` // when the first of the others was, as it was written
+	Verified   bool       `json:"verified"`              // this run re-read every shard
+	Reread     int        `json:"shards_verified"`       // shards that this run re-read
+	VerifiedAt *time.Time `json:"verified_at,omitempty"` // when the first of the other shards was verified
 	Backend    string     `json:"backend,omitempty"`
 	Fallback   string     `json:"fallback,omitempty"`
-	From       aio.Origin `json:"verified_from,omitempty"` // those that this run has re-read
+	From       aio.Origin `json:"verified_from,omitempty"` // of the shards that this run re-read
 }
 
 func newProof(r *shard.Report) proof {
@@ -64,7 +64,7 @@ func newProof(r *shard.Report) proof {
 // doubtful reports whether there are shards that were never re-read.
 func (p proof) doubtful() bool { return !p.Verified && p.VerifiedAt == nil }
 
-// String says it for people.
+// String returns the part of the closing line about verification.
 func (p proof) String() string {
 	switch {
 	case p.Reread == 0 && p.VerifiedAt != nil:
@@ -93,7 +93,7 @@ func (p proof) String() string {
 	return b.String()
 }
 
-// lostText names shards that were finished before, and were not sound.
+// lostText names the shards of an earlier run that were written again.
 func lostText(lost []string) string {
 	switch n := len(lost) - 1; {
 	case n < 0:
@@ -116,7 +116,7 @@ func NewConversion(out string, r *shard.Report) Conversion {
 	}
 }
 
-// columnsText says the columns of a table and their types: the first of them, where they are many.
+// columnsText lists the columns of a table with their types, at most eight.
 func columnsText(columns []converters.ColumnType) string {
 	const most = 8
 	var each []string
@@ -179,7 +179,7 @@ func (s Conversion) String() string {
 	return b.String()
 }
 
-// SkippedText lists counts by reason: "12 entries (10 directory, 2 symbolic link)".
+// SkippedText formats counts by reason: "12 entries (10 directory, 2 symbolic link)".
 func SkippedText(skipped map[string]int64) string {
 	var each []string
 	sum := int64(0)

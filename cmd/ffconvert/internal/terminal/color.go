@@ -17,10 +17,10 @@ const (
 	ColorNever  = "never"
 )
 
-// A paint says whether text is coloured.
+// A Paint says whether text is coloured.
 type Paint bool
 
-// PaintOf returns how text to w is coloured: auto does so on a terminal that has colours, where
+// PaintOf returns whether text written to w is coloured. In mode auto it is if w is a terminal and
 // NO_COLOR is not set (https://no-color.org).
 func PaintOf(mode string, w io.Writer) Paint {
 	switch mode {
@@ -42,7 +42,7 @@ func (p Paint) Good(s string) string { return p.with("1;32", s) }
 func (p Paint) Warn(s string) string { return p.with("1;33", s) }
 func (p Paint) Bad(s string) string  { return p.with("1;31", s) }
 
-// Head dresses a line up to its first colon.
+// Head colours a line up to its first colon.
 func (p Paint) Head(line string, dress func(string) string) string {
 	head, rest, ok := strings.Cut(line, ": ")
 	if !ok {
@@ -58,7 +58,7 @@ func (p Paint) with(codes, s string) string {
 	return "\x1b[" + codes + "m" + s + "\x1b[0m"
 }
 
-// Levels dresses the level at the beginning of each line of findings.
+// Levels colours the level at the beginning of each line of findings.
 func (p Paint) Levels(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {

@@ -1,5 +1,4 @@
-// Package terminal makes text that may be printed: escaped, coloured, and numbers as people read
-// them.
+// Package terminal formats text for a terminal: escaped, coloured, numbers with their nouns.
 package terminal
 
 import (
@@ -45,8 +44,8 @@ func EscapeJSON(doc []byte) []byte {
 	return b
 }
 
-// ErrorLines is an error, or each of several that were joined, on a line of its own. What
-// an error quotes cannot begin another line.
+// ErrorLines returns the lines of an error: one for each of the errors that were joined, with control
+// characters and newlines escaped.
 func ErrorLines(err error) []string {
 	if inner := errors.Unwrap(err); inner != nil && inner.Error() == err.Error() {
 		return ErrorLines(inner)
@@ -63,7 +62,7 @@ func ErrorLines(err error) []string {
 	return []string{text.Line(err.Error())}
 }
 
-// Counted is a number with its noun.
+// Counted formats a number with its noun: "1 shard", "1,024 shards".
 func Counted(n int64, noun string) string {
 	if n != 1 {
 		noun += "s"
@@ -71,7 +70,7 @@ func Counted(n int64, noun string) string {
 	return humanize.Comma(n) + " " + noun
 }
 
-// ShellWord quotes a word of a command line where it needs that.
+// ShellWord quotes a word of a command line if a shell would not take it literally.
 func ShellWord(s string) string {
 	switch {
 	case text.Line(s) != s:
@@ -90,7 +89,7 @@ func ShellWords(words []string) []string {
 	return quoted
 }
 
-// Moment is a time as people read it, in their zone.
+// Moment formats a time in the local zone, to the minute.
 func Moment(t time.Time) string { return t.Local().Format("2006-01-02 15:04") }
 
 func RateText(bytes float64) string {
@@ -100,7 +99,7 @@ func RateText(bytes float64) string {
 	return humanize.Bytes(uint64(bytes)) + "/s"
 }
 
-// Plain is an error whose words may be sent to a terminal: one line, whatever names it has.
+// Plain returns an error with the text of err on one line, with control characters escaped.
 func Plain(err error) error {
 	if err == nil {
 		return nil
