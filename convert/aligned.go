@@ -59,7 +59,8 @@ func (c *Conversion) withParts(ctx context.Context, skip int, use func(*stagedPa
 		return err
 	}
 	err = use(s)
-	return c.removeCache(ctx, errors.Join(err, s.close()))
+	closed := s.close()
+	return errors.Join(err, closed, c.removeCache(ctx, err))
 }
 
 // planAligned returns the part-aligned plan that the output has, if it is of the same parts and

@@ -79,14 +79,15 @@ func (c *Conversion) staged(ctx context.Context, use func(*stage.Set) error) err
 	in := c.inputOptions()
 	in.Progress = c.staging(c.found)
 	set, err := c.stage(ctx, c.found, in)
+	var cleaned, removed error
 	if err == nil {
 		err = use(set)
-		err = errors.Join(err, set.Cleanup())
+		cleaned = set.Cleanup()
 	}
-	if _, unfinished := errors.AsType[*shard.Unfinished](err); unfinished || errors.Is(err, dataset.ErrMoved) {
-		return err
+	if _, unfinished := errors.AsType[*shard.Unfinished](err); !unfinished {
+		removed = c.removeCache(ctx, err)
 	}
-	return c.removeCache(ctx, err)
+	return errors.Join(err, cleaned, removed)
 }
 
 // checkCache returns an error if the cache would be in the output and its path is taken.
@@ -99,12 +100,12 @@ func (c *Conversion) checkCache() error {
 
 // removeCache removes the cache in the output, unless the run was interrupted and another run can use
 // it. If the caller names another cache, the one in the output is of an earlier run, and is removed
-// only after success. It adds its own error to err.
+// only after success. err is the error of the run.
 func (c *Conversion) removeCache(ctx context.Context, err error) error {
 	if ctx.Err() != nil || errors.Is(err, shard.ErrDrained) || errors.Is(err, dataset.ErrMoved) || c.Input.CacheDir != "" && (err != nil || isInside(c.Input.CacheDir, c.ownCache())) {
-		return err
+		return nil
 	}
-	return errors.Join(err, c.output.RemoveCache())
+	return c.output.RemoveCache()
 }
 
 // ownCache returns the path of the cache in the output. If several processes write there, each has its own.

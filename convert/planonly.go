@@ -2,6 +2,7 @@ package convert
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -121,7 +122,7 @@ func (c *Conversion) begin(ctx context.Context, aligned bool) (*Planned, error) 
 		}
 		return put(p, parts)
 	})
-	if err := c.removeCache(ctx, err); err != nil {
+	if err := errors.Join(err, c.removeCache(ctx, err)); err != nil {
 		return nil, err
 	}
 	done.Indexed = known.Len()
