@@ -51,15 +51,34 @@ func (c *Conversion) find(ctx context.Context) (err error) {
 	return err
 }
 
+// A collection is the inputs of one format: a mixture has several, another dataset one.
+type collection struct {
+	*Reader
+	first, n int // inputs
+}
+
+func (c *Conversion) collections() []collection {
+	if c.Mixture == nil {
+		return []collection{{c.Reader, 0, len(c.found)}}
+	}
+	var all []collection
+	first := 0
+	for i, n := range c.Mixture.found {
+		all = append(all, collection{c.Mixture.readers[i], first, n})
+		first += n
+	}
+	return all
+}
+
 // directories returns the inputs that are directories.
 func (c *Conversion) directories() []input.Name {
-	switch {
-	case c.Mixture != nil:
-		return c.Mixture.directories(c.found)
-	case c.Reader.Directories:
-		return c.found
+	var dirs []input.Name
+	for _, of := range c.collections() {
+		if of.Directories {
+			dirs = append(dirs, c.found[of.first:of.first+of.n]...)
+		}
 	}
-	return nil
+	return dirs
 }
 
 // stage makes the inputs local files.

@@ -176,31 +176,6 @@ func (noInput) Read([]byte) (int, error) {
 	return 0, fmt.Errorf("%w: a specification takes nothing from standard input", converters.ErrUnsupported)
 }
 
-// directories returns the inputs that are directories.
-func (m *Mixture) directories(found []input.Name) []input.Name {
-	var dirs []input.Name
-	for i, names := range split(m, found) {
-		if m.readers[i].Directories {
-			dirs = append(dirs, names...)
-		}
-	}
-	return dirs
-}
-
-// partNames returns the names of the parts. It returns nil if there are directories, because their
-// parts are not known yet.
-func (m *Mixture) partNames(found []input.Name) []string {
-	if m.directories(found) != nil {
-		return nil
-	}
-	var names []string
-	all, _ := passes(m, found)
-	for _, n := range all {
-		names = append(names, n.Name)
-	}
-	return names
-}
-
 // stage makes all inputs local. Local directories need no staging.
 func (m *Mixture) stage(ctx context.Context, found []input.Name, in stage.Options) (*stage.Set, error) {
 	var files []input.Name

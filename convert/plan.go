@@ -14,11 +14,9 @@ import (
 // is read.
 func (c *Conversion) check() error {
 	var names []string // of the parts; nil for directories, whose parts are not known yet
-	if c.Mixture != nil {
-		names = c.Mixture.partNames(c.found)
-	} else if !c.Reader.Directories {
-		for _, n := range c.found {
-			names = append(names, n.Name)
+	if c.directories() == nil {
+		for _, p := range c.foundParts() {
+			names = append(names, p.Name)
 		}
 	}
 	how, err := c.request()

@@ -16,7 +16,6 @@ import (
 type stagedParts struct {
 	c      *Conversion
 	stager *stage.Stager
-	found  []input.Name      // the inputs
 	all    []input.Name      // one for each part
 	quota  int64             // bytes of the cache; 0: no limit
 	firsts []int             // the first part of each collection; without a mixture, 0
@@ -37,10 +36,8 @@ type stagedParts struct {
 func (c *Conversion) newStagedParts(skip int) (*stagedParts, error) {
 	in := c.inputOptions()
 	in.Transient, in.Progress = c.Input.CacheDir == "", c.fetching()
-	s := &stagedParts{c: c, found: c.found, all: c.found, quota: in.Quota, firsts: []int{0}, skip: skip}
-	if c.Mixture != nil {
-		s.all, s.firsts = passes(c.Mixture, c.found)
-	}
+	s := &stagedParts{c: c, quota: in.Quota, skip: skip}
+	s.all, s.firsts = passes(c.Mixture, c.found)
 	for i := range s.all {
 		s.parts = append(s.parts, s.all[i].Part())
 	}
@@ -66,25 +63,22 @@ func (s *stagedParts) open(ctx context.Context, planned bool) (*opened, error) {
 	if s.like != nil {
 		return s.data, nil
 	}
-	parts := make([]converters.Part, len(s.found)) // only the first ones are local
-	for i, n := range s.found {
+	parts := make([]converters.Part, len(s.c.found)) // only the first ones are local
+	for i, n := range s.c.found {
 		parts[i] = n.Part()
 	}
 	if err := s.hold(ctx, planned); err != nil {
 		return nil, err
 	}
-	at := 0
-	for i, set := range s.held {
-		if set != nil {
-			parts[at] = set.Parts()[0]
-			if s.opened != nil {
-				if err := s.opened(ctx, s.firsts[i]-s.skip, parts[at]); err != nil {
-					return nil, err
-				}
-			}
+	for i, of := range s.c.collections() {
+		if s.held[i] == nil {
+			continue
 		}
-		if s.c.Mixture != nil {
-			at += s.c.Mixture.found[i]
+		parts[of.first] = s.held[i].Parts()[0]
+		if s.opened != nil {
+			if err := s.opened(ctx, s.firsts[i]-s.skip, parts[of.first]); err != nil {
+				return nil, err
+			}
 		}
 	}
 	o, err := s.c.open(ctx, parts)
@@ -103,13 +97,9 @@ func (s *stagedParts) open(ctx context.Context, planned bool) (*opened, error) {
 // might wait forever. Then it takes a set of each, which needs no further room.
 func (s *stagedParts) hold(ctx context.Context, planned bool) error {
 	var firsts []int
-	for i, first := range s.firsts {
-		r := s.c.Reader
-		if s.c.Mixture != nil {
-			r = s.c.Mixture.readers[i]
-		}
-		if !planned || r.Inspects {
-			firsts = append(firsts, first)
+	for i, of := range s.c.collections() {
+		if !planned || of.Inspects {
+			firsts = append(firsts, s.firsts[i])
 		}
 	}
 	all, err := s.stager.TakeEach(ctx, firsts)

@@ -103,18 +103,10 @@ func (c *Conversion) need(some []int, known *dataset.Indexed, all bool) []bool {
 // inspected returns the numbers of the inputs that formats inspect to open the dataset.
 func (c *Conversion) inspected() []int {
 	var firsts []int
-	if c.Mixture == nil && c.Reader.Inspects {
-		firsts = append(firsts, 0)
-	}
-	if c.Mixture == nil {
-		return firsts
-	}
-	at := 0
-	for i := range c.Mixture.spec.Collections {
-		if c.Mixture.readers[i].Inspects {
-			firsts = append(firsts, at)
+	for _, of := range c.collections() {
+		if of.Inspects {
+			firsts = append(firsts, of.first)
 		}
-		at += c.Mixture.found[i]
 	}
 	return firsts
 }
