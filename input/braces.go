@@ -68,7 +68,7 @@ func parsePattern(s string, nesting int) (sequence, error) {
 			}
 		case '<':
 			if depth > 0 {
-				break // its turn comes when the expression is parsed
+				break // parsed with the expression
 			}
 			m := angledRange.FindStringSubmatch(s[i:])
 			if m == nil {
@@ -89,14 +89,14 @@ func parsePattern(s string, nesting int) (sequence, error) {
 	return seq.literal(s[start:]), nil
 }
 
-// literal appends a text whose escapes are still in it.
+// literal appends a text, in which backslashes still escape.
 func (seq sequence) literal(s string) sequence {
 	if s == "" {
 		return seq
 	}
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
-		// As the reference has it: a last backslash, or one before a newline, stays.
+		// As in braceexpand, a last backslash, or one before a newline, stays.
 		if s[i] == '\\' && i+1 < len(s) && s[i+1] != '\n' {
 			i++
 		}
@@ -105,8 +105,8 @@ func (seq sequence) literal(s string) sequence {
 	return append(seq, item{literal: b.String()})
 }
 
-// expression appends what stands between two braces: a range, a list, or, being
-// neither, itself with its braces.
+// expression appends the text between two braces: a range or a list, else the text itself with its
+// braces.
 func (seq sequence) expression(s string, nesting int) (sequence, error) {
 	if m := braceRange.FindStringSubmatch(s); m != nil {
 		it, err := parseRange(m)
@@ -132,7 +132,7 @@ func (seq sequence) expression(s string, nesting int) (sequence, error) {
 	return append(seq, it), nil
 }
 
-// splitList cuts at the commas that are in no braces.
+// splitList cuts at the commas outside of braces.
 func splitList(s string) []string {
 	var list []string
 	start, depth := 0, 0
@@ -156,7 +156,7 @@ func splitList(s string) []string {
 
 // parseRange makes an item of a match of rangeText.
 func parseRange(m []string) (item, error) {
-	step, beyond := uint64(1), false // what needs more than 64 bits leaves the first value alone
+	step, beyond := uint64(1), false // beyond: a step of more than 64 bits yields the first value only
 	if m[5] != "" {
 		n, err := strconv.ParseUint(m[5], 10, 64)
 		step, beyond = max(n, 1), err != nil

@@ -15,14 +15,14 @@ import (
 // looks at each file but reads none. An argument that is the name of an existing
 // file is that file, whatever braces or asterisks it holds; so is an expanded name
 // before it is read as a shell glob. A directory stands for the regular files
-// directly in it that opts.Match takes, sorted by code point or as opts.Arrange has
-// them; hidden ones and subdirectories are left out. With opts.Directories it stands for
-// itself, without the slash at its end; a name of anything else is [ErrNotDirectory]. The URL
-// of a service that gives lists stands for the [ObjectTree] below it then; objects count as names.
+// directly in it that opts.Match takes, sorted by code point or by opts.Arrange; hidden files
+// and subdirectories are left out. With opts.Directories it stands for itself, without the slash
+// at its end, and a name of a file is [ErrNotDirectory]. The URL of a service that lists objects then
+// stands for the [ObjectTree] below it, and each object counts as a name.
 //
-// With opts.Remote the URLs of objects are names; where the service gives lists (s3:, gs:,
-// ais:), globs are read as for files, and a bucket, or a URL that ends in /, stands for the
-// objects directly below it as a directory does. A glob crosses no /.
+// With opts.Remote the URLs of objects are names. Where the service lists objects (s3:, gs:,
+// ais:), globs match keys as they match paths, and a bucket, or a URL that ends in /, stands for the
+// objects directly below it. A glob does not match a slash.
 //
 // @FILE stands for the names and patterns in FILE, a line each; see [Lists].
 //
@@ -34,13 +34,10 @@ func Find(ctx context.Context, args []string, opts Options) ([]Name, error) {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	f := &finder{lists: lists{rules: rules, opts: opts}, limit: opts.MaxNames, seen: map[string]string{}, dirs: map[string]string{}}
-	defer f.looking.Wait() // each of them ends soon after ctx
+	f := &finder{lists: lists{rules: rules, opts: opts}, limit: opts.maxNames(), seen: map[string]string{}, dirs: map[string]string{}}
+	defer f.looking.Wait() // all end soon after ctx
 	defer cancel()
 	f.looking.SetLimit(lookups)
-	if f.limit <= 0 {
-		f.limit = MaxNames
-	}
 	f.room.Store(f.limit)
 	for a, err := range f.arguments(ctx, args) {
 		if err == nil {
@@ -73,8 +70,8 @@ type finder struct {
 	line  string // of the list that names what is being found; "": the command line
 
 	found  []Name
-	seen   map[string]string // where an input really is, to the name that it was given by
-	dirs   map[string]string // a directory to where it really is
+	seen   map[string]string // resolved path or identity of an input → the name that it was given by
+	dirs   map[string]string // directory → its path with links resolved
 	missed misses
 
 	looking errgroup.Group
@@ -111,11 +108,10 @@ func (f *finder) add(ctx context.Context, name string) error {
 			return err
 		}
 	}
+	if err := checkName(name); err != nil {
+		return err
+	}
 	switch {
-	case name == "":
-		return place.Refuse(name, ErrPattern, "", "an empty name")
-	case strings.IndexByte(name, 0) >= 0:
-		return place.Refuse(shown, ErrPattern, "", "a name cannot hold a zero byte")
 	case name == "-" && f.opts.Directories:
 		return place.Refuse(name, ErrNotDirectory, "name directories; ./- is one of that name", "standard input")
 	case name == "-":
@@ -136,7 +132,18 @@ func (f *finder) add(ctx context.Context, name string) error {
 	return f.local(shown, where.localPaths())
 }
 
-// pipe takes what a command will write.
+// checkName refuses text that is never a name.
+func checkName(name string) error {
+	switch {
+	case name == "":
+		return place.Refuse(name, ErrPattern, "", "an empty name")
+	case strings.IndexByte(name, 0) >= 0:
+		return place.Refuse(Shown(name), ErrPattern, "", "a name cannot hold a zero byte")
+	}
+	return nil
+}
+
+// pipe takes the output of a command.
 func (f *finder) pipe(shown string, where location) error {
 	command, err := pipeCommand(where.name, shown)
 	if err != nil {
@@ -150,7 +157,7 @@ func (f *finder) pipe(shown string, where location) error {
 	return f.append(FromCommand(*command))
 }
 
-// once refuses what was named before; where is equal for two names of one input.
+// once refuses a name of an input that was found before. where identifies the input.
 func (f *finder) once(where, name string) error {
 	first, ok := f.seen[where]
 	if !ok {

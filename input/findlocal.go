@@ -51,32 +51,39 @@ func (f *finder) local(name string, paths []string) error {
 
 // take accepts what lies at path: a file, a directory's files, or the directory.
 func (f *finder) take(name, path string, fi fs.FileInfo) error {
-	found := Name{Name: name, Path: path, Size: fi.Size(), ModTime: fi.ModTime()}
-	switch {
-	case f.opts.Directories && !fi.IsDir():
-		return place.Refuse(name, ErrNotDirectory, "name the directory that holds it", "a %s", kindOf(fi.Mode()))
-	case f.opts.Directories:
-		name = trimSlashes(name)
-		found = Name{Name: name, Path: trimSlashes(path)}
-	case fi.IsDir():
+	if fi.IsDir() && !f.opts.Directories {
 		return f.directory(path)
-	case !fi.Mode().IsRegular():
-		return NotRegular(name, fi.Mode())
+	}
+	found, err := localName(name, path, fi, f.opts.Directories)
+	if err != nil {
+		return err
 	}
 	if !f.opts.AllowRepeats {
 		real, err := f.real(path)
 		if err != nil {
 			return place.IOError(path, err)
 		}
-		if err := f.once(real, name); err != nil {
+		if err := f.once(real, found.Name); err != nil {
 			return err
 		}
 	}
 	return f.append(found)
 }
 
-// trimSlashes takes the slashes off the end of a directory's name, unless the name of
-// the root is what they are.
+// localName returns the input at path: a regular file, or a directory where such are inputs.
+func localName(name, path string, fi fs.FileInfo, directories bool) (Name, error) {
+	switch {
+	case directories && !fi.IsDir():
+		return Name{}, place.Refuse(name, ErrNotDirectory, "name the directory that holds it", "a %s", kindOf(fi.Mode()))
+	case directories:
+		return Name{Name: trimSlashes(name), Path: trimSlashes(path)}, nil
+	case !fi.Mode().IsRegular():
+		return Name{}, NotRegular(name, fi.Mode())
+	}
+	return Name{Name: name, Path: path, Size: fi.Size(), ModTime: fi.ModTime()}, nil
+}
+
+// trimSlashes removes the slashes at the end of a directory's name, but one of the root's.
 func trimSlashes(name string) string {
 	trimmed := strings.TrimRight(name, "/")
 	if trimmed == "" || strings.HasSuffix(trimmed, ":") { // file:///, C:/
@@ -107,8 +114,7 @@ func kindOf(mode fs.FileMode) string {
 	return "socket"
 }
 
-// directory takes the files directly in dir. An entry that is wanted and cannot be
-// read is an error, not a gap.
+// directory takes the files directly in dir. A file that matches and cannot be looked at is an error.
 func (f *finder) directory(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -150,7 +156,7 @@ func (f *finder) directory(dir string) error {
 	return nil
 }
 
-// join keeps dir as the user wrote it, ./ and all.
+// join is filepath.Join that does not clean dir, so that ./ stays.
 func join(dir, base string) string {
 	if strings.HasSuffix(dir, "/") {
 		return dir + base
@@ -158,10 +164,10 @@ func join(dir, base string) string {
 	return dir + "/" + base
 }
 
-// real names the place of a file, links resolved, so that two names of one file
-// meet. Hard links stay apart: equal files of a dataset are often linked.
+// real returns the path of a file with links resolved, equal for two names of one file. Hard
+// links differ: equal files of a dataset are often hard links.
 func (f *finder) real(path string) (string, error) {
-	if !filepath.IsAbs(path) { // not made clean: where .. leads is for links to say
+	if !filepath.IsAbs(path) { // not cleaned: .. after a link leads to the parent of its target
 		wd, err := os.Getwd()
 		if err != nil {
 			return "", err

@@ -1,11 +1,9 @@
 package input
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"os"
-	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -13,20 +11,19 @@ import (
 	"github.com/ffconvert/ffconvert/internal/place"
 )
 
-// FindNamed returns the inputs of these very names, in order, as [Find] found them once: what
-// braces, asterisks, @ or :: a name holds is part of it, and of no pattern, list or glob. A name
-// may come again, and is then the same input. Without opts.Directories a directory is
-// [ErrNotRegular], with them anything else [ErrNotDirectory]. So is standard input: who found it
-// has read it.
+// FindNamed returns the inputs with the given names, in order, as an earlier [Find] named them. Names
+// are literal: no pattern, list or glob is expanded. A repeated name is the same input. A directory is
+// [ErrNotRegular]; with opts.Directories a file is [ErrNotDirectory]. Standard input is refused: it
+// cannot be read again.
 //
-// opts.Rewrite and the environment's rules are applied as by Find, which keeps the name before
-// them; but where it read a glob or a directory it keeps what came of them. So where nothing
-// lies at what a rule makes of a name, the name itself is looked for.
+// Rewrite rules apply as in Find. Find names an input as it was before the rules, but a file of a
+// directory or glob as it is after them; so if the rewritten name leads nowhere, the name itself is
+// looked up.
 //
-// Names are looked at several at a time. Every missing one is looked for before
-// [ErrNotFound] reports the first of them; any other error is reported at once. Names of plans
-// hold no secrets, so that of a URL that needs one finds nothing. opts.Match, Arrange and
-// AllowRepeats decide nothing here, and opts.MaxNames how many objects a [ObjectTree] may have.
+// Several names are looked up at a time. All missing names are collected before [ErrNotFound]
+// reports the first; any other error is reported at once. Plans keep names without secrets, so a URL
+// that needs one is not found. opts.MaxNames limits the objects of an [ObjectTree]; Match, Arrange
+// and AllowRepeats are ignored.
 func FindNamed(ctx context.Context, names []string, opts Options) ([]Name, error) {
 	rules, err := rewriteRules(opts.Rewrite, opts.lookupEnv)
 	if err != nil {
@@ -70,7 +67,7 @@ func FindNamed(ctx context.Context, names []string, opts Options) ([]Name, error
 	return found, nil
 }
 
-// serviceError is what a service said of a name, and nil of a file that is missing.
+// serviceError returns the error of a service for a missing name, nil for a missing file.
 func serviceError(missing error) error {
 	if missing == errNoFile {
 		return nil
@@ -80,15 +77,13 @@ func serviceError(missing error) error {
 
 var errNoFile = errors.New("no such local file")
 
-// findNamed finds one name. missing is why nothing is there, err what else is wrong.
+// findNamed finds one name. missing is set if nothing has that name, err for any other failure.
 func findNamed(ctx context.Context, name string, rules []rewriteRule, opts Options) (found Name, missing, err error) {
 	shown := Shown(name)
-	switch {
-	case name == "":
-		return found, nil, place.Refuse(name, ErrPattern, "", "an empty name")
-	case strings.IndexByte(name, 0) >= 0:
-		return found, nil, place.Refuse(shown, ErrPattern, "", "a name cannot hold a zero byte")
-	case name == "-":
+	if err := checkName(name); err != nil {
+		return found, nil, err
+	}
+	if name == "-" {
 		return found, nil, place.Refuse(name, ErrNotRegular, "write it to a file first", "standard input, which can be read once")
 	}
 	rewritten := rewrite(name, rules)
@@ -101,7 +96,7 @@ func findNamed(ctx context.Context, name string, rules []rewriteRule, opts Optio
 	return found, missing, err
 }
 
-// findAt looks at what a name leads to.
+// findAt looks up a location.
 func findAt(ctx context.Context, where location, shown string, opts Options) (found Name, missing, err error) {
 	if err := where.supported(shown, opts); err != nil {
 		return found, nil, err
@@ -127,27 +122,20 @@ func findAt(ctx context.Context, where location, shown string, opts Options) (fo
 	}
 	for _, path := range where.localPaths() {
 		fi, err := os.Stat(path)
-		switch {
-		case err != nil && isMissing(err):
-			continue
-		case err != nil:
-			return found, nil, place.IOError(path, err)
-		case opts.Directories && !fi.IsDir():
-			return found, nil, place.Refuse(shown, ErrNotDirectory, "name the directory that holds it", "a %s", kindOf(fi.Mode()))
-		case opts.Directories:
-			return Name{Name: trimSlashes(shown), Path: trimSlashes(path)}, nil, nil
-		case !fi.Mode().IsRegular():
-			return found, nil, NotRegular(shown, fi.Mode())
+		if err == nil {
+			found, err = localName(shown, path, fi, opts.Directories)
+			return found, nil, err
 		}
-		return Name{Name: shown, Path: path, Size: fi.Size(), ModTime: fi.ModTime()}, nil, nil
+		if !isMissing(err) {
+			return found, nil, place.IOError(path, err)
+		}
 	}
 	return found, errNoFile, nil
 }
 
 // findTreeAt lists the objects of a tree.
 func findTreeAt(ctx context.Context, where location, shown string, opts Options) (found Name, missing, err error) {
-	f := &finder{lists: lists{opts: opts}, limit: max(0, opts.MaxNames)}
-	f.limit = cmp.Or(f.limit, MaxNames)
+	f := &finder{lists: lists{opts: opts}, limit: opts.maxNames()}
 	f.room.Store(f.limit)
 	l := &lookup{name: shown, where: where}
 	switch err := f.findTree(ctx, l); {

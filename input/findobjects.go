@@ -8,12 +8,12 @@ import (
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 
-// list adds the objects that a pattern names.
+// list adds the objects that a pattern matches to l.
 func (f *finder) list(ctx context.Context, l *lookup, p objectPattern) error {
 	if err := p.check(l.name); err != nil {
 		return err
 	}
-	var dir string   // that the objects of found lie in
+	var dir string   // of the objects in found
 	var found []Name // not yet arranged
 	var seen bool    // anything of dir
 	flush := func() error {
@@ -68,7 +68,7 @@ func (f *finder) list(ctx context.Context, l *lookup, p objectPattern) error {
 	return flush()
 }
 
-// arrange puts the objects of a directory in their order, which opts.Arrange may say.
+// arrange applies opts.Arrange to the objects of a directory.
 func (f *finder) arrange(found []Name, p objectPattern, dir string) ([]Name, error) {
 	if f.opts.Arrange == nil {
 		return found, nil

@@ -9,8 +9,8 @@ import (
 	"github.com/ffconvert/ffconvert/internal/place"
 )
 
-// lookups is how many remote names are looked at, at once; waiting how many more may be
-// known before the first of them is.
+// lookups is how many remote names are looked up at once, waiting how many may be queued or
+// finished behind the oldest that is not.
 const (
 	lookups = 16
 	waiting = 4 * lookups
@@ -28,7 +28,7 @@ type lookup struct {
 	err    error
 }
 
-// look begins to look at a remote name.
+// look starts to look up a remote name.
 func (f *finder) look(ctx context.Context, shown string, where location) error {
 	if err := f.settle(waiting); err != nil {
 		return err
@@ -43,7 +43,7 @@ func (f *finder) look(ctx context.Context, shown string, where location) error {
 	return nil
 }
 
-// settle takes what was looked at, in order, until no more than most are left.
+// settle takes the results of lookups in order, until at most most are left.
 func (f *finder) settle(most int) error {
 	for len(f.pending) > most {
 		l := f.pending[0]
@@ -76,7 +76,7 @@ func (f *finder) takeRemote(l *lookup) error {
 	return nil
 }
 
-// resolve finds what a remote name stands for.
+// resolve finds the objects that a remote name stands for.
 func (f *finder) resolve(ctx context.Context, l *lookup) error {
 	if f.opts.Directories {
 		return f.findTree(ctx, l)
@@ -110,7 +110,7 @@ func (f *finder) resolve(ctx context.Context, l *lookup) error {
 	return nil
 }
 
-// missNothing notes a name that stands for nothing.
+// missNothing notes a name for which err is nil and nothing was found.
 func (l *lookup) missNothing(err error) error {
 	if err == nil && len(l.found)+len(l.missed) == 0 {
 		l.missed = []miss{{name: l.name, line: l.line, pattern: true, remote: place.Refuse(l.name, ErrNoMatch, "", "")}}
@@ -118,7 +118,7 @@ func (l *lookup) missNothing(err error) error {
 	return err
 }
 
-// remoteError is the end of ctx, or else what the service said.
+// serviceFailed returns the cause of ctx if it has ended, else err, placed.
 func (f *finder) serviceFailed(ctx context.Context, name string, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
@@ -126,8 +126,8 @@ func (f *finder) serviceFailed(ctx context.Context, name string, err error) erro
 	return RemoteError(name, err)
 }
 
-// URL is that of the object, or what those of a tree begin with: a secret, unlike the Name. ""
-// where the name is not remote.
+// URL returns the URL of the object or the prefix of the tree, which may hold secrets, unlike the
+// Name; "" if the name is not remote.
 func (n Name) URL() string {
 	switch {
 	case n.Object != nil:
@@ -142,7 +142,7 @@ func objectName(shown string, o remote.Object) Name {
 	return Name{Name: shown, Size: o.Size, ModTime: o.Modified, Object: &o}
 }
 
-// urlPath is the part of an http URL that is no host and no query.
+// urlPath returns the path of an http URL, without host, query and fragment.
 func urlPath(url string) string {
 	_, rest, _ := strings.Cut(url, "://")
 	_, path, _ := strings.Cut(rest, "/")

@@ -6,8 +6,8 @@ import (
 	"github.com/ffconvert/ffconvert/internal/place"
 )
 
-// findTree finds what a remote name stands for where directories are inputs: the objects below
-// it. They are listed once, here; what is staged is what was listed.
+// findTree lists the objects below a remote name, where directories are inputs. The listing is kept:
+// package stage fetches exactly these objects.
 func (f *finder) findTree(ctx context.Context, l *lookup) error {
 	tree := NewTree(l.where.name)
 	for o, err := range f.opts.Remote.List(ctx, tree.prefix()) {

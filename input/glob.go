@@ -10,10 +10,9 @@ import (
 
 func hasMeta(path string) bool { return strings.ContainsAny(path, `*?[`) }
 
-// glob lists what a shell would for a pattern, sorted by code point within each
-// directory. It stands in for [filepath.Glob], which passes over a directory that
-// it may not read, and so loses its shards in silence, and which lets * match
-// hidden files, such as those that a copy still in progress leaves.
+// glob lists the paths that a shell would for a pattern, sorted by code point within each directory.
+// Unlike [filepath.Glob] it reports a directory that cannot be read, and * does not match hidden
+// files, such as the temporary files of a copy in progress.
 func glob(pattern string) ([]string, error) {
 	found := []string{""}
 	rest := strings.TrimLeft(pattern, "/")
@@ -35,7 +34,7 @@ func glob(pattern string) ([]string, error) {
 	return found, nil
 }
 
-// globIn appends what component matches in dir.
+// globIn appends the paths in dir that component matches.
 func globIn(found []string, pattern, dir, component string, wantDir bool) ([]string, error) {
 	below := dir
 	if dir != "" && dir != "/" {

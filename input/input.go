@@ -9,7 +9,7 @@
 // a program.
 //
 // A name is a path, file:, the URL of an object where [Options] have a Remote, or with AllowPipe
-// pipe:COMMAND, whose output is the input. Names with other schemes are refused with [ErrScheme].
+// pipe:COMMAND, which makes the output of a command an input. Other schemes are [ErrScheme].
 // @FILE stands for the names in a file, a line each.
 //
 // Where directories are inputs, the name of a service that lists objects stands for the [ObjectTree]
@@ -29,18 +29,15 @@ import (
 	"github.com/ffconvert/ffconvert/internal/pin"
 )
 
-// Options say how names are found and files are staged. The zero value is usable:
-// every field says what it means.
+// Options say how names are found. The zero value is usable.
 type Options struct {
 	// Match chooses which files of a directory are inputs, by their base names.
 	// Hidden files never are. nil: all.
 	Match func(name string) bool
-	// Arrange chooses among those, and puts them in an order of its own. nil: all, in
-	// the order of their code points.
+	// Arrange selects and orders the names that Match takes. nil: all, by code point.
 	Arrange func(names []string) ([]string, error)
-	// Directories makes names stand for directories themselves, not for the files in
-	// them; Find takes nothing else then. With Remote a URL of s3:, gs: or ais: stands for
-	// the tree of all objects below it. Find and Open must be told alike.
+	// Directories makes directories the inputs, not the files in them. With Remote a URL of
+	// s3:, gs: or ais: stands for the tree of all objects below it.
 	Directories bool
 	// AllowRepeats lets one file or directory be named more than once.
 	AllowRepeats bool
@@ -48,19 +45,19 @@ type Options struct {
 	MaxNames int64
 	// LookupEnv reads the environment. nil: [os.LookupEnv].
 	LookupEnv func(key string) (string, bool)
-	// Rewrite holds rules regex=replacement that come before those of the environment.
+	// Rewrite holds rules regex=replacement, tried before the rules of the environment.
 	Rewrite []string
 	// AllowPipe lets names begin with pipe:, which runs a program.
 	AllowPipe bool
 	// Remote reads names with the schemes of package remote. nil: they are [ErrScheme].
 	Remote Remote
 
-	// Stdin is what the name - reads. nil: [os.Stdin]. A Read that blocks
-	// forever is abandoned, not awaited, when staging is cancelled.
+	// Stdin is the input of the name "-". nil: [os.Stdin]. When the context ends, a blocked Read is
+	// abandoned.
 	Stdin io.Reader
 }
 
-// Remote is what names with a remote scheme are read by: a [remote.Client].
+// Remote reads objects: a [remote.Client].
 type Remote interface {
 	Stat(ctx context.Context, url string) (remote.Object, error)
 	List(ctx context.Context, prefix string) iter.Seq2[remote.Object, error]
@@ -72,17 +69,17 @@ type Remote interface {
 // command writes.
 type Name struct {
 	Name    string    // as named, after expansion; "-" is standard input
-	Path    string    // the local file, or directory; "" where it is neither
-	Size    int64     // bytes at Path, 0 of a directory; -1 where it is not known
-	ModTime time.Time // of Path; zero where it is no file
-	Command *Command  // whose output it is; nil: none. See [FromCommand]
+	Path    string    // of a local file or directory, else ""
+	Size    int64     // bytes, 0 of a local directory; -1: not known
+	ModTime time.Time // of a file or an object; zero: not known
+	Command *Command  // the input is its output; nil: none. See [FromCommand]
 
-	// Object is what a remote name leads to; nil: nothing remote. Name is redacted then: it
-	// holds no password, token or signature.
+	// Object is the object of a remote name; nil: none. Name is redacted then: it holds no
+	// password, token or signature.
 	Object *remote.Object
 
-	// Tree is the objects that a remote name stands for where directories are inputs; nil: it is
-	// no such name. Name is redacted, Size that of all objects together.
+	// Tree lists the objects below a remote name where directories are inputs; nil: none. Name is
+	// redacted, Size the sum of the objects' sizes.
 	Tree *ObjectTree
 }
 
@@ -92,6 +89,13 @@ func (o Options) OpenStdin(ctx context.Context) (r io.Reader, stop func()) {
 		return CancelableReader(ctx, o.Stdin)
 	}
 	return CancelableReader(ctx, os.Stdin)
+}
+
+func (o Options) maxNames() int64 {
+	if o.MaxNames > 0 {
+		return o.MaxNames
+	}
+	return MaxNames
 }
 
 func (o Options) lookupEnv(key string) (string, bool) {

@@ -20,11 +20,11 @@ const maxList = 64 << 20
 
 // Lists returns the arguments with the names and patterns in FILE in place of each @FILE.
 //
-// A list has a line each. Blank lines and lines that begin with # count for nothing; \r\n
-// ends a line, too, and a byte order mark may come first. Nothing else is taken off or
-// escaped: paths are those of the current directory, as on the command line, and bytes that
-// are no UTF-8 stay. A list names no lists. @- is standard input, which is no other input
-// then; with opts.Remote @URL is an object. A list that is refused is [ErrList].
+// A list has one name or pattern per line. Blank lines and lines that begin with # are skipped; a line
+// may end in \r\n, and a byte order mark may come first. Nothing else is trimmed or unescaped:
+// paths are relative to the current directory, and need not be UTF-8. A list cannot name lists. @-
+// is standard input, which cannot be an input then; with opts.Remote @URL is an object. A list that is
+// refused is [ErrList].
 func Lists(ctx context.Context, args []string, opts Options) ([]string, error) {
 	rules, err := rewriteRules(opts.Rewrite, opts.lookupEnv)
 	if err != nil {
@@ -50,7 +50,7 @@ type argument struct {
 	line string // of the list, list.txt:3; "": the command line
 }
 
-// lists reads lists, and knows who has had standard input.
+// lists reads lists, and gives out standard input once.
 type lists struct {
 	rules []rewriteRule
 	opts  Options
@@ -99,8 +99,8 @@ func (l *lists) arguments(ctx context.Context, args []string) iter.Seq2[argument
 	}
 }
 
-// Exists reports whether a text is the name of a local file. A pattern or a URL is not; an error
-// says that there may be a file which cannot be looked at.
+// Exists reports whether a text is the name of a local file. It returns an error if that is not
+// known, because the file cannot be looked at.
 func Exists(name string) (bool, error) {
 	_, err := os.Lstat(name)
 	switch {
@@ -114,7 +114,7 @@ func Exists(name string) (bool, error) {
 
 var byteOrderMark = []byte("\ufeff")
 
-// readList yields the lines of a list; false is to yield nothing more. Its name is shown.
+// readList yields the lines of a list; false: the caller wants no more. name is redacted.
 func readList(ctx context.Context, name string, r io.Reader, yield func(argument, error) bool) bool {
 	if name == "-" {
 		name = "standard input"

@@ -14,7 +14,7 @@ import (
 // maxListed is how many missing names one error lists; it also says how many there are.
 const maxListed = 10
 
-// misses are the names that lead nowhere. The list is short, the counts are whole.
+// misses are the names that lead nowhere: some of them, and how many there are.
 type misses struct {
 	n       int64
 	globbed int64  // how many of them are patterns
@@ -43,7 +43,7 @@ func (m *misses) add(one miss) {
 	}
 }
 
-// advice is what to do about them, and their kind.
+// advice returns a hint and the kind of error.
 func (m *misses) advice(opts Options) (hint string, kind error) {
 	switch {
 	case opts.Directories && m.remote == m.n:
@@ -93,7 +93,7 @@ func (m *misses) err(opts Options) error {
 	return place.Refuse(first.name, kind, hint, "%d names in all, also%s", m.n, b.String())
 }
 
-// at adds to an error which line of a list it is of, unless it says so.
+// at adds the line of a list to an error that does not have one.
 func at(line string, err error) error {
 	e, ok := err.(*Error)
 	if _, said := errors.AsType[*lineError](err); !ok || said || line == "" {
@@ -104,7 +104,7 @@ func at(line string, err error) error {
 	return &placed
 }
 
-// A lineError says where a list names what it is about.
+// A lineError adds the line of the list that has the name.
 type lineError struct {
 	err  error
 	line string // list.txt:3

@@ -13,11 +13,11 @@ import (
 type objectPattern struct {
 	bucket     string   // s3://bucket/
 	query      string   // what the URLs end with: ?provider= of an AIStore, or nothing
-	components []string // of the key; the last is "" where what lies directly below is meant
+	components []string // of the key; a last one of "" matches all objects directly below
 	literal    bool     // no component is a glob
 }
 
-// parseObjects reads the URL of a service that gives lists; false is another one's.
+// parseObjects reads the URL of a service that lists objects, false for any other.
 func parseObjects(where location) (objectPattern, bool) {
 	url, query := splitQuery(where.name)
 	head, rest, ok := strings.Cut(url, "://")
@@ -48,7 +48,7 @@ func (p objectPattern) isGlob(component string) bool { return !p.literal && hasM
 // meta tells a pattern from the name of an object.
 func (p objectPattern) meta() bool { return slices.ContainsFunc(p.components, p.isGlob) }
 
-// check refuses a glob that is none. name is shown.
+// check refuses a malformed glob. name is redacted.
 func (p objectPattern) check(name string) error {
 	for _, c := range p.components {
 		if _, err := path.Match(shellClass(c), ""); err != nil && p.isGlob(c) {
@@ -58,7 +58,7 @@ func (p objectPattern) check(name string) error {
 	return nil
 }
 
-// prefix is the URL that those of all matching objects begin with, and the query that they end with.
+// prefix returns the longest common prefix of the URLs of matching objects, and their query.
 func (p objectPattern) prefix() string {
 	key := strings.Join(p.components, "/")
 	if i := strings.IndexAny(key, "*?["); i >= 0 && !p.literal {
@@ -67,14 +67,14 @@ func (p objectPattern) prefix() string {
 	return p.bucket + key + p.query
 }
 
-// key is that of a listed object.
+// key returns the key of a listed object, false if its URL does not belong to the bucket.
 func (p objectPattern) key(url string) (string, bool) {
 	key, ok := strings.CutPrefix(url, p.bucket)
 	key, also := strings.CutSuffix(key, p.query)
 	return key, ok && also
 }
 
-// matchDir tells whether what lies in dir, "" or with a slash at its end, is meant.
+// matchDir reports whether objects directly below dir can match. dir is "" or ends in a slash.
 func (p objectPattern) matchDir(dir string) bool {
 	for _, c := range p.components[:len(p.components)-1] {
 		in, rest, ok := strings.Cut(dir, "/")
@@ -86,8 +86,8 @@ func (p objectPattern) matchDir(dir string) bool {
 	return dir == ""
 }
 
-// matchBase tells whether an object of a directory that is meant is. Those that no glob
-// names part takes; nil takes all.
+// matchBase reports whether an object of a matching directory matches. Where the pattern ends in a
+// slash, part decides; nil takes all.
 func (p objectPattern) matchBase(base string, part func(string) bool) bool {
 	if p.base() == "" {
 		return base != "" && base[0] != '.' && (part == nil || part(base))
@@ -95,7 +95,7 @@ func (p objectPattern) matchBase(base string, part func(string) bool) bool {
 	return p.match(p.base(), base)
 }
 
-// match matches one component. A glob matches neither nothing nor what is hidden.
+// match matches one component. A glob does not match an empty or a hidden name.
 func (p objectPattern) match(component, name string) bool {
 	if !p.isGlob(component) {
 		return component == name

@@ -14,8 +14,8 @@ const (
 	// shards of 256 MiB are 2.5 exabytes; a pattern that means more is a typo,
 	// and it is refused before the first name is made.
 	MaxNames = 10_000_000
-	// maxPattern bounds one pattern, bytes. Linux passes at most 128 KiB as one
-	// argument; what is more came out of environment variables.
+	// maxPattern bounds one pattern with its variables replaced, bytes. Linux passes at most
+	// 128 KiB as one argument.
 	maxPattern = 1 << 20
 	// maxNesting bounds braces within braces, and so the parser's recursion.
 	maxNesting = 64
@@ -27,15 +27,14 @@ type ExpandOptions struct {
 	LookupEnv func(key string) (string, bool) // nil: [os.LookupEnv]
 }
 
-// Expand yields the names that a pattern stands for, in order, making each only
-// when it is asked for. The rules are those of Python's braceexpand, which
-// WebDataset uses, and three of ours:
+// Expand yields the names that a pattern stands for, in order, one at a time. The rules are the
+// rules of Python's braceexpand, which WebDataset uses, and three more:
 //
 //	{0..9} {000..010} {9..0} {0..10..2}   numbers; padded to the wider bound when one starts with 0
 //	{a..e} {E..A} {a..g..2}               letters, A to Z before a to z
 //	{a,b,} {x{1..3},y}                    lists, nesting
 //	{a}{b} {}                             literal: neither a list nor a range
-//	\{ \, \\                              a backslash takes the next character as it is
+//	\{ \, \\                              a backslash makes the next character literal
 //	<000..009>                            the same as {000..009}; other <…> are literal
 //	a::b                                  a, then b
 //	${NAME}                               the environment variable WDS_NAME, itself a pattern
@@ -73,10 +72,7 @@ func parsePatterns(pattern string, opts ExpandOptions) ([]sequence, error) {
 	if len(text) > maxPattern {
 		return nil, bad("give several arguments", "%d bytes, more than %d", len(text), maxPattern)
 	}
-	limit := opts.Max
-	if limit <= 0 {
-		limit = MaxNames
-	}
+	limit := Options{MaxNames: opts.Max}.maxNames()
 	var parsed []sequence
 	var total int64
 	for _, piece := range splitJoined(text) {

@@ -15,9 +15,9 @@ import (
 )
 
 // pipeCommand reads pipe:COMMAND, a program and its arguments as a shell would split
-// them: quotes and backslashes protect, and nothing is substituted. What asks for more of
-// a shell is refused: no shell of ours reads it. The program is looked for in PATH, never in the
-// current directory. Errors call it shown.
+// them: with quotes and backslashes, without substitutions. Anything else that a shell would
+// interpret is refused. The program is looked up in PATH, never in the current directory. Errors
+// call it shown.
 func pipeCommand(name, shown string) (*Command, error) {
 	line := name[len("pipe:"):]
 	const hint = `to have a shell read it, name one: pipe:sh -c '…'`
@@ -50,9 +50,8 @@ func pipeCommand(name, shown string) (*Command, error) {
 	return &Command{Name: shown, Args: append([]string{path}, words[1:]...), Sniff: true}, nil
 }
 
-// substitution returns the character outside single quotes by which a shell would put
-// something else in, or a line end; 0 where there is none. The parser takes the one
-// literally and the other for a space, which whoever wrote it did not mean.
+// substitution returns the first $, backquote or line end that a shell would interpret, 0 if there is
+// none. The parser would take $ and backquote literally, and a line end for a space.
 func substitution(line string) byte {
 	var single, double bool
 	for i := 0; i < len(line); i++ {
@@ -71,21 +70,20 @@ func substitution(line string) byte {
 	return 0
 }
 
-// A Command is a program whose standard output is an input. It is run without a shell,
-// in this process's directory and environment; its standard input is empty, and since it
-// has a process group of its own, it cannot ask questions at the terminal.
+// A Command is a program that writes an input to its standard output. It is run without a shell, in
+// this process's directory and environment. Its standard input is empty; it has its own process
+// group, so it cannot read from the terminal.
 type Command struct {
 	Name string   // what manifests, errors and progress call it
 	Args []string // Args[0] is the program's path, which is not looked for in PATH
 	// Stderr receives what the command writes to standard error; commands that run at
 	// once share it. A Write to other than an [*os.File] must return soon. nil: [os.Stderr].
 	Stderr io.Writer
-	// Sniff says that its output may be compressed, as its content tells. Else it is taken as
-	// it is.
+	// Sniff decompresses its output if the content is compressed.
 	Sniff bool
 }
 
-// FromCommand returns the input that c will write when [Open] runs it.
+// FromCommand returns the input that c writes when package stage runs it.
 func FromCommand(c Command) Name {
 	return Name{Name: c.Name, Size: -1, Command: &c}
 }

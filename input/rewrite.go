@@ -21,7 +21,7 @@ type rewritePart struct {
 	group int
 }
 
-// rewriteRules reads what was given, a rule each, then GOPEN_REWRITE and then WDS_REWRITE:
+// rewriteRules parses the given rules, one each, then GOPEN_REWRITE and then WDS_REWRITE:
 // regex=replacement;…
 func rewriteRules(given []string, lookup func(string) (string, bool)) ([]rewriteRule, error) {
 	var rules []rewriteRule
@@ -71,7 +71,7 @@ func parseRewrite(text string) (rewriteRule, error) {
 }
 
 // parseTemplate reads a replacement as Python's re.sub does: \1 to \99, \g<1>,
-// \g<name> and \\; a backslash before what is no letter or digit stays.
+// \g<name> and \\; a backslash before any character but a letter or digit stays.
 func parseTemplate(s string, re *regexp.Regexp) ([]rewritePart, error) {
 	var parts []rewritePart
 	var text strings.Builder

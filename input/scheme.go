@@ -10,10 +10,10 @@ import (
 	"github.com/ffconvert/ffconvert/internal/place"
 )
 
-// Schemes that are known with or without "//" after them, as those of package remote are: a
-// name that has one is never taken for a file.
+// Schemes that are known with or without "//" after them, like the schemes of package remote: a name
+// that has one is never a file.
 var (
-	listedSchemes = []string{"s3", "gs", "ais"} // whose services give lists
+	listedSchemes = []string{"s3", "gs", "ais"} // of services that list objects
 	otherSchemes  = []string{"file", "pipe", "az", "hf", "htgs", "hdfs", "sftp", "ftps", "scp"}
 )
 
@@ -33,7 +33,7 @@ func schemeOf(name string) string {
 	return ""
 }
 
-// location is where a name leads: its path or URL with the scheme in lower case.
+// A location is the path or URL of a name, with the scheme in lower case.
 type location struct {
 	scheme string // "" and "file" are local
 	name   string
@@ -47,7 +47,7 @@ func locate(name string) location {
 func (l location) local() bool  { return l.scheme == "" || l.scheme == "file" }
 func (l location) remote() bool { return remote.Supports(l.scheme) }
 
-// localPaths are those that a local name may mean, the likelier one first.
+// localPaths returns the paths that a local name may mean, the likelier one first.
 func (l location) localPaths() []string {
 	if l.scheme == "" {
 		return []string{l.name}
@@ -55,7 +55,7 @@ func (l location) localPaths() []string {
 	return fileURL(l.name[len("file:"):])
 }
 
-// supported refuses what opts do not let be read. shown is the name in the error.
+// supported refuses a scheme that opts do not allow. shown is the name in the error.
 func (l location) supported(shown string, opts Options) error {
 	hint := ""
 	switch {

@@ -12,8 +12,8 @@ var (
 	urlJoined = regexp.MustCompile(`::[A-Za-z][A-Za-z0-9+.-]*://`)
 )
 
-// Shown is a name, a pattern of names or a command as errors and manifests may show it:
-// its URLs hold no password, token or signature. What else a command holds stays.
+// Shown returns a name, a pattern or a command for errors and manifests, with passwords, tokens and
+// signatures redacted in its URLs. The rest of a command is unchanged.
 func Shown(name string) string {
 	if !strings.Contains(name, ":") {
 		return name

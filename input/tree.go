@@ -16,23 +16,23 @@ import (
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 
-// What a key may be that becomes the path of a file. Services allow 1,024 bytes; file systems
-// 255 for a name, and Linux 4,095 for a path, that of the cache included.
+// Limits of a key that becomes the path of a file. Services allow keys of 1,024 bytes; file systems
+// allow names of 255, and Linux paths of 4,095, including the path of the cache.
 const (
 	maxTreePath = 2048
 	maxTreeName = 255
 )
 
-// treeBlock is what file systems give room in, bytes.
+// treeBlock is the block size of most file systems, bytes.
 const treeBlock = 4 << 10
 
-// An ObjectTree is the objects below a prefix, as they were listed: what a remote name stands for where
-// directories are inputs. It takes some 40 bytes of memory an object, its key and its version.
+// An ObjectTree is a listing of the objects below a prefix, where directories are inputs. It takes
+// some 40 bytes of memory per object, and its key and version.
 type ObjectTree struct {
 	Files   int   // objects
 	Bytes   int64 // of all of them
-	Room    int64 // bytes of the cache that they take, as files and directories of whole blocks
-	Markers int   // objects left out: empty, with a key that ends in a slash; some tools make them of directories
+	Room    int64 // bytes that they take in the cache, as files and directories of whole blocks
+	Markers int   // objects left out: empty ones with a key that ends in a slash, which some tools make for directories
 
 	url   string // what the objects' URLs begin with; ends in a slash
 	query string // what they end with: ?provider= of AIStore, or nothing
@@ -59,7 +59,7 @@ func NewTree(url string) *ObjectTree {
 	return t
 }
 
-// prefix is what is listed, and what tells the tree from others.
+// prefix is the URL that is listed, which identifies the tree.
 func (t *ObjectTree) prefix() string { return t.url + t.query }
 
 func (f *treeFile) name() string { return f.text[:f.path] }
@@ -87,7 +87,7 @@ func (t *ObjectTree) ModTime(i int) time.Time {
 }
 
 // Add takes the next object of the list, which must come in the order of keys. It refuses what
-// cannot be a file below a directory of its own, or cannot be one beside those before.
+// cannot be a file below the directory, or conflicts with a file before it.
 func (t *ObjectTree) Add(o remote.Object) error {
 	bad := func(kind error, hint, format string, args ...any) error {
 		return place.Refuse(Shown(o.URL), kind, hint, format, args...)
@@ -146,7 +146,7 @@ func (t *ObjectTree) Find(path string) (i int, found bool) {
 // Path returns the path of file i below the tree, with slashes.
 func (t *ObjectTree) Path(i int) string { return t.files[i].name() }
 
-// from returns the number of the first file whose path is this one or comes behind it.
+// from returns the number of the first file with this path or a later one.
 func (t *ObjectTree) from(path string) int {
 	return sort.Search(len(t.files), func(i int) bool { return t.files[i].name() >= path })
 }

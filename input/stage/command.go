@@ -16,9 +16,8 @@ import (
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 
-// commandGrace is how long what a command leaves behind may hold its output once it has
-// ended; stopGrace how long it may take to end once it has been told to: whoever
-// interrupts a conversion waits for that.
+// commandGrace is how long children of a command may hold its output after it has exited,
+// stopGrace how long it may take to exit after SIGTERM: an interrupted conversion waits for that.
 const (
 	commandGrace = 5 * time.Second
 	stopGrace    = time.Second
@@ -26,9 +25,8 @@ const (
 
 var errHeld = errors.New("it has ended, but something that it started still holds its output")
 
-// A process is a running command. Its Read returns io.EOF only when nothing can be
-// missing: the output is closed, and the exit status is 0. Stop must be called in the
-// end, and may be while a Read is blocked.
+// A process is a running command. Read returns io.EOF only if the output is complete: it is closed
+// and the exit status is 0. stop must be called in the end, and may be called while Read blocks.
 type process struct {
 	name  string
 	cmd   *exec.Cmd
@@ -92,8 +90,7 @@ func startError(name, path string, err error) error {
 	return e
 }
 
-// wait learns how the command ended, and lets a Read that is blocked then wait no longer
-// than the delay.
+// wait waits for the command to exit. After that a blocked Read ends within the delay.
 func (p *process) wait() {
 	err := p.cmd.Wait()
 	if p.report != nil {
@@ -141,9 +138,8 @@ func (p *process) Read(b []byte) (int, error) {
 	return 0, io.EOF
 }
 
-// stop ends a command that was not read to its end, politely first, and by force where
-// it, or what it started, has not let go of the output after the delay. It returns when
-// the command is no more.
+// stop ends a command that was not read to its end: with SIGTERM, then with SIGKILL if the output
+// is still open after the delay. It returns when the command has exited.
 func (p *process) stop() {
 	defer closeAll(p.out, p.lifeline, p.report)
 	if p.sound.Load() {

@@ -30,9 +30,9 @@ const (
 	sniffLen = 4096
 )
 
-// sniff tells the compression of a file from its first bytes, at most sniffLen of
-// them; fewer are all there are. A file that is nothing but the beginning of magic
-// bytes, and no text, has been cut: that is [ErrTruncated]. An .lzma file is [ErrCompression].
+// sniff returns the compression of a file by its first sniffLen bytes, or all bytes of a shorter
+// file. A file that ends within magic bytes that cannot be text is [ErrTruncated]. An .lzma file is
+// [ErrCompression].
 func sniff(head []byte) (string, error) {
 	s := string(head)
 	switch {
@@ -83,7 +83,7 @@ func isLZMA(head []byte) bool {
 	return dict >= 1<<12 && (dict == top || dict == top|top>>1 || dict == math.MaxUint32) && (size == math.MaxUint64 || size < 256<<30)
 }
 
-// sniffError places an error of sniff in what ends at off. hint is for what is cut.
+// sniffError places an error of sniff in a file that ends at off. hint is for a truncated file.
 func sniffError(name string, off int64, err error, hint string) error {
 	if errors.Is(err, ErrCompression) {
 		off, hint = 0, "decompress it with xz -d, or recompress it as xz or zstd"
@@ -91,15 +91,13 @@ func sniffError(name string, off int64, err error, hint string) error {
 	return &place.Error{Where: name, Off: off, Err: err, Hint: hint}
 }
 
-// isBzip2 looks at ten bytes, because a tar whose first member is called BZh9.txt
-// begins as a bzip2 file does.
+// isBzip2 looks at ten bytes: a tar may begin with BZh9 as well, the name of its first member.
 func isBzip2(s string) bool {
 	return s[:3] == "BZh" && s[3] >= '1' && s[3] <= '9' && (s[4:] == bzip2Block || s[4:] == bzip2End)
 }
 
-// skippableThenZstd walks skippable frames, which lz4 has as well, to the zstd frame
-// behind them. What walks out of sight, or to the end, is taken for zstd: the decoder
-// has the last word.
+// skippableThenZstd looks for a zstd frame after skippable frames, which lz4 has as well. Skippable
+// frames that extend beyond head are taken for zstd; the decoder decides.
 func skippableThenZstd(head []byte) bool {
 	if !isSkippable(head) {
 		return false
@@ -118,9 +116,8 @@ func isSkippable(head []byte) bool {
 	return len(head) >= 4 && head[0]&0xf0 == 0x50 && bytes.Equal(head[1:4], []byte{0x2a, 0x4d, 0x18})
 }
 
-// decoder returns the decompressed bytes of r, whose end it checks: every trailer,
-// every further member or stream, and that nothing else follows. Close releases its
-// memory.
+// decoder returns a reader of the decompressed bytes of r. It checks every trailer, reads every
+// further member or stream, and refuses other bytes after them. Close releases its memory.
 func decoder(compression string, r *bufio.Reader, maxWindow int64) (io.ReadCloser, error) {
 	switch compression {
 	case "gzip":
@@ -143,7 +140,7 @@ func decoder(compression string, r *bufio.Reader, maxWindow int64) (io.ReadClose
 	return io.NopCloser(r), nil
 }
 
-// decodeError says what kind of damage a decoder met, and what to do about it.
+// decodeError returns the error for damage that a decoder found, and a hint.
 func decodeError(compression string, maxWindow int64, err error) (hint string, kind error) {
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, xz.ErrBuf):

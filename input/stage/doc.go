@@ -7,7 +7,7 @@
 //
 // [Open] tells compression by content. A file that is not compressed is used where it is. Anything else is
 // decompressed into a cache directory, and its checksums are verified to the last byte: compressed
-// files, standard input, the output of commands, and objects, which are fetched as they are first.
+// files, standard input, the output of commands, and objects, which are fetched first.
 // A [Stager] does the same for a group of names at a time, which needs less room. Package cache
 // describes the directory.
 //

@@ -21,12 +21,11 @@ import (
 	"github.com/ffconvert/ffconvert/internal/place"
 )
 
-// treeFetches is how many files of a tree are made at once. How many of them use a connection is
-// for the client to say; the others create, close and wait.
+// treeFetches is how many files of a tree are made at once. The client limits the connections.
 const treeFetches = 64
 
-// download makes a directory of the objects of a tree, in the room that w has reserved. It serves
-// this run alone: nothing of it is kept for another one, which would have to trust it.
+// download makes a directory of the objects of a tree, in the room that w has reserved. It is
+// removed after this run: a later run could not verify it.
 func (j *job) download(ctx context.Context, w *cache.Writer) error {
 	tree, c := j.source.Tree, j.c
 	root, dir, err := w.Tree()
@@ -110,7 +109,7 @@ func (j *job) fetchInto(ctx context.Context, root *os.Root, i int, sum *uint64) 
 	return nil
 }
 
-// finish wants all bytes to be there, and sums them.
+// finish checks the size of the file, and returns its checksum.
 func (w *treeWriter) finish(c *cache.Cache) (sum uint64, err error) {
 	fi, err := w.Stat()
 	if err == nil {
@@ -138,7 +137,7 @@ func treeError(o remote.Object, c *cache.Cache, err error) error {
 	return cacheError(name, c.Dir(), err)
 }
 
-// A treeWriter is a file that keeps to the size that was reserved for it, and is summed.
+// A treeWriter is a file that refuses bytes beyond its listed size, and sums the others.
 type treeWriter struct {
 	*os.File
 	of   remote.Object

@@ -13,14 +13,14 @@ import (
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 
-// Kinds of failure, beside those of package input.
+// Kinds of failure, in addition to the kinds of package input.
 var (
 	ErrTruncated   = place.New(place.Refused, "truncated")
 	ErrCompression = place.New(place.Refused, "a compression that is not supported")
 	ErrRatio       = place.New(place.Refused, "decompresses suspiciously well")
 	ErrQuota       = cache.ErrQuota
 	// ErrCopy means that a staged copy has other bytes than were written to it: the device or the
-	// memory that the cache lies in fails, or something else has written there.
+	// memory of the cache fails, or another process has written there.
 	ErrCopy = cache.ErrCopy
 )
 
@@ -46,7 +46,7 @@ func cacheError(name, dir string, err error) error {
 	return e
 }
 
-// otherCache is what to do about a directory that cannot have the copies.
+// otherCache is the hint for a directory that cannot hold the copies.
 const otherCache = "see to the directory, or name another --cache-dir"
 
 // sourceError is ioError for a file that was there when it was found.
@@ -57,7 +57,7 @@ func sourceError(name string, err error) *place.Error {
 	return place.IOError(name, err)
 }
 
-// unexpected makes the end of input inside a structure what it is.
+// unexpected returns io.ErrUnexpectedEOF for io.EOF, which came inside a structure.
 func unexpected(err error) error {
 	if err == io.EOF {
 		return io.ErrUnexpectedEOF

@@ -12,9 +12,9 @@ import (
 	"github.com/ffconvert/ffconvert/internal/place"
 )
 
-// fetch copies an object to the cache as it is, and then, where it is compressed, what it
-// decompresses to: into a writer beside, so that nothing of it is kept before its last trailer was
-// read. It returns the writer that is whole, and the size of the object, bytes.
+// fetch copies an object to the cache, and decompresses it into a second writer, so that the cache
+// keeps a decompressed copy only after its last trailer was checked. It returns the writer to commit,
+// and the size of the object, bytes.
 func (j *job) fetch(ctx context.Context, w *cache.Writer) (whole *cache.Writer, size int64, err error) {
 	name := j.source.Name
 	if !j.fetched {
@@ -66,7 +66,7 @@ func (j *job) fetchTo(ctx context.Context, w *cache.Writer) error {
 	return nil
 }
 
-// unpack decompresses what was fetched.
+// unpack decompresses the fetched object in w into out.
 func (j *job) unpack(ctx context.Context, w, out *cache.Writer) error {
 	done, err := j.decode(ctx)
 	if err != nil {
@@ -78,7 +78,7 @@ func (j *job) unpack(ctx context.Context, w, out *cache.Writer) error {
 		return j.cacheError(err)
 	}
 	defer f.Close()
-	silent := func(int64) {} // it was told when these bytes came
+	silent := func(int64) {} // progress was reported when the bytes were fetched
 	src := &source{ctx: ctx, r: io.NewSectionReader(f, 0, w.Size()), progress: silent, opts: j.opts}
 	err = j.decompress(src, bufio.NewReaderSize(src, copySize), out)
 	if src.err != nil && context.Cause(ctx) == nil { // of the copy, not of the object
@@ -87,7 +87,7 @@ func (j *job) unpack(ctx context.Context, w, out *cache.Writer) error {
 	return err
 }
 
-// A fetched file remembers why it could not be written or read.
+// A fetched file keeps its first error, apart from the errors of the client.
 type fetched struct {
 	remote.File
 	mu  sync.Mutex

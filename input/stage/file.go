@@ -33,7 +33,7 @@ func (s *copySums) Check(f blocksum.File) blocksum.File {
 	return copyFile{s.sums.Check(f), s.dir}
 }
 
-// A copyFile says of its errors what to do about them.
+// A copyFile adds hints to the errors of a copy.
 type copyFile struct {
 	blocksum.File
 	dir string
@@ -47,7 +47,7 @@ func (f copyFile) ReadAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-// copyError says of [ErrCopy] where the copy is, and what to do.
+// copyError adds the directory of the copy, and a hint, to an [ErrCopy].
 func copyError(dir string, err error) error {
 	if !errors.Is(err, ErrCopy) {
 		return err
@@ -86,5 +86,5 @@ func (s *treeSums) CheckDir(path string, entries int) error {
 	return nil
 }
 
-// coarse is how much the time of a file may differ from what was set: file systems round it.
+// coarse is how much the time of a file may differ from the time that was set: file systems round it.
 const coarse = 2 * time.Second

@@ -8,11 +8,11 @@ import (
 	"syscall"
 )
 
-// ownGroup makes a command the first of a process group, so that what it starts can be
-// stopped with it.
+// ownGroup makes a command the leader of a process group, so that its children can be stopped with
+// it.
 func ownGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 
-// signalGroup signals what is left of p's group, or p alone where it has changed groups.
+// signalGroup signals p's group, or p alone if it has left the group.
 func signalGroup(p *os.Process, sig syscall.Signal) {
 	if syscall.Kill(-p.Pid, sig) != nil {
 		p.Signal(sig)

@@ -12,10 +12,9 @@ import (
 	"github.com/ffconvert/ffconvert/input/cache"
 )
 
-// What a compressed source will become is not known before it is decompressed. A source is expected
-// to grow as those before it with the same suffix have. A job that finds no room all the same is
-// done again while no other job of its group runs; a group that finds none is staged again while
-// this process has no other lease.
+// The decompressed size of a source is not known in advance. It is estimated by the largest ratio of
+// earlier sources with the same suffix. A job that runs out of room is repeated while no other job
+// of its group runs; a group that runs out of room is repeated while this process has no other lease.
 
 // A group is the jobs of one Take while they are staged.
 type group struct {
@@ -32,7 +31,7 @@ func newGroup(c *cache.Cache, opts Options) *group {
 	return &group{c, opts, weighted(opts.running()), weighted(cmp.Or(opts.Fetches, opts.workers())), weighted(opts.workers())}
 }
 
-// decode waits until the job may have a decoder; done must be called when it has none any more.
+// decode waits until the job may have a decoder; done must be called when it needs none.
 func (j *job) decode(ctx context.Context) (done func(), err error) {
 	if j.decoding.Acquire(ctx, 1) != nil {
 		return nil, context.Cause(ctx)
@@ -61,8 +60,8 @@ func (j *job) beAlone(ctx context.Context) error {
 	return nil
 }
 
-// write writes behind what w has. Where there is no room for that, a job that cannot be done again
-// waits until it is alone, and one that is alone for other groups.
+// write appends p to w. Without room for it a job that cannot be repeated waits until it is
+// alone, and a job that is alone waits for other groups.
 func (j *job) write(ctx context.Context, w *cache.Writer, p []byte) error {
 	for {
 		_, err := w.Write(p)
@@ -85,7 +84,7 @@ func (j *job) write(ctx context.Context, w *cache.Writer, p []byte) error {
 // alone reports whether no other job of the group runs.
 func (j *job) alone() bool { return j.runs == int64(j.opts.running()) }
 
-// expected is how many bytes more the job will take than its source has.
+// expected estimates how many bytes the copy will have beyond the size of its source.
 func (s *Stager) expected(j *job) int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -95,7 +94,7 @@ func (s *Stager) expected(j *job) int64 {
 	return int64(min(s.grows[path.Ext(j.source.Name)]*float64(max(j.source.Size, 0)), math.MaxInt64/4))
 }
 
-// learn notes how the sources have grown.
+// learn records the ratio of each decompressed source.
 func (s *Stager) learn(jobs []*job) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -9,17 +9,16 @@ import (
 	"syscall"
 )
 
-// A guard is a process of this program between it and a command: the first of the command's process
-// group, which ends the group when this process is no more, SIGKILL included. It holds the reading
-// end of a pipe, the lifeline, whose other end this process alone has, and tells by another one
-// what becomes of the command, in records of five bytes:
+// A guard is a process of this program that runs a command. It leads the command's process group, and
+// kills the group when this process ends, even by SIGKILL. It reads a pipe, the lifeline, which only
+// this process holds open, and reports the command's state by another pipe, in records of five bytes:
 //
 //	's' 0          it runs
 //	'e' errno      it could not be started
 //	'x' status     it has ended, with that wait status
 //
-// What has left the group (setsid, a daemon) it does not reach, nor what a command leaves behind
-// that has ended itself.
+// It does not reach processes that have left the group (setsid, a daemon), nor children of a command
+// that has exited.
 const (
 	guardName  = "ffconvert-guard" // Args[0] of one
 	lifelineFD = 3
@@ -30,8 +29,8 @@ const (
 	guardEnded   = 'x'
 )
 
-// guarded makes cmd the guard of its program, and returns what the two say to each other by. Both
-// must be closed, and are of this process; theirs are the files of cmd.
+// guarded makes cmd run its program below a guard, and returns this process's ends of the two pipes,
+// which must be closed.
 func guarded(cmd *exec.Cmd, self string) (lifeline, report *os.File, err error) {
 	theirs, lifeline, err := os.Pipe()
 	if err != nil {

@@ -2,5 +2,5 @@ package stage
 
 import "syscall"
 
-// dieWithParent has the kernel kill a command whose guard is killed.
+// dieWithParent makes the kernel kill the command when its guard is killed.
 func dieWithParent() *syscall.SysProcAttr { return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} }

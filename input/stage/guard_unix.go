@@ -24,7 +24,7 @@ func Guard() {
 
 // guard runs a command to its end.
 func guard(args []string) {
-	runtime.LockOSThread() // what dieWithParent asks for happens when the thread ends that started the command
+	runtime.LockOSThread() // the kernel kills the command when the thread that started it ends: see dieWithParent
 	// Signals are for the command. They are caught, and not ignored, since it would inherit that.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2)
 	lifeline, report := os.NewFile(lifelineFD, "lifeline"), os.NewFile(reportFD, "report")

@@ -11,19 +11,18 @@ import (
 	"github.com/ffconvert/ffconvert/input/remote"
 )
 
-// compressedAs are the ways in which a source may be compressed; none first.
+// compressedAs are the compressions of a source; none first.
 var compressedAs = []string{"", "gzip", "zstd", "bzip2", "xz"}
 
-// An identity is another whenever the bytes of a source may be.
+// An identity differs whenever the bytes of a source may differ.
 type identity [sha256.Size]byte
 
-// identify names a source by where it is and what its metadata says, so that another one, or the
-// same one changed, is staged anew. What nothing tells that of has an identity that nobody
-// shares: that of a run, which is random, and of the source's place in it.
+// identify returns the identity of a source: its location and metadata. A source without metadata
+// that shows changes is identified by run, which is random, and its place in it.
 func identify(n input.Name, run identity, place int) (identity, error) {
 	switch {
 	case n.Tree != nil:
-		return anonymous(), nil // it is made anew whenever it is taken
+		return anonymous(), nil // it is made anew by each Take
 	case n.Once():
 		return sha256.Sum256(fmt.Appendf(nil, "ffconvert staged once 1\n%x\n%d\n", run, place)), nil
 	case n.Object != nil && !told(n.Object):
@@ -39,21 +38,20 @@ func identify(n input.Name, run identity, place int) (identity, error) {
 	return sha256.Sum256(fmt.Appendf(nil, "ffconvert staged copy 2\n%q\n%d\n%d\n", path, n.Size, n.ModTime.UnixNano())), nil
 }
 
-// told says whether an object of an equal pin has equal bytes, as far as a service can tell.
+// told reports whether equal pins of the object mean equal bytes.
 func told(o *remote.Object) bool { return o.Pin().Tells() }
 
 // servesOneRun reports whether no later run can use a copy of n: it cannot tell whether the source
 // has the same bytes then.
 func servesOneRun(n input.Name) bool { return n.Once() || n.Object != nil && !told(n.Object) }
 
-// key is what the decompressed copy of a source is kept under, so that the copy tells how the
-// source was compressed.
+// key returns the cache key of the decompressed copy of a source with the given compression.
 func (id identity) key(compression string) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%x\n%s\n", id, compression))
 	return hex.EncodeToString(sum[:])
 }
 
-// anonymous is an identity that nothing else has.
+// anonymous returns a random identity.
 func anonymous() (id identity) {
 	rand.Read(id[:])
 	return id

@@ -11,18 +11,17 @@ import (
 type Options struct {
 	input.Options // how the names were found; Directories, Remote and Stdin matter here
 
-	// Guarded runs each command below a process that ends it, with all of its process group, when
-	// this process is killed. The program's main function calls [Guard] first then. Where it is not
-	// set such a command runs on. Linux and macOS.
+	// Guarded runs each command below a process that kills it, with its process group, when this
+	// process is killed. The program's main function must call [Guard] first. Linux and macOS.
 	Guarded bool
 	// CacheDir is where copies are staged; it is created, mode 0700, when the
 	// first one is, and removed whenever a run leaves it empty. "": the directory
 	// ffconvert in [os.UserCacheDir].
 	CacheDir string
-	// NoCache is why there is no CacheDir: the error of whatever must be staged. nil: there is one.
+	// NoCache is the error for inputs that need a copy where no CacheDir could be found. nil: none.
 	NoCache error
-	// Quota caps the bytes of all staged copies in CacheDir, those of other runs
-	// included: see package cache. 0: none.
+	// Quota caps the bytes of all staged copies in CacheDir, including copies of other runs:
+	// see package cache. 0: none.
 	Quota int64
 	// Transient removes each copy as soon as its last user has released it: for a
 	// CacheDir that serves one run.
@@ -37,10 +36,10 @@ type Options struct {
 	// 0: GOMAXPROCS.
 	Workers int
 	// Fetches is how many objects are fetched at once: a fetch waits for the network, not for a
-	// processor. What was fetched is decompressed by so many as Workers says. 0: as Workers.
+	// processor. Workers limits their decompression. 0: as Workers.
 	Fetches int
 	// Progress is told of every n bytes read of the named input (not bytes
-	// written). It may be called from several goroutines at once. nil: nobody.
+	// written). It may be called from several goroutines at once. nil: not called.
 	Progress func(name string, n int64)
 
 	fault func(op string) error // fails a cache operation; tests only

@@ -20,7 +20,7 @@ const (
 	copySize = 256 << 10 // bytes per read, per write, and between looks at the context
 
 	// ratioGrace is how much may come out before the ratio is looked at: a small
-	// file of zeros is no danger, however well it compresses.
+	// file of zeros is harmless, however well it compresses.
 	ratioGrace = 16 << 20
 )
 
@@ -42,7 +42,7 @@ func (j *job) open(ctx context.Context) (src *source, done func(), err error) {
 // copy writes the decompressed bytes of src to w.
 func (j *job) copy(src *source, w *cache.Writer) error {
 	in := bufio.NewReaderSize(src, copySize)
-	if j.source.IsStdin() || j.source.Command != nil && j.source.Command.Sniff { // what a command writes is taken as it is
+	if j.source.IsStdin() || j.source.Command != nil && j.source.Command.Sniff { // of other commands the output is not decompressed
 		head, err := in.Peek(sniffLen)
 		if err == nil || err == io.EOF {
 			j.compression, err = sniff(head)
@@ -90,7 +90,7 @@ func (j *job) decompress(src *source, in *bufio.Reader, out *cache.Writer) error
 	}
 }
 
-// complete checks that the whole source was read, and that it is still what was found.
+// complete checks that the whole source was read, and that it has not changed since Find.
 func (j *job) complete(src *source) error {
 	if src.f == nil {
 		return nil
@@ -114,7 +114,7 @@ func (j *job) complete(src *source) error {
 	return nil
 }
 
-// unchanged compares a file with what was found.
+// unchanged compares a file with its size and time in Find.
 func unchanged(n input.Name, fi fs.FileInfo) error {
 	switch {
 	case fi.Size() != n.Size:
@@ -126,7 +126,8 @@ func unchanged(n input.Name, fi fs.FileInfo) error {
 	return nil
 }
 
-// placed says where in the source reading it failed, and whether the source, the decoder or the context failed.
+// placed returns err with the offset in the source, or the error of the source or the context that
+// caused it.
 func (j *job) placed(src *source, in *bufio.Reader, err error) error {
 	if src.err != nil { // the source's own trouble, whatever the decoder made of it
 		if cause := context.Cause(src.ctx); cause != nil && errors.Is(src.err, cause) {
@@ -145,8 +146,8 @@ func (j *job) placed(src *source, in *bufio.Reader, err error) error {
 	return &place.Error{Where: j.source.Name, Off: off, Err: kind, Hint: hint}
 }
 
-// A source counts the bytes of a named input, reports them, and keeps the error that
-// ended it apart from what a decoder makes of that. It ends when its context does.
+// A source counts and reports the bytes of a named input, and keeps its first error, which a decoder
+// may replace. It ends when its context does.
 type source struct {
 	ctx  context.Context
 	r    io.Reader

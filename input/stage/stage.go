@@ -15,8 +15,7 @@ import (
 	"github.com/ffconvert/ffconvert/internal/place"
 )
 
-// A job is one source to be staged, and the files of the set that wait for it: more than one where
-// a source is named more than once.
+// A job stages one source, for one or more files of the set: a source may be named more than once.
 type job struct {
 	*group      // set when it is staged
 	source      input.Name
@@ -38,7 +37,7 @@ type job struct {
 	at, told int64 // bytes of the source read by this attempt, and told of by all
 }
 
-// progress tells of n bytes read, each byte once however often it is.
+// progress reports n bytes read, each byte of the source once, though an attempt may be repeated.
 func (j *job) progress(n int64) {
 	j.mu.Lock()
 	j.at += n
@@ -60,7 +59,7 @@ func newJob(n input.Name, id identity, compression string, place int) *job {
 	return j
 }
 
-// request is for the room of an object as it is, where its size is known.
+// request asks for the stored size of the source, if that is known.
 func (j *job) request(spare int64) cache.Request {
 	r := cache.Request{Keys: j.keys, Size: -1, Spare: spare, Once: j.source.Once(), Label: j.source.Name}
 	switch {
@@ -97,7 +96,7 @@ func (s *Stager) stage(ctx context.Context, c *cache.Cache, jobs []*job) (*cache
 	}
 }
 
-// stageOnce is stage without another try; alone, it waits until this process has no other lease.
+// stageOnce is one attempt of stage. With alone it waits until this process has no other lease.
 func (s *Stager) stageOnce(ctx context.Context, c *cache.Cache, jobs []*job, alone bool) (*cache.Lease, error) {
 	all := newGroup(c, s.opts)
 	requests := make([]cache.Request, len(jobs))
@@ -117,7 +116,7 @@ func (s *Stager) stageOnce(ctx context.Context, c *cache.Cache, jobs []*job, alo
 		}
 		return nil, noRoom(jobs, c, err)
 	}
-	// What is kept is read through before anything is begun that cannot be begun again.
+	// Kept copies are verified before a source that cannot be repeated is begun.
 	found, fctx := errgroup.WithContext(gctx)
 	found.SetLimit(s.opts.workers())
 	for i, j := range jobs {
@@ -134,7 +133,7 @@ func (s *Stager) stageOnce(ctx context.Context, c *cache.Cache, jobs []*job, alo
 	return lease, err
 }
 
-// begin begins to make what lease has writers for, in order, as many at once as opts allow.
+// begin starts the jobs that lease has writers for, in order, as many at once as opts allow.
 func (g *group) begin(ctx context.Context, running *errgroup.Group, lease *cache.Lease, jobs []*job) {
 	var made []int
 	for i := range jobs {
@@ -157,7 +156,7 @@ func (g *group) begin(ctx context.Context, running *errgroup.Group, lease *cache
 	}
 }
 
-// noRoom places an error of a reservation, by a directory if there is one: it is what takes most.
+// noRoom places an error of a reservation, at the first directory if there is one: it takes most.
 func noRoom(jobs []*job, c *cache.Cache, err error) error {
 	i := max(0, slices.IndexFunc(jobs, func(j *job) bool { return j.source.Tree != nil }))
 	err = cacheError(jobs[i].source.Name, c.Dir(), err)
@@ -188,8 +187,7 @@ func (j *job) find(ctx context.Context, lease *cache.Lease, i int) error {
 	return nil
 }
 
-// make makes the copy. What it has when it fails it keeps until the lease is released: the first
-// error stays the first.
+// make makes the copy. After an error its writer stays open until the lease is released.
 func (j *job) make(ctx context.Context, w *cache.Writer) error {
 	j.begun = true
 	whole, size, err := j.read(ctx, w)
@@ -214,9 +212,9 @@ func (j *job) make(ctx context.Context, w *cache.Writer) error {
 	return w.Discard(nil)
 }
 
-// read reads the source into w. It returns the writer to be committed, w or one beside it, or nil
-// where a directory was made, and the size of the source, bytes. Where there is no room for what it
-// becomes, and other jobs of the group run, the error is an [ErrQuota], and it may be called again.
+// read reads the source into w. It returns the writer to commit, which may be another one than w, or
+// nil for a directory, and the size of the source, bytes. If there is no room while other jobs of
+// the group run, the error is [ErrQuota], and read may be called again.
 func (j *job) read(ctx context.Context, w *cache.Writer) (whole *cache.Writer, size int64, err error) {
 	switch {
 	case j.source.Tree != nil:

@@ -26,7 +26,7 @@ type Stager struct {
 	ours  map[string]bool     // keys of copies that no other run can use
 }
 
-// A stagedOnce is what standard input, a command or an object of unknown size has become.
+// A stagedOnce is the result for standard input, a command or an object of unknown size.
 type stagedOnce struct {
 	done chan struct{} // closed when the rest is set
 	file File
@@ -51,17 +51,16 @@ func NewStager(found []input.Name, opts Options) (*Stager, error) {
 // that have a path are directories, and are handed on unopened; a [ObjectTree] becomes one, whole, for
 // each Take anew.
 //
-// Take waits until there is room in the cache for all objects of the group, as they are at the
-// service, and for what they are expected to become: until other Sets of this process are released.
-// [ErrQuota] says that these would not make enough. A caller that has a Set must not take another
-// one, unless it has called [Set.Keep]: it could wait for itself.
+// Take waits until other Sets of this process are released and the cache has room for all objects of
+// the group, and their expected decompressed size. It returns [ErrQuota] if that would not suffice. A
+// caller that has a Set must not take another one before it calls [Set.Keep]: it could wait for
+// itself.
 //
-// The same names may be taken again: what was evicted is staged anew, and its Path may have
-// another modification time then. What has no known size (standard input, what commands
-// write, some objects) is staged once and kept until the Stager is closed. The output of a command
-// is taken as it is, compressed or not, once the command has closed it and exited with status 0;
-// anything else is [ErrCommand]. A command that must stop gets SIGTERM, its process group with
-// it, and five seconds later SIGKILL.
+// The same names may be taken again: an evicted copy is made anew, and its Path may have another
+// modification time then. A source of unknown size (standard input, the output of a command, some
+// objects) is staged once and kept until the Stager is closed. A command must close its output and
+// exit with status 0, else it is [ErrCommand]. A command that must stop gets SIGTERM, with its process
+// group, and SIGKILL a second later.
 func (s *Stager) Take(ctx context.Context, first, n int) (*Set, error) {
 	places := make([]int, n)
 	for i := range places {
@@ -102,8 +101,8 @@ func (s *Set) orNone(err error) (*Set, error) {
 	return s, nil
 }
 
-// plan lists what must be staged, each source once, in order of first mention. Sources that can
-// be staged once are ours to stage then; those that another Take stages are awaited first.
+// plan lists the sources to stage, each once, in order of first mention. It waits for sources that
+// another Take stages and that can be staged once only, and claims the others.
 func (s *Stager) plan(ctx context.Context, set *Set, places []int) ([]*job, error) {
 	for {
 		jobs, other, err := s.claim(set, places)
@@ -118,7 +117,7 @@ func (s *Stager) plan(ctx context.Context, set *Set, places []int) ([]*job, erro
 	}
 }
 
-// claim is plan without waiting: other is what must be awaited, and nothing is ours then.
+// claim is plan without waiting: if other is set, it must be awaited, and nothing is claimed.
 func (s *Stager) claim(set *Set, places []int) (jobs []*job, other *stagedOnce, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -166,8 +165,8 @@ func (s *Stager) claim(set *Set, places []int) (jobs []*job, other *stagedOnce, 
 	return jobs, nil, nil
 }
 
-// settle enters what has become of the jobs. A source that can be read once and was begun cannot
-// be begun again.
+// settle records the results of the jobs. A source that can be read once and was begun cannot be
+// begun again.
 func (s *Stager) settle(set *Set, jobs []*job, err error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -224,7 +223,7 @@ func (s *Stager) open() (*cache.Cache, error) {
 	return c, nil
 }
 
-// Close removes what no later run can use, and the cache directory if nothing is left in it. All
+// Close removes copies that no later run can use, and the cache directory if it is empty. All
 // Sets must have been released. It may be called again.
 func (s *Stager) Close() error {
 	s.mu.Lock()
