@@ -101,7 +101,7 @@ func (c *Conversion) staged(ctx context.Context, use func(*stage.Set) error) err
 	var cleaned, removed error
 	if err == nil {
 		err = use(set)
-		cleaned = set.Cleanup()
+		cleaned = set.Release()
 	}
 	if _, unfinished := errors.AsType[*shard.Unfinished](err); !unfinished {
 		removed = c.removeCache(ctx, err)

@@ -53,7 +53,7 @@ func (c *Conversion) Preview(ctx context.Context) (*Preview, error) {
 		return nil, err
 	}
 	p, _, err := c.plan(ctx, set)
-	if err := errors.Join(err, set.Cleanup()); err != nil {
+	if err := errors.Join(err, set.Release()); err != nil {
 		return nil, err
 	}
 	c.tellDoubts()

@@ -138,5 +138,5 @@ func (c *Conversion) withLocal(ctx context.Context, need []bool, use func([]conv
 			parts[i] = n.Part()
 		}
 	}
-	return errors.Join(use(parts), set.Cleanup())
+	return errors.Join(use(parts), set.Release())
 }

@@ -7,7 +7,7 @@ import (
 )
 
 func ExampleExpand() {
-	for name, err := range input.Expand("{train,val}-<08..10>.tar", input.ExpandOptions{}) {
+	for name, err := range input.Expand("{train,val}-<08..10>.tar", input.Options{}) {
 		if err != nil {
 			fmt.Println(err)
 			return

@@ -86,7 +86,7 @@ func (f *finder) argument(ctx context.Context, arg string) error {
 	} else if there {
 		return f.add(ctx, arg)
 	}
-	for name, err := range Expand(arg, ExpandOptions{Max: f.opts.MaxNames, LookupEnv: f.opts.LookupEnv}) {
+	for name, err := range Expand(arg, f.opts) {
 		if err == nil {
 			err = context.Cause(ctx)
 		}

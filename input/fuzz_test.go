@@ -23,7 +23,7 @@ func FuzzExpand(f *testing.F) {
 		if len(pattern) > 1<<12 {
 			return // a thousand names of a megabyte each are no use here
 		}
-		opts := ExpandOptions{Max: 1000, LookupEnv: testEnv}
+		opts := Options{MaxNames: 1000, LookupEnv: testEnv}
 		var names []string
 		var err error
 		// A thousand names; and under the race detector, which empties pools, a regular expression's

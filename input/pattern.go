@@ -21,12 +21,6 @@ const (
 	maxNesting = 64
 )
 
-// ExpandOptions change what [Expand] does. The zero value is usable.
-type ExpandOptions struct {
-	Max       int64                           // names; 0: [MaxNames]
-	LookupEnv func(key string) (string, bool) // nil: [os.LookupEnv]
-}
-
 // Expand yields the names that a pattern stands for, in order, one at a time. The rules are the
 // rules of Python's braceexpand, which WebDataset uses, and three more:
 //
@@ -39,9 +33,9 @@ type ExpandOptions struct {
 //	a::b                                  a, then b
 //	${NAME}                               the environment variable WDS_NAME, itself a pattern
 //
-// A product varies its last factor fastest. An error, which is the last pair, is
+// Of opts, MaxNames and LookupEnv matter. A product varies its last factor fastest. An error, which is the last pair, is
 // an [*Error] that wraps [ErrPattern]; too many names are found before any is made.
-func Expand(pattern string, opts ExpandOptions) iter.Seq2[string, error] {
+func Expand(pattern string, opts Options) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		parsed, err := parsePatterns(pattern, opts)
 		if err != nil {
@@ -57,7 +51,7 @@ func Expand(pattern string, opts ExpandOptions) iter.Seq2[string, error] {
 }
 
 // parsePatterns substitutes the environment, splits at "::" and parses each piece.
-func parsePatterns(pattern string, opts ExpandOptions) ([]sequence, error) {
+func parsePatterns(pattern string, opts Options) ([]sequence, error) {
 	bad := func(hint, format string, args ...any) error {
 		shown := Shown(pattern)
 		if len(shown) > 200 {
@@ -65,14 +59,14 @@ func parsePatterns(pattern string, opts ExpandOptions) ([]sequence, error) {
 		}
 		return place.Refuse(shown, ErrPattern, hint, format, args...)
 	}
-	text, err := substitute(pattern, Options{LookupEnv: opts.LookupEnv}.lookupEnv)
+	text, err := substitute(pattern, opts.lookupEnv)
 	if err != nil {
 		return nil, err
 	}
 	if len(text) > maxPattern {
 		return nil, bad("give several arguments", "%d bytes, more than %d", len(text), maxPattern)
 	}
-	limit := Options{MaxNames: opts.Max}.maxNames()
+	limit := opts.maxNames()
 	var parsed []sequence
 	var total int64
 	for _, piece := range splitJoined(text) {

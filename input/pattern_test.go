@@ -172,7 +172,7 @@ func TestExpand(t *testing.T) {
 	t.Parallel()
 	for _, tt := range braceTable {
 		t.Run(tt.pattern, func(t *testing.T) {
-			got, err := collect(Expand(tt.pattern, ExpandOptions{LookupEnv: testEnv}))
+			got, err := collect(Expand(tt.pattern, Options{LookupEnv: testEnv}))
 			if tt.want == nil {
 				var e *Error
 				if !errors.Is(err, ErrPattern) || !errors.As(err, &e) || strings.Contains(err.Error(), "\n") {
@@ -189,7 +189,7 @@ func TestExpand(t *testing.T) {
 
 func TestExpandNamesUnsetVariable(t *testing.T) {
 	t.Parallel()
-	_, err := collect(Expand("${NO_SUCH}/a", ExpandOptions{LookupEnv: testEnv}))
+	_, err := collect(Expand("${NO_SUCH}/a", Options{LookupEnv: testEnv}))
 	if err == nil || !strings.Contains(err.Error(), "WDS_NO_SUCH") {
 		t.Fatalf("got %v", err)
 	}
@@ -220,7 +220,7 @@ func TestExpandLimits(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			env := func(string) (string, bool) { return strings.Repeat("x", 100_000), true }
-			_, err := collect(Expand(tt.pattern, ExpandOptions{Max: tt.max, LookupEnv: env}))
+			_, err := collect(Expand(tt.pattern, Options{MaxNames: tt.max, LookupEnv: env}))
 			if tt.ok != (err == nil) || err != nil && (!errors.Is(err, ErrPattern) || len(err.Error()) > 1000) {
 				t.Fatalf("got %v", err)
 			}
@@ -232,7 +232,7 @@ func TestExpandIsLazy(t *testing.T) { // not parallel: it counts allocations
 	n := 0
 	allocated := testing.AllocsPerRun(1, func() {
 		n = 0
-		for name, err := range Expand("{0000000..9999999}", ExpandOptions{}) {
+		for name, err := range Expand("{0000000..9999999}", Options{}) {
 			if err != nil || name != fmt.Sprintf("%07d", n) {
 				t.Fatal(name, err)
 			}

@@ -96,7 +96,7 @@ func (c *checkedInputs) pieces(name string) ([]string, error) {
 		return nil, err
 	}
 	var names []string
-	for n, err := range input.Expand(name, input.ExpandOptions{Max: c.in.MaxNames, LookupEnv: c.in.LookupEnv}) {
+	for n, err := range input.Expand(name, c.in.Options) {
 		if err != nil {
 			return nil, err
 		}
@@ -178,7 +178,7 @@ func (c *checkedInputs) source(ctx context.Context, conv *conversion) (converter
 func (c *checkedInputs) cleanup() error {
 	var err error
 	for _, set := range c.sets {
-		err = errors.Join(err, set.Cleanup())
+		err = errors.Join(err, set.Release())
 	}
 	return err
 }

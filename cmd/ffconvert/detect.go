@@ -125,7 +125,7 @@ func kindsOf(ctx context.Context, name string, maxNames int64) (found []kind.Kin
 	}
 	first = name
 	if _, err := os.Lstat(name); err != nil {
-		for n, err := range input.Expand(name, input.ExpandOptions{Max: maxNames}) {
+		for n, err := range input.Expand(name, input.Options{MaxNames: maxNames}) {
 			if err != nil {
 				return nil, name, err
 			}

@@ -82,8 +82,8 @@ func TestCommand(t *testing.T) {
 			if _, err := os.Stat(filepath.Join(dir, "ran")); strings.Contains(tt.script, "ran") != (err == nil) {
 				t.Error("it was not awaited:", err)
 			}
-			must(t, set.Cleanup())
-			must(t, set.Cleanup())
+			must(t, set.Release())
+			must(t, set.Release())
 			if _, err := os.Stat(filepath.Join(dir, "cache")); !os.IsNotExist(err) {
 				t.Errorf("left %q", left(t, dir))
 			}
@@ -199,7 +199,7 @@ func TestCommandsTogether(t *testing.T) {
 	if n := len(left(t, dir)); n != 9 {
 		t.Errorf("%d copies", n)
 	}
-	must(t, set.Cleanup())
+	must(t, set.Release())
 	if left(t, dir) != nil {
 		t.Errorf("left %q", left(t, dir))
 	}
@@ -307,7 +307,7 @@ func TestCommandsLeaveNothing(t *testing.T) {
 		c := shell(dir, script)
 		c.Stderr = new(bytes.Buffer)
 		if set, err := stageCommands(ctx, dir, Options{Quota: 1 << 20, grace: 50 * time.Millisecond}, c); err == nil {
-			must(t, set.Cleanup())
+			must(t, set.Release())
 		}
 	}
 	held := func() (int, int) {

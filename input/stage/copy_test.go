@@ -42,7 +42,7 @@ func TestChangedCopy(t *testing.T) {
 	if !errors.Is(err, ErrCopy) || len(b) > 20_000 || !strings.Contains(err.Error(), "cache") || !strings.Contains(err.Error(), "16384 and 32768") || !strings.Contains(err.Error(), "--cache-dir") {
 		t.Errorf("%d bytes, %v", len(b), err)
 	}
-	must(t, set.Cleanup())
+	must(t, set.Release())
 }
 
 // What lies in the directory of a tree must be what was fetched: all of it, and nothing else.

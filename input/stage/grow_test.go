@@ -167,7 +167,7 @@ func TestCommandsInATightCache(t *testing.T) {
 					t.Errorf("%s has %d bytes, want %d", f.Name, f.Size, want)
 				}
 			}
-			must(t, set.Cleanup())
+			must(t, set.Release())
 			if runs, err := os.ReadFile(filepath.Join(dir, "runs")); err != nil || string(runs) != "xxx" {
 				t.Errorf("the commands ran %q, %v", runs, err)
 			}

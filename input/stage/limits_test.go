@@ -28,7 +28,7 @@ func TestSecurityNestedBomb(t *testing.T) {
 	if f := set.Files[0]; f.Size != int64(len(inner)) {
 		t.Errorf("%d bytes, want the inner file's %d", f.Size, len(inner))
 	}
-	must(t, set.Cleanup())
+	must(t, set.Release())
 }
 
 // A window is as large as MaxWindow says, and no larger.

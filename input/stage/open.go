@@ -53,7 +53,8 @@ func (s *Set) Parts() []converters.Part {
 	return parts
 }
 
-// Release ends the use of the copies: from now on they may be evicted. It may be called again.
+// Release ends the use of the copies: from now on they may be evicted, and if the set is from [Open],
+// copies that no later run can use are removed. It may be called again.
 func (s *Set) Release() error {
 	var err error
 	if s.lease != nil {
@@ -74,10 +75,6 @@ func (s *Set) Keep() {
 		s.lease.Keep()
 	}
 }
-
-// Cleanup releases the set. With that goes what no later run can use: the copies of standard
-// input and of what commands wrote. Other copies stay in the cache. It may be called again.
-func (s *Set) Cleanup() error { return s.Release() }
 
 // inspect fills in what the files themselves say.
 func (s *Set) inspect(ctx context.Context, found []input.Name, opts Options) error {

@@ -22,7 +22,7 @@ func TestOpenDirectoryAndCommand(t *testing.T) {
 	if set.Files[0].Path != root+"/d" || set.Files[0].Copy != nil || set.Files[1].Copy == nil || set.Files[1].Size != 3 {
 		t.Fatalf("%+v", set.Files)
 	}
-	must(t, set.Cleanup())
+	must(t, set.Release())
 }
 
 // Directories are handed on unopened, and need no cache.
@@ -39,5 +39,5 @@ func TestOpenDirectories(t *testing.T) {
 			t.Errorf("%+v", f)
 		}
 	}
-	must(t, set.Cleanup())
+	must(t, set.Release())
 }

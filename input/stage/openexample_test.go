@@ -41,7 +41,7 @@ func Example() {
 	for _, f := range set.Files {
 		fmt.Printf("%s %d %t %q\n", filepath.Base(f.Name), f.Size, f.Copy != nil, f.Compression)
 	}
-	fmt.Println(set.Cleanup())
+	fmt.Println(set.Release())
 	// Output:
 	// part-0.csv 4 false ""
 	// part-1.csv.gz 8 true "gzip"
@@ -64,7 +64,7 @@ func ExampleFromCommand() {
 			continue
 		}
 		rows, err := os.ReadFile(set.Files[0].Path)
-		fmt.Printf("%q %v %v\n", rows, err, set.Cleanup())
+		fmt.Printf("%q %v %v\n", rows, err, set.Release())
 	}
 	// Output:
 	// "1,2\n" <nil> <nil>

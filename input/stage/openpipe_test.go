@@ -30,7 +30,7 @@ func TestOpenPipe(t *testing.T) {
 		if err != nil || string(got) != string(data) || set.Files[0].Compression != compression {
 			t.Errorf("%s: %d bytes, %q, %v", name, len(got), set.Files[0].Compression, err)
 		}
-		must(t, set.Cleanup())
+		must(t, set.Release())
 	}
 	found, err := input.Find(t.Context(), []string{`pipe:sh -c 'cat ` + dir + `/a.tar; exit 3'`}, opts.Options)
 	must(t, err)

@@ -78,7 +78,7 @@ func TestTree(t *testing.T) {
 			t.Errorf("%s: %q", others.Files[i].Name, got)
 		}
 	}
-	must(t, others.Cleanup())
+	must(t, others.Release())
 	if left(t, dir) != nil {
 		t.Errorf("left %q", left(t, dir))
 	}
@@ -104,7 +104,7 @@ func TestTreeQuota(t *testing.T) {
 		set, err := Open(t.Context(), found, opts)
 		if tt.says == "" {
 			must(t, err)
-			must(t, set.Cleanup())
+			must(t, set.Release())
 		} else if !errors.Is(err, ErrQuota) || !strings.Contains(err.Error(), tt.says) || !strings.Contains(err.Error(), "--cache-size") || strings.Contains(err.Error(), "--jobs") || told.Load() > 0 {
 			t.Errorf("%v, %d bytes fetched", err, told.Load())
 		}
@@ -218,7 +218,7 @@ func TestTreeFaults(t *testing.T) {
 		}
 		set, err := Open(t.Context(), found, opts)
 		if err == nil {
-			err = set.Cleanup()
+			err = set.Release()
 		}
 		if <-ops; failed == "" {
 			must(t, err)

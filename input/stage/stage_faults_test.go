@@ -54,7 +54,7 @@ func TestBombs(t *testing.T) {
 			}
 			kept := 0
 			if err == nil {
-				must(t, set.Cleanup())
+				must(t, set.Release())
 				if kept = 1; arg == "-" {
 					kept = 0 // no later run can use it
 				}
@@ -126,7 +126,7 @@ func TestCacheFaults(t *testing.T) {
 			}}
 			set, err := open(t, dir, opts, "x")
 			if err == nil {
-				err = set.Cleanup()
+				err = set.Release()
 			}
 			if n <= k {
 				must(t, err)

@@ -114,7 +114,7 @@ func TestOpenNeedsNoCache(t *testing.T) {
 	write(t, dir, "plain.tar", smallTar(t))
 	set, err := open(t, dir, Options{CacheDir: "/proc/no/such"}, "plain.tar")
 	must(t, err)
-	must(t, set.Cleanup())
+	must(t, set.Release())
 }
 
 func TestReuse(t *testing.T) {
@@ -163,7 +163,7 @@ func TestReuse(t *testing.T) {
 				t.Fatalf("%d bytes, reused %v, %d read", len(got), reused, read)
 			}
 			before := len(left(t, dir))
-			must(t, second.Cleanup())
+			must(t, second.Release())
 			if len(left(t, dir)) != before {
 				t.Error("a copy that the next run can use was removed")
 			}
@@ -192,8 +192,8 @@ func TestCleanupRemovesStdin(t *testing.T) {
 	write(t, dir, "x.gz", compress(t, "gzip", smallTar(t)))
 	set, err := open(t, dir, Options{Options: input.Options{Stdin: strings.NewReader("once")}}, "x.gz", "-")
 	must(t, err)
-	must(t, set.Cleanup())
-	must(t, set.Cleanup())
+	must(t, set.Release())
+	must(t, set.Release())
 	if _, err := os.Stat(set.Files[0].Path); err != nil {
 		t.Error(err)
 	}
@@ -225,7 +225,7 @@ func TestOrphansAreRemoved(t *testing.T) {
 	}
 	set, err := open(t, dir, Options{Options: input.Options{Stdin: strings.NewReader("x")}}, "-")
 	must(t, err)
-	must(t, set.Cleanup())
+	must(t, set.Release())
 	if got := strings.Join(left(t, dir), " "); got != "stranger.tmp" {
 		t.Fatalf("left %s", got)
 	}
