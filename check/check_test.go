@@ -205,7 +205,7 @@ func TestRows(t *testing.T) {
 		{"empty lines", []file{{"part-0", []byte("1,2\n\n3,4\n\n")}}, encode.Options{}, []string{
 			`warning: part-0: offset 4: skipped: empty line; 2 times [empty-line]`}},
 		{"a bad value among sound parts", []file{{"part-0", []byte("1,2\n")}, {"part-1", []byte("1,x\n")}, {"part-2", []byte("1,2\n")}}, encode.Options{}, []string{
-			`error: part-1: offset 2: "row 1, column c1": malformed: "x" is not float64 (--dtype c1=str) [malformed]`}},
+			`error: part-1: offset 2: "row 1, column c1": malformed: "x" is not float64 (Options.DType c1=str) [malformed]`}},
 		{"a part without rows", []file{{"part-0", []byte("1,2\n")}, {"part-1", nil}}, encode.Options{}, []string{
 			`warning: part-1: it has no samples [empty-part]`}},
 	} {

@@ -100,7 +100,7 @@ func (s *source) entry(ctx context.Context, name string, e fs.DirEntry) (it pick
 	if err != nil {
 		if s.leadsOut(name, e) {
 			err = fmt.Errorf("%w: a symbolic link that is absolute or leads out of the folder", ErrUnsupported)
-			return it, s.refuse(name, err, "--follow-outside follows it")
+			return it, s.refuse(name, err, "WriteOptions.FollowOutside follows it")
 		}
 		return it, s.refuse(name, s.dangling(name, e, err), "")
 	}
@@ -152,7 +152,7 @@ func (s *source) dangling(name string, e fs.DirEntry, err error) error {
 func (s *source) add(name string, info fs.FileInfo) error {
 	if most := s.opts.maxFile(); info.Size() > most {
 		err := fmt.Errorf("%w: %d bytes, at most %d are allowed", ErrLimit, info.Size(), most)
-		return s.refuse(name, err, "--max-file-size raises the limit")
+		return s.refuse(name, err, "WriteOptions.MaxFile raises the limit")
 	}
 	if most := s.opts.maxFiles(); int64(len(s.files)) == most {
 		return s.refuse(name, fmt.Errorf("%w of %d files", ErrLimit, most), s.hintFiles())
@@ -168,7 +168,7 @@ func (s *source) hintFiles() string {
 	if s.opts.maxFiles() == mostFiles {
 		return ""
 	}
-	return "--max-files raises the limit"
+	return "WriteOptions.MaxFiles raises the limit"
 }
 
 // read returns the content of file i in buf, which must be longer than the file. The error is

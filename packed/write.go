@@ -82,7 +82,7 @@ func checkTarget(dir, file string, overwrite bool) error {
 	case info.IsDir():
 		return refuse(fmt.Errorf("%w: it is a directory", fs.ErrExist), "")
 	case !overwrite:
-		return refuse(fs.ErrExist, "--overwrite replaces it")
+		return refuse(fs.ErrExist, "WriteOptions.Overwrite replaces it")
 	}
 	return nil
 }
@@ -166,7 +166,7 @@ func (s *source) fill(ctx context.Context, f *os.File, progress Progress) (recor
 	names := appendNames(nil, s.names)
 	if most := max(s.opts.maxFile(), DefaultMaxFile); int64(len(names)) > most {
 		err := fmt.Errorf("sample %d: %w: the names of the files have %d bytes, a sample has at most %d", s.total.Files, ErrLimit, len(names), most)
-		return record.Summary{}, &Error{Where: s.dir, Off: -1, Err: err, Hint: "--max-file-size raises the limit"}
+		return record.Summary{}, &Error{Where: s.dir, Off: -1, Err: err, Hint: "WriteOptions.MaxFile raises the limit"}
 	}
 	if _, err := w.Append(names); err != nil {
 		return record.Summary{}, err

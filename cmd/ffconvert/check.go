@@ -271,6 +271,9 @@ func (r *refusal) Error() string { return r.text }
 // printFindings prints a report, and returns the error that decides the exit status.
 func printFindings(w io.Writer, r *findings.Report, opts checkOptions) error {
 	form, paint := findings.Format(opts.format.Value), terminal.PaintOf(opts.convert.progress.Color, w)
+	for i := range r.Found {
+		r.Found[i].Hint = terminal.Flags(r.Found[i].Hint)
+	}
 	var text strings.Builder
 	to := w
 	if form == findings.Text {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/ffconvert/ffconvert/check"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/findings"
 	"github.com/ffconvert/ffconvert/input"
@@ -198,7 +199,7 @@ func (c *checkedInputs) refuse(ctx context.Context, err error) error {
 		f.Hint = strings.TrimPrefix(f.Hint+"; "+hint, "; ")
 	}
 	if inner, ok := errors.AsType[*converters.Error](at.Err); ok { // an error about names in a directory
-		f.Text = inner.Error()
+		f.Text = terminal.ErrorText(inner)
 	}
 	c.refused = append(c.refused, f)
 	return nil

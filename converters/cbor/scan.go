@@ -10,10 +10,10 @@ import (
 
 // Hints of refusals.
 const (
-	hintDepth = "--max-depth"
-	hintItem  = "--max-item-size"
-	hintName  = "--max-name-size"
-	hintRaw   = "--encode raw keeps the item's own bytes"
+	hintDepth = "Options.MaxDepth"
+	hintItem  = "Options.MaxItem"
+	hintName  = "Options.MaxName"
+	hintRaw   = "Options.Items keeps the item's own bytes"
 )
 
 // A scanner parses the data items of one part, for Index and for Read, so that both accept the same

@@ -74,7 +74,7 @@ func (s *Source) oddTable() []converters.Doubt {
 		return []converters.Doubt{l.oneColumn(doubt, s.opts.Delimiter)}
 	case !s.opts.Header && l.isHeader():
 		doubt.Text = "it looks like a header, and becomes a row: " + list(l.first)
-		doubt.Hint = "--header takes it for the names of the columns"
+		doubt.Hint = "Options.Header takes it for the names of the columns"
 		return []converters.Doubt{doubt}
 	}
 	return nil
@@ -103,11 +103,11 @@ func (l *look) isHeader() bool {
 // oneColumn reports rows of one column, and suggests another delimiter.
 func (l *look) oneColumn(d converters.Doubt, delimiter byte) converters.Doubt {
 	d.Text = "every row is one column"
-	d.Hint = fmt.Sprintf("--delimiter, if something else than %q stands between values", delimiter)
+	d.Hint = fmt.Sprintf("Options.Delimiter, if something else than %q stands between values", delimiter)
 	for i, n := range l.others {
 		if n > 0 && otherDelimiters[i] != delimiter {
 			d.Text = fmt.Sprintf("every row is one column, and has %q in it", otherDelimiters[i])
-			d.Hint = "--delimiter " + delimiterWord(otherDelimiters[i])
+			d.Hint = "Options.Delimiter " + delimiterWord(otherDelimiters[i])
 			break
 		}
 	}

@@ -109,10 +109,10 @@ func (n Naming) find(names []string) ([]string, error) {
 		}
 		i, err := strconv.ParseUint(digits, 10, 63)
 		if err != nil || !plain {
-			return nil, refuseName(name, "it begins as the name of a part, and its number ends in something else", "--data-part-num")
+			return nil, refuseName(name, "it begins as the name of a part, and its number ends in something else", "Naming.Parts")
 		}
 		if n.SuffixLength >= 0 && digits != n.number(i) {
-			return nil, refuseName(name, fmt.Sprintf("its number is not padded to %d digits", n.SuffixLength), "--part-name-suffix-length")
+			return nil, refuseName(name, fmt.Sprintf("its number is not padded to %d digits", n.SuffixLength), "Naming.SuffixLength")
 		}
 		parts = append(parts, part{name, i})
 	}
@@ -136,7 +136,7 @@ func (n Naming) find(names []string) ([]string, error) {
 }
 
 func (n Naming) missing(i uint64, why string) error {
-	return &converters.Error{Where: n.name(i), Off: -1, Err: fmt.Errorf("%w: %s", fs.ErrNotExist, why), Hint: "--part-name-prefix, --part-name-suffix-length"}
+	return &converters.Error{Where: n.name(i), Off: -1, Err: fmt.Errorf("%w: %s", fs.ErrNotExist, why), Hint: "Naming.Prefix, Naming.SuffixLength"}
 }
 
 func (n Naming) twice(name, other string) error {

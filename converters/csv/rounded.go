@@ -118,9 +118,9 @@ func (s *schema) roundedText(sum int64, all []roundedColumn) (text, hint string)
 		}
 		names, types = append(names, c.name), append(types, fmt.Sprintf("%s=%s", shown(c.name), exact))
 	}
-	hint = "--dtype " + strings.Join(types, ",")
+	hint = "Options.DType " + strings.Join(types, ",")
 	if int64sAlone {
-		hint = "--dtype int64"
+		hint = "Options.DType int64"
 	}
 	rounded := "integers beyond 2^53 are rounded"
 	if sum == 1 {

@@ -76,7 +76,7 @@ func (p *part) class() string {
 func (p *part) fail(path string, err error, hint string) error {
 	switch {
 	case errors.Is(err, errOutside):
-		hint = "--follow-outside"
+		hint = "Options.FollowOutside"
 	case errors.Is(err, errName):
 		hint = "rename it"
 	}
@@ -110,7 +110,7 @@ func (s *Source) addRoot(ctx context.Context, root converters.Part) error {
 			err = fmt.Errorf("%w: the split is named twice", converters.ErrDuplicate)
 		}
 		if err != nil {
-			return (&part{name: root.Name}).fail(split, err, "--split")
+			return (&part{name: root.Name}).fail(split, err, "Options.Splits")
 		}
 		if err := s.addLevel(ctx, t, place{split + "/", real}); err != nil {
 			return err
@@ -246,7 +246,7 @@ func (s *Source) numberClasses() error {
 		}
 		n, known := number[class]
 		if !known {
-			return &converters.Error{Where: p.name, Off: -1, Err: fmt.Errorf("%w: %q is not one of the classes that were named", converters.ErrUnsupported, class), Hint: "--classes"}
+			return &converters.Error{Where: p.name, Off: -1, Err: fmt.Errorf("%w: %q is not one of the classes that were named", converters.ErrUnsupported, class), Hint: "Options.Classes"}
 		}
 		p.num = n
 	}

@@ -166,9 +166,9 @@ func (w *walker) file(d place, dir, at uint32, keys *keys) error {
 	twin, joins := keys.add(at)
 	if !joins {
 		if twin != nil && !o.KeepDuplicates {
-			hint := "--on-duplicate-key keep"
+			hint := "Options.KeepDuplicates"
 			if !o.Group {
-				hint = "--group makes one sample of them, --on-duplicate-key keep two"
+				hint = "Options.Group makes one sample of them, Options.KeepDuplicates two"
 			}
 			return fail(fmt.Errorf("%w key: %q has it too", converters.ErrDuplicate, twin), hint)
 		}
@@ -185,7 +185,7 @@ func (w *walker) file(d place, dir, at uint32, keys *keys) error {
 		return fail(err, "")
 	}
 	if size > o.MaxSample-w.group.bytes-fileCost {
-		return fail(fmt.Errorf("%w: its sample has more than %d bytes", converters.ErrLimit, o.MaxSample), "--max-sample-size")
+		return fail(fmt.Errorf("%w: its sample has more than %d bytes", converters.ErrLimit, o.MaxSample), "Options.MaxSample")
 	}
 	w.group.bytes += size + fileCost
 	before := l.off(len(l.files))

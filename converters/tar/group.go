@@ -162,7 +162,7 @@ func (s *scanner) add() error {
 		return s.fail(m.off, m.name, fmt.Errorf("%w field %q in sample %q", converters.ErrDuplicate, name, g.sample.Key), "")
 	}
 	if m.size > s.max-g.bytes-blockSize {
-		return s.fail(m.off, m.name, fmt.Errorf("%w: sample %q has more than %d bytes", converters.ErrLimit, g.sample.Key, s.max), "--max-sample-size")
+		return s.fail(m.off, m.name, fmt.Errorf("%w: sample %q has more than %d bytes", converters.ErrLimit, g.sample.Key, s.max), "Options.MaxSample")
 	}
 	g.bytes += m.size + blockSize
 	switch name {

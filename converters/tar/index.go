@@ -58,7 +58,7 @@ func (s *Source) index(ctx context.Context, p converters.Part, yield func(conver
 				return err
 			}
 			if again && !s.opts.KeepDuplicates {
-				return sc.fail(sample.Off, []byte(sample.Key), fmt.Errorf("%w key: it was at offset %d, with others between", converters.ErrDuplicate, first), "--on-duplicate-key keep")
+				return sc.fail(sample.Off, []byte(sample.Key), fmt.Errorf("%w key: it was at offset %d, with others between", converters.ErrDuplicate, first), "Options.KeepDuplicates")
 			}
 			if again && !yield(converters.Span{Off: sample.Off, Skip: acceptedDuplicate, Name: sample.Key, Accepted: true}, nil) {
 				return nil

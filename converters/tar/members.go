@@ -87,7 +87,7 @@ func (w *members) metadata(h header) error {
 	at := w.c.Offset()
 	switch {
 	case h.size > w.maxHeader:
-		return fmt.Errorf("%w: %d bytes in a PAX header or long name, --max-header-size is %d", converters.ErrLimit, h.size, w.maxHeader)
+		return fmt.Errorf("%w: %d bytes in a PAX header or long name, at most %d are read", errMetadata, h.size, w.maxHeader)
 	case padded(h.size) > w.c.Size-at:
 		return fmt.Errorf("%w: the file ends inside a PAX header or long name, at %d bytes", converters.ErrTruncated, w.c.Size)
 	}
@@ -189,10 +189,16 @@ func (w *members) finish(m *member, h header) error {
 // errSparse refuses all forms of sparse members: old GNU, and PAX 0.0, 0.1 and 1.0.
 var errSparse = fmt.Errorf("%w: a sparse file", converters.ErrUnsupported)
 
+// errMetadata refuses metadata over Options.MaxHeader.
+var errMetadata = fmt.Errorf("%w", converters.ErrLimit)
+
 // fail places an error.
 func (w *members) fail(off int64, entry []byte, err error, hint string) error {
-	if hint == "" && errors.Is(err, errSparse) {
+	switch {
+	case errors.Is(err, errSparse):
 		hint = "unpack it, and pack it anew without --sparse; bsdtar --no-read-sparse"
+	case errors.Is(err, errMetadata):
+		hint = "Options.MaxHeader"
 	}
 	return &converters.Error{Where: w.part, Off: off, Entry: string(clip(entry)), Err: err, Hint: hint}
 }

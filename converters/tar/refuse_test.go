@@ -32,9 +32,9 @@ func TestRefuse(t *testing.T) {
 	}{
 		{name: "empty file", corrupt: func(b []byte) []byte { return nil }, want: converters.ErrTruncated},
 		{name: "no trailer", corrupt: func(b []byte) []byte { return b[:soundEnd] }, want: converters.ErrTruncated,
-			hint: "--allow-missing-trailer", relaxed: []string{"a jpg=5 cls=1", "b jpg=600", "waived: missing end of archive"}},
+			hint: "Options.AllowMissingTrailer", relaxed: []string{"a jpg=5 cls=1", "b jpg=600", "waived: missing end of archive"}},
 		{name: "one zero block", corrupt: func(b []byte) []byte { return b[:soundEnd+512] }, want: converters.ErrTruncated,
-			hint: "--allow-missing-trailer", relaxed: []string{"a jpg=5 cls=1", "b jpg=600", "waived: missing end of archive"}},
+			hint: "Options.AllowMissingTrailer", relaxed: []string{"a jpg=5 cls=1", "b jpg=600", "waived: missing end of archive"}},
 		{name: "half a zero block", corrupt: func(b []byte) []byte { return b[:soundEnd+256] }, want: converters.ErrTruncated},
 		{name: "one zero block and a half", corrupt: func(b []byte) []byte { return b[:soundEnd+768] }, want: converters.ErrTruncated},
 		{name: "cut in the padding", corrupt: func(b []byte) []byte { return b[:soundEnd-1] }, want: converters.ErrTruncated},
@@ -48,12 +48,12 @@ func TestRefuse(t *testing.T) {
 		{name: "a byte among the zeros", corrupt: func(b []byte) []byte { b[9000] = 'x'; return b }, want: converters.ErrMalformed},
 		{name: "noise behind the end", corrupt: func(b []byte) []byte { return append(b, bytes.Repeat([]byte("noise"), 1000)...) }, want: converters.ErrMalformed},
 		{name: "second archive", corrupt: func(b []byte) []byte { return append(b, archive(regular("c.jpg", "x"))...) }, want: converters.ErrUnsupported,
-			hint: "--concatenated", relaxed: []string{"a jpg=5 cls=1", "b jpg=600", "waived: appended archive", "c jpg=1"}},
+			hint: "Options.Concatenated", relaxed: []string{"a jpg=5 cls=1", "b jpg=600", "waived: appended archive", "c jpg=1"}},
 		{name: "second archive with the last key", corrupt: func(b []byte) []byte { return append(b, archive(regular("b.cls", "x"))...) }, want: converters.ErrUnsupported,
-			hint: "--concatenated", relaxed: []string{"a jpg=5 cls=1", "b jpg=600", "waived: appended archive", "waived: key that came back", "b cls=1"}},
-		{name: "second archive, cut", corrupt: func(b []byte) []byte { return append(b, regular("c.jpg", "x")[:600]...) }, want: converters.ErrUnsupported, hint: "--concatenated"},
+			hint: "Options.Concatenated", relaxed: []string{"a jpg=5 cls=1", "b jpg=600", "waived: appended archive", "waived: key that came back", "b cls=1"}},
+		{name: "second archive, cut", corrupt: func(b []byte) []byte { return append(b, regular("c.jpg", "x")[:600]...) }, want: converters.ErrUnsupported, hint: "Options.Concatenated"},
 		{name: "lone zero block", corrupt: func(b []byte) []byte { return slices.Insert(b, 2048, make([]byte, 512)...) }, want: converters.ErrUnsupported,
-			hint: "--concatenated", relaxed: []string{"a jpg=5 cls=1", "waived: missing end of archive", "waived: appended archive", "b jpg=600"}},
+			hint: "Options.Concatenated", relaxed: []string{"a jpg=5 cls=1", "waived: missing end of archive", "waived: appended archive", "b jpg=600"}},
 		{name: "duplicate suffix", corrupt: func(b []byte) []byte { return archive(regular("a.jpg", ""), regular("a.jpg", "")) }, want: converters.ErrDuplicate},
 		{name: "duplicate suffix by case", corrupt: func(b []byte) []byte { return archive(regular("a.jpg", ""), regular("a.JPG", "")) }, want: converters.ErrDuplicate},
 		{name: "duplicate suffix over a skipped member", corrupt: func(b []byte) []byte {
@@ -69,14 +69,14 @@ func TestRefuse(t *testing.T) {
 		{name: "key that comes back", corrupt: func(b []byte) []byte {
 			return archive(regular("a.jpg", ""), regular("b.jpg", ""), regular("a.cls", ""))
 		}, want: converters.ErrDuplicate,
-			hint: "--on-duplicate-key keep", relaxed: []string{"a jpg=0", "b jpg=0", "waived: key that came back", "a cls=0"}},
+			hint: "Options.KeepDuplicates", relaxed: []string{"a jpg=0", "b jpg=0", "waived: key that came back", "a cls=0"}},
 		{name: "PAX header too large", corrupt: func(b []byte) []byte {
 			return archive(pax("comment="+strings.Repeat("x", DefaultMaxHeader)), regular("a.jpg", ""))
-		}, want: converters.ErrLimit},
+		}, want: converters.ErrLimit, hint: "Options.MaxHeader"},
 		{name: "sample too large", corrupt: func(b []byte) []byte {
 			return archive(regular("a.jpg", strings.Repeat("x", 60_000)), regular("a.cls", ""))
 		},
-			want: converters.ErrLimit, hint: "--max-sample-size"},
+			want: converters.ErrLimit, hint: "Options.MaxSample"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -108,7 +108,7 @@ func TestMaxHeader(t *testing.T) {
 	data := archive(long(typeLongName, "a/b.jpg"), regular("x", "1")) // 8 bytes, with the NUL
 	for most, want := range map[int64]error{7: converters.ErrLimit, 8: nil, 0: nil} {
 		got, err := listed(t, memory(Options{MaxHeader: most}, data))
-		if !errors.Is(err, want) || want != nil && !strings.Contains(err.Error(), "--max-header-size is 7") {
+		if !errors.Is(err, want) || want != nil && !strings.Contains(err.Error(), "at most 7 are read") {
 			t.Errorf("at most %d: %q, %v", most, got, err)
 		}
 	}

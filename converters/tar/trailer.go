@@ -51,15 +51,15 @@ func (w *members) trailer(o *Options) (trailer, error) {
 		case !header:
 			return trailer{}, w.fail(found, nil, fmt.Errorf("%w: bytes other than zeros behind the end of the archive", converters.ErrMalformed), "")
 		case !o.Concatenated:
-			return trailer{}, w.fail(next, nil, fmt.Errorf("%w: another archive begins behind the end of this one", converters.ErrUnsupported), "--concatenated reads both")
+			return trailer{}, w.fail(next, nil, fmt.Errorf("%w: another archive begins behind the end of this one", converters.ErrUnsupported), "Options.Concatenated reads both")
 		case missing && !o.AllowMissingTrailer:
-			return trailer{}, w.fail(start, nil, fmt.Errorf("%w: a lone zero block, then another header", converters.ErrMalformed), "--allow-missing-trailer")
+			return trailer{}, w.fail(start, nil, fmt.Errorf("%w: a lone zero block, then another header", converters.ErrMalformed), "Options.AllowMissingTrailer")
 		}
 	case missing && n%blockSize != 0: // the file is cut; after two zero blocks only padding can be cut
 		return trailer{}, w.fail(w.c.Size, nil, fmt.Errorf("%w: the file ends inside the end of the archive", converters.ErrTruncated), "")
 	case missing && !o.AllowMissingTrailer:
 		return trailer{}, w.fail(w.c.Size, nil, fmt.Errorf("%w: no two zero blocks end the archive", converters.ErrTruncated),
-			"--allow-missing-trailer, if no member is missing")
+			"Options.AllowMissingTrailer, if no member is missing")
 	}
 	return trailer{more: more, missing: missing}, nil
 }

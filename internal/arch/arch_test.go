@@ -74,7 +74,7 @@ var mayImport = map[string][]string{
 	},
 
 	"cmd/ffconvert":                   {"internal/text", "internal/place", "convert", "convert/option", "convert/spec", "converters", "input", "input/cache", "input/kind", "input/remote", "input/stage", "packed", "shard", "shard/plan", "dataset", "verify", "encode", "record", "aio", "findings", "check", "cmd/ffconvert/internal/arrayjob", "cmd/ffconvert/internal/bench", "cmd/ffconvert/internal/help", "cmd/ffconvert/internal/inspect", "cmd/ffconvert/internal/progress", "cmd/ffconvert/internal/stop", "cmd/ffconvert/internal/summary", "cmd/ffconvert/internal/terminal"},
-	"cmd/ffconvert/internal/terminal": {"findings", "internal/text"},
+	"cmd/ffconvert/internal/terminal": {"findings", "internal/place", "internal/text"},
 	"cmd/ffconvert/internal/progress": {"cmd/ffconvert/internal/terminal", "convert/option", "converters", "dataset", "internal/text"},
 	"cmd/ffconvert/internal/summary":  {"cmd/ffconvert/internal/terminal", "aio", "convert", "converters", "internal/text", "packed", "shard", "shard/plan"},
 	"cmd/ffconvert/internal/arrayjob": {"shard/plan"},

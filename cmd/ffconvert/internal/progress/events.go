@@ -60,7 +60,7 @@ type warningEvent struct {
 func (r *Reporter) Warn(d converters.Doubt) {
 	message := fmt.Sprintf("%s: offset %d: %q: %s", d.Part, d.Off, d.Entry, d.Text)
 	if d.Hint != "" {
-		message += " (" + d.Hint + ")"
+		message += " (" + terminal.Flags(d.Hint) + ")"
 	}
 	switch r.mode {
 	case "none":

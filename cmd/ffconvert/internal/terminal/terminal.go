@@ -59,7 +59,7 @@ func ErrorLines(err error) []string {
 			return lines
 		}
 	}
-	return []string{text.Line(err.Error())}
+	return []string{text.Line(ErrorText(err))}
 }
 
 // Counted formats a number with its noun: "1 shard", "1,024 shards".

@@ -1,0 +1,69 @@
+package terminal
+
+import (
+	"strings"
+
+	"github.com/ffconvert/ffconvert/internal/place"
+)
+
+// flagTable has the flag for each option of a library. Libraries do not know flags, so their hints name
+// options.
+var flagTable = []string{
+	"WriteOptions.FollowOutside", "--follow-outside",
+	"WriteOptions.MaxFiles", "--max-files",
+	"WriteOptions.MaxFile", "--max-file-size",
+	"WriteOptions.Overwrite", "--overwrite",
+
+	"Options.AllowMissingTrailer", "--allow-missing-trailer",
+	"Options.Classes", "--classes",
+	"Options.Columns", "--columns",
+	"Options.Concatenated", "--concatenated",
+	"Options.Delimiter", "--delimiter",
+	"Options.DType", "--dtype",
+	"Options.FollowOutside", "--follow-outside",
+	"Options.Form Fields", "--encode msgpack",
+	"Options.Group", "--group",
+	"Options.Header", "--header",
+	"Options.Items", "--encode raw",
+	"Options.KeepDuplicates", "--on-duplicate-key keep",
+	"Options.MaxColumns", "--max-columns",
+	"Options.MaxDepth", "--max-depth",
+	"Options.MaxHeader", "--max-header-size",
+	"Options.MaxItem", "--max-item-size",
+	"Options.MaxName", "--max-name-size",
+	"Options.MaxRow", "--max-row-size",
+	"Options.MaxSample", "--max-sample-size",
+	"Options.RowsPerSample", "--rows-per-sample",
+	"Options.Splits", "--split",
+
+	"Naming.Parts", "--data-part-num",
+	"Naming.Prefix", "--part-name-prefix",
+	"Naming.SuffixLength", "--part-name-suffix-length",
+
+	"have all parts here first", "--exact has all parts here first",
+}
+
+var flags = strings.NewReplacer(flagTable...)
+
+// Flags returns the hint of a library with the flags of the options that it names.
+func Flags(hint string) string { return flags.Replace(hint) }
+
+// ErrorText returns the text of an error with the flags of the options that its hints name.
+func ErrorText(err error) string { return replaceHints(err.Error(), err) }
+
+func replaceHints(s string, err error) string {
+	if at, ok := err.(*place.Error); ok && at.Hint != "" {
+		s = strings.Replace(s, "("+at.Hint, "("+Flags(at.Hint), 1)
+	}
+	switch e := err.(type) {
+	case interface{ Unwrap() error }:
+		if inner := e.Unwrap(); inner != nil {
+			s = replaceHints(s, inner)
+		}
+	case interface{ Unwrap() []error }:
+		for _, inner := range e.Unwrap() {
+			s = replaceHints(s, inner)
+		}
+	}
+	return s
+}
