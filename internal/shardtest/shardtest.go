@@ -46,7 +46,7 @@ func Write(t testing.TB, src converters.Source, plan *plan.Plan, dir string, opt
 	return shard.Write(context.Background(), shard.Local(src), plan, out, opts)
 }
 
-// Files reads all files below dir whose bytes are promised: shards and indexes.
+// Files reads the shards and indexes below dir.
 func Files(t testing.TB, dir string) map[string]string {
 	t.Helper()
 	all := make(map[string]string)
@@ -65,7 +65,7 @@ func Files(t testing.TB, dir string) map[string]string {
 	return all
 }
 
-// Begin puts a plan into a new directory.
+// Begin stores a plan in a new directory.
 func Begin(t testing.TB, plan *plan.Plan, src converters.Source) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -79,8 +79,8 @@ func Begin(t testing.TB, plan *plan.Plan, src converters.Source) string {
 	return dir
 }
 
-// RunTask writes the slice of a task, of a source whose parts come as they are needed, or all
-// at once.
+// RunTask writes the slice of a task. The parts of the source become available when they are needed, or
+// all at once.
 func RunTask(t testing.TB, dir string, task plan.Task, src *memsource.Source, together bool, opts shard.WriteOptions) (*shard.Report, error) {
 	t.Helper()
 	out, err := dataset.OpenShared(dir)
@@ -130,7 +130,7 @@ func NewWholePlan(t testing.TB, src *memsource.Source, opts plan.Options) *plan.
 	return plan
 }
 
-// A stocked dataset counts what is taken of it.
+// A stocked dataset counts how its parts are used.
 type Stocked struct {
 	*memsource.Source
 	mu    sync.Mutex
@@ -216,7 +216,7 @@ func Remove(t *testing.T, dir, name string) {
 	}
 }
 
-// Truncate changes the size of a file by so many bytes.
+// Truncate adds n bytes to the size of a file; n may be negative.
 func Truncate(t *testing.T, dir, name string, by int64) {
 	path := filepath.Join(dir, name)
 	st, err := os.Stat(path)
@@ -269,7 +269,7 @@ func Everything(t *testing.T, dir string) map[string]string {
 	return all
 }
 
-// Repair does what the command does: verify what is known, write anew what is damaged.
+// Repair does what the command does: it verifies the dataset and writes damaged shards again.
 func Repair(t *testing.T, src converters.Source, dir string) (damaged []string, report *shard.Report, err error) {
 	t.Helper()
 	out, err := dataset.Open(dir)
@@ -309,7 +309,7 @@ func WithSum(body string) []byte {
 	return fmt.Appendf(nil, "%s  \"sha256\": \"%x\"\n}\n", body, sha256.Sum256([]byte(body)))
 }
 
-// WithoutSum returns the lines of a manifest that its checksum is of.
+// WithoutSum returns the lines of a manifest that its checksum covers.
 func WithoutSum(text string) string {
 	const sum = `  "sha256": "` + "\"\n}\n"
 	return text[:max(0, len(text)-len(sum)-2*sha256.Size)]
