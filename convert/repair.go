@@ -59,7 +59,7 @@ func (r *repair) run(ctx context.Context, tell func([]verify.Problem) error) (*R
 	if r.kept, err = r.out.Kept(); err != nil {
 		return nil, err
 	}
-	found, err := r.kept.Verify(ctx, r.out, aio.Options{Backend: r.AIO.Backend}, r.Progress)
+	found, err := r.out.Reread(ctx, r.kept.Shards, r.kept.Meta, aio.Options{Backend: r.AIO.Backend}, r.Progress)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +68,7 @@ func (r *repair) run(ctx context.Context, tell func([]verify.Problem) error) (*R
 			return nil, err
 		}
 	}
-	done := &Repaired{Rewritten: r.kept.Damaged(found.Problems), Unfinished: len(r.kept.Plan.Shards) - len(r.kept.Shards)}
+	done := &Repaired{Rewritten: dataset.DamagedOf(r.kept.Shards, found.Problems), Unfinished: len(r.kept.Plan.Shards) - len(r.kept.Shards)}
 	if len(done.Rewritten)+done.Unfinished == 0 {
 		done.Report, err = shard.Repair(ctx, nil, r.kept, nil, r.out, shard.WriteOptions{Tool: r.Tool})
 	} else {

@@ -54,6 +54,12 @@ func (o *Output) Rollback(plan *plan.Plan) error {
 		}
 	}
 	o.Root.Remove(IndexDir) // unless there is more in it
+	o.began = false
+	return o.removePlan()
+}
+
+// removePlan removes the journals and the plan; the plan last, because it shows that the rest is ours.
+func (o *Output) removePlan() error {
 	if err := o.Root.RemoveAll(JournalsDir); err != nil {
 		return err
 	}
@@ -62,6 +68,5 @@ func (o *Output) Rollback(plan *plan.Plan) error {
 			return err
 		}
 	}
-	o.began = false
 	return nil
 }

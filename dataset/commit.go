@@ -15,9 +15,9 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// HasShard reports whether a finished shard still has its name, its size and its header, and an
-// index of the right size. An error says that it cannot be known.
-func (o *Output) HasShard(f Finished) (bool, error) {
+// IsSound reports whether a finished shard still has its size and its header, and its index every byte.
+// An error says that this cannot be known.
+func (o *Output) IsSound(f Finished) (bool, error) {
 	got, err := o.Header(f.Name)
 	if err != nil {
 		return false, unknown(err)
@@ -25,11 +25,7 @@ func (o *Output) HasShard(f Finished) (bool, error) {
 	if got.Samples != f.Samples || got.Size != f.Bytes || got.HeaderCRC != f.HeaderCRC {
 		return false, nil
 	}
-	index, err := o.Root.Lstat(IndexName(f.Name))
-	if err != nil {
-		return false, unknown(err)
-	}
-	return index.Size() == f.Index.Bytes, nil
+	return o.hasIndex(f)
 }
 
 // sized reports whether a finished shard and its index have their names and sizes. Nothing of them is
@@ -66,16 +62,6 @@ func unknown(err error) error {
 		return nil
 	}
 	return err
-}
-
-// write makes the file name of what v writes.
-func (o *Output) write(name string, v interface {
-	Write(io.Writer) (string, error)
-}) error {
-	return o.writeBeside(o.Temp(name), name, func(w io.Writer) error {
-		_, err := v.Write(w)
-		return err
-	})
 }
 
 // commit closes the balance and writes meta.json and the manifest, which completes the dataset.

@@ -116,16 +116,24 @@ func openJournal(o *Output, head journalHead, src []converters.Part) (*Journal, 
 // OpenJournal opens the journal, which must belong to the plan with this digest and number of
 // parts, and adds the journals of tasks.
 func OpenJournal(o *Output, digest string, parts int) (*Journal, error) {
-	j := newJournal()
-	whole, err := j.readMain(o.Root)
+	j, err := o.readJournal(digest, parts, 0, maxShards)
 	if err != nil {
 		return nil, err
 	}
-	if whole == 0 || j.head.Plan != digest || len(j.head.Pins) != parts {
+	j.open = func() (*os.File, error) { return openOwn(o.Root, JournalName) }
+	return j, nil
+}
+
+// readJournal reads the journal of a plan, and from the journals of tasks the shards from … to-1.
+func (o *Output) readJournal(digest string, parts, from, to int) (*Journal, error) {
+	j := newJournal()
+	if _, err := j.readMain(o.Root); err != nil {
+		return nil, err
+	}
+	if j.head.Plan != digest || len(j.head.Pins) != parts {
 		return nil, &notItsJournal{o.dir, 0}
 	}
-	j.open = func() (*os.File, error) { return openOwn(o.Root, JournalName) }
-	return j, j.ReadTasks(o.Root, 0, maxShards)
+	return j, j.ReadTasks(o.Root, from, to)
 }
 
 // Compare looks for sources that have changed since the journal was begun: src, of which the first

@@ -39,20 +39,14 @@ func tells(name string, from, to int) bool {
 }
 
 // ResumeJournal begins the journal of a task, with what has been finished of its slice by
-// whomever. src are the parts of the slice, and pins their states now.
+// any process. src are the parts of the slice, and pins their states now.
 func (o *Output) ResumeJournal(s *plan.Slice, src []converters.Part, pins []pin.Pin) (*Journal, error) {
-	j := newJournal()
-	if _, err := j.readMain(o.Root); err != nil {
+	to := s.From + len(s.Plan.Shards)
+	j, err := o.readJournal(s.Digest, s.Parts, s.From, to)
+	if err != nil {
 		return nil, err
-	}
-	if j.head.Plan != s.Digest || len(j.head.Pins) != s.Parts {
-		return nil, &notItsJournal{o.dir, 0}
 	}
 	j.Compare(pins, s.First, src)
-	to := s.From + len(s.Plan.Shards)
-	if err := j.ReadTasks(o.Root, s.From, to); err != nil {
-		return nil, err
-	}
 	j.open = func() (*os.File, error) { return o.beginTaskJournal(s, taskJournalName(s.From, to, o.token)) }
 	return j, nil
 }
@@ -147,28 +141,21 @@ func (j *Journal) FoldTasks(o *Output) error {
 	if err := j.ReadTasks(root, 0, maxShards); err != nil {
 		return err
 	}
-	lines, err := crcline.Marshal(j.head)
-	if err != nil {
-		return err
-	}
-	all := crcline.Append(nil, lines)
+	lines := []any{j.head}
 	for _, name := range slices.Sorted(maps.Keys(j.Was)) {
-		line, sound := j.Done[name]
-		if !sound {
-			line = j.Was[name]
+		if done, sound := j.Done[name]; sound {
+			lines = append(lines, done)
+		} else {
+			lines = append(lines, j.Was[name], journalVoid{name})
 		}
+	}
+	var all []byte
+	for _, line := range lines {
 		text, err := crcline.Marshal(line)
 		if err != nil {
 			return err
 		}
-		if all = crcline.Append(all, text); sound {
-			continue
-		}
-		void, err := crcline.Marshal(journalVoid{name})
-		if err != nil {
-			return err
-		}
-		all = crcline.Append(all, void)
+		all = crcline.Append(all, text)
 	}
 	if err := o.writeFile(JournalName, all); err != nil {
 		return err

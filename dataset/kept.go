@@ -59,15 +59,7 @@ func (o *Output) Kept() (*Kept, error) {
 	return k, nil
 }
 
-// Verify re-reads the shards that were finished, and the files beside them.
-func (k *Kept) Verify(ctx context.Context, out *Output, how aio.Options, p plan.Progress) (*verify.Report, error) {
-	return out.Reread(ctx, k.Shards, k.Meta, how, p)
-}
-
-// Damaged returns the shards that must be written anew for what a verifier has found.
-func (k *Kept) Damaged(problems []verify.Problem) []string { return DamagedOf(k.Shards, problems) }
-
-// DamagedOf returns the names of shards that have a problem, or whose index has one.
+// DamagedOf returns the names of shards with a problem, or with an index that has one.
 func DamagedOf(shards []ManifestShard, problems []verify.Problem) []string {
 	var names []string
 	for _, s := range shards {

@@ -81,20 +81,12 @@ func newManifest(plan *plan.Plan, digest string, j *Journal, tool string) *Manif
 	for i := range m.Sources {
 		m.Sources[i].Account.Seen = nil // meta.json has the sum of the whole dataset
 	}
-	a := plan.Account()
-	m.Totals = Totals{
-		Shards:      len(plan.Shards),
-		EntriesRead: a.Entries, EntriesSkipped: a.EntriesSkipped(), Skipped: a.Skipped, Accepted: a.Accepted,
-		SamplesFound: a.Samples, SamplesLeftOut: a.SamplesLeftOut,
-		FieldsFound: a.Fields, FieldsLeftOut: a.FieldsLeftOut,
-	}
 	for i := range plan.Shards {
-		done := j.Done[plan.Shards[i].Name]
-		m.Shards = append(m.Shards, done.ManifestShard)
-		m.Totals.Bytes += done.Bytes
-		m.Totals.SamplesWritten += done.Samples
-		m.Totals.FieldsWritten += done.Fields
+		s := j.Done[plan.Shards[i].Name].ManifestShard
+		m.Shards = append(m.Shards, s)
+		m.Totals.addShard(&s)
 	}
+	m.Totals.setFound(plan.Account())
 	return m
 }
 
@@ -138,7 +130,7 @@ const maxMeta = 256 << 20
 
 // ReadMeta reads the meta.json of a dataset.
 func ReadMeta(dir string) (*Meta, error) {
-	f, err := OpenPath(filepath.Join(dir, MetaName))
+	f, err := openPath(filepath.Join(dir, MetaName))
 	if err != nil {
 		return nil, err
 	}

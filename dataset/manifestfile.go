@@ -119,7 +119,7 @@ func manifestVersionOf(data []byte) error {
 // ReadManifest reads the manifest of a dataset. Names in it are local: they cannot lead out of the
 // directory. One that is damaged is [ErrManifest], one of another version [ErrManifestVersion].
 func ReadManifest(dir string) (*Manifest, error) {
-	f, err := OpenPath(filepath.Join(dir, ManifestName))
+	f, err := openPath(filepath.Join(dir, ManifestName))
 	if err != nil {
 		return nil, err
 	}

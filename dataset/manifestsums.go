@@ -4,12 +4,27 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"maps"
+	"reflect"
 	"time"
 
 	"github.com/ffconvert/ffconvert/record"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
+
+// addShard adds a written shard.
+func (t *Totals) addShard(s *ManifestShard) {
+	t.Shards++
+	t.Bytes += s.Bytes
+	t.SamplesWritten += s.Samples
+	t.FieldsWritten += s.Fields
+}
+
+// setFound enters the account of all sources.
+func (t *Totals) setFound(a plan.Account) {
+	t.EntriesRead, t.EntriesSkipped, t.Skipped, t.Accepted = a.Entries, a.EntriesSkipped(), a.Skipped, a.Accepted
+	t.SamplesFound, t.SamplesLeftOut = a.Samples, a.SamplesLeftOut
+	t.FieldsFound, t.FieldsLeftOut = a.Fields, a.FieldsLeftOut
+}
 
 // balance returns an error if the counts of indexing and of writing differ.
 func (t *Totals) balance() error {
@@ -22,8 +37,8 @@ func (t *Totals) balance() error {
 	return nil
 }
 
-// check says in what a manifest contradicts itself: each number in it that is the sum of others
-// must be that.
+// check returns an error if a manifest contradicts itself: its totals must be the sums of its shards
+// and sources.
 func (m *Manifest) check() error {
 	switch year := m.Created.Year(); {
 	case len(m.PlanDigest) != 64:
@@ -39,46 +54,25 @@ func (m *Manifest) check() error {
 	if err != nil {
 		return err
 	}
-	for _, t := range []struct {
-		name      string
-		says, sum int64
-	}{
-		{"shards", int64(m.Totals.Shards), int64(sums.Shards)},
-		{"bytes", m.Totals.Bytes, sums.Bytes},
-		{"entries_read", m.Totals.EntriesRead, sums.EntriesRead},
-		{"entries_skipped", m.Totals.EntriesSkipped, sums.EntriesSkipped},
-		{"samples_found", m.Totals.SamplesFound, sums.SamplesFound},
-		{"samples_written", m.Totals.SamplesWritten, sums.SamplesWritten},
-		{"samples_left_out", m.Totals.SamplesLeftOut, sums.SamplesLeftOut},
-		{"fields_found", m.Totals.FieldsFound, sums.FieldsFound},
-		{"fields_written", m.Totals.FieldsWritten, sums.FieldsWritten},
-		{"fields_left_out", m.Totals.FieldsLeftOut, sums.FieldsLeftOut},
-	} {
-		if t.says != t.sum {
-			return fmt.Errorf("its totals have %d %s, its shards and sources %d", t.says, t.name, t.sum)
-		}
-	}
-	if !maps.Equal(m.Totals.Skipped, sums.Skipped) || !maps.Equal(m.Totals.Accepted, sums.Accepted) {
-		return errors.New("its totals have other entries skipped than its sources")
+	if !reflect.DeepEqual(m.Totals, sums) {
+		return errors.New("its totals are not the sums of its shards and sources")
 	}
 	return m.Totals.balance()
 }
 
 // sums adds up what the shards and the sources have.
 func (m *Manifest) sums() (t Totals, err error) {
-	if t.Shards = len(m.Shards); t.Shards == 0 {
+	if len(m.Shards) == 0 {
 		return t, errors.New("it has no shards")
 	}
 	for i, s := range m.Shards {
-		if want := record.Name(i, t.Shards); s.Name != want {
+		if want := record.Name(i, len(m.Shards)); s.Name != want {
 			return t, fmt.Errorf("shard %d is named %q, not %q", i, s.Name, want)
 		}
 		if s.Samples < 1 || s.Samples > record.MaxSamples || s.Fields < 0 || s.Bytes < record.FileSize(s.Samples, 0) || s.Index.Bytes < 1 {
 			return t, fmt.Errorf("shard %q has %d samples and %d fields in %d bytes, and an index of %d", s.Name, s.Samples, s.Fields, s.Bytes, s.Index.Bytes)
 		}
-		t.Bytes += s.Bytes
-		t.SamplesWritten += s.Samples
-		t.FieldsWritten += s.Fields
+		t.addShard(&s)
 		if min(t.Bytes, t.SamplesWritten, t.FieldsWritten) < 0 {
 			return t, errors.New("its shards have more than 8 EiB")
 		}
@@ -100,9 +94,7 @@ func (m *Manifest) sums() (t Totals, err error) {
 			return t, errors.New("its sources have more than 2⁶³ entries")
 		}
 	}
-	t.EntriesRead, t.EntriesSkipped, t.Skipped, t.Accepted = a.Entries, a.EntriesSkipped(), a.Skipped, a.Accepted
-	t.SamplesFound, t.SamplesLeftOut = a.Samples, a.SamplesLeftOut
-	t.FieldsFound, t.FieldsLeftOut = a.Fields, a.FieldsLeftOut
+	t.setFound(a)
 	return t, nil
 }
 

@@ -49,9 +49,7 @@ func (o *Output) CheckShards(ctx context.Context, plan *plan.Plan, j *Journal, s
 			if sound[s.Name] {
 				holds[i], err = o.sized(j.Done[s.Name])
 			} else if done, ok := j.Done[s.Name]; ok && plan.Complete(s, done.Bytes, done.Parts) {
-				if holds[i], err = o.HasShard(done); holds[i] {
-					holds[i], err = o.HasIndex(done)
-				}
+				holds[i], err = o.IsSound(done)
 			}
 			return cmp.Or(err, ctx.Err())
 		})

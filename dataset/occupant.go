@@ -204,15 +204,7 @@ func (o *Output) clear(c *existing) error {
 	if err := atomicfile.SyncDir(o.Root, "."); err != nil {
 		return err
 	}
-	if err := o.Root.RemoveAll(JournalsDir); err != nil {
-		return err
-	}
-	for _, name := range []string{JournalName, PlanName} {
-		if err := o.Remove(name); err != nil {
-			return err
-		}
-	}
-	return nil
+	return o.removePlan()
 }
 
 // shards lists the names here that readers take for shards.

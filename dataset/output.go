@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -200,7 +201,11 @@ func (o *Output) BeginJournal(plan *plan.Plan, digest string, src []converters.P
 		return nil, err
 	}
 	if c.damage != nil || !planned {
-		if err := o.write(PlanName, plan); err != nil {
+		err := o.writeBeside(o.Temp(PlanName), PlanName, func(w io.Writer) error {
+			_, err := plan.Write(w)
+			return err
+		})
+		if err != nil {
 			return nil, err
 		}
 		// From here on the directory is known as ours, even after a loss of power.

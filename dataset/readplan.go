@@ -35,12 +35,22 @@ func (o *Output) SourcesNamed() ([]string, error) {
 	return j.head.Named, err
 }
 
-// readPlan opens the plan while read uses it.
+// readPlan opens the plan while read uses it. Its errors name the directory; without a plan there it
+// is [ErrNothingKept].
 func (o *Output) readPlan(read func(*plan.File) error) error {
-	f, err := openKept(o.Root, PlanName)
-	if errors.Is(err, fs.ErrNotExist) {
+	switch err := o.usePlan(read); {
+	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("%s: %w", o.dir, ErrNothingKept)
+	case errors.Is(err, plan.ErrVersion), errors.Is(err, plan.ErrDamaged):
+		return fmt.Errorf("%s: %w", o.dir, err)
+	default:
+		return err
 	}
+}
+
+// usePlan opens the plan while read uses it.
+func (o *Output) usePlan(read func(*plan.File) error) error {
+	f, err := openKept(o.Root, PlanName)
 	if err != nil {
 		return err
 	}
@@ -49,23 +59,14 @@ func (o *Output) readPlan(read func(*plan.File) error) error {
 	if err != nil {
 		return err
 	}
-	plan, err := plan.OpenFile(f, st.Size())
+	file, err := plan.OpenFile(f, st.Size())
 	if err == nil {
-		err = read(plan)
+		err = read(file)
 	}
-	if err != nil {
-		return o.planError(err)
+	for _, kind := range []error{nil, plan.ErrUnreadable, plan.ErrVersion, plan.ErrDamaged} {
+		if errors.Is(err, kind) {
+			return err
+		}
 	}
-	return nil
-}
-
-// planError adds the directory to an error of reading its plan.
-func (o *Output) planError(err error) error {
-	switch {
-	case errors.Is(err, plan.ErrVersion), errors.Is(err, plan.ErrDamaged):
-		return fmt.Errorf("%s: %w", o.dir, err)
-	case errors.Is(err, plan.ErrUnreadable):
-		return err
-	}
-	return fmt.Errorf("%s: %w: %w", o.dir, plan.ErrDamaged, err)
+	return fmt.Errorf("%w: %w", plan.ErrDamaged, err)
 }

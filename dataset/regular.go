@@ -30,8 +30,8 @@ func openKept(root *os.Root, name string) (*os.File, error) {
 	return onlyRegular(root.OpenFile(name, unhurried, 0))
 }
 
-// OpenPath does so where no directory is open.
-func OpenPath(name string) (*os.File, error) {
+// openPath does so where no directory is open.
+func openPath(name string) (*os.File, error) {
 	st, err := os.Lstat(name)
 	if err := notRegular(name, st, err); err != nil {
 		return nil, err

@@ -8,7 +8,6 @@ import (
 	"hash/crc32"
 	"io/fs"
 	"maps"
-	"os"
 	"reflect"
 	"strings"
 
@@ -51,13 +50,12 @@ const (
 // plan, the checksum of every line, each shard, and every member of the manifest that follows from
 // the two. It reads no shard and changes nothing.
 func CheckKept(dir string, m *Manifest) (*Repairable, error) {
-	root, err := os.OpenRoot(dir)
+	o, err := openToRead(dir)
 	if err != nil {
 		return nil, err
 	}
-	defer root.Close()
+	defer o.Root.Close()
 	r := &Repairable{Out: dir}
-	o := &Output{dir: dir, Root: root}
 	if err := o.ownDir(WorkDir); err != nil {
 		r.problem(o.Path(WorkDir), WorkDir, verify.Unreadable, err)
 		r.Plan, r.Journal, r.Reason = IsUnknown, IsUnknown, err.Error()
@@ -113,33 +111,17 @@ func (r *Repairable) problem(path, name string, kind verify.Kind, err error) {
 	r.Problems = append(r.Problems, verify.NewProblem(path, name, kind, err))
 }
 
-// outline reads the plan of a manifest, all but the runs of its shards. Each of its lines is that
-// which the conversion has written, as the digest proves; one that differs is [plan.ErrDamaged].
-func (o *Output) outline(m *Manifest) (*plan.Plan, error) {
-	f, err := openKept(o.Root, PlanName)
+// outline reads the plan of a manifest, all but the runs of its shards. The digest proves that each
+// line is the one that the conversion wrote; one that differs is [plan.ErrDamaged].
+func (o *Output) outline(m *Manifest) (p *plan.Plan, err error) {
+	err = o.usePlan(func(f *plan.File) (err error) {
+		p, err = f.Outline(m.PlanDigest)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	st, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	bad := func(err error) error {
-		if errors.Is(err, plan.ErrUnreadable) || errors.Is(err, plan.ErrVersion) {
-			return err
-		}
-		return fmt.Errorf("%w: %w", plan.ErrDamaged, err)
-	}
-	file, err := plan.OpenFile(f, st.Size())
-	if err != nil {
-		return nil, bad(err)
-	}
-	plan, err := file.Outline(m.PlanDigest)
-	if err != nil {
-		return nil, bad(err)
-	}
-	return plan, nil
+	return p, nil
 }
 
 // checkedJournal reads the journal of a manifest, which must have a line of each of its shards. One

@@ -64,8 +64,8 @@ func (w *sumWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// HasIndex reports whether the index of a finished shard is there, byte for byte.
-func (o *Output) HasIndex(f Finished) (bool, error) {
+// hasIndex reports whether the index of a finished shard is there, byte for byte.
+func (o *Output) hasIndex(f Finished) (bool, error) {
 	file, err := openKept(o.Root, IndexName(f.Name))
 	if err != nil {
 		return false, unknown(err)

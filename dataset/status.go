@@ -49,13 +49,18 @@ type Running struct {
 // ReadStatus looks at the plan, the names and sizes of shards and indexes, the journals and the claims
 // in a directory, and reads no shard. Nothing is locked or changed. A directory without a plan is [ErrNothingKept].
 func ReadStatus(dir string) (*Status, error) {
-	o := &Output{dir: dir}
-	var err error
-	if o.Root, err = os.OpenRoot(dir); err != nil {
+	o, err := openToRead(dir)
+	if err != nil {
 		return nil, err
 	}
 	defer o.Root.Close()
 	return o.Status()
+}
+
+// openToRead opens a directory that is only looked at: it is neither made nor locked.
+func openToRead(dir string) (*Output, error) {
+	root, err := os.OpenRoot(dir)
+	return &Output{dir: dir, Root: root}, err
 }
 
 // Status is [ReadStatus] of a directory that is open.
@@ -75,21 +80,6 @@ func (o *Output) Status() (*Status, error) {
 	if err != nil {
 		return nil, err
 	}
-	names, err := o.shards()
-	if err != nil {
-		return nil, err
-	}
-	indexes, err := readNames(o.Root, IndexDir)
-	if err != nil {
-		return nil, err
-	}
-	there := make(map[string]bool, len(names)+len(indexes))
-	for _, name := range names {
-		there[name] = true
-	}
-	for _, name := range indexes {
-		there[IndexDir+"/"+name] = true
-	}
 	claimed := make(map[string]bool, len(claims))
 	now := time.Now()
 	var recent rate
@@ -108,7 +98,7 @@ func (o *Output) Status() (*Status, error) {
 		return f.Weights(func(i int, weight int64) {
 			name := record.Name(i, s.Shards)
 			done, ok := j.Done[name]
-			if ok = ok && there[name] && there[IndexName(name)]; ok {
+			if ok {
 				var err error
 				ok, err = o.sized(done)
 				unknown = cmp.Or(unknown, err)
@@ -195,8 +185,8 @@ func (r *rate) perSecond(now time.Time) float64 {
 // all have theirs it is worth while to try [shard.Finish]. A directory without a plan is
 // [ErrNothingKept].
 func Named(dir string) (named, of int, err error) {
-	o := &Output{dir: dir}
-	if o.Root, err = os.OpenRoot(dir); err != nil {
+	o, err := openToRead(dir)
+	if err != nil {
 		return 0, 0, err
 	}
 	defer o.Root.Close()

@@ -249,10 +249,7 @@ func (w *writer) isDone(i int) (was, done bool) {
 	if !ok || !(f.Verified || w.opts.NoVerify || w.repair) || !w.plan.Complete(s, f.Bytes, f.Parts) {
 		return false, false
 	}
-	if done, _ = w.out.HasShard(f); done && !w.repair { // which has verified it
-		done, _ = w.out.HasIndex(f)
-	}
-	if done { // of an error the process that gives it its name finds the reason
+	if done, _ = w.out.IsSound(f); done { // after an error the shard is written, and its naming tells the reason
 		w.found(s.Name)
 	}
 	return true, done

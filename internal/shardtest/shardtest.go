@@ -281,11 +281,11 @@ func Repair(t *testing.T, src converters.Source, dir string) (damaged []string, 
 	if err != nil {
 		return nil, nil, err
 	}
-	found, err := kept.Verify(t.Context(), out, aio.Options{}, nil)
+	found, err := out.Reread(t.Context(), kept.Shards, kept.Meta, aio.Options{}, nil)
 	if err != nil {
 		return nil, nil, err
 	}
-	damaged = kept.Damaged(found.Problems)
+	damaged = dataset.DamagedOf(kept.Shards, found.Problems)
 	report, err = shard.Repair(t.Context(), shard.Local(src), kept, damaged, out, shard.WriteOptions{})
 	return damaged, report, err
 }

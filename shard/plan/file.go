@@ -48,6 +48,9 @@ type Head struct {
 	Shards  int                    `json:"shards"`
 }
 
+// A shardLine is a *planShard or, of a part-aligned plan, a *planWhole.
+type shardLine interface{ shard() Shard }
+
 type planShard struct {
 	Name    string   `json:"name"`
 	Samples int64    `json:"samples"`

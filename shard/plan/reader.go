@@ -127,21 +127,17 @@ func (f *File) shards(p *Plan, from, to int) error {
 	if err != nil {
 		return err
 	}
-	var cut []planShard // their number is believed line by line
-	var whole []planWhole
+	var read []shardLine // grows by the lines that exist, not to the number that the head states
 	err = f.lines(begin.off, end.off, to-from, func(int) any {
+		var line shardLine = new(planShard)
 		if p.Whole {
-			whole = append(whole, planWhole{})
-			return &whole[len(whole)-1]
+			line = new(planWhole)
 		}
-		cut = append(cut, planShard{})
-		return &cut[len(cut)-1]
+		read = append(read, line)
+		return line
 	})
-	for i := range cut {
-		p.Shards = append(p.Shards, cut[i].shard())
-	}
-	for i := range whole {
-		p.Shards = append(p.Shards, whole[i].shard())
+	for _, line := range read {
+		p.Shards = append(p.Shards, line.shard())
 	}
 	return err
 }
@@ -159,7 +155,7 @@ func (f *File) parts(first, last int) ([]Part, error) {
 	if err != nil {
 		return nil, err
 	}
-	var parts []Part // their number is believed line by line
+	var parts []Part // grows by the lines that exist
 	err = f.lines(begin.off, end.off, last-first, func(int) any {
 		parts = append(parts, Part{})
 		return &parts[len(parts)-1]
