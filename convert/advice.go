@@ -8,7 +8,7 @@ const (
 	MoreRoomForAll    Advice = iota + 1 // a larger cache, or fewer parts at once
 	MoreRoomForOne                      // a larger cache, or smaller shards
 	DirectoryForCache                   // another directory for copies
-	NotAligned                          // shards that are not cut at whole parts
+	NotAligned                          // shards that are not part-aligned
 	FewerInputs                         // fewer inputs, or a higher limit of them
 	AnotherOutput                       // another directory, or permission to write into this one
 	NamedSources                        // new names of the sources

@@ -9,10 +9,10 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// ErrNotAligned says that shards cannot be cut at whole parts.
-var ErrNotAligned = errors.New("shards cannot be cut at whole parts")
+// ErrNotAligned says that shards cannot be part-aligned.
+var ErrNotAligned = errors.New("shards cannot be part-aligned")
 
-// aligned reports whether shards are cut at whole parts. By default they are if a part is remote.
+// aligned reports whether shards are part-aligned. By default they are if a part is remote.
 func (c *Conversion) aligned() (bool, error) {
 	unknown, remote := "", false
 	for _, n := range c.found {
@@ -35,7 +35,7 @@ func (c *Conversion) aligned() (bool, error) {
 	return c.Cut == CutParts || remote && unknown == "" && c.Cut == CutAuto && c.Shuffle == nil && c.directories() == nil, nil
 }
 
-// writeAligned plans shards that are cut at whole parts, and writes them.
+// writeAligned plans part-aligned shards, and writes them.
 func (c *Conversion) writeAligned(ctx context.Context) (*shard.Report, error) {
 	var report *shard.Report
 	err := c.withParts(ctx, 0, func(s *stagedParts) error {

@@ -21,9 +21,9 @@ import (
 type Cut int
 
 const (
-	CutAuto    Cut = iota // at whole parts if one is remote and the sizes of all are known, else at samples
+	CutAuto    Cut = iota // between parts if one is remote and the sizes of all are known, else at samples
 	CutSamples            // at samples: all parts are made local first
-	CutParts              // at whole parts, so that each is fetched once, when its shard is written
+	CutParts              // between parts, so that each is fetched once, when its shard is written
 )
 
 // Options say how a dataset is converted. The zero value of each field is its default.
@@ -112,7 +112,7 @@ func (c *Conversion) Write(ctx context.Context) (*Result, error) {
 }
 
 // prepare finds the inputs and makes all checks that need no output directory. It reports whether
-// shards are cut at whole parts.
+// shards are part-aligned.
 func (c *Conversion) prepare(ctx context.Context) (aligned bool, err error) {
 	if c.Workers <= 0 {
 		c.Workers = runtime.GOMAXPROCS(0)

@@ -10,7 +10,7 @@ import (
 // Reasons why a task has nothing to index. None is an error, so that the same commands work for all
 // datasets.
 const (
-	AlignedReason   = "shards are whole parts, which are planned by their sizes"
+	AlignedReason   = "shards are part-aligned: planned by the sizes of parts"
 	DirectoryReason = "a directory is indexed as one"
 	PlannedReason   = "it is planned already"
 	NoPartReason    = "no part is this task's"

@@ -151,7 +151,7 @@ func TestAdvice(t *testing.T) {
 	}{
 		{"one shard is larger than the cache", func(c *convert.Conversion) { c.Input.Quota = 60000 }, convert.MoreRoomForOne},
 		{"all parts are", func(c *convert.Conversion) { c.Input.Quota, c.Cut = 60000, convert.CutSamples }, convert.MoreRoomForAll},
-		{"shuffled at whole parts", func(c *convert.Conversion) { c.Shuffle, c.Cut = &plan.Shuffle{Seed: 1}, convert.CutParts }, convert.NotAligned},
+		{"shuffled, part-aligned", func(c *convert.Conversion) { c.Shuffle, c.Cut = &plan.Shuffle{Seed: 1}, convert.CutParts }, convert.NotAligned},
 	} {
 		c := conversion(t, server.URL, filepath.Join(t.TempDir(), "out"))
 		row.change(c)

@@ -10,11 +10,9 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// Check says whether a dataset may be written here, by what is known before its
-// sources are read: into a directory without one, or one where a conversion of the same
-// sources with the same options was begun. Otherwise it is [ErrOccupied], unless
-// overwrite is set. Where the sources (nil) or the encoding ("") are not known yet, they
-// are not compared. Write checks the whole plan once more.
+// Check returns [ErrOccupied] if the directory holds a dataset of other sources or options, unless
+// overwrite is set. It needs nothing that must be read from the sources, and does not compare sources
+// (nil) or an encoding ("") that are not known yet. BeginJournal compares the whole plan.
 func (o *Output) Check(opts plan.Options, sources []string, overwrite bool) error {
 	c, err := o.existing(overwrite)
 	if err != nil || c.plan == nil || overwrite {
@@ -55,7 +53,7 @@ func (o *Output) clash(begun, want *plan.Plan) error {
 	}
 	if begun.Whole != want.Whole {
 		if begun.Whole {
-			return o.occupied("it was made of whole parts (--whole-parts, the default for remote sources)")
+			return o.occupied("it was cut between parts (--whole-parts, the default for remote sources)")
 		}
 		return o.occupied("it was cut at samples (--exact, the default for local sources)")
 	}

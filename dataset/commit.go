@@ -120,7 +120,7 @@ func (o *Output) writeFile(name string, data []byte) error {
 	})
 }
 
-// Complete commits a plan whose shards are written, and removes the files that only an unfinished
+// Complete commits a plan after all shards are written, and removes the files that only an unfinished
 // conversion needs. wrote names the files that it has written. A directory that was moved gets no
 // manifest; in one that is moved at that moment it is true wherever the directory is by now. Either
 // is [ErrMoved].

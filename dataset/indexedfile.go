@@ -112,7 +112,7 @@ func newIndexedReader(r io.Reader, asked string, found []converters.Part) *index
 var errForeign = errors.New("it is of other sources or options")
 
 // read calls take with each unchanged part. An error describes the damage behind the last of
-// these; of the device it is errUnreadable.
+// these; of the device it is [plan.ErrUnreadable].
 func (r *indexedReader) read(take func(number int, shown string, idx plan.PartIndex)) error {
 	var head indexedHead
 	if err := r.next(&head); err != nil {

@@ -104,7 +104,7 @@ func expect(shards []ManifestShard) []verify.Expect {
 	return want
 }
 
-// sums leaves out files whose sum is not known.
+// sums leaves out files without a known sum.
 func sums(shards []ManifestShard, meta FileSum) []verify.Sum {
 	var want []verify.Sum
 	if meta != (FileSum{}) {

@@ -50,7 +50,7 @@ func decodeEntry(text []byte, v any) error {
 // sumLine is the last member of a manifest, and its end.
 func sumLine(sum string) string { return "  \"sha256\": \"" + sum + "\"\n}\n" }
 
-// sumLineOf returns the last line of a manifest whose other lines are body.
+// sumLineOf returns the last line of a manifest after body, its other lines.
 func sumLineOf(body []byte) string { return sumLine(fmt.Sprintf("%x", sha256.Sum256(body))) }
 
 // encodeManifest returns the bytes of a manifest file.
@@ -104,7 +104,7 @@ func (f *manifestFile) manifest() *Manifest {
 	return m
 }
 
-// manifestVersionOf refuses a manifest whose first member says another version.
+// manifestVersionOf refuses a manifest if its first member states another version.
 func manifestVersionOf(data []byte) error {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.Token()

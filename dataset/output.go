@@ -125,8 +125,8 @@ func (o *Output) open() (*Output, error) {
 	return o, nil
 }
 
-// ownDirs refuses what is not a directory in the place of one of ours. Files in these are removed
-// or replaced, so a link must not make another one of them, be it inside the output.
+// ownDirs refuses a link or a file in the place of a directory of ours: files in these directories are
+// removed and replaced, and a link would lead to others, even inside the output.
 func (o *Output) ownDirs() error {
 	for _, name := range []string{WorkDir, TmpDir, RunningDir, JournalsDir, IndexedDir, IndexDir} {
 		if err := o.ownDir(name); err != nil {
@@ -158,10 +158,10 @@ func (o *Output) Close() error {
 	return errors.Join(o.release(), o.Root.Close())
 }
 
-// Begin puts a plan into the directory, whose shards can then be written from it by this
-// process and by others. named are the sources as the user named them. The same plan may have
-// been begun before; another one is [ErrOccupied] unless overwrite is set, and sources that
-// have changed since are [converters.ErrChanged].
+// Begin writes a plan into the directory, so that this process and others can write its shards.
+// named are the sources as the user named them. The same plan may have been begun before; another one
+// is [ErrOccupied] unless overwrite is set, and sources that have changed since are
+// [converters.ErrChanged].
 func (o *Output) Begin(plan *plan.Plan, src []converters.Part, named []string, overwrite bool) error {
 	digest, err := plan.Digest()
 	if err != nil {

@@ -17,7 +17,7 @@ type Status struct {
 	Format   string    `json:"format"`
 	Parts    int       `json:"parts"`
 	Shards   int       `json:"shards"`
-	Bytes    int64     `json:"bytes"` // of all shards; where they are whole parts, of these
+	Bytes    int64     `json:"bytes"` // of all shards; of a part-aligned plan, of its parts as stored
 	Done     int       `json:"shards_done"`
 	DoneSize int64     `json:"bytes_done"`
 	Running  []Running `json:"running"`  // not done, but claimed

@@ -76,7 +76,7 @@ func BenchmarkRows(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				if _, err := k.fill(b.Context(), &task{Shard: &p.Shards[0], plan: p, src: src}, f, index); err != nil {
+				if _, err := k.fill(b.Context(), &job{Shard: &p.Shards[0], plan: p, src: src}, f, index); err != nil {
 					b.Fatal(err)
 				}
 				index.discard()

@@ -28,11 +28,11 @@ type ConvertOptions struct {
 // there is none and locks. It is [plan.Index], [plan.New], [dataset.Open] and [Write]
 // in one. It may be called concurrently for different directories.
 //
-// A source that is refused by its index leaves dir as it was found. A Convert that was interrupted is resumed by calling it again with the same source and
-// options, with the same result to the byte. Another dataset in dir is [dataset.ErrOccupied], and one
-// whose sources have changed since is [converters.ErrChanged], unless opts.Write.Overwrite is
-// set; a dir that another process writes to is [dataset.ErrLocked]; a source without samples is
-// [plan.ErrEmpty].
+// A source that is refused by its index leaves dir unchanged. To resume an interrupted Convert, call
+// it again with the same source and options: the result is the same to the byte. Another dataset in
+// dir is [dataset.ErrOccupied], and a source that has changed since is [converters.ErrChanged], unless
+// opts.Write.Overwrite is set; a dir that another process writes to is [dataset.ErrLocked]; a source
+// without samples is [plan.ErrEmpty].
 func Convert(ctx context.Context, src converters.Source, dir string, opts ConvertOptions) (report *Report, err error) {
 	out, err := dataset.Open(dir)
 	if err != nil {

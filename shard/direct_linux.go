@@ -12,11 +12,10 @@ import (
 // page cache. It is enough for every device; a file system that wants more says EINVAL.
 const directAlign = 4096
 
-// A directFile is a file whose aligned writes go past the page cache. A dataset is
-// written once and not read through it, so what the cache costs is lost: the copy into it,
-// and a new page for every 4 KiB (BenchmarkDirect; docs/decisions/017-direct-writes.md).
-// Other writes go through the cache as ever, and the fsync that makes a file durable is
-// needed for both. It is for one goroutine.
+// A directFile makes aligned writes past the page cache. A dataset is written once and not read
+// back through the cache, so copying each block into a new page for every 4 KiB gains nothing
+// (BenchmarkDirect; docs/decisions/017-direct-writes.md). Other writes go through the cache, and both
+// need an fsync. It is for one goroutine.
 type directFile struct {
 	*os.File
 	direct  bool // O_DIRECT is set

@@ -92,11 +92,11 @@ func TestWriteDrains(t *testing.T) {
 		at      string // the shard with whose beginning the draining begins; "": before all
 	}{
 		{"before all", exact, 2, ""},
-		{"before all, of whole parts", whole, 2, ""},
+		{"before all, part-aligned", whole, 2, ""},
 		{"at the first", exact, 1, "PART_00000.ffr"},
 		{"at the first of two at once", exact, 2, "PART_00000.ffr"},
 		{"in the middle", exact, 2, "PART_00002.ffr"},
-		{"in the middle, of whole parts", whole, 1, "PART_00002.ffr"},
+		{"in the middle, part-aligned", whole, 1, "PART_00002.ffr"},
 		{"at the last", exact, 1, "PART_00005.ffr"},
 	} {
 		t.Run(row.name, func(t *testing.T) {

@@ -18,12 +18,11 @@ type FinishOptions struct {
 	Tool     string        // name and version of the program, for the manifest
 }
 
-// Finish completes a dataset whose shards tasks have written: it checks that each is there
-// with a sound header and its index, closes the balance, writes the manifest, and removes what
-// the tasks have left for each other. Where shards are missing the error is a [dataset.Missing], and
-// nothing is changed: a lock that binds the processes of one machine alone, as some file systems
-// have it, or none, lets tasks of others be at work. Where none is missing, a task that still is
-// writes only shards that already exist, and does no harm.
+// Finish completes a dataset after its tasks: it checks that each shard exists with a sound header
+// and its index, closes the balance, writes the manifest, and removes the working files of tasks.
+// If shards are missing it changes nothing and returns a [dataset.Missing]: on a file system without
+// locks, or with locks of one machine only, tasks may still be running. If none is missing, a task
+// that is still running writes only shards that already exist, and does no harm.
 func Finish(ctx context.Context, out *dataset.Output, opts FinishOptions) (*Report, error) {
 	began := time.Now()
 	kept, err := out.Kept()

@@ -9,9 +9,9 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// An indexBatch is the rows of an index that were not written yet, column by column, in
-// memory that is used again for the next: a row costs a third of what it costs through
-// Arrow's builders (BenchmarkIndexFile), and tables have rows of sixteen bytes.
+// An indexBatch is the rows of an index that are not written yet, column by column, in memory that
+// the next batch uses again: a third of the cost of Arrow's builders (BenchmarkIndexFile), which
+// would show beside table rows of sixteen bytes.
 type indexBatch struct {
 	n                                     int
 	ordinal, offset, length, sourceOffset [indexRows]int64

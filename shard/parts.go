@@ -9,24 +9,24 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// A PartProvider makes the parts of a dataset local as they are needed. Its methods may be called
+// A PartProvider makes parts of a dataset local when a shard needs them. Its methods may be called
 // concurrently.
 type PartProvider interface {
-	// Parts lists all parts in dataset order: names, sizes as they are stored, marks. They
-	// need have no path. The slice must not be changed.
+	// Parts lists all parts in dataset order: names, stored sizes, marks; paths are optional. The
+	// slice must not be changed.
 	Parts() []converters.Part
 
 	// Take makes parts first … first+n-1 local and opens a source that has these parts
-	// alone, in this order. It may wait for room; ctx is of the taking alone. The parts stay
+	// alone, in this order. It may wait for room; ctx ends the waiting, not the source. The parts stay
 	// until release is called.
 	Take(ctx context.Context, first, n int) (src converters.Source, release func() error, err error)
 }
 
-// A Led provider is of a slice, and opened by that part of the dataset (Slice.Lead) which shows what all
-// share and is not one of the slice's. That part must be unchanged, too.
+// A Led provider has the parts of a slice and was opened by Slice.Lead, a part outside the slice that
+// shows the columns of the whole dataset. That part must be unchanged, too.
 type Led interface {
 	PartProvider
-	// Lead returns that part; false where it is one of the provider's own, or none is needed.
+	// Lead returns that part; false if it is in the slice, or none is needed.
 	Lead() (converters.Part, bool)
 }
 
@@ -45,29 +45,29 @@ func (l local) Take(_ context.Context, first, n int) (converters.Source, func() 
 	return d.WithParts(first, l.Source.Parts()[first:first+n]), func() error { return nil }, nil
 }
 
-// A task is a shard that can be written now: its parts are local.
-type task struct {
+// A job is a shard to write: its parts are local.
+type job struct {
 	*plan.Shard
-	plan    *plan.Plan // with the parts of src
-	src     converters.Source
-	first   int   // of the dataset's parts, the first one of src
-	passing bool  // its parts go away when it is written: check them before
-	stored  int64 // bytes of these where they are stored; of a plan of whole parts alone
-	release func() error
+	plan             *plan.Plan // with the parts of src
+	src              converters.Source
+	first            int   // of the dataset's parts, the first one of src
+	verifyPartsAfter bool  // its parts are released when it is written: check them before
+	stored           int64 // bytes of these as stored; of a part-aligned plan only
+	release          func() error
 }
 
 // take makes shard i ready to be written.
-func (w *writer) take(ctx context.Context, i int) (*task, error) {
+func (w *writer) take(ctx context.Context, i int) (*job, error) {
 	s := &w.plan.Shards[i]
 	if l, here := w.parts.(local); here && !w.plan.Whole {
-		return &task{Shard: s, plan: w.plan, src: l.Source, first: w.slice.First, release: func() error { return nil }}, nil
+		return &job{Shard: s, plan: w.plan, src: l.Source, first: w.slice.First, release: func() error { return nil }}, nil
 	}
 	first, end := s.PartRange()
 	src, release, err := w.parts.Take(ctx, first, end-first)
 	if err != nil {
 		return nil, err
 	}
-	t := &task{Shard: s, plan: w.plan, src: src, first: w.slice.First + first, passing: true, release: release}
+	t := &job{Shard: s, plan: w.plan, src: src, first: w.slice.First + first, verifyPartsAfter: true, release: release}
 	if w.plan.Whole {
 		t.stored = w.plan.Stored(i)
 		return t, nil
@@ -80,17 +80,17 @@ func (w *writer) take(ctx context.Context, i int) (*task, error) {
 	return t, nil
 }
 
-// counted is what tells p of one pass over the shard: writing it, or reading it again. Where its
-// parts alone were known beforehand, they count.
-func (w *writer) counted(t *task, p plan.Progress) plan.Progress {
+// counted returns the progress of one pass over a shard: writing it, or reading it again. For a
+// part-aligned plan it scales to the stored size of the parts, from which the total was computed.
+func (w *writer) counted(t *job, p plan.Progress) plan.Progress {
 	if !w.plan.Whole {
 		return p
 	}
 	return &scaled{Progress: p, from: t.Bytes, to: t.stored}
 }
 
-// settle finds the samples of a shard of whole parts.
-func (k *worker) settle(ctx context.Context, t *task) error {
+// indexParts finds the samples of a part-aligned shard.
+func (k *worker) indexParts(ctx context.Context, t *job) error {
 	encodings := plan.Encodings{Specs: k.specs}
 	for _, p := range k.plan.Parts[t.First:][:t.Parts] {
 		encodings.Of = append(encodings.Of, p.Encode)
@@ -106,12 +106,12 @@ func (k *worker) settle(ctx context.Context, t *task) error {
 	return nil
 }
 
-// unchanged looks once more at every part, after the last of it was read: one that was
-// written to in the meantime may have given bytes of two states.
+// unchanged checks every part after it was read: a part that was modified meanwhile may have given
+// bytes of two states.
 func unchanged(parts []converters.Part) error {
 	for _, p := range parts {
 		if p.Path == "" {
-			continue // its files were looked at when they had been read
+			continue // the source checks its files after reading them
 		}
 		f, err := p.Open()
 		if err != nil {

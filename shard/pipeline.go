@@ -31,7 +31,7 @@ type pipeline struct {
 	err  error // the error of the first failed segment
 }
 
-// A segment is consecutive runs. It is taken by one reader, which must close full.
+// A segment is consecutive runs. One reader takes it, and closes full after its last batch.
 type segment struct {
 	at   int // among the segments
 	runs []converters.Run

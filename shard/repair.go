@@ -11,12 +11,11 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// Repair writes the shards that were found damaged anew, and those that were never
-// finished, and commits the dataset again. Each gets its former bytes again, or the
-// error is [converters.ErrChanged], and the damaged one and the manifest stay. All other
-// shards must have been verified. The source must be opened from the same parts in the
-// same order; they may have other paths and times. parts may be nil where no shard is to be
-// written: the files beside the shards are mended from the plan.
+// Repair rewrites damaged shards, writes unfinished ones, and commits the dataset again. A shard gets
+// its former bytes, or the error is [converters.ErrChanged] and the damaged shard and the manifest
+// stay. The caller must have verified all other shards. The source must have the same parts in the
+// same order; their paths and times may differ. parts may be nil if no shard is to be written: then
+// the files beside the shards are mended from the plan.
 func Repair(ctx context.Context, parts PartProvider, kept *dataset.Kept, damaged []string, out *dataset.Output, opts WriteOptions) (*Report, error) {
 	if parts == nil {
 		parts = Local(absent{kept.Plan})
@@ -35,7 +34,7 @@ func Repair(ctx context.Context, parts PartProvider, kept *dataset.Kept, damaged
 		_, done := j.Done[s.Name]
 		if w.reread[s.Name] = !slices.Contains(damaged, s.Name); !w.reread[s.Name] {
 			err = j.Void(s.Name)
-		} else if !done && !kept.Plan.Whole { // of whole parts only its line tells the accounts
+		} else if !done && !kept.Plan.Whole { // of a part-aligned plan only the journal has the accounts
 			j.Mended = true
 			err = j.Add(j.Was[s.Name])
 		}

@@ -41,7 +41,7 @@ func TestTasks(t *testing.T) {
 		{"shuffled, parts as needed", func(t *testing.T, src *memsource.Source) *plan.Plan {
 			return shardtest.NewPlan(t, src, encode.Options{}, plan.Options{Sizes: plan.Sizes{Shards: 9}, Shuffle: &plan.Shuffle{Seed: 3}})
 		}, false},
-		{"of whole parts", func(t *testing.T, src *memsource.Source) *plan.Plan {
+		{"part-aligned", func(t *testing.T, src *memsource.Source) *plan.Plan {
 			return shardtest.NewWholePlan(t, src, plan.Options{Sizes: plan.Sizes{Shards: 5}})
 		}, false},
 	} {

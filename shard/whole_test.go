@@ -21,7 +21,7 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// Each shard of whole parts is the one shard that its parts alone make, whoever writes it;
+// Each part-aligned shard is the one shard that its parts alone make, whoever writes it;
 // each part is taken once, and no more of them than one shard a worker and one ahead.
 func TestWholeParts(t *testing.T) {
 	t.Parallel()
@@ -286,7 +286,7 @@ func (p *told) Add(samples, bytes int64) {
 	p.samples, p.done = p.samples+samples, p.done+bytes
 }
 
-// Shards of whole parts are written and verified at the sizes that parts have where they are
+// Part-aligned shards are written and verified at the sizes that parts have where they are
 // stored: compressed, a hundredth of what they hold, or more.
 func TestWholeProgress(t *testing.T) {
 	t.Parallel()

@@ -28,11 +28,11 @@ type worker struct {
 // write makes one shard: a temporary file, its room reserved, filled and synced; re-read
 // and checked; then its index and itself under their final names, durably; last the
 // journal.
-func (k *worker) write(ctx context.Context, t *task) error {
+func (k *worker) write(ctx context.Context, t *job) error {
 	began, watcher := time.Now(), watcherOf(k.opts.Progress)
 	watcher.Begun(t.Name)
 	if k.plan.Whole {
-		if err := k.settle(ctx, t); err != nil {
+		if err := k.indexParts(ctx, t); err != nil {
 			return err
 		}
 	}
@@ -55,7 +55,7 @@ func (k *worker) write(ctx context.Context, t *task) error {
 	if err != nil {
 		return err
 	}
-	if t.passing {
+	if t.verifyPartsAfter {
 		if err := unchanged(t.src.Parts()); err != nil {
 			return err
 		}
@@ -106,7 +106,7 @@ func (k *worker) write(ctx context.Context, t *task) error {
 }
 
 // fill writes the records of a shard and its index rows.
-func (k *worker) fill(ctx context.Context, t *task, f *atomicfile.File, index *indexFile) (dataset.Finished, error) {
+func (k *worker) fill(ctx context.Context, t *job, f *atomicfile.File, index *indexFile) (dataset.Finished, error) {
 	s := t.Shard
 	done := dataset.Finished{ManifestShard: dataset.ManifestShard{Name: s.Name}}
 	out := newAsyncWriter(newDirectFile(f.File), k.buffers.shard)

@@ -35,12 +35,12 @@ func (w *writer) writeAll(ctx context.Context, todo []int) error {
 		return err
 	}
 	defer w.claims.Close()
-	next := make(chan *task)
+	next := make(chan *job)
 	drained := false
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() (err error) {
 		defer close(next)
-		drained, err = w.offer(ctx, todo, next)
+		drained, err = w.feed(ctx, todo, next)
 		return err
 	})
 	for range workers {
@@ -56,7 +56,7 @@ func (w *writer) writeAll(ctx context.Context, todo []int) error {
 }
 
 // work writes shards from tasks, each with that number of readers, in memory of its own.
-func (w *writer) work(ctx context.Context, tasks <-chan *task, readers int, reread aio.Options) (err error) {
+func (w *writer) work(ctx context.Context, tasks <-chan *job, readers int, reread aio.Options) (err error) {
 	k := &worker{writer: w}
 	for range readers {
 		k.encoders = append(k.encoders, newEncoders(w.specs...))

@@ -18,13 +18,13 @@ import (
 )
 
 // Write writes the shards of a plan and commits them with a manifest: it is [dataset.Output.Begin],
-// [Run] of the whole plan, and [Finish] in one. What a run by the same plan has finished before is
-// kept; so an interrupted Write is resumed by calling it again, with the same result to the byte.
-// After an error every file under a final name is complete and sound, and there is no manifest.
+// [Run] of the whole plan, and [Finish] in one. Shards that an earlier run of the same plan has
+// finished are kept: to resume an interrupted Write, call it again; the result is the same to the
+// byte. After an error each file with a final name is complete and sound, and the directory has no
+// manifest.
 //
-// Where parts are made local as they are needed, the parts of the next shard are fetched while others
-// are written, and a bad part is found only then: if that ends the first run before any shard is
-// finished, no plan is left in the directory.
+// A PartProvider may fetch the parts of the next shard while others are written, and find a bad part
+// only then: if that ends the first run before any shard is finished, Write removes the plan.
 func Write(ctx context.Context, parts PartProvider, p *plan.Plan, out *dataset.Output, opts WriteOptions) (*Report, error) {
 	w, err := newWhole(parts, p, out, opts)
 	if err != nil {
@@ -48,9 +48,9 @@ func Write(ctx context.Context, parts PartProvider, p *plan.Plan, out *dataset.O
 }
 
 // Run writes the shards of a slice of a plan that was begun in the directory. parts has the parts of
-// the slice. Other processes may write the same or other slices at the same
-// time, on any machine: the process that names a shard first has written it, and the others compare
-// theirs with it. Run may be called again at any time, and keeps sound shards. There is no manifest until [Finish].
+// the slice. Other processes may write the same or other slices at the same time, on any machine: the
+// first process to name a shard wins, and the others compare theirs with it. Run may be called again
+// at any time, and keeps sound shards. [Finish] writes the manifest.
 func Run(ctx context.Context, parts PartProvider, slice *plan.Slice, out *dataset.Output, opts WriteOptions) (*Report, error) {
 	w, err := newWriter(parts, slice, out, opts)
 	if err != nil {

@@ -100,7 +100,7 @@ func (o *convertOptions) add(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.shuffle, "shuffle", false, "put all samples in random order")
 	flags.Uint64Var(&o.seed, "seed", 0, "what the order of --shuffle is drawn from")
 	flags.BoolVar(&o.exact, "exact", false, "have all parts here first and cut shards at samples (default for local sources)")
-	flags.BoolVar(&o.wholeParts, "whole-parts", false, "cut shards at whole parts, by their sizes, so that each is fetched once and when it is needed (default for remote sources)")
+	flags.BoolVar(&o.wholeParts, "whole-parts", false, "cut shards between parts, by their sizes, so that each is fetched once and when it is needed (default for remote sources)")
 	flags.BoolVar(&o.dryRun, "dry-run", false, "print the plan and write nothing")
 	flags.BoolVar(&o.overwrite, "overwrite", false, "replace another dataset in OUT")
 	flags.BoolVar(&o.intoNonempty, "into-nonempty", false, "put the dataset into OUT though files of other programs are there, which stay")

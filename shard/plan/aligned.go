@@ -9,14 +9,14 @@ import (
 	"github.com/ffconvert/ffconvert/record"
 )
 
-// NewAligned plans shards of whole parts, cut by the sizes of these alone: as many as the
-// sizes say, the largest as small as can be. How many samples a shard has is known only when
-// its parts are there: each is then needed once, by the shard that it belongs to. Such a plan
-// is for parts that are not local yet. Of each part it needs the name and the stored size. seen is the index of the parts that decide the columns: the first part
-// of the dataset, or of each collection in a mixture.
+// NewAligned makes a part-aligned plan, for parts that are not local yet: it cuts between parts, by
+// their names and stored sizes alone, into as many shards as the sizes say, the largest as small as
+// possible. So each part is fetched once, by its shard, and only then is its number of samples known.
+// seen is the index of the parts that decide the columns: the first part of the dataset, or of each
+// collection in a mixture.
 func NewAligned(parts []converters.Part, seen []PartIndex, opts Options) (*Plan, error) {
 	if opts.Shuffle != nil {
-		return nil, fmt.Errorf("%w: a shuffle is of all samples; shards of whole parts have theirs in order", ErrSizes)
+		return nil, fmt.Errorf("%w: a shuffle is of all samples; part-aligned shards have theirs in order", ErrSizes)
 	}
 	plan := &Plan{Source: opts.Source, Encode: opts.Encode, Encodes: opts.Encodes, Dataset: opts.Dataset, Whole: true}
 	plan.Dataset.Encoding = ""
@@ -75,8 +75,7 @@ func (s partSizes) filled() int64 {
 	return n
 }
 
-// Stored returns how many bytes the parts of shard i take where they are stored. It is for
-// plans of whole parts.
+// Stored returns the stored size of the parts of shard i of a part-aligned plan, in bytes.
 func (p *Plan) Stored(i int) int64 {
 	n := int64(0)
 	for _, part := range p.Parts[p.Shards[i].First:][:p.Shards[i].Parts] {
@@ -85,9 +84,8 @@ func (p *Plan) Stored(i int) int64 {
 	return n
 }
 
-// ShardPlan returns the plan of one shard of a plan of whole parts, by the index of its parts:
-// its parts, and the part numbers in its runs, are the shard's. Parts keep their names,
-// wherever they lie now.
+// ShardPlan returns the plan of one shard of a part-aligned plan, by the index of the shard's parts.
+// Part numbers in its runs count from the shard's first part. Parts keep their planned names.
 func (p *Plan) ShardPlan(s *Shard, parts []PartIndex) (*Plan, error) {
 	one, err := New(parts, Options{Source: p.Source, Encode: p.Encode, Encodes: p.Encodes, Dataset: p.Dataset, Sizes: Sizes{Shards: 1}})
 	if err != nil {
@@ -104,8 +102,8 @@ func (p *Plan) ShardPlan(s *Shard, parts []PartIndex) (*Plan, error) {
 	return one, nil
 }
 
-// WithParts returns a part-aligned plan whose parts have accounts; partsOf returns the parts of
-// the shard of a name once it is finished.
+// WithParts returns a part-aligned plan with the accounts of its parts, and any other plan unchanged;
+// partsOf returns the parts of a finished shard by its name.
 func (p *Plan) WithParts(partsOf func(shard string) []Part) *Plan {
 	if !p.Whole {
 		return p

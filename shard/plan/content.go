@@ -43,7 +43,7 @@ func (c *Contents) of(ctx context.Context, p *converters.Part) (string, error) {
 	return sums.Digest(), nil
 }
 
-// sameContent refuses a local part whose digest is not the plan's.
+// sameContent refuses a local part with another digest than the plan has.
 func (p *Part) sameContent(ctx context.Context, is *converters.Part, known *Contents) error {
 	if p.Content == "" || is.Path == "" {
 		return nil
@@ -63,9 +63,9 @@ func ErrorOtherInput(name string) error {
 	return ErrorChanged(name, "another input than the one that was planned")
 }
 
-// Opened refuses a part that the dataset is opened with, whose columns and types all parts share, if
-// its bytes are not the planned ones. Number counts from the first part of the slice; -1
-// is Lead.
+// Opened refuses a part if its bytes are not the planned ones. It is for the part that a dataset is
+// opened with, which decides the columns and types of all. number counts from the first part of the
+// slice; -1 is Lead.
 func (s *Slice) Opened(ctx context.Context, number int, part converters.Part) error {
 	was := &s.Lead
 	if number >= 0 {

@@ -62,7 +62,7 @@ func (l *planShard) shard() Shard {
 	return Shard{Name: l.Name, Samples: l.Samples, Bytes: l.Bytes, Runs: l.Runs}
 }
 
-// A planWhole is the line of a shard of whole parts.
+// A planWhole is the line of a part-aligned shard.
 type planWhole struct {
 	Name  string `json:"name"`
 	First int    `json:"first"` // part
@@ -180,7 +180,7 @@ func readPlan(line func(any) error) (*Plan, error) {
 	return p, nil
 }
 
-// readWhole reads the shards of a plan of whole parts, which must be all parts in order.
+// readWhole reads the shards of a part-aligned plan, which must have all parts in order.
 func (p *Plan) readWhole(line func(any) error, shards int) error {
 	next := 0
 	for i := range shards {

@@ -22,7 +22,7 @@ type Plan struct {
 	Encodes []encode.Options       // for parts whose records differ from Encode, by Part.Encode; nil: none do
 	Dataset converters.Description // what the source says of the whole dataset
 	Shuffle *Shuffle               // nil: samples keep their order
-	Whole   bool                   // shards are whole parts; else they are cut at samples
+	Whole   bool                   // part-aligned: cut between parts; else at samples
 	Columns Columns                // of all indexes
 	Parts   []Part
 	Shards  []Shard
@@ -64,7 +64,7 @@ type Shard struct {
 	Bytes   int64            // of the whole file, header included
 	Runs    []converters.Run // where its samples are; they may pass over some that are left out
 
-	// Of a plan of whole parts, all that is known: its parts are First … First+Parts-1.
+	// Set in a part-aligned plan, with Name alone: the parts are First … First+Parts-1.
 	First, Parts int
 }
 

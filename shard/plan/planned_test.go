@@ -38,7 +38,7 @@ func planEach(t testing.TB, src converters.Source, of []int, opts Options, each 
 	return plan
 }
 
-// newAligned plans shards of whole parts.
+// newAligned plans part-aligned shards.
 func newAligned(t testing.TB, src *memsource.Source, opts Options) *Plan {
 	t.Helper()
 	spec, err := encode.Parse(encode.Options{})

@@ -163,8 +163,8 @@ func (f *File) parts(first, last int) ([]Part, error) {
 	return parts, err
 }
 
-// lead returns the first part in which samples were found, and its number; of a part-aligned
-// plan, whose samples are not known, part 0.
+// lead returns the first part with samples, and its number; of a part-aligned plan, which knows no
+// samples, part 0.
 func (f *File) lead() (Part, int, error) {
 	for i := range f.Head.Parts {
 		part, err := f.parts(i, i+1)
@@ -201,8 +201,8 @@ func (f *File) Weights(each func(i int, weight int64)) error {
 	return nil
 }
 
-// Outline returns the plan without the runs of its shards; of whole parts it has all. The digest of
-// every line must match the file's and the wanted one.
+// Outline returns the plan without the runs of its shards; a part-aligned plan has none. The digest of
+// all lines must be the file's and the wanted one.
 func (f *File) Outline(want string) (*Plan, error) {
 	sum := sha256.New()
 	if _, err := io.Copy(sum, bufio.NewReaderSize(io.NewSectionReader(f.r, 0, f.footAt), 1<<20)); err != nil {

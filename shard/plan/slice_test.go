@@ -85,7 +85,7 @@ func TestSliceOfHostilePlan(t *testing.T) {
 		more, shard   string
 	}{
 		{"parts of a shard", many, 1, "", fmt.Sprintf(`{"name":"PART_00000.ffr","samples":1,"bytes":99,"runs":[[0,0,0,1],[%d,0,0,1]]}`, many-1)},
-		{"parts of a shard of whole parts", many, 1, `,"whole_parts":true`, fmt.Sprintf(`{"name":"PART_00000.ffr","first":0,"parts":%d}`, many)},
+		{"parts of a part-aligned shard", many, 1, `,"whole_parts":true`, fmt.Sprintf(`{"name":"PART_00000.ffr","first":0,"parts":%d}`, many)},
 		{"shards", 1, many, "", `{"name":"PART_00000.ffr","samples":1,"bytes":99,"runs":[[0,0,0,1]]}`},
 		{"parts and shards", math.MaxInt64, math.MaxInt64, "", `{}`},
 	} {

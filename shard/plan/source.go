@@ -31,8 +31,8 @@ func (s *Slice) Of(whole converters.Source) (converters.Source, error) {
 	return some.WithParts(s.First, parts[s.First:][:len(s.Plan.Parts)]), nil
 }
 
-// Recognise makes sure that an index of the parts of the slice is that which the plan was made
-// of. It is for parts that are many files: no time of one file tells that they have changed.
+// Recognise returns an error if an index of the parts of the slice differs from the one that the plan
+// was made from. It is for parts of many files, which no single file time describes.
 func (s *Slice) Recognise(index []PartIndex) error {
 	if len(index) != len(s.Plan.Parts) {
 		return s.others(len(index))
@@ -52,4 +52,4 @@ func (s *Slice) others(n int) error {
 	return ForTask(ErrorChanged("the dataset", fmt.Sprintf("it was planned of %d sources, here are %d", s.Parts, n)))
 }
 
-var ErrIndivisible = errors.New("shards of whole parts cannot be made of such a source")
+var ErrIndivisible = errors.New("part-aligned shards cannot be made of such a source")

@@ -44,14 +44,13 @@ func (t Task) Check() error {
 	return nil
 }
 
-// holds reports whether what lies at the middle of from and to, of total bytes, is the
-// task's. So every piece of work is one task's, and a task has as many bytes as another,
-// but for half of its first piece and of its last.
+// holds reports whether the piece from … to of total bytes is the task's, by its middle. So every
+// piece belongs to one task, and tasks are even but for half of their first and last pieces.
 func (t Task) holds(from, to, total int64) bool {
 	return t.at(from, to, total) == max(t.K, 0)
 }
 
-// at returns the number of the task whose slice contains the middle of from and to.
+// at returns the number of the task with the middle of from and to in its slice.
 func (t Task) at(from, to, total int64) int {
 	middle := uint64(from) + uint64(to-from)/2
 	if total <= 0 || t.N < 2 {

@@ -88,7 +88,7 @@ func printFetch(w io.Writer, format string, p *convert.Preview) error {
 		stored[i] = p.Plan.Stored(i)
 	}
 	n := int64(len(stored))
-	fmt.Fprintf(t, "shards\t%s, of whole parts; --exact cuts at samples\n", humanize.Comma(n))
+	fmt.Fprintf(t, "shards\t%s, part-aligned; --exact cuts at samples\n", humanize.Comma(n))
 	fmt.Fprintf(t, "shard bytes\tmin %s  mean %s  max %s, as stored\n", humanize.Comma(slices.Min(stored)), humanize.Comma(f.Stored/n), humanize.Comma(slices.Max(stored)))
 	return t.Flush()
 }

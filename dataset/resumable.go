@@ -7,11 +7,9 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// Resumable returns the plan of whole parts that was begun here, if it is the one that
-// [plan.NewAligned] makes of these parts and options, whatever the first part shows, and how
-// the parts of a mixture are encoded, which its source decides: nothing needs to be fetched to
-// know it. Where the encoding is not known yet (""), it is not
-// compared. nil: there is none, or another one.
+// Resumable returns the part-aligned plan stored in this directory if [plan.NewAligned] would make it
+// again from parts and opts, else nil. It does not compare the columns, the description and the
+// encodings of a mixture, which only fetched parts show, nor an encoding that is not known yet ("").
 func (o *Output) Resumable(parts []converters.Part, opts plan.Options) (*plan.Plan, error) {
 	c, err := o.existing(false)
 	if err != nil {
@@ -39,7 +37,7 @@ func (o *Output) Resumable(parts []converters.Part, opts plan.Options) (*plan.Pl
 	return begun, nil
 }
 
-// Rollback leaves the directory as it was before a plan was begun of which no shard is finished.
+// Rollback removes a plan of which no shard is finished, and all that was made for it.
 func (o *Output) Rollback(plan *plan.Plan) error {
 	shards, err := o.shards()
 	if err != nil || len(shards) > 0 {

@@ -14,8 +14,8 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// An occupant is the dataset that a directory holds, as its own files tell of it. What
-// they do not name belongs to other programs and is never removed.
+// existing is the dataset in a directory, as its own files describe it. Files that they do not name
+// belong to other programs and are never removed.
 type existing struct {
 	plan     *plan.Plan // begun here; of a manifest alone, all but its shards; nil: nothing was
 	digest   string     // of the plan
@@ -133,8 +133,8 @@ func (c *existing) refused(o *Output, overwrite bool) error {
 	return nil
 }
 
-// foreignFiles refuses a directory without a dataset of ours that holds files whose names a
-// conversion would take.
+// foreignFiles refuses a directory without a dataset of ours in which a file has a name that a
+// conversion uses.
 func (o *Output) foreignFiles() error {
 	for _, name := range []string{ManifestName, MetaName, IndexDir} {
 		there, err := o.has(name)

@@ -6,22 +6,22 @@ import (
 	"iter"
 )
 
-// offer hands shards to the workers in turn, each when its parts are local. It reports whether some
-// are left because the run was told to begin no more.
-func (w *writer) offer(ctx context.Context, todo []int, next chan<- *task) (drained bool, err error) {
+// feed gives the workers one shard after another, each when its parts are local. drained says that
+// shards are left because WriteOptions.Drain was closed.
+func (w *writer) feed(ctx context.Context, todo []int, next chan<- *job) (drained bool, err error) {
 	// Do not wait for the parts of a shard that will not begin.
 	taking, stop := context.WithCancel(ctx)
 	defer stop()
-	offered := make(chan struct{})
-	defer close(offered)
+	fed := make(chan struct{})
+	defer close(fed)
 	go func() {
 		select {
 		case <-w.opts.Drain:
 			stop()
-		case <-offered:
+		case <-fed:
 		}
 	}()
-	for i, err := range w.claimed(todo) {
+	for i, err := range w.nextShards(todo) {
 		if err != nil {
 			return false, err
 		}
@@ -32,7 +32,7 @@ func (w *writer) offer(ctx context.Context, todo []int, next chan<- *task) (drai
 		case err != nil:
 			return false, err
 		}
-		select { // a shard that could begin now must not, once it is said
+		select { // of two ready cases below, select could take the other
 		case <-w.opts.Drain:
 			return true, t.release()
 		default:
@@ -48,10 +48,10 @@ func (w *writer) offer(ctx context.Context, todo []int, next chan<- *task) (drai
 	return false, nil
 }
 
-// claimed yields the shards to write, each with its claim. Those that another process has
-// claimed come last: if it has finished one until then, that is left out; else it is written
-// here, too, since the process that claimed it may be dead.
-func (w *writer) claimed(todo []int) iter.Seq2[int, error] {
+// nextShards yields the shards to write, each once it is claimed. Shards that another process has
+// claimed come last: one that is finished by then is left out; another is written here too, because
+// the process that claimed it may be dead.
+func (w *writer) nextShards(todo []int) iter.Seq2[int, error] {
 	return func(yield func(int, error) bool) {
 		var busy []int
 		for _, i := range todo {
