@@ -10,6 +10,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/internal/crcline"
 	"github.com/ffconvert/ffconvert/internal/fuzz"
 	"github.com/ffconvert/ffconvert/record"
 	"github.com/ffconvert/ffconvert/shard/plan"
@@ -126,4 +127,14 @@ func manifestOf(t testing.TB, shards int) []byte {
 		t.Fatal(err)
 	}
 	return data
+}
+
+// withCRCs returns the lines with the CRCs that they should have: hardly a mutation gets past them.
+func withCRCs(data []byte) []byte {
+	var lines []byte
+	for line := range bytes.Lines(data) {
+		_, text, _ := bytes.Cut(bytes.TrimSuffix(line, []byte{'\n'}), []byte{' '})
+		lines = crcline.Append(lines, text)
+	}
+	return lines
 }

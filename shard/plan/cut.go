@@ -71,9 +71,8 @@ func lastAtMost(s ordering, x int64) int64 {
 	return s.end(i - 1)
 }
 
-// nearest returns the sample whose prefix cost is nearest to x among the samples between
-// from and to. Of samples with one prefix cost it is the last, so that samples
-// that are left out stay with the one before them.
+// nearest returns the sample with the prefix cost nearest to x, between from and to. Of samples with
+// one prefix cost it is the last, so that samples that are left out stay with the one before them.
 func nearest(s ordering, x, from, to int64) int {
 	above := sort.Search(s.len(), func(i int) bool { return s.end(i) > x })
 	i := above - 1

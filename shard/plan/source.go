@@ -39,7 +39,7 @@ func (s *Slice) Recognise(index []PartIndex) error {
 	}
 	for i := range index {
 		was := s.Plan.Parts[i]
-		was.Name = index[i].Name // they may lie elsewhere now; sameParts looks at base names
+		was.Name = index[i].Name // they may lie elsewhere now; CheckParts compares base names
 		if err := was.Changed(index[i].Part); err != nil {
 			return ForTask(err)
 		}
