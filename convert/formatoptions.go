@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -20,6 +21,7 @@ import (
 	"github.com/ffconvert/ffconvert/converters/tar"
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/input"
 )
 
 // loaded returns a function that reports whether an index must read a field; nil: it reads none.
@@ -84,6 +86,9 @@ const defaultMaxClasses = 64 << 20 // bytes; a million names have some 20 MB
 // readClasses reads the names of classes, in the order of their numbers.
 func readClasses(name string, most int64) ([]string, error) {
 	f, err := os.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, &converters.Error{Where: name, Off: -1, Err: input.ErrNotFound, Hint: "--classes"}
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +101,8 @@ func readClasses(name string, most int64) ([]string, error) {
 		return nil, &converters.Error{Where: name, Off: -1, Err: fmt.Errorf("%w: it has more than %d bytes", converters.ErrLimit, most), Hint: "--max-classes-size"}
 	}
 	if filepath.Ext(name) != ".json" {
-		return strings.Split(strings.TrimSuffix(strings.ReplaceAll(string(data), "\r\n", "\n"), "\n"), "\n"), nil
+		lines := strings.Split(strings.TrimSuffix(strings.ReplaceAll(string(data), "\r\n", "\n"), "\n"), "\n")
+		return lines, listedTwice(name, lines)
 	}
 	var meta dataset.Meta
 	if err := json.Unmarshal(data, &meta); err != nil {
@@ -105,7 +111,19 @@ func readClasses(name string, most int64) ([]string, error) {
 	if len(meta.Classes) == 0 {
 		return nil, fmt.Errorf("%s: it names no classes", name)
 	}
-	return meta.Classes, nil
+	return meta.Classes, listedTwice(name, meta.Classes)
+}
+
+// listedTwice refuses a file of classes that lists one twice.
+func listedTwice(file string, classes []string) error {
+	seen := make(map[string]bool, len(classes))
+	for _, class := range classes {
+		if seen[class] {
+			return &option.Error{Name: "classes", Text: file, Err: fmt.Errorf("class %q is listed twice", class)}
+		}
+		seen[class] = true
+	}
+	return nil
 }
 
 // A table is CSV with its options.
@@ -117,7 +135,7 @@ type table struct {
 
 func csvOptions(set *option.Set) Opener {
 	t := table{delimiter: ",", naming: csv.Naming{Prefix: "part-", SuffixLength: -1}, opts: csv.Options{RowsPerSample: 1}}
-	set.Add("data-part-num", "number of parts in a directory (default: found, without a gap)", option.Int(&t.naming.Parts))
+	set.Add("data-part-num", "number of parts in a directory (default: found, without a gap)", option.AtLeast(&t.naming.Parts, 0))
 	set.Add("part-name-prefix", "what the name of a part begins with", option.Text(&t.naming.Prefix))
 	set.Add("part-name-suffix-length", "digits that the number of a part is padded to; -1: not padded, or any", option.Int(&t.naming.SuffixLength))
 	set.Add("header", "the first line of every part names the columns", option.Bool(&t.opts.Header))
@@ -125,7 +143,7 @@ func csvOptions(set *option.Set) Opener {
 	set.Add("delimiter", "what stands between values; tab for a tabulator", option.Text(&t.delimiter))
 	set.Add("dtype", "float64, float32 or int64 for rows of numbers, or types of columns: id=int64,name=str (default: told from the first rows)", option.Text(&t.opts.DType))
 	set.Add("rows-per-sample", "rows that make one record", option.Int(&t.opts.RowsPerSample))
-	set.AddLimit("max-row-size", "longest row accepted, 1GiB at most", option.MaxSize(&t.opts.MaxRow, csv.DefaultMaxRow))
+	set.AddLimit("max-row-size", "longest row accepted, 1GiB at most", option.MaxSizeTo(&t.opts.MaxRow, csv.DefaultMaxRow, csv.MostRow))
 	set.AddLimit("max-columns", "most columns of a row accepted, 16777216 at most", option.Count(&t.opts.MaxColumns, csv.DefaultMaxColumns))
 	set.AddLimit("max-sample-size", "largest sample accepted", option.MaxSize(&t.opts.MaxSample, csv.DefaultMaxSample))
 	return &t

@@ -40,10 +40,17 @@ func (r *Reader) Another(path string) (kind.Kind, bool) {
 			return kind.Kind{}, false
 		}
 	}
-	if len(found) != 1 || found[0].ID == "text" && r.Name == "csv" {
+	if len(found) != 1 || found[0].ID == "text" && r.Name == "csv" || cutCBOR(found[0], path) {
 		return kind.Kind{}, false
 	}
 	return found[0], true
+}
+
+// cutCBOR reports whether a file is probably CBOR that was cut short: its name says CBOR, and its
+// beginning may be MessagePack as well.
+func cutCBOR(k kind.Kind, path string) bool {
+	named := kind.Name(path)
+	return k.ID == "msgpack" && !k.Sure && len(named) == 1 && named[0].ID == "cbor"
 }
 
 // ErrAnotherKind reports an input of another kind. Its text precedes the name of the kind.

@@ -123,7 +123,7 @@ func (r *taskRun) find(ctx context.Context, c *Conversion) (skip int, err error)
 	}
 	all := c.found
 	if len(all) != s.Parts {
-		return 0, fmt.Errorf("%s: its plan is of %d sources, here are %d", r.dir, s.Parts, len(all))
+		return 0, fmt.Errorf("%s: its plan is of %d sources, %d were found", r.dir, s.Parts, len(all))
 	}
 	c.found = all[s.First : s.First+len(s.Plan.Parts)]
 	if skip > 0 {

@@ -128,6 +128,9 @@ type Meta struct {
 // maxMeta bounds a meta.json that is read, in bytes: a million classes take about 60 MB.
 const maxMeta = 256 << 20
 
+// ErrMeta says that a meta.json is damaged.
+var ErrMeta = place.New(place.Corrupt, "description is damaged")
+
 // ReadMeta reads the meta.json of a dataset.
 func ReadMeta(dir string) (*Meta, error) {
 	f, err := openPath(filepath.Join(dir, MetaName))
@@ -137,7 +140,7 @@ func ReadMeta(dir string) (*Meta, error) {
 	defer f.Close()
 	var m Meta
 	if err := json.NewDecoder(io.LimitReader(f, maxMeta)).Decode(&m); err != nil {
-		return nil, fmt.Errorf("%s: %w: %w", f.Name(), ErrManifest, err)
+		return nil, fmt.Errorf("%s: %w: %w", f.Name(), ErrMeta, err)
 	}
 	return &m, nil
 }

@@ -64,9 +64,10 @@ A sample that is damaged or cannot be read ends the run.
 	flags.Var(option.Count(&opts.Batch, opts.Batch), "batch", "samples of a batch")
 	flags.Var(option.Count(&opts.Batches, opts.Batches), "batches", "read so many batches, however long it takes")
 	flags.Lookup("batches").DefValue = ""
-	flags.DurationVar(&opts.Duration, "duration", 10*time.Second, "begin no batch after so long")
+	opts.Duration = 10 * time.Second
+	flags.Var(period{&opts.Duration, true}, "duration", "begin no batch after so long")
 	flags.VarP(option.Count(&opts.Jobs, opts.Jobs), "jobs", "j", "batches read at once")
-	flags.Var(option.Count(&opts.depth, opts.depth), "queue-depth", "reads in flight, of each batch")
+	flags.Var(queueDepth(&opts.depth), "queue-depth", "reads in flight, of each batch")
 	flags.Var(&opts.blockSize, "block-size", "bytes of one read at most, a multiple of 4096")
 	flags.Var(&opts.backend, "backend", "how to read: auto, aio or pread")
 	flags.Uint64Var(&opts.Seed, "seed", 0, "of the random order; the same gives the same order")
@@ -79,9 +80,6 @@ A sample that is damaged or cannot be read ends the run.
 func runBenchRead(ctx context.Context, opts benchReadOptions, path string, stdout io.Writer) error {
 	if err := convert.LocalPath(path); err != nil {
 		return err
-	}
-	if opts.Duration <= 0 {
-		return fmt.Errorf("--duration %v: want more than 0", opts.Duration)
 	}
 	r, err := record.Open(path, record.Options{
 		AllowLegacy: opts.allowLegacy,

@@ -17,7 +17,9 @@ import (
 
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
+	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/convert/option"
+	"github.com/ffconvert/ffconvert/input"
 	"github.com/ffconvert/ffconvert/input/cache"
 	"github.com/ffconvert/ffconvert/internal/text"
 )
@@ -39,12 +41,23 @@ func (o *convertOptions) cacheFromEnvironment(flags *pflag.FlagSet) error {
 			return err
 		}
 	}
+	if err := localCache(o.cacheDir); err != nil {
+		return err
+	}
 	if text := os.Getenv(cacheSizeVariable); text != "" && !flags.Changed("cache-size") {
 		n, err := strconv.ParseFloat(text, 64) // a float, as webdataset accepts 1e12
 		if err != nil || n != n || n > 1<<62 {
 			return fmt.Errorf("%s=%q: want a number of bytes, -1 for no limit", cacheSizeVariable, text)
 		}
 		o.cacheSize = option.Size(max(n, 0))
+	}
+	return nil
+}
+
+// localCache refuses a URL as the directory of the cache.
+func localCache(dir string) error {
+	if convert.IsURL(dir) {
+		return fmt.Errorf("--cache-dir %s: want a local directory, not a URL", input.Shown(dir))
 	}
 	return nil
 }
@@ -122,7 +135,7 @@ unfinished. Copies in use stay.
 		RunE: func(cmd *cobra.Command, _ []string) error { return runCacheClean(opts, cmd.OutOrStdout()) },
 	}
 	opts.add(cmd.Flags())
-	cmd.Flags().DurationVar(&opts.olderThan, "older-than", 0, "only those that were not used for so long")
+	cmd.Flags().Var(period{p: &opts.olderThan}, "older-than", "only those that were not used for so long")
 	return cmd
 }
 
@@ -141,6 +154,9 @@ func (o *cacheOptions) open(use func(dir string, c *cache.Cache) error) error {
 			return err
 		}
 		dir = filepath.Join(base, "ffconvert")
+	}
+	if err := localCache(dir); err != nil {
+		return err
 	}
 	st, err := os.Stat(dir)
 	switch {
@@ -215,9 +231,6 @@ type cleaned struct {
 }
 
 func runCacheClean(opts cacheOptions, stdout io.Writer) error {
-	if opts.olderThan < 0 {
-		return errors.New("--older-than must not be negative")
-	}
 	return opts.open(func(dir string, c *cache.Cache) error {
 		var done cleaned
 		if c != nil {

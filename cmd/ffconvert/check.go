@@ -167,7 +167,7 @@ func (o *checkOptions) add(flags *pflag.FlagSet, f format, set *option.Set) {
 	}
 	pick("encode", "fields", "rename", "decode", "missing")
 	countFlag(flags, &o.maxPixels, "max-pixels", int64(check.DefaultMaxPixels), "largest image that --deep decodes, pixels of all its frames")
-	flags.IntVarP(&o.workers, "jobs", "j", runtime.GOMAXPROCS(0), "parts looked at, at once; by default the CPUs that this process may use")
+	flags.VarP(option.Count(&o.workers, runtime.GOMAXPROCS(0)), "jobs", "j", "parts looked at, at once; by default the CPUs that this process may use")
 	pick("progress", "max-decode-size", "max-decode-depth", "max-names")
 	pick("cache-size")
 	flags.StringVar(&o.convert.cacheDir, "cache-dir", "", "where fetched and decompressed inputs are kept (default WDS_CACHE, or a temporary directory, removed at the end)")
@@ -188,9 +188,6 @@ var waivers = []struct{ flag, value, rule string }{
 }
 
 func runCheck(ctx context.Context, opts checkOptions, c conversion) error {
-	if opts.workers < 1 {
-		return errors.New("--jobs must be 1 or more")
-	}
 	progress := progress.New(c.opts.progress, os.Stderr)
 	defer progress.Stop()
 	c.Options = c.opts.options(ctx, progress)

@@ -2,10 +2,8 @@ package main
 
 import (
 	"context"
-	"errors"
 	"io"
 	"os"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -73,9 +71,6 @@ type conversion struct {
 }
 
 func (c *conversion) run(ctx context.Context) error {
-	if c.opts.workers < 1 {
-		return errors.New("--jobs must be 1 or more")
-	}
 	progress := progress.New(c.opts.progress, os.Stderr)
 	defer progress.Stop()
 	c.Options = c.opts.options(ctx, progress)
@@ -135,7 +130,7 @@ func (o *convertOptions) options(ctx context.Context, progress *progress.Reporte
 		Workers: o.workers, Overwrite: o.overwrite, IntoNonempty: o.intoNonempty, NoVerify: o.noVerify, Verify: o.verify,
 		AIO: aio.Options{Backend: o.backend, Depth: o.depth}, Tool: "ffconvert " + version,
 		Progress: progress, Doubt: progress.Warn, Waiting: progress.Waiting,
-		Drain: func() <-chan struct{} { return stop.From(ctx).Within(time.Duration(o.grace)) },
+		Drain: func() <-chan struct{} { return stop.From(ctx).Within(o.grace) },
 	}
 	opts.Encode.Missing = o.missing.Value
 	opts.Sizes.ShardSize, opts.Sizes.Min = int64(o.shardSize), int64(o.minSize)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"runtime"
 	"time"
@@ -9,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ffconvert/ffconvert/aio"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/progress"
 	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/encode"
@@ -39,7 +39,7 @@ type convertOptions struct {
 	exact, wholeParts bool
 	backend           aio.Backend
 	depth             int
-	grace             graceValue
+	grace             time.Duration
 	progress          progress.Flag
 
 	cacheDir  string
@@ -95,8 +95,8 @@ func (o *convertOptions) add(flags *pflag.FlagSet) {
 	flags.Var(&o.missing, "missing", "what to do with a sample that lacks a field: error, or skip and count")
 	flags.Var(&o.shardSize, "shard-size", "target size of a shard (default: at least 256MiB each, 200 shards at most)")
 	flags.Var(&o.minSize, "min-shard-size", "least mean size of a shard (default 256MiB, or none with --shard-size or --shards)")
-	flags.IntVar(&o.sizes.Max, "max-shards", 0, "most shards (default 200, or none with --shard-size or --shards)")
-	flags.IntVar(&o.sizes.Shards, "shards", 0, "exact number of shards (default by size)")
+	flags.Var(option.AtLeast(&o.sizes.Max, 1), "max-shards", "most shards (default 200, or none with --shard-size or --shards)")
+	flags.Var(option.AtLeast(&o.sizes.Shards, 1), "shards", "exact number of shards (default by size)")
 	flags.BoolVar(&o.shuffle, "shuffle", false, "put all samples in random order")
 	flags.Uint64Var(&o.seed, "seed", 0, "what the order of --shuffle is drawn from")
 	flags.BoolVar(&o.exact, "exact", false, "have all parts here first and cut shards at samples (default for local sources)")
@@ -119,13 +119,15 @@ func (o *convertOptions) refuseSeed(flags *pflag.FlagSet, drawn bool) error {
 
 // addRun registers the flags that change neither the plan nor a byte of a shard.
 func (o *convertOptions) addRun(flags *pflag.FlagSet) {
-	flags.IntVarP(&o.workers, "jobs", "j", runtime.GOMAXPROCS(0), "shards written at once; by default the CPUs that this process may use")
+	flags.VarP(option.Count(&o.workers, runtime.GOMAXPROCS(0)), "jobs", "j", "shards written at once; by default the CPUs that this process may use")
 	flags.Var(&o.backend, "backend", "how shards are re-read: auto, aio or pread")
-	flags.Var(option.Count(&o.depth, o.depth), "queue-depth", "reads of 1 MiB in flight, all shards being re-read together")
-	flags.Var(&o.grace, "grace", "after SIGTERM or SIGUSR1, how long the shards under way may take to be finished; no other is begun (0: all stops at once)")
+	flags.Var(queueDepth(&o.depth), "queue-depth", "reads of 1 MiB in flight, all shards being re-read together")
+	flags.Var(period{p: &o.grace}, "grace", "after SIGTERM or SIGUSR1, how long the shards under way may take to be finished; no other is begun (0: all stops at once)")
 	flags.Var(&o.progress, "progress", progress.Usage)
 	sizeFlag(flags, &o.encode.Limits.MaxDecode, "max-decode-size", encode.DefaultMaxDecode, "largest field that --decode takes, text aside")
-	countFlag(flags, &o.encode.Limits.MaxDepth, "max-decode-depth", encode.DefaultMaxDepth, "deepest nesting that --decode takes, 4 to 65535")
+	o.encode.Limits.MaxDepth = encode.DefaultMaxDepth
+	flags.Var(number{&o.encode.Limits.MaxDepth, 4, 65535}, "max-decode-depth", "deepest nesting that --decode takes, 4 to 65535")
+	help.MarkLimit(flags, "max-decode-depth")
 	countFlag(flags, &o.maxNames, "max-names", int64(input.MaxNames), "most inputs that the sources may stand for")
 }
 
@@ -159,25 +161,4 @@ func (o *convertOptions) input() stage.Options {
 	in := stage.Options{Options: input.Options{MaxNames: o.maxNames}, CacheDir: o.cacheDir, Workers: o.workers, Quota: int64(o.cacheSize), MaxRatio: o.maxRatio, MaxWindow: o.maxWindow, Guarded: true}
 	o.remote.apply(&in)
 	return in
-}
-
-// graceValue is a flag of a time, 0 or more.
-type graceValue time.Duration
-
-func (v *graceValue) Set(s string) error {
-	d, err := time.ParseDuration(s)
-	if err != nil || d < 0 {
-		return errors.New("want a time of 0 or more with a unit, as 90s or 15m")
-	}
-	*v = graceValue(d)
-	return nil
-}
-
-func (v *graceValue) Type() string { return "duration" }
-
-func (v *graceValue) String() string {
-	if *v == 0 {
-		return "0"
-	}
-	return time.Duration(*v).String()
 }

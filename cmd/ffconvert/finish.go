@@ -12,7 +12,6 @@ import (
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/progress"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/summary"
 	"github.com/ffconvert/ffconvert/convert"
-	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/verify"
 )
 
@@ -47,11 +46,11 @@ Where shards are missing they are named, and the status is 5: run their tasks ag
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.DurationVar(&opts.wait, "wait", 0, "wait so long for missing shards (default: do not)")
+	flags.Var(period{p: &opts.wait}, "wait", "wait so long for missing shards (default: do not)")
 	flags.BoolVar(&opts.verify, "verify", false, "re-read all shards")
 	flags.Var(&opts.backend, "backend", "how shards are re-read: auto, aio or pread")
-	flags.Var(option.Count(&opts.depth, opts.depth), "queue-depth", "reads of 1 MiB in flight")
-	flags.Var(&opts.progress, "progress", "progress on standard error: auto, bar, plain, json or none")
+	flags.Var(queueDepth(&opts.depth), "queue-depth", "reads of 1 MiB in flight")
+	flags.Var(&opts.progress, "progress", progress.Usage)
 	return cmd
 }
 

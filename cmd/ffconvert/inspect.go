@@ -43,7 +43,8 @@ many. --deep reads all samples. Headers are checked, and what is read; verify ch
 	}
 	flags := cmd.Flags()
 	flags.Var(&opts.format, "format", "output: text or json")
-	flags.IntVar(&opts.Keys, "keys", 5, "number of first keys to show")
+	opts.Keys = 5
+	flags.Var(option.AtLeast(&opts.Keys, 0), "keys", "number of first keys to show")
 	flags.BoolVar(&opts.Deep, "deep", false, "read every sample to count the fields")
 	opts.limits = recordLimits(flags)
 	sizeFlag(flags, &opts.MaxSample, "max-sample-size", record.DefaultMaxSample, "largest sample that is read for its key and fields; it is held in memory whole")

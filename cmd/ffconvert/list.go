@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"io"
+	pathpkg "path"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -75,6 +77,9 @@ func runList(opts listOptions, file, path string, stdout io.Writer) error {
 		_, err := fmt.Fprintf(stdout, "%12d  %s\n", e.Size(), text.Name(name))
 		return err
 	}
+	if err := inside(path); err != nil {
+		return inFolder(file, err)
+	}
 	if opts.recursive {
 		for e, err := range f.Walk(path) {
 			if err != nil {
@@ -124,6 +129,9 @@ func runCat(limits folderLimits, file string, paths []string, stdout io.Writer) 
 	}
 	defer f.Close()
 	for _, path := range paths {
+		if err := inside(path); err != nil {
+			return inFolder(file, err)
+		}
 		data, err := f.ReadFile(packed.Clean(path))
 		if err != nil {
 			return inFolder(file, err)
@@ -131,6 +139,14 @@ func runCat(limits folderLimits, file string, paths []string, stdout io.Writer) 
 		if _, err := stdout.Write(data); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// inside refuses a path that leads out of the folder.
+func inside(name string) error {
+	if rel := pathpkg.Clean(strings.TrimLeft(name, "/")); rel == ".." || strings.HasPrefix(rel, "../") {
+		return fmt.Errorf("%q leads out of the folder", name)
 	}
 	return nil
 }

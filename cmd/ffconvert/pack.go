@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -63,8 +64,14 @@ func runPack(ctx context.Context, opts packOptions, dir, file string) error {
 	if !strings.HasSuffix(file, record.Ext) {
 		return fmt.Errorf("%s: the name of the file must end in %s", file, record.Ext)
 	}
-	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+	switch st, err := os.Stat(dir); {
+	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("%s: %w", dir, input.ErrNotFound)
+	case err == nil && !st.IsDir():
+		return fmt.Errorf("%s: %w", dir, input.ErrNotDirectory)
+	}
+	if _, err := os.Stat(filepath.Dir(file)); errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s: no such directory; make it first", filepath.Dir(file))
 	}
 	progress := progress.New(opts.progress, os.Stderr)
 	defer progress.Stop()

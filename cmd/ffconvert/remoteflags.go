@@ -1,9 +1,6 @@
 package main
 
 import (
-	"errors"
-	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -50,10 +47,13 @@ func (o *remoteOptions) addServices(flags *pflag.FlagSet) {
 	flags.StringVar(&o.s3.Profile, "s3-profile", "", "profile of ~/.aws whose credentials and settings are used (default AWS_PROFILE, or default)")
 	flags.Var(&o.pathStyle, "s3-path-style", "where the bucket stands, path for endpoint/bucket, host for bucket.endpoint: auto, path or host")
 	flags.BoolVar(&o.anonymous, "anonymous", false, "ask services without credentials")
-	flags.Var((*connections)(&o.connections), "connections", "ranges fetched at once, all objects together, 512 at most")
-	flags.Var((*attempts)(&o.retries), "retries", "attempts in a row that may bring nothing before an object is given up")
-	flags.Var((*patience)(&o.patience), "fetch-timeout", "how long an object may take beyond what it takes at 64 KiB a second")
+	flags.Var(number{&o.connections, 1, maxConnections}, "connections", "ranges fetched at once, all objects together, 512 at most")
+	flags.Var(option.AtLeast(&o.retries, 0), "retries", "attempts in a row that may bring nothing before an object is given up")
+	flags.Var(period{&o.patience, true}, "fetch-timeout", "how long an object may take beyond what it takes at 64 KiB a second")
 }
+
+// maxConnections bounds the memory of connections, 256 KiB each.
+const maxConnections = 512
 
 // client returns a client of the services. It connects when the first object is read.
 func (o *remoteOptions) client() *remote.Client {
@@ -71,51 +71,3 @@ func (o *remoteOptions) client() *remote.Client {
 func (o *remoteOptions) apply(in *stage.Options) {
 	in.AllowPipe, in.Rewrite, in.Remote, in.Fetches = o.allowPipe, o.rewrite, o.client(), o.connections
 }
-
-// maxConnections bounds what connections hold: 256 KiB each.
-const maxConnections = 512
-
-// connections is a number from 1 to maxConnections.
-type connections int
-
-func (v *connections) Set(s string) error {
-	n, err := strconv.Atoi(s)
-	if err != nil || n < 1 || n > maxConnections {
-		return fmt.Errorf("want a whole number from 1 to %d", maxConnections)
-	}
-	*v = connections(n)
-	return nil
-}
-
-func (v *connections) Type() string   { return "number" }
-func (v *connections) String() string { return strconv.Itoa(int(*v)) }
-
-// attempts is a number of 0 or more.
-type attempts int
-
-func (v *attempts) Set(s string) error {
-	n, err := strconv.Atoi(s)
-	if err != nil || n < 0 {
-		return errors.New("want a whole number of 0 or more")
-	}
-	*v = attempts(n)
-	return nil
-}
-
-func (v *attempts) Type() string   { return "number" }
-func (v *attempts) String() string { return strconv.Itoa(int(*v)) }
-
-// patience is a time above 0.
-type patience time.Duration
-
-func (v *patience) Set(s string) error {
-	d, err := time.ParseDuration(s)
-	if err != nil || d <= 0 {
-		return errors.New("want a time with a unit, as 90s or 15m")
-	}
-	*v = patience(d)
-	return nil
-}
-
-func (v *patience) Type() string   { return "duration" }
-func (v *patience) String() string { return time.Duration(*v).String() }

@@ -72,9 +72,9 @@ func TestSecurityRemoteFlagsAreInNoPlan(t *testing.T) {
 func TestGraceFlag(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]time.Duration{"0": 0, "90s": 90 * time.Second, "15m": 15 * time.Minute, "90": -1, "-1s": -1, "": -1, "long": -1} {
-		var v graceValue
-		if err := v.Set(text); (err == nil) != (want >= 0) || err == nil && time.Duration(v) != want {
-			t.Errorf("%q: %v, %v", text, time.Duration(v), err)
+		var d time.Duration
+		if err := (period{p: &d}).Set(text); (err == nil) != (want >= 0) || err == nil && d != want {
+			t.Errorf("%q: %v, %v", text, d, err)
 		}
 	}
 }

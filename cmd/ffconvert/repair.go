@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -36,7 +35,8 @@ becomes what it was to the byte, or is left as it is: sources that give other by
 refused. What an interrupted conversion had not finished is written too.
 
 Sources are found by the names that they had on the command line of the conversion, from
-the current directory; SOURCE... names them anew. Standard input, and what a plugin reads,
+the current directory; SOURCE... names them anew. Where nothing has to be written no source is
+looked at. Standard input, and what a plugin reads,
 must be named: SOURCE is - then, or the plugin's arguments. So must URLs that were signed,
 for no password and no signature is kept. A pipe:COMMAND is run again with --allow-pipe only.
 
@@ -61,9 +61,6 @@ for no password and no signature is kept. A pipe:COMMAND is run again with --all
 }
 
 func runRepair(ctx context.Context, opts repairOptions, dir string, sources []string, stdout io.Writer) error {
-	if opts.workers < 1 {
-		return errors.New("--jobs must be 1 or more")
-	}
 	if err := convert.LocalPath(dir); err != nil {
 		return err
 	}

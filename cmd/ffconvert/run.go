@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -63,9 +62,6 @@ Fetched and decompressed inputs lie inside OUT, unless --cache-dir names a disk 
 }
 
 func runRun(ctx context.Context, opts runOptions, dir string, sources []string) error {
-	if opts.workers < 1 {
-		return errors.New("--jobs must be 1 or more")
-	}
 	task, _, err := opts.Find()
 	if err != nil {
 		return err

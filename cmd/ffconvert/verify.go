@@ -67,9 +67,9 @@ conversion, which a repair needs. All problems are listed, not the first alone.
 	flags.SortFlags = false
 	flags.Var(&opts.format, "format", "output: text, json, junit or sarif")
 	flags.Var(&opts.backend, "backend", "how to read: auto, aio or pread")
-	flags.Var(option.Count(&opts.depth, opts.depth), "queue-depth", "reads in flight, all shards together")
+	flags.Var(queueDepth(&opts.depth), "queue-depth", "reads in flight, all shards together")
 	flags.Var(&opts.blockSize, "block-size", "bytes of one read, a multiple of 4096")
-	flags.IntVarP(&opts.workers, "jobs", "j", 0, "shards read at once (default half the CPUs, 4 at the most)")
+	flags.VarP(option.AtLeast(&opts.workers, 1), "jobs", "j", "shards read at once (default half the CPUs, 4 at the most)")
 	flags.BoolVar(&opts.allowLegacy, "allow-legacy", false, "accept headers without a checksum, as old writers left them")
 	opts.limits = recordLimits(flags)
 	flags.Var(&opts.progress, "progress", progress.Usage)

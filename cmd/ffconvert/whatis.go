@@ -79,11 +79,15 @@ func notShards(path string, err error) error {
 		return err
 	}
 	found := convert.Kinds(path)
-	if !errors.Is(err, record.ErrCorrupt) || len(found) != 1 || !found[0].Sure || found[0].ID == "ffrecord" {
+	if !errors.Is(err, record.ErrCorrupt) || len(found) != 1 || found[0].ID == "ffrecord" || !found[0].Sure && !isText(found[0]) {
 		return err
 	}
 	return &converters.Error{Where: path, Off: -1, Err: fmt.Errorf("not an FFRecord file: %w %s", convert.ErrAnotherKind, found[0].What), Hint: converting.howTo(found[0], path)}
 }
+
+// isText reports whether a kind is text. The first 12 bytes of a shard hold zero bytes, so a file of
+// text is not a damaged shard.
+func isText(k kind.Kind) bool { return slices.Contains([]string{"csv", "text", "json"}, k.ID) }
 
 // explain adds to the errors of inputs that the format does not read what kind of input they are.
 func (c *conversion) explain(err error) error {

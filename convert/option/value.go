@@ -142,15 +142,21 @@ func (v *Size) String() string {
 	return strconv.FormatInt(n, 10) + units[unit]
 }
 
-type maxSize int64
-
-// MaxSize is a limit in bytes, 1 or more; most by default.
-func MaxSize(p *int64, most int64) Value {
-	*p = most
-	return (*maxSize)(p)
+type maxSize struct {
+	p    *int64
+	most int64
 }
 
-func (v *maxSize) Set(text string) error {
+// MaxSize is a limit in bytes, 1 or more; n by default.
+func MaxSize(p *int64, n int64) Value { return MaxSizeTo(p, n, math.MaxInt64) }
+
+// MaxSizeTo is a limit in bytes, from 1 to most; n by default.
+func MaxSizeTo(p *int64, n, most int64) Value {
+	*p = n
+	return maxSize{p, most}
+}
+
+func (v maxSize) Set(text string) error {
 	var n Size
 	if err := n.Set(text); err != nil {
 		return err
@@ -158,25 +164,35 @@ func (v *maxSize) Set(text string) error {
 	if n < 1 {
 		return errors.New("a limit must be 1 byte or more")
 	}
-	*v = maxSize(n)
+	if int64(n) > v.most {
+		most := Size(v.most)
+		return fmt.Errorf("it can be %s at most", &most)
+	}
+	*v.p = int64(n)
 	return nil
 }
 
-func (v *maxSize) Type() string   { return "size" }
-func (v *maxSize) String() string { return (*Size)(v).String() }
+func (v maxSize) Type() string   { return "size" }
+func (v maxSize) String() string { return (*Size)(v.p).String() }
 
 // Count is a number of 1 or more; n by default.
 func Count[T int | int64](p *T, n T) Value {
 	*p = n
-	return countValue[T]{p}
+	return AtLeast(p, 1)
 }
 
-type countValue[T int | int64] struct{ p *T }
+// AtLeast is a whole number of least or more.
+func AtLeast[T int | int64](p *T, least T) Value { return countValue[T]{p, least} }
+
+type countValue[T int | int64] struct {
+	p     *T
+	least T
+}
 
 func (v countValue[T]) Set(text string) error {
 	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 {
-		return errors.New("want a whole number of 1 or more")
+	if err != nil || T(n) < v.least {
+		return fmt.Errorf("want a whole number of %d or more", v.least)
 	}
 	*v.p = T(n)
 	return nil

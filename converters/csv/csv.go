@@ -45,7 +45,7 @@ const DefaultMaxColumns = 1 << 16
 
 // Upper bounds of Options.
 const (
-	mostRow     = 1 << 30 // bytes
+	MostRow     = 1 << 30 // bytes
 	maxBuffer   = 1 << 40 // bytes of a sample: sums of sizes cannot overflow
 	mostColumns = 1 << 24 // their cells take 400 MiB of memory
 )
@@ -146,7 +146,7 @@ func openSource(parts []converters.Part, opts Options, open func(converters.Part
 		opts.MaxColumns = DefaultMaxColumns
 	}
 	opts.MaxColumns = min(opts.MaxColumns, mostColumns)
-	opts.MaxRow, opts.MaxSample = min(opts.MaxRow, mostRow), min(opts.MaxSample, maxBuffer)
+	opts.MaxRow, opts.MaxSample = min(opts.MaxRow, MostRow), min(opts.MaxSample, maxBuffer)
 	if !mayDelimit(opts.Delimiter) {
 		return nil, fmt.Errorf("delimiter %q: it may not be a letter, a digit or any of + - . and the quote, nor end a line", opts.Delimiter)
 	}

@@ -41,6 +41,9 @@ func Supports(scheme string) bool { return services[strings.ToLower(scheme)] != 
 // store returns the store for a URL.
 func (c *Client) store(url string) (store, error) {
 	service := schemeOf(url)
+	if service == "" {
+		return nil, &Error{URL: Redact(url), Kind: ErrURL, Err: errors.New("no // after the scheme"), Hint: "as in s3://bucket/name"}
+	}
 	if services[service] == nil {
 		return nil, &Error{URL: Redact(url), Kind: ErrURL, Err: fmt.Errorf("no such scheme"), Hint: "http, https, s3, gs, ais"}
 	}

@@ -45,7 +45,7 @@ func (p Part) Changed(is Part) error {
 // CheckParts returns an error that says how parts differ from the planned parts.
 func (p *Plan) CheckParts(ctx context.Context, parts []converters.Part, known *Contents) error {
 	if len(parts) != len(p.Parts) {
-		return fmt.Errorf("%w: the dataset was made of %d sources, here are %d", converters.ErrChanged, len(p.Parts), len(parts))
+		return fmt.Errorf("%w: the dataset was made of %d sources, %d were found", converters.ErrChanged, len(p.Parts), len(parts))
 	}
 	for i := range parts {
 		was, is := &p.Parts[i], &parts[i]

@@ -49,7 +49,7 @@ func (s *Slice) Recognise(index []PartIndex) error {
 }
 
 func (s *Slice) others(n int) error {
-	return ForTask(ErrorChanged("the dataset", fmt.Sprintf("it was planned of %d sources, here are %d", s.Parts, n)))
+	return ForTask(ErrorChanged("the dataset", fmt.Sprintf("it was planned of %d sources, %d were found", s.Parts, n)))
 }
 
 var ErrIndivisible = errors.New("part-aligned shards cannot be made of such a source")

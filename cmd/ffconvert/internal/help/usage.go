@@ -187,7 +187,7 @@ func ValueError(err error) error {
 		return fmt.Errorf("--%s: %w", f.Name, cause)
 	case isNumber && errors.Is(number, strconv.ErrRange):
 		return fmt.Errorf("--%s %q: the number is too large", f.Name, value)
-	case isNumber, f.Value.Type() == "duration", f.Value.Type() == "stringSlice", choices(f) != nil:
+	case isNumber, f.Value.Type() == "stringSlice", choices(f) != nil:
 		return fmt.Errorf("--%s %q: want %s", f.Name, value, wanted(f))
 	}
 	return fmt.Errorf("--%s %q: %w", f.Name, value, cause)
