@@ -191,6 +191,9 @@ type countValue[T int | int64] struct {
 
 func (v countValue[T]) Set(text string) error {
 	n, err := strconv.Atoi(text)
+	if errors.Is(err, strconv.ErrRange) {
+		return errors.New("the number is too large")
+	}
 	if err != nil || T(n) < v.least {
 		return fmt.Errorf("want a whole number of %d or more", v.least)
 	}
