@@ -198,6 +198,9 @@ func TestColor(t *testing.T) {
 	if out := ffconvert(t, dir, "tar", data, "out"); strings.Contains(out.stderr, "\x1b") {
 		t.Errorf("no terminal: %q", out.stderr)
 	}
+	if out := ffconvert(t, dir, "tar", "--color=always", "--no-verify", data, "unread"); !strings.Contains(out.stderr, "\x1b[1;33munread:\x1b[0m 12 samples") {
+		t.Errorf("shards that were never re-read: %q", out.stderr)
+	}
 	if out := ffconvert(t, dir, "verify", "--color=always", "out"); !strings.Contains(out.stdout, "\x1b[1;32msound:\x1b[0m 1 shard") {
 		t.Errorf("%q", out.stdout)
 	}

@@ -259,8 +259,10 @@ func (r *Reporter) Waiting(what string) {
 // A ClosingLine reports the result of a command: its String is the text, its JSON the done event.
 type ClosingLine fmt.Stringer
 
-// Say ends the phase and prints the closing line. Its head is green, or yellow if shards were never
-// re-read.
+// A Doubter is a closing line that may tell of shards that were never re-read.
+type Doubter interface{ Doubtful() bool }
+
+// Say ends the phase and prints the closing line. Its head is green, or yellow if it is doubtful.
 func (r *Reporter) Say(summary ClosingLine) {
 	r.Stop()
 	switch r.mode {
@@ -269,7 +271,7 @@ func (r *Reporter) Say(summary ClosingLine) {
 		WriteEvent(r.out, "done", summary)
 	default:
 		dress := r.paint.Good
-		if w, ok := summary.(interface{ doubtful() bool }); ok && w.doubtful() {
+		if w, ok := summary.(Doubter); ok && w.Doubtful() {
 			dress = r.paint.Warn
 		}
 		fmt.Fprintln(r.out, r.paint.Head(summary.String(), dress))

@@ -61,8 +61,8 @@ func newProof(r *shard.Report) proof {
 	return p
 }
 
-// doubtful reports whether there are shards that were never re-read.
-func (p proof) doubtful() bool { return !p.Verified && p.VerifiedAt == nil }
+// Doubtful reports whether there are shards that were never re-read.
+func (p proof) Doubtful() bool { return !p.Verified && p.VerifiedAt == nil }
 
 // String returns the part of the closing line about verification.
 func (p proof) String() string {
