@@ -79,15 +79,17 @@ func notShards(path string, err error) error {
 		return err
 	}
 	found := convert.Kinds(path)
-	if !errors.Is(err, record.ErrCorrupt) || len(found) != 1 || found[0].ID == "ffrecord" || !found[0].Sure && !isText(found[0]) {
+	if !errors.Is(err, record.ErrCorrupt) || len(found) != 1 || found[0].ID == "ffrecord" || !found[0].Sure && !isText(path, found[0]) {
 		return err
 	}
 	return &converters.Error{Where: path, Off: -1, Err: fmt.Errorf("not an FFRecord file: %w %s", convert.ErrAnotherKind, found[0].What), Hint: converting.howTo(found[0], path)}
 }
 
-// isText reports whether a kind is text. The first 12 bytes of a shard hold zero bytes, so a file of
-// text is not a damaged shard.
-func isText(k kind.Kind) bool { return slices.Contains([]string{"csv", "text", "json"}, k.ID) }
+// isText reports whether a file that is not named as a shard is text. A damaged shard may look like
+// text: its name decides.
+func isText(path string, k kind.Kind) bool {
+	return !strings.HasSuffix(path, record.Ext) && slices.Contains([]string{"csv", "text", "json"}, k.ID)
+}
 
 // explain adds to the errors of inputs that the format does not read what kind of input they are.
 func (c *conversion) explain(err error) error {
