@@ -2,6 +2,7 @@ package input
 
 import (
 	"errors"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -56,8 +57,8 @@ func TestRewrite(t *testing.T) {
 			t.Errorf("%q: got %v, want ErrPattern of GOPEN_REWRITE", bad, err)
 		}
 		_, err = rewriteRules([]string{bad}, noEnv)
-		if !errors.Is(err, ErrPattern) || !strings.HasPrefix(err.Error(), "--rewrite: ") {
-			t.Errorf("%q: got %v, want ErrPattern of --rewrite", bad, err)
+		if !errors.Is(err, ErrPattern) || !strings.HasPrefix(err.Error(), bad+": ") && !strings.HasPrefix(err.Error(), strconv.Quote(bad)+": ") || !strings.Contains(err.Error(), "Options.Rewrite") {
+			t.Errorf("%q: got %v, want ErrPattern of the rule", bad, err)
 		}
 	}
 	for _, bad := range []string{`s3://b/=http://me:hunter2@h/\9`, `http://me:hunter2@h/(=x`, `http://me:hunter2@h/`, `x=http://h/?sig=hunter2&\9`} {

@@ -70,13 +70,13 @@ func (l location) supported(shown string, opts Options) error {
 	case l.remote() && opts.Remote != nil, l.scheme == "pipe" && opts.AllowPipe:
 		return nil
 	case l.scheme == "pipe":
-		hint = "it would run a program; --allow-pipe lets it"
+		hint = "it would run a program; Options.AllowPipe lets it"
 	case l.scheme == "az":
 		hint = "name it as an https: URL with a SAS token"
 	case l.remote():
 		hint = "copy it to a local file, or pipe it in and name -"
 	default:
-		hint = "read it by pipe:COMMAND with --allow-pipe, or pipe it in and name -"
+		hint = "read it by pipe:COMMAND with Options.AllowPipe, or pipe it in and name -"
 	}
 	return place.Refuse(shown, ErrScheme, hint, "%s:", l.scheme)
 }

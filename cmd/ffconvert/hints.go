@@ -11,6 +11,7 @@ import (
 	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/input/remote"
+	"github.com/ffconvert/ffconvert/input/stage"
 )
 
 // hints are the flags and commands that help against an error. Libraries return an Advice, because
@@ -51,6 +52,9 @@ func hinted(err error, command, out string) error {
 		}
 		if hint := remoteHint(err); hint != "" {
 			return besideHint(err, hint)
+		}
+		if errors.Is(err, stage.ErrCopy) {
+			return besideHint(err, "--cache-dir names their directory")
 		}
 		at, ok := errors.AsType[*convert.AdvisedError](err)
 		if !ok || hints[at.Advice] == "" {

@@ -52,7 +52,7 @@ func copyError(dir string, err error) error {
 	if !errors.Is(err, ErrCopy) {
 		return err
 	}
-	return fmt.Errorf("its copy in %s: %w (run it again; where that does not help, name a --cache-dir on another device)", text.Name(dir), err)
+	return fmt.Errorf("its copy in %s: %w (run it again; where that does not help, keep copies on another device)", text.Name(dir), err)
 }
 
 func newCopySums(c *cache.Copy) *copySums { return &copySums{c.Sums, filepath.Dir(c.Path)} }

@@ -30,14 +30,14 @@ func TestBombs(t *testing.T) {
 		says              string
 	}{
 		{"within the ratio", "gzip", zeros, Options{}, nil, ""}, // deflate cannot pass it
-		{"over the ratio", "zstd", zeros, Options{}, ErrRatio, "--max-ratio"},
-		{"over a lower ratio", "gzip", zeros, Options{MaxRatio: 900}, ErrRatio, "--max-ratio"},
+		{"over the ratio", "zstd", zeros, Options{}, ErrRatio, "Options.MaxRatio"},
+		{"over a lower ratio", "gzip", zeros, Options{MaxRatio: 900}, ErrRatio, "Options.MaxRatio"},
 		{"no ratio", "zstd", zeros, Options{MaxRatio: -1}, nil, ""},
 		{"a higher ratio", "zstd", zeros, Options{MaxRatio: 1 << 40}, nil, ""},
 		{"small is harmless", "zstd", half, Options{MaxRatio: 2}, nil, ""},
 		{"within the quota", "gzip", half, Options{Quota: 8 << 20}, nil, ""},
 		{"over the quota", "gzip", half, Options{Quota: 8<<20 - 1}, ErrQuota, "8388607 bytes"},
-		{"quota names its flag", "gzip", half, Options{Quota: 1}, ErrQuota, "--cache-size"},
+		{"quota names its option", "gzip", half, Options{Quota: 1}, ErrQuota, "Options.Quota"},
 		{"quota of plain input", "", half, Options{Quota: 1}, ErrQuota, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -82,7 +82,7 @@ func TestQuotaCountsEarlierRuns(t *testing.T) {
 	if !errors.Is(err, ErrQuota) || strings.Contains(err.Error(), "\n") {
 		t.Fatal(err)
 	}
-	for _, says := range []string{"1000 more bytes are needed, and of its 1999 bytes no more than 999 can be had; other processes use 1000, in ", "raise --cache-size"} {
+	for _, says := range []string{"1000 more bytes are needed, and of its 1999 bytes no more than 999 can be had; other processes use 1000, in ", "raise Options.Quota"} {
 		if !strings.Contains(err.Error(), says) {
 			t.Errorf("%v does not say %q", err, says)
 		}

@@ -15,6 +15,8 @@ var flagTable = []string{
 	"WriteOptions.Overwrite", "--overwrite",
 
 	"Options.AllowMissingTrailer", "--allow-missing-trailer",
+	"Options.AllowPipe", "--allow-pipe",
+	"Options.CacheDir", "--cache-dir",
 	"Options.Classes", "--classes",
 	"Options.Columns", "--columns",
 	"Options.Concatenated", "--concatenated",
@@ -30,11 +32,17 @@ var flagTable = []string{
 	"Options.MaxDepth", "--max-depth",
 	"Options.MaxHeader", "--max-header-size",
 	"Options.MaxItem", "--max-item-size",
+	"Options.MaxNames", "--max-names", // before MaxName: the first that matches is taken
 	"Options.MaxName", "--max-name-size",
+	"Options.MaxRatio", "--max-ratio",
 	"Options.MaxRow", "--max-row-size",
 	"Options.MaxSample", "--max-sample-size",
+	"Options.MaxWindow", "--max-window",
+	"Options.Quota", "--cache-size",
+	"Options.Rewrite", "--rewrite",
 	"Options.RowsPerSample", "--rows-per-sample",
 	"Options.Splits", "--split",
+	"Options.Workers", "--jobs",
 
 	"Naming.Parts", "--data-part-num",
 	"Naming.Prefix", "--part-name-prefix",

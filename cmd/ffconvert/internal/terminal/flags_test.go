@@ -12,6 +12,8 @@ import (
 	"github.com/ffconvert/ffconvert/converters/csv"
 	"github.com/ffconvert/ffconvert/converters/folder"
 	"github.com/ffconvert/ffconvert/converters/tar"
+	"github.com/ffconvert/ffconvert/input"
+	"github.com/ffconvert/ffconvert/input/stage"
 	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/packed"
 )
@@ -19,7 +21,7 @@ import (
 // The table names options that the libraries have.
 func TestFlagTable(t *testing.T) {
 	t.Parallel()
-	types := []any{cbor.Options{}, csv.Options{}, csv.Naming{}, folder.Options{}, tar.Options{}, packed.WriteOptions{}}
+	types := []any{cbor.Options{}, csv.Options{}, csv.Naming{}, folder.Options{}, tar.Options{}, packed.WriteOptions{}, input.Options{}, stage.Options{}}
 	for pair := range slices.Chunk(flagTable, 2) {
 		name, _, _ := strings.Cut(pair[0], " ")
 		typ, field, isOption := strings.Cut(name, ".")
