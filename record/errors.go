@@ -31,7 +31,7 @@ const (
 	// ErrTruncated: the file ends within a structure. It also matches io.ErrUnexpectedEOF.
 	ErrTruncated = kind("truncated")
 	// ErrLegacy: the header has no checksum. Options.AllowLegacy accepts the file.
-	ErrLegacy = kind("written without a header checksum; --allow-legacy accepts it")
+	ErrLegacy = kind("written without a header checksum")
 	// ErrUnfinished: the file has the head that a Writer leaves until Close, or a head of zeros,
 	// which a killed writer of the original implementation leaves. No option accepts the file.
 	ErrUnfinished = kind("unfinished: its writer was stopped; write it again")

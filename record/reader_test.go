@@ -47,7 +47,7 @@ var damage = []struct {
 	{name: "twelve zeros", corrupt: func(b []byte) []byte { return make([]byte, 12) }, opts: Options{AllowLegacy: true}, want: ErrUnfinished, sample: -1},
 	{name: "negative count", corrupt: func(b []byte) []byte { b[11] = 0x80; return b }, want: ErrHeader, sample: -1},
 	{name: "header checksum", corrupt: func(b []byte) []byte { b[0]++; return b }, want: ErrChecksum, sample: -1, text: "wrong checksum of the header: stored 3154ea11, computed 3154ea10"},
-	{name: "no header checksum", corrupt: func(b []byte) []byte { clear(b[:4]); return b }, want: ErrLegacy, sample: -1, text: "--allow-legacy"},
+	{name: "no header checksum", corrupt: func(b []byte) []byte { clear(b[:4]); return b }, want: ErrLegacy, sample: -1, text: "written without a header checksum"},
 	{name: "legacy", corrupt: func(b []byte) []byte { clear(b[:4]); return b }, opts: Options{AllowLegacy: true}},
 	{name: "legacy, bad offset", corrupt: func(b []byte) []byte { clear(b[:4]); b[24]++; return b }, opts: Options{AllowLegacy: true}, want: ErrHeader, sample: 0},
 	{name: "legacy, bad sample", corrupt: func(b []byte) []byte { clear(b[:4]); b[1000]++; return b }, opts: Options{AllowLegacy: true}, want: ErrChecksum, sample: 2},

@@ -85,6 +85,9 @@ func runBenchRead(ctx context.Context, opts benchReadOptions, path string, stdou
 		AllowLegacy: opts.allowLegacy,
 		AIO:         aio.Options{Backend: opts.backend, Depth: opts.depth, BlockSize: int(opts.blockSize)},
 	})
+	if errors.Is(err, record.ErrLegacy) {
+		return terminal.Plain(fmt.Errorf("%w%s", err, hintLegacy))
+	}
 	if err != nil {
 		return terminal.Plain(notShards(path, err))
 	}

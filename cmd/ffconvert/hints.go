@@ -36,6 +36,9 @@ var remoteHints = map[remote.Advice]string{
 	remote.UnsetAnonymous: "without --anonymous the credentials of the environment are used",
 }
 
+// hintLegacy follows [record.ErrLegacy] in the commands that have the flag.
+const hintLegacy = "; --allow-legacy accepts it"
+
 // remoteHint returns the entry of remoteHints for an error, or "".
 func remoteHint(err error) string {
 	if e, ok := errors.AsType[*remote.Error](err); ok {

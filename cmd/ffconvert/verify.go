@@ -100,6 +100,11 @@ func runVerify(ctx context.Context, opts verifyOptions, args []string, stdout io
 	}
 	all := *report
 	all.Problems = append(work.problems(), report.Problems...)
+	for i := range all.Problems {
+		if p := &all.Problems[i]; p.Text == record.ErrLegacy.Error() {
+			p.Text += hintLegacy
+		}
+	}
 	switch findings.Format(opts.format.Value) {
 	case findings.Text:
 		err = printReport(stdout, &all, work.repairs(), terminal.PaintOf(opts.progress.Color, stdout))
