@@ -90,12 +90,12 @@ func (p *part) decode(d *decoder, f *converters.Field, s *converters.Sample) boo
 	if err == nil {
 		return true
 	}
-	found := findings.Finding{Rule: Undecodable, Place: at, Text: err.Error()}
+	found := findings.Finding{Rule: Undecodable, Place: at, Text: err.Error(), Hint: encode.Hint(err)}
 	if errors.Is(err, errUnchecked) || errors.Is(err, converters.ErrLimit) {
 		found.Rule = Unchecked
 	}
 	if errors.Is(err, errPixels) {
-		found.Hint = "--max-pixels"
+		found.Hint = "Options.MaxPixels"
 	}
 	p.add(found)
 	return found.Rule == Unchecked

@@ -107,15 +107,15 @@ func TestDeep(t *testing.T) {
 			`error: a.tar: offset 0: "k": field "jpg": a damaged PNG: png: invalid format: not enough pixel data [undecodable]`,
 			`warning: a.tar: offset 0: "k": field "jpg" is a PNG [wrong-type]`}},
 		{"too large", []string{"k.png=" + string(pngOf(100_000, 50_000))}, []string{
-			`warning: a.tar: offset 0: "k": field "png": not decoded: the image is too large: 100000 × 50000, all in all 5000000000 pixels (--max-pixels) [unchecked]`}},
+			`warning: a.tar: offset 0: "k": field "png": not decoded: the image is too large: 100000 × 50000, all in all 5000000000 pixels (Options.MaxPixels) [unchecked]`}},
 		{"too many frames", []string{"k.gif=" + string(gifFile(300))}, []string{
-			`warning: a.tar: offset 0: "k": field "gif": not decoded: the image is too large: 8 × 6, all in all 1243200 pixels (--max-pixels) [unchecked]`}},
+			`warning: a.tar: offset 0: "k": field "gif": not decoded: the image is too large: 8 × 6, all in all 1243200 pixels (Options.MaxPixels) [unchecked]`}},
 		{"a kind that is not known", []string{"k.jpg=" + string(jpegOfBits(12))}, []string{
 			`warning: a.tar: offset 0: "k": field "jpg": not decoded: unsupported JPEG feature: precision [unchecked]`}},
 		{"values", []string{"k.cls=dog", "k.json={", "k.txt=\xff", "k.cbor=\xff", "k.mp=\xc1"}, []string{
-			`error: a.tar: offset 0: "k": field "cls": malformed: "dog" is not an integer; without --decode it stays bytes [undecodable]`,
-			`error: a.tar: offset 0: "k": field "json": malformed: JSON ends too early; without --decode it stays bytes [undecodable]`,
-			`error: a.tar: offset 0: "k": field "txt": malformed: it is not UTF-8 at byte 0; without --decode it stays bytes [undecodable]`,
+			`error: a.tar: offset 0: "k": field "cls": malformed: "dog" is not an integer (without Options.Decode it stays bytes) [undecodable]`,
+			`error: a.tar: offset 0: "k": field "json": malformed: JSON ends too early (without Options.Decode it stays bytes) [undecodable]`,
+			`error: a.tar: offset 0: "k": field "txt": malformed: it is not UTF-8 at byte 0 (without Options.Decode it stays bytes) [undecodable]`,
 			`error: a.tar: offset 0: "k": field "cbor": `,
 			`error: a.tar: offset 0: "k": field "mp": `}},
 		{"a value too large", []string{`k.json="` + strings.Repeat("x", 17<<20) + `"`}, []string{
@@ -144,7 +144,7 @@ func TestDecode(t *testing.T) {
 	opts.Load = encode.Decodable
 	parts := partsOf(t, tarOf("a.tar", "k.jpg=x", "k.cls=dog"))
 	const at = `error: a.tar: offset 0: "k": field `
-	const cls = at + `"cls": malformed: "dog" is not an integer; without --decode it stays bytes `
+	const cls = at + `"cls": malformed: "dog" is not an integer (without Options.Decode it stays bytes) `
 	for _, row := range []struct {
 		name string
 		opts Options
@@ -161,7 +161,7 @@ func TestDecode(t *testing.T) {
 	}
 	good := partsOf(t, tarOf("a.tar", "k.cls=1"))
 	compare(t, check(t, tar.Open(good, opts), Options{Deep: true, Encode: encode.Options{Decode: true, Fields: "png"}}), []string{
-		`error: a.tar: offset 0: "k": field missing: no png (the sample has ["cls"]; --missing skip leaves such samples out) [missing-field]`})
+		`error: a.tar: offset 0: "k": field missing: no png, the sample has ["cls"] (Options.Missing skip leaves such samples out) [missing-field]`})
 }
 
 // A payload that cannot be read is found, and the other parts are read all the same.

@@ -184,8 +184,8 @@ func (p *part) judge(err error, s *converters.Sample, off int64) {
 		p.leftOut++
 		p.groups.add(LeftOut, "left out: it lacks a required field", at, 1)
 	case rule == MissingField || rule == Unsupported: // every sample may have the same error
-		p.groups.add(rule, err.Error(), at, 1)
+		p.groups.add(rule, err.Error(), at, 1).hint = encode.Hint(err)
 	default:
-		p.add(findings.Finding{Rule: rule, Place: at, Text: err.Error()})
+		p.add(findings.Finding{Rule: rule, Place: at, Text: err.Error(), Hint: encode.Hint(err)})
 	}
 }

@@ -136,9 +136,9 @@ var skipRules = map[string]string{
 
 // acceptedRules has the rule and the hint for each defect that a source accepts, by its Span.Skip.
 var acceptedRules = map[string]struct{ rule, hint string }{
-	"missing end of archive": {MissingTrailer, "--allow-missing-trailer, if no member is missing"},
-	"appended archive":       {Concatenated, "--concatenated reads both"},
-	"key that came back":     {DuplicateKey, "--on-duplicate-key keep"},
+	"missing end of archive": {MissingTrailer, "Options.AllowMissingTrailer, if no member is missing"},
+	"appended archive":       {Concatenated, "Options.Concatenated reads both"},
+	"key that came back":     {DuplicateKey, "Options.KeepDuplicates"},
 
 	"field named __local_path__": {ReservedField, ""},
 }

@@ -110,7 +110,7 @@ func (a *arrowFormat) row(name string, v converters.Value) error {
 	case converters.Column:
 		return errors.New("internal error: a sample of columns and single values")
 	default:
-		return fmt.Errorf("%w: arrow has no column for a list or a map; --encode msgpack, cbor or pickle take any value", converters.ErrUnsupported)
+		return &hintedError{fmt.Errorf("%w: arrow has no column for a list or a map", converters.ErrUnsupported), "Options.Encoding msgpack, cbor or pickle take any value"}
 	}
 	return nil
 }
@@ -127,7 +127,7 @@ func (a *arrowFormat) number(name string, t arrow.DataType, bits uint64) {
 // payload appends a column of one value of bytes or text.
 func (a *arrowFormat) payload(name string, t arrow.DataType, v converters.Value) error {
 	if v.Len() > math.MaxInt32 {
-		return fmt.Errorf("%w: a column of an Arrow record holds less than 2 GiB, this has %d bytes; --encode msgpack holds more", converters.ErrLimit, v.Len())
+		return &hintedError{fmt.Errorf("%w: a column of an Arrow record holds less than 2 GiB, this has %d bytes", converters.ErrLimit, v.Len()), "Options.Encoding msgpack holds more"}
 	}
 	data := a.sink.expect(v)
 	offsets := binary.LittleEndian.AppendUint32(make([]byte, 4, 8), uint32(len(data)))

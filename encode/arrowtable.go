@@ -86,7 +86,7 @@ func checkText(values []any) error {
 	for _, x := range values {
 		s, _ := x.(string)
 		if n += len(s); n > math.MaxInt32 {
-			return fmt.Errorf("%w: a column of an Arrow record holds less than 2 GiB; take fewer --rows-per-sample", converters.ErrLimit)
+			return &hintedError{fmt.Errorf("%w: a column of an Arrow record holds less than 2 GiB", converters.ErrLimit), "take fewer Options.RowsPerSample"}
 		}
 	}
 	return nil

@@ -67,17 +67,23 @@ func (d *decoder) field(f *converters.Field) (converters.Value, error) {
 		return v, nil
 	}
 	if !plain && v.Len() > d.limits.MaxDecode {
-		return v, fmt.Errorf("%w: it has %d bytes, --max-decode-size is %d; without --decode it stays bytes", converters.ErrLimit, v.Len(), d.limits.MaxDecode)
+		return v, &hintedError{fmt.Errorf("%w: it has %d bytes, more than %d", converters.ErrLimit, v.Len(), d.limits.MaxDecode), "raise Limits.MaxDecode; " + undecoded}
 	}
 	if v.Unread() {
 		return v, errors.New("internal error: the index did not read a field that is to be decoded")
 	}
 	decoded, err := decode(d, v.Data())
 	if err != nil {
-		return v, fmt.Errorf("%w; without --decode it stays bytes", err)
+		hint := undecoded
+		if more := Hint(err); more != "" {
+			hint = more + "; " + hint
+		}
+		return v, &hintedError{err, hint}
 	}
 	return decoded, nil
 }
+
+const undecoded = "without Options.Decode it stays bytes"
 
 func malformed(format string, args ...any) error {
 	return fmt.Errorf("%w: %w", converters.ErrMalformed, fmt.Errorf(format, args...))
@@ -94,7 +100,7 @@ func unexpected(what string, err error) error {
 }
 
 func (d *decoder) tooDeep() error {
-	return fmt.Errorf("%w: lists and maps are nested more than %d deep, which is --max-decode-depth", converters.ErrLimit, d.limits.MaxDepth)
+	return &hintedError{fmt.Errorf("%w: lists and maps are nested more than %d deep", converters.ErrLimit, d.limits.MaxDepth), "raise Limits.MaxDepth"}
 }
 
 // integer decodes a decimal integer. Like Python's int it accepts a sign and surrounding blanks.

@@ -36,6 +36,23 @@ var ErrMissing = errors.New("field missing")
 // ErrSkip reports that a sample lacks a required field and that Options.Missing leaves it out.
 var ErrSkip = errors.New("sample left out: field missing")
 
+// A hintedError has a hint beside its text.
+type hintedError struct {
+	error
+	hint string
+}
+
+func (e *hintedError) Unwrap() error { return e.error }
+
+// Hint returns what to do about an error of [Encoder.Encode], with the names of the options, or "".
+// The text of the error does not have it.
+func Hint(err error) string {
+	if e, ok := errors.AsType[*hintedError](err); ok {
+		return e.hint
+	}
+	return ""
+}
+
 // Values of Options.Missing.
 const (
 	MissingError = "error" // refuse the input

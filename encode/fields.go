@@ -104,9 +104,9 @@ func (sel *selector) apply(dst []pick, s *converters.Sample) ([]pick, error) {
 		dst[found].name = r.name
 		dst = slices.DeleteFunc(dst, func(p pick) bool { return slices.Contains(r.from, p.name) && p.name != r.name })
 		if n := count(dst, r.name); n > 1 {
-			return dst, fmt.Errorf("%w: after --rename two fields are named %q", converters.ErrDuplicate, r.name)
+			return dst, &hintedError{fmt.Errorf("%w: after renaming two fields are named %q", converters.ErrDuplicate, r.name), "Options.Rename"}
 		}
-		after = " after --rename"
+		after = " after renaming"
 	}
 	if sel.keep != nil {
 		// Append the kept fields to dst, then remove the original ones at its start.
@@ -117,12 +117,12 @@ func (sel *selector) apply(dst []pick, s *converters.Sample) ([]pick, error) {
 				return dst, missing(c, dst[:all], after)
 			}
 			if count(dst[all:], dst[found].name) > 0 {
-				return dst, fmt.Errorf("%w: --fields takes %q twice", converters.ErrDuplicate, dst[found].name)
+				return dst, &hintedError{fmt.Errorf("%w: %q is selected twice", converters.ErrDuplicate, dst[found].name), "Options.Fields"}
 			}
 			dst = append(dst, dst[found])
 		}
 		dst = dst[:copy(dst, dst[all:])]
-		after = " after --fields"
+		after = " after selection"
 	}
 	if sel.only != nil {
 		found := sel.only.in(dst)
@@ -152,12 +152,12 @@ func fieldNames(s *converters.Sample) []string {
 	return names
 }
 
-// missing returns the error for a choice that selects none of picks. after names the options that
-// have been applied to picks.
+// missing returns the error for a choice that selects none of picks. after says what has been
+// done to picks.
 func missing(c choice, picks []pick, after string) error {
 	names := make([]string, len(picks))
 	for i := range picks {
 		names[i] = picks[i].name
 	}
-	return fmt.Errorf("%w: no %s (the sample has %q%s; --missing skip leaves such samples out)", ErrMissing, c, names, after)
+	return &hintedError{fmt.Errorf("%w: no %s, the sample has %q%s", ErrMissing, c, names, after), "Options.Missing skip leaves such samples out"}
 }

@@ -17,26 +17,26 @@ func TestLimits(t *testing.T) {
 		name   string
 		limits Limits
 		field  converters.Field
-		flag   string // that the refusal names; "": accepted
+		hint   string // the limit in the hint; "": accepted
 	}{
 		{"at the limit", Limits{MaxDecode: 8}, field("json", "12345678"), ""},
-		{"over it", Limits{MaxDecode: 8}, field("json", "123456789"), "--max-decode-size"},
-		{"over it, not read", Limits{MaxDecode: 8}, converters.Field{Name: "mp", Value: converters.Opaque(9)}, "--max-decode-size"},
+		{"over it", Limits{MaxDecode: 8}, field("json", "123456789"), "Limits.MaxDecode"},
+		{"over it, not read", Limits{MaxDecode: 8}, converters.Field{Name: "mp", Value: converters.Opaque(9)}, "Limits.MaxDecode"},
 		{"text has none", Limits{MaxDecode: 8}, field("txt", "123456789"), ""},
 		{"bytes have none", Limits{MaxDecode: 8}, field("jpg", "123456789"), ""},
-		{"depth by default", Limits{}, field("json", list(33)), "--max-decode-depth"},
+		{"depth by default", Limits{}, field("json", list(33)), "Limits.MaxDepth"},
 		{"deeper", Limits{MaxDepth: 33}, field("json", list(33)), ""},
 		{"deeper, of CBOR", Limits{MaxDepth: 33}, field("cbor", strings.Repeat("\x81", 33)+"\x01"), ""},
 		{"deeper, of MessagePack", Limits{MaxDepth: 33}, field("mp", strings.Repeat("\x91", 33)+"\x01"), ""},
-		{"flatter", Limits{MaxDepth: 4}, field("json", list(5)), "--max-decode-depth"},
-		{"flatter, of CBOR", Limits{MaxDepth: 4}, field("cbor", strings.Repeat("\x81", 5)+"\x01"), "--max-decode-depth"},
-		{"flatter, of MessagePack", Limits{MaxDepth: 4}, field("mp", strings.Repeat("\x91", 5)+"\x01"), "--max-decode-depth"},
+		{"flatter", Limits{MaxDepth: 4}, field("json", list(5)), "Limits.MaxDepth"},
+		{"flatter, of CBOR", Limits{MaxDepth: 4}, field("cbor", strings.Repeat("\x81", 5)+"\x01"), "Limits.MaxDepth"},
+		{"flatter, of MessagePack", Limits{MaxDepth: 4}, field("mp", strings.Repeat("\x91", 5)+"\x01"), "Limits.MaxDepth"},
 		{"deepest", Limits{MaxDepth: mostDepth}, field("json", list(mostDepth)), ""},
 		{"deepest, of CBOR", Limits{MaxDepth: mostDepth}, field("cbor", strings.Repeat("\x81", mostDepth)+"\x01"), ""},
 	} {
 		_, err := newEncoder(t, Options{Decode: true, Limits: row.limits}).Encode(&converters.Sample{Fields: []converters.Field{row.field}})
-		if (err == nil) != (row.flag == "") || err != nil && (!errors.Is(err, converters.ErrLimit) || !strings.Contains(err.Error(), row.flag)) {
-			t.Errorf("%s: %.200v, want %q", row.name, err, row.flag)
+		if (err == nil) != (row.hint == "") || err != nil && (!errors.Is(err, converters.ErrLimit) || !strings.Contains(Hint(err), row.hint)) {
+			t.Errorf("%s: %.200v, want %q", row.name, err, row.hint)
 		}
 	}
 }

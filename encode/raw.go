@@ -17,7 +17,7 @@ func (rawFormat) encode(b *builder, s *converters.Sample) error {
 	}
 	f := &s.Fields[0]
 	if f.Value.Kind() > converters.KindText {
-		return fmt.Errorf("field %q: %w: raw takes bytes or text; --encode msgpack takes any value", f.Name, converters.ErrUnsupported)
+		return &hintedError{fmt.Errorf("field %q: %w: raw takes bytes or text", f.Name, converters.ErrUnsupported), "Options.Encoding msgpack takes any value"}
 	}
 	b.value(&f.Value)
 	return nil

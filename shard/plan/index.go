@@ -123,7 +123,7 @@ func indexPart(ctx context.Context, src converters.Source, i int, enc *encode.En
 		}
 		size, err := sizer.size(enc, &span, &idx.Account)
 		if err != nil {
-			return idx, &converters.Error{Where: part.Name, Off: span.Off, Entry: span.Shape.Key, Err: err}
+			return idx, &converters.Error{Where: part.Name, Off: span.Off, Entry: span.Shape.Key, Err: err, Hint: encode.Hint(err)}
 		}
 		if files != nil {
 			files.add(&span)

@@ -8,10 +8,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ffconvert/ffconvert/check"
 	"github.com/ffconvert/ffconvert/converters/cbor"
 	"github.com/ffconvert/ffconvert/converters/csv"
 	"github.com/ffconvert/ffconvert/converters/folder"
 	"github.com/ffconvert/ffconvert/converters/tar"
+	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/input"
 	"github.com/ffconvert/ffconvert/input/stage"
 	"github.com/ffconvert/ffconvert/internal/place"
@@ -21,7 +23,7 @@ import (
 // The table names options that the libraries have.
 func TestFlagTable(t *testing.T) {
 	t.Parallel()
-	types := []any{cbor.Options{}, csv.Options{}, csv.Naming{}, folder.Options{}, tar.Options{}, packed.WriteOptions{}, input.Options{}, stage.Options{}}
+	types := []any{cbor.Options{}, csv.Options{}, csv.Naming{}, folder.Options{}, tar.Options{}, packed.WriteOptions{}, encode.Options{}, encode.Limits{}, check.Options{}, input.Options{}, stage.Options{}}
 	for pair := range slices.Chunk(flagTable, 2) {
 		name, _, _ := strings.Cut(pair[0], " ")
 		typ, field, isOption := strings.Cut(name, ".")
