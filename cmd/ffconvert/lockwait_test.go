@@ -21,45 +21,51 @@ func quietly(args ...string) error {
 	return root.Execute()
 }
 
+// planned plans the tar of 12 samples in a process of its own: a process that another test starts may
+// hold a lock of this one until it has its program.
+func planned(t *testing.T, flags ...string) (out string) {
+	t.Helper()
+	source, err := filepath.Abs(filepath.Join("..", "..", "testdata", "shards-000.tar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if r := ffconvert(t, dir, append(append([]string{"plan", "tar"}, flags...), source, "out")...); r.status != 0 {
+		t.Fatal(r)
+	}
+	return filepath.Join(dir, "out")
+}
+
 // A task that comes while finish holds the directory is not refused: a scheduler would take
 // it for one that can never succeed.
 func TestRunWaitsForFinish(t *testing.T) {
 	t.Parallel()
-	out := filepath.Join(t.TempDir(), "out")
-	source := filepath.Join("..", "..", "testdata", "shards-000.tar")
-	if err := quietly("plan", "tar", source, out); err != nil {
-		t.Fatal(err)
-	}
+	out := planned(t)
 	held, err := dataset.Open(out)
 	if err != nil {
 		t.Fatal(err)
 	}
-	ran := make(chan error, 1)
-	go func() { ran <- quietly("run", out) }()
+	ran := make(chan result, 1)
+	go func() { ran <- ffconvert(t, "", "run", out) }()
 	select {
-	case err := <-ran:
-		t.Fatalf("while another process held the directory: %v", err)
+	case r := <-ran:
+		t.Fatalf("while another process held the directory: %v", r)
 	case <-time.After(500 * time.Millisecond):
 	}
 	if err := held.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := <-ran; err != nil {
-		t.Error(err)
-	}
-	if err := quietly("finish", out); err != nil {
-		t.Error(err)
+	for _, r := range []result{<-ran, ffconvert(t, "", "finish", out)} {
+		if r.status != 0 {
+			t.Error(r)
+		}
 	}
 }
 
 // A finish that waits leaves the directory to the tasks until there is something to finish.
 func TestFinishWaitsWithoutTheLock(t *testing.T) {
 	t.Parallel()
-	out := filepath.Join(t.TempDir(), "out")
-	source := filepath.Join("..", "..", "testdata", "shards-000.tar")
-	if err := quietly("plan", "tar", source, out); err != nil {
-		t.Fatal(err)
-	}
+	out := planned(t)
 	finished := make(chan error, 1)
 	go func() { finished <- quietly("finish", "--wait", "1m", out) }()
 	for began := time.Now(); time.Since(began) < 500*time.Millisecond; {
@@ -85,10 +91,7 @@ func TestFinishWaitsWithoutTheLock(t *testing.T) {
 // A finish that comes while tasks are at work came too early, and says so by its status.
 func TestFinishBesideTasks(t *testing.T) {
 	t.Parallel()
-	dir := filepath.Join(t.TempDir(), "out")
-	if err := quietly("plan", "tar", "--shards", "2", filepath.Join("..", "..", "testdata", "shards-000.tar"), dir); err != nil {
-		t.Fatal(err)
-	}
+	dir := planned(t, "--shards", "2")
 	task, err := dataset.OpenShared(dir)
 	if err != nil {
 		t.Fatal(err)
