@@ -73,7 +73,7 @@ func notShards(path string, err error) error {
 	switch {
 	case errors.Is(at, os.ErrNotExist):
 		return fmt.Errorf("%s: %w", path, input.ErrNotFound)
-	case at == nil && fi.IsDir() && errors.Is(err, os.ErrNotExist):
+	case at == nil && fi.IsDir() && errors.Is(err, os.ErrNotExist) && !namesShards(path):
 		return fmt.Errorf("%s: %w", path, errNoShards)
 	case at != nil || fi.IsDir():
 		return err
@@ -83,6 +83,12 @@ func notShards(path string, err error) error {
 		return err
 	}
 	return &converters.Error{Where: path, Off: -1, Err: fmt.Errorf("not an FFRecord file: %w %s", convert.ErrAnotherKind, found[0].What), Hint: converting.howTo(found[0], path)}
+}
+
+// namesShards reports whether a directory has a name that readers take for a shard.
+func namesShards(dir string) bool {
+	entries, err := os.ReadDir(dir)
+	return err == nil && slices.ContainsFunc(entries, func(e os.DirEntry) bool { return strings.HasSuffix(e.Name(), record.Ext) })
 }
 
 // isText reports whether a file that is not named as a shard is text. A damaged shard may look like

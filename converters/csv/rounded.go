@@ -122,13 +122,13 @@ func (s *schema) roundedText(sum int64, all []roundedColumn) (text, hint string)
 	if int64sAlone {
 		hint = "Options.DType int64"
 	}
-	rounded := "integers beyond 2^53 are rounded"
+	rounded, exactly := "integers beyond 2^53 are rounded", " keeps them exact"
 	if sum == 1 {
-		rounded = "integer beyond 2^53 is rounded"
+		rounded, exactly = "integer beyond 2^53 is rounded", " keeps it exact"
 	}
 	where := "column"
 	if len(names) > 1 {
 		where = "columns"
 	}
-	return fmt.Sprintf("%d %s to float64, in the %s %s", sum, rounded, where, list(names)), hint + " keeps them exact"
+	return fmt.Sprintf("%d %s to float64, in the %s %s", sum, rounded, where, list(names)), hint + exactly
 }

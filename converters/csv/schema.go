@@ -3,6 +3,7 @@ package csv
 import (
 	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
 
 	"github.com/ffconvert/ffconvert/converters"
@@ -158,7 +159,7 @@ func (s *schema) keep(header []string, opts *Options) error {
 
 // decide sets the types of the columns and the form of the samples.
 func (s *schema) decide(g *guess, fixed map[string]kind, all kind, opts *Options) error {
-	for name := range fixed {
+	for _, name := range slices.Sorted(maps.Keys(fixed)) {
 		if !slices.ContainsFunc(s.kept, func(c column) bool { return c.name == name }) {
 			return fmt.Errorf("dtype %q: there is no column %q", opts.DType, name)
 		}
