@@ -14,8 +14,14 @@ import (
 const mostItems = 256
 
 // items distinguishes CBOR from MessagePack. If head is valid in both formats, items chooses the one
-// in which the first item is a map with a text key, then the one of the name's extension.
+// in which the first item is a map with a text key, then the one of the name's extension. The extension
+// of a table decides alone, because all ASCII bytes are MessagePack: the file is a table that is damaged
+// or has another encoding.
 func items(name string, head []byte, cut bool) []Kind {
+	by := Name(name)
+	if len(by) == 1 && by[0].Format == "csv" {
+		return by
+	}
 	isCBOR, isMap := cborItems(head, cut)
 	isPack, isPackMap := msgpackItems(head, cut)
 	if isCBOR && isPack && isMap != isPackMap {
@@ -28,7 +34,7 @@ func items(name string, head []byte, cut bool) []Kind {
 	if isPack {
 		found = append(found, msgpackKind)
 	}
-	if by := Name(name); len(found) == 2 && len(by) == 1 && by[0].Format == "cbor" {
+	if len(found) == 2 && len(by) == 1 && by[0].Format == "cbor" {
 		return by
 	}
 	return found

@@ -43,6 +43,8 @@ func TestFile(t *testing.T) {
 		{"empty", "", ""},
 		{"a", string(tarOf(t, "x.jpg")), "tar tar"},
 		{"a.csv", string(tarOf(t, "GIF89a.jpg")), "tar tar"},
+		{"a.csv", "a,b\n\xff\xfe,1\n", "csv csv"}, // MessagePack, too, as ASCII is
+		{"a", "a,b\n\xff\xfe,1\n", "msgpack cbor --format msgpack"},
 		{"a", string(tarOf(t, "PAR1")), "tar tar"},
 		{"a", ffr, "ffrecord"},
 		{"a.tar", "\x69\xdf\x22\x65\x00\x00\x00\x00\x00\x00\x00\x00", "ffrecord"},
