@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -12,16 +13,20 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// A pipeline appends the records of several readers to a shard and its index, in the order of the
-// plan, so that all processors work on one shard of small rows (BenchmarkRows). The runs of the shard
-// are divided into segments. One reader reads a segment, at its own pace; its batches are appended
-// after all segments before it. Only run appends.
+// A pipeline appends the records of a shard to it and to its index, in the order of the plan, in one
+// goroutine: that of run. The runs of the shard are divided into segments.
+//
+// Small records are read and encoded by several readers, so that all processors work on one shard
+// (BenchmarkRows): a reader reads a segment, at its own pace, and its batches are appended after all
+// segments before it. Large records are read by one reader in the goroutine of run, because handing
+// each of them over costs more than reading it (decision 033).
 type pipeline struct {
 	plan     *plan.Plan
 	writer   *record.Writer
 	index    *indexFile
 	segments []*segment
 	want     int64 // samples of the shard
+	large    bool  // its records are large on average
 
 	next    atomic.Int64 // segment that is read next
 	samples int64        // that were appended
@@ -58,9 +63,21 @@ func segmentsOf(runs []converters.Run, limit int64) (segments []*segment) {
 }
 
 func newPipeline(pl *plan.Plan, s *plan.Shard, w *record.Writer, index *indexFile) *pipeline {
-	p := &pipeline{plan: pl, writer: w, index: index, segments: segmentsOf(s.Runs, plan.RunLimit(s.Bytes/max(1, s.Samples))), want: s.Samples}
+	each := s.Bytes / max(1, s.Samples)
+	p := &pipeline{plan: pl, writer: w, index: index, segments: segmentsOf(s.Runs, plan.RunLimit(each)), want: s.Samples, large: each > plan.SmallRecord}
 	p.stop.Store(math.MaxInt64)
 	return p
+}
+
+// newReaders returns the readers of the shard, one for each of the encoders at the most.
+func (p *pipeline) newReaders(of []*encoders, progress plan.Progress) (readers []*reader) {
+	if p.large {
+		return []*reader{newReader(p, of[0], progress)}
+	}
+	for _, e := range of[:min(len(of), len(p.segments))] {
+		readers = append(readers, newReader(p, e, progress))
+	}
+	return readers
 }
 
 // take returns the next segment to be read, nil after the last.
@@ -71,9 +88,18 @@ func (p *pipeline) take() *segment {
 	return nil
 }
 
-// run appends until all segments were taken and closed. It returns the error that comes first in
-// the order of the segments.
-func (p *pipeline) run() error {
+// run appends what the readers read of the source. It returns the error that comes first in the order
+// of the segments.
+func (p *pipeline) run(ctx context.Context, src converters.Source, readers []*reader) error {
+	if p.large {
+		readers[0].read(ctx, src)
+		return p.err
+	}
+	var reading sync.WaitGroup
+	defer reading.Wait()
+	for _, r := range readers {
+		reading.Go(func() { r.read(ctx, src) })
+	}
 	for _, s := range p.segments {
 		for b := range s.full {
 			if p.wants(s) {

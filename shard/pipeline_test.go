@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/ffconvert/ffconvert/converters"
@@ -56,7 +55,7 @@ func (mixed) sample(b []byte, i int64) []byte {
 }
 
 // runPipeline has a number of readers read samples of mixed, in runs of random length, into a
-// shard that claims want of them.
+// shard that claims want of them; with no readers, as a shard of large records.
 func runPipeline(t *testing.T, src mixed, readers int, samples, want int64, file *memoryFile) error {
 	t.Helper()
 	index, err := createIndex(openTemp(t), "PART_00000.ffr", 0, plan.Columns{Keys: true}, testBuffers(t))
@@ -80,13 +79,12 @@ func runPipeline(t *testing.T, src mixed, readers int, samples, want int64, file
 		first += n
 	}
 	p := newPipeline(&plan.Plan{Parts: []plan.Part{{Name: "mixed"}}}, &s, w, index)
-	var reading sync.WaitGroup
-	for range readers {
-		l := newReader(p, newEncoders(spec), unheard{})
-		reading.Go(func() { l.read(t.Context(), src) })
+	p.large = readers == 0
+	of := []*encoders{newEncoders(spec)}
+	for range readers - 1 {
+		of = append(of, newEncoders(spec))
 	}
-	err = p.run()
-	reading.Wait()
+	err = p.run(t.Context(), src, p.newReaders(of, unheard{}))
 	if err == nil {
 		_, err = w.Close()
 	}
@@ -97,7 +95,7 @@ func runPipeline(t *testing.T, src mixed, readers int, samples, want int64, file
 // their bytes are used again for the next.
 func TestPipeline(t *testing.T) {
 	t.Parallel()
-	for _, readers := range []int{1, 2, 5} {
+	for _, readers := range []int{0, 1, 2, 5} {
 		t.Run(fmt.Sprint(readers), func(t *testing.T) {
 			t.Parallel()
 			const n = 5*plan.RunSamples + 100
@@ -130,7 +128,7 @@ func TestPipeline(t *testing.T) {
 func TestPipelineFails(t *testing.T) {
 	t.Parallel()
 	const n = 5 * plan.RunSamples
-	for _, readers := range []int{1, 2, 5} {
+	for _, readers := range []int{0, 1, 2, 5} {
 		for fail := 2; fail <= 4; fail++ {
 			if err := runPipeline(t, mixed{}, readers, n, n, &memoryFile{fail: fail}); !errors.Is(err, errFull) {
 				t.Errorf("%d readers, write %d fails: %v", readers, fail, err)

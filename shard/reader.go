@@ -19,9 +19,9 @@ const (
 	batchBytes = plan.RunBytes / batches
 )
 
-// A reader reads segments of a shard, encodes their samples and hands the records to the pipeline in
-// batches: small records copied, while it reads on; a large one as the slices in which it lies, while
-// it waits. It is for one goroutine.
+// A reader reads segments of a shard, encodes their samples and has the pipeline append the records in
+// batches: small records copied, a large one as the slices in which it lies. It reads on while a batch
+// of small ones is appended, and waits for a large one. It is for one goroutine.
 type reader struct {
 	*pipeline
 	encoders *encoders
@@ -97,6 +97,9 @@ func (r *reader) add(part int, s *converters.Sample, rec *encode.Record) error {
 		b.large = rec.Parts
 		b.rows = append(b.rows, row)
 		b.addKey(s.Key)
+		if r.pipeline.large {
+			return r.append(b)
+		}
 		r.segment.full <- b
 		<-b.home
 		return r.stopped()
@@ -119,10 +122,14 @@ func (r *reader) add(part int, s *converters.Sample, rec *encode.Record) error {
 	return r.flush()
 }
 
-// flush sends the batch off, if there is anything in it, and takes an empty one.
+// flush has the batch appended, if there is anything in it, and takes an empty one.
 func (r *reader) flush() error {
 	if len(r.batch.rows) == 0 {
 		return nil
+	}
+	if r.pipeline.large {
+		defer r.batch.reset()
+		return r.append(r.batch)
 	}
 	r.segment.full <- r.batch
 	runtime.Gosched() // a write that is back from the device needs a processor for the next one

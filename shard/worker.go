@@ -3,7 +3,6 @@ package shard
 import (
 	"context"
 	"fmt"
-	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -117,20 +116,13 @@ func (k *worker) fill(ctx context.Context, t *job, f *atomicfile.File, index *in
 	}
 	p := newPipeline(t.plan, s, w, index)
 	progress := k.counted(t, k.progress)
-	var reading sync.WaitGroup
-	readers := make([]*reader, min(len(k.encoders), len(p.segments)))
-	for i := range readers {
-		readers[i] = newReader(p, k.encoders[i], progress)
-		reading.Go(func() { readers[i].read(ctx, t.src) })
-	}
-	err = p.run()
-	reading.Wait()
-	if err != nil {
+	readers := p.newReaders(k.encoders, progress)
+	if err := p.run(ctx, t.src, readers); err != nil {
 		return done, err
 	}
 	done.Samples = p.samples
-	for _, l := range readers {
-		done.Fields += l.fields
+	for _, r := range readers {
+		done.Fields += r.fields
 	}
 	if done.Samples < s.Samples {
 		return done, fmt.Errorf("%s: %w: %d of the %d samples indexed for it are left", s.Name, converters.ErrChanged, done.Samples, s.Samples)
