@@ -22,7 +22,7 @@ lint: ## formatting, vet, staticcheck, and builds for the systems without Linux 
 	GOOS=darwin $(GO) vet ./...
 	GOOS=windows $(GO) build ./aio ./record ./converters/... ./encode ./verify ./packed ./findings ./check ./shard
 	$(GO) tool staticcheck ./...
-	$(GO) tool staticcheck -tags bench ./internal/bench
+	$(GO) tool staticcheck -tags bench,fuzz ./internal/bench ./internal/fuzz
 	staticcheck=$$($(GO) tool -n staticcheck) && for m in $(NESTED); do \
 		(cd $$m && $(GO) vet ./... && $$staticcheck ./...) || exit; \
 	done
@@ -37,11 +37,11 @@ faults: ## the fault table at its full size, a line a row; REPORT=docs/reliabili
 	@$(GO) run ./internal/faults/table $(if $(REPORT),-report $(REPORT))
 
 fuzz: ## every fuzz target for FUZZTIME, 30s by default, a line each
-	@set -o pipefail; FFCONVERT_FUZZ=all $(GO) test -count=1 -timeout 0 -v -run '^TestRun$$' ./internal/fuzz \
+	@set -o pipefail; $(GO) test -tags fuzz -count=1 -timeout 0 -v -run '^TestAll$$' ./internal/fuzz \
 		| grep --line-buffered -Ev '^(=== |--- PASS|PASS|ok )' | sed -u 's/^ *run_test.go:[0-9]*: //'
 
 fuzz-row: ## the ten targets of row F1, as that row of the fault table
-	@out=$$(FFCONVERT_FUZZ=F1 $(GO) test -count=1 -timeout 0 -v -run '^TestRun$$' ./internal/fuzz); status=$$?; \
+	@out=$$($(GO) test -tags fuzz -count=1 -timeout 0 -v -run '^TestRowF1$$' ./internal/fuzz); status=$$?; \
 	[ $$status = 0 ] || echo "$$out" >&2; \
 	echo "$$out" | sed -n 's/^ *run_test.go:[0-9]*: \(F1 .*\)/\1/p'; exit $$status
 

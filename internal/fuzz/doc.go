@@ -1,7 +1,7 @@
 // Package fuzz runs the fuzz targets of this module and has helpers for them.
 //
-//	go test ./internal/fuzz                                          // checks the list of targets
-//	FFCONVERT_FUZZ=F1 go test -timeout 0 -v -run TestRun ./internal/fuzz // make fuzz-row
+//	go test ./internal/fuzz                                         // checks the list of targets
+//	go test -tags fuzz -timeout 0 -v -run TestRowF1 ./internal/fuzz // make fuzz-row
 package fuzz
 
 import (

@@ -1,3 +1,5 @@
+//go:build fuzz
+
 package fuzz
 
 import (
@@ -5,31 +7,34 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"regexp"
 	"runtime"
 	"slices"
-	"strconv"
-	"strings"
 	"testing"
 )
 
-// TestRun fuzzes, where FFCONVERT_FUZZ asks for it: "all" targets, or the ten of "F1".
-// Each has one CPU for FUZZTIME, 30 seconds if it is not set; as many run at once as there
-// are CPUs. It prints a line a target, and row F1: the inputs tried, and the targets that
-// failed.
-func TestRun(t *testing.T) {
-	which := os.Getenv("FFCONVERT_FUZZ")
-	if which == "" {
-		t.Skip("FFCONVERT_FUZZ is not set; make fuzz sets it")
-	}
-	fuzztime := cmp.Or(os.Getenv("FUZZTIME"), "30s")
-	var ten, run []target
+// TestAll fuzzes all targets: make fuzz.
+func TestAll(t *testing.T) {
+	all, _ := inTree(t)
+	fuzz(t, all)
+}
+
+// TestRowF1 fuzzes the ten targets of row F1: make fuzz-row.
+func TestRowF1(t *testing.T) { fuzz(t, targetsF1()) }
+
+func targetsF1() []target {
+	var ten []target
 	for _, row := range rowF1 {
 		ten = append(ten, row.target)
 	}
-	if run = ten; which == "all" {
-		run, _ = inTree(t)
-	}
+	return ten
+}
+
+// fuzz gives each target one CPU for FUZZTIME, 30 seconds if it is not set. As many run at once as
+// there are CPUs. It logs a line for each target, then row F1: the inputs that were tried, and the number
+// of targets that failed.
+func fuzz(t *testing.T, run []target) {
+	fuzztime := cmp.Or(os.Getenv("FUZZTIME"), "30s")
+	ten := targetsF1()
 	type outcome struct {
 		out []byte
 		err error
@@ -41,7 +46,7 @@ func TestRun(t *testing.T) {
 		go func() {
 			cpus <- struct{}{}
 			defer func() { <-cpus }()
-			// A few calls to make an input smaller, no more: the default is to spend a minute.
+			// Few calls to make an input smaller: the default is to spend a minute.
 			out, err := exec.Command("go", "test", "-vet=off", "-run", "^$", "-fuzz", "^"+target.name+"$", "-fuzztime", fuzztime,
 				"-parallel", "1", "-fuzzminimizetime", "100x", "./"+root+"/"+target.pkg).CombinedOutput()
 			results[i] <- outcome{out, err}
@@ -72,52 +77,4 @@ func TestRun(t *testing.T) {
 		}
 	}
 	t.Logf("F1 cases=%d undetected=%d lost=0 targets=%d", tried, failed, ran)
-}
-
-var (
-	execsOf       = regexp.MustCompile(`execs: (\d+)`)
-	interestingOf = regexp.MustCompile(`new interesting: (\d+)`)
-)
-
-// last is the number that the last match of re in out has, 0 where there is none.
-func last(out []byte, re *regexp.Regexp) int {
-	all := re.FindAllSubmatch(out, -1)
-	if len(all) == 0 {
-		return 0
-	}
-	n, _ := strconv.Atoi(string(all[len(all)-1][1]))
-	return n
-}
-
-// onlyTheDeadline reports whether a run failed for nothing but that its time was up: up to
-// Go 1.26 the coordinator takes its own deadline for a failure where it sees it before
-// its workers do. No input is written then.
-func onlyTheDeadline(out string) bool {
-	_, failure, ok := strings.Cut(out, "--- FAIL: ")
-	lines := strings.Split(strings.TrimSpace(failure), "\n")
-	return ok && len(lines) > 1 && strings.TrimSpace(lines[1]) == "context deadline exceeded" && !strings.Contains(out, "Failing input written")
-}
-
-// What the go command prints is told apart.
-func TestOutput(t *testing.T) {
-	t.Parallel()
-	const begin = "fuzz: elapsed: 0s, gathering baseline coverage: 0/3 completed\nfuzz: elapsed: 3s, execs: 120 (40/sec), new interesting: 2 (total: 5)\nfuzz: elapsed: 6s, execs: 1300 (390/sec), new interesting: 7 (total: 10)\n"
-	for _, row := range []struct {
-		name, end string
-		deadline  bool
-	}{
-		{"sound", "PASS\nok  \tx\t6.1s\n", false},
-		{"deadline", "--- FAIL: FuzzX (6.01s)\n    context deadline exceeded\nFAIL\nexit status 1\n", true},
-		{"finding", "--- FAIL: FuzzX (6.01s)\n    --- FAIL: FuzzX (0.00s)\n        x_test.go:9: context deadline exceeded\n    \n    Failing input written to testdata/fuzz/FuzzX/1\n", false},
-		{"finding at the deadline", "--- FAIL: FuzzX (6.01s)\n    context deadline exceeded\n    Failing input written to testdata/fuzz/FuzzX/1\n", false},
-		{"hung", "--- FAIL: FuzzX (6.01s)\n    fuzzing process hung or terminated unexpectedly: exit status 2\n", false},
-		{"no build", "x_test.go:1:1: syntax error\nFAIL\n", false},
-	} {
-		if got := onlyTheDeadline(begin + row.end); got != row.deadline {
-			t.Errorf("%s: %t", row.name, got)
-		}
-	}
-	if n, m := last([]byte(begin), execsOf), last([]byte(begin), interestingOf); n != 1300 || m != 7 || last(nil, execsOf) != 0 {
-		t.Errorf("%d execs, %d interesting", n, m)
-	}
 }
