@@ -50,7 +50,8 @@ const (
 	NotDecoded = "not-decoded"
 )
 
-// Rules returns a copy of all rules, in the order in which reports list them.
+// Rules returns a copy of all rules, in the order in which reports list them. Their Help names options of
+// the libraries, as hints do.
 func Rules() []findings.Rule { return slices.Clone(rules[:]) }
 
 var rules = [...]findings.Rule{
@@ -67,24 +68,24 @@ var rules = [...]findings.Rule{
 	{ID: Changed, Level: findings.Error, Short: "A file changed while it was checked",
 		Help: "Wait until the program that writes it is done, and check again."},
 	{ID: Limit, Level: findings.Error, Short: "Something is over a limit",
-		Help: "Raise the limit by its flag if the file is what you expect."},
+		Help: "Raise the limit if the file is what you expect."},
 	{ID: Unreadable, Level: findings.Error, Short: "The operating system could not read a file",
 		Help: "Check permissions and the device."},
 	{ID: MissingTrailer, Level: findings.Error, Short: "A tar ends without its two zero blocks",
-		Help: "It may have lost members at its end. Fetch it again, or accept it by --allow-missing-trailer."},
+		Help: "It may have lost members at its end. Fetch it again, or accept it by Options.AllowMissingTrailer."},
 	{ID: Concatenated, Level: findings.Error, Short: "Another tar was appended to a tar",
-		Help: "Most readers stop at the end of the first. Split it, or read both by --concatenated."},
+		Help: "Most readers stop at the end of the first. Split it, or read both by Options.Concatenated."},
 	{ID: DuplicateKey, Level: findings.Error, Short: "A key comes back later in its part, as another sample",
-		Help: "The members of a sample must be next to each other: sort the archive by name. --on-duplicate-key keep makes separate samples of them."},
+		Help: "The members of a sample must be next to each other: sort the archive by name. Options.KeepDuplicates makes separate samples of them."},
 	{ID: EmptyDataset, Level: findings.Error, Short: "There is nothing to convert",
-		Help: "No part has a sample, or --missing skip leaves all of them out. Check the names of the inputs and of the fields."},
+		Help: "No part has a sample, or Options.Missing skip leaves all of them out. Check the names of the inputs and of the fields."},
 	{ID: MissingField, Level: findings.Error, Short: "A sample lacks a required field",
-		Help: "Add it, name an alternative as in jpg;png, or leave such samples out by --missing skip."},
+		Help: "Add it, name an alternative as in jpg;png, or leave such samples out by Options.Missing skip."},
 	{ID: Undecodable, Level: findings.Error, Short: "A field does not decode as its name says",
-		Help: "The payload is damaged, or has another type. A conversion keeps its bytes unchanged, unless --decode decodes it."},
+		Help: "The payload is damaged, or has another type. A conversion keeps its bytes unchanged, unless Options.Decode decodes it."},
 
 	{ID: OddFields, Level: findings.Warning, Short: "Samples have other fields than most",
-		Help: "A member is missing, or misnamed. --fields says which fields a record must have."},
+		Help: "A member is missing, or misnamed. Options.Fields says which fields a record must have."},
 	{ID: EmptyField, Level: findings.Warning, Short: "A field has no bytes",
 		Help: "An empty payload is usually the result of a failed download or export."},
 	{ID: EmptySample, Level: findings.Warning, Short: "A sample has no fields",
@@ -106,16 +107,16 @@ var rules = [...]findings.Rule{
 	{ID: ReservedField, Level: findings.Warning, Short: "A field has a name that webdataset uses itself",
 		Help: "A sample whose __bad__ is not empty is skipped, as webdataset does; __local_path__ is kept, but webdataset with a cache gives it another value. Rename the member."},
 	{ID: OddTable, Level: findings.Warning, Short: "The rows of CSV may be read in another way than you meant",
-		Help: "The first row looks like a header, rows have one column, or integers beyond 2^53 are rounded to float64. --header, --delimiter and --dtype choose otherwise."},
+		Help: "The first row looks like a header, rows have one column, or integers beyond 2^53 are rounded to float64. Options.Header, Options.Delimiter and Options.DType choose otherwise."},
 	{ID: WrongType, Level: findings.Warning, Short: "An image has another type than its name says",
 		Help: "Readers that choose their decoder by the name fail. Rename the field."},
 	{ID: Unchecked, Level: findings.Warning, Short: "A field was not decoded: it is too large, or the decoder does not support it",
-		Help: "It may be sound. --max-pixels raises the limit for images."},
+		Help: "It may be sound. Options.MaxPixels raises the limit for images."},
 
 	{ID: Skipped, Level: findings.Note, Short: "Entries are skipped",
 		Help: "They belong to no sample: directories, hidden files, headers."},
 	{ID: LeftOut, Level: findings.Note, Short: "Samples are left out because they lack a field",
-		Help: "--missing skip leaves them out."},
+		Help: "Options.Missing skip leaves them out."},
 	{ID: NotDecoded, Level: findings.Note, Short: "Fields were read and not decoded",
 		Help: "There is no decoder for them: they could be read, but their content was not checked."},
 }

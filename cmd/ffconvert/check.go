@@ -271,6 +271,9 @@ func printFindings(w io.Writer, r *findings.Report, opts checkOptions) error {
 	for i := range r.Found {
 		r.Found[i].Hint = terminal.Flags(r.Found[i].Hint)
 	}
+	for i := range r.Rules {
+		r.Rules[i].Help = terminal.Flags(r.Rules[i].Help)
+	}
 	var text strings.Builder
 	to := w
 	if form == findings.Text {
