@@ -2,7 +2,6 @@ package check
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"image"
@@ -11,7 +10,6 @@ import (
 	"image/png"
 	"io"
 	"slices"
-	"strings"
 
 	"golang.org/x/image/webp"
 )
@@ -74,8 +72,10 @@ func (d *decoder) image(named *imageType, data []byte) (*imageType, error) {
 	if is == nil {
 		return nil, fmt.Errorf("not a %s: it begins with %q", named.name, data[:min(16, len(data))])
 	}
-	if is.name == "WebP" && int64(len(data)) < 8+int64(binary.LittleEndian.Uint32(data[4:])) {
-		return is, imageError(is, io.ErrUnexpectedEOF) // the decoder does not read the last bytes
+	if is.name == "WebP" {
+		if err := webpFrame(data); err != nil {
+			return is, imageError(is, err)
+		}
 	}
 	var config image.Config
 	err := careful(func() (err error) {
@@ -122,12 +122,15 @@ func imageError(is *imageType, err error) error {
 	if err == nil {
 		return nil
 	}
+	if errors.Is(err, errUnchecked) {
+		return err
+	}
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return fmt.Errorf("the %s ends too early", is.name)
 	}
 	_, ofJPEG := errors.AsType[jpeg.UnsupportedError](err)
 	_, ofPNG := errors.AsType[png.UnsupportedError](err)
-	if ofJPEG || ofPNG || strings.Contains(err.Error(), "not implemented") {
+	if ofJPEG || ofPNG {
 		return fmt.Errorf("%w: %w", errUnchecked, err)
 	}
 	return fmt.Errorf("a damaged %s: %w", is.name, err)

@@ -65,6 +65,22 @@ func webpFile() []byte {
 	return b
 }
 
+// riffOf is a WebP of chunks, each with a name of four bytes and data of even length.
+func riffOf(chunks ...string) []byte {
+	body := []byte("WEBP")
+	for _, c := range chunks {
+		body = append(body, c[:4]...)
+		body = binary.LittleEndian.AppendUint32(body, uint32(len(c)-4))
+		body = append(body, c[4:]...)
+	}
+	return append(binary.LittleEndian.AppendUint32([]byte("RIFF"), uint32(len(body))), body...)
+}
+
+// lossyFile is a WebP of a VP8 frame with a tag and a size, and no more.
+func lossyFile(tag byte) []byte {
+	return riffOf("VP8 " + string([]byte{tag, 0, 0, 0x9d, 0x01, 0x2a, 8, 0, 6, 0}))
+}
+
 // pngOf is a PNG that claims a size and has no pixels.
 func pngOf(width, height uint32) []byte {
 	data := slices.Clone(pngFile())
@@ -112,6 +128,12 @@ func TestDeep(t *testing.T) {
 			`warning: a.tar: offset 0: "k": field "gif": not decoded: the image is too large: 8 × 6, all in all 1243200 pixels (Options.MaxPixels) [unchecked]`}},
 		{"a kind that is not known", []string{"k.jpg=" + string(jpegOfBits(12))}, []string{
 			`warning: a.tar: offset 0: "k": field "jpg": not decoded: unsupported JPEG feature: precision [unchecked]`}},
+		{"an animated WebP", []string{"k.webp=" + string(riffOf("VP8X\x02\x00\x00\x00\x07\x00\x00\x05\x00\x00", "ANIM\x00\x00\x00\x00\x00\x00", "ANMF"))}, []string{
+			`warning: a.tar: offset 0: "k": field "webp": not decoded: the WebP is an animation [unchecked]`}},
+		{"a WebP that is not a key frame", []string{"k.webp=" + string(lossyFile(1))}, []string{
+			`error: a.tar: offset 0: "k": field "webp": a damaged WebP: its VP8 frame is not a key frame, which a still image is [undecodable]`}},
+		{"a WebP of a frame header alone", []string{"k.webp=" + string(lossyFile(0))}, []string{
+			`error: a.tar: offset 0: "k": field "webp": the WebP ends too early [undecodable]`}},
 		{"values", []string{"k.cls=dog", "k.json={", "k.txt=\xff", "k.cbor=\xff", "k.mp=\xc1"}, []string{
 			`error: a.tar: offset 0: "k": field "cls": malformed: "dog" is not an integer (without Options.Decode it stays bytes) [undecodable]`,
 			`error: a.tar: offset 0: "k": field "json": malformed: JSON ends too early (without Options.Decode it stays bytes) [undecodable]`,
