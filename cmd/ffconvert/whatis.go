@@ -50,7 +50,7 @@ func (p purpose) howTo(k kind.Kind, path string) string {
 		return ""
 	case k.ID == "dataset", k.ID == "ffrecord":
 		return "ffconvert verify " + name + ", ffconvert inspect " + name
-	case k.ID == "image", k.ID == "audio", k.ID == "video":
+	case k.ID == "image", k.ID == "audio", k.ID == "video", k.ID == "pdf":
 		return p.command("folder", []string{"--flat"}, terminal.ShellWord(filepath.Dir(path))) + " takes the directory it is in"
 	case k.ID == "archive" && p == checking:
 		return "unpack it, and check the directory: " + p.command("folder", nil, "DIR")
@@ -60,10 +60,21 @@ func (p purpose) howTo(k kind.Kind, path string) string {
 		return "decompress it, or recompress it as xz or zstd"
 	case k.ID == "yaml":
 		return "ffconvert spec " + name + " OUT, where it names collections"
-	case k.ID == "text", k.ID == "markup", k.ID == "pdf":
-		return p.command("folder", []string{"--flat"}, "DIR") + " makes a record of each file"
+	case k.ID == "text":
+		return p.command("csv", nil, name) + " if its lines are rows of a table"
+	case k.ID == "markup":
+		return ""
 	}
 	return "a Python program that reads it can pipe it: python examples/dump.py MODULE:DATASET | " + p.command("cbor", nil, "-")
+}
+
+// whatIs returns what an input of another kind is, with its hint if there is one.
+func (p purpose) whatIs(k kind.Kind, path string) string {
+	what := "it is " + k.What
+	if how := p.howTo(k, path); how != "" {
+		what += ": " + how
+	}
+	return what
 }
 
 // notShards rewrites the error of opening shards: a path that does not exist is a missing input, and a
@@ -120,7 +131,7 @@ func (c *conversion) explainOne(err error) error {
 		at := &convert.KindError{Format: c.Reader.Name, Kind: k}
 		return c.kindHint(&converters.Error{Where: path, Off: -1, Err: at}, at)
 	}
-	return fmt.Errorf("%w; it is %s: %s", err, k.What, c.purpose.howTo(k, path))
+	return fmt.Errorf("%w; %s", err, c.purpose.whatIs(k, path))
 }
 
 // kindHint adds to the error of an input of another kind which command reads it.
@@ -170,7 +181,7 @@ func (c *conversion) explainFindings(r *findings.Report) {
 		case isDirectory(f.Place.File):
 			f.Text, f.Hint = (&convert.KindError{Format: c.Reader.Name, Kind: k}).Error(), c.purpose.howTo(k, f.Place.File)
 		default:
-			f.Text += "; it is " + k.What + ": " + c.purpose.howTo(k, f.Place.File)
+			f.Text += "; " + c.purpose.whatIs(k, f.Place.File)
 		}
 	}
 }
