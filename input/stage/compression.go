@@ -135,9 +135,30 @@ func decoder(compression string, r *bufio.Reader, maxWindow int64) (io.ReadClose
 		return io.NopCloser(bzip2.NewReader(r)), nil
 	case "xz":
 		d, _ := xz.NewReader(r, uint32(maxWindow)) // Read returns an error of the stream header again
-		return io.NopCloser(d), nil
+		d.Multistream(false)
+		return io.NopCloser(xzReader{d}), nil
 	}
 	return io.NopCloser(r), nil
+}
+
+// errShortStream means that fewer bytes than a stream header follow a complete xz stream.
+var errShortStream = errors.New("other bytes, or a stream that is cut, follow its end")
+
+// An xzReader reads every stream of an xz file. It resets the decoder between streams, because xz.ErrBuf
+// means a truncated file within a stream, but after one it may also mean a few appended bytes.
+type xzReader struct{ *xz.Reader }
+
+func (x xzReader) Read(p []byte) (int, error) {
+	n, err := x.Reader.Read(p)
+	if err != io.EOF {
+		return n, err
+	}
+	err = x.Reset(nil) // reads the header of the next stream; io.EOF if there is none
+	x.Multistream(false)
+	if err == xz.ErrBuf {
+		err = errShortStream
+	}
+	return n, err
 }
 
 // decodeError returns the error for damage that a decoder found, and a hint.
@@ -154,6 +175,9 @@ func decodeError(compression string, maxWindow int64, err error) (hint string, k
 		err = errors.New("a filter or check that is not supported")
 	case errors.Is(err, xz.ErrData):
 		err = errors.New("the data is corrupt")
+	}
+	if compression == "xz" && err != errShortStream {
+		err = fmt.Errorf("%w, found up to 8 KiB before this offset", err) // the size of the decoder's reads
 	}
 	return "", fmt.Errorf("%w: %s: %w", input.ErrMalformed, compression, err)
 }

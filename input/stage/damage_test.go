@@ -158,6 +158,11 @@ func TestSeveralStreams(t *testing.T) {
 		{"xz, uneven padding", "xz", nil, make([]byte, 3), input.ErrMalformed},
 		{"xz, padding and more", "xz", nil, []byte("\x00\x00\x00x"), input.ErrMalformed},
 		{"xz, garbage", "xz", nil, []byte("garbage.....more"), input.ErrMalformed},
+		{"xz, a byte", "xz", nil, []byte("x"), errShortStream},
+		{"xz, garbage shorter than a header", "xz", nil, []byte("eleven byte"), errShortStream},
+		{"xz, padding and a byte", "xz", make([]byte, 4), []byte("\x00\x00\x00\x00x"), errShortStream},
+		{"xz, half a magic", "xz", nil, []byte(xzMagic[:3]), errShortStream},
+		{"xz, a stream cut behind its header", "xz", nil, []byte(xzMagic + "\x00\x04\xe6\xd6\xb4\x46\x02"), ErrTruncated},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -169,6 +174,20 @@ func TestSeveralStreams(t *testing.T) {
 			}
 		})
 	}
+	t.Run("offsets of xz", func(t *testing.T) {
+		t.Parallel()
+		one := compress(t, "xz", want)
+		const reads = ", found up to 8 KiB before this offset"
+		for _, row := range []struct{ after, want string }{
+			{"eleven byte", "malformed: xz: other bytes, or a stream that is cut, follow its end"},
+			{"garbage of some length", "malformed: xz: bytes that are no compressed data after its end" + reads},
+			{"\x00", "malformed: xz: the data is corrupt" + reads},
+		} {
+			if _, _, err := decodeAll(append(bytes.Clone(one), row.after...)); err == nil || err.Error() != row.want {
+				t.Errorf("%q: %v, want %s", row.after, err, row.want)
+			}
+		}
+	})
 	t.Run("zstd begins with a skippable frame", func(t *testing.T) {
 		t.Parallel()
 		_, got, err := decodeAll(append(bytes.Clone(skippable), compress(t, "zstd", want)...))
