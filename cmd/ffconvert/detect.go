@@ -79,6 +79,8 @@ func detect(cmd *cobra.Command, names []string, maxNames int64) (detected, error
 			return detected{}, undetected(name, "its format is not known", fmt.Sprintf("name it: ffconvert %s", formatNames()))
 		case len(readable) == 0:
 			return detected{}, undetected(name, fmt.Sprintf("it is %s, which no format reads", found[0].What), does.howTo(found[0], first))
+		case len(readable) < len(found):
+			return detected{}, ambiguous(name, first, found, does)
 		case i == 0:
 			all = readable
 			continue
@@ -92,8 +94,7 @@ func detect(cmd *cobra.Command, names []string, maxNames int64) (detected, error
 		all = common
 	}
 	if len(all) > 1 {
-		return detected{}, undetected(names[0], fmt.Sprintf("it may be %s or %s", all[0].What, all[1].What),
-			fmt.Sprintf("%s, or %s", does.howTo(all[0], names[0]), does.howTo(all[1], names[0])))
+		return detected{}, ambiguous(names[0], names[0], all, does)
 	}
 	f, _ := formatNamed(all[0].Format)
 	d := detected{format: f, what: all[0].What, flags: all[0].Flags}
@@ -108,6 +109,15 @@ func isEmpty(path string) bool {
 
 func undetected(name, what, hint string) error {
 	return &converters.Error{Where: input.Shown(name), Off: -1, Err: fmt.Errorf("%w: %s", converters.ErrUnsupported, what), Hint: hint}
+}
+
+// ambiguous refuses a source of several kinds. The hints are about path.
+func ambiguous(name, path string, kinds []kind.Kind, does purpose) error {
+	var what, hints []string
+	for _, k := range kinds {
+		what, hints = append(what, k.What), append(hints, does.howTo(k, path))
+	}
+	return undetected(name, "it may be "+strings.Join(what, " or "), strings.Join(hints, ", or "))
 }
 
 func formatNames() string { return strings.Join(convert.FormatNames(), ", ") }

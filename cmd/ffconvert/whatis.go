@@ -58,6 +58,8 @@ func (p purpose) howTo(k kind.Kind, path string) string {
 		return "unpack it, and convert the directory: " + p.command("folder", nil, "DIR")
 	case k.ID == "compressed":
 		return "decompress it, or recompress it as xz or zstd"
+	case k.ID == "encoded":
+		return "write it in UTF-8, such as by iconv -f LATIN1 -t UTF-8"
 	case k.ID == "yaml":
 		return "ffconvert spec " + name + " OUT, where it names collections"
 	case k.ID == "text":

@@ -34,8 +34,11 @@ func items(name string, head []byte, cut bool) []Kind {
 	if isPack {
 		found = append(found, msgpackKind)
 	}
-	if len(found) == 2 && len(by) == 1 && by[0].Format == "cbor" {
+	switch {
+	case len(found) == 2 && len(by) == 1 && by[0].Format == "cbor":
 		return by
+	case len(by) == 0 && !(isCBOR && isMap) && !(isPack && isPackMap) && isEncodedText(head):
+		found = append(found, Kind{ID: "encoded", What: "text in another encoding than UTF-8"})
 	}
 	return found
 }

@@ -44,7 +44,13 @@ func TestFile(t *testing.T) {
 		{"a", string(tarOf(t, "x.jpg")), "tar tar"},
 		{"a.csv", string(tarOf(t, "GIF89a.jpg")), "tar tar"},
 		{"a.csv", "a,b\n\xff\xfe,1\n", "csv csv"}, // MessagePack, too, as ASCII is
-		{"a", "a,b\n\xff\xfe,1\n", "msgpack cbor --format msgpack"},
+		{"a", "a,b\n\xff\xfe,1\n", "msgpack cbor --format msgpack|encoded"},
+		{"a", "Gr\xfc\xdfe\naus K\xf6ln\n", "encoded"}, // Latin-1
+		{"a", "h\xe9llo\nw\xf6rld\n", "msgpack cbor --format msgpack|encoded"},
+		{"a", "h\xe9llo, no line break", "msgpack cbor --format msgpack"},
+		{"a.mp", "h\xe9llo\nw\xf6rld\n", "msgpack cbor --format msgpack"},
+		{"a", "\xe9\n\x01\x02", "cbor cbor|msgpack cbor --format msgpack"},
+		{"a", "\x81\xa1x\xa6\xff line\n", "msgpack cbor --format msgpack"},
 		{"a", string(tarOf(t, "PAR1")), "tar tar"},
 		{"a", ffr, "ffrecord"},
 		{"a.tar", "\x69\xdf\x22\x65\x00\x00\x00\x00\x00\x00\x00\x00", "ffrecord"},

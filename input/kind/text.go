@@ -33,6 +33,22 @@ func isText(head []byte, cut bool) bool {
 	return utf8.Valid(head)
 }
 
+// isEncodedText reports whether head may be text in an encoding other than UTF-8 that has ASCII's control
+// characters, as Latin-1 has: it has line breaks, and at most one byte in a hundred is another control
+// character.
+func isEncodedText(head []byte) bool {
+	breaks, control := 0, 0
+	for _, c := range head {
+		switch {
+		case c == '\n' || c == '\r':
+			breaks++
+		case c < ' ' && c != '\t' || c == 0x7f:
+			control++
+		}
+	}
+	return breaks > 0 && 100*control <= len(head)
+}
+
 // text returns the kind of a text file.
 func text(name string, mime *mimetype.MIME, head []byte, cut bool) []Kind {
 	first := bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), " \t\r\n")
