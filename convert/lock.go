@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/ffconvert/ffconvert/dataset"
@@ -19,11 +20,13 @@ var ErrUnplanned = place.New(place.Unfinished, "no plan is here yet")
 // CheckPlanned returns [ErrUnplanned] if a directory has no plan. It makes nothing there, and does not
 // list the directory, which may have very many shards.
 func CheckPlanned(dir string) error {
-	if err := LocalPath(dir); err != nil {
+	if err := localDir(dir); err != nil {
 		return err
 	}
-	_, err := os.Stat(filepath.Join(dir, dataset.PlanName))
-	if !errors.Is(err, fs.ErrNotExist) {
+	switch _, err := os.Lstat(filepath.Join(dir, dataset.PlanName)); {
+	case errors.Is(err, syscall.ENOTDIR):
+		return nil // opening the dataset tells what is in the place of its directory
+	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
 	if _, err := os.Lstat(filepath.Join(dir, dataset.ManifestName)); err == nil {

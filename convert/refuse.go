@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -26,6 +27,9 @@ func LocalPath(path string) error {
 	}
 	return fmt.Errorf("%s: a URL in the place of a local path; write to a local directory and copy that", input.Shown(path))
 }
+
+// localDir returns an error if the path of an output is a URL or cannot be a directory.
+func localDir(dir string) error { return cmp.Or(LocalPath(dir), dataset.CheckPath(dir)) }
 
 // checkOut returns an error if the output is not a local directory, or has files of another program.
 func (c *Conversion) checkOut() error {

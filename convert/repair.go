@@ -27,7 +27,7 @@ type Repaired struct {
 // the dataset. A shard that would not get the same bytes is not replaced. If found is not nil, it is
 // called with the problems before anything is written.
 func Repair(ctx context.Context, dir string, opts PlannedOptions, found func([]verify.Problem) error) (*Repaired, error) {
-	if err := LocalPath(dir); err != nil {
+	if err := localDir(dir); err != nil {
 		return nil, err
 	}
 	if _, err := os.Lstat(filepath.Join(dir, dataset.WorkDir)); errors.Is(err, fs.ErrNotExist) {

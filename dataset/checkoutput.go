@@ -12,17 +12,16 @@ import (
 var (
 	// ErrNotEmpty says that a directory has files in it and no dataset of ours.
 	ErrNotEmpty = errors.New("not empty, and not a dataset of ffconvert")
-	// ErrNotDirectory says that an output is a file, lies below one, is a link that leads nowhere, or has no name.
+	// ErrNotDirectory says that an output is a file, is below a file, is a link that leads nowhere, or has no name.
 	ErrNotDirectory = errors.New("not a directory")
 )
 
 // mountName is a directory that file systems make at their root.
 const mountName = "lost+found"
 
-// CheckDir refuses a directory that a conversion would have to share with files of another
-// program: it is [ErrNotEmpty]. A directory that is missing or empty, or in which a conversion was
-// begun or finished, is accepted. It changes nothing; [Open] accepts every directory.
-func CheckDir(dir string) error {
+// CheckPath returns [ErrNotDirectory] if the path of an output cannot be a directory. It accepts a path
+// that does not exist.
+func CheckPath(dir string) error {
 	switch st, err := os.Stat(dir); {
 	case dir == "":
 		return fmt.Errorf("%q: %w", dir, ErrNotDirectory)
@@ -31,14 +30,24 @@ func CheckDir(dir string) error {
 			return fmt.Errorf("%s: a link to what does not exist: %w", dir, ErrNotDirectory)
 		}
 		return nil
-	case errors.Is(err, syscall.ENOTDIR):
+	case errors.Is(err, syscall.ENOTDIR), err == nil && !st.IsDir():
 		return fmt.Errorf("%s: %w", dir, ErrNotDirectory)
-	case err != nil:
+	default:
 		return err
-	case !st.IsDir():
-		return fmt.Errorf("%s: %w", dir, ErrNotDirectory)
+	}
+}
+
+// CheckDir refuses a directory that a conversion would have to share with files of another
+// program: it is [ErrNotEmpty]. A directory that is missing or empty, or in which a conversion was
+// begun or finished, is accepted. It changes nothing; [Open] accepts every directory.
+func CheckDir(dir string) error {
+	if err := CheckPath(dir); err != nil {
+		return err
 	}
 	root, err := os.OpenRoot(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}

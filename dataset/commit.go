@@ -28,12 +28,15 @@ func (o *Output) IsSound(f Finished) (bool, error) {
 	return o.hasIndex(f)
 }
 
-// sized reports whether a finished shard and its index have their names and sizes. Nothing of them is
-// read. An error says that it cannot be known.
+// sized reports whether a finished shard and its index have their names and sizes. It reads neither.
+// A link or another thing that is not a regular file is an error.
 func (o *Output) sized(f Finished) (bool, error) {
 	for name, size := range map[string]int64{f.Name: f.Bytes, IndexName(f.Name): f.Index.Bytes} {
 		st, err := o.Lookup(name)
-		if err != nil || st == nil || !st.Mode().IsRegular() || st.Size() != size {
+		if st != nil {
+			err = notRegular(o.Path(name), st, err)
+		}
+		if err != nil || st == nil || st.Size() != size {
 			return false, err
 		}
 	}

@@ -43,6 +43,9 @@ var (
 // shardName is what a shard of ours is called.
 var shardName = regexp.MustCompile(`^PART_[0-9]{5,}\.ffr$`)
 
+// datasetFile matches the names of shards, of indexes and of the files beside them.
+var datasetFile = regexp.MustCompile(`^(PART_[0-9]{5,}\.ffr|index/PART_[0-9]{5,}\.arrow|meta\.json|manifest\.json)$`)
+
 // An Output is a directory that this process writes to. Everything in it is reached through
 // an [os.Root], so that no link in it leads out.
 type Output struct {
@@ -107,11 +110,11 @@ func (o *Output) open() (*Output, error) {
 		return nil, err
 	}
 	if err = o.ownDirs(); err == nil {
-		err = o.Mkdir(WorkDir)
+		if err = o.Mkdir(WorkDir); err != nil {
+			err = fmt.Errorf("open output: %w", err)
+		}
 	}
-	if err != nil {
-		err = fmt.Errorf("open output: %w", err)
-	} else {
+	if err == nil {
 		err = o.acquire()
 	}
 	if err != nil {
@@ -125,12 +128,29 @@ func (o *Output) open() (*Output, error) {
 	return o, nil
 }
 
-// ownDirs refuses a link or a file in the place of a directory of ours: files in these directories are
-// removed and replaced, and a link would lead to others, even inside the output.
+// ownDirs refuses a link or a file in the place of a directory of the dataset, and a directory in the
+// place of one of its files. Files in these directories are removed and replaced; a link would lead to
+// other files, even inside the output.
 func (o *Output) ownDirs() error {
 	for _, name := range []string{WorkDir, TmpDir, RunningDir, JournalsDir, IndexedDir, IndexDir} {
 		if err := o.ownDir(name); err != nil {
 			return err
+		}
+	}
+	return o.noDirectories()
+}
+
+// noDirectories refuses a directory in the place of a file of the dataset: no file can be given its name.
+func (o *Output) noDirectories() error {
+	for _, dir := range []string{".", IndexDir} {
+		entries, err := readDir(o.Root, dir)
+		if err != nil {
+			return err
+		}
+		for _, e := range entries {
+			if name := path.Join(dir, e.Name()); e.IsDir() && datasetFile.MatchString(name) {
+				return fmt.Errorf("%s: %w: a directory in the place of a file; move it away", o.Path(name), converters.ErrUnsupported)
+			}
 		}
 	}
 	return nil

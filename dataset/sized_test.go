@@ -4,8 +4,10 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
+	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/internal/memsource"
@@ -46,7 +48,8 @@ func TestRemovedWhileWritten(t *testing.T) {
 	}
 }
 
-// A dataset whose shard or index has another size, or is no regular file, is not complete.
+// A dataset whose shard or index has another size is not complete. A link or a directory in the place of
+// either is an error, as it is for a repair.
 func TestStatusSizes(t *testing.T) {
 	t.Parallel()
 	src := memsource.New(24, 2, 50, 2000)
@@ -71,6 +74,12 @@ func TestStatusSizes(t *testing.T) {
 				t.Fatal(err)
 			}
 			s, err := dataset.ReadStatus(dir)
+			if name == "a link" || name == "a directory" {
+				if !errors.Is(err, converters.ErrUnsupported) || !strings.Contains(err.Error(), shard) {
+					t.Errorf("status %v, want ErrUnsupported of %s", err, shard)
+				}
+				return
+			}
 			if err != nil || s.Complete || s.Done != 3 || len(s.Missing) != 1 || s.Missing[0] != shard || !errors.Is(s.Err(), dataset.ErrMissing) {
 				t.Errorf("status %+v, %v", s, err)
 			}

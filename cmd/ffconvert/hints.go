@@ -56,6 +56,9 @@ func hinted(err error, command, out string) error {
 		if hint := remoteHint(err); hint != "" {
 			return besideHint(err, hint)
 		}
+		if errors.Is(err, dataset.ErrNotDirectory) && (command == "run" || command == "repair") {
+			return fmt.Errorf("%w; OUT is the first argument", err)
+		}
 		if errors.Is(err, stage.ErrCopy) {
 			return besideHint(err, "--cache-dir names their directory")
 		}

@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 
@@ -64,7 +66,7 @@ func runRepair(ctx context.Context, opts repairOptions, dir string, sources []st
 	if err := convert.LocalPath(dir); err != nil {
 		return err
 	}
-	if _, err := os.Stat(dir); err != nil {
+	if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
 		return notShards(dir, err)
 	}
 	progress := progress.New(opts.progress, os.Stderr)

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -232,8 +233,11 @@ func (w *verifyWork) add(arg string) error {
 		return err
 	}
 	st, err := os.Stat(arg)
-	if errors.Is(err, fs.ErrNotExist) {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("%s: %w", arg, input.ErrNotFound)
+	case errors.Is(err, syscall.ENOTDIR):
+		return dataset.CheckPath(arg)
 	}
 	if err != nil {
 		return err
