@@ -6,7 +6,11 @@ import (
 	"path/filepath"
 	"sync"
 	"sync/atomic"
+
+	"github.com/ffconvert/ffconvert/internal/place"
 )
+
+var errNotRegular = place.New(place.Refused, "not a regular file")
 
 // A File is a regular file open for reading. It has no position, so any number of Readers may read
 // it at once.
@@ -54,7 +58,7 @@ func (r *Reader) open(path string, stat func() (os.FileInfo, error), open func(f
 		return nil, err
 	}
 	if !fi.Mode().IsRegular() {
-		return nil, fmt.Errorf("open %q: not a regular file", path)
+		return nil, fmt.Errorf("open %q: %w", path, errNotRegular)
 	}
 	f := &File{path: path}
 	if f.os, f.align, f.why, err = openDirect(open); err != nil {
@@ -67,7 +71,7 @@ func (r *Reader) open(path string, stat func() (os.FileInfo, error), open func(f
 		}
 	}
 	if fi, err = f.os.Stat(); err == nil && !fi.Mode().IsRegular() {
-		err = fmt.Errorf("open %q: not a regular file", path)
+		err = fmt.Errorf("open %q: %w", path, errNotRegular)
 	}
 	if err != nil {
 		f.os.Close()

@@ -57,9 +57,9 @@ const (
 	// pool to a reasonable number of threads.
 	maxDepth = 1024
 
-	// maxBlockSize is large enough for the full rate of any device, and far below 2 GiB, where the
+	// MaxBlockSize is large enough for the full rate of any device, and far below 2 GiB, where the
 	// kernel shortens a read.
-	maxBlockSize = 64 << 20
+	MaxBlockSize = 64 << 20
 
 	// pageSize is the unit of BlockSize, the alignment of buffers, and the assumed alignment for
 	// O_DIRECT if the kernel does not report one.
@@ -86,8 +86,8 @@ func (o Options) withDefaults() (Options, error) {
 		return o, fmt.Errorf("aio: unknown backend %d", int(o.Backend))
 	case o.Depth < 1 || o.Depth > maxDepth:
 		return o, fmt.Errorf("aio: depth %d: want 1 to %d", o.Depth, maxDepth)
-	case o.BlockSize < pageSize || o.BlockSize > maxBlockSize || o.BlockSize%pageSize != 0:
-		return o, fmt.Errorf("aio: block size %d: want a multiple of %d up to %d", o.BlockSize, pageSize, maxBlockSize)
+	case o.BlockSize < pageSize || o.BlockSize > MaxBlockSize || o.BlockSize%pageSize != 0:
+		return o, fmt.Errorf("aio: block size %d: want a multiple of %d up to %d", o.BlockSize, pageSize, MaxBlockSize)
 	}
 	return o, nil
 }

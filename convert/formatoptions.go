@@ -10,7 +10,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"github.com/ffconvert/ffconvert/convert/option"
@@ -22,6 +21,7 @@ import (
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/input"
+	"github.com/ffconvert/ffconvert/internal/text"
 )
 
 // loaded returns a function that reports whether an index must read a field; nil: it reads none.
@@ -87,7 +87,7 @@ const defaultMaxClasses = 64 << 20 // bytes; a million names have some 20 MB
 func readClasses(name string, most int64) ([]string, error) {
 	f, err := os.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, &converters.Error{Where: name, Off: -1, Err: input.ErrNotFound, Hint: "--classes"}
+		return nil, &converters.Error{Where: name, Off: -1, Err: input.ErrNotFound, Hint: "option classes"}
 	}
 	if err != nil {
 		return nil, err
@@ -98,7 +98,7 @@ func readClasses(name string, most int64) ([]string, error) {
 		return nil, err
 	}
 	if int64(len(data)) > most {
-		return nil, &converters.Error{Where: name, Off: -1, Err: fmt.Errorf("%w: it has more than %d bytes", converters.ErrLimit, most), Hint: "--max-classes-size"}
+		return nil, &converters.Error{Where: name, Off: -1, Err: fmt.Errorf("%w: it has more than %s", converters.ErrLimit, text.Count(most, "byte")), Hint: "option max-classes-size"}
 	}
 	if filepath.Ext(name) != ".json" {
 		lines := strings.Split(strings.TrimSuffix(strings.ReplaceAll(string(data), "\r\n", "\n"), "\n"), "\n")
@@ -134,17 +134,17 @@ type table struct {
 }
 
 func csvOptions(set *option.Set) Opener {
-	t := table{delimiter: ",", naming: csv.Naming{Prefix: "part-", SuffixLength: -1}, opts: csv.Options{RowsPerSample: 1}}
+	t := table{delimiter: ",", naming: csv.Naming{Prefix: "part-", SuffixLength: -1}, opts: csv.Options{MaxColumns: csv.DefaultMaxColumns}}
 	set.Add("data-part-num", "number of parts in a directory (default: found, without a gap)", option.AtLeast(&t.naming.Parts, 0))
 	set.Add("part-name-prefix", "what the name of a part begins with", option.Text(&t.naming.Prefix))
-	set.Add("part-name-suffix-length", "digits that the number of a part is padded to; -1: not padded, or any", option.Int(&t.naming.SuffixLength))
+	set.Add("part-name-suffix-length", "digits that the number of a part is padded to; -1: not padded, or any", option.Between(&t.naming.SuffixLength, -1, 255))
 	set.Add("header", "the first line of every part names the columns", option.Bool(&t.opts.Header))
 	set.Add("columns", "columns to keep, in order; without --header, the names of all columns", option.List(&t.opts.Columns))
 	set.Add("delimiter", "what stands between values; tab for a tabulator", option.Text(&t.delimiter))
 	set.Add("dtype", "float64, float32 or int64 for rows of numbers, or types of columns: id=int64,name=str (default: told from the first rows)", option.Text(&t.opts.DType))
-	set.Add("rows-per-sample", "rows that make one record", option.Int(&t.opts.RowsPerSample))
+	set.Add("rows-per-sample", "rows that make one record", option.Count(&t.opts.RowsPerSample, 1))
 	set.AddLimit("max-row-size", "longest row accepted, 1GiB at most", option.MaxSizeTo(&t.opts.MaxRow, csv.DefaultMaxRow, csv.MostRow))
-	set.AddLimit("max-columns", "most columns of a row accepted, 16777216 at most", option.Count(&t.opts.MaxColumns, csv.DefaultMaxColumns))
+	set.AddLimit("max-columns", fmt.Sprintf("most columns of a row accepted, %d at most", csv.MostColumns), option.Between(&t.opts.MaxColumns, 1, csv.MostColumns))
 	set.AddLimit("max-sample-size", "largest sample accepted", option.MaxSize(&t.opts.MaxSample, csv.DefaultMaxSample))
 	return &t
 }
@@ -156,11 +156,8 @@ func (t *table) Open(_ context.Context, parts []converters.Part, rec encode.Opti
 	if delimiter == "tab" || delimiter == `\t` {
 		delimiter = "\t"
 	}
-	switch {
-	case len(delimiter) != 1:
+	if len(delimiter) != 1 {
 		return nil, &option.Error{Name: "delimiter", Text: delimiter, Err: errors.New("want one character, or tab")}
-	case t.opts.RowsPerSample < 1:
-		return nil, &option.Error{Name: "rows-per-sample", Text: strconv.FormatInt(t.opts.RowsPerSample, 10), Err: errors.New("want 1 or more")}
 	}
 	t.opts.Delimiter = delimiter[0]
 	switch rec.Encoding {
@@ -183,8 +180,8 @@ func cborOptions(set *option.Set) Opener {
 }
 
 func itemOptions(set *option.Set, form *option.Choice) Opener {
-	var opts cbor.Options
-	set.AddLimit("max-depth", "deepest nesting accepted, 65535 at most", option.Count(&opts.MaxDepth, cbor.DefaultMaxDepth))
+	opts := cbor.Options{MaxDepth: cbor.DefaultMaxDepth}
+	set.AddLimit("max-depth", fmt.Sprintf("deepest nesting accepted, %d at most", cbor.MostDepth), option.Between(&opts.MaxDepth, 1, cbor.MostDepth))
 	set.AddLimit("max-item-size", "largest item accepted", option.MaxSize(&opts.MaxItem, cbor.DefaultMaxItem))
 	set.AddLimit("max-name-size", "longest key or name of a field accepted", option.MaxSize(&opts.MaxName, cbor.DefaultMaxName))
 	return OpenFunc(func(_ context.Context, parts []converters.Part, rec encode.Options) (converters.Source, error) {

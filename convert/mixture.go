@@ -14,6 +14,7 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/input"
 	"github.com/ffconvert/ffconvert/input/stage"
+	"github.com/ffconvert/ffconvert/internal/text"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
@@ -138,7 +139,7 @@ func (m *Mixture) find(ctx context.Context, in input.Options) ([]input.Name, err
 		all = append(all, found...)
 		total += int64(len(found)) * int64(c.Passes())
 		if most := cmp.Or(in.MaxNames, input.MaxNames); total > most {
-			return nil, advise(FewerInputs, c.Error("", fmt.Errorf("with all repetitions there are more than %d inputs", most)))
+			return nil, advise(FewerInputs, c.Error("", fmt.Errorf("with all repetitions there are more than %s", text.Count(most, "input"))))
 		}
 	}
 	return all, nil

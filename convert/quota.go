@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/dustin/go-humanize"
+
 	"github.com/ffconvert/ffconvert/input"
 	"github.com/ffconvert/ffconvert/input/stage"
 	"github.com/ffconvert/ffconvert/shard/plan"
@@ -20,7 +22,7 @@ func checkQuota(p *plan.Plan, found []input.Name, quota int64) error {
 	for i := range p.Shards {
 		if need := toFetchFor(p, found, i); need > quota {
 			return advise(MoreRoomForOne, &input.Error{Where: p.Shards[i].Name, Off: -1,
-				Err: fmt.Errorf("%w: its parts are %d bytes to fetch, and the cache has %d", stage.ErrQuota, need, quota)})
+				Err: fmt.Errorf("%w: its parts are %s bytes to fetch, and the cache has %s", stage.ErrQuota, humanize.Comma(need), humanize.Comma(quota))})
 		}
 	}
 	return nil

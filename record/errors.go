@@ -39,7 +39,8 @@ const (
 
 var (
 	// ErrTooLarge: the file exceeds a limit of Options or of Writer. It may be sound.
-	ErrTooLarge = place.New(place.Refused, "over the limit")
+	ErrTooLarge   = place.New(place.Refused, "over the limit")
+	errNotRegular = place.New(place.Refused, "not a regular file")
 	// ErrRange: an index or a number of samples is out of range.
 	ErrRange = errors.New("sample out of range")
 )

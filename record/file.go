@@ -23,7 +23,7 @@ func openFile(path string, opts Options, buf *[]byte) (f *file, err error) {
 		return nil, fmt.Errorf("open shard: %w", err)
 	}
 	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("open shard %s: not a regular file", path)
+		return nil, fmt.Errorf("open shard %s: %w", path, errNotRegular)
 	}
 	osf, err := os.Open(path)
 	if err != nil {

@@ -36,13 +36,16 @@ type benchReadOptions struct {
 	bench.Options
 	backend     aio.Backend
 	depth       int
-	blockSize   option.Size
+	blockSize   blockSize
 	allowLegacy bool
 	format      option.Choice
 }
 
+// maxBatch bounds the memory of a batch, which is held whole.
+const maxBatch = 65536
+
 func newBenchReadCommand() *cobra.Command {
-	opts := benchReadOptions{Options: bench.Options{Batch: 128, Jobs: 2}, depth: record.BatchDepth, blockSize: record.BatchBlockSize, format: formatValue()}
+	opts := benchReadOptions{Options: bench.Options{Batch: 128, Jobs: 2}, depth: record.BatchDepth, blockSize: blockSize{record.BatchBlockSize}, format: formatValue()}
 	cmd := &cobra.Command{
 		Use:   "read OUT|FILE",
 		Short: "Read random batches of samples, as a training job does",
@@ -61,14 +64,14 @@ A sample that is damaged or cannot be read ends the run.
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.Var(option.Count(&opts.Batch, opts.Batch), "batch", "samples of a batch")
-	flags.Var(option.Count(&opts.Batches, opts.Batches), "batches", "read so many batches, however long it takes")
+	flags.Var(option.Between(&opts.Batch, 1, maxBatch), "batch", "samples of a batch, 65536 at most")
+	flags.Var(option.AtLeast(&opts.Batches, 1), "batches", "read so many batches, however long it takes")
 	flags.Lookup("batches").DefValue = ""
 	opts.Duration = 10 * time.Second
 	flags.Var(period{&opts.Duration, true}, "duration", "begin no batch after so long")
-	flags.VarP(option.Count(&opts.Jobs, opts.Jobs), "jobs", "j", "batches read at once")
+	jobsFlag(flags, &opts.Jobs, "batches read at once, 1024 at most")
 	flags.Var(queueDepth(&opts.depth), "queue-depth", "reads in flight, of each batch")
-	flags.Var(&opts.blockSize, "block-size", "bytes of one read at most, a multiple of 4096")
+	flags.Var(&opts.blockSize, "block-size", "bytes of one read at most, a multiple of 4096, 64MiB at most")
 	flags.Var(&opts.backend, "backend", "how to read: auto, aio or pread")
 	flags.Uint64Var(&opts.Seed, "seed", 0, "of the random order; the same gives the same order")
 	flags.BoolVar(&opts.allowLegacy, "allow-legacy", false, "accept headers without a checksum, as old writers left them")
@@ -83,7 +86,7 @@ func runBenchRead(ctx context.Context, opts benchReadOptions, path string, stdou
 	}
 	r, err := record.Open(path, record.Options{
 		AllowLegacy: opts.allowLegacy,
-		AIO:         aio.Options{Backend: opts.backend, Depth: opts.depth, BlockSize: int(opts.blockSize)},
+		AIO:         aio.Options{Backend: opts.backend, Depth: opts.depth, BlockSize: int(opts.blockSize.Size)},
 	})
 	if errors.Is(err, record.ErrLegacy) {
 		return terminal.Plain(fmt.Errorf("%w%s", err, hintLegacy))

@@ -167,7 +167,8 @@ func (o *checkOptions) add(flags *pflag.FlagSet, f format, set *option.Set) {
 	}
 	pick("encode", "fields", "rename", "decode", "missing")
 	countFlag(flags, &o.maxPixels, "max-pixels", int64(check.DefaultMaxPixels), "largest image that --deep decodes, pixels of all its frames")
-	flags.VarP(option.Count(&o.workers, runtime.GOMAXPROCS(0)), "jobs", "j", "parts looked at, at once; by default the CPUs that this process may use")
+	o.workers = runtime.GOMAXPROCS(0)
+	jobsFlag(flags, &o.workers, "parts looked at, at once, 1024 at most; by default the CPUs that this process may use")
 	pick("progress", "max-decode-size", "max-decode-depth", "max-names")
 	pick("cache-size")
 	flags.StringVar(&o.convert.cacheDir, "cache-dir", "", "where fetched and decompressed inputs are kept (default WDS_CACHE, or a temporary directory, removed at the end)")

@@ -119,14 +119,15 @@ func (o *convertOptions) refuseSeed(flags *pflag.FlagSet, drawn bool) error {
 
 // addRun registers the flags that change neither the plan nor a byte of a shard.
 func (o *convertOptions) addRun(flags *pflag.FlagSet) {
-	flags.VarP(option.Count(&o.workers, runtime.GOMAXPROCS(0)), "jobs", "j", "shards written at once; by default the CPUs that this process may use")
+	o.workers = runtime.GOMAXPROCS(0)
+	jobsFlag(flags, &o.workers, "shards written at once, 1024 at most; by default the CPUs that this process may use")
 	flags.Var(&o.backend, "backend", "how shards are re-read: auto, aio or pread")
 	flags.Var(queueDepth(&o.depth), "queue-depth", "reads of 1 MiB in flight, all shards being re-read together")
 	flags.Var(period{p: &o.grace}, "grace", "after SIGTERM or SIGUSR1, how long the shards under way may take to be finished; no other is begun (0: all stops at once)")
 	flags.Var(&o.progress, "progress", progress.Usage)
 	sizeFlag(flags, &o.encode.Limits.MaxDecode, "max-decode-size", encode.DefaultMaxDecode, "largest field that --decode takes, text aside")
 	o.encode.Limits.MaxDepth = encode.DefaultMaxDepth
-	flags.Var(number{&o.encode.Limits.MaxDepth, 4, 65535}, "max-decode-depth", "deepest nesting that --decode takes, 4 to 65535")
+	flags.Var(option.Between(&o.encode.Limits.MaxDepth, 4, 65535), "max-decode-depth", "deepest nesting that --decode takes, 4 to 65535")
 	help.MarkLimit(flags, "max-decode-depth")
 	countFlag(flags, &o.maxNames, "max-names", int64(input.MaxNames), "most inputs that the sources may stand for")
 }

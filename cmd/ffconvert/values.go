@@ -3,27 +3,19 @@ package main
 import (
 	"errors"
 	"fmt"
-	"strconv"
+	"regexp"
 	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/ffconvert/ffconvert/aio"
+	"github.com/ffconvert/ffconvert/convert/option"
 )
 
-// A number is a flag value: a whole number from least to most.
-type number struct {
-	p           *int
-	least, most int
-}
+// maxPeriod is the longest time that a flag takes. Sums of a few of them fit in a [time.Duration].
+const maxPeriod = 1_000_000 * time.Hour
 
-func (v number) Set(text string) error {
-	n, err := strconv.Atoi(text)
-	if err != nil || n < v.least || n > v.most {
-		return fmt.Errorf("want a whole number from %d to %d", v.least, v.most)
-	}
-	*v.p = n
-	return nil
-}
-
-func (v number) Type() string   { return "number" }
-func (v number) String() string { return strconv.Itoa(*v.p) }
+var digits = regexp.MustCompile(`[0-9]+`)
 
 // A period is a flag value: a time of 0 or more, or above 0.
 type period struct {
@@ -33,7 +25,14 @@ type period struct {
 
 func (v period) Set(text string) error {
 	d, err := time.ParseDuration(text)
+	if err != nil { // too many hours are an error of ParseDuration, as are mistakes
+		if one, again := time.ParseDuration(digits.ReplaceAllString(text, "1")); again == nil && one > 0 {
+			d, err = maxPeriod+1, nil
+		}
+	}
 	switch {
+	case err == nil && d > maxPeriod:
+		return errors.New("the time is too long: want 1000000h at most")
 	case err == nil && (d > 0 || d == 0 && !v.above):
 		*v.p = d
 		return nil
@@ -52,5 +51,29 @@ func (v period) String() string {
 	return v.p.String()
 }
 
+// A blockSize is a flag value: the bytes of one read.
+type blockSize struct{ option.Size }
+
+func (v *blockSize) Set(text string) error {
+	var n option.Size
+	if err := n.Set(text); err != nil {
+		return err
+	}
+	if n < 4096 || n > aio.MaxBlockSize || n%4096 != 0 {
+		most := option.Size(aio.MaxBlockSize)
+		return fmt.Errorf("want a multiple of 4096, %s at most", &most)
+	}
+	v.Size = n
+	return nil
+}
+
 // queueDepth returns the flag value of --queue-depth. The kernel accepts at most 1024 reads.
-func queueDepth(p *int) number { return number{p, 1, 1024} }
+func queueDepth(p *int) option.Value { return option.Between(p, 1, 1024) }
+
+// maxJobs bounds the goroutines and the buffers of --jobs.
+const maxJobs = 1024
+
+// jobsFlag registers --jobs. The current value is its default.
+func jobsFlag(flags *pflag.FlagSet, p *int, usage string) {
+	flags.VarP(option.Between(p, 1, maxJobs), "jobs", "j", usage)
+}

@@ -31,7 +31,7 @@ type verifyOptions struct {
 	backend     aio.Backend
 	depth       int
 	workers     int
-	blockSize   option.Size
+	blockSize   blockSize
 	limits      *record.Options
 	allowLegacy bool
 	format      option.Choice
@@ -43,7 +43,7 @@ func newVerifyCommand() *cobra.Command {
 		format:    option.Choice{Value: "text", Words: findings.Formats()},
 		progress:  progress.NewFlag(),
 		depth:     verify.DefaultDepth,
-		blockSize: 1 << 20,
+		blockSize: blockSize{1 << 20},
 	}
 	cmd := &cobra.Command{
 		Use:   "verify OUT|FILE...",
@@ -69,8 +69,8 @@ conversion, which a repair needs. All problems are listed, not the first alone.
 	flags.Var(&opts.format, "format", "output: text, json, junit or sarif")
 	flags.Var(&opts.backend, "backend", "how to read: auto, aio or pread")
 	flags.Var(queueDepth(&opts.depth), "queue-depth", "reads in flight, all shards together")
-	flags.Var(&opts.blockSize, "block-size", "bytes of one read, a multiple of 4096")
-	flags.VarP(option.AtLeast(&opts.workers, 1), "jobs", "j", "shards read at once (default half the CPUs, 4 at the most)")
+	flags.Var(&opts.blockSize, "block-size", "bytes of one read, a multiple of 4096, 64MiB at most")
+	jobsFlag(flags, &opts.workers, "shards read at once, 1024 at most (default half the CPUs, 4 at the most)")
 	flags.BoolVar(&opts.allowLegacy, "allow-legacy", false, "accept headers without a checksum, as old writers left them")
 	opts.limits = recordLimits(flags)
 	flags.Var(&opts.progress, "progress", progress.Usage)
@@ -90,7 +90,7 @@ func runVerify(ctx context.Context, opts verifyOptions, args []string, stdout io
 	}
 	progress.Start("verify", work.bytes())
 	report, err := work.verify(ctx, verify.Options{
-		AIO:      aio.Options{Backend: opts.backend, Depth: opts.depth, BlockSize: int(opts.blockSize)},
+		AIO:      aio.Options{Backend: opts.backend, Depth: opts.depth, BlockSize: int(opts.blockSize.Size)},
 		Workers:  opts.workers,
 		Record:   record.Options{AllowLegacy: opts.allowLegacy, MaxSamples: opts.limits.MaxSamples},
 		Progress: progress.Add,

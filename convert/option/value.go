@@ -38,26 +38,6 @@ func (v *textValue) Set(text string) error { *v = textValue(text); return nil }
 func (v *textValue) Type() string          { return "string" }
 func (v *textValue) String() string        { return string(*v) }
 
-type intValue[T int | int64] struct{ p *T }
-
-// Int is a whole number.
-func Int[T int | int64](p *T) Value { return intValue[T]{p} }
-
-func (v intValue[T]) Set(text string) error {
-	n, err := strconv.ParseInt(text, 0, 64)
-	switch {
-	case errors.Is(err, strconv.ErrRange), err == nil && int64(T(n)) != n:
-		return errors.New("the number is too large")
-	case err != nil:
-		return errors.New("want a whole number, as 8")
-	}
-	*v.p = T(n)
-	return nil
-}
-
-func (v intValue[T]) Type() string   { return fmt.Sprintf("%T", *v.p) }
-func (v intValue[T]) String() string { return strconv.FormatInt(int64(*v.p), 10) }
-
 // A listValue is set by a line of CSV. The first Set replaces the default, others append.
 type listValue struct {
 	p     *[]string
@@ -123,7 +103,10 @@ type Size int64
 
 func (v *Size) Set(text string) error {
 	n, err := humanize.ParseBytes(text)
-	if err != nil || n > math.MaxInt64 {
+	switch {
+	case err == nil && n > math.MaxInt64, err != nil && strings.HasPrefix(err.Error(), "too large"):
+		return errors.New("the size is too large: want less than 8EiB")
+	case err != nil:
 		return errors.New("want a number of bytes, or one with a unit, as in 256MiB")
 	}
 	*v = Size(n)
@@ -175,31 +158,41 @@ func (v maxSize) Set(text string) error {
 func (v maxSize) Type() string   { return "size" }
 func (v maxSize) String() string { return (*Size)(v.p).String() }
 
-// Count is a number of 1 or more; n by default.
+// Count is a whole number of 1 or more; n by default.
 func Count[T int | int64](p *T, n T) Value {
 	*p = n
 	return AtLeast(p, 1)
 }
 
 // AtLeast is a whole number of least or more.
-func AtLeast[T int | int64](p *T, least T) Value { return countValue[T]{p, least} }
-
-type countValue[T int | int64] struct {
-	p     *T
-	least T
+func AtLeast[T int | int64](p *T, least T) Value {
+	return numberValue[T]{p, int64(least), math.MaxInt64}
 }
 
-func (v countValue[T]) Set(text string) error {
-	n, err := strconv.Atoi(text)
-	if errors.Is(err, strconv.ErrRange) {
+// Between is a whole number from least to most; the current value is the default.
+func Between[T int | int64](p *T, least, most T) Value {
+	return numberValue[T]{p, int64(least), int64(most)}
+}
+
+type numberValue[T int | int64] struct {
+	p           *T
+	least, most int64 // most is math.MaxInt64 if there is no bound
+}
+
+func (v numberValue[T]) Set(text string) error {
+	n, err := strconv.ParseInt(text, 10, 64)
+	fits := err == nil && n >= v.least && n <= v.most
+	switch {
+	case fits && int64(T(n)) == n:
+		*v.p = T(n)
+		return nil
+	case v.most < math.MaxInt64:
+		return fmt.Errorf("want a whole number from %d to %d", v.least, v.most)
+	case fits, errors.Is(err, strconv.ErrRange) && n > 0:
 		return errors.New("the number is too large")
 	}
-	if err != nil || T(n) < v.least {
-		return fmt.Errorf("want a whole number of %d or more", v.least)
-	}
-	*v.p = T(n)
-	return nil
+	return fmt.Errorf("want a whole number of %d or more", v.least)
 }
 
-func (v countValue[T]) Type() string   { return "number" }
-func (v countValue[T]) String() string { return strconv.FormatInt(int64(*v.p), 10) }
+func (v numberValue[T]) Type() string   { return "number" }
+func (v numberValue[T]) String() string { return strconv.FormatInt(int64(*v.p), 10) }

@@ -192,7 +192,7 @@ func long(major byte, n uint64) []byte {
 	return binary.BigEndian.AppendUint64([]byte{major<<5 | 27}, n)
 }
 
-func text(s string) []byte { return append(long(3, uint64(len(s))), s...) }
+func textItem(s string) []byte { return append(long(3, uint64(len(s))), s...) }
 
 func blob(b []byte) []byte { return append(long(2, uint64(len(b))), b...) }
 

@@ -52,7 +52,7 @@ const keyEntry = "__key__"
 
 // Limits without an option.
 const (
-	mostDepth   = 1<<16 - 1 // of Options.MaxDepth: keeps stacks small
+	MostDepth   = 1<<16 - 1 // of Options.MaxDepth: keeps stacks small
 	elementSize = 64        // approximate memory of a field or of an element of a decoded value, bytes
 	reusable    = 64 << 10  // capacity up to which a slice is reused for the next sample, elements
 )
@@ -114,7 +114,7 @@ func Open(parts []converters.Part, opts Options) *Source {
 	if opts.MaxName <= 0 {
 		opts.MaxName = DefaultMaxName
 	}
-	opts.MaxDepth = min(opts.MaxDepth, mostDepth)
+	opts.MaxDepth = min(opts.MaxDepth, MostDepth)
 	opts.MaxItem = min(opts.MaxItem, math.MaxInt/4) // a buffer is up to a quarter larger
 	if opts.Load == nil {
 		opts.Load = func(string) bool { return false }

@@ -77,8 +77,8 @@ func check(t testing.TB, opts Options, data []byte) (items [][]byte, rest []byte
 // and that it has something against what we find malformed or cut.
 func againstFxamacker(t testing.TB, data []byte) bool {
 	t.Helper()
-	items, rest, err := check(t, Options{MaxDepth: mostDepth}, data)
-	mode, modeErr := fxcbor.DecOptions{MaxNestedLevels: mostDepth, MaxArrayElements: math.MaxInt32, MaxMapPairs: math.MaxInt32}.DecMode()
+	items, rest, err := check(t, Options{MaxDepth: MostDepth}, data)
+	mode, modeErr := fxcbor.DecOptions{MaxNestedLevels: MostDepth, MaxArrayElements: math.MaxInt32, MaxMapPairs: math.MaxInt32}.DecMode()
 	if modeErr != nil {
 		t.Fatal(modeErr)
 	}
@@ -103,7 +103,7 @@ func againstFxamacker(t testing.TB, data []byte) bool {
 // by one and to the last byte.
 func againstMsgpack(t testing.TB, data []byte) bool {
 	t.Helper()
-	items, _, err := check(t, Options{MessagePack: true, MaxDepth: mostDepth}, data)
+	items, _, err := check(t, Options{MessagePack: true, MaxDepth: MostDepth}, data)
 	for _, item := range items {
 		r := bytes.NewReader(item)
 		if theirs := msgpack.NewDecoder(r).Skip(); theirs != nil || r.Len() > 0 {

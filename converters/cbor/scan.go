@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"unicode/utf8"
 
+	"github.com/ffconvert/ffconvert/internal/text"
+
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/internal/window"
 )
@@ -302,7 +304,7 @@ func (s *scanner) tooDeep() error {
 }
 
 func (s *scanner) tooLarge() error {
-	return s.fail(fmt.Errorf("%w: the item has more than %d bytes", converters.ErrLimit, s.opts.MaxItem), hintItem)
+	return s.fail(fmt.Errorf("%w: the item has more than %s", converters.ErrLimit, text.Count(s.opts.MaxItem, "byte")), hintItem)
 }
 
 // malformed returns an error about the bytes at the current place or just before it.

@@ -47,7 +47,7 @@ func TestReadSizes(t *testing.T) {
 			var want [][3][]byte
 			for i, n := range sizes {
 				w := [3][]byte{noise[i : i+n], fmt.Appendf(nil, "%x", noise[i:i+n/2]), noise[:n/3]} // no two alike
-				data = append(data, entryOf(blob(w[0]), text(string(w[1])), blob(w[2]))...)
+				data = append(data, entryOf(blob(w[0]), textItem(string(w[1])), blob(w[2]))...)
 				want = append(want, w)
 			}
 			for _, load := range []bool{false, true} {
@@ -92,7 +92,7 @@ func TestReadSizes(t *testing.T) {
 func TestReadLittle(t *testing.T) {
 	t.Parallel()
 	small, big := make([]byte, 30), make([]byte, 200_000)
-	images, rows := bytes.Repeat(entryOf(blob(big), text("label")), 50), bytes.Repeat(entryOf(blob(small)), 20_000)
+	images, rows := bytes.Repeat(entryOf(blob(big), textItem("label")), 50), bytes.Repeat(entryOf(blob(small)), 20_000)
 	medium := bytes.Repeat(entryOf(blob(make([]byte, 3000))), 1000)
 	nested := bytes.Repeat(entryOf(append([]byte{0x81}, blob(big)...)), 5)
 	for _, row := range []struct {
@@ -108,7 +108,7 @@ func TestReadLittle(t *testing.T) {
 		{"large strings in lists in items", Options{Items: true}, nested, 6 * smallRead, 6},
 		{"small items", Options{}, rows, int64(len(rows)), int64(len(rows)/indexWindow) + 10},
 		{"medium items", Options{}, medium, int64(len(medium)), int64(len(medium)/indexWindow)*5/4 + 10},
-		{"one text", Options{Items: true}, text(strings.Repeat("t", 1<<20)), 1<<20 + 9, 1<<20/indexWindow + 10},
+		{"one text", Options{Items: true}, textItem(strings.Repeat("t", 1<<20)), 1<<20 + 9, 1<<20/indexWindow + 10},
 	} {
 		src, use := counted(memory(row.opts, row.data))
 		for _, err := range src.Index(t.Context(), 0) {
@@ -174,12 +174,12 @@ func TestTextInPieces(t *testing.T) {
 	for _, runes := range []string{"ü", "漢", "🂡", "aü漢🂡"} {
 		for shift := range 5 {
 			data := []byte(strings.Repeat("a", shift) + strings.Repeat(runes, 20_000))
-			src := memory(Options{Items: true}, text(string(data)))
+			src := memory(Options{Items: true}, textItem(string(data)))
 			if n, err := count(t, src); n != 1 || err != nil {
 				t.Errorf("%s, shifted by %d: %v", runes, shift, err)
 			}
 			data[len(data)/2+shift] = 0xff
-			src = memory(Options{Items: true}, text(string(data)))
+			src = memory(Options{Items: true}, textItem(string(data)))
 			if n, err := count(t, src); n != 0 || err == nil || !strings.Contains(err.Error(), "UTF-8") {
 				t.Errorf("%s, shifted by %d, damaged: %v", runes, shift, err)
 			}
@@ -189,7 +189,7 @@ func TestTextInPieces(t *testing.T) {
 
 // manyReads are items of many sizes.
 func manyReads() []byte {
-	return cat(entryOf(blob(make([]byte, 200_000)), text(strings.Repeat("t", 100_000))), []byte("\xa1\x61x\x82\x01"), blob(make([]byte, 300_000)), bytes.Repeat([]byte{0x05}, 10_000))
+	return cat(entryOf(blob(make([]byte, 200_000)), textItem(strings.Repeat("t", 100_000))), []byte("\xa1\x61x\x82\x01"), blob(make([]byte, 300_000)), bytes.Repeat([]byte{0x05}, 10_000))
 }
 
 // A file that becomes shorter while it is read is found out.
@@ -230,7 +230,7 @@ func TestAllocs(t *testing.T) {
 	var keyed, keyless, wide []byte
 	for i := range n {
 		keyed, keyless = smallItem(keyed, i), smallKeyless(keyless, i)
-		wide = append(wide, entryOf(blob([]byte("bytes")), text("text"), []byte{0x18, 0x2a}, []byte{0xf9, 0x3c, 0x00}, []byte{0xf5})...)
+		wide = append(wide, entryOf(blob([]byte("bytes")), textItem("text"), []byte{0x18, 0x2a}, []byte{0xf9, 0x3c, 0x00}, []byte{0xf5})...)
 	}
 	for _, row := range []struct {
 		name string

@@ -47,7 +47,7 @@ const DefaultMaxColumns = 1 << 16
 const (
 	MostRow     = 1 << 30 // bytes
 	maxBuffer   = 1 << 40 // bytes of a sample: sums of sizes cannot overflow
-	mostColumns = 1 << 24 // their cells take 400 MiB of memory
+	MostColumns = 1 << 24 // their cells take 400 MiB of memory
 )
 
 // A Form determines the fields of a sample.
@@ -145,7 +145,7 @@ func openSource(parts []converters.Part, opts Options, open func(converters.Part
 	if opts.MaxColumns <= 0 {
 		opts.MaxColumns = DefaultMaxColumns
 	}
-	opts.MaxColumns = min(opts.MaxColumns, mostColumns)
+	opts.MaxColumns = min(opts.MaxColumns, MostColumns)
 	opts.MaxRow, opts.MaxSample = min(opts.MaxRow, MostRow), min(opts.MaxSample, maxBuffer)
 	if !mayDelimit(opts.Delimiter) {
 		return nil, fmt.Errorf("delimiter %q: it may not be a letter, a digit or any of + - . and the quote, nor end a line", opts.Delimiter)

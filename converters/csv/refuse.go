@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"unicode/utf8"
 
+	"github.com/ffconvert/ffconvert/internal/text"
+
 	"github.com/ffconvert/ffconvert/converters"
 )
 
@@ -25,7 +27,7 @@ func (s *splitter) failByte(c byte, at int, quoted bool) error {
 }
 
 func (s *splitter) failLimit() error {
-	return s.failRow(s.at, fmt.Errorf("%w: it has more than %d bytes; a quote that is never closed may be why", converters.ErrLimit, s.maxRow), "Options.MaxRow")
+	return s.failRow(s.at, fmt.Errorf("%w: it has more than %s; a quote that is never closed may be why", converters.ErrLimit, text.Count(s.maxRow, "byte")), "Options.MaxRow")
 }
 
 // failRow places an error at the row after the last one that was found.
@@ -54,7 +56,7 @@ func count(n int, what string) string {
 
 // refuseSample refuses the current sample with the current row.
 func (s *splitter) refuseSample(most int64) error {
-	return s.fail(s.at, fmt.Errorf("%w: with this row the sample has more than %d bytes", converters.ErrLimit, most), "Options.MaxSample, or less Options.RowsPerSample")
+	return s.fail(s.at, fmt.Errorf("%w: with this row the sample has more than %s", converters.ErrLimit, text.Count(most, "byte")), "Options.MaxSample, or less Options.RowsPerSample")
 }
 
 // refuse returns the reason why a value does not have the type of its column.

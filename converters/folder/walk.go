@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ffconvert/ffconvert/internal/text"
+
 	"github.com/ffconvert/ffconvert/converters"
 )
 
@@ -185,7 +187,7 @@ func (w *walker) file(d place, dir, at uint32, keys *keys) error {
 		return fail(err, "")
 	}
 	if size > o.MaxSample-w.group.bytes-fileCost {
-		return fail(fmt.Errorf("%w: its sample has more than %d bytes", converters.ErrLimit, o.MaxSample), "Options.MaxSample")
+		return fail(fmt.Errorf("%w: its sample has more than %s", converters.ErrLimit, text.Count(o.MaxSample, "byte")), "Options.MaxSample")
 	}
 	w.group.bytes += size + fileCost
 	before := l.off(len(l.files))

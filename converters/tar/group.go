@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 
+	"github.com/ffconvert/ffconvert/internal/text"
+
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/internal/fieldname"
 	"github.com/ffconvert/ffconvert/converters/internal/window"
@@ -162,7 +164,7 @@ func (s *scanner) add() error {
 		return s.fail(m.off, m.name, fmt.Errorf("%w field %q in sample %q", converters.ErrDuplicate, name, g.sample.Key), "")
 	}
 	if m.size > s.max-g.bytes-blockSize {
-		return s.fail(m.off, m.name, fmt.Errorf("%w: sample %q has more than %d bytes", converters.ErrLimit, g.sample.Key, s.max), "Options.MaxSample")
+		return s.fail(m.off, m.name, fmt.Errorf("%w: sample %q has more than %s", converters.ErrLimit, g.sample.Key, text.Count(s.max, "byte")), "Options.MaxSample")
 	}
 	g.bytes += m.size + blockSize
 	switch name {

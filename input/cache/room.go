@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/dustin/go-humanize"
 )
 
 // A Shortage is an [ErrQuota] with its numbers of bytes.
@@ -21,11 +23,11 @@ type Shortage struct {
 
 func (s *Shortage) Error() string {
 	if s.atOnce {
-		return fmt.Sprintf("%v: %d bytes are needed at once, and it is %d bytes", ErrQuota, s.Need, s.Quota)
+		return fmt.Sprintf("%v: %s bytes are needed at once, and it is %s bytes", ErrQuota, humanize.Comma(s.Need), humanize.Comma(s.Quota))
 	}
-	text := fmt.Sprintf("%v: %d more bytes are needed, and of its %d bytes no more than %d can be had", ErrQuota, s.Need, s.Quota, s.Have)
+	text := fmt.Sprintf("%v: %s more bytes are needed, and of its %s bytes no more than %s can be had", ErrQuota, humanize.Comma(s.Need), humanize.Comma(s.Quota), humanize.Comma(s.Have))
 	if s.Processes > 0 {
-		text += fmt.Sprintf("; other processes use %d", s.Processes)
+		text += fmt.Sprintf("; other processes use %s", humanize.Comma(s.Processes))
 	}
 	return text
 }

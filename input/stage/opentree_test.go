@@ -93,7 +93,7 @@ func TestTreeQuota(t *testing.T) {
 		says  string // "": room enough
 	}{
 		{4 * 4096, ""},
-		{4*4096 - 1, "16384 bytes are needed at once, and it is 16383 bytes"},
+		{4*4096 - 1, "16,384 bytes are needed at once, and it is 16,383 bytes"},
 	} {
 		dir := t.TempDir()
 		var told atomic.Int64

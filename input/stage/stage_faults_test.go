@@ -82,7 +82,7 @@ func TestQuotaCountsEarlierRuns(t *testing.T) {
 	if !errors.Is(err, ErrQuota) || strings.Contains(err.Error(), "\n") {
 		t.Fatal(err)
 	}
-	for _, says := range []string{"1000 more bytes are needed, and of its 1999 bytes no more than 999 can be had; other processes use 1000, in ", "raise Options.Quota"} {
+	for _, says := range []string{"1,000 more bytes are needed, and of its 1,999 bytes no more than 999 can be had; other processes use 1,000, in ", "raise Options.Quota"} {
 		if !strings.Contains(err.Error(), says) {
 			t.Errorf("%v does not say %q", err, says)
 		}

@@ -56,3 +56,20 @@ func escape(s string, keep func(rune) bool) string {
 	}
 	return string(b)
 }
+
+// Plural returns the noun for n things: "byte" for 1, else "bytes".
+func Plural(n int64, noun string) string {
+	stem, y := strings.CutSuffix(noun, "y")
+	switch {
+	case n == 1:
+		return noun
+	case y:
+		return stem + "ies"
+	case strings.HasSuffix(noun, "ch"):
+		return noun + "es"
+	}
+	return noun + "s"
+}
+
+// Count returns a number and its noun: "1 byte", "1024 bytes".
+func Count(n int64, noun string) string { return strconv.FormatInt(n, 10) + " " + Plural(n, noun) }

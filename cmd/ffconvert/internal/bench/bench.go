@@ -181,6 +181,6 @@ func (r *Report) Print(w io.Writer) error {
 	ms := func(seconds float64) string { return fmt.Sprintf("%.1f ms", seconds*1000) }
 	_, err := fmt.Fprintf(w, "%s, %s in %.2f s: %.0f samples/s, %.0f MB/s by %s, queue depth %d, %s; %s, p50 %s, p95 %s, max %s\n",
 		terminal.Counted(r.Samples, "sample"), humanize.Bytes(uint64(r.Bytes)), r.Seconds, r.SamplesPerSecond, r.BytesPerSecond/1e6,
-		r.Backend, r.QueueDepth, from, humanize.Comma(int64(r.Batches))+" batches", ms(r.BatchSeconds.P50), ms(r.BatchSeconds.P95), ms(r.BatchSeconds.Max))
+		r.Backend, r.QueueDepth, from, terminal.Counted(int64(r.Batches), "batch"), ms(r.BatchSeconds.P50), ms(r.BatchSeconds.P95), ms(r.BatchSeconds.Max))
 	return err
 }

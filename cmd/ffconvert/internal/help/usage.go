@@ -116,15 +116,16 @@ func CheckEncoding(opts encode.Options) error {
 	if !ok {
 		return err
 	}
+	var names []string
 	var known []*cobra.Command
 	for _, line := range encode.Names() {
 		name, _, _ := strings.Cut(line, ":")
-		known = append(known, &cobra.Command{Use: name})
+		names, known = append(names, name), append(known, &cobra.Command{Use: name})
 	}
 	if near := Nearest(unknown.Encoding, known); near != "" {
-		return fmt.Errorf("--encode %.40q is not known; did you mean %s?", unknown.Encoding, near)
+		return fmt.Errorf("--encode %.40q: did you mean %s?", unknown.Encoding, near)
 	}
-	return err
+	return fmt.Errorf("--encode %.40q: want one of %s, raw:FIELD", unknown.Encoding, strings.Join(names, ", "))
 }
 
 // otherNames are the names of our flags in other programs.

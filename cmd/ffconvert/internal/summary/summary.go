@@ -179,17 +179,13 @@ func (s Conversion) String() string {
 	return b.String()
 }
 
-// SkippedText formats counts by reason: "12 entries (10 directory, 2 symbolic link)".
+// SkippedText formats counts by reason: "12 entries (directory: 10, symbolic link: 2)".
 func SkippedText(skipped map[string]int64) string {
 	var each []string
 	sum := int64(0)
 	for _, reason := range slices.Sorted(maps.Keys(skipped)) {
-		each = append(each, humanize.Comma(skipped[reason])+" "+reason)
+		each = append(each, reason+": "+humanize.Comma(skipped[reason]))
 		sum += skipped[reason]
 	}
-	noun := "entries"
-	if sum == 1 {
-		noun = "entry"
-	}
-	return fmt.Sprintf("%s %s (%s)", humanize.Comma(sum), noun, strings.Join(each, ", "))
+	return fmt.Sprintf("%s (%s)", terminal.Counted(sum, "entry"), strings.Join(each, ", "))
 }

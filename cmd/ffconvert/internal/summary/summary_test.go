@@ -45,7 +45,7 @@ func TestSummary(t *testing.T) {
 			"o: 0 samples, 0 B in 1 shard, 0.0 s, not verified; 9 columns of float64"},
 		{"with losses", Conversion{Out: "o", Samples: 9, Bytes: 9, Shards: 1, LeftOut: 2, FieldsLeft: 5,
 			Skipped: map[string]int64{"symbolic link": 1, "directory": 1000}, Accepted: map[string]int64{"missing end of archive": 1}},
-			"o: 9 samples, 9 B in 1 shard, 0.0 s, not verified; left out 2 samples without a field; 5 fields not selected; skipped 1,001 entries (1,000 directory, 1 symbolic link); accepted 1 entry (1 missing end of archive)"},
+			"o: 9 samples, 9 B in 1 shard, 0.0 s, not verified; left out 2 samples without a field; 5 fields not selected; skipped 1,001 entries (directory: 1,000, symbolic link: 1); accepted 1 entry (missing end of archive: 1)"},
 	} {
 		if got := row.s.String(); got != row.want {
 			t.Errorf("%s:\ngot  %s\nwant %s", row.name, got, row.want)

@@ -7,7 +7,7 @@ import (
 )
 
 // flagTable has the flag for each option of a library. Libraries do not know flags, so their hints name
-// options.
+// options: a field of a struct, or "option NAME" of a format.
 var flagTable = []string{
 	"WriteOptions.FollowOutside", "--follow-outside",
 	"WriteOptions.MaxFiles", "--max-files",
@@ -56,6 +56,9 @@ var flagTable = []string{
 	"Naming.Parts", "--data-part-num",
 	"Naming.Prefix", "--part-name-prefix",
 	"Naming.SuffixLength", "--part-name-suffix-length",
+
+	"option classes", "--classes",
+	"option max-classes-size", "--max-classes-size",
 
 	"have all parts here first", "--exact has all parts here first",
 }

@@ -64,10 +64,7 @@ func ErrorLines(err error) []string {
 
 // Counted formats a number with its noun: "1 shard", "1,024 shards".
 func Counted(n int64, noun string) string {
-	if n != 1 {
-		noun += "s"
-	}
-	return humanize.Comma(n) + " " + noun
+	return humanize.Comma(n) + " " + text.Plural(n, noun)
 }
 
 // ShellWord quotes a word of a command line if a shell would not take it literally.
