@@ -1,19 +1,21 @@
 package remote
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"encoding/xml"
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 )
 
-// An s3Meaning is the meaning of an error code of the service that the status of the reply does not
-// tell.
+// An s3Meaning is the meaning of error codes of the service that the status of the reply does not tell.
 // Codes: https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html
 type s3Meaning struct {
+	codes  string // separated by spaces
 	kind   error
 	text   string // in place of what the service says
 	hint   string
@@ -21,46 +23,43 @@ type s3Meaning struct {
 }
 
 const (
-	hintKeys    = "see AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_PROFILE; do they belong to this endpoint?"
-	hintRenew   = "get new ones, such as by aws sso login, or set AWS_SESSION_TOKEN anew"
-	hintClock   = "set this machine's clock"
-	textExpired = "the credentials have expired"
-	textClock   = "this machine's clock differs from the clock of the service"
+	hintKeys  = "see AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_PROFILE; do they belong to this endpoint?"
+	hintRenew = "get new ones, such as by aws sso login, or set AWS_SESSION_TOKEN anew"
 )
 
-var s3Meanings = map[string]s3Meaning{
-	"NoSuchKey":    {kind: ErrNotFound, text: "the bucket holds no such key"},
-	"NoSuchBucket": {kind: ErrNotFound, text: "there is no such bucket", advice: SetEndpoint},
+var s3Meanings = []s3Meaning{
+	{codes: "NoSuchKey", kind: ErrNotFound, text: "the bucket holds no such key"},
+	{codes: "NoSuchBucket", kind: ErrNotFound, text: "there is no such bucket", advice: SetEndpoint},
 
-	"AccessDenied":          {kind: ErrDenied, hint: "reading needs s3:GetObject, patterns need s3:ListBucket; see AWS_PROFILE", advice: SetAnonymous},
-	"InvalidAccessKeyId":    {kind: ErrDenied, hint: hintKeys},
-	"XAdminUserNotFound":    {kind: ErrDenied, text: "the access key id is not known", hint: hintKeys}, // versitygw
-	"SignatureDoesNotMatch": {kind: ErrDenied, text: "the secret access key does not belong to the access key id", hint: hintKeys},
-	"ExpiredToken":          {kind: ErrDenied, text: textExpired, hint: hintRenew},
-	"ExpiredTokenException": {kind: ErrDenied, text: textExpired, hint: hintRenew},
-	"TokenRefreshRequired":  {kind: ErrDenied, text: textExpired, hint: hintRenew},
-	"InvalidToken":          {kind: ErrDenied, text: "the session token is not valid", hint: hintRenew},
-	"RequestTimeTooSkewed":  {kind: ErrDenied, text: textClock, hint: hintClock},
-	"RequestExpired":        {kind: ErrDenied, text: textClock, hint: hintClock},
-	"InvalidObjectState":    {kind: ErrDenied, text: "the object is archived", hint: "restore it first, such as by aws s3api restore-object"},
+	{codes: "AccessDenied", kind: ErrDenied, hint: "reading needs s3:GetObject, patterns need s3:ListBucket; see AWS_PROFILE", advice: SetAnonymous},
+	{codes: "InvalidAccessKeyId", kind: ErrDenied, hint: hintKeys},
+	{codes: "XAdminUserNotFound", kind: ErrDenied, text: "the access key id is not known", hint: hintKeys}, // versitygw
+	{codes: "SignatureDoesNotMatch", kind: ErrDenied, text: "the secret access key does not belong to the access key id", hint: hintKeys},
+	{codes: "ExpiredToken ExpiredTokenException TokenRefreshRequired", kind: ErrDenied, text: "the credentials have expired", hint: hintRenew},
+	{codes: "InvalidToken", kind: ErrDenied, text: "the session token is not valid", hint: hintRenew},
+	{codes: "RequestTimeTooSkewed RequestExpired", kind: ErrDenied, text: "this machine's clock differs from the clock of the service", hint: "set this machine's clock"},
+	{codes: "InvalidObjectState", kind: ErrDenied, text: "the object is archived", hint: "restore it first, such as by aws s3api restore-object"},
 
-	"AuthorizationHeaderMalformed": {kind: ErrSetting},
-	"InvalidRegion":                {kind: ErrSetting},
-	"PermanentRedirect":            {kind: ErrSetting, text: "the bucket is in another region", advice: SetRegion},
-	"TemporaryRedirect":            {kind: ErrSetting, text: "the bucket is at another endpoint", advice: SetEndpoint},
-	"InvalidBucketName":            {kind: ErrURL},
-	"XMinioInvalidObjectName":      {kind: ErrURL},
-	"KeyTooLongError":              {kind: ErrURL},
-	"InvalidURI":                   {kind: ErrURL},
+	{codes: "AuthorizationHeaderMalformed InvalidRegion", kind: ErrSetting},
+	{codes: "PermanentRedirect", kind: ErrSetting, text: "the bucket is in another region", advice: SetRegion},
+	{codes: "TemporaryRedirect", kind: ErrSetting, text: "the bucket is at another endpoint", advice: SetEndpoint},
+	{codes: "InvalidBucketName XMinioInvalidObjectName KeyTooLongError InvalidURI", kind: ErrURL},
 
-	"PreconditionFailed": {kind: ErrChanged, text: "it has another version", hint: againHint},
-	"InvalidRange":       {kind: ErrChanged, text: "it is shorter", hint: againHint},
+	{codes: "PreconditionFailed", kind: ErrChanged, text: "it has another version", hint: againHint},
+	{codes: "InvalidRange", kind: ErrChanged, text: "it is shorter", hint: againHint},
 
 	// These come with a status that says otherwise.
-	"RequestTimeout":      {kind: ErrUnavailable},
-	"Throttling":          {kind: ErrUnavailable},
-	"ThrottlingException": {kind: ErrUnavailable},
-	"OperationAborted":    {kind: ErrUnavailable},
+	{codes: "RequestTimeout Throttling ThrottlingException OperationAborted", kind: ErrUnavailable},
+}
+
+// meaningOf returns the meaning of an error code; without a kind if the code has none.
+func meaningOf(code string) s3Meaning {
+	for _, m := range s3Meanings {
+		if slices.Contains(strings.Fields(m.codes), code) {
+			return m
+		}
+	}
+	return s3Meaning{}
 }
 
 // refused makes the error of a reply without success. It also returns the region of the bucket, if the
@@ -75,18 +74,15 @@ func (s *s3Store) refused(name string, resp *http.Response, asked string, secret
 	if xml.Unmarshal(body, &answer) != nil {
 		answer.Code, answer.Message, answer.Region = "", "", ""
 	}
-	region = resp.Header.Get("X-Amz-Bucket-Region")
-	if region == "" {
-		region = answer.Region
-	}
+	region = cmp.Or(resp.Header.Get("X-Amz-Bucket-Region"), answer.Region)
 	if region == asked || strings.ContainsAny(region, " /:@?#") || len(region) > 64 {
 		region = ""
 	}
 	e = statusError(name, resp)
 	code, message := said(answer.Code, secrets...), said(answer.Message, secrets...)
-	m, known := s3Meanings[answer.Code]
+	m := meaningOf(answer.Code)
 	switch {
-	case known:
+	case m.kind != nil:
 		e.Kind, e.Hint, e.Advice, e.Again = m.kind, m.hint, m.advice, m.kind == ErrUnavailable
 	case resp.StatusCode/100 == 3:
 		e.Kind, e.Hint, e.Advice = ErrSetting, "is it in another region?", SetEndpoint
