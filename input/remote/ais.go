@@ -130,11 +130,7 @@ func (s *aisStore) stat(ctx context.Context, name string) (Object, error) {
 	}
 	resp.Body.Close()
 	h := resp.Header
-	o := Object{URL: name, Size: -1, Version: aisVersion(aisPin(h, true)), Modified: lastModified(h), Sum: aisSum(h)}
-	if size, ok := number(h.Get("Content-Length")); ok {
-		o.Size = size
-	}
-	return o, nil
+	return Object{URL: name, Size: resp.ContentLength, Version: aisVersion(aisPin(h, true)), Modified: lastModified(h), Sum: aisSum(h)}, nil
 }
 
 // aisSum is the checksum of an object. "sha256" is left out: it was SHA-512/256 in some

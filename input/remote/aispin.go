@@ -4,7 +4,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -88,12 +87,9 @@ func sumPair(value string) []string {
 	return nil
 }
 
-// customNames are the custom metadata from a cloud. Others are the user's own: they may change without
-// the object.
-var customNames = []string{"ETag", "LastModified", "Last-Modified", "md5", "crc32c", "version"}
-
-// customPairs parses the custom metadata. A field that does not begin with a name belongs to the value
-// before it: a time may contain the separator.
+// customPairs parses the custom metadata of a cloud. Other names are the user's own: they may change
+// without the object. A field that does not begin with a name belongs to the value before it: a time may
+// contain the separator.
 func customPairs(fields []string, cut, separator string) []string {
 	type pair struct{ name, value string }
 	var all []pair
@@ -107,9 +103,6 @@ func customPairs(fields []string, cut, separator string) []string {
 	}
 	var pairs []string
 	for _, p := range all {
-		if !slices.Contains(customNames, p.name) {
-			continue
-		}
 		switch p.name {
 		case "ETag":
 			pairs = append(pairs, "etag", strong(p.value))
@@ -117,7 +110,7 @@ func customPairs(fields []string, cut, separator string) []string {
 			pairs = append(pairs, p.name, p.value)
 		case "version":
 			pairs = append(pairs, pin.Version, p.value)
-		default:
+		case "LastModified", "Last-Modified":
 			pairs = append(pairs, "modified", seconds(customTime(p.value)))
 		}
 	}
@@ -129,10 +122,7 @@ func customTime(v string) time.Time {
 	if t, err := http.ParseTime(v); err == nil {
 		return t
 	}
-	t, err := time.Parse(time.RFC3339, v)
-	if err != nil {
-		return time.Time{}
-	}
+	t, _ := time.Parse(time.RFC3339, v) // zero after an error
 	return t
 }
 

@@ -73,16 +73,15 @@ func (c *Client) Stat(ctx context.Context, url string) (Object, error) {
 	if err != nil {
 		return Object{}, err
 	}
-	a := c.attempts()
-	for {
-		o, err := s.stat(ctx, url)
-		if err == nil {
-			return o, nil
-		}
-		if err := a.next(ctx, err, false); err != nil {
-			return Object{}, err
-		}
+	var o Object
+	err = c.retry(ctx, func() error {
+		o, err = s.stat(ctx, url)
+		return err
+	})
+	if err != nil {
+		return Object{}, err
 	}
+	return o, nil
 }
 
 // List yields the objects with URLs that begin with prefix, in the order of their code points, each
@@ -105,14 +104,15 @@ func (c *Client) list(ctx context.Context, prefix string, yield func(Object, err
 	scheme, rest, _ := strings.Cut(url, "://")
 	bucket, names, _ := strings.Cut(rest, "/")
 	last, started, empty := "", false, 0
-	a := c.attempts()
 	for token := ""; ; {
-		items, next, err := s.page(ctx, prefix, token)
+		var items []item
+		var next string
+		err := c.retry(ctx, func() (err error) {
+			items, next, err = s.page(ctx, prefix, token)
+			return err
+		})
 		if err != nil {
-			if err := a.next(ctx, err, false); err != nil {
-				return err
-			}
-			continue
+			return err
 		}
 		for _, i := range items {
 			switch {
@@ -133,13 +133,22 @@ func (c *Client) list(ctx context.Context, prefix string, yield func(Object, err
 		if token = next; token == "" {
 			return nil
 		}
-		a = c.attempts()
 	}
 }
 
-// attempts returns the attempts of a request that brings no bytes of an object.
-func (c *Client) attempts() *attempts {
+// retry repeats a request that brings no bytes of an object, until it succeeds or another attempt would
+// not help.
+func (c *Client) retry(ctx context.Context, request func() error) error {
 	p := &pace{patience: c.opts.patience()}
 	p.enter()
-	return &attempts{opts: c.opts, pace: p}
+	a := &attempts{opts: c.opts, pace: p}
+	for {
+		err := request()
+		if err == nil {
+			return nil
+		}
+		if err := a.next(ctx, err, false); err != nil {
+			return err
+		}
+	}
 }

@@ -65,10 +65,18 @@ func (f *fetch) write(sp *span, p []byte) error {
 	return f.sniff(sp, false)
 }
 
+// readBack reads bytes of the file that were written.
+func (f *fetch) readBack(p []byte, off int64) error {
+	if n, err := f.into.ReadAt(p, off); n < len(p) {
+		return f.fail(nil, fmt.Errorf("read back: %w", unexpected(err)), "")
+	}
+	return nil
+}
+
 // compare compares bytes that are sent a second time with the file, at offset off.
 func (f *fetch) compare(p, before []byte, off int64) error {
-	if n, err := f.into.ReadAt(before, off); n < len(before) {
-		return f.fail(nil, fmt.Errorf("read back: %w", unexpected(err)), "")
+	if err := f.readBack(before, off); err != nil {
+		return err
 	}
 	if !bytes.Equal(p, before) {
 		return f.fail(ErrChanged, errors.New("other bytes have come when it was asked again"), againHint)
@@ -116,8 +124,8 @@ func (f *fetch) sniff(sp *span, all bool) error {
 		return nil
 	}
 	head := make([]byte, min(sniffLen, sp.pos))
-	if n, err := f.into.ReadAt(head, 0); n < len(head) {
-		return f.fail(nil, fmt.Errorf("read back: %w", unexpected(err)), "")
+	if err := f.readBack(head, 0); err != nil {
+		return err
 	}
 	if IsPage(f.o.URL, head) {
 		return f.fail(ErrPage, nil, pageHint)

@@ -135,13 +135,8 @@ func (f *fetch) run(ctx context.Context) error {
 func (f *fetch) span(ctx context.Context, sp *span) error {
 	a := &attempts{opts: f.c.opts, pace: f.pace, known: true}
 	for {
-		done, err := f.try(ctx, sp, a)
-		if err != nil {
+		if done, err := f.try(ctx, sp, a); done || err != nil {
 			return err
-		}
-		if done {
-			close(sp.done)
-			return nil
 		}
 	}
 }
@@ -166,6 +161,7 @@ func (f *fetch) try(ctx context.Context, sp *span, a *attempts) (done bool, err 
 	err = f.attempt(ctx, sp, token.buf)
 	f.c.conns <- token
 	if err == nil {
+		close(sp.done)
 		return true, nil
 	}
 	return false, a.next(ctx, err, sp.pos > before)
@@ -186,8 +182,8 @@ func (f *fetch) check(ctx context.Context, want Sum, h hash.Hash, spans <-chan *
 				return context.Cause(ctx)
 			}
 			part := buf[:min(int64(len(buf)), sp.end-off)]
-			if k, err := f.into.ReadAt(part, off); k < len(part) {
-				return f.fail(nil, fmt.Errorf("read back: %w", unexpected(err)), "")
+			if err := f.readBack(part, off); err != nil {
+				return err
 			}
 			h.Write(part)
 		}

@@ -160,10 +160,7 @@ func isStrong(etag string) bool {
 }
 
 func lastModified(h http.Header) time.Time {
-	t, err := http.ParseTime(h.Get("Last-Modified"))
-	if err != nil {
-		return time.Time{}
-	}
+	t, _ := http.ParseTime(h.Get("Last-Modified")) // zero after an error
 	return t
 }
 

@@ -68,10 +68,8 @@ func (s *s3Store) stat(ctx context.Context, name string) (Object, error) {
 	}
 	defer resp.Body.Close()
 	h := resp.Header
-	o := Object{URL: name, Size: -1, Version: strong(h.Get("ETag")), Modified: lastModified(h), Sum: s3Sum(h)}
+	o := Object{URL: name, Size: resp.ContentLength, Version: strong(h.Get("ETag")), Modified: lastModified(h), Sum: s3Sum(h)}
 	if _, _, size, ok := contentRange(h.Get("Content-Range")); ok && resp.StatusCode == http.StatusPartialContent {
-		o.Size = size
-	} else if size, ok := number(h.Get("Content-Length")); ok {
 		o.Size = size
 	}
 	return o, nil
