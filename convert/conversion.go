@@ -67,19 +67,19 @@ type Conversion struct {
 	Out     string         // a local directory
 	Options
 
-	planned *plan.SourceSpec // from an existing plan; nil: see sourceSpec
+	planned *plan.SourceSpec // format and options in an existing plan; nil: those of Reader or Mixture
 	output  *dataset.Output  // nil: not open
-	found   []input.Name
+	found   []input.Name     // inputs that find has found
 
 	src     converters.Source         // the dataset; nil: not open
-	told    map[converters.Doubt]bool // doubts that were reported
-	columns []converters.ColumnType   // of a table that was opened; else nil
+	told    map[converters.Doubt]bool // doubts that were passed to Doubt
+	columns []converters.ColumnType   // columns, if the source is an open table; else nil
 }
 
 // A Result is the report of a conversion.
 type Result struct {
 	*shard.Report
-	Columns []converters.ColumnType // of a table that was opened; else nil
+	Columns []converters.ColumnType // columns, if the source is a table that was opened; else nil
 }
 
 // Write converts the sources: it finds and stages them, plans, writes shards, and commits them

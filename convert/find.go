@@ -54,7 +54,7 @@ func (c *Conversion) find(ctx context.Context) (err error) {
 // A collection is the inputs of one format: a mixture has several, another dataset one.
 type collection struct {
 	*Reader
-	first, n int // inputs
+	first, n int // index of its first input, and how many it has
 }
 
 func (c *Conversion) collections() []collection {

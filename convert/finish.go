@@ -22,9 +22,9 @@ func waitPause(waited time.Duration) time.Duration {
 
 // FinishOptions say how a dataset is completed.
 type FinishOptions struct {
-	Wait     time.Duration     // for missing shards, and for the plan; 0: not at all
+	Wait     time.Duration     // how long to wait for missing shards and for the plan; 0: not at all
 	Verify   bool              // re-read all shards
-	AIO      aio.Options       // for that
+	AIO      aio.Options       // for re-reading
 	Tool     string            // name and version of the program, for the manifest
 	Progress plan.Progress     // may be nil
 	Waiting  func(what string) // called every minute with what is missing; may be nil

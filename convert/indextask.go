@@ -21,8 +21,8 @@ type SliceIndex struct {
 	Parts   int    // parts of the task
 	Before  int    // parts that an earlier run of the task has indexed
 	Of      int    // parts of the dataset; 0: not known
-	Samples int64  // of the parts of the task
-	Bytes   int64  // of these parts
+	Samples int64  // samples in the parts of the task
+	Bytes   int64  // bytes of these parts
 	Why     string // why there was nothing to index; "": there was
 }
 

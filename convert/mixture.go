@@ -73,9 +73,6 @@ func setOption(r *Reader, c *spec.Collection, name string) error {
 	return err
 }
 
-// Drawn reports whether only a random share of a collection is read.
-func (m *Mixture) Drawn() bool { return m.spec.Drawn() }
-
 // sourceSpec returns the entry of a plan.
 func (m *Mixture) sourceSpec() (plan.SourceSpec, error) {
 	text, err := m.spec.Text()

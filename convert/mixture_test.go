@@ -171,7 +171,7 @@ func TestSpecification(t *testing.T) {
 		}
 	}
 	m, err := parseMixture("x.yaml", soundSpecs[2].text)
-	if err != nil || m.spec.SeedGiven == nil || *m.spec.SeedGiven != 1<<64-1 || !m.spec.Shuffle || !m.Drawn() {
+	if err != nil || m.spec.SeedGiven == nil || *m.spec.SeedGiven != 1<<64-1 || !m.spec.Shuffle || !m.spec.Drawn() {
 		t.Errorf("%+v, %v", m, err)
 	}
 }

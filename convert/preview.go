@@ -21,11 +21,11 @@ type Preview struct {
 
 // A Fetch says how much a conversion would fetch.
 type Fetch struct {
-	Parts    int              // inputs
-	Stored   int64            // bytes of them as stored, as far as is known
-	Remote   int              // remote inputs
-	Bytes    int64            // of these
-	Unknown  int              // inputs of unknown size
+	Parts    int              // number of inputs
+	Stored   int64            // sum of the known sizes of all inputs, as stored
+	Remote   int              // number of remote inputs
+	Bytes    int64            // sum of the known sizes of remote inputs
+	Unknown  int              // number of inputs of unknown size
 	Trees    input.ObjectTree // sum of the objects of remote folders; Room does not include their bytes
 	Folders  bool             // the inputs are folders
 	Together int              // number of shards whose parts are in the cache at once; 0: all parts are

@@ -16,8 +16,8 @@ import (
 // A survey is an open dataset with the index of some of its parts.
 type survey struct {
 	*opened                  // with all parts; only some are local
-	some    []int            // numbers of the parts
-	index   []plan.PartIndex // of these
+	some    []int            // numbers of the indexed parts
+	index   []plan.PartIndex // index of each part in some
 }
 
 // survey indexes the parts with the numbers some, or all if some is nil, and calls use. Parts in known

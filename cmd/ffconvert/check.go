@@ -92,7 +92,7 @@ const inputFormatFlag = "input-format"
 
 // checkOptions are the flags of the check commands.
 type checkOptions struct {
-	convert   convertOptions // flags of the conversion that decide what it would refuse
+	convert   convertOptions // of the flags that check has in common with convert
 	deep      bool
 	maxPixels int64
 	strict    bool

@@ -14,7 +14,7 @@ import (
 
 // planning makes a conversion end after the plan.
 type planning struct {
-	task arrayjob.Value // index this slice of the parts only; "": plan
+	task arrayjob.Value // K/N: index that slice of the parts and make no plan; "": plan
 }
 
 func newPlanCommand() *cobra.Command {

@@ -113,7 +113,7 @@ func TestProgressOnTerminal(t *testing.T) {
 			time.Sleep(3 * frame)
 			p.resize(t, columns/2)
 			time.Sleep(3 * frame)
-			r.Say(summary.Conversion{Out: "out", Samples: 100, Shards: 22, Kept: 22})
+			r.Say(summary.Conversion{Out: "out", Samples: 100, Shards: 22, Earlier: summary.Earlier{Kept: 22}})
 			text := p.text(t)
 			if strings.Count(text, "6 of 22 shards kept, 16 to write\r\n") != 1 {
 				t.Errorf("%q does not say what is kept", text)

@@ -207,7 +207,7 @@ type verifyDir struct {
 	path     string
 	names    []string // shards in it
 	manifest *dataset.Manifest
-	repair   *dataset.Repairable // nil: without a manifest, or before verify
+	repair   *dataset.Repairable // set by verify; nil if the directory has no manifest
 }
 
 // A refusedArg is an argument that is not verified: it cannot be read, or is not a dataset.

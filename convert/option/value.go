@@ -188,7 +188,7 @@ func (v numberValue[T]) Set(text string) error {
 		return nil
 	case v.most < math.MaxInt64:
 		return fmt.Errorf("want a whole number from %d to %d", v.least, v.most)
-	case fits, errors.Is(err, strconv.ErrRange) && n > 0:
+	case fits, errors.Is(err, strconv.ErrRange) && n > 0: // does not fit in a T, or in 64 bits
 		return errors.New("the number is too large")
 	}
 	return fmt.Errorf("want a whole number of %d or more", v.least)

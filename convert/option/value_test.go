@@ -38,3 +38,34 @@ func TestSizeValue(t *testing.T) {
 		}
 	}
 }
+
+func TestNumberValue(t *testing.T) {
+	t.Parallel()
+	n, most := 7, int64(0)
+	for _, row := range []struct {
+		v    Value
+		text string
+		want string // the error; "": accepted
+	}{
+		{Between(&n, -1, 255), "-1", ""},
+		{Between(&n, -1, 255), "255", ""},
+		{Between(&n, -1, 255), "256", "want a whole number from -1 to 255"},
+		{Between(&n, -1, 255), "99999999999999999999", "want a whole number from -1 to 255"},
+		{AtLeast(&n, 1), "0", "want a whole number of 1 or more"},
+		{AtLeast(&n, 1), "0x8", "want a whole number of 1 or more"},
+		{AtLeast(&n, 1), "-99999999999999999999", "want a whole number of 1 or more"},
+		{AtLeast(&n, 1), "99999999999999999999", "the number is too large"},
+		{Count(&most, 3), "9223372036854775807", ""},
+	} {
+		before, got := row.v.String(), ""
+		if err := row.v.Set(row.text); err != nil {
+			got = err.Error()
+		}
+		if got != row.want {
+			t.Errorf("%q: %q, want %q", row.text, got, row.want)
+		}
+		if set := row.v.String(); row.want == "" && set != row.text || row.want != "" && set != before {
+			t.Errorf("%q: the value is %s, was %s", row.text, set, before)
+		}
+	}
+}

@@ -121,7 +121,7 @@ func (r *reader) collection(entry ast.Node, prefix string) *Collection {
 	return c
 }
 
-// times takes how often a collection is read; at are the keys so far.
+// times returns how often a collection is read. at has the keys of the collection read so far.
 func (r *reader) times(p pair, at map[string]*token.Token) float64 {
 	if at["fraction"] != nil && at["repeat"] != nil {
 		r.fail(p.at, "keep one of them", "fraction: and repeat: exclude each other")
@@ -135,7 +135,7 @@ func (r *reader) times(p pair, at map[string]*token.Token) float64 {
 	return times
 }
 
-// putBefore puts prefix and bucket before each pattern.
+// putBefore adds the prefix, which includes the bucket, to each pattern.
 func (r *reader) putBefore(c *Collection, prefix string) {
 	at := c.at["shards"]
 	if len(prefix)*len(c.Shards) > maxPatterns {
@@ -153,7 +153,7 @@ func (r *reader) putBefore(c *Collection, prefix string) {
 	}
 }
 
-// renames takes image: jpg;png, or a list of image=jpg;png as the flag has them.
+// renames returns a list of NEW=OLD. The value is a mapping NEW: OLD, or such a list.
 func (r *reader) renames(v ast.Node) []string {
 	if !isMapping(v) {
 		return r.texts(v)
@@ -168,7 +168,7 @@ func (r *reader) renames(v ast.Node) []string {
 	return list
 }
 
-// options takes the options of a format, each as a flag takes it.
+// options sets c.Options to the text of each option of the format.
 func (r *reader) options(c *Collection, v ast.Node) {
 	c.Options = make(map[string]string)
 	for _, o := range r.mapping(v, "options: are those of the format, as header: true") {

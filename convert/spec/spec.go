@@ -29,26 +29,26 @@ import (
 // A Spec is the content of a file. Its JSON has the fields that decide the bytes of the dataset,
 // independent of how the YAML was written.
 type Spec struct {
-	Seed        uint64       `json:"seed,omitempty"` // of what is drawn; 0 where nothing is
+	Seed        uint64       `json:"seed,omitempty"` // of the random draw; 0 if all samples are read
 	Collections []Collection `json:"dataset"`
 
-	SeedGiven *uint64 `json:"-"` // what the file says; nil: nothing
-	Shuffle   bool    `json:"-"` // the file says so
+	SeedGiven *uint64 `json:"-"` // the seed in the file; nil if it has none
+	Shuffle   bool    `json:"-"` // whether the file asks for a shuffle
 }
 
 // A Collection is one entry of dataset:.
 type Collection struct {
 	Format  string            `json:"format"`
-	Shards  []string          `json:"shards"`          // patterns, with the prefix and the bucket before them
+	Shards  []string          `json:"shards"`          // patterns, each beginning with the prefix and the bucket
 	Times   float64           `json:"times,omitempty"` // of mix.Collection; 0: once
 	Fields  string            `json:"fields,omitempty"`
 	Rename  []string          `json:"rename,omitempty"`
 	Options map[string]string `json:"options,omitempty"` // of the format
 
-	where string // place in the file, for errors
+	where string // file, line and column of the entry, for errors
 	file  string
-	at    map[string]*token.Token // places of the values by key; nil: the collection comes from a plan
-	lists []string                // options whose values are lists in the file
+	at    map[string]*token.Token // position of each value, by key; nil if the collection was read from a plan
+	lists []string                // names of the options that have a list as their value in the file
 }
 
 // Where returns the place of the collection in the file, for messages.

@@ -31,11 +31,11 @@ func (r *reader) fail(at *token.Token, hint, format string, args ...any) {
 // A pair is an entry of a mapping.
 type pair struct {
 	key   string
-	at    *token.Token // the key
+	at    *token.Token // position of the key
 	value ast.Node
 }
 
-// valueAt returns the place of the value. A mapping begins at its key.
+// valueAt returns the position of the value. A mapping begins at its key.
 func (p pair) valueAt() *token.Token {
 	if isMapping(p.value) {
 		return p.at
@@ -48,8 +48,8 @@ func isMapping(n ast.Node) bool {
 	return ok
 }
 
-// mapping takes a mapping with at least one entry and without repeated keys. If keys are given, there
-// must be no others.
+// mapping returns the entries of a mapping. It refuses an empty mapping, a repeated key and, if keys
+// are given, any other key.
 func (r *reader) mapping(n ast.Node, hint string, keys ...string) []pair {
 	var pairs []pair
 	seen := make(map[string]bool)
@@ -92,7 +92,7 @@ func tokenOf(n ast.Node) *token.Token {
 	return n.GetToken()
 }
 
-// text takes text that is not empty, and no number: a name like 007 would lose its zeros.
+// text returns text that is not empty. It refuses numbers: a name like 007 would lose its zeros.
 func (r *reader) text(n ast.Node) string {
 	text := ""
 	switch n := n.(type) {
@@ -109,10 +109,10 @@ func (r *reader) text(n ast.Node) string {
 	return text
 }
 
-// texts takes text, or a list of texts.
+// texts returns a list of texts; a single text is a list of one.
 func (r *reader) texts(n ast.Node) []string { return r.list(n, r.text) }
 
-// list takes a value, or a list of values.
+// list returns the values of a list; a single value is a list of one.
 func (r *reader) list(n ast.Node, value func(ast.Node) string) []string {
 	list, ok := n.(*ast.SequenceNode)
 	if !ok {
@@ -128,7 +128,7 @@ func (r *reader) list(n ast.Node, value func(ast.Node) string) []string {
 	return all
 }
 
-// scalar takes text, which may be empty, and the source text of numbers, true and false.
+// scalar returns text, which may be empty; for a number, true or false its text in the file.
 func (r *reader) scalar(n ast.Node) string {
 	switch n := n.(type) {
 	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode:
@@ -139,7 +139,7 @@ func (r *reader) scalar(n ast.Node) string {
 	return r.text(n)
 }
 
-// scalars takes a scalar, or a list of scalars, which it joins for a flag.
+// scalars returns a scalar, or a list of scalars in the form that a flag with a list accepts.
 func (r *reader) scalars(n ast.Node) string {
 	values := r.list(n, r.scalar)
 	if _, list := n.(*ast.SequenceNode); !list {

@@ -22,8 +22,8 @@ import (
 // Options say what a [Run] reads, and for how long.
 type Options struct {
 	Batch    int           // samples of a batch
-	Batches  int           // how many are read; 0: as many as duration allows
-	Duration time.Duration // no batch begins later
+	Batches  int           // number of batches to read; 0: as many as begin within Duration
+	Duration time.Duration // after this time no batch is begun
 	Jobs     int           // batches read at once
 	Seed     uint64        // of the random order
 }

@@ -107,23 +107,21 @@ func (s *Slice) String() string {
 
 // A Task is the closing line of run.
 type Task struct {
-	Done    bool     `json:"done"`
-	Out     string   `json:"out"`
-	Task    string   `json:"task"`
-	Shards  int      `json:"shards"`
-	Kept    int      `json:"shards_kept"`           // from an earlier run
-	Lost    []string `json:"shards_lost,omitempty"` // from an earlier run, damaged or missing since, written again
-	Others  int      `json:"shards_there"`          // written by another process meanwhile, with the same bytes
-	Samples int64    `json:"samples"`
-	Bytes   int64    `json:"bytes"`
-	Written int64    `json:"bytes_written"` // by this run
-	Seconds float64  `json:"seconds"`
+	Done   bool   `json:"done"`
+	Out    string `json:"out"`
+	Task   string `json:"task"`
+	Shards int    `json:"shards"`
+	Earlier
+	Samples int64   `json:"samples"`
+	Bytes   int64   `json:"bytes"`
+	Written int64   `json:"bytes_written"` // by this run
+	Seconds float64 `json:"seconds"`
 	proof
 }
 
 func NewTask(dir string, r *shard.Report) Task {
 	return Task{
-		Done: true, Out: dir, Task: r.Task.String(), Shards: r.Shards, Kept: r.Kept, Lost: r.Lost, Others: r.Others,
+		Done: true, Out: dir, Task: r.Task.String(), Shards: r.Shards, Earlier: newEarlier(r),
 		Samples: r.Samples, Bytes: r.Bytes, Written: r.Written, Seconds: r.Seconds, proof: newProof(r),
 	}
 }
@@ -139,7 +137,7 @@ func (s Task) String() string {
 	if s.Kept > 0 {
 		fmt.Fprintf(&b, ", %d of them kept", s.Kept)
 	}
-	fmt.Fprintf(&b, ", %.1f s%s", s.Seconds, lostText(s.Lost))
+	fmt.Fprintf(&b, ", %.1f s%s", s.Seconds, s.lost())
 	if s.Others > 0 {
 		fmt.Fprintf(&b, ", %d there already and equal", s.Others)
 	}

@@ -20,14 +20,12 @@ import (
 
 // A Conversion is the closing line of a conversion and of finish.
 type Conversion struct {
-	Done    bool      `json:"done"`
-	Out     string    `json:"out"`
-	Samples int64     `json:"samples"`
-	Bytes   int64     `json:"bytes"`
-	Shards  int       `json:"shards"`
-	Kept    int       `json:"shards_kept"`           // from an earlier run
-	Lost    []string  `json:"shards_lost,omitempty"` // from an earlier run, damaged or missing since, written again
-	Others  int       `json:"shards_there"`          // written by another process meanwhile, with the same bytes
+	Done    bool   `json:"done"`
+	Out     string `json:"out"`
+	Samples int64  `json:"samples"`
+	Bytes   int64  `json:"bytes"`
+	Shards  int    `json:"shards"`
+	Earlier
 	Since   time.Time `json:"complete_since"`
 	Already bool      `json:"complete_before"` // it was complete before, and this run changed nothing
 	Seconds float64   `json:"seconds"`
@@ -41,6 +39,15 @@ type Conversion struct {
 
 	Columns []converters.ColumnType `json:"columns,omitempty"` // of a CSV table that this run read
 }
+
+// An Earlier counts shards that this run found in the output.
+type Earlier struct {
+	Kept   int      `json:"shards_kept"`           // finished by an earlier run
+	Lost   []string `json:"shards_lost,omitempty"` // finished by an earlier run, then damaged or removed, and written again
+	Others int      `json:"shards_there"`          // written by another process meanwhile, with the same bytes
+}
+
+func newEarlier(r *shard.Report) Earlier { return Earlier{r.Kept, r.Lost, r.Others} }
 
 // A proof says which shards this run re-read and checked, how, and when the others were.
 type proof struct {
@@ -93,22 +100,22 @@ func (p proof) String() string {
 	return b.String()
 }
 
-// lostText names the shards of an earlier run that were written again.
-func lostText(lost []string) string {
-	switch n := len(lost) - 1; {
+// lost names the shards of an earlier run that were written again.
+func (e Earlier) lost() string {
+	switch n := len(e.Lost) - 1; {
 	case n < 0:
 		return ""
 	case n > 0:
-		return fmt.Sprintf(", %s and %s more damaged or missing since and written anew", lost[0], terminal.Counted(int64(n), "shard"))
+		return fmt.Sprintf(", %s and %s more damaged or missing since and written anew", e.Lost[0], terminal.Counted(int64(n), "shard"))
 	}
-	return fmt.Sprintf(", %s damaged or missing since and written anew", lost[0])
+	return fmt.Sprintf(", %s damaged or missing since and written anew", e.Lost[0])
 }
 
 func NewConversion(out string, r *shard.Report) Conversion {
 	t := &r.Manifest.Totals
 	return Conversion{
 		Done: true, Out: out,
-		Samples: t.SamplesWritten, Bytes: t.Bytes, Shards: t.Shards, Kept: r.Kept, Lost: r.Lost, Others: r.Others,
+		Samples: t.SamplesWritten, Bytes: t.Bytes, Shards: t.Shards, Earlier: newEarlier(r),
 		Since: r.Manifest.Created, Already: r.Already,
 		Seconds: r.Seconds, Written: r.Written, MBPerS: float64(r.Written) / 1e6 / max(r.Seconds, 1e-9), // JSON has no infinity
 		proof:   newProof(r),
@@ -152,7 +159,7 @@ func (s Conversion) String() string {
 			b.WriteString(", " + terminal.RateText(1e6*s.MBPerS))
 		}
 	}
-	b.WriteString(lostText(s.Lost))
+	b.WriteString(s.lost())
 	switch {
 	case s.Kept < s.Shards || s.Reread > 0:
 		fmt.Fprintf(&b, ", %v", s.proof)
