@@ -36,7 +36,7 @@ func TestBombs(t *testing.T) {
 		{"a higher ratio", "zstd", zeros, Options{MaxRatio: 1 << 40}, nil, ""},
 		{"small is harmless", "zstd", half, Options{MaxRatio: 2}, nil, ""},
 		{"within the quota", "gzip", half, Options{Quota: 8 << 20}, nil, ""},
-		{"over the quota", "gzip", half, Options{Quota: 8<<20 - 1}, ErrQuota, "8388607 bytes"},
+		{"over the quota", "gzip", half, Options{Quota: 8<<20 - 1}, ErrQuota, "8,388,607 bytes"},
 		{"quota names its option", "gzip", half, Options{Quota: 1}, ErrQuota, "Options.Quota"},
 		{"quota of plain input", "", half, Options{Quota: 1}, ErrQuota, ""},
 	} {
