@@ -1,6 +1,7 @@
 package cache
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -71,10 +72,7 @@ func (c *Cache) reserve(l *Lease, entries []entry, least, most, spare int64) (in
 	}
 	most = min(most, short.Have)
 	slices.SortFunc(unused, func(a, b entry) int { // least recently used first
-		if order := a.used().Compare(b.used()); order != 0 {
-			return order
-		}
-		return strings.Compare(a.name, b.name)
+		return cmp.Or(a.used().Compare(b.used()), strings.Compare(a.name, b.name))
 	})
 	for _, e := range unused {
 		if free >= most {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -76,13 +77,7 @@ func (e *Error) Problem() string {
 }
 
 func (e *Error) Unwrap() []error {
-	var errs []error
-	for _, err := range []error{e.Kind, e.Err} {
-		if err != nil {
-			errs = append(errs, err)
-		}
-	}
-	return errs
+	return slices.DeleteFunc([]error{e.Kind, e.Err}, func(err error) bool { return err == nil })
 }
 
 // mostAfter bounds Retry-After, so that sums of times cannot overflow. It is more than any caller waits.

@@ -81,16 +81,8 @@ func (j *job) fetchInto(ctx context.Context, root *os.Root, i int, sum *uint64) 
 		return treeError(o, c, err)
 	}
 	w := &treeWriter{File: f, of: o, opts: opts}
-	into := &fetched{File: w}
-	err = opts.Remote.Fetch(ctx, o, into, j.progress)
-	switch {
-	case context.Cause(ctx) != nil:
-		err = context.Cause(ctx)
-	case into.failure() != nil: // whatever the client made of it
-		err = treeError(o, c, into.failure())
-	case err != nil:
-		err = input.RemoteError(input.Shown(o.URL), err)
-	default:
+	err = j.fetchObject(ctx, o, input.Shown(o.URL), w, func(err error) error { return treeError(o, c, err) })
+	if err == nil {
 		*sum, err = w.finish(c)
 	}
 	if cerr := f.Close(); err == nil && cerr != nil {

@@ -49,19 +49,26 @@ func (j *job) fetchTo(ctx context.Context, w *cache.Writer) error {
 	if j.fetching.Acquire(ctx, 1) != nil {
 		return context.Cause(ctx)
 	}
-	into := &fetched{File: w}
-	err := j.opts.Remote.Fetch(ctx, *j.source.Object, into, j.progress)
+	err := j.fetchObject(ctx, *j.source.Object, j.source.Name, w, j.cacheError)
 	j.fetching.Release(1)
-	want, got := j.source.Object.Size, w.Size()
+	if want, got := j.source.Object.Size, w.Size(); err == nil && want >= 0 && got != want {
+		return place.Refuse(j.source.Name, input.ErrChanged, "", "%d of %d bytes were fetched", got, want)
+	}
+	return err
+}
+
+// fetchObject writes an object to a file. fileError places an error of the file, which comes before what
+// the client makes of it.
+func (j *job) fetchObject(ctx context.Context, o remote.Object, name string, file remote.File, fileError func(error) error) error {
+	into := &fetched{File: file}
+	err := j.opts.Remote.Fetch(ctx, o, into, j.progress)
 	switch {
 	case context.Cause(ctx) != nil:
 		return context.Cause(ctx)
-	case into.failure() != nil: // whatever the client made of it
-		return j.cacheError(into.failure())
+	case into.failure() != nil:
+		return fileError(into.failure())
 	case err != nil:
-		return input.RemoteError(j.source.Name, err)
-	case want >= 0 && got != want:
-		return place.Refuse(j.source.Name, input.ErrChanged, "", "%d of %d bytes were fetched", got, want)
+		return input.RemoteError(name, err)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package stage
 
 import (
+	"cmp"
 	"runtime"
 	"time"
 
@@ -71,10 +72,7 @@ func (o Options) workers() int {
 }
 
 func (o Options) maxRatio() int64 {
-	if o.MaxRatio == 0 {
-		return DefaultMaxRatio
-	}
-	return o.MaxRatio
+	return cmp.Or(o.MaxRatio, DefaultMaxRatio)
 }
 
 func (o Options) maxWindow() int64 {

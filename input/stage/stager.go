@@ -82,23 +82,21 @@ func (s *Stager) TakeEach(ctx context.Context, places []int) (*Set, error) {
 		return nil, err
 	}
 	jobs, err := s.plan(ctx, set, places)
-	if err != nil || len(jobs) == 0 {
-		return set.orNone(err)
+	if err != nil {
+		return nil, err
+	}
+	if len(jobs) == 0 {
+		return set, nil
 	}
 	c, err := s.open()
 	if err == nil {
 		set.dir = c.Dir()
 		set.lease, err = s.stage(ctx, c, jobs)
 	}
-	err = s.settle(set, jobs, err)
-	return set.orNone(err)
-}
-
-func (s *Set) orNone(err error) (*Set, error) {
-	if err != nil {
+	if err := s.settle(set, jobs, err); err != nil {
 		return nil, err
 	}
-	return s, nil
+	return set, nil
 }
 
 // plan lists the sources to stage, each once, in order of first mention. It waits for sources that
