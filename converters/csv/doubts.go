@@ -33,11 +33,12 @@ func (l *look) add(s *splitter, kept []column) {
 	l.rows++
 	for i, k := range kept {
 		c := s.cells[k.index]
-		isNumber := formOf(trim(s.value(c))) != noNumber
 		switch {
-		case l.rows > 1:
-			l.numbers[i] = null(c) && l.numbers[i] || isNumber && (l.rows == 2 || l.numbers[i])
-		case l.first != nil && !isNumber && len(s.value(c)) > 0:
+		case l.rows == 2:
+			l.numbers[i] = isNumber(trim(s.value(c)))
+		case l.rows > 2:
+			l.numbers[i] = l.numbers[i] && (null(c) || isNumber(trim(s.value(c))))
+		case l.first != nil && len(s.value(c)) > 0 && !isNumber(trim(s.value(c))):
 			l.first = append(l.first, string(s.value(c)))
 		default:
 			l.first = nil

@@ -41,7 +41,7 @@ func (g *guess) add(s *splitter, kept []column) {
 			continue
 		}
 		number := trim(value)
-		if formOf(number) == noNumber {
+		if !col.notFloat && !isNumber(number) {
 			col.notFloat = true
 			g.oddOne(s, k, c, fmt.Sprintf("%.40q is not a number", value))
 		}

@@ -1,8 +1,10 @@
 package csv
 
 import (
+	"errors"
 	"math"
 	"strconv"
+	"strings"
 )
 
 // A kind is the type of a column.
@@ -53,20 +55,22 @@ func (p *powers) number(value []byte, k kind) (bits uint64, ok bool) {
 	if k == int64s {
 		return integer(s)
 	}
-	bits, ok = p.float(s)
-	switch {
-	case !ok:
-		return 0, false
-	case math.IsInf(math.Float64frombits(bits), 0) && formOf(s) != infinite:
-		return 0, false
-	case k == float64s:
-		return bits, true
+	var padded [40 + pad]byte
+	if n := copy(padded[:len(padded)-pad], s); n == len(s) {
+		if bits, end := p.decimal(padded[:], 0); end == n && n > 0 {
+			if k == float64s {
+				return bits, true
+			}
+			if short, exact := narrow(bits); exact {
+				return uint64(short), true
+			}
+		}
 	}
-	if short, exact := narrow(bits); exact {
-		return uint64(short), true
+	f, err := parseFloat(s, 8*k.width())
+	if k == float32s {
+		return uint64(math.Float32bits(float32(f))), err == nil
 	}
-	f, err := strconv.ParseFloat(goNumber(s, formOf(s)), 32) // its only error is of range
-	return uint64(math.Float32bits(float32(f))), err == nil
+	return math.Float64bits(f), err == nil
 }
 
 // narrow returns the float32 nearest to the decimal number from which the float64 with these bits was
@@ -103,107 +107,43 @@ func isInteger(s []byte) bool {
 	return len(s) > 0
 }
 
-// float parses s as strtod does. ok is false unless strtod accepts all of s.
-func (p *powers) float(s []byte) (bits uint64, ok bool) {
-	var padded [40 + pad]byte
-	if n := copy(padded[:len(padded)-pad], s); n == len(s) {
-		if bits, end := p.decimal(padded[:], 0); end == n && n > 0 {
-			return bits, true
-		}
+// isNumber reports whether a value without blanks around it is a number, of any size.
+func isNumber(s []byte) bool {
+	_, err := parseFloat(s, 64)
+	return !errors.Is(err, strconv.ErrSyntax)
+}
+
+// parseFloat is [strconv.ParseFloat] for the numbers that C's strtod accepts: underscores are refused, and
+// hexadecimal without an exponent, nan(…) and a nan with a sign are numbers too.
+func parseFloat(s []byte, size int) (float64, error) {
+	unsigned := s
+	if len(s) > 0 && (s[0] == '-' || s[0] == '+') {
+		unsigned = s[1:]
 	}
-	form := formOf(s)
-	switch form {
-	case noNumber:
-		return 0, false
-	case notANumber:
-		bits = 0x7FF8 << 48
+	if isNaN(unsigned) {
+		bits := uint64(0x7FF8 << 48)
 		if s[0] == '-' {
 			bits |= 1 << 63
 		}
-		return bits, true
+		return math.Float64frombits(bits), nil
 	}
-	f, _ := strconv.ParseFloat(goNumber(s, form), 64) // its only error is of range, with the value
-	return math.Float64bits(f), true
-}
-
-// goNumber returns a number in the syntax of strconv.
-func goNumber(s []byte, f form) string {
-	if f == shortHex {
-		return string(s) + "p0"
-	}
-	return string(s)
-}
-
-// A form is the syntax of a number.
-type form uint8
-
-const (
-	noNumber   form = iota
-	plain           // decimal
-	longHex         // 0x1.8p3
-	shortHex        // 0x1.8
-	infinite        // inf, infinity
-	notANumber      // nan, nan(…)
-)
-
-// formOf returns the form of a value without blanks around it.
-func formOf(s []byte) form {
-	if len(s) > 0 && (s[0] == '-' || s[0] == '+') {
-		s = s[1:]
-	}
+	text := string(s)
 	switch {
-	case len(s) == 0:
-		return noNumber
-	case s[0]|0x20 == 'i':
-		if isFold(s, "inf") || isFold(s, "infinity") {
-			return infinite
-		}
-		return noNumber
-	case s[0]|0x20 == 'n':
-		if isFold(s, "nan") || len(s) > 4 && isFold(s[:4], "nan(") && isWord(s[4:len(s)-1]) && s[len(s)-1] == ')' {
-			return notANumber
-		}
-		return noNumber
-	case len(s) > 2 && s[0] == '0' && s[1]|0x20 == 'x':
-		rest, ok := mantissa(s[2:], isHexDigit)
-		switch {
-		case !ok:
-			return noNumber
-		case len(rest) == 0:
-			return shortHex
-		case isExponent(rest, 'p'):
-			return longHex
-		}
-		return noNumber
+	case strings.Contains(text, "_"):
+		return 0, strconv.ErrSyntax
+	case len(unsigned) > 1 && isFold(unsigned[:2], "0x") && !strings.ContainsAny(text, "pP"):
+		text += "p0"
 	}
-	rest, ok := mantissa(s, isDigit)
-	if !ok || len(rest) > 0 && !isExponent(rest, 'e') {
-		return noNumber
-	}
-	return plain
+	return strconv.ParseFloat(text, size)
 }
 
-// mantissa removes digits, with or without a point among them, from the start of s.
-func mantissa(s []byte, is func(byte) bool) (rest []byte, ok bool) {
-	point := false
-	for i, c := range s {
-		switch {
-		case is(c):
-			ok = true
-		case c == '.' && !point:
-			point = true
-		default:
-			return s[i:], ok
-		}
+// isNaN reports whether s is nan, or nan(…) with letters, digits and underscores in the parentheses.
+func isNaN(s []byte) bool {
+	if len(s) <= 3 || !isFold(s[:3], "nan") {
+		return isFold(s, "nan")
 	}
-	return nil, ok
+	return s[3] == '(' && s[len(s)-1] == ')' && isWord(s[4:len(s)-1])
 }
-
-func isExponent(s []byte, letter byte) bool { return s[0]|0x20 == letter && isInteger(s[1:]) }
-
-func isDigit(c byte) bool { return c-'0' <= 9 }
-
-func isHexDigit(c byte) bool { return c-'0' <= 9 || c|0x20 >= 'a' && c|0x20 <= 'f' }
 
 // isFold reports whether s is word in any case. word must be in lower case.
 func isFold(s []byte, word string) bool {
@@ -224,7 +164,7 @@ func isFold(s []byte, word string) bool {
 // isWord reports whether s may be between the parentheses of nan(…).
 func isWord(s []byte) bool {
 	for _, c := range s {
-		if !isDigit(c) && c != '_' && (c|0x20 < 'a' || c|0x20 > 'z') {
+		if c-'0' > 9 && c != '_' && (c|0x20 < 'a' || c|0x20 > 'z') {
 			return false
 		}
 	}

@@ -13,27 +13,37 @@ import (
 // every value of the selected columns, so that Read does not refuse what Index accepted.
 func (s *Source) Index(ctx context.Context, p int) iter.Seq2[converters.Span, error] {
 	return func(yield func(converters.Span, error) bool) {
-		r := s.reader()
-		err := s.index(ctx, p, r, yield)
-		s.release(r)
+		err := s.started(ctx, converters.Run{Part: p, Count: math.MaxInt64}, true, func(r *reader) error {
+			return s.index(ctx, p, r, yield)
+		})
 		if err != nil {
 			yield(converters.Span{}, err)
 		}
 	}
 }
 
-func (s *Source) index(ctx context.Context, p int, r *reader, yield func(converters.Span, error) bool) error {
+// started calls f with a reader that is at the start of a run. With check the samples are shapes.
+func (s *Source) started(ctx context.Context, run converters.Run, check bool, f func(*reader) error) error {
+	p := s.parts[run.Part]
 	if err := ctx.Err(); err != nil {
-		return &converters.Error{Where: s.parts[p].Name, Off: -1, Err: err}
+		return &converters.Error{Where: p.Name, Off: -1, Err: err}
 	}
-	f, err := s.open(s.parts[p], converters.SequentialAccess)
+	file, err := s.open(p, converters.SequentialAccess)
 	if err != nil {
 		return err
 	}
-	defer f.Close()
-	if err := r.start(s, f, s.parts[p], converters.Run{Count: math.MaxInt64}, true); err != nil {
-		return err
+	defer file.Close()
+	r := s.reader()
+	err = r.start(s, file, p, run, check)
+	if err == nil {
+		err = f(r)
 	}
+	r.splitter.File = nil
+	s.readers.Put(r)
+	return err
+}
+
+func (s *Source) index(ctx context.Context, p int, r *reader, yield func(converters.Span, error) bool) error {
 	mayBeAlike := r.decoder.alike()
 	before := int64(-1) // rows of the previous sample
 	found := converters.Span{Shape: &r.sample}
@@ -108,28 +118,14 @@ func (s *Source) Read(ctx context.Context, run converters.Run) iter.Seq2[*conver
 		if run.Count <= 0 {
 			return
 		}
-		r := s.reader()
-		err := s.read(ctx, run, r, yield)
-		s.release(r)
+		err := s.started(ctx, run, false, func(r *reader) error { return read(ctx, run, r, yield) })
 		if err != nil {
 			yield(nil, err)
 		}
 	}
 }
 
-func (s *Source) read(ctx context.Context, run converters.Run, r *reader, yield func(*converters.Sample, error) bool) error {
-	p := s.parts[run.Part]
-	if err := ctx.Err(); err != nil {
-		return &converters.Error{Where: p.Name, Off: -1, Err: err}
-	}
-	f, err := s.open(p, converters.SequentialAccess)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	if err := r.start(s, f, p, run, false); err != nil {
-		return err
-	}
+func read(ctx context.Context, run converters.Run, r *reader, yield func(*converters.Sample, error) bool) error {
 	for done := int64(0); ; {
 		ev, err := r.next(ctx)
 		if err != nil {
@@ -146,10 +142,4 @@ func (s *Source) read(ctx context.Context, run converters.Run, r *reader, yield 
 			return r.splitter.fail(r.splitter.Offset(), fmt.Errorf("%w: the part ends after %d of the %d samples from offset %d", converters.ErrTruncated, done, run.Count, run.Off), "")
 		}
 	}
-}
-
-// release keeps a reader for the next call, without its file.
-func (s *Source) release(r *reader) {
-	r.splitter.File = nil
-	s.readers.Put(r)
 }

@@ -70,7 +70,7 @@ func (s *splitter) refuse(c column, at cell) error {
 		why, hint = fmt.Sprintf("%.40q is not UTF-8", value), ""
 	case c.kind == int64s && isInteger(trim(value)):
 		why = fmt.Sprintf("%.40q is out of the range of int64", value)
-	case c.kind != int64s && c.kind.isNumber() && formOf(trim(value)) != noNumber:
+	case c.kind != int64s && c.kind.isNumber() && isNumber(trim(value)):
 		why = fmt.Sprintf("%.40q is over the range of %s", value, c.kind)
 		if c.kind == float32s {
 			hint = fmt.Sprintf("Options.DType %s=float64", shown(c.name))
