@@ -148,33 +148,27 @@ func listed(names []string) string {
 	if len(names) == 0 {
 		return "no fields"
 	}
-	var b strings.Builder
-	for i, n := range names {
-		if i == maxListed {
-			fmt.Fprintf(&b, " and %d more", len(names)-i)
-			break
-		}
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		b.WriteString(quoted(n))
+	var all []string
+	for _, n := range names[:min(len(names), maxListed)] {
+		all = append(all, quoted(n))
 	}
-	return b.String()
+	text := strings.Join(all, ", ")
+	if more := len(names) - maxListed; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
 }
 
 // quoted returns a plain name unchanged and quotes any other, so that the name cannot be mistaken
 // for the text around it.
 func quoted(name string) string {
-	for _, c := range name {
-		if !strings.ContainsRune("/._-", c) && !(c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z') {
-			return clipped(name)
-		}
-	}
-	if name == "" || len(name) > maxQuoted {
+	if name == "" || len(name) > maxQuoted || strings.Trim(name, plainCharacters) != "" {
 		return clipped(name)
 	}
 	return name
 }
+
+const plainCharacters = "/._-0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 // maxQuoted is how much of a name is printed, bytes.
 const maxQuoted = 256

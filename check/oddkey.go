@@ -32,16 +32,12 @@ func oddKey(key string) string {
 
 // leadsUp reports whether an element of a path is "..".
 func leadsUp(key string) bool {
-	for {
-		i := strings.IndexAny(key, `/\`)
-		if i < 0 {
-			return key == ".."
-		}
-		if key[:i] == ".." {
+	for element := range strings.FieldsFuncSeq(key, func(r rune) bool { return r == '/' || r == '\\' }) {
+		if element == ".." {
 			return true
 		}
-		key = key[i+1:]
 	}
+	return false
 }
 
 // plainKey reports whether a key consists of ASCII letters, digits, '-', '_' and single slashes
