@@ -66,6 +66,22 @@ func Float(x float64) Value { return Value{kind: KindFloat, num: math.Float64bit
 // []any and [Map], or a [Column].
 func Nested(v any) Value { return Value{kind: KindNested, nested: v} }
 
+// ValueOf returns a value of one of the types of [Nested], of the simplest kind: integer, float, text or
+// bytes if it is one, else nested.
+func ValueOf(x any) Value {
+	switch x := x.(type) {
+	case int64:
+		return Int(x)
+	case float64:
+		return Float(x)
+	case string:
+		return Text([]byte(x))
+	case []byte:
+		return Bytes(x)
+	}
+	return Nested(x)
+}
+
 // Kind returns the kind of the value.
 func (v *Value) Kind() Kind { return v.kind }
 

@@ -106,7 +106,7 @@ func (a *arrowFormat) row(name string, v converters.Value) error {
 	case uint64:
 		a.number(name, arrow.PrimitiveTypes.Uint64, x)
 	case int64, float64, string, []byte:
-		return a.row(name, valueOf(x))
+		return a.row(name, converters.ValueOf(x))
 	case converters.Column:
 		return errors.New("internal error: a sample of columns and single values")
 	default:

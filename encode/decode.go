@@ -136,18 +136,3 @@ func checkUTF8(data []byte) error {
 	}
 	return malformed("it is not UTF-8 at byte %d", at)
 }
-
-// valueOf returns the Value of a decoded value: of the simplest kind, else [converters.Nested].
-func valueOf(x any) converters.Value {
-	switch x := x.(type) {
-	case int64:
-		return converters.Int(x)
-	case float64:
-		return converters.Float(x)
-	case string:
-		return converters.Text([]byte(x))
-	case []byte:
-		return converters.Bytes(x)
-	}
-	return converters.Nested(x)
-}

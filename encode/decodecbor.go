@@ -35,7 +35,7 @@ func (d *decoder) cbor(data []byte) (converters.Value, error) {
 		return converters.Value{}, d.cborError(err)
 	}
 	x, _, err := d.cborValue(data)
-	return valueOf(x), err
+	return converters.ValueOf(x), err
 }
 
 func (d *decoder) cborError(err error) error {

@@ -33,7 +33,7 @@ func (d *decoder) json(data []byte) (converters.Value, error) {
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return converters.Value{}, malformed("there is more after the JSON value at byte %d", dec.InputOffset())
 	}
-	return valueOf(x), nil
+	return converters.ValueOf(x), nil
 }
 
 // jsonValue decodes the next value, in which lists and maps may be nested up to depth levels.

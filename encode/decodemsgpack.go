@@ -31,7 +31,7 @@ func (d *decoder) msgpack(data []byte) (converters.Value, error) {
 	if err == nil && d.reader.Len() > 0 {
 		err = malformed("%d bytes follow the MessagePack object", d.reader.Len())
 	}
-	return valueOf(x), err
+	return converters.ValueOf(x), err
 }
 
 // msgpackValue decodes the next object, in which lists and maps may be nested up to depth levels.

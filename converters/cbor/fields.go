@@ -150,17 +150,7 @@ func (s *scanner) nested(field string, h head, from int) (converters.Value, erro
 	if err != nil {
 		return converters.Value{}, s.refuse(field, err)
 	}
-	switch v := v.(type) {
-	case int64:
-		return converters.Int(v), nil
-	case float64:
-		return converters.Float(v), nil
-	case string:
-		return converters.Text([]byte(v)), nil
-	case []byte:
-		return converters.Bytes(v), nil
-	}
-	return converters.Nested(v), nil
+	return converters.ValueOf(v), nil
 }
 
 // release stops holding bytes, unless the whole item is held.
