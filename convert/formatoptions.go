@@ -21,6 +21,7 @@ import (
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/input"
+	"github.com/ffconvert/ffconvert/internal/crcline"
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 
@@ -106,7 +107,7 @@ func readClasses(name string, most int64) ([]string, error) {
 	}
 	var meta dataset.Meta
 	if err := json.Unmarshal(data, &meta); err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return nil, fmt.Errorf("%s: %w", name, crcline.Words(err))
 	}
 	if len(meta.Classes) == 0 {
 		return nil, fmt.Errorf("%s: it names no classes", name)

@@ -162,14 +162,11 @@ func (o *Output) existing(overwrite bool) (*existing, error) {
 	if c.other != nil && !overwrite {
 		return nil, c.other
 	}
+	if c.damage != nil && !overwrite && (c.plan == nil || errors.Is(c.damage, plan.ErrVersion)) {
+		return nil, o.badPlan(c.damage, false)
+	}
 	if err := c.refused(o, overwrite); err != nil {
 		return nil, err
-	}
-	if errors.Is(c.damage, plan.ErrVersion) && !overwrite {
-		return nil, fmt.Errorf("%s: %w", o.dir, c.damage)
-	}
-	if c.plan == nil && c.damage != nil && !overwrite {
-		return nil, o.occupied(c.damage.Error())
 	}
 	if c.plan == nil && len(c.shards) > 0 && !overwrite {
 		return nil, o.occupied("its plan is missing")

@@ -131,7 +131,7 @@ func (o *Output) readJournal(digest string, parts, from, to int) (*Journal, erro
 		return nil, err
 	}
 	if j.head.Plan != digest || len(j.head.Pins) != parts {
-		return nil, &notItsJournal{o.dir, 0}
+		return nil, o.DamagedJournal(j.Bad)
 	}
 	return j, j.ReadTasks(o.Root, from, to)
 }

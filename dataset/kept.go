@@ -30,7 +30,7 @@ func (o *Output) Kept() (*Kept, error) {
 	case err != nil:
 		return nil, err
 	case c.damage != nil:
-		return nil, fmt.Errorf("%s: %w (the command that made it can be run again)", o.dir, c.damage)
+		return nil, o.badPlan(c.damage, true)
 	case c.plan == nil || !planned:
 		return nil, fmt.Errorf("%s: %w", o.dir, ErrNothingKept)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/internal/crcline"
 	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/shard/plan"
 	"github.com/ffconvert/ffconvert/verify"
@@ -140,7 +141,7 @@ func ReadMeta(dir string) (*Meta, error) {
 	defer f.Close()
 	var m Meta
 	if err := json.NewDecoder(io.LimitReader(f, maxMeta)).Decode(&m); err != nil {
-		return nil, fmt.Errorf("%s: %w: %w", f.Name(), ErrMeta, err)
+		return nil, fmt.Errorf("%s: %w: %w", f.Name(), ErrMeta, crcline.Words(err))
 	}
 	return &m, nil
 }

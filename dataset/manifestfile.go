@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"path/filepath"
 
+	"github.com/ffconvert/ffconvert/internal/crcline"
 	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
@@ -81,7 +82,7 @@ func DecodeManifest(data []byte) (*Manifest, error) {
 	}
 	f := manifestFile{Manifest: new(Manifest)}
 	if err := json.Unmarshal(data, &f); err != nil {
-		return nil, err
+		return nil, crcline.Words(err)
 	}
 	m := f.manifest()
 	if err := m.check(); err != nil {

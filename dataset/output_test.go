@@ -66,7 +66,7 @@ func TestWriteOccupied(t *testing.T) {
 			shardtest.Flip(t, dir, dataset.PlanName, 30)
 			shardtest.Remove(t, dir, dataset.ManifestName)
 			return dir
-		}, false, dataset.ErrOccupied},
+		}, false, plan.ErrDamaged},
 		{"a damaged plan without a manifest, overwrite", func(t *testing.T) string {
 			dir := shardtest.Dataset(src, p)(t)
 			shardtest.Flip(t, dir, dataset.PlanName, 30)

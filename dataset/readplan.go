@@ -28,10 +28,14 @@ func (o *Output) Slice(t plan.Task, all bool) (*plan.Slice, error) {
 	return s, err
 }
 
-// SourcesNamed returns the sources as the user named them for the plan; none: they are not known.
+// SourcesNamed returns the sources as the user named them for the plan; none: they are not known. Without
+// a sound head of the journal it is [plan.ErrDamaged].
 func (o *Output) SourcesNamed() ([]string, error) {
 	j := newJournal()
 	_, err := j.readMain(o.Root)
+	if err == nil && j.head.Plan == "" {
+		err = o.DamagedJournal(j.Bad)
+	}
 	return j.head.Named, err
 }
 
@@ -42,10 +46,24 @@ func (o *Output) readPlan(read func(*plan.File) error) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("%s: %w", o.dir, ErrNothingKept)
 	case errors.Is(err, plan.ErrVersion), errors.Is(err, plan.ErrDamaged):
-		return fmt.Errorf("%s: %w", o.dir, err)
+		m, _ := o.manifest()
+		return o.badPlan(err, m != nil)
 	default:
 		return err
 	}
+}
+
+// badPlan adds to the error of a plan that cannot be read what to do. If the manifest can be read,
+// a conversion writes the plan anew and keeps the shards.
+func (o *Output) badPlan(err error, manifest bool) error {
+	hint := "the command that made it writes it anew with WriteOptions.Overwrite"
+	switch {
+	case errors.Is(err, plan.ErrVersion):
+		hint = "the ffconvert that began it goes on with it, WriteOptions.Overwrite starts anew"
+	case manifest:
+		hint = "the command that made it writes it anew"
+	}
+	return &place.Error{Where: o.dir, Off: -1, Err: err, Hint: hint}
 }
 
 // usePlan opens the plan while read uses it.

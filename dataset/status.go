@@ -25,7 +25,8 @@ type Status struct {
 	Manifest bool      `json:"manifest"` // it is there: the dataset was complete once
 	Complete bool      `json:"complete"` // the manifest is there, and so are all shards and their indexes
 
-	damage error // of the manifest
+	damage  error // of the manifest
+	journal error // it is damaged, or missing beside shards
 
 	// Rate is how many bytes a second were finished in the last RateSpan before now, or since
 	// the first shard was, where that is shorter; 0: none were.
@@ -46,8 +47,8 @@ type Running struct {
 	Stale bool      `json:"stale"` // so long ago that it must be taken for dead
 }
 
-// ReadStatus looks at the plan, the names and sizes of shards and indexes, the journals and the claims
-// in a directory, and reads no shard. Nothing is locked or changed. A directory without a plan is [ErrNothingKept].
+// ReadStatus reads the plan, the journals, the claims, and the names and sizes of shards and indexes
+// in a directory. It reads no shard. Nothing is locked or changed. A directory without a plan is [ErrNothingKept].
 func ReadStatus(dir string) (*Status, error) {
 	o, err := openToRead(dir)
 	if err != nil {
@@ -73,6 +74,7 @@ func (o *Output) Status() (*Status, error) {
 	if err != nil {
 		return nil, err
 	}
+	head, lines := j.head.Plan, len(j.Done)
 	if err := s.readManifest(o, j); err != nil {
 		return nil, err
 	}
@@ -85,6 +87,9 @@ func (o *Output) Status() (*Status, error) {
 	var recent rate
 	var unknown error
 	err = o.readPlan(func(f *plan.File) error {
+		if err := f.Check(); err != nil {
+			return err
+		}
 		s.Plan, s.Format, s.Parts, s.Shards = f.Digest(), f.Head.Source.Format, f.Head.Parts, f.Head.Shards
 		if j.head.Plan != s.Plan {
 			clear(j.Done)
@@ -114,18 +119,38 @@ func (o *Output) Status() (*Status, error) {
 			}
 		})
 	})
-	err = cmp.Or(err, unknown)
+	if err = cmp.Or(err, unknown); err != nil {
+		return nil, err
+	}
+	if head != s.Plan || j.Bad > 0 && lines < s.Shards {
+		if err := s.checkJournal(o, j, head); err != nil {
+			return nil, err
+		}
+	}
 	s.Rate = recent.perSecond(now)
 	s.Complete = s.Manifest && s.damage == nil && s.Done == s.Shards
-	return s, err
+	return s, nil
 }
 
-// Err is [ErrManifest] or [ErrManifestVersion] where the manifest cannot be read, and a [Missing] where the dataset was
-// complete and shards or their indexes are gone or have other sizes. Shards of a plan that are not written yet are not
-// an error.
+// checkJournal notes that the journal is damaged. It is not if it does not exist, and nothing shows that it ever did:
+// there are no shards yet, or a manifest names them.
+func (s *Status) checkJournal(o *Output, j *Journal, head string) error {
+	if head == "" && j.Bad == 0 {
+		names, err := o.shards()
+		if err != nil || len(names) == 0 || s.Manifest {
+			return err
+		}
+	}
+	s.journal = o.DamagedJournal(j.Bad)
+	return nil
+}
+
+// Err is [ErrManifest] or [ErrManifestVersion] if the manifest cannot be read, [plan.ErrDamaged] if the journal is
+// damaged, and a [Missing] if the dataset was complete and shards or their indexes are gone or have other sizes.
+// Shards of a plan that are not written yet are not an error.
 func (s *Status) Err() error {
-	if s.Complete || !s.Manifest || s.damage != nil {
-		return s.damage
+	if err := cmp.Or(s.damage, s.journal); err != nil || s.Complete || !s.Manifest {
+		return err
 	}
 	gone := &Missing{Shards: slices.Clone(s.Missing), Of: s.Shards}
 	for _, r := range s.Running {

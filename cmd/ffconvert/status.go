@@ -16,6 +16,7 @@ import (
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
 type statusOptions struct {
@@ -30,8 +31,8 @@ func newStatusCommand() *cobra.Command {
 		Short: "Show how far the tasks of a plan are",
 		Long: `Show how many shards of the plan in OUT are done, which are being written, by which task and
 where, and how many are missing. Nothing is locked or changed, and no shard is read: a shard is
-done when it has its name, its size and its index. Where the dataset was complete and one of
-them is gone or cut, the status is 5.
+done when it has its name, its size and its index. If the dataset was complete and one of them
+is gone or cut, the status is 5; if the plan or the journal is damaged, it is 2.
 
 A shard is running when a process has claimed it, which says every 15 seconds that it is
 alive; one that has not done so for five minutes is shown as dead, and any task that runs
@@ -108,6 +109,8 @@ func printStatus(w io.Writer, s *dataset.Status, dir string, missing bool) error
 		fmt.Fprintf(t, "dataset\tcomplete\n")
 	case errors.Is(s.Err(), dataset.ErrManifest), errors.Is(s.Err(), dataset.ErrManifestVersion):
 		fmt.Fprintf(t, "dataset\tnot known: its manifest cannot be read\n")
+	case errors.Is(s.Err(), plan.ErrDamaged):
+		fmt.Fprintf(t, "dataset\tnot known: its journal is damaged or missing\n")
 	case s.Manifest:
 		fmt.Fprintf(t, "dataset\tincomplete: it was complete, and shards or their indexes are gone or have other sizes\n")
 	case s.Done == s.Shards:

@@ -24,6 +24,7 @@ import (
 	"github.com/ffconvert/ffconvert/input"
 	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/record"
+	"github.com/ffconvert/ffconvert/shard/plan"
 	"github.com/ffconvert/ffconvert/verify"
 )
 
@@ -162,7 +163,9 @@ func (e toldError) Unwrap() error { return e.err }
 func (w *verifyWork) problems() []verify.Problem {
 	problems := []verify.Problem{}
 	for _, r := range w.refused {
-		problems = append(problems, verify.NewProblem(r.arg, r.arg, r.kind(), r.err))
+		p := verify.NewProblem(r.arg, r.arg, r.kind(), r.err)
+		p.Text = terminal.ErrorText(r.err)
+		problems = append(problems, p)
 	}
 	return problems
 }
@@ -174,6 +177,8 @@ func (r *refusedArg) kind() verify.Kind {
 		return verify.Missing
 	case errors.Is(r.err, dataset.ErrManifest), errors.Is(r.err, dataset.ErrManifestVersion):
 		return dataset.BadManifest
+	case errors.Is(r.err, plan.ErrDamaged):
+		return dataset.BadPlan
 	case errors.Is(r.err, verify.ErrCorrupt):
 		return ruleUnfinished
 	case errors.Is(r.err, errNoShards), errors.Is(r.err, convert.ErrAnotherKind):
@@ -285,6 +290,9 @@ func verifyDirOf(dir string) (verifyDir, error) {
 		case err != nil && !errors.Is(err, fs.ErrNotExist):
 			return d, err
 		case err == nil:
+			if _, err := dataset.ReadStatus(dir); errors.Is(err, plan.ErrDamaged) {
+				return d, err
+			}
 			return d, fmt.Errorf("%s: %w: the conversion was not finished, there is no %s; run it again, or ffconvert repair", dir, verify.ErrCorrupt, dataset.ManifestName)
 		}
 	}

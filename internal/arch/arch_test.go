@@ -51,7 +51,7 @@ var mayImport = map[string][]string{
 	"shard/plan":               {"internal/place", "converters", "encode", "record", "internal/blocksum", "internal/crcline"},
 	"dataset":                  {"internal/place", "converters", "encode", "record", "aio", "verify", "shard/plan", "internal/atomicfile", "internal/blocking", "internal/crcline", "internal/pin"},
 	"shard":                    {"internal/place", "converters", "encode", "record", "aio", "verify", "shard/plan", "dataset", "internal/atomicfile"},
-	"convert":                  {"convert/option", "convert/spec", "converters", "converters/tar", "converters/folder", "converters/csv", "converters/cbor", "converters/mix", "input", "input/kind", "input/stage", "shard", "shard/plan", "dataset", "verify", "encode", "aio", "internal/place", "internal/text"},
+	"convert":                  {"convert/option", "convert/spec", "converters", "converters/tar", "converters/folder", "converters/csv", "converters/cbor", "converters/mix", "input", "input/kind", "input/stage", "shard", "shard/plan", "dataset", "verify", "encode", "aio", "internal/crcline", "internal/place", "internal/text"},
 	"convert/option":           {},
 	"convert/spec":             {"convert/option", "converters", "converters/mix", "encode", "input"},
 	"internal/arch":            {},

@@ -57,5 +57,5 @@ func Canonical(text []byte) []byte {
 func Decode(text []byte, v any) error {
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.DisallowUnknownFields()
-	return dec.Decode(v)
+	return Words(dec.Decode(v))
 }

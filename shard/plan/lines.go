@@ -65,7 +65,7 @@ func planVersionOf(text []byte) error {
 		Version int `json:"ffconvert_plan"`
 	}
 	if json.Unmarshal(text, &v) == nil && v.Version > 0 && v.Version != FormatVersion {
-		return fmt.Errorf("%w: it is of version %d, this program reads %d; the ffconvert that began it goes on with it, --overwrite starts anew", ErrVersion, v.Version, FormatVersion)
+		return fmt.Errorf("%w: it is of version %d, this program reads %d", ErrVersion, v.Version, FormatVersion)
 	}
 	return nil
 }

@@ -201,17 +201,25 @@ func (f *File) Weights(each func(i int, weight int64)) error {
 	return nil
 }
 
+// Check reads the whole file, and compares it with its digest.
+func (f *File) Check() error {
+	sum := sha256.New()
+	if _, err := io.Copy(sum, bufio.NewReaderSize(io.NewSectionReader(f.r, 0, f.footAt), 1<<20)); err != nil {
+		return fmt.Errorf("%w: %w", ErrUnreadable, err)
+	}
+	if hex.EncodeToString(sum.Sum(nil)) != f.foot.Digest {
+		return errors.New("it differs from its digest")
+	}
+	return nil
+}
+
 // Outline returns the plan without the runs of its shards; a part-aligned plan has none. The digest of
 // all lines must be the file's and the wanted one.
 func (f *File) Outline(want string) (*Plan, error) {
-	sum := sha256.New()
-	if _, err := io.Copy(sum, bufio.NewReaderSize(io.NewSectionReader(f.r, 0, f.footAt), 1<<20)); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrUnreadable, err)
+	if err := f.Check(); err != nil {
+		return nil, err
 	}
-	switch digest := hex.EncodeToString(sum.Sum(nil)); {
-	case digest != f.foot.Digest:
-		return nil, errors.New("it differs from its digest")
-	case digest != want:
+	if f.foot.Digest != want {
 		return nil, errors.New("it is the plan of another dataset than the manifest's")
 	}
 	plan := f.Head.plan()

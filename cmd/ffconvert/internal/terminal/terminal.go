@@ -106,6 +106,6 @@ func Plain(err error) error {
 
 type plainError struct{ error }
 
-func (e plainError) Error() string { return text.Line(e.error.Error()) }
+func (e plainError) Error() string { return text.Line(ErrorText(e.error)) }
 
 func (e plainError) Unwrap() error { return e.error }
