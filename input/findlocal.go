@@ -92,6 +92,7 @@ func trimSlashes(name string) string {
 	return trimmed
 }
 
+// NotRegular refuses an input that has the mode of something other than a regular file.
 func NotRegular(name string, mode fs.FileMode) *Error {
 	hint := ""
 	if mode&(fs.ModeNamedPipe|fs.ModeDevice) != 0 {

@@ -77,20 +77,18 @@ func (m *misses) err(opts Options) error {
 	if first.line != "" {
 		kind = &lineError{kind, first.line}
 	}
-	var b strings.Builder
-	for i, one := range m.first[1:] {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		b.WriteString(" " + text.Name(one.name))
+	var also []string
+	for _, one := range m.first[1:] {
+		name := text.Name(one.name)
 		if one.line != "" {
-			b.WriteString(" at " + one.line)
+			name += " at " + one.line
 		}
+		also = append(also, name)
 	}
 	if m.n > int64(len(m.first)) {
-		b.WriteString(", …")
+		also = append(also, "…")
 	}
-	return place.Refuse(first.name, kind, hint, "%d names in all, also%s", m.n, b.String())
+	return place.Refuse(first.name, kind, hint, "%d names in all, also %s", m.n, strings.Join(also, ", "))
 }
 
 // at adds the line of a list to an error that does not have one.

@@ -113,12 +113,5 @@ func (m *memory) WriteAt(p []byte, off int64) (int, error) {
 func (m *memory) ReadAt(p []byte, off int64) (int, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if off < 0 || off > int64(len(m.b)) {
-		return 0, io.EOF
-	}
-	n := copy(p, m.b[off:])
-	if n < len(p) {
-		return n, io.EOF
-	}
-	return n, nil
+	return bytes.NewReader(m.b).ReadAt(p, off)
 }

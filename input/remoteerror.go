@@ -8,7 +8,7 @@ import (
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 
-// remoteError places an error of package remote. It wraps the kind of this package that is
+// RemoteError places an error of package remote. It wraps the kind of this package that is
 // the same, and the error itself. name is shown, so it must be redacted.
 func RemoteError(name string, err error) error {
 	e, ok := errors.AsType[*remote.Error](err)

@@ -100,10 +100,7 @@ func (s *gsStore) get(ctx context.Context, o Object, off, n int64) (*reply, erro
 // gsSum reads X-Goog-Hash: crc32c=…, md5=…, which are of the stored object in any case.
 func gsSum(h http.Header) Sum {
 	given := map[string]string{}
-	for field := range strings.SplitSeq(strings.Join(h.Values("X-Goog-Hash"), ","), ",") {
-		kind, value, _ := strings.Cut(strings.TrimSpace(field), "=")
-		given[kind] = value
-	}
+	digests(given, h.Values("X-Goog-Hash"))
 	return bestSum(given)
 }
 

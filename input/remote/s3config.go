@@ -123,14 +123,9 @@ const maxProfiles = 1 << 20 // bytes
 // readProfile reads the profile that the options or AWS_PROFILE name, else the default one. Missing
 // files are ignored; a profile that is named and missing is an error.
 func readProfile(opts Options) (profile, error) {
-	p := profile{name: opts.S3.Profile, values: map[string]string{}}
-	if p.name == "" {
-		p.name = opts.env("AWS_PROFILE")
-	}
-	found := p.name == ""
-	if found {
-		p.name = "default"
-	}
+	named := cmp.Or(opts.S3.Profile, opts.env("AWS_PROFILE"))
+	p := profile{name: cmp.Or(named, "default"), values: map[string]string{}}
+	found := named == ""
 	for _, f := range []struct{ env, base, prefix string }{
 		{"AWS_CONFIG_FILE", "config", "profile "},
 		{"AWS_SHARED_CREDENTIALS_FILE", "credentials", ""},
