@@ -133,7 +133,7 @@ func (s *Source) level(ctx context.Context, d place, top bool, names *packed) (l
 	slices.SortFunc(l.order, names.compare)
 	for i := 1; i < len(l.order); i++ {
 		if name := names.name(l.order[i]); bytes.Equal(name, names.name(l.order[i-1])) {
-			return l, fmt.Errorf("%w: %q stands there twice", converters.ErrChanged, name)
+			return l, fmt.Errorf("%w: %q is listed twice", converters.ErrChanged, name)
 		}
 	}
 	if s.opts.Group {

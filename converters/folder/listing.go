@@ -2,7 +2,6 @@ package folder
 
 import (
 	"slices"
-	"sort"
 	"time"
 
 	"github.com/ffconvert/ffconvert/converters"
@@ -108,9 +107,8 @@ func (l *listing) newest(from, to int) time.Time {
 
 // cameBack reports whether an earlier sample has the same key.
 func (l *listing) cameBack(sample int) bool {
-	again := l.rare().again
-	i := sort.Search(len(again), func(i int) bool { return int(again[i]) >= sample })
-	return i < len(again) && int(again[i]) == sample
+	_, found := slices.BinarySearch(l.rare().again, uint32(sample))
+	return found
 }
 
 // path returns the path of an entry below the root.

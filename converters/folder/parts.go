@@ -145,7 +145,7 @@ func (s *Source) addLevel(ctx context.Context, t *tree, d place) error {
 		err = t.complete(d, level)
 	}
 	if err != nil {
-		return w.fail(d.path, err, "")
+		return w.part.fail(d.path, err, "")
 	}
 	names, order := w.l.names, level.order
 	prefix := strings.TrimRight(t.name+"/"+d.path, "/") + "/"

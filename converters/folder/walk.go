@@ -11,9 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ffconvert/ffconvert/internal/text"
-
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/internal/text"
 )
 
 // listing returns the listing of a part. The first call makes it.
@@ -63,7 +62,7 @@ func (w *walker) directory(ctx context.Context, d place) error {
 		err = w.part.tree.complete(d, level)
 	}
 	if err != nil {
-		return w.fail(d.path, err, "")
+		return w.part.fail(d.path, err, "")
 	}
 	return w.entries(ctx, d, at, level.order, level)
 }
@@ -76,7 +75,7 @@ func (w *walker) enter(d place) (uint32, error) {
 	}
 	at := len(w.l.names)
 	if at+len(d.path)+len(real)+2 > maxPacked {
-		return 0, w.fail(d.path, errPacked, "")
+		return 0, w.part.fail(d.path, errPacked, "")
 	}
 	w.l.names = append(append(w.l.names, d.path...), 0)
 	w.l.names = append(append(w.l.names, real...), 0)
@@ -90,12 +89,12 @@ func (w *walker) entries(ctx context.Context, d place, dir uint32, entries []uin
 	keys := keys{l: l, o: &w.src.opts, dir: []byte(d.path), level: level}
 	for i, at := range entries {
 		if i%batch == 0 && ctx.Err() != nil {
-			return w.fail(d.path, ctx.Err(), "")
+			return w.part.fail(d.path, ctx.Err(), "")
 		}
 		switch kind := l.names.kind(at); {
 		case kind == kindBad:
 			name := string(l.names.name(at))
-			return w.fail(d.path+name, bad(filepath.Join(d.real, name)), "")
+			return w.part.fail(d.path+name, bad(filepath.Join(d.real, name)), "")
 		case kind.isFile():
 			if err := w.file(d, dir, at, &keys); err != nil {
 				return err
@@ -107,7 +106,7 @@ func (w *walker) entries(ctx context.Context, d place, dir uint32, entries []uin
 			}
 			if kind == kindLinkedDir {
 				if w.linked[child.real] {
-					return w.fail(child.path, fmt.Errorf("%w: a symbolic link to %q, where another one has led", converters.ErrDuplicate, child.real), "")
+					return w.part.fail(child.path, fmt.Errorf("%w: a symbolic link to %q, where another one has led", converters.ErrDuplicate, child.real), "")
 				}
 				w.linked[child.real] = true
 			}
@@ -144,7 +143,7 @@ func (w *walker) child(d place, at uint32) (place, error) {
 		}
 	}
 	if err != nil {
-		return c, w.fail(c.path, err, "")
+		return c, w.part.fail(c.path, err, "")
 	}
 	return c, nil
 }
@@ -153,7 +152,7 @@ func (w *walker) child(d place, at uint32) (place, error) {
 func (w *walker) file(d place, dir, at uint32, keys *keys) error {
 	l, o := w.l, &w.src.opts
 	name := l.names.name(at)
-	fail := func(err error, hint string) error { return w.fail(d.path+string(name), err, hint) }
+	fail := func(err error, hint string) error { return w.part.fail(d.path+string(name), err, hint) }
 	if err := checkName(name); err != nil {
 		return fail(err, "")
 	}
@@ -214,9 +213,4 @@ func (w *walker) stat(d place, at uint32) (size, mtime int64, err error) {
 		return 0, 0, fmt.Errorf("%w: not a regular file", converters.ErrChanged)
 	}
 	return st.Size(), st.ModTime().UnixNano(), nil
-}
-
-// fail places an error at a path below the root.
-func (w *walker) fail(path string, err error, hint string) error {
-	return w.part.fail(path, err, hint)
 }
