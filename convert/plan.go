@@ -13,7 +13,7 @@ import (
 // check returns an error if the output has another dataset, as far as this is known before the input
 // is read.
 func (c *Conversion) check() error {
-	var names []string // of the parts; nil for directories, whose parts are not known yet
+	var names []string // names of the parts; nil for directories, which are listed later
 	if c.directories() == nil {
 		for _, p := range c.foundParts() {
 			names = append(names, p.Name)

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/ffconvert/ffconvert/internal/atomicfile"
+	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/record"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
@@ -18,9 +19,9 @@ import (
 // belong to other programs and are never removed.
 type existing struct {
 	plan     *plan.Plan // begun here; of a manifest alone, all but its shards; nil: nothing was
-	digest   string     // of the plan
-	damage   error      // of the plan file; nil: none
-	other    error      // the manifest is of another version; nil: it is not
+	digest   string     // digest of the plan
+	damage   error      // why the plan file cannot be read; nil: it can, or there is none
+	other    error      // ErrManifestVersion of the manifest; nil: it has this version
 	journal  *Journal
 	manifest *Manifest       // nil: there is none, or a damaged one
 	shards   []string        // names here that readers take for shards
@@ -175,7 +176,7 @@ func (o *Output) existing(overwrite bool) (*existing, error) {
 }
 
 func (o *Output) occupied(why string) error {
-	return fmt.Errorf("%s: %w: %s; --overwrite replaces it", o.dir, ErrOccupied, why)
+	return &place.Error{Where: o.dir, Off: -1, Err: fmt.Errorf("%w: %s", ErrOccupied, why), Hint: "WriteOptions.Overwrite replaces it", Kind: place.Usage}
 }
 
 // clear removes a dataset: its manifest first, so that it is at no time half there and

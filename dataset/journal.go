@@ -27,8 +27,8 @@ type Journal struct {
 	open    func() (*os.File, error) // opens it for the first line
 	file    *os.File                 // nil: not opened yet
 	head    journalHead
-	Done    map[string]Finished // by shard name: what has its final name and is sound, as far as is known
-	Was     map[string]Finished // shards that this plan ever finished, and must become the same again
+	Done    map[string]Finished // by shard name: shards with their final name that are not known to be damaged
+	Was     map[string]Finished // by shard name: shards that were ever finished; written anew, they must have the same bytes
 	Mended  bool                // it was begun by this run, or cut after its last sound line
 	Bad     int                 // a line of the one journal that differs from its CRC, with its newline; 0: none
 	Changed error               // a source that was modified since the journal was begun; nil: none
@@ -36,7 +36,7 @@ type Journal struct {
 
 type journalHead struct {
 	Plan  string    `json:"plan"`            // digest
-	Pins  []pin.Pin `json:"pins"`            // of each source; "": nothing tells when it has changed
+	Pins  []pin.Pin `json:"pins"`            // states of the sources; "": a change of this source cannot be seen
 	Named []string  `json:"named,omitempty"` // the sources, as the user named them
 }
 
@@ -44,7 +44,7 @@ type journalHead struct {
 type Finished struct {
 	ManifestShard
 	Verified bool        `json:"verified"`                // re-read and checked
-	From     aio.Origin  `json:"verified_from,omitempty"` // where that read it from
+	From     aio.Origin  `json:"verified_from,omitempty"` // where the bytes were read from
 	At       int64       `json:"at,omitempty"`            // when it was finished, Unix seconds
 	Parts    []plan.Part `json:"parts,omitempty"`         // of a part-aligned plan: the shard's parts with their accounts
 }

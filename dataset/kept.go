@@ -15,7 +15,7 @@ type Kept struct {
 	Plan   *plan.Plan
 	Named  []string        // the sources, as the user named them; nil: not known
 	Shards []ManifestShard // shards that were ever finished, in the order of the plan
-	Meta   FileSum         // of meta.json; zero: not known
+	Meta   FileSum         // sum of meta.json; zero: not known
 }
 
 // Kept returns what the directory knows of the conversion into it. A directory without a
@@ -83,7 +83,7 @@ func (o *Output) Reread(ctx context.Context, shards []ManifestShard, meta FileSu
 	if err != nil {
 		return nil, err
 	}
-	opts.Progress = nil // it is of the shards
+	opts.Progress = nil // progress counts shards only
 	beside, from, err := verify.Sums(ctx, o.Root, sums(shards, meta), opts)
 	found.Problems, found.From = append(found.Problems, beside...), found.From.And(from)
 	return found, err

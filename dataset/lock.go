@@ -21,7 +21,7 @@ type holder struct {
 	Since time.Time `json:"since"`
 	Task  string    `json:"task,omitempty"`  // of a claim: "K/N"
 	Token string    `json:"token,omitempty"` // of a claim: names its temporary files
-	Space string    `json:"pidns,omitempty"` // what its PID is a number of, as Linux names it
+	Space string    `json:"pidns,omitempty"` // PID namespace of the process, as Linux names it; "": not known
 }
 
 // hostName returns the name of this host, if it has at most longestHost bytes.

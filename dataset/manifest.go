@@ -30,10 +30,10 @@ type Manifest struct {
 	PlanDigest   string           `json:"plan_sha256"`
 	Source       plan.SourceSpec  `json:"source"`
 	Encode       encode.Options   `json:"encode"`
-	Encodes      []encode.Options `json:"encodes,omitempty"` // for sources with other records than Encode
+	Encodes      []encode.Options `json:"encodes,omitempty"` // encodings that single sources have in place of Encode
 	Shuffle      *plan.Shuffle    `json:"shuffle,omitempty"`
 	Verified     bool             `json:"verified"`                // each shard was re-read and checked
-	VerifiedFrom aio.Origin       `json:"verified_from,omitempty"` // where that read them from: the device where it is proven of all of them
+	VerifiedFrom aio.Origin       `json:"verified_from,omitempty"` // where they were re-read from; the device only if that is proven for each
 	Totals       Totals           `json:"totals"`
 	Meta         FileSum          `json:"meta"` // of meta.json
 	Shards       []ManifestShard  `json:"shards"`

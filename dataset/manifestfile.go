@@ -112,7 +112,7 @@ func manifestVersionOf(data []byte) error {
 	key, _ := dec.Token()
 	version, _ := dec.Token()
 	if n, ok := version.(float64); ok && key == "ffconvert_manifest" && n != manifestVersion {
-		return fmt.Errorf("%w: it is of version %v, this program reads %d; run the ffconvert that made it, or convert anew with --overwrite", ErrManifestVersion, n, manifestVersion)
+		return fmt.Errorf("%w: it is of version %v, this program reads %d", ErrManifestVersion, n, manifestVersion)
 	}
 	return nil
 }
@@ -148,7 +148,7 @@ func parseManifest(path string, data []byte) (*Manifest, error) {
 	m, err := DecodeManifest(data)
 	switch {
 	case errors.Is(err, ErrManifestVersion):
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, &place.Error{Where: path, Off: -1, Err: err, Hint: "run the ffconvert that made it, or convert anew with WriteOptions.Overwrite"}
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w: %w", path, ErrManifest, err)
 	}

@@ -41,7 +41,7 @@ func (o *Output) Resumable(parts []converters.Part, opts plan.Options) (*plan.Pl
 func (o *Output) Rollback(plan *plan.Plan) error {
 	shards, err := o.shards()
 	if err != nil || len(shards) > 0 {
-		return err // of another dataset, or of this one from before its journal was lost
+		return err // the shards may belong to another dataset, or the journal that named them was lost
 	}
 	if complete, err := o.has(ManifestName); err != nil || complete {
 		return err

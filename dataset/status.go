@@ -17,16 +17,16 @@ type Status struct {
 	Format   string    `json:"format"`
 	Parts    int       `json:"parts"`
 	Shards   int       `json:"shards"`
-	Bytes    int64     `json:"bytes"` // of all shards; of a part-aligned plan, of its parts as stored
+	Bytes    int64     `json:"bytes"` // size of all shards; if the plan is part-aligned, stored size of its parts
 	Done     int       `json:"shards_done"`
 	DoneSize int64     `json:"bytes_done"`
 	Running  []Running `json:"running"`  // not done, but claimed
 	Missing  []string  `json:"missing"`  // neither, or of another size; in the order of the plan
-	Manifest bool      `json:"manifest"` // it is there: the dataset was complete once
+	Manifest bool      `json:"manifest"` // the manifest exists: the dataset was complete once
 	Complete bool      `json:"complete"` // the manifest is there, and so are all shards and their indexes
 
-	damage  error // of the manifest
-	journal error // it is damaged, or missing beside shards
+	damage  error // the manifest cannot be read
+	journal error // the journal is damaged, or is missing while shards exist
 
 	// Rate is how many bytes a second were finished in the last RateSpan before now, or since
 	// the first shard was, where that is shorter; 0: none were.

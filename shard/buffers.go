@@ -21,7 +21,7 @@ type buffers struct {
 func newBuffers() (*buffers, error) {
 	const (
 		shard = record.WriterBuffers + 1 // one more than the writer fills: one is being written
-		index = 1 + 2                    // and one that waits: its rows come in bursts
+		index = 1 + 2                    // one is filled, one is written, one waits: rows come in bursts
 	)
 	mem, err := aio.Alloc((shard + index) * blockSize)
 	if err != nil {

@@ -19,7 +19,7 @@ const directAlign = 4096
 type directFile struct {
 	*os.File
 	direct  bool // O_DIRECT is set
-	refused bool // by the file system: all goes through the cache
+	refused bool // the file system refused O_DIRECT: writes go through the page cache
 }
 
 func newDirectFile(f *os.File) *directFile { return &directFile{File: f} }

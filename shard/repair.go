@@ -34,7 +34,7 @@ func Repair(ctx context.Context, parts PartProvider, kept *dataset.Kept, damaged
 		_, done := j.Done[s.Name]
 		if w.reread[s.Name] = !slices.Contains(damaged, s.Name); !w.reread[s.Name] {
 			err = j.Void(s.Name)
-		} else if !done && !kept.Plan.Whole { // of a part-aligned plan only the journal has the accounts
+		} else if !done && !kept.Plan.Whole { // the manifest lacks the accounts of the parts, which a part-aligned plan needs
 			j.Mended = true
 			err = j.Add(j.Was[s.Name])
 		}

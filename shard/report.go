@@ -46,9 +46,9 @@ type Report struct {
 	Verified bool              // this run has re-read and checked every shard
 	Reread   int               // shards that it has
 	Seconds  float64           // this run
-	Backend  string            // of verification: aio or pread; empty where nothing was verified
+	Backend  string            // how shards were re-read: aio or pread; empty if none was
 	Fallback string            // why not Linux AIO
-	From     aio.Origin        // where this run has re-read shards from
+	From     aio.Origin        // where this run read the shards that it re-read
 
 	// VerifiedAt is when the first of the shards that this run has not re-read was, by the run
 	// that wrote it. It is zero where there are none, where one never was re-read, and where

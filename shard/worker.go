@@ -81,7 +81,7 @@ func (k *worker) write(ctx context.Context, t *job) error {
 		}
 		if err != nil {
 			for _, name := range []string{s.Name, index.name} {
-				if _, gone := k.out.Root.Lstat(k.out.Temp(name)); gone != nil { // it is not corrupt, but removed by others
+				if _, gone := k.out.Root.Lstat(k.out.Temp(name)); gone != nil { // another process removed the file: the shard is not corrupt
 					return gone
 				}
 			}

@@ -15,14 +15,13 @@ func ErrorChanged(name, how string) error {
 	return &converters.Error{Where: name, Off: -1, Err: fmt.Errorf("%w: %s", converters.ErrChanged, how), Hint: StartAnew}
 }
 
-// startAnew is what can be done where a source has changed.
-const StartAnew = "--overwrite starts anew"
+// StartAnew is the hint of a source that has changed.
+const StartAnew = "WriteOptions.Overwrite starts anew"
 
-// ForTask says what a task can do about an error of a source that has changed, which cannot
-// start anew by itself.
+// ForTask replaces the hint StartAnew of an error: a task cannot start anew.
 func ForTask(err error) error {
 	if e, ok := errors.AsType[*converters.Error](err); ok && e.Hint == StartAnew {
-		e.Hint = "put it back, or plan anew with --overwrite"
+		e.Hint = "put it back, or plan anew with WriteOptions.Overwrite"
 	}
 	return err
 }

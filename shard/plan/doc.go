@@ -13,6 +13,6 @@
 //	task      the K-th of N slices of the shards, for one of many machines
 //	slice     what a task needs of a plan: its shards, and the parts that they are made of
 //	cost      bytes that a sample takes in a shard: its record, and 12 in the table of the header
-//	part-aligned  cut between parts, by their sizes alone (--whole-parts); else within parts, at samples
+//	part-aligned  cut between parts, by their sizes alone; else within parts, at samples
 //	account   what became of every entry of a part: in a sample, skipped with a reason, left out
 package plan
