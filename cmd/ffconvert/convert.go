@@ -31,10 +31,7 @@ func newConvertCommand(f format, adapt func(*conversion)) *cobra.Command {
 	reader := f.Reader()
 	cmd.Flags().SortFlags = false
 	addOptions(cmd.Flags(), reader.Set)
-	opts.add(cmd.Flags())
-	cmd.MarkFlagsMutuallyExclusive("exact", "whole-parts")
-	cmd.MarkFlagsMutuallyExclusive("verify", "no-verify")
-	opts.addCache(cmd.Flags())
+	opts.addTo(cmd)
 	if !f.Directories {
 		opts.addDecompression(cmd.Flags())
 	}

@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/ffconvert/ffconvert/aio"
@@ -107,6 +108,14 @@ func (o *convertOptions) add(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.noVerify, "no-verify", false, "do not re-read the shards")
 	flags.BoolVar(&o.verify, "verify", false, "re-read shards that were finished before, too, and write the damaged ones anew")
 	o.addRun(flags)
+}
+
+// addTo registers the flags that all commands of a conversion have.
+func (o *convertOptions) addTo(cmd *cobra.Command) {
+	o.add(cmd.Flags())
+	cmd.MarkFlagsMutuallyExclusive("exact", "whole-parts")
+	cmd.MarkFlagsMutuallyExclusive("verify", "no-verify")
+	o.addCache(cmd.Flags())
 }
 
 // refuseSeed refuses --seed if nothing is drawn at random.

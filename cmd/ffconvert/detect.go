@@ -41,9 +41,7 @@ formats, or of none, are refused with what they are.
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	opts.add(flags)
-	cmd.MarkFlagsMutuallyExclusive("exact", "whole-parts")
-	opts.addCache(flags)
+	opts.addTo(cmd)
 	opts.remote.addServices(flags)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		f, err := detect(cmd, args[:len(args)-1], opts.maxNames)

@@ -78,19 +78,10 @@ func withHint(err error, hint string) error {
 	return fmt.Errorf("%w (%s)", err, hint)
 }
 
-// A hintedError is an error with a hint added inside its closing bracket.
-type hintedError struct {
-	error
-	text string
-}
-
-func (e *hintedError) Error() string { return e.text }
-func (e *hintedError) Unwrap() error { return e.error }
-
 // besideHint adds a hint inside the brackets at the end of an error, or makes such brackets.
 func besideHint(err error, hint string) error {
 	if text, ok := strings.CutSuffix(err.Error(), ")"); ok {
-		return &hintedError{err, text + "; " + hint + ")"}
+		return terminal.WithText(err, text+"; "+hint+")")
 	}
 	return withHint(err, hint)
 }

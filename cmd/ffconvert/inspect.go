@@ -66,9 +66,7 @@ func runInspect(ctx context.Context, opts inspectOptions, path string, stdout io
 		return raise(err, "--max-samples, --max-sample-size")
 	}
 	if opts.format.Value == "json" {
-		enc := terminal.NewJSONEncoder(stdout)
-		enc.SetIndent("", "  ")
-		return enc.Encode(x)
+		return terminal.WriteJSON(stdout, x)
 	}
 	return x.Print(stdout)
 }

@@ -45,9 +45,7 @@ docs/spec.md has all keys, docs/dataset.schema.json the JSON Schema.
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	opts.add(flags)
-	cmd.MarkFlagsMutuallyExclusive("exact", "whole-parts")
-	opts.addCache(flags)
+	opts.addTo(cmd)
 	opts.addDecompression(flags)
 	opts.remote.add(flags)
 	flags.AddFlagSet(limits)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -52,9 +51,7 @@ again writes its shard. The rate is that of the last ten minutes.
 				return err
 			}
 			if opts.format.Value == "json" {
-				enc := json.NewEncoder(cmd.OutOrStdout())
-				enc.SetIndent("", "  ")
-				err = enc.Encode(s)
+				err = terminal.WriteJSON(cmd.OutOrStdout(), s)
 			} else {
 				err = printStatus(cmd.OutOrStdout(), s, args[0], opts.missing)
 			}

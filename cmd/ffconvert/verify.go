@@ -148,16 +148,8 @@ func told(r *verify.Report) error {
 	if errors.Is(err, verify.ErrCorrupt) {
 		text = fmt.Sprintf("%v: %s", verify.ErrCorrupt, text)
 	}
-	return toldError{text, err}
+	return terminal.WithText(err, text)
 }
-
-type toldError struct {
-	text string
-	err  error
-}
-
-func (e toldError) Error() string { return e.text }
-func (e toldError) Unwrap() error { return e.err }
 
 // problems returns a problem for each argument that was refused.
 func (w *verifyWork) problems() []verify.Problem {

@@ -133,9 +133,7 @@ func repairText(r *dataset.Repairable) string {
 }
 
 func printReportJSON(w io.Writer, r *verify.Report, repairs []*dataset.Repairable) error {
-	enc := terminal.NewJSONEncoder(w)
-	enc.SetIndent("", "  ")
-	return enc.Encode(struct {
+	return terminal.WriteJSON(w, struct {
 		Sound bool `json:"sound"`
 		*verify.Report
 		MBPerSecond float64               `json:"mb_per_second"`

@@ -28,6 +28,13 @@ func (j jsonWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// WriteJSON writes v as indented JSON through [EscapeJSON].
+func WriteJSON(w io.Writer, v any) error {
+	enc := NewJSONEncoder(w)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}
+
 // EscapeJSON escapes the control characters that encoding/json leaves in strings: DEL and U+0080 to
 // U+009F, of which some terminals take U+009B for the start of an escape sequence.
 func EscapeJSON(doc []byte) []byte {
@@ -101,11 +108,16 @@ func Plain(err error) error {
 	if err == nil {
 		return nil
 	}
-	return plainError{err}
+	return WithText(err, text.Line(ErrorText(err)))
 }
 
-type plainError struct{ error }
+// WithText returns an error that wraps err and has another text.
+func WithText(err error, text string) error { return &reworded{err, text} }
 
-func (e plainError) Error() string { return text.Line(ErrorText(e.error)) }
+type reworded struct {
+	error
+	text string
+}
 
-func (e plainError) Unwrap() error { return e.error }
+func (e *reworded) Error() string { return e.text }
+func (e *reworded) Unwrap() error { return e.error }
