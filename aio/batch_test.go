@@ -9,6 +9,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/ffconvert/ffconvert/internal/need"
+
 	"golang.org/x/sync/errgroup"
 
 	"github.com/ffconvert/ffconvert/aio"
@@ -126,6 +128,7 @@ func TestReadBatchErrors(t *testing.T) {
 
 // TestAllocations: a sweep and a batch that succeed leave nothing to the collector.
 func TestAllocations(t *testing.T) {
+	need.Time(t, "thousands of batches")
 	path := writeFile(t, noise(1<<20))
 	for _, backend := range backends(t) {
 		r, f := open(t, aio.Options{Backend: backend, Depth: 4, BlockSize: 4096}, path)
@@ -219,6 +222,7 @@ func TestReadBatchFiles(t *testing.T) {
 // TestReadBatchMerges counts what reaches the device.
 func TestReadBatchMerges(t *testing.T) {
 	t.Parallel()
+	need.Time(t, "thousands of batches")
 	path := writeFile(t, noise(1<<20))
 	tests := []struct {
 		name        string
@@ -256,6 +260,7 @@ func TestReadBatchMerges(t *testing.T) {
 // TestSharedFile: Readers read one file at once, and it cannot be closed under them.
 func TestSharedFile(t *testing.T) {
 	t.Parallel()
+	need.Time(t, "thousands of batches")
 	data := noise(300_000)
 	path := writeFile(t, data)
 	_, f := open(t, aio.Options{Depth: 1, BlockSize: 4096}, path)

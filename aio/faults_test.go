@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/ffconvert/ffconvert/internal/need"
 )
 
 // TestSimulatedKernel is fault row D1: whatever the kernel does, bytes that are
@@ -18,6 +20,7 @@ import (
 // found by the simulation, which panics rather than wait for nothing.
 func TestSimulatedKernel(t *testing.T) {
 	t.Parallel()
+	need.Time(t, "many schedules of a kernel")
 	seeds := uint64(300)
 	if os.Getenv("FFCONVERT_FAULTS") != "" {
 		seeds = 10_000
@@ -233,6 +236,7 @@ func (k *liar) destroy() error { k.gone = true; return k.kernel.destroy() }
 // TestLyingKernel: what cannot be explained ends the Reader, at once and for good.
 func TestLyingKernel(t *testing.T) {
 	t.Parallel()
+	need.Time(t, "a kernel that is waited for")
 	tests := []struct {
 		name  string
 		mute  bool

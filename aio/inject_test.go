@@ -161,6 +161,7 @@ func TestErrnoAtEveryCall(t *testing.T) {
 // TestSubmitRefused: a filter may let io_setup pass and stop io_submit.
 func TestSubmitRefused(t *testing.T) {
 	t.Parallel()
+	need.Time(t, "each errno of io_submit")
 	path, data := testFile(t, 100_001)
 	for _, errno := range []syscall.Errno{syscall.ENOSYS, syscall.EPERM, syscall.EAGAIN} {
 		for _, backend := range []Backend{Auto, AIO} {

@@ -64,6 +64,7 @@ func waitFor(ok func() bool) bool {
 
 // TestCancelLeavesNothing is fault row D4. Not parallel: it counts.
 func TestCancelLeavesNothing(t *testing.T) {
+	need.Time(t, "reads for seconds")
 	path, data := testFile(t, 4<<20)
 	before := measure(t)
 	nr := aioNr(t)
@@ -217,6 +218,7 @@ func TestCloseFreesMemory(t *testing.T) {
 // Reader's lock must not.
 func TestThread(t *testing.T) {
 	t.Parallel()
+	need.Time(t, "reads for seconds")
 	path, _ := testFile(t, 100_000)
 	sweep := func(t *testing.T, r *Reader, f *File, body func(blocks int) bool) {
 		blocks := 0
@@ -341,6 +343,7 @@ func (k *interrupted) getevents(min int, events []event) (int, error) {
 // TestSignalStorm is fault row D2: SIGURG, Go's preemption signal, to the
 // thread that waits for events. Not parallel: it hurts.
 func TestSignalStorm(t *testing.T) {
+	need.Time(t, "reads for seconds")
 	length := 300 * time.Millisecond
 	if os.Getenv("FFCONVERT_FAULTS") != "" {
 		length = 10 * time.Second

@@ -82,6 +82,7 @@ func twoBatches(t *testing.T, r *Reader, f *File, data []byte) error {
 // checked. Here a batch would give other bytes than the file has, or never end.
 func TestReferenceEINTRInGetevents(t *testing.T) {
 	t.Parallel()
+	need.Time(t, "the defects of another reader, in full size")
 	for _, under := range underTest {
 		t.Run(under.name, func(t *testing.T) {
 			t.Parallel()
@@ -195,6 +196,7 @@ func (k *witness) submit(reqs []request) (int, error) {
 // for more than the depth, or one of the readers would have no ring.
 func TestReference4096SlotsAReader(t *testing.T) {
 	t.Parallel()
+	need.Time(t, "the defects of another reader, in full size")
 	path, data := testFile(t, 20_000)
 	for i := range 20 {
 		depth := i % 3 // 0: the default
@@ -225,6 +227,7 @@ func TestReference4096SlotsAReader(t *testing.T) {
 // the page cache. Here a request would reach io_submit on such a descriptor.
 func TestReferenceSynchronousAIO(t *testing.T) {
 	t.Parallel()
+	need.Time(t, "the defects of another reader, in full size")
 	path, data := testFile(t, 300_001)
 	k := &witness{kernel: newRing()}
 	r, err := newReader(Options{Depth: 4, BlockSize: 64 << 10}, k)

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ffconvert/ffconvert/internal/need"
+
 	"github.com/ffconvert/ffconvert/record"
 	"github.com/ffconvert/ffconvert/verify"
 )
@@ -51,6 +53,7 @@ func TestRoundTrip(t *testing.T) {
 // Random trees, packed, unpacked, and packed again.
 func TestRandomTrees(t *testing.T) {
 	t.Parallel()
+	need.Time(t, "many trees")
 	dirs := []string{"a", "B", ".c", "é", "\U0001f600", "a b", "deep"}
 	n := 20
 	if os.Getenv("FFCONVERT_FAULTS") != "" {

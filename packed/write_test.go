@@ -15,6 +15,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/ffconvert/ffconvert/internal/need"
+
 	"github.com/ffconvert/ffconvert/record"
 	"github.com/ffconvert/ffconvert/verify"
 )
@@ -284,6 +286,7 @@ func (c calls) Add(int64, int64)    { c() }
 // replaced stays.
 func TestCancel(t *testing.T) {
 	t.Parallel()
+	need.Time(t, "a stop at many places")
 	dir, base := small().folder(t), t.TempDir()
 	file := filepath.Join(base, "out.ffr")
 	must(t, os.WriteFile(file, []byte("old"), 0o600))

@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ffconvert/ffconvert/internal/need"
+
 	"github.com/ffconvert/ffconvert/aio"
 )
 
@@ -304,6 +306,7 @@ func TestReadBatchReplaced(t *testing.T) {
 
 // Not parallel: it counts what the process holds.
 func TestReadBatchConcurrent(t *testing.T) {
+	need.Time(t, "many readers for seconds")
 	dir, samples := shardDir(t)
 	goroutines := runtime.NumGoroutine()
 	descriptors := func() int {

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ffconvert/ffconvert/internal/need"
+
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/record"
@@ -127,6 +129,7 @@ func TestPipeline(t *testing.T) {
 // the samples.
 func TestPipelineFails(t *testing.T) {
 	t.Parallel()
+	need.Time(t, "an error at each of many places")
 	const n = 5 * plan.RunSamples
 	for _, readers := range []int{0, 1, 2, 5} {
 		for fail := 2; fail <= 4; fail++ {

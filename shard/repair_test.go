@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ffconvert/ffconvert/internal/need"
+
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/encode"
@@ -20,6 +22,7 @@ import (
 
 func TestRepair(t *testing.T) {
 	t.Parallel()
+	need.Time(t, "many repairs")
 	src := memsource.New(11, 3, 100, 2000)
 	plan := shardtest.NewPlan(t, src, encode.Options{}, shardtest.FourShards)
 	reference := t.TempDir()

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/ffconvert/ffconvert/internal/need"
+
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/encode"
@@ -24,6 +26,7 @@ import (
 // Tasks in any order, some of them twice and at once, make what one process makes.
 func TestTasks(t *testing.T) {
 	t.Parallel()
+	need.Time(t, "many tasks")
 	for _, row := range []struct {
 		name     string
 		plan     func(t *testing.T, src *memsource.Source) *plan.Plan
@@ -159,6 +162,7 @@ func TestSlices(t *testing.T) {
 // Finish says which shards are missing, and changes nothing.
 func TestFinishMissing(t *testing.T) {
 	t.Parallel()
+	need.Time(t, "many tasks")
 	src := memsource.New(84, 4, 30, 900)
 	p := shardtest.NewPlan(t, src, encode.Options{}, plan.Options{Sizes: plan.Sizes{Shards: 8}})
 	for _, row := range []struct {

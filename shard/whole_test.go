@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/ffconvert/ffconvert/internal/need"
+
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/encode"
@@ -25,6 +27,7 @@ import (
 // each part is taken once, and no more of them than one shard a worker and one ahead.
 func TestWholeParts(t *testing.T) {
 	t.Parallel()
+	need.Time(t, "many conversions")
 	src := memsource.New(60, 7, 40, 3000)
 	src.Data[6] = append(src.Data[6], src.Data[5]...)
 	pl := shardtest.NewWholePlan(t, src, plan.Options{Sizes: plan.Sizes{Shards: 3}})

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ffconvert/ffconvert/internal/need"
+
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/encode"
@@ -156,6 +158,7 @@ func TestWriteResumes(t *testing.T) {
 // and the next run completes the same dataset.
 func TestWriteFails(t *testing.T) {
 	t.Parallel()
+	need.Time(t, "an error of each write")
 	src := memsource.New(6, 2, 12, 400)
 	plan := shardtest.NewPlan(t, src, encode.Options{}, shardtest.FourShards)
 	reference := t.TempDir()

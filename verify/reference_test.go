@@ -57,6 +57,7 @@ func eachWay(t *testing.T, test func(t *testing.T, opts aio.Options)) {
 // whose header was never written would be verified as sound, or as empty.
 func TestReferenceZeroedHeaderOpensAsEmptyDataset(t *testing.T) {
 	t.Parallel()
+	need.Time(t, "the defects of another reader, in full size")
 	eachWay(t, func(t *testing.T, o aio.Options) {
 		for _, zeros := range []int{headSize, headSize + 20*rowSize, 4096, math.MaxInt} {
 			for _, legacy := range []bool{false, true} {
@@ -79,6 +80,7 @@ func TestReferenceZeroedHeaderOpensAsEmptyDataset(t *testing.T) {
 // batch. Here verifying would not find that the CRC of one was changed.
 func TestReferenceEmptySampleCRC(t *testing.T) {
 	t.Parallel()
+	need.Time(t, "the defects of another reader, in full size")
 	eachWay(t, func(t *testing.T, o aio.Options) {
 		for i := range 5 {
 			dir := t.TempDir()
@@ -113,6 +115,7 @@ func TestReferenceEmptySampleCRC(t *testing.T) {
 // which twelve bytes were written, would take memory, or be read to its end. Not parallel: it
 // counts all allocations.
 func TestReferenceTrustsN(t *testing.T) {
+	need.Time(t, "the defects of another reader, in full size")
 	dir := t.TempDir()
 	path := filepath.Join(dir, "x.ffr")
 	for _, n := range []int64{1 << 62, math.MaxInt64, (1<<40 - headSize) / rowSize, record.MaxSamples + 1, -1} {
@@ -148,6 +151,7 @@ func TestReferenceTrustsN(t *testing.T) {
 // verifying damaged shards would leave descriptors, goroutines or contexts. Not parallel: it counts
 // those of the process, and the garbage collector, which closes files that nobody has closed, is off.
 func TestReferenceDescriptorsLeaked(t *testing.T) {
+	need.Time(t, "the defects of another reader, in full size")
 	type held struct{ files, goroutines, contexts int }
 	measure := func() held {
 		fds, err := os.ReadDir("/proc/self/fd")

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ffconvert/ffconvert/internal/need"
+
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/progress"
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/dataset"
@@ -40,6 +42,7 @@ func planned(t *testing.T, flags ...string) (out string) {
 // it for one that can never succeed.
 func TestRunWaitsForFinish(t *testing.T) {
 	t.Parallel()
+	need.Time(t, "processes that wait")
 	out := planned(t)
 	held, err := dataset.Open(out)
 	if err != nil {
@@ -65,6 +68,7 @@ func TestRunWaitsForFinish(t *testing.T) {
 // A finish that waits leaves the directory to the tasks until there is something to finish.
 func TestFinishWaitsWithoutTheLock(t *testing.T) {
 	t.Parallel()
+	need.Time(t, "processes that wait")
 	out := planned(t)
 	finished := make(chan error, 1)
 	go func() { finished <- quietly("finish", "--wait", "1m", out) }()

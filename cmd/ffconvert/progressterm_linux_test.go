@@ -13,6 +13,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/ffconvert/ffconvert/internal/need"
+
 	"golang.org/x/sys/unix"
 
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/progress"
@@ -96,6 +98,7 @@ var sequences = regexp.MustCompile("\x1b\\[[0-9;]*[A-Za-z]")
 // the line is left at the end.
 func TestProgressOnTerminal(t *testing.T) {
 	t.Parallel()
+	need.Time(t, "a terminal for seconds")
 	for _, columns := range []int{60, 80, 120} {
 		t.Run(fmt.Sprint(columns), func(t *testing.T) {
 			t.Parallel()

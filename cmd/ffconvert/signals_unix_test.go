@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/ffconvert/ffconvert/internal/need"
+
 	"github.com/ffconvert/ffconvert/internal/python"
 )
 
@@ -32,6 +34,7 @@ func eventsOf(t *testing.T, text string) string {
 // It ends as the row says, and the same command goes on to the same bytes.
 func TestSignals(t *testing.T) {
 	t.Parallel()
+	need.Time(t, "processes that are signalled and waited for")
 	const (
 		begun0, shard0 = "begun PART_00000.ffr\n", "shard PART_00000.ffr 3 True\n"
 		begun1, shard1 = "begun PART_00001.ffr\n", "shard PART_00001.ffr 3 True\n"

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/ffconvert/ffconvert/internal/need"
+
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/internal/python"
 )
@@ -74,6 +76,7 @@ def decode(data):
 // the same order with the same values, and each item's own bytes are that item.
 func TestAgainstPython(t *testing.T) {
 	t.Parallel()
+	need.Time(t, "thousands of values, in Python too")
 	const datasets = 200
 	for name, library := range map[string]string{"cbor2": pythonCBOR, "msgpack": pythonMessagePack} {
 		t.Run(name, func(t *testing.T) {

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ffconvert/ffconvert/internal/need"
+
 	"github.com/ffconvert/ffconvert/converters"
 )
 
@@ -176,6 +178,7 @@ func someItems(t *testing.T, pack bool) (items [][]byte) {
 // The same over the edges of many windows.
 func TestQuickEdges(t *testing.T) {
 	t.Parallel()
+	need.Time(t, "a cut at each byte")
 	for _, pack := range []bool{false, true} {
 		rnd := rand.New(rand.NewPCG(13, 0))
 		kinds := slices.DeleteFunc(someItems(t, pack), func(item []byte) bool { return len(item) > 60 })

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ffconvert/ffconvert/internal/need"
+
 	"github.com/ffconvert/ffconvert/converters"
 )
 
@@ -81,6 +83,7 @@ func values(s *converters.Sample, k kind) string {
 // Rows that are read ahead are those that are read one by one, and are where they are.
 func TestAhead(t *testing.T) {
 	t.Parallel()
+	need.Time(t, "each size of a chunk")
 	rnd := rand.New(rand.NewPCG(31, 32))
 	const rows = 3000
 	for _, k := range []kind{int64s, float32s, float64s} {

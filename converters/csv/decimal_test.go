@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/ffconvert/ffconvert/internal/need"
 )
 
 // heavy reports whether the rows of the fault table run at their full size.
@@ -142,6 +144,7 @@ func closeToHalf(rnd *rand.Rand, places int) string {
 // Every decimal becomes the nearest float, as strconv has it, bit for bit.
 func TestDecimalAgainstStrconv(t *testing.T) {
 	t.Parallel()
+	need.Time(t, "millions of numbers")
 	n := 50_000
 	if heavy() {
 		n = 5_000_000

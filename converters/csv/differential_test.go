@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ffconvert/ffconvert/internal/need"
+
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/internal/python"
 )
@@ -161,6 +163,7 @@ func inWords(v converters.Value) string {
 // Two hundred random parts are read as Python's csv module and float() read them.
 func TestAgainstPython(t *testing.T) {
 	t.Parallel()
+	need.Time(t, "thousands of files, in Python too")
 	py := python.Start(t, pythonCSV, "numpy")
 	rnd := rand.New(rand.NewPCG(20, 26))
 	rows, numeric := 0, 0

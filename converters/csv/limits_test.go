@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ffconvert/ffconvert/internal/need"
+
 	"github.com/ffconvert/ffconvert/converters"
 )
 
@@ -66,6 +68,7 @@ func allocated(f func()) uint64 {
 // E5: what has no end is refused before it is held. It is not parallel: allocations are
 // counted.
 func TestEndless(t *testing.T) {
+	need.Time(t, "rows without an end")
 	const small = 1 << 20
 	size := int64(80 << 20)
 	if heavy() {

@@ -3,11 +3,14 @@ package csv
 import (
 	"fmt"
 	"testing"
+
+	"github.com/ffconvert/ffconvert/internal/need"
 )
 
 // Integers that an inferred float64 does not hold are counted by Index, whatever the form of samples is.
 func TestRounded(t *testing.T) {
 	t.Parallel()
+	need.Time(t, "millions of numbers")
 	const big, even, huge = "9007199254740993", "9007199254740994", "18446744073709551615"
 	for _, row := range []struct {
 		name string

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ffconvert/ffconvert/internal/need"
+
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/internal/python"
 )
@@ -151,6 +153,7 @@ func randomTree(t *testing.T, root string, rnd *rand.Rand) (splits []string) {
 
 func TestAgainstPython(t *testing.T) {
 	t.Parallel()
+	need.Time(t, "thousands of trees, in Python too")
 	py := python.Start(t, pythonFolder)
 	rnd := rand.New(rand.NewPCG(3, 4))
 	trees, cases, refused, samples := 200, 0, 0, 0

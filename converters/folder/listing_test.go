@@ -7,11 +7,14 @@ import (
 	"runtime"
 	"testing"
 	"time"
+
+	"github.com/ffconvert/ffconvert/internal/need"
 )
 
 // A folder of a million files is planned in little memory. It is not parallel: memory is
 // measured.
 func TestListingMemory(t *testing.T) {
+	need.Time(t, "a large directory")
 	const files = 3_000
 	root := t.TempDir()
 	if err := os.Mkdir(filepath.Join(root, "n01"), 0o755); err != nil {

@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/ffconvert/ffconvert/internal/need"
+
 	"github.com/ffconvert/ffconvert/converters"
 )
 
@@ -16,6 +18,7 @@ const mostPerClass = 300
 
 // It is not parallel: what other tests hold would count.
 func TestMemoryOfAClass(t *testing.T) {
+	need.Time(t, "100,000 classes")
 	root := t.TempDir()
 	const classes = 2000
 	for i := range classes {

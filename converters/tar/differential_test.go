@@ -220,6 +220,7 @@ func randomTree(t testing.TB, rnd *rand.Rand, dir string) (names []string) {
 // of webdataset.
 func TestWritersAgainstPython(t *testing.T) {
 	t.Parallel()
+	need.Time(t, "thousands of names in tars of other writers")
 	python3, gnu, bsd := python.Path(t), gnuTarTool(t), need.Tool(t, "bsdtar")
 	script := `import sys, tarfile, os
 format, out, dir = sys.argv[1:4]

@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/ffconvert/ffconvert/internal/need"
+
 	"github.com/ffconvert/ffconvert/converters/internal/fieldname"
 	"github.com/ffconvert/ffconvert/internal/python"
 )
@@ -74,6 +76,7 @@ func randomName(rnd *rand.Rand) string {
 
 func TestNamesAgainstPython(t *testing.T) {
 	t.Parallel()
+	need.Time(t, "thousands of names, in Python too")
 	py := python.Start(t, pythonNames+`
 def reply(data):
     name = data.decode("utf-8", "surrogateescape")

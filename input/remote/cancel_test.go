@@ -9,11 +9,14 @@ import (
 	"runtime"
 	"testing"
 	"time"
+
+	"github.com/ffconvert/ffconvert/internal/need"
 )
 
 // A fetch that is cancelled at any moment says why, ends soon and leaves nothing behind. Not
 // parallel: it counts goroutines.
 func TestFetchCancel(t *testing.T) {
+	need.Time(t, "a stop at each request")
 	data := random(2<<20, 14)
 	o := &origin{data: data, etag: `"1"`}
 	o.before = func(w http.ResponseWriter, r *http.Request, gets int) bool {

@@ -8,11 +8,14 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/ffconvert/ffconvert/internal/need"
 )
 
 // A connection that breaks at any byte costs no byte twice.
 func TestFetchCutAtEveryByte(t *testing.T) {
 	t.Parallel()
+	need.Time(t, "a cut at each byte")
 	data := random(211, 1)
 	for _, rangeSize := range []int64{1 << 20, 64, 1} {
 		t.Run(fmt.Sprint("ranges of ", rangeSize), func(t *testing.T) {
@@ -105,6 +108,7 @@ func TestFetchWithoutRanges(t *testing.T) {
 // All objects of a Client together use as many connections as they may, and no more.
 func TestFetchConnections(t *testing.T) {
 	t.Parallel()
+	need.Time(t, "a server that answers slowly")
 	data := random(100_000, 4)
 	var now, most atomic.Int64
 	o := &origin{data: data, etag: `"1"`}

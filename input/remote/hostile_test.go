@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ffconvert/ffconvert/internal/need"
 )
 
 const page = "\n <!DOCTYPE html><html><body>please log in</body></html>"
@@ -397,6 +399,7 @@ func digest(flip byte) func(*origin, http.ResponseWriter, *http.Request, int) bo
 
 func TestHostile(t *testing.T) {
 	t.Parallel()
+	need.Time(t, "servers that are waited for")
 	for _, row := range hostile {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()

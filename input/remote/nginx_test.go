@@ -92,6 +92,7 @@ http {
 // A real web server, in its ways: strong and no ETags, no ranges, slow ones, only GET.
 func TestNginx(t *testing.T) {
 	t.Parallel()
+	need.Time(t, "a real web server")
 	data := random(3<<20+11, 16)
 	root := t.TempDir()
 	must(t, os.WriteFile(filepath.Join(root, "x.tar"), data, 0o644))

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ffconvert/ffconvert/internal/need"
 )
 
 func TestTLS(t *testing.T) {
@@ -115,6 +117,7 @@ func TestStall(t *testing.T) {
 // that is less than a connection may stall.
 func TestStallAlways(t *testing.T) {
 	t.Parallel()
+	need.Time(t, "a server that stalls")
 	for _, row := range stalls {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()

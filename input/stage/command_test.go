@@ -93,6 +93,7 @@ func TestCommand(t *testing.T) {
 
 func TestCommandFails(t *testing.T) {
 	t.Parallel()
+	need.Time(t, "processes that are waited for")
 	need.Shell(t)
 	missing := filepath.Join(t.TempDir(), "missing")
 	for _, tt := range []struct {
@@ -234,6 +235,7 @@ func TestCommandMessages(t *testing.T) {
 // by force.
 func TestCommandCancelled(t *testing.T) {
 	t.Parallel()
+	need.Time(t, "processes that are waited for")
 	need.Shell(t)
 	const ready = `; : >"$1/ready"; `
 	for _, tt := range []struct {
@@ -299,6 +301,7 @@ func TestCommandIsNotRunOnceCancelled(t *testing.T) {
 // Neither goroutines nor descriptors stay, however a command ends. Not parallel, so that
 // it counts its own alone.
 func TestCommandsLeaveNothing(t *testing.T) {
+	need.Time(t, "many processes")
 	need.Shell(t)
 	dir := t.TempDir()
 	run := func(script string) {

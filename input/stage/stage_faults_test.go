@@ -14,6 +14,8 @@ import (
 	"testing/iotest"
 	"time"
 
+	"github.com/ffconvert/ffconvert/internal/need"
+
 	"github.com/ffconvert/ffconvert/input"
 	"github.com/ffconvert/ffconvert/internal/inputtest"
 )
@@ -150,6 +152,7 @@ func TestCacheFaults(t *testing.T) {
 // The k-th read of the source fails, after data and with data.
 func TestSourceFaults(t *testing.T) {
 	t.Parallel()
+	need.Time(t, "an error at each byte")
 	for _, c := range append(compressions, "") {
 		data := compress(t, c, smallTar(t))
 		for n := range len(data) {

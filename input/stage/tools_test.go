@@ -6,6 +6,8 @@ import (
 	"hash/crc32"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/ffconvert/ffconvert/internal/need"
 )
 
 func fixHeaderCRC(blockHeader []byte) {
@@ -33,6 +35,7 @@ func mixed(n int) []byte {
 // TestTools reads what the real tools write.
 func TestTools(t *testing.T) {
 	t.Parallel()
+	need.Time(t, "archives of all tools and levels")
 	big := mixed(400 << 10)
 	for _, tt := range []struct {
 		name, compression string

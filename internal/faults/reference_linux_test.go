@@ -76,6 +76,7 @@ func on(c *call, name, suffix string) bool {
 // would end well, or a shard have its name, though one of these writes has failed.
 func TestReferenceHeaderWritesUnchecked(t *testing.T) {
 	t.Parallel()
+	need.Time(t, "the defects of another writer, in full size")
 	want, err := reference()
 	if err != nil {
 		t.Fatal(err)
@@ -105,6 +106,7 @@ func TestReferenceHeaderWritesUnchecked(t *testing.T) {
 // was written is lost. Here a conversion would end well, or the file have its name.
 func TestReferenceCloseUnchecked(t *testing.T) {
 	t.Parallel()
+	need.Time(t, "the defects of another writer, in full size")
 	for _, row := range []struct{ tmp, name string }{
 		{"PART_00000.ffr.tmp", "PART_00000.ffr"},
 		{"PART_00002.ffr.tmp", "PART_00002.ffr"},
@@ -124,6 +126,7 @@ func TestReferenceCloseUnchecked(t *testing.T) {
 // directory would not be synced before the manifest vouches for it.
 func TestReferenceNoFsync(t *testing.T) {
 	t.Parallel()
+	need.Time(t, "the defects of another writer, in full size")
 	for _, row := range []struct {
 		name string
 		args func(dir string) []string
@@ -214,6 +217,7 @@ func (p *promises) decide(c *call) verdict {
 // shard would be opened for writing, or have other bytes than the old or the new file.
 func TestReferenceFinalNameTruncatedFirst(t *testing.T) {
 	t.Parallel()
+	need.Time(t, "the defects of another writer, in full size")
 	for _, row := range []struct {
 		name         string
 		first, again func(dir string) []string
@@ -284,6 +288,7 @@ func TestReferenceFinalNameTruncatedFirst(t *testing.T) {
 // The reference makes its files with mode 0700: executable, and for its owner alone. Here a file
 // would have another mode than 0644 less the umask, a directory another than 0755 less it.
 func TestReferenceMode0700(t *testing.T) {
+	need.Time(t, "the defects of another writer, in full size")
 	need.Shell(t)
 	t.Parallel()
 	for _, umask := range []fs.FileMode{0, 0o022, 0o027, 0o077} {
@@ -322,6 +327,7 @@ func TestReferenceMode0700(t *testing.T) {
 // cannot write or read would end with 0, or leave a manifest.
 func TestReferenceFailedWorkerIgnored(t *testing.T) {
 	t.Parallel()
+	need.Time(t, "the defects of another writer, in full size")
 	for i, source := range sources {
 		shard := fmt.Sprintf("PART_%05d.ffr", i)
 		tmp := "/" + shard + ".tmp"

@@ -38,6 +38,7 @@ func supervised(calls []string, decide func(c *call) verdict, args ...string) (r
 // that was not interrupted: a sound sample called damaged, a damaged one sound; or the run would hang.
 func TestReferenceEINTRInGetevents(t *testing.T) {
 	t.Parallel()
+	need.Time(t, "the defects of another reader, in full size")
 	dir := own(t)
 	args := []string{"--backend", "aio", "--block-size", "65536", "--queue-depth", "3", "-j1"}
 	for i := range 3 { // sound; a bit of the last sample; bits of two samples
@@ -89,6 +90,7 @@ func TestReferenceEINTRInGetevents(t *testing.T) {
 // the queue depth, or one of many processes that verify at once would be refused.
 func TestReference4096SlotsAReader(t *testing.T) {
 	t.Parallel()
+	need.Time(t, "the defects of another reader, in full size")
 	dir := own(t)
 	path, err := plant(0, dir)
 	if err != nil {
@@ -164,6 +166,7 @@ func crowd(t *testing.T, readers int, path string) (refused, slots int) {
 // read be submitted on a descriptor, without O_DIRECT.
 func TestReferenceSynchronousAIO(t *testing.T) {
 	t.Parallel()
+	need.Time(t, "the defects of another reader, in full size")
 	if _, err := reference(); err != nil {
 		t.Fatal(err)
 	}

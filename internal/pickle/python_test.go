@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/ffconvert/ffconvert/internal/need"
+
 	"github.com/ffconvert/ffconvert/internal/python"
 )
 
@@ -69,6 +71,7 @@ func plain(d *Dict) []any {
 // Trees as CPython pickles them, and as it loads what AppendDict makes of them.
 func TestPythonDicts(t *testing.T) {
 	t.Parallel()
+	need.Time(t, "thousands of values, in Python too")
 	py := python.Start(t, pythonScript)
 	var size int
 	for seed := range 200 {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/ffconvert/ffconvert/internal/need"
 )
 
 // The chain that deploy/slurm submits: jobs' numbers.
@@ -92,6 +94,7 @@ func (c *cluster) written() int {
 // nothing else.
 func TestLostNode(t *testing.T) {
 	t.Parallel()
+	need.Time(t, "a job of a Slurm cluster")
 	c := start(t)
 	jobs := c.begin("20%4")
 	task := c.hold(out, func(p process) bool { return c.written() >= 4 })
@@ -137,6 +140,7 @@ func (c *cluster) lose(node string, task process) {
 // and the conversion finished.
 func TestOneTaskAgain(t *testing.T) {
 	t.Parallel()
+	need.Time(t, "a job of a Slurm cluster")
 	c := start(t)
 	jobs := c.begin("--index", "3%2", "8")
 	task := c.hold(out, func(p process) bool { return p.variable("SLURM_ARRAY_TASK_ID") != "" })
@@ -172,6 +176,7 @@ func TestOneTaskAgain(t *testing.T) {
 // A task whose time is nearly over stops in good order, and another job goes on with it.
 func TestOutOfTime(t *testing.T) {
 	t.Parallel()
+	need.Time(t, "a job of a Slurm cluster")
 	c := start(t)
 	jobs := c.begin("2", "--cpus-per-task=1") // twenty shards one after the other
 	task := c.hold(out, func(p process) bool { return p.variable("SLURM_ARRAY_TASK_ID") == "1" })
@@ -191,6 +196,7 @@ func TestOutOfTime(t *testing.T) {
 // site with preempt_send_user_signal, stops in good order, and goes on afterwards.
 func TestPreempted(t *testing.T) {
 	t.Parallel()
+	need.Time(t, "a job of a Slurm cluster")
 	c := start(t)
 	jobs := c.begin("2", "--cpus-per-task=1")
 	task := c.hold(out, func(p process) bool { return p.variable("SLURM_ARRAY_TASK_ID") == "1" })

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/ffconvert/ffconvert/internal/need"
 )
 
 // writes keeps each Write.
@@ -46,6 +48,7 @@ func atWork() map[string][]state {
 // A frame is one write, and at every width one line of fewer columns than the terminal has.
 func TestLineFits(t *testing.T) {
 	t.Parallel()
+	need.Time(t, "each width of a terminal")
 	for name, states := range atWork() {
 		for width := 1; width <= 200; width++ {
 			var out writes
