@@ -53,12 +53,12 @@ func (o *Output) clash(begun, want *plan.Plan) error {
 	}
 	if begun.Whole != want.Whole {
 		if begun.Whole {
-			return o.occupied("it was cut between parts (--whole-parts, the default for remote sources)")
+			return o.occupied("it was cut between parts (option whole-parts, the default for remote sources)")
 		}
-		return o.occupied("it was cut at samples (--exact, the default for local sources)")
+		return o.occupied("it was cut at samples (option exact, the default for local sources)")
 	}
 	if !reflect.DeepEqual(begun.Encodes, want.Encodes) {
-		return o.occupied("some of its sources were converted with other fields (--fields, --rename)")
+		return o.occupied("some of its sources were converted with other fields (Options.Fields, Options.Rename)")
 	}
 	for i := range want.Parts {
 		if err := begun.Parts[i].Changed(want.Parts[i]); err != nil {
@@ -66,7 +66,7 @@ func (o *Output) clash(begun, want *plan.Plan) error {
 		}
 	}
 	if reflect.DeepEqual(begun.Dataset, want.Dataset) && samplesOf(begun) == samplesOf(want) {
-		return o.occupied("it was made with other sizes of shards (--shards, --shard-size, --min-shard-size, --max-shards), or its samples have changed")
+		return o.occupied("it was made with other sizes of shards (Sizes.Shards, Sizes.ShardSize, Sizes.Min, Sizes.Max), or its samples have changed")
 	}
 	return o.occupied("its samples, classes or columns are others")
 }
@@ -92,32 +92,32 @@ func otherOptions(begun, want *plan.Plan) string {
 	slices.Sort(names)
 	for _, name := range names {
 		if was, had := a[name]; !had {
-			return fmt.Sprintf("it was made without --%s", name)
+			return fmt.Sprintf("it was made without option %s", name)
 		} else if is, has := b[name]; name == plan.OptionSpec && was != is {
 			return otherSpec(was, is)
 		} else if !has || was != is {
-			return fmt.Sprintf("it was made with --%s=%s", name, was)
+			return fmt.Sprintf("it was made with option %s=%s", name, was)
 		}
 	}
 	d, e := begun.Encode, want.Encode
 	for _, option := range []struct {
-		flag    string
+		name    string
 		was, is any
 	}{
 		{"encode", d.Encoding, e.Encoding}, {"fields", d.Fields, e.Fields}, {"rename", strings.Join(d.Rename, " "), strings.Join(e.Rename, " ")},
 		{"decode", d.Decode, e.Decode}, {"missing", d.Missing, e.Missing},
 	} {
 		if option.was != option.is {
-			return fmt.Sprintf("it was made with --%s=%v", option.flag, option.was)
+			return fmt.Sprintf("it was made with option %s=%v", option.name, option.was)
 		}
 	}
 	switch {
 	case reflect.DeepEqual(begun.Shuffle, want.Shuffle):
 		return ""
 	case begun.Shuffle == nil:
-		return "it was made without --shuffle"
+		return "it was made without option shuffle"
 	default:
-		return fmt.Sprintf("it was made with --shuffle --seed=%d", begun.Shuffle.Seed)
+		return fmt.Sprintf("it was made with option shuffle and option seed=%d", begun.Shuffle.Seed)
 	}
 }
 

@@ -176,7 +176,8 @@ func (o *Output) existing(overwrite bool) (*existing, error) {
 }
 
 func (o *Output) occupied(why string) error {
-	return &place.Error{Where: o.dir, Off: -1, Err: fmt.Errorf("%w: %s", ErrOccupied, why), Hint: "WriteOptions.Overwrite replaces it", Kind: place.Usage}
+	because := &place.OptionsError{Text: fmt.Sprintf("%v: %s", ErrOccupied, why), Err: ErrOccupied}
+	return &place.Error{Where: o.dir, Off: -1, Err: because, Hint: "WriteOptions.Overwrite replaces it", Kind: place.Usage}
 }
 
 // clear removes a dataset: its manifest first, so that it is at no time half there and

@@ -40,6 +40,16 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
+// An OptionsError is an error whose text names options of the library: a field of a struct, or "option NAME" of
+// a format. So does the Hint of an [Error]. The program writes its flags in their place.
+type OptionsError struct {
+	Text string // of the whole error
+	Err  error
+}
+
+func (e *OptionsError) Error() string { return e.Text }
+func (e *OptionsError) Unwrap() error { return e.Err }
+
 // A Kind is what a problem means to the user of the program. Where an error wraps several, the later
 // constant counts.
 type Kind int

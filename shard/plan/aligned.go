@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/record"
 )
 
@@ -43,7 +44,7 @@ func NewAligned(parts []converters.Part, seen []PartIndex, opts Options) (*Plan,
 		return nil, ErrEmpty
 	}
 	if opts.Sizes.Shards > len(parts) {
-		return nil, fmt.Errorf("%w: --shards %d, but there are %d parts; --exact cuts within them", ErrSizes, opts.Sizes.Shards, len(parts))
+		return nil, sizesClash("Sizes.Shards %d is above the number of parts, %d; option exact cuts within them", opts.Sizes.Shards, len(parts))
 	}
 	n, err := opts.Sizes.count(total, sizes.filled())
 	if err != nil {
@@ -93,7 +94,7 @@ func (p *Plan) ShardPlan(s *Shard, parts []PartIndex) (*Plan, error) {
 		if s.Parts > 1 {
 			of += " to " + p.Parts[s.First+s.Parts-1].Name
 		}
-		return nil, fmt.Errorf("%s, %s: %w; --exact cuts within parts", of, s.Name, err)
+		return nil, &place.OptionsError{Text: fmt.Sprintf("%s, %s: %v; option exact cuts within parts", of, s.Name, err), Err: err}
 	}
 	one.Shards[0].Name = s.Name
 	for i := range one.Parts {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"github.com/dustin/go-humanize"
+
+	"github.com/ffconvert/ffconvert/internal/place"
 )
 
 // FFRecord's own rule for shard sizes: every file at least this large and, that being
@@ -26,39 +28,44 @@ type Sizes struct {
 	Max       int   // most shards; default 200, or unlimited where Shards or ShardSize is set
 }
 
+// sizesClash returns an ErrSizes. Its text names fields of Sizes.
+func sizesClash(format string, args ...any) error {
+	return &place.OptionsError{Text: fmt.Sprintf("%v: "+format, append([]any{ErrSizes}, args...)...), Err: ErrSizes}
+}
+
 // count returns the number of shards for samples of total bytes.
 func (s Sizes) count(total, samples int64) (int64, error) {
 	for _, f := range []struct {
-		flag string
-		n    int64
-	}{{"--shards", int64(s.Shards)}, {"--shard-size", s.ShardSize}, {"--min-shard-size", s.Min}, {"--max-shards", int64(s.Max)}} {
+		option string
+		n      int64
+	}{{"Sizes.Shards", int64(s.Shards)}, {"Sizes.ShardSize", s.ShardSize}, {"Sizes.Min", s.Min}, {"Sizes.Max", int64(s.Max)}} {
 		if f.n < 0 {
-			return 0, fmt.Errorf("%w: %s %d is negative", ErrSizes, f.flag, f.n)
+			return 0, sizesClash("%s %d is negative", f.option, f.n)
 		}
 	}
 	if s.Shards > 0 && s.ShardSize > 0 {
-		return 0, fmt.Errorf("%w: give --shards or --shard-size, not both", ErrSizes)
+		return 0, sizesClash("give Sizes.Shards or Sizes.ShardSize, not both")
 	}
 	if s.ShardSize > 0 && s.ShardSize < s.Min {
-		return 0, fmt.Errorf("%w: --shard-size %s is below --min-shard-size %s", ErrSizes, BytesText(s.ShardSize), BytesText(s.Min))
+		return 0, sizesClash("Sizes.ShardSize %s is below Sizes.Min %s", BytesText(s.ShardSize), BytesText(s.Min))
 	}
 	if s.Max > 0 && s.Shards > s.Max {
-		return 0, fmt.Errorf("%w: --shards %d is above --max-shards %d", ErrSizes, s.Shards, s.Max)
+		return 0, sizesClash("Sizes.Shards %d is above Sizes.Max %d", s.Shards, s.Max)
 	}
 	if int64(s.Shards) > samples {
-		return 0, fmt.Errorf("%w: --shards %d, but there are %d samples", ErrSizes, s.Shards, samples)
+		return 0, sizesClash("Sizes.Shards %d is above the number of samples, %d", s.Shards, samples)
 	}
 	var n int64
 	switch {
 	case s.Shards > 0:
 		n = int64(s.Shards)
 		if total/n < s.Min {
-			return 0, fmt.Errorf("%w: --shards %d makes shards of %s, below --min-shard-size %s", ErrSizes, n, BytesText(total/n), BytesText(s.Min))
+			return 0, sizesClash("Sizes.Shards %d makes shards of %s, below Sizes.Min %s", n, BytesText(total/n), BytesText(s.Min))
 		}
 	case s.ShardSize > 0:
 		n = max(1, (total+s.ShardSize/2)/s.ShardSize)
 		if s.Max > 0 && n > int64(s.Max) {
-			return 0, fmt.Errorf("%w: --shard-size %s makes %d shards, above --max-shards %d", ErrSizes, BytesText(s.ShardSize), n, s.Max)
+			return 0, sizesClash("Sizes.ShardSize %s makes %d shards, above Sizes.Max %d", BytesText(s.ShardSize), n, s.Max)
 		}
 		if s.Min > 0 {
 			n = min(n, max(1, total/s.Min))

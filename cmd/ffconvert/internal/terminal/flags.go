@@ -1,13 +1,14 @@
 package terminal
 
 import (
+	"regexp"
 	"strings"
 
 	"github.com/ffconvert/ffconvert/internal/place"
 )
 
-// flagTable has the flag for each option of a library. Libraries do not know flags, so their hints name
-// options: a field of a struct, or "option NAME" of a format.
+// flagTable has the flag for each option of a library. Libraries do not know flags: their hints and
+// place.OptionsErrors name options, a field of a struct, or "option NAME" for the flag --NAME.
 var flagTable = []string{
 	"WriteOptions.FollowOutside", "--follow-outside",
 	"WriteOptions.MaxFiles", "--max-files",
@@ -57,23 +58,33 @@ var flagTable = []string{
 	"Naming.Prefix", "--part-name-prefix",
 	"Naming.SuffixLength", "--part-name-suffix-length",
 
-	"option classes", "--classes",
-	"option max-classes-size", "--max-classes-size",
+	"Sizes.Shards", "--shards",
+	"Sizes.ShardSize", "--shard-size",
+	"Sizes.Min", "--min-shard-size",
+	"Sizes.Max", "--max-shards",
 
 	"have all parts here first", "--exact has all parts here first",
 }
 
-var flags = strings.NewReplacer(flagTable...)
+var (
+	flags  = strings.NewReplacer(flagTable...)
+	option = regexp.MustCompile(`\boption ([a-z])`)
+)
 
-// Flags returns the hint of a library with the flags of the options that it names.
-func Flags(hint string) string { return flags.Replace(hint) }
+// Flags returns the text of a library with the flags of the options that it names.
+func Flags(text string) string { return option.ReplaceAllString(flags.Replace(text), "--$1") }
 
-// ErrorText returns the text of an error with the flags of the options that its hints name.
+// ErrorText returns the text of an error with the flags of the options that it names.
 func ErrorText(err error) string { return replaceHints(err.Error(), err) }
 
 func replaceHints(s string, err error) string {
-	if at, ok := err.(*place.Error); ok && at.Hint != "" {
-		s = strings.Replace(s, "("+at.Hint, "("+Flags(at.Hint), 1)
+	switch e := err.(type) {
+	case *place.Error:
+		if e.Hint != "" {
+			s = strings.Replace(s, "("+e.Hint, "("+Flags(e.Hint), 1)
+		}
+	case *place.OptionsError:
+		s = strings.Replace(s, e.Text, Flags(e.Text), 1)
 	}
 	switch e := err.(type) {
 	case interface{ Unwrap() error }:

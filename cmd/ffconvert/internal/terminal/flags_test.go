@@ -18,12 +18,13 @@ import (
 	"github.com/ffconvert/ffconvert/input/stage"
 	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/packed"
+	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
 // The table names options that the libraries have.
 func TestFlagTable(t *testing.T) {
 	t.Parallel()
-	types := []any{cbor.Options{}, csv.Options{}, csv.Naming{}, folder.Options{}, tar.Options{}, packed.WriteOptions{}, encode.Options{}, encode.Limits{}, check.Options{}, input.Options{}, stage.Options{}}
+	types := []any{cbor.Options{}, csv.Options{}, csv.Naming{}, folder.Options{}, tar.Options{}, packed.WriteOptions{}, encode.Options{}, encode.Limits{}, check.Options{}, input.Options{}, stage.Options{}, plan.Sizes{}}
 	for pair := range slices.Chunk(flagTable, 2) {
 		name, _, _ := strings.Cut(pair[0], " ")
 		typ, field, isOption := strings.Cut(name, ".")
@@ -44,10 +45,12 @@ func TestErrorLinesFlags(t *testing.T) {
 	t.Parallel()
 	one := &place.Error{Where: "Options.MaxRow", Off: 7, Err: errors.New("too large"), Hint: "Options.MaxColumns, if Options.Delimiter is right"}
 	two := &place.Error{Where: "b", Off: -1, Err: errors.New("cut"), Hint: "Options.KeepDuplicates"}
-	err := errors.Join(fmt.Errorf("a: %w", one), fmt.Errorf("%w; it is text", two))
+	three := &place.Error{Where: "out", Off: -1, Err: &place.OptionsError{Text: "it was made with option seed=7, and Sizes.Shards"}, Hint: "option exact"}
+	err := errors.Join(fmt.Errorf("a: %w", one), fmt.Errorf("%w; it is text", two), three)
 	want := []string{
 		"a: Options.MaxRow: offset 7: too large (--max-columns, if --delimiter is right)",
 		"b: cut (--on-duplicate-key keep); it is text",
+		"out: it was made with --seed=7, and --shards (--exact)",
 	}
 	if got := ErrorLines(err); !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
