@@ -16,16 +16,15 @@ const (
 	DefaultMaxShards    = 200
 )
 
-// ErrSizes says that the wished sizes contradict each other or the dataset. It is a
-// mistake of the command line.
+// ErrSizes means that the sizes contradict each other or the dataset.
 var ErrSizes = errors.New("shard sizes clash")
 
 // Sizes say how many shards to make. The zero value is FFRecord's own rule.
 type Sizes struct {
-	Shards    int   // this many, exactly; 0: by size
-	ShardSize int64 // as many as come nearest to this size, bytes; 0: by FFRecord's rule
-	Min       int64 // no smaller than this on average, bytes; default 256 MiB, or none where Shards or ShardSize is set
-	Max       int   // most shards; default 200, or unlimited where Shards or ShardSize is set
+	Shards    int   // number of shards; 0: ShardSize decides
+	ShardSize int64 // bytes that the average shard comes nearest to; 0: FFRecord's rule decides
+	Min       int64 // smallest average size, bytes; 0: 256 MiB, or none if Shards or ShardSize is set
+	Max       int   // largest number of shards; 0: 200, or no limit if Shards or ShardSize is set
 }
 
 // sizesClash returns an ErrSizes. Its text names fields of Sizes.
