@@ -76,15 +76,16 @@ func (p process) parent() (process, error) {
 }
 
 // hold stops a task while it has a shard of out half written: one of those that may be. The
-// task stays like that until it is killed or told to go on.
-func (c *cluster) hold(out string, may func(process) bool) process {
+// task stays like that until it is killed or told to go on. It returns false if none was seen to write
+// before all jobs had ended.
+func (c *cluster) hold(out string, may func(process) bool) (process, bool) {
 	c.t.Helper()
 	out = filepath.Join(c.work, out)
 	deadline, asked := time.Now().Add(patient), time.Now()
 	for ; time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 		for _, p := range c.processes() {
 			if exe, err := os.Readlink(p.proc("exe")); err == nil && exe == program && may(p) && p.stepTo(out) {
-				return p
+				return p, true
 			}
 		}
 		if time.Since(asked) > time.Second {
@@ -94,8 +95,25 @@ func (c *cluster) hold(out string, may func(process) bool) process {
 			}
 		}
 	}
+	return process{}, false
+}
+
+// beginHeld is begin, and hold of one of its tasks. On a busy machine all tasks may write unseen: then the
+// conversion is begun again.
+func (c *cluster) beginHeld(may func(process) bool, tasks ...string) (chain, process) {
+	c.t.Helper()
+	for range 4 {
+		jobs := c.begin(tasks...)
+		if task, seen := c.hold(out, may); seen {
+			return jobs, task
+		}
+		c.drained()
+		if err := os.RemoveAll(filepath.Join(c.work, out)); err != nil {
+			c.t.Fatal(err)
+		}
+	}
 	c.t.Fatal("no task was seen to write a shard before all jobs had ended")
-	return process{}
+	return chain{}, process{}
 }
 
 // stepTo lets a process run for a moment at a time, until it writes or has ended.

@@ -96,8 +96,7 @@ func TestLostNode(t *testing.T) {
 	t.Parallel()
 	need.Time(t, "a job of a Slurm cluster")
 	c := start(t)
-	jobs := c.begin("20%4")
-	task := c.hold(out, func(p process) bool { return c.written() >= 4 })
+	jobs, task := c.beginHeld(func(p process) bool { return c.written() >= 4 }, "20%4")
 	id, node := jobs.run+"_"+task.variable("SLURM_ARRAY_TASK_ID"), task.variable("SLURMD_NODENAME")
 	if job := c.job(id); job["JobState"] != "RUNNING" || job["NodeList"] != node {
 		t.Fatalf("job %s is %s on %s, want it running on %s", id, job["JobState"], job["NodeList"], node)
@@ -142,8 +141,7 @@ func TestOneTaskAgain(t *testing.T) {
 	t.Parallel()
 	need.Time(t, "a job of a Slurm cluster")
 	c := start(t)
-	jobs := c.begin("--index", "3%2", "8")
-	task := c.hold(out, func(p process) bool { return p.variable("SLURM_ARRAY_TASK_ID") != "" })
+	jobs, task := c.beginHeld(func(p process) bool { return p.variable("SLURM_ARRAY_TASK_ID") != "" }, "--index", "3%2", "8")
 	index := task.variable("SLURM_ARRAY_TASK_ID")
 	if err := syscall.Kill(task.pid, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
@@ -178,9 +176,8 @@ func TestOutOfTime(t *testing.T) {
 	t.Parallel()
 	need.Time(t, "a job of a Slurm cluster")
 	c := start(t)
-	jobs := c.begin("2", "--cpus-per-task=1") // twenty shards one after the other
-	task := c.hold(out, func(p process) bool { return p.variable("SLURM_ARRAY_TASK_ID") == "1" })
-	id := jobs.run + "_1" // an array's last task has the array's number
+	jobs, task := c.beginHeld(func(p process) bool { return p.variable("SLURM_ARRAY_TASK_ID") == "1" }, "2", "--cpus-per-task=1") // twenty shards one after the other
+	id := jobs.run + "_1"                                                                                                         // an array's last task has the array's number
 	// What --signal=B:USR1@120 makes Slurm send, to the same process.
 	c.output("scancel", "--batch", "--signal=USR1", id)
 	c.await("the shell hands the signal on", func() bool { return task.status("ShdPnd") == fmt.Sprintf("%016x", 1<<(syscall.SIGUSR1-1)) })
@@ -198,8 +195,7 @@ func TestPreempted(t *testing.T) {
 	t.Parallel()
 	need.Time(t, "a job of a Slurm cluster")
 	c := start(t)
-	jobs := c.begin("2", "--cpus-per-task=1")
-	task := c.hold(out, func(p process) bool { return p.variable("SLURM_ARRAY_TASK_ID") == "1" })
+	jobs, task := c.beginHeld(func(p process) bool { return p.variable("SLURM_ARRAY_TASK_ID") == "1" }, "2", "--cpus-per-task=1")
 	id := jobs.run + "_1"
 	urgent := c.output("sbatch", "--parsable", "--partition=urgent", fmt.Sprintf("--nodes=%d", nodes), "--exclusive", "--wrap=true")
 	c.await("the shell hands the signal on", func() bool { return task.status("ShdPnd") == fmt.Sprintf("%016x", 1<<(syscall.SIGUSR1-1)) })
