@@ -67,7 +67,7 @@ type Conversion struct {
 	Out     string         // a local directory
 	Options
 
-	planned *plan.SourceSpec // format and options in an existing plan; nil: those of Reader or Mixture
+	planned *plan.SourceSpec // recorded in an existing plan; nil for a new conversion
 	output  *dataset.Output  // nil: not open
 	found   []input.Name     // inputs that find has found
 

@@ -25,7 +25,7 @@ func CheckPlanned(dir string) error {
 	}
 	switch _, err := os.Lstat(filepath.Join(dir, dataset.PlanName)); {
 	case errors.Is(err, syscall.ENOTDIR):
-		return nil // opening the dataset tells what is in the place of its directory
+		return nil // dataset.Open returns the error that names the file
 	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	}

@@ -28,7 +28,7 @@ type Fetch struct {
 	Unknown  int              // number of inputs of unknown size
 	Trees    input.ObjectTree // sum of the objects of remote folders; Room does not include their bytes
 	Folders  bool             // the inputs are folders
-	Together int              // shards whose parts the cache holds at the same time; 0: it holds the parts of all shards
+	Together int              // number of shards fetched into the cache at once; 0 means all
 	Cache    int64            // bytes that the cache needs, and more where parts are compressed
 }
 

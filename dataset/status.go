@@ -132,8 +132,8 @@ func (o *Output) Status() (*Status, error) {
 	return s, nil
 }
 
-// checkJournal notes that the journal is damaged. It is not if it does not exist, and nothing shows that it ever did:
-// there are no shards yet, or a manifest names them.
+// checkJournal sets s.journal if the journal is damaged. A missing journal is not damage before the first
+// shard is written, nor in a finished dataset.
 func (s *Status) checkJournal(o *Output, j *Journal, head string) error {
 	if head == "" && j.Bad == 0 {
 		names, err := o.shards()

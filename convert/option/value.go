@@ -176,7 +176,7 @@ func Between[T int | int64](p *T, least, most T) Value {
 
 type numberValue[T int | int64] struct {
 	p           *T
-	least, most int64 // most is math.MaxInt64 if there is no bound
+	least, most int64 // inclusive; math.MaxInt64 means no upper limit
 }
 
 func (v numberValue[T]) Set(text string) error {

@@ -40,8 +40,8 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// An OptionsError is an error whose text names options of the library: a field of a struct, or "option NAME" of
-// a format. So does the Hint of an [Error]. The program writes its flags in their place.
+// An OptionsError mentions library options by name, such as Sizes.Shards or "option exact". The command
+// line prints its own flags instead. Hints of an [Error] work the same way.
 type OptionsError struct {
 	Text string // of the whole error
 	Err  error
