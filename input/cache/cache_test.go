@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ffconvert/ffconvert/internal/need"
 )
 
 func must(t testing.TB, err error) {
