@@ -16,7 +16,7 @@ import (
 // BenchmarkIndexFile adds one row to the index of a shard. It must cost less than a
 // tenth of converting the sample, which BenchmarkWrite times for small ones.
 func BenchmarkIndexFile(b *testing.B) {
-	x, err := createIndex(openTemp(b), "PART_00000.ffr", 0, plan.Columns{Keys: true, Labels: true}, testBuffers(b))
+	x, err := createIndex(openTemp(b), "PART_00000.ffr", 0, plan.Columns{Keys: true, Labels: true}, testBlocks(b).Empty[shardBlocks:])
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func BenchmarkRows(b *testing.B) {
 				b.Fatal(err)
 			}
 			out := openTemp(b)
-			k := &worker{writer: &writer{plan: p, out: out, progress: unheard{}}, buffers: testBuffers(b)}
+			k := &worker{writer: &writer{plan: p, out: out, progress: unheard{}}, blocks: testBlocks(b)}
 			for range readers {
 				k.encoders = append(k.encoders, newEncoders(spec))
 			}
@@ -72,7 +72,7 @@ func BenchmarkRows(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				index, err := createIndex(out, p.Shards[0].Name, 0, plan.Columns{}, k.buffers)
+				index, err := createIndex(out, p.Shards[0].Name, 0, plan.Columns{}, k.blocks.Empty[shardBlocks:])
 				if err != nil {
 					b.Fatal(err)
 				}

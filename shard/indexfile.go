@@ -11,6 +11,7 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/internal/atomicfile"
+	"github.com/ffconvert/ffconvert/internal/direct"
 	"github.com/ffconvert/ffconvert/record"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
@@ -59,14 +60,14 @@ type indexFile struct {
 	rows   indexBatch
 }
 
-func createIndex(o *dataset.Output, shard string, first int, shape plan.Columns, buffers *buffers) (*indexFile, error) {
+func createIndex(o *dataset.Output, shard string, first int, shape plan.Columns, blocks [][]byte) (*indexFile, error) {
 	name := dataset.IndexName(shard)
 	f, err := atomicfile.Create(o.Root, o.Temp(name))
 	if err != nil {
 		return nil, err
 	}
 	schema := schemaOf(shape)
-	stream := newStream(newAsyncWriter(newDirectFile(f.File), buffers.index))
+	stream := newStream(direct.NewWriter(direct.NewFile(f.File), blocks))
 	out, err := ipc.NewFileWriter(stream, ipc.WithSchema(schema))
 	if err != nil {
 		stream.close()

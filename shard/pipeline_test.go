@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ffconvert/ffconvert/internal/direct"
 	"github.com/ffconvert/ffconvert/internal/need"
 
 	"github.com/ffconvert/ffconvert/converters"
@@ -56,11 +57,31 @@ func (mixed) sample(b []byte, i int64) []byte {
 	return append(b, make([]byte, size)...)
 }
 
+// A memoryFile is an io.WriterAt. If fail is not 0, write number fail and later ones fail.
+type memoryFile struct {
+	data   []byte
+	writes int
+	fail   int
+}
+
+var errFull = errors.New("full")
+
+func (m *memoryFile) WriteAt(p []byte, off int64) (int, error) {
+	m.writes++
+	if m.fail > 0 && m.writes >= m.fail {
+		return 0, errFull
+	}
+	if end := int(off) + len(p); end > len(m.data) {
+		m.data = append(m.data, make([]byte, end-len(m.data))...)
+	}
+	return copy(m.data[off:], p), nil
+}
+
 // runPipeline has a number of readers read samples of mixed, in runs of random length, into a
 // shard that claims want of them; with no readers, as a shard of large records.
 func runPipeline(t *testing.T, src mixed, readers int, samples, want int64, file *memoryFile) error {
 	t.Helper()
-	index, err := createIndex(openTemp(t), "PART_00000.ffr", 0, plan.Columns{Keys: true}, testBuffers(t))
+	index, err := createIndex(openTemp(t), "PART_00000.ffr", 0, plan.Columns{Keys: true}, testBlocks(t).Empty[shardBlocks:])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,14 +194,14 @@ func TestSegments(t *testing.T) {
 	}
 }
 
-func testBuffers(t testing.TB) *buffers {
+func testBlocks(t testing.TB) *direct.Blocks {
 	t.Helper()
-	b, err := newBuffers()
+	b, err := direct.NewBlocks(shardBlocks + indexBlocks)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := b.free(); err != nil {
+		if err := b.Free(); err != nil {
 			t.Error(err)
 		}
 	})

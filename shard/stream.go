@@ -6,19 +6,20 @@ import (
 	"io"
 
 	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/internal/direct"
 )
 
-// A stream is a file that is written from its beginning on, through an asyncWriter. It is the
+// A stream is a file that is written from its beginning on, through a direct.Writer. It is the
 // io.WriteSeeker that an Arrow writer wants: all its seeking is asking where it is. It
 // sums up its bytes.
 type stream struct {
-	writer *asyncWriter
+	writer *direct.Writer
 	buf    []byte
 	off    int64  // in the file, of buf
 	crc    uint32 // of the bytes before off
 }
 
-func newStream(s *asyncWriter) *stream {
+func newStream(s *direct.Writer) *stream {
 	buf, _ := s.SwapAt(nil, 0) // nothing was written that could have failed
 	return &stream{writer: s, buf: buf}
 }
@@ -62,7 +63,7 @@ func (s *stream) sum() dataset.FileSum { return dataset.FileSum{Bytes: s.off, CR
 // close writes the rest and waits until all is written. It may be called again.
 func (s *stream) close() error {
 	if len(s.buf) > 0 {
-		_ = s.flush() // the asyncWriter keeps the error
+		_ = s.flush() // the writer keeps the error
 	}
-	return s.writer.close()
+	return s.writer.Close()
 }

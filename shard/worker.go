@@ -11,17 +11,24 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/internal/atomicfile"
+	"github.com/ffconvert/ffconvert/internal/direct"
 	"github.com/ffconvert/ffconvert/record"
 	"github.com/ffconvert/ffconvert/shard/plan"
 	"github.com/ffconvert/ffconvert/verify"
 )
 
+// The blocks of a worker.
+const (
+	shardBlocks = record.WriterBuffers + 1 // one more than the record.Writer fills: it is being written
+	indexBlocks = 1 + 2                    // one is filled, one is written, one waits: rows come in bursts
+)
+
 // A worker writes one shard after another.
 type worker struct {
 	*writer
-	encoders []*encoders // one a reader
-	buffers  *buffers
-	reader   *aio.Reader // nil: shards are not verified
+	encoders []*encoders    // one a reader
+	blocks   *direct.Blocks // shardBlocks and indexBlocks
+	reader   *aio.Reader    // nil: shards are not verified
 }
 
 // write makes one shard: a temporary file, its room reserved, filled and synced; re-read
@@ -41,10 +48,10 @@ func (k *worker) write(ctx context.Context, t *job) error {
 		return err
 	}
 	defer f.Discard()
-	if err := reserve(f.File, s.Bytes); err != nil {
+	if err := direct.Reserve(f.File, s.Bytes); err != nil {
 		return fmt.Errorf("reserve %s for %s: %w", plan.BytesText(s.Bytes), s.Name, err)
 	}
-	index, err := createIndex(k.out, s.Name, t.first, k.plan.Columns, k.buffers)
+	index, err := createIndex(k.out, s.Name, t.first, k.plan.Columns, k.blocks.Empty[shardBlocks:])
 	if err != nil {
 		return err
 	}
@@ -108,8 +115,8 @@ func (k *worker) write(ctx context.Context, t *job) error {
 func (k *worker) fill(ctx context.Context, t *job, f *atomicfile.File, index *indexFile) (dataset.Finished, error) {
 	s := t.Shard
 	done := dataset.Finished{ManifestShard: dataset.ManifestShard{Name: s.Name}}
-	out := newAsyncWriter(newDirectFile(f.File), k.buffers.shard)
-	defer out.close()
+	out := direct.NewWriter(direct.NewFile(f.File), k.blocks.Empty[:shardBlocks])
+	defer out.Close()
 	w, err := record.NewWriter(out, s.Samples)
 	if err != nil {
 		return done, err
@@ -128,7 +135,7 @@ func (k *worker) fill(ctx context.Context, t *job, f *atomicfile.File, index *in
 		return done, fmt.Errorf("%s: %w: %d of the %d samples indexed for it are left", s.Name, converters.ErrChanged, done.Samples, s.Samples)
 	}
 	sum, err := w.Close()
-	if late := out.close(); err == nil {
+	if late := out.Close(); err == nil {
 		err = late
 	}
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/ffconvert/ffconvert/aio"
+	"github.com/ffconvert/ffconvert/internal/direct"
 	"github.com/ffconvert/ffconvert/shard/plan"
 	"github.com/ffconvert/ffconvert/verify"
 )
@@ -61,10 +62,10 @@ func (w *writer) work(ctx context.Context, tasks <-chan *job, readers int, rerea
 	for range readers {
 		k.encoders = append(k.encoders, newEncoders(w.specs...))
 	}
-	if k.buffers, err = newBuffers(); err != nil {
+	if k.blocks, err = direct.NewBlocks(shardBlocks + indexBlocks); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, k.buffers.free()) }()
+	defer func() { err = errors.Join(err, k.blocks.Free()) }()
 	if !w.opts.NoVerify {
 		if k.reader, err = aio.NewReader(reread); err != nil {
 			return err

@@ -1,4 +1,4 @@
-package shard
+package direct
 
 import (
 	"bytes"
@@ -15,7 +15,7 @@ import (
 	"github.com/ffconvert/ffconvert/aio"
 )
 
-// aligned returns so many random bytes that the kernel takes for direct writes.
+// aligned returns random bytes in memory that is aligned for direct writes.
 func aligned(t *testing.T, size int) []byte {
 	t.Helper()
 	b, err := aio.Alloc(size)
@@ -27,13 +27,12 @@ func aligned(t *testing.T, size int) []byte {
 	return b
 }
 
-// writes are of a file whose payload starts at byte 5,000: its aligned blocks, its edges, and what
-// stands before it last.
+// writes has the bytes of each write to a file with a payload from byte 5,000 on: aligned blocks, the
+// unaligned ends, and the bytes before the payload last.
 var writes = [][2]int{{0, 12}, {5000, 8192}, {8192, 1 << 20}, {1 << 20, 1<<20 + 4096}, {1<<20 + 4096, 1<<20 + 5000}, {12, 4096}, {4096, 5000}, {0, 12}}
 
-// A file that was written past the page cache and by it, its front last, holds what was
-// written.
-func TestDirectFile(t *testing.T) {
+// A file that was written past the page cache and through it, its first bytes last, has all bytes.
+func TestFile(t *testing.T) {
 	t.Parallel()
 	f, err := os.Create(filepath.Join(t.TempDir(), "file"))
 	if err != nil {
@@ -41,7 +40,7 @@ func TestDirectFile(t *testing.T) {
 	}
 	defer f.Close()
 	want := aligned(t, 1<<20+5000)
-	w := newDirectFile(f)
+	w := NewFile(f)
 	past := 0
 	for _, span := range writes {
 		if n, err := w.WriteAt(want[span[0]:span[1]], int64(span[0])); n != span[1]-span[0] || err != nil {
@@ -63,9 +62,8 @@ func TestDirectFile(t *testing.T) {
 	}
 }
 
-// Memory that is not as aligned as the file system wants is written by the page cache, and so is
-// all that follows.
-func TestDirectFileMisaligned(t *testing.T) {
+// After a block in memory that is not aligned, everything is written through the page cache.
+func TestFileMisaligned(t *testing.T) {
 	t.Parallel()
 	f, err := os.Create(filepath.Join(t.TempDir(), "file"))
 	if err != nil {
@@ -73,7 +71,7 @@ func TestDirectFileMisaligned(t *testing.T) {
 	}
 	defer f.Close()
 	data := aligned(t, 3*directAlign)
-	w := newDirectFile(f)
+	w := NewFile(f)
 	want := append(bytes.Clone(data[1:directAlign+1]), data[directAlign:2*directAlign]...)
 	for i, p := range [][]byte{data[1 : directAlign+1], data[directAlign : 2*directAlign]} {
 		if n, err := w.WriteAt(p, int64(i)*directAlign); n != directAlign || err != nil {
@@ -89,15 +87,15 @@ func TestDirectFileMisaligned(t *testing.T) {
 	}
 }
 
-// What knows no O_DIRECT is written all the same, and an error stays one.
-func TestDirectFileRefused(t *testing.T) {
+// A file that cannot have O_DIRECT is written through the page cache, and errors are returned.
+func TestFileRefused(t *testing.T) {
 	t.Parallel()
 	fd, err := unix.MemfdCreate("file", 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	f := os.NewFile(uintptr(fd), "file")
-	w := newDirectFile(f)
+	w := NewFile(f)
 	data := aligned(t, directAlign)
 	if n, err := w.WriteAt(data, 0); n != directAlign || err != nil {
 		t.Errorf("%d, %v", n, err)
@@ -110,19 +108,20 @@ func TestDirectFileRefused(t *testing.T) {
 	}
 }
 
-// BenchmarkDirect writes and syncs 256 MiB, by the page cache and past it. What counts
-// beside the time is the processor's: "sys-ms" of it in the kernel.
-func BenchmarkDirect(b *testing.B) {
-	block, err := aio.Alloc(blockSize)
+// BenchmarkFile writes and syncs 256 MiB, through the page cache and past it. sys-ms is the processor
+// time in the kernel.
+func BenchmarkFile(b *testing.B) {
+	blocks, err := NewBlocks(1)
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer aio.Free(block)
-	copy(block, bytes.Repeat([]byte("0123456789abcdef"), blockSize/16))
+	defer blocks.Free()
+	block := blocks.Empty[0][:BlockSize]
+	copy(block, bytes.Repeat([]byte("0123456789abcdef"), BlockSize/16))
 	const size = 256 << 20
 	for name, wrap := range map[string]func(f *os.File) io.WriterAt{
 		"page cache": func(f *os.File) io.WriterAt { return f },
-		"direct":     func(f *os.File) io.WriterAt { return newDirectFile(f) },
+		"direct":     func(f *os.File) io.WriterAt { return NewFile(f) },
 	} {
 		b.Run(name, func(b *testing.B) {
 			path := filepath.Join(b.TempDir(), "file")
@@ -133,11 +132,11 @@ func BenchmarkDirect(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				if err := reserve(f, size); err != nil {
+				if err := Reserve(f, size); err != nil {
 					b.Fatal(err)
 				}
 				w := wrap(f)
-				for off := int64(0); off < size; off += blockSize {
+				for off := int64(0); off < size; off += BlockSize {
 					if _, err := w.WriteAt(block, off); err != nil {
 						b.Fatal(err)
 					}
@@ -152,7 +151,7 @@ func BenchmarkDirect(b *testing.B) {
 	}
 }
 
-// kernelTime is what the kernel has worked for this process.
+// kernelTime returns the processor time that the kernel has used for this process.
 func kernelTime(b *testing.B) time.Duration {
 	var u unix.Rusage
 	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {

@@ -1,4 +1,4 @@
-package shard
+package direct
 
 import (
 	"bytes"
@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// A memoryFile is an io.WriterAt that fails from its fail-th write on, where fail is not 0.
+// A memoryFile is an io.WriterAt. If fail is not 0, write number fail and later ones fail.
 type memoryFile struct {
 	data   []byte
 	writes int
@@ -28,23 +28,22 @@ func (m *memoryFile) WriteAt(p []byte, off int64) (int, error) {
 	return copy(m.data[off:], p), nil
 }
 
-// asyncWriterOf makes an asyncWriter of small buffers.
-func asyncWriterOf(w io.WriterAt) *asyncWriter {
+// writerOf returns a Writer with small buffers.
+func writerOf(w io.WriterAt) *Writer {
 	buffers := make([][]byte, 3)
 	for i := range buffers {
 		buffers[i] = make([]byte, 0, 4096)
 	}
-	return newAsyncWriter(w, buffers)
+	return NewWriter(w, buffers)
 }
 
-// What goes through an asyncWriter arrives whole, in order, whether it was copied or given away,
-// and although the givers go on with their own memory.
-func TestSpool(t *testing.T) {
+// All bytes are written, by SwapAt and by WriteAt, although the caller uses its memory again.
+func TestWriter(t *testing.T) {
 	t.Parallel()
 	rnd := rand.New(rand.NewPCG(1, 2))
 	var want []byte
 	file := &memoryFile{}
-	s := asyncWriterOf(file)
+	s := writerOf(file)
 	buf, err := s.SwapAt(nil, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -72,32 +71,31 @@ func TestSpool(t *testing.T) {
 	if _, err := s.WriteAt([]byte("head"), 0); err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(s.close(), s.close()); err != nil {
+	if err := errors.Join(s.Close(), s.Close()); err != nil {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(file.data, want) {
-		t.Error("what arrived is not what was written")
+		t.Error("the file has other bytes than were written")
 	}
 }
 
-// After a write that failed there is no other, and the error is told at the end at the
-// latest.
-func TestSpoolFails(t *testing.T) {
+// After a write that failed there are no others, and Close returns the error.
+func TestWriterFails(t *testing.T) {
 	t.Parallel()
 	for fail := 1; fail <= 10; fail++ {
 		file := &memoryFile{fail: fail}
-		s := asyncWriterOf(file)
-		var told error
+		s := writerOf(file)
+		var early error
 		for i := range 10 {
 			if _, err := s.WriteAt([]byte("block"), int64(5*i)); err != nil {
-				told = err
+				early = err
 			}
 		}
-		if err := s.close(); !errors.Is(err, errFull) {
+		if err := s.Close(); !errors.Is(err, errFull) {
 			t.Errorf("write %d fails: close says %v", fail, err)
 		}
-		if told != nil && !errors.Is(told, errFull) {
-			t.Errorf("write %d fails: a write says %v", fail, told)
+		if early != nil && !errors.Is(early, errFull) {
+			t.Errorf("write %d fails: a write says %v", fail, early)
 		}
 		if file.writes != fail {
 			t.Errorf("write %d fails: %d writes", fail, file.writes)

@@ -1,4 +1,4 @@
-package shard
+package direct
 
 import (
 	"errors"
@@ -7,14 +7,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// reserve takes room for size bytes on the device, so that a full one is found before
-// the work and not after.
-func reserve(f *os.File, size int64) error {
+// Reserve allocates size bytes of f on the device, so that a full device is an error before the
+// work and not after it.
+func Reserve(f *os.File, size int64) error {
 	for {
 		err := unix.Fallocate(int(f.Fd()), 0, 0, size)
 		switch {
 		case err == nil, errors.Is(err, unix.EOPNOTSUPP), errors.Is(err, unix.ENOSYS):
-			return nil // some file systems cannot; their writes will tell
+			return nil // some file systems cannot: a full device is an error of a write
 		case errors.Is(err, unix.EINTR):
 			continue
 		}

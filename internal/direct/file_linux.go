@@ -1,4 +1,4 @@
-package shard
+package direct
 
 import (
 	"errors"
@@ -8,24 +8,25 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// directAlign is what an offset and a length must be multiples of to be written past the
-// page cache. It is enough for every device; a file system that wants more says EINVAL.
+// directAlign is the alignment in bytes of offset and length of a write past the page cache. It
+// suffices for every device; a file system that requires more returns EINVAL.
 const directAlign = 4096
 
-// A directFile makes aligned writes past the page cache. A dataset is written once and not read
-// back through the cache, so copying each block into a new page for every 4 KiB gains nothing
-// (BenchmarkDirect; docs/decisions/017-direct-writes.md). Other writes go through the cache, and both
-// need an fsync. It is for one goroutine.
-type directFile struct {
+// A File makes aligned writes past the page cache and others through it. A dataset is written once
+// and not read back through the cache, so a copy of each block in the cache gains nothing
+// (BenchmarkFile; docs/decisions/017-direct-writes.md). Both kinds of write need an fsync. A File must
+// be used by one goroutine.
+type File struct {
 	*os.File
 	direct  bool // O_DIRECT is set
 	refused bool // the file system refused O_DIRECT: writes go through the page cache
 }
 
-func newDirectFile(f *os.File) *directFile { return &directFile{File: f} }
+// NewFile returns a File that writes to f.
+func NewFile(f *os.File) *File { return &File{File: f} }
 
 // WriteAt writes to the file, directly where off, p and its length are aligned.
-func (f *directFile) WriteAt(p []byte, off int64) (int, error) {
+func (f *File) WriteAt(p []byte, off int64) (int, error) {
 	if err := f.set(!f.refused && (off|int64(len(p)))%directAlign == 0); err != nil {
 		return 0, err
 	}
@@ -33,7 +34,7 @@ func (f *directFile) WriteAt(p []byte, off int64) (int, error) {
 	if !f.direct || !errors.Is(err, unix.EINVAL) {
 		return n, err
 	}
-	// It was accepted for the file but not for this: not the alignment that the file system wants.
+	// The file system accepts O_DIRECT, but requires another alignment.
 	f.refused = true
 	if err := f.set(false); err != nil {
 		return n, err
@@ -42,8 +43,8 @@ func (f *directFile) WriteAt(p []byte, off int64) (int, error) {
 	return n + rest, err
 }
 
-// set turns O_DIRECT on or off. A file system that has no such thing refuses it for good.
-func (f *directFile) set(direct bool) error {
+// set turns O_DIRECT on or off. If the file system refuses it, it is not tried again.
+func (f *File) set(direct bool) error {
 	if direct == f.direct {
 		return nil
 	}
