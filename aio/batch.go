@@ -28,8 +28,8 @@ const mergeGap = 16 << 10
 var errAgain = errors.New("aio: internal error: not read again")
 
 // ReadBatch reads all requests of reqs, with up to Depth reads in flight. The requests may be of any
-// number, order and length, and of several files. Adjacent requests are read together, up to
-// BlockSize. ReadBatch returns when the kernel does not own any buffer. The error joins the errors
+// number, order and length, and of several files. Those that the page cache has are read from there
+// first; see [File.UsePageCache]. Adjacent requests are read together, up to BlockSize. ReadBatch returns when the kernel does not own any buffer. The error joins the errors
 // of all requests, and the error of a cancelled ctx once. A failed request does not affect others.
 func (r *Reader) ReadBatch(ctx context.Context, reqs []Request) error {
 	b := batch{Reader: r, ctx: ctx, reqs: reqs}
@@ -82,10 +82,11 @@ type piece struct {
 	n           int
 }
 
-// read reads all requests: first through the ring, then through the pool, then again, one by one,
+// read reads all requests: first from the page cache, then through the ring, then through the pool, then again, one by one,
 // the requests of failed merged reads.
 func (b *batch) read() error {
 	b.sort()
+	b.fromCache()
 	ring, pooled := b.order[:0], b.forPool[:0]
 	for i, file, toPool := 0, (*File)(nil), false; i < len(b.order); i++ {
 		k := b.order[i]
@@ -134,7 +135,10 @@ func (b *batch) sort() {
 	}
 	slices.SortFunc(order, func(i, j int) int {
 		p, q := &b.reqs[i], &b.reqs[j]
-		return cmp.Or(cmp.Compare(p.File.fd, q.File.fd), cmp.Compare(p.Off, q.Off))
+		if p.File != q.File {
+			return cmp.Compare(p.File.fd, q.File.fd)
+		}
+		return cmp.Compare(p.Off, q.Off)
 	})
 	b.sorted = order[:0]
 	b.order = order[:0]

@@ -3,7 +3,8 @@
 //
 // A [Reader] has a fixed queue of block-sized buffers and serves one goroutine at a time.
 // [Reader.Sweep] streams a range of a file in order. [Reader.ReadBatch] reads any number of
-// scattered requests, of several files, and reads adjacent ones together. Both return only when the
+// scattered requests, of several files, and reads adjacent ones together. It may take what the page
+// cache has from there; see [File.UsePageCache]. Both return only when the
 // kernel does not own any buffer. Several Readers may read a [File] at once.
 //
 //	r, err := aio.NewReader(aio.Options{})

@@ -22,6 +22,9 @@ type File struct {
 	align int    // alignment of requests in bytes, a power of two; 1 without O_DIRECT
 	why   string // reason for not using O_DIRECT; empty with O_DIRECT
 
+	buffered *File        // the same file without O_DIRECT; nil: do not read from the page cache
+	answers  atomic.Int64 // see batch.inCache
+
 	mu     sync.Mutex
 	users  int // Readers in a Sweep or a ReadBatch of the file
 	closed bool

@@ -13,7 +13,7 @@ type Backend int
 // The backends.
 const (
 	Auto  Backend = iota // AIO if the system accepts it and it is asynchronous, else Pread
-	AIO                  // Linux AIO for every file; NewReader fails if the kernel refuses it
+	AIO                  // Linux AIO for every read; NewReader fails if the kernel refuses it
 	Pread                // a pool of goroutines, each in one pread at a time
 )
 
@@ -94,12 +94,13 @@ func (o Options) withDefaults() (Options, error) {
 
 // Stats are statistics of a [Reader].
 type Stats struct {
-	Backend  Backend // AIO if every read so far used Linux AIO, else Pread; never Auto
-	Direct   bool    // no file was read through the page cache
+	Backend  Backend // AIO if every read so far, except of Cached, used Linux AIO, else Pread; never Auto
+	Direct   bool    // no file was read through the page cache, except for Cached
 	Depth    int     // most requests in flight
 	Fallback string  // reason for Pread; empty for AIO
 	Bytes    int64   // bytes passed to the caller
-	Reads    int64   // requests that the kernel completed
+	Cached   int64   // the part of Bytes that ReadBatch read from the page cache; see File.UsePageCache
+	Reads    int64   // requests that the kernel completed, except those for Cached
 	Retries  int64   // completed requests that were incomplete and submitted again
 }
 

@@ -21,6 +21,8 @@ type Reader struct {
 	pool kernel // pread; nil until it is needed
 	k    kernel // ring or pool, in use for the current file
 
+	pages pageCache
+
 	// Slots move from queue to the kernel (inflight of them) and then to done.
 	files     []*File // in use
 	queue     []int   // slots to submit
@@ -64,6 +66,7 @@ func newReader(opts Options, ring kernel) (*Reader, error) {
 		free:   make([]int, 0, opts.Depth),
 		reqs:   make([]request, 0, opts.Depth),
 		events: make([]event, opts.Depth),
+		pages:  pageCache{inCache, pread},
 	}
 	blocks := opts.Depth * opts.BlockSize
 	if r.mem, err = Alloc(blocks + ringMem(opts.Depth)); err != nil {

@@ -1,0 +1,18 @@
+package aio
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// inCache reports whether the page cache has size bytes of a file from off on. It is false if the system does
+// not say: Linux before 6.5, and newer ones for a file of another user. A read with RWF_NOWAIT would tell as
+// well, but makes the kernel read ahead into the page cache.
+func inCache(f *os.File, off, size int64) bool {
+	from := alignDown(off, pageSize)
+	span := unix.CachestatRange{Off: uint64(from), Len: uint64(alignUp(off+size, pageSize) - from)}
+	var stat unix.Cachestat_t
+	err := unix.Cachestat(uint(f.Fd()), &span, &stat, 0)
+	return err == nil && stat.Cache*uint64(os.Getpagesize()) >= span.Len
+}

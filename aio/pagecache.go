@@ -1,0 +1,75 @@
+package aio
+
+import "os"
+
+const (
+	// After so many requests of a file in a row for which the page cache gave the same answer, only
+	// each askEvery-th asks it, and the others take that answer for theirs: a question takes half as long
+	// as the read of a small sample. A wrong "no" costs a read of the device, which is one of many in
+	// flight, a wrong "yes" a wait for the device: so many more are needed for "yes".
+	manyHits   = 1024
+	manyMisses = 64
+	askEvery   = 16
+)
+
+// A pageCache reads what the page cache has of a file.
+type pageCache struct {
+	has  func(f *os.File, off, size int64) bool
+	read func(f *File, buf []byte, off int64) (int, error)
+}
+
+// UsePageCache lets ReadBatch read from the page cache what is there, through buffered: the same file,
+// open without O_DIRECT. The caller keeps it open as long as f, and calls UsePageCache before any
+// ReadBatch of f. Sweep never reads through it.
+func (f *File) UsePageCache(buffered *os.File) {
+	f.buffered = &File{path: f.path, os: buffered, fd: int(buffered.Fd())}
+}
+
+// fromCache reads the requests of b.order that the page cache has. b.order keeps the others, and
+// any for which the page cache gave an error or too few bytes: the backend reads these, and finds the
+// error if it persists.
+func (b *batch) fromCache() {
+	if b.opts.Backend == AIO {
+		return
+	}
+	rest := b.order[:0]
+	var file *File
+	var answers int64
+	for _, k := range b.order {
+		q := &b.reqs[k]
+		if q.File != file {
+			if file != nil {
+				file.answers.Store(answers)
+			}
+			file, answers = q.File, q.File.answers.Load()
+		}
+		if file.buffered == nil || b.ctx.Err() != nil || !b.inCache(q, &answers) {
+			rest = append(rest, k)
+			continue
+		}
+		if n, err := b.pages.read(file.buffered, q.Buf, q.Off); err != nil || n < len(q.Buf) {
+			answers = 0
+			rest = append(rest, k)
+			continue
+		}
+		b.stats.Bytes += int64(len(q.Buf))
+		b.stats.Cached += int64(len(q.Buf))
+	}
+	if file != nil {
+		file.answers.Store(answers)
+	}
+	b.order = rest
+}
+
+// inCache reports whether the page cache probably has the bytes of q. answers is the number of requests
+// in a row with the same answer, negative if it was "no".
+func (b *batch) inCache(q *Request, answers *int64) bool {
+	n := *answers
+	asked := n > -manyMisses && n < manyHits || n%askEvery == 0
+	if asked && b.pages.has(q.File.buffered.os, q.Off, int64(len(q.Buf))) || !asked && n > 0 {
+		*answers = max(n, 0) + 1
+		return true
+	}
+	*answers = min(n, 0) - 1
+	return false
+}
