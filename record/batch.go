@@ -10,8 +10,9 @@ import (
 )
 
 // ReadBatch reads the samples of indices, in any order and with repetitions, as training loops
-// need them. It submits all reads at once, past the page cache where the file system allows it, and
-// reads adjacent samples together. The result has sample indices[k] at k, in the memory of bufs[k]
+// need them. Samples that the page cache has come from there, except with the backend AIO. ReadBatch
+// submits the reads of all others at once, past the page cache where the file system allows it, and
+// reads adjacent ones together. The result has sample indices[k] at k, in the memory of bufs[k]
 // if there is one and its capacity suffices, else in new memory. Elements of bufs must not overlap.
 //
 // If an index is out of range the error is ErrRange, and nothing is read. Otherwise the error joins
@@ -22,26 +23,28 @@ import (
 // Each concurrent call uses a queue of its own, with Options.AIO.Depth × BlockSize bytes of memory
 // (16 MiB by default). The Reader keeps the queues until Close.
 func (r *Reader) ReadBatch(ctx context.Context, indices []int, bufs [][]byte) ([][]byte, error) {
-	places := make([]location, len(indices))
-	for k, i := range indices {
-		n, j, err := r.find(i)
-		if err != nil {
+	for _, i := range indices {
+		if _, _, err := r.find(i); err != nil {
 			return nil, err
 		}
-		places[k] = location{r.files[n], j, r.files[n].extent(j)}
 	}
 	q, err := r.queues.take()
 	if err != nil {
 		return nil, err
 	}
-	out, err := q.read(ctx, places, bufs)
+	for _, i := range indices {
+		n, j, _ := r.find(i)
+		q.places = append(q.places, location{r.files[n], j, r.files[n].extent(j)})
+	}
+	out, err := q.read(ctx, bufs)
 	if perr := r.queues.put(q); perr != nil {
 		return nil, errors.Join(err, perr)
 	}
 	return out, err
 }
 
-// BatchStats returns statistics of all calls of ReadBatch that have returned.
+// BatchStats returns statistics of all calls of ReadBatch that have returned. Cached says how many of
+// the bytes came from the page cache.
 func (r *Reader) BatchStats() aio.Stats {
 	r.queues.mu.Lock()
 	defer r.queues.mu.Unlock()
@@ -55,13 +58,16 @@ type location struct {
 	e Extent
 }
 
-// read reads the samples at places as one batch; see ReadBatch.
-func (q *queue) read(ctx context.Context, places []location, bufs [][]byte) ([][]byte, error) {
-	out := make([][]byte, len(places))
-	for k, p := range places {
-		file, err := p.f.direct.open(q, p.f)
-		if err != nil {
-			return nil, p.f.fault(p.j, p.e.Off, err)
+// read reads the samples at q.places as one batch; see ReadBatch.
+func (q *queue) read(ctx context.Context, bufs [][]byte) ([][]byte, error) {
+	out := make([][]byte, len(q.places))
+	var file *aio.File
+	for k, p := range q.places {
+		if k == 0 || p.f != q.places[k-1].f {
+			var err error
+			if file, err = p.f.direct.open(q, p.f); err != nil {
+				return nil, p.f.fault(p.j, p.e.Off, err)
+			}
 		}
 		var buf []byte
 		if k < len(bufs) {
@@ -77,14 +83,17 @@ func (q *queue) read(ctx context.Context, places []location, bufs [][]byte) ([][
 		}
 	}
 	var errs []error
-	reported := make(map[location]bool)
-	for k, p := range places {
+	var reported map[location]bool
+	for k, p := range q.places {
 		err := p.f.arrived(p, &q.reqs[k])
 		if err == nil {
 			continue
 		}
 		out[k] = nil
 		if !reported[p] {
+			if reported == nil {
+				reported = make(map[location]bool)
+			}
 			reported[p] = true
 			errs = append(errs, err)
 		}

@@ -2,7 +2,6 @@ package record
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"testing"
 )
 
@@ -67,36 +66,5 @@ func BenchmarkRead(b *testing.B) {
 			b.Fatal(err)
 		}
 		i++
-	}
-}
-
-// BenchmarkReadBatch reads batches of 128 samples, from the device.
-func BenchmarkReadBatch(b *testing.B) {
-	for _, size := range []int{300, 100_000} {
-		b.Run(fmt.Sprintf("%dB", size), func(b *testing.B) {
-			samples := make([][]byte, (64<<20)/size)
-			p := noise(1, size)
-			for i := range samples {
-				samples[i] = p
-			}
-			r, err := Open(onDisk(b, "a.ffr", shardOf(b, samples...)), Options{})
-			if err != nil {
-				b.Fatal(err)
-			}
-			defer r.Close()
-			rng := rand.New(rand.NewPCG(1, 2))
-			indices := make([]int, 128)
-			var batch [][]byte
-			b.SetBytes(int64(len(indices) * size))
-			b.ReportAllocs()
-			for b.Loop() {
-				for k := range indices {
-					indices[k] = rng.IntN(len(samples))
-				}
-				if batch, err = r.ReadBatch(b.Context(), indices, batch); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
 	}
 }

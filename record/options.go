@@ -31,7 +31,8 @@ type Options struct {
 	MaxSample int64
 
 	// AIO is used by Reader.ReadBatch only. Depth is the number of reads in flight per call, 0
-	// means BatchDepth. BlockSize is the largest read in bytes, 0 means BatchBlockSize.
+	// means BatchDepth. BlockSize is the largest read in bytes, 0 means BatchBlockSize. With the
+	// backend AIO no sample is read from the page cache.
 	AIO aio.Options
 }
 

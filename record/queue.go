@@ -12,6 +12,7 @@ import (
 // A queue reads one batch at a time.
 type queue struct {
 	*aio.Reader
+	places []location // of the samples of a batch
 	reqs   []aio.Request
 	seen   aio.Stats // the part of its statistics that queues.stats includes
 	failed bool      // a batch failed: the queue must not be reused
@@ -51,7 +52,7 @@ func (qs *queues) take() (*queue, error) {
 // put returns q to the pool, or closes q if a batch failed.
 func (qs *queues) put(q *queue) error {
 	clear(q.reqs) // they refer to the caller's memory
-	q.reqs = q.reqs[:0]
+	q.places, q.reqs = q.places[:0], q.reqs[:0]
 	now := q.Stats()
 	qs.mu.Lock()
 	defer qs.mu.Unlock()
@@ -79,6 +80,7 @@ func (qs *queues) count(now, seen aio.Stats) {
 		s.Fallback = now.Fallback
 	}
 	s.Bytes += now.Bytes - seen.Bytes
+	s.Cached += now.Cached - seen.Cached
 	s.Reads += now.Reads - seen.Reads
 	s.Retries += now.Retries - seen.Retries
 }
@@ -116,8 +118,8 @@ func (d *direct) open(q *queue, f *file) (*aio.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s, ok := f.src.(interface{ Stat() (os.FileInfo, error) }); ok {
-		was, err := s.Stat()
+	if src, ok := f.src.(*os.File); ok {
+		was, err := src.Stat()
 		is, err2 := file.Stat()
 		if err := errors.Join(err, err2); err != nil {
 			return nil, errors.Join(err, file.Close())
@@ -125,6 +127,7 @@ func (d *direct) open(q *queue, f *file) (*aio.File, error) {
 		if !os.SameFile(was, is) {
 			return nil, errors.Join(errReplaced, file.Close())
 		}
+		file.UsePageCache(src)
 	}
 	d.file = file
 	return file, nil

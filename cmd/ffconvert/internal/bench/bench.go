@@ -125,7 +125,8 @@ type Report struct {
 	BatchSeconds     batchSeconds `json:"batch_seconds"`
 	Backend          string       `json:"backend"`
 	QueueDepth       int          `json:"queue_depth"`
-	Direct           bool         `json:"direct"` // read with O_DIRECT
+	Direct           bool         `json:"direct"`       // read with O_DIRECT, except CachedBytes
+	CachedBytes      int64        `json:"cached_bytes"` // from the page cache
 	Fallback         string       `json:"fallback,omitempty"`
 	Problems         []string     `json:"problems"`
 }
@@ -144,7 +145,7 @@ func (b *Run) report(took time.Duration, err error) (*Report, error) {
 		Samples: b.samples, Bytes: b.bytes, Seconds: took.Seconds(),
 		SamplesPerSecond: float64(b.samples) / took.Seconds(), BytesPerSecond: float64(b.bytes) / took.Seconds(),
 		Batches: len(b.took), BatchSeconds: secondsOf(b.took),
-		Backend: stats.Backend.String(), QueueDepth: stats.Depth, Direct: stats.Direct, Fallback: stats.Fallback,
+		Backend: stats.Backend.String(), QueueDepth: stats.Depth, Direct: stats.Direct, CachedBytes: stats.Cached, Fallback: stats.Fallback,
 		Problems: []string{},
 	}
 	all := []error{err}
@@ -177,6 +178,9 @@ func (r *Report) Print(w io.Writer) error {
 	}
 	if r.Backend == aio.Pread.String() {
 		from += "; no AIO: " + r.Fallback
+	}
+	if r.CachedBytes > 0 {
+		from += fmt.Sprintf("; %s from the page cache", humanize.Bytes(uint64(r.CachedBytes)))
 	}
 	ms := func(seconds float64) string { return fmt.Sprintf("%.1f ms", seconds*1000) }
 	_, err := fmt.Fprintf(w, "%s, %s in %.2f s: %.0f samples/s, %.0f MB/s by %s, queue depth %d, %s; %s, p50 %s, p95 %s, max %s\n",
