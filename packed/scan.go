@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -23,10 +22,19 @@ type source struct {
 	opts WriteOptions
 
 	names *pickle.Dict
-	files []stat // by sample
+	files []file // by sample
 	total Totals
 	up    []fs.FileInfo // the directory being listed and its parents, to find loops
+	buf   []byte        // for a file that is read alone
 }
+
+// A file is a file to pack.
+type file struct {
+	stat
+	dir, name string // dir as in join
+}
+
+func (f *file) path() string { return join(f.dir, f.name) }
 
 // stat is compared to detect that a file changed between listing and reading. mtime is in
 // nanoseconds.
@@ -78,7 +86,7 @@ func (s *source) list(ctx context.Context, dir string, info fs.FileInfo) (*pickl
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		it, err := s.entry(ctx, join(dir, e.Name()), e)
+		it, err := s.entry(ctx, dir, e)
 		if err != nil {
 			return nil, err
 		}
@@ -88,8 +96,9 @@ func (s *source) list(ctx context.Context, dir string, info fs.FileInfo) (*pickl
 }
 
 // entry returns the item of one name. It follows symbolic links.
-func (s *source) entry(ctx context.Context, name string, e fs.DirEntry) (it pickle.Item, err error) {
+func (s *source) entry(ctx context.Context, dir string, e fs.DirEntry) (it pickle.Item, err error) {
 	it.Key = e.Name()
+	name := join(dir, it.Key)
 	switch {
 	case !utf8.ValidString(it.Key):
 		return it, s.refuse(name, fmt.Errorf("%w: a name that is not UTF-8", ErrUnsupported), "")
@@ -107,7 +116,7 @@ func (s *source) entry(ctx context.Context, name string, e fs.DirEntry) (it pick
 	switch mode := info.Mode(); {
 	case mode.IsRegular():
 		it.Int = int64(len(s.files))
-		return it, s.add(name, info)
+		return it, s.add(dir, it.Key, info)
 	case !mode.IsDir():
 		return it, s.refuse(name, fmt.Errorf("%w: neither a regular file nor a directory (%v)", ErrUnsupported, mode.Type()), "")
 	case e.Type()&fs.ModeSymlink != 0 && slices.ContainsFunc(s.up, func(up fs.FileInfo) bool { return os.SameFile(up, info) }):
@@ -149,7 +158,8 @@ func (s *source) dangling(name string, e fs.DirEntry, err error) error {
 }
 
 // add adds a file as the next sample.
-func (s *source) add(name string, info fs.FileInfo) error {
+func (s *source) add(dir, base string, info fs.FileInfo) error {
+	name := join(dir, base)
 	if most := s.opts.maxFile(); info.Size() > most {
 		err := fmt.Errorf("%w: %d bytes, at most %d are allowed", ErrLimit, info.Size(), most)
 		return s.refuse(name, err, "WriteOptions.MaxFile raises the limit")
@@ -157,7 +167,7 @@ func (s *source) add(name string, info fs.FileInfo) error {
 	if most := s.opts.maxFiles(); int64(len(s.files)) == most {
 		return s.refuse(name, fmt.Errorf("%w of %d files", ErrLimit, most), s.hintFiles())
 	}
-	s.files = append(s.files, statOf(info))
+	s.files = append(s.files, file{statOf(info), dir, base})
 	s.total.Files++
 	s.total.Bytes += info.Size()
 	return nil
@@ -169,33 +179,6 @@ func (s *source) hintFiles() string {
 		return ""
 	}
 	return "WriteOptions.MaxFiles raises the limit"
-}
-
-// read returns the content of file i in buf, which must be longer than the file. The error is
-// ErrChanged if the size or the time of the file differs from the listing.
-func (s *source) read(i int64, name string, buf []byte) ([]byte, error) {
-	f, err := s.fsys.Open(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, s.refuse(name, fmt.Errorf("%w: it is gone", ErrChanged), "")
-	} else if err != nil {
-		return nil, s.refuse(name, err, "")
-	}
-	defer f.Close()
-	want := s.files[i]
-	n, err := io.ReadFull(f, buf[:want.size+1])
-	if err == io.EOF || err == io.ErrUnexpectedEOF {
-		err = nil
-	}
-	info, bad := f.Stat() // after reading, to notice a write in the meantime
-	switch {
-	case bad != nil:
-		return nil, s.refuse(name, bad, "")
-	case statOf(info) != want, err == nil && int64(n) != want.size:
-		return nil, s.refuse(name, fmt.Errorf("%w: its size or time differs from the listing", ErrChanged), "")
-	case err != nil:
-		return nil, s.refuse(name, err, "")
-	}
-	return buf[:n], nil
 }
 
 // refuse returns an Error for a path of the tree.

@@ -9,7 +9,9 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/ffconvert/ffconvert/internal/ahead"
 	"github.com/ffconvert/ffconvert/internal/atomicfile"
+	"github.com/ffconvert/ffconvert/internal/direct"
 	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/record"
 	"github.com/ffconvert/ffconvert/verify"
@@ -103,6 +105,10 @@ func contains(dir, sub string) (bool, error) {
 	return err == nil && filepath.IsLocal(rel), nil // an error: on another volume
 }
 
+// writeBlocks is the number of blocks that a file is written from: one more than the record.Writer fills,
+// which is being written.
+const writeBlocks = record.WriterBuffers + 1
+
 // write writes the file under a temporary name next to it, syncs it, reads it again and renames it.
 func (s *source) write(ctx context.Context, file string, opts WriteOptions) (Report, error) {
 	root, err := os.OpenRoot(filepath.Dir(file))
@@ -136,42 +142,58 @@ func (s *source) write(ctx context.Context, file string, opts WriteOptions) (Rep
 }
 
 // fill writes all samples.
-func (s *source) fill(ctx context.Context, f *os.File, progress Progress) (record.Summary, error) {
-	var largest int64
-	for _, st := range s.files {
-		largest = max(largest, st.size)
-	}
-	w, err := record.NewWriter(f, s.total.Files+1)
-	if err != nil {
-		return record.Summary{}, err
-	}
-	progress.Start("pack", s.total.Bytes)
-	buf := make([]byte, largest+1) // maxFile bounds it
-	for name, it := range walk(s.names, ".") {
-		if it.Dict != nil {
-			continue
-		}
-		if err := ctx.Err(); err != nil {
-			return record.Summary{}, err
-		}
-		data, err := s.read(it.Int, name, buf)
-		if err != nil {
-			return record.Summary{}, err
-		}
-		if _, err := w.Append(data); err != nil {
-			return record.Summary{}, err
-		}
-		progress.Add(1, int64(len(data)))
-	}
+func (s *source) fill(ctx context.Context, f *os.File, progress Progress) (sum record.Summary, err error) {
 	names := appendNames(nil, s.names)
 	if most := max(s.opts.maxFile(), DefaultMaxFile); int64(len(names)) > most {
 		err := fmt.Errorf("sample %d: %w: the names of the files have %d bytes, a sample has at most %d", s.total.Files, ErrLimit, len(names), most)
-		return record.Summary{}, &Error{Where: s.dir, Off: -1, Err: err, Hint: "WriteOptions.MaxFile raises the limit"}
+		return sum, &Error{Where: s.dir, Off: -1, Err: err, Hint: "WriteOptions.MaxFile raises the limit"}
+	}
+	if err := direct.Reserve(f, record.FileSize(s.total.Files+1, s.total.Bytes+int64(len(names)))); err != nil {
+		return sum, err
+	}
+	blocks, err := direct.NewBlocks(writeBlocks)
+	if err != nil {
+		return sum, err
+	}
+	defer func() { err = errors.Join(err, blocks.Free()) }()
+	out := direct.NewWriter(direct.NewFile(f), blocks.Empty)
+	defer out.Close()
+	w, err := record.NewWriter(out, s.total.Files+1)
+	if err != nil {
+		return sum, err
+	}
+	if err := s.append(ctx, w, progress); err != nil {
+		return sum, err
 	}
 	if _, err := w.Append(names); err != nil {
-		return record.Summary{}, err
+		return sum, err
 	}
-	return w.Close()
+	if sum, err = w.Close(); err == nil {
+		err = out.Close()
+	}
+	return sum, err
+}
+
+// append appends all files, which are read ahead.
+func (s *source) append(ctx context.Context, w *record.Writer, progress Progress) error {
+	progress.Start("pack", s.total.Bytes)
+	files := ahead.Start(s, 0, len(s.files), nil)
+	defer files.Stop()
+	for i := range s.files {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		data, err := files.Next(i)
+		if err != nil {
+			return err
+		}
+		data = data[:s.files[i].size]
+		if _, err := w.Append(data); err != nil {
+			return err
+		}
+		progress.Add(1, int64(len(data)))
+	}
+	return nil
 }
 
 // reread verifies the synced file by reading it from its start to its end.

@@ -15,8 +15,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/ffconvert/ffconvert/internal/ahead"
 	"github.com/ffconvert/ffconvert/internal/need"
-
 	"github.com/ffconvert/ffconvert/record"
 	"github.com/ffconvert/ffconvert/verify"
 )
@@ -45,6 +45,29 @@ func TestLayout(t *testing.T) {
 	want = append(append(want, table...), strings.Join(samples, "")...)
 	if got := readFile(t, pack(t, dir)); string(got) != string(want) {
 		t.Errorf("got\n%q\nwant\n%q", got, want)
+	}
+}
+
+// Files that are read ahead and files that are read alone are packed in order.
+func TestSizes(t *testing.T) {
+	t.Parallel()
+	files := tree{}
+	for i, size := range []int{0, 1, ahead.MaxItem - 2, ahead.MaxItem - 1, ahead.MaxItem, 3 * ahead.MaxItem, 5, 2 * ahead.MaxItem, 0} {
+		for j := range 20 {
+			files[fmt.Sprintf("%d/%02d", i, j)] = strings.Repeat(string(rune('a'+i+j)), size+j%2)
+			if size > ahead.MaxItem && j == 1 {
+				break
+			}
+		}
+	}
+	f := open(t, pack(t, files.folder(t)))
+	if n := f.Totals().Files; n != int64(len(files)) {
+		t.Errorf("%d files, want %d", n, len(files))
+	}
+	for name, want := range files {
+		if got, err := f.ReadFile(name); err != nil || string(got) != want {
+			t.Errorf("%s: %d bytes, error %v; want %d bytes", name, len(got), err, len(want))
+		}
 	}
 }
 

@@ -33,8 +33,8 @@ type hand struct {
 	at   uint32 // directory of dir, as in entry.dir
 }
 
-// read reads file i into b. It is an error if size or time differ from the listing before or after.
-func (h *hand) read(i int, b []byte) error {
+// file reads file i into b. It is an error if size or time differ from the listing before or after.
+func (h *hand) file(i int, b []byte) error {
 	l := &h.l.files[i]
 	err := h.readListed(l, b)
 	if files := h.part.tree.files; err == nil && files != nil {
@@ -46,7 +46,7 @@ func (h *hand) read(i int, b []byte) error {
 	return nil
 }
 
-// readListed is read without the checksums of a staged copy.
+// readListed is file without the checksums of a staged copy.
 func (h *hand) readListed(l *entry, b []byte) error {
 	opened, err := h.open(l)
 	if err != nil {
@@ -102,7 +102,7 @@ func (h *hand) open(l *entry) (*os.File, error) {
 		return openIn(dir, filepath.Base(real))
 	}
 	if h.dir == nil || h.at != l.dir {
-		h.close()
+		h.Close()
 		dir, err := h.openDir(h.real(l.dir))
 		if err != nil {
 			return nil, err
@@ -155,8 +155,8 @@ func (h *hand) openDir(real string) (*os.Root, error) {
 	return dir, escaped(err)
 }
 
-// close closes the directory. The hand can be used again.
-func (h *hand) close() {
+// Close closes the directory. The hand can be used again.
+func (h *hand) Close() {
 	if h.dir != nil {
 		h.dir.Close()
 		h.dir = nil

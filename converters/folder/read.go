@@ -6,6 +6,7 @@ import (
 	"iter"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/internal/ahead"
 )
 
 // A reader reads one run, or indexes one part. Readers are reused.
@@ -28,7 +29,7 @@ func (s *Source) reader(p *part, l *listing) *reader {
 }
 
 func (s *Source) done(r *reader) {
-	r.hand.close()
+	r.hand.Close()
 	r.hand = hand{}
 	s.readers.Put(r)
 }
@@ -62,11 +63,11 @@ func (s *Source) read(ctx context.Context, run converters.Run, yield func(*conve
 	defer s.done(r)
 	first := int(run.First)
 	n := int(min(run.Count, int64(l.samples()-first)))
-	read := r.alone
+	read := r.Alone
 	if n > 1 {
-		a := r.startAhead(first, n)
-		defer a.stop()
-		read = a.next
+		a := ahead.Start(r, first, n, r.arena)
+		defer func() { r.arena = a.Stop() }()
+		read = a.Next
 	}
 	for i := first; i < first+n; i++ {
 		if err := ctx.Err(); err != nil {
@@ -122,7 +123,7 @@ func (r *reader) shape(from, to int) error {
 	for i := range fields {
 		if f := &fields[i]; load(f.Name) {
 			n := f.Value.Len()
-			if err := h.read(from+i, b[:n]); err != nil {
+			if err := h.file(from+i, b[:n]); err != nil {
 				return err
 			}
 			f.Value, b = converters.Bytes(b[:n:n]), b[n:]
@@ -131,10 +132,18 @@ func (r *reader) shape(from, to int) error {
 	return nil
 }
 
-// alone reads the bytes of one sample.
-func (r *reader) alone(sample int) ([]byte, error) {
+// Size returns the bytes of the files of a sample; see [ahead.Source].
+func (r *reader) Size(sample int) int64 { return r.hand.l.bytes(sample) }
+
+// Worker returns a hand of its own for the part.
+func (r *reader) Worker() ahead.Worker {
+	return &hand{src: r.hand.src, part: r.hand.part, l: r.hand.l}
+}
+
+// Alone reads the bytes of one sample.
+func (r *reader) Alone(sample int) ([]byte, error) {
 	b := r.buffer(r.hand.l.bytes(sample))
-	return b, r.hand.readSample(sample, b)
+	return b, r.hand.Read(sample, b)
 }
 
 // maxSlack limits the bytes that buffer allocates beyond n, so that it need not grow for each sample.
@@ -149,12 +158,12 @@ func (r *reader) buffer(n int64) []byte {
 	return r.own[:n]
 }
 
-// readSample reads the files of one sample into b, one after the other.
-func (h *hand) readSample(sample int, b []byte) error {
+// Read reads the files of one sample into b, one after the other.
+func (h *hand) Read(sample int, b []byte) error {
 	from, to := h.l.extent(sample)
 	for i := from; i < to; i++ {
 		n := int(h.l.size(i))
-		if err := h.read(i, b[:n]); err != nil {
+		if err := h.file(i, b[:n]); err != nil {
 			return err
 		}
 		b = b[n:]
