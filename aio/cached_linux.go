@@ -16,3 +16,11 @@ func inCache(f *os.File, off, size int64) bool {
 	err := unix.Cachestat(uint(f.Fd()), &span, &stat, 0)
 	return err == nil && stat.Cache*uint64(os.Getpagesize()) >= span.Len
 }
+
+// willNeed has the kernel begin to read size bytes from off on into the page cache. It does not wait for them.
+func willNeed(f *os.File, off, size int64) {
+	_ = unix.Fadvise(int(f.Fd()), off, size, unix.FADV_WILLNEED)
+}
+
+// noReadAhead has the kernel read only what it is asked for.
+func noReadAhead(f *os.File) { _ = unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_RANDOM) }

@@ -6,3 +6,9 @@ import "os"
 
 // inCache is false: the system does not say.
 func inCache(*os.File, int64, int64) bool { return false }
+
+// willNeed does nothing: the system reads ahead by itself.
+func willNeed(*os.File, int64, int64) {}
+
+// noReadAhead does nothing.
+func noReadAhead(*os.File) {}

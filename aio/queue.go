@@ -50,6 +50,19 @@ func (r *Reader) finish(i int, off int, err error) {
 	r.done = append(r.done, i)
 }
 
+// bytes returns what a slot that is done has read from file offset off on. At the end of the file the error
+// is io.EOF.
+func (s *slot) bytes(off int64) ([]byte, error) {
+	have, err := s.need, s.err
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		have, err = s.high, io.EOF
+	case err != nil:
+		return nil, err
+	}
+	return s.buf[min(int(off-s.off), have):have], err
+}
+
 // await returns when slot i is done. The slot has the error of its read; an error of await is fatal.
 func (r *Reader) await(i int) error {
 	for {

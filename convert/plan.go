@@ -67,7 +67,7 @@ func (c *Conversion) indexers() int { return max(c.Workers, MinIndexers) }
 
 // MinIndexers is the least number of parts that are indexed at once. Indexing a part that is not in
 // the page cache waits for many small reads, so it may exceed the number of workers.
-const MinIndexers = 8
+const MinIndexers = 32
 
 // An EmptyError reports that the sources have no samples to convert. It wraps [plan.ErrEmpty].
 type EmptyError struct {

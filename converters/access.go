@@ -1,27 +1,79 @@
 package converters
 
-// An Access is an access pattern, used as advice for the kernel's read-ahead.
-type Access int
+import (
+	"math"
+	"sync/atomic"
 
-// The access patterns.
-const (
-	AnyAccess        Access = iota // unknown
-	RandomAccess                   // scattered blocks: read ahead nothing
-	SequentialAccess               // from start to end: read ahead further
+	"github.com/ffconvert/ffconvert/aio"
 )
 
-// OpenFor opens the part as Open does and advises the kernel how it will be read. The kernel may
-// ignore the advice.
-func (p Part) OpenFor(how Access) (File, error) {
+// An Access says how a part that is opened will be read. The zero value says nothing.
+type Access struct {
+	index   bool
+	samples int64
+}
+
+// ForIndex is the Access of an index: it reads little at many places, or all, and the part is read again later.
+// What it reads in a row stays in the page cache.
+var ForIndex = Access{index: true}
+
+// Whole is the Access of a part that is read once, from its start to its end.
+var Whole = Access{samples: math.MaxInt64}
+
+// ForRun is the Access of a run, which is read once, from its first sample onwards. It is read ahead, past the
+// page cache, unless it is short.
+func ForRun(run Run) Access { return Access{samples: run.Count} }
+
+// Files opens the parts of a source. The zero value is ready, and may be used by several goroutines.
+type Files struct {
+	scatter aio.Scatter
+	each    atomic.Int64 // bytes of a sample in the last run; 0: unknown
+}
+
+// Open opens a part as [Part.Open] does, for reads of one goroutine at a time.
+func (o *Files) Open(p Part, how Access) (File, error) {
 	f, err := p.open()
 	if err != nil {
 		return nil, err
 	}
-	if how != AnyAccess {
-		advise(f, how)
+	var file File = f
+	switch {
+	case how.index:
+		file = o.scatter.Open(f)
+	case how == Whole:
+		file = aio.OpenStream(f, p.Size)
+	case how.samples == 1:
+		adviseRandom(f)
+	case how.samples > 1:
+		size := int64(float64(o.each.Load()) * float64(how.samples))
+		file = &runFile{File: aio.OpenStream(f, min(size, p.Size)), of: o, samples: how.samples}
 	}
+	return p.checked(file), nil
+}
+
+// A runFile notes how large the samples of a run were, so that no more is read ahead than the next one needs.
+type runFile struct {
+	File
+	of      *Files
+	samples int64
+	bytes   int64 // that were read
+}
+
+func (f *runFile) ReadAt(b []byte, off int64) (int, error) {
+	n, err := f.File.ReadAt(b, off)
+	f.bytes += int64(n)
+	return n, err
+}
+
+func (f *runFile) Close() error {
+	f.of.each.Store(f.bytes / f.samples)
+	return f.File.Close()
+}
+
+// checked compares what is read of a staged copy with its checksums.
+func (p Part) checked(f File) File {
 	if p.Copy != nil && p.Copy.Sums != nil {
-		return p.Copy.Sums.Check(f), nil
+		return p.Copy.Sums.Check(f)
 	}
-	return f, nil
+	return f
 }

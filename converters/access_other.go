@@ -4,4 +4,5 @@ package converters
 
 import "os"
 
-func advise(*os.File, Access) {}
+// adviseRandom does nothing.
+func adviseRandom(*os.File) {}

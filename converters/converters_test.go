@@ -39,7 +39,7 @@ func TestPartOpen(t *testing.T) {
 			if err := row.change(&p); err != nil {
 				t.Fatal(err)
 			}
-			f, err := p.OpenFor(SequentialAccess)
+			f, err := new(Files).Open(p, Whole)
 			if !errors.Is(err, row.want) {
 				t.Errorf("error %v, want %v", err, row.want)
 			}
@@ -63,7 +63,7 @@ func TestPartSums(t *testing.T) {
 	}
 	for _, sums := range []Sums{nil, refuse{}} {
 		p.Copy = &Copy{Sums: sums}
-		for _, open := range []func() (File, error){p.Open, func() (File, error) { return p.OpenFor(RandomAccess) }} {
+		for _, open := range []func() (File, error){p.Open, func() (File, error) { return new(Files).Open(p, ForRun(Run{Count: 1})) }} {
 			f, err := open()
 			if err != nil {
 				t.Fatal(err)

@@ -119,7 +119,7 @@ func Open(parts []converters.Part, opts Options) *Source {
 	if opts.Load == nil {
 		opts.Load = func(string) bool { return false }
 	}
-	s := &Source{parts: parts, opts: opts, forms: cborForms(), open: converters.Part.OpenFor}
+	s := &Source{parts: parts, opts: opts, forms: cborForms(), open: new(converters.Files).Open}
 	if opts.MessagePack {
 		s.forms = messagePackForms()
 	}

@@ -20,7 +20,7 @@ func (s *Source) Index(ctx context.Context, p int) iter.Seq2[converters.Span, er
 }
 
 func (s *Source) index(ctx context.Context, p converters.Part, yield func(converters.Span, error) bool) error {
-	f, err := s.open(p, converters.AnyAccess)
+	f, err := s.open(p, converters.ForIndex)
 	if err != nil {
 		return err
 	}
@@ -74,11 +74,7 @@ func (s *Source) Read(ctx context.Context, run converters.Run) iter.Seq2[*conver
 
 func (s *Source) read(ctx context.Context, run converters.Run, sc *scanner, yield func(*converters.Sample, error) bool) error {
 	p := s.parts[run.Part]
-	how := converters.SequentialAccess
-	if run.Count == 1 {
-		how = converters.RandomAccess // a shuffled plan reads single samples: no read-ahead
-	}
-	f, err := s.open(p, how)
+	f, err := s.open(p, converters.ForRun(run))
 	if err != nil {
 		return err
 	}

@@ -25,7 +25,7 @@ func Parts(t testing.TB, paths ...string) (parts []converters.Part) {
 	return parts
 }
 
-// An Opener opens a part, as converters.Part.OpenFor does.
+// An Opener opens a part, as converters.Files.Open does.
 type Opener = func(converters.Part, converters.Access) (converters.File, error)
 
 type memoryFile struct{ *bytes.Reader }

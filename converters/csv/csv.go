@@ -128,7 +128,7 @@ var (
 // has rows, to determine columns and types. Index and Read check that size and time of the file have
 // not changed.
 func Open(parts []converters.Part, opts Options) (*Source, error) {
-	return openSource(parts, opts, converters.Part.OpenFor)
+	return openSource(parts, opts, new(converters.Files).Open)
 }
 
 func openSource(parts []converters.Part, opts Options, open func(converters.Part, converters.Access) (converters.File, error)) (*Source, error) {

@@ -28,7 +28,11 @@ func (s *Source) started(ctx context.Context, run converters.Run, check bool, f 
 	if err := ctx.Err(); err != nil {
 		return &converters.Error{Where: p.Name, Off: -1, Err: err}
 	}
-	file, err := s.open(p, converters.SequentialAccess)
+	how := converters.ForRun(run)
+	if check {
+		how = converters.ForIndex
+	}
+	file, err := s.open(p, how)
 	if err != nil {
 		return err
 	}

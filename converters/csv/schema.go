@@ -56,7 +56,7 @@ func (s *Source) inspect() error {
 
 // inspectPart reads the header and the first rows of a part.
 func (s *Source) inspectPart(r *splitter, p converters.Part, g *guess) error {
-	f, err := s.open(p, converters.SequentialAccess)
+	f, err := s.open(p, converters.Access{})
 	if err != nil {
 		return err
 	}

@@ -38,7 +38,7 @@ func (l *listing) add(typ byte, size int64, name string) {
 func ours(t testing.TB, data []byte) (l listing) {
 	t.Helper()
 	s := memory(Options{}, data)
-	f, err := s.open(s.parts[0], converters.RandomAccess)
+	f, err := s.open(s.parts[0], converters.Access{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,10 +9,13 @@ import (
 	"github.com/ffconvert/ffconvert/converters/internal/window"
 )
 
-// headerReads is the largest read of Index in bytes. Headers near each other are read together with the
-// payload between them, because with small members one read per header takes three quarters of the time
-// of a conversion (BenchmarkIndex).
-const headerReads = 64 << 10
+// Sizes of reads in bytes. The first read has the headers and the small members that lie together. Reads
+// double where headers are near each other, with the payload between them, because with small members one
+// read per header takes three quarters of the time of a conversion (BenchmarkIndex).
+const (
+	headerRead  = 4 << 10
+	headerReads = 64 << 10
+)
 
 // Index yields the samples of tar p, skipped members, and accepted defects. It does not read payload,
 // except for Options.Load and between headers that are near each other. The Off of a sample is the first
@@ -26,14 +29,14 @@ func (s *Source) Index(ctx context.Context, p int) iter.Seq2[converters.Span, er
 }
 
 func (s *Source) index(ctx context.Context, p converters.Part, yield func(converters.Span, error) bool) error {
-	f, err := s.open(p, converters.RandomAccess)
+	f, err := s.open(p, converters.ForIndex)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
 	var sc scanner
 	var w window.Window
-	w.Reset(f, p.Size, 0, window.Sizes{Usual: headerReads})
+	w.Reset(f, p.Size, 0, window.Sizes{First: headerRead, Usual: headerReads})
 	sc.reset(&w, p, &s.opts)
 	sc.load, sc.sizes = s.opts.Load, true
 	seen := newKeys(f, p, s.opts.MaxHeader)

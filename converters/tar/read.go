@@ -45,11 +45,7 @@ func (s *Source) Read(ctx context.Context, run converters.Run) iter.Seq2[*conver
 
 func (s *Source) read(ctx context.Context, run converters.Run, r *reader, yield func(*converters.Sample, error) bool) error {
 	p := s.parts[run.Part]
-	how := converters.SequentialAccess
-	if run.Count == 1 {
-		how = converters.RandomAccess // a shuffled plan reads single samples: no read-ahead
-	}
-	f, err := s.open(p, how)
+	f, err := s.open(p, converters.ForRun(run))
 	if err != nil {
 		return err
 	}

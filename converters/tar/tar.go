@@ -96,7 +96,7 @@ func Open(parts []converters.Part, opts Options) *Source {
 		opts.MaxHeader = DefaultMaxHeader
 	}
 	opts.MaxSample, opts.MaxHeader = min(opts.MaxSample, maxBuffer), min(opts.MaxHeader, maxBuffer)
-	return &Source{parts: parts, opts: opts, open: converters.Part.OpenFor}
+	return &Source{parts: parts, opts: opts, open: new(converters.Files).Open}
 }
 
 // Parts lists the tars in dataset order.

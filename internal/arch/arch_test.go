@@ -19,7 +19,7 @@ const module = "github.com/ffconvert/ffconvert"
 // import, tests aside. A package that is not here must earn its place in a decision note.
 var mayImport = map[string][]string{
 	"aio":                      {"internal/place"},
-	"converters":               {"internal/place", "internal/blocking", "internal/pin"},
+	"converters":               {"aio", "internal/place", "internal/blocking", "internal/pin"},
 	"record":                   {"internal/place", "aio"},
 	"internal/ahead":           {},
 	"internal/aisfake":         {},

@@ -80,16 +80,6 @@ var pairs = sync.OnceValues(func() (string, error) {
 	})
 })
 
-// shortPairs is as many rows in eight parts, of two floats with four digits: 14 bytes a row.
-var shortPairs = sync.OnceValues(func() (string, error) {
-	rnd := rand.New(rand.NewPCG(5, 0))
-	return makeParts("short-pairs", 8, "", func(w *bufio.Writer, _ int) {
-		for range pairRows() / 8 {
-			fmt.Fprintf(w, "0.%04d,0.%04d\n", rnd.IntN(10_000), rnd.IntN(10_000))
-		}
-	})
-})
-
 // makeParts writes part-0 and so on, and syncs them.
 func makeParts(name string, parts int, ext string, write func(w *bufio.Writer, part int)) (string, error) {
 	dir := filepath.Join(work, name)

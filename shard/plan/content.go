@@ -27,7 +27,7 @@ func (c *Contents) of(ctx context.Context, p *converters.Part) (string, error) {
 	if digest, ok := c.known[p.Path]; ok {
 		return digest, nil
 	}
-	f, err := p.OpenFor(converters.SequentialAccess)
+	f, err := new(converters.Files).Open(*p, converters.Whole)
 	if err != nil {
 		return "", err
 	}

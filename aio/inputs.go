@@ -1,0 +1,140 @@
+package aio
+
+import (
+	"errors"
+	"io"
+	"os"
+	"sync"
+	"time"
+)
+
+// Streams and Scatter have Readers of one shape, so that one list of idle Readers serves both.
+const (
+	inputDepth = 32        // requests in flight
+	inputBlock = 256 << 10 // bytes of the largest
+	mostInputs = 8         // Readers in use at once, which have up to 64 MiB
+)
+
+// idleFor is how long a Reader waits for its next file. The kernel takes 30 to 50 ms to destroy a queue
+// (BenchmarkDestroy), which is too much for each file.
+const idleFor = time.Second
+
+// A ReaderAtCloser is an open file. Reads are for one goroutine at a time.
+type ReaderAtCloser interface {
+	io.ReaderAt
+	io.Closer
+}
+
+// inputReaders lends to all streams and Scatters of the process.
+var inputReaders = readerList{open: func() (*Reader, error) {
+	return NewReader(Options{Depth: inputDepth, BlockSize: inputBlock})
+}}
+
+// A readerList lends Readers. It closes those that are not used again.
+type readerList struct {
+	open func() (*Reader, error)
+	mu   sync.Mutex
+	lent int
+	idle []*Reader
+	last *time.Timer // closes the idle ones
+}
+
+var errTooMany = errors.New("aio: too many files read ahead")
+
+// get returns a Reader. put takes it back.
+func (l *readerList) get() (*Reader, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.lent == mostInputs {
+		return nil, errTooMany
+	}
+	if n := len(l.idle); n > 0 {
+		r := l.idle[n-1]
+		l.idle = l.idle[:n-1]
+		l.lent++
+		return r, nil
+	}
+	r, err := l.open()
+	if err == nil {
+		l.lent++
+	}
+	return r, err
+}
+
+// put takes back a Reader that has nothing in flight. It closes one that has failed.
+func (l *readerList) put(r *Reader) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.lent--
+	if r.broken != nil {
+		return r.Close()
+	}
+	l.idle = append(l.idle, r)
+	if l.last == nil {
+		l.last = time.AfterFunc(idleFor, l.closeIdle)
+	} else {
+		l.last.Reset(idleFor)
+	}
+	return nil
+}
+
+func (l *readerList) closeIdle() {
+	l.mu.Lock()
+	idle := l.idle
+	l.idle = nil
+	l.mu.Unlock()
+	for _, r := range idle {
+		r.Close() // it has no file and no request: nothing is lost
+	}
+}
+
+// openSame opens a file anew for direct reads. It returns an error if its path leads to another file by now,
+// or if the file system refuses direct reads.
+func openSame(r *Reader, f *os.File) (*File, error) {
+	again, err := r.Open(f.Name())
+	if err != nil {
+		return nil, err
+	}
+	a, err := f.Stat()
+	if b, other := again.Stat(); err != nil || other != nil || !os.SameFile(a, b) {
+		return nil, errors.Join(errReplaced, again.Close())
+	}
+	if !again.Direct() {
+		return nil, errors.Join(errCached, again.Close())
+	}
+	return again, nil
+}
+
+var (
+	errReplaced = errors.New("the path leads to another file")
+	errCached   = errors.New("the file system has no direct reads")
+)
+
+const (
+	// askAtOnce is how much the kernel is asked to read ahead in one call: it reads no more than the
+	// largest request of the device.
+	askAtOnce = 512 << 10
+	askLeast  = 128 << 10 // bytes that are read ahead at first
+	askMost   = 4 << 20   // and at most
+)
+
+// A cacheReader reads a file in order through the page cache, and has the kernel read ahead further than it
+// would by itself.
+type cacheReader struct {
+	file   *os.File
+	asked  int64 // the kernel was asked to read up to here
+	window int64 // bytes to ask ahead
+}
+
+// jump begins at another place.
+func (c *cacheReader) jump(off int64) { c.asked, c.window = off, askLeast }
+
+func (c *cacheReader) ReadAt(b []byte, off int64) (int, error) {
+	if end := off + int64(len(b)); c.asked < end+c.window/2 {
+		for c.asked = max(c.asked, off); c.asked < end+c.window; c.asked += askAtOnce {
+			willNeed(c.file, c.asked, askAtOnce)
+		}
+		c.window = min(2*c.window, askMost)
+	}
+	return c.file.ReadAt(b, off)
+}

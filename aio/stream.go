@@ -1,0 +1,202 @@
+package aio
+
+import (
+	"errors"
+	"io"
+	"os"
+)
+
+// streamLeast is the least run, in bytes, that is worth a Reader.
+const streamLeast = 256 << 10
+
+// OpenStream returns a file that reads f in order, ahead of its caller, and owns it. What lies in the page
+// cache is copied from there. The rest is read past it, with many reads in flight; through the page cache,
+// reading ahead, if the file system refuses that, and for a run that is short. At most 8 streams read past the
+// page cache at a time, with 8 MiB each.
+//
+// size is about how many bytes the caller will read, 0 if it is unknown: so much is read ahead at once, and
+// more little by little.
+//
+// Each read should begin where the last one ended, or a little later. A read at any other place is right but
+// slow.
+func OpenStream(f *os.File, size int64) ReaderAtCloser {
+	noReadAhead(f) // by the kernel: what it reads ahead would count as cached, and so on to the end
+	s := &stream{readers: &inputReaders, file: f, cache: cacheReader{file: f}, hint: size}
+	if 0 < size && size <= streamLeast {
+		s.plain = true
+	}
+	return s
+}
+
+// A stream is a file of OpenStream. While it reads past the page cache, blocks [first, next) are in flight or
+// read. Block i is in slot i % Depth of the reader, and begins at base + i × BlockSize.
+type stream struct {
+	readers *readerList
+	file    *os.File // through the page cache
+	cache   cacheReader
+	end     int64 // where the last read ended
+	hint    int64 // bytes that it will read from the first one on
+	plain   bool  // it does not read past the page cache
+
+	r           *Reader // nil if it does not read past the page cache
+	direct      *File   // nil until it does
+	base        int64
+	first, next int
+	depth       int   // blocks to have in flight: doubles up to Depth
+	sure        int64 // up to here the caller will probably read
+	hits        int   // last blocks in a row that came from the page cache
+}
+
+// Close waits for the reads in flight and closes the file.
+func (s *stream) Close() error {
+	err := s.stop()
+	if s.direct != nil {
+		err = errors.Join(err, s.direct.Close())
+	}
+	return errors.Join(err, s.file.Close())
+}
+
+func (s *stream) ReadAt(b []byte, off int64) (n int, err error) {
+	for n < len(b) && err == nil {
+		var m int
+		if s.r != nil {
+			m, err = s.ahead(b[n:], off+int64(n))
+		} else {
+			m, err = s.near(b[n:], off+int64(n))
+		}
+		n += m
+	}
+	return n, err
+}
+
+// near reads through the page cache. It reads nothing if it begins to read past it.
+func (s *stream) near(b []byte, off int64) (int, error) {
+	if off < s.end || off > s.end+inputBlock {
+		s.cache.jump(off)
+	}
+	var n int
+	var err error
+	switch {
+	case inCache(s.file, off, int64(len(b))):
+		n, err = s.file.ReadAt(b, off)
+	case !s.plain:
+		return 0, s.start(off)
+	default:
+		n, err = s.cache.ReadAt(b, off)
+	}
+	s.end = off + int64(n)
+	return n, err
+}
+
+// start begins to read past the page cache from off on, if that is possible.
+func (s *stream) start(off int64) error {
+	r, err := s.readers.get()
+	if err == nil && s.direct == nil {
+		if s.direct, err = openSame(r, s.file); err != nil {
+			err = errors.Join(err, s.readers.put(r))
+		}
+	}
+	if err != nil { // the file is open: it can be read
+		s.plain = true
+		s.cache.jump(off)
+		return nil
+	}
+	if off >= s.direct.size {
+		if err = s.readers.put(r); err == nil {
+			err = io.EOF
+		}
+		return err
+	}
+	err = r.begin()
+	if err == nil {
+		r.unlock()
+		if err = r.use(s.direct, off, 0); err != nil {
+			r.end()
+		}
+	}
+	if err != nil {
+		return errors.Join(err, s.readers.put(r))
+	}
+	r.pick(s.direct)
+	s.r, s.base = r, alignDown(off, pageSize)
+	s.first, s.next, s.depth, s.hits = 0, 0, min(2, len(r.slots)), 0
+	s.sure, s.hint = off+s.hint, 0
+	return nil
+}
+
+// stop waits for the reads in flight and returns to the page cache.
+func (s *stream) stop() error {
+	if s.r == nil {
+		return nil
+	}
+	r := s.r
+	s.r = nil
+	r.end()
+	return s.readers.put(r)
+}
+
+// ahead copies what the block at off has. It copies nothing if it ends reading past the page cache.
+func (s *stream) ahead(b []byte, off int64) (int, error) {
+	if s.r.broken != nil {
+		return 0, s.r.broken
+	}
+	for s.first < s.next && off >= s.at(s.first+1) {
+		if err := s.pass(); err != nil {
+			return 0, err
+		}
+	}
+	switch {
+	case off >= s.direct.size:
+		return 0, io.EOF
+	case off < s.at(s.first) || off >= s.at(s.first+1), // a jump
+		s.hits > len(s.r.slots): // all of these blocks lay in the page cache: no need to copy them twice
+		s.end = off
+		return 0, s.stop()
+	}
+	for s.at(s.next) < s.direct.size && (s.next < s.first+s.depth || s.next < s.first+len(s.r.slots) && s.at(s.next) < s.sure) {
+		s.fetch()
+	}
+	slot := s.first % len(s.r.slots)
+	if err := s.r.await(slot); err != nil {
+		return 0, err
+	}
+	s.r.done = s.r.done[:0]
+	have, err := s.r.slots[slot].bytes(off)
+	n := copy(b, have)
+	if n == len(b) {
+		err = nil
+	}
+	s.end = off + int64(n)
+	return n, err
+}
+
+// fetch gets the next block: from the page cache at once, or later from the reader.
+func (s *stream) fetch() {
+	i, off := s.next%len(s.r.slots), s.at(s.next)
+	size := int(min(int64(s.r.opts.BlockSize), s.direct.size-off))
+	s.next++
+	t := &s.r.slots[i]
+	if inCache(s.file, off, int64(size)) {
+		if n, err := s.file.ReadAt(t.buf[:size], off); n == size && err == nil {
+			t.file, t.off, t.need, t.err, t.busy = s.direct, off, size, nil, false
+			s.hits++
+			return
+		}
+	}
+	s.hits = 0
+	s.r.prepare(i, s.direct, off, size)
+}
+
+// pass leaves block first behind, and waits until its slot may be used again.
+func (s *stream) pass() error {
+	err := s.r.await(s.first % len(s.r.slots))
+	s.r.done = s.r.done[:0]
+	s.first++
+	if s.at(s.first) >= s.sure {
+		s.depth = min(2*s.depth, len(s.r.slots))
+	}
+	return err
+}
+
+// at returns where a block begins.
+func (s *stream) at(block int) int64 { return s.base + int64(block)*int64(s.r.opts.BlockSize) }
