@@ -31,6 +31,7 @@ var kinds = []kind{
 	{"fstat", unix.SYS_FSTAT, [2]int{}},
 	{"lseek", unix.SYS_LSEEK, [2]int{}},
 	{"fadvise64", unix.SYS_FADVISE64, [2]int{}},
+	{"cachestat", unix.SYS_CACHESTAT, [2]int{}},
 	{"write", unix.SYS_WRITE, [2]int{}},
 	{"pwrite64", unix.SYS_PWRITE64, [2]int{}},
 	{"pread64", unix.SYS_PREAD64, [2]int{}},
