@@ -50,7 +50,7 @@ func (c *Conversion) plan(ctx context.Context, set *stage.Set) (*plan.Plan, conv
 		return nil, nil, err
 	}
 	c.describe(o)
-	index, err := plan.Index(ctx, o.Source, plan.IndexOptions{Encodings: o.each, Workers: c.indexers(), Progress: c.Progress})
+	index, err := plan.Index(ctx, o.Source, plan.IndexOptions{Encodings: o.each, Workers: Indexers(c.Workers), Progress: c.Progress})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -61,13 +61,6 @@ func (c *Conversion) plan(ctx context.Context, set *stage.Set) (*plan.Plan, conv
 	p, err := plan.New(index, how)
 	return p, o.Source, empty(set.Files[0].Name, index, err)
 }
-
-// indexers returns the number of parts to index at once, at least [MinIndexers].
-func (c *Conversion) indexers() int { return max(c.Workers, MinIndexers) }
-
-// MinIndexers is the least number of parts that are indexed at once. Indexing a part that is not in
-// the page cache waits for many small reads, so it may exceed the number of workers.
-const MinIndexers = 32
 
 // An EmptyError reports that the sources have no samples to convert. It wraps [plan.ErrEmpty].
 type EmptyError struct {

@@ -43,7 +43,7 @@ func (c *Conversion) survey(ctx context.Context, some []int, known *dataset.Inde
 			if some == nil {
 				s.some = indices(len(s.Parts()))
 			}
-			s.index, err = plan.Index(ctx, s.Source, plan.IndexOptions{Encodings: s.each, Only: s.some, Known: known.Get, Workers: c.indexers(), Progress: c.Progress})
+			s.index, err = plan.Index(ctx, s.Source, plan.IndexOptions{Encodings: s.each, Only: s.some, Known: known.Get, Workers: Indexers(c.Workers), Progress: c.Progress})
 			if err != nil {
 				return err
 			}

@@ -197,7 +197,7 @@ func runCheck(ctx context.Context, opts checkOptions, c conversion) error {
 	}
 	how := check.Options{Encode: c.Encode, Progress: progress, Deep: opts.deep, MaxPixels: opts.maxPixels, Workers: opts.workers}
 	if !opts.deep {
-		how.Workers = max(opts.workers, convert.MinIndexers)
+		how.Workers = convert.Indexers(opts.workers)
 	}
 	for _, w := range waivers {
 		o := c.Reader.Set.Lookup(w.flag)
