@@ -24,6 +24,9 @@
 //		crc = crc32.Update(crc, crc32.IEEETable, block)
 //	}
 //
+// A source of a conversion, of which the samples are not known beforehand, is read by a [Scatter], which makes the
+// small reads of many goroutines, and by [OpenStream], which reads ahead of its caller.
+//
 // # Backends
 //
 // On Linux a Reader uses Linux AIO (io_setup, io_submit, io_getevents) with O_DIRECT. Otherwise a
