@@ -1,6 +1,7 @@
 package aio
 
 import (
+	"errors"
 	"os"
 
 	"golang.org/x/sys/unix"
@@ -24,3 +25,13 @@ func willNeed(f *os.File, off, size int64) {
 
 // noReadAhead has the kernel read only what it is asked for.
 func noReadAhead(f *os.File) { _ = unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_RANDOM) }
+
+// readCached reads bytes that inCache found. It does not wait for the device: a page that is gone, or that
+// is still being read, ends the read with EAGAIN or a short count.
+func readCached(f *File, buf []byte, off int64) (int, error) {
+	n, err := unix.Preadv2(f.fd, [][]byte{buf}, off, unix.RWF_NOWAIT)
+	if errors.Is(err, unix.EOPNOTSUPP) { // the file system cannot do this
+		return unix.Pread(f.fd, buf, off)
+	}
+	return n, err
+}

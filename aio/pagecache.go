@@ -3,16 +3,16 @@ package aio
 import "os"
 
 const (
-	// After so many requests of a file in a row for which the page cache gave the same answer, only
-	// each askEvery-th asks it, and the others take that answer for theirs: a question takes half as long
-	// as the read of a small sample. A wrong "no" costs a read of the device, which is one of many in
-	// flight, a wrong "yes" a wait for the device: so many more are needed for "yes".
+	// After so many requests of a file in a row with the same answer of the page cache, only each
+	// askEvery-th request asks it, and the others assume that answer: asking takes half as long as
+	// reading a small sample. A wrong "no" costs one more read of the device, of many in flight. A wrong
+	// "yes" costs more: the kernel reads ahead, and the request is submitted after all others.
 	manyHits   = 1024
 	manyMisses = 64
 	askEvery   = 16
 )
 
-// A pageCache reads what the page cache has of a file.
+// A pageCache tells what the page cache has of a file, and reads it.
 type pageCache struct {
 	has  func(f *os.File, off, size int64) bool
 	read func(f *File, buf []byte, off int64) (int, error)

@@ -66,7 +66,7 @@ func newReader(opts Options, ring kernel) (*Reader, error) {
 		free:   make([]int, 0, opts.Depth),
 		reqs:   make([]request, 0, opts.Depth),
 		events: make([]event, opts.Depth),
-		pages:  pageCache{inCache, pread},
+		pages:  pageCache{inCache, readCached},
 	}
 	blocks := opts.Depth * opts.BlockSize
 	if r.mem, err = Alloc(blocks + ringMem(opts.Depth)); err != nil {

@@ -37,6 +37,8 @@ func openFile(path string, opts Options, buf *[]byte) (f *file, err error) {
 	if info, err = osf.Stat(); err != nil { // the path may name another file by now
 		return nil, fmt.Errorf("open shard: %w", err)
 	}
+	readAhead(osf, false)
+	defer readAhead(osf, true)
 	return newFile(osf, path, info.Size(), opts, buf)
 }
 
