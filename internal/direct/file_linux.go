@@ -4,20 +4,18 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync"
 
 	"golang.org/x/sys/unix"
 )
 
-// directAlign is the alignment in bytes of offset and length of a write past the page cache. It
-// suffices for every device; a file system that requires more returns EINVAL.
-const directAlign = 4096
-
 // A File makes aligned writes past the page cache and others through it. A dataset is written once
 // and not read back through the cache, so a copy of each block in the cache gains nothing
-// (BenchmarkFile; docs/decisions/017-direct-writes.md). Both kinds of write need an fsync. A File must
-// be used by one goroutine.
+// (BenchmarkFile; docs/decisions/017-direct-writes.md). Both kinds of write need an fsync. Aligned writes
+// may be concurrent with one another, but not with others.
 type File struct {
 	*os.File
+	mu      sync.Mutex
 	direct  bool // O_DIRECT is set
 	refused bool // the file system refused O_DIRECT: writes go through the page cache
 }
@@ -27,26 +25,38 @@ func NewFile(f *os.File) *File { return &File{File: f} }
 
 // WriteAt writes to the file, directly where off, p and its length are aligned.
 func (f *File) WriteAt(p []byte, off int64) (int, error) {
-	if err := f.set(!f.refused && (off|int64(len(p)))%directAlign == 0); err != nil {
+	direct, err := f.set(isAligned(p, off))
+	if err != nil {
 		return 0, err
 	}
 	n, err := f.File.WriteAt(p, off)
-	if !f.direct || !errors.Is(err, unix.EINVAL) {
+	if !direct || !errors.Is(err, unix.EINVAL) {
 		return n, err
 	}
 	// The file system accepts O_DIRECT, but requires another alignment.
-	f.refused = true
-	if err := f.set(false); err != nil {
+	if err := f.refuse(); err != nil {
 		return n, err
 	}
 	rest, err := f.File.WriteAt(p[n:], off+int64(n))
 	return n + rest, err
 }
 
-// set turns O_DIRECT on or off. If the file system refuses it, it is not tried again.
-func (f *File) set(direct bool) error {
+// refuse turns O_DIRECT off for good.
+func (f *File) refuse() error {
+	f.mu.Lock()
+	f.refused = true
+	f.mu.Unlock()
+	_, err := f.set(false)
+	return err
+}
+
+// set turns O_DIRECT on or off, and returns what it is. If the file system refuses it, it is not tried again.
+func (f *File) set(direct bool) (bool, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	direct = direct && !f.refused
 	if direct == f.direct {
-		return nil
+		return direct, nil
 	}
 	flags, err := unix.FcntlInt(f.Fd(), unix.F_GETFL, 0)
 	if err == nil {
@@ -62,7 +72,7 @@ func (f *File) set(direct bool) error {
 	case direct:
 		f.refused = true
 	default:
-		return fmt.Errorf("write %s through the page cache: %w", f.Name(), err)
+		return false, fmt.Errorf("write %s through the page cache: %w", f.Name(), err)
 	}
-	return nil
+	return f.direct, nil
 }

@@ -1,14 +1,16 @@
 package direct
 
 import (
+	"cmp"
 	"io"
 	"sync"
 )
 
-// A Writer writes to a file in a goroutine of its own, so that the caller fills the next block while
-// one is written. It writes in the order of the calls, and nothing after an error: the head of a
-// shard, which comes last, never follows a payload that was not written. A Writer must be used by one
-// goroutine, and must be closed.
+// A Writer writes to a file in goroutines of its own, so that the caller fills the next block while
+// others are written. Aligned blocks are written at the same time. A block that is not aligned is written
+// after all blocks before it and before all blocks after it, and none is written after an error: the
+// head of a shard, which is not aligned and comes last, never follows a payload that was not written. A
+// Writer must be used by one goroutine, and must be closed.
 type Writer struct {
 	w     io.WriterAt
 	full  chan block
@@ -19,14 +21,21 @@ type Writer struct {
 	err error // of the first write that failed
 }
 
+// directAlign is the alignment in bytes of offset and length of a write past the page cache. It
+// suffices for every device; a file system that requires more returns EINVAL.
+const directAlign = 4096
+
+func isAligned(p []byte, off int64) bool { return (off|int64(len(p)))%directAlign == 0 }
+
 // A block belongs at off.
 type block struct {
 	data []byte
 	off  int64
 }
 
-// NewWriter writes to w. The Writer owns the buffers until it is closed. It needs one more than the
-// caller fills at a time.
+// NewWriter writes to w, which must accept aligned writes from several goroutines. The Writer owns the
+// buffers until it is closed. It needs one more than the caller fills at a time; each further one permits
+// one more write in flight.
 func NewWriter(w io.WriterAt, buffers [][]byte) *Writer {
 	s := &Writer{w: w, full: make(chan block, len(buffers)), free: make(chan []byte, len(buffers)), ended: make(chan struct{})}
 	for _, b := range buffers {
@@ -36,18 +45,30 @@ func NewWriter(w io.WriterAt, buffers [][]byte) *Writer {
 	return s
 }
 
+// run writes aligned blocks at the same time, and any other block alone, after all blocks before it.
 func (s *Writer) run() {
 	defer close(s.ended)
+	var inFlight sync.WaitGroup
 	for b := range s.full {
-		if s.failed() == nil {
-			if _, err := s.w.WriteAt(b.data, b.off); err != nil {
-				s.mu.Lock()
-				s.err = err
-				s.mu.Unlock()
-			}
+		if !isAligned(b.data, b.off) {
+			inFlight.Wait()
+			s.write(b)
+			continue
 		}
-		s.free <- b.data[:0]
+		inFlight.Go(func() { s.write(b) })
 	}
+	inFlight.Wait()
+}
+
+func (s *Writer) write(b block) {
+	if s.failed() == nil {
+		if _, err := s.w.WriteAt(b.data, b.off); err != nil {
+			s.mu.Lock()
+			s.err = cmp.Or(s.err, err)
+			s.mu.Unlock()
+		}
+	}
+	s.free <- b.data[:0]
 }
 
 func (s *Writer) failed() error {

@@ -5,11 +5,14 @@ import (
 	"errors"
 	"io"
 	"math/rand/v2"
+	"sync"
 	"testing"
+	"testing/synctest"
 )
 
 // A memoryFile is an io.WriterAt. If fail is not 0, write number fail and later ones fail.
 type memoryFile struct {
+	mu     sync.Mutex
 	data   []byte
 	writes int
 	fail   int
@@ -18,6 +21,8 @@ type memoryFile struct {
 var errFull = errors.New("full")
 
 func (m *memoryFile) WriteAt(p []byte, off int64) (int, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	m.writes++
 	if m.fail > 0 && m.writes >= m.fail {
 		return 0, errFull
@@ -100,5 +105,69 @@ func TestWriterFails(t *testing.T) {
 		if file.writes != fail {
 			t.Errorf("write %d fails: %d writes", fail, file.writes)
 		}
+	}
+}
+
+// A heldFile holds each write until the test releases it.
+type heldFile struct {
+	begun   chan int64 // offsets
+	release chan error
+}
+
+func (h *heldFile) WriteAt(p []byte, off int64) (int, error) {
+	h.begun <- off
+	return len(p), <-h.release
+}
+
+// Aligned blocks are written at the same time. The head waits for all of them, and is not written if one
+// has failed.
+func TestWriterTogether(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		name string
+		fail int // which of the writes; 0: none
+		want int // writes in all
+	}{
+		{"sound", 0, 4}, {"first fails", 1, 3}, {"last fails", 3, 3},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := &heldFile{begun: make(chan int64, 10), release: make(chan error)}
+				buffers := make([][]byte, 5)
+				for i := range buffers {
+					buffers[i] = make([]byte, 0, 4096)
+				}
+				s := NewWriter(h, buffers)
+				b, _ := s.SwapAt(nil, 0)
+				for i := range 3 {
+					b, _ = s.SwapAt(b[:4096], int64(4096*(i+1)))
+				}
+				ended := make(chan error)
+				go func() {
+					_, err := s.WriteAt([]byte("head"), 0)
+					ended <- errors.Join(err, s.Close())
+				}()
+				for i := range 3 {
+					synctest.Wait()
+					if n := len(h.begun); n != 3 {
+						t.Fatalf("%d writes have begun, %d have ended", n, i)
+					}
+					if i+1 == row.fail {
+						h.release <- errFull
+					} else {
+						h.release <- nil
+					}
+				}
+				if row.fail == 0 {
+					h.release <- nil
+				}
+				if err := <-ended; errors.Is(err, errFull) != (row.fail > 0) {
+					t.Error(err)
+				}
+				if n := len(h.begun); n != row.want {
+					t.Errorf("%d writes, want %d", n, row.want)
+				}
+			})
+		})
 	}
 }
