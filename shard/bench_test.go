@@ -16,7 +16,7 @@ import (
 // BenchmarkIndexFile adds one row to the index of a shard. It must cost less than a
 // tenth of converting the sample, which BenchmarkWrite times for small ones.
 func BenchmarkIndexFile(b *testing.B) {
-	x, err := createIndex(openTemp(b), "PART_00000.ffr", 0, plan.Columns{Keys: true, Labels: true}, testBlocks(b).Empty[shardBlocks:])
+	x, err := createIndex(openTemp(b), "PART_00000.ffr", 0, plan.Columns{Keys: true, Labels: true}, testBlocks(b).Empty[:indexBlocks])
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func BenchmarkRows(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				index, err := createIndex(out, p.Shards[0].Name, 0, plan.Columns{}, k.blocks.Empty[shardBlocks:])
+				index, err := createIndex(out, p.Shards[0].Name, 0, plan.Columns{}, k.blocks.Empty[:indexBlocks])
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -50,7 +50,6 @@ func schemaOf(c plan.Columns) *arrow.Schema {
 
 // An indexFile is the index of a shard that is being written.
 type indexFile struct {
-	name   string
 	file   *atomicfile.File
 	stream *stream
 	out    *ipc.FileWriter
@@ -74,7 +73,7 @@ func createIndex(o *dataset.Output, shard string, first int, shape plan.Columns,
 		f.Discard()
 		return nil, err
 	}
-	return &indexFile{name: name, file: f, stream: stream, out: out, schema: schema, shape: shape, first: int32(first)}, nil
+	return &indexFile{file: f, stream: stream, out: out, schema: schema, shape: shape, first: int32(first)}, nil
 }
 
 // add enters the sample that was written at e.
@@ -135,18 +134,15 @@ func (x *indexFile) flush() error {
 	return err
 }
 
-// sync completes the index and brings it to the device.
-func (x *indexFile) sync() error {
+// close writes the rest of the index. The caller syncs the file.
+func (x *indexFile) close() error {
 	if err := x.flush(); err != nil {
 		return err
 	}
 	if err := x.out.Close(); err != nil {
 		return err
 	}
-	if err := x.stream.close(); err != nil {
-		return err
-	}
-	return x.file.Sync()
+	return x.stream.close()
 }
 
 func (x *indexFile) discard() {

@@ -17,7 +17,7 @@ import (
 // the name is there already, given by another process or by one that was stopped before its
 // line was in the journal, the two must be equal, and the one that is there stays (first is
 // false then). One that is damaged, or that is not what the journal says, is replaced.
-func (k *worker) name(ctx context.Context, f *atomicfile.File, done *dataset.Finished) (first bool, err error) {
+func (k *finisher) name(ctx context.Context, f *atomicfile.File, done *dataset.Finished) (first bool, err error) {
 	switch there, err := k.compare(ctx, done); {
 	case err != nil:
 		return false, err
@@ -51,7 +51,7 @@ const (
 // are, which hold the CRC of every sample; whether it is sound, reading it tells, unless nothing
 // is to be verified. Another sound shard, of which the journal knows nothing, is
 // [converters.ErrChanged]: it was made of other sources.
-func (k *worker) compare(ctx context.Context, done *dataset.Finished) (presence, error) {
+func (k *finisher) compare(ctx context.Context, done *dataset.Finished) (presence, error) {
 	there, err := k.out.Header(done.Name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -5,117 +5,73 @@ import (
 	"fmt"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
-	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/internal/atomicfile"
 	"github.com/ffconvert/ffconvert/internal/direct"
 	"github.com/ffconvert/ffconvert/record"
 	"github.com/ffconvert/ffconvert/shard/plan"
-	"github.com/ffconvert/ffconvert/verify"
 )
 
-// The blocks of a worker.
-const (
-	shardBlocks = record.WriterBuffers + 1 // one more than the record.Writer fills: it is being written
-	indexBlocks = 1 + 2                    // one is filled, one is written, one waits: rows come in bursts
-)
+const indexBlocks = 1 + 2 // one is filled, one is written, one waits: rows come in bursts
 
-// A worker writes one shard after another.
+// shardBlocks returns the blocks of a worker for its shard: what the record.Writer fills, and a block for each
+// write in flight. A device that is also read from gives writes their share only if several wait for it
+// (docs/decisions/017-direct-writes.md). More workers have fewer each, for the sake of memory.
+func shardBlocks(workers int) int { return record.WriterBuffers + max(1, min(8, 32/workers)) }
+
+// A worker fills one shard after another.
 type worker struct {
 	*writer
 	encoders []*encoders    // one a reader
-	blocks   *direct.Blocks // shardBlocks and indexBlocks
-	reader   *aio.Reader    // nil: shards are not verified
+	blocks   *direct.Blocks // indexBlocks, then shardBlocks
 }
 
-// write makes one shard: a temporary file, its room reserved, filled and synced; re-read
-// and checked; then its index and itself under their final names, durably; last the
-// journal.
-func (k *worker) write(ctx context.Context, t *job) error {
-	began, watcher := time.Now(), watcherOf(k.opts.Progress)
-	watcher.Begun(t.Name)
+// write makes a shard up to its finishing: temporary files, with the room for the shard reserved, and
+// their contents. The caller discards the shard, also after an error.
+func (k *worker) write(ctx context.Context, t *job) (full *filled, err error) {
+	full = &filled{job: t, began: time.Now()}
+	watcherOf(k.opts.Progress).Begun(t.Name)
 	if k.plan.Whole {
 		if err := k.indexParts(ctx, t); err != nil {
-			return err
+			return full, err
 		}
 	}
-	s := t.Shard
-	f, err := atomicfile.Create(k.out.Root, k.out.Temp(s.Name))
+	if full.file, err = atomicfile.Create(k.out.Root, k.out.Temp(t.Name)); err != nil {
+		return full, err
+	}
+	if err := direct.Reserve(full.file.File, t.Bytes); err != nil {
+		return full, fmt.Errorf("reserve %s for %s: %w", plan.BytesText(t.Bytes), t.Name, err)
+	}
+	index, err := createIndex(k.out, t.Name, t.first, k.plan.Columns, k.blocks.Empty[:indexBlocks])
 	if err != nil {
-		return err
+		return full, err
 	}
-	defer f.Discard()
-	if err := direct.Reserve(f.File, s.Bytes); err != nil {
-		return fmt.Errorf("reserve %s for %s: %w", plan.BytesText(s.Bytes), s.Name, err)
+	full.index = index.file
+	if full.done, err = k.fill(ctx, t, full.file, index); err == nil {
+		err = index.close()
 	}
-	index, err := createIndex(k.out, s.Name, t.first, k.plan.Columns, k.blocks.Empty[shardBlocks:])
 	if err != nil {
-		return err
+		index.discard()
+		return full, err
 	}
-	defer index.discard()
-
-	done, err := k.fill(ctx, t, f, index)
-	if err != nil {
-		return err
-	}
+	full.done.Index = index.stream.sum()
 	if t.verifyPartsAfter {
 		if err := unchanged(t.src.Parts()); err != nil {
-			return err
+			return full, err
 		}
 	}
 	if k.plan.Whole {
-		done.Parts = t.plan.Parts
+		full.done.Parts = t.plan.Parts
 	}
-	var g errgroup.Group // both at once: the file system makes one commit of them
-	g.Go(f.Sync)
-	g.Go(index.sync)
-	if err := g.Wait(); err != nil {
-		return err
-	}
-	done.Index = index.stream.sum()
-	if err := k.journal.MustBe(&done); err != nil {
-		return err
-	}
-	if k.reader != nil {
-		err := k.verify(ctx, k.out.Temp(s.Name), &done, k.counted(t, second{moverOf(k.progress)}))
-		if err == nil {
-			var from aio.Origin
-			from, err = k.out.ReadBack(ctx, k.reader, k.out.Temp(index.name), index.name, done.Index)
-			done.Verified, done.From = err == nil, done.From.And(from)
-		}
-		if err != nil {
-			for _, name := range []string{s.Name, index.name} {
-				if _, gone := k.out.Root.Lstat(k.out.Temp(name)); gone != nil { // another process removed the file: the shard is not corrupt
-					return gone
-				}
-			}
-			return err
-		}
-	}
-	first, err := k.name(ctx, f, &done)
-	if err != nil {
-		return err
-	}
-	if err := index.file.Replace(index.name); err != nil {
-		return err
-	}
-	done.At = time.Now().Unix()
-	if err := k.journal.Add(done); err != nil {
-		return err
-	}
-	k.count(done, first, done.Verified)
-	watcher.Finished(done.ManifestShard, time.Since(began).Seconds(), first)
-	return nil
+	return full, nil
 }
 
 // fill writes the records of a shard and its index rows.
 func (k *worker) fill(ctx context.Context, t *job, f *atomicfile.File, index *indexFile) (dataset.Finished, error) {
 	s := t.Shard
 	done := dataset.Finished{ManifestShard: dataset.ManifestShard{Name: s.Name}}
-	out := direct.NewWriter(direct.NewFile(f.File), k.blocks.Empty[:shardBlocks])
+	out := direct.NewWriter(direct.NewFile(f.File), k.blocks.Empty[indexBlocks:])
 	defer out.Close()
 	w, err := record.NewWriter(out, s.Samples)
 	if err != nil {
@@ -147,19 +103,4 @@ func (k *worker) fill(ctx context.Context, t *job, f *atomicfile.File, index *in
 	done.Bytes, done.HeaderCRC = sum.Size, sum.HeaderCRC
 	progress.Add(0, record.FileSize(s.Samples, 0)) // the header, which no reader has written
 	return done, nil
-}
-
-// verify re-reads a synced shard, the file of that name in the output. Of one that is sound it adds
-// to done where that read it from.
-func (k *worker) verify(ctx context.Context, name string, done *dataset.Finished, progress plan.Progress) error {
-	res, err := verify.File(ctx, k.reader, verify.Target{Path: name, Root: k.out.Root, Want: &verify.Expect{
-		Name: done.Name, Samples: done.Samples, Bytes: done.Bytes, HeaderCRC: done.HeaderCRC,
-	}}, verify.Options{Progress: func(_, bytes int64) { progress.Add(0, bytes) }})
-	if err == nil {
-		err = res.Err()
-	}
-	if err == nil {
-		done.From = done.From.And(res.From)
-	}
-	return err
 }

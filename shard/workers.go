@@ -36,51 +36,57 @@ func (w *writer) writeAll(ctx context.Context, todo []int) error {
 		return err
 	}
 	defer w.claims.Close()
-	next := make(chan *job)
+	next, full := make(chan *job), make(chan *filled)
+	// An error of a finisher ends the filling of other shards; after an error of a worker the shards that are
+	// filled are finished.
+	finishing, whole := errgroup.WithContext(ctx)
+	for range workers {
+		finishing.Go(func() error { return w.finishAll(whole, full, verify.Share(w.opts.AIO, workers)) })
+	}
+	filling, ctx := errgroup.WithContext(whole)
 	drained := false
-	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() (err error) {
+	filling.Go(func() (err error) {
 		defer close(next)
 		drained, err = w.feed(ctx, todo, next)
 		return err
 	})
 	for range workers {
-		g.Go(func() error { return w.work(ctx, next, max(1, jobs/workers), verify.Share(w.opts.AIO, workers)) })
+		filling.Go(func() error { return w.work(ctx, next, full, max(1, jobs/workers), shardBlocks(workers)) })
 	}
-	if err := g.Wait(); err != nil {
-		return err
+	err = filling.Wait()
+	close(full)
+	if first := finishing.Wait(); first != nil {
+		return first // of a shard before the one that was being filled
 	}
-	if drained {
+	if err == nil && drained {
 		return ErrDrained
 	}
-	return nil
+	return err
 }
 
-// work writes shards from tasks, each with that number of readers, in memory of its own.
-func (w *writer) work(ctx context.Context, tasks <-chan *job, readers int, reread aio.Options) (err error) {
+// work fills shards, each with that number of readers, in memory of its own.
+func (w *writer) work(ctx context.Context, tasks <-chan *job, full chan<- *filled, readers, blocks int) (err error) {
 	k := &worker{writer: w}
 	for range readers {
 		k.encoders = append(k.encoders, newEncoders(w.specs...))
 	}
-	if k.blocks, err = direct.NewBlocks(shardBlocks + indexBlocks); err != nil {
+	if k.blocks, err = direct.NewBlocks(indexBlocks + blocks); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, k.blocks.Free()) }()
-	if !w.opts.NoVerify {
-		if k.reader, err = aio.NewReader(reread); err != nil {
-			return err
-		}
-		defer func() {
-			err = errors.Join(err, k.reader.Close())
-			w.verifiedBy(k.reader.Stats())
-		}()
-	}
 	for t := range tasks {
-		err := k.write(ctx, t)
-		w.claims.Release(t.Name)
-		if err := errors.Join(err, t.release()); err != nil {
-			return err
+		s, err := k.write(ctx, t)
+		if err = errors.Join(err, t.release()); err == nil {
+			select {
+			case full <- s:
+				continue
+			case <-ctx.Done():
+				err = ctx.Err()
+			}
 		}
+		s.discard()
+		w.claims.Release(t.Name)
+		return err
 	}
 	return nil
 }

@@ -1,0 +1,55 @@
+package shard_test
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"testing"
+
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/internal/memsource"
+	"github.com/ffconvert/ffconvert/internal/shardtest"
+	"github.com/ffconvert/ffconvert/shard"
+)
+
+// A brokenSource fails at the run that bad reports.
+type brokenSource struct {
+	*memsource.Source
+	bad func(run converters.Run) bool
+}
+
+var errBroken = errors.New("broken")
+
+func (b *brokenSource) Read(ctx context.Context, run converters.Run) iter.Seq2[*converters.Sample, error] {
+	if b.bad(run) {
+		return func(yield func(*converters.Sample, error) bool) { yield(nil, errBroken) }
+	}
+	return b.Source.Read(ctx, run)
+}
+
+// Shards that are filled are finished, although the next one fails while they are. The error is the one of
+// the next shard, and nothing of it is left.
+func TestFilledShardsAreFinished(t *testing.T) {
+	t.Parallel()
+	src := &brokenSource{Source: memsource.New(74, 3, 60, 20_000)}
+	p := shardtest.NewPlan(t, src, encode.Options{}, shardtest.FourShards)
+	for at := range p.Shards {
+		for range 5 {
+			src.bad = func(run converters.Run) bool { return run == p.Shards[at].Runs[0] }
+			dir := t.TempDir()
+			_, err := shardtest.Write(t, src, p, dir, shard.WriteOptions{Workers: 1})
+			if u, ok := errors.AsType[*shard.Unfinished](err); !ok || !errors.Is(err, errBroken) || u.Finished != at {
+				t.Fatalf("shard %d fails: error %v (%+v)", at, err, u)
+			}
+			if files := shardtest.Files(t, dir); len(files) != 2*at {
+				t.Errorf("shard %d fails: %d files", at, len(files))
+			}
+			src.bad = func(converters.Run) bool { return false }
+			report, err := shardtest.Write(t, src, p, dir, shard.WriteOptions{})
+			if err != nil || report.Kept != at {
+				t.Fatalf("after shard %d has failed: %v, %+v", at, err, report)
+			}
+		}
+	}
+}
