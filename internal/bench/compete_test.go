@@ -43,20 +43,31 @@ func conversion(format, set, out string, flags ...string) *exec.Cmd {
 	return exec.Command(program, append([]string{format, set, out, "--progress", "none"}, flags...)...)
 }
 
-// compete measures contenders round by round, each as the first in turn. All start with
-// warm inputs, an idle device, and no output of another.
-func compete(t *testing.T, set string, rounds int, contenders ...contender) []runs {
+// compete measures contenders round by round, each as the first in turn. All start with an
+// idle device, no output of another, and inputs that before has made warm or cold.
+func compete(t *testing.T, before func(*testing.T, []string), set string, rounds int, contenders ...contender) []runs {
 	t.Helper()
 	inputs := filesUnder(t, set)
 	out := filepath.Join(work, "out")
 	all := make([]runs, len(contenders))
 	inTurn(rounds, len(contenders), func(i int) {
 		settle(t, out)
-		warm(t, inputs)
+		before(t, inputs)
 		all[i] = append(all[i], contenders[i](t, set, out))
 	})
 	settle(t, out)
 	return all
+}
+
+// outputSize is how many bytes a conversion writes.
+func outputSize(t *testing.T, set string, convert contender) int64 {
+	t.Helper()
+	out := filepath.Join(work, "out")
+	settle(t, out)
+	convert(t, set, out)
+	n := sizeOf(t, filesUnder(t, out))
+	settle(t, out)
+	return n
 }
 
 // inTurn calls do for each of n in every round, another one first each time.

@@ -13,6 +13,7 @@ type figure struct {
 	unit          unit
 	target        target
 	ours, theirs  string
+	limit         string // how near it is to what fio does
 	leftOut       string // why there is no value
 }
 

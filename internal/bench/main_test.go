@@ -15,15 +15,15 @@ import (
 
 const (
 	rounds     = 7 // of what is compared
-	longRounds = 5 // of what takes minutes
-	diskRounds = 9 // of reading against fio: the rate of a shared device wavers from one second to the next
+	slowRounds = 5 // of the same with cold inputs, and of what takes ten seconds a round
+	longRounds = 3 // of what takes half a minute a round
 )
 
 var (
 	program  string           // the ffconvert under test
 	work     string           // where all data is, on the device to be measured
 	volume   int64  = 2 << 30 // bytes of the main set
-	measured        = result{whole: make(map[string]bool)}
+	measured        = result{whole: make(map[string]string), coldness: "of all files and programs"}
 )
 
 func TestMain(m *testing.M) {
@@ -95,14 +95,15 @@ func measure(t *testing.T, id string, work func(record func(figure))) {
 	if place(id) < 0 {
 		t.Fatalf("%s is no row", id)
 	}
+	began := time.Now()
 	work(func(f figure) {
 		t.Helper()
 		f.row = id
 		measured.figures = append(measured.figures, f)
-		t.Logf("%s: %s: %s (target %s) %s; %s; against %s", id, f.work, orDash(f.measured()), orDash(f.wanted()), f.verdict(), orDash(f.ours), orDash(f.theirs))
+		t.Logf("%s: %s: %s (target %s) %s; %s; against %s: %s; limit %s", id, f.work, orDash(f.measured()), orDash(f.wanted()), f.verdict(), orDash(f.ours), orDash(f.against), orDash(f.theirs), orDash(f.limit))
 		if f.missed() {
 			t.Errorf("%s: %s: %s; want %s", id, f.work, f.measured(), f.wanted())
 		}
 	})
-	measured.whole[id] = true
+	measured.whole[id] = time.Since(began).Round(time.Second).String()
 }

@@ -15,14 +15,16 @@ type result struct {
 	volume  string   // size of the main set
 	machine []string // a line each
 	took    string
-	whole   map[string]bool // the rows that came to their end
+	whole   map[string]string // the rows that came to their end, and how long each took
 	figures []figure
+
+	coldness string // whose page cache was dropped
 }
 
 // missing lists the rows that did not come to their end.
 func (r *result) missing() (ids []string) {
 	for _, row := range rows {
-		if !r.whole[row.id] {
+		if r.whole[row.id] == "" {
 			ids = append(ids, row.id)
 		}
 	}
@@ -39,16 +41,17 @@ func (r *result) page() string {
 All figures are of one run of %s, on %s, commit %s. The main set has %s.
 What is compared was run in turn on one machine, another one first each round; a figure is the median of the rounds'
 ratios, or of the rounds, with the least and the greatest in brackets. How each is measured is in
-[benchmarks.md](benchmarks.md).
+[benchmarks.md](benchmarks.md). "Cold" is with the page cache emptied right before: %s. A limit is what fio takes to
+read the sources and write the output at the same time, or to write it where the sources are in the page cache, in the same rounds.
 
-`, r.took, r.date, r.commit, r.volume)
+`, r.took, r.date, r.commit, r.volume, r.coldness)
 	for _, line := range r.machine {
 		fmt.Fprintf(&b, "- %s\n", line)
 	}
 	b.WriteString("\n## The table\n\n" + r.table(false))
-	b.WriteString("\n## To repeat a row\n\n| row | command | what it does |\n| --- | --- | --- |\n")
+	b.WriteString("\n## To repeat a row\n\n| row | command | takes | what it does |\n| --- | --- | --- | --- |\n")
 	for _, row := range rows {
-		fmt.Fprintf(&b, "| %s | `make bench ROW=%s` | %s |\n", row.id, row.id, row.does)
+		fmt.Fprintf(&b, "| %s | `make bench ROW=%s` | %s | %s |\n", row.id, row.id, orDash(r.whole[row.id]), row.does)
 	}
 	b.WriteString("\n## Further figures\n\n" + r.table(true))
 	return b.String()
@@ -57,13 +60,13 @@ ratios, or of the rounds, with the least and the greatest in brackets. How each 
 // table is the figures that have targets, or the further ones, in the order of their rows.
 func (r *result) table(further bool) string {
 	var b strings.Builder
-	b.WriteString("| row | work | against | target | median (least–greatest) | ffconvert | the other | |\n| --- | --- | --- | --- | --- | --- | --- | --- |\n")
+	b.WriteString("| row | work | against | target | median (least–greatest) | ffconvert | the other | limit | |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n")
 	sorted := slices.Clone(r.figures)
 	slices.SortStableFunc(sorted, func(f, g figure) int { return cmp.Compare(place(f.row), place(g.row)) })
 	for _, f := range sorted {
 		if (rows[place(f.row)].further || f.target.none()) == further {
-			fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s | %s |\n", f.row, f.work,
-				orDash(f.against), orDash(f.wanted()), orDash(f.measured()), orDash(f.ours), orDash(f.theirs), f.verdict())
+			fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", f.row, f.work,
+				orDash(f.against), orDash(f.wanted()), orDash(f.measured()), orDash(f.ours), orDash(f.theirs), orDash(f.limit), f.verdict())
 		}
 	}
 	return b.String()
@@ -78,10 +81,10 @@ func orDash(s string) string {
 
 // whole is a result of every row.
 func whole() *result {
-	r := &result{commit: "`abc`", date: "2026-01-02", volume: "2 GiB", machine: []string{"a CPU", "a disk"}, took: "1m0s", whole: make(map[string]bool)}
+	r := &result{commit: "`abc`", date: "2026-01-02", volume: "2 GiB", machine: []string{"a CPU", "a disk"}, took: "1m0s", whole: make(map[string]string), coldness: "of all"}
 	for _, row := range slices.Backward(rows) {
-		r.whole[row.id] = true
-		r.figures = append(r.figures, figure{row: row.id, work: "work of " + row.id, against: "cp", value: series{1, 2, 3}, unit: ratio, target: atMost(1), ours: "x"},
+		r.whole[row.id] = "5s"
+		r.figures = append(r.figures, figure{row: row.id, work: "work of " + row.id, against: "cp", value: series{1, 2, 3}, unit: ratio, target: atMost(1), ours: "x", limit: "0.9 of fio"},
 			figure{row: row.id, work: "more of " + row.id, value: series{1}, unit: seconds})
 	}
 	return r
@@ -96,17 +99,17 @@ func TestPage(t *testing.T) {
 	first, further, _ := strings.Cut(text, "## Further figures")
 	for _, want := range []string{
 		"All figures are of one run of 1m0s, on 2026-01-02, commit `abc`. The main set has 2 GiB.\n", "- a CPU\n- a disk\n", "[benchmarks.md](benchmarks.md)",
-		"| S1 | work of S1 | cp | ≤ 1.00 | 2.00 (1.00–3.00) | x | – | MISSED |\n| S2 | work of S2 |",
-		"| S13 | work of S13 | cp | ≤ 1.00 | 2.00 (1.00–3.00) | x | – | MISSED |\n\n",
-		"| S5 | `make bench ROW=S5` | CSV",
+		"| S1 | work of S1 | cp | ≤ 1.00 | 2.00 (1.00–3.00) | x | – | 0.9 of fio | MISSED |\n| S2 | work of S2 |",
+		"| C5 | work of C5 | cp | ≤ 1.00 | 2.00 (1.00–3.00) | x | – | 0.9 of fio | MISSED |\n\n",
+		"| S5 | `make bench ROW=S5` | 5s | CSV", "emptied right before: of all. A limit",
 	} {
 		if !strings.Contains(first, want) {
 			t.Errorf("the page lacks %q:\n%s", want, text)
 		}
 	}
 	for _, want := range []string{
-		"| S1 | more of S1 | – | – | 1.00 s | – | – |  |\n| S2 | more of S2 |",
-		"| Index | work of Index | cp | ≤ 1.00 | 2.00 (1.00–3.00) | x | – | MISSED |\n| Index | more",
+		"| S1 | more of S1 | – | – | 1.00 s | – | – | – |  |\n| S2 | more of S2 |",
+		"| Index | work of Index | cp | ≤ 1.00 | 2.00 (1.00–3.00) | x | – | 0.9 of fio | MISSED |\n| Index | more",
 	} {
 		if !strings.Contains(further, want) {
 			t.Errorf("the further figures lack %q:\n%s", want, text)

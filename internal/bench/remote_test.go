@@ -29,7 +29,7 @@ func TestS12(t *testing.T) {
 				return finish(t, cmd, watched)
 			}
 		}
-		all := compete(t, set, rounds, fetched(server), remote(false))
+		all := compete(t, warm, set, slowRounds, fetched(server), remote(false))
 		record(figure{work: size(volume) + " from an S3 server on loopback", against: "`curl --parallel` of the same objects to the disk, then a conversion of the files",
 			value: all[1].seconds().over(all[0].seconds()), unit: ratio, target: atMost(1),
 			ours: pace(bytes, all[1].seconds()), theirs: pace(bytes, all[0].seconds())})

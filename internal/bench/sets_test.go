@@ -119,3 +119,19 @@ func multiply(t *testing.T, set string, times int) string {
 	}
 	return dir
 }
+
+// copies gives the tars of a set so many copies each: a larger input that no page cache shares.
+func copies(t *testing.T, set string, times int) string {
+	t.Helper()
+	dir := fmt.Sprintf("%s-copies", set)
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range glob(t, set, "*.tar") {
+		for i := range times {
+			execute(t, "cp", "--reflink=never", f, filepath.Join(dir, fmt.Sprintf("%d-%s", i, filepath.Base(f))))
+		}
+	}
+	settle(t)
+	return dir
+}

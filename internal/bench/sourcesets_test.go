@@ -80,6 +80,16 @@ var pairs = sync.OnceValues(func() (string, error) {
 	})
 })
 
+// shortPairs is as many rows in eight parts, of two floats with four digits: 14 bytes a row.
+var shortPairs = sync.OnceValues(func() (string, error) {
+	rnd := rand.New(rand.NewPCG(5, 0))
+	return makeParts("short-pairs", 8, "", func(w *bufio.Writer, _ int) {
+		for range pairRows() / 8 {
+			fmt.Fprintf(w, "0.%04d,0.%04d\n", rnd.IntN(10_000), rnd.IntN(10_000))
+		}
+	})
+})
+
 // makeParts writes part-0 and so on, and syncs them.
 func makeParts(name string, parts int, ext string, write func(w *bufio.Writer, part int)) (string, error) {
 	dir := filepath.Join(work, name)
@@ -111,30 +121,26 @@ func makePart(path string, write func(w *bufio.Writer)) error {
 	return f.Sync()
 }
 
-// makeNames makes so many names of empty files in so many directories. They are links to a
-// few files, which are made and removed in a fifth of the time; the memory for a name is
-// what is looked at.
-func makeNames(t *testing.T, root string, dirs, count int) {
+// makeNames makes so many names of empty files. They are links to a few files, which are made and removed in a
+// fifth of the time; the memory for a name is what is looked at.
+func makeNames(t *testing.T, dir string, count int) {
 	t.Helper()
 	const links = 50_000 // of one file; ext4 has 65,000 at the most
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
 	var file string
-	for d := range dirs {
-		dir := filepath.Join(root, fmt.Sprintf("n%08d", d))
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			t.Fatal(err)
+	for i := range count {
+		name := filepath.Join(dir, fmt.Sprintf("%015d.JPEG", i))
+		var err error
+		if i%links == 0 {
+			file = name
+			err = os.WriteFile(file, nil, 0o644)
+		} else {
+			err = os.Link(file, name)
 		}
-		for i := range count / dirs {
-			name := filepath.Join(dir, fmt.Sprintf("%015d.JPEG", i))
-			var err error
-			if (d*(count/dirs)+i)%links == 0 {
-				file = name
-				err = os.WriteFile(file, nil, 0o644)
-			} else {
-				err = os.Link(file, name)
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
+		if err != nil {
+			t.Fatal(err)
 		}
 	}
 }
