@@ -43,7 +43,7 @@ func (o *Files) Open(p Part, how Access) (File, error) {
 	case how == Whole:
 		file = aio.OpenStream(f, p.Size)
 	case how.samples == 1:
-		adviseRandom(f)
+		NoReadAhead(f)
 	case how.samples > 1:
 		size := int64(float64(o.each.Load()) * float64(how.samples))
 		file = &runFile{File: aio.OpenStream(f, min(size, p.Size)), of: o, samples: how.samples}

@@ -4,5 +4,5 @@ package converters
 
 import "os"
 
-// adviseRandom does nothing.
-func adviseRandom(*os.File) {}
+// NoReadAhead does nothing.
+func NoReadAhead(*os.File) {}

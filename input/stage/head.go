@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 
+	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/input"
 	"github.com/ffconvert/ffconvert/internal/blocking"
 )
@@ -24,6 +25,7 @@ func Head(path string, most int) (head []byte, size int64, err error) {
 	if !fi.Mode().IsRegular() {
 		return nil, 0, &os.PathError{Op: "read", Path: path, Err: input.ErrNotRegular}
 	}
+	converters.NoReadAhead(f)
 	in := bufio.NewReaderSize(f, sniffLen)
 	first, err := in.Peek(sniffLen)
 	if err != nil && err != io.EOF {

@@ -119,6 +119,7 @@ func inspectFile(n input.Name) (compression string, err error) {
 	if err := unchanged(n, fi); err != nil {
 		return "", err
 	}
+	converters.NoReadAhead(f)
 	head := make([]byte, min(sniffLen, fi.Size()))
 	if _, err := io.ReadFull(f, head); err == io.EOF || err == io.ErrUnexpectedEOF {
 		return "", place.Refuse(n.Name, input.ErrChanged, "", "it has become shorter")
