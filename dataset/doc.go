@@ -3,7 +3,7 @@
 // Package shard writes the shards in it.
 //
 //	PART_00000.ffr …            complete, fsynced, re-read; no other file ever has a name in .ffr
-//	index/PART_00000.arrow …    a row a sample
+//	index/PART_00000.arrow …    a row a sample, or a rule of their places
 //	meta.json                   what the dataset says of itself
 //	manifest.json               written last: where it is, the conversion is complete
 //	.ffconvert/plan             a line a shard; any shard can be written from its line alone

@@ -181,8 +181,13 @@ func (o *Output) Close() error {
 // Begin writes a plan into the directory, so that this process and others can write its shards.
 // named are the sources as the user named them. The same plan may have been begun before; another one
 // is [ErrOccupied] unless overwrite is set, and sources that have changed since are
-// [converters.ErrChanged].
+// [converters.ErrChanged]. The plan is changed as by [Output.KeepForm].
 func (o *Output) Begin(plan *plan.Plan, src []converters.Part, named []string, overwrite bool) error {
+	if !overwrite {
+		if err := o.KeepForm(plan); err != nil {
+			return err
+		}
+	}
 	digest, err := plan.Digest()
 	if err != nil {
 		return err

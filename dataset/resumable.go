@@ -37,6 +37,26 @@ func (o *Output) Resumable(parts []converters.Part, opts plan.Options) (*plan.Pl
 	return begun, nil
 }
 
+// KeepForm gives p the indexes of the dataset that was begun here, if p would make it again with other
+// ones: a plan made before plans had Columns.Alike has a row for every sample in its indexes. Run, finish
+// and repair take the plan from the directory and need no KeepForm.
+func (o *Output) KeepForm(p *plan.Plan) error {
+	if !p.Columns.Alike {
+		return nil
+	}
+	c, err := o.existing(false)
+	if err != nil {
+		return err
+	}
+	rows := *p
+	rows.Columns.Alike = false
+	digest, err := rows.Digest()
+	if err == nil && digest == c.digest {
+		p.Columns.Alike = false
+	}
+	return err
+}
+
 // Rollback removes a plan of which no shard is finished, and all that was made for it.
 func (o *Output) Rollback(plan *plan.Plan) error {
 	shards, err := o.shards()

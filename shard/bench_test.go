@@ -16,7 +16,7 @@ import (
 // BenchmarkIndexFile adds one row to the index of a shard. It must cost less than a
 // tenth of converting the sample, which BenchmarkWrite times for small ones.
 func BenchmarkIndexFile(b *testing.B) {
-	x, err := createIndex(openTemp(b), "PART_00000.ffr", 0, plan.Columns{Keys: true, Labels: true}, testBlocks(b).Empty[:indexBlocks])
+	x, err := createIndex(openTemp(b), &job{Shard: &plan.Shard{Name: "PART_00000.ffr"}}, plan.Columns{Keys: true, Labels: true}, testBlocks(b).Empty[:indexBlocks])
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -72,11 +72,12 @@ func BenchmarkRows(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				index, err := createIndex(out, p.Shards[0].Name, 0, plan.Columns{}, k.blocks.Empty[:indexBlocks])
+				t := &job{Shard: &p.Shards[0], plan: p, src: src}
+				index, err := createIndex(out, t, p.Columns, k.blocks.Empty[:indexBlocks])
 				if err != nil {
 					b.Fatal(err)
 				}
-				if _, err := k.fill(b.Context(), &job{Shard: &p.Shards[0], plan: p, src: src}, f, index); err != nil {
+				if _, err := k.fill(b.Context(), t, f, index); err != nil {
 					b.Fatal(err)
 				}
 				index.discard()

@@ -64,13 +64,16 @@ func (b *indexBatch) columns(shape plan.Columns) []arrow.Array {
 	fixed := func(t arrow.DataType, values []byte) arrow.Array {
 		return b.array(t, 0, nil, values)
 	}
-	columns := []arrow.Array{
-		fixed(arrow.PrimitiveTypes.Int64, arrow.Int64Traits.CastToBytes(b.ordinal[:b.n])),
-		fixed(arrow.PrimitiveTypes.Int64, arrow.Int64Traits.CastToBytes(b.offset[:b.n])),
-		fixed(arrow.PrimitiveTypes.Int64, arrow.Int64Traits.CastToBytes(b.length[:b.n])),
-		fixed(arrow.PrimitiveTypes.Uint32, arrow.Uint32Traits.CastToBytes(b.crc[:b.n])),
-		fixed(arrow.PrimitiveTypes.Int32, arrow.Int32Traits.CastToBytes(b.source[:b.n])),
-		fixed(arrow.PrimitiveTypes.Int64, arrow.Int64Traits.CastToBytes(b.sourceOffset[:b.n])),
+	var columns []arrow.Array
+	if !shape.Alike {
+		columns = []arrow.Array{
+			fixed(arrow.PrimitiveTypes.Int64, arrow.Int64Traits.CastToBytes(b.ordinal[:b.n])),
+			fixed(arrow.PrimitiveTypes.Int64, arrow.Int64Traits.CastToBytes(b.offset[:b.n])),
+			fixed(arrow.PrimitiveTypes.Int64, arrow.Int64Traits.CastToBytes(b.length[:b.n])),
+			fixed(arrow.PrimitiveTypes.Uint32, arrow.Uint32Traits.CastToBytes(b.crc[:b.n])),
+			fixed(arrow.PrimitiveTypes.Int32, arrow.Int32Traits.CastToBytes(b.source[:b.n])),
+			fixed(arrow.PrimitiveTypes.Int64, arrow.Int64Traits.CastToBytes(b.sourceOffset[:b.n])),
+		}
 	}
 	if shape.Keys {
 		keys := b.array(keyColumn.Type, 0, nil, arrow.Int32Traits.CastToBytes(b.keyEnds[:b.n+1]), b.keys)

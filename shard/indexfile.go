@@ -17,7 +17,8 @@ import (
 )
 
 // The columns of index/PART_00000.arrow, an Arrow IPC file (Feather v2) of one row a
-// sample. A dataset without keys has no keyColumn, one without classes no labelColumn.
+// sample. A dataset without keys has no keyColumn, one without classes no labelColumn. Where a [Rule]
+// in the schema gives the places, the columns of placeTable are left out.
 var (
 	keyColumn  = arrow.Field{Name: "key", Type: arrow.BinaryTypes.String}
 	placeTable = []arrow.Field{
@@ -37,15 +38,18 @@ const (
 	indexKeyBytes = 16 << 20
 )
 
-func schemaOf(c plan.Columns) *arrow.Schema {
-	columns := placeTable
+func schemaOf(c plan.Columns, about *arrow.Metadata) *arrow.Schema {
+	var columns []arrow.Field
+	if about == nil {
+		columns = placeTable
+	}
 	if c.Keys {
 		columns = append([]arrow.Field{keyColumn}, columns...)
 	}
 	if c.Labels {
 		columns = append(columns[:len(columns):len(columns)], labelColumn)
 	}
-	return arrow.NewSchema(columns, nil)
+	return arrow.NewSchema(columns, about)
 }
 
 // An indexFile is the index of a shard that is being written.
@@ -56,16 +60,27 @@ type indexFile struct {
 	schema *arrow.Schema
 	shape  plan.Columns
 	first  int32 // row of "sources" in the manifest that part 0 of the entries is
+	rule   *Rule // nil: the index has a row for every sample, with its place
 	rows   indexBatch
 }
 
-func createIndex(o *dataset.Output, shard string, first int, shape plan.Columns, blocks [][]byte) (*indexFile, error) {
-	name := dataset.IndexName(shard)
+// createIndex begins the index of a shard; shape is what the dataset's indexes have.
+func createIndex(o *dataset.Output, t *job, shape plan.Columns, blocks [][]byte) (*indexFile, error) {
+	name := dataset.IndexName(t.Name)
+	var rule *Rule
+	var about *arrow.Metadata
+	if shape.Alike = shape.Alike && t.plan.Columns.Alike; shape.Alike {
+		var err error
+		rule = newRule(t.Shard, t.first)
+		if about, err = rule.metadata(); err != nil {
+			return nil, err
+		}
+	}
 	f, err := atomicfile.Create(o.Root, o.Temp(name))
 	if err != nil {
 		return nil, err
 	}
-	schema := schemaOf(shape)
+	schema := schemaOf(shape, about)
 	stream := newStream(direct.NewWriter(direct.NewFile(f.File), blocks))
 	out, err := ipc.NewFileWriter(stream, ipc.WithSchema(schema))
 	if err != nil {
@@ -73,7 +88,7 @@ func createIndex(o *dataset.Output, shard string, first int, shape plan.Columns,
 		f.Discard()
 		return nil, err
 	}
-	return &indexFile{file: f, stream: stream, out: out, schema: schema, shape: shape, first: int32(first)}, nil
+	return &indexFile{file: f, stream: stream, out: out, schema: schema, shape: shape, first: int32(t.first), rule: rule}, nil
 }
 
 // add enters the sample that was written at e.
@@ -83,8 +98,10 @@ func (x *indexFile) add(ordinal int64, row *entry, key []byte, e record.Extent) 
 	if x.shape.Keys {
 		b.addKey(key)
 	}
-	b.ordinal[i], b.offset[i], b.length[i], b.crc[i] = ordinal, e.Off, e.Size, e.CRC
-	b.source[i], b.sourceOffset[i] = x.first+row.part, row.off
+	if x.rule == nil {
+		b.ordinal[i], b.offset[i], b.length[i], b.crc[i] = ordinal, e.Off, e.Size, e.CRC
+		b.source[i], b.sourceOffset[i] = x.first+row.part, row.off
+	}
 	if row.labels {
 		b.addLabel(row.label)
 	}
@@ -93,6 +110,9 @@ func (x *indexFile) add(ordinal int64, row *entry, key []byte, e record.Extent) 
 
 // addBatch enters consecutive samples; ordinal is the number of the first in the shard.
 func (x *indexFile) addBatch(ordinal int64, b *batch) error {
+	if x.rule != nil && !x.shape.Labels {
+		return nil
+	}
 	if x.shape.Keys || x.shape.Labels {
 		for i := range b.rows {
 			if err := x.add(ordinal+int64(i), &b.rows[i], b.key(i), b.at[i]); err != nil {
@@ -136,6 +156,9 @@ func (x *indexFile) flush() error {
 
 // close writes the rest of the index. The caller syncs the file.
 func (x *indexFile) close() error {
+	if x.rule != nil && !x.shape.Labels {
+		x.rows.n = int(x.rule.Samples) // one batch without columns
+	}
 	if err := x.flush(); err != nil {
 		return err
 	}

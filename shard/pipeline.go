@@ -183,6 +183,11 @@ func (p *pipeline) append(b *batch) error {
 	if err != nil {
 		return err
 	}
+	if p.index.rule != nil {
+		if err := p.checkSizes(b); err != nil {
+			return err
+		}
+	}
 	first := p.samples
 	p.samples += int64(len(b.rows))
 	return p.index.addBatch(first, b)

@@ -85,7 +85,7 @@ func TestWholeParts(t *testing.T) {
 	if _, err := shardtest.Write(t, src, pl, dir, shard.WriteOptions{}); err != nil || !maps.Equal(shardtest.Files(t, dir), all) {
 		t.Errorf("a source that is here whole: %v, or other bytes", err)
 	}
-	if keys := shardtest.IndexKeys(t, dir, "PART_00002.ffr"); !strings.HasPrefix(keys[0], fmt.Sprint(pl.Shards[2].First, "/")) {
+	if keys := shardtest.ReadIndex(t, dir, "PART_00002.ffr").Keys; !strings.HasPrefix(keys[0], fmt.Sprint(pl.Shards[2].First, "/")) {
 		t.Errorf("keys %q", keys)
 	}
 }

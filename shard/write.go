@@ -118,8 +118,14 @@ func newWriter(parts PartProvider, slice *plan.Slice, out *dataset.Output, opts 
 	return w, err
 }
 
-// newWhole prepares to write a whole plan, which it begins in the output.
+// newWhole prepares to write a whole plan, which it begins in the output. The plan is changed as by
+// [dataset.Output.KeepForm].
 func newWhole(parts PartProvider, p *plan.Plan, out *dataset.Output, opts WriteOptions) (*writer, error) {
+	if !opts.Overwrite {
+		if err := out.KeepForm(p); err != nil {
+			return nil, err
+		}
+	}
 	digest, err := p.Digest()
 	if err != nil {
 		return nil, err

@@ -93,7 +93,7 @@ func TestWriteRecords(t *testing.T) {
 	if i != r.Len() {
 		t.Errorf("%d records, want %d", r.Len(), i)
 	}
-	if keys := shardtest.IndexKeys(t, dir, "PART_00000.ffr"); strings.Join(keys[:5], " ") != "0/000000 0/000001 0/000002 0/000003 0/000005" {
+	if keys := shardtest.ReadIndex(t, dir, "PART_00000.ffr").Keys; strings.Join(keys[:5], " ") != "0/000000 0/000001 0/000002 0/000003 0/000005" {
 		t.Errorf("keys %q", keys)
 	}
 }

@@ -26,6 +26,7 @@ func NewAligned(parts []converters.Part, seen []PartIndex, opts Options) (*Plan,
 		shown.Parts = append(shown.Parts, seen[i].Part)
 	}
 	plan.Columns = shown.columns()
+	plan.Columns.Alike = alike(seen)
 	sizes := make(partSizes, len(parts))
 	total, largest := int64(0), int64(0)
 	for i, p := range parts {

@@ -1,10 +1,55 @@
 package plan
 
+import (
+	"errors"
+	"fmt"
+
+	"github.com/ffconvert/ffconvert/record"
+)
+
 // Columns say which of the columns that not every dataset has its indexes have. They are of
 // the whole dataset, so that all its indexes can be read as one.
 type Columns struct {
 	Keys   bool `json:"keys,omitempty"`   // samples have keys
 	Labels bool `json:"labels,omitempty"` // samples may have classes
+
+	// Alike means that an index gives the places of its samples by a rule and not by columns: all records
+	// have one length, no sample has a key or is left out, and samples keep their order. In a part-aligned
+	// plan the first part decides, and the index of a shard with other records has the columns.
+	Alike bool `json:"alike,omitempty"`
+}
+
+// alike reports whether a rule gives the places of the samples of all these parts.
+func alike(parts []PartIndex) bool {
+	var cost, samples, largest int64
+	for i := range parts {
+		if parts[i].Account.Keys > 0 {
+			return false
+		}
+		cost += parts[i].Cost
+		samples += int64(parts[i].N)
+		largest = max(largest, parts[i].Largest)
+	}
+	return samples > 0 && cost == samples*largest // a sample that is left out costs nothing
+}
+
+// RecordSize returns the size in bytes of each record of a shard of equal records.
+func (s *Shard) RecordSize() int64 { return (s.Bytes - record.FileSize(s.Samples, 0)) / s.Samples }
+
+// checkAlike returns an error if the indexes of a plan cannot have a rule. The sizes of shards are all
+// that a plan which was read tells of its records.
+func (p *Plan) checkAlike() error {
+	c := p.columns()
+	if c.Alike = p.Columns.Alike; p.Columns != c {
+		return errors.New("its indexes have other columns than its parts")
+	}
+	for i := range p.Shards {
+		s := &p.Shards[i]
+		if c.Alike && (c.Keys || p.Shuffle != nil || s.RecordSize() != p.Shards[0].RecordSize() || s.Bytes != record.FileSize(s.Samples, s.Samples*s.RecordSize())) {
+			return fmt.Errorf("shard %d: it cannot be of equal records", i)
+		}
+	}
+	return nil
 }
 
 // columns returns the columns that the parts of the plan need.

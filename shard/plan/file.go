@@ -26,7 +26,12 @@ import (
 // are enough to write that shard. A plan names no time and no machine, so that the same input
 // and options give the same file anywhere.
 
-const FormatVersion = 2
+// FormatVersion is the version of a plan file, and alikeVersion the one of a plan with Columns.Alike,
+// which programs that read version 2 alone refuse.
+const (
+	FormatVersion = 2
+	alikeVersion  = 3
+)
 
 var (
 	// ErrDamaged says that a plan file is damaged or not one of ours.
@@ -79,7 +84,7 @@ type planFoot struct {
 // Write writes the plan file and returns its digest.
 func (p *Plan) Write(w io.Writer) (digest string, err error) {
 	out := newPlanWriter(w)
-	out.json(Head{FormatVersion, p.Source, p.Encode, p.Encodes, p.Dataset, p.Shuffle, p.Whole, p.Columns, len(p.Parts), len(p.Shards)})
+	out.json(Head{p.version(), p.Source, p.Encode, p.Encodes, p.Dataset, p.Shuffle, p.Whole, p.Columns, len(p.Parts), len(p.Shards)})
 	for i := range p.Parts {
 		out.row(i == 0, p.Parts[i].Size)
 		out.json(&p.Parts[i])
@@ -94,6 +99,13 @@ func (p *Plan) Write(w io.Writer) (digest string, err error) {
 		out.json(planShard{s.Name, s.Samples, s.Bytes, s.Runs})
 	}
 	return out.finish()
+}
+
+func (p *Plan) version() int {
+	if p.Columns.Alike {
+		return alikeVersion
+	}
+	return FormatVersion
 }
 
 // Digest returns the digest of the plan's file.
@@ -206,8 +218,10 @@ func (p *Plan) checkFoot(foot planFoot, table int64, more bool) error {
 	if more || foot.Table != table {
 		return errors.New("its end is damaged")
 	}
-	if !p.Whole && p.Columns != p.columns() {
-		return errors.New("its indexes have other columns than its parts")
+	if !p.Whole {
+		if err := p.checkAlike(); err != nil {
+			return err
+		}
 	}
 	written, err := p.Digest()
 	if err == nil && written != foot.Digest {

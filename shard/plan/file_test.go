@@ -33,7 +33,11 @@ func TestReadPlanRefuses(t *testing.T) {
 		"a size below 0":           func(s string) string { return strings.Replace(s, `"size":`, `"size":-`, 1) },
 		"more left out than found": func(s string) string { return strings.Replace(s, `"samples":6`, `"samples":6,"samples_left_out":7`, 1) },
 		"a member that is unknown": func(s string) string { return strings.Replace(s, `"parts":`, `"ports":1,"parts":`, 1) },
-		"another name":             func(s string) string { return strings.Replace(s, "PART_00001", "../ART_001", 1) },
+		"equal records with keys": func(s string) string {
+			return strings.NewReplacer(`"ffconvert_plan":2`, `"ffconvert_plan":3`, `"labels":true}`, `"labels":true,"alike":true}`).Replace(s)
+		},
+		"a version without a reason": func(s string) string { return strings.Replace(s, `"ffconvert_plan":2`, `"ffconvert_plan":3`, 1) },
+		"another name":               func(s string) string { return strings.Replace(s, "PART_00001", "../ART_001", 1) },
 	} {
 		before := texts(sound)
 		after := change(before)
@@ -51,7 +55,7 @@ func TestReadPlanRefuses(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := Read(strings.NewReader(lined(strings.Replace(texts(sound), `"ffconvert_plan":2`, `"ffconvert_plan":3,"new":true`, 1)))); !errors.Is(err, ErrVersion) {
+	if _, err := Read(strings.NewReader(lined(strings.Replace(texts(sound), `"ffconvert_plan":2`, `"ffconvert_plan":4,"new":true`, 1)))); !errors.Is(err, ErrVersion) {
 		t.Errorf("another version: %v", err)
 	}
 	if _, err := Read(strings.NewReader(`{"ffconvert_plan":1,"source":{}}` + "\n")); !errors.Is(err, ErrVersion) {

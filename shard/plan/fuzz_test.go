@@ -55,7 +55,9 @@ func sealed(data []byte) []byte {
 	if err != nil {
 		return data
 	}
+	alike := p.Columns.Alike
 	p.Columns = p.columns()
+	p.Columns.Alike = alike
 	var b bytes.Buffer
 	if _, err := p.Write(&b); err != nil {
 		return data

@@ -116,6 +116,7 @@ func New(parts []PartIndex, opts Options) (*Plan, error) {
 		from = end
 	}
 	plan.Columns = plan.columns()
+	plan.Columns.Alike = opts.Shuffle == nil && alike(parts)
 	return plan, nil
 }
 

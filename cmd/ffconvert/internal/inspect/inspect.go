@@ -46,8 +46,9 @@ type Report struct {
 	Bytes    int64          `json:"bytes"`
 	Shard    spread         `json:"shard_bytes"`
 	Record   spread         `json:"record_bytes"`
-	Created  *time.Time     `json:"created,omitempty"`  // when the manifest was written
-	Verified *bool          `json:"verified,omitempty"` // whether each shard was verified when it was written
+	Index    int64          `json:"index_bytes,omitempty"` // of all indexes, as the manifest says
+	Created  *time.Time     `json:"created,omitempty"`     // when the manifest was written
+	Verified *bool          `json:"verified,omitempty"`    // whether each shard was verified when it was written
 	converters.Description
 	Skipped map[string]int64 `json:"skipped,omitempty"`
 	fieldCounts
@@ -126,6 +127,9 @@ func (x *Report) manifest(shardPath string) error {
 	}
 	x.Tool, x.Source, x.Encoding = m.Tool, m.Source.Format, m.Encode.Encoding
 	x.Created, x.Verified, x.Skipped = &m.Created, &m.Verified, m.Totals.Skipped
+	for i := range m.Shards {
+		x.Index += m.Shards[i].Index.Bytes
+	}
 	meta, err := dataset.ReadMeta(filepath.Dir(shardPath))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -176,6 +180,9 @@ func (x *Report) Print(w io.Writer) error {
 	row("bytes", "%s (%s)", humanize.Comma(x.Bytes), humanize.IBytes(uint64(x.Bytes)))
 	row("shard bytes", "%s", x.Shard)
 	row("record bytes", "%s", x.Record)
+	if x.Index > 0 {
+		row("index bytes", "%s (%s)", humanize.Comma(x.Index), humanize.IBytes(uint64(x.Index)))
+	}
 	if len(x.Skipped) > 0 {
 		row("skipped", "%s", text.Line(summary.SkippedText(x.Skipped)))
 	}

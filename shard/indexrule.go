@@ -1,0 +1,66 @@
+package shard
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/apache/arrow/go/v15/arrow"
+
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/record"
+	"github.com/ffconvert/ffconvert/shard/plan"
+)
+
+// A Rule is what the index of a shard of equal records has in place of the columns of places. Sample i has
+// Length bytes at Offset + i·Length, and its CRC is checksum i of the shard's header. The rule is JSON in
+// the metadata of the Arrow schema, under [RuleKey].
+type Rule struct {
+	Version int   `json:"index"` // [RuleVersion]
+	Samples int64 `json:"samples"`
+	Offset  int64 `json:"offset"` // of sample 0 in the shard, bytes
+	Length  int64 `json:"length"` // of each sample, bytes
+
+	// Runs are consecutive samples of one source. A run ends where the next one begins.
+	Runs []RuleRun `json:"runs"`
+}
+
+// A RuleRun is [sample, source, ordinal, source_offset]: its first sample in the shard, the row of "sources"
+// in the manifest, the number of that sample among the samples of the source, and where it starts there,
+// in bytes.
+type RuleRun [4]int64
+
+const (
+	RuleKey     = "ffconvert"
+	RuleVersion = 2 // indexes of version 1 have a row for every sample, and no metadata
+)
+
+// newRule returns the rule of a shard of equal records; first is the row of "sources" of its part 0.
+func newRule(s *plan.Shard, first int) *Rule {
+	r := &Rule{Version: RuleVersion, Samples: s.Samples, Offset: record.FileSize(s.Samples, 0), Length: s.RecordSize()}
+	sample := int64(0)
+	for _, run := range s.Runs {
+		r.Runs = append(r.Runs, RuleRun{sample, int64(first + run.Part), run.First, run.Off})
+		sample += run.Count
+	}
+	return r
+}
+
+// metadata returns the metadata of the schema.
+func (r *Rule) metadata() (*arrow.Metadata, error) {
+	text, err := json.Marshal(r)
+	about := arrow.NewMetadata([]string{RuleKey}, []string{string(text)})
+	return &about, err
+}
+
+// checkSizes returns an error if a record has another size than the rule says: the source was changed
+// after it was indexed.
+func (p *pipeline) checkSizes(b *batch) error {
+	want := p.index.rule.Length
+	for i := range b.at {
+		if row := &b.rows[i]; b.at[i].Size != want {
+			err := fmt.Errorf("%w: its record has %d bytes, %d were indexed for it", converters.ErrChanged, b.at[i].Size, want)
+			return p.plan.ErrorAt(int(row.part), row.off, "", err)
+		}
+	}
+	return nil
+}
