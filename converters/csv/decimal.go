@@ -139,8 +139,16 @@ func (p *powers) decimal(b []byte, i int) (float uint64, end int) {
 	}
 	first := uint64(a[0] - '0')
 	v := binary.LittleEndian.Uint64(a[2:10])
-	if first > 9 || a[1] != '.' || notDigits(v) != 0 {
+	if first > 9 || a[1] != '.' {
 		return p.decimalAny(b, i)
+	}
+	if stop := notDigits(v); stop != 0 {
+		k := bits.TrailingZeros64(stop) >> 3
+		if byte(v>>(8*k&63))&0xDF == 'E' {
+			return p.decimalAny(b, i)
+		}
+		n := first*tens[k&7] + eight((v-ascii0)<<8<<((56-8*k)&63))
+		return sign | math.Float64bits(float64(n)/exactTens[k&7]), at + 2 + k
 	}
 	n := first*1e8 + eight(v-ascii0)
 	v = binary.LittleEndian.Uint64(a[10:18])
