@@ -64,6 +64,20 @@ type Run struct {
 	Count int64 // samples
 }
 
+// A RowSource is a Source that can read many samples at once if each of them is one field of bytes.
+type RowSource interface {
+	// ReadRows is Read with many samples in each step. ok is false if the samples of the source are not
+	// one field of bytes each, all of one size.
+	ReadRows(ctx context.Context, run Run) (rows iter.Seq2[Rows, error], ok bool)
+}
+
+// Rows are consecutive samples of one size. They are valid until the next iteration.
+type Rows struct {
+	Off   int64  // of the first one in its part, in bytes
+	Count int    // samples, at least 1
+	Data  []byte // their fields, back to back
+}
+
 // A Describer is a Source with metadata about the whole dataset.
 type Describer interface {
 	// Describe may be called at any time.

@@ -183,6 +183,12 @@ func (s *Spec) NewEncoder() *Encoder {
 	return e
 }
 
+// Verbatim reports whether the record of a sample of one field is the bytes of that field.
+func (e *Encoder) Verbatim() bool {
+	_, raw := e.format.(rawFormat)
+	return raw && e.decode == nil && e.fields.all()
+}
+
 // A Record is the bytes of one encoded sample, in pieces.
 type Record struct {
 	Parts   [][]byte // in order, without unread payloads

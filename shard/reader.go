@@ -3,6 +3,7 @@ package shard
 import (
 	"context"
 	"errors"
+	"iter"
 	"runtime"
 
 	"github.com/ffconvert/ffconvert/converters"
@@ -60,6 +61,12 @@ func (r *reader) read(ctx context.Context, src converters.Source) {
 func (r *reader) readSegment(ctx context.Context, src converters.Source) error {
 	for _, run := range r.segment.runs {
 		enc := r.encoders.of(&r.plan.Parts[run.Part])
+		if rows, ok := r.rowsOf(ctx, src, run, enc); ok {
+			if err := r.addRows(run.Part, rows); err != nil {
+				return err
+			}
+			continue
+		}
 		for sample, err := range src.Read(ctx, run) {
 			if err != nil {
 				return err
@@ -120,6 +127,50 @@ func (r *reader) add(part int, s *converters.Sample, rec *encode.Record) error {
 		return nil
 	}
 	return r.flush()
+}
+
+// rowsOf returns the samples of a run as rows, each of them a record; false: they must be encoded or
+// entered in the index one by one.
+func (r *reader) rowsOf(ctx context.Context, src converters.Source, run converters.Run, enc *encode.Encoder) (iter.Seq2[converters.Rows, error], bool) {
+	rows, ok := src.(converters.RowSource)
+	if rule := r.index.rule; !ok || rule == nil || r.index.shape.Labels || rule.Length > plan.SmallRecord || !enc.Verbatim() {
+		return nil, false
+	}
+	return rows.ReadRows(ctx, run)
+}
+
+// addRows is add for rows of part. It makes the same batches.
+func (r *reader) addRows(part int, all iter.Seq2[converters.Rows, error]) error {
+	for rows, err := range all {
+		if err != nil {
+			return err
+		}
+		r.fields += int64(rows.Count)
+		r.progress.Add(int64(rows.Count), int64(len(rows.Data)))
+		row, size := entry{part: int32(part), off: rows.Off}, len(rows.Data)/rows.Count
+		for left := rows.Count; left > 0; {
+			b := r.batch
+			if b.rows == nil {
+				b.make()
+			}
+			n := min(left, batchRows-len(b.rows), (batchBytes-len(b.data)+max(1, size)-1)/max(1, size))
+			end := len(b.data)
+			b.data = append(b.data, rows.Data[:n*size]...)
+			for range n {
+				end += size
+				b.ends = append(b.ends, end)
+				b.rows = append(b.rows, row)
+			}
+			rows.Data = rows.Data[n*size:]
+			left -= n
+			if len(b.rows) == batchRows || len(b.data) >= batchBytes {
+				if err := r.flush(); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
 }
 
 // flush has the batch appended, if there is anything in it, and takes an empty one.

@@ -37,6 +37,21 @@ func (n *numeric) one(s *converters.Sample) bool {
 	return true
 }
 
+// takeAhead returns the current sample, of one packed row, and the rows that were read ahead, which it
+// makes current. They are valid until the next call.
+func (n *numeric) takeAhead() (data []byte, rows int) {
+	rows = len(n.ends) - n.told
+	if rows > 0 {
+		n.told = len(n.ends)
+		n.Pos = n.ends[n.told-1]
+		n.row += int64(rows)
+		n.left -= int64(rows)
+	}
+	from := n.from - n.size
+	n.from += rows * n.size
+	return n.data[from:n.from], rows + 1
+}
+
 // skipAhead skips the rows that were read ahead, and returns their offsets in the part in bytes. The
 // slice is valid until the next call.
 func (n *numeric) skipAhead() []int64 {

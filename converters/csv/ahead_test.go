@@ -80,6 +80,32 @@ func values(s *converters.Sample, k kind) string {
 	return words
 }
 
+// wantReadRows compares the rows that ReadRows yields of the first len(want) samples.
+func wantReadRows(t *testing.T, src *Source, k kind, want []mixedRow) {
+	t.Helper()
+	all, ok := src.ReadRows(t.Context(), converters.Run{Count: int64(len(want))})
+	if !ok {
+		t.Fatal("it has no rows")
+	}
+	row := 0
+	for rows, err := range all {
+		if err != nil || row+rows.Count > len(want) || rows.Off != want[row].off {
+			t.Fatalf("row %d: %d rows at %d, error %v", row+1, rows.Count, rows.Off, err)
+		}
+		size := len(rows.Data) / rows.Count
+		for i := range rows.Count {
+			s := converters.Sample{Fields: []converters.Field{{Name: "row", Value: converters.Bytes(rows.Data[i*size : (i+1)*size])}}}
+			if got := values(&s, k); got != want[row].want {
+				t.Fatalf("row %d: %s, want %+v", row+1, got, want[row])
+			}
+			row++
+		}
+	}
+	if row != len(want) {
+		t.Errorf("%d rows, want %d", row, len(want))
+	}
+}
+
 // Rows that are read ahead are those that are read one by one, and are where they are.
 func TestAhead(t *testing.T) {
 	t.Parallel()
@@ -111,6 +137,11 @@ func TestAhead(t *testing.T) {
 						}
 					}
 					wantSpans(t, src, want)
+					if form == Packed {
+						wantReadRows(t, src, k, want)
+						wantReadRows(t, src, k, want[:1])
+						wantReadRows(t, src, k, want[:rnd.IntN(rows)+1])
+					}
 				})
 			}
 			samples := inMemory(t, Options{DType: k.String(), RowsPerSample: 700}, data)

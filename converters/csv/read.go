@@ -122,14 +122,37 @@ func (s *Source) Read(ctx context.Context, run converters.Run) iter.Seq2[*conver
 		if run.Count <= 0 {
 			return
 		}
-		err := s.started(ctx, run, false, func(r *reader) error { return read(ctx, run, r, yield) })
+		err := s.started(ctx, run, false, func(r *reader) error {
+			return read(ctx, run, r, func(sample *converters.Sample) (int, bool) { return 1, yield(sample, nil) })
+		})
 		if err != nil {
 			yield(nil, err)
 		}
 	}
 }
 
-func read(ctx context.Context, run converters.Run, r *reader, yield func(*converters.Sample, error) bool) error {
+// ReadRows is Read for samples of one packed row.
+func (s *Source) ReadRows(ctx context.Context, run converters.Run) (iter.Seq2[converters.Rows, error], bool) {
+	return func(yield func(converters.Rows, error) bool) {
+		if run.Count <= 0 {
+			return
+		}
+		err := s.started(ctx, run, false, func(r *reader) error {
+			return read(ctx, run, r, func(sample *converters.Sample) (int, bool) {
+				r.unasked = 0
+				data, n := r.single.takeAhead()
+				return n, yield(converters.Rows{Off: sample.Off, Count: n, Data: data}, nil)
+			})
+		})
+		if err != nil {
+			yield(converters.Rows{}, err)
+		}
+	}, s.schema.numeric && s.schema.form == Packed && s.opts.RowsPerSample == 1
+}
+
+// read calls take with each sample of a run. take returns how many samples it has taken, and whether to go
+// on.
+func read(ctx context.Context, run converters.Run, r *reader, take func(*converters.Sample) (int, bool)) error {
 	for done := int64(0); ; {
 		ev, err := r.next(ctx)
 		if err != nil {
@@ -138,8 +161,8 @@ func read(ctx context.Context, run converters.Run, r *reader, yield func(*conver
 		switch ev {
 		case eventSample:
 			r.take()
-			done++
-			if !yield(&r.sample, nil) || done == run.Count {
+			n, more := take(&r.sample)
+			if done += int64(n); !more || done == run.Count {
 				return nil
 			}
 		case eventEnd:
