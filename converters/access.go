@@ -1,6 +1,9 @@
 package converters
 
 import (
+	"errors"
+	"fmt"
+	"io/fs"
 	"math"
 	"sync/atomic"
 
@@ -48,7 +51,32 @@ func (o *Files) Open(p Part, how Access) (File, error) {
 		size := int64(float64(o.each.Load()) * float64(how.samples))
 		file = &runFile{File: aio.OpenStream(f, min(size, p.Size)), of: o, samples: how.samples}
 	}
+	if p.Copy == nil {
+		file = namelessFile{file}
+	}
 	return p.checked(file), nil
+}
+
+// A namelessFile leaves names and offsets out of its errors, since [Error] has them. The name of a staged copy
+// is not that of its part.
+type namelessFile struct{ File }
+
+func (f namelessFile) ReadAt(b []byte, off int64) (int, error) {
+	n, err := f.File.ReadAt(b, off)
+	if err != nil {
+		err = nameless(err)
+	}
+	return n, err
+}
+
+func nameless(err error) error {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return fmt.Errorf("%s: %w", e.Op, e.Err)
+	}
+	if e, ok := errors.AsType[*aio.ReadError](err); ok {
+		return fmt.Errorf("read: %w", e.Err)
+	}
+	return err
 }
 
 // A runFile notes how large the samples of a run were, so that no more is read ahead than the next one needs.

@@ -3,6 +3,7 @@ package converters
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -156,5 +157,33 @@ func TestPartCopyChanged(t *testing.T) {
 	want := "named.tar.gz: its staged copy " + p.Path + ": changed since it was indexed: it was modified at "
 	if _, err := p.Open(); !errors.Is(err, ErrChanged) || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("error %v, want %s…", err, want)
+	}
+}
+
+// A message names a part and an offset once: the error of its file has neither.
+func TestPartErrorNamesOnce(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "named.tar")
+	if _, err := (Part{Name: path, Path: path}).Open(); !errors.Is(err, os.ErrNotExist) || strings.Count(err.Error(), "named.tar") != 1 {
+		t.Errorf("open: %v", err)
+	}
+	if err := os.WriteFile(path, []byte("01234"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var files Files
+	for _, how := range []Access{{}, ForIndex, Whole, ForRun(Run{Count: 1}), ForRun(Run{Count: 2})} {
+		f, err := files.Open(Part{Name: path, Path: path, Size: 5}, how)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.ReadAt(make([]byte, 1), -1); err == nil || strings.Contains(err.Error(), "named.tar") {
+			t.Errorf("%+v: read before the start: %v", how, err)
+		}
+		if _, err := f.ReadAt(make([]byte, 6), 0); err != io.EOF {
+			t.Errorf("%+v: read beyond the end: %v", how, err)
+		}
+		if err := f.Close(); err != nil {
+			t.Error(err)
+		}
 	}
 }

@@ -76,6 +76,9 @@ func (p Part) Open() (File, error) { return new(Files).Open(p, Access{}) }
 func (p Part) open() (*os.File, error) {
 	f, err := blocking.File(os.Open(p.Path))
 	if err != nil {
+		if p.Copy == nil {
+			err = nameless(err)
+		}
 		return nil, &Error{Where: p.Name, Off: -1, Err: err}
 	}
 	if err := p.unchanged(f); err != nil {

@@ -119,3 +119,10 @@ func TestDescribe(t *testing.T) {
 		t.Errorf("%+v", d)
 	}
 }
+
+// Samples come from past the page cache as they come from it: large ones, and small ones.
+func TestCold(t *testing.T) {
+	t.Parallel()
+	small := bytes.Repeat(mixed(false), 1_000_000/len(mixed(false)))
+	convertertest.Cold(t, func(t *testing.T, paths ...string) converters.Source { return openFiles(t, Options{}, paths...) }, pictures(false, 0, 130), small)
+}

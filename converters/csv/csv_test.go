@@ -265,3 +265,15 @@ func TestInferSize(t *testing.T) {
 		t.Error("a first row of more than a MiB does not decide")
 	}
 }
+
+// Samples come from past the page cache as they come from it: rows, and tables of 100 kB.
+func TestCold(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	for i := 0; b.Len() < 2_500_000; i++ {
+		fmt.Fprintf(&b, "%d,%d.5,-%d\n", i, i*i, i)
+	}
+	for _, opts := range []Options{{}, {Form: Table, RowsPerSample: 4000}} {
+		convertertest.Cold(t, func(t *testing.T, paths ...string) converters.Source { return openFiles(t, opts, paths...) }, []byte(b.String()))
+	}
+}

@@ -1,6 +1,7 @@
 package tar
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -187,4 +188,22 @@ func TestOctal7(t *testing.T) {
 			t.Errorf("%q does not pass", f)
 		}
 	}
+}
+
+// Samples come from past the page cache as they come from it: large ones, and small ones.
+func TestCold(t *testing.T) {
+	t.Parallel()
+	var parts [][]byte
+	for _, size := range []int{100_000, 300} {
+		var members [][]byte
+		for i := range 4_000_000 / (size + 1000) {
+			data := make([]byte, size)
+			for j := range data {
+				data[j] = byte(rand.Uint32())
+			}
+			members = append(members, regular(fmt.Sprintf("%06d.bin", i), string(data)))
+		}
+		parts = append(parts, archive(members...))
+	}
+	convertertest.Cold(t, func(t *testing.T, paths ...string) converters.Source { return openFiles(t, Options{}, paths...) }, parts...)
 }
