@@ -167,7 +167,8 @@ func (c *call) ours() bool {
 // A counter counts the calls that are ours and strikes at one of them.
 type counter struct {
 	strike verdict
-	at     int // from 0; -1: never
+	at     int  // from 0; -1: never
+	cold   bool // count calls about sources alone
 
 	mu   sync.Mutex
 	seen int
@@ -175,7 +176,7 @@ type counter struct {
 }
 
 func (n *counter) decide(c *call) verdict {
-	if !c.ours() {
+	if !c.ours() || n.cold && !c.aboutSource() {
 		return verdict{}
 	}
 	n.mu.Lock()
@@ -187,6 +188,9 @@ func (n *counter) decide(c *call) verdict {
 	n.hit = c.kind().name + " " + strings.TrimPrefix(c.path(), base+"/")
 	if c.kind().name == "close" && c.reads() {
 		n.hit += reading
+	}
+	if c.kind().name == "openat" && c.args[2]&unix.O_DIRECT != 0 {
+		n.hit += directly
 	}
 	return n.strike
 }
@@ -206,8 +210,12 @@ func count(dir string, calls []string, flags ...string) (int, error) {
 
 // count returns how many of the calls the conversion makes.
 func (c conversion) count(dir string, calls []string) (int, error) {
-	n := counter{at: -1}
-	r, err := supervise(calls, n.decide, c.args(dir+"/out")...)
+	n := counter{at: -1, cold: c.cold != nil}
+	err := c.cool()
+	var r result
+	if err == nil {
+		r, err = supervise(calls, n.decide, c.args(dir+"/out")...)
+	}
 	if err == nil {
 		err = sameAs(dir+"/out", c.want)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -114,15 +115,29 @@ var failings = []failing{
 func TestFaultC1(t *testing.T) {
 	slow(t)
 	t.Parallel()
-	for _, c := range conversions(t) {
+	cold, err := coldTars()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range append(slices.Clone(conversions(t)), cold) {
+		workers, judge := runtime.GOMAXPROCS(0), (*counter).judge
+		if c.cold != nil {
+			workers, judge = 1, (*counter).judgeCold
+			coldLock.Lock()
+			defer coldLock.Unlock()
+		}
 		faults, total := c.faults(t)
 		var absorbed, reported atomic.Int64
-		sum := each(t, spread(len(faults), len(faults)), func(i int, dir string) error {
+		sum := atOnce(t, workers, spread(len(faults), len(faults)), func(i int, dir string) error {
 			f, out := faults[i], filepath.Join(dir, "out")
-			n := counter{at: f.at, strike: verdict{errno: f.errno}}
-			r, err := supervise([]string{f.call}, n.decide, c.args(out)...)
+			n := counter{at: f.at, strike: verdict{errno: f.errno}, cold: c.cold != nil}
+			err := c.cool()
+			var r result
 			if err == nil {
-				err = n.judge(f.failing, f.errno, r)
+				r, err = supervise([]string{f.call}, n.decide, c.args(out)...)
+			}
+			if err == nil {
+				err = judge(&n, f.failing, f.errno, r)
 			}
 			if err == nil && r.code == 0 {
 				absorbed.Add(1)
@@ -166,7 +181,7 @@ func (c conversion) faults(t *testing.T) (faults []fault, total int) {
 			tries++ // one more, in case there is one more; it need not be hit
 		}
 		for i, errno := range errnos {
-			if c.name != "tar" && errno != unix.EIO && !(full && errno == unix.EINTR) {
+			if c.name != "tar" && errno != unix.EIO && !(full && errno == unix.EINTR) && !(c.cold != nil && coldCall(f.call)) {
 				continue // how an errno is taken does not depend on the format
 			}
 			for k := range tries {

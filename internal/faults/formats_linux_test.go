@@ -19,6 +19,7 @@ type conversion struct {
 	args func(out string) []string
 	want tree
 	from []string // its sources, where another test copies them
+	cold []string // files to remove from the page cache before each run
 }
 
 // conversions returns one of each format, with one worker, so that the k-th call is the
@@ -39,7 +40,7 @@ var everyFormat = sync.OnceValues(func() ([]conversion, error) {
 		write func(dir string) (names []string, err error)
 	}{{"folder", writeFolder}, {"csv", writeCSV}, {"cbor", writeCBOR}}
 	want, err := reference()
-	all := []conversion{{"tar", func(out string) []string { return convert(out, "-j1") }, want, sources}}
+	all := []conversion{{name: "tar", args: func(out string) []string { return convert(out, "-j1") }, want: want, from: sources}}
 	for _, w := range writers {
 		if err != nil {
 			return nil, err

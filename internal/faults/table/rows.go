@@ -27,7 +27,7 @@ var rows = []row{
 	{id: "B4", fault: "two processes, one output; a dead holder", target: "one wins cleanly; taken over at once", cases: 90, parts: []string{"race", "held", "killed"}},
 	{id: "B5", fault: "stopped by a signal, resumed, sources changed", target: "ends in 2 s; identical; change refused by name", cases: 53, parts: []string{"stop", "resume", "changed"}},
 	{id: "B6", fault: "tasks of one plan, killed, twice, in any order", target: "identical when finished", cases: 800, parts: append([]string{"no-locks"}, formats...)},
-	{id: "C1", fault: "errno at the k-th call, every k", target: "reported, or absorbed", cases: 5000, parts: append([]string{"folder-reads"}, formats...)},
+	{id: "C1", fault: "errno at the k-th call, every k", target: "reported, or absorbed", cases: 5000, parts: append([]string{"folder-reads", "tar-cold"}, formats...)},
 	{id: "C2", fault: "file systems of 256 sizes", target: "exit 4; identical when enlarged", cases: 256},
 	{id: "C3", fault: "limits on file size, open files, address space", target: "clean error, or slower", cases: 25},
 	{id: "C4", fault: "Linux AIO used up, ENOSYS, EPERM", target: "falls back, says so, same report", cases: 52, parts: []string{"refused", "used-up", "reader"}},

@@ -1,0 +1,157 @@
+package faults
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// coldTars converts tars that are not in the page cache. It does not verify, so that all requests of Linux AIO
+// read sources. Only one test case at a time may use the sources: what it reads is in the page cache then.
+var coldTars = sync.OnceValues(func() (conversion, error) {
+	return newCold("in-cold", "-j1", 16, 200<<10, 300, 3<<10)
+})
+
+// coldLock is held by the test case that uses coldTars.
+var coldLock sync.Mutex
+
+// newCold writes tars below base and returns a conversion of them. There is a tar for each number of samples
+// and their size.
+func newCold(dir, jobs string, counts ...int) (conversion, error) {
+	rng := rand.New(rand.NewPCG(5, 4))
+	if err := os.Mkdir(filepath.Join(base, dir), 0o755); err != nil {
+		return conversion{}, err
+	}
+	c := conversion{name: "tar-cold"}
+	for i := 0; i < len(counts); i += 2 {
+		var members []member
+		for j := range counts[i] {
+			members = append(members, member{fmt.Sprintf("%d/%04d.jpg", i, j), noise(rng, counts[i+1])})
+		}
+		path := filepath.Join(base, dir, fmt.Sprintf("cold-%02d.tar", i/2))
+		if err := writeTar(path, members); err != nil {
+			return conversion{}, err
+		}
+		c.cold = append(c.cold, path)
+	}
+	c.from = c.cold
+	c.args = func(out string) []string { return convertFrom(c.from, out, jobs, "--no-verify") }
+	var err error
+	c.want, err = referenceOf(filepath.Join(base, "reference-"+dir), c.args(filepath.Join(base, "reference-"+dir)))
+	return c, err
+}
+
+// cool removes the sources of a cold conversion from the page cache.
+func (c conversion) cool() error {
+	for _, path := range c.cold {
+		f, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		err = errors.Join(f.Sync(), unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED), f.Close())
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// TestColdReads: a conversion of sources that are not in the page cache reads each of them by Linux AIO with
+// O_DIRECT, in its index and in its runs, or the cold part of row C1 would prove nothing.
+func TestColdReads(t *testing.T) {
+	slow(t)
+	t.Parallel()
+	c, err := coldTars()
+	if err != nil {
+		t.Fatal(err)
+	}
+	coldLock.Lock()
+	defer coldLock.Unlock()
+	if err := c.cool(); err != nil {
+		t.Fatal(err)
+	}
+	var events []string // of a source, in order
+	advised, asked := 0, 0
+	r, err := supervise([]string{"openat", "io_submit", "fadvise64", "cachestat"}, func(k *call) verdict {
+		switch k.kind().name {
+		case "openat":
+			if strings.HasSuffix(k.path(), ".tar") && k.args[2]&unix.O_DIRECT != 0 {
+				events = append(events, "open "+filepath.Base(k.path()))
+			}
+		case "io_submit":
+			for _, fd := range k.submitted() {
+				if !k.direct(fd) || !strings.HasPrefix(k.fd(fd), filepath.Dir(c.cold[0])) {
+					t.Errorf("a request reads %s, or not with O_DIRECT", k.fd(fd))
+				}
+				events = append(events, "read "+filepath.Base(k.fd(fd)))
+			}
+		case "fadvise64":
+			if k.args[3] == unix.FADV_WILLNEED && k.ours() {
+				advised++
+			}
+		case "cachestat":
+			asked++
+		}
+		return verdict{}
+	}, c.args(filepath.Join(own(t), "out"))...)
+	if err != nil || r.code != 0 {
+		t.Fatal(r, err)
+	}
+	count := make(map[string]int)
+	for _, event := range events {
+		count[event]++
+	}
+	if count["open cold-00.tar"] < 2 || count["read cold-00.tar"] < 12 || advised == 0 || asked == 0 {
+		t.Errorf("opens and reads with O_DIRECT: %v, %d calls to read ahead, %d questions to the page cache", count, advised, asked)
+	}
+	t.Logf("%v, advised %d, asked %d", count, advised, asked)
+}
+
+// aboutSource says that a call is about a source, or a request of Linux AIO, which in a cold conversion reads
+// one.
+func (c *call) aboutSource() bool {
+	return c.ours() && (c.path() == "" || strings.Contains(c.path(), "/in-cold"))
+}
+
+// absorbedCold says that a call of the cold path is one without which the file is read through the page cache.
+func absorbedCold(hit string) bool {
+	name, _, _ := strings.Cut(hit, " ")
+	switch name {
+	case "cachestat", "fadvise64", "io_setup", "statx":
+		return true
+	}
+	return strings.HasSuffix(hit, directly)
+}
+
+// directly marks the opening of a file for direct reads.
+const directly = " (direct)"
+
+// judgeCold says whether a cold conversion was right to end as it did after one call about a source has failed.
+func (n *counter) judgeCold(f failing, errno syscall.Errno, r result) error {
+	if err := n.judge(f, errno, r); err != nil {
+		return err
+	}
+	if r.code == 0 {
+		return nil
+	}
+	switch {
+	case absorbedCold(n.hit):
+		return fmt.Errorf("%v; want it absorbed", r)
+	case strings.Count(r.stderr, errno.Error()) != 1 || strings.Count(r.stderr, ".tar") != 1:
+		return fmt.Errorf("%v; want it to name the error and one source, once", r)
+	case (f.call == "pread64" || strings.HasPrefix(f.call, "io_")) && !strings.Contains(r.stderr, "offset"):
+		return fmt.Errorf("%v; want it to tell the offset", r)
+	}
+	return nil
+}
+
+// coldCall says that each errno is tried with a call, of which a cold conversion makes few.
+func coldCall(name string) bool { return name == "openat" || strings.HasPrefix(name, "io_") }
