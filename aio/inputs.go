@@ -11,8 +11,8 @@ import (
 // Streams and Scatter have Readers of one shape, so that one list of idle Readers serves both.
 const (
 	inputDepth = 32        // requests in flight
-	inputBlock = 256 << 10 // bytes of the largest
-	mostInputs = 8         // Readers in use at once, which have up to 64 MiB
+	inputBlock = 128 << 10 // bytes of the largest
+	mostInputs = 8         // Readers in use at once, which have up to 32 MiB
 )
 
 // idleFor is how long a Reader waits for its next file. The kernel takes 30 to 50 ms to destroy a queue

@@ -22,7 +22,7 @@ const (
 // goroutine waits for its own read, so as many are in flight as there are goroutines: a system call for each
 // would have the Go runtime wait with as few as it has processors (BenchmarkScatter).
 //
-// The zero value is ready. While files are open it has 8 MiB and a goroutine.
+// The zero value is ready. While files are open it has 4 MiB and a goroutine.
 type Scatter struct {
 	mu    sync.Mutex
 	files int

@@ -12,7 +12,7 @@ const streamLeast = 256 << 10
 // OpenStream returns a file that reads f in order, ahead of its caller, and owns it. What lies in the page
 // cache is copied from there. The rest is read past it, with many reads in flight; through the page cache,
 // reading ahead, if the file system refuses that, and for a run that is short. At most 8 streams read past the
-// page cache at a time, with 8 MiB each.
+// page cache at a time, with 4 MiB each.
 //
 // size is about how many bytes the caller will read, 0 if it is unknown: so much is read ahead at once, and
 // more little by little.
