@@ -155,3 +155,134 @@ func (n *counter) judgeCold(f failing, errno syscall.Errno, r result) error {
 
 // coldCall says that each errno is tried with a call, of which a cold conversion makes few.
 func coldCall(name string) bool { return name == "openat" || strings.HasPrefix(name, "io_") }
+
+// convertCold has sources removed from the page cache and converted, which must succeed.
+func convertCold(convert func(c conversion, out string) (result, error)) error {
+	c, err := coldTars()
+	if err != nil {
+		return err
+	}
+	coldLock.Lock()
+	defer coldLock.Unlock()
+	dir, remove, err := scratch()
+	if err != nil {
+		return err
+	}
+	defer remove()
+	if err := c.cool(); err != nil {
+		return err
+	}
+	r, err := convert(c, filepath.Join(dir, "out"))
+	if err == nil && r.code != 0 {
+		err = errors.New(r.String())
+	}
+	if err == nil {
+		err = sameAs(filepath.Join(dir, "out"), c.want)
+	}
+	return err
+}
+
+// refusedCold converts cold sources where Linux AIO is refused: no queue, or a queue that takes no request.
+func refusedCold(t *testing.T, refusals []syscall.Errno) (sum tally) {
+	t.Helper()
+	for _, name := range []string{"io_setup", "io_submit"} {
+		for _, errno := range refusals {
+			sum.cases++
+			refused := 0
+			err := convertCold(func(c conversion, out string) (result, error) {
+				return supervise([]string{name}, func(*call) verdict { refused++; return verdict{errno: errno} }, c.args(out)...)
+			})
+			if err == nil && refused == 0 {
+				err = errors.New("it is never called")
+			}
+			if err != nil {
+				sum.lost++
+				t.Errorf("cold sources, %s ends with %s: %v", name, unix.ErrnoName(errno), err)
+			}
+		}
+	}
+	return sum
+}
+
+// stopCold interrupts conversions of cold sources at calls about these, which must then be completed by the same
+// command.
+func stopCold(t *testing.T) tally {
+	t.Helper()
+	c, err := coldTars()
+	if err != nil {
+		t.Fatal(err)
+	}
+	coldLock.Lock()
+	defer coldLock.Unlock()
+	reading := []string{"openat", "cachestat", "fadvise64", "io_setup", "io_submit", "io_getevents", "pread64"}
+	total := calls(t, func(dir string) (int, error) { return c.count(dir, reading) })
+	n := cases(100, 10)
+	return atOnce(t, 1, spread(n, n), func(i int, dir string) error {
+		sig, code := syscall.SIGINT, 130
+		if i%2 == 1 {
+			sig, code = syscall.SIGTERM, 143
+		}
+		out := filepath.Join(dir, "out")
+		k := counter{at: total * i / n, strike: verdict{signal: sig}, cold: true}
+		if err := c.cool(); err != nil {
+			return err
+		}
+		r, err := supervise(reading, k.decide, c.args(out)...)
+		if err == nil && r.code != 0 && r.signal != sig {
+			err = r.clean(code)
+		}
+		if err == nil {
+			err = sound(out, c.want)
+		}
+		if left, _ := filepath.Glob(filepath.Join(out, ".ffconvert", "tmp", "*")); err == nil && len(left) > 0 {
+			err = fmt.Errorf("%v: %s was left behind", r, left)
+		}
+		if err == nil {
+			err = complete(out, c.want, c.args(out))
+		}
+		if err != nil {
+			return fmt.Errorf("%v at %s: %w", sig, k.hit, err)
+		}
+		return nil
+	})
+}
+
+// fewFiles converts many cold sources where few files may be open: it ends with the right bytes, or it names each
+// source that it cannot open.
+func fewFiles(t *testing.T) tally {
+	t.Helper()
+	counts := make([]int, 0, 64)
+	for range 32 {
+		counts = append(counts, 12, 40<<10)
+	}
+	c, err := newCold("in-cold-many", "-j16", counts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	limits := []int{20, 24, 28, 32, 36, 40, 48, 64}
+	return atOnce(t, 1, spread(len(limits), len(limits)), func(i int, dir string) error {
+		out := filepath.Join(dir, "out")
+		err := c.cool()
+		var r result
+		if err == nil {
+			r, err = execute("prlimit", append([]string{fmt.Sprintf("--nofile=%d:%[1]d", limits[i]), program()}, c.args(out)...)...)
+		}
+		if err == nil && r.code == 0 {
+			err = sameAs(out, c.want)
+		} else if err == nil {
+			lines := strings.Count(r.stderr, "\n") // one for each source that cannot be opened
+			if r.code != 4 || limits[i] >= 32 || lines != strings.Count(r.stderr, "ffconvert: ") || lines != strings.Count(r.stderr, ": too many open files\n") {
+				err = fmt.Errorf("%v; want status 4, of less than 32 files", r)
+			} else {
+				err = sound(out, c.want)
+			}
+		}
+		if err == nil {
+			err = complete(out, c.want, c.args(out))
+		}
+		if err != nil {
+			return fmt.Errorf("%d open files: %w", limits[i], err)
+		}
+		return nil
+	})
+}

@@ -69,5 +69,6 @@ func TestFaultC3(t *testing.T) {
 		}
 		return nil
 	})
+	t.Logf("C3 [cold] %v", fewFiles(t))
 	t.Logf("C3 %v started=%d refused=%d", sum, started.Load(), refused.Load())
 }

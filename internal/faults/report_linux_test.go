@@ -159,6 +159,7 @@ func TestFaultC4(t *testing.T) {
 		return nil
 	})
 	t.Logf("C4 [refused] %v", sum)
+	t.Logf("C4 [cold] %v", refusedCold(t, refusals))
 	if full {
 		t.Logf("C4 [used-up] %v # for the whole host", usedUp(t))
 	}
@@ -216,6 +217,18 @@ func usedUp(t *testing.T) tally {
 			t.Errorf("aio-max-nr used up, damage: %s: %v", damages[i].name, err)
 		}
 		remove()
+	}
+	sum.cases++
+	err := convertCold(func(c conversion, out string) (result, error) {
+		if err := os.WriteFile(limit, []byte("1"), 0o644); err != nil {
+			return result{}, err
+		}
+		defer restore()
+		return run(c.args(out)...)
+	})
+	if err != nil {
+		sum.lost++
+		t.Errorf("aio-max-nr used up, a cold conversion: %v", err)
 	}
 	return sum
 }

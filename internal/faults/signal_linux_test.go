@@ -78,6 +78,7 @@ func TestFaultD4(t *testing.T) {
 		}
 		return again(out, "-j2")
 	})
+	t.Logf("D4 [cold] %v", stopCold(t))
 	for wait := 0; aioInUse(t) > rings; wait++ { // other programs use it too
 		if wait == 100 {
 			t.Errorf("aio-nr was %d and is %d", rings, aioInUse(t))
