@@ -76,10 +76,7 @@ func (p Part) Open() (File, error) { return new(Files).Open(p, Access{}) }
 func (p Part) open() (*os.File, error) {
 	f, err := blocking.File(os.Open(p.Path))
 	if err != nil {
-		if p.Copy == nil {
-			err = nameless(err)
-		}
-		return nil, &Error{Where: p.Name, Off: -1, Err: err}
+		return nil, p.failed(err)
 	}
 	if err := p.unchanged(f); err != nil {
 		f.Close()
@@ -88,10 +85,18 @@ func (p Part) open() (*os.File, error) {
 	return f, nil
 }
 
+// failed returns the error of a call about the file.
+func (p Part) failed(err error) error {
+	if p.Copy == nil {
+		err = nameless(err)
+	}
+	return &Error{Where: p.Name, Off: -1, Err: err}
+}
+
 func (p Part) unchanged(f *os.File) error {
 	st, err := f.Stat()
 	if err != nil {
-		return &Error{Where: p.Name, Off: -1, Err: err}
+		return p.failed(err)
 	}
 	switch {
 	case !st.Mode().IsRegular():
