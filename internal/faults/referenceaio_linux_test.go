@@ -3,6 +3,7 @@ package faults
 import (
 	"encoding/binary"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -105,6 +106,11 @@ func TestReference4096SlotsAReader(t *testing.T) {
 		{[]string{"verify", "--queue-depth", "6", "-j2", path, path}, []uint64{3, 3}},
 		{convert(filepath.Join(dir, "out"), "-j3"), []uint64{10, 10, 10}},
 	} {
+		for _, source := range sources { // one that is not in the page cache is read by a queue of its own
+			if _, err := os.ReadFile(source); err != nil {
+				t.Fatal(err)
+			}
+		}
 		var slots []uint64
 		r, err := supervise([]string{"io_setup"}, func(c *call) verdict {
 			slots = append(slots, c.args[0])
