@@ -6,12 +6,18 @@ import (
 	"os"
 )
 
-// streamLeast is the least run, in bytes, that is worth a Reader.
-const streamLeast = 256 << 10
+const (
+	// streamLeast is the least run, in bytes, that is worth a Reader.
+	streamLeast = 256 << 10
+	// streamCached is how many of the next bytes must be in the page cache, or all up to the end of the run, to
+	// read them from there. It is larger than what the kernel reads ahead, which would else look like a file
+	// that is cached: a page may be marked by another process's reads, and make the kernel read on from it.
+	streamCached = 32 << 20
+)
 
 // OpenStream returns a file that reads f in order, ahead of its caller, and owns it. What lies in the page
-// cache is copied from there. The rest is read past it, with many reads in flight; through the page cache,
-// reading ahead, if the file system refuses that, and for a run that is short. At most 8 streams read past the
+// cache, 32 MiB or a whole run, is copied from there. The rest is read past it, with many reads in flight;
+// through the page cache, reading ahead, if the file system refuses that, and for a run that is short. At most 8 streams read past the
 // page cache at a time, with 4 MiB each.
 //
 // size is about how many bytes the caller will read, 0 if it is unknown: so much is read ahead at once, and
@@ -20,7 +26,7 @@ const streamLeast = 256 << 10
 // Each read should begin where the last one ended, or a little later. A read at any other place is right but
 // slow.
 func OpenStream(f *os.File, size int64) ReaderAtCloser {
-	noReadAhead(f) // by the kernel: what it reads ahead would count as cached, and so on to the end
+	noReadAhead(f)
 	s := &stream{readers: &inputReaders, file: f, cache: cacheReader{file: f}, hint: size}
 	if 0 < size && size <= streamLeast {
 		s.plain = true
@@ -36,6 +42,7 @@ type stream struct {
 	cache   cacheReader
 	end     int64 // where the last read ended
 	hint    int64 // bytes that it will read from the first one on
+	cached  int64 // up to here the page cache has the file
 	plain   bool  // it does not read past the page cache
 
 	r           *Reader // nil if it does not read past the page cache
@@ -44,7 +51,6 @@ type stream struct {
 	first, next int
 	depth       int   // blocks to have in flight: doubles up to Depth
 	sure        int64 // up to here the caller will probably read
-	hits        int   // last blocks in a row that came from the page cache
 }
 
 // Close waits for the reads in flight and closes the file.
@@ -77,7 +83,7 @@ func (s *stream) near(b []byte, off int64) (int, error) {
 	var n int
 	var err error
 	switch {
-	case inCache(s.file, off, int64(len(b))):
+	case s.inCache(off, int64(len(b))):
 		n, err = s.file.ReadAt(b, off)
 	case !s.plain:
 		return 0, s.start(off)
@@ -86,6 +92,27 @@ func (s *stream) near(b []byte, off int64) (int, error) {
 	}
 	s.end = off + int64(n)
 	return n, err
+}
+
+// inCache reports whether the page cache has size bytes from off on, and more that follow.
+func (s *stream) inCache(off, size int64) bool {
+	if off+size <= s.cached {
+		return true
+	}
+	st, err := s.file.Stat()
+	if err != nil {
+		return false
+	}
+	follow := int64(streamCached)
+	if s.hint > 0 {
+		follow = min(follow, s.hint)
+	}
+	to := min(off+max(size, follow), st.Size())
+	if to <= off || !inCache(s.file, off, to-off) {
+		return false
+	}
+	s.cached = to
+	return off+size <= to
 }
 
 // start begins to read past the page cache from off on, if that is possible.
@@ -119,7 +146,7 @@ func (s *stream) start(off int64) error {
 	}
 	r.pick(s.direct)
 	s.r, s.base = r, alignDown(off, pageSize)
-	s.first, s.next, s.depth, s.hits = 0, 0, min(2, len(r.slots)), 0
+	s.first, s.next, s.depth = 0, 0, min(2, len(r.slots))
 	s.sure, s.hint = off+s.hint, 0
 	return nil
 }
@@ -148,8 +175,7 @@ func (s *stream) ahead(b []byte, off int64) (int, error) {
 	switch {
 	case off >= s.direct.size:
 		return 0, io.EOF
-	case off < s.at(s.first) || off >= s.at(s.first+1), // a jump
-		s.hits > len(s.r.slots): // all of these blocks lay in the page cache: no need to copy them twice
+	case off < s.at(s.first) || off >= s.at(s.first+1): // a jump
 		s.end = off
 		return 0, s.stop()
 	}
@@ -170,21 +196,11 @@ func (s *stream) ahead(b []byte, off int64) (int, error) {
 	return n, err
 }
 
-// fetch gets the next block: from the page cache at once, or later from the reader.
+// fetch begins to read the next block.
 func (s *stream) fetch() {
-	i, off := s.next%len(s.r.slots), s.at(s.next)
-	size := int(min(int64(s.r.opts.BlockSize), s.direct.size-off))
+	off := s.at(s.next)
+	s.r.prepare(s.next%len(s.r.slots), s.direct, off, int(min(int64(s.r.opts.BlockSize), s.direct.size-off)))
 	s.next++
-	t := &s.r.slots[i]
-	if inCache(s.file, off, int64(size)) {
-		if n, err := s.file.ReadAt(t.buf[:size], off); n == size && err == nil {
-			t.file, t.off, t.need, t.err, t.busy = s.direct, off, size, nil, false
-			s.hits++
-			return
-		}
-	}
-	s.hits = 0
-	s.r.prepare(i, s.direct, off, size)
 }
 
 // pass leaves block first behind, and waits until its slot may be used again.

@@ -18,7 +18,7 @@ const indexBlocks = 1 + 2 // one is filled, one is written, one waits: rows come
 // shardBlocks returns the blocks of a worker for its shard: what the record.Writer fills, and a block for each
 // write in flight. A device that is also read from gives writes their share only if several wait for it
 // (docs/decisions/017-direct-writes.md). More workers have fewer each, for the sake of memory.
-func shardBlocks(workers int) int { return record.WriterBuffers + max(1, min(8, 32/workers)) }
+func shardBlocks(workers int) int { return record.WriterBuffers + max(1, min(8, 16/workers)) }
 
 // A worker fills one shard after another.
 type worker struct {
