@@ -49,9 +49,9 @@ func newBenchReadCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "read OUT|FILE",
 		Short: "Read random batches of samples, as a training job does",
-		Long: `Read batches of samples in random order, each sample once before any comes again, past the
-page cache, every checksum compared. Samples and bytes a second, and how long a batch took.
-A sample that is damaged or cannot be read ends the run.
+		Long: `Read batches of samples in random order, each sample once before any comes again, every
+checksum compared. Samples and bytes a second, and how long a batch took. What the page cache has
+comes from there, the rest past it; with --backend aio all comes past it. A sample that is damaged or cannot be read ends the run.
 
 ` + exitStatus,
 		Example: `  ffconvert bench read out/
