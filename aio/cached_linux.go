@@ -23,7 +23,7 @@ func willNeed(f *os.File, off, size int64) {
 	_ = unix.Fadvise(int(f.Fd()), off, size, unix.FADV_WILLNEED)
 }
 
-// noReadAhead has the kernel read only what it is asked for.
+// noReadAhead turns the kernel's read-ahead off for f.
 func noReadAhead(f *os.File) { _ = unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_RANDOM) }
 
 // readCached reads bytes that inCache found. It does not wait for the device: a page that is gone, or that

@@ -30,7 +30,7 @@ var inputReaders = readerList{open: func() (*Reader, error) {
 	return NewReader(Options{Depth: inputDepth, BlockSize: inputBlock})
 }}
 
-// A readerList lends Readers. It closes those that are not used again.
+// A readerList lends Readers, and closes a Reader that has been idle for idleFor.
 type readerList struct {
 	open func() (*Reader, error)
 	mu   sync.Mutex
@@ -111,8 +111,8 @@ var (
 )
 
 const (
-	// askAtOnce is how much the kernel is asked to read ahead in one call: it reads no more than the
-	// largest request of the device.
+	// askAtOnce is the size of one read-ahead request. The kernel cuts a larger one to the largest request
+	// of the device.
 	askAtOnce = 512 << 10
 	askLeast  = 128 << 10 // bytes that are read ahead at first
 	askMost   = 4 << 20   // and at most

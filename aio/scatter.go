@@ -29,9 +29,9 @@ type Scatter struct {
 	queue *scatterQueue // nil if no file is open
 }
 
-// Open returns a file that reads f, and owns it. It is for an index: what is read in a row is read ahead,
-// through the page cache, so that it is there when the file is read again; the rest is read past the page
-// cache. It is f itself if the page cache has the whole file.
+// Open returns a file that reads f, and owns it. It is for an index: consecutive reads go through the page
+// cache, with read-ahead, so that the pages are there when the file is read again; other reads go past the page
+// cache. Open returns f itself if the page cache has the whole file.
 func (s *Scatter) Open(f *os.File) ReaderAtCloser {
 	if st, err := f.Stat(); err != nil || inCache(f, 0, st.Size()) {
 		return f
@@ -151,7 +151,7 @@ type scatterQueue struct {
 	reads   chan *scattered
 	ended   chan struct{}
 
-	bySlot []*scattered // the file whose read is in a slot; nil: none
+	bySlot []*scattered // the file that each slot is read for; nil if the slot is free
 	free   []int        // slots
 }
 
@@ -231,7 +231,7 @@ func (q *scatterQueue) prepare() bool {
 	return true
 }
 
-// finish hands over what was read into a slot.
+// finish copies the bytes of a slot to the reader of its file, and frees the slot.
 func (q *scatterQueue) finish(i int) {
 	s, f := &q.r.slots[i], q.bySlot[i]
 	q.bySlot[i] = nil

@@ -16,10 +16,10 @@ const (
 	streamCached = 32 << 20
 )
 
-// OpenStream returns a file that reads f in order, ahead of its caller, and owns it. What lies in the page
-// cache, 32 MiB or a whole run, is copied from there. The rest is read past it, with many reads in flight;
-// through the page cache, reading ahead, if the file system refuses that, and for a run that is short. At most 8 streams read past the
-// page cache at a time, with 4 MiB each.
+// OpenStream returns a file that reads f in order, ahead of its caller, and owns it. If the page
+// cache has the next 32 MiB, or the rest of the run, they are copied from there. Otherwise the file is read past
+// the page cache, with many reads in flight; or through it, with read-ahead, if the file system has no direct
+// reads or the run has less than 2 MiB. At most 8 streams read past the page cache at a time, with 4 MiB each.
 //
 // size is about how many bytes the caller will read, 0 if it is unknown: so much is read ahead at once, and
 // more little by little.

@@ -79,7 +79,7 @@ func nameless(err error) error {
 	return err
 }
 
-// A runFile notes how large the samples of a run were, so that no more is read ahead than the next one needs.
+// A runFile measures the samples of a run. Their size limits how far the next run is read ahead.
 type runFile struct {
 	File
 	of      *Files
@@ -98,7 +98,7 @@ func (f *runFile) Close() error {
 	return f.File.Close()
 }
 
-// checked compares what is read of a staged copy with its checksums.
+// checked returns f, which also checks the checksums of a staged copy if p is one.
 func (p Part) checked(f File) File {
 	if p.Copy != nil && p.Copy.Sums != nil {
 		return p.Copy.Sums.Check(f)
