@@ -23,8 +23,18 @@ func willNeed(f *os.File, off, size int64) {
 	_ = unix.Fadvise(int(f.Fd()), off, size, unix.FADV_WILLNEED)
 }
 
-// noReadAhead turns the kernel's read-ahead off for f.
-func noReadAhead(f *os.File) { _ = unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_RANDOM) }
+// ReadAhead turns the kernel's read-ahead of f on or off. It has no effect on the bytes that are read.
+//
+// Read-ahead marks pages in the page cache. Each later read of a marked page, also through another descriptor
+// without read-ahead, makes the kernel read ahead again. So a file of which only a small part is needed, such as
+// a header, must be read without.
+func ReadAhead(f *os.File, on bool) {
+	advice := unix.FADV_RANDOM
+	if on {
+		advice = unix.FADV_NORMAL
+	}
+	_ = unix.Fadvise(int(f.Fd()), 0, 0, advice)
+}
 
 // readCached reads bytes that inCache found. It does not wait for the device: a page that is gone, or that
 // is still being read, ends the read with EAGAIN or a short count.

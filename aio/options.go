@@ -100,7 +100,7 @@ type Stats struct {
 	Fallback string  // reason for Pread; empty for AIO
 	Bytes    int64   // bytes passed to the caller
 	Cached   int64   // the part of Bytes that ReadBatch read from the page cache; see File.UsePageCache
-	Reads    int64   // requests that the kernel completed, except those for Cached
+	Reads    int64   // requests that the kernel completed; reads from the page cache do not count
 	Retries  int64   // completed requests that were incomplete and submitted again
 }
 

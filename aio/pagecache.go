@@ -3,8 +3,8 @@ package aio
 import "os"
 
 const (
-	// After so many requests of a file in a row with the same answer of the page cache, only each
-	// askEvery-th request asks it, and the others assume that answer: asking takes half as long as
+	// After manyHits cached requests of a file in a row, or manyMisses uncached ones, only every
+	// askEvery-th request asks the kernel, and the others assume the same answer: asking takes half as long as
 	// reading a small sample. A wrong "no" costs one more read of the device, of many in flight. A wrong
 	// "yes" costs more: the kernel reads ahead, and the request is submitted after all others.
 	manyHits   = 1024
@@ -18,9 +18,9 @@ type pageCache struct {
 	read func(f *File, buf []byte, off int64) (int, error)
 }
 
-// UsePageCache lets ReadBatch read from the page cache what is there, through buffered: the same file,
-// open without O_DIRECT. The caller keeps it open as long as f, and calls UsePageCache before any
-// ReadBatch of f. Sweep never reads through it.
+// UsePageCache makes ReadBatch read cached data from the page cache, through buffered: the same file, open
+// without O_DIRECT. The caller must keep buffered open as long as f, and must call UsePageCache before the
+// first ReadBatch of f. Sweep never reads from the page cache.
 func (f *File) UsePageCache(buffered *os.File) {
 	f.buffered = &File{path: f.path, os: buffered, fd: int(buffered.Fd())}
 }

@@ -36,7 +36,7 @@ func (s *Scatter) Open(f *os.File) ReaderAtCloser {
 	if st, err := f.Stat(); err != nil || inCache(f, 0, st.Size()) {
 		return f
 	}
-	noReadAhead(f)
+	ReadAhead(f, false)
 	return &scattered{of: s, file: f, cache: cacheReader{file: f}}
 }
 

@@ -27,7 +27,7 @@ const (
 // Each read should begin where the last one ended, or a little later. A read at any other place is right but
 // slow.
 func OpenStream(f *os.File, size int64) ReaderAtCloser {
-	noReadAhead(f)
+	ReadAhead(f, false)
 	s := &stream{readers: &inputReaders, file: f, cache: cacheReader{file: f}, hint: size}
 	if 0 < size && size <= streamLeast {
 		s.plain = true

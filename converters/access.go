@@ -46,7 +46,7 @@ func (o *Files) Open(p Part, how Access) (File, error) {
 	case how == Whole:
 		file = aio.OpenStream(f, p.Size)
 	case how.samples == 1:
-		NoReadAhead(f)
+		aio.ReadAhead(f, false)
 	case how.samples > 1:
 		size := int64(float64(o.each.Load()) * float64(how.samples))
 		file = &runFile{File: aio.OpenStream(f, min(size, p.Size)), of: o, samples: how.samples}
@@ -57,8 +57,8 @@ func (o *Files) Open(p Part, how Access) (File, error) {
 	return p.checked(file), nil
 }
 
-// A namelessFile leaves names and offsets out of its errors, since [Error] has them. The name of a staged copy
-// is not that of its part.
+// A namelessFile leaves names and offsets out of its errors, since [Error] has them. The file of a staged copy has
+// another name than its part.
 type namelessFile struct{ File }
 
 func (f namelessFile) ReadAt(b []byte, off int64) (int, error) {

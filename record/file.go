@@ -6,6 +6,8 @@ import (
 	"hash/crc32"
 	"io"
 	"os"
+
+	"github.com/ffconvert/ffconvert/aio"
 )
 
 // A file is an open shard with a valid header.
@@ -37,8 +39,8 @@ func openFile(path string, opts Options, buf *[]byte) (f *file, err error) {
 	if info, err = osf.Stat(); err != nil { // the path may name another file by now
 		return nil, fmt.Errorf("open shard: %w", err)
 	}
-	readAhead(osf, false)
-	defer readAhead(osf, true)
+	aio.ReadAhead(osf, false)
+	defer aio.ReadAhead(osf, true)
 	return newFile(osf, path, info.Size(), opts, buf)
 }
 

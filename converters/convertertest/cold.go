@@ -11,8 +11,9 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// Cold tests a source whose files are not in the page cache. It writes a file of each of the contents and opens
-// them as one source. A file should have several MiB, or it is not read past the page cache.
+// Cold tests reading of files that are not in the page cache. It writes one file for each element of contents,
+// and opens all of them as one source. A file should have several MiB: smaller ones are read through the page
+// cache.
 func Cold(t *testing.T, open func(t *testing.T, paths ...string) converters.Source, contents ...[]byte) {
 	prepare := func(t *testing.T) (paths []string, src converters.Source, d dataset) {
 		t.Helper()

@@ -5,7 +5,7 @@ import (
 	"io"
 	"os"
 
-	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/input"
 	"github.com/ffconvert/ffconvert/internal/blocking"
 )
@@ -25,7 +25,7 @@ func Head(path string, most int) (head []byte, size int64, err error) {
 	if !fi.Mode().IsRegular() {
 		return nil, 0, &os.PathError{Op: "read", Path: path, Err: input.ErrNotRegular}
 	}
-	converters.NoReadAhead(f)
+	aio.ReadAhead(f, false)
 	in := bufio.NewReaderSize(f, sniffLen)
 	first, err := in.Peek(sniffLen)
 	if err != nil && err != io.EOF {

@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/input"
 	"github.com/ffconvert/ffconvert/input/cache"
@@ -119,7 +120,7 @@ func inspectFile(n input.Name) (compression string, err error) {
 	if err := unchanged(n, fi); err != nil {
 		return "", err
 	}
-	converters.NoReadAhead(f)
+	aio.ReadAhead(f, false)
 	head := make([]byte, min(sniffLen, fi.Size()))
 	if _, err := io.ReadFull(f, head); err == io.EOF || err == io.ErrUnexpectedEOF {
 		return "", place.Refuse(n.Name, input.ErrChanged, "", "it has become shorter")

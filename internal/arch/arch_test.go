@@ -40,7 +40,7 @@ var mayImport = map[string][]string{
 	"converters/mix":           {"converters"},
 	"converters/convertertest": {"converters"},
 	"input":                    {"converters", "internal/text", "internal/place", "internal/blocking", "input/remote", "internal/pin"},
-	"input/stage":              {"converters", "internal/text", "internal/place", "internal/blocking", "internal/blocksum", "input", "input/remote", "input/cache", "internal/pin"},
+	"input/stage":              {"aio", "converters", "internal/text", "internal/place", "internal/blocking", "internal/blocksum", "input", "input/remote", "input/cache", "internal/pin"},
 	"input/cache":              {"internal/place", "internal/blocking", "internal/blocksum"},
 	"input/kind":               {},
 	"input/remote":             {"internal/place", "internal/pin"},

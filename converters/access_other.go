@@ -1,8 +1,0 @@
-//go:build !linux
-
-package converters
-
-import "os"
-
-// NoReadAhead does nothing.
-func NoReadAhead(*os.File) {}
