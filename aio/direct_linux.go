@@ -26,6 +26,40 @@ func openDirect(open func(flag int) (*os.File, error)) (f *os.File, align int, w
 	return f, align, "", nil
 }
 
+// SetDirect turns O_DIRECT of an open file on or off, for every read and write through this descriptor or a
+// duplicate of it. The error is the kernel's alone.
+func SetDirect(f *os.File, on bool) error {
+	flags, err := unix.FcntlInt(f.Fd(), unix.F_GETFL, 0)
+	if err != nil {
+		return err
+	}
+	flags &^= unix.O_DIRECT
+	if on {
+		flags |= unix.O_DIRECT
+	}
+	_, err = unix.FcntlInt(f.Fd(), unix.F_SETFL, flags)
+	return err
+}
+
+// asDirect returns an open file as one that Readers read past the page cache, without another descriptor:
+// there may be few. O_DIRECT is on. The caller turns it off to read f through the page cache, and closes f, not
+// the File.
+func asDirect(f *os.File) (*File, error) {
+	st, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	d := &File{path: f.Name(), os: f, fd: int(f.Fd()), size: st.Size(), both: true}
+	if err := d.setDirect(true); err != nil {
+		return nil, err
+	}
+	var why string
+	if d.align, why = dioAlign(d.fd); why != "" {
+		return nil, errors.Join(errors.New(why), d.setDirect(false))
+	}
+	return d, nil
+}
+
 // dioAlign returns the alignment of offsets, lengths and addresses for O_DIRECT on fd. If direct
 // reads are not possible, why is the reason.
 func dioAlign(fd int) (align int, why string) {

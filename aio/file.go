@@ -21,6 +21,7 @@ type File struct {
 	size  int64
 	align int    // alignment of requests in bytes, a power of two; 1 without O_DIRECT
 	why   string // reason for not using O_DIRECT; empty with O_DIRECT
+	both  bool   // its descriptor is also read through the page cache: see setDirect
 
 	buffered *File        // the same file without O_DIRECT; nil: do not read from the page cache
 	answers  atomic.Int64 // see batch.inCache
@@ -107,6 +108,17 @@ func (f *File) Close() error {
 	}
 	f.closed = true
 	return f.os.Close()
+}
+
+// setDirect turns O_DIRECT on before Readers read a file of asDirect, or off after they did.
+func (f *File) setDirect(on bool) error {
+	if !f.both {
+		return nil
+	}
+	if err := SetDirect(f.os, on); err != nil {
+		return &os.PathError{Op: "fcntl", Path: f.path, Err: err}
+	}
+	return nil
 }
 
 // acquire keeps f open until release. It returns false if f is closed.

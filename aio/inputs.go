@@ -88,28 +88,6 @@ func (l *readerList) closeIdle() {
 	}
 }
 
-// openSame opens a file anew for direct reads. It returns an error if its path leads to another file by now,
-// or if the file system refuses direct reads.
-func openSame(r *Reader, f *os.File) (*File, error) {
-	again, err := r.Open(f.Name())
-	if err != nil {
-		return nil, err
-	}
-	a, err := f.Stat()
-	if b, other := again.Stat(); err != nil || other != nil || !os.SameFile(a, b) {
-		return nil, errors.Join(errReplaced, again.Close())
-	}
-	if !again.Direct() {
-		return nil, errors.Join(errCached, again.Close())
-	}
-	return again, nil
-}
-
-var (
-	errReplaced = errors.New("the path leads to another file")
-	errCached   = errors.New("the file system has no direct reads")
-)
-
 const (
 	// askAtOnce is the size of one read-ahead request. The kernel cuts a larger one to the largest request
 	// of the device.

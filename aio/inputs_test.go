@@ -3,8 +3,6 @@ package aio
 import (
 	"errors"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"sync"
 	"syscall"
 	"testing"
@@ -112,33 +110,5 @@ func TestReaderList(t *testing.T) {
 	l.closeIdle()
 	if !r.closed {
 		t.Error("an idle Reader was not closed")
-	}
-}
-
-// The second open of a file, for direct reads, may fail: the file is read through the page cache.
-func TestOpenSame(t *testing.T) {
-	t.Parallel()
-	r, err := NewReader(Options{Depth: 1, BlockSize: pageSize})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	path := filepath.Join(t.TempDir(), "file")
-	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	if err := os.Remove(path); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := openSame(r, f); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("removed: %v", err)
-	}
-	if err := os.WriteFile(path, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := openSame(r, f); !errors.Is(err, errReplaced) {
-		t.Errorf("replaced: %v", err)
 	}
 }

@@ -13,6 +13,11 @@ import (
 // is not temporary.
 const maxTries = 64
 
+// maxSubmit is the most requests of one io_submit. The kernel prepares all of them, some 4 µs each, before the
+// device gets the first, and the device tends to complete one group of requests at once. So with 64 at once the device
+// and the reader waited for each other; with 8, random reads of 4 KiB with 64 in flight took 0.9 times as long.
+const maxSubmit = 8
+
 // A slot is one block buffer and the read that fills it.
 type slot struct {
 	buf  []byte
@@ -93,12 +98,12 @@ func (r *Reader) flush() error {
 	return nil
 }
 
-// submit submits the whole queue. It returns the number of requests and bytes that the kernel
+// submit submits the whole queue, maxSubmit requests at a time. It returns the number of requests and bytes that the kernel
 // accepted, and the requests of the last system call.
 func (r *Reader) submit() (taken, size int, last []request, err error) {
 	for tries := 0; len(r.queue) > 0; {
 		r.reqs = r.reqs[:0]
-		for _, i := range r.queue {
+		for _, i := range r.queue[:min(len(r.queue), maxSubmit)] {
 			s := &r.slots[i]
 			s.gen++
 			r.reqs = append(r.reqs, request{i, tagOf(i, s.gen), s.file, s.buf[s.base:s.want], s.off + int64(s.base)})

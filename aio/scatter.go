@@ -77,7 +77,8 @@ type scattered struct {
 	jumps int   // reads that did not begin there
 
 	queue  *scatterQueue // nil until it reads past the page cache
-	direct *File
+	direct *File         // of the same descriptor
+	past   bool          // its O_DIRECT is on
 
 	// The read that the queue makes.
 	buf  []byte
@@ -90,7 +91,7 @@ type scattered struct {
 func (f *scattered) Close() error {
 	var err error
 	if f.queue != nil {
-		err = errors.Join(f.direct.Close(), f.of.release())
+		err = f.of.release()
 	}
 	return errors.Join(err, f.file.Close())
 }
@@ -103,11 +104,15 @@ func (f *scattered) ReadAt(b []byte, off int64) (n int, err error) {
 			f.open()
 		}
 	}
+	row := off+int64(len(b))-f.from > scatterRow
+	if err := f.setPast(f.queue != nil && !row); err != nil {
+		return 0, err
+	}
 	switch {
-	case off+int64(len(b))-f.from > scatterRow:
-		n, err = f.cache.ReadAt(b, off)
-	case f.queue != nil:
+	case f.past:
 		n, err = f.read(b, off)
+	case row:
+		n, err = f.cache.ReadAt(b, off)
 	default:
 		n, err = f.file.ReadAt(b, off)
 	}
@@ -121,11 +126,20 @@ func (f *scattered) open() {
 	if err != nil {
 		return
 	}
-	if f.direct, err = openSame(queue.r, f.file); err != nil {
+	if f.direct, err = asDirect(f.file); err != nil {
 		f.of.release() // of a queue that has read nothing for this file
 		return
 	}
-	f.queue, f.done = queue, make(chan struct{}, 1)
+	f.queue, f.past, f.done = queue, true, make(chan struct{}, 1)
+}
+
+// setPast makes the next reads go past the page cache, or through it.
+func (f *scattered) setPast(past bool) error {
+	if past == f.past {
+		return nil
+	}
+	f.past = past
+	return f.direct.setDirect(past)
 }
 
 // read reads past the page cache.

@@ -47,7 +47,7 @@ type stream struct {
 	plain   bool  // it does not read past the page cache
 
 	r           *Reader // nil if it does not read past the page cache
-	direct      *File   // nil until it does
+	direct      *File   // of the same descriptor; nil until it does
 	base        int64
 	first, next int
 	depth       int   // blocks to have in flight: doubles up to Depth
@@ -56,11 +56,7 @@ type stream struct {
 
 // Close waits for the reads in flight and closes the file.
 func (s *stream) Close() error {
-	err := s.stop()
-	if s.direct != nil {
-		err = errors.Join(err, s.direct.Close())
-	}
-	return errors.Join(err, s.file.Close())
+	return errors.Join(s.stop(), s.file.Close())
 }
 
 func (s *stream) ReadAt(b []byte, off int64) (n int, err error) {
@@ -119,8 +115,8 @@ func (s *stream) inCache(off, size int64) bool {
 // start begins to read past the page cache from off on, if that is possible.
 func (s *stream) start(off int64) error {
 	r, err := s.readers.get()
-	if err == nil && s.direct == nil {
-		if s.direct, err = openSame(r, s.file); err != nil {
+	if err == nil {
+		if err = s.setDirect(); err != nil {
 			err = errors.Join(err, s.readers.put(r))
 		}
 	}
@@ -129,27 +125,34 @@ func (s *stream) start(off int64) error {
 		s.cache.jump(off)
 		return nil
 	}
+	s.r = r
 	if off >= s.direct.size {
-		if err = s.readers.put(r); err == nil {
+		if err = s.stop(); err == nil {
 			err = io.EOF
 		}
 		return err
 	}
-	err = r.begin()
-	if err == nil {
+	if err = r.begin(); err == nil {
 		r.unlock()
-		if err = r.use(s.direct, off, 0); err != nil {
-			r.end()
-		}
+		err = r.use(s.direct, off, 0)
 	}
 	if err != nil {
-		return errors.Join(err, s.readers.put(r))
+		return errors.Join(err, s.stop())
 	}
 	r.pick(s.direct)
-	s.r, s.base = r, alignDown(off, pageSize)
+	s.base = alignDown(off, pageSize)
 	s.first, s.next, s.depth = 0, 0, min(2, len(r.slots))
 	s.sure, s.hint = off+s.hint, 0
 	return nil
+}
+
+// setDirect turns O_DIRECT on.
+func (s *stream) setDirect() (err error) {
+	if s.direct != nil {
+		return s.direct.setDirect(true)
+	}
+	s.direct, err = asDirect(s.file)
+	return err
 }
 
 // stop waits for the reads in flight and returns to the page cache.
@@ -160,7 +163,7 @@ func (s *stream) stop() error {
 	r := s.r
 	s.r = nil
 	r.end()
-	return s.readers.put(r)
+	return errors.Join(s.direct.setDirect(false), s.readers.put(r))
 }
 
 // ahead copies what the block at off has. It copies nothing if it ends reading past the page cache.

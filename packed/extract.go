@@ -8,6 +8,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/internal/blocking"
+	"github.com/ffconvert/ffconvert/internal/direct"
 	"github.com/ffconvert/ffconvert/verify"
 )
 
@@ -32,7 +33,7 @@ func (f *Folder) Extract(ctx context.Context, dst string, opts ExtractOptions) (
 	if err := f.fill(ctx, s.root, dst, opts.Progress); err != nil {
 		return "", err
 	}
-	if err := syncTree(s.root); err != nil {
+	if err := direct.SyncTree(s.root); err != nil {
 		return "", fmt.Errorf("sync %s: %w", dst, err)
 	}
 	if from, err = f.compare(ctx, s.root, opts); err != nil {

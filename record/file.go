@@ -120,8 +120,10 @@ func (h *header) readFrom(src io.ReaderAt, buf []byte) error {
 }
 
 // stream reads sample i in pieces of buf and checks its CRC.
-func (f *file) stream(i int64, buf []byte) error {
-	e := f.extent(i)
+func (f *file) stream(i int64, buf []byte) error { return f.streamAt(i, f.extent(i), buf) }
+
+// streamAt is stream for a sample that lies at e.
+func (f *file) streamAt(i int64, e Extent, buf []byte) error {
 	var crc uint32
 	for done := int64(0); done < e.Size; {
 		p := buf[:min(int64(len(buf)), e.Size-done)]

@@ -16,7 +16,7 @@ import (
 // BenchmarkIndexFile adds one row to the index of a shard. It must cost less than a
 // tenth of converting the sample, which BenchmarkWrite times for small ones.
 func BenchmarkIndexFile(b *testing.B) {
-	x, err := createIndex(openTemp(b), &job{Shard: &plan.Shard{Name: "PART_00000.ffr"}}, plan.Columns{Keys: true, Labels: true}, testBlocks(b).Empty[:indexBlocks])
+	x, err := createIndex(openTemp(b), &job{Shard: &plan.Shard{Name: "PART_00000.ffr"}}, plan.Columns{Keys: true, Labels: true}, testBlocks(b).index())
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func BenchmarkRows(b *testing.B) {
 					b.Fatal(err)
 				}
 				t := &job{Shard: &p.Shards[0], plan: p, src: src}
-				index, err := createIndex(out, t, p.Columns, k.blocks.Empty[:indexBlocks])
+				index, err := createIndex(out, t, p.Columns, k.blocks.index())
 				if err != nil {
 					b.Fatal(err)
 				}

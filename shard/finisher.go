@@ -52,8 +52,7 @@ func (w *writer) finishAll(ctx context.Context, shards <-chan *filled, reread ai
 	}
 	for s := range shards {
 		err := k.finish(ctx, s)
-		s.discard()
-		w.claims.Release(s.Name)
+		w.drop(s)
 		if err != nil {
 			return err
 		}

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"sync/atomic"
 	"testing"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/internal/memsource"
 	"github.com/ffconvert/ffconvert/internal/shardtest"
@@ -51,5 +53,31 @@ func TestFilledShardsAreFinished(t *testing.T) {
 				t.Fatalf("after shard %d has failed: %v, %+v", at, err, report)
 			}
 		}
+	}
+}
+
+// A crowd counts shards that were begun and are not finished.
+type crowd struct{ now, most atomic.Int64 }
+
+func (*crowd) Start(string, int64) {}
+func (*crowd) Add(_, _ int64)      {}
+func (c *crowd) Begun(string) {
+	if n := c.now.Add(1); n > c.most.Load() {
+		c.most.Store(n)
+	}
+}
+func (c *crowd) Finished(dataset.ManifestShard, float64, bool) { c.now.Add(-1) }
+
+// Where few files may be open, a shard is begun when an earlier one is finished.
+func TestFewOpenFiles(t *testing.T) {
+	t.Parallel()
+	src := memsource.New(75, 3, 60, 20_000)
+	p := shardtest.NewPlan(t, src, encode.Options{}, shardtest.FourShards)
+	var c crowd
+	if _, err := shardtest.Write(t, src, p, t.TempDir(), shard.WriteOptions{Workers: 1, OpenFiles: 20, Progress: &c}); err != nil {
+		t.Fatal(err)
+	}
+	if c.most.Load() != 1 || c.now.Load() != 0 {
+		t.Errorf("%d shards at once, %d are left", c.most.Load(), c.now.Load())
 	}
 }

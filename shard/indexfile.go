@@ -55,7 +55,7 @@ func schemaOf(c plan.Columns, about *arrow.Metadata) *arrow.Schema {
 // An indexFile is the index of a shard that is being written.
 type indexFile struct {
 	file   *atomicfile.File
-	stream *stream
+	stream *direct.Stream
 	out    *ipc.FileWriter
 	schema *arrow.Schema
 	shape  plan.Columns
@@ -81,10 +81,10 @@ func createIndex(o *dataset.Output, t *job, shape plan.Columns, blocks [][]byte)
 		return nil, err
 	}
 	schema := schemaOf(shape, about)
-	stream := newStream(direct.NewWriter(direct.NewFile(f.File), blocks))
+	stream := direct.NewStream(direct.NewWriter(direct.NewFile(f.File), blocks))
 	out, err := ipc.NewFileWriter(stream, ipc.WithSchema(schema))
 	if err != nil {
-		stream.close()
+		stream.Close()
 		f.Discard()
 		return nil, err
 	}
@@ -165,11 +165,11 @@ func (x *indexFile) close() error {
 	if err := x.out.Close(); err != nil {
 		return err
 	}
-	return x.stream.close()
+	return x.stream.Close()
 }
 
 func (x *indexFile) discard() {
-	x.stream.close()
+	x.stream.Close()
 	x.file.Discard()
 }
 

@@ -13,7 +13,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ffconvert/ffconvert/internal/direct"
 	"github.com/ffconvert/ffconvert/internal/need"
 
 	"github.com/ffconvert/ffconvert/converters"
@@ -81,7 +80,7 @@ func (m *memoryFile) WriteAt(p []byte, off int64) (int, error) {
 // shard that claims want of them; with no readers, as a shard of large records.
 func runPipeline(t *testing.T, src mixed, readers int, samples, want int64, file *memoryFile) error {
 	t.Helper()
-	index, err := createIndex(openTemp(t), &job{Shard: &plan.Shard{Name: "PART_00000.ffr"}}, plan.Columns{Keys: true}, testBlocks(t).Empty[:indexBlocks])
+	index, err := createIndex(openTemp(t), &job{Shard: &plan.Shard{Name: "PART_00000.ffr"}}, plan.Columns{Keys: true}, testBlocks(t).index())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,14 +193,14 @@ func TestSegments(t *testing.T) {
 	}
 }
 
-func testBlocks(t testing.TB) *direct.Blocks {
+func testBlocks(t testing.TB) *blocks {
 	t.Helper()
-	b, err := direct.NewBlocks(indexBlocks + shardBlocks(2))
+	b, err := newBlocks(2)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := b.Free(); err != nil {
+		if err := b.free(); err != nil {
 			t.Error(err)
 		}
 	})

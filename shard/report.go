@@ -17,6 +17,7 @@ type WriteOptions struct {
 	Overwrite bool          // replace another dataset in the output
 	NoVerify  bool          // do not re-read the shards
 	Verify    bool          // re-read shards that a run before has finished, too, and write the damaged ones anew; of a whole plan, not of a slice
+	OpenFiles int           // the files that this process may have open; default: any number
 	AIO       aio.Options   // for verifying; Depth is of all workers together, default verify.DefaultDepth
 	Progress  plan.Progress // may be nil
 	Tool      string        // name and version of the program, for the manifest

@@ -13,18 +13,11 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-const indexBlocks = 1 + 2 // one is filled, one is written, one waits: rows come in bursts
-
-// shardBlocks returns the blocks of a worker for its shard: what the record.Writer fills, and a block for each
-// write in flight. A device that is also read from gives writes their share only if several wait for it
-// (docs/decisions/017-direct-writes.md). More workers have fewer each, for the sake of memory.
-func shardBlocks(workers int) int { return record.WriterBuffers + max(1, min(8, 16/workers)) }
-
 // A worker fills one shard after another.
 type worker struct {
 	*writer
-	encoders []*encoders    // one a reader
-	blocks   *direct.Blocks // indexBlocks, then shardBlocks
+	encoders []*encoders // one a reader
+	blocks   *blocks
 }
 
 // write makes a shard up to its finishing: temporary files, with the room for the shard reserved, and
@@ -43,7 +36,7 @@ func (k *worker) write(ctx context.Context, t *job) (full *filled, err error) {
 	if err := direct.Reserve(full.file.File, t.Bytes); err != nil {
 		return full, fmt.Errorf("reserve %s for %s: %w", plan.BytesText(t.Bytes), t.Name, err)
 	}
-	index, err := createIndex(k.out, t, k.plan.Columns, k.blocks.Empty[:indexBlocks])
+	index, err := createIndex(k.out, t, k.plan.Columns, k.blocks.index())
 	if err != nil {
 		return full, err
 	}
@@ -55,7 +48,7 @@ func (k *worker) write(ctx context.Context, t *job) (full *filled, err error) {
 		index.discard()
 		return full, err
 	}
-	full.done.Index = index.stream.sum()
+	full.done.Index.Bytes, full.done.Index.CRC = index.stream.Sum()
 	if t.verifyPartsAfter {
 		if err := unchanged(t.src.Parts()); err != nil {
 			return full, err
@@ -71,7 +64,7 @@ func (k *worker) write(ctx context.Context, t *job) (full *filled, err error) {
 func (k *worker) fill(ctx context.Context, t *job, f *atomicfile.File, index *indexFile) (dataset.Finished, error) {
 	s := t.Shard
 	done := dataset.Finished{ManifestShard: dataset.ManifestShard{Name: s.Name}}
-	out := direct.NewWriter(direct.NewFile(f.File), k.blocks.Empty[indexBlocks:])
+	out := direct.NewWriter(direct.NewFile(f.File), k.blocks.shard())
 	defer out.Close()
 	w, err := record.NewWriter(out, s.Samples)
 	if err != nil {

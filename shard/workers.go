@@ -9,7 +9,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/ffconvert/ffconvert/aio"
-	"github.com/ffconvert/ffconvert/internal/direct"
 	"github.com/ffconvert/ffconvert/shard/plan"
 	"github.com/ffconvert/ffconvert/verify"
 )
@@ -37,6 +36,7 @@ func (w *writer) writeAll(ctx context.Context, todo []int) error {
 	}
 	defer w.claims.Close()
 	next, full := make(chan *job), make(chan *filled)
+	w.open = make(chan struct{}, openShards(workers, w.opts.OpenFiles))
 	// An error of a finisher ends the filling of other shards; after an error of a worker the shards that are
 	// filled are finished.
 	finishing, whole := errgroup.WithContext(ctx)
@@ -51,7 +51,7 @@ func (w *writer) writeAll(ctx context.Context, todo []int) error {
 		return err
 	})
 	for range workers {
-		filling.Go(func() error { return w.work(ctx, next, full, max(1, jobs/workers), shardBlocks(workers)) })
+		filling.Go(func() error { return w.work(ctx, next, full, max(1, jobs/workers), workers) })
 	}
 	err = filling.Wait()
 	close(full)
@@ -64,17 +64,37 @@ func (w *writer) writeAll(ctx context.Context, todo []int) error {
 	return err
 }
 
-// work fills shards, each with that number of readers, in memory of its own.
-func (w *writer) work(ctx context.Context, tasks <-chan *job, full chan<- *filled, readers, blocks int) (err error) {
+// openShards returns how many shards may have open files at once. Beside the shards that workers fill, as many
+// are finished, if each of all may have 16 files: a shard has two, a finisher opens one more, and a reader opens its
+// source, or eight files of a folder. With fewer files a worker waits until a shard is finished.
+func openShards(workers, files int) int {
+	if files == 0 {
+		return 2 * workers
+	}
+	return max(workers, min(2*workers, files/16))
+}
+
+// work fills shards, each with that number of readers, in memory of its own. It is one of several workers.
+func (w *writer) work(ctx context.Context, tasks <-chan *job, full chan<- *filled, readers, workers int) (err error) {
 	k := &worker{writer: w}
 	for range readers {
 		k.encoders = append(k.encoders, newEncoders(w.specs...))
 	}
-	if k.blocks, err = direct.NewBlocks(indexBlocks + blocks); err != nil {
+	if k.blocks, err = newBlocks(workers); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, k.blocks.Free()) }()
-	for t := range tasks {
+	defer func() { err = errors.Join(err, k.blocks.free()) }()
+	for {
+		select {
+		case w.open <- struct{}{}:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		t, more := <-tasks
+		if !more {
+			<-w.open
+			return nil
+		}
 		s, err := k.write(ctx, t)
 		if err = errors.Join(err, t.release()); err == nil {
 			select {
@@ -84,11 +104,16 @@ func (w *writer) work(ctx context.Context, tasks <-chan *job, full chan<- *fille
 				err = ctx.Err()
 			}
 		}
-		s.discard()
-		w.claims.Release(t.Name)
+		w.drop(s)
 		return err
 	}
-	return nil
+}
+
+// drop ends the work on a shard that is finished, or will not be.
+func (w *writer) drop(s *filled) {
+	s.discard()
+	w.claims.Release(s.Name)
+	<-w.open
 }
 
 func (w *writer) verifiedBy(s aio.Stats) {

@@ -96,6 +96,7 @@ type writer struct {
 	journal  *dataset.Journal
 	claims   *dataset.Claims
 	opts     WriteOptions
+	open     chan struct{} // has a value for each shard that is being filled or finished
 	progress plan.Progress
 	repair   bool // the manifest says what the dataset must become again
 	contents plan.Contents

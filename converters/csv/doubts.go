@@ -35,16 +35,19 @@ func (l *look) add(s *splitter, kept []column) {
 		c := s.cells[k.index]
 		switch {
 		case l.rows == 2:
-			l.numbers[i] = isNumber(trim(s.value(c)))
+			l.numbers[i] = s.number(c)
 		case l.rows > 2:
-			l.numbers[i] = l.numbers[i] && (null(c) || isNumber(trim(s.value(c))))
-		case l.first != nil && len(s.value(c)) > 0 && !isNumber(trim(s.value(c))):
+			l.numbers[i] = l.numbers[i] && (null(c) || s.number(c))
+		case l.first != nil && len(s.value(c)) > 0 && !s.number(c):
 			l.first = append(l.first, string(s.value(c)))
 		default:
 			l.first = nil
 		}
 	}
 	for i := range otherDelimiters {
+		if l.rows > 1 && l.others[i] == 0 {
+			continue
+		}
 		n := bytes.Count(s.line, []byte{otherDelimiters[i]})
 		if l.rows == 1 {
 			l.others[i] = n

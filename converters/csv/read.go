@@ -123,7 +123,14 @@ func (s *Source) Read(ctx context.Context, run converters.Run) iter.Seq2[*conver
 			return
 		}
 		err := s.started(ctx, run, false, func(r *reader) error {
-			return read(ctx, run, r, func(sample *converters.Sample) (int, bool) { return 1, yield(sample, nil) })
+			for done := int64(1); ; done++ {
+				if err := r.toSample(ctx, run, done-1); err != nil {
+					return err
+				}
+				if !yield(&r.sample, nil) || done == run.Count {
+					return nil
+				}
+			}
 		})
 		if err != nil {
 			yield(nil, err)
@@ -138,11 +145,17 @@ func (s *Source) ReadRows(ctx context.Context, run converters.Run) (iter.Seq2[co
 			return
 		}
 		err := s.started(ctx, run, false, func(r *reader) error {
-			return read(ctx, run, r, func(sample *converters.Sample) (int, bool) {
+			for done := int64(0); ; {
+				if err := r.toSample(ctx, run, done); err != nil {
+					return err
+				}
 				r.unasked = 0
 				data, n := r.single.takeAhead()
-				return n, yield(converters.Rows{Off: sample.Off, Count: n, Data: data}, nil)
-			})
+				done += int64(n)
+				if !yield(converters.Rows{Off: r.sample.Off, Count: n, Data: data}, nil) || done == run.Count {
+					return nil
+				}
+			}
 		})
 		if err != nil {
 			yield(converters.Rows{}, err)
@@ -150,22 +163,17 @@ func (s *Source) ReadRows(ctx context.Context, run converters.Run) (iter.Seq2[co
 	}, s.schema.numeric && s.schema.form == Packed && s.opts.RowsPerSample == 1
 }
 
-// read calls take with each sample of a run. take returns how many samples it has taken, and whether to go
-// on.
-func read(ctx context.Context, run converters.Run, r *reader, take func(*converters.Sample) (int, bool)) error {
-	for done := int64(0); ; {
+// toSample makes the next sample of a run the current one, after done samples.
+func (r *reader) toSample(ctx context.Context, run converters.Run, done int64) error {
+	for {
 		ev, err := r.next(ctx)
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
-		}
-		switch ev {
-		case eventSample:
+		case ev == eventSample:
 			r.take()
-			n, more := take(&r.sample)
-			if done += int64(n); !more || done == run.Count {
-				return nil
-			}
-		case eventEnd:
+			return nil
+		case ev == eventEnd:
 			return r.splitter.fail(r.splitter.Offset(), fmt.Errorf("%w: the part ends after %d of the %d samples from offset %d", converters.ErrTruncated, done, run.Count, run.Off), "")
 		}
 	}

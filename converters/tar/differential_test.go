@@ -47,7 +47,8 @@ func ours(t testing.TB, data []byte) (l listing) {
 	var w members
 	w.reset(&c, s.parts[0], DefaultMaxHeader)
 	for {
-		m, ok, err := w.next()
+		var m member
+		ok, err := w.next(&m)
 		if err != nil {
 			t.Fatal(err)
 		}

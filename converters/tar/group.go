@@ -76,7 +76,7 @@ func (s *scanner) next() (event, error) {
 	}
 	for {
 		if !s.held {
-			m, ok, err := s.members.next()
+			ok, err := s.members.next(&s.ahead)
 			switch {
 			case err != nil:
 				return eventEnd, err
@@ -86,12 +86,11 @@ func (s *scanner) next() (event, error) {
 			case !ok:
 				return eventEnd, nil
 			}
-			s.ahead = m
 			if err := s.classify(); err != nil {
 				return eventEnd, err
 			}
 			if s.reason != "" {
-				s.c.Skip(padded(m.size))
+				s.c.Skip(padded(s.ahead.size))
 				return eventSkip, nil
 			}
 			if s.group.open && string(s.key) != s.group.sample.Key {

@@ -77,8 +77,8 @@ func (k *keys) at(off int64, key string) (bool, error) {
 	var w members
 	k.again.Reset(k.file, k.part.Size, off, window.Sizes{Usual: headerReads})
 	w.reset(&k.again, k.part, k.maxHeader)
-	m, _, err := w.next()
-	if err != nil {
+	var m member
+	if _, err := w.next(&m); err != nil {
 		return false, err
 	}
 	there, _, _ := splitName(m.name)

@@ -33,52 +33,52 @@ func (w *members) reset(c *window.Window, p converters.Part, maxHeader int64) {
 	w.over.reset()
 }
 
-// next reads up to the payload of the next member. The payload of the previous member must have been
+// next reads up to the payload of the next member, and sets m. The payload of the previous member must have been
 // skipped. It returns false at a zero block and at the end of the part.
-func (w *members) next() (m member, ok bool, err error) {
-	m.off = w.c.Offset()
+func (w *members) next(m *member) (ok bool, err error) {
+	*m = member{off: w.c.Offset()}
 	w.over.reset()
 	for {
 		at := w.c.Offset()
 		if at == w.c.Size && !w.over.any() {
-			return m, false, nil
+			return false, nil
 		}
 		if w.c.Size-at < blockSize {
-			return m, false, w.fail(at, nil, fmt.Errorf("%w: the file ends where a header should be, at %d bytes", converters.ErrTruncated, w.c.Size), "")
+			return false, w.fail(at, nil, fmt.Errorf("%w: the file ends where a header should be, at %d bytes", converters.ErrTruncated, w.c.Size), "")
 		}
 		b, err := w.c.Peek(blockSize)
 		if err != nil {
-			return m, false, w.fail(at, nil, err, "")
+			return false, w.fail(at, nil, err, "")
 		}
 		if zeros(b) {
 			if w.over.any() {
-				return m, false, w.fail(at, nil, fmt.Errorf("%w: the archive ends between a PAX header or long name and its member", converters.ErrMalformed), "")
+				return false, w.fail(at, nil, fmt.Errorf("%w: the archive ends between a PAX header or long name and its member", converters.ErrMalformed), "")
 			}
-			return m, false, nil
+			return false, nil
 		}
 		h, err := parseHeader(b, w.buf[:0])
 		if err != nil {
-			return m, false, w.fail(at, h.name, err, "")
+			return false, w.fail(at, h.name, err, "")
 		}
 		w.buf = h.name
 		w.c.Skip(blockSize)
 		switch h.typ {
 		case typePAX, typePAXGlobal, typeLongName, typeLongLink:
 			if err := w.metadata(h); err != nil {
-				return m, false, w.fail(at, nil, err, "")
+				return false, w.fail(at, nil, err, "")
 			}
 			if h.typ == typePAXGlobal {
 				m.off = w.c.Offset()
 				if err := w.follows(); err != nil {
-					return m, false, w.fail(at, nil, err, "")
+					return false, w.fail(at, nil, err, "")
 				}
 			}
 			continue
 		}
-		if err := w.finish(&m, h); err != nil {
-			return m, false, w.fail(m.off, m.name, err, "")
+		if err := w.finish(m, h); err != nil {
+			return false, w.fail(m.off, m.name, err, "")
 		}
-		return m, true, nil
+		return true, nil
 	}
 }
 

@@ -8,6 +8,17 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
+// Split splits the path of a member into the key and the suffix that webdataset gives it. ok is false if
+// webdataset skips the member, for its path alone. The name of its field is the suffix in lower case.
+func Split(path string) (key, suffix string, ok bool) {
+	name := []byte(path)
+	k, s, ok := splitName(name)
+	if !ok || isMetaName(name) {
+		return "", "", false
+	}
+	return string(k), string(s), true
+}
+
 // splitName splits a path into key and suffix, as webdataset's expression
 //
 //	^((?:.*/|)[^.]+)[.]([^/]*)$

@@ -1,31 +1,59 @@
 package direct
 
-import "github.com/ffconvert/ffconvert/aio"
+import (
+	"errors"
+
+	"github.com/ffconvert/ffconvert/aio"
+)
 
 // BlockSize is the capacity of a block in bytes. A write waits for the device, so it must be large:
 // an index written in blocks of 256 KiB holds up its shard (BenchmarkFile).
 const BlockSize = 1 << 20
 
-// Blocks are buffers for Writers, one after another. They are one mapping outside the Go heap,
-// aligned for O_DIRECT, and in huge pages where the system has them: a request for the device then
-// has few segments.
+// Blocks are buffers for Writers, one after another. They are outside the Go heap and aligned for O_DIRECT.
 type Blocks struct {
 	Empty [][]byte // each of length 0 and capacity BlockSize
-	mem   []byte
+	mem   [][]byte
 }
 
-// NewBlocks allocates n blocks. The caller must call Free.
+// NewBlocks allocates n blocks in one mapping, in huge pages where the system has them: a request for the device
+// then has few segments, but all blocks take memory as soon as one is used. The caller must call Free.
 func NewBlocks(n int) (*Blocks, error) {
-	mem, err := aio.Alloc(n * BlockSize)
-	if err != nil {
-		return nil, err
-	}
-	b := &Blocks{mem: mem}
-	for at := range n {
-		b.Empty = append(b.Empty, mem[at*BlockSize:at*BlockSize:(at+1)*BlockSize])
+	b := &Blocks{}
+	return b, b.add(n)
+}
+
+// NewSparseBlocks allocates n blocks that are rarely filled. Each takes only the memory that was used of it. The
+// caller must call Free.
+func NewSparseBlocks(n int) (*Blocks, error) {
+	b := &Blocks{}
+	for range n {
+		if err := b.add(1); err != nil { // a mapping of less than a huge page has small ones
+			return b, errors.Join(err, b.Free())
+		}
 	}
 	return b, nil
 }
 
+// add allocates n blocks in one mapping.
+func (b *Blocks) add(n int) error {
+	mem, err := aio.Alloc(n * BlockSize)
+	if err != nil {
+		return err
+	}
+	b.mem = append(b.mem, mem)
+	for at := range n {
+		b.Empty = append(b.Empty, mem[at*BlockSize:at*BlockSize:(at+1)*BlockSize])
+	}
+	return nil
+}
+
 // Free releases the memory. The blocks must not be used afterwards.
-func (b *Blocks) Free() error { return aio.Free(b.mem) }
+func (b *Blocks) Free() error {
+	var errs []error
+	for _, mem := range b.mem {
+		errs = append(errs, aio.Free(mem))
+	}
+	b.mem, b.Empty = nil, nil
+	return errors.Join(errs...)
+}

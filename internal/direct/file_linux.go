@@ -7,6 +7,8 @@ import (
 	"sync"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/ffconvert/ffconvert/aio"
 )
 
 // A File makes aligned writes past the page cache and others through it. A dataset is written once
@@ -58,14 +60,7 @@ func (f *File) set(direct bool) (bool, error) {
 	if direct == f.direct {
 		return direct, nil
 	}
-	flags, err := unix.FcntlInt(f.Fd(), unix.F_GETFL, 0)
-	if err == nil {
-		flags &^= unix.O_DIRECT
-		if direct {
-			flags |= unix.O_DIRECT
-		}
-		_, err = unix.FcntlInt(f.Fd(), unix.F_SETFL, flags)
-	}
+	err := aio.SetDirect(f.File, direct)
 	switch {
 	case err == nil:
 		f.direct = direct

@@ -1,4 +1,4 @@
-package packed
+package direct
 
 import (
 	"os"
@@ -14,8 +14,8 @@ import (
 // nothing for most servers and reports no error.
 var syncedAtOnce = []string{"ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "overlay", "tmpfs"}
 
-// syncTree makes all files and directories below root durable.
-func syncTree(root *os.Root) error {
+// SyncTree makes all files and directories below root durable.
+func SyncTree(root *os.Root) error {
 	d, err := root.Open(".")
 	if err != nil {
 		return err

@@ -1,0 +1,91 @@
+package record
+
+import "io"
+
+// CheckHeader checks the header of a shard of size bytes and the CRC of its last sample, which alone shows
+// that the file has its full length. It holds no tables, so that its memory does not depend on N. path is for errors.
+func CheckHeader(src io.ReaderAt, path string, size int64, opts Options) (FileInfo, error) {
+	buf := make([]byte, max(headSize, min(size, bufSize)))
+	h := newHeader(path, size, opts, false)
+	if err := h.readFrom(src, buf); err != nil {
+		return FileInfo{}, err
+	}
+	f := &file{table: h.table, src: src}
+	if f.n > 0 {
+		last, err := ReadExtents(src, f.info(), f.n-1, 1, nil)
+		if err != nil {
+			return FileInfo{}, err
+		}
+		if err := f.streamAt(f.n-1, last[0], buf); err != nil {
+			return FileInfo{}, err
+		}
+	}
+	return f.info(), nil
+}
+
+// ReadExtents appends the extents of the samples first to first+count-1 of a shard, whose header was checked when
+// info was made, to dst. It reads 12 bytes a sample. An offset that leads out of its sample's place is an
+// error as of [Open]; a CRC that was changed since shows when the sample is read.
+func ReadExtents(src io.ReaderAt, info FileInfo, first, count int64, dst []Extent) ([]Extent, error) {
+	t := table{path: info.Path, size: info.Size, n: info.Samples}
+	if first < 0 || count < 0 || first > t.n-count {
+		return nil, t.fault(-1, -1, ErrRange)
+	}
+	if count == 0 {
+		return dst, nil
+	}
+	sums, offs := make([]byte, count*sumSize), make([]byte, min(count+1, t.n-first)*offSize)
+	if err := t.readAt(src, sums, headSize+first*sumSize, first); err != nil {
+		return nil, err
+	}
+	if err := t.readAt(src, offs, offsetsOff(t.n)+first*offSize, first); err != nil {
+		return nil, err
+	}
+	h := header{table: t}
+	h.prev = payloadOff(t.n)
+	end := func(i int64) (int64, *FormatError) {
+		if i == first+count && i == t.n {
+			return t.size, nil
+		}
+		off := parseOff(offs[(i-first)*offSize:])
+		bad := h.judgeOffset(i, off)
+		h.prev = off
+		return off, bad
+	}
+	off, bad := end(first)
+	for i := first; i < first+count; i++ {
+		if bad != nil {
+			return nil, bad
+		}
+		e := Extent{Off: off, CRC: parseSum(sums[(i-first)*sumSize:])}
+		if off, bad = end(i + 1); bad != nil {
+			return nil, bad
+		}
+		e.Size = off - e.Off
+		dst = append(dst, e)
+	}
+	return dst, nil
+}
+
+// CheckSample returns an error unless payload is sample i of the shard, which lies at e.
+func (info *FileInfo) CheckSample(i int64, e Extent, payload []byte) error {
+	t := table{path: info.Path}
+	if bad := t.gate(i, e, updateCRC(0, payload)); bad != nil {
+		return bad
+	}
+	return nil
+}
+
+// ReadHead describes a shard of size bytes by the first bytes of its header, which it does not check any
+// further: see [CheckHeader].
+func ReadHead(src io.ReaderAt, path string, size int64, opts Options) (FileInfo, error) {
+	h := newHeader(path, size, opts, false)
+	head := make([]byte, min(headSize, size))
+	if err := h.readAt(src, head, 0, -1); err != nil {
+		return FileInfo{}, err
+	}
+	if _, bad := h.write(head); bad != nil {
+		return FileInfo{}, bad
+	}
+	return FileInfo{Path: path, Samples: h.n, Size: size, HeaderCRC: h.sum}, nil
+}
