@@ -2,6 +2,7 @@ package input
 
 import (
 	"net/url"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -97,4 +98,19 @@ func fileURL(rest string) []string {
 		paths = append(paths, decoded)
 	}
 	return paths
+}
+
+// LocalPath returns the path of an input of this name, false unless that is a local file or directory which
+// exists.
+func LocalPath(name string) (string, bool) {
+	l := locate(name)
+	if !l.local() || name == "-" {
+		return "", false
+	}
+	for _, path := range l.localPaths() {
+		if _, err := os.Stat(path); err == nil {
+			return path, true
+		}
+	}
+	return "", false
 }

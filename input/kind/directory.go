@@ -24,7 +24,7 @@ func Directory(dir string) ([]Kind, error) {
 		return nil, err
 	}
 	if top.count["ffrecord"] > 0 && (top.names["manifest.json"] || top.count["ffrecord"] == top.files) {
-		return []Kind{{ID: "dataset", What: fmt.Sprintf("a dataset of %s", some(top, top.count["ffrecord"], "FFRecord shard")), Sure: true}}, nil
+		return []Kind{{ID: "dataset", What: fmt.Sprintf("a dataset of %s", some(top, top.count["ffrecord"], "FFRecord shard")), Format: "ffr", Sure: true}}, nil
 	}
 	if top.files == 0 && len(top.directories) == 0 && !top.more {
 		return []Kind{{ID: "empty", What: "an empty directory"}}, nil

@@ -56,6 +56,9 @@ func File(name string, head []byte, size int64) []Kind {
 		}
 		return []Kind{k}
 	}
+	if k, plausible := shard(head, size); plausible && ext(name) == ".ffr" {
+		return []Kind{k}
+	}
 	return items(name, head, cut)
 }
 
@@ -72,6 +75,8 @@ func Name(name string) []Kind {
 		return []Kind{cborKind}
 	case ".mp", ".msgpack":
 		return []Kind{msgpackKind}
+	case ".ffr":
+		return []Kind{shardKind}
 	}
 	return nil
 }
@@ -89,6 +94,7 @@ func ext(name string) string {
 var (
 	tarKind     = Kind{ID: "tar", What: "a tar", Format: "tar", Sure: true}
 	cborKind    = Kind{ID: "cbor", What: "a CBOR sequence", Format: "cbor"}
+	shardKind   = Kind{ID: "ffrecord", What: "an FFRecord file", Format: "ffr"}
 	msgpackKind = Kind{ID: "msgpack", What: "a stream of MessagePack", Format: "cbor", Flags: []string{"--format", "msgpack"}}
 )
 

@@ -52,8 +52,8 @@ func TestFile(t *testing.T) {
 		{"a", "\xe9\n\x01\x02", "cbor cbor|msgpack cbor --format msgpack"},
 		{"a", "\x81\xa1x\xa6\xff line\n", "msgpack cbor --format msgpack"},
 		{"a", string(tarOf(t, "PAR1")), "tar tar"},
-		{"a", ffr, "ffrecord"},
-		{"a.tar", "\x69\xdf\x22\x65\x00\x00\x00\x00\x00\x00\x00\x00", "ffrecord"},
+		{"a", ffr, "ffrecord ffr"},
+		{"a.tar", "\x69\xdf\x22\x65\x00\x00\x00\x00\x00\x00\x00\x00", "ffrecord ffr"},
 		{"a", "\x01\x00\x00\x00\xff\xff\xff\xff\xff\xff\xff\xff", "ffrecord"},
 		{"a", "\xff\xd8\xff\xe0\x00\x10JFIF\x00", "image"},
 		{"a", "\x89PNG\r\n\x1a\n\x00\x00\x00\x0dIHDR", "image"},
@@ -117,8 +117,8 @@ func TestDirectory(t *testing.T) {
 		{"a.jpg b.PNG", "folder folder --flat", "a directory of 2 images without classes"},
 		{"a.tar cat/a.jpg", "tar tar|folder folder", "a directory of 1 tar"},
 		{"a.csv b.tar", "tar tar|csv csv", "a directory of 1 tar"},
-		{"PART_00000.ffr manifest.json index/x", "dataset", "a dataset of 1 FFRecord shard"},
-		{"a.ffr b.ffr", "dataset", "a dataset of 2 FFRecord shards"},
+		{"PART_00000.ffr manifest.json index/x", "dataset ffr", "a dataset of 1 FFRecord shard"},
+		{"a.ffr b.ffr", "dataset ffr", "a dataset of 2 FFRecord shards"},
 	} {
 		dir := t.TempDir()
 		for name := range strings.FieldsSeq(row.files) {

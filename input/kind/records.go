@@ -29,7 +29,7 @@ func isTar(head []byte) bool {
 // record recognizes an FFRecord file by its first offset, and an unfinished one by the header that
 // ffconvert writes first.
 func record(head []byte, size int64) (Kind, bool) {
-	k := Kind{ID: "ffrecord", What: "an FFRecord file", Sure: true}
+	k := Kind{ID: "ffrecord", What: "an FFRecord file", Format: "ffr", Sure: true}
 	if len(head) < 12 {
 		return k, false
 	}
@@ -38,7 +38,7 @@ func record(head []byte, size int64) (Kind, bool) {
 	case n == 0 && sum == 0x6522df69 && len(head) == 12:
 		return k, true
 	case n == -1 && sum == 1:
-		k.What = "an FFRecord file that was never finished"
+		k.What, k.Format = "an FFRecord file that was never finished", ""
 		return k, true
 	case n <= 0 || size >= 0 && n > (size-12)/12:
 		return k, false
@@ -47,6 +47,15 @@ func record(head []byte, size int64) (Kind, bool) {
 		return k, int64(binary.LittleEndian.Uint64(head[at:])) == 12+12*n
 	}
 	return k, false // the table is longer than head
+}
+
+// shard reports whether a file may be FFRecord with a table longer than head.
+func shard(head []byte, size int64) (Kind, bool) {
+	if len(head) < 12 {
+		return shardKind, false
+	}
+	n := int64(binary.LittleEndian.Uint64(head[4:]))
+	return shardKind, n > 0 && 12+4*n+8 > int64(len(head)) && (size < 0 || n <= (size-12)/12)
 }
 
 // tfRecord recognizes a TFRecord file by the checksum of its first length.

@@ -1,0 +1,107 @@
+package arrowipc
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"io"
+	"testing"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/ipc"
+	"github.com/apache/arrow/go/v15/arrow/memory"
+)
+
+// stream makes a stream of batches with so many rows each, by Arrow's own writer.
+func stream(t *testing.T, opts []ipc.Option, rows ...int) []byte {
+	t.Helper()
+	schema := arrow.NewSchema([]arrow.Field{{Name: "n", Type: arrow.PrimitiveTypes.Int64, Nullable: true}, {Name: "s", Type: arrow.BinaryTypes.String}}, nil)
+	var out bytes.Buffer
+	w := ipc.NewWriter(&out, append(opts, ipc.WithSchema(schema))...)
+	for _, n := range rows {
+		b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
+		for i := range n {
+			b.Field(0).(*array.Int64Builder).Append(int64(i))
+			b.Field(1).(*array.StringBuilder).Append("text")
+		}
+		if err := w.Write(b.NewRecord()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+func TestMessages(t *testing.T) {
+	t.Parallel()
+	data := stream(t, nil, 3, 0, 5)
+	r, err := ipc.NewReaderFromMessageReader(NewMessages(bytes.NewReader(data), 0, int64(len(data))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := 0
+	for r.Next() {
+		column := r.Record().Column(0).(*array.Int64)
+		for i := range column.Len() {
+			if column.Value(i) != int64(i) {
+				t.Errorf("row %d is %d", i, column.Value(i))
+			}
+		}
+		rows += column.Len()
+	}
+	if r.Err() != nil || rows != 8 {
+		t.Errorf("%d rows, %v", rows, r.Err())
+	}
+}
+
+// Rows skips a message; what comes next can be read from its offset.
+func TestMessagesRows(t *testing.T) {
+	t.Parallel()
+	data := stream(t, nil, 3, 5)
+	m := NewMessages(bytes.NewReader(data), 0, int64(len(data)))
+	var got []int64
+	for {
+		n, err := m.Rows()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, n)
+	}
+	if len(got) != 3 || got[0] != 0 || got[1] != 3 || got[2] != 5 {
+		t.Errorf("rows %v", got)
+	}
+}
+
+func TestMessagesRefuse(t *testing.T) {
+	t.Parallel()
+	sound := stream(t, nil, 3)
+	changed := func(change func(b []byte)) []byte {
+		b := bytes.Clone(sound)
+		change(b)
+		return b
+	}
+	for name, data := range map[string][]byte{
+		"another beginning":          changed(func(b []byte) { b[0] = 0 }),
+		"metadata of 4 GiB":          changed(func(b []byte) { binary.LittleEndian.PutUint32(b[4:], 0xfffffff0) }),
+		"a root outside":             changed(func(b []byte) { binary.LittleEndian.PutUint32(b[8:], 0x7fffffff) }),
+		"cut in its head":            sound[:4],
+		"cut in its metadata":        sound[:20],
+		"a compressed body":          stream(t, []ipc.Option{ipc.WithZstd()}, 3),
+		"cut in the body of a batch": sound[:len(sound)-16],
+	} {
+		m := NewMessages(bytes.NewReader(data), 0, int64(len(data)))
+		var err error
+		for err == nil {
+			_, err = m.Message()
+		}
+		if !errors.Is(err, ErrMalformed) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

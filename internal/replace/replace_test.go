@@ -1,0 +1,32 @@
+package replace
+
+import "testing"
+
+func TestRule(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct{ expr, template, in, first, all string }{
+		{`a`, `b`, "banana", "bbnana", "bbnbnb"},
+		{`^(.)(.)`, `\2\1`, "xyz", "yxz", "yxz"},
+		{`(?P<n>\d+)`, `<\g<n>>`, "a1b22", "a<1>b22", "a<1>b<22>"},
+		{`(a)|(b)`, `[\1\2]`, "ab", "[a]b", "[a][b]"},
+		{`x*`, `-`, "ab", "-ab", "-a-b-"},
+		{`\.`, `\\`, "a.b", `a\b`, `a\b`},
+		{`q`, ``, "abc", "abc", "abc"},
+	} {
+		r, err := Parse(row.expr, row.template)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := r.First(row.in); got != row.first {
+			t.Errorf("first %s → %s in %s: %s", row.expr, row.template, row.in, got)
+		}
+		if got := string(r.All([]byte("+"), row.in)); got != "+"+row.all {
+			t.Errorf("all %s → %s in %s: %s", row.expr, row.template, row.in, got)
+		}
+	}
+	for _, bad := range [][2]string{{"(", ""}, {"a", `\1`}, {"(a)", `\g<b>`}, {"a", `\n`}} {
+		if _, err := Parse(bad[0], bad[1]); err == nil {
+			t.Errorf("%q is accepted", bad)
+		}
+	}
+}
