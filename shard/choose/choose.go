@@ -1,0 +1,282 @@
+// Package choose decides which samples of a dataset become records, and in which order. It sees a sample as an
+// index does: its key, and its fields with their sizes, of which few have their bytes.
+//
+//	opts := choose.Options{Where: "label=3", Limit: 1000}
+//	c, err := choose.New(opts, classes)
+//	p := c.Part("train-0001.tar")
+//	reason, err := p.Leave(sample) // "": it is chosen; else the option that leaves it out
+//
+// Options are part of a plan: the same ones choose the same samples of the same input, on every machine.
+package choose
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/ffconvert/ffconvert/converters"
+)
+
+// Options say which samples are chosen. The zero value chooses all, in their order. The JSON is part of the plan.
+// A sample must pass all options; Slice and then Limit count those that have passed the others.
+type Options struct {
+	Keys    *KeySet `json:"keys,omitempty"`         // samples with these keys
+	Drop    *KeySet `json:"drop_keys,omitempty"`    // samples without these keys
+	Unknown string  `json:"unknown_keys,omitempty"` // a listed key that no sample has: UnknownError (default) or UnknownSkip
+
+	Where   string `json:"where,omitempty"`    // samples for which this expression is true: see CheckWhere
+	Sample  string `json:"sample,omitempty"`   // a fraction of the samples, drawn by a hash of Seed and key: "0.1"
+	Split   string `json:"split,omitempty"`    // sides by a hash of Seed and key: "train=0.9,val=0.1"
+	Side    string `json:"side,omitempty"`     // the side of Split that is chosen
+	SplitBy string `json:"split_by,omitempty"` // a side for each value of this: class, label, or a field
+	Value   string `json:"value,omitempty"`    // the value of SplitBy that is chosen
+	Seed    uint64 `json:"seed,omitempty"`     // of Sample and Split
+
+	Slice string `json:"slice,omitempty"` // "lo:hi:step": the samples lo, lo+step, … below hi, counted from 0
+	Limit int64  `json:"limit,omitempty"` // most samples; 0: unlimited
+
+	Sort string `json:"sort,omitempty"` // the order: key, size, or a field; "": as in the input
+}
+
+// Values of Options.Unknown.
+const (
+	UnknownError = "error"
+	UnknownSkip  = "skip"
+)
+
+// Reasons for which a sample is left out: the names of the options. MissingField is not one of them: an
+// account has the reason of samples that lack a field of their record.
+const (
+	byKeys       = "keys"
+	byDrop       = "drop-keys"
+	byWhere      = "where"
+	bySample     = "sample"
+	bySplit      = "split"
+	bySplitBy    = "split-by"
+	bySlice      = "slice"
+	byLimit      = "limit"
+	MissingField = "missing field"
+)
+
+// IsZero reports whether all samples are chosen, in their order.
+func (o Options) IsZero() bool { return o == Options{} }
+
+// Ordered reports whether samples are counted over all parts, so that parts must be indexed one after another.
+func (o Options) Ordered() bool { return o.Slice != "" || o.Limit > 0 }
+
+// Drawn reports whether Seed matters.
+func (o Options) Drawn() bool { return o.Sample != "" || o.Split != "" }
+
+// Listed reports whether a listed key that no sample has is an error.
+func (o Options) Listed() bool { return (o.Keys != nil || o.Drop != nil) && o.Unknown != UnknownSkip }
+
+// Fields returns the names of the fields that an index must read.
+func (o Options) Fields() []string {
+	var names []string
+	add := func(s subject) {
+		switch {
+		case s.of == theLabel || s.of == theClass:
+			names = append(names, LabelFields...)
+		case s.of == theField:
+			names = append(names, s.field)
+		}
+	}
+	if where, err := parseWhere(o.Where); err == nil {
+		for i := range where {
+			add(where[i].subject)
+		}
+	}
+	if o.SplitBy != "" {
+		add(subjectOf(o.SplitBy))
+	}
+	if o.Sort != "" {
+		add(subjectOf(o.Sort))
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// LabelFields are where the number of the class of a sample is; the first that exists counts.
+var LabelFields = []string{"cls", "index"}
+
+// A Chooser chooses samples by Options. Its parts may be used concurrently, unless Options.Ordered.
+type Chooser struct {
+	opts    Options
+	nothing bool
+	where   []condition
+	sample  share
+	side    share
+	by      subject
+	sort    subject
+	slice   slice
+	classes []string
+	unseen  unseen
+	values  *values // of SplitBy; nil: one is chosen
+
+	through bool // all samples pass, even if no further one is wanted
+
+	n, taken int64 // samples that were counted, and of these that were chosen
+}
+
+// New checks the options. classes are the names of the classes by number; nil: they have none.
+func New(opts Options, classes []string) (*Chooser, error) {
+	c := &Chooser{opts: opts, classes: classes}
+	var err error
+	if c.where, err = parseWhere(opts.Where); err != nil {
+		return nil, fmt.Errorf("where %q: %w", opts.Where, err)
+	}
+	c.unseen.want(c.where)
+	if opts.Sample != "" {
+		if c.sample, err = parseShare(opts.Sample); err != nil {
+			return nil, fmt.Errorf("sample %q: %w", opts.Sample, err)
+		}
+	}
+	if opts.Split != "" {
+		sides, err := ParseSplit(opts.Split)
+		if err != nil {
+			return nil, fmt.Errorf("split %q: %w", opts.Split, err)
+		}
+		i := slices.IndexFunc(sides, func(s Side) bool { return s.Name == opts.Side })
+		if i < 0 {
+			return nil, fmt.Errorf("split %q: it has no side %q", opts.Split, opts.Side)
+		}
+		c.side = sides[i].share
+	}
+	if opts.SplitBy != "" {
+		c.by = subjectOf(opts.SplitBy)
+		if opts.Value == "" {
+			c.values = newValues()
+		}
+	}
+	if opts.Sort != "" {
+		c.sort = subjectOf(opts.Sort)
+	}
+	if c.slice, err = parseSlice(opts.Slice); err != nil {
+		return nil, fmt.Errorf("slice %q: %w", opts.Slice, err)
+	}
+	if opts.Limit < 0 {
+		return nil, fmt.Errorf("limit %d: it is below 0", opts.Limit)
+	}
+	if u := cmp.Or(opts.Unknown, UnknownError); u != UnknownError && u != UnknownSkip {
+		return nil, fmt.Errorf("unknown-keys %q: want %s or %s", opts.Unknown, UnknownError, UnknownSkip)
+	}
+	for _, k := range []*KeySet{opts.Keys, opts.Drop} {
+		if k != nil && k.at == nil {
+			return nil, errors.New("its list of keys was not read")
+		}
+		k.restart()
+	}
+	return c, nil
+}
+
+// Nothing chooses no sample: for an index that compares a source with a plan.
+func Nothing() *Chooser { return &Chooser{nothing: true} }
+
+// Ordered is [Options.Ordered] of the options.
+func (c *Chooser) Ordered() bool { return c != nil && c.opts.Ordered() }
+
+// A Part chooses samples of one part, which must come in their order. It is for one goroutine.
+type Part struct {
+	*Chooser
+	hash hasher
+}
+
+// Part returns what chooses samples of a part. The base of its name, and the ordinal, are hashed of samples
+// without a key.
+func (c *Chooser) Part(name string) *Part {
+	p := &Part{Chooser: c}
+	p.hash.part(name)
+	return p
+}
+
+// Leave returns the option that leaves the next sample of the part out, "" if none does. Slice and Limit
+// are not among these: see Count.
+func (p *Part) Leave(s *converters.Sample) (reason string, err error) {
+	p.hash.next(s.Key)
+	o := &p.opts
+	switch {
+	case p.nothing:
+		return bySlice, nil
+	case o.Keys != nil && !o.Keys.found(s.Key):
+		return byKeys, nil
+	case o.Drop != nil && o.Drop.found(s.Key):
+		return byDrop, nil
+	}
+	for i := range p.where {
+		ok, err := p.where[i].holds(s, p.Chooser)
+		if err != nil {
+			return "", err
+		}
+		if !ok {
+			return byWhere, nil
+		}
+	}
+	if o.Sample != "" && !p.sample.holds(p.hash.of("sample", o.Seed)) {
+		return bySample, nil
+	}
+	if o.Split != "" && !p.side.holds(p.hash.of("split", o.Seed)) {
+		return bySplit, nil
+	}
+	if o.SplitBy != "" {
+		value, err := p.by.text(s, p.Chooser)
+		if err != nil {
+			return "", err
+		}
+		if p.values != nil {
+			return bySplitBy, p.values.add(value)
+		}
+		if value != o.Value {
+			return bySplitBy, nil
+		}
+	}
+	return "", nil
+}
+
+// Count counts a sample that passed Leave and becomes a record, unless it returns the option that leaves it out.
+func (c *Chooser) Count() (reason string) {
+	if !c.Ordered() {
+		return ""
+	}
+	i := c.n
+	c.n++
+	switch {
+	case !c.slice.holds(i):
+		return bySlice
+	case c.opts.Limit > 0 && c.taken == c.opts.Limit:
+		return byLimit
+	}
+	c.taken++
+	return ""
+}
+
+// Through makes all samples pass, for a source that compares all of them: Done is never true.
+func (c *Chooser) Through() { c.through = true }
+
+// Done reports that no further sample can be chosen. A list of keys of which some were not seen yet is
+// looked for to the end.
+func (c *Chooser) Done() bool {
+	if c == nil || c.through || !c.Ordered() {
+		return false
+	}
+	full := c.opts.Limit > 0 && c.taken == c.opts.Limit || c.slice.hi >= 0 && c.n >= c.slice.hi
+	return full && !(c.opts.Listed() && (c.opts.Keys.missing() > 0 || c.opts.Drop.missing() > 0))
+}
+
+// Finish returns an error if the options name what no sample of the dataset has, after all samples have passed.
+func (c *Chooser) Finish() error {
+	if c == nil || c.nothing {
+		return nil
+	}
+	if c.opts.Listed() {
+		for _, k := range []*KeySet{c.opts.Keys, c.opts.Drop} {
+			if err := k.unknown(); err != nil {
+				return err
+			}
+		}
+	}
+	if c.Done() {
+		return nil // not all samples have passed
+	}
+	return c.unseen.err()
+}

@@ -1,0 +1,64 @@
+package choose
+
+import (
+	"fmt"
+	"strings"
+)
+
+// A setting is an option and its value as a text; "": it is not set.
+type setting struct{ name, value string }
+
+// settings lists all options, in one order.
+func (o *Options) settings() []setting {
+	set := func(k *KeySet) string {
+		if k == nil {
+			return ""
+		}
+		return fmt.Sprintf("a list of %d keys (SHA-256 %.12s…)", k.N, k.SHA256)
+	}
+	number := func(n uint64) string {
+		if n == 0 {
+			return ""
+		}
+		return fmt.Sprint(n)
+	}
+	return []setting{
+		{"keys", set(o.Keys)}, {"drop-keys", set(o.Drop)}, {"unknown-keys", o.Unknown},
+		{"where", o.Where}, {"sample", o.Sample},
+		{"split", o.Split}, {"side", o.Side}, {"split-by", o.SplitBy}, {"value", o.Value},
+		{"seed", number(o.Seed)}, {"slice", o.Slice}, {"limit", number(uint64(o.Limit))}, {"sort", o.Sort},
+	}
+}
+
+// String lists the options that are set.
+func (o *Options) String() string {
+	var each []string
+	for _, s := range o.settings() {
+		if s.value != "" {
+			each = append(each, s.name+"="+s.value)
+		}
+	}
+	return strings.Join(each, ", ")
+}
+
+// Other says in which option a dataset that was made with was differs from one made with is; "": in none. nil is
+// the zero value.
+func Other(was, is *Options) string {
+	if was == nil {
+		was = &Options{}
+	}
+	if is == nil {
+		is = &Options{}
+	}
+	now := is.settings()
+	for i, o := range was.settings() {
+		switch {
+		case o == now[i]:
+		case o.value == "":
+			return "it was made without option " + o.name
+		default:
+			return fmt.Sprintf("it was made with option %s=%s", o.name, o.value)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,70 @@
+package choose
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+)
+
+// MaxSides limits the values of SplitBy: each becomes a dataset, and reads the index anew.
+const MaxSides = 1000
+
+// values are the values of Options.SplitBy that samples have.
+type values struct {
+	mu  sync.Mutex
+	all map[string]struct{}
+}
+
+func newValues() *values { return &values{all: make(map[string]struct{})} }
+
+func (v *values) add(value string) error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if _, known := v.all[value]; known {
+		return nil
+	}
+	if err := CheckName(value); err != nil {
+		return fmt.Errorf("split-by: %w", err)
+	}
+	if v.all[value] = struct{}{}; len(v.all) > MaxSides {
+		return fmt.Errorf("split-by: it has more than %d values, each of which would be a dataset", MaxSides)
+	}
+	return nil
+}
+
+// Values returns the values of SplitBy that passed, sorted. For this, Options.Value is "".
+func (c *Chooser) Values() []string {
+	if c.values == nil {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(c.values.all))
+}
+
+// CheckName returns an error if a name cannot be the name of a side's directory.
+func CheckName(name string) error {
+	var why string
+	switch {
+	case name == "":
+		why = "it is empty"
+	case strings.HasPrefix(name, "."):
+		why = "it begins with a dot"
+	case strings.ContainsAny(name, `/\`):
+		why = "it has a slash"
+	case strings.HasSuffix(name, ".ffr"):
+		why = "it ends as a shard does"
+	case len(name) > 200:
+		why = "it has more than 200 bytes"
+	case !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl):
+		why = "it has bytes that are not text"
+	default:
+		return nil
+	}
+	if len(name) > 40 {
+		name = strings.ToValidUTF8(name[:40], "") + "…"
+	}
+	return fmt.Errorf("%q cannot be the name of a directory: %s", name, why)
+}

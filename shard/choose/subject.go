@@ -1,0 +1,253 @@
+package choose
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync/atomic"
+
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/internal/place"
+)
+
+// A subject is what a comparison, a split or an order asks of a sample.
+type subject struct {
+	of    of
+	field string // of theField, theFieldSize
+}
+
+type of int
+
+const (
+	theKey of = iota + 1
+	theLabel
+	theClass
+	theSize
+	theField
+	theFieldSize
+)
+
+var subjects = map[string]of{"key": theKey, "label": theLabel, "class": theClass, "size": theSize}
+
+// subjectOf returns the subject of a name.
+func subjectOf(name string) subject {
+	if of := subjects[name]; of != 0 {
+		return subject{of: of}
+	}
+	if field, ok := strings.CutSuffix(name, ".size"); ok && field != "" {
+		return subject{theFieldSize, field}
+	}
+	return subject{theField, name}
+}
+
+func (s subject) String() string {
+	switch s.of {
+	case theField:
+		return s.field
+	case theFieldSize:
+		return s.field + ".size"
+	}
+	for name, of := range subjects {
+		if of == s.of {
+			return name
+		}
+	}
+	return ""
+}
+
+// MaxValue limits the value of a field that is compared, in bytes: an index reads it.
+const MaxValue = 1 << 20
+
+// A value is what a sample has of a subject: a number, or a text. It is valid as long as the sample.
+type value struct {
+	num number
+	txt []byte // nil of a number that was never a text
+}
+
+// text returns the value as a text.
+func (v *value) text() []byte {
+	switch {
+	case v.txt != nil || !v.num.ok:
+		return v.txt
+	case v.num.whole:
+		return strconv.AppendInt(nil, v.num.i, 10)
+	}
+	return strconv.AppendFloat(nil, v.num.f, 'g', -1, 64)
+}
+
+var errNoClass = errors.New("the dataset has no classes with names; label has their numbers")
+
+// get returns what a sample has of the subject, and false if it has none.
+func (s subject) get(sample *converters.Sample, c *Chooser) (value, bool, error) {
+	switch s.of {
+	case theKey:
+		return value{txt: []byte(sample.Key)}, sample.Key != "", nil
+	case theSize:
+		n := int64(0)
+		for i := range sample.Fields {
+			n += sample.Fields[i].Value.Len()
+		}
+		return whole(n), true, nil
+	case theLabel, theClass:
+		return s.class(sample, c)
+	}
+	for i := range sample.Fields {
+		f := &sample.Fields[i]
+		if f.Name != s.field {
+			continue
+		}
+		c.unseen.saw(s.field)
+		if s.of == theFieldSize {
+			return whole(f.Value.Len()), true, nil
+		}
+		v, err := valueOf(&f.Value)
+		if err != nil {
+			err = fmt.Errorf("field %q: %w", f.Name, err)
+		}
+		return v, err == nil, err
+	}
+	return value{}, false, nil
+}
+
+func (s subject) class(sample *converters.Sample, c *Chooser) (value, bool, error) {
+	for _, name := range LabelFields {
+		v, ok := sample.Field(name)
+		if !ok {
+			continue
+		}
+		label, err := valueOf(&v)
+		if err != nil || !label.num.whole {
+			return label, false, cmp.Or(err, fmt.Errorf("field %q is not a whole number, as a label is", name))
+		}
+		switch i := label.num.i; {
+		case s.of == theLabel:
+			return label, true, nil
+		case c.classes == nil:
+			return label, false, errNoClass
+		case i < 0 || i >= int64(len(c.classes)):
+			return label, false, fmt.Errorf("its label is %d, there are %d classes", i, len(c.classes))
+		default:
+			return value{txt: []byte(c.classes[i])}, true, nil
+		}
+	}
+	return value{}, false, nil
+}
+
+func whole(n int64) value { return value{num: number{true, true, n, float64(n)}} }
+
+func valueOf(v *converters.Value) (value, error) {
+	switch v.Kind() {
+	case converters.KindInt:
+		return whole(v.Int()), nil
+	case converters.KindFloat:
+		if f := v.Float(); f == f {
+			return value{num: number{ok: true, f: f}}, nil
+		}
+		return value{txt: []byte("NaN")}, nil
+	case converters.KindNested:
+		switch x := v.Nested().(type) {
+		case bool:
+			return value{txt: strconv.AppendBool(nil, x)}, nil
+		case nil:
+			return value{}, nil
+		}
+		return value{}, errors.New("it is nested; text and numbers are compared")
+	}
+	if v.Unread() {
+		return value{}, errors.New("the index of such a source does not read it; key, label and sizes are compared")
+	}
+	if v.Len() > MaxValue {
+		return value{}, fmt.Errorf("%w: it has %d bytes, and %d at most are compared", converters.ErrLimit, v.Len(), MaxValue)
+	}
+	text := bytes.TrimSpace(v.Data())
+	n := number{}
+	if len(text) <= 40 {
+		n = parseNumber(string(text))
+	}
+	return value{n, text}, nil
+}
+
+// holds reports whether the comparison is true of a sample.
+func (w *condition) holds(s *converters.Sample, c *Chooser) (bool, error) {
+	if w.of == theKey { // without a copy of it
+		return s.Key != "" && (w.re != nil && w.re.MatchString(s.Key) || w.re == nil && w.is(strings.Compare(s.Key, w.text))), nil
+	}
+	v, ok, err := w.get(s, c)
+	if err != nil || !ok {
+		return false, err
+	}
+	if w.re != nil {
+		return w.re.Match(v.text()), nil
+	}
+	var order int
+	switch {
+	case w.num.ok && v.num.ok && w.num.whole && v.num.whole:
+		order = cmp.Compare(v.num.i, w.num.i)
+	case w.num.ok && v.num.ok:
+		order = cmp.Compare(v.num.f, w.num.f)
+	default:
+		order = strings.Compare(string(v.text()), w.text)
+	}
+	return w.is(order), nil
+}
+
+// is reports whether the operator accepts an order of the sample's value and the condition's.
+func (w *condition) is(order int) bool {
+	switch w.op {
+	case "=":
+		return order == 0
+	case "!=":
+		return order != 0
+	case "<":
+		return order < 0
+	case "<=":
+		return order <= 0
+	case ">":
+		return order > 0
+	}
+	return order >= 0
+}
+
+// text returns the subject of a sample as the name of a side.
+func (s subject) text(sample *converters.Sample, c *Chooser) (string, error) {
+	v, ok, err := s.get(sample, c)
+	if err == nil && !ok {
+		err = fmt.Errorf("the sample has no %s to split by", s)
+	}
+	return string(v.text()), err
+}
+
+// unseen are the names of fields that an expression names and no sample had yet.
+type unseen struct {
+	names []string
+	seen  []atomic.Bool
+}
+
+func (u *unseen) want(where []condition) {
+	for _, w := range where {
+		if w.field != "" {
+			u.names = append(u.names, w.field)
+		}
+	}
+	u.seen = make([]atomic.Bool, len(u.names))
+}
+
+func (u *unseen) saw(name string) {
+	for i := range u.names {
+		if u.names[i] == name && !u.seen[i].Load() {
+			u.seen[i].Store(true)
+		}
+	}
+}
+
+func (u *unseen) err() error {
+	for i, name := range u.names {
+		if !u.seen[i].Load() {
+			return &place.OptionsError{Text: fmt.Sprintf("option where: no sample that it was asked of has a field %q; of copied records only key, label and size are known, option encode decodes them", name)}
+		}
+	}
+	return nil
+}
