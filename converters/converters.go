@@ -108,9 +108,21 @@ type Description struct {
 	// Encoding is the default encoding of records. "" means msgpack.
 	Encoding string `json:"-"`
 
+	// Encoded means that by default the first field of a sample is its record, encoded already. Its other fields
+	// repeat what is in the record.
+	Encoded bool `json:"-"`
+
 	Classes []string     `json:"classes,omitempty"` // class names by number, the value of the field cls
 	Columns []ColumnType `json:"columns,omitempty"` // of a table, in order
+	Added   []AddedField `json:"added,omitempty"`   // fields from tables beside the source
 	Shape   []int64      `json:"shape,omitempty"`   // rows and columns of a raw record; the last record of a part may have fewer rows
+}
+
+// An AddedField is a field that is not of the source, but of a table beside it.
+type AddedField struct {
+	Name   string `json:"name"`
+	File   string `json:"file"`
+	SHA256 string `json:"sha256"` // of the file
 }
 
 // A ColumnType is the name and the type of a column of a table.

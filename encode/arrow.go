@@ -27,7 +27,7 @@ type arrowFormat struct {
 
 func newArrow() format { return &arrowFormat{} }
 
-func (a *arrowFormat) encode(b *builder, s *converters.Sample) error {
+func (a *arrowFormat) encode(b *Builder, s *converters.Sample) error {
 	a.fields, a.arrays = a.fields[:0], a.arrays[:0]
 	a.sink.reset(b)
 	rows, err := a.columns(s)
@@ -145,7 +145,7 @@ func (a *arrowFormat) payload(name string, t arrow.DataType, v converters.Value)
 // buffers to a multiple of 8 bytes (the format allows 64), so a stand-in with the length of the
 // payload modulo 64 gets the same padding, and all other output has a fixed width.
 type arrowSink struct {
-	b        *builder
+	b        *Builder
 	payloads []arrowPayload // in the order of the columns
 	done     int            // payloads written so far
 	standIn  [arrowAlignment]byte
@@ -158,7 +158,7 @@ type arrowPayload struct {
 
 const arrowAlignment = 64
 
-func (s *arrowSink) reset(b *builder) { s.b, s.payloads, s.done = b, s.payloads[:0], 0 }
+func (s *arrowSink) reset(b *Builder) { s.b, s.payloads, s.done = b, s.payloads[:0], 0 }
 
 // expect returns the bytes to give to Arrow for v. Write replaces them with v.
 func (s *arrowSink) expect(v converters.Value) []byte {

@@ -6,9 +6,9 @@ import "github.com/ffconvert/ffconvert/converters"
 // record costs less than a copy.
 const smallValue = 64
 
-// A builder collects the pieces of a record: bytes that it holds, and payloads that it refers to.
+// A Builder collects the pieces of a record: bytes that it holds, and payloads that it refers to.
 // Unread payloads are only counted.
-type builder struct {
+type Builder struct {
 	written  []byte
 	payloads []payload
 	unread   int64 // bytes of unread payloads
@@ -19,12 +19,21 @@ type payload struct {
 	data []byte
 }
 
-func (b *builder) reset() {
+func (b *Builder) reset() {
 	b.written, b.payloads, b.unread = b.written[:0], b.payloads[:0], 0
 }
 
+// Write appends a copy of p. It returns no error.
+func (b *Builder) Write(p []byte) (int, error) {
+	b.written = append(b.written, p...)
+	return len(p), nil
+}
+
+// Value appends the bytes of a value of kind bytes or text.
+func (b *Builder) Value(v *converters.Value) { b.value(v) }
+
 // value appends the bytes of a bytes or text value, without copying large ones.
-func (b *builder) value(v *converters.Value) {
+func (b *Builder) value(v *converters.Value) {
 	switch data := v.Data(); {
 	case len(data) == 0:
 		b.unread += v.Len()
@@ -36,7 +45,7 @@ func (b *builder) value(v *converters.Value) {
 }
 
 // record sets the parts and the size of r.
-func (b *builder) record(r *Record) {
+func (b *Builder) record(r *Record) {
 	parts, size := r.Parts[:0], int64(len(b.written))+b.unread
 	from := 0
 	for i := range b.payloads {

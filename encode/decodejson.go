@@ -146,3 +146,8 @@ func escapedRune(data []byte) rune {
 	}
 	return rune(n)
 }
+
+// ParseJSON decodes one JSON text as Options.Decode decodes a field json.
+func ParseJSON(data []byte, limits Limits) (converters.Value, error) {
+	return newDecoder(limits).json(data)
+}

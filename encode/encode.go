@@ -53,6 +53,9 @@ func Hint(err error) string {
 	return ""
 }
 
+// WithHint returns err with a hint for [Hint].
+func WithHint(err error, hint string) error { return &hintedError{err, hint} }
+
 // Values of Options.Missing.
 const (
 	MissingError = "error" // refuse the input
@@ -67,18 +70,30 @@ type Options struct {
 	Rename   []string `json:"rename,omitempty"`  // "image=jpg;png"; applied before Fields
 	Missing  string   `json:"missing,omitempty"` // MissingError (default) or MissingSkip
 
+	// Encoded means that the first field of a sample is its record in this Encoding already, whose bytes are
+	// written unchanged; its other fields repeat what is in the record. It goes with none of the options above
+	// and below.
+	Encoded bool `json:"encoded,omitempty"`
+
 	// Decode decodes the fields of a record for which Decodable reports true. The name before
 	// Rename counts.
 	Decode bool `json:"decode,omitempty"`
+
+	// Load names fields whose bytes an index reads though the sizes of records do not depend on them: those that a
+	// choice of samples compares; nil: none. They do not change the bytes of records, so a plan does not have them.
+	Load *FieldNames `json:"-"`
 
 	// Limits bound the fields that Decode decodes. They do not change the bytes of records, so a
 	// plan does not have them.
 	Limits Limits `json:"-"`
 }
 
+// FieldNames are names of fields, before Options.Rename.
+type FieldNames []string
+
 // A format writes one sample into a record.
 type format interface {
-	encode(b *builder, s *converters.Sample) error
+	encode(b *Builder, s *converters.Sample) error
 }
 
 // formats is the table of encodings.
@@ -133,6 +148,9 @@ func Parse(opts Options) (*Spec, error) {
 		if hasArg && !f.field {
 			return nil, fmt.Errorf("encoding %q: %s takes no argument", opts.Encoding, name)
 		}
+		if opts.Encoded {
+			return &Spec{opts, fields, newEncoded}, opts.checkEncoded()
+		}
 		if hasArg {
 			if fields.only, err = parseChoice(arg); err != nil {
 				return nil, fmt.Errorf("encoding %w", err)
@@ -141,6 +159,14 @@ func Parse(opts Options) (*Spec, error) {
 		return &Spec{opts, fields, f.open}, nil
 	}
 	return nil, &UnknownError{opts.Encoding}
+}
+
+// checkEncoded refuses options that would change records.
+func (o *Options) checkEncoded() error {
+	if o.Fields != "" || o.Rename != nil || o.Decode {
+		return errors.New("records that are encoded already keep all their fields, with their names and values")
+	}
+	return nil
 }
 
 // An UnknownError reports an encoding that does not exist.
@@ -153,6 +179,22 @@ func (e *UnknownError) Error() string {
 	}
 	return fmt.Sprintf("encoding %.40q is not known; want one of %s, or raw:FIELD", e.Encoding, strings.Join(names, ", "))
 }
+
+// A Form is a form of records that this package does not have, such as the members of a tar.
+type Form interface {
+	// Append appends the record of s to b. Where s has sizes in place of payload it appends what gives the same
+	// size. The fields of s are selected by Options.
+	Append(b *Builder, s *converters.Sample) error
+}
+
+// WithForm returns a Spec for records of another form in place of the encoding. Each Encoder has one of its own.
+func (s *Spec) WithForm(open func() Form) *Spec {
+	return &Spec{s.opts, s.fields, func() format { return formFormat{open()} }}
+}
+
+type formFormat struct{ Form }
+
+func (f formFormat) encode(b *Builder, s *converters.Sample) error { return f.Append(b, s) }
 
 // Options returns the options with defaults filled in. Limits that equal their default are 0.
 func (s *Spec) Options() Options {
@@ -167,7 +209,7 @@ type Encoder struct {
 	skip   bool
 	decode *decoder // nil if Options.Decode is not set
 	format format
-	build  builder
+	build  Builder
 	chosen converters.Sample // the selected fields, if they are not the whole sample
 	picks  []pick
 	values []converters.Field
@@ -185,8 +227,13 @@ func (s *Spec) NewEncoder() *Encoder {
 
 // Verbatim reports whether the record of a sample of one field is the bytes of that field.
 func (e *Encoder) Verbatim() bool {
-	_, raw := e.format.(rawFormat)
-	return raw && e.decode == nil && e.fields.all()
+	switch e.format.(type) {
+	case encodedFormat:
+		return true
+	case rawFormat:
+		return e.decode == nil && e.fields.all()
+	}
+	return false
 }
 
 // A Record is the bytes of one encoded sample, in pieces.

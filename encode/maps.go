@@ -42,7 +42,7 @@ type mapFormat struct {
 	limit  uint64 // largest n of text, bytes, a list, a map
 }
 
-func (m *mapFormat) encode(b *builder, s *converters.Sample) error {
+func (m *mapFormat) encode(b *Builder, s *converters.Sample) error {
 	n := len(s.Fields)
 	if s.Key != "" {
 		n++
@@ -82,10 +82,10 @@ func checkName(s *converters.Sample, f *converters.Field) error {
 	return nil
 }
 
-func (m *mapFormat) put(b *builder, t token, n uint64) { b.written = m.syntax(b.written, t, n) }
+func (m *mapFormat) put(b *Builder, t token, n uint64) { b.written = m.syntax(b.written, t, n) }
 
 // head puts a token with a length or a number of elements.
-func (m *mapFormat) head(b *builder, t token, n int64) error {
+func (m *mapFormat) head(b *Builder, t token, n int64) error {
 	if uint64(n) > m.limit {
 		return fmt.Errorf("%w: %s holds at most 4 GiB a value and 4 Gi elements, this has %d", converters.ErrLimit, m.name, n)
 	}
@@ -93,7 +93,7 @@ func (m *mapFormat) head(b *builder, t token, n int64) error {
 	return nil
 }
 
-func (m *mapFormat) text(b *builder, s string) error {
+func (m *mapFormat) text(b *Builder, s string) error {
 	if err := m.head(b, tokenText, int64(len(s))); err != nil {
 		return err
 	}
@@ -101,7 +101,7 @@ func (m *mapFormat) text(b *builder, s string) error {
 	return nil
 }
 
-func (m *mapFormat) value(b *builder, v *converters.Value) error {
+func (m *mapFormat) value(b *Builder, v *converters.Value) error {
 	switch v.Kind() {
 	case converters.KindBytes, converters.KindText:
 		t := tokenBytes
@@ -123,7 +123,7 @@ func (m *mapFormat) value(b *builder, v *converters.Value) error {
 }
 
 // nested writes a value of one of the types that [converters.Nested] accepts.
-func (m *mapFormat) nested(b *builder, x any) error {
+func (m *mapFormat) nested(b *Builder, x any) error {
 	switch x := x.(type) {
 	case nil:
 		m.put(b, tokenNull, 0)
@@ -160,7 +160,7 @@ func (m *mapFormat) nested(b *builder, x any) error {
 	return nil
 }
 
-func (m *mapFormat) list(b *builder, list []any) error {
+func (m *mapFormat) list(b *Builder, list []any) error {
 	if err := m.head(b, tokenList, int64(len(list))); err != nil {
 		return err
 	}
@@ -173,7 +173,7 @@ func (m *mapFormat) list(b *builder, list []any) error {
 	return nil
 }
 
-func (m *mapFormat) object(b *builder, pairs converters.Map) error {
+func (m *mapFormat) object(b *Builder, pairs converters.Map) error {
 	if err := m.head(b, tokenMap, int64(len(pairs))); err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package encode
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/ffconvert/ffconvert/converters"
@@ -11,7 +12,7 @@ type rawFormat struct{}
 
 func newRaw() format { return rawFormat{} }
 
-func (rawFormat) encode(b *builder, s *converters.Sample) error {
+func (rawFormat) encode(b *Builder, s *converters.Sample) error {
 	if len(s.Fields) != 1 {
 		return fmt.Errorf("%w: raw takes a sample of one field, this has %q; name one with raw:FIELD", converters.ErrUnsupported, fieldNames(s))
 	}
@@ -20,5 +21,18 @@ func (rawFormat) encode(b *builder, s *converters.Sample) error {
 		return &hintedError{fmt.Errorf("field %q: %w: raw takes bytes or text", f.Name, converters.ErrUnsupported), "Options.Encoding msgpack takes any value"}
 	}
 	b.value(&f.Value)
+	return nil
+}
+
+// encodedFormat writes the first field of a sample, which is its record: see Options.Encoded.
+type encodedFormat struct{}
+
+func newEncoded() format { return encodedFormat{} }
+
+func (encodedFormat) encode(b *Builder, s *converters.Sample) error {
+	if len(s.Fields) == 0 || s.Fields[0].Value.Kind() != converters.KindBytes {
+		return errors.New("internal error: a sample that is encoded already has no record")
+	}
+	b.value(&s.Fields[0].Value)
 	return nil
 }

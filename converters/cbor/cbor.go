@@ -68,6 +68,9 @@ type Options struct {
 	// sample has that key. Every well-formed item is accepted, with any tag and extension.
 	Items bool
 
+	// Fields means that samples have fields to be kept, so that Describe proposes MessagePack for records.
+	Fields bool
+
 	// MaxDepth limits the nesting of arrays, maps and tags. At most 65,535.
 	// 0: DefaultMaxDepth.
 	MaxDepth int
@@ -137,5 +140,8 @@ func (s *Source) WithParts(_ int, parts []converters.Part) converters.Source {
 // Describe returns the default encoding, raw: a record is an item's own bytes. It needs
 // Options.Items.
 func (s *Source) Describe() converters.Description {
+	if s.opts.Fields {
+		return converters.Description{}
+	}
 	return converters.Description{Encoding: "raw"}
 }

@@ -20,6 +20,8 @@
 package mix
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"math"
 	"reflect"
@@ -118,6 +120,19 @@ func (s *Source) add(src converters.Source, draw func(part int) *draw) {
 	}
 }
 
+// Check makes the checks of the collections that need all their samples, which were indexed.
+func (s *Source) Check(ctx context.Context) error {
+	var all []error
+	seen := make(map[converters.Source]bool)
+	for _, m := range s.members {
+		if c, ok := m.(interface{ Check(context.Context) error }); ok && !seen[m] {
+			seen[m] = true
+			all = append(all, c.Check(ctx))
+		}
+	}
+	return errors.Join(all...)
+}
+
 // Parts returns the parts of all passes over all collections, in order.
 func (s *Source) Parts() []converters.Part { return s.parts }
 
@@ -141,6 +156,7 @@ func (s *Source) Describe() converters.Description { return s.says }
 
 func (s *Source) describe(collections []Collection) error {
 	named := -1 // the first collection with classes
+	var added []converters.AddedField
 	for i, c := range collections {
 		says := converters.Describe(c.Source)
 		if i == 0 {
@@ -155,11 +171,14 @@ func (s *Source) describe(collections []Collection) error {
 			err := fmt.Errorf("%w: it numbers its classes otherwise than %s", converters.ErrUnsupported, collections[named].Name)
 			return &converters.Error{Where: c.Name, Off: -1, Err: err, Hint: "give both the same list of classes"}
 		}
+		added = append(added, says.Added...)
 		says.Classes, s.says.Classes = nil, nil
+		says.Added, s.says.Added = nil, nil
 		if !reflect.DeepEqual(says, s.says) {
 			s.says = converters.Description{Encoding: "msgpack"}
 		}
 		s.says.Classes = classes
 	}
+	s.says.Added = added
 	return nil
 }

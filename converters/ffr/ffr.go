@@ -1,0 +1,89 @@
+// Package ffr reads FFRecord shards: shards of ffconvert, with the keys and labels of their indexes,
+// and shards of other programs, with opaque records.
+//
+//	src := ffr.Open(parts, ffr.Options{})                // a record is copied unchanged
+//	src := ffr.Open(parts, ffr.Options{Encoded: …, …})   // or decoded into its fields
+//
+// Every record is compared with its CRC before it is yielded, so that no damage gets a new checksum.
+package ffr
+
+import (
+	"sync"
+
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/record"
+)
+
+// Names of the fields of a sample that is a whole record.
+const (
+	RecordField = "record" // the bytes of the record
+	LabelField  = "cls"    // its label, an integer, where its index has one
+)
+
+// A Shard holds facts about a part from outside its bytes. The zero value holds none.
+type Shard struct {
+	Index     string // path of its index; "": there is none
+	IndexSize int64  // bytes
+	IndexCRC  uint32 // CRC-32 of the whole index
+
+	Samples   int64  // by the manifest of its dataset; 0: unknown
+	HeaderCRC uint32 // by the manifest
+}
+
+// Options control how shards are read. The zero value takes any shards, and copies their records.
+type Options struct {
+	// Shards has an entry for each part. It is nil, or as long as the parts.
+	Shards []Shard
+
+	// Decode, if not nil, gives for each part the encoding of its records, which are decoded: a sample has the
+	// fields of its record. Index reads all payload then, because the size of a new record depends on it.
+	Decode func(part int) encode.Options
+
+	// Description is what the dataset says of itself.
+	Description converters.Description
+
+	// Record has the limits of the shards.
+	Record record.Options
+}
+
+// A Source is an opened list of shards. It holds no file open between calls.
+type Source struct {
+	parts   []converters.Part
+	first   int // number of part 0 in the dataset
+	opts    Options
+	open    func(converters.Part, converters.Access) (converters.File, error)
+	readers sync.Pool // of *reader
+}
+
+var (
+	_ converters.Source    = (*Source)(nil)
+	_ converters.Divisible = (*Source)(nil)
+	_ converters.Describer = (*Source)(nil)
+)
+
+// Open returns a source with these parts. It does not open files. Index and Read do, and check that
+// size and time of the file have not changed.
+func Open(parts []converters.Part, opts Options) *Source {
+	return &Source{parts: parts, opts: opts, open: new(converters.Files).Open}
+}
+
+// Parts lists the shards in dataset order.
+func (s *Source) Parts() []converters.Part { return s.parts }
+
+// Describe returns Options.Description.
+func (s *Source) Describe() converters.Description { return s.opts.Description }
+
+// WithParts returns a source with other shards of the same dataset. Options.Shards and Options.Decode are of
+// the whole dataset.
+func (s *Source) WithParts(first int, parts []converters.Part) converters.Source {
+	return &Source{parts: parts, first: s.first + first, opts: s.opts, open: s.open}
+}
+
+// known returns the Shard of a part.
+func (s *Source) known(part int) Shard {
+	if s.opts.Shards == nil {
+		return Shard{}
+	}
+	return s.opts.Shards[s.first+part]
+}

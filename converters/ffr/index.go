@@ -1,0 +1,90 @@
+package ffr
+
+import (
+	"context"
+	"iter"
+
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/internal/sidecar"
+	"github.com/ffconvert/ffconvert/record"
+)
+
+// extentsAtOnce is how many rows of a header are read at once: 96 KiB.
+const extentsAtOnce = 8192
+
+// Index yields the samples of a shard. It checks the header, the last record and the index, and reads no other
+// payload unless records are decoded.
+func (s *Source) Index(ctx context.Context, part int) iter.Seq2[converters.Span, error] {
+	return func(yield func(converters.Span, error) bool) {
+		if err := s.index(ctx, part, yield); err != nil {
+			yield(converters.Span{}, err)
+		}
+	}
+}
+
+func (s *Source) index(ctx context.Context, part int, yield func(converters.Span, error) bool) error {
+	x, err := s.openShard(part, converters.ForIndex)
+	if err != nil {
+		return err
+	}
+	defer x.close()
+	if x.info, err = record.CheckHeader(x.tables, x.part.Name, x.part.Size, s.opts.Record); err != nil {
+		return x.fail(-1, -1, "", err)
+	}
+	if err := x.checkKnown(); err != nil {
+		return err
+	}
+	if err := x.checkIndex(); err != nil {
+		return err
+	}
+	if x.decode != nil {
+		run := converters.Run{Part: part, Count: x.info.Samples}
+		_, err := s.readRun(ctx, x, run, new(reader), func(sample *converters.Sample) bool {
+			return yield(converters.Span{Off: sample.Off, Entries: 1, Shape: sample}, nil)
+		})
+		return err
+	}
+	var w whole
+	var at []record.Extent
+	for first := int64(0); first < x.info.Samples; first += int64(len(at)) {
+		if err := ctx.Err(); err != nil {
+			return x.fail(-1, -1, "", err)
+		}
+		if at, err = record.ReadExtents(x.tables, x.info, first, min(extentsAtOnce, x.info.Samples-first), at[:0]); err != nil {
+			return x.fail(-1, -1, "", err)
+		}
+		for i, e := range at {
+			row, err := x.row(first+int64(i), e)
+			if err != nil {
+				return err
+			}
+			before := w.size
+			shape := w.sample(row, e, converters.Opaque(e.Size))
+			alike := first+int64(i) > 0 && before == w.size && x.index == nil
+			if !yield(converters.Span{Off: e.Off, Entries: 1, Shape: shape, Alike: alike}, nil) {
+				return nil
+			}
+		}
+	}
+	return nil
+}
+
+// A whole makes samples that are whole records.
+type whole struct {
+	size   int64
+	fields [2]converters.Field
+	shape  converters.Sample
+}
+
+// sample returns the sample of a row of the index, at e. It is valid until the next one.
+func (w *whole) sample(row *sidecar.Row, e record.Extent, v converters.Value) *converters.Sample {
+	w.size = e.Size
+	w.fields[0] = converters.Field{Name: RecordField, Value: v}
+	fields := w.fields[:1]
+	if row.Labeled {
+		w.fields[1] = converters.Field{Name: LabelField, Value: converters.Int(row.Label)}
+		fields = w.fields[:2]
+	}
+	w.shape = converters.Sample{Key: row.Key, Off: e.Off, Fields: fields}
+	return &w.shape
+}

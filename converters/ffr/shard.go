@@ -1,0 +1,160 @@
+package ffr
+
+import (
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"os"
+
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/internal/blocking"
+	"github.com/ffconvert/ffconvert/internal/sidecar"
+	"github.com/ffconvert/ffconvert/record"
+)
+
+// A shard is an open part.
+type shard struct {
+	part   converters.Part
+	known  Shard
+	file   converters.File // for payload
+	tables converters.File // the same file, for the header; it may be another opening
+	info   record.FileInfo
+	index  *sidecar.Reader // nil: the part has no index
+	rows   *os.File        // of the index
+	opts   *Options
+	decode *encode.Decoder // nil: a sample is a whole record
+}
+
+// openShard opens a part, and its index if there is one.
+func (s *Source) openShard(part int, how converters.Access) (*shard, error) {
+	x := &shard{part: s.parts[part], known: s.known(part), opts: &s.opts}
+	var err error
+	if s.opts.Decode != nil {
+		if x.decode, err = encode.NewDecoder(s.opts.Decode(s.first + part)); err != nil {
+			return nil, err
+		}
+	}
+	if x.file, err = s.open(x.part, how); err != nil {
+		return nil, err
+	}
+	x.tables = x.file
+	if how != converters.ForIndex { // the payload is read ahead, past the page cache
+		if x.tables, err = s.open(x.part, converters.Access{}); err != nil {
+			x.file.Close()
+			return nil, err
+		}
+	}
+	if x.known.Index != "" {
+		if err := x.openIndex(); err != nil {
+			x.close()
+			return nil, err
+		}
+	}
+	return x, nil
+}
+
+// Head returns what the head of a part says: its number of samples, and the checksum that covers the checksums
+// of all of them.
+func (s *Source) Head(part int) (record.FileInfo, error) {
+	x := &shard{part: s.parts[part], known: s.known(part), opts: &s.opts}
+	var err error
+	if x.file, err = s.open(x.part, converters.Access{}); err != nil {
+		return record.FileInfo{}, err
+	}
+	defer x.file.Close()
+	if x.info, err = record.ReadHead(x.file, x.part.Name, x.part.Size, s.opts.Record); err != nil {
+		return record.FileInfo{}, x.fail(-1, -1, "", err)
+	}
+	return x.info, x.checkKnown()
+}
+
+func (x *shard) openIndex() (err error) {
+	if x.rows, err = blocking.File(os.Open(x.known.Index)); err != nil {
+		return x.indexError(err)
+	}
+	st, err := x.rows.Stat()
+	switch {
+	case err != nil:
+	case !st.Mode().IsRegular():
+		err = fmt.Errorf("%w: not a regular file", converters.ErrUnsupported)
+	case st.Size() != x.known.IndexSize:
+		err = fmt.Errorf("%w: it has %d bytes, %d by the manifest", sidecar.ErrMalformed, st.Size(), x.known.IndexSize)
+	default:
+		x.index, err = sidecar.Open(x.rows, st.Size())
+	}
+	if err != nil {
+		return x.indexError(err)
+	}
+	return nil
+}
+
+// checkIndex compares the index with its CRC.
+func (x *shard) checkIndex() error {
+	if x.index == nil {
+		return nil
+	}
+	sum := crc32.NewIEEE()
+	if _, err := io.Copy(sum, io.NewSectionReader(x.rows, 0, x.known.IndexSize)); err != nil {
+		return x.indexError(err)
+	}
+	if sum.Sum32() != x.known.IndexCRC {
+		return x.indexError(fmt.Errorf("%w: its CRC-32 is %08x, %08x by the manifest", sidecar.ErrMalformed, sum.Sum32(), x.known.IndexCRC))
+	}
+	return nil
+}
+
+// checkKnown compares the header with the manifest.
+func (x *shard) checkKnown() error {
+	if k := &x.known; k.Samples > 0 && (x.info.Samples != k.Samples || x.info.HeaderCRC != k.HeaderCRC) {
+		return x.fail(-1, 0, "", fmt.Errorf("%w: %d samples with the header checksum %08x, by its manifest %d with %08x",
+			record.ErrHeader, x.info.Samples, x.info.HeaderCRC, k.Samples, k.HeaderCRC))
+	}
+	return nil
+}
+
+func (x *shard) close() {
+	if x.index != nil {
+		x.index.Close()
+	}
+	if x.rows != nil {
+		x.rows.Close()
+	}
+	x.file.Close()
+	if x.tables != x.file {
+		x.tables.Close()
+	}
+}
+
+// row reads what the index says of sample i, the next one, which lies at e.
+func (x *shard) row(i int64, e record.Extent) (*sidecar.Row, error) {
+	if x.index == nil {
+		return new(sidecar.Row), nil
+	}
+	row, err := x.index.Next()
+	if err != nil {
+		return nil, x.indexError(err)
+	}
+	if at := (record.Extent{Off: row.Off, Size: row.Size, CRC: row.CRC}); row.Placed && at != e {
+		return nil, x.indexError(fmt.Errorf("%w: it has sample %d at %d, %d bytes, CRC %08x; the shard at %d, %d bytes, CRC %08x",
+			sidecar.ErrMalformed, i, at.Off, at.Size, at.CRC, e.Off, e.Size, e.CRC))
+	}
+	return row, nil
+}
+
+// fail places an error in the part; sample is -1 if it is of none.
+func (x *shard) fail(sample, off int64, key string, err error) error {
+	var at *record.FormatError
+	if errors.As(err, &at) {
+		sample, off, err = at.Sample, at.Off, at.Err
+	}
+	if sample >= 0 {
+		err = fmt.Errorf("sample %d: %w", sample, err)
+	}
+	return &converters.Error{Where: x.part.Name, Off: off, Entry: key, Err: err, Hint: encode.Hint(err)}
+}
+
+func (x *shard) indexError(err error) error {
+	return &converters.Error{Where: x.known.Index, Off: -1, Err: err}
+}

@@ -1,0 +1,165 @@
+package folder
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/converters/internal/fieldname"
+)
+
+// A List is a source of files that a list names, each under a name of its own, as the recipes of tarp do. Lines
+// with one key are a sample. It keeps the list, some 120 bytes a line beside its text, and no open files.
+type List struct {
+	opts  Options
+	parts []converters.Part
+	each  []*listPart // by part
+}
+
+// A listPart is some thousand consecutive samples.
+type listPart struct {
+	name    string
+	samples []listedSample
+
+	mu     sync.Mutex
+	stated bool // sizes and times of the files are known
+}
+
+var (
+	_ converters.Source    = (*List)(nil)
+	_ converters.Divisible = (*List)(nil)
+)
+
+// A listedSample is consecutive lines with one key.
+type listedSample struct {
+	key   string
+	off   int64 // bytes of the samples before it in the part; set by stat
+	files []listedFile
+}
+
+// A listedFile is one line: a file, or a text that the line gives.
+type listedFile struct {
+	field string
+	path  string // "": the content is text
+	text  string
+
+	size, mtime int64 // set by stat
+}
+
+// samplesInPart is how many samples a part of a list has: parts are indexed side by side.
+const samplesInPart = 4096
+
+// textWord begins a source that is the content itself.
+const textWord = "text:"
+
+// OpenList reads a list of lines "NAME SOURCE", with a tab or blanks between them. NAME is what the file would be
+// called in a WebDataset tar: its key and the suffix that names the field. SOURCE is a path, below root unless it is
+// absolute, or text:CONTENT. Empty lines and lines that begin with # are passed over. name is the list in
+// messages. Of the options KeepDuplicates, MaxSample and Load count.
+func OpenList(r io.Reader, name, root string, opts Options) (*List, error) {
+	if opts.MaxSample <= 0 {
+		opts.MaxSample = DefaultMaxSample
+	}
+	opts.MaxSample = min(opts.MaxSample, maxSample)
+	l := &List{opts: opts}
+	var names fieldname.Names
+	keys := make(map[string]bool)
+	in := bufio.NewScanner(r)
+	in.Buffer(nil, maxPathLine)
+	fail := func(line int64, entry string, err error, hint string) error {
+		return &converters.Error{Where: name, Off: -1, Entry: entry, Err: fmt.Errorf("line %d: %w", line, err), Hint: hint}
+	}
+	line := int64(0)
+	var last *listedSample
+	for in.Scan() {
+		line++
+		text := strings.TrimSuffix(in.Text(), "\r")
+		if strings.TrimSpace(text) == "" || text[0] == '#' {
+			continue
+		}
+		file, source := cutLine(text)
+		if source == "" {
+			return nil, fail(line, file, fmt.Errorf("%w: want NAME SOURCE", converters.ErrMalformed), "")
+		}
+		if err := checkName([]byte(file)); err != nil {
+			return nil, fail(line, file, err, "")
+		}
+		dir, base := splitDir(file)
+		dot := splitName([]byte(dir), []byte(base))
+		if dot < 0 {
+			return nil, fail(line, file, fmt.Errorf("%w: the name has no suffix, which names the field", converters.ErrUnsupported), "")
+		}
+		field, err := names.Of([]byte(base[dot+1:]))
+		if err != nil {
+			return nil, fail(line, file, err, "")
+		}
+		key := dir + base[:dot]
+		if last == nil || last.key != key {
+			if keys[key] && !opts.KeepDuplicates {
+				return nil, fail(line, file, fmt.Errorf("%w key: other lines come between it and the sample that has it", converters.ErrDuplicate), "Options.KeepDuplicates")
+			}
+			keys[key] = true
+			last = l.add(name, key, line)
+		}
+		for i := range last.files {
+			if last.files[i].field == field {
+				return nil, fail(line, file, fmt.Errorf("%w field %q", converters.ErrDuplicate, field), "")
+			}
+		}
+		f := listedFile{field: field}
+		if content, ok := strings.CutPrefix(source, textWord); ok {
+			f.text = content
+		} else if f.path = source; !filepath.IsAbs(source) {
+			f.path = filepath.Join(root, source)
+		}
+		last.files = append(last.files, f)
+	}
+	if err := in.Err(); err != nil {
+		return nil, fail(line+1, "", err, "")
+	}
+	return l, nil
+}
+
+// maxPathLine is the longest line of a list, in bytes. A path has at most 4 KiB; a text may be longer.
+const maxPathLine = 1 << 20
+
+// cutLine divides a line at its first tab, or else at its first blanks.
+func cutLine(line string) (name, source string) {
+	name, source, ok := strings.Cut(line, "\t")
+	if !ok {
+		name, source, _ = strings.Cut(line, " ")
+	}
+	return name, strings.TrimLeft(source, " \t")
+}
+
+func splitDir(file string) (dir, base string) {
+	at := strings.LastIndexByte(file, '/') + 1
+	return file[:at], file[at:]
+}
+
+// add begins a sample, and a part if the last one is full.
+func (l *List) add(name, key string, line int64) *listedSample {
+	n := len(l.each)
+	if n == 0 || len(l.each[n-1].samples) == samplesInPart {
+		if n > 0 {
+			name = fmt.Sprintf("%s:%d", name, line)
+		}
+		l.parts, l.each = append(l.parts, converters.Part{Name: name}), append(l.each, &listPart{name: name})
+		n++
+	}
+	p := l.each[n-1]
+	p.samples = append(p.samples, listedSample{key: key})
+	return &p.samples[len(p.samples)-1]
+}
+
+// Parts returns the parts: some thousand consecutive samples each.
+func (l *List) Parts() []converters.Part { return l.parts }
+
+// WithParts returns a source with these parts, which must be the parts of l from number first on.
+func (l *List) WithParts(first int, parts []converters.Part) converters.Source {
+	return &List{opts: l.opts, parts: parts, each: l.each[first : first+len(parts)]}
+}

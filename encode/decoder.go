@@ -1,0 +1,118 @@
+package encode
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/ffconvert/ffconvert/converters"
+)
+
+// A Decoder decodes records, the inverse of an [Encoder]: a record that this package has encoded is the
+// encoding of its decoded sample, to the byte. It must not be used concurrently.
+type Decoder struct {
+	decode func(*Decoder, []byte) error
+	field  string // name of the only field of raw records
+	values *decoder
+	names  map[string]struct{} // of the fields of this record
+	sample converters.Sample
+}
+
+// RawField is the name of the only field of records that are encoded as raw without a name.
+const RawField = "data"
+
+// NewDecoder returns a decoder of the records that a Spec with these options encodes. Of the options only
+// Encoding and Limits count. A record of raw:FIELD has the field FIELD, one of raw the field [RawField]; neither
+// has a key. The error is [*UnknownError] if the encoding does not exist.
+func NewDecoder(opts Options) (*Decoder, error) {
+	limits, err := opts.Limits.check()
+	if err != nil {
+		return nil, err
+	}
+	name, arg, _ := strings.Cut(opts.Encoding, ":")
+	d := &Decoder{values: newDecoder(limits), names: make(map[string]struct{})}
+	switch cmp.Or(name, "msgpack") {
+	case "msgpack":
+		d.decode = (*Decoder).msgpack
+	case "cbor":
+		d.decode = (*Decoder).cbor
+	case "pickle":
+		d.decode = (*Decoder).pickle
+	case "arrow":
+		d.decode = (*Decoder).table
+	case "raw":
+		first, _, _ := strings.Cut(arg, ";")
+		d.decode, d.field = (*Decoder).raw, cmp.Or(first, RawField)
+	default:
+		return nil, &UnknownError{opts.Encoding}
+	}
+	return d, nil
+}
+
+// Decode decodes one record, which may be any bytes. The sample is valid until the next call, and as long as
+// record is not changed: bytes and text of its fields are not copied. Errors wrap one of package converters:
+// ErrMalformed if it is no record of the encoding, ErrUnsupported if it has values that do not fit a sample, ErrLimit
+// if a list or a map is larger or nested deeper than Options.Limits.
+func (d *Decoder) Decode(record []byte) (*converters.Sample, error) {
+	d.sample.Key, d.sample.Fields = "", d.sample.Fields[:0]
+	clear(d.names)
+	if err := d.decode(d, record); err != nil {
+		return nil, err
+	}
+	return &d.sample, nil
+}
+
+func (d *Decoder) raw(record []byte) error {
+	return d.add(d.field, converters.Bytes(record))
+}
+
+// add appends a field.
+func (d *Decoder) add(name string, v converters.Value) error {
+	if _, twice := d.names[name]; twice {
+		return keyTwice(name)
+	}
+	d.names[name] = struct{}{}
+	d.sample.Fields = append(d.sample.Fields, converters.Field{Name: name, Value: v})
+	return nil
+}
+
+// name returns b as the name of the next field. Records of a dataset mostly have the same fields: the name
+// that the last record had in this place costs no allocation.
+func (d *Decoder) name(b []byte) string {
+	if string(b) == KeyField {
+		return KeyField
+	}
+	if n := len(d.sample.Fields); n < cap(d.sample.Fields) {
+		if last := d.sample.Fields[:n+1][n].Name; last == string(b) {
+			return last
+		}
+	}
+	return string(b)
+}
+
+// put adds an entry of a map: the key of the sample, or a field.
+func (d *Decoder) put(name string, v converters.Value) error {
+	if name != KeyField || v.Kind() != converters.KindText || v.Len() == 0 {
+		return d.add(name, v)
+	}
+	if len(d.names) > 0 {
+		return fmt.Errorf("%w: the key comes after a field", converters.ErrUnsupported)
+	}
+	d.names[name] = struct{}{}
+	d.sample.Key = string(v.Data())
+	return nil
+}
+
+// nestedSize refuses a list or a map of more than MaxDecode bytes: decoded it may need a hundred times as much.
+func (d *decoder) nestedSize(bytes int) error {
+	if int64(bytes) <= d.limits.MaxDecode {
+		return nil
+	}
+	return &hintedError{fmt.Errorf("%w: a list or a map of %d bytes, more than %d", converters.ErrLimit, bytes, d.limits.MaxDecode), "raise Limits.MaxDecode"}
+}
+
+func notMap(encoding string) error { return malformed("it is not a map in %s", encoding) }
+
+func badName() error {
+	return fmt.Errorf("%w: the name of a field is not text", converters.ErrUnsupported)
+}
