@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/shard"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
@@ -24,15 +25,31 @@ func (c *Conversion) aligned() (bool, error) {
 	refuse := func(why string) error {
 		return advise(NotAligned, fmt.Errorf("%w: %s", ErrNotAligned, why))
 	}
+	joins := c.joins()
 	switch {
+	case c.Cut == CutParts && joins:
+		return false, refuse("keys are compared or looked up, so all parts must be indexed first")
 	case c.Cut == CutParts && c.directories() != nil:
 		return false, refuse("a directory is indexed as one")
 	case c.Cut == CutParts && c.Shuffle != nil:
 		return false, refuse("a shuffle draws from all samples, so all parts must be here first")
+	case c.Cut == CutParts && c.choice() != nil:
+		return false, refuse("samples are chosen by an index of all parts, so these must be here first")
 	case c.Cut == CutParts && unknown != "":
 		return false, refuse(fmt.Sprintf("the size of %s is not known beforehand", unknown))
 	}
-	return c.Cut == CutParts || remote && unknown == "" && c.Cut == CutAuto && c.Shuffle == nil && c.directories() == nil, nil
+	return c.Cut == CutParts || remote && unknown == "" && c.Cut == CutAuto && c.Shuffle == nil && c.choice() == nil && !joins && c.directories() == nil, nil
+}
+
+// joins reports whether a collection compares the keys of all its samples, or looks them up.
+func (c *Conversion) joins() bool {
+	parts := c.foundParts()
+	for _, of := range c.collections() {
+		if k, ok := of.Opener.(interface{ joins([]converters.Part) bool }); ok && of.first < len(parts) && k.joins(parts[of.first:min(len(parts), of.first+of.n)]) {
+			return true
+		}
+	}
+	return false
 }
 
 // writeAligned plans part-aligned shards, and writes them.

@@ -14,6 +14,7 @@ import (
 	"github.com/ffconvert/ffconvert/input"
 	"github.com/ffconvert/ffconvert/input/stage"
 	"github.com/ffconvert/ffconvert/shard"
+	"github.com/ffconvert/ffconvert/shard/choose"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
@@ -31,6 +32,7 @@ type Options struct {
 	Encode  encode.Options // of records; Encoding "": what the format proposes
 	Sizes   plan.Sizes     // of shards
 	Shuffle *plan.Shuffle  // nil: samples keep their order
+	Choice  choose.Options // of samples. With a Split or a SplitBy, see [Conversion.Sides]
 	Cut     Cut
 
 	// Input says how sources are found and staged. Directories, Match, Arrange and Progress are
@@ -67,10 +69,14 @@ type Conversion struct {
 	Out     string         // a local directory
 	Options
 
-	planned *plan.SourceSpec // recorded in an existing plan; nil for a new conversion
-	output  *dataset.Output  // nil: not open
-	found   []input.Name     // inputs that find has found
+	planned *plan.SourceSpec        // recorded in an existing plan; nil for a new conversion
+	added   []converters.AddedField // recorded with it
+	output  *dataset.Output         // nil: not open
+	found   []input.Name            // inputs that find has found
+	local   int                     // number of inputs in found that must be local; 0: all. See trim
+	tally   bool                    // find the values of Choice.SplitBy, and plan nothing
 
+	beside  *beside                   // files beside remote parts; nil: none was needed
 	src     converters.Source         // the dataset; nil: not open
 	told    map[converters.Doubt]bool // doubts that were passed to Doubt
 	columns []converters.ColumnType   // columns, if the source is an open table; else nil
@@ -93,6 +99,9 @@ func (c *Conversion) Write(ctx context.Context) (*Result, error) {
 	err = c.inOutput(func(out *dataset.Output) error {
 		if err := c.check(); err != nil {
 			return err
+		}
+		if err := c.trim(ctx, c.inputOptions()); err != nil {
+			return errors.Join(err, c.removeCache(ctx, err))
 		}
 		if aligned {
 			report, err = c.writeAligned(ctx)
@@ -117,8 +126,14 @@ func (c *Conversion) prepare(ctx context.Context) (aligned bool, err error) {
 	if c.Workers <= 0 {
 		c.Workers = runtime.GOMAXPROCS(0)
 	}
-	if err := c.checkOut(); err != nil {
+	if err := c.checkOut(); err != nil && !c.tally {
 		return false, err
+	}
+	if err := c.checkChoice(); err != nil {
+		return false, err
+	}
+	if load := encode.FieldNames(c.Choice.Fields()); load != nil {
+		c.Encode.Load = &load
 	}
 	spec, err := encode.Parse(c.Encode)
 	if err != nil {
@@ -177,7 +192,7 @@ func (c *Conversion) writeSamples(ctx context.Context) (*shard.Report, error) {
 func (c *Conversion) writeOptions() shard.WriteOptions {
 	opts := shard.WriteOptions{
 		Workers: c.Workers, Overwrite: c.Overwrite, NoVerify: c.NoVerify, Verify: c.Verify,
-		AIO: c.AIO, Progress: c.Progress, Tool: c.Tool, Named: c.named(),
+		OpenFiles: openFiles(), AIO: c.AIO, Progress: c.Progress, Tool: c.Tool, Named: c.named(),
 	}
 	if c.Drain != nil {
 		opts.Drain = c.Drain()

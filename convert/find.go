@@ -96,8 +96,8 @@ func (c *Conversion) staged(ctx context.Context, use func(*stage.Set) error) err
 		return err
 	}
 	in := c.inputOptions()
-	in.Progress = c.staging(c.found)
-	set, err := c.stage(ctx, c.found, in)
+	in.Progress = c.staging(c.wanted())
+	set, err := c.stage(ctx, c.wanted(), in)
 	var cleaned, removed error
 	if err == nil {
 		err = use(set)
@@ -121,6 +121,18 @@ func (c *Conversion) checkCache() error {
 // it. If the caller names another cache, the one in the output is of an earlier run, and is removed
 // only after success. err is the error of the run.
 func (c *Conversion) removeCache(ctx context.Context, err error) error {
+	return errors.Join(c.returnBeside(), c.removeOwnCache(ctx, err))
+}
+
+// returnBeside ends the use of files that lie beside remote parts.
+func (c *Conversion) returnBeside() error {
+	if c.beside == nil {
+		return nil
+	}
+	return c.beside.release()
+}
+
+func (c *Conversion) removeOwnCache(ctx context.Context, err error) error {
 	if ctx.Err() != nil || errors.Is(err, shard.ErrDrained) || errors.Is(err, dataset.ErrMoved) || c.Input.CacheDir != "" && (err != nil || isInside(c.Input.CacheDir, c.ownCache())) {
 		return nil
 	}

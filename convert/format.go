@@ -50,7 +50,7 @@ type Reader struct {
 // Reader returns the format with the defaults of its options.
 func (f Format) Reader() *Reader {
 	r := &Reader{Format: f, Set: &option.Set{}}
-	r.Opener = f.Options(r.Set)
+	r.Opener = withKeys(r.Set, f.Options(r.Set))
 	return r
 }
 
@@ -60,6 +60,7 @@ var formats = []Format{
 	{Name: "folder", Directories: true, Options: folderOptions},
 	{Name: "csv", Inspects: true, Options: csvOptions},
 	{Name: "cbor", Match: hasExt(".cbor", ".cbors", ".cborseq", ".mp", ".msgpack"), Options: cborOptions},
+	{Name: "ffr", Match: hasExt(".ffr"), Options: ffrOptions},
 }
 
 // FormatNamed returns the format of a name.

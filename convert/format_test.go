@@ -27,6 +27,9 @@ func TestSecurityPlanOptions(t *testing.T) {
 			if value == "" {
 				value = "x"
 			}
+			if words := o.Words(); len(words) > 0 {
+				value = words[len(words)-1]
+			}
 			if err := set.Set(o.Name, value); err != nil {
 				t.Error(err)
 			}

@@ -10,6 +10,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/ffconvert/ffconvert/convert/option"
@@ -27,10 +28,15 @@ import (
 
 // loaded returns a function that reports whether an index must read a field; nil: it reads none.
 func loaded(rec encode.Options) func(string) bool {
-	if !rec.Decode {
+	switch {
+	case rec.Load == nil && !rec.Decode:
 		return nil
+	case rec.Load == nil:
+		return encode.Decodable
 	}
-	return encode.Decodable
+	return func(field string) bool {
+		return slices.Contains(*rec.Load, field) || rec.Decode && encode.Decodable(field)
+	}
 }
 
 // duplicateOption adds on-duplicate-key.
@@ -55,13 +61,14 @@ func tarOptions(set *option.Set) Opener {
 
 func folderOptions(set *option.Set) Opener {
 	var opts folder.Options
-	var classes string
+	var classes, list string
 	var maxClasses int64
 	set.Add("flat", "no classes: a record a file, its key the path", option.Bool(&opts.Flat))
 	set.Add("group", "files of one directory with the same name up to the first dot are one sample", option.Bool(&opts.Group))
 	set.Add("split", "the first directory is the split, not the class; convert these: train,val", option.List(&opts.Splits))
 	set.Add("classes", "number the classes as this file does: one name a line, or the meta.json of another conversion", option.Text(&classes))
 	set.Add("ext", "keep files that end in one of these alone: jpg,png (default all)", option.List(&opts.Ext))
+	set.Add("list", "convert the files that this list names, on lines NAME SOURCE as tarp's recipes have them; a SOURCE is below DIR, or text:CONTENT", option.Text(&list))
 	set.Add("hidden", "keep hidden files and directories", option.Bool(&opts.Hidden))
 	set.Add("follow-outside", "follow symbolic links that lead out of the folder", option.Bool(&opts.FollowOutside))
 	duplicates := duplicateOption(set, "directory")
@@ -69,6 +76,9 @@ func folderOptions(set *option.Set) Opener {
 	set.AddLimit("max-classes-size", "largest file of --classes accepted", option.MaxSize(&maxClasses, defaultMaxClasses))
 	return OpenFunc(func(ctx context.Context, parts []converters.Part, rec encode.Options) (converters.Source, error) {
 		opts.KeepDuplicates, opts.Load = duplicates.Value == "keep", loaded(rec)
+		if list != "" {
+			return openList(list, parts, opts, classes != "")
+		}
 		if opts.Flat && (opts.Splits != nil || classes != "") {
 			return nil, &option.Error{Name: "flat", Text: "true", Err: errors.New("it has no classes, so split and classes do not go with it")}
 		}
@@ -80,6 +90,28 @@ func folderOptions(set *option.Set) Opener {
 		}
 		return folder.Open(ctx, parts, opts)
 	})
+}
+
+// openList opens the files of one folder that a list names.
+func openList(name string, roots []converters.Part, opts folder.Options, classes bool) (converters.Source, error) {
+	refuse := func(why string) error {
+		return &option.Error{Name: "list", Text: name, Err: errors.New(why)}
+	}
+	switch {
+	case len(roots) != 1:
+		return nil, refuse("its sources are below one folder")
+	case opts.Flat || opts.Group || opts.Splits != nil || opts.Ext != nil || opts.Hidden || opts.FollowOutside || classes:
+		return nil, refuse("it names files and samples, so flat, group, split, ext, hidden, follow-outside and classes do not go with it")
+	}
+	f, err := os.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, &converters.Error{Where: name, Off: -1, Err: input.ErrNotFound, Hint: "option list"}
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return folder.OpenList(f, name, roots[0].Path, opts)
 }
 
 const defaultMaxClasses = 64 << 20 // bytes; a million names have some 20 MB
@@ -185,9 +217,22 @@ func itemOptions(set *option.Set, form *option.Choice) Opener {
 	set.AddLimit("max-depth", fmt.Sprintf("deepest nesting accepted, %d at most", cbor.MostDepth), option.Between(&opts.MaxDepth, 1, cbor.MostDepth))
 	set.AddLimit("max-item-size", "largest item accepted", option.MaxSize(&opts.MaxItem, cbor.DefaultMaxItem))
 	set.AddLimit("max-name-size", "longest key or name of a field accepted", option.MaxSize(&opts.MaxName, cbor.DefaultMaxName))
-	return OpenFunc(func(_ context.Context, parts []converters.Part, rec encode.Options) (converters.Source, error) {
-		opts.MessagePack, opts.Load = form.Value == "msgpack", loaded(rec)
-		opts.Items = (rec.Encoding == "" || rec.Encoding == "raw") && rec.Fields == "" && rec.Rename == nil && !rec.Decode
-		return cbor.Open(parts, opts), nil
-	})
+	return &itemOpener{opts: &opts, form: form}
+}
+
+// An itemOpener opens streams of items.
+type itemOpener struct {
+	opts   *cbor.Options
+	form   *option.Choice
+	decode bool // items, whatever the options of records
+}
+
+func (o *itemOpener) setDecoding()                  { o.decode = true }
+func (o *itemOpener) merges([]converters.Part) bool { return false }
+
+func (o *itemOpener) Open(_ context.Context, parts []converters.Part, rec encode.Options) (converters.Source, error) {
+	o.opts.Fields = o.decode
+	o.opts.MessagePack, o.opts.Load = o.form.Value == "msgpack", loaded(rec)
+	o.opts.Items = (rec.Encoding == "" || rec.Encoding == "raw") && rec.Fields == "" && rec.Rename == nil && !rec.Decode && !o.decode
+	return cbor.Open(parts, *o.opts), nil
 }

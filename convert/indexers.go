@@ -7,7 +7,7 @@ const (
 	leastIndexers = 8  // even if few files may be open
 )
 
-// Indexers returns the number of parts to index at once. Each has two open files, one of them for direct reads.
+// Indexers returns the number of parts to index at once. Each has an open file.
 func Indexers(workers int) int {
 	return min(max(workers, usualIndexers), max(leastIndexers, openFiles()/4))
 }

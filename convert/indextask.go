@@ -12,6 +12,7 @@ import (
 const (
 	AlignedReason   = "shards are part-aligned: planned by the sizes of parts"
 	DirectoryReason = "a directory is indexed as one"
+	JoinReason      = "the keys of all samples are needed at once"
 	PlannedReason   = "it is planned already"
 	NoPartReason    = "no part is this task's"
 )
@@ -28,6 +29,9 @@ type SliceIndex struct {
 
 // IndexTask indexes one slice of the parts and saves the index for a later [Conversion.Plan].
 func (c *Conversion) IndexTask(ctx context.Context, t plan.Task) (*SliceIndex, error) {
+	if err := c.checkTaskChoice(); err != nil {
+		return nil, err
+	}
 	aligned, err := c.preparePlan(ctx)
 	if err != nil {
 		return nil, err
@@ -38,6 +42,8 @@ func (c *Conversion) IndexTask(ctx context.Context, t plan.Task) (*SliceIndex, e
 		done.Why = AlignedReason
 	case c.directories() != nil:
 		done.Why = DirectoryReason
+	case c.joins():
+		done.Why = JoinReason
 	default:
 		some := c.slice(t)
 		if done.Of = len(c.places()); len(some) == 0 {

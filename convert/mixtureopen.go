@@ -19,7 +19,8 @@ func (m *Mixture) open(ctx context.Context, parts []converters.Part, rec encode.
 	all, src, err := m.openAs(ctx, parts, rec)
 	if err == nil && rec.Encoding == "" {
 		if rec.Encoding = "msgpack"; m.agree(all, src) {
-			rec.Encoding = converters.Describe(src).Encoding
+			says := converters.Describe(src)
+			rec.Encoding, rec.Encoded = says.Encoding, says.Encoded
 		} else {
 			all, src, err = m.openAs(ctx, parts, rec)
 		}
@@ -49,10 +50,11 @@ func (m *Mixture) openAs(ctx context.Context, parts []converters.Part, rec encod
 // agree reports whether all collections propose the encoding of the whole, and, unless it is
 // MessagePack, make the same records.
 func (m *Mixture) agree(all []mix.Collection, src converters.Source) bool {
-	how := converters.Describe(src).Encoding
+	how := converters.Describe(src)
 	for i := range all {
-		alike := how == "msgpack" || like(&m.spec.Collections[i], &m.spec.Collections[0])
-		if !alike || converters.Describe(all[i].Source).Encoding != how {
+		alike := how.Encoding == "msgpack" || like(&m.spec.Collections[i], &m.spec.Collections[0])
+		says := converters.Describe(all[i].Source)
+		if !alike || says.Encoding != how.Encoding || says.Encoded != how.Encoded {
 			return false
 		}
 	}

@@ -1,8 +1,8 @@
 package convert
 
 import (
-	"cmp"
 	"context"
+	"fmt"
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/encode"
@@ -19,19 +19,60 @@ type opened struct {
 // open opens a dataset of parts and decides the encoding of its records: the caller's, else the one
 // that the source proposes. Until then c.Encode.Encoding may be "".
 func (c *Conversion) open(ctx context.Context, parts []converters.Part) (*opened, error) {
+	var o *opened
+	var err error
 	if c.Mixture != nil {
-		return c.Mixture.open(ctx, parts, c.Encode)
+		for _, r := range c.Mixture.readers {
+			c.lend(r)
+		}
+		o, err = c.Mixture.open(ctx, parts, c.Encode)
+	} else {
+		o, err = c.openOne(ctx, parts)
 	}
+	if err != nil {
+		return nil, err
+	}
+	return o, c.sameTables(o.says)
+}
+
+// lend gives a reader what fetches files beside its parts, if it reads any.
+func (c *Conversion) lend(r *Reader) {
+	if o, ok := unkeyed(r.Opener).(besideReader); ok {
+		if c.beside == nil {
+			c.beside = newBeside(c.inputOptions())
+		}
+		o.setBeside(c.beside)
+	}
+}
+
+// openOne opens a dataset of one format.
+func (c *Conversion) openOne(ctx context.Context, parts []converters.Part) (*opened, error) {
+	c.lend(c.Reader)
 	src, err := c.Reader.Open(ctx, parts, c.Encode)
 	if err != nil {
 		return nil, err
 	}
 	o := &opened{Source: src, says: converters.Describe(src)}
 	rec := c.Encode
-	rec.Encoding = cmp.Or(rec.Encoding, o.says.Encoding)
+	if rec.Encoding == "" {
+		rec.Encoding, rec.Encoded = o.says.Encoding, o.says.Encoded
+	}
 	spec, err := encode.Parse(rec)
 	o.each = plan.OneEncoding(spec)
 	return o, err
+}
+
+// sameTables returns an error if the tables of added fields differ from the ones of the plan.
+func (c *Conversion) sameTables(says converters.Description) error {
+	if c.planned == nil {
+		return nil
+	}
+	for i, is := range says.Added {
+		if i >= len(c.added) || c.added[i] != is {
+			return &converters.Error{Where: is.File, Off: -1, Err: fmt.Errorf("%w: field %s has other values now", converters.ErrChanged, is.Name), Hint: "put the file back, or plan anew with WriteOptions.Overwrite"}
+		}
+	}
+	return nil
 }
 
 // describe keeps the source and its columns for the result, and reports its doubts.
@@ -44,6 +85,10 @@ func (c *Conversion) describe(o *opened) {
 func (c *Conversion) options(o *opened) (plan.Options, error) {
 	how, err := c.request()
 	how.Encode, how.Encodes, how.EncodeOf = o.each.Specs[0].Options(), o.each.Options(), o.each.Of
+	how.Encode.Load = nil
+	for i := range how.Encodes {
+		how.Encodes[i].Load = nil
+	}
 	how.Dataset = o.says
 	return how, err
 }

@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,7 +30,7 @@ func (c *Conversion) check() error {
 // request returns the options of the plan before anything is read. Its encoding is the caller's, or "".
 func (c *Conversion) request() (plan.Options, error) {
 	source, err := c.sourceSpec()
-	return plan.Options{Source: source, Encode: c.Encode, Sizes: c.Sizes, Shuffle: c.Shuffle}, err
+	return plan.Options{Source: source, Encode: c.Encode, Sizes: c.Sizes, Shuffle: c.Shuffle, Choice: c.choice()}, err
 }
 
 // sourceSpec returns the format and its options for the plan.
@@ -45,13 +46,20 @@ func (c *Conversion) sourceSpec() (plan.SourceSpec, error) {
 
 // plan indexes the sources and plans the shards.
 func (c *Conversion) plan(ctx context.Context, set *stage.Set) (*plan.Plan, converters.Source, error) {
-	o, err := c.open(ctx, set.Parts())
+	o, err := c.open(ctx, c.withOthers(set))
 	if err != nil {
 		return nil, nil, err
 	}
 	c.describe(o)
-	index, err := plan.Index(ctx, o.Source, plan.IndexOptions{Encodings: o.each, Workers: Indexers(c.Workers), Progress: c.Progress})
+	chooser, err := c.chooser(o)
 	if err != nil {
+		return nil, nil, err
+	}
+	index, err := plan.Index(ctx, o.Source, plan.IndexOptions{Encodings: o.each, Workers: Indexers(c.Workers), Progress: c.Progress, Choose: chooser})
+	if err := cmp.Or(err, chooser.Finish()); err != nil {
+		return nil, nil, err
+	}
+	if err := check(ctx, o.Source); err != nil {
 		return nil, nil, err
 	}
 	how, err := c.options(o)
@@ -62,12 +70,21 @@ func (c *Conversion) plan(ctx context.Context, set *stage.Set) (*plan.Plan, conv
 	return p, o.Source, empty(set.Files[0].Name, index, err)
 }
 
+// check makes the checks of a source that need all its samples, which were indexed.
+func check(ctx context.Context, src converters.Source) error {
+	if c, ok := src.(interface{ Check(context.Context) error }); ok {
+		return c.Check(ctx)
+	}
+	return nil
+}
+
 // An EmptyError reports that the sources have no samples to convert. It wraps [plan.ErrEmpty].
 type EmptyError struct {
-	Name    string // the first of the sources
-	LeftOut int64  // samples that lack a field
-	Skipped map[string]int64
-	Err     error
+	Name      string           // the first of the sources
+	LeftOut   int64            // samples that lack a field
+	NotChosen map[string]int64 // samples that were not chosen, by the option that left them out
+	Skipped   map[string]int64
+	Err       error
 }
 
 func (e *EmptyError) Error() string { return fmt.Sprintf("%s: %v to convert", e.Name, e.Err) }
@@ -78,9 +95,12 @@ func empty(first string, index []plan.PartIndex, err error) error {
 	if !errors.Is(err, plan.ErrEmpty) {
 		return err
 	}
-	e := &EmptyError{Name: first, Skipped: make(map[string]int64), Err: err}
+	e := &EmptyError{Name: first, Skipped: make(map[string]int64), NotChosen: make(map[string]int64), Err: err}
 	for i := range index {
-		e.LeftOut += index[i].Account.SamplesLeftOut
+		e.LeftOut += index[i].Account.WithoutField()
+		for option, n := range index[i].Account.LeftOutBy {
+			e.NotChosen[option] += n
+		}
 		for reason, n := range index[i].Account.Skipped {
 			e.Skipped[reason] += n
 		}

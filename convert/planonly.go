@@ -97,6 +97,9 @@ func (c *Conversion) begin(ctx context.Context, aligned bool) (*Planned, error) 
 	if err := c.checkCache(); err != nil {
 		return nil, err
 	}
+	if err := c.trim(ctx, c.inputOptions()); err != nil {
+		return nil, errors.Join(err, c.removeCache(ctx, err))
+	}
 	known, err := c.indexed(c.output.Indexed)
 	if err != nil {
 		return nil, err
@@ -133,9 +136,9 @@ func (c *Conversion) begin(ctx context.Context, aligned bool) (*Planned, error) 
 }
 
 // indexed returns the parts that tasks have indexed, read by a method of the output. It returns nil
-// for directories, because their parts are not known beforehand.
+// for directories, because their parts are not known beforehand, and where the keys of all samples are needed.
 func (c *Conversion) indexed(read func(plan.Options, []converters.Part) (*dataset.Indexed, error)) (*dataset.Indexed, error) {
-	if c.directories() != nil {
+	if c.directories() != nil || c.joins() {
 		return nil, nil
 	}
 	how, err := c.request()

@@ -27,6 +27,7 @@ type Fetch struct {
 	Bytes    int64            // sum of the known sizes of remote inputs
 	Unknown  int              // number of inputs of unknown size
 	Trees    input.ObjectTree // sum of the objects of remote folders; Room does not include their bytes
+	Fewer    bool             // a limit or a slice may need fewer inputs
 	Folders  bool             // the inputs are folders
 	Together int              // number of shards fetched into the cache at once; 0 means all
 	Cache    int64            // bytes that the cache needs, and more where parts are compressed
@@ -48,12 +49,15 @@ func (c *Conversion) Preview(ctx context.Context) (*Preview, error) {
 		defer remove()
 	}
 	in.Progress = c.staging(c.found)
-	set, err := c.stage(ctx, c.found, in)
+	if err := c.trim(ctx, in); err != nil {
+		return nil, err
+	}
+	set, err := c.stage(ctx, c.wanted(), in)
 	if err != nil {
 		return nil, err
 	}
 	p, _, err := c.plan(ctx, set)
-	if err := errors.Join(err, set.Release()); err != nil {
+	if err := errors.Join(err, set.Release(), c.returnBeside()); err != nil {
 		return nil, err
 	}
 	c.tellDoubts()
@@ -67,7 +71,7 @@ func (c *Conversion) previewFetch(aligned bool) (*Preview, error) {
 		found, _ = passes(c.Mixture, found)
 	}
 	parts := make([]converters.Part, len(found))
-	f := &Fetch{Parts: len(found), Bytes: toFetch(found), Folders: c.Reader != nil && c.Reader.Directories}
+	f := &Fetch{Parts: len(found), Bytes: toFetch(found), Fewer: c.trimmable(), Folders: c.Reader != nil && c.Reader.Directories}
 	for i, n := range found {
 		parts[i] = n.Part()
 		f.Stored += max(0, n.Size)

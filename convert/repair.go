@@ -101,8 +101,9 @@ func (r *repair) write(ctx context.Context, damaged []string) (*shard.Report, er
 		})
 		return report, err
 	}
+	c.trimTo(r.kept.Plan)
 	err = c.staged(ctx, func(set *stage.Set) error {
-		o, err := c.open(ctx, set.Parts())
+		o, err := c.open(ctx, c.withOthers(set))
 		if err != nil {
 			return err
 		}

@@ -43,7 +43,17 @@ func (c *Conversion) survey(ctx context.Context, some []int, known *dataset.Inde
 			if some == nil {
 				s.some = indices(len(s.Parts()))
 			}
-			s.index, err = plan.Index(ctx, s.Source, plan.IndexOptions{Encodings: s.each, Only: s.some, Known: known.Get, Workers: Indexers(c.Workers), Progress: c.Progress})
+			chooser, err := c.chooser(s.opened)
+			if err != nil {
+				return err
+			}
+			s.index, err = plan.Index(ctx, s.Source, plan.IndexOptions{Encodings: s.each, Only: s.some, Known: known.Get, Workers: Indexers(c.Workers), Progress: c.Progress, Choose: chooser})
+			if err == nil && some == nil && known.Len() == 0 {
+				err = chooser.Finish() // else samples of other parts have not passed
+			}
+			if err == nil && some == nil {
+				err = check(ctx, s.Source)
+			}
 			if err != nil {
 				return err
 			}
@@ -88,7 +98,10 @@ func (c *Conversion) need(some []int, known *dataset.Indexed, all bool) []bool {
 		return slices.Repeat([]bool{true}, len(c.found))
 	}
 	places := c.places()
-	if some == nil {
+	switch {
+	case some == nil && c.local > 0:
+		some = indices(c.local)
+	case some == nil:
 		some = indices(len(places))
 	}
 	for _, part := range some {

@@ -9,6 +9,7 @@ import (
 	"github.com/ffconvert/ffconvert/input"
 	"github.com/ffconvert/ffconvert/input/stage"
 	"github.com/ffconvert/ffconvert/shard"
+	"github.com/ffconvert/ffconvert/shard/choose"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
@@ -67,7 +68,7 @@ func (r *taskRun) run(ctx context.Context) (*shard.Report, error) {
 	if err != nil {
 		return nil, r.advise(err)
 	}
-	if r.slice.Plan.Shuffle != nil || c.directories() != nil {
+	if !r.slice.Plan.InOrder() || c.directories() != nil {
 		return r.writeTogether(ctx, c)
 	}
 	var report *shard.Report
@@ -91,7 +92,7 @@ func (r *taskRun) wantsNamed() bool {
 
 // wantsAll reports whether the slice has all parts, or all are needed to open it.
 func (r *taskRun) wantsAll() bool {
-	return r.slice.Plan.Source.Format == SpecFormat || r.slice.Plan.Shuffle != nil
+	return r.slice.Plan.Source.Format == SpecFormat || !r.slice.Plan.InOrder()
 }
 
 // names returns the names of the parts of the slice.
@@ -136,8 +137,9 @@ func (r *taskRun) find(ctx context.Context, c *Conversion) (skip int, err error)
 // that the slice needs are listed.
 func (r *taskRun) writeTogether(ctx context.Context, c *Conversion) (*shard.Report, error) {
 	var report *shard.Report
+	c.trimTo(r.slice.Plan)
 	err := c.staged(ctx, func(set *stage.Set) error {
-		o, err := c.open(ctx, set.Parts())
+		o, err := c.open(ctx, c.withOthers(set))
 		if err != nil {
 			return err
 		}
@@ -160,7 +162,11 @@ func (r *taskRun) recognised(ctx context.Context, c *Conversion, o *opened) (con
 	if err != nil {
 		return nil, err
 	}
-	index, err := plan.Index(ctx, src, plan.IndexOptions{Encodings: o.each, Workers: c.Workers, Progress: c.Progress})
+	how := plan.IndexOptions{Encodings: o.each, Workers: c.Workers, Progress: c.Progress}
+	if r.slice.Plan.Choice != nil {
+		how.Choose = choose.Nothing() // names and sizes of files are compared
+	}
+	index, err := plan.Index(ctx, src, how)
 	if err != nil {
 		return nil, err
 	}

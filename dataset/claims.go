@@ -221,18 +221,9 @@ func readClaims(root *os.Root) ([]claim, error) {
 	return slices.DeleteFunc(all, func(c claim) bool { return c.shard == "" }), err
 }
 
-// readNames lists the names in a directory, sorted; one that does not exist is empty.
+// readNames lists the names in a directory, sorted; one that does not exist is empty. ReadDir would ask
+// for the status of each: a directory in an [os.Root] gives no entry without.
 func readNames(root *os.Root, dir string) ([]string, error) {
-	entries, err := readDir(root, dir)
-	names := make([]string, len(entries))
-	for i, e := range entries {
-		names[i] = e.Name()
-	}
-	return names, err
-}
-
-// readDir lists a directory, sorted by name; one that does not exist is empty.
-func readDir(root *os.Root, dir string) ([]fs.DirEntry, error) {
 	d, err := root.OpenFile(dir, unhurried, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -241,12 +232,12 @@ func readDir(root *os.Root, dir string) ([]fs.DirEntry, error) {
 		return nil, err
 	}
 	defer d.Close()
-	entries, err := d.ReadDir(-1)
+	names, err := d.Readdirnames(-1)
 	if errors.Is(err, fs.ErrNotExist) { // it was removed after it had been opened
 		err = nil
 	}
-	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
-	return entries, err
+	slices.Sort(names)
+	return names, err
 }
 
 // alone refuses a directory that another process writes to, as far as that can be told. The lock proves

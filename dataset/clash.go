@@ -1,12 +1,12 @@
 package dataset
 
 import (
-	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
 	"strings"
 
+	"github.com/ffconvert/ffconvert/shard/choose"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
@@ -18,8 +18,10 @@ func (o *Output) Check(opts plan.Options, sources []string, overwrite bool) erro
 	if err != nil || c.plan == nil || overwrite {
 		return err
 	}
-	want := &plan.Plan{Source: opts.Source, Encode: opts.Encode, Shuffle: opts.Shuffle}
-	want.Encode.Encoding = cmp.Or(want.Encode.Encoding, c.plan.Encode.Encoding)
+	want := &plan.Plan{Source: opts.Source, Encode: opts.Encode, Shuffle: opts.Shuffle, Choice: opts.Choice}
+	if want.Encode.Encoding == "" {
+		want.Encode.Encoding, want.Encode.Encoded = c.plan.Encode.Encoding, c.plan.Encode.Encoded
+	}
 	if why := otherOptions(c.plan, want); why != "" {
 		return o.occupied(why)
 	}
@@ -100,6 +102,12 @@ func otherOptions(begun, want *plan.Plan) string {
 		}
 	}
 	d, e := begun.Encode, want.Encode
+	if d.Encoded && !e.Encoded {
+		return "it was made without option encode: its records are copies"
+	}
+	if e.Encoded && !d.Encoded {
+		return "it was made with option encode=" + d.Encoding
+	}
 	for _, option := range []struct {
 		name    string
 		was, is any
@@ -113,7 +121,7 @@ func otherOptions(begun, want *plan.Plan) string {
 	}
 	switch {
 	case reflect.DeepEqual(begun.Shuffle, want.Shuffle):
-		return ""
+		return choose.Other(begun.Choice, want.Choice)
 	case begun.Shuffle == nil:
 		return "it was made without option shuffle"
 	default:

@@ -8,6 +8,7 @@
 //	manifest.json               written last: where it is, the conversion is complete
 //	.ffconvert/plan             a line a shard; any shard can be written from its line alone
 //	.ffconvert/journal          a line a finished shard; a resumed run starts from it
+//	.ffconvert/keys             where the sample of each key is; derived, made by package lookup
 //	.ffconvert/journals/        the journals of tasks, until they are folded into the one
 //	.ffconvert/indexed/         parts that tasks have indexed, for the plan
 //	.ffconvert/running/         a claim a shard that is being written

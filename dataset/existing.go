@@ -71,7 +71,7 @@ func (c *existing) readManifest(o *Output) error {
 		return err
 	}
 	c.manifest = m
-	c.plan = &plan.Plan{Source: m.Source, Encode: m.Encode, Encodes: m.Encodes, Shuffle: m.Shuffle, Parts: m.Sources}
+	c.plan = &plan.Plan{Source: m.Source, Encode: m.Encode, Encodes: m.Encodes, Shuffle: m.Shuffle, Choice: m.Choice, Parts: m.Sources}
 	c.digest = m.PlanDigest
 	return nil
 }
@@ -196,8 +196,10 @@ func (o *Output) clear(c *existing) error {
 			}
 		}
 	}
-	if err := o.Remove(MetaName); err != nil {
-		return err
+	for _, name := range []string{MetaName, KeysName} {
+		if err := o.Remove(name); err != nil {
+			return err
+		}
 	}
 	o.Root.Remove(IndexDir) // unless there is more in it
 	if err := atomicfile.SyncDir(o.Root, "."); err != nil {

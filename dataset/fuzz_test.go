@@ -79,7 +79,7 @@ func resealed(data []byte) []byte {
 	f := manifestFile{Manifest: new(Manifest)}
 	json.Unmarshal(data, &f)
 	m := f.manifest()
-	m.Version = manifestVersion
+	m.Version = m.version()
 	m.Totals, _ = m.sums()
 	data, _ = encodeManifest(m)
 	return data
@@ -89,8 +89,15 @@ func wantManifest(t *testing.T, data []byte) {
 	var m *Manifest
 	var err error
 	fuzz.WantAllocated(t, 1<<20+500*len(data), func() { m, err = DecodeManifest(data) })
+	short, shortErr := decodeShards(data)
+	if shortErr == nil && (len(short.Shards) == 0 || len(short.Sources) > 0 && err == nil) {
+		t.Fatalf("%+v", short)
+	}
 	if err != nil {
 		return
+	}
+	if shortErr != nil || !reflect.DeepEqual(short.Shards, m.Shards) || !reflect.DeepEqual(short.Encode, m.Encode) || !reflect.DeepEqual(short.Encodes, m.Encodes) {
+		t.Fatalf("its shards are %+v, not %+v: %v", short, m, shortErr)
 	}
 	seen := make(map[string]bool)
 	for _, s := range m.Expect() {

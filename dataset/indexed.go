@@ -13,6 +13,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/shard/choose"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
@@ -34,7 +35,8 @@ func asked(opts plan.Options, found []converters.Part) (string, error) {
 		Source plan.SourceSpec
 		Encode encode.Options
 		Names  []string
-	}{plan.FormatVersion, opts.Source, opts.Encode, names})
+		Choice *choose.Options `json:",omitempty"`
+	}{plan.FormatVersion, opts.Source, opts.Encode, names, opts.Choice})
 }
 
 // shown is a digest of what the parts that are read first show of the dataset, which decides how

@@ -13,11 +13,24 @@ import (
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/internal/crcline"
 	"github.com/ffconvert/ffconvert/internal/place"
+	"github.com/ffconvert/ffconvert/shard/choose"
 	"github.com/ffconvert/ffconvert/shard/plan"
 	"github.com/ffconvert/ffconvert/verify"
 )
 
-const manifestVersion = 2
+// A manifest with what version 2 does not know has another version, so that programs which read version 2 alone
+// do not call it damaged.
+const (
+	manifestVersion = 2
+	choiceVersion   = 3 // samples were chosen, or records were encoded already
+)
+
+func (m *Manifest) version() int {
+	if m.Choice != nil || m.Encode.Encoded || slices.ContainsFunc(m.Encodes, func(o encode.Options) bool { return o.Encoded }) {
+		return choiceVersion
+	}
+	return manifestVersion
+}
 
 // ErrManifest says that a manifest is damaged or not one of ours.
 var ErrManifest = place.New(place.Corrupt, "manifest is damaged")
@@ -32,6 +45,7 @@ type Manifest struct {
 	Encode       encode.Options   `json:"encode"`
 	Encodes      []encode.Options `json:"encodes,omitempty"` // encodings that single sources have in place of Encode
 	Shuffle      *plan.Shuffle    `json:"shuffle,omitempty"`
+	Choice       *choose.Options  `json:"choice,omitempty"`        // of samples; nil: all
 	Verified     bool             `json:"verified"`                // each shard was re-read and checked
 	VerifiedFrom aio.Origin       `json:"verified_from,omitempty"` // where they were re-read from; the device only if that is proven for each
 	Totals       Totals           `json:"totals"`
@@ -51,9 +65,12 @@ type Totals struct {
 	SamplesFound   int64            `json:"samples_found"`
 	SamplesWritten int64            `json:"samples_written"` // counted while writing
 	SamplesLeftOut int64            `json:"samples_left_out"`
+	LeftOutBy      map[string]int64 `json:"left_out_by,omitempty"` // samples that were not chosen, by the option that left them out
 	FieldsFound    int64            `json:"fields_found"`
 	FieldsWritten  int64            `json:"fields_written"` // counted while writing
 	FieldsLeftOut  int64            `json:"fields_left_out"`
+	SourcesUnread  int64            `json:"sources_not_read,omitempty"`     // none of their samples was wanted any more
+	SourcesPartly  int64            `json:"sources_read_in_part,omitempty"` // none from some sample on
 }
 
 // A ManifestShard identifies a shard and its index.
@@ -74,10 +91,11 @@ type FileSum struct {
 
 func newManifest(plan *plan.Plan, digest string, j *Journal, tool string) *Manifest {
 	m := &Manifest{
-		Version: manifestVersion, Tool: tool, Created: time.Now().UTC().Truncate(time.Second), PlanDigest: digest,
-		Source: plan.Source, Encode: plan.Encode, Encodes: plan.Encodes, Shuffle: plan.Shuffle,
+		Tool: tool, Created: time.Now().UTC().Truncate(time.Second), PlanDigest: digest,
+		Source: plan.Source, Encode: plan.Encode, Encodes: plan.Encodes, Shuffle: plan.Shuffle, Choice: plan.Choice,
 		Sources: slices.Clone(plan.Parts),
 	}
+	m.Version = m.version()
 	m.Verified, m.VerifiedFrom = j.verified(plan)
 	for i := range m.Sources {
 		m.Sources[i].Account.Seen = nil // meta.json has the sum of the whole dataset
@@ -133,8 +151,11 @@ const maxMeta = 256 << 20
 var ErrMeta = place.New(place.Corrupt, "description is damaged")
 
 // ReadMeta reads the meta.json of a dataset.
-func ReadMeta(dir string) (*Meta, error) {
-	f, err := openPath(filepath.Join(dir, MetaName))
+func ReadMeta(dir string) (*Meta, error) { return ReadMetaFile(filepath.Join(dir, MetaName)) }
+
+// ReadMetaFile is [ReadMeta] of a file of any name.
+func ReadMetaFile(path string) (*Meta, error) {
+	f, err := openPath(path)
 	if err != nil {
 		return nil, err
 	}

@@ -39,6 +39,25 @@ func TestReadManifestIsWhatWasWritten(t *testing.T) {
 	if !reflect.DeepEqual(*got, want) {
 		t.Errorf("read\n%+v\nwritten\n%+v", *got, want)
 	}
+	short, err := dataset.ReadShards(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want.Sources = nil; !reflect.DeepEqual(*short, want) {
+		t.Errorf("read without sources\n%+v\nwritten\n%+v", *short, want)
+	}
+	name := filepath.Join(dir, dataset.ManifestName)
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text[len(text)/2] ^= 1
+	if err := os.WriteFile(name, text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := dataset.ReadShards(dir); !errors.Is(err, dataset.ErrManifest) {
+		t.Error(err)
+	}
 }
 
 // What a hostile manifest takes is in proportion to its bytes.
@@ -85,7 +104,7 @@ func TestReadManifestHostile(t *testing.T) { // not parallel: it measures memory
 // A manifest of another version is said to be that, whether it has a checksum or not.
 func TestReadManifestVersion(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{`{"ffconvert_manifest":1,"shards":[]}`, string(shardtest.WithSum("{\n  \"ffconvert_manifest\": 3,\n"))} {
+	for _, text := range []string{`{"ffconvert_manifest":1,"shards":[]}`, string(shardtest.WithSum("{\n  \"ffconvert_manifest\": 4,\n"))} {
 		if _, err := dataset.DecodeManifest([]byte(text)); !errors.Is(err, dataset.ErrManifestVersion) || !strings.Contains(err.Error(), "this program reads 2") {
 			t.Errorf("%v", err)
 		}

@@ -24,6 +24,7 @@ func (t *Totals) setFound(a plan.Account) {
 	t.EntriesRead, t.EntriesSkipped, t.Skipped, t.Accepted = a.Entries, a.EntriesSkipped(), a.Skipped, a.Accepted
 	t.SamplesFound, t.SamplesLeftOut = a.Samples, a.SamplesLeftOut
 	t.FieldsFound, t.FieldsLeftOut = a.Fields, a.FieldsLeftOut
+	t.LeftOutBy, t.SourcesUnread, t.SourcesPartly = a.LeftOutBy, a.Unread, a.Partly
 }
 
 // balance returns an error if the counts of indexing and of writing differ.
@@ -62,20 +63,8 @@ func (m *Manifest) check() error {
 
 // sums adds up what the shards and the sources have.
 func (m *Manifest) sums() (t Totals, err error) {
-	if len(m.Shards) == 0 {
-		return t, errors.New("it has no shards")
-	}
-	for i, s := range m.Shards {
-		if want := record.Name(i, len(m.Shards)); s.Name != want {
-			return t, fmt.Errorf("shard %d is named %q, not %q", i, s.Name, want)
-		}
-		if s.Samples < 1 || s.Samples > record.MaxSamples || s.Fields < 0 || s.Bytes < record.FileSize(s.Samples, 0) || s.Index.Bytes < 1 {
-			return t, fmt.Errorf("shard %q has %d samples and %d fields in %d bytes, and an index of %d", s.Name, s.Samples, s.Fields, s.Bytes, s.Index.Bytes)
-		}
-		t.addShard(&s)
-		if min(t.Bytes, t.SamplesWritten, t.FieldsWritten) < 0 {
-			return t, errors.New("its shards have more than 8 EiB")
-		}
+	if t, err = m.sumShards(); err != nil {
+		return t, err
 	}
 	var a plan.Account
 	plan := plan.Plan{Encodes: m.Encodes}
@@ -95,6 +84,26 @@ func (m *Manifest) sums() (t Totals, err error) {
 		}
 	}
 	t.setFound(a)
+	return t, nil
+}
+
+// sumShards checks the shards and adds them up.
+func (m *Manifest) sumShards() (t Totals, err error) {
+	if len(m.Shards) == 0 {
+		return t, errors.New("it has no shards")
+	}
+	for i, s := range m.Shards {
+		if want := record.Name(i, len(m.Shards)); s.Name != want {
+			return t, fmt.Errorf("shard %d is named %q, not %q", i, s.Name, want)
+		}
+		if s.Samples < 1 || s.Samples > record.MaxSamples || s.Fields < 0 || s.Bytes < record.FileSize(s.Samples, 0) || s.Index.Bytes < 1 {
+			return t, fmt.Errorf("shard %q has %d samples and %d fields in %d bytes, and an index of %d", s.Name, s.Samples, s.Fields, s.Bytes, s.Index.Bytes)
+		}
+		t.addShard(&s)
+		if min(t.Bytes, t.SamplesWritten, t.FieldsWritten) < 0 {
+			return t, errors.New("its shards have more than 8 EiB")
+		}
+	}
 	return t, nil
 }
 

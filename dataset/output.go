@@ -14,6 +14,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/internal/atomicfile"
+	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/record"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
@@ -26,6 +27,7 @@ const (
 	WorkDir      = ".ffconvert"
 	PlanName     = WorkDir + "/plan" // kept for a repair
 	JournalName  = WorkDir + "/journal"
+	KeysName     = WorkDir + "/keys" // derived: where the sample of each key is, see package lookup
 	LockName     = WorkDir + "/lock"
 	JournalsDir  = WorkDir + "/journals" // of tasks
 	RunningDir   = WorkDir + "/running"  // claims
@@ -36,6 +38,8 @@ const (
 var (
 	// ErrOccupied says that an output directory holds another dataset.
 	ErrOccupied = errors.New("already holds another dataset")
+	// ErrUnfinished says that the conversion of the dataset in a directory has not ended.
+	ErrUnfinished = place.New(place.Refused, "its conversion is not finished")
 	// ErrLocked says that another process writes to an output directory.
 	ErrLocked = errors.New("another ffconvert is writing there")
 )
@@ -54,15 +58,22 @@ type Output struct {
 	token   string   // of this process; no other one has it
 	lock    *os.File // nil: the file system has no locks
 	Shared  bool     // other tasks may write here, too
+	other   bool     // it receives no dataset, see OpenOther
 	created bool     // the directory was not there before
 	began   bool     // it holds a plan of ours
 }
 
 // Open makes the directory where there is none and locks it. A directory that
 // another process writes to is [ErrLocked].
-func Open(dir string) (*Output, error) {
+func Open(dir string) (*Output, error) { return open(dir, false) }
+
+// OpenOther is Open for files that are no dataset: of the directory only [WorkDir] is ours, and names of a dataset
+// have no meaning there.
+func OpenOther(dir string) (*Output, error) { return open(dir, true) }
+
+func open(dir string, other bool) (*Output, error) {
 	_, err := os.Stat(dir)
-	o := &Output{dir: dir, token: newToken(), created: errors.Is(err, fs.ErrNotExist)}
+	o := &Output{dir: dir, token: newToken(), other: other, created: errors.Is(err, fs.ErrNotExist)}
 	if err != nil && !o.created {
 		return nil, err
 	}
@@ -133,27 +144,43 @@ func (o *Output) open() (*Output, error) {
 // other files, even inside the output.
 func (o *Output) ownDirs() error {
 	for _, name := range []string{WorkDir, TmpDir, RunningDir, JournalsDir, IndexedDir, IndexDir} {
+		if name == IndexDir && o.other {
+			continue
+		}
 		if err := o.ownDir(name); err != nil {
 			return err
 		}
 	}
-	return o.noDirectories()
-}
-
-// noDirectories refuses a directory in the place of a file of the dataset: no file can be given its name.
-func (o *Output) noDirectories() error {
+	if o.other {
+		return nil
+	}
+	if o.Shared { // Slice looks at the files of the task: a dataset has 200,000 shards, a task has 20
+		return nil
+	}
 	for _, dir := range []string{".", IndexDir} {
-		entries, err := readDir(o.Root, dir)
+		names, err := readNames(o.Root, dir)
 		if err != nil {
 			return err
 		}
-		for _, e := range entries {
-			if name := path.Join(dir, e.Name()); e.IsDir() && datasetFile.MatchString(name) {
-				return fmt.Errorf("%s: %w: a directory in the place of a file; move it away", o.Path(name), converters.ErrUnsupported)
+		for _, name := range names {
+			if name = path.Join(dir, name); !datasetFile.MatchString(name) {
+				continue
+			}
+			if err := o.noDirectory(name); err != nil {
+				return err
 			}
 		}
 	}
 	return nil
+}
+
+// noDirectory refuses a directory in the place of a file of the dataset: no file can be given its name.
+func (o *Output) noDirectory(name string) error {
+	st, err := o.Lookup(name)
+	if err == nil && st != nil && st.IsDir() {
+		err = fmt.Errorf("%s: %w: a directory in the place of a file; move it away", o.Path(name), converters.ErrUnsupported)
+	}
+	return err
 }
 
 func (o *Output) ownDir(name string) error {

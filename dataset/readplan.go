@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -15,7 +16,7 @@ var ErrNothingKept = place.New(place.Corrupt, "holds no plan of a conversion")
 // Slice reads what a task needs of the plan in the directory: of the file, its own lines, and
 // the rows of the table that lead to them. all makes Plan.Parts all parts, for sources that
 // cannot be opened over some of them. A directory without a plan is [ErrNothingKept], a task that
-// is none [plan.ErrTask]; a slice may be empty.
+// is none [plan.ErrTask]; a slice may be empty. A directory in the place of one of its files is refused.
 func (o *Output) Slice(t plan.Task, all bool) (*plan.Slice, error) {
 	if err := t.Check(); err != nil {
 		return nil, err
@@ -25,7 +26,16 @@ func (o *Output) Slice(t plan.Task, all bool) (*plan.Slice, error) {
 		s, err = f.Slice(t, all)
 		return err
 	})
-	return s, err
+	if err != nil {
+		return nil, err
+	}
+	for i := range s.Plan.Shards {
+		name := s.Plan.Shards[i].Name
+		if err := cmp.Or(o.noDirectory(name), o.noDirectory(IndexName(name))); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
 }
 
 // SourcesNamed returns the sources as the user named them for the plan; none: they are not known. Without

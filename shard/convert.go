@@ -53,7 +53,9 @@ func Convert(ctx context.Context, src converters.Source, dir string, opts Conver
 // planSource indexes a source and plans its shards.
 func planSource(ctx context.Context, src converters.Source, opts ConvertOptions) (*plan.Plan, error) {
 	says, rec := converters.Describe(src), opts.Encode
-	rec.Encoding = cmp.Or(rec.Encoding, says.Encoding)
+	if rec.Encoding == "" {
+		rec.Encoding, rec.Encoded = says.Encoding, says.Encoded
+	}
 	spec, err := encode.Parse(rec)
 	if err != nil {
 		return nil, err

@@ -50,6 +50,10 @@ func Sums(ctx context.Context, root *os.Root, want []Sum, opts Options) (problem
 					return err
 				}
 				mu.Lock()
+				if err := ctx.Err(); err != nil { // cancelled while it was read
+					mu.Unlock()
+					return err
+				}
 				from = from.And(res.From)
 				if len(res.Problems) > 0 {
 					found[i] = res.Problems

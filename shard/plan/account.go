@@ -11,16 +11,20 @@ import (
 //
 //	Entries = entries in samples + the sum of Skipped
 //	Samples = samples written + SamplesLeftOut
+//	SamplesLeftOut = samples that lack a field + the sum of LeftOutBy
 //	Fields  = fields written + FieldsLeftOut
 type Account struct {
 	Entries        int64            `json:"entries"`                    // tar members, files, rows, items
 	Samples        int64            `json:"samples"`                    // found
 	Keys           int64            `json:"keys,omitempty"`             // samples found that have a key
-	SamplesLeftOut int64            `json:"samples_left_out,omitempty"` // for a missing field
+	SamplesLeftOut int64            `json:"samples_left_out,omitempty"` // for a missing field, or not chosen
+	LeftOutBy      map[string]int64 `json:"left_out_by,omitempty"`      // samples that were not chosen, by the option that left them out
 	Fields         int64            `json:"fields"`                     // of all samples found
 	FieldsLeftOut  int64            `json:"fields_left_out,omitempty"`  // not selected, or of a sample left out
 	Skipped        map[string]int64 `json:"skipped,omitempty"`          // entries that belong to no sample, by reason
 	Accepted       map[string]int64 `json:"waived,omitempty"`           // findings accepted by a flag
+	Unread         int64            `json:"not_read,omitempty"`         // 1: the part was not indexed, as no further sample was wanted
+	Partly         int64            `json:"read_in_part,omitempty"`     // 1: nor was it from some sample on
 
 	// Seen counts, by name of field, the samples written that have it. It describes
 	// the dataset; the balance does not include it.
@@ -87,9 +91,36 @@ func (a *Account) Merge(b *Account) {
 	for what, n := range b.Accepted {
 		a.Accepted = increment(a.Accepted, what, n)
 	}
+	for option, n := range b.LeftOutBy {
+		a.LeftOutBy = increment(a.LeftOutBy, option, n)
+	}
+	a.Unread += b.Unread
+	a.Partly += b.Partly
 	for _, c := range b.Seen { // in order, for the bound's sake
 		a.saw(c.Name, c.FieldCount)
 	}
+}
+
+// leaveOut enters a sample that is not chosen, by the option that leaves it out.
+func (a *Account) leaveOut(s *converters.Span, option string) {
+	a.Entries += int64(s.Entries)
+	a.Samples++
+	if s.Shape.Key != "" {
+		a.Keys++
+	}
+	a.Fields += int64(len(s.Shape.Fields))
+	a.FieldsLeftOut += int64(len(s.Shape.Fields))
+	a.SamplesLeftOut++
+	a.LeftOutBy = increment(a.LeftOutBy, option, 1)
+}
+
+// WithoutField returns the number of samples that are left out for a missing field.
+func (a *Account) WithoutField() int64 {
+	n := a.SamplesLeftOut
+	for _, c := range a.LeftOutBy {
+		n -= c
+	}
+	return n
 }
 
 func increment(m map[string]int64, key string, n int64) map[string]int64 {
@@ -103,7 +134,7 @@ func increment(m map[string]int64, key string, n int64) map[string]int64 {
 // Check says which number of an account is below 0: such an account was not counted, or the sum
 // is too large.
 func (a *Account) Check() error {
-	if min(a.Entries, a.Samples, a.Keys, a.SamplesLeftOut, a.Fields, a.FieldsLeftOut) < 0 {
+	if min(a.Entries, a.Samples, a.Keys, a.SamplesLeftOut, a.Fields, a.FieldsLeftOut, a.Unread, a.Partly) < 0 {
 		return errors.New("it has less than 0 entries, samples or fields")
 	}
 	for _, reasons := range []map[string]int64{a.Skipped, a.Accepted} {
@@ -112,6 +143,13 @@ func (a *Account) Check() error {
 				return fmt.Errorf("%d entries are %q", n, reason)
 			}
 		}
+	}
+	notChosen := int64(0)
+	for option, n := range a.LeftOutBy {
+		if n < 1 || n > a.SamplesLeftOut-notChosen {
+			return fmt.Errorf("%d of %d samples are left out by %s", n, a.SamplesLeftOut, option)
+		}
+		notChosen += n
 	}
 	if a.EntriesSkipped() < 0 {
 		return errors.New("more than 2⁶³ entries are skipped")

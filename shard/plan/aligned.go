@@ -19,8 +19,11 @@ func NewAligned(parts []converters.Part, seen []PartIndex, opts Options) (*Plan,
 	if opts.Shuffle != nil {
 		return nil, fmt.Errorf("%w: a shuffle is of all samples; part-aligned shards have theirs in order", ErrSizes)
 	}
+	if opts.Choice != nil {
+		return nil, fmt.Errorf("%w: samples are chosen by an index of all parts; part-aligned shards have none", ErrSizes)
+	}
 	plan := &Plan{Source: opts.Source, Encode: opts.Encode, Encodes: opts.Encodes, Dataset: opts.Dataset, Whole: true}
-	plan.Dataset.Encoding = ""
+	plan.Dataset.Encoding, plan.Dataset.Encoded = "", false
 	var shown Plan
 	for i := range seen {
 		shown.Parts = append(shown.Parts, seen[i].Part)

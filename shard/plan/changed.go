@@ -54,7 +54,7 @@ func (p *Plan) CheckParts(ctx context.Context, parts []converters.Part, known *C
 		if err := was.sameContent(ctx, is, known); err != nil {
 			return err
 		}
-		if (is.Path != "" || p.Whole) && was.Size != is.Size {
+		if (is.Path != "" || p.Whole) && was.Size != is.Size && was.Account.Unread == 0 {
 			return ErrorChanged(is.Name, fmt.Sprintf("it had %d bytes when it was converted, it has %d", was.Size, is.Size))
 		}
 	}

@@ -45,7 +45,7 @@ func (p *Plan) checkAlike() error {
 	}
 	for i := range p.Shards {
 		s := &p.Shards[i]
-		if c.Alike && (c.Keys || p.Shuffle != nil || s.RecordSize() != p.Shards[0].RecordSize() || s.Bytes != record.FileSize(s.Samples, s.Samples*s.RecordSize())) {
+		if c.Alike && (c.Keys || !p.InOrder() || s.RecordSize() != p.Shards[0].RecordSize() || s.Bytes != record.FileSize(s.Samples, s.Samples*s.RecordSize())) {
 			return fmt.Errorf("shard %d: it cannot be of equal records", i)
 		}
 	}

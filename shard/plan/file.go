@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/internal/crcline"
 	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/record"
+	"github.com/ffconvert/ffconvert/shard/choose"
 )
 
 // A plan file is lines, each a CRC-32 in hexadecimal, a space, and the text that it is of:
@@ -27,10 +29,12 @@ import (
 // and options give the same file anywhere.
 
 // FormatVersion is the version of a plan file, and alikeVersion the one of a plan with Columns.Alike,
-// which programs that read version 2 alone refuse.
+// which programs that read version 2 alone refuse. choiceVersion is the one of a plan with a choice, with records
+// that are encoded already, or with added fields.
 const (
 	FormatVersion = 2
 	alikeVersion  = 3
+	choiceVersion = 4
 )
 
 var (
@@ -47,6 +51,7 @@ type Head struct {
 	Encodes []encode.Options       `json:"encodes,omitempty"`
 	Dataset converters.Description `json:"dataset,omitzero"`
 	Shuffle *Shuffle               `json:"shuffle,omitempty"`
+	Choice  *choose.Options        `json:"choice,omitempty"`
 	Whole   bool                   `json:"whole_parts,omitempty"`
 	Columns Columns                `json:"index"`
 	Parts   int                    `json:"parts"`
@@ -84,7 +89,7 @@ type planFoot struct {
 // Write writes the plan file and returns its digest.
 func (p *Plan) Write(w io.Writer) (digest string, err error) {
 	out := newPlanWriter(w)
-	out.json(Head{p.version(), p.Source, p.Encode, p.Encodes, p.Dataset, p.Shuffle, p.Whole, p.Columns, len(p.Parts), len(p.Shards)})
+	out.json(Head{p.version(), p.Source, p.Encode, p.Encodes, p.Dataset, p.Shuffle, p.Choice, p.Whole, p.Columns, len(p.Parts), len(p.Shards)})
 	for i := range p.Parts {
 		out.row(i == 0, p.Parts[i].Size)
 		out.json(&p.Parts[i])
@@ -102,10 +107,18 @@ func (p *Plan) Write(w io.Writer) (digest string, err error) {
 }
 
 func (p *Plan) version() int {
+	if p.Choice != nil || p.Copies() || p.Dataset.Added != nil {
+		return choiceVersion
+	}
 	if p.Columns.Alike {
 		return alikeVersion
 	}
 	return FormatVersion
+}
+
+// Copies reports whether records of some part are encoded already: see encode.Options.
+func (p *Plan) Copies() bool {
+	return p.Encode.Encoded || slices.ContainsFunc(p.Encodes, func(o encode.Options) bool { return o.Encoded })
 }
 
 // Digest returns the digest of the plan's file.
@@ -156,7 +169,7 @@ func Read(r io.Reader) (*Plan, error) {
 
 // plan is what the head says of it.
 func (h *Head) plan() *Plan {
-	return &Plan{Source: h.Source, Encode: h.Encode, Encodes: h.Encodes, Dataset: h.Dataset, Shuffle: h.Shuffle, Whole: h.Whole, Columns: h.Columns}
+	return &Plan{Source: h.Source, Encode: h.Encode, Encodes: h.Encodes, Dataset: h.Dataset, Shuffle: h.Shuffle, Choice: h.Choice, Whole: h.Whole, Columns: h.Columns}
 }
 
 func readPlan(line func(any) error) (*Plan, error) {
@@ -206,7 +219,7 @@ func (p *Plan) readWhole(line func(any) error, shards int) error {
 		p.Shards = append(p.Shards, l.shard())
 		next += l.Parts
 	}
-	if next != len(p.Parts) || p.Shuffle != nil {
+	if next != len(p.Parts) || p.Shuffle != nil || p.Choice != nil {
 		return fmt.Errorf("its shards have %d of %d parts", next, len(p.Parts))
 	}
 	return nil

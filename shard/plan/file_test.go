@@ -55,7 +55,7 @@ func TestReadPlanRefuses(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := Read(strings.NewReader(lined(strings.Replace(texts(sound), `"ffconvert_plan":2`, `"ffconvert_plan":4,"new":true`, 1)))); !errors.Is(err, ErrVersion) {
+	if _, err := Read(strings.NewReader(lined(strings.Replace(texts(sound), `"ffconvert_plan":2`, `"ffconvert_plan":5,"new":true`, 1)))); !errors.Is(err, ErrVersion) {
 		t.Errorf("another version: %v", err)
 	}
 	if _, err := Read(strings.NewReader(`{"ffconvert_plan":1,"source":{}}` + "\n")); !errors.Is(err, ErrVersion) {

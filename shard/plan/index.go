@@ -11,6 +11,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/shard/choose"
 )
 
 // tableRow is what a sample costs in a shard beside its record: its CRC and offset in
@@ -23,12 +24,17 @@ type PartIndex struct {
 	Part
 	places        // by what a sample costs in shard bytes; one that is left out costs nothing
 	Largest int64 // cost of the largest sample
+
+	order choose.SortKeys // of its samples that are written; empty unless a choice sorts them
 }
 
 // Add adds one sample that starts at off; size is the size of its record, -1 where it is
 // left out.
-func (p *PartIndex) Add(off, size int64) {
-	cost := size + TableRow
+func (p *PartIndex) Add(off, size int64) { p.add(off, size, TableRow) }
+
+// add is Add for a container in which a sample costs row bytes beside its record.
+func (p *PartIndex) add(off, size, row int64) {
+	cost := size + row
 	if size < 0 {
 		cost = 0
 	}
@@ -42,8 +48,13 @@ type IndexOptions struct {
 	Encodings Encodings                        // of the records of each part
 	Only      []int                            // the parts to index, by number; nil: all. The others need not be here
 	Known     func(part int) (PartIndex, bool) // parts that were indexed before and are not read again; nil: none
+	Bare      bool                             // a sample costs its record alone, no row in a table: the container is not FFRecord
 	Workers   int                              // parts indexed at once; default: the CPUs that this process may use
 	Progress  Progress                         // may be nil
+
+	// Choose chooses samples; nil: all. If it counts samples over all parts, these are indexed one after
+	// another, and none after the last that is wanted.
+	Choose *choose.Chooser
 }
 
 // Index finds every sample of a source, and how large the record that will be made of it is. It
@@ -72,12 +83,17 @@ func Index(ctx context.Context, src converters.Source, opts IndexOptions) ([]Par
 	}
 	progress := StartPhase(opts.Progress, "index", total)
 	var g errgroup.Group
-	g.SetLimit(cmp.Or(max(0, opts.Workers), runtime.GOMAXPROCS(0)))
+	workers := cmp.Or(max(0, opts.Workers), runtime.GOMAXPROCS(0))
+	if opts.Choose.Ordered() {
+		workers = 1
+	}
+	g.SetLimit(workers)
 	for _, i := range unread {
 		g.Go(func() error {
 			if errs[i] = ctx.Err(); errs[i] == nil {
 				n := enc.Number(only[i])
-				indexes[i], errs[i] = indexPart(ctx, src, only[i], enc.Specs[n].NewEncoder(), progress)
+				how := &indexer{enc: enc.Specs[n].NewEncoder(), row: opts.row(), chooser: opts.Choose, progress: progress}
+				indexes[i], errs[i] = indexPart(ctx, src, only[i], how)
 				indexes[i].Encode = n
 			}
 			return nil
@@ -99,19 +115,42 @@ func AllParts(src converters.Source) []int {
 	return all
 }
 
-func indexPart(ctx context.Context, src converters.Source, i int, enc *encode.Encoder, to Progress) (PartIndex, error) {
+// row returns what a sample costs beside its record.
+func (o *IndexOptions) row() int64 {
+	if o.Bare {
+		return 0
+	}
+	return TableRow
+}
+
+// An indexer is how the parts of an index are indexed.
+type indexer struct {
+	enc      *encode.Encoder
+	row      int64           // what a sample costs beside its record
+	chooser  *choose.Chooser // nil: all samples
+	progress Progress
+}
+
+func indexPart(ctx context.Context, src converters.Source, i int, how *indexer) (PartIndex, error) {
 	part := src.Parts()[i]
 	idx := PartIndex{Part: Part{Name: part.Name, Size: part.Size}}
 	if part.Copy != nil && part.Copy.Mark == "" {
 		idx.Content = part.Copy.Content
 	}
-	progress := &Tally{To: to}
+	if how.chooser.Done() {
+		idx.Account.Unread = 1
+		return idx, nil
+	}
+	progress := &Tally{To: how.progress}
 	defer progress.Flush()
 	var files *fileTrace
 	if part.Path == "" {
 		files = newFileTrace()
 	}
-	var sizer sizer
+	sizer := sizer{indexer: how}
+	if how.chooser != nil {
+		sizer.chosen = how.chooser.Part(part.Name)
+	}
 	at := int64(0)
 	for span, err := range src.Index(ctx, i) {
 		if err != nil {
@@ -121,14 +160,18 @@ func indexPart(ctx context.Context, src converters.Source, i int, enc *encode.En
 			idx.Account.skip(&span)
 			continue
 		}
-		size, err := sizer.size(enc, &span, &idx.Account)
+		if part.Path != "" && how.chooser.Done() {
+			idx.Account.Partly = 1
+			break
+		}
+		size, err := sizer.choose(&span, &idx)
 		if err != nil {
 			return idx, &converters.Error{Where: part.Name, Off: span.Off, Entry: span.Shape.Key, Err: err, Hint: encode.Hint(err)}
 		}
 		if files != nil {
 			files.add(&span)
 		}
-		idx.Add(span.Off, size)
+		idx.add(span.Off, size, how.row)
 		progress.Add(1, span.Off-at)
 		at = span.Off
 	}
@@ -145,6 +188,8 @@ func indexPart(ctx context.Context, src converters.Source, i int, enc *encode.En
 // once and counted, and entered when one comes that differs; fields are entered when
 // their names change: rows of numbers cost less to count than to encode.
 type sizer struct {
+	*indexer
+	chosen *choose.Part // nil: all samples
 	fields []sizedField // of the shape that was sized last
 	keyed  bool         // it has a key
 	record int64        // the size of its record; -1: left out
@@ -161,15 +206,49 @@ type sizedField struct {
 	count FieldCount
 }
 
-// size returns the size of the record made of the span's sample, -1 where it is left out.
-func (z *sizer) size(enc *encode.Encoder, span *converters.Span, a *Account) (int64, error) {
+// choose returns the size of the record made of the span's sample, -1 where it is left out.
+func (z *sizer) choose(span *converters.Span, idx *PartIndex) (int64, error) {
+	a := &idx.Account
+	if z.chosen == nil {
+		return z.size(span, a)
+	}
+	option, err := z.chosen.Leave(span.Shape)
+	if err != nil {
+		return 0, err
+	}
+	if option != "" {
+		if !span.Alike { // later spans may be like it
+			z.count(a)
+			z.sized = false
+		}
+		a.leaveOut(span, option)
+		return -1, nil
+	}
+	size, err := z.size(span, a)
+	if size < 0 || err != nil {
+		return size, err
+	}
+	if option := z.chooser.Count(); option != "" {
+		z.alike--
+		a.Entries -= int64(span.Entries) // which leaveOut adds
+		a.leaveOut(span, option)
+		return -1, nil
+	}
+	if z.chooser.Sorted() {
+		err = z.chooser.AddSortKey(&idx.order, span.Shape)
+	}
+	return size, err
+}
+
+// size returns the size of the record made of the span's sample, -1 where it lacks a field.
+func (z *sizer) size(span *converters.Span, a *Account) (int64, error) {
 	a.Entries += int64(span.Entries)
 	if span.Alike && z.sized {
 		z.alike++
 		return z.record, nil
 	}
 	z.count(a)
-	rec, err := enc.Encode(span.Shape)
+	rec, err := z.enc.Encode(span.Shape)
 	switch {
 	case err == nil:
 		z.record, z.put = rec.Size, rec.Fields

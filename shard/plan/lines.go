@@ -64,8 +64,8 @@ func planVersionOf(text []byte) error {
 	var v struct {
 		Version int `json:"ffconvert_plan"`
 	}
-	if json.Unmarshal(text, &v) == nil && v.Version > 0 && v.Version != FormatVersion && v.Version != alikeVersion {
-		return fmt.Errorf("%w: it is of version %d, this program reads %d and %d", ErrVersion, v.Version, FormatVersion, alikeVersion)
+	if json.Unmarshal(text, &v) == nil && v.Version > 0 && (v.Version < FormatVersion || v.Version > choiceVersion) {
+		return fmt.Errorf("%w: it is of version %d, this program reads %d to %d", ErrVersion, v.Version, FormatVersion, choiceVersion)
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/record"
+	"github.com/ffconvert/ffconvert/shard/choose"
 )
 
 // ErrEmpty says that a dataset holds no sample to write.
@@ -22,6 +23,7 @@ type Plan struct {
 	Encodes []encode.Options       // for parts whose records differ from Encode, by Part.Encode; nil: none do
 	Dataset converters.Description // what the source says of the whole dataset
 	Shuffle *Shuffle               // nil: samples keep their order
+	Choice  *choose.Options        // nil: all samples are chosen. Runs hold no others
 	Whole   bool                   // part-aligned: cut between parts; else at samples
 	Columns Columns                // of all indexes
 	Parts   []Part
@@ -62,7 +64,7 @@ type Shard struct {
 	Name    string
 	Samples int64            // N
 	Bytes   int64            // of the whole file, header included
-	Runs    []converters.Run // where its samples are; they may pass over some that are left out
+	Runs    []converters.Run // where its samples are; they may pass over some that lack a field
 
 	// Set in a part-aligned plan, with Name alone: the parts are First … First+Parts-1.
 	First, Parts int
@@ -78,14 +80,15 @@ type Options struct {
 	Dataset  converters.Description
 	Sizes    Sizes
 	Shuffle  *Shuffle
+	Choice   *choose.Options // as the index was made with; nil: all samples. Its Sort does not go with Shuffle
 }
 
 // New plans even shards: as many as the sizes say, the largest as small as can be,
 // largest − smallest ≤ the largest sample. It is a pure function: the same index and
 // options give the same plan.
 func New(parts []PartIndex, opts Options) (*Plan, error) {
-	plan := &Plan{Source: opts.Source, Encode: opts.Encode, Encodes: opts.Encodes, Dataset: opts.Dataset, Shuffle: opts.Shuffle}
-	plan.Dataset.Encoding = "" // a proposal; Encode says what came of it
+	plan := &Plan{Source: opts.Source, Encode: opts.Encode, Encodes: opts.Encodes, Dataset: opts.Dataset, Shuffle: opts.Shuffle, Choice: opts.Choice}
+	plan.Dataset.Encoding, plan.Dataset.Encoded = "", false // a proposal; Encode says what came of it
 	var total, samples, largest int64
 	for i := range parts {
 		if parts[i].Cost > math.MaxInt64-total {
@@ -105,8 +108,11 @@ func New(parts []PartIndex, opts Options) (*Plan, error) {
 		return nil, err
 	}
 	order := newSequence(parts)
-	if opts.Shuffle != nil {
+	switch {
+	case opts.Shuffle != nil:
 		order = newShuffled(parts, samples, *opts.Shuffle)
+	case opts.Choice.Sorted():
+		order = newSorted(parts, samples)
 	}
 	from := 0
 	for i, end := range cut(order, int(shards), largest) {
@@ -116,9 +122,12 @@ func New(parts []PartIndex, opts Options) (*Plan, error) {
 		from = end
 	}
 	plan.Columns = plan.columns()
-	plan.Columns.Alike = opts.Shuffle == nil && alike(parts)
+	plan.Columns.Alike = plan.InOrder() && alike(parts)
 	return plan, nil
 }
+
+// InOrder reports whether samples are written in the order of the input.
+func (p *Plan) InOrder() bool { return p.Shuffle == nil && !p.Choice.Sorted() }
 
 // Totals returns the number of samples and bytes of all shards.
 func (p *Plan) Totals() (samples, bytes int64) {
@@ -192,7 +201,7 @@ func (s *sequence) shard(from, end int) Shard {
 // A shardBuilder puts runs together.
 type shardBuilder struct {
 	Shard
-	payload int64
+	cost int64
 }
 
 // A run has at most runSamples samples, and where they have at most smallRecord bytes each, at
@@ -219,9 +228,32 @@ func (b *shardBuilder) add(part *PartIndex, p, first, last int) {
 		return
 	}
 	cost := part.before(last) - part.before(first)
+	if len(part.Account.LeftOutBy) > 0 {
+		b.addApart(part, p, first, last)
+		return
+	}
 	for limit := int(RunLimit(cost / int64(last-first))); first < last; first += limit {
 		b.run(part, p, first, min(last, first+limit), limit)
 	}
+}
+
+// addApart adds those of the samples first to last (exclusive) that are not left out. Runs do not pass over the
+// others, as nothing that reads a plan can tell a sample that was not chosen.
+func (b *shardBuilder) addApart(part *PartIndex, p, first, last int) {
+	limit := int(RunLimit((part.before(last) - part.before(first)) / max(1, part.Written(first, last))))
+	from := first // of the samples since the last one that is left out
+	add := func(end int) {
+		for ; from < end; from += limit {
+			b.run(part, p, from, min(end, from+limit), limit)
+		}
+	}
+	for i, cost := range part.Costs(first, last) {
+		if cost == 0 {
+			add(i)
+			from = i + 1
+		}
+	}
+	add(last)
 }
 
 // run adds so few samples that they are one run, unless all are left out.
@@ -235,7 +267,7 @@ func (b *shardBuilder) run(part *PartIndex, p, first, last, limit int) {
 		samples = part.Written(first, last)
 	}
 	b.Samples += samples
-	b.payload += cost - samples*TableRow
+	b.cost += cost
 	if n := len(b.Runs); n > 0 && b.Runs[n-1].Part == p && b.Runs[n-1].First+b.Runs[n-1].Count == int64(first) {
 		if whole := b.Runs[n-1].Count + int64(last-first); whole <= int64(limit) {
 			b.Runs[n-1].Count = whole
@@ -247,7 +279,7 @@ func (b *shardBuilder) run(part *PartIndex, p, first, last, limit int) {
 }
 
 func (b *shardBuilder) shard() Shard {
-	b.Bytes = record.FileSize(b.Samples, b.payload)
+	b.Bytes = record.FileSize(b.Samples, b.cost-b.Samples*TableRow)
 	return b.Shard
 }
 

@@ -1,13 +1,15 @@
 package plan
 
 import (
+	"bytes"
 	"math/bits"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// A shuffled ordering is all samples that are written, in an order drawn from a seed.
+// A shuffled ordering is all samples that are written, in an order drawn from a seed or sorted.
 type shuffled struct {
 	parts []PartIndex
 	at    []sampleAt
@@ -18,15 +20,50 @@ type shuffled struct {
 type sampleAt struct{ part, ordinal uint32 }
 
 func newShuffled(parts []PartIndex, samples int64, how Shuffle) samplesInOrder {
-	s := &shuffled{parts: parts, at: make([]sampleAt, 0, samples), ends: make([]int64, samples)}
+	at := writtenSamples(parts, samples)
+	permute(at, how.Seed)
+	return inOrder(parts, at)
+}
+
+// newSorted orders samples by what the index has kept of each; those that are equal keep their order.
+func newSorted(parts []PartIndex, samples int64) samplesInOrder {
+	type sorted struct {
+		sampleAt
+		key []byte
+	}
+	all := make([]sorted, 0, samples)
+	n := 0 // of the samples of the part
+	for i, at := range writtenSamples(parts, samples) {
+		if i > 0 && all[i-1].part != at.part {
+			n = 0
+		}
+		all = append(all, sorted{at, parts[at.part].order.At(n)})
+		n++
+	}
+	slices.SortStableFunc(all, func(a, b sorted) int { return bytes.Compare(a.key, b.key) })
+	at := make([]sampleAt, len(all))
+	for i := range all {
+		at[i] = all[i].sampleAt
+	}
+	return inOrder(parts, at)
+}
+
+// writtenSamples returns all samples that are not left out, in the order of the input.
+func writtenSamples(parts []PartIndex, samples int64) []sampleAt {
+	at := make([]sampleAt, 0, samples)
 	for p := range parts {
 		for i, cost := range parts[p].Costs(0, parts[p].N) {
 			if cost > 0 {
-				s.at = append(s.at, sampleAt{uint32(p), uint32(i)})
+				at = append(at, sampleAt{uint32(p), uint32(i)})
 			}
 		}
 	}
-	permute(s.at, how.Seed)
+	return at
+}
+
+// inOrder is the ordering of these samples.
+func inOrder(parts []PartIndex, at []sampleAt) samplesInOrder {
+	s := &shuffled{parts: parts, at: at, ends: make([]int64, len(at))}
 	sum := int64(0)
 	for i, at := range s.at {
 		sum += parts[at.part].CostOf(int(at.ordinal))

@@ -38,9 +38,15 @@ func (s *Slice) Recognise(index []PartIndex) error {
 		return s.others(len(index))
 	}
 	for i := range index {
-		was := s.Plan.Parts[i]
-		was.Name = index[i].Name // they may lie elsewhere now; CheckParts compares base names
-		if err := was.Changed(index[i].Part); err != nil {
+		was, is := s.Plan.Parts[i], index[i].Part
+		if was.Account.Unread > 0 {
+			continue
+		}
+		if s.Plan.Choice != nil { // which the index was made without
+			was.Account, is.Account = Account{}, Account{}
+		}
+		was.Name = is.Name // they may lie elsewhere now; CheckParts compares base names
+		if err := was.Changed(is); err != nil {
 			return ForTask(err)
 		}
 		s.Plan.Parts[i].Modified = index[i].Modified

@@ -1,0 +1,65 @@
+package convert
+
+import (
+	"context"
+	"errors"
+
+	"github.com/ffconvert/ffconvert/input"
+	"github.com/ffconvert/ffconvert/input/stage"
+)
+
+// A beside fetches files that lie beside remote parts and are not parts themselves. Copies stay until
+// release.
+type beside struct {
+	in   stage.Options
+	sets []*stage.Set
+}
+
+// A besideReader is an Opener that reads such files.
+type besideReader interface{ setBeside(*beside) }
+
+// newBeside returns a beside for inputs that are found and staged by in.
+func newBeside(in stage.Options) *beside {
+	in.Directories, in.Match, in.Arrange, in.Progress = false, nil, nil, nil
+	return &beside{in: in}
+}
+
+// fetch makes files local and returns their paths. If one does not exist the error is [input.ErrNotFound].
+func (b *beside) fetch(ctx context.Context, names []string) ([]string, error) {
+	if len(names) == 0 {
+		return nil, nil
+	}
+	found, err := input.FindNamed(ctx, names, b.in.Options)
+	if err != nil {
+		return nil, err
+	}
+	set, err := stage.Open(ctx, found, b.in)
+	if err != nil {
+		return nil, err
+	}
+	b.sets = append(b.sets, set)
+	paths := make([]string, len(names))
+	for i, p := range set.Parts() {
+		paths[i] = p.Path
+	}
+	return paths, nil
+}
+
+// look returns an error unless all files exist.
+func (b *beside) look(ctx context.Context, names []string) error {
+	if len(names) == 0 {
+		return nil
+	}
+	_, err := input.FindNamed(ctx, names, b.in.Options)
+	return err
+}
+
+// release ends the use of the copies.
+func (b *beside) release() error {
+	var all []error
+	for _, s := range b.sets {
+		all = append(all, s.Release())
+	}
+	b.sets = nil
+	return errors.Join(all...)
+}

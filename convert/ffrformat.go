@@ -1,0 +1,102 @@
+package convert
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"github.com/ffconvert/ffconvert/convert/option"
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/converters/ffr"
+	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/record"
+)
+
+func ffrOptions(set *option.Set) Opener {
+	o := &ffrOpener{records: option.Choice{Words: []string{"", "msgpack", "cbor", "pickle", "arrow", "raw"}}}
+	set.Add("allow-legacy", "accept shards without a header checksum, as old writers made them", option.Bool(&o.limits.AllowLegacy))
+	set.Add("records", "what the records of other people's shards are: msgpack, cbor, pickle, arrow or raw (default: opaque bytes)", &o.records)
+	set.AddLimit("max-sample-size", "largest sample accepted", option.MaxSize(&o.limits.MaxSample, record.DefaultMaxSample))
+	return o
+}
+
+type ffrOpener struct {
+	limits  record.Options
+	records option.Choice
+	decode  bool    // records, whatever the options of the new ones
+	beside  *beside // fetches manifests and indexes of remote shards; nil: there are none
+}
+
+func (o *ffrOpener) setBeside(b *beside) { o.beside = b }
+
+func (o *ffrOpener) setDecoding() { o.decode = true }
+
+func (o *ffrOpener) merges(parts []converters.Part) bool {
+	dirs := make(map[string]bool)
+	for i := range parts {
+		dirs[filepath.Dir(parts[i].Name)] = true
+	}
+	return len(dirs) > 1
+}
+
+// Open opens shards. For datasets of ffconvert it reads the manifests beside them.
+func (o *ffrOpener) Open(ctx context.Context, parts []converters.Part, rec encode.Options) (converters.Source, error) {
+	known, err := shardsOf(ctx, parts, o.beside)
+	if err != nil {
+		return nil, err
+	}
+	return o.open(parts, known, rec)
+}
+
+// open opens shards of which that is known.
+func (o *ffrOpener) open(parts []converters.Part, known []knownShard, rec encode.Options) (converters.Source, error) {
+	var err error
+	each := make([]encode.Options, len(parts))
+	opts := ffr.Options{Record: o.limits}
+	for i, k := range known {
+		each[i] = encode.Options{Encoding: o.records.Value, Limits: rec.Limits}
+		var shard ffr.Shard
+		if k.dataset != nil {
+			each[i].Encoding = k.dataset.Encode.Encoding
+			shard = k.shard()
+		}
+		opts.Shards = append(opts.Shards, shard)
+	}
+	if opts.Description, err = describeShards(known); err != nil {
+		return nil, err
+	}
+	says := &opts.Description
+	if o.decode || decodes(rec) {
+		opts.Decode = func(part int) encode.Options { return each[part] }
+		says.Encoding = rec.Encoding
+	}
+	for i, e := range each {
+		switch {
+		case opts.Decode != nil && e.Encoding == "":
+			err = fmt.Errorf("%w: what its records are is not known, as it is not a dataset of ffconvert", converters.ErrUnsupported)
+			return nil, &converters.Error{Where: parts[i].Name, Off: -1, Err: err, Hint: "option records"}
+		case opts.Decode == nil && e.Encoding != each[0].Encoding:
+			err = fmt.Errorf("%w: its records are %s, those of %s %s", converters.ErrUnsupported, recordsName(e), parts[0].Name, recordsName(each[0]))
+			return nil, &converters.Error{Where: parts[i].Name, Off: -1, Err: err, Hint: "Options.Encoding writes all anew in one"}
+		}
+	}
+	if says.Encoding == "" && len(each) > 0 {
+		says.Encoding = each[0].Encoding
+	}
+	if says.Encoded = opts.Decode == nil; says.Encoding == "" {
+		says.Encoding, says.Encoded = "raw", false // opaque
+	}
+	return ffr.Open(parts, opts), nil
+}
+
+// decodes reports whether records are made anew, and not copied.
+func decodes(rec encode.Options) bool {
+	return !rec.Encoded && (rec.Encoding != "" || rec.Fields != "" || rec.Rename != nil || rec.Decode)
+}
+
+func recordsName(e encode.Options) string {
+	if e.Encoding == "" {
+		return "opaque"
+	}
+	return e.Encoding
+}

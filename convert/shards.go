@@ -1,0 +1,229 @@
+package convert
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/converters/ffr"
+	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/input"
+)
+
+// A knownShard is a part that is a shard of a dataset; dataset is nil if it is of none.
+type knownShard struct {
+	dataset *dataset.Manifest
+	dir     *shardDir
+	at      int    // among its shards
+	index   string // path of its index
+}
+
+func (k *knownShard) shard() ffr.Shard {
+	s := &k.dataset.Shards[k.at]
+	return ffr.Shard{Index: k.index, IndexSize: s.Index.Bytes, IndexCRC: s.Index.CRC, Samples: s.Samples, HeaderCRC: s.HeaderCRC}
+}
+
+// A shardDir is a directory with shards, local or remote, and what its manifest says.
+type shardDir struct {
+	name     string // ends in a slash
+	remote   bool
+	manifest *dataset.Manifest // nil: it holds no dataset of this program
+	at       map[string]int    // of the shards of the manifest, by name
+	meta     *dataset.Meta
+}
+
+// dirOf returns the name of the directory of a part, and its name there. It is "" for what has no name:
+// standard input, the output of commands.
+func dirOf(p *converters.Part) (dir, name string, remote bool) {
+	local, ok := p.Path, p.Copy == nil
+	if p.Path == "" || !ok {
+		local, ok = input.LocalPath(p.Name)
+	}
+	if ok {
+		dir, name = filepath.Split(local)
+		return dir, name, false
+	}
+	if strings.Contains(p.Name, "://") && !strings.ContainsAny(p.Name, "?#") { // a signed URL names one object
+		dir, name = path.Split(p.Name)
+		return dir, name, true
+	}
+	return "", "", false
+}
+
+// shardsOf says of which datasets parts are shards. Manifests, descriptions and indexes of remote ones are
+// fetched.
+func shardsOf(ctx context.Context, parts []converters.Part, b *beside) ([]knownShard, error) {
+	dirs := make(map[string]*shardDir)
+	known := make([]knownShard, len(parts))
+	for i := range parts {
+		dir, name, remote := dirOf(&parts[i])
+		if name == "" || remote && b == nil {
+			continue
+		}
+		d := dirs[dir]
+		if d == nil {
+			d = &shardDir{name: dir, remote: remote}
+			if err := d.read(ctx, b); err != nil {
+				return nil, err
+			}
+			dirs[dir] = d
+		}
+		if at, ok := d.at[name]; ok {
+			known[i] = knownShard{dataset: d.manifest, dir: d, at: at}
+		}
+	}
+	for _, d := range dirs {
+		if err := d.complete(ctx, b, known); err != nil {
+			return nil, err
+		}
+	}
+	return known, nil
+}
+
+// read reads the manifest and the description of a directory.
+func (d *shardDir) read(ctx context.Context, b *beside) error {
+	manifest, err := d.file(ctx, b, dataset.ManifestName)
+	if err != nil {
+		return err
+	}
+	if manifest == "" {
+		if _, err := os.Lstat(filepath.Join(d.name, dataset.WorkDir)); err == nil && !d.remote {
+			return &converters.Error{Where: filepath.Clean(d.name), Off: -1, Err: dataset.ErrUnfinished, Hint: "run the command that made it, or ffconvert finish"}
+		}
+		return nil
+	}
+	if d.manifest, err = dataset.ReadManifestFile(manifest); err != nil {
+		return err
+	}
+	d.at = make(map[string]int, len(d.manifest.Shards))
+	for i := range d.manifest.Shards {
+		d.at[d.manifest.Shards[i].Name] = i
+	}
+	meta, err := d.file(ctx, b, dataset.MetaName)
+	if err != nil {
+		return err
+	}
+	if meta == "" {
+		return d.missing(dataset.MetaName)
+	}
+	d.meta, err = dataset.ReadMetaFile(meta)
+	return err
+}
+
+// file returns the path of a file of the directory, which is fetched if it is remote, "" if there is none.
+func (d *shardDir) file(ctx context.Context, b *beside, name string) (string, error) {
+	if d.remote {
+		paths, err := b.fetch(ctx, []string{d.name + name})
+		if errors.Is(err, input.ErrNotFound) {
+			return "", nil
+		}
+		if err != nil {
+			return "", err
+		}
+		return paths[0], nil
+	}
+	path := filepath.Join(d.name, filepath.FromSlash(name))
+	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	return path, nil
+}
+
+// complete sets the indexes of the shards that are read, and looks whether the others are there: one that is
+// missing would be lost without a word.
+func (d *shardDir) complete(ctx context.Context, b *beside, known []knownShard) error {
+	if d.manifest == nil {
+		return nil
+	}
+	var read []*knownShard
+	here := make(map[int]bool)
+	for i := range known {
+		if known[i].dir == d {
+			read = append(read, &known[i])
+			here[known[i].at] = true
+		}
+	}
+	var others, indexes []string
+	for i := range d.manifest.Shards {
+		if !here[i] {
+			others = append(others, d.manifest.Shards[i].Name)
+		}
+	}
+	for _, k := range read {
+		indexes = append(indexes, dataset.IndexName(d.manifest.Shards[k.at].Name))
+	}
+	if d.remote {
+		return d.completeRemote(ctx, b, read, others, indexes)
+	}
+	for _, name := range others {
+		if _, err := os.Lstat(filepath.Join(d.name, name)); errors.Is(err, fs.ErrNotExist) {
+			return d.missing(name)
+		}
+	}
+	for i, k := range read {
+		k.index = filepath.Join(d.name, filepath.FromSlash(indexes[i]))
+	}
+	return nil
+}
+
+func (d *shardDir) completeRemote(ctx context.Context, b *beside, read []*knownShard, others, indexes []string) error {
+	for _, names := range [][]string{others, indexes} {
+		for i := range names {
+			names[i] = d.name + names[i]
+		}
+	}
+	if err := b.look(ctx, others); err != nil {
+		return err
+	}
+	paths, err := b.fetch(ctx, indexes)
+	if err != nil {
+		return err
+	}
+	for i, k := range read {
+		k.index = paths[i]
+	}
+	return nil
+}
+
+func (d *shardDir) missing(name string) error {
+	return &converters.Error{Where: d.name + name, Off: -1, Err: dataset.ErrMissing, Hint: "ffconvert repair " + strings.TrimSuffix(d.name, "/")}
+}
+
+// describeShards returns what all datasets say of themselves alike: classes, columns and the shape of records.
+func describeShards(known []knownShard) (converters.Description, error) {
+	var says converters.Description
+	var first *shardDir
+	told := make(map[*shardDir]bool)
+	for _, k := range known {
+		switch {
+		case k.dataset == nil:
+			return converters.Description{}, nil
+		case told[k.dir]:
+			continue
+		case first == nil:
+			first, says = k.dir, k.dir.meta.Description
+		default:
+			is := k.dir.meta.Description
+			if len(says.Classes) > 0 && len(is.Classes) > 0 && !slices.Equal(says.Classes, is.Classes) {
+				err := fmt.Errorf("%w: it numbers its classes otherwise than %s", converters.ErrUnsupported, strings.TrimSuffix(first.name, "/"))
+				return says, &converters.Error{Where: strings.TrimSuffix(k.dir.name, "/"), Off: -1, Err: err, Hint: "convert both anew with the same list of classes"}
+			}
+			if !reflect.DeepEqual(says, is) {
+				if len(says.Classes) == 0 {
+					says.Classes = is.Classes
+				}
+				says = converters.Description{Classes: says.Classes}
+			}
+		}
+		told[k.dir] = true
+	}
+	return says, nil
+}

@@ -1,0 +1,128 @@
+package convert
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/input/stage"
+	"github.com/ffconvert/ffconvert/shard/choose"
+	"github.com/ffconvert/ffconvert/shard/plan"
+)
+
+// Sides returns a conversion for each side of Choice.Split or Choice.SplitBy, with a directory of its own in Out; without
+// them, c alone. Each reads the sources again and is resumed by itself. For SplitBy all samples are indexed now.
+func (c *Conversion) Sides(ctx context.Context) ([]*Conversion, error) {
+	o := &c.Choice
+	switch {
+	case o.Split == "" && o.SplitBy == "":
+		return []*Conversion{c}, nil
+	case o.Split != "" && o.SplitBy != "":
+		return nil, refuseChoice("option split and option split-by do not go together")
+	}
+	if err := c.checkParent(); err != nil {
+		return nil, err
+	}
+	var names []string
+	if o.Split != "" {
+		sides, err := choose.ParseSplit(o.Split)
+		if err != nil {
+			return nil, fmt.Errorf("split %q: %w", o.Split, err)
+		}
+		for _, s := range sides {
+			names = append(names, s.Name)
+		}
+		first := c.side(names[0])
+		if _, err := first.prepare(ctx); err != nil {
+			return nil, err
+		}
+		if err := first.oneRead(); err != nil {
+			return nil, err
+		}
+	} else {
+		var err error
+		if names, err = c.values(ctx); err != nil {
+			return nil, err
+		}
+	}
+	var sides []*Conversion
+	for _, name := range names {
+		sides = append(sides, c.side(name))
+	}
+	return sides, nil
+}
+
+// side returns the conversion of one side.
+func (c *Conversion) side(name string) *Conversion {
+	one := *c
+	one.Out = filepath.Join(c.Out, name)
+	if one.Choice.Split != "" {
+		one.Choice.Side = name
+	} else {
+		one.Choice.Value = name
+	}
+	return &one
+}
+
+// checkParent refuses a directory for sides that is a dataset itself.
+func (c *Conversion) checkParent() error {
+	if err := localDir(c.Out); err != nil {
+		return err
+	}
+	for _, name := range []string{dataset.ManifestName, dataset.WorkDir} {
+		if _, err := os.Lstat(filepath.Join(c.Out, name)); err == nil {
+			return advise(AnotherOutput, fmt.Errorf("%s: here is a dataset, and a split makes one in each of its directories", c.Out))
+		}
+	}
+	return nil
+}
+
+// values returns the values of Choice.SplitBy that the samples have. It writes nothing.
+func (c *Conversion) values(ctx context.Context) ([]string, error) {
+	all := *c
+	all.tally = true
+	all.Choice.Slice, all.Choice.Limit, all.Choice.Sort = "", 0, "" // which apply to each side
+	if _, err := all.prepare(ctx); err != nil {
+		return nil, err
+	}
+	if err := all.oneRead(); err != nil {
+		return nil, err
+	}
+	in := all.inputOptions()
+	if in.CacheDir = c.Input.CacheDir; in.CacheDir == "" {
+		remove := TemporaryCache(&in)
+		defer remove()
+	}
+	in.Progress = all.staging(all.found)
+	set, err := all.stage(ctx, all.found, in)
+	if err != nil {
+		return nil, err
+	}
+	names, err := all.tallied(ctx, set)
+	return names, errors.Join(err, set.Release())
+}
+
+func (c *Conversion) tallied(ctx context.Context, set *stage.Set) ([]string, error) {
+	o, err := c.open(ctx, set.Parts())
+	if err != nil {
+		return nil, err
+	}
+	chooser, err := c.chooser(o)
+	if err != nil {
+		return nil, err
+	}
+	index, err := plan.Index(ctx, o.Source, plan.IndexOptions{Encodings: o.each, Workers: Indexers(c.Workers), Progress: c.Progress, Choose: chooser})
+	if err != nil {
+		return nil, err
+	}
+	if err := chooser.Finish(); err != nil {
+		return nil, err
+	}
+	if chooser.Values() == nil {
+		return nil, empty(set.Files[0].Name, index, plan.ErrEmpty)
+	}
+	return chooser.Values(), nil
+}
