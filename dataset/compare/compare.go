@@ -1,0 +1,224 @@
+// Package compare finds what differs between two datasets: samples of only one of them, and samples with content that is
+// another.
+//
+//	totals, err := compare.Datasets(ctx, a, b, compare.Options{}, func(d compare.Difference) error { … })
+//
+// Samples are told apart by their keys: the k-th sample of a key in one dataset is compared with the k-th of that key
+// in the other, wherever they are. Keys are compared by 128 bits of hashes with a seed of this process.
+//
+// The content of a sample is the size and the CRC-32 of its record, and its label, as indexes and headers say; or, if
+// records are decoded, its fields in any order.
+package compare
+
+import (
+	"context"
+	"iter"
+
+	"github.com/ffconvert/ffconvert/dataset/lookup"
+)
+
+// Options control a comparison. The zero value compares keys and indexes.
+type Options struct {
+	ByNumber bool // sample n of one dataset is compared with sample n of the other
+	Decode   bool // fields are compared; all records are read
+
+	// Held is how many samples of the first dataset are held at once, 48 bytes each; 0 means 4,194,304. The second
+	// dataset is gone through once for each so many, and once more where it has samples that the first has not.
+	Held int
+}
+
+const defaultHeld = 4 << 20
+
+// A Kind is what differs.
+type Kind string
+
+// The kinds of differences.
+const (
+	Added   Kind = "added"   // the second dataset alone has it
+	Removed Kind = "removed" // the first alone has it
+	Changed Kind = "changed" // both have it, with another content
+)
+
+// A Difference is one sample. Its rows are valid until the next one. Of one that was changed, A has its number and, unless
+// records were decoded, size and CRC-32.
+type Difference struct {
+	Kind Kind
+	A, B *lookup.Row // nil in the dataset that does not have it
+}
+
+// Totals count samples.
+type Totals struct {
+	A, B                           int64 // in each dataset
+	Alike, Added, Removed, Changed int64
+}
+
+// Same reports whether nothing differs.
+func (t *Totals) Same() bool { return t.Added+t.Removed+t.Changed == 0 }
+
+// Datasets calls use with each difference: changed and removed samples first, then added ones, each
+// in the order of its dataset. Where more samples are compared than are held at once, changed and removed ones come
+// in turns.
+func Datasets(ctx context.Context, a, b *lookup.Dataset, opts Options, use func(Difference) error) (Totals, error) {
+	c := &comparison{ctx: ctx, a: a, b: b, opts: opts, use: use}
+	c.totals.A, c.totals.B = a.Len(), b.Len()
+	c.labels = a.Ours() && b.Ours()
+	var err error
+	if opts.ByNumber {
+		err = c.byNumber()
+	} else {
+		err = c.byKey()
+	}
+	return c.totals, err
+}
+
+// A comparison is one run.
+type comparison struct {
+	ctx    context.Context
+	a, b   *lookup.Dataset
+	opts   Options
+	labels bool
+	use    func(Difference) error
+	totals Totals
+}
+
+func (c *comparison) differs(d Difference) error {
+	switch d.Kind {
+	case Added:
+		c.totals.Added++
+	case Removed:
+		c.totals.Removed++
+	case Changed:
+		c.totals.Changed++
+	}
+	return c.use(d)
+}
+
+// byNumber compares the datasets side by side.
+func (c *comparison) byNumber() error {
+	nextA, stopA := iter.Pull2(c.items(c.a))
+	defer stopA()
+	nextB, stopB := iter.Pull2(c.items(c.b))
+	defer stopB()
+	for {
+		a, errA, moreA := nextA()
+		b, errB, moreB := nextB()
+		switch {
+		case errA != nil:
+			return errA
+		case errB != nil:
+			return errB
+		}
+		var err error
+		switch {
+		case !moreA && !moreB:
+			return nil
+		case !moreB:
+			err = c.differs(Difference{Kind: Removed, A: a.row})
+		case !moreA:
+			err = c.differs(Difference{Kind: Added, B: b.row})
+		case a.content != b.content:
+			err = c.differs(Difference{Kind: Changed, A: a.row, B: b.row})
+		default:
+			c.totals.Alike++
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// byKey compares samples that have the same key.
+func (c *comparison) byKey() error {
+	held := int64(c.opts.Held)
+	if held <= 0 {
+		held = defaultHeld
+	}
+	nextA, stopA := iter.Pull2(c.items(c.a))
+	defer stopA()
+	again, stop := iter.Pull2(c.a.Walk(c.ctx)) // for the rows of removed samples
+	defer stop()
+	t := newTable(int(min(held, c.a.Len()))) // one for all pieces: it is most of the memory
+	var found bitmap                         // samples of b that have a partner
+	for first := int64(0); first < c.a.Len(); first += held {
+		t.reset(int(min(held, c.a.Len()-first)))
+		for range cap(t.entries) {
+			a, err, _ := nextA()
+			if err != nil {
+				return err
+			}
+			t.add(a)
+		}
+		t.link()
+		left, err := c.match(t, first, &found)
+		if err != nil {
+			return err
+		}
+		for i := 0; i < len(t.entries); i++ {
+			if left == 0 && first+held >= c.a.Len() {
+				break
+			}
+			r, err, _ := again()
+			if err == nil && !t.entries[i].taken {
+				left--
+				err = c.differs(Difference{Kind: Removed, A: r})
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	if _, err, more := nextA(); more && err != nil { // the index of the last shard differs from its CRC
+		return err
+	}
+	return c.added(found)
+}
+
+// match compares all samples of b that have no partner yet with the samples of a table, which begins with sample first of a.
+// It returns how many of the table have no partner.
+func (c *comparison) match(t *table, first int64, found *bitmap) (left int64, err error) {
+	left = int64(len(t.entries))
+	for b, err := range c.items(c.b) {
+		if err != nil {
+			return 0, err
+		}
+		n := b.row.Number
+		if found.has(n) {
+			continue
+		}
+		i, ok := t.take(b.key())
+		if !ok {
+			continue
+		}
+		found.set(n)
+		left--
+		e := &t.entries[i]
+		if e.content == b.content {
+			c.totals.Alike++
+			continue
+		}
+		a := &lookup.Row{Number: first + int64(i), Key: b.row.Key}
+		if !c.opts.Decode {
+			a.At.Size, a.At.CRC, a.Placed = e.size, e.crc, true
+		}
+		if err := c.differs(Difference{Kind: Changed, A: a, B: b.row}); err != nil {
+			return 0, err
+		}
+	}
+	return left, nil
+}
+
+// added reports the samples of b without a partner.
+func (c *comparison) added(found bitmap) error {
+	if c.totals.Alike+c.totals.Changed == c.b.Len() {
+		return nil
+	}
+	for r, err := range c.b.Walk(c.ctx) {
+		if err == nil && !found.has(r.Number) {
+			err = c.differs(Difference{Kind: Added, B: r})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,168 @@
+package lookup
+
+import (
+	"bufio"
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"math/bits"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/internal/atomicfile"
+)
+
+// tableMemory is how many entries are sorted at once: 256 MiB. A dataset of more samples is read several times.
+const tableMemory = 32 << 20
+
+// buildTable makes the table of the dataset and opens it.
+func (d *Dataset) buildTable(ctx context.Context) (*table, error) {
+	if !d.whole || d.manifest == nil {
+		return nil, errTable
+	}
+	root, err := os.OpenRoot(d.dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	tmp := path.Join(dataset.TmpDir, strings.ToLower(rand.Text()[:13]))
+	if err := root.MkdirAll(tmp, 0o755); err != nil {
+		return nil, err
+	}
+	defer root.Remove(tmp)
+	f, err := atomicfile.Create(root, path.Join(tmp, "keys.tmp"))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Discard()
+	b := builder{d: d, ctx: ctx, most: tableMemory}
+	if err := b.write(f); err != nil {
+		return nil, err
+	}
+	if err := f.Replace(dataset.KeysName); err != nil {
+		return nil, err
+	}
+	return d.openTable()
+}
+
+// A builder writes a table.
+type builder struct {
+	d    *Dataset
+	ctx  context.Context
+	most int // entries that are sorted at once
+
+	out     *bufio.Writer
+	page    []byte // entries of the page that is being filled
+	pages   uint32
+	batches []batch
+}
+
+func (b *builder) write(f io.WriteSeeker) error {
+	n := b.d.Len()
+	b.out = bufio.NewWriterSize(f, 1<<20)
+	b.out.Write(make([]byte, pageSize)) // the head comes last
+	passes := 1 + n/(int64(b.most)/4*3) // keys are spread evenly, and not exactly
+	for pass := range passes {
+		if err := b.pass(uint64(pass), uint64(passes)); err != nil {
+			return err
+		}
+	}
+	for len(b.page) > 0 {
+		b.add(^uint64(0))
+	}
+	rows := make([]byte, 0, batchSize*len(b.batches)+4)
+	for _, x := range b.batches {
+		rows = binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(rows, uint64(x.first)), uint64(x.off))
+	}
+	b.out.Write(binary.LittleEndian.AppendUint32(rows, crc32.ChecksumIEEE(rows)))
+	if err := b.out.Flush(); err != nil {
+		return err
+	}
+	id := b.d.identity()
+	head := append([]byte(tableMagic), id[:]...)
+	head = binary.LittleEndian.AppendUint64(head, uint64(n))
+	head = binary.LittleEndian.AppendUint64(head, uint64(len(b.batches)))
+	head = binary.LittleEndian.AppendUint32(head, crc32.ChecksumIEEE(head))
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	_, err := f.Write(head)
+	return err
+}
+
+// pass writes the entries of a range of hashes, one of several of equal size.
+func (b *builder) pass(pass, passes uint64) error {
+	entries := make([]uint64, 0, min(b.d.Len(), int64(b.most)))
+	shift := shiftOf(b.d.Len())
+	b.batches = b.batches[:0]
+	for k := range b.d.shards {
+		err := b.shard(k, func(n int64, key string) error {
+			h := xxhash.Sum64String(key)
+			if of, _ := bits.Mul64(h>>shift<<shift, passes); of != pass {
+				return nil
+			}
+			if len(entries) == b.most {
+				return fmt.Errorf("%w: too many equal keys", errTable)
+			}
+			entries = append(entries, h>>shift<<shift|uint64(n))
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	slices.Sort(entries)
+	for _, e := range entries {
+		b.add(e)
+	}
+	return b.ctx.Err()
+}
+
+// shard reads the keys of a shard, and where the batches of its index begin.
+func (b *builder) shard(k int, use func(n int64, key string) error) error {
+	s := &b.d.shards[k]
+	x, err := openIndex(s)
+	if err != nil {
+		return err
+	}
+	defer x.close()
+	last := int64(-1)
+	for i := range s.samples {
+		row, err := x.next()
+		if err != nil {
+			return err
+		}
+		if off, first := x.rows.Batch(); first != last {
+			if err := b.ctx.Err(); err != nil {
+				return err
+			}
+			last = first
+			b.batches = append(b.batches, batch{b.d.starts[k] + first, off})
+		}
+		if err := use(b.d.starts[k]+i, row.Key); err != nil {
+			return err
+		}
+	}
+	return x.check()
+}
+
+// add appends an entry. Errors of writing stay in out.
+func (b *builder) add(e uint64) {
+	b.page = binary.LittleEndian.AppendUint64(b.page, e)
+	if len(b.page) < 8*pageEntries {
+		return
+	}
+	b.page = binary.LittleEndian.AppendUint32(b.page, b.pages)
+	b.page = binary.LittleEndian.AppendUint32(b.page, crc32.ChecksumIEEE(b.page))
+	b.out.Write(b.page)
+	b.page = b.page[:0]
+	b.pages++
+}

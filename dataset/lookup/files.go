@@ -1,0 +1,137 @@
+package lookup
+
+import (
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/internal/blocking"
+	"github.com/ffconvert/ffconvert/internal/place"
+	"github.com/ffconvert/ffconvert/internal/sidecar"
+	"github.com/ffconvert/ffconvert/record"
+)
+
+var errNotRegular = place.New(place.Refused, "not a regular file")
+
+// open opens a regular file.
+func open(path string) (*os.File, int64, error) {
+	st, err := os.Stat(path)
+	if err == nil && !st.Mode().IsRegular() {
+		return nil, 0, &place.Error{Where: path, Off: -1, Err: errNotRegular}
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	f, err := blocking.File(os.Open(path))
+	if err != nil {
+		return nil, 0, err
+	}
+	if st, err = f.Stat(); err != nil {
+		f.Close()
+		return nil, 0, err
+	}
+	return f, st.Size(), nil
+}
+
+// An openShard is a shard with an open file, for payload.
+type openShard struct {
+	file *os.File
+	info record.FileInfo
+}
+
+// openShard opens a shard and reads its head. samples is -1 if nothing is known of it.
+func (d *Dataset) openShard(s *shard) (*openShard, error) {
+	f, size, err := open(s.path)
+	if errors.Is(err, fs.ErrNotExist) && s.samples >= 0 {
+		return nil, &place.Error{Where: s.path, Off: -1, Err: dataset.ErrMissing, Hint: "ffconvert repair " + filepath.Dir(s.path)}
+	}
+	if err != nil {
+		return nil, place.IOError(s.path, err)
+	}
+	info, err := record.ReadHead(f, s.path, size, d.opts.Record)
+	if err == nil && s.samples >= 0 && (info.Samples != s.samples || info.HeaderCRC != s.headerCRC) {
+		err = &record.FormatError{Path: s.path, Sample: -1, Off: 0, Err: fmt.Errorf("%w: %d samples with the header checksum %08x, by its manifest %d with %08x",
+			record.ErrHeader, info.Samples, info.HeaderCRC, s.samples, s.headerCRC)}
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return &openShard{f, info}, nil
+}
+
+// An index is the open index of a shard.
+type index struct {
+	path string
+	file *os.File
+	in   *summed
+	rows *sidecar.Reader
+	want dataset.FileSum
+}
+
+func openIndex(s *shard) (*index, error) {
+	f, size, err := open(s.index)
+	if err != nil {
+		return nil, place.IOError(s.index, err)
+	}
+	x := &index{path: s.index, file: f, in: &summed{r: f}, want: s.sum}
+	if size != s.sum.Bytes {
+		err = fmt.Errorf("%w: it has %d bytes, %d by the manifest", sidecar.ErrMalformed, size, s.sum.Bytes)
+	} else {
+		x.rows, err = sidecar.Open(x.in, size)
+	}
+	if err != nil {
+		f.Close()
+		return nil, x.fail(err)
+	}
+	return x, nil
+}
+
+func (x *index) close() {
+	x.rows.Close()
+	x.file.Close()
+}
+
+func (x *index) next() (*sidecar.Row, error) {
+	row, err := x.rows.Next()
+	if err != nil {
+		return nil, x.fail(err)
+	}
+	return row, nil
+}
+
+// fail places an error in the index.
+func (x *index) fail(err error) error { return place.IOError(x.path, err) }
+
+// check compares the index with its CRC. It reads what the rows did not need.
+func (x *index) check() error {
+	rest := io.NewSectionReader(x.in, x.in.next, x.want.Bytes-x.in.next)
+	if _, err := io.Copy(io.Discard, rest); err != nil {
+		return x.fail(err)
+	}
+	if x.in.crc != x.want.CRC {
+		return x.fail(fmt.Errorf("%w: its CRC-32 is %08x, %08x by the manifest", sidecar.ErrMalformed, x.in.crc, x.want.CRC))
+	}
+	return nil
+}
+
+// A summed computes the CRC of a file while it is read from its begin on.
+type summed struct {
+	r    io.ReaderAt
+	next int64 // the CRC covers the bytes before
+	crc  uint32
+}
+
+func (s *summed) ReadAt(p []byte, off int64) (int, error) {
+	n, err := s.r.ReadAt(p, off)
+	if end := off + int64(n); off <= s.next && end > s.next {
+		s.crc = crc32.Update(s.crc, crc32.IEEETable, p[s.next-off:n])
+		s.next = end
+	}
+	return n, err
+}

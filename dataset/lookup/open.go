@@ -1,0 +1,184 @@
+// Package lookup opens a finished dataset, or other people's FFRecord files, for single samples: by number, by key,
+// and one after another.
+//
+//	d, err := lookup.Open("out", lookup.Options{})
+//	for row, err := range d.Find(ctx, "train/000017") {
+//		record, err := d.Record(row) // compared with its CRC
+//	}
+//
+// A sample is found by its number with five reads: the manifest, three in the header of its shard, and its
+// record. To find one by its key in a large dataset, the first search makes a table of all keys, .ffconvert/keys: see
+// table.go. Where it cannot be written, indexes are searched from their begin.
+package lookup
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/internal/place"
+	"github.com/ffconvert/ffconvert/record"
+)
+
+// Options control which datasets are accepted. The zero value has the limits of package record, and takes records of other
+// people's files for opaque bytes.
+type Options struct {
+	Record   record.Options
+	Encoding string        // of the records of other people's files, and of raw ones; "": not known
+	Limits   encode.Limits // of decoded records
+}
+
+// A Dataset is an opened dataset. It holds no shard open. Its methods must not be called concurrently.
+type Dataset struct {
+	path     string
+	dir      string
+	manifest *dataset.Manifest // nil: other people's files
+	shards   []shard
+	starts   []int64 // number of the first sample of each shard, and at the end the number of all samples
+	whole    bool    // all shards of the manifest, not one of them
+	opts     Options
+	decoders map[string]*encode.Decoder // by encoding
+	few      int64                      // see fewSamples
+}
+
+// A shard holds the facts about a shard that need no open file.
+type shard struct {
+	path      string
+	samples   int64
+	headerCRC uint32
+	index     string // path; "": there is none
+	sum       dataset.FileSum
+}
+
+// ErrNoFields reports records of an encoding that is not known.
+var ErrNoFields = place.New(place.Refused, "what its records are is not known, as it is not a dataset of ffconvert")
+
+// Open opens a directory, or a single shard, which has the keys of its dataset where it is one of a dataset.
+func Open(path string, opts Options) (*Dataset, error) {
+	st, err := os.Stat(path)
+	if err != nil {
+		return nil, place.IOError(path, err)
+	}
+	d := &Dataset{path: path, dir: path, opts: opts, decoders: make(map[string]*encode.Decoder), few: fewSamples}
+	name := ""
+	if !st.IsDir() {
+		d.dir, name = filepath.Dir(path), filepath.Base(path)
+	}
+	if d.manifest, err = dataset.ReadShards(d.dir); err == nil && len(d.manifest.Encodes) > 0 {
+		d.manifest, err = dataset.ReadManifest(d.dir) // which source a sample is of says how its record is encoded
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	if d.manifest != nil {
+		d.addOurs(name)
+	}
+	if len(d.shards) == 0 {
+		d.manifest = nil
+		err = d.addOthers(name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	d.starts = []int64{0}
+	for i := range d.shards {
+		d.starts = append(d.starts, d.Len()+d.shards[i].samples)
+	}
+	return d, nil
+}
+
+// addOurs enters the shards of the manifest, or the one of that name.
+func (d *Dataset) addOurs(name string) {
+	for i := range d.manifest.Shards {
+		s := &d.manifest.Shards[i]
+		if name == "" || name == s.Name {
+			d.shards = append(d.shards, shard{filepath.Join(d.dir, s.Name), s.Samples, s.HeaderCRC, filepath.Join(d.dir, filepath.FromSlash(dataset.IndexName(s.Name))), s.Index})
+		}
+	}
+	d.whole = name == ""
+}
+
+// addOthers enters the file of that name, or all shards of the directory in the order of their names.
+func (d *Dataset) addOthers(name string) error {
+	names := []string{name}
+	if name == "" {
+		if _, err := os.Lstat(filepath.Join(d.dir, dataset.WorkDir)); err == nil {
+			return &place.Error{Where: d.path, Off: -1, Err: dataset.ErrUnfinished, Hint: "run the command that made it, or ffconvert finish"}
+		}
+		entries, err := os.ReadDir(d.dir)
+		if err != nil {
+			return place.IOError(d.dir, err)
+		}
+		names = nil
+		for _, e := range entries {
+			if strings.HasSuffix(e.Name(), record.Ext) {
+				names = append(names, e.Name())
+			}
+		}
+		if len(names) == 0 {
+			return fmt.Errorf("open shards: no *%s file in %s: %w", record.Ext, d.path, fs.ErrNotExist)
+		}
+	}
+	for _, name := range names {
+		x, err := d.openShard(&shard{path: filepath.Join(d.dir, name), samples: -1})
+		if err != nil {
+			return err
+		}
+		d.shards = append(d.shards, shard{path: x.info.Path, samples: x.info.Samples, headerCRC: x.info.HeaderCRC})
+		if err := x.file.Close(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Path is the argument of Open.
+func (d *Dataset) Path() string { return d.path }
+
+// Ours reports whether it is a dataset of this program, with a manifest.
+func (d *Dataset) Ours() bool { return d.manifest != nil }
+
+// Len returns the number of samples.
+func (d *Dataset) Len() int64 { return d.starts[len(d.starts)-1] }
+
+// Encodings returns the encodings of the records, sorted; none if they are not known.
+func (d *Dataset) Encodings() []string {
+	if d.manifest == nil {
+		if d.opts.Encoding == "" {
+			return nil
+		}
+		return []string{d.opts.Encoding}
+	}
+	all := []string{d.manifest.Encode.Encoding}
+	for _, e := range d.manifest.Encodes {
+		all = append(all, e.Encoding)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// Keyed reports whether the samples have keys.
+func (d *Dataset) Keyed() (bool, error) {
+	if d.shards[0].index == "" {
+		return false, nil
+	}
+	x, err := openIndex(&d.shards[0])
+	if err != nil {
+		return false, err
+	}
+	defer x.close()
+	return x.rows.Keyed(), nil
+}
+
+// find returns the shard of sample n, and its number there.
+func (d *Dataset) find(n int64) (k int, i int64) {
+	k = sort.Search(len(d.shards), func(k int) bool { return d.starts[k+1] > n })
+	return k, n - d.starts[k]
+}

@@ -1,0 +1,178 @@
+package lookup
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/internal/place"
+	"github.com/ffconvert/ffconvert/internal/sidecar"
+	"github.com/ffconvert/ffconvert/record"
+)
+
+// A Row holds the facts about a sample that need no record. It is valid until the next one.
+type Row struct {
+	Number  int64  // in the dataset, from 0
+	Key     string // "": it has none, or the index was not read
+	Label   int64
+	Labeled bool // it has a class, Label
+
+	Shard  string        // path of its shard
+	At     record.Extent // where it is there, if Placed
+	Placed bool
+
+	source int32 // see sidecar.Row
+	shard  int
+	sample int64 // in the shard
+}
+
+// set takes over what the index says.
+func (r *Row) set(x *sidecar.Row) {
+	r.Key, r.Label, r.Labeled, r.source = x.Key, x.Label, x.Labeled, x.Source
+	if r.Placed = x.Placed; x.Placed {
+		r.At = record.Extent{Off: x.Off, Size: x.Size, CRC: x.CRC}
+	}
+}
+
+// place says which sample it is.
+func (d *Dataset) place(r *Row, k int, i int64) {
+	*r = Row{Number: d.starts[k] + i, Shard: d.shards[k].path, shard: k, sample: i, source: -1}
+}
+
+// ErrRange reports the number of a sample that is not there.
+var ErrRange = place.New(place.Refused, "no such sample")
+
+// Row returns sample n: where it is, and if described what its index says of it.
+func (d *Dataset) Row(n int64, described bool) (*Row, error) {
+	if n < 0 || n >= d.Len() {
+		return nil, &place.Error{Where: d.path, Off: -1, Err: fmt.Errorf("%w: #%d of %d, which are numbered from 0", ErrRange, n, d.Len())}
+	}
+	k, i := d.find(n)
+	r := new(Row)
+	d.place(r, k, i)
+	if d.shards[k].index == "" || !described && (d.manifest == nil || len(d.manifest.Encodes) == 0) {
+		return r, nil
+	}
+	x, err := openIndex(&d.shards[k])
+	if err != nil {
+		return nil, err
+	}
+	defer x.close()
+	if t, err := d.openTable(); err == nil {
+		b := t.batch(n)
+		x.rows.SeekBatch(b.off, b.first-d.starts[k])
+		t.close()
+	}
+	if err := x.rows.SkipTo(i); err != nil {
+		return nil, x.fail(err)
+	}
+	said, err := x.next()
+	if err != nil {
+		return nil, err
+	}
+	r.set(said)
+	return r, nil
+}
+
+// Record reads the record of a sample. It is compared with its CRC, and its place with the index.
+func (d *Dataset) Record(r *Row) ([]byte, error) {
+	x, err := d.openShard(&d.shards[r.shard])
+	if err != nil {
+		return nil, err
+	}
+	defer x.file.Close()
+	at, err := record.ReadExtents(x.file, x.info, r.sample, 1, nil)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.locate(r, at[0]); err != nil {
+		return nil, err
+	}
+	if err := d.checkSize(r); err != nil {
+		return nil, err
+	}
+	data := make([]byte, r.At.Size) // at most what the file has, and the limit
+	if n, err := x.file.ReadAt(data, r.At.Off); n < len(data) {
+		return nil, r.fail(cut(err))
+	}
+	return data, x.info.CheckSample(r.sample, r.At, data)
+}
+
+// fail places an error at a sample.
+func (r *Row) fail(err error) error {
+	return &record.FormatError{Path: r.Shard, Sample: r.sample, Off: r.At.Off, Err: err}
+}
+
+// cut replaces the error of a read past the end of a file: the header was checked against its size.
+func cut(err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return record.ErrTruncated
+	}
+	return err
+}
+
+// locate enters where the header has a sample, and compares it with what the index says.
+func (d *Dataset) locate(r *Row, e record.Extent) error {
+	if r.Placed && r.At != e {
+		return r.fail(fmt.Errorf("%w: %d bytes with the CRC %08x, by its index at byte %d, %d bytes, %08x", record.ErrHeader, e.Size, e.CRC, r.At.Off, r.At.Size, r.At.CRC))
+	}
+	r.At, r.Placed = e, true
+	return nil
+}
+
+// checkSize refuses a record that is too large to be held in memory.
+func (d *Dataset) checkSize(r *Row) error {
+	most := d.opts.Record.MaxSample
+	if most <= 0 {
+		most = record.DefaultMaxSample
+	}
+	if r.At.Size > most {
+		return r.fail(fmt.Errorf("%w: %d bytes, at most %d are allowed", record.ErrTooLarge, r.At.Size, most))
+	}
+	return nil
+}
+
+// encoding returns the encoding of the record of a sample. Options.Encoding says what raw records are.
+func (d *Dataset) encoding(r *Row) string {
+	if d.manifest == nil {
+		return d.opts.Encoding
+	}
+	m := d.manifest
+	encoding := m.Encode.Encoding
+	if r.source >= 0 && int(r.source) < len(m.Sources) {
+		if n := m.Sources[r.source].Encode; n > 0 {
+			encoding = m.Encodes[n-1].Encoding
+		}
+	}
+	if encoding == "raw" && d.opts.Encoding != "" {
+		return d.opts.Encoding
+	}
+	return encoding
+}
+
+// Decode returns the fields of a record. The sample is valid until the next one, and as long as the record is. Its
+// key is the key in the record, else the key in the row.
+func (d *Dataset) Decode(r *Row, data []byte) (*converters.Sample, error) {
+	encoding := d.encoding(r)
+	if encoding == "" && d.manifest == nil {
+		return nil, &place.Error{Where: d.path, Off: -1, Err: ErrNoFields, Hint: "option records"}
+	}
+	dec := d.decoders[encoding]
+	if dec == nil {
+		var err error
+		if dec, err = encode.NewDecoder(encode.Options{Encoding: encoding, Limits: d.opts.Limits}); err != nil {
+			return nil, err
+		}
+		d.decoders[encoding] = dec
+	}
+	s, err := dec.Decode(data)
+	if err != nil {
+		return nil, &place.Error{Where: r.Shard, Off: r.At.Off, Entry: r.Key, Err: fmt.Errorf("sample %d: %w", r.sample, err), Hint: encode.Hint(err)}
+	}
+	if s.Key == "" {
+		s.Key = r.Key
+	}
+	return s, nil
+}

@@ -1,0 +1,213 @@
+package lookup
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"math/bits"
+	"os"
+	"sort"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/ffconvert/ffconvert/dataset"
+)
+
+// The table of keys, .ffconvert/keys, little-endian. It is derived from the indexes, and made anew where it is not
+// that of the dataset, or damaged. Nothing of it is believed: the index has the key of the sample that it leads to.
+//
+//	0     8    magic
+//	8     32   SHA-256 of the names, sizes and checksums of all indexes
+//	40    8    N, samples
+//	48    8    B, batches of all indexes
+//	56    4    CRC-32 of bytes 0 to 56; zeros up to 4096
+//	4096       pages of 4096 bytes: 511 entries of 8 bytes, the number of the page (u32), CRC-32 of the bytes before it
+//	           batches: B × (u64 number of its first sample, u64 where it begins in its index), CRC-32 of these
+//
+// An entry is the upper bits of the XXH64 of a key and, in as many lower bits as N-1 has, the number of the sample.
+// Entries ascend, so that a key is found by interpolation; the last page is filled up with ones.
+const (
+	tableMagic  = "FFKEYS\x00\x01"
+	pageSize    = 4096
+	pageEntries = (pageSize - 8) / 8
+	batchSize   = 16
+	headSum     = 56 // where the CRC of the head is
+)
+
+var errTable = errors.New("not the table of keys of this dataset")
+
+// identity is the SHA-256 that a table has of its dataset.
+func (d *Dataset) identity() [sha256.Size]byte {
+	h := sha256.New()
+	for i := range d.shards {
+		s := &d.shards[i]
+		fmt.Fprintf(h, "%q %d %d %08x\n", s.index[len(d.dir):], s.samples, s.sum.Bytes, s.sum.CRC)
+	}
+	return [sha256.Size]byte(h.Sum(nil))
+}
+
+// A batch is a batch of rows of an index.
+type batch struct{ first, off int64 } // number of its first sample; where it begins
+
+// A table is an open table of keys.
+type table struct {
+	file    *os.File
+	samples int64
+	pages   int64
+	shift   int // bits of an entry that are the number of a sample
+	batches []batch
+	page    [pageSize]byte
+}
+
+// shiftOf returns the lower bits of an entry that hold the number of one of n samples.
+func shiftOf(n int64) int { return bits.Len64(uint64(n - 1)) }
+
+func pagesOf(n int64) int64 { return (n + pageEntries - 1) / pageEntries }
+
+// openTable opens the table of the dataset. It is [errTable] if there is none.
+func (d *Dataset) openTable() (*table, error) {
+	if !d.whole || d.manifest == nil {
+		return nil, errTable
+	}
+	root, err := os.OpenRoot(d.dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	if st, err := root.Lstat(dataset.KeysName); err != nil || !st.Mode().IsRegular() {
+		return nil, errTable
+	}
+	f, err := root.Open(dataset.KeysName)
+	if err != nil {
+		return nil, err
+	}
+	t := &table{file: f}
+	if err := t.load(d); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return t, nil
+}
+
+func (t *table) close() { t.file.Close() }
+
+// load checks the head, and reads the batches.
+func (t *table) load(d *Dataset) error {
+	head := t.page[:]
+	if _, err := t.file.ReadAt(head, 0); err != nil {
+		return errTable
+	}
+	id := d.identity()
+	n, b := binary.LittleEndian.Uint64(head[40:]), binary.LittleEndian.Uint64(head[48:])
+	switch {
+	case string(head[:8]) != tableMagic, !bytes.Equal(head[8:40], id[:]), n != uint64(d.Len()), b == 0 || b > n,
+		crc32.ChecksumIEEE(head[:headSum]) != binary.LittleEndian.Uint32(head[headSum:]):
+		return errTable
+	}
+	t.samples, t.pages, t.shift = int64(n), pagesOf(int64(n)), shiftOf(int64(n))
+	off := pageSize * (1 + t.pages)
+	st, err := t.file.Stat()
+	if err != nil || st.Size() != off+int64(b)*batchSize+4 {
+		return errTable
+	}
+	raw := make([]byte, int64(b)*batchSize+4)
+	if _, err := t.file.ReadAt(raw, off); err != nil {
+		return errTable
+	}
+	body := raw[:len(raw)-4]
+	if crc32.ChecksumIEEE(body) != binary.LittleEndian.Uint32(raw[len(body):]) {
+		return errTable
+	}
+	for ; len(body) > 0; body = body[batchSize:] {
+		t.batches = append(t.batches, batch{int64(binary.LittleEndian.Uint64(body)), int64(binary.LittleEndian.Uint64(body[8:]))})
+	}
+	if t.batches[0].first != 0 {
+		return errTable
+	}
+	return nil
+}
+
+// batch returns the batch of sample n.
+func (t *table) batch(n int64) batch {
+	return t.batches[sort.Search(len(t.batches), func(i int) bool { return t.batches[i].first > n })-1]
+}
+
+// read reads page p.
+func (t *table) read(p int64) error {
+	if _, err := t.file.ReadAt(t.page[:], pageSize*(1+p)); err != nil {
+		return errTable
+	}
+	sum := pageSize - 4
+	if binary.LittleEndian.Uint32(t.page[sum-4:]) != uint32(p) || crc32.ChecksumIEEE(t.page[:sum]) != binary.LittleEndian.Uint32(t.page[sum:]) {
+		return errTable
+	}
+	return nil
+}
+
+// entry returns an entry of the page that was read.
+func (t *table) entry(i int) uint64 { return binary.LittleEndian.Uint64(t.page[8*i:]) }
+
+// seek returns the first page with a last entry not less than least, the number of pages if there is none.
+//
+// XXH64 spreads keys evenly, so that the page is near where the value says; from a page near it the next guess is
+// nearer. After a few guesses the range is halved, so that no table takes more than some 30 reads.
+func (t *table) seek(least uint64) (int64, error) {
+	lo, hi := int64(0), t.pages // pages before lo end too early, pages from hi on do not
+	at, _ := bits.Mul64(least, uint64(t.pages))
+	for guess, tries := int64(at), 0; lo < hi; tries++ {
+		if tries > 4 {
+			guess = lo + (hi-lo)/2
+		}
+		guess = min(max(guess, lo), hi-1)
+		if err := t.read(guess); err != nil {
+			return 0, err
+		}
+		switch first, last := t.entry(0), t.entry(pageEntries-1); {
+		case last < least:
+			more, _ := bits.Mul64(least-last, uint64(t.pages))
+			lo = guess + 1
+			guess = lo + int64(more)
+		case first < least:
+			return guess, nil
+		default:
+			less, _ := bits.Mul64(first-least, uint64(t.pages))
+			hi = guess
+			guess -= 1 + int64(less)
+		}
+	}
+	return lo, nil
+}
+
+// candidates calls use with the number of each sample that may have a key of this hash, in order.
+func (t *table) candidates(ctx context.Context, key string, use func(n int64) (bool, error)) error {
+	mask := uint64(1)<<t.shift - 1
+	least := xxhash.Sum64String(key) &^ mask
+	p, err := t.seek(least)
+	for ; err == nil && p < t.pages; p++ {
+		if err := errors.Join(ctx.Err(), t.read(p)); err != nil {
+			return err
+		}
+		page := t.page // use may read others
+		for i := range pageEntries {
+			e := binary.LittleEndian.Uint64(page[8*i:])
+			if e < least {
+				continue
+			}
+			n := int64(e & mask)
+			if e&^mask != least || p*pageEntries+int64(i) >= t.samples {
+				return nil
+			}
+			if n >= t.samples {
+				return errTable
+			}
+			if more, err := use(n); err != nil || !more {
+				return err
+			}
+		}
+	}
+	return err
+}

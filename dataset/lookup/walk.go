@@ -1,0 +1,146 @@
+package lookup
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"iter"
+
+	"github.com/ffconvert/ffconvert/record"
+)
+
+const (
+	extentsAtOnce = 8192    // rows of a header that are read at once: 96 KiB
+	readSize      = 1 << 20 // bytes of payload that are read at once
+)
+
+// Walk yields all samples in the order of the dataset, by their indexes. Where there are none, or none with places,
+// headers are read, and checked first. An index that differs from its CRC is an error after its last row.
+func (d *Dataset) Walk(ctx context.Context) iter.Seq2[*Row, error] {
+	return func(yield func(*Row, error) bool) {
+		d.walk(ctx, false, func(r *Row, _ []byte, err error) bool { return yield(r, err) })
+	}
+}
+
+// WalkRecords is Walk with the records, each of which was compared with its CRC. A record is valid until the next one.
+func (d *Dataset) WalkRecords(ctx context.Context, yield func(r *Row, data []byte) error) error {
+	var last error
+	d.walk(ctx, true, func(r *Row, data []byte, err error) bool {
+		if last = err; err == nil {
+			last = yield(r, data)
+		}
+		return last == nil
+	})
+	return last
+}
+
+func (d *Dataset) walk(ctx context.Context, records bool, yield func(*Row, []byte, error) bool) {
+	w := walker{d: d, records: records}
+	for k := range d.shards {
+		more, err := w.shard(ctx, k, yield)
+		if err != nil {
+			yield(nil, nil, err)
+		}
+		if err != nil || !more {
+			return
+		}
+	}
+}
+
+// A walker goes through shards.
+type walker struct {
+	d       *Dataset
+	records bool
+
+	file   *openShard // nil until the header of the shard is needed
+	at     []record.Extent
+	first  int64 // sample of at[0]
+	data   *bufio.Reader
+	buf    []byte
+	number Row
+}
+
+// shard yields the samples of a shard. more is false if no others are wanted.
+func (w *walker) shard(ctx context.Context, k int, yield func(*Row, []byte, error) bool) (more bool, err error) {
+	s := &w.d.shards[k]
+	w.at, w.first = w.at[:0], 0
+	defer func() {
+		if w.file != nil {
+			w.file.file.Close()
+			w.file = nil
+		}
+	}()
+	var x *index
+	if s.index != "" {
+		if x, err = openIndex(s); err != nil {
+			return false, err
+		}
+		defer x.close()
+	}
+	r := &w.number
+	for i := range s.samples {
+		if i%1024 == 0 && ctx.Err() != nil {
+			return false, ctx.Err()
+		}
+		w.d.place(r, k, i)
+		if x != nil {
+			said, err := x.next()
+			if err != nil {
+				return false, err
+			}
+			r.set(said)
+		}
+		var data []byte
+		if w.records || !r.Placed {
+			if data, err = w.read(r, s); err != nil {
+				return false, err
+			}
+		}
+		if !yield(r, data, nil) {
+			return false, nil
+		}
+	}
+	if x != nil {
+		return true, x.check()
+	}
+	return true, nil
+}
+
+// read finds a sample by the header, and reads its record if records are wanted.
+func (w *walker) read(r *Row, s *shard) (data []byte, err error) {
+	if w.file == nil {
+		if w.file, err = w.d.openShard(s); err != nil {
+			return nil, err
+		}
+		if _, err := record.CheckHeader(w.file.file, s.path, w.file.info.Size, w.d.opts.Record); err != nil {
+			return nil, err
+		}
+	}
+	if r.sample >= w.first+int64(len(w.at)) {
+		w.first = r.sample
+		if w.at, err = record.ReadExtents(w.file.file, w.file.info, w.first, min(extentsAtOnce, s.samples-w.first), w.at[:0]); err != nil {
+			return nil, err
+		}
+	}
+	if err := w.d.locate(r, w.at[r.sample-w.first]); err != nil || !w.records {
+		return nil, err
+	}
+	if r.sample == 0 {
+		payload := io.NewSectionReader(w.file.file, r.At.Off, w.file.info.Size-r.At.Off)
+		if w.data == nil {
+			w.data = bufio.NewReaderSize(payload, readSize)
+		}
+		w.data.Reset(payload)
+	}
+	if err := w.d.checkSize(r); err != nil {
+		return nil, err
+	}
+	if int64(cap(w.buf)) < r.At.Size {
+		w.buf = make([]byte, r.At.Size)
+	}
+	data = w.buf[:r.At.Size]
+	if _, err := io.ReadFull(w.data, data); err != nil {
+		return nil, r.fail(cut(err))
+	}
+	return data, w.file.info.CheckSample(r.sample, r.At, data)
+}
