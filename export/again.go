@@ -1,0 +1,72 @@
+package export
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/ffconvert/ffconvert/shard/plan"
+)
+
+// proofs returns what will prove that the tars hold all of the records, nil if they do not.
+func (w *tarWriter) proofs() *proofs {
+	if w.src.Dataset == nil || w.src.Changed || w.opts.Encode.Fields != "" || w.opts.Encode.Rename != nil || !w.opts.Choice.IsZero() {
+		return nil
+	}
+	return &proofs{opts: w.src.Dataset.Encode}
+}
+
+// again returns the command that makes the shards of the dataset again from the tars, to the byte, or why none does.
+func (w *tarWriter) again(ctx context.Context, t *template) (command, not string) {
+	m := w.src.Dataset
+	switch {
+	case m == nil:
+		return "", "the shards are not one whole dataset of ffconvert"
+	case w.src.Changed:
+		return "", "keys or fields were changed"
+	case w.opts.Encode.Fields != "" || w.opts.Encode.Rename != nil:
+		return "", "the tars do not have the fields of the records"
+	case !w.opts.Choice.IsZero():
+		return "", "the tars do not have all samples"
+	case len(m.Encodes) > 0:
+		return "", "the records are in several encodings"
+	case !w.plain && !w.decoded:
+		return "", "the records hold a key or values that the files of a tar do not"
+	}
+	if even, err := w.even(ctx); err != nil || !even {
+		return "", "the shards were not cut evenly, at samples"
+	}
+	args := []string{"ffconvert", "tar", "--encode", m.Encode.Encoding}
+	if !w.plain {
+		args = append(args, "--decode")
+	}
+	args = append(args, "--shards", fmt.Sprint(len(m.Shards)), quoted(t.pattern(len(w.jobs))), "OUT")
+	return strings.Join(args, " "), ""
+}
+
+// even reports whether a plan of as many shards as there are would cut them where they are cut.
+func (w *tarWriter) even(ctx context.Context) (bool, error) {
+	spec, err := wholeForm()
+	if err != nil {
+		return false, err
+	}
+	index, err := plan.Index(ctx, w.src.Whole, plan.IndexOptions{Encodings: plan.OneEncoding(spec), Workers: w.workers()})
+	if err != nil {
+		return false, err
+	}
+	p, err := plan.New(index, plan.Options{Sizes: plan.Sizes{Shards: len(w.src.Heads)}})
+	if err != nil {
+		return false, err
+	}
+	for i := range p.Shards {
+		if p.Shards[i].Samples != w.src.Heads[i].Samples {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// quoted returns a word for a shell.
+func quoted(word string) string {
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}

@@ -1,0 +1,50 @@
+package export_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/ffconvert/ffconvert/convert"
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/export"
+	"github.com/ffconvert/ffconvert/internal/memsource"
+	"github.com/ffconvert/ffconvert/shard"
+)
+
+// Shards of a dataset become a tar, and lines of JSON.
+func Example() {
+	dir, err := os.MkdirTemp("", "")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	ctx, shards := context.Background(), filepath.Join(dir, "shards")
+	samples := []converters.Sample{
+		{Key: "cat", Fields: []converters.Field{{Name: "txt", Value: converters.Bytes([]byte("purrs"))}}},
+		{Key: "dog", Fields: []converters.Field{{Name: "txt", Value: converters.Bytes([]byte("barks"))}}},
+	}
+	if _, err := shard.Convert(ctx, &memsource.Source{Data: [][]converters.Sample{samples}}, shards, shard.ConvertOptions{}); err != nil {
+		panic(err)
+	}
+	format, _ := convert.FormatNamed("ffr")
+	err = convert.WithSamples(ctx, format.Reader(), []string{shards}, convert.SamplesOptions{}, func(s *convert.Samples) error {
+		src := &export.Source{Samples: s.Source, Whole: s.Whole, Says: s.Says, Dataset: s.Dataset, Sum: s.Sum, Encoding: s.Encoding, Heads: s.Heads}
+		done, err := export.Tars(ctx, src, filepath.Join(dir, "pets-%03d.tar"), export.TarOptions{})
+		if err != nil {
+			return err
+		}
+		fmt.Println(done.Files[0].Name, done.Totals.Samples, "samples,", done.Totals.Bytes, "bytes")
+		fmt.Println(done.Again)
+		return export.Stream(ctx, os.Stdout, src, export.StreamOptions{Format: "jsonl"})
+	})
+	if err != nil {
+		panic(err)
+	}
+	// Output:
+	// pets-000.tar 2 samples, 10240 bytes
+	// ffconvert tar --encode msgpack --shards 1 'pets-000.tar' OUT
+	// {"__key__":"cat","txt":{"$bytes":"cHVycnM="}}
+	// {"__key__":"dog","txt":{"$bytes":"YmFya3M="}}
+}

@@ -1,0 +1,243 @@
+package export
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/ffconvert/ffconvert/aio"
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/internal/direct"
+	"github.com/ffconvert/ffconvert/shard/choose"
+	"github.com/ffconvert/ffconvert/shard/plan"
+	"github.com/ffconvert/ffconvert/verify"
+)
+
+// FolderOptions say how a folder is made.
+type FolderOptions struct {
+	Encode   encode.Options // of this Fields, Rename, Missing and Limits: which fields become files
+	Choice   choose.Options // the zero value chooses all samples
+	Key      Key
+	Workers  int // goroutines that write files; 0: the CPUs that this process may use
+	NoVerify bool
+	AIO      aio.Options   // for reading again
+	Progress plan.Progress // may be nil
+	Tool     string        // name and version of the program, for the manifest
+}
+
+// folderManifest is the name of the manifest of a folder, where no reader of folders looks.
+const folderManifest = dataset.WorkDir + "/export.json"
+
+// Folder writes the fields of the samples as files below dir, which must be empty or not exist: KEY.FIELD, and in the
+// directory of its class a sample that has one. All paths are checked before anything is written. A file has its name
+// only when it is complete; in the end all are synced, read again and compared, and a manifest is written. The same
+// call goes on with an export that was interrupted.
+func Folder(ctx context.Context, src *Source, dir string, opts FolderOptions) (report *Report, err error) {
+	began := time.Now()
+	opts.Encode.Encoding, opts.Encode.Decode = "", false
+	spec, err := encode.Parse(opts.Encode)
+	if err != nil {
+		return nil, err
+	}
+	how := (&TarOptions{Encode: opts.Encode, Choice: opts.Choice, Key: opts.Key}).bytes("")
+	request, err := src.digest(struct {
+		Folder  bool
+		Classes []string
+		How     bytesOptions
+	}{true, src.Says.Classes, how})
+	if err != nil {
+		return nil, err
+	}
+	out, was, err := openTarget(dir, folderManifest, request)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err = errors.Join(err, out.Close()); err != nil {
+			report = nil
+		}
+	}()
+	report = &Report{Path: dir}
+	if was != nil {
+		report.Manifest = *was
+		return report, nil
+	}
+	w := &folderWriter{target: out, src: src, spec: spec, opts: opts, layout: newLayout(src, opts.Key)}
+	if err := w.plan(ctx); err != nil {
+		return nil, err
+	}
+	if err := w.empty(); err != nil {
+		return nil, err
+	}
+	if err := w.begin(); err != nil {
+		return nil, err
+	}
+	w.kept = true
+	if err := w.writeAll(ctx); err != nil {
+		return nil, err
+	}
+	m := &report.Manifest
+	*m = Manifest{Version: manifestVersion, Tool: opts.Tool, Created: time.Now().UTC().Truncate(time.Second), Format: "folder", Request: request, Source: src.Sum, Verified: !opts.NoVerify, VerifiedFrom: w.from}
+	m.Totals = Totals{Files: w.total.files.Load(), Samples: w.total.samples.Load(), Fields: w.total.fields.Load(), Bytes: w.total.bytes.Load()}
+	if m.Options, err = json.Marshal(how); err != nil {
+		return nil, err
+	}
+	report.Written, report.Backend = int(w.written.Load()), w.backend
+	report.Seconds = time.Since(began).Seconds()
+	return report, out.commit(m)
+}
+
+// A folderWriter writes the files of one folder.
+type folderWriter struct {
+	*target
+	src    *Source
+	spec   *encode.Spec // which fields
+	opts   FolderOptions
+	layout *layout
+	pieces []plan.Piece
+	bytes  int64 // of all files
+
+	total struct{ samples, fields, files, bytes atomic.Int64 }
+
+	written atomic.Int64 // files that this run has written
+	from    aio.Origin
+	backend string
+}
+
+// pieceSize is what a worker writes at once, in bytes, a file counting as at least a block of 4 KiB.
+const (
+	pieceSize = 16 << 20
+	fileCost  = 4 << 10
+)
+
+// paths is the form of a sample that checks the paths of its files, and counts their bytes. It is for one goroutine.
+type paths struct {
+	w       *folderWriter
+	tree    *tree // of all files
+	own     *tree // of the sample
+	writers fileWriter
+	number  int64
+}
+
+// Append checks the files of a sample. It appends nothing but a size: one that is right for a piece.
+func (p *paths) Append(b *encode.Builder, s *converters.Sample) error {
+	base, err := p.w.layout.base(s, p.number)
+	if err != nil {
+		return err
+	}
+	p.number++
+	cost := int64(0)
+	for i := range s.Fields {
+		f := &s.Fields[i]
+		if p.w.layout.isClass(f) {
+			continue
+		}
+		name := p.w.layout.file(base, f)
+		if err := checkPath(name); err != nil {
+			return err
+		}
+		paths := p.tree
+		if p.w.opts.Key == KeyOrdinal { // they differ, and an index of one part does not know them
+			if paths = p.own; i == 0 {
+				paths.clear()
+			}
+		}
+		if err := paths.add(name); err != nil {
+			return err
+		}
+		content, err := p.writers.content(f)
+		if err != nil {
+			return fmt.Errorf("field %q: %w", f.Name, err)
+		}
+		cost += content.Len() + fileCost
+	}
+	if cost == 0 {
+		return fmt.Errorf("%w: a sample without fields, of which a folder would have nothing", converters.ErrUnsupported)
+	}
+	size := converters.Opaque(cost)
+	b.Value(&size)
+	return nil
+}
+
+// plan indexes the samples, checks the paths of all files and divides them into pieces.
+func (w *folderWriter) plan(ctx context.Context) error {
+	all := newTree()
+	for _, class := range w.layout.classes {
+		if err := checkPath(class); err != nil {
+			return &converters.Error{Where: dataset.MetaName, Off: -1, Entry: class, Err: err}
+		}
+	}
+	spec := w.spec.WithForm(func() encode.Form { return &paths{w: w, tree: all, own: newTree()} })
+	var err error
+	w.pieces, err = w.src.pieces(ctx, w.src.Samples, index{form: spec, choice: w.opts.Choice, workers: w.workers(), progress: w.opts.Progress},
+		plan.EvenOptions{Sizes: plan.Sizes{ShardSize: pieceSize}})
+	for i := range w.pieces {
+		w.bytes += w.pieces[i].Bytes
+	}
+	return err
+}
+
+func (w *folderWriter) workers() int { return cmp.Or(max(0, w.opts.Workers), runtime.GOMAXPROCS(0)) }
+
+// empty refuses a directory that has files, unless this export was begun there.
+func (w *folderWriter) empty() error {
+	if w.resumed {
+		return nil
+	}
+	d, err := w.Root.Open(".")
+	if err != nil {
+		return err
+	}
+	names, err := d.Readdirnames(-1)
+	if err := errors.Join(err, d.Close()); err != nil {
+		return err
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		if name != dataset.WorkDir {
+			return w.occupied(name, "name an empty directory, or one that does not exist")
+		}
+	}
+	return nil
+}
+
+// writeAll writes all files, makes them durable, and reads them again.
+func (w *folderWriter) writeAll(ctx context.Context) error {
+	for _, class := range w.layout.classes { // also classes without samples
+		if err := w.Root.MkdirAll(class, 0o755); err != nil {
+			return err
+		}
+	}
+	progress := plan.StartPhase(w.opts.Progress, "write", w.bytes)
+	err := w.each(ctx, progress, func() (visit, func() error, error) {
+		f := &fileMaker{folderWriter: w}
+		return f.write, func() error { return nil }, nil
+	})
+	if err != nil {
+		return err
+	}
+	if err := direct.SyncTree(w.Root); err != nil {
+		return fmt.Errorf("sync %s: %w", w.Path("."), err)
+	}
+	if w.opts.NoVerify {
+		return nil
+	}
+	how := verify.Share(w.opts.AIO, w.workers())
+	progress = plan.StartPhase(w.opts.Progress, "verify", w.bytes)
+	return w.each(ctx, progress, func() (visit, func() error, error) {
+		r, err := aio.NewReader(how)
+		if err != nil {
+			return nil, nil, err
+		}
+		c := &comparer{folderWriter: w, reader: r}
+		return c.compare, c.close, nil
+	})
+}

@@ -1,0 +1,79 @@
+//go:build unix
+
+package export_test
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/export"
+	"github.com/ffconvert/ffconvert/internal/need"
+	"github.com/ffconvert/ffconvert/shard/plan"
+)
+
+// A program that is killed at any time leaves no tar that is not whole, and the same command goes on.
+func TestKill(t *testing.T) {
+	t.Parallel()
+	need.Time(t, "many processes")
+	program := need.Program(t)
+	r := rand.New(rand.NewPCG(11, 11))
+	parts := random(r, 400)
+	for _, samples := range parts {
+		for i := range samples {
+			samples[i].Fields = append(samples[i].Fields, converters.Field{Name: "big", Value: converters.Bytes(bytes.Repeat([]byte{byte(i)}, 50_000))})
+		}
+	}
+	dir := shards(t, parts, encode.Options{}, 2)
+	want, _ := tars(t, dir, export.TarOptions{Sizes: plan.Sizes{Shards: 12}})
+	whole := make(map[string][]byte)
+	for _, path := range want {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole[filepath.Base(path)] = data
+	}
+	kills := 0
+	for range 3 {
+		out := filepath.Join(t.TempDir(), "out")
+		for done := false; !done; {
+			cmd := exec.Command(program, "export", "tar", "--shards", "12", "-j", "2", "--progress", "none", dir, filepath.Join(out, "x-%03d.tar"))
+			var stderr bytes.Buffer
+			cmd.Stderr = &stderr
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			timer := time.AfterFunc(time.Duration(20+r.IntN(150))*time.Millisecond, func() { _ = cmd.Process.Kill() })
+			err := cmd.Wait()
+			if timer.Stop(); err == nil {
+				done = true
+			} else if stderr.Len() > 0 {
+				t.Fatalf("after %d kills: %s", kills, stderr.Bytes())
+			}
+			kills++
+			found, _ := filepath.Glob(filepath.Join(out, "*.tar"))
+			for _, path := range found {
+				if data, err := os.ReadFile(path); err != nil || !bytes.Equal(data, whole[filepath.Base(path)]) {
+					t.Errorf("%s after a kill: %d bytes, want %d, %v", filepath.Base(path), len(data), len(whole[filepath.Base(path)]), err)
+				}
+			}
+			if _, err := os.Stat(filepath.Join(out, "x.export.json")); err == nil && len(found) != 12 {
+				t.Error("a manifest of an export that is not finished")
+			}
+			if kills > 200 {
+				t.Fatal("it does not come to its end")
+			}
+		}
+		if left, err := os.ReadDir(filepath.Join(out, ".ffconvert")); err == nil {
+			t.Errorf("left %v", left)
+		}
+	}
+	t.Logf("%d processes", kills)
+}

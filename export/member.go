@@ -1,0 +1,62 @@
+package export
+
+import (
+	"fmt"
+
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/encode"
+)
+
+// members is the form of a sample in a tar: a member for each field. It is for one goroutine.
+type members struct {
+	key   Key
+	mtime int64
+
+	number int64   // of the next sample, for KeyOrdinal
+	seen   *keySet // keys of this tar; nil: in an index
+	proof  *proof  // nil: nothing is to be proven
+
+	head    []byte
+	names   nameChecks
+	writers []fileWriter
+	files   []converters.Field
+}
+
+// Append appends the members of a sample.
+func (m *members) Append(b *encode.Builder, s *converters.Sample) error {
+	key := s.Key
+	if m.key == KeyOrdinal {
+		key = ordinal(m.number)
+		m.number++
+	}
+	if len(s.Fields) == 0 {
+		return fmt.Errorf("%w: a sample without fields, of which a tar would have nothing", converters.ErrUnsupported)
+	}
+	if m.seen != nil && !m.seen.add(key) {
+		return encode.WithHint(fmt.Errorf("%w: the key %q comes twice in one tar", converters.ErrDuplicate, key), hintKey)
+	}
+	for len(m.writers) < len(s.Fields) {
+		m.writers = append(m.writers, fileWriter{})
+	}
+	m.files = m.files[:0]
+	for i := range s.Fields {
+		f := &s.Fields[i]
+		if err := m.names.check(key, f.Name); err != nil {
+			return err
+		}
+		content, err := m.writers[i].content(f)
+		if err != nil {
+			return fmt.Errorf("field %q: %w", f.Name, err)
+		}
+		m.files = append(m.files, converters.Field{Name: f.Name, Value: content})
+		size := content.Len()
+		m.head = appendHeader(m.head[:0], key+"."+f.Name, size, m.mtime)
+		b.Write(m.head)
+		b.Value(&content)
+		b.Write(zeros[:padding(size)])
+	}
+	if m.proof != nil {
+		m.proof.add(s, key, m.files)
+	}
+	return nil
+}

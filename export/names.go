@@ -1,0 +1,106 @@
+package export
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/converters/tar"
+	"github.com/ffconvert/ffconvert/encode"
+)
+
+// A Key says what the key of a sample is in an export.
+type Key int
+
+const (
+	KeyOwn     Key = iota // the key that it has
+	KeyOrdinal            // its number among the samples of the export, in nine digits
+)
+
+// ordinal returns a key. All up to a billion have the same length, so that an index knows the size of names.
+func ordinal(n int64) string {
+	digits := strconv.FormatInt(n, 10)
+	return strings.Repeat("0", max(0, 9-len(digits))) + digits
+}
+
+const (
+	hintKey   = "option key ordinal numbers the samples"
+	hintField = "Options.Rename NEW=FIELD, or Options.Fields without it"
+)
+
+// Fields that mean something to webdataset beside their content.
+const (
+	badField       = "__bad__"
+	localPathField = "__local_path__"
+)
+
+// checkMember refuses a key and a field of which webdataset would make another key and field, when it reads the
+// member KEY.FIELD.
+func checkMember(key, field string) error {
+	name := key + "." + field
+	switch k, suffix, ok := tar.Split(name); {
+	case strings.IndexByte(name, 0) >= 0:
+		return encode.WithHint(fmt.Errorf("%w: the name %q has a NUL", converters.ErrUnsupported, name), hintKey)
+	case !utf8.ValidString(name):
+		return encode.WithHint(fmt.Errorf("%w: the name %q is not UTF-8", converters.ErrUnsupported, name), hintKey)
+	case key == "":
+		return encode.WithHint(fmt.Errorf("%w: the sample has no key, which a tar needs", converters.ErrUnsupported), hintKey)
+	case field == badField || field == localPathField:
+		return encode.WithHint(fmt.Errorf("%w: the field %s has a meaning of its own for webdataset", converters.ErrUnsupported, field), hintField)
+	case ok && k == key && strings.ToLower(suffix) == field:
+		return nil
+	case plainField(field):
+		what := "skips it"
+		if ok {
+			what = fmt.Sprintf("reads it as the key %q and the field %q", k, strings.ToLower(suffix))
+		}
+		return encode.WithHint(fmt.Errorf("%w: webdataset splits the name %q otherwise: it %s", converters.ErrUnsupported, name, what), hintKey)
+	}
+	return encode.WithHint(fmt.Errorf("%w: webdataset has no field %q: it has no slash and is in lower case", converters.ErrUnsupported, field), hintField)
+}
+
+// plainField reports whether a field is read as such, if the key is a plain word.
+func plainField(field string) bool {
+	_, suffix, ok := tar.Split("k." + field)
+	return ok && suffix == field && strings.ToLower(field) == field
+}
+
+// nameChecks checks the names of members. Keys and fields that are plain words are sound in any combination.
+type nameChecks struct {
+	key    string // the last key that was checked
+	simple bool   // it is made of letters, digits, - and _, with slashes between them
+	fields map[string]bool
+}
+
+// check is checkMember, but faster for names like those before.
+func (c *nameChecks) check(key, field string) error {
+	if key != c.key || key == "" {
+		c.key, c.simple = key, isSimple(key)
+	}
+	if c.simple && c.fields[field] {
+		return nil
+	}
+	if err := checkMember(key, field); err != nil {
+		return err
+	}
+	if c.fields == nil || len(c.fields) > 1000 {
+		c.fields = make(map[string]bool)
+	}
+	c.fields[field] = true
+	return nil
+}
+
+// isSimple reports whether any field that is sound beside one such key is sound beside this.
+func isSimple(key string) bool {
+	for i := range len(key) {
+		switch c := key[i]; {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '-':
+		case c == '/' && i > 0 && i < len(key)-1, c == '_' && i > 0:
+		default:
+			return false
+		}
+	}
+	return key != ""
+}

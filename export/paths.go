@@ -1,0 +1,180 @@
+package export
+
+import (
+	"fmt"
+	"hash/maphash"
+	"slices"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/encode"
+)
+
+// Longest name and path of a file in bytes, as Linux has them. The path has room for the target's own.
+const (
+	longestName = 255
+	longestPath = 3072
+)
+
+// Fields of a dataset that was made of a folder.
+const (
+	classField = "cls"  // the number of the class of a file
+	dataField  = "data" // the bytes of a file without a suffix
+)
+
+// A layout gives the files of a folder their paths.
+type layout struct {
+	key     Key
+	classes []string // by number; nil: the dataset has none
+	folder  bool     // the dataset was made of a folder, so data is a file without a suffix
+	flat    bool     // keys are whole paths
+}
+
+func newLayout(src *Source, key Key) *layout {
+	l := &layout{key: key, classes: src.Says.Classes}
+	if m := src.Dataset; m != nil && m.Source.Format == "folder" {
+		l.folder, l.flat = true, m.Source.Options["flat"] != "" && m.Source.Options["group"] == ""
+	}
+	return l
+}
+
+// isClass reports whether a field says in which directory the sample is, and is not a file.
+func (l *layout) isClass(f *converters.Field) bool {
+	return l.classes != nil && f.Name == classField && f.Value.Kind() == converters.KindInt
+}
+
+// base returns the path of a sample, without the suffixes of its files.
+func (l *layout) base(s *converters.Sample, number int64) (string, error) {
+	base := s.Key
+	if l.key == KeyOrdinal {
+		base = ordinal(number)
+	}
+	if base == "" {
+		return "", encode.WithHint(fmt.Errorf("%w: the sample has no key, which names its files", converters.ErrUnsupported), hintKey)
+	}
+	for i := range s.Fields {
+		f := &s.Fields[i]
+		if !l.isClass(f) {
+			continue
+		}
+		n := f.Value.Int()
+		if n < 0 || n >= int64(len(l.classes)) {
+			return "", fmt.Errorf("%w: the class %d of %d", converters.ErrUnsupported, n, len(l.classes))
+		}
+		dirs := strings.Split(base, "/")
+		if class := l.classes[n]; !slices.Contains(dirs[:len(dirs)-1], class) {
+			base = class + "/" + base
+		}
+	}
+	return base, nil
+}
+
+// file returns the path of the file of a field.
+func (l *layout) file(base string, f *converters.Field) string {
+	if l.folder && l.key == KeyOwn {
+		if f.Name == dataField {
+			return base
+		}
+		if at := len(base) - len(f.Name) - 1; l.flat && at > 0 && base[at] == '.' && strings.EqualFold(base[at+1:], f.Name) {
+			return base
+		}
+	}
+	return base + "." + f.Name
+}
+
+// checkPath refuses a path that is not one file below the target on every file system.
+func checkPath(name string) error {
+	why := ""
+	switch {
+	case strings.HasPrefix(name, "/"):
+		why = "it is absolute"
+	case strings.IndexByte(name, 0) >= 0:
+		why = "it has a NUL"
+	case !utf8.ValidString(name):
+		why = "it is not UTF-8"
+	case len(name) > longestPath:
+		why = fmt.Sprintf("it has %d bytes, at most %d are allowed", len(name), longestPath)
+	}
+	first := true
+	for dir := range strings.SplitSeq(name, "/") {
+		switch {
+		case why != "":
+		case dir == "" || dir == "." || dir == "..":
+			why = fmt.Sprintf("%q is not the name of a file", dir)
+		case len(dir) > longestName:
+			why = fmt.Sprintf("a name of %d bytes, at most %d are allowed", len(dir), longestName)
+		case first && fold(dir) == dataset.WorkDir:
+			why = "this directory is ffconvert's own"
+		}
+		first = false
+	}
+	if why == "" {
+		return nil
+	}
+	return encode.WithHint(fmt.Errorf("%w: the path %.300q: %s", converters.ErrUnsupported, name, why), hintKey)
+}
+
+// fold returns what a name is to a file system that tells neither case nor the forms of Unicode apart.
+func fold(name string) string {
+	return norm.NFC.String(strings.ToLower(strings.ToUpper(norm.NFC.String(name))))
+}
+
+// A tree is all paths of an export, 24 bytes each. It may be used concurrently.
+type tree struct {
+	seed maphash.Seed
+	mu   sync.Mutex
+	seen map[uint64]entry // by the hash of the folded path
+}
+
+// An entry is a file, or a directory of files.
+type entry struct {
+	exact uint64 // hash of the path itself
+	dir   bool
+}
+
+func newTree() *tree { return &tree{seed: maphash.MakeSeed(), seen: make(map[uint64]entry)} }
+
+func (t *tree) clear() { clear(t.seen) }
+
+// add adds a file. It refuses one whose path is taken, or would be on some file system.
+func (t *tree) add(name string) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for at := strings.LastIndexByte(name, '/'); at > 0; at = strings.LastIndexByte(name[:at], '/') {
+		known, err := t.enter(name[:at], true)
+		if err != nil {
+			return err
+		}
+		if known {
+			break // and so are the directories above
+		}
+	}
+	_, err := t.enter(name, false)
+	return err
+}
+
+// enter adds a path and reports whether it is a directory that is known.
+func (t *tree) enter(name string, dir bool) (known bool, err error) {
+	now := entry{maphash.String(t.seed, name), dir}
+	key := maphash.String(t.seed, fold(name))
+	was, there := t.seen[key]
+	switch {
+	case !there:
+		t.seen[key] = now
+		return false, nil
+	case was == now && dir:
+		return true, nil
+	case was.exact != now.exact:
+		err = fmt.Errorf("%w: the path %q differs from another in case alone, or in the form of Unicode", converters.ErrDuplicate, name)
+	case was.dir != dir:
+		err = fmt.Errorf("%w: the path %q is a file and a directory", converters.ErrDuplicate, name)
+	default:
+		err = fmt.Errorf("%w: the path %q is two files", converters.ErrDuplicate, name)
+	}
+	return false, encode.WithHint(err, hintKey)
+}

@@ -1,0 +1,112 @@
+package export
+
+import (
+	"bytes"
+	"strings"
+	"sync"
+
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/encode"
+)
+
+// A proof finds out whether a conversion of files makes the records again that the files were made of: with the
+// files as bytes (plain), or with Options.Decode (decoded). It is for one goroutine.
+type proof struct {
+	plain, decoded bool // both are true until a sample is added that is not the same
+	key            bool // the key is in the record
+
+	record *encode.Encoder    // of a sample
+	files  [2]*encode.Encoder // of its files: plain, decoded
+	again  converters.Sample
+}
+
+// newProof returns a proof for records that were encoded with these options.
+func newProof(opts encode.Options) (*proof, error) {
+	name, _, _ := strings.Cut(opts.Encoding, ":")
+	p := &proof{plain: true, decoded: true, key: name != "raw"}
+	for i, decode := range []bool{false, false, true} {
+		spec, err := encode.Parse(encode.Options{Encoding: name, Decode: decode, Limits: opts.Limits})
+		if err != nil {
+			return nil, err
+		}
+		if i == 0 {
+			p.record = spec.NewEncoder()
+		} else {
+			p.files[i-1] = spec.NewEncoder()
+		}
+	}
+	return p, nil
+}
+
+// add compares the record of s with the one of its files, which have the key. files are the fields with the
+// contents of the files as bytes.
+func (p *proof) add(s *converters.Sample, key string, files []converters.Field) {
+	if !p.plain && !p.decoded {
+		return
+	}
+	was, err := p.record.Encode(s)
+	if err != nil {
+		p.plain, p.decoded = false, false
+		return
+	}
+	p.again = converters.Sample{Key: key, Fields: files}
+	p.plain = p.plain && p.same(p.files[0], was)
+	p.decoded = p.decoded && p.same(p.files[1], was)
+}
+
+func (p *proof) same(enc *encode.Encoder, was *encode.Record) bool {
+	now, err := enc.Encode(&p.again)
+	return err == nil && now.Size == was.Size && samePieces(now.Parts, was.Parts)
+}
+
+// samePieces compares bytes that lie in pieces. Pieces that are the same memory are not read.
+func samePieces(a, b [][]byte) bool {
+	var x, y []byte
+	for {
+		for len(x) == 0 && len(a) > 0 {
+			x, a = a[0], a[1:]
+		}
+		for len(y) == 0 && len(b) > 0 {
+			y, b = b[0], b[1:]
+		}
+		n := min(len(x), len(y))
+		if n == 0 {
+			return len(x) == len(y)
+		}
+		if !bytes.Equal(x[:n], y[:n]) {
+			return false
+		}
+		x, y = x[n:], y[n:]
+	}
+}
+
+// proofs are the proofs of the parts of a source. A nil one proves nothing.
+type proofs struct {
+	opts encode.Options
+	mu   sync.Mutex
+	all  []*proof
+}
+
+// next returns a new proof, for one goroutine.
+func (s *proofs) next() *proof {
+	p, err := newProof(s.opts)
+	if err != nil {
+		p = &proof{}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.all = append(s.all, p)
+	return p
+}
+
+// found returns what holds for the samples of all parts.
+func (s *proofs) found() (plain, decoded bool) {
+	if s == nil {
+		return false, false
+	}
+	plain, decoded = true, true
+	for _, p := range s.all {
+		plain, decoded = plain && p.plain, decoded && p.decoded
+	}
+	return plain, decoded
+}

@@ -1,0 +1,116 @@
+package export
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/record"
+	"github.com/ffconvert/ffconvert/shard/choose"
+	"github.com/ffconvert/ffconvert/shard/plan"
+)
+
+// A Source is a dataset in FFRecord shards.
+type Source struct {
+	Samples converters.Source // decoded: samples have the fields of their records
+	Whole   converters.Source // the same shards with whole records as samples: its index reads no payload
+
+	Says     converters.Description // what the dataset says of itself
+	Dataset  *dataset.Manifest      // if the shards are all shards of one dataset, in order; else nil
+	Sum      string                 // SHA-256 of the file of that manifest, in hexadecimal; "": none
+	Encoding []encode.Options       // of the records of each shard
+	Heads    []record.FileInfo      // of each shard
+
+	Options any  // how the shards were opened, as far as samples depend on it; it becomes JSON
+	Changed bool // keys were compared or changed, or fields added, while the shards are read
+}
+
+// An index is how samples are found and chosen.
+type index struct {
+	form     *encode.Spec
+	choice   choose.Options
+	workers  int           // 0: the CPUs that this process may use
+	progress plan.Progress // may be nil
+}
+
+// wholeForm is the form of whole records.
+func wholeForm() (*encode.Spec, error) {
+	return encode.Parse(encode.Options{Encoding: "raw", Encoded: true})
+}
+
+// pieces indexes the samples of a source, either source of s, and divides the chosen ones.
+func (s *Source) pieces(ctx context.Context, src converters.Source, how index, even plan.EvenOptions) ([]plan.Piece, error) {
+	var chooser *choose.Chooser
+	if !how.choice.IsZero() {
+		var err error
+		if chooser, err = choose.New(how.choice, s.Says.Classes); err != nil {
+			return nil, err
+		}
+		if even.Choice = &how.choice; s.Changed {
+			chooser.Through() // keys are compared of all samples
+		}
+	}
+	parts, err := plan.Index(ctx, src, plan.IndexOptions{
+		Encodings: plan.OneEncoding(how.form), Bare: true, Choose: chooser, Workers: how.workers, Progress: how.progress,
+	})
+	if err := cmp.Or(err, chooser.Finish()); err != nil {
+		return nil, err
+	}
+	if all, ok := src.(interface{ Check(context.Context) error }); ok { // keys that clash, which the index has collected
+		if err := all.Check(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return plan.Even(parts, even)
+}
+
+// digest returns a digest of all samples of the source, which their checksums pin, and of options.
+func (s *Source) digest(options any) (string, error) {
+	type shard struct {
+		Samples int64
+		CRC     uint32
+		Bytes   int64
+	}
+	all := struct {
+		Shards  []shard
+		Opened  any
+		Options any
+	}{Opened: s.Options, Options: options}
+	for _, h := range s.Heads {
+		all.Shards = append(all.Shards, shard{h.Samples, h.HeaderCRC, h.Size})
+	}
+	text, err := json.Marshal(all)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:]), nil
+}
+
+// encode calls use with the record of each sample of the runs that has all its fields. Samples that lack one were
+// counted by the index.
+func (s *Source) encode(ctx context.Context, runs []converters.Run, enc *encode.Encoder, use func(*encode.Record) error) error {
+	for _, run := range runs {
+		for sample, err := range s.Samples.Read(ctx, run) {
+			if err != nil {
+				return err
+			}
+			rec, err := enc.Encode(sample)
+			if errors.Is(err, encode.ErrSkip) {
+				continue
+			} else if err != nil {
+				return s.failed(run, sample, err)
+			}
+			if err := use(rec); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

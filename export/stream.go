@@ -1,0 +1,124 @@
+package export
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/internal/jsonvalue"
+	"github.com/ffconvert/ffconvert/shard/choose"
+	"github.com/ffconvert/ffconvert/shard/plan"
+)
+
+// StreamOptions say what a stream of samples is.
+type StreamOptions struct {
+	Format   string         // msgpack, cbor, jsonl or arrow
+	Encode   encode.Options // of this Fields, Rename, Missing and Limits
+	Choice   choose.Options // the zero value chooses all samples
+	Progress plan.Progress  // may be nil
+}
+
+// Stream writes the samples in order: as a sequence of maps in MessagePack or CBOR, as JSON Lines, or as one Arrow
+// IPC stream. A map has the key of the sample as __key__, if it has one, then its fields.
+func Stream(ctx context.Context, w io.Writer, src *Source, opts StreamOptions) error {
+	how := opts.Encode
+	how.Encoding, how.Decode, how.Encoded = "", false, false
+	if opts.Format == "msgpack" || opts.Format == "cbor" {
+		how.Encoding = opts.Format
+	}
+	spec, err := encode.Parse(how)
+	if err != nil {
+		return err
+	}
+	out := bufio.NewWriterSize(w, 1<<18)
+	end := func() error { return nil }
+	switch opts.Format {
+	case "msgpack", "cbor":
+	case "jsonl":
+		spec = spec.WithForm(func() encode.Form { return &line{} })
+	case "arrow":
+		t := newTable(out)
+		end = t.close
+		spec = spec.WithForm(func() encode.Form { return t })
+	default:
+		return fmt.Errorf("internal error: no stream in %q", opts.Format)
+	}
+	runs, err := src.runs(ctx, opts.Choice, opts.Progress)
+	if err != nil {
+		return err
+	}
+	total := int64(0)
+	for _, p := range src.Samples.Parts() {
+		total += p.Size
+	}
+	progress := plan.Tally{To: plan.StartPhase(opts.Progress, "export", total)}
+	defer progress.Flush()
+	enc := spec.NewEncoder()
+	err = src.encode(ctx, runs, enc, func(rec *encode.Record) error {
+		for _, part := range rec.Parts {
+			if _, err := out.Write(part); err != nil {
+				return err
+			}
+		}
+		progress.Add(1, rec.Size)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return errors.Join(end(), out.Flush())
+}
+
+// runs returns the chosen samples in order. It reads no payload if keys alone choose.
+func (s *Source) runs(ctx context.Context, choice choose.Options, progress plan.Progress) ([]converters.Run, error) {
+	from := s.Whole
+	form, err := wholeForm()
+	if choice.Where != "" || choice.Sort != "" {
+		from = s.Samples // fields and their sizes choose, or the size of all
+		form, err = encode.Parse(encode.Options{})
+	}
+	if err != nil {
+		return nil, err
+	}
+	pieces, err := s.pieces(ctx, from, index{form: form, choice: choice, progress: progress}, plan.EvenOptions{Sizes: plan.Sizes{Shards: 1}})
+	if err != nil {
+		return nil, err
+	}
+	return pieces[0].Runs, nil
+}
+
+// failed places an error of a sample.
+func (s *Source) failed(run converters.Run, sample *converters.Sample, err error) error {
+	return &converters.Error{Where: s.Samples.Parts()[run.Part].Name, Off: sample.Off, Entry: sample.Key, Err: err, Hint: encode.Hint(err)}
+}
+
+// A line is the form of a sample in JSON Lines.
+type line struct{ buf []byte }
+
+// Append appends an object and a newline.
+func (l *line) Append(b *encode.Builder, s *converters.Sample) (err error) {
+	buf := append(l.buf[:0], '{')
+	if s.Key != "" {
+		buf = jsonvalue.AppendString(append(jsonvalue.AppendString(buf, encode.KeyField), ':'), s.Key)
+	}
+	for i := range s.Fields {
+		f := &s.Fields[i]
+		if f.Name == encode.KeyField && s.Key != "" {
+			return fmt.Errorf("field %q: %w: the key has that name", f.Name, converters.ErrDuplicate)
+		}
+		if len(buf) > 1 {
+			buf = append(buf, ',')
+		}
+		buf = append(jsonvalue.AppendString(buf, f.Name), ':')
+		if buf, err = jsonvalue.Append(buf, &f.Value); err != nil {
+			return fmt.Errorf("field %q: %w", f.Name, err)
+		}
+	}
+	l.buf = append(buf, "}\n"...)
+	_, err = b.Write(l.buf)
+	return err
+}

@@ -1,0 +1,269 @@
+package export
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ffconvert/ffconvert/aio"
+	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/internal/atomicfile"
+	"github.com/ffconvert/ffconvert/internal/crcline"
+	"github.com/ffconvert/ffconvert/internal/place"
+)
+
+const manifestVersion = 1
+
+// ErrOccupied says that a target holds other files than this export's.
+var ErrOccupied = place.New(place.Usage, "the target is not empty")
+
+// errMissing says that a file of a finished export is gone.
+var errMissing = place.New(place.Refused, "it is missing, though its export is finished")
+
+// A Manifest accounts for a finished export. It is written last.
+type Manifest struct {
+	Version      int             `json:"ffconvert_export"`
+	Tool         string          `json:"tool"`
+	Created      time.Time       `json:"created"`
+	Format       string          `json:"format"`
+	Request      string          `json:"request_sha256"`                   // digest of the samples and of the options
+	Source       string          `json:"source_manifest_sha256,omitempty"` // of the dataset that was exported
+	Options      json.RawMessage `json:"options"`
+	Verified     bool            `json:"verified"` // each file was read again and compared
+	VerifiedFrom aio.Origin      `json:"verified_from,omitempty"`
+	Totals       Totals          `json:"totals"`
+	Again        string          `json:"again,omitempty"`     // the command that makes the shards of the dataset again, to the byte
+	NotAgain     string          `json:"not_again,omitempty"` // why no command does
+	Files        []File          `json:"files"`
+}
+
+// Totals add up the files of an export.
+type Totals struct {
+	Files   int64 `json:"files"`
+	Samples int64 `json:"samples"`
+	Fields  int64 `json:"fields"`
+	Bytes   int64 `json:"bytes"` // of all files
+}
+
+// A File is a file of an export: a tar, or all files of one piece of a folder.
+type File struct {
+	Name    string `json:"name"`
+	Samples int64  `json:"samples"`
+	Fields  int64  `json:"fields"`
+	Bytes   int64  `json:"bytes"`
+	CRC     uint32 `json:"crc32"` // CRC-32 of all its bytes, as zlib has it
+}
+
+// A finished file has its name.
+type finished struct {
+	File
+	Verified bool       `json:"verified"`
+	From     aio.Origin `json:"verified_from,omitempty"`
+}
+
+type journalHead struct {
+	Request string `json:"request_sha256"`
+}
+
+// A target is the directory of an export, with the journal of finished files.
+type target struct {
+	*dataset.Output
+	manifest string // name of the manifest
+	journal  string // name of the journal
+	request  string
+
+	mu   sync.Mutex
+	file *os.File            // the journal; nil: not begun
+	done map[string]finished // by name
+
+	whole   int64 // bytes of the journal that earlier runs have left
+	resumed bool  // an earlier run has begun this export
+	kept    bool  // the journal stays though it has no finished file
+}
+
+// openTarget opens and locks a directory, which is made where there is none. name is the one of the manifest. was is
+// the manifest of the same export, if it is finished.
+func openTarget(dir, name, request string) (t *target, was *Manifest, err error) {
+	out, err := dataset.OpenOther(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	t = &target{Output: out, manifest: name, journal: path.Join(dataset.WorkDir, path.Base(name)+".journal"), request: request, done: make(map[string]finished)}
+	if was, err = t.look(); err != nil {
+		return nil, nil, errors.Join(err, out.Close())
+	}
+	return t, was, nil
+}
+
+// look reads what earlier runs have left. was is the manifest of the same export, if it is finished.
+func (t *target) look() (was *Manifest, err error) {
+	if err := t.RemoveStale(); err != nil {
+		return nil, err
+	}
+	text, err := t.ReadFile(t.manifest)
+	if err == nil {
+		was = &Manifest{}
+		if err = json.Unmarshal(text, was); err != nil || was.Request != t.request {
+			return nil, t.occupied(t.manifest, "another export is there; name another directory, or remove it")
+		}
+		return was, t.Remove(t.journal) // of a run that was killed at its end
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	if err := t.readJournal(); err != nil || t.resumed {
+		return nil, err
+	}
+	for _, name := range []string{dataset.ManifestName, dataset.PlanName} {
+		if st, err := t.Lookup(name); err != nil || st != nil {
+			return nil, errors.Join(err, t.occupied(name, "a dataset of FFRecord shards is there; name another directory"))
+		}
+	}
+	return nil, nil
+}
+
+// occupied returns the error of a file that is in the way.
+func (t *target) occupied(name, what string) error {
+	return &place.Error{Where: t.Path(name), Off: -1, Err: ErrOccupied, Hint: what, Kind: place.Usage}
+}
+
+// readJournal reads the journal of an earlier run, if there is one.
+func (t *target) readJournal() error {
+	text, err := t.ReadFile(t.journal)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	for i := 0; ; i++ {
+		line, rest, whole := bytes.Cut(text, []byte{'\n'})
+		if !whole {
+			return nil // torn: the run was interrupted
+		}
+		data, ok := crcline.Check(line)
+		var head journalHead
+		var f finished
+		switch {
+		case !ok:
+			return nil
+		case i == 0:
+			if err := crcline.Decode(data, &head); err != nil || head.Request != t.request {
+				return t.occupied(t.journal, "another export was begun there; run its command, or remove what it has left")
+			}
+		default:
+			if err := crcline.Decode(data, &f); err != nil {
+				return nil
+			}
+			t.done[f.Name] = f
+		}
+		t.resumed = true
+		t.whole += int64(len(line)) + 1
+		text = rest
+	}
+}
+
+// begin opens the journal behind its last whole line, and starts it where there is none. What earlier runs have
+// entered stays there at any time: a killed run must not forget it.
+func (t *target) begin() (err error) {
+	if err := t.Mkdir(t.Temp("")); err != nil {
+		return err
+	}
+	if t.file, err = t.OpenFile(t.journal); err != nil {
+		return err
+	}
+	if err := t.file.Truncate(t.whole); err != nil {
+		return err
+	}
+	if _, err := t.file.Seek(t.whole, io.SeekStart); err != nil {
+		return err
+	}
+	if t.whole > 0 {
+		return nil
+	}
+	line, err := crcline.Marshal(journalHead{t.request})
+	if err != nil {
+		return err
+	}
+	if _, err := t.file.Write(crcline.Append(nil, line)); err != nil {
+		return err
+	}
+	return errors.Join(t.file.Sync(), atomicfile.SyncDir(t.Root, dataset.WorkDir))
+}
+
+// add enters a finished file, which has its name.
+func (t *target) add(f finished) error {
+	line, err := crcline.Marshal(f)
+	if err != nil {
+		return err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.done[f.Name] = f
+	if _, err := t.file.Write(crcline.Append(nil, line)); err != nil {
+		return err
+	}
+	return t.file.Sync()
+}
+
+// commit writes the manifest, which completes the export, and removes the journal.
+func (t *target) commit(m *Manifest) error {
+	err := t.WriteFile(t.manifest, func(w io.Writer) error {
+		enc := json.NewEncoder(w)
+		enc.SetEscapeHTML(false)
+		enc.SetIndent("", "  ")
+		return enc.Encode(m)
+	})
+	if err != nil {
+		return err
+	}
+	if t.file != nil {
+		err = t.file.Close()
+		t.file = nil
+	}
+	return errors.Join(err, t.Remove(t.journal))
+}
+
+// Close ends the work on the target. What is finished stays, and the journal that says so.
+func (t *target) Close() error {
+	var err error
+	if t.file != nil {
+		err = t.file.Close()
+		if len(t.done) == 0 && !t.kept {
+			err = errors.Join(err, t.Remove(t.journal))
+		}
+	}
+	return errors.Join(err, t.Output.Close())
+}
+
+// list returns the names in the directory, except hidden ones.
+func (t *target) list() (names []string, err error) {
+	d, err := t.Root.Open(".")
+	if err != nil {
+		return nil, err
+	}
+	names, err = d.Readdirnames(-1)
+	names = slices.DeleteFunc(names, func(name string) bool { return strings.HasPrefix(name, ".") })
+	slices.Sort(names)
+	return names, errors.Join(err, d.Close())
+}
+
+// has reports whether a finished file is there, with its size.
+func (t *target) has(f File) (bool, error) {
+	st, err := t.Lookup(f.Name)
+	if err != nil || st == nil {
+		return false, err
+	}
+	if !st.Mode().IsRegular() || st.Size() != f.Bytes {
+		return false, t.occupied(f.Name, fmt.Sprintf("it is not the file of %d bytes that was exported there; remove it", f.Bytes))
+	}
+	return true, nil
+}

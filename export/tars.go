@@ -1,0 +1,253 @@
+package export
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/ffconvert/ffconvert/aio"
+	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/shard/choose"
+	"github.com/ffconvert/ffconvert/shard/plan"
+)
+
+// TarOptions say how tars are made. The zero value makes tars of FFRecord's own sizes.
+type TarOptions struct {
+	Encode   encode.Options // of this Fields, Rename, Missing and Limits: which fields are in the tars
+	Choice   choose.Options // the zero value chooses all samples
+	Key      Key
+	ModTime  int64 // of members, Unix seconds
+	Sizes    plan.Sizes
+	MaxCount int64 // most samples of a tar; 0: no limit
+
+	Workers  int // tars written at once; 0: the CPUs that this process may use
+	NoVerify bool
+	AIO      aio.Options   // for reading again
+	Progress plan.Progress // may be nil
+	Tool     string        // name and version of the program, for the manifest
+}
+
+// bytesOptions are the options that decide the bytes of tars.
+type bytesOptions struct {
+	Name     string   `json:"name"`
+	Fields   string   `json:"fields,omitempty"`
+	Rename   []string `json:"rename,omitempty"`
+	Missing  string   `json:"missing,omitempty"`
+	Key      string   `json:"key,omitempty"`
+	ModTime  int64    `json:"mtime"`
+	Shards   int      `json:"shards,omitempty"`
+	Size     int64    `json:"shard_size,omitempty"`
+	Min      int64    `json:"min_shard_size,omitempty"`
+	Max      int      `json:"max_shards,omitempty"`
+	MaxCount int64    `json:"max_count,omitempty"`
+
+	Choice *choose.Options `json:"choice,omitempty"`
+}
+
+func (o *TarOptions) bytes(name string) bytesOptions {
+	key := ""
+	if o.Key == KeyOrdinal {
+		key = "ordinal"
+	}
+	var choice *choose.Options
+	if !o.Choice.IsZero() {
+		choice = &o.Choice
+	}
+	return bytesOptions{
+		Choice: choice, Name: name, Fields: o.Encode.Fields, Rename: o.Encode.Rename, Missing: o.Encode.Missing, Key: key, ModTime: o.ModTime,
+		Shards: o.Sizes.Shards, Size: o.Sizes.ShardSize, Min: o.Sizes.Min, Max: o.Sizes.Max, MaxCount: o.MaxCount,
+	}
+}
+
+// A Report is what an export has done.
+type Report struct {
+	Manifest
+	Path    string  // of the manifest
+	Written int     // files that this run has written; the others were finished before
+	Seconds float64 // of this run
+	Backend string  // that read the files again; "": none did
+}
+
+// Tars writes the samples to WebDataset tars. name is the name of a tar with a place for its number:
+// "train-%06d.tar". A tar has its name only when it is complete, synced, read again and compared; a manifest is
+// written last. The same call goes on with an export that was interrupted.
+func Tars(ctx context.Context, src *Source, name string, opts TarOptions) (report *Report, err error) {
+	began := time.Now()
+	t, err := parseTemplate(name)
+	if err != nil {
+		return nil, err
+	}
+	if opts.ModTime < 0 || opts.ModTime > maxOctal {
+		return nil, usage("option mtime %d: want a time from 1970 to 2242", opts.ModTime)
+	}
+	opts.Encode.Encoding, opts.Encode.Decode = "", false
+	spec, err := encode.Parse(opts.Encode)
+	if err != nil {
+		return nil, err
+	}
+	how := opts.bytes(filepath.Base(name))
+	request, err := src.digest(how)
+	if err != nil {
+		return nil, err
+	}
+	out, was, err := openTarget(t.dir, t.manifest(), request)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err = errors.Join(err, out.Close()); err != nil {
+			report = nil
+		}
+	}()
+	w := &tarWriter{target: out, src: src, spec: spec, opts: opts, progress: opts.Progress}
+	report = &Report{Path: out.Path(out.manifest)}
+	if was != nil {
+		report.Manifest = *was
+		return report, w.present(was.Files)
+	}
+	if err := w.plan(ctx, &t); err != nil {
+		return nil, err
+	}
+	if err := w.free(&t); err != nil {
+		return nil, err
+	}
+	if err := w.begin(); err != nil {
+		return nil, err
+	}
+	if err := w.writeAll(ctx); err != nil {
+		return nil, err
+	}
+	m := &report.Manifest
+	*m = Manifest{Version: manifestVersion, Tool: opts.Tool, Created: time.Now().UTC().Truncate(time.Second), Format: "tar", Request: request, Source: src.Sum, Verified: true}
+	if m.Options, err = json.Marshal(how); err != nil {
+		return nil, err
+	}
+	for _, job := range w.jobs {
+		done := w.done[job.name]
+		m.add(done)
+	}
+	m.Again, m.NotAgain = w.again(ctx, &t)
+	report.Written, report.Backend = w.written, w.backend
+	report.Seconds = time.Since(began).Seconds()
+	return report, out.commit(m)
+}
+
+// add enters a finished file.
+func (m *Manifest) add(f finished) {
+	m.Files = append(m.Files, f.File)
+	m.Totals.Files++
+	m.Totals.Samples += f.Samples
+	m.Totals.Fields += f.Fields
+	m.Totals.Bytes += f.Bytes
+	m.VerifiedFrom = m.VerifiedFrom.And(f.From)
+	m.Verified = m.Verified && f.Verified
+}
+
+// A tarWriter writes the tars of one export.
+type tarWriter struct {
+	*target
+	src      *Source
+	spec     *encode.Spec // which fields
+	opts     TarOptions
+	progress plan.Progress
+	jobs     []tarJob
+
+	mu             sync.Mutex
+	plain, decoded bool // what the proofs of all parts have found
+	written        int
+	backend        string
+}
+
+// A tarJob is a tar to write.
+type tarJob struct {
+	plan.Piece
+	name  string
+	first int64 // number of its first sample
+	size  int64 // bytes of the tar
+}
+
+// plan indexes the samples and divides them into tars.
+func (w *tarWriter) plan(ctx context.Context, t *template) error {
+	proofs := w.proofs()
+	spec := w.spec.WithForm(func() encode.Form {
+		m := &members{key: w.opts.Key, mtime: w.opts.ModTime}
+		if proofs != nil {
+			m.proof = proofs.next()
+		}
+		return m
+	})
+	pieces, err := w.src.pieces(ctx, w.src.Samples, index{form: spec, choice: w.opts.Choice, workers: w.workers(), progress: w.opts.Progress},
+		plan.EvenOptions{Sizes: w.opts.Sizes, MaxSamples: w.opts.MaxCount})
+	if err != nil {
+		return err
+	}
+	w.plain, w.decoded = proofs.found()
+	names, err := t.names(len(pieces))
+	if err != nil {
+		return err
+	}
+	first := int64(0)
+	for i, p := range pieces {
+		size := p.Bytes + trailer
+		size = (size + recordSize - 1) / recordSize * recordSize
+		w.jobs = append(w.jobs, tarJob{p, names[i], first, size})
+		first += p.Samples
+	}
+	return nil
+}
+
+func (w *tarWriter) workers() int { return cmp.Or(max(0, w.opts.Workers), runtime.GOMAXPROCS(0)) }
+
+// present checks that finished files are there.
+func (w *tarWriter) present(files []File) error {
+	for _, f := range files {
+		there, err := w.has(f)
+		if err != nil {
+			return err
+		}
+		if !there {
+			return fmt.Errorf("%s: %w; remove %s to export it anew", w.Path(f.Name), errMissing, w.Path(w.manifest))
+		}
+	}
+	return nil
+}
+
+// free refuses a directory with tars by the name of the template that no run of this export has finished.
+func (w *tarWriter) free(t *template) error {
+	ours := make(map[string]bool)
+	for _, j := range w.jobs {
+		if f, ok := w.done[j.name]; ok {
+			there, err := w.has(f.File)
+			if err != nil {
+				return err
+			}
+			if !there {
+				delete(w.done, j.name)
+			}
+		}
+		ours[j.name] = true
+	}
+	number := ""
+	if t.width >= 0 {
+		number = "[0-9]+"
+	}
+	like := regexp.MustCompile("^" + regexp.QuoteMeta(t.before) + number + regexp.QuoteMeta(t.last) + "$")
+	names, err := w.list()
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if _, done := w.done[name]; !like.MatchString(name) || done || ours[name] && w.resumed {
+			continue
+		}
+		return w.occupied(name, "name another directory, or remove it")
+	}
+	return nil
+}

@@ -1,0 +1,220 @@
+package export
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/ffconvert/ffconvert/aio"
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/internal/atomicfile"
+	"github.com/ffconvert/ffconvert/internal/direct"
+	"github.com/ffconvert/ffconvert/shard/plan"
+	"github.com/ffconvert/ffconvert/verify"
+)
+
+// A filled tar has all its bytes, in a temporary file that is not synced yet.
+type filled struct {
+	file *atomicfile.File
+	done finished
+}
+
+// writeAll writes the tars that are not finished, several at once. Beside the tars that are being filled, as many
+// are synced and read again.
+func (w *tarWriter) writeAll(ctx context.Context) error {
+	var todo []*tarJob
+	total := int64(0)
+	for i := range w.jobs {
+		if _, done := w.done[w.jobs[i].name]; !done {
+			todo = append(todo, &w.jobs[i])
+			total += w.jobs[i].size
+		}
+	}
+	phase := "write"
+	if !w.opts.NoVerify {
+		phase += " + verify"
+	}
+	w.progress = plan.StartPhase(w.opts.Progress, phase, total)
+	workers := max(1, min(w.workers(), len(todo)))
+	jobs, full := make(chan *tarJob), make(chan *filled)
+	finishing, whole := errgroup.WithContext(ctx)
+	for range workers {
+		finishing.Go(func() error { return w.finishAll(whole, full, verify.Share(w.opts.AIO, workers)) })
+	}
+	filling, ctx := errgroup.WithContext(whole)
+	filling.Go(func() error {
+		defer close(jobs)
+		for _, j := range todo {
+			select {
+			case jobs <- j:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+		return nil
+	})
+	for range workers {
+		filling.Go(func() error { return w.fillAll(ctx, jobs, full, workers) })
+	}
+	err := filling.Wait()
+	close(full)
+	if first := finishing.Wait(); first != nil && (err == nil || ctxEnded(err)) {
+		return first
+	}
+	return err
+}
+
+func ctxEnded(err error) bool {
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}
+
+// fillAll fills one tar after another, in memory of its own.
+func (w *tarWriter) fillAll(ctx context.Context, jobs <-chan *tarJob, full chan<- *filled, workers int) (err error) {
+	blocks, err := direct.NewBlocks(2 + min(6, 16/workers)&^1)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, blocks.Free()) }()
+	for j := range jobs {
+		f, err := w.fill(ctx, j, blocks)
+		if err != nil {
+			return err
+		}
+		select {
+		case full <- f:
+		case <-ctx.Done():
+			f.file.Discard()
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// fill writes a tar under a temporary name.
+func (w *tarWriter) fill(ctx context.Context, j *tarJob, blocks *direct.Blocks) (*filled, error) {
+	f, err := atomicfile.Create(w.Root, w.Temp(j.name))
+	if err != nil {
+		return nil, err
+	}
+	full := &filled{file: f, done: finished{File: File{Name: j.name}}}
+	if err = direct.Reserve(f.File, j.size); err != nil {
+		err = fmt.Errorf("reserve %s for %s: %w", plan.BytesText(j.size), j.name, err)
+	} else {
+		out := direct.NewStream(direct.NewWriter(direct.NewFile(f.File), blocks.Empty))
+		err = w.samples(ctx, j, out, &full.done.File)
+		if late := out.Close(); err == nil {
+			err = late
+		}
+		full.done.Bytes, full.done.CRC = out.Sum()
+	}
+	if err == nil && (full.done.Samples != j.Samples || full.done.Bytes != j.size) {
+		err = fmt.Errorf("%s: %w: %d samples of %d bytes were indexed for it, it has %d of %d", j.name, converters.ErrChanged, j.Samples, j.size, full.done.Samples, full.done.Bytes)
+	}
+	if err != nil {
+		f.Discard()
+		return nil, err
+	}
+	return full, nil
+}
+
+// samples writes the members of a tar and its end.
+func (w *tarWriter) samples(ctx context.Context, j *tarJob, out *direct.Stream, done *File) error {
+	enc := w.spec.WithForm(func() encode.Form {
+		return &members{key: w.opts.Key, mtime: w.opts.ModTime, number: j.first, seen: newKeySet(j.Samples)}
+	}).NewEncoder()
+	progress := plan.Tally{To: w.progress}
+	defer progress.Flush()
+	err := w.src.encode(ctx, j.Runs, enc, func(rec *encode.Record) error {
+		for _, part := range rec.Parts {
+			if _, err := out.Write(part); err != nil {
+				return err
+			}
+		}
+		done.Samples++
+		done.Fields += int64(rec.Fields)
+		progress.Add(1, rec.Size)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	at, _ := out.Seek(0, 1)
+	for end := trailer + padTo(at+trailer, recordSize); end > 0; {
+		n, err := out.Write(zeros[:min(end, recordSize)])
+		if err != nil {
+			return err
+		}
+		end -= int64(n)
+	}
+	return nil
+}
+
+// padTo returns how many bytes bring n to a multiple of unit.
+func padTo(n, unit int64) int64 { return (unit - n%unit) % unit }
+
+// finishAll finishes tars until the channel is closed.
+func (w *tarWriter) finishAll(ctx context.Context, full <-chan *filled, reread aio.Options) (err error) {
+	var r *aio.Reader
+	if !w.opts.NoVerify {
+		if r, err = aio.NewReader(reread); err != nil {
+			return err
+		}
+		defer func() {
+			err = errors.Join(err, r.Close())
+			w.mu.Lock()
+			w.backend = cmp.Or(w.backend, r.Stats().Backend.String())
+			w.mu.Unlock()
+		}()
+	}
+	for f := range full {
+		if err := w.finish(ctx, f, r); err != nil {
+			f.file.Discard()
+			return err
+		}
+	}
+	return nil
+}
+
+// finish syncs a tar, reads it again, compares it, and gives it its name.
+func (w *tarWriter) finish(ctx context.Context, f *filled, r *aio.Reader) error {
+	if err := f.file.Sync(); err != nil {
+		return err
+	}
+	sum := dataset.FileSum{Bytes: f.done.Bytes, CRC: f.done.CRC}
+	if r != nil {
+		var err error
+		if f.done.From, err = w.ReadBack(ctx, r, w.Temp(f.done.Name), f.done.Name, sum); err != nil {
+			return err
+		}
+		f.done.Verified = true
+	}
+	err := f.file.Commit(f.done.Name)
+	if errors.Is(err, fs.ErrExist) { // an earlier run was stopped before its line was in the journal
+		err = w.compare(ctx, f.done.Name, sum, w.opts.AIO)
+	}
+	if err != nil {
+		return err
+	}
+	w.mu.Lock()
+	w.written++
+	w.mu.Unlock()
+	return w.add(f.done)
+}
+
+// compare accepts a file that has its name already if it has the same bytes.
+func (t *target) compare(ctx context.Context, name string, sum dataset.FileSum, how aio.Options) error {
+	r, err := aio.NewReader(how)
+	if err != nil {
+		return err
+	}
+	if _, err := t.ReadBack(ctx, r, name, name, sum); err != nil {
+		return errors.Join(r.Close(), t.occupied(name, "another file has this name; name another directory, or remove it"))
+	}
+	return r.Close()
+}

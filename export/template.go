@@ -1,0 +1,102 @@
+package export
+
+import (
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/ffconvert/ffconvert/internal/place"
+)
+
+// A template is the name of tars with a place for their number: "train-%06d.tar".
+type template struct {
+	dir          string // with the tars
+	before, last string // of the name
+	width        int    // least digits of the number, filled with zeros; -1: the template has no number
+}
+
+// verb is the place of the number.
+var verb = regexp.MustCompile(`%(0?[0-9]*)d`)
+
+// ErrUsage is the kind of an error in the name of tars, or in the options.
+var ErrUsage = place.New(place.Usage, "bad options of an export")
+
+func usage(format string, args ...any) error {
+	return &place.OptionsError{Text: fmt.Sprintf(format, args...), Err: ErrUsage}
+}
+
+func parseTemplate(name string) (t template, err error) {
+	t.dir = filepath.Dir(name)
+	base := filepath.Base(name)
+	if base == "." || base == ".." || strings.HasSuffix(name, "/") {
+		return t, usage("%s: want the name of a tar, such as train-%%06d.tar", name)
+	}
+	if strings.Contains(t.dir, "%") && verb.MatchString(t.dir) {
+		return t, usage("%s: the number of a tar belongs into its name, not into a directory", name)
+	}
+	at := verb.FindAllStringSubmatchIndex(base, -1)
+	t.before, t.width = base, -1
+	switch {
+	case len(at) > 1:
+		return t, usage("%s: want one %%d, it has %d", name, len(at))
+	case len(at) == 1:
+		digits := base[at[0][2]:at[0][3]]
+		t.before, t.last = base[:at[0][0]], base[at[0][1]:]
+		if t.width, err = strconv.Atoi("0" + digits); err != nil || t.width > 20 || digits != "" && digits[0] != '0' {
+			return t, usage("%s: want %%d or a number of digits with zeros, such as %%06d", name)
+		}
+	}
+	if strings.Contains(t.before+t.last, "%") {
+		return t, usage("%s: want %%d, such as %%06d, and no other %%", name)
+	}
+	if strings.HasPrefix(t.before, ".") {
+		return t, usage("%s: the name of a tar does not begin with a dot", name)
+	}
+	return t, nil
+}
+
+// names returns the names of n tars in the directory. Their order as strings is the order of the tars.
+func (t *template) names(n int) ([]string, error) {
+	if t.width < 0 {
+		if n > 1 {
+			return nil, usage("%s: the samples make %d tars, and the name has no place for a number: want %%06d in it, or option shards 1", t.before, n)
+		}
+		return []string{t.before}, nil
+	}
+	digits := len(strconv.Itoa(n - 1))
+	if t.width > 0 && digits > t.width {
+		return nil, usage("%%0%dd: the samples make %d tars, whose numbers need %%0%dd", t.width, n, digits)
+	}
+	width := max(t.width, digits)
+	names := make([]string, n)
+	for i := range names {
+		names[i] = fmt.Sprintf("%s%0*d%s", t.before, width, i, t.last)
+	}
+	return names, nil
+}
+
+// pattern returns a pattern of the source format tar that names n tars.
+func (t *template) pattern(n int) string {
+	if t.width < 0 {
+		return t.before
+	}
+	width := max(t.width, len(strconv.Itoa(n-1)))
+	if n == 1 {
+		return fmt.Sprintf("%s%0*d%s", t.before, width, 0, t.last)
+	}
+	return fmt.Sprintf("%s{%0*d..%0*d}%s", t.before, width, 0, width, n-1, t.last)
+}
+
+// manifest returns the name of the manifest beside the tars: train-%06d.tar has train.export.json.
+func (t *template) manifest() string {
+	stem := t.before
+	if t.width < 0 {
+		stem = strings.TrimSuffix(stem, ".tar")
+	}
+	if stem = strings.Trim(stem, "-_. "); stem == "" {
+		return "export.json"
+	}
+	return stem + ".export.json"
+}
