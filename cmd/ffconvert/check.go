@@ -136,6 +136,7 @@ var checkedExamples = map[string]string{
 	"folder": "imagenet/train",
 	"csv":    "data/",
 	"cbor":   "'x-{00..07}.cbors'",
+	"ffr":    "out/",
 }
 
 // add registers the flags of a check: its own, the options of the format, and the flags of the

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"os"
 
@@ -13,6 +14,8 @@ import (
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/stop"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/summary"
 	"github.com/ffconvert/ffconvert/convert"
+	"github.com/ffconvert/ffconvert/internal/text"
+	"github.com/ffconvert/ffconvert/shard/choose"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
@@ -67,10 +70,46 @@ type conversion struct {
 	stdout   io.Writer
 }
 
+// run runs the conversion, or one for each side of a split.
 func (c *conversion) run(ctx context.Context) error {
+	choice, err := c.opts.choose.options(c.opts.seed)
+	if err != nil {
+		return err
+	}
+	if choice.Split == "" && choice.SplitBy == "" {
+		return c.one(ctx, choice)
+	}
+	sides, err := c.sides(ctx, choice)
+	if err != nil {
+		return c.hint(err)
+	}
+	for _, s := range sides {
+		one := *c
+		one.Conversion = *s
+		if c.opts.dryRun {
+			fmt.Fprintf(c.stdout, "%s:\n", text.Name(s.Out))
+		}
+		if err := one.one(ctx, s.Choice); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sides returns the conversions of a split, which may have to index all samples.
+func (c *conversion) sides(ctx context.Context, choice choose.Options) ([]*convert.Conversion, error) {
 	progress := progress.New(c.opts.progress, os.Stderr)
 	defer progress.Stop()
 	c.Options = c.opts.options(ctx, progress)
+	c.Choice = choice
+	return c.Sides(ctx)
+}
+
+func (c *conversion) one(ctx context.Context, choice choose.Options) error {
+	progress := progress.New(c.opts.progress, os.Stderr)
+	defer progress.Stop()
+	c.Options = c.opts.options(ctx, progress)
+	c.Choice = choice
 	if err := help.CheckEncoding(c.Encode); err != nil {
 		return err
 	}

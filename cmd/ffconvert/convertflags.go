@@ -28,6 +28,7 @@ type convertOptions struct {
 	minSize   option.Size
 	shuffle   bool
 	seed      uint64
+	choose    chooseFlags
 
 	workers   int
 	overwrite bool
@@ -81,6 +82,7 @@ An interrupted conversion goes on when the same command is run again.`
 func newConvertOptions() convertOptions {
 	return convertOptions{
 		missing:   option.Choice{Value: encode.MissingError, Words: []string{encode.MissingError, encode.MissingSkip}},
+		choose:    newChooseFlags(),
 		progress:  progress.NewFlag(),
 		depth:     verify.DefaultDepth,
 		cacheSize: 256 << 30,
@@ -94,12 +96,13 @@ func (o *convertOptions) add(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&o.encode.Rename, "rename", nil, "rename a field before --fields: image='jpg;png'; may be repeated")
 	flags.BoolVar(&o.encode.Decode, "decode", false, "turn fields into values: cls, index to integers; txt, text to text; json, mp, cbor to what they hold")
 	flags.Var(&o.missing, "missing", "what to do with a sample that lacks a field: error, or skip and count")
+	o.choose.add(flags)
 	flags.Var(&o.shardSize, "shard-size", "target size of a shard (default: at least 256MiB each, 200 shards at most)")
 	flags.Var(&o.minSize, "min-shard-size", "least mean size of a shard (default 256MiB, or none with --shard-size or --shards)")
 	flags.Var(option.AtLeast(&o.sizes.Max, 1), "max-shards", "most shards (default 200, or none with --shard-size or --shards)")
 	flags.Var(option.AtLeast(&o.sizes.Shards, 1), "shards", "exact number of shards (default by size)")
 	flags.BoolVar(&o.shuffle, "shuffle", false, "put all samples in random order")
-	flags.Uint64Var(&o.seed, "seed", 0, "what the order of --shuffle is drawn from")
+	flags.Uint64Var(&o.seed, "seed", 0, "what --shuffle, --sample and --split draw from")
 	flags.BoolVar(&o.exact, "exact", false, "have all parts here first and cut shards at samples (default for local sources)")
 	flags.BoolVar(&o.wholeParts, "whole-parts", false, "cut shards between parts, by their sizes, so that each is fetched once and when it is needed (default for remote sources)")
 	flags.BoolVar(&o.dryRun, "dry-run", false, "print the plan and write nothing")
@@ -115,15 +118,16 @@ func (o *convertOptions) addTo(cmd *cobra.Command) {
 	o.add(cmd.Flags())
 	cmd.MarkFlagsMutuallyExclusive("exact", "whole-parts")
 	cmd.MarkFlagsMutuallyExclusive("verify", "no-verify")
+	o.choose.exclude(cmd)
 	o.addCache(cmd.Flags())
 }
 
 // refuseSeed refuses --seed if nothing is drawn at random.
 func (o *convertOptions) refuseSeed(flags *pflag.FlagSet, drawn bool) error {
-	if drawn || !flags.Changed("seed") {
+	if drawn || o.choose.Drawn() || !flags.Changed("seed") {
 		return nil
 	}
-	return fmt.Errorf("--seed %d: nothing is drawn without --shuffle; add --shuffle, or leave --seed out", o.seed)
+	return fmt.Errorf("--seed %d: nothing is drawn without --shuffle, --sample or --split; add one, or leave --seed out", o.seed)
 }
 
 // addRun registers the flags that change neither the plan nor a byte of a shard.

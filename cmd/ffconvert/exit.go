@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"syscall"
 
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/stop"
 	"github.com/ffconvert/ffconvert/internal/place"
@@ -15,6 +16,8 @@ const (
 	exitRefused    = 3
 	exitIO         = 4
 	exitUnfinished = 5
+	exitDiffers    = 6                          // of diff alone
+	exitPipe       = 128 + int(syscall.SIGPIPE) // as of a program that the signal ends
 )
 
 // exitStatus is the end of the help of every command.

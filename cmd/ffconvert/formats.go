@@ -76,6 +76,19 @@ with text keys is a sample with fields, and __key__ its key.`,
   ffconvert cbor --encode msgpack --fields image,label x.cbors out/
   ffconvert cbor --format msgpack stream.mp out/`,
 	},
+	{
+		Format: named("ffr"),
+		source: "DIR|FILE...",
+		short:  "FFRecord shards: merge, cut and encode anew",
+		long: `Convert FFRecord shards: datasets of ffconvert, and other people's files. A record is copied
+unchanged, after its CRC was compared; keys and labels come from the index beside a shard.
+With --encode, --fields, --rename or --decode records are decoded, and encoded anew.`,
+		example: `  ffconvert ffr --shard-size 1GiB old/ new/
+  ffconvert ffr monday/ tuesday/ both/
+  ffconvert ffr --shuffle --seed 7 in/ shuffled/
+  ffconvert ffr --encode cbor --fields jpg,cls in/ out/
+  ffconvert ffr --records pickle --encode msgpack theirs/ ours/`,
+	},
 }
 
 // formatNamed returns the format of a name.

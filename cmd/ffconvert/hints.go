@@ -115,6 +115,8 @@ func (c *conversion) moreRoom() string {
 	switch {
 	case c.opts.shuffle:
 		return "raise --cache-size: --shuffle wants all parts here at once"
+	case c.Choice.Ordered() || c.Choice.Sort != "":
+		return "raise --cache-size: --limit, --slice and --sort want all parts here at once"
 	case c.planning == nil:
 		return "raise --cache-size," + orNot + " or plan a slice at a time: " + bySlice + ", for each K, then plan and run without --task"
 	case c.planning.task == "":
@@ -136,6 +138,9 @@ func explainEmpty(e *convert.EmptyError) error {
 	var why []string
 	if e.LeftOut > 0 {
 		why = append(why, "left out "+terminal.Counted(e.LeftOut, "sample")+" without a field, by --missing skip")
+	}
+	if len(e.NotChosen) > 0 {
+		why = append(why, "left out "+summary.LeftOutText(e.NotChosen))
 	}
 	rest := make(map[string]int64)
 	for reason, n := range e.Skipped {

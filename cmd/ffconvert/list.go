@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	pathpkg "path"
@@ -16,21 +17,28 @@ import (
 )
 
 type listOptions struct {
-	recursive bool
-	format    option.Choice
-	limits    folderLimits
+	lookupFlags
+	recursive, long bool
+	format          option.Choice
+	limits          folderLimits
 }
 
 func newListCommand() *cobra.Command {
 	opts := listOptions{format: formatValue()}
 	cmd := &cobra.Command{
-		Use:   "ls FILE.ffr [PATH]",
-		Short: "List a packed folder",
-		Long: `List a directory of a packed folder, its root where PATH is not given, in the order in
+		Use:   "ls OUT|FILE [PATH]",
+		Short: "List the samples of a dataset, or the files of a packed folder",
+		Long: `List the samples of a dataset or a shard in their order, a line each: the size of the record in
+bytes, the key, or #N where there are no keys, and the label. Indexes and headers say so, and
+no record is read. With -l all records are read and checked: number and fields are added, each with
+the bytes that get writes of it.
+
+List a directory of a packed folder, its root where PATH is not given, in the order in
 which its files are stored: size and name, a directory with a slash behind it.
 
 ` + exitStatus,
-		Example: `  ffconvert ls images.ffr
+		Example: `  ffconvert ls out/ | head
+  ffconvert ls out/ --format json | jq -r 'select(.size > 1e6).key'
   ffconvert ls -R images.ffr train/cats`,
 		Args: help.WantArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -38,12 +46,23 @@ which its files are stored: size and name, a directory with a slash behind it.
 			if len(args) == 2 {
 				path = args[1]
 			}
+			samples, err := opts.listsSamples(args[0])
+			switch {
+			case samples && (len(args) == 2 || opts.recursive):
+				return inFolder(args[0], fmt.Errorf("%w: PATH and -R are for packed folders", packed.ErrNotPacked))
+			case samples:
+				return runListSamples(cmd.Context(), opts, args[0], cmd.OutOrStdout())
+			case err == nil && opts.long:
+				return inFolder(args[0], errors.New("-l is for datasets: a packed folder has files without fields"))
+			}
 			return runList(opts, args[0], path, cmd.OutOrStdout())
 		},
 	}
 	flags := cmd.Flags()
-	flags.BoolVarP(&opts.recursive, "recursive", "R", false, "list what is in the directories too, by whole paths")
+	flags.BoolVarP(&opts.long, "long", "l", false, "list the fields of samples, too")
+	flags.BoolVarP(&opts.recursive, "recursive", "R", false, "list what is in the directories of a packed folder too, by whole paths")
 	flags.Var(&opts.format, "format", "output: text, or json with an object a line")
+	opts.lookupFlags.add(flags)
 	opts.limits.add(flags)
 	return cmd
 }

@@ -6,6 +6,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -47,6 +48,9 @@ func run(args []string, more ...*cobra.Command) (status int) {
 	events, paint, err := execute(args, more)
 	if err == nil {
 		return exitOK
+	}
+	if errors.Is(err, errPipe) {
+		return exitPipe
 	}
 	status = exitCode(err)
 	printError(err, status, events, paint)

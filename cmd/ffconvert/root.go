@@ -22,6 +22,7 @@ const (
 	groupLook    = "look"
 	groupPack    = "pack"
 	groupCache   = "cache"
+	groupExport  = "export"
 )
 
 func newRootCommand() *cobra.Command {
@@ -52,7 +53,7 @@ checked, with a manifest that accounts for every entry of the input.
 	for _, g := range []cobra.Group{
 		{ID: groupConvert, Title: "Convert a dataset:"}, {ID: groupCheck, Title: "Check a dataset before converting it:"},
 		{ID: groupTasks, Title: "Convert on many machines:"}, {ID: groupLook, Title: "Look at shards:"},
-		{ID: groupPack, Title: "A folder in one file:"}, {ID: groupCache, Title: "Staged copies:"},
+		{ID: groupExport, Title: "Take samples out of shards:"}, {ID: groupPack, Title: "A folder in one file:"}, {ID: groupCache, Title: "Staged copies:"},
 	} {
 		root.AddGroup(&g)
 	}
@@ -72,8 +73,9 @@ checked, with a manifest that accounts for every entry of the input.
 	grouped(groupTasks, newPlanCommand(), newRunCommand(), newStatusCommand(), newFinishCommand())
 	grouped(groupConvert, newFormatsCommand())
 	grouped(groupCheck, newCheckCommand())
-	grouped(groupLook, newVerifyCommand(), newRepairCommand(), newInspectCommand(), newBenchCommand())
-	grouped(groupPack, newPackCommand(), newUnpackCommand(), newListCommand(), newCatCommand())
+	grouped(groupLook, newVerifyCommand(), newRepairCommand(), newInspectCommand(), newListCommand(), newGetCommand(), newDiffCommand(), newBenchCommand())
+	grouped(groupExport, newExportCommand())
+	grouped(groupPack, newPackCommand(), newUnpackCommand(), newCatCommand())
 	grouped(groupCache, newCacheCommand())
 	root.AddCommand(newVersionCommand(), newManCommand())
 	root.SetHelpCommand(newHelpCommand())

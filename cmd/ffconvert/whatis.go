@@ -155,7 +155,7 @@ func (c *conversion) refusedPath(err error) string {
 	}
 	if errors.Is(err, plan.ErrEmpty) && len(c.Sources) == 1 {
 		return c.Sources[0]
-	} else if !refusesContent(err) || path == c.Reader.Set.Text("classes") { // a list of classes, not an input
+	} else if !refusesContent(err) || path == c.Reader.Set.Text("classes") || path == c.Reader.Set.Text("list") { // not an input
 		return ""
 	}
 	return path

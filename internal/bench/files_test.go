@@ -37,6 +37,12 @@ func chill(t *testing.T, files []string) {
 		return
 	}
 	measured.coldness = "of the inputs alone, by `posix_fadvise`: this user may not drop that of the machine"
+	forget(t, files)
+}
+
+// forget takes files out of the page cache, and nothing else.
+func forget(t *testing.T, files []string) {
+	t.Helper()
 	for _, name := range files {
 		f, err := os.Open(name)
 		if err != nil {

@@ -189,10 +189,15 @@ func (n *counter) decide(c *call) verdict {
 	if c.kind().name == "close" && c.reads() {
 		n.hit += reading
 	}
-	if c.kind().name == "openat" && c.args[2]&unix.O_DIRECT != 0 {
+	if c.turnsDirect() {
 		n.hit += directly
 	}
 	return n.strike
+}
+
+// turnsDirect says that the call turns O_DIRECT of a descriptor on.
+func (c *call) turnsDirect() bool {
+	return c.kind().name == "fcntl" && c.args[1] == unix.F_SETFL && c.args[2]&unix.O_DIRECT != 0
 }
 
 // reading marks the closing of a descriptor that could not write.

@@ -52,6 +52,10 @@ func conversions() []conversion {
 		{"tar-arrow", append([]string{"tar", "--encode", "arrow", "--fields", "jpg;png,cls"}, tars...), []string{exact, shuffled}},
 		{"tar-dialects", []string{"tar", "tars/gnutar-posix.tar", "tars/gnutar-gnu.tar", "tars/python-pax.tar", "tars/bsdtar-binary.tar"}, []string{exact}},
 		{"tar-shard-size", []string{"tar", "--shard-size", "64KiB", "shards-<000..009>.tar"}, []string{exact, whole}},
+		{"tar-chosen", append([]string{"tar", "--where", "label!=1 and key~[0-7]$", "--slice", "3:60:2", "--limit", "25", "--missing", "skip", "--fields", "jpg,cls"}, tars...), []string{exact, shuffled}},
+		{"tar-sampled", append([]string{"tar", "--sample", "0.4", "--seed", "7", "--sort", "size"}, tars...), []string{exact}},
+		{"folder-chosen", []string{"folder", "--shards", "2", "--where", "class!=glyphs", "--limit", "11", "shapes"}, []string{exact}},
+		{"csv-chosen", append([]string{"csv", "--slice", "20:150:3"}, points...), []string{exact}},
 		{"folder", []string{"folder", "--shards", "3", "shapes"}, []string{exact, shuffled}}, // it has no parts to cut at
 		{"folder-flat", []string{"folder", "--flat", "--shards", "3", "shapes"}, []string{exact}},
 		{"folder-group", []string{"folder", "--group", "--decode", "--shards", "2", "shapes"}, []string{exact}},

@@ -15,7 +15,7 @@ const Width = 80
 
 // withoutStatus are the commands that, with their subcommands, list the exit statuses only in their
 // manual pages, not in their help.
-var withoutStatus = []string{"bench", "cache", "cat", "completion", "formats", "help", "inspect", "ls", "man", "version"}
+var withoutStatus = []string{"bench", "cache", "cat", "completion", "formats", "get", "help", "inspect", "ls", "man", "version"}
 
 // Text returns the help of a command. all includes limits and rarely used flags.
 func Text(cmd *cobra.Command, all bool) string {

@@ -226,7 +226,7 @@ var otherCommands = map[string][]string{
 	"repair":  {"fix"},
 	"pack":    {"zip"},
 	"unpack":  {"extract", "unzip"},
-	"cat":     {"get"},
+	"diff":    {"cmp", "compare"},
 	"ls":      {"list", "dir"},
 }
 

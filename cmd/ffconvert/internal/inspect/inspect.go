@@ -23,6 +23,7 @@ import (
 	"github.com/ffconvert/ffconvert/internal/text"
 	"github.com/ffconvert/ffconvert/packed"
 	"github.com/ffconvert/ffconvert/record"
+	"github.com/ffconvert/ffconvert/shard/choose"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
@@ -51,6 +52,8 @@ type Report struct {
 	Verified *bool          `json:"verified,omitempty"`    // whether each shard was verified when it was written
 	converters.Description
 	Skipped map[string]int64 `json:"skipped,omitempty"`
+	Choice  *choose.Options  `json:"choice,omitempty"`      // of samples, when they were converted; nil: all
+	LeftOut map[string]int64 `json:"left_out_by,omitempty"` // samples that were not chosen, by option
 	fieldCounts
 	SourceFields plan.FieldCounts `json:"source_fields,omitempty"` // of all samples, before --rename and --fields, counted by the conversion
 
@@ -127,6 +130,7 @@ func (x *Report) manifest(shardPath string) error {
 	}
 	x.Tool, x.Source, x.Encoding = m.Tool, m.Source.Format, m.Encode.Encoding
 	x.Created, x.Verified, x.Skipped = &m.Created, &m.Verified, m.Totals.Skipped
+	x.Choice, x.LeftOut = m.Choice, m.Totals.LeftOutBy
 	for i := range m.Shards {
 		x.Index += m.Shards[i].Index.Bytes
 	}
@@ -185,6 +189,12 @@ func (x *Report) Print(w io.Writer) error {
 	}
 	if len(x.Skipped) > 0 {
 		row("skipped", "%s", text.Line(summary.SkippedText(x.Skipped)))
+	}
+	if x.Choice != nil {
+		row("chosen by", "%s", text.Line(x.Choice.String()))
+	}
+	if len(x.LeftOut) > 0 {
+		row("left out", "%s", text.Line(summary.LeftOutText(x.LeftOut)))
 	}
 	x.fieldCounts.print(row)
 	if len(x.SourceFields) > 0 && x.Source != "csv" {

@@ -58,7 +58,10 @@ type warningEvent struct {
 
 // Warn prints a warning on one line.
 func (r *Reporter) Warn(d converters.Doubt) {
-	message := fmt.Sprintf("%s: offset %d: %q: %s", d.Part, d.Off, d.Entry, d.Text)
+	message := d.Part + ": " + d.Text
+	if d.Off >= 0 {
+		message = fmt.Sprintf("%s: offset %d: %q: %s", d.Part, d.Off, d.Entry, d.Text)
+	}
 	if d.Hint != "" {
 		message += " (" + terminal.Flags(d.Hint) + ")"
 	}

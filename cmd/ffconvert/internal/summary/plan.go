@@ -15,19 +15,23 @@ import (
 
 // A Plan is the closing line of plan.
 type Plan struct {
-	Done    bool     `json:"done"`
-	Out     string   `json:"out"`
-	Shards  int      `json:"shards"`
-	Parts   int      `json:"parts"`
-	Stored  int64    `json:"part_bytes"`
-	Whole   bool     `json:"whole_parts,omitempty"`
-	Samples int64    `json:"samples,omitempty"` // 0, as Bytes, for a part-aligned plan: not known yet
-	Bytes   int64    `json:"bytes,omitempty"`
-	Digest  string   `json:"plan_sha256"`
-	Same    bool     `json:"same"`                       // the plan was there already
-	Ready   bool     `json:"complete"`                   // the dataset is complete
-	Indexed int      `json:"parts_indexed_before"`       // by plan --task
-	Unused  []string `json:"indexes_not_used,omitempty"` // by plan --task, with the reasons
+	Done      bool             `json:"done"`
+	Out       string           `json:"out"`
+	Shards    int              `json:"shards"`
+	Parts     int              `json:"parts"`
+	Stored    int64            `json:"part_bytes"`
+	Whole     bool             `json:"whole_parts,omitempty"`
+	Samples   int64            `json:"samples,omitempty"` // 0, as Bytes, for a part-aligned plan: not known yet
+	Bytes     int64            `json:"bytes,omitempty"`
+	Digest    string           `json:"plan_sha256"`
+	Same      bool             `json:"same"`     // the plan was there already
+	Ready     bool             `json:"complete"` // the dataset is complete
+	LeftOut   int64            `json:"samples_left_out,omitempty"`
+	LeftOutBy map[string]int64 `json:"left_out_by,omitempty"` // samples that were not chosen, by option
+	Unread    int64            `json:"sources_not_read,omitempty"`
+	Partly    int64            `json:"sources_read_in_part,omitempty"`
+	Indexed   int              `json:"parts_indexed_before"`       // by plan --task
+	Unused    []string         `json:"indexes_not_used,omitempty"` // by plan --task, with the reasons
 }
 
 func NewPlan(out string, done *convert.Planned) *Plan {
@@ -38,6 +42,8 @@ func NewPlan(out string, done *convert.Planned) *Plan {
 	}
 	if !p.Whole {
 		s.Samples, s.Bytes = p.Totals()
+		a := p.Account()
+		s.LeftOut, s.LeftOutBy, s.Unread, s.Partly = a.SamplesLeftOut, a.LeftOutBy, a.Unread, a.Partly
 	}
 	for _, err := range done.Unused {
 		s.Unused = append(s.Unused, err.Error())
@@ -57,6 +63,9 @@ func (s *Plan) String() string {
 	}
 	if s.Ready {
 		b.WriteString(", and the dataset is complete")
+	}
+	for _, text := range leftOut(s.LeftOut, s.LeftOutBy, s.Unread, s.Partly) {
+		b.WriteString("; " + text)
 	}
 	if s.Indexed > 0 {
 		fmt.Fprintf(&b, "; %s indexed by tasks", terminal.Counted(int64(s.Indexed), "part"))

@@ -29,8 +29,17 @@ func printPlan(w io.Writer, plan *plan.Plan) error {
 	fmt.Fprintf(t, "samples\t%s\n", humanize.Comma(samples))
 	fmt.Fprintf(t, "bytes\t%s (%s)\n", humanize.Comma(bytes), humanize.IBytes(uint64(bytes)))
 	fmt.Fprintf(t, "shard bytes\tmin %s  mean %s  max %s\n", humanize.Comma(least), humanize.Comma(bytes/n), humanize.Comma(most))
-	if a.SamplesLeftOut > 0 {
-		fmt.Fprintf(t, "left out\t%s without a field\n", terminal.Counted(a.SamplesLeftOut, "sample"))
+	if len(a.LeftOutBy) > 0 {
+		fmt.Fprintf(t, "left out\t%s\n", LeftOutText(a.LeftOutBy))
+	}
+	if n := a.WithoutField(); n > 0 {
+		fmt.Fprintf(t, "left out\t%s without a field\n", terminal.Counted(n, "sample"))
+	}
+	if a.Unread > 0 {
+		fmt.Fprintf(t, "not read\t%s, as no more is wanted\n", terminal.Counted(a.Unread, "part"))
+	}
+	if a.Partly > 0 {
+		fmt.Fprintf(t, "read in part\t%s, up to the last sample that is wanted\n", terminal.Counted(a.Partly, "part"))
 	}
 	if len(a.Skipped) > 0 {
 		fmt.Fprintf(t, "skipped\t%s\n", SkippedText(a.Skipped))
@@ -67,6 +76,9 @@ func printFetch(w io.Writer, format string, p *convert.Preview) error {
 	fmt.Fprintln(t)
 	if f.Unknown > 0 {
 		fmt.Fprintf(t, "\tand %s of unknown size\n", terminal.Counted(int64(f.Unknown), "part"))
+	}
+	if f.Fewer {
+		fmt.Fprintln(t, "\tor less: no more are fetched than --limit and --slice need")
 	}
 	if f.Trees.Markers > 0 {
 		fmt.Fprintf(t, "left out\t%s, with a key that ends in /\n", terminal.Counted(int64(f.Trees.Markers), "empty object"))

@@ -33,6 +33,9 @@ type Conversion struct {
 	MBPerS  float64   `json:"mb_per_second"` // Written / 1e6 / Seconds
 	proof
 	LeftOut    int64            `json:"samples_left_out"`
+	LeftOutBy  map[string]int64 `json:"left_out_by,omitempty"` // samples that were not chosen, by option
+	Unread     int64            `json:"sources_not_read,omitempty"`
+	Partly     int64            `json:"sources_read_in_part,omitempty"`
 	Skipped    map[string]int64 `json:"skipped,omitempty"`
 	Accepted   map[string]int64 `json:"waived,omitempty"`
 	FieldsLeft int64            `json:"fields_left_out"`
@@ -119,7 +122,7 @@ func NewConversion(out string, r *shard.Report) Conversion {
 		Since: r.Manifest.Created, Already: r.Already,
 		Seconds: r.Seconds, Written: r.Written, MBPerS: float64(r.Written) / 1e6 / max(r.Seconds, 1e-9), // JSON has no infinity
 		proof:   newProof(r),
-		LeftOut: t.SamplesLeftOut, Skipped: t.Skipped, Accepted: t.Accepted, FieldsLeft: t.FieldsLeftOut,
+		LeftOut: t.SamplesLeftOut, LeftOutBy: t.LeftOutBy, Unread: t.SourcesUnread, Partly: t.SourcesPartly, Skipped: t.Skipped, Accepted: t.Accepted, FieldsLeft: t.FieldsLeftOut,
 	}
 }
 
@@ -171,10 +174,10 @@ func (s Conversion) String() string {
 	if len(s.Columns) > 0 {
 		b.WriteString("; " + columnsText(s.Columns))
 	}
-	if s.LeftOut > 0 {
-		fmt.Fprintf(&b, "; left out %s without a field", terminal.Counted(s.LeftOut, "sample"))
+	for _, text := range leftOut(s.LeftOut, s.LeftOutBy, s.Unread, s.Partly) {
+		b.WriteString("; " + text)
 	}
-	if s.FieldsLeft > 0 {
+	if s.FieldsLeft > 0 && len(s.LeftOutBy) == 0 {
 		fmt.Fprintf(&b, "; %s not selected", terminal.Counted(s.FieldsLeft, "field"))
 	}
 	if len(s.Skipped) > 0 {
@@ -184,6 +187,37 @@ func (s Conversion) String() string {
 		fmt.Fprintf(&b, "; accepted %s", SkippedText(s.Accepted))
 	}
 	return b.String()
+}
+
+// leftOut says which samples and sources were left out.
+func leftOut(samples int64, by map[string]int64, unread, partly int64) (all []string) {
+	for _, n := range by {
+		samples -= n
+	}
+	if len(by) > 0 {
+		all = append(all, "left out "+LeftOutText(by))
+	}
+	if samples > 0 {
+		all = append(all, fmt.Sprintf("left out %s without a field", terminal.Counted(samples, "sample")))
+	}
+	if unread > 0 {
+		all = append(all, terminal.Counted(unread, "source")+" not read, as no more was wanted")
+	}
+	if partly > 0 {
+		all = append(all, terminal.Counted(partly, "source")+" read up to the last sample that was wanted")
+	}
+	return all
+}
+
+// LeftOutText formats counts of samples that were not chosen, by option: "12 samples (--limit: 10, --where: 2)".
+func LeftOutText(by map[string]int64) string {
+	var each []string
+	sum := int64(0)
+	for _, option := range slices.Sorted(maps.Keys(by)) {
+		each = append(each, "--"+option+": "+humanize.Comma(by[option]))
+		sum += by[option]
+	}
+	return fmt.Sprintf("%s (%s)", terminal.Counted(sum, "sample"), strings.Join(each, ", "))
 }
 
 // SkippedText formats counts by reason: "12 entries (directory: 10, symbolic link: 2)".

@@ -33,9 +33,12 @@ func PaintOf(mode string, w io.Writer) Paint {
 }
 
 // OnTerminal reports whether w is a terminal that understands escape sequences.
-func OnTerminal(w io.Writer) bool {
+func OnTerminal(w io.Writer) bool { return IsTerminal(w) && os.Getenv("TERM") != "dumb" }
+
+// IsTerminal reports whether w is a terminal of any kind.
+func IsTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb"
+	return ok && term.IsTerminal(int(f.Fd()))
 }
 
 func (p Paint) Good(s string) string { return p.with("1;32", s) }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -36,8 +37,11 @@ func WriteJSON(w io.Writer, v any) error {
 }
 
 // EscapeJSON escapes the control characters that encoding/json leaves in strings: DEL and U+0080 to
-// U+009F, of which some terminals take U+009B for the start of an escape sequence.
+// U+009F, of which some terminals take U+009B for the start of an escape sequence. It returns doc if there are none.
 func EscapeJSON(doc []byte) []byte {
+	if !slices.ContainsFunc(doc, func(c byte) bool { return c >= 0x7f }) {
+		return doc
+	}
 	var b []byte
 	for len(doc) > 0 {
 		r, n := utf8.DecodeRune(doc)

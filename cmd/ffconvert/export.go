@@ -1,0 +1,144 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"runtime"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/ffconvert/ffconvert/aio"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/progress"
+	"github.com/ffconvert/ffconvert/convert"
+	"github.com/ffconvert/ffconvert/convert/option"
+	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/export"
+	"github.com/ffconvert/ffconvert/input"
+	"github.com/ffconvert/ffconvert/shard/choose"
+)
+
+func newExportCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "export",
+		Short: "Take samples out of FFRecord shards again",
+		Long: `Take the samples of a dataset out of FFRecord shards again: to WebDataset tars, to a folder
+of files, or as a stream to another program. Every record is compared with its checksum.
+
+` + exitStatus,
+		Example: `  ffconvert export tar out/ 'train-%06d.tar'
+  ffconvert export jsonl out/ - | head -n 1`,
+		Args: help.WantCommand,
+		RunE: help.NeedCommand,
+	}
+	cmd.AddCommand(newExportTarCommand(), newExportFolderCommand())
+	for _, format := range streams {
+		cmd.AddCommand(newExportStreamCommand(format))
+	}
+	return cmd
+}
+
+// exportSources is the help about OUT in the commands of export.
+const exportSources = `OUT is a dataset that ffconvert has made. It may also be shards by name, several datasets,
+a pattern or URLs, as in ffconvert ffr; what their records are is said by --records where no
+manifest is beside them.
+`
+
+// exportOptions are the flags that all commands of export have.
+type exportOptions struct {
+	convertOptions
+	reader *convert.Reader // of the format ffr
+	choice choose.Options
+	key    export.Key
+}
+
+func newExportOptions() *exportOptions {
+	f, _ := convert.FormatNamed("ffr")
+	return &exportOptions{convertOptions: newConvertOptions(), reader: f.Reader()}
+}
+
+// addSource registers the flags of the shards that are read.
+func (o *exportOptions) addSource(flags *pflag.FlagSet) {
+	o.choose.addChoice(flags)
+	flags.Uint64Var(&o.seed, "seed", 0, "what --sample is drawn from")
+	for _, opt := range o.reader.Set.All() {
+		if flags.Lookup(opt.Name) == nil { // export tar and export folder have --key
+			addOption(flags, opt)
+		}
+	}
+	flags.Var(&o.progress, "progress", progress.Usage)
+	sizeFlag(flags, &o.encode.Limits.MaxDecode, "max-decode-size", encode.DefaultMaxDecode, "largest list or map in a record")
+	o.encode.Limits.MaxDepth = encode.DefaultMaxDepth
+	flags.Var(option.Between(&o.encode.Limits.MaxDepth, 4, 65535), "max-decode-depth", "deepest nesting in a record, 4 to 65535")
+	help.MarkLimit(flags, "max-decode-depth")
+	countFlag(flags, &o.maxNames, "max-names", int64(input.MaxNames), "most inputs that OUT may stand for")
+	o.addCache(flags)
+	o.addDecompression(flags)
+	o.remote.add(flags)
+}
+
+// addKey registers --key with a word more than formats have.
+func (o *exportOptions) addKey(flags *pflag.FlagSet) {
+	of := o.reader.Set.Lookup("key")
+	flags.Var(&exportKey{Option: of, key: &o.key}, "key", of.Usage+"; or ordinal, the number of the sample")
+}
+
+// An exportKey is a flag value: ordinal, or what the option key of a format takes.
+type exportKey struct {
+	*option.Option
+	key *export.Key
+}
+
+func (v *exportKey) Set(text string) error {
+	if text == "ordinal" {
+		*v.key = export.KeyOrdinal
+		return nil
+	}
+	return v.Option.Set(text)
+}
+
+// addFields registers the flags that choose fields.
+func (o *exportOptions) addFields(flags *pflag.FlagSet) {
+	flags.StringVar(&o.encode.Fields, "fields", "", "fields to export, in order; ';' means the first that exists: 'jpg;png,cls' (default all)")
+	flags.StringArrayVar(&o.encode.Rename, "rename", nil, "rename a field before --fields: image='jpg;png'; may be repeated")
+	flags.Var(&o.missing, "missing", "what to do with a sample that lacks a field: error, or skip")
+}
+
+// addWriting registers the flags of writing files.
+func (o *exportOptions) addWriting(flags *pflag.FlagSet, what string) {
+	o.workers = runtime.GOMAXPROCS(0)
+	jobsFlag(flags, &o.workers, what+" written at once, 1024 at most; by default the CPUs that this process may use")
+	flags.Var(&o.backend, "backend", "how files are read again: auto, aio or pread")
+	flags.Var(queueDepth(&o.depth), "queue-depth", "reads of 1 MiB in flight")
+	flags.BoolVar(&o.noVerify, "no-verify", false, "do not read the files again")
+}
+
+// aio returns the options of reading again.
+func (o *exportOptions) aio() aio.Options { return aio.Options{Backend: o.backend, Depth: o.depth} }
+
+// run opens the shards and calls use, with a reporter of progress.
+func (o *exportOptions) run(ctx context.Context, cmd *cobra.Command, sources []string, use func(*export.Source, *progress.Reporter) error) error {
+	if err := o.cacheFromEnvironment(cmd.Flags()); err != nil {
+		return err
+	}
+	o.encode.Missing = o.missing.Value
+	if cmd.Flags().Changed("seed") && !o.choose.Drawn() {
+		return fmt.Errorf("--seed %d: nothing is drawn without --sample; add --sample, or leave --seed out", o.seed)
+	}
+	var err error
+	if o.choice, err = o.choose.options(o.seed); err != nil {
+		return err
+	}
+	shown := progress.New(o.progress, os.Stderr)
+	defer shown.Stop()
+	how := convert.SamplesOptions{Input: o.input(), Limits: o.encode.Limits, Clash: o.key == export.KeyOrdinal}
+	err = convert.WithSamples(ctx, o.reader, sources, how, func(s *convert.Samples) error {
+		return use(&export.Source{
+			Samples: s.Source, Whole: s.Whole, Says: s.Says, Dataset: s.Dataset, Sum: s.Sum, Encoding: s.Encoding, Heads: s.Heads,
+			Options: []any{s.Options, s.Added}, Changed: s.Changed,
+		}, shown)
+	})
+	return hinted(err, cmd.Name(), "OUT")
+}

@@ -1,0 +1,276 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/samples"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
+	"github.com/ffconvert/ffconvert/convert"
+	"github.com/ffconvert/ffconvert/convert/option"
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/dataset/lookup"
+	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/internal/place"
+	"github.com/ffconvert/ffconvert/packed"
+	"github.com/ffconvert/ffconvert/record"
+)
+
+// lookupFlags are the flags of the commands that look at single samples.
+type lookupFlags struct {
+	opts    lookup.Options
+	records option.Choice
+}
+
+func (l *lookupFlags) add(flags *pflag.FlagSet) {
+	l.records = option.Choice{Words: []string{"msgpack", "cbor", "pickle", "arrow", "raw"}}
+	flags.BoolVar(&l.opts.Record.AllowLegacy, "allow-legacy", false, "accept headers without a checksum, as old writers left them")
+	flags.Var(&l.records, "records", "what the records of other people's shards, and raw ones, are: msgpack, cbor, pickle, arrow or raw (default: opaque bytes)")
+	countFlag(flags, &l.opts.Record.MaxSamples, "max-samples", record.MaxSamples, "most samples of a shard accepted")
+	sizeFlag(flags, &l.opts.Record.MaxSample, "max-sample-size", record.DefaultMaxSample, "largest sample that is read; it is held in memory whole")
+	sizeFlag(flags, &l.opts.Limits.MaxDecode, "max-decode-size", encode.DefaultMaxDecode, "largest list or map that is decoded")
+	l.opts.Limits.MaxDepth = encode.DefaultMaxDepth
+	flags.Var(option.Between(&l.opts.Limits.MaxDepth, 4, 65535), "max-decode-depth", "deepest nesting that is decoded, 4 to 65535")
+	help.MarkLimit(flags, "max-decode-depth")
+}
+
+// open opens a dataset or a shard.
+func (l *lookupFlags) open(path string) (*lookup.Dataset, error) {
+	if err := convert.LocalPath(path); err != nil {
+		return nil, err
+	}
+	l.opts.Encoding = l.records.Value
+	d, err := lookup.Open(path, l.opts)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, record.ErrCorrupt) {
+		err = notShards(path, err)
+	}
+	return d, explainLookup(err)
+}
+
+// explainLookup adds the flags that help.
+func explainLookup(err error) error {
+	if errors.Is(err, record.ErrLegacy) {
+		return fmt.Errorf("%w%s", err, hintLegacy)
+	}
+	return raise(err, "--max-samples, --max-sample-size")
+}
+
+type getOptions struct {
+	lookupFlags
+	format            option.Choice
+	all, force, byKey bool
+}
+
+func newGetCommand() *cobra.Command {
+	opts := getOptions{format: option.Choice{Value: "record", Words: []string{"record", "text", "json"}}}
+	cmd := &cobra.Command{
+		Use:   "get OUT|FILE KEY|#N [FIELD]",
+		Short: "Write one sample, or a field of it, to standard output",
+		Long: `Write the record of one sample to standard output, or one of its fields: text as UTF-8, a
+number in decimal, lists and maps as JSON. The sample is named by its key, or by its number in
+the dataset, from #0 on. Its bytes are compared with their checksum before the first is written.
+
+--format text shows the fields, --format json has all of them in a line; bytes are base64 there.
+Bytes that are not text are not written to a terminal unless --force is given.
+
+The first search for a key in a dataset of more than 131,072 samples reads all indexes, and leaves a
+table of 8 bytes a sample in OUT/.ffconvert, where it can be written. Later ones read some pages of it.
+
+` + exitStatus,
+		Example: `  ffconvert get out/ train/000017 jpg > 17.jpg
+  ffconvert get out/ '#17' --format text
+  ffconvert get other.ffr '#0' | xxd | head`,
+		Args: help.WantArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			field := ""
+			if len(args) == 3 {
+				field = args[2]
+			}
+			return runGet(cmd.Context(), opts, args[0], args[1], field, cmd.OutOrStdout())
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.Var(&opts.format, "format", "output: record (or the field alone), text, or json")
+	flags.BoolVar(&opts.all, "all", false, "write all samples that have the key, one behind the other")
+	flags.BoolVar(&opts.byKey, "by-key", false, "take a word that looks like #N for a key")
+	flags.BoolVar(&opts.force, "force", false, "write bytes that are not text to a terminal, too")
+	opts.lookupFlags.add(flags)
+	return cmd
+}
+
+var numbered = regexp.MustCompile(`^#[0-9]+$`)
+
+var errNoKey = place.New(place.Refused, "no sample has the key")
+
+func runGet(ctx context.Context, opts getOptions, path, name, field string, stdout io.Writer) error {
+	d, err := opts.open(path)
+	if err != nil {
+		return err
+	}
+	g := getter{getOptions: opts, d: d, field: field, out: stdout}
+	if numbered.MatchString(name) && !opts.byKey {
+		n, err := strconv.ParseInt(name[1:], 10, 64)
+		if err != nil {
+			return &place.Error{Where: path, Off: -1, Err: fmt.Errorf("%w: %s of %d, which are numbered from 0", lookup.ErrRange, name, d.Len())}
+		}
+		row, err := d.Row(n, opts.format.Value != "record")
+		if err != nil {
+			return explainLookup(err)
+		}
+		return explainLookup(g.write(row))
+	}
+	return explainLookup(g.find(ctx, name))
+}
+
+// A getter writes samples.
+type getter struct {
+	getOptions
+	d     *lookup.Dataset
+	field string
+	out   io.Writer
+}
+
+// mostNamed is how many samples of one key are named in a message.
+const mostNamed = 10
+
+// find writes the sample of a key.
+func (g *getter) find(ctx context.Context, key string) error {
+	keyed, err := g.d.Keyed()
+	if err == nil && !keyed {
+		at := &place.Error{Where: g.d.Path(), Off: -1, Err: fmt.Errorf("%w %q: its samples have no keys", errNoKey, key), Hint: fmt.Sprintf("name one by its number, #0 to #%d", g.d.Len()-1)}
+		if f, err := packed.Open(g.d.Path(), g.opts.Record); err == nil {
+			at.Hint = fmt.Sprintf("it is a packed folder: ffconvert cat %s %s", terminal.ShellWord(g.d.Path()), terminal.ShellWord(key))
+			f.Close()
+		}
+		err = at
+	}
+	if err != nil {
+		return err
+	}
+	var rows []lookup.Row
+	for r, err := range g.d.Find(ctx, key) {
+		if err != nil {
+			return err
+		}
+		if g.all {
+			if err := g.write(r); err != nil {
+				return err
+			}
+			rows = append(rows[:0], *r)
+			continue
+		}
+		if rows = append(rows, *r); len(rows) > mostNamed {
+			break
+		}
+	}
+	switch {
+	case len(rows) == 0:
+		return g.unknown(ctx, key)
+	case g.all:
+		return nil
+	case len(rows) > 1:
+		return several(g.d.Path(), key, rows)
+	}
+	return g.write(&rows[0])
+}
+
+// several refuses a key that several samples have.
+func several(path, key string, rows []lookup.Row) error {
+	var names []string
+	for _, r := range rows[:min(len(rows), mostNamed)] {
+		names = append(names, fmt.Sprintf("#%d", r.Number))
+	}
+	if len(rows) > mostNamed {
+		names = append(names, "and more")
+	}
+	err := fmt.Errorf("several samples have the key %q: %s", key, strings.Join(names, ", "))
+	return &place.Error{Where: path, Off: -1, Err: err, Hint: "name one by its number; --all writes all"}
+}
+
+// unknown is the error of a key that no sample has.
+func (g *getter) unknown(ctx context.Context, key string) error {
+	at := &place.Error{Where: g.d.Path(), Off: -1, Err: fmt.Errorf("%w %q", errNoKey, key)}
+	near, err := g.d.Near(ctx, key)
+	if err != nil {
+		return err
+	}
+	if at.Hint = "ffconvert ls lists all"; near != "" {
+		at.Hint = fmt.Sprintf("did you mean %q?", near)
+	}
+	return at
+}
+
+// write writes a sample, or its field.
+func (g *getter) write(r *lookup.Row) error {
+	data, err := g.d.Record(r)
+	if err != nil {
+		return err
+	}
+	if g.field == "" && g.format.Value == "record" {
+		return g.bytes(data, "the record")
+	}
+	s, err := g.d.Decode(r, data)
+	if err != nil {
+		return err
+	}
+	if r.Key == "" {
+		r.Key = s.Key
+	}
+	if g.field == "" && g.format.Value == "text" {
+		return samples.WriteText(g.out, r, s)
+	}
+	if g.field == "" {
+		err = samples.WriteJSON(g.out, r, s)
+	} else {
+		err = g.writeField(r, s)
+	}
+	if errors.Is(err, converters.ErrUnsupported) {
+		err = &place.Error{Where: r.Shard, Off: r.At.Off, Entry: s.Key, Err: err, Hint: "without FIELD and --format the whole record is written"}
+	}
+	return err
+}
+
+// writeField writes the field that was asked for.
+func (g *getter) writeField(r *lookup.Row, s *converters.Sample) error {
+	v, ok := s.Field(g.field)
+	if !ok {
+		var names []string
+		for i := range s.Fields {
+			names = append(names, strconv.Quote(s.Fields[i].Name))
+		}
+		return &place.Error{Where: g.d.Path(), Off: -1, Err: fmt.Errorf("sample %s has no field %q, but %s", samples.Name(r), g.field, strings.Join(names, ", "))}
+	}
+	if g.format.Value == "json" {
+		line, err := samples.JSON(&v)
+		if err == nil {
+			_, err = g.out.Write(line)
+		}
+		return err
+	}
+	data, err := samples.Data(&v)
+	if err != nil {
+		return fmt.Errorf("field %q: %w", g.field, err)
+	}
+	return g.bytes(data, fmt.Sprintf("the field %q", g.field))
+}
+
+// bytes writes data unchanged, to a terminal only if it is text.
+func (g *getter) bytes(data []byte, what string) error {
+	if !g.force && terminal.IsTerminal(g.out) && !samples.Readable(data) {
+		return &place.Error{Where: g.d.Path(), Off: -1, Kind: place.Usage, Err: fmt.Errorf("%s is not text, %s, and standard output is a terminal", what, terminal.Counted(int64(len(data)), "byte")),
+			Hint: "redirect it to a file, or --format text, or --force"}
+	}
+	_, err := g.out.Write(data)
+	return err
+}
