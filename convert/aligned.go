@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/shard"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
@@ -45,7 +44,7 @@ func (c *Conversion) aligned() (bool, error) {
 func (c *Conversion) joins() bool {
 	parts := c.foundParts()
 	for _, of := range c.collections() {
-		if k, ok := of.Opener.(interface{ joins([]converters.Part) bool }); ok && of.first < len(parts) && k.joins(parts[of.first:min(len(parts), of.first+of.n)]) {
+		if of.first < len(parts) && of.Joins(parts[of.first:min(len(parts), of.first+of.n)]) {
 			return true
 		}
 	}

@@ -4,19 +4,16 @@ import (
 	"context"
 	"errors"
 
+	"github.com/ffconvert/ffconvert/convert/format"
 	"github.com/ffconvert/ffconvert/input"
 	"github.com/ffconvert/ffconvert/input/stage"
 )
 
-// A beside fetches files that lie beside remote parts and are not parts themselves. Copies stay until
-// release.
+// A beside fetches files that lie beside remote parts: see [format.Files]. Copies stay until release.
 type beside struct {
 	in   stage.Options
 	sets []*stage.Set
 }
-
-// A besideReader is an Opener that reads such files.
-type besideReader interface{ setBeside(*beside) }
 
 // newBeside returns a beside for inputs that are found and staged by in.
 func newBeside(in stage.Options) *beside {
@@ -24,8 +21,8 @@ func newBeside(in stage.Options) *beside {
 	return &beside{in: in}
 }
 
-// fetch makes files local and returns their paths. If one does not exist the error is [input.ErrNotFound].
-func (b *beside) fetch(ctx context.Context, names []string) ([]string, error) {
+// Fetch makes files local and returns their paths.
+func (b *beside) Fetch(ctx context.Context, names []string) ([]string, error) {
 	if len(names) == 0 {
 		return nil, nil
 	}
@@ -45,8 +42,8 @@ func (b *beside) fetch(ctx context.Context, names []string) ([]string, error) {
 	return paths, nil
 }
 
-// look returns an error unless all files exist.
-func (b *beside) look(ctx context.Context, names []string) error {
+// Look returns an error unless all files exist.
+func (b *beside) Look(ctx context.Context, names []string) error {
 	if len(names) == 0 {
 		return nil
 	}
@@ -62,4 +59,20 @@ func (b *beside) release() error {
 	}
 	b.sets = nil
 	return errors.Join(all...)
+}
+
+// lend gives a reader what fetches files beside its parts.
+func (c *Conversion) lend(r *format.Reader) {
+	if c.beside == nil {
+		c.beside = newBeside(c.inputOptions())
+	}
+	r.SetFiles(c.beside)
+}
+
+// returnBeside ends the use of files that lie beside remote parts.
+func (c *Conversion) returnBeside() error {
+	if c.beside == nil {
+		return nil
+	}
+	return c.beside.release()
 }

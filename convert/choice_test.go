@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/ffconvert/ffconvert/convert"
+	"github.com/ffconvert/ffconvert/convert/format"
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/record"
 	"github.com/ffconvert/ffconvert/shard/choose"
@@ -24,11 +25,11 @@ import (
 )
 
 // of is a conversion of sources of a format.
-func of(t *testing.T, format, out string, choice choose.Options, sources ...string) *convert.Conversion {
+func of(t *testing.T, name, out string, choice choose.Options, sources ...string) *convert.Conversion {
 	t.Helper()
-	f, known := convert.FormatNamed(format)
+	f, known := format.Named(name)
 	if !known {
-		t.Fatalf("no format %s", format)
+		t.Fatalf("no format %s", name)
 	}
 	return &convert.Conversion{Reader: f.Reader(), Sources: sources, Out: out, Options: convert.Options{Sizes: plan.Sizes{Shards: 3}, Choice: choice}}
 }

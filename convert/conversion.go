@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/ffconvert/ffconvert/aio"
+	"github.com/ffconvert/ffconvert/convert/format"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/encode"
@@ -62,7 +63,7 @@ type Options struct {
 
 // A Conversion describes one conversion: sources, options and output. Call one of its methods once.
 type Conversion struct {
-	Reader  *Reader        // of the format of all sources; nil if Mixture is set
+	Reader  *format.Reader // of the format of all sources; nil if Mixture is set
 	Mixture *Mixture       // several collections, which name their sources; nil if Reader is set
 	Sources []string       // paths, patterns, URLs, @lists, pipes: see package input; the file of a mixture
 	Program *input.Command // its output is converted in place of Sources; nil: none

@@ -2,7 +2,7 @@
 // and writes its shards, and completes, resumes or repairs a dataset. A Go program can do with it all
 // that the commands do, also with remote sources:
 //
-//	tar, _ := convert.FormatNamed("tar")
+//	tar, _ := format.Named("tar")
 //	c := &convert.Conversion{
 //		Reader:  tar.Reader(),
 //		Sources: []string{"s3://bucket/train-{000000..000146}.tar"},
@@ -20,9 +20,9 @@
 // [Conversion.Plan] writes only the plan. Any number of processes then write the shards with [Run], a
 // slice each, and [Finish] completes the dataset. [Repair] writes damaged shards again.
 //
-// Formats are the rows of one table: see [FormatNamed]. Their options are named texts of package
-// option; plans, specifications and flags have the same. A [Mixture] makes one dataset of several
-// collections; package spec reads it from YAML.
+// Package format has the table of formats. Their options are named texts of package option; plans,
+// specifications and flags have the same. A [Mixture] makes one dataset of several collections; package
+// spec reads it from YAML.
 //
 // The package prints nothing and does not know flags. An [AdvisedError] says what helps against an
 // error.

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/ffconvert/ffconvert/convert"
+	"github.com/ffconvert/ffconvert/convert/format"
 	"github.com/ffconvert/ffconvert/convert/option"
 )
 
@@ -16,7 +17,7 @@ func Example() {
 		panic(err)
 	}
 	defer os.RemoveAll(dir)
-	f, _ := convert.FormatNamed("tar")
+	f, _ := format.Named("tar")
 	c := &convert.Conversion{Reader: f.Reader(), Sources: []string{filepath.Join("..", "testdata", "shards-{000..001}.tar")}, Out: filepath.Join(dir, "out")}
 	done, err := c.Write(context.Background())
 	if err != nil {

@@ -7,21 +7,12 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/ffconvert/ffconvert/convert/format"
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/input"
 	"github.com/ffconvert/ffconvert/input/stage"
 	"github.com/ffconvert/ffconvert/shard"
 )
-
-// InputOptions returns in with the fields set that depend on the format.
-func (r *Reader) InputOptions(in input.Options) input.Options {
-	in.Directories, in.Match, in.Arrange = r.Directories, r.Match, nil
-	in.AllowPipe = in.AllowPipe && !r.Directories // a program writes a stream, not a directory
-	if a, ok := r.Opener.(Arranger); ok {
-		in.Arrange = a.Arrange
-	}
-	return in
-}
 
 // inputOptions returns Input with the defaults of the conversion.
 func (c *Conversion) inputOptions() stage.Options {
@@ -53,7 +44,7 @@ func (c *Conversion) find(ctx context.Context) (err error) {
 
 // A collection is the inputs of one format: a mixture has several, another dataset one.
 type collection struct {
-	*Reader
+	*format.Reader
 	first, n int // index of its first input, and how many it has
 }
 
@@ -122,14 +113,6 @@ func (c *Conversion) checkCache() error {
 // only after success. err is the error of the run.
 func (c *Conversion) removeCache(ctx context.Context, err error) error {
 	return errors.Join(c.returnBeside(), c.removeOwnCache(ctx, err))
-}
-
-// returnBeside ends the use of files that lie beside remote parts.
-func (c *Conversion) returnBeside() error {
-	if c.beside == nil {
-		return nil
-	}
-	return c.beside.release()
 }
 
 func (c *Conversion) removeOwnCache(ctx context.Context, err error) error {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ffconvert/ffconvert/convert/format"
 	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/convert/spec"
 	"github.com/ffconvert/ffconvert/converters"
@@ -25,8 +26,8 @@ const SpecFormat = "spec"
 // the format of a collection decides how its names are read.
 type Mixture struct {
 	spec    *spec.Spec
-	readers []*Reader // one for each collection
-	found   []int     // number of inputs of each collection
+	readers []*format.Reader // one for each collection
+	found   []int            // number of inputs of each collection
 }
 
 // NewMixture looks up the formats of a specification and sets their options. Limits are refused.
@@ -35,9 +36,9 @@ func NewMixture(s *spec.Spec) (*Mixture, error) {
 	m := &Mixture{spec: s}
 	for i := range s.Collections {
 		c := &s.Collections[i]
-		f, known := FormatNamed(c.Format)
+		f, known := format.Named(c.Format)
 		if !known {
-			return nil, c.Error("format", fmt.Errorf("%q is not a format here; there are %s", c.Format, strings.Join(FormatNames(), ", ")))
+			return nil, c.Error("format", fmt.Errorf("%q is not a format here; there are %s", c.Format, strings.Join(format.Names(), ", ")))
 		}
 		r := f.Reader()
 		for _, name := range slices.Sorted(maps.Keys(c.Options)) {
@@ -52,7 +53,7 @@ func NewMixture(s *spec.Spec) (*Mixture, error) {
 }
 
 // setOption sets an option of a collection.
-func setOption(r *Reader, c *spec.Collection, name string) error {
+func setOption(r *format.Reader, c *spec.Collection, name string) error {
 	o := r.Set.Lookup(name)
 	if o == nil {
 		var names []string

@@ -17,6 +17,7 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/ffconvert/ffconvert/convert/format"
 	"github.com/ffconvert/ffconvert/convert/spec"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/input"
@@ -284,9 +285,8 @@ func TestSpecSchemaFormats(t *testing.T) {
 	if err := json.Unmarshal(schema.Defs["collection"].Properties["format"], &known); err != nil {
 		t.Fatal(err)
 	}
-	var names []string
-	for _, f := range formats {
-		names = append(names, f.Name)
+	for _, name := range format.Names() {
+		f, _ := format.Named(name)
 		var want []string
 		for _, o := range f.Reader().Set.All() {
 			if !o.Limit {
@@ -298,8 +298,8 @@ func TestSpecSchemaFormats(t *testing.T) {
 			t.Errorf("%s: the schema has the options %q, want %q", f.Name, got, want)
 		}
 	}
-	if !slices.Equal(known.Enum, names) {
-		t.Errorf("the schema has the formats %q, want %q", known.Enum, names)
+	if !slices.Equal(known.Enum, format.Names()) {
+		t.Errorf("the schema has the formats %q, want %q", known.Enum, format.Names())
 	}
 }
 

@@ -35,16 +35,6 @@ func (c *Conversion) open(ctx context.Context, parts []converters.Part) (*opened
 	return o, c.sameTables(o.says)
 }
 
-// lend gives a reader what fetches files beside its parts, if it reads any.
-func (c *Conversion) lend(r *Reader) {
-	if o, ok := unkeyed(r.Opener).(besideReader); ok {
-		if c.beside == nil {
-			c.beside = newBeside(c.inputOptions())
-		}
-		o.setBeside(c.beside)
-	}
-}
-
 // openOne opens a dataset of one format.
 func (c *Conversion) openOne(ctx context.Context, parts []converters.Part) (*opened, error) {
 	c.lend(c.Reader)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ffconvert/ffconvert/convert/format"
 	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/input"
 	"github.com/ffconvert/ffconvert/shard/plan"
@@ -51,7 +52,7 @@ func (r *recorded) conversion() (*Conversion, error) {
 	if p.Source.Format == SpecFormat {
 		return c, r.mixture(c)
 	}
-	f, known := FormatNamed(p.Source.Format)
+	f, known := format.Named(p.Source.Format)
 	if known && r.Program != nil {
 		return nil, r.noProgram()
 	}
@@ -63,7 +64,7 @@ func (r *recorded) conversion() (*Conversion, error) {
 		if c.Program, err = r.Program(p.Source.Format); err != nil {
 			return nil, err
 		}
-		f = ProgramFormat(p.Source.Format)
+		f = format.Program(p.Source.Format)
 	}
 	if len(c.Sources) == 0 && c.Program == nil {
 		if c.Sources = r.named; len(c.Sources) == 0 && !f.Directories {
@@ -121,7 +122,7 @@ func (r *recorded) advise(err error) error {
 func (m *Mixture) SetLimits(limits map[string]string) error { return setLimits(limits, m.readers...) }
 
 // setLimits sets each limit in the readers that have it. At least one must have it.
-func setLimits(limits map[string]string, readers ...*Reader) error {
+func setLimits(limits map[string]string, readers ...*format.Reader) error {
 	for _, name := range slices.Sorted(maps.Keys(limits)) {
 		known := false
 		for _, r := range readers {
@@ -141,7 +142,7 @@ func setLimits(limits map[string]string, readers ...*Reader) error {
 }
 
 // formatsOf lists the names of the formats.
-func formatsOf(readers []*Reader) string {
+func formatsOf(readers []*format.Reader) string {
 	var names []string
 	for _, r := range readers {
 		if !slices.Contains(names, r.Name) {

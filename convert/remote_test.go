@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/ffconvert/ffconvert/convert"
+	"github.com/ffconvert/ffconvert/convert/format"
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/input"
 	"github.com/ffconvert/ffconvert/input/remote"
@@ -23,7 +24,7 @@ import (
 // conversion is one of ten tars of a web server, part-aligned as remote sources are by default.
 func conversion(t *testing.T, url, out string) *convert.Conversion {
 	t.Helper()
-	f, known := convert.FormatNamed("tar")
+	f, known := format.Named("tar")
 	if !known {
 		t.Fatal("no tar")
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/ffconvert/ffconvert/convert"
+	"github.com/ffconvert/ffconvert/convert/format"
 	"github.com/ffconvert/ffconvert/input"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
@@ -16,7 +17,7 @@ import (
 // reshard is a conversion of the three shards of a dataset that a web server has.
 func reshard(t *testing.T, sources, out string, cut convert.Cut) *convert.Conversion {
 	t.Helper()
-	f, known := convert.FormatNamed("ffr")
+	f, known := format.Named("ffr")
 	if !known {
 		t.Fatal("no ffr")
 	}
@@ -30,7 +31,7 @@ func reshard(t *testing.T, sources, out string, cut convert.Cut) *convert.Conver
 func TestRemoteShards(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	tars, _ := convert.FormatNamed("tar")
+	tars, _ := format.Named("tar")
 	in := &convert.Conversion{
 		Reader: tars.Reader(), Sources: []string{filepath.Join("..", "testdata", "shards-{000..009}.tar")}, Out: filepath.Join(dir, "in"),
 		Options: convert.Options{Sizes: plan.Sizes{Shards: 3}},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/ffconvert/ffconvert/convert/format"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/input"
@@ -86,7 +87,7 @@ func (r *taskRun) run(ctx context.Context) (*shard.Report, error) {
 // wantsNamed reports whether the sources cannot be found by the names of the parts: a directory has
 // many parts, and a mixture repeats parts.
 func (r *taskRun) wantsNamed() bool {
-	f, _ := FormatNamed(r.slice.Plan.Source.Format)
+	f, _ := format.Named(r.slice.Plan.Source.Format)
 	return f.Directories || r.slice.Plan.Source.Format == SpecFormat
 }
 

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/ffconvert/ffconvert/convert"
+	"github.com/ffconvert/ffconvert/convert/format"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/export"
 	"github.com/ffconvert/ffconvert/internal/memsource"
@@ -28,8 +29,8 @@ func Example() {
 	if _, err := shard.Convert(ctx, &memsource.Source{Data: [][]converters.Sample{samples}}, shards, shard.ConvertOptions{}); err != nil {
 		panic(err)
 	}
-	format, _ := convert.FormatNamed("ffr")
-	err = convert.WithSamples(ctx, format.Reader(), []string{shards}, convert.SamplesOptions{}, func(s *convert.Samples) error {
+	ffr, _ := format.Named("ffr")
+	err = convert.WithSamples(ctx, ffr.Reader(), []string{shards}, convert.SamplesOptions{}, func(s *format.Samples) error {
 		src := &export.Source{Samples: s.Source, Whole: s.Whole, Says: s.Says, Dataset: s.Dataset, Sum: s.Sum, Encoding: s.Encoding, Heads: s.Heads}
 		done, err := export.Tars(ctx, src, filepath.Join(dir, "pets-%03d.tar"), export.TarOptions{})
 		if err != nil {

@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/ffconvert/ffconvert/convert"
+	"github.com/ffconvert/ffconvert/convert/format"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/tar"
 	"github.com/ffconvert/ffconvert/encode"
@@ -51,8 +52,8 @@ func write(t testing.TB, src converters.Source, opts encode.Options, n int) stri
 
 // with opens shards and calls use.
 func with(ctx context.Context, use func(*export.Source) error, sources ...string) error {
-	f, _ := convert.FormatNamed("ffr")
-	return convert.WithSamples(ctx, f.Reader(), sources, convert.SamplesOptions{}, func(s *convert.Samples) error {
+	f, _ := format.Named("ffr")
+	return convert.WithSamples(ctx, f.Reader(), sources, convert.SamplesOptions{}, func(s *format.Samples) error {
 		return use(&export.Source{Samples: s.Source, Whole: s.Whole, Says: s.Says, Dataset: s.Dataset, Sum: s.Sum, Encoding: s.Encoding, Heads: s.Heads})
 	})
 }
@@ -259,7 +260,7 @@ func differ(got, want []member) string {
 // convertTars converts tars into n shards.
 func convertTars(t *testing.T, paths []string, opts encode.Options, n int) string {
 	t.Helper()
-	f, _ := convert.FormatNamed("tar")
+	f, _ := format.Named("tar")
 	out := filepath.Join(t.TempDir(), "again")
 	c := &convert.Conversion{Reader: f.Reader(), Sources: paths, Out: out, Options: convert.Options{Encode: opts, Sizes: plan.Sizes{Shards: n}}}
 	if _, err := c.Write(t.Context()); err != nil {

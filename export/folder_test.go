@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/ffconvert/ffconvert/convert"
+	"github.com/ffconvert/ffconvert/convert/format"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/export"
@@ -80,7 +81,7 @@ func TestFolder(t *testing.T) {
 				}
 			}
 			shardsOf := func(in, name string) string {
-				f, _ := convert.FormatNamed("folder")
+				f, _ := format.Named("folder")
 				r := f.Reader()
 				for name, value := range row.options {
 					if err := r.Set.Set(name, value); err != nil {

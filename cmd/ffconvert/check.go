@@ -50,7 +50,7 @@ error.
 	}
 	opts := checkOptions{convert: newConvertOptions(), format: option.Choice{Value: "text", Words: findings.Formats()}}
 	cmd.Flags().SortFlags = false
-	opts.add(cmd.Flags(), format{}, &option.Set{})
+	opts.add(cmd.Flags(), sourceFormat{}, &option.Set{})
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
@@ -63,7 +63,7 @@ error.
 		if err != nil {
 			return notDetected(cmd, opts, err)
 		}
-		return runAs(cmd, newCheckFormatCommand(f.format), f, args)
+		return runAs(cmd, newCheckFormatCommand(f.sourceFormat), f, args)
 	}
 	return cmd
 }
@@ -100,7 +100,7 @@ type checkOptions struct {
 	workers   int
 }
 
-func newCheckFormatCommand(f format) *cobra.Command {
+func newCheckFormatCommand(f sourceFormat) *cobra.Command {
 	opts := checkOptions{convert: newConvertOptions(), format: option.Choice{Value: "text", Words: findings.Formats()}}
 	cmd := &cobra.Command{
 		Use:   f.Name + " " + f.source,
@@ -141,7 +141,7 @@ var checkedExamples = map[string]string{
 
 // add registers the flags of a check: its own, the options of the format, and the flags of the
 // conversion that decide which inputs are refused.
-func (o *checkOptions) add(flags *pflag.FlagSet, f format, set *option.Set) {
+func (o *checkOptions) add(flags *pflag.FlagSet, f sourceFormat, set *option.Set) {
 	flags.Var(&o.format, "format", "output: text, json, junit or sarif")
 	flags.BoolVar(&o.deep, "deep", false, "read every sample; decode images, and the fields that --decode would")
 	flags.BoolVar(&o.strict, "strict", false, "exit with status 3 for warnings, too")

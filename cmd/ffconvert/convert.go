@@ -21,7 +21,7 @@ import (
 
 // newConvertCommand returns the command of a format. adapt, if not nil, may change each conversion
 // before it runs.
-func newConvertCommand(f format, adapt func(*conversion)) *cobra.Command {
+func newConvertCommand(f sourceFormat, adapt func(*conversion)) *cobra.Command {
 	opts := newConvertOptions()
 	cmd := &cobra.Command{
 		Use:     f.Name + " " + f.source + " OUT",

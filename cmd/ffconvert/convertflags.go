@@ -54,7 +54,7 @@ type convertOptions struct {
 }
 
 // sourceHelp is the help about the names of sources; "" for a plugin, which gets them as arguments.
-func (f format) sourceHelp() string {
+func (f sourceFormat) sourceHelp() string {
 	switch {
 	case f.plugin:
 		return ""

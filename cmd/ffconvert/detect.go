@@ -17,6 +17,7 @@ import (
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/progress"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert"
+	"github.com/ffconvert/ffconvert/convert/format"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/input"
 	"github.com/ffconvert/ffconvert/input/kind"
@@ -48,14 +49,14 @@ formats, or of none, are refused with what they are.
 		if err != nil {
 			return err
 		}
-		return runAs(cmd, newConvertCommand(f.format, nil), f, args)
+		return runAs(cmd, newConvertCommand(f.sourceFormat, nil), f, args)
 	}
 	return cmd
 }
 
 // detected is the format that sources were found to have.
 type detected struct {
-	format
+	sourceFormat
 	what  string   // "a tar"
 	flags []string // that the format needs to read them
 }
@@ -95,7 +96,7 @@ func detect(cmd *cobra.Command, names []string, maxNames int64) (detected, error
 		return detected{}, ambiguous(names[0], names[0], all, does)
 	}
 	f, _ := formatNamed(all[0].Format)
-	d := detected{format: f, what: all[0].What, flags: all[0].Flags}
+	d := detected{sourceFormat: f, what: all[0].What, flags: all[0].Flags}
 	d.say(cmd, names[0])
 	return d, nil
 }
@@ -118,7 +119,7 @@ func ambiguous(name, path string, kinds []kind.Kind, does purpose) error {
 	return undetected(name, "it may be "+strings.Join(what, " or "), strings.Join(hints, ", or "))
 }
 
-func formatNames() string { return strings.Join(convert.FormatNames(), ", ") }
+func formatNames() string { return strings.Join(format.Names(), ", ") }
 
 // sameCommand reports whether two kinds are converted by the same command and flags.
 func sameCommand(a, b kind.Kind) bool { return a.Format == b.Format && slices.Equal(a.Flags, b.Flags) }
@@ -154,7 +155,7 @@ func kindsOf(ctx context.Context, name string, maxNames int64) (found []kind.Kin
 		}
 		return nil, first, &input.Error{Where: first, Off: -1, Err: err, Hint: "check the spelling and the directory"}
 	}
-	return convert.Kinds(first), first, ctx.Err()
+	return format.Kinds(first), first, ctx.Err()
 }
 
 // A formatEvent reports the format that was detected.

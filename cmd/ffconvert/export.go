@@ -13,6 +13,7 @@ import (
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/progress"
 	"github.com/ffconvert/ffconvert/convert"
+	"github.com/ffconvert/ffconvert/convert/format"
 	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/export"
@@ -49,13 +50,13 @@ manifest is beside them.
 // exportOptions are the flags that all commands of export have.
 type exportOptions struct {
 	convertOptions
-	reader *convert.Reader // of the format ffr
+	reader *format.Reader // of the format ffr
 	choice choose.Options
 	key    export.Key
 }
 
 func newExportOptions() *exportOptions {
-	f, _ := convert.FormatNamed("ffr")
+	f, _ := format.Named("ffr")
 	return &exportOptions{convertOptions: newConvertOptions(), reader: f.Reader()}
 }
 
@@ -134,7 +135,7 @@ func (o *exportOptions) run(ctx context.Context, cmd *cobra.Command, sources []s
 	shown := progress.New(o.progress, os.Stderr)
 	defer shown.Stop()
 	how := convert.SamplesOptions{Input: o.input(), Limits: o.encode.Limits, Clash: o.key == export.KeyOrdinal}
-	err = convert.WithSamples(ctx, o.reader, sources, how, func(s *convert.Samples) error {
+	err = convert.WithSamples(ctx, o.reader, sources, how, func(s *format.Samples) error {
 		return use(&export.Source{
 			Samples: s.Source, Whole: s.Whole, Says: s.Says, Dataset: s.Dataset, Sum: s.Sum, Encoding: s.Encoding, Heads: s.Heads,
 			Options: []any{s.Options, s.Added}, Changed: s.Changed,

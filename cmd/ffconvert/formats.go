@@ -9,12 +9,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
-	"github.com/ffconvert/ffconvert/convert"
+	"github.com/ffconvert/ffconvert/convert/format"
 )
 
-// A format is a source format of package convert, with the help of its command.
-type format struct {
-	convert.Format
+// A sourceFormat is a format of package convert/format, with the help of its command.
+type sourceFormat struct {
+	format.Format
 	source  string // the sources in the usage line
 	short   string // one line of help, after "Convert"
 	long    string
@@ -24,7 +24,7 @@ type format struct {
 
 // formats are the source formats that have a command. Package convert has the table of their readers:
 // see docs/adding-a-format.md.
-var formats = []format{
+var formats = []sourceFormat{
 	{
 		Format: named("tar"),
 		source: "TAR...",
@@ -92,18 +92,18 @@ With --encode, --fields, --rename or --decode records are decoded, and encoded a
 }
 
 // formatNamed returns the format of a name.
-func formatNamed(name string) (format, bool) {
+func formatNamed(name string) (sourceFormat, bool) {
 	for _, f := range formats {
 		if f.Name == name {
 			return f, true
 		}
 	}
-	return format{}, false
+	return sourceFormat{}, false
 }
 
 // named returns a format of package convert, which must exist.
-func named(name string) convert.Format {
-	f, known := convert.FormatNamed(name)
+func named(name string) format.Format {
+	f, known := format.Named(name)
 	if !known {
 		panic("ffconvert: no format " + name)
 	}

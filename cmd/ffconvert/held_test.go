@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ffconvert/ffconvert/convert"
+	"github.com/ffconvert/ffconvert/convert/format"
 	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/tar"
@@ -23,15 +23,15 @@ import (
 // heldMain is the program with a format of its own: tars of which each part, once it is
 // begun to be read, waits for leave.
 func heldMain() {
-	f := format{Format: convert.Format{Name: "held", Options: heldOptions}, source: "TAR...", short: "tars that wait", example: "  held"}
+	f := sourceFormat{Format: format.Format{Name: "held", Options: heldOptions}, source: "TAR...", short: "tars that wait", example: "  held"}
 	os.Exit(run(os.Args[1:], newConvertCommand(f, nil)))
 }
 
-func heldOptions(set *option.Set) convert.Opener {
+func heldOptions(set *option.Set) format.Opener {
 	pass, deaf := "read", false
 	set.Add("pass", "the pass that waits: index or read", option.Text(&pass))
 	set.Add("deaf", "go on waiting when told to stop", option.Bool(&deaf))
-	return convert.OpenFunc(func(_ context.Context, parts []converters.Part, _ encode.Options) (converters.Source, error) {
+	return format.OpenFunc(func(_ context.Context, parts []converters.Part, _ encode.Options) (converters.Source, error) {
 		return heldSource{tar.Open(parts, tar.Options{}), pass, deaf}, nil
 	})
 }

@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ffconvert/ffconvert/convert"
+	"github.com/ffconvert/ffconvert/convert/format"
 	"github.com/ffconvert/ffconvert/input"
 )
 
@@ -71,8 +71,8 @@ func findPlugins(root *cobra.Command) map[string]string {
 
 // newPluginCommand returns a command that converts the output of the executable at path.
 func newPluginCommand(name, path string) *cobra.Command {
-	f := format{
-		Format: convert.ProgramFormat(name),
+	f := sourceFormat{
+		Format: format.Program(name),
 		source: "[--] [ARGS...]",
 		short:  "what " + path + " writes",
 		long: `Run ` + path + ` with ARGS and convert the

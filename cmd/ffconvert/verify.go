@@ -18,6 +18,7 @@ import (
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/progress"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert"
+	"github.com/ffconvert/ffconvert/convert/format"
 	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/findings"
@@ -173,7 +174,7 @@ func (r *refusedArg) kind() verify.Kind {
 		return dataset.BadPlan
 	case errors.Is(r.err, verify.ErrCorrupt):
 		return ruleUnfinished
-	case errors.Is(r.err, errNoShards), errors.Is(r.err, convert.ErrAnotherKind):
+	case errors.Is(r.err, errNoShards), errors.Is(r.err, format.ErrAnotherKind):
 		return ruleNoShards
 	}
 	return verify.Unreadable
@@ -262,7 +263,7 @@ func otherFile(path string) error {
 	if err == nil {
 		return r.Close()
 	}
-	if err = notShards(path, err); errors.Is(err, convert.ErrAnotherKind) {
+	if err = notShards(path, err); errors.Is(err, format.ErrAnotherKind) {
 		return err
 	}
 	return nil

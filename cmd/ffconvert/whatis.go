@@ -10,7 +10,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/check"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
-	"github.com/ffconvert/ffconvert/convert"
+	"github.com/ffconvert/ffconvert/convert/format"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/findings"
 	"github.com/ffconvert/ffconvert/input"
@@ -91,11 +91,11 @@ func notShards(path string, err error) error {
 	case at != nil || fi.IsDir():
 		return err
 	}
-	found := convert.Kinds(path)
+	found := format.Kinds(path)
 	if !errors.Is(err, record.ErrCorrupt) || len(found) != 1 || found[0].ID == "ffrecord" || !found[0].Sure && !isText(path, found[0]) {
 		return err
 	}
-	return &converters.Error{Where: path, Off: -1, Err: fmt.Errorf("not an FFRecord file: %w %s", convert.ErrAnotherKind, found[0].What), Hint: converting.howTo(found[0], path)}
+	return &converters.Error{Where: path, Off: -1, Err: fmt.Errorf("not an FFRecord file: %w %s", format.ErrAnotherKind, found[0].What), Hint: converting.howTo(found[0], path)}
 }
 
 // namesShards reports whether a directory has a name that readers take for a shard.
@@ -119,25 +119,25 @@ func (c *conversion) explain(err error) error {
 }
 
 func (c *conversion) explainOne(err error) error {
-	if at, ok := errors.AsType[*convert.KindError](err); ok {
+	if at, ok := errors.AsType[*format.KindError](err); ok {
 		return c.kindHint(err, at)
 	}
 	path := c.refusedPath(err)
 	k, ok := c.Reader.Another(path)
 	switch {
-	case path == "" || !ok || errors.Is(err, convert.ErrAnotherKind):
+	case path == "" || !ok || errors.Is(err, format.ErrAnotherKind):
 		return err
 	case k.ID == "empty":
 		return fmt.Errorf("%w; it is %s", err, k.What)
 	case isDirectory(path): // the kind replaces the error about an entry
-		at := &convert.KindError{Format: c.Reader.Name, Kind: k}
+		at := &format.KindError{Format: c.Reader.Name, Kind: k}
 		return c.kindHint(&converters.Error{Where: path, Off: -1, Err: at}, at)
 	}
 	return fmt.Errorf("%w; %s", err, c.purpose.whatIs(k, path))
 }
 
 // kindHint adds to the error of an input of another kind which command reads it.
-func (c *conversion) kindHint(err error, at *convert.KindError) error {
+func (c *conversion) kindHint(err error, at *format.KindError) error {
 	if placed, ok := errors.AsType[*converters.Error](err); ok && placed.Hint == "" {
 		placed.Hint = c.purpose.howTo(at.Kind, placed.Where)
 	}
@@ -177,11 +177,11 @@ func (c *conversion) explainFindings(r *findings.Report) {
 		done[f.Place.File] = true
 		k, ok := c.Reader.Another(f.Place.File)
 		switch {
-		case !ok || strings.Contains(f.Text, convert.ErrAnotherKind.Error()):
+		case !ok || strings.Contains(f.Text, format.ErrAnotherKind.Error()):
 		case k.ID == "empty":
 			f.Text += "; it is " + k.What
 		case isDirectory(f.Place.File):
-			f.Text, f.Hint = (&convert.KindError{Format: c.Reader.Name, Kind: k}).Error(), c.purpose.howTo(k, f.Place.File)
+			f.Text, f.Hint = (&format.KindError{Format: c.Reader.Name, Kind: k}).Error(), c.purpose.howTo(k, f.Place.File)
 		default:
 			f.Text += "; " + c.purpose.whatIs(k, f.Place.File)
 		}

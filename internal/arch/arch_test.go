@@ -61,7 +61,8 @@ var mayImport = map[string][]string{
 	"dataset/compare":          {"converters", "dataset/lookup", "encode"},
 	"dataset/lookup":           {"converters", "dataset", "encode", "internal/atomicfile", "internal/blocking", "internal/place", "internal/sidecar", "record"},
 	"shard":                    {"internal/place", "converters", "encode", "record", "aio", "verify", "shard/plan", "dataset", "internal/atomicfile", "internal/direct"},
-	"convert":                  {"shard/choose", "convert/option", "convert/spec", "converters", "converters/tar", "converters/folder", "converters/csv", "converters/cbor", "converters/ffr", "converters/mix", "converters/rekey", "input", "input/kind", "input/stage", "shard", "shard/plan", "dataset", "verify", "encode", "record", "aio", "internal/crcline", "internal/place", "internal/replace", "internal/text"},
+	"convert":                  {"aio", "convert/format", "convert/option", "convert/spec", "converters", "converters/mix", "dataset", "encode", "input", "input/stage", "internal/place", "internal/text", "shard", "shard/choose", "shard/plan", "verify"},
+	"convert/format":           {"convert/option", "converters", "converters/cbor", "converters/csv", "converters/ffr", "converters/folder", "converters/rekey", "converters/tar", "dataset", "encode", "input", "input/kind", "input/stage", "internal/crcline", "internal/replace", "internal/text", "record"},
 	"export":                   {"aio", "converters", "converters/tar", "dataset", "encode", "internal/atomicfile", "internal/blocking", "internal/crcline", "internal/direct", "internal/jsonvalue", "internal/place", "record", "shard/choose", "shard/plan", "verify"},
 	"convert/option":           {},
 	"convert/spec":             {"convert/option", "converters", "converters/mix", "encode", "input"},
@@ -85,7 +86,7 @@ var mayImport = map[string][]string{
 		"converters",
 	},
 
-	"cmd/ffconvert":                   {"shard/choose", "internal/text", "internal/place", "export", "convert", "convert/option", "convert/spec", "converters", "input", "input/cache", "input/kind", "input/remote", "input/stage", "packed", "shard", "shard/plan", "dataset", "dataset/compare", "dataset/lookup", "verify", "encode", "record", "aio", "findings", "check", "cmd/ffconvert/internal/arrayjob", "cmd/ffconvert/internal/bench", "cmd/ffconvert/internal/help", "cmd/ffconvert/internal/inspect", "cmd/ffconvert/internal/progress", "cmd/ffconvert/internal/samples", "cmd/ffconvert/internal/stop", "cmd/ffconvert/internal/summary", "cmd/ffconvert/internal/terminal"},
+	"cmd/ffconvert":                   {"shard/choose", "internal/text", "internal/place", "export", "convert", "convert/format", "convert/option", "convert/spec", "converters", "input", "input/cache", "input/kind", "input/remote", "input/stage", "packed", "shard", "shard/plan", "dataset", "dataset/compare", "dataset/lookup", "verify", "encode", "record", "aio", "findings", "check", "cmd/ffconvert/internal/arrayjob", "cmd/ffconvert/internal/bench", "cmd/ffconvert/internal/help", "cmd/ffconvert/internal/inspect", "cmd/ffconvert/internal/progress", "cmd/ffconvert/internal/samples", "cmd/ffconvert/internal/stop", "cmd/ffconvert/internal/summary", "cmd/ffconvert/internal/terminal"},
 	"cmd/ffconvert/internal/samples":  {"cmd/ffconvert/internal/terminal", "converters", "dataset/lookup", "internal/jsonvalue", "internal/text"},
 	"cmd/ffconvert/internal/terminal": {"findings", "internal/place", "internal/text"},
 	"cmd/ffconvert/internal/progress": {"cmd/ffconvert/internal/terminal", "convert/option", "converters", "dataset", "internal/text"},

@@ -1,4 +1,4 @@
-package convert
+package format
 
 import (
 	"context"
@@ -23,11 +23,11 @@ func ffrOptions(set *option.Set) Opener {
 type ffrOpener struct {
 	limits  record.Options
 	records option.Choice
-	decode  bool    // records, whatever the options of the new ones
-	beside  *beside // fetches manifests and indexes of remote shards; nil: there are none
+	decode  bool  // records, whatever the options of the new ones
+	files   Files // manifests and indexes of remote shards; nil: there are none
 }
 
-func (o *ffrOpener) setBeside(b *beside) { o.beside = b }
+func (o *ffrOpener) setFiles(files Files) { o.files = files }
 
 func (o *ffrOpener) setDecoding() { o.decode = true }
 
@@ -41,7 +41,7 @@ func (o *ffrOpener) merges(parts []converters.Part) bool {
 
 // Open opens shards. For datasets of ffconvert it reads the manifests beside them.
 func (o *ffrOpener) Open(ctx context.Context, parts []converters.Part, rec encode.Options) (converters.Source, error) {
-	known, err := shardsOf(ctx, parts, o.beside)
+	known, err := shardsOf(ctx, parts, o.files)
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package convert
+package format
 
 import (
 	"errors"
@@ -75,7 +75,7 @@ func (r *Reader) CheckKind(found []input.Name) error {
 	if len(found) == 0 || found[0].Path == "" || found[0].URL() != "" {
 		return nil
 	}
-	if _, listed := FormatNamed(r.Name); !listed || r.Set.Text("flat") == "true" {
+	if _, listed := Named(r.Name); !listed || r.Set.Text("flat") == "true" {
 		return nil
 	}
 	k, ok := r.Another(found[0].Path)

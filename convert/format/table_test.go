@@ -1,4 +1,4 @@
-package convert
+package format
 
 import (
 	"maps"
@@ -13,7 +13,7 @@ import (
 // goes on is not one of another dataset.
 func TestSecurityPlanOptions(t *testing.T) {
 	t.Parallel()
-	for _, f := range append(slices.Clone(formats), ProgramFormat("plugin")) {
+	for _, f := range append(slices.Clone(formats), Program("plugin")) {
 		set := f.Reader().Set
 		if got := set.Kept(); got != nil {
 			t.Errorf("%s: nothing was set, and the plan has %q", f.Name, got)

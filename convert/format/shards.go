@@ -1,4 +1,4 @@
-package convert
+package format
 
 import (
 	"context"
@@ -60,18 +60,18 @@ func dirOf(p *converters.Part) (dir, name string, remote bool) {
 
 // shardsOf says of which datasets parts are shards. Manifests, descriptions and indexes of remote ones are
 // fetched.
-func shardsOf(ctx context.Context, parts []converters.Part, b *beside) ([]knownShard, error) {
+func shardsOf(ctx context.Context, parts []converters.Part, files Files) ([]knownShard, error) {
 	dirs := make(map[string]*shardDir)
 	known := make([]knownShard, len(parts))
 	for i := range parts {
 		dir, name, remote := dirOf(&parts[i])
-		if name == "" || remote && b == nil {
+		if name == "" || remote && files == nil {
 			continue
 		}
 		d := dirs[dir]
 		if d == nil {
 			d = &shardDir{name: dir, remote: remote}
-			if err := d.read(ctx, b); err != nil {
+			if err := d.read(ctx, files); err != nil {
 				return nil, err
 			}
 			dirs[dir] = d
@@ -81,7 +81,7 @@ func shardsOf(ctx context.Context, parts []converters.Part, b *beside) ([]knownS
 		}
 	}
 	for _, d := range dirs {
-		if err := d.complete(ctx, b, known); err != nil {
+		if err := d.complete(ctx, files, known); err != nil {
 			return nil, err
 		}
 	}
@@ -89,8 +89,8 @@ func shardsOf(ctx context.Context, parts []converters.Part, b *beside) ([]knownS
 }
 
 // read reads the manifest and the description of a directory.
-func (d *shardDir) read(ctx context.Context, b *beside) error {
-	manifest, err := d.file(ctx, b, dataset.ManifestName)
+func (d *shardDir) read(ctx context.Context, files Files) error {
+	manifest, err := d.file(ctx, files, dataset.ManifestName)
 	if err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ func (d *shardDir) read(ctx context.Context, b *beside) error {
 	for i := range d.manifest.Shards {
 		d.at[d.manifest.Shards[i].Name] = i
 	}
-	meta, err := d.file(ctx, b, dataset.MetaName)
+	meta, err := d.file(ctx, files, dataset.MetaName)
 	if err != nil {
 		return err
 	}
@@ -119,9 +119,9 @@ func (d *shardDir) read(ctx context.Context, b *beside) error {
 }
 
 // file returns the path of a file of the directory, which is fetched if it is remote, "" if there is none.
-func (d *shardDir) file(ctx context.Context, b *beside, name string) (string, error) {
+func (d *shardDir) file(ctx context.Context, files Files, name string) (string, error) {
 	if d.remote {
-		paths, err := b.fetch(ctx, []string{d.name + name})
+		paths, err := files.Fetch(ctx, []string{d.name + name})
 		if errors.Is(err, input.ErrNotFound) {
 			return "", nil
 		}
@@ -139,7 +139,7 @@ func (d *shardDir) file(ctx context.Context, b *beside, name string) (string, er
 
 // complete sets the indexes of the shards that are read, and looks whether the others are there: one that is
 // missing would be lost without a word.
-func (d *shardDir) complete(ctx context.Context, b *beside, known []knownShard) error {
+func (d *shardDir) complete(ctx context.Context, files Files, known []knownShard) error {
 	if d.manifest == nil {
 		return nil
 	}
@@ -161,7 +161,7 @@ func (d *shardDir) complete(ctx context.Context, b *beside, known []knownShard) 
 		indexes = append(indexes, dataset.IndexName(d.manifest.Shards[k.at].Name))
 	}
 	if d.remote {
-		return d.completeRemote(ctx, b, read, others, indexes)
+		return d.completeRemote(ctx, files, read, others, indexes)
 	}
 	for _, name := range others {
 		if _, err := os.Lstat(filepath.Join(d.name, name)); errors.Is(err, fs.ErrNotExist) {
@@ -174,16 +174,16 @@ func (d *shardDir) complete(ctx context.Context, b *beside, known []knownShard) 
 	return nil
 }
 
-func (d *shardDir) completeRemote(ctx context.Context, b *beside, read []*knownShard, others, indexes []string) error {
+func (d *shardDir) completeRemote(ctx context.Context, files Files, read []*knownShard, others, indexes []string) error {
 	for _, names := range [][]string{others, indexes} {
 		for i := range names {
 			names[i] = d.name + names[i]
 		}
 	}
-	if err := b.look(ctx, others); err != nil {
+	if err := files.Look(ctx, others); err != nil {
 		return err
 	}
-	paths, err := b.fetch(ctx, indexes)
+	paths, err := files.Fetch(ctx, indexes)
 	if err != nil {
 		return err
 	}

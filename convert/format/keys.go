@@ -1,7 +1,6 @@
-package convert
+package format
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -15,7 +14,6 @@ import (
 	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/rekey"
-	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/input"
 	"github.com/ffconvert/ffconvert/internal/replace"
 )
@@ -44,7 +42,7 @@ func newKeyOptions(set *option.Set) *keyOptions {
 func (o *keyOptions) given() bool { return o.rule != "" || o.prefix != "" || o.fields != nil }
 
 // options returns what to change in the samples of parts.
-func (o *keyOptions) options(parts []converters.Part) (rekey.Options, []converters.AddedField, error) {
+func (o *keyOptions) options(parts []converters.Part) (rekey.Options, error) {
 	opts := rekey.Options{Unmatched: o.unmatched, Unique: o.rule != "" || o.prefix != ""}
 	if o.rule != "" {
 		expr, template, ok := strings.Cut(o.rule, "=")
@@ -53,27 +51,26 @@ func (o *keyOptions) options(parts []converters.Part) (rekey.Options, []converte
 			err = errors.New("want REGEX=REPLACEMENT")
 		}
 		if err != nil {
-			return opts, nil, &option.Error{Name: "key", Text: o.rule, Err: err}
+			return opts, &option.Error{Name: "key", Text: o.rule, Err: err}
 		}
 		opts.Rules = append(opts.Rules, rule)
 	}
 	if o.prefix != "" {
 		opts.Prefix = func(part int) string { return strings.ReplaceAll(o.prefix, sourceWord, sourceName(&parts[part])) }
 	}
-	var added []converters.AddedField
 	for _, text := range o.fields {
 		name, file, ok := strings.Cut(text, "=")
 		if !ok || name == "" || file == "" {
-			return opts, nil, &option.Error{Name: "add-field", Text: text, Err: errors.New("want NAME=FILE")}
+			return opts, &option.Error{Name: "add-field", Text: text, Err: errors.New("want NAME=FILE")}
 		}
 		table, sum, err := readTable(file, name)
 		if err != nil {
-			return opts, nil, err
+			return opts, err
 		}
 		opts.Tables = append(opts.Tables, table)
-		added = append(added, converters.AddedField{Name: name, File: filepath.Base(file), SHA256: sum})
+		opts.Added = append(opts.Added, converters.AddedField{Name: name, File: filepath.Base(file), SHA256: sum})
 	}
-	return opts, added, nil
+	return opts, nil
 }
 
 // sourceName returns the name of the dataset that a part is a shard of, else of its file up to the first dot.
@@ -108,69 +105,4 @@ func readTable(file, field string) (*rekey.Table, string, error) {
 		err = &option.Error{Name: "add-field", Text: file, Err: errors.New("want a file that ends in .csv or .jsonl")}
 	}
 	return table, hex.EncodeToString(sum.Sum(nil)), err
-}
-
-// A keyedOpener opens sources and changes their keys and fields.
-type keyedOpener struct {
-	Opener
-	*keyOptions
-}
-
-// An arrangingOpener is a keyedOpener of an Arranger.
-type arrangingOpener struct {
-	keyedOpener
-	Arranger
-}
-
-func (a arrangingOpener) Open(ctx context.Context, parts []converters.Part, rec encode.Options) (converters.Source, error) {
-	return a.keyedOpener.Open(ctx, parts, rec)
-}
-
-// withKeys returns the opener of a format with the options of keys.
-func withKeys(set *option.Set, of Opener) Opener {
-	k := keyedOpener{of, newKeyOptions(set)}
-	if a, ok := of.(Arranger); ok {
-		return arrangingOpener{k, a}
-	}
-	return k
-}
-
-// unkeyed returns the opener of the format.
-func unkeyed(o Opener) Opener {
-	if k, ok := o.(keyedOpener); ok {
-		return k.Opener
-	}
-	return o
-}
-
-// A merger is an Opener of datasets that have keys already.
-type merger interface {
-	// setDecoding makes Open decode records, whatever the options of the new records.
-	setDecoding()
-	// merges reports whether the parts are of several datasets, so that keys may clash.
-	merges(parts []converters.Part) bool
-}
-
-func (k keyedOpener) Open(ctx context.Context, parts []converters.Part, rec encode.Options) (converters.Source, error) {
-	m, keyed := k.Opener.(merger)
-	if keyed && k.given() {
-		m.setDecoding()
-	}
-	src, err := k.Opener.Open(ctx, parts, rec)
-	if err != nil || !k.given() && !(keyed && m.merges(parts)) {
-		return src, err
-	}
-	opts, added, err := k.options(parts)
-	if err != nil {
-		return nil, err
-	}
-	opts.Unique = opts.Unique || keyed && m.merges(parts)
-	opts.Added = added
-	return rekey.Wrap(src, opts), nil
-}
-
-// joins reports whether all samples must be indexed before the first shard is planned.
-func (k keyedOpener) joins(parts []converters.Part) bool {
-	m, keyed := k.Opener.(merger)
-	return k.given() || keyed && m.merges(parts)
 }

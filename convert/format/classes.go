@@ -1,0 +1,65 @@
+package format
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/ffconvert/ffconvert/convert/option"
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/input"
+	"github.com/ffconvert/ffconvert/internal/crcline"
+	"github.com/ffconvert/ffconvert/internal/text"
+)
+
+const defaultMaxClasses = 64 << 20 // bytes; a million names have some 20 MB
+
+// readClasses reads the names of classes, in the order of their numbers.
+func readClasses(name string, most int64) ([]string, error) {
+	f, err := os.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, &converters.Error{Where: name, Off: -1, Err: input.ErrNotFound, Hint: "option classes"}
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, min(most, math.MaxInt64-1)+1))
+	if err != nil {
+		return nil, err
+	}
+	if int64(len(data)) > most {
+		return nil, &converters.Error{Where: name, Off: -1, Err: fmt.Errorf("%w: it has more than %s", converters.ErrLimit, text.Count(most, "byte")), Hint: "option max-classes-size"}
+	}
+	if filepath.Ext(name) != ".json" {
+		lines := strings.Split(strings.TrimSuffix(strings.ReplaceAll(string(data), "\r\n", "\n"), "\n"), "\n")
+		return lines, listedTwice(name, lines)
+	}
+	var meta dataset.Meta
+	if err := json.Unmarshal(data, &meta); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, crcline.Words(err))
+	}
+	if len(meta.Classes) == 0 {
+		return nil, fmt.Errorf("%s: it names no classes", name)
+	}
+	return meta.Classes, listedTwice(name, meta.Classes)
+}
+
+// listedTwice refuses a file of classes that lists one twice.
+func listedTwice(file string, classes []string) error {
+	seen := make(map[string]bool, len(classes))
+	for _, class := range classes {
+		if seen[class] {
+			return &option.Error{Name: "classes", Text: file, Err: fmt.Errorf("class %q is listed twice", class)}
+		}
+		seen[class] = true
+	}
+	return nil
+}

@@ -1,0 +1,69 @@
+package format
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+
+	"github.com/ffconvert/ffconvert/convert/option"
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/converters/folder"
+	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/input"
+)
+
+func folderOptions(set *option.Set) Opener {
+	var opts folder.Options
+	var classes, list string
+	var maxClasses int64
+	set.Add("flat", "no classes: a record a file, its key the path", option.Bool(&opts.Flat))
+	set.Add("group", "files of one directory with the same name up to the first dot are one sample", option.Bool(&opts.Group))
+	set.Add("split", "the first directory is the split, not the class; convert these: train,val", option.List(&opts.Splits))
+	set.Add("classes", "number the classes as this file does: one name a line, or the meta.json of another conversion", option.Text(&classes))
+	set.Add("ext", "keep files that end in one of these alone: jpg,png (default all)", option.List(&opts.Ext))
+	set.Add("list", "convert the files that this list names, on lines NAME SOURCE as tarp's recipes have them; a SOURCE is below DIR, or text:CONTENT", option.Text(&list))
+	set.Add("hidden", "keep hidden files and directories", option.Bool(&opts.Hidden))
+	set.Add("follow-outside", "follow symbolic links that lead out of the folder", option.Bool(&opts.FollowOutside))
+	duplicates := duplicateOption(set, "directory")
+	set.AddLimit("max-sample-size", "largest sample accepted", option.MaxSize(&opts.MaxSample, folder.DefaultMaxSample))
+	set.AddLimit("max-classes-size", "largest file of --classes accepted", option.MaxSize(&maxClasses, defaultMaxClasses))
+	return OpenFunc(func(ctx context.Context, parts []converters.Part, rec encode.Options) (converters.Source, error) {
+		opts.KeepDuplicates, opts.Load = duplicates.Value == "keep", loaded(rec)
+		if list != "" {
+			return openList(list, parts, opts, classes != "")
+		}
+		if opts.Flat && (opts.Splits != nil || classes != "") {
+			return nil, &option.Error{Name: "flat", Text: "true", Err: errors.New("it has no classes, so split and classes do not go with it")}
+		}
+		if classes != "" {
+			var err error
+			if opts.Classes, err = readClasses(classes, maxClasses); err != nil {
+				return nil, err
+			}
+		}
+		return folder.Open(ctx, parts, opts)
+	})
+}
+
+// openList opens the files of one folder that a list names.
+func openList(name string, roots []converters.Part, opts folder.Options, classes bool) (converters.Source, error) {
+	refuse := func(why string) error {
+		return &option.Error{Name: "list", Text: name, Err: errors.New(why)}
+	}
+	switch {
+	case len(roots) != 1:
+		return nil, refuse("its sources are below one folder")
+	case opts.Flat || opts.Group || opts.Splits != nil || opts.Ext != nil || opts.Hidden || opts.FollowOutside || classes:
+		return nil, refuse("it names files and samples, so flat, group, split, ext, hidden, follow-outside and classes do not go with it")
+	}
+	f, err := os.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, &converters.Error{Where: name, Off: -1, Err: input.ErrNotFound, Hint: "option list"}
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return folder.OpenList(f, name, roots[0].Path, opts)
+}
