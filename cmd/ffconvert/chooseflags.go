@@ -32,10 +32,7 @@ func (o *chooseFlags) add(flags *pflag.FlagSet) {
 
 // addSplits registers the flags that make several datasets.
 func (o *chooseFlags) addSplits(flags *pflag.FlagSet) {
-	split := checkedText{&o.Split, "NAME=FRACTION,...", func(text string) error {
-		_, err := choose.ParseSplit(text)
-		return err
-	}}
+	split := splitValue{&o.Split}
 	const usage = "a dataset OUT/NAME of each fraction, drawn by a hash of --seed and key: train=0.9,val=0.1"
 	if f := flags.Lookup("split"); f != nil {
 		f.Value, f.Usage = eitherSplit{f.Value, split}, f.Usage+"; or "+usage
@@ -147,11 +144,30 @@ func (v *fractionValue) Set(text string) error {
 func (v *fractionValue) Type() string   { return "fraction" }
 func (v *fractionValue) String() string { return *v.p }
 
+// A splitValue is a flag value: sides of a split, which a plan has with their fractions in one form.
+type splitValue struct{ p *string }
+
+func (v splitValue) Set(text string) error {
+	sides, err := choose.ParseSplit(text)
+	if err != nil {
+		return err
+	}
+	all := make([]string, len(sides))
+	for i, s := range sides {
+		all[i] = s.Name + "=" + s.Fraction
+	}
+	*v.p = strings.Join(all, ",")
+	return nil
+}
+
+func (v splitValue) Type() string   { return "NAME=FRACTION,..." }
+func (v splitValue) String() string { return *v.p }
+
 // An eitherSplit is --split of a format that has an option of that name: names alone are for the format, and
 // NAME=FRACTION draws.
 type eitherSplit struct {
 	pflag.Value // of the format
-	drawn       checkedText
+	drawn       splitValue
 }
 
 func (v eitherSplit) Set(text string) error {

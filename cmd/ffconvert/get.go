@@ -220,6 +220,11 @@ func (g *getter) write(r *lookup.Row) error {
 	if g.field == "" && g.format.Value == "record" {
 		return g.bytes(data, "the record")
 	}
+	if g.field == "" { // its key and label are shown
+		if err := g.d.CheckIndex(r); err != nil {
+			return err
+		}
+	}
 	s, err := g.d.Decode(r, data)
 	if err != nil {
 		return err

@@ -327,11 +327,23 @@ func TestFlips(t *testing.T) {
 		}
 		return nil
 	}
+	told := func() error {
+		d, err := Open(dir, Options{})
+		if err != nil {
+			return err
+		}
+		row, err := d.Row(50, true)
+		if err != nil {
+			return err
+		}
+		return d.CheckIndex(row)
+	}
 	for _, row := range []struct {
 		name, file string
 		off        int64
 		find       func() error
 	}{
+		{"index of a row", index, -400, told},
 		{"record", part, at.At.Off + 3, all},
 		{"checksum", part, 12 + 4*50, all},
 		{"offset", part, 12 + 4*100 + 8*50, all},
@@ -346,7 +358,7 @@ func TestFlips(t *testing.T) {
 		}
 		flip(t, row.file, row.off)
 	}
-	if err := errors.Join(all(), walk()); err != nil {
+	if err := errors.Join(all(), walk(), told()); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Remove(part); err != nil {

@@ -76,6 +76,21 @@ func (d *Dataset) Row(n int64, described bool) (*Row, error) {
 	return r, nil
 }
 
+// CheckIndex compares the whole index of the shard of a sample with its checksum, and so what the row says: Row and Find
+// read a batch of it.
+func (d *Dataset) CheckIndex(r *Row) error {
+	s := &d.shards[r.shard]
+	if s.index == "" {
+		return nil
+	}
+	x, err := openIndex(s)
+	if err != nil {
+		return err
+	}
+	defer x.close()
+	return x.check()
+}
+
 // Record reads the record of a sample. It is compared with its CRC, and its place with the index.
 func (d *Dataset) Record(r *Row) ([]byte, error) {
 	x, err := d.openShard(&d.shards[r.shard])

@@ -62,8 +62,9 @@ func CheckFraction(text string) error {
 
 // A Side is one of the parts of a split.
 type Side struct {
-	Name  string
-	share share
+	Name     string
+	Fraction string // of all samples, as a decimal number: the same for .9, 0.90 and 9e-1
+	share    share
 }
 
 // ParseSplit reads the sides of a split: "train=0.9,val=0.1". They make at most 1 in all.
@@ -93,7 +94,8 @@ func ParseSplit(text string) ([]Side, error) {
 			return nil, fmt.Errorf("its sides make more than 1: %v", all)
 		}
 		to, last := edge(sum)
-		sides = append(sides, Side{name, share{from, to, last}})
+		digits, _ := r.FloatPrec()
+		sides = append(sides, Side{name, r.FloatString(digits), share{from, to, last}})
 		from = to
 	}
 	return sides, nil

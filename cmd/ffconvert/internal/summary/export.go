@@ -28,16 +28,15 @@ func (s Export) String() string {
 	}
 	fmt.Fprintf(&b, "%s: %s, %s in %s", text.Name(s.Path), terminal.Counted(s.Totals.Samples, "sample"), humanize.Bytes(uint64(s.Totals.Bytes)), terminal.Counted(s.Totals.Files, unit))
 	switch {
+	case s.Written == 0 && s.Backend == "":
+		fmt.Fprintf(&b, ", complete since %s, not re-read now", terminal.Moment(s.Created))
 	case s.Written == 0:
-		b.WriteString("; all were finished before")
+		b.WriteString(", all of them written by an earlier run")
 	case int64(s.Written) < int64(len(s.Files)):
 		fmt.Fprintf(&b, ", %d of them by this run", s.Written)
 	}
-	if s.Verified && s.Written > 0 {
-		b.WriteString(", verified")
-		if s.Backend != "" {
-			b.WriteString(" by " + s.Backend)
-		}
+	if s.Verified && s.Backend != "" {
+		b.WriteString(", verified by " + s.Backend)
 		if s.VerifiedFrom != "" {
 			b.WriteString(" " + s.VerifiedFrom.String())
 		}
