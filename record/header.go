@@ -61,6 +61,9 @@ func (h *header) write(p []byte) (int, *FormatError) {
 // complete reports whether the whole header has been written.
 func (h *header) complete() bool { return h.pos >= headSize && h.pos == payloadOff(h.n) }
 
+// noFile is a number of samples that no file has: their header alone would take 12 TiB.
+const noFile = 1 << 40
+
 // judgeHead checks N against the size of the file and the limit.
 func (h *header) judgeHead() *FormatError {
 	h.sum, h.n = parseHead(h.frag[:])
@@ -68,8 +71,8 @@ func (h *header) judgeHead() *FormatError {
 	switch {
 	case h.sum == poison32 && h.n == poisonN, h.sum == 0 && h.n == 0:
 		return h.fault(-1, 0, ErrUnfinished)
-	case h.n < 0:
-		return h.fault(-1, coverOff, fmt.Errorf("%w: %d samples", ErrHeader, h.n))
+	case h.n < 0 || h.n > noFile:
+		return h.fault(-1, coverOff, fmt.Errorf("%w: %d samples: damaged, or not an FFRecord file", ErrHeader, h.n))
 	case h.n > samplesFit(h.size):
 		return h.fault(-1, coverOff, truncated("%d samples cannot fit in %d bytes", h.n, h.size))
 	case h.n > h.opts.maxSamples():

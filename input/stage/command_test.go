@@ -256,12 +256,17 @@ func TestCommandCancelled(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
+			pid := func() int { // 0 until the shell has written it
+				text, _ := os.ReadFile(filepath.Join(dir, "pid"))
+				pid, _ := strconv.Atoi(strings.TrimSpace(string(text)))
+				return pid
+			}
 			why := errors.New("interrupted")
 			ctx, cancel := context.WithCancelCause(t.Context())
 			var cancelled time.Time
 			var wg sync.WaitGroup
 			wg.Go(func() {
-				await(t, func() bool { return exists(dir, "ready") && exists(dir, "pid") })
+				await(t, func() bool { return exists(dir, "ready") && pid() > 0 })
 				cancelled = time.Now()
 				cancel(why)
 			})
@@ -276,11 +281,7 @@ func TestCommandCancelled(t *testing.T) {
 			if exists(dir, "tidied") != tt.tidied {
 				t.Errorf("tidied up: %v", !tt.tidied)
 			}
-			text, err := os.ReadFile(filepath.Join(dir, "pid"))
-			must(t, err)
-			pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
-			must(t, err)
-			await(t, func() bool { return !runs(pid) })
+			await(t, func() bool { return !runs(pid()) })
 		})
 	}
 }
