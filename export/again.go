@@ -17,31 +17,33 @@ func (w *tarWriter) proofs() *proofs {
 }
 
 // again returns the command that makes the shards of the dataset again from the tars, to the byte, or why none does.
-func (w *tarWriter) again(ctx context.Context, t *template) (command, not string) {
+func (w *tarWriter) again(ctx context.Context, t *template) (command, not string, err error) {
 	m := w.src.Dataset
 	switch {
 	case m == nil:
-		return "", "the shards are not one whole dataset of ffconvert"
+		return "", "the shards are not one whole dataset of ffconvert", nil
 	case w.src.Changed:
-		return "", "keys or fields were changed"
+		return "", "keys or fields were changed", nil
 	case w.opts.Encode.Fields != "" || w.opts.Encode.Rename != nil:
-		return "", "the tars do not have the fields of the records"
+		return "", "the tars do not have the fields of the records", nil
 	case !w.opts.Choice.IsZero():
-		return "", "the tars do not have all samples"
+		return "", "the tars do not have all samples", nil
 	case len(m.Encodes) > 0:
-		return "", "the records are in several encodings"
+		return "", "the records are in several encodings", nil
 	case !w.plain && !w.decoded:
-		return "", "the records hold a key or values that the files of a tar do not"
+		return "", "the records hold a key or values that the files of a tar do not", nil
 	}
-	if even, err := w.even(ctx); err != nil || !even {
-		return "", "the shards were not cut evenly, at samples"
+	if even, err := w.even(ctx); err != nil {
+		return "", "", err
+	} else if !even {
+		return "", "the shards were not cut evenly, at samples", nil
 	}
 	args := []string{"ffconvert", "tar", "--encode", m.Encode.Encoding}
 	if !w.plain {
 		args = append(args, "--decode")
 	}
 	args = append(args, "--shards", fmt.Sprint(len(m.Shards)), quoted(t.pattern(len(w.jobs))), "OUT")
-	return strings.Join(args, " "), ""
+	return strings.Join(args, " "), "", nil
 }
 
 // even reports whether a plan of as many shards as there are would cut them where they are cut.

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"iter"
 	"math/rand/v2"
@@ -361,6 +362,45 @@ func TestAgain(t *testing.T) {
 			same(t, first, convertTars(t, paths, opts, 2), ".ffr")
 		})
 	}
+}
+
+// A proof that was interrupted is no reason: there is no manifest, and the same call writes the true one.
+func TestAgainStopped(t *testing.T) {
+	t.Parallel()
+	dir := shards(t, random(rand.New(rand.NewPCG(8, 8)), 20), encode.Options{}, 2)
+	name := filepath.Join(t.TempDir(), "x-%d.tar")
+	ctx, cancel := context.WithCancel(t.Context())
+	err := with(ctx, func(s *export.Source) error {
+		s.Whole = &stopping{s.Whole, cancel}
+		_, err := export.Tars(ctx, s, name, export.TarOptions{})
+		return err
+	}, dir)
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, want it canceled", err)
+	}
+	if _, err := os.Stat(filepath.Join(filepath.Dir(name), "x.export.json")); err == nil {
+		t.Error("there is a manifest")
+	}
+	if err := with(t.Context(), func(s *export.Source) error {
+		done, err := export.Tars(t.Context(), s, name, export.TarOptions{})
+		if err == nil && (done.NotAgain != "" || done.Written != 0) {
+			t.Errorf("%q, %d tars written", done.NotAgain, done.Written)
+		}
+		return err
+	}, dir); err != nil {
+		t.Error(err)
+	}
+}
+
+// A stopping source is stopped while it is indexed.
+type stopping struct {
+	converters.Source
+	cancel func()
+}
+
+func (s *stopping) Index(ctx context.Context, part int) iter.Seq2[converters.Span, error] {
+	s.cancel()
+	return s.Source.Index(ctx, part)
 }
 
 // values is a source of samples with values, which it has in its index.

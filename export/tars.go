@@ -133,7 +133,9 @@ func Tars(ctx context.Context, src *Source, name string, opts TarOptions) (repor
 		done := w.done[job.name]
 		m.add(done)
 	}
-	m.Again, m.NotAgain = w.again(ctx, &t)
+	if m.Again, m.NotAgain, err = w.again(ctx, &t); err != nil {
+		return nil, err
+	}
 	report.Written, report.Backend = w.written, w.backend
 	report.Seconds = time.Since(began).Seconds()
 	return report, out.commit(m)
