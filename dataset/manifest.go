@@ -3,6 +3,7 @@ package dataset
 import (
 	"encoding/json"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"path/filepath"
 	"slices"
@@ -154,14 +155,27 @@ var ErrMeta = place.New(place.Corrupt, "description is damaged")
 func ReadMeta(dir string) (*Meta, error) { return ReadMetaFile(filepath.Join(dir, MetaName)) }
 
 // ReadMetaFile is [ReadMeta] of a file of any name.
-func ReadMetaFile(path string) (*Meta, error) {
+func ReadMetaFile(path string) (*Meta, error) { return readMeta(path, nil) }
+
+// ReadMeta reads the meta.json of the dataset from a file of any name, and compares it with its checksum.
+func (m *Manifest) ReadMeta(path string) (*Meta, error) { return readMeta(path, &m.Meta) }
+
+// readMeta reads a meta.json. sum is what it must have; nil: anything.
+func readMeta(path string, sum *FileSum) (*Meta, error) {
 	f, err := openPath(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxMeta))
+	if err != nil {
+		return nil, err
+	}
+	if is := (FileSum{int64(len(data)), crc32.ChecksumIEEE(data)}); sum != nil && is != *sum {
+		return nil, fmt.Errorf("%s: %w: its checksum is %08x, %08x by the manifest", f.Name(), ErrMeta, is.CRC, sum.CRC)
+	}
 	var m Meta
-	if err := json.NewDecoder(io.LimitReader(f, maxMeta)).Decode(&m); err != nil {
+	if err := json.Unmarshal(data, &m); err != nil {
 		return nil, fmt.Errorf("%s: %w: %w", f.Name(), ErrMeta, crcline.Words(err))
 	}
 	return &m, nil

@@ -114,7 +114,7 @@ func (d *shardDir) read(ctx context.Context, files Files) error {
 	if meta == "" {
 		return d.missing(dataset.MetaName)
 	}
-	d.meta, err = dataset.ReadMetaFile(meta)
+	d.meta, err = d.manifest.ReadMeta(meta)
 	return err
 }
 
