@@ -96,8 +96,8 @@ func (s *Source) digest(options any) (string, error) {
 // encode calls use with the record of each sample of the runs that has all its fields. Samples that lack one were
 // counted by the index.
 func (s *Source) encode(ctx context.Context, runs []converters.Run, enc *encode.Encoder, use func(*encode.Record) error) error {
-	for _, run := range runs {
-		for sample, err := range s.Samples.Read(ctx, run) {
+	for near := range converters.Near(s.Samples.Parts(), runs) {
+		for sample, err := range converters.ReadNear(ctx, s.Samples, near) {
 			if err != nil {
 				return err
 			}
@@ -105,7 +105,7 @@ func (s *Source) encode(ctx context.Context, runs []converters.Run, enc *encode.
 			if errors.Is(err, encode.ErrSkip) {
 				continue
 			} else if err != nil {
-				return s.failed(run, sample, err)
+				return s.failed(near[0], sample, err)
 			}
 			if err := use(rec); err != nil {
 				return err

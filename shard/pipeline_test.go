@@ -27,7 +27,7 @@ type mixed struct{ broken int64 }
 
 var errBroken = errors.New("broken")
 
-func (mixed) Parts() []converters.Part { return nil }
+func (mixed) Parts() []converters.Part { return []converters.Part{{Path: "mixed"}} }
 
 func (mixed) Index(context.Context, int) iter.Seq2[converters.Span, error] { return nil }
 

@@ -59,15 +59,23 @@ func (r *reader) read(ctx context.Context, src converters.Source) {
 }
 
 func (r *reader) readSegment(ctx context.Context, src converters.Source) error {
-	for _, run := range r.segment.runs {
-		enc := r.encoders.of(&r.plan.Parts[run.Part])
-		if rows, ok := r.rowsOf(ctx, src, run, enc); ok {
-			if err := r.addRows(run.Part, rows); err != nil {
+	for runs := range converters.Near(src.Parts(), r.segment.runs) {
+		part := runs[0].Part
+		enc := r.encoders.of(&r.plan.Parts[part])
+		var byRows bool
+		for _, run := range runs {
+			var rows iter.Seq2[converters.Rows, error]
+			if rows, byRows = r.rowsOf(ctx, src, run, enc); !byRows {
+				break
+			}
+			if err := r.addRows(part, rows); err != nil {
 				return err
 			}
+		}
+		if byRows {
 			continue
 		}
-		for sample, err := range src.Read(ctx, run) {
+		for sample, err := range converters.ReadNear(ctx, src, runs) {
 			if err != nil {
 				return err
 			}
@@ -77,9 +85,9 @@ func (r *reader) readSegment(ctx context.Context, src converters.Source) error {
 			case errors.Is(err, encode.ErrSkip):
 				continue
 			default:
-				return r.plan.ErrorAt(run.Part, sample.Off, sample.Key, err)
+				return r.plan.ErrorAt(part, sample.Off, sample.Key, err)
 			}
-			if err := r.add(run.Part, sample, rec); err != nil {
+			if err := r.add(part, sample, rec); err != nil {
 				return err
 			}
 			r.fields += int64(rec.Fields)
