@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"hash/crc32"
@@ -175,7 +176,7 @@ func readMeta(path string, sum *FileSum) (*Meta, error) {
 		return nil, fmt.Errorf("%s: %w: its checksum is %08x, %08x by the manifest", f.Name(), ErrMeta, is.CRC, sum.CRC)
 	}
 	var m Meta
-	if err := json.Unmarshal(data, &m); err != nil {
+	if err := json.NewDecoder(bytes.NewReader(data)).Decode(&m); err != nil { // an end too early is told as such
 		return nil, fmt.Errorf("%s: %w: %w", f.Name(), ErrMeta, crcline.Words(err))
 	}
 	return &m, nil
