@@ -8,6 +8,7 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/findings"
+	"github.com/ffconvert/ffconvert/internal/place"
 )
 
 // IDs of the rules. They are stable: scripts and CI configurations name them.
@@ -157,12 +158,15 @@ func Refusal(err error, file string) findings.Finding {
 }
 
 // RuleOf returns the ID of the rule for an error of a source or an encoder, by its sentinel.
-// It is Unreadable for all other errors.
+// Other damage is Malformed, and it is Unreadable for all other errors.
 func RuleOf(err error) string {
 	for _, kind := range kinds {
 		if errors.Is(err, kind.err) {
 			return kind.rule
 		}
+	}
+	if place.KindOf(err) == place.Corrupt {
+		return Malformed
 	}
 	return Unreadable
 }

@@ -9,20 +9,21 @@ import (
 	"github.com/ffconvert/ffconvert/input/stage"
 )
 
-// A beside fetches files that lie beside remote parts: see [format.Files]. Copies stay until release.
-type beside struct {
+// A Beside fetches files that lie beside remote parts: see [format.Files]. Copies stay until Release. Its methods must
+// not be called concurrently.
+type Beside struct {
 	in   stage.Options
 	sets []*stage.Set
 }
 
-// newBeside returns a beside for inputs that are found and staged by in.
-func newBeside(in stage.Options) *beside {
+// NewBeside returns a Beside for inputs that are found and staged by in.
+func NewBeside(in stage.Options) *Beside {
 	in.Directories, in.Match, in.Arrange, in.Progress = false, nil, nil, nil
-	return &beside{in: in}
+	return &Beside{in: in}
 }
 
 // Fetch makes files local and returns their paths.
-func (b *beside) Fetch(ctx context.Context, names []string) ([]string, error) {
+func (b *Beside) Fetch(ctx context.Context, names []string) ([]string, error) {
 	if len(names) == 0 {
 		return nil, nil
 	}
@@ -43,7 +44,7 @@ func (b *beside) Fetch(ctx context.Context, names []string) ([]string, error) {
 }
 
 // Look returns an error unless all files exist.
-func (b *beside) Look(ctx context.Context, names []string) error {
+func (b *Beside) Look(ctx context.Context, names []string) error {
 	if len(names) == 0 {
 		return nil
 	}
@@ -51,8 +52,8 @@ func (b *beside) Look(ctx context.Context, names []string) error {
 	return err
 }
 
-// release ends the use of the copies.
-func (b *beside) release() error {
+// Release ends the use of the copies.
+func (b *Beside) Release() error {
 	var all []error
 	for _, s := range b.sets {
 		all = append(all, s.Release())
@@ -64,7 +65,7 @@ func (b *beside) release() error {
 // lend gives a reader what fetches files beside its parts.
 func (c *Conversion) lend(r *format.Reader) {
 	if c.beside == nil {
-		c.beside = newBeside(c.inputOptions())
+		c.beside = NewBeside(c.inputOptions())
 	}
 	r.SetFiles(c.beside)
 }
@@ -74,5 +75,5 @@ func (c *Conversion) returnBeside() error {
 	if c.beside == nil {
 		return nil
 	}
-	return c.beside.release()
+	return c.beside.Release()
 }

@@ -77,7 +77,7 @@ type Conversion struct {
 	local   int                     // number of inputs in found that must be local; 0: all. See trim
 	tally   bool                    // find the values of Choice.SplitBy, and plan nothing
 
-	beside  *beside                   // files beside remote parts; nil: none was needed
+	beside  *Beside                   // files beside remote parts; nil: none was needed
 	src     converters.Source         // the dataset; nil: not open
 	told    map[converters.Doubt]bool // doubts that were passed to Doubt
 	columns []converters.ColumnType   // columns, if the source is an open table; else nil

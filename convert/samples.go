@@ -38,8 +38,8 @@ func WithSamples(ctx context.Context, r *format.Reader, sources []string, opts S
 		return err
 	}
 	defer func() { err = errors.Join(err, set.Release()) }()
-	b := newBeside(in)
-	defer func() { err = errors.Join(err, b.release()) }()
+	b := NewBeside(in)
+	defer func() { err = errors.Join(err, b.Release()) }()
 	r.SetFiles(b)
 	s, err := r.Samples(ctx, set.Parts(), opts.Limits, opts.Clash)
 	if err != nil {

@@ -237,6 +237,12 @@ func checkNames(ctx context.Context, c *conversion, how check.Options, progress 
 		remove := convert.TemporaryCache(&in)
 		defer func() { err = errors.Join(err, remove()) }()
 	}
+	beside := convert.NewBeside(in)
+	defer func() { err = errors.Join(err, beside.Release()) }()
+	c.Reader.SetFiles(beside)
+	if how.Deep {
+		c.Reader.DecodeKnown()
+	}
 	inputs := checkedInputs{in: in}
 	defer func() { err = errors.Join(err, inputs.cleanup()) }()
 	if err := inputs.find(ctx, c.Sources); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/converters"
@@ -24,12 +25,15 @@ type ffrOpener struct {
 	limits  record.Options
 	records option.Choice
 	decode  bool  // records, whatever the options of the new ones
+	look    bool  // as decode, if the encoding of all records is known
 	files   Files // manifests and indexes of remote shards; nil: there are none
 }
 
 func (o *ffrOpener) setFiles(files Files) { o.files = files }
 
 func (o *ffrOpener) setDecoding() { o.decode = true }
+
+func (o *ffrOpener) setLooking() { o.look = true }
 
 func (o *ffrOpener) merges(parts []converters.Part) bool {
 	dirs := make(map[string]bool)
@@ -48,12 +52,12 @@ func (o *ffrOpener) Open(ctx context.Context, parts []converters.Part, rec encod
 	return o.open(parts, known, rec)
 }
 
-// open opens shards of which that is known.
-func (o *ffrOpener) open(parts []converters.Part, known []knownShard, rec encode.Options) (converters.Source, error) {
+// open opens parts, of which it is known which shards they are.
+func (o *ffrOpener) open(parts []converters.Part, shards []knownShard, rec encode.Options) (converters.Source, error) {
 	var err error
 	each := make([]encode.Options, len(parts))
 	opts := ffr.Options{Record: o.limits}
-	for i, k := range known {
+	for i, k := range shards {
 		each[i] = encode.Options{Encoding: o.records.Value, Limits: rec.Limits}
 		var shard ffr.Shard
 		if k.dataset != nil {
@@ -62,11 +66,12 @@ func (o *ffrOpener) open(parts []converters.Part, known []knownShard, rec encode
 		}
 		opts.Shards = append(opts.Shards, shard)
 	}
-	if opts.Description, err = describeShards(known); err != nil {
+	if opts.Description, err = describeShards(shards); err != nil {
 		return nil, err
 	}
 	says := &opts.Description
-	if o.decode || decodes(rec) {
+	known := !slices.ContainsFunc(each, func(e encode.Options) bool { return e.Encoding == "" })
+	if o.decode || o.look && known || decodes(rec) {
 		opts.Decode = func(part int) encode.Options { return each[part] }
 		says.Encoding = rec.Encoding
 	}

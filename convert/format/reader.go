@@ -33,6 +33,16 @@ type decoder interface {
 	setDecoding()
 }
 
+// A looker is an Opener of records that can be decoded where it is known what they are.
+type looker interface{ setLooking() }
+
+// DecodeKnown makes Open decode records, whatever the options of the new ones, if the encoding of all of them is known.
+func (r *Reader) DecodeKnown() {
+	if o, ok := r.opener.(looker); ok {
+		o.setLooking()
+	}
+}
+
 // A merger is an Opener of datasets that have keys already.
 type merger interface {
 	// merges reports whether the parts are of several datasets, so that keys may clash.

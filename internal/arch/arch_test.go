@@ -54,7 +54,7 @@ var mayImport = map[string][]string{
 	"packed":                   {"internal/ahead", "internal/place", "internal/blocking", "record", "aio", "verify", "internal/atomicfile", "internal/direct", "internal/pickle"},
 	"verify":                   {"internal/place", "record", "aio"},
 	"findings":                 {"internal/text"},
-	"check":                    {"converters", "encode", "findings", "shard/plan"},
+	"check":                    {"converters", "encode", "findings", "internal/place", "shard/plan"},
 	"shard/choose":             {"converters", "internal/place"},
 	"shard/plan":               {"shard/choose", "internal/place", "converters", "encode", "record", "internal/blocksum", "internal/crcline"},
 	"dataset":                  {"shard/choose", "internal/place", "converters", "encode", "record", "aio", "verify", "shard/plan", "internal/atomicfile", "internal/blocking", "internal/crcline", "internal/pin"},
