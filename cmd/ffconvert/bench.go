@@ -11,7 +11,9 @@ import (
 
 	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/bench"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/hint"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/convert/option"
@@ -36,7 +38,7 @@ type benchReadOptions struct {
 	bench.Options
 	backend     aio.Backend
 	depth       int
-	blockSize   blockSize
+	blockSize   cliflag.BlockSize
 	allowLegacy bool
 	format      option.Choice
 }
@@ -45,7 +47,7 @@ type benchReadOptions struct {
 const maxBatch = 65536
 
 func newBenchReadCommand() *cobra.Command {
-	opts := benchReadOptions{Options: bench.Options{Batch: 128, Jobs: 2}, depth: record.BatchDepth, blockSize: blockSize{record.BatchBlockSize}, format: formatValue()}
+	opts := benchReadOptions{Options: bench.Options{Batch: 128, Jobs: 2}, depth: record.BatchDepth, blockSize: cliflag.BlockSize{Size: record.BatchBlockSize}, format: formatValue()}
 	cmd := &cobra.Command{
 		Use:   "read OUT|FILE",
 		Short: "Read random batches of samples, as a training job does",
@@ -68,9 +70,9 @@ comes from there, the rest past it; with --backend aio all comes past it. A samp
 	flags.Var(option.AtLeast(&opts.Batches, 1), "batches", "read so many batches, however long it takes")
 	flags.Lookup("batches").DefValue = ""
 	opts.Duration = 10 * time.Second
-	flags.Var(period{&opts.Duration, true}, "duration", "begin no batch after so long")
-	jobsFlag(flags, &opts.Jobs, "batches read at once, 1024 at most")
-	flags.Var(queueDepth(&opts.depth), "queue-depth", "reads in flight, of each batch")
+	flags.Var(cliflag.PeriodAbove(&opts.Duration), "duration", "begin no batch after so long")
+	cliflag.Jobs(flags, &opts.Jobs, "batches read at once, 1024 at most")
+	flags.Var(cliflag.QueueDepth(&opts.depth), "queue-depth", "reads in flight, of each batch")
 	flags.Var(&opts.blockSize, "block-size", "bytes of one read at most, a multiple of 4096, 64MiB at most")
 	flags.Var(&opts.backend, "backend", "how to read: auto, aio or pread")
 	flags.Uint64Var(&opts.Seed, "seed", 0, "of the random order; the same gives the same order")
@@ -89,10 +91,10 @@ func runBenchRead(ctx context.Context, opts benchReadOptions, path string, stdou
 		AIO:         aio.Options{Backend: opts.backend, Depth: opts.depth, BlockSize: int(opts.blockSize.Size)},
 	})
 	if errors.Is(err, record.ErrLegacy) {
-		return terminal.Plain(fmt.Errorf("%w%s", err, hintLegacy))
+		return terminal.Plain(fmt.Errorf("%w%s", err, hint.Legacy))
 	}
 	if err != nil {
-		return terminal.Plain(notShards(path, err))
+		return terminal.Plain(hint.NotShards(path, err))
 	}
 	defer r.Close()
 	if r.Len() == 0 {

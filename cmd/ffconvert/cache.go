@@ -7,70 +7,19 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
-	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/convert/option"
-	"github.com/ffconvert/ffconvert/input"
 	"github.com/ffconvert/ffconvert/input/cache"
 	"github.com/ffconvert/ffconvert/internal/text"
 )
-
-// The environment variables of webdataset's cache. Flags take precedence.
-const (
-	cacheDirVariable  = "WDS_CACHE"
-	cacheSizeVariable = "WDS_CACHE_SIZE" // bytes; 0 or less: no limit
-)
-
-// cacheFromEnvironment applies the variables if the flags were not given.
-func (o *convertOptions) cacheFromEnvironment(flags *pflag.FlagSet) error {
-	if flags.Lookup("cache-dir") == nil {
-		return nil
-	}
-	if dir := os.Getenv(cacheDirVariable); dir != "" && !flags.Changed("cache-dir") {
-		var err error
-		if o.cacheDir, err = atHome(dir); err != nil {
-			return err
-		}
-	}
-	if err := localCache(o.cacheDir); err != nil {
-		return err
-	}
-	if text := os.Getenv(cacheSizeVariable); text != "" && !flags.Changed("cache-size") {
-		n, err := strconv.ParseFloat(text, 64) // a float, as webdataset accepts 1e12
-		if err != nil || n != n || n > 1<<62 {
-			return fmt.Errorf("%s=%q: want a number of bytes, -1 for no limit", cacheSizeVariable, text)
-		}
-		o.cacheSize = option.Size(max(n, 0))
-	}
-	return nil
-}
-
-// localCache refuses a URL as the directory of the cache.
-func localCache(dir string) error {
-	if convert.IsURL(dir) {
-		return fmt.Errorf("--cache-dir %s: want a local directory, not a URL", input.Shown(dir))
-	}
-	return nil
-}
-
-// atHome expands ~/ as webdataset does: a variable that was not set by a shell may have it.
-func atHome(dir string) (string, error) {
-	rest, ok := strings.CutPrefix(dir, "~")
-	if !ok || rest != "" && rest[0] != '/' {
-		return dir, nil
-	}
-	home, err := os.UserHomeDir()
-	return home + rest, err
-}
 
 type cacheOptions struct {
 	dir       string
@@ -80,7 +29,7 @@ type cacheOptions struct {
 
 func (o *cacheOptions) add(flags *pflag.FlagSet) {
 	flags.SortFlags = false
-	flags.StringVar(&o.dir, "cache-dir", "", "the cache (default "+cacheDirVariable+", or ffconvert in the user's cache directory)")
+	flags.StringVar(&o.dir, "cache-dir", "", "the cache (default "+cliflag.CacheDirVariable+", or ffconvert in the user's cache directory)")
 	flags.Var(&o.format, "format", "output: text or json")
 }
 
@@ -89,7 +38,7 @@ func newCacheCommand() *cobra.Command {
 		Use:   "cache",
 		Short: "Look at the cache of staged copies, and clean it",
 		Long: `Look at the copies of decompressed and fetched inputs that conversions with --cache-dir keep,
-or with ` + cacheDirVariable + ` in the environment, and remove them. A conversion removes by itself what it needs the
+or with ` + cliflag.CacheDirVariable + ` in the environment, and remove them. A conversion removes by itself what it needs the
 room for, the copies used longest ago first.
 
 ` + exitStatus,
@@ -135,7 +84,7 @@ unfinished. Copies in use stay.
 		RunE: func(cmd *cobra.Command, _ []string) error { return runCacheClean(opts, cmd.OutOrStdout()) },
 	}
 	opts.add(cmd.Flags())
-	cmd.Flags().Var(period{p: &opts.olderThan}, "older-than", "only those that were not used for so long")
+	cmd.Flags().Var(cliflag.Period(&opts.olderThan), "older-than", "only those that were not used for so long")
 	return cmd
 }
 
@@ -144,7 +93,7 @@ func (o *cacheOptions) open(use func(dir string, c *cache.Cache) error) error {
 	dir := o.dir
 	if dir == "" {
 		var err error
-		if dir, err = atHome(os.Getenv(cacheDirVariable)); err != nil {
+		if dir, err = cliflag.CacheDir(); err != nil {
 			return err
 		}
 	}
@@ -155,7 +104,7 @@ func (o *cacheOptions) open(use func(dir string, c *cache.Cache) error) error {
 		}
 		dir = filepath.Join(base, "ffconvert")
 	}
-	if err := localCache(dir); err != nil {
+	if err := cliflag.LocalDir(dir); err != nil {
 		return err
 	}
 	st, err := os.Stat(dir)

@@ -13,7 +13,10 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ffconvert/ffconvert/check"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/checkinput"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/hint"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/progress"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert"
@@ -48,7 +51,7 @@ error.
 	for _, f := range formats {
 		cmd.AddCommand(newCheckFormatCommand(f))
 	}
-	opts := checkOptions{convert: newConvertOptions(), format: option.Choice{Value: "text", Words: findings.Formats()}}
+	opts := checkOptions{convert: cliflag.NewConversion(), format: option.Choice{Value: "text", Words: findings.Formats()}}
 	cmd.Flags().SortFlags = false
 	opts.add(cmd.Flags(), sourceFormat{}, &option.Set{})
 	cmd.Args = cobra.ArbitraryArgs
@@ -59,7 +62,7 @@ error.
 		if _, err := os.Lstat(args[0]); err != nil && help.Nearest(args[0], cmd.Commands()) != "" {
 			return help.WantCommand(cmd, args)
 		}
-		f, err := detect(cmd, args, opts.convert.maxNames)
+		f, err := detect(cmd, args, opts.convert.MaxNames)
 		if err != nil {
 			return notDetected(cmd, opts, err)
 		}
@@ -74,11 +77,11 @@ func notDetected(cmd *cobra.Command, opts checkOptions, err error) error {
 	if opts.format.Value == string(findings.Text) || exitCode(err) != exitRefused {
 		return err
 	}
-	inputs := checkedInputs{}
-	if inputs.refuse(cmd.Context(), err) != nil {
-		inputs.refused = []findings.Finding{check.Refusal(err, "")}
+	inputs := checkinput.Inputs{}
+	if inputs.Refuse(cmd.Context(), err) != nil {
+		inputs.Refused = []findings.Finding{check.Refusal(err, "")}
 	}
-	report, err := check.Source(cmd.Context(), nil, check.Options{Refused: inputs.refused})
+	report, err := check.Source(cmd.Context(), nil, check.Options{Refused: inputs.Refused})
 	if err != nil {
 		return err
 	}
@@ -86,13 +89,9 @@ func notDetected(cmd *cobra.Command, opts checkOptions, err error) error {
 	return printFindings(cmd.OutOrStdout(), report, opts)
 }
 
-// inputFormatFlag is the name that check gives to --format of a source format, because --format
-// chooses the form of its report.
-const inputFormatFlag = "input-format"
-
 // checkOptions are the flags of the check commands.
 type checkOptions struct {
-	convert   convertOptions // of the flags that check has in common with convert
+	convert   cliflag.Conversion // of the flags that check has in common with convert
 	deep      bool
 	maxPixels int64
 	strict    bool
@@ -101,7 +100,7 @@ type checkOptions struct {
 }
 
 func newCheckFormatCommand(f sourceFormat) *cobra.Command {
-	opts := checkOptions{convert: newConvertOptions(), format: option.Choice{Value: "text", Words: findings.Formats()}}
+	opts := checkOptions{convert: cliflag.NewConversion(), format: option.Choice{Value: "text", Words: findings.Formats()}}
 	cmd := &cobra.Command{
 		Use:   f.Name + " " + f.source,
 		Short: "Check " + f.short,
@@ -119,12 +118,12 @@ what they accept is a note.
 	reader := f.Reader()
 	opts.add(flags, f, reader.Set)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := opts.convert.cacheFromEnvironment(cmd.Flags()); err != nil {
+		if err := opts.convert.CacheFromEnvironment(cmd.Flags()); err != nil {
 			return err
 		}
-		c := conversion{purpose: checking, opts: opts.convert, stdout: cmd.OutOrStdout()}
+		c := conversion{purpose: hint.Checking, opts: opts.convert, stdout: cmd.OutOrStdout()}
 		c.Reader, c.Sources = reader, args
-		c.opts.workers = opts.workers
+		c.opts.Workers = opts.workers
 		return runCheck(cmd.Context(), opts, c)
 	}
 	return cmd
@@ -148,36 +147,36 @@ func (o *checkOptions) add(flags *pflag.FlagSet, f sourceFormat, set *option.Set
 
 	own := pflag.NewFlagSet(f.Name, pflag.ContinueOnError)
 	own.SortFlags = false
-	addOptions(own, set)
+	cliflag.AddOptions(own, set)
 	own.VisitAll(func(flag *pflag.Flag) {
 		if flag.Name == "format" { // taken by the report's format
 			renamed := *flag
-			renamed.Name = inputFormatFlag
+			renamed.Name = hint.InputFormatFlag
 			flag = &renamed
 		}
 		flags.AddFlag(flag)
 	})
 	conversion := pflag.NewFlagSet("convert", pflag.ContinueOnError)
-	o.convert.add(conversion)
-	o.convert.addCache(conversion)
-	o.convert.addDecompression(conversion)
+	o.convert.Add(conversion)
+	o.convert.AddCache(conversion)
+	o.convert.AddDecompression(conversion)
 	pick := func(names ...string) {
 		for _, name := range names {
 			flags.AddFlag(conversion.Lookup(name))
 		}
 	}
 	pick("encode", "fields", "rename", "decode", "missing")
-	countFlag(flags, &o.maxPixels, "max-pixels", int64(check.DefaultMaxPixels), "largest image that --deep decodes, pixels of all its frames")
+	cliflag.Count(flags, &o.maxPixels, "max-pixels", int64(check.DefaultMaxPixels), "largest image that --deep decodes, pixels of all its frames")
 	o.workers = runtime.GOMAXPROCS(0)
-	jobsFlag(flags, &o.workers, "parts looked at, at once, 1024 at most; by default the CPUs that this process may use")
+	cliflag.Jobs(flags, &o.workers, "parts looked at, at once, 1024 at most; by default the CPUs that this process may use")
 	pick("progress", "max-decode-size", "max-decode-depth", "max-names")
 	pick("cache-size")
-	flags.StringVar(&o.convert.cacheDir, "cache-dir", "", "where fetched and decompressed inputs are kept (default WDS_CACHE, or a temporary directory, removed at the end)")
+	flags.StringVar(&o.convert.CacheDir, "cache-dir", "", "where fetched and decompressed inputs are kept (default WDS_CACHE, or a temporary directory, removed at the end)")
 	if f.Directories {
-		o.convert.remote.addServices(flags)
+		o.convert.Remote.AddServices(flags)
 	} else {
 		pick("max-ratio", "max-window")
-		o.convert.remote.add(flags)
+		o.convert.Remote.Add(flags)
 	}
 }
 
@@ -190,9 +189,9 @@ var waivers = []struct{ flag, value, rule string }{
 }
 
 func runCheck(ctx context.Context, opts checkOptions, c conversion) error {
-	progress := progress.New(c.opts.progress, os.Stderr)
+	progress := progress.New(c.opts.Progress, os.Stderr)
 	defer progress.Stop()
-	c.Options = c.opts.options(ctx, progress)
+	c.Options = c.opts.Options(ctx, tool(), progress)
 	if err := help.CheckEncoding(c.Encode); err != nil {
 		return err
 	}
@@ -243,24 +242,24 @@ func checkNames(ctx context.Context, c *conversion, how check.Options, progress 
 	if how.Deep {
 		c.Reader.DecodeKnown()
 	}
-	inputs := checkedInputs{in: in}
-	defer func() { err = errors.Join(err, inputs.cleanup()) }()
-	if err := inputs.find(ctx, c.Sources); err != nil {
+	inputs := checkinput.Inputs{In: in}
+	defer func() { err = errors.Join(err, inputs.Cleanup()) }()
+	if err := inputs.Find(ctx, c.Sources); err != nil {
 		return nil, err
 	}
-	inputs.refuseOthers(c)
-	inputs.in.Progress = convert.Staging(progress, inputs.found)
-	if err := inputs.open(ctx); err != nil {
+	inputs.RefuseOthers(c.Reader, c.explain)
+	inputs.In.Progress = convert.Staging(progress, inputs.Found)
+	if err := inputs.Open(ctx); err != nil {
 		return nil, err
 	}
-	src, err := inputs.source(ctx, c)
+	src, err := inputs.Source(ctx, c.Reader, c.Encode)
 	if err != nil {
 		return nil, err
 	}
-	how.Refused = inputs.refused
+	how.Refused = inputs.Refused
 	report, err = check.Source(ctx, src, how)
 	if err == nil {
-		c.explainFindings(report)
+		hint.Findings(report, c.purpose, c.Reader)
 	}
 	return report, err
 }
@@ -275,7 +274,7 @@ func (r *refusal) Error() string { return r.text }
 
 // printFindings prints a report, and returns the error that decides the exit status.
 func printFindings(w io.Writer, r *findings.Report, opts checkOptions) error {
-	form, paint := findings.Format(opts.format.Value), terminal.PaintOf(opts.convert.progress.Color, w)
+	form, paint := findings.Format(opts.format.Value), terminal.PaintOf(opts.convert.Progress.Color, w)
 	for i := range r.Found {
 		r.Found[i].Hint = terminal.Flags(r.Found[i].Hint)
 	}

@@ -14,6 +14,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/ffconvert/ffconvert/check"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/audit"
 	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/findings"
 	"github.com/ffconvert/ffconvert/internal/need"
@@ -169,7 +170,7 @@ func TestRulesOfVerify(t *testing.T) {
 	kinds := regexp.MustCompile(`(?m)^\t[A-Z]\w+ +Kind = "([a-z]+)"`).FindAllSubmatch(source, -1)
 	rules := make(map[string]bool)
 	var table strings.Builder
-	for _, r := range verifyRules() {
+	for _, r := range audit.Rules() {
 		rules[r.ID] = true
 		fmt.Fprintf(&table, "| `%s` | %s | %s |\n", r.ID, r.Short, r.Help)
 	}

@@ -2,18 +2,20 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 
 	"github.com/spf13/cobra"
 
-	"github.com/ffconvert/ffconvert/aio"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/hint"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/progress"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/stop"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/summary"
 	"github.com/ffconvert/ffconvert/convert"
+	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/internal/text"
 	"github.com/ffconvert/ffconvert/shard/choose"
 	"github.com/ffconvert/ffconvert/shard/plan"
@@ -22,7 +24,7 @@ import (
 // newConvertCommand returns the command of a format. adapt, if not nil, may change each conversion
 // before it runs.
 func newConvertCommand(f sourceFormat, adapt func(*conversion)) *cobra.Command {
-	opts := newConvertOptions()
+	opts := cliflag.NewConversion()
 	cmd := &cobra.Command{
 		Use:     f.Name + " " + f.source + " OUT",
 		Short:   "Convert " + f.short,
@@ -33,22 +35,22 @@ func newConvertCommand(f sourceFormat, adapt func(*conversion)) *cobra.Command {
 	}
 	reader := f.Reader()
 	cmd.Flags().SortFlags = false
-	addOptions(cmd.Flags(), reader.Set)
-	opts.addTo(cmd)
+	cliflag.AddOptions(cmd.Flags(), reader.Set)
+	opts.AddTo(cmd)
 	if !f.Directories {
-		opts.addDecompression(cmd.Flags())
+		opts.AddDecompression(cmd.Flags())
 	}
 	switch {
 	case f.Directories:
-		opts.remote.addServices(cmd.Flags())
+		opts.Remote.AddServices(cmd.Flags())
 	case !f.plugin:
-		opts.remote.add(cmd.Flags())
+		opts.Remote.Add(cmd.Flags())
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := opts.cacheFromEnvironment(cmd.Flags()); err != nil {
+		if err := opts.CacheFromEnvironment(cmd.Flags()); err != nil {
 			return err
 		}
-		if err := opts.refuseSeed(cmd.Flags(), opts.shuffle); err != nil {
+		if err := opts.RefuseSeed(cmd.Flags(), opts.Shuffle); err != nil {
 			return err
 		}
 		c := conversion{opts: opts, stdout: cmd.OutOrStdout()}
@@ -64,15 +66,15 @@ func newConvertCommand(f sourceFormat, adapt func(*conversion)) *cobra.Command {
 // A conversion is one run of a command that converts, plans or checks.
 type conversion struct {
 	convert.Conversion
-	opts     convertOptions
-	purpose  purpose
+	opts     cliflag.Conversion
+	purpose  hint.Purpose
 	planning *planning // not nil: only plan, write no shards
 	stdout   io.Writer
 }
 
 // run runs the conversion, or one for each side of a split.
 func (c *conversion) run(ctx context.Context) error {
-	choice, err := c.opts.choose.options(c.opts.seed)
+	choice, err := c.opts.Choose.Choice(c.opts.Seed)
 	if err != nil {
 		return err
 	}
@@ -86,7 +88,7 @@ func (c *conversion) run(ctx context.Context) error {
 	for _, s := range sides {
 		one := *c
 		one.Conversion = *s
-		if c.opts.dryRun {
+		if c.opts.DryRun {
 			fmt.Fprintf(c.stdout, "%s:\n", text.Name(s.Out))
 		}
 		if err := one.one(ctx, s.Choice); err != nil {
@@ -98,17 +100,17 @@ func (c *conversion) run(ctx context.Context) error {
 
 // sides returns the conversions of a split, which may have to index all samples.
 func (c *conversion) sides(ctx context.Context, choice choose.Options) ([]*convert.Conversion, error) {
-	progress := progress.New(c.opts.progress, os.Stderr)
+	progress := progress.New(c.opts.Progress, os.Stderr)
 	defer progress.Stop()
-	c.Options = c.opts.options(ctx, progress)
+	c.Options = c.opts.Options(ctx, tool(), progress)
 	c.Choice = choice
 	return c.Sides(ctx)
 }
 
 func (c *conversion) one(ctx context.Context, choice choose.Options) error {
-	progress := progress.New(c.opts.progress, os.Stderr)
+	progress := progress.New(c.opts.Progress, os.Stderr)
 	defer progress.Stop()
-	c.Options = c.opts.options(ctx, progress)
+	c.Options = c.opts.Options(ctx, tool(), progress)
 	c.Choice = choice
 	if err := help.CheckEncoding(c.Encode); err != nil {
 		return err
@@ -126,7 +128,7 @@ func (c *conversion) one(ctx context.Context, choice choose.Options) error {
 // printed.
 func (c *conversion) convert(ctx context.Context) (progress.ClosingLine, error) {
 	switch {
-	case c.opts.dryRun:
+	case c.opts.DryRun:
 		p, err := c.Preview(ctx)
 		if err != nil {
 			return nil, err
@@ -158,26 +160,57 @@ func (c *conversion) convert(ctx context.Context) (progress.ClosingLine, error) 
 	return sum, nil
 }
 
-// options returns the options that the flags give to package convert. ctx is the context of the
-// command; its Stopper drains the run.
-func (o *convertOptions) options(ctx context.Context, progress *progress.Reporter) convert.Options {
-	opts := convert.Options{
-		Encode: o.encode, Sizes: o.sizes, Input: o.input(),
-		Workers: o.workers, Overwrite: o.overwrite, IntoNonempty: o.intoNonempty, NoVerify: o.noVerify, Verify: o.verify,
-		AIO: aio.Options{Backend: o.backend, Depth: o.depth}, Tool: "ffconvert " + version,
-		Progress: progress, Doubt: progress.Warn, Waiting: progress.Waiting,
-		Drain: func() <-chan struct{} { return stop.From(ctx).Within(o.grace) },
+// hint adds hints to the errors of a conversion.
+func (c *conversion) hint(err error) error {
+	return hint.Add(hint.Each(err, func(err error) error {
+		at, ok := errors.AsType[*convert.AdvisedError](err)
+		switch {
+		case ok && at.Advice == convert.MoreRoomForAll:
+			return hint.With(err, c.moreRoom())
+		case errors.Is(err, dataset.ErrNotDirectory):
+			return fmt.Errorf("%w; OUT is the last argument", err)
+		case errors.Is(err, dataset.ErrNotEmpty):
+			return fmt.Errorf("%w; OUT is the last argument (--into-nonempty: put the dataset among the files there)", err)
+		}
+		if empty, ok := errors.AsType[*convert.EmptyError](err); ok {
+			return hint.Empty(empty)
+		}
+		return err
+	}), "convert", c.Out)
+}
+
+// moreRoom is the hint if the cache is too small for all parts together.
+func (c *conversion) moreRoom() string {
+	bySlice, orNot := "ffconvert plan "+c.formatName(), ""
+	if c.opts.Exact {
+		bySlice, orNot = bySlice+" --exact", " leave --exact out,"
 	}
-	opts.Encode.Missing = o.missing.Value
-	opts.Sizes.ShardSize, opts.Sizes.Min = int64(o.shardSize), int64(o.minSize)
-	if o.shuffle {
-		opts.Shuffle = &plan.Shuffle{Seed: o.seed}
-	}
+	bySlice += " --task K/N …"
 	switch {
-	case o.exact:
-		opts.Cut = convert.CutSamples
-	case o.wholeParts:
-		opts.Cut = convert.CutParts
+	case c.opts.Shuffle:
+		return "raise --cache-size: --shuffle wants all parts here at once"
+	case c.Choice.Ordered() || c.Choice.Sort != "":
+		return "raise --cache-size: --limit, --slice and --sort want all parts here at once"
+	case c.planning == nil:
+		return "raise --cache-size," + orNot + " or plan a slice at a time: " + bySlice + ", for each K, then plan and run without --task"
+	case c.planning.task == "":
+		return "raise --cache-size, or index a slice at a time: " + bySlice + ", for each K from 0 to N-1, then this command again"
 	}
-	return opts
+	return "raise --cache-size, or take a larger N: --task K/N"
+}
+
+// formatName returns the name of the format's command.
+func (c *conversion) formatName() string {
+	if c.Mixture != nil {
+		return convert.SpecFormat
+	}
+	return c.Reader.Name
+}
+
+// explain adds to the errors of inputs that the format does not read what kind of input they are.
+func (c *conversion) explain(err error) error {
+	if c.Mixture != nil || c.Program != nil {
+		return err
+	}
+	return hint.Kind(err, c.purpose, c.Reader, c.Sources)
 }

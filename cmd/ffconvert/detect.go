@@ -13,7 +13,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/hint"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/progress"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert"
@@ -25,7 +27,7 @@ import (
 )
 
 func newDetectCommand() *cobra.Command {
-	opts := newConvertOptions()
+	opts := cliflag.NewConversion()
 	cmd := &cobra.Command{
 		Use:   "convert SRC... OUT",
 		Short: "Tell the format of a dataset, and convert it",
@@ -42,10 +44,10 @@ formats, or of none, are refused with what they are.
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	opts.addTo(cmd)
-	opts.remote.addServices(flags)
+	opts.AddTo(cmd)
+	opts.Remote.AddServices(flags)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		f, err := detect(cmd, args[:len(args)-1], opts.maxNames)
+		f, err := detect(cmd, args[:len(args)-1], opts.MaxNames)
 		if err != nil {
 			return err
 		}
@@ -63,7 +65,7 @@ type detected struct {
 
 // detect finds out the one format of the sources, and prints it on standard error.
 func detect(cmd *cobra.Command, names []string, maxNames int64) (detected, error) {
-	does := purpose(cmd.Name() == "check")
+	does := hint.Purpose(cmd.Name() == "check")
 	var all []kind.Kind // formats that read all sources so far
 	for i, name := range names {
 		found, first, err := kindsOf(cmd.Context(), name, maxNames)
@@ -77,7 +79,7 @@ func detect(cmd *cobra.Command, names []string, maxNames int64) (detected, error
 		case len(found) == 0:
 			return detected{}, undetected(name, "its format is not known", fmt.Sprintf("name it: ffconvert %s", formatNames()))
 		case len(readable) == 0:
-			return detected{}, undetected(name, fmt.Sprintf("it is %s, which no format reads", found[0].What), does.howTo(found[0], first))
+			return detected{}, undetected(name, fmt.Sprintf("it is %s, which no format reads", found[0].What), does.HowTo(found[0], first))
 		case len(readable) < len(found):
 			return detected{}, ambiguous(name, first, found, does)
 		case i == 0:
@@ -111,10 +113,10 @@ func undetected(name, what, hint string) error {
 }
 
 // ambiguous refuses a source of several kinds. The hints are about path.
-func ambiguous(name, path string, kinds []kind.Kind, does purpose) error {
+func ambiguous(name, path string, kinds []kind.Kind, does hint.Purpose) error {
 	var what, hints []string
 	for _, k := range kinds {
-		what, hints = append(what, k.What), append(hints, does.howTo(k, path))
+		what, hints = append(what, k.What), append(hints, does.HowTo(k, path))
 	}
 	return undetected(name, "it may be "+strings.Join(what, " or "), strings.Join(hints, ", or "))
 }
@@ -173,7 +175,7 @@ func (d *detected) say(cmd *cobra.Command, name string) {
 	}
 	flags := strings.Join(terminal.ShellWords(d.flags), " ")
 	if cmd.Name() == "check" {
-		flags = strings.Replace(flags, "--format", "--"+inputFormatFlag, 1)
+		flags = strings.Replace(flags, "--format", "--"+hint.InputFormatFlag, 1)
 	}
 	command := strings.TrimSuffix(strings.Join(append(words, flags), " "), " ")
 	switch progressMode(cmd) {
@@ -206,7 +208,7 @@ func runAs(cmd, as *cobra.Command, f detected, args []string) error {
 	for i := 0; i < len(f.flags); i++ {
 		name, value := strings.TrimPrefix(f.flags[i], "--"), "true"
 		if name == "format" && cmd.Name() == "check" {
-			name = inputFormatFlag
+			name = hint.InputFormatFlag
 		}
 		if as.Flags().Lookup(name).NoOptDefVal == "" {
 			i++

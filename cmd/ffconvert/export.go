@@ -10,7 +10,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ffconvert/ffconvert/aio"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/hint"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/progress"
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/convert/format"
@@ -49,7 +51,7 @@ manifest is beside them.
 
 // exportOptions are the flags that all commands of export have.
 type exportOptions struct {
-	convertOptions
+	cliflag.Conversion
 	reader *format.Reader // of the format ffr
 	choice choose.Options
 	key    export.Key
@@ -57,27 +59,27 @@ type exportOptions struct {
 
 func newExportOptions() *exportOptions {
 	f, _ := format.Named("ffr")
-	return &exportOptions{convertOptions: newConvertOptions(), reader: f.Reader()}
+	return &exportOptions{Conversion: cliflag.NewConversion(), reader: f.Reader()}
 }
 
 // addSource registers the flags of the shards that are read.
 func (o *exportOptions) addSource(flags *pflag.FlagSet) {
-	o.choose.addChoice(flags)
-	flags.Uint64Var(&o.seed, "seed", 0, "what --sample is drawn from")
+	o.Choose.AddChoice(flags)
+	flags.Uint64Var(&o.Seed, "seed", 0, "what --sample is drawn from")
 	for _, opt := range o.reader.Set.All() {
 		if flags.Lookup(opt.Name) == nil { // export tar and export folder have --key
-			addOption(flags, opt)
+			cliflag.AddOption(flags, opt)
 		}
 	}
-	flags.Var(&o.progress, "progress", progress.Usage)
-	sizeFlag(flags, &o.encode.Limits.MaxDecode, "max-decode-size", encode.DefaultMaxDecode, "largest list or map in a record")
-	o.encode.Limits.MaxDepth = encode.DefaultMaxDepth
-	flags.Var(option.Between(&o.encode.Limits.MaxDepth, 4, 65535), "max-decode-depth", "deepest nesting in a record, 4 to 65535")
+	flags.Var(&o.Progress, "progress", progress.Usage)
+	cliflag.Size(flags, &o.Encode.Limits.MaxDecode, "max-decode-size", encode.DefaultMaxDecode, "largest list or map in a record")
+	o.Encode.Limits.MaxDepth = encode.DefaultMaxDepth
+	flags.Var(option.Between(&o.Encode.Limits.MaxDepth, 4, 65535), "max-decode-depth", "deepest nesting in a record, 4 to 65535")
 	help.MarkLimit(flags, "max-decode-depth")
-	countFlag(flags, &o.maxNames, "max-names", int64(input.MaxNames), "most inputs that OUT may stand for")
-	o.addCache(flags)
-	o.addDecompression(flags)
-	o.remote.add(flags)
+	cliflag.Count(flags, &o.MaxNames, "max-names", int64(input.MaxNames), "most inputs that OUT may stand for")
+	o.AddCache(flags)
+	o.AddDecompression(flags)
+	o.Remote.Add(flags)
 }
 
 // addKey registers --key with a word more than formats have.
@@ -102,44 +104,44 @@ func (v *exportKey) Set(text string) error {
 
 // addFields registers the flags that choose fields.
 func (o *exportOptions) addFields(flags *pflag.FlagSet) {
-	flags.StringVar(&o.encode.Fields, "fields", "", "fields to export, in order; ';' means the first that exists: 'jpg;png,cls' (default all)")
-	flags.StringArrayVar(&o.encode.Rename, "rename", nil, "rename a field before --fields: image='jpg;png'; may be repeated")
-	flags.Var(&o.missing, "missing", "what to do with a sample that lacks a field: error, or skip")
+	flags.StringVar(&o.Encode.Fields, "fields", "", "fields to export, in order; ';' means the first that exists: 'jpg;png,cls' (default all)")
+	flags.StringArrayVar(&o.Encode.Rename, "rename", nil, "rename a field before --fields: image='jpg;png'; may be repeated")
+	flags.Var(&o.Missing, "missing", "what to do with a sample that lacks a field: error, or skip")
 }
 
 // addWriting registers the flags of writing files.
 func (o *exportOptions) addWriting(flags *pflag.FlagSet, what string) {
-	o.workers = runtime.GOMAXPROCS(0)
-	jobsFlag(flags, &o.workers, what+" written at once, 1024 at most; by default the CPUs that this process may use")
-	flags.Var(&o.backend, "backend", "how files are read again: auto, aio or pread")
-	flags.Var(queueDepth(&o.depth), "queue-depth", "reads of 1 MiB in flight")
-	flags.BoolVar(&o.noVerify, "no-verify", false, "do not read the files again")
+	o.Workers = runtime.GOMAXPROCS(0)
+	cliflag.Jobs(flags, &o.Workers, what+" written at once, 1024 at most; by default the CPUs that this process may use")
+	flags.Var(&o.Backend, "backend", "how files are read again: auto, aio or pread")
+	flags.Var(cliflag.QueueDepth(&o.Depth), "queue-depth", "reads of 1 MiB in flight")
+	flags.BoolVar(&o.NoVerify, "no-verify", false, "do not read the files again")
 }
 
 // aio returns the options of reading again.
-func (o *exportOptions) aio() aio.Options { return aio.Options{Backend: o.backend, Depth: o.depth} }
+func (o *exportOptions) aio() aio.Options { return aio.Options{Backend: o.Backend, Depth: o.Depth} }
 
 // run opens the shards and calls use, with a reporter of progress.
 func (o *exportOptions) run(ctx context.Context, cmd *cobra.Command, sources []string, use func(*export.Source, *progress.Reporter) error) error {
-	if err := o.cacheFromEnvironment(cmd.Flags()); err != nil {
+	if err := o.CacheFromEnvironment(cmd.Flags()); err != nil {
 		return err
 	}
-	o.encode.Missing = o.missing.Value
-	if cmd.Flags().Changed("seed") && !o.choose.Drawn() {
-		return fmt.Errorf("--seed %d: nothing is drawn without --sample; add --sample, or leave --seed out", o.seed)
+	o.Encode.Missing = o.Missing.Value
+	if cmd.Flags().Changed("seed") && !o.Choose.Drawn() {
+		return fmt.Errorf("--seed %d: nothing is drawn without --sample; add --sample, or leave --seed out", o.Seed)
 	}
 	var err error
-	if o.choice, err = o.choose.options(o.seed); err != nil {
+	if o.choice, err = o.Choose.Choice(o.Seed); err != nil {
 		return err
 	}
-	shown := progress.New(o.progress, os.Stderr)
+	shown := progress.New(o.Progress, os.Stderr)
 	defer shown.Stop()
-	how := convert.SamplesOptions{Input: o.input(), Limits: o.encode.Limits, Clash: o.key == export.KeyOrdinal}
+	how := convert.SamplesOptions{Input: o.Input(), Limits: o.Encode.Limits, Clash: o.key == export.KeyOrdinal}
 	err = convert.WithSamples(ctx, o.reader, sources, how, func(s *format.Samples) error {
 		return use(&export.Source{
 			Samples: s.Source, Whole: s.Whole, Says: s.Says, Dataset: s.Dataset, Sum: s.Sum, Encoding: s.Encoding, Heads: s.Heads,
 			Options: []any{s.Options, s.Added}, Changed: s.Changed,
 		}, shown)
 	})
-	return hinted(err, cmd.Name(), "OUT")
+	return hint.Add(err, cmd.Name(), "OUT")
 }

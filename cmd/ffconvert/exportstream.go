@@ -38,8 +38,8 @@ __key__ is the key of a sample. Nothing else is written there; a reader may stop
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.StringVar(&opts.encode.Fields, "columns", "", "fields to write, in order; ';' means the first that exists: 'jpg;png,cls' (default all)")
-	flags.Var(&opts.missing, "missing", "what to do with a sample that lacks a field: error, or skip")
+	flags.StringVar(&opts.Encode.Fields, "columns", "", "fields to write, in order; ';' means the first that exists: 'jpg;png,cls' (default all)")
+	flags.Var(&opts.Missing, "missing", "what to do with a sample that lacks a field: error, or skip")
 	opts.addSource(flags)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if to := args[len(args)-1]; to != "-" {
@@ -47,7 +47,7 @@ __key__ is the key of a sample. Nothing else is written there; a reader may stop
 		}
 		signal.Ignore(syscall.SIGPIPE) // a write fails instead, and staged copies are removed
 		err := opts.run(cmd.Context(), cmd, args[:len(args)-1], func(src *export.Source, shown *progress.Reporter) error {
-			return export.Stream(cmd.Context(), pipeWriter{cmd.OutOrStdout()}, src, export.StreamOptions{Format: s.name, Encode: opts.encode, Choice: opts.choice, Progress: shown})
+			return export.Stream(cmd.Context(), pipeWriter{cmd.OutOrStdout()}, src, export.StreamOptions{Format: s.name, Encode: opts.Encode, Choice: opts.choice, Progress: shown})
 		})
 		return err
 	}

@@ -12,7 +12,7 @@ import (
 
 func newExportTarCommand() *cobra.Command {
 	opts := newExportOptions()
-	tars := export.TarOptions{Tool: "ffconvert " + version}
+	tars := export.TarOptions{Tool: tool()}
 	cmd := &cobra.Command{
 		Use:   "tar OUT... TAR",
 		Short: "Write WebDataset tars",
@@ -33,10 +33,10 @@ same command is run again. A key or a field that webdataset would split otherwis
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	opts.addWriting(flags, "tars")
-	flags.Var(&opts.shardSize, "shard-size", "target size of a tar (default: at least 256MiB each, 200 tars at most)")
-	flags.Var(&opts.minSize, "min-shard-size", "least mean size of a tar (default 256MiB, or none with --shard-size or --shards)")
-	flags.Var(option.AtLeast(&opts.sizes.Max, 1), "max-shards", "most tars (default 200, or none with --shard-size or --shards)")
-	flags.Var(option.AtLeast(&opts.sizes.Shards, 1), "shards", "exact number of tars (default by size)")
+	flags.Var(&opts.ShardSize, "shard-size", "target size of a tar (default: at least 256MiB each, 200 tars at most)")
+	flags.Var(&opts.MinSize, "min-shard-size", "least mean size of a tar (default 256MiB, or none with --shard-size or --shards)")
+	flags.Var(option.AtLeast(&opts.Sizes.Max, 1), "max-shards", "most tars (default 200, or none with --shard-size or --shards)")
+	flags.Var(option.AtLeast(&opts.Sizes.Shards, 1), "shards", "exact number of tars (default by size)")
 	flags.Int64Var(&tars.MaxCount, "max-count", 0, "most samples of a tar (0: no limit)")
 	flags.Int64Var(&tars.ModTime, "mtime", 0, "time of all members, in seconds since 1970")
 	opts.addKey(flags)
@@ -44,8 +44,8 @@ same command is run again. A key or a field that webdataset would split otherwis
 	opts.addSource(flags)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		return opts.run(cmd.Context(), cmd, args[:len(args)-1], func(src *export.Source, shown *progress.Reporter) error {
-			tars.Key, tars.Choice, tars.Sizes, tars.Encode, tars.Workers, tars.NoVerify, tars.AIO, tars.Progress = opts.key, opts.choice, opts.sizes, opts.encode, opts.workers, opts.noVerify, opts.aio(), shown
-			tars.Sizes.ShardSize, tars.Sizes.Min = int64(opts.shardSize), int64(opts.minSize)
+			tars.Key, tars.Choice, tars.Sizes, tars.Encode, tars.Workers, tars.NoVerify, tars.AIO, tars.Progress = opts.key, opts.choice, opts.Sizes, opts.Encode, opts.Workers, opts.NoVerify, opts.aio(), shown
+			tars.Sizes.ShardSize, tars.Sizes.Min = int64(opts.ShardSize), int64(opts.MinSize)
 			done, err := export.Tars(cmd.Context(), src, args[len(args)-1], tars)
 			if err != nil {
 				return err

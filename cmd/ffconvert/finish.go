@@ -8,7 +8,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ffconvert/ffconvert/aio"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/hint"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/progress"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/summary"
 	"github.com/ffconvert/ffconvert/convert"
@@ -46,10 +48,10 @@ Where shards are missing they are named, and the status is 5: run their tasks ag
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.Var(period{p: &opts.wait}, "wait", "wait so long for missing shards (default: do not)")
+	flags.Var(cliflag.Period(&opts.wait), "wait", "wait so long for missing shards (default: do not)")
 	flags.BoolVar(&opts.verify, "verify", false, "re-read all shards")
 	flags.Var(&opts.backend, "backend", "how shards are re-read: auto, aio or pread")
-	flags.Var(queueDepth(&opts.depth), "queue-depth", "reads of 1 MiB in flight")
+	flags.Var(cliflag.QueueDepth(&opts.depth), "queue-depth", "reads of 1 MiB in flight")
 	flags.Var(&opts.progress, "progress", progress.Usage)
 	return cmd
 }
@@ -62,7 +64,7 @@ func runFinish(ctx context.Context, opts finishOptions, dir string) error {
 		Tool: "ffconvert " + version, Progress: progress, Waiting: progress.Waiting,
 	})
 	if err != nil {
-		return hinted(err, "finish", dir)
+		return hint.Add(err, "finish", dir)
 	}
 	progress.Say(summary.NewConversion(dir, report))
 	return nil

@@ -133,3 +133,29 @@ executables on PATH whose names begin with ffconvert-.
 		},
 	}
 }
+
+// sourceHelp is the help about the names of sources; "" for a plugin, which gets them as arguments.
+func (f sourceFormat) sourceHelp() string {
+	switch {
+	case f.plugin:
+		return ""
+	case f.Directories:
+		return `Sources are directories; shell globs and patterns ({a,b}, {000..009}) name several. So do
+URLs (s3, gs and ais): one stands for the tree of objects below it, which is fetched first.
+@FILE stands for the names in a file, a line each.
+
+`
+	}
+	return `Sources are files, directories, shell globs, patterns ({000..009} or <000..009>, lists
+{a,b}, joined by ::), URLs (http, https, s3, gs and ais, with globs where the service gives
+lists, and a / at the end for the objects below), @FILE for the names in a file, a line
+each, pipe:COMMAND with --allow-pipe, and - for standard input. gzip, zstd, bzip2 and xz
+are told from content. What is fetched or decompressed goes through a cache. Remote parts
+are fetched while others are converted, and shards are cut between them: see --exact.
+
+`
+}
+
+const outputHelp = `OUT receives PART_00000.ffr and so on, a manifest, and an Arrow index a shard. A shard has
+its name only once it is complete, synced, re-read past the page cache and checked.
+An interrupted conversion goes on when the same command is run again.`

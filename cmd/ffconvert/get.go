@@ -13,7 +13,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/hint"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/samples"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert"
@@ -36,9 +38,9 @@ func (l *lookupFlags) add(flags *pflag.FlagSet) {
 	l.records = option.Choice{Words: []string{"msgpack", "cbor", "pickle", "arrow", "raw"}}
 	flags.BoolVar(&l.opts.Record.AllowLegacy, "allow-legacy", false, "accept headers without a checksum, as old writers left them")
 	flags.Var(&l.records, "records", "what the records of other people's shards, and raw ones, are: msgpack, cbor, pickle, arrow or raw (default: opaque bytes)")
-	countFlag(flags, &l.opts.Record.MaxSamples, "max-samples", record.MaxSamples, "most samples of a shard accepted")
-	sizeFlag(flags, &l.opts.Record.MaxSample, "max-sample-size", record.DefaultMaxSample, "largest sample that is read; it is held in memory whole")
-	sizeFlag(flags, &l.opts.Limits.MaxDecode, "max-decode-size", encode.DefaultMaxDecode, "largest list or map that is decoded")
+	cliflag.Count(flags, &l.opts.Record.MaxSamples, "max-samples", record.MaxSamples, "most samples of a shard accepted")
+	cliflag.Size(flags, &l.opts.Record.MaxSample, "max-sample-size", record.DefaultMaxSample, "largest sample that is read; it is held in memory whole")
+	cliflag.Size(flags, &l.opts.Limits.MaxDecode, "max-decode-size", encode.DefaultMaxDecode, "largest list or map that is decoded")
 	l.opts.Limits.MaxDepth = encode.DefaultMaxDepth
 	flags.Var(option.Between(&l.opts.Limits.MaxDepth, 4, 65535), "max-decode-depth", "deepest nesting that is decoded, 4 to 65535")
 	help.MarkLimit(flags, "max-decode-depth")
@@ -52,7 +54,7 @@ func (l *lookupFlags) open(path string) (*lookup.Dataset, error) {
 	l.opts.Encoding = l.records.Value
 	d, err := lookup.Open(path, l.opts)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, record.ErrCorrupt) {
-		err = notShards(path, err)
+		err = hint.NotShards(path, err)
 	}
 	return d, explainLookup(err)
 }
@@ -60,9 +62,9 @@ func (l *lookupFlags) open(path string) (*lookup.Dataset, error) {
 // explainLookup adds the flags that help.
 func explainLookup(err error) error {
 	if errors.Is(err, record.ErrLegacy) {
-		return fmt.Errorf("%w%s", err, hintLegacy)
+		return fmt.Errorf("%w%s", err, hint.Legacy)
 	}
-	return raise(err, "--max-samples, --max-sample-size")
+	return hint.Limit(err, "--max-samples, --max-sample-size")
 }
 
 type getOptions struct {

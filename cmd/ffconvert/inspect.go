@@ -7,7 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/hint"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/inspect"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert"
@@ -46,8 +48,8 @@ many. --deep reads all samples. Headers are checked, and what is read; verify ch
 	opts.Keys = 5
 	flags.Var(option.AtLeast(&opts.Keys, 0), "keys", "number of first keys to show")
 	flags.BoolVar(&opts.Deep, "deep", false, "read every sample to count the fields")
-	opts.limits = recordLimits(flags)
-	sizeFlag(flags, &opts.MaxSample, "max-sample-size", record.DefaultMaxSample, "largest sample that is read for its key and fields; it is held in memory whole")
+	opts.limits = cliflag.RecordLimits(flags)
+	cliflag.Size(flags, &opts.MaxSample, "max-sample-size", record.DefaultMaxSample, "largest sample that is read for its key and fields; it is held in memory whole")
 	return cmd
 }
 
@@ -57,13 +59,13 @@ func runInspect(ctx context.Context, opts inspectOptions, path string, stdout io
 	}
 	r, err := record.Open(path, record.Options{AllowLegacy: true, MaxSamples: opts.limits.MaxSamples, MaxSample: math.MaxInt64})
 	if err != nil {
-		return raise(notShards(path, err), "--max-samples, --max-sample-size")
+		return hint.Limit(hint.NotShards(path, err), "--max-samples, --max-sample-size")
 	}
 	defer r.Close()
 	opts.MaxSamples = opts.limits.MaxSamples
 	x, err := inspect.Read(ctx, path, r, opts.Options)
 	if err != nil {
-		return raise(err, "--max-samples, --max-sample-size")
+		return hint.Limit(err, "--max-samples, --max-sample-size")
 	}
 	if opts.format.Value == "json" {
 		return terminal.WriteJSON(stdout, x)

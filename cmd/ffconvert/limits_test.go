@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
 	"github.com/ffconvert/ffconvert/internal/need"
 	"github.com/ffconvert/ffconvert/shard/plan"
@@ -186,8 +187,8 @@ func TestLimitFlags(t *testing.T) {
 		var size int64
 		var count int
 		flags := pflag.NewFlagSet("", pflag.ContinueOnError)
-		sizeFlag(flags, &size, "size", 1<<20, "")
-		countFlag(flags, &count, "count", 5, "")
+		cliflag.Size(flags, &size, "size", 1<<20, "")
+		cliflag.Count(flags, &count, "count", 5, "")
 		err := flags.Parse([]string{row.arg})
 		if got := strings.TrimSpace(sprint(size, count)); (err == nil) != (row.want != "") || err == nil && got != row.want {
 			t.Errorf("%s: %s, %v", row.arg, got, err)

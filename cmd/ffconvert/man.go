@@ -14,7 +14,7 @@ func newManCommand() *cobra.Command {
 		Example: "  ffconvert man /usr/local/share/man/man1",
 		Args:    help.WantArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return help.WritePages(cmd.Root(), "ffconvert "+version, args[0])
+			return help.WritePages(cmd.Root(), tool(), args[0])
 		},
 	}
 }

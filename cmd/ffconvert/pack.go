@@ -5,14 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/ffconvert/ffconvert/aio"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/hint"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/progress"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/summary"
 	"github.com/ffconvert/ffconvert/convert"
@@ -124,4 +128,21 @@ func runUnpack(ctx context.Context, how progress.Flag, limits folderLimits, file
 	}
 	progress.Say(summary.Folder{Done: true, Out: dir, Totals: f.Totals(), From: from})
 	return nil
+}
+
+// folderLimits are the limits of a packed folder.
+type folderLimits struct{ size, files int64 }
+
+func (l *folderLimits) add(flags *pflag.FlagSet) {
+	cliflag.Size(flags, &l.size, "max-file-size", packed.DefaultMaxFile, "largest file accepted; it is held in memory whole")
+	cliflag.Count(flags, &l.files, "max-files", int64(record.MaxSamples-1), "most files accepted; their names are held in memory")
+}
+
+// open opens a packed folder within the limits. The names are one sample more than the files.
+func (l *folderLimits) open(file string) (*packed.Folder, error) {
+	f, err := packed.Open(file, record.Options{MaxSample: l.size, MaxSamples: min(l.files, math.MaxInt64-1) + 1})
+	if err != nil {
+		err = hint.NotShards(file, err)
+	}
+	return f, hint.Limit(err, "--max-file-size, --max-files")
 }

@@ -12,7 +12,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/hint"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/progress"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/summary"
 	"github.com/ffconvert/ffconvert/convert"
@@ -21,13 +23,13 @@ import (
 )
 
 type repairOptions struct {
-	convertOptions
+	cliflag.Conversion
 	plugin string         // the plugin that made the dataset
 	limits *pflag.FlagSet // limits of all formats
 }
 
 func newRepairCommand() *cobra.Command {
-	opts := repairOptions{convertOptions: newConvertOptions()}
+	opts := repairOptions{Conversion: cliflag.NewConversion()}
 	cmd := &cobra.Command{
 		Use:   "repair OUT [SOURCE...]",
 		Short: "Write damaged and missing shards anew",
@@ -49,7 +51,7 @@ for no password and no signature is kept. A pipe:COMMAND is run again with --all
   ffconvert repair --plugin idx out/ images.gz labels.gz`,
 		Args: help.WantArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := opts.cacheFromEnvironment(cmd.Flags()); err != nil {
+			if err := opts.CacheFromEnvironment(cmd.Flags()); err != nil {
 				return err
 			}
 			return runRepair(cmd.Context(), opts, args[0], args[1:], cmd.OutOrStdout())
@@ -58,7 +60,7 @@ for no password and no signature is kept. A pipe:COMMAND is run again with --all
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.StringVar(&opts.plugin, "plugin", "", "the plugin that made the dataset, which is run again; a plan alone never runs one")
-	opts.limits = opts.addPlanned(flags)
+	opts.limits = opts.AddPlanned(flags)
 	return cmd
 }
 
@@ -67,11 +69,11 @@ func runRepair(ctx context.Context, opts repairOptions, dir string, sources []st
 		return err
 	}
 	if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
-		return notShards(dir, err)
+		return hint.NotShards(dir, err)
 	}
-	progress := progress.New(opts.progress, os.Stderr)
+	progress := progress.New(opts.Progress, os.Stderr)
 	defer progress.Stop()
-	how := opts.planned(ctx, progress, sources, opts.limits)
+	how := opts.Planned(ctx, tool(), progress, sources, opts.limits)
 	if opts.plugin != "" {
 		how.Program = func(format string) (*input.Command, error) { return opts.program(format, dir, sources) }
 	}
@@ -85,7 +87,7 @@ func runRepair(ctx context.Context, opts repairOptions, dir string, sources []st
 	})
 	progress.Stop()
 	if err != nil {
-		return hinted(err, "repair", dir)
+		return hint.Add(err, "repair", dir)
 	}
 	progress.Say(summary.NewRepair(dir, done))
 	return nil

@@ -14,6 +14,9 @@ import (
 // version is set by the linker in releases.
 var version = "0.1.0-dev"
 
+// tool names the program in manifests.
+func tool() string { return "ffconvert " + version }
+
 // Groups of commands in the help.
 const (
 	groupConvert = "convert"

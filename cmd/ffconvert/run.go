@@ -8,20 +8,22 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/arrayjob"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/hint"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/progress"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/summary"
 	"github.com/ffconvert/ffconvert/convert"
 )
 
 type runOptions struct {
-	convertOptions
+	cliflag.Conversion
 	arrayjob.Flag
 	limits *pflag.FlagSet // limits of all formats
 }
 
 func newRunCommand() *cobra.Command {
-	opts := runOptions{convertOptions: newConvertOptions()}
+	opts := runOptions{Conversion: cliflag.NewConversion()}
 	cmd := &cobra.Command{
 		Use:   "run OUT [SOURCE...]",
 		Short: "Write a slice of the shards of a plan",
@@ -47,7 +49,7 @@ Fetched and decompressed inputs lie inside OUT, unless --cache-dir names a disk 
   ffconvert run out/                    # all that is missing, on this machine`,
 		Args: help.WantArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := opts.cacheFromEnvironment(cmd.Flags()); err != nil {
+			if err := opts.CacheFromEnvironment(cmd.Flags()); err != nil {
 				return err
 			}
 			return runRun(cmd.Context(), opts, args[0], args[1:])
@@ -56,8 +58,8 @@ Fetched and decompressed inputs lie inside OUT, unless --cache-dir names a disk 
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	opts.Flag.Add(flags)
-	flags.BoolVar(&opts.noVerify, "no-verify", false, "do not re-read the shards")
-	opts.limits = opts.addPlanned(flags)
+	flags.BoolVar(&opts.NoVerify, "no-verify", false, "do not re-read the shards")
+	opts.limits = opts.AddPlanned(flags)
 	return cmd
 }
 
@@ -66,18 +68,13 @@ func runRun(ctx context.Context, opts runOptions, dir string, sources []string) 
 	if err != nil {
 		return err
 	}
-	progress := progress.New(opts.progress, os.Stderr)
+	progress := progress.New(opts.Progress, os.Stderr)
 	defer progress.Stop()
-	report, err := convert.Run(ctx, dir, task, opts.planned(ctx, progress, sources, opts.limits))
+	report, err := convert.Run(ctx, dir, task, opts.Planned(ctx, tool(), progress, sources, opts.limits))
 	progress.Stop()
 	if err != nil {
-		return hinted(err, "run", dir)
+		return hint.Add(err, "run", dir)
 	}
 	progress.Say(summary.NewTask(dir, report))
 	return nil
-}
-
-// planned returns the options of a run from a plan.
-func (o *convertOptions) planned(ctx context.Context, progress *progress.Reporter, sources []string, limits *pflag.FlagSet) convert.PlannedOptions {
-	return convert.PlannedOptions{Options: o.options(ctx, progress), Sources: sources, Limits: changed(limits)}
 }

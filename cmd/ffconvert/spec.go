@@ -3,15 +3,17 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/hint"
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/convert/spec"
 )
 
 // newSpecCommand returns the command. adapt, if not nil, may change each conversion before it runs.
 func newSpecCommand(adapt func(*conversion)) *cobra.Command {
-	opts := newConvertOptions()
-	limits := formatLimits()
+	opts := cliflag.NewConversion()
+	limits := cliflag.Limits()
 	cmd := &cobra.Command{
 		Use:   "spec FILE OUT",
 		Short: "Convert several collections that a YAML file names, mixed",
@@ -45,9 +47,9 @@ docs/spec.md has all keys, docs/dataset.schema.json the JSON Schema.
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	opts.addTo(cmd)
-	opts.addDecompression(flags)
-	opts.remote.add(flags)
+	opts.AddTo(cmd)
+	opts.AddDecompression(flags)
+	opts.Remote.Add(flags)
 	flags.AddFlagSet(limits)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		file, err := spec.Read(args[0])
@@ -58,20 +60,20 @@ docs/spec.md has all keys, docs/dataset.schema.json the JSON Schema.
 		if err != nil {
 			return err
 		}
-		if err := mixture.SetLimits(changed(limits)); err != nil {
-			return hinted(err, "spec", args[1])
+		if err := mixture.SetLimits(cliflag.Changed(limits)); err != nil {
+			return hint.Add(err, "spec", args[1])
 		}
 		if !flags.Changed("seed") && file.SeedGiven != nil {
-			opts.seed = *file.SeedGiven
+			opts.Seed = *file.SeedGiven
 		}
 		if !flags.Changed("shuffle") {
-			opts.shuffle = file.Shuffle
+			opts.Shuffle = file.Shuffle
 		}
-		if err := opts.refuseSeed(flags, opts.shuffle || file.Drawn()); err != nil {
+		if err := opts.RefuseSeed(flags, opts.Shuffle || file.Drawn()); err != nil {
 			return err
 		}
 		if file.Drawn() {
-			file.Seed = opts.seed
+			file.Seed = opts.Seed
 		}
 		c := conversion{opts: opts, stdout: cmd.OutOrStdout()}
 		c.Mixture, c.Sources, c.Out = mixture, args[:1], args[1]

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/hint"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/convert/option"
@@ -44,7 +45,7 @@ again writes its shard. The rate is that of the last ten minutes.
 		Args: help.WantArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := convert.CheckPlanned(args[0]); err != nil {
-				return hinted(err, "status", args[0])
+				return hint.Add(err, "status", args[0])
 			}
 			s, err := dataset.ReadStatus(args[0])
 			if err != nil {

@@ -1,6 +1,7 @@
-package main
+package audit
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -21,8 +22,8 @@ const (
 	ruleNoShards   verify.Kind = "no-shards"
 )
 
-// verifyRules are the rules of verify, one for each kind of problem.
-func verifyRules() []findings.Rule {
+// Rules are the rules of verify, one for each kind of problem.
+func Rules() []findings.Rule {
 	const again = "Write it anew from its source with ffconvert repair, or fetch it again from where it is sound."
 	kind := func(k verify.Kind, short, help string) findings.Rule {
 		return findings.Rule{ID: string(k), Level: findings.Error, Short: short, Help: help}
@@ -44,9 +45,9 @@ func verifyRules() []findings.Rule {
 	}
 }
 
-// findingsOf converts a report of verify to findings, for JUnit and SARIF.
-func findingsOf(r *verify.Report, repairs []*dataset.Repairable) *findings.Report {
-	f := &findings.Report{Tool: "ffconvert verify", Version: version, Rules: verifyRules(), Seconds: r.Seconds, Facts: factsOf(r)}
+// Findings converts a report of verify to findings, for JUnit and SARIF.
+func Findings(r *verify.Report, repairs []*dataset.Repairable, version string) *findings.Report {
+	f := &findings.Report{Tool: "ffconvert verify", Version: version, Rules: Rules(), Seconds: r.Seconds, Facts: factsOf(r)}
 	if len(repairs) > 0 {
 		impossible := slices.ContainsFunc(repairs, func(r *dataset.Repairable) bool { return !r.Possible })
 		f.Facts = append(f.Facts, findings.Fact{Name: "repair_possible", Value: !impossible})
@@ -88,7 +89,8 @@ func factsOf(r *verify.Report) []findings.Fact {
 	return facts
 }
 
-func printReport(w io.Writer, r *verify.Report, repairs []*dataset.Repairable, paint terminal.Paint) error {
+// Print writes a report as text.
+func Print(w io.Writer, r *verify.Report, repairs []*dataset.Repairable, paint terminal.Paint) error {
 	for _, p := range r.Problems {
 		if _, err := fmt.Fprintln(w, paint.Head(text.Line(p.String()), paint.Bad)); err != nil {
 			return err
@@ -120,6 +122,19 @@ func printReport(w io.Writer, r *verify.Report, repairs []*dataset.Repairable, p
 	return err
 }
 
+// Told returns the error of a printed report, with the number of problems as its text.
+func Told(r *verify.Report) error {
+	err := r.Err()
+	if err == nil {
+		return nil
+	}
+	text := terminal.Counted(int64(len(r.Problems))+r.More, "problem")
+	if errors.Is(err, verify.ErrCorrupt) {
+		text = fmt.Sprintf("%v: %s", verify.ErrCorrupt, text)
+	}
+	return terminal.WithText(err, text)
+}
+
 // repairText returns whether a dataset can be repaired, and why not.
 func repairText(r *dataset.Repairable) string {
 	text := r.Out + ": repair possible: no"
@@ -132,7 +147,8 @@ func repairText(r *dataset.Repairable) string {
 	return text
 }
 
-func printReportJSON(w io.Writer, r *verify.Report, repairs []*dataset.Repairable) error {
+// PrintJSON writes a report as JSON.
+func PrintJSON(w io.Writer, r *verify.Report, repairs []*dataset.Repairable) error {
 	return terminal.WriteJSON(w, struct {
 		Sound bool `json:"sound"`
 		*verify.Report

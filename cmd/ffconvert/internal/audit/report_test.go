@@ -1,4 +1,4 @@
-package main
+package audit
 
 import (
 	"fmt"
@@ -31,7 +31,7 @@ func TestFindingsOf(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
 			row.problem.Path = "out/a.ffr"
-			r := findingsOf(&verify.Report{Problems: []verify.Problem{row.problem}}, nil)
+			r := Findings(&verify.Report{Problems: []verify.Problem{row.problem}}, nil, "1")
 			if len(r.Found) != 1 || r.Found[0] != row.want || r.Count(findings.Error) != 1 {
 				t.Errorf("%+v\nwant %+v", r.Found, row.want)
 			}
@@ -39,7 +39,7 @@ func TestFindingsOf(t *testing.T) {
 	}
 }
 
-// Problems beyond those that verify keeps are counted as errors, and facts are told.
+// Problems beyond those that verify keeps are counted as errors, and facts are Told.
 func TestFindingsOfMany(t *testing.T) {
 	t.Parallel()
 	const kept, more = 10_000, 123_456
@@ -51,7 +51,7 @@ func TestFindingsOfMany(t *testing.T) {
 	for i := range in.Problems {
 		in.Problems[i] = verify.Problem{Kind: verify.Checksum, Path: "a.ffr", Sample: int64(i)}
 	}
-	r := findingsOf(in, []*dataset.Repairable{{Possible: true}, {}})
+	r := Findings(in, []*dataset.Repairable{{Possible: true}, {}}, "1")
 	if r.Count(findings.Error) != kept+more || len(r.Found)+int(r.More) != kept+more {
 		t.Errorf("%d errors, %d kept, %d more", r.Count(findings.Error), len(r.Found), r.More)
 	}

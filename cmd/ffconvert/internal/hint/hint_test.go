@@ -1,4 +1,4 @@
-package main
+package hint
 
 import (
 	"errors"
@@ -15,7 +15,7 @@ func TestHinted(t *testing.T) {
 	t.Parallel()
 	quota := &convert.AdvisedError{Advice: convert.FewerInputs, Err: fmt.Errorf("%w: in c", stage.ErrQuota)}
 	staged := &converters.Error{Where: "a.tar", Off: 512, Err: fmt.Errorf("%w (run it again)", stage.ErrCopy)}
-	err := hinted(errors.Join(quota, staged), "convert", "out")
+	err := Add(errors.Join(quota, staged), "convert", "out")
 	want := fmt.Sprintf("%v: in c (--max-names)\na.tar: offset 512: %v (run it again; --cache-dir names their directory)", stage.ErrQuota, stage.ErrCopy)
 	if err.Error() != want || !errors.Is(err, stage.ErrQuota) || !errors.Is(err, stage.ErrCopy) {
 		t.Errorf("got  %v\nwant %s", err, want)

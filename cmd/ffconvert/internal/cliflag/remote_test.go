@@ -1,4 +1,4 @@
-package main
+package cliflag
 
 import (
 	"strings"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/ffconvert/ffconvert/convert/format"
 	"github.com/ffconvert/ffconvert/input/remote"
 	"github.com/ffconvert/ffconvert/input/stage"
 )
@@ -15,27 +16,27 @@ func TestRemoteFlags(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
 		args string
-		want func(o *remoteOptions) bool // nil: refused
+		want func(o *Remote) bool // nil: refused
 	}{
-		{"", func(o *remoteOptions) bool {
+		{"", func(o *Remote) bool {
 			return !o.allowPipe && o.rewrite == nil && o.s3 == (remote.S3Options{}) && o.pathStyle.Value == "auto" && !o.anonymous &&
 				o.connections == remote.DefaultConnections && o.retries == remote.DefaultRetries && o.patience == remote.DefaultPatience
 		}},
-		{"--allow-pipe --anonymous --rewrite a=b,c --rewrite d=e", func(o *remoteOptions) bool {
+		{"--allow-pipe --anonymous --rewrite a=b,c --rewrite d=e", func(o *Remote) bool {
 			return o.allowPipe && o.anonymous && len(o.rewrite) == 2 && o.rewrite[0] == "a=b,c"
 		}},
-		{"--s3-endpoint localhost:9000 --s3-region r --s3-profile p --s3-path-style path", func(o *remoteOptions) bool {
+		{"--s3-endpoint localhost:9000 --s3-region r --s3-profile p --s3-path-style path", func(o *Remote) bool {
 			return o.s3 == remote.S3Options{Endpoint: "localhost:9000", Region: "r", Profile: "p"} && o.pathStyle.Value == "path"
 		}},
-		{"--connections 1 --retries 0 --fetch-timeout 90s", func(o *remoteOptions) bool {
+		{"--connections 1 --retries 0 --fetch-timeout 90s", func(o *Remote) bool {
 			return o.connections == 1 && o.retries == 0 && o.patience == 90*time.Second
 		}},
 		{"--s3-path-style other", nil}, {"--connections 0", nil}, {"--connections 513", nil}, {"--retries -1", nil}, {"--retries x", nil},
 		{"--fetch-timeout 0", nil}, {"--fetch-timeout -1s", nil}, {"--fetch-timeout 90", nil},
 	} {
-		o := newRemoteOptions()
+		o := newRemote()
 		flags := pflag.NewFlagSet("", pflag.ContinueOnError)
-		o.add(flags)
+		o.Add(flags)
 		err := flags.Parse(strings.Fields(row.args))
 		if (err == nil) != (row.want != nil) || err == nil && !row.want(&o) {
 			t.Errorf("%s: %+v, %v", row.args, o, err)
@@ -45,7 +46,7 @@ func TestRemoteFlags(t *testing.T) {
 
 func TestRemoteApply(t *testing.T) {
 	t.Parallel()
-	o := newRemoteOptions()
+	o := newRemote()
 	o.allowPipe, o.rewrite = true, []string{"a=b"}
 	var in stage.Options
 	o.apply(&in)
@@ -57,10 +58,11 @@ func TestRemoteApply(t *testing.T) {
 // No format has a flag of these names: a plan would keep it.
 func TestSecurityRemoteFlagsAreInNoPlan(t *testing.T) {
 	t.Parallel()
-	o := newRemoteOptions()
+	o := newRemote()
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
-	o.add(flags)
-	for _, f := range formats {
+	o.Add(flags)
+	for _, name := range format.Names() {
+		f, _ := format.Named(name)
 		for _, opt := range f.Reader().Set.All() {
 			if flags.Lookup(opt.Name) != nil {
 				t.Errorf("%s has --%s", f.Name, opt.Name)

@@ -1,4 +1,4 @@
-package main
+package hint
 
 import (
 	"errors"
@@ -15,33 +15,36 @@ import (
 	"github.com/ffconvert/ffconvert/findings"
 	"github.com/ffconvert/ffconvert/input"
 	"github.com/ffconvert/ffconvert/input/kind"
-	"github.com/ffconvert/ffconvert/record"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// A purpose is what a command does with its sources.
-type purpose bool
+// A Purpose is what a command does with its sources.
+type Purpose bool
 
 const (
-	converting purpose = false
-	checking   purpose = true
+	Converting Purpose = false
+	Checking   Purpose = true
 )
 
+// InputFormatFlag is the name that check gives to --format of a source format, because --format
+// chooses the form of its report.
+const InputFormatFlag = "input-format"
+
 // command returns the command line for a source. name is quoted for a shell.
-func (p purpose) command(format string, flags []string, name string) string {
+func (p Purpose) command(format string, flags []string, name string) string {
 	words := append([]string{"ffconvert", format}, terminal.ShellWords(flags)...)
-	if p == converting {
+	if p == Converting {
 		return strings.Join(append(words, name, "OUT"), " ")
 	}
 	words = slices.Insert(words, 1, "check")
 	if at := slices.Index(words, "--format"); at > 0 {
-		words[at] = "--" + inputFormatFlag
+		words[at] = "--" + InputFormatFlag
 	}
 	return strings.Join(append(words, name), " ")
 }
 
-// howTo returns the hint for an input of a kind.
-func (p purpose) howTo(k kind.Kind, path string) string {
+// HowTo returns the hint for an input of a kind.
+func (p Purpose) HowTo(k kind.Kind, path string) string {
 	name := terminal.ShellWord(path)
 	switch {
 	case k.Format != "":
@@ -52,7 +55,7 @@ func (p purpose) howTo(k kind.Kind, path string) string {
 		return "ffconvert verify " + name + ", ffconvert inspect " + name
 	case k.ID == "image", k.ID == "audio", k.ID == "video", k.ID == "pdf":
 		return p.command("folder", []string{"--flat"}, terminal.ShellWord(filepath.Dir(path))) + " takes the directory it is in"
-	case k.ID == "archive" && p == checking:
+	case k.ID == "archive" && p == Checking:
 		return "unpack it, and check the directory: " + p.command("folder", nil, "DIR")
 	case k.ID == "archive":
 		return "unpack it, and convert the directory: " + p.command("folder", nil, "DIR")
@@ -71,81 +74,48 @@ func (p purpose) howTo(k kind.Kind, path string) string {
 }
 
 // whatIs returns what an input of another kind is, with its hint if there is one.
-func (p purpose) whatIs(k kind.Kind, path string) string {
+func (p Purpose) whatIs(k kind.Kind, path string) string {
 	what := "it is " + k.What
-	if how := p.howTo(k, path); how != "" {
+	if how := p.HowTo(k, path); how != "" {
 		what += ": " + how
 	}
 	return what
 }
 
-// notShards rewrites the error of opening shards: a path that does not exist is a missing input, and a
-// file of another kind is named, not called a damaged shard.
-func notShards(path string, err error) error {
-	fi, at := os.Stat(path)
-	switch {
-	case errors.Is(at, os.ErrNotExist):
-		return fmt.Errorf("%s: %w", path, input.ErrNotFound)
-	case at == nil && fi.IsDir() && errors.Is(err, os.ErrNotExist) && !namesShards(path):
-		return fmt.Errorf("%s: %w", path, errNoShards)
-	case at != nil || fi.IsDir():
-		return err
-	}
-	found := format.Kinds(path)
-	if !errors.Is(err, record.ErrCorrupt) || len(found) != 1 || found[0].ID == "ffrecord" || !found[0].Sure && !isText(path, found[0]) {
-		return err
-	}
-	return &converters.Error{Where: path, Off: -1, Err: fmt.Errorf("not an FFRecord file: %w %s", format.ErrAnotherKind, found[0].What), Hint: converting.howTo(found[0], path)}
+// Kind adds to the errors of inputs that the format of r does not read what kind of input they are. sources
+// are the names on the command line.
+func Kind(err error, p Purpose, r *format.Reader, sources []string) error {
+	return Each(err, func(err error) error { return explain(err, p, r, sources) })
 }
 
-// namesShards reports whether a directory has a name that readers take for a shard.
-func namesShards(dir string) bool {
-	entries, err := os.ReadDir(dir)
-	return err == nil && slices.ContainsFunc(entries, func(e os.DirEntry) bool { return strings.HasSuffix(e.Name(), record.Ext) })
-}
-
-// isText reports whether a file that is not named as a shard is text. A damaged shard may look like
-// text: its name decides.
-func isText(path string, k kind.Kind) bool {
-	return !strings.HasSuffix(path, record.Ext) && slices.Contains([]string{"csv", "text", "json"}, k.ID)
-}
-
-// explain adds to the errors of inputs that the format does not read what kind of input they are.
-func (c *conversion) explain(err error) error {
-	if c.Mixture != nil || c.Program != nil {
-		return err
-	}
-	return eachError(err, c.explainOne)
-}
-
-func (c *conversion) explainOne(err error) error {
+func explain(err error, p Purpose, r *format.Reader, sources []string) error {
 	if at, ok := errors.AsType[*format.KindError](err); ok {
-		return c.kindHint(err, at)
+		return withKind(err, at, p)
 	}
-	path := c.refusedPath(err)
-	k, ok := c.Reader.Another(path)
+	path := refusedPath(err, r, sources)
+	k, ok := r.Another(path)
 	switch {
 	case path == "" || !ok || errors.Is(err, format.ErrAnotherKind):
 		return err
 	case k.ID == "empty":
 		return fmt.Errorf("%w; it is %s", err, k.What)
 	case isDirectory(path): // the kind replaces the error about an entry
-		at := &format.KindError{Format: c.Reader.Name, Kind: k}
-		return c.kindHint(&converters.Error{Where: path, Off: -1, Err: at}, at)
+		at := &format.KindError{Format: r.Name, Kind: k}
+		return withKind(&converters.Error{Where: path, Off: -1, Err: at}, at, p)
 	}
-	return fmt.Errorf("%w; %s", err, c.purpose.whatIs(k, path))
+	return fmt.Errorf("%w; %s", err, p.whatIs(k, path))
 }
 
-// kindHint adds to the error of an input of another kind which command reads it.
-func (c *conversion) kindHint(err error, at *format.KindError) error {
+// withKind adds to the error of an input of another kind which command reads it.
+func withKind(err error, at *format.KindError, p Purpose) error {
 	if placed, ok := errors.AsType[*converters.Error](err); ok && placed.Hint == "" {
-		placed.Hint = c.purpose.howTo(at.Kind, placed.Where)
+		placed.Hint = p.HowTo(at.Kind, placed.Where)
 	}
 	return err
 }
 
 // refusedPath returns the input of an error that may be due to its kind; else "".
-func (c *conversion) refusedPath(err error) string {
+func refusedPath(err error, r *format.Reader, sources []string) string {
 	path := ""
 	if at, ok := errors.AsType[*converters.Error](err); ok {
 		path = at.Where
@@ -153,9 +123,9 @@ func (c *conversion) refusedPath(err error) string {
 	if at, ok := errors.AsType[*input.Error](err); ok {
 		path = at.Where
 	}
-	if errors.Is(err, plan.ErrEmpty) && len(c.Sources) == 1 {
-		return c.Sources[0]
-	} else if !refusesContent(err) || path == c.Reader.Set.Text("classes") || path == c.Reader.Set.Text("list") { // not an input
+	if errors.Is(err, plan.ErrEmpty) && len(sources) == 1 {
+		return sources[0]
+	} else if !refusesContent(err) || path == r.Set.Text("classes") || path == r.Set.Text("list") { // not an input
 		return ""
 	}
 	return path
@@ -166,24 +136,24 @@ func isDirectory(path string) bool {
 	return err == nil && fi.IsDir()
 }
 
-// explainFindings does the same as explain for the first error of each file in a report.
-func (c *conversion) explainFindings(r *findings.Report) {
+// Findings does the same as Kind for the first error of each file in a report.
+func Findings(report *findings.Report, p Purpose, r *format.Reader) {
 	done := make(map[string]bool)
-	for i := range r.Found {
-		f := &r.Found[i]
+	for i := range report.Found {
+		f := &report.Found[i]
 		if done[f.Place.File] || !slices.Contains(rulesOfContent, f.Rule) {
 			continue
 		}
 		done[f.Place.File] = true
-		k, ok := c.Reader.Another(f.Place.File)
+		k, ok := r.Another(f.Place.File)
 		switch {
 		case !ok || strings.Contains(f.Text, format.ErrAnotherKind.Error()):
 		case k.ID == "empty":
 			f.Text += "; it is " + k.What
 		case isDirectory(f.Place.File):
-			f.Text, f.Hint = (&format.KindError{Format: c.Reader.Name, Kind: k}).Error(), c.purpose.howTo(k, f.Place.File)
+			f.Text, f.Hint = (&format.KindError{Format: r.Name, Kind: k}).Error(), p.HowTo(k, f.Place.File)
 		default:
-			f.Text += "; " + c.purpose.whatIs(k, f.Place.File)
+			f.Text += "; " + p.whatIs(k, f.Place.File)
 		}
 	}
 }

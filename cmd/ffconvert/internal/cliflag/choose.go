@@ -1,4 +1,4 @@
-package main
+package cliflag
 
 import (
 	"errors"
@@ -13,25 +13,25 @@ import (
 	"github.com/ffconvert/ffconvert/shard/choose"
 )
 
-// chooseFlags are the flags that choose samples.
-type chooseFlags struct {
+// Choose are the flags that choose samples.
+type Choose struct {
 	choose.Options
 	keys, drop string // files
 	unknown    option.Choice
 	maxKeys    int64
 }
 
-func newChooseFlags() chooseFlags {
-	return chooseFlags{unknown: option.Choice{Value: choose.UnknownError, Words: []string{choose.UnknownError, choose.UnknownSkip}}}
+func newChoose() Choose {
+	return Choose{unknown: option.Choice{Value: choose.UnknownError, Words: []string{choose.UnknownError, choose.UnknownSkip}}}
 }
 
-func (o *chooseFlags) add(flags *pflag.FlagSet) {
-	o.addChoice(flags)
+func (o *Choose) add(flags *pflag.FlagSet) {
+	o.AddChoice(flags)
 	o.addSplits(flags)
 }
 
 // addSplits registers the flags that make several datasets.
-func (o *chooseFlags) addSplits(flags *pflag.FlagSet) {
+func (o *Choose) addSplits(flags *pflag.FlagSet) {
 	split := splitValue{&o.Split}
 	const usage = "a dataset OUT/NAME of each fraction, drawn by a hash of --seed and key: train=0.9,val=0.1"
 	if f := flags.Lookup("split"); f != nil {
@@ -42,8 +42,8 @@ func (o *chooseFlags) addSplits(flags *pflag.FlagSet) {
 	flags.Var(checkedText{&o.SplitBy, "text", nil}, "split-by", "a dataset OUT/VALUE of the samples of each class, label, or value of a field")
 }
 
-// addChoice registers the flags that leave samples out, or change their order.
-func (o *chooseFlags) addChoice(flags *pflag.FlagSet) {
+// AddChoice registers the flags that leave samples out, or change their order.
+func (o *Choose) AddChoice(flags *pflag.FlagSet) {
 	flags.Var(checkedText{&o.Where, "text", choose.CheckWhere}, "where", "samples for which this holds: 'label=3 and jpg.size<1MiB', 'key~^dogs/'; names are key, label, class, size, FIELD, FIELD.size, operators = != < <= > >= ~")
 	flags.Var(listFile{&o.keys}, "keys", "samples with the keys that a file lists, one a line: @FILE")
 	flags.Var(listFile{&o.drop}, "drop-keys", "samples but those with the keys that a file lists: @FILE")
@@ -52,13 +52,13 @@ func (o *chooseFlags) addChoice(flags *pflag.FlagSet) {
 	flags.Var(checkedText{&o.Slice, "lo:hi:step", choose.CheckSlice}, "slice", "of all samples in order, those from number lo to hi, every step-th: 1000:2000, ::10")
 	flags.Var(option.AtLeast(&o.Limit, 1), "limit", "so many samples at most, the first ones")
 	flags.Var(checkedText{&o.Sort, "text", nil}, "sort", "order of the samples: key, size, label, class, a field, or FIELD.size")
-	sizeFlag(flags, &o.maxKeys, "max-keys-size", choose.DefaultMaxKeys, "largest file of --keys and --drop-keys accepted")
+	Size(flags, &o.maxKeys, "max-keys-size", choose.DefaultMaxKeys, "largest file of --keys and --drop-keys accepted")
 }
 
-func (o *chooseFlags) exclude(cmd *cobra.Command) { cmd.MarkFlagsMutuallyExclusive("sort", "shuffle") }
+func (o *Choose) exclude(cmd *cobra.Command) { cmd.MarkFlagsMutuallyExclusive("sort", "shuffle") }
 
-// options reads the lists of keys and returns the choice. seed is drawn from if anything is.
-func (o *chooseFlags) options(seed uint64) (choice choose.Options, err error) {
+// Choice reads the lists of keys and returns the choice. seed is drawn from if anything is.
+func (o *Choose) Choice(seed uint64) (choice choose.Options, err error) {
 	choice = o.Options
 	if o.keys != "" {
 		if choice.Keys, err = choose.ReadKeys(o.keys, o.maxKeys); err != nil {

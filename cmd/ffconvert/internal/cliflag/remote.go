@@ -1,4 +1,4 @@
-package main
+package cliflag
 
 import (
 	"time"
@@ -10,9 +10,9 @@ import (
 	"github.com/ffconvert/ffconvert/input/stage"
 )
 
-// remoteOptions are the flags for sources that are not files: URLs and commands. A plan does not keep
+// Remote are the flags for sources that are not files: URLs and commands. A plan does not keep
 // them: they decide no byte of a shard, and only the command line may allow to run a program.
-type remoteOptions struct {
+type Remote struct {
 	allowPipe bool
 	rewrite   []string
 
@@ -24,8 +24,8 @@ type remoteOptions struct {
 	patience    time.Duration
 }
 
-func newRemoteOptions() remoteOptions {
-	return remoteOptions{
+func newRemote() Remote {
+	return Remote{
 		pathStyle:   option.Choice{Value: "auto", Words: []string{"auto", "path", "host"}},
 		connections: remote.DefaultConnections,
 		retries:     remote.DefaultRetries,
@@ -33,14 +33,15 @@ func newRemoteOptions() remoteOptions {
 	}
 }
 
-func (o *remoteOptions) add(flags *pflag.FlagSet) {
+// Add registers the flags.
+func (o *Remote) Add(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.allowPipe, "allow-pipe", false, "let names be pipe:COMMAND, which runs a program of yours and reads its output")
-	o.addServices(flags)
+	o.AddServices(flags)
 }
 
-// addServices registers the flags of services. Formats that read directories have no other flags of
-// remoteOptions, because a program cannot write a directory.
-func (o *remoteOptions) addServices(flags *pflag.FlagSet) {
+// AddServices registers the flags of services. Formats that read directories have no other flags of
+// Remote, because a program cannot write a directory.
+func (o *Remote) AddServices(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&o.rewrite, "rewrite", nil, "change the start of names, REGEX=REPLACEMENT, before GOPEN_REWRITE and WDS_REWRITE; may be repeated, the first rule that changes a name counts")
 	flags.StringVar(&o.s3.Endpoint, "s3-endpoint", "", "URL of the S3 service (default AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, the profile's, Amazon's)")
 	flags.StringVar(&o.s3.Region, "s3-region", "", "region of the S3 service (default AWS_REGION, the profile's, the bucket's own)")
@@ -56,7 +57,7 @@ func (o *remoteOptions) addServices(flags *pflag.FlagSet) {
 const maxConnections = 512
 
 // client returns a client of the services. It connects when the first object is read.
-func (o *remoteOptions) client() *remote.Client {
+func (o *Remote) client() *remote.Client {
 	how := remote.Options{S3: o.s3, Anonymous: o.anonymous, Connections: o.connections, Retries: o.retries, Patience: o.patience}
 	if o.pathStyle.Value != "auto" {
 		how.S3.PathStyle = o.pathStyle.Value
@@ -68,6 +69,6 @@ func (o *remoteOptions) client() *remote.Client {
 }
 
 // apply sets the options of packages input and input/stage.
-func (o *remoteOptions) apply(in *stage.Options) {
+func (o *Remote) apply(in *stage.Options) {
 	in.AllowPipe, in.Rewrite, in.Remote, in.Fetches = o.allowPipe, o.rewrite, o.client(), o.connections
 }

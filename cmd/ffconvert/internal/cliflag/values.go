@@ -1,4 +1,5 @@
-package main
+// Package cliflag has flags that several commands share, and the values that they take.
+package cliflag
 
 import (
 	"errors"
@@ -14,6 +15,12 @@ import (
 
 // maxPeriod is the longest time that a flag takes. Sums of a few of them fit in a [time.Duration].
 const maxPeriod = 1_000_000 * time.Hour
+
+// Period returns the flag value of a time of 0 or more.
+func Period(p *time.Duration) pflag.Value { return period{p: p} }
+
+// PeriodAbove returns the flag value of a time above 0.
+func PeriodAbove(p *time.Duration) pflag.Value { return period{p, true} }
 
 var digits = regexp.MustCompile(`[0-9]+`)
 
@@ -51,10 +58,10 @@ func (v period) String() string {
 	return v.p.String()
 }
 
-// A blockSize is a flag value: the bytes of one read.
-type blockSize struct{ option.Size }
+// A BlockSize is a flag value: the bytes of one read.
+type BlockSize struct{ option.Size }
 
-func (v *blockSize) Set(text string) error {
+func (v *BlockSize) Set(text string) error {
 	var n option.Size
 	if err := n.Set(text); err != nil {
 		return err
@@ -67,13 +74,13 @@ func (v *blockSize) Set(text string) error {
 	return nil
 }
 
-// queueDepth returns the flag value of --queue-depth. The kernel accepts at most 1024 reads.
-func queueDepth(p *int) option.Value { return option.Between(p, 1, 1024) }
+// QueueDepth returns the flag value of --queue-depth. The kernel accepts at most 1024 reads.
+func QueueDepth(p *int) option.Value { return option.Between(p, 1, 1024) }
 
 // maxJobs bounds the goroutines and the buffers of --jobs.
 const maxJobs = 1024
 
-// jobsFlag registers --jobs. The current value is its default.
-func jobsFlag(flags *pflag.FlagSet, p *int, usage string) {
+// Jobs registers --jobs. The current value is its default.
+func Jobs(flags *pflag.FlagSet, p *int, usage string) {
 	flags.VarP(option.Between(p, 1, maxJobs), "jobs", "j", usage)
 }

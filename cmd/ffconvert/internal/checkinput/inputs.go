@@ -1,4 +1,5 @@
-package main
+// Package checkinput finds and opens the inputs of ffconvert check.
+package checkinput
 
 import (
 	"cmp"
@@ -10,41 +11,44 @@ import (
 	"strings"
 
 	"github.com/ffconvert/ffconvert/check"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/hint"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
+	"github.com/ffconvert/ffconvert/convert/format"
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/findings"
 	"github.com/ffconvert/ffconvert/input"
 	"github.com/ffconvert/ffconvert/input/remote"
 	"github.com/ffconvert/ffconvert/input/stage"
 )
 
-// checkedInputs are the inputs of a check. They are found and opened together, as in a conversion;
+// Inputs are the inputs of a check. They are found and opened together, as in a conversion;
 // if that fails, one by one, so that every input with an error gets its own finding.
-type checkedInputs struct {
-	in      stage.Options
-	found   []input.Name
-	taken   map[string]bool   // paths and URLs of found, if they were found one by one
+type Inputs struct {
+	In      stage.Options
+	Found   []input.Name
+	taken   map[string]bool   // paths and URLs of Found, if they were found one by one
 	parts   []converters.Part // of the inputs that could be opened
 	sets    []*stage.Set
-	refused []findings.Finding
+	Refused []findings.Finding
 }
 
-// find finds the inputs that the arguments name. It returns an error only if the command line is
+// Find finds the inputs that the arguments name. It returns an error only if the command line is
 // wrong; an input that cannot be used becomes a finding.
-func (c *checkedInputs) find(ctx context.Context, args []string) error {
-	args, err := input.Lists(ctx, args, c.in.Options)
+func (c *Inputs) Find(ctx context.Context, args []string) error {
+	args, err := input.Lists(ctx, args, c.In.Options)
 	if err != nil {
-		return c.refuse(ctx, err)
+		return c.Refuse(ctx, err)
 	}
-	found, err := input.Find(ctx, args, c.in.Options)
+	found, err := input.Find(ctx, args, c.In.Options)
 	if err == nil {
-		c.found = found
+		c.Found = found
 		return nil
 	}
-	if err := c.refuse(ctx, err); err != nil {
+	if err := c.Refuse(ctx, err); err != nil {
 		return err
 	}
-	c.refused, c.taken = nil, make(map[string]bool)
+	c.Refused, c.taken = nil, make(map[string]bool)
 	for _, arg := range args {
 		if err := c.look(ctx, arg); err != nil {
 			return err
@@ -54,13 +58,13 @@ func (c *checkedInputs) find(ctx context.Context, args []string) error {
 }
 
 // look finds the inputs of one name. If that fails it looks at each piece of the name by itself.
-func (c *checkedInputs) look(ctx context.Context, name string) error {
-	found, err := input.Find(ctx, []string{name}, c.in.Options)
+func (c *Inputs) look(ctx context.Context, name string) error {
+	found, err := input.Find(ctx, []string{name}, c.In.Options)
 	if err == nil {
 		for _, n := range found {
 			at := cmp.Or(n.URL(), n.Path)
 			if at == "" || !c.taken[at] {
-				c.found = append(c.found, n)
+				c.Found = append(c.Found, n)
 			}
 			c.taken[at] = true
 		}
@@ -68,7 +72,7 @@ func (c *checkedInputs) look(ctx context.Context, name string) error {
 	}
 	pieces, perr := c.pieces(name)
 	if perr != nil || len(pieces) == 0 {
-		return c.refuse(ctx, cmp.Or(perr, err))
+		return c.Refuse(ctx, cmp.Or(perr, err))
 	}
 	for _, piece := range pieces {
 		if err := c.look(ctx, piece); err != nil {
@@ -79,13 +83,13 @@ func (c *checkedInputs) look(ctx context.Context, name string) error {
 }
 
 // pieces expands a pattern, a glob or a directory; it returns none for the name of one file.
-func (c *checkedInputs) pieces(name string) ([]string, error) {
+func (c *Inputs) pieces(name string) ([]string, error) {
 	entries, err := os.ReadDir(name)
 	switch {
-	case err == nil && !c.in.Directories && c.in.Arrange == nil:
+	case err == nil && !c.In.Directories && c.In.Arrange == nil:
 		var names []string
 		for _, e := range entries {
-			if !e.IsDir() && e.Name()[0] != '.' && (c.in.Match == nil || c.in.Match(e.Name())) {
+			if !e.IsDir() && e.Name()[0] != '.' && (c.In.Match == nil || c.In.Match(e.Name())) {
 				names = append(names, filepath.Join(name, e.Name()))
 			}
 		}
@@ -97,7 +101,7 @@ func (c *checkedInputs) pieces(name string) ([]string, error) {
 		return nil, err
 	}
 	var names []string
-	for n, err := range input.Expand(name, c.in.Options) {
+	for n, err := range input.Expand(name, c.In.Options) {
 		if err != nil {
 			return nil, err
 		}
@@ -110,25 +114,26 @@ func (c *checkedInputs) pieces(name string) ([]string, error) {
 	return slices.DeleteFunc(names, func(n string) bool { return n == name }), nil
 }
 
-// refuseOthers makes a finding of each file that is certainly of a kind that the format does not read.
-func (c *checkedInputs) refuseOthers(conv *conversion) {
-	c.found = slices.DeleteFunc(c.found, func(n input.Name) bool {
-		err := conv.explain(conv.Reader.CheckKind([]input.Name{n}))
+// RefuseOthers makes a finding of each file that is certainly of a kind that the format does not read. explain
+// adds the hints to its error.
+func (c *Inputs) RefuseOthers(r *format.Reader, explain func(error) error) {
+	c.Found = slices.DeleteFunc(c.Found, func(n input.Name) bool {
+		err := explain(r.CheckKind([]input.Name{n}))
 		if err != nil {
-			c.refused = append(c.refused, check.Refusal(err, n.Name))
+			c.Refused = append(c.Refused, check.Refusal(err, n.Name))
 		}
 		return err != nil
 	})
 }
 
-// open opens the inputs that were found, as parts.
-func (c *checkedInputs) open(ctx context.Context) error {
-	if len(c.found) == 0 {
+// Open opens the inputs that were found, as parts.
+func (c *Inputs) Open(ctx context.Context) error {
+	if len(c.Found) == 0 {
 		return nil
 	}
 	// Standard input and the output of a command can be read once: they are never opened twice.
-	if !slices.ContainsFunc(c.found, func(n input.Name) bool { return n.Path == "" && n.URL() == "" }) {
-		set, err := stage.Open(ctx, c.found, c.in)
+	if !slices.ContainsFunc(c.Found, func(n input.Name) bool { return n.Path == "" && n.URL() == "" }) {
+		set, err := stage.Open(ctx, c.Found, c.In)
 		if err == nil {
 			c.take(set)
 			return nil
@@ -137,27 +142,27 @@ func (c *checkedInputs) open(ctx context.Context) error {
 			return err
 		}
 	}
-	for i := range c.found {
-		set, err := stage.Open(ctx, c.found[i:i+1], c.in)
+	for i := range c.Found {
+		set, err := stage.Open(ctx, c.Found[i:i+1], c.In)
 		if err == nil {
 			c.take(set)
-		} else if err := c.refuse(ctx, err); err != nil {
+		} else if err := c.Refuse(ctx, err); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (c *checkedInputs) take(set *stage.Set) {
+func (c *Inputs) take(set *stage.Set) {
 	c.sets = append(c.sets, set)
 	c.parts = append(c.parts, set.Parts()...)
 }
 
-// source opens a source of the parts. A part that the source refuses becomes a finding and is left
+// Source opens a source of the parts. A part that the source refuses becomes a finding and is left
 // out.
-func (c *checkedInputs) source(ctx context.Context, conv *conversion) (converters.Source, error) {
+func (c *Inputs) Source(ctx context.Context, r *format.Reader, rec encode.Options) (converters.Source, error) {
 	for len(c.parts) > 0 {
-		src, err := conv.Reader.Open(ctx, c.parts, conv.Encode)
+		src, err := r.Open(ctx, c.parts, rec)
 		if err == nil {
 			return src, nil
 		}
@@ -169,14 +174,14 @@ func (c *checkedInputs) source(ctx context.Context, conv *conversion) (converter
 		if len(left) == len(c.parts) {
 			left = nil // the error is not of one part
 		}
-		c.refused = append(c.refused, check.Refusal(err, at.Where))
+		c.Refused = append(c.Refused, check.Refusal(err, at.Where))
 		c.parts = left
 	}
 	return nil, nil
 }
 
-// cleanup removes the staged copies that are not in a cache.
-func (c *checkedInputs) cleanup() error {
+// Cleanup removes the staged copies that are not in a cache.
+func (c *Inputs) Cleanup() error {
 	var err error
 	for _, set := range c.sets {
 		err = errors.Join(err, set.Release())
@@ -184,9 +189,9 @@ func (c *checkedInputs) cleanup() error {
 	return err
 }
 
-// refuse makes a finding of the error of an input. Other errors are returned: of the command line, of
+// Refuse makes a finding of the error of an input. Other errors are returned: of the command line, of
 // the cache, or of ctx.
-func (c *checkedInputs) refuse(ctx context.Context, err error) error {
+func (c *Inputs) Refuse(ctx context.Context, err error) error {
 	at, placed := errors.AsType[*input.Error](err)
 	switch {
 	case err == nil:
@@ -195,13 +200,13 @@ func (c *checkedInputs) refuse(ctx context.Context, err error) error {
 		return err
 	}
 	f := findings.Finding{Place: findings.Place{File: at.Where, Offset: at.Off}, Text: at.Err.Error(), Hint: at.Hint, Rule: inputRule(at)}
-	if hint := remoteHint(at); hint != "" {
+	if hint := hint.Remote(at); hint != "" {
 		f.Hint = strings.TrimPrefix(f.Hint+"; "+hint, "; ")
 	}
 	if inner, ok := errors.AsType[*converters.Error](at.Err); ok { // an error about names in a directory
 		f.Text = terminal.ErrorText(inner)
 	}
-	c.refused = append(c.refused, f)
+	c.Refused = append(c.Refused, f)
 	return nil
 }
 

@@ -1,0 +1,271 @@
+// Package audit is the work of ffconvert verify: it finds the shards of the arguments, verifies them, and
+// reports.
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/hint"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
+	"github.com/ffconvert/ffconvert/convert"
+	"github.com/ffconvert/ffconvert/convert/format"
+	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/input"
+	"github.com/ffconvert/ffconvert/record"
+	"github.com/ffconvert/ffconvert/shard/plan"
+	"github.com/ffconvert/ffconvert/verify"
+)
+
+// Work holds the directories and files to verify.
+type Work struct {
+	dirs    []verifyDir
+	files   []verify.Target
+	refused []refusedArg
+}
+
+// A verifyDir is a directory of shards.
+type verifyDir struct {
+	path     string
+	names    []string // shards in it
+	manifest *dataset.Manifest
+	repair   *dataset.Repairable // set by verify; nil if the directory has no manifest
+}
+
+// A refusedArg is an argument that is not verified: it cannot be read, or is not a dataset.
+type refusedArg struct {
+	arg string
+	err error
+}
+
+// Look finds the shards of the arguments. A directory, or a single shard, is compared with the
+// manifest in its directory, if there is one.
+func Look(args []string) *Work {
+	w := &Work{}
+	for _, arg := range args {
+		if err := w.add(arg); err != nil {
+			w.refused = append(w.refused, refusedArg{arg, err})
+		}
+	}
+	return w
+}
+
+func (w *Work) add(arg string) error {
+	if err := convert.LocalPath(arg); err != nil {
+		return err
+	}
+	st, err := os.Stat(arg)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%s: %w", arg, input.ErrNotFound)
+	case errors.Is(err, syscall.ENOTDIR):
+		return dataset.CheckPath(arg)
+	}
+	if err != nil {
+		return err
+	}
+	if st.IsDir() {
+		dir, err := verifyDirOf(arg)
+		if err == nil {
+			w.dirs = append(w.dirs, dir)
+		}
+		return err
+	}
+	want, err := expectedOf(arg)
+	if err == nil && want == nil {
+		err = otherFile(arg)
+	}
+	if err == nil {
+		w.files = append(w.files, verify.Target{Path: arg, Want: want})
+	}
+	return err
+}
+
+// otherFile returns an error if a file is certainly of another kind than a shard.
+func otherFile(path string) error {
+	r, err := record.Open(path, record.Options{AllowLegacy: true})
+	if err == nil {
+		return r.Close()
+	}
+	if err = hint.NotShards(path, err); errors.Is(err, format.ErrAnotherKind) {
+		return err
+	}
+	return nil
+}
+
+func verifyDirOf(dir string) (verifyDir, error) {
+	d := verifyDir{path: dir}
+	var err error
+	d.manifest, err = dataset.ReadManifest(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return d, err
+	}
+	if d.manifest == nil {
+		switch _, err := os.Stat(filepath.Join(dir, dataset.WorkDir)); {
+		case err != nil && !errors.Is(err, fs.ErrNotExist):
+			return d, err
+		case err == nil:
+			if _, err := dataset.ReadStatus(dir); errors.Is(err, plan.ErrDamaged) {
+				return d, err
+			}
+			return d, fmt.Errorf("%s: %w: the conversion was not finished, there is no %s; run it again, or ffconvert repair", dir, verify.ErrCorrupt, dataset.ManifestName)
+		}
+	}
+	d.names, err = verify.Shards(dir)
+	if err == nil && d.manifest == nil && len(d.names) == 0 {
+		err = fmt.Errorf("%s: %w", dir, hint.ErrNoShards)
+	}
+	return d, err
+}
+
+// Verify verifies the directories one after another, then all the files.
+func (w *Work) Verify(ctx context.Context, how verify.Options) (*verify.Report, error) {
+	var total *verify.Report
+	for i := range w.dirs {
+		report, err := w.dirs[i].verify(ctx, how)
+		if err != nil {
+			return nil, err
+		}
+		total = total.Merge(report)
+	}
+	if len(w.files) > 0 {
+		report, err := verify.Files(ctx, w.files, how)
+		if err != nil {
+			return nil, err
+		}
+		total = total.Merge(report)
+	}
+	if total == nil {
+		total = &verify.Report{}
+	}
+	return total, nil
+}
+
+func (d *verifyDir) verify(ctx context.Context, how verify.Options) (*verify.Report, error) {
+	if d.manifest == nil {
+		return verify.Dataset(ctx, d.path, nil, how)
+	}
+	report, err := verify.Dataset(ctx, d.path, d.manifest.Expect(), how)
+	if err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(d.path)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	how.Progress = nil // progress counts shards only
+	problems, from, err := verify.Sums(ctx, root, d.manifest.Sums(), how)
+	if err != nil {
+		return nil, err
+	}
+	d.repair, err = dataset.CheckKept(d.path, d.manifest)
+	if err != nil {
+		return nil, err
+	}
+	report.Problems = append(append(report.Problems, problems...), d.repair.Problems...)
+	report.From = report.From.And(from)
+	return report, nil
+}
+
+// Repairs returns for each directory with a manifest whether it can be repaired.
+func (w *Work) Repairs() []*dataset.Repairable {
+	var all []*dataset.Repairable
+	for _, d := range w.dirs {
+		if d.repair != nil {
+			all = append(all, d.repair)
+		}
+	}
+	return all
+}
+
+// Refused returns the errors of the arguments that were refused.
+func (w *Work) Refused() []error {
+	var all []error
+	for _, r := range w.refused {
+		all = append(all, r.err)
+	}
+	return all
+}
+
+// Problems returns a problem for each argument that was refused.
+func (w *Work) Problems() []verify.Problem {
+	problems := []verify.Problem{}
+	for _, r := range w.refused {
+		p := verify.NewProblem(r.arg, r.arg, r.kind(), r.err)
+		p.Text = terminal.ErrorText(r.err)
+		problems = append(problems, p)
+	}
+	return problems
+}
+
+// kind returns the rule that an argument broke.
+func (r *refusedArg) kind() verify.Kind {
+	switch {
+	case errors.Is(r.err, input.ErrNotFound):
+		return verify.Missing
+	case errors.Is(r.err, dataset.ErrManifest), errors.Is(r.err, dataset.ErrManifestVersion):
+		return dataset.BadManifest
+	case errors.Is(r.err, plan.ErrDamaged):
+		return dataset.BadPlan
+	case errors.Is(r.err, verify.ErrCorrupt):
+		return ruleUnfinished
+	case errors.Is(r.err, hint.ErrNoShards), errors.Is(r.err, format.ErrAnotherKind):
+		return ruleNoShards
+	}
+	return verify.Unreadable
+}
+
+// Hint adds to an error how to repair a damaged dataset, if a repair is possible.
+func (w *Work) Hint(err error) error {
+	if !errors.Is(err, verify.ErrCorrupt) {
+		return err
+	}
+	for _, r := range w.Repairs() {
+		if r.Possible {
+			return fmt.Errorf("%w (ffconvert repair %s writes damaged files anew)", err, r.Out)
+		}
+	}
+	return err
+}
+
+// expectedOf returns the entry of a file in the manifest beside it; nil if there is none.
+func expectedOf(path string) (*verify.Expect, error) {
+	m, err := dataset.ReadManifest(filepath.Dir(path))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range m.Expect() {
+		if e.Name == filepath.Base(path) {
+			return &e, nil
+		}
+	}
+	return nil, nil
+}
+
+// Bytes returns the size of all shards. Files that cannot be examined count as empty.
+func (w *Work) Bytes() int64 {
+	total := int64(0)
+	add := func(path string) {
+		if st, err := os.Stat(path); err == nil && st.Mode().IsRegular() {
+			total += st.Size()
+		}
+	}
+	for _, d := range w.dirs {
+		for _, name := range d.names {
+			add(filepath.Join(d.path, name))
+		}
+	}
+	for _, f := range w.files {
+		add(f.Path)
+	}
+	return total
+}

@@ -1,0 +1,65 @@
+package cliflag
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/ffconvert/ffconvert/convert"
+	"github.com/ffconvert/ffconvert/convert/option"
+	"github.com/ffconvert/ffconvert/input"
+)
+
+// The environment variables of webdataset's cache. Flags take precedence.
+const (
+	CacheDirVariable  = "WDS_CACHE"
+	cacheSizeVariable = "WDS_CACHE_SIZE" // bytes; 0 or less: no limit
+)
+
+// CacheFromEnvironment applies the variables if the flags were not given.
+func (o *Conversion) CacheFromEnvironment(flags *pflag.FlagSet) error {
+	if flags.Lookup("cache-dir") == nil {
+		return nil
+	}
+	if os.Getenv(CacheDirVariable) != "" && !flags.Changed("cache-dir") {
+		var err error
+		if o.CacheDir, err = CacheDir(); err != nil {
+			return err
+		}
+	}
+	if err := LocalDir(o.CacheDir); err != nil {
+		return err
+	}
+	if text := os.Getenv(cacheSizeVariable); text != "" && !flags.Changed("cache-size") {
+		n, err := strconv.ParseFloat(text, 64) // a float, as webdataset accepts 1e12
+		if err != nil || n != n || n > 1<<62 {
+			return fmt.Errorf("%s=%q: want a number of bytes, -1 for no limit", cacheSizeVariable, text)
+		}
+		o.CacheSize = option.Size(max(n, 0))
+	}
+	return nil
+}
+
+// LocalDir refuses a URL as the directory of the cache.
+func LocalDir(dir string) error {
+	if convert.IsURL(dir) {
+		return fmt.Errorf("--cache-dir %s: want a local directory, not a URL", input.Shown(dir))
+	}
+	return nil
+}
+
+// CacheDir returns the directory of the cache that the environment names; "": none.
+func CacheDir() (string, error) { return atHome(os.Getenv(CacheDirVariable)) }
+
+// atHome expands ~/ as webdataset does: a variable that was not set by a shell may have it.
+func atHome(dir string) (string, error) {
+	rest, ok := strings.CutPrefix(dir, "~")
+	if !ok || rest != "" && rest[0] != '/' {
+		return dir, nil
+	}
+	home, err := os.UserHomeDir()
+	return home + rest, err
+}

@@ -1,0 +1,77 @@
+package cliflag
+
+import (
+	"github.com/spf13/pflag"
+
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
+	"github.com/ffconvert/ffconvert/convert/format"
+	"github.com/ffconvert/ffconvert/convert/option"
+	"github.com/ffconvert/ffconvert/record"
+)
+
+// Limits are flags that decide which inputs are refused, and never a byte of the output. A plan does
+// not keep them: a run that resumes may raise a limit, and a hostile plan cannot. SECURITY.md lists
+// them; TestSecurityLimits compares that list.
+
+// AddOptions registers the options of a format as flags.
+func AddOptions(flags *pflag.FlagSet, set *option.Set) {
+	for _, o := range set.All() {
+		AddOption(flags, o)
+	}
+}
+
+// AddOption registers one option of a format.
+func AddOption(flags *pflag.FlagSet, o *option.Option) {
+	f := flags.VarPF(o, o.Name, "", o.Usage)
+	if o.Type() == "bool" {
+		f.NoOptDefVal = "true"
+	}
+	if o.Limit {
+		help.MarkLimit(flags, o.Name)
+	}
+}
+
+// Limits returns flags for the limits of all formats.
+func Limits() *pflag.FlagSet {
+	all := pflag.NewFlagSet("limits", pflag.ContinueOnError)
+	all.SortFlags = false
+	for _, name := range format.Names() {
+		f, _ := format.Named(name)
+		for _, o := range f.Reader().Set.All() {
+			if o.Limit && all.Lookup(o.Name) == nil {
+				AddOption(all, o)
+			}
+		}
+	}
+	return all
+}
+
+// Changed returns the values of the flags that were given.
+func Changed(flags *pflag.FlagSet) map[string]string {
+	set := make(map[string]string)
+	flags.VisitAll(func(f *pflag.Flag) {
+		if f.Changed {
+			set[f.Name] = f.Value.String()
+		}
+	})
+	return set
+}
+
+// Size registers a limit in bytes.
+func Size(flags *pflag.FlagSet, p *int64, name string, most int64, usage string) {
+	flags.Var(option.MaxSize(p, most), name, usage)
+	help.MarkLimit(flags, name)
+}
+
+// Count registers a limit that is a number.
+func Count[T int | int64](flags *pflag.FlagSet, p *T, name string, most T, usage string) {
+	flags.Var(option.Count(p, most), name, usage)
+	help.MarkLimit(flags, name)
+}
+
+// RecordLimits registers --max-samples, and returns the options that hold its value after parsing.
+func RecordLimits(flags *pflag.FlagSet) *record.Options {
+	var o record.Options
+	Count(flags, &o.MaxSamples, "max-samples", record.MaxSamples, "most samples of a shard accepted; each takes 12 bytes of memory")
+	return &o
+}
