@@ -2,19 +2,15 @@ package format
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"math"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset"
-	"github.com/ffconvert/ffconvert/input"
 	"github.com/ffconvert/ffconvert/internal/crcline"
 	"github.com/ffconvert/ffconvert/internal/text"
 )
@@ -23,10 +19,7 @@ const defaultMaxClasses = 64 << 20 // bytes; a million names have some 20 MB
 
 // readClasses reads the names of classes, in the order of their numbers.
 func readClasses(name string, most int64) ([]string, error) {
-	f, err := os.Open(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, &converters.Error{Where: name, Off: -1, Err: input.ErrNotFound, Hint: "option classes"}
-	}
+	f, err := openNamed(name, "classes")
 	if err != nil {
 		return nil, err
 	}

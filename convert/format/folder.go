@@ -3,14 +3,11 @@ package format
 import (
 	"context"
 	"errors"
-	"io/fs"
-	"os"
 
 	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/folder"
 	"github.com/ffconvert/ffconvert/encode"
-	"github.com/ffconvert/ffconvert/input"
 )
 
 func folderOptions(set *option.Set) Opener {
@@ -57,10 +54,7 @@ func openList(name string, roots []converters.Part, opts folder.Options, classes
 	case opts.Flat || opts.Group || opts.Splits != nil || opts.Ext != nil || opts.Hidden || opts.FollowOutside || classes:
 		return nil, refuse("it names files and samples, so flat, group, split, ext, hidden, follow-outside and classes do not go with it")
 	}
-	f, err := os.Open(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, &converters.Error{Where: name, Off: -1, Err: input.ErrNotFound, Hint: "option list"}
-	}
+	f, err := openNamed(name, "list")
 	if err != nil {
 		return nil, err
 	}

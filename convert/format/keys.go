@@ -5,8 +5,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
-	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"strings"
@@ -14,7 +12,6 @@ import (
 	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/rekey"
-	"github.com/ffconvert/ffconvert/input"
 	"github.com/ffconvert/ffconvert/internal/replace"
 )
 
@@ -85,10 +82,7 @@ func sourceName(p *converters.Part) string {
 
 // readTable reads the values of a field, and returns the digest of their file.
 func readTable(file, field string) (*rekey.Table, string, error) {
-	f, err := os.Open(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, "", &converters.Error{Where: file, Off: -1, Err: input.ErrNotFound, Hint: "option add-field"}
-	}
+	f, err := openNamed(file, "add-field")
 	if err != nil {
 		return nil, "", err
 	}

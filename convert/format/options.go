@@ -1,10 +1,15 @@
 package format
 
 import (
+	"errors"
+	"io/fs"
+	"os"
 	"slices"
 
 	"github.com/ffconvert/ffconvert/convert/option"
+	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/input"
 )
 
 // loaded returns a function that reports whether an index must read a field; nil: it reads none.
@@ -25,4 +30,13 @@ func duplicateOption(set *option.Set, where string) *option.Choice {
 	v := &option.Choice{Value: "error", Words: []string{"error", "keep"}}
 	set.Add("on-duplicate-key", "what to do when a key comes back later in one "+where+": error or keep", v)
 	return v
+}
+
+// openNamed opens the file that an option names.
+func openNamed(name, of string) (*os.File, error) {
+	f, err := os.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, &converters.Error{Where: name, Off: -1, Err: input.ErrNotFound, Hint: "option " + of}
+	}
+	return f, err
 }

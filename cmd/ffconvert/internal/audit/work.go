@@ -12,7 +12,6 @@ import (
 	"syscall"
 
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/hint"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/convert/format"
 	"github.com/ffconvert/ffconvert/dataset"
@@ -35,12 +34,6 @@ type verifyDir struct {
 	names    []string // shards in it
 	manifest *dataset.Manifest
 	repair   *dataset.Repairable // set by verify; nil if the directory has no manifest
-}
-
-// A refusedArg is an argument that is not verified: it cannot be read, or is not a dataset.
-type refusedArg struct {
-	arg string
-	err error
 }
 
 // Look finds the shards of the arguments. A directory, or a single shard, is compared with the
@@ -182,56 +175,6 @@ func (w *Work) Repairs() []*dataset.Repairable {
 		}
 	}
 	return all
-}
-
-// Refused returns the errors of the arguments that were refused.
-func (w *Work) Refused() []error {
-	var all []error
-	for _, r := range w.refused {
-		all = append(all, r.err)
-	}
-	return all
-}
-
-// Problems returns a problem for each argument that was refused.
-func (w *Work) Problems() []verify.Problem {
-	problems := []verify.Problem{}
-	for _, r := range w.refused {
-		p := verify.NewProblem(r.arg, r.arg, r.kind(), r.err)
-		p.Text = terminal.ErrorText(r.err)
-		problems = append(problems, p)
-	}
-	return problems
-}
-
-// kind returns the rule that an argument broke.
-func (r *refusedArg) kind() verify.Kind {
-	switch {
-	case errors.Is(r.err, input.ErrNotFound):
-		return verify.Missing
-	case errors.Is(r.err, dataset.ErrManifest), errors.Is(r.err, dataset.ErrManifestVersion):
-		return dataset.BadManifest
-	case errors.Is(r.err, plan.ErrDamaged):
-		return dataset.BadPlan
-	case errors.Is(r.err, verify.ErrCorrupt):
-		return ruleUnfinished
-	case errors.Is(r.err, hint.ErrNoShards), errors.Is(r.err, format.ErrAnotherKind):
-		return ruleNoShards
-	}
-	return verify.Unreadable
-}
-
-// Hint adds to an error how to repair a damaged dataset, if a repair is possible.
-func (w *Work) Hint(err error) error {
-	if !errors.Is(err, verify.ErrCorrupt) {
-		return err
-	}
-	for _, r := range w.Repairs() {
-		if r.Possible {
-			return fmt.Errorf("%w (ffconvert repair %s writes damaged files anew)", err, r.Out)
-		}
-	}
-	return err
 }
 
 // expectedOf returns the entry of a file in the manifest beside it; nil if there is none.
