@@ -122,7 +122,7 @@ func (o *Output) open() (*Output, error) {
 	}
 	if err = o.ownDirs(); err == nil {
 		if err = o.Mkdir(WorkDir); err != nil {
-			err = fmt.Errorf("open output: %w", err)
+			err = fmt.Errorf("%s: %w", o.dir, err)
 		}
 	}
 	if err == nil {

@@ -34,6 +34,7 @@ const (
 const (
 	badField       = "__bad__"
 	localPathField = "__local_path__"
+	urlField       = "__url__"
 )
 
 // checkMember refuses a key and a field of which webdataset would make another key and field, when it reads the
@@ -42,23 +43,23 @@ func checkMember(key, field string) error {
 	name := key + "." + field
 	switch k, suffix, ok := tar.Split(name); {
 	case strings.IndexByte(name, 0) >= 0:
-		return encode.WithHint(fmt.Errorf("%w: the name %q has a NUL", converters.ErrUnsupported, name), hintKey)
+		return encode.WithHint(fmt.Errorf("%w: the name %.300q has a NUL", converters.ErrUnsupported, name), hintKey)
 	case !utf8.ValidString(name):
-		return encode.WithHint(fmt.Errorf("%w: the name %q is not UTF-8", converters.ErrUnsupported, name), hintKey)
+		return encode.WithHint(fmt.Errorf("%w: the name %.300q is not UTF-8", converters.ErrUnsupported, name), hintKey)
 	case key == "":
 		return encode.WithHint(fmt.Errorf("%w: the sample has no key, which a tar needs", converters.ErrUnsupported), hintKey)
-	case field == badField || field == localPathField:
+	case field == badField || field == localPathField || field == urlField || field == encode.KeyField:
 		return encode.WithHint(fmt.Errorf("%w: the field %s has a meaning of its own for webdataset", converters.ErrUnsupported, field), hintField)
 	case ok && k == key && strings.ToLower(suffix) == field:
 		return nil
 	case plainField(field):
 		what := "skips it"
 		if ok {
-			what = fmt.Sprintf("reads it as the key %q and the field %q", k, strings.ToLower(suffix))
+			what = fmt.Sprintf("reads it as the key %.200q and the field %.200q", k, strings.ToLower(suffix))
 		}
-		return encode.WithHint(fmt.Errorf("%w: webdataset splits the name %q otherwise: it %s", converters.ErrUnsupported, name, what), hintKey)
+		return encode.WithHint(fmt.Errorf("%w: webdataset splits the name %.300q otherwise: it %s", converters.ErrUnsupported, name, what), hintKey)
 	}
-	return encode.WithHint(fmt.Errorf("%w: webdataset has no field %q: it has no slash and is in lower case", converters.ErrUnsupported, field), hintField)
+	return encode.WithHint(fmt.Errorf("%w: webdataset would not read the field %.200q as such: its fields are in lower case, and have no slash", converters.ErrUnsupported, field), hintField)
 }
 
 // plainField reports whether a field is read as such, if the key is a plain word.

@@ -170,11 +170,11 @@ func (t *tree) enter(name string, dir bool) (known bool, err error) {
 	case was == now && dir:
 		return true, nil
 	case was.exact != now.exact:
-		err = fmt.Errorf("%w: the path %q differs from another in case alone, or in the form of Unicode", converters.ErrDuplicate, name)
+		err = fmt.Errorf("%w: the path %.300q differs from another in case alone, or in the form of Unicode", converters.ErrDuplicate, name)
 	case was.dir != dir:
-		err = fmt.Errorf("%w: the path %q is a file and a directory", converters.ErrDuplicate, name)
+		err = fmt.Errorf("%w: the path %.300q is a file and a directory", converters.ErrDuplicate, name)
 	default:
-		err = fmt.Errorf("%w: the path %q is two files", converters.ErrDuplicate, name)
+		err = fmt.Errorf("%w: the path %.300q is two files", converters.ErrDuplicate, name)
 	}
 	return false, encode.WithHint(err, hintKey)
 }

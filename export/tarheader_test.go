@@ -107,6 +107,8 @@ func TestCheckMember(t *testing.T) {
 		{"a", "b/c", "Rename"},
 		{"a", "__bad__", "Rename"},
 		{"a", "__local_path__", "Rename"},
+		{"a", "__url__", "Rename"},
+		{"a", "__key__", "Rename"},
 	} {
 		var names nameChecks
 		for range 2 { // the second time by what is remembered

@@ -215,7 +215,7 @@ func (w *tarWriter) present(files []File) error {
 			return err
 		}
 		if !there {
-			return fmt.Errorf("%s: %w; remove %s to export it anew", w.Path(f.Name), errMissing, w.Path(w.manifest))
+			return fmt.Errorf("%s: %w; remove %s and the tars that it names to export them anew", w.Path(f.Name), errMissing, w.Path(w.manifest))
 		}
 	}
 	return nil

@@ -13,9 +13,13 @@ import (
 // A template is the name of tars with a place for their number: "train-%06d.tar".
 type template struct {
 	dir          string // with the tars
+	whole        string // as it was given
 	before, last string // of the name
 	width        int    // least digits of the number, filled with zeros; -1: the template has no number
 }
+
+// tarSuffix ends the name of each tar: other names promise something else, such as a shard or compression.
+const tarSuffix = ".tar"
 
 // verb is the place of the number.
 var verb = regexp.MustCompile(`%(0?[0-9]*)d`)
@@ -28,9 +32,9 @@ func usage(format string, args ...any) error {
 }
 
 func parseTemplate(name string) (t template, err error) {
-	t.dir = filepath.Dir(name)
+	t.dir, t.whole = filepath.Dir(name), name
 	base := filepath.Base(name)
-	if base == "." || base == ".." || strings.HasSuffix(name, "/") {
+	if !strings.HasSuffix(name, tarSuffix) || base == tarSuffix {
 		return t, usage("%s: want the name of a tar, such as train-%%06d.tar", name)
 	}
 	if strings.Contains(t.dir, "%") && verb.MatchString(t.dir) {
@@ -61,13 +65,13 @@ func parseTemplate(name string) (t template, err error) {
 func (t *template) names(n int) ([]string, error) {
 	if t.width < 0 {
 		if n > 1 {
-			return nil, usage("%s: the samples make %d tars, and the name has no place for a number: want %%06d in it, or option shards 1", t.before, n)
+			return nil, usage("%s: the samples make %d tars, and the name has no place for a number: want %%06d in it, or option shards 1", t.whole, n)
 		}
 		return []string{t.before}, nil
 	}
 	digits := len(strconv.Itoa(n - 1))
 	if t.width > 0 && digits > t.width {
-		return nil, usage("%%0%dd: the samples make %d tars, whose numbers need %%0%dd", t.width, n, digits)
+		return nil, usage("%s: the samples make %d tars, whose numbers need %%0%dd", t.whole, n, digits)
 	}
 	width := max(t.width, digits)
 	names := make([]string, n)
@@ -93,7 +97,7 @@ func (t *template) pattern(n int) string {
 func (t *template) manifest() string {
 	stem := t.before
 	if t.width < 0 {
-		stem = strings.TrimSuffix(stem, ".tar")
+		stem = strings.TrimSuffix(stem, tarSuffix)
 	}
 	if stem = strings.Trim(stem, "-_. "); stem == "" {
 		return "export.json"

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -21,6 +22,7 @@ import (
 	"github.com/ffconvert/ffconvert/export"
 	"github.com/ffconvert/ffconvert/input"
 	"github.com/ffconvert/ffconvert/shard/choose"
+	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
 func newExportCommand() *cobra.Command {
@@ -121,8 +123,9 @@ func (o *exportOptions) addWriting(flags *pflag.FlagSet, what string) {
 // aio returns the options of reading again.
 func (o *exportOptions) aio() aio.Options { return aio.Options{Backend: o.Backend, Depth: o.Depth} }
 
-// run opens the shards and calls use, with a reporter of progress.
-func (o *exportOptions) run(ctx context.Context, cmd *cobra.Command, sources []string, use func(*export.Source, *progress.Reporter) error) error {
+// run opens the shards that all arguments but the last name, and calls use, with a reporter of progress.
+func (o *exportOptions) run(ctx context.Context, cmd *cobra.Command, args []string, use func(*export.Source, *progress.Reporter) error) error {
+	sources, to := args[:len(args)-1], args[len(args)-1]
 	if err := o.CacheFromEnvironment(cmd.Flags()); err != nil {
 		return err
 	}
@@ -137,11 +140,20 @@ func (o *exportOptions) run(ctx context.Context, cmd *cobra.Command, sources []s
 	shown := progress.New(o.Progress, os.Stderr)
 	defer shown.Stop()
 	how := convert.SamplesOptions{Input: o.Input(), Limits: o.Encode.Limits, Clash: o.key == export.KeyOrdinal}
+	if err := convert.LocalPath(to); err != nil {
+		return err
+	}
 	err = convert.WithSamples(ctx, o.reader, sources, how, func(s *format.Samples) error {
 		return use(&export.Source{
 			Samples: s.Source, Whole: s.Whole, Says: s.Says, Dataset: s.Dataset, Sum: s.Sum, Encoding: s.Encoding, Heads: s.Heads,
 			Options: []any{s.Options, s.Added}, Changed: s.Changed,
 		}, shown)
 	})
+	if errors.Is(err, plan.ErrEmpty) {
+		err = fmt.Errorf("%s: %w to export", input.Shown(sources[0]), err)
+		if !o.choice.IsZero() {
+			err = fmt.Errorf("%w: those that it has were not chosen", err)
+		}
+	}
 	return hint.Add(err, cmd.Name(), "OUT")
 }

@@ -35,7 +35,7 @@ compared. An interrupted export goes on when the same command is run again.
 	opts.addFields(flags)
 	opts.addSource(flags)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		return opts.run(cmd.Context(), cmd, args[:len(args)-1], func(src *export.Source, shown *progress.Reporter) error {
+		return opts.run(cmd.Context(), cmd, args, func(src *export.Source, shown *progress.Reporter) error {
 			folder.Key, folder.Choice, folder.Encode, folder.Workers, folder.NoVerify, folder.AIO, folder.Progress = opts.key, opts.choice, opts.Encode, opts.Workers, opts.NoVerify, opts.aio(), shown
 			done, err := export.Folder(cmd.Context(), src, args[len(args)-1], folder)
 			if err != nil {

@@ -46,7 +46,7 @@ __key__ is the key of a sample. Nothing else is written there; a reader may stop
 			return fmt.Errorf("%s: the samples go to standard output: want - as the last argument, and > FILE where a file is to have them", to)
 		}
 		signal.Ignore(syscall.SIGPIPE) // a write fails instead, and staged copies are removed
-		err := opts.run(cmd.Context(), cmd, args[:len(args)-1], func(src *export.Source, shown *progress.Reporter) error {
+		err := opts.run(cmd.Context(), cmd, args, func(src *export.Source, shown *progress.Reporter) error {
 			return export.Stream(cmd.Context(), pipeWriter{cmd.OutOrStdout()}, src, export.StreamOptions{Format: s.name, Encode: opts.Encode, Choice: opts.choice, Progress: shown})
 		})
 		return err

@@ -43,7 +43,7 @@ same command is run again. A key or a field that webdataset would split otherwis
 	opts.addFields(flags)
 	opts.addSource(flags)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		return opts.run(cmd.Context(), cmd, args[:len(args)-1], func(src *export.Source, shown *progress.Reporter) error {
+		return opts.run(cmd.Context(), cmd, args, func(src *export.Source, shown *progress.Reporter) error {
 			tars.Key, tars.Choice, tars.Sizes, tars.Encode, tars.Workers, tars.NoVerify, tars.AIO, tars.Progress = opts.key, opts.choice, opts.Sizes, opts.Encode, opts.Workers, opts.NoVerify, opts.aio(), shown
 			tars.Sizes.ShardSize, tars.Sizes.Min = int64(opts.ShardSize), int64(opts.MinSize)
 			done, err := export.Tars(cmd.Context(), src, args[len(args)-1], tars)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
+	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/internal/text"
 	"github.com/ffconvert/ffconvert/packed"
@@ -45,6 +46,9 @@ which its files are stored: size and name, a directory with a slash behind it.
 			path := ""
 			if len(args) == 2 {
 				path = args[1]
+			}
+			if err := convert.LocalPath(args[0]); err != nil {
+				return err
 			}
 			samples, err := opts.listsSamples(args[0])
 			switch {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -29,7 +30,7 @@ func (e *Error) Error() string {
 		fmt.Fprintf(&b, ": offset %d", e.Off)
 	}
 	if e.Entry != "" {
-		fmt.Fprintf(&b, ": %q", e.Entry)
+		fmt.Fprintf(&b, ": %s", shown(e.Entry))
 	}
 	fmt.Fprintf(&b, ": %v", e.Err)
 	if e.Hint != "" {
@@ -39,6 +40,16 @@ func (e *Error) Error() string {
 }
 
 func (e *Error) Unwrap() error { return e.Err }
+
+// longestEntry is how many bytes of an entry are shown: the keys of a hostile input may have megabytes.
+const longestEntry = 300
+
+func shown(entry string) string {
+	if len(entry) <= longestEntry {
+		return strconv.Quote(entry)
+	}
+	return strconv.Quote(strings.ToValidUTF8(entry[:longestEntry], "")) + "…"
+}
 
 // An OptionsError mentions library options by name, such as Sizes.Shards or "option exact". The command
 // line prints its own flags instead. Hints of an [Error] work the same way.

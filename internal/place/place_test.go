@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 	"syscall"
 	"testing"
 )
@@ -31,6 +32,15 @@ func TestKindOf(t *testing.T) {
 		if got := KindOf(row.err); got != row.want {
 			t.Errorf("%v: kind %d, want %d", row.err, got, row.want)
 		}
+	}
+}
+
+// A key of megabytes is shown by its beginning, cut between characters.
+func TestErrorIsShort(t *testing.T) {
+	t.Parallel()
+	e := &Error{Where: "a", Off: -1, Entry: "k" + strings.Repeat("é", 1<<20), Err: errors.New("bad")}
+	if want := `a: "k` + strings.Repeat("é", 149) + `"…: bad`; e.Error() != want {
+		t.Errorf("%.400s, want %s", e, want)
 	}
 }
 
