@@ -14,7 +14,7 @@ import (
 )
 
 func ffrOptions(set *option.Set) Opener {
-	o := &ffrOpener{records: option.Choice{Words: []string{"", "msgpack", "cbor", "pickle", "arrow", "raw"}}}
+	o := &ffrOpener{records: option.Choice{Words: []string{"msgpack", "cbor", "pickle", "arrow", "raw"}}}
 	set.Add("allow-legacy", "accept shards without a header checksum, as old writers made them", option.Bool(&o.limits.AllowLegacy))
 	set.Add("records", "what the records of other people's shards are: msgpack, cbor, pickle, arrow or raw (default: opaque bytes)", &o.records)
 	set.AddLimit("max-sample-size", "largest sample accepted", option.MaxSize(&o.limits.MaxSample, record.DefaultMaxSample))

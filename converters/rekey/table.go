@@ -43,7 +43,7 @@ func ReadCSV(r io.Reader, name, field string) (*Table, error) {
 	key := slices.IndexFunc(head, func(s string) bool { return slices.Contains(KeyColumns, s) })
 	value := slices.Index(head, field)
 	if key = max(0, key); value < 0 || value == key {
-		return nil, &converters.Error{Where: name, Off: 0, Err: fmt.Errorf("%w: it has no column %q beside its keys in %q; its columns are %q", converters.ErrUnsupported, field, head[key], head)}
+		return nil, &converters.Error{Where: name, Off: -1, Err: fmt.Errorf("%w: it has no column %q beside its keys in %q; its columns are %q", converters.ErrUnsupported, field, head[key], head)}
 	}
 	t := &Table{name: name, field: field, rows: make(map[string]int)}
 	var texts []string

@@ -112,6 +112,7 @@ type Chooser struct {
 	slice   slice
 	classes []string
 	unseen  unseen
+	sorted  sorted
 	values  *values // of SplitBy; nil: one is chosen
 
 	through bool // all samples pass, even if no further one is wanted
@@ -274,6 +275,9 @@ func (c *Chooser) Finish() error {
 				return err
 			}
 		}
+	}
+	if err := c.sorted.err(c.sort); err != nil {
+		return err
 	}
 	if c.Done() {
 		return nil // not all samples have passed

@@ -266,6 +266,37 @@ func TestSortKeys(t *testing.T) {
 	}
 }
 
+// An order by what no sample has is refused, where there are samples.
+func TestSortUnknown(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		by      string
+		samples []converters.Sample
+		refused bool
+	}{
+		{"x", nil, false},
+		{"x", []converters.Sample{{Fields: []converters.Field{{Name: "y"}}}}, true},
+		{"x", []converters.Sample{{}, {Fields: []converters.Field{{Name: "x"}}}}, false},
+		{"label", []converters.Sample{{}}, true},
+		{"key", []converters.Sample{{}}, true},
+		{"size", []converters.Sample{{}}, false},
+	} {
+		c, err := New(Options{Sort: row.by}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var keys SortKeys
+		for i := range row.samples {
+			if err := c.AddSortKey(&keys, &row.samples[i]); err != nil {
+				t.Error(err)
+			}
+		}
+		if err := c.Finish(); (err != nil) != row.refused {
+			t.Errorf("%s of %d samples: %v", row.by, len(row.samples), err)
+		}
+	}
+}
+
 func TestOther(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {

@@ -4,8 +4,10 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"sync/atomic"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/internal/place"
 )
 
 // MaxSortKey limits the value by which a sample is sorted, in bytes: all are held in memory until the plan is made.
@@ -50,6 +52,7 @@ func (c *Chooser) AddSortKey(k *SortKeys, s *converters.Sample) error {
 	if err != nil {
 		return fmt.Errorf("sort: %w", err)
 	}
+	c.sorted.saw(ok)
 	switch {
 	case !ok:
 		k.text = append(k.text, sortNone)
@@ -63,6 +66,27 @@ func (c *Chooser) AddSortKey(k *SortKeys, s *converters.Sample) error {
 	}
 	k.ends = append(k.ends, len(k.text))
 	return nil
+}
+
+// sorted counts whether samples have what they are sorted by.
+type sorted struct{ with, without atomic.Bool }
+
+func (s *sorted) saw(has bool) {
+	seen := &s.without
+	if has {
+		seen = &s.with
+	}
+	if !seen.Load() { // most samples write nothing
+		seen.Store(true)
+	}
+}
+
+// err returns an error if there were samples, and none has the subject: its name is probably mistyped.
+func (s *sorted) err(by subject) error {
+	if s.with.Load() || !s.without.Load() {
+		return nil
+	}
+	return &place.OptionsError{Text: fmt.Sprintf("option sort: no chosen sample has %q; %s", by, hintDecoded)}
 }
 
 // ascending returns a number with the order of f.

@@ -220,6 +220,9 @@ func (s subject) text(sample *converters.Sample, c *Chooser) (string, error) {
 	return string(v.text()), err
 }
 
+// hintDecoded says why a field that the records have may not be known.
+const hintDecoded = "of copied records only key, label and size are known, option encode decodes them"
+
 // unseen are the names of fields that an expression names and no sample had yet.
 type unseen struct {
 	names []string
@@ -246,7 +249,7 @@ func (u *unseen) saw(name string) {
 func (u *unseen) err() error {
 	for i, name := range u.names {
 		if !u.seen[i].Load() {
-			return &place.OptionsError{Text: fmt.Sprintf("option where: no sample that it was asked of has a field %q; of copied records only key, label and size are known, option encode decodes them", name)}
+			return &place.OptionsError{Text: fmt.Sprintf("option where: no sample that it was asked of has a field %q; %s", name, hintDecoded)}
 		}
 	}
 	return nil

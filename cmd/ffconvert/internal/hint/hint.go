@@ -58,6 +58,9 @@ func Add(err error, command, out string) error {
 		if hint := Remote(err); hint != "" {
 			return beside(err, hint)
 		}
+		if errors.Is(err, record.ErrLegacy) {
+			return fmt.Errorf("%w%s", err, Legacy)
+		}
 		if errors.Is(err, dataset.ErrNotDirectory) && (command == "run" || command == "repair") {
 			return fmt.Errorf("%w; OUT is the first argument", err)
 		}

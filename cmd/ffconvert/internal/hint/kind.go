@@ -125,10 +125,20 @@ func refusedPath(err error, r *format.Reader, sources []string) string {
 	}
 	if errors.Is(err, plan.ErrEmpty) && len(sources) == 1 {
 		return sources[0]
-	} else if !refusesContent(err) || path == r.Set.Text("classes") || path == r.Set.Text("list") { // not an input
+	} else if !refusesContent(err) || path == r.Set.Text("classes") || path == r.Set.Text("list") || isTable(path, r) { // not an input
 		return ""
 	}
 	return path
+}
+
+// isTable reports whether a path is a table of --add-field.
+func isTable(path string, r *format.Reader) bool {
+	for field := range strings.SplitSeq(r.Set.Text("add-field"), ",") {
+		if _, file, _ := strings.Cut(field, "="); file == path {
+			return true
+		}
+	}
+	return false
 }
 
 func isDirectory(path string) bool {
