@@ -40,6 +40,7 @@ var kinds = []kind{
 	{"ftruncate", unix.SYS_FTRUNCATE, [2]int{}},
 	{"fsync", unix.SYS_FSYNC, [2]int{}},
 	{"fdatasync", unix.SYS_FDATASYNC, [2]int{}},
+	{"syncfs", unix.SYS_SYNCFS, [2]int{}},
 	{"fcntl", unix.SYS_FCNTL, [2]int{}},
 	{"flock", unix.SYS_FLOCK, [2]int{}},
 	{"getdents64", unix.SYS_GETDENTS64, [2]int{}},

@@ -152,6 +152,9 @@ func (d *disk) do(c *call) error {
 		return nil // another file, or one that has no name any more
 	}
 	node := d.names[name]
+	if kind := c.kind(); node == nil && kind.at == [2]int{} {
+		return nil // an open file that was removed, as the lock is at the end
+	}
 	switch kind := c.kind().name; kind {
 	case "openat":
 		flags := int(c.args[2])
@@ -194,6 +197,10 @@ func (d *disk) do(c *call) error {
 		node.change(dataChange{size: int64(c.args[1])})
 	case "fsync", "fdatasync":
 		d.sync(name)
+	case "syncfs":
+		for _, name := range slices.Collect(maps.Keys(d.names)) {
+			d.sync(name)
+		}
 	default:
 		return fmt.Errorf("%s is not in the model", kind)
 	}

@@ -20,6 +20,8 @@ type conversion struct {
 	want tree
 	from []string // its sources, where another test copies them
 	cold []string // files to remove from the page cache before each run
+
+	files bool // an exported folder: each file outside our directory is whole once it has its name
 }
 
 // conversions returns one of each format, with one worker, so that the k-th call is the
@@ -38,7 +40,7 @@ var everyFormat = sync.OnceValues(func() ([]conversion, error) {
 	writers := []struct {
 		name  string
 		write func(dir string) (names []string, err error)
-	}{{"folder", writeFolder}, {"csv", writeCSV}, {"cbor", writeCBOR}}
+	}{{"folder", writeFolder}, {"csv", writeCSV}, {"cbor", writeCBOR}, {"ffr", writeFFR}}
 	want, err := reference()
 	all := []conversion{{name: "tar", args: func(out string) []string { return convert(out, "-j1") }, want: want, from: sources}}
 	for _, w := range writers {
@@ -128,6 +130,14 @@ func writeCBOR(dir string) (names []string, err error) {
 		names = append(names, name)
 	}
 	return names, nil
+}
+
+// writeFFR writes a dataset of FFRecord shards.
+func writeFFR(dir string) ([]string, error) {
+	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
+		return nil, err
+	}
+	return []string{dir}, must(convertFrom(sources, dir, "--shards", "2"))
 }
 
 // records returns the number of samples that a shard's header claims.

@@ -19,7 +19,7 @@ func TestFaultB3(t *testing.T) {
 	slow(t)
 	t.Parallel()
 	all := conversions(t)
-	for _, c := range all {
+	for _, c := range append(slices.Clone(all), exports(t)...) {
 		t.Logf("B3 [%s] %v", c.name, blackout{conversion: c, made: true}.each(t, 10))
 	}
 	t.Logf("B3 [new] %v # into a directory that it makes", blackout{conversion: all[0]}.each(t, 12))

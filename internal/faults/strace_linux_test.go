@@ -68,7 +68,7 @@ func TestFaultH7(t *testing.T) {
 			}
 		}
 	}
-	for _, c := range conversions(t) {
+	for _, c := range append(slices.Clone(conversions(t)), exports(t)...) {
 		out := filepath.Join(dir, "out-"+c.name)
 		trace(c.name, c.args(out)...)
 		trace(c.name+" again", c.args(out)...)

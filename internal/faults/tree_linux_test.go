@@ -66,7 +66,7 @@ func readOrDigest(name string) ([]byte, error) {
 // comparable returns what must be the same of a file in every sound run.
 func comparable(name string, data []byte) []byte {
 	switch name {
-	case "manifest.json":
+	case "manifest.json", tarsManifest, folderManifest:
 		return createdOn.ReplaceAll(data, []byte(`"$1": ""`))
 	case ".ffconvert/journal", ".ffconvert/lock":
 		return nil
@@ -95,8 +95,16 @@ func (t tree) differ(want tree) error {
 
 // withoutScratch leaves out what a run that was cut off has left for the next to remove.
 func (t tree) withoutScratch() tree {
+	_, tars := t[tarsManifest]
+	_, folder := t[folderManifest]
 	kept := maps.Clone(t)
 	maps.DeleteFunc(kept, func(name string, _ []byte) bool {
+		switch {
+		case tars && strings.HasPrefix(name, ".ffconvert/"):
+			return true // all of it is removed in the end
+		case folder && (name == ".ffconvert/lock" || strings.HasSuffix(name, ".journal")):
+			return true
+		}
 		return strings.HasPrefix(name, ".ffconvert/tmp/") || strings.HasPrefix(name, ".ffconvert/running/") || strings.HasPrefix(name, ".ffconvert/cache/")
 	})
 	return kept
@@ -173,7 +181,7 @@ var errBad = errors.New("visible")
 
 func (t tree) sound(references ...tree) error {
 	for name, data := range t {
-		if !strings.HasSuffix(strings.TrimSuffix(name, "/"), ".ffr") {
+		if !final(strings.TrimSuffix(name, "/")) {
 			continue
 		}
 		if !slices.ContainsFunc(references, func(want tree) bool {
@@ -183,17 +191,39 @@ func (t tree) sound(references ...tree) error {
 			return fmt.Errorf("a bad %s of %d bytes is %w", name, len(data), errBad)
 		}
 	}
-	manifest, ok := t["manifest.json"]
-	if !ok {
-		return nil
+	for _, name := range manifests {
+		if manifest, ok := t[name]; ok {
+			if err := t.accounted(name, manifest, references); err != nil {
+				return err
+			}
+		}
 	}
+	return nil
+}
+
+// final says that a file by this name promises to be whole: a shard, or a tar that was exported.
+func final(name string) bool {
+	return strings.HasSuffix(name, ".ffr") || strings.HasSuffix(name, ".tar")
+}
+
+// manifests are the names of the files that are written last.
+var manifests = []string{"manifest.json", tarsManifest, folderManifest}
+
+const (
+	tarsManifest   = "x.export.json"
+	folderManifest = ".ffconvert/export.json"
+)
+
+// accounted says what is wrong with a manifest: it is none of the references', or not all files that it
+// speaks of are there.
+func (t tree) accounted(name string, manifest []byte, references []tree) error {
 	for _, want := range references {
-		if !bytes.Equal(manifest, want["manifest.json"]) {
+		if !bytes.Equal(manifest, want[name]) {
 			continue
 		}
-		for name, whole := range want {
-			if strings.HasSuffix(name, ".ffr") && !bytes.Equal(t[name], whole) {
-				return fmt.Errorf("a manifest is %w, but %s is not what it says", errBad, name)
+		for file, whole := range want {
+			if (final(file) || name == folderManifest && !strings.HasPrefix(file, ".ffconvert/")) && !bytes.Equal(t[file], whole) {
+				return fmt.Errorf("a manifest is %w, but %s is not what it says", errBad, file)
 			}
 		}
 		return nil
