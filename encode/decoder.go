@@ -14,7 +14,7 @@ type Decoder struct {
 	decode func(*Decoder, []byte) error
 	field  string // name of the only field of raw records
 	values *decoder
-	names  map[string]struct{} // of the fields of this record
+	names  map[string]struct{} // of the fields of this record, if they are many
 	sample converters.Sample
 }
 
@@ -68,12 +68,35 @@ func (d *Decoder) raw(record []byte) error {
 
 // add appends a field.
 func (d *Decoder) add(name string, v converters.Value) error {
-	if _, twice := d.names[name]; twice {
+	if d.has(name) {
 		return keyTwice(name)
 	}
-	d.names[name] = struct{}{}
 	d.sample.Fields = append(d.sample.Fields, converters.Field{Name: name, Value: v})
 	return nil
+}
+
+// fewFields are compared one by one, which is faster than a map.
+const fewFields = 16
+
+// has reports whether the record has an entry of that name so far.
+func (d *Decoder) has(name string) bool {
+	fields := d.sample.Fields
+	if name == KeyField && d.sample.Key != "" {
+		return true
+	}
+	if len(fields) <= fewFields {
+		for i := range fields {
+			if fields[i].Name == name {
+				return true
+			}
+		}
+		return false
+	}
+	for i := len(d.names); i < len(fields); i++ {
+		d.names[fields[i].Name] = struct{}{}
+	}
+	_, there := d.names[name]
+	return there
 }
 
 // name returns b as the name of the next field. Records of a dataset mostly have the same fields: the name
@@ -95,10 +118,9 @@ func (d *Decoder) put(name string, v converters.Value) error {
 	if name != KeyField || v.Kind() != converters.KindText || v.Len() == 0 {
 		return d.add(name, v)
 	}
-	if len(d.names) > 0 {
+	if len(d.sample.Fields) > 0 || d.sample.Key != "" {
 		return fmt.Errorf("%w: the key comes after a field", converters.ErrUnsupported)
 	}
-	d.names[name] = struct{}{}
 	d.sample.Key = string(v.Data())
 	return nil
 }

@@ -52,7 +52,7 @@ func (w *folderWriter) piece(ctx context.Context, p *plan.Piece, first int64, pr
 	tally := plan.Tally{To: progress}
 	defer tally.Flush()
 	samples := int64(0)
-	err := w.src.encode(ctx, p.Runs, enc, func(rec *encode.Record) error {
+	err := w.src.encode(ctx, p.Runs, enc, func(_ int, _ *converters.Sample, rec *encode.Record) error {
 		samples++
 		w.total.samples.Add(1)
 		w.total.fields.Add(int64(rec.Fields))

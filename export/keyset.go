@@ -1,25 +1,68 @@
 package export
 
-import "hash/maphash"
+import (
+	"bytes"
+	"hash/maphash"
+)
 
 // A keySet is the set of the keys of a tar, 16 bytes of hash for each: two keys are taken for one by a chance of
-// less than one in 10^24 in a tar of a million.
+// less than one in 10^24 in a tar of a million. As long as each key is greater than the one before it there is only a
+// list of them; then a hash table with open addressing, never more than three quarters full.
 type keySet struct {
 	seeds [2]maphash.Seed
-	keys  map[[2]uint64]struct{}
+	last  []byte
+	list  [][2]uint64
+	slots [][2]uint64 // as many as a power of two; zero: empty
+	n     int         // in slots
 }
 
-// newKeySet returns an empty set with room for n keys.
-func newKeySet(n int64) *keySet {
-	return &keySet{[2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}, make(map[[2]uint64]struct{}, min(n, 1<<20))}
+func newKeySet() *keySet {
+	return &keySet{seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}}
 }
 
 // add adds a key and reports whether it is new.
-func (s *keySet) add(key string) bool {
-	hash := [2]uint64{maphash.String(s.seeds[0], key), maphash.String(s.seeds[1], key)}
-	if _, there := s.keys[hash]; there {
-		return false
+func (s *keySet) add(key []byte) bool {
+	hash := [2]uint64{maphash.Bytes(s.seeds[0], key) | 1, maphash.Bytes(s.seeds[1], key)}
+	if s.slots == nil {
+		if len(s.list) == 0 || bytes.Compare(key, s.last) > 0 {
+			s.list = append(s.list, hash)
+			s.last = append(s.last[:0], key...)
+			return true
+		}
+		s.rehash(s.list)
+		s.list = nil
 	}
-	s.keys[hash] = struct{}{}
-	return true
+	if s.n >= len(s.slots)/4*3 {
+		s.rehash(s.slots)
+	}
+	return s.put(hash)
+}
+
+// rehash makes a table of hashes with room for as many more.
+func (s *keySet) rehash(hashes [][2]uint64) {
+	slots := 16
+	for slots/4*3 < 2*len(hashes) {
+		slots *= 2
+	}
+	s.slots, s.n = make([][2]uint64, slots), 0
+	for _, hash := range hashes {
+		if hash != [2]uint64{} {
+			s.put(hash)
+		}
+	}
+}
+
+// put puts a hash into its slot, and reports whether it was not there.
+func (s *keySet) put(hash [2]uint64) bool {
+	last := uint64(len(s.slots) - 1)
+	for i := hash[1] & last; ; i = (i + 1) & last {
+		switch s.slots[i] {
+		case hash:
+			return false
+		case [2]uint64{}:
+			s.slots[i] = hash
+			s.n++
+			return true
+		}
+	}
 }

@@ -12,9 +12,8 @@ type members struct {
 	key   Key
 	mtime int64
 
-	number int64   // of the next sample, for KeyOrdinal
-	seen   *keySet // keys of this tar; nil: in an index
-	proof  *proof  // nil: nothing is to be proven
+	number int64  // of the next sample, for KeyOrdinal
+	proof  *proof // nil: nothing is to be proven
 
 	head    []byte
 	names   nameChecks
@@ -31,9 +30,6 @@ func (m *members) Append(b *encode.Builder, s *converters.Sample) error {
 	}
 	if len(s.Fields) == 0 {
 		return fmt.Errorf("%w: a sample without fields, of which a tar would have nothing", converters.ErrUnsupported)
-	}
-	if m.seen != nil && !m.seen.add(key) {
-		return encode.WithHint(fmt.Errorf("%w: the key %q comes twice in one tar", converters.ErrDuplicate, key), hintKey)
 	}
 	for len(m.writers) < len(s.Fields) {
 		m.writers = append(m.writers, fileWriter{})

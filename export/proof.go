@@ -41,7 +41,7 @@ func newProof(opts encode.Options) (*proof, error) {
 // add compares the record of s with the one of its files, which have the key. files are the fields with the
 // contents of the files as bytes.
 func (p *proof) add(s *converters.Sample, key string, files []converters.Field) {
-	if !p.plain && !p.decoded {
+	if !p.plain && !p.decoded || allFiles(s, key) {
 		return
 	}
 	was, err := p.record.Encode(s)
@@ -52,6 +52,17 @@ func (p *proof) add(s *converters.Sample, key string, files []converters.Field) 
 	p.again = converters.Sample{Key: key, Fields: files}
 	p.plain = p.plain && p.same(p.files[0], was)
 	p.decoded = p.decoded && p.same(p.files[1], was)
+}
+
+// allFiles reports whether the files of s, which have the key, are the fields of s, decoded or not. The same record is
+// made of them.
+func allFiles(s *converters.Sample, key string) bool {
+	for i := range s.Fields {
+		if f := &s.Fields[i]; f.Value.Kind() != converters.KindBytes || encode.Decodable(f.Name) {
+			return false
+		}
+	}
+	return s.Key == key
 }
 
 func (p *proof) same(enc *encode.Encoder, was *encode.Record) bool {

@@ -93,9 +93,9 @@ func (s *Source) digest(options any) (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// encode calls use with the record of each sample of the runs that has all its fields. Samples that lack one were
+// encode calls use with each sample of the runs that has all its fields, and its record. Samples that lack one were
 // counted by the index.
-func (s *Source) encode(ctx context.Context, runs []converters.Run, enc *encode.Encoder, use func(*encode.Record) error) error {
+func (s *Source) encode(ctx context.Context, runs []converters.Run, enc *encode.Encoder, use func(part int, s *converters.Sample, rec *encode.Record) error) error {
 	for near := range converters.Near(s.Samples.Parts(), runs) {
 		for sample, err := range converters.ReadNear(ctx, s.Samples, near) {
 			if err != nil {
@@ -105,9 +105,9 @@ func (s *Source) encode(ctx context.Context, runs []converters.Run, enc *encode.
 			if errors.Is(err, encode.ErrSkip) {
 				continue
 			} else if err != nil {
-				return s.failed(near[0], sample, err)
+				return s.failed(near[0].Part, sample, err)
 			}
-			if err := use(rec); err != nil {
+			if err := use(near[0].Part, sample, rec); err != nil {
 				return err
 			}
 		}

@@ -58,7 +58,7 @@ func Stream(ctx context.Context, w io.Writer, src *Source, opts StreamOptions) e
 	progress := plan.Tally{To: plan.StartPhase(opts.Progress, "export", total)}
 	defer progress.Flush()
 	enc := spec.NewEncoder()
-	err = src.encode(ctx, runs, enc, func(rec *encode.Record) error {
+	err = src.encode(ctx, runs, enc, func(_ int, _ *converters.Sample, rec *encode.Record) error {
 		for _, part := range rec.Parts {
 			if _, err := out.Write(part); err != nil {
 				return err
@@ -92,8 +92,8 @@ func (s *Source) runs(ctx context.Context, choice choose.Options, progress plan.
 }
 
 // failed places an error of a sample.
-func (s *Source) failed(run converters.Run, sample *converters.Sample, err error) error {
-	return &converters.Error{Where: s.Samples.Parts()[run.Part].Name, Off: sample.Off, Entry: sample.Key, Err: err, Hint: encode.Hint(err)}
+func (s *Source) failed(part int, sample *converters.Sample, err error) error {
+	return &converters.Error{Where: s.Samples.Parts()[part].Name, Off: sample.Off, Entry: sample.Key, Err: err, Hint: encode.Hint(err)}
 }
 
 // A line is the form of a sample in JSON Lines.

@@ -106,6 +106,10 @@ func Tars(ctx context.Context, src *Source, name string, opts TarOptions) (repor
 			report = nil
 		}
 	}()
+	if opts.Choice.IsZero() && opts.Key == KeyOwn {
+		own := *src
+		own.Samples, src = divide(src.Samples, src.Heads), &own
+	}
 	w := &tarWriter{target: out, src: src, spec: spec, opts: opts, progress: opts.Progress}
 	report = &Report{Path: out.Path(out.manifest)}
 	if was != nil {
@@ -160,6 +164,7 @@ type tarWriter struct {
 	opts     TarOptions
 	progress plan.Progress
 	jobs     []tarJob
+	readers  int // of a tar of small samples
 
 	mu             sync.Mutex
 	plain, decoded bool // what the proofs of all parts have found

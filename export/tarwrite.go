@@ -12,7 +12,6 @@ import (
 	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset"
-	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/internal/atomicfile"
 	"github.com/ffconvert/ffconvert/internal/direct"
 	"github.com/ffconvert/ffconvert/shard/plan"
@@ -42,6 +41,7 @@ func (w *tarWriter) writeAll(ctx context.Context) error {
 	}
 	w.progress = plan.StartPhase(w.opts.Progress, phase, total)
 	workers := max(1, min(w.workers(), len(todo)))
+	w.readers = w.workers() / workers
 	jobs, full := make(chan *tarJob), make(chan *filled)
 	finishing, whole := errgroup.WithContext(ctx)
 	for range workers {
@@ -125,23 +125,16 @@ func (w *tarWriter) fill(ctx context.Context, j *tarJob, blocks *direct.Blocks) 
 
 // samples writes the members of a tar and its end.
 func (w *tarWriter) samples(ctx context.Context, j *tarJob, out *direct.Stream, done *File) error {
-	enc := w.spec.WithForm(func() encode.Form {
-		return &members{key: w.opts.Key, mtime: w.opts.ModTime, number: j.first, seen: newKeySet(j.Samples)}
-	}).NewEncoder()
-	progress := plan.Tally{To: w.progress}
-	defer progress.Flush()
-	err := w.src.encode(ctx, j.Runs, enc, func(rec *encode.Record) error {
-		for _, part := range rec.Parts {
-			if _, err := out.Write(part); err != nil {
-				return err
-			}
-		}
-		done.Samples++
-		done.Fields += int64(rec.Fields)
-		progress.Add(1, rec.Size)
-		return nil
-	})
-	if err != nil {
+	body := &tarBody{tarWriter: w, job: j, out: out, done: done, progress: plan.Tally{To: w.progress}}
+	defer body.progress.Flush()
+	if w.opts.Key != KeyOrdinal {
+		body.keys = newKeySet()
+	}
+	write := body.write
+	if _, small := w.src.Samples.(*divided); small && w.readers > 1 {
+		write = body.writeTogether
+	}
+	if err := write(ctx); err != nil {
 		return err
 	}
 	at, _ := out.Seek(0, 1)

@@ -3,6 +3,7 @@ package ffr
 import (
 	"context"
 	"iter"
+	"math"
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/internal/sidecar"
@@ -16,13 +17,18 @@ const extentsAtOnce = 8192
 // payload unless records are decoded.
 func (s *Source) Index(ctx context.Context, part int) iter.Seq2[converters.Span, error] {
 	return func(yield func(converters.Span, error) bool) {
-		if err := s.index(ctx, part, yield); err != nil {
+		err := s.CheckShard(part)
+		if err == nil {
+			err = s.index(ctx, converters.Run{Part: part, Count: math.MaxInt64}, yield)
+		}
+		if err != nil {
 			yield(converters.Span{}, err)
 		}
 	}
 }
 
-func (s *Source) index(ctx context.Context, part int, yield func(converters.Span, error) bool) error {
+// CheckShard checks what Index checks.
+func (s *Source) CheckShard(part int) error {
 	x, err := s.openShard(part, converters.ForIndex)
 	if err != nil {
 		return err
@@ -34,11 +40,26 @@ func (s *Source) index(ctx context.Context, part int, yield func(converters.Span
 	if err := x.checkKnown(); err != nil {
 		return err
 	}
-	if err := x.checkIndex(); err != nil {
+	return x.checkIndex()
+}
+
+// IndexRun yields the samples of a run as Index does. The caller has checked the shard with CheckShard: so several
+// runs of one shard can be indexed at once.
+func (s *Source) IndexRun(ctx context.Context, run converters.Run) iter.Seq2[converters.Span, error] {
+	return func(yield func(converters.Span, error) bool) {
+		if err := s.index(ctx, run, yield); err != nil {
+			yield(converters.Span{}, err)
+		}
+	}
+}
+
+func (s *Source) index(ctx context.Context, run converters.Run, yield func(converters.Span, error) bool) error {
+	x, err := s.openRun(&run, converters.ForIndex)
+	if err != nil {
 		return err
 	}
+	defer x.close()
 	if x.decode != nil {
-		run := converters.Run{Part: part, Count: x.info.Samples}
 		_, err := s.readRun(ctx, x, run, new(reader), func(sample *converters.Sample) bool {
 			return yield(converters.Span{Off: sample.Off, Entries: 1, Shape: sample}, nil)
 		})
@@ -46,11 +67,11 @@ func (s *Source) index(ctx context.Context, part int, yield func(converters.Span
 	}
 	var w whole
 	var at []record.Extent
-	for first := int64(0); first < x.info.Samples; first += int64(len(at)) {
+	for first, end := run.First, run.First+run.Count; first < end; first += int64(len(at)) {
 		if err := ctx.Err(); err != nil {
 			return x.fail(-1, -1, "", err)
 		}
-		if at, err = record.ReadExtents(x.tables, x.info, first, min(extentsAtOnce, x.info.Samples-first), at[:0]); err != nil {
+		if at, err = record.ReadExtents(x.tables, x.info, first, min(extentsAtOnce, end-first), at[:0]); err != nil {
 			return x.fail(-1, -1, "", err)
 		}
 		for i, e := range at {
@@ -60,7 +81,7 @@ func (s *Source) index(ctx context.Context, part int, yield func(converters.Span
 			}
 			before := w.size
 			shape := w.sample(row, e, converters.Opaque(e.Size))
-			alike := first+int64(i) > 0 && before == w.size && x.index == nil
+			alike := first+int64(i) > run.First && before == w.size && x.index == nil
 			if !yield(converters.Span{Off: e.Off, Entries: 1, Shape: shape, Alike: alike}, nil) {
 				return nil
 			}

@@ -44,29 +44,47 @@ func (s *Source) Read(ctx context.Context, run converters.Run) iter.Seq2[*conver
 }
 
 func (s *Source) read(ctx context.Context, run converters.Run, r *reader, yield func(*converters.Sample) bool) error {
-	x, err := s.openShard(run.Part, converters.ForRun(run))
+	asked := run.Count
+	x, err := s.openRun(&run, converters.ForRun(run))
 	if err != nil {
 		return err
 	}
 	defer x.close()
-	if x.info, err = record.ReadHead(x.tables, x.part.Name, x.part.Size, s.opts.Record); err != nil {
+	if done, err := s.readRun(ctx, x, run, r, yield); err != nil || !done {
+		return err
+	}
+	if asked > run.Count {
+		return x.fail(-1, -1, "", fmt.Errorf("%w: the part ends after %d of the samples from sample %d on", converters.ErrTruncated, max(0, run.Count), run.First))
+	}
+	return nil
+}
+
+// openRun opens the part of a run, with its index at the first sample, and cuts the run where the part ends.
+func (s *Source) openRun(run *converters.Run, how converters.Access) (*shard, error) {
+	x, err := s.openShard(run.Part, how)
+	if err != nil {
+		return nil, err
+	}
+	if err := x.seek(run); err != nil {
+		x.close()
+		return nil, err
+	}
+	return x, nil
+}
+
+// seek reads the head and makes the next row of the index that of the first sample.
+func (x *shard) seek(run *converters.Run) (err error) {
+	if x.info, err = record.ReadHead(x.tables, x.part.Name, x.part.Size, x.opts.Record); err != nil {
 		return x.fail(-1, -1, "", err)
 	}
 	if err := x.checkKnown(); err != nil {
 		return err
 	}
-	past := run.Count > x.info.Samples-run.First
 	run.Count = min(run.Count, x.info.Samples-run.First)
 	if x.index != nil && run.Count > 0 {
 		if err := x.index.SkipTo(run.First); err != nil {
 			return x.indexError(err)
 		}
-	}
-	if done, err := s.readRun(ctx, x, run, r, yield); err != nil || !done {
-		return err
-	}
-	if past {
-		return x.fail(-1, -1, "", fmt.Errorf("%w: the part ends after %d of the samples from sample %d on", converters.ErrTruncated, max(0, run.Count), run.First))
 	}
 	return nil
 }

@@ -151,7 +151,7 @@ func indexPart(ctx context.Context, src converters.Source, i int, how *indexer) 
 	if how.chooser != nil {
 		sizer.chosen = how.chooser.Part(part.Name)
 	}
-	at := int64(0)
+	first, at := int64(-1), int64(0) // offsets of the first sample and of the last one
 	for span, err := range src.Index(ctx, i) {
 		if err != nil {
 			return idx, err
@@ -172,6 +172,9 @@ func indexPart(ctx context.Context, src converters.Source, i int, how *indexer) 
 			files.add(&span)
 		}
 		idx.add(span.Off, size, how.row)
+		if first < 0 {
+			first, at = span.Off, span.Off
+		}
 		progress.Add(1, span.Off-at)
 		at = span.Off
 	}
@@ -179,7 +182,7 @@ func indexPart(ctx context.Context, src converters.Source, i int, how *indexer) 
 	if files != nil {
 		files.sum(&idx.Part)
 	}
-	progress.Add(0, idx.Size-at)
+	progress.Add(0, idx.Size-(at-max(0, first)))
 	idx.Trim()
 	return idx, nil
 }

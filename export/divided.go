@@ -1,0 +1,76 @@
+package export
+
+import (
+	"context"
+	"iter"
+	"sync"
+
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/record"
+	"github.com/ffconvert/ffconvert/shard/plan"
+)
+
+// A divisible source can index some samples of a shard, as [ffr.Source] does.
+type divisible interface {
+	converters.Source
+	CheckShard(part int) error
+	IndexRun(ctx context.Context, run converters.Run) iter.Seq2[converters.Span, error]
+}
+
+// A divided source has small samples, whose shards are several parts each: all processors index one shard, and fill
+// one tar.
+type divided struct {
+	divisible
+	parts []converters.Part
+	runs  []converters.Run // of the shards, by part
+	check []func() error   // by shard; it is checked once
+}
+
+// dividedSamples is how many samples a part of a divided source has.
+const dividedSamples = 32 << 10
+
+// divide divides the shards if their samples are small.
+func divide(src converters.Source, heads []record.FileInfo) converters.Source {
+	from, ok := src.(divisible)
+	if !ok {
+		return src
+	}
+	d := &divided{divisible: from}
+	for i, head := range heads {
+		each := head.Size / max(1, head.Samples)
+		if each > plan.SmallRecord {
+			return src
+		}
+		for first := int64(0); first < head.Samples; first += dividedSamples {
+			run := converters.Run{Part: i, First: first, Count: min(dividedSamples, head.Samples-first)}
+			part := from.Parts()[i]
+			part.Size = each * run.Count
+			d.parts, d.runs = append(d.parts, part), append(d.runs, run)
+		}
+		d.check = append(d.check, sync.OnceValue(func() error { return from.CheckShard(i) }))
+	}
+	return d
+}
+
+// Parts lists the parts of the shards.
+func (d *divided) Parts() []converters.Part { return d.parts }
+
+// Index yields the samples of a part. An error of the whole shard is told once, by its first part.
+func (d *divided) Index(ctx context.Context, part int) iter.Seq2[converters.Span, error] {
+	return func(yield func(converters.Span, error) bool) {
+		run := d.runs[part]
+		switch err := d.check[run.Part](); {
+		case err == nil:
+			d.IndexRun(ctx, run)(yield)
+		case run.First == 0:
+			yield(converters.Span{}, err)
+		}
+	}
+}
+
+// Read yields the samples of a run.
+func (d *divided) Read(ctx context.Context, run converters.Run) iter.Seq2[*converters.Sample, error] {
+	at := d.runs[run.Part]
+	run.Part, run.First = at.Part, at.First+run.First
+	return d.divisible.Read(ctx, run)
+}

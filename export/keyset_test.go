@@ -1,0 +1,32 @@
+package export
+
+import (
+	"fmt"
+	"testing"
+)
+
+func TestKeySet(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		name, form string
+		table      bool
+	}{{"in order", "k%04d", false}, {"in no order", "k%d", true}} {
+		s := newKeySet()
+		for i := range 5000 {
+			if !s.add(fmt.Appendf(nil, row.form, i)) {
+				t.Fatalf("%s: key %d is there already", row.name, i)
+			}
+		}
+		if table := s.slots != nil; table != row.table {
+			t.Errorf("%s: there is a table: %v", row.name, table)
+		}
+		for i := range 5000 {
+			if s.add(fmt.Appendf(nil, row.form, i)) {
+				t.Fatalf("%s: key %d is added twice", row.name, i)
+			}
+		}
+		if s.n != 5000 || !s.add(nil) || s.add([]byte{}) {
+			t.Errorf("%s: %d keys, want 5000, and then the empty one once", row.name, s.n)
+		}
+	}
+}
