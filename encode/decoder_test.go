@@ -128,6 +128,7 @@ func TestDecoderRefuses(t *testing.T) {
 		{"a name in pieces", "cbor", "\xa1\x7f\x61a\xff\x01", converters.ErrUnsupported, "name of a field"},
 		{"too deep", "cbor", "\xa1\x61a" + deep("\x81", ""), converters.ErrLimit, "32 deep"},
 		{"another protocol", "pickle", "\x80\x02}(u.", converters.ErrMalformed, "protocol 4"},
+		{"of Python", "pickle", "\x80\x04\x95\x0b\x00\x00\x00\x00\x00\x00\x00}\x94\x8c\x01a\x94K\x01s.", converters.ErrMalformed, "not a pickle of plain data as ffconvert writes it: opcode 0x95"},
 		{"a list", "pickle", "\x80\x04](e.", converters.ErrMalformed, "not a map in pickle"},
 		{"os.system", "pickle", "\x80\x04}(\x8c\x01acos\nsystem\nu.", converters.ErrMalformed, "opcode 0x63"},
 		{"cut", "pickle", "\x80\x04}(\x8c\x01aB\xff\xff\xff\xff", converters.ErrMalformed, "too early"},

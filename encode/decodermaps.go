@@ -161,9 +161,11 @@ func (d *decoder) cborField(name string, data []byte) (v converters.Value, rest 
 func (d *Decoder) pickle(record []byte) error {
 	data, err := pickle.NewData(record)
 	if err != nil {
-		return badPickle(err)
+		return WithHint(badPickle(err), hintPickle)
 	}
-	if x, err := data.Value(); err != nil || x != pickle.BeginDict {
+	if x, err := data.Value(); err != nil {
+		return WithHint(badPickle(err), hintPickle)
+	} else if x != pickle.BeginDict {
 		return notMap("pickle")
 	}
 	for {
@@ -192,6 +194,9 @@ func (d *Decoder) pickle(record []byte) error {
 	}
 	return nil
 }
+
+// hintPickle is for pickles that Python has written: it frames them, and numbers what it may refer to.
+const hintPickle = "Python reads its own pickles, and can pipe what they hold into ffconvert cbor -"
 
 func badPickle(err error) error { return fmt.Errorf("%w: %w", converters.ErrMalformed, err) }
 

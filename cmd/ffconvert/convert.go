@@ -173,7 +173,10 @@ func (c *conversion) hint(err error) error {
 			return fmt.Errorf("%w; OUT is the last argument (--into-nonempty: put the dataset among the files there)", err)
 		}
 		if empty, ok := errors.AsType[*convert.EmptyError](err); ok {
-			return hint.Empty(empty)
+			if err = hint.Empty(empty); c.Choice.Side != "" { // of a split
+				err = fmt.Errorf("%s: %w", text.Name(c.Out), err)
+			}
+			return err
 		}
 		return err
 	}), "convert", c.Out)

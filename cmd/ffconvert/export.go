@@ -80,6 +80,7 @@ func (o *exportOptions) addSource(flags *pflag.FlagSet) {
 	help.MarkLimit(flags, "max-decode-depth")
 	cliflag.Count(flags, &o.MaxNames, "max-names", int64(input.MaxNames), "most inputs that OUT may stand for")
 	o.AddCache(flags)
+	flags.Lookup("cache-dir").Usage = "where fetched and decompressed inputs are kept (default WDS_CACHE, or a temporary directory, removed at the end)"
 	o.AddDecompression(flags)
 	o.Remote.Add(flags)
 }

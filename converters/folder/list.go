@@ -78,6 +78,9 @@ func OpenList(r io.Reader, name, root string, opts Options) (*List, error) {
 	for in.Scan() {
 		line++
 		text := strings.TrimSuffix(in.Text(), "\r")
+		if line == 1 {
+			text = strings.TrimPrefix(text, "\ufeff")
+		}
 		if strings.TrimSpace(text) == "" || text[0] == '#' {
 			continue
 		}

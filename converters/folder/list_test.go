@@ -48,7 +48,7 @@ func TestListSource(t *testing.T) {
 func TestList(t *testing.T) {
 	t.Parallel()
 	root, list := recipe(t)
-	l, err := OpenList(strings.NewReader(list), "list", root, Options{Load: func(name string) bool { return name == "cls" }})
+	l, err := OpenList(strings.NewReader("\ufeff"+list), "list", root, Options{Load: func(name string) bool { return name == "cls" }})
 	if err != nil {
 		t.Fatal(err)
 	}

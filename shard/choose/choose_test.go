@@ -158,7 +158,7 @@ func TestKeys(t *testing.T) {
 		}
 		return k
 	}
-	listed := read("3\r\n\n5\n3\n7")
+	listed := read("\ufeff3\r\n\n5\n3\n7")
 	if listed.N != 3 || listed.SHA256 != read("3\n5\n7\n").SHA256 || listed.SHA256 == read("3\n7\n5\n").SHA256 {
 		t.Errorf("%+v", listed)
 	}

@@ -57,7 +57,7 @@ func ReadKeys(name string, max int64) (*KeySet, error) {
 	}
 	k := &KeySet{name: name, at: make(map[string]uint32)}
 	sum := sha256.New()
-	for line := range strings.Lines(string(data)) {
+	for line := range strings.Lines(strings.TrimPrefix(string(data), "\ufeff")) {
 		key := strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r")
 		if _, twice := k.at[key]; twice || key == "" {
 			continue
