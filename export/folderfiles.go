@@ -35,8 +35,10 @@ func (f *fileMaker) write(_ context.Context, name string, content []byte) error 
 		if same, err := f.holds(name, content); same || err != nil {
 			return err
 		}
-	} else if st, err := f.Lookup(name); err != nil || st != nil {
-		return errors.Join(err, f.occupied(name, "another program has made it meanwhile"))
+	} else if st, err := f.Lookup(name); err != nil {
+		return err
+	} else if st != nil {
+		return f.occupied(name, "another program has made it meanwhile")
 	}
 	if dir := path.Dir(name); dir != f.dir {
 		if err := f.Root.MkdirAll(dir, 0o755); err != nil {

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset"
@@ -29,6 +30,19 @@ type Source struct {
 
 	Options any  // how the shards were opened, as far as samples depend on it; it becomes JSON
 	Changed bool // keys were compared or changed, or fields added, while the shards are read
+}
+
+// leftOut returns how many samples of the source are not among the n that were written. They must be none unless
+// options leave samples out.
+func (s *Source) leftOut(n int64, choice choose.Options, missing string) (int64, error) {
+	rest := -n
+	for i := range s.Heads {
+		rest += s.Heads[i].Samples
+	}
+	if rest < 0 || rest > 0 && choice.IsZero() && missing != encode.MissingSkip {
+		return 0, fmt.Errorf("internal error: %d samples were written, the source has %d", n, n+rest)
+	}
+	return rest, nil
 }
 
 // An index is how samples are found and chosen.

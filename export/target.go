@@ -52,6 +52,8 @@ type Totals struct {
 	Samples int64 `json:"samples"`
 	Fields  int64 `json:"fields"`
 	Bytes   int64 `json:"bytes"` // of all files
+
+	LeftOut int64 `json:"samples_left_out,omitempty"` // of the source: not chosen, or without a field
 }
 
 // A File is a file of an export: a tar, or all files of one piece of a folder.
@@ -124,8 +126,10 @@ func (t *target) look() (was *Manifest, err error) {
 		return nil, err
 	}
 	for _, name := range []string{dataset.ManifestName, dataset.PlanName} {
-		if st, err := t.Lookup(name); err != nil || st != nil {
-			return nil, errors.Join(err, t.occupied(name, "a dataset of FFRecord shards is there; name another directory"))
+		if st, err := t.Lookup(name); err != nil {
+			return nil, err
+		} else if st != nil {
+			return nil, t.occupied(name, "a dataset of FFRecord shards is there; name another directory")
 		}
 	}
 	return nil, nil

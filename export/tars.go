@@ -137,6 +137,9 @@ func Tars(ctx context.Context, src *Source, name string, opts TarOptions) (repor
 		done := w.done[job.name]
 		m.add(done)
 	}
+	if m.Totals.LeftOut, err = src.leftOut(m.Totals.Samples, opts.Choice, opts.Encode.Missing); err != nil {
+		return nil, err
+	}
 	if m.Again, m.NotAgain, err = w.again(ctx, &t); err != nil {
 		return nil, err
 	}

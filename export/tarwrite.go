@@ -14,6 +14,7 @@ import (
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/internal/atomicfile"
 	"github.com/ffconvert/ffconvert/internal/direct"
+	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/shard/plan"
 	"github.com/ffconvert/ffconvert/verify"
 )
@@ -187,6 +188,9 @@ func (w *tarWriter) finish(ctx context.Context, f *filled, r *aio.Reader) error 
 		}
 		f.done.Verified = true
 	}
+	w.mu.Lock()
+	w.kept = true // a tar that may have its name is known as one of this export, whatever fails now
+	w.mu.Unlock()
 	err := f.file.Commit(f.done.Name)
 	if errors.Is(err, fs.ErrExist) { // an earlier run was stopped before its line was in the journal
 		err = w.compare(ctx, f.done.Name, sum, w.opts.AIO)
@@ -206,8 +210,9 @@ func (t *target) compare(ctx context.Context, name string, sum dataset.FileSum, 
 	if err != nil {
 		return err
 	}
-	if _, err := t.ReadBack(ctx, r, name, name, sum); err != nil {
-		return errors.Join(r.Close(), t.occupied(name, "another file has this name; name another directory, or remove it"))
+	_, err = t.ReadBack(ctx, r, name, name, sum)
+	if place.KindOf(err) == place.Corrupt {
+		err = t.occupied(name, "another file has this name; name another directory, or remove it")
 	}
-	return r.Close()
+	return errors.Join(err, r.Close())
 }

@@ -46,7 +46,7 @@ func (m *Messages) Offset() int64 { return m.off }
 // SeekTo makes off, an Offset of this Messages, the begin of the next message.
 func (m *Messages) SeekTo(off int64) { m.off = off }
 
-// Err returns the last error of Message: Arrow's reader returns another, without its cause.
+// Err returns the last error of Message or Rows: Arrow's reader returns another, without its cause.
 func (m *Messages) Err() error { return m.err }
 
 // Message returns the next message, or [io.EOF] after the last. Other errors are [ErrMalformed] or that of
@@ -72,7 +72,8 @@ func (m *Messages) Message() (msg *ipc.Message, err error) {
 }
 
 // Rows skips the next message and returns the number of rows in it, 0 unless it is a record batch.
-func (m *Messages) Rows() (int64, error) {
+func (m *Messages) Rows() (n int64, err error) {
+	defer func() { m.err = err }()
 	h, err := m.head()
 	if err != nil {
 		return 0, err

@@ -130,6 +130,12 @@ func TestReaderError(t *testing.T) {
 		if left < 7 && !errors.Is(err, broken) {
 			t.Errorf("read %d fails: %v", left, err)
 		}
+		if r, err = sidecar.Open(&failing{bytes.NewReader(data), left, broken}, int64(len(data))); err == nil {
+			err = r.SkipTo(20) // reads no rows of the batches before
+		}
+		if left < 5 && !errors.Is(err, broken) {
+			t.Errorf("read %d of a row fails: %v", left, err)
+		}
 	}
 }
 

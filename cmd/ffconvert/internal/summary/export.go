@@ -27,6 +27,9 @@ func (s Export) String() string {
 		unit = "file"
 	}
 	fmt.Fprintf(&b, "%s: %s, %s in %s", text.Name(s.Path), terminal.Counted(s.Totals.Samples, "sample"), humanize.Bytes(uint64(s.Totals.Bytes)), terminal.Counted(s.Totals.Files, unit))
+	if s.Totals.LeftOut > 0 {
+		fmt.Fprintf(&b, ", %s left out", terminal.Counted(s.Totals.LeftOut, "sample"))
+	}
 	switch {
 	case s.Written == 0 && s.Backend == "":
 		fmt.Fprintf(&b, ", complete since %s, not re-read now", terminal.Moment(s.Created))
