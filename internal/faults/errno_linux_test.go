@@ -75,8 +75,9 @@ func checkedFirst(path string) bool {
 	return source(path) || claim(path) || strings.HasSuffix(path, "/meta.json") || strings.HasSuffix(path, "/out")
 }
 
-// signing says that the name of its holder is written into a lock, which is one without it.
-func signing(path string) bool { return strings.HasSuffix(path, "/lock") }
+// signing says that the name of its holder is written into a lock, which is one without it. An export has removed
+// the lock when it takes the name out again.
+func signing(path string) bool { return strings.HasSuffix(strings.TrimSuffix(path, " (deleted)"), "/lock") }
 
 var eintr = []syscall.Errno{unix.EINTR}
 
