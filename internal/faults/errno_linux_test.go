@@ -70,14 +70,17 @@ func source(path string) bool {
 func glanced(path string) bool { return source(path) || claim(path) || strings.HasSuffix(path, "/out") }
 
 // checkedFirst says that a stat comes before the call that decides: whether OUT exists, before it is
-// made; whether a claim or meta.json is a regular file, before it is opened and compared.
+// made; whether a claim or meta.json is a regular file, before it is opened and compared; whether there is a
+// directory in the place of an exported file, before it is renamed.
 func checkedFirst(path string) bool {
-	return source(path) || claim(path) || strings.HasSuffix(path, "/meta.json") || strings.HasSuffix(path, "/out")
+	return source(path) || claim(path) || strings.Contains(path, "/out/s0/") || strings.HasSuffix(path, "/meta.json") || strings.HasSuffix(path, "/out")
 }
 
 // signing says that the name of its holder is written into a lock, which is one without it. An export has removed
 // the lock when it takes the name out again.
-func signing(path string) bool { return strings.HasSuffix(strings.TrimSuffix(path, " (deleted)"), "/lock") }
+func signing(path string) bool {
+	return strings.HasSuffix(strings.TrimSuffix(path, " (deleted)"), "/lock")
+}
 
 var eintr = []syscall.Errno{unix.EINTR}
 
