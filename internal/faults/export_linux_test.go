@@ -29,7 +29,7 @@ var bothExports = sync.OnceValues(func() ([]conversion, error) {
 	}
 	from := formats[4].from
 	few := []string{filepath.Join(base, "in-formats", "few")}
-	if err := must([]string{"ffr", "--limit", "5", "--shards", "2", "--progress", "none", from[0], few[0]}); err != nil {
+	if _, err := referenceOf(few[0], []string{"ffr", "--limit", "5", "--shards", "2", "--progress", "none", from[0], few[0]}); err != nil {
 		return nil, err
 	}
 	all := []conversion{
