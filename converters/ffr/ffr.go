@@ -54,6 +54,7 @@ type Source struct {
 	opts    Options
 	open    func(converters.Part, converters.Access) (converters.File, error)
 	readers sync.Pool // of *reader
+	finders sync.Map  // of part to *sidecar.Finder: some 200 bytes for each batch of 8,192 rows
 }
 
 var (

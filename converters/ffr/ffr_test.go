@@ -9,6 +9,8 @@ import (
 	"slices"
 	"testing"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/convertertest"
 	"github.com/ffconvert/ffconvert/converters/ffr"
@@ -151,6 +153,44 @@ func TestDecoded(t *testing.T) {
 				t.Fatalf("%s, sample %d:\ngot  %s\nwant %s", encoding, i, got[i], want[i])
 			}
 		}
+	}
+}
+
+// Samples that are read in short runs, in any order and at once, are those of the whole part.
+func TestShortRuns(t *testing.T) {
+	t.Parallel()
+	const n = 300
+	dir, m := made(t, "msgpack", n, 1)
+	paths, opts := options(dir, m, false)
+	src := ffr.Open(convertertest.Parts(t, paths...), opts)
+	want, err := collect(t, src)
+	if err != nil || len(want) != n {
+		t.Fatal(len(want), err)
+	}
+	src = ffr.Open(src.Parts(), opts) // which has found no rows yet
+	var group errgroup.Group
+	for _, count := range []int64{1, 7, 200} {
+		group.Go(func() error {
+			for first := n - count; first >= 0; first -= count {
+				i := first
+				for s, err := range src.Read(t.Context(), converters.Run{First: first, Count: count}) {
+					if err != nil {
+						return err
+					}
+					if got := text(s); got != want[i] {
+						return fmt.Errorf("run of %d from %d, sample %d: %s, want %s", count, first, i, got, want[i])
+					}
+					i++
+				}
+				if i != first+count {
+					return fmt.Errorf("run of %d from %d: %d samples", count, first, i-first)
+				}
+			}
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		t.Error(err)
 	}
 }
 

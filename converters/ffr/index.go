@@ -59,6 +59,7 @@ func (s *Source) index(ctx context.Context, run converters.Run, yield func(conve
 		return err
 	}
 	defer x.close()
+	x.file = x.tables
 	if x.decode != nil {
 		_, err := s.readRun(ctx, x, run, new(reader), func(sample *converters.Sample) bool {
 			return yield(converters.Span{Off: sample.Off, Entries: 1, Shape: sample}, nil)
@@ -81,7 +82,7 @@ func (s *Source) index(ctx context.Context, run converters.Run, yield func(conve
 			}
 			before := w.size
 			shape := w.sample(row, e, converters.Opaque(e.Size))
-			alike := first+int64(i) > run.First && before == w.size && x.index == nil
+			alike := first+int64(i) > run.First && before == w.size && x.rows == nil
 			if !yield(converters.Span{Off: e.Off, Entries: 1, Shape: shape, Alike: alike}, nil) {
 				return nil
 			}

@@ -45,7 +45,11 @@ func (s *Source) Read(ctx context.Context, run converters.Run) iter.Seq2[*conver
 
 func (s *Source) read(ctx context.Context, run converters.Run, r *reader, yield func(*converters.Sample) bool) error {
 	asked := run.Count
-	x, err := s.openRun(&run, converters.ForRun(run))
+	var how converters.Access // for the header
+	if run.Count == 1 {
+		how = converters.ForRun(run)
+	}
+	x, err := s.openRun(&run, how)
 	if err != nil {
 		return err
 	}
@@ -65,15 +69,15 @@ func (s *Source) openRun(run *converters.Run, how converters.Access) (*shard, er
 	if err != nil {
 		return nil, err
 	}
-	if err := x.seek(run); err != nil {
+	if err := s.seek(x, run); err != nil {
 		x.close()
 		return nil, err
 	}
 	return x, nil
 }
 
-// seek reads the head and makes the next row of the index that of the first sample.
-func (x *shard) seek(run *converters.Run) (err error) {
+// seek reads the head, and makes the next row of the index that of the first sample.
+func (s *Source) seek(x *shard, run *converters.Run) (err error) {
 	if x.info, err = record.ReadHead(x.tables, x.part.Name, x.part.Size, x.opts.Record); err != nil {
 		return x.fail(-1, -1, "", err)
 	}
@@ -81,24 +85,45 @@ func (x *shard) seek(run *converters.Run) (err error) {
 		return err
 	}
 	run.Count = min(run.Count, x.info.Samples-run.First)
-	if x.index != nil && run.Count > 0 {
-		if err := x.index.SkipTo(run.First); err != nil {
-			return x.indexError(err)
+	if x.index == nil || run.Count <= 0 {
+		return nil
+	}
+	f, err := s.finder(x, run.Part)
+	if err != nil {
+		return err
+	}
+	x.rows = f.Rows(x.index, run.First, run.Count)
+	return nil
+}
+
+// begin opens the shard for payload, unless it is open, and turns the window to the first of the extents r.at. A run of
+// one sample, or of few bytes, is read with the file of the header; others are read ahead, past the page cache.
+func (s *Source) begin(x *shard, run converters.Run, r *reader) (err error) {
+	first, last := r.at[0], r.at[len(r.at)-1]
+	size := last.Off + last.Size - first.Off
+	if x.file == nil {
+		x.file = x.tables
+		if few := size <= firstRead && int64(len(r.at)) == run.Count; run.Count > 1 && !few {
+			if x.file, err = s.open(x.part, converters.ForRun(run)); err != nil {
+				return err
+			}
 		}
 	}
+	r.window.Reset(x.file, x.part.Size, first.Off, window.Sizes{First: int(min(firstRead, size)), Usual: windowSize})
 	return nil
 }
 
 // readRun yields the samples of a run of an open shard; its index must be at the first. It reports whether all
 // were wanted.
 func (s *Source) readRun(ctx context.Context, x *shard, run converters.Run, r *reader, yield func(*converters.Sample) bool) (done bool, err error) {
-	sizes := window.Sizes{First: firstRead, Usual: windowSize}
 	for first, end := run.First, run.First+run.Count; first < end; first += int64(len(r.at)) {
 		if r.at, err = record.ReadExtents(x.tables, x.info, first, min(extentsAtOnce, end-first), r.at[:0]); err != nil {
 			return false, x.fail(-1, -1, "", err)
 		}
 		if first == run.First {
-			r.window.Reset(x.file, x.part.Size, r.at[0].Off, sizes)
+			if err := s.begin(x, run, r); err != nil {
+				return false, err
+			}
 		}
 		for i, e := range r.at {
 			if err := ctx.Err(); err != nil {

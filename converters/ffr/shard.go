@@ -18,16 +18,16 @@ import (
 type shard struct {
 	part   converters.Part
 	known  Shard
-	file   converters.File // for payload
-	tables converters.File // the same file, for the header; it may be another opening
+	tables converters.File // the shard, for its header
+	file   converters.File // the same, for payload; it may be another opening. nil: it is not open yet
 	info   record.FileInfo
-	index  *sidecar.Reader // nil: the part has no index
-	rows   *os.File        // of the index
+	index  *os.File        // nil: the part has no index
+	rows   *sidecar.Reader // of the index, from the first sample of the run on
 	opts   *Options
 	decode *encode.Decoder // nil: a sample is a whole record
 }
 
-// openShard opens a part, and its index if there is one.
+// openShard opens a part, and its index if there is one. how is for the header.
 func (s *Source) openShard(part int, how converters.Access) (*shard, error) {
 	x := &shard{part: s.parts[part], known: s.known(part), opts: &s.opts}
 	var err error
@@ -36,15 +36,8 @@ func (s *Source) openShard(part int, how converters.Access) (*shard, error) {
 			return nil, err
 		}
 	}
-	if x.file, err = s.open(x.part, how); err != nil {
+	if x.tables, err = s.open(x.part, how); err != nil {
 		return nil, err
-	}
-	x.tables = x.file
-	if how != converters.ForIndex { // the payload is read ahead, past the page cache
-		if x.tables, err = s.open(x.part, converters.Access{}); err != nil {
-			x.file.Close()
-			return nil, err
-		}
 	}
 	if x.known.Index != "" {
 		if err := x.openIndex(); err != nil {
@@ -60,34 +53,45 @@ func (s *Source) openShard(part int, how converters.Access) (*shard, error) {
 func (s *Source) Head(part int) (record.FileInfo, error) {
 	x := &shard{part: s.parts[part], known: s.known(part), opts: &s.opts}
 	var err error
-	if x.file, err = s.open(x.part, converters.Access{}); err != nil {
+	if x.tables, err = s.open(x.part, converters.Access{}); err != nil {
 		return record.FileInfo{}, err
 	}
-	defer x.file.Close()
-	if x.info, err = record.ReadHead(x.file, x.part.Name, x.part.Size, s.opts.Record); err != nil {
+	defer x.tables.Close()
+	if x.info, err = record.ReadHead(x.tables, x.part.Name, x.part.Size, s.opts.Record); err != nil {
 		return record.FileInfo{}, x.fail(-1, -1, "", err)
 	}
 	return x.info, x.checkKnown()
 }
 
 func (x *shard) openIndex() (err error) {
-	if x.rows, err = blocking.File(os.Open(x.known.Index)); err != nil {
+	if x.index, err = blocking.File(os.Open(x.known.Index)); err != nil {
 		return x.indexError(err)
 	}
-	st, err := x.rows.Stat()
+	st, err := x.index.Stat()
 	switch {
 	case err != nil:
 	case !st.Mode().IsRegular():
 		err = fmt.Errorf("%w: not a regular file", converters.ErrUnsupported)
 	case st.Size() != x.known.IndexSize:
 		err = fmt.Errorf("%w: it has %d bytes, %d by the manifest", sidecar.ErrMalformed, st.Size(), x.known.IndexSize)
-	default:
-		x.index, err = sidecar.Open(x.rows, st.Size())
 	}
 	if err != nil {
 		return x.indexError(err)
 	}
 	return nil
+}
+
+// finder returns the finder of the index, which is made once for all runs.
+func (s *Source) finder(x *shard, part int) (*sidecar.Finder, error) {
+	if f, ok := s.finders.Load(part); ok {
+		return f.(*sidecar.Finder), nil
+	}
+	f, err := sidecar.Find(x.index, x.known.IndexSize, x.info.Samples)
+	if err != nil {
+		return nil, x.indexError(err)
+	}
+	s.finders.Store(part, f)
+	return f, nil
 }
 
 // checkIndex compares the index with its CRC.
@@ -96,7 +100,7 @@ func (x *shard) checkIndex() error {
 		return nil
 	}
 	sum := crc32.NewIEEE()
-	if _, err := io.Copy(sum, io.NewSectionReader(x.rows, 0, x.known.IndexSize)); err != nil {
+	if _, err := io.Copy(sum, io.NewSectionReader(x.index, 0, x.known.IndexSize)); err != nil {
 		return x.indexError(err)
 	}
 	if sum.Sum32() != x.known.IndexCRC {
@@ -118,21 +122,18 @@ func (x *shard) close() {
 	if x.index != nil {
 		x.index.Close()
 	}
-	if x.rows != nil {
-		x.rows.Close()
+	if x.file != nil && x.file != x.tables {
+		x.file.Close()
 	}
-	x.file.Close()
-	if x.tables != x.file {
-		x.tables.Close()
-	}
+	x.tables.Close()
 }
 
 // row reads what the index says of sample i, the next one, which lies at e.
 func (x *shard) row(i int64, e record.Extent) (*sidecar.Row, error) {
-	if x.index == nil {
+	if x.rows == nil {
 		return new(sidecar.Row), nil
 	}
-	row, err := x.index.Next()
+	row, err := x.rows.Next()
 	if err != nil {
 		return nil, x.indexError(err)
 	}

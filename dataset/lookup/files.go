@@ -69,7 +69,6 @@ func (d *Dataset) openShard(s *shard) (*openShard, error) {
 type index struct {
 	path string
 	file *os.File
-	in   *summed
 	rows *sidecar.Reader
 	want dataset.FileSum
 }
@@ -79,11 +78,11 @@ func openIndex(s *shard) (*index, error) {
 	if err != nil {
 		return nil, place.IOError(s.index, err)
 	}
-	x := &index{path: s.index, file: f, in: &summed{r: f}, want: s.sum}
+	x := &index{path: s.index, file: f, want: s.sum}
 	if size != s.sum.Bytes {
 		err = fmt.Errorf("%w: it has %d bytes, %d by the manifest", sidecar.ErrMalformed, size, s.sum.Bytes)
 	} else {
-		x.rows, err = sidecar.Open(x.in, size)
+		x.rows, err = sidecar.Open(f, size)
 	}
 	if err != nil {
 		f.Close()
@@ -92,10 +91,7 @@ func openIndex(s *shard) (*index, error) {
 	return x, nil
 }
 
-func (x *index) close() {
-	x.rows.Close()
-	x.file.Close()
-}
+func (x *index) close() { x.file.Close() }
 
 func (x *index) next() (*sidecar.Row, error) {
 	row, err := x.rows.Next()
@@ -108,30 +104,14 @@ func (x *index) next() (*sidecar.Row, error) {
 // fail places an error in the index.
 func (x *index) fail(err error) error { return place.IOError(x.path, err) }
 
-// check compares the index with its CRC. It reads what the rows did not need.
+// check compares the index with its CRC.
 func (x *index) check() error {
-	rest := io.NewSectionReader(x.in, x.in.next, x.want.Bytes-x.in.next)
-	if _, err := io.Copy(io.Discard, rest); err != nil {
+	sum := crc32.NewIEEE()
+	if _, err := io.Copy(sum, io.NewSectionReader(x.file, 0, x.want.Bytes)); err != nil {
 		return x.fail(err)
 	}
-	if x.in.crc != x.want.CRC {
-		return x.fail(fmt.Errorf("%w: its CRC-32 is %08x, %08x by the manifest", sidecar.ErrMalformed, x.in.crc, x.want.CRC))
+	if sum.Sum32() != x.want.CRC {
+		return x.fail(fmt.Errorf("%w: its CRC-32 is %08x, %08x by the manifest", sidecar.ErrMalformed, sum.Sum32(), x.want.CRC))
 	}
 	return nil
-}
-
-// A summed computes the CRC of a file while it is read from its begin on.
-type summed struct {
-	r    io.ReaderAt
-	next int64 // the CRC covers the bytes before
-	crc  uint32
-}
-
-func (s *summed) ReadAt(p []byte, off int64) (int, error) {
-	n, err := s.r.ReadAt(p, off)
-	if end := off + int64(n); off <= s.next && end > s.next {
-		s.crc = crc32.Update(s.crc, crc32.IEEETable, p[s.next-off:n])
-		s.next = end
-	}
-	return n, err
 }

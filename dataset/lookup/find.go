@@ -83,12 +83,9 @@ func (d *Dataset) findIn(ctx context.Context, t *table, key string, next int64, 
 			x.rows.SeekBatch(b.off, b.first-d.starts[k])
 			at = b
 		}
-		if err := x.rows.SkipTo(i); err != nil {
-			return false, err
-		}
-		said, err := x.next()
+		said, err := x.rows.Row(i)
 		if err != nil {
-			return false, err
+			return false, x.fail(err)
 		}
 		if r.set(said); r.Key != key { // another key of nearly the same hash, or the index is damaged
 			return true, x.check()

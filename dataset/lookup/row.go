@@ -65,19 +65,16 @@ func (d *Dataset) Row(n int64, described bool) (*Row, error) {
 		x.rows.SeekBatch(b.off, b.first-d.starts[k])
 		t.close()
 	}
-	if err := x.rows.SkipTo(i); err != nil {
-		return nil, x.fail(err)
-	}
-	said, err := x.next()
+	said, err := x.rows.Row(i)
 	if err != nil {
-		return nil, err
+		return nil, x.fail(err)
 	}
 	r.set(said)
 	return r, nil
 }
 
 // CheckIndex compares the whole index of the shard of a sample with its checksum, and so what the row says: Row and Find
-// read a batch of it.
+// read a few bytes of it.
 func (d *Dataset) CheckIndex(r *Row) error {
 	s := &d.shards[r.shard]
 	if s.index == "" {

@@ -46,14 +46,14 @@ func (m *Messages) Offset() int64 { return m.off }
 // SeekTo makes off, an Offset of this Messages, the begin of the next message.
 func (m *Messages) SeekTo(off int64) { m.off = off }
 
-// Err returns the last error of Message or Rows: Arrow's reader returns another, without its cause.
+// Err returns the last error of Message or Batch: Arrow's reader returns another, without its cause.
 func (m *Messages) Err() error { return m.err }
 
 // Message returns the next message, or [io.EOF] after the last. Other errors are [ErrMalformed] or that of
 // the file.
 func (m *Messages) Message() (msg *ipc.Message, err error) {
 	defer func() { m.err = err }()
-	h, err := m.head()
+	h, err := m.head(nil)
 	if err != nil {
 		return nil, err
 	}
@@ -71,15 +71,38 @@ func (m *Messages) Message() (msg *ipc.Message, err error) {
 	return m.last, nil
 }
 
-// Rows skips the next message and returns the number of rows in it, 0 unless it is a record batch.
-func (m *Messages) Rows() (n int64, err error) {
+// A Batch is where the columns of a record batch lie.
+type Batch struct {
+	Rows    int64
+	Columns []Column // in the order of the schema
+}
+
+// A Column is where a column of a batch lies. The first buffer of all kinds but null is a bit a row, set unless the
+// row is null; it may be empty where Nulls is 0.
+type Column struct {
+	Nulls   int64
+	Buffers []Buffer
+}
+
+// A Buffer is a range of bytes of the file, between the offsets of the Messages.
+type Buffer struct{ Off, Size int64 }
+
+// Batch skips the next message and returns where its columns lie. A message of another kind has no rows and no
+// columns. Nothing is known of the bytes in the buffers, nor whether a buffer is long enough for the rows.
+func (m *Messages) Batch() (b Batch, err error) {
 	defer func() { m.err = err }()
-	h, err := m.head()
+	h, err := m.head(&b)
 	if err != nil {
-		return 0, err
+		return Batch{}, err
 	}
-	m.off += headSize + h.meta + h.body
-	return h.rows, nil
+	body := m.off + headSize + h.meta
+	for _, c := range b.Columns {
+		for i := range c.Buffers {
+			c.Buffers[i].Off += body
+		}
+	}
+	m.off = body + h.body
+	return b, nil
 }
 
 // Retain and Release are methods of an [ipc.MessageReader]. A Messages holds nothing that must be released.
@@ -93,8 +116,8 @@ func (m *Messages) Release() {
 	}
 }
 
-// head reads and checks the metadata of the next message.
-func (m *Messages) head() (h head, err error) {
+// head reads and checks the metadata of the next message. Where batch is not nil it is set, with offsets in the body.
+func (m *Messages) head(batch *Batch) (h head, err error) {
 	var fixed [headSize]byte
 	if m.off == m.end {
 		return h, io.EOF
@@ -119,7 +142,7 @@ func (m *Messages) head() (h head, err error) {
 	if err := readFull(m.r, meta, m.off+headSize); err != nil {
 		return h, err
 	}
-	h, err = parse(meta, &m.shape)
+	h, err = parse(meta, &m.shape, batch)
 	if err == nil && h.body > left-h.meta {
 		err = fmt.Errorf("%w: a body of %d bytes, %d are left", ErrMalformed, h.body, left-h.meta)
 	}

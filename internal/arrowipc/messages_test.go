@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"slices"
 	"testing"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -57,24 +58,39 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// Rows skips a message; what comes next can be read from its offset.
-func TestMessagesRows(t *testing.T) {
+// Batch skips a message, and tells where its columns are.
+func TestMessagesBatch(t *testing.T) {
 	t.Parallel()
-	data := stream(t, nil, 3, 5)
+	data := stream(t, nil, 3, 0, 5)
 	m := NewMessages(bytes.NewReader(data), 0, int64(len(data)))
-	var got []int64
+	var rows []int64
 	for {
-		n, err := m.Rows()
+		b, err := m.Batch()
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		got = append(got, n)
+		rows = append(rows, b.Rows)
+		if len(rows) == 1 { // the schema
+			continue
+		}
+		if len(b.Columns) != 2 || len(b.Columns[0].Buffers) != 2 || len(b.Columns[1].Buffers) != 3 || b.Columns[0].Nulls != 0 {
+			t.Fatalf("batch %+v", b)
+		}
+		for i := range b.Rows {
+			n, text := b.Columns[0].Buffers[1], b.Columns[1].Buffers[2]
+			if got := binary.LittleEndian.Uint64(data[n.Off+8*i:]); got != uint64(i) {
+				t.Errorf("row %d is %d", i, got)
+			}
+			if got := data[text.Off+4*i:][:4]; string(got) != "text" {
+				t.Errorf("row %d is %q", i, got)
+			}
+		}
 	}
-	if len(got) != 3 || got[0] != 0 || got[1] != 3 || got[2] != 5 {
-		t.Errorf("rows %v", got)
+	if want := []int64{0, 3, 0, 5}; !slices.Equal(rows, want) {
+		t.Errorf("rows %v, want %v", rows, want)
 	}
 }
 

@@ -43,7 +43,10 @@ const (
 var buffersOf = map[byte]int{1: 0, 2: 2, 3: 2, 4: 3, 5: 3, 6: 2}
 
 // A shape is the size of a record batch by its schema.
-type shape struct{ columns, buffers int }
+type shape struct {
+	each    []int // buffers of each column
+	buffers int   // of all columns
+}
 
 // A head is what the metadata of a message says.
 type head struct {
@@ -52,8 +55,9 @@ type head struct {
 }
 
 // parse checks the metadata of a message, which may be any bytes: a table panics where an offset leads out of
-// them, and several may refer to the same bytes. A schema sets the shape of the batches after it.
-func parse(meta []byte, columns *shape) (h head, err error) {
+// them, and several may refer to the same bytes. A schema sets the shape of the batches after it, a record batch
+// sets batch unless that is nil.
+func parse(meta []byte, columns *shape, batch *Batch) (h head, err error) {
 	defer func() {
 		if recover() != nil {
 			err = fmt.Errorf("%w: its metadata leads out of itself", ErrMalformed)
@@ -77,7 +81,10 @@ func parse(meta []byte, columns *shape) (h head, err error) {
 		return h, content.checkSchema(columns)
 	case kindBatch:
 		h.rows = content.GetInt64Slot(batchRows, 0)
-		return h, content.checkBatch(&h, *columns)
+		if err := content.checkBatch(&h, columns); err != nil || batch == nil {
+			return h, err
+		}
+		return h, content.locate(&h, columns, batch)
 	default:
 		return h, fmt.Errorf("%w: it is of kind %d", ErrMalformed, kind)
 	}
@@ -162,7 +169,7 @@ func (t *table) checkSchema(columns *shape) error {
 		if !ok {
 			return fmt.Errorf("%w: a column has the type %d", ErrMalformed, kind)
 		}
-		columns.columns, columns.buffers = columns.columns+1, columns.buffers+buffers
+		columns.each, columns.buffers = append(columns.each, buffers), columns.buffers+buffers
 		return use(field.text(fieldName))
 	})
 	if err != nil {
@@ -174,7 +181,7 @@ func (t *table) checkSchema(columns *shape) error {
 }
 
 // checkBatch checks that a record batch has the rows and the bytes that it says.
-func (t *table) checkBatch(h *head, want shape) error {
+func (t *table) checkBatch(h *head, want *shape) error {
 	if t.at(batchCompression) != 0 {
 		return fmt.Errorf("%w: its body is compressed", ErrMalformed)
 	}
@@ -183,8 +190,8 @@ func (t *table) checkBatch(h *head, want shape) error {
 	}
 	nodes, err := t.count(batchNodes)
 	buffers, more := t.count(batchBuffers)
-	if err != nil || more != nil || nodes != want.columns || buffers != want.buffers {
-		return fmt.Errorf("%w: %d columns of %d buffers, its schema has %d of %d", ErrMalformed, nodes, buffers, want.columns, want.buffers)
+	if err != nil || more != nil || nodes != len(want.each) || buffers != want.buffers {
+		return fmt.Errorf("%w: %d columns of %d buffers, its schema has %d of %d", ErrMalformed, nodes, buffers, len(want.each), want.buffers)
 	}
 	used := int64(0)
 	return errors.Join(
@@ -199,6 +206,23 @@ func (t *table) checkBatch(h *head, want shape) error {
 				return fmt.Errorf("%w: a buffer lies outside of its body", ErrMalformed)
 			}
 			used += size
+			return nil
+		}))
+}
+
+// locate sets batch to a record batch that was checked.
+func (t *table) locate(h *head, columns *shape, batch *Batch) error {
+	batch.Rows = h.rows
+	var all []Buffer
+	return errors.Join(
+		t.numbers(batchBuffers, func(off, size int64) error {
+			all = append(all, Buffer{off, size})
+			return nil
+		}),
+		t.numbers(batchNodes, func(_, nulls int64) error {
+			n := columns.each[len(batch.Columns)]
+			batch.Columns = append(batch.Columns, Column{nulls, all[:n:n]})
+			all = all[n:]
 			return nil
 		}))
 }

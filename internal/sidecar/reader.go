@@ -1,18 +1,19 @@
 // Package sidecar reads the Arrow index that lies beside a shard, a row a sample.
 //
+//	r, err := sidecar.Open(file, size)    // to read it from its begin on
+//	f, err := sidecar.Find(file, size, n) // to read rows at many places
+//	row, err := f.Rows(file, n, 1).Next()
+//
 // An index has up to three kinds of columns: key; label; and the places of the samples (ordinal, offset, length,
 // crc32, source, source_offset), which the header of the shard has as well. Where all records are alike a rule in
 // the metadata of the schema takes the place of the last: docs/reading.md.
 package sidecar
 
 import (
-	"errors"
 	"fmt"
 	"io"
-
-	"github.com/apache/arrow/go/v15/arrow"
-	"github.com/apache/arrow/go/v15/arrow/array"
-	"github.com/apache/arrow/go/v15/arrow/ipc"
+	"math"
+	"sort"
 
 	"github.com/ffconvert/ffconvert/internal/arrowipc"
 	"github.com/ffconvert/ffconvert/internal/place"
@@ -21,192 +22,127 @@ import (
 // ErrMalformed reports a file that is not the index of a shard.
 var ErrMalformed = place.New(place.Corrupt, "not the index of a shard")
 
-// magic begins an Arrow file, padded to 8 bytes; the messages of a stream follow.
-const magic = "ARROW1\x00\x00"
-
-// A Reader reads the rows of an index in order, from any of them on. It holds one batch of rows. It must not
-// be used concurrently.
+// A Reader reads rows of an index. It must not be used concurrently.
 type Reader struct {
-	messages *arrowipc.Messages
-	batches  *ipc.Reader
-	columns  columns // of the current batch
-	rows     int64   // in it
-	next     int64   // row of it that Next returns
-	before   int64   // rows of the batches before it
-	at       int64   // where the message of the current batch begins
-	row      Row
+	file     io.ReaderAt
+	messages *arrowipc.Messages // of the batches after batch
+	batches  []batch            // all of them, if there are no messages
+	batch    batch              // the last one that was read of
+	next     int64              // the row after those of chunk
+	end      int64              // the row after the last one to read
+	chunk    chunk
 }
 
-// A Row is what an index says of a sample. It is valid until the next one.
-type Row struct {
-	Key     string // "" if the dataset has no keys
-	Label   int64
-	Labeled bool // the sample has a class, Label
-	Placed  bool // the index has the columns of places, so that the three are set
-
-	Off, Size int64 // of the record in the shard, in bytes
-	CRC       uint32
-	Source    int32 // row of "sources" in the manifest; -1 if the index does not say
-}
-
-// columns are the arrays of a batch; nil if the index does not have them.
-type columns struct {
-	key            *array.String
-	label          *array.Int64
-	offset, length *array.Int64
-	crc            *array.Uint32
-	source         *array.Int32
-}
-
-// Open begins to read an index of size bytes.
+// Open begins to read an index of size bytes. The first row is next.
 func Open(r io.ReaderAt, size int64) (*Reader, error) {
-	head := make([]byte, len(magic))
-	if _, err := r.ReadAt(head, 0); err != nil && !errors.Is(err, io.EOF) {
+	m, l, err := open(r, size)
+	if err != nil {
 		return nil, err
 	}
-	if string(head) != magic {
-		return nil, fmt.Errorf("%w: it is not an Arrow file", ErrMalformed)
-	}
-	x := &Reader{messages: arrowipc.NewMessages(r, int64(len(magic)), size)}
-	var err error
-	if x.batches, err = ipc.NewReaderFromMessageReader(x.messages); err != nil {
-		return nil, x.failed(err)
-	}
-	return x, nil
-}
-
-// failed returns the error of the file, which Arrow's reader hides, or else err.
-func (x *Reader) failed(err error) error {
-	if cause := x.messages.Err(); cause != nil && !errors.Is(cause, arrowipc.ErrMalformed) && !errors.Is(cause, io.EOF) {
-		return cause
-	}
-	return fmt.Errorf("%w: %w", ErrMalformed, err)
-}
-
-// Close frees the current batch.
-func (x *Reader) Close() { x.batches.Release() }
-
-// SkipTo makes Next return row n. It reads the sizes of the batches before it, and none of their rows. A row of
-// a batch before the current one cannot be read again.
-func (x *Reader) SkipTo(n int64) error {
-	for n >= x.before+x.rows {
-		x.before, x.rows = x.before+x.rows, 0
-		at := x.messages.Offset()
-		rows, err := x.messages.Rows()
-		if err != nil {
-			return x.ended(err)
-		}
-		if n < x.before+rows {
-			x.messages.SeekTo(at)
-			if err := x.batch(); err != nil {
-				return err
-			}
-			break
-		}
-		x.before += rows
-	}
-	if n < x.before {
-		return fmt.Errorf("internal error: row %d of an index after row %d", n, x.before)
-	}
-	x.next = n - x.before
-	return nil
+	return &Reader{file: r, messages: m, end: math.MaxInt64, chunk: chunk{layout: l}}, nil
 }
 
 // Keyed reports whether the index has keys.
-func (x *Reader) Keyed() bool { return x.batches.Schema().HasField("key") }
-
-// Batch returns where in the file the batch of the last row begins, and the number of its first row.
-func (x *Reader) Batch() (off, first int64) { return x.at, x.before }
-
-// SeekBatch makes Next return the first row of the batch that begins at off, which is row number first. Both are
-// from [Reader.Batch] of another reader of the same file.
-func (x *Reader) SeekBatch(off, first int64) {
-	x.messages.SeekTo(off)
-	x.before, x.rows, x.next = first, 0, 0
-}
-
-func (x *Reader) ended(err error) error {
-	if errors.Is(err, io.EOF) {
-		err = errors.New("it has too few rows")
-	}
-	return x.failed(err)
-}
+func (x *Reader) Keyed() bool { return x.chunk.layout.has[keyEnds] }
 
 // Next returns the next row. After the last it returns an error: the caller knows how many there are.
-func (x *Reader) Next() (row *Row, err error) {
-	defer func() {
-		if recover() != nil { // Arrow's accessors panic where a buffer is too short for its column
-			err = fmt.Errorf("%w: a buffer is too short", ErrMalformed)
-		}
-	}()
-	for x.next == x.rows {
-		x.before += x.rows
-		if err := x.batch(); err != nil {
+func (x *Reader) Next() (*Row, error) {
+	if x.chunk.next == x.chunk.n {
+		if err := x.read(chunkRows); err != nil {
 			return nil, err
 		}
 	}
-	i := int(x.next)
-	x.next++
-	c, r := &x.columns, &x.row
-	*r = Row{Placed: c.offset != nil, Source: -1}
-	if c.key != nil {
-		r.Key = c.key.Value(i)
-	}
-	if c.label != nil && c.label.IsValid(i) {
-		r.Label, r.Labeled = c.label.Value(i), true
-	}
-	if r.Placed {
-		r.Off, r.Size, r.CRC = c.offset.Value(i), c.length.Value(i), c.crc.Value(i)
-	}
-	if c.source != nil {
-		r.Source = c.source.Value(i)
-	}
-	return r, nil
+	return x.chunk.take(), nil
 }
 
-// batch reads the next batch.
-func (x *Reader) batch() error {
-	x.at = x.messages.Offset()
-	if !x.batches.Next() {
-		err := x.batches.Err()
-		if err == nil {
-			err = io.EOF
-		}
-		return x.ended(err)
+// Row returns row n, and reads no other. Row n+1 is next. A row of a batch before that of the last one cannot be read
+// unless the Reader is from [Finder.Rows].
+func (x *Reader) Row(n int64) (*Row, error) {
+	x.next = n
+	if err := x.read(1); err != nil {
+		return nil, err
 	}
-	batch := x.batches.Record()
-	x.rows, x.next = batch.NumRows(), 0
-	x.columns = columns{}
-	for i, f := range batch.Schema().Fields() {
-		if err := x.columns.set(f, batch.Column(i)); err != nil {
+	return x.chunk.take(), nil
+}
+
+// read reads rows from next on, at most so many.
+func (x *Reader) read(most int64) error {
+	x.chunk.next, x.chunk.n = 0, 0
+	if err := x.find(x.next); err != nil {
+		return err
+	}
+	n := min(most, x.batch.end-x.next, x.end-x.next)
+	if n <= 0 {
+		return fmt.Errorf("%w: %w", ErrMalformed, errTooFew)
+	}
+	if err := x.chunk.read(x.file, &x.batch, x.next, n); err != nil {
+		return err
+	}
+	x.next += n
+	return nil
+}
+
+// find sets batch to the one that has row n.
+func (x *Reader) find(n int64) (err error) {
+	switch {
+	case n >= x.batch.first && n < x.batch.end:
+		return nil
+	case x.messages == nil:
+		i := sort.Search(len(x.batches), func(i int) bool { return x.batches[i].end > n })
+		if n < 0 || i == len(x.batches) {
+			return fmt.Errorf("%w: %w", ErrMalformed, errTooFew)
+		}
+		x.batch = x.batches[i]
+		return nil
+	case n < x.batch.first:
+		return fmt.Errorf("internal error: row %d of an index after row %d", n, x.batch.first)
+	}
+	for n >= x.batch.end {
+		if x.batch, err = x.chunk.layout.next(x.messages, x.batch.end); err != nil {
+			x.batch = batch{}
 			return err
 		}
 	}
-	if c := &x.columns; (c.offset == nil) != (c.length == nil) || (c.offset == nil) != (c.crc == nil) {
-		return fmt.Errorf("%w: of the columns offset, length and crc32 some are missing", ErrMalformed)
-	}
 	return nil
 }
 
-// set takes the column of a name. Columns of other names are for other readers.
-func (c *columns) set(f arrow.Field, column arrow.Array) error {
-	ok := true
-	switch f.Name {
-	case "key":
-		c.key, ok = column.(*array.String)
-	case "label":
-		c.label, ok = column.(*array.Int64)
-	case "offset":
-		c.offset, ok = column.(*array.Int64)
-	case "length":
-		c.length, ok = column.(*array.Int64)
-	case "crc32":
-		c.crc, ok = column.(*array.Uint32)
-	case "source":
-		c.source, ok = column.(*array.Int32)
+// Batch returns where in the file the batch of the last row begins, and the number of its first row.
+func (x *Reader) Batch() (off, first int64) { return x.batch.off, x.batch.first }
+
+// SeekBatch makes the first row of the batch that begins at off the next one. It is row number first. Both are from
+// [Reader.Batch] of another reader of the same file. The Reader is from [Open].
+func (x *Reader) SeekBatch(off, first int64) {
+	x.messages.SeekTo(off)
+	x.batch = batch{first: first, end: first}
+	x.next, x.chunk.next, x.chunk.n = first, 0, 0
+}
+
+// A Finder reads rows at many places. It holds where the batches of an index lie, some 200 bytes each, and no file. It
+// may be used concurrently.
+type Finder struct {
+	layout  *layout
+	batches []batch
+}
+
+// Find reads where the batches of an index of size bytes lie, which has so many rows. It reads none of them.
+func Find(r io.ReaderAt, size, rows int64) (*Finder, error) {
+	m, l, err := open(r, size)
+	if err != nil {
+		return nil, err
 	}
-	if !ok {
-		return fmt.Errorf("%w: the column %q has the type %s", ErrMalformed, f.Name, column.DataType())
+	f := &Finder{layout: l}
+	for n := int64(0); n < rows; {
+		b, err := l.next(m, n)
+		if err != nil {
+			return nil, err
+		}
+		f.batches = append(f.batches, b)
+		n = b.end
 	}
-	return nil
+	return f, nil
+}
+
+// Rows reads count rows from row first on. r has the bytes that Find read.
+func (f *Finder) Rows(r io.ReaderAt, first, count int64) *Reader {
+	return &Reader{file: r, batches: f.batches, next: first, end: first + count, chunk: chunk{layout: f.layout}}
 }

@@ -1,0 +1,124 @@
+package sidecar
+
+import (
+	"encoding/binary"
+	"io"
+)
+
+// chunkRows is how many rows are read at once: 160 KiB and their keys.
+const chunkRows = 4096
+
+// A Row is what an index says of a sample. It is valid until the next one.
+type Row struct {
+	Key     string // "" if the dataset has no keys
+	Label   int64
+	Labeled bool // the sample has a class, Label
+	Placed  bool // the index has the columns of places, so that the three are set
+
+	Off, Size int64 // of the record in the shard, in bytes
+	CRC       uint32
+	Source    int32 // row of "sources" in the manifest; -1 if the index does not say
+}
+
+// A chunk is consecutive rows of a batch.
+type chunk struct {
+	layout  *layout
+	next, n int // of the rows that were read
+	bit     int // of labeled, of row 0
+	data    [buffers][]byte
+	keys    string // of all rows
+	row     Row
+}
+
+// read reads count rows of a batch from row first on. They lie in it.
+func (c *chunk) read(file io.ReaderAt, b *batch, first, count int64) error {
+	from := first - b.first // in the batch
+	c.next, c.n = 0, 0
+	for _, k := range known {
+		if !c.layout.has[k.value] {
+			continue
+		}
+		n := count
+		if k.value == keyEnds {
+			n++
+		}
+		if err := c.readAt(file, b, k.value, from*k.width, n*k.width); err != nil {
+			return err
+		}
+	}
+	c.bit = int(from % 8)
+	c.data[labeled] = c.data[labeled][:0]
+	if b.at[labeled].Size > 0 {
+		if err := c.readAt(file, b, labeled, from/8, (from+count+7)/8-from/8); err != nil {
+			return err
+		}
+	}
+	if c.layout.has[keyEnds] {
+		if err := c.readKeys(file, b, int(count)); err != nil {
+			return err
+		}
+	}
+	c.n = int(count)
+	return nil
+}
+
+// readKeys reads the keys of the rows, whose ends were read.
+func (c *chunk) readKeys(file io.ReaderAt, b *batch, count int) error {
+	start := c.keyEnd(0)
+	for i, last := 1, start; i <= count; i++ {
+		end := c.keyEnd(i)
+		if last < 0 || end < last || int64(end) > b.at[keyText].Size {
+			return errShort
+		}
+		last = end
+	}
+	if err := c.readAt(file, b, keyText, int64(start), int64(c.keyEnd(count)-start)); err != nil {
+		return err
+	}
+	c.keys = string(c.data[keyText])
+	return nil
+}
+
+func (c *chunk) keyEnd(i int) int32 { return int32(binary.LittleEndian.Uint32(c.data[keyEnds][4*i:])) }
+
+// readAt reads a range of a buffer, which has it.
+func (c *chunk) readAt(file io.ReaderAt, b *batch, buffer int, off, size int64) error {
+	if int64(cap(c.data[buffer])) < size {
+		c.data[buffer] = make([]byte, size)
+	}
+	c.data[buffer] = c.data[buffer][:size]
+	n, err := file.ReadAt(c.data[buffer], b.at[buffer].Off+off)
+	if int64(n) == size {
+		return nil
+	}
+	if err == io.EOF {
+		err = io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// take returns the next of the rows. There is one.
+func (c *chunk) take() *Row {
+	i := c.next
+	c.next++
+	has, r := &c.layout.has, &c.row
+	*r = Row{Placed: has[offset], Source: -1}
+	if has[keyEnds] {
+		start := c.keyEnd(0)
+		r.Key = c.keys[c.keyEnd(i)-start : c.keyEnd(i+1)-start]
+	}
+	if bit := c.bit + i; has[label] && (len(c.data[labeled]) == 0 || c.data[labeled][bit/8]>>(bit%8)&1 == 1) {
+		r.Label, r.Labeled = c.int64(label, i), true
+	}
+	if r.Placed {
+		r.Off, r.Size, r.CRC = c.int64(offset, i), c.int64(length, i), binary.LittleEndian.Uint32(c.data[crc][4*i:])
+	}
+	if has[source] {
+		r.Source = int32(binary.LittleEndian.Uint32(c.data[source][4*i:]))
+	}
+	return r
+}
+
+func (c *chunk) int64(buffer, i int) int64 {
+	return int64(binary.LittleEndian.Uint64(c.data[buffer][8*i:]))
+}
