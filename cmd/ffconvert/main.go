@@ -22,37 +22,17 @@ import (
 	"github.com/ffconvert/ffconvert/input/stage"
 )
 
-// Garbage is collected first when the heap has firstCollection bytes: most commands end before, and a collection of what
-// packages allocate at the start takes 3 ms (G1 in docs/benchmarks.md). Then ballastSize bytes are allocated and never
-// touched, so they take no memory, but the garbage collector counts them. With a heap of a few MiB it would run a
-// hundred times a second (S6).
-const (
-	firstCollection = 16 << 20
-	goFirst         = 4 << 20 // the same of Go
-	ballastSize     = 8 << 20
-)
+// ballastSize bytes are allocated and never touched, so they take no memory, but the garbage collector
+// counts them. With a heap of a few MiB it would run a hundred times a second (S6 in
+// docs/benchmarks.md).
+const ballastSize = 8 << 20
 
 func main() {
 	stage.Guard()
-	ballast := holdBackCollector()
+	ballast := make([]byte, ballastSize)
 	status := run(os.Args[1:])
 	runtime.KeepAlive(ballast)
 	os.Exit(status)
-}
-
-// holdBackCollector returns where the ballast will be.
-func holdBackCollector() *[]byte {
-	ballast := new([]byte)
-	usual := debug.SetGCPercent(-1)
-	if usual < 0 { // GOGC=off
-		return ballast
-	}
-	debug.SetGCPercent(firstCollection / goFirst * usual)
-	runtime.SetFinalizer(new([64]byte), func(*[64]byte) { // runs after the first collection
-		*ballast = make([]byte, ballastSize)
-		debug.SetGCPercent(usual)
-	})
-	return ballast
 }
 
 // run is the whole program. It returns the exit status. Tests add commands.
