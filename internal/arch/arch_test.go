@@ -54,6 +54,7 @@ var mayImport = map[string][]string{
 	"packed":                   {"internal/ahead", "internal/place", "internal/blocking", "record", "aio", "verify", "internal/atomicfile", "internal/direct", "internal/pickle"},
 	"verify":                   {"internal/place", "record", "aio"},
 	"findings":                 {"internal/text"},
+	"loader/order":             {"internal/place"},
 	"check":                    {"converters", "encode", "findings", "internal/place", "shard/plan"},
 	"shard/choose":             {"converters", "internal/place"},
 	"shard/plan":               {"shard/choose", "internal/place", "converters", "encode", "record", "internal/blocksum", "internal/crcline"},

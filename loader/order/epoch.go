@@ -1,0 +1,132 @@
+package order
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+)
+
+// An Epoch is the order of one epoch. It may be used concurrently.
+type Epoch struct {
+	order  *Order
+	number uint64
+	key    uint64
+	all    permutation // Global: of the samples
+
+	first  []uint64 // Window: the first sample of each shard, in the order of the epoch
+	starts []uint64 // Window: where each of these begins in the epoch
+
+	sorted []int64     // Group: the samples by their group
+	blocks permutation // Group: of the whole batches
+}
+
+// streams of keys: what is permuted.
+const (
+	streamSamples = 0
+	streamShards  = 1 // or batches, in mode Group
+	streamWindow  = 2 // and those after it
+)
+
+// Epoch returns the order of an epoch, at most 2⁶³-1. It takes constant time, but in mode Window the time to go through the shards,
+// and in mode Group the time to sort all samples.
+func (o *Order) Epoch(number uint64) *Epoch {
+	e := &Epoch{order: o, number: number, key: keyOf(o.opts.Seed, number, streamSamples, o.n)}
+	e.all = newPermutation(e.key, o.n)
+	switch {
+	case o.window > 0:
+		e.shards()
+	case o.opts.Mode == Group:
+		e.groups()
+	}
+	return e
+}
+
+func (e *Epoch) subkey(stream, n uint64) uint64 { return keyOf(e.order.opts.Seed, e.number, stream, n) }
+
+// shards puts the shards into the order of the epoch.
+func (e *Epoch) shards() {
+	sizes := e.order.sizes
+	begin := make([]uint64, len(sizes))
+	for i := 1; i < len(sizes); i++ {
+		begin[i] = begin[i-1] + sizes[i-1]
+	}
+	n := uint64(len(sizes))
+	p := newPermutation(e.subkey(streamShards, n), n)
+	at := uint64(0)
+	for i := range n {
+		k := p.at(i)
+		e.first, e.starts = append(e.first, begin[k]), append(e.starts, at)
+		at += sizes[k]
+	}
+}
+
+// groups sorts the samples by their groups.
+func (e *Epoch) groups() {
+	n, group := e.order.n, e.order.opts.Groups
+	e.sorted = make([]int64, n)
+	for i := range n {
+		e.sorted[i] = int64(e.all.at(i))
+	}
+	slices.SortStableFunc(e.sorted, func(a, b int64) int { return cmp.Compare(group[a], group[b]) })
+	if whole := n / uint64(e.order.opts.Batch); whole > 0 {
+		e.blocks = newPermutation(e.subkey(streamShards, whole), whole)
+	}
+}
+
+// Sample returns the sample at position p, 0 ≤ p < Len.
+func (e *Epoch) Sample(p int64) int64 {
+	var one [1]int64
+	return e.Append(one[:0], p, p+1)[0]
+}
+
+// Append appends the samples of positions lo to hi. Positions from Len on are those of the begin again: see [Pad].
+func (e *Epoch) Append(dst []int64, lo, hi int64) []int64 {
+	o := e.order
+	var window permutation
+	var number uint64 // of the window, from 1
+	batch := uint64(o.opts.Batch)
+	for ; lo < hi; lo++ {
+		p := uint64(lo) % o.n
+		switch {
+		case o.opts.Mode == Global:
+			p = e.all.at(p)
+		case o.opts.Mode == Resample:
+			p = draw(e.key, o.n, p)
+		case o.opts.Mode == Group:
+			if b := p / batch; b < e.blocks.n {
+				p = e.blocks.at(b)*batch + p%batch
+			}
+			p = uint64(e.sorted[p])
+		case o.window > 0:
+			v := p / o.window
+			begin := v * o.window
+			if number != v+1 {
+				m := min(o.window, o.n-begin)
+				number, window = v+1, newPermutation(e.subkey(streamWindow+v, m), m)
+			}
+			p = e.inShards(begin + window.at(p-begin))
+		}
+		dst = append(dst, int64(p))
+	}
+	return dst
+}
+
+// inShards returns sample q of the shards in the order of the epoch.
+func (e *Epoch) inShards(q uint64) uint64 {
+	i := sort.Search(len(e.starts), func(i int) bool { return e.starts[i] > q }) - 1
+	return e.first[i] + q - e.starts[i]
+}
+
+// Batch appends the samples of a step that rank takes of world ranks, 0 ≤ step < Steps, 0 ≤ rank < world.
+func (e *Epoch) Batch(dst []int64, step int64, rank, world int) []int64 {
+	g := e.order.opts.Batch
+	size := g
+	if rest := e.order.Len() - step*g; rest < g && e.order.opts.Ends == Short {
+		size = rest
+	}
+	lo, hi := share(size, int64(rank), int64(world)), share(size, int64(rank)+1, int64(world))
+	return e.Append(dst, step*g+lo, step*g+hi)
+}
+
+// share returns n·rank // world without overflow.
+func share(n, rank, world int64) int64 { return n/world*rank + n%world*rank/world }

@@ -1,0 +1,141 @@
+// Package order says which sample comes at which position of an epoch: docs/order.md, version 1.
+//
+//	o, err := order.New([]int64{r.Len()}, order.Options{Seed: 7, Batch: 256})
+//	epoch := o.Epoch(2)
+//	samples := epoch.Batch(nil, step, rank, world) // the part of a rank of world ranks
+//
+// The order is a function: nothing is drawn or kept, so that a run goes on anywhere, with any number of ranks. Only mode
+// [Group] takes memory for each sample.
+package order
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Version is the version of docs/order.md that this package implements.
+const Version = 1
+
+// A Mode says how samples are ordered. [Window] has its size behind it.
+type Mode string
+
+// The modes.
+const (
+	Global     Mode = "global"     // one permutation of all samples
+	Sequential Mode = "sequential" // the order of the dataset
+	Resample   Mode = "resample"   // samples drawn with repetitions
+	Group      Mode = "group"      // samples of one group, or of nearly one length, share a batch
+)
+
+// Window is the mode that permutes shards, and samples inside of windows of n samples.
+func Window(n int64) Mode { return Mode(windowPrefix + strconv.FormatInt(n, 10)) }
+
+const windowPrefix = "window:"
+
+// window returns the size of a window, 0 if m is another mode.
+func (m Mode) window() (int64, error) {
+	text, ok := strings.CutPrefix(string(m), windowPrefix)
+	if !ok {
+		return 0, nil
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 1 || strconv.FormatInt(n, 10) != text {
+		return 0, fmt.Errorf("mode %q: want window: and a number of samples, 1 or more, as in window:65536", m)
+	}
+	return n, nil
+}
+
+// Ends says what becomes of samples at the end of an epoch that do not fill a batch.
+type Ends string
+
+// The ends of an epoch.
+const (
+	Drop  Ends = "drop"  // they are left out; the default
+	Pad   Ends = "pad"   // the batch is filled up with the first samples of the epoch
+	Short Ends = "short" // the batch is short
+)
+
+// maxSamples and maxBatch bound the arithmetic.
+const (
+	maxSamples = 1 << 48
+	maxBatch   = 1 << 40
+)
+
+// Options are what an order depends on, beside the dataset and the epoch.
+type Options struct {
+	Seed   uint64  // at most 2⁶³-1
+	Batch  int64   // samples of a step, on all ranks together; 1 or more
+	Mode   Mode    // "": Global
+	Ends   Ends    // "": Drop
+	Groups []int64 // of each sample its group or length, for mode Group alone
+}
+
+// An Order is the order of one dataset. It may be used concurrently.
+type Order struct {
+	opts   Options
+	n      uint64
+	window uint64
+	sizes  []uint64 // of the shards
+}
+
+// New returns the order of a dataset of shards that have so many samples, in this order.
+func New(shards []int64, opts Options) (*Order, error) {
+	o := &Order{opts: opts}
+	if o.opts.Mode == "" {
+		o.opts.Mode = Global
+	}
+	if o.opts.Ends == "" {
+		o.opts.Ends = Drop
+	}
+	for _, n := range shards {
+		if n < 0 || n > maxSamples-int64(o.n) {
+			return nil, fmt.Errorf("a shard of %d samples: want 0 or more, %d at most in all", n, int64(maxSamples))
+		}
+		o.n += uint64(n)
+		o.sizes = append(o.sizes, uint64(n))
+	}
+	window, err := o.opts.Mode.window()
+	o.window = uint64(window)
+	switch o.opts.Mode {
+	case Global, Sequential, Resample, Group:
+	default:
+		if window == 0 && err == nil {
+			err = fmt.Errorf("mode %q: want global, sequential, resample, group, or window:N", opts.Mode)
+		}
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case o.n == 0:
+		return nil, errors.New("the dataset has no samples")
+	case opts.Batch < 1 || opts.Batch > maxBatch:
+		return nil, fmt.Errorf("a batch of %d samples: want 1 to %d", opts.Batch, int64(maxBatch))
+	case opts.Seed > math.MaxInt64:
+		return nil, fmt.Errorf("seed %d: want 0 to %d", opts.Seed, int64(math.MaxInt64))
+	case o.opts.Ends != Drop && o.opts.Ends != Pad && o.opts.Ends != Short:
+		return nil, fmt.Errorf("ends %q: want drop, pad or short", opts.Ends)
+	case o.opts.Mode == Group && uint64(len(opts.Groups)) != o.n:
+		return nil, fmt.Errorf("%d groups for %d samples", len(opts.Groups), o.n)
+	case o.opts.Mode != Group && opts.Groups != nil:
+		return nil, fmt.Errorf("groups are for mode group, not for %s", o.opts.Mode)
+	}
+	return o, nil
+}
+
+// Len returns the number of samples.
+func (o *Order) Len() int64 { return int64(o.n) }
+
+// Steps returns the number of steps of an epoch: 0 if the samples do not fill a batch and are dropped.
+func (o *Order) Steps() int64 {
+	steps := int64(o.n) / o.opts.Batch
+	if o.opts.Ends != Drop && int64(o.n)%o.opts.Batch != 0 {
+		steps++
+	}
+	return steps
+}
+
+// Options returns the options, with their defaults filled in.
+func (o *Order) Options() Options { return o.opts }
