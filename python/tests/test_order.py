@@ -1,0 +1,79 @@
+"""The order is that of the vectors, which Go has written, with numpy and without it."""
+
+import json
+import pathlib
+import time
+import unittest
+from unittest import mock
+
+from ffconvert import order
+
+VECTORS = pathlib.Path(__file__).parents[2] / "testdata" / "order" / "vectors.json"
+
+
+def numbers(values):
+    return [int(v) for v in values]
+
+
+class Vectors(unittest.TestCase):
+    def check(self):
+        vectors = json.loads(VECTORS.read_text())
+        self.assertGreater(len(vectors), 60)
+        for v in vectors:
+            with self.subTest(mode=v["mode"], shards=v["shards"], seed=v["seed"]):
+                o = order.Order(v["shards"], v["batch"], v["seed"], v["mode"], v["ends"], v.get("groups"))
+                epoch = o.epoch(v["epoch"])
+                self.assertEqual(o.steps(), v["steps"])
+                self.assertEqual(numbers(epoch.samples(v["from"], min(v["from"] + 32, len(o)))), v["samples"])
+                ranks = [numbers(epoch.batch(v["step"], r, v["world"])) for r in range(v["world"])]
+                self.assertEqual(ranks, v["ranks"])
+
+    @unittest.skipIf(order.np is None, "numpy is not installed")
+    def test_numpy(self):
+        self.check()
+
+    def test_plain(self):
+        with mock.patch.object(order, "np", None):
+            self.check()
+
+    def test_digest(self):
+        self.assertEqual(order.digest([(3, 0xDEADBEEF, 1000), (0, 1, 12)]), "30ae639361e9e2ff67137b9b60bbac91")
+
+    @unittest.skipIf(order.np is None, "numpy is not installed")
+    def test_speed(self):
+        epoch = order.Order([10**9], 256).epoch(0)
+        best = min(self.once(epoch, i) for i in range(20))
+        self.assertLess(best, 0.005, "seconds for a block of 4096 positions")
+
+    @staticmethod
+    def once(epoch, i):
+        began = time.perf_counter()
+        epoch.samples(i * 4096, (i + 1) * 4096)
+        return time.perf_counter() - began
+
+
+class States(unittest.TestCase):
+    def test_round(self):
+        o = order.Order([100], 10, seed=7)
+        for step in (0, 3, 10):
+            state = json.loads(json.dumps(o.state("d", 2, step)))
+            self.assertEqual(o.step(state, "d"), step)
+
+    def test_refused(self):
+        o = order.Order([100], 10, seed=7)
+        good = o.state("d", 0, 3)
+        for change in ({"order": 2}, {"dataset": "e"}, {"mode": "sequential"}, {"seed": 8}, {"batch": 20}, {"position": 15},
+                       {"position": 110}, {"position": -10}, {"epoch": -1}):
+            with self.subTest(change=change), self.assertRaisesRegex(order.StateError, "not of this run"):
+                o.step({**good, **change}, "d")
+        with self.assertRaises(order.StateError):
+            o.step({}, "d")
+
+    def test_options(self):
+        for args in ({"batch": 0}, {"seed": -1}, {"mode": "random"}, {"mode": "window:07"}, {"ends": "wrap"}, {"mode": "group"}, {"groups": [1] * 5}):
+            with self.subTest(args=args), self.assertRaises(ValueError):
+                order.Order([5], **{"batch": 1, **args})
+
+
+if __name__ == "__main__":
+    unittest.main()
