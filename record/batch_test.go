@@ -293,7 +293,7 @@ func TestReadBatchReplaced(t *testing.T) {
 	}{
 		{"replaced", func() error {
 			return errors.Join(os.WriteFile(path+".new", b, 0o644), os.Rename(path+".new", path))
-		}, errReplaced},
+		}, ErrReplaced},
 		{"removed", func() error { return os.Remove(path) }, os.ErrNotExist},
 	} {
 		r := openBatches(t, path, aio.Options{})

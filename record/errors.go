@@ -41,6 +41,8 @@ var (
 	// ErrTooLarge: the file exceeds a limit of Options or of Writer. It may be sound.
 	ErrTooLarge   = place.New(place.Refused, "over the limit")
 	errNotRegular = place.New(place.Refused, "not a regular file")
+	// ErrReplaced: the name of an open file is gone, or another file has it.
+	ErrReplaced = place.New(place.Refused, "the file was removed or replaced after it was opened")
 	// ErrRange: an index or a number of samples is out of range.
 	ErrRange = errors.New("sample out of range")
 )

@@ -154,6 +154,28 @@ func (t *table) readAt(src io.ReaderAt, p []byte, off, sample int64) error {
 	return t.fault(sample, off+int64(k), err)
 }
 
+// unchanged compares the open file with the one that its path names now.
+func (f *file) unchanged() error {
+	src, ok := f.src.(*os.File)
+	if !ok {
+		return nil
+	}
+	was, err := src.Stat()
+	if err != nil {
+		return err
+	}
+	is, err := os.Stat(f.path)
+	switch {
+	case errors.Is(err, os.ErrNotExist), err == nil && !os.SameFile(was, is):
+		return ErrReplaced
+	case err != nil:
+		return err
+	case is.Size() != f.size:
+		return fmt.Errorf("%w: it has %d bytes, it had %d", ErrReplaced, is.Size(), f.size)
+	}
+	return nil
+}
+
 func (f *file) close() error {
 	err := f.direct.close()
 	if c, ok := f.src.(io.Closer); ok {

@@ -15,7 +15,6 @@ type header struct {
 	opts    Options
 	keep    bool // store the tables; without it nothing is allocated
 	pos     int64
-	crc     uint32 // of bytes coverOff to pos
 	frag    [headSize]byte
 	nfrag   int          // bytes in frag: the start of a value that continues in the next piece
 	prev    int64        // offset of the previous sample

@@ -104,10 +104,8 @@ type direct struct {
 	file *aio.File
 }
 
-var errReplaced = errors.New("the file was replaced by another one after it was opened")
-
 // open opens f a second time, by its path. If the path names another file by now, the error is
-// errReplaced.
+// ErrReplaced.
 func (d *direct) open(q *queue, f *file) (*aio.File, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -125,7 +123,7 @@ func (d *direct) open(q *queue, f *file) (*aio.File, error) {
 			return nil, errors.Join(err, file.Close())
 		}
 		if !os.SameFile(was, is) {
-			return nil, errors.Join(errReplaced, file.Close())
+			return nil, errors.Join(ErrReplaced, file.Close())
 		}
 		file.UsePageCache(src)
 	}

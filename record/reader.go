@@ -41,6 +41,12 @@ func Open(path string, opts Options) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
+	return OpenFiles(paths, opts)
+}
+
+// OpenFiles opens files of any names as one sequence, in this order. It checks them as [Open] does. No paths
+// are a Reader without samples.
+func OpenFiles(paths []string, opts Options) (*Reader, error) {
 	r := &Reader{starts: []int{0}, queues: queues{opts: opts.batches()}}
 	var buf []byte
 	for _, p := range paths {
@@ -52,7 +58,7 @@ func Open(path string, opts Options) (*Reader, error) {
 		r.files = append(r.files, f)
 		if f.n > int64(math.MaxInt-r.Len()) {
 			r.Close()
-			return nil, fmt.Errorf("open %s: %w: too many samples for this machine", path, ErrTooLarge)
+			return nil, fmt.Errorf("open %s: %w: too many samples for this machine", p, ErrTooLarge)
 		}
 		r.starts = append(r.starts, r.Len()+int(f.n))
 	}
@@ -94,6 +100,21 @@ func (r *Reader) Files() []FileInfo {
 		infos[k] = f.info()
 	}
 	return infos
+}
+
+// HeaderCRC returns the CRC-32 of the header of a file, an index into Files: the stored one, or the computed one
+// of a legacy file.
+func (r *Reader) HeaderCRC(file int) uint32 { return r.files[file].crc }
+
+// Unchanged returns an error, which matches ErrReplaced, if the path of a file does not lead to the open file any more, or the
+// file has another size. Samples are read from the open files alone, and compared with the headers that they had.
+func (r *Reader) Unchanged() error {
+	for _, f := range r.files {
+		if err := f.unchanged(); err != nil {
+			return f.fault(-1, -1, err)
+		}
+	}
+	return nil
 }
 
 // find returns the index of the file of sample i, and the index of the sample in that file.

@@ -30,6 +30,7 @@ type table struct {
 	size int64          // of the file in bytes
 	n    int64          // samples
 	sum  uint32         // header CRC as stored
+	crc  uint32         // header CRC as computed; until the header is complete, of its bytes so far
 	sums column[uint32] // CRC of each sample
 	offs column[int64]  // offset of each sample
 }

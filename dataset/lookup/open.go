@@ -139,6 +139,15 @@ func (d *Dataset) addOthers(name string) error {
 	return nil
 }
 
+// Files describes the shards by the manifest, or else by their heads; Size is 0.
+func (d *Dataset) Files() []record.FileInfo {
+	var all []record.FileInfo
+	for _, s := range d.shards {
+		all = append(all, record.FileInfo{Path: s.path, Samples: s.samples, HeaderCRC: s.headerCRC})
+	}
+	return all
+}
+
 // Path is the argument of Open.
 func (d *Dataset) Path() string { return d.path }
 

@@ -146,8 +146,9 @@ func (d *Dataset) checkSize(r *Row) error {
 	return nil
 }
 
-// encoding returns the encoding of the record of a sample. Options.Encoding says what raw records are.
-func (d *Dataset) encoding(r *Row) string {
+// Encoding returns the encoding of the record of a sample, "" if it is not known. Options.Encoding says what raw records
+// are. Where all records have one encoding, any row serves.
+func (d *Dataset) Encoding(r *Row) string {
 	if d.manifest == nil {
 		return d.opts.Encoding
 	}
@@ -167,7 +168,7 @@ func (d *Dataset) encoding(r *Row) string {
 // Decode returns the fields of a record. The sample is valid until the next one, and as long as the record is. Its
 // key is the key in the record, else the key in the row.
 func (d *Dataset) Decode(r *Row, data []byte) (*converters.Sample, error) {
-	encoding := d.encoding(r)
+	encoding := d.Encoding(r)
 	if encoding == "" && d.manifest == nil {
 		return nil, &place.Error{Where: d.path, Off: -1, Err: ErrNoFields, Hint: "option records"}
 	}
