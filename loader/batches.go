@@ -1,0 +1,124 @@
+package loader
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"sync"
+
+	"github.com/ffconvert/ffconvert/encode"
+)
+
+// Batches yields the batches of the epoch from the next step on, in order, and ends with the epoch: SetEpoch begins another one. A loop
+// that is left early is gone on with by the next call. The last pair of a loop that fails has the error and no batch; the next
+// call tries that batch again. When ctx is cancelled the error is that of ctx.
+//
+// First it looks whether the paths of all shards lead to the files that are open: [record.ErrReplaced].
+func (l *Loader) Batches(ctx context.Context) iter.Seq2[*Batch, error] {
+	return func(yield func(*Batch, error) bool) {
+		if !l.running.CompareAndSwap(false, true) {
+			yield(nil, errRunning)
+			return
+		}
+		defer l.running.Store(false)
+		if err := l.deliver(ctx, yield); err != nil {
+			yield(nil, err)
+		}
+	}
+}
+
+// deliver yields batches until the epoch ends, an error occurs or the loop is left.
+func (l *Loader) deliver(ctx context.Context, yield func(*Batch, error) bool) error {
+	if err := l.data.reader.Unchanged(); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	most := l.opts.Prefetch + 1
+	r := &run{Loader: l, slabs: newSlabs(most, l.opts.Memory), queue: make(chan *Batch, most), work: make(chan *Batch, most)}
+	var all sync.WaitGroup
+	defer all.Wait()
+	defer cancel()
+	all.Go(func() { r.choose(ctx, l.step) })
+	for range l.opts.Readers {
+		all.Go(func() { r.read(ctx) })
+	}
+	for l.step < l.Steps() {
+		b, err := next(ctx, r.queue)
+		if err != nil {
+			return err
+		}
+		l.step++
+		l.stats.Batches++
+		l.stats.Samples += int64(b.Len())
+		l.stats.Bytes += int64(len(b.Data))
+		l.stats.Skipped += b.skipped
+		if !yield(b, nil) {
+			return nil
+		}
+		r.slabs.release(b)
+	}
+	return nil
+}
+
+// next waits for the batch of the next step.
+func next(ctx context.Context, queue <-chan *Batch) (*Batch, error) {
+	var b *Batch
+	select {
+	case b = <-queue:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	select {
+	case <-b.done:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	return b, b.err
+}
+
+// A run is one loop over batches.
+type run struct {
+	*Loader
+	slabs *slabs
+	queue chan *Batch // in the order of steps; read or not
+	work  chan *Batch // to be read
+}
+
+// choose chooses the samples of each step, once there is memory for them.
+func (r *run) choose(ctx context.Context, step int64) {
+	defer close(r.work)
+	var samples, offsets []int64
+	for ; step < r.Steps(); step++ {
+		samples, offsets = r.epoch.Batch(samples[:0], step, r.opts.Rank, r.opts.World), append(offsets[:0], 0)
+		size := int64(0)
+		var failed error
+		for _, i := range samples {
+			_, e, err := r.data.reader.Extent(int(i))
+			failed = errors.Join(failed, err)
+			size += e.Size
+			offsets = append(offsets, size)
+		}
+		b := r.slabs.take(ctx, size)
+		if b == nil {
+			return
+		}
+		b.prepare(samples, offsets, r.order.State(r.digest, r.number, step+1))
+		b.err = failed
+		r.queue <- b
+		r.work <- b
+	}
+}
+
+// read reads one batch after the other.
+func (r *run) read(ctx context.Context) {
+	f := filler{data: r.data, opts: &r.opts, decoders: make(map[string]*encode.Decoder)}
+	for b := range r.work {
+		if b.err == nil {
+			b.err = f.fill(ctx, b)
+		}
+		b.done <- struct{}{}
+	}
+}

@@ -1,0 +1,174 @@
+package loader
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sort"
+	"strings"
+
+	"github.com/ffconvert/ffconvert/dataset/lookup"
+	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/internal/place"
+	"github.com/ffconvert/ffconvert/record"
+)
+
+// data are the samples of several datasets as one sequence.
+type data struct {
+	reader *record.Reader
+	files  []record.FileInfo
+	starts []int64 // the first sample of each file
+	sets   []set   // datasets with samples
+
+	keys string  // all, behind one another
+	ends []int64 // of each key in it; nil if keys are not wanted
+}
+
+// A set describes the records of one dataset.
+type set struct {
+	first     int64    // sample
+	encodings []string // of its records
+	of        []int32  // which of them each sample has; nil: all the first
+}
+
+var errNoKeys = place.New(place.Refused, "its samples have no keys")
+
+func openData(paths []string, opts Options) (*data, error) {
+	var names []string
+	var want []record.FileInfo
+	var all []*lookup.Dataset
+	for _, path := range paths {
+		d, err := lookup.Open(path, lookup.Options{Record: opts.Record, Encoding: opts.Encoding})
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range d.Files() {
+			names, want = append(names, f.Path), append(want, f)
+		}
+		all = append(all, d)
+	}
+	reader, err := record.OpenFiles(names, opts.Record)
+	if err != nil {
+		return nil, err
+	}
+	d := &data{reader: reader, files: reader.Files()}
+	if err = d.compare(want); err == nil {
+		err = d.describe(all, opts)
+	}
+	if err != nil {
+		return nil, errors.Join(err, reader.Close())
+	}
+	return d, nil
+}
+
+// compare compares the files with their descriptions in the manifests.
+func (d *data) compare(want []record.FileInfo) error {
+	next := int64(0)
+	for k, f := range d.files {
+		if f.Samples != want[k].Samples || f.HeaderCRC != want[k].HeaderCRC {
+			return &record.FormatError{Path: f.Path, Sample: -1, Off: 0, Err: fmt.Errorf("%w: %d samples with the header checksum %08x, by its manifest %d with %08x",
+				record.ErrHeader, f.Samples, f.HeaderCRC, want[k].Samples, want[k].HeaderCRC)}
+		}
+		d.starts = append(d.starts, next)
+		next += f.Samples
+	}
+	return nil
+}
+
+// describe keeps the encodings and the keys that are wanted.
+func (d *data) describe(all []*lookup.Dataset, opts Options) error {
+	first := int64(0)
+	var keys strings.Builder
+	for _, x := range all {
+		if x.Len() == 0 {
+			continue
+		}
+		s := set{first: first}
+		first += x.Len()
+		if opts.Keys {
+			if keyed, err := x.Keyed(); err != nil || !keyed {
+				return errors.Join(err, &place.Error{Where: x.Path(), Off: -1, Err: errNoKeys})
+			}
+		}
+		if len(opts.Fields) > 0 {
+			if err := s.encoding(x); err != nil {
+				return err
+			}
+		}
+		mixed := len(s.encodings) > 1
+		d.sets = append(d.sets, s)
+		if !opts.Keys && !mixed {
+			continue
+		}
+		for row, err := range x.Walk(context.Background()) {
+			if err != nil {
+				return err
+			}
+			if opts.Keys {
+				keys.WriteString(row.Key)
+				d.ends = append(d.ends, int64(keys.Len()))
+			}
+			if mixed {
+				d.sets[len(d.sets)-1].mark(x.Encoding(row))
+			}
+		}
+	}
+	d.keys = keys.String()
+	return nil
+}
+
+// encoding keeps the encodings of a dataset, each of which must be known.
+func (s *set) encoding(x *lookup.Dataset) error {
+	s.encodings = x.Encodings()
+	if len(s.encodings) < 2 {
+		s.encodings = []string{x.Encoding(new(lookup.Row))}
+	}
+	for _, e := range s.encodings {
+		if e == "" {
+			return &place.Error{Where: x.Path(), Off: -1, Err: lookup.ErrNoFields, Hint: "set Options.Encoding"}
+		}
+		if _, err := encode.NewDecoder(encode.Options{Encoding: e}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mark enters the encoding of the next sample of a dataset of several.
+func (s *set) mark(encoding string) {
+	n := 0
+	for n < len(s.encodings) && s.encodings[n] != encoding {
+		n++
+	}
+	if n == len(s.encodings) {
+		s.encodings = append(s.encodings, encoding) // raw records that Options.Encoding says more of
+	}
+	s.of = append(s.of, int32(n))
+}
+
+// encodingOf returns the encoding of the record of sample i.
+func (d *data) encodingOf(i int64) string {
+	s := &d.sets[sort.Search(len(d.sets), func(k int) bool { return d.sets[k].first > i })-1]
+	if s.of == nil {
+		return s.encodings[0]
+	}
+	return s.encodings[s.of[i-s.first]]
+}
+
+// key returns the key of sample i.
+func (d *data) key(i int64) string {
+	from := int64(0)
+	if i > 0 {
+		from = d.ends[i-1]
+	}
+	return d.keys[from:d.ends[i]]
+}
+
+// fail places an error at sample i.
+func (d *data) fail(i int64, err error) error {
+	k, e, outside := d.reader.Extent(int(i))
+	if outside != nil {
+		return outside
+	}
+	return &record.FormatError{Path: d.files[k].Path, Sample: i - d.starts[k], Off: e.Off, Err: err}
+}

@@ -1,0 +1,105 @@
+package loader
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"syscall"
+
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/internal/place"
+	"github.com/ffconvert/ffconvert/record"
+)
+
+// A filler reads batches in one goroutine.
+type filler struct {
+	data     *data
+	opts     *Options
+	decoders map[string]*encode.Decoder // by encoding
+	indices  []int
+	places   [][]byte // of the samples in the slab
+}
+
+func (f *filler) fill(ctx context.Context, b *Batch) error {
+	f.indices, f.places = f.indices[:0], f.places[:0]
+	for k, i := range b.Indices {
+		f.indices = append(f.indices, int(i))
+		f.places = append(f.places, b.Data[b.Offsets[k]:b.Offsets[k+1]:b.Offsets[k+1]])
+	}
+	records, err := f.data.reader.ReadBatch(ctx, f.indices, f.places)
+	clear(f.places) // they refer to the slab
+	b.skipped = 0
+	if err != nil {
+		bad, isDamage := damage(err)
+		if f.opts.OnDamage != Skip || records == nil || !isDamage {
+			return err
+		}
+		b.Damaged, b.skipped = bad, b.drop(records)
+	}
+	if f.opts.Keys {
+		for _, i := range b.Indices {
+			b.Keys = append(b.Keys, f.data.key(i))
+		}
+	}
+	return f.decode(b)
+}
+
+// damage returns the errors that ReadBatch has joined, and whether each is of a sample that is damaged.
+func damage(err error) (all []error, is bool) {
+	all = []error{err}
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		all = joined.Unwrap()
+	}
+	for _, err := range all {
+		if !errors.Is(err, record.ErrCorrupt) && !errors.Is(err, syscall.EIO) {
+			return all, false
+		}
+	}
+	return all, true
+}
+
+// decode decodes the records, and keeps the fields that are wanted.
+func (f *filler) decode(b *Batch) error {
+	if b.fields = len(f.opts.Fields); b.fields == 0 {
+		return nil
+	}
+	for k, i := range b.Indices {
+		encoding := f.data.encodingOf(i)
+		dec := f.decoders[encoding]
+		if dec == nil {
+			var err error
+			if dec, err = encode.NewDecoder(encode.Options{Encoding: encoding}); err != nil {
+				return err
+			}
+			f.decoders[encoding] = dec
+		}
+		s, err := dec.Decode(b.Sample(k))
+		for n := 0; err == nil && n < b.fields; n++ {
+			var v *converters.Value
+			if v, err = field(s, f.opts.Fields[n]); err == nil {
+				b.values = append(b.values, *v)
+			}
+		}
+		if err != nil {
+			return f.data.fail(i, err)
+		}
+	}
+	return nil
+}
+
+// field returns a field of a sample.
+func field(s *converters.Sample, name string) (*converters.Value, error) {
+	for i := range s.Fields {
+		if s.Fields[i].Name == name {
+			return &s.Fields[i].Value, nil
+		}
+	}
+	var names []string
+	for _, f := range s.Fields {
+		names = append(names, f.Name)
+	}
+	return nil, fmt.Errorf("%w %q; its fields are %q", errNoField, name, names)
+}
+
+var errNoField = place.New(place.Refused, "it has no field")

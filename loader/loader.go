@@ -1,0 +1,130 @@
+package loader
+
+import (
+	"errors"
+	"math"
+	"sync/atomic"
+
+	"github.com/ffconvert/ffconvert/aio"
+	"github.com/ffconvert/ffconvert/loader/order"
+	"github.com/ffconvert/ffconvert/record"
+)
+
+// A Loader reads the batches of one rank. Its methods must not be called concurrently. Inside a loop over
+// [Loader.Batches] SetEpoch, Close and a second loop are errors.
+type Loader struct {
+	opts   Options
+	data   *data
+	order  *order.Order
+	digest string
+
+	number  uint64 // of the epoch
+	epoch   *order.Epoch
+	step    int64 // that comes next
+	stats   Stats
+	running atomic.Bool
+}
+
+// Stats count what a Loader has delivered since it was opened.
+type Stats struct {
+	Batches int64
+	Samples int64
+	Bytes   int64
+	Skipped int64 // damaged samples that were left out of these batches
+	AIO     aio.Stats
+}
+
+var (
+	errRunning = errors.New("a loop over the batches of this loader is still running")
+	errNone    = errors.New("no dataset was given")
+)
+
+// Open opens datasets as one, in this order: output directories, of which manifest.json says which shards there are, directories
+// of other people's .ffr files, and single files. All shards are checked as [record.Open] does, and compared with the manifest.
+//
+// The error is [order.ErrState] if Options.State is not of these data and this order.
+func Open(paths []string, opts Options) (*Loader, error) {
+	opts, err := opts.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	if len(paths) == 0 {
+		return nil, errNone
+	}
+	d, err := openData(paths, opts)
+	if err != nil {
+		return nil, err
+	}
+	l := &Loader{opts: opts, data: d, number: opts.Epoch}
+	if err := l.begin(); err != nil {
+		return nil, errors.Join(err, d.reader.Close())
+	}
+	return l, nil
+}
+
+// begin makes the order, and finds the step to begin with.
+func (l *Loader) begin() (err error) {
+	var sizes []int64
+	var shards []order.Shard
+	for k, f := range l.data.files {
+		sizes = append(sizes, f.Samples)
+		shards = append(shards, order.Shard{Samples: f.Samples, Header: l.data.reader.HeaderCRC(k), Size: f.Size})
+	}
+	if l.order, err = order.New(sizes, l.opts.Order); err != nil {
+		return err
+	}
+	l.digest = order.Digest(shards)
+	if s := l.opts.State; s != nil {
+		if l.step, err = l.order.Step(*s, l.digest); err != nil {
+			return err
+		}
+		l.number = s.Epoch
+	}
+	l.epoch = l.order.Epoch(l.number)
+	return nil
+}
+
+// Len returns the number of samples.
+func (l *Loader) Len() int64 { return l.order.Len() }
+
+// Steps returns the number of batches of an epoch, which is the same for every rank.
+func (l *Loader) Steps() int64 { return l.order.Steps() }
+
+// Digest returns the digest of the data: see [order.Digest].
+func (l *Loader) Digest() string { return l.digest }
+
+// Epoch returns the epoch that Batches gives the batches of.
+func (l *Loader) Epoch() uint64 { return l.number }
+
+// SetEpoch makes Batches begin with the first batch of epoch n, at most 2⁶³-1. In mode Group that sorts all samples.
+func (l *Loader) SetEpoch(n uint64) error {
+	switch {
+	case l.running.Load():
+		return errRunning
+	case n > math.MaxInt64:
+		return errEpoch(n)
+	}
+	l.number, l.step, l.epoch = n, 0, l.order.Epoch(n)
+	return nil
+}
+
+// State returns the state after the last batch that was delivered: where Batches goes on.
+func (l *Loader) State() order.State { return l.order.State(l.digest, l.number, l.step) }
+
+// Stats counts the batches delivered so far.
+func (l *Loader) Stats() Stats {
+	s := l.stats
+	s.AIO = l.data.reader.BatchStats()
+	return s
+}
+
+// Files returns the shards in the order of their samples.
+func (l *Loader) Files() []record.FileInfo { return l.data.reader.Files() }
+
+// Close closes the files.
+func (l *Loader) Close() error {
+	if l.running.Load() {
+		return errRunning
+	}
+	return l.data.reader.Close()
+}

@@ -1,0 +1,140 @@
+package loader_test
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/ffconvert/ffconvert/loader"
+	"github.com/ffconvert/ffconvert/loader/order"
+)
+
+// TestEndsAtOnce: a loop that is left, fails or is cancelled leaves no goroutine, and the loader can be used.
+func TestEndsAtOnce(t *testing.T) {
+	dir := made(t, "raw:bin", 0, 400, 3)
+	l := opened(t, loader.Options{Order: order.Options{Batch: 4}, Prefetch: 8, Readers: 4}, dir)
+	before := runtime.NumGoroutine()
+	idle := func(what string) {
+		t.Helper()
+		for range 200 { // a context that was cancelled may have a goroutine yet
+			if runtime.NumGoroutine() <= before {
+				return
+			}
+			time.Sleep(5 * time.Millisecond)
+		}
+		t.Errorf("%s: %d goroutines, %d before", what, runtime.NumGoroutine(), before)
+	}
+	for range 20 {
+		for b, err := range l.Batches(t.Context()) {
+			if b == nil || err != nil {
+				t.Fatal(b, err)
+			}
+			break
+		}
+	}
+	idle("left")
+
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var last error
+	n := 0
+	for b, err := range l.Batches(ctx) {
+		if last = err; err == nil && b.Len() == 4 {
+			n++
+			cancel()
+		}
+	}
+	if n != 1 || !errors.Is(last, context.Canceled) {
+		t.Errorf("cancelled: %d more batches, %v", n, last)
+	}
+	idle("cancelled")
+	for _, err := range l.Batches(ctx) {
+		last = err
+	}
+	if !errors.Is(last, context.Canceled) || l.Stats().Batches != 21 {
+		t.Errorf("cancelled before: %v, %+v", last, l.Stats())
+	}
+
+	func() {
+		defer func() { recover() }()
+		for range l.Batches(t.Context()) {
+			panic("in the loop")
+		}
+	}()
+	idle("panic")
+	if steps := epoch(t, l); len(steps) != 100-22 {
+		t.Errorf("after all that %d batches are left", len(steps))
+	}
+	idle("ended")
+}
+
+// TestOneLoop: a loader in a loop refuses what would disturb it.
+func TestOneLoop(t *testing.T) {
+	t.Parallel()
+	l := opened(t, loader.Options{}, made(t, "raw:bin", 0, 40, 1))
+	n := 0
+	for _, err := range l.Batches(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		n++
+		if l.SetEpoch(4) == nil || l.Close() == nil {
+			t.Error("the loader was changed in a loop")
+		}
+		for b, err := range l.Batches(t.Context()) {
+			if b != nil || err == nil {
+				t.Error("two loops at once")
+			}
+		}
+	}
+	if n != 5 {
+		t.Errorf("%d batches", n)
+	}
+}
+
+// TestKeep: what the loop keeps stays as it is, what it does not is filled again.
+func TestKeep(t *testing.T) {
+	t.Parallel()
+	l := opened(t, loader.Options{Order: order.Options{Batch: 10}}, made(t, "raw:bin", 0, 200, 2))
+	var kept []*loader.Batch
+	seen := make(map[*loader.Batch]bool)
+	for b, err := range l.Batches(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if slices.Contains(kept, b) {
+			t.Fatal("a batch was kept, and filled again")
+		}
+		delete(seen, b)
+		if l.Stats().Batches%2 == 0 {
+			b.Keep()
+			kept = append(kept, b)
+		} else {
+			seen[b] = true
+		}
+	}
+	if len(kept) != 10 || len(seen) > loader.DefaultPrefetch+1 {
+		t.Errorf("%d batches kept, %d others in memory", len(kept), len(seen))
+	}
+	for _, b := range kept {
+		compare(t, b)
+	}
+}
+
+// TestFlat: the slabs are allocated once; the rest of an epoch takes a small part of what it reads.
+func TestFlat(t *testing.T) {
+	l := opened(t, loader.Options{Order: order.Options{Batch: 200}}, made(t, "raw:bin", 0, 20_000, 2))
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for range l.Batches(t.Context()) {
+	}
+	runtime.ReadMemStats(&after)
+	read, allocated := l.Stats().Bytes, int64(after.TotalAlloc-before.TotalAlloc)
+	slabs := read / l.Steps() * (loader.DefaultPrefetch + 1)
+	if l.Stats().Batches != 100 || allocated > 4*slabs {
+		t.Errorf("%d bytes allocated to read %d with slabs of %d", allocated, read, slabs)
+	}
+}

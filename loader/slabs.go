@@ -1,0 +1,94 @@
+package loader
+
+import (
+	"context"
+	"slices"
+)
+
+// slabs hands out the batches of one loop, and bounds their number and their bytes. The goroutine that chooses samples uses it; others
+// give back by the channel.
+type slabs struct {
+	most  int   // batches
+	limit int64 // bytes of all of them
+	back  chan returned
+
+	free  []*Batch // read and given back
+	used  int      // handed out and not given back
+	total int64    // bytes of all slabs, free ones too
+}
+
+// returned is a batch that is given back, or the size of one that the caller keeps.
+type returned struct {
+	batch *Batch
+	kept  int64
+}
+
+func newSlabs(most int, limit int64) *slabs {
+	return &slabs{most: most, limit: limit, back: make(chan returned, most)}
+}
+
+// take returns a batch with a slab of size bytes or more, once there is room for it. It returns nil when ctx is cancelled.
+func (s *slabs) take(ctx context.Context, size int64) *Batch {
+	for ctx.Err() == nil {
+		for len(s.back) > 0 {
+			s.put(<-s.back)
+		}
+		if b := s.fit(size); b != nil {
+			s.used++
+			b.size = size
+			return b
+		}
+		select {
+		case r := <-s.back:
+			s.put(r)
+		case <-ctx.Done():
+		}
+	}
+	return nil
+}
+
+func (s *slabs) put(r returned) {
+	s.used--
+	if r.batch == nil {
+		s.total -= r.kept
+		return
+	}
+	s.free = append(s.free, r.batch)
+}
+
+// release gives a batch back. It may be called by another goroutine than take.
+func (s *slabs) release(b *Batch) {
+	if b.kept {
+		s.back <- returned{kept: int64(cap(b.slab))}
+		return
+	}
+	s.back <- returned{batch: b}
+}
+
+// fit returns the smallest free batch that is large enough, or a new one if the bounds allow it. Free ones that are too small make room for it.
+func (s *slabs) fit(size int64) *Batch {
+	if s.used == s.most {
+		return nil
+	}
+	best := -1
+	for i, b := range s.free {
+		if int64(cap(b.slab)) >= size && (best < 0 || cap(b.slab) < cap(s.free[best].slab)) {
+			best = i
+		}
+	}
+	if best >= 0 {
+		b := s.free[best]
+		s.free = slices.Delete(s.free, best, best+1)
+		return b
+	}
+	room := size + size/8 // the next one may be larger
+	for len(s.free) > 0 && (s.used+len(s.free) >= s.most || s.total > s.limit-room) {
+		s.total -= int64(cap(s.free[0].slab))
+		s.free = slices.Delete(s.free, 0, 1)
+	}
+	if s.used > 0 && s.total > s.limit-room {
+		return nil
+	}
+	s.total += room
+	return &Batch{slab: make([]byte, room), done: make(chan struct{}, 1)}
+}
