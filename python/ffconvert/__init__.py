@@ -1,0 +1,34 @@
+"""Reads the shards that ffconvert writes, and trains on them: docs/training.md.
+
+    from ffconvert import DataLoader, Dataset
+
+    loader = DataLoader(Dataset("out"), batch_size=32, shuffle=True, num_workers=4)
+
+It needs nothing but Python; it uses numpy, msgpack and cbor2 where they are. DataLoader needs torch.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .dataset import Dataset
+from .decode import decoder
+from .errors import DamageError, DecodeError
+from .order import Order, StateError
+from .packed import PackedFolder
+from .reader import FileReader, Reader
+from .sampler import BatchSampler
+
+if TYPE_CHECKING:
+    from .loader import DataLoader
+
+__all__ = ["BatchSampler", "DamageError", "DataLoader", "Dataset", "DecodeError", "FileReader", "Order", "PackedFolder", "Reader",
+           "StateError", "decoder"]
+__version__ = "0.1.0.dev0"
+
+
+def __getattr__(name: str) -> Any:
+    if name != "DataLoader":
+        raise AttributeError("module %r has no attribute %r" % (__name__, name))
+    from .loader import DataLoader  # imports torch, which takes seconds
+    return DataLoader

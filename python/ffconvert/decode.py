@@ -1,0 +1,123 @@
+"""Decodes records, as manifest.json says that they are encoded.
+
+>>> decode = decoder("msgpack")
+>>> decode(record)
+{'__key__': '000017', 'jpg': b'...', 'cls': b'7'}
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+from typing import Any, Callable, List, Optional, Sequence, Tuple
+
+from .errors import DecodeError
+from .reader import read_json
+from .wire import loads_cbor, loads_msgpack
+
+try:
+    import numpy as np
+except ImportError:
+    np = None  # type: ignore[assignment]
+try:
+    import msgpack
+except ImportError:
+    msgpack = None
+try:
+    import cbor2
+except ImportError:
+    cbor2 = None
+
+__all__ = ["Decoder", "decoder", "encoding_of"]
+
+#: Makes a value, mostly a dict, of the bytes of a record.
+Decoder = Callable[[Any], Any]
+
+_CODES = {"float32": "f", "float64": "d", "int64": "q"}
+
+
+def decoder(encoding: str) -> Decoder:
+    """Returns the decoder of an encoding: "msgpack", "cbor", "arrow", "raw", "raw:FIELD", "pickle".
+
+    A record of "raw" is a dict of one field, whose name is "data" if none is given. "arrow" needs pyarrow. "pickle" calls pickle.loads, which
+    executes what a record says: ask for it only where you know the origin of every sample.
+    """
+    name, _, field = encoding.partition(":")
+    if name in _DECODERS and not field:
+        return _DECODERS[name]
+    if name == "raw":
+        return _Raw(field.split(";")[0] or "data")
+    raise ValueError("encoding %r: want msgpack, cbor, arrow, raw, raw:FIELD or pickle" % encoding)
+
+
+def encoding_of(files: Sequence[str]) -> Decoder:
+    """Returns the decoder that the manifests of files and directories name."""
+    directories = {f if os.path.isdir(f) else os.path.dirname(f) for f in files}
+    found: List[Tuple[str, Optional[Tuple[str, str, Any]]]] = []
+    for directory in sorted(directories):
+        manifest = read_json(directory, "manifest.json")
+        if manifest is None:
+            raise ValueError("%s: no manifest.json says how records are encoded: give decode=\"msgpack\", another encoding, or None for bytes"
+                             % (directory or "."))
+        names = {e["encoding"] for e in [manifest["encode"], *manifest.get("encodes", [])]}
+        numbers = _numbers(directory) if names == {"raw"} else None
+        found += [(name, numbers) for name in sorted(names) if (name, numbers) not in found]
+    if len(found) > 1:
+        raise ValueError("records are encoded in several ways: %s; give decode=None and decode them yourself" % ", ".join(n for n, _ in found))
+    name, numbers = found[0]
+    if name == "pickle":
+        raise ValueError("records are pickles, which execute code where they are decoded: give decode=\"pickle\" if you trust every sample")
+    return _Raw(*numbers) if numbers else decoder(name)
+
+
+def _numbers(directory: str) -> Optional[Tuple[str, str, Any]]:
+    """The field, the type and the shape of raw records that are rows of numbers; None for other records."""
+    meta = read_json(directory, "meta.json") or {}
+    types = {c["dtype"] for c in meta.get("columns", [])}
+    if len(types) != 1 or "shape" not in meta:
+        return None
+    return next(iter(meta["fields"])), types.pop(), tuple(meta["shape"])
+
+
+class _Raw:
+    """Decodes records that are the bytes of one field, or numbers of one type."""
+
+    def __init__(self, field: str, dtype: str = "", shape: Tuple[int, ...] = ()) -> None:
+        self.field, self.dtype, self.shape = field, dtype, shape
+
+    def __call__(self, record: Any) -> Any:
+        if not self.dtype:
+            return {self.field: bytes(record)}
+        if np is None:
+            return {self.field: [x for x, in struct.iter_unpack("<" + _CODES[self.dtype], record)]}
+        rows = np.frombuffer(record, np.dtype(self.dtype).newbyteorder("<"))
+        return {self.field: rows.reshape(self.shape) if rows.size == np.prod(self.shape) else rows.reshape(-1, *self.shape[1:])}
+
+
+def _msgpack(record: Any) -> Any:
+    if msgpack is None:
+        return loads_msgpack(record)
+    return msgpack.unpackb(record, strict_map_key=False)
+
+
+def _cbor(record: Any) -> Any:
+    return loads_cbor(record) if cbor2 is None else cbor2.loads(bytes(record))
+
+
+def _pickle(record: Any) -> Any:
+    import pickle
+    return pickle.loads(record)
+
+
+def _arrow(record: Any) -> Any:
+    """A record of one row is a dict of its values, of several a dict of lists."""
+    try:
+        import pyarrow.ipc
+    except ImportError:
+        raise DecodeError("records of Arrow need the module pyarrow") from None
+    columns = pyarrow.ipc.open_stream(bytes(record)).read_all().to_pydict()
+    single = all(len(values) == 1 for values in columns.values())
+    return {name: values[0] for name, values in columns.items()} if single else columns
+
+
+_DECODERS = {"msgpack": _msgpack, "cbor": _cbor, "pickle": _pickle, "arrow": _arrow}

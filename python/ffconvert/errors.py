@@ -1,0 +1,23 @@
+"""What goes wrong with a dataset. All of these can be made of their message alone, as torch does for errors of its workers."""
+
+from __future__ import annotations
+
+from typing import Optional
+
+__all__ = ["DamageError", "DecodeError"]
+
+
+class DamageError(Exception):
+    """A file is damaged, is missing, or is not the one that was opened.
+
+    path is the file, sample the number of the sample in it and offset its byte there, where these are known. The message has all of
+    them; the attributes are lost where the error comes from a worker of a DataLoader.
+    """
+
+    def __init__(self, message: str, path: Optional[str] = None, sample: Optional[int] = None, offset: Optional[int] = None) -> None:
+        super().__init__(message)
+        self.path, self.sample, self.offset = path, sample, offset
+
+
+class DecodeError(ValueError):
+    """The bytes of a sample are sound, but are not what they are decoded as."""

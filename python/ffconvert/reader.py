@@ -1,0 +1,182 @@
+"""Reads samples of FFRecord files by their numbers.
+
+>>> with Reader("out") as reader:      # a directory, a file, or a list of these
+...     a, b = reader.read([7, 3])
+
+Reader has the methods of ffrecord.FileReader, and needs nothing that has to be compiled.
+"""
+
+from __future__ import annotations
+
+import bisect
+import json
+import os
+from operator import index as _index
+from typing import Any, Callable, Iterable, List, Sequence, Tuple, Union
+
+from .errors import DamageError
+from .order import digest
+from .shard import Shard, Wanted
+
+try:
+    import numpy as np
+except ImportError:
+    np = None  # type: ignore[assignment]
+
+__all__ = ["Reader", "FileReader"]
+
+Path = Union[str, "os.PathLike[str]"]
+
+
+class Reader:
+    """Reads samples of one or more files, which are numbered through in their order.
+
+    files is a file, a directory, or a list of these. A directory stands for its files *.ffr, sorted by name. If it has a manifest.json,
+    they must be the shards that it names. check_data=False leaves out the CRC of samples, not that of headers.
+
+    Any number of threads may read at once. A Reader goes to other processes by fork, or pickled: it is opened there again and is an
+    error if the files differ. What was deleted, replaced or cut since is an error, too; so no sample is ever another one.
+    """
+
+    def __init__(self, files: Union[Path, Iterable[Path]], check_data: bool = True) -> None:
+        self._shards: List[Shard] = []
+        self.files = [os.fspath(files)] if isinstance(files, (str, os.PathLike)) else [os.fspath(f) for f in files]
+        self.check_data = check_data
+        if not self.files:
+            raise ValueError("no files")
+        try:
+            for path in self.files:
+                if os.path.isdir(path):
+                    self._shards += _open_directory(path, check_data)
+                else:
+                    self._shards.append(Shard(path, check_data))
+        except BaseException:
+            self.close()
+            raise
+        self._starts = [0]
+        for shard in self._shards:
+            self._starts.append(self._starts[-1] + shard.n)
+        #: Number of samples.
+        self.n: int = self._starts[-1]
+        #: Number of samples of each file.
+        self.shards: List[int] = [shard.n for shard in self._shards]
+        #: The digest of the dataset, as docs/order.md defines it.
+        self.digest: str = digest((s.n, s.header, s.size) for s in self._shards)
+
+    def __len__(self) -> int:
+        """Number of samples."""
+        return self.n
+
+    def read(self, indices: Iterable[int]) -> List[Any]:
+        """Returns samples in the order that is asked, as uint8 arrays, or as bytes without numpy. A number may come twice.
+
+        The samples are read in the order of their places. The arrays of one call lie in one piece of memory, which is free when none of
+        them is used any more: of a sample that is kept alone keep a copy(). DamageError names the file, the sample and its byte.
+        """
+        if hasattr(indices, "tolist"):
+            indices = indices.tolist()
+        wanted = sorted((_index(i), place) for place, i in enumerate(indices))
+        if not wanted:
+            return []
+        if wanted[0][0] < 0 or wanted[-1][0] >= self.n:
+            raise IndexError("sample %d of %d" % (wanted[0 if wanted[0][0] < 0 else -1][0], self.n))
+        if not self._shards:
+            raise ValueError("the reader is closed")
+        out: List[Any] = [None] * len(wanted)
+        jobs = self._by_shard(wanted)
+        take = bytearray if np is None else _slab(sum(shard.bytes_of(part) for shard, part in jobs))
+        for shard, part in jobs:
+            shard.read(part, out, take)
+        return out if np is not None else [bytes(data) for data in out]
+
+    def _by_shard(self, wanted: List[Tuple[int, int]]) -> List[Tuple[Shard, Wanted]]:
+        jobs: List[Tuple[Shard, Wanted]] = []
+        at = 0
+        while at < len(wanted):
+            k = bisect.bisect_right(self._starts, wanted[at][0]) - 1
+            first, to = self._starts[k], bisect.bisect_left(wanted, (self._starts[k + 1], -1), at)
+            jobs.append((self._shards[k], [(i - first, place) for i, place in wanted[at:to]]))
+            at = to
+        return jobs
+
+    def read_one(self, index: int) -> Any:
+        """Returns one sample."""
+        return self.read([index])[0]
+
+    def where(self, index: int) -> Tuple[str, int]:
+        """The file of a sample, and its number in it."""
+        k = bisect.bisect_right(self._starts, index) - 1
+        return self._shards[k].path, index - self._starts[k]
+
+    def close(self) -> None:
+        """Closes all files. Nothing can be read after that."""
+        for shard in self._shards:
+            shard.close()
+        self._shards = []
+
+    def __enter__(self) -> "Reader":
+        return self
+
+    def __exit__(self, *exception: Any) -> None:
+        self.close()
+
+    def __reduce__(self) -> Any:
+        return _reopen, (type(self), self.files, self.check_data, self.digest)
+
+
+#: The name that ffrecord has for it.
+FileReader = Reader
+
+
+def _slab(size: int) -> Callable[[int], Any]:
+    """Returns a function that gives away so many bytes of memory, from front to back. Asking the system once for all of a batch is faster."""
+    slab, at = np.empty(size, np.uint8), 0
+
+    def take(n: int) -> Any:
+        nonlocal at
+        at += n
+        return slab[at - n:at]
+    return take
+
+
+def _reopen(cls: Any, files: Sequence[str], check_data: bool, want: str) -> Reader:
+    reader = cls(files, check_data)
+    if reader.digest != want:
+        reader.close()
+        raise DamageError("%s: not the dataset that was opened: its digest is %s, not %s" % (", ".join(files[:3]), reader.digest, want))
+    return reader
+
+
+def _open_directory(path: str, check_data: bool) -> List[Shard]:
+    names = sorted(name for name in os.listdir(path) if name.endswith(".ffr"))
+    manifest = read_json(path, "manifest.json")
+    if manifest is None:
+        if os.path.isdir(os.path.join(path, ".ffconvert")):
+            raise DamageError("%s: it has no manifest.json, so its conversion has not finished" % path, path)
+        if not names:
+            raise FileNotFoundError("%s: no *.ffr files" % path)
+        return [Shard(os.path.join(path, name), check_data) for name in names]
+    wanted = {s["name"]: s for s in manifest["shards"]}
+    for name in sorted(set(wanted) ^ set(names)):
+        file = os.path.join(path, name)
+        raise DamageError(file + (": missing, manifest.json names it" if name in wanted else ": manifest.json does not name it"), file)
+    shards: List[Shard] = []
+    for name in names:
+        shard = Shard(os.path.join(path, name), check_data)
+        shards.append(shard)
+        want = wanted[name]
+        if (shard.n, shard.size, shard.header) != (want["samples"], want["bytes"], want["header_crc32"]):
+            raise DamageError("%s: not the shard that manifest.json describes" % shard.path, shard.path)
+    return shards
+
+
+def read_json(directory: str, name: str) -> Any:
+    """Returns what a file of a dataset has, None if there is none."""
+    path = os.path.join(directory, name)
+    try:
+        with open(path, encoding="utf-8") as f:
+            return json.load(f)
+    except FileNotFoundError:
+        return None
+    except ValueError as e:
+        raise DamageError("%s: %s" % (path, e), path) from None

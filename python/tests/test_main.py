@@ -1,0 +1,51 @@
+"""The package as a command, and what it imports."""
+
+import ast
+import os
+import subprocess
+import sys
+import unittest
+
+from tests import support
+
+import ffconvert
+
+PACKAGE = support.ROOT / "python" / "ffconvert"
+
+
+def python(*args):
+    return subprocess.run([sys.executable, *args], capture_output=True, text=True, cwd=support.ROOT / "python", env={**os.environ, "PYTHONPATH": ""})
+
+
+class Main(unittest.TestCase):
+    def test_version(self):
+        done = python("-m", "ffconvert", "--version")
+        self.assertEqual(done.stdout, "ffconvert %s (Python %d.%d)\n" % (ffconvert.__version__, *sys.version_info[:2]))
+
+    def test_no_program(self):
+        done = python("-m", "ffconvert", "tar")
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("bin/ffconvert: no such program", done.stderr)
+
+    def test_imports(self):
+        """The package alone imports nothing that takes seconds."""
+        done = python("-c", "import sys, ffconvert; print('torch' in sys.modules)")
+        self.assertEqual(done.stdout, "False\n", done.stderr)
+        done = python("-c", "import sys; sys.modules['torch'] = None; import ffconvert\ntry: ffconvert.DataLoader\nexcept ImportError as e: print(e.name)")
+        self.assertRegex(done.stdout, "^torch", done.stderr)
+        with self.assertRaises(AttributeError):
+            ffconvert.nothing
+        for name in ffconvert.__all__:
+            if name != "DataLoader":
+                self.assertTrue(getattr(ffconvert, name).__doc__, name)
+
+    def test_grammar(self):
+        """Python 3.9 can parse it."""
+        files = sorted(PACKAGE.glob("*.py"))
+        self.assertGreater(len(files), 10)
+        for f in files:
+            ast.parse(f.read_text(), str(f), feature_version=(3, 9))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,115 @@
+"""The batches of an epoch are the same for any number of ranks, wherever it was stopped."""
+
+import json
+import random
+import unittest
+from unittest import mock
+
+from tests import support
+
+from ffconvert import BatchSampler, Dataset, StateError, order
+
+
+def global_batches(n, world, batch, **options):
+    """The steps of an epoch, each the samples of all ranks in turn."""
+    ranks = [list(BatchSampler(n, batch // world, r, world, **options)) for r in range(world)]
+    return [sum((list(r[step]) for r in ranks), []) for step in range(len(ranks[0]))]
+
+
+class Batches(unittest.TestCase):
+    def test_ranks(self):
+        for mode in ("global", "sequential", "window:40", "resample"):
+            want = global_batches(1000, 1, 24, seed=5, mode=mode)
+            self.assertEqual(len(want), 41)
+            for world in (2, 3, 8, 24):
+                self.assertEqual(global_batches(1000, world, 24, seed=5, mode=mode), want)
+            if mode != "resample":
+                self.assertEqual(len({i for b in want for i in b}), 984)
+
+    @mock.patch.object(order, "np", None)  # lists are faster for so small batches
+    def test_schedules(self):
+        """Whatever stops a run, and on however many ranks it goes on: no sample is lost, none comes twice."""
+        draw = random.Random(9)
+        for schedule in range(300):
+            n, batch, seed = draw.randrange(48, 400), draw.choice([12, 24]), draw.randrange(1 << 63)
+            want = [global_batches(n, 1, batch, seed=seed, ends="short")]
+            second = BatchSampler(n, batch, seed=seed, ends="short")
+            second.set_epoch(1)
+            want.append(list(second))
+            got, state, epoch = [[], []], None, 0
+            while epoch < 2:
+                world = draw.choice([1, 2, 3, 4, 6, 12])
+                samplers = [BatchSampler(n, batch // world, r, world, seed, ends="short") for r in range(world)]
+                for s in samplers:
+                    if state:
+                        s.load_state_dict(json.loads(state))
+                    s.set_epoch(epoch)
+                stop = draw.randrange(len(samplers[0]) + 1)
+                for step, lists in enumerate(zip(*samplers)):
+                    if step == stop:
+                        break
+                    got[epoch].append([i for part in lists for i in part])
+                    states = {json.dumps(s.state_dict()) for s in samplers}
+                    self.assertEqual(len(states), 1, "ranks differ")
+                    state = states.pop()
+                if len(got[epoch]) == len(want[0]):
+                    epoch += 1
+            self.assertEqual(got, want, "schedule %d" % schedule)
+
+    def test_ends(self):
+        self.assertEqual([len(BatchSampler(10, 4, ends=e)) for e in ("drop", "pad", "short")], [2, 3, 3])
+        self.assertEqual(list(BatchSampler(10, 4, mode="sequential", ends="short"))[-1], [8, 9])
+        self.assertEqual(list(BatchSampler(10, 4, mode="sequential", ends="pad"))[-1], [8, 9, 0, 1])
+        self.assertEqual([list(BatchSampler(9, 1, r, 4, mode="sequential", ends="short"))[-1] for r in range(4)], [[], [], [], [8]])
+
+    def test_groups(self):
+        groups = [i % 5 for i in range(100)]
+        for batch in BatchSampler(100, 10, seed=1, mode="group", groups=groups):
+            self.assertEqual(len({groups[i] for i in batch}), 1)
+
+    def test_steps(self):
+        sampler = BatchSampler(100, 10, seed=1)
+        every = list(sampler)
+        sampler.set_step(7)
+        self.assertEqual((len(sampler), list(sampler), list(sampler)), (3, every[7:], every[7:]))
+        sampler.set_epoch(0)
+        self.assertEqual(len(sampler), 3, "the epoch is the same: its step stays")
+        sampler.set_epoch(1)
+        self.assertEqual(len(sampler), 10)
+        self.assertNotEqual(list(sampler), every)
+        sampler.set_step(10)
+        self.assertEqual(list(sampler), [])
+        for bad in (-1, 11):
+            with self.assertRaises(ValueError):
+                sampler.set_step(bad)
+
+    def test_state(self):
+        data = Dataset(support.tars())
+        sampler = BatchSampler(data, 8, seed=3)
+        self.assertEqual(sampler.state_dict()["position"], 0)
+        it = iter(sampler)
+        next(it), next(it)
+        state = sampler.state_dict()
+        self.assertEqual(state, {"order": 1, "dataset": data.digest, "mode": "global", "seed": 3, "epoch": 0, "position": 16, "batch": 8})
+        rest = list(it)
+        self.assertEqual(sampler.state_dict()["position"], 120)
+        other = BatchSampler(data, 8, seed=3)
+        other.load_state_dict(state)
+        self.assertEqual(list(other), rest)
+        other.load_state_dict(sampler.state_dict())
+        self.assertEqual(list(other), [])
+        reordered = Dataset(sorted(support.tars().glob("*.ffr"))[::-1], decode=None)
+        for wrong in (BatchSampler(data, 4, seed=3), BatchSampler(data, 8, seed=4), BatchSampler(data, 8, seed=3, mode="window:50"),
+                      BatchSampler(120, 8, seed=3), BatchSampler(reordered, 8, seed=3)):
+            with self.assertRaises(StateError):
+                wrong.load_state_dict(state)
+        BatchSampler(data, 2, 3, 4, seed=3).load_state_dict(state)
+
+    def test_refused(self):
+        for args in ((10, 0), (10, 1, 1, 1), (10, 1, -1, 2), (0, 1)):
+            with self.assertRaises(ValueError):
+                BatchSampler(*args)
+
+
+if __name__ == "__main__":
+    unittest.main()
