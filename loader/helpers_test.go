@@ -35,19 +35,23 @@ func made(t testing.TB, encoding string, first, n int64, shards int) string {
 // madeIn replaces what is in a directory.
 func madeIn(t testing.TB, dir, encoding string, first, n int64, shards int) {
 	t.Helper()
-	var part []converters.Sample
-	for i := first; i < first+n; i++ {
-		part = append(part, converters.Sample{Key: key(i), Fields: []converters.Field{
-			{Name: "bin", Value: converters.Bytes(content(i))},
-			{Name: "cls", Value: converters.Bytes(fmt.Append(nil, i%3))},
-		}})
-	}
-	_, err := shard.Convert(t.Context(), &memsource.Source{Data: [][]converters.Sample{part}}, dir, shard.ConvertOptions{
+	_, err := shard.Convert(t.Context(), &memsource.Source{Data: [][]converters.Sample{part(first, n)}}, dir, shard.ConvertOptions{
 		Encode: encode.Options{Encoding: encoding}, Sizes: plan.Sizes{Shards: shards}, Write: shard.WriteOptions{Overwrite: true},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// part is the samples first to first+n-1.
+func part(first, n int64) (all []converters.Sample) {
+	for i := first; i < first+n; i++ {
+		all = append(all, converters.Sample{Key: key(i), Fields: []converters.Field{
+			{Name: "bin", Value: converters.Bytes(content(i))},
+			{Name: "cls", Value: converters.Bytes(fmt.Append(nil, i%3))},
+		}})
+	}
+	return all
 }
 
 // light reads without a queue of the kernel's: tests open thousands of loaders.

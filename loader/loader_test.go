@@ -11,11 +11,16 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/internal/memsource"
+	"github.com/ffconvert/ffconvert/internal/shardtest"
 	"github.com/ffconvert/ffconvert/loader"
 	"github.com/ffconvert/ffconvert/loader/order"
 	"github.com/ffconvert/ffconvert/record"
+	"github.com/ffconvert/ffconvert/shard"
+	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
 func sizes(l *loader.Loader) (n []int64) {
@@ -148,6 +153,36 @@ func TestFields(t *testing.T) {
 				t.Errorf("%d samples of 96", n)
 			}
 		})
+	}
+}
+
+// TestMixed: the records of one dataset may have several encodings, and raw ones that the caller knows.
+func TestMixed(t *testing.T) {
+	t.Parallel()
+	src := &memsource.Source{Data: [][]converters.Sample{part(0, 30), part(30, 30), part(60, 30)}}
+	for _, last := range []string{"pickle", "raw:bin"} {
+		dir := t.TempDir()
+		each := []encode.Options{{Encoding: "msgpack"}, {Encoding: "cbor"}, {Encoding: last, Fields: "bin"}}
+		if _, err := shardtest.Write(t, src, shardtest.PlanEach(t, src, []int{0, 1, 2}, plan.Options{Sizes: plan.Sizes{Shards: 4}, Shuffle: &plan.Shuffle{Seed: 3}}, each...), dir, shard.WriteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		l := opened(t, loader.Options{Fields: []string{"bin"}, Keys: true, Order: order.Options{Batch: 9}}, dir)
+		seen := make(map[string]bool)
+		for b, err := range l.Batches(t.Context()) {
+			if err != nil {
+				t.Fatal(last, err)
+			}
+			for k := range b.Len() {
+				var i int64
+				if _, err := fmt.Sscanf(b.Keys[k], "dir/%06d", &i); err != nil || string(b.Field(k, 0).Data()) != string(content(i)) {
+					t.Fatalf("%s: key %q has %.40q: %v", last, b.Keys[k], b.Field(k, 0).Data(), err)
+				}
+				seen[b.Keys[k]] = true
+			}
+		}
+		if len(seen) != 90 {
+			t.Errorf("%s: %d samples", last, len(seen))
+		}
 	}
 }
 
