@@ -72,6 +72,9 @@ func (s *schedule) run(number uint64) (steps [][]int64) {
 // ranks runs up to stop steps on all ranks from a state on. It returns their samples and the state after them, as a file has it.
 func (s *schedule) ranks(world int, number uint64, from *order.State, stop int64) (steps [][]int64, after *order.State, left int64) {
 	var saved []byte
+	if from != nil {
+		number = 0 // the state says which
+	}
 	for rank := range world {
 		l, err := loader.Open([]string{s.dir}, loader.Options{Order: s.opts, Rank: rank, World: world, Epoch: number, State: from, Prefetch: 1 + s.rng.IntN(3), Record: light})
 		if err != nil {

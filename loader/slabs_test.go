@@ -17,22 +17,26 @@ func TestSlabs(t *testing.T) {
 		var kept int64
 		for range 300 {
 			size := rng.Int64N(limit * 5 / 4) // some are larger than the bound
-			ctx, cancel := context.WithCancel(t.Context())
-			if len(held) == most {
-				cancel() // none may be given
-			}
 			var used int64
 			for _, b := range held {
 				used += int64(cap(b.slab))
 			}
-			if used+size+size/8 > limit && len(held) > 0 {
-				cancel()
+			fits := len(held) == 0 || used+size+size/8 <= limit
+			for _, b := range s.free {
+				fits = fits || int64(cap(b.slab)) >= size
 			}
-			b := s.take(ctx, size)
+			fits = fits && len(held) < most
+			ctx, cancel := context.WithCancel(t.Context())
+			var b *Batch
+			if fits {
+				b = s.take(ctx, size)
+			} else if s.fit(size) != nil {
+				t.Fatalf("a batch of %d bytes beside %d in use, of %d", size, used, limit)
+			}
 			cancel()
 			if b != nil {
-				if int64(len(b.slab)) < size {
-					t.Fatalf("%d bytes of %d", len(b.slab), size)
+				if int64(len(b.slab)) < size || s.take(ctx, 0) != nil {
+					t.Fatalf("%d bytes of %d, or one for a loop that is cancelled", len(b.slab), size)
 				}
 				held = append(held, b)
 			}
