@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import struct
-from typing import Any, Callable, List, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 from .errors import DecodeError
 from .reader import read_json
@@ -43,8 +43,8 @@ def decoder(encoding: str) -> Decoder:
     executes what a record says: ask for it only where you know the origin of every sample.
     """
     name, _, field = encoding.partition(":")
-    if name in _DECODERS and not field:
-        return _DECODERS[name]
+    if encoding in _DECODERS:
+        return _DECODERS[encoding]
     if name == "raw":
         return _Raw(field.split(";")[0] or "data")
     raise ValueError("encoding %r: want msgpack, cbor, arrow, raw, raw:FIELD or pickle" % encoding)
@@ -67,7 +67,9 @@ def encoding_of(files: Sequence[str]) -> Decoder:
     name, numbers = found[0]
     if name == "pickle":
         raise ValueError("records are pickles, which execute code where they are decoded: give decode=\"pickle\" if you trust every sample")
-    return _Raw(*numbers) if numbers else decoder(name)
+    if numbers:
+        return _Raw(*numbers)
+    return decoder(name)
 
 
 def _numbers(directory: str) -> Optional[Tuple[str, str, Any]]:
@@ -120,4 +122,4 @@ def _arrow(record: Any) -> Any:
     return {name: values[0] for name, values in columns.items()} if single else columns
 
 
-_DECODERS = {"msgpack": _msgpack, "cbor": _cbor, "pickle": _pickle, "arrow": _arrow}
+_DECODERS: Dict[str, Decoder] = {"msgpack": _msgpack, "cbor": _cbor, "pickle": _pickle, "arrow": _arrow}

@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 import itertools
-from typing import Any, Dict, Iterator, Optional
+from typing import Any, Dict, Iterator, Optional, Tuple, Union
 
 import torch.distributed
 import torch.utils.data
@@ -22,7 +22,7 @@ from .sampler import BatchSampler
 __all__ = ["DataLoader"]
 
 
-class DataLoader(torch.utils.data.DataLoader):
+class DataLoader(torch.utils.data.DataLoader):  # type: ignore[type-arg]  # it cannot be subscripted in old versions
     """Batches of a Dataset, or of any dataset of torch with a length.
 
     Without shuffle samples come in the order of the dataset; with it, in that of docs/order.md, by seed and mode, another one in each epoch. drop_last
@@ -45,7 +45,7 @@ class DataLoader(torch.utils.data.DataLoader):
             if shuffle or batch_sampler is not None:
                 raise ValueError("sampler has an order: it goes with neither shuffle nor batch_sampler")
             batch_sampler = torch.utils.data.BatchSampler(sampler, batch_size, drop_last)
-        self._steps = batch_sampler if isinstance(batch_sampler, BatchSampler) else _Skipping(batch_sampler)
+        self._steps: Union[BatchSampler, _Skipping] = batch_sampler if isinstance(batch_sampler, BatchSampler) else _Skipping(batch_sampler)
         self._batch_size: Optional[int] = getattr(batch_sampler, "batch_size", None)
         self._delivered, self.shuffle, self.skippable = self._steps.step, shuffle, skippable
         more: Dict[str, Any] = {}
@@ -60,7 +60,7 @@ class DataLoader(torch.utils.data.DataLoader):
                          persistent_workers=persistent_workers, **more)
 
     @property
-    def batch_size(self) -> Optional[int]:  # type: ignore[override]
+    def batch_size(self) -> Optional[int]:
         """Samples of a batch; torch itself has None where a sampler makes batches."""
         return self._batch_size
 
@@ -85,7 +85,7 @@ class DataLoader(torch.utils.data.DataLoader):
         self._steps.set_step(step)
         self._delivered = step
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Any]:  # type: ignore[override]
         self._delivered = self._steps.step
         for batch in super().__iter__():
             self._delivered += 1
@@ -105,7 +105,8 @@ class _Skipping:
     """Skips the first batches of a sampler of torch, whose order is its own."""
 
     def __init__(self, sampler: Any) -> None:
-        self.sampler, self.step, self.epoch = sampler, 0, 0
+        self.sampler: Any = sampler
+        self.step = self.epoch = 0
 
     def set_epoch(self, epoch: int) -> None:
         for s in (self.sampler, getattr(self.sampler, "sampler", None)):
@@ -126,17 +127,18 @@ class _Skipping:
         return itertools.islice(self.sampler, self.step, None)
 
     def state_dict(self, step: int) -> Dict[str, Any]:
-        raise TypeError("the order of %s is not known: state_dict needs a loader without sampler, or an ffconvert.BatchSampler"
+        raise TypeError("the order of %s is not known: states need a loader without sampler, or an ffconvert.BatchSampler"
                         % type(self.sampler).__name__)
 
-    load_state_dict = state_dict
+    def load_state_dict(self, state: Dict[str, Any]) -> None:
+        self.state_dict(0)
 
 
 def _collate(samples: Any) -> Any:
     return default_collate(samples) if len(samples) else samples
 
 
-def _place(rank: Optional[int], world: Optional[int]) -> "tuple[int, int]":
+def _place(rank: Optional[int], world: Optional[int]) -> Tuple[int, int]:
     """This process among those that train together."""
     if (rank is None) != (world is None):
         raise ValueError("rank and world belong together")

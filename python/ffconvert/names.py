@@ -84,7 +84,7 @@ class _Machine:
         while True:
             code = self.number(1)
             if code == 0x2E:  # STOP
-                tree = self.pop(dict)
+                tree: Tree = self.pop(dict)
                 if self.stack or self.at < len(self.data):
                     raise self.fail("more than one value")
                 return tree

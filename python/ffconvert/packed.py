@@ -91,7 +91,7 @@ class PackedFolder:
         for name in PurePosixPath(path).parts:
             if name != "/":
                 found = found.get(name) if isinstance(found, dict) else None
-        return found
+        return found  # type: ignore[no-any-return]
 
 
 def _walk(tree: Tree, recursive: bool) -> Iterator[Tuple[str, bool]]:

@@ -40,7 +40,8 @@ class Reader:
 
     def __init__(self, files: Union[Path, Iterable[Path]], check_data: bool = True) -> None:
         self._shards: List[Shard] = []
-        self.files = [os.fspath(files)] if isinstance(files, (str, os.PathLike)) else [os.fspath(f) for f in files]
+        #: The files and directories, by paths that hold wherever the process goes.
+        self.files: List[str] = [os.path.abspath(f) for f in ([files] if isinstance(files, (str, os.PathLike)) else files)]
         self.check_data = check_data
         if not self.files:
             raise ValueError("no files")
@@ -140,7 +141,7 @@ def _slab(size: int) -> Callable[[int], Any]:
 
 
 def _reopen(cls: Any, files: Sequence[str], check_data: bool, want: str) -> Reader:
-    reader = cls(files, check_data)
+    reader: Reader = cls(files, check_data)
     if reader.digest != want:
         reader.close()
         raise DamageError("%s: not the dataset that was opened: its digest is %s, not %s" % (", ".join(files[:3]), reader.digest, want))

@@ -67,7 +67,8 @@ class BatchSampler:
         epoch, first = self.order.epoch(self._epoch), self._start
         for step in range(first, self.order.steps()):
             self._next = step + 1
-            yield [int(i) for i in epoch.batch(step, self.rank, self.world)]
+            batch = epoch.batch(step, self.rank, self.world)
+            yield batch if isinstance(batch, list) else batch.tolist()
 
     def state_dict(self, step: Optional[int] = None) -> Dict[str, Any]:
         """The state after the list that was yielded last, or before a step of the epoch; the same on every rank.

@@ -18,6 +18,11 @@ from typing import Any, Callable, List, Sequence, Tuple
 from .errors import DamageError
 
 try:
+    import numpy as np
+except ImportError:
+    np = None  # type: ignore[assignment]
+
+try:
     import resource
 except ImportError:  # not a Unix
     resource = None  # type: ignore[assignment]
@@ -76,7 +81,7 @@ class Shard:
             self.crcs.byteswap()
             self.offsets.byteswap()
         self.offsets.append(self.size)
-        if self.offsets[0] != _HEAD + 12 * n or any(map(gt, self.offsets, islice(self.offsets, 1, None))):
+        if self.offsets[0] != _HEAD + 12 * n or not _ascending(self.offsets):
             raise self._damage("the offsets of the header are out of order, or the file is cut")
 
     def bytes_of(self, wanted: Wanted) -> int:
@@ -86,7 +91,8 @@ class Shard:
 
     def read(self, wanted: Wanted, out: List[Any], take: Callable[[int], Any]) -> None:
         """Reads samples into memory of so many bytes, each a piece that take returns. wanted is sorted; see Wanted."""
-        offsets, pieces = self.offsets, []
+        offsets = self.offsets
+        pieces: List[Any] = []
         group: List[Tuple[int, Any]] = []  # whose pieces are read next, from start to end
         start = end = 0
         last, first = -1, None
@@ -144,10 +150,10 @@ class Shard:
         except OSError as e:
             raise self._named(e) from None
 
-    def _bytes(self, n: int, off: int) -> bytes:
+    def _bytes(self, n: int, off: int) -> memoryview:
         data = bytearray(n)
         self._fill([data], off, n)
-        return bytes(data)
+        return memoryview(data)
 
     def _unchanged(self) -> None:
         """Checks that the name still leads to the file that was opened, with its size and time."""
@@ -177,6 +183,13 @@ class Shard:
 
     def __del__(self) -> None:
         self.close()
+
+
+def _ascending(offsets: "array[int]") -> bool:
+    if np is None:
+        return not any(map(gt, offsets, islice(offsets, 1, None)))
+    numbers = np.frombuffer(offsets, np.int64)
+    return bool((numbers[:-1] <= numbers[1:]).all())
 
 
 def _identity(s: os.stat_result) -> Tuple[int, int, int, int]:

@@ -20,21 +20,19 @@ if PLAIN:
     for module in ("numpy", "msgpack", "cbor2"):
         sys.modules[module] = None
 
-faulthandler.dump_traceback_later(100, exit=True)  # a test that hangs ends, and says where
+faulthandler.dump_traceback_later(240, exit=True)  # a test that hangs ends, and says where
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TESTDATA = ROOT / "testdata"
 PROGRAM = os.environ.get("FFCONVERT") or str(ROOT / "bin" / "ffconvert")  # of `make build`
 TARS = sorted(map(str, TESTDATA.glob("shards-*.tar")))
 
-_main = os.getpid()
-_work = tempfile.mkdtemp(prefix="ffconvert-python-")
 
-
-@atexit.register
-def _clean():
-    if os.getpid() == _main:
-        shutil.rmtree(_work, ignore_errors=True)
+@functools.lru_cache(maxsize=None)
+def _work():
+    work, main = tempfile.mkdtemp(prefix="ffconvert-python-"), os.getpid()
+    atexit.register(lambda: os.getpid() == main and shutil.rmtree(work, ignore_errors=True))
+    return work
 
 
 def run(*args):
@@ -45,7 +43,7 @@ def run(*args):
 
 def scratch():
     """A new directory, removed at the end."""
-    return pathlib.Path(tempfile.mkdtemp(dir=_work))
+    return pathlib.Path(tempfile.mkdtemp(dir=_work()))
 
 
 @functools.lru_cache(maxsize=None)

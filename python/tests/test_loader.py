@@ -90,6 +90,12 @@ class Loader(unittest.TestCase):
             self.assertEqual(rows(loader), expected(epoch))
         loader.set_step(5)
         self.assertEqual(rows(loader), expected(2)[5:])
+        loader.set_step(0)
+        for keys, _ in loader:  # and a loop that is left goes on
+            if loader.state_dict()["position"] == 48:
+                break
+        loader.load_state_dict(loader.state_dict())
+        self.assertEqual(rows(loader), expected(2)[3:])
 
     def test_set_step(self):
         """As ffrecord has it: the step stays until it is set again."""
@@ -113,6 +119,8 @@ class Loader(unittest.TestCase):
         self.assertEqual(len(loader), 6)
         with self.assertRaisesRegex(TypeError, "order of BatchSampler is not known"):
             loader.state_dict()
+        with self.assertRaisesRegex(TypeError, "order of BatchSampler is not known"):
+            loader.load_state_dict(BatchSampler(100, 10).state_dict())
         spread = torch.utils.data.distributed.DistributedSampler(data, 2, 1, shuffle=True)
         loader = DataLoader(data, 10, sampler=spread)
         first = [b.tolist() for b, in loader]
@@ -187,7 +195,7 @@ class Faults(unittest.TestCase):
                 if step == 2:
                     for worker in torch.multiprocessing.active_children():
                         os.kill(worker.pid, signal.SIGKILL)
-        self.assertLess(time.monotonic() - began, 30)
+        self.assertLess(time.monotonic() - began, 60)
 
     def test_bad_state(self):
         loader = DataLoader(dataset(), 8, shuffle=True)

@@ -116,6 +116,18 @@ class Samples(unittest.TestCase):
             with pickle.loads(pickle.dumps(reader)) as other:
                 self.assertEqual((bytes(other.read_one(50)), other.digest), (self.want[50], reader.digest))
 
+    def test_directory_changes(self):
+        """A relative path is that of the moment."""
+        back = os.getcwd()
+        os.chdir(self.out)
+        try:
+            reader = Reader("PART_00000.ffr")
+            os.chdir("/")
+            for r in (reader, pickle.loads(pickle.dumps(reader))):
+                self.assertEqual(bytes(r.read_one(0)), self.want[0])
+        finally:
+            os.chdir(back)
+
     def test_threads(self):
         wrong = []
 
