@@ -58,7 +58,7 @@ type schedule struct {
 func (s *schedule) run(number uint64) (steps [][]int64) {
 	var state *order.State
 	for {
-		world := pick(s.rng, 1, 1, 2, 3, 4, 5, 8, 64)
+		world := 1 + s.rng.IntN(pick(s.rng, 1, 4, 8, 8, 8, 8, 8, 64))
 		stop := s.rng.Int64N(9)
 		all, after, left := s.ranks(world, number, state, stop)
 		steps = append(steps, all...)
