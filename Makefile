@@ -7,7 +7,10 @@ SHELL   := /bin/bash
 # Modules of their own, whose tests need what the program does not.
 NESTED := deploy/kubernetes
 
-.PHONY: all build check test test-nested lint faults bench bench-once bench-packages fuzz fuzz-row man testdata clean
+# Systems that wheels are built for: python/wheel.py has their tags.
+PLATFORMS ?= linux-amd64 linux-arm64 darwin-amd64 darwin-arm64
+
+.PHONY: all build wheel check test test-nested lint faults bench bench-once bench-packages fuzz fuzz-row man testdata clean
 
 all: build
 
@@ -57,6 +60,12 @@ bench-once: ## every benchmark of the packages once, at a small size
 bench-packages: ## the benchmarks of each package
 	$(GO) test -run '^$$' -bench . ./...
 
+wheel: ## dist/*.whl for each of PLATFORMS: the Python package with the program, built without a network
+	for p in $(PLATFORMS); do \
+		GOOS=$${p%-*} GOARCH=$${p#*-} $(GO) build -trimpath -o bin/$$p/ffconvert ./cmd/ffconvert && \
+		python3 python/wheel.py bin/$$p/ffconvert $$p dist || exit; \
+	done
+
 man: build ## manual pages in bin/man
 	bin/ffconvert man bin/man
 
@@ -64,4 +73,4 @@ testdata: ## draw the small datasets again
 	sh testdata/generate.sh
 
 clean:
-	rm -rf bin
+	rm -rf bin dist

@@ -1,0 +1,80 @@
+"""Builds a wheel that carries the program: python3 python/wheel.py PROGRAM PLATFORM DIR
+
+PROGRAM is the static binary, PLATFORM one of linux-amd64, linux-arm64, darwin-amd64, darwin-arm64. The wheel has the package of this directory,
+and the program as a script, so that pip puts it on PATH. Nothing but Python is needed, no network, and equal input makes equal bytes.
+make wheel calls it for each platform. Formats: PEP 427 (wheels), 425 and 600 (tags), 639 (licence files).
+"""
+
+import base64
+import hashlib
+import pathlib
+import re
+import sys
+import zipfile
+
+ROOT = pathlib.Path(__file__).resolve().parent
+
+# The program is static, and needs no C library: any Linux since 3.2, musl or glibc; Go 1.26 needs macOS 12.
+PLATFORMS = {
+    "linux-amd64": ["manylinux_2_17_x86_64", "manylinux2014_x86_64", "musllinux_1_1_x86_64"],
+    "linux-arm64": ["manylinux_2_17_aarch64", "manylinux2014_aarch64", "musllinux_1_1_aarch64"],
+    "darwin-amd64": ["macosx_12_0_x86_64"],
+    "darwin-arm64": ["macosx_12_0_arm64"],
+}
+
+METADATA = """\
+Metadata-Version: 2.4
+Name: ffconvert
+Version: {version}
+Summary: Turn machine-learning datasets into FFRecord shards, verify them, and train on them
+License-Expression: Apache-2.0
+License-File: LICENSE
+Requires-Python: >=3.9
+Provides-Extra: torch
+Requires-Dist: numpy; extra == "torch"
+Requires-Dist: torch; extra == "torch"
+Description-Content-Type: text/markdown
+
+The command `ffconvert` and the package `ffconvert`, which reads the shards and feeds them to PyTorch. numpy, torch,
+msgpack and cbor2 are used where they are installed, and not needed.
+"""
+
+
+def files(version: str, tags: list, program: bytes) -> dict:
+    """The files of the wheel by their names: bytes and permissions."""
+    info = "ffconvert-%s.dist-info/" % version
+    all_files = {}
+    for path in sorted((ROOT / "ffconvert").rglob("*")):
+        if path.suffix == ".py" or path.name == "py.typed":
+            all_files[path.relative_to(ROOT).as_posix()] = (path.read_bytes(), 0o644)
+    all_files["ffconvert-%s.data/scripts/ffconvert" % version] = (program, 0o755)
+    all_files[info + "licenses/LICENSE"] = ((ROOT.parent / "LICENSE").read_bytes(), 0o644)
+    all_files[info + "METADATA"] = (METADATA.format(version=version).encode(), 0o644)
+    wheel = "Wheel-Version: 1.0\nGenerator: ffconvert wheel.py\nRoot-Is-Purelib: false\n" + "".join("Tag: py3-none-%s\n" % t for t in tags)
+    all_files[info + "WHEEL"] = (wheel.encode(), 0o644)
+    record = "".join("%s,sha256=%s,%d\n" % (name, base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode(), len(data))
+                     for name, (data, _) in all_files.items())
+    all_files[info + "RECORD"] = ((record + info + "RECORD,,\n").encode(), 0o644)
+    return all_files
+
+
+def build(program: pathlib.Path, platform: str, directory: pathlib.Path) -> pathlib.Path:
+    """Writes the wheel, and returns its path."""
+    version = re.search(r'^__version__ = "(.+)"$', (ROOT / "ffconvert" / "__init__.py").read_text(), re.M).group(1)
+    tags = PLATFORMS[platform]
+    directory.mkdir(parents=True, exist_ok=True)
+    wheel = directory / ("ffconvert-%s-py3-none-%s.whl" % (version, ".".join(tags)))
+    with zipfile.ZipFile(wheel, "w", zipfile.ZIP_DEFLATED) as out:
+        for name, (data, mode) in files(version, tags, program.read_bytes()).items():
+            entry = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            entry.create_system = 3  # Unix, which permissions belong to
+            entry.external_attr = (0o100000 | mode) << 16
+            out.writestr(entry, data)
+    return wheel
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 4 or sys.argv[2] not in PLATFORMS:
+        sys.exit("want: wheel.py PROGRAM PLATFORM DIR; PLATFORM is one of " + ", ".join(PLATFORMS))
+    print(build(pathlib.Path(sys.argv[1]), sys.argv[2], pathlib.Path(sys.argv[3])))
