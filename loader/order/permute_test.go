@@ -123,7 +123,18 @@ func BenchmarkSample(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
+	e := o.Epoch(1)
 	for b.Loop() {
-		o.Epoch(1).Sample(1e9)
+		e.Sample(1e9)
+	}
+}
+
+func BenchmarkEpoch(b *testing.B) {
+	o, err := New([]int64{2e9}, Options{Batch: 256})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		o.Epoch(1)
 	}
 }
