@@ -24,7 +24,7 @@ type Epoch struct {
 const (
 	streamSamples = 0
 	streamShards  = 1 // or batches, in mode Group
-	streamWindow  = 2 // and those after it
+	streamWindow  = 2 // of window 0; 3 of window 1, and so on
 )
 
 // Epoch returns the order of an epoch, at most 2⁶³-1. It takes constant time, but in mode Window the time to go through the shards,
@@ -79,7 +79,7 @@ func (e *Epoch) Sample(p int64) int64 {
 	return e.Append(one[:0], p, p+1)[0]
 }
 
-// Append appends the samples of positions lo to hi. Positions from Len on are those of the begin again: see [Pad].
+// Append appends the samples of positions lo to hi. Position Len is position 0 again: see [Pad].
 func (e *Epoch) Append(dst []int64, lo, hi int64) []int64 {
 	o := e.order
 	var window permutation

@@ -81,7 +81,7 @@ type Order struct {
 	sizes  []uint64 // of the shards
 }
 
-// New returns the order of a dataset of shards that have so many samples, in this order.
+// New returns the order of a dataset. shards are the numbers of samples of its shards, in order.
 func New(shards []int64, opts Options) (*Order, error) {
 	o := &Order{opts: opts}
 	if o.opts.Mode == "" {

@@ -9,7 +9,7 @@ import (
 	"github.com/ffconvert/ffconvert/internal/place"
 )
 
-// A State says where a run is: after so many steps of an epoch. It is the same for every rank.
+// A State says where a run is: between two steps of an epoch. It is the same for every rank.
 type State struct {
 	Order    int    `json:"order"`   // Version
 	Dataset  string `json:"dataset"` // see [Digest]
