@@ -65,7 +65,7 @@ func readAll(t *testing.T, patterns ...string) map[string]string {
 
 func runTests(t *testing.T, module, plain string, modules ...string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute) // a test that hangs ends earlier, by itself
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute) // a test that hangs ends earlier, by itself
 	defer cancel()
 	cmd := exec.CommandContext(ctx, python.Path(t, modules...), "-m", "unittest", "tests.test_"+module)
 	cmd.Env = append(os.Environ(), "FFCONVERT="+need.Program(t), "FFCONVERT_PLAIN="+plain, "PYTHONDONTWRITEBYTECODE=1", "PYTHONUTF8=1")

@@ -41,9 +41,9 @@ class DataLoader(torch.utils.data.DataLoader):  # type: ignore[type-arg]  # it c
             rank, world = _place(rank, world)
             batch_sampler = BatchSampler(dataset, batch_size, rank, world, seed, mode if shuffle else "sequential",
                                          "drop" if drop_last else "short")
+        elif shuffle or sampler is not None and batch_sampler is not None or (rank, world) != (None, None):
+            raise ValueError("a sampler has its own order and rank: it goes with neither shuffle, rank and world, nor another sampler")
         elif sampler is not None:
-            if shuffle or batch_sampler is not None:
-                raise ValueError("sampler has an order: it goes with neither shuffle nor batch_sampler")
             batch_sampler = torch.utils.data.BatchSampler(sampler, batch_size, drop_last)
         self._steps: Union[BatchSampler, _Skipping] = batch_sampler if isinstance(batch_sampler, BatchSampler) else _Skipping(batch_sampler)
         self._batch_size: Optional[int] = getattr(batch_sampler, "batch_size", None)

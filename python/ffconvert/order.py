@@ -179,7 +179,7 @@ class Order:
                 raise StateError("the state is not of this run: it has no %r" % name)
             if name not in ("epoch", "position") and state[name] != want:
                 raise StateError("the state is not of this run: its %s is %s, not %s" % (name, state[name], want))
-        position = state["position"]
+        position: int = state["position"]
         if not 0 <= state["epoch"] <= _MAX_INT or position % self.batch_size or not 0 <= position <= self.steps() * self.batch_size:
             raise StateError("the state is not of this run: epoch %s, position %s is none between batches of %d in %d samples"
                              % (state["epoch"], position, self.batch_size, self.n))

@@ -20,7 +20,7 @@ if PLAIN:
     for module in ("numpy", "msgpack", "cbor2"):
         sys.modules[module] = None
 
-faulthandler.dump_traceback_later(240, exit=True)  # a test that hangs ends, and says where
+faulthandler.dump_traceback_later(500, exit=True)  # a test that hangs ends, and says where
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TESTDATA = ROOT / "testdata"

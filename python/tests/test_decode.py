@@ -42,6 +42,17 @@ class Encodings(unittest.TestCase):
                 else:
                     self.assertEqual(Dataset(out)[:], want)
 
+    def test_of_other_conversions(self):
+        """Records that `ffconvert ffr` has copied, and a side of a split."""
+        copies = support.converted("ffr", str(support.tars()))
+        self.assertEqual(Dataset(copies)[:], tar_samples())
+        sides = support.converted("tar", "--split", "train=0.8,val=0.2", *support.TARS)
+        both = Dataset(sides / "train")[:] + Dataset(sides / "val")[:]
+        self.assertEqual(sorted(both, key=lambda s: s[KEY]), tar_samples())
+        shapes = Dataset(support.converted("folder", str(support.TESTDATA / "shapes")))
+        classes = sorted({s[KEY].split("/")[0] for s in shapes[:]})
+        self.assertEqual([s["cls"] for s in shapes[:]], [classes.index(s[KEY].split("/")[0]) for s in shapes[:]])
+
     def test_raw(self):
         out = support.converted("tar", "--encode", "raw:cls", *support.TARS)
         self.assertEqual(Dataset(out)[:], [{"cls": s["cls"]} for s in tar_samples()])

@@ -25,7 +25,7 @@ class Example(unittest.TestCase):
             while p.poll() is None:
                 if kill_after and len(printed.read_text().splitlines()) >= kill_after:
                     p.kill()
-                time.sleep(0.001)
+                time.sleep(0.005)
         self.assertIn(p.returncode, (0, -9) if kill_after else (0,), said.read_text())
         return printed.read_text().splitlines()
 

@@ -130,8 +130,10 @@ class Loader(unittest.TestCase):
         loader = DataLoader(dataset(), batch_sampler=ours)
         self.assertEqual((rows(loader), loader.batch_size), (expected(seed=9), 16))
         self.assertEqual(loader.state_dict(), ours.state_dict())
-        with self.assertRaises(ValueError):
-            DataLoader(data, sampler=spread, shuffle=True)
+        for args in ({"sampler": spread, "shuffle": True}, {"sampler": spread, "batch_sampler": ours}, {"batch_sampler": ours, "shuffle": True},
+                     {"sampler": spread, "rank": 0, "world": 2}):
+            with self.assertRaisesRegex(ValueError, "its own order"):
+                DataLoader(data, **args)
 
     def test_datasets_of_torch(self):
         data = torch.utils.data.TensorDataset(torch.arange(40))
