@@ -161,7 +161,7 @@ func ReadMetaFile(path string) (*Meta, error) { return readMeta(path, nil) }
 // ReadMeta reads the meta.json of the dataset from a file of any name, and compares it with its checksum.
 func (m *Manifest) ReadMeta(path string) (*Meta, error) { return readMeta(path, &m.Meta) }
 
-// readMeta reads a meta.json. sum is what it must have; nil: anything.
+// readMeta reads a meta.json and compares it with sum, unless that is nil.
 func readMeta(path string, sum *FileSum) (*Meta, error) {
 	f, err := openPath(path)
 	if err != nil {

@@ -33,7 +33,7 @@ type decoder interface {
 	setDecoding()
 }
 
-// A looker is an Opener of records that can be decoded where it is known what they are.
+// A looker is an Opener that decodes records if their encoding is known.
 type looker interface{ setLooking() }
 
 // DecodeKnown makes Open decode records, whatever the options of the new ones, if the encoding of all of them is known.

@@ -65,7 +65,7 @@ func (x *Reader) Row(n int64) (*Row, error) {
 	return x.chunk.take(), nil
 }
 
-// read reads rows from next on, at most so many.
+// read reads rows from next on, up to most of them.
 func (x *Reader) read(most int64) error {
 	x.chunk.next, x.chunk.n = 0, 0
 	if err := x.find(x.next); err != nil {
@@ -124,7 +124,7 @@ type Finder struct {
 	batches []batch
 }
 
-// Find reads where the batches of an index of size bytes lie, which has so many rows. It reads none of them.
+// Find reads where the batches of an index lie, and none of its rows. The index has size bytes and as many rows as rows says.
 func Find(r io.ReaderAt, size, rows int64) (*Finder, error) {
 	m, l, err := open(r, size)
 	if err != nil {

@@ -62,7 +62,7 @@ func (c *chunk) read(file io.ReaderAt, b *batch, first, count int64) error {
 	return nil
 }
 
-// readKeys reads the keys of the rows, whose ends were read.
+// readKeys reads the keys of the rows. Their ends were read before.
 func (c *chunk) readKeys(file io.ReaderAt, b *batch, count int) error {
 	start := c.keyEnd(0)
 	for i, last := 1, start; i <= count; i++ {

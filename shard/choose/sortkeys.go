@@ -68,7 +68,7 @@ func (c *Chooser) AddSortKey(k *SortKeys, s *converters.Sample) error {
 	return nil
 }
 
-// sorted counts whether samples have what they are sorted by.
+// sorted tells whether samples with the value that the order needs were seen, and samples without it.
 type sorted struct{ with, without atomic.Bool }
 
 func (s *sorted) saw(has bool) {
