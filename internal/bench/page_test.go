@@ -100,7 +100,7 @@ func TestPage(t *testing.T) {
 	for _, want := range []string{
 		"All figures are of one run of 1m0s, on 2026-01-02, commit `abc`. The main set has 2 GiB.\n", "- a CPU\n- a disk\n", "[benchmarks.md](benchmarks.md)",
 		"| S1 | work of S1 | cp | ≤ 1.00 | 2.00 (1.00–3.00) | x | – | 0.9 of fio | MISSED |\n| S2 | work of S2 |",
-		"| T1 | work of T1 | cp | ≤ 1.00 | 2.00 (1.00–3.00) | x | – | 0.9 of fio | MISSED |\n\n",
+		"| T2 | work of T2 | cp | ≤ 1.00 | 2.00 (1.00–3.00) | x | – | 0.9 of fio | MISSED |\n\n",
 		"| S5 | `make bench ROW=S5` | 5s | CSV", "emptied right before: of all. A limit",
 	} {
 		if !strings.Contains(first, want) {
