@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -27,19 +28,24 @@ func TestSchedules(t *testing.T) {
 	const samples = 230
 	dir := made(t, "raw:bin", 0, samples, 5)
 	shards := sizes(opened(t, loader.Options{Record: light}, dir))
-	rng := rand.New(rand.NewPCG(19, 1))
-	for n := range schedules {
-		s := schedule{T: t, dir: dir, seed: rng.Uint64() >> 1, rng: rng}
-		s.opts = order.Options{Seed: s.seed, Batch: 1 + rng.Int64N(64), Mode: pick(rng, order.Global, order.Global, order.Window(50), order.Sequential), Ends: pick(rng, order.Drop, order.Pad, order.Short)}
-		number := rng.Uint64N(1 << 40)
-		want := ordered(t, shards, s.opts, number, 0, 1)
-		got := s.run(number)
-		if !reflect.DeepEqual(got, want) {
-			t.Fatalf("schedule %d, %+v, epoch %d: %v, want %v", n, s.opts, number, got, want)
-		}
-		if s.opts.Ends != order.Pad {
-			s.once(got)
-		}
+	for worker := range 8 { // they wait for the kernel to give up their queues more than they compute
+		t.Run(fmt.Sprint(worker), func(t *testing.T) {
+			t.Parallel()
+			rng := rand.New(rand.NewPCG(19, uint64(worker)))
+			for range schedules / 8 {
+				s := schedule{T: t, dir: dir, seed: rng.Uint64() >> 1, rng: rng}
+				s.opts = order.Options{Seed: s.seed, Batch: 1 + rng.Int64N(64), Mode: pick(rng, order.Global, order.Global, order.Window(50), order.Sequential), Ends: pick(rng, order.Drop, order.Pad, order.Short)}
+				number := rng.Uint64N(1 << 40)
+				want := ordered(t, shards, s.opts, number, 0, 1)
+				got := s.run(number)
+				if !reflect.DeepEqual(got, want) {
+					t.Fatalf("%+v, epoch %d: %v, want %v", s.opts, number, got, want)
+				}
+				if s.opts.Ends != order.Pad {
+					s.once(got)
+				}
+			}
+		})
 	}
 }
 
