@@ -109,7 +109,7 @@ type Description struct {
 	Encoding string `json:"-"`
 
 	// Encoded means that by default the first field of a sample is its record, encoded already. Its other fields
-	// repeat what is in the record.
+	// are copies of values in the record.
 	Encoded bool `json:"-"`
 
 	Classes []string     `json:"classes,omitempty"` // class names by number, the value of the field cls

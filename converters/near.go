@@ -30,8 +30,8 @@ func closely(parts []Part, a, b Run) bool {
 	return a.Part == b.Part && parts[a.Part].Path != "" && a.First+a.Count <= b.First && b.Off-a.Off <= near
 }
 
-// ReadNear yields the samples of a group that Near has made, as Source.Read yields those of a run. It reads the
-// samples between the runs too, and drops them: an error in one of them is not returned.
+// ReadNear yields the samples of a group of runs that Near has made, in order. It reads the samples between the runs
+// too, and drops them: an error in one of them is not returned. See Source.Read for how long a sample is valid.
 func ReadNear(ctx context.Context, src Source, group []Run) iter.Seq2[*Sample, error] {
 	if len(group) == 1 {
 		return src.Read(ctx, group[0])

@@ -71,7 +71,7 @@ type Options struct {
 	Missing  string   `json:"missing,omitempty"` // MissingError (default) or MissingSkip
 
 	// Encoded means that the first field of a sample is its record in this Encoding already, whose bytes are
-	// written unchanged; its other fields repeat what is in the record. It goes with none of the options above
+	// written unchanged; its other fields are copies of values in the record. It goes with none of the options above
 	// and below.
 	Encoded bool `json:"encoded,omitempty"`
 

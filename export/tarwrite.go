@@ -28,11 +28,11 @@ type filled struct {
 // writeAll writes the tars that are not finished, several at once. Beside the tars that are being filled, as many
 // are synced and read again.
 func (w *tarWriter) writeAll(ctx context.Context) error {
-	var todo []*tarJob
+	var unfinished []*tarJob
 	total := int64(0)
 	for i := range w.jobs {
 		if _, done := w.done[w.jobs[i].name]; !done {
-			todo = append(todo, &w.jobs[i])
+			unfinished = append(unfinished, &w.jobs[i])
 			total += w.jobs[i].size
 		}
 	}
@@ -41,7 +41,7 @@ func (w *tarWriter) writeAll(ctx context.Context) error {
 		phase += " + verify"
 	}
 	w.progress = plan.StartPhase(w.opts.Progress, phase, total)
-	workers := max(1, min(w.workers(), len(todo)))
+	workers := max(1, min(w.workers(), len(unfinished)))
 	w.readers = w.workers() / workers
 	jobs, full := make(chan *tarJob), make(chan *filled)
 	finishing, whole := errgroup.WithContext(ctx)
@@ -51,7 +51,7 @@ func (w *tarWriter) writeAll(ctx context.Context) error {
 	filling, ctx := errgroup.WithContext(whole)
 	filling.Go(func() error {
 		defer close(jobs)
-		for _, j := range todo {
+		for _, j := range unfinished {
 			select {
 			case jobs <- j:
 			case <-ctx.Done():

@@ -27,7 +27,7 @@ func (f Format) Reader() *Reader {
 	return r
 }
 
-// A decoder is an Opener of records that may stay as they are.
+// A decoder is an Opener that copies records unless their fields are needed.
 type decoder interface {
 	// setDecoding makes Open decode records, whatever the options of the new records.
 	setDecoding()

@@ -28,8 +28,8 @@ type Samples struct {
 	Added    []converters.AddedField
 }
 
-// Samples opens local shards for decoded samples, whose records have lists and maps within limits. r is a
-// Reader of the format ffr. If clash is true, keys of several datasets may clash.
+// Samples opens local shards and decodes their records. limits bound the lists and maps in a record. r must be a
+// Reader of the format ffr. If clash is true, several datasets may have the same key.
 func (r *Reader) Samples(ctx context.Context, parts []converters.Part, limits encode.Limits, clash bool) (*Samples, error) {
 	o, ok := r.opener.(*ffrOpener)
 	if !ok {

@@ -76,7 +76,7 @@ func (s *Source) openRun(run *converters.Run, how converters.Access) (*shard, er
 	return x, nil
 }
 
-// seek reads the head, and makes the next row of the index that of the first sample.
+// seek reads the head of the shard, and moves the index to the row of the first sample.
 func (s *Source) seek(x *shard, run *converters.Run) (err error) {
 	if x.info, err = record.ReadHead(x.tables, x.part.Name, x.part.Size, x.opts.Record); err != nil {
 		return x.fail(-1, -1, "", err)

@@ -23,7 +23,7 @@ type Options struct {
 	Decode   bool // fields are compared; all records are read
 
 	// Held is how many samples of the first dataset are held at once, 48 bytes each; 0 means 4,194,304. The second
-	// dataset is gone through once for each so many, and once more where it has samples that the first has not.
+	// dataset is read once for each Held samples of the first, and once more to list samples that only it has.
 	Held int
 }
 
