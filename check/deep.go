@@ -9,6 +9,7 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/findings"
+	"github.com/ffconvert/ffconvert/internal/picture"
 )
 
 // A decoder decodes the fields of samples. It must not be used concurrently.
@@ -70,16 +71,16 @@ func (p *part) decode(d *decoder, f *converters.Field, s *converters.Sample) boo
 	at := p.place(s.Off, s.Key)
 	name := clipped(f.Name)
 	suffix := strings.ToLower(f.Name[strings.LastIndexByte(f.Name, '.')+1:])
-	named := imageOfSuffix(suffix)
+	named := picture.OfSuffix(suffix)
 	var err error
 	switch {
 	case named != nil:
-		var found *imageType
-		if found, err = d.image(named, f.Value.Data()); err != nil {
+		var head picture.Head
+		if _, head, err = picture.Decode(named, f.Value.Data(), d.maxPixels); err != nil {
 			err = fmt.Errorf("field %s: %w", name, err)
 		}
-		if found != nil && found != named {
-			p.groups.add(WrongType, fmt.Sprintf("field %s is a %s", name, found.name), at, 1)
+		if head.Type != nil && head.Type != named {
+			p.groups.add(WrongType, fmt.Sprintf("field %s is a %s", name, head.Type.Name), at, 1)
 		}
 	case encode.Decodable(f.Name):
 		d.one.Fields[0] = *f
@@ -91,10 +92,10 @@ func (p *part) decode(d *decoder, f *converters.Field, s *converters.Sample) boo
 		return true
 	}
 	found := findings.Finding{Rule: Undecodable, Place: at, Text: err.Error(), Hint: encode.Hint(err)}
-	if errors.Is(err, errUnchecked) || errors.Is(err, converters.ErrLimit) {
+	if errors.Is(err, picture.ErrUnchecked) || errors.Is(err, converters.ErrLimit) {
 		found.Rule = Unchecked
 	}
-	if errors.Is(err, errPixels) {
+	if errors.Is(err, picture.ErrPixels) {
 		found.Hint = "Options.MaxPixels"
 	}
 	p.add(found)

@@ -1,9 +1,11 @@
-package check
+package picture
 
 import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"image"
+	"image/gif"
 	"io"
 )
 
@@ -91,3 +93,12 @@ func skipPalette(r *bytes.Reader, flags byte) {
 
 // skip moves n bytes forward. If that is past the end, the next read returns io.EOF.
 func skip(r *bytes.Reader, n int64) { r.Seek(n, io.SeekCurrent) }
+
+// decodeGIF decodes all frames and returns the first.
+func decodeGIF(r io.Reader) (image.Image, error) {
+	g, err := gif.DecodeAll(r)
+	if err != nil {
+		return nil, err
+	}
+	return g.Image[0], nil
+}

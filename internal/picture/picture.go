@@ -1,0 +1,157 @@
+// Package picture tells what pictures are, how large they are, and decodes them: JPEG, PNG, GIF and WebP.
+//
+// A picture may come from anywhere. Nothing is allocated for its pixels before their number, which its head tells,
+// has been compared with a limit, and a decoder that panics is an error of the picture.
+package picture
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"image"
+	"image/gif"
+	"image/jpeg"
+	"image/png"
+	"io"
+	"slices"
+
+	"golang.org/x/image/webp"
+)
+
+// A Type is a format of pictures that can be decoded.
+type Type struct {
+	Name     string   // "JPEG"
+	suffixes []string // of field names, lower case
+	magic    string   // first bytes of the picture; '?' matches any byte
+	config   func(io.Reader) (image.Config, error)
+	decode   func(io.Reader) (image.Image, error)
+}
+
+var types = [...]Type{
+	{"JPEG", []string{"jpg", "jpeg", "jpe", "jfif"}, "\xff\xd8\xff", jpeg.DecodeConfig, jpeg.Decode},
+	{"PNG", []string{"png"}, "\x89PNG\r\n\x1a\n", png.DecodeConfig, png.Decode},
+	{"GIF", []string{"gif"}, "GIF8", gif.DecodeConfig, decodeGIF},
+	{"WebP", []string{"webp"}, "RIFF????WEBP", webp.DecodeConfig, webp.Decode},
+}
+
+// Reasons for not decoding a picture that may be sound.
+var (
+	ErrUnchecked = errors.New("not decoded")
+	ErrPixels    = fmt.Errorf("%w: the image is too large", ErrUnchecked)
+)
+
+// OfSuffix returns the type with a suffix, which must be lower case, or nil.
+func OfSuffix(suffix string) *Type {
+	for i := range types {
+		if slices.Contains(types[i].suffixes, suffix) {
+			return &types[i]
+		}
+	}
+	return nil
+}
+
+// Of returns the type that the first bytes of data show, or nil.
+func Of(data []byte) *Type {
+	for i := range types {
+		magic := types[i].magic
+		same := len(data) >= len(magic)
+		for k := 0; same && k < len(magic); k++ {
+			same = magic[k] == '?' || data[k] == magic[k]
+		}
+		if same {
+			return &types[i]
+		}
+	}
+	return nil
+}
+
+// A Head is what the head of a picture says. Nothing else of the picture has been looked at.
+type Head struct {
+	Type          *Type
+	Width, Height int
+}
+
+// ReadHead returns the head of a picture whose name promises the type named, which errors name. The picture may be of another
+// type. The error is [ErrPixels] if the picture, all frames together, has more pixels than most. Where the type is known, the Head
+// has it beside an error, too.
+func ReadHead(named *Type, data []byte, most int64) (Head, error) {
+	if len(data) == 0 {
+		return Head{}, errors.New("it is empty")
+	}
+	is := Of(data)
+	if is == nil {
+		return Head{}, fmt.Errorf("not a %s: it begins with %q", named.Name, data[:min(16, len(data))])
+	}
+	h := Head{Type: is}
+	var frameWidth, frameHeight int
+	var err error
+	if is.Name == "WebP" {
+		if frameWidth, frameHeight, err = webpFrame(data); err != nil {
+			return h, is.failed(err)
+		}
+	}
+	var config image.Config
+	err = careful(func() (err error) {
+		config, err = is.config(bytes.NewReader(data))
+		return err
+	})
+	if err != nil {
+		return h, is.failed(err)
+	}
+	config.Width, config.Height = max(config.Width, frameWidth), max(config.Height, frameHeight)
+	pixels := int64(config.Width) * int64(config.Height)
+	if is.Name == "GIF" {
+		if pixels, err = gifPixels(data); err != nil {
+			return h, is.failed(err)
+		}
+	}
+	if h.Width, h.Height = config.Width, config.Height; pixels > most {
+		return h, fmt.Errorf("%w: %d × %d, all in all %d pixels", ErrPixels, config.Width, config.Height, pixels)
+	}
+	return h, nil
+}
+
+// Decode decodes a picture, all frames of it, and returns the first. named and most are those of [ReadHead], whose errors it returns, too.
+func Decode(named *Type, data []byte, most int64) (image.Image, Head, error) {
+	h, err := ReadHead(named, data, most)
+	if err != nil {
+		return nil, h, err
+	}
+	var m image.Image
+	err = careful(func() (err error) {
+		m, err = h.Type.decode(bytes.NewReader(data))
+		return err
+	})
+	return m, h, h.Type.failed(err)
+}
+
+// careful calls decode and turns a panic of the library into an error, so that one hostile picture
+// does not end the work on all others.
+func careful(decode func() error) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("the decoder gives up: %v", r)
+		}
+	}()
+	return decode()
+}
+
+// failed describes an error of a decoder. A feature that the decoder does not support is
+// ErrUnchecked, everything else is damage.
+func (t *Type) failed(err error) error {
+	if err == nil {
+		return nil
+	}
+	if errors.Is(err, ErrUnchecked) {
+		return err
+	}
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return fmt.Errorf("the %s ends too early", t.Name)
+	}
+	_, ofJPEG := errors.AsType[jpeg.UnsupportedError](err)
+	_, ofPNG := errors.AsType[png.UnsupportedError](err)
+	if ofJPEG || ofPNG {
+		return fmt.Errorf("%w: %w", ErrUnchecked, err)
+	}
+	return fmt.Errorf("a damaged %s: %w", t.Name, err)
+}
