@@ -35,12 +35,13 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/findings"
+	"github.com/ffconvert/ffconvert/internal/picture"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
 // DefaultMaxPixels is the default of Options.MaxPixels: 8,192 × 8,192. The decoder of a
 // progressive JPEG may need 16 bytes for each pixel.
-const DefaultMaxPixels = 1 << 26
+const DefaultMaxPixels = picture.DefaultMaxPixels
 
 // MaxEach is the number of findings listed per rule and part. Further ones are only counted.
 const MaxEach = 100

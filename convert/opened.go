@@ -32,6 +32,9 @@ func (c *Conversion) open(ctx context.Context, parts []converters.Part) (*opened
 	if err != nil {
 		return nil, err
 	}
+	if shape := o.each.Specs[0].PixelShape(); shape != nil {
+		o.says.Shape, o.says.DType = shape, "uint8"
+	}
 	return o, c.sameTables(o.says)
 }
 

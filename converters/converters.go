@@ -115,7 +115,8 @@ type Description struct {
 	Classes []string     `json:"classes,omitempty"` // class names by number, the value of the field cls
 	Columns []ColumnType `json:"columns,omitempty"` // of a table, in order
 	Added   []AddedField `json:"added,omitempty"`   // fields from tables beside the source
-	Shape   []int64      `json:"shape,omitempty"`   // rows and columns of a raw record; the last record of a part may have fewer rows
+	Shape   []int64      `json:"shape,omitempty"`   // rows and columns of a raw record, of which the last one of a part may have fewer rows; or height, width and colours
+	DType   string       `json:"dtype,omitempty"`   // of the numbers of a raw record without columns, uint8; "" otherwise
 }
 
 // An AddedField is a field that is not of the source, but of a table beside it.

@@ -79,6 +79,12 @@ type Options struct {
 	// Rename counts.
 	Decode bool `json:"decode,omitempty"`
 
+	// Tensor names suffixes of fields with pictures, "jpg,png", which become their pixels: uint8, height × width × 3, as an array file of
+	// numpy that is named "npy" in place of its suffix, unless Rename names it; in raw records the pixels alone. Resize is
+	// their size: "256", of the shorter edge, or "224x224", width and height; "" leaves it. The name before Rename counts.
+	Tensor string `json:"tensor,omitempty"`
+	Resize string `json:"resize,omitempty"`
+
 	// Load names fields whose bytes an index reads though the sizes of records do not depend on them: those that a
 	// choice of samples compares; nil: none. They do not change the bytes of records, so a plan does not have them.
 	Load *FieldNames `json:"-"`
@@ -86,6 +92,17 @@ type Options struct {
 	// Limits bound the fields that Decode decodes. They do not change the bytes of records, so a
 	// plan does not have them.
 	Limits Limits `json:"-"`
+}
+
+// Rewrites reports whether the options choose or change fields.
+func (o *Options) Rewrites() bool {
+	return o.Fields != "" || o.Rename != nil || o.Decode || o.Tensor != ""
+}
+
+// Loads reports whether an index must read the bytes of a field: the size of the record depends on them, or Load names it.
+func (o *Options) Loads(field string) bool {
+	return o.Decode && Decodable(field) || o.Load != nil && slices.Contains(*o.Load, field) ||
+		o.Tensor != "" && isTensor(o.Tensor, field)
 }
 
 // FieldNames are names of fields, before Options.Rename.
@@ -136,6 +153,9 @@ func Parse(opts Options) (*Spec, error) {
 	if opts.Limits, err = opts.Limits.check(); err != nil {
 		return nil, err
 	}
+	if _, err = newTensors(&opts); err != nil {
+		return nil, err
+	}
 	fields, err := parseSelector(opts)
 	if err != nil {
 		return nil, err
@@ -163,7 +183,7 @@ func Parse(opts Options) (*Spec, error) {
 
 // checkEncoded refuses options that would change records.
 func (o *Options) checkEncoded() error {
-	if o.Fields != "" || o.Rename != nil || o.Decode {
+	if o.Rewrites() {
 		return errors.New("records that are encoded already keep all their fields, with their names and values")
 	}
 	return nil
@@ -208,6 +228,7 @@ type Encoder struct {
 	fields selector
 	skip   bool
 	decode *decoder // nil if Options.Decode is not set
+	tensor *tensors // nil if Options.Tensor is not set
 	format format
 	build  Builder
 	chosen converters.Sample // the selected fields, if they are not the whole sample
@@ -222,6 +243,17 @@ func (s *Spec) NewEncoder() *Encoder {
 	if s.opts.Decode {
 		e.decode = newDecoder(s.opts.Limits)
 	}
+	e.tensor, _ = newTensors(&s.opts) // Parse has checked them
+	return e
+}
+
+// NewSizer returns an Encoder for an index. Its records have sizes alone where they differ from others in speed: pictures
+// that become pixels are sized by their heads, not decoded. So a picture that is damaged behind its head is an error of another Encoder.
+func (s *Spec) NewSizer() *Encoder {
+	e := s.NewEncoder()
+	if e.tensor != nil {
+		e.tensor.sizes = true
+	}
 	return e
 }
 
@@ -231,7 +263,7 @@ func (e *Encoder) Verbatim() bool {
 	case encodedFormat:
 		return true
 	case rawFormat:
-		return e.decode == nil && e.fields.all()
+		return e.decode == nil && e.tensor == nil && e.fields.all()
 	}
 	return false
 }
@@ -250,7 +282,7 @@ type Record struct {
 func (e *Encoder) Encode(s *converters.Sample) (*Record, error) {
 	chosen := s
 	var err error
-	if e.decode != nil || !e.fields.all() {
+	if e.decode != nil || e.tensor != nil || !e.fields.all() {
 		chosen = &e.chosen
 		chosen.Key = s.Key
 		chosen.Fields, err = e.choose(s)
@@ -277,15 +309,29 @@ func (e *Encoder) choose(s *converters.Sample) ([]converters.Field, error) {
 		return nil, err
 	}
 	e.values = e.values[:0]
+	e.tensor.next()
 	for _, p := range e.picks {
 		e.values = append(e.values, s.Fields[p.from])
 		f := &e.values[len(e.values)-1]
-		if e.decode != nil {
-			if f.Value, err = e.decode.field(f); err != nil {
-				return nil, fmt.Errorf("field %q: %w", f.Name, err)
+		switch {
+		case e.tensor.takes(f.Name):
+			f.Value, err = e.tensor.value(f)
+			if p.name == f.Name {
+				p.name = e.tensor.renamed(p.name)
 			}
+			if err == nil && slices.ContainsFunc(e.values[:len(e.values)-1], func(other converters.Field) bool { return other.Name == p.name }) {
+				err = &hintedError{fmt.Errorf("%w: two fields are named %q as pixels", converters.ErrDuplicate, p.name), "Options.Rename"}
+			}
+		case e.decode != nil:
+			f.Value, err = e.decode.field(f)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("field %q: %w", f.Name, err)
 		}
 		f.Name = p.name
+	}
+	if e.tensor.none() {
+		return nil, &hintedError{fmt.Errorf("%w: no field with a suffix of %s, the sample has %q", ErrMissing, e.tensor.types, fieldNames(s)), "Options.Missing skip leaves such samples out"}
 	}
 	return e.values, nil
 }

@@ -26,6 +26,10 @@ type Limits struct {
 
 	// MaxDepth is the deepest nesting of lists and maps, 4 to 65,535. 0 means DefaultMaxDepth.
 	MaxDepth int
+
+	// MaxPixels is the largest picture that Options.Tensor decodes, before and after it is resized, in pixels. A
+	// pixel takes up to 20 bytes of memory while it is decoded (a progressive JPEG). 0 means DefaultMaxPixels.
+	MaxPixels int64
 }
 
 // check returns an error for invalid limits. It sets limits that equal their default to 0.
@@ -34,6 +38,8 @@ func (l Limits) check() (Limits, error) {
 	switch {
 	case l.MaxDecode < 0:
 		return l, fmt.Errorf("fields of at most %d bytes cannot be decoded", l.MaxDecode)
+	case l.MaxPixels < 0:
+		return l, fmt.Errorf("pictures of at most %d pixels cannot be decoded", l.MaxPixels)
 	case l.MaxDepth < leastDepth || l.MaxDepth > mostDepth:
 		return l, fmt.Errorf("decoding depth %d: want %d to %d", l.MaxDepth, leastDepth, mostDepth)
 	}
@@ -43,10 +49,13 @@ func (l Limits) check() (Limits, error) {
 	if l.MaxDepth == DefaultMaxDepth {
 		l.MaxDepth = 0
 	}
+	if l.MaxPixels == DefaultMaxPixels {
+		l.MaxPixels = 0
+	}
 	return l, nil
 }
 
 // filled returns the limits with defaults filled in.
 func (l Limits) filled() Limits {
-	return Limits{cmp.Or(l.MaxDecode, DefaultMaxDecode), cmp.Or(l.MaxDepth, DefaultMaxDepth)}
+	return Limits{cmp.Or(l.MaxDecode, DefaultMaxDecode), cmp.Or(l.MaxDepth, DefaultMaxDepth), cmp.Or(l.MaxPixels, DefaultMaxPixels)}
 }

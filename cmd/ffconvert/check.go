@@ -165,8 +165,8 @@ func (o *checkOptions) add(flags *pflag.FlagSet, f sourceFormat, set *option.Set
 			flags.AddFlag(conversion.Lookup(name))
 		}
 	}
-	pick("encode", "fields", "rename", "decode", "missing")
-	cliflag.Count(flags, &o.maxPixels, "max-pixels", int64(check.DefaultMaxPixels), "largest image that --deep decodes, pixels of all its frames")
+	pick("encode", "fields", "rename", "decode", "tensor", "resize", "missing")
+	cliflag.Count(flags, &o.maxPixels, "max-pixels", int64(check.DefaultMaxPixels), "largest image that --deep and --tensor decode, pixels of all its frames")
 	o.workers = runtime.GOMAXPROCS(0)
 	cliflag.Jobs(flags, &o.workers, "parts looked at, at once, 1024 at most; by default the CPUs that this process may use")
 	pick("progress", "max-decode-size", "max-decode-depth", "max-names")
@@ -195,6 +195,7 @@ func runCheck(ctx context.Context, opts checkOptions, c conversion) error {
 	if err := help.CheckEncoding(c.Encode); err != nil {
 		return err
 	}
+	c.Encode.Limits.MaxPixels = opts.maxPixels
 	how := check.Options{Encode: c.Encode, Progress: progress, Deep: opts.deep, MaxPixels: opts.maxPixels, Workers: opts.workers}
 	if !opts.deep {
 		how.Workers = convert.Indexers(opts.workers)

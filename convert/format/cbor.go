@@ -36,6 +36,6 @@ func (o *itemOpener) setDecoding() { o.decode = true }
 func (o *itemOpener) Open(_ context.Context, parts []converters.Part, rec encode.Options) (converters.Source, error) {
 	o.opts.Fields = o.decode
 	o.opts.MessagePack, o.opts.Load = o.form.Value == "msgpack", loaded(rec)
-	o.opts.Items = (rec.Encoding == "" || rec.Encoding == "raw") && rec.Fields == "" && rec.Rename == nil && !rec.Decode && !o.decode
+	o.opts.Items = (rec.Encoding == "" || rec.Encoding == "raw") && !rec.Rewrites() && !o.decode
 	return cbor.Open(parts, *o.opts), nil
 }

@@ -96,7 +96,7 @@ func (o *ffrOpener) open(parts []converters.Part, shards []knownShard, rec encod
 
 // decodes reports whether records are made anew, and not copied.
 func decodes(rec encode.Options) bool {
-	return !rec.Encoded && (rec.Encoding != "" || rec.Fields != "" || rec.Rename != nil || rec.Decode)
+	return !rec.Encoded && (rec.Encoding != "" || rec.Rewrites())
 }
 
 func recordsName(e encode.Options) string {

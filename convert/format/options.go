@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"slices"
 
 	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/converters"
@@ -14,15 +13,10 @@ import (
 
 // loaded returns a function that reports whether an index must read a field; nil: it reads none.
 func loaded(rec encode.Options) func(string) bool {
-	switch {
-	case rec.Load == nil && !rec.Decode:
+	if rec.Load == nil && !rec.Decode && rec.Tensor == "" {
 		return nil
-	case rec.Load == nil:
-		return encode.Decodable
 	}
-	return func(field string) bool {
-		return slices.Contains(*rec.Load, field) || rec.Decode && encode.Decodable(field)
-	}
+	return rec.Loads
 }
 
 // duplicateOption adds on-duplicate-key.

@@ -58,6 +58,8 @@ func conversions() []conversion {
 		{"csv-chosen", append([]string{"csv", "--slice", "20:150:3"}, points...), []string{exact}},
 		{"folder", []string{"folder", "--shards", "3", "shapes"}, []string{exact, shuffled}}, // it has no parts to cut at
 		{"folder-flat", []string{"folder", "--flat", "--shards", "3", "shapes"}, []string{exact}},
+		{"folder-pixels", []string{"folder", "--tensor", "jpg", "shapes"}, []string{exact}},
+		{"folder-resized", []string{"folder", "--tensor", "jpg", "--resize", "48x40", "--encode", "raw:jpg", "shapes"}, []string{exact}},
 		{"folder-group", []string{"folder", "--group", "--decode", "--shards", "2", "shapes"}, []string{exact}},
 		{"csv", append([]string{"csv"}, points...), []string{exact, whole, shuffled}},
 		{"csv-gz", []string{"csv", "--shards", "2", "points/part-0", "part-1.csv.gz", "points/part-2"}, []string{exact, whole}},

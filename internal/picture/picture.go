@@ -40,6 +40,9 @@ var (
 	ErrPixels    = fmt.Errorf("%w: the image is too large", ErrUnchecked)
 )
 
+// DefaultMaxPixels is a limit of pixels for those who set none: 8,192 × 8,192.
+const DefaultMaxPixels = 1 << 26
+
 // OfSuffix returns the type with a suffix, which must be lower case, or nil.
 func OfSuffix(suffix string) *Type {
 	for i := range types {

@@ -33,7 +33,7 @@ __all__ = ["Decoder", "decoder", "encoding_of"]
 #: Makes a value, mostly a dict, of the bytes of a record.
 Decoder = Callable[[Any], Any]
 
-_CODES = {"float32": "f", "float64": "d", "int64": "q"}
+_CODES = {"uint8": "B", "float32": "f", "float64": "d", "int64": "q"}
 
 
 def decoder(encoding: str) -> Decoder:
@@ -60,8 +60,10 @@ def encoding_of(files: Sequence[str]) -> Decoder:
             raise ValueError("%s: no manifest.json says how records are encoded: give decode=\"msgpack\", another encoding, or None for bytes"
                              % (directory or "."))
         names = {e["encoding"] for e in [manifest["encode"], *manifest.get("encodes", [])]}
-        numbers = _numbers(directory) if names == {"raw"} else None
-        found += [(name, numbers) for name in sorted(names) if (name, numbers) not in found]
+        for name in sorted(names):
+            numbers = _numbers(directory, name)
+            if (name, numbers) not in found:
+                found.append((name, numbers))
     if len(found) > 1:
         raise ValueError("records are encoded in several ways: %s; give decode=None and decode them yourself" % ", ".join(n for n, _ in found))
     name, numbers = found[0]
@@ -72,13 +74,14 @@ def encoding_of(files: Sequence[str]) -> Decoder:
     return decoder(name)
 
 
-def _numbers(directory: str) -> Optional[Tuple[str, str, Any]]:
-    """The field, the type and the shape of raw records that are rows of numbers; None for other records."""
+def _numbers(directory: str, encoding: str) -> Optional[Tuple[str, str, Any]]:
+    """The field, the type and the shape of raw records that are rows of numbers or pixels; None for other records."""
+    name, _, field = encoding.partition(":")
     meta = read_json(directory, "meta.json") or {}
-    types = {c["dtype"] for c in meta.get("columns", [])}
-    if len(types) != 1 or "shape" not in meta:
+    types = {meta["dtype"]} if "dtype" in meta else {c["dtype"] for c in meta.get("columns", []) if not field}
+    if name != "raw" or len(types) != 1 or "shape" not in meta:
         return None
-    return next(iter(meta["fields"])), types.pop(), tuple(meta["shape"])
+    return field.split(";")[0] or next(iter(meta["fields"])), types.pop(), tuple(meta["shape"])
 
 
 class _Raw:

@@ -1,5 +1,6 @@
 """Records decode to what was encoded, or are refused."""
 
+import io
 import math
 import pathlib
 import pickle
@@ -8,6 +9,11 @@ import struct
 import unittest
 
 from tests import support
+
+try:
+    import numpy as np
+except ImportError:
+    np = None
 
 from ffconvert import Dataset, DecodeError, decoder
 from ffconvert.wire import loads_cbor, loads_msgpack
@@ -52,6 +58,21 @@ class Encodings(unittest.TestCase):
         shapes = Dataset(support.converted("folder", str(support.TESTDATA / "shapes")))
         classes = sorted({s[KEY].split("/")[0] for s in shapes[:]})
         self.assertEqual([s["cls"] for s in shapes[:]], [classes.index(s[KEY].split("/")[0]) for s in shapes[:]])
+
+    def test_pixels(self):
+        """Pictures that were decoded: array files in maps, and raw records of one shape."""
+        shapes = str(support.TESTDATA / "shapes")
+        pixels = Dataset(support.converted("folder", "--tensor", "jpg", "--resize", "16x12", "--encode", "raw:jpg", shapes))
+        files = Dataset(support.converted("folder", "--tensor", "jpg", "--resize", "16x12", shapes))
+        self.assertEqual(len(pixels), 24)
+        for raw, file in zip(pixels[:], files[:]):
+            head, body = file["npy"][:128], file["npy"][128:]
+            self.assertIn(b"'shape': (12, 16, 3)", head)
+            if np is None:
+                self.assertEqual(bytes(raw["jpg"]), body)
+            else:
+                self.assertEqual((raw["jpg"].shape, raw["jpg"].dtype), ((12, 16, 3), np.uint8))
+                self.assertTrue((raw["jpg"] == np.load(io.BytesIO(file["npy"]))).all())
 
     def test_raw(self):
         out = support.converted("tar", "--encode", "raw:cls", *support.TARS)

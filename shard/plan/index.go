@@ -92,7 +92,7 @@ func Index(ctx context.Context, src converters.Source, opts IndexOptions) ([]Par
 		g.Go(func() error {
 			if errs[i] = ctx.Err(); errs[i] == nil {
 				n := enc.Number(only[i])
-				how := &indexer{enc: enc.Specs[n].NewEncoder(), row: opts.row(), chooser: opts.Choose, progress: progress}
+				how := &indexer{enc: enc.Specs[n].NewSizer(), row: opts.row(), chooser: opts.Choose, progress: progress}
 				indexes[i], errs[i] = indexPart(ctx, src, only[i], how)
 				indexes[i].Encode = n
 			}

@@ -74,6 +74,8 @@ func (o *Conversion) Add(flags *pflag.FlagSet) {
 	flags.StringVar(&o.Encode.Fields, "fields", "", "fields to keep, in order; ';' means the first that exists: 'jpg;png,cls' (default all)")
 	flags.StringArrayVar(&o.Encode.Rename, "rename", nil, "rename a field before --fields: image='jpg;png'; may be repeated")
 	flags.BoolVar(&o.Encode.Decode, "decode", false, "turn fields into values: cls, index to integers; txt, text to text; json, mp, cbor to what they hold")
+	flags.StringVar(&o.Encode.Tensor, "tensor", "", "decode the pictures of the fields with these suffixes, jpg,png,webp: a field npy, uint8, height × width × 3; with --encode raw the pixels alone")
+	flags.StringVar(&o.Encode.Resize, "resize", "", "size of the pictures of --tensor: 256, of the shorter edge, or 224x224, width and height (default as they are)")
 	flags.Var(&o.Missing, "missing", "what to do with a sample that lacks a field: error, or skip and count")
 	o.Choose.add(flags)
 	flags.Var(&o.ShardSize, "shard-size", "target size of a shard (default: at least 256MiB each, 200 shards at most)")
@@ -121,6 +123,7 @@ func (o *Conversion) addRun(flags *pflag.FlagSet) {
 	o.Encode.Limits.MaxDepth = encode.DefaultMaxDepth
 	flags.Var(option.Between(&o.Encode.Limits.MaxDepth, 4, 65535), "max-decode-depth", "deepest nesting that --decode takes, 4 to 65535")
 	help.MarkLimit(flags, "max-decode-depth")
+	Count(flags, &o.Encode.Limits.MaxPixels, "max-pixels", encode.DefaultMaxPixels, "largest picture that --tensor decodes, in pixels, each up to 20 bytes of memory")
 	Count(flags, &o.MaxNames, "max-names", int64(input.MaxNames), "most inputs that the sources may stand for")
 }
 

@@ -32,7 +32,7 @@ var Groups = []Group{
 		Flags: "input-format records list flat group classes ext header columns delimiter dtype rows-per-sample on-duplicate-key",
 		Rare:  "hidden follow-outside data-part-num part-name-prefix part-name-suffix-length allow-missing-trailer concatenated"},
 	{Title: "Samples", Flags: "limit slice sample where keys drop-keys unknown-keys sort split split-by"},
-	{Title: "Records", Flags: "encode fields rename decode missing"},
+	{Title: "Records", Flags: "encode fields rename decode tensor resize missing"},
 	{Title: "Keys and added fields", Flags: "key key-prefix add-field unmatched"},
 	{Title: "Shards",
 		Flags: "shards shard-size max-count mtime shuffle seed exact whole-parts verify no-verify",

@@ -46,13 +46,16 @@ var flagTable = []string{
 	"Options.Missing", "--missing",
 	"Options.Quota", "--cache-size",
 	"Options.Rename", "--rename",
+	"Options.Resize", "--resize",
 	"Options.Rewrite", "--rewrite",
 	"Options.RowsPerSample", "--rows-per-sample",
 	"Options.Splits", "--split",
+	"Options.Tensor", "--tensor",
 	"Options.Workers", "--jobs",
 
 	"Limits.MaxDecode", "--max-decode-size",
 	"Limits.MaxDepth", "--max-decode-depth",
+	"Limits.MaxPixels", "--max-pixels",
 
 	"Naming.Parts", "--data-part-num",
 	"Naming.Prefix", "--part-name-prefix",
