@@ -1,5 +1,6 @@
 """The batches of an epoch are the same for any number of ranks, wherever it was stopped."""
 
+import itertools
 import json
 import random
 import unittest
@@ -28,33 +29,41 @@ class Batches(unittest.TestCase):
 
     @mock.patch.object(order, "np", None)  # lists are faster for so small batches
     def test_schedules(self):
-        """Whatever stops a run, and on however many ranks it goes on: no sample is lost, none comes twice."""
-        draw = random.Random(9)
-        for schedule in range(300):
-            n, batch, seed = draw.randrange(48, 400), draw.choice([12, 24]), draw.randrange(1 << 63)
-            want = [global_batches(n, 1, batch, seed=seed, ends="short")]
-            second = BatchSampler(n, batch, seed=seed, ends="short")
-            second.set_epoch(1)
-            want.append(list(second))
-            got, state, epoch = [[], []], None, 0
-            while epoch < 2:
-                world = draw.choice([1, 2, 3, 4, 6, 12])
-                samplers = [BatchSampler(n, batch // world, r, world, seed, ends="short") for r in range(world)]
+        """Whatever stops a run, and on however many ranks it goes on: no sample is lost, none comes twice, and steps have the same samples."""
+        draw, seen = random.Random(9), set()
+        for schedule in range(1000):
+            batch = draw.randrange(1, 65) * draw.choice([1, 1, 2, 3])
+            worlds = [world for world in range(1, 65) if batch % world == 0]
+            n, mode = draw.randrange(120, 250), draw.choice(["global"] * 8 + ["window:100", "sequential"])
+            options = {"seed": draw.randrange(1 << 63), "mode": mode, "ends": draw.choice(["short", "short", "drop", "pad"])}
+            with self.subTest(schedule=schedule, n=n, batch=batch, **options):
+                self.schedule(draw, n, batch, worlds, options, seen)
+        self.assertEqual(seen, set(range(1, 65)), "numbers of ranks")
+
+    def schedule(self, draw, n, batch, worlds, options, seen):
+        """One or two epochs, with stops in them and between them."""
+        got, state, whole = [[] for _ in range(draw.choice([1, 1, 1, 2]))], None, BatchSampler(n, batch, **options)
+        for epoch in range(len(got)):
+            while len(got[epoch]) < len(whole):
+                world = draw.choice(worlds)
+                seen.add(world)
+                samplers = [BatchSampler(n, batch // world, r, world, **options) for r in range(world)]
                 for s in samplers:
                     if state:
                         s.load_state_dict(json.loads(state))
                     s.set_epoch(epoch)
                 stop = draw.randrange(len(samplers[0]) + 1)
-                for step, lists in enumerate(zip(*samplers)):
-                    if step == stop:
-                        break
+                for lists in itertools.islice(zip(*samplers), stop):
                     got[epoch].append([i for part in lists for i in part])
-                    states = {json.dumps(s.state_dict()) for s in samplers}
-                    self.assertEqual(len(states), 1, "ranks differ")
-                    state = states.pop()
-                if len(got[epoch]) == len(want[0]):
-                    epoch += 1
-            self.assertEqual(got, want, "schedule %d" % schedule)
+                states = {json.dumps(s.state_dict()) for s in samplers}
+                self.assertEqual(len(states), 1, "ranks differ")
+                state = states.pop()
+        for epoch, steps in enumerate(got):
+            whole.set_epoch(epoch)
+            self.assertEqual(steps, list(whole))
+            every = [i for step in steps for i in step][:n]
+            self.assertEqual(len(set(every)), len(every), "a sample comes twice")
+            self.assertEqual(len(every), n - n % batch if options["ends"] == "drop" else n, "samples are lost")
 
     def test_ends(self):
         self.assertEqual([len(BatchSampler(10, 4, ends=e)) for e in ("drop", "pad", "short")], [2, 3, 3])
