@@ -9,6 +9,7 @@ NESTED := deploy/kubernetes
 
 # Systems that wheels are built for: python/wheel.py has their tags.
 PLATFORMS ?= linux-amd64 linux-arm64 darwin-amd64 darwin-arm64
+DIST      ?= dist
 
 .PHONY: all build wheel check test test-nested lint faults bench bench-once bench-packages fuzz fuzz-row man testdata clean
 
@@ -60,10 +61,10 @@ bench-once: ## every benchmark of the packages once, at a small size
 bench-packages: ## the benchmarks of each package
 	$(GO) test -run '^$$' -bench . ./...
 
-wheel: ## dist/*.whl for each of PLATFORMS: the Python package with the program, built without a network
+wheel: ## DIST/*.whl for each of PLATFORMS: the Python package with the program, which is static, built without a network
 	for p in $(PLATFORMS); do \
-		GOOS=$${p%-*} GOARCH=$${p#*-} $(GO) build -trimpath -o bin/$$p/ffconvert ./cmd/ffconvert && \
-		python3 python/wheel.py bin/$$p/ffconvert $$p dist || exit; \
+		CGO_ENABLED=0 GOOS=$${p%-*} GOARCH=$${p#*-} $(GO) build -trimpath -o $(DIST)/$$p/ffconvert ./cmd/ffconvert && \
+		python3 python/wheel.py $(DIST)/$$p/ffconvert $$p $(DIST) || exit; \
 	done
 
 man: build ## manual pages in bin/man
