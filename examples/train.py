@@ -1,4 +1,5 @@
-"""Trains on the shards in OUT, 3 epochs. Run it again after any interruption, and it goes on after its last batch: train.py OUT CHECKPOINT."""
+"""Trains on the shards in OUT, 3 epochs: python3 train.py OUT CHECKPOINT, or torchrun --nproc_per_node RANKS train.py OUT CHECKPOINT.
+Run it again after any interruption, with any number of ranks that divides 8: it goes on after the last step that was saved."""
 import os
 import sys
 
@@ -8,23 +9,31 @@ from ffconvert import DataLoader, Dataset
 
 def example(sample):  # a record as numbers: what a real model sees is decoded and augmented here
     pixels = torch.frombuffer(bytearray(sample["jpg"]), dtype=torch.uint8).int()
-    return torch.bincount(pixels, minlength=256) / len(pixels), int(sample["cls"])
+    return sample["__key__"], torch.bincount(pixels, minlength=256) / len(pixels), int(sample["cls"])
 
 
 out, checkpoint = sys.argv[1:]
-dataset = Dataset(out, fields=["jpg;png", "cls"], transform=example)
-loader = DataLoader(dataset, batch_size=8, shuffle=True, drop_last=True, seed=7, num_workers=2)
-model = torch.nn.Linear(256, 10)
-torch.nn.init.zeros_(model.weight), torch.nn.init.zeros_(model.bias)
+rank, world, gpu = int(os.environ.get("RANK", 0)), int(os.environ.get("WORLD_SIZE", 1)), torch.cuda.is_available()  # torchrun sets them
+device = torch.device("cuda", int(os.environ.get("LOCAL_RANK", 0))) if gpu else torch.device("cpu")
+torch.manual_seed(7)
+model = network = torch.nn.Linear(256, 10).to(device)
+if world > 1:
+    torch.distributed.init_process_group("nccl" if gpu else "gloo")
+    network = torch.nn.parallel.DistributedDataParallel(model)
 optimizer = torch.optim.SGD(model.parameters(), lr=0.5, momentum=0.9)
+dataset = Dataset(out, fields=["__key__", "jpg;png", "cls"], transform=example)
+loader = DataLoader(dataset, batch_size=8 // world, shuffle=True, drop_last=True, seed=7, num_workers=2)
 if os.path.exists(checkpoint):
-    saved = torch.load(checkpoint)
+    saved = torch.load(checkpoint, map_location=device)
     model.load_state_dict(saved["model"]), optimizer.load_state_dict(saved["optimizer"]), loader.load_state_dict(saved["loader"])
 for epoch in range(loader.epoch, 3):
     loader.set_epoch(epoch)
-    for x, y in loader:
-        loss = torch.nn.functional.cross_entropy(model(x), y)
+    for keys, x, y in loader:
+        line = " ".join(map(str, (epoch, loader.state_dict()["position"], rank, *keys)))
+        print(line + "\n", end="", flush=True)  # in one piece: ranks share the terminal
+        loss = torch.nn.functional.cross_entropy(network(x.to(device)), y.to(device))
         optimizer.zero_grad(), loss.backward(), optimizer.step()
-        torch.save({"model": model.state_dict(), "optimizer": optimizer.state_dict(), "loader": loader.state_dict()}, checkpoint + ".new")
-        os.replace(checkpoint + ".new", checkpoint)  # after a crash there is the old one or the new one
-        print(epoch, loader.state_dict()["position"], loss.item(), flush=True)
+        if rank == 0:
+            states = {"model": model.state_dict(), "optimizer": optimizer.state_dict(), "loader": loader.state_dict()}
+            torch.save(states, checkpoint + ".new")
+            os.replace(checkpoint + ".new", checkpoint)  # after a crash there is the old one or the new one

@@ -1,0 +1,156 @@
+package python_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/ffconvert/ffconvert/internal/need"
+	"github.com/ffconvert/ffconvert/internal/python"
+)
+
+// A venv is a directory with a virtual environment. Commands run in the directory.
+type venv struct {
+	dir string
+	env []string
+}
+
+// newVenv makes a virtual environment and a wheel for it in dist. Of other modules it has those of the system, such as PyTorch; of the tree it has nothing.
+func newVenv(t *testing.T) *venv {
+	t.Helper()
+	v := &venv{dir: t.TempDir()}
+	for _, e := range os.Environ() {
+		if !strings.HasPrefix(e, "PYTHON") && !strings.HasPrefix(e, "PIP_") {
+			v.env = append(v.env, e)
+		}
+	}
+	// With one thread for each process, sums have the same order again.
+	v.env = append(v.env, "PATH="+v.path("venv", "bin")+":"+os.Getenv("PATH"), "TMPDIR="+v.dir, "PIP_DISABLE_PIP_VERSION_CHECK=1",
+		"PIP_CACHE_DIR="+v.dir, "PYTHONNOUSERSITE=1", "PYTHONUTF8=1", "OMP_NUM_THREADS=1", "GLOO_SOCKET_IFNAME=lo")
+	if out, err := exec.Command(python.Path(t), "-m", "venv", "--system-site-packages", v.path("venv")).CombinedOutput(); err != nil {
+		need.Missing(t, "python3-venv: ", err, string(out))
+	}
+	thisWheel(t, v.path("dist"))
+	return v
+}
+
+func (v *venv) write(t *testing.T, name, text string) {
+	t.Helper()
+	if err := errors.Join(os.MkdirAll(filepath.Dir(v.path(name)), 0o777), os.WriteFile(v.path(name), []byte(text), 0o666)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (v *venv) path(parts ...string) string {
+	return filepath.Join(append([]string{v.dir}, parts...)...)
+}
+
+// command is a line of a shell. Cancel kills all its processes, and is called after 3 minutes.
+func (v *venv) command(t *testing.T, line string) *exec.Cmd {
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	t.Cleanup(cancel)
+	cmd := exec.CommandContext(ctx, "sh", "-c", line)
+	cmd.Dir, cmd.Env, cmd.SysProcAttr, cmd.WaitDelay = v.dir, v.env, &syscall.SysProcAttr{Setpgid: true}, 10*time.Second
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	return cmd
+}
+
+func (v *venv) run(t *testing.T, line string) string {
+	t.Helper()
+	cmd := v.command(t, line)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", line, err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// read is a file of the tree.
+func read(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", filepath.FromSlash(name)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// TestInstalled runs the commands of docs/training.md: they install the wheel, make shards and train on them.
+func TestInstalled(t *testing.T) {
+	t.Parallel()
+	need.Time(t, "makes a virtual environment, and trains in it")
+	page := read(t, "docs/training.md")
+	block := regexp.MustCompile("(?m)^    make wheel.*\n((?:    .+\n)+)").FindStringSubmatch(page)
+	if block == nil {
+		t.Fatal("docs/training.md has no commands after make wheel")
+	}
+	var lines []string
+	for line := range strings.Lines(block[1]) {
+		line, _, _ = strings.Cut(line, " #")
+		lines = append(lines, strings.TrimSpace(line))
+	}
+	if len(lines) != 4 {
+		t.Fatalf("docs/training.md has other commands: %q", lines)
+	}
+	v := newVenv(t)
+	tars, err := filepath.Glob(filepath.Join("..", "testdata", "shards-*.tar"))
+	if err != nil || len(tars) != 10 {
+		t.Fatal(tars, err)
+	}
+	for _, name := range tars {
+		v.write(t, filepath.Base(name), read(t, "testdata/"+filepath.Base(name)))
+	}
+	v.write(t, "examples/train.py", read(t, "examples/train.py"))
+	v.run(t, lines[0]+" -q")
+	v.run(t, lines[1]+" -q")
+	v.run(t, "python3 -m ffconvert verify out")
+	if out := v.run(t, "python3 -m ffconvert --version"); !strings.HasPrefix(out, "ffconvert ") {
+		t.Error(out)
+	}
+	if out := v.run(t, "python3 -c 'import ffconvert; print(ffconvert.__file__, len(ffconvert.Reader(\"out\")))'"); !strings.HasPrefix(out, v.path("venv")) || !strings.HasSuffix(out, " 120") {
+		t.Errorf("the package is %s", out)
+	}
+	t.Run("training", func(t *testing.T) {
+		python.Path(t, "torch", "numpy")
+		if !strings.Contains(page, "```python\n"+read(t, "examples/train.py")+"```\n") {
+			t.Error("docs/training.md does not show examples/train.py as it is")
+		}
+		testTraining(t, v, lines[2], lines[3])
+		testReadme(t, v)
+	})
+	v.run(t, "pip uninstall -q -y ffconvert")
+	if out := v.run(t, "find venv -path '*ffconvert*'"); out != "" {
+		t.Errorf("left behind: %s", out)
+	}
+}
+
+// goOn runs the lines of the README twice. The first time stops after two batches, the second resumes.
+const goOn = `
+loop = open("readme").read().replace("...", """seen.append(batch["cls"])
+    if len(seen) == stop:
+        saved = loader.state_dict()
+        break""")
+saved, seen = None, []
+for stop in (2, 0):
+    exec(loop)
+assert list(map(len, seen)) == [32, 32, 32, 24] and saved["position"] == 128, (seen, saved)
+`
+
+// testReadme runs the lines of the README.
+func testReadme(t *testing.T, v *venv) {
+	t.Helper()
+	block := regexp.MustCompile("(?s)```python\n(.*?)```").FindStringSubmatch(read(t, "README.md"))
+	if block == nil {
+		t.Fatal("README.md has no lines of Python")
+	}
+	v.write(t, "readme", block[1])
+	v.write(t, "readme.py", goOn)
+	v.run(t, "python3 readme.py")
+}
