@@ -31,6 +31,18 @@ class Vectors(unittest.TestCase):
     @unittest.skipIf(order.np is None, "numpy is not installed")
     def test_numpy(self):
         self.check()
+        with mock.patch.object(order, "_FEW", 0):
+            self.check()
+
+    @unittest.skipIf(order.np is None, "numpy is not installed")
+    def test_few(self):
+        """Whether few numbers are computed or many, they are the same, and of one type."""
+        for mode in ("global", "resample", "sequential", "window:7", "group"):
+            epoch = order.Order([40, 0, 60], 9, 7, mode, groups=[i % 3 for i in range(100)] if mode == "group" else None).epoch(1)
+            many = epoch.samples(0, 200)
+            for size in (0, 1, 32, 33):
+                few = epoch.samples(90, 90 + size)
+                self.assertEqual((mode, few.dtype, numbers(few)), (mode, many.dtype, numbers(many[90:90 + size])))
 
     def test_plain(self):
         with mock.patch.object(order, "np", None):
