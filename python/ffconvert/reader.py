@@ -12,11 +12,11 @@ import bisect
 import json
 import os
 from operator import index as _index
-from typing import Any, Callable, Iterable, List, Sequence, Tuple, Union
+from typing import Any, Iterable, List, Sequence, Tuple, Union
 
 from .errors import DamageError
 from .order import digest
-from .shard import Shard, Wanted
+from .shard import Run, Shard
 
 try:
     import numpy as np
@@ -26,6 +26,9 @@ except ImportError:
 __all__ = ["Reader", "FileReader"]
 
 Path = Union[str, "os.PathLike[str]"]
+
+#: Bytes that a call asks the device for before it waits for them: deep queues need less, and the page cache has room for it.
+_ASK = 64 << 20
 
 
 class Reader:
@@ -71,34 +74,56 @@ class Reader:
     def read(self, indices: Iterable[int]) -> List[Any]:
         """Returns samples in the order that is asked, as uint8 arrays, or as bytes without numpy. A number may come twice.
 
-        The samples are read in the order of their places. The arrays of one call lie in one piece of memory, which is free when none of
-        them is used any more: of a sample that is kept alone keep a copy(). DamageError names the file, the sample and its byte.
+        Before it waits for the device, it has asked it for all of them, or for 64 MiB. The arrays of one call lie in one piece of memory,
+        which is free when none of them is used any more: of a sample that is kept alone keep a copy(). DamageError names the file, the
+        sample and its byte.
         """
-        if hasattr(indices, "tolist"):
-            indices = indices.tolist()
-        wanted = sorted((_index(i), place) for place, i in enumerate(indices))
+        indices = list(map(_index, indices.tolist() if hasattr(indices, "tolist") else indices))
+        wanted = sorted(set(indices))
         if not wanted:
             return []
-        if wanted[0][0] < 0 or wanted[-1][0] >= self.n:
-            raise IndexError("sample %d of %d" % (wanted[0 if wanted[0][0] < 0 else -1][0], self.n))
+        if wanted[0] < 0 or wanted[-1] >= self.n:
+            raise IndexError("sample %d of %d" % (wanted[0 if wanted[0] < 0 else -1], self.n))
         if not self._shards:
             raise ValueError("the reader is closed")
-        out: List[Any] = [None] * len(wanted)
-        jobs = self._by_shard(wanted)
-        take = bytearray if np is None else _slab(sum(shard.bytes_of(part) for shard, part in jobs))
-        for shard, part in jobs:
-            shard.read(part, out, take)
-        return out if np is not None else [bytes(data) for data in out]
+        samples = dict(zip(wanted, self._read(self._by_shard(wanted))))
+        out = [samples[i] for i in indices]
+        if len(out) > len(wanted) and np is not None:  # arrays can be written to, so none is in two places
+            out = [samples.pop(i) if i in samples else data.copy() for i, data in zip(indices, out)]
+        return out
 
-    def _by_shard(self, wanted: List[Tuple[int, int]]) -> List[Tuple[Shard, Wanted]]:
-        jobs: List[Tuple[Shard, Wanted]] = []
+    def _by_shard(self, wanted: List[int]) -> List[Tuple[Shard, List[int]]]:
+        jobs: List[Tuple[Shard, List[int]]] = []
         at = 0
         while at < len(wanted):
-            k = bisect.bisect_right(self._starts, wanted[at][0]) - 1
-            first, to = self._starts[k], bisect.bisect_left(wanted, (self._starts[k + 1], -1), at)
-            jobs.append((self._shards[k], [(i - first, place) for i, place in wanted[at:to]]))
+            k = bisect.bisect_right(self._starts, wanted[at]) - 1
+            first, to = self._starts[k], bisect.bisect_left(wanted, self._starts[k + 1], at)
+            jobs.append((self._shards[k], [i - first for i in wanted[at:to]]))
             at = to
         return jobs
+
+    def _read(self, jobs: List[Tuple[Shard, List[int]]]) -> List[Any]:
+        sizes = [shard.bytes_of(numbers) for shard, numbers in jobs]
+        # Asking the system for memory once is faster than once a sample.
+        memory = memoryview(bytearray(sum(sizes))) if np is None else np.empty(sum(sizes), np.uint8)
+        samples: List[Any] = []
+        waiting: List[Run] = []
+        at = asked = 0
+        for (shard, numbers), size in zip(jobs, sizes):
+            for run in shard.runs(numbers, memory[at:at + size], samples):
+                if not waiting and run.cached():  # a try that fails makes the kernel read more than it is asked for: one a call
+                    continue
+                run.ask()
+                waiting.append(run)
+                asked += run.end - run.start
+                if asked > _ASK:
+                    _finish(waiting)
+                    asked = 0
+            at += size
+        _finish(waiting)
+        for shard, _ in jobs:
+            shard.unchanged()
+        return samples if np is not None else list(map(bytes, samples))
 
     def read_one(self, index: int) -> Any:
         """Returns one sample."""
@@ -129,15 +154,10 @@ class Reader:
 FileReader = Reader
 
 
-def _slab(size: int) -> Callable[[int], Any]:
-    """Returns a function that gives away so many bytes of memory, from front to back. Asking the system once for all of a batch is faster."""
-    slab, at = np.empty(size, np.uint8), 0
-
-    def take(n: int) -> Any:
-        nonlocal at
-        at += n
-        return slab[at - n:at]
-    return take
+def _finish(runs: List[Run]) -> None:
+    for run in runs:
+        run.read()
+    runs.clear()
 
 
 def _reopen(cls: Any, files: Sequence[str], check_data: bool, want: str) -> Reader:

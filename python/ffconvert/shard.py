@@ -13,7 +13,7 @@ import zlib
 from array import array
 from itertools import islice
 from operator import gt
-from typing import Any, Callable, List, Sequence, Tuple
+from typing import Any, Iterator, List, Sequence, Tuple
 
 from .errors import DamageError
 
@@ -27,10 +27,7 @@ try:
 except ImportError:  # not a Unix
     resource = None  # type: ignore[assignment]
 
-__all__ = ["Shard", "Wanted"]
-
-#: Pairs of a sample and the place in a list where its bytes are put.
-Wanted = Sequence[Tuple[int, int]]
+__all__ = ["Run", "Shard"]
 
 _HEAD = 12
 #: Samples that are less than this apart, in bytes, are read at once: a copy of so many bytes costs what a system call does.
@@ -39,6 +36,8 @@ _GAP = 4096
 _BUFFERS = 512
 #: Bytes of one read of several samples.
 _READ = 1 << 20
+#: Makes a read fail where it would wait for the device. Other systems than Linux wait.
+_NOWAIT: int = getattr(os, "RWF_NOWAIT", 0)
 
 
 class Shard:
@@ -52,7 +51,8 @@ class Shard:
             self.size: int = self._identity[2]
             self._read_header()
             if self.n and check_data:  # its CRC alone says where the file ends
-                self.read([(self.n - 1, 0)], [None], bytearray)
+                off = self.offsets[-2]
+                self.check([(self.n - 1, self._bytes(self.size - off, off))])
         except BaseException:
             self.close()
             raise
@@ -84,57 +84,44 @@ class Shard:
         if self.offsets[0] != _HEAD + 12 * n or not _ascending(self.offsets):
             raise self._damage("the offsets of the header are out of order, or the file is cut")
 
-    def bytes_of(self, wanted: Wanted) -> int:
+    def bytes_of(self, numbers: Sequence[int]) -> int:
         """The bytes of samples."""
         offsets = self.offsets
-        return sum([offsets[i + 1] - offsets[i] for i, _ in wanted])
+        return sum([offsets[i + 1] - offsets[i] for i in numbers])
 
-    def read(self, wanted: Wanted, out: List[Any], take: Callable[[int], Any]) -> None:
-        """Reads samples into memory of so many bytes, each a piece that take returns. wanted is sorted; see Wanted."""
+    def runs(self, numbers: Sequence[int], memory: Any, samples: List[Any]) -> Iterator["Run"]:
+        """Yields the reads of samples in ascending order, into pieces of memory, which has bytes_of(numbers); appends these to samples."""
         offsets = self.offsets
-        pieces: List[Any] = []
-        group: List[Tuple[int, Any]] = []  # whose pieces are read next, from start to end
-        start = end = 0
-        last, first = -1, None
-        for i, place in wanted:
+        between = memoryview(bytearray(_GAP))
+        run, at = None, 0
+        for i in numbers:
             lo, hi = offsets[i], offsets[i + 1]
-            if i == last:  # its bytes are copied below: arrays can be written to
-                out[place] = first
+            data = memory[at:at + hi - lo]
+            at += hi - lo
+            samples.append(data)
+            if run is None or lo - run.end > _GAP or hi - run.start > _READ or len(run.pieces) > _BUFFERS:
+                if run is not None:
+                    yield run
+                run = Run(self, lo, hi, [data], [(i, data)])
                 continue
-            if pieces and (lo - end > _GAP or hi - start > _READ or len(pieces) > _BUFFERS):
-                self._fill(pieces, start, end - start)
-                self._check(group)
-                pieces, group = [], []
-            if not pieces:
-                start = lo
-            elif lo > end:
-                pieces.append(bytearray(lo - end))
-            out[place] = data = take(hi - lo)
-            pieces.append(data)
-            group.append((i, data))
-            last, first, end = i, data, hi
-        if pieces:
-            self._fill(pieces, start, end - start)
-            self._check(group)
-        self._unchanged()
-        last = -1
-        for i, place in wanted:
-            if i == last:
-                data = take(len(out[place]))
-                data[:] = out[place]
-                out[place] = data
-            last = i
+            if lo > run.end:
+                run.pieces.append(between[:lo - run.end])
+            run.pieces.append(data)
+            run.samples.append((i, data))
+            run.end = hi
+        if run is not None:
+            yield run
 
-    def _check(self, group: Sequence[Tuple[int, Any]]) -> None:
-        """Compares checksums right after a read, while the processor's cache has the bytes."""
+    def check(self, samples: Sequence[Tuple[int, Any]]) -> None:
+        """Compares checksums."""
         if not self.check_data:
             return
-        for i, data in group:
+        for i, data in samples:
             if zlib.crc32(data) != self.crcs[i]:
-                self._unchanged()  # else that is the error
+                self.unchanged()  # else that is the error
                 raise self._damage("its checksum differs", i)
 
-    def _fill(self, pieces: List[Any], off: int, size: int) -> None:
+    def fill(self, pieces: List[Any], off: int, size: int) -> None:
         """Reads so many bytes at off into buffers, one behind the other."""
         try:
             got = os.preadv(self.fd, pieces, off)
@@ -152,10 +139,10 @@ class Shard:
 
     def _bytes(self, n: int, off: int) -> memoryview:
         data = bytearray(n)
-        self._fill([data], off, n)
+        self.fill([data], off, n)
         return memoryview(data)
 
-    def _unchanged(self) -> None:
+    def unchanged(self) -> None:
         """Checks that the name still leads to the file that was opened, with its size and time."""
         try:
             now = _identity(os.stat(self.path))
@@ -183,6 +170,42 @@ class Shard:
 
     def __del__(self) -> None:
         self.close()
+
+
+class Run:
+    """Samples of a shard that are read at once, with what lies between them."""
+
+    __slots__ = ("shard", "start", "end", "pieces", "samples")
+
+    def __init__(self, shard: Shard, start: int, end: int, pieces: List[Any], samples: List[Tuple[int, Any]]) -> None:
+        self.shard, self.start, self.end, self.pieces, self.samples = shard, start, end, pieces, samples
+
+    def cached(self) -> bool:
+        """Reads and checks the samples without waiting for the device, and returns whether that was possible.
+
+        An error is left to read: a file system may be unable to read so, and an error of the device comes again there.
+        """
+        try:
+            got = os.preadv(self.shard.fd, self.pieces, self.start, _NOWAIT)
+        except OSError:
+            return False
+        if got == self.end - self.start:
+            self.shard.check(self.samples)
+            return True
+        return False
+
+    def ask(self) -> None:
+        """Makes the device begin to read. Where it does not, read is slower, and right: so an error does not matter."""
+        if _NOWAIT:
+            try:
+                os.posix_fadvise(self.shard.fd, self.start, self.end - self.start, os.POSIX_FADV_WILLNEED)
+            except OSError:
+                pass
+
+    def read(self) -> None:
+        """Reads and checks the samples."""
+        self.shard.fill(self.pieces, self.start, self.end - self.start)
+        self.shard.check(self.samples)
 
 
 def _ascending(offsets: "array[int]") -> bool:
