@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from operator import index as _index
 from typing import Any, Callable, Iterable, List, Optional, Sequence, Union
 
 from .decode import Decoder, decoder, encoding_of
@@ -28,6 +29,8 @@ class Dataset:
 
     def __init__(self, files: Union[Path, Iterable[Path]], check_data: bool = True, *, decode: Union[str, Decoder, None] = "auto",
                  transform: Optional[Callable[[Any], Any]] = None, fields: Optional[Sequence[str]] = None) -> None:
+        if isinstance(fields, str):
+            raise TypeError("fields=%r: want a list of names" % fields)
         self.reader = Reader(files, check_data)
         self.transform = transform
         self.fields = None if fields is None else [field.split(";") for field in fields]
@@ -53,14 +56,22 @@ class Dataset:
         return self.reader.digest
 
     def __getitem__(self, index: Any) -> Any:
-        """One sample, or a list of them. A negative number counts from the end."""
+        """One sample, or a list of them. A negative number counts from the end. A mask of bools is an error."""
         if hasattr(index, "tolist"):
             index = index.tolist()
-        if isinstance(index, (list, tuple)):
-            return self.__getitems__(index)
         if isinstance(index, slice):
-            return self.__getitems__(range(*index.indices(len(self))))
-        return self.__getitems__([index + len(self) if index < 0 else index])[0]
+            index = range(*index.indices(len(self)))
+        if isinstance(index, (list, tuple, range)):
+            return self.__getitems__([self._number(i) for i in index])
+        return self.__getitems__([self._number(index)])[0]
+
+    def _number(self, index: Any) -> int:
+        if isinstance(index, bool):
+            raise TypeError("a bool is not the number of a sample: give numbers in place of a mask")
+        i = _index(index)
+        if not -len(self) <= i < len(self):
+            raise IndexError("sample %d of %d" % (i, len(self)))
+        return i % len(self)
 
     def __getitems__(self, indices: Sequence[int]) -> List[Any]:
         """Several samples, in the order that is asked."""

@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import struct
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
@@ -106,7 +107,13 @@ def _msgpack(record: Any) -> Any:
 
 
 def _cbor(record: Any) -> Any:
-    return loads_cbor(record) if cbor2 is None else cbor2.loads(bytes(record))
+    if cbor2 is None:
+        return loads_cbor(record)
+    source = io.BytesIO(record)
+    value = cbor2.CBORDecoder(source).decode()
+    if source.read(1):  # loads of cbor2 leaves them out
+        raise DecodeError("not CBOR: bytes follow its end, %d in all" % len(record))
+    return value
 
 
 def _pickle(record: Any) -> Any:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import bisect
 import hashlib
+from operator import index as _index
 from typing import Any, Iterable, List, Optional, Sequence, Tuple, Union
 
 try:
@@ -118,7 +119,7 @@ def _draw_array(key: int, n: int, p: Any) -> Any:
 
 def _window_of(mode: str) -> int:
     """The size of a window; 0 for another mode."""
-    if not mode.startswith("window:"):
+    if not isinstance(mode, str) or not mode.startswith("window:"):
         return 0
     text = mode[len("window:"):]
     if not (text.isascii() and text.isdigit()) or text.startswith("0") or int(text) > _MAX_INT:
@@ -126,16 +127,26 @@ def _window_of(mode: str) -> int:
     return int(text)
 
 
+def _numbers_of(groups: Sequence[int]) -> Any:
+    if np is None:
+        return [_index(g) for g in groups]
+    numbers = np.asarray(groups)
+    if numbers.ndim != 1 or numbers.dtype.kind not in "biu":
+        raise ValueError("groups: want a whole number of 64 bits for each sample")
+    return numbers
+
+
 class Order:
     """The order of a dataset of shards that have so many samples, in this order.
 
     batch is the *global* batch: the samples of a step on all ranks together. mode is "global", "sequential", "resample", "group" or
-    "window:N"; ends is "drop", "pad" or "short"; groups has a number for each sample, for mode "group" alone.
+    "window:N"; ends is "drop", "pad" or "short"; groups has a whole number for each sample, for mode "group" alone.
     """
 
     def __init__(self, shards: Sequence[int], batch: int, seed: int = 0, mode: str = "global", ends: str = "drop",
                  groups: Optional[Sequence[int]] = None) -> None:
-        self.shards = [int(n) for n in shards]
+        self.shards = [_index(n) for n in shards]
+        batch, seed = _index(batch), _index(seed)
         self.window = _window_of(mode)
         if not self.window and mode not in ("global", "sequential", "resample", "group"):
             raise ValueError("mode %r: want global, sequential, resample, group, or window:N" % mode)
@@ -153,7 +164,8 @@ class Order:
             raise ValueError("groups are for mode group" if groups is not None else "mode group wants groups, a number for each sample")
         if groups is not None and len(groups) != sum(self.shards):
             raise ValueError("%d groups for %d samples" % (len(groups), sum(self.shards)))
-        self.n, self.batch_size, self.seed, self.mode, self.ends, self.groups = sum(self.shards), batch, seed, mode, ends, groups
+        self.n, self.batch_size, self.seed, self.mode, self.ends = sum(self.shards), batch, seed, mode, ends
+        self.groups = None if groups is None else _numbers_of(groups)
 
     def __len__(self) -> int:
         """The number of samples."""
@@ -166,6 +178,7 @@ class Order:
 
     def epoch(self, number: int) -> "Epoch":
         """The order of an epoch, 0 to 2**63-1. In mode "group" all samples are sorted for it."""
+        number = _index(number)
         if not 0 <= number <= _MAX_INT:
             raise ValueError("epoch %d: want 0 to %d" % (number, _MAX_INT))
         return Epoch(self, number)
@@ -177,9 +190,13 @@ class Order:
 
     def step(self, state: dict, dataset: str) -> int:
         """The step that comes next by a state. StateError if it is of another dataset or order; the number of ranks may differ."""
+        if not isinstance(state, dict):
+            raise StateError("the state is not of this run: it is of type %s, not a dict" % type(state).__name__)
         for name, want in self.state(dataset, 0, 0).items():
             if name not in state:
                 raise StateError("the state is not of this run: it has no %r" % name)
+            if type(state[name]) is not type(want):  # else 8.0 would be 8 here, and fail later
+                raise StateError("the state is not of this run: its %s is %.60r, not of type %s" % (name, state[name], type(want).__name__))
             if name not in ("epoch", "position") and state[name] != want:
                 raise StateError("the state is not of this run: its %s is %s, not %s" % (name, state[name], want))
         position: int = state["position"]
@@ -221,7 +238,7 @@ class Epoch:
         order = self.order
         if np is not None:
             every = self._all.all_of(np.arange(order.n, dtype=np.uint64)).astype(np.int64)
-            self._sorted = every[np.argsort(np.asarray(order.groups)[every], kind="stable")]
+            self._sorted = every[np.argsort(order.groups[every], kind="stable")]
         else:
             self._sorted = sorted((self._all.at(i) for i in range(order.n)), key=order.groups.__getitem__)
         whole = order.n // order.batch_size

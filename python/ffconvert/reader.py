@@ -9,6 +9,7 @@ Reader has the methods of ffrecord.FileReader, and needs nothing that has to be 
 from __future__ import annotations
 
 import bisect
+import itertools
 import json
 import os
 from operator import index as _index
@@ -37,14 +38,15 @@ class Reader:
     files is a file, a directory, or a list of these. A directory stands for its files *.ffr, sorted by name. If it has a manifest.json,
     they must be the shards that it names. check_data=False leaves out the CRC of samples, not that of headers.
 
-    Any number of threads may read at once. A Reader goes to other processes by fork, or pickled: it is opened there again and is an
-    error if the files differ. What was deleted, replaced or cut since is an error, too; so no sample is ever another one.
+    Any number of threads may read at once. A Reader goes to other processes by fork, or pickled: it is opened there again, and each read is
+    an error if the files differ. What was deleted, replaced or cut since is an error, too; so no sample is ever another one.
     """
 
     def __init__(self, files: Union[Path, Iterable[Path]], check_data: bool = True) -> None:
         self._shards: List[Shard] = []
+        self._without: Exception = ValueError("the reader is closed")  # what a read without shards raises
         #: The files and directories, by paths that hold wherever the process goes.
-        self.files: List[str] = [os.path.abspath(f) for f in ([files] if isinstance(files, (str, os.PathLike)) else files)]
+        self.files: List[str] = [_absolute(f) for f in ([files] if isinstance(files, (str, os.PathLike)) else files)]
         self.check_data = check_data
         if not self.files:
             raise ValueError("no files")
@@ -78,14 +80,17 @@ class Reader:
         which is free when none of them is used any more: of a sample that is kept alone keep a copy(). DamageError names the file, the
         sample and its byte.
         """
-        indices = list(map(_index, indices.tolist() if hasattr(indices, "tolist") else indices))
+        indices = list(indices.tolist() if hasattr(indices, "tolist") else indices)
+        if bool in map(type, indices):
+            raise TypeError("a bool is not the number of a sample: give numbers in place of a mask")
+        indices = list(map(_index, indices))
         wanted = sorted(set(indices))
         if not wanted:
             return []
         if wanted[0] < 0 or wanted[-1] >= self.n:
             raise IndexError("sample %d of %d" % (wanted[0 if wanted[0] < 0 else -1], self.n))
         if not self._shards:
-            raise ValueError("the reader is closed")
+            raise self._without
         samples = dict(zip(wanted, self._read(self._by_shard(wanted))))
         out = [samples[i] for i in indices]
         if len(out) > len(wanted) and np is not None:  # arrays can be written to, so none is in two places
@@ -131,6 +136,10 @@ class Reader:
 
     def where(self, index: int) -> Tuple[str, int]:
         """The file of a sample, and its number in it."""
+        if not 0 <= index < self.n:
+            raise IndexError("sample %d of %d" % (index, self.n))
+        if not self._shards:
+            raise self._without
         k = bisect.bisect_right(self._starts, index) - 1
         return self._shards[k].path, index - self._starts[k]
 
@@ -147,7 +156,7 @@ class Reader:
         self.close()
 
     def __reduce__(self) -> Any:
-        return _reopen, (type(self), self.files, self.check_data, self.digest)
+        return _reopen, (type(self), self.files, self.check_data, self.digest, self.shards)
 
 
 #: The name that ffrecord has for it.
@@ -160,11 +169,25 @@ def _finish(runs: List[Run]) -> None:
     runs.clear()
 
 
-def _reopen(cls: Any, files: Sequence[str], check_data: bool, want: str) -> Reader:
-    reader: Reader = cls(files, check_data)
-    if reader.digest != want:
+def _absolute(path: Path) -> str:
+    if not os.fspath(path):  # else the current directory: an empty variable of a script
+        raise ValueError("the name of a file or directory is empty")
+    return os.path.abspath(path)
+
+
+def _reopen(cls: Any, files: Sequence[str], check_data: bool, want: str, shards: List[int]) -> Reader:
+    try:
+        reader: Reader = cls(files, check_data)
+        if reader.digest == want:
+            return reader
         reader.close()
-        raise DamageError("%s: not the dataset that was opened: its digest is %s, not %s" % (", ".join(files[:3]), reader.digest, want))
+        why: Exception = DamageError("%s: not the dataset that was opened: its digest is %s, not %s" % (", ".join(files[:3]), reader.digest, want))
+    except (OSError, DamageError) as e:
+        why = e
+    # Reads fail, not the unpickling: an error of that ends a worker of a DataLoader before it can tell why.
+    reader = cls.__new__(cls)
+    reader.files, reader.check_data, reader.digest, reader.shards, reader.n = list(files), check_data, want, shards, sum(shards)
+    reader._shards, reader._starts, reader._without = [], [0, *itertools.accumulate(shards)], why
     return reader
 
 

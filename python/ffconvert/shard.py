@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 import struct
 import sys
 import zlib
@@ -47,7 +48,10 @@ class Shard:
         self.path, self.check_data, self.fd = path, check_data, -1
         self.fd = _open(path)
         try:
-            self._identity = _identity(os.fstat(self.fd))
+            found = os.fstat(self.fd)
+            if not stat.S_ISREG(found.st_mode):
+                raise self._damage("not a regular file")
+            self._identity = _identity(found)
             self.size: int = self._identity[2]
             self._read_header()
             if self.n and check_data:  # its CRC alone says where the file ends
@@ -220,12 +224,13 @@ def _identity(s: os.stat_result) -> Tuple[int, int, int, int]:
 
 
 def _open(path: str) -> int:
-    """Opens a file; where the soft limit of open files is reached, raises it to the hard one."""
+    """Opens a file; where the soft limit of open files is reached, raises it to the hard one. It does not wait for the writer of a FIFO."""
+    flags = os.O_RDONLY | os.O_NONBLOCK
     try:
-        return os.open(path, os.O_RDONLY)
+        return os.open(path, flags)
     except OSError as e:
         if e.errno != errno.EMFILE or resource is None:
             raise
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-    return os.open(path, os.O_RDONLY)
+    return os.open(path, flags)

@@ -129,6 +129,8 @@ class Samples(unittest.TestCase):
         lacking = next(i for i, s in enumerate(tar_samples()) if "jpg" not in s)
         with self.assertRaisesRegex(DecodeError, r"PART_.*\.ffr: sample \d+: it has no field jpg, but __key__, "):
             Dataset(support.tars(), fields=["jpg"])[lacking]
+        with self.assertRaisesRegex(TypeError, "list of names"):
+            Dataset(support.tars(), fields="jpg")
         with self.assertRaisesRegex(ValueError, "decoded"):
             Dataset(support.tars(), decode=None, fields=["jpg"])
 
@@ -148,6 +150,21 @@ class Samples(unittest.TestCase):
         path = support.write(support.scratch() / "a.ffr", [b"\x81\xa1a\x01", b"\x81\xa1a\xc6\xff\xff\xff\xffx"])
         with self.assertRaisesRegex(DecodeError, r"a\.ffr: sample 1: "):
             Dataset(path, decode="msgpack")[[0, 1]]
+        for decode in ("msgpack", "cbor"):  # with the modules msgpack and cbor2, and without
+            path = support.write(support.scratch() / "a.ffr", [b"\x01\x02"])
+            with self.subTest(decode=decode), self.assertRaisesRegex(DecodeError, r"a\.ffr: sample 0: "):
+                Dataset(path, decode=decode)[0]
+
+    def test_numbers_of_samples(self):
+        data = Dataset(support.tars())
+        self.assertEqual(data[[3, -1]], [data[3], data[119]])
+        self.assertEqual(data[range(2)], data[:2])
+        for bad in (-121, [3, -121], 120):
+            with self.subTest(bad=bad), self.assertRaisesRegex(IndexError, "sample -?12[01] of 120"):
+                data[bad]
+        for bad in (True, [True, False], "1", None, 1.0):
+            with self.subTest(bad=bad), self.assertRaisesRegex(TypeError, "mask|integer"):
+                data[bad]
 
 
 def value(draw, depth=0):

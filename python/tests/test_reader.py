@@ -78,8 +78,12 @@ class Samples(unittest.TestCase):
             for bad in ([120], [-1], [5, 1000], [2, -7]):
                 with self.subTest(bad=bad), self.assertRaisesRegex(IndexError, "sample %d of 120" % bad[-1]):
                     reader.read(bad)
-            with self.assertRaises(TypeError):
-                reader.read([1.5])
+            for bad in ([1.5], [True, False]):
+                with self.assertRaises(TypeError):
+                    reader.read(bad)
+            for bad in (-1, 120):
+                with self.assertRaisesRegex(IndexError, "sample %d of 120" % bad):
+                    reader.where(bad)
         with self.assertRaisesRegex(ValueError, "closed"):
             reader.read([1])
 
@@ -242,6 +246,16 @@ class Damage(unittest.TestCase):
             with self.subTest(why=why), self.assertRaisesRegex(DamageError, why):
                 Reader(path)
 
+    def test_not_files(self):
+        """Neither waits for the writer of a FIFO nor reads the current directory for an empty name."""
+        fifo = support.scratch() / "a.ffr"
+        os.mkfifo(fifo)
+        for path in (fifo, fifo.parent, "/dev/zero"):
+            with self.subTest(path=path), self.assertRaisesRegex(DamageError, "not a regular file"):
+                Reader(path)
+        with self.assertRaisesRegex(ValueError, "is empty"):
+            Reader(["", fifo])
+
     def test_without_header_checksum(self):
         path = support.write(support.scratch() / "a.ffr", [b"hello"])
         b = bytearray(pathlib.Path(path).read_bytes())
@@ -306,8 +320,14 @@ class Damage(unittest.TestCase):
         with Reader(path) as reader:
             sent = pickle.dumps(reader)
         support.write(path, [b"one", b"TWO"])
-        with self.assertRaisesRegex(DamageError, "not the dataset that was opened"):
-            pickle.loads(sent)
+        with pickle.loads(sent) as reader:  # an error of the unpickling itself would end a worker without a word
+            self.assertEqual((len(reader), reader.shards, reader.read([])), (2, [2], []))
+            for read in (reader.read_one, reader.where):
+                with self.assertRaisesRegex(DamageError, "not the dataset that was opened"):
+                    read(0)
+        os.unlink(path)
+        with pickle.loads(sent) as reader, self.assertRaisesRegex(FileNotFoundError, r"a\.ffr"):
+            reader.read([1])
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import math
 import random
 import unittest
 from unittest import mock
@@ -114,10 +115,32 @@ class Batches(unittest.TestCase):
                 wrong.load_state_dict(state)
         BatchSampler(data, 2, 3, 4, seed=3).load_state_dict(state)
 
+    def test_edited_state(self):
+        """Whatever a file of states says, it is this run's or one clear error."""
+        sampler = BatchSampler(120, 8)
+        good = sampler.state_dict()
+        for name in good:
+            for value in (None, True, -1, 1 << 80, 8.0, math.nan, "8", "", [8], {}):
+                with self.subTest(name=name, value=value), self.assertRaisesRegex(StateError, "^the state is not of this run: .*%s" % name):
+                    sampler.load_state_dict(dict(good, **{name: value}))
+        for bad in (None, [], "epoch", 5):
+            with self.assertRaisesRegex(StateError, "it is of type"):
+                sampler.load_state_dict(bad)
+        self.assertEqual(sampler.state_dict(), good)
+
     def test_refused(self):
         for args in ((10, 0), (10, 1, 1, 1), (10, 1, -1, 2), (0, 1)):
             with self.assertRaises(ValueError):
                 BatchSampler(*args)
+        for args in ((10, 2.0), (10, 2, 0, 1, 1.5), (10, None), (2.5, 1)):
+            with self.assertRaises(TypeError):
+                BatchSampler(*args)
+        for step in (-1, 16):
+            with self.assertRaisesRegex(ValueError, "an epoch has 15"):
+                BatchSampler(120, 8).state_dict(step)
+        for groups in ([[1, 2]] * 4, [1.5] * 4, ["a"] * 4):
+            with self.subTest(groups=groups), self.assertRaises((ValueError, TypeError)):
+                BatchSampler(4, 2, mode="group", groups=groups)
 
 
 if __name__ == "__main__":
