@@ -29,17 +29,21 @@ class DataLoader(torch.utils.data.DataLoader):  # type: ignore[type-arg]  # it c
     leaves out what does not fill a batch; otherwise the last batch is short. batch_size is for one rank; rank and world are those of
     torch.distributed where it has been started, unless they are given. Arguments that are not here are as torch has them.
 
-    A state belongs to the batch that the loop has got last, whatever workers have read ahead, and is the same on every rank.
+    A loop after one that was finished is the next epoch, also without set_epoch; a loop that was left begins its epoch again. generator seeds
+    workers, not the order. A state belongs to the batch that the loop has got last, whatever workers have read ahead, and is the same on every rank.
     """
 
     def __init__(self, dataset: Any, batch_size: int = 1, shuffle: bool = False, sampler: Any = None, batch_sampler: Any = None,
                  num_workers: int = 0, collate_fn: Any = None, pin_memory: bool = False, drop_last: bool = False, timeout: float = 0,
                  worker_init_fn: Any = None, generator: Any = None, *, multiprocessing_context: Any = None,
                  prefetch_factor: Optional[int] = None, persistent_workers: bool = False, skippable: bool = True, seed: int = 0,
-                 mode: str = "global", rank: Optional[int] = None, world: Optional[int] = None) -> None:
-        if batch_sampler is None and sampler is None:
+                 mode: Optional[str] = None, rank: Optional[int] = None, world: Optional[int] = None) -> None:
+        if mode is not None and not shuffle:
+            raise ValueError("mode %r is for shuffle=True" % mode)
+        self._own_order = batch_sampler is None and sampler is None
+        if self._own_order:
             rank, world = _place(rank, world)
-            batch_sampler = BatchSampler(dataset, batch_size, rank, world, seed, mode if shuffle else "sequential",
+            batch_sampler = BatchSampler(dataset, batch_size, rank, world, seed, mode or "global" if shuffle else "sequential",
                                          "drop" if drop_last else "short")
         elif shuffle or sampler is not None and batch_sampler is not None or (rank, world) != (None, None):
             raise ValueError("a sampler has its own order and rank: it goes with neither shuffle, rank and world, nor another sampler")
@@ -48,6 +52,7 @@ class DataLoader(torch.utils.data.DataLoader):  # type: ignore[type-arg]  # it c
         self._steps: Union[BatchSampler, _Skipping] = batch_sampler if isinstance(batch_sampler, BatchSampler) else _Skipping(batch_sampler)
         self._batch_size: Optional[int] = getattr(batch_sampler, "batch_size", None)
         self._delivered, self.shuffle, self.skippable = self._steps.step, shuffle, skippable
+        self._begun, self._skip = False, 0  # whether a loop has begun since the epoch or step was set; the step of set_step
         more: Dict[str, Any] = {}
         if num_workers and prefetch_factor is not None:
             more["prefetch_factor"] = prefetch_factor
@@ -75,18 +80,24 @@ class DataLoader(torch.utils.data.DataLoader):  # type: ignore[type-arg]  # it c
 
     def set_epoch(self, epoch: int) -> None:
         """Goes to an epoch, and to its begin unless it is the one that set_step or load_state_dict was for."""
+        if epoch != self.epoch:
+            self._skip = 0
         self._steps.set_epoch(epoch)
-        self._delivered = self._steps.step
+        self._delivered, self._begun = self._steps.step, False
 
     def set_step(self, step: int) -> None:
         """Leaves out the first steps of epochs, without reading them, until it is set again. len() is what is left."""
         if not self.skippable:
             raise ValueError("the loader was made with skippable=False")
         self._steps.set_step(step)
-        self._delivered = step
+        self._delivered = self._skip = self._steps.step
+        self._begun = False
 
     def __iter__(self) -> Iterator[Any]:  # type: ignore[override]
-        self._delivered = self._steps.step
+        if self._own_order and self._begun and self._delivered == self._steps.step + len(self._steps):
+            self._steps.set_epoch(self.epoch + 1)
+            self._steps.set_step(self._skip)
+        self._delivered, self._begun = self._steps.step, True
         for batch in super().__iter__():
             self._delivered += 1
             yield batch
@@ -98,7 +109,7 @@ class DataLoader(torch.utils.data.DataLoader):  # type: ignore[type-arg]  # it c
     def load_state_dict(self, state: Dict[str, Any]) -> None:
         """Makes the next iteration go on after a state. StateError if it is of another dataset or order."""
         self._steps.load_state_dict(state)
-        self._delivered = self._steps.step
+        self._delivered, self._begun, self._skip = self._steps.step, False, 0
 
 
 class _Skipping:

@@ -102,14 +102,34 @@ class Loader(unittest.TestCase):
         loader = DataLoader(dataset(), 16, shuffle=True, num_workers=2)
         every = rows(loader)
         loader.set_step(3)
-        self.assertEqual((len(loader), rows(loader), rows(loader)), (5, every[3:], every[3:]))
-        loader.set_step(0)
+        self.assertEqual((len(loader), rows(loader), rows(loader)), (5, every[3:], expected(1, ends="short")[3:]))
+        loader.set_epoch(0)
         self.assertEqual(rows(loader), every)
         for bad in (-1, 9):
             with self.assertRaises(ValueError):
                 loader.set_step(bad)
         with self.assertRaises(ValueError):
             DataLoader(dataset(), skippable=False).set_step(1)
+
+    def test_epochs_without_set_epoch(self):
+        """A loop that does not know set_epoch, as one written for torch or ffrecord, still has another order in each epoch."""
+        for workers in 0, 2:
+            loader = DataLoader(dataset(), 16, shuffle=True, num_workers=workers, drop_last=True)
+            next(iter(loader))  # a loop that was left begins again
+            self.assertEqual([rows(loader), rows(loader), rows(loader)], [expected(0), expected(1), expected(2)])
+            self.assertEqual((loader.epoch, loader.state_dict()["position"]), (2, 112))
+        loader.load_state_dict(dict(loader.state_dict(), position=96))
+        self.assertEqual([rows(loader), rows(loader)], [expected(2)[6:], expected(3)])
+        loader.load_state_dict(dict(loader.state_dict(), position=112))  # the end of an epoch is left as it is once
+        self.assertEqual([rows(loader), rows(loader)], [[], expected(4)])
+        ours = BatchSampler(dataset(), 16)  # its epochs are the caller's
+        loader = DataLoader(dataset(), batch_sampler=ours)
+        self.assertEqual([rows(loader), rows(loader)], [expected(0), expected(0)])
+
+    def test_mode_without_shuffle(self):
+        for args in ({"mode": "window:50"}, {"mode": "global"}, {"mode": "nonsense"}, {"mode": "global", "batch_sampler": BatchSampler(120, 8)}):
+            with self.subTest(args=args), self.assertRaisesRegex(ValueError, "is for shuffle=True"):
+                DataLoader(dataset(), **args)
 
     def test_samplers_of_torch(self):
         data = torch.utils.data.TensorDataset(torch.arange(100))
@@ -161,8 +181,8 @@ class Loader(unittest.TestCase):
 
 
 class Faults(unittest.TestCase):
-    def failing(self, out, why, workers=2, before=lambda: None):
-        loader = DataLoader(dataset(out), 8, shuffle=True, num_workers=workers)
+    def failing(self, out, why, workers=2, before=lambda: None, context=None):
+        loader = DataLoader(dataset(out), 8, shuffle=True, num_workers=workers, multiprocessing_context=context)
         before()
         with self.assertRaisesRegex(Exception, why) as caught:
             rows(loader)
@@ -182,6 +202,8 @@ class Faults(unittest.TestCase):
         """A shard that goes, and one that is replaced, under a loader."""
         out = support.copied()
         self.failing(out, r"PART_00003\.ffr: the file is gone", before=(out / "PART_00003.ffr").unlink)
+        out = support.copied()
+        self.failing(out, r"PART_00003\.ffr: missing", before=(out / "PART_00003.ffr").unlink, context="spawn")
         out, other = support.copied(), support.converted("tar", "--shards", "5", "--encode", "cbor", *support.TARS)
         self.failing(out, r"PART_00003\.ffr: the file was replaced", before=lambda: os.replace(support.copied() / "PART_00002.ffr", out / "PART_00003.ffr"))
         state = DataLoader(dataset(), 8, shuffle=True).state_dict()
