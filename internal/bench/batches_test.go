@@ -51,6 +51,7 @@ func TestS8(t *testing.T) {
 type reading struct {
 	Samples    int64   `json:"samples"`
 	Rate       float64 `json:"bytes_per_second"`
+	PerSecond  float64 `json:"samples_per_second"`
 	Backend    string  `json:"backend"`
 	QueueDepth int     `json:"queue_depth"`
 	Direct     bool    `json:"direct"`

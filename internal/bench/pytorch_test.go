@@ -40,7 +40,8 @@ samples = sum(len(batch) for batch in loader)
 print([samples, time.perf_counter() - start])
 `
 
-// TestT2 reads an epoch by PyTorch's DataLoader with two workers: shards by the Python package, and the files that they were made of.
+// TestT2 reads an epoch by PyTorch's DataLoader with two workers: shards by the Python package, and the files that they were made of. Beside
+// them is what Linux AIO reads of the shards, the most that a process that reads for Python could hand over.
 func TestT2(t *testing.T) {
 	measure(t, "T2", func(record func(figure)) {
 		set, out := setOf(t, files), filepath.Join(work, "out")
@@ -64,8 +65,8 @@ func TestT2(t *testing.T) {
 			name   string
 			before func(*testing.T, []string)
 		}{{"cold", chill}, {"in the page cache", warm}} {
-			var verified, plain, single series
-			inTurn(slowRounds, 3, func(i int) {
+			var verified, plain, single, device series
+			inTurn(slowRounds, 4, func(i int) {
 				switch i {
 				case 0:
 					how.before(t, shards)
@@ -76,6 +77,9 @@ func TestT2(t *testing.T) {
 				case 2:
 					how.before(t, all)
 					single = append(single, epoch("files", set))
+				case 3:
+					how.before(t, shards)
+					device = append(device, readBatches(t, out, 128, int64(len(all)/128)).PerSecond)
 				}
 			})
 			perSecond := unit{"%.0f", " samples/s", 1}
@@ -86,6 +90,7 @@ func TestT2(t *testing.T) {
 			}{{", verified", verified}, {", CRCs not compared", plain}} {
 				record(figure{work: what + f.checked, against: "torch's DataLoader over the files", value: f.ours.over(single), unit: ratio, ours: perSecond.all(f.ours), theirs: perSecond.all(single)})
 			}
+			record(figure{work: what + ", verified", against: "`bench read`, which hands nothing to Python", value: verified.over(device), unit: ratio, ours: perSecond.all(verified), theirs: perSecond.all(device)})
 		}
 		settle(t, out)
 	})
