@@ -28,7 +28,8 @@ const (
 	// Fail ends the loop with an error that names shard, sample and byte.
 	Fail Damage = iota
 	// Skip leaves the sample out of its batch, which is smaller then: see Batch.Damaged and Stats.Skipped. Damage
-	// is a wrong CRC, a file that was cut, or an error of the device (EIO); all else is an error still.
+	// is a wrong CRC, a file that was cut, or an error of the device (EIO); all else is an error still. The last sample of each shard is read
+	// by Open, as it alone shows where the file ends: its damage is an error of Open.
 	Skip
 )
 

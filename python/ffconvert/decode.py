@@ -13,7 +13,7 @@ import struct
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 from .errors import DecodeError
-from .reader import read_json
+from .reader import not_manifest, read_json
 from .wire import loads_cbor, loads_msgpack
 
 try:
@@ -60,7 +60,10 @@ def encoding_of(files: Sequence[str]) -> Decoder:
         if manifest is None:
             raise ValueError("%s: no manifest.json says how records are encoded: give decode=\"msgpack\", another encoding, or None for bytes"
                              % (directory or "."))
-        names = {e["encoding"] for e in [manifest["encode"], *manifest.get("encodes", [])]}
+        try:
+            names = {e["encoding"] for e in [manifest["encode"], *manifest.get("encodes", [])]}
+        except (KeyError, TypeError, AttributeError):
+            raise not_manifest(directory) from None
         for name in sorted(names):
             numbers = _numbers(directory, name)
             if (name, numbers) not in found:

@@ -200,7 +200,10 @@ def _open_directory(path: str, check_data: bool) -> List[Shard]:
         if not names:
             raise FileNotFoundError("%s: no *.ffr files" % path)
         return [Shard(os.path.join(path, name), check_data) for name in names]
-    wanted = {s["name"]: s for s in manifest["shards"]}
+    try:
+        wanted = {s["name"]: (s["samples"], s["bytes"], s["header_crc32"]) for s in manifest["shards"]}
+    except (KeyError, TypeError):
+        raise not_manifest(path) from None
     for name in sorted(set(wanted) ^ set(names)):
         file = os.path.join(path, name)
         raise DamageError(file + (": missing, manifest.json names it" if name in wanted else ": manifest.json does not name it"), file)
@@ -208,8 +211,7 @@ def _open_directory(path: str, check_data: bool) -> List[Shard]:
     for name in names:
         shard = Shard(os.path.join(path, name), check_data)
         shards.append(shard)
-        want = wanted[name]
-        if (shard.n, shard.size, shard.header) != (want["samples"], want["bytes"], want["header_crc32"]):
+        if (shard.n, shard.size, shard.header) != wanted[name]:
             raise DamageError("%s: not the shard that manifest.json describes" % shard.path, shard.path)
     return shards
 
@@ -222,5 +224,11 @@ def read_json(directory: str, name: str) -> Any:
             return json.load(f)
     except FileNotFoundError:
         return None
-    except ValueError as e:
+    except (ValueError, RecursionError) as e:
         raise DamageError("%s: %s" % (path, e), path) from None
+
+
+def not_manifest(directory: str) -> DamageError:
+    """The error of a manifest.json that lacks what ffconvert writes into it."""
+    path = os.path.join(directory, "manifest.json")
+    return DamageError("%s: not a manifest of ffconvert, or damaged" % path, path)

@@ -1,6 +1,7 @@
 """Records decode to what was encoded, or are refused."""
 
 import io
+import json
 import math
 import pathlib
 import pickle
@@ -15,7 +16,7 @@ try:
 except ImportError:
     np = None
 
-from ffconvert import Dataset, DecodeError, decoder
+from ffconvert import DamageError, Dataset, DecodeError, decoder
 from ffconvert.wire import loads_cbor, loads_msgpack
 
 KEY = "__key__"
@@ -154,6 +155,19 @@ class Samples(unittest.TestCase):
             path = support.write(support.scratch() / "a.ffr", [b"\x01\x02"])
             with self.subTest(decode=decode), self.assertRaisesRegex(DecodeError, r"a\.ffr: sample 0: "):
                 Dataset(path, decode=decode)[0]
+
+    def test_edited_manifest(self):
+        for text in ("[]", "{}", '{"shards": [1]}', '{"shards": null}', "[" * 100000):
+            out = support.copied()
+            (out / "manifest.json").write_text(text)
+            with self.subTest(text=text[:20]), self.assertRaisesRegex(DamageError, r"manifest\.json: "):
+                Dataset(out)
+        for encode in (None, {}, "msgpack"):
+            out = support.copied()
+            manifest = json.loads((out / "manifest.json").read_text())
+            (out / "manifest.json").write_text(json.dumps(dict(manifest, encode=encode)))
+            with self.subTest(encode=encode), self.assertRaisesRegex(DamageError, r"manifest\.json: not a manifest"):
+                Dataset(out)
 
     def test_numbers_of_samples(self):
         data = Dataset(support.tars())
