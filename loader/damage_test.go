@@ -124,10 +124,13 @@ func TestReplaced(t *testing.T) {
 		{"truncated", func(t *testing.T, dir string) { shardtest.Truncate(t, dir, "PART_00001.ffr", -700) }, io.ErrUnexpectedEOF},
 		{"lengthened", func(t *testing.T, dir string) { shardtest.Truncate(t, dir, "PART_00001.ffr", 700) }, record.ErrReplaced},
 		{"written in place", func(t *testing.T, dir string) {
-			name := filepath.Join(dir, "PART_00001.ffr")
-			data, err := os.ReadFile(name)
-			clear(data[len(data)-10_000:])
-			if err := errors.Join(err, os.WriteFile(name, data, 0o644)); err != nil {
+			f, err := os.OpenFile(filepath.Join(dir, "PART_00001.ffr"), os.O_WRONLY, 0) // without O_TRUNC: batches are read meanwhile
+			if err != nil {
+				t.Fatal(err)
+			}
+			size, err := f.Seek(0, io.SeekEnd)
+			_, wrote := f.WriteAt(make([]byte, 10_000), size-10_000)
+			if err := errors.Join(err, wrote, f.Close()); err != nil {
 				t.Fatal(err)
 			}
 		}, record.ErrChecksum},
