@@ -51,6 +51,8 @@ type decoder struct {
 	reader bytes.Reader
 	mp     *msgpack.Decoder
 	cborDM cbor.DecMode
+
+	jsonReader jsonReader
 }
 
 func newDecoder(limits Limits) *decoder {
@@ -99,8 +101,10 @@ func unexpected(what string, err error) error {
 	return malformed("bad %s: %w", what, err)
 }
 
-func (d *decoder) tooDeep() error {
-	return &hintedError{fmt.Errorf("%w: lists and maps are nested more than %d deep", converters.ErrLimit, d.limits.MaxDepth), "raise Limits.MaxDepth"}
+func (d *decoder) tooDeep() error { return tooDeep(d.limits.MaxDepth) }
+
+func tooDeep(most int) error {
+	return &hintedError{fmt.Errorf("%w: lists and maps are nested more than %d deep", converters.ErrLimit, most), "raise Limits.MaxDepth"}
 }
 
 // integer decodes a decimal integer. Like Python's int it accepts a sign and surrounding blanks.

@@ -16,6 +16,9 @@ type Decoder struct {
 	values *decoder
 	names  map[string]struct{} // of the fields of this record, if they are many
 	sample converters.Sample
+
+	keyField string // of JSON objects: see JSONSpec
+	text     []byte // of JSON objects: texts that had escapes
 }
 
 // RawField is the name of the only field of records that are encoded as raw without a name.

@@ -17,6 +17,9 @@ const (
 	mostDepth  = 1<<16 - 1
 )
 
+// mostJSONDepth is the deepest nesting that the JSON library reads.
+const mostJSONDepth = 10_000
+
 // Limits bound the memory and the stack for decoding one field.
 type Limits struct {
 	// MaxDecode is the largest field in bytes that is decoded. The decoded value may need a
@@ -24,7 +27,8 @@ type Limits struct {
 	// is not copied. 0 means DefaultMaxDecode.
 	MaxDecode int64
 
-	// MaxDepth is the deepest nesting of lists and maps, 4 to 65,535. 0 means DefaultMaxDepth.
+	// MaxDepth is the deepest nesting of lists and maps, 4 to 65,535; in JSON 10,000 at most.
+	// 0 means DefaultMaxDepth.
 	MaxDepth int
 
 	// MaxPixels is the largest picture that Options.Tensor decodes, before and after it is resized, in pixels. A

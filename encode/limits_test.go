@@ -31,7 +31,8 @@ func TestLimits(t *testing.T) {
 		{"flatter", Limits{MaxDepth: 4}, field("json", list(5)), "Limits.MaxDepth"},
 		{"flatter, of CBOR", Limits{MaxDepth: 4}, field("cbor", strings.Repeat("\x81", 5)+"\x01"), "Limits.MaxDepth"},
 		{"flatter, of MessagePack", Limits{MaxDepth: 4}, field("mp", strings.Repeat("\x91", 5)+"\x01"), "Limits.MaxDepth"},
-		{"deepest", Limits{MaxDepth: mostDepth}, field("json", list(mostDepth)), ""},
+		{"deepest", Limits{MaxDepth: mostDepth}, field("json", list(mostJSONDepth)), ""},
+		{"deepest, and one more", Limits{MaxDepth: mostDepth}, field("json", list(mostJSONDepth+1)), undecoded},
 		{"deepest, of CBOR", Limits{MaxDepth: mostDepth}, field("cbor", strings.Repeat("\x81", mostDepth)+"\x01"), ""},
 	} {
 		_, err := newEncoder(t, Options{Decode: true, Limits: row.limits}).Encode(&converters.Sample{Fields: []converters.Field{row.field}})

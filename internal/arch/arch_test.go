@@ -52,7 +52,7 @@ var mayImport = map[string][]string{
 	"input/cache":                  {"internal/place", "internal/blocking", "internal/blocksum"},
 	"input/kind":                   {},
 	"input/remote":                 {"internal/place", "internal/pin"},
-	"encode":                       {"converters", "internal/arrowipc", "internal/pickle", "internal/picture"},
+	"encode":                       {"converters", "internal/arrowipc", "internal/jsonvalue", "internal/pickle", "internal/picture"},
 	"packed":                       {"internal/ahead", "internal/place", "internal/blocking", "record", "aio", "verify", "internal/atomicfile", "internal/direct", "internal/pickle"},
 	"verify":                       {"internal/place", "record", "aio"},
 	"findings":                     {"internal/text"},

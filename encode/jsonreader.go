@@ -1,0 +1,209 @@
+package encode
+
+import (
+	"bytes"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/internal/jsonvalue"
+)
+
+// A JSONError places an error in a JSON text.
+type JSONError struct {
+	At  int64 // bytes before it
+	Err error
+}
+
+func (e *JSONError) Error() string { return fmt.Sprintf("%v at byte %d", e.Err, e.At) }
+
+func (e *JSONError) Unwrap() error { return e.Err }
+
+// A jsonReader reads the values of a JSON text (RFC 8259). It refuses what other readers change silently: repeated
+// keys, bytes that are not UTF-8, unpaired surrogates, integers that do not fit into 64 bits, and other numbers that
+// overflow a float64. It must not be used concurrently.
+type jsonReader struct {
+	depth int  // of lists and maps that may be nested
+	most  int  // values in lists and maps of a text; 0: any number
+	bytes bool // a map with the one key jsonvalue.BytesKey is bytes
+
+	dec  *jsontext.Decoder
+	text bytes.Buffer
+	size int64 // of the text, bytes
+	open int   // lists and maps that are not closed
+	seen int   // values in lists and maps
+}
+
+// start begins with a text, which must not change while it is read.
+func (r *jsonReader) start(text []byte) {
+	r.text = *bytes.NewBuffer(text)
+	r.size, r.open, r.seen = int64(len(text)), 0, 0
+	if r.dec == nil {
+		r.dec = new(jsontext.Decoder)
+	}
+	r.dec.Reset(&r.text)
+}
+
+// end returns an error unless the text ends here.
+func (r *jsonReader) end() error {
+	at := r.dec.InputOffset()
+	if _, err := r.dec.ReadToken(); err != io.EOF {
+		return &JSONError{at, malformed("there is more after the JSON value")}
+	}
+	return nil
+}
+
+// bad places an error of the library.
+func (r *jsonReader) bad(err error) error {
+	var syntax *jsontext.SyntacticError
+	switch {
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return &JSONError{r.size, malformed("JSON ends too early")}
+	case !errors.As(err, &syntax):
+		return malformed("bad JSON: %w", err)
+	case syntax.Err == jsontext.ErrDuplicateName:
+		return &JSONError{syntax.ByteOffset, keyTwice(syntax.JSONPointer.LastToken())}
+	}
+	return &JSONError{syntax.ByteOffset, malformed("bad JSON: %w", syntax.Err)}
+}
+
+// value reads the next value: nil, bool, int64, uint64 above [math.MaxInt64], float64, string, []any or
+// converters.Map.
+func (r *jsonReader) value() (any, error) {
+	switch r.dec.PeekKind() {
+	case '[':
+		return r.list()
+	case '{':
+		return r.object()
+	case '0':
+		return r.number()
+	}
+	token, err := r.dec.ReadToken()
+	if err != nil {
+		return nil, r.bad(err)
+	}
+	switch token.Kind() {
+	case '"':
+		return token.String(), nil
+	case 'n':
+		return nil, nil
+	}
+	return token.Bool(), nil
+}
+
+// begin reads the bracket that opens a list or a map.
+func (r *jsonReader) begin() error {
+	r.open++
+	if r.open > r.depth {
+		return tooDeep(r.depth)
+	}
+	if r.dec.StackDepth() >= mostJSONDepth {
+		return fmt.Errorf("%w: lists and maps are nested more than %d deep", converters.ErrLimit, mostJSONDepth)
+	}
+	_, err := r.dec.ReadToken()
+	return err
+}
+
+// more reports whether another value comes in a list or a map. At the end it reads the bracket that closes it.
+func (r *jsonReader) more(closing jsontext.Kind) (bool, error) {
+	if r.dec.PeekKind() != closing {
+		if r.seen++; r.seen > r.most && r.most > 0 {
+			return false, fmt.Errorf("%w: more than %d values in its lists and maps", converters.ErrLimit, r.most)
+		}
+		return true, nil
+	}
+	r.open--
+	if _, err := r.dec.ReadToken(); err != nil {
+		return false, r.bad(err)
+	}
+	return false, nil
+}
+
+func (r *jsonReader) list() (any, error) {
+	if err := r.begin(); err != nil {
+		return nil, err
+	}
+	list := []any{}
+	for {
+		more, err := r.more(']')
+		if !more {
+			return list, err
+		}
+		x, err := r.value()
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, x)
+	}
+}
+
+func (r *jsonReader) object() (any, error) {
+	if err := r.begin(); err != nil {
+		return nil, err
+	}
+	m := converters.Map{}
+	for {
+		more, err := r.more('}')
+		if !more {
+			return r.plain(m), err
+		}
+		key, err := r.dec.ReadToken()
+		if err != nil {
+			return nil, r.bad(err)
+		}
+		name := key.String() // ReadToken refuses other keys, and keys that come twice
+		x, err := r.value()
+		if err != nil {
+			return nil, err
+		}
+		m = append(m, converters.Pair{Key: name, Value: x})
+	}
+}
+
+// plain returns the bytes that m stands for, or m.
+func (r *jsonReader) plain(m converters.Map) any {
+	if r.bytes && len(m) == 1 && m[0].Key == jsonvalue.BytesKey {
+		if text, ok := m[0].Value.(string); ok {
+			if b, err := base64.StdEncoding.Strict().DecodeString(text); err == nil {
+				return b
+			}
+		}
+	}
+	return m
+}
+
+func (r *jsonReader) number() (any, error) {
+	text, err := r.dec.ReadValue()
+	if err != nil {
+		return nil, r.bad(err)
+	}
+	x, err := jsonNumber(text)
+	if err != nil {
+		return nil, &JSONError{r.dec.InputOffset() - int64(len(text)), err}
+	}
+	return x, nil
+}
+
+// jsonNumber returns a number without a point and an exponent as an integer, any other one as a float64.
+func jsonNumber(text []byte) (any, error) {
+	if bytes.ContainsAny(text, ".eE") {
+		x, err := strconv.ParseFloat(string(text), 64)
+		if err != nil {
+			return nil, fmt.Errorf("%w: the number %.40s does not fit into a float64", converters.ErrUnsupported, text)
+		}
+		return x, nil
+	}
+	if n, err := strconv.ParseInt(string(text), 10, 64); err == nil {
+		return n, nil
+	}
+	n, err := strconv.ParseUint(string(text), 10, 64)
+	if err != nil {
+		return nil, fmt.Errorf("%w: the integer %.40s does not fit into 64 bits", converters.ErrUnsupported, text)
+	}
+	return n, nil
+}
