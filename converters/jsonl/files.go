@@ -1,0 +1,101 @@
+package jsonl
+
+import (
+	"fmt"
+	"path/filepath"
+	"sync"
+
+	"github.com/ffconvert/ffconvert/converters"
+)
+
+// MetadataName is the name of a file of lines that name other files of its directory, before the extension of a
+// compression.
+const MetadataName = "metadata.jsonl"
+
+// Files is a source of files that the lines of a metadata.jsonl name, as Hugging Face's imagefolder and audiofolder have
+// it. A line is a sample: its members, and behind each member that names a file the bytes of that file.
+//
+//	┌──────────────────────────────────────────────────┬─────────────────────┬────────────────────────┐
+//	│ member                                           │ fields              │ key                    │
+//	├──────────────────────────────────────────────────┼─────────────────────┼────────────────────────┤
+//	│ "file_name": "n01/a.JPG"                         │ file_name, jpg      │ n01/a.JPG              │
+//	│ "mask_file_name": "a.png", or null for none      │ …, mask.png         │                        │
+//	│ "file_names": ["0.png", "1.png"]                 │ file_names,         │                        │
+//	│                                                  │ 0.png, 1.png        │                        │
+//	│ "frame_file_names": ["x"]: a name without a dot  │ …, frame.0.data     │                        │
+//	└──────────────────────────────────────────────────┴─────────────────────┴────────────────────────┘
+//
+// Options.KeyField, or a member "__key__", is the key in place of file_name. A part is a metadata.jsonl. Its files are
+// looked up once, by the first Index or Read, which takes 32 bytes a line; Read refuses a file that has changed since.
+type Files struct {
+	parts []converters.Part
+	opts  Options
+	each  []*folder // parallel to parts
+}
+
+// A folder is a metadata.jsonl and the files of its directory.
+type folder struct {
+	opts Options
+	meta converters.Part
+	open func(converters.Part, converters.Access) (converters.File, error)
+	dir  string
+
+	mu   sync.Mutex
+	rows []row // nil: not listed yet
+}
+
+// A row is a line with a sample.
+type row struct {
+	off   int64  // in the metadata.jsonl, bytes
+	size  int32  // of the line, bytes
+	files int32  // that it names
+	bytes int64  // of these
+	trace uint64 // drawn from the sizes and times of its files
+}
+
+var (
+	_ converters.Source    = (*Files)(nil)
+	_ converters.Divisible = (*Files)(nil)
+)
+
+// OpenFiles returns a source of metadata.jsonl files with the files beside them. dirs are the directories that the names
+// in them are below, one for each part. It opens no file.
+func OpenFiles(parts []converters.Part, dirs []string, opts Options) *Files {
+	s := &Files{parts: parts, opts: opts.filled()}
+	for i, p := range parts {
+		s.each = append(s.each, &folder{opts: s.opts, meta: p, dir: dirs[i], open: new(converters.Files).Open})
+	}
+	return s
+}
+
+// Parts lists the metadata.jsonl files in dataset order.
+func (s *Files) Parts() []converters.Part { return s.parts }
+
+// WithParts returns a source with these parts, which must be the parts of s from number first on.
+func (s *Files) WithParts(first int, parts []converters.Part) converters.Source {
+	some := &Files{parts: parts, opts: s.opts}
+	for i, p := range parts {
+		d := s.each[first+i]
+		if d.meta != p { // it was not local
+			d = &folder{opts: s.opts, meta: p, dir: d.dir, open: d.open}
+		}
+		some.each = append(some.each, d)
+	}
+	return some
+}
+
+// A named file is one that a line names.
+type named struct {
+	after int    // index of the member that names it
+	field string // its field
+	path  string // below the directory, in the form of the system
+}
+
+// localPath returns the path of a name below the directory.
+func localPath(name string) (string, error) {
+	path := filepath.FromSlash(name)
+	if !filepath.IsLocal(path) {
+		return "", fmt.Errorf("%w: the name leads out of the directory", converters.ErrUnsupported)
+	}
+	return filepath.Clean(path), nil
+}

@@ -1,0 +1,115 @@
+// Package jsonl finds and reads the objects of JSON Lines files (https://jsonlines.org), and the files that lie beside a
+// metadata.jsonl.
+//
+//	src := jsonl.Open(parts, jsonl.Options{})
+//	for span, err := range src.Index(ctx, 0) { … }                                  // a line: text=31 bytes, score=0.5
+//	for sample, err := range src.Read(ctx, converters.Run{Off: off, Count: n}) { … } // the same, with its bytes
+//
+// A part is lines of UTF-8. Each line is one JSON object (RFC 8259), which is a sample:
+//
+//	┌──────┬─────────────────────────────────────────┬──────────────────┐
+//	│ BOM  │ {"name": value, "name": value, …}       │ \n (1), \r\n (2) │
+//	│ 0, 3 │ with blanks around it or not            │ or end of file   │
+//	└──────┴─────────────────────────────────────────┴──────────────────┘
+//
+//	member       a field, in the order of the line; "__key__" is the key of the sample
+//	value        text, integer, float64, or a nested value: true, false, null, list, object;
+//	             {"$bytes": "…"}, base64, is bytes, as ffconvert export jsonl writes them
+//	empty line   blanks alone: skipped and counted
+//
+// A number without a point and an exponent is an integer, at most 2⁶⁴−1 and at least −2⁶³; any other number is the
+// nearest float64. What does not fit is refused, as are names that come twice in an object, bytes that are not UTF-8,
+// and halves of surrogate pairs. The format has no checksum: a changed byte is found only if a line becomes malformed.
+//
+// Bytes that are not base64 stay an object. A line has no opaque payload, so Index decodes all of it. Two samples may have the same key.
+//
+// [OpenFiles] reads a metadata.jsonl with the files that it names.
+package jsonl
+
+import (
+	"cmp"
+	"sync"
+
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/encode"
+)
+
+// Defaults of Options.
+const (
+	DefaultMaxLine   = 64 << 20 // bytes
+	DefaultMaxDepth  = encode.DefaultMaxDepth
+	DefaultMaxSample = 1 << 30 // bytes
+)
+
+// Upper bounds of Options.
+const (
+	MostLine   = 1 << 30 // bytes
+	MostDepth  = 9_999   // the object of a line is one level more
+	mostSample = 1 << 40 // bytes: sums of sizes cannot overflow
+)
+
+// valueSize is how many bytes of Options.MaxLine allow one value. A value takes some 64 bytes of memory, so that a line
+// takes at most four times MaxLine, beside its text.
+const valueSize = 16
+
+// Options bound the lines and name the key. The zero value is usual.
+type Options struct {
+	// KeyField is the member with the key, a text or an integer. It stays a field; every object must have it. "":
+	// the member "__key__", a text, which is not a field, where there is one.
+	KeyField string
+
+	// MaxLine limits the size of a line with its end in bytes, because Index and Read hold a line in memory. A
+	// sixteenth of it limits the number of values in a line. 0: DefaultMaxLine. At most MostLine.
+	MaxLine int64
+
+	// MaxDepth is the deepest nesting of lists and objects in a field. 0: DefaultMaxDepth. At most MostDepth.
+	MaxDepth int
+
+	// MaxSample limits the size of the files of a sample in bytes, because Read holds them in memory. Only
+	// OpenFiles has files. 0: DefaultMaxSample.
+	MaxSample int64
+
+	// Load reports whether Index must read the bytes of a file, because the size of the record depends on them.
+	// Only OpenFiles has files. nil: of none.
+	Load func(field string) bool
+}
+
+// filled returns the options with defaults.
+func (o Options) filled() Options {
+	o.MaxLine = min(cmp.Or(max(o.MaxLine, 0), DefaultMaxLine), MostLine)
+	o.MaxDepth = min(cmp.Or(max(o.MaxDepth, 0), DefaultMaxDepth), MostDepth)
+	o.MaxSample = min(cmp.Or(max(o.MaxSample, 0), DefaultMaxSample), mostSample)
+	return o
+}
+
+// decoder returns a decoder of lines.
+func (o *Options) decoder() *encode.Decoder {
+	return encode.NewJSONDecoder(encode.JSONSpec{KeyField: o.KeyField, MaxDepth: o.MaxDepth, MaxValues: int(o.MaxLine/valueSize) + 1})
+}
+
+// A Source is an opened list of JSON Lines files. It holds no file open between calls.
+type Source struct {
+	parts   []converters.Part
+	opts    Options
+	open    func(converters.Part, converters.Access) (converters.File, error)
+	readers sync.Pool // of *reader
+}
+
+var (
+	_ converters.Source    = (*Source)(nil)
+	_ converters.Divisible = (*Source)(nil)
+)
+
+// Open returns a source with these parts. It does not open files. Index and Read do, and check that size and time of
+// the file have not changed.
+func Open(parts []converters.Part, opts Options) *Source {
+	return &Source{parts: parts, opts: opts.filled(), open: new(converters.Files).Open}
+}
+
+// Parts lists the files in dataset order.
+func (s *Source) Parts() []converters.Part { return s.parts }
+
+// WithParts returns a source with other parts and the same options.
+func (s *Source) WithParts(_ int, parts []converters.Part) converters.Source {
+	return &Source{parts: parts, opts: s.opts, open: s.open}
+}

@@ -1,0 +1,153 @@
+package jsonl
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"syscall"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/internal/text"
+)
+
+// A listed line is a sample with the current state of its files.
+type listed struct {
+	row
+	files  []named
+	sizes  []int64            // of the files, bytes
+	sample *converters.Sample // as the line has it; nil: an empty line
+}
+
+// A lister reads the lines of a metadata.jsonl and looks up the files that they name.
+type lister struct {
+	reader
+	namer
+	of   *folder
+	root *os.Root
+	line listed
+	buf  []byte
+}
+
+// list calls f for each line, and sets the rows of the folder. The line is valid until f returns. root is the
+// directory of the files.
+func (d *folder) list(ctx context.Context, root *os.Root, f func(l *lister) (more bool, err error)) error {
+	file, err := d.open(d.meta, converters.ForIndex)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	l := &lister{reader: reader{decoder: d.opts.decoder()}, of: d, root: root}
+	l.reset(file, d.meta, 0, d.opts.MaxLine)
+	rows := []row{}
+	for {
+		more, err := l.next(ctx)
+		if err != nil {
+			return err
+		}
+		if !more {
+			break
+		}
+		if more, err := f(l); err != nil || !more {
+			return err
+		}
+		if l.line.sample != nil {
+			rows = append(rows, l.line.row)
+		}
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.rows == nil {
+		d.rows = rows
+	}
+	return nil
+}
+
+// next reads the next line, and false at the end.
+func (l *lister) next(ctx context.Context) (bool, error) {
+	sample, more, err := l.reader.next(ctx)
+	l.line = listed{sample: sample, sizes: l.line.sizes[:0]}
+	if err != nil || !more || sample == nil {
+		return more, err
+	}
+	if l.line.files, err = l.names(sample); err != nil {
+		return false, l.fail(l.at, err, "")
+	}
+	l.buf = l.buf[:0]
+	for _, f := range l.line.files {
+		st, err := l.root.Stat(f.path)
+		if err == nil && !st.Mode().IsRegular() {
+			err = fmt.Errorf("%w: not a regular file", converters.ErrUnsupported)
+		}
+		if err != nil {
+			return false, l.refuseFile(f.path, err)
+		}
+		l.line.sizes = append(l.line.sizes, st.Size())
+		if l.line.bytes += st.Size(); l.line.bytes > l.of.opts.MaxSample {
+			return false, l.fail(l.at, fmt.Errorf("%w: the files of the line have more than %s", converters.ErrLimit, text.Count(l.of.opts.MaxSample, "byte")), "Options.MaxSample")
+		}
+		l.buf = appendTrace(l.buf, st)
+	}
+	l.line.off, l.line.size, l.line.row.files = l.at, int32(len(l.reader.line)), int32(len(l.line.files))
+	l.line.trace = xxhash.Sum64(l.buf)
+	return true, nil
+}
+
+// appendTrace appends what the trace of a row is drawn from.
+func appendTrace(b []byte, st fs.FileInfo) []byte {
+	b = binary.LittleEndian.AppendUint64(b, uint64(st.Size()))
+	return binary.LittleEndian.AppendUint64(b, uint64(st.ModTime().UnixNano()))
+}
+
+// refuseFile places an error of a file that the current line names.
+func (l *lister) refuseFile(path string, err error) error {
+	placed := l.fail(l.at, fileError(path, err), "").(*converters.Error)
+	if errors.Is(err, fs.ErrNotExist) {
+		placed.Hint = "put the file there, or take the line out"
+	}
+	return placed
+}
+
+// fileError returns the error of a call about a file, with its name. The errors of os.Root have no number of the
+// operating system: a link leads out of the directory.
+func fileError(path string, err error) error {
+	if at, ok := errors.AsType[*fs.PathError](err); ok {
+		if err = at.Err; !errors.As(err, new(syscall.Errno)) {
+			err = fmt.Errorf("%w: a symbolic link leads out of the directory", converters.ErrUnsupported)
+		}
+	}
+	return fmt.Errorf("%q: %w", path, err)
+}
+
+// shape returns the sample of the current line with the sizes of its files, and with the bytes of the fields that
+// Options.Load asks for.
+func (l *lister) shape() (*converters.Sample, error) {
+	values := make([]converters.Value, len(l.line.files))
+	for i, f := range l.line.files {
+		values[i] = converters.Opaque(l.line.sizes[i])
+		if l.of.opts.Load == nil || !l.of.opts.Load(f.field) {
+			continue
+		}
+		b := make([]byte, l.line.sizes[i]) // at most Options.MaxSample
+		if _, err := readFile(l.root, f.path, b, nil); err != nil {
+			return nil, l.refuseFile(f.path, err)
+		}
+		values[i] = converters.Bytes(b)
+	}
+	s, err := l.namer.sample(l.line.sample, l.line.files, values)
+	if err != nil {
+		return nil, l.fail(l.at, err, "")
+	}
+	s.Off = l.line.off
+	return s, nil
+}
+
+// refuse places an error of the decoder.
+func (d *folder) refuse(r *row, err error) error {
+	return &converters.Error{Where: d.meta.Name, Off: r.off, Err: err, Hint: encode.Hint(err)}
+}
