@@ -135,6 +135,7 @@ var checkedExamples = map[string]string{
 	"folder": "imagenet/train",
 	"csv":    "data/",
 	"cbor":   "'x-{00..07}.cbors'",
+	"jsonl":  "'c4-{00000..01023}.json.gz'",
 	"ffr":    "out/",
 }
 

@@ -77,6 +77,18 @@ with text keys is a sample with fields, and __key__ its key.`,
   ffconvert cbor --format msgpack stream.mp out/`,
 	},
 	{
+		Format: named("jsonl"),
+		source: "FILE...",
+		short:  "JSON Lines, and image folders with a metadata.jsonl",
+		long: `Convert JSON Lines: an object a line, whose members are the fields of a sample, and __key__
+its key. Anything else on a line is refused. Of a metadata.jsonl, file_name and *_file_name
+name files of its directory, which become fields under their suffixes.`,
+		example: `  ffconvert jsonl 'c4-{00000..01023}.json.gz' out/
+  ffconvert jsonl --key-field id --where 'lang=de' docs.jsonl.zst out/
+  ffconvert jsonl images/metadata.jsonl out/
+  psql -qAt -c 'select row_to_json(t) from t' | ffconvert jsonl - out/`,
+	},
+	{
 		Format: named("ffr"),
 		source: "DIR|FILE...",
 		short:  "FFRecord shards: merge, cut and encode anew",

@@ -12,6 +12,7 @@ var formats = []Format{
 	{Name: "folder", Directories: true, Options: folderOptions},
 	{Name: "csv", Inspects: true, Options: csvOptions},
 	{Name: "cbor", Match: hasExt(".cbor", ".cbors", ".cborseq", ".mp", ".msgpack"), Options: cborOptions},
+	{Name: "jsonl", Match: hasExt(".jsonl", ".ndjson"), Options: jsonlOptions},
 	{Name: "ffr", Match: hasExt(".ffr"), Options: ffrOptions},
 }
 

@@ -103,6 +103,7 @@ var (
 	_ converters.Source    = (*Source)(nil)
 	_ converters.Describer = (*Source)(nil)
 	_ converters.Divisible = (*Source)(nil)
+	_ converters.Doubter   = (*Source)(nil)
 )
 
 // Open lists the first level of each root and returns a source of all of them. The Path of a root is

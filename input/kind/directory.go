@@ -29,6 +29,9 @@ func Directory(dir string) ([]Kind, error) {
 	if top.files == 0 && len(top.directories) == 0 && !top.more {
 		return []Kind{{ID: "empty", What: "an empty directory"}}, nil
 	}
+	if top.names["metadata.jsonl"] && top.count["jsonl"] < top.files+len(top.directories) {
+		return []Kind{{ID: "jsonl", What: "a directory of files with a metadata.jsonl", Format: "jsonl"}}, nil
+	}
 	var found []Kind
 	add := func(id string, k Kind, what string) {
 		if n := top.count[id]; n > 0 {
@@ -41,6 +44,7 @@ func Directory(dir string) ([]Kind, error) {
 	add("tsv", table('\t'), "CSV part")
 	add("cbor", cborKind, "CBOR file")
 	add("msgpack", msgpackKind, "MessagePack file")
+	add("jsonl", jsonlKind, "JSON Lines file")
 	if len(found) > 0 && top.count["other"] == 0 && top.count["image"] == 0 && len(top.directories) == 0 {
 		return found, nil
 	}

@@ -75,6 +75,8 @@ func Name(name string) []Kind {
 		return []Kind{cborKind}
 	case ".mp", ".msgpack":
 		return []Kind{msgpackKind}
+	case ".jsonl", ".ndjson":
+		return []Kind{jsonlKind}
 	case ".ffr":
 		return []Kind{shardKind}
 	}
@@ -94,6 +96,7 @@ func ext(name string) string {
 var (
 	tarKind     = Kind{ID: "tar", What: "a tar", Format: "tar", Sure: true}
 	cborKind    = Kind{ID: "cbor", What: "a CBOR sequence", Format: "cbor"}
+	jsonlKind   = Kind{ID: "jsonl", What: "JSON Lines", Format: "jsonl"}
 	shardKind   = Kind{ID: "ffrecord", What: "an FFRecord file", Format: "ffr"}
 	msgpackKind = Kind{ID: "msgpack", What: "a stream of MessagePack", Format: "cbor", Flags: []string{"--format", "msgpack"}}
 )

@@ -65,7 +65,7 @@ func TestFile(t *testing.T) {
 		{"a", "\x89HDF\r\n\x1a\n\x00\x00", "hdf5"},
 		{"a", "\x80\x04\x95\x10\x00\x00\x00\x00\x00\x00\x00}", "pickle"},
 		{"a", `{"a": [1, 2]}`, "json"},
-		{"a", "{\"a\": 1}\n{\"a\": 2}\n", "jsonl"},
+		{"a", "{\"a\": 1}\n{\"a\": 2}\n", "jsonl jsonl"},
 		{"a", "1,2\n3,4\n", "csv csv"},
 		{"a", "PAR1,x\n3,4\n", "csv csv"},
 		{"a", "a\tb\nx\ty\n", "csv csv --delimiter tab"},

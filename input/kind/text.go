@@ -53,8 +53,8 @@ func isEncodedText(head []byte) bool {
 func text(name string, mime *mimetype.MIME, head []byte, cut bool) []Kind {
 	first := bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), " \t\r\n")
 	switch {
-	case mime.Is("application/x-ndjson"), ext(name) == ".jsonl":
-		return []Kind{{ID: "jsonl", What: "JSON Lines"}}
+	case mime.Is("application/x-ndjson"), ext(name) == ".jsonl", ext(name) == ".ndjson":
+		return []Kind{jsonlKind}
 	case mime.Is("application/json"), mime.Is("application/geo+json"), len(first) > 0 && (first[0] == '{' || first[0] == '[') && ext(name) == ".json":
 		return []Kind{{ID: "json", What: "JSON"}}
 	case mime.Is("text/html"), mime.Is("text/xml"), mime.Is("image/svg+xml"):

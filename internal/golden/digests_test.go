@@ -69,6 +69,8 @@ func conversions() []conversion {
 		{"cbor-msgpack", append([]string{"cbor", "--encode", "msgpack"}, items...), []string{exact, whole}},
 		{"cbor-arrow", append([]string{"cbor", "--encode", "arrow", "--fields", "image,cls"}, items...), []string{exact}},
 		{"msgpack", []string{"cbor", "--format", "msgpack", "--shards", "2", "a.msgpack", "b.msgpack"}, []string{exact, shuffled}},
+		{"jsonl", []string{"jsonl", "--shards", "2", "docs.jsonl", "docs.jsonl.gz"}, []string{exact, whole, shuffled}},
+		{"jsonl-files", []string{"jsonl", "--shards", "2", "pictures/metadata.jsonl"}, []string{exact, shuffled}},
 		{"spec", []string{"spec", "--shards", "3", "dataset.yaml"}, []string{exact, shuffled}},
 		{"spec-files", []string{"spec", "--shards", "3", "files.yaml"}, []string{exact, whole, shuffled}},
 	}
@@ -208,6 +210,10 @@ func writeInputs(t *testing.T, dir string) {
 	write("part-1.csv.gz", gzipped(t, read("points/part-1")))
 	write("a.msgpack", messages(t, 0, 9))
 	write("b.msgpack", messages(t, 9, 16))
+	write("docs.jsonl", []byte(docsJSONL))
+	write("docs.jsonl.gz", gzipped(t, []byte(docsJSONL)))
+	check(os.CopyFS(filepath.Join(dir, "pictures"), os.DirFS(filepath.Join(dir, "shapes"))))
+	write("pictures/metadata.jsonl", pictureLines(t, filepath.Join(dir, "pictures")))
 	write("dataset.yaml", []byte(datasetYAML))
 	write("files.yaml", []byte(filesYAML))
 	check(setTimes(dir))
@@ -222,6 +228,32 @@ func gzipped(t *testing.T, data []byte) []byte {
 	}
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
+	}
+	return []byte(b.String())
+}
+
+// docsJSONL has a value of every kind, and an empty line.
+const docsJSONL = `{"__key__": "a", "text": "gr\u00fc\u00df \ud83d\ude00", "n": 7, "x": 0.5}
+{"__key__": "b", "list": [1, 2.0, null, true, {"y": "z"}], "bytes": {"$bytes": "/9j/"}}
+
+{"large": 18446744073709551615, "small": -9223372036854775808}
+{}
+`
+
+// pictureLines are lines of a metadata.jsonl about half of the pictures of a folder.
+func pictureLines(t *testing.T, dir string) []byte {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(dir, "*", "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	for i, name := range names {
+		if below, err := filepath.Rel(dir, name); err != nil {
+			t.Fatal(err)
+		} else if i%2 == 0 {
+			fmt.Fprintf(&b, "{\"file_name\": %q, \"caption\": \"picture %d\"}\n", filepath.ToSlash(below), i)
+		}
 	}
 	return []byte(b.String())
 }

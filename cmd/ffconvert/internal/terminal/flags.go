@@ -36,6 +36,7 @@ var flagTable = []string{
 	"Options.MaxDepth", "--max-depth",
 	"Options.MaxHeader", "--max-header-size",
 	"Options.MaxItem", "--max-item-size",
+	"Options.MaxLine", "--max-line-size",
 	"Options.MaxNames", "--max-names", // before MaxName: the first that matches is taken
 	"Options.MaxName", "--max-name-size",
 	"Options.MaxPixels", "--max-pixels",

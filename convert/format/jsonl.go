@@ -1,0 +1,51 @@
+package format
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/ffconvert/ffconvert/convert/option"
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/converters/jsonl"
+	"github.com/ffconvert/ffconvert/encode"
+)
+
+func jsonlOptions(set *option.Set) Opener {
+	opts := jsonl.Options{MaxDepth: jsonl.DefaultMaxDepth}
+	set.Add("key-field", "the member of an object that is its key, a text or an integer (default: __key__, where there is one)", option.Text(&opts.KeyField))
+	set.AddLimit("max-line-size", "longest line accepted, 1GiB at most", option.MaxSizeTo(&opts.MaxLine, jsonl.DefaultMaxLine, jsonl.MostLine))
+	set.AddLimit("max-depth", fmt.Sprintf("deepest nesting accepted, %d at most", jsonl.MostDepth), option.Between(&opts.MaxDepth, 1, jsonl.MostDepth))
+	set.AddLimit("max-sample-size", "largest sample accepted", option.MaxSize(&opts.MaxSample, jsonl.DefaultMaxSample))
+	return OpenFunc(func(_ context.Context, parts []converters.Part, rec encode.Options) (converters.Source, error) {
+		opts.Load = loaded(rec)
+		var dirs []string
+		for i := range parts {
+			dir, name, remote := dirOf(&parts[i])
+			if !isMetadata(name) {
+				continue
+			}
+			if remote {
+				err := fmt.Errorf("%w: the files that its lines name are not fetched", converters.ErrUnsupported)
+				return nil, &converters.Error{Where: parts[i].Name, Off: -1, Err: err, Hint: "copy the directory here; or another name of the file converts its lines alone"}
+			}
+			dirs = append(dirs, filepath.Join(".", dir))
+		}
+		switch len(dirs) {
+		case 0:
+			return jsonl.Open(parts, opts), nil
+		case len(parts):
+			return jsonl.OpenFiles(parts, dirs, opts), nil
+		}
+		err := fmt.Errorf("%w: files named %s, and other files", converters.ErrUnsupported, jsonl.MetadataName)
+		return nil, &converters.Error{Where: parts[0].Name, Off: -1, Err: err, Hint: "convert them apart, or as collections of one ffconvert spec"}
+	})
+}
+
+// isMetadata reports whether a file of this name names the files beside it.
+func isMetadata(name string) bool {
+	rest, ok := strings.CutPrefix(name, jsonl.MetadataName)
+	return ok && slices.Contains([]string{"", ".gz", ".zst", ".bz2", ".xz"}, rest)
+}
