@@ -1,0 +1,231 @@
+package parquet
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/ffconvert/ffconvert/converters"
+)
+
+// elementSize is about the memory of an element of a nested value, bytes.
+const elementSize = 64
+
+// An assembler makes the values of a row from the cursors of its leaves.
+type assembler struct {
+	cursors []*cursor // by the number of their leaf; nil: not read
+	files   *outside
+	room    int64 // bytes that the nested values of the row may still take
+	broken  *leaf // of the last error
+}
+
+// spend counts memory of nested values.
+func (a *assembler) spend(n int64) error {
+	if a.room -= elementSize + n; a.room < 0 {
+		return over("MaxValue", "the nested values of the row")
+	}
+	return nil
+}
+
+// fail notes the leaf of an error.
+func (a *assembler) fail(l *leaf, err error) error {
+	if err != nil && a.broken == nil {
+		a.broken = l
+	}
+	return err
+}
+
+// null reports whether the next value of n is null, and consumes it then. rep is the level that it begins at.
+func (a *assembler) null(n *node, rep int) (bool, error) {
+	if !n.optional {
+		return false, nil
+	}
+	c := a.cursors[n.first]
+	if err := a.fail(c.leaf, c.start(rep)); err != nil {
+		return false, err
+	}
+	if c.def >= n.def {
+		return false, nil
+	}
+	return true, a.pass(n, rep, c.def)
+}
+
+// pass consumes one value of every leaf below n, which has none: all have the same levels.
+func (a *assembler) pass(n *node, rep, def int) error {
+	for _, c := range a.cursors[n.first:n.end] {
+		if err := a.fail(c.leaf, c.start(rep)); err != nil {
+			return err
+		}
+		if c.def != def {
+			return a.fail(c.leaf, fmt.Errorf("%w: its nulls do not fit the columns beside it", converters.ErrMalformed))
+		}
+		c.has = false
+	}
+	return nil
+}
+
+// scalar consumes the next value of a leaf that is not null.
+func (a *assembler) scalar(n *node, rep int) (converters.Value, error) {
+	c := a.cursors[n.first]
+	if err := a.fail(c.leaf, c.start(rep)); err != nil {
+		return converters.Value{}, err
+	}
+	if c.def < n.def {
+		return converters.Value{}, a.fail(c.leaf, fmt.Errorf("%w: its nulls do not fit the columns beside it", converters.ErrMalformed))
+	}
+	c.has = false
+	v, err := c.value(&c.datum)
+	return v, a.fail(c.leaf, err)
+}
+
+// field consumes the next value of a column of the first level. Its bytes are valid until the next row.
+func (a *assembler) field(n *node) (converters.Value, error) {
+	null, err := a.null(n, 0)
+	switch {
+	case err != nil:
+		return converters.Value{}, err
+	case null:
+		return converters.Nested(nil), nil
+	case n.shape == shapeLeaf:
+		return a.scalar(n, 0)
+	}
+	v, err := a.content(n, 0)
+	return converters.Nested(v), err
+}
+
+// optional consumes the next value of a leaf in an optional struct without lists, null if either is.
+func (a *assembler) optional(n *node) (converters.Value, error) {
+	c := a.cursors[n.first]
+	if err := a.fail(c.leaf, c.start(0)); err != nil {
+		return converters.Value{}, err
+	}
+	if c.def < n.def {
+		c.has = false
+		return converters.Nested(nil), nil
+	}
+	return a.scalar(n, 0)
+}
+
+// nested consumes the next value of a node in another one. It does not share memory with a page.
+func (a *assembler) nested(n *node, rep int) (any, error) {
+	null, err := a.null(n, rep)
+	if err != nil || null {
+		return nil, err
+	}
+	if n.shape != shapeLeaf {
+		return a.content(n, rep)
+	}
+	v, err := a.scalar(n, rep)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.fail(n.leaf, a.spend(v.Len())); err != nil {
+		return nil, err
+	}
+	switch v.Kind() {
+	case converters.KindInt:
+		return v.Int(), nil
+	case converters.KindFloat:
+		return v.Float(), nil
+	case converters.KindText:
+		return string(v.Data()), nil
+	case converters.KindBytes:
+		if b := bytes.Clone(v.Data()); b != nil {
+			return b, nil
+		}
+		return []byte{}, nil
+	}
+	return v.Nested(), nil
+}
+
+// content consumes a struct, a list or a map that is not null.
+func (a *assembler) content(n *node, rep int) (any, error) {
+	if n.shape == shapeStruct {
+		return a.structure(n, rep)
+	}
+	c := a.cursors[n.first]
+	if err := a.fail(c.leaf, c.start(rep)); err != nil {
+		return nil, err
+	}
+	var list []any
+	var pairs converters.MapBuilder
+	if c.def < n.elementDef {
+		if err := a.pass(n, rep, c.def); err != nil {
+			return nil, err
+		}
+	} else {
+		for again := true; again; {
+			var err error
+			if n.shape == shapeList {
+				var v any
+				v, err = a.nested(n.children[0], rep)
+				list = append(list, v)
+			} else {
+				err = a.pair(&pairs, n, rep)
+			}
+			if err == nil {
+				err = a.fail(c.leaf, a.spend(0))
+			}
+			if err == nil {
+				err = a.fail(c.leaf, c.look())
+			}
+			if err != nil {
+				return nil, err
+			}
+			rep, again = n.elementRep, !c.end && c.rep == n.elementRep
+		}
+	}
+	if n.shape == shapeMap {
+		return pairs.Map(), nil
+	}
+	if list == nil {
+		list = []any{}
+	}
+	return list, nil
+}
+
+// pair consumes an entry of a map.
+func (a *assembler) pair(to *converters.MapBuilder, n *node, rep int) error {
+	key, err := a.nested(n.children[0], rep)
+	if err != nil {
+		return err
+	}
+	var value any
+	if len(n.children) > 1 {
+		if value, err = a.nested(n.children[1], rep); err != nil {
+			return err
+		}
+	}
+	if !to.Add(key, value) {
+		return a.fail(n.children[0].leaf, fmt.Errorf("%w key %v of a map", converters.ErrDuplicate, key))
+	}
+	return nil
+}
+
+func (a *assembler) structure(n *node, rep int) (any, error) {
+	m := make(converters.Map, 0, len(n.children))
+	for _, c := range n.children {
+		v, err := a.nested(c, rep)
+		if err != nil {
+			return nil, err
+		}
+		m = append(m, converters.Pair{Key: c.name, Value: v})
+	}
+	if !n.media {
+		return m, nil
+	}
+	at, from := 0, 1
+	if m[0].Key == "path" {
+		at, from = 1, 0
+	}
+	if path, ok := m[from].Value.(string); ok && m[at].Value == nil {
+		b, err := a.files.read(path, a.room)
+		if err == nil {
+			err = a.spend(int64(len(b)))
+		}
+		if err != nil {
+			return nil, a.fail(n.children[at].leaf, err)
+		}
+		m[at].Value = b
+	}
+	return m, nil
+}

@@ -1,0 +1,252 @@
+package parquet
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/converters/internal/window"
+)
+
+// Sizes of reads, bytes. A chunk of up to smallChunk is read at once, since the chunks of a row group are read in turns.
+const (
+	smallChunk  = 256 << 10
+	firstRead   = 4 << 10
+	indexWindow = 64 << 10
+	readWindow  = 1 << 20
+)
+
+// A cursor decodes the values of a leaf in a row group, with their levels, page after page.
+type cursor struct {
+	*leaf
+	w        window.Window // of the chunk
+	codec    int32
+	limit    int64 // Options.MaxPage
+	most     int64 // Options.MaxValue
+	index    bool  // Index reads
+	load     bool  // the bytes of values are needed
+	passing  bool  // skip is running: the bytes of values are not read
+	expander *expander
+	raw, buf []byte // of pages that are larger than the window, and of decompressed ones
+	words    []byte // of the dictionary page
+
+	page       page
+	levels     []byte // of a streamed page
+	left       int64  // values of the page that follow, with nulls
+	unread     int64  // values of the chunk behind this page
+	stream     int64  // end of a streamed page in the file; 0: the page is in memory
+	decoder    decoder
+	reps, defs runs
+	dictionary []datum
+
+	has      bool // the value below is the next one
+	end      bool // there is none
+	rep, def int
+	datum
+}
+
+// begin turns to a chunk.
+func (c *cursor) begin(f io.ReaderAt, at chunk, single bool) error {
+	if err := supported(at.codec); err != nil {
+		return err
+	}
+	sizes := window.Sizes{First: firstRead, Usual: readWindow}
+	switch {
+	case at.size <= smallChunk && !single:
+		sizes = window.Sizes{First: int(at.size), Usual: smallChunk}
+	case c.index:
+		sizes.Usual = indexWindow
+	case !single:
+		sizes.First = readWindow
+	}
+	c.w.Reset(f, at.off+at.size, at.off, sizes)
+	c.codec, c.unread, c.left, c.stream = at.codec, at.values, 0, 0
+	c.dictionary, c.decoder = nil, nil
+	c.has, c.end = false, false
+	return nil
+}
+
+// look makes the next value the current one, if it is not already. At the end of the chunk it is the start of
+// another row.
+func (c *cursor) look() error {
+	if c.has || c.end {
+		return nil
+	}
+	for c.left == 0 {
+		if c.unread == 0 {
+			c.end, c.rep, c.def = true, 0, -1
+			return nil
+		}
+		if _, err := c.turn(0); err != nil {
+			return err
+		}
+	}
+	return c.decode()
+}
+
+// decode makes the next value of the page the current one.
+func (c *cursor) decode() error {
+	c.left--
+	c.has = true
+	c.rep, c.def = 0, 0
+	if c.leaf.rep > 0 {
+		v, err := c.reps.next()
+		if c.rep = int(v); err != nil || c.rep > c.leaf.rep {
+			return c.levelError(c.rep, err)
+		}
+	}
+	if c.leaf.def > 0 {
+		v, err := c.defs.next()
+		if c.def = int(v); err != nil || c.def > c.leaf.def {
+			return c.levelError(c.def, err)
+		}
+	}
+	if c.def < c.leaf.def {
+		return nil
+	}
+	if c.stream > 0 {
+		return c.streamed()
+	}
+	if err := c.decoder.next(&c.datum); err != nil {
+		return malformed(err)
+	}
+	if c.size > c.most {
+		return over("MaxValue", "a value of %d bytes", c.size)
+	}
+	return nil
+}
+
+func (c *cursor) levelError(level int, err error) error {
+	if err == nil {
+		err = fmt.Errorf("a level of %d", level)
+	}
+	return malformed(err)
+}
+
+// malformed makes err, of the values of a page, one of package converters.
+func malformed(err error) error {
+	if errors.Is(err, converters.ErrMalformed) || errors.Is(err, converters.ErrUnsupported) {
+		return err
+	}
+	return fmt.Errorf("%w: a page: %w", converters.ErrMalformed, err)
+}
+
+// turn reads the next page that is not empty, or passes over it if it has no more than skip rows, and returns
+// how many it passed over.
+func (c *cursor) turn(skip int64) (int64, error) {
+	if c.stream > 0 {
+		c.w.Skip(c.stream - c.w.Offset())
+		c.stream = 0
+	}
+	c.w.Relax()
+	if c.w.Offset() >= c.w.Size {
+		return 0, fmt.Errorf("%w: its pages end %d values early", converters.ErrMalformed, c.unread)
+	}
+	if err := c.header(); err != nil {
+		return 0, err
+	}
+	p := &c.page
+	switch p.kind {
+	case pageIndex:
+		c.w.Skip(p.size)
+		return 0, nil
+	case pageDictionary:
+		return 0, c.readDictionary()
+	}
+	if p.values > c.unread {
+		return 0, fmt.Errorf("%w: a page of %d values, of its column %d are left", converters.ErrMalformed, p.values, c.unread)
+	}
+	c.unread -= p.values
+	rows := p.rows
+	if c.leaf.rep == 0 {
+		rows = p.values
+	}
+	if rows > 0 && rows <= skip {
+		c.w.Skip(p.size)
+		return rows, nil
+	}
+	c.left = p.values
+	return 0, c.readData()
+}
+
+// skip passes over n rows, from the start of a row.
+func (c *cursor) skip(n int64) error {
+	c.passing = c.leaf.rep == 0 // the first value behind rows of lists is read with them
+	defer func() { c.passing = false }()
+	for n > 0 {
+		if c.left == 0 && !c.has && c.unread > 0 {
+			passed, err := c.turn(n)
+			if err != nil {
+				return err
+			}
+			n -= passed
+			continue
+		}
+		if err := c.start(0); err != nil {
+			return err
+		}
+		for again := true; again; {
+			c.has = false
+			if again = c.leaf.rep > 0; again {
+				if err := c.look(); err != nil {
+					return err
+				}
+				again = c.rep > 0
+			}
+		}
+		n--
+	}
+	return nil
+}
+
+// start makes the next value the current one. It must begin at a repetition level.
+func (c *cursor) start(rep int) error {
+	if err := c.look(); err != nil {
+		return err
+	}
+	if c.end || c.rep != rep {
+		return fmt.Errorf("%w: its values do not fit the rows, or the columns beside it", converters.ErrMalformed)
+	}
+	return nil
+}
+
+// ahead consumes n bytes of a streamed page.
+func (c *cursor) ahead(n int64) ([]byte, error) {
+	if n > c.stream-c.w.Offset() {
+		return nil, malformed(errShort)
+	}
+	b, err := c.w.Peek(int(n))
+	if err != nil {
+		return nil, err
+	}
+	c.w.Pos += int(n)
+	return b[:n:n], nil
+}
+
+// streamed makes the next value of a streamed page the current one.
+func (c *cursor) streamed() error {
+	c.w.Relax()
+	b, err := c.ahead(4)
+	if err != nil {
+		return err
+	}
+	n := int64(binary.LittleEndian.Uint32(b))
+	if n > c.stream-c.w.Offset() {
+		return malformed(errShort)
+	}
+	if n > c.most {
+		return over("MaxValue", "a value of %d bytes", n)
+	}
+	if !c.load || c.passing {
+		c.datum = datum{size: n}
+		c.w.Skip(n)
+	} else {
+		if b, err = c.ahead(n); err != nil {
+			return err
+		}
+		c.datum = datum{data: b, size: n}
+	}
+	return nil
+}

@@ -1,0 +1,124 @@
+package parquet
+
+import (
+	"encoding/binary"
+	"errors"
+	"math"
+	"math/bits"
+)
+
+var errDelta = errors.New("its differences are not valid")
+
+// A deltas decodes DELTA_BINARY_PACKED, numbers as differences:
+//
+//	head    uvarints: numbers of a block, parts of a block, all numbers; zigzag: the first number
+//	block   zigzag: least difference; a byte for each part: width; the parts, packed bits
+type deltas struct {
+	b      []byte // not decoded yet
+	part   int    // numbers of a part
+	parts  int    // of a block
+	left   int    // numbers that follow
+	value  uint64 // the next one
+	least  uint64
+	widths []byte // of the parts of this block that follow
+	bits   []byte // of this part
+	at     int    // in bits
+	inPart int    // numbers of this part that follow
+}
+
+func newDeltas(b []byte) (deltas, error) {
+	d := deltas{b: b}
+	block, parts, all := d.uvarint(), d.uvarint(), d.uvarint()
+	first, n := binary.Varint(d.b)
+	if d.b == nil || n <= 0 || block == 0 || block > 1<<20 || parts == 0 || parts > block || block%parts != 0 || block/parts%8 != 0 || all > math.MaxInt32 {
+		return d, errDelta
+	}
+	d.b = d.b[n:]
+	d.part, d.parts, d.left, d.value = int(block/parts), int(parts), int(all), uint64(first)
+	return d, nil
+}
+
+// uvarint decodes a number, and drops all bytes if there is none.
+func (d *deltas) uvarint() uint64 {
+	v, n := binary.Uvarint(d.b)
+	if n <= 0 {
+		d.b = nil
+		return 0
+	}
+	d.b = d.b[n:]
+	return v
+}
+
+func (d *deltas) next() (uint64, error) {
+	if d.left == 0 {
+		return 0, errShort
+	}
+	v := d.value
+	if d.left--; d.left == 0 {
+		return v, nil
+	}
+	if d.inPart == 0 {
+		if err := d.begin(); err != nil {
+			return 0, err
+		}
+	}
+	d.inPart--
+	width := 0
+	if d.bits != nil {
+		width = 8 * len(d.bits) / d.part
+	}
+	d.value += d.least + wide(d.bits, d.at, width)
+	d.at += width
+	return v, nil
+}
+
+// begin turns to the next part.
+func (d *deltas) begin() error {
+	if len(d.widths) == 0 {
+		least, n := binary.Varint(d.b)
+		if n <= 0 || len(d.b)-n < d.parts {
+			return errShort
+		}
+		d.b = d.b[n:]
+		d.least, d.widths, d.b = uint64(least), d.b[:d.parts:d.parts], d.b[d.parts:]
+	}
+	width := int(d.widths[0])
+	d.widths = d.widths[1:]
+	size := d.part / 8 * width
+	if width > 64 {
+		return errDelta
+	}
+	if len(d.b) < size {
+		return errShort
+	}
+	d.bits, d.b, d.at, d.inPart = d.b[:size:size], d.b[size:], 0, d.part
+	return nil
+}
+
+// wide is unpack for numbers of up to 64 bits.
+func wide(b []byte, from, width int) uint64 {
+	var v uint64
+	for have := 0; have < width; {
+		at := from + have
+		n := min(8-at%8, width-have)
+		v |= uint64(b[at/8]>>(at%8)&(1<<n-1)) << have
+		have += n
+	}
+	return v
+}
+
+// pass decodes all numbers. It returns their sum and the bytes after them.
+func (d deltas) pass() (rest []byte, sum int64, err error) {
+	for d.left > 0 {
+		v, err := d.next()
+		if err != nil {
+			return nil, 0, err
+		}
+		n := int64(v)
+		if n < 0 || n > math.MaxInt32 || bits.Len64(uint64(sum)) > 48 {
+			return nil, 0, errDelta
+		}
+		sum += n
+	}
+	return d.b, sum, nil
+}

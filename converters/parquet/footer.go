@@ -1,0 +1,215 @@
+package parquet
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/ffconvert/ffconvert/converters"
+)
+
+// Physical types of a column.
+const (
+	typeBool = iota
+	typeInt32
+	typeInt64
+	typeInt96
+	typeFloat
+	typeDouble
+	typeBytes
+	typeFixed
+)
+
+// A chunk is where a column of a row group lies.
+type chunk struct {
+	physical int32
+	codec    int32
+	values   int64 // with nulls
+	off      int64 // of its first page
+	size     int64
+	outside  bool // it is in another file, or encrypted
+}
+
+// A group is a row group.
+type group struct {
+	rows   int64
+	first  int64 // ordinal of its first row
+	off    int64 // of its first chunk
+	size   int64 // of all its chunks
+	chunks []chunk
+}
+
+// A table is the footer of a part.
+type table struct {
+	rows    int64
+	groups  []group
+	columns []*column // of the first level, in the order of the schema
+	leaves  []*leaf
+	feature []byte // the value of the key huggingface
+	bytes   int64  // of the footer
+	off     int64  // of the footer
+}
+
+// footers is a cache of the footers of the last parts.
+type footers struct {
+	mu    sync.Mutex
+	known map[int]*table
+	order []int // oldest first
+	bytes int64
+}
+
+// mostFooters is how many bytes of footers stay in memory.
+const mostFooters = 32 << 20
+
+// table returns the footer of part p, which is open.
+func (s *Source) table(p int, f io.ReaderAt) (*table, error) {
+	all := &s.footers
+	all.mu.Lock()
+	t := all.known[p]
+	all.mu.Unlock()
+	if t != nil {
+		return t, nil
+	}
+	t, err := s.readTable(s.parts[p], f)
+	if err != nil {
+		return nil, err
+	}
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	if all.known[p] == nil {
+		if all.known == nil {
+			all.known = make(map[int]*table)
+		}
+		all.known[p], all.order, all.bytes = t, append(all.order, p), all.bytes+t.bytes
+	}
+	for all.bytes > mostFooters && len(all.order) > 1 {
+		old := all.order[0]
+		all.bytes -= all.known[old].bytes
+		delete(all.known, old)
+		all.order = all.order[1:]
+	}
+	return t, nil
+}
+
+const (
+	magic      = "PAR1"
+	cipher     = "PARE" // of a file with an encrypted footer
+	tailSize   = 8      // footer size, magic
+	leastSize  = len(magic) + tailSize
+	footerName = "footer"
+)
+
+// readTable reads the footer of a part.
+func (s *Source) readTable(p converters.Part, f io.ReaderAt) (*table, error) {
+	fail := func(off int64, err error, hint string) error {
+		return &converters.Error{Where: p.Name, Off: off, Entry: footerName, Err: err, Hint: hint}
+	}
+	var head [len(magic)]byte
+	var tail [tailSize]byte
+	if p.Size < int64(leastSize) {
+		return nil, fail(p.Size, fmt.Errorf("%w: it has %d bytes, a Parquet file at least %d", converters.ErrTruncated, p.Size, leastSize), "")
+	}
+	if err := readFull(f, head[:], 0); err != nil {
+		return nil, fail(0, err, "")
+	}
+	at := p.Size - tailSize
+	if err := readFull(f, tail[:], at); err != nil {
+		return nil, fail(at, err, "")
+	}
+	end := string(tail[4:])
+	switch {
+	case end == cipher || string(head[:]) == cipher:
+		return nil, fail(at, fmt.Errorf("%w: it is encrypted", converters.ErrUnsupported), "write it anew without encryption")
+	case string(head[:]) != magic:
+		return nil, fail(0, fmt.Errorf("%w: it does not begin with %s", converters.ErrMalformed, magic), "")
+	case end != magic:
+		return nil, fail(at+4, fmt.Errorf("%w: it does not end with %s", converters.ErrTruncated, magic), "copy the file again")
+	}
+	size := int64(binary.LittleEndian.Uint32(tail[:]))
+	switch {
+	case size > at-int64(len(magic)):
+		return nil, fail(at, fmt.Errorf("%w: a footer of %d bytes in a file of %d", converters.ErrMalformed, size, p.Size), "")
+	case size > s.opts.MaxFooter:
+		return nil, fail(at, over("MaxFooter", "a footer of %d bytes", size), "Options.MaxFooter")
+	}
+	b := make([]byte, size)
+	at -= size
+	if err := readFull(f, b, at); err != nil {
+		return nil, fail(at, err, "")
+	}
+	t := &table{bytes: size, off: at}
+	elements, err := t.decode(b)
+	if err != nil {
+		return nil, fail(at, err, "")
+	}
+	if err := t.build(elements); err != nil {
+		return nil, fail(at, err, "")
+	}
+	if err := t.place(at); err != nil {
+		return nil, fail(at, err, "")
+	}
+	if err := t.names(); err != nil {
+		return nil, fail(at, err, "")
+	}
+	return t, nil
+}
+
+// readFull reads all of b. A file that has become shorter has changed.
+func readFull(f io.ReaderAt, b []byte, off int64) error {
+	n, err := f.ReadAt(b, off)
+	if n == len(b) {
+		return nil
+	}
+	if err == nil || errors.Is(err, io.EOF) {
+		return fmt.Errorf("%w: it became shorter", converters.ErrChanged)
+	}
+	return err
+}
+
+// place checks where the chunks of the row groups lie: between the magic and the footer.
+func (t *table) place(footer int64) error {
+	first := int64(0)
+	for i := range t.groups {
+		g := &t.groups[i]
+		bad := func(format string, args ...any) error {
+			return fmt.Errorf("%w: row group %d: %s", converters.ErrMalformed, i, fmt.Sprintf(format, args...))
+		}
+		if g.rows < 0 || g.rows > 1<<40 || first > 1<<50 {
+			return bad("%d rows", g.rows)
+		}
+		if len(g.chunks) != len(t.leaves) {
+			return bad("%d columns, the schema has %d", len(g.chunks), len(t.leaves))
+		}
+		g.first = first
+		first += g.rows
+		g.off = footer
+		for j := range g.chunks {
+			c, l := &g.chunks[j], t.leaves[j]
+			switch {
+			case c.outside:
+				return fmt.Errorf("%w: row group %d: column %q is encrypted, or in another file", converters.ErrUnsupported, i, l.path)
+			case c.physical != l.physical:
+				return bad("column %q is of type %d, the schema says %d", l.path, c.physical, l.physical)
+			case c.off < int64(len(magic)) || c.size < 0 || c.off > footer || c.size > footer-c.off:
+				return bad("column %q has %d bytes at %d, the file %d before its footer", l.path, c.size, c.off, footer)
+			case c.values < 0 || c.values > 1<<50 || l.rep == 0 && c.values != g.rows:
+				return bad("column %q has %d values, the row group %d rows", l.path, c.values, g.rows)
+			}
+			g.off = min(g.off, c.off)
+			g.size = max(g.size, c.off+c.size)
+		}
+		g.size = max(g.size-g.off, 0)
+	}
+	if t.rows != first {
+		return fmt.Errorf("%w: %d rows, its row groups have %d", converters.ErrMalformed, t.rows, first)
+	}
+	return nil
+}
+
+// offset is the place of row i of a group, for errors and indexes: a row lies in many pages, so it is its share of
+// the group.
+func (g *group) offset(i int64) int64 {
+	return g.off + int64(float64(g.size)*(float64(i)/float64(g.rows)))
+}

@@ -1,0 +1,142 @@
+// Package parquet finds and reads the rows of Parquet files. A part is a file, a row is a sample, a column of the
+// schema's first level is a field:
+//
+//	src, err := parquet.Open(parts, parquet.Options{})
+//	for span, err := range src.Index(ctx, 0) { … }                                      // lengths, texts and numbers
+//	for sample, err := range src.Read(ctx, converters.Run{First: first, Count: n}) { … } // the bytes
+//
+// A file (https://parquet.apache.org/docs/file-format, all numbers little-endian, footer and page headers in Thrift's
+// compact protocol):
+//
+//	┌──────┬─────────────────────────────┬─────┬────────┬──────────────┬──────┐
+//	│ PAR1 │ row group 0                 │ 1 … │ footer │ footer size  │ PAR1 │
+//	│ 4    │ column chunk 0, 1 …         │     │        │ 4            │ 4    │
+//	└──────┴─────────────────────────────┴─────┴────────┴──────────────┴──────┘
+//	         chunk   dictionary page (0 or 1), data pages
+//	         page    header with sizes and an optional CRC-32 of what follows; repetition levels,
+//	                 definition levels, values; compressed as a whole, or in version 2 the values alone
+//
+// Values are decoded from page to page as the rows need them, of the chosen columns alone. So a run holds one page of
+// each column in memory, and one that begins inside a row group skips the pages before it by their headers; in a column
+// of lists it decodes them, if they are of version 1.
+//
+// Index needs the length of every value. It skips the bytes of uncompressed, plain pages; compressed pages are read and
+// decompressed by Index and by Read. Both compare the CRC of a page that has one. There is no other checksum: a
+// changed byte is found only if it makes a page malformed.
+//
+// A struct of "bytes" and "path", as Hugging Face's datasets have for images and audio, becomes the field of its column,
+// the bytes, and the field COLUMN.path, text. If bytes is null and path is not, the bytes come from the file at that
+// path below the directory of the part.
+package parquet
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/ffconvert/ffconvert/converters"
+)
+
+// Defaults of Options, bytes.
+const (
+	DefaultMaxFooter = 64 << 20
+	DefaultMaxPage   = 1 << 30
+	DefaultMaxValue  = 1 << 30
+)
+
+// MostPage is the upper bound of Options.MaxPage, bytes: sizes of pages have 31 bits.
+const MostPage = 1 << 31
+
+// keyColumn is the column that is the key of a sample.
+const keyColumn = "__key__"
+
+// Options choose columns and limits. The zero value reads all columns.
+type Options struct {
+	// Fields are lists of alternative names. Only columns of these fields are read. If a part has no field of one of
+	// the lists, or if Fields is nil, all columns are read.
+	Fields [][]string
+
+	// Load reports whether Index must read the bytes of a field, because the size of the record
+	// depends on them. nil: no field.
+	Load func(field string) bool
+
+	// MaxFooter limits the size of a footer in bytes, because it is held in memory, in some 5 times its size.
+	// 0: DefaultMaxFooter.
+	MaxFooter int64
+
+	// MaxPage limits the size of a page that must be held in memory, compressed and decompressed, in bytes.
+	// 0: DefaultMaxPage. At most MostPage.
+	MaxPage int64
+
+	// MaxValue limits a value, a file beside the part, and all nested values of a row, in bytes, because
+	// Read holds them in memory. An element of a nested value counts as 64 bytes. 0: DefaultMaxValue.
+	MaxValue int64
+}
+
+// A Source is an opened list of parts. It holds no file open between calls.
+type Source struct {
+	parts   []converters.Part
+	opts    Options
+	says    converters.Description
+	open    func(converters.Part, converters.Access) (converters.File, error)
+	footers footers
+	readers sync.Pool // of *reader
+}
+
+var (
+	_ converters.Source    = (*Source)(nil)
+	_ converters.Describer = (*Source)(nil)
+	_ converters.Divisible = (*Source)(nil)
+)
+
+// Open returns a source with these parts. It reads the footer of the first one, for the columns and classes of the
+// dataset. Index and Read check that size and time of the files have not changed.
+func Open(parts []converters.Part, opts Options) (*Source, error) {
+	return openSource(parts, opts, new(converters.Files).Open)
+}
+
+func openSource(parts []converters.Part, opts Options, open func(converters.Part, converters.Access) (converters.File, error)) (*Source, error) {
+	if opts.Load == nil {
+		opts.Load = func(string) bool { return false }
+	}
+	opts.MaxFooter = limit(opts.MaxFooter, DefaultMaxFooter)
+	opts.MaxPage = min(limit(opts.MaxPage, DefaultMaxPage), MostPage)
+	opts.MaxValue = limit(opts.MaxValue, DefaultMaxValue)
+	s := &Source{parts: parts, opts: opts, open: open}
+	if len(parts) == 0 {
+		return s, nil
+	}
+	f, err := open(parts[0], converters.ForIndex)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	table, err := s.table(0, f)
+	if err != nil {
+		return nil, err
+	}
+	s.says = table.describe(table.needed(opts.Fields))
+	return s, nil
+}
+
+// limit returns n, or usual if it is not set.
+func limit(n, usual int64) int64 {
+	if n <= 0 {
+		return usual
+	}
+	return n
+}
+
+// Parts lists the parts in dataset order.
+func (s *Source) Parts() []converters.Part { return s.parts }
+
+// WithParts returns a source with other parts of the same dataset.
+func (s *Source) WithParts(_ int, parts []converters.Part) converters.Source {
+	return &Source{parts: parts, opts: s.opts, says: s.says, open: s.open}
+}
+
+// Describe returns the columns of the first part and their types, and the names of a single column of labels.
+func (s *Source) Describe() converters.Description {
+	says := s.says
+	says.Columns, says.Classes = slices.Clone(says.Columns), slices.Clone(says.Classes)
+	return says
+}

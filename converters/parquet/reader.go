@@ -1,0 +1,300 @@
+package parquet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sort"
+
+	"github.com/ffconvert/ffconvert/converters"
+)
+
+// mostFiles is how many chunks of a row group are read through a file of their own, which reads ahead. More would take
+// a descriptor each, for every run.
+const mostFiles = 8
+
+// A hinted error has what to do about it.
+type hinted struct {
+	error
+	hint string
+}
+
+func (e *hinted) Unwrap() error { return e.error }
+
+// over reports that a limit is exceeded, which an option sets.
+func over(option, format string, args ...any) error {
+	return &hinted{fmt.Errorf("%w: %s", converters.ErrLimit, fmt.Sprintf(format, args...)), "Options." + option}
+}
+
+// A reader reads rows of one part. It is for one goroutine.
+type reader struct {
+	src   *Source
+	part  converters.Part
+	how   converters.Access
+	index bool
+	table *table
+
+	needed   func(field string) bool
+	fields   []*column // to read
+	files    outside
+	shared   converters.File
+	own      map[*cursor]converters.File
+	expander expander
+	all      []*cursor // by leaf, kept for the next part
+	asm      assembler
+	sample   converters.Sample
+	group    int   // of table.groups
+	row      int64 // of the group, of the next one
+}
+
+// reader opens a part.
+func (s *Source) reader(p int, how converters.Access, index bool) (*reader, error) {
+	f, err := s.open(s.parts[p], how)
+	if err != nil {
+		return nil, err
+	}
+	t, err := s.table(p, f)
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	r, _ := s.readers.Get().(*reader)
+	if r == nil {
+		r = &reader{}
+	}
+	r.src, r.part, r.how, r.index, r.table, r.shared = s, s.parts[p], how, index, t, f
+	r.files = outside{part: r.part}
+	r.own = make(map[*cursor]converters.File)
+	r.choose()
+	return r, nil
+}
+
+// close closes the files. Those that read ahead are last, since they tell how large samples are.
+func (r *reader) close() {
+	r.files.close()
+	r.shared.Close()
+	for c, f := range r.own {
+		f.Close()
+		c.w.File = nil
+	}
+	for _, c := range r.all {
+		c.w.File = nil
+		c.dictionary, c.decoder = nil, nil
+	}
+	r.src.readers.Put(r)
+}
+
+// choose chooses the columns and leaves to read.
+func (r *reader) choose() {
+	t, opts := r.table, &r.src.opts
+	r.needed = t.needed(opts.Fields)
+	for len(r.all) < len(t.leaves) {
+		r.all = append(r.all, &cursor{})
+	}
+	r.fields = r.fields[:0]
+	r.asm.files = &r.files
+	r.asm.cursors = append(r.asm.cursors[:0], make([]*cursor, len(t.leaves))...)
+	use := func(n *node, load bool) {
+		for i := n.first; i < n.end; i++ {
+			c := r.all[i]
+			c.leaf, c.index, c.expander = t.leaves[i], r.index, &r.expander
+			c.limit, c.most = opts.MaxPage, opts.MaxValue
+			c.load = load || !r.index || c.scalar != scalarBytes
+			r.asm.cursors[i] = c
+		}
+	}
+	for _, c := range t.columns {
+		switch {
+		case !c.media:
+			if c.name != keyColumn && !r.needed(c.name) {
+				continue
+			}
+			use(c.node, c.shape != shapeLeaf || opts.Load(c.name))
+		case r.needed(c.name):
+			use(c.bytes, opts.Load(c.name))
+			use(c.path, true)
+		case r.needed(c.pathField()):
+			use(c.path, true)
+		default:
+			continue
+		}
+		r.fields = append(r.fields, c)
+	}
+}
+
+// seek turns to a row of the part.
+func (r *reader) seek(row int64) error {
+	groups := r.table.groups
+	r.group = sort.Search(len(groups), func(i int) bool { return groups[i].first+groups[i].rows > row })
+	if r.group == len(groups) {
+		r.row = 0
+		return nil
+	}
+	return r.begin(row - groups[r.group].first)
+}
+
+// begin turns to a row of the row group.
+func (r *reader) begin(row int64) error {
+	g := &r.table.groups[r.group]
+	r.row = row
+	for i, c := range r.asm.cursors {
+		if c == nil {
+			continue
+		}
+		f, err := r.file(c, g.chunks[i].size)
+		if err == nil {
+			err = c.begin(f, g.chunks[i], r.how == converters.ForRun(converters.Run{Count: 1}))
+		}
+		if err == nil && row > 0 {
+			err = c.skip(row)
+		}
+		if err != nil {
+			return r.fail(c.leaf, err)
+		}
+	}
+	return nil
+}
+
+// file returns the file to read a chunk of size bytes from.
+func (r *reader) file(c *cursor, size int64) (converters.File, error) {
+	if f := r.own[c]; f != nil || size <= smallChunk || len(r.own) == mostFiles {
+		if f == nil {
+			f = r.shared
+		}
+		return f, nil
+	}
+	f, err := r.src.open(r.part, r.how)
+	if err == nil {
+		r.own[c] = f
+	}
+	return f, err
+}
+
+// next makes r.sample the next row, or returns false at the end of the part.
+func (r *reader) next(ctx context.Context) (bool, error) {
+	for r.group < len(r.table.groups) && r.row == r.table.groups[r.group].rows {
+		if err := r.ended(); err != nil {
+			return false, err
+		}
+		r.group++
+		if r.group < len(r.table.groups) {
+			if err := r.begin(0); err != nil {
+				return false, err
+			}
+		}
+	}
+	if r.group == len(r.table.groups) {
+		return false, nil
+	}
+	g := &r.table.groups[r.group]
+	r.sample = converters.Sample{Off: g.offset(r.row), Fields: r.sample.Fields[:0]}
+	if err := ctx.Err(); err != nil {
+		return false, &converters.Error{Where: r.part.Name, Off: r.sample.Off, Err: err}
+	}
+	r.asm.room, r.asm.broken = r.src.opts.MaxValue, nil
+	for _, c := range r.fields {
+		if err := r.field(c); err != nil {
+			return false, r.fail(r.asm.broken, err)
+		}
+	}
+	r.row++
+	return true, nil
+}
+
+// ended checks that columns have no values behind the last row of the group.
+func (r *reader) ended() error {
+	for _, c := range r.asm.cursors {
+		if c == nil {
+			continue
+		}
+		err := c.look()
+		if err == nil && !c.end {
+			err = fmt.Errorf("%w: it has more values than the rows", converters.ErrMalformed)
+		}
+		if err != nil {
+			return r.fail(c.leaf, err)
+		}
+	}
+	return nil
+}
+
+// field appends the fields of a column to the sample.
+func (r *reader) field(c *column) error {
+	if c.media {
+		return r.media(c)
+	}
+	v, err := r.asm.field(c.node)
+	switch {
+	case err != nil:
+		return err
+	case c.name != keyColumn:
+		r.sample.Fields = append(r.sample.Fields, converters.Field{Name: c.name, Value: v})
+	case v.Kind() != converters.KindText:
+		return r.asm.fail(c.leaf, fmt.Errorf("%w: a key that is null", converters.ErrMalformed))
+	default:
+		r.sample.Key = string(v.Data())
+	}
+	return nil
+}
+
+// media appends the bytes and the path of a column of media.
+func (r *reader) media(c *column) error {
+	var bytes, path converters.Value
+	var err error
+	with := r.asm.cursors[c.bytes.first] != nil
+	if with {
+		if bytes, err = r.asm.optional(c.bytes); err != nil {
+			return err
+		}
+	}
+	if path, err = r.asm.optional(c.path); err != nil {
+		return err
+	}
+	if with {
+		if bytes.Kind() == converters.KindNested && path.Kind() == converters.KindText {
+			if bytes, err = r.outside(c, string(path.Data())); err != nil {
+				return r.asm.fail(c.bytes.leaf, err)
+			}
+		}
+		r.sample.Fields = append(r.sample.Fields, converters.Field{Name: c.name, Value: bytes})
+	}
+	if r.needed(c.pathField()) {
+		r.sample.Fields = append(r.sample.Fields, converters.Field{Name: c.pathField(), Value: path})
+	}
+	return nil
+}
+
+// outside returns the bytes of a file, or for an index their number.
+func (r *reader) outside(c *column, path string) (converters.Value, error) {
+	if r.index && !r.src.opts.Load(c.name) {
+		n, err := r.files.size(path, r.src.opts.MaxValue)
+		return converters.Opaque(n), err
+	}
+	b, err := r.files.read(path, r.src.opts.MaxValue)
+	return converters.Bytes(b), err
+}
+
+// fail places an error in a column.
+func (r *reader) fail(l *leaf, err error) error {
+	if placed, ok := errors.AsType[*converters.Error](err); ok {
+		return placed
+	}
+	e := &converters.Error{Where: r.part.Name, Off: r.table.off, Err: err}
+	if r.group < len(r.table.groups) {
+		g := &r.table.groups[r.group]
+		e.Off = g.off
+		e.Entry = fmt.Sprintf("row %d", g.first+r.row)
+	}
+	if l != nil {
+		e.Entry += fmt.Sprintf(", column %q", l.path)
+		for _, c := range r.asm.cursors {
+			if c != nil && c.leaf == l && c.page.off > 0 {
+				e.Off = c.page.off
+			}
+		}
+	}
+	if h, ok := errors.AsType[*hinted](err); ok {
+		e.Hint = h.hint
+	}
+	return e
+}

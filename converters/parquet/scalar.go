@@ -1,0 +1,203 @@
+package parquet
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"math"
+	"math/big"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/x448/float16"
+
+	"github.com/ffconvert/ffconvert/converters"
+)
+
+// A scalar says which value is made of the bytes or the number of a leaf.
+type scalar uint8
+
+const (
+	scalarBytes      scalar = iota
+	scalarText              // UTF-8
+	scalarBool              //
+	scalarInt               // signed
+	scalarUint32            // also 8 and 16 bits
+	scalarUint64            //
+	scalarFloat             // 32 bits
+	scalarDouble            //
+	scalarHalf              // 2 bytes
+	scalarDecimal           // of a number: text
+	scalarBigDecimal        // of big-endian bytes: text
+	scalarUUID              // 16 bytes: text
+	scalarInt96             // a time: nanoseconds since 1970
+)
+
+// units are the names of numpy for the units of times.
+var units = [...]string{"", "ms", "us", "ns"}
+
+// setScalar sets the type of the values. If the logical type is unknown, the physical type decides.
+func (l *leaf) setScalar(e element) error {
+	unit := func(converted ...int32) string { // of a time: by the new form, or by the old ones of ms and µs
+		for i, c := range converted {
+			if e.logical.kind == 0 && e.converted == c {
+				return units[1+i]
+			}
+		}
+		return units[min(max(e.logical.unit, 0), 3)]
+	}
+	whole := l.physical == typeInt32 || l.physical == typeInt64
+	switch {
+	case e.converted == convertedInterval && e.logical.kind == 0:
+		return fmt.Errorf("%w: column %q has intervals of months, days and milliseconds", converters.ErrUnsupported, l.path)
+	case e.is(logicalDecimal, convertedDecimal):
+		l.scalar, l.dtype, l.scale = scalarBigDecimal, "str", e.scale
+		if e.logical.kind == logicalDecimal {
+			l.scale = e.logical.scale
+		}
+		if whole {
+			l.scalar = scalarDecimal
+		}
+		if l.scale < 0 || l.scale > 1<<10 || !whole && l.physical != typeBytes && l.physical != typeFixed {
+			return fmt.Errorf("%w: column %q has decimals of type %d with %d digits behind the point", converters.ErrMalformed, l.path, l.physical, l.scale)
+		}
+	case whole && e.is(logicalDate, convertedDate):
+		l.scalar, l.dtype = scalarInt, "datetime64[D]"
+	case whole && (e.is(logicalTimestamp, convertedTimestampMillis) || e.is(logicalTimestamp, convertedTimestampMicros)):
+		l.scalar, l.dtype = scalarInt, "datetime64["+unit(convertedTimestampMillis, convertedTimestampMicros)+"]"
+	case whole && (e.is(logicalTime, convertedTimeMillis) || e.is(logicalTime, convertedTimeMicros)):
+		l.scalar, l.dtype = scalarInt, "timedelta64["+unit(convertedTimeMillis, convertedTimeMicros)+"]"
+	case whole:
+		l.integer(e)
+	case l.physical == typeBool:
+		l.scalar, l.dtype = scalarBool, "bool"
+	case l.physical == typeInt96:
+		l.scalar, l.dtype = scalarInt96, "datetime64[ns]"
+	case l.physical == typeFloat:
+		l.scalar, l.dtype = scalarFloat, "float32"
+	case l.physical == typeDouble:
+		l.scalar, l.dtype = scalarDouble, "float64"
+	case l.physical == typeFixed && e.logical.kind == logicalFloat16 && l.length == 2:
+		l.scalar, l.dtype = scalarHalf, "float16"
+	case l.physical == typeFixed && e.logical.kind == logicalUUID && l.length == 16:
+		l.scalar, l.dtype = scalarUUID, "str"
+	case e.is(logicalString, convertedUTF8) || e.is(logicalEnum, convertedEnum) || e.is(logicalJSON, convertedJSON):
+		l.scalar, l.dtype = scalarText, "str"
+	default:
+		l.scalar, l.dtype = scalarBytes, "bytes"
+	}
+	return nil
+}
+
+// integer sets the type of plain integers.
+func (l *leaf) integer(e element) {
+	bits, signed := 64, true
+	if l.physical == typeInt32 {
+		bits = 32
+	}
+	switch {
+	case e.logical.kind == logicalInteger:
+		bits, signed = int(e.logical.bits), e.logical.signed
+	case e.logical.kind != 0:
+	case e.converted >= convertedUint8 && e.converted <= convertedUint64:
+		bits, signed = 8<<(e.converted-convertedUint8), false
+	case e.converted >= convertedInt8 && e.converted <= convertedInt64:
+		bits = 8 << (e.converted - convertedInt8)
+	}
+	switch {
+	case signed:
+		l.scalar, l.dtype = scalarInt, fmt.Sprintf("int%d", bits)
+	case l.physical == typeInt32:
+		l.scalar, l.dtype = scalarUint32, fmt.Sprintf("uint%d", bits)
+	default:
+		l.scalar, l.dtype = scalarUint64, fmt.Sprintf("uint%d", bits)
+	}
+}
+
+// A datum is a value as it is stored: a number, or bytes.
+type datum struct {
+	num  uint64 // two's complement of 64 bits, or the bits of a float of the leaf's size
+	data []byte // nil if the bytes were not read
+	size int64  // of the bytes
+}
+
+var errUTF8 = fmt.Errorf("%w: text that is not UTF-8", converters.ErrMalformed)
+
+// value makes a value of a datum that is not null.
+func (l *leaf) value(d *datum) (converters.Value, error) {
+	switch l.scalar {
+	case scalarText:
+		if !utf8.Valid(d.data) {
+			return converters.Value{}, errUTF8
+		}
+		return converters.Text(d.data), nil
+	case scalarBool:
+		return converters.Nested(d.num != 0), nil
+	case scalarInt:
+		return converters.Int(int64(d.num)), nil
+	case scalarUint32:
+		return converters.Int(int64(uint32(d.num))), nil
+	case scalarUint64:
+		if d.num > math.MaxInt64 {
+			return converters.Nested(d.num), nil
+		}
+		return converters.Int(int64(d.num)), nil
+	case scalarFloat:
+		return converters.Float(float64(math.Float32frombits(uint32(d.num)))), nil
+	case scalarDouble:
+		return converters.Float(math.Float64frombits(d.num)), nil
+	case scalarHalf:
+		return converters.Float(float64(float16.Frombits(binary.LittleEndian.Uint16(d.data)).Float32())), nil
+	case scalarDecimal:
+		return converters.Text([]byte(decimal(big.NewInt(int64(d.num)), l.scale))), nil
+	case scalarBigDecimal:
+		if len(d.data) > 1<<10 {
+			return converters.Value{}, fmt.Errorf("%w: a decimal of %d bytes", converters.ErrLimit, len(d.data))
+		}
+		return converters.Text([]byte(decimal(twosComplement(d.data), l.scale))), nil
+	case scalarUUID:
+		x := hex.EncodeToString(d.data)
+		return converters.Text([]byte(x[:8] + "-" + x[8:12] + "-" + x[12:16] + "-" + x[16:20] + "-" + x[20:])), nil
+	case scalarInt96:
+		n, err := nanoseconds(d.data)
+		return converters.Int(n), err
+	}
+	if d.data == nil {
+		return converters.Opaque(d.size), nil
+	}
+	return converters.Bytes(d.data), nil
+}
+
+// decimal writes a number with its last scale digits behind the point.
+func decimal(n *big.Int, scale int32) string {
+	digits := new(big.Int).Abs(n).String()
+	if scale > 0 {
+		if missing := int(scale) + 1 - len(digits); missing > 0 {
+			digits = strings.Repeat("0", missing) + digits
+		}
+		digits = digits[:len(digits)-int(scale)] + "." + digits[len(digits)-int(scale):]
+	}
+	if n.Sign() < 0 {
+		digits = "-" + digits
+	}
+	return digits
+}
+
+// twosComplement is a big-endian number.
+func twosComplement(b []byte) *big.Int {
+	n := new(big.Int).SetBytes(b)
+	if len(b) > 0 && b[0] >= 0x80 {
+		n.Sub(n, new(big.Int).Lsh(big.NewInt(1), uint(8*len(b))))
+	}
+	return n
+}
+
+// nanoseconds is the time of an INT96: the nanoseconds of a day, 8 bytes, and the Julian day, 4 bytes.
+func nanoseconds(b []byte) (int64, error) {
+	const epoch, day = 2_440_588, 86_400_000_000_000 // Julian day of 1970-01-01; nanoseconds
+	of, days := int64(binary.LittleEndian.Uint64(b)), int64(binary.LittleEndian.Uint32(b[8:]))-epoch
+	if days < -106_751 || days > 106_750 || of < 0 || of > day {
+		return 0, fmt.Errorf("%w: a time of day %d since 1970, beyond 64 bits of nanoseconds", converters.ErrUnsupported, days)
+	}
+	return days*day + of, nil
+}
