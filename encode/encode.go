@@ -105,6 +105,37 @@ func (o *Options) Loads(field string) bool {
 		o.Tensor != "" && isTensor(o.Tensor, field)
 }
 
+// Needs returns the fields of a sample that records may have, by their names before Rename, and those of Load: lists of
+// alternatives, of which one must exist. It is nil if all are needed. A source with columns reads those alone.
+func (o *Options) Needs() (all [][]string) {
+	encoding, only, _ := strings.Cut(o.Encoding, ":")
+	if encoding != "raw" {
+		only = ""
+	}
+	if o.Fields == "" && only == "" {
+		return nil
+	}
+	from := make(map[string][]string) // by the new name
+	for _, r := range o.Rename {
+		name, list, _ := strings.Cut(r, "=")
+		from[name] = strings.Split(list, ";")
+		all = append(all, from[name])
+	}
+	for choice := range strings.SplitSeq(cmp.Or(o.Fields, only), ",") {
+		names := strings.Split(choice, ";")
+		for _, name := range names {
+			names = append(names, from[name]...)
+		}
+		all = append(all, names)
+	}
+	if o.Load != nil {
+		for _, name := range *o.Load {
+			all = append(all, []string{name})
+		}
+	}
+	return all
+}
+
 // FieldNames are names of fields, before Options.Rename.
 type FieldNames []string
 

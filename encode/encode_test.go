@@ -359,3 +359,25 @@ func FuzzDescribe(f *testing.F) {
 		}
 	})
 }
+
+// The fields that records need, for sources that can read some alone.
+func TestNeeds(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		opts Options
+		want [][]string
+	}{
+		{Options{}, nil},
+		{Options{Rename: []string{"image=jpg"}}, nil},
+		{Options{Encoding: "raw"}, nil},
+		{Options{Encoding: "raw:jpg;png"}, [][]string{{"jpg", "png"}}},
+		{Options{Fields: "jpg;png,cls"}, [][]string{{"jpg", "png"}, {"cls"}}},
+		{Options{Encoding: "raw:image", Rename: []string{"image=jpg;png"}}, [][]string{{"jpg", "png"}, {"image", "jpg", "png"}}},
+		{Options{Fields: "cls", Load: &FieldNames{"size"}}, [][]string{{"cls"}, {"size"}}},
+		{Options{Encoding: "raw:image", Fields: "image,cls"}, [][]string{{"image"}, {"cls"}}},
+	} {
+		if got := row.opts.Needs(); !slices.EqualFunc(got, row.want, slices.Equal) || (got == nil) != (row.want == nil) {
+			t.Errorf("%+v needs %q, want %q", row.opts, got, row.want)
+		}
+	}
+}

@@ -89,6 +89,19 @@ name files of its directory, which become fields under their suffixes.`,
   psql -qAt -c 'select row_to_json(t) from t' | ffconvert jsonl - out/`,
 	},
 	{
+		Format: named("parquet"),
+		source: "DIR|FILE...",
+		short:  "Parquet, as the datasets of Hugging Face are",
+		long: `Convert Parquet files. A row is a sample, a column a field; only the columns that --fields,
+--rename and --where name are read. A struct of bytes and path, as Hugging Face has it
+for images and audio, becomes the bytes, and COLUMN.path. Lists, structs and maps
+become nested values, dates and times integers of their unit.`,
+		example: `  ffconvert parquet 'data/train-*.parquet' out/
+  ffconvert parquet --fields image,label --rename jpg=image data/ out/
+  ffconvert parquet --encode raw:image --shard-size 1GiB data/ out/
+  ffconvert parquet 's3://bucket/data/train-*.parquet' out/`,
+	},
+	{
 		Format: named("ffr"),
 		source: "DIR|FILE...",
 		short:  "FFRecord shards: merge, cut and encode anew",

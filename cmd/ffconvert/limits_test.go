@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"maps"
 	"os"
@@ -17,6 +18,7 @@ import (
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
 	"github.com/ffconvert/ffconvert/internal/need"
+	"github.com/ffconvert/ffconvert/internal/parquettest"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
@@ -102,6 +104,12 @@ func TestSecurityLimitsHold(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	var images bytes.Buffer
+	file := parquettest.NewWriter(&images)
+	file.Group(1, parquettest.Images([][]byte{make([]byte, 20)}, []string{"a"}, []int64{1}, parquettest.Snappy, false)...)
+	if err := errors.Join(file.Close(parquettest.ImageSchema(), nil), os.WriteFile(filepath.Join(dir, "a.parquet"), images.Bytes(), 0o644)); err != nil {
+		t.Fatal(err)
+	}
 	if err := os.WriteFile(filepath.Join(dir, "zeros.tgz"), gzipped(t, make([]byte, 20<<20)), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -127,6 +135,9 @@ func TestSecurityLimitsHold(t *testing.T) {
 		{"--max-item-size=10", 3, "cbor a.cbors out"},
 		{"--max-name-size=2", 3, "cbor a.cbors out"},
 		{"--max-depth=2", 3, "cbor a.cbors out"},
+		{"--max-footer-size=10", 3, "parquet a.parquet out"},
+		{"--max-page-size=10", 3, "parquet a.parquet out"},
+		{"--max-value-size=10", 3, "parquet a.parquet out"},
 		{"--max-decode-size=10", 3, "folder --decode pets out"},
 		{"--max-decode-depth=4", 3, "folder --decode pets out"},
 		{"--max-names=1", 1, "tar DATA/shards-000.tar DATA/shards-001.tar out"},

@@ -13,6 +13,7 @@ var formats = []Format{
 	{Name: "csv", Inspects: true, Options: csvOptions},
 	{Name: "cbor", Match: hasExt(".cbor", ".cbors", ".cborseq", ".mp", ".msgpack"), Options: cborOptions},
 	{Name: "jsonl", Match: hasExt(".jsonl", ".ndjson"), Options: jsonlOptions},
+	{Name: "parquet", Inspects: true, Match: hasExt(".parquet"), Options: parquetOptions},
 	{Name: "ffr", Match: hasExt(".ffr"), Options: ffrOptions},
 }
 

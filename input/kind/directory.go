@@ -44,6 +44,7 @@ func Directory(dir string) ([]Kind, error) {
 	add("tsv", table('\t'), "CSV part")
 	add("cbor", cborKind, "CBOR file")
 	add("msgpack", msgpackKind, "MessagePack file")
+	add("parquet", parquetKind, "Parquet file")
 	add("jsonl", jsonlKind, "JSON Lines file")
 	if len(found) > 0 && top.count["other"] == 0 && top.count["image"] == 0 && len(top.directories) == 0 {
 		return found, nil

@@ -77,6 +77,8 @@ func Name(name string) []Kind {
 		return []Kind{msgpackKind}
 	case ".jsonl", ".ndjson":
 		return []Kind{jsonlKind}
+	case ".parquet":
+		return []Kind{parquetKind}
 	case ".ffr":
 		return []Kind{shardKind}
 	}
@@ -97,6 +99,7 @@ var (
 	tarKind     = Kind{ID: "tar", What: "a tar", Format: "tar", Sure: true}
 	cborKind    = Kind{ID: "cbor", What: "a CBOR sequence", Format: "cbor"}
 	jsonlKind   = Kind{ID: "jsonl", What: "JSON Lines", Format: "jsonl"}
+	parquetKind = Kind{ID: "parquet", What: "a Parquet file", Format: "parquet", Sure: true}
 	shardKind   = Kind{ID: "ffrecord", What: "an FFRecord file", Format: "ffr"}
 	msgpackKind = Kind{ID: "msgpack", What: "a stream of MessagePack", Format: "cbor", Flags: []string{"--format", "msgpack"}}
 )

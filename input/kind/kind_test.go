@@ -58,7 +58,7 @@ func TestFile(t *testing.T) {
 		{"a", "\xff\xd8\xff\xe0\x00\x10JFIF\x00", "image"},
 		{"a", "\x89PNG\r\n\x1a\n\x00\x00\x00\x0dIHDR", "image"},
 		{"a", "PK\x03\x04\x14\x00\x00\x00", "archive"},
-		{"a", "PAR1\x15\x04\x15\x00", "parquet"},
+		{"a", "PAR1\x15\x04\x15\x00", "parquet parquet"},
 		{"a", "\x05\x00\x00\x00\x00\x00\x00\x00\xea\xb2\x04\x3ehello....", "tfrecord"},
 		{"a", "ARROW1\x00\x00\xff\xff\xff\xff", "arrow"},
 		{"a", "\x93NUMPY\x01\x00v\x00", "numpy"},

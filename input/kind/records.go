@@ -70,7 +70,6 @@ func tfRecord(head []byte, _ int64) (Kind, bool) {
 
 // magics are magic bytes that package mimetype does not have.
 var magics = []struct{ bytes, id, what string }{
-	{"PAR1", "parquet", "a Parquet file"},
 	{"ARROW1\x00\x00", "arrow", "an Arrow file"},
 	{"\x93NUMPY", "numpy", "a NumPy array"},
 	{"\x89HDF\r\n\x1a\n", "hdf5", "an HDF5 file"},
@@ -83,6 +82,9 @@ var magics = []struct{ bytes, id, what string }{
 
 func magic(head []byte, _ int64) (Kind, bool) {
 	s := string(head[:min(len(head), 16)])
+	if strings.HasPrefix(s, "PAR1") {
+		return parquetKind, true
+	}
 	for _, m := range magics {
 		if strings.HasPrefix(s, m.bytes) {
 			return Kind{ID: m.id, What: m.what, Sure: len(m.bytes) >= 4}, true

@@ -68,6 +68,8 @@ func conversions() []conversion {
 		{"cbor", append([]string{"cbor"}, items...), []string{exact, whole, shuffled}},
 		{"cbor-msgpack", append([]string{"cbor", "--encode", "msgpack"}, items...), []string{exact, whole}},
 		{"cbor-arrow", append([]string{"cbor", "--encode", "arrow", "--fields", "image,cls"}, items...), []string{exact}},
+		{"parquet", []string{"parquet", "--shards", "2", "shapes.parquet", "more.parquet"}, []string{exact, whole, shuffled}},
+		{"parquet-raw", []string{"parquet", "--encode", "raw:image", "--shards", "2", "shapes.parquet", "more.parquet"}, []string{exact}},
 		{"msgpack", []string{"cbor", "--format", "msgpack", "--shards", "2", "a.msgpack", "b.msgpack"}, []string{exact, shuffled}},
 		{"jsonl", []string{"jsonl", "--shards", "2", "docs.jsonl", "docs.jsonl.gz"}, []string{exact, whole, shuffled}},
 		{"jsonl-files", []string{"jsonl", "--shards", "2", "pictures/metadata.jsonl"}, []string{exact, shuffled}},
@@ -214,6 +216,8 @@ func writeInputs(t *testing.T, dir string) {
 	write("docs.jsonl.gz", gzipped(t, []byte(docsJSONL)))
 	check(os.CopyFS(filepath.Join(dir, "pictures"), os.DirFS(filepath.Join(dir, "shapes"))))
 	write("pictures/metadata.jsonl", pictureLines(t, filepath.Join(dir, "pictures")))
+	write("shapes.parquet", parquetOf(t, filepath.Join(dir, "shapes"), "shapes/circle/000.jpg", 1))
+	write("more.parquet", parquetOf(t, filepath.Join(dir, "shapes"), "", 0))
 	write("dataset.yaml", []byte(datasetYAML))
 	write("files.yaml", []byte(filesYAML))
 	check(setTimes(dir))

@@ -29,6 +29,7 @@ func setTimes(dir string) error {
 //	points/part-0 … part-3   rows of three numbers
 //	people.csv               a header, names and numbers
 //	items.cbors              24 items
+//	images.parquet           24 pictures and labels, and one that is a file of imgs
 //	three.ffr                an FFRecord file that nothing else is known of
 //	done/                    a finished dataset of a.tar and b.tar, 3 shards
 //	table/                   a finished dataset of points, 2 shards
@@ -57,6 +58,10 @@ func writeFixture(t *testing.T, dir string) {
 		if err := os.CopyFS(filepath.Join(dir, to), os.DirFS(filepath.Join(data, from))); err != nil {
 			t.Fatal(err)
 		}
+	}
+	images := parquetOf(t, filepath.Join(dir, "imgs"), "imgs/circle/000.jpg", 1)
+	if err := os.WriteFile(filepath.Join(dir, "images.parquet"), images, 0o644); err != nil {
+		t.Fatal(err)
 	}
 	for name, text := range map[string]string{
 		"people.csv": "name,age\nada,36\nbob,41\n", "tree/readme": "read me\n", "tree/cats/tom.txt": "meow\n",
