@@ -69,6 +69,7 @@ func TestFormats(t *testing.T) {
 			{"folder", files, func(set string) int64 { return int64(len(filesUnder(t, set))) }},
 			{"csv", pairs, func(string) int64 { return pairRows() }},
 			{"cbor", strings100, func(string) int64 { return stringCount() }},
+			{"parquet", pictures, func(string) int64 { return pictureCount() }},
 		} {
 			set := setOf(t, f.set)
 			samples := f.samples(set)

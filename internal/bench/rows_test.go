@@ -39,6 +39,7 @@ var rows = []row{
 	{id: "C5", does: "C1 four times as large in a cgroup whose memory is a quarter of the main set: what a GiB costs"},
 	{id: "R1", does: "the shards of S1 as the source of a conversion, against a durable copy of the dataset"},
 	{id: "R2", does: "the same with the shards of S3"},
+	{id: "P1", does: "Parquet files of images of 100 KB, compressed with snappy, against a durable copy"},
 	{id: "X1", does: "`export tar` of the shards of S1, against a durable copy of tars of as many bytes; its memory"},
 	{id: "X2", does: "the same with the shards of S3"},
 	{id: "T1", does: "an epoch of random batches of 128 samples of 100 KB by package `loader`, cold, against the best that fio reads at random"},
