@@ -1,10 +1,10 @@
-// Package kubernetes has ffconvert.yaml, which converts one dataset with many pods, and tests of it
-// and of the container image. The tests are a separate module, so that building ffconvert does not
-// require modules of Kubernetes.
+// Package kubernetes has ffconvert.yaml, which converts one dataset with many pods, argo.yaml, which does
+// so as a workflow of Argo, and tests of both and of the container image. The tests are a separate
+// module, so that building ffconvert does not require modules of Kubernetes and Argo.
 //
 //	make test    # or here: go test ./...
 //
-// A test decodes the manifest with the types of Kubernetes; an unknown field is an error. It runs the
+// A test decodes the files with the types of Kubernetes and Argo; an unknown field is an error. It runs the
 // commands of the containers for each index, with the environment of a pod, and compares the files
 // with a conversion on one machine.
 package kubernetes

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -78,7 +79,7 @@ func documents(t *testing.T, text []byte) (all [][]byte) {
 // decode decodes one object of the kinds that the manifest may have.
 func decode(document []byte) (runtime.Object, error) {
 	kinds := runtime.NewScheme()
-	if err := errors.Join(batchv1.AddToScheme(kinds), corev1.AddToScheme(kinds)); err != nil {
+	if err := errors.Join(batchv1.AddToScheme(kinds), corev1.AddToScheme(kinds), v1alpha1.AddToScheme(kinds)); err != nil {
 		return nil, err
 	}
 	object, _, err := serializer.NewCodecFactory(kinds, serializer.EnableStrict).UniversalDeserializer().Decode(document, nil, nil)
