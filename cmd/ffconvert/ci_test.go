@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,16 +19,6 @@ import (
 	"github.com/ffconvert/ffconvert/internal/need"
 )
 
-// docsCI is the page about continuous integration.
-func docsCI(t *testing.T) string {
-	t.Helper()
-	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "ci.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(page)
-}
-
 // ciScripts returns the steps of the examples that are shell, by the file's name.
 func ciScripts(t *testing.T) map[string][]string {
 	t.Helper()
@@ -38,7 +27,7 @@ func ciScripts(t *testing.T) map[string][]string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !strings.Contains(docsCI(t), "```yaml\n"+string(data)+"```\n") {
+		if !strings.Contains(docsPage(t, "ci.md"), "```yaml\n"+string(data)+"```\n") {
 			t.Errorf("docs/ci.md does not show %s as it is", name)
 		}
 		d := yaml.NewDecoder(bytes.NewReader(data))
@@ -120,23 +109,6 @@ func TestExamplesOfCI(t *testing.T) {
 	}
 }
 
-// So do those of the page that are in its text.
-func TestCommandsOfDocsCI(t *testing.T) {
-	t.Parallel()
-	commands := regexp.MustCompile("(?m)(?:^    |`)(ffconvert [a-z][^`\n>]*)").FindAllStringSubmatch(docsCI(t), -1)
-	if len(commands) < 4 {
-		t.Fatalf("%d commands", len(commands))
-	}
-	for _, c := range commands {
-		root := newRootCommand()
-		root.SetOut(io.Discard)
-		root.SetArgs(append(strings.Fields(c[1])[1:], "--help"))
-		if err := root.Execute(); err != nil {
-			t.Errorf("%s: %v", c[1], err)
-		}
-	}
-}
-
 // The page has the rules of check as a report has them, with flags in place of options.
 func TestRulesOfCheck(t *testing.T) {
 	t.Parallel()
@@ -148,7 +120,7 @@ func TestRulesOfCheck(t *testing.T) {
 	if !strings.Contains(sarif.String(), "accept it by --allow-missing-trailer.") || strings.Contains(sarif.String(), "Options.") {
 		t.Errorf("rules that name options, or no flags:\n%s", &sarif)
 	}
-	_, section, _ := strings.Cut(docsCI(t), "## What check finds")
+	_, section, _ := strings.Cut(docsPage(t, "ci.md"), "## What check finds")
 	section, _, _ = strings.Cut(section, "## What verify finds")
 	for _, r := range report.Rules {
 		if row := fmt.Sprintf("| `%s` | %s | %s | %s |\n", r.ID, r.Level, r.Short, r.Help); !strings.Contains(section, row) {
@@ -179,7 +151,7 @@ func TestRulesOfVerify(t *testing.T) {
 			t.Errorf("no rule for the kind %q", k[1])
 		}
 	}
-	if len(kinds) != 9 || !strings.Contains(docsCI(t), "| --- | --- | --- |\n"+table.String()+"\n") {
+	if len(kinds) != 9 || !strings.Contains(docsPage(t, "ci.md"), "| --- | --- | --- |\n"+table.String()+"\n") {
 		t.Errorf("%d kinds; docs/ci.md should have the table\n%s", len(kinds), &table)
 	}
 }
