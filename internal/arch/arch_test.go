@@ -43,6 +43,8 @@ var mayImport = map[string][]string{
 	"converters/folder":            {"internal/ahead", "internal/blocking", "converters", "converters/internal/fieldname", "internal/text"},
 	"converters/csv":               {"converters", "converters/internal/window", "internal/text"},
 	"converters/cbor":              {"converters", "converters/internal/window", "internal/text"},
+	"converters/internal/features": {"converters", "converters/internal/window", "internal/text"},
+	"converters/tfrecord":          {"converters", "converters/internal/features"},
 	"converters/jsonl":             {"converters", "converters/internal/fieldname", "converters/internal/window", "encode", "internal/ahead", "internal/blocking", "internal/text"},
 	"converters/parquet":           {"converters", "converters/internal/window"},
 	"converters/ffr":               {"converters", "converters/internal/window", "encode", "internal/blocking", "internal/place", "internal/sidecar", "record"},

@@ -1,0 +1,186 @@
+package features
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/converters/internal/window"
+	"github.com/ffconvert/ffconvert/internal/text"
+)
+
+// Sizes of reads in bytes. The first read, and the first one after a jump, is small for an index and
+// for a single record. Reads double up to the size of the buffer, which fits into the processor's cache.
+const (
+	smallRead   = 4 << 10
+	firstSweep  = 64 << 10
+	indexWindow = 64 << 10
+	readWindow  = 256 << 10
+
+	// smallRecord is the size up to which Index reads all of a record, because one read in a row takes no
+	// longer than several with gaps.
+	smallRecord = 16 << 10
+)
+
+const hintWhole = "Options.Whole keeps the record's own bytes"
+
+// A scanner parses the records of one part, for Index and for Read, so that both accept the same records.
+type scanner struct {
+	window.Window
+	form     *Form
+	opts     *Options
+	rule     *rule
+	part     string // its name, for errors
+	whole    bool   // read all of each record, as Read does
+	counting bool   // count the values of features, and keep none
+
+	ordinal  int64 // of the record in the part
+	start    int64 // offset of the record in the part, bytes
+	data     int64 // offset of its data
+	here     bool  // all of the record is in the window
+	keyed    bool  // the record has a key
+	unknown  bool  // fields of the record were skipped
+	known    int64 // entries of maps in the record
+	elements int64 // fields and values of the record
+	most     int64 // limit of elements
+
+	sample converters.Sample
+	names  names
+}
+
+// indexing prepares a scanner for Index of a part.
+func (s *scanner) indexing(src *Source, f io.ReaderAt, p converters.Part) {
+	s.begin(src, p, 0)
+	s.whole = src.opts.Whole && src.opts.Load(RecordField)
+	s.Reset(f, p.Size, 0, window.Sizes{First: smallRead, Usual: indexWindow})
+}
+
+// reading prepares a scanner for Read of a run.
+func (s *scanner) reading(src *Source, f io.ReaderAt, p converters.Part, run converters.Run) {
+	s.begin(src, p, run.First)
+	s.whole = true
+	sizes := window.Sizes{First: firstSweep, Usual: readWindow}
+	if run.Count == 1 {
+		sizes.First = smallRead
+	}
+	s.Reset(f, p.Size, run.Off, sizes)
+}
+
+// begin prepares a scanner for the record with this ordinal.
+func (s *scanner) begin(src *Source, p converters.Part, ordinal int64) {
+	s.form, s.opts, s.rule, s.part = src.form, &src.opts, src.rule, p.Name
+	s.ordinal = ordinal - 1
+	s.most = max(s.opts.MaxSample, 4<<20) / elementSize
+}
+
+// next makes s.sample the next record, or returns false at the end of the part. Values that were not
+// read have their size only. The sample is valid until the next call.
+func (s *scanner) next() (bool, error) {
+	s.Relax()
+	s.ordinal++
+	s.start = s.Offset()
+	s.keyed, s.unknown, s.known, s.elements = false, false, 0, 0
+	if s.start >= s.Size {
+		return false, nil
+	}
+	s.sample = converters.Sample{Off: s.start, Fields: reuse(s.sample.Fields)}
+	n, err := s.head()
+	if err != nil {
+		return false, err
+	}
+	if s.here = s.whole || n <= smallRecord && !s.counting; s.here {
+		if err := s.check(int(n)); err != nil {
+			return false, err
+		}
+	}
+	end := s.data + n
+	if s.opts.Whole {
+		v := converters.Opaque(n)
+		if s.whole {
+			v = converters.Bytes(s.Buf[s.Pos : s.Pos+int(n) : s.Pos+int(n)])
+		}
+		s.sample.Fields = append(s.sample.Fields, converters.Field{Name: RecordField, Value: v})
+	} else if err := s.message(end); err != nil {
+		return false, err
+	}
+	s.Skip(end + int64(s.form.Trailer) - s.Offset())
+	return true, nil
+}
+
+// head consumes the head of a record and returns the size of its data.
+func (s *scanner) head() (int64, error) {
+	left := s.Size - s.start
+	if left < int64(s.form.Head) {
+		return 0, s.fail(fmt.Errorf("%w: a record begins with %d bytes, the part has %d more", converters.ErrTruncated, s.form.Head, left), "")
+	}
+	b, err := s.Peek(s.form.Head)
+	if err != nil {
+		return 0, s.fail(err, "")
+	}
+	n, err := s.form.Length(b)
+	if err != nil {
+		return 0, s.fail(err, "")
+	}
+	if left -= int64(s.form.Head + s.form.Trailer); left < 0 || n > uint64(left) {
+		return 0, s.fail(fmt.Errorf("%w: the record has %d bytes of data, the part %d more", converters.ErrTruncated, n, max(left, 0)), "")
+	}
+	if int64(n) > s.opts.MaxSample {
+		return 0, s.fail(fmt.Errorf("%w: the record has %s", converters.ErrLimit, text.Count(int64(n), "byte")), "Options.MaxSample")
+	}
+	s.Pos += s.form.Head
+	s.data = s.Offset()
+	return int64(n), nil
+}
+
+// check reads the data of a record, n bytes, and its trailer, and compares them. It consumes nothing.
+func (s *scanner) check(n int) error {
+	b, err := s.Peek(n + s.form.Trailer)
+	if err != nil {
+		return s.fail(err, "")
+	}
+	if s.form.Check == nil {
+		return nil
+	}
+	if err := s.form.Check(b[:n], b[n:]); err != nil {
+		return s.fail(err, "")
+	}
+	return nil
+}
+
+// sort puts the fields in the order of their names, and refuses two of one name.
+func (s *scanner) sort() error {
+	fields := s.sample.Fields
+	byName := func(a, b converters.Field) int { return strings.Compare(a.Name, b.Name) }
+	if !slices.IsSortedFunc(fields, byName) {
+		slices.SortFunc(fields, byName)
+	}
+	for i := range fields[:max(len(fields), 1)-1] {
+		if fields[i].Name == fields[i+1].Name {
+			return s.fail(fmt.Errorf("%w feature %q", converters.ErrDuplicate, fields[i].Name), hintWhole)
+		}
+	}
+	return nil
+}
+
+// entry names the record, for messages.
+func (s *scanner) entry() string { return fmt.Sprint("record ", s.ordinal) }
+
+// malformed returns an error about the bytes at the current place or just before it.
+func (s *scanner) malformed(format string, args ...any) error {
+	return s.fail(fmt.Errorf("%w: near byte %d of its data: %s", converters.ErrMalformed, s.Offset()-s.data, fmt.Sprintf(format, args...)), hintWhole)
+}
+
+// fail places an error at the current record.
+func (s *scanner) fail(err error, hint string) error {
+	return &converters.Error{Where: s.part, Off: s.start, Entry: s.entry(), Err: err, Hint: hint}
+}
+
+// reuse returns an empty slice with the memory of b, unless a large record made that large.
+func reuse[T any](b []T) []T {
+	if cap(b) > 64<<10 {
+		return nil
+	}
+	return b[:0]
+}
