@@ -46,6 +46,7 @@ func Directory(dir string) ([]Kind, error) {
 	add("msgpack", msgpackKind, "MessagePack file")
 	add("parquet", parquetKind, "Parquet file")
 	add("jsonl", jsonlKind, "JSON Lines file")
+	add("tfrecord", tfrecordKind, "TFRecord file")
 	if len(found) > 0 && top.count["other"] == 0 && top.count["image"] == 0 && len(top.directories) == 0 {
 		return found, nil
 	}

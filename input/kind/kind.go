@@ -9,6 +9,7 @@ package kind
 
 import (
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -62,8 +63,14 @@ func File(name string, head []byte, size int64) []Kind {
 	return items(name, head, cut)
 }
 
+// tfShard matches the names that TensorFlow gives to the shards of a dataset.
+var tfShard = regexp.MustCompile(`-[0-9]{5,}-of-[0-9]{5,}$`)
+
 // Name guesses the kind of a file from its name only, for example the name of a remote object.
 func Name(name string) []Kind {
+	if tfShard.MatchString(uncompressed(name)) {
+		return []Kind{tfrecordByName}
+	}
 	switch ext(name) {
 	case ".tar", ".tgz", ".tzst", ".tbz2", ".txz":
 		return []Kind{tarKind}
@@ -81,17 +88,24 @@ func Name(name string) []Kind {
 		return []Kind{parquetKind}
 	case ".ffr":
 		return []Kind{shardKind}
+	case ".tfrecord", ".tfrecords", ".tfrec":
+		return []Kind{tfrecordByName}
 	}
 	return nil
 }
 
 // ext returns the extension of a name in lower case, without the extension of a compression.
 func ext(name string) string {
+	return path.Ext(uncompressed(name))
+}
+
+// uncompressed returns a name in lower case, without the extension of a compression.
+func uncompressed(name string) string {
 	name = strings.ToLower(name)
 	for _, compressed := range []string{".gz", ".zst", ".bz2", ".xz"} {
 		name = strings.TrimSuffix(name, compressed)
 	}
-	return path.Ext(name)
+	return name
 }
 
 // Kinds with a source format.

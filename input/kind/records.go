@@ -58,14 +58,21 @@ func shard(head []byte, size int64) (Kind, bool) {
 	return shardKind, n > 0 && 12+4*n+8 > int64(len(head)) && (size < 0 || n <= (size-12)/12)
 }
 
-// tfRecord recognizes a TFRecord file by the checksum of its first length.
-func tfRecord(head []byte, _ int64) (Kind, bool) {
-	if len(head) < 16 {
-		return Kind{}, false
+// TFRecord, by the checksum of its first length and by its name.
+var (
+	tfrecordKind   = Kind{ID: "tfrecord", What: "a TFRecord file", Format: "tfrecord", Sure: true}
+	tfrecordByName = Kind{ID: "tfrecord", What: "a TFRecord file", Format: "tfrecord"}
+)
+
+func tfRecord(head []byte, _ int64) (Kind, bool) { return tfrecordKind, IsTFRecord(head) }
+
+// IsTFRecord reports whether head begins with the length of a TFRecord record and its checksum.
+func IsTFRecord(head []byte) bool {
+	if len(head) < 12 {
+		return false
 	}
 	sum := crc32.Checksum(head[:8], crc32.MakeTable(crc32.Castagnoli))
-	masked := (sum>>15 | sum<<17) + 0xa282ead8
-	return Kind{ID: "tfrecord", What: "a TFRecord file", Sure: true}, binary.LittleEndian.Uint32(head[8:]) == masked
+	return binary.LittleEndian.Uint32(head[8:]) == (sum>>15|sum<<17)+0xa282ead8
 }
 
 // magics are magic bytes that package mimetype does not have.

@@ -44,6 +44,8 @@ func sniff(head []byte) (string, error) {
 		return "xz", nil
 	case len(s) >= 10 && isBzip2(s[:10]):
 		return "bzip2", nil
+	case isZlib(head):
+		return "zlib", nil
 	case isLZMA(head):
 		return "", fmt.Errorf("%w: lzma, the format before xz", ErrCompression)
 	}
@@ -133,6 +135,8 @@ func decoder(compression string, r *bufio.Reader, maxWindow int64) (io.ReadClose
 		return d.IOReadCloser(), nil
 	case "bzip2":
 		return io.NopCloser(bzip2.NewReader(r)), nil
+	case "zlib":
+		return zlibReader{src: r}.open()
 	case "xz":
 		d, _ := xz.NewReader(r, uint32(maxWindow)) // Read returns an error of the stream header again
 		d.Multistream(false)

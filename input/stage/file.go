@@ -19,7 +19,7 @@ import (
 // the Path and the Copy alone.
 type File struct {
 	converters.Part
-	Compression string // of the named file: "", "gzip", "zstd", "bzip2", "xz"
+	Compression string // of the named file: "", "gzip", "zstd", "bzip2", "xz", "zlib"
 	SourceSize  int64  // bytes of the named file itself, compressed
 }
 

@@ -12,7 +12,7 @@ import (
 )
 
 // compressedAs are the compressions of a source; none first.
-var compressedAs = []string{"", "gzip", "zstd", "bzip2", "xz"}
+var compressedAs = []string{"", "gzip", "zstd", "bzip2", "xz", "zlib"}
 
 // An identity differs whenever the bytes of a source may differ.
 type identity [sha256.Size]byte

@@ -52,7 +52,7 @@ var mayImport = map[string][]string{
 	"converters/rekey":             {"converters", "encode", "internal/place", "internal/replace"},
 	"converters/convertertest":     {"converters"},
 	"input":                        {"converters", "internal/text", "internal/place", "internal/blocking", "internal/replace", "input/remote", "internal/pin"},
-	"input/stage":                  {"aio", "converters", "internal/text", "internal/place", "internal/blocking", "internal/blocksum", "input", "input/remote", "input/cache", "internal/pin"},
+	"input/stage":                  {"aio", "converters", "internal/text", "internal/place", "internal/blocking", "internal/blocksum", "input", "input/kind", "input/remote", "input/cache", "internal/pin"},
 	"input/cache":                  {"internal/place", "internal/blocking", "internal/blocksum"},
 	"input/kind":                   {},
 	"input/remote":                 {"internal/place", "internal/pin"},
