@@ -1,10 +1,11 @@
 #!/bin/sh
-# Makes the datasets of testdata. Needs go, GNU tar, bsdtar, python3, gzip, zstd.
+# Makes the datasets of testdata. Needs go, GNU tar, bsdtar, python3 with protobuf and crc32c, gzip, zstd.
 set -eu
 cd "$(dirname "$0")"
 export LC_ALL=C TZ=UTC
 
 go run ./generate .
+/usr/bin/python3 generate/tfrecord.py .
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

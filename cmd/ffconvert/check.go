@@ -131,13 +131,14 @@ what they accept is a note.
 
 // checkedExamples are the sources in the examples of the check commands.
 var checkedExamples = map[string]string{
-	"tar":     "'shards-<000..009>.tar'",
-	"folder":  "imagenet/train",
-	"csv":     "data/",
-	"cbor":    "'x-{00..07}.cbors'",
-	"jsonl":   "'c4-{00000..01023}.json.gz'",
-	"parquet": "'data/train-*.parquet'",
-	"ffr":     "out/",
+	"tar":      "'shards-<000..009>.tar'",
+	"folder":   "imagenet/train",
+	"csv":      "data/",
+	"cbor":     "'x-{00..07}.cbors'",
+	"jsonl":    "'c4-{00000..01023}.json.gz'",
+	"parquet":  "'data/train-*.parquet'",
+	"tfrecord": "'train-*-of-01024'",
+	"ffr":      "out/",
 }
 
 // add registers the flags of a check: its own, the options of the format, and the flags of the

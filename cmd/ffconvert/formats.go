@@ -102,6 +102,20 @@ become nested values, dates and times integers of their unit.`,
   ffconvert parquet 's3://bucket/data/train-*.parquet' out/`,
 	},
 	{
+		Format: named("tfrecord"),
+		source: "FILE...",
+		short:  "TFRecord, TensorFlow's Examples and SequenceExamples",
+		long: `Convert TFRecord files. An Example is a sample, its features are the fields, in the order of
+their names, and the feature __key__ is its key. A feature that has one value in each of the
+first 1,000 records that have it is that value, another is a list; a later record that says
+otherwise is refused, and --lists decides. With --encode raw a record is the Example's own
+bytes, unchanged. All checksums are compared.`,
+		example: `  ffconvert tfrecord 'train-*-of-01024' out/
+  ffconvert tfrecord --encode raw:image/encoded 'gs://bucket/val-*' out/
+  ffconvert tfrecord --lists bbox,ids --rename jpg=image tfrecords/ out/
+  ffconvert tfrecord --encode raw train.tfrecord.gz out/`,
+	},
+	{
 		Format: named("ffr"),
 		source: "DIR|FILE...",
 		short:  "FFRecord shards: merge, cut and encode anew",

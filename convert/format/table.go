@@ -14,6 +14,7 @@ var formats = []Format{
 	{Name: "cbor", Match: hasExt(".cbor", ".cbors", ".cborseq", ".mp", ".msgpack"), Options: cborOptions},
 	{Name: "jsonl", Match: hasExt(".jsonl", ".ndjson"), Options: jsonlOptions},
 	{Name: "parquet", Inspects: true, Match: hasExt(".parquet"), Options: parquetOptions},
+	{Name: "tfrecord", Inspects: true, Match: isTFRecord, Options: tfrecordOptions},
 	{Name: "ffr", Match: hasExt(".ffr"), Options: ffrOptions},
 }
 

@@ -71,7 +71,7 @@ var mayImport = map[string][]string{
 	"dataset/lookup":               {"converters", "dataset", "encode", "internal/atomicfile", "internal/blocking", "internal/place", "internal/sidecar", "record"},
 	"shard":                        {"internal/place", "converters", "encode", "record", "aio", "verify", "shard/plan", "dataset", "internal/atomicfile", "internal/direct"},
 	"convert":                      {"aio", "convert/format", "convert/option", "convert/spec", "converters", "converters/mix", "dataset", "encode", "input", "input/stage", "internal/place", "internal/text", "shard", "shard/choose", "shard/plan", "verify"},
-	"convert/format":               {"convert/option", "converters", "converters/cbor", "converters/csv", "converters/ffr", "converters/folder", "converters/jsonl", "converters/rekey", "converters/tar", "dataset", "encode", "input", "input/kind", "input/stage", "internal/crcline", "internal/replace", "internal/text", "record", "converters/parquet"},
+	"convert/format":               {"convert/option", "converters", "converters/cbor", "converters/csv", "converters/ffr", "converters/folder", "converters/jsonl", "converters/rekey", "converters/tar", "converters/tfrecord", "dataset", "encode", "input", "input/kind", "input/stage", "internal/crcline", "internal/replace", "internal/text", "record", "converters/parquet"},
 	"export":                       {"aio", "converters", "converters/tar", "dataset", "encode", "internal/atomicfile", "internal/blocking", "internal/crcline", "internal/direct", "internal/jsonvalue", "internal/place", "record", "shard/choose", "shard/plan", "verify"},
 	"convert/option":               {},
 	"convert/spec":                 {"convert/option", "converters", "converters/mix", "encode", "input"},

@@ -73,6 +73,9 @@ func conversions() []conversion {
 		{"msgpack", []string{"cbor", "--format", "msgpack", "--shards", "2", "a.msgpack", "b.msgpack"}, []string{exact, shuffled}},
 		{"jsonl", []string{"jsonl", "--shards", "2", "docs.jsonl", "docs.jsonl.gz"}, []string{exact, whole, shuffled}},
 		{"jsonl-files", []string{"jsonl", "--shards", "2", "pictures/metadata.jsonl"}, []string{exact, shuffled}},
+		{"tfrecord", []string{"tfrecord", "--shards", "2", "tfrecords"}, []string{exact, whole, shuffled}},
+		{"tfrecord-raw", []string{"tfrecord", "--shards", "2", "--encode", "raw", "tfrecords/shapes-00000.zlib", "tfrecords/shapes-00001-of-00002"}, []string{exact, whole}},
+		{"tfrecord-lists", []string{"tfrecord", "--lists", "all", "--encode", "cbor", "tfrecords"}, []string{exact}},
 		{"spec", []string{"spec", "--shards", "3", "dataset.yaml"}, []string{exact, shuffled}},
 		{"spec-files", []string{"spec", "--shards", "3", "files.yaml"}, []string{exact, whole, shuffled}},
 	}

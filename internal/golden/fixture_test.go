@@ -30,6 +30,7 @@ func setTimes(dir string) error {
 //	people.csv               a header, names and numbers
 //	items.cbors              24 items
 //	images.parquet           24 pictures and labels, and one that is a file of imgs
+//	a.tfrecord               12 Examples
 //	three.ffr                an FFRecord file that nothing else is known of
 //	done/                    a finished dataset of a.tar and b.tar, 3 shards
 //	table/                   a finished dataset of points, 2 shards
@@ -41,7 +42,7 @@ func writeFixture(t *testing.T, dir string) {
 	data := filepath.Join(root, "testdata")
 	for _, f := range []struct{ from, to string }{
 		{"shards-000.tar", "a.tar"}, {"shards-001.tar", "b.tar"}, {"tars/shards-000.tgz", "a.tar.gz"}, {"tars/shards-000.tar.zst", "a.tar.zst"},
-		{"shapes.cbors", "items.cbors"}, {"ffrecord/three-samples.ffr", "three.ffr"},
+		{"shapes.cbors", "items.cbors"}, {"tfrecords/shapes-00000-of-00002", "a.tfrecord"}, {"ffrecord/three-samples.ffr", "three.ffr"},
 	} {
 		text, err := os.ReadFile(filepath.Join(data, f.from))
 		if err == nil {

@@ -31,6 +31,7 @@ var flagTable = []string{
 	"Options.Group", "--group",
 	"Options.Header", "--header",
 	"Options.Items", "--encode raw",
+	"Options.Lists", "--lists",
 	"Options.KeepDuplicates", "--on-duplicate-key keep",
 	"Options.MaxColumns", "--max-columns",
 	"Options.MaxDepth", "--max-depth",
@@ -55,6 +56,7 @@ var flagTable = []string{
 	"Options.RowsPerSample", "--rows-per-sample",
 	"Options.Splits", "--split",
 	"Options.Tensor", "--tensor",
+	"Options.Whole", "--encode raw",
 	"Options.Workers", "--jobs",
 
 	"Limits.MaxDecode", "--max-decode-size",
