@@ -31,6 +31,7 @@ var rows = []row{
 	{id: "S12", does: "S2 from an S3 server on the same machine, against fetching all of it with curl and then converting it; its memory"},
 	{id: "S13", does: "a plan of 200,000 shards for 10,000 tasks: what a task takes before it writes, what it asks the file system for, how long `status` takes"},
 	{id: "S14", does: "`pack` of the folder of S4, warm and cold, against a durable copy and a Python program that packs it as FFRecord's pack_folder"},
+	{id: "S15", does: "TFRecord of pictures of 100 KB, against a durable copy; its memory"},
 	{id: "G1", does: "`get` of one sample of ten million, by key and by number, cold and warm: a process each"},
 	{id: "C1", does: "S1 with cold inputs, against a copy as cold, and fio, which reads and writes as many bytes at the same time"},
 	{id: "C2", does: "S2 with cold inputs, in the rounds of C1"},
