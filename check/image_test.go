@@ -56,7 +56,7 @@ func TestDeep(t *testing.T) {
 			`error: a.tar: offset 0: "k": field "webp": the WebP ends too early [undecodable]`}},
 		{"values", []string{"k.cls=dog", "k.json={", "k.txt=\xff", "k.cbor=\xff", "k.mp=\xc1"}, []string{
 			`error: a.tar: offset 0: "k": field "cls": malformed: "dog" is not an integer (without Options.Decode it stays bytes) [undecodable]`,
-			`error: a.tar: offset 0: "k": field "json": malformed: JSON ends too early (without Options.Decode it stays bytes) [undecodable]`,
+			`error: a.tar: offset 0: "k": field "json": malformed: JSON ends too early at byte 1 (without Options.Decode it stays bytes) [undecodable]`,
 			`error: a.tar: offset 0: "k": field "txt": malformed: it is not UTF-8 at byte 0 (without Options.Decode it stays bytes) [undecodable]`,
 			`error: a.tar: offset 0: "k": field "cbor": `,
 			`error: a.tar: offset 0: "k": field "mp": `}},
