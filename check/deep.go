@@ -82,7 +82,7 @@ func (p *part) decode(d *decoder, f *converters.Field, s *converters.Sample) boo
 		if head.Type != nil && head.Type != named {
 			p.groups.add(WrongType, fmt.Sprintf("field %s is a %s", name, head.Type.Name), at, 1)
 		}
-	case encode.Decodable(f.Name):
+	case encode.Decodable(f.Name) || encode.Verified(f.Name):
 		d.one.Fields[0] = *f
 		_, err = d.values.Encode(&d.one) // the error names the field
 	case !d.table:

@@ -2,6 +2,7 @@ package encode
 
 import (
 	"bytes"
+	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
@@ -18,25 +19,43 @@ import (
 // Decodable reports whether Options.Decode decodes the named field. The size of such a field in a
 // record depends on its content, so a shape must have the content.
 //
-// The suffix of the name after the last dot decides, in upper or lower case: a field cls or index
-// is a decimal integer, txt or text is UTF-8, and json, mp, msgpack or cbor is a value in that
-// format. No other field is decodable; in particular, pickles (pyd, pth) are never decoded.
+// The suffix of the name after the last dot decides, in upper or lower case, as in webdataset's
+// autodecode.py: a field cls, cls2, index, inx or id is a decimal integer, txt, text or transcript is UTF-8, json or
+// jsn, mp, msg or msgpack, and cbor is a value in that format. Before a further suffix gz they are compressed by gzip. No
+// other field is decodable: arrays (npy, npz, ten, tb) stay the bytes that their readers want, and pickles (pyd, pth) are never decoded.
 func Decodable(field string) bool {
 	decode, _ := decodingOf(field)
 	return decode != nil
 }
 
-// decodingOf returns the decoder of the named field, or nil if it is not decodable. plain means that
-// the decoded value shares the memory of the field.
+// Verified reports whether Options.Decode checks the named field, which stays bytes: an array file of numpy.
+func Verified(field string) bool { return suffixOf(field) == "npy" }
+
+// suffixOf returns what follows the last dot of a name, in lower case.
+func suffixOf(field string) string {
+	return strings.ToLower(field[strings.LastIndexByte(field, '.')+1:])
+}
+
+// CutGzip returns the name of a field without its suffix gz, and whether it has that.
+func CutGzip(field string) (name string, compressed bool) {
+	if at := len(field) - len(".gz"); at >= 0 && strings.EqualFold(field[at:], ".gz") {
+		return field[:at], true
+	}
+	return field, false
+}
+
+// decodingOf returns the decoder of the named field without its suffix gz, or nil if it is not decodable. plain means that
+// the decoded value shares the memory of what it is decoded from.
 func decodingOf(field string) (decode func(*decoder, []byte) (converters.Value, error), plain bool) {
-	switch strings.ToLower(field[strings.LastIndexByte(field, '.')+1:]) {
-	case "cls", "index":
+	name, _ := CutGzip(field)
+	switch suffixOf(name) {
+	case "cls", "cls2", "index", "inx", "id":
 		return (*decoder).integer, false
-	case "txt", "text":
+	case "txt", "text", "transcript":
 		return (*decoder).text, true
-	case "json":
+	case "json", "jsn":
 		return (*decoder).json, false
-	case "mp", "msgpack":
+	case "mp", "msg", "msgpack":
 		return (*decoder).msgpack, false
 	case "cbor":
 		return (*decoder).cbor, false
@@ -49,6 +68,7 @@ type decoder struct {
 	limits Limits // with defaults filled in
 	data   []byte // the field that reader reads
 	reader bytes.Reader
+	gzip   gzip.Reader
 	mp     *msgpack.Decoder
 	cborDM cbor.DecMode
 
@@ -65,16 +85,32 @@ func newDecoder(limits Limits) *decoder {
 func (d *decoder) field(f *converters.Field) (converters.Value, error) {
 	v := f.Value
 	decode, plain := decodingOf(f.Name)
-	if decode == nil || v.Kind() != converters.KindBytes {
+	_, compressed := CutGzip(f.Name)
+	switch {
+	case v.Kind() != converters.KindBytes:
+		return v, nil
+	case decode == nil && Verified(f.Name) && !v.Unread():
+		if err := verifyNPY(v.Data()); err != nil {
+			return v, &hintedError{err, undecoded}
+		}
+		return v, nil
+	case decode == nil:
 		return v, nil
 	}
-	if !plain && v.Len() > d.limits.MaxDecode {
+	if (!plain || compressed) && v.Len() > d.limits.MaxDecode {
 		return v, &hintedError{fmt.Errorf("%w: it has %d bytes, more than %d", converters.ErrLimit, v.Len(), d.limits.MaxDecode), "raise Limits.MaxDecode; " + undecoded}
 	}
 	if v.Unread() {
 		return v, errors.New("internal error: the index did not read a field that is to be decoded")
 	}
-	decoded, err := decode(d, v.Data())
+	data, err := v.Data(), error(nil)
+	if compressed {
+		data, err = d.gunzip(data)
+	}
+	var decoded converters.Value
+	if err == nil {
+		decoded, err = decode(d, data)
+	}
 	if err != nil {
 		hint := undecoded
 		if more := Hint(err); more != "" {
@@ -83,6 +119,22 @@ func (d *decoder) field(f *converters.Field) (converters.Value, error) {
 		return v, &hintedError{err, hint}
 	}
 	return decoded, nil
+}
+
+// gunzip decompresses all members of a gzip file, to Limits.MaxDecode bytes at most. Their CRCs and lengths are compared.
+func (d *decoder) gunzip(data []byte) ([]byte, error) {
+	d.reader.Reset(data)
+	err := d.gzip.Reset(&d.reader)
+	if err == nil {
+		data, err = io.ReadAll(io.LimitReader(&d.gzip, d.limits.MaxDecode+1))
+	}
+	switch {
+	case err != nil:
+		return nil, unexpected("gzip", err)
+	case int64(len(data)) > d.limits.MaxDecode:
+		return nil, &hintedError{fmt.Errorf("%w: decompressed it has more than %d bytes", converters.ErrLimit, d.limits.MaxDecode), "raise Limits.MaxDecode"}
+	}
+	return data, nil
 }
 
 const undecoded = "without Options.Decode it stays bytes"

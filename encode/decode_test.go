@@ -2,6 +2,7 @@ package encode
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"math"
@@ -27,13 +28,27 @@ func decodeField(name, data string) (any, error) {
 	return plain(v), nil
 }
 
+func gzipped(text string) string {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	z.Write([]byte(text))
+	z.Close()
+	return b.String()
+}
+
+func npyHead(descr, shape string) string {
+	head := "{'descr': " + descr + ", 'fortran_order': False, 'shape': " + shape + ", }\n"
+	return "\x93NUMPY\x01\x00" + string([]byte{byte(len(head)), 0}) + head
+}
+
 func TestDecodable(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]bool{
 		"cls": true, "index": true, "txt": true, "text": true, "json": true, "mp": true, "msgpack": true, "cbor": true,
 		"a.cls": true, "seg.JSON": true, "a.b.Txt": true, ".mp": true,
-		"pyd": false, "pth": false, "pickle": false, "pkl": false, "jpg": false, "npy": false, "cls2": false, "inx": false,
-		"": false, ".": false, "cls.": false, "json.gz": false, "xcls": false, "mycbor": false,
+		"pyd": false, "pth": false, "pickle": false, "pkl": false, "jpg": false, "npy": false, "npz": false, "ten": false, "tb": false,
+		"cls2": true, "inx": true, "id": true, "transcript": true, "jsn": true, "msg": true, "json.gz": true, "a.cls.GZ": true,
+		"": false, ".": false, "cls.": false, "gz": false, ".gz": false, "jpg.gz": false, "pyd.gz": false, "json.gz.gz": false, "jsongz": false, "xcls": false, "mycbor": false,
 	} {
 		if Decodable(name) != want {
 			t.Errorf("Decodable(%q) = %v", name, !want)
@@ -54,6 +69,19 @@ func TestDecode(t *testing.T) {
 		{"index", "+9223372036854775807", int64(math.MaxInt64)},
 		{"a.index", "-9223372036854775808", int64(math.MinInt64)},
 		{"txt", "grüß\n", "grüß\n"},
+		{"cls2", "7", int64(7)},
+		{"inx", "8\n", int64(8)},
+		{"id", "9", int64(9)},
+		{"transcript", "grüß", "grüß"},
+		{"jsn", "[1]", []any{int64(1)}},
+		{"msg", "\x91\x01", []any{int64(1)}},
+		{"json.gz", gzipped("[1") + gzipped("]"), []any{int64(1)}},
+		{"a.txt.gz", gzipped("grüß"), "grüß"},
+		{"cls.gz", gzipped("7\n"), int64(7)},
+		{"npy", npyHead("'<f4'", "(2, 3)") + strings.Repeat("x", 24), []byte(npyHead("'<f4'", "(2, 3)") + strings.Repeat("x", 24))},
+		{"a.npy", npyHead("'<U2'", "()") + "12345678", []byte(npyHead("'<U2'", "()") + "12345678")},
+		{"npy", npyHead("'<M8[ns]'", "(5, 0)"), []byte(npyHead("'<M8[ns]'", "(5, 0)"))},
+		{"npy", npyHead("[('O', '<f4'), ('b', '|u1')]", "(1,)") + "12345", []byte(npyHead("[('O', '<f4'), ('b', '|u1')]", "(1,)") + "12345")},
 		{"text", "", ""},
 		{"json", " 5 ", int64(5)},
 		{"json", "-0", int64(0)},
@@ -137,6 +165,19 @@ func TestDecodeRefuses(t *testing.T) {
 		{"cls", "7\x00", malformed, "not an integer"},
 		{"index", "9223372036854775808", unsupported, "64 bits"},
 		{"txt", "gr\xfc\xdf", malformed, "not UTF-8 at byte 2"},
+		{"json.gz", `{"a": 1234567}`, malformed, "bad gzip"},
+		{"json.gz", gzipped("[1]")[:20], malformed, "gzip ends too early"},
+		{"json.gz", gzipped("[1]") + "x", malformed, "gzip"},
+		{"json.gz", strings.Replace(gzipped("[1]"), "\x03\x00\x00\x00", "\x04\x00\x00\x00", 1), malformed, "checksum"},
+		{"json.gz", gzipped("{"), malformed, "JSON ends too early"},
+		{"txt.gz", gzipped(strings.Repeat("x", DefaultMaxDecode+1)), limit, "more than 16777216 bytes"},
+		{"npy", "", malformed, "not an array file"},
+		{"npy", npyHead("'<f4'", "(2, 3)")[:20], malformed, "inside its head"},
+		{"npy", npyHead("'<f4'", "(2, 3)") + "x", malformed, "1 bytes of items"},
+		{"npy", npyHead("'<f4'", "(4611686018427387905, 4)"), malformed, "0 bytes of items"},
+		{"npy", npyHead("'<f4'", "2"), malformed, "no shape"},
+		{"npy", npyHead("'|O'", "(1,)") + "\x80\x04.", unsupported, "a pickle"},
+		{"npy", npyHead("[('a', '|O')]", "(1,)") + "\x80\x04.", unsupported, "a pickle"},
 		{"txt", "x\xed\xa0\x80", malformed, "not UTF-8 at byte 1"},
 		{"json", "", malformed, "ends too early"},
 		{"json", "  ", malformed, "ends too early"},
@@ -365,6 +406,9 @@ func FuzzDecode(f *testing.F) {
 		"cbor": "\xa2\x01\xbf\x61b\x18\x64\xff\x61a\x9f\x41x\xf9\x3e\x00\xff",
 		"cls":  " -7\n",
 		"txt":  "grüß",
+		"npy":  npyHead("'<f4'", "(1,)") + "1234",
+
+		"txt.gz": gzipped("grüß"),
 	} {
 		f.Add(name, []byte(data))
 	}

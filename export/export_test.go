@@ -336,7 +336,8 @@ func TestAgain(t *testing.T) {
 	}{
 		{"bytes", []converters.Field{value("jpg", converters.Bytes([]byte("x"))), value("cls", converters.Bytes([]byte("3")))}, encode.Options{}, export.TarOptions{}, "ffconvert tar --encode msgpack --shards 2 'x-000.tar' OUT", true},
 		{"decoded", []converters.Field{value("jpg", converters.Bytes([]byte("x"))), value("cls", converters.Int(3)), value("txt", converters.Text([]byte("grüß"))),
-			value("json", converters.Nested(converters.Map{{Key: "b", Value: 1.0}, {Key: "a", Value: int64(1)}})), value("a.mp", converters.Nested([]any{int64(1), []byte("x")}))},
+			value("json", converters.Nested(converters.Map{{Key: "b", Value: 1.0}, {Key: "a", Value: int64(1)}})), value("a.mp", converters.Nested([]any{int64(1), []byte("x")})),
+			value("msg", converters.Nested([]any{[]byte("y")})), value("json.gz", converters.Nested([]any{int64(2)})), value("transcript.gz", converters.Text([]byte("ä"))), value("b.mp.gz", converters.Nested([]any{[]byte("z")}))},
 			encode.Options{}, export.TarOptions{}, "ffconvert tar --encode msgpack --decode --shards 2 'x-000.tar' OUT", false},
 		{"raw", []converters.Field{value("jpg", converters.Bytes([]byte("x")))}, encode.Options{Encoding: "raw:jpg"}, export.TarOptions{Key: export.KeyOrdinal}, "--encode raw:jpg --shards 2", true},
 		{"a float", []converters.Field{value("x", converters.Float(1))}, encode.Options{}, export.TarOptions{}, "the records hold a key or values that the files of a tar do not", false},

@@ -1,6 +1,8 @@
 package export
 
 import (
+	"bytes"
+	"compress/gzip"
 	"strings"
 
 	"github.com/ffconvert/ffconvert/converters"
@@ -21,18 +23,33 @@ func (w *fileWriter) content(f *converters.Field) (converters.Value, error) {
 	}
 	var err error
 	b := w.buf[:0]
-	switch suffix := strings.ToLower(f.Name[strings.LastIndexByte(f.Name, '.')+1:]); {
-	case suffix == "mp" || suffix == "msgpack":
+	name, compressed := encode.CutGzip(f.Name)
+	switch suffix := strings.ToLower(name[strings.LastIndexByte(name, '.')+1:]); {
+	case suffix == "mp" || suffix == "msgpack" || suffix == "msg":
 		b, err = encode.AppendValue(b, "msgpack", encode.Any(&f.Value))
 	case suffix == "cbor":
 		b, err = encode.AppendValue(b, "cbor", encode.Any(&f.Value))
-	case kind == converters.KindText:
+	case kind == converters.KindText && !compressed:
 		return f.Value, nil
-	case kind == converters.KindFloat && suffix != "json":
+	case kind == converters.KindText:
+		b = append(b, f.Value.Data()...)
+	case kind == converters.KindFloat && suffix != "json" && suffix != "jsn":
 		b = jsonvalue.AppendFloat(b, f.Value.Float())
 	default:
 		b, err = jsonvalue.AppendPlain(b, &f.Value)
 	}
 	w.buf = b
+	if compressed && err == nil {
+		b = compress(b)
+	}
 	return converters.Bytes(b), err
+}
+
+// compress returns a gzip file of b, without a name or a time.
+func compress(b []byte) []byte {
+	var out bytes.Buffer
+	z := gzip.NewWriter(&out)
+	z.Write(b) // a Buffer returns no error
+	z.Close()
+	return out.Bytes()
 }
