@@ -62,12 +62,15 @@ func (b *Beside) Release() error {
 	return errors.Join(all...)
 }
 
-// lend gives a reader what fetches files beside its parts.
+// lend gives a reader what fetches files beside its parts, and the classes of the plan, if there is one.
 func (c *Conversion) lend(r *format.Reader) {
 	if c.beside == nil {
 		c.beside = NewBeside(c.inputOptions())
 	}
 	r.SetFiles(c.beside)
+	if c.planned != nil {
+		r.SetClasses(c.classes)
+	}
 }
 
 // returnBeside ends the use of files that lie beside remote parts.

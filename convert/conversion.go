@@ -72,6 +72,7 @@ type Conversion struct {
 
 	planned *plan.SourceSpec        // recorded in an existing plan; nil for a new conversion
 	added   []converters.AddedField // recorded with it
+	classes []string                // of the planned dataset, by number
 	output  *dataset.Output         // nil: not open
 	found   []input.Name            // inputs that find has found
 	local   int                     // number of inputs in found that must be local; 0: all. See trim

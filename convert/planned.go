@@ -43,7 +43,7 @@ func (r *recorded) damaged(err error) error {
 // that the caller names are run.
 func (r *recorded) conversion() (*Conversion, error) {
 	p := r.plan
-	c := &Conversion{Options: r.Options, planned: &p.Source, added: p.Dataset.Added, Sources: r.Sources, Out: r.dir}
+	c := &Conversion{Options: r.Options, planned: &p.Source, added: p.Dataset.Added, classes: p.Dataset.Classes, Sources: r.Sources, Out: r.dir}
 	if c.Workers <= 0 {
 		c.Workers = runtime.GOMAXPROCS(0)
 	}

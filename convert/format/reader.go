@@ -49,6 +49,19 @@ type merger interface {
 	merges(parts []converters.Part) bool
 }
 
+// A numberer is an Opener that may number the classes of all parts when it opens them.
+type numberer interface {
+	numbers() bool
+	setClasses(classes []string)
+}
+
+// SetClasses gives the reader the classes of the dataset by number, which it otherwise finds in its parts.
+func (r *Reader) SetClasses(classes []string) {
+	if o, ok := r.opener.(numberer); ok {
+		o.setClasses(classes)
+	}
+}
+
 // A fetcher is an Opener that reads files beside its parts.
 type fetcher interface{ setFiles(Files) }
 
@@ -84,7 +97,7 @@ func (r *Reader) Open(ctx context.Context, parts []converters.Part, rec encode.O
 		o.setDecoding()
 	}
 	src, err := r.opener.Open(ctx, parts, rec)
-	if err != nil || !r.Joins(parts) {
+	if err != nil || !r.keys.given() && !r.merges(parts) {
 		return src, err
 	}
 	how, err := r.keys.options(parts)
@@ -95,9 +108,12 @@ func (r *Reader) Open(ctx context.Context, parts []converters.Part, rec encode.O
 	return rekey.Wrap(src, how), nil
 }
 
-// Joins reports whether keys of the samples of parts are compared, or looked up. Then all samples must
-// be indexed before the first shard is planned.
-func (r *Reader) Joins(parts []converters.Part) bool { return r.keys.given() || r.merges(parts) }
+// Joins reports whether keys of the samples of parts are compared, or looked up, or the classes of files numbered. Then
+// all parts must be local before the first shard is planned.
+func (r *Reader) Joins(parts []converters.Part) bool {
+	o, ok := r.opener.(numberer)
+	return r.keys.given() || r.merges(parts) || ok && o.numbers()
+}
 
 func (r *Reader) merges(parts []converters.Part) bool {
 	m, ok := r.opener.(merger)

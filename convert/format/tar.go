@@ -2,6 +2,7 @@ package format
 
 import (
 	"context"
+	"errors"
 
 	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/converters"
@@ -10,14 +11,46 @@ import (
 )
 
 func tarOptions(set *option.Set) Opener {
-	var opts tar.Options
-	set.Add("allow-missing-trailer", "accept a tar that ends at a member without the two zero blocks", option.Bool(&opts.AllowMissingTrailer))
-	set.Add("concatenated", "read on where another tar was appended to a tar", option.Bool(&opts.Concatenated))
-	duplicates := duplicateOption(set, "tar")
-	set.AddLimit("max-sample-size", "largest sample accepted", option.MaxSize(&opts.MaxSample, tar.DefaultMaxSample))
-	set.AddLimit("max-header-size", "largest PAX header or long name accepted", option.MaxSize(&opts.MaxHeader, tar.DefaultMaxHeader))
-	return OpenFunc(func(_ context.Context, parts []converters.Part, rec encode.Options) (converters.Source, error) {
-		opts.KeepDuplicates, opts.Load = duplicates.Value == "keep", loaded(rec)
-		return tar.Open(parts, opts), nil
-	})
+	o := &tarOpener{}
+	set.Add("nested", "the members are tars, one a class, as in ImageNet's ILSVRC2012_img_train.tar", option.Bool(&o.nested))
+	set.Add("classes", "with nested, number the classes as this file does: one name a line, or the meta.json of another conversion", option.Text(&o.classes))
+	set.Add("allow-missing-trailer", "accept a tar that ends at a member without the two zero blocks", option.Bool(&o.opts.AllowMissingTrailer))
+	set.Add("concatenated", "read on where another tar was appended to a tar", option.Bool(&o.opts.Concatenated))
+	o.duplicates = duplicateOption(set, "tar")
+	set.AddLimit("max-sample-size", "largest sample accepted", option.MaxSize(&o.opts.MaxSample, tar.DefaultMaxSample))
+	set.AddLimit("max-header-size", "largest PAX header or long name accepted", option.MaxSize(&o.opts.MaxHeader, tar.DefaultMaxHeader))
+	set.AddLimit("max-classes-size", "largest file of --classes accepted", option.MaxSize(&o.maxClasses, defaultMaxClasses))
+	return o
 }
+
+type tarOpener struct {
+	opts       tar.Options
+	duplicates *option.Choice
+	nested     bool
+	classes    string
+	maxClasses int64 // bytes
+}
+
+// Open opens tars.
+func (o *tarOpener) Open(ctx context.Context, parts []converters.Part, rec encode.Options) (converters.Source, error) {
+	opts := o.opts
+	opts.KeepDuplicates, opts.Load = o.duplicates.Value == "keep", loaded(rec)
+	if opts.Classes == nil && o.classes != "" {
+		if !o.nested {
+			return nil, &option.Error{Name: "classes", Text: o.classes, Err: errors.New("a tar has classes with nested alone")}
+		}
+		var err error
+		if opts.Classes, err = readClasses(o.classes, o.maxClasses); err != nil {
+			return nil, err
+		}
+	}
+	if o.nested {
+		return tar.OpenNested(ctx, parts, opts)
+	}
+	return tar.Open(parts, opts), nil
+}
+
+// numbers reports whether the source numbers the classes of all parts.
+func (o *tarOpener) numbers() bool { return o.nested }
+
+func (o *tarOpener) setClasses(classes []string) { o.opts.Classes = classes }

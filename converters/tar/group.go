@@ -43,6 +43,7 @@ type scanner struct {
 	load  func(string) bool // fields to read at once; nil: none
 	sizes bool              // skip the payload of all other fields
 	group group
+	class *class // of all samples; nil: they have none
 
 	ahead  member // the member that was read last
 	key    []byte // of ahead, if it is a field
@@ -56,6 +57,7 @@ type scanner struct {
 type group struct {
 	sample converters.Sample // with sizes of fields
 	bytes  int64             // payload plus a block for each member
+	files  int               // fields that are members
 	open   bool              // it may get more members
 	fields fieldname.Set     // the names of its fields
 	bad    bool              // it has a badField with payload
@@ -65,7 +67,7 @@ type group struct {
 
 func (s *scanner) reset(c *window.Window, p converters.Part, o *Options) {
 	s.members.reset(c, p, o.MaxHeader)
-	s.max, s.load, s.sizes, s.held, s.ended, s.group.open = o.MaxSample, nil, false, false, false, false
+	s.max, s.load, s.sizes, s.class, s.held, s.ended, s.group.open = o.MaxSample, nil, false, nil, false, false, false
 }
 
 // next returns the next event. The group of an eventSample or eventBad is valid until the following call.
@@ -82,7 +84,7 @@ func (s *scanner) next() (event, error) {
 				return eventEnd, err
 			case !ok && s.group.open:
 				s.ended = true
-				return s.group.end(), nil
+				return s.end(), nil
 			case !ok:
 				return eventEnd, nil
 			}
@@ -95,7 +97,7 @@ func (s *scanner) next() (event, error) {
 			}
 			if s.group.open && string(s.key) != s.group.sample.Key {
 				s.held = true
-				return s.group.end(), nil
+				return s.end(), nil
 			}
 		}
 		s.held = false
@@ -153,6 +155,9 @@ func (s *scanner) add() error {
 		s.c.Relax()
 		g.open, g.bytes, g.bad, g.pathed = true, 0, false, false
 		g.fields.Reset()
+		if s.class != nil {
+			g.fields.Add(classField)
+		}
 		g.sample = converters.Sample{Key: string(s.key), Off: m.off, Fields: g.sample.Fields[:0]}
 	}
 	name, err := g.names.Of(s.suffix)
@@ -193,8 +198,13 @@ func (s *scanner) add() error {
 }
 
 // end closes the group.
-func (g *group) end() event {
-	g.open = false
+func (s *scanner) end() event {
+	g := &s.group
+	g.open, g.files = false, len(g.sample.Fields)
+	if c := s.class; c != nil {
+		g.sample.Key = c.prefix + g.sample.Key
+		g.sample.Fields = append(g.sample.Fields, converters.Field{Name: classField, Value: converters.Int(c.number)})
+	}
 	if g.bad {
 		return eventBad
 	}

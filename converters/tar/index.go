@@ -39,59 +39,59 @@ func (s *Source) index(ctx context.Context, p converters.Part, yield func(conver
 	w.Reset(f, p.Size, 0, window.Sizes{First: headerRead, Usual: headerReads})
 	sc.reset(&w, p, &s.opts)
 	sc.load, sc.sizes = s.opts.Load, true
-	seen := newKeys(f, p, s.opts.MaxHeader)
+	_, err = s.indexMembers(ctx, &sc, newKeys(f, p, s.opts.MaxHeader), yield)
+	return err
+}
 
+// indexMembers yields the spans of one tar, which sc has been reset to. more is false if yield ended the index.
+func (s *Source) indexMembers(ctx context.Context, sc *scanner, seen *keys, yield func(converters.Span, error) bool) (more bool, err error) {
 	for {
 		if err := ctx.Err(); err != nil {
-			return sc.fail(sc.c.Offset(), nil, err, "")
+			return false, sc.fail(sc.c.Offset(), nil, err, "")
 		}
 		ev, err := sc.next()
 		if err != nil {
-			return err
+			return false, err
 		}
+		sample := &sc.group.sample
 		switch ev {
 		case eventSkip:
-			if !yield(converters.Span{Off: sc.ahead.off, Entries: 1, Skip: sc.reason, Name: string(sc.ahead.name)}, nil) {
-				return nil
-			}
+			more = yield(converters.Span{Off: sc.ahead.off, Entries: 1, Skip: sc.reason, Name: sc.within(sc.ahead.name)}, nil)
 		case eventSample:
-			sample := &sc.group.sample
-			first, again, err := seen.add(sample.Key, sample.Off)
-			if err != nil {
-				return err
-			}
-			if again && !s.opts.KeepDuplicates {
-				return sc.fail(sample.Off, []byte(sample.Key), fmt.Errorf("%w key: it was at offset %d, with others between", converters.ErrDuplicate, first), "Options.KeepDuplicates")
-			}
-			if again && !yield(converters.Span{Off: sample.Off, Skip: acceptedDuplicate, Name: sample.Key, Accepted: true}, nil) {
-				return nil
-			}
-			if sc.group.pathed && !yield(converters.Span{Off: sample.Off, Skip: acceptedPath, Name: sample.Key, Accepted: true}, nil) {
-				return nil
-			}
-			if !yield(converters.Span{Off: sample.Off, Entries: len(sample.Fields), Shape: sample}, nil) {
-				return nil
-			}
+			more, err = s.indexSample(sc, seen, yield)
 		case eventBad:
-			sample := &sc.group.sample
-			if !yield(converters.Span{Off: sample.Off, Entries: len(sample.Fields), Skip: skipBad, Name: sample.Key}, nil) {
-				return nil
-			}
+			more = yield(converters.Span{Off: sample.Off, Entries: sc.group.files, Skip: skipBad, Name: sample.Key}, nil)
 		case eventEnd:
 			end, err := sc.trailer(&s.opts)
 			if err != nil {
-				return err
+				return false, err
 			}
 			at := sc.c.Offset()
-			if end.missing && !yield(converters.Span{Off: at, Skip: acceptedTrailer, Accepted: true}, nil) {
-				return nil
+			more = !end.missing || yield(converters.Span{Off: at, Skip: acceptedTrailer, Accepted: true}, nil)
+			if !end.more || !more {
+				return more, nil
 			}
-			if !end.more {
-				return nil
-			}
-			if !yield(converters.Span{Off: at, Skip: acceptedAppended, Accepted: true}, nil) {
-				return nil
-			}
+			more = yield(converters.Span{Off: at, Skip: acceptedAppended, Accepted: true}, nil)
+		}
+		if err != nil || !more {
+			return false, err
 		}
 	}
+}
+
+// indexSample yields the sample that is complete, and oddities that are accepted in it.
+func (s *Source) indexSample(sc *scanner, seen *keys, yield func(converters.Span, error) bool) (more bool, err error) {
+	sample := &sc.group.sample
+	first, again, err := seen.add(sample.Key, sample.Off)
+	switch {
+	case err != nil:
+		return false, err
+	case again && !s.opts.KeepDuplicates:
+		return false, sc.fail(sample.Off, []byte(sample.Key), fmt.Errorf("%w key: it was at offset %d, with others between", converters.ErrDuplicate, first), "Options.KeepDuplicates")
+	case again && !yield(converters.Span{Off: sample.Off, Skip: acceptedDuplicate, Name: sample.Key, Accepted: true}, nil):
+		return false, nil
+	case sc.group.pathed && !yield(converters.Span{Off: sample.Off, Skip: acceptedPath, Name: sample.Key, Accepted: true}, nil):
+		return false, nil
+	}
+	return yield(converters.Span{Off: sample.Off, Entries: sc.group.files, Shape: sample}, nil), nil
 }

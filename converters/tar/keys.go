@@ -18,6 +18,8 @@ type keys struct {
 	part  converters.Part
 	again window.Window // over part, for keys with equal hashes
 
+	prefix string // of all keys; a member has the rest
+
 	maxHeader int64
 }
 
@@ -82,5 +84,5 @@ func (k *keys) at(off int64, key string) (bool, error) {
 		return false, err
 	}
 	there, _, _ := splitName(m.name)
-	return string(there) == key, nil
+	return k.prefix+string(there) == key, nil
 }

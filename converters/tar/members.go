@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/internal/window"
@@ -21,6 +22,7 @@ type member struct {
 type members struct {
 	c    *window.Window
 	part string // its name, for errors
+	tar  string // the name of the member of part that has the members; "": the part itself
 	buf  []byte // the name of the current member
 	over override
 
@@ -200,7 +202,11 @@ func (w *members) fail(off int64, entry []byte, err error, hint string) error {
 	case errors.Is(err, errMetadata):
 		hint = "Options.MaxHeader"
 	}
-	return &converters.Error{Where: w.part, Off: off, Entry: string(clip(entry)), Err: err, Hint: hint}
+	name := string(clip(entry))
+	if w.tar != "" {
+		name = strings.TrimSuffix(string(clip([]byte(w.tar)))+": "+name, ": ")
+	}
+	return &converters.Error{Where: w.part, Off: off, Entry: name, Err: err, Hint: hint}
 }
 
 var zeroBlock [blockSize]byte

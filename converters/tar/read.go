@@ -22,6 +22,19 @@ type reader struct {
 	window  window.Window
 }
 
+func (s *Source) reader() *reader {
+	r, _ := s.readers.Get().(*reader)
+	if r == nil {
+		r = &reader{}
+	}
+	return r
+}
+
+func (s *Source) done(r *reader) {
+	r.window.File, r.scanner.class = nil, nil
+	s.readers.Put(r)
+}
+
 // Read yields the samples of a run. It reads the part sequentially from run.Off, in large reads. The
 // bytes of a sample are in the read buffer, not copied. The last read goes past the run, because the next
 // header ends the last sample.
@@ -30,13 +43,9 @@ func (s *Source) Read(ctx context.Context, run converters.Run) iter.Seq2[*conver
 		if run.Count <= 0 {
 			return
 		}
-		r, _ := s.readers.Get().(*reader)
-		if r == nil {
-			r = &reader{}
-		}
+		r := s.reader()
 		err := s.read(ctx, run, r, yield)
-		r.window.File = nil
-		s.readers.Put(r)
+		s.done(r)
 		if err != nil {
 			yield(nil, err)
 		}
@@ -51,34 +60,45 @@ func (s *Source) read(ctx context.Context, run converters.Run, r *reader, yield 
 	}
 	defer f.Close()
 	r.window.Reset(f, p.Size, run.Off, window.Sizes{First: firstRead, Usual: windowSize})
-	sc := &r.scanner
-	sc.reset(&r.window, p, &s.opts)
+	r.scanner.reset(&r.window, p, &s.opts)
+	done := int64(0)
+	more, err := s.readMembers(ctx, r, &done, run.Count, yield)
+	if err == nil && more {
+		err = r.scanner.endsEarly(done, run)
+	}
+	return err
+}
 
-	for done := int64(0); ; {
+// endsEarly returns the error of a part with fewer samples than a run.
+func (s *scanner) endsEarly(done int64, run converters.Run) error {
+	return s.fail(s.c.Offset(), nil, fmt.Errorf("%w: the part ends after %d of the %d samples from offset %d", converters.ErrTruncated, done, run.Count, run.Off), "")
+}
+
+// readMembers yields samples of one tar, which r has been reset to, until done is count. more is true if the tar ends before.
+func (s *Source) readMembers(ctx context.Context, r *reader, done *int64, count int64, yield func(*converters.Sample, error) bool) (more bool, err error) {
+	sc := &r.scanner
+	for {
 		if err := ctx.Err(); err != nil {
-			return sc.fail(sc.c.Offset(), nil, err, "")
+			return false, sc.fail(sc.c.Offset(), nil, err, "")
 		}
-		r.window.Last = done == run.Count-1
+		r.window.Last = *done == count-1
 		ev, err := sc.next()
 		if err != nil {
-			return err
+			return false, err
 		}
 		switch ev {
 		case eventSample:
-			for i := range sc.group.sample.Fields {
+			for i := range sc.group.files {
 				sc.group.sample.Fields[i].Value = converters.Bytes(r.window.Kept(i))
 			}
-			done++
-			if !yield(&sc.group.sample, nil) || done == run.Count {
-				return nil
+			*done++
+			if !yield(&sc.group.sample, nil) || *done == count {
+				return false, nil
 			}
 		case eventEnd:
 			end, err := sc.trailer(&s.opts)
-			if err != nil {
-				return err
-			}
-			if !end.more {
-				return sc.fail(sc.c.Offset(), nil, fmt.Errorf("%w: the part ends after %d of the %d samples from offset %d", converters.ErrTruncated, done, run.Count, run.Off), "")
+			if err != nil || !end.more {
+				return err == nil, err
 			}
 		}
 	}

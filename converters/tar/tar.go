@@ -59,6 +59,10 @@ type Options struct {
 	// Span.
 	KeepDuplicates bool
 
+	// Classes are the names of the classes of OpenNested; the index is the number. A tar with another name is refused. nil: the
+	// names of all tars, in code-point order.
+	Classes []string
+
 	// Load reports whether Index must read the bytes of a field, because the size of the record
 	// depends on them. nil: no field.
 	Load func(field string) bool
