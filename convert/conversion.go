@@ -211,13 +211,19 @@ func (c *Conversion) named() []string {
 	return named
 }
 
-// tellDoubts reports the doubts of the source that were not reported before.
+// tellDoubts reports the doubts of the source, and of the file of a mixture, that were not reported before.
 func (c *Conversion) tellDoubts() {
-	from, ok := c.src.(converters.Doubter)
-	if !ok || c.Doubt == nil {
+	if c.Doubt == nil {
 		return
 	}
-	for _, d := range from.Doubts() {
+	var doubts []converters.Doubt
+	if c.Mixture != nil {
+		doubts = slices.Clone(c.Mixture.spec.Doubts)
+	}
+	if from, ok := c.src.(converters.Doubter); ok {
+		doubts = append(doubts, from.Doubts()...)
+	}
+	for _, d := range doubts {
 		if c.told[d] {
 			continue
 		}

@@ -12,11 +12,11 @@ import (
 
 func tarOptions(set *option.Set) Opener {
 	o := &tarOpener{}
-	set.Add("nested", "the members are tars, one a class, as in ImageNet's ILSVRC2012_img_train.tar", option.Bool(&o.nested))
-	set.Add("classes", "with nested, number the classes as this file does: one name a line, or the meta.json of another conversion", option.Text(&o.classes))
 	set.Add("allow-missing-trailer", "accept a tar that ends at a member without the two zero blocks", option.Bool(&o.opts.AllowMissingTrailer))
 	set.Add("concatenated", "read on where another tar was appended to a tar", option.Bool(&o.opts.Concatenated))
 	o.duplicates = duplicateOption(set, "tar")
+	set.Add("nested", "the members are tars, one a class, as in ImageNet's ILSVRC2012_img_train.tar", option.Bool(&o.nested))
+	set.Add("classes", "with nested, number the classes as this file does: one name a line, or the meta.json of another conversion", option.Text(&o.classes))
 	set.AddLimit("max-sample-size", "largest sample accepted", option.MaxSize(&o.opts.MaxSample, tar.DefaultMaxSample))
 	set.AddLimit("max-header-size", "largest PAX header or long name accepted", option.MaxSize(&o.opts.MaxHeader, tar.DefaultMaxHeader))
 	set.AddLimit("max-classes-size", "largest file of --classes accepted", option.MaxSize(&o.maxClasses, defaultMaxClasses))

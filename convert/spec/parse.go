@@ -19,6 +19,7 @@ func Parse(name string, data []byte) (*Spec, error) {
 	if r.err != nil {
 		return nil, r.err
 	}
+	s.Doubts = r.doubts()
 	return s, nil
 }
 
@@ -29,17 +30,24 @@ func (r *reader) spec(body ast.Node) *Spec {
 		r.fail(nil, hintSpec, "the file is empty")
 		return nil
 	}
-	s, prefix := &Spec{}, ""
+	s, d := &Spec{}, defaults{}
 	var list *pair
-	for _, p := range r.mapping(body, hintSpec, "prefix", "dataset", "datasets", "seed", "shuffle") {
+	for _, p := range r.mapping(body, hintSpec, "prefix", "buckets", "dataset", "datasets", "seed", "shuffle") {
 		switch p.key {
 		case "prefix":
-			prefix = r.text(p.value)
-		case "seed":
-			s.SeedGiven = new(r.seed(p.value))
-		case "shuffle":
+			d.prefix = r.text(p.value)
+		case "buckets":
+			d.bucket = r.bucket(p)
+		case "seed", "random_seed":
+			if seed, given := r.seed(p.value); given {
+				s.SeedGiven = &seed
+			}
+		case "shuffle", "random_shuffle":
 			s.Shuffle = r.boolean(p.value)
 		default:
+			if r.ignores(p, ignoredKeys) {
+				continue
+			}
 			if list != nil {
 				r.fail(p.at, "keep one of them", "both dataset: and datasets: are given")
 			}
@@ -50,11 +58,14 @@ func (r *reader) spec(body ast.Node) *Spec {
 		r.fail(nil, hintSpec, "there is no dataset:")
 		return nil
 	}
-	s.Collections = r.collections(list, prefix)
+	s.Collections = r.collections(list, d)
 	return s
 }
 
-func (r *reader) collections(list *pair, prefix string) []Collection {
+// defaults are what the file says of all collections.
+type defaults struct{ prefix, bucket string }
+
+func (r *reader) collections(list *pair, d defaults) []Collection {
 	entries, ok := list.value.(*ast.SequenceNode)
 	switch {
 	case !ok || len(entries.Values) == 0:
@@ -66,7 +77,7 @@ func (r *reader) collections(list *pair, prefix string) []Collection {
 	var all []Collection
 	patterns := 0 // bytes
 	for _, entry := range entries.Values {
-		c := r.collection(entry, prefix)
+		c := r.collection(entry, d)
 		if r.err != nil {
 			return nil
 		}
@@ -81,8 +92,8 @@ func (r *reader) collections(list *pair, prefix string) []Collection {
 	return all
 }
 
-func (r *reader) collection(entry ast.Node, prefix string) *Collection {
-	pairs := r.mapping(entry, "a collection is shards: and what is said of them", "name", "shards", "buckets", "format", "fraction", "repeat", "fields", "rename", "options")
+func (r *reader) collection(entry ast.Node, d defaults) *Collection {
+	pairs := r.mapping(entry, "a collection is shards: and what is said of them", "name", "shards", "buckets", "format", "fraction", "subsample", "repeat", "fields", "extensions", "rename", "options")
 	if pairs == nil {
 		return nil
 	}
@@ -97,24 +108,27 @@ func (r *reader) collection(entry ast.Node, prefix string) *Collection {
 		case "shards":
 			c.Shards = r.texts(p.value)
 		case "buckets":
-			buckets := r.texts(p.value)
-			if len(buckets) != 1 {
-				r.fail(c.at[p.key], "make a collection of each", "%d buckets: want one", len(buckets))
-			}
-			prefix += strings.Join(buckets, "")
+			d.bucket = r.bucket(p)
 		case "format":
 			c.Format = r.text(p.value)
-		case "fraction", "repeat":
+		case "fraction", "subsample", "repeat":
 			c.Times = r.times(p, c.at)
 		case "fields":
 			c.Fields = strings.Join(r.texts(p.value), ",")
+		case "extensions":
+			c.Fields = r.fieldsOf(p)
 		case "rename":
 			c.Rename = r.renames(p.value)
 		case "options":
 			r.options(c, p.value)
+		default:
+			r.ignores(p, ignoredOfCollections, ignoredKeys)
 		}
 	}
-	r.putBefore(c, prefix)
+	if c.at["fields"] != nil && c.at["extensions"] != nil {
+		r.fail(c.at["extensions"], "keep one of them", "fields: and extensions: exclude each other")
+	}
+	r.putBefore(c, d.prefix+d.bucket)
 	if key, err := c.check(); err != nil {
 		r.keep(c.Error(key, err))
 	}
@@ -123,16 +137,27 @@ func (r *reader) collection(entry ast.Node, prefix string) *Collection {
 
 // times returns how often a collection is read. at has the keys of the collection read so far.
 func (r *reader) times(p pair, at map[string]*token.Token) float64 {
-	if at["fraction"] != nil && at["repeat"] != nil {
-		r.fail(p.at, "keep one of them", "fraction: and repeat: exclude each other")
+	for _, other := range []string{"fraction", "subsample", "repeat"} {
+		if other != p.key && at[other] != nil {
+			r.fail(p.at, "keep one of them", "%s: and %s: exclude each other", other, p.key)
+		}
 	}
 	times := r.number(p.value)
 	if times <= 0 {
 		r.fail(at[p.key], "leave out the collection that is not wanted", "%s: %v: want more than 0", p.key, times)
-	} else if p.key == "fraction" && times > 1 {
-		r.fail(at[p.key], "repeat: has samples more than once", "fraction: %v: want 1 at most", times)
+	} else if p.key != "repeat" && times > 1 {
+		r.fail(at[p.key], "repeat: has samples more than once", "%s: %v: want 1 at most", p.key, times)
 	}
 	return times
+}
+
+// bucket returns what stands between the prefix and the patterns.
+func (r *reader) bucket(p pair) string {
+	buckets := r.texts(p.value)
+	if len(buckets) != 1 {
+		r.fail(p.valueAt(), "make a collection of each", "%d buckets: want one", len(buckets))
+	}
+	return strings.Join(buckets, "")
 }
 
 // putBefore adds the prefix, which includes the bucket, to each pattern.

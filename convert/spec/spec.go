@@ -34,6 +34,8 @@ type Spec struct {
 
 	SeedGiven *uint64 `json:"-"` // the seed in the file; nil if it has none
 	Shuffle   bool    `json:"-"` // whether the file asks for a shuffle
+
+	Doubts []converters.Doubt `json:"-"` // of the keys in the file that have no meaning
 }
 
 // A Collection is one entry of dataset:.

@@ -14,8 +14,9 @@ import (
 // A reader makes values of the nodes of one file. It keeps the first error; values that are read
 // after it are not used.
 type reader struct {
-	name string
-	err  error
+	name    string
+	err     error
+	ignored []ignored
 }
 
 func (r *reader) keep(err error) {
@@ -59,9 +60,7 @@ func (r *reader) mapping(n ast.Node, hint string, keys ...string) []pair {
 			key, text := i.Key().(*ast.StringNode)
 			_, null := value.(*ast.NullNode)
 			switch {
-			case keys != nil && slices.Contains(drawing, at.Value):
-				r.fail(at, "fraction: 0.5 draws half of the samples, once and for all; repeat: 2 has each twice", "%s: draws shards anew each epoch, and a dataset that is written is drawn once", at.Value)
-			case !text || keys != nil && !slices.Contains(keys, key.Value):
+			case !text || keys != nil && !slices.Contains(keys, key.Value) && !r.silent(key.Value):
 				r.fail(at, "there are "+strings.Join(keys, ", "), "unknown key %q", at.Value)
 			case seen[key.Value]:
 				r.fail(at, "keep one of them", "the key %q appears twice", key.Value)
@@ -82,8 +81,12 @@ func (r *reader) mapping(n ast.Node, hint string, keys ...string) []pair {
 	return pairs
 }
 
-// drawing are the keys of WebDataset's specifications that draw shards while a dataset is read.
-var drawing = []string{"resample", "choose", "perepoch"}
+// silent reports whether a key may stand in a file but is not named to people who mistyped one: see ignores.
+func (r *reader) silent(key string) bool {
+	_, anywhere := ignoredKeys[key]
+	_, known := ignoredOfCollections[key]
+	return anywhere || known
+}
 
 func tokenOf(n ast.Node) *token.Token {
 	if n == nil {
@@ -162,14 +165,17 @@ func (r *reader) number(n ast.Node) float64 {
 	return 0
 }
 
-func (r *reader) seed(n ast.Node) uint64 {
+// seed returns a seed; given is false for -1, which in OneFlow is no seed.
+func (r *reader) seed(n ast.Node) (seed uint64, given bool) {
 	if _, ok := n.(*ast.IntegerNode); ok {
 		if i, err := strconv.ParseUint(n.GetToken().Value, 0, 64); err == nil {
-			return i
+			return i, true
 		}
 	}
-	r.fail(tokenOf(n), "", "want a whole number from 0 to 18446744073709551615")
-	return 0
+	if n.GetToken().Value != "-1" {
+		r.fail(tokenOf(n), "", "want a whole number from 0 to 18446744073709551615, or -1 for none")
+	}
+	return 0, false
 }
 
 func (r *reader) boolean(n ast.Node) bool {
