@@ -30,6 +30,8 @@ type Options struct {
 	// Transient removes each copy when its last lease is released: for a directory that serves
 	// one run.
 	Transient bool
+	// Evicted is called with the path of each copy that is removed to make room. nil: not called.
+	Evicted func(path string)
 	// Fault fails the operations that it returns an error for; tests only.
 	Fault func(op string) error
 

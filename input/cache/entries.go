@@ -25,8 +25,7 @@ type Entry struct {
 func IsCache(dir string) (bool, error) {
 	names, err := os.ReadDir(dir)
 	return slices.ContainsFunc(names, func(e fs.DirEntry) bool {
-		_, ours := parseName(e.Name())
-		return ours || e.Name() == lockName
+		return Named(e.Name())
 	}), err
 }
 

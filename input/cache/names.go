@@ -45,6 +45,12 @@ func stagedName(key string, size int64, sum uint64, once bool) string {
 // namePattern matches the names of copies and of unfinished ones.
 var namePattern = regexp.MustCompile(`^([0-9a-f]{64})(?:-(0|[1-9][0-9]*)-([0-9a-f]{16})(\.once)?\.staged|\.(?:.*\.)?tmp)$`)
 
+// Named reports whether a base name is of a file that only caches make.
+func Named(name string) bool {
+	_, ours := parseName(name)
+	return ours || name == lockName
+}
+
 // parseName reads the name of a file; false if it is not of the cache.
 func parseName(name string) (entry, bool) {
 	m := namePattern.FindStringSubmatch(name)

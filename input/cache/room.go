@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -82,6 +83,9 @@ func (c *Cache) reserve(l *Lease, entries []entry, least, most, spare int64) (in
 			return 0, err
 		}
 		free += e.info.Size()
+		if c.opts.Evicted != nil {
+			c.opts.Evicted(filepath.Join(c.dir, e.name))
+		}
 	}
 	return most, nil
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"path/filepath"
 	"sync"
 
 	"github.com/ffconvert/ffconvert/internal/blocking"
@@ -40,6 +41,9 @@ func (l *Lease) newWriter(key string, once bool, label string) *Writer {
 	l.open[w], l.c.writing[key], l.c.writing[w.temp] = true, true, true
 	return w
 }
+
+// Path returns the name of the file that is being written.
+func (w *Writer) Path() string { return filepath.Join(w.l.c.dir, w.temp) }
 
 // Beside returns a writer of another key in the same lease, with no room yet.
 func (w *Writer) Beside(key string) *Writer {

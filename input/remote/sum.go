@@ -35,6 +35,9 @@ var hashes = []struct {
 	{"crc32", func() hash.Hash { return crc32.NewIEEE() }},
 }
 
+// NewHash returns a hash that gives the Value of s for equal bytes; nil if there is none.
+func (s Sum) NewHash() hash.Hash { return s.newHash() }
+
 // newHash returns nil for an unknown kind, and for a value of another length.
 func (s Sum) newHash() hash.Hash {
 	for _, row := range hashes {

@@ -44,12 +44,16 @@ func (j *job) fetch(ctx context.Context, w *cache.Writer) (whole *cache.Writer, 
 	return out, size, nil
 }
 
-// fetchTo writes the object to w.
+// fetchTo writes the object to w, from a file by its name in the cache directory or from its service.
 func (j *job) fetchTo(ctx context.Context, w *cache.Writer) error {
 	if j.fetching.Acquire(ctx, 1) != nil {
 		return context.Cause(ctx)
 	}
-	err := j.fetchObject(ctx, *j.source.Object, j.source.Name, w, j.cacheError)
+	used, err := j.byHand(ctx, w)
+	if !used && err == nil {
+		j.sayFetch(w)
+		err = j.fetchObject(ctx, *j.source.Object, j.source.Name, w, j.cacheError)
+	}
 	j.fetching.Release(1)
 	if want, got := j.source.Object.Size, w.Size(); err == nil && want >= 0 && got != want {
 		return place.Refuse(j.source.Name, input.ErrChanged, "", "%d of %d bytes were fetched", got, want)

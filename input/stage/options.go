@@ -43,6 +43,10 @@ type Options struct {
 	// written). It may be called from several goroutines at once. nil: not called.
 	Progress func(name string, n int64)
 
+	// Verbose is told what happens in CacheDir, in the lines that webdataset prints for WDS_VERBOSE_CACHE: objects that are
+	// fetched, copies that are used, copies that are removed. It may be called from several goroutines at once. nil: not called.
+	Verbose func(line string)
+
 	fault func(op string) error // fails a cache operation; tests only
 	grace time.Duration         // in place of commandGrace; tests only
 }

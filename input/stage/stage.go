@@ -182,6 +182,7 @@ func (j *job) find(ctx context.Context, lease *cache.Lease, i int) error {
 			j.compression = compression
 		}
 	}
+	j.opts.say("# opening %s", copied.Path)
 	j.progress(j.source.Size)
 	j.became(copied, j.source.Size)
 	return nil

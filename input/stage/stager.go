@@ -211,7 +211,7 @@ func (s *Stager) open() (*cache.Cache, error) {
 		}
 		dir = filepath.Join(base, "ffconvert")
 	}
-	c, err := cache.Open(dir, s.opts.Quota, cache.Options{Transient: s.opts.Transient, Fault: s.opts.fault})
+	c, err := cache.Open(dir, s.opts.Quota, cache.Options{Transient: s.opts.Transient, Fault: s.opts.fault, Evicted: func(path string) { s.opts.say("# deleting %s", path) }})
 	if err != nil {
 		e := place.IOError(dir, err)
 		e.Hint = otherCache

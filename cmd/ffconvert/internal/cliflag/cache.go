@@ -17,7 +17,15 @@ import (
 const (
 	CacheDirVariable  = "WDS_CACHE"
 	cacheSizeVariable = "WDS_CACHE_SIZE" // bytes; 0 or less: no limit
+
+	cacheVerboseVariable = "WDS_VERBOSE_CACHE" // a whole number; other than 0: tell what happens in the cache
 )
+
+// verboseCache reports whether the environment wants to be told what happens in the cache.
+func verboseCache() bool {
+	n, err := strconv.Atoi(strings.TrimSpace(os.Getenv(cacheVerboseVariable)))
+	return err == nil && n != 0
+}
 
 // CacheFromEnvironment applies the variables if the flags were not given.
 func (o *Conversion) CacheFromEnvironment(flags *pflag.FlagSet) error {

@@ -169,6 +169,9 @@ func (o *Conversion) Options(ctx context.Context, tool string, progress *progres
 		Progress: progress, Doubt: progress.Warn, Waiting: progress.Waiting,
 		Drain: func() <-chan struct{} { return stop.From(ctx).Within(o.Grace) },
 	}
+	if verboseCache() {
+		opts.Input.Verbose = progress.Note
+	}
 	opts.Encode.Missing = o.Missing.Value
 	opts.Sizes.ShardSize, opts.Sizes.Min = int64(o.ShardSize), int64(o.MinSize)
 	if o.Shuffle {

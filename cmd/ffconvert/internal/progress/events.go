@@ -74,6 +74,22 @@ func (r *Reporter) Warn(d converters.Doubt) {
 	}
 }
 
+// A noteEvent is a line about the cache.
+type noteEvent struct {
+	Message string `json:"message"`
+}
+
+// Note prints a line about the cache.
+func (r *Reporter) Note(line string) {
+	switch r.mode {
+	case "none":
+	case "json":
+		WriteEvent(r.out, "cache", noteEvent{line})
+	default:
+		r.print(text.Line(line))
+	}
+}
+
 type ErrorEvent struct {
 	Status  int    `json:"status"` // exit status of the process
 	Message string `json:"message"`
