@@ -53,12 +53,16 @@ type listedFile struct {
 // samplesInPart is how many samples a part of a list has: parts are indexed side by side.
 const samplesInPart = 4096
 
-// textWord begins a source that is the content itself.
-const textWord = "text:"
+// Words that begin a source, as in tarp's recipes: the content itself, a path, and a command, which is refused.
+const (
+	textWord = "text:"
+	fileWord = "file:"
+	pipeWord = "pipe:"
+)
 
 // OpenList reads a list of lines "NAME SOURCE", with a tab or blanks between them. NAME is what the file would be
 // called in a WebDataset tar: its key and the suffix that names the field. SOURCE is a path, below root unless it is
-// absolute, or text:CONTENT. Empty lines and lines that begin with # are passed over. name is the list in
+// absolute, with or without file: before it, or text:CONTENT. Empty lines and lines that begin with # are passed over. name is the list in
 // messages. Of the options KeepDuplicates, MaxSample and Load count.
 func OpenList(r io.Reader, name, root string, opts Options) (*List, error) {
 	if opts.MaxSample <= 0 {
@@ -116,8 +120,10 @@ func OpenList(r io.Reader, name, root string, opts Options) (*List, error) {
 		f := listedFile{field: field}
 		if content, ok := strings.CutPrefix(source, textWord); ok {
 			f.text = content
-		} else if f.path = source; !filepath.IsAbs(source) {
-			f.path = filepath.Join(root, source)
+		} else if f.path = strings.TrimPrefix(source, fileWord); strings.HasPrefix(source, pipeWord) || source == "-" || f.path == "" {
+			return nil, fail(line, file, fmt.Errorf("%w: a source %.40q", converters.ErrUnsupported, source), "name a file; run a command first, and name what it wrote")
+		} else if !filepath.IsAbs(f.path) {
+			f.path = filepath.Join(root, f.path)
 		}
 		last.files = append(last.files, f)
 	}

@@ -22,7 +22,7 @@ func recipe(t *testing.T) (root, list string) {
 		if err := os.WriteFile(filepath.Join(root, fmt.Sprintf("img %d", i)), []byte(strings.Repeat("x", 10+i)), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		fmt.Fprintf(&lines, "a/%d.JPG\timg %d\r\na/%d.cls text:%d\n", i, i, i, i)
+		fmt.Fprintf(&lines, "a/%d.JPG\tfile:img %d\r\na/%d.cls text:%d\n", i, i, i, i)
 	}
 	for i := range samplesInPart {
 		fmt.Fprintf(&lines, "b/%d.txt   text:caption %d\n", i, i)
@@ -87,6 +87,10 @@ func TestListRefuses(t *testing.T) {
 		"a.__key__ text:1":                         {converters.ErrUnsupported, "__key__"},
 		"\xff.jpg text:1":                          {converters.ErrUnsupported, "UTF-8"},
 		"a.jpg gone":                               {os.ErrNotExist, "gone"},
+		"a.jpg pipe:cat x":                         {converters.ErrUnsupported, `line 1: not supported: a source "pipe:cat x"`},
+		"a.jpg -":                                  {converters.ErrUnsupported, `a source "-"`},
+		"a.jpg file:":                              {converters.ErrUnsupported, `a source "file:"`},
+		"a.jpg file:gone":                          {os.ErrNotExist, "gone"},
 		"a.jpg .":                                  {converters.ErrUnsupported, "not a regular file"},
 		"a.jpg text:12\na.png text:3456":           {converters.ErrLimit, "5 bytes"},
 	} {
