@@ -1,0 +1,131 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ffconvert/ffconvert/internal/aisfake"
+	"github.com/ffconvert/ffconvert/internal/need"
+	"github.com/ffconvert/ffconvert/internal/parquettest"
+	"github.com/ffconvert/ffconvert/internal/versitygw"
+)
+
+// A docsFolder has files and services under the names that pages use.
+type docsFolder struct {
+	made string // files that commands have made
+	env  []string
+}
+
+// newDocsFolder starts the services, and makes the files that other files are made of.
+func newDocsFolder(t *testing.T) *docsFolder {
+	t.Helper()
+	need.Shell(t)
+	need.Tools(t, "gzip", "seq", "tar")
+	data, err := filepath.Abs(filepath.Join("..", "..", "testdata"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &docsFolder{made: fill(t, map[string]string{
+		"testdata": "-> " + data, "examples": "-> " + filepath.Join(filepath.Dir(data), "examples"),
+		"points": "-> " + filepath.Join(data, "points"), "shapes.cbors": "-> " + filepath.Join(data, "shapes.cbors"),
+		"shards-000.tgz": "-> " + filepath.Join(data, "tars", "shards-000.tgz"),
+		"pairs/a.jpg":    "a picture", "described/a.jpg": "a picture", "described/a.png": "its mask", "pairs/a.png": "its mask", "captions.csv": "key,caption\na,a cat\n",
+		"described/metadata.jsonl": `{"file_name": "a.jpg", "mask_file_name": "a.png"}` + "\n", "lines.jsonl": `{"a": [1]}` + "\n",
+		"images.gz":      string(gzipped(t, []byte("\x00\x00\x08\x03\x00\x00\x00\x02\x00\x00\x00\x01\x00\x00\x00\x0112"))),
+		"labels.gz":      string(gzipped(t, []byte("\x00\x00\x08\x01\x00\x00\x00\x02\x07\x08"))),
+		"images.parquet": parquetImages(t),
+		"list.txt":       "shards-000.tar\nshards-{001..002}.tar\n", "recipe.txt": "one.jpg circle/000.jpg\none.cls text:3\n",
+	})}
+	for i := range 10 {
+		name := fmt.Sprintf("shards-%03d.tar", i)
+		if err := os.Symlink(filepath.Join(data, name), filepath.Join(d.made, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, dir := range []string{"photos", "imagenet/train", "imagenet/val"} {
+		if err := os.CopyFS(filepath.Join(d.made, dir), os.DirFS(filepath.Join(data, "shapes"))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d.services(t)
+	for _, line := range []string{
+		"ffconvert tar -q shards-00[0-3].tar out", "ffconvert folder -q photos more", "ffconvert pack -q photos images.ffr", "ffconvert export msgpack out - >stream.mp",
+		`(echo key,cls; ffconvert ls more | sed 's/^ *[0-9]* *//;s/ .*//;s/$/.jpg,1/') >cls.csv`,
+		`ffconvert ls --format json out | head -n 12 | sed 's/"size"/"source":{"a":[1]},"size"/' >labels.jsonl`,
+	} {
+		d.run(t, d.made, line)
+	}
+	return d
+}
+
+// services starts an S3 server, an AIStore, which stands in for Google's storage, too, and a web server.
+func (d *docsFolder) services(t *testing.T) {
+	t.Helper()
+	s3, ais := versitygw.Start(t), aisfake.Start(t)
+	for name, provider := range map[string]string{"bucket": "aws", "images": "gcp", "shards": "ais"} {
+		ais.Bucket(name, aisfake.Bucket{Provider: provider, Checksum: true})
+	}
+	for i := range 10 {
+		file, key := filepath.Join(d.made, fmt.Sprintf("shards-%03d.tar", i)), fmt.Sprintf("train-%06d.tar", i)
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"bucket", "images", "shards"} {
+			ais.Put(name, key, data)
+		}
+		s3.Put(t, "bucket", key, file)
+	}
+	web := httptest.NewServer(http.FileServer(http.Dir(d.made)))
+	t.Cleanup(web.Close)
+	d.env = append(append(os.Environ(), offline...), s3.Env()...)
+	d.env = append(d.env, "PATH=/usr/bin:"+os.Getenv("PATH")+":/usr/bin", "AIS_ENDPOINT="+ais.URL, "USE_AIS_FOR=gs", "GOPEN_REWRITE=http://host/="+web.URL+"/")
+}
+
+// run runs a line of shell.
+func (d *docsFolder) run(t *testing.T, dir, line string) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "sh", "-ec", line)
+	cmd.Dir, cmd.Env = dir, d.env
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%s: %v\n%s", line, err, out)
+	}
+}
+
+// fresh returns a folder of its own with all files.
+func (d *docsFolder) fresh(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	entries, err := os.ReadDir(d.made)
+	for _, e := range entries {
+		from, to := filepath.Join(d.made, e.Name()), filepath.Join(dir, e.Name())
+		if e.IsDir() { // a command may write into it
+			err = errors.Join(err, os.CopyFS(to, os.DirFS(from)))
+		} else {
+			err = errors.Join(err, os.Symlink(from, to))
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// parquetImages is a Parquet file with two images and their labels, as Hugging Face has them.
+func parquetImages(t *testing.T) string {
+	t.Helper()
+	var b strings.Builder
+	w := parquettest.NewWriter(&b)
+	w.Group(2, parquettest.Images([][]byte{[]byte("one"), []byte("two")}, []string{"1.jpg", "2.jpg"}, []int64{0, 1}, parquettest.Plain, true)...)
+	if err := w.Close(parquettest.ImageSchema(), nil); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
