@@ -38,10 +38,12 @@ func newDocsFolder(t *testing.T) *docsFolder {
 		"shards-000.tgz": "-> " + filepath.Join(data, "tars", "shards-000.tgz"),
 		"pairs/a.jpg":    "a picture", "described/a.jpg": "a picture", "described/a.png": "its mask", "pairs/a.png": "its mask", "captions.csv": "key,caption\na,a cat\n",
 		"described/metadata.jsonl": `{"file_name": "a.jpg", "mask_file_name": "a.png"}` + "\n", "lines.jsonl": `{"a": [1]}` + "\n",
-		"images.gz":      string(gzipped(t, []byte("\x00\x00\x08\x03\x00\x00\x00\x02\x00\x00\x00\x01\x00\x00\x00\x0112"))),
-		"labels.gz":      string(gzipped(t, []byte("\x00\x00\x08\x01\x00\x00\x00\x02\x07\x08"))),
-		"images.parquet": parquetImages(t),
-		"list.txt":       "shards-000.tar\nshards-{001..002}.tar\n", "recipe.txt": "one.jpg circle/000.jpg\none.cls text:3\n",
+		"images.gz":       string(gzipped(t, []byte("\x00\x00\x08\x03\x00\x00\x00\x02\x00\x00\x00\x01\x00\x00\x00\x0112"))),
+		"labels.gz":       string(gzipped(t, []byte("\x00\x00\x08\x01\x00\x00\x00\x02\x07\x08"))),
+		"images.parquet":  parquetImages(t),
+		"webdataset.yaml": "dataset:\n  - shards: gs://images/train-{000000..000001}.tar\n    scaleprob: 0.3\n  - shards: gs://images/train-000002.tar\n    extensions: json cls\n    scale: [0.4, 1.0]\n",
+		"oneflow.yaml":    "random_shuffle: true\nrandom_seed: -1\nshuffle_buffer_size: 1024\ndataset:\n  - format: csv\n    shards: points/\n    options: {data-part-num: 4, part-name-prefix: part-, part-name-suffix-length: -1}\n",
+		"list.txt":        "shards-000.tar\nshards-{001..002}.tar\n", "recipe.txt": "one.jpg circle/000.jpg\none.cls text:3\n",
 	})}
 	for i := range 10 {
 		name := fmt.Sprintf("shards-%03d.tar", i)
@@ -57,6 +59,7 @@ func newDocsFolder(t *testing.T) *docsFolder {
 	d.services(t)
 	for _, line := range []string{
 		"ffconvert tar -q shards-00[0-3].tar out", "ffconvert folder -q photos more", "ffconvert pack -q photos images.ffr", "ffconvert export msgpack out - >stream.mp",
+		"(cd photos/circle && tar -cf ../../circle.tar *.jpg) && tar -cf nested.tar circle.tar && rm circle.tar",
 		`(echo key,cls; ffconvert ls more | sed 's/^ *[0-9]* *//;s/ .*//;s/$/.jpg,1/') >cls.csv`,
 		`ffconvert ls --format json out | head -n 12 | sed 's/"size"/"source":{"a":[1]},"size"/' >labels.jsonl`,
 	} {
