@@ -21,3 +21,8 @@ func (d *decoder) json(data []byte) (converters.Value, error) {
 func ParseJSON(data []byte, limits Limits) (converters.Value, error) {
 	return newDecoder(limits).json(data)
 }
+
+// NewJSON returns ParseJSON with these limits as a function that is not to be called concurrently, for many texts.
+func NewJSON(limits Limits) func(data []byte) (converters.Value, error) {
+	return newDecoder(limits).json
+}

@@ -193,23 +193,41 @@ func (t *tensors) size(h picture.Head) (width, height int, err error) {
 	return width, height, nil
 }
 
-// head appends the head of an array file, if values have one, to b, which is empty.
-//
-//	93 'NUMPY' 1 0, length of the rest u16 little-endian, a Python dict, blanks and a newline up to a multiple of 64 bytes
-//
-// (numpy.lib.format, version 1.0).
+// head appends the head of an array file, if values have one.
 func (t *tensors) head(b []byte, width, height int) []byte {
 	if t.bare {
 		return b
 	}
+	return AppendArrayHead(b, "|u1", []int64{int64(height), int64(width), 3})
+}
+
+// AppendArrayHead appends the head of an array file of numpy, of at most 1,000 axes. descr is numpy's name of the type,
+// with its byte order.
+//
+//	93 'NUMPY' 1 0, length of the rest u16 little-endian, a Python dict, blanks and a newline up to a multiple of 64 bytes
+//
+// (numpy.lib.format, version 1.0).
+func AppendArrayHead(b []byte, descr string, shape []int64) []byte {
 	const fixed = 10
+	from := len(b)
 	b = append(b, "\x93NUMPY\x01\x00\x00\x00"...)
-	b = fmt.Appendf(b, "{'descr': '|u1', 'fortran_order': False, 'shape': (%d, %d, 3), }", height, width)
-	for (len(b)+1)%64 != 0 {
+	b = fmt.Appendf(b, "{'descr': '%s', 'fortran_order': False, 'shape': (", descr)
+	for i, n := range shape {
+		if i > 0 {
+			b = append(b, ' ')
+		}
+		b = strconv.AppendInt(b, n, 10)
+		if i == 0 || i < len(shape)-1 {
+			b = append(b, ',')
+		}
+	}
+	b = append(b, "), }"...)
+	for (len(b)-from+1)%64 != 0 {
 		b = append(b, ' ')
 	}
 	b = append(b, '\n')
-	b[8], b[9] = byte(len(b)-fixed), byte((len(b)-fixed)>>8)
+	n := len(b) - from - fixed
+	b[from+8], b[from+9] = byte(n), byte(n>>8)
 	return b
 }
 

@@ -46,6 +46,7 @@ func writeSources(dir string) error {
 	for p := range parts {
 		files[fmt.Sprintf("points/part-%d", p)] = points(rnd)
 	}
+	shardMDS(files)
 	for name, data := range files {
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {

@@ -1,0 +1,132 @@
+// Package mds finds and reads the samples of MDS shards, which MosaicML's streaming library writes.
+//
+//	index, err := mds.ParseIndex(text, "data/index.json")    // what each shard is
+//	src, err := mds.Open(parts, shards, mds.Options{})       // shards[i] describes parts[i]
+//	for span, err := range src.Index(ctx, 0) { … }           // a sample: image=31,022 bytes, label=7
+//	for sample, err := range src.Read(ctx, run) { … }        // its bytes
+//
+// A part is one shard, uncompressed; all numbers are little-endian, offsets count from its start
+// (https://github.com/mosaicml/streaming, streaming/base/format/mds, version 2 of index.json):
+//
+//	┌─────────┬───────────────────┬──────────────┬──────────┬─────┬──────────┐
+//	│ N (u32) │ offsets           │ config       │ sample 0 │  …  │ sample   │
+//	│ 4       │ u32 × (N+1)       │ JSON         │          │     │ N−1      │
+//	└─────────┴───────────────────┴──────────────┴──────────┴─────┴──────────┘
+//	          the last one is the end of the file
+//
+//	sample   u32 × columns without a fixed size: their sizes in bytes; then the values of all columns, in order
+//
+// The encoding of a column decides the value of its field:
+//
+//	bytes, jpeg, png       the bytes
+//	pil                    the bytes: width, height, length of the mode (u32 each), mode, pixels
+//	str, str_decimal       text
+//	int, int8 … int64,
+//	uint8 … uint64         integer
+//	float16 … float64      float64, the same number
+//	str_int, str_float     integer of 64 bits; float64 nearest to the digits
+//	json                   the value, nested
+//	ndarray, all forms     an array file of numpy (npy), so that numpy.load has type and shape
+//	jpeg_array, list[jpeg],
+//	list[png], list[pil]   list of bytes
+//	pkl, others            refused
+//
+// A scalar column for which index.json has no size is an encoding of another program; it stays bytes. A column
+// "__key__" of text is the key of the sample.
+//
+// Index compares the hashes that index.json has of a shard, for which it reads the whole shard. Without hashes it reads
+// no bytes of columns bytes, jpeg, png, pil and ndarray: a changed byte there is not found.
+package mds
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/encode"
+)
+
+// DefaultMaxSample is the default of Options.MaxSample.
+const DefaultMaxSample = 1 << 30
+
+// Options bound the memory of values. The zero value is usual.
+type Options struct {
+	// MaxSample limits the size of a sample in bytes, because Read holds one, and the size of a shard
+	// compressed by snappy, which is held as a whole. 0: DefaultMaxSample.
+	MaxSample int64
+
+	// Limits bound the values of json columns.
+	Limits encode.Limits
+
+	// Load reports whether Index must read the bytes of a field, because the size of the record depends on them.
+	// nil: of none.
+	Load func(field string) bool
+}
+
+// A Source is an opened list of shards. It holds no file open between calls.
+type Source struct {
+	parts   []converters.Part
+	shards  []*layout // parallel to parts
+	opts    Options
+	open    func(converters.Part, converters.Access) (converters.File, error)
+	readers sync.Pool // of *reader
+}
+
+var (
+	_ converters.Source    = (*Source)(nil)
+	_ converters.Divisible = (*Source)(nil)
+	_ converters.Doubter   = (*Source)(nil)
+)
+
+// Open returns a source of these parts, which shards describe, one each. It refuses columns that have no value. It opens
+// no files.
+func Open(parts []converters.Part, shards []Shard, opts Options) (*Source, error) {
+	opts.MaxSample = cmp.Or(max(opts.MaxSample, 0), DefaultMaxSample)
+	if opts.Load == nil {
+		opts.Load = func(string) bool { return false }
+	}
+	s := &Source{parts: parts, opts: opts, open: new(converters.Files).Open}
+	for i := range parts {
+		if i > 0 && sameColumns(&shards[i], &shards[i-1]) {
+			l := *s.shards[i-1]
+			l.Shard = &shards[i]
+			s.shards = append(s.shards, &l)
+			continue
+		}
+		l, err := newLayout(&shards[i])
+		if err != nil {
+			return nil, &converters.Error{Where: parts[i].Name, Off: -1, Err: err}
+		}
+		s.shards = append(s.shards, l)
+	}
+	return s, nil
+}
+
+func sameColumns(a, b *Shard) bool { return slices.Equal(a.Columns, b.Columns) }
+
+// Parts lists the shards in dataset order.
+func (s *Source) Parts() []converters.Part { return s.parts }
+
+// WithParts returns a source with these parts, which must be the parts of s from number first on.
+func (s *Source) WithParts(first int, parts []converters.Part) converters.Source {
+	return &Source{parts: parts, shards: s.shards[first : first+len(parts)], opts: s.opts, open: s.open}
+}
+
+// Doubts reports hashes that are not compared.
+func (s *Source) Doubts() []converters.Doubt {
+	var all []converters.Doubt
+	told := make(map[string]bool)
+	for i, l := range s.shards {
+		for _, f := range []*File{&l.Raw, &l.Zip} {
+			for _, name := range f.unknown() {
+				if !told[name] {
+					told[name] = true
+					all = append(all, converters.Doubt{Part: s.parts[i].Name, Off: -1, Text: fmt.Sprintf("hashes %q are not compared: the algorithm is not known", name)})
+				}
+			}
+		}
+	}
+	return all
+}

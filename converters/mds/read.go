@@ -1,0 +1,212 @@
+package mds
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"iter"
+
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/converters/internal/window"
+	"github.com/ffconvert/ffconvert/internal/text"
+)
+
+// Sizes of reads in bytes: small where bytes are passed over, large where all are read.
+const (
+	smallRead   = 4 << 10
+	firstSweep  = 64 << 10
+	indexWindow = 64 << 10
+	readWindow  = 256 << 10
+)
+
+// started calls f with a reader of part p.
+func (s *Source) started(ctx context.Context, p int, off int64, how converters.Access, sizes window.Sizes, f func(*reader) error) error {
+	if err := ctx.Err(); err != nil {
+		return &converters.Error{Where: s.parts[p].Name, Off: -1, Err: err}
+	}
+	r, _ := s.readers.Get().(*reader)
+	if r == nil {
+		r = new(reader)
+	}
+	err := r.start(s, p, off, how, sizes)
+	if err == nil {
+		err = f(r)
+	}
+	r.stop()
+	s.readers.Put(r)
+	return err
+}
+
+// Index yields the samples of part p. It compares the shard with index.json first.
+func (s *Source) Index(ctx context.Context, p int) iter.Seq2[converters.Span, error] {
+	return func(yield func(converters.Span, error) bool) {
+		err := s.started(ctx, p, 0, converters.ForIndex, window.Sizes{First: smallRead, Usual: indexWindow}, func(r *reader) error {
+			if err := r.check(ctx); err != nil {
+				return err
+			}
+			for i := range r.shard.Samples {
+				if err := r.next(ctx, i, false); err != nil {
+					return err
+				}
+				if !yield(converters.Span{Off: r.sample.Off, Entries: 1, Shape: &r.sample}, nil) {
+					return nil
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			yield(converters.Span{}, err)
+		}
+	}
+}
+
+// Read yields the samples of a run. It reads the shard from run.Off in large reads. Bytes and text of a sample are in the
+// read buffer, not copied.
+func (s *Source) Read(ctx context.Context, run converters.Run) iter.Seq2[*converters.Sample, error] {
+	return func(yield func(*converters.Sample, error) bool) {
+		if run.Count <= 0 {
+			return
+		}
+		sizes := window.Sizes{First: firstSweep, Usual: readWindow}
+		if run.Count == 1 {
+			sizes.First = smallRead
+		}
+		err := s.started(ctx, run.Part, run.Off, converters.ForRun(run), sizes, func(r *reader) error {
+			for i := run.First; i < run.First+run.Count; i++ {
+				if i >= r.shard.Samples {
+					return r.fail(-1, fmt.Errorf("%w: it has %d samples, %d were to be read from sample %d on", converters.ErrTruncated, r.shard.Samples, run.Count, run.First), "")
+				}
+				if err := r.next(ctx, i, true); err != nil {
+					return err
+				}
+				if i == run.First && r.sample.Off != run.Off {
+					return r.fail(run.Off, fmt.Errorf("%w: sample %d begins at %d", converters.ErrChanged, i, r.sample.Off), "")
+				}
+				if !yield(&r.sample, nil) {
+					return nil
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			yield(nil, err)
+		}
+	}
+}
+
+// next makes r.sample sample i, which follows the last one. Without whole it is a shape.
+func (r *reader) next(ctx context.Context, i int64, whole bool) error {
+	r.number = i
+	r.Relax()
+	if err := ctx.Err(); err != nil {
+		return r.fail(-1, err, "")
+	}
+	from, err := r.offset(i)
+	if err != nil {
+		return err
+	}
+	to, err := r.offset(i + 1)
+	if err != nil {
+		return err
+	}
+	if from < 4*(r.shard.Samples+2) || to < from || to > r.Size {
+		return r.fail(4+4*i, fmt.Errorf("%w: a sample from %d to %d", converters.ErrMalformed, from, to), "")
+	}
+	switch at := r.Offset(); {
+	case i == 0 && from > at: // behind the configuration
+		r.Skip(from - at)
+	case from != at:
+		return r.fail(4+4*i, fmt.Errorf("%w: a sample at %d, the one before it ends at %d", converters.ErrMalformed, from, at), "")
+	}
+	if most := r.src.opts.MaxSample; to-from > most {
+		return r.fail(from, fmt.Errorf("%w: the sample has more than %s", converters.ErrLimit, text.Count(most, "byte")), "Options.MaxSample")
+	}
+	r.sample.Off, r.sample.Key, r.sample.Fields, r.arena = from, "", r.sample.Fields[:0], r.arena[:0]
+	if err := r.split(to - from); err != nil {
+		return r.place(from, err)
+	}
+	if whole {
+		if err := r.Fill(int(to - r.Offset())); err != nil { // all values stay where they are
+			return r.place(from, err)
+		}
+	}
+	for k := range r.shard.columns {
+		if err := r.field(&r.shard.columns[k], r.sizes[k], whole); err != nil {
+			return r.place(from, fmt.Errorf("field %q: %w", r.shard.columns[k].Name, err))
+		}
+	}
+	return nil
+}
+
+// place places an error in the current sample.
+func (r *reader) place(from int64, err error) error { return r.fail(from, err, "") }
+
+// split reads the sizes of the values of a sample of n bytes.
+func (r *reader) split(n int64) error {
+	wrong := fmt.Errorf("%w: the values have other sizes than the sample, which has %d bytes", converters.ErrMalformed, n)
+	r.sizes = r.sizes[:0]
+	left := n - 4*r.shard.sized
+	if left < 0 {
+		return wrong
+	}
+	head, err := r.Peek(int(4 * r.shard.sized))
+	if err != nil {
+		return err
+	}
+	for k := range r.shard.columns {
+		size := r.shard.columns[k].Size
+		if size == 0 {
+			size = int64(binary.LittleEndian.Uint32(head))
+			head = head[4:]
+		}
+		left -= size
+		r.sizes = append(r.sizes, size)
+	}
+	if left != 0 {
+		return wrong
+	}
+	r.Pos += int(4 * r.shard.sized)
+	return nil
+}
+
+// field reads the next value and appends it to the sample.
+func (r *reader) field(c *column, size int64, whole bool) error {
+	var v converters.Value
+	if whole || !c.opaque() || r.src.opts.Load(c.Name) {
+		b, err := r.Peek(int(size))
+		if err != nil {
+			return err
+		}
+		if !whole && c.kind != array { // the buffer moves on
+			from := len(r.arena)
+			r.arena = append(r.arena, b...)
+			b = r.arena[from:len(r.arena):len(r.arena)]
+		}
+		if v, err = r.value(c, b[:size:size]); err != nil {
+			return err
+		}
+	} else if c.kind == array {
+		b, err := r.Peek(int(min(size, mostHead)))
+		if err != nil {
+			return err
+		}
+		n, err := r.arraySize(c, b, size)
+		if err != nil {
+			return err
+		}
+		v = converters.Opaque(n)
+	} else {
+		v = converters.Opaque(size)
+	}
+	r.Skip(size)
+	if c.Name == keyColumn {
+		if v.Len() == 0 {
+			return errors.New("an empty key")
+		}
+		r.sample.Key = string(v.Data())
+		return nil
+	}
+	r.sample.Fields = append(r.sample.Fields, converters.Field{Name: c.Name, Value: v})
+	return nil
+}

@@ -1,0 +1,229 @@
+package mds
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/klauspost/compress/s2"
+
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/converters/internal/window"
+	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/internal/blocking"
+	"github.com/ffconvert/ffconvert/internal/text"
+)
+
+// mostConfig is the largest configuration of a shard that is read, in bytes. A column takes some fifty.
+const mostConfig = 16 << 20
+
+// tableBlock is how many offsets are read at once.
+const tableBlock = 16 << 10
+
+// A reader reads the samples of a shard. Readers are reused.
+type reader struct {
+	window.Window
+	src    *Source
+	part   converters.Part
+	shard  *layout
+	files  []io.Closer
+	table  io.ReaderAt
+	block  []byte // of the table
+	first  int64  // number of the first offset in block
+	number int64  // of the sample; -1: none
+
+	sample converters.Sample
+	sizes  []int64 // of the values of the sample, bytes
+	arena  []byte  // values that are not in the window
+	head   []byte  // of an array
+	shape  []int64
+	decode func([]byte) (converters.Value, error)
+}
+
+// start opens part p for reading from an offset on.
+func (r *reader) start(s *Source, p int, off int64, how converters.Access, sizes window.Sizes) error {
+	r.src, r.part, r.shard, r.number = s, s.parts[p], s.shards[p], -1
+	r.block, r.first = r.block[:0], 0
+	file, err := s.open(r.part, how)
+	if err != nil {
+		return err
+	}
+	r.files = append(r.files, file)
+	size := r.part.Size
+	if s.shards[p].Compression == "snappy" {
+		data, err := r.unpack(file)
+		if err != nil {
+			return r.fail(-1, err, "")
+		}
+		r.table, size = bytes.NewReader(data), int64(len(data))
+		r.Reset(r.table, size, off, sizes)
+		return nil
+	}
+	table, err := s.open(r.part, converters.Access{})
+	if err != nil {
+		return err
+	}
+	r.files, r.table = append(r.files, table), table
+	r.Reset(file, size, off, sizes)
+	return nil
+}
+
+// stop closes the files.
+func (r *reader) stop() {
+	for _, f := range r.files {
+		f.Close()
+	}
+	r.files, r.File, r.table = r.files[:0], nil, nil
+}
+
+// unpack returns the content of a shard that is one block of snappy, as Python's snappy.compress makes it.
+func (r *reader) unpack(file io.ReaderAt) ([]byte, error) {
+	most := r.src.opts.MaxSample
+	if size := max(r.part.Size, r.shard.Raw.Bytes); size > most {
+		return nil, encode.WithHint(fmt.Errorf("%w: a shard compressed by snappy has %d bytes, %d are allowed", converters.ErrLimit, size, most), "Options.MaxSample")
+	}
+	packed := make([]byte, r.part.Size)
+	if n, err := file.ReadAt(packed, 0); n < len(packed) {
+		return nil, fmt.Errorf("read: %w", err)
+	}
+	if n, err := s2.DecodedLen(packed); err != nil || int64(n) != r.shard.Raw.Bytes {
+		return nil, fmt.Errorf("%w: it is not a snappy block of %d bytes", converters.ErrMalformed, r.shard.Raw.Bytes)
+	}
+	data, err := s2.Decode(nil, packed)
+	if err != nil {
+		return nil, fmt.Errorf("%w: snappy: %v", converters.ErrMalformed, err)
+	}
+	return data, nil
+}
+
+// fail places an error at an offset of the shard, in the current sample if there is one.
+func (r *reader) fail(off int64, err error, hint string) error {
+	if placed, ok := err.(*converters.Error); ok {
+		return placed
+	}
+	entry := ""
+	if r.number >= 0 {
+		entry = fmt.Sprintf("sample %d", r.number)
+	}
+	if hint == "" {
+		hint = encode.Hint(err)
+	}
+	return &converters.Error{Where: r.part.Name, Off: off, Entry: entry, Err: err, Hint: hint}
+}
+
+// check compares the shard with index.json: sizes, hashes, the number of samples and the columns.
+func (r *reader) check(ctx context.Context) error {
+	s, size := r.shard, r.Size
+	if size != s.Raw.Bytes {
+		kind := converters.ErrMalformed
+		if size < s.Raw.Bytes {
+			kind = converters.ErrTruncated
+		}
+		return r.fail(-1, fmt.Errorf("%w: it has %d bytes, index.json has %d", kind, size, s.Raw.Bytes), "")
+	}
+	if err := r.checkStored(ctx); err != nil {
+		return err
+	}
+	if err := s.Raw.compare(ctx, r.table, size); err != nil {
+		return r.fail(-1, err, "")
+	}
+	var count [4]byte
+	if size < 8 {
+		return r.fail(0, fmt.Errorf("%w: it has %d bytes, a shard has 8 at least", converters.ErrTruncated, size), "")
+	}
+	if _, err := r.table.ReadAt(count[:], 0); err != nil {
+		return r.fail(0, err, "")
+	}
+	if n := int64(binary.LittleEndian.Uint32(count[:])); n != s.Samples || 4*(n+2) > size {
+		return r.fail(0, fmt.Errorf("%w: it has %d samples, index.json has %d", converters.ErrMalformed, n, s.Samples), "")
+	}
+	from := 4 * (s.Samples + 2)
+	to, err := r.offset(0)
+	if err != nil {
+		return err
+	}
+	end, err := r.offset(s.Samples)
+	if err != nil {
+		return err
+	}
+	if to < from || to > size || end != size {
+		return r.fail(4, fmt.Errorf("%w: samples from %d to %d in a shard of %d bytes", converters.ErrMalformed, to, end, size), "")
+	}
+	return r.checkConfig(from, to)
+}
+
+// checkConfig compares the columns in the configuration of the shard with the columns in index.json.
+func (r *reader) checkConfig(from, to int64) error {
+	if to-from > mostConfig {
+		return r.fail(from, fmt.Errorf("%w: a configuration of %s", converters.ErrLimit, text.Count(to-from, "byte")), "")
+	}
+	b := make([]byte, to-from)
+	if n, err := r.table.ReadAt(b, from); n < len(b) {
+		return r.fail(from, err, "")
+	}
+	var config configJSON
+	if err := json.Unmarshal(b, &config); err != nil {
+		return r.fail(from, fmt.Errorf("%w: its configuration: %v", converters.ErrMalformed, err), "")
+	}
+	columns, err := config.columns()
+	if err == nil && !slices.Equal(columns, r.shard.Columns) {
+		err = fmt.Errorf("%w: its columns are not those of index.json", converters.ErrMalformed)
+	}
+	if err != nil {
+		return r.fail(from, err, "")
+	}
+	return nil
+}
+
+// checkStored compares the compressed file, if it is local, with index.json.
+func (r *reader) checkStored(ctx context.Context) error {
+	zip := &r.shard.Zip
+	if r.shard.Stored == "" || zip.Name == "" {
+		return nil
+	}
+	f, err := blocking.File(os.Open(r.shard.Stored))
+	if err != nil {
+		return r.fail(-1, err, "")
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err == nil && st.Size() != zip.Bytes {
+		err = fmt.Errorf("%w: the compressed file has %d bytes, index.json has %d", converters.ErrMalformed, st.Size(), zip.Bytes)
+	}
+	if err == nil {
+		if err = zip.compare(ctx, f, zip.Bytes); errors.Is(err, converters.ErrMalformed) {
+			err = fmt.Errorf("the compressed file: %w", err)
+		}
+	}
+	if err != nil {
+		return r.fail(-1, err, "")
+	}
+	return nil
+}
+
+// offset returns the offset of sample i; of the last one its end is offset i+1.
+func (r *reader) offset(i int64) (int64, error) {
+	at := i - r.first
+	if at < 0 || 4*at >= int64(len(r.block)) {
+		n := min(tableBlock, r.shard.Samples+1-i)
+		if n < 1 || 4*(i+n)+4 > r.Size {
+			return 0, r.fail(4, fmt.Errorf("%w: no offset %d", converters.ErrTruncated, i), "")
+		}
+		if int64(cap(r.block)) < 4*n {
+			r.block = make([]byte, 4*n)
+		}
+		r.block = r.block[:4*n]
+		if got, err := r.table.ReadAt(r.block, 4+4*i); got < len(r.block) {
+			r.block = r.block[:0]
+			return 0, r.fail(4+4*i, err, "")
+		}
+		r.first, at = i, 0
+	}
+	return int64(binary.LittleEndian.Uint32(r.block[4*at:])), nil
+}
