@@ -116,6 +116,17 @@ bytes, unchanged. All checksums are compared.`,
   ffconvert tfrecord --encode raw train.tfrecord.gz out/`,
 	},
 	{
+		Format: named("mds"),
+		source: "DIR|FILE...",
+		short:  "MDS shards of MosaicML's streaming",
+		long: `Convert MDS shards, which MosaicML's streaming writes: a sample is a record, its columns are
+the fields. The index.json beside the shards, or above them, says what they are; the hashes
+that it has are compared. Columns of arrays become numpy's array files; pkl is refused.`,
+		example: `  ffconvert mds mds/train out/
+  ffconvert mds 's3://bucket/mds/train/' out/
+  ffconvert mds --rename jpg=image 'mds/part-*/' out/`,
+	},
+	{
 		Format: named("ffr"),
 		source: "DIR|FILE...",
 		short:  "FFRecord shards: merge, cut and encode anew",

@@ -120,8 +120,13 @@ func (d *shardDir) read(ctx context.Context, files Files) error {
 
 // file returns the path of a file of the directory, which is fetched if it is remote, "" if there is none.
 func (d *shardDir) file(ctx context.Context, files Files, name string) (string, error) {
-	if d.remote {
-		paths, err := files.Fetch(ctx, []string{d.name + name})
+	return fileBeside(ctx, files, d.name, d.remote, name)
+}
+
+// fileBeside is shardDir.file for a directory, local or remote. dir ends in a slash.
+func fileBeside(ctx context.Context, files Files, dir string, remote bool, name string) (string, error) {
+	if remote {
+		paths, err := files.Fetch(ctx, []string{dir + name})
 		if errors.Is(err, input.ErrNotFound) {
 			return "", nil
 		}
@@ -130,7 +135,7 @@ func (d *shardDir) file(ctx context.Context, files Files, name string) (string, 
 		}
 		return paths[0], nil
 	}
-	path := filepath.Join(d.name, filepath.FromSlash(name))
+	path := filepath.Join(dir, filepath.FromSlash(name))
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}

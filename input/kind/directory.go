@@ -29,6 +29,9 @@ func Directory(dir string) ([]Kind, error) {
 	if top.files == 0 && len(top.directories) == 0 && !top.more {
 		return []Kind{{ID: "empty", What: "an empty directory"}}, nil
 	}
+	if n := top.count["mds"]; n > 0 && top.names["index.json"] {
+		return []Kind{{ID: "mds", What: "a dataset of " + some(top, n, "MDS shard"), Format: "mds", Sure: true}}, nil
+	}
 	if top.names["metadata.jsonl"] && top.count["jsonl"] < top.files+len(top.directories) {
 		return []Kind{{ID: "jsonl", What: "a directory of files with a metadata.jsonl", Format: "jsonl"}}, nil
 	}
@@ -50,10 +53,12 @@ func Directory(dir string) ([]Kind, error) {
 	if len(found) > 0 && top.count["other"] == 0 && top.count["image"] == 0 && len(top.directories) == 0 {
 		return found, nil
 	}
-	classes, err := holding(dir, top.directories)
+	classes, shards, err := holding(dir, top.directories)
 	switch {
 	case err != nil:
 		return nil, err
+	case shards > 0:
+		return []Kind{{ID: "mds-directories", What: "a directory of datasets of MDS shards", Sure: true}}, nil
 	case classes > 0:
 		found = append(found, Kind{ID: "folder", What: fmt.Sprintf("a folder of %s", some(top, len(top.directories), "class")), Format: "folder"})
 	case top.count["image"] > 0:
@@ -118,18 +123,19 @@ func byName(name string) string {
 	return "other"
 }
 
-// holding returns the number of the first directories that have an entry that is not hidden.
-func holding(dir string, names []string) (n int, err error) {
+// holding returns how many of the first directories have an entry that is not hidden, and how many MDS shards they have.
+func holding(dir string, names []string) (n, shards int, err error) {
 	for _, name := range names[:min(len(names), mostDirectories)] {
 		below, err := list(filepath.Join(dir, name))
 		if err != nil {
-			return n, err
+			return n, shards, err
 		}
+		shards += below.count["mds"]
 		if below.files > 0 || len(below.directories) > 0 {
 			n++
 		}
 	}
-	return n, nil
+	return n, shards, nil
 }
 
 // some returns a number of things as text: "1 class", "3 classes", "4096 or more tars".

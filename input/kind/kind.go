@@ -46,7 +46,7 @@ func File(name string, head []byte, size int64) []Kind {
 	case isText(head, cut): // before magic, since some magic bytes are letters
 		return text(name, mime, head, cut)
 	}
-	for _, is := range []func([]byte, int64) (Kind, bool){record, tfRecord, magic} {
+	for _, is := range []func([]byte, int64) (Kind, bool){record, tfRecord, mds, magic} {
 		if k, ok := is(head, size); ok {
 			return []Kind{k}
 		}
@@ -86,6 +86,8 @@ func Name(name string) []Kind {
 		return []Kind{jsonlKind}
 	case ".parquet":
 		return []Kind{parquetKind}
+	case ".mds":
+		return []Kind{mdsKind}
 	case ".ffr":
 		return []Kind{shardKind}
 	case ".tfrecord", ".tfrecords", ".tfrec":
@@ -102,7 +104,7 @@ func ext(name string) string {
 // uncompressed returns a name in lower case, without the extension of a compression.
 func uncompressed(name string) string {
 	name = strings.ToLower(name)
-	for _, compressed := range []string{".gz", ".zst", ".bz2", ".xz"} {
+	for _, compressed := range []string{".gz", ".zst", ".zstd", ".bz2", ".xz"} {
 		name = strings.TrimSuffix(name, compressed)
 	}
 	return name
@@ -114,6 +116,7 @@ var (
 	cborKind    = Kind{ID: "cbor", What: "a CBOR sequence", Format: "cbor"}
 	jsonlKind   = Kind{ID: "jsonl", What: "JSON Lines", Format: "jsonl"}
 	parquetKind = Kind{ID: "parquet", What: "a Parquet file", Format: "parquet", Sure: true}
+	mdsKind     = Kind{ID: "mds", What: "an MDS shard", Format: "mds"}
 	shardKind   = Kind{ID: "ffrecord", What: "an FFRecord file", Format: "ffr"}
 	msgpackKind = Kind{ID: "msgpack", What: "a stream of MessagePack", Format: "cbor", Flags: []string{"--format", "msgpack"}}
 )

@@ -60,6 +60,8 @@ func TestFile(t *testing.T) {
 		{"a", "PK\x03\x04\x14\x00\x00\x00", "archive"},
 		{"a", "PAR1\x15\x04\x15\x00", "parquet parquet"},
 		{"a", "\x05\x00\x00\x00\x00\x00\x00\x00\xea\xb2\x04\x3ehello....", "tfrecord tfrecord"},
+		{"a", "\x00\x00\x00\x00\x1a\x00\x00\x00{\"column_names\":1}  ", "mds mds"},
+		{"a.mds.zstd", "\x00\x00\x00\x00\x1a\x00\x00\x00{\"column_names\":1}", "mds mds"},
 		{"a", "ARROW1\x00\x00\xff\xff\xff\xff", "arrow"},
 		{"a", "\x93NUMPY\x01\x00v\x00", "numpy"},
 		{"a", "\x89HDF\r\n\x1a\n\x00\x00", "hdf5"},

@@ -1,6 +1,7 @@
 package kind
 
 import (
+	"bytes"
 	"encoding/binary"
 	"hash/crc32"
 	"strconv"
@@ -73,6 +74,20 @@ func IsTFRecord(head []byte) bool {
 	}
 	sum := crc32.Checksum(head[:8], crc32.MakeTable(crc32.Castagnoli))
 	return binary.LittleEndian.Uint32(head[8:]) == (sum>>15|sum<<17)+0xa282ead8
+}
+
+// mds recognizes an MDS shard by its first offset, and by its columns where they are within head.
+func mds(head []byte, size int64) (Kind, bool) {
+	if len(head) < 12 {
+		return mdsKind, false
+	}
+	config, first := 8+4*int64(binary.LittleEndian.Uint32(head)), int64(binary.LittleEndian.Uint32(head[4:]))
+	if config >= first || size >= 0 && first > size || first > int64(len(head)) {
+		return mdsKind, false
+	}
+	k := mdsKind
+	k.Sure = true
+	return k, head[config] == '{' && bytes.Contains(head[config:first], []byte(`"column_names"`))
 }
 
 // magics are magic bytes that package mimetype does not have.

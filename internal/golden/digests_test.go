@@ -76,6 +76,7 @@ func conversions() []conversion {
 		{"tfrecord", []string{"tfrecord", "--shards", "2", "tfrecords"}, []string{exact, whole, shuffled}},
 		{"tfrecord-raw", []string{"tfrecord", "--shards", "2", "--encode", "raw", "tfrecords/shapes-00000.zlib", "tfrecords/shapes-00001-of-00002"}, []string{exact, whole}},
 		{"tfrecord-lists", []string{"tfrecord", "--lists", "all", "--encode", "cbor", "tfrecords"}, []string{exact}},
+		{"mds", []string{"mds", "--shards", "2", "mds"}, []string{exact, whole, shuffled}},
 		{"spec", []string{"spec", "--shards", "3", "dataset.yaml"}, []string{exact, shuffled}},
 		{"spec-files", []string{"spec", "--shards", "3", "files.yaml"}, []string{exact, whole, shuffled}},
 	}

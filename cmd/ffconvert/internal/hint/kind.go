@@ -51,6 +51,8 @@ func (p Purpose) HowTo(k kind.Kind, path string) string {
 		return p.command(k.Format, k.Flags, name)
 	case k.ID == "empty":
 		return ""
+	case k.ID == "mds-directories":
+		return p.command("mds", nil, terminal.ShellWord(strings.TrimSuffix(path, "/")+"/*/"))
 	case k.ID == "dataset", k.ID == "ffrecord":
 		return "ffconvert verify " + name + ", ffconvert inspect " + name
 	case k.ID == "image", k.ID == "audio", k.ID == "video", k.ID == "pdf":
@@ -125,7 +127,7 @@ func refusedPath(err error, r *format.Reader, sources []string) string {
 	}
 	if errors.Is(err, plan.ErrEmpty) && len(sources) == 1 {
 		return sources[0]
-	} else if !refusesContent(err) || path == r.Set.Text("classes") || path == r.Set.Text("list") || isTable(path, r) { // not an input
+	} else if !refusesContent(err) || path == r.Set.Text("classes") || path == r.Set.Text("list") || isTable(path, r) || r.Name == "mds" && filepath.Base(path) == "index.json" { // not an input
 		return ""
 	}
 	return path

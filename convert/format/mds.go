@@ -1,0 +1,201 @@
+package format
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/ffconvert/ffconvert/convert/option"
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/converters/mds"
+	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/input"
+)
+
+// mdsExts are the extensions of shards as streaming names them: uncompressed, and by algorithm.
+var mdsExts = []string{".mds", ".mds.zstd", ".mds.zst", ".mds.gz", ".mds.bz2", ".mds.snappy", ".mds.br"}
+
+func isMDS(name string) bool {
+	return slices.ContainsFunc(mdsExts, func(ext string) bool { return strings.HasSuffix(name, ext) })
+}
+
+func mdsOptions(set *option.Set) Opener {
+	o := &mdsOpener{}
+	set.AddLimit("max-index-size", "largest index.json accepted", option.MaxSize(&o.maxIndex, 256<<20))
+	set.AddLimit("max-sample-size", "largest sample accepted", option.MaxSize(&o.opts.MaxSample, mds.DefaultMaxSample))
+	return o
+}
+
+type mdsOpener struct {
+	opts     mds.Options
+	maxIndex int64
+	files    Files // index.json of remote shards; nil: there are none
+}
+
+func (o *mdsOpener) setFiles(files Files) { o.files = files }
+
+// Arrange selects the shards of a directory, in the order of their numbers. Of one that is there compressed too, as
+// streaming keeps it, only the uncompressed file is taken.
+func (o *mdsOpener) Arrange(names []string) ([]string, error) {
+	var all []string
+	for _, name := range names {
+		raw, _, _ := strings.Cut(name, ".mds")
+		if raw += ".mds"; isMDS(name) && (name == raw || !slices.Contains(names, raw)) {
+			all = append(all, name)
+		}
+	}
+	slices.SortFunc(all, func(a, b string) int { // shard.100000 follows shard.99999
+		return cmp.Or(cmp.Compare(strings.Index(a, ".mds"), strings.Index(b, ".mds")), strings.Compare(a, b))
+	})
+	return all, nil
+}
+
+// Open opens shards. It reads the index.json beside them, or above them.
+func (o *mdsOpener) Open(ctx context.Context, parts []converters.Part, rec encode.Options) (converters.Source, error) {
+	dirs := make(map[string]*mdsDir)
+	shards := make([]mds.Shard, len(parts))
+	for i := range parts {
+		dir, name, remote := dirOf(&parts[i])
+		if name == "" || remote && o.files == nil {
+			return nil, &converters.Error{Where: parts[i].Name, Off: -1, Err: fmt.Errorf("%w: %s is not beside it", converters.ErrUnsupported, mds.IndexName), Hint: "name files, or a directory"}
+		}
+		d := dirs[dir]
+		if d == nil {
+			var err error
+			if d, err = o.directory(ctx, dir, remote); err != nil {
+				return nil, err
+			}
+			dirs[dir] = d
+		}
+		s, err := d.take(name)
+		if err != nil {
+			return nil, &converters.Error{Where: parts[i].Name, Off: -1, Err: err}
+		}
+		if shards[i] = *s; !remote && s.Zip.Name != "" && path.Base(s.Zip.Name) == name {
+			shards[i].Stored = filepath.Join(dir, name)
+		}
+	}
+	for _, d := range dirs {
+		if err := d.complete(ctx, o.files); err != nil {
+			return nil, err
+		}
+	}
+	o.opts.Limits, o.opts.Load = rec.Limits, loaded(rec)
+	return mds.Open(parts, shards, o.opts)
+}
+
+// An mdsDir is the directory of an index.json, and what that says.
+type mdsDir struct {
+	name   string // of the directory of the index, ends in a slash
+	remote bool
+	below  string // from there to the directory of the shards: "", or a path that ends in a slash
+	shards []mds.Shard
+	byName map[string]int
+	taken  []bool
+}
+
+// mostUp is how many directories above its shards an index.json may be: a merged one names shards with directories.
+const mostUp = 3
+
+// directory reads the index.json of a directory of shards.
+func (o *mdsOpener) directory(ctx context.Context, name string, remote bool) (*mdsDir, error) {
+	d := &mdsDir{name: name, remote: remote}
+	for range mostUp {
+		file, err := fileBeside(ctx, o.files, d.name, remote, mds.IndexName)
+		if err != nil {
+			return nil, err
+		}
+		if file != "" {
+			return d, d.read(file, o.maxIndex)
+		}
+		up, last := path.Split(strings.TrimSuffix(filepath.ToSlash(d.name), "/"))
+		if last == "" || last == "." || last == ".." || strings.HasSuffix(up, "//") {
+			break
+		}
+		d.name, d.below = up, last+"/"+d.below
+	}
+	return nil, &converters.Error{Where: name + mds.IndexName, Off: -1, Err: input.ErrNotFound, Hint: "shards are read by the index.json beside them"}
+}
+
+func (d *mdsDir) read(file string, most int64) error {
+	name := d.name + mds.IndexName
+	st, err := os.Stat(file)
+	if err == nil && st.Size() > most {
+		err = &converters.Error{Where: name, Off: -1, Err: fmt.Errorf("%w: it has %d bytes, %d are allowed", converters.ErrLimit, st.Size(), most), Hint: "option max-index-size"}
+	}
+	if err != nil {
+		return err
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	d.shards, err = mds.ParseIndex(text, name)
+	d.taken, d.byName = make([]bool, len(d.shards)), make(map[string]int)
+	for i := range d.shards {
+		for _, name := range []string{d.shards[i].Raw.Name, d.shards[i].Zip.Name} {
+			if _, twice := d.byName[name]; twice && name != "" {
+				return &converters.Error{Where: name, Off: -1, Err: fmt.Errorf("%w: index.json names it twice", converters.ErrDuplicate)}
+			}
+			d.byName[name] = i
+		}
+	}
+	return err
+}
+
+// take returns the shard of a file.
+func (d *mdsDir) take(name string) (*mds.Shard, error) {
+	i, ok := d.byName[d.below+name]
+	if !ok {
+		return nil, fmt.Errorf("%w: %s does not name it", converters.ErrUnsupported, d.name+mds.IndexName)
+	}
+	s := &d.shards[i]
+	if d.taken[i] {
+		return nil, fmt.Errorf("%w: the shard is given twice", converters.ErrDuplicate)
+	}
+	d.taken[i] = true
+	algorithm, _, _ := strings.Cut(s.Compression, ":")
+	if s.Compression = ""; s.Zip.Name != d.below+name { // the file is not compressed
+		return s, nil
+	}
+	if !slices.Contains([]string{"zstd", "gz", "bz2", "snappy"}, algorithm) {
+		return nil, fmt.Errorf("%w: a shard compressed by %.20q; decompress it", converters.ErrUnsupported, algorithm)
+	}
+	s.Compression = algorithm
+	return s, nil
+}
+
+// complete looks whether the shards beside the ones that are read are there: one that is missing would be lost without
+// a word.
+func (d *mdsDir) complete(ctx context.Context, files Files) error {
+	var urls []string
+	for i := range d.shards {
+		s := &d.shards[i]
+		if dir, _ := path.Split(s.Raw.Name); d.taken[i] || dir != d.below {
+			continue
+		}
+		if d.remote {
+			urls = append(urls, d.name+cmp.Or(s.Zip.Name, s.Raw.Name))
+			continue
+		}
+		missing := true
+		for _, name := range []string{s.Raw.Name, s.Zip.Name} {
+			_, err := os.Lstat(filepath.Join(d.name, filepath.FromSlash(name)))
+			missing = missing && (name == "" || errors.Is(err, fs.ErrNotExist))
+		}
+		if missing {
+			return &converters.Error{Where: d.name + s.Raw.Name, Off: -1, Err: input.ErrNotFound, Hint: "index.json names it"}
+		}
+	}
+	if len(urls) == 0 {
+		return nil
+	}
+	return files.Look(ctx, urls)
+}
