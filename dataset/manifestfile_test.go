@@ -94,7 +94,7 @@ func TestReadManifestHostile(t *testing.T) { // not parallel: it measures memory
 			t.Errorf("%s: %v", name, err)
 		}
 		allocated := after.TotalAlloc - before.TotalAlloc // all of it, not what is live
-		if most := uint64(40*len(data) + 64<<10); allocated > most {
+		if most := uint64(64*len(data) + 64<<10); allocated > most { // an encoding is 17 bytes here and 0.3 kB in memory
 			t.Errorf("%s: %d bytes allocated for %d", name, allocated, len(data))
 		}
 		t.Logf("%s: %.1f times its size", name, float64(allocated)/float64(len(data)))

@@ -95,7 +95,7 @@ func TestSecurityLimitsHold(t *testing.T) {
 	}
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		"rows.csv": "1,2\n3,4\n", "a.cbors": "\xa2\x67__key__\x63abc\x61x\x81\x81\x01", "names.txt": "cat\ndog\n", "pets/cat/a.json": "[[[[[1]]]]]", "zeros": "",
+		"rows.csv": "1,2\n3,4\n", "a.cbors": "\xa2\x67__key__\x63abc\x61x\x81\x81\x01", "rows.jsonl": "{\"a\": 1}\n", "names.txt": "cat\ndog\n", "pets/cat/a.json": "[[[[[1]]]]]", "zeros": "",
 	} {
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
 			t.Fatal(err)
@@ -135,6 +135,7 @@ func TestSecurityLimitsHold(t *testing.T) {
 		{"--max-item-size=10", 3, "cbor a.cbors out"},
 		{"--max-name-size=2", 3, "cbor a.cbors out"},
 		{"--max-depth=2", 3, "cbor a.cbors out"},
+		{"--max-line-size=4", 3, "jsonl rows.jsonl out"},
 		{"--max-footer-size=10", 3, "parquet a.parquet out"},
 		{"--max-page-size=10", 3, "parquet a.parquet out"},
 		{"--max-value-size=10", 3, "parquet a.parquet out"},

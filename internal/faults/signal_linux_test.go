@@ -58,11 +58,12 @@ func TestFaultD4(t *testing.T) {
 			return err
 		case r.code == 0:
 			through.Add(1) // it was done, or as good as done
-		case r.signal == sig:
-			// Before main has begun nothing is there that would have to be cleaned up.
+		case r.signal == sig: // before main has begun, or between the end of the run and that of the process
 			early.Add(1)
 			if _, err := os.Stat(out); err == nil {
-				return fmt.Errorf("%v, with an output begun", r)
+				if err := identical(out); err != nil {
+					return fmt.Errorf("%v, with an output begun: %w", r, err)
+				}
 			}
 		default:
 			interrupted.Add(1)
