@@ -62,6 +62,7 @@ type Form struct {
 	Check   func(data, trailer []byte) (err error) // nil: nothing is to be compared
 	Kinds   []Kind                                 // the kind of the list with number i+1 of a feature
 	Flat    bool                                   // the data is the map itself
+	Splits  bool                                   // writers may cut a record between two parts: see Options.Continued
 }
 
 // Options define a sample. The zero value makes a field of each feature.
@@ -76,6 +77,10 @@ type Options struct {
 
 	// AllLists makes lists of all features.
 	AllLists bool
+
+	// Continued means that the parts are one stream: a record may continue in the next parts. It belongs to the part in
+	// which it begins. The source is not Divisible then, since all parts before one say where its first record is.
+	Continued bool
 
 	// MaxSample limits the data of a record in bytes, because Read holds it in memory. It also limits the
 	// memory of fields and values, at 64 bytes each; 4 MiB of these are always allowed.
@@ -93,7 +98,8 @@ type Source struct {
 	opts    Options
 	rule    *rule
 	open    func(converters.Part, converters.Access) (converters.File, error)
-	readers sync.Pool // of *scanner
+	starts  []func() (int64, error) // by part: see start; nil unless Options.Continued
+	readers sync.Pool               // of *scanner
 }
 
 var (
@@ -110,6 +116,9 @@ func Open(form *Form, parts []converters.Part, opts Options, open func(converter
 		opts.Load = func(string) bool { return false }
 	}
 	s := &Source{form: form, parts: parts, opts: opts, rule: &rule{}, open: open}
+	if opts.Continued {
+		s.chain()
+	}
 	if opts.Whole {
 		return s, nil
 	}

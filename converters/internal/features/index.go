@@ -16,20 +16,25 @@ const acceptedUnknown = "record with unknown fields"
 // Of larger ones it skips long values of bytes.
 func (s *Source) Index(ctx context.Context, p int) iter.Seq2[converters.Span, error] {
 	return func(yield func(converters.Span, error) bool) {
-		if err := s.index(ctx, s.parts[p], yield); err != nil {
+		if err := s.index(ctx, p, yield); err != nil {
 			yield(converters.Span{}, err)
 		}
 	}
 }
 
-func (s *Source) index(ctx context.Context, p converters.Part, yield func(converters.Span, error) bool) error {
-	f, err := s.open(p, converters.ForIndex)
+func (s *Source) index(ctx context.Context, part int, yield func(converters.Span, error) bool) error {
+	p := s.parts[part]
+	start, err := s.start(part)
+	if err != nil {
+		return err
+	}
+	f, size, err := s.openPart(part, converters.ForIndex)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
 	var sc scanner
-	sc.indexing(s, f, p)
+	sc.indexing(s, f, p, size, start)
 
 	before := int64(-1) // size of the previous record, if records are whole
 	for {
@@ -77,12 +82,12 @@ func (s *Source) Read(ctx context.Context, run converters.Run) iter.Seq2[*conver
 
 func (s *Source) read(ctx context.Context, run converters.Run, sc *scanner, yield func(*converters.Sample, error) bool) error {
 	p := s.parts[run.Part]
-	f, err := s.open(p, converters.ForRun(run))
+	f, size, err := s.openPart(run.Part, converters.ForRun(run))
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	sc.reading(s, f, p, run)
+	sc.reading(s, f, p, size, run)
 
 	for done := int64(0); done < run.Count; done++ {
 		if err := ctx.Err(); err != nil {

@@ -33,6 +33,7 @@ type scanner struct {
 	opts     *Options
 	rule     *rule
 	part     string // its name, for errors
+	own      int64  // bytes of the part; the window may have the parts after it, too
 	whole    bool   // read all of each record, as Read does
 	counting bool   // count the values of features, and keep none
 
@@ -50,27 +51,27 @@ type scanner struct {
 	names  names
 }
 
-// indexing prepares a scanner for Index of a part.
-func (s *scanner) indexing(src *Source, f io.ReaderAt, p converters.Part) {
+// indexing prepares a scanner for Index of a part, from an offset on. f has size bytes.
+func (s *scanner) indexing(src *Source, f io.ReaderAt, p converters.Part, size, off int64) {
 	s.begin(src, p, 0)
 	s.whole = src.opts.Whole && src.opts.Load(RecordField)
-	s.Reset(f, p.Size, 0, window.Sizes{First: smallRead, Usual: indexWindow})
+	s.Reset(f, size, off, window.Sizes{First: smallRead, Usual: indexWindow})
 }
 
-// reading prepares a scanner for Read of a run.
-func (s *scanner) reading(src *Source, f io.ReaderAt, p converters.Part, run converters.Run) {
+// reading prepares a scanner for Read of a run. f has size bytes.
+func (s *scanner) reading(src *Source, f io.ReaderAt, p converters.Part, size int64, run converters.Run) {
 	s.begin(src, p, run.First)
 	s.whole = true
 	sizes := window.Sizes{First: firstSweep, Usual: readWindow}
 	if run.Count == 1 {
 		sizes.First = smallRead
 	}
-	s.Reset(f, p.Size, run.Off, sizes)
+	s.Reset(f, size, run.Off, sizes)
 }
 
 // begin prepares a scanner for the record with this ordinal.
 func (s *scanner) begin(src *Source, p converters.Part, ordinal int64) {
-	s.form, s.opts, s.rule, s.part = src.form, &src.opts, src.rule, p.Name
+	s.form, s.opts, s.rule, s.part, s.own = src.form, &src.opts, src.rule, p.Name, p.Size
 	s.ordinal = ordinal - 1
 	s.most = max(s.opts.MaxSample, 4<<20) / elementSize
 }
@@ -82,7 +83,7 @@ func (s *scanner) next() (bool, error) {
 	s.ordinal++
 	s.start = s.Offset()
 	s.keyed, s.unknown, s.known, s.elements = false, false, 0, 0
-	if s.start >= s.Size {
+	if s.start >= s.own {
 		return false, nil
 	}
 	s.sample = converters.Sample{Off: s.start, Fields: reuse(s.sample.Fields)}
@@ -113,7 +114,7 @@ func (s *scanner) next() (bool, error) {
 func (s *scanner) head() (int64, error) {
 	left := s.Size - s.start
 	if left < int64(s.form.Head) {
-		return 0, s.fail(fmt.Errorf("%w: a record begins with %d bytes, the part has %d more", converters.ErrTruncated, s.form.Head, left), "")
+		return 0, s.cut(fmt.Errorf("%w: a record begins with %d bytes, the part has %d more", converters.ErrTruncated, s.form.Head, left))
 	}
 	b, err := s.Peek(s.form.Head)
 	if err != nil {
@@ -124,7 +125,7 @@ func (s *scanner) head() (int64, error) {
 		return 0, s.fail(err, "")
 	}
 	if left -= int64(s.form.Head + s.form.Trailer); left < 0 || n > uint64(left) {
-		return 0, s.fail(fmt.Errorf("%w: the record has %d bytes of data, the part %d more", converters.ErrTruncated, n, max(left, 0)), "")
+		return 0, s.cut(fmt.Errorf("%w: the record has %d bytes of data, the part %d more", converters.ErrTruncated, n, max(left, 0)))
 	}
 	if int64(n) > s.opts.MaxSample {
 		return 0, s.fail(fmt.Errorf("%w: the record has %s", converters.ErrLimit, text.Count(int64(n), "byte")), "Options.MaxSample")
@@ -170,6 +171,15 @@ func (s *scanner) entry() string { return fmt.Sprint("record ", s.ordinal) }
 // malformed returns an error about the bytes at the current place or just before it.
 func (s *scanner) malformed(format string, args ...any) error {
 	return s.fail(fmt.Errorf("%w: near byte %d of its data: %s", converters.ErrMalformed, s.Offset()-s.data, fmt.Sprintf(format, args...)), hintWhole)
+}
+
+// cut places an error about a record that the part ends in.
+func (s *scanner) cut(err error) error {
+	hint := ""
+	if s.form.Splits && !s.opts.Continued {
+		hint = "Options.Continued if it goes on in the next part"
+	}
+	return s.fail(err, hint)
 }
 
 // fail places an error at the current record.

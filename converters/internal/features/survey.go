@@ -5,7 +5,6 @@ import (
 	"io/fs"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/converters/internal/window"
 )
 
 // surveyed is the number of records that decide which features are lists.
@@ -20,7 +19,7 @@ func (s *Source) survey() error {
 			return &converters.Error{Where: p.Name, Off: -1, Hint: "have all parts here first",
 				Err: fmt.Errorf("no part before it has records that show the features, and it is not here yet: %w", fs.ErrNotExist)}
 		}
-		n, err := s.surveyPart(p, &seen)
+		n, err := s.surveyPart(i, &seen)
 		if err != nil {
 			return err
 		}
@@ -34,16 +33,19 @@ func (s *Source) survey() error {
 
 // surveyPart counts the values of the features in the first records of a part, and returns the number of records. It
 // reads no bytes of values. It stops at damage, which Index reports.
-func (s *Source) surveyPart(p converters.Part, seen *names) (int64, error) {
-	f, err := s.open(p, converters.ForIndex)
+func (s *Source) surveyPart(part int, seen *names) (int64, error) {
+	start, err := s.start(part)
+	if err != nil {
+		return 0, nil
+	}
+	f, size, err := s.openPart(part, converters.ForIndex)
 	if err != nil {
 		return 0, err
 	}
 	defer f.Close()
 	var sc scanner
-	sc.begin(s, p, 0)
+	sc.indexing(s, f, s.parts[part], size, start)
 	sc.counting = true
-	sc.Reset(f, p.Size, 0, window.Sizes{First: smallRead, Usual: indexWindow})
 	sc.names = *seen
 	for n := range int64(surveyed) {
 		ok, err := sc.next()

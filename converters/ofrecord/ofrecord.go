@@ -1,0 +1,71 @@
+// Package ofrecord finds and reads the records of OFRecord files, the format of OneFlow's data loader.
+//
+//	src, err := ofrecord.Open(parts, ofrecord.Options{})
+//	for span, err := range src.Index(ctx, 0) { … }                                   // large values are not read
+//	for sample, err := range src.Read(ctx, converters.Run{Off: off, Count: n}) { … } // the bytes
+//
+// A part is records one behind the other, all numbers little-endian:
+//
+//	┌─────────────────┬────────┐
+//	│ length i64, > 0 │ data   │
+//	│ 8               │ length │
+//	└─────────────────┴────────┘
+//
+// The data is an OFRecord (oneflow/core/record/record.proto): see converters/internal/features for the samples that
+// are made of them. There is no checksum: a changed byte is found only if it makes a record malformed.
+//
+// OneFlow reads the parts of a dataset as one stream, so a record may be cut between two parts. Such a cut looks like a
+// part that was truncated, and is refused unless Options.Continued is set.
+package ofrecord
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/converters/internal/features"
+)
+
+// Options define a sample. The zero value makes a field of each feature.
+type Options = features.Options
+
+// RecordField is the name of the field that holds a whole record.
+const RecordField = features.RecordField
+
+// Open returns a source with these parts. It reads the first records of the first part that has some, to find out
+// which features are lists. Index and Read check that size and time of a file have not changed.
+func Open(parts []converters.Part, opts Options) (converters.Source, error) {
+	return openSource(parts, opts, new(converters.Files).Open)
+}
+
+func openSource(parts []converters.Part, opts Options, open func(converters.Part, converters.Access) (converters.File, error)) (converters.Source, error) {
+	s, err := features.Open(&form, parts, opts, open)
+	if err != nil {
+		return nil, err
+	}
+	if opts.Continued {
+		return stream{s, s}, nil
+	}
+	return s, nil
+}
+
+// A stream is a source without WithParts.
+type stream struct {
+	converters.Source
+	converters.Describer
+}
+
+// form has the layout of a record, and the numbers of the lists of a feature in record.proto.
+var form = features.Form{
+	Head:   8,
+	Flat:   true,
+	Splits: true,
+	Length: func(head []byte) (uint64, error) {
+		n := int64(binary.LittleEndian.Uint64(head))
+		if n <= 0 {
+			return 0, fmt.Errorf("%w: a record of %d bytes", converters.ErrMalformed, n)
+		}
+		return uint64(n), nil
+	},
+	Kinds: []features.Kind{features.Bytes, features.Float32, features.Float64, features.Int32, features.Int64},
+}
