@@ -69,7 +69,7 @@ func (r *taskRun) run(ctx context.Context) (*shard.Report, error) {
 	if err != nil {
 		return nil, r.advise(err)
 	}
-	if !r.slice.Plan.InOrder() || c.directories() != nil {
+	if !r.slice.Plan.InOrder() || r.oneStream() || c.directories() != nil {
 		return r.writeTogether(ctx, c)
 	}
 	var report *shard.Report
@@ -93,7 +93,14 @@ func (r *taskRun) wantsNamed() bool {
 
 // wantsAll reports whether the slice has all parts, or all are needed to open it.
 func (r *taskRun) wantsAll() bool {
-	return r.slice.Plan.Source.Format == SpecFormat || !r.slice.Plan.InOrder()
+	return r.slice.Plan.Source.Format == SpecFormat || !r.slice.Plan.InOrder() || r.oneStream()
+}
+
+// oneStream reports whether the parts of the dataset are one stream.
+func (r *taskRun) oneStream() bool {
+	source := r.slice.Plan.Source
+	f, _ := format.Named(source.Format)
+	return f.Stream != "" && source.Options[f.Stream] == "true"
 }
 
 // names returns the names of the parts of the slice.

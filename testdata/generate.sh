@@ -6,6 +6,7 @@ export LC_ALL=C TZ=UTC
 
 go run ./generate .
 /usr/bin/python3 generate/tfrecord.py .
+/usr/bin/python3 generate/ofrecord.py .
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -138,6 +138,7 @@ var checkedExamples = map[string]string{
 	"jsonl":    "'c4-{00000..01023}.json.gz'",
 	"parquet":  "'data/train-*.parquet'",
 	"tfrecord": "'train-*-of-01024'",
+	"ofrecord": "data/",
 	"mds":      "mds/train",
 	"ffr":      "out/",
 }

@@ -116,6 +116,18 @@ bytes, unchanged. All checksums are compared.`,
   ffconvert tfrecord --encode raw train.tfrecord.gz out/`,
 	},
 	{
+		Format: named("ofrecord"),
+		source: "DIR|FILE...",
+		short:  "OFRecord, of OneFlow's data loader",
+		long: `Convert OFRecord files. The files part-0, part-1 and so on of a directory are the parts of a
+dataset; files may be named one by one, too. The features of a record are the fields, in the
+order of their names; which of them are lists is told as tfrecord tells it, and --lists
+decides. With --continued the parts are one stream, and a record may go on in the next.`,
+		example: `  ffconvert ofrecord data/ out/
+  ffconvert ofrecord --data-part-num 8 --part-name-suffix-length 5 data/ out/
+  ffconvert ofrecord --encode raw:encoded --continued data/ out/`,
+	},
+	{
 		Format: named("mds"),
 		source: "DIR|FILE...",
 		short:  "MDS shards of MosaicML's streaming",

@@ -8,21 +8,20 @@ import (
 	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/csv"
+	"github.com/ffconvert/ffconvert/converters/partname"
 	"github.com/ffconvert/ffconvert/encode"
 )
 
 // A table is CSV with its options.
 type table struct {
 	opts      csv.Options
-	naming    csv.Naming
+	naming    partname.Naming
 	delimiter string
 }
 
 func csvOptions(set *option.Set) Opener {
-	t := table{delimiter: ",", naming: csv.Naming{Prefix: "part-", SuffixLength: -1}, opts: csv.Options{MaxColumns: csv.DefaultMaxColumns}}
-	set.Add("data-part-num", "number of parts in a directory (default: found, without a gap)", option.AtLeast(&t.naming.Parts, 0))
-	set.Add("part-name-prefix", "what the name of a part begins with", option.Text(&t.naming.Prefix))
-	set.Add("part-name-suffix-length", "digits that the number of a part is padded to; -1: not padded, or any", option.Between(&t.naming.SuffixLength, -1, 255))
+	t := table{delimiter: ",", opts: csv.Options{MaxColumns: csv.DefaultMaxColumns}}
+	namingOptions(set, &t.naming)
 	set.Add("header", "the first line of every part names the columns", option.Bool(&t.opts.Header))
 	set.Add("columns", "columns to keep, in order; without --header, the names of all columns", option.List(&t.opts.Columns))
 	set.Add("delimiter", "what stands between values; tab for a tabulator", option.Text(&t.delimiter))

@@ -13,6 +13,7 @@ type Format struct {
 	Name        string
 	Directories bool                         // its sources are directories; else they are files
 	Inspects    bool                         // the content of the first part decides how all are read
+	Stream      string                       // its option with which all parts are one stream, so that none can be read without the others; "": none
 	Match       func(name string) bool       // which files of a directory are its parts; nil: all
 	Options     func(set *option.Set) Opener // adds the options of the format; the Opener reads their values
 }

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+	"strings"
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/input"
@@ -20,6 +22,10 @@ func Kinds(path string) []kind.Kind {
 		return nil
 	case fi.IsDir():
 		found, _ := kind.Directory(path)
+		if len(found) == 1 && found[0].ID == "csv" && holdsOFRecord(path) {
+			what := strings.Replace(found[0].What, "CSV", "OFRecord", 1)
+			return []kind.Kind{{ID: "ofrecord", What: what, Format: "ofrecord"}}
+		}
 		return found
 	case !fi.Mode().IsRegular():
 		return nil // reading it might wait
@@ -29,6 +35,20 @@ func Kinds(path string) []kind.Kind {
 		return nil
 	}
 	return kind.File(path, head, size)
+}
+
+// holdsOFRecord reports whether the first file in a directory of parts is OFRecord, whose parts are named as those of CSV.
+func holdsOFRecord(dir string) bool {
+	names, err := filepath.Glob(filepath.Join(dir, "part-*")) // sorted
+	if err != nil || len(names) == 0 {
+		return false
+	}
+	head, size, err := stage.Head(names[0], kind.HeadSize)
+	if err != nil {
+		return false
+	}
+	found := kind.File(names[0], head, size)
+	return len(found) == 1 && found[0].ID == "ofrecord"
 }
 
 // Another returns the kind of path, and true if the format with its current options cannot read

@@ -15,6 +15,7 @@ var formats = []Format{
 	{Name: "jsonl", Match: hasExt(".jsonl", ".ndjson"), Options: jsonlOptions},
 	{Name: "parquet", Inspects: true, Match: hasExt(".parquet"), Options: parquetOptions},
 	{Name: "tfrecord", Inspects: true, Match: isTFRecord, Options: tfrecordOptions},
+	{Name: "ofrecord", Inspects: true, Stream: "continued", Options: ofrecordOptions},
 	{Name: "mds", Match: isMDS, Options: mdsOptions},
 	{Name: "ffr", Match: hasExt(".ffr"), Options: ffrOptions},
 }

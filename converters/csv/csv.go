@@ -1,4 +1,4 @@
-// Package csv finds and reads the rows of CSV parts. [Naming] finds parts by the names that OneFlow's
+// Package csv finds and reads the rows of CSV parts. Package partname finds parts by the names that OneFlow's
 // OFRecord loader gives them.
 //
 //	src, err := csv.Open(parts, csv.Options{Header: true, Columns: []string{"x", "y"}})

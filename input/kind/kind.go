@@ -46,7 +46,7 @@ func File(name string, head []byte, size int64) []Kind {
 	case isText(head, cut): // before magic, since some magic bytes are letters
 		return text(name, mime, head, cut)
 	}
-	for _, is := range []func([]byte, int64) (Kind, bool){record, tfRecord, mds, magic} {
+	for _, is := range []func([]byte, int64) (Kind, bool){record, tfRecord, mds, magic, ofRecord} {
 		if k, ok := is(head, size); ok {
 			return []Kind{k}
 		}

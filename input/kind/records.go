@@ -122,3 +122,24 @@ func magic(head []byte, _ int64) (Kind, bool) {
 	}
 	return Kind{}, false
 }
+
+// ofRecord recognizes an OFRecord file, which has no magic bytes: a length below 4 GiB, and in so many bytes the entry of
+// a map whose name is text. The file may be shorter, if it was cut.
+func ofRecord(head []byte, _ int64) (Kind, bool) {
+	const entry, name = 10, 10 // tags of field 1 with a length
+	k := Kind{ID: "ofrecord", What: "an OFRecord file", Format: "ofrecord"}
+	if len(head) < 16 || head[8] != entry {
+		return k, false
+	}
+	n := binary.LittleEndian.Uint64(head)
+	if n < 4 || n > 1<<32 {
+		return k, false
+	}
+	outer, at := binary.Uvarint(head[9:])
+	if at <= 0 || outer > n || len(head) < 9+at+2 || head[9+at] != name {
+		return k, false
+	}
+	inner := uint64(head[9+at+1])
+	from := uint64(9 + at + 2)
+	return k, inner > 0 && inner < 128 && inner < outer && from+inner <= uint64(len(head)) && isText(head[from:from+inner], false)
+}

@@ -77,6 +77,8 @@ func conversions() []conversion {
 		{"tfrecord-raw", []string{"tfrecord", "--shards", "2", "--encode", "raw", "tfrecords/shapes-00000.zlib", "tfrecords/shapes-00001-of-00002"}, []string{exact, whole}},
 		{"tfrecord-lists", []string{"tfrecord", "--lists", "all", "--encode", "cbor", "tfrecords"}, []string{exact}},
 		{"mds", []string{"mds", "--shards", "2", "mds"}, []string{exact, whole, shuffled}},
+		{"ofrecord", []string{"ofrecord", "--shards", "2", "ofrecords"}, []string{exact, whole, shuffled}},
+		{"ofrecord-continued", []string{"ofrecord", "--continued", "--shards", "2", "ofrecords-cut"}, []string{exact}},
 		{"spec", []string{"spec", "--shards", "3", "dataset.yaml"}, []string{exact, shuffled}},
 		{"spec-files", []string{"spec", "--shards", "3", "files.yaml"}, []string{exact, whole, shuffled}},
 	}

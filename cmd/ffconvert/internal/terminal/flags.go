@@ -21,6 +21,7 @@ var flagTable = []string{
 	"Options.Classes", "--classes",
 	"Options.Columns", "--columns",
 	"Options.Concatenated", "--concatenated",
+	"Options.Continued", "--continued",
 	"Options.Decode", "--decode",
 	"Options.Delimiter", "--delimiter",
 	"Options.DType", "--dtype",

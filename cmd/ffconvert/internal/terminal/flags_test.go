@@ -14,6 +14,7 @@ import (
 	"github.com/ffconvert/ffconvert/converters/folder"
 	"github.com/ffconvert/ffconvert/converters/jsonl"
 	"github.com/ffconvert/ffconvert/converters/parquet"
+	"github.com/ffconvert/ffconvert/converters/partname"
 	"github.com/ffconvert/ffconvert/converters/tar"
 	"github.com/ffconvert/ffconvert/converters/tfrecord"
 	"github.com/ffconvert/ffconvert/encode"
@@ -27,7 +28,7 @@ import (
 // The table names options that the libraries have.
 func TestFlagTable(t *testing.T) {
 	t.Parallel()
-	types := []any{cbor.Options{}, csv.Options{}, csv.Naming{}, folder.Options{}, jsonl.Options{}, parquet.Options{}, tar.Options{}, tfrecord.Options{}, packed.WriteOptions{}, encode.Options{}, encode.Limits{}, check.Options{}, input.Options{}, stage.Options{}, plan.Sizes{}}
+	types := []any{cbor.Options{}, csv.Options{}, partname.Naming{}, folder.Options{}, jsonl.Options{}, parquet.Options{}, tar.Options{}, tfrecord.Options{}, packed.WriteOptions{}, encode.Options{}, encode.Limits{}, check.Options{}, input.Options{}, stage.Options{}, plan.Sizes{}}
 	for pair := range slices.Chunk(flagTable, 2) {
 		name, _, _ := strings.Cut(pair[0], " ")
 		typ, field, isOption := strings.Cut(name, ".")

@@ -1,4 +1,8 @@
-package csv
+// Package partname finds the parts of a dataset by the names that OneFlow's OFRecord loader gives them.
+//
+//	naming := partname.Naming{Prefix: "part-", SuffixLength: -1}
+//	parts, err := naming.Arrange(names) // part-0, part-1, …
+package partname
 
 import (
 	"cmp"

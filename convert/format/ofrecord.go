@@ -1,0 +1,32 @@
+package format
+
+import (
+	"github.com/ffconvert/ffconvert/convert/option"
+	"github.com/ffconvert/ffconvert/converters/ofrecord"
+	"github.com/ffconvert/ffconvert/converters/partname"
+)
+
+// An ofrecordOpener opens OFRecord, whose parts are named as those of CSV.
+type ofrecordOpener struct {
+	featuresOpener
+	naming partname.Naming
+}
+
+func ofrecordOptions(set *option.Set) Opener {
+	o := &ofrecordOpener{featuresOpener: featuresOpener{open: ofrecord.Open}}
+	namingOptions(set, &o.naming)
+	o.add(set)
+	set.Add("continued", "read the parts as one stream, as OneFlow does: a record may continue in the next part", option.Bool(&o.opts.Continued))
+	return o
+}
+
+func (o *ofrecordOpener) Arrange(names []string) ([]string, error) { return o.naming.Arrange(names) }
+
+// namingOptions adds the options that say how the parts in a directory are named, under the names that OneFlow's loader
+// gives them.
+func namingOptions(set *option.Set, n *partname.Naming) {
+	*n = partname.Naming{Prefix: "part-", SuffixLength: -1}
+	set.Add("data-part-num", "number of parts in a directory (default: found, without a gap)", option.AtLeast(&n.Parts, 0))
+	set.Add("part-name-prefix", "what the name of a part begins with", option.Text(&n.Prefix))
+	set.Add("part-name-suffix-length", "digits that the number of a part is padded to; -1: not padded, or any", option.Between(&n.SuffixLength, -1, 255))
+}
