@@ -124,7 +124,7 @@ dataset; files may be named one by one, too. The features of a record are the fi
 order of their names; which of them are lists is told as tfrecord tells it, and --lists
 decides. With --continued the parts are one stream, and a record may go on in the next.`,
 		example: `  ffconvert ofrecord data/ out/
-  ffconvert ofrecord --data-part-num 8 --part-name-suffix-length 5 data/ out/
+  ffconvert ofrecord --part-name-suffix-length 5 data/ out/
   ffconvert ofrecord --encode raw:encoded --continued data/ out/`,
 	},
 	{
