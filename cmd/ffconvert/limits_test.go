@@ -135,6 +135,7 @@ func TestSecurityLimitsHold(t *testing.T) {
 		{"--max-item-size=10", 3, "cbor a.cbors out"},
 		{"--max-name-size=2", 3, "cbor a.cbors out"},
 		{"--max-depth=2", 3, "cbor a.cbors out"},
+		{"--max-index-size=10", 3, "mds DATA/mds out"},
 		{"--max-line-size=4", 3, "jsonl rows.jsonl out"},
 		{"--max-footer-size=10", 3, "parquet a.parquet out"},
 		{"--max-page-size=10", 3, "parquet a.parquet out"},
