@@ -19,8 +19,20 @@ import (
 // interpret is refused. The program is looked up in PATH, never in the current directory. Errors
 // call it shown.
 func pipeCommand(name, shown string) (*Command, error) {
-	line := name[len("pipe:"):]
-	const hint = `to have a shell read it, name one: pipe:sh -c '…'`
+	const scheme = "pipe:"
+	c, err := splitCommand(name[len(scheme):], shown, scheme)
+	if err == nil {
+		c.Sniff = true
+	}
+	return c, err
+}
+
+// SplitCommand reads a program and its arguments as [Options].AllowPipe does behind pipe:.
+func SplitCommand(line string) (*Command, error) { return splitCommand(line, line, "") }
+
+// splitCommand reads a command behind a scheme.
+func splitCommand(line, shown, scheme string) (*Command, error) {
+	hint := `to have a shell read it, name one: ` + scheme + `sh -c '…'`
 	if !utf8.ValidString(line) {
 		return nil, place.Refuse(shown, ErrPattern, "", "a command must be UTF-8 text")
 	}
@@ -36,18 +48,18 @@ func pipeCommand(name, shown string) (*Command, error) {
 		rest := string([]rune(line)[p.Position:]) // of 2>x, the 2 as well
 		return nil, place.Refuse(shown, ErrPattern, hint, "no shell reads it, and %q is a shell's", rest[strings.IndexAny(rest, ";&|<>")])
 	case len(words) == 0 || words[0] == "":
-		return nil, place.Refuse(shown, ErrPattern, "want pipe:COMMAND", "it names no program")
+		return nil, place.Refuse(shown, ErrPattern, "want "+scheme+"COMMAND", "it names no program")
 	}
 	path, err := exec.LookPath(words[0])
 	switch {
 	case errors.Is(err, exec.ErrDot):
-		return nil, place.Refuse(shown, ErrCommand, "name it by its path to use it: pipe:./"+words[0], "%s is in the current directory", text.Name(words[0]))
+		return nil, place.Refuse(shown, ErrCommand, "name it by its path to use it: "+scheme+"./"+words[0], "%s is in the current directory", text.Name(words[0]))
 	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
 		return nil, place.Refuse(shown, ErrCommand, "check the spelling and PATH", "no program %s is found", text.Name(words[0]))
 	case err != nil:
 		return nil, place.Refuse(shown, ErrCommand, "check its permissions", "%s is not a program", text.Name(words[0]))
 	}
-	return &Command{Name: shown, Args: append([]string{path}, words[1:]...), Sniff: true}, nil
+	return &Command{Name: shown, Args: append([]string{path}, words[1:]...)}, nil
 }
 
 // substitution returns the first $, backquote or line end that a shell would interpret, 0 if there is

@@ -41,8 +41,10 @@ type process struct {
 	sound  atomic.Bool   // Read has returned io.EOF
 }
 
-// start runs the command, below a guard where guard is its program; errors call it name.
-func start(c *input.Command, name string, delay time.Duration, guard string) (*process, error) {
+// start runs the command, below a guard where guard is its program; errors call it name. stdin is its input, which
+// start closes; nil: it is empty.
+func start(c *input.Command, name string, delay time.Duration, guard string, stdin *os.File) (*process, error) {
+	defer closeAll(stdin)
 	if len(c.Args) == 0 {
 		return nil, place.Refuse(name, input.ErrCommand, "", "it names no program")
 	}
@@ -53,6 +55,9 @@ func start(c *input.Command, name string, delay time.Duration, guard string) (*p
 	cmd := &exec.Cmd{Path: c.Args[0], Args: c.Args, Stdout: in, Stderr: c.Stderr, WaitDelay: delay}
 	if c.Stderr == nil {
 		cmd.Stderr = os.Stderr
+	}
+	if stdin != nil {
+		cmd.Stdin = stdin
 	}
 	p := &process{name: name, cmd: cmd, out: out, delay: delay, grace: delay, exited: make(chan struct{})}
 	if guard != "" {

@@ -42,6 +42,7 @@ func guard(args []string) {
 		return
 	}
 	tell(report, guardStarted, 0)
+	os.Stdin.Close()  // held by the command alone, so that a write fails when the command has closed it
 	os.Stdout.Close() // the command's alone: its end is the end of the output
 	os.Stderr.Close()
 	cmd.Wait() // the status says all

@@ -22,7 +22,7 @@ func openOnce(ctx context.Context, n input.Name, opts Options) (r io.Reader, don
 	if opts.Guarded {
 		guard = self()
 	}
-	p, err := start(n.Command, n.Name, cmp.Or(opts.grace, commandGrace), guard)
+	p, err := start(n.Command, n.Name, cmp.Or(opts.grace, commandGrace), guard, nil)
 	if err != nil {
 		return nil, nil, err
 	}
