@@ -103,6 +103,23 @@ type Divisible interface {
 	WithParts(first int, parts []Part) Source
 }
 
+// A Filtering source passes the samples of another source through a program of the user.
+type Filtering interface {
+	// Filtered returns what the program made of part p, once that was indexed; nil before.
+	Filtered(p int) *Filtered
+}
+
+// A Filtered says what a program made of a part: its samples are Samples - Dropped + Added. Offsets of spans are
+// in what the program answered.
+type Filtered struct {
+	Samples int64  // of the part
+	Dropped int64  // of these, that became no sample
+	Added   int64  // samples beyond one for each
+	Size    int64  // of a part that is many files, in bytes
+	Bytes   int64  // of all answers
+	Content string // digest of these bytes
+}
+
 // A Description is metadata of a dataset. It becomes a part of meta.json.
 type Description struct {
 	// Encoding is the default encoding of records. "" means msgpack.

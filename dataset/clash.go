@@ -46,6 +46,9 @@ func (o *Output) clash(begun, want *plan.Plan) error {
 		if was.Name == is.Name && was.Content != "" && is.Content != "" && was.Content != is.Content {
 			return plan.ErrorOtherInput(is.Name)
 		}
+		if was.Name == is.Name && was.Size == is.Size && begun.Source.Filter == want.Source.Filter && was.Filtered != nil && is.Filtered != nil && *was.Filtered != *is.Filtered {
+			return plan.ErrorFiltered(is.Name)
+		}
 	}
 	if why := otherOptions(begun, want); why != "" {
 		return o.occupied(why)
@@ -100,6 +103,12 @@ func otherOptions(begun, want *plan.Plan) string {
 		} else if !has || was != is {
 			return fmt.Sprintf("it was made with option %s=%s", name, was)
 		}
+	}
+	switch was, is := begun.Source.Filter, want.Source.Filter; {
+	case was == "" && is != "":
+		return "it was made without option filter"
+	case was != is:
+		return "it was made with option filter=" + was
 	}
 	d, e := begun.Encode, want.Encode
 	if d.Encoded && !e.Encoded {

@@ -24,11 +24,11 @@ import (
 // do not call it damaged.
 const (
 	manifestVersion = 2
-	choiceVersion   = 3 // samples were chosen, or records were encoded already
+	choiceVersion   = 3 // samples were chosen, or went through a filter, or records were encoded already
 )
 
 func (m *Manifest) version() int {
-	if m.Choice != nil || m.Encode.Encoded || slices.ContainsFunc(m.Encodes, func(o encode.Options) bool { return o.Encoded }) {
+	if m.Choice != nil || m.Source.Filter != "" || m.Encode.Encoded || slices.ContainsFunc(m.Encodes, func(o encode.Options) bool { return o.Encoded }) {
 		return choiceVersion
 	}
 	return manifestVersion
@@ -71,6 +71,9 @@ type Totals struct {
 	FieldsFound    int64            `json:"fields_found"`
 	FieldsWritten  int64            `json:"fields_written"` // counted while writing
 	FieldsLeftOut  int64            `json:"fields_left_out"`
+	FilterRead     int64            `json:"filter_samples,omitempty"`       // that the filter was given
+	FilterDropped  int64            `json:"filter_dropped,omitempty"`       // of these
+	FilterAdded    int64            `json:"filter_added,omitempty"`         // beyond one of each
 	SourcesUnread  int64            `json:"sources_not_read,omitempty"`     // none of their samples was wanted any more
 	SourcesPartly  int64            `json:"sources_read_in_part,omitempty"` // none from some sample on
 }

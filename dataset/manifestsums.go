@@ -24,6 +24,7 @@ func (t *Totals) setFound(a plan.Account) {
 	t.EntriesRead, t.EntriesSkipped, t.Skipped, t.Accepted = a.Entries, a.EntriesSkipped(), a.Skipped, a.Accepted
 	t.SamplesFound, t.SamplesLeftOut = a.Samples, a.SamplesLeftOut
 	t.FieldsFound, t.FieldsLeftOut = a.Fields, a.FieldsLeftOut
+	t.FilterRead, t.FilterDropped, t.FilterAdded = a.FilterRead, a.FilterDropped, a.FilterAdded
 	t.LeftOutBy, t.SourcesUnread, t.SourcesPartly = a.LeftOutBy, a.Unread, a.Partly
 }
 

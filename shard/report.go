@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"context"
 	"errors"
 	"math"
 	"slices"
@@ -26,6 +27,10 @@ type WriteOptions struct {
 	// Drain, once it is closed, lets the shards under way be finished and begins no other.
 	// What is left then is [ErrDrained]. nil: never.
 	Drain <-chan struct{}
+
+	// Filled is called when all shards of the run have been written, before a manifest is. Its error is the run's. nil:
+	// not called.
+	Filled func(ctx context.Context) error
 }
 
 // ErrDrained says that a run stopped beginning shards because WriteOptions.Drain was closed.

@@ -43,15 +43,15 @@ func (w *writer) writeAll(ctx context.Context, todo []int) error {
 	for range workers {
 		finishing.Go(func() error { return w.finishAll(whole, full, verify.Share(w.opts.AIO, workers)) })
 	}
-	filling, ctx := errgroup.WithContext(whole)
+	filling, fctx := errgroup.WithContext(whole)
 	drained := false
 	filling.Go(func() (err error) {
 		defer close(next)
-		drained, err = w.feed(ctx, todo, next)
+		drained, err = w.feed(fctx, todo, next)
 		return err
 	})
 	for range workers {
-		filling.Go(func() error { return w.work(ctx, next, full, max(1, jobs/workers), workers) })
+		filling.Go(func() error { return w.work(fctx, next, full, max(1, jobs/workers), workers) })
 	}
 	err = filling.Wait()
 	close(full)
@@ -60,6 +60,9 @@ func (w *writer) writeAll(ctx context.Context, todo []int) error {
 	}
 	if err == nil && drained {
 		return ErrDrained
+	}
+	if err == nil && w.opts.Filled != nil {
+		err = w.opts.Filled(ctx)
 	}
 	return err
 }

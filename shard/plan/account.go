@@ -13,6 +13,7 @@ import (
 //	Samples = samples written + SamplesLeftOut
 //	SamplesLeftOut = samples that lack a field + the sum of LeftOutBy
 //	Fields  = fields written + FieldsLeftOut
+//	Samples = FilterRead - FilterDropped + FilterAdded, with a filter and unless parts are not read to their ends
 type Account struct {
 	Entries        int64            `json:"entries"`                    // tar members, files, rows, items
 	Samples        int64            `json:"samples"`                    // found
@@ -25,6 +26,10 @@ type Account struct {
 	Accepted       map[string]int64 `json:"waived,omitempty"`           // findings accepted by a flag
 	Unread         int64            `json:"not_read,omitempty"`         // 1: the part was not indexed, as no further sample was wanted
 	Partly         int64            `json:"read_in_part,omitempty"`     // 1: nor was it from some sample on
+
+	FilterRead    int64 `json:"filter_samples,omitempty"` // samples that a filter was given; 0: there is no filter
+	FilterDropped int64 `json:"filter_dropped,omitempty"` // samples of these that it dropped; their entries are in Skipped
+	FilterAdded   int64 `json:"filter_added,omitempty"`   // samples that it made in addition to one for each
 
 	// Seen counts, by name of field, the samples written that have it. It describes
 	// the dataset; the balance does not include it.
@@ -94,6 +99,9 @@ func (a *Account) Merge(b *Account) {
 	for option, n := range b.LeftOutBy {
 		a.LeftOutBy = increment(a.LeftOutBy, option, n)
 	}
+	a.FilterRead += b.FilterRead
+	a.FilterDropped += b.FilterDropped
+	a.FilterAdded += b.FilterAdded
 	a.Unread += b.Unread
 	a.Partly += b.Partly
 	for _, c := range b.Seen { // in order, for the bound's sake
@@ -134,8 +142,11 @@ func increment(m map[string]int64, key string, n int64) map[string]int64 {
 // Check says which number of an account is below 0: such an account was not counted, or the sum
 // is too large.
 func (a *Account) Check() error {
-	if min(a.Entries, a.Samples, a.Keys, a.SamplesLeftOut, a.Fields, a.FieldsLeftOut, a.Unread, a.Partly) < 0 {
+	if min(a.Entries, a.Samples, a.Keys, a.SamplesLeftOut, a.Fields, a.FieldsLeftOut, a.Unread, a.Partly, a.FilterRead, a.FilterDropped, a.FilterAdded) < 0 {
 		return errors.New("it has less than 0 entries, samples or fields")
+	}
+	if made := a.FilterRead - a.FilterDropped + a.FilterAdded; made != a.Samples && a.FilterRead > 0 && a.Partly == 0 {
+		return fmt.Errorf("the filter made %d samples, and %d were found", made, a.Samples)
 	}
 	for _, reasons := range []map[string]int64{a.Skipped, a.Accepted} {
 		for reason, n := range reasons {

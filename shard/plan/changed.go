@@ -15,6 +15,19 @@ func ErrorChanged(name, how string) error {
 	return &converters.Error{Where: name, Off: -1, Err: fmt.Errorf("%w: %s", converters.ErrChanged, how), Hint: StartAnew}
 }
 
+// ErrorFiltered returns the error of a part of which a filter makes other samples than it did for the plan.
+func ErrorFiltered(name string) error {
+	return ErrorChanged(name, "the filter makes other samples of it than when it was planned: the file or the program has changed, or the program answers the same samples differently each time")
+}
+
+// CheckFiltered returns an error if a filter makes other samples of the part than it did for the plan.
+func (p *Part) CheckFiltered(name string, is *converters.Filtered) error {
+	if p.Filtered.other(&Filtered{is.Bytes, is.Content}) {
+		return ErrorFiltered(name)
+	}
+	return nil
+}
+
 // StartAnew is the hint of a source that has changed.
 const StartAnew = "WriteOptions.Overwrite starts anew"
 
@@ -35,6 +48,8 @@ func (p Part) Changed(is Part) error {
 		return nil
 	case was.Size != is.Size:
 		return ErrorChanged(is.Name, fmt.Sprintf("it had %d bytes when its conversion was begun, it has %d", was.Size, is.Size))
+	case was.Filtered.other(is.Filtered):
+		return ErrorFiltered(is.Name)
 	case was.Account.Samples != is.Account.Samples:
 		return ErrorChanged(is.Name, fmt.Sprintf("it had %d samples when its conversion was begun, it has %d", was.Account.Samples, is.Account.Samples))
 	}

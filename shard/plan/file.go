@@ -30,7 +30,7 @@ import (
 
 // FormatVersion is the version of a plan file, and alikeVersion the one of a plan with Columns.Alike,
 // which programs that read version 2 alone refuse. choiceVersion is the one of a plan with a choice, with records
-// that are encoded already, or with added fields.
+// that are encoded already, with added fields, or with a filter.
 const (
 	FormatVersion = 2
 	alikeVersion  = 3
@@ -107,7 +107,7 @@ func (p *Plan) Write(w io.Writer) (digest string, err error) {
 }
 
 func (p *Plan) version() int {
-	if p.Choice != nil || p.Copies() || p.Dataset.Added != nil {
+	if p.Choice != nil || p.Copies() || p.Dataset.Added != nil || p.Source.Filter != "" {
 		return choiceVersion
 	}
 	if p.Columns.Alike {
@@ -252,6 +252,14 @@ func (p *Part) Check() error {
 	return nil
 }
 
+// readable returns the number of bytes that samples are read from.
+func (p *Part) readable() int64 {
+	if p.Filtered != nil {
+		return p.Filtered.Bytes
+	}
+	return p.Size
+}
+
 // maxSamples bounds the samples of a part: 8 PiB of memory could not plan more.
 const maxSamples = 1 << 49
 
@@ -266,7 +274,7 @@ func (p *Plan) checkShard(s *Shard, name string) error {
 			return fmt.Errorf("part %d does not exist", r.Part)
 		}
 		part := &p.Parts[r.Part]
-		if r.Count < 1 || r.First < 0 || r.First > part.Account.Samples-r.Count || r.Off < 0 || r.Off > part.Size {
+		if r.Count < 1 || r.First < 0 || r.First > part.Account.Samples-r.Count || r.Off < 0 || r.Off > part.readable() {
 			return fmt.Errorf("run %v lies outside part %q", r, part.Name)
 		}
 		if found += r.Count; found > maxSamples {

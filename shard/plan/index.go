@@ -103,7 +103,17 @@ func Index(ctx context.Context, src converters.Source, opts IndexOptions) ([]Par
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	return indexes, errors.Join(errs...)
+	return indexes, errors.Join(distinct(errs)...)
+}
+
+// distinct returns errors, one that several parts have only once: a filter that has failed is not run for others.
+func distinct(errs []error) (all []error) {
+	for _, err := range errs {
+		if err != nil && !slices.ContainsFunc(all, func(before error) bool { return errors.Is(err, before) }) {
+			all = append(all, err)
+		}
+	}
+	return all
 }
 
 // AllParts returns the numbers of all parts of a source.
@@ -144,7 +154,7 @@ func indexPart(ctx context.Context, src converters.Source, i int, how *indexer) 
 	progress := &Tally{To: how.progress}
 	defer progress.Flush()
 	var files *fileTrace
-	if part.Path == "" {
+	if _, filtered := src.(converters.Filtering); part.Path == "" && !filtered { // a digest tells more
 		files = newFileTrace()
 	}
 	sizer := sizer{indexer: how}
@@ -182,9 +192,20 @@ func indexPart(ctx context.Context, src converters.Source, i int, how *indexer) 
 	if files != nil {
 		files.sum(&idx.Part)
 	}
+	if f, ok := src.(converters.Filtering); ok {
+		idx.filtered(f.Filtered(i))
+	}
 	progress.Add(0, idx.Size-(at-max(0, first)))
 	idx.Trim()
 	return idx, nil
+}
+
+// filtered enters what a filter has made of the part.
+func (p *PartIndex) filtered(f *converters.Filtered) {
+	a := &p.Account
+	a.FilterRead, a.FilterDropped, a.FilterAdded = f.Samples, f.Dropped, f.Added
+	p.Size = max(p.Size, f.Size)
+	p.Filtered = &Filtered{f.Bytes, f.Content}
 }
 
 // A sizer sizes records and enters their samples in an account. Alike samples are sized

@@ -34,6 +34,7 @@ type Plan struct {
 type SourceSpec struct {
 	Format  string            `json:"format"`            // a row of the command's table of formats: "tar"
 	Options map[string]string `json:"options,omitempty"` // its flags that differ from their default
+	Filter  string            `json:"filter,omitempty"`  // the command line of the program that the samples pass through; never run from here
 }
 
 // OptionSpec is the option of a SourceSpec that holds the whole specification of a dataset
@@ -54,9 +55,22 @@ type Part struct {
 	Encode  int     `json:"encode,omitempty"`       // how its records are encoded: 0 as Plan.Encode, i as Plan.Encodes[i-1]
 	Account Account `json:"account"`
 
+	Filtered *Filtered `json:"filtered,omitempty"` // what its samples are read from in place of the part; nil: the part
+
 	// Modified is drawn from the times of all files of a part that is many files; 0: not known. A
 	// journal keeps it, a plan does not.
 	Modified int64 `json:"-"`
+}
+
+// A Filtered is what a filter has made of a part.
+type Filtered struct {
+	Bytes   int64  `json:"bytes"`
+	Content string `json:"content"` // digest of these bytes, as Part.Content
+}
+
+// other reports whether both are known and were made of other bytes.
+func (f *Filtered) other(than *Filtered) bool {
+	return f != nil && than != nil && *f != *than
 }
 
 // A Shard is one file to be written.
