@@ -13,6 +13,7 @@ const (
 	AnotherOutput                       // another directory, or permission to write into this one
 	NamedSources                        // new names of the sources
 	ProgramArguments                    // the program and its arguments
+	TheFilter                           // the program that samples pass through
 	APlan                               // a plan
 	VerifyOrPlan                        // a verification, or the plan
 )

@@ -75,7 +75,7 @@ func (c *Conversion) withParts(ctx context.Context, skip int, use func(*stagedPa
 		return err
 	}
 	err = use(s)
-	closed := s.close()
+	closed := errors.Join(c.endFilter(), s.close())
 	return errors.Join(err, closed, c.removeCache(ctx, err))
 }
 

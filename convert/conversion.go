@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/ffconvert/ffconvert/aio"
+	"github.com/ffconvert/ffconvert/convert/filter"
 	"github.com/ffconvert/ffconvert/convert/format"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset"
@@ -35,6 +36,10 @@ type Options struct {
 	Shuffle *plan.Shuffle  // nil: samples keep their order
 	Choice  choose.Options // of samples. With a Split or a SplitBy, see [Conversion.Sides]
 	Cut     Cut
+
+	// Filter is a program that all samples pass through: see package convert/filter. Encode and Choice are of
+	// the samples that it answers. nil: none.
+	Filter *input.Command
 
 	// Input says how sources are found and staged. Directories, Match, Arrange and Progress are
 	// ignored: the format and this package set them. If CacheDir is "", copies are made in a
@@ -78,6 +83,8 @@ type Conversion struct {
 	local   int                     // number of inputs in found that must be local; 0: all. See trim
 	tally   bool                    // find the values of Choice.SplitBy, and plan nothing
 
+	through *filter.Filter            // of Filter; nil: none was needed
+	was     func(part int) *plan.Part // a part of an existing plan, for Filter; nil: there is none
 	beside  *Beside                   // files beside remote parts; nil: none was needed
 	src     converters.Source         // the dataset; nil: not open
 	told    map[converters.Doubt]bool // doubts that were passed to Doubt
@@ -142,7 +149,7 @@ func (c *Conversion) prepare(ctx context.Context) (aligned bool, err error) {
 		return false, err
 	}
 	named := c.Encode.Encoding
-	if c.Program != nil {
+	if c.Program != nil || c.Filter != nil {
 		named = cmp.Or(named, "msgpack") // CBOR is how a program hands over samples, not a proposal
 	}
 	c.Encode = spec.Options()
@@ -198,6 +205,9 @@ func (c *Conversion) writeOptions() shard.WriteOptions {
 	}
 	if c.Drain != nil {
 		opts.Drain = c.Drain()
+	}
+	if c.through != nil {
+		opts.Filled = c.through.Finish
 	}
 	return opts
 }

@@ -92,7 +92,7 @@ func (c *Conversion) staged(ctx context.Context, use func(*stage.Set) error) err
 	var cleaned, removed error
 	if err == nil {
 		err = use(set)
-		cleaned = set.Release()
+		cleaned = errors.Join(c.endFilter(), set.Release())
 	}
 	if _, unfinished := errors.AsType[*shard.Unfinished](err); !unfinished {
 		removed = c.removeCache(ctx, err)
@@ -112,7 +112,7 @@ func (c *Conversion) checkCache() error {
 // it. If the caller names another cache, the one in the output is of an earlier run, and is removed
 // only after success. err is the error of the run.
 func (c *Conversion) removeCache(ctx context.Context, err error) error {
-	return errors.Join(c.returnBeside(), c.removeOwnCache(ctx, err))
+	return errors.Join(c.returnBeside(), c.endFilter(), c.removeOwnCache(ctx, err))
 }
 
 func (c *Conversion) removeOwnCache(ctx context.Context, err error) error {

@@ -21,13 +21,10 @@ type opened struct {
 func (c *Conversion) open(ctx context.Context, parts []converters.Part) (*opened, error) {
 	var o *opened
 	var err error
-	if c.Mixture != nil {
-		for _, r := range c.Mixture.readers {
-			c.lend(r)
-		}
-		o, err = c.Mixture.open(ctx, parts, c.Encode)
+	if c.Filter != nil {
+		o, err = c.openFiltered(ctx, parts)
 	} else {
-		o, err = c.openOne(ctx, parts)
+		o, err = c.openAs(ctx, parts, c.Encode)
 	}
 	if err != nil {
 		return nil, err
@@ -38,15 +35,20 @@ func (c *Conversion) open(ctx context.Context, parts []converters.Part) (*opened
 	return o, c.sameTables(o.says)
 }
 
-// openOne opens a dataset of one format.
-func (c *Conversion) openOne(ctx context.Context, parts []converters.Part) (*opened, error) {
+// openAs opens a dataset for records of the options rec.
+func (c *Conversion) openAs(ctx context.Context, parts []converters.Part, rec encode.Options) (*opened, error) {
+	if c.Mixture != nil {
+		for _, r := range c.Mixture.readers {
+			c.lend(r)
+		}
+		return c.Mixture.open(ctx, parts, rec)
+	}
 	c.lend(c.Reader)
-	src, err := c.Reader.Open(ctx, parts, c.Encode)
+	src, err := c.Reader.Open(ctx, parts, rec)
 	if err != nil {
 		return nil, err
 	}
 	o := &opened{Source: src, says: converters.Describe(src)}
-	rec := c.Encode
 	if rec.Encoding == "" {
 		rec.Encoding, rec.Encoded = o.says.Encoding, o.says.Encoded
 	}

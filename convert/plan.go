@@ -34,14 +34,21 @@ func (c *Conversion) request() (plan.Options, error) {
 }
 
 // sourceSpec returns the format and its options for the plan.
-func (c *Conversion) sourceSpec() (plan.SourceSpec, error) {
+func (c *Conversion) sourceSpec() (source plan.SourceSpec, err error) {
 	switch {
 	case c.planned != nil:
 		return *c.planned, nil
 	case c.Mixture != nil:
-		return c.Mixture.sourceSpec()
+		if source, err = c.Mixture.sourceSpec(); err != nil {
+			return source, err
+		}
+	default:
+		source = plan.SourceSpec{Format: c.Reader.Name, Options: c.Reader.Set.Kept()}
 	}
-	return plan.SourceSpec{Format: c.Reader.Name, Options: c.Reader.Set.Kept()}, nil
+	if c.Filter != nil {
+		source.Filter = c.Filter.Name
+	}
+	return source, nil
 }
 
 // plan indexes the sources and plans the shards.

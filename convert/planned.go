@@ -43,6 +43,9 @@ func (r *recorded) damaged(err error) error {
 // that the caller names are run.
 func (r *recorded) conversion() (*Conversion, error) {
 	p := r.plan
+	if err := r.checkFilter(); err != nil {
+		return nil, err
+	}
 	c := &Conversion{Options: r.Options, planned: &p.Source, added: p.Dataset.Added, classes: p.Dataset.Classes, Sources: r.Sources, Out: r.dir}
 	if c.Workers <= 0 {
 		c.Workers = runtime.GOMAXPROCS(0)

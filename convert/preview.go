@@ -47,6 +47,7 @@ func (c *Conversion) Preview(ctx context.Context) (*Preview, error) {
 	if c.Input.CacheDir == "" {
 		remove := TemporaryCache(&in)
 		defer remove()
+		c.Input.CacheDir, c.Input.NoCache = in.CacheDir, in.NoCache // for answers of a filter
 	}
 	in.Progress = c.staging(c.found)
 	if err := c.trim(ctx, in); err != nil {
@@ -57,7 +58,7 @@ func (c *Conversion) Preview(ctx context.Context) (*Preview, error) {
 		return nil, err
 	}
 	p, _, err := c.plan(ctx, set)
-	if err := errors.Join(err, set.Release(), c.returnBeside()); err != nil {
+	if err := errors.Join(err, c.endFilter(), set.Release(), c.returnBeside()); err != nil {
 		return nil, err
 	}
 	c.tellDoubts()

@@ -13,6 +13,7 @@ import (
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/input/stage"
 	"github.com/ffconvert/ffconvert/shard"
+	"github.com/ffconvert/ffconvert/shard/plan"
 	"github.com/ffconvert/ffconvert/verify"
 )
 
@@ -90,6 +91,7 @@ func (r *repair) write(ctx context.Context, damaged []string) (*shard.Report, er
 		return nil, err
 	}
 	c.output = r.out
+	c.was = func(part int) *plan.Part { return &r.kept.Plan.Parts[part] }
 	if err := c.find(ctx); err != nil {
 		return nil, r.advise(err)
 	}

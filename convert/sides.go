@@ -23,6 +23,9 @@ func (c *Conversion) Sides(ctx context.Context) ([]*Conversion, error) {
 	case o.Split != "" && o.SplitBy != "":
 		return nil, refuseChoice("option split and option split-by do not go together")
 	}
+	if c.Filter != nil {
+		return nil, refuseChoice("a split reads its sources once for each side, and option filter would run its program for each; convert without the split, then split the dataset: ffconvert ffr")
+	}
 	if err := c.checkParent(); err != nil {
 		return nil, err
 	}

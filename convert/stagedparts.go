@@ -157,7 +157,7 @@ func (s *stagedParts) Take(ctx context.Context, first, n int) (converters.Source
 		}
 		return nil, nil, err
 	}
-	return s.like.WithParts(first, set.Parts()), set.Release, nil
+	return s.like.WithParts(first, set.Parts()), s.c.held(first, n, set.Release), nil
 }
 
 // letGo releases the held parts except the n parts from first on.

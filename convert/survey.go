@@ -22,7 +22,8 @@ type survey struct {
 
 // survey indexes the parts with the numbers some, or all if some is nil, and calls use. Parts in known
 // are not read. Only inputs that are read are made local.
-func (c *Conversion) survey(ctx context.Context, some []int, known *dataset.Indexed, use func(*survey) error) error {
+func (c *Conversion) survey(ctx context.Context, some []int, known *dataset.Indexed, use func(*survey) error) (err error) {
+	defer func() { err = errors.Join(err, c.endFilter()) }()
 	all := c.directories() != nil
 	for {
 		need, again := c.need(some, known, all), false

@@ -65,6 +65,7 @@ func (r *taskRun) run(ctx context.Context) (*shard.Report, error) {
 		return nil, err
 	}
 	c.output = r.out
+	c.was = func(part int) *plan.Part { return &r.slice.Plan.Parts[part] }
 	skip, err := r.find(ctx, c)
 	if err != nil {
 		return nil, r.advise(err)
@@ -146,6 +147,7 @@ func (r *taskRun) find(ctx context.Context, c *Conversion) (skip int, err error)
 func (r *taskRun) writeTogether(ctx context.Context, c *Conversion) (*shard.Report, error) {
 	var report *shard.Report
 	c.trimTo(r.slice.Plan)
+	c.was = func(part int) *plan.Part { return &r.slice.Plan.Parts[part-r.slice.First] }
 	err := c.staged(ctx, func(set *stage.Set) error {
 		o, err := c.open(ctx, c.withOthers(set))
 		if err != nil {

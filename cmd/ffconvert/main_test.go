@@ -25,7 +25,7 @@ import (
 func TestMain(m *testing.M) {
 	os.Setenv("GORACE", "atexit_sleep_ms=0") // else each command waits a second at its end, under the race detector
 	stage.Guard()
-	testscript.Main(m, map[string]func(){"ffconvert": main, "ffheld": heldMain})
+	testscript.Main(m, map[string]func(){"ffconvert": main, "ffheld": heldMain, "ffclean": cleanMain})
 }
 
 func TestScripts(t *testing.T) {

@@ -132,6 +132,22 @@ func TestPythonSources(t *testing.T) {
 	}
 }
 
+// The filter of docs/plugins.md is the file in examples/.
+func TestFilterRecipe(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "plugins.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	recipe, err := os.ReadFile(filepath.Join("..", "..", "examples", "clean.py"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(page), "```python\n"+string(recipe)+"```") {
+		t.Error("docs/plugins.md does not show examples/clean.py as it is")
+	}
+}
+
 // The recipe of docs/sources.md is the file in examples/, and has ten lines.
 func TestDumpRecipe(t *testing.T) {
 	t.Parallel()

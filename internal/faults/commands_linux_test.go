@@ -15,7 +15,7 @@ import (
 // another one that is new all the time. It begins when the file named by $READY is there.
 const stubborn = `trap '' TERM HUP INT PIPE; (while :; do :; done) & while :; do /bin/echo x; sleep 0.01; : > "$READY"; done 2>/dev/null`
 
-// A command of pipe: and a plugin end with the program, SIGKILL of it included, and so does what they
+// A command of pipe:, a plugin and a filter end with the program, SIGKILL of it included, and so does what they
 // have started: whoever kills a task has killed it.
 func TestKilledCommands(t *testing.T) {
 	slow(t)
@@ -32,6 +32,8 @@ func TestKilledCommands(t *testing.T) {
 		{"pipe, terminated", syscall.SIGTERM, func(dir string) []string {
 			return []string{"csv", "--allow-pipe", "pipe:" + filepath.Join(dir, "ffconvert-stubborn"), filepath.Join(dir, "out")}
 		}},
+		{"filter, killed", syscall.SIGKILL, stubbornFilter},
+		{"filter, terminated", syscall.SIGTERM, stubbornFilter},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
@@ -65,6 +67,11 @@ func TestKilledCommands(t *testing.T) {
 			}
 		})
 	}
+}
+
+// stubbornFilter is a conversion whose filter answers nothing.
+func stubbornFilter(dir string) []string {
+	return convert(filepath.Join(dir, "out"), "--filter", `sh -c "exec `+filepath.Join(dir, "ffconvert-stubborn")+` >/dev/null"`)
 }
 
 // marked returns the processes that have a variable, by number, and what they are.

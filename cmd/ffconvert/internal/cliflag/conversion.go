@@ -32,6 +32,7 @@ type Conversion struct {
 	Shuffle   bool
 	Seed      uint64
 	Choose    Choose
+	Filter    *input.Command
 
 	Workers   int
 	Overwrite bool
@@ -78,6 +79,7 @@ func (o *Conversion) Add(flags *pflag.FlagSet) {
 	flags.StringVar(&o.Encode.Resize, "resize", "", "size of the pictures of --tensor: 256, of the shorter edge, or 224x224, width and height (default as they are)")
 	flags.Var(&o.Missing, "missing", "what to do with a sample that lacks a field: error, or skip and count")
 	o.Choose.add(flags)
+	o.addFilter(flags)
 	flags.Var(&o.ShardSize, "shard-size", "target size of a shard (default: at least 256MiB each, 200 shards at most)")
 	flags.Var(&o.MinSize, "min-shard-size", "least mean size of a shard (default 256MiB, or none with --shard-size or --shards)")
 	flags.Var(option.AtLeast(&o.Sizes.Max, 1), "max-shards", "most shards (default 200, or none with --shard-size or --shards)")
@@ -143,6 +145,7 @@ func (o *Conversion) AddDecompression(flags *pflag.FlagSet) {
 // AddPlanned registers the flags of run and repair, which write shards from a plan. limits are the
 // limits of all formats: a plan does not keep limits, so the user must raise them again.
 func (o *Conversion) AddPlanned(flags *pflag.FlagSet) (limits *pflag.FlagSet) {
+	o.addFilter(flags)
 	o.addRun(flags)
 	o.AddCache(flags)
 	o.AddDecompression(flags)
@@ -163,7 +166,7 @@ func (o *Conversion) Input() stage.Options {
 // command; its Stopper drains the run. tool names the program in the manifest.
 func (o *Conversion) Options(ctx context.Context, tool string, progress *progress.Reporter) convert.Options {
 	opts := convert.Options{
-		Encode: o.Encode, Sizes: o.Sizes, Input: o.Input(),
+		Encode: o.Encode, Sizes: o.Sizes, Filter: o.Filter, Input: o.Input(),
 		Workers: o.Workers, Overwrite: o.Overwrite, IntoNonempty: o.IntoNonempty, NoVerify: o.NoVerify, Verify: o.Verify,
 		AIO: aio.Options{Backend: o.Backend, Depth: o.Depth}, Tool: tool,
 		Progress: progress, Doubt: progress.Warn, Waiting: progress.Waiting,

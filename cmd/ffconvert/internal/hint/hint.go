@@ -24,6 +24,7 @@ var hints = map[convert.Advice]string{
 	convert.NotAligned:        "leave --whole-parts out; --exact cuts at samples",
 	convert.FewerInputs:       "--max-names",
 	convert.NamedSources:      "run it where the conversion was planned, or name the sources: ffconvert COMMAND OUT SOURCE",
+	convert.TheFilter:         "give it again with --filter",
 	convert.ProgramArguments:  "to run a plugin again, name it and its arguments: ffconvert COMMAND --plugin NAME OUT ARGS",
 	convert.APlan:             "ffconvert plan makes one",
 	convert.VerifyOrPlan:      "ffconvert verify OUT checks the dataset, the command that made it writes the plan anew",

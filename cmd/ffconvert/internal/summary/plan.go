@@ -15,17 +15,18 @@ import (
 
 // A Plan is the closing line of plan.
 type Plan struct {
-	Done      bool             `json:"done"`
-	Out       string           `json:"out"`
-	Shards    int              `json:"shards"`
-	Parts     int              `json:"parts"`
-	Stored    int64            `json:"part_bytes"`
-	Whole     bool             `json:"whole_parts,omitempty"`
-	Samples   int64            `json:"samples,omitempty"` // 0, as Bytes, for a part-aligned plan: not known yet
-	Bytes     int64            `json:"bytes,omitempty"`
-	Digest    string           `json:"plan_sha256"`
-	Same      bool             `json:"same"`     // the plan was there already
-	Ready     bool             `json:"complete"` // the dataset is complete
+	Done    bool   `json:"done"`
+	Out     string `json:"out"`
+	Shards  int    `json:"shards"`
+	Parts   int    `json:"parts"`
+	Stored  int64  `json:"part_bytes"`
+	Whole   bool   `json:"whole_parts,omitempty"`
+	Samples int64  `json:"samples,omitempty"` // 0, as Bytes, for a part-aligned plan: not known yet
+	Bytes   int64  `json:"bytes,omitempty"`
+	Digest  string `json:"plan_sha256"`
+	Same    bool   `json:"same"`     // the plan was there already
+	Ready   bool   `json:"complete"` // the dataset is complete
+	filtered
 	LeftOut   int64            `json:"samples_left_out,omitempty"`
 	LeftOutBy map[string]int64 `json:"left_out_by,omitempty"` // samples that were not chosen, by option
 	Unread    int64            `json:"sources_not_read,omitempty"`
@@ -43,6 +44,7 @@ func NewPlan(out string, done *convert.Planned) *Plan {
 	if !p.Whole {
 		s.Samples, s.Bytes = p.Totals()
 		a := p.Account()
+		s.filtered = filtered{a.FilterRead, a.FilterDropped, a.FilterAdded}
 		s.LeftOut, s.LeftOutBy, s.Unread, s.Partly = a.SamplesLeftOut, a.LeftOutBy, a.Unread, a.Partly
 	}
 	for _, err := range done.Unused {
@@ -64,6 +66,7 @@ func (s *Plan) String() string {
 	if s.Ready {
 		b.WriteString(", and the dataset is complete")
 	}
+	b.WriteString(s.filtered.String())
 	for _, text := range leftOut(s.LeftOut, s.LeftOutBy, s.Unread, s.Partly) {
 		b.WriteString("; " + text)
 	}

@@ -32,8 +32,9 @@ type Conversion struct {
 	Written int64     `json:"bytes_written"` // bytes of shards that this run wrote
 	MBPerS  float64   `json:"mb_per_second"` // Written / 1e6 / Seconds
 	proof
-	LeftOut    int64            `json:"samples_left_out"`
-	LeftOutBy  map[string]int64 `json:"left_out_by,omitempty"` // samples that were not chosen, by option
+	LeftOut   int64            `json:"samples_left_out"`
+	LeftOutBy map[string]int64 `json:"left_out_by,omitempty"` // samples that were not chosen, by option
+	filtered
 	Unread     int64            `json:"sources_not_read,omitempty"`
 	Partly     int64            `json:"sources_read_in_part,omitempty"`
 	Skipped    map[string]int64 `json:"skipped,omitempty"`
@@ -41,6 +42,28 @@ type Conversion struct {
 	FieldsLeft int64            `json:"fields_left_out"`
 
 	Columns []converters.ColumnType `json:"columns,omitempty"` // of a CSV table that this run read
+}
+
+// A filtered says what became of the samples that a filter was given.
+type filtered struct {
+	Read    int64 `json:"filter_samples,omitempty"`
+	Dropped int64 `json:"filter_dropped,omitempty"`
+	Added   int64 `json:"filter_added,omitempty"` // beyond one for each
+}
+
+// String returns the part of the closing line about a filter; "" if there is none.
+func (f filtered) String() string {
+	if f.Read == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("; the filter was given %s", terminal.Counted(f.Read, "sample"))
+	if f.Dropped > 0 {
+		text += ", dropped " + humanize.Comma(f.Dropped)
+	}
+	if f.Added > 0 {
+		text += ", added " + humanize.Comma(f.Added)
+	}
+	return text
 }
 
 // An Earlier counts shards that this run found in the output.
@@ -121,8 +144,9 @@ func NewConversion(out string, r *shard.Report) Conversion {
 		Samples: t.SamplesWritten, Bytes: t.Bytes, Shards: t.Shards, Earlier: newEarlier(r),
 		Since: r.Manifest.Created, Already: r.Already,
 		Seconds: r.Seconds, Written: r.Written, MBPerS: float64(r.Written) / 1e6 / max(r.Seconds, 1e-9), // JSON has no infinity
-		proof:   newProof(r),
-		LeftOut: t.SamplesLeftOut, LeftOutBy: t.LeftOutBy, Unread: t.SourcesUnread, Partly: t.SourcesPartly, Skipped: t.Skipped, Accepted: t.Accepted, FieldsLeft: t.FieldsLeftOut,
+		proof:    newProof(r),
+		filtered: filtered{t.FilterRead, t.FilterDropped, t.FilterAdded},
+		LeftOut:  t.SamplesLeftOut, LeftOutBy: t.LeftOutBy, Unread: t.SourcesUnread, Partly: t.SourcesPartly, Skipped: t.Skipped, Accepted: t.Accepted, FieldsLeft: t.FieldsLeftOut,
 	}
 }
 
@@ -174,6 +198,7 @@ func (s Conversion) String() string {
 	if len(s.Columns) > 0 {
 		b.WriteString("; " + columnsText(s.Columns))
 	}
+	b.WriteString(s.filtered.String())
 	for _, text := range leftOut(s.LeftOut, s.LeftOutBy, s.Unread, s.Partly) {
 		b.WriteString("; " + text)
 	}

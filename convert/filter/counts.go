@@ -1,0 +1,37 @@
+package filter
+
+// counts are the numbers of entries of consecutive samples. Equal neighbours take the memory of one.
+type counts []count
+
+type count struct {
+	entries int
+	samples int64
+}
+
+// add appends samples that have the same number of entries.
+func (c *counts) add(entries int, samples int64) {
+	if samples == 0 {
+		return
+	}
+	if n := len(*c); n > 0 && (*c)[n-1].entries == entries {
+		(*c)[n-1].samples += samples
+		return
+	}
+	*c = append(*c, count{entries, samples})
+}
+
+// all returns a function that returns the entries of one sample after the other, and 0 behind the last.
+func (c counts) all() func() int {
+	i, left := -1, int64(0)
+	return func() int {
+		for left == 0 {
+			if i++; i >= len(c) {
+				i = len(c)
+				return 0
+			}
+			left = c[i].samples
+		}
+		left--
+		return c[i].entries
+	}
+}
