@@ -79,9 +79,10 @@ type Options struct {
 	// Rename counts.
 	Decode bool `json:"decode,omitempty"`
 
-	// Tensor names suffixes of fields with pictures, "jpg,png", which become their pixels: uint8, height × width × 3, as an array file of
-	// numpy that is named "npy" in place of its suffix, unless Rename names it; in raw records the pixels alone. Resize is
-	// their size: "256", of the shorter edge, or "224x224", width and height; "" leaves it. The name before Rename counts.
+	// Tensor names fields with pictures, by their suffixes, "jpg,png", or where they have no such suffix as a whole, "image/encoded". They
+	// become their pixels: uint8, height × width × 3, as an array file of numpy that is named "npy" in place of its suffix, or
+	// "image/encoded.npy", unless Rename names it; in raw records the pixels alone. Resize is their size: "256", of the
+	// shorter edge, or "224x224", width and height; "" leaves it. The names before Rename count.
 	Tensor string `json:"tensor,omitempty"`
 	Resize string `json:"resize,omitempty"`
 
@@ -362,7 +363,7 @@ func (e *Encoder) choose(s *converters.Sample) ([]converters.Field, error) {
 		f.Name = p.name
 	}
 	if e.tensor.none() {
-		return nil, &hintedError{fmt.Errorf("%w: no field with a suffix of %s, the sample has %q", ErrMissing, e.tensor.types, fieldNames(s)), "Options.Missing skip leaves such samples out"}
+		return nil, &hintedError{fmt.Errorf("%w: no field has the suffix or the name %s, the sample has %q", ErrMissing, e.tensor.types, fieldNames(s)), "Options.Missing skip leaves such samples out"}
 	}
 	return e.values, nil
 }

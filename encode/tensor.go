@@ -14,7 +14,7 @@ import (
 // DefaultMaxPixels is the default of Limits.MaxPixels. A picture of that size takes 200 MB as RGB.
 const DefaultMaxPixels = picture.DefaultMaxPixels
 
-// TensorField is the name of a field of pixels: what follows its last dot, where the picture had its suffix.
+// TensorField is the name of a field of pixels: what follows its last dot, where the picture had its suffix, if it had one.
 const TensorField = "npy"
 
 // An edge is a size that pictures are resized to. The zero value leaves them as they are.
@@ -81,8 +81,8 @@ func newTensors(o *Options) (*tensors, error) {
 	}
 	t := &tensors{types: o.Tensor, most: cmp.Or(o.Limits.MaxPixels, DefaultMaxPixels)}
 	for suffix := range strings.SplitSeq(strings.ToLower(o.Tensor), ",") {
-		if is := picture.OfSuffix(suffix); is == nil || is.Name == "GIF" {
-			return nil, fmt.Errorf("tensor %.40q: want suffixes of fields with pictures: jpg, jpeg, png, webp", o.Tensor)
+		if is := picture.OfSuffix(suffix); suffix == "" || is != nil && is.Name == "GIF" {
+			return nil, fmt.Errorf("tensor %.40q: want suffixes of fields with pictures, jpg, jpeg, png, webp, or names of such fields", o.Tensor)
 		}
 	}
 	var err error
@@ -107,20 +107,30 @@ func (s *Spec) PixelShape() []int64 {
 // takes reports whether a field is a picture to be decoded.
 func (t *tensors) takes(field string) bool { return t != nil && isTensor(t.types, field) }
 
-// isTensor reports whether a field has one of the suffixes, which commas separate.
+// isTensor reports whether a field has one of the suffixes of pictures, or one of the other names, which commas separate.
 func isTensor(types, field string) bool {
-	suffix := field[strings.LastIndexByte(field, '.')+1:]
+	suffix, ofPicture := pictureSuffix(field)
 	for s := range strings.SplitSeq(types, ",") {
-		if strings.EqualFold(s, suffix) {
+		if s == field || ofPicture != nil && strings.EqualFold(s, suffix) {
 			return true
 		}
 	}
 	return false
 }
 
+// pictureSuffix returns what follows the last dot of a name, and the type of picture that it promises, or nil.
+func pictureSuffix(field string) (string, *picture.Type) {
+	suffix := field[strings.LastIndexByte(field, '.')+1:]
+	return suffix, picture.OfSuffix(strings.ToLower(suffix))
+}
+
 // renamed returns the name of the field that has the pixels of a picture.
 func (t *tensors) renamed(field string) string {
-	return field[:strings.LastIndexByte(field, '.')+1] + TensorField
+	suffix, is := pictureSuffix(field)
+	if is == nil {
+		return field + "." + TensorField
+	}
+	return strings.TrimSuffix(field, suffix) + TensorField
 }
 
 // next tells that the values of the sample before are not used any more.
@@ -136,8 +146,10 @@ func (t *tensors) none() bool { return t != nil && t.taken == 0 }
 // value returns the pixels of a picture, valid until the next sample, or their size.
 func (t *tensors) value(f *converters.Field) (converters.Value, error) {
 	t.taken++
-	suffix := strings.ToLower(f.Name[strings.LastIndexByte(f.Name, '.')+1:])
-	named := picture.OfSuffix(suffix)
+	_, named := pictureSuffix(f.Name)
+	if named == nil {
+		named = &picture.Type{Name: "picture"}
+	}
 	if f.Value.Unread() {
 		return f.Value, errors.New("internal error: the index did not read a picture that is to be decoded")
 	}

@@ -192,6 +192,28 @@ func TestTensorTwoPictures(t *testing.T) {
 	}
 }
 
+// Fields without a suffix are named as a whole, and are told by their content.
+func TestTensorNames(t *testing.T) {
+	t.Parallel()
+	file := picturetest.PNG(picturetest.Picture())
+	fields := []converters.Field{{Name: "image/encoded", Value: converters.Bytes(file)}, {Name: "left.Image", Value: converters.Bytes(file)}, {Name: "image", Value: converters.Bytes(file)}}
+	record, err := pixels(t, Options{Encoding: "cbor", Tensor: "jpg,image/encoded,left.Image"}, fields...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, fields, _ := Describe(record); len(fields) != 3 || fields[0].Name != "image/encoded.npy" || fields[1].Name != "left.Image.npy" || fields[2].Name != "image" {
+		t.Errorf("fields %v", fields)
+	}
+	record, err = pixels(t, Options{Encoding: "raw:image", Tensor: "image", Resize: "7x5"}, fields...)
+	if err != nil || len(record) != 7*5*3 {
+		t.Errorf("%d bytes, %v", len(record), err)
+	}
+	_, err = pixels(t, Options{Tensor: "image"}, converters.Field{Name: "image", Value: converters.Bytes([]byte("hello"))})
+	if !errors.Is(err, converters.ErrMalformed) || !strings.Contains(err.Error(), `field "image": malformed: not a picture: it begins with "hello"`) {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestTensorRefuses(t *testing.T) {
 	t.Parallel()
 	good := picturetest.JPEG(picturetest.Picture())
@@ -211,7 +233,7 @@ func TestTensorRefuses(t *testing.T) {
 		{"large when it is resized", Options{Tensor: "jpg", Resize: "60000x60000"}, []converters.Field{jpegField(good)}, "resized", converters.ErrLimit},
 		{"large along one edge", Options{Tensor: "jpg", Resize: "8000", Limits: Limits{MaxPixels: 1 << 20}}, []converters.Field{jpegField(good)}, "resized", converters.ErrLimit},
 		{"text", Options{Tensor: "jpg"}, []converters.Field{{Name: "jpg", Value: converters.Text([]byte("a"))}}, "no picture", converters.ErrUnsupported},
-		{"none", Options{Tensor: "jpg"}, []converters.Field{{Name: "cls", Value: converters.Int(1)}}, "no field with a suffix of jpg", ErrMissing},
+		{"none", Options{Tensor: "jpg"}, []converters.Field{{Name: "cls", Value: converters.Int(1)}}, "no field has the suffix or the name jpg", ErrMissing},
 		{"none, skipped", Options{Tensor: "jpg", Missing: MissingSkip}, []converters.Field{{Name: "cls", Value: converters.Int(1)}}, "left out", ErrSkip},
 		{"two of one name", Options{Tensor: "jpg,png"}, []converters.Field{jpegField(good), {Name: "png", Value: converters.Bytes(good)}}, `"npy"`, converters.ErrDuplicate},
 	} {
@@ -224,7 +246,7 @@ func TestTensorRefuses(t *testing.T) {
 			t.Errorf("%s: error %v", row.name, err)
 		}
 	}
-	for _, opts := range []Options{{Resize: "3"}, {Tensor: "gif"}, {Tensor: "jpg,"}, {Tensor: "npy"}, {Tensor: "jpg", Resize: "0"}, {Tensor: "jpg", Resize: "3x"}, {Tensor: "jpg", Resize: "-3"},
+	for _, opts := range []Options{{Resize: "3"}, {Tensor: "gif"}, {Tensor: "jpg,"}, {Tensor: "jpg,,png"}, {Tensor: "jpg", Resize: "0"}, {Tensor: "jpg", Resize: "3x"}, {Tensor: "jpg", Resize: "-3"},
 		{Tensor: "jpg", Resize: "70000"}, {Tensor: "jpg", Resize: "1x2x3"}, {Tensor: "jpg", Encoding: "raw"}, {Tensor: "jpg", Encoding: "raw:jpg", Resize: "3"}, {Tensor: "jpg", Encoded: true}} {
 		if _, err := Parse(opts); err == nil {
 			t.Errorf("%+v: no error", opts)

@@ -27,7 +27,7 @@ type docsFolder struct {
 func newDocsFolder(t *testing.T) *docsFolder {
 	t.Helper()
 	need.Shell(t)
-	need.Tools(t, "gzip", "seq", "tar")
+	need.Tools(t, "bash", "gzip", "seq", "tar")
 	data, err := filepath.Abs(filepath.Join("..", "..", "testdata"))
 	if err != nil {
 		t.Fatal(err)
@@ -92,10 +92,10 @@ func (d *docsFolder) services(t *testing.T) {
 	d.env = append(d.env, "PATH=/usr/bin:"+os.Getenv("PATH")+":/usr/bin", "AIS_ENDPOINT="+ais.URL, "USE_AIS_FOR=gs", "GOPEN_REWRITE=http://host/="+web.URL+"/")
 }
 
-// run runs a line of shell.
+// run runs a line of shell; no command in it may fail.
 func (d *docsFolder) run(t *testing.T, dir, line string) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "sh", "-ec", line)
+	cmd := exec.CommandContext(t.Context(), "bash", "-o", "pipefail", "-ec", line)
 	cmd.Dir, cmd.Env = dir, d.env
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%s: %v\n%s", line, err, out)

@@ -75,7 +75,7 @@ func (o *Conversion) Add(flags *pflag.FlagSet) {
 	flags.StringVar(&o.Encode.Fields, "fields", "", "fields to keep, in order; ';' means the first that exists: 'jpg;png,cls' (default all)")
 	flags.StringArrayVar(&o.Encode.Rename, "rename", nil, "rename a field before --fields: image='jpg;png'; may be repeated")
 	flags.BoolVar(&o.Encode.Decode, "decode", false, "turn fields into values: cls, index to integers; txt, text to text; json, mp, cbor to what they hold")
-	flags.StringVar(&o.Encode.Tensor, "tensor", "", "decode the pictures of the fields with these suffixes, jpg,png,webp: a field npy, uint8, height × width × 3; with --encode raw the pixels alone")
+	flags.StringVar(&o.Encode.Tensor, "tensor", "", "decode the pictures of the fields with these suffixes, jpg,png,webp, or names: a field npy, uint8, height × width × 3; with --encode raw the pixels alone")
 	flags.StringVar(&o.Encode.Resize, "resize", "", "size of the pictures of --tensor: 256, of the shorter edge, or 224x224, width and height (default as they are)")
 	flags.Var(&o.Missing, "missing", "what to do with a sample that lacks a field: error, or skip and count")
 	o.Choose.add(flags)
