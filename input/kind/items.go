@@ -15,11 +15,11 @@ const mostItems = 256
 
 // items distinguishes CBOR from MessagePack. If head is valid in both formats, items chooses the one
 // in which the first item is a map with a text key, then the one of the name's extension. The extension
-// of a table decides alone, because all ASCII bytes are MessagePack: the file is a table that is damaged
+// of a table or of JSON Lines decides alone, because all ASCII bytes are MessagePack: the file is text that is damaged
 // or has another encoding.
 func items(name string, head []byte, cut bool) []Kind {
 	by := Name(name)
-	if len(by) == 1 && by[0].Format == "csv" {
+	if len(by) == 1 && (by[0].Format == "csv" || by[0].Format == "jsonl") {
 		return by
 	}
 	isCBOR, isMap := cborItems(head, cut)
