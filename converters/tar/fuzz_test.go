@@ -36,32 +36,69 @@ func FuzzTar(f *testing.F) {
 		f.Add(data, false)
 	}
 	f.Fuzz(func(t *testing.T, data []byte, lenient bool) {
-		for off := 0; off+blockSize <= len(data); off += blockSize { // else hardly any header is right
-			if b := data[off : off+blockSize]; b[148] == '0' && b[154] == 0 {
-				sum(b)
-			}
-		}
-		const limit = 1 << 20
-		src := memory(Options{AllowMissingTrailer: lenient, Concatenated: lenient, KeepDuplicates: lenient, MaxSample: limit}, data)
-		var want []string
-		var offs []int64
-		var err error
-		fuzz.WantAllocated(t, limit+100*len(data), func() { want, offs, err = outlines(t, src) })
-		if err != nil {
-			if at, ok := errors.AsType[*converters.Error](err); !ok || at.Off < 0 || at.Off > int64(len(data)) || strings.ContainsAny(err.Error(), "\n\x1b") {
-				t.Fatalf("refused with %q", err)
-			}
+		sums(data)
+		src := memory(Options{AllowMissingTrailer: lenient, Concatenated: lenient, KeepDuplicates: lenient, MaxSample: fuzzSample}, data)
+		if !wantIndexed(t, src, len(data)) {
 			return
-		}
-		for _, first := range []int{0, len(want) / 2, len(want) - 1} {
-			if first >= 0 && first < len(want) {
-				wantRead(t, src, want[first:], int64(first), offs[first])
-			}
 		}
 		if !lenient {
 			againstGo(t, data)
 		}
 	})
+}
+
+// FuzzNested: nor does a tar of tars, whose samples are read from any of them on.
+func FuzzNested(f *testing.F) {
+	f.Add(outer())
+	for _, c := range specials() {
+		f.Add(archive(entry(typeRegular, "a.tar", archive(regular("a.jpg", "1"), c.make, regular("b.jpg", "22"))), entry(typeRegular, "b.tar", sound())))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		sums(data)
+		var n *Nested
+		var err error
+		fuzz.WantAllocated(t, fuzzSample+100*len(data), func() { n, err = nestedOf(t, Options{MaxSample: fuzzSample}, data) })
+		if err != nil {
+			wantPlaced(t, err, len(data))
+			return
+		}
+		wantIndexed(t, n, len(data))
+	})
+}
+
+const fuzzSample = 1 << 20 // bytes of the largest sample
+
+// sums makes the checksums of headers right; else hardly any header is.
+func sums(data []byte) {
+	for off := 0; off+blockSize <= len(data); off += blockSize {
+		if b := data[off : off+blockSize]; b[148] == '0' && b[154] == 0 {
+			sum(b)
+		}
+	}
+}
+
+// wantIndexed wants that Index refuses a tar of some size with a place, or that Read has what Index has. It reports which.
+func wantIndexed(t *testing.T, src converters.Source, size int) bool {
+	var want []string
+	var offs []int64
+	var err error
+	fuzz.WantAllocated(t, fuzzSample+100*size, func() { want, offs, err = outlines(t, src) })
+	if err != nil {
+		wantPlaced(t, err, size)
+		return false
+	}
+	for _, first := range []int{0, len(want) / 2, len(want) - 1} {
+		if first >= 0 && first < len(want) {
+			wantRead(t, src, want[first:], int64(first), offs[first])
+		}
+	}
+	return true
+}
+
+func wantPlaced(t *testing.T, err error, size int) {
+	if at, ok := errors.AsType[*converters.Error](err); !ok || at.Off < 0 || at.Off > int64(size) || strings.ContainsAny(err.Error(), "\n\x1b") {
+		t.Fatalf("refused with %q", err)
+	}
 }
 
 // outline is a sample, its bytes aside.
@@ -74,7 +111,7 @@ func outline(s *converters.Sample) string {
 }
 
 // outlines is what Index has, and where.
-func outlines(t *testing.T, src *Source) (all []string, offs []int64, err error) {
+func outlines(t *testing.T, src converters.Source) (all []string, offs []int64, err error) {
 	for span, err := range src.Index(t.Context(), 0) {
 		if err != nil {
 			return nil, nil, err
@@ -87,7 +124,7 @@ func outlines(t *testing.T, src *Source) (all []string, offs []int64, err error)
 }
 
 // wantRead wants that the run that begins at off is what Index has.
-func wantRead(t *testing.T, src *Source, want []string, first, off int64) {
+func wantRead(t *testing.T, src converters.Source, want []string, first, off int64) {
 	i := 0
 	for s, err := range src.Read(t.Context(), converters.Run{First: first, Off: off, Count: int64(len(want))}) {
 		if err != nil || outline(s) != want[i] {
