@@ -88,7 +88,11 @@ func (c *checker) finish(ctx context.Context) error {
 	all := &tally{}
 	if d, ok := c.src.(converters.Doubter); ok {
 		for _, doubt := range d.Doubts() {
-			all.add(findings.Finding{Rule: OddTable, Place: findings.Place{File: doubt.Part, Offset: doubt.Off, Entry: doubt.Entry}, Text: doubt.Text, Hint: doubt.Hint})
+			rule := OddTable
+			if doubt.Off < 0 { // not of a row
+				rule = OddSource
+			}
+			all.add(findings.Finding{Rule: rule, Place: findings.Place{File: doubt.Part, Offset: doubt.Off, Entry: doubt.Entry}, Text: doubt.Text, Hint: doubt.Hint})
 		}
 	}
 	if c.src != nil && c.records == 0 && !c.refused {
