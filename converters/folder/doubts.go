@@ -7,10 +7,13 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// metadataName is the name of the file that says more about the files beside it, in an image folder of Hugging Face.
-const metadataName = "metadata.jsonl"
+// metadata are the names of the file that says more about the files beside it, in an image folder of Hugging Face, and what converts it.
+var metadata = []struct{ name, hint string }{
+	{"metadata.jsonl", "ffconvert jsonl "},
+	{"metadata.csv", "option add-field NAME="},
+}
 
-// Doubts reports a metadata.jsonl in a root: what its lines say of the files is not converted.
+// Doubts reports a file of metadata in a root: what its lines say of the files is not converted.
 func (s *Source) Doubts() []converters.Doubt {
 	var all []converters.Doubt
 	var last *tree
@@ -20,9 +23,11 @@ func (s *Source) Doubts() []converters.Doubt {
 			continue
 		}
 		last = t
-		path := filepath.Join(t.name, metadataName)
-		if _, err := os.Stat(filepath.Join(t.real, metadataName)); err == nil {
-			all = append(all, converters.Doubt{Part: path, Off: -1, Text: "what it says of the files is not converted", Hint: "ffconvert jsonl " + path})
+		for _, is := range metadata {
+			path := filepath.Join(t.name, is.name)
+			if _, err := os.Stat(filepath.Join(t.real, is.name)); err == nil {
+				all = append(all, converters.Doubt{Part: path, Off: -1, Text: "what it says of the files is not converted", Hint: is.hint + path})
+			}
 		}
 	}
 	return all

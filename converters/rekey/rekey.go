@@ -10,6 +10,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"slices"
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/internal/replace"
@@ -77,11 +78,15 @@ func (s *Source) Describe() converters.Description {
 	return says
 }
 
-// Doubts returns the doubts of the source, and what Options.Unmatched accepts.
+// Doubts returns the doubts of the source but those of files that are tables, and what Options.Unmatched accepts.
 func (s *Source) Doubts() []converters.Doubt {
 	var all []converters.Doubt
 	if d, ok := s.Source.(converters.Doubter); ok {
-		all = d.Doubts()
+		for _, doubt := range d.Doubts() {
+			if !slices.ContainsFunc(s.opts.Tables, func(t *Table) bool { return t.name == doubt.Part }) {
+				all = append(all, doubt)
+			}
+		}
 	}
 	if s.opts.Unmatched && s.seen.checked.Load() {
 		all = append(all, s.unmatched()...)
