@@ -150,15 +150,18 @@ func TestDirectory(t *testing.T) {
 func FuzzFile(f *testing.F) {
 	f.Add("a.csv", []byte("1,2\n"), false)
 	f.Add("a", []byte("\xdf\xff\xff\xff\xff\xa1"), true)
+	f.Add("a", append([]byte("\x71\x00\x00\x00\x00\x00\x00\x00\xd0\x7e\xd4\x73"), make([]byte, 200)...), true) // 4 × its number overflows
 	f.Add("a", []byte("\x9b\xff\xff\xff\xff\xff\xff\xff\xff"), true)
 	f.Fuzz(func(t *testing.T, name string, head []byte, cut bool) {
 		size := int64(len(head))
 		if cut {
 			size += 1000
 		}
-		for _, k := range File(name, head, size) {
-			if k.ID == "" || k.What == "" {
-				t.Errorf("%+v", k)
+		for _, size := range []int64{size, -1} {
+			for _, k := range File(name, head, size) {
+				if k.ID == "" || k.What == "" {
+					t.Errorf("%+v", k)
+				}
 			}
 		}
 	})

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"hash/crc32"
+	"math"
 	"strconv"
 	"strings"
 )
@@ -27,6 +28,9 @@ func isTar(head []byte) bool {
 	return sum == want
 }
 
+// mostRecords is the most records of an FFRecord file whose tables fit in 63 bits.
+const mostRecords = (math.MaxInt64 - 20) / 12
+
 // record recognizes an FFRecord file by its first offset, and an unfinished one by the header that
 // ffconvert writes first.
 func record(head []byte, size int64) (Kind, bool) {
@@ -41,7 +45,7 @@ func record(head []byte, size int64) (Kind, bool) {
 	case n == -1 && sum == 1:
 		k.What, k.Format = "an FFRecord file that was never finished", ""
 		return k, true
-	case n <= 0 || size >= 0 && n > (size-12)/12:
+	case n <= 0 || n > mostRecords || size >= 0 && n > (size-12)/12:
 		return k, false
 	}
 	if at := 12 + 4*n; at+8 <= int64(len(head)) {
@@ -56,7 +60,7 @@ func shard(head []byte, size int64) (Kind, bool) {
 		return shardKind, false
 	}
 	n := int64(binary.LittleEndian.Uint64(head[4:]))
-	return shardKind, n > 0 && 12+4*n+8 > int64(len(head)) && (size < 0 || n <= (size-12)/12)
+	return shardKind, n > 0 && n <= mostRecords && 12+4*n+8 > int64(len(head)) && (size < 0 || n <= (size-12)/12)
 }
 
 // TFRecord, by the checksum of its first length and by its name.
