@@ -185,6 +185,10 @@ func TestDescribe(t *testing.T) {
 	if got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
+	twoTypes := framed(example(entry("x", ints(1))), example(entry("x", bytesList("a"))), example(entry("x", ints(2))))
+	if got := fmt.Sprint(memory(t, Options{}, twoTypes).Describe().Columns); got != "[{x int64 or bytes}]" {
+		t.Error(got)
+	}
 	if d := memory(t, Options{Whole: true}, framed(mixed()...)).Describe(); d.Encoding != "raw" || d.Columns != nil {
 		t.Errorf("%+v", d)
 	}

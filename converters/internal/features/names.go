@@ -16,16 +16,15 @@ type name struct {
 	load bool // Index reads its bytes
 	step bool // a step of a feature list is parsed
 
-	kind   Kind // of the first values, while counting
-	counts bool // it had values of some kind, while counting
-	many   bool // it had another number than one
-	steps  bool // it was in a feature list
+	kinds []Kind // of its values, while counting
+	many  bool   // it had another number than one
+	steps bool   // it was in a feature list
 }
 
 // saw records the number of values of a feature in one record, or in one step of a feature list.
 func (n *name) saw(kind Kind, count int64, step bool) {
-	if !n.counts {
-		n.kind, n.counts = kind, true
+	if !slices.Contains(n.kinds, kind) {
+		n.kinds = append(n.kinds, kind)
 	}
 	n.many, n.steps = n.many || count != 1, n.steps || step
 }
@@ -99,11 +98,15 @@ func (r *rule) learn(seen names) {
 	r.single = make(map[string]bool)
 	for _, text := range slices.Sorted(maps.Keys(seen.known)) {
 		n := seen.known[text]
-		if !n.counts || text == keyFeature {
+		if n.kinds == nil || text == keyFeature {
 			continue
 		}
 		r.single[text] = !n.many
-		dtype := n.kind.String()
+		var each []string
+		for _, kind := range n.kinds {
+			each = append(each, kind.String())
+		}
+		dtype := strings.Join(each, " or ")
 		if r.list(text) {
 			dtype = "list of " + dtype
 		}
