@@ -6,6 +6,7 @@ import (
 	"errors"
 	"runtime"
 	"slices"
+	"time"
 
 	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/convert/filter"
@@ -93,13 +94,14 @@ type Conversion struct {
 
 // A Result is the report of a conversion.
 type Result struct {
-	*shard.Report
-	Columns []converters.ColumnType // columns, if the source is a table that was opened; else nil
+	*shard.Report                         // Seconds is of all that Write did
+	Columns       []converters.ColumnType // columns, if the source is a table that was opened; else nil
 }
 
 // Write converts the sources: it finds and stages them, plans, writes shards, and commits them
 // with a manifest. The same call resumes a Write that was interrupted.
 func (c *Conversion) Write(ctx context.Context) (*Result, error) {
+	began := time.Now()
 	aligned, err := c.prepare(ctx)
 	if err != nil {
 		return nil, err
@@ -126,6 +128,7 @@ func (c *Conversion) Write(ctx context.Context) (*Result, error) {
 		return nil, err
 	}
 	c.tellDoubts()
+	report.Seconds = time.Since(began).Seconds() // the index and the plan, too
 	return &Result{report, c.columns}, nil
 }
 

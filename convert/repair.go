@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/dataset"
@@ -28,6 +29,7 @@ type Repaired struct {
 // the dataset. A shard that would not get the same bytes is not replaced. If found is not nil, it is
 // called with the problems before anything is written.
 func Repair(ctx context.Context, dir string, opts PlannedOptions, found func([]verify.Problem) error) (*Repaired, error) {
+	began := time.Now()
 	if err := localDir(dir); err != nil {
 		return nil, err
 	}
@@ -45,6 +47,7 @@ func Repair(ctx context.Context, dir string, opts PlannedOptions, found func([]v
 	if err := closeOutput(out, err); err != nil {
 		return nil, err
 	}
+	done.Seconds = time.Since(began).Seconds()
 	return done, nil
 }
 

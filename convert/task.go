@@ -3,6 +3,7 @@ package convert
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/ffconvert/ffconvert/convert/format"
 	"github.com/ffconvert/ffconvert/converters"
@@ -18,6 +19,7 @@ import (
 // same time, on any machines that see the directory and the sources. Run writes no manifest: see
 // [Finish].
 func Run(ctx context.Context, dir string, task plan.Task, opts PlannedOptions) (*shard.Report, error) {
+	began := time.Now()
 	if err := CheckPlanned(dir); err != nil {
 		return nil, err
 	}
@@ -30,6 +32,7 @@ func Run(ctx context.Context, dir string, task plan.Task, opts PlannedOptions) (
 	if err := closeOutput(out, err); err != nil {
 		return nil, err
 	}
+	report.Seconds = time.Since(began).Seconds()
 	return report, nil
 }
 

@@ -51,7 +51,7 @@ type Report struct {
 	Beside   []string          // meta.json and the manifest, if this run has written them; of a repair, the journal too
 	Verified bool              // this run has re-read and checked every shard
 	Reread   int               // shards that it has
-	Seconds  float64           // this run
+	Seconds  float64           // that the call took
 	Backend  string            // how shards were re-read: aio or pread; empty if none was
 	Fallback string            // why not Linux AIO
 	From     aio.Origin        // where this run read the shards that it re-read
