@@ -2,8 +2,6 @@ package parquet
 
 import (
 	"encoding/json"
-	"fmt"
-	"slices"
 
 	"github.com/ffconvert/ffconvert/converters"
 )
@@ -67,13 +65,4 @@ func (t *table) classes() []string {
 		return nil
 	}
 	return found
-}
-
-// classes refuses a part that numbers classes in another way than the first one.
-func (r *reader) classes() error {
-	if is := r.table.classes(); is != nil && !slices.Equal(is, r.src.says.Classes) {
-		err := fmt.Errorf("%w: it numbers classes in another way than the first part", converters.ErrUnsupported)
-		return &converters.Error{Where: r.part.Name, Off: r.table.off, Entry: footerName, Err: err, Hint: "convert it by itself"}
-	}
-	return nil
 }

@@ -24,7 +24,7 @@ func (s *Source) index(ctx context.Context, p int, yield func(converters.Span, e
 		return err
 	}
 	defer r.close()
-	if err := r.classes(); err != nil {
+	if err := r.alike(); err != nil {
 		return err
 	}
 	if err := r.seek(0); err != nil {

@@ -79,6 +79,7 @@ type Source struct {
 	says    converters.Description
 	open    func(converters.Part, converters.Access) (converters.File, error)
 	footers footers
+	unlike  *unlike   // of all parts of the dataset
 	readers sync.Pool // of *reader
 }
 
@@ -86,6 +87,7 @@ var (
 	_ converters.Source    = (*Source)(nil)
 	_ converters.Describer = (*Source)(nil)
 	_ converters.Divisible = (*Source)(nil)
+	_ converters.Doubter   = (*Source)(nil)
 )
 
 // Open returns a source with these parts. It reads the footer of the first one, for the columns and classes of the
@@ -101,7 +103,7 @@ func openSource(parts []converters.Part, opts Options, open func(converters.Part
 	opts.MaxFooter = limit(opts.MaxFooter, DefaultMaxFooter)
 	opts.MaxPage = min(limit(opts.MaxPage, DefaultMaxPage), MostPage)
 	opts.MaxValue = limit(opts.MaxValue, DefaultMaxValue)
-	s := &Source{parts: parts, opts: opts, open: open}
+	s := &Source{parts: parts, opts: opts, open: open, unlike: &unlike{}}
 	if len(parts) == 0 {
 		return s, nil
 	}
@@ -131,7 +133,7 @@ func (s *Source) Parts() []converters.Part { return s.parts }
 
 // WithParts returns a source with other parts of the same dataset.
 func (s *Source) WithParts(_ int, parts []converters.Part) converters.Source {
-	return &Source{parts: parts, opts: s.opts, says: s.says, open: s.open}
+	return &Source{parts: parts, opts: s.opts, says: s.says, open: s.open, unlike: s.unlike}
 }
 
 // Describe returns the columns of the first part and their types, and the names of a single column of labels.

@@ -48,7 +48,7 @@ var mayImport = map[string][]string{
 	"converters/partname":          {"converters"},
 	"converters/tfrecord":          {"converters", "converters/internal/features"},
 	"converters/jsonl":             {"converters", "converters/internal/fieldname", "converters/internal/window", "encode", "internal/ahead", "internal/blocking", "internal/text"},
-	"converters/parquet":           {"converters", "converters/internal/window"},
+	"converters/parquet":           {"converters", "converters/internal/window", "internal/text"},
 	"converters/mds":               {"converters", "converters/internal/window", "encode", "internal/blocking", "internal/text"},
 	"converters/ffr":               {"converters", "converters/internal/window", "encode", "internal/blocking", "internal/place", "internal/sidecar", "record"},
 	"converters/mix":               {"converters"},

@@ -1,0 +1,82 @@
+package parquet
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/internal/text"
+)
+
+// unlike has what differs in the columns of parts, by the names of the parts.
+type unlike struct {
+	mu    sync.Mutex
+	parts map[string]string
+}
+
+// alike refuses a part whose integers mean something else than those of the first part: of classes, of times. Of other
+// differences in columns it keeps a doubt.
+func (r *reader) alike() error {
+	if r.table.rows == 0 {
+		return nil
+	}
+	first, here := &r.src.says, r.table.describe(r.table.needed(r.src.opts.Fields))
+	refuse := func(differs, hint string) error {
+		err := fmt.Errorf("%w: %s", converters.ErrUnsupported, differs)
+		return &converters.Error{Where: r.part.Name, Off: r.table.off, Entry: footerName, Err: err, Hint: hint}
+	}
+	if here.Classes != nil && !slices.Equal(here.Classes, first.Classes) {
+		return refuse("it numbers classes in another way than the first part", "convert it by itself")
+	}
+	differs := ""
+	for _, c := range here.Columns {
+		i := slices.IndexFunc(first.Columns, func(f converters.ColumnType) bool { return f.Name == c.Name })
+		switch {
+		case i < 0:
+			differs = fmt.Sprintf("it has a column %q, the first part has none", c.Name)
+		case first.Columns[i].DType != c.DType:
+			differs = fmt.Sprintf("its column %q is %s, that of the first part %s", c.Name, c.DType, first.Columns[i].DType)
+			if ofTime(c.DType) || ofTime(first.Columns[i].DType) {
+				return refuse(differs, "convert it by itself, or leave the column out by Options.Fields")
+			}
+		}
+	}
+	for _, f := range first.Columns {
+		if !slices.ContainsFunc(here.Columns, func(c converters.ColumnType) bool { return c.Name == f.Name }) {
+			differs = fmt.Sprintf("it has no column %q, as the first part has", f.Name)
+		}
+	}
+	if differs != "" {
+		r.src.unlike.mu.Lock()
+		defer r.src.unlike.mu.Unlock()
+		if r.src.unlike.parts == nil {
+			r.src.unlike.parts = make(map[string]string)
+		}
+		r.src.unlike.parts[r.part.Name] = differs
+	}
+	return nil
+}
+
+// ofTime reports whether a type is integers of some unit.
+func ofTime(dtype string) bool {
+	return strings.HasPrefix(dtype, "datetime64") || strings.HasPrefix(dtype, "timedelta64")
+}
+
+// Doubts reports the first of the parts that have other columns than the first part.
+func (s *Source) Doubts() []converters.Doubt {
+	s.unlike.mu.Lock()
+	defer s.unlike.mu.Unlock()
+	for _, p := range s.parts {
+		differs := s.unlike.parts[p.Name]
+		if differs == "" {
+			continue
+		}
+		if n := int64(len(s.unlike.parts)); n > 1 {
+			differs += "; " + text.Count(n, "part") + " differ from it"
+		}
+		return []converters.Doubt{{Part: p.Name, Off: -1, Text: differs, Hint: "meta.json has the columns of the first part"}}
+	}
+	return nil
+}
