@@ -41,6 +41,8 @@ type Options struct {
 	// Filter is a program that all samples pass through: see package convert/filter. Encode and Choice are of
 	// the samples that it answers. nil: none.
 	Filter *input.Command
+	// FilterTimeout is how long the program may neither read nor write while it has samples to answer. 0: forever.
+	FilterTimeout time.Duration
 
 	// Input says how sources are found and staged. Directories, Match, Arrange and Progress are
 	// ignored: the format and this package set them. If CacheDir is "", copies are made in a
@@ -56,7 +58,8 @@ type Options struct {
 	Tool         string      // name and version of the program, for the manifest
 
 	// Progress may be nil. It may also have the methods of shard.Mover and shard.Watcher, and
-	// Fetched(bytes int64), which counts fetched bytes.
+	// Fetched(bytes int64), which counts fetched bytes. Filtered(samples, bytes int64) is told of samples that the filter
+	// has answered, and of the bytes of the sources that they are in.
 	Progress plan.Progress
 	// Doubt is called once with each doubt of the source. It may be nil.
 	Doubt func(converters.Doubt)

@@ -37,13 +37,16 @@ func (c *Conversion) filtering() *filter.Filter {
 	if c.through == nil {
 		in := c.inputOptions()
 		opts := filter.Options{
-			Command: c.Filter, Guarded: in.Guarded, Processes: c.Workers,
+			Command: c.Filter, Guarded: in.Guarded, Processes: c.Workers, Timeout: c.FilterTimeout,
 			CacheDir: in.CacheDir, NoCache: in.NoCache, Quota: in.Quota, Transient: c.Input.CacheDir == "",
 		}
 		if c.was != nil {
 			opts.Check = func(part int, name string, is *converters.Filtered) error {
 				return plan.ForTask(c.was(part).CheckFiltered(name, is))
 			}
+		}
+		if p, ok := c.Progress.(interface{ Filtered(samples, bytes int64) }); ok {
+			opts.Progress = p.Filtered
 		}
 		c.through = filter.New(opts)
 	}

@@ -48,7 +48,7 @@ func (f *Filter) ask(ctx context.Context, s *Source, p int, a *answer) error {
 		a.report.Size = size
 	}
 	if run.Count > 0 {
-		err = f.ours(ctx, s, run, name, to, entries.all(), a)
+		err = f.ours(ctx, s, run, name, to, entries.all(), a, f.progress(run.Count, max(size, s.Parts()[p].Size)))
 	}
 	if to.err != nil && ctx.Err() == nil {
 		err = cacheError(name, c.Dir(), to.err)
@@ -73,6 +73,20 @@ func (f *Filter) ask(ctx context.Context, s *Source, p int, a *answer) error {
 	return nil
 }
 
+// progress returns a function that tells Options.Progress how many of a part's samples have answers. size is the part's,
+// of which each sample counts an equal share.
+func (f *Filter) progress(samples, size int64) func(done int64) {
+	if f.opts.Progress == nil {
+		return func(int64) {}
+	}
+	was, wasBytes := int64(0), int64(0)
+	return func(done int64) {
+		bytes := int64(float64(size) * float64(done) / float64(samples))
+		f.opts.Progress(done-was, bytes-wasBytes)
+		was, wasBytes = done, bytes
+	}
+}
+
 // length returns the bytes of the fields of a sample.
 func length(s *converters.Sample) int64 {
 	n := int64(0)
@@ -83,13 +97,13 @@ func length(s *converters.Sample) int64 {
 }
 
 // ours gives a run, the samples of a whole part, to a process, and counts the answers in a. entries returns the entries of one
-// sample after the other.
-func (f *Filter) ours(ctx context.Context, s *Source, run converters.Run, name string, to *copyWriter, entries func() int, a *answer) error {
+// sample after the other; told is part.told.
+func (f *Filter) ours(ctx context.Context, s *Source, run converters.Run, name string, to *copyWriter, entries func() int, a *answer, told func(int64)) error {
 	reading, stop := context.WithCancel(ctx)
 	defer stop()
 	out := bufio.NewWriterSize(to, 256<<10)
 	dropped := converters.Span{Skip: Dropped}
-	give := &part{name: name, samples: s.inner.Read(reading, run), n: run.Count, enc: s.spec(run.Part).NewEncoder(), out: out}
+	give := &part{name: name, samples: s.inner.Read(reading, run), n: run.Count, enc: s.spec(run.Part).NewEncoder(), out: out, told: told}
 	give.answer = func(samples int64) {
 		n := entries()
 		if samples == 0 {

@@ -20,6 +20,12 @@ type Options struct {
 	Guarded   bool // see [stage.Options]
 	Processes int  // that run at once, at least 1
 
+	// Timeout is how long a process may neither read nor write while it has samples to answer, or is to end. 0: forever.
+	Timeout time.Duration
+
+	// Progress is told of samples that were answered, and of the bytes of the source that they are in. nil: nothing is.
+	Progress func(samples, bytes int64)
+
 	CacheDir  string // see [stage.Options]
 	NoCache   error
 	Quota     int64

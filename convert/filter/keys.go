@@ -7,31 +7,41 @@ import (
 
 // keys are the keys of samples that a process was given and has not answered yet.
 type keys struct {
-	mu      sync.Mutex
-	all     []string
-	first   int    // of all, the first without an answer
-	current string // that was taken last
+	mu   sync.Mutex
+	all  []string
+	next int // of all, the first without an answer
 }
 
 func (k *keys) push(key string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.first > 0 && k.first >= len(k.all)/2 {
-		k.all = k.all[:copy(k.all, k.all[k.first:])]
-		k.first = 0
+	if k.next > 0 && k.next >= len(k.all)/2 {
+		k.all = k.all[:copy(k.all, k.all[k.next:])]
+		k.next = 0
 	}
 	k.all = append(k.all, strings.Clone(key))
 }
 
-// pop takes the key of the next sample; false: all have answers.
-func (k *keys) pop() (string, bool) {
+// first returns the key of the first sample without an answer; false: all have one.
+func (k *keys) first() (string, bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.first == len(k.all) {
+	if k.next == len(k.all) {
 		return "", false
 	}
-	k.current = k.all[k.first]
-	k.all[k.first] = ""
-	k.first++
-	return k.current, true
+	return k.all[k.next], true
+}
+
+// waiting returns the key that first does, "" for none.
+func (k *keys) waiting() string {
+	key, _ := k.first()
+	return key
+}
+
+// pop says that the first sample has its answer.
+func (k *keys) pop() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.all[k.next] = ""
+	k.next++
 }

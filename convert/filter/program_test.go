@@ -2,6 +2,7 @@ package filter
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/hex"
 	"errors"
 	"io"
@@ -49,6 +50,11 @@ func runFilter(how string) {
 		arg = string(raw)
 	}
 	number, _ := strconv.Atoi(arg)
+	if how == "answers unread" {
+		os.Stdout.Write(bytes.Repeat(encoded([]sample{}), 10))
+		time.Sleep(200 * time.Millisecond)
+		return
+	}
 	var held [][]byte
 	for i := 0; ; i++ {
 		var s sample
@@ -115,6 +121,8 @@ func runFilter(how string) {
 			}
 		case "silent":
 			time.Sleep(time.Hour)
+		case "slow":
+			time.Sleep(150 * time.Millisecond)
 		case "closes its input":
 			out.Write(answer)
 			out.Flush()
@@ -135,7 +143,10 @@ func runFilter(how string) {
 		out.Write(h)
 	}
 	out.Flush()
-	if how == "status" {
+	switch how {
+	case "goes on after the end":
+		time.Sleep(time.Hour)
+	case "status":
 		os.Exit(number)
 	}
 }

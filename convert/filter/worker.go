@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"iter"
 	"os"
@@ -16,7 +15,6 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/cbor"
 	"github.com/ffconvert/ffconvert/encode"
-	"github.com/ffconvert/ffconvert/input"
 	"github.com/ffconvert/ffconvert/input/stage"
 	"github.com/ffconvert/ffconvert/internal/place"
 )
@@ -29,14 +27,17 @@ const (
 	gone = 5 * time.Second
 
 	bufferSize = 64 << 10 // of input and output
+
+	tellEvery = 100 * time.Millisecond // of progress
 )
 
 // A worker is a running process of the filter.
 type worker struct {
 	*stage.Coprocess
-	name string
-	in   *bufio.Reader // of answers
-	lull time.Duration // see usualLull
+	name  string
+	in    *bufio.Reader // of answers
+	lull  time.Duration // see usualLull
+	watch *watch
 
 	mu    sync.Mutex
 	phase phase
@@ -71,7 +72,7 @@ func (o *Options) startWorker() (*worker, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &worker{Coprocess: p, name: o.Command.Name, lull: cmp.Or(o.lull, usualLull)}
+	w := &worker{Coprocess: p, name: o.Command.Name, lull: cmp.Or(o.lull, usualLull), watch: newWatch(o.Timeout, p.Interrupt)}
 	w.in = bufio.NewReaderSize(w, bufferSize)
 	return w, nil
 }
@@ -85,10 +86,23 @@ func (w *worker) Read(b []byte) (int, error) {
 		}
 		w.mu.Unlock()
 		n, err := w.Coprocess.Read(b)
+		w.watch.moved()
 		if !errors.Is(err, os.ErrDeadlineExceeded) || w.Interrupted() || !w.quiet() {
 			return n, err
 		}
 	}
+}
+
+// Write writes samples in pieces, so that the watch sees a large one move.
+func (w *worker) Write(b []byte) (n int, err error) {
+	defer w.watch.wait()()
+	for n < len(b) && err == nil {
+		var some int
+		some, err = w.Coprocess.Write(b[n:min(n+step, len(b))])
+		n += some
+		w.watch.moved()
+	}
+	return n, err
 }
 
 // quiet decides what becomes of a process that has written nothing for a while: it reports whether to read on.
@@ -114,12 +128,14 @@ type part struct {
 	enc     *encode.Encoder
 	out     *bufio.Writer       // of the samples in the answers
 	answer  func(samples int64) // is called with the number of samples in each answer
+	told    func(done int64)    // is called now and then with the number of answers
 }
 
 // do gives the process the samples of a part and takes its answers. ended reports whether the process has ended with status
 // 0. After an error the process must be stopped.
 func (w *worker) do(ctx context.Context, p *part) (ended bool, err error) {
 	unwatch := context.AfterFunc(ctx, w.Interrupt)
+	defer w.watch.set(false)
 	w.set(feeding, 0)
 	asked := &keys{}
 	feeder := make(chan error, 1)
@@ -142,15 +158,18 @@ func (w *worker) do(ctx context.Context, p *part) (ended bool, err error) {
 	if _, placed := errors.AsType[*place.Error](unfed); placed {
 		return false, unfed // of the source
 	}
-	if err != nil {
-		return false, w.fail(p, done, asked.current, err)
+	if err == nil && unfed != nil {
+		err = errUnread
 	}
-	return ended, unfed
+	if err != nil {
+		return false, w.fail(p, done, asked.waiting(), err)
+	}
+	return ended, nil
 }
 
 // feed writes the samples of a part to the process.
 func (w *worker) feed(p *part, asked *keys) error {
-	to := bufio.NewWriterSize(w.Coprocess, bufferSize)
+	to := bufio.NewWriterSize(w, bufferSize)
 	for sample, err := range p.samples {
 		if err != nil {
 			w.Interrupt()
@@ -171,6 +190,7 @@ func (w *worker) feed(p *part, asked *keys) error {
 	if err := to.Flush(); err != nil {
 		return w.refused(err)
 	}
+	w.watch.set(true)
 	w.set(fed, w.lull)
 	return nil
 }
@@ -186,11 +206,16 @@ func (w *worker) refused(err error) error {
 // take reads the answers of a part. done is the number of complete answers.
 func (w *worker) take(p *part, asked *keys) (done int64, err error) {
 	s := &splitter{in: w.in, out: p.out, max: cbor.DefaultMaxItem}
+	told := time.Now()
 	for ; done < p.n; done++ {
+		if time.Since(told) > tellEvery {
+			p.told(done)
+			told = time.Now()
+		}
 		if err := s.begin(); err != nil {
 			return done, err
 		}
-		key, ok := asked.pop()
+		key, ok := asked.first()
 		if !ok {
 			return done, errMore
 		}
@@ -198,14 +223,17 @@ func (w *worker) take(p *part, asked *keys) (done int64, err error) {
 		if err != nil {
 			return done, err
 		}
+		asked.pop()
 		p.answer(samples)
 	}
+	p.told(done)
 	return done, nil
 }
 
 // finish ends the input of an idle process and waits for its end.
 func (w *worker) finish(ctx context.Context) error {
 	unwatch := context.AfterFunc(ctx, w.Interrupt)
+	defer w.watch.wait()()
 	w.CloseInput()
 	w.set(shut, 0)
 	err := w.end()
@@ -226,40 +254,4 @@ func (w *worker) end() error {
 		return err
 	}
 	return errMore
-}
-
-var (
-	errMore = fmt.Errorf("%w: the filter wrote more answers than it was given samples", converters.ErrMalformed)
-	errShut = errors.New("the filter has closed its input, and goes on without it")
-)
-
-// fail returns an error of a process that has given done answers to a part, with the key of the sample that it answered
-// last. p is nil if it had none.
-func (w *worker) fail(p *part, done int64, key string, err error) error {
-	const hint = "every sample must get one answer: docs/plugins.md"
-	e := &place.Error{Where: w.name, Off: -1, Err: err}
-	if own, ok := errors.AsType[*place.Error](err); ok && own.Where == w.name { // its end
-		e.Err, e.Hint = fmt.Errorf("the filter: %w", own.Err), own.Hint
-	}
-	if errors.Is(err, errMore) {
-		e.Hint = hint
-	}
-	if p == nil {
-		return e
-	}
-	e.Where = p.name
-	count := fmt.Sprintf("after %d of %d answers", done, p.n)
-	switch {
-	case err == io.EOF:
-		e.Err, e.Hint = fmt.Errorf("%w: the filter has ended, with status 0, %s", converters.ErrTruncated, count), hint
-	case errors.Is(err, io.ErrUnexpectedEOF):
-		e.Err, e.Hint = fmt.Errorf("%w: the filter has ended, with status 0, inside an answer, %s", converters.ErrTruncated, count), hint
-	case errors.Is(err, os.ErrDeadlineExceeded):
-		e.Err, e.Hint = fmt.Errorf("%w, %s", errShut, count), hint
-	case errors.Is(err, input.ErrCommand):
-		e.Err = fmt.Errorf("%w, %s", e.Err, count)
-	case errors.Is(err, converters.ErrMalformed), errors.Is(err, converters.ErrLimit):
-		e.Entry = key
-	}
-	return e
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/ffconvert/ffconvert/input"
@@ -16,6 +17,8 @@ import (
 type Coprocess struct {
 	p  *process
 	in *os.File
+
+	inputEnded atomic.Bool // by CloseInput
 
 	once        sync.Once
 	interrupted chan struct{} // closed by Interrupt
@@ -44,7 +47,10 @@ func StartCoprocess(c *input.Command, guarded bool) (*Coprocess, error) {
 func (c *Coprocess) Write(b []byte) (int, error) { return c.in.Write(b) }
 
 // CloseInput ends the command's standard input. No Write may be running.
-func (c *Coprocess) CloseInput() error { return c.in.Close() }
+func (c *Coprocess) CloseInput() error {
+	c.inputEnded.Store(true)
+	return c.in.Close()
+}
 
 // Quiet makes a Read that waits longer than d from now on return [os.ErrDeadlineExceeded]; 0: none does.
 func (c *Coprocess) Quiet(d time.Duration) {
@@ -56,7 +62,8 @@ func (c *Coprocess) Quiet(d time.Duration) {
 }
 
 // Read reads what the command answers. It returns io.EOF once that is complete: the output is closed and the exit status is
-// 0. After Interrupt it returns [os.ErrDeadlineExceeded].
+// 0. A command that closes its output may take 5 seconds to exit, or any time after CloseInput. After Interrupt Read returns
+// [os.ErrDeadlineExceeded].
 func (c *Coprocess) Read(b []byte) (int, error) {
 	select {
 	case <-c.interrupted:
@@ -80,10 +87,16 @@ func (c *Coprocess) Read(b []byte) (int, error) {
 	case err != io.EOF:
 		return 0, err
 	}
+	var late <-chan time.Time
+	if !c.inputEnded.Load() {
+		late = time.After(c.p.delay)
+	}
 	select {
 	case <-c.p.exited:
 	case <-c.interrupted: // it runs on without an output
 		return 0, os.ErrDeadlineExceeded
+	case <-late:
+		return 0, place.Refuse(c.p.name, input.ErrCommand, "", "it has closed its output, and goes on without it")
 	}
 	if c.p.err != nil {
 		return 0, c.p.err

@@ -4,68 +4,87 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 )
 
-// filterArgs is a conversion of tars whose samples pass through a program that changes none.
-func filterArgs(out string) []string { return convert(out, "-j2", "--filter", `sh -c "exec cat"`) }
+// killable is a filter that changes no sample. With $KILL_AT it kills itself after that number of bytes.
+const killable = "#!/bin/sh\n" + `[ "$KILL_AT" ] || exec cat; head -c "$KILL_AT"; kill -9 $$` + "\n"
+
+func killableName() string { return filepath.Join(base, "killable") }
+
+// filterArgs is a conversion of tars whose samples pass through killable.
+func filterArgs(out string) []string {
+	return convert(out, "-j2", "--shuffle", "--filter", killableName())
+}
+
+// wholeFilterArgs is the same with part-aligned shards: the filter runs while shards are written.
+func wholeFilterArgs(out string) []string {
+	return convert(out, "-j2", "--whole-parts", "--filter", killableName())
+}
 
 // A conversion whose filter is killed is refused, one that is killed itself leaves no process of the filter, and the same
 // command makes the dataset that it would have been.
 func TestKilledFilters(t *testing.T) {
 	slow(t)
 	t.Parallel()
-	ref := filepath.Join(base, "reference-filter")
-	want, err := referenceOf(ref, filterArgs(ref))
-	if err != nil {
+	if err := os.WriteFile(killableName(), []byte(killable), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	takes := typicalOf(t, filterArgs)
-	for _, victim := range []string{"the filter", "ffconvert"} {
-		n := cases(100, 8)
-		var killed, refused atomic.Int64
-		sum := each(t, spread(n, n), func(i int, dir string) error {
-			out, mark := filepath.Join(dir, "out"), "FFCONVERT_TEST_MARK="+dir
-			cmd, cancel := command(program(), filterArgs(out)...)
-			defer cancel()
-			cmd.Env = append(os.Environ(), mark)
-			r, err := finish(cmd, cmd.Start, func(began time.Time) {
-				time.Sleep(time.Until(began.Add(takes * time.Duration(i) / time.Duration(n))))
-				if victim == "ffconvert" {
-					cmd.Process.Kill()
-					killed.Add(1)
-					return
+	given := int64(0) // at least what all processes are given
+	for _, name := range sources {
+		info, err := os.Stat(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		given += info.Size()
+	}
+	for _, row := range []struct {
+		name string
+		args func(out string) []string
+	}{{"exact", filterArgs}, {"whole", wholeFilterArgs}} {
+		ref := filepath.Join(base, "reference-filter-"+row.name)
+		want, err := referenceOf(ref, row.args(ref))
+		if err != nil {
+			t.Fatal(err)
+		}
+		takes := typicalOf(t, row.args)
+		const n = 100
+		for _, victim := range []string{"filter", "ffconvert"} {
+			sum := each(t, spread(n, 8), func(i int, dir string) error {
+				out, mark := filepath.Join(dir, "out"), "FFCONVERT_TEST_MARK="+dir
+				cmd, cancel := command(program(), row.args(out)...)
+				defer cancel()
+				cmd.Env = append(os.Environ(), mark)
+				if victim == "filter" {
+					cmd.Env = append(cmd.Env, "KILL_AT="+strconv.FormatInt(1+given*int64(i)/n, 10))
 				}
-				for pid, line := range marked(mark) {
-					if strings.HasPrefix(line, "cat") && syscall.Kill(pid, syscall.SIGKILL) == nil {
-						killed.Add(1)
+				r, err := finish(cmd, cmd.Start, func(began time.Time) {
+					if victim == "ffconvert" {
+						time.Sleep(time.Until(began.Add(takes * time.Duration(i) / n)))
+						cmd.Process.Signal(syscall.SIGKILL)
 					}
-				}
-			})
-			if err != nil {
-				return err
-			}
-			switch {
-			case victim == "ffconvert":
-			case r.code == 3 && strings.Contains(r.stderr, "signal: killed"):
-				refused.Add(1)
-			case r.code != 0:
-				return fmt.Errorf("%v", r)
-			}
-			if !soon(5*time.Second, func() bool { return len(marked(mark)) == 0 }) {
-				return fmt.Errorf("they run on: %v", marked(mark))
-			}
-			if _, err := os.Stat(out); err == nil {
-				if err := sound(out, want); err != nil {
+				})
+				if err != nil {
 					return err
 				}
-			}
-			return complete(out, want, filterArgs(out))
-		})
-		t.Logf("[%s] %v killed=%d refused=%d", victim, sum, killed.Load(), refused.Load())
+				if victim == "filter" && (r.code != 3 || !strings.Contains(r.stderr, "signal: killed")) {
+					return fmt.Errorf("%v", r)
+				}
+				if !soon(5*time.Second, func() bool { return len(marked(mark)) == 0 }) {
+					return fmt.Errorf("they run on: %v", marked(mark))
+				}
+				if _, err := os.Stat(out); err == nil {
+					if err := sound(out, want); err != nil {
+						return err
+					}
+				}
+				return complete(out, want, row.args(out))
+			})
+			t.Logf("[%s, the %s] %v", row.name, victim, sum)
+		}
 	}
 }

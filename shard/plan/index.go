@@ -154,7 +154,8 @@ func indexPart(ctx context.Context, src converters.Source, i int, how *indexer) 
 	progress := &Tally{To: how.progress}
 	defer progress.Flush()
 	var files *fileTrace
-	if _, filtered := src.(converters.Filtering); part.Path == "" && !filtered { // a digest tells more
+	filter, filtered := src.(converters.Filtering)
+	if part.Path == "" && !filtered { // a digest tells more
 		files = newFileTrace()
 	}
 	sizer := sizer{indexer: how}
@@ -185,6 +186,10 @@ func indexPart(ctx context.Context, src converters.Source, i int, how *indexer) 
 		if first < 0 {
 			first, at = span.Off, span.Off
 		}
+		if filtered { // the offset is in the answers; see convert.Options.Progress
+			progress.Add(1, 0)
+			continue
+		}
 		progress.Add(1, span.Off-at)
 		at = span.Off
 	}
@@ -192,10 +197,11 @@ func indexPart(ctx context.Context, src converters.Source, i int, how *indexer) 
 	if files != nil {
 		files.sum(&idx.Part)
 	}
-	if f, ok := src.(converters.Filtering); ok {
-		idx.filtered(f.Filtered(i))
+	if filtered {
+		idx.filtered(filter.Filtered(i))
+	} else {
+		progress.Add(0, idx.Size-(at-max(0, first)))
 	}
-	progress.Add(0, idx.Size-(at-max(0, first)))
 	idx.Trim()
 	return idx, nil
 }

@@ -24,15 +24,16 @@ import (
 
 // Conversion has the flags that the commands of all formats have.
 type Conversion struct {
-	Encode    encode.Options
-	Missing   option.Choice
-	Sizes     plan.Sizes
-	ShardSize option.Size
-	MinSize   option.Size
-	Shuffle   bool
-	Seed      uint64
-	Choose    Choose
-	Filter    *input.Command
+	Encode        encode.Options
+	Missing       option.Choice
+	Sizes         plan.Sizes
+	ShardSize     option.Size
+	MinSize       option.Size
+	Shuffle       bool
+	Seed          uint64
+	Choose        Choose
+	Filter        *input.Command
+	FilterTimeout time.Duration
 
 	Workers   int
 	Overwrite bool
@@ -166,7 +167,7 @@ func (o *Conversion) Input() stage.Options {
 // command; its Stopper drains the run. tool names the program in the manifest.
 func (o *Conversion) Options(ctx context.Context, tool string, progress *progress.Reporter) convert.Options {
 	opts := convert.Options{
-		Encode: o.Encode, Sizes: o.Sizes, Filter: o.Filter, Input: o.Input(),
+		Encode: o.Encode, Sizes: o.Sizes, Filter: o.Filter, FilterTimeout: o.FilterTimeout, Input: o.Input(),
 		Workers: o.Workers, Overwrite: o.Overwrite, IntoNonempty: o.IntoNonempty, NoVerify: o.NoVerify, Verify: o.Verify,
 		AIO: aio.Options{Backend: o.Backend, Depth: o.Depth}, Tool: tool,
 		Progress: progress, Doubt: progress.Warn, Waiting: progress.Waiting,

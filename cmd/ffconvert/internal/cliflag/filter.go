@@ -3,15 +3,18 @@ package cliflag
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/spf13/pflag"
 
 	"github.com/ffconvert/ffconvert/input"
 )
 
-// addFilter registers the flag of the program that samples pass through. No plan and no specification runs it.
+// addFilter registers the flags of the program that samples pass through. No plan and no specification runs it.
 func (o *Conversion) addFilter(flags *pflag.FlagSet) {
 	flags.Var(filterValue{&o.Filter}, "filter", "pass the samples through a program of yours, which reads them as a CBOR sequence and answers each with a map, or an array of maps; run without a shell")
+	o.FilterTimeout = 10 * time.Minute
+	flags.Var(Period(&o.FilterTimeout), "filter-timeout", "how long the program of --filter may neither read nor write while it has samples to answer; 0 is forever")
 }
 
 // A filterValue is a flag value: a program and its arguments.

@@ -31,7 +31,7 @@ var Groups = []Group{
 	{Title: "Source",
 		Flags: "input-format records nested lists continued list flat group classes ext header columns delimiter dtype rows-per-sample key-field on-duplicate-key",
 		Rare:  "hidden follow-outside data-part-num part-name-prefix part-name-suffix-length allow-missing-trailer concatenated"},
-	{Title: "Samples", Flags: "limit slice sample where keys drop-keys unknown-keys sort split split-by filter"},
+	{Title: "Samples", Flags: "limit slice sample where keys drop-keys unknown-keys sort split split-by filter filter-timeout"},
 	{Title: "Records", Flags: "encode fields rename decode tensor resize missing"},
 	{Title: "Keys and added fields", Flags: "key key-prefix add-field unmatched"},
 	{Title: "Shards",

@@ -94,6 +94,9 @@ func (v *lineView) line(s state, width int) string {
 	if s.Samples > 0 {
 		add(6, len("1,234,567 samples"), terminal.Counted(s.Samples, "sample"))
 	}
+	if s.Filtered > 0 {
+		add(7, len("1,234,567 filtered"), filteredText(s))
+	}
 	add(3, 0, bytesDone(s))
 	add(5, len("1023 MB/s"), fmt.Sprintf("%-9s", terminal.RateText(v.pace.bytes())))
 	add(4, len("elapsed 12:34"), "elapsed "+clock(s.Seconds))
@@ -104,7 +107,7 @@ func (v *lineView) line(s state, width int) string {
 	for _, f := range fields {
 		room += max(f.room, len(f.text)) + 2
 	}
-	for rank := 6; rank > 0 && room-2 > width; rank-- {
+	for rank := 7; rank > 0 && room-2 > width; rank-- {
 		for i, f := range fields {
 			if f.rank == rank {
 				room -= f.room + 2

@@ -49,8 +49,9 @@ type Reporter struct {
 	paint   terminal.Paint
 
 	// Of the phase. moved counts bytes that are fetched or re-read, beside is their total; shards is
-	// the number of shards to write, finish the number of finished ones.
+	// the number of shards to write, finish the number of finished ones. filtered counts the answers of a filter.
 	samples, bytes, moved  atomic.Int64
+	filtered               atomic.Int64
 	beside, shards, finish atomic.Int64
 
 	mu    sync.Mutex // guards what follows
@@ -84,6 +85,8 @@ type state struct {
 	Done    float64 `json:"fraction"`         // of the work, 0 to 1, re-reading and fetching included; 0 if Total is not known
 	Shards  int64   `json:"shards,omitempty"` // finished
 	Of      int64   `json:"total_shards,omitempty"`
+
+	Filtered int64 `json:"filter_samples,omitempty"` // that a filter has answered
 }
 
 // New returns a Reporter that writes to out as the flag says.
@@ -107,7 +110,7 @@ func (r *Reporter) Start(phase string, bytes int64) {
 	r.Stop()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, n := range []*atomic.Int64{&r.samples, &r.bytes, &r.moved, &r.beside, &r.shards, &r.finish} {
+	for _, n := range []*atomic.Int64{&r.samples, &r.bytes, &r.moved, &r.filtered, &r.beside, &r.shards, &r.finish} {
 		n.Store(0)
 	}
 	r.phase, r.total, r.began = phase, bytes, time.Now()
@@ -154,7 +157,7 @@ func (r *Reporter) run(v view, quit, ended chan struct{}) {
 // second time after a failure is added twice.
 func (r *Reporter) state() state {
 	s := state{Phase: r.phase, Samples: r.samples.Load(), Bytes: r.bytes.Load(), Total: r.total,
-		Shards: r.finish.Load(), Of: r.shards.Load(), Seconds: time.Since(r.began).Seconds()}
+		Shards: r.finish.Load(), Of: r.shards.Load(), Seconds: time.Since(r.began).Seconds(), Filtered: r.filtered.Load()}
 	if r.total > 0 {
 		beside := r.beside.Load()
 		s.Bytes = min(s.Bytes, r.total)
@@ -211,6 +214,16 @@ func (r *Reporter) Finished(s dataset.ManifestShard, seconds float64, first bool
 			by = ", the same as another process has written"
 		}
 		r.print(fmt.Sprintf("%s: %s, %s in %.1f s%s", s.Name, terminal.Counted(s.Samples, "sample"), humanize.Bytes(uint64(s.Bytes)), seconds, by))
+	}
+}
+
+// Filtered counts samples that a filter has answered. In the phase index their bytes are the phase's data.
+func (r *Reporter) Filtered(samples, bytes int64) {
+	r.filtered.Add(samples)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.phase == "index" {
+		r.bytes.Add(bytes)
 	}
 }
 
@@ -298,6 +311,9 @@ func (v *plainView) next(elapsed time.Duration) time.Duration {
 func (v *plainView) show(s state) {
 	v.pace.add(s)
 	parts := []string{terminal.Counted(s.Samples, "sample"), humanize.Bytes(uint64(s.Bytes))}
+	if s.Filtered > 0 {
+		parts = append([]string{filteredText(s)}, parts...)
+	}
 	if s.Of > 0 {
 		parts = append([]string{fmt.Sprintf("%d of %s", s.Shards, terminal.Counted(s.Of, "shard"))}, parts...)
 	}
@@ -310,6 +326,8 @@ func (v *plainView) show(s state) {
 	}
 	fmt.Fprintln(v.out, s.Phase+": "+strings.Join(parts, ", "))
 }
+
+func filteredText(s state) string { return humanize.Comma(s.Filtered) + " filtered" }
 
 func (v *plainView) print(line string) { fmt.Fprintln(v.out, line) }
 func (v *plainView) end(state)         {}

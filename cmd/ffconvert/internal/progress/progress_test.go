@@ -3,9 +3,11 @@ package progress
 import (
 	"bytes"
 	"encoding/json"
+	"os"
 	"testing"
 
 	"github.com/ffconvert/ffconvert/convert"
+	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/input"
 )
 
@@ -43,5 +45,23 @@ func TestProgressEndsAtItsTotal(t *testing.T) {
 				t.Errorf("%+v", got)
 			}
 		})
+	}
+}
+
+// What a filter answers is data of the phase that indexes, and only counted in the phase that writes.
+func TestFiltered(t *testing.T) {
+	t.Parallel()
+	r := New(Flag{Choice: option.Choice{Value: "none"}}, os.Stderr)
+	for _, row := range []struct {
+		phase string
+		bytes int64
+	}{{"index", 70}, {"write", 0}} {
+		r.Start(row.phase, 100)
+		r.Filtered(3, 50)
+		r.Filtered(1, 20)
+		if s := r.state(); s.Filtered != 4 || s.Samples != 0 || s.Bytes != row.bytes {
+			t.Errorf("%s: %+v", row.phase, s)
+		}
+		r.Stop()
 	}
 }

@@ -57,6 +57,7 @@ var flagTable = []string{
 	"Options.RowsPerSample", "--rows-per-sample",
 	"Options.Splits", "--split",
 	"Options.Tensor", "--tensor",
+	"Options.Timeout", "--filter-timeout",
 	"Options.Whole", "--encode raw",
 	"Options.Workers", "--jobs",
 

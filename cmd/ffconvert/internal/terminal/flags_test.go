@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/ffconvert/ffconvert/check"
+	"github.com/ffconvert/ffconvert/convert/filter"
 	"github.com/ffconvert/ffconvert/converters/cbor"
 	"github.com/ffconvert/ffconvert/converters/csv"
 	"github.com/ffconvert/ffconvert/converters/folder"
@@ -28,7 +29,7 @@ import (
 // The table names options that the libraries have.
 func TestFlagTable(t *testing.T) {
 	t.Parallel()
-	types := []any{cbor.Options{}, csv.Options{}, partname.Naming{}, folder.Options{}, jsonl.Options{}, parquet.Options{}, tar.Options{}, tfrecord.Options{}, packed.WriteOptions{}, encode.Options{}, encode.Limits{}, check.Options{}, input.Options{}, stage.Options{}, plan.Sizes{}}
+	types := []any{cbor.Options{}, csv.Options{}, partname.Naming{}, folder.Options{}, jsonl.Options{}, parquet.Options{}, tar.Options{}, tfrecord.Options{}, filter.Options{}, packed.WriteOptions{}, encode.Options{}, encode.Limits{}, check.Options{}, input.Options{}, stage.Options{}, plan.Sizes{}}
 	for pair := range slices.Chunk(flagTable, 2) {
 		name, _, _ := strings.Cut(pair[0], " ")
 		typ, field, isOption := strings.Cut(name, ".")
