@@ -74,6 +74,9 @@ func (o *mdsOpener) Open(ctx context.Context, parts []converters.Part, rec encod
 			}
 			dirs[dir] = d
 		}
+		if name == mds.IndexName {
+			return nil, &converters.Error{Where: parts[i].Name, Off: -1, Err: fmt.Errorf("%w: it is the list of the shards", converters.ErrUnsupported), Hint: "name the directory"}
+		}
 		s, err := d.take(name)
 		if err != nil {
 			return nil, &converters.Error{Where: parts[i].Name, Off: -1, Err: err}

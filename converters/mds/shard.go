@@ -17,6 +17,7 @@ import (
 	"github.com/ffconvert/ffconvert/converters/internal/window"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/internal/blocking"
+	"github.com/ffconvert/ffconvert/internal/crcline"
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 
@@ -169,7 +170,7 @@ func (r *reader) checkConfig(from, to int64) error {
 	}
 	var config configJSON
 	if err := json.Unmarshal(b, &config); err != nil {
-		return r.fail(from, fmt.Errorf("%w: its configuration: %v", converters.ErrMalformed, err), "")
+		return r.fail(from, fmt.Errorf("%w: its configuration: %v", converters.ErrMalformed, crcline.Words(err)), "")
 	}
 	columns, err := config.columns()
 	if err == nil && !slices.Equal(columns, r.shard.Columns) {

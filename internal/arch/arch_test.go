@@ -49,7 +49,7 @@ var mayImport = map[string][]string{
 	"converters/tfrecord":          {"converters", "converters/internal/features"},
 	"converters/jsonl":             {"converters", "converters/internal/fieldname", "converters/internal/window", "encode", "internal/ahead", "internal/blocking", "internal/text"},
 	"converters/parquet":           {"converters", "converters/internal/window", "internal/text"},
-	"converters/mds":               {"converters", "converters/internal/window", "encode", "internal/blocking", "internal/text"},
+	"converters/mds":               {"converters", "converters/internal/window", "encode", "internal/blocking", "internal/crcline", "internal/text"},
 	"converters/ffr":               {"converters", "converters/internal/window", "encode", "internal/blocking", "internal/place", "internal/sidecar", "record"},
 	"converters/mix":               {"converters"},
 	"converters/rekey":             {"converters", "encode", "internal/place", "internal/replace"},
