@@ -27,7 +27,7 @@ func (c *Conversion) aligned() (bool, error) {
 	joins := c.joins()
 	switch {
 	case c.Cut == CutParts && joins:
-		return false, refuse("keys are compared or looked up, or classes numbered, so all parts must be indexed first")
+		return false, refuse("keys are compared or looked up, classes numbered, or the parts one stream, so all must be indexed first")
 	case c.Cut == CutParts && c.directories() != nil:
 		return false, refuse("a directory is indexed as one")
 	case c.Cut == CutParts && c.Shuffle != nil:

@@ -12,7 +12,7 @@ import (
 const (
 	AlignedReason   = "shards are part-aligned: planned by the sizes of parts"
 	DirectoryReason = "a directory is indexed as one"
-	JoinReason      = "the keys of all samples are needed at once"
+	JoinReason      = "all parts are needed at once"
 	PlannedReason   = "it is planned already"
 	NoPartReason    = "no part is this task's"
 )

@@ -136,7 +136,7 @@ func (c *Conversion) begin(ctx context.Context, aligned bool) (*Planned, error) 
 }
 
 // indexed returns the parts that tasks have indexed, read by a method of the output. It returns nil
-// for directories, because their parts are not known beforehand, and where the keys of all samples are needed.
+// for directories, because their parts are not known beforehand, and where all parts are needed at once.
 func (c *Conversion) indexed(read func(plan.Options, []converters.Part) (*dataset.Indexed, error)) (*dataset.Indexed, error) {
 	if c.directories() != nil || c.joins() {
 		return nil, nil

@@ -108,11 +108,11 @@ func (r *Reader) Open(ctx context.Context, parts []converters.Part, rec encode.O
 	return rekey.Wrap(src, how), nil
 }
 
-// Joins reports whether keys of the samples of parts are compared, or looked up, or the classes of files numbered. Then
-// all parts must be local before the first shard is planned.
+// Joins reports whether keys of the samples of parts are compared, or looked up, or the classes of files numbered, or parts are one
+// stream. Then all parts must be local before the first shard is planned.
 func (r *Reader) Joins(parts []converters.Part) bool {
 	o, ok := r.opener.(numberer)
-	return r.keys.given() || r.merges(parts) || ok && o.numbers()
+	return r.keys.given() || r.merges(parts) || ok && o.numbers() || r.Stream != "" && r.Set.Text(r.Stream) == "true"
 }
 
 func (r *Reader) merges(parts []converters.Part) bool {
