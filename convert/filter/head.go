@@ -18,6 +18,9 @@ type head struct {
 	major      byte
 	n          uint64
 	indefinite bool // until a break; of majorSimple: it is a break
+
+	raw  [9]byte
+	size int // bytes of raw
 }
 
 func (h head) isBreak() bool { return h.major == majorSimple && h.indefinite }

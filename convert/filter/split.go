@@ -2,7 +2,6 @@ package filter
 
 import (
 	"bufio"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -17,19 +16,18 @@ const (
 
 	// maxDepth ends the recursion of value. It is above the limit of package cbor, which reads the samples after this.
 	maxDepth = cbor.DefaultMaxDepth + 8
-	// step is how much of a long string is read before more memory is allocated, bytes.
-	step = 1 << 20
 )
 
 // A splitter takes the samples out of answers and writes them one behind the other. It finds where items end and whether a
-// sample has a key; all else is checked when the samples are indexed.
+// sample has a key; all else is checked when the samples are indexed. It holds no sample: a map is written as one of
+// indefinite length, so that the key may be added at its end.
 type splitter struct {
 	in  *bufio.Reader
 	out *bufio.Writer
 	max int64 // bytes of a sample
 
-	item  []byte // the sample under way, from its head on
-	keyed bool   // it has a key
+	size  int64 // bytes of the sample under way
+	keyed bool  // it has a key
 }
 
 func malformed(format string, args ...any) error {
@@ -50,7 +48,6 @@ func (s *splitter) answer(key string) (samples int64, err error) {
 			err = io.ErrUnexpectedEOF
 		}
 	}()
-	s.item = s.item[:0]
 	h, err := s.head()
 	switch {
 	case err != nil:
@@ -61,7 +58,6 @@ func (s *splitter) answer(key string) (samples int64, err error) {
 		return 0, malformed("an answer is %s, and must be a map or an array of maps", h.name())
 	}
 	for n := uint64(0); h.indefinite || n < h.n; n++ {
-		s.item = s.item[:0]
 		e, err := s.head()
 		switch {
 		case err != nil:
@@ -85,27 +81,22 @@ func (s *splitter) answer(key string) (samples int64, err error) {
 
 // sample copies a map, of which the head was read. It gets the key if it has none.
 func (s *splitter) sample(h head, key string) error {
-	from := len(s.item) // behind the head
-	s.keyed = false
+	s.size, s.keyed = 0, false
+	if err := s.put(majorMap<<5 | 31); err != nil {
+		return err
+	}
 	if err := s.pairs(h, 1); err != nil {
 		return err
 	}
-	if s.keyed || key == "" {
-		_, err := s.out.Write(s.item)
-		return err
+	var last []byte
+	if !s.keyed && key != "" {
+		last = append(appendHead(last, majorText, uint64(len(keyName))), keyName...)
+		last = append(appendHead(last, majorText, uint64(len(key))), key...)
 	}
-	first := []byte{majorMap<<5 | 31}
-	if !h.indefinite {
-		first = appendHead(nil, majorMap, h.n+1)
-	}
-	first = append(appendHead(first, majorText, uint64(len(keyName))), keyName...)
-	first = append(appendHead(first, majorText, uint64(len(key))), key...)
-	s.out.Write(first)
-	_, err := s.out.Write(s.item[from:])
-	return err
+	return s.put(append(last, breakByte)...)
 }
 
-// pairs reads what follows the head of a map.
+// pairs copies what follows the head of a map, up to a break.
 func (s *splitter) pairs(h head, depth int) error {
 	for n := uint64(0); h.indefinite || n < h.n; n++ {
 		k, err := s.head()
@@ -118,11 +109,12 @@ func (s *splitter) pairs(h head, depth int) error {
 		case depth == 1 && k.major != majorText:
 			return malformed("a sample of the answer has %s where the name of a field must be", k.name())
 		}
+		if depth == 1 && !k.indefinite && k.n == uint64(len(keyName)) {
+			name, _ := s.in.Peek(len(keyName)) // a cut is found below
+			s.keyed = s.keyed || string(name) == keyName
+		}
 		if err := s.value(k, depth); err != nil {
 			return err
-		}
-		if depth == 1 && k.major == majorText && !k.indefinite && k.n == uint64(len(keyName)) && string(s.item[len(s.item)-len(keyName):]) == keyName {
-			s.keyed = true
 		}
 		if err := s.next(depth); err != nil {
 			return err
@@ -131,7 +123,7 @@ func (s *splitter) pairs(h head, depth int) error {
 	return nil
 }
 
-// next reads one item.
+// next copies one item.
 func (s *splitter) next(depth int) error {
 	h, err := s.head()
 	if err != nil {
@@ -140,10 +132,13 @@ func (s *splitter) next(depth int) error {
 	return s.value(h, depth)
 }
 
-// value reads what follows the head of an item.
+// value copies an item of which the head was read.
 func (s *splitter) value(h head, depth int) error {
 	if depth >= maxDepth {
 		return fmt.Errorf("%w: an answer is nested deeper than %d", converters.ErrLimit, maxDepth)
+	}
+	if err := s.put(h.raw[:h.size]...); err != nil {
+		return err
 	}
 	switch h.major {
 	case majorBytes, majorText:
@@ -156,9 +151,12 @@ func (s *splitter) value(h head, depth int) error {
 			case err != nil:
 				return err
 			case chunk.isBreak():
-				return nil
+				return s.put(breakByte)
 			case chunk.major != h.major || chunk.indefinite:
 				return malformed("a string has %s among its chunks", chunk.name())
+			}
+			if err := s.put(chunk.raw[:chunk.size]...); err != nil {
+				return err
 			}
 			if err := s.payload(chunk.n); err != nil {
 				return err
@@ -171,14 +169,17 @@ func (s *splitter) value(h head, depth int) error {
 				return err
 			}
 			if h.indefinite && e.isBreak() {
-				return nil
+				return s.put(breakByte)
 			}
 			if err := s.value(e, depth+1); err != nil {
 				return err
 			}
 		}
 	case majorMap:
-		return s.pairs(h, depth+1)
+		if err := s.pairs(h, depth+1); err != nil || !h.indefinite {
+			return err
+		}
+		return s.put(breakByte)
 	case majorTag:
 		return s.next(depth + 1)
 	case majorSimple:
@@ -189,29 +190,29 @@ func (s *splitter) value(h head, depth int) error {
 	return nil
 }
 
-// head reads the head of an item, and adds it to the sample.
+// head reads the head of an item.
 func (s *splitter) head() (head, error) {
 	b, err := s.in.ReadByte()
 	if err != nil {
 		return head{}, err
 	}
-	h := head{major: b >> 5}
-	if err := s.room(9); err != nil {
-		return h, err
-	}
-	s.item = append(s.item, b)
+	h := head{major: b >> 5, raw: [9]byte{b}, size: 1}
 	switch info := b & 31; {
 	case info < 24:
 		h.n = uint64(info)
 		return h, nil
 	case info < 28:
-		var long [8]byte
-		size := 1 << (info - 24)
-		if _, err := io.ReadFull(s.in, long[8-size:]); err != nil {
+		h.size += 1 << (info - 24)
+		long := h.raw[1:h.size]
+		if _, err := io.ReadFull(s.in, long); err != nil {
 			return h, cut(err)
 		}
-		s.item = append(s.item, long[8-size:]...)
-		h.n = binary.BigEndian.Uint64(long[:])
+		for _, c := range long {
+			h.n = h.n<<8 | uint64(c)
+		}
+		if h.major == majorSimple && info == 24 && h.n < 32 {
+			return h, malformed("an answer has a simple value of two bytes, %d, which must have one", h.n)
+		}
 		return h, nil
 	case info == 31 && h.major > majorNegative && h.major != majorTag:
 		h.indefinite = true
@@ -220,31 +221,32 @@ func (s *splitter) head() (head, error) {
 	return h, malformed("an answer has the byte %#02x where an item must begin", b)
 }
 
-// payload reads the bytes of a string into the sample.
+// payload copies the bytes of a string.
 func (s *splitter) payload(n uint64) error {
 	if n > uint64(s.max) {
 		return s.tooLarge()
 	}
-	if err := s.room(int64(n)); err != nil {
-		return err
-	}
-	for left := int(n); left > 0; {
-		at, size := len(s.item), min(left, step)
-		s.item = append(s.item, make([]byte, size)...)
-		if _, err := io.ReadFull(s.in, s.item[at:]); err != nil {
+	for n > 0 {
+		b, err := s.in.Peek(int(min(n, uint64(s.in.Size()))))
+		if err != nil {
 			return cut(err)
 		}
-		left -= size
+		if err := s.put(b...); err != nil {
+			return err
+		}
+		s.in.Discard(len(b)) // it is buffered
+		n -= uint64(len(b))
 	}
 	return nil
 }
 
-// room refuses a sample that would be too large with n more bytes.
-func (s *splitter) room(n int64) error {
-	if int64(len(s.item)) > s.max-n {
+// put writes bytes of a sample.
+func (s *splitter) put(b ...byte) error {
+	if s.size += int64(len(b)); s.size > s.max {
 		return s.tooLarge()
 	}
-	return nil
+	_, err := s.out.Write(b)
+	return err
 }
 
 func (s *splitter) tooLarge() error {

@@ -27,6 +27,7 @@ const (
 	gone = 5 * time.Second
 
 	bufferSize = 64 << 10 // of input and output
+	step       = 1 << 20  // of writes, bytes
 
 	tellEvery = 100 * time.Millisecond // of progress
 )
