@@ -2,8 +2,10 @@ package convertertest
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"path/filepath"
 	"sync/atomic"
@@ -121,4 +123,22 @@ func (f failing) ReadAt(b []byte, off int64) (int, error) {
 		return len(b) / 2, io.ErrNoProgress
 	}
 	return f.File.ReadAt(b, off)
+}
+
+// Refused is a source that could not be opened, with err: the suite wants its error from Index.
+func Refused(parts []converters.Part, err error) converters.Source { return refused{parts, err} }
+
+type refused struct {
+	parts []converters.Part
+	err   error
+}
+
+func (r refused) Parts() []converters.Part { return r.parts }
+
+func (r refused) Index(context.Context, int) iter.Seq2[converters.Span, error] {
+	return func(yield func(converters.Span, error) bool) { yield(converters.Span{}, r.err) }
+}
+
+func (r refused) Read(context.Context, converters.Run) iter.Seq2[*converters.Sample, error] {
+	return func(yield func(*converters.Sample, error) bool) { yield(nil, r.err) }
 }

@@ -1,27 +1,24 @@
 package parquet
 
 import (
-	"bytes"
 	"fmt"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/converters/internal/columns"
 )
-
-// elementSize is about the memory of an element of a nested value, bytes.
-const elementSize = 64
 
 // An assembler makes the values of a row from the cursors of its leaves.
 type assembler struct {
 	cursors []*cursor // by the number of their leaf; nil: not read
-	files   *outside
+	files   *columns.Files
 	room    int64 // bytes that the nested values of the row may still take
 	broken  *leaf // of the last error
 }
 
 // spend counts memory of nested values.
 func (a *assembler) spend(n int64) error {
-	if a.room -= elementSize + n; a.room < 0 {
-		return over("MaxValue", "the nested values of the row")
+	if a.room -= columns.ElementSize + n; a.room < 0 {
+		return columns.Over("MaxValue", "the nested values of the row")
 	}
 	return nil
 }
@@ -121,20 +118,7 @@ func (a *assembler) nested(n *node, rep int) (any, error) {
 	if err := a.fail(n.leaf, a.spend(v.Len())); err != nil {
 		return nil, err
 	}
-	switch v.Kind() {
-	case converters.KindInt:
-		return v.Int(), nil
-	case converters.KindFloat:
-		return v.Float(), nil
-	case converters.KindText:
-		return string(v.Data()), nil
-	case converters.KindBytes:
-		if b := bytes.Clone(v.Data()); b != nil {
-			return b, nil
-		}
-		return []byte{}, nil
-	}
-	return v.Nested(), nil
+	return columns.Own(&v), nil
 }
 
 // content consumes a struct, a list or a map that is not null.
@@ -218,7 +202,7 @@ func (a *assembler) structure(n *node, rep int) (any, error) {
 		at, from = 1, 0
 	}
 	if path, ok := m[from].Value.(string); ok && m[at].Value == nil {
-		b, err := a.files.read(path, a.room)
+		b, err := a.files.Read(path, a.room)
 		if err == nil {
 			err = a.spend(int64(len(b)))
 		}

@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/converters/internal/columns"
 	"github.com/ffconvert/ffconvert/converters/internal/window"
 )
 
@@ -28,7 +29,7 @@ type cursor struct {
 	index    bool  // Index reads
 	load     bool  // the bytes of values are needed
 	passing  bool  // skip is running: the bytes of values are not read
-	expander *expander
+	expander *columns.Expander
 	raw, buf []byte // of pages that are larger than the window, and of decompressed ones
 	words    []byte // of the dictionary page
 
@@ -113,7 +114,7 @@ func (c *cursor) decode() error {
 		return malformed(err)
 	}
 	if c.size > c.most {
-		return over("MaxValue", "a value of %d bytes", c.size)
+		return columns.Over("MaxValue", "a value of %d bytes", c.size)
 	}
 	return nil
 }
@@ -237,7 +238,7 @@ func (c *cursor) streamed() error {
 		return malformed(errShort)
 	}
 	if n > c.most {
-		return over("MaxValue", "a value of %d bytes", n)
+		return columns.Over("MaxValue", "a value of %d bytes", n)
 	}
 	if !c.load || c.passing {
 		c.datum = datum{size: n}

@@ -2,12 +2,11 @@ package parquet
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
-	"sync"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/converters/internal/columns"
 )
 
 // Physical types of a column.
@@ -52,45 +51,15 @@ type table struct {
 	off     int64  // of the footer
 }
 
-// footers is a cache of the footers of the last parts.
-type footers struct {
-	mu    sync.Mutex
-	known map[int]*table
-	order []int // oldest first
-	bytes int64
-}
-
-// mostFooters is how many bytes of footers stay in memory.
-const mostFooters = 32 << 20
-
 // table returns the footer of part p, which is open.
 func (s *Source) table(p int, f io.ReaderAt) (*table, error) {
-	all := &s.footers
-	all.mu.Lock()
-	t := all.known[p]
-	all.mu.Unlock()
-	if t != nil {
-		return t, nil
-	}
-	t, err := s.readTable(s.parts[p], f)
-	if err != nil {
-		return nil, err
-	}
-	all.mu.Lock()
-	defer all.mu.Unlock()
-	if all.known[p] == nil {
-		if all.known == nil {
-			all.known = make(map[int]*table)
+	return s.footers.Get(p, func() (*table, int64, error) {
+		t, err := s.readTable(s.parts[p], f)
+		if err != nil {
+			return nil, 0, err
 		}
-		all.known[p], all.order, all.bytes = t, append(all.order, p), all.bytes+t.bytes
-	}
-	for all.bytes > mostFooters && len(all.order) > 1 {
-		old := all.order[0]
-		all.bytes -= all.known[old].bytes
-		delete(all.known, old)
-		all.order = all.order[1:]
-	}
-	return t, nil
+		return t, t.bytes, nil
+	})
 }
 
 const (
@@ -111,11 +80,11 @@ func (s *Source) readTable(p converters.Part, f io.ReaderAt) (*table, error) {
 	if p.Size < int64(leastSize) {
 		return nil, fail(p.Size, fmt.Errorf("%w: it has %d bytes, a Parquet file at least %d", converters.ErrTruncated, p.Size, leastSize), "")
 	}
-	if err := readFull(f, head[:], 0); err != nil {
+	if err := columns.ReadFull(f, head[:], 0); err != nil {
 		return nil, fail(0, err, "")
 	}
 	at := p.Size - tailSize
-	if err := readFull(f, tail[:], at); err != nil {
+	if err := columns.ReadFull(f, tail[:], at); err != nil {
 		return nil, fail(at, err, "")
 	}
 	end := string(tail[4:])
@@ -132,11 +101,11 @@ func (s *Source) readTable(p converters.Part, f io.ReaderAt) (*table, error) {
 	case size > at-int64(len(magic)):
 		return nil, fail(at, fmt.Errorf("%w: a footer of %d bytes in a file of %d", converters.ErrMalformed, size, p.Size), "")
 	case size > s.opts.MaxFooter:
-		return nil, fail(at, over("MaxFooter", "a footer of %d bytes", size), "Options.MaxFooter")
+		return nil, fail(at, columns.Over("MaxFooter", "a footer of %d bytes", size), "Options.MaxFooter")
 	}
 	b := make([]byte, size)
 	at -= size
-	if err := readFull(f, b, at); err != nil {
+	if err := columns.ReadFull(f, b, at); err != nil {
 		return nil, fail(at, err, "")
 	}
 	t := &table{bytes: size, off: at}
@@ -154,18 +123,6 @@ func (s *Source) readTable(p converters.Part, f io.ReaderAt) (*table, error) {
 		return nil, fail(at, err, "")
 	}
 	return t, nil
-}
-
-// readFull reads all of b. A file that has become shorter has changed.
-func readFull(f io.ReaderAt, b []byte, off int64) error {
-	n, err := f.ReadAt(b, off)
-	if n == len(b) {
-		return nil
-	}
-	if err == nil || errors.Is(err, io.EOF) {
-		return fmt.Errorf("%w: it became shorter", converters.ErrChanged)
-	}
-	return err
 }
 
 // place checks where the chunks of the row groups lie: between the magic and the footer.

@@ -58,60 +58,10 @@ func TestForeignWriters(t *testing.T) {
 						}
 						return
 					}
-					foreign(t, path, want)
+					arrowjs.Same(t, want, func(fields [][]string) converters.Source { return openFiles(t, Options{Fields: fields}, path) })
 				})
 			}
 		})
-	}
-}
-
-func foreign(t *testing.T, path string, want [][]string) {
-	s := openFiles(t, Options{}, path)
-	offs, err := indexOf(t, s, 0)
-	if err != nil || len(offs) != len(want) {
-		t.Fatalf("%d rows, want %d; error %v", len(offs), len(want), err)
-	}
-	compare := func(s *Source, first, count int, fields func(string) bool) {
-		t.Helper()
-		i := first
-		for sample, err := range s.Read(t.Context(), converters.Run{First: int64(first), Off: offs[first], Count: int64(count)}) {
-			if err != nil {
-				t.Fatalf("row %d: %v", i, err)
-			}
-			expect := want[i]
-			if fields != nil {
-				expect = slices.DeleteFunc(slices.Clone(expect), func(w string) bool {
-					name, _, isField := strings.Cut(w, ":")
-					return isField && w != expect[0] && !fields(name)
-				})
-			}
-			if got := arrowjs.Row(sample); !slices.Equal(got, expect) {
-				for j := range min(len(got), len(expect)) {
-					if got[j] != expect[j] {
-						t.Errorf("%.300s, want %.300s", got[j], expect[j])
-					}
-				}
-				t.Fatalf("row %d has %d fields, want %d, or others", i, len(got)-1, len(expect)-1)
-			}
-			i++
-		}
-		if i != first+count {
-			t.Fatalf("%d rows from %d on, want %d", i-first, first, count)
-		}
-	}
-	compare(s, 0, len(want), nil)
-	for first := 3; first < len(want); first += 977 {
-		compare(s, first, min(37, len(want)-first), nil)
-		compare(s, first, 1, nil)
-	}
-	for _, keep := range []string{"text", "points", "image", "image.path", "f64"} {
-		only := func(field string) bool { return field == keep }
-		if !slices.ContainsFunc(want[0], func(w string) bool { return strings.HasPrefix(w, keep+":") }) {
-			only = nil // all are read where there is no such field
-		}
-		some := openFiles(t, Options{Fields: [][]string{{keep}}}, path)
-		compare(some, 0, len(want), only)
-		compare(some, 4999, 100, only)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"iter"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/converters/internal/columns"
 )
 
 // Index yields the rows of part p. It reads the footer and the pages of the chosen columns, without the bytes of plain,
@@ -40,6 +41,18 @@ func (s *Source) index(ctx context.Context, p int, yield func(converters.Span, e
 		}
 	}
 }
+
+// alike compares the columns with those of the first part.
+func (r *reader) alike() error {
+	if r.table.rows == 0 {
+		return nil
+	}
+	err := r.src.unlike.Compare(r.part.Name, r.src.says, r.table.describe(r.table.needed(r.src.opts.Fields)))
+	return columns.Place(converters.Error{Where: r.part.Name, Off: r.table.off, Entry: footerName}, err)
+}
+
+// Doubts reports the first of the parts that have other columns than the first part.
+func (s *Source) Doubts() []converters.Doubt { return s.unlike.Doubts(s.parts) }
 
 // Read yields the rows of a run. The bytes of a field of the first level are in a page or in the read buffer, not copied.
 func (s *Source) Read(ctx context.Context, run converters.Run) iter.Seq2[*converters.Sample, error] {

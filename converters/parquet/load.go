@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/converters/internal/columns"
 )
 
 // readDictionary decodes a dictionary page. Its bytes stay in memory.
@@ -115,7 +116,7 @@ func (c *cursor) readStream() error {
 			}
 		}
 		if sizes[i] > c.limit {
-			return over("MaxPage", "levels of %d bytes", sizes[i])
+			return columns.Over("MaxPage", "levels of %d bytes", sizes[i])
 		}
 		b, err := c.ahead(sizes[i])
 		if err != nil {

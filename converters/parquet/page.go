@@ -6,6 +6,7 @@ import (
 	"hash/crc32"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/converters/internal/columns"
 )
 
 // Types of pages.
@@ -170,7 +171,7 @@ func (c *cursor) body(to *[]byte) ([]byte, error) {
 		}
 		return b, err
 	}
-	*to = sized(*to, size)
+	*to = columns.Sized(*to, size)
 	n := copy(*to, c.w.Buf[c.w.Pos:])
 	err := c.w.ReadAt((*to)[n:], c.w.Offset()+int64(n))
 	c.w.Skip(size)
@@ -182,7 +183,7 @@ func (c *cursor) body(to *[]byte) ([]byte, error) {
 func (c *cursor) content(to *[]byte) (levels, values []byte, err error) {
 	p := &c.page
 	if p.size > c.limit || p.expanded > c.limit {
-		return nil, nil, over("MaxPage", "a page of %d bytes, %d decompressed", p.size, p.expanded)
+		return nil, nil, columns.Over("MaxPage", "a page of %d bytes, %d decompressed", p.size, p.expanded)
 	}
 	b, err := c.body(&c.raw)
 	if err != nil {
@@ -204,13 +205,13 @@ func (c *cursor) content(to *[]byte) (levels, values []byte, err error) {
 	}
 	switch {
 	case codec != codecNone:
-		values, err = c.expander.expand(*to, b, codec, size)
+		values, err = c.expander.Expand(*to, b, codecs[codec], size)
 		*to = values
 	case p.kind == pageDictionary:
 		*to = append((*to)[:0], b...)
 		values = *to
 	case int64(len(b)) != size:
-		err = errExpanded
+		err = columns.ErrSize
 	default:
 		values = b
 	}

@@ -34,6 +34,7 @@ import (
 	"sync"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/converters/internal/columns"
 )
 
 // Defaults of Options, bytes.
@@ -78,9 +79,9 @@ type Source struct {
 	opts    Options
 	says    converters.Description
 	open    func(converters.Part, converters.Access) (converters.File, error)
-	footers footers
-	unlike  *unlike   // of all parts of the dataset
-	readers sync.Pool // of *reader
+	footers columns.Tables[*table]
+	unlike  *columns.Unlike // of all parts of the dataset
+	readers sync.Pool       // of *reader
 }
 
 var (
@@ -103,7 +104,7 @@ func openSource(parts []converters.Part, opts Options, open func(converters.Part
 	opts.MaxFooter = limit(opts.MaxFooter, DefaultMaxFooter)
 	opts.MaxPage = min(limit(opts.MaxPage, DefaultMaxPage), MostPage)
 	opts.MaxValue = limit(opts.MaxValue, DefaultMaxValue)
-	s := &Source{parts: parts, opts: opts, open: open, unlike: &unlike{}}
+	s := &Source{parts: parts, opts: opts, open: open, unlike: &columns.Unlike{}}
 	if len(parts) == 0 {
 		return s, nil
 	}

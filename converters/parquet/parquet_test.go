@@ -2,9 +2,7 @@ package parquet
 
 import (
 	"bytes"
-	"context"
 	"fmt"
-	"iter"
 	"os"
 	"path/filepath"
 	"testing"
@@ -67,9 +65,10 @@ func TestSource(t *testing.T) {
 				}
 				reopen := func(t *testing.T) converters.Source {
 					// Some of the files that the suite cuts are refused when they are opened.
-					s, err := Open(convertertest.Parts(t, paths...), row.opts)
+					parts := convertertest.Parts(t, paths...)
+					s, err := Open(parts, row.opts)
 					if err != nil {
-						return refused{s, err, convertertest.Parts(t, paths...)}
+						return convertertest.Refused(parts, err)
 					}
 					return s
 				}
@@ -79,19 +78,6 @@ func TestSource(t *testing.T) {
 			})
 		})
 	}
-}
-
-// refused is a source that could not be opened.
-type refused struct {
-	*Source
-	err   error
-	parts []converters.Part
-}
-
-func (r refused) Parts() []converters.Part { return r.parts }
-
-func (r refused) Index(context.Context, int) iter.Seq2[converters.Span, error] {
-	return func(yield func(converters.Span, error) bool) { yield(converters.Span{}, r.err) }
 }
 
 // Index of plain pages reads a few KiB for each image; of compressed ones, and of those with a CRC, all. With few columns it

@@ -7,24 +7,12 @@ import (
 	"sort"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/converters/internal/columns"
 )
 
 // mostFiles is how many chunks of a row group are read through a file of their own, which reads ahead. More would take
 // a descriptor each, for every run.
 const mostFiles = 8
-
-// A hinted error has what to do about it.
-type hinted struct {
-	error
-	hint string
-}
-
-func (e *hinted) Unwrap() error { return e.error }
-
-// over reports that a limit is exceeded, which an option sets.
-func over(option, format string, args ...any) error {
-	return &hinted{fmt.Errorf("%w: %s", converters.ErrLimit, fmt.Sprintf(format, args...)), "Options." + option}
-}
 
 // A reader reads rows of one part. It is for one goroutine.
 type reader struct {
@@ -36,10 +24,10 @@ type reader struct {
 
 	needed   func(field string) bool
 	fields   []*column // to read
-	files    outside
+	files    columns.Files
 	shared   converters.File
 	own      map[*cursor]converters.File
-	expander expander
+	expander columns.Expander
 	all      []*cursor // by leaf, kept for the next part
 	asm      assembler
 	sample   converters.Sample
@@ -63,7 +51,7 @@ func (s *Source) reader(p int, how converters.Access, index bool) (*reader, erro
 		r = &reader{}
 	}
 	r.src, r.part, r.how, r.index, r.table, r.shared = s, s.parts[p], how, index, t, f
-	r.files = outside{part: r.part}
+	r.files = columns.Files{Part: r.part}
 	r.own = make(map[*cursor]converters.File)
 	r.choose()
 	return r, nil
@@ -71,7 +59,7 @@ func (s *Source) reader(p int, how converters.Access, index bool) (*reader, erro
 
 // close closes the files. Those that read ahead are last, since they tell how large samples are.
 func (r *reader) close() {
-	r.files.close()
+	r.files.Close()
 	r.shared.Close()
 	for c, f := range r.own {
 		f.Close()
@@ -252,7 +240,7 @@ func (r *reader) media(c *column) error {
 	}
 	if with {
 		if bytes.Kind() == converters.KindNested && path.Kind() == converters.KindText {
-			if bytes, err = r.outside(c, string(path.Data())); err != nil {
+			if bytes, err = r.files.Value(string(path.Data()), !r.index || r.src.opts.Load(c.name), r.src.opts.MaxValue); err != nil {
 				return r.asm.fail(c.bytes.leaf, err)
 			}
 		}
@@ -264,22 +252,12 @@ func (r *reader) media(c *column) error {
 	return nil
 }
 
-// outside returns the bytes of a file, or for an index their number.
-func (r *reader) outside(c *column, path string) (converters.Value, error) {
-	if r.index && !r.src.opts.Load(c.name) {
-		n, err := r.files.size(path, r.src.opts.MaxValue)
-		return converters.Opaque(n), err
-	}
-	b, err := r.files.read(path, r.src.opts.MaxValue)
-	return converters.Bytes(b), err
-}
-
 // fail places an error in a column.
 func (r *reader) fail(l *leaf, err error) error {
 	if placed, ok := errors.AsType[*converters.Error](err); ok {
 		return placed
 	}
-	e := &converters.Error{Where: r.part.Name, Off: r.table.off, Err: err}
+	e := converters.Error{Where: r.part.Name, Off: r.table.off}
 	if r.group < len(r.table.groups) {
 		g := &r.table.groups[r.group]
 		e.Off = g.off
@@ -293,8 +271,5 @@ func (r *reader) fail(l *leaf, err error) error {
 			}
 		}
 	}
-	if h, ok := errors.AsType[*hinted](err); ok {
-		e.Hint = h.hint
-	}
-	return e
+	return columns.Place(e, err)
 }

@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"math"
 	"math/big"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/x448/float16"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/converters/internal/columns"
 )
 
 // A scalar says which value is made of the bytes or the number of a leaf.
@@ -149,12 +149,12 @@ func (l *leaf) value(d *datum) (converters.Value, error) {
 	case scalarHalf:
 		return converters.Float(float64(float16.Frombits(binary.LittleEndian.Uint16(d.data)).Float32())), nil
 	case scalarDecimal:
-		return converters.Text([]byte(decimal(big.NewInt(int64(d.num)), l.scale))), nil
+		return converters.Text([]byte(columns.Decimal(big.NewInt(int64(d.num)), l.scale))), nil
 	case scalarBigDecimal:
 		if len(d.data) > 1<<10 {
 			return converters.Value{}, fmt.Errorf("%w: a decimal of %d bytes", converters.ErrLimit, len(d.data))
 		}
-		return converters.Text([]byte(decimal(twosComplement(d.data), l.scale))), nil
+		return converters.Text([]byte(columns.Decimal(columns.TwosComplement(d.data), l.scale))), nil
 	case scalarUUID:
 		x := hex.EncodeToString(d.data)
 		return converters.Text([]byte(x[:8] + "-" + x[8:12] + "-" + x[12:16] + "-" + x[16:20] + "-" + x[20:])), nil
@@ -166,30 +166,6 @@ func (l *leaf) value(d *datum) (converters.Value, error) {
 		return converters.Opaque(d.size), nil
 	}
 	return converters.Bytes(d.data), nil
-}
-
-// decimal writes a number with its last scale digits behind the point.
-func decimal(n *big.Int, scale int32) string {
-	digits := new(big.Int).Abs(n).String()
-	if scale > 0 {
-		if missing := int(scale) + 1 - len(digits); missing > 0 {
-			digits = strings.Repeat("0", missing) + digits
-		}
-		digits = digits[:len(digits)-int(scale)] + "." + digits[len(digits)-int(scale):]
-	}
-	if n.Sign() < 0 {
-		digits = "-" + digits
-	}
-	return digits
-}
-
-// twosComplement is a big-endian number.
-func twosComplement(b []byte) *big.Int {
-	n := new(big.Int).SetBytes(b)
-	if len(b) > 0 && b[0] >= 0x80 {
-		n.Sub(n, new(big.Int).Lsh(big.NewInt(1), uint(8*len(b))))
-	}
-	return n
 }
 
 // nanoseconds is the time of an INT96: the nanoseconds of a day, 8 bytes, and the Julian day, 4 bytes.

@@ -2,10 +2,10 @@ package parquet
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/converters/internal/columns"
 )
 
 // schemaDepth is how deep a schema nests.
@@ -255,23 +255,16 @@ func newColumn(n *node) *column {
 // pathField is the name of the field that has the path of a column of media.
 func (c *column) pathField() string { return c.name + ".path" }
 
-// needed returns a function that reports whether a field is in one of the lists. All are if a list has no field of the table.
+// needed returns a function that reports whether a field is needed: see [columns.Needed].
 func (t *table) needed(lists [][]string) func(field string) bool {
-	has, needs := make(map[string]bool), make(map[string]bool)
+	var names []string
 	for _, c := range t.columns {
-		has[c.name] = true
+		names = append(names, c.name)
 		if c.media {
-			has[c.pathField()] = true
+			names = append(names, c.pathField())
 		}
 	}
-	all := lists == nil
-	for _, names := range lists {
-		all = all || !slices.ContainsFunc(names, func(name string) bool { return has[name] })
-		for _, name := range names {
-			needs[name] = true
-		}
-	}
-	return func(field string) bool { return all || needs[field] }
+	return columns.Needed(lists, names)
 }
 
 // names checks the names of the fields, and the type of the key.

@@ -1,4 +1,4 @@
-package parquet
+package columns
 
 import (
 	"errors"
@@ -11,27 +11,27 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// An outside reads files beside a part, below its directory. It is for one goroutine.
-type outside struct {
-	part converters.Part
+// Files reads files beside a part, below its directory. It is for one goroutine.
+type Files struct {
+	Part converters.Part
 	root *os.Root // nil until the first file
 }
 
-const outsideHint = "embed the files into the Parquet files: Dataset.to_parquet of Hugging Face's datasets does"
+const outsideHint = "embed the files: to_parquet and save_to_disk of Hugging Face's datasets do"
 
 // open opens a file and returns its size, which must not be over a limit.
-func (o *outside) open(path string, most int64) (*os.File, int64, error) {
+func (o *Files) open(path string, most int64) (*os.File, int64, error) {
 	fail := func(err error) (*os.File, int64, error) {
 		if e, ok := errors.AsType[*fs.PathError](err); ok {
 			err = e.Err
 		}
 		err = fmt.Errorf("the file %.200q, which has its bytes: %w", path, err)
-		if _, ok := errors.AsType[*hinted](err); !ok {
-			err = &hinted{err, outsideHint}
+		if _, ok := errors.AsType[*Hinted](err); !ok {
+			err = &Hinted{err, outsideHint}
 		}
 		return nil, 0, err
 	}
-	if o.part.Copy != nil {
+	if o.Part.Copy != nil {
 		return fail(fmt.Errorf("%w: files beside a part that is not local", converters.ErrUnsupported))
 	}
 	name := filepath.FromSlash(path)
@@ -39,7 +39,7 @@ func (o *outside) open(path string, most int64) (*os.File, int64, error) {
 		return fail(fmt.Errorf("%w: it is not below the directory of the part", converters.ErrUnsupported))
 	}
 	if o.root == nil {
-		root, err := os.OpenRoot(filepath.Dir(o.part.Path))
+		root, err := os.OpenRoot(filepath.Dir(o.Part.Path))
 		if err != nil {
 			return fail(err)
 		}
@@ -50,7 +50,7 @@ func (o *outside) open(path string, most int64) (*os.File, int64, error) {
 		err = fmt.Errorf("%w: not a regular file", converters.ErrUnsupported)
 	}
 	if err == nil && st.Size() > most {
-		err = over("MaxValue", "it has %d bytes", st.Size())
+		err = Over("MaxValue", "it has %d bytes", st.Size())
 	}
 	if err != nil {
 		return fail(err)
@@ -62,17 +62,8 @@ func (o *outside) open(path string, most int64) (*os.File, int64, error) {
 	return f, st.Size(), nil
 }
 
-// size returns the size of a file.
-func (o *outside) size(path string, most int64) (int64, error) {
-	f, n, err := o.open(path, most)
-	if err != nil {
-		return 0, err
-	}
-	return n, f.Close()
-}
-
-// read returns the bytes of a file in new memory.
-func (o *outside) read(path string, most int64) ([]byte, error) {
+// Read returns the bytes of a file in new memory.
+func (o *Files) Read(path string, most int64) ([]byte, error) {
 	f, n, err := o.open(path, most)
 	if err != nil {
 		return nil, err
@@ -85,8 +76,33 @@ func (o *outside) read(path string, most int64) ([]byte, error) {
 	return b, nil
 }
 
-// close closes the directory.
-func (o *outside) close() {
+// Value returns the bytes of a file, or without load their number.
+func (o *Files) Value(path string, load bool, most int64) (converters.Value, error) {
+	if load {
+		b, err := o.Read(path, most)
+		return converters.Bytes(b), err
+	}
+	f, n, err := o.open(path, most)
+	if err != nil {
+		return converters.Value{}, err
+	}
+	return converters.Opaque(n), f.Close()
+}
+
+// ReadFull reads all of b. A file that has become shorter has changed.
+func ReadFull(f io.ReaderAt, b []byte, off int64) error {
+	n, err := f.ReadAt(b, off)
+	if n == len(b) {
+		return nil
+	}
+	if err == nil || errors.Is(err, io.EOF) {
+		return fmt.Errorf("%w: it became shorter", converters.ErrChanged)
+	}
+	return err
+}
+
+// Close closes the directory.
+func (o *Files) Close() {
 	if o.root != nil {
 		o.root.Close()
 		o.root = nil

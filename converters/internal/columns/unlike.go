@@ -1,4 +1,4 @@
-package parquet
+package columns
 
 import (
 	"fmt"
@@ -10,22 +10,17 @@ import (
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 
-// unlike has what differs in the columns of parts, by the names of the parts.
-type unlike struct {
+// An Unlike has what differs in the columns of the parts of a dataset, by the names of the parts. The zero value is ready.
+type Unlike struct {
 	mu    sync.Mutex
 	parts map[string]string
 }
 
-// alike refuses a part whose integers mean something else than those of the first part: of classes, of times. Of other
+// Compare refuses a part whose integers mean something else than those of the first part: of classes, of times. Of other
 // differences in columns it keeps a doubt.
-func (r *reader) alike() error {
-	if r.table.rows == 0 {
-		return nil
-	}
-	first, here := &r.src.says, r.table.describe(r.table.needed(r.src.opts.Fields))
+func (u *Unlike) Compare(part string, first, here converters.Description) error {
 	refuse := func(differs, hint string) error {
-		err := fmt.Errorf("%w: %s", converters.ErrUnsupported, differs)
-		return &converters.Error{Where: r.part.Name, Off: r.table.off, Entry: footerName, Err: err, Hint: hint}
+		return &Hinted{fmt.Errorf("%w: %s", converters.ErrUnsupported, differs), hint}
 	}
 	if here.Classes != nil && !slices.Equal(here.Classes, first.Classes) {
 		return refuse("it numbers classes in another way than the first part", "convert it by itself")
@@ -49,12 +44,12 @@ func (r *reader) alike() error {
 		}
 	}
 	if differs != "" {
-		r.src.unlike.mu.Lock()
-		defer r.src.unlike.mu.Unlock()
-		if r.src.unlike.parts == nil {
-			r.src.unlike.parts = make(map[string]string)
+		u.mu.Lock()
+		defer u.mu.Unlock()
+		if u.parts == nil {
+			u.parts = make(map[string]string)
 		}
-		r.src.unlike.parts[r.part.Name] = differs
+		u.parts[part] = differs
 	}
 	return nil
 }
@@ -65,15 +60,15 @@ func ofTime(dtype string) bool {
 }
 
 // Doubts reports the first of the parts that have other columns than the first part.
-func (s *Source) Doubts() []converters.Doubt {
-	s.unlike.mu.Lock()
-	defer s.unlike.mu.Unlock()
-	for _, p := range s.parts {
-		differs := s.unlike.parts[p.Name]
+func (u *Unlike) Doubts(parts []converters.Part) []converters.Doubt {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for _, p := range parts {
+		differs := u.parts[p.Name]
 		if differs == "" {
 			continue
 		}
-		if n := int64(len(s.unlike.parts)); n > 1 {
+		if n := int64(len(u.parts)); n > 1 {
 			differs += "; " + text.Count(n, "part") + " differ from it"
 		}
 		return []converters.Doubt{{Part: p.Name, Off: -1, Text: differs, Hint: "meta.json has the columns of the first part"}}

@@ -1,0 +1,47 @@
+package columns
+
+import "sync"
+
+// mostTables is how many bytes of metadata a Tables keeps.
+const mostTables = 32 << 20
+
+// Tables keeps the metadata of the parts that were read last. The zero value is ready.
+type Tables[T any] struct {
+	mu    sync.Mutex
+	known map[int]sized[T]
+	order []int // oldest first
+	bytes int64
+}
+
+type sized[T any] struct {
+	t     T
+	bytes int64
+}
+
+// Get returns the metadata of a part. read reads it where it is not kept, and returns how many bytes it takes.
+func (all *Tables[T]) Get(part int, read func() (t T, bytes int64, err error)) (T, error) {
+	all.mu.Lock()
+	had, ok := all.known[part]
+	all.mu.Unlock()
+	if ok {
+		return had.t, nil
+	}
+	t, n, err := read()
+	if err != nil {
+		return t, err
+	}
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	if _, ok := all.known[part]; !ok {
+		if all.known == nil {
+			all.known = make(map[int]sized[T])
+		}
+		all.known[part], all.order, all.bytes = sized[T]{t, n}, append(all.order, part), all.bytes+n
+	}
+	for all.bytes > mostTables && len(all.order) > 1 {
+		all.bytes -= all.known[all.order[0]].bytes
+		delete(all.known, all.order[0])
+		all.order = all.order[1:]
+	}
+	return t, nil
+}
