@@ -1,0 +1,241 @@
+package arrow
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/converters/internal/columns"
+)
+
+// A loader reads the buffers of a layout.
+type loader struct {
+	r        io.ReaderAt
+	codec    int64
+	limit    int64           // Options.MaxBatch
+	room     *int64          // of it, for decompressed buffers
+	expanded map[span][]byte // buffers that were decompressed
+	raw      []byte
+	expander *columns.Expander
+}
+
+// size returns the size of a buffer when it is decompressed, and where it lies if it is not compressed.
+func (l *loader) size(s span) (n int64, plain span, err error) {
+	if l.codec == codecNone || s.size == 0 {
+		return s.size, s, nil
+	}
+	var head [8]byte
+	if s.size < 8 {
+		return 0, s, fmt.Errorf("%w: a compressed buffer of %d bytes", converters.ErrMalformed, s.size)
+	}
+	if err := columns.ReadFull(l.r, head[:], s.off); err != nil {
+		return 0, s, err
+	}
+	switch n = int64(binary.LittleEndian.Uint64(head[:])); {
+	case n == -1:
+		return s.size - 8, span{s.off + 8, s.size - 8}, nil
+	case n < 0:
+		return 0, s, fmt.Errorf("%w: a compressed buffer becomes %d bytes", converters.ErrMalformed, n)
+	}
+	return n, span{}, nil
+}
+
+// bytes returns n bytes from offset from of a buffer, decompressed.
+func (l *loader) bytes(s span, from, n int64) ([]byte, error) {
+	if n == 0 {
+		return []byte{}, nil
+	}
+	if b := l.expanded[s]; b != nil && from >= 0 && from <= int64(len(b)) && n <= int64(len(b))-from {
+		return b[from : from+n : from+n], nil
+	}
+	size, plain, err := l.size(s)
+	switch {
+	case err != nil:
+		return nil, err
+	case from < 0 || n < 0 || from > size || n > size-from:
+		return nil, fmt.Errorf("%w: %d bytes at %d of a buffer that has %d", converters.ErrMalformed, n, from, size)
+	case plain.size > 0 && n > l.limit:
+		return nil, columns.Over("MaxBatch", "%d bytes of a buffer", n)
+	case plain.size > 0:
+		b := make([]byte, n) // at most what the file has
+		return b, columns.ReadFull(l.r, b, plain.off+from)
+	}
+	if *l.room -= size; *l.room < 0 {
+		return nil, columns.Over("MaxBatch", "a batch with a buffer of %d bytes, and the others", size)
+	}
+	l.raw = columns.Sized(l.raw, s.size-8)
+	if err := columns.ReadFull(l.r, l.raw, s.off+8); err != nil {
+		return nil, err
+	}
+	codec := columns.Zstd
+	if l.codec == codecLZ4 {
+		codec = columns.LZ4Frame
+	}
+	b, err := l.expander.Expand(nil, l.raw, codec, size)
+	if err != nil {
+		return nil, fmt.Errorf("%w: a buffer does not decompress: %w", converters.ErrMalformed, err)
+	}
+	l.expanded[s] = b
+	return b[from : from+n : from+n], nil
+}
+
+// An array is rows [from, from+n) of a column, in memory.
+type array struct {
+	*column
+	l       *loader
+	from, n int64
+	valid   []byte // nil: none is null
+	data    []byte // values, or n+1 offsets
+	body    []byte // bytes from the first offset on; nil if they were not read
+	base    int64
+	plain   span    // of the bytes in the file, if they are not compressed
+	views   []int64 // sizes of more, of shapeView
+	kids    []*array
+	words   []word // values of the dictionary
+}
+
+// How much of bytes is read. All buffers that are compressed are decompressed, where bytes are needed at all: so Index finds
+// what Read would refuse.
+const (
+	bytesNone = iota // lengths, for a field that is not needed
+	bytesSize        // lengths, for an index
+	bytesEach        // by value, from the file
+	bytesAll
+)
+
+// array reads rows of a column. which is for its own bytes; those in it are all read.
+func (r *reader) array(l *loader, c *column, from, n int64, which int) (*array, error) {
+	a := &array{column: c, l: l, from: from, n: n}
+	if from < 0 || n < 0 || from > c.rows || n > c.rows-from {
+		return nil, fmt.Errorf("%w: %d values from %d on, of %d", converters.ErrMalformed, n, from, c.rows)
+	}
+	var err error
+	if c.nulls > 0 && n > 0 && c.shape != shapeNull {
+		if a.valid, err = l.bytes(c.valid, from/8, (from+n+7)/8-from/8); err != nil {
+			return nil, err
+		}
+	}
+	if c.values != nil {
+		if a.words, err = r.dictionary(c.field); err != nil {
+			return nil, err
+		}
+	}
+	switch c.shape {
+	case shapeFixed, shapeView:
+		if n > 1<<40/max(c.width, 1) {
+			return nil, fmt.Errorf("%w: %d values of %d bytes", converters.ErrMalformed, n, c.width)
+		}
+		a.data, err = l.bytes(c.data, from*c.width, n*c.width)
+		for _, s := range c.more {
+			size, plain, sizeErr := l.size(s)
+			if sizeErr != nil {
+				return nil, sizeErr
+			}
+			if a.views = append(a.views, size); which != bytesNone && s != plain && err == nil {
+				_, err = l.bytes(s, 0, size)
+			}
+		}
+	case shapeBits:
+		a.data, err = l.bytes(c.data, from/8, (from+n+7)/8-from/8)
+	case shapeBytes:
+		err = a.bytes(which)
+	case shapeList, shapeMap:
+		var last int64
+		if last, err = a.offsets(); err == nil {
+			err = r.kid(a, c.children[0], a.base, last-a.base)
+		}
+	case shapeFixedL:
+		err = r.kid(a, c.children[0], from*c.size, n*c.size)
+	case shapeStruct:
+		for i, child := range c.children {
+			if c.payload != nil && which != bytesAll && child.field == c.payload {
+				var kid *array
+				if kid, err = r.array(l, child, from, n, which); err == nil {
+					a.kids = append(a.kids, kid)
+				}
+			} else {
+				err = r.kid(a, c.children[i], from, n)
+			}
+			if err != nil {
+				break
+			}
+		}
+	}
+	return a, err
+}
+
+func (r *reader) kid(a *array, c *column, from, n int64) error {
+	kid, err := r.array(a.l, c, from, n, bytesAll)
+	a.kids = append(a.kids, kid)
+	return err
+}
+
+// offset returns offset i.
+func (a *array) offset(i int64) int64 {
+	if a.wide {
+		return int64(binary.LittleEndian.Uint64(a.data[8*i:]))
+	}
+	return int64(int32(binary.LittleEndian.Uint32(a.data[4*i:])))
+}
+
+// offsets reads and checks the offsets, and returns the last one. A column without values may have none.
+func (a *array) offsets() (last int64, err error) {
+	if a.n == 0 {
+		return 0, nil
+	}
+	width := int64(4)
+	if a.wide {
+		width = 8
+	}
+	if a.data, err = a.l.bytes(a.column.data, a.from*width, (a.n+1)*width); err != nil {
+		return 0, err
+	}
+	a.base = a.offset(0)
+	last = a.base
+	for i := range a.n {
+		next := a.offset(i + 1)
+		if next < last {
+			return 0, fmt.Errorf("%w: offsets %d and %d", converters.ErrMalformed, last, next)
+		}
+		last = next
+	}
+	if a.base < 0 {
+		return 0, fmt.Errorf("%w: an offset of %d", converters.ErrMalformed, a.base)
+	}
+	return last, nil
+}
+
+// bytes reads offsets and bytes.
+func (a *array) bytes(which int) error {
+	last, err := a.offsets()
+	if err != nil || a.n == 0 {
+		return err
+	}
+	size, plain, err := a.l.size(a.more[0])
+	if err != nil {
+		return err
+	}
+	if last > size {
+		return fmt.Errorf("%w: an offset of %d into %d bytes", converters.ErrMalformed, last, size)
+	}
+	a.plain = plain
+	each := plain.size > 0 && last-a.base > min(smallRange, a.l.limit)
+	if which == bytesNone || which == bytesSize && plain.size > 0 || which == bytesEach && each {
+		return nil
+	}
+	a.body, err = a.l.bytes(a.more[0], a.base, last-a.base)
+	return err
+}
+
+// null reports whether value i is null.
+func (a *array) null(i int64) bool {
+	if a.shape == shapeNull {
+		return true
+	}
+	if a.valid == nil {
+		return false
+	}
+	bit := a.from%8 + i
+	return a.valid[bit/8]>>(bit%8)&1 == 0
+}

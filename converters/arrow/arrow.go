@@ -1,0 +1,215 @@
+// Package arrow finds and reads the rows of Arrow files, streams and Feather files, and of the directories that Hugging
+// Face's datasets save. A part is a file, a row is a sample, a column of the schema a field:
+//
+//	src, err := arrow.Open(parts, arrow.Options{})
+//	for span, err := range src.Index(ctx, 0) { … }                                      // offsets, texts and numbers
+//	for sample, err := range src.Read(ctx, converters.Run{First: first, Count: n}) { … } // the bytes
+//
+// A stream is messages (https://arrow.apache.org/docs/format/Columnar.html, all numbers little-endian); a file is a stream
+// between magic bytes, with a footer:
+//
+//	┌────────────┬──────────────┬──────────────┬──────┬─────┬─────────────┐
+//	│ ffffffff   │ size n       │ metadata     │ body │ …   │ ffffffff, 0 │
+//	│ 4          │ 4            │ n            │      │     │ 8           │
+//	└────────────┴──────────────┴──────────────┴──────┴─────┴─────────────┘
+//	  a file       ARROW1 0 0 · stream · footer · footer size (4) · ARROW1
+//	  metadata     a flatbuffer: a schema, the values of a dictionary, or the columns of a record batch
+//	  body         the buffers: validity bits, offsets, values; each may be compressed (LZ4 frame, zstd)
+//
+// A stream must have its end, as all known writers leave it: without it a stream that was cut between two messages would
+// be complete. There is no checksum: a changed byte is found only if it makes a message or an offset malformed.
+//
+// Rows of a batch are read in chunks of some 4 MiB. The bytes of values of the first level are read one after another, and Index
+// does not read them, compressed or not. A compressed buffer is decompressed as a whole, and in memory until the next batch.
+//
+// Media are as in package parquet: a struct of "bytes" and "path" becomes two fields.
+package arrow
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/converters/internal/columns"
+)
+
+// Defaults of Options, bytes.
+const (
+	DefaultMaxBatch = 1 << 30
+	DefaultMaxValue = 1 << 30
+)
+
+// keyColumn is the column that is the key of a sample.
+const keyColumn = "__key__"
+
+// Options choose columns and limits. The zero value reads all columns.
+type Options struct {
+	// Fields are lists of alternative names. Only columns of these fields are read. If a part has no field of one of
+	// the lists, or if Fields is nil, all columns are read.
+	Fields [][]string
+
+	// Load reports whether Index must read the bytes of a field, because the size of the record
+	// depends on them. nil: no field.
+	Load func(field string) bool
+
+	// MaxBatch limits what is held in memory of the buffers of a batch, decompressed, and of all dictionaries, in
+	// bytes. 0: DefaultMaxBatch.
+	MaxBatch int64
+
+	// MaxValue limits a value, a file beside the part, and all nested values of a row, in bytes, because
+	// Read holds them in memory. An element of a nested value counts as 64 bytes. 0: DefaultMaxValue.
+	MaxValue int64
+}
+
+// A Source is an opened list of parts. It holds no file open between calls.
+type Source struct {
+	parts []converters.Part
+	opts  Options
+	says  converters.Description
+	open  func(converters.Part, converters.Access) (converters.File, error)
+
+	tables columns.Tables[*table]
+	unlike *columns.Unlike // of all parts of the dataset
+}
+
+var (
+	_ converters.Source    = (*Source)(nil)
+	_ converters.Describer = (*Source)(nil)
+	_ converters.Divisible = (*Source)(nil)
+	_ converters.Doubter   = (*Source)(nil)
+)
+
+// Open returns a source with these parts. It reads the metadata of the first one, for the columns and classes of the
+// dataset. Index and Read check that size and time of the files have not changed.
+func Open(parts []converters.Part, opts Options) (*Source, error) {
+	return openSource(parts, opts, new(converters.Files).Open)
+}
+
+func openSource(parts []converters.Part, opts Options, open func(converters.Part, converters.Access) (converters.File, error)) (*Source, error) {
+	if opts.Load == nil {
+		opts.Load = func(string) bool { return false }
+	}
+	if opts.MaxBatch <= 0 {
+		opts.MaxBatch = DefaultMaxBatch
+	}
+	if opts.MaxValue <= 0 {
+		opts.MaxValue = DefaultMaxValue
+	}
+	s := &Source{parts: parts, opts: opts, open: open, unlike: &columns.Unlike{}}
+	if len(parts) == 0 {
+		return s, nil
+	}
+	f, err := open(parts[0], converters.ForIndex)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	t, err := s.table(0, f)
+	if err != nil {
+		return nil, err
+	}
+	s.says = t.describe(opts.Fields)
+	return s, nil
+}
+
+// Parts lists the parts in dataset order.
+func (s *Source) Parts() []converters.Part { return s.parts }
+
+// WithParts returns a source with other parts of the same dataset.
+func (s *Source) WithParts(_ int, parts []converters.Part) converters.Source {
+	return &Source{parts: parts, opts: s.opts, says: s.says, open: s.open, unlike: s.unlike}
+}
+
+// Describe returns the columns of the first part and their types, and the names of a single column of labels.
+func (s *Source) Describe() converters.Description {
+	says := s.says
+	says.Columns, says.Classes = slices.Clone(says.Columns), slices.Clone(says.Classes)
+	return says
+}
+
+// table returns the metadata of part p, which is open.
+func (s *Source) table(p int, f io.ReaderAt) (*table, error) {
+	return s.tables.Get(p, func() (*table, int64, error) {
+		t, err := readTable(s.parts[p], f)
+		if err == nil {
+			err = t.check(s.parts[p])
+		}
+		if err != nil {
+			return nil, 0, err
+		}
+		return t, t.bytes, nil
+	})
+}
+
+// Doubts reports the first of the parts that have other columns than the first part.
+func (s *Source) Doubts() []converters.Doubt { return s.unlike.Doubts(s.parts) }
+
+// Index yields the rows of part p. It reads metadata, offsets, texts and numbers of the chosen columns.
+func (s *Source) Index(ctx context.Context, p int) iter.Seq2[converters.Span, error] {
+	return func(yield func(converters.Span, error) bool) {
+		if err := s.index(ctx, p, yield); err != nil {
+			yield(converters.Span{}, err)
+		}
+	}
+}
+
+func (s *Source) index(ctx context.Context, p int, yield func(converters.Span, error) bool) error {
+	r, err := s.reader(p, converters.ForIndex, true, 1<<62)
+	if err != nil {
+		return err
+	}
+	defer r.close()
+	if r.table.rows > 0 {
+		err := s.unlike.Compare(r.part.Name, s.says, r.table.describe(s.opts.Fields))
+		if err := columns.Place(converters.Error{Where: r.part.Name, Off: 0, Entry: "schema"}, err); err != nil {
+			return err
+		}
+	}
+	for {
+		ok, err := r.next(ctx)
+		if err != nil || !ok {
+			return err
+		}
+		if !yield(converters.Span{Off: r.sample.Off, Entries: 1, Shape: &r.sample}, nil) {
+			return nil
+		}
+	}
+}
+
+// Read yields the rows of a run. The bytes of a field of the first level are in a buffer, not copied.
+func (s *Source) Read(ctx context.Context, run converters.Run) iter.Seq2[*converters.Sample, error] {
+	return func(yield func(*converters.Sample, error) bool) {
+		if run.Count <= 0 {
+			return
+		}
+		if err := s.read(ctx, run, yield); err != nil {
+			yield(nil, err)
+		}
+	}
+}
+
+func (s *Source) read(ctx context.Context, run converters.Run, yield func(*converters.Sample, error) bool) error {
+	r, err := s.reader(run.Part, converters.ForRun(run), false, run.Count)
+	if err != nil {
+		return err
+	}
+	defer r.close()
+	r.seek(run.First)
+	for done := range run.Count {
+		ok, err := r.next(ctx)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			err := fmt.Errorf("%w: the part ends after %d of the %d rows from row %d", converters.ErrTruncated, done, run.Count, run.First)
+			return &converters.Error{Where: r.part.Name, Off: r.table.end, Err: err}
+		}
+		if !yield(&r.sample, nil) {
+			return nil
+		}
+	}
+	return nil
+}
