@@ -1,5 +1,6 @@
 #!/bin/sh
-# Makes the datasets of testdata. Needs go, GNU tar, bsdtar, python3 with protobuf and crc32c, gzip, zstd.
+# Makes the datasets of testdata. Needs go, GNU tar, bsdtar, python3 with protobuf and crc32c, gzip, zstd, node
+# with apache-arrow where internal/arrowjs installs it.
 set -eu
 cd "$(dirname "$0")"
 export LC_ALL=C TZ=UTC
@@ -7,6 +8,7 @@ export LC_ALL=C TZ=UTC
 go run ./generate .
 /usr/bin/python3 generate/tfrecord.py .
 /usr/bin/python3 generate/ofrecord.py .
+(data=$PWD; cd "${XDG_CACHE_HOME:-$HOME/.cache}/ffconvert-node" && node "$data/generate/arrow.mjs" "$data")
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -137,6 +137,7 @@ var checkedExamples = map[string]string{
 	"cbor":     "'x-{00..07}.cbors'",
 	"jsonl":    "'c4-{00000..01023}.json.gz'",
 	"parquet":  "'data/train-*.parquet'",
+	"arrow":    "saved/train",
 	"tfrecord": "'train-*-of-01024'",
 	"ofrecord": "data/",
 	"mds":      "mds/train",

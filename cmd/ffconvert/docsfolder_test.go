@@ -34,7 +34,7 @@ func newDocsFolder(t *testing.T) *docsFolder {
 	}
 	d := &docsFolder{made: fill(t, map[string]string{
 		"testdata": "-> " + data, "examples": "-> " + filepath.Join(filepath.Dir(data), "examples"),
-		"points": "-> " + filepath.Join(data, "points"), "tfrecords": "-> " + filepath.Join(data, "tfrecords"), "ofrecords": "-> " + filepath.Join(data, "ofrecords"), "shapes.cbors": "-> " + filepath.Join(data, "shapes.cbors"),
+		"points": "-> " + filepath.Join(data, "points"), "tfrecords": "-> " + filepath.Join(data, "tfrecords"), "ofrecords": "-> " + filepath.Join(data, "ofrecords"), "saved": "-> " + filepath.Join(data, "saved"), "shapes.cbors": "-> " + filepath.Join(data, "shapes.cbors"),
 		"shards-000.tgz": "-> " + filepath.Join(data, "tars", "shards-000.tgz"),
 		"pairs/a.jpg":    "a picture", "described/a.jpg": "a picture", "described/a.png": "its mask", "pairs/a.png": "its mask", "captions.csv": "key,caption\na,a cat\n",
 		"described/metadata.jsonl": `{"file_name": "a.jpg", "mask_file_name": "a.png"}` + "\n", "lines.jsonl": `{"a": [1]}` + "\n",

@@ -97,9 +97,21 @@ name files of its directory, which become fields under their suffixes.`,
 for images and audio, becomes the bytes, and COLUMN.path. Lists, structs and maps
 become nested values, dates and times integers of their unit.`,
 		example: `  ffconvert parquet 'data/train-*.parquet' out/
-  ffconvert parquet --fields image,label --rename jpg=image data/ out/
+  ffconvert parquet --fields jpg,label --rename jpg=image data/ out/
   ffconvert parquet --encode raw:image --shard-size 1GiB data/ out/
   ffconvert parquet 's3://bucket/data/train-*.parquet' out/`,
+	},
+	{
+		Format: named("arrow"),
+		source: "DIR|FILE...",
+		short:  "Arrow files and streams, Feather, save_to_disk",
+		long: `Convert Arrow files and streams, Feather files (version 2), and the directories that
+save_to_disk of Hugging Face's datasets makes, whose state.json names their files. Rows,
+columns, images and audio are as parquet has them. Of a DatasetDict name a split's directory.`,
+		example: `  ffconvert arrow saved/train out/
+  ffconvert arrow --fields jpg,label --rename jpg=image saved/train out/
+  ffconvert arrow table.feather 'https://host/stream.arrow' out/
+  ffconvert arrow --encode raw:image 's3://bucket/saved/train/' out/`,
 	},
 	{
 		Format: named("tfrecord"),

@@ -17,6 +17,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
+	"github.com/ffconvert/ffconvert/internal/arrowtest"
 	"github.com/ffconvert/ffconvert/internal/need"
 	"github.com/ffconvert/ffconvert/internal/parquettest"
 	"github.com/ffconvert/ffconvert/shard/plan"
@@ -110,6 +111,10 @@ func TestSecurityLimitsHold(t *testing.T) {
 	if err := errors.Join(file.Close(parquettest.ImageSchema(), nil), os.WriteFile(filepath.Join(dir, "a.parquet"), images.Bytes(), 0o644)); err != nil {
 		t.Fatal(err)
 	}
+	feather := arrowtest.Write(arrowtest.File, arrowtest.Zstd, arrowtest.Batches([]arrowtest.Image{{Data: make([]byte, 20)}}, 1)...)
+	if err := os.WriteFile(filepath.Join(dir, "a.feather"), feather, 0o644); err != nil {
+		t.Fatal(err)
+	}
 	if err := os.WriteFile(filepath.Join(dir, "zeros.tgz"), gzipped(t, make([]byte, 20<<20)), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -140,6 +145,8 @@ func TestSecurityLimitsHold(t *testing.T) {
 		{"--max-footer-size=10", 3, "parquet a.parquet out"},
 		{"--max-page-size=10", 3, "parquet a.parquet out"},
 		{"--max-value-size=10", 3, "parquet a.parquet out"},
+		{"--max-batch-size=10", 3, "arrow a.feather out"},
+		{"--max-value-size=10", 3, "arrow a.feather out"},
 		{"--max-decode-size=10", 3, "folder --decode pets out"},
 		{"--max-decode-depth=4", 3, "folder --decode pets out"},
 		{"--max-names=1", 1, "tar DATA/shards-000.tar DATA/shards-001.tar out"},

@@ -34,7 +34,7 @@ func TestUsageErrors(t *testing.T) {
 		{"help tar x", `help: "x" is one argument too many: want ffconvert help tar`},
 		{"completion bsh", `unknown command "completion bsh"; did you mean bash?`},
 		{"completion", "completion: want one of bash, fish, powershell, zsh"},
-		{"check", "check: SRC... is missing: want ffconvert check SRC..., or ffconvert check FORMAT SRC... with one of cbor, csv, ffr, folder, jsonl, mds, ofrecord, parquet, tar, tfrecord"},
+		{"check", "check: SRC... is missing: want ffconvert check SRC..., or ffconvert check FORMAT SRC... with one of arrow, cbor, csv, ffr, folder, jsonl, mds, ofrecord, parquet, tar, tfrecord"},
 		{"webdataset a", `unknown command "webdataset"; did you mean tar?`},
 		{"nosuch", `unknown command "nosuch"; ffconvert --help lists the commands`},
 		{"cache claen", `unknown command "cache claen"; did you mean clean?`},

@@ -129,14 +129,7 @@ func (o *mdsOpener) directory(ctx context.Context, name string, remote bool) (*m
 
 func (d *mdsDir) read(file string, most int64) error {
 	name := d.name + mds.IndexName
-	st, err := os.Stat(file)
-	if err == nil && st.Size() > most {
-		err = &converters.Error{Where: name, Off: -1, Err: fmt.Errorf("%w: it has %d bytes, %d are allowed", converters.ErrLimit, st.Size(), most), Hint: "option max-index-size"}
-	}
-	if err != nil {
-		return err
-	}
-	text, err := os.ReadFile(file)
+	text, err := readBeside(file, name, most, "option max-index-size")
 	if err != nil {
 		return err
 	}

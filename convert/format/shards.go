@@ -142,6 +142,18 @@ func fileBeside(ctx context.Context, files Files, dir string, remote bool, name 
 	return path, nil
 }
 
+// readBeside reads a file that lies beside shards. name and hint are for the error of a file that is larger than most.
+func readBeside(file, name string, most int64, hint string) ([]byte, error) {
+	st, err := os.Stat(file)
+	if err != nil {
+		return nil, err
+	}
+	if st.Size() > most {
+		return nil, &converters.Error{Where: name, Off: -1, Err: fmt.Errorf("%w: it has %d bytes, %d are allowed", converters.ErrLimit, st.Size(), most), Hint: hint}
+	}
+	return os.ReadFile(file)
+}
+
 // complete sets the indexes of the shards that are read, and looks whether the others are there: one that is
 // missing would be lost without a word.
 func (d *shardDir) complete(ctx context.Context, files Files, known []knownShard) error {

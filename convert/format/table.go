@@ -14,6 +14,7 @@ var formats = []Format{
 	{Name: "cbor", Match: hasExt(".cbor", ".cbors", ".cborseq", ".mp", ".msgpack"), Options: cborOptions},
 	{Name: "jsonl", Match: hasExt(".jsonl", ".ndjson"), Options: jsonlOptions},
 	{Name: "parquet", Inspects: true, Match: hasExt(".parquet"), Options: parquetOptions},
+	{Name: "arrow", Inspects: true, Options: arrowOptions},
 	{Name: "tfrecord", Inspects: true, Match: isTFRecord, Options: tfrecordOptions},
 	{Name: "ofrecord", Inspects: true, Stream: "continued", Options: ofrecordOptions},
 	{Name: "mds", Match: isMDS, Options: mdsOptions},

@@ -51,7 +51,7 @@ func TestInputOptions(t *testing.T) {
 	t.Parallel()
 	for _, f := range formats {
 		in := f.Reader().InputOptions(input.Options{AllowPipe: true, MaxNames: 7})
-		if in.AllowPipe == f.Directories || in.Directories != f.Directories || in.MaxNames != 7 || (in.Arrange != nil) != (f.Name == "csv" || f.Name == "ofrecord" || f.Name == "mds") {
+		if in.AllowPipe == f.Directories || in.Directories != f.Directories || in.MaxNames != 7 || (in.Arrange != nil) != slices.Contains([]string{"csv", "arrow", "ofrecord", "mds"}, f.Name) {
 			t.Errorf("%s: %+v", f.Name, in)
 		}
 	}

@@ -32,6 +32,13 @@ func Directory(dir string) ([]Kind, error) {
 	if n := top.count["mds"]; n > 0 && top.names["index.json"] {
 		return []Kind{{ID: "mds", What: "a dataset of " + some(top, n, "MDS shard"), Format: "mds", Sure: true}}, nil
 	}
+	if top.names["dataset_dict.json"] && len(top.directories) > 0 {
+		splits := strings.Join(top.directories[:min(len(top.directories), mostDirectories)], ", ")
+		return []Kind{{ID: "arrow-directories", What: "a DatasetDict with the splits " + splits, Sure: true}}, nil
+	}
+	if n := top.count["arrow"]; n > 0 && top.names["state.json"] {
+		return []Kind{{ID: "arrow", What: "a dataset of Hugging Face in " + some(top, n, "Arrow file"), Format: "arrow", Sure: true}}, nil
+	}
 	if top.names["metadata.jsonl"] && top.count["jsonl"] < top.files+len(top.directories) {
 		return []Kind{{ID: "jsonl", What: "a directory of files with a metadata.jsonl", Format: "jsonl"}}, nil
 	}
@@ -48,6 +55,7 @@ func Directory(dir string) ([]Kind, error) {
 	add("cbor", cborKind, "CBOR file")
 	add("msgpack", msgpackKind, "MessagePack file")
 	add("parquet", parquetKind, "Parquet file")
+	add("arrow", arrowKind, "Arrow file")
 	add("jsonl", jsonlKind, "JSON Lines file")
 	add("tfrecord", tfrecordKind, "TFRecord file")
 	if len(found) > 0 && top.count["other"] == 0 && top.count["image"] == 0 && len(top.directories) == 0 {

@@ -88,6 +88,8 @@ func Name(name string) []Kind {
 		return []Kind{parquetKind}
 	case ".mds":
 		return []Kind{mdsKind}
+	case ".arrow", ".arrows", ".feather", ".ipc":
+		return []Kind{arrowKind}
 	case ".ffr":
 		return []Kind{shardKind}
 	case ".tfrecord", ".tfrecords", ".tfrec":
@@ -117,6 +119,7 @@ var (
 	jsonlKind   = Kind{ID: "jsonl", What: "JSON Lines", Format: "jsonl"}
 	parquetKind = Kind{ID: "parquet", What: "a Parquet file", Format: "parquet", Sure: true}
 	mdsKind     = Kind{ID: "mds", What: "an MDS shard", Format: "mds"}
+	arrowKind   = Kind{ID: "arrow", What: "an Arrow file", Format: "arrow", Sure: true}
 	shardKind   = Kind{ID: "ffrecord", What: "an FFRecord file", Format: "ffr"}
 	msgpackKind = Kind{ID: "msgpack", What: "a stream of MessagePack", Format: "cbor", Flags: []string{"--format", "msgpack"}}
 )

@@ -96,7 +96,7 @@ func mds(head []byte, size int64) (Kind, bool) {
 
 // magics are magic bytes that package mimetype does not have.
 var magics = []struct{ bytes, id, what string }{
-	{"ARROW1\x00\x00", "arrow", "an Arrow file"},
+	{"FEA1", "feather", "a Feather file of version 1"},
 	{"\x93NUMPY", "numpy", "a NumPy array"},
 	{"\x89HDF\r\n\x1a\n", "hdf5", "an HDF5 file"},
 	{"\x0a\x23\xd7\xce", "recordio", "a RecordIO file"},
@@ -108,8 +108,11 @@ var magics = []struct{ bytes, id, what string }{
 
 func magic(head []byte, _ int64) (Kind, bool) {
 	s := string(head[:min(len(head), 16)])
-	if strings.HasPrefix(s, "PAR1") {
+	switch {
+	case strings.HasPrefix(s, "PAR1"):
 		return parquetKind, true
+	case strings.HasPrefix(s, "ARROW1\x00\x00"):
+		return arrowKind, true
 	}
 	for _, m := range magics {
 		if strings.HasPrefix(s, m.bytes) {
@@ -117,8 +120,10 @@ func magic(head []byte, _ int64) (Kind, bool) {
 		}
 	}
 	if len(s) >= 8 && s[:4] == "\xff\xff\xff\xff" { // followed by the padded length of the schema
-		if n := binary.LittleEndian.Uint32(head[4:]); n > 0 && n < 1<<20 && n%8 == 0 {
-			return Kind{ID: "arrow", What: "an Arrow stream", Sure: true}, true
+		if n := binary.LittleEndian.Uint32(head[4:]); n > 0 && n <= 16<<20 && n%8 == 0 {
+			k := arrowKind
+			k.What = "an Arrow stream"
+			return k, true
 		}
 	}
 	if len(s) > 2 && s[0] == 0x80 && s[1] >= 2 && s[1] <= 5 && strings.IndexByte("}](\x95cX\x8cK", s[2]) >= 0 {

@@ -76,6 +76,8 @@ func conversions() []conversion {
 		{"tfrecord", []string{"tfrecord", "--shards", "2", "tfrecords"}, []string{exact, whole, shuffled}},
 		{"tfrecord-raw", []string{"tfrecord", "--shards", "2", "--encode", "raw", "tfrecords/shapes-00000.zlib", "tfrecords/shapes-00001-of-00002"}, []string{exact, whole}},
 		{"tfrecord-lists", []string{"tfrecord", "--lists", "all", "--encode", "cbor", "tfrecords"}, []string{exact}},
+		{"arrow", []string{"arrow", "--shards", "2", "saved/train"}, []string{exact, whole, shuffled}},
+		{"arrow-raw", []string{"arrow", "--encode", "raw:image", "--shards", "2", "saved/train", "saved/test"}, []string{exact, whole}},
 		{"mds", []string{"mds", "--shards", "2", "mds"}, []string{exact, whole, shuffled}},
 		{"ofrecord", []string{"ofrecord", "--shards", "2", "ofrecords"}, []string{exact, whole, shuffled}},
 		{"ofrecord-continued", []string{"ofrecord", "--continued", "--shards", "2", "ofrecords-cut"}, []string{exact}},

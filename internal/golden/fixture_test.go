@@ -28,6 +28,7 @@ func setTimes(dir string) error {
 //	imgs/                    a folder of 3 classes, 24 pictures
 //	points/part-0 … part-3   rows of three numbers
 //	ofrecords/part-0 part-1  24 OFRecords
+//	saved/train/ saved/test/ 24 pictures and labels, as save_to_disk of Hugging Face has them
 //	people.csv               a header, names and numbers
 //	items.cbors              24 items
 //	images.parquet           24 pictures and labels, and one that is a file of imgs
@@ -56,7 +57,7 @@ func writeFixture(t *testing.T, dir string) {
 			t.Fatal(err)
 		}
 	}
-	for from, to := range map[string]string{"shapes": "imgs", "points": "points", "ofrecords": "ofrecords"} {
+	for from, to := range map[string]string{"shapes": "imgs", "points": "points", "ofrecords": "ofrecords", "saved": "saved"} {
 		if err := os.CopyFS(filepath.Join(dir, to), os.DirFS(filepath.Join(data, from))); err != nil {
 			t.Fatal(err)
 		}

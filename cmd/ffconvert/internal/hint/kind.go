@@ -53,6 +53,8 @@ func (p Purpose) HowTo(k kind.Kind, path string) string {
 		return ""
 	case k.ID == "mds-directories":
 		return p.command("mds", nil, terminal.ShellWord(strings.TrimSuffix(path, "/")+"/*/"))
+	case k.ID == "arrow-directories":
+		return p.command("arrow", nil, terminal.ShellWord(strings.TrimSuffix(path, "/")+"/SPLIT"))
 	case k.ID == "dataset", k.ID == "ffrecord":
 		return "ffconvert verify " + name + ", ffconvert inspect " + name
 	case k.ID == "image", k.ID == "audio", k.ID == "video", k.ID == "pdf":
@@ -127,7 +129,7 @@ func refusedPath(err error, r *format.Reader, sources []string) string {
 	}
 	if errors.Is(err, plan.ErrEmpty) && len(sources) == 1 {
 		return sources[0]
-	} else if !refusesContent(err) || path == r.Set.Text("classes") || path == r.Set.Text("list") || isTable(path, r) || r.Name == "mds" && filepath.Base(path) == "index.json" { // not an input
+	} else if !refusesContent(err) || path == r.Set.Text("classes") || path == r.Set.Text("list") || isTable(path, r) || r.Name == "mds" && filepath.Base(path) == "index.json" || r.Name == "arrow" && filepath.Base(path) == "state.json" { // not an input
 		return ""
 	}
 	return path

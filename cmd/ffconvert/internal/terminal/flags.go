@@ -42,6 +42,7 @@ var flagTable = []string{
 	"Options.MaxLine", "--max-line-size",
 	"Options.MaxNames", "--max-names", // before MaxName: the first that matches is taken
 	"Options.MaxName", "--max-name-size",
+	"Options.MaxBatch", "--max-batch-size",
 	"Options.MaxPage", "--max-page-size",
 	"Options.MaxPixels", "--max-pixels",
 	"Options.MaxRatio", "--max-ratio",

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/check"
 	"github.com/ffconvert/ffconvert/convert/filter"
+	"github.com/ffconvert/ffconvert/converters/arrow"
 	"github.com/ffconvert/ffconvert/converters/cbor"
 	"github.com/ffconvert/ffconvert/converters/csv"
 	"github.com/ffconvert/ffconvert/converters/folder"
@@ -29,7 +30,7 @@ import (
 // The table names options that the libraries have.
 func TestFlagTable(t *testing.T) {
 	t.Parallel()
-	types := []any{cbor.Options{}, csv.Options{}, partname.Naming{}, folder.Options{}, jsonl.Options{}, parquet.Options{}, tar.Options{}, tfrecord.Options{}, filter.Options{}, packed.WriteOptions{}, encode.Options{}, encode.Limits{}, check.Options{}, input.Options{}, stage.Options{}, plan.Sizes{}}
+	types := []any{arrow.Options{}, cbor.Options{}, csv.Options{}, partname.Naming{}, folder.Options{}, jsonl.Options{}, parquet.Options{}, tar.Options{}, tfrecord.Options{}, filter.Options{}, packed.WriteOptions{}, encode.Options{}, encode.Limits{}, check.Options{}, input.Options{}, stage.Options{}, plan.Sizes{}}
 	for pair := range slices.Chunk(flagTable, 2) {
 		name, _, _ := strings.Cut(pair[0], " ")
 		typ, field, isOption := strings.Cut(name, ".")

@@ -1,0 +1,149 @@
+package format
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/ffconvert/ffconvert/convert/option"
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/converters/arrow"
+	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/input"
+)
+
+// Directories that save_to_disk of Hugging Face's datasets makes.
+const (
+	stateName = "state.json" // names the files of the dataset
+	mostState = 64 << 20     // bytes of it
+)
+
+// savedName matches the names that save_to_disk gives to files.
+var savedName = regexp.MustCompile(`^(data-[0-9]+-of-[0-9]+|dataset)\.arrow$`)
+
+var isArrow = hasExt(".arrow", ".arrows", ".feather", ".ipc")
+
+func arrowOptions(set *option.Set) Opener {
+	o := &arrowOpener{}
+	set.AddLimit("max-batch-size", "most bytes of the compressed buffers of a batch, decompressed", option.MaxSize(&o.opts.MaxBatch, arrow.DefaultMaxBatch))
+	set.AddLimit("max-value-size", "largest value accepted, and all nested values of a row", option.MaxSize(&o.opts.MaxValue, arrow.DefaultMaxValue))
+	return o
+}
+
+type arrowOpener struct {
+	opts  arrow.Options
+	files Files // state.json of remote files; nil: there are none
+}
+
+func (o *arrowOpener) setFiles(files Files) { o.files = files }
+
+// Arrange selects the Arrow files of a directory. In one that save_to_disk has made, map and filter leave files of their own,
+// and the others are in the order of their numbers.
+func (o *arrowOpener) Arrange(names []string) ([]string, error) {
+	saved := slices.Contains(names, stateName)
+	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		return !isArrow(name) || saved && strings.HasPrefix(name, "cache-")
+	})
+	if saved {
+		slices.SortFunc(names, func(a, b string) int { return cmp.Or(len(a)-len(b), strings.Compare(a, b)) })
+	}
+	return names, nil
+}
+
+// Open opens files. If a state.json is beside them, it must name them, and the files that it names must be there.
+func (o *arrowOpener) Open(ctx context.Context, parts []converters.Part, rec encode.Options) (converters.Source, error) {
+	dirs := make(map[string]*savedDir)
+	for i := range parts {
+		name, file, remote := dirOf(&parts[i])
+		if file == "" || remote && (o.files == nil || !savedName.MatchString(file)) {
+			continue
+		}
+		d := dirs[name]
+		if d == nil {
+			d = &savedDir{name: name, remote: remote}
+			if err := d.read(ctx, o.files); err != nil {
+				return nil, err
+			}
+			dirs[name] = d
+		}
+		if at := slices.Index(d.missing, file); at >= 0 {
+			d.missing = slices.Delete(d.missing, at, at+1)
+		} else if d.saved {
+			err := fmt.Errorf("%w: %s does not name it", converters.ErrUnsupported, d.name+stateName)
+			return nil, &converters.Error{Where: parts[i].Name, Off: -1, Err: err, Hint: "convert the directory, or move the file out of it"}
+		}
+	}
+	for _, d := range dirs {
+		if err := d.complete(ctx, o.files); err != nil {
+			return nil, err
+		}
+	}
+	o.opts.Fields, o.opts.Load = rec.Needs(), rec.Loads
+	return arrow.Open(parts, o.opts)
+}
+
+// A savedDir is the directory of a part.
+type savedDir struct {
+	name    string // ends in a slash
+	remote  bool
+	saved   bool     // save_to_disk has made it
+	missing []string // files of the dataset that were not seen yet
+}
+
+// read reads the state.json, where there is one.
+func (d *savedDir) read(ctx context.Context, files Files) error {
+	file, err := fileBeside(ctx, files, d.name, d.remote, stateName)
+	if err != nil || file == "" {
+		return err
+	}
+	text, err := readBeside(file, d.name+stateName, mostState, "")
+	if err != nil {
+		return err
+	}
+	type data []struct {
+		Filename string `json:"filename"`
+	}
+	var state struct {
+		Data    *data `json:"_data_files"`
+		Indices data  `json:"_indices_data_files"`
+	}
+	switch err := json.Unmarshal(text, &state); {
+	case err != nil || state.Data == nil:
+		return nil // of another program
+	case len(state.Indices) > 0:
+		err := fmt.Errorf("%w: its rows are chosen by a table of indices", converters.ErrUnsupported)
+		return &converters.Error{Where: d.name + stateName, Off: -1, Err: err, Hint: "load it, and save it again by a newer version of datasets"}
+	}
+	d.saved = true
+	for _, f := range *state.Data {
+		if f.Filename != filepath.Base(f.Filename) {
+			return &converters.Error{Where: d.name + stateName, Off: -1, Err: fmt.Errorf("%w: the file name %.200q", converters.ErrMalformed, f.Filename)}
+		}
+		d.missing = append(d.missing, f.Filename)
+	}
+	return nil
+}
+
+// complete looks whether the files that are not read are there: one that is missing would be lost without a word.
+func (d *savedDir) complete(ctx context.Context, files Files) error {
+	var urls []string
+	for _, name := range d.missing {
+		if d.remote {
+			urls = append(urls, d.name+name)
+		} else if _, err := os.Lstat(filepath.Join(d.name, name)); errors.Is(err, fs.ErrNotExist) {
+			return &converters.Error{Where: d.name + name, Off: -1, Err: input.ErrNotFound, Hint: stateName + " names it"}
+		}
+	}
+	if len(urls) == 0 {
+		return nil
+	}
+	return files.Look(ctx, urls)
+}
