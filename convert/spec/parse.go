@@ -151,13 +151,16 @@ func (r *reader) times(p pair, at map[string]*token.Token) float64 {
 	return times
 }
 
-// bucket returns what stands between the prefix and the patterns.
+// bucket returns what stands between the prefix and the patterns: a slash ends it, as Python's os.path.join has it.
 func (r *reader) bucket(p pair) string {
 	buckets := r.texts(p.value)
 	if len(buckets) != 1 {
 		r.fail(p.valueAt(), "make a collection of each", "%d buckets: want one", len(buckets))
 	}
-	return strings.Join(buckets, "")
+	if bucket := strings.Join(buckets, ""); bucket != "" {
+		return strings.TrimSuffix(bucket, "/") + "/"
+	}
+	return ""
 }
 
 // putBefore adds the prefix, which includes the bucket, to each pattern.
