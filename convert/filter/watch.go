@@ -12,6 +12,7 @@ type watch struct {
 	mu      sync.Mutex
 	timer   *time.Timer
 	waiting bool // for the process, not for the source
+	late    bool // half the limit has passed. If this process was stopped meanwhile, the other half lets it read what is there
 	over    bool // the function was called
 }
 
@@ -20,10 +21,17 @@ func newWatch(limit time.Duration, hung func()) *watch {
 		return nil
 	}
 	w := &watch{limit: limit}
-	w.timer = time.AfterFunc(limit, func() {
+	w.mu.Lock() // the timer may fire before it is set
+	defer w.mu.Unlock()
+	w.timer = time.AfterFunc(limit/2, func() {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		if w.waiting {
+		switch {
+		case !w.waiting:
+		case !w.late:
+			w.late = true
+			w.timer.Reset(limit / 2)
+		default:
 			w.over = true
 			hung()
 		}
@@ -33,9 +41,18 @@ func newWatch(limit time.Duration, hung func()) *watch {
 
 // moved says that the process has read or written something.
 func (w *watch) moved() {
-	if w != nil {
-		w.timer.Reset(w.limit)
+	if w == nil {
+		return
 	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.again()
+}
+
+// again starts the limit anew.
+func (w *watch) again() {
+	w.late = false
+	w.timer.Reset(w.limit / 2)
 }
 
 // wait says that the process is waited for, until done is called.
@@ -51,7 +68,7 @@ func (w *watch) set(waiting bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.waiting = waiting
-	w.timer.Reset(w.limit)
+	w.again()
 }
 
 // hung reports whether the function was called.
