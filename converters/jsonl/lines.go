@@ -109,8 +109,11 @@ func (s *splitter) refuse(err error) error {
 	}
 	if placed, ok := errors.AsType[*encode.JSONError](err); ok {
 		off, err = off+placed.At, placed.Err
-		if s.cut && placed.At >= int64(len(bytes.TrimRight(s.line, " \t\r\n"))) {
+		switch atEnd := placed.At >= int64(len(bytes.TrimRight(s.line, " \t\r\n"))); {
+		case atEnd && s.cut:
 			err = fmt.Errorf("%w: the last line is not complete", converters.ErrTruncated)
+		case atEnd && hint == "" && s.number == 1:
+			hint = "jq -c . makes a line of each object"
 		}
 	}
 	if first := bytes.TrimLeft(s.line, " \t\r\n"); hint == "" && s.number == 1 && len(first) > 0 && first[0] == '[' {

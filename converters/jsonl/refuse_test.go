@@ -28,7 +28,7 @@ func TestRefuse(t *testing.T) {
 		{"true", "true", malformed, 0, "line 1", "it is a truth value", ""},
 		{"no JSON", "{}\nhello\n", malformed, 3, "line 2", "bad JSON", ""},
 		{"two objects", "{\"a\": 1} {}\n", malformed, 8, "line 1", "there is more after the JSON value", ""},
-		{"objects over several lines", "{\"a\":\n1}\n", malformed, 6, "line 1", "ends too early", ""},
+		{"objects over several lines", "{\"a\":\n1}\n", malformed, 6, "line 1", "ends too early", "jq -c . "},
 		{"a comma", "{\"a\": 1,}\n", malformed, 7, "line 1", "bad JSON", ""},
 		{"cut in a text", "{}\n{\"a\": \"x", truncated, 11, "line 2", "the last line is not complete", ""},
 		{"cut in a literal", "{}\n{\"a\": tru", truncated, 12, "line 2", "the last line is not complete", ""},

@@ -165,7 +165,11 @@ func (s *scanner) add() error {
 		return s.fail(m.off, m.name, err, "")
 	}
 	if !g.fields.Add(name) {
-		return s.fail(m.off, m.name, fmt.Errorf("%w field %q in sample %q", converters.ErrDuplicate, name, g.sample.Key), "")
+		hint := ""
+		if s.class != nil && name == classField {
+			hint = "the number of the class has that name: unpack the outer tar, and convert the ones in it"
+		}
+		return s.fail(m.off, m.name, fmt.Errorf("%w field %q in sample %q", converters.ErrDuplicate, name, g.sample.Key), hint)
 	}
 	if m.size > s.max-g.bytes-blockSize {
 		return s.fail(m.off, m.name, fmt.Errorf("%w: sample %q has more than %s", converters.ErrLimit, g.sample.Key, text.Count(s.max, "byte")), "Options.MaxSample")
