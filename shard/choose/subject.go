@@ -249,7 +249,11 @@ func (u *unseen) saw(name string) {
 func (u *unseen) err() error {
 	for i, name := range u.names {
 		if !u.seen[i].Load() {
-			return &place.OptionsError{Text: fmt.Sprintf("option where: no sample that it was asked of has a field %q; %s", name, hintDecoded)}
+			hint := hintDecoded
+			if name == "__key__" { // as records have it
+				hint = "the key of a sample is named key"
+			}
+			return &place.OptionsError{Text: fmt.Sprintf("option where: no sample that it was asked of has a field %q; %s", name, hint)}
 		}
 	}
 	return nil
