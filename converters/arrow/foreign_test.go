@@ -31,8 +31,8 @@ func openFiles(t testing.TB, opts Options, paths ...string) *Source {
 	return s
 }
 
-// The rows that apache-arrow of JavaScript writes are those that come out, of files and of streams; and as Apache's library for
-// Go writes them again, compressed.
+// The rows that apache-arrow of JavaScript writes are those that come out, of files and of streams; and as Apache's libraries
+// of Rust and Go write them again, the latter compressed.
 func TestForeignWriters(t *testing.T) {
 	t.Parallel()
 	rows := 10_000
@@ -51,7 +51,7 @@ func TestForeignWriters(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, name := range []string{"file", "stream", "whole", "file-lz4", "stream-zstd", "file-"} {
+	for _, name := range []string{"file", "stream", "whole", "rust", "file-lz4", "stream-zstd", "file-"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			path := filepath.Join(dir, name+".arrow")

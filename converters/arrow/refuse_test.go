@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,6 +18,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/convertertest"
+	"github.com/ffconvert/ffconvert/converters/internal/columns"
 	"github.com/ffconvert/ffconvert/internal/arrowjs"
 	"github.com/ffconvert/ffconvert/internal/arrowtest"
 	"github.com/ffconvert/ffconvert/internal/fuzz"
@@ -175,12 +177,36 @@ func TestRefused(t *testing.T) {
 // without is a file of two batches whose footer says that it has one.
 func without(file []byte) []byte {
 	file = bytes.Clone(file)
-	footer := file[len(file)-10-int(binary.LittleEndian.Uint32(file[len(file)-10:])):]
-	f := flatRoot(footer)
+	f := footerOf(file)
 	at := f.member(3)
 	at += int64(f.u32(at))
-	binary.LittleEndian.PutUint32(footer[at:], 1)
+	binary.LittleEndian.PutUint32(f.b[at:], 1)
 	return file
+}
+
+func footerOf(file []byte) flat {
+	return flatRoot(file[len(file)-10-int(binary.LittleEndian.Uint32(file[len(file)-10:])) : len(file)-10])
+}
+
+// Some writers align the first message to 64 bytes.
+func TestAligned(t *testing.T) {
+	t.Parallel()
+	file := arrowtest.Write(arrowtest.File, arrowtest.Plain, texts("s", "one", "two"), texts("s", "three"))
+	want, err := contents(t, file, Options{})
+	if err != nil || len(want) != 3 {
+		t.Fatal(want, err)
+	}
+	file = slices.Concat(file[:8], make([]byte, 56), file[8:])
+	footerOf(file).list(3, 24, func(block flat) {
+		binary.LittleEndian.PutUint64(block.b[block.at:], uint64(block.i64(block.at)+56))
+	})
+	rows, err := contents(t, file, Options{})
+	if err != nil || !slices.EqualFunc(rows, want, slices.Equal) {
+		t.Errorf("%v, want %v; %v", rows, want, err)
+	}
+	if _, err := contents(t, without(file), Options{}); !errors.Is(err, converters.ErrMalformed) {
+		t.Errorf("without a batch: %v", err)
+	}
 }
 
 // nestedWords is a stream of a dictionary of lists of words of another dictionary.
@@ -277,7 +303,7 @@ func FuzzArrow(f *testing.F) {
 		var s *Source
 		var err error
 		n := int64(0)
-		fuzz.WantAllocated(t, 32<<20+1000*len(data), func() {
+		fuzz.WantAllocated(t, 2*columns.MostWindow+32<<20+1000*len(data), func() {
 			n = 0
 			if s, err = openSource(parts, Options{MaxBatch: 1 << 20, MaxValue: 1 << 20}, open); err != nil {
 				return

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/convertertest"
+	"github.com/ffconvert/ffconvert/converters/internal/columns"
 	"github.com/ffconvert/ffconvert/internal/arrowjs"
 	"github.com/ffconvert/ffconvert/internal/fuzz"
 	"github.com/ffconvert/ffconvert/internal/need"
@@ -243,7 +244,7 @@ func FuzzParquet(f *testing.F) {
 			return
 		}
 		n := int64(0)
-		fuzz.WantAllocated(t, 16<<20+1000*len(data), func() {
+		fuzz.WantAllocated(t, 2*columns.MostWindow+16<<20+1000*len(data), func() {
 			n = 0
 			for _, err = range s.Index(t.Context(), 0) {
 				if n++; err != nil || n > 1000 {

@@ -1,5 +1,5 @@
 // Package arrowjs writes Parquet files and Arrow files of odd rows with libraries of others: apache-arrow and
-// hyparquet-writer in JavaScript, and parquet-wasm, which is Apache's parquet of Rust. Only tests import it.
+// hyparquet-writer in JavaScript, and parquet-wasm, which is Apache's parquet and arrow of Rust. Only tests import it.
 //
 //	dir, rows := arrowjs.Write(t, "parquet", 10_000)
 //

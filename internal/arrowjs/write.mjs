@@ -131,6 +131,9 @@ if (what === "arrow") {
 	const many = new a.Table(t.schema, batches)
 	for (const form of ["file", "stream"]) writeFileSync(join(dir, form + ".arrow"), a.tableToIPC(many, form))
 	writeFileSync(join(dir, "whole.arrow"), a.tableToIPC(t, "file"))
+	// Written again by Apache's arrow of Rust, which aligns buffers otherwise.
+	const p = require("parquet-wasm")
+	writeFileSync(join(dir, "rust.arrow"), p.Table.fromIPCStream(a.tableToIPC(many, "stream")).intoIPCStream())
 }
 
 if (what === "parquet") {

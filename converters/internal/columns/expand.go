@@ -33,6 +33,9 @@ const (
 // expandFirst is the first allocation for a decompressed block in bytes; it doubles as the block is decompressed.
 const expandFirst = 1 << 20
 
+// MostWindow is the largest window of a zstd frame, bytes. A frame may claim it whatever its size.
+const MostWindow = 128 << 20
+
 // ErrSize reports a block that has another size when it is decompressed.
 var ErrSize = errors.New("it has another size when it is decompressed")
 
@@ -86,7 +89,7 @@ func (x *Expander) stream(codec Codec) (r io.Reader, err error) {
 	switch codec {
 	case Zstd:
 		if x.zstd == nil {
-			x.zstd, err = zstd.NewReader(&x.in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(128<<20))
+			x.zstd, err = zstd.NewReader(&x.in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(MostWindow))
 		} else {
 			err = x.zstd.Reset(&x.in)
 		}
