@@ -65,7 +65,7 @@ func TestFilterFormats(t *testing.T) {
 		t.Fatal(out)
 	}
 	sources := map[string][]string{
-		"cbor": at("shapes.cbors"), "csv": at("points"), "ffr": {"old"}, "folder": at("shapes"), "jsonl": {"lines.jsonl", "more.jsonl"},
+		"arrow": at("saved/train"), "cbor": at("shapes.cbors"), "csv": at("points"), "ffr": {"old"}, "folder": at("shapes"), "jsonl": {"lines.jsonl", "more.jsonl"},
 		"mds": at("mds"), "ofrecord": at("ofrecords"), "parquet": {"images.parquet"}, "tar": at("shards-000.tar", "shards-001.tar"),
 		"tfrecord": at("tfrecords/shapes-00000-of-00002", "tfrecords/shapes-00001-of-00002"),
 	}

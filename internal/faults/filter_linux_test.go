@@ -54,7 +54,7 @@ func TestKilledFilters(t *testing.T) {
 		takes := typicalOf(t, row.args)
 		const n = 100
 		for _, victim := range []string{"filter", "ffconvert"} {
-			sum := each(t, spread(n, 8), func(i int, dir string) error {
+			sum := each(t, spread(n, 5), func(i int, dir string) error {
 				out, mark := filepath.Join(dir, "out"), "FFCONVERT_TEST_MARK="+dir
 				cmd, cancel := command(program(), row.args(out)...)
 				defer cancel()
