@@ -443,7 +443,7 @@ func TestSecurityTerminal(t *testing.T) {
 	}
 }
 
-// Each error has a line, and none more than one.
+// Each error has a line, and none more than one; equal ones share it.
 func TestErrorLines(t *testing.T) {
 	t.Parallel()
 	a, b := errors.New("a\nffconvert: out: sound"), errors.New("b")
@@ -454,7 +454,7 @@ func TestErrorLines(t *testing.T) {
 		{b, []string{"b"}},
 		{a, []string{`a\nffconvert: out: sound`}},
 		{errors.Join(a, b), []string{`a\nffconvert: out: sound`, "b"}},
-		{errors.Join(errors.Join(b, a), nil, b), []string{"b", `a\nffconvert: out: sound`, "b"}},
+		{errors.Join(errors.Join(b, a), nil, b), []string{"b", `a\nffconvert: out: sound`}},
 		{fmt.Errorf("%w", errors.Join(a, b)), []string{`a\nffconvert: out: sound`, "b"}},
 		{fmt.Errorf("%w: %w", a, b), []string{`a\nffconvert: out: sound: b`}},
 		{fmt.Errorf("x: %w", errors.Join(b, b)), []string{`x: b\nb`}},

@@ -121,6 +121,9 @@ func (s *scanner) head() (int64, error) {
 		return 0, s.fail(err, "")
 	}
 	n, err := s.form.Length(b)
+	if err != nil && s.opts.Continued {
+		return 0, s.fail(err, "all parts in their order, from the first one on, are one stream")
+	}
 	if err != nil {
 		return 0, s.fail(err, "")
 	}

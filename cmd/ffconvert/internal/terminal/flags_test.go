@@ -52,7 +52,7 @@ func TestErrorLinesFlags(t *testing.T) {
 	one := &place.Error{Where: "Options.MaxRow", Off: 7, Err: errors.New("too large"), Hint: "Options.MaxColumns, if Options.Delimiter is right"}
 	two := &place.Error{Where: "b", Off: -1, Err: errors.New("cut"), Hint: "Options.KeepDuplicates"}
 	three := &place.Error{Where: "out", Off: -1, Err: &place.OptionsError{Text: "it was made with option seed=7, and Sizes.Shards"}, Hint: "option exact"}
-	err := errors.Join(fmt.Errorf("a: %w", one), fmt.Errorf("%w; it is text", two), three)
+	err := errors.Join(fmt.Errorf("a: %w", one), fmt.Errorf("%w; it is text", two), three, three)
 	want := []string{
 		"a: Options.MaxRow: offset 7: too large (--max-columns, if --delimiter is right)",
 		"b: cut (--on-duplicate-key keep); it is text",

@@ -55,7 +55,7 @@ func EscapeJSON(doc []byte) []byte {
 	return b
 }
 
-// ErrorLines returns the lines of an error: one for each of the errors that were joined, with control
+// ErrorLines returns the lines of an error: one for each of the errors that were joined, equal ones once, with control
 // characters and newlines escaped.
 func ErrorLines(err error) []string {
 	if inner := errors.Unwrap(err); inner != nil && inner.Error() == err.Error() {
@@ -64,7 +64,12 @@ func ErrorLines(err error) []string {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		var lines, texts []string
 		for _, e := range joined.Unwrap() {
-			lines, texts = append(lines, ErrorLines(e)...), append(texts, e.Error())
+			texts = append(texts, e.Error())
+			for _, line := range ErrorLines(e) {
+				if !slices.Contains(lines, line) {
+					lines = append(lines, line)
+				}
+			}
 		}
 		if strings.Join(texts, "\n") == err.Error() {
 			return lines
