@@ -1,43 +1,35 @@
 package tar
 
 import (
+	"iter"
 	"strings"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/converters/internal/window"
 )
 
 var _ converters.Doubter = (*Source)(nil)
 
-// mostBefore is the number of skipped members before the first sample that Doubts looks at.
-const mostBefore = 16
-
-// Doubts reports a first tar whose first sample is nothing but a tar: its members may be what was meant. It reads headers.
-func (s *Source) Doubts() []converters.Doubt {
-	if len(s.parts) == 0 {
-		return nil
-	}
-	p := s.parts[0]
-	f, err := s.open(p, converters.ForIndex)
-	if err != nil {
-		return nil // Index has the error
-	}
-	defer f.Close()
-	var sc scanner
-	var w window.Window
-	w.Reset(f, p.Size, 0, window.Sizes{First: headerRead, Usual: headerRead})
-	sc.reset(&w, p, &s.opts)
-	sc.sizes = true
-	for range mostBefore {
-		switch ev, err := sc.next(); {
-		case err != nil || ev == eventEnd:
-			return nil
-		case ev == eventSample:
-			if fields := sc.group.sample.Fields; len(fields) == 1 && strings.EqualFold(fields[0].Name, "tar") {
-				return []converters.Doubt{{Part: p.Name, Off: -1, Text: "a tar of tars: each of them is one field", Hint: "option nested converts what is in them"}}
+// doubting yields spans, and notes a first sample that is nothing but a tar: the members of that may be what was meant.
+func (s *Source) doubting(spans iter.Seq2[converters.Span, error]) iter.Seq2[converters.Span, error] {
+	return func(yield func(converters.Span, error) bool) {
+		first := true
+		for span, err := range spans {
+			if first && span.Shape != nil {
+				first = false
+				fields := span.Shape.Fields
+				s.tarInTar.Store(len(fields) == 1 && strings.EqualFold(fields[0].Name, "tar"))
 			}
-			return nil
+			if !yield(span, err) {
+				return
+			}
 		}
 	}
-	return nil
+}
+
+// Doubts reports that Index has found a tar to be the first sample of the first part.
+func (s *Source) Doubts() []converters.Doubt {
+	if !s.tarInTar.Load() {
+		return nil
+	}
+	return []converters.Doubt{{Part: s.parts[0].Name, Off: -1, Text: "a tar of tars: each of them is one field", Hint: "option nested converts what is in them"}}
 }

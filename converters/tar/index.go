@@ -21,11 +21,15 @@ const (
 // except for Options.Load and between headers that are near each other. The Off of a sample is the first
 // block of its first member, including a PAX header or long name before that.
 func (s *Source) Index(ctx context.Context, p int) iter.Seq2[converters.Span, error] {
-	return func(yield func(converters.Span, error) bool) {
+	spans := func(yield func(converters.Span, error) bool) {
 		if err := s.index(ctx, s.parts[p], yield); err != nil {
 			yield(converters.Span{}, err)
 		}
 	}
+	if p > 0 {
+		return spans
+	}
+	return s.doubting(spans)
 }
 
 func (s *Source) index(ctx context.Context, p converters.Part, yield func(converters.Span, error) bool) error {

@@ -31,6 +31,7 @@ package tar
 
 import (
 	"sync"
+	"sync/atomic"
 
 	"github.com/ffconvert/ffconvert/converters"
 )
@@ -83,6 +84,8 @@ type Source struct {
 	opts    Options
 	open    func(converters.Part, converters.Access) (converters.File, error)
 	readers sync.Pool // of *reader
+
+	tarInTar atomic.Bool // see Doubts
 }
 
 var (
