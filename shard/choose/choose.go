@@ -98,7 +98,7 @@ func (o Options) Fields() []string {
 }
 
 // LabelFields are where the number of the class of a sample is; the first that exists counts.
-var LabelFields = []string{"cls", "index"}
+var LabelFields = []string{"cls", "index", "label"}
 
 // A Chooser chooses samples by Options. Its parts may be used concurrently, unless Options.Ordered.
 type Chooser struct {

@@ -118,6 +118,7 @@ func (s subject) class(sample *converters.Sample, c *Chooser) (value, bool, erro
 		if !ok {
 			continue
 		}
+		c.unseen.saw(labelled)
 		label, err := valueOf(&v)
 		if err != nil || !label.num.whole {
 			return label, false, cmp.Or(err, fmt.Errorf("field %q is not a whole number, as a label is", name))
@@ -223,7 +224,9 @@ func (s subject) text(sample *converters.Sample, c *Chooser) (string, error) {
 // hintDecoded says why a field that the records have may not be known.
 const hintDecoded = "of copied records only key, label and size are known, option encode decodes them"
 
-// unseen are the names of fields that an expression names and no sample had yet.
+const labelled = "\x00label" // in unseen; no field is named so
+
+// unseen are the names of fields that an expression names and no sample had yet; label and class are the ones of LabelFields.
 type unseen struct {
 	names []string
 	seen  []atomic.Bool
@@ -231,8 +234,11 @@ type unseen struct {
 
 func (u *unseen) want(where []condition) {
 	for _, w := range where {
-		if w.field != "" {
+		switch w.of {
+		case theField, theFieldSize:
 			u.names = append(u.names, w.field)
+		case theLabel, theClass:
+			u.names = append(u.names, labelled)
 		}
 	}
 	u.seen = make([]atomic.Bool, len(u.names))
@@ -253,7 +259,11 @@ func (u *unseen) err() error {
 			if name == "__key__" { // as records have it
 				hint = "the key of a sample is named key"
 			}
-			return &place.OptionsError{Text: fmt.Sprintf("option where: no sample that it was asked of has a field %q; %s", name, hint)}
+			what := fmt.Sprintf("field %q", name)
+			if name == labelled {
+				what = fmt.Sprintf("label (a field %s)", strings.Join(LabelFields, " or "))
+			}
+			return &place.OptionsError{Text: fmt.Sprintf("option where: no sample that it was asked of has a %s; %s", what, hint)}
 		}
 	}
 	return nil

@@ -108,18 +108,32 @@ func TestWhereErrors(t *testing.T) {
 	}
 }
 
-// A field that no sample has is probably mistyped.
+// A field that no sample has is probably mistyped, and a label that none has is not asked in vain.
 func TestWhereUnseen(t *testing.T) {
 	t.Parallel()
-	c, err := New(Options{Where: "lbel=3"}, nil)
-	if err != nil {
-		t.Fatal(err)
+	labelled := func(name string) *converters.Sample {
+		return &converters.Sample{Key: "k", Fields: []converters.Field{{Name: name, Value: converters.Int(3)}}}
 	}
-	if _, err := c.Part("x").Leave(picture()); err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Finish(); err == nil || !strings.Contains(err.Error(), `"lbel"`) {
-		t.Errorf("Finish returned %v", err)
+	for _, row := range []struct {
+		where  string
+		sample *converters.Sample
+		want   string // in the error; "": there is none
+	}{
+		{"lbel=3", picture(), `"lbel"`},
+		{"label=3", labelled("class_id"), "label (a field cls or index or label)"},
+		{"label=3", labelled("label"), ""},
+		{"label=4", labelled("index"), ""},
+	} {
+		c, err := New(Options{Where: row.where}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Part("x").Leave(row.sample); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Finish(); (err == nil) != (row.want == "") || err != nil && !strings.Contains(err.Error(), row.want) {
+			t.Errorf("%s: Finish returned %v, want %q", row.where, err, row.want)
+		}
 	}
 }
 
