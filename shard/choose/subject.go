@@ -222,7 +222,7 @@ func (s subject) text(sample *converters.Sample, c *Chooser) (string, error) {
 }
 
 // hintDecoded says why a field that the records have may not be known.
-const hintDecoded = "of copied records only key, label and size are known, option encode decodes them"
+const hintDecoded = "of records that ffr copies, without option encode, only key, label and size are known"
 
 const labelled = "\x00label" // in unseen; no field is named so
 
