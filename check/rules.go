@@ -111,7 +111,7 @@ var rules = [...]findings.Rule{
 	{ID: OddTable, Level: findings.Warning, Short: "The rows of CSV may be read in another way than you meant",
 		Help: "The first row looks like a header, rows have one column, or integers beyond 2^53 are rounded to float64. Options.Header, Options.Delimiter and Options.DType choose otherwise."},
 	{ID: OddSource, Level: findings.Warning, Short: "A source may be read in another way than you meant, or not as a whole",
-		Help: "A tar of tars, a file that describes others, a table that does not fit, a hash that cannot be compared. The finding says what else there is."},
+		Help: "A tar of tars, a file that describes others, a table that does not fit, a hash that cannot be compared, files that are missing by the names of the others. The finding says what else there is."},
 	{ID: WrongType, Level: findings.Warning, Short: "An image has another type than its name says",
 		Help: "Readers that choose their decoder by the name fail. Rename the field."},
 	{ID: Unchecked, Level: findings.Warning, Short: "A field was not decoded: it is too large, or the decoder does not support it",

@@ -86,14 +86,20 @@ func (c *checker) merge(p *part) {
 // finish adds findings that concern the whole dataset and sorts all findings by level.
 func (c *checker) finish(ctx context.Context) error {
 	all := &tally{}
+	var doubts []converters.Doubt
 	if d, ok := c.src.(converters.Doubter); ok {
-		for _, doubt := range d.Doubts() {
-			rule := OddTable
-			if doubt.Off < 0 { // not of a row
-				rule = OddSource
-			}
-			all.add(findings.Finding{Rule: rule, Place: findings.Place{File: doubt.Part, Offset: doubt.Off, Entry: doubt.Entry}, Text: doubt.Text, Hint: doubt.Hint})
+		doubts = d.Doubts()
+	}
+	names := make([]string, len(c.parts))
+	for i := range c.parts {
+		names[i] = c.parts[i].Name
+	}
+	for _, doubt := range slices.Concat(doubts, converters.SeriesDoubts(names)) {
+		rule := OddTable
+		if doubt.Off < 0 { // not of a row
+			rule = OddSource
 		}
+		all.add(findings.Finding{Rule: rule, Place: findings.Place{File: doubt.Part, Offset: doubt.Off, Entry: doubt.Entry}, Text: doubt.Text, Hint: doubt.Hint})
 	}
 	if c.src != nil && c.records == 0 && !c.refused {
 		place := findings.Place{Offset: -1}

@@ -227,6 +227,21 @@ func (c *Conversion) named() []string {
 	return named
 }
 
+// listed returns the names of the inputs that no source names by itself: those of directories, patterns and lists.
+func (c *Conversion) listed() []string {
+	named := make(map[string]bool, len(c.Sources))
+	for _, name := range c.Sources {
+		named[name] = true
+	}
+	var names []string
+	for i := range c.found {
+		if !named[c.found[i].Name] {
+			names = append(names, c.found[i].Name)
+		}
+	}
+	return names
+}
+
 // tellDoubts reports the doubts of the source, and of the file of a mixture, that were not reported before.
 func (c *Conversion) tellDoubts() {
 	if c.Doubt == nil {
@@ -239,6 +254,7 @@ func (c *Conversion) tellDoubts() {
 	if from, ok := c.src.(converters.Doubter); ok {
 		doubts = append(doubts, from.Doubts()...)
 	}
+	doubts = append(doubts, converters.SeriesDoubts(c.listed())...)
 	for _, d := range doubts {
 		if c.told[d] {
 			continue

@@ -1,0 +1,70 @@
+package converters
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+)
+
+// numbered is a name of one file of many, as TensorFlow and Hugging Face write them: train-00003-of-00128.parquet. Some count
+// from 1.
+var numbered = regexp.MustCompile(`^(.*-)([0-9]{4,9})-of-([0-9]{4,9})([^/]*)$`)
+
+// A series is the files of one number of files.
+type series struct {
+	first         string // name of the first one given
+	before, after string // of its numbers in the names
+	digits, of    int
+	numbers       []int
+}
+
+// SeriesDoubts reports files that are missing, by the names of those that are there, and files of two series in one.
+func SeriesDoubts(names []string) []Doubt {
+	var all []*series
+	byName := make(map[[3]string]*series)
+	for _, name := range names {
+		m := numbered.FindStringSubmatch(name)
+		if m == nil {
+			continue
+		}
+		key := [3]string{m[1], m[3], m[4]}
+		s := byName[key]
+		if s == nil {
+			s = &series{first: name, before: m[1], after: m[4], digits: len(m[2])}
+			s.of, _ = strconv.Atoi(m[3])
+			byName[key] = s
+			all = append(all, s)
+		}
+		n, _ := strconv.Atoi(m[2])
+		s.numbers = append(s.numbers, n)
+	}
+	var doubts []Doubt
+	for i, s := range all {
+		if there, missing := s.missing(); there < s.of {
+			doubts = append(doubts, Doubt{Part: s.first, Off: -1, Text: fmt.Sprintf("its name counts %d files, found %d; the first that is missing is %s", s.of, there, missing)})
+		}
+		if j := slices.IndexFunc(all[:i], func(o *series) bool { return o.before == s.before && o.after == s.after }); j >= 0 {
+			doubts = append(doubts, Doubt{Part: s.first, Off: -1, Text: fmt.Sprintf("its name counts %d files, that of %s %d: they may hold the same samples", s.of, all[j].first, all[j].of)})
+		}
+	}
+	return doubts
+}
+
+// missing returns how many files there are, and the name of the first that is not.
+func (s *series) missing() (there int, first string) {
+	slices.SortFunc(s.numbers, cmp.Compare)
+	numbers := slices.Compact(s.numbers)
+	next := 0
+	if numbers[0] > 0 && numbers[len(numbers)-1] == s.of { // counted from 1
+		next = 1
+	}
+	for _, n := range numbers {
+		if n != next {
+			break
+		}
+		next++
+	}
+	return len(numbers), fmt.Sprintf("%s%0*d-of-%0*d%s", s.before, s.digits, next, s.digits, s.of, s.after)
+}
