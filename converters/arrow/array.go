@@ -18,6 +18,8 @@ type loader struct {
 	expanded map[span][]byte // buffers that were decompressed
 	raw      []byte
 	expander *columns.Expander
+	part     int
+	kept     *kept
 }
 
 // size returns the size of a buffer when it is decompressed, and where it lies if it is not compressed.
@@ -64,6 +66,10 @@ func (l *loader) bytes(s span, from, n int64) ([]byte, error) {
 	if *l.room -= size; *l.room < 0 {
 		return nil, columns.Over("MaxBatch", "a batch with a buffer of %d bytes, and the others", size)
 	}
+	if b := l.kept.get(stored{l.part, s}); int64(len(b)) == size {
+		l.expanded[s] = b
+		return b[from : from+n : from+n], nil
+	}
 	l.raw = columns.Sized(l.raw, s.size-8)
 	if err := columns.ReadFull(l.r, l.raw, s.off+8); err != nil {
 		return nil, err
@@ -77,6 +83,7 @@ func (l *loader) bytes(s span, from, n int64) ([]byte, error) {
 		return nil, fmt.Errorf("%w: a buffer does not decompress: %w", converters.ErrMalformed, err)
 	}
 	l.expanded[s] = b
+	l.kept.put(stored{l.part, s}, b, l.limit)
 	return b[from : from+n : from+n], nil
 }
 

@@ -20,7 +20,7 @@
 // be complete. There is no checksum: a changed byte is found only if it makes a message or an offset malformed.
 //
 // Rows of a batch are read in chunks of some 4 MiB. The bytes of values of the first level are read one after another, and Index
-// does not read them, compressed or not. A compressed buffer is decompressed as a whole, and in memory until the next batch.
+// does not read them, compressed or not. A compressed buffer is decompressed as a whole, and the last ones are kept, for the next run.
 //
 // Media are as in package parquet: a struct of "bytes" and "path" becomes two fields.
 package arrow
@@ -56,7 +56,7 @@ type Options struct {
 	Load func(field string) bool
 
 	// MaxBatch limits what is held in memory of the buffers of a batch, decompressed, and of all dictionaries, in
-	// bytes. 0: DefaultMaxBatch.
+	// bytes. As much again is kept for the next Read. 0: DefaultMaxBatch.
 	MaxBatch int64
 
 	// MaxValue limits a value, a file beside the part, and all nested values of a row, in bytes, because
@@ -72,6 +72,7 @@ type Source struct {
 	open  func(converters.Part, converters.Access) (converters.File, error)
 
 	tables columns.Tables[*table]
+	kept   kept
 	unlike *columns.Unlike // of all parts of the dataset
 }
 

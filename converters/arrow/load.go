@@ -75,7 +75,7 @@ func (c *column) bytes(top bool) int64 {
 }
 
 func (r *reader) newLoader(l *layout, room *int64) loader {
-	return loader{r: r.shared, codec: l.codec, limit: r.src.opts.MaxBatch, room: room, expanded: make(map[span][]byte), expander: &r.expander}
+	return loader{r: r.shared, codec: l.codec, limit: r.src.opts.MaxBatch, room: room, expanded: make(map[span][]byte), expander: &r.expander, part: r.number, kept: &r.src.kept}
 }
 
 // A word is values of a dictionary, of one message.

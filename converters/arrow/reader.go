@@ -12,11 +12,12 @@ import (
 
 // A reader reads rows of one part. It is for one goroutine.
 type reader struct {
-	src   *Source
-	part  converters.Part
-	how   converters.Access
-	index bool
-	table *table
+	src    *Source
+	part   converters.Part
+	number int // of the part
+	how    converters.Access
+	index  bool
+	table  *table
 
 	needed func(field string) bool
 	fields []*field        // of the first level, to read
@@ -52,7 +53,7 @@ func (s *Source) reader(p int, how converters.Access, index bool, rows int64) (*
 		f.Close()
 		return nil, err
 	}
-	r := &reader{src: s, part: s.parts[p], how: how, index: index, table: t, shared: f, left: rows}
+	r := &reader{src: s, part: s.parts[p], number: p, how: how, index: index, table: t, shared: f, left: rows}
 	r.files.Part, r.wordRoom = r.part, s.opts.MaxBatch
 	r.own, r.words, r.unread = make(map[*field]*stream), make(map[*field][]word), make(map[*field]bool)
 	r.choose()
