@@ -37,6 +37,11 @@ func Directory(dir string) ([]Kind, error) {
 		return []Kind{{ID: "arrow-directories", What: "a DatasetDict with the splits " + splits, Sure: true}}, nil
 	}
 	if n := top.count["arrow"]; n > 0 && top.names["state.json"] {
+		for name := range top.names {
+			if strings.HasPrefix(name, "cache-") && byName(name) == "arrow" { // of map and filter, not of the dataset
+				n--
+			}
+		}
 		return []Kind{{ID: "arrow", What: "a dataset of Hugging Face in " + some(top, n, "Arrow file"), Format: "arrow", Sure: true}}, nil
 	}
 	if top.names["metadata.jsonl"] && top.count["jsonl"] < top.files+len(top.directories) {

@@ -127,6 +127,7 @@ func TestDirectory(t *testing.T) {
 		{"a.csv b.tar", "tar tar|csv csv", "a directory of 1 tar"},
 		{"PART_00000.ffr manifest.json index/x", "dataset ffr", "a dataset of 1 FFRecord shard"},
 		{"a.ffr b.ffr", "dataset ffr", "a dataset of 2 FFRecord shards"},
+		{"state.json data-0.arrow data-1.arrow cache-0.arrow", "arrow arrow", "a dataset of Hugging Face in 2 Arrow files"},
 	} {
 		dir := t.TempDir()
 		for name := range strings.FieldsSeq(row.files) {
