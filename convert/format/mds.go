@@ -75,7 +75,11 @@ func (o *mdsOpener) Open(ctx context.Context, parts []converters.Part, rec encod
 			dirs[dir] = d
 		}
 		if name == mds.IndexName {
-			return nil, &converters.Error{Where: parts[i].Name, Off: -1, Err: fmt.Errorf("%w: it is the list of the shards", converters.ErrUnsupported), Hint: "name the directory"}
+			hint := "name the directory"
+			if remote {
+				hint = "name the directory, or where a server gives no list of it the shards, shard.{00000..00009}.mds"
+			}
+			return nil, &converters.Error{Where: parts[i].Name, Off: -1, Err: fmt.Errorf("%w: it is the list of the shards", converters.ErrUnsupported), Hint: hint}
 		}
 		s, err := d.take(name)
 		if err != nil {
