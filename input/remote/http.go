@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 )
 
 // An httpStore reads from any web server, by RFC 9110.
@@ -190,6 +191,9 @@ func refusePage(url string, resp *http.Response) error {
 	e := &Error{URL: Redact(url), Kind: ErrPage, Status: resp.StatusCode, Hint: pageHint}
 	if resp.Request != nil && Redact(resp.Request.URL.String()) != Redact(url) {
 		e.Hint = fmt.Sprintf("it leads to %s: does that want a login? a signed URL needs none", clean(Redact(resp.Request.URL.String())))
+	}
+	if path, _, _ := strings.Cut(url, "?"); e.Hint == pageHint && strings.HasSuffix(path, "/") {
+		e.Hint = "of a directory over HTTP name the files, by a pattern as {000..009}"
 	}
 	return e
 }
