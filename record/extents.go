@@ -69,8 +69,13 @@ func ReadExtents(src io.ReaderAt, info FileInfo, first, count int64, dst []Exten
 
 // CheckSample returns an error unless payload is sample i of the shard, which lies at e.
 func (info *FileInfo) CheckSample(i int64, e Extent, payload []byte) error {
+	return info.CheckSum(i, e, updateCRC(0, payload))
+}
+
+// CheckSum returns an error unless sum is the CRC-32 of sample i of the shard, which lies at e.
+func (info *FileInfo) CheckSum(i int64, e Extent, sum uint32) error {
 	t := table{path: info.Path}
-	if bad := t.gate(i, e, updateCRC(0, payload)); bad != nil {
+	if bad := t.gate(i, e, sum); bad != nil {
 		return bad
 	}
 	return nil

@@ -3,6 +3,7 @@ package lookup
 import (
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 
 	"github.com/ffconvert/ffconvert/converters"
@@ -88,20 +89,14 @@ func (d *Dataset) CheckIndex(r *Row) error {
 	return x.check()
 }
 
-// Record reads the record of a sample. It is compared with its CRC, and its place with the index.
+// Record reads the record of a sample. It is compared with its CRC, and its place with the index. Where the CRC alone
+// differs, the bytes are returned beside the error.
 func (d *Dataset) Record(r *Row) ([]byte, error) {
-	x, err := d.openShard(&d.shards[r.shard])
+	x, err := d.openAt(r)
 	if err != nil {
 		return nil, err
 	}
 	defer x.file.Close()
-	at, err := record.ReadExtents(x.file, x.info, r.sample, 1, nil)
-	if err != nil {
-		return nil, err
-	}
-	if err := d.locate(r, at[0]); err != nil {
-		return nil, err
-	}
 	if err := d.checkSize(r); err != nil {
 		return nil, err
 	}
@@ -110,6 +105,50 @@ func (d *Dataset) Record(r *Row) ([]byte, error) {
 		return nil, r.fail(cut(err))
 	}
 	return data, x.info.CheckSample(r.sample, r.At, data)
+}
+
+// Locate enters where the record of a sample is by the header of its shard, and compares that with the index.
+func (d *Dataset) Locate(r *Row) error {
+	x, err := d.openAt(r)
+	if err != nil {
+		return err
+	}
+	return x.file.Close()
+}
+
+// Copy writes the record of a sample to w, of any size, and compares it with its CRC: an error after the last byte.
+func (d *Dataset) Copy(w io.Writer, r *Row) error {
+	x, err := d.openAt(r)
+	if err != nil {
+		return err
+	}
+	defer x.file.Close()
+	sum := crc32.NewIEEE()
+	payload := io.NewSectionReader(x.file, r.At.Off, r.At.Size)
+	switch _, err := io.CopyN(w, io.TeeReader(payload, sum), r.At.Size); {
+	case errors.Is(err, io.EOF):
+		return r.fail(record.ErrTruncated)
+	case err != nil: // of the file, or of w
+		return err
+	}
+	return x.info.CheckSum(r.sample, r.At, sum.Sum32())
+}
+
+// openAt opens the shard of a sample and enters where its record is.
+func (d *Dataset) openAt(r *Row) (*openShard, error) {
+	x, err := d.openShard(&d.shards[r.shard])
+	if err != nil {
+		return nil, err
+	}
+	at, err := record.ReadExtents(x.file, x.info, r.sample, 1, nil)
+	if err == nil {
+		err = d.locate(r, at[0])
+	}
+	if err != nil {
+		x.file.Close()
+		return nil, err
+	}
+	return x, nil
 }
 
 // fail places an error at a sample.

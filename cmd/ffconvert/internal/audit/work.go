@@ -143,27 +143,9 @@ func (d *verifyDir) verify(ctx context.Context, how verify.Options) (*verify.Rep
 	if d.manifest == nil {
 		return verify.Dataset(ctx, d.path, nil, how)
 	}
-	report, err := verify.Dataset(ctx, d.path, d.manifest.Expect(), how)
-	if err != nil {
-		return nil, err
-	}
-	root, err := os.OpenRoot(d.path)
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
-	how.Progress = nil // progress counts shards only
-	problems, from, err := verify.Sums(ctx, root, d.manifest.Sums(), how)
-	if err != nil {
-		return nil, err
-	}
-	d.repair, err = dataset.CheckKept(d.path, d.manifest)
-	if err != nil {
-		return nil, err
-	}
-	report.Problems = append(append(report.Problems, problems...), d.repair.Problems...)
-	report.From = report.From.And(from)
-	return report, nil
+	report, repair, err := d.manifest.Verify(ctx, d.path, how)
+	d.repair = repair
+	return report, err
 }
 
 // Repairs returns for each directory with a manifest whether it can be repaired.
