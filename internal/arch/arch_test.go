@@ -62,6 +62,7 @@ var mayImport = map[string][]string{
 	"input/kind":                   {},
 	"input/remote":                 {"internal/place", "internal/pin"},
 	"encode":                       {"converters", "internal/arrowipc", "internal/jsonvalue", "internal/pickle", "internal/picture"},
+	"browse/internal/guard":        {"internal/text"},
 	"packed":                       {"internal/ahead", "internal/place", "internal/blocking", "record", "aio", "verify", "internal/atomicfile", "internal/direct", "internal/pickle"},
 	"verify":                       {"internal/place", "record", "aio"},
 	"findings":                     {"internal/text"},

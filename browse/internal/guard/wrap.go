@@ -1,0 +1,165 @@
+package guard
+
+import (
+	"fmt"
+	"mime"
+	"net/http"
+	"strings"
+
+	"github.com/ffconvert/ffconvert/internal/text"
+)
+
+// maxForm is the limit of the body of a POST in bytes: a token and a few words.
+const maxForm = 64 << 10
+
+// headers are on every answer. The handler may replace Cache-Control for what a browser should keep.
+var headers = map[string]string{
+	"Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self'; connect-src 'self'; " +
+		"form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+	"X-Content-Type-Options":       "nosniff",
+	"X-Frame-Options":              "DENY",
+	"Referrer-Policy":              "no-referrer",
+	"Cross-Origin-Opener-Policy":   "same-origin",
+	"Cross-Origin-Resource-Policy": "same-origin",
+	"Cache-Control":                "no-store",
+}
+
+// Refusals. Each is all that a request gets.
+const (
+	noToken  = "Open the link that ffconvert browse printed: it has a token in it."
+	noHost   = "This server answers to localhost and to its address."
+	noOrigin = "A page of another origin has made this request."
+	noMethod = "GET and HEAD show, POST verifies; there is nothing else."
+	noPath   = "There is nothing here."
+	noForm   = "The page is too old, or of another server: load it again."
+)
+
+// Wrap returns a handler that passes to next what the browser with the cookie asks for. It writes a deadline before each write: an answer may
+// take any time, while a client that reads less than 64 KiB in writeTime is dropped.
+func (g *Guard) Wrap(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		w := newWriter(rw)
+		defer w.extend() // for what net/http still has in its buffers
+		defer g.recovered(w)
+		for name, value := range headers {
+			w.Header().Set(name, value)
+		}
+		if status, why := g.refuse(r); status != 0 {
+			refuse(w, status, why)
+			return
+		}
+		if r.URL.Path == "/" && r.URL.Query().Has("token") {
+			g.enter(w, r)
+			return
+		}
+		if status, why := g.foreign(r); status != 0 {
+			refuse(w, status, why)
+			return
+		}
+		if r.Method == http.MethodPost {
+			if status, why := g.posted(w, r); status != 0 {
+				refuse(w, status, why)
+				return
+			}
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// refuse answers with one sentence, and closes the connection: those that have no token hold none.
+func refuse(w http.ResponseWriter, status int, why string) {
+	w.Header().Set("Connection", "close")
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.WriteHeader(status)
+	fmt.Fprintln(w, why)
+}
+
+// refuse looks at what even a request for the link of the token must have. It returns 0 for a request to go on with.
+func (g *Guard) refuse(r *http.Request) (status int, why string) {
+	switch {
+	case !g.hosts.allow(r.Host):
+		return http.StatusMisdirectedRequest, noHost
+	case r.Method != http.MethodGet && r.Method != http.MethodHead && r.Method != http.MethodPost:
+		return http.StatusMethodNotAllowed, noMethod
+	case r.Method != http.MethodPost && (r.ContentLength != 0 || len(r.TransferEncoding) > 0):
+		return http.StatusBadRequest, noMethod
+	case !plain(r.RequestURI):
+		return http.StatusNotFound, noPath
+	}
+	return 0, ""
+}
+
+// plain reports whether a request is for a path of letters, digits, dashes, underscores and points, with no empty name and none that begins with a
+// point. Paths of this server need no escapes, and so nothing has to be said of what an escape means.
+func plain(uri string) bool {
+	path, _, _ := strings.Cut(uri, "?")
+	if !strings.HasPrefix(path, "/") || strings.Contains(path, "//") || strings.Contains(path, "/.") {
+		return false
+	}
+	return strings.IndexFunc(path, func(r rune) bool {
+		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("/._-", r))
+	}) < 0
+}
+
+// enter sets the cookie for a request with the token.
+func (g *Guard) enter(w http.ResponseWriter, r *http.Request) {
+	if r.Method == http.MethodPost || !same(r.URL.Query().Get("token"), g.token) {
+		refuse(w, http.StatusForbidden, noToken)
+		return
+	}
+	http.SetCookie(w, &g.cookie)
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Write(lead("/"))
+}
+
+// foreign refuses requests that pages of other origins make, be they of another port of this host, to which browsers send the cookie, too; and
+// requests without the cookie. Browsers that do not send Sec-Fetch-Site (before 2023) send Origin, if they send anything.
+func (g *Guard) foreign(r *http.Request) (status int, why string) {
+	switch site := r.Header.Get("Sec-Fetch-Site"); site {
+	case "same-origin", "none":
+	case "":
+		if origin := r.Header.Get("Origin"); origin != "" && origin != "http://"+r.Host {
+			return http.StatusForbidden, noOrigin
+		}
+	default:
+		return http.StatusForbidden, noOrigin
+	}
+	if !g.known(r) {
+		return http.StatusForbidden, noToken
+	}
+	return 0, ""
+}
+
+// posted refuses a POST that no form of this server made. The body is of a limited length, and nothing of it reaches the disk.
+func (g *Guard) posted(w http.ResponseWriter, r *http.Request) (status int, why string) {
+	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if err != nil || kind != "application/x-www-form-urlencoded" {
+		return http.StatusUnsupportedMediaType, noForm
+	}
+	if g.cross.Check(r) != nil {
+		return http.StatusForbidden, noOrigin
+	}
+	if r.ParseForm() != nil || !same(r.PostForm.Get(FormField), g.form) {
+		return http.StatusForbidden, noForm
+	}
+	return 0, ""
+}
+
+// recovered answers for a handler that has panicked. An answer that has begun is cut off, so that it is not taken for whole.
+func (g *Guard) recovered(w *writer) {
+	err := recover()
+	if err == nil {
+		return
+	}
+	if err == http.ErrAbortHandler {
+		panic(err)
+	}
+	if g.Log != nil {
+		fmt.Fprintln(g.Log, text.Line(fmt.Sprintf("a page could not be made, because of a mistake in ffconvert: %v", err)))
+	}
+	if w.begun {
+		panic(http.ErrAbortHandler)
+	}
+	refuse(w, http.StatusInternalServerError, "This page could not be made: ffconvert has a mistake.")
+}
