@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
@@ -16,41 +17,51 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
-	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/internal/atomicfile"
 )
 
 // tableMemory is how many entries are sorted at once: 256 MiB. A dataset of more samples is read several times.
 const tableMemory = 32 << 20
 
-// buildTable makes the table of the dataset and opens it.
-func (d *Dataset) buildTable(ctx context.Context) (*table, error) {
-	if !d.whole || d.manifest == nil {
-		return nil, errTable
+// buildTable makes the table of the dataset at the first of its places that can be written.
+func (d *Dataset) buildTable(ctx context.Context) error {
+	err := errTable
+	for _, p := range d.tablePlaces() {
+		if err = d.buildAt(ctx, p); err == nil || !errors.Is(err, errUnwritable) {
+			return err
+		}
 	}
-	root, err := os.OpenRoot(d.dir)
+	return err
+}
+
+var errUnwritable = errors.New("no table of keys can be written there")
+
+func (d *Dataset) buildAt(ctx context.Context, p tablePlace) error {
+	if p.make {
+		if err := os.MkdirAll(p.dir, 0o700); err != nil {
+			return errUnwritable
+		}
+	}
+	root, err := os.OpenRoot(p.dir)
 	if err != nil {
-		return nil, err
+		return errUnwritable
 	}
 	defer root.Close()
-	tmp := path.Join(dataset.TmpDir, strings.ToLower(rand.Text()[:13]))
+	tmp := path.Join(p.tmp, strings.ToLower(rand.Text()[:13]))
 	if err := root.MkdirAll(tmp, 0o755); err != nil {
-		return nil, err
+		return errUnwritable
 	}
 	defer root.Remove(tmp)
 	f, err := atomicfile.Create(root, path.Join(tmp, "keys.tmp"))
 	if err != nil {
-		return nil, err
+		return errUnwritable
 	}
 	defer f.Discard()
-	b := builder{d: d, ctx: ctx, most: tableMemory}
+	b := builder{d: d, ctx: ctx, most: tableMemory, progress: d.opts.Progress}
 	if err := b.write(f); err != nil {
-		return nil, err
+		return err
 	}
-	if err := f.Replace(dataset.KeysName); err != nil {
-		return nil, err
-	}
-	return d.openTable()
+	return f.Replace(p.name)
 }
 
 // A builder writes a table.
@@ -58,6 +69,9 @@ type builder struct {
 	d    *Dataset
 	ctx  context.Context
 	most int // entries that are sorted at once
+
+	progress    func(done, total int64) // may be nil
+	done, total int64                   // samples; each counts once in each pass
 
 	out     *bufio.Writer
 	page    []byte // entries of the page that is being filled
@@ -70,6 +84,7 @@ func (b *builder) write(f io.WriteSeeker) error {
 	b.out = bufio.NewWriterSize(f, 1<<20)
 	b.out.Write(make([]byte, pageSize)) // the head comes last
 	passes := 1 + n/(int64(b.most)/4*3) // keys are spread evenly, and not exactly
+	b.total = passes * n
 	for pass := range passes {
 		if err := b.pass(uint64(pass), uint64(passes)); err != nil {
 			return err
@@ -145,12 +160,16 @@ func (b *builder) shard(k int, use func(n int64, key string) error) error {
 				return err
 			}
 			last = first
+			if b.progress != nil {
+				b.progress(b.done+i, b.total)
+			}
 			b.batches = append(b.batches, batch{b.d.starts[k] + first, off})
 		}
 		if err := use(b.d.starts[k]+i, row.Key); err != nil {
 			return err
 		}
 	}
+	b.done += s.samples
 	return x.check()
 }
 

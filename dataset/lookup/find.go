@@ -13,7 +13,8 @@ const fewSamples = 1 << 17
 
 // Find yields the samples that have a key, in order: several where a key occurs several times. In a dataset of more
 // than 131,072 samples it looks into the table of keys, which is made where there is none: one pass over all indexes,
-// 8 bytes of memory a sample, 256 MiB at most. Where the table cannot be written, indexes are searched.
+// 8 bytes of memory a sample, 256 MiB at most. Where the table cannot be written, indexes are searched. Of several forks one
+// makes it.
 func (d *Dataset) Find(ctx context.Context, key string) iter.Seq2[*Row, error] {
 	return func(yield func(*Row, error) bool) {
 		next := int64(0) // samples before it are done
@@ -22,7 +23,8 @@ func (d *Dataset) Find(ctx context.Context, key string) iter.Seq2[*Row, error] {
 			r.Key = key // not in the memory of the index
 			return yield(r, nil)
 		}
-		build := func() (*table, error) { return d.buildTable(ctx) }
+		made := d.shared.made.Load()
+		build := func() (*table, error) { return d.newTable(ctx, made) }
 		for _, open := range []func() (*table, error){d.openTable, build} {
 			if d.Len() <= d.few || ctx.Err() != nil {
 				break
@@ -73,6 +75,7 @@ func (d *Dataset) findIn(ctx context.Context, t *table, key string, next int64, 
 			if x, err = openIndex(&d.shards[k]); err != nil {
 				return false, err
 			}
+			x.rows.SourceOff = true
 			at.off = -1
 		}
 		d.place(r, k, i)

@@ -8,7 +8,7 @@
 //
 // A sample is found by its number with five reads: the manifest, three in the header of its shard, and its
 // record. To find one by its key in a large dataset, the first search makes a table of all keys, .ffconvert/keys: see
-// table.go. Where it cannot be written, indexes are searched from their begin.
+// table.go. Where it cannot be written, Options.TableDir says where else; if nowhere, indexes are searched from their begin.
 package lookup
 
 import (
@@ -33,9 +33,12 @@ type Options struct {
 	Record   record.Options
 	Encoding string        // of the records of other people's files, and of raw ones; "": not known
 	Limits   encode.Limits // of decoded records
+
+	TableDir string                  // where the table of keys is made if the dataset cannot be written; "": nowhere
+	Progress func(done, total int64) // of making the table of keys; may be nil. The goroutine that makes it calls this
 }
 
-// A Dataset is an opened dataset. It holds no shard open. Its methods must not be called concurrently.
+// A Dataset is an opened dataset. It holds no shard open. Its methods must not be called concurrently: see [Dataset.Fork].
 type Dataset struct {
 	path     string
 	dir      string
@@ -46,6 +49,7 @@ type Dataset struct {
 	opts     Options
 	decoders map[string]*encode.Decoder // by encoding
 	few      int64                      // see fewSamples
+	shared   *shared
 }
 
 // A shard holds the facts about a shard that need no open file.
@@ -66,7 +70,7 @@ func Open(path string, opts Options) (*Dataset, error) {
 	if err != nil {
 		return nil, place.IOError(path, err)
 	}
-	d := &Dataset{path: path, dir: path, opts: opts, decoders: make(map[string]*encode.Decoder), few: fewSamples}
+	d := &Dataset{path: path, dir: path, opts: opts, decoders: make(map[string]*encode.Decoder), few: fewSamples, shared: newShared()}
 	name := ""
 	if !st.IsDir() {
 		d.dir, name = filepath.Dir(path), filepath.Base(path)
@@ -92,6 +96,13 @@ func Open(path string, opts Options) (*Dataset, error) {
 		d.starts = append(d.starts, d.Len()+d.shards[i].samples)
 	}
 	return d, nil
+}
+
+// Fork returns the same dataset, which may be used at the same time as d. It has decoders of its own.
+func (d *Dataset) Fork() *Dataset {
+	fork := *d
+	fork.decoders = make(map[string]*encode.Decoder)
+	return &fork
 }
 
 // addOurs enters the shards of the manifest, or the one of that name.
@@ -150,6 +161,9 @@ func (d *Dataset) Files() []record.FileInfo {
 
 // Path is the argument of Open.
 func (d *Dataset) Path() string { return d.path }
+
+// Dir is the directory of the shards.
+func (d *Dataset) Dir() string { return d.dir }
 
 // Ours reports whether it is a dataset of this program, with a manifest.
 func (d *Dataset) Ours() bool { return d.manifest != nil }

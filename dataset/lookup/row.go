@@ -24,14 +24,16 @@ type Row struct {
 	At     record.Extent // where it is there, if Placed
 	Placed bool
 
-	source int32 // see sidecar.Row
+	Source    int   // row of "sources" in the manifest that it comes from; -1: not known
+	SourceOff int64 // where it begins there, in bytes; -1: not known. [Dataset.Row] and [Dataset.Find] alone read it
+
 	shard  int
 	sample int64 // in the shard
 }
 
 // set takes over what the index says.
 func (r *Row) set(x *sidecar.Row) {
-	r.Key, r.Label, r.Labeled, r.source = x.Key, x.Label, x.Labeled, x.Source
+	r.Key, r.Label, r.Labeled, r.Source, r.SourceOff = x.Key, x.Label, x.Labeled, int(x.Source), x.SourceOff
 	if r.Placed = x.Placed; x.Placed {
 		r.At = record.Extent{Off: x.Off, Size: x.Size, CRC: x.CRC}
 	}
@@ -39,7 +41,7 @@ func (r *Row) set(x *sidecar.Row) {
 
 // place says which sample it is.
 func (d *Dataset) place(r *Row, k int, i int64) {
-	*r = Row{Number: d.starts[k] + i, Shard: d.shards[k].path, shard: k, sample: i, source: -1}
+	*r = Row{Number: d.starts[k] + i, Shard: d.shards[k].path, shard: k, sample: i, Source: -1, SourceOff: -1}
 }
 
 // ErrRange reports the number of a sample that is not there.
@@ -66,6 +68,7 @@ func (d *Dataset) Row(n int64, described bool) (*Row, error) {
 		x.rows.SeekBatch(b.off, b.first-d.starts[k])
 		t.close()
 	}
+	x.rows.SourceOff = true
 	said, err := x.rows.Row(i)
 	if err != nil {
 		return nil, x.fail(err)
@@ -193,8 +196,8 @@ func (d *Dataset) Encoding(r *Row) string {
 	}
 	m := d.manifest
 	encoding := m.Encode.Encoding
-	if r.source >= 0 && int(r.source) < len(m.Sources) {
-		if n := m.Sources[r.source].Encode; n > 0 {
+	if r.Source >= 0 && r.Source < len(m.Sources) {
+		if n := m.Sources[r.Source].Encode; n > 0 {
 			encoding = m.Encodes[n-1].Encoding
 		}
 	}

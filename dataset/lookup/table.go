@@ -10,6 +10,7 @@ import (
 	"hash/crc32"
 	"math/bits"
 	"os"
+	"path/filepath"
 	"sort"
 
 	"github.com/cespare/xxhash/v2"
@@ -45,7 +46,8 @@ func (d *Dataset) identity() [sha256.Size]byte {
 	h := sha256.New()
 	for i := range d.shards {
 		s := &d.shards[i]
-		fmt.Fprintf(h, "%q %d %d %08x\n", s.index[len(d.dir):], s.samples, s.sum.Bytes, s.sum.CRC)
+		name, _ := filepath.Rel(d.dir, s.index) // whatever the directory is called
+		fmt.Fprintf(h, "%q %d %d %08x\n", "/"+filepath.ToSlash(name), s.samples, s.sum.Bytes, s.sum.CRC)
 	}
 	return [sha256.Size]byte(h.Sum(nil))
 }
@@ -68,20 +70,47 @@ func shiftOf(n int64) int { return bits.Len64(uint64(n - 1)) }
 
 func pagesOf(n int64) int64 { return (n + pageEntries - 1) / pageEntries }
 
+// A tablePlace is where a table may be.
+type tablePlace struct {
+	dir       string
+	make      bool   // dir, if it is not there
+	name, tmp string // in it: of the table, and of the directory for temporary ones
+}
+
+// tablePlaces returns where the table of the dataset may be, the best place first.
+func (d *Dataset) tablePlaces() (all []tablePlace) {
+	if d.manifest == nil {
+		return nil
+	}
+	if d.whole {
+		all = append(all, tablePlace{dir: d.dir, name: dataset.KeysName, tmp: dataset.TmpDir})
+	}
+	if d.opts.TableDir != "" {
+		all = append(all, tablePlace{dir: d.opts.TableDir, make: true, name: fmt.Sprintf("%x.keys", d.identity()), tmp: "tmp"})
+	}
+	return all
+}
+
 // openTable opens the table of the dataset. It is [errTable] if there is none.
 func (d *Dataset) openTable() (*table, error) {
-	if !d.whole || d.manifest == nil {
-		return nil, errTable
+	for _, p := range d.tablePlaces() {
+		if t, err := d.openTableAt(p); err == nil {
+			return t, nil
+		}
 	}
-	root, err := os.OpenRoot(d.dir)
+	return nil, errTable
+}
+
+func (d *Dataset) openTableAt(p tablePlace) (*table, error) {
+	root, err := os.OpenRoot(p.dir)
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
-	if st, err := root.Lstat(dataset.KeysName); err != nil || !st.Mode().IsRegular() {
+	if st, err := root.Lstat(p.name); err != nil || !st.Mode().IsRegular() {
 		return nil, errTable
 	}
-	f, err := root.Open(dataset.KeysName)
+	f, err := root.Open(p.name)
 	if err != nil {
 		return nil, err
 	}

@@ -18,14 +18,22 @@ const (
 // headers are read, and checked first. An index that differs from its CRC is an error after its last row.
 func (d *Dataset) Walk(ctx context.Context) iter.Seq2[*Row, error] {
 	return func(yield func(*Row, error) bool) {
-		d.walk(ctx, false, func(r *Row, _ []byte, err error) bool { return yield(r, err) })
+		d.walk(ctx, walker{d: d, whole: true}, 0, func(r *Row, _ []byte, err error) bool { return yield(r, err) })
+	}
+}
+
+// WalkFrom is Walk from sample first on. It begins fast wherever that is, because it reads nothing of the samples before it,
+// and so compares neither whole indexes nor whole headers with their checksums. What it reads is checked for sense alone.
+func (d *Dataset) WalkFrom(ctx context.Context, first int64) iter.Seq2[*Row, error] {
+	return func(yield func(*Row, error) bool) {
+		d.walk(ctx, walker{d: d}, max(0, first), func(r *Row, _ []byte, err error) bool { return yield(r, err) })
 	}
 }
 
 // WalkRecords is Walk with the records, each of which was compared with its CRC. A record is valid until the next one.
 func (d *Dataset) WalkRecords(ctx context.Context, yield func(r *Row, data []byte) error) error {
 	var last error
-	d.walk(ctx, true, func(r *Row, data []byte, err error) bool {
+	d.walk(ctx, walker{d: d, whole: true, records: true}, 0, func(r *Row, data []byte, err error) bool {
 		if last = err; err == nil {
 			last = yield(r, data)
 		}
@@ -34,10 +42,10 @@ func (d *Dataset) WalkRecords(ctx context.Context, yield func(r *Row, data []byt
 	return last
 }
 
-func (d *Dataset) walk(ctx context.Context, records bool, yield func(*Row, []byte, error) bool) {
-	w := walker{d: d, records: records}
-	for k := range d.shards {
-		more, err := w.shard(ctx, k, yield)
+func (d *Dataset) walk(ctx context.Context, w walker, first int64, yield func(*Row, []byte, error) bool) {
+	k, i := d.find(first)
+	for ; k < len(d.shards); k, i = k+1, 0 {
+		more, err := w.shard(ctx, k, i, yield)
 		if err != nil {
 			yield(nil, nil, err)
 		}
@@ -50,7 +58,8 @@ func (d *Dataset) walk(ctx context.Context, records bool, yield func(*Row, []byt
 // A walker goes through shards.
 type walker struct {
 	d       *Dataset
-	records bool
+	whole   bool // indexes and headers are compared with their checksums
+	records bool // are read; from the first sample of a shard on
 
 	file   *openShard // nil until the header of the shard is needed
 	at     []record.Extent
@@ -60,8 +69,8 @@ type walker struct {
 	number Row
 }
 
-// shard yields the samples of a shard. more is false if no others are wanted.
-func (w *walker) shard(ctx context.Context, k int, yield func(*Row, []byte, error) bool) (more bool, err error) {
+// shard yields the samples of a shard from sample i on. more is false if no others are wanted.
+func (w *walker) shard(ctx context.Context, k int, i int64, yield func(*Row, []byte, error) bool) (more bool, err error) {
 	s := &w.d.shards[k]
 	w.at, w.first = w.at[:0], 0
 	defer func() {
@@ -76,9 +85,16 @@ func (w *walker) shard(ctx context.Context, k int, yield func(*Row, []byte, erro
 			return false, err
 		}
 		defer x.close()
+		if i > 0 {
+			f, err := w.d.finder(k, x)
+			if err != nil {
+				return false, err
+			}
+			x.rows = f.Rows(x.file, i, s.samples-i)
+		}
 	}
 	r := &w.number
-	for i := range s.samples {
+	for ; i < s.samples; i++ {
 		if i%1024 == 0 && ctx.Err() != nil {
 			return false, ctx.Err()
 		}
@@ -100,7 +116,7 @@ func (w *walker) shard(ctx context.Context, k int, yield func(*Row, []byte, erro
 			return false, nil
 		}
 	}
-	if x != nil {
+	if x != nil && w.whole {
 		return true, x.check()
 	}
 	return true, nil
@@ -112,8 +128,10 @@ func (w *walker) read(r *Row, s *shard) (data []byte, err error) {
 		if w.file, err = w.d.openShard(s); err != nil {
 			return nil, err
 		}
-		if _, err := record.CheckHeader(w.file.file, s.path, w.file.info.Size, w.d.opts.Record); err != nil {
-			return nil, err
+		if w.whole {
+			if _, err := record.CheckHeader(w.file.file, s.path, w.file.info.Size, w.d.opts.Record); err != nil {
+				return nil, err
+			}
 		}
 	}
 	if r.sample >= w.first+int64(len(w.at)) {

@@ -25,6 +25,7 @@ const (
 	length
 	crc
 	source
+	sourceOff
 	buffers // how many there are
 )
 
@@ -41,12 +42,14 @@ var known = [...]struct {
 	{"length", arrow.INT64, length, 8},
 	{"crc32", arrow.UINT32, crc, 4},
 	{"source", arrow.INT32, source, 4},
+	{"source_offset", arrow.INT64, sourceOff, 8},
 }
 
 // A layout says which columns an index has.
 type layout struct {
 	column [len(known)]int // number in the schema; -1: it does not have the column
 	has    [buffers]bool   // by the buffer that has the values
+	rule   []run           // in place of the column source; nil: there is none
 }
 
 // A batch says where a batch of rows lies.
@@ -102,7 +105,9 @@ func newLayout(s *arrow.Schema) (*layout, error) {
 	if l.has[offset] != l.has[length] || l.has[offset] != l.has[crc] {
 		return nil, fmt.Errorf("%w: of the columns offset, length and crc32 some are missing", ErrMalformed)
 	}
-	return l, nil
+	var err error
+	l.rule, err = ruleOf(s.Metadata())
+	return l, err
 }
 
 // next skips the next batch and returns where it is. first is the number of its first row.

@@ -31,6 +31,8 @@ type Reader struct {
 	next     int64              // the row after those of chunk
 	end      int64              // the row after the last one to read
 	chunk    chunk
+
+	SourceOff bool // rows have their SourceOff, which takes one more read each time rows are read
 }
 
 // Open begins to read an index of size bytes. The first row is next.
@@ -75,6 +77,7 @@ func (x *Reader) read(most int64) error {
 	if n <= 0 {
 		return fmt.Errorf("%w: %w", ErrMalformed, errTooFew)
 	}
+	x.chunk.sourceOff = x.SourceOff
 	if err := x.chunk.read(x.file, &x.batch, x.next, n); err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package sidecar_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/ipc"
 
@@ -79,6 +81,7 @@ func rows(data []byte, first, n int) (all []sidecar.Row, err error) {
 	if err != nil {
 		return nil, err
 	}
+	r.SourceOff = true
 	row, err := r.Row(int64(first))
 	for {
 		if err != nil {
@@ -134,7 +137,9 @@ func found(data []byte, n int) ([]sidecar.Row, error) {
 	}
 	all := make([]sidecar.Row, n)
 	for i := n - 1; i >= 0; i-- {
-		row, err := f.Rows(r, int64(i), 1).Next()
+		x := f.Rows(r, int64(i), 1)
+		x.SourceOff = true
+		row, err := x.Next()
 		if err != nil {
 			return nil, err
 		}
@@ -158,7 +163,8 @@ func arrowRows(data []byte, n int) (all []sidecar.Row, err error) {
 	for len(all) < n && in.Next() {
 		b := in.Record()
 		for i := range min(int(b.NumRows()), n) {
-			row := sidecar.Row{Source: -1}
+			row := sidecar.Row{Source: -1, SourceOff: -1}
+			ruled(b.Schema(), int64(len(all)), &row)
 			for c, f := range b.Schema().Fields() {
 				switch col := b.Column(c); f.Name {
 				case "key":
@@ -175,6 +181,8 @@ func arrowRows(data []byte, n int) (all []sidecar.Row, err error) {
 					row.CRC = col.(*array.Uint32).Value(i)
 				case "source":
 					row.Source = col.(*array.Int32).Value(i)
+				case "source_offset":
+					row.SourceOff = col.(*array.Int64).Value(i)
 				}
 			}
 			all = append(all, row)
@@ -184,6 +192,65 @@ func arrowRows(data []byte, n int) (all []sidecar.Row, err error) {
 		return nil, fmt.Errorf("%d rows: %w", len(all), errors.Join(in.Err(), io.EOF))
 	}
 	return all[:n], nil
+}
+
+// ruled enters where row n comes from by the rule of an index, if it has one.
+func ruled(s *arrow.Schema, n int64, row *sidecar.Row) {
+	about := s.Metadata()
+	text, ok := about.GetValue("ffconvert")
+	if !ok {
+		return
+	}
+	var rule struct{ Runs [][]int64 }
+	if err := json.Unmarshal([]byte(text), &rule); err != nil {
+		panic(err)
+	}
+	for _, run := range rule.Runs {
+		if run[0] <= n {
+			row.Source = int32(run[1])
+		}
+		if run[0] == n {
+			row.SourceOff = run[3]
+		}
+	}
+}
+
+// A rule that makes no sense is an error, wherever a run begins.
+func TestRule(t *testing.T) {
+	t.Parallel()
+	data, _ := index(t, 40_000, alike)
+	const sound = `"runs":[[0,0,0,0],[32768,0,32768,`
+	at := bytes.Index(data, []byte(sound))
+	if at < 0 {
+		t.Fatalf("the rule has no %s", sound)
+	}
+	for _, row := range []struct{ runs, want string }{
+		{sound, ""},
+		{`"runs":[[1,0,0,0],[32768,0,32768,`, "run 0"},
+		{`"runs":[[0,0,0,0],[    0,0,32768,`, "run 1"},
+		{`"runs":[[0,0,0,0],[32768,-1,3276,`, "run 1"},
+		{`"runs":[[0,0,0,0],[3,99999999999,`, "run 1"},
+		{`"runs":[[0,0,0,0],[   x,0,32768,`, "its rule"},
+	} {
+		changed := bytes.Clone(data)
+		copy(changed[at:], row.runs)
+		_, err := rows(changed, 0, 1)
+		if (err == nil) != (row.want == "") || err != nil && (!errors.Is(err, sidecar.ErrMalformed) || !strings.Contains(err.Error(), row.want)) {
+			t.Errorf("%s: %v", row.runs, err)
+		}
+	}
+	for _, n := range []int{0, 1, 32_767, 32_768, 32_769, 39_999} {
+		got, err := rows(data, n, 1)
+		want := sidecar.Row{SourceOff: -1}
+		if n == 32_768 {
+			want.SourceOff = int64(n)
+		} else if n == 0 {
+			want.SourceOff = 0
+		}
+		if err != nil || got[0] != want {
+			t.Errorf("row %d: %+v, %v", n, got, err)
+		}
+	}
 }
 
 // Rows are those that Arrow's reader reads, in order or one by one, whatever columns an index has.

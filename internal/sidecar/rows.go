@@ -18,24 +18,28 @@ type Row struct {
 	Off, Size int64 // of the record in the shard, in bytes
 	CRC       uint32
 	Source    int32 // row of "sources" in the manifest; -1 if the index does not say
+	SourceOff int64 // where it begins there, in bytes; -1 if the index does not say, or unless [Reader.SourceOff]
 }
 
 // A chunk is consecutive rows of a batch.
 type chunk struct {
-	layout  *layout
-	next, n int // of the rows that were read
-	bit     int // of labeled, of row 0
-	data    [buffers][]byte
-	keys    string // of all rows
-	row     Row
+	layout    *layout
+	sourceOff bool
+	first     int64 // number of row 0
+	next, n   int   // of the rows that were read
+	run       int   // of the rule, of the last row
+	bit       int   // of labeled, of row 0
+	data      [buffers][]byte
+	keys      string // of all rows
+	row       Row
 }
 
 // read reads count rows of a batch from row first on. They lie in it.
 func (c *chunk) read(file io.ReaderAt, b *batch, first, count int64) error {
 	from := first - b.first // in the batch
-	c.next, c.n = 0, 0
+	c.first, c.next, c.n = first, 0, 0
 	for _, k := range known {
-		if !c.layout.has[k.value] {
+		if !c.layout.has[k.value] || k.value == sourceOff && !c.sourceOff {
 			continue
 		}
 		n := count
@@ -102,7 +106,7 @@ func (c *chunk) take() *Row {
 	i := c.next
 	c.next++
 	has, r := &c.layout.has, &c.row
-	*r = Row{Placed: has[offset], Source: -1}
+	*r = Row{Placed: has[offset], Source: -1, SourceOff: -1}
 	if has[keyEnds] {
 		start := c.keyEnd(0)
 		r.Key = c.keys[c.keyEnd(i)-start : c.keyEnd(i+1)-start]
@@ -115,6 +119,11 @@ func (c *chunk) take() *Row {
 	}
 	if has[source] {
 		r.Source = int32(binary.LittleEndian.Uint32(c.data[source][4*i:]))
+	} else if c.layout.rule != nil {
+		c.applyRule(c.first + int64(i))
+	}
+	if has[sourceOff] && c.sourceOff {
+		r.SourceOff = c.int64(sourceOff, i)
 	}
 	return r
 }

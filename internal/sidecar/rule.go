@@ -1,0 +1,53 @@
+package sidecar
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"sort"
+
+	"github.com/apache/arrow/go/v15/arrow"
+)
+
+// ruleKey is the key of the rule in the metadata of the schema: docs/reading.md.
+const ruleKey = "ffconvert"
+
+// A run is consecutive samples of one source: its first row, the row of "sources" in the manifest, the number of the
+// sample there, and where that begins, in bytes.
+type run [4]int64
+
+// ruleOf returns the runs of the rule of an index, nil if it has none.
+func ruleOf(about arrow.Metadata) ([]run, error) {
+	text, ok := about.GetValue(ruleKey)
+	if !ok {
+		return nil, nil
+	}
+	var rule struct {
+		Runs []run `json:"runs"`
+	}
+	if err := json.Unmarshal([]byte(text), &rule); err != nil {
+		return nil, fmt.Errorf("%w: its rule: %w", ErrMalformed, err)
+	}
+	for i, r := range rule.Runs {
+		if i == 0 && r[0] != 0 || i > 0 && r[0] <= rule.Runs[i-1][0] || r[1] < 0 || r[1] > math.MaxInt32 {
+			return nil, fmt.Errorf("%w: run %d of its rule is %d", ErrMalformed, i, r)
+		}
+	}
+	if len(rule.Runs) == 0 {
+		return nil, nil
+	}
+	return rule.Runs, nil
+}
+
+// applyRule enters which source row n is of.
+func (c *chunk) applyRule(n int64) {
+	runs := c.layout.rule
+	if next := c.run + 1; n < runs[c.run][0] || next < len(runs) && n >= runs[next][0] {
+		c.run = sort.Search(len(runs), func(i int) bool { return runs[i][0] > n }) - 1
+	}
+	r := &runs[c.run]
+	c.row.Source = int32(r[1])
+	if n == r[0] && c.sourceOff {
+		c.row.SourceOff = r[3]
+	}
+}
