@@ -17,7 +17,6 @@ import (
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/hint"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/progress"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/convert/format"
 	"github.com/ffconvert/ffconvert/converters"
@@ -173,7 +172,7 @@ func (d *detected) say(cmd *cobra.Command, name string) {
 	if cmd.Name() == "convert" {
 		words[0] = cmd.Parent().CommandPath()
 	}
-	flags := strings.Join(terminal.ShellWords(d.flags), " ")
+	flags := strings.Join(text.ShellWords(d.flags), " ")
 	if cmd.Name() == "check" {
 		flags = strings.Replace(flags, "--format", "--"+hint.InputFormatFlag, 1)
 	}

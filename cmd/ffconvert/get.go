@@ -24,6 +24,7 @@ import (
 	"github.com/ffconvert/ffconvert/dataset/lookup"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/internal/place"
+	"github.com/ffconvert/ffconvert/internal/text"
 	"github.com/ffconvert/ffconvert/packed"
 	"github.com/ffconvert/ffconvert/record"
 )
@@ -152,7 +153,7 @@ func (g *getter) find(ctx context.Context, key string) error {
 	if err == nil && !keyed {
 		at := &place.Error{Where: g.d.Path(), Off: -1, Err: fmt.Errorf("%w %q: its samples have no keys", errNoKey, key), Hint: fmt.Sprintf("name one by its number, #0 to #%d", g.d.Len()-1)}
 		if f, err := packed.Open(g.d.Path(), g.opts.Record); err == nil {
-			at.Hint = fmt.Sprintf("it is a packed folder: ffconvert cat %s %s", terminal.ShellWord(g.d.Path()), terminal.ShellWord(key))
+			at.Hint = fmt.Sprintf("it is a packed folder: ffconvert cat %s %s", text.ShellWord(g.d.Path()), text.ShellWord(key))
 			f.Close()
 		}
 		err = at

@@ -16,6 +16,7 @@ import (
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/internal/text"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
@@ -112,7 +113,7 @@ func printStatus(w io.Writer, s *dataset.Status, dir string, missing bool) error
 	case s.Manifest:
 		fmt.Fprintf(t, "dataset\tincomplete: it was complete, and shards or their indexes are gone or have other sizes\n")
 	case s.Done == s.Shards:
-		fmt.Fprintf(t, "dataset\tto be finished: ffconvert finish %s\n", terminal.ShellWord(dir))
+		fmt.Fprintf(t, "dataset\tto be finished: ffconvert finish %s\n", text.ShellWord(dir))
 	}
 	if err := t.Flush(); err != nil {
 		return err

@@ -109,7 +109,7 @@ var mayImport = map[string][]string{
 	"cmd/ffconvert/internal/audit":      {"cmd/ffconvert/internal/hint", "cmd/ffconvert/internal/terminal", "convert", "convert/format", "dataset", "findings", "input", "internal/text", "record", "shard/plan", "verify"},
 	"cmd/ffconvert/internal/checkinput": {"check", "cmd/ffconvert/internal/hint", "cmd/ffconvert/internal/terminal", "convert/format", "converters", "encode", "findings", "input", "input/remote", "input/stage"},
 	"cmd/ffconvert/internal/cliflag":    {"aio", "cmd/ffconvert/internal/help", "cmd/ffconvert/internal/progress", "cmd/ffconvert/internal/stop", "convert", "convert/format", "convert/option", "encode", "input", "input/remote", "input/stage", "record", "shard/choose", "shard/plan", "verify"},
-	"cmd/ffconvert/internal/hint":       {"check", "cmd/ffconvert/internal/summary", "cmd/ffconvert/internal/terminal", "convert", "convert/format", "convert/option", "converters", "dataset", "findings", "input", "input/kind", "input/remote", "input/stage", "internal/place", "record", "shard/plan"},
+	"cmd/ffconvert/internal/hint":       {"check", "cmd/ffconvert/internal/summary", "cmd/ffconvert/internal/terminal", "convert", "convert/format", "convert/option", "converters", "dataset", "findings", "input", "input/kind", "input/remote", "input/stage", "internal/place", "internal/text", "record", "shard/plan"},
 	"cmd/ffconvert/internal/samples":    {"cmd/ffconvert/internal/terminal", "converters", "dataset/lookup", "internal/jsonvalue", "internal/text"},
 	"cmd/ffconvert/internal/terminal":   {"findings", "internal/place", "internal/text"},
 	"cmd/ffconvert/internal/progress":   {"cmd/ffconvert/internal/terminal", "convert/option", "converters", "dataset", "internal/text"},

@@ -9,12 +9,12 @@ import (
 	"strings"
 
 	"github.com/ffconvert/ffconvert/check"
-	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert/format"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/findings"
 	"github.com/ffconvert/ffconvert/input"
 	"github.com/ffconvert/ffconvert/input/kind"
+	"github.com/ffconvert/ffconvert/internal/text"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
@@ -32,7 +32,7 @@ const InputFormatFlag = "input-format"
 
 // command returns the command line for a source. name is quoted for a shell.
 func (p Purpose) command(format string, flags []string, name string) string {
-	words := append([]string{"ffconvert", format}, terminal.ShellWords(flags)...)
+	words := append([]string{"ffconvert", format}, text.ShellWords(flags)...)
 	if p == Converting {
 		return strings.Join(append(words, name, "OUT"), " ")
 	}
@@ -45,20 +45,20 @@ func (p Purpose) command(format string, flags []string, name string) string {
 
 // HowTo returns the hint for an input of a kind.
 func (p Purpose) HowTo(k kind.Kind, path string) string {
-	name := terminal.ShellWord(path)
+	name := text.ShellWord(path)
 	switch {
 	case k.Format != "":
 		return p.command(k.Format, k.Flags, name)
 	case k.ID == "empty":
 		return ""
 	case k.ID == "mds-directories":
-		return p.command("mds", nil, terminal.ShellWord(strings.TrimSuffix(path, "/")+"/*/"))
+		return p.command("mds", nil, text.ShellWord(strings.TrimSuffix(path, "/")+"/*/"))
 	case k.ID == "arrow-directories":
-		return p.command("arrow", nil, terminal.ShellWord(strings.TrimSuffix(path, "/")+"/SPLIT"))
+		return p.command("arrow", nil, text.ShellWord(strings.TrimSuffix(path, "/")+"/SPLIT"))
 	case k.ID == "dataset", k.ID == "ffrecord":
 		return "ffconvert verify " + name + ", ffconvert inspect " + name
 	case k.ID == "image", k.ID == "audio", k.ID == "video", k.ID == "pdf":
-		return p.command("folder", []string{"--flat"}, terminal.ShellWord(filepath.Dir(path))) + " takes the directory it is in"
+		return p.command("folder", []string{"--flat"}, text.ShellWord(filepath.Dir(path))) + " takes the directory it is in"
 	case k.ID == "archive" && p == Checking:
 		return "unpack it, and check the directory: " + p.command("folder", nil, "DIR")
 	case k.ID == "archive":

@@ -177,7 +177,7 @@ func (x *Report) Print(w io.Writer) error {
 		row("encoding", "%s", text.Name(x.Encoding))
 	}
 	if x.Packed != nil {
-		row("packed", "a folder of %s: ffconvert ls %s", terminal.Counted(x.Packed.Files, "file"), terminal.ShellWord(x.Path))
+		row("packed", "a folder of %s: ffconvert ls %s", terminal.Counted(x.Packed.Files, "file"), text.ShellWord(x.Path))
 	}
 	row("shards", "%s", humanize.Comma(int64(x.Shards)))
 	row("samples", "%s", humanize.Comma(int64(x.Samples)))

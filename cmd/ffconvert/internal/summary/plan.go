@@ -80,7 +80,7 @@ func (s *Plan) String() string {
 		}
 	}
 	if !s.Ready {
-		fmt.Fprintf(&b, "; write it with: ffconvert run %s --task K/N, for each K from 0 to N-1", terminal.ShellWord(s.Out))
+		fmt.Fprintf(&b, "; write it with: ffconvert run %s --task K/N, for each K from 0 to N-1", text.ShellWord(s.Out))
 	}
 	return b.String()
 }

@@ -191,9 +191,9 @@ func (s Conversion) String() string {
 	case s.Kept < s.Shards || s.Reread > 0:
 		fmt.Fprintf(&b, ", %v", s.proof)
 	case s.Already && s.VerifiedAt != nil:
-		fmt.Fprintf(&b, ", not re-read now: ffconvert verify %s", terminal.ShellWord(s.Out))
+		fmt.Fprintf(&b, ", not re-read now: ffconvert verify %s", text.ShellWord(s.Out))
 	default:
-		fmt.Fprintf(&b, ", %v: ffconvert verify %s", s.proof, terminal.ShellWord(s.Out))
+		fmt.Fprintf(&b, ", %v: ffconvert verify %s", s.proof, text.ShellWord(s.Out))
 	}
 	if len(s.Columns) > 0 {
 		b.WriteString("; " + columnsText(s.Columns))

@@ -62,8 +62,8 @@ func TestSummariesEscape(t *testing.T) {
 		want []string
 	}{
 		{Conversion{Out: out, Shards: 1}, nil},
-		{Conversion{Out: out, Earlier: Earlier{Kept: 1}, Shards: 1, Already: true}, []string{`ffconvert verify "o\x1b[31m'X"`}},
-		{&Plan{Out: out}, []string{`ffconvert run "o\x1b[31m'X" --task K/N, for each K from 0`}},
+		{Conversion{Out: out, Earlier: Earlier{Kept: 1}, Shards: 1, Already: true}, []string{`ffconvert verify $'o\033[31m\'X'`}},
+		{&Plan{Out: out}, []string{`ffconvert run $'o\033[31m\'X' --task K/N, for each K from 0`}},
 		{&Slice{Out: out}, nil},
 		{&Slice{Out: out, Why: "it is remote"}, nil},
 		{Task{Out: out, Shards: 1}, nil},

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -81,25 +80,6 @@ func ErrorLines(err error) []string {
 // Counted formats a number with its noun: "1 shard", "1,024 shards".
 func Counted(n int64, noun string) string {
 	return humanize.Comma(n) + " " + text.Plural(n, noun)
-}
-
-// ShellWord quotes a word of a command line if a shell would not take it literally.
-func ShellWord(s string) string {
-	switch {
-	case text.Line(s) != s:
-		return strconv.Quote(s)
-	case s == "" || strings.ContainsAny(s, " '\"\\$`;|&()<>{}[]*?!#~\n"):
-		return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-	}
-	return s
-}
-
-func ShellWords(words []string) []string {
-	quoted := make([]string, len(words))
-	for i, w := range words {
-		quoted[i] = ShellWord(w)
-	}
-	return quoted
 }
 
 // Moment formats a time in the local zone, to the minute.
