@@ -2,6 +2,7 @@ package sidecar
 
 import (
 	"encoding/binary"
+	"fmt"
 	"io"
 )
 
@@ -50,6 +51,9 @@ func (c *chunk) read(file io.ReaderAt, b *batch, first, count int64) error {
 			return err
 		}
 	}
+	if err := c.checkPlaces(int(count)); err != nil {
+		return err
+	}
 	c.bit = int(from % 8)
 	c.data[labeled] = c.data[labeled][:0]
 	if b.at[labeled].Size > 0 {
@@ -80,6 +84,19 @@ func (c *chunk) readKeys(file io.ReaderAt, b *batch, count int) error {
 		return err
 	}
 	c.keys = string(c.data[keyText])
+	return nil
+}
+
+// checkPlaces refuses places that no shard has.
+func (c *chunk) checkPlaces(count int) error {
+	if !c.layout.has[offset] {
+		return nil
+	}
+	for i := range count {
+		if off, size := c.int64(offset, i), c.int64(length, i); off < 0 || size < 0 {
+			return fmt.Errorf("%w: row %d has %d bytes at byte %d", ErrMalformed, c.first+int64(i), size, off)
+		}
+	}
 	return nil
 }
 

@@ -1,0 +1,166 @@
+package find
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/ffconvert/ffconvert/dataset/lookup"
+	"github.com/ffconvert/ffconvert/internal/place"
+)
+
+// ErrList reports samples that a list of keys cannot choose.
+var ErrList = place.New(place.Refused, "a list of keys cannot choose these samples")
+
+var errNoKeys = fmt.Errorf("%w: samples of this dataset have no keys", ErrList)
+
+// Keys writes the keys of the samples that q finds, as --keys takes them, and returns how many. Nothing is written unless
+// the list chooses these samples and no others of those that the command reads: the dataset, or the shard of the query.
+func (s *Searcher) Keys(ctx context.Context, q Query, w io.Writer) (int64, error) {
+	f, err := s.filter(q)
+	if err != nil {
+		return 0, err
+	}
+	switch keyed, err := s.keyed(); {
+	case err != nil:
+		return 0, err
+	case !keyed:
+		return 0, errNoKeys
+	}
+	l := &list{Searcher: s, f: f, chosen: make(bits, (s.d.Len()+63)/64), most: listedAtOnce}
+	if err := l.choose(ctx); err != nil {
+		return 0, err
+	}
+	if l.n == 0 {
+		return 0, fmt.Errorf("%w: there are none", ErrList)
+	}
+	if err := l.checkOthers(ctx); err != nil {
+		return 0, err
+	}
+	return l.n, l.write(ctx, w)
+}
+
+// listedAtOnce is how many keys are held at once to look for other samples that have them: some 100 MB.
+const listedAtOnce = 4 << 20
+
+// A list is a list of keys that is being made.
+type list struct {
+	*Searcher
+	f      *filter
+	n      int64 // chosen samples
+	chosen bits
+	most   int // listedAtOnce
+}
+
+type bits []uint64
+
+func (b bits) set(n int64)      { b[n/64] |= 1 << (n % 64) }
+func (b bits) has(n int64) bool { return b[n/64]>>(n%64)&1 == 1 }
+
+// choose enters which samples the filter finds.
+func (l *list) choose(ctx context.Context) error {
+	var p Page
+	var bad error
+	err := l.walk(ctx, l.f, 0, &p, func(r *lookup.Row) bool {
+		if r != nil {
+			l.chosen.set(r.Number)
+			l.n++
+			bad = badKey(r)
+		}
+		return bad == nil && p.Problem == nil
+	})
+	return cmp.Or(err, bad, p.Problem)
+}
+
+// badKey returns an error if a line of a list cannot be the key of a sample.
+func badKey(r *lookup.Row) error {
+	what := ""
+	switch {
+	case r.Key == "":
+		what = "has no key"
+	case strings.Contains(r.Key, "\n"):
+		what = "has a line break in its key"
+	case strings.HasSuffix(r.Key, "\r"):
+		what = "has a carriage return at the end of its key"
+	default:
+		return nil
+	}
+	return fmt.Errorf("%w: sample %d %s", ErrList, r.Number, what)
+}
+
+// checkOthers looks for samples that were not chosen and have a key of those that were.
+func (l *list) checkOthers(ctx context.Context) error {
+	if l.n == l.f.end-l.f.first {
+		return nil
+	}
+	held := make(map[uint64]int64) // number of a chosen sample by the hash of its key
+	for from := l.f.first; from < l.f.end; {
+		clear(held)
+		err := l.each(ctx, from, func(r *lookup.Row) (bool, error) {
+			from = r.Number + 1
+			if l.chosen.has(r.Number) {
+				held[xxhash.Sum64String(r.Key)] = r.Number
+			}
+			return len(held) < l.most, nil
+		})
+		if err != nil {
+			return err
+		}
+		err = l.each(ctx, l.f.first, func(r *lookup.Row) (bool, error) {
+			if l.chosen.has(r.Number) {
+				return true, nil
+			}
+			n, ok := held[xxhash.Sum64String(r.Key)]
+			if !ok {
+				return true, nil
+			}
+			same, err := l.d.Fork().Row(n, true)
+			if err == nil && same.Key == r.Key {
+				err = fmt.Errorf("%w: sample %d has the key of sample %d, and is not one of them", ErrList, r.Number, n)
+			}
+			return true, err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *list) write(ctx context.Context, w io.Writer) error {
+	out := bufio.NewWriterSize(w, 64<<10)
+	begun := false
+	err := l.each(ctx, l.f.first, func(r *lookup.Row) (bool, error) {
+		if !l.chosen.has(r.Number) {
+			return true, nil
+		}
+		if !begun && strings.HasPrefix(r.Key, "\ufeff") {
+			out.WriteByte('\n') // a reader takes a mark at the begin of the list for the one of a text editor
+		}
+		begun = true
+		out.WriteString(r.Key)
+		return true, out.WriteByte('\n') // which has the error of any write
+	})
+	return cmp.Or(err, out.Flush())
+}
+
+// each calls use with the samples that are looked at, from sample from on, until it returns false.
+func (l *list) each(ctx context.Context, from int64, use func(r *lookup.Row) (bool, error)) error {
+	for r, err := range l.d.Fork().WalkFrom(ctx, from) {
+		if err != nil {
+			return err
+		}
+		if r.Number == l.f.end {
+			return nil
+		}
+		if more, err := use(r); err != nil || !more {
+			return err
+		}
+	}
+	return nil
+}

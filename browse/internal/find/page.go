@@ -1,0 +1,89 @@
+package find
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/ffconvert/ffconvert/dataset/lookup"
+)
+
+// A Page is some of the samples that a query finds.
+type Page struct {
+	Rows   []lookup.Row
+	Next   int64 // the first sample that was not looked at; the number of all samples at the end
+	Looked int64 // samples that were looked at
+
+	// Samples of which it is not known whether they have the field of the query, because their records are damaged or larger
+	// than 64 MiB, and why it is so of the first. They are not in Rows.
+	Unknown int64
+	Problem error
+}
+
+// rowsAtOnce is how many rows are looked at between two looks at the clock.
+const rowsAtOnce = 8192
+
+// Page returns the samples that q finds, from sample number from on: most of them at most, and as many as are found
+// within the budget; 0: no limit. Where from or the number of samples is far, it is as fast.
+func (s *Searcher) Page(ctx context.Context, q Query, from int64, most int, budget time.Duration) (Page, error) {
+	f, err := s.filter(q)
+	if err != nil {
+		return Page{}, err
+	}
+	end := time.Now().Add(budget)
+	p := Page{Next: s.d.Len()}
+	err = s.walk(ctx, f, from, &p, func(r *lookup.Row) bool {
+		if r != nil {
+			p.Rows = append(p.Rows, *r)
+			last := &p.Rows[len(p.Rows)-1]
+			last.Key = strings.Clone(r.Key)
+		}
+		return len(p.Rows) < most && (budget <= 0 || time.Now().Before(end))
+	})
+	return p, err
+}
+
+// walk calls use with each sample that f finds from sample from on, and with nil now and then between them. It counts in p,
+// and sets p.Next if use wants no more.
+func (s *Searcher) walk(ctx context.Context, f *filter, from int64, p *Page, use func(r *lookup.Row) bool) error {
+	d := s.d.Fork()
+	from = max(from, f.first)
+	if from >= f.end {
+		return ctx.Err()
+	}
+	for r, err := range d.WalkFrom(ctx, from) {
+		if err != nil {
+			return err
+		}
+		if r.Number == f.end {
+			return nil
+		}
+		p.Looked++
+		found := f.holds(r)
+		decoded := found && f.field != ""
+		if decoded {
+			if found, err = has(d, r, f.field); err != nil {
+				if ctx.Err() != nil {
+					return ctx.Err()
+				}
+				if p.Unknown++; p.Unknown == 1 {
+					p.Problem = err
+				}
+			}
+		}
+		more := true
+		switch {
+		case found:
+			more = use(r)
+		case decoded, p.Looked%rowsAtOnce == 0:
+			more = use(nil)
+		}
+		if !more {
+			if r.Number+1 < f.end {
+				p.Next = r.Number + 1
+			}
+			return nil
+		}
+	}
+	return nil
+}

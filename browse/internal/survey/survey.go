@@ -1,0 +1,80 @@
+// Package survey counts what a dataset has: samples of each class, sizes of records and of shards. It reads indexes, and
+// headers of shards where there are none; records are not read.
+//
+//	s, err := survey.Run(ctx, dataset, meta.Classes, nil)
+package survey
+
+import (
+	"context"
+	"path/filepath"
+
+	"github.com/ffconvert/ffconvert/dataset/lookup"
+	"github.com/ffconvert/ffconvert/record"
+)
+
+// A Survey is what Run has counted.
+type Survey struct {
+	Samples   int64
+	Bytes     int64   // of all records
+	Classes   []Class // by number: all that have a name, and the numbers without one that samples have
+	Unlabeled int64   // samples without a class
+	Other     int64   // samples of classes beyond the 1,048,576 without a name that are told apart
+
+	Sizes             []Bucket  // from the smallest record to the largest, without gaps
+	Largest, Smallest []Outlier // 20 of each at most; of equal ones those that come first
+	Median, P01, P99  int64     // sizes that half, 1 % and 99 % of the records do not exceed: exact below 2 KiB, else up to 0.1 % too low
+
+	Shards []Shard
+}
+
+// A Shard is a shard and its size.
+type Shard struct {
+	Name    string // without directories
+	Samples int64
+	Bytes   int64 // of the file
+}
+
+// rowsAtOnce is how many samples are looked at between two calls of progress.
+const rowsAtOnce = 1 << 16
+
+// Run looks at all samples. classes are the names of the classes by number; nil: they have none. progress is called with
+// the number of samples that were looked at, now and then and at the end; it may be nil. Indexes and headers are compared with
+// their checksums. Memory does not grow with the number of samples.
+func Run(ctx context.Context, d *lookup.Dataset, classes []string, progress func(done int64)) (*Survey, error) {
+	s := new(Survey)
+	c := newCounts(classes)
+	var z sizes
+	payload := make(map[string]int64) // of each shard, by its path
+	path, bytes := "", int64(0)
+	for r, err := range d.Walk(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		if r.Shard != path {
+			payload[path] += bytes
+			path, bytes = r.Shard, 0
+		}
+		bytes += r.At.Size
+		if r.Labeled {
+			c.add(r.Label, r.Number)
+		} else {
+			s.Unlabeled++
+		}
+		z.add(r)
+		if s.Samples++; s.Samples%rowsAtOnce == 0 && progress != nil {
+			progress(s.Samples)
+		}
+	}
+	payload[path] += bytes
+	for _, f := range d.Files() {
+		n := payload[f.Path]
+		s.Bytes += n
+		s.Shards = append(s.Shards, Shard{filepath.Base(f.Path), f.Samples, record.FileSize(f.Samples, n)})
+	}
+	s.Classes, s.Other = c.classes(), c.other
+	z.describe(s)
+	if progress != nil {
+		progress(s.Samples)
+	}
+	return s, nil
+}
