@@ -63,6 +63,8 @@ var mayImport = map[string][]string{
 	"input/remote":                 {"internal/place", "internal/pin"},
 	"encode":                       {"converters", "internal/arrowipc", "internal/jsonvalue", "internal/pickle", "internal/picture"},
 	"browse/internal/guard":        {"internal/text"},
+	"browse/internal/thumb":        {"internal/picture"},
+	"browse/internal/view":         {"converters", "internal/jsonvalue", "internal/picture", "internal/text"},
 	"packed":                       {"internal/ahead", "internal/place", "internal/blocking", "record", "aio", "verify", "internal/atomicfile", "internal/direct", "internal/pickle"},
 	"verify":                       {"internal/place", "record", "aio"},
 	"findings":                     {"internal/text"},

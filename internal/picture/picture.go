@@ -25,13 +25,14 @@ type Type struct {
 	magic    string   // first bytes of the picture; '?' matches any byte
 	config   func(io.Reader) (image.Config, error)
 	decode   func(io.Reader) (image.Image, error)
+	first    func(io.Reader) (image.Image, error) // of the frames
 }
 
 var types = [...]Type{
-	{"JPEG", []string{"jpg", "jpeg", "jpe", "jfif"}, "\xff\xd8\xff", jpeg.DecodeConfig, jpeg.Decode},
-	{"PNG", []string{"png"}, "\x89PNG\r\n\x1a\n", png.DecodeConfig, png.Decode},
-	{"GIF", []string{"gif"}, "GIF8", gif.DecodeConfig, decodeGIF},
-	{"WebP", []string{"webp"}, "RIFF????WEBP", webp.DecodeConfig, webp.Decode},
+	{"JPEG", []string{"jpg", "jpeg", "jpe", "jfif"}, "\xff\xd8\xff", jpeg.DecodeConfig, jpeg.Decode, jpeg.Decode},
+	{"PNG", []string{"png"}, "\x89PNG\r\n\x1a\n", png.DecodeConfig, png.Decode, png.Decode},
+	{"GIF", []string{"gif"}, "GIF8", gif.DecodeConfig, decodeGIF, gif.Decode},
+	{"WebP", []string{"webp"}, "RIFF????WEBP", webp.DecodeConfig, webp.Decode, webp.Decode},
 }
 
 // Reasons for not decoding a picture that may be sound.
@@ -78,6 +79,45 @@ type Head struct {
 // type. The error is [ErrPixels] if the picture, all frames together, has more pixels than most. Where the type is known, the Head
 // has it beside an error, too.
 func ReadHead(named *Type, data []byte, most int64) (Head, error) {
+	h, err := readHead(named, data)
+	if err != nil {
+		return h, err
+	}
+	pixels := int64(h.Width) * int64(h.Height)
+	if h.Type.Name == "GIF" {
+		if pixels, err = gifPixels(data); err != nil {
+			return Head{Type: h.Type}, h.Type.failed(err)
+		}
+	}
+	return h, h.compare(pixels, most)
+}
+
+// ReadFirst is ReadHead for the first frame alone, of a picture of any type.
+func ReadFirst(data []byte, most int64) (Head, error) {
+	h, err := readHead(&types[0], data)
+	if err != nil {
+		return h, err
+	}
+	return h, h.compare(int64(h.Width)*int64(h.Height), most)
+}
+
+func (h Head) compare(pixels, most int64) error {
+	if pixels > most {
+		return fmt.Errorf("%w: %d × %d, all in all %d pixels", ErrPixels, h.Width, h.Height, pixels)
+	}
+	return nil
+}
+
+// First decodes the first frame of the picture that h is the head of.
+func (h Head) First(data []byte) (m image.Image, err error) {
+	err = careful(func() (err error) {
+		m, err = h.Type.first(bytes.NewReader(data))
+		return err
+	})
+	return m, h.Type.failed(err)
+}
+
+func readHead(named *Type, data []byte) (Head, error) {
 	if len(data) == 0 {
 		return Head{}, errors.New("it is empty")
 	}
@@ -101,16 +141,7 @@ func ReadHead(named *Type, data []byte, most int64) (Head, error) {
 	if err != nil {
 		return h, is.failed(err)
 	}
-	config.Width, config.Height = max(config.Width, frameWidth), max(config.Height, frameHeight)
-	pixels := int64(config.Width) * int64(config.Height)
-	if is.Name == "GIF" {
-		if pixels, err = gifPixels(data); err != nil {
-			return h, is.failed(err)
-		}
-	}
-	if h.Width, h.Height = config.Width, config.Height; pixels > most {
-		return h, fmt.Errorf("%w: %d × %d, all in all %d pixels", ErrPixels, config.Width, config.Height, pixels)
-	}
+	h.Width, h.Height = max(config.Width, frameWidth), max(config.Height, frameHeight)
 	return h, nil
 }
 

@@ -5,6 +5,7 @@ package text
 import (
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -20,6 +21,14 @@ func Name(name string) string {
 // Line escapes characters that are not printable, including line breaks, and bytes that are not UTF-8,
 // as in a Go string.
 func Line(s string) string { return escape(s, strconv.IsPrint) }
+
+// Lines is Line for text of several lines, in any script: it keeps line breaks, tabs, spaces of all widths, and the joiners of Persian and of
+// emoji. It escapes other characters that are not seen, like those that change the direction of writing.
+func Lines(s string) string {
+	return escape(strings.ReplaceAll(s, "\r\n", "\n"), func(r rune) bool {
+		return unicode.IsGraphic(r) || r == '\n' || r == '\t' || r == 0x200C || r == 0x200D
+	})
+}
 
 // Valid escapes bytes that are not UTF-8.
 func Valid(s string) string { return escape(s, func(rune) bool { return true }) }

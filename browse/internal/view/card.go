@@ -1,0 +1,75 @@
+package view
+
+import (
+	"strings"
+
+	"github.com/ffconvert/ffconvert/converters"
+)
+
+// A Card is what the grid shows of a sample.
+type Card struct {
+	Index int    // of the field that it shows; -1 if the sample has no field
+	Field string // its name
+	Kind  Kind
+	Type  string
+	Text  string // at most 160 characters, in one line
+	Media string // content type of a field that a page may show
+}
+
+const maxCard = 160 // characters
+
+// rank orders kinds by what says most of a sample at a glance.
+var rank = map[Kind]int{KindImage: 9, KindText: 8, KindVideo: 7, KindAudio: 6, KindJSON: 5, KindTree: 4, KindNumbers: 3, KindValue: 2, KindHex: 1}
+
+// CardOf returns the card of a sample: of the first picture; else of the first text, video, audio, or what there is. It looks at no more than the begin of
+// fields.
+func CardOf(s *converters.Sample) Card {
+	limits := Limits{Fields: 64, Text: 4 * maxCard, All: 64 * 4 * maxCard, Nodes: 64, Rows: 1, Columns: 8, Hex: 32}
+	card := Card{Index: -1}
+	for i, f := range Fields(s, limits) {
+		if card.Index < 0 || rank[f.Kind] > rank[card.Kind] {
+			card = Card{Index: i, Field: f.Name, Kind: f.Kind, Type: f.Type, Text: f.words(), Media: f.Media}
+		}
+	}
+	return card
+}
+
+// words returns what a field says, in a line.
+func (f *Field) words() string {
+	var words []string
+	switch f.Kind {
+	case KindNumbers:
+		words = append(words, f.Shape+":")
+		for _, row := range f.Table {
+			words = append(words, row...)
+		}
+	case KindTree:
+		words = f.Tree.words(nil)
+	case KindHex:
+		for _, line := range f.Hex {
+			words = append(words, line.Hex)
+		}
+	case KindImage:
+		words = append(words, f.Problem)
+	default:
+		words = strings.Fields(f.Text)
+	}
+	line := []rune(strings.Join(words, " "))
+	if len(line) > maxCard || f.Cut && len(line) == maxCard {
+		line = append(line[:maxCard-1], '…')
+	}
+	return string(line)
+}
+
+func (n *Node) words(words []string) []string {
+	if n.Key != "" {
+		words = append(words, n.Key+":")
+	}
+	if n.Text != "" {
+		words = append(words, n.Text)
+	}
+	for _, c := range n.Children {
+		words = c.words(words)
+	}
+	return words
+}

@@ -1,0 +1,126 @@
+package view
+
+import (
+	"bytes"
+	"encoding/binary"
+	"slices"
+	"strings"
+)
+
+// A medium is a format that browsers show, and that has no scripts in it.
+type medium struct {
+	kind        Kind
+	name        string
+	contentType string
+	inline      bool
+}
+
+// Media returns the content type that data is served with, and whether a page may show it. The first bytes decide, never a name: HTML, SVG, XML, PDF and
+// all that is not on the list is for download, application/octet-stream.
+func Media(data []byte) (contentType string, inline bool) {
+	m := mediaOf(data)
+	return m.contentType, m.inline
+}
+
+// magics are formats that a few bytes at a fixed place show. '?' matches any byte.
+var magics = []struct {
+	magic string
+	medium
+}{
+	{"\xff\xd8\xff", medium{KindImage, "JPEG", "image/jpeg", true}},
+	{"\x89PNG\r\n\x1a\n", medium{KindImage, "PNG", "image/png", true}},
+	{"GIF87a", medium{KindImage, "GIF", "image/gif", true}},
+	{"GIF89a", medium{KindImage, "GIF", "image/gif", true}},
+	{"RIFF????WEBP", medium{KindImage, "WebP", "image/webp", true}},
+	{"RIFF????WAVE", medium{KindAudio, "WAV", "audio/wav", true}},
+	{"fLaC", medium{KindAudio, "FLAC", "audio/flac", true}},
+	{"ID3", medium{KindAudio, "MP3", "audio/mpeg", true}},
+	{"????ftypM4A ", medium{KindAudio, "M4A", "audio/mp4", true}},
+	{"????ftypM4B ", medium{KindAudio, "M4A", "audio/mp4", true}},
+}
+
+// brands of MP4 files that hold video (ISO/IEC 14496-12, "ftyp").
+const brands = "isom,iso2,iso3,iso4,iso5,iso6,mp41,mp42,avc1,dash,M4V ,MSNV"
+
+// codecs of Ogg, by the first packet of the first stream (RFC 5334).
+var codecs = []struct {
+	magic string
+	medium
+}{
+	{"\x01vorbis", medium{KindAudio, "Ogg Vorbis", "audio/ogg", true}},
+	{"OpusHead", medium{KindAudio, "Opus", "audio/ogg", true}},
+	{"\x7fFLAC", medium{KindAudio, "Ogg FLAC", "audio/ogg", true}},
+	{"\x80theora", medium{KindVideo, "Ogg Theora", "video/ogg", true}},
+}
+
+func mediaOf(data []byte) medium {
+	for i := range magics {
+		if matches(data, magics[i].magic) {
+			return magics[i].medium
+		}
+	}
+	switch {
+	case matches(data, "????ftyp") && len(data) >= 12 && slices.Contains(strings.Split(brands, ","), string(data[8:12])):
+		return medium{KindVideo, "MP4", "video/mp4", true}
+	case isWebM(data):
+		return medium{KindVideo, "WebM", "video/webm", true}
+	case isMP3(data):
+		return medium{KindAudio, "MP3", "audio/mpeg", true}
+	}
+	// An Ogg page: "OggS", version 1, flags 1, position 8, serial 4, number 4, CRC 4, segments 1, their lengths, packets.
+	if len(data) > 27 && matches(data, "OggS") {
+		packet := data[min(len(data), 27+int(data[26])):]
+		for _, c := range codecs {
+			if matches(packet, c.magic) {
+				return c.medium
+			}
+		}
+	}
+	return medium{KindHex, "bytes", "application/octet-stream", false}
+}
+
+func matches(data []byte, magic string) bool {
+	if len(data) < len(magic) {
+		return false
+	}
+	for i := range len(magic) {
+		if magic[i] != '?' && data[i] != magic[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// isWebM looks for the type of document in the head of an EBML file, an element 4282 of a few bytes. Matroska is not shown by all browsers.
+func isWebM(data []byte) bool {
+	return matches(data, "\x1a\x45\xdf\xa3") && bytes.Contains(data[:min(len(data), 64)], []byte("\x42\x82\x84webm"))
+}
+
+// isMP3 reports whether two frames of MPEG audio, layer III, follow one another: the eleven bits that begin a frame are few.
+func isMP3(data []byte) bool {
+	n := frameSize(data)
+	return n > 0 && n < len(data) && frameSize(data[n:]) > 0
+}
+
+// frameSize returns the length of the frame that data begins with, 0 if it begins with none: 11 bits of 1, version 2 bits, layer 2, CRC 1, bitrate 4, rate 2,
+// padding 1, and 8 others.
+func frameSize(data []byte) int {
+	if len(data) < 4 {
+		return 0
+	}
+	h := binary.BigEndian.Uint32(data)
+	version, layer, bitrate, rate := h>>19&3, h>>17&3, h>>12&15, h>>10&3
+	if h>>21 != 0x7ff || version == 1 || layer != 1 || bitrate == 0 || bitrate == 15 || rate == 3 {
+		return 0
+	}
+	hertz := [...]int{44100, 48000, 32000}[rate]
+	if version == 3 { // MPEG 1
+		kilobits := [...]int{0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320}[bitrate]
+		return 144_000*kilobits/hertz + int(h>>9&1)
+	}
+	kilobits := [...]int{0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160}[bitrate]
+	if hertz /= 2; version == 0 { // MPEG 2.5
+		hertz /= 2
+	}
+	return 72_000*kilobits/hertz + int(h>>9&1)
+}

@@ -1,0 +1,114 @@
+package view
+
+import (
+	"strconv"
+
+	"github.com/ffconvert/ffconvert/internal/jsonvalue"
+)
+
+// maxLists is how many lists are looked at to tell that all have one length.
+const maxLists = 1 << 16
+
+// numbers shows lists of numbers, of any number of dimensions, as a table: the first rows and columns, of the first slice if there are more than two
+// dimensions. It reports false for what is not that. Only the numbers that are shown are looked at.
+func (v *viewer) numbers(f *Field, list []any) bool {
+	shape, ok := shapeOf(list)
+	if !ok {
+		return false
+	}
+	at := func(index []int) (string, bool) {
+		var x any = list
+		for _, i := range index {
+			row, ok := x.([]any)
+			if !ok || i >= len(row) {
+				return "", false
+			}
+			x = row[i]
+		}
+		return number(x)
+	}
+	if !v.table(f, shape, at) {
+		return false
+	}
+	if f.Type == "" {
+		f.Type = "numbers"
+	}
+	return true
+}
+
+// number formats a number.
+func number(x any) (string, bool) {
+	switch x := x.(type) {
+	case int64:
+		return strconv.FormatInt(x, 10), true
+	case uint64:
+		return strconv.FormatUint(x, 10), true
+	case float64:
+		return string(jsonvalue.AppendFloat(nil, x)), true
+	}
+	return "", false
+}
+
+// shapeOf returns the shape of lists in one another. All lists of a level must have one length.
+func shapeOf(list []any) (shape []int, ok bool) {
+	for len(shape) < maxDepth {
+		if len(list) == 0 {
+			return nil, false
+		}
+		shape = append(shape, len(list))
+		first, nested := list[0].([]any)
+		if !nested {
+			return shape, true
+		}
+		for _, x := range list[:min(len(list), maxLists)] {
+			if row, ok := x.([]any); !ok || len(row) != len(first) {
+				return nil, false
+			}
+		}
+		list = first
+	}
+	return nil, false
+}
+
+// wrap is how many numbers of one dimension are in a row of a table.
+const wrap = 8
+
+// table fills the table of a field from numbers of a shape, which at returns. If at refuses one the field is unchanged, and table reports false.
+func (v *viewer) table(f *Field, shape []int, at func(index []int) (string, bool)) bool {
+	height, width, line := 1, shape[len(shape)-1], len(shape) == 1
+	if len(shape) > 1 {
+		height = shape[len(shape)-2]
+	}
+	rows, columns := min(height, v.limits.Rows), min(width, v.limits.Columns)
+	cut := rows < height || columns < width
+	if line {
+		n := min(width, v.limits.Rows*wrap)
+		rows, columns, cut = (n+wrap-1)/wrap, wrap, n < width
+	}
+	for _, n := range shape[:max(0, len(shape)-2)] {
+		cut = cut || n > 1
+	}
+	index := make([]int, len(shape))
+	table := make([][]string, rows)
+	size := 0
+	for y := range table {
+		for x := range columns {
+			if index[len(index)-1] = x; line {
+				if index[0] = y*wrap + x; index[0] >= width {
+					break
+				}
+			} else {
+				index[len(index)-2] = y
+			}
+			cell, ok := at(index)
+			if !ok {
+				return false
+			}
+			size += len(cell)
+			table[y] = append(table[y], cell)
+		}
+	}
+	v.bytes -= min(v.bytes, size)
+	f.Kind, f.Table, f.Shape, f.Cut = KindNumbers, table, join(shape), cut
+	return true
+}

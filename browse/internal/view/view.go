@@ -1,0 +1,187 @@
+// Package view tells what a page shows of a sample.
+//
+//	for _, f := range view.Fields(sample, view.Limits{}) { … }
+//
+// A sample may hold anything, of any size. What is returned is bounded in bytes, nodes and rows whatever the sample holds, and nothing large is
+// copied to find it. What a field is, its content says and never its name. Texts have no characters that a page would not show: control
+// characters, and those that change the direction of writing, are escaped as in Go. Markup is for html/template to escape.
+package view
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/internal/jsonvalue"
+	"github.com/ffconvert/ffconvert/internal/picture"
+	"github.com/ffconvert/ffconvert/internal/text"
+)
+
+// A Kind is how a field is shown.
+type Kind string
+
+// The kinds.
+const (
+	KindImage   Kind = "image"
+	KindAudio   Kind = "audio"
+	KindVideo   Kind = "video"
+	KindText    Kind = "text"
+	KindJSON    Kind = "json"    // Text is indented
+	KindTree    Kind = "tree"    // a nested value
+	KindNumbers Kind = "numbers" // Table and Shape
+	KindValue   Kind = "value"   // one number, bool or null
+	KindHex     Kind = "hex"     // bytes of any other content
+)
+
+// A Field is what is shown of a field.
+type Field struct {
+	Name          string // without what cannot be shown, at most 256 characters
+	Kind          Kind
+	Type          string // "JPEG", "UTF-8 text", "int"
+	Size          int64  // of bytes and text; 0 for other values
+	Width, Height int    // of a picture
+	Text          string
+	Cut           bool // there is more than Text, Table, Tree or Hex have
+	Tree          *Node
+	Table         [][]string
+	Shape         string // of numbers: "3 × 224 × 224"
+	Hex           []HexLine
+	Media         string // the content type, if a browser may show the field in a page; else ""
+	Problem       string // why a picture is not shown
+}
+
+// Limits bound what is returned of a sample. 0 is the default of each.
+type Limits struct {
+	Fields  int   // 256
+	Text    int   // bytes of the text of a field, 64 KiB
+	All     int   // bytes of all texts, 512 KiB
+	Nodes   int   // of the trees of all fields, 5,000
+	Rows    int   // of a table, 32
+	Columns int   // of a table, 16
+	Hex     int   // bytes shown in digits, of a field, 1 KiB
+	Pixels  int64 // of a picture, [picture.DefaultMaxPixels]
+}
+
+func (l Limits) withDefaults() Limits {
+	return Limits{cmp.Or(l.Fields, 256), cmp.Or(l.Text, 64<<10), cmp.Or(l.All, 512<<10), cmp.Or(l.Nodes, 5000),
+		cmp.Or(l.Rows, 32), cmp.Or(l.Columns, 16), cmp.Or(l.Hex, 1<<10), cmp.Or(l.Pixels, picture.DefaultMaxPixels)}
+}
+
+const (
+	maxName = 256  // characters of a name
+	maxLeaf = 1024 // bytes of a text in a tree
+)
+
+// Fields returns what is shown of the fields of a sample, in order: field i is s.Fields[i]. If there are more than limits.Fields, the others are left
+// out.
+func Fields(s *converters.Sample, limits Limits) []Field {
+	v := &viewer{limits: limits.withDefaults()}
+	v.bytes, v.nodes = v.limits.All, v.limits.Nodes
+	fields := make([]Field, min(len(s.Fields), v.limits.Fields))
+	for i := range fields {
+		fields[i] = v.field(&s.Fields[i])
+	}
+	return fields
+}
+
+// A viewer spends the budget of a sample.
+type viewer struct {
+	limits Limits
+	bytes  int // of text that may still be shown
+	nodes  int // of trees
+}
+
+func (v *viewer) field(of *converters.Field) Field {
+	f := Field{Name: Name(of.Name), Size: of.Value.Len()}
+	switch value := &of.Value; value.Kind() {
+	case converters.KindInt:
+		f.Kind, f.Type, f.Text = KindValue, "int", strconv.FormatInt(value.Int(), 10)
+	case converters.KindFloat:
+		f.Kind, f.Type, f.Text = KindValue, "float", string(jsonvalue.AppendFloat(nil, value.Float()))
+	case converters.KindText:
+		f.Type = "UTF-8 text"
+		v.text(&f, value.Data())
+	case converters.KindNested:
+		v.nested(&f, value.Nested())
+	default:
+		if f.Type = "bytes"; value.Unread() {
+			f.Kind, f.Text = KindValue, "not read"
+		} else {
+			v.data(&f, value.Data())
+		}
+	}
+	return f
+}
+
+// data shows bytes as what they are.
+func (v *viewer) data(f *Field, data []byte) {
+	if m := mediaOf(data); m.inline {
+		f.Kind, f.Type, f.Media = m.kind, m.name, m.contentType
+		if m.kind == KindImage {
+			head, err := picture.ReadFirst(data, v.limits.Pixels)
+			if f.Width, f.Height = head.Width, head.Height; err != nil {
+				f.Problem = text.Line(err.Error())
+				if !errors.Is(err, picture.ErrUnchecked) || errors.Is(err, picture.ErrPixels) {
+					f.Media = "" // a browser may know more formats than the decoder, but has no limit
+				}
+			}
+		}
+		return
+	}
+	if v.array(f, data) {
+		return
+	}
+	if isText(data[:min(len(data), v.limits.Text)], len(data) > v.limits.Text) {
+		f.Type = "UTF-8 text"
+		v.text(f, data)
+		return
+	}
+	f.Kind, f.Hex = KindHex, Hex(data, 0, v.limits.Hex)
+	f.Cut = len(data) > v.limits.Hex
+}
+
+// Name returns a name of a field, a key or a class as a page shows it.
+func Name(name string) string {
+	begin, cut := prefix([]byte(name[:min(len(name), 4*maxName)]), 4*maxName)
+	shown := text.Line(string(begin))
+	if runes := []rune(shown); len(runes) > maxName {
+		shown, cut = string(runes[:maxName]), true
+	}
+	if cut || len(name) > 4*maxName {
+		shown += "…"
+	}
+	return shown
+}
+
+// prefix returns at most n bytes of text, whole characters, and whether there are more.
+func prefix(b []byte, n int) ([]byte, bool) {
+	if len(b) <= n {
+		return b, false
+	}
+	b = b[:n]
+	for k := 1; k < utf8.UTFMax && k <= len(b); k++ {
+		if tail := b[len(b)-k:]; utf8.RuneStart(tail[0]) {
+			if !utf8.FullRune(tail) {
+				b = b[:len(b)-k]
+			}
+			break
+		}
+	}
+	return b, true
+}
+
+// join returns a shape as people write it.
+func join(shape []int) string {
+	var b strings.Builder
+	for i, n := range shape {
+		if i > 0 {
+			b.WriteString(" × ")
+		}
+		fmt.Fprint(&b, n)
+	}
+	return b.String()
+}
