@@ -36,11 +36,16 @@ type lookupFlags struct {
 }
 
 func (l *lookupFlags) add(flags *pflag.FlagSet) {
+	cliflag.Size(flags, &l.opts.Record.MaxSample, "max-sample-size", record.DefaultMaxSample, "largest sample that is read; it is held in memory whole")
+	l.addRecords(flags)
+}
+
+// addRecords adds the flags that say which records are read, and how.
+func (l *lookupFlags) addRecords(flags *pflag.FlagSet) {
 	l.records = option.Choice{Words: []string{"msgpack", "cbor", "pickle", "arrow", "raw"}}
 	flags.BoolVar(&l.opts.Record.AllowLegacy, "allow-legacy", false, "accept headers without a checksum, as old writers left them")
 	flags.Var(&l.records, "records", "what the records of other people's shards, and raw ones, are: msgpack, cbor, pickle, arrow or raw (default: opaque bytes)")
 	cliflag.Count(flags, &l.opts.Record.MaxSamples, "max-samples", record.MaxSamples, "most samples of a shard accepted")
-	cliflag.Size(flags, &l.opts.Record.MaxSample, "max-sample-size", record.DefaultMaxSample, "largest sample that is read; it is held in memory whole")
 	cliflag.Size(flags, &l.opts.Limits.MaxDecode, "max-decode-size", encode.DefaultMaxDecode, "largest list or map that is decoded")
 	l.opts.Limits.MaxDepth = encode.DefaultMaxDepth
 	flags.Var(option.Between(&l.opts.Limits.MaxDepth, 4, 65535), "max-decode-depth", "deepest nesting that is decoded, 4 to 65535")

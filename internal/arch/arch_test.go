@@ -71,6 +71,7 @@ var mayImport = map[string][]string{
 	"loader":                       {"aio", "converters", "dataset/lookup", "encode", "internal/place", "loader/order", "record"},
 	"loader/order":                 {"internal/place"},
 	"examples/train":               {"dataset", "loader", "loader/order"},
+	"browse":                       {"browse/internal/find", "browse/internal/guard", "browse/internal/survey", "browse/internal/thumb", "browse/internal/view", "converters", "dataset", "dataset/compare", "dataset/lookup", "encode", "internal/jsonvalue", "internal/place", "internal/text", "shard/plan", "verify"},
 	"check":                        {"converters", "encode", "findings", "internal/picture", "internal/place", "shard/plan"},
 	"shard/choose":                 {"converters", "internal/place"},
 	"shard/plan":                   {"shard/choose", "internal/place", "converters", "encode", "record", "internal/blocksum", "internal/crcline"},
@@ -109,7 +110,7 @@ var mayImport = map[string][]string{
 		"converters",
 	},
 
-	"cmd/ffconvert":                     {"aio", "check", "cmd/ffconvert/internal/arrayjob", "cmd/ffconvert/internal/audit", "cmd/ffconvert/internal/bench", "cmd/ffconvert/internal/checkinput", "cmd/ffconvert/internal/cliflag", "cmd/ffconvert/internal/help", "cmd/ffconvert/internal/hint", "cmd/ffconvert/internal/inspect", "cmd/ffconvert/internal/progress", "cmd/ffconvert/internal/samples", "cmd/ffconvert/internal/stop", "cmd/ffconvert/internal/summary", "cmd/ffconvert/internal/terminal", "convert", "convert/format", "convert/option", "convert/spec", "converters", "dataset", "dataset/compare", "dataset/lookup", "encode", "export", "findings", "input", "input/cache", "input/kind", "input/stage", "internal/place", "internal/text", "packed", "record", "shard/choose", "shard/plan", "verify"},
+	"cmd/ffconvert":                     {"aio", "browse", "check", "cmd/ffconvert/internal/arrayjob", "cmd/ffconvert/internal/audit", "cmd/ffconvert/internal/bench", "cmd/ffconvert/internal/checkinput", "cmd/ffconvert/internal/cliflag", "cmd/ffconvert/internal/help", "cmd/ffconvert/internal/hint", "cmd/ffconvert/internal/inspect", "cmd/ffconvert/internal/progress", "cmd/ffconvert/internal/samples", "cmd/ffconvert/internal/stop", "cmd/ffconvert/internal/summary", "cmd/ffconvert/internal/terminal", "convert", "convert/format", "convert/option", "convert/spec", "converters", "dataset", "dataset/compare", "dataset/lookup", "encode", "export", "findings", "input", "input/cache", "input/kind", "input/stage", "internal/place", "internal/text", "packed", "record", "shard/choose", "shard/plan", "verify"},
 	"cmd/ffconvert/internal/audit":      {"cmd/ffconvert/internal/hint", "cmd/ffconvert/internal/terminal", "convert", "convert/format", "dataset", "findings", "input", "internal/text", "record", "shard/plan", "verify"},
 	"cmd/ffconvert/internal/checkinput": {"check", "cmd/ffconvert/internal/hint", "cmd/ffconvert/internal/terminal", "convert/format", "converters", "encode", "findings", "input", "input/remote", "input/stage"},
 	"cmd/ffconvert/internal/cliflag":    {"aio", "cmd/ffconvert/internal/help", "cmd/ffconvert/internal/progress", "cmd/ffconvert/internal/stop", "convert", "convert/format", "convert/option", "encode", "input", "input/remote", "input/stage", "record", "shard/choose", "shard/plan", "verify"},

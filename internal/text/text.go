@@ -74,7 +74,7 @@ func Plural(n int64, noun string) string {
 		return noun
 	case y:
 		return stem + "ies"
-	case strings.HasSuffix(noun, "ch"):
+	case strings.HasSuffix(noun, "ch"), strings.HasSuffix(noun, "ss"):
 		return noun + "es"
 	}
 	return noun + "s"

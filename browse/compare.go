@@ -1,0 +1,196 @@
+package browse
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ffconvert/ffconvert/browse/internal/survey"
+	"github.com/ffconvert/ffconvert/dataset/compare"
+	"github.com/ffconvert/ffconvert/dataset/lookup"
+	"github.com/ffconvert/ffconvert/internal/text"
+)
+
+const mostDifferences = 1000 // that a page lists
+
+// A comparison is what differs between two datasets.
+type comparison struct {
+	How     compare.Options
+	Totals  compare.Totals
+	Listed  map[compare.Kind][]difference
+	Classes []twoCounts
+	Fields  []twoCounts
+}
+
+// A difference is a sample that differs. A number of -1: the dataset does not have it.
+type difference struct {
+	Key  string
+	A, B int64
+}
+
+// twoCounts are a count of each dataset.
+type twoCounts struct {
+	Name string
+	A, B int64
+}
+
+// Difference is how many more the second one has.
+func (c twoCounts) Difference() int64 { return c.B - c.A }
+
+// kindTitle is the heading of a kind of differences.
+func kindTitle(k compare.Kind) string {
+	switch k {
+	case compare.Added:
+		return "In the second alone"
+	case compare.Removed:
+		return "In the first alone"
+	}
+	return "Changed"
+}
+
+// counts is a table of counts.
+type counts struct {
+	Title string
+	Rows  []twoCounts
+	More  int64
+}
+
+const mostCounts = 1000 // rows of a table
+
+func newCounts(title string, rows []twoCounts) counts {
+	shown := rows[:min(mostCounts, len(rows))]
+	return counts{title, shown, int64(len(rows) - len(shown))}
+}
+
+// compare compares two datasets that the URL names.
+func (q *request) compare() error {
+	if len(q.sets) < 2 {
+		return notFound("Two datasets are compared: ffconvert browse A B.")
+	}
+	numbers := [2]int{0, 1}
+	for i, name := range []string{"a", "b"} {
+		if word := q.r.URL.Query().Get(name); word != "" {
+			n, err := strconv.Atoi(word)
+			if err != nil || n < 0 || n >= len(q.sets) {
+				return notFound("There is no such dataset.")
+			}
+			numbers[i] = n
+		}
+	}
+	a, b := q.sets[numbers[0]], q.sets[numbers[1]]
+	j := q.jobs.start(&job{Name: fmt.Sprintf("compare-%d-%d", a.Number, b.Number), total: a.Len() + b.Len(), say: saySamples}, false, func(ctx context.Context, j *job) (any, error) {
+		return compareSets(ctx, a, b, j)
+	})
+	data := struct {
+		A, B   *set
+		Job    *job
+		Result *comparison
+		Error  string
+		Kinds  []compare.Kind
+		Most   int
+	}{A: a, B: b, Kinds: []compare.Kind{compare.Removed, compare.Added, compare.Changed}, Most: mostDifferences}
+	switch {
+	case !j.await(surveyWait):
+		data.Job = j
+	case j.err != nil:
+		data.Error = lines(j.err)
+	default:
+		data.Result = j.result.(*comparison)
+	}
+	return q.render(http.StatusOK, "compare", page{Tab: "compare", Title: "Compare " + text.Line(a.Name) + " and " + text.Line(b.Name), Data: data})
+}
+
+// compareSets surveys both datasets, and compares their samples.
+func compareSets(ctx context.Context, a, b *set, j *job) (*comparison, error) {
+	c := &comparison{Listed: make(map[compare.Kind][]difference)}
+	sa, err := survey.Run(ctx, a.data.Fork(), a.meta.Classes, func(done int64) { j.done.Store(done / 2) })
+	if err != nil {
+		return nil, err
+	}
+	sb, err := survey.Run(ctx, b.data.Fork(), b.meta.Classes, func(done int64) { j.done.Store((a.Len() + done) / 2) })
+	if err != nil {
+		return nil, err
+	}
+	c.Classes = pair(classCounts(sa), classCounts(sb))
+	c.Fields = pair(fieldNames(a), fieldNames(b))
+	if c.How, err = how(a.data, b.data); err != nil {
+		return nil, err
+	}
+	c.Totals, err = compare.Datasets(ctx, a.data.Fork(), b.data.Fork(), c.How, func(d compare.Difference) error {
+		if len(c.Listed[d.Kind]) < mostDifferences {
+			c.Listed[d.Kind] = append(c.Listed[d.Kind], differs(d))
+		}
+		return ctx.Err()
+	})
+	return c, err
+}
+
+// how returns how two datasets are compared, as ffconvert diff does by itself.
+func how(a, b *lookup.Dataset) (compare.Options, error) {
+	var opts compare.Options
+	for _, d := range []*lookup.Dataset{a, b} {
+		keyed, err := d.Fork().Keyed()
+		if err != nil {
+			return opts, err
+		}
+		opts.ByNumber = opts.ByNumber || !keyed
+	}
+	x, y := a.Encodings(), b.Encodings()
+	opts.Decode = min(len(x), len(y)) > 0 && !slices.Equal(x, y)
+	return opts, nil
+}
+
+func differs(d compare.Difference) difference {
+	x := difference{A: -1, B: -1}
+	for _, side := range []struct {
+		r *lookup.Row
+		n *int64
+	}{{d.A, &x.A}, {d.B, &x.B}} {
+		if side.r == nil {
+			continue
+		}
+		*side.n = side.r.Number
+		if side.r.Key != "" {
+			x.Key = strings.Clone(side.r.Key)
+		}
+	}
+	return x
+}
+
+func classCounts(s *survey.Survey) []twoCounts {
+	var all []twoCounts
+	for _, c := range s.Classes {
+		all = append(all, twoCounts{Name: classLabel(c), A: c.Count})
+	}
+	return all
+}
+
+func fieldNames(x *set) []twoCounts {
+	var all []twoCounts
+	for _, f := range x.meta.Fields {
+		all = append(all, twoCounts{Name: f.Name, A: f.Samples})
+	}
+	return all
+}
+
+// pair brings counts of the same name together: those of a in their order, then those that b alone has.
+func pair(a, b []twoCounts) []twoCounts {
+	at := make(map[string]int)
+	var all []twoCounts
+	for _, c := range a {
+		at[c.Name] = len(all)
+		all = append(all, c)
+	}
+	for _, c := range b {
+		i, ok := at[c.Name]
+		if !ok {
+			i = len(all)
+			all = append(all, twoCounts{Name: c.Name})
+		}
+		all[i].B = c.A
+	}
+	return all
+}

@@ -1,0 +1,228 @@
+package browse
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/ffconvert/ffconvert/browse/internal/find"
+	"github.com/ffconvert/ffconvert/browse/internal/view"
+	"github.com/ffconvert/ffconvert/dataset/lookup"
+	"github.com/ffconvert/ffconvert/internal/text"
+)
+
+const (
+	cardsAtOnce = 60
+	searchTime  = 400 * time.Millisecond // of one request; the page asks again for the samples after these
+	cardRecord  = 4 << 20                // bytes of a record that is decoded for its card
+	cardRecords = 32 << 20               // bytes of all records that are decoded for one answer
+)
+
+// A grid is the page of samples.
+type grid struct {
+	Query   find.Query
+	Values  url.Values // of Query
+	Classes []string
+	Shards  []string
+	Cards   cards
+	Command string // that makes this subset
+	Exact   bool   // without a list of keys
+	Why     string // why a list of keys is needed
+	Some    bool   // not all samples are asked for
+	Problem string // why the query is refused
+}
+
+// cards are some samples of the grid.
+type cards struct {
+	Set    *set
+	Values url.Values
+	Cards  []card
+	From   int64 // the first sample that was looked at
+	Next   int64 // the first that was not
+	Total  int64
+
+	Unknown int64  // samples of which it is not known whether they have the field
+	Problem string // why, of the first
+}
+
+// URL is where the cards from a sample on are.
+func (c cards) URL(from int64) string { return c.Set.link("cards", fromQuery(c.Values, from)) }
+
+// Page is the grid from the next sample on.
+func (c cards) Page() string { return c.Set.link("grid", fromQuery(c.Values, c.Next)) }
+
+// fromQuery is a query with the sample that the search begins with.
+func fromQuery(values url.Values, from int64) url.Values {
+	v := maps.Clone(values)
+	if v == nil {
+		v = make(url.Values)
+	}
+	v.Set("from", strconv.FormatInt(from, 10))
+	return v
+}
+
+// A card is one sample in the grid.
+type card struct {
+	lookup.Row
+	Class   string
+	Shows   view.Card
+	Damaged string // why its record cannot be shown
+	Link    string
+	Picture string // URL of its thumbnail
+}
+
+// Key names the sample: by its key, or its number.
+func (c *card) Name() string { return rowName(&c.Row) }
+
+func rowName(r *lookup.Row) string {
+	if r.Key == "" {
+		return "#" + strconv.FormatInt(r.Number, 10)
+	}
+	return text.Line(r.Key)
+}
+
+const (
+	mostClasses = 2000 // that the filter suggests
+	mostShards  = 2000
+)
+
+func (q *request) grid() error {
+	x, err := q.set()
+	if err != nil {
+		return err
+	}
+	query, c, err := q.search(x)
+	status, problem := http.StatusOK, ""
+	if wrong := (*pageError)(nil); errors.As(err, &wrong) || errors.Is(err, find.ErrUnknown) {
+		status, problem, err = http.StatusBadRequest, text.Line(err.Error()), nil
+	}
+	if err != nil {
+		return err
+	}
+	g := grid{Problem: problem, Query: query, Values: query.Values(), Cards: c, Some: !query.Empty()}
+	g.Classes = x.meta.Classes[:min(mostClasses, len(x.meta.Classes))]
+	g.Shards = x.shardNames()
+	if problem == "" {
+		g.Command, g.Exact, g.Why = x.search.Command(query, x.Path)
+	}
+	return q.render(status, "grid", page{Set: x, Tab: "grid", Title: "Samples of " + text.Line(x.Name), Scroll: true, Data: g})
+}
+
+// cards answers with the cards alone, for a script that adds them to the grid.
+func (q *request) cards() error {
+	x, err := q.set()
+	if err != nil {
+		return err
+	}
+	_, c, err := q.search(x)
+	if err != nil {
+		return err
+	}
+	return q.renderAs(http.StatusOK, "grid", "cards", page{Set: x, Data: c})
+}
+
+// search finds the samples that the URL asks for.
+func (q *request) search(x *set) (find.Query, cards, error) {
+	c := cards{Set: x, Total: x.Len()}
+	values := q.r.URL.Query()
+	query, err := find.Parse(values)
+	if err != nil {
+		return query, c, refused(err.Error())
+	}
+	c.Values = query.Values()
+	if c.From, err = q.from(x.Len()); err != nil {
+		return query, c, err
+	}
+	found, err := x.search.Page(q.ctx(), query, c.From, cardsAtOnce, searchTime)
+	if err != nil {
+		return query, c, err
+	}
+	c.Next, c.Unknown = found.Next, found.Unknown
+	if found.Problem != nil {
+		c.Problem = text.Line(found.Problem.Error())
+	}
+	c.Cards, err = q.cardsOf(x, found.Rows, c.Values)
+	return query, c, err
+}
+
+// from returns the parameter from: where a list begins.
+func (q *request) from(end int64) (int64, error) {
+	word := q.r.URL.Query().Get("from")
+	if word == "" {
+		return 0, nil
+	}
+	n, err := strconv.ParseInt(word, 10, 64)
+	if err != nil || n < 0 || n > end {
+		return 0, refused(fmt.Sprintf("from must be a number from 0 to %d.", end))
+	}
+	return n, nil
+}
+
+// cardsOf reads what cards show, of as many records as the bounds allow.
+func (q *request) cardsOf(x *set, rows []lookup.Row, values url.Values) ([]card, error) {
+	d := x.data.Fork()
+	left := int64(cardRecords)
+	if err := q.held.Acquire(q.ctx(), cardRecords); err != nil {
+		return nil, err
+	}
+	defer q.held.Release(cardRecords)
+	var all []card
+	picture := false // of the sample before: of a record that is not read, the best guess
+	for i := range rows {
+		c := card{Row: rows[i], Link: x.link("sample/"+strconv.FormatInt(rows[i].Number, 10), values)}
+		if c.Labeled {
+			c.Class = x.class(c.Label)
+		}
+		switch err := d.Locate(&c.Row); {
+		case err != nil:
+			c.Damaged = err.Error()
+		case c.At.Size > min(left, cardRecord):
+			c.Shows.Kind = view.KindHex
+			if picture {
+				c.Shows.Kind = view.KindImage
+			}
+		default:
+			left -= c.At.Size
+			q.show(x, d, &c)
+			picture = c.Shows.Kind == view.KindImage
+		}
+		if c.Shows.Kind == view.KindImage {
+			c.Picture = x.link("thumb/"+strconv.FormatInt(c.Number, 10), query("crc", fmt.Sprintf("%08x", c.At.CRC)))
+		}
+		all = append(all, c)
+	}
+	return all, q.ctx().Err()
+}
+
+// show reads the record of a card.
+func (q *request) show(x *set, d *lookup.Dataset, c *card) {
+	data, err := d.Record(&c.Row)
+	if err != nil {
+		c.Damaged = err.Error()
+		return
+	}
+	s, err := x.decode(d, &c.Row, data)
+	if err != nil {
+		c.Damaged = err.Error()
+		return
+	}
+	if c.Row.Key == "" {
+		c.Row.Key = string(append([]byte(nil), s.Key...))
+	}
+	c.Shows = view.CardOf(s)
+}
+
+func (x *set) shardNames() []string {
+	var all []string
+	for _, f := range x.data.Files() {
+		if len(all) == mostShards {
+			break
+		}
+		all = append(all, baseName(f.Path))
+	}
+	return all
+}

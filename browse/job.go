@@ -1,0 +1,168 @@
+package browse
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// A job is work that takes longer than a page may: a verification, a survey, a comparison.
+type job struct {
+	Name  string // in URLs
+	Begun time.Time
+
+	total int64 // what done reaches
+	done  atomic.Int64
+	say   func(done, total int64, d time.Duration) string
+	stop  context.CancelFunc
+	ended chan struct{} // closed when the fields below are set
+
+	Ended  time.Time
+	result any
+	err    error
+}
+
+// jobs are the last job of each name.
+type jobs struct {
+	ctx     context.Context // ends with the server
+	mu      sync.Mutex
+	all     map[string]*job
+	working sync.WaitGroup
+}
+
+// wait returns when all jobs have ended. The context ended before.
+func (s *jobs) wait() {
+	s.mu.Lock()
+	s.ctx = nil // no job begins from here on
+	s.mu.Unlock()
+	s.working.Wait()
+}
+
+// get returns the last job of a name, nil if there was none.
+func (s *jobs) get(name string) *job {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.all[name]
+}
+
+var errStopped = errors.New("stopped")
+
+// start begins a job, unless one of its name is at work: it is returned. again says whether one that ended is repeated;
+// one that was stopped or failed is.
+func (s *jobs) start(j *job, again bool, work func(ctx context.Context, j *job) (any, error)) *job {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if old := s.all[j.Name]; old != nil && (!old.Over() || !again && old.err == nil) {
+		return old
+	}
+	j.Begun, j.ended = time.Now(), make(chan struct{})
+	if s.ctx == nil {
+		j.err = errStopped
+		close(j.ended)
+		return j
+	}
+	var ctx context.Context
+	ctx, j.stop = context.WithCancel(s.ctx)
+	if s.all == nil {
+		s.all = make(map[string]*job)
+	}
+	s.all[j.Name] = j
+	s.working.Go(func() {
+		defer j.stop()
+		j.result, j.err = work(ctx, j)
+		if errors.Is(j.err, context.Canceled) {
+			j.err = errStopped
+		}
+		j.Ended = time.Now()
+		close(j.ended)
+	})
+	return j
+}
+
+// Over reports whether the job has ended.
+func (j *job) Over() bool {
+	select {
+	case <-j.ended:
+		return true
+	default:
+		return false
+	}
+}
+
+// await waits a short time for the end of the job.
+func (j *job) await(d time.Duration) bool {
+	select {
+	case <-j.ended:
+		return true
+	case <-time.After(d):
+		return false
+	}
+}
+
+// Stopped reports whether the job was stopped.
+func (j *job) Stopped() bool { return j.Over() && errors.Is(j.err, errStopped) }
+
+// Share returns how much of the job is done, 0 to 1.
+func (j *job) Share() float64 { return min(1, float64(j.done.Load())/float64(max(1, j.total))) }
+
+// Text says how far the job is.
+func (j *job) Text() string { return j.say(j.done.Load(), j.total, time.Since(j.Begun)) }
+
+// events streams how far a job is, as server-sent events, and its end.
+func (q *request) events() error {
+	j := q.jobs.get(q.r.PathValue("job"))
+	if j == nil {
+		return notFound("There is no such work.")
+	}
+	q.w.Header().Set("Content-Type", "text/event-stream")
+	to := http.NewResponseController(q.w)
+	send := func(event string) error {
+		text, err := json.Marshal(struct {
+			Share float64 `json:"share"`
+			Text  string  `json:"text"`
+		}{j.Share(), j.Text()})
+		if err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintf(q.w, "event: %s\ndata: %s\n\n", event, text); err != nil {
+			return err
+		}
+		return to.Flush()
+	}
+	for {
+		if err := send("progress"); err != nil {
+			return gone(err)
+		}
+		select {
+		case <-q.ctx().Done():
+			return gone(q.ctx().Err())
+		case <-j.ended:
+			return gone(send("end"))
+		case <-time.After(250 * time.Millisecond):
+		}
+	}
+}
+
+// stopJob stops a job and leads back to the page that shows it.
+func (q *request) stopJob() error {
+	if j := q.jobs.get(q.r.PathValue("job")); j != nil {
+		j.stop()
+		j.await(time.Second)
+	}
+	return q.back()
+}
+
+// back leads to a page of this server that the form names.
+func (q *request) back() error {
+	to := q.r.PostFormValue("back")
+	if !local(to) {
+		to = "/"
+	}
+	http.Redirect(q.w, q.r, to, http.StatusSeeOther)
+	return nil
+}

@@ -1,0 +1,184 @@
+package browse
+
+import (
+	"bytes"
+	"context"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"html/template"
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/ffconvert/ffconvert/dataset/lookup"
+	"github.com/ffconvert/ffconvert/internal/place"
+	"github.com/ffconvert/ffconvert/internal/text"
+)
+
+//go:embed templates
+var templates embed.FS
+
+// pages are the templates, each in the layout, by the name of their file.
+var pages = parsePages()
+
+func parsePages() map[string]*template.Template {
+	layout := template.Must(template.New("").Funcs(template.FuncMap{
+		"name":       text.Line,
+		"comma":      comma,
+		"bytes":      binary,
+		"count":      counted,
+		"moment":     func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") },
+		"int64":      func(n int) int64 { return int64(n) },
+		"link":       func(x *set, page string, values url.Values) string { return x.link(page, values) },
+		"query":      query,
+		"json":       asJSON,
+		"orders":     func() []string { return classOrders },
+		"classLabel": classLabel,
+		"classQuery": classQuery,
+		"tab":        newTab,
+		"job":        newJobPart,
+		"kind":       kindTitle,
+		"counts":     newCounts,
+	}).ParseFS(templates, "templates/layout.html", "templates/parts/*.html"))
+	files, err := templates.ReadDir("templates")
+	if err != nil {
+		panic(err)
+	}
+	all := make(map[string]*template.Template)
+	for _, f := range files {
+		if name := f.Name(); !f.IsDir() && name != "layout.html" {
+			all[strings.TrimSuffix(name, ".html")] = template.Must(template.Must(layout.Clone()).ParseFS(templates, path.Join("templates", name)))
+		}
+	}
+	return all
+}
+
+func comma(n int64) string { return humanize.Comma(n) }
+
+func binary(n int64) string { return humanize.IBytes(uint64(max(0, n))) }
+
+func counted(n int64, noun string) string { return humanize.Comma(n) + " " + text.Plural(n, noun) }
+
+// query returns the values of a query: names and values in turns. Empty values are left out.
+func query(pairs ...string) url.Values {
+	v := make(url.Values)
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if pairs[i+1] != "" {
+			v.Set(pairs[i], pairs[i+1])
+		}
+	}
+	return v
+}
+
+func asJSON(v any) (string, error) {
+	b, err := json.Marshal(v)
+	return string(b), err
+}
+
+// A tab is a link of the navigation.
+type tab struct {
+	Set        *set
+	Path, Text string
+	Here       bool
+}
+
+func newTab(p page, name, path, text string) tab { return tab{p.Set, path, text, p.Tab == name} }
+
+// A jobPart is a job that is under way, in a page.
+type jobPart struct {
+	Job               any
+	What, Token, Back string
+}
+
+func newJobPart(p page, job any, what string) jobPart { return jobPart{job, what, p.Token, p.Here} }
+
+// A page is what the layout shows around the data of a page.
+type page struct {
+	Tool   string
+	Sets   []*set
+	Set    *set   // nil: of no single dataset
+	Tab    string // the page, as the navigation names it
+	Title  string
+	Token  string // of forms
+	Here   string // path and query
+	Scroll bool   // the page is the grid, which has the keys of a list
+	Data   any
+}
+
+// render answers with a page. name is the template.
+func (q *request) render(status int, name string, p page) error {
+	return q.renderAs(status, name, "layout", p)
+}
+
+func (q *request) renderAs(status int, name, what string, p page) error {
+	p.Tool, p.Sets, p.Token, p.Here = q.opts.Tool, q.sets, q.guard.FormToken(), q.r.URL.RequestURI()
+	var b bytes.Buffer
+	if err := pages[name].ExecuteTemplate(&b, what, p); err != nil {
+		return err
+	}
+	q.w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	q.w.WriteHeader(status)
+	_, err := q.w.Write(b.Bytes())
+	return gone(err)
+}
+
+// A pageError is an error that is the fault of the request.
+type pageError struct {
+	status int
+	text   string
+}
+
+func (e *pageError) Error() string { return e.text }
+
+func notFound(text string) error { return &pageError{http.StatusNotFound, text} }
+func refused(text string) error  { return &pageError{http.StatusBadRequest, text} }
+
+// errGone says that an answer could not be written: the client is not there any more.
+var errGone = errors.New("the client is gone")
+
+func gone(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%w: %w", errGone, err)
+}
+
+// answer answers a request by a function, and shows its error as a page. A function that returns an error other than
+// errGone has written nothing.
+func (s *Server) answer(w http.ResponseWriter, r *http.Request, do func(*request) error) {
+	q := &request{s, w, r}
+	err := do(q)
+	if err == nil {
+		return
+	}
+	if errors.Is(err, errGone) || r.Context().Err() != nil {
+		panic(http.ErrAbortHandler) // the client sees that the answer was cut
+	}
+	var bad *pageError
+	status := http.StatusInternalServerError
+	switch {
+	case errors.As(err, &bad):
+		status = bad.status
+	case errors.Is(err, lookup.ErrRange):
+		status = http.StatusNotFound
+	case errors.Is(err, context.DeadlineExceeded):
+		status = http.StatusServiceUnavailable
+	case place.KindOf(err) == 0:
+		fmt.Fprintf(s.opts.Log, "%s: %s\n", text.Line(r.URL.Path), text.Line(err.Error()))
+	}
+	if err := q.render(status, "error", page{Title: http.StatusText(status), Data: text.Line(err.Error())}); err != nil {
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// local reports whether a URL is a path of this server.
+func local(to string) bool {
+	u, err := url.Parse(to)
+	return err == nil && u.Scheme == "" && u.Host == "" && strings.HasPrefix(to, "/") && !strings.HasPrefix(to, "//") && !strings.Contains(to, `\`)
+}

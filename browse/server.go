@@ -1,0 +1,165 @@
+package browse
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"strconv"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+
+	"github.com/ffconvert/ffconvert/browse/internal/guard"
+	"github.com/ffconvert/ffconvert/browse/internal/thumb"
+	"github.com/ffconvert/ffconvert/dataset/lookup"
+	"github.com/ffconvert/ffconvert/verify"
+)
+
+// MaxRecord is the largest record, in bytes, whose fields are shown. The CRC of a larger one is checked, and it can be
+// saved.
+const MaxRecord = 128 << 20
+
+const (
+	heldRecords = 2 * MaxRecord // bytes of the records that are being shown
+	leaveTime   = 500 * time.Millisecond
+)
+
+// Options control a Server.
+type Options struct {
+	Tool   string         // the program and its version, for the foot of each page
+	Verify verify.Options // how datasets are verified; Progress is not used
+	Log    io.Writer      // a line for each error of the server itself; nil: none
+}
+
+// A Server shows datasets.
+type Server struct {
+	opts   Options
+	sets   []*set
+	guard  *guard.Guard
+	thumbs *thumb.Maker
+	held   *semaphore.Weighted // bytes of records
+	jobs   jobs
+}
+
+// New returns a Server of datasets, each opened with a limit of records that is at most MaxRecord.
+func New(datasets []*lookup.Dataset, opts Options) (*Server, error) {
+	if opts.Log == nil {
+		opts.Log = io.Discard
+	}
+	s := &Server{opts: opts, thumbs: thumb.New(thumb.Options{}), held: semaphore.NewWeighted(heldRecords)}
+	for i, d := range datasets {
+		x, err := newSet(i, d)
+		if err != nil {
+			return nil, err
+		}
+		s.sets = append(s.sets, x)
+	}
+	if len(s.sets) == 0 {
+		return nil, errors.New("browse: no datasets")
+	}
+	return s, nil
+}
+
+// Serve answers requests until ctx ends, and closes l. ready is called once, with the link
+// that opens the first page. Serve is called once.
+func (s *Server) Serve(ctx context.Context, l net.Listener, ready func(Link)) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	s.jobs.ctx = ctx
+	defer s.jobs.wait()
+	var err error
+	if s.guard, err = guard.New(l.Addr()); err != nil {
+		l.Close()
+		return err
+	}
+	s.guard.Log = s.opts.Log
+	server := s.guard.Server()
+	server.Handler = s.guard.Wrap(s.routes())
+	server.BaseContext = func(net.Listener) context.Context { return ctx }
+	context.AfterFunc(ctx, func() {
+		leave, cancel := context.WithTimeout(context.Background(), leaveTime)
+		defer cancel()
+		if server.Shutdown(leave) != nil {
+			server.Close()
+		}
+	})
+	ready(Link{s.guard.URL(), !s.guard.Loopback(), s.guard.Launcher()})
+	if err := server.Serve(guard.Limit(l, guard.Connections)); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+//go:embed static
+var static embed.FS
+
+// routes returns what answers each path.
+func (s *Server) routes() http.Handler {
+	mux := http.NewServeMux()
+	files, err := fs.Sub(static, "static")
+	if err != nil {
+		panic(err)
+	}
+	mux.Handle("GET /static/", http.StripPrefix("/static/", kept(http.FileServerFS(files))))
+	page := func(pattern string, answer func(*request) error) {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { s.answer(w, r, answer) })
+	}
+	page("GET /{$}", (*request).home)
+	page("GET /d/{set}/{$}", (*request).verdict)
+	page("GET /d/{set}/grid", (*request).grid)
+	page("GET /d/{set}/cards", (*request).cards)
+	page("GET /d/{set}/keys", (*request).keys)
+	page("GET /d/{set}/classes", (*request).classes)
+	page("GET /d/{set}/sizes", (*request).sizes)
+	page("GET /d/{set}/parts", (*request).parts)
+	page("GET /d/{set}/find", (*request).find)
+	page("GET /d/{set}/sample/{number}", (*request).sample)
+	page("GET /d/{set}/raw/{number}/{field}", (*request).raw)
+	page("GET /d/{set}/thumb/{number}", (*request).thumb)
+	page("GET /compare", (*request).compare)
+	page("GET /jobs/{job}/events", (*request).events)
+	page("POST /d/{set}/verify", (*request).startVerify)
+	page("POST /jobs/{job}/stop", (*request).stopJob)
+	page("GET /", func(*request) error { return notFound("There is no such page.") })
+	return mux
+}
+
+// kept lets a browser keep files of the program for an hour.
+func kept(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Cache-Control", "private, max-age=3600")
+		next.ServeHTTP(w, r)
+	})
+}
+
+// A request is one that is being answered.
+type request struct {
+	*Server
+	w http.ResponseWriter
+	r *http.Request
+}
+
+func (q *request) ctx() context.Context { return q.r.Context() }
+
+// set returns the dataset that the path names.
+func (q *request) set() (*set, error) {
+	n, err := strconv.Atoi(q.r.PathValue("set"))
+	if err != nil || n < 0 || n >= len(q.sets) {
+		return nil, notFound("There is no such dataset.")
+	}
+	return q.sets[n], nil
+}
+
+// number returns the number of a sample that the path names.
+func (q *request) number(x *set) (int64, error) {
+	n, err := strconv.ParseInt(q.r.PathValue("number"), 10, 64)
+	if err != nil || n < 0 || n >= x.data.Len() {
+		return 0, notFound(fmt.Sprintf("There is no sample #%s: samples are numbered from 0 to %d.", q.r.PathValue("number"), x.data.Len()-1))
+	}
+	return n, nil
+}

@@ -1,0 +1,116 @@
+package browse
+
+import (
+	"errors"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+
+	"github.com/ffconvert/ffconvert/browse/internal/find"
+	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/dataset/lookup"
+	"github.com/ffconvert/ffconvert/shard/plan"
+)
+
+// A set is an opened dataset, or a shard. Its methods may be called concurrently.
+type set struct {
+	Number int
+	Path   string // as it was named
+	Name   string // the last name of Path
+
+	data     *lookup.Dataset   // to Fork
+	dir      string            // of the shards
+	manifest *dataset.Manifest // of the whole dataset, without Sources; nil: other people's files, or a single shard
+	meta     dataset.Meta
+	metaErr  error // why meta is empty
+	search   *find.Searcher
+
+	parts func() ([]plan.Part, error) // Sources of the manifest
+}
+
+func newSet(i int, d *lookup.Dataset) (*set, error) {
+	x := &set{Number: i, Path: d.Path(), Name: filepath.Base(filepath.Clean(d.Path())), data: d, dir: d.Path()}
+	if path, err := filepath.Abs(d.Path()); err == nil {
+		x.Name = filepath.Base(path)
+	}
+	st, err := os.Stat(d.Path())
+	if err != nil {
+		return nil, err
+	}
+	if !st.IsDir() {
+		x.dir = filepath.Dir(d.Path())
+	}
+	if d.Ours() {
+		if err := x.readOurs(st.IsDir()); err != nil {
+			return nil, err
+		}
+	}
+	x.parts = sync.OnceValues(x.readParts)
+	x.search = find.NewSearcher(d, x.meta)
+	return x, nil
+}
+
+// readOurs reads the manifest and meta.json.
+func (x *set) readOurs(whole bool) error {
+	m, err := dataset.ReadShards(x.dir)
+	if err != nil {
+		return err
+	}
+	if whole {
+		x.manifest = m
+	}
+	meta, err := m.ReadMeta(filepath.Join(x.dir, dataset.MetaName))
+	if err != nil {
+		x.metaErr = err
+		return nil
+	}
+	x.meta = *meta
+	return nil
+}
+
+// readParts reads the source parts, which a page needs seldom: a manifest may have very many.
+func (x *set) readParts() ([]plan.Part, error) {
+	m, err := dataset.ReadManifest(x.dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return m.Sources, nil
+}
+
+// Whole reports whether there is a manifest, of all of it.
+func (x *set) Whole() bool { return x.manifest != nil }
+
+// Fields names the fields that the source had.
+func (x *set) Fields() []string {
+	var all []string
+	for _, f := range x.meta.Fields {
+		all = append(all, f.Name)
+	}
+	return all
+}
+
+// Len returns the number of samples.
+func (x *set) Len() int64 { return x.data.Len() }
+
+// link returns the URL of a page of the dataset.
+func (x *set) link(page string, values url.Values) string {
+	link := "/d/" + strconv.Itoa(x.Number) + "/" + page
+	if len(values) > 0 {
+		link += "?" + values.Encode()
+	}
+	return link
+}
+
+// class returns the name of a class, or its number where it has no name.
+func (x *set) class(label int64) string {
+	if label >= 0 && label < int64(len(x.meta.Classes)) {
+		return x.meta.Classes[label]
+	}
+	return strconv.FormatInt(label, 10)
+}

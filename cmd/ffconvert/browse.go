@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ffconvert/ffconvert/browse"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
+	"github.com/ffconvert/ffconvert/dataset/lookup"
+	"github.com/ffconvert/ffconvert/internal/text"
+	"github.com/ffconvert/ffconvert/record"
+	"github.com/ffconvert/ffconvert/verify"
+)
+
+type browseOptions struct {
+	lookupFlags
+	listen string
+	open   bool
+}
+
+func newBrowseCommand() *cobra.Command {
+	var opts browseOptions
+	cmd := &cobra.Command{
+		Use:   "browse OUT|FILE...",
+		Short: "Show datasets as pages in a browser",
+		Long: `Serve pages that show datasets, on this machine, until Ctrl-C: what the conversion read, wrote
+and skipped; the samples as a grid, with filters; classes and sizes; each field of a sample, compared
+with its checksum when it is shown; a verification to start; and what differs between two datasets.
+
+The line that is printed is the link to open. It has a secret: whoever has it sees the data. On a
+machine that is reached by ssh, --listen 127.0.0.1:8000 there and ssh -L 8000:127.0.0.1:8000 HOST here.
+
+Nothing is written, but the table of keys that the first search in a dataset of more than 131,072
+samples leaves in OUT/.ffconvert, as ffconvert get does; or in the user's cache, where OUT is read-only.
+
+` + exitStatus,
+		Example: `  ffconvert browse out/
+  ffconvert browse --open out/
+  ffconvert browse old/ new/ --listen 127.0.0.1:8000`,
+		Args: help.WantArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runBrowse(cmd.Context(), opts, args, cmd.OutOrStdout(), os.Stderr)
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.StringVar(&opts.listen, "listen", "127.0.0.1:0", "address and port to serve at; port 0: any that is free")
+	flags.BoolVar(&opts.open, "open", false, "open the link in the browser of this machine")
+	opts.lookupFlags.addRecords(flags)
+	return cmd
+}
+
+func runBrowse(ctx context.Context, opts browseOptions, paths []string, stdout, stderr io.Writer) error {
+	opts.opts.Record.MaxSample = browse.MaxRecord
+	if dir, err := os.UserCacheDir(); err == nil {
+		opts.opts.TableDir = filepath.Join(dir, "ffconvert", "keys")
+	}
+	var all []*lookup.Dataset
+	for _, path := range paths {
+		d, err := opts.lookupFlags.open(path)
+		if err != nil {
+			return err
+		}
+		all = append(all, d)
+	}
+	s, err := browse.New(all, browse.Options{Tool: tool(), Log: stderr, Verify: verify.Options{Record: record.Options{AllowLegacy: opts.opts.Record.AllowLegacy, MaxSamples: opts.opts.Record.MaxSamples}}})
+	if err != nil {
+		return explainLookup(err)
+	}
+	l, err := browse.Listen(opts.listen)
+	if err != nil {
+		return err
+	}
+	launched := ""
+	defer func() {
+		if launched != "" {
+			os.RemoveAll(launched)
+		}
+	}()
+	return s.Serve(ctx, l, func(link browse.Link) {
+		if link.Public {
+			fmt.Fprintf(stderr, "ffconvert: WARNING: other machines reach %s: the link and the data pass the network without encryption\n", l.Addr())
+		}
+		fmt.Fprintln(stdout, link.URL)
+		if !opts.open {
+			return
+		}
+		var err error
+		if launched, err = link.Launch(); err != nil {
+			fmt.Fprintf(stderr, "ffconvert: --open: %s; open the link above\n", text.Line(err.Error()))
+		}
+	})
+}
