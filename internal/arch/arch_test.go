@@ -99,6 +99,7 @@ var mayImport = map[string][]string{
 	"internal/shardtest":           {"aio", "converters", "encode", "dataset", "shard", "shard/plan", "internal/memsource", "internal/pin"},
 	"internal/arrowjs":             {"converters", "internal/need"},
 	"internal/arrowtest":           {},
+	"internal/chromium":            {"internal/need"},
 	"internal/parquettest":         {},
 	"internal/slurm":               {},
 	"internal/faults/table":        {},

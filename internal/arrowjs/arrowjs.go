@@ -3,9 +3,7 @@
 //
 //	dir, rows := arrowjs.Write(t, "parquet", 10_000)
 //
-// .ci/run installs the libraries; by hand:
-//
-//	npm install --prefix ~/.cache/ffconvert-node apache-arrow@21.2.0 parquet-wasm@0.8.0 hyparquet-writer@0.17.0
+// need.Node says how the libraries are installed.
 package arrowjs
 
 import (
@@ -33,15 +31,9 @@ var script []byte
 func Write(t testing.TB, what string, n int) (dir string, rows [][]string) {
 	t.Helper()
 	node := need.Tool(t, "node")
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		t.Fatal(err)
-	}
-	home := filepath.Join(cache, "ffconvert-node")
+	var home string
 	for _, name := range []string{"apache-arrow", "parquet-wasm", "hyparquet-writer"} {
-		if _, err := os.Stat(filepath.Join(home, "node_modules", name)); err != nil {
-			need.Missing(t, "npm's "+name+":", err)
-		}
+		home = filepath.Join(need.Node(t, name), "..", "..")
 	}
 	dir = t.TempDir()
 	program := filepath.Join(dir, "write.mjs")
