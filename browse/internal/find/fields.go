@@ -2,6 +2,7 @@ package find
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/ffconvert/ffconvert/dataset/lookup"
 )
@@ -25,7 +26,7 @@ func (s *Searcher) fieldKnown(name string) (share, error) {
 		return some, err
 	}
 	for _, e := range append(m.Encodes, m.Encode) {
-		if e.Encoded || e.Rewrites() || e.Encoding == "raw" {
+		if e.Encoded || e.Rewrites() || strings.HasPrefix(e.Encoding, "raw") {
 			return some, nil // its counts are of fields with other names
 		}
 	}

@@ -1,0 +1,236 @@
+package find
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/dataset/lookup"
+	"github.com/ffconvert/ffconvert/internal/place"
+)
+
+// wanted are the samples that a query means, found by decoding all of them.
+func wanted(t *testing.T, s *Searcher, q Query) []int64 {
+	t.Helper()
+	d := s.d.Fork()
+	var sources []string
+	if d.Ours() {
+		m, err := dataset.ReadManifest(d.Dir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range m.Sources {
+			sources = append(sources, p.Name)
+		}
+	}
+	var all []int64
+	err := d.WalkRecords(t.Context(), func(r *lookup.Row, data []byte) error {
+		ok := int64(len(data)) >= q.Min && (q.Max == 0 || int64(len(data)) <= q.Max) && strings.HasPrefix(r.Key, q.Prefix)
+		switch i := slices.Index(classNames, q.Class); {
+		case q.Class == "-":
+			ok = ok && !r.Labeled
+		case i >= 0:
+			ok = ok && r.Labeled && r.Label == int64(i)
+		case q.Class != "":
+			ok = ok && r.Labeled && fmt.Sprint(r.Label) == strings.TrimPrefix(q.Class, "#")
+		}
+		ok = ok && (q.Shard == "" || filepath.Base(r.Shard) == q.Shard)
+		ok = ok && (q.Source == "" || r.Source >= 0 && (sources[r.Source] == q.Source || "#"+fmt.Sprint(r.Source) == q.Source))
+		if q.Field != "" {
+			x, err := d.Decode(r, data)
+			if err != nil {
+				return err
+			}
+			_, has := x.Field(q.Field)
+			ok = ok && has
+		}
+		if ok {
+			all = append(all, r.Number)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// queries are asked of each fixture; not all of them find samples.
+var queries = []Query{
+	{}, {Class: "cat"}, {Class: classNames[1]}, {Class: "7"}, {Class: "#4"}, {Class: "-"}, {Class: "3"}, {Class: "12"},
+	{Min: 100}, {Max: 200}, {Min: 100, Max: 200}, {Min: 1 << 40}, {Field: "jpg"}, {Field: "caption"}, {Field: "cls"}, {Field: "image"}, {Field: "bin"}, {Field: "none"},
+	{Prefix: "it's"}, {Prefix: "two words/"}, {Prefix: "quo\"te\\"}, {Prefix: "tab\t"}, {Prefix: "esc\x1b["}, {Prefix: "größe/1"}, {Prefix: "$(id)`"}, {Prefix: "a."}, {Prefix: "a\xff"}, {Prefix: "\ufffd"},
+	{Source: "part-0"}, {Source: "#1"}, {Shard: "PART_00001.ffr"}, {Shard: "PART_00001.ffr", Class: "-"}, {Shard: "PART_00001.ffr", Min: 90, Class: "3"},
+	{Source: "part-1", Class: "2", Max: 300}, {Field: "caption", Prefix: "a", Min: 200}, {Field: "cls", Class: "-"}, {Class: "2", Prefix: "größe", Min: 10, Max: 400}, {Shard: "PART_00000.ffr", Field: "caption"},
+}
+
+// pages returns all samples that a query finds, in pages of so many.
+func pages(t *testing.T, s *Searcher, q Query, most int) (all []int64, err error) {
+	t.Helper()
+	for from := int64(0); from < s.d.Len(); {
+		p, err := s.Page(t.Context(), q, from, most, time.Hour)
+		if err != nil {
+			return nil, err
+		}
+		if p.Next <= from || len(p.Rows) > most || p.Unknown > 0 || p.Next < s.d.Len() && len(p.Rows) < most {
+			t.Fatalf("%+v from sample %d: %d rows, next %d, %d unknown: %v", q, from, len(p.Rows), p.Next, p.Unknown, p.Problem)
+		}
+		for i := range p.Rows {
+			want, err := s.d.Fork().Row(p.Rows[i].Number, true)
+			if err != nil || want.Key != p.Rows[i].Key || want.Label != p.Rows[i].Label || want.Source != p.Rows[i].Source || p.Rows[i].At.Size == 0 && s.shards[0].name == "" {
+				t.Fatalf("row %+v, want %+v, %v", p.Rows[i], want, err)
+			}
+			all = append(all, p.Rows[i].Number)
+		}
+		from = p.Next
+	}
+	return all, nil
+}
+
+// Pages have all samples of a query once, whatever the dataset, and however large they are.
+func TestPage(t *testing.T) {
+	t.Parallel()
+	for _, x := range fixtures {
+		t.Run(x.name, func(t *testing.T) {
+			t.Parallel()
+			s := x.searcher(t, x.made(t))
+			found := 0
+			for _, q := range queries {
+				for _, most := range []int{7, 1000} {
+					got, err := pages(t, s, q, most)
+					if errors.Is(err, ErrUnknown) {
+						if q.Shard == "" && q.Source == "" && q.Class == "" {
+							t.Errorf("%+v: %v", q, err)
+						}
+						continue
+					}
+					if err != nil {
+						t.Fatalf("%+v: %v", q, err)
+					}
+					if want := wanted(t, s, q); !slices.Equal(got, want) {
+						t.Errorf("%+v: %d samples %v, want %d %v", q, len(got), got, len(want), want)
+					}
+					if len(got) > 0 {
+						found++
+					}
+				}
+			}
+			if found /= 2; found < x.finds {
+				t.Errorf("%d queries find something, want %d", found, x.finds)
+			}
+		})
+	}
+}
+
+// A single shard is searched as a dataset, with the counts of its own.
+func TestPageShard(t *testing.T) {
+	t.Parallel()
+	x := &fixtures[0]
+	s := x.searcher(t, filepath.Join(x.made(t), "PART_00002.ffr"))
+	for _, q := range []Query{{}, {Class: "2"}, {Field: "jpg"}, {Field: "caption"}, {Field: "none"}, {Shard: "PART_00002.ffr", Min: 200}} {
+		got, err := pages(t, s, q, 50)
+		if want := wanted(t, s, q); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%+v: %v, %v; want %v", q, got, err, want)
+		}
+	}
+	if _, err := s.Page(t.Context(), Query{Shard: "PART_00000.ffr"}, 0, 5, 0); !errors.Is(err, ErrUnknown) {
+		t.Error(err)
+	}
+}
+
+// A page ends with its budget and with its context, and the next one goes on there.
+func TestPageBudget(t *testing.T) {
+	t.Parallel()
+	x := &fixtures[0]
+	s := x.searcher(t, x.made(t))
+	q := Query{Field: "caption"} // each sample takes a while
+	var all []int64
+	n := 0
+	for from := int64(0); from < samples; n++ {
+		p, err := s.Page(t.Context(), q, from, 1000, time.Nanosecond)
+		if err != nil || p.Next <= from || p.Looked != p.Next-from {
+			t.Fatalf("from %d: %+v, %v", from, p, err)
+		}
+		for _, r := range p.Rows {
+			all = append(all, r.Number)
+		}
+		from = p.Next
+	}
+	if want := wanted(t, s, q); !slices.Equal(all, want) || n < samples {
+		t.Errorf("%d pages have %v, want %v", n, all, want)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, q := range []Query{q, {}, {Field: "none"}} {
+		if _, err := s.Page(ctx, q, 0, 1000, 0); !errors.Is(err, context.Canceled) {
+			t.Errorf("%+v: %v", q, err)
+		}
+	}
+	if p, err := s.Page(t.Context(), Query{}, samples+5, 10, 0); err != nil || len(p.Rows) > 0 || p.Next != samples {
+		t.Errorf("past the end: %+v, %v", p, err)
+	}
+}
+
+// Damage of an index, of a record, and of a header is told on one line; a damaged record does not hide others.
+func TestPageDamage(t *testing.T) {
+	t.Parallel()
+	x := &fixtures[0]
+	dir := x.made(t)
+	s := x.searcher(t, dir)
+	row, err := s.d.Fork().Row(30, true)
+	if err == nil {
+		err = s.d.Fork().Locate(row)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	flip(t, row.Shard, row.At.Off+3)
+	p, err := s.Page(t.Context(), Query{Field: "caption"}, 0, 1000, 0)
+	want := slices.DeleteFunc(wantedCaptions(), func(n int64) bool { return n == 30 })
+	if err != nil || p.Unknown != 1 || place.KindOf(p.Problem) != place.Corrupt || len(p.Rows) != len(want) {
+		t.Errorf("%d rows, want %d; %d unknown, %v, %v", len(p.Rows), len(want), p.Unknown, p.Problem, err)
+	}
+	if _, err := s.Keys(t.Context(), Query{Field: "caption"}, new(strings.Builder)); place.KindOf(err) != place.Corrupt {
+		t.Errorf("keys of damaged samples: %v", err)
+	}
+	index := filepath.Join(dir, "index", "PART_00001.arrow")
+	if err := os.Truncate(index, 600); err != nil {
+		t.Fatal(err)
+	}
+	for _, q := range []Query{{Class: "2"}, {Shard: "PART_00001.ffr"}, {}} {
+		_, err := s.Page(t.Context(), q, 100, 1000, 0)
+		if place.KindOf(err) != place.Corrupt || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "PART_00001.arrow") {
+			t.Errorf("%+v: %v", q, err)
+		}
+	}
+	if p, err := s.Page(t.Context(), Query{Class: "2"}, 0, 5, 0); err != nil || len(p.Rows) != 5 {
+		t.Errorf("samples before the damage: %v", err)
+	}
+}
+
+func wantedCaptions() (all []int64) {
+	for i := int64(0); i < samples; i += 3 {
+		all = append(all, i)
+	}
+	return all
+}
+
+// flip changes a byte of a file.
+func flip(t *testing.T, name string, off int64) {
+	t.Helper()
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data[off] ^= 4
+	if err := os.WriteFile(name, data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
