@@ -32,7 +32,7 @@ func (s *Searcher) Keys(ctx context.Context, q Query, w io.Writer) (int64, error
 	case !keyed:
 		return 0, errNoKeys
 	}
-	l := &list{Searcher: s, f: f, chosen: make(bits, (s.d.Len()+63)/64), most: listedAtOnce}
+	l := s.newList(f, listedAtOnce)
 	if err := l.choose(ctx); err != nil {
 		return 0, err
 	}
@@ -55,6 +55,13 @@ type list struct {
 	n      int64 // chosen samples
 	chosen bits
 	most   int // listedAtOnce
+
+	held map[uint64]int64 // numbers of chosen samples by the hashes of their keys
+	next int64            // chosen samples from it on were not held yet
+}
+
+func (s *Searcher) newList(f *filter, most int) *list {
+	return &list{Searcher: s, f: f, chosen: make(bits, (s.d.Len()+63)/64), most: most, held: make(map[uint64]int64), next: f.first}
 }
 
 type bits []uint64
@@ -70,11 +77,21 @@ func (l *list) choose(ctx context.Context) error {
 		if r != nil {
 			l.chosen.set(r.Number)
 			l.n++
+			l.hold(r)
 			bad = badKey(r)
 		}
 		return bad == nil && p.Problem == nil
 	})
 	return cmp.Or(err, bad, p.Problem)
+}
+
+// hold keeps the key of a chosen sample to look for others that have it, if there is room.
+func (l *list) hold(r *lookup.Row) (more bool) {
+	if len(l.held) < l.most {
+		l.held[xxhash.Sum64String(r.Key)] = r.Number
+		l.next = r.Number + 1
+	}
+	return len(l.held) < l.most
 }
 
 // badKey returns an error if a line of a list cannot be the key of a sample.
@@ -98,24 +115,12 @@ func (l *list) checkOthers(ctx context.Context) error {
 	if l.n == l.f.end-l.f.first {
 		return nil
 	}
-	held := make(map[uint64]int64) // number of a chosen sample by the hash of its key
-	for from := l.f.first; from < l.f.end; {
-		clear(held)
-		err := l.each(ctx, from, func(r *lookup.Row) (bool, error) {
-			from = r.Number + 1
-			if l.chosen.has(r.Number) {
-				held[xxhash.Sum64String(r.Key)] = r.Number
-			}
-			return len(held) < l.most, nil
-		})
-		if err != nil {
-			return err
-		}
-		err = l.each(ctx, l.f.first, func(r *lookup.Row) (bool, error) {
+	for len(l.held) > 0 {
+		err := l.each(ctx, l.f.first, func(r *lookup.Row) (bool, error) {
 			if l.chosen.has(r.Number) {
 				return true, nil
 			}
-			n, ok := held[xxhash.Sum64String(r.Key)]
+			n, ok := l.held[xxhash.Sum64String(r.Key)]
 			if !ok {
 				return true, nil
 			}
@@ -125,6 +130,11 @@ func (l *list) checkOthers(ctx context.Context) error {
 			}
 			return true, err
 		})
+		full := len(l.held) == l.most
+		clear(l.held)
+		if err == nil && full {
+			err = l.each(ctx, l.next, func(r *lookup.Row) (bool, error) { return !l.chosen.has(r.Number) || l.hold(r), nil })
+		}
 		if err != nil {
 			return err
 		}

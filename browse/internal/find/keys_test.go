@@ -112,12 +112,16 @@ func TestKeysHeld(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, most := range []int{1, 7, samples / 2, samples} {
-		l := &list{Searcher: s, f: f, chosen: make(bits, samples/64+1), most: most}
+		l := s.newList(f, most)
 		if err := l.choose(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if err := l.checkOthers(t.Context()); !errors.Is(err, ErrList) {
 			t.Errorf("%d at once: %v", most, err)
+		}
+		l = s.newList(f, most)
+		if err := l.choose(t.Context()); err != nil {
+			t.Fatal(err)
 		}
 		l.chosen.set(samples - 1)
 		if err := l.checkOthers(t.Context()); err != nil {
