@@ -90,6 +90,7 @@ func (b *builder) write(f io.WriteSeeker) error {
 			return err
 		}
 	}
+	b.tell(b.total)
 	for len(b.page) > 0 {
 		b.add(^uint64(0))
 	}
@@ -111,6 +112,12 @@ func (b *builder) write(f io.WriteSeeker) error {
 	}
 	_, err := f.Write(head)
 	return err
+}
+
+func (b *builder) tell(done int64) {
+	if b.progress != nil {
+		b.progress(done, b.total)
+	}
 }
 
 // pass writes the entries of a range of hashes, one of several of equal size.
@@ -160,9 +167,7 @@ func (b *builder) shard(k int, use func(n int64, key string) error) error {
 				return err
 			}
 			last = first
-			if b.progress != nil {
-				b.progress(b.done+i, b.total)
-			}
+			b.tell(b.done + i)
 			b.batches = append(b.batches, batch{b.d.starts[k] + first, off})
 		}
 		if err := use(b.d.starts[k]+i, row.Key); err != nil {

@@ -94,8 +94,8 @@ func (w *walker) shard(ctx context.Context, k int, i int64, yield func(*Row, []b
 		}
 	}
 	r := &w.number
-	for ; i < s.samples; i++ {
-		if i%1024 == 0 && ctx.Err() != nil {
+	for first := i; i < s.samples; i++ {
+		if (i-first)%1024 == 0 && ctx.Err() != nil {
 			return false, ctx.Err()
 		}
 		w.d.place(r, k, i)
