@@ -78,9 +78,9 @@ func (c *counts) classes() []Class {
 		return all
 	}
 	slices.Sort(sizes)
-	median := sizes[(len(sizes)-1)/2]
+	median := sizes[len(sizes)/2]
 	for i := range all {
-		all[i].Rare = all[i].Count > 0 && all[i].Count < (median+9)/10
+		all[i].Rare = all[i].Count > 0 && all[i].Count*10 < median
 	}
 	return all
 }
