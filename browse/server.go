@@ -32,7 +32,7 @@ const (
 // Options control a Server.
 type Options struct {
 	Tool   string         // the program and its version, for the foot of each page
-	Verify verify.Options // how datasets are verified; Progress is not used
+	Verify verify.Options // how datasets are verified
 	Log    io.Writer      // a line for each error of the server itself; nil: none
 }
 
@@ -69,9 +69,11 @@ func New(datasets []*lookup.Dataset, opts Options) (*Server, error) {
 // that opens the first page. Serve is called once.
 func (s *Server) Serve(ctx context.Context, l net.Listener, ready func(Link)) error {
 	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
 	s.jobs.ctx = ctx
-	defer s.jobs.wait()
+	defer func() {
+		cancel()
+		s.jobs.wait()
+	}()
 	var err error
 	if s.guard, err = guard.New(l.Addr()); err != nil {
 		l.Close()
@@ -81,7 +83,9 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, ready func(Link)) er
 	server := s.guard.Server()
 	server.Handler = s.guard.Wrap(s.routes())
 	server.BaseContext = func(net.Listener) context.Context { return ctx }
+	left := make(chan struct{})
 	context.AfterFunc(ctx, func() {
+		defer close(left)
 		leave, cancel := context.WithTimeout(context.Background(), leaveTime)
 		defer cancel()
 		if server.Shutdown(leave) != nil {
@@ -92,6 +96,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, ready func(Link)) er
 	if err := server.Serve(guard.Limit(l, guard.Connections)); !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}
+	<-left
 	return nil
 }
 

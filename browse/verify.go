@@ -32,7 +32,13 @@ func (q *request) startVerify() error {
 	j := &job{Name: verifyName(x), total: total, say: sayBytes}
 	q.jobs.start(j, true, func(ctx context.Context, j *job) (any, error) {
 		how := q.opts.Verify
-		how.Progress = func(_, bytes int64) { j.done.Add(bytes) }
+		told := how.Progress
+		how.Progress = func(samples, bytes int64) {
+			j.done.Add(bytes)
+			if told != nil {
+				told(samples, bytes)
+			}
+		}
 		return x.verify(ctx, how)
 	})
 	http.Redirect(q.w, q.r, x.link("", nil), http.StatusSeeOther)
