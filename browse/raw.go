@@ -24,11 +24,7 @@ const wholeRecord = "record"
 // raw answers with the bytes of a field, or of the record. Those that a browser may show are told by their content, from
 // a short list; all others are a file to save. What differs from its CRC is only to be saved.
 func (q *request) raw() error {
-	x, err := q.set()
-	if err != nil {
-		return err
-	}
-	n, err := q.number(x)
+	x, n, err := q.one()
 	if err != nil {
 		return err
 	}
@@ -154,11 +150,7 @@ func (w *begunWriter) Write(p []byte) (int, error) {
 
 // thumb answers with the picture of a sample, small.
 func (q *request) thumb() error {
-	x, err := q.set()
-	if err != nil {
-		return err
-	}
-	n, err := q.number(x)
+	x, n, err := q.one()
 	if err != nil {
 		return err
 	}

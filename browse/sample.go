@@ -87,11 +87,7 @@ func (s *sample) Grid() string { return s.set.link("grid", fromQuery(s.Values, s
 const hexBytes = 4096 // of a record that is shown as bytes
 
 func (q *request) sample() error {
-	x, err := q.set()
-	if err != nil {
-		return err
-	}
-	n, err := q.number(x)
+	x, n, err := q.one()
 	if err != nil {
 		return err
 	}

@@ -22,11 +22,12 @@ import (
 
 // MaxRecord is the largest record, in bytes, whose fields are shown. The CRC of a larger one is checked, and it can be
 // saved.
-const MaxRecord = 128 << 20
+const MaxRecord = 64 << 20
 
 const (
-	heldRecords = 2 * MaxRecord // bytes of the records that are being shown
-	leaveTime   = 500 * time.Millisecond
+	heldRecords  = 2 * MaxRecord // bytes of the records that are being shown
+	heldPictures = 160 << 20     // bytes of the pictures that are being decoded
+	leaveTime    = 500 * time.Millisecond
 )
 
 // Options control a Server.
@@ -51,7 +52,7 @@ func New(datasets []*lookup.Dataset, opts Options) (*Server, error) {
 	if opts.Log == nil {
 		opts.Log = io.Discard
 	}
-	s := &Server{opts: opts, thumbs: thumb.New(thumb.Options{}), held: semaphore.NewWeighted(heldRecords)}
+	s := &Server{opts: opts, thumbs: thumb.New(thumb.Options{Bytes: heldPictures}), held: semaphore.NewWeighted(heldRecords)}
 	for i, d := range datasets {
 		x, err := newSet(i, d)
 		if err != nil {
@@ -160,11 +161,15 @@ func (q *request) set() (*set, error) {
 	return q.sets[n], nil
 }
 
-// number returns the number of a sample that the path names.
-func (q *request) number(x *set) (int64, error) {
+// one returns the dataset and the number of the sample that the path names.
+func (q *request) one() (*set, int64, error) {
+	x, err := q.set()
+	if err != nil {
+		return nil, 0, err
+	}
 	n, err := strconv.ParseInt(q.r.PathValue("number"), 10, 64)
 	if err != nil || n < 0 || n >= x.data.Len() {
-		return 0, notFound(fmt.Sprintf("There is no sample #%s: samples are numbered from 0 to %d.", q.r.PathValue("number"), x.data.Len()-1))
+		return nil, 0, notFound(fmt.Sprintf("There is no sample #%s: samples are numbered from 0 to %d.", q.r.PathValue("number"), x.data.Len()-1))
 	}
-	return n, nil
+	return x, n, nil
 }

@@ -4,13 +4,16 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ffconvert/ffconvert/browse"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/dataset/lookup"
 	"github.com/ffconvert/ffconvert/internal/text"
 	"github.com/ffconvert/ffconvert/record"
@@ -55,7 +58,13 @@ samples leaves in OUT/.ffconvert, as ffconvert get does; or in the user's cache,
 	return cmd
 }
 
+// browseMemory is where garbage is collected more often, in bytes: what requests hold together is below it.
+const browseMemory = 384 << 20
+
 func runBrowse(ctx context.Context, opts browseOptions, paths []string, stdout, stderr io.Writer) error {
+	if debug.SetMemoryLimit(-1) == math.MaxInt64 { // no limit by GOMEMLIMIT
+		debug.SetMemoryLimit(browseMemory)
+	}
 	opts.opts.Record.MaxSample = browse.MaxRecord
 	if dir, err := os.UserCacheDir(); err == nil {
 		opts.opts.TableDir = filepath.Join(dir, "ffconvert", "keys")
@@ -87,6 +96,9 @@ func runBrowse(ctx context.Context, opts browseOptions, paths []string, stdout, 
 			fmt.Fprintf(stderr, "ffconvert: WARNING: other machines reach %s: the link and the data pass the network without encryption\n", l.Addr())
 		}
 		fmt.Fprintln(stdout, link.URL)
+		if terminal.IsTerminal(stderr) {
+			fmt.Fprintln(stderr, "the link opens in a browser on this machine; Ctrl-C ends")
+		}
 		if !opts.open {
 			return
 		}
