@@ -23,6 +23,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"time"
 )
 
 // Connections is how many connections are open at once: a browser opens six, and the others time out.
@@ -38,7 +39,8 @@ type Guard struct {
 	token  string // in the link
 	cookie http.Cookie
 	form   string // in each form
-	cross  *http.CrossOriginProtection
+
+	patience time.Duration // writeTime
 }
 
 // New returns the guard of a server that listens at addr.
@@ -51,7 +53,7 @@ func New(addr net.Addr) (*Guard, error) {
 	if err != nil {
 		name = ""
 	}
-	g := &Guard{hosts: hosts{loopback: at.IP.IsLoopback(), name: name}, token: secret(), form: secret(), cross: http.NewCrossOriginProtection()}
+	g := &Guard{hosts: hosts{loopback: at.IP.IsLoopback(), name: name}, token: secret(), form: secret(), patience: writeTime}
 	// Browsers send a cookie to all ports of a host: each server has a name of its own.
 	g.cookie = http.Cookie{Name: "ffconvert-" + secret()[:8], Value: secret(), Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode}
 	shown := at.IP.String()

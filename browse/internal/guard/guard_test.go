@@ -37,7 +37,7 @@ func newSite(t *testing.T, handler http.Handler) *site {
 		t.Fatal(err)
 	}
 	s := &site{g, l.Addr().String(), new(bytes.Buffer), make(chan string, 1000)}
-	g.Log = s.log
+	g.Log, g.patience = s.log, time.Second
 	mux := http.NewServeMux()
 	mux.Handle("GET /", handler)
 	mux.HandleFunc("POST /verify", func(w http.ResponseWriter, r *http.Request) { fmt.Fprintln(w, "verifying", secretText) })

@@ -30,14 +30,12 @@ func (h hosts) allow(host string) bool {
 			return false
 		}
 	}
-	if strings.EqualFold(name, "localhost") {
-		return true
-	}
+	bracketed := strings.HasPrefix(host, "[")
 	if addr, err := netip.ParseAddr(name); err == nil {
-		if bracketed := strings.HasPrefix(host, "["); addr.Zone() != "" || addr.Is6() != bracketed {
-			return false
-		}
-		return addr.IsLoopback() || !h.loopback
+		return addr.Is6() == bracketed && addr.Zone() == "" && (addr.IsLoopback() || !h.loopback)
+	}
+	if bracketed || strings.EqualFold(name, "localhost") {
+		return !bracketed
 	}
 	short, _, _ := strings.Cut(h.name, ".")
 	return !h.loopback && name != "" && (strings.EqualFold(name, h.name) || strings.EqualFold(name, short))

@@ -42,18 +42,19 @@ func Limit(l net.Listener, n int) net.Listener { return netutil.LimitListener(l,
 // A writer moves the deadline on before each chunk of an answer.
 type writer struct {
 	http.ResponseWriter
-	control *http.ResponseController
-	begun   bool // the status has been written
+	control  *http.ResponseController
+	patience time.Duration
+	begun    bool // the status has been written
 }
 
-func newWriter(w http.ResponseWriter) *writer {
-	n := &writer{ResponseWriter: w, control: http.NewResponseController(w)}
+func newWriter(w http.ResponseWriter, patience time.Duration) *writer {
+	n := &writer{ResponseWriter: w, control: http.NewResponseController(w), patience: patience}
 	n.extend()
 	return n
 }
 
-// extend gives the client writeTime from now on. A recorder of a test has no deadlines; its error is of no use.
-func (w *writer) extend() { _ = w.control.SetWriteDeadline(time.Now().Add(writeTime)) }
+// extend gives the client that time from now on. A writer without deadlines, as tests have, is left alone.
+func (w *writer) extend() { _ = w.control.SetWriteDeadline(time.Now().Add(w.patience)) }
 
 // Unwrap is for http.ResponseController.
 func (w *writer) Unwrap() http.ResponseWriter { return w.ResponseWriter }

@@ -18,7 +18,7 @@ var headers = map[string]string{
 		"form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
 	"X-Content-Type-Options":       "nosniff",
 	"X-Frame-Options":              "DENY",
-	"Referrer-Policy":              "no-referrer",
+	"Referrer-Policy":              "same-origin", // no-referrer would make the Origin of forms null
 	"Cross-Origin-Opener-Policy":   "same-origin",
 	"Cross-Origin-Resource-Policy": "same-origin",
 	"Cache-Control":                "no-store",
@@ -34,11 +34,11 @@ const (
 	noForm   = "The page is too old, or of another server: load it again."
 )
 
-// Wrap returns a handler that passes to next what the browser with the cookie asks for. It writes a deadline before each write: an answer may
-// take any time, while a client that reads less than 64 KiB in writeTime is dropped.
+// Wrap returns a handler that passes to next what the browser with the cookie asks for. It moves the deadline on before each write of at most 64 KiB: an
+// answer may take any time, while a client whose socket takes none of a write within writeTime is dropped.
 func (g *Guard) Wrap(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		w := newWriter(rw)
+		w := newWriter(rw, g.patience)
 		defer w.extend() // for what net/http still has in its buffers
 		defer g.recovered(w)
 		for name, value := range headers {
@@ -112,8 +112,9 @@ func (g *Guard) enter(w http.ResponseWriter, r *http.Request) {
 	w.Write(lead("/"))
 }
 
-// foreign refuses requests that pages of other origins make, be they of another port of this host, to which browsers send the cookie, too; and
-// requests without the cookie. Browsers that do not send Sec-Fetch-Site (before 2023) send Origin, if they send anything.
+// foreign refuses requests without the cookie, and requests that pages of other origins make: browsers send the cookie with those of another port of this
+// host. The rule is that of http.CrossOriginProtection, for GET too. A browser of before 2023, and any where the server has neither localhost nor a
+// loopback address for a name, sends no Sec-Fetch-Site; it sends Origin with a POST and with what scripts fetch.
 func (g *Guard) foreign(r *http.Request) (status int, why string) {
 	switch site := r.Header.Get("Sec-Fetch-Site"); site {
 	case "same-origin", "none":
@@ -136,9 +137,6 @@ func (g *Guard) posted(w http.ResponseWriter, r *http.Request) (status int, why 
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || kind != "application/x-www-form-urlencoded" {
 		return http.StatusUnsupportedMediaType, noForm
-	}
-	if g.cross.Check(r) != nil {
-		return http.StatusForbidden, noOrigin
 	}
 	if r.ParseForm() != nil || !same(r.PostForm.Get(FormField), g.form) {
 		return http.StatusForbidden, noForm
