@@ -7,12 +7,12 @@ import (
 	"github.com/ffconvert/ffconvert/internal/picture"
 )
 
-// shrink returns a picture whose longer side has at most size pixels, with the same proportions. It takes the mean of squares while the picture is more
-// than twice too large, a strip at a time, and then resizes as the package picture does. What is transparent shows a board of white and grey.
+// shrink returns a picture whose longer side has at most size pixels, with the same proportions. It takes the mean of squares while the picture is too
+// large by more than a quarter, a strip at a time, and then resizes as the package picture does. What is transparent shows a board of white and grey.
 func shrink(m image.Image, size int) picture.RGB {
 	r := m.Bounds()
 	longer := max(r.Dx(), r.Dy())
-	side := max(1, longer/(2*size)) // of the squares
+	side := max(1, longer/(size+size/4)) // of the squares
 	p := squares(m, side, max(1, 8*longer/size))
 	if longer <= size {
 		return p
@@ -42,7 +42,15 @@ func squares(m image.Image, side, board int) picture.RGB {
 			}
 			draw.Draw(strip, strip.Rect, m, image.Pt(r.Min.X, r.Min.Y+y), op)
 		}
-		add(sums, strip.Pix[y%stripRows*strip.Stride:][:4*r.Dx()], side)
+		pixels := strip.Pix[y%stripRows*strip.Stride:][:4*r.Dx()]
+		if side == 1 {
+			row := out.Pix[3*y*out.Width:][:3*out.Width]
+			for i, k := 0, 0; i < len(row); i, k = i+3, k+4 {
+				row[i], row[i+1], row[i+2] = pixels[k], pixels[k+1], pixels[k+2]
+			}
+			continue
+		}
+		add(sums, pixels, side)
 		if high := y%side + 1; high == side || y == r.Dy()-1 {
 			row := out.Pix[y/side*3*out.Width:][:3*out.Width]
 			for x := range out.Width {

@@ -17,6 +17,7 @@ import (
 	"image/jpeg"
 	"image/png"
 	"runtime"
+	"sync"
 
 	"golang.org/x/sync/semaphore"
 	"golang.org/x/sync/singleflight"
@@ -45,6 +46,7 @@ type Maker struct {
 	memory *semaphore.Weighted
 	group  singleflight.Group
 	cache  *cache
+	png    png.Encoder
 }
 
 // New returns a maker.
@@ -56,7 +58,8 @@ func New(opts Options) *Maker {
 		Cache:    cmp.Or(opts.Cache, 32<<20),
 		Pictures: cmp.Or(opts.Pictures, 2*runtime.GOMAXPROCS(0)),
 	}
-	return &Maker{opts: opts, loaded: semaphore.NewWeighted(int64(opts.Pictures)), memory: semaphore.NewWeighted(opts.Bytes), cache: newCache(opts.Cache)}
+	return &Maker{opts: opts, loaded: semaphore.NewWeighted(int64(opts.Pictures)), memory: semaphore.NewWeighted(opts.Bytes), cache: newCache(opts.Cache),
+		png: png.Encoder{CompressionLevel: png.BestSpeed, BufferPool: new(buffers)}}
 }
 
 // A small is a thumbnail, or the reason that there is none.
@@ -142,7 +145,7 @@ func (m *Maker) encode(p picture.RGB) small {
 	var err error
 	kind := "image/jpeg"
 	if p.Width*p.Height <= exact {
-		kind, err = "image/png", png.Encode(&b, rgba(p))
+		kind, err = "image/png", m.png.Encode(&b, rgba(p))
 	} else {
 		err = jpeg.Encode(&b, rgba(p), &jpeg.Options{Quality: quality})
 	}
@@ -151,3 +154,13 @@ func (m *Maker) encode(p picture.RGB) small {
 	}
 	return small{data: bytes.Clone(b.Bytes()), kind: kind}
 }
+
+// buffers keep what an encoder of PNG allocates, a megabyte, for the next one.
+type buffers struct{ pool sync.Pool }
+
+func (b *buffers) Get() *png.EncoderBuffer {
+	e, _ := b.pool.Get().(*png.EncoderBuffer)
+	return e
+}
+
+func (b *buffers) Put(e *png.EncoderBuffer) { b.pool.Put(e) }
