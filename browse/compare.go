@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/ffconvert/ffconvert/browse/internal/survey"
 	"github.com/ffconvert/ffconvert/dataset/compare"
@@ -81,36 +82,37 @@ func (q *request) compare() error {
 		}
 	}
 	a, b := q.sets[numbers[0]], q.sets[numbers[1]]
-	j := q.jobs.start(&job{Name: fmt.Sprintf("compare-%d-%d", a.Number, b.Number), total: a.Len() + b.Len(), say: saySamples}, false, func(ctx context.Context, j *job) (any, error) {
+	j := q.jobs.start(&job{Name: fmt.Sprintf("compare-%d-%d", a.Number, b.Number), say: sayCompared}, false, func(ctx context.Context, j *job) (any, error) {
 		return compareSets(ctx, a, b, j)
 	})
 	data := struct {
 		A, B   *set
 		Job    *job
 		Result *comparison
-		Error  string
 		Kinds  []compare.Kind
 		Most   int
-	}{A: a, B: b, Kinds: []compare.Kind{compare.Removed, compare.Added, compare.Changed}, Most: mostDifferences}
-	switch {
-	case !j.await(surveyWait):
-		data.Job = j
-	case j.err != nil:
-		data.Error = lines(j.err)
-	default:
-		data.Result = j.result.(*comparison)
+	}{A: a, B: b, Job: j, Kinds: []compare.Kind{compare.Removed, compare.Added, compare.Changed}, Most: mostDifferences}
+	if j.await(surveyWait) && j.err == nil {
+		data.Job, data.Result = nil, j.result.(*comparison)
 	}
 	return q.render(http.StatusOK, "compare", page{Tab: "compare", Title: "Compare " + text.Line(a.Name) + " and " + text.Line(b.Name), Data: data})
+}
+
+func sayCompared(done, total int64, d time.Duration) string {
+	if done < total {
+		return saySamples(done, total, d)
+	}
+	return "comparing " + counted(total, "sample")
 }
 
 // compareSets surveys both datasets, and compares their samples.
 func compareSets(ctx context.Context, a, b *set, j *job) (*comparison, error) {
 	c := &comparison{Listed: make(map[compare.Kind][]difference)}
-	sa, err := survey.Run(ctx, a.data.Fork(), a.meta.Classes, func(done int64) { j.done.Store(done / 2) })
+	sa, err := survey.Run(ctx, a.data.Fork(), a.meta.Classes, func(done int64) { j.tell(done, a.Len()+b.Len()) })
 	if err != nil {
 		return nil, err
 	}
-	sb, err := survey.Run(ctx, b.data.Fork(), b.meta.Classes, func(done int64) { j.done.Store((a.Len() + done) / 2) })
+	sb, err := survey.Run(ctx, b.data.Fork(), b.meta.Classes, func(done int64) { j.tell(a.Len()+done, a.Len()+b.Len()) })
 	if err != nil {
 		return nil, err
 	}

@@ -16,9 +16,10 @@ type job struct {
 	Name  string // in URLs
 	Begun time.Time
 
-	total int64 // what done reaches
+	total atomic.Int64 // what done reaches
 	done  atomic.Int64
 	say   func(done, total int64, d time.Duration) string
+	work  func(ctx context.Context, j *job) (any, error)
 	stop  context.CancelFunc
 	ended chan struct{} // closed when the fields below are set
 
@@ -52,15 +53,14 @@ func (s *jobs) get(name string) *job {
 
 var errStopped = errors.New("stopped")
 
-// start begins a job, unless one of its name is at work: it is returned. again says whether one that ended is repeated;
-// one that was stopped or failed is.
+// start begins a job, unless there is one of its name: that is returned. again: one that has ended is repeated.
 func (s *jobs) start(j *job, again bool, work func(ctx context.Context, j *job) (any, error)) *job {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if old := s.all[j.Name]; old != nil && (!old.Over() || !again && old.err == nil) {
+	if old := s.all[j.Name]; old != nil && !(again && old.Over()) {
 		return old
 	}
-	j.Begun, j.ended = time.Now(), make(chan struct{})
+	j.Begun, j.ended, j.work = time.Now(), make(chan struct{}), work
 	if s.ctx == nil {
 		j.err = errStopped
 		close(j.ended)
@@ -107,11 +107,28 @@ func (j *job) await(d time.Duration) bool {
 // Stopped reports whether the job was stopped.
 func (j *job) Stopped() bool { return j.Over() && errors.Is(j.err, errStopped) }
 
+// tell sets how far the job is.
+func (j *job) tell(done, total int64) {
+	j.total.Store(total)
+	j.done.Store(done)
+}
+
+// Failed says why the job ended without a result; "": it did not.
+func (j *job) Failed() string {
+	switch {
+	case !j.Over() || j.err == nil:
+		return ""
+	case errors.Is(j.err, errStopped):
+		return "It was stopped."
+	}
+	return lines(j.err)
+}
+
 // Share returns how much of the job is done, 0 to 1.
-func (j *job) Share() float64 { return min(1, float64(j.done.Load())/float64(max(1, j.total))) }
+func (j *job) Share() float64 { return min(1, float64(j.done.Load())/float64(max(1, j.total.Load()))) }
 
 // Text says how far the job is.
-func (j *job) Text() string { return j.say(j.done.Load(), j.total, time.Since(j.Begun)) }
+func (j *job) Text() string { return j.say(j.done.Load(), j.total.Load(), time.Since(j.Begun)) }
 
 // events streams how far a job is, as server-sent events, and its end.
 func (q *request) events() error {
@@ -153,6 +170,14 @@ func (q *request) stopJob() error {
 	if j := q.jobs.get(q.r.PathValue("job")); j != nil {
 		j.stop()
 		j.await(time.Second)
+	}
+	return q.back()
+}
+
+// repeatJob begins a job anew that has ended, and leads back.
+func (q *request) repeatJob() error {
+	if j := q.jobs.get(q.r.PathValue("job")); j != nil {
+		q.jobs.start(&job{Name: j.Name, say: j.say}, true, j.work)
 	}
 	return q.back()
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// A job of a name is begun once, repeated where it failed or that is asked for, and stopped with the server.
+// A job of a name is begun once, repeated where that is asked for, and stopped with the server.
 func TestJobs(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -36,10 +36,10 @@ func TestJobs(t *testing.T) {
 		t.Error("a job that is under way was begun again")
 	}
 	end(first, errors.New("no device"))
-	second := begin(false)
-	if second == first {
-		t.Error("a job that failed is not repeated")
+	if begin(false) != first || first.Failed() != "no device" {
+		t.Errorf("a job that failed: %q, or it was repeated", first.Failed())
 	}
+	second := begin(true)
 	end(second, nil)
 	if begin(false) != second || second.result != 2 {
 		t.Error("a job that has ended well was repeated")
@@ -49,7 +49,10 @@ func TestJobs(t *testing.T) {
 	if !third.await(10*time.Second) || !third.Stopped() {
 		t.Error("a job does not stop")
 	}
-	fourth := begin(false)
+	if begin(false) != third {
+		t.Error("a job that was stopped was repeated")
+	}
+	fourth := begin(true)
 	cancel()
 	s.wait()
 	if !fourth.Stopped() || runs != 4 {

@@ -194,6 +194,12 @@ func (q *request) find() error {
 	}
 	d := x.data.Fork()
 	if n < 0 {
+		j := q.jobs.start(&job{Name: fmt.Sprintf("keys-%d", x.Number), say: saySamples}, false, func(ctx context.Context, j *job) (any, error) {
+			return nil, x.data.Fork().Prepare(ctx, j.tell)
+		})
+		if !j.await(surveyWait) || j.err != nil {
+			return q.render(http.StatusOK, "wait", page{Set: x, Tab: "grid", Title: "Find " + text.Line(key), Data: j})
+		}
 		for r, err := range d.Find(q.ctx(), key) {
 			if err != nil {
 				return err

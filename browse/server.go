@@ -131,6 +131,7 @@ func (s *Server) routes() http.Handler {
 	page("GET /jobs/{job}/events", (*request).events)
 	page("POST /d/{set}/verify", (*request).startVerify)
 	page("POST /jobs/{job}/stop", (*request).stopJob)
+	page("POST /jobs/{job}/again", (*request).repeatJob)
 	page("GET /", func(*request) error { return notFound("There is no such page.") })
 	return mux
 }

@@ -25,14 +25,11 @@ const (
 
 // surveyed returns the survey of a dataset, which is made once, and the job that makes it where it is not there yet.
 func (q *request) surveyed(x *set) (*survey.Survey, *job, error) {
-	j := q.jobs.start(&job{Name: fmt.Sprintf("survey-%d", x.Number), total: x.Len(), say: saySamples}, false, func(ctx context.Context, j *job) (any, error) {
-		return survey.Run(ctx, x.data.Fork(), x.meta.Classes, func(done int64) { j.done.Store(done) })
+	j := q.jobs.start(&job{Name: fmt.Sprintf("survey-%d", x.Number), say: saySamples}, false, func(ctx context.Context, j *job) (any, error) {
+		return survey.Run(ctx, x.data.Fork(), x.meta.Classes, func(done int64) { j.tell(done, x.Len()) })
 	})
-	if !j.await(surveyWait) {
+	if !j.await(surveyWait) || j.err != nil {
 		return nil, j, nil
-	}
-	if j.err != nil {
-		return nil, nil, j.err
 	}
 	return j.result.(*survey.Survey), nil, nil
 }

@@ -29,7 +29,8 @@ func (q *request) startVerify() error {
 	if err != nil {
 		return err
 	}
-	j := &job{Name: verifyName(x), total: total, say: sayBytes}
+	j := &job{Name: verifyName(x), say: sayBytes}
+	j.tell(0, total)
 	q.jobs.start(j, true, func(ctx context.Context, j *job) (any, error) {
 		how := q.opts.Verify
 		told := how.Progress
@@ -97,7 +98,6 @@ type check struct {
 	*job
 	Report   *verify.Report // nil: it is under way, or failed
 	Problems []problem
-	Error    string
 	Rate     string
 }
 
@@ -110,11 +110,7 @@ type problem struct {
 // checkOf returns what a page shows of a verification.
 func (x *set) checkOf(j *job) *check {
 	c := &check{job: j}
-	if !j.Over() {
-		return c
-	}
-	if j.err != nil {
-		c.Error = text.Line(j.err.Error())
+	if !j.Over() || j.err != nil {
 		return c
 	}
 	c.Report = j.result.(*verify.Report)

@@ -34,6 +34,27 @@ func (d *Dataset) buildTable(ctx context.Context) error {
 	return err
 }
 
+// Prepare makes the table of keys where a search would make it, and tells how far it is: after that, or where there is one,
+// a search is short. progress may be nil. Where no table can be written there is none, and no error.
+func (d *Dataset) Prepare(ctx context.Context, progress func(done, total int64)) error {
+	if d.Len() <= d.few {
+		return nil
+	}
+	if t, err := d.openTable(); err == nil {
+		t.close()
+		return nil
+	}
+	if keyed, err := d.Keyed(); err != nil || !keyed {
+		return err
+	}
+	f := d.Fork()
+	f.opts.Progress = progress
+	if err := f.buildTable(ctx); !errors.Is(err, errUnwritable) && !errors.Is(err, errTable) {
+		return err
+	}
+	return nil
+}
+
 var errUnwritable = errors.New("no table of keys can be written there")
 
 func (d *Dataset) buildAt(ctx context.Context, p tablePlace) error {
