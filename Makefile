@@ -26,7 +26,7 @@ lint: ## formatting, vet, staticcheck, and builds for the systems without Linux 
 	GOOS=darwin $(GO) vet ./...
 	GOOS=windows $(GO) build ./aio ./record ./converters/... ./encode ./verify ./packed ./findings ./check ./shard
 	$(GO) tool staticcheck ./...
-	$(GO) tool staticcheck -tags bench,fuzz ./internal/bench ./internal/fuzz
+	$(GO) tool staticcheck -tags bench,fuzz ./internal/bench ./internal/fuzz ./browse/internal/find
 	staticcheck=$$($(GO) tool -n staticcheck) && for m in $(NESTED); do \
 		(cd $$m && $(GO) vet ./... && $$staticcheck ./...) || exit; \
 	done
