@@ -61,12 +61,12 @@ type walker struct {
 	whole   bool // indexes and headers are compared with their checksums
 	records bool // are read; from the first sample of a shard on
 
-	file   *openShard // nil until the header of the shard is needed
-	at     []record.Extent
-	first  int64 // sample of at[0]
-	data   *bufio.Reader
-	buf    []byte
-	number Row
+	file  *openShard // nil until the header of the shard is needed
+	at    []record.Extent
+	first int64 // sample of at[0]
+	data  *bufio.Reader
+	buf   []byte
+	row   Row
 }
 
 // shard yields the samples of a shard from sample i on. more is false if no others are wanted.
@@ -93,12 +93,13 @@ func (w *walker) shard(ctx context.Context, k int, i int64, yield func(*Row, []b
 			x.rows = f.Rows(x.file, i, s.samples-i)
 		}
 	}
-	r := &w.number
+	r := &w.row
+	w.d.place(r, k, i)
 	for first := i; i < s.samples; i++ {
 		if (i-first)%1024 == 0 && ctx.Err() != nil {
 			return false, ctx.Err()
 		}
-		w.d.place(r, k, i)
+		r.Number, r.sample, r.Placed = w.d.starts[k]+i, i, false
 		if x != nil {
 			said, err := x.next()
 			if err != nil {

@@ -123,7 +123,7 @@ func (c *chunk) take() *Row {
 	i := c.next
 	c.next++
 	has, r := &c.layout.has, &c.row
-	*r = Row{Placed: has[offset], Source: -1, SourceOff: -1}
+	r.Label, r.Labeled, r.Placed, r.Source, r.SourceOff = 0, false, has[offset], -1, -1 // others are of all rows or of none
 	if has[keyEnds] {
 		start := c.keyEnd(0)
 		r.Key = c.keys[c.keyEnd(i)-start : c.keyEnd(i+1)-start]

@@ -4,6 +4,7 @@ package find
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
@@ -66,13 +67,14 @@ func TestBig(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	class := fmt.Sprint("#", last.Label)
 	for range 3 {
-		for name, q := range map[string]Query{"class": {Class: "77"}, "prefix": {Prefix: last.Key}, "size": {Min: 1 << 30}, "source": {Source: "#0", Max: 1}} {
+		for name, q := range map[string]Query{"class": {Class: class}, "prefix": {Prefix: last.Key}, "size": {Min: 1 << 30}, "source": {Source: "#0", Max: 1}} {
 			took(name, func() error { return page(q, 0, int(d.Len())) })
 		}
 		took("survey", func() error { _, err := survey.Run(t.Context(), d, meta.Classes, nil); return err })
 	}
-	took("keys", func() error { _, err := s.Keys(t.Context(), Query{Class: "77"}, io.Discard); return err })
+	took("keys", func() error { _, err := s.Keys(t.Context(), Query{Class: class}, io.Discard); return err })
 	text, err := json.Marshal(all)
 	if err == nil && figures != "" {
 		err = os.WriteFile(figures, text, 0o644)
