@@ -95,19 +95,9 @@ func (d *Dataset) CheckIndex(r *Row) error {
 // Record reads the record of a sample. It is compared with its CRC, and its place with the index. Where the CRC alone
 // differs, the bytes are returned beside the error.
 func (d *Dataset) Record(r *Row) ([]byte, error) {
-	x, err := d.openAt(r)
-	if err != nil {
-		return nil, err
-	}
-	defer x.file.Close()
-	if err := d.checkSize(r); err != nil {
-		return nil, err
-	}
-	data := make([]byte, r.At.Size) // at most what the file has, and the limit
-	if n, err := x.file.ReadAt(data, r.At.Off); n < len(data) {
-		return nil, r.fail(cut(err))
-	}
-	return data, x.info.CheckSample(r.sample, r.At, data)
+	x := Records{d: d, most: 1}
+	defer x.Close()
+	return x.Read(r)
 }
 
 // Locate enters where the record of a sample is by the header of its shard, and compares that with the index.

@@ -61,18 +61,17 @@ type walker struct {
 	whole   bool // indexes and headers are compared with their checksums
 	records bool // are read; from the first sample of a shard on
 
-	file  *openShard // nil until the header of the shard is needed
-	at    []record.Extent
-	first int64 // sample of at[0]
-	data  *bufio.Reader
-	buf   []byte
-	row   Row
+	file    *openShard // nil until the header of the shard is needed
+	extents extents
+	data    *bufio.Reader
+	buf     []byte
+	row     Row
 }
 
 // shard yields the samples of a shard from sample i on. more is false if no others are wanted.
 func (w *walker) shard(ctx context.Context, k int, i int64, yield func(*Row, []byte, error) bool) (more bool, err error) {
 	s := &w.d.shards[k]
-	w.at, w.first = w.at[:0], 0
+	w.extents.at = w.extents.at[:0]
 	defer func() {
 		if w.file != nil {
 			w.file.file.Close()
@@ -135,13 +134,11 @@ func (w *walker) read(r *Row, s *shard) (data []byte, err error) {
 			}
 		}
 	}
-	if r.sample >= w.first+int64(len(w.at)) {
-		w.first = r.sample
-		if w.at, err = record.ReadExtents(w.file.file, w.file.info, w.first, min(extentsAtOnce, s.samples-w.first), w.at[:0]); err != nil {
-			return nil, err
-		}
+	e, err := w.extents.find(w.file, r.sample, extentsAtOnce)
+	if err != nil {
+		return nil, err
 	}
-	if err := w.d.locate(r, w.at[r.sample-w.first]); err != nil || !w.records {
+	if err := w.d.locate(r, e); err != nil || !w.records {
 		return nil, err
 	}
 	if r.sample == 0 {

@@ -76,7 +76,7 @@ var mayImport = map[string][]string{
 	"shard/choose":                 {"converters", "internal/place"},
 	"shard/plan":                   {"shard/choose", "internal/place", "converters", "encode", "record", "internal/blocksum", "internal/crcline"},
 	"dataset":                      {"shard/choose", "internal/place", "converters", "encode", "record", "aio", "verify", "shard/plan", "internal/atomicfile", "internal/blocking", "internal/crcline", "internal/pin"},
-	"browse/internal/find":         {"dataset", "dataset/lookup", "internal/place", "internal/text"},
+	"browse/internal/find":         {"converters", "dataset", "dataset/lookup", "encode", "internal/place", "internal/text"},
 	"browse/internal/survey":       {"dataset/lookup", "record"},
 	"dataset/compare":              {"converters", "dataset/lookup", "encode"},
 	"dataset/lookup":               {"converters", "dataset", "encode", "internal/atomicfile", "internal/blocking", "internal/place", "internal/sidecar", "record"},

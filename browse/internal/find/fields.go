@@ -1,10 +1,16 @@
 package find
 
 import (
+	"cmp"
+	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
+	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset/lookup"
+	"github.com/ffconvert/ffconvert/encode"
 )
 
 // largestDecoded is the size in bytes of the largest record that is decoded to see its fields.
@@ -21,24 +27,15 @@ const (
 
 // fieldKnown returns which samples have a field, as far as meta.json tells.
 func (s *Searcher) fieldKnown(name string) (share, error) {
-	m, err := s.manifest()
-	if err != nil || m == nil {
+	counted, err := s.counted()
+	if err != nil || !counted {
 		return some, err
-	}
-	for _, e := range append(m.Encodes, m.Encode) {
-		if e.Encoded || e.Rewrites() || strings.HasPrefix(e.Encoding, "raw") {
-			return some, nil // its counts are of fields with other names
-		}
-	}
-	total, counted := int64(0), len(s.meta.Fields)
-	for i := range m.Shards {
-		total += m.Shards[i].Samples
 	}
 	c, known := s.meta.Fields.Of(name)
 	switch {
-	case known && c.Samples == total:
+	case known && c.Samples == s.total:
 		return all, nil
-	case !known && counted > 0 && counted < mostCounted:
+	case !known && len(s.meta.Fields) < mostCounted:
 		return none, nil
 	}
 	return some, nil
@@ -47,16 +44,75 @@ func (s *Searcher) fieldKnown(name string) (share, error) {
 // mostCounted is how many names of fields meta.json has at least if it counts others together.
 const mostCounted = 1000
 
-// has reports whether the record of a sample, which is placed, has the field. It reads the record.
-func has(d *lookup.Dataset, r *lookup.Row, field string) (bool, error) {
-	if r.At.Size > largestDecoded {
-		return false, fmt.Errorf("sample %d: its record has %d bytes; records of more than %d are not decoded", r.Number, r.At.Size, largestDecoded)
-	}
-	data, err := d.Record(r)
-	if err != nil {
+// readCounted reports whether the fields that meta.json counts are those of the records.
+func (s *Searcher) readCounted() (bool, error) {
+	m, err := s.manifest()
+	if err != nil || m == nil || len(s.meta.Fields) == 0 {
 		return false, err
 	}
-	sample, err := d.Decode(r, data)
+	for i := range m.Shards {
+		s.total += m.Shards[i].Samples
+	}
+	return !renames(m.Encode) && !slices.ContainsFunc(m.Encodes, renames), nil
+}
+
+// renames reports whether records may have other fields than their source had.
+func renames(e encode.Options) bool {
+	return e.Encoded || e.Rewrites() || strings.HasPrefix(e.Encoding, "raw")
+}
+
+// looked is how many records are looked at for the names of fields.
+const looked = 20
+
+// Fields returns names of fields that samples have: all of them by meta.json, else those of some samples. There are none
+// where it is not known what the records are.
+func (s *Searcher) Fields(ctx context.Context) ([]string, error) {
+	counted, err := s.counted()
+	if err != nil {
+		return nil, err
+	}
+	names := make(map[string]bool)
+	if counted {
+		for _, c := range s.meta.Fields {
+			names[c.Name] = true
+		}
+		return slices.Sorted(maps.Keys(names)), nil
+	}
+	if len(s.d.Encodings()) == 0 {
+		return nil, nil
+	}
+	d := s.d.Fork()
+	records := d.Records()
+	defer records.Close()
+	for i := range min(looked, d.Len()) {
+		r, err := d.Row((d.Len()/looked*i+i)%d.Len(), true) // not each of the same remainder
+		if err = cmp.Or(ctx.Err(), err); err != nil {
+			return nil, err
+		}
+		if sample, err := decode(d, records, r); err == nil {
+			for i := range sample.Fields {
+				names[sample.Fields[i].Name] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(names)), nil
+}
+
+// decode reads the record of a sample.
+func decode(d *lookup.Dataset, records *lookup.Records, r *lookup.Row) (*converters.Sample, error) {
+	if r.Placed && r.At.Size > largestDecoded {
+		return nil, fmt.Errorf("sample %d: its record has %d bytes; records of more than %d are not decoded", r.Number, r.At.Size, largestDecoded)
+	}
+	data, err := records.Read(r)
+	if err != nil {
+		return nil, err
+	}
+	return d.Decode(r, data)
+}
+
+// has reports whether the record of a sample has the field.
+func has(d *lookup.Dataset, records *lookup.Records, r *lookup.Row, field string) (bool, error) {
+	sample, err := decode(d, records, r)
 	if err != nil {
 		return false, err
 	}

@@ -47,6 +47,8 @@ func (s *Searcher) Page(ctx context.Context, q Query, from int64, most int, budg
 // and sets p.Next if use wants no more.
 func (s *Searcher) walk(ctx context.Context, f *filter, from int64, p *Page, use func(r *lookup.Row) bool) error {
 	d := s.d.Fork()
+	records := d.Records()
+	defer records.Close()
 	from = max(from, f.first)
 	if from >= f.end {
 		return ctx.Err()
@@ -62,7 +64,7 @@ func (s *Searcher) walk(ctx context.Context, f *filter, from int64, p *Page, use
 		found := f.holds(r)
 		decoded := found && f.field != ""
 		if decoded {
-			if found, err = has(d, r, f.field); err != nil {
+			if found, err = has(d, records, r, f.field); err != nil {
 				if ctx.Err() != nil {
 					return ctx.Err()
 				}
@@ -86,4 +88,34 @@ func (s *Searcher) walk(ctx context.Context, f *filter, from int64, p *Page, use
 		}
 	}
 	return nil
+}
+
+// Before returns the last of the samples before sample number n that q finds; -1 if there is none, or if the budget ends
+// before one is found. 0: no limit.
+func (s *Searcher) Before(ctx context.Context, q Query, n int64, budget time.Duration) (int64, error) {
+	f, err := s.filter(q)
+	if err != nil {
+		return -1, err
+	}
+	end := time.Now().Add(budget)
+	last, late := int64(-1), false
+	for hi, width := min(n, f.end), int64(256); hi > f.first && last < 0; width = min(4*width, 1<<20) {
+		part := *f
+		part.first, part.end = max(f.first, hi-width), hi
+		err := s.walk(ctx, &part, part.first, new(Page), func(r *lookup.Row) bool {
+			if r != nil {
+				last = r.Number
+			}
+			late = budget > 0 && time.Now().After(end)
+			return !late
+		})
+		if err != nil {
+			return -1, err
+		}
+		if late {
+			return -1, nil
+		}
+		hi = part.first
+	}
+	return last, nil
 }

@@ -114,9 +114,11 @@ func TestPage(t *testing.T) {
 					if err != nil {
 						t.Fatalf("%+v: %v", q, err)
 					}
-					if want := wanted(t, s, q); !slices.Equal(got, want) {
+					want := wanted(t, s, q)
+					if !slices.Equal(got, want) {
 						t.Errorf("%+v: %d samples %v, want %d %v", q, len(got), got, len(want), want)
 					}
+					checkBefore(t, s, q, want)
 					if len(got) > 0 {
 						found++
 					}
@@ -126,6 +128,44 @@ func TestPage(t *testing.T) {
 				t.Errorf("%d queries find something, want %d", found, x.finds)
 			}
 		})
+	}
+}
+
+// The names of fields are those of records, however they were made.
+func TestFields(t *testing.T) {
+	t.Parallel()
+	for i, want := range []string{"caption cls jpg", "caption cls jpg", "caption cls image", "bin", "caption cls jpg", "jpg"} {
+		x := &fixtures[i]
+		s := x.searcher(t, x.made(t))
+		got, err := s.Fields(t.Context())
+		if err != nil || strings.Join(got, " ") != want {
+			t.Errorf("%s: %q, %v; want %s", x.name, got, err, want)
+		}
+	}
+	opaque := fixtures[4]
+	opaque.records = ""
+	s := opaque.searcher(t, opaque.made(t))
+	if got, err := s.Fields(t.Context()); len(got) > 0 || err != nil {
+		t.Errorf("of opaque records: %q, %v", got, err)
+	}
+	if _, err := s.Page(t.Context(), Query{Field: "jpg"}, 0, 5, 0); !errors.Is(err, lookup.ErrNoFields) {
+		t.Errorf("a field of opaque records: %v", err)
+	}
+}
+
+// checkBefore compares what is found before some samples.
+func checkBefore(t *testing.T, s *Searcher, q Query, all []int64) {
+	t.Helper()
+	for _, n := range []int64{0, 1, 77, samples - 1, samples, samples + 9} {
+		want := int64(-1)
+		for _, m := range all {
+			if m < n {
+				want = m
+			}
+		}
+		if got, err := s.Before(t.Context(), q, n, time.Hour); err != nil || got != want {
+			t.Errorf("%+v: before sample %d: %d, %v; want %d", q, n, got, err, want)
+		}
 	}
 }
 
@@ -172,6 +212,9 @@ func TestPageBudget(t *testing.T) {
 		if _, err := s.Page(ctx, q, 0, 1000, 0); !errors.Is(err, context.Canceled) {
 			t.Errorf("%+v: %v", q, err)
 		}
+	}
+	if n, err := s.Before(t.Context(), Query{Field: "caption", Prefix: "none"}, samples, time.Nanosecond); n != -1 || err != nil {
+		t.Error(n, err)
 	}
 	if p, err := s.Page(t.Context(), Query{}, samples+5, 10, 0); err != nil || len(p.Rows) > 0 || p.Next != samples {
 		t.Errorf("past the end: %+v, %v", p, err)

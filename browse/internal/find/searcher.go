@@ -23,6 +23,8 @@ type Searcher struct {
 	shards   []span
 	manifest func() (*dataset.Manifest, error) // with its sources; read when it is needed: it may have very many. nil: other people's files
 	keyed    func() (bool, error)
+	counted  func() (bool, error) // see readCounted
+	total    int64                // samples that meta.json counts, once counted was called
 }
 
 // A span is the samples of a shard.
@@ -46,6 +48,7 @@ func NewSearcher(d *lookup.Dataset, meta dataset.Meta) *Searcher {
 		}
 		return dataset.ReadManifest(s.d.Dir())
 	})
+	s.counted = sync.OnceValues(s.readCounted)
 	return s
 }
 
@@ -88,6 +91,9 @@ func (s *Searcher) filter(q Query) (*filter, error) {
 		}
 	}
 	if q.Field != "" {
+		if len(s.d.Encodings()) == 0 {
+			return nil, &place.Error{Where: s.d.Path(), Off: -1, Err: lookup.ErrNoFields, Hint: "option records"}
+		}
 		switch has, err := s.fieldKnown(q.Field); {
 		case err != nil:
 			return nil, err
