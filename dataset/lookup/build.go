@@ -20,8 +20,8 @@ import (
 	"github.com/ffconvert/ffconvert/internal/atomicfile"
 )
 
-// tableMemory is how many entries are sorted at once: 256 MiB. A dataset of more samples is read several times.
-const tableMemory = 32 << 20
+// tableMemory is how many entries are sorted at once: 128 MiB. A dataset of more samples is read several times.
+const tableMemory = 16 << 20
 
 // buildTable makes the table of the dataset at the first of its places that can be written.
 func (d *Dataset) buildTable(ctx context.Context) error {
@@ -98,6 +98,7 @@ type builder struct {
 	page    []byte // entries of the page that is being filled
 	pages   uint32
 	batches []batch
+	entries []uint64 // of a pass
 }
 
 func (b *builder) write(f io.WriteSeeker) error {
@@ -143,7 +144,10 @@ func (b *builder) tell(done int64) {
 
 // pass writes the entries of a range of hashes, one of several of equal size.
 func (b *builder) pass(pass, passes uint64) error {
-	entries := make([]uint64, 0, min(b.d.Len(), int64(b.most)))
+	if b.entries == nil {
+		b.entries = make([]uint64, 0, min(b.d.Len(), int64(b.most)))
+	}
+	entries := b.entries[:0]
 	shift := shiftOf(b.d.Len())
 	b.batches = b.batches[:0]
 	for k := range b.d.shards {

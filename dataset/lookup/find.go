@@ -13,7 +13,7 @@ const fewSamples = 1 << 17
 
 // Find yields the samples that have a key, in order: several where a key occurs several times. In a dataset of more
 // than 131,072 samples it looks into the table of keys, which is made where there is none: one pass over all indexes,
-// 8 bytes of memory a sample, 256 MiB at most. Where the table cannot be written, indexes are searched. Of several forks one
+// 8 bytes of memory a sample, 128 MiB at most. Where the table cannot be written, indexes are searched. Of several forks one
 // makes it.
 func (d *Dataset) Find(ctx context.Context, key string) iter.Seq2[*Row, error] {
 	return func(yield func(*Row, error) bool) {
