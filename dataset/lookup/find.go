@@ -31,6 +31,9 @@ func (d *Dataset) Find(ctx context.Context, key string) iter.Seq2[*Row, error] {
 			}
 			t, err := open()
 			if err != nil {
+				if keyed, err := d.Keyed(); err == nil && !keyed {
+					return
+				}
 				continue // a damaged table is made anew; damage of an index is found again below
 			}
 			err = d.findIn(ctx, t, key, next, use)

@@ -128,6 +128,21 @@ func TestSources(t *testing.T) {
 	}
 }
 
+// In a large dataset without keys nothing is found, and no table is made.
+func TestFindWithoutKeys(t *testing.T) {
+	t.Parallel()
+	dir := madeAlike(t, 300, 1)
+	d := opened(t, dir)
+	for _, key := range []string{"x", ""} {
+		if got := numbers(t, d, key); got != nil {
+			t.Errorf("%q: %v", key, got)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, dataset.KeysName)); err == nil {
+		t.Error("there is a table")
+	}
+}
+
 // Forks may be used at the same time. One of them makes the table of keys.
 func TestFork(t *testing.T) {
 	t.Parallel()
