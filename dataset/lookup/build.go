@@ -40,6 +40,7 @@ func (d *Dataset) Prepare(ctx context.Context, progress func(done, total int64))
 	if d.Len() <= d.few {
 		return nil
 	}
+	made := d.shared.made.Load()
 	if t, err := d.openTable(); err == nil {
 		t.close()
 		return nil
@@ -48,11 +49,15 @@ func (d *Dataset) Prepare(ctx context.Context, progress func(done, total int64))
 		return err
 	}
 	f := d.Fork()
-	f.opts.Progress = progress
-	if err := f.buildTable(ctx); !errors.Is(err, errUnwritable) && !errors.Is(err, errTable) {
-		return err
+	f.progress = progress
+	t, err := f.newTable(ctx, made)
+	if err == nil {
+		t.close()
 	}
-	return nil
+	if errors.Is(err, errUnwritable) || errors.Is(err, errTable) {
+		return nil
+	}
+	return err
 }
 
 var errUnwritable = errors.New("no table of keys can be written there")
@@ -78,7 +83,7 @@ func (d *Dataset) buildAt(ctx context.Context, p tablePlace) error {
 		return errUnwritable
 	}
 	defer f.Discard()
-	b := builder{d: d, ctx: ctx, most: tableMemory, progress: d.opts.Progress}
+	b := builder{d: d, ctx: ctx, most: tableMemory, progress: d.progress}
 	if err := b.write(f); err != nil {
 		return err
 	}

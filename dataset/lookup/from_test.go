@@ -150,7 +150,8 @@ func TestFork(t *testing.T) {
 	dir := made(t, "msgpack", n, 2)
 	var mu sync.Mutex
 	begun, last := 0, int64(0)
-	d, err := Open(dir, Options{Progress: func(done, total int64) {
+	d := opened(t, dir)
+	d.progress = func(done, total int64) {
 		mu.Lock()
 		defer mu.Unlock()
 		if done == 0 {
@@ -160,11 +161,7 @@ func TestFork(t *testing.T) {
 			t.Errorf("%d of %d after %d", done, total, last)
 		}
 		last = done
-	}})
-	if err != nil {
-		t.Fatal(err)
 	}
-	d.few = 0
 	var wg sync.WaitGroup
 	for i := range 8 {
 		d := d.Fork()
@@ -212,15 +209,15 @@ func TestTableDir(t *testing.T) {
 	made := 0
 	find := func(path string, n int) {
 		t.Helper()
-		d, err := Open(path, Options{TableDir: tables, Progress: func(done, total int64) {
-			if done == 0 {
-				made++
-			}
-		}})
+		d, err := Open(path, Options{TableDir: tables})
 		if err != nil {
 			t.Fatal(err)
 		}
-		d.few = 0
+		d.few, d.progress = 0, func(done, total int64) {
+			if done == 0 {
+				made++
+			}
+		}
 		checkKeys(t, d, n)
 	}
 	find(dir, n)
@@ -270,15 +267,12 @@ func TestTableEnds(t *testing.T) {
 	const n = 20_000
 	dir := made(t, "msgpack", n, 2)
 	ctx, cancel := context.WithCancel(t.Context())
-	d, err := Open(dir, Options{Progress: func(done, total int64) {
+	d := opened(t, dir)
+	d.progress = func(done, total int64) {
 		if done > 0 {
 			cancel()
 		}
-	}})
-	if err != nil {
-		t.Fatal(err)
 	}
-	d.few = 0
 	for _, err := range d.Find(ctx, key(50)) {
 		if !errors.Is(err, context.Canceled) {
 			t.Error(err)
@@ -287,12 +281,12 @@ func TestTableEnds(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, dataset.KeysName)); err == nil {
 		t.Error("a table was made after the context had ended")
 	}
-	d.opts.Progress = nil
+	d.progress = nil
 	checkKeys(t, d, n)
 	if err := os.Truncate(filepath.Join(dir, "index", "PART_00000.arrow"), 1000); err != nil {
 		t.Fatal(err)
 	}
-	err = nil
+	var err error
 	for _, err = range d.WalkFrom(t.Context(), 5) {
 	}
 	if place.KindOf(err) != place.Corrupt {

@@ -34,8 +34,7 @@ type Options struct {
 	Encoding string        // of the records of other people's files, and of raw ones; "": not known
 	Limits   encode.Limits // of decoded records
 
-	TableDir string                  // where the table of keys is made if the dataset cannot be written; "": nowhere
-	Progress func(done, total int64) // of making the table of keys; may be nil. The goroutine that makes it calls this
+	TableDir string // where the table of keys is made if the dataset cannot be written; "": nowhere
 }
 
 // A Dataset is an opened dataset. It holds no shard open. Its methods must not be called concurrently: see [Dataset.Fork].
@@ -50,6 +49,7 @@ type Dataset struct {
 	decoders map[string]*encode.Decoder // by encoding
 	few      int64                      // see fewSamples
 	shared   *shared
+	progress func(done, total int64) // of making a table; see Prepare
 }
 
 // A shard holds the facts about a shard that need no open file.
