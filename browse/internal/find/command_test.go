@@ -13,6 +13,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/convert/format"
+	"github.com/ffconvert/ffconvert/convert/spec"
 	"github.com/ffconvert/ffconvert/dataset/lookup"
 	"github.com/ffconvert/ffconvert/internal/text"
 	"github.com/ffconvert/ffconvert/shard/choose"
@@ -132,5 +133,51 @@ func TestCommand(t *testing.T) {
 				t.Errorf("%d commands need a list, want %d", listed, x.lists)
 			}
 		})
+	}
+}
+
+// A mixture, whose sources have records of other fields each, is searched by what its records have.
+func TestMixture(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	text := "dataset:\n- shards: ../../../testdata/shards-000.tar\n  fields: image,cls\n  rename: [image=jpg;png]\n- shards: ../../../testdata/shards-001.tar\n"
+	parsed, err := spec.Parse("mixture.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := convert.NewMixture(parsed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "out")
+	if _, err := (&convert.Conversion{Mixture: m, Out: path}).Write(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	x := fixture{}
+	s := x.searcher(t, path)
+	for _, q := range []Query{{Field: "image"}, {Field: "jpg"}, {Field: "json"}, {Field: "cls"}, {Source: "#1", Class: "1"}} {
+		p, err := s.Page(t.Context(), q, 0, 1000, 0)
+		if err != nil || p.Unknown > 0 {
+			t.Fatal(err, p.Problem)
+		}
+		var got []int64
+		for _, r := range p.Rows {
+			got = append(got, r.Number)
+		}
+		if want := wanted(t, s, q); !slices.Equal(got, want) || len(want) == 0 {
+			t.Errorf("%+v: %v, want %v", q, got, want)
+		}
+		line, _, why := s.Command(q, path)
+		var list bytes.Buffer
+		home := t.TempDir()
+		if _, err := s.Keys(t.Context(), q, &list); err != nil {
+			t.Fatalf("%+v: %v", q, err)
+		}
+		if err := os.WriteFile(filepath.Join(home, KeysFile), list.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := records(t, run(t, line, home), nil), records(t, path, got); !slices.Equal(got, want) {
+			t.Errorf("%+v: %s (%s) makes %d samples, want %d", q, line, why, len(got), len(want))
+		}
 	}
 }

@@ -4,6 +4,10 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/internal/text"
+	"github.com/ffconvert/ffconvert/shard/choose"
 )
 
 func TestParse(t *testing.T) {
@@ -65,6 +69,31 @@ func FuzzParse(f *testing.F) {
 		}
 		if again, err := Parse(q.Values()); err != nil || again != q {
 			t.Errorf("%+v becomes %+v, %v", q, again, err)
+		}
+	})
+}
+
+// An expression asks for the begin of a key as a page does, and a shell takes it as it is.
+func FuzzPrefix(f *testing.F) {
+	f.Add("a.b", "a.bc")
+	f.Add("it's \"x\"\n", "it's \"x\"\nx")
+	f.Add("\\Q(?i)ä$", "\\Q(?i)Ä$")
+	f.Add("\xff", "\ufffd")
+	f.Fuzz(func(t *testing.T, prefix, key string) {
+		x := filter{Query: Query{Prefix: prefix}}
+		where, cannot := x.expression()
+		if cannot != "" || prefix == "" {
+			return
+		}
+		c, err := choose.New(choose.Options{Where: where}, nil)
+		if err != nil || text.Line(where) != where || strings.ContainsAny(where, "'\" \t") {
+			t.Fatalf("%q: %q, %v", prefix, where, err)
+		}
+		for _, key := range []string{key, prefix, prefix + key} {
+			left, err := c.Part("x").Leave(&converters.Sample{Key: key})
+			if err != nil || (left == "") != strings.HasPrefix(key, prefix) {
+				t.Errorf("%s of %q: %q, %v", where, key, left, err)
+			}
 		}
 	})
 }
