@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -275,5 +277,35 @@ func flip(t *testing.T, name string, off int64) {
 	data[off] ^= 4
 	if err := os.WriteFile(name, data, 0o644); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// A searcher is used by many requests at the same time.
+func TestConcurrently(t *testing.T) {
+	t.Parallel()
+	for _, x := range []*fixture{&fixtures[1], &fixtures[3]} {
+		path := x.made(t)
+		s := x.searcher(t, path)
+		var wg sync.WaitGroup
+		for i, q := range queries {
+			if i%3 > 0 {
+				continue
+			}
+			wg.Go(func() {
+				_, err := s.Page(t.Context(), q, int64(i), 100, 0)
+				_, also := s.Before(t.Context(), q, samples, 0)
+				if fmt.Sprint(err) != fmt.Sprint(also) || err != nil && !errors.Is(err, ErrUnknown) {
+					t.Errorf("%+v: %v, %v", q, err, also)
+				}
+				s.Command(q, path)
+				if _, err := s.Keys(t.Context(), q, io.Discard); err != nil && !errors.Is(err, ErrList) && !errors.Is(err, ErrUnknown) {
+					t.Errorf("%+v: %v", q, err)
+				}
+				if _, err := s.Fields(t.Context()); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
 	}
 }
