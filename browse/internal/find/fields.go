@@ -3,18 +3,12 @@ package find
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
-	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/dataset/lookup"
 	"github.com/ffconvert/ffconvert/encode"
 )
-
-// largestDecoded is the size in bytes of the largest record that is decoded to see its fields.
-const largestDecoded = 64 << 20
 
 // A share says how many samples have a field.
 type share int
@@ -64,8 +58,8 @@ func renames(e encode.Options) bool {
 // looked is how many records are looked at for the names of fields.
 const looked = 20
 
-// Fields returns names of fields that samples have: all of them by meta.json, else those of some samples. There are none
-// where it is not known what the records are.
+// Fields returns names of fields that samples have: all of them by meta.json, else those of some samples with records of at
+// most 1 MiB. There are none where it is not known what the records are.
 func (s *Searcher) Fields(ctx context.Context) ([]string, error) {
 	counted, err := s.counted()
 	if err != nil {
@@ -81,41 +75,24 @@ func (s *Searcher) Fields(ctx context.Context) ([]string, error) {
 	if len(s.d.Encodings()) == 0 {
 		return nil, nil
 	}
-	d := s.d.Fork()
-	records := d.Records()
-	defer records.Close()
-	for i := range min(looked, d.Len()) {
-		r, err := d.Row((d.Len()/looked*i+i)%d.Len(), true) // not each of the same remainder
+	x := s.reader()
+	defer x.close()
+	for i := range min(looked, s.d.Len()) {
+		r, err := x.d.Row((s.d.Len()/looked*i+i)%s.d.Len(), true) // not each of the same remainder
+		if err == nil {
+			err = x.d.Locate(r)
+		}
 		if err = cmp.Or(ctx.Err(), err); err != nil {
 			return nil, err
 		}
-		if sample, err := decode(d, records, r); err == nil {
+		if r.At.Size > smallRecord {
+			continue
+		}
+		if sample, err := x.decode(ctx, r); err == nil {
 			for i := range sample.Fields {
 				names[sample.Fields[i].Name] = true
 			}
 		}
 	}
 	return slices.Sorted(maps.Keys(names)), nil
-}
-
-// decode reads the record of a sample.
-func decode(d *lookup.Dataset, records *lookup.Records, r *lookup.Row) (*converters.Sample, error) {
-	if r.Placed && r.At.Size > largestDecoded {
-		return nil, fmt.Errorf("sample %d: its record has %d bytes; records of more than %d are not decoded", r.Number, r.At.Size, largestDecoded)
-	}
-	data, err := records.Read(r)
-	if err != nil {
-		return nil, err
-	}
-	return d.Decode(r, data)
-}
-
-// has reports whether the record of a sample has the field.
-func has(d *lookup.Dataset, records *lookup.Records, r *lookup.Row, field string) (bool, error) {
-	sample, err := decode(d, records, r)
-	if err != nil {
-		return false, err
-	}
-	_, ok := sample.Field(field)
-	return ok, nil
 }

@@ -46,14 +46,13 @@ func (s *Searcher) Page(ctx context.Context, q Query, from int64, most int, budg
 // walk calls use with each sample that f finds from sample from on, and with nil now and then between them. It counts in p,
 // and sets p.Next if use wants no more.
 func (s *Searcher) walk(ctx context.Context, f *filter, from int64, p *Page, use func(r *lookup.Row) bool) error {
-	d := s.d.Fork()
-	records := d.Records()
-	defer records.Close()
+	x := s.reader()
+	defer x.close()
 	from = max(from, f.first)
 	if from >= f.end {
 		return ctx.Err()
 	}
-	for r, err := range d.WalkFrom(ctx, from) {
+	for r, err := range x.d.WalkFrom(ctx, from) {
 		if err != nil {
 			return err
 		}
@@ -64,7 +63,7 @@ func (s *Searcher) walk(ctx context.Context, f *filter, from int64, p *Page, use
 		found := f.holds(r)
 		decoded := found && f.field != ""
 		if decoded {
-			if found, err = has(d, records, r, f.field); err != nil {
+			if found, err = x.has(ctx, r, f.field); err != nil {
 				if ctx.Err() != nil {
 					return ctx.Err()
 				}

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/dataset/lookup"
 	"github.com/ffconvert/ffconvert/internal/place"
@@ -307,5 +308,37 @@ func TestConcurrently(t *testing.T) {
 			})
 		}
 		wg.Wait()
+	}
+}
+
+// Of several searches one holds large records, and a record that is too large is told.
+func TestLargeRecords(t *testing.T) {
+	t.Parallel()
+	x := &fixture{parts: 1, sample: func(i int) converters.Sample {
+		s := converters.Sample{Key: fmt.Sprint(i), Fields: []converters.Field{{Name: "bin", Value: converters.Bytes(nil)}}}
+		switch i {
+		case 3, 5:
+			s.Fields[0] = converters.Field{Name: "large", Value: converters.Bytes(make([]byte, smallRecord))}
+		case 7:
+			s.Fields[0] = converters.Field{Name: "huge", Value: converters.Bytes(make([]byte, largestRecord))}
+		}
+		return s
+	}}
+	s := x.searcher(t, x.made(t))
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			p, err := s.Page(t.Context(), Query{Field: "large"}, 0, 100, 0)
+			if err != nil || len(p.Rows) != 2 || p.Unknown != 1 || !strings.Contains(fmt.Sprint(p.Problem), "sample 7: its record has 67108") {
+				t.Errorf("%d rows, %d unknown: %v, %v", len(p.Rows), p.Unknown, p.Problem, err)
+			}
+		})
+	}
+	wg.Wait()
+	s.large <- struct{}{}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if _, err := s.Page(ctx, Query{Field: "large"}, 0, 100, 0); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("while another search holds large records: %v", err)
 	}
 }

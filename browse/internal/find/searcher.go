@@ -23,6 +23,7 @@ type Searcher struct {
 	shards   []span
 	manifest func() (*dataset.Manifest, error) // with its sources; read when it is needed: it may have very many. nil: other people's files
 	keyed    func() (bool, error)
+	large    chan struct{}        // see reader
 	counted  func() (bool, error) // see readCounted
 	total    int64                // samples that meta.json counts, once counted was called
 }
@@ -35,7 +36,7 @@ type span struct {
 
 // NewSearcher returns a searcher of a dataset. meta is its meta.json, or the zero value.
 func NewSearcher(d *lookup.Dataset, meta dataset.Meta) *Searcher {
-	s := &Searcher{d: d.Fork(), meta: meta}
+	s := &Searcher{d: d.Fork(), meta: meta, large: make(chan struct{}, 1)}
 	end := int64(0)
 	for _, f := range d.Files() {
 		s.shards = append(s.shards, span{filepath.Base(f.Path), end, end + f.Samples})

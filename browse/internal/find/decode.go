@@ -1,0 +1,65 @@
+package find
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/dataset/lookup"
+)
+
+// Sizes of records in bytes.
+const (
+	largestRecord = 64 << 20 // that is decoded to see its fields
+	smallRecord   = 1 << 20  // that any number of searches decode at the same time
+)
+
+// A reader decodes the records of samples for one search.
+type reader struct {
+	d       *lookup.Dataset
+	records *lookup.Records
+	large   chan struct{} // of the Searcher: has an element while a search holds large records
+	holds   bool          // this search does
+}
+
+func (s *Searcher) reader() *reader {
+	d := s.d.Fork()
+	return &reader{d: d, records: d.Records(), large: s.large}
+}
+
+func (x *reader) close() {
+	x.records.Close()
+	if x.holds {
+		<-x.large
+	}
+}
+
+// decode reads the record of a sample, which is placed. The sample is valid until the next one.
+func (x *reader) decode(ctx context.Context, r *lookup.Row) (*converters.Sample, error) {
+	if r.At.Size > largestRecord {
+		return nil, fmt.Errorf("sample %d: its record has %d bytes; records of more than %d are not decoded", r.Number, r.At.Size, largestRecord)
+	}
+	if r.At.Size > smallRecord && !x.holds { // and keeps their memory until it is closed
+		select {
+		case x.large <- struct{}{}:
+			x.holds = true
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	data, err := x.records.Read(r)
+	if err != nil {
+		return nil, err
+	}
+	return x.d.Decode(r, data)
+}
+
+// has reports whether the record of a sample has the field.
+func (x *reader) has(ctx context.Context, r *lookup.Row, field string) (bool, error) {
+	sample, err := x.decode(ctx, r)
+	if err != nil {
+		return false, err
+	}
+	_, ok := sample.Field(field)
+	return ok, nil
+}
