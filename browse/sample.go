@@ -161,20 +161,8 @@ func (q *request) beside(x *set, query find.Query, n int64) (before, next int64)
 	if found, err := x.search.Page(ctx, query, n+1, 1, searchTime); err == nil && len(found.Rows) > 0 {
 		next = found.Rows[0].Number
 	}
-	for width := int64(64); before < 0 && n > 0 && ctx.Err() == nil; width *= 4 {
-		from := max(0, n-width)
-		found, err := x.search.Page(ctx, query, from, int(width), searchTime)
-		if err != nil {
-			break
-		}
-		for _, r := range found.Rows {
-			if r.Number < n {
-				before = r.Number
-			}
-		}
-		if from == 0 {
-			break
-		}
+	if found, err := x.search.Before(ctx, query, n, searchTime); err == nil {
+		before = found
 	}
 	return before, next
 }

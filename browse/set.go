@@ -1,6 +1,7 @@
 package browse
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"net/url"
@@ -86,13 +87,13 @@ func (x *set) readParts() ([]plan.Part, error) {
 // Whole reports whether there is a manifest, of all of it.
 func (x *set) Whole() bool { return x.manifest != nil }
 
-// Fields names the fields that the source had.
+// Fields names fields that samples have.
 func (x *set) Fields() []string {
-	var all []string
-	for _, f := range x.meta.Fields {
-		all = append(all, f.Name)
+	names, err := x.search.Fields(context.Background())
+	if err != nil {
+		return nil
 	}
-	return all
+	return names
 }
 
 // Len returns the number of samples.
