@@ -118,7 +118,7 @@ func (v *viewer) room(depth int) bool { return depth < maxDepth && v.nodes > 0 &
 func (v *viewer) key(key any) string {
 	if s, ok := key.(string); ok {
 		shown := Name(s)
-		v.bytes -= len(shown)
+		v.bytes -= min(v.bytes, len(shown))
 		return shown
 	}
 	switch key := key.(type) {
