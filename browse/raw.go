@@ -164,11 +164,11 @@ func (q *request) thumb() error {
 			if err != nil {
 				return err
 			}
-			v, ok := s.Field(view.CardOf(s).Field)
-			if !ok {
+			c := view.CardOf(s)
+			if c.Kind != view.KindImage {
 				return notFound("The sample has no picture.")
 			}
-			picture = bytes.Clone(v.Data())
+			picture = bytes.Clone(s.Fields[c.Index].Value.Data())
 			return nil
 		})
 		return picture, err

@@ -76,8 +76,11 @@ func (w *writer) Write(b []byte) (n int, err error) {
 }
 
 // Flush sends what has been written.
-func (w *writer) Flush() {
+func (w *writer) Flush() { _ = w.FlushError() } // the next Write has the error
+
+// FlushError is Flush for http.ResponseController.
+func (w *writer) FlushError() error {
 	w.begun = true
 	w.extend()
-	_ = w.control.Flush() // the next Write has the error
+	return w.control.Flush()
 }

@@ -60,7 +60,9 @@ func TestSlowAnswers(t *testing.T) {
 		case "/events":
 			for i := range events {
 				fmt.Fprintf(w, "data: %d\n\n", i)
-				w.(http.Flusher).Flush()
+				if err := http.NewResponseController(w).Flush(); err != nil {
+					t.Error(err)
+				}
 				time.Sleep(200 * time.Millisecond)
 			}
 		case "/late": // what net/http holds in its buffer is sent after the handler has returned

@@ -16,7 +16,6 @@ import (
 	"fmt"
 	"image/jpeg"
 	"image/png"
-	"runtime"
 	"sync"
 
 	"golang.org/x/sync/semaphore"
@@ -31,7 +30,7 @@ type Options struct {
 	Pixels   int64 // of a picture, [picture.DefaultMaxPixels]
 	Bytes    int64 // of memory that all decoders may take together, and so one picture, 256 MiB
 	Cache    int64 // bytes of thumbnails that are kept, 32 MiB
-	Pictures int   // loaded at once, twice the processors
+	Pictures int   // loaded at once, 4; together their files take at most half of Bytes
 }
 
 const quality = 80 // of JPEG
@@ -56,7 +55,7 @@ func New(opts Options) *Maker {
 		Pixels:   cmp.Or(opts.Pixels, picture.DefaultMaxPixels),
 		Bytes:    cmp.Or(opts.Bytes, 256<<20),
 		Cache:    cmp.Or(opts.Cache, 32<<20),
-		Pictures: cmp.Or(opts.Pictures, 2*runtime.GOMAXPROCS(0)),
+		Pictures: cmp.Or(opts.Pictures, 4),
 	}
 	return &Maker{opts: opts, loaded: semaphore.NewWeighted(int64(opts.Pictures)), memory: semaphore.NewWeighted(opts.Bytes), cache: newCache(opts.Cache),
 		png: png.Encoder{CompressionLevel: png.BestSpeed, BufferPool: new(buffers)}}
@@ -118,6 +117,9 @@ func (m *Maker) decode(ctx context.Context, data []byte) (small, error) {
 	head, err := picture.ReadFirst(data, m.opts.Pixels)
 	if err != nil {
 		return small{err: err}, nil
+	}
+	if most := m.opts.Bytes / int64(2*m.opts.Pictures); int64(len(data)) > most {
+		return small{err: fmt.Errorf("%w: %d × %d pixels in a file of %d MiB, and %d MiB are allowed", picture.ErrUnchecked, head.Width, head.Height, len(data)>>20, most>>20)}, nil
 	}
 	need, turn, err := cost(head, data)
 	if err != nil {

@@ -273,6 +273,7 @@ func TestRefused(t *testing.T) {
 		{"large GIF", m, append([]byte("GIF89a\xff\xff\xff\xff\x00\x00\x00"), ';'), picture.ErrPixels, "65535 × 65535"},
 		{"lying WebP", m, picturetest.RIFF("VP8X\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00", "VP8L\x2f\xff\xff\xff\x0f\x00"), picture.ErrPixels, "16384 × 16384"},
 		{"over the memory", large, picturetest.PNG(plain(800, 700)), picture.ErrPixels, "800 × 700 pixels take 3 MiB to decode, and 2 MiB are allowed"},
+		{"a large file", m, append(bytes.Clone(jpeg), make([]byte, 32<<20)...), picture.ErrUnchecked, "300 × 200 pixels in a file of 32 MiB, and 32 MiB are allowed"},
 		{"size that is not there", m, picturetest.PNGOf(4000, 4000), nil, "a damaged PNG"},
 		{"cut", m, jpeg[:len(jpeg)/2], nil, "a damaged JPEG"},
 		{"head alone", m, jpeg[:3], nil, "ends too early"},
