@@ -31,9 +31,10 @@ func newBrowseCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "browse OUT|FILE...",
 		Short: "Show datasets as pages in a browser",
-		Long: `Serve pages that show datasets, on this machine, until Ctrl-C: what the conversion read, wrote
-and skipped; the samples as a grid, with filters; classes and sizes; each field of a sample, compared
-with its checksum when it is shown; a verification to start; and what differs between two datasets.
+		Long: `Serve pages that show datasets, on this machine, until Ctrl-C, with status 0: what the conversion
+read, wrote and skipped; the samples as a grid, with filters; classes and sizes; each field of a
+sample, compared with its checksum when it is shown; a verification to start; and what differs
+between two datasets.
 
 The line that is printed is the link to open. It has a secret: whoever has it sees the data. On a
 machine that is reached by ssh, --listen 127.0.0.1:8000 there and ssh -L 8000:127.0.0.1:8000 HOST here.
