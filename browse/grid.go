@@ -27,6 +27,7 @@ type grid struct {
 	Query   find.Query
 	Values  url.Values // of Query
 	Classes []string
+	Fields  []string
 	Shards  []string
 	Cards   cards
 	Command string // that makes this subset
@@ -106,6 +107,7 @@ func (q *request) grid() error {
 	g := grid{Problem: problem, Query: query, Values: query.Values(), Cards: c, Some: !query.Empty()}
 	g.Classes = x.meta.Classes[:min(mostClasses, len(x.meta.Classes))]
 	g.Shards = x.shardNames()
+	g.Fields, _ = x.search.Fields(q.ctx()) // suggestions: a page without them is a page
 	if problem == "" {
 		g.Command, g.Exact, g.Why = x.search.Command(query, x.Path)
 	}
@@ -165,6 +167,8 @@ func (q *request) from(end int64) (int64, error) {
 // cardsOf reads what cards show, of as many records as the bounds allow.
 func (q *request) cardsOf(x *set, rows []lookup.Row, values url.Values) ([]card, error) {
 	d := x.data.Fork()
+	records := d.Records()
+	defer records.Close()
 	left := int64(cardRecords)
 	if err := q.held.Acquire(q.ctx(), cardRecords); err != nil {
 		return nil, err
@@ -177,9 +181,7 @@ func (q *request) cardsOf(x *set, rows []lookup.Row, values url.Values) ([]card,
 		if c.Labeled {
 			c.Class = x.class(c.Label)
 		}
-		switch err := d.Locate(&c.Row); {
-		case err != nil:
-			c.Damaged = err.Error()
+		switch {
 		case c.At.Size > min(left, cardRecord):
 			c.Shows.Kind = view.KindHex
 			if picture {
@@ -187,7 +189,7 @@ func (q *request) cardsOf(x *set, rows []lookup.Row, values url.Values) ([]card,
 			}
 		default:
 			left -= c.At.Size
-			q.show(x, d, &c)
+			x.show(d, records, &c)
 			picture = c.Shows.Kind == view.KindImage
 		}
 		if c.Shows.Kind == view.KindImage {
@@ -199,8 +201,8 @@ func (q *request) cardsOf(x *set, rows []lookup.Row, values url.Values) ([]card,
 }
 
 // show reads the record of a card.
-func (q *request) show(x *set, d *lookup.Dataset, c *card) {
-	data, err := d.Record(&c.Row)
+func (x *set) show(d *lookup.Dataset, records *lookup.Records, c *card) {
+	data, err := records.Read(&c.Row)
 	if err != nil {
 		c.Damaged = err.Error()
 		return

@@ -155,16 +155,14 @@ func (q *request) beside(x *set, query find.Query, n int64) (before, next int64)
 		}
 		return n - 1, next
 	}
-	before, next = -1, -1
-	ctx, cancel := context.WithTimeout(q.ctx(), searchTime)
-	defer cancel()
-	if found, err := x.search.Page(ctx, query, n+1, 1, searchTime); err == nil && len(found.Rows) > 0 {
+	next = -1
+	if found, err := x.search.Page(q.ctx(), query, n+1, 1, searchTime); err == nil && len(found.Rows) > 0 {
 		next = found.Rows[0].Number
 	}
-	if found, err := x.search.Before(ctx, query, n, searchTime); err == nil {
-		before = found
+	if before, err := x.search.Before(q.ctx(), query, n, searchTime); err == nil {
+		return before, next
 	}
-	return before, next
+	return -1, next
 }
 
 // find leads to the sample that has a key, or a number.

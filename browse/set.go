@@ -87,15 +87,6 @@ func (x *set) readParts() ([]plan.Part, error) {
 // Whole reports whether there is a manifest, of all of it.
 func (x *set) Whole() bool { return x.manifest != nil }
 
-// Fields names fields that samples have.
-func (x *set) Fields() []string {
-	names, err := x.search.Fields(context.Background())
-	if err != nil {
-		return nil
-	}
-	return names
-}
-
 // Len returns the number of samples.
 func (x *set) Len() int64 { return x.data.Len() }
 
