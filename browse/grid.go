@@ -107,7 +107,7 @@ func (q *request) grid() error {
 	g := grid{Problem: problem, Query: query, Values: query.Values(), Cards: c, Some: !query.Empty()}
 	g.Classes = x.meta.Classes[:min(mostClasses, len(x.meta.Classes))]
 	g.Shards = x.shardNames()
-	g.Fields, _ = x.search.Fields(q.ctx()) // suggestions: a page without them is a page
+	g.Fields = x.fields()
 	if problem == "" {
 		g.Command, g.Exact, g.Why = x.search.Command(query, x.Path)
 	}

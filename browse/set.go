@@ -29,7 +29,8 @@ type set struct {
 	metaErr  error // why meta is empty
 	search   *find.Searcher
 
-	parts func() ([]plan.Part, error) // Sources of the manifest
+	parts  func() ([]plan.Part, error) // Sources of the manifest
+	fields func() []string             // that samples have, or some of them
 }
 
 func newSet(i int, d *lookup.Dataset) (*set, error) {
@@ -51,6 +52,10 @@ func newSet(i int, d *lookup.Dataset) (*set, error) {
 	}
 	x.parts = sync.OnceValues(x.readParts)
 	x.search = find.NewSearcher(d, x.meta)
+	x.fields = sync.OnceValue(func() []string {
+		names, _ := x.search.Fields(context.Background()) // suggestions: a page without them is a page
+		return names
+	})
 	return x, nil
 }
 

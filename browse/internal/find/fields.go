@@ -78,7 +78,7 @@ func (s *Searcher) Fields(ctx context.Context) ([]string, error) {
 	x := s.reader()
 	defer x.close()
 	for i := range min(looked, s.d.Len()) {
-		r, err := x.d.Row((s.d.Len()/looked*i+i)%s.d.Len(), true) // not each of the same remainder
+		r, err := x.d.Row(int64(uint64(i)*0x9e3779b97f4a7c15>>1)%s.d.Len(), true) // spread: kinds of samples may come in turns
 		if err == nil {
 			err = x.d.Locate(r)
 		}
