@@ -115,6 +115,7 @@ func (s *Server) routes() http.Handler {
 	page := func(pattern string, answer func(*request) error) {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { s.answer(w, r, answer) })
 	}
+	mux.HandleFunc("GET /favicon.ico", func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, files, "icon.svg") }) // of the page that leads on
 	page("GET /{$}", (*request).home)
 	page("GET /d/{set}/{$}", (*request).verdict)
 	page("GET /d/{set}/grid", (*request).grid)

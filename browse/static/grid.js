@@ -92,7 +92,7 @@ document.addEventListener('keydown', event => {
   if (event.ctrlKey || event.metaKey || event.altKey) return
   if (event.target.closest('input, select, textarea, audio, video, dialog')) return
   if (event.target.closest('pre, .scroll') && event.key.startsWith('Arrow')) return
-  const search = document.querySelector('.filter input, .find input')
+  const search = document.querySelector('.filter input') ?? document.querySelector('.find input')
   if (event.key === '/' && search) {
     event.preventDefault()
     search.focus()

@@ -34,6 +34,8 @@ var rows = []row{
 	{id: "S15", does: "TFRecord of pictures of 100 KB, against a durable copy; its memory"},
 	{id: "G1", does: "`get` of one sample of ten million, by key and by number, cold and warm: a process each"},
 	{id: "B1", does: "what pages of `browse` ask of a dataset of ten million samples: pages, filters, keys, the survey; by the packages that answer"},
+	{id: "B2", does: "`browse` of ten million samples with keys: its pages, samples by key, its memory"},
+	{id: "B3", does: "`browse` of a hundred million samples"},
 	{id: "C1", does: "S1 with cold inputs, against a copy as cold, and fio, which reads and writes as many bytes at the same time"},
 	{id: "C2", does: "S2 with cold inputs, in the rounds of C1"},
 	{id: "C3", does: "S3 with cold inputs"},

@@ -57,6 +57,7 @@ func start(path string) {
 		chromedp.ExecPath(path),
 		// Chromium does not start its sandbox as root, which tests in a container are. What it shows here are our own pages.
 		chromedp.NoSandbox,
+		chromedp.DisableGPU, // there is none, and drawing by the processor as if there were takes more of it
 		// Names resolve nowhere: what is not on the loopback is asked of the trap.
 		chromedp.ProxyServer("http://"+b.trap.Addr),
 		chromedp.Flag("disable-component-update", true),

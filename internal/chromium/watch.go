@@ -54,6 +54,15 @@ func (tab *Tab) Requests() []string {
 	return requests
 }
 
+// IgnoreRequests ends the report of single requests, for a page that makes thousands. What leaves the machine is still told.
+func (tab *Tab) IgnoreRequests() {
+	tab.t.Helper()
+	tab.Do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		_, err := cdp.Call(ctx, t, network.Disable, cdp.Empty{})
+		return err
+	}))
+}
+
 // notice is called for all events, by the goroutine that reads them: it does not wait.
 func (tab *Tab) notice(event any) {
 	w := &tab.seen

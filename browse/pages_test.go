@@ -1,0 +1,60 @@
+package browse_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/ffconvert/ffconvert/internal/chromium"
+	"github.com/ffconvert/ffconvert/internal/need"
+)
+
+// Every page loads without an error in light and dark, on a wide window and a narrow one, can be used by people who see
+// it otherwise, and is not wider than the window.
+func TestPages(t *testing.T) {
+	t.Parallel()
+	need.Time(t, "all pages in all views")
+	sets := []*set{landscapes, captions, media, lines, table, foreign}
+	var dirs []string
+	for _, s := range sets {
+		dirs = append(dirs, s.of(t))
+	}
+	tab := show(t, dirs...)
+	paths := []string{"/", "/compare?a=1&b=5",
+		"/d/0/", "/d/0/grid", "/d/0/grid?class=night", "/d/0/grid?prefix=none", "/d/0/classes", "/d/0/sizes", "/d/0/parts", "/d/0/sample/0", "/d/0/sample/5",
+		"/d/1/", "/d/1/grid", "/d/1/classes", "/d/1/sizes", "/d/1/sample/16", "/d/1/sample/99?class=3",
+		"/d/2/grid", "/d/3/grid", "/d/3/sample/7", "/d/4/grid", "/d/4/sample/7", "/d/5/", "/d/5/classes", "/d/5/sample/3"}
+	for i := range 9 {
+		paths = append(paths, fmt.Sprintf("/d/2/sample/%d", i))
+	}
+	for i, path := range paths {
+		views := viewsOf(i)
+		tab.Look(views[0])
+		tab.Go(path)
+		settled(tab)
+		look(t, tab, path+" "+views[0].Name)
+		tab.Look(views[1]) // a window that is resized, at dusk
+		look(t, tab, path+" "+views[1].Name)
+		tab.Go(path)
+		settled(tab)
+	}
+}
+
+// viewsOf returns two views of the four, in turns all: each page is seen wide and narrow, light and dark.
+func viewsOf(i int) []chromium.View {
+	if i%2 == 0 {
+		return []chromium.View{chromium.Wide, chromium.NarrowDark}
+	}
+	return []chromium.View{chromium.WideDark, chromium.Narrow}
+}
+
+// look reports what is wrong with the page that the tab shows.
+func look(t *testing.T, tab *chromium.Tab, what string) {
+	t.Helper()
+	for _, problem := range tab.Problems() {
+		t.Errorf("%s: %s", what, problem)
+	}
+	tab.Accessible()
+	if over := chromium.Eval[int](tab, `document.documentElement.scrollWidth - innerWidth`); over > 0 {
+		t.Errorf("%s is %d pixels wider than the window", what, over)
+	}
+}
