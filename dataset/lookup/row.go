@@ -63,11 +63,7 @@ func (d *Dataset) Row(n int64, described bool) (*Row, error) {
 		return nil, err
 	}
 	defer x.close()
-	if t, err := d.openTable(); err == nil {
-		b := t.batch(n)
-		x.rows.SeekBatch(b.off, b.first-d.starts[k])
-		t.close()
-	}
+	x.rows.SkipTo(i)
 	x.rows.SourceOff = true
 	said, err := x.rows.Row(i)
 	if err != nil {

@@ -85,11 +85,7 @@ func (w *walker) shard(ctx context.Context, k int, i int64, yield func(*Row, []b
 		}
 		defer x.close()
 		if i > 0 {
-			f, err := w.d.finder(k, x)
-			if err != nil {
-				return false, err
-			}
-			x.rows = f.Rows(x.file, i, s.samples-i)
+			x.rows.SkipTo(i)
 		}
 	}
 	r := &w.row

@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -118,6 +120,63 @@ func TestMessagesRefuse(t *testing.T) {
 		}
 		if !errors.Is(err, ErrMalformed) {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// A footer leads to all batches; one that is damaged is malformed, or leads elsewhere, and takes no more memory than the file has.
+func TestFooter(t *testing.T) {
+	t.Parallel()
+	schema := arrow.NewSchema([]arrow.Field{{Name: "n", Type: arrow.PrimitiveTypes.Int64}}, nil)
+	out, err := os.Create(filepath.Join(t.TempDir(), "file"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	w, err := ipc.NewFileWriter(out, ipc.WithSchema(schema))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range 5 {
+		b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
+		b.Field(0).(*array.Int64Builder).AppendValues(make([]int64, 1+n), nil)
+		if err := w.Write(b.NewRecord()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(out.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	size := int64(len(data))
+	blocks, err := Footer(bytes.NewReader(data), size)
+	if err != nil || blocks.Len() != 5 {
+		t.Fatal(blocks.Len(), err)
+	}
+	m := NewMessages(bytes.NewReader(data), 8, size)
+	if _, err := m.Message(); err != nil { // the schema, which says what batches have
+		t.Fatal(err)
+	}
+	for i := range blocks.Len() {
+		m.SeekTo(blocks.Off(i))
+		if b, err := m.Batch(); err != nil || b.Rows != 1+i {
+			t.Errorf("batch %d has %d rows, %v", i, b.Rows, err)
+		}
+	}
+	for cut := range len(data) {
+		if b, err := Footer(bytes.NewReader(data[:cut]), int64(cut)); !errors.Is(err, ErrMalformed) {
+			t.Errorf("of %d bytes: %d batches, %v", cut, b.Len(), err)
+		}
+	}
+	for bit := range 8 * len(data) {
+		changed := bytes.Clone(data)
+		changed[bit/8] ^= 1 << (bit % 8)
+		b, err := Footer(bytes.NewReader(changed), size)
+		if err != nil && !errors.Is(err, ErrMalformed) || 24*b.Len() > size {
+			t.Fatalf("bit %d: %d batches, %v", bit, b.Len(), err)
 		}
 	}
 }

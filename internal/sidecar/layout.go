@@ -26,6 +26,7 @@ const (
 	crc
 	source
 	sourceOff
+	ordinal // to find a row; [Row] does not have it
 	buffers // how many there are
 )
 
@@ -43,6 +44,7 @@ var known = [...]struct {
 	{"crc32", arrow.UINT32, crc, 4},
 	{"source", arrow.INT32, source, 4},
 	{"source_offset", arrow.INT64, sourceOff, 8},
+	{"ordinal", arrow.INT64, ordinal, 8},
 }
 
 // A layout says which columns an index has.

@@ -1,6 +1,7 @@
 // Package sidecar reads the Arrow index that lies beside a shard, a row a sample.
 //
 //	r, err := sidecar.Open(file, size)    // to read it from its begin on
+//	r.SkipTo(n)                           // or from any row on
 //	f, err := sidecar.Find(file, size, n) // to read rows at many places
 //	row, err := f.Rows(file, n, 1).Next()
 //
@@ -25,6 +26,8 @@ var ErrMalformed = place.New(place.Corrupt, "not the index of a shard")
 // A Reader reads rows of an index. It must not be used concurrently.
 type Reader struct {
 	file     io.ReaderAt
+	size     int64
+	start    int64              // of the first batch
 	messages *arrowipc.Messages // of the batches after batch
 	batches  []batch            // all of them, if there are no messages
 	batch    batch              // the last one that was read of
@@ -41,7 +44,7 @@ func Open(r io.ReaderAt, size int64) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Reader{file: r, messages: m, end: math.MaxInt64, chunk: chunk{layout: l}}, nil
+	return &Reader{file: r, size: size, start: m.Offset(), messages: m, end: math.MaxInt64, chunk: chunk{layout: l}}, nil
 }
 
 // Keyed reports whether the index has keys.
@@ -58,7 +61,7 @@ func (x *Reader) Next() (*Row, error) {
 }
 
 // Row returns row n, and reads no other. Row n+1 is next. A row of a batch before that of the last one cannot be read
-// unless the Reader is from [Finder.Rows].
+// unless the Reader is from [Finder.Rows], or after [Reader.SkipTo].
 func (x *Reader) Row(n int64) (*Row, error) {
 	x.next = n
 	if err := x.read(1); err != nil {

@@ -40,7 +40,7 @@ func (c *chunk) read(file io.ReaderAt, b *batch, first, count int64) error {
 	from := first - b.first // in the batch
 	c.first, c.next, c.n = first, 0, 0
 	for _, k := range known {
-		if !c.layout.has[k.value] || k.value == sourceOff && !c.sourceOff {
+		if !c.layout.has[k.value] || k.value == sourceOff && !c.sourceOff || k.value == ordinal {
 			continue
 		}
 		n := count

@@ -1,0 +1,128 @@
+package sidecar_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/internal/sidecar"
+)
+
+// uneven has batches of different numbers of rows: keys of 40 KB end a batch early.
+func uneven(i int) converters.Sample {
+	s := sample(i)
+	if i > 9000 && i < 9900 {
+		s.Key += strings.Repeat("x", 40_000)
+	}
+	return s
+}
+
+// Whatever row is skipped to, forwards or backwards, the rows from it on are the same as one after another, after a few reads.
+func TestSkipTo(t *testing.T) {
+	t.Parallel()
+	const n = 60_000
+	all := map[string]func(i int) converters.Sample{"uneven batches": uneven}
+	for name, sample := range kinds {
+		all[name] = sample
+	}
+	for name, sample := range all {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			data, _ := index(t, n, sample)
+			want, err := rows(data, 0, n)
+			if err != nil {
+				t.Fatal(err)
+			}
+			counted := &counter{Reader: bytes.NewReader(data)}
+			r, err := sidecar.Open(counted, int64(len(data)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.SourceOff = true
+			rng := rand.New(rand.NewPCG(1, 2))
+			for _, first := range []int{0, n - 1, 8191, 8192, 59_999, 16_384, 1, 9000, 9001, 9500, 9899, 9900, rng.IntN(n), rng.IntN(n), rng.IntN(n)} {
+				counted.reads = 0
+				r.SkipTo(int64(first))
+				if counted.reads > 40 {
+					t.Errorf("row %d takes %d reads", first, counted.reads)
+				}
+				for i := first; i < min(n, first+10_000); i++ {
+					if row, err := r.Next(); err != nil || *row != want[i] {
+						t.Fatalf("from row %d: row %d is %+v, %v; want %+v", first, i, row, err, want[i])
+					}
+				}
+				r.SkipTo(int64(first))
+				if row, err := r.Row(int64(first)); err != nil || *row != want[first] {
+					t.Fatalf("row %d alone: %+v, %v", first, row, err)
+				}
+			}
+			for _, none := range []int64{n, n + 1, -1, 1 << 60} {
+				r.SkipTo(none)
+				if row, err := r.Next(); err == nil {
+					t.Errorf("row %d is %+v", none, row)
+				}
+			}
+		})
+	}
+}
+
+// A damaged footer, or none, leads to the same rows; damage elsewhere to an error or to some row.
+func TestSkipToHostile(t *testing.T) {
+	t.Parallel()
+	const n = 30_000
+	for name, sample := range kinds {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			data, _ := index(t, n, sample)
+			want, err := rows(data, 20_000, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			read := func(data []byte) (sidecar.Row, error) {
+				r, err := sidecar.Open(bytes.NewReader(data), int64(len(data)))
+				if err != nil {
+					return sidecar.Row{}, err
+				}
+				r.SourceOff = true
+				r.SkipTo(20_000)
+				row, err := r.Next()
+				if err != nil {
+					return sidecar.Row{}, err
+				}
+				return *row, nil
+			}
+			footer := len(data) - 10 - int(binary.LittleEndian.Uint32(data[len(data)-10:]))
+			step := 7
+			if testing.Short() {
+				step = 101
+			}
+			for bit := 8 * footer; bit < 8*len(data); bit += step {
+				changed := bytes.Clone(data)
+				changed[bit/8] ^= 1 << (bit % 8)
+				if got, err := read(changed); err != nil || got != want[0] {
+					t.Fatalf("bit %d of the footer: %+v, %v", bit-8*footer, got, err)
+				}
+			}
+			for _, cut := range []int{1, 5, 9, 10, 11, len(data) - footer} {
+				if got, err := read(data[:len(data)-cut]); err != nil || got != want[0] {
+					t.Errorf("%d bytes less: %+v, %v", cut, got, err)
+				}
+			}
+			rng := rand.New(rand.NewPCG(3, 4))
+			for range 300 {
+				changed := bytes.Clone(data)
+				for range 1 + rng.IntN(3) {
+					changed[rng.IntN(len(changed))] ^= byte(1 << rng.IntN(8))
+				}
+				if _, err := read(changed); err != nil && !errors.Is(err, sidecar.ErrMalformed) {
+					t.Fatal(fmt.Sprint(err))
+				}
+			}
+		})
+	}
+}
