@@ -23,6 +23,9 @@ import (
 // tableMemory is how many entries are sorted at once: 128 MiB. A dataset of more samples is read several times.
 const tableMemory = 16 << 20
 
+// rowsAtOnce is how many rows are read between two looks at the context.
+const rowsAtOnce = 8192
+
 // buildTable makes the table of the dataset at the first of its places that can be written.
 func (d *Dataset) buildTable(ctx context.Context) error {
 	err := errTable
@@ -102,7 +105,6 @@ type builder struct {
 	out     *bufio.Writer
 	page    []byte // entries of the page that is being filled
 	pages   uint32
-	batches []batch
 	entries []uint64 // of a pass
 }
 
@@ -121,18 +123,12 @@ func (b *builder) write(f io.WriteSeeker) error {
 	for len(b.page) > 0 {
 		b.add(^uint64(0))
 	}
-	rows := make([]byte, 0, batchSize*len(b.batches)+4)
-	for _, x := range b.batches {
-		rows = binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(rows, uint64(x.first)), uint64(x.off))
-	}
-	b.out.Write(binary.LittleEndian.AppendUint32(rows, crc32.ChecksumIEEE(rows)))
 	if err := b.out.Flush(); err != nil {
 		return err
 	}
 	id := b.d.identity()
 	head := append([]byte(tableMagic), id[:]...)
 	head = binary.LittleEndian.AppendUint64(head, uint64(n))
-	head = binary.LittleEndian.AppendUint64(head, uint64(len(b.batches)))
 	head = binary.LittleEndian.AppendUint32(head, crc32.ChecksumIEEE(head))
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return err
@@ -154,7 +150,6 @@ func (b *builder) pass(pass, passes uint64) error {
 	}
 	entries := b.entries[:0]
 	shift := shiftOf(b.d.Len())
-	b.batches = b.batches[:0]
 	for k := range b.d.shards {
 		err := b.shard(k, func(n int64, key string) error {
 			h := xxhash.Sum64String(key)
@@ -178,7 +173,7 @@ func (b *builder) pass(pass, passes uint64) error {
 	return b.ctx.Err()
 }
 
-// shard reads the keys of a shard, and where the batches of its index begin.
+// shard reads the keys of a shard.
 func (b *builder) shard(k int, use func(n int64, key string) error) error {
 	s := &b.d.shards[k]
 	x, err := openIndex(s)
@@ -186,19 +181,16 @@ func (b *builder) shard(k int, use func(n int64, key string) error) error {
 		return err
 	}
 	defer x.close()
-	last := int64(-1)
 	for i := range s.samples {
 		row, err := x.next()
 		if err != nil {
 			return err
 		}
-		if off, first := x.rows.Batch(); first != last {
+		if i%rowsAtOnce == 0 {
 			if err := b.ctx.Err(); err != nil {
 				return err
 			}
-			last = first
 			b.tell(b.done + i)
-			b.batches = append(b.batches, batch{b.d.starts[k] + first, off})
 		}
 		if err := use(b.d.starts[k]+i, row.Key); err != nil {
 			return err

@@ -63,7 +63,6 @@ func (d *Dataset) findIn(ctx context.Context, t *table, key string, next int64, 
 		}
 	}()
 	r := new(Row)
-	at := batch{-1, -1}
 	return t.candidates(ctx, key, func(n int64) (bool, error) {
 		if n < next {
 			return true, nil
@@ -79,16 +78,9 @@ func (d *Dataset) findIn(ctx context.Context, t *table, key string, next int64, 
 				return false, err
 			}
 			x.rows.SourceOff = true
-			at.off = -1
 		}
 		d.place(r, k, i)
-		if b := t.batch(n); b != at {
-			if b.first < d.starts[k] {
-				return false, errTable
-			}
-			x.rows.SeekBatch(b.off, b.first-d.starts[k])
-			at = b
-		}
+		x.rows.SkipTo(i)
 		said, err := x.rows.Row(i)
 		if err != nil {
 			return false, x.fail(err)

@@ -11,7 +11,6 @@ import (
 	"math/bits"
 	"os"
 	"path/filepath"
-	"sort"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -24,19 +23,16 @@ import (
 //	0     8    magic
 //	8     32   SHA-256 of the names, sizes and checksums of all indexes
 //	40    8    N, samples
-//	48    8    B, batches of all indexes
-//	56    4    CRC-32 of bytes 0 to 56; zeros up to 4096
+//	48    4    CRC-32 of bytes 0 to 48; zeros up to 4096
 //	4096       pages of 4096 bytes: 511 entries of 8 bytes, the number of the page (u32), CRC-32 of the bytes before it
-//	           batches: B × (u64 number of its first sample, u64 where it begins in its index), CRC-32 of these
 //
 // An entry is the upper bits of the XXH64 of a key and, in as many lower bits as N-1 has, the number of the sample.
 // Entries ascend, so that a key is found by interpolation; the last page is filled up with ones.
 const (
-	tableMagic  = "FFKEYS\x00\x01"
+	tableMagic  = "FFKEYS\x00\x02" // 1 had the batches of indexes, too
 	pageSize    = 4096
 	pageEntries = (pageSize - 8) / 8
-	batchSize   = 16
-	headSum     = 56 // where the CRC of the head is
+	headSum     = 48 // where the CRC of the head is
 )
 
 var errTable = errors.New("not the table of keys of this dataset")
@@ -52,16 +48,12 @@ func (d *Dataset) identity() [sha256.Size]byte {
 	return [sha256.Size]byte(h.Sum(nil))
 }
 
-// A batch is a batch of rows of an index.
-type batch struct{ first, off int64 } // number of its first sample; where it begins
-
 // A table is an open table of keys.
 type table struct {
 	file    *os.File
 	samples int64
 	pages   int64
 	shift   int // bits of an entry that are the number of a sample
-	batches []batch
 	page    [pageSize]byte
 }
 
@@ -124,45 +116,24 @@ func (d *Dataset) openTableAt(p tablePlace) (*table, error) {
 
 func (t *table) close() { t.file.Close() }
 
-// load checks the head, and reads the batches.
+// load checks the head.
 func (t *table) load(d *Dataset) error {
 	head := t.page[:]
 	if _, err := t.file.ReadAt(head, 0); err != nil {
 		return errTable
 	}
 	id := d.identity()
-	n, b := binary.LittleEndian.Uint64(head[40:]), binary.LittleEndian.Uint64(head[48:])
+	n := binary.LittleEndian.Uint64(head[40:])
 	switch {
-	case string(head[:8]) != tableMagic, !bytes.Equal(head[8:40], id[:]), n != uint64(d.Len()), b == 0 || b > n,
+	case string(head[:8]) != tableMagic, !bytes.Equal(head[8:40], id[:]), n != uint64(d.Len()),
 		crc32.ChecksumIEEE(head[:headSum]) != binary.LittleEndian.Uint32(head[headSum:]):
 		return errTable
 	}
 	t.samples, t.pages, t.shift = int64(n), pagesOf(int64(n)), shiftOf(int64(n))
-	off := pageSize * (1 + t.pages)
-	st, err := t.file.Stat()
-	if err != nil || st.Size() != off+int64(b)*batchSize+4 {
-		return errTable
-	}
-	raw := make([]byte, int64(b)*batchSize+4)
-	if _, err := t.file.ReadAt(raw, off); err != nil {
-		return errTable
-	}
-	body := raw[:len(raw)-4]
-	if crc32.ChecksumIEEE(body) != binary.LittleEndian.Uint32(raw[len(body):]) {
-		return errTable
-	}
-	for ; len(body) > 0; body = body[batchSize:] {
-		t.batches = append(t.batches, batch{int64(binary.LittleEndian.Uint64(body)), int64(binary.LittleEndian.Uint64(body[8:]))})
-	}
-	if t.batches[0].first != 0 {
+	if st, err := t.file.Stat(); err != nil || st.Size() != pageSize*(1+t.pages) {
 		return errTable
 	}
 	return nil
-}
-
-// batch returns the batch of sample n.
-func (t *table) batch(n int64) batch {
-	return t.batches[sort.Search(len(t.batches), func(i int) bool { return t.batches[i].first > n })-1]
 }
 
 // read reads page p.

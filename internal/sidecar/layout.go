@@ -56,7 +56,6 @@ type layout struct {
 
 // A batch says where a batch of rows lies.
 type batch struct {
-	off        int64 // of its message
 	first, end int64 // rows
 	at         [buffers]arrowipc.Buffer
 }
@@ -114,7 +113,6 @@ func newLayout(s *arrow.Schema) (*layout, error) {
 
 // next skips the next batch and returns where it is. first is the number of its first row.
 func (l *layout) next(m *arrowipc.Messages, first int64) (b batch, err error) {
-	off := m.Offset()
 	said, err := m.Batch()
 	if err != nil {
 		if errors.Is(err, io.EOF) {
@@ -122,7 +120,7 @@ func (l *layout) next(m *arrowipc.Messages, first int64) (b batch, err error) {
 		}
 		return b, failed(m, err)
 	}
-	b.off, b.first, b.end = off, first, first+said.Rows
+	b.first, b.end = first, first+said.Rows
 	if said.Rows == 0 { // nor does a message of another kind have columns
 		return b, nil
 	}

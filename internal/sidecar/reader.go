@@ -112,17 +112,6 @@ func (x *Reader) find(n int64) (err error) {
 	return nil
 }
 
-// Batch returns where in the file the batch of the last row begins, and the number of its first row.
-func (x *Reader) Batch() (off, first int64) { return x.batch.off, x.batch.first }
-
-// SeekBatch makes the first row of the batch that begins at off the next one. It is row number first. Both are from
-// [Reader.Batch] of another reader of the same file. The Reader is from [Open].
-func (x *Reader) SeekBatch(off, first int64) {
-	x.messages.SeekTo(off)
-	x.batch = batch{first: first, end: first}
-	x.next, x.chunk.next, x.chunk.n = first, 0, 0
-}
-
 // A Finder reads rows at many places. It holds where the batches of an index lie, some 200 bytes each, and no file. It
 // may be used concurrently.
 type Finder struct {
