@@ -11,7 +11,7 @@ NESTED := deploy/kubernetes
 PLATFORMS ?= linux-amd64 linux-arm64 darwin-amd64 darwin-arm64
 DIST      ?= dist
 
-.PHONY: all build wheel check test test-nested lint faults browse-full bench bench-once bench-packages fuzz fuzz-row man testdata clean
+.PHONY: all build wheel check test test-nested lint faults screenshots browse-full bench bench-once bench-packages fuzz fuzz-row man testdata clean
 
 all: build
 
@@ -39,6 +39,9 @@ test-nested: ## the modules of their own, which run the program
 
 faults: ## the fault table at its full size, a line a row; REPORT=docs/reliability.md keeps it
 	@$(GO) run ./internal/faults/table $(if $(REPORT),-report $(REPORT))
+
+screenshots: ## the pictures of docs/browse.md
+	FFCONVERT_SCREENSHOTS=$(abspath docs/images) $(GO) test -count=1 -run '^TestScreenshots$$' ./browse
 
 browse-full: ## the pages of browse at their full size: a grid of 10,000 thumbnails, a text of 1 GiB
 	FFCONVERT_BROWSE_FULL=1 $(GO) test -count=1 -v -run 'TestScroll|TestHostile' ./browse

@@ -47,9 +47,13 @@ func (s *set) of(t testing.TB) string {
 }
 
 // convert runs the program, whose last argument is the output.
-func convert(t testing.TB, args ...string) {
+func convert(t testing.TB, args ...string) { convertIn(t, "", args...) }
+
+// convertIn is convert in a directory, "" for this one.
+func convertIn(t testing.TB, dir string, args ...string) {
 	t.Helper()
 	cmd := exec.Command(need.Program(t), append(args, "--quiet")...)
+	cmd.Dir = dir
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %v\n%s", args, err, out)
 	}
@@ -66,23 +70,21 @@ func put(t testing.TB, name string, data []byte) {
 }
 
 // landscapes are pictures of five classes, of which night is rare, and fog is empty.
-var landscapes = &set{make: func(t testing.TB, out string) { makeLandscapes(t, out, 160, 120) }}
-
-func makeLandscapes(t testing.TB, out string, width, height int) {
+var landscapes = &set{make: func(t testing.TB, out string) {
 	source, n := out+"-source", 0
 	classes := []string{"fog"}
 	for i, count := range []int{40, 24, 30, 1, 17} {
 		s := scenes[i]
 		classes = append(classes, s.name)
 		for range count {
-			data, suffix := encoded(t, s.draw(n, width+8*(n%5), height), n)
+			data, suffix := encoded(t, s.draw(n, 160+8*(n%5), 120), n)
 			put(t, filepath.Join(source, s.name, fmt.Sprintf("%s-%03d%s", s.name, n, suffix)), data)
 			n++
 		}
 	}
 	put(t, out+"-classes", []byte(strings.Join(classes, "\n")+"\n"))
 	convert(t, "folder", "--shards", "3", "--classes", out+"-classes", source, out)
-}
+}}
 
 // A member is one of a tar.
 type member struct {
@@ -116,16 +118,16 @@ var captions = &set{make: func(t testing.TB, out string) {
 	for part := range 4 {
 		var members []member
 		for i := part * captioned / 4; i < (part+1)*captioned/4; i++ {
-			members = append(members, captionMembers(t, i)...)
+			members = append(members, captionMembers(t, i, 96, 64)...)
 		}
 		writeTar(t, fmt.Sprintf("%s-source/part-%d.tar", out, part), members)
 	}
 	convert(t, "tar", "--decode", "--shards", "4", out+"-source/part-{0..3}.tar", out)
 }}
 
-func captionMembers(t testing.TB, i int) []member {
+func captionMembers(t testing.TB, i, width, height int) []member {
 	s := scenes[i%len(scenes)]
-	picture, suffix := encoded(t, s.draw(i, 96, 64), 8*i)
+	picture, suffix := encoded(t, s.draw(i, width, height), 8*i)
 	info, err := json.Marshal(map[string]any{"id": i, "tags": []string{s.name, "drawn"}, "camera": map[string]any{"lens": "50 mm", "stops": []float64{1.8, 2.8}}, "hdr": i%2 == 0, "note": nil})
 	if err != nil {
 		t.Fatal(err)
@@ -146,12 +148,12 @@ var changed = &set{make: func(t testing.TB, out string) {
 		switch i {
 		case 3, 50, 51:
 		case 7:
-			m := captionMembers(t, i)
+			m := captionMembers(t, i, 96, 64)
 			members = append(members, append(m[:len(m)-1], member{captionKey(i) + ".txt", []byte("Another caption.")})...)
 		case captioned, captioned + 1:
 			members = append(members, member{fmt.Sprintf("val/new-%d.txt", i), []byte("new")})
 		default:
-			members = append(members, captionMembers(t, i)...)
+			members = append(members, captionMembers(t, i, 96, 64)...)
 		}
 	}
 	writeTar(t, out+"-source/all.tar", members)

@@ -27,7 +27,7 @@ func TestHostile(t *testing.T) {
 	t.Parallel()
 	need.Time(t, "a hundred pages of hostile datasets")
 	files, lines := hostileFiles.of(t), hostileLines.of(t)
-	tab, program := showProgram(t, files, lines, hostileMeta(t, files))
+	tab, program := showProgram(t, "", files, lines, hostileMeta(t, files))
 	var paths []string
 	for set, dir := range []string{files, lines, files} {
 		for _, page := range []string{"", "grid", "classes", "sizes", "parts"} {

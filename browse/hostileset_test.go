@@ -33,12 +33,12 @@ var hostileNames = []string{
 	strings.Repeat("wide", 50),
 }
 
-// hugeText is how large the largest field of hostileFiles is in bytes: half of what a page shows, or eight times as much.
+// hugeText is how large the largest field of hostileFiles is in bytes: nearly as large as a record that is shown, or much larger.
 func hugeText() int {
 	if full() {
 		return 1 << 30
 	}
-	return 64 << 20
+	return 60 << 20
 }
 
 // hostileFiles have names and classes, which are directories, and data that no page may show as what they are.

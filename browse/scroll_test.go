@@ -20,7 +20,7 @@ const (
 func TestScroll(t *testing.T) {
 	t.Parallel()
 	need.Time(t, "a grid of thousands of thumbnails")
-	tab, program := showProgram(t, crowd.of(t))
+	tab, program := showProgram(t, "", crowd.of(t))
 	tab.Go("/d/0/grid")
 	tab.IgnoreRequests()
 	last, steps := 2400, 4

@@ -127,10 +127,11 @@ type program struct {
 	pid         int
 }
 
-// execute runs the program on datasets until the test ends, by SIGINT. What it says fails the test.
-func execute(t testing.TB, dirs ...string) program {
+// execute runs the program in a directory, "" for this one, on datasets until the test ends, by SIGINT. What it says fails the test.
+func execute(t testing.TB, in string, dirs ...string) program {
 	t.Helper()
 	cmd := exec.Command(need.Program(t), append([]string{"browse"}, dirs...)...)
+	cmd.Dir = in
 	var said strings.Builder
 	cmd.Stderr = &said
 	stdout, err := cmd.StdoutPipe()
@@ -178,9 +179,9 @@ func show(t testing.TB, dirs ...string) *chromium.Tab {
 }
 
 // showProgram is show by the program.
-func showProgram(t testing.TB, dirs ...string) (*chromium.Tab, program) {
+func showProgram(t testing.TB, in string, dirs ...string) (*chromium.Tab, program) {
 	t.Helper()
-	p := execute(t, dirs...)
+	p := execute(t, in, dirs...)
 	tab := chromium.Open(t, p.origin)
 	enter(tab, p.url)
 	return tab, p

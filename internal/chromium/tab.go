@@ -212,8 +212,8 @@ func (tab *Tab) Picture(format string) []byte {
 const ScreenshotsVariable = "FFCONVERT_SCREENSHOTS"
 
 // Screenshot keeps what the window shows as a file, whose ending is its format, in the directory that FFCONVERT_SCREENSHOTS
-// names, else among the artifacts of the test.
-func (tab *Tab) Screenshot(name string) {
+// names, else among the artifacts of the test. It returns the file.
+func (tab *Tab) Screenshot(name string) []byte {
 	tab.t.Helper()
 	dir := os.Getenv(ScreenshotsVariable)
 	if dir == "" {
@@ -223,4 +223,5 @@ func (tab *Tab) Screenshot(name string) {
 	if err := os.WriteFile(filepath.Join(dir, name), picture, 0o644); err != nil {
 		tab.t.Fatal(err)
 	}
+	return picture
 }
