@@ -18,6 +18,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/ffconvert/ffconvert/internal/atomicfile"
+	"github.com/ffconvert/ffconvert/internal/sidecar"
 )
 
 // tableMemory is how many entries are sorted at once: 128 MiB. A dataset of more samples is read several times.
@@ -181,6 +182,7 @@ func (b *builder) shard(k int, use func(n int64, key string) error) error {
 		return err
 	}
 	defer x.close()
+	x.rows.Want = sidecar.KeysAlone
 	for i := range s.samples {
 		row, err := x.next()
 		if err != nil {
@@ -197,6 +199,9 @@ func (b *builder) shard(k int, use func(n int64, key string) error) error {
 		}
 	}
 	b.done += s.samples
+	if b.done > b.d.Len() { // it was checked in the first pass
+		return nil
+	}
 	return x.check()
 }
 

@@ -6,6 +6,8 @@ import (
 	"iter"
 	"path"
 	"strings"
+
+	"github.com/ffconvert/ffconvert/internal/sidecar"
 )
 
 // fewSamples are searched from the first on: that takes less than 20 ms, and leaves nothing behind.
@@ -77,7 +79,7 @@ func (d *Dataset) findIn(ctx context.Context, t *table, key string, next int64, 
 			if x, err = openIndex(&d.shards[k]); err != nil {
 				return false, err
 			}
-			x.rows.SourceOff = true
+			x.rows.Want = sidecar.Everything
 		}
 		d.place(r, k, i)
 		x.rows.SkipTo(i)

@@ -64,7 +64,7 @@ func (d *Dataset) Row(n int64, described bool) (*Row, error) {
 	}
 	defer x.close()
 	x.rows.SkipTo(i)
-	x.rows.SourceOff = true
+	x.rows.Want = sidecar.Everything
 	said, err := x.rows.Row(i)
 	if err != nil {
 		return nil, x.fail(err)

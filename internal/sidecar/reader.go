@@ -35,7 +35,7 @@ type Reader struct {
 	end      int64              // the row after the last one to read
 	chunk    chunk
 
-	SourceOff bool // rows have their SourceOff, which takes one more read each time rows are read
+	Want Want // what rows have
 }
 
 // Open begins to read an index of size bytes. The first row is next.
@@ -80,7 +80,7 @@ func (x *Reader) read(most int64) error {
 	if n <= 0 {
 		return fmt.Errorf("%w: %w", ErrMalformed, errTooFew)
 	}
-	x.chunk.sourceOff = x.SourceOff
+	x.chunk.want(x.Want)
 	if err := x.chunk.read(x.file, &x.batch, x.next, n); err != nil {
 		return err
 	}

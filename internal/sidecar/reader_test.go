@@ -81,7 +81,7 @@ func rows(data []byte, first, n int) (all []sidecar.Row, err error) {
 	if err != nil {
 		return nil, err
 	}
-	r.SourceOff = true
+	r.Want = sidecar.Everything
 	row, err := r.Row(int64(first))
 	for {
 		if err != nil {
@@ -138,7 +138,7 @@ func found(data []byte, n int) ([]sidecar.Row, error) {
 	all := make([]sidecar.Row, n)
 	for i := n - 1; i >= 0; i-- {
 		x := f.Rows(r, int64(i), 1)
-		x.SourceOff = true
+		x.Want = sidecar.Everything
 		row, err := x.Next()
 		if err != nil {
 			return nil, err

@@ -19,20 +19,54 @@ type Row struct {
 	Off, Size int64 // of the record in the shard, in bytes
 	CRC       uint32
 	Source    int32 // row of "sources" in the manifest; -1 if the index does not say
-	SourceOff int64 // where it begins there, in bytes; -1 if the index does not say, or unless [Reader.SourceOff]
+	SourceOff int64 // where it begins there, in bytes; -1 if the index does not say, or unless Everything is wanted
+}
+
+// Want says what is read of rows: each column is a read of its own.
+type Want int
+
+const (
+	Usual      Want = iota // all but SourceOff
+	Everything             // SourceOff too
+	KeysAlone              // Key; other members are as if the index did not say
+)
+
+// wants reports whether the values in a buffer are read.
+func (w Want) wants(buffer int) bool {
+	switch buffer {
+	case keyEnds:
+		return true
+	case sourceOff:
+		return w == Everything
+	case ordinal:
+		return false
+	}
+	return w != KeysAlone
 }
 
 // A chunk is consecutive rows of a batch.
 type chunk struct {
-	layout    *layout
-	sourceOff bool
-	first     int64 // number of row 0
-	next, n   int   // of the rows that were read
-	run       int   // of the rule, of the last row
-	bit       int   // of labeled, of row 0
-	data      [buffers][]byte
-	keys      string // of all rows
-	row       Row
+	layout  *layout
+	has     [buffers]bool // of those of the layout, what is wanted
+	rule    []run         // of the layout, if it is wanted
+	offsets bool          // SourceOff is wanted
+	first   int64         // number of row 0
+	next, n int           // of the rows that were read
+	run     int           // of the rule, of the last row
+	bit     int           // of labeled, of row 0
+	data    [buffers][]byte
+	keys    string // of all rows
+	row     Row
+}
+
+func (c *chunk) want(w Want) {
+	for i, has := range c.layout.has {
+		c.has[i] = has && w.wants(i)
+	}
+	c.offsets, c.rule, c.row = w == Everything, nil, Row{}
+	if w != KeysAlone {
+		c.rule = c.layout.rule
+	}
 }
 
 // read reads count rows of a batch from row first on. They lie in it.
@@ -40,7 +74,7 @@ func (c *chunk) read(file io.ReaderAt, b *batch, first, count int64) error {
 	from := first - b.first // in the batch
 	c.first, c.next, c.n = first, 0, 0
 	for _, k := range known {
-		if !c.layout.has[k.value] || k.value == sourceOff && !c.sourceOff || k.value == ordinal {
+		if !c.has[k.value] {
 			continue
 		}
 		n := count
@@ -56,12 +90,12 @@ func (c *chunk) read(file io.ReaderAt, b *batch, first, count int64) error {
 	}
 	c.bit = int(from % 8)
 	c.data[labeled] = c.data[labeled][:0]
-	if b.at[labeled].Size > 0 {
+	if c.has[label] && b.at[labeled].Size > 0 {
 		if err := c.readAt(file, b, labeled, from/8, (from+count+7)/8-from/8); err != nil {
 			return err
 		}
 	}
-	if c.layout.has[keyEnds] {
+	if c.has[keyEnds] {
 		if err := c.readKeys(file, b, int(count)); err != nil {
 			return err
 		}
@@ -89,7 +123,7 @@ func (c *chunk) readKeys(file io.ReaderAt, b *batch, count int) error {
 
 // checkPlaces refuses places that no shard has.
 func (c *chunk) checkPlaces(count int) error {
-	if !c.layout.has[offset] {
+	if !c.has[offset] {
 		return nil
 	}
 	for i := range count {
@@ -122,7 +156,7 @@ func (c *chunk) readAt(file io.ReaderAt, b *batch, buffer int, off, size int64) 
 func (c *chunk) take() *Row {
 	i := c.next
 	c.next++
-	has, r := &c.layout.has, &c.row
+	has, r := &c.has, &c.row
 	r.Label, r.Labeled, r.Placed, r.Source, r.SourceOff = 0, false, has[offset], -1, -1 // others are of all rows or of none
 	if has[keyEnds] {
 		start := c.keyEnd(0)
@@ -136,10 +170,10 @@ func (c *chunk) take() *Row {
 	}
 	if has[source] {
 		r.Source = int32(binary.LittleEndian.Uint32(c.data[source][4*i:]))
-	} else if c.layout.rule != nil {
+	} else if c.rule != nil {
 		c.applyRule(c.first + int64(i))
 	}
-	if has[sourceOff] && c.sourceOff {
+	if has[sourceOff] {
 		r.SourceOff = c.int64(sourceOff, i)
 	}
 	return r

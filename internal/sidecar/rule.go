@@ -41,13 +41,13 @@ func ruleOf(about arrow.Metadata) ([]run, error) {
 
 // applyRule enters which source row n is of.
 func (c *chunk) applyRule(n int64) {
-	runs := c.layout.rule
+	runs := c.rule
 	if next := c.run + 1; n < runs[c.run][0] || next < len(runs) && n >= runs[next][0] {
 		c.run = sort.Search(len(runs), func(i int) bool { return runs[i][0] > n }) - 1
 	}
 	r := &runs[c.run]
 	c.row.Source = int32(r[1])
-	if n == r[0] && c.sourceOff {
+	if n == r[0] && c.offsets {
 		c.row.SourceOff = r[3]
 	}
 }
