@@ -1,7 +1,6 @@
 package thumb
 
 import (
-	"bytes"
 	"fmt"
 
 	"github.com/ffconvert/ffconvert/internal/picture"
@@ -17,7 +16,7 @@ func cost(h picture.Head, data []byte) (need int64, turn turn, err error) {
 	switch h.Type.Name {
 	case "JPEG":
 		j := readJPEG(data)
-		if n := bytes.Count(data, []byte{0xff, 0xda}); n > maxScans {
+		if n := countScans(data); n > maxScans {
 			return 0, 0, fmt.Errorf("%w: a JPEG of %d × %d pixels with %d scans, and %d are allowed", picture.ErrUnchecked, h.Width, h.Height, n, maxScans)
 		}
 		return j.memory(h.Width, h.Height) + strips, j.turn, nil

@@ -57,6 +57,30 @@ func readJPEG(data []byte) (h jpegHead) {
 	return h
 }
 
+// countScans returns how many scans of a JPEG the decoder goes through: up to the end of the picture, after which a camera may have put a film. Between
+// segments, and so in the data of a scan, all bytes are passed over up to FF and what is neither 0 nor a restart.
+func countScans(data []byte) (n int) {
+	for {
+		at := bytes.IndexByte(data, 0xff)
+		if at < 0 || len(data)-at < 4 {
+			return n
+		}
+		data = data[at+1:]
+		switch marker := data[0]; {
+		case marker == 0xff: // padding
+		case marker == 0xd9: // the end
+			return n
+		case marker == 0 || marker == 1 || marker >= 0xd0 && marker <= 0xd8: // without a length
+			data = data[1:]
+		default:
+			if marker == 0xda {
+				n++
+			}
+			data = data[min(len(data), 1+int(binary.BigEndian.Uint16(data[1:]))):]
+		}
+	}
+}
+
 // memory returns what the decoder takes for a picture of this size. It decodes whole blocks of 8 × 8 samples times the sampling factors; of a progressive
 // picture it keeps all coefficients, 4 bytes each; for CMYK and RGB it makes another picture of 4 bytes a pixel.
 func (h jpegHead) memory(width, height int) int64 {

@@ -249,6 +249,41 @@ func TestOrientation(t *testing.T) {
 	}
 }
 
+// What looks like scans in a comment, in the thumbnail of a camera or after the end of the picture is not counted; an end in a comment does not hide any.
+func TestScans(t *testing.T) {
+	t.Parallel()
+	data := picturetest.JPEG(plain(300, 200))
+	scan := []byte{0xff, 0xda, 0, 8, 1, 1, 0, 0, 63, 0}
+	comment := func(b []byte) []byte {
+		return append(binary.BigEndian.AppendUint16([]byte{0xff, 0xfe}, uint16(len(b)+2)), b...)
+	}
+	end := len(data) - 2
+	for name, row := range map[string]struct {
+		data []byte
+		want int
+	}{
+		"one":               {data, 1},
+		"a film":            {slices.Concat(data, bytes.Repeat(scan, 1000)), 1},
+		"in a comment":      {slices.Concat(data[:2], comment(bytes.Repeat(scan, 1000)), data[2:]), 1},
+		"end in a comment":  {slices.Concat(data[:end], comment([]byte{0xff, 0xd9}), bytes.Repeat(scan, 1000), data[end:]), 1001},
+		"restarts, padding": {slices.Concat(data[:end], []byte{0xff, 0xd0, 0xff, 0, 0xff, 0xff}, scan, data[end:]), 2},
+		"progressive":       {file(t, "progressive-420.jpeg"), 10},
+		"no end":            {data[:end], 1},
+	} {
+		if got := countScans(row.data); got != row.want {
+			t.Errorf("%s: %d, want %d", name, got, row.want)
+		}
+		if row.want <= maxScans {
+			if _, _, err := of(t, New(Options{}), row.data); err != nil && name != "restarts, padding" && name != "no end" {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		for n := range min(len(row.data), 100) {
+			countScans(row.data[len(row.data)-n:]) // no cut is a panic
+		}
+	}
+}
+
 // Each row is data without a thumbnail.
 func TestRefused(t *testing.T) {
 	t.Parallel()
