@@ -49,7 +49,7 @@ func (s *Searcher) Command(q Query, path string) (line string, exact bool, why s
 	return strings.Join(text.ShellWords(words), " "), true, ""
 }
 
-// expression returns what --where takes for the filter, the shard aside, and what it cannot ask for, if anything.
+// expression returns the expression for --where of the filter without its shard, or the reason if none can say it.
 func (f *filter) expression() (where, cannot string) {
 	var all []string
 	add := func(format string, a any) { all = append(all, fmt.Sprintf(format, a)) }

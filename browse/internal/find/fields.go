@@ -38,7 +38,7 @@ func (s *Searcher) fieldKnown(name string) (share, error) {
 // mostCounted is how many names of fields meta.json has at least if it counts others together.
 const mostCounted = 1000
 
-// readCounted reports whether the fields that meta.json counts are those of the records.
+// readCounted reports whether meta.json counts the fields of the records.
 func (s *Searcher) readCounted() (bool, error) {
 	m, err := s.manifest()
 	if err != nil || m == nil || len(s.meta.Fields) == 0 {
@@ -58,8 +58,8 @@ func renames(e encode.Options) bool {
 // looked is how many records are looked at for the names of fields.
 const looked = 20
 
-// Fields returns names of fields that samples have: all of them by meta.json, else those of some samples with records of at
-// most 1 MiB. There are none where it is not known what the records are.
+// Fields returns names of fields: all names if meta.json counts the fields of the records, else the names in a few records of
+// at most 1 MiB. It returns none if the encoding of the records is not known.
 func (s *Searcher) Fields(ctx context.Context) ([]string, error) {
 	counted, err := s.counted()
 	if err != nil {

@@ -20,7 +20,7 @@ var ErrList = place.New(place.Refused, "a list of keys cannot choose these sampl
 var errNoKeys = fmt.Errorf("%w: samples of this dataset have no keys", ErrList)
 
 // Keys writes the keys of the samples that q finds, as --keys takes them, and returns how many. Nothing is written unless
-// the list chooses these samples and no others of those that the command reads: the dataset, or the shard of the query.
+// the list chooses exactly these samples of what the command reads: the dataset, or the shard of the query.
 func (s *Searcher) Keys(ctx context.Context, q Query, w io.Writer) (int64, error) {
 	f, err := s.filter(q)
 	if err != nil {
@@ -110,7 +110,7 @@ func badKey(r *lookup.Row) error {
 	return fmt.Errorf("%w: sample %d %s", ErrList, r.Number, what)
 }
 
-// checkOthers looks for samples that were not chosen and have a key of those that were.
+// checkOthers looks for samples that were not chosen and have the key of a chosen one.
 func (l *list) checkOthers(ctx context.Context) error {
 	if l.n == l.f.end-l.f.first {
 		return nil

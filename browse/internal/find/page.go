@@ -44,7 +44,7 @@ func (s *Searcher) Page(ctx context.Context, q Query, from int64, most int, budg
 }
 
 // walk calls use with each sample that f finds from sample from on, and with nil now and then between them. It counts in p,
-// and sets p.Next if use wants no more.
+// and sets p.Next if use returns false.
 func (s *Searcher) walk(ctx context.Context, f *filter, from int64, p *Page, use func(r *lookup.Row) bool) error {
 	x := s.reader()
 	defer x.close()

@@ -16,7 +16,7 @@ import (
 	"github.com/dustin/go-humanize"
 )
 
-// A Query says which samples are wanted: those for which all that is set holds. The zero value wants all.
+// A Query says which samples are wanted. All conditions that are set must hold. The zero value wants all samples.
 type Query struct {
 	Class  string // name or number of a class; "#7" is number 7 even if a class is named 7; "-": samples without a class
 	Field  string // name of a field that the sample has

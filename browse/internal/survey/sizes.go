@@ -63,7 +63,7 @@ func (z *sizes) add(r *lookup.Row) {
 	}
 }
 
-// insert enters a sample after those that are at least as unusual.
+// insert enters a sample after the samples that are at least as unusual.
 func insert(all []Outlier, r *lookup.Row, more func(a, b int64) bool) []Outlier {
 	i := len(all)
 	for i > 0 && more(r.At.Size, all[i-1].Size) {

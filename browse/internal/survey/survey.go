@@ -21,7 +21,7 @@ type Survey struct {
 	Other     int64   // samples of classes beyond the 1,048,576 without a name that are told apart
 
 	Sizes             []Bucket  // from the smallest record to the largest, without gaps
-	Largest, Smallest []Outlier // 20 of each at most; of equal ones those that come first
+	Largest, Smallest []Outlier // 20 of each at most, the most unusual first; among equal ones the first in the dataset
 	Median, P01, P99  int64     // sizes that half, 1 % and 99 % of the records do not exceed: exact below 2 KiB, else up to 0.1 % too low
 
 	Shards []Shard
