@@ -3,6 +3,7 @@ package find
 import (
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -85,12 +86,10 @@ func literal(s string) string {
 	var b strings.Builder
 	for _, r := range s {
 		switch {
-		case unicode.IsLetter(r), unicode.IsDigit(r), strings.ContainsRune("/_-:,@=", r):
-			b.WriteRune(r)
-		case r == '.':
-			b.WriteString(`\.`)
-		default:
+		case r == '\'' || r == '"' || r > unicode.MaxASCII && !unicode.IsLetter(r) && !unicode.IsDigit(r), !unicode.IsGraphic(r), r == ' ':
 			fmt.Fprintf(&b, `\x{%x}`, r)
+		default:
+			b.WriteString(regexp.QuoteMeta(string(r)))
 		}
 	}
 	return b.String()

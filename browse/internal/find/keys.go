@@ -126,7 +126,7 @@ func (l *list) checkOthers(ctx context.Context) error {
 			}
 			same, err := l.d.Fork().Row(n, true)
 			if err == nil && same.Key == r.Key {
-				err = fmt.Errorf("%w: sample %d has the key of sample %d, and is not one of them", ErrList, r.Number, n)
+				err = fmt.Errorf("%w: sample %d has the same key as sample %d, and the query does not find it", ErrList, r.Number, n)
 			}
 			return true, err
 		})

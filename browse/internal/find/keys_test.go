@@ -40,7 +40,7 @@ func TestKeysRefused(t *testing.T) {
 		{"line break", keyed("a", "b\nc"), one, "sample 1 has a line break in its key"},
 		{"carriage return", keyed("a\r"), one, "sample 0 has a carriage return"},
 		{"no key", keyed("a", ""), one, "sample 1 has no key"},
-		{"key of another class", keyed("a", fmt.Sprintf("key/%d", samples-1)), one, fmt.Sprintf("sample %d has the key of sample 1,", samples-1)},
+		{"key of another class", keyed("a", fmt.Sprintf("key/%d", samples-1)), one, fmt.Sprintf("sample %d has the same key as sample 1,", samples-1)},
 		{"no keys at all", &fixtures[3], Query{}, "have no keys"},
 		{"others", &fixtures[4], Query{}, "have no keys"},
 		{"none", keyed(), Query{Class: "12"}, "there are none"},
