@@ -77,7 +77,7 @@ var landscapes = &set{make: func(t testing.TB, out string) {
 		s := scenes[i]
 		classes = append(classes, s.name)
 		for range count {
-			data, suffix := encoded(t, s.draw(n, 160+8*(n%5), 120), n)
+			data, suffix := encoded(t, s.draw(n, 96+4*(n%5), 72), n)
 			put(t, filepath.Join(source, s.name, fmt.Sprintf("%s-%03d%s", s.name, n, suffix)), data)
 			n++
 		}
@@ -233,12 +233,12 @@ var media = &set{make: func(t testing.TB, out string) {
 	for i := range 48 {
 		ints = binary.LittleEndian.AppendUint32(ints, uint32(i*i-100))
 	}
-	put(t, filepath.Join(source, "ints.npy"), npy("<i4", "(6, 8)", ints))
+	put(t, filepath.Join(source, "array-ints.npy"), npy("<i4", "(6, 8)", ints))
 	floats := make([]byte, 0, 1000*8)
 	for i := range 1000 {
 		floats = binary.LittleEndian.AppendUint64(floats, math.Float64bits(math.Sqrt(float64(i))))
 	}
-	put(t, filepath.Join(source, "floats.npy"), npy("<f8", "(1000,)", floats))
+	put(t, filepath.Join(source, "array-floats.npy"), npy("<f8", "(1000,)", floats))
 	put(t, filepath.Join(source, "paper.pdf"), []byte("%PDF-1.4\n%\xe2\xe3\xcf\xd3\n1 0 obj\n<< >>\nendobj\n"))
 	put(t, filepath.Join(source, "blob.bin"), bytes.Repeat([]byte{0, 1, 2, 250, 251, 252}, 400))
 	convert(t, "folder", "--flat", source, out)

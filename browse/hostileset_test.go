@@ -36,7 +36,7 @@ var hostileNames = []string{
 // hugeText is how large the largest field of hostileFiles is in bytes: nearly as large as a record that is shown, or much larger.
 func hugeText() int {
 	if full() {
-		return 1 << 30
+		return 1<<30 - 1<<20 // a sample has at most 1 GiB
 	}
 	return 60 << 20
 }

@@ -2,6 +2,7 @@ package browse_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/ffconvert/ffconvert/internal/chromium"
@@ -20,11 +21,14 @@ func TestPages(t *testing.T) {
 	}
 	tab := show(t, dirs...)
 	paths := []string{"/", "/compare?a=1&b=5",
-		"/d/0/", "/d/0/grid", "/d/0/grid?class=night", "/d/0/grid?prefix=none", "/d/0/classes", "/d/0/sizes", "/d/0/parts", "/d/0/sample/0", "/d/0/sample/5",
-		"/d/1/", "/d/1/grid", "/d/1/classes", "/d/1/sizes", "/d/1/sample/16", "/d/1/sample/99?class=3",
-		"/d/2/grid", "/d/3/grid", "/d/3/sample/7", "/d/4/grid", "/d/4/sample/7", "/d/5/", "/d/5/classes", "/d/5/sample/3"}
-	for i := range 9 {
-		paths = append(paths, fmt.Sprintf("/d/2/sample/%d", i))
+		"/d/0/", "/d/0/grid", "/d/0/grid?class=fog", "/d/0/classes", "/d/0/sizes", "/d/0/parts", "/d/0/sample/0",
+		"/d/1/", "/d/1/classes", "/d/1/sample/16", "/d/1/sample/99?class=3", "/d/2/grid", "/d/3/sample/7", "/d/4/sample/7", "/d/5/", "/d/5/sample/3"}
+	kinds := make(map[string]bool)
+	for _, l := range list(t, media.of(t)) { // a page for each kind of field
+		if kind := strings.SplitN(l.Key, "-", 2)[0]; !kinds[kind] {
+			kinds[kind] = true
+			paths = append(paths, fmt.Sprintf("/d/2/sample/%d", l.Number))
+		}
 	}
 	for i, path := range paths {
 		views := viewsOf(i)
