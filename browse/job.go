@@ -74,7 +74,7 @@ func (s *jobs) start(j *job, again bool, work func(ctx context.Context, j *job) 
 	s.all[j.Name] = j
 	s.working.Go(func() {
 		defer j.stop()
-		j.result, j.err = work(ctx, j)
+		j.result, j.err = survive(ctx, j)
 		if errors.Is(j.err, context.Canceled) {
 			j.err = errStopped
 		}
@@ -82,6 +82,16 @@ func (s *jobs) start(j *job, again bool, work func(ctx context.Context, j *job) 
 		close(j.ended)
 	})
 	return j
+}
+
+// survive does the work of a job. A panic is its error.
+func survive(ctx context.Context, j *job) (result any, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("internal error: %v", r)
+		}
+	}()
+	return j.work(ctx, j)
 }
 
 // Over reports whether the job has ended.

@@ -52,6 +52,10 @@ func TestJobs(t *testing.T) {
 	if begin(false) != third {
 		t.Error("a job that was stopped was repeated")
 	}
+	wild := s.start(&job{Name: "b"}, false, func(context.Context, *job) (any, error) { panic("lost") })
+	if !wild.await(10*time.Second) || wild.Failed() != "internal error: lost" {
+		t.Errorf("a job that panics: %q", wild.Failed())
+	}
 	fourth := begin(true)
 	cancel()
 	s.wait()

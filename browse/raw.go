@@ -29,7 +29,7 @@ func (q *request) raw() error {
 		return err
 	}
 	name := q.r.PathValue("field")
-	return q.read(x, n, func(d *lookup.Dataset, r *lookup.Row, data []byte, damage error) error {
+	return q.read(x, n, q.sent, func(d *lookup.Dataset, r *lookup.Row, data []byte, damage error) error {
 		if name == wholeRecord && data == nil && damage == nil {
 			return q.largeRecord(d, r)
 		}
@@ -156,7 +156,7 @@ func (q *request) thumb() error {
 	}
 	id := fmt.Sprintf("%d/%d/%s", x.Number, n, q.r.URL.Query().Get("crc"))
 	small, kind, err := q.thumbs.Get(q.ctx(), id, func() (picture []byte, err error) {
-		err = q.read(x, n, func(d *lookup.Dataset, r *lookup.Row, data []byte, damage error) error {
+		err = q.read(x, n, q.held, func(d *lookup.Dataset, r *lookup.Row, data []byte, damage error) error {
 			if damage != nil || data == nil {
 				return errors.Join(damage, errLarge(r))
 			}

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 
+	"golang.org/x/sync/semaphore"
+
 	"github.com/ffconvert/ffconvert/browse/internal/find"
 	"github.com/ffconvert/ffconvert/browse/internal/survey"
 	"github.com/ffconvert/ffconvert/browse/internal/view"
@@ -31,9 +33,9 @@ func (x *set) decode(d *lookup.Dataset, r *lookup.Row, data []byte) (*converters
 	return s, err
 }
 
-// read passes sample n of a dataset to use, with its record, while the bounded memory holds that. What is wrong with
+// read passes sample n of a dataset to use, with its record, while room has it. What is wrong with
 // the record is damage; a record that is too large is passed as nil.
-func (q *request) read(x *set, n int64, use func(d *lookup.Dataset, r *lookup.Row, data []byte, damage error) error) error {
+func (q *request) read(x *set, n int64, room *semaphore.Weighted, use func(d *lookup.Dataset, r *lookup.Row, data []byte, damage error) error) error {
 	d := x.data.Fork()
 	r, err := d.Row(n, true)
 	if err != nil { // of the index: the record may be sound
@@ -49,10 +51,10 @@ func (q *request) read(x *set, n int64, use func(d *lookup.Dataset, r *lookup.Ro
 	if r.At.Size > MaxRecord {
 		return use(d, r, nil, errors.Join(damage, d.Copy(io.Discard, r)))
 	}
-	if err := q.held.Acquire(q.ctx(), r.At.Size); err != nil {
+	if err := room.Acquire(q.ctx(), r.At.Size); err != nil {
 		return err
 	}
-	defer q.held.Release(r.At.Size)
+	defer room.Release(r.At.Size)
 	data, err := d.Record(r)
 	return use(d, r, data, errors.Join(damage, err))
 }
@@ -96,14 +98,17 @@ func (q *request) sample() error {
 		return refused(err.Error())
 	}
 	s := sample{Values: query.Values(), set: x}
-	err = q.read(x, n, func(d *lookup.Dataset, r *lookup.Row, data []byte, damage error) error {
+	err = q.read(x, n, q.held, func(d *lookup.Dataset, r *lookup.Row, data []byte, damage error) error {
 		s.Row = *r
 		s.fill(x, d, data, damage)
 		s.Row.Key = strings.Clone(s.Row.Key)
-		s.Before, s.Next = q.beside(x, query, n)
-		return q.render(http.StatusOK, "sample", page{Set: x, Tab: "grid", Title: s.Name() + " of " + text.Line(x.Name), Data: &s})
+		return nil
 	})
-	return err
+	if err != nil {
+		return err
+	}
+	s.Before, s.Next = q.beside(x, query, n)
+	return q.render(http.StatusOK, "sample", page{Set: x, Tab: "grid", Title: s.Name() + " of " + text.Line(x.Name), Data: &s})
 }
 
 // fill enters what the page shows of the record.

@@ -43,7 +43,8 @@ type Server struct {
 	sets   []*set
 	guard  *guard.Guard
 	thumbs *thumb.Maker
-	held   *semaphore.Weighted // bytes of records
+	held   *semaphore.Weighted // bytes of records that are being shown
+	sent   *semaphore.Weighted // bytes of records that are being sent: a client may take its time
 	jobs   jobs
 }
 
@@ -52,7 +53,7 @@ func New(datasets []*lookup.Dataset, opts Options) (*Server, error) {
 	if opts.Log == nil {
 		opts.Log = io.Discard
 	}
-	s := &Server{opts: opts, thumbs: thumb.New(thumb.Options{Bytes: heldPictures}), held: semaphore.NewWeighted(heldRecords)}
+	s := &Server{opts: opts, thumbs: thumb.New(thumb.Options{Bytes: heldPictures}), held: semaphore.NewWeighted(heldRecords), sent: semaphore.NewWeighted(heldRecords)}
 	for i, d := range datasets {
 		x, err := newSet(i, d)
 		if err != nil {

@@ -54,6 +54,7 @@ type fieldCount struct {
 	Name    string
 	Samples int64
 	Lack    int64 // samples without it; -1: not known
+	Is      bool  // records have a field of this name
 }
 
 // Running reports whether a verification is under way.
@@ -155,7 +156,7 @@ func reasons(counts map[string]int64, prefix string) []reason {
 func (x *set) fieldCounts() []fieldCount {
 	var all []fieldCount
 	for _, f := range x.meta.Fields {
-		c := fieldCount{f.Name, f.Samples, -1}
+		c := fieldCount{f.Name, f.Samples, -1, slices.Contains(x.fields(), f.Name)}
 		if x.manifest != nil && x.manifest.Choice == nil && x.manifest.Totals.SamplesFound >= f.Samples {
 			c.Lack = x.manifest.Totals.SamplesFound - f.Samples
 		}

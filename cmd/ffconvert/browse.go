@@ -60,7 +60,7 @@ samples leaves in OUT/.ffconvert, as ffconvert get does; or in the user's cache,
 }
 
 // browseMemory is where garbage is collected more often, in bytes: what requests hold together is below it.
-const browseMemory = 384 << 20
+const browseMemory = 448 << 20
 
 func runBrowse(ctx context.Context, opts browseOptions, paths []string, stdout, stderr io.Writer) error {
 	if debug.SetMemoryLimit(-1) == math.MaxInt64 { // no limit by GOMEMLIMIT

@@ -185,13 +185,10 @@ func TestKeptErrors(t *testing.T) {
 	}
 }
 
-// It is not parallel: memory is counted. After 10,000 thumbnails, 1,000 with -short, the cache has what it may have, and the last ones.
+// It is not parallel: memory is counted. After 2,000 thumbnails the cache, which has room for a quarter of them, has what it may have, and the last ones.
 func TestCacheIsBounded(t *testing.T) {
 	const most = 1 << 20
-	n := 10_000
-	if testing.Short() {
-		n = 1000
-	}
+	const n = 2000
 	m := New(Options{Cache: most})
 	data := photo(66, 66)
 	loads := 0

@@ -97,8 +97,8 @@ func TestHostile(t *testing.T) {
 		}
 	}
 	for name, values := range map[string][]converters.Value{
-		"a text of 1 GiB":             {converters.Text(make([]byte, 1<<30))},
-		"bytes of 1 GiB":              {converters.Bytes(make([]byte, 1<<30))},
+		"a text of 128 MiB":           {converters.Text(make([]byte, 1<<27))},
+		"bytes of 128 MiB":            {converters.Bytes(make([]byte, 1<<27))},
 		"text in bytes, large":        {converters.Bytes(bytes.Repeat([]byte("a猫\n"), 20<<20))},
 		"a nested text":               {converters.Nested(strings.Repeat("\u202e", 10<<20))},
 		"nested bytes":                {converters.Nested(make([]byte, 64<<20))},
