@@ -48,7 +48,8 @@ func TestHostile(t *testing.T) {
 			paths = append(paths, "/d/1/find?key="+q)
 		}
 	}
-	for _, path := range paths {
+	for i, path := range paths {
+		tab.Look([]chromium.View{chromium.Wide, chromium.Narrow}[i%2])
 		tab.Go(path)
 		settled(tab)
 		problems := tab.Problems()
@@ -63,12 +64,12 @@ func TestHostile(t *testing.T) {
 		state := chromium.Eval[map[string]any](tab, `({
 			owned: typeof owned, foreign: document.querySelectorAll("main script, main style, main link, main meta, main base, main iframe, main object, main embed, main svg, main [onload], main [onerror], main [onmouseover]").length,
 			links: [...document.querySelectorAll("[href], [src], [action]")].filter(e => !(e.href || e.src || e.action).toString().startsWith(location.origin)).map(e => e.outerHTML),
-			text: document.body.innerText.includes("<script>window.owned=1;alert(1)"), moves: `+moves+`.test(document.body.innerText) || `+moves+`.test(document.title), main: document.querySelector("main h1").offsetHeight > 0, nodes: document.querySelectorAll("*").length, size: document.documentElement.outerHTML.length})`)
+			text: document.body.innerText.includes("<script>window.owned=1;alert(1)"), moves: `+moves+`.test(document.body.innerText) || `+moves+`.test(document.title), main: document.querySelector("main h1").offsetHeight > 0, nodes: document.querySelectorAll("*").length, size: document.documentElement.outerHTML.length, over: document.documentElement.scrollWidth - innerWidth})`)
 		if strings.HasPrefix(path, "/d/1/sample/") && state["text"] != true {
 			t.Errorf("%s does not show the attack as text", path)
 		}
 		links, _ := state["links"].([]any)
-		if state["owned"] != "undefined" || state["foreign"] != 0.0 || len(links) > 0 || state["moves"] != false || state["main"] != true || state["nodes"].(float64) > 50_000 || state["size"].(float64) > 8<<20 {
+		if state["owned"] != "undefined" || state["foreign"] != 0.0 || len(links) > 0 || state["moves"] != false || state["main"] != true || state["nodes"].(float64) > 50_000 || state["size"].(float64) > 8<<20 || state["over"].(float64) > 0 {
 			t.Errorf("%s: %v", path, state)
 		}
 	}
