@@ -118,6 +118,7 @@ func bytesOf(n int64) string { return string(mustJSON(n)) }
 
 // cards scrolls through the grid, and returns the keys of all its cards.
 func cards(tab *chromium.Tab) []string {
+	settled(tab)
 	tab.Wait(`scrollTo(0, document.body.scrollHeight), !document.querySelector(".chunk:last-child").dataset.more`)
 	return chromium.Eval[[]string](tab, `[...document.querySelectorAll(".card .key")].map(e => e.textContent)`)
 }

@@ -23,7 +23,7 @@ func TestScroll(t *testing.T) {
 	tab, program := showProgram(t, "", crowd.of(t))
 	tab.Go("/d/0/grid")
 	tab.IgnoreRequests()
-	last, steps := 2400, 4
+	last, steps := 1600, 4
 	if full() {
 		last = scrolled
 	}

@@ -45,6 +45,7 @@ func TestVerify(t *testing.T) {
 	look(t, tab, "a verdict with damage")
 	tab.Click(`.problems a`)
 	tab.Wait(`location.pathname == "` + link + `" && document.querySelector(".bad[role=alert]")`)
+	settled(tab)
 	if text := body(); !strings.Contains(text, "Damaged") || strings.Contains(text, "equal.") {
 		t.Error(text)
 	}
