@@ -2,7 +2,7 @@
 //
 //	s, err := browse.New([]*lookup.Dataset{d}, browse.Options{Tool: "ffconvert 1.0"})
 //	l, err := browse.Listen("127.0.0.1:0")
-//	err = s.Serve(ctx, l, func(l browse.Link) { fmt.Println(l.URL) }) // until ctx ends
+//	err = s.Serve(ctx, l, func(l browse.Link) error { fmt.Println(l.URL); return nil }) // until ctx ends
 //
 // A page is HTML from the templates, which escape whatever a dataset holds; scripts, styles and templates are in the
 // binary. Samples are read when a page asks for them, at their places in the shards, and compared with their CRC each

@@ -12,6 +12,7 @@ import (
 	"github.com/ffconvert/ffconvert/browse/internal/find"
 	"github.com/ffconvert/ffconvert/browse/internal/view"
 	"github.com/ffconvert/ffconvert/dataset/lookup"
+	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/internal/text"
 )
 
@@ -34,7 +35,8 @@ type grid struct {
 	Exact   bool   // without a list of keys
 	Why     string // why a list of keys is needed
 	Some    bool   // not all samples are asked for
-	Problem string // why the query is refused
+	Problem string // why the query is refused, or what is damaged
+	Beyond  int64  // the first sample of the next shard, behind the damage; 0: none
 }
 
 // cards are some samples of the grid.
@@ -50,11 +52,11 @@ type cards struct {
 	Problem string // why, of the first
 }
 
+// At is the grid from a sample on.
+func (c cards) At(n int64) string { return c.Set.link("grid", fromQuery(c.Values, n)) }
+
 // URL is where the cards from a sample on are.
 func (c cards) URL(from int64) string { return c.Set.link("cards", fromQuery(c.Values, from)) }
-
-// Page is the grid from the next sample on.
-func (c cards) Page() string { return c.Set.link("grid", fromQuery(c.Values, c.Next)) }
 
 // fromQuery is a query with the sample that the search begins with.
 func fromQuery(values url.Values, from int64) url.Values {
@@ -83,7 +85,7 @@ func rowName(r *lookup.Row) string {
 	if r.Key == "" {
 		return "#" + strconv.FormatInt(r.Number, 10)
 	}
-	return text.Line(r.Key)
+	return shown(r.Key)
 }
 
 const (
@@ -98,13 +100,16 @@ func (q *request) grid() error {
 	}
 	query, c, err := q.search(x)
 	status, problem := http.StatusOK, ""
+	beyond := int64(0)
 	if wrong := (*pageError)(nil); errors.As(err, &wrong) || errors.Is(err, find.ErrUnknown) {
-		status, problem, err = http.StatusBadRequest, text.Line(err.Error()), nil
+		status, problem, err = http.StatusBadRequest, lines(err), nil
+	} else if err != nil && place.KindOf(err) != place.None { // of the dataset, perhaps of one shard
+		status, problem, beyond, err = http.StatusUnprocessableEntity, lines(err), x.nextShard(c.From), nil
 	}
 	if err != nil {
 		return err
 	}
-	g := grid{Problem: problem, Query: query, Values: query.Values(), Cards: c, Some: !query.Empty()}
+	g := grid{Problem: problem, Beyond: beyond, Query: query, Values: query.Values(), Cards: c, Some: !query.Empty()}
 	g.Classes = x.meta.Classes[:min(mostClasses, len(x.meta.Classes))]
 	g.Shards = x.shardNames()
 	g.Fields = x.fields()
@@ -170,27 +175,26 @@ func (q *request) cardsOf(x *set, rows []lookup.Row, values url.Values) ([]card,
 	records := d.Records()
 	defer records.Close()
 	left := int64(cardRecords)
-	if err := q.held.Acquire(q.ctx(), cardRecords); err != nil {
+	if err := q.held.Acquire(q.ctx(), MaxRecord); err != nil {
 		return nil, err
 	}
-	defer q.held.Release(cardRecords)
+	defer q.held.Release(MaxRecord)
 	var all []card
-	picture := false // of the sample before: of a record that is not read, the best guess
+	var guess view.Kind // of a record that is not read: that of the sample before
 	for i := range rows {
 		c := card{Row: rows[i], Link: x.link("sample/"+strconv.FormatInt(rows[i].Number, 10), values)}
 		if c.Labeled {
 			c.Class = x.class(c.Label)
 		}
 		switch {
-		case c.At.Size > min(left, cardRecord):
-			c.Shows.Kind = view.KindHex
-			if picture {
-				c.Shows.Kind = view.KindImage
-			}
+		case c.At.Size > min(left, cardRecord) && (guess != "" || c.At.Size > MaxRecord):
+			c.Shows.Kind = guess
 		default:
-			left -= c.At.Size
+			left = max(0, left-c.At.Size)
 			x.show(d, records, &c)
-			picture = c.Shows.Kind == view.KindImage
+			if c.Damaged == "" {
+				guess = c.Shows.Kind
+			}
 		}
 		if c.Shows.Kind == view.KindImage {
 			c.Picture = x.link("thumb/"+strconv.FormatInt(c.Number, 10), query("crc", fmt.Sprintf("%08x", c.At.CRC)))
@@ -216,6 +220,18 @@ func (x *set) show(d *lookup.Dataset, records *lookup.Records, c *card) {
 		c.Row.Key = string(append([]byte(nil), s.Key...))
 	}
 	c.Shows = view.CardOf(s)
+}
+
+// nextShard returns the number of the first sample of the shard after that of sample n; 0 if there is none.
+func (x *set) nextShard(n int64) int64 {
+	first := int64(0)
+	for _, f := range x.data.Files() {
+		if first > n {
+			return first
+		}
+		first += f.Samples
+	}
+	return 0
 }
 
 func (x *set) shardNames() []string {

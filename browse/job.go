@@ -187,7 +187,9 @@ func (q *request) stopJob() error {
 // repeatJob begins a job anew that has ended, and leads back.
 func (q *request) repeatJob() error {
 	if j := q.jobs.get(q.r.PathValue("job")); j != nil {
-		q.jobs.start(&job{Name: j.Name, say: j.say}, true, j.work)
+		again := &job{Name: j.Name, say: j.say}
+		again.tell(0, j.total.Load())
+		q.jobs.start(again, true, j.work)
 	}
 	return q.back()
 }

@@ -20,9 +20,18 @@ type Link struct {
 
 // Listen listens at an address and a port, as in "127.0.0.1:8000"; port 0 is any that is free.
 func Listen(address string) (net.Listener, error) {
-	l, err := net.Listen("tcp", address)
+	host, _, err := net.SplitHostPort(address)
+	if err == nil && host == "" {
+		err = errors.New("no address")
+	}
+	var l net.Listener
+	if err == nil {
+		l, err = net.Listen("tcp", address)
+	}
 	if op, ok := errors.AsType[*net.OpError](err); ok {
 		err = op.Err // which does not name the address
+	} else if wrong, ok := errors.AsType[*net.AddrError](err); ok {
+		err = errors.New(wrong.Err)
 	}
 	if err != nil {
 		return nil, &place.Error{Where: "listen at " + address, Off: -1, Kind: place.Usage, Err: err, Hint: "ADDRESS:PORT, as in 127.0.0.1:8000; port 0 takes any that is free"}

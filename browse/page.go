@@ -30,7 +30,7 @@ var pages = sync.OnceValue(parsePages)
 
 func parsePages() map[string]*template.Template {
 	layout := template.Must(template.New("").Funcs(template.FuncMap{
-		"name":       text.Line,
+		"name":       shown,
 		"comma":      comma,
 		"bytes":      binary,
 		"count":      counted,
@@ -58,6 +58,17 @@ func parsePages() map[string]*template.Template {
 		}
 	}
 	return all
+}
+
+// shownName is how many bytes of a name a page shows.
+const shownName = 1024
+
+// shown returns a name for a page: what cannot be printed is escaped, and a very long one is cut.
+func shown(name string) string {
+	if len(name) > shownName {
+		return text.Line(strings.ToValidUTF8(name[:shownName], "")) + "… (" + counted(int64(len(name)), "byte") + ")"
+	}
+	return text.Line(name)
 }
 
 func comma(n int64) string { return humanize.Comma(n) }
@@ -168,12 +179,14 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, do func(*request
 		status = bad.status
 	case errors.Is(err, lookup.ErrRange):
 		status = http.StatusNotFound
+	case place.KindOf(err) == place.Refused, place.KindOf(err) == place.Usage:
+		status = http.StatusUnprocessableEntity
 	case errors.Is(err, context.DeadlineExceeded):
 		status = http.StatusServiceUnavailable
 	case place.KindOf(err) == 0:
 		fmt.Fprintf(s.opts.Log, "%s: %s\n", text.Line(r.URL.Path), text.Line(err.Error()))
 	}
-	if err := q.render(status, "error", page{Title: http.StatusText(status), Data: text.Line(err.Error())}); err != nil {
+	if err := q.render(status, "error", page{Title: http.StatusText(status), Data: lines(err)}); err != nil {
 		panic(http.ErrAbortHandler)
 	}
 }

@@ -148,7 +148,8 @@ func (w *begunWriter) Write(p []byte) (int, error) {
 	return w.Writer.Write(p)
 }
 
-// thumb answers with the picture of a sample, small.
+// thumb answers with the picture of a sample, small; with a sign for none where it cannot be shown, which the page of the
+// sample explains.
 func (q *request) thumb() error {
 	x, n, err := q.one()
 	if err != nil {
@@ -177,7 +178,10 @@ func (q *request) thumb() error {
 		if q.ctx().Err() != nil {
 			return gone(err)
 		}
-		return &pageError{http.StatusUnprocessableEntity, lines(err)}
+		if small, err = static.ReadFile("static/none.svg"); err != nil {
+			return err
+		}
+		kind = "image/svg+xml"
 	}
 	q.w.Header().Set("Content-Type", kind)
 	q.w.Header().Set("Cache-Control", "private, max-age=3600")

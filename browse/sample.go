@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -67,6 +68,7 @@ type sample struct {
 	Class  string
 	Part   string // source part; "": not known
 	Fields []view.Field
+	More   int            // fields that are not shown
 	Hex    []view.HexLine // of a record without fields
 	Large  bool           // the record is not shown
 	Damage string
@@ -84,7 +86,9 @@ func (s *sample) Name() string { return rowName(&s.Row) }
 func (s *sample) ClassQuery() string { return classQuery(survey.Class{Label: s.Label, Name: s.Class}) }
 
 // Grid is the page of samples, from this one on.
-func (s *sample) Grid() string { return s.set.link("grid", fromQuery(s.Values, s.Number)) }
+func (s *sample) Grid() string {
+	return s.set.link("grid", fromQuery(s.Values, s.Number)) + "#s" + strconv.FormatInt(s.Number, 10)
+}
 
 const hexBytes = 4096 // of a record that is shown as bytes
 
@@ -144,12 +148,16 @@ func (s *sample) fill(x *set, d *lookup.Dataset, data []byte, damage error) {
 		s.Row.Key = decoded.Key
 	}
 	s.Fields = view.Fields(decoded, view.Limits{})
+	s.More = len(decoded.Fields) - len(s.Fields)
 }
 
 // lines joins the texts of errors by semicolons.
 func lines(err error) string {
-	return text.Line(strings.ReplaceAll(err.Error(), "\n", "; "))
+	return shown(option.ReplaceAllString(strings.ReplaceAll(err.Error(), "\n", "; "), "--$1"))
 }
+
+// option matches an option of a library, which is a flag of the command of that name.
+var option = regexp.MustCompile(`\boption ([a-z])`)
 
 // beside returns the samples before and after sample n that a query finds, -1 where it finds none soon.
 func (q *request) beside(x *set, query find.Query, n int64) (before, next int64) {
@@ -184,6 +192,9 @@ func (q *request) find() error {
 		}
 	}
 	d := x.data.Fork()
+	if n < 0 && !x.Keyed() {
+		return notFound(fmt.Sprintf("%s has no index of keys: name a sample by its number, #0 to #%d.", shown(x.Name), x.Len()-1))
+	}
 	if n < 0 {
 		j := q.jobs.start(&job{Name: fmt.Sprintf("keys-%d", x.Number), say: saySamples}, false, func(ctx context.Context, j *job) (any, error) {
 			return nil, x.data.Fork().Prepare(ctx, j.tell)
@@ -204,11 +215,11 @@ func (q *request) find() error {
 		if err != nil {
 			return err
 		}
-		said := fmt.Sprintf("No sample of %s has the key %q.", x.Name, key)
+		said := fmt.Sprintf("No sample of %s has the key %q.", shown(x.Name), shown(key))
 		if near != "" {
-			said += fmt.Sprintf(" Did you mean %q?", near)
+			said += fmt.Sprintf(" Did you mean %q?", shown(near))
 		}
-		return notFound(text.Line(said))
+		return notFound(said)
 	}
 	http.Redirect(q.w, q.r, x.link("sample/"+strconv.FormatInt(n, 10), nil), http.StatusSeeOther)
 	return nil

@@ -102,7 +102,7 @@ func serveBy(t testing.TB, how verify.Options, dirs ...string) (url, origin stri
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	ready, ended := make(chan string, 1), make(chan error, 1)
-	go func() { ended <- s.Serve(ctx, l, func(link browse.Link) { ready <- link.URL }) }()
+	go func() { ended <- s.Serve(ctx, l, func(link browse.Link) error { ready <- link.URL; return nil }) }()
 	t.Cleanup(func() {
 		cancel()
 		if err := <-ended; err != nil {

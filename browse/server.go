@@ -68,8 +68,8 @@ func New(datasets []*lookup.Dataset, opts Options) (*Server, error) {
 }
 
 // Serve answers requests until ctx ends, and closes l. ready is called once, with the link
-// that opens the first page. Serve is called once.
-func (s *Server) Serve(ctx context.Context, l net.Listener, ready func(Link)) error {
+// that opens the first page; its error ends Serve. Serve is called once.
+func (s *Server) Serve(ctx context.Context, l net.Listener, ready func(Link) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	s.jobs.ctx = ctx
 	defer func() {
@@ -94,7 +94,10 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, ready func(Link)) er
 			server.Close()
 		}
 	})
-	ready(Link{s.guard.URL(), !s.guard.Loopback(), s.guard.Launcher()})
+	if err := ready(Link{s.guard.URL(), !s.guard.Loopback(), s.guard.Launcher()}); err != nil {
+		l.Close()
+		return err
+	}
 	if err := server.Serve(guard.Limit(l, guard.Connections)); !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}

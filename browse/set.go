@@ -27,6 +27,8 @@ type set struct {
 	manifest *dataset.Manifest // of the whole dataset, without Sources; nil: other people's files, or a single shard
 	meta     dataset.Meta
 	metaErr  error // why meta is empty
+	watched  string
+	was      os.FileInfo // of watched, when the dataset was opened
 	search   *find.Searcher
 
 	parts  func() ([]plan.Part, error) // Sources of the manifest
@@ -49,6 +51,9 @@ func newSet(i int, d *lookup.Dataset) (*set, error) {
 		if err := x.readOurs(st.IsDir()); err != nil {
 			return nil, err
 		}
+	}
+	if err := x.watch(); err != nil {
+		return nil, err
 	}
 	x.parts = sync.OnceValues(x.readParts)
 	x.search = find.NewSearcher(d, x.meta)
@@ -91,6 +96,31 @@ func (x *set) readParts() ([]plan.Part, error) {
 
 // Whole reports whether there is a manifest, of all of it.
 func (x *set) Whole() bool { return x.manifest != nil }
+
+// Single reports whether it is one shard of a dataset.
+func (x *set) Single() bool { return x.manifest == nil && x.data.Ours() }
+
+// Keyed reports whether there is an index with keys.
+func (x *set) Keyed() bool {
+	keyed, err := x.data.Fork().Keyed()
+	return keyed && err == nil
+}
+
+// Changed reports whether the manifest, or the one shard, is not the file that it was when the dataset was opened.
+func (x *set) Changed() bool {
+	now, err := os.Stat(x.watched)
+	return err != nil || !os.SameFile(now, x.was) || !now.ModTime().Equal(x.was.ModTime()) || now.Size() != x.was.Size()
+}
+
+// watch notes the file by which changes are seen.
+func (x *set) watch() (err error) {
+	x.watched = x.data.Files()[0].Path
+	if x.data.Ours() {
+		x.watched = filepath.Join(x.dir, dataset.ManifestName)
+	}
+	x.was, err = os.Stat(x.watched)
+	return err
+}
 
 // Len returns the number of samples.
 func (x *set) Len() int64 { return x.data.Len() }

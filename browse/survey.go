@@ -35,6 +35,9 @@ func (q *request) surveyed(x *set) (*survey.Survey, *job, error) {
 }
 
 func saySamples(done, total int64, _ time.Duration) string {
+	if total == 0 {
+		return "beginning"
+	}
 	return fmt.Sprintf("%s of %s looked at", humanize.Comma(done), counted(total, "sample"))
 }
 

@@ -86,6 +86,17 @@ function card(key) {
   }
 }
 
+// A card that is opened leaves its place in the history, so that the way back leads there.
+grid?.addEventListener('click', event => {
+  const card = event.target.closest('.card')
+  if (!card) return
+  const here = new URL(location)
+  here.searchParams.set('from', new URL(card.closest('.chunk').dataset.url, here).searchParams.get('from'))
+  here.hash = card.id
+  history.replaceState(null, '', here)
+})
+if (grid && location.hash) document.getElementById(location.hash.slice(1))?.focus()
+
 const follow = id => document.getElementById(id)?.click()
 
 document.addEventListener('keydown', event => {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -42,7 +43,7 @@ machine that is reached by ssh, --listen 127.0.0.1:8000 there and ssh -L 8000:12
 Nothing is written, but the table of keys that the first search in a dataset of more than 131,072
 samples leaves in OUT/.ffconvert, as ffconvert get does; or in the user's cache, where OUT is read-only.
 
-` + exitStatus,
+` + servedStatus,
 		Example: `  ffconvert browse out/
   ffconvert browse --open out/
   ffconvert browse old/ new/ --listen 127.0.0.1:8000`,
@@ -58,6 +59,9 @@ samples leaves in OUT/.ffconvert, as ffconvert get does; or in the user's cache,
 	opts.lookupFlags.addRecords(flags)
 	return cmd
 }
+
+// servedStatus is the end of the help: an interruption is no error.
+var servedStatus, _, _ = strings.Cut(exitStatus, "\n  130 ")
 
 // browseMemory is where garbage is collected more often, in bytes: what requests hold together is below it.
 const browseMemory = 448 << 20
@@ -92,20 +96,23 @@ func runBrowse(ctx context.Context, opts browseOptions, paths []string, stdout, 
 			os.RemoveAll(launched)
 		}
 	}()
-	return s.Serve(ctx, l, func(link browse.Link) {
+	return s.Serve(ctx, l, func(link browse.Link) error {
 		if link.Public {
 			fmt.Fprintf(stderr, "ffconvert: WARNING: other machines reach %s: the link and the data pass the network without encryption\n", l.Addr())
 		}
-		fmt.Fprintln(stdout, link.URL)
+		if _, err := fmt.Fprintln(stdout, link.URL); err != nil {
+			return err
+		}
 		if terminal.IsTerminal(stderr) {
 			fmt.Fprintln(stderr, "the link opens in a browser on this machine; Ctrl-C ends")
 		}
 		if !opts.open {
-			return
+			return nil
 		}
 		var err error
 		if launched, err = link.Launch(); err != nil {
 			fmt.Fprintf(stderr, "ffconvert: --open: %s; open the link above\n", text.Line(err.Error()))
 		}
+		return nil
 	})
 }

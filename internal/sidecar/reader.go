@@ -84,7 +84,7 @@ func (x *Reader) read(most int64) error {
 	if err := x.chunk.read(x.file, &x.batch, x.next, n); err != nil {
 		return err
 	}
-	x.next += n
+	x.next += int64(x.chunk.n)
 	return nil
 }
 

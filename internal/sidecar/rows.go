@@ -9,6 +9,9 @@ import (
 // chunkRows is how many rows are read at once: 160 KiB and their keys.
 const chunkRows = 4096
 
+// chunkKeys is how many bytes of keys are read at once, unless one key is longer.
+const chunkKeys = 1 << 20
+
 // A Row is what an index says of a sample. It is valid until the next one.
 type Row struct {
 	Key     string // "" if the dataset has no keys
@@ -69,7 +72,7 @@ func (c *chunk) want(w Want) {
 	}
 }
 
-// read reads count rows of a batch from row first on. They lie in it.
+// read reads count rows of a batch from row first on, fewer if their keys are long. They lie in it.
 func (c *chunk) read(file io.ReaderAt, b *batch, first, count int64) error {
 	from := first - b.first // in the batch
 	c.first, c.next, c.n = first, 0, 0
@@ -83,6 +86,9 @@ func (c *chunk) read(file io.ReaderAt, b *batch, first, count int64) error {
 		}
 		if err := c.readAt(file, b, k.value, from*k.width, n*k.width); err != nil {
 			return err
+		}
+		if k.value == keyEnds { // the first of all
+			count = c.within(count)
 		}
 	}
 	if err := c.checkPlaces(int(count)); err != nil {
@@ -102,6 +108,20 @@ func (c *chunk) read(file io.ReaderAt, b *batch, first, count int64) error {
 	}
 	c.n = int(count)
 	return nil
+}
+
+// within returns how many of the first count rows have keys of chunkKeys bytes together, 1 at least. The ends of keys were
+// read.
+func (c *chunk) within(count int64) int64 {
+	start := int64(c.keyEnd(0))
+	if int64(c.keyEnd(int(count)))-start <= chunkKeys {
+		return count
+	}
+	n := int64(1)
+	for n+1 < count && int64(c.keyEnd(int(n+1)))-start <= chunkKeys {
+		n++
+	}
+	return n
 }
 
 // readKeys reads the keys of the rows. Their ends were read before.
