@@ -156,7 +156,7 @@ func differs(d compare.Difference) difference {
 		}
 		*side.n = side.r.Number
 		if side.r.Key != "" {
-			x.Key = strings.Clone(side.r.Key)
+			x.Key = strings.Clone(shown(side.r.Key)) // cut: there may be thousands
 		}
 	}
 	return x

@@ -10,15 +10,17 @@ import (
 
 // A Page is some of the samples that a query finds.
 type Page struct {
-	Rows   []lookup.Row
-	Next   int64 // the first sample that was not looked at; the number of all samples at the end
-	Looked int64 // samples that were looked at
+	Rows   []lookup.Row // keys of more than 16 KiB are cut: a page is bounded
+	Next   int64        // the first sample that was not looked at; the number of all samples at the end
+	Looked int64        // samples that were looked at
 
 	// Samples of which it is not known whether they have the field of the query, because their records are damaged or larger
 	// than 64 MiB, and why it is so of the first. They are not in Rows.
 	Unknown int64
 	Problem error
 }
+
+const longestKey = 16 << 10 // bytes of a key in Page.Rows
 
 // rowsAtOnce is how many rows are looked at between two looks at the clock.
 const rowsAtOnce = 8192
@@ -36,7 +38,7 @@ func (s *Searcher) Page(ctx context.Context, q Query, from int64, most int, budg
 		if r != nil {
 			p.Rows = append(p.Rows, *r)
 			last := &p.Rows[len(p.Rows)-1]
-			last.Key = strings.Clone(r.Key)
+			last.Key = strings.Clone(r.Key[:min(longestKey, len(r.Key))])
 		}
 		return len(p.Rows) < most && (budget <= 0 || time.Now().Before(end))
 	})

@@ -12,10 +12,12 @@ import (
 // A Bucket counts the records of From bytes up to, and not with, To bytes. There are four for each power of two.
 type Bucket struct{ From, To, Count int64 }
 
+const longestKey = 16 << 10 // bytes of Outlier.Key
+
 // An Outlier is a sample of unusual size.
 type Outlier struct {
 	Number int64
-	Key    string // "": it has none
+	Key    string // "": it has none; of one that is longer, 16 KiB
 	Size   int64
 }
 
@@ -77,7 +79,7 @@ func insert(all []Outlier, r *lookup.Row, more func(a, b int64) bool) []Outlier 
 func (z *sizes) describe(s *Survey) {
 	for _, all := range [][]Outlier{z.largest, z.smallest} {
 		for i := range all {
-			all[i].Key = strings.Clone(all[i].Key) // not in the memory of the index
+			all[i].Key = strings.Clone(all[i].Key[:min(longestKey, len(all[i].Key))]) // not in the memory of the index
 		}
 	}
 	s.Largest, s.Smallest = z.largest, z.smallest
