@@ -116,7 +116,7 @@ func (q *request) grid() error {
 	if problem == "" {
 		g.Command, g.Exact, g.Why = x.search.Command(query, x.Path)
 	}
-	return q.render(status, "grid", page{Set: x, Tab: "grid", Title: "Samples of " + text.Line(x.Name), Scroll: true, Data: g})
+	return q.render(status, "grid", page{Set: x, Tab: "grid", Title: "Samples of " + text.Line(x.Name), Data: g})
 }
 
 // cards answers with the cards alone, for a script that adds them to the grid.

@@ -112,15 +112,14 @@ func newJobPart(p page, job any, what string) jobPart { return jobPart{job, what
 
 // A page is what the layout shows around the data of a page.
 type page struct {
-	Tool   string
-	Sets   []*set
-	Set    *set   // nil: of no single dataset
-	Tab    string // the page, as the navigation names it
-	Title  string
-	Token  string // of forms
-	Here   string // path and query
-	Scroll bool   // the page is the grid, which has the keys of a list
-	Data   any
+	Tool  string
+	Sets  []*set
+	Set   *set   // nil: of no single dataset
+	Tab   string // the page, as the navigation names it
+	Title string
+	Token string // of forms
+	Here  string // path and query
+	Data  any
 }
 
 // render answers with a page. name is the template.

@@ -165,7 +165,7 @@ func (x *set) fieldCounts() []fieldCount {
 	return all
 }
 
-// A shardPart is a row of the page of source parts.
+// A shownPart is a row of the page of source parts.
 type shownPart struct {
 	plan.Part
 	Number int
