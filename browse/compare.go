@@ -178,7 +178,7 @@ func fieldNames(x *set) []twoCounts {
 	return all
 }
 
-// pair brings counts of the same name together: those of a in their order, then those that b alone has.
+// pair joins counts by name: the names of a in their order, then the names that only b has.
 func pair(a, b []twoCounts) []twoCounts {
 	at := make(map[string]int)
 	var all []twoCounts

@@ -35,7 +35,7 @@ type grid struct {
 	Exact   bool   // without a list of keys
 	Why     string // why a list of keys is needed
 	Some    bool   // not all samples are asked for
-	Problem string // why the query is refused, or what is damaged
+	Problem string // why there are no cards: a wrong query, or damage
 	Beyond  int64  // the first sample of the next shard, behind the damage; 0: none
 }
 
@@ -180,7 +180,7 @@ func (q *request) cardsOf(x *set, rows []lookup.Row, values url.Values) ([]card,
 	}
 	defer q.held.Release(MaxRecord)
 	var all []card
-	var guess view.Kind // of a record that is not read: that of the sample before
+	var guess view.Kind // the last known kind, assumed for records that are not read
 	for i := range rows {
 		c := card{Row: rows[i], Link: x.link("sample/"+strconv.FormatInt(rows[i].Number, 10), values)}
 		if c.Labeled {
@@ -222,7 +222,7 @@ func (x *set) show(d *lookup.Dataset, records *lookup.Records, c *card) {
 	c.Shows = view.CardOf(s)
 }
 
-// nextShard returns the number of the first sample of the shard after that of sample n; 0 if there is none.
+// nextShard returns the number of the first sample in the shard that follows the shard of sample n, 0 after the last shard.
 func (x *set) nextShard(n int64) int64 {
 	first := int64(0)
 	for _, f := range x.data.Files() {

@@ -35,7 +35,8 @@ type verdict struct {
 // A fact is a line of a list of facts.
 type fact struct{ Name, Value string }
 
-// A balance is one line of the account: all that was found is written or left out.
+// A balance is one line of the account: all that was found is kept or not. Kept samples and fields are written; kept entries
+// are in samples, which may be left out in turn.
 type balance struct {
 	What         string // "entries"
 	Found        int64

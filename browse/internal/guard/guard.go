@@ -84,7 +84,7 @@ func (g *Guard) Loopback() bool { return g.hosts.loopback }
 // machine see the arguments of each program.
 func (g *Guard) Launcher() []byte { return lead(g.url) }
 
-// FormToken returns the value that a POST has in its field [FormField]. Pages show it to nobody without the cookie.
+// FormToken returns the value that a POST has in its field [FormField]. Pages contain it, and only requests with the cookie get pages.
 func (g *Guard) FormToken() string { return g.form }
 
 // FormField is the name of the field of a form that holds the FormToken.
