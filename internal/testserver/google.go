@@ -1,0 +1,81 @@
+package testserver
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"testing"
+)
+
+// A Google is a running fake-gcs-server, without credentials. Its objects are in memory.
+type Google struct{ *Process }
+
+// StartGoogle starts a server that runs until the test ends. The test is skipped if the program is missing.
+func StartGoogle(t testing.TB) *Google {
+	t.Helper()
+	Need(t, installGoogle)
+	p, err := Run(installGoogle, func(address string) (args, env []string) {
+		host, port, _ := net.SplitHostPort(address)
+		return []string{"-scheme", "http", "-host", host, "-port", port, "-backend", "memory", "-log-level", "warn"}, nil
+	}, func(address string) error {
+		return exchange(http.MethodGet, "http://"+address+"/storage/v1/b?project=test", nil)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.Stop)
+	return &Google{p}
+}
+
+// exchange sends a request. Its error is of a reply without success, too.
+func exchange(method, address string, body io.Reader) error {
+	req, err := http.NewRequest(method, address, body)
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if text, err := io.ReadAll(resp.Body); err != nil || resp.StatusCode/100 != 2 {
+		return fmt.Errorf("%s %s: %s %s %w", method, address, resp.Status, text, err)
+	}
+	return nil
+}
+
+// Bucket makes a bucket.
+func (g *Google) Bucket(t testing.TB, bucket string) {
+	t.Helper()
+	err := exchange(http.MethodPost, "http://"+g.Address+"/storage/v1/b?project=test", strings.NewReader(fmt.Sprintf(`{"name":%q}`, bucket)))
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Put makes an object of a file in a bucket that there is.
+func (g *Google) Put(t testing.TB, bucket, name, file string) {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err == nil {
+		address := fmt.Sprintf("http://%s/upload/storage/v1/b/%s/o?uploadType=media&name=%s", g.Address, bucket, url.QueryEscape(name))
+		err = exchange(http.MethodPost, address, bytes.NewReader(data))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Env returns the environment variables that lead a client to this server, and to nothing else.
+func (g *Google) Env() []string { return g.EnvAt(g.Address) }
+
+// EnvAt is Env with another host:port, such as a proxy's.
+func (g *Google) EnvAt(address string) []string {
+	return []string{"STORAGE_EMULATOR_HOST=" + address, "NO_GCE_CHECK=true"}
+}

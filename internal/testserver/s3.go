@@ -1,0 +1,100 @@
+package testserver
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"testing"
+
+	"github.com/minio/minio-go/v7"
+	"github.com/minio/minio-go/v7/pkg/credentials"
+)
+
+// An S3 is a kind of S3 server.
+type S3 struct {
+	Install              string // for go install: path@version
+	AccessKey, SecretKey string
+	Region               string
+	Args                 func(dir, address string) []string // dir: an empty directory for the server
+	Env                  []string
+}
+
+// A Server is an S3 server that runs.
+type Server struct {
+	*Process
+	Client *minio.Core // with all rights
+
+	kind S3
+}
+
+// Start starts a server that runs until the test ends. It needs what Need does.
+func (k S3) Start(t testing.TB) *Server {
+	t.Helper()
+	Need(t, k.Install)
+	s, err := k.Run(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Stop)
+	return s
+}
+
+// Run starts a server over a directory. Stop must be called at the end.
+func (k S3) Run(dir string) (*Server, error) {
+	s := &Server{kind: k}
+	command := func(address string) (args, env []string) { return k.Args(dir, address), k.Env }
+	var err error
+	s.Process, err = Run(k.Install, command, func(address string) (err error) {
+		if s.Client, err = k.client(address); err == nil {
+			_, err = s.Client.ListBuckets(context.Background())
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+func (k S3) client(address string) (*minio.Core, error) {
+	return minio.NewCore(address, &minio.Options{
+		Creds: credentials.NewStaticV4(k.AccessKey, k.SecretKey, ""), Region: k.Region, BucketLookup: minio.BucketLookupPath, MaxRetries: 1,
+	})
+}
+
+// Put stores a file as an object. It makes the bucket if there is none.
+func (s *Server) Put(t testing.TB, bucket, key, file string) {
+	t.Helper()
+	s.Bucket(t, bucket)
+	if _, err := s.Client.FPutObject(t.Context(), bucket, key, file, minio.PutObjectOptions{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Bucket makes a bucket if there is none.
+func (s *Server) Bucket(t testing.TB, bucket string) {
+	t.Helper()
+	ok, err := s.Client.BucketExists(t.Context(), bucket)
+	if err == nil && !ok {
+		err = s.Client.MakeBucket(t.Context(), bucket, minio.MakeBucketOptions{Region: s.kind.Region})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Env returns the environment variables that lead an S3 client to this server, and to nothing else.
+func (s *Server) Env() []string { return s.EnvAt(s.Address) }
+
+// EnvAt is Env with another host:port, such as a proxy's.
+func (s *Server) EnvAt(address string) []string {
+	var env []string
+	for _, v := range [][2]string{
+		{"AWS_ENDPOINT_URL_S3", "http://" + address}, {"AWS_REGION", s.kind.Region},
+		{"AWS_ACCESS_KEY_ID", s.kind.AccessKey}, {"AWS_SECRET_ACCESS_KEY", s.kind.SecretKey},
+		{"AWS_EC2_METADATA_DISABLED", "true"}, {"AWS_CONFIG_FILE", os.DevNull}, {"AWS_SHARED_CREDENTIALS_FILE", os.DevNull},
+	} {
+		env = append(env, fmt.Sprintf("%s=%s", v[0], v[1]))
+	}
+	return env
+}
