@@ -1,5 +1,5 @@
 // Package findings writes reports on defects of data in the formats that people and continuous
-// integration read: lines of text, JSON, JUnit XML and SARIF.
+// integration read: lines of text, JSON, JUnit XML, SARIF, workflow commands of GitHub, and Markdown.
 //
 //	r := findings.Report{Tool: "ffconvert", Version: version, Rules: rules}
 //	r.Add(findings.Finding{Rule: "truncated", Place: findings.Place{File: "a.tar", Offset: 512}, Text: "…"})
@@ -20,9 +20,14 @@
 //	│ sarif  │ runs[0] ── tool.driver.rules[]     one per rule                       │
 //	│ 2.1.0  │         ├─ artifacts[]             one per examined file              │
 //	│        │         └─ results[]               one per finding                    │
+//	├────────┼───────────────────────────────────────────────────────────────────────┤
+//	│ github │ ::error file=a.tar,line=1,title=truncated::…   10 per level at most    │
+//	├────────┼───────────────────────────────────────────────────────────────────────┤
+//	│ mark-  │ a heading, a table of totals, 100 findings per level at most; names   │
+//	│ down   │ and messages are code spans                                           │
 //	└────────┴───────────────────────────────────────────────────────────────────────┘
 //
-// Names come from data and may be hostile. In text and in the messages of JUnit and SARIF, a
+// Names come from data and may be hostile. In text, Markdown, and the messages of the others, a
 // character that is not printable is escaped as in a Go string: \n, \x1b, \u202e. JSON keeps names
 // exactly, but bytes that are not UTF-8 become the four characters \xff.
 package findings
@@ -181,15 +186,17 @@ type Format string
 
 // The formats.
 const (
-	Text  Format = "text"
-	JSON  Format = "json"
-	JUnit Format = "junit"
-	SARIF Format = "sarif"
+	Text     Format = "text"
+	JSON     Format = "json"
+	JUnit    Format = "junit"
+	SARIF    Format = "sarif"
+	GitHub   Format = "github"
+	Markdown Format = "markdown"
 )
 
 // Formats returns the names of all formats.
 func Formats() []string {
-	return []string{string(Text), string(JSON), string(JUnit), string(SARIF)}
+	return []string{string(Text), string(JSON), string(JUnit), string(SARIF), string(GitHub), string(Markdown)}
 }
 
 // Write writes a report to w. The same report always gives the same bytes.
@@ -203,6 +210,10 @@ func Write(w io.Writer, f Format, r *Report) error {
 		return writeJUnit(w, r)
 	case SARIF:
 		return writeSARIF(w, r)
+	case GitHub:
+		return writeGitHub(w, r)
+	case Markdown:
+		return writeMarkdown(w, r)
 	}
 	return fmt.Errorf("write report: unknown format %q", f)
 }

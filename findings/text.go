@@ -83,9 +83,12 @@ const maxMessage = 2000
 
 // clip shortens a message to about maxMessage bytes. It removes the middle: the place is at the
 // start, the hint at the end.
-func clip(s string) string {
-	if len(s) <= maxMessage {
+func clip(s string) string { return shorten(s, maxMessage) }
+
+// shorten is clip for another limit.
+func shorten(s string, limit int) string {
+	if len(s) <= limit {
 		return s
 	}
-	return strings.ToValidUTF8(s[:maxMessage/2], "") + "…" + strings.ToValidUTF8(s[len(s)-maxMessage/2:], "")
+	return strings.ToValidUTF8(s[:limit/2], "") + "…" + strings.ToValidUTF8(s[len(s)-limit/2:], "")
 }

@@ -71,8 +71,8 @@ error.
 	return cmd
 }
 
-// notDetected ends a check if the format of the sources is not known. With --format json, junit or
-// sarif the error is printed as a finding.
+// notDetected ends a check if the format of the sources is not known. With another --format than text
+// the error is printed as a finding.
 func notDetected(cmd *cobra.Command, opts checkOptions, err error) error {
 	if opts.format.Value == string(findings.Text) || exitCode(err) != exitRefused {
 		return err
@@ -147,7 +147,7 @@ var checkedExamples = map[string]string{
 // add registers the flags of a check: its own, the options of the format, and the flags of the
 // conversion that decide which inputs are refused.
 func (o *checkOptions) add(flags *pflag.FlagSet, f sourceFormat, set *option.Set) {
-	flags.Var(&o.format, "format", "output: text, json, junit or sarif")
+	flags.Var(&o.format, "format", "output: text, json, junit, sarif, github or markdown")
 	flags.BoolVar(&o.deep, "deep", false, "read every sample; decode images, and the fields that --decode would")
 	flags.BoolVar(&o.strict, "strict", false, "exit with status 3 for warnings, too")
 

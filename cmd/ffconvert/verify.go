@@ -61,7 +61,7 @@ conversion, which a repair needs. All problems are listed, not the first alone.
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.Var(&opts.format, "format", "output: text, json, junit or sarif")
+	flags.Var(&opts.format, "format", "output: text, json, junit, sarif, github or markdown")
 	flags.Var(&opts.backend, "backend", "how to read: auto, aio or pread")
 	flags.Var(cliflag.QueueDepth(&opts.depth), "queue-depth", "reads in flight, all shards together")
 	flags.Var(&opts.blockSize, "block-size", "bytes of one read, a multiple of 4096, 64MiB at most")

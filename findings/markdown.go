@@ -1,0 +1,88 @@
+package findings
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/ffconvert/ffconvert/internal/text"
+)
+
+// GitHub takes a job summary of 1 MiB per step, and refuses a larger one: 100 findings of each of three levels, with messages of maxItem
+// bytes, stay below it.
+const (
+	maxItems = 100
+	maxItem  = 1000
+)
+
+// writeMarkdown writes a heading, a table of totals and a list of findings, in GitHub's Markdown. What comes from the data stands in code
+// spans, where no markup, link, mention or HTML is recognised; the table has numbers alone.
+func writeMarkdown(w io.Writer, r *Report) error {
+	var samples, size int64
+	for _, f := range r.Files {
+		samples += f.Samples
+		size += f.Bytes
+	}
+	failed := r.Count(Error)
+	verdict := "sound"
+	if failed > 0 {
+		verdict = counted(failed, "error")
+	}
+	b := bufio.NewWriter(w)
+	fmt.Fprintf(b, "### %s: %s\n\n", codeSpan(r.Tool), verdict)
+	fmt.Fprintf(b, "| %ss | samples | size | seconds | errors | warnings | notes |\n", cmp.Or(r.Unit, "file"))
+	fmt.Fprintln(b, "| ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
+	fmt.Fprintf(b, "| %s | %s | %s | %.1f | %s | %s | %s |\n", humanize.Comma(int64(len(r.Files))), humanize.Comma(samples), humanize.Bytes(uint64(max(0, size))),
+		r.Seconds, humanize.Comma(failed), humanize.Comma(r.Count(Warning)), humanize.Comma(r.Count(Note)))
+	if len(r.Found) > 0 {
+		fmt.Fprintln(b)
+	}
+	for _, l := range []Level{Error, Warning, Note} {
+		r.markdownList(b, l)
+	}
+	return b.Flush()
+}
+
+// markdownList writes the findings of a level.
+func (r *Report) markdownList(b *bufio.Writer, level Level) {
+	total, written := r.Count(level), int64(0)
+	for i := range r.Found {
+		f := &r.Found[i]
+		if r.level(f.Rule) != level {
+			continue
+		}
+		if written == maxItems {
+			break
+		}
+		written++
+		fmt.Fprintf(b, "- **%s** %s %s\n", level, codeSpan(f.Rule), codeSpan(f.located()))
+	}
+	if written < total {
+		fmt.Fprintf(b, "- **%s** and %s more\n", level, humanize.Comma(total-written))
+	}
+}
+
+// codeSpan returns a text as a code span: on one line, at most maxItem bytes. Its fence is longer than
+// any run of backticks in the text.
+func codeSpan(s string) string {
+	s = shorten(text.Line(s), maxItem)
+	longest, run := 0, 0
+	for i := range len(s) {
+		if s[i] != '`' {
+			run = 0
+			continue
+		}
+		run++
+		longest = max(longest, run)
+	}
+	fence := strings.Repeat("`", longest+1)
+	// One space at each end is removed by a reader of Markdown, unless there is nothing else.
+	if s == "" || s[0] == '`' || s[len(s)-1] == '`' || s[0] == ' ' || s[len(s)-1] == ' ' {
+		s = " " + s + " "
+	}
+	return fence + s + fence
+}
