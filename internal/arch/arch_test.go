@@ -38,6 +38,7 @@ var mayImport = map[string][]string{
 	"internal/text":                {},
 	"internal/pin":                 {},
 	"internal/python":              {"internal/need"},
+	"internal/testproxy":           {},
 	"internal/testserver":          {"internal/need"},
 	"internal/versitygw":           {"internal/testserver"},
 	"converters/tar":               {"converters", "converters/internal/fieldname", "converters/internal/window", "internal/text"},

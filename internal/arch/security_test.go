@@ -21,7 +21,7 @@ type goFile struct {
 }
 
 // notProduct are packages that users never run.
-var notProduct = []string{"internal/bench", "internal/faults", "internal/golden", "internal/inputtest", "internal/memsource", "internal/need", "internal/arrowjs", "internal/arrowtest", "internal/chromium", "internal/parquettest", "internal/shardtest", "internal/python", "internal/slurm", "internal/aisfake", "internal/testserver", "internal/versitygw", "internal/arch", "testdata/generate", "converters/convertertest", "examples/train"}
+var notProduct = []string{"internal/bench", "internal/faults", "internal/golden", "internal/inputtest", "internal/memsource", "internal/need", "internal/arrowjs", "internal/arrowtest", "internal/chromium", "internal/parquettest", "internal/shardtest", "internal/python", "internal/slurm", "internal/aisfake", "internal/testproxy", "internal/testserver", "internal/versitygw", "internal/arch", "testdata/generate", "converters/convertertest", "examples/train"}
 
 func product(t *testing.T) []goFile {
 	t.Helper()
