@@ -27,6 +27,8 @@ var (
 	ErrSum         = place.New(place.Refused, "wrong checksum")                      // not that of the service
 	ErrUnavailable = place.New(place.IO, "the service does not answer")              // after all retries: network, 429, 5xx
 	ErrTLS         = place.New(place.Refused, "the server's identity is not proven") // certificate, TLS version
+	ErrExists      = place.New(place.Refused, "an object of that name is there")     // Put of a New one
+	ErrFull        = place.New(place.IO, "the service has no room for it")           // a quota, a full disk, 507
 	ErrRedirect    = place.New(place.Refused, "refused to be redirected")            // too often, to another scheme
 )
 
@@ -41,6 +43,8 @@ type Error struct {
 
 	Again bool          // another attempt may succeed
 	After time.Duration // the service wants no attempt before this has passed; 0: not said
+
+	code string // of S3; "": none came
 }
 
 // An Advice names the field of [Options] that helps against an [Error]. The zero value is none.
@@ -97,6 +101,8 @@ func statusError(name string, resp *http.Response) *Error {
 	case code == http.StatusUnauthorized, code == http.StatusForbidden, code == http.StatusUnavailableForLegalReasons:
 		e.Kind = ErrDenied
 		e.Hint = deniedHint(name, resp)
+	case code == http.StatusInsufficientStorage:
+		e.Kind, e.Hint = ErrFull, fullHint
 	case code == http.StatusProxyAuthRequired:
 		e.Kind, e.Hint = ErrDenied, proxyHint
 	case code == http.StatusPreconditionFailed, code == http.StatusRequestedRangeNotSatisfiable:
@@ -119,6 +125,7 @@ func statusError(name string, resp *http.Response) *Error {
 const (
 	redirectHint = "see where it leads, as by curl -I, and name that"
 
+	fullHint  = "run again when there is room"
 	againHint = "run again once nothing writes to it"
 	proxyHint = "the proxy wants a user: HTTPS_PROXY=http://user:password@host:port"
 )

@@ -62,7 +62,9 @@ func TestStatusError(t *testing.T) {
 			kind = ErrDenied
 		case 412, 416:
 			kind = ErrChanged
-		case 408, 425, 429, 500, 502, 503, 504, 507, 509, 520, 599:
+		case 507:
+			kind = ErrFull
+		case 408, 425, 429, 500, 502, 503, 504, 509, 520, 599:
 			kind, again = ErrUnavailable, true
 		}
 		e := statusError("https://me:"+password+"@h/x?sig="+password, &http.Response{StatusCode: code, Header: http.Header{"Retry-After": {"3"}}})

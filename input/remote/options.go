@@ -32,6 +32,7 @@ type Options struct {
 	// Patience. 0: DefaultStall.
 	Stall time.Duration
 
+	part int64         // bytes of a part of an upload; 0: defaultPart
 	tls  *tls.Config   // of tests; nil: the system's authorities
 	wait time.Duration // before the second attempt; 0: firstWait
 }

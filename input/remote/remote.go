@@ -1,8 +1,9 @@
-// Package remote reads whole objects over the network, by URL, and repeats requests that fail.
+// Package remote reads and writes objects over the network, by URL, and repeats requests that fail.
 //
 //	client := remote.New(remote.Options{})
 //	object, err := client.Stat(ctx, "s3://bucket/train-000000.tar")   // size and version, no bytes
 //	err = client.Fetch(ctx, object, file, progress)                   // ranges in parallel, resumed, checked
+//	object, err = client.Put(ctx, "s3://bucket/new", file, size, remote.PutOptions{New: true}) // in parts, checked
 //
 // What a URL may be:
 //
@@ -15,6 +16,9 @@
 // version by then is [ErrChanged], never a mixture. A failed request is repeated from the byte
 // where it failed, after a wait that grows and that the service may prolong (Retry-After). Lengths
 // are compared, and the checksum of the whole object if the service has one.
+//
+// s3: and gs: objects can be written and removed. The service compares a checksum of the bytes with what it
+// has got; its reply is compared as well. An object is there whole or not at all.
 //
 // No error and no name from this package contains a password, a token or the signature of a URL.
 package remote

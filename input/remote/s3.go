@@ -1,15 +1,19 @@
 package remote
 
 import (
+	"cmp"
 	"context"
 	"encoding/xml"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/minio/minio-go/v7/pkg/credentials"
@@ -17,10 +21,11 @@ import (
 	"github.com/minio/minio-go/v7/pkg/signer"
 )
 
-// An s3Store reads s3://bucket/key from Amazon or from another service with its protocol:
+// An s3Store reads and writes s3://bucket/key of Amazon or from another service with its protocol:
 //
 //	HEAD, GET {endpoint}/BUCKET/KEY     or https://BUCKET.{host}/KEY
 //	GET       {endpoint}/BUCKET?list-type=2&prefix=…&continuation-token=…
+//	PUT, POST, DELETE: see s3put.go and s3parts.go
 //
 // https://docs.aws.amazon.com/AmazonS3/latest/API/API_Operations_Amazon_Simple_Storage_Service.html.
 // minio-go signs requests and finds credentials.
@@ -37,6 +42,10 @@ type s3Store struct {
 
 	mu    sync.Mutex
 	found map[string]string // regions by bucket, from errors of the service
+
+	// What a service has told of how it wants to be written to, see manner:
+	md5only, signBody, noConditions atomic.Bool
+	written                         atomic.Bool // it has taken a body
 }
 
 func newS3(opts Options, hc *http.Client) (store, error) {
@@ -49,6 +58,7 @@ func newS3(opts Options, hc *http.Client) (store, error) {
 		return nil, err
 	}
 	s := &s3Store{config: config, found: map[string]string{}}
+	s.signBody.Store(!config.secure) // over http another program could change a body, and its CRC with it
 	if !opts.Anonymous {
 		s.creds = credentials.New(newS3Creds(opts, p, hc))
 	}
@@ -134,71 +144,119 @@ func (s *s3Store) page(ctx context.Context, prefix, token string) (items []item,
 	return items, page.Next, nil
 }
 
-// do sends a request for an object, or with a query for a list. It returns a reply of success, and the
-// caller closes its body, or an [*Error]. If the service names another region of the bucket, and no
-// region is configured, it sends the request once more, to that region.
+// An s3Request is one to be signed and sent.
+type s3Request struct {
+	name   string // URL of the object, or prefix of a list
+	method string
+	query  url.Values
+	bucket bool // it is for the bucket: a list
+	header http.Header
+
+	body   func() io.ReadCloser // the same at each call; nil: none
+	size   int64                // bytes of body
+	sha256 string               // of body, in hexadecimal digits; "": it is not signed
+	ask    bool                 // send the body once the service wants it (Expect: 100-continue)
+}
+
+// do sends a request without a body for an object, or with a query for a list, as request does.
 func (s *s3Store) do(ctx context.Context, name, method string, query url.Values, header http.Header) (*http.Response, error) {
-	bucket, key, bad := splitBucket(name, query != nil)
+	return s.request(ctx, s3Request{name: name, method: method, query: query, bucket: query != nil, header: header})
+}
+
+// request sends a request. It returns a reply of success, and the caller closes its body, or an
+// [*Error]. If the service names another region of the bucket, and no region is configured, it sends the
+// request once more, to that region; and once more with other credentials, if these are said to have
+// expired and there are others.
+func (s *s3Store) request(ctx context.Context, r s3Request) (*http.Response, error) {
+	bucket, key, bad := splitBucket(r.name, r.bucket)
 	if bad != nil {
 		return nil, bad
 	}
 	if err := s3utils.CheckValidBucketName(bucket); err != nil {
-		return nil, &Error{URL: Redact(name), Kind: ErrURL, Err: errors.New(said(err.Error()))}
+		return nil, &Error{URL: Redact(r.name), Kind: ErrURL, Err: errors.New(said(err.Error()))}
 	}
-	if query != nil {
+	if r.bucket {
 		key = ""
 	}
-	for moved := false; ; moved = true {
+	for moved, renewed := false, false; ; {
 		s.mu.Lock()
 		region := s.config.regionOf(s.found[bucket])
 		s.mu.Unlock()
-		resp, secrets, err := s.send(ctx, name, method, s.config.address(region, bucket, key, query), region, header)
+		resp, keys, err := s.send(ctx, r, s.config.address(region, bucket, key, r.query), region)
 		if err != nil {
 			return nil, err
 		}
 		if resp.StatusCode/100 == 2 {
-			if query == nil && isHTML(resp.Header) && resp.Header.Get("ETag") == "" { // no service describes an object without an ETag
+			if !r.bucket && isHTML(resp.Header) && resp.Header.Get("ETag") == "" { // no service describes an object without an ETag
 				resp.Body.Close()
-				return nil, &Error{URL: Redact(name), Kind: ErrPage, Status: resp.StatusCode,
+				return nil, &Error{URL: Redact(r.name), Kind: ErrPage, Status: resp.StatusCode,
 					Hint: fmt.Sprintf("is %s an S3 service? a proxy in between?", s.config.host)}
 			}
 			return resp, nil
 		}
-		refusal, right := s.refused(name, resp, region, secrets)
+		refusal, right := s.refused(r.name, resp, region, []string{keys.SecretAccessKey, keys.SessionToken})
 		resp.Body.Close()
 		elsewhere := right != "" && (refusal.Kind == ErrSetting || refusal.Kind == ErrDenied)
-		if moved || s.config.region != "" || !elsewhere {
+		switch {
+		case !renewed && slices.Contains(s3Expired, refusal.code) && s.renew(ctx, keys):
+			renewed = true
+		case !moved && s.config.region == "" && elsewhere:
+			moved = true
+			s.mu.Lock()
+			s.found[bucket] = right
+			s.mu.Unlock()
+		default:
 			return nil, refusal
 		}
-		s.mu.Lock()
-		s.found[bucket] = right
-		s.mu.Unlock()
 	}
 }
 
-const emptySHA256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
-
-// send signs a request and sends it. An error about the reply must not hold the secrets.
-func (s *s3Store) send(ctx context.Context, name, method, address, region string, header http.Header) (resp *http.Response, secrets []string, err error) {
-	req, err := http.NewRequestWithContext(ctx, method, address, nil)
-	if err != nil {
-		return nil, nil, &Error{URL: Redact(name), Kind: ErrURL}
+// renew looks for credentials in place of the ones that have expired. It reports whether there are others.
+func (s *s3Store) renew(ctx context.Context, old credentials.Value) bool {
+	cc := &credentials.CredContext{Context: ctx}
+	now, err := s.creds.GetWithContext(cc)
+	if err == nil && now.AccessKeyID == old.AccessKeyID && now.SessionToken == old.SessionToken { // else another request has done it
+		s.creds.Expire()
+		now, err = s.creds.GetWithContext(cc)
 	}
-	req.Header = header.Clone()
+	return err == nil && (now.AccessKeyID != old.AccessKeyID || now.SessionToken != old.SessionToken)
+}
+
+const (
+	emptySHA256     = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+	unsignedPayload = "UNSIGNED-PAYLOAD"
+)
+
+// send signs a request and sends it. An error about the reply must not hold the secrets of the keys.
+func (s *s3Store) send(ctx context.Context, r s3Request, address, region string) (resp *http.Response, keys credentials.Value, err error) {
+	req, err := http.NewRequestWithContext(ctx, r.method, address, nil)
+	if err != nil {
+		return nil, keys, &Error{URL: Redact(r.name), Kind: ErrURL}
+	}
+	req.Header = r.header.Clone()
 	req.Header.Set("User-Agent", userAgent)
 	if s.creds != nil {
-		keys, err := s.creds.GetWithContext(&credentials.CredContext{Context: ctx})
-		if err != nil {
-			return nil, nil, unreached(ctx, name, err)
+		if keys, err = s.creds.GetWithContext(&credentials.CredContext{Context: ctx}); err != nil {
+			return nil, keys, unreached(ctx, r.name, err)
 		}
-		secrets = []string{keys.SecretAccessKey, keys.SessionToken}
-		req.Header.Set("X-Amz-Content-Sha256", emptySHA256)
+		payload := emptySHA256
+		if r.body != nil {
+			payload = cmp.Or(r.sha256, unsignedPayload)
+		}
+		req.Header.Set("X-Amz-Content-Sha256", payload)
 		req = signer.SignV4(*req, keys.AccessKeyID, keys.SecretAccessKey, keys.SessionToken, region)
 	}
-	if resp, err = s.client.Do(req); err != nil {
-		return nil, nil, s.unreached(ctx, name, err)
+	if r.body != nil && r.size > 0 { // after signing: these are for the connection
+		req.Body, req.ContentLength = r.body(), r.size
+		req.GetBody = func() (io.ReadCloser, error) { return r.body(), nil }
+		if r.ask {
+			req.Header.Set("Expect", "100-continue")
+		}
 	}
-	return resp, secrets, nil
+	if resp, err = s.client.Do(req); err != nil {
+		return nil, keys, s.unreached(ctx, r.name, err)
+	}
+	return resp, keys, nil
 }
 
 // s3Sum returns the checksum of the whole object. A COMPOSITE one is a checksum of the checksums of

@@ -10,6 +10,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/ffconvert/ffconvert/internal/place"
 )
 
 // An s3Meaning is the meaning of error codes of the service that the status of the reply does not tell.
@@ -29,6 +31,7 @@ const (
 
 var s3Meanings = []s3Meaning{
 	{codes: "NoSuchKey", kind: ErrNotFound, text: "the bucket holds no such key"},
+	{codes: "NoSuchUpload", kind: errNoUpload},
 	{codes: "NoSuchBucket", kind: ErrNotFound, text: "there is no such bucket", advice: SetEndpoint},
 
 	{codes: "AccessDenied", kind: ErrDenied, hint: "reading needs s3:GetObject, patterns need s3:ListBucket; see AWS_PROFILE", advice: SetAnonymous},
@@ -48,8 +51,33 @@ var s3Meanings = []s3Meaning{
 	{codes: "PreconditionFailed", kind: ErrChanged, text: "it has another version", hint: againHint},
 	{codes: "InvalidRange", kind: ErrChanged, text: "it is shorter", hint: againHint},
 
+	{codes: "QuotaExceeded XMinioStorageFull XMinioAdminBucketQuotaExceeded InsufficientStorage InsufficientCapacity StorageFull", kind: ErrFull, hint: fullHint},
+	{codes: "BadDigest InvalidDigest XAmzContentChecksumMismatch XAmzContentSHA256Mismatch", kind: errSpoilt, text: "other bytes have come than were sent"},
+
 	// These come with a status that says otherwise.
-	{codes: "RequestTimeout Throttling ThrottlingException OperationAborted", kind: ErrUnavailable},
+	{codes: "RequestTimeout Throttling ThrottlingException OperationAborted ConditionalRequestConflict", kind: ErrUnavailable},
+}
+
+// s3Expired are the codes of credentials that were valid before.
+var s3Expired = []string{"ExpiredToken", "ExpiredTokenException", "TokenRefreshRequired"}
+
+// Kinds of failure of a request that writes, which callers of this package do not see by themselves.
+var (
+	errNoUpload = place.New(place.IO, "the upload has ended")              // completed, or aborted by another
+	errSpoilt   = place.New(place.IO, "the service has refused the bytes") // they have another checksum than the request says
+)
+
+// writing makes e the error of a request that writes.
+func (e *Error) writing() {
+	switch {
+	case e.Status == http.StatusPreconditionFailed:
+		e.Kind, e.Err, e.Hint = ErrExists, nil, ""
+	case e.Kind == ErrDenied && e.code == "AccessDenied":
+		e.Hint = "writing needs s3:PutObject and s3:AbortMultipartUpload, removing s3:DeleteObject; see AWS_PROFILE"
+		e.Advice = 0
+	case e.Kind == errSpoilt:
+		e.Again = true
+	}
 }
 
 // meaningOf returns the meaning of an error code; without a kind if the code has none.
@@ -79,6 +107,7 @@ func (s *s3Store) refused(name string, resp *http.Response, asked string, secret
 		region = ""
 	}
 	e = statusError(name, resp)
+	e.code = answer.Code
 	code, message := said(answer.Code, secrets...), said(answer.Message, secrets...)
 	m := meaningOf(answer.Code)
 	switch {
@@ -109,6 +138,8 @@ func (s *s3Store) refused(name string, resp *http.Response, asked string, secret
 		e.Advice = SetRegion
 	case e.Kind == ErrDenied && s.creds == nil:
 		e.Hint, e.Advice = "", UnsetAnonymous
+	case resp.Request != nil && resp.Request.Method != http.MethodGet && resp.Request.Method != http.MethodHead:
+		e.writing()
 	}
 	return e, region
 }

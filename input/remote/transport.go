@@ -22,10 +22,17 @@ const (
 	// mostHeaders bounds the headers of a reply, which net/http keeps in memory. Services send a few KiB.
 	mostHeaders = 256 << 10
 
+	// answerStalls is how many stalls the reply to a request that writes may take, once all of it is
+	// sent: the service may have to put parts together.
+	answerStalls = 10
+
 	idleConnections = 30 * time.Second // how long a connection is kept for the next range
 )
 
-var errStalled = errors.New("it sends nothing, or next to nothing")
+var (
+	errStalled = errors.New("it sends nothing, or next to nothing")
+	errStuck   = errors.New("it takes nothing, or next to nothing")
+)
 
 // newHTTPClient makes the HTTP client of all services. It stores no cookies, requests no compression,
 // verifies https servers, and takes proxies from the environment. It follows redirects as [redirect]
@@ -48,11 +55,15 @@ func newHTTPClient(opts Options) *http.Client {
 		IdleConnTimeout:        idleConnections,
 		MaxIdleConns:           2 * opts.connections(),
 		MaxIdleConnsPerHost:    opts.connections(),
+		ExpectContinueTimeout:  time.Second,
+		WriteBufferSize:        64 << 10,
 		MaxResponseHeaderBytes: mostHeaders,
 		DisableCompression:     true, // a body is the bytes as they are stored
 		Protocols:              protocols,
 	}
-	return &http.Client{Transport: &transport{base: base, stall: opts.stall()}, CheckRedirect: redirect}
+	writing := base.Clone()
+	writing.ResponseHeaderTimeout = min(answerStalls*opts.stall(), opts.patience())
+	return &http.Client{Transport: &transport{base: base, writing: writing, stall: opts.stall()}, CheckRedirect: redirect}
 }
 
 // proxy finds the proxy of a request as [http.ProxyFromEnvironment] does, in opts' environment. A proxy
@@ -98,16 +109,24 @@ func isProxy(v string) bool {
 	return v == "http://" || err == nil && u.Host != ""
 }
 
-// A transport is an [http.Transport] that ends bodies which stall.
+// A transport is an [http.Transport] that ends bodies which stall, of requests and of replies.
 type transport struct {
-	base  *http.Transport
-	stall time.Duration
+	base    *http.Transport
+	writing *http.Transport // of requests that write, whose replies take longer
+	stall   time.Duration
 }
 
 func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
+	base, stall := t.base, t.stall
+	if req.Method != http.MethodGet && req.Method != http.MethodHead {
+		base, stall = t.writing, t.writing.ResponseHeaderTimeout
+	}
 	ctx, cancel := context.WithCancelCause(req.Context())
-	resp, err := t.base.RoundTrip(req.WithContext(ctx))
+	resp, err := base.RoundTrip(watchSent(req.WithContext(ctx), t.stall, cancel))
 	if err != nil {
+		if context.Cause(ctx) == errStuck {
+			err = errStuck
+		}
 		cancel(nil)
 		return nil, err
 	}
@@ -117,14 +136,17 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		cancel(nil)
 		return nil, fmt.Errorf("%w: to what is not a URL", ErrRedirect) // net/http would quote it
 	}
-	b := &watchedBody{body: resp.Body, cancel: cancel, stall: t.stall}
+	b := &watchedBody{body: resp.Body, cancel: cancel, stall: stall}
 	b.timer = time.AfterFunc(time.Hour, func() { cancel(errStalled) })
 	b.timer.Stop()
 	resp.Body = b
 	return resp, nil
 }
 
-func (t *transport) CloseIdleConnections() { t.base.CloseIdleConnections() }
+func (t *transport) CloseIdleConnections() {
+	t.base.CloseIdleConnections()
+	t.writing.CloseIdleConnections()
+}
 
 // A watchedBody cancels its request when its reads take longer than stall and bring fewer bytes than
 // trickle requires. Only the time in Read counts, not the time between reads.

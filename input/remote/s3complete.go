@@ -1,0 +1,216 @@
+package remote
+
+import (
+	"bytes"
+	"context"
+	"crypto/md5"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+)
+
+// complete makes the object of the parts. A request whose reply was lost is sent again: that the upload
+// has ended by then, or an object is there, is an error only if it is not this one.
+func (p *s3Parts) complete(ctx context.Context) (o Object, err error) {
+	unknown := false // whether an earlier attempt has made the object
+	err = p.u.try(ctx, true, func([]byte, int) (err error) {
+		for {
+			m := p.m
+			m.blind = p.s.manner().blind
+			if o, err = p.completeOnce(ctx, m); !p.s.learn(err, m, p.u) {
+				break
+			}
+		}
+		gone := errors.Is(err, errNoUpload)
+		if gone && (unknown || !p.u.opts.New) || unknown && errors.Is(err, ErrExists) {
+			found, e := p.s.stat(ctx, p.u.url)
+			switch {
+			case e == nil && p.isMine(found):
+				o, err = found, nil
+			case e != nil && !errors.Is(e, ErrNotFound):
+				err = e
+			}
+		}
+		if gone && errors.Is(err, errNoUpload) || isCode(err, "InvalidPart", "InvalidPartOrder") {
+			return anew(err)
+		}
+		unknown = unknown || mayHaveActed(err)
+		return err
+	})
+	if err != nil {
+		return Object{}, err
+	}
+	return p.confirmed(ctx, o)
+}
+
+func isCode(err error, codes ...string) bool {
+	e, ok := errors.AsType[*Error](err)
+	return ok && slices.Contains(codes, e.code)
+}
+
+// completeOnce returns the object as far as the reply describes it.
+func (p *s3Parts) completeOnce(ctx context.Context, m manner) (Object, error) {
+	type part struct {
+		Number int    `xml:"PartNumber"`
+		ETag   string `xml:"ETag"`
+		CRC    string `xml:"ChecksumCRC64NVME,omitempty"`
+	}
+	var list struct {
+		XMLName xml.Name `xml:"http://s3.amazonaws.com/doc/2006-03-01/ CompleteMultipartUpload"`
+		Parts   []part   `xml:"Part"`
+	}
+	r := s3Request{name: p.u.url, method: http.MethodPost, query: url.Values{"uploadId": {p.id}}, header: http.Header{}}
+	for i, sent := range p.parts {
+		made := part{Number: i + 1, ETag: sent.etag}
+		if !m.md5only {
+			made.CRC = base64CRC(sent.proof.crc)
+		}
+		list.Parts = append(list.Parts, made)
+	}
+	text, err := xml.Marshal(list)
+	if err != nil {
+		return Object{}, err
+	}
+	r.body = func() io.ReadCloser { return io.NopCloser(bytes.NewReader(text)) }
+	r.size, r.sha256 = int64(len(text)), fmt.Sprintf("%x", sha256.Sum256(text))
+	r.header.Set("Content-Type", "application/xml")
+	if !m.md5only {
+		r.header.Set(crcHeader, base64CRC(p.crc()))
+		r.header.Set("X-Amz-Checksum-Type", "FULL_OBJECT")
+		r.header.Set("X-Amz-Mp-Object-Size", strconv.FormatInt(p.u.size, 10))
+	}
+	if p.u.opts.New && !m.blind {
+		r.header.Set("If-None-Match", "*")
+	}
+	resp, err := p.s.request(ctx, r)
+	if err != nil {
+		return Object{}, err
+	}
+	defer resp.Body.Close()
+	return p.completed(ctx, resp)
+}
+
+// completed reads the reply of status 200 to a request to complete, which may be an error: the service
+// sends the status before it knows.
+func (p *s3Parts) completed(ctx context.Context, resp *http.Response) (Object, error) {
+	var made struct {
+		XMLName xml.Name
+		ETag    string
+		CRC     string `xml:"ChecksumCRC64NVME"`
+		Type    string `xml:"ChecksumType"`
+		Code    string
+	}
+	var text bytes.Buffer
+	whole := *resp
+	whole.Body = io.NopCloser(io.TeeReader(resp.Body, &text))
+	if err := decode(ctx, p.u.url, &whole, maxAnswer, xml.Unmarshal, &made); err != nil {
+		return Object{}, err
+	}
+	switch made.XMLName.Local {
+	case "CompleteMultipartUploadResult":
+	case "Error":
+		late := whole
+		late.Body = io.NopCloser(&text)
+		if late.StatusCode = http.StatusInternalServerError; made.Code == "PreconditionFailed" {
+			late.StatusCode = http.StatusPreconditionFailed
+		}
+		e, _ := p.s.refused(p.u.url, &late, "", nil)
+		return Object{}, e
+	default:
+		return Object{}, noETag(p.u.url, resp)
+	}
+	o := Object{URL: p.u.url, Size: p.u.size, Version: strong(made.ETag)}
+	if made.Type != "COMPOSITE" {
+		o.Sum = bestSum(map[string]string{"crc64nvme": made.CRC})
+	}
+	return o, nil
+}
+
+// confirmed compares the object with the parts.
+func (p *s3Parts) confirmed(ctx context.Context, o Object) (Object, error) {
+	if o.Version == "" || o.Sum == (Sum{}) && !p.m.md5only { // the reply does not say it
+		err := p.u.try(ctx, true, func([]byte, int) (err error) {
+			o, err = p.s.stat(ctx, p.u.url)
+			return err
+		})
+		if err != nil {
+			return Object{}, err
+		}
+	}
+	silent := slices.ContainsFunc(p.parts, func(part s3Part) bool { return part.silent })
+	switch {
+	case p.isMine(o):
+		return o, nil
+	case o.Size == p.u.size && o.Sum.Kind != "crc64nvme" && !isMultipartETag(o.Version) && !silent:
+		return o, nil // nothing can be compared, and each part was
+	case o.Sum == (Sum{}) && silent: // the service has compared nothing
+		p.s.md5only.Store(true)
+	}
+	e := &Error{URL: Redact(p.u.url), Kind: ErrSum, Err: errors.New("the service has put together other bytes than were sent")}
+	if err := p.u.clean(ctx, func(ctx context.Context) error { return p.s.remove(ctx, p.u.url) }); err != nil {
+		e.Hint = "and it could not be removed: remove it"
+		return Object{}, e
+	}
+	return Object{}, anew(e)
+}
+
+// isMine reports whether an object is made of the parts, by its checksum or by its ETag.
+func (p *s3Parts) isMine(o Object) bool {
+	switch {
+	case o.Size != p.u.size:
+		return false
+	case o.Sum.Kind == "crc64nvme":
+		return o.Sum.Value == fmt.Sprintf("%016x", p.crc())
+	}
+	return isMultipartETag(o.Version) && o.Version == p.etag()
+}
+
+// isMultipartETag reports whether an ETag is of the form MD5-PARTS.
+func isMultipartETag(etag string) bool {
+	return len(etag) > 33 && etag[32] == '-' && isDigits(etag[33:])
+}
+
+// etag is the ETag of an object of parts: the MD5 of their ETags, which are MD5s; "" where they are not.
+func (p *s3Parts) etag() string {
+	h := md5.New()
+	for _, part := range p.parts {
+		sum, err := hex.DecodeString(strong(part.etag))
+		if err != nil || len(sum) != md5.Size {
+			return ""
+		}
+		h.Write(sum)
+	}
+	return fmt.Sprintf("%x-%d", h.Sum(nil), len(p.parts))
+}
+
+// crc is the checksum of the whole object.
+func (p *s3Parts) crc() (crc uint64) {
+	for i, part := range p.parts {
+		if i == 0 {
+			crc = part.proof.crc
+			continue
+		}
+		crc = joinCRC(crc, part.proof.crc, part.n)
+	}
+	return crc
+}
+
+// abort makes one attempt to remove the parts of an upload. An upload that has ended is not an error.
+func (s *s3Store) abort(ctx context.Context, name, id string) error {
+	resp, err := s.request(ctx, s3Request{name: name, method: http.MethodDelete, query: url.Values{"uploadId": {id}}, header: http.Header{}})
+	if errors.Is(err, errNoUpload) || errors.Is(err, ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	resp.Body.Close()
+	return nil
+}
