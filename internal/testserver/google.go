@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"os/exec"
 	"strings"
 	"testing"
 )
@@ -19,9 +20,9 @@ type Google struct{ *Process }
 func StartGoogle(t testing.TB) *Google {
 	t.Helper()
 	Need(t, installGoogle)
-	p, err := Run(installGoogle, func(address string) (args, env []string) {
+	p, err := Run(installGoogle, func(program, address string) *exec.Cmd {
 		host, port, _ := net.SplitHostPort(address)
-		return []string{"-scheme", "http", "-host", host, "-port", port, "-backend", "memory", "-log-level", "warn"}, nil
+		return exec.Command(program, "-scheme", "http", "-host", host, "-port", port, "-backend", "memory", "-log-level", "warn")
 	}, func(address string) error {
 		return exchange(http.MethodGet, "http://"+address+"/storage/v1/b?project=test", nil)
 	})

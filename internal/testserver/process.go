@@ -11,7 +11,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"os/exec"
 	"path"
 	"path/filepath"
@@ -59,10 +58,9 @@ type Process struct {
 	ended chan struct{}
 }
 
-// Run starts a program on a free port of its own. command makes its arguments and the variables to add to
-// its environment; ready asks the server something, and returns nil once it answers. Stop must be called
+// Run starts a program on a free port of its own. command makes what runs it there; ready asks the server something, and returns nil once it answers. Stop must be called
 // at the end.
-func Run(install string, command func(address string) (args, env []string), ready func(address string) error) (*Process, error) {
+func Run(install string, command func(program, address string) *exec.Cmd, ready func(address string) error) (*Process, error) {
 	program, err := Find(install)
 	if err != nil {
 		return nil, err
@@ -76,17 +74,15 @@ func Run(install string, command func(address string) (args, env []string), read
 	return nil, err
 }
 
-func run(program string, command func(address string) (args, env []string), ready func(address string) error) (*Process, error) {
+func run(program string, command func(program, address string) *exec.Cmd, ready func(address string) error) (*Process, error) {
 	free, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
 	p := &Process{Address: free.Addr().String(), ended: make(chan struct{})}
 	free.Close()
-	args, env := command(p.Address)
 	var log bytes.Buffer
-	p.cmd = exec.Command(program, args...)
-	p.cmd.Env = append(os.Environ(), env...)
+	p.cmd = command(program, p.Address)
 	p.cmd.Stdout, p.cmd.Stderr = &log, &log
 	if err := p.cmd.Start(); err != nil {
 		return nil, err

@@ -2,8 +2,11 @@ package testserver
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"testing"
 
 	"github.com/minio/minio-go/v7"
@@ -15,8 +18,10 @@ type S3 struct {
 	Install              string // for go install: path@version
 	AccessKey, SecretKey string
 	Region               string
-	Args                 func(dir, address string) []string // dir: an empty directory for the server
+	Args                 func(dir, address string) []string // dir: has the empty directories data and users
 	Env                  []string
+	// Disk is the size of a file system for the objects, as mount has it: "8m". "": they lie in a directory.
+	Disk string
 }
 
 // A Server is an S3 server that runs.
@@ -41,8 +46,20 @@ func (k S3) Start(t testing.TB) *Server {
 
 // Run starts a server over a directory. Stop must be called at the end.
 func (k S3) Run(dir string) (*Server, error) {
+	for _, name := range []string{"data", "users"} {
+		if err := os.Mkdir(filepath.Join(dir, name), 0o755); err != nil {
+			return nil, err
+		}
+	}
 	s := &Server{kind: k}
-	command := func(address string) (args, env []string) { return k.Args(dir, address), k.Env }
+	command := func(program, address string) *exec.Cmd {
+		cmd := exec.Command(program, k.Args(dir, address)...)
+		if k.Disk != "" {
+			cmd = onDisk(k.Disk, filepath.Join(dir, "data"), cmd.Args)
+		}
+		cmd.Env = append(os.Environ(), k.Env...)
+		return cmd
+	}
 	var err error
 	s.Process, err = Run(k.Install, command, func(address string) (err error) {
 		if s.Client, err = k.client(address); err == nil {
@@ -54,6 +71,16 @@ func (k S3) Run(dir string) (*Server, error) {
 		return nil, err
 	}
 	return s, nil
+}
+
+// onDisk returns a command in a mount namespace of its own, where a file system of a size lies at dir.
+func onDisk(size, dir string, args []string) *exec.Cmd {
+	flags := "-rm"
+	if os.Geteuid() == 0 {
+		flags = "-m"
+	}
+	script := `mount -t tmpfs -o size="$1" none "$2" && shift 2 && exec "$@"`
+	return exec.Command("unshare", append([]string{flags, "sh", "-c", script, "sh", size, dir}, args...)...)
 }
 
 func (k S3) client(address string) (*minio.Core, error) {
@@ -97,4 +124,38 @@ func (s *Server) EnvAt(address string) []string {
 		env = append(env, fmt.Sprintf("%s=%s", v[0], v[1]))
 	}
 	return env
+}
+
+// A Grant is what a user may do with a bucket.
+type Grant struct {
+	User    string   // an access key; "*": everybody, without credentials too
+	Bucket  []string // s3:ListBucket, s3:ListBucketMultipartUploads…
+	Objects []string // s3:GetObject, s3:PutObject, s3:DeleteObject…
+}
+
+// Allow sets the policy of a bucket.
+func (s *Server) Allow(t testing.TB, bucket string, g Grant) {
+	t.Helper()
+	type statement struct {
+		Effect    string
+		Principal map[string][]string
+		Action    []string
+		Resource  []string
+	}
+	policy := struct {
+		Version   string
+		Statement []statement
+	}{Version: "2012-10-17"}
+	for resource, actions := range map[string][]string{"": g.Bucket, "/*": g.Objects} {
+		if len(actions) > 0 {
+			policy.Statement = append(policy.Statement, statement{"Allow", map[string][]string{"AWS": {g.User}}, actions, []string{"arn:aws:s3:::" + bucket + resource}})
+		}
+	}
+	text, err := json.Marshal(policy)
+	if err == nil {
+		err = s.Client.SetBucketPolicy(t.Context(), bucket, string(text))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 }

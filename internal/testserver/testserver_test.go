@@ -1,8 +1,10 @@
 package testserver
 
 import (
+	"bytes"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -57,4 +59,32 @@ func TestServers(t *testing.T) {
 			t.Error("it answers after it was stopped")
 		}
 	})
+}
+
+// Policies hold for everybody without credentials, and a small disk is full at its size.
+func TestRightsAndDisk(t *testing.T) {
+	kind := MinIO()
+	kind.Disk = "16m"
+	if out, err := exec.Command("unshare", "-m", "mount", "-t", "tmpfs", "none", "/mnt").CombinedOutput(); err != nil {
+		need.Missing(t, "no tmpfs: ", err, string(out))
+	}
+	s := kind.Start(t)
+	s.Bucket(t, "bucket")
+	s.Allow(t, "bucket", Grant{User: "*", Objects: []string{"s3:PutObject"}})
+	anonymous := func(method string, size int) string {
+		req, err := http.NewRequest(method, "http://"+s.Address+"/bucket/object", bytes.NewReader(make([]byte, size)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		return resp.Status[:3]
+	}
+	got := strings.Join([]string{anonymous("PUT", 1<<20), anonymous("GET", 0), anonymous("DELETE", 0), anonymous("PUT", 20<<20)}, " ")
+	if got != "200 403 403 507" {
+		t.Errorf("put, get, delete, put more than the disk has: HTTP %s", got)
+	}
 }

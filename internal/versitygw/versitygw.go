@@ -6,6 +6,8 @@
 package versitygw
 
 import (
+	"os/exec"
+	"path/filepath"
 	"testing"
 
 	"github.com/ffconvert/ffconvert/internal/testserver"
@@ -30,7 +32,7 @@ func Kind() testserver.S3 {
 		Install:   installVersitygw,
 		AccessKey: AccessKey, SecretKey: SecretKey, Region: Region,
 		Args: func(dir, address string) []string {
-			return []string{"--port", address, "--region", Region, "--quiet", "posix", dir}
+			return []string{"--port", address, "--region", Region, "--quiet", "--iam-dir", filepath.Join(dir, "users"), "posix", filepath.Join(dir, "data")}
 		},
 		Env: []string{"ROOT_ACCESS_KEY=" + AccessKey, "ROOT_SECRET_KEY=" + SecretKey},
 	}
@@ -50,3 +52,17 @@ func Start(t testing.TB) *Server {
 
 // Run starts a server over a directory. Stop must be called in the end.
 func Run(dir string) (*Server, error) { return Kind().Run(dir) }
+
+// User makes a user, who may do nothing before [testserver.Server.Allow].
+func User(t testing.TB, s *Server, accessKey, secretKey string) {
+	t.Helper()
+	program, err := testserver.Find(installVersitygw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command(program, "admin", "--access", AccessKey, "--secret", SecretKey, "--region", Region, "--endpoint-url", "http://"+s.Address,
+		"create-user", "--access", accessKey, "--secret", secretKey, "--role", "user").CombinedOutput()
+	if err != nil {
+		t.Fatalf("create-user: %v: %s", err, out)
+	}
+}
