@@ -152,3 +152,24 @@ func (c *Client) retry(ctx context.Context, request func() error) error {
 		}
 	}
 }
+
+// Read reads len(p) bytes of o from off on, of its version, and repeats failed requests.
+func (c *Client) Read(ctx context.Context, o Object, p []byte, off int64) error {
+	s, err := c.store(o.URL)
+	if err != nil || len(p) == 0 {
+		return err
+	}
+	f := &fetch{c: c, store: s, o: o, pace: &pace{patience: c.opts.patience()}}
+	f.total.Store(max(o.Size, -1))
+	a := &attempts{opts: c.opts, pace: f.pace}
+	for at := 0; ; {
+		n, err := f.readOnce(ctx, p[at:], off+int64(at))
+		if at += n; at == len(p) {
+			return nil
+		}
+		if err = a.next(ctx, err, n > 0); err != nil {
+			return err
+		}
+		a.known = true
+	}
+}

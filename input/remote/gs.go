@@ -8,14 +8,16 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
-// A gsStore reads gs://bucket/object from Google Cloud Storage, by its JSON API:
+// A gsStore reads and writes gs://bucket/object of Google Cloud Storage, by its JSON API:
 //
 //	GET {endpoint}/storage/v1/b/BUCKET/o/OBJECT              its size, generation and checksums
 //	GET {endpoint}/storage/v1/b/BUCKET/o/OBJECT?alt=media    its bytes
 //	GET {endpoint}/storage/v1/b/BUCKET/o?prefix=…&pageToken=…
+//	POST, PUT, DELETE: see gsput.go
 //
 // https://cloud.google.com/storage/docs/json_api/v1. The version of an object is its
 // generation, which requests for bytes name in ifGenerationMatch. Its checksum is the CRC32C.
@@ -29,12 +31,14 @@ type gsStore struct {
 	client   *http.Client
 	tokens   *gsTokens // nil: anonymous
 	pageSize int       // names to a page of a list; 0: the service's 1000
+
+	writing func() (*gsTokens, error) // tokens of the scope for writing, which is not asked for before
 }
 
 const googleStorage = "https://storage.googleapis.com"
 
 func newGS(opts Options, hc *http.Client) (store, error) {
-	s := &gsStore{endpoint: googleStorage, client: hc}
+	s := &gsStore{endpoint: googleStorage, client: hc, writing: func() (*gsTokens, error) { return nil, nil }}
 	if host := opts.env("STORAGE_EMULATOR_HOST"); host != "" {
 		u, err := readEndpoint("STORAGE_EMULATOR_HOST", host, "http", "127.0.0.1:4443")
 		if err != nil {
@@ -47,9 +51,10 @@ func newGS(opts Options, hc *http.Client) (store, error) {
 		return s, nil
 	}
 	var err error
-	if s.tokens, err = findGSTokens(opts, hc); err != nil {
+	if s.tokens, err = findGSTokens(opts, hc, gsReading); err != nil {
 		return nil, err
 	}
+	s.writing = sync.OnceValues(func() (*gsTokens, error) { return findGSTokens(opts, hc, gsWriting) })
 	return s, nil
 }
 

@@ -19,7 +19,7 @@ import (
 	"golang.org/x/oauth2/google"
 )
 
-// Google's application default credentials, read-only, from where its own libraries find them:
+// Google's application default credentials, for reading or for writing, from where its own libraries find them:
 //
 //	the file that GOOGLE_APPLICATION_CREDENTIALS names
 //	the file that `gcloud auth application-default login` has left
@@ -38,7 +38,11 @@ type gsTokens struct {
 	lost   atomic.Pointer[error] // the error of the last request, of which x/oauth2 returns only the text
 }
 
-const gsScope = "https://www.googleapis.com/auth/devstorage.read_only"
+// The scopes of tokens.
+const (
+	gsReading = "https://www.googleapis.com/auth/devstorage.read_only"
+	gsWriting = "https://www.googleapis.com/auth/devstorage.read_write"
+)
 
 // gsPatience bounds one request for a token.
 const gsPatience = 20 * time.Second
@@ -50,19 +54,19 @@ func (t *gsTokens) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 // findGSTokens returns nil without credentials.
-func findGSTokens(opts Options, hc *http.Client) (*gsTokens, error) {
+func findGSTokens(opts Options, hc *http.Client, scope string) (*gsTokens, error) {
 	path := opts.env("GOOGLE_APPLICATION_CREDENTIALS")
 	text, err := readFile(cmp.Or(path, gcloudFile(opts)), maxAnswer)
 	switch {
 	case path == "" && errors.Is(err, fs.ErrNotExist):
 		if googleMachine(opts) {
-			return &gsTokens{source: google.ComputeTokenSource("", gsScope)}, nil
+			return &gsTokens{source: google.ComputeTokenSource("", scope)}, nil
 		}
 		return nil, nil
 	case err == nil:
 		t := &gsTokens{next: hc.Transport}
 		client := &http.Client{Transport: t, CheckRedirect: hc.CheckRedirect, Timeout: gsPatience}
-		if t.source, err = tokenSource(context.WithValue(context.Background(), oauth2.HTTPClient, client), text); err == nil {
+		if t.source, err = tokenSource(context.WithValue(context.Background(), oauth2.HTTPClient, client), text, scope); err == nil {
 			return t, nil
 		}
 	}
@@ -89,7 +93,7 @@ func gcloudFile(opts Options) string {
 }
 
 // tokenSource makes tokens from the text of a file of credentials. Errors do not quote it.
-func tokenSource(ctx context.Context, text []byte) (oauth2.TokenSource, error) {
+func tokenSource(ctx context.Context, text []byte, scope string) (oauth2.TokenSource, error) {
 	var file struct {
 		Type   google.CredentialsType `json:"type"`
 		Source struct {
@@ -105,7 +109,7 @@ func tokenSource(ctx context.Context, text []byte) (oauth2.TokenSource, error) {
 	switch file.Type {
 	case google.ServiceAccount, google.AuthorizedUser, google.ExternalAccount,
 		google.ExternalAccountAuthorizedUser, google.ImpersonatedServiceAccount:
-		creds, err := google.CredentialsFromJSONWithType(ctx, text, file.Type, gsScope)
+		creds, err := google.CredentialsFromJSONWithType(ctx, text, file.Type, scope)
 		if err != nil {
 			return nil, errors.New("its credentials cannot be used")
 		}

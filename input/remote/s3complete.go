@@ -14,6 +14,8 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+
+	"github.com/ffconvert/ffconvert/internal/crc64"
 )
 
 // complete makes the object of the parts. A request whose reply was lost is sent again: that the upload
@@ -135,7 +137,8 @@ func (p *s3Parts) completed(ctx context.Context, resp *http.Response) (Object, e
 
 // confirmed compares the object with the parts.
 func (p *s3Parts) confirmed(ctx context.Context, o Object) (Object, error) {
-	if o.Version == "" || o.Sum == (Sum{}) && !p.m.md5only { // the reply does not say it
+	mine := p.isMine(o)
+	if o.Sum == (Sum{}) { // some services have another ETag in this reply than in all others
 		err := p.u.try(ctx, true, func([]byte, int) (err error) {
 			o, err = p.s.stat(ctx, p.u.url)
 			return err
@@ -146,7 +149,7 @@ func (p *s3Parts) confirmed(ctx context.Context, o Object) (Object, error) {
 	}
 	silent := slices.ContainsFunc(p.parts, func(part s3Part) bool { return part.silent })
 	switch {
-	case p.isMine(o):
+	case p.isMine(o), mine && o.Size == p.u.size && p.m.md5only:
 		return o, nil
 	case o.Size == p.u.size && o.Sum.Kind != "crc64nvme" && !isMultipartETag(o.Version) && !silent:
 		return o, nil // nothing can be compared, and each part was
@@ -197,7 +200,7 @@ func (p *s3Parts) crc() (crc uint64) {
 			crc = part.proof.crc
 			continue
 		}
-		crc = joinCRC(crc, part.proof.crc, part.n)
+		crc = crc64.Join(crc, part.proof.crc, part.n)
 	}
 	return crc
 }

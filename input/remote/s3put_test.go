@@ -616,15 +616,6 @@ func TestNotWritten(t *testing.T) {
 	}
 }
 
-func TestJoinCRC(t *testing.T) {
-	data := random(3000, 5)
-	for _, cut := range []int{0, 1, 7, 1500, 2999, 3000} {
-		if got := joinCRC(crc64nvme.Checksum(data[:cut]), crc64nvme.Checksum(data[cut:]), int64(len(data)-cut)); got != crc64nvme.Checksum(data) {
-			t.Errorf("%d: %x", cut, got)
-		}
-	}
-}
-
 // Read, of a service that cuts.
 func TestRead(t *testing.T) {
 	f := newFakeS3(t)
@@ -657,39 +648,5 @@ func TestRead(t *testing.T) {
 	f.objects[putKey] = s3Kept{data: data, etag: "two"}
 	if err := c.Read(t.Context(), o, p, 0); !errors.Is(presentable(t, err), ErrChanged) {
 		f.t.Error(err)
-	}
-}
-
-// A real service compares the sums, in parts and whole.
-func TestPutToGateway(t *testing.T) {
-	addr, _ := startGateway(t)
-	for _, size := range []int{0, 5000, 11<<20 + 1} {
-		c := client(t, Options{LookupEnv: environment(gatewayEnv(addr)), part: 5 << 20})
-		data := random(size, uint64(size))
-		url := fmt.Sprintf("s3://%s/put/%d #+.ffr", bucketName, size)
-		o, err := putAll(t, c, url, data, true)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if want := (Sum{"crc64nvme", fmt.Sprintf("%016x", crc64nvme.Checksum(data))}); o.Sum != want {
-			t.Errorf("%+v for %+v", o.Sum, want)
-		}
-		found, err := c.Stat(t.Context(), url)
-		if err != nil || found.Size != o.Size || found.Version != o.Version || found.Sum != o.Sum {
-			t.Errorf("%+v for %+v: %v", found, o, err)
-		}
-		if file, err := fetchObject(t, t.Context(), c, found); err != nil || !bytes.Equal(file.b, data) {
-			t.Error(err)
-		}
-		if _, err := putAll(t, c, url, data, true); !errors.Is(err, ErrExists) {
-			t.Error(err)
-		}
-		if _, err := putAll(t, c, url, data, false); err != nil {
-			t.Error(err)
-		}
-		must(t, c.Remove(t.Context(), url))
-		if _, err := c.Stat(t.Context(), url); !errors.Is(err, ErrNotFound) {
-			t.Error(err)
-		}
 	}
 }

@@ -1,11 +1,12 @@
-package remote
+// Package crc64 joins checksums of CRC-64/NVME, which github.com/minio/crc64nvme computes.
+package crc64
 
 // nvme is the polynomial of CRC-64/NVME, its highest coefficient in bit 0.
 const nvme = 0x9a6c9329ac4bc9b5
 
-// joinCRC returns the CRC-64/NVME of two runs of bytes, one after the other, from the CRCs of each: the
+// Join returns the CRC-64/NVME of two runs of bytes, one after the other, from the CRCs of each: the
 // first is multiplied by x to the power of the bits of the second, of n bytes.
-func joinCRC(first, second uint64, n int64) uint64 {
+func Join(first, second uint64, n int64) uint64 {
 	power := uint64(1) << 62 // x, of the polynomials modulo nvme; bit 63 is 1
 	factor := uint64(1) << 63
 	for bits := uint64(n) * 8; bits > 0; bits >>= 1 {
