@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"io/fs"
 	"math"
@@ -67,9 +66,15 @@ func unknown(err error) error {
 	return err
 }
 
-// commit closes the balance and writes meta.json and the manifest, which completes the dataset.
-// wrote names the files that it has written, because they were missing or different.
+// commit closes the balance and writes meta.json and the manifest, which completes the dataset, and signs it if o.Sign
+// is set. wrote names the files that it has written, because they were missing or different.
 func (o *Output) commit(plan *plan.Plan, digest string, j *Journal, tool string) (m *Manifest, wrote []string, err error) {
+	there, err := readKept(o.Root, ManifestName)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, err
+	}
+	old, _ := DecodeManifest(there) // nil: there is none, or a damaged one
+	j.learn(old)
 	plan = plan.WithParts(partsOf(j.Done))
 	m = newManifest(plan, digest, j, tool)
 	if err := m.Totals.balance(); err != nil {
@@ -79,33 +84,53 @@ func (o *Output) commit(plan *plan.Plan, digest string, j *Journal, tool string)
 	if err != nil {
 		return nil, nil, err
 	}
-	m.Meta = FileSum{Bytes: int64(len(meta)), CRC: crc32.ChecksumIEEE(meta)}
+	m.describe(sumOf(meta))
 	if there, err := readKept(o.Root, MetaName); err != nil || !bytes.Equal(there, meta) {
 		if err := o.writeFile(MetaName, meta); err != nil {
 			return nil, nil, err
 		}
 		wrote = append(wrote, MetaName)
 	}
-	there, err := readKept(o.Root, ManifestName)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, err
-	}
-	if old, err := DecodeManifest(there); err == nil {
-		created := m.Created
-		m.Created = old.Created
-		if same, err := encodeManifest(m); err == nil && bytes.Equal(same, there) {
-			return m, wrote, nil // nothing has changed: its time stays
-		}
-		m.Created = created
-	}
-	data, err := encodeManifest(m)
-	if err == nil {
-		err = m.check() // what no reader would accept must not be written
-	}
+	data, err := m.bytes(old, there)
 	if err != nil {
 		return nil, nil, err
 	}
-	return m, append(wrote, ManifestName), o.writeFile(ManifestName, data)
+	if !bytes.Equal(data, there) {
+		if err := o.replaceManifest(data); err != nil {
+			return nil, nil, err
+		}
+		wrote = append(wrote, ManifestName)
+	}
+	if o.Sign != nil {
+		wrote = append(wrote, SignatureName)
+		err = o.sign(m, data)
+	}
+	return m, wrote, err
+}
+
+// bytes returns the bytes of a manifest to write. If it says the same as old, whose bytes are there, it becomes old, with
+// its time and its tool.
+func (m *Manifest) bytes(old *Manifest, there []byte) ([]byte, error) {
+	if old != nil {
+		same := *m
+		same.Created, same.Tool = old.Created, old.Tool
+		if data, err := encodeManifest(&same); err == nil && bytes.Equal(data, there) {
+			*m = same
+			return there, nil
+		}
+	}
+	if err := m.check(); err != nil { // what no reader would accept must not be written
+		return nil, err
+	}
+	return encodeManifest(m)
+}
+
+// replaceManifest writes a manifest. A signature of the one before goes first.
+func (o *Output) replaceManifest(data []byte) error {
+	if err := o.Remove(SignatureName); err != nil {
+		return err
+	}
+	return o.writeFile(ManifestName, data)
 }
 
 func encodeJSON(v any) ([]byte, error) {

@@ -41,6 +41,7 @@ func (o *Output) readExisting() (*existing, error) {
 	if err := c.readManifest(o); err != nil {
 		return nil, err
 	}
+	c.journal.learn(c.manifest)
 	if err := c.readPlan(o.Root); err != nil {
 		return nil, err
 	}
@@ -137,7 +138,7 @@ func (c *existing) refused(o *Output, overwrite bool) error {
 // foreignFiles refuses a directory without a dataset of ours in which a file has a name that a
 // conversion uses.
 func (o *Output) foreignFiles() error {
-	for _, name := range []string{ManifestName, MetaName, IndexDir} {
+	for _, name := range []string{ManifestName, SignatureName, MetaName, IndexDir} {
 		there, err := o.has(name)
 		if err != nil {
 			return err
@@ -183,7 +184,7 @@ func (o *Output) occupied(why string) error {
 // clear removes a dataset: its manifest first, so that it is at no time half there and
 // taken for whole; its plan last, so that the rest is known as ours.
 func (o *Output) clear(c *existing) error {
-	if err := o.Remove(ManifestName); err != nil {
+	if err := o.RemoveManifest(); err != nil {
 		return err
 	}
 	if err := atomicfile.SyncDir(o.Root, "."); err != nil {

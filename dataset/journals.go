@@ -141,6 +141,17 @@ func (j *Journal) FoldTasks(o *Output) error {
 	if err := j.ReadTasks(root, 0, maxShards); err != nil {
 		return err
 	}
+	if err := j.Rewrite(o); err != nil {
+		return err
+	}
+	if err := root.RemoveAll(JournalsDir); err != nil {
+		return err
+	}
+	return atomicfile.SyncDir(root, WorkDir)
+}
+
+// Rewrite writes the journal anew, as it is in memory. The caller must be the only writer.
+func (j *Journal) Rewrite(o *Output) error {
 	lines := []any{j.head}
 	for _, name := range slices.Sorted(maps.Keys(j.Was)) {
 		if done, sound := j.Done[name]; sound {
@@ -160,13 +171,7 @@ func (j *Journal) FoldTasks(o *Output) error {
 	if err := o.writeFile(JournalName, all); err != nil {
 		return err
 	}
-	if err := j.reopen(root); err != nil {
-		return err
-	}
-	if err := root.RemoveAll(JournalsDir); err != nil {
-		return err
-	}
-	return atomicfile.SyncDir(root, WorkDir)
+	return j.reopen(o.Root)
 }
 
 // reopen appends to the journal that has taken the place of this one.

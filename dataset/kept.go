@@ -70,7 +70,8 @@ func DamagedOf(shards []ManifestShard, problems []verify.Problem) []string {
 	return names
 }
 
-// Reread re-reads shards that were finished, and the files beside them, and returns the problems.
+// Reread re-reads shards that were finished, and the files beside them, and returns the problems. Shards and indexes
+// without a SHA-256 get it.
 func (o *Output) Reread(ctx context.Context, shards []ManifestShard, meta FileSum, how aio.Options, p plan.Progress) (*verify.Report, error) {
 	var targets []verify.Target
 	total := int64(0)
@@ -78,7 +79,8 @@ func (o *Output) Reread(ctx context.Context, shards []ManifestShard, meta FileSu
 		targets = append(targets, verify.Target{Path: want.Name, Root: o.Root, Want: &want})
 		total += want.Bytes
 	}
-	opts := verify.Options{AIO: how, Progress: plan.StartPhase(p, "verify", total).Add}
+	summed := make(map[string]verify.SHA256)
+	opts := verify.Options{AIO: how, SHA256: true, Summed: func(name string, sum verify.SHA256) { summed[name] = sum }, Progress: plan.StartPhase(p, "verify", total).Add}
 	found, err := verify.Files(ctx, targets, opts)
 	if err != nil {
 		return nil, err
@@ -86,5 +88,10 @@ func (o *Output) Reread(ctx context.Context, shards []ManifestShard, meta FileSu
 	opts.Progress = nil // progress counts shards only
 	beside, from, err := verify.Sums(ctx, o.Root, sums(shards, meta), opts)
 	found.Problems, found.From = append(found.Problems, beside...), found.From.And(from)
+	for i := range shards {
+		s := shards[i]
+		s.SHA256, s.Index.SHA256 = summed[s.Name], summed[IndexName(s.Name)]
+		shards[i].learn(s)
+	}
 	return found, err
 }

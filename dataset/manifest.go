@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"hash/crc32"
@@ -25,9 +26,13 @@ import (
 const (
 	manifestVersion = 2
 	choiceVersion   = 3 // samples were chosen, or went through a filter, or records were encoded already
+	sumsVersion     = 4 // the SHA-256 of files; the rest as in 2 and 3
 )
 
 func (m *Manifest) version() int {
+	if !m.Root.IsZero() {
+		return sumsVersion
+	}
 	if m.Choice != nil || m.Source.Filter != "" || m.Encode.Encoded || slices.ContainsFunc(m.Encodes, func(o encode.Options) bool { return o.Encoded }) {
 		return choiceVersion
 	}
@@ -51,7 +56,8 @@ type Manifest struct {
 	Verified     bool             `json:"verified"`                // each shard was re-read and checked
 	VerifiedFrom aio.Origin       `json:"verified_from,omitempty"` // where they were re-read from; the device only if that is proven for each
 	Totals       Totals           `json:"totals"`
-	Meta         FileSum          `json:"meta"` // of meta.json
+	Meta         FileSum          `json:"meta"`                 // of meta.json
+	Root         verify.SHA256    `json:"root_sha256,omitzero"` // of the SHA-256 of all files; zero: they are not known
 	Shards       []ManifestShard  `json:"shards"`
 	Sources      []plan.Part      `json:"sources"`
 }
@@ -80,27 +86,34 @@ type Totals struct {
 
 // A ManifestShard identifies a shard and its index.
 type ManifestShard struct {
-	Name      string  `json:"name"`
-	Samples   int64   `json:"samples"`
-	Fields    int64   `json:"fields"` // of the source, in its records
-	Bytes     int64   `json:"bytes"`
-	HeaderCRC uint32  `json:"header_crc32"` // pins every sample
-	Index     FileSum `json:"index"`
+	Name      string        `json:"name"`
+	Samples   int64         `json:"samples"`
+	Fields    int64         `json:"fields"` // of the source, in its records
+	Bytes     int64         `json:"bytes"`
+	HeaderCRC uint32        `json:"header_crc32"` // pins every sample
+	SHA256    verify.SHA256 `json:"sha256,omitzero"`
+	Index     FileSum       `json:"index"`
 }
 
 // A FileSum identifies a file other than a shard.
 type FileSum struct {
-	Bytes int64  `json:"bytes"`
-	CRC   uint32 `json:"crc32"` // CRC-32 of all its bytes, as zlib has it
+	Bytes  int64         `json:"bytes"`
+	CRC    uint32        `json:"crc32"` // CRC-32 of all its bytes, as zlib has it
+	SHA256 verify.SHA256 `json:"sha256,omitzero"`
 }
 
+// sumOf returns the sum of a file with these bytes.
+func sumOf(data []byte) FileSum {
+	return FileSum{Bytes: int64(len(data)), CRC: crc32.ChecksumIEEE(data), SHA256: sha256.Sum256(data)}
+}
+
+// newManifest makes the manifest of a plan whose shards are finished, all but what describe enters.
 func newManifest(plan *plan.Plan, digest string, j *Journal, tool string) *Manifest {
 	m := &Manifest{
 		Tool: tool, Created: time.Now().UTC().Truncate(time.Second), PlanDigest: digest,
 		Source: plan.Source, Encode: plan.Encode, Encodes: plan.Encodes, Shuffle: plan.Shuffle, Choice: plan.Choice,
 		Sources: slices.Clone(plan.Parts),
 	}
-	m.Version = m.version()
 	m.Verified, m.VerifiedFrom = j.verified(plan)
 	for i := range m.Sources {
 		m.Sources[i].Account.Seen = nil // meta.json has the sum of the whole dataset
@@ -114,6 +127,13 @@ func newManifest(plan *plan.Plan, digest string, j *Journal, tool string) *Manif
 	return m
 }
 
+// describe enters the sum of meta.json, the root and the version.
+func (m *Manifest) describe(meta FileSum) {
+	m.Meta = meta
+	m.setRoot()
+	m.Version = m.version()
+}
+
 // Expect returns what a verifier is to expect of the shards.
 func (m *Manifest) Expect() []verify.Expect { return expect(m.Shards) }
 
@@ -123,7 +143,7 @@ func (m *Manifest) Sums() []verify.Sum { return sums(m.Shards, m.Meta) }
 func expect(shards []ManifestShard) []verify.Expect {
 	want := make([]verify.Expect, len(shards))
 	for i, s := range shards {
-		want[i] = verify.Expect{Name: s.Name, Samples: s.Samples, Bytes: s.Bytes, HeaderCRC: s.HeaderCRC}
+		want[i] = verify.Expect{Name: s.Name, Samples: s.Samples, Bytes: s.Bytes, HeaderCRC: s.HeaderCRC, SHA256: s.SHA256}
 	}
 	return want
 }
@@ -132,11 +152,11 @@ func expect(shards []ManifestShard) []verify.Expect {
 func sums(shards []ManifestShard, meta FileSum) []verify.Sum {
 	var want []verify.Sum
 	if meta != (FileSum{}) {
-		want = append(want, verify.Sum{Name: MetaName, Bytes: meta.Bytes, CRC: meta.CRC})
+		want = append(want, verify.Sum{Name: MetaName, Bytes: meta.Bytes, CRC: meta.CRC, SHA256: meta.SHA256})
 	}
 	for _, s := range shards {
 		if s.Index != (FileSum{}) {
-			want = append(want, verify.Sum{Name: IndexName(s.Name), Bytes: s.Index.Bytes, CRC: s.Index.CRC})
+			want = append(want, verify.Sum{Name: IndexName(s.Name), Bytes: s.Index.Bytes, CRC: s.Index.CRC, SHA256: s.Index.SHA256})
 		}
 	}
 	return want
@@ -175,7 +195,7 @@ func readMeta(path string, sum *FileSum) (*Meta, error) {
 	if err != nil {
 		return nil, err
 	}
-	if is := (FileSum{int64(len(data)), crc32.ChecksumIEEE(data)}); sum != nil && is != *sum {
+	if is := sumOf(data); sum != nil && (is.Bytes != sum.Bytes || is.CRC != sum.CRC) {
 		return nil, fmt.Errorf("%s: %w: its checksum is %08x, %08x by the manifest", f.Name(), ErrMeta, is.CRC, sum.CRC)
 	}
 	var m Meta

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"path/filepath"
 	"slices"
 
@@ -115,8 +116,8 @@ func manifestVersionOf(data []byte) error {
 	dec.Token()
 	key, _ := dec.Token()
 	version, _ := dec.Token()
-	if n, ok := version.(float64); ok && key == "ffconvert_manifest" && n != manifestVersion && n != choiceVersion {
-		return fmt.Errorf("%w: it is of version %v, this program reads %d and %d", ErrManifestVersion, n, manifestVersion, choiceVersion)
+	if n, ok := version.(float64); ok && key == "ffconvert_manifest" && (n < manifestVersion || n > sumsVersion || n != math.Trunc(n)) {
+		return fmt.Errorf("%w: it is of version %v, this program reads %d to %d", ErrManifestVersion, n, manifestVersion, sumsVersion)
 	}
 	return nil
 }
@@ -134,7 +135,7 @@ func ReadManifestFile(path string) (*Manifest, error) {
 		return nil, err
 	}
 	defer f.Close()
-	data, err := readWhole(f)
+	data, err := readWhole(f, maxKept)
 	if err != nil {
 		return nil, err
 	}
@@ -149,7 +150,7 @@ func ReadShards(dir string) (*Manifest, error) {
 		return nil, err
 	}
 	defer f.Close()
-	data, err := readWhole(f)
+	data, err := readWhole(f, maxKept)
 	if err != nil {
 		return nil, err
 	}

@@ -104,7 +104,7 @@ func TestReadManifestHostile(t *testing.T) { // not parallel: it measures memory
 // A manifest of another version is said to be that, whether it has a checksum or not.
 func TestReadManifestVersion(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{`{"ffconvert_manifest":1,"shards":[]}`, string(shardtest.WithSum("{\n  \"ffconvert_manifest\": 4,\n"))} {
+	for _, text := range []string{`{"ffconvert_manifest":1,"shards":[]}`, string(shardtest.WithSum("{\n  \"ffconvert_manifest\": 5,\n"))} {
 		if _, err := dataset.DecodeManifest([]byte(text)); !errors.Is(err, dataset.ErrManifestVersion) || !strings.Contains(err.Error(), "this program reads 2") {
 			t.Errorf("%v", err)
 		}
@@ -142,7 +142,7 @@ func TestManifestMeaning(t *testing.T) {
 				t.Errorf("%s of %q is not seen", how, line)
 			}
 			m, err := dataset.DecodeManifest(shardtest.WithSum(shardtest.WithoutSum(text)))
-			if err != nil || strings.Contains(line, `"created"`) || strings.Contains(line, `"tool"`) || strings.Contains(line, `"sha256"`) {
+			if err != nil || strings.Contains(line, `"created"`) || strings.Contains(line, `"tool"`) || strings.HasPrefix(line, `  "sha256"`) {
 				continue
 			}
 			if kept, err := dataset.CheckKept(dir, m); err == nil && len(kept.Problems) == 0 {

@@ -56,6 +56,9 @@ func (m *Manifest) check() error {
 	if err != nil {
 		return err
 	}
+	if err := m.checkRoot(); err != nil {
+		return err
+	}
 	if !reflect.DeepEqual(m.Totals, sums) {
 		return errors.New("its totals are not the sums of its shards and sources")
 	}

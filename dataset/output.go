@@ -21,18 +21,19 @@ import (
 
 // Names below an output directory.
 const (
-	ManifestName = "manifest.json"
-	MetaName     = "meta.json"
-	IndexDir     = "index"
-	WorkDir      = ".ffconvert"
-	PlanName     = WorkDir + "/plan" // kept for a repair
-	JournalName  = WorkDir + "/journal"
-	KeysName     = WorkDir + "/keys" // derived: where the sample of each key is, see package lookup
-	LockName     = WorkDir + "/lock"
-	JournalsDir  = WorkDir + "/journals" // of tasks
-	RunningDir   = WorkDir + "/running"  // claims
-	TmpDir       = WorkDir + "/tmp"      // a directory a process
-	CacheName    = WorkDir + "/cache"    // of staged inputs
+	ManifestName  = "manifest.json"
+	SignatureName = ManifestName + ".minisig" // of a dataset that was signed
+	MetaName      = "meta.json"
+	IndexDir      = "index"
+	WorkDir       = ".ffconvert"
+	PlanName      = WorkDir + "/plan" // kept for a repair
+	JournalName   = WorkDir + "/journal"
+	KeysName      = WorkDir + "/keys" // derived: where the sample of each key is, see package lookup
+	LockName      = WorkDir + "/lock"
+	JournalsDir   = WorkDir + "/journals" // of tasks
+	RunningDir    = WorkDir + "/running"  // claims
+	TmpDir        = WorkDir + "/tmp"      // a directory a process
+	CacheName     = WorkDir + "/cache"    // of staged inputs
 )
 
 var (
@@ -48,19 +49,21 @@ var (
 var shardName = regexp.MustCompile(`^PART_[0-9]{5,}\.ffr$`)
 
 // datasetFile matches the names of shards, of indexes and of the files beside them.
-var datasetFile = regexp.MustCompile(`^(PART_[0-9]{5,}\.ffr|index/PART_[0-9]{5,}\.arrow|meta\.json|manifest\.json)$`)
+var datasetFile = regexp.MustCompile(`^(PART_[0-9]{5,}\.ffr|index/PART_[0-9]{5,}\.arrow|meta\.json|manifest\.json|manifest\.json\.minisig)$`)
 
 // An Output is a directory that this process writes to. Everything in it is reached through
 // an [os.Root], so that no link in it leads out.
 type Output struct {
-	dir     string
-	Root    *os.Root
-	token   string   // of this process; no other one has it
-	lock    *os.File // nil: the file system has no locks
-	Shared  bool     // other tasks may write here, too
-	other   bool     // it receives no dataset, see OpenOther
-	created bool     // the directory was not there before
-	began   bool     // it holds a plan of ours
+	dir    string
+	Root   *os.Root
+	token  string   // of this process; no other one has it
+	lock   *os.File // nil: the file system has no locks
+	Shared bool     // other tasks may write here, too
+	// Sign, if not nil, returns the signature of a manifest, which is written beside it.
+	Sign    func(manifest []byte) ([]byte, error)
+	other   bool // it receives no dataset, see OpenOther
+	created bool // the directory was not there before
+	began   bool // it holds a plan of ours
 }
 
 // Open makes the directory where there is none and locks it. A directory that
@@ -273,6 +276,7 @@ func (o *Output) BeginJournal(plan *plan.Plan, digest string, src []converters.P
 		return nil, err
 	}
 	if !overwrite && c.manifest != nil && c.manifest.PlanDigest == digest {
+		j.learn(c.manifest)
 		for _, s := range c.manifest.Shards {
 			if _, ok := j.Was[s.Name]; !ok { // the line was lost
 				j.Was[s.Name] = Finished{ManifestShard: s, Verified: c.manifest.Verified, From: c.manifest.VerifiedFrom, At: c.manifest.Created.Unix()}

@@ -76,22 +76,25 @@ func notRegular(name string, st fs.FileInfo, err error) error {
 
 // readKept reads such a file whole, at the size it has when it is opened: a journal may grow. One that
 // is larger than maxKept is [converters.ErrLimit]. It takes the memory of the file, once.
-func readKept(root *os.Root, name string) ([]byte, error) {
+func readKept(root *os.Root, name string) ([]byte, error) { return readUpTo(root, name, maxKept) }
+
+// readUpTo is readKept with another limit.
+func readUpTo(root *os.Root, name string, most int64) ([]byte, error) {
 	f, err := openKept(root, name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return readWhole(f)
+	return readWhole(f, most)
 }
 
-func readWhole(f *os.File) ([]byte, error) {
+func readWhole(f *os.File, most int64) ([]byte, error) {
 	st, err := f.Stat()
 	if err != nil {
 		return nil, err
 	}
-	if st.Size() > maxKept {
-		return nil, fmt.Errorf("%s: %w: it has more than %d bytes", f.Name(), converters.ErrLimit, maxKept)
+	if st.Size() > most {
+		return nil, fmt.Errorf("%s: %w: it has more than %d bytes", f.Name(), converters.ErrLimit, most)
 	}
 	data := make([]byte, st.Size())
 	n, err := io.ReadFull(f, data)

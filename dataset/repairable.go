@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io/fs"
 	"maps"
 	"reflect"
@@ -142,7 +141,7 @@ func (o *Output) checkedJournal(m *Manifest) (*Journal, error) {
 		switch was, ok := j.Was[s.Name]; {
 		case !ok:
 			return j, fmt.Errorf("%w: it has no line of %s", errJournal, s.Name)
-		case was.ManifestShard != s:
+		case !was.is(s):
 			return j, fmt.Errorf("%w: it has another %s than the manifest", errJournal, s.Name)
 		}
 	}
@@ -158,7 +157,9 @@ func (m *Manifest) contradicts(plan *plan.Plan, j *Journal) string {
 	}
 	done, known := maps.Clone(j.Was), true
 	for i, s := range m.Shards {
-		if was, ok := done[s.Name]; ok && was.ManifestShard == s {
+		if was, ok := done[s.Name]; ok && was.is(s) {
+			was.ManifestShard = s // with the sums that the manifest has
+			done[s.Name] = was
 			continue
 		}
 		f := Finished{ManifestShard: s, Verified: m.Verified, From: m.VerifiedFrom}
@@ -168,19 +169,21 @@ func (m *Manifest) contradicts(plan *plan.Plan, j *Journal) string {
 		done[s.Name], known = f, known && !plan.Whole
 	}
 	want := newManifest(plan.WithParts(partsOf(done)), m.PlanDigest, &Journal{Done: done}, m.Tool)
-	want.Created, want.Meta = m.Created, m.Meta
+	want.Created = m.Created
+	is := m.Meta
 	if known { // else the fields of the samples are not
 		meta, err := encodeJSON(newMeta(plan.WithParts(partsOf(done))))
 		if err != nil {
 			return "meta"
 		}
-		want.Meta = FileSum{Bytes: int64(len(meta)), CRC: crc32.ChecksumIEEE(meta)}
+		is = sumOf(meta)
 	}
-	is, must := reflect.ValueOf(*m), reflect.ValueOf(*want)
-	for i := range is.NumField() {
-		a, _ := encodeJSON(is.Field(i).Interface())
+	want.describe(is)
+	has, must := reflect.ValueOf(*m), reflect.ValueOf(*want)
+	for i := range has.NumField() {
+		a, _ := encodeJSON(has.Field(i).Interface())
 		if b, err := encodeJSON(must.Field(i).Interface()); err != nil || !bytes.Equal(a, b) {
-			name, _, _ := strings.Cut(is.Type().Field(i).Tag.Get("json"), ",")
+			name, _, _ := strings.Cut(has.Type().Field(i).Tag.Get("json"), ",")
 			return name
 		}
 	}

@@ -32,7 +32,7 @@ func (o *Output) writeBeside(tmp, name string, write func(io.Writer) error) erro
 	if err != nil {
 		return err
 	}
-	_, err = o.ReadBack(context.Background(), r, tmp, name, sum.FileSum)
+	_, err = o.ReadBack(context.Background(), r, tmp, name, sum.FileSum, verify.Options{})
 	if err := errors.Join(err, r.Close()); err != nil {
 		return err
 	}
@@ -40,15 +40,15 @@ func (o *Output) writeBeside(tmp, name string, write func(io.Writer) error) erro
 }
 
 // ReadBack reads a synced file under its temporary name, and compares it with the sum of its writing.
-func (o *Output) ReadBack(ctx context.Context, r *aio.Reader, tmp, name string, want FileSum) (aio.Origin, error) {
-	res, err := verify.SumFile(ctx, r, o.Root, verify.Sum{Name: tmp, Bytes: want.Bytes, CRC: want.CRC})
+func (o *Output) ReadBack(ctx context.Context, r *aio.Reader, tmp, name string, want FileSum, opts verify.Options) (verify.Result, error) {
+	res, err := verify.SumFile(ctx, r, o.Root, verify.Sum{Name: tmp, Bytes: want.Bytes, CRC: want.CRC}, opts)
 	if err != nil {
-		return "", err
+		return res, err
 	}
 	for i := range res.Problems {
 		res.Problems[i].Shard = name
 	}
-	return res.From, res.Err()
+	return res, res.Err()
 }
 
 // A sumWriter sums up the bytes that it passes on.
@@ -75,5 +75,5 @@ func (o *Output) hasIndex(f Finished) (bool, error) {
 	if _, err := io.CopyBuffer(&sum, io.LimitReader(file, f.Index.Bytes+1), make([]byte, 1<<18)); err != nil {
 		return false, err
 	}
-	return sum.FileSum == f.Index, nil
+	return sum.FileSum.is(f.Index), nil
 }

@@ -104,7 +104,7 @@ type comparer struct {
 
 // compare reads a synced file, and compares it with its content.
 func (c *comparer) compare(ctx context.Context, name string, content []byte) error {
-	res, err := verify.SumFile(ctx, c.reader, c.Root, verify.Sum{Name: name, Bytes: int64(len(content)), CRC: crc32.ChecksumIEEE(content)})
+	res, err := verify.SumFile(ctx, c.reader, c.Root, verify.Sum{Name: name, Bytes: int64(len(content)), CRC: crc32.ChecksumIEEE(content)}, verify.Options{})
 	if err == nil {
 		err = res.Err()
 	}

@@ -182,11 +182,11 @@ func (w *tarWriter) finish(ctx context.Context, f *filled, r *aio.Reader) error 
 	}
 	sum := dataset.FileSum{Bytes: f.done.Bytes, CRC: f.done.CRC}
 	if r != nil {
-		var err error
-		if f.done.From, err = w.ReadBack(ctx, r, w.Temp(f.done.Name), f.done.Name, sum); err != nil {
+		res, err := w.ReadBack(ctx, r, w.Temp(f.done.Name), f.done.Name, sum, verify.Options{})
+		if err != nil {
 			return err
 		}
-		f.done.Verified = true
+		f.done.Verified, f.done.From = true, res.From
 	}
 	w.mu.Lock()
 	w.kept = true // a tar that may have its name is known as one of this export, whatever fails now
@@ -210,7 +210,7 @@ func (t *target) compare(ctx context.Context, name string, sum dataset.FileSum, 
 	if err != nil {
 		return err
 	}
-	_, err = t.ReadBack(ctx, r, name, name, sum)
+	_, err = t.ReadBack(ctx, r, name, name, sum, verify.Options{})
 	if place.KindOf(err) == place.Corrupt {
 		err = t.occupied(name, "another file has this name; name another directory, or remove it")
 	}

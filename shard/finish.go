@@ -61,8 +61,11 @@ func Finish(ctx context.Context, out *dataset.Output, opts FinishOptions) (*Repo
 			name := kept.Shards[i].Name
 			now[name] = true
 			done := j.Done[name]
-			done.Verified, done.From = true, found.From
+			done.ManifestShard, done.Verified, done.From = kept.Shards[i], true, found.From
 			j.Done[name] = done
+		}
+		if err := j.Rewrite(out); err != nil { // what was seen is in the manifest, too
+			return nil, err
 		}
 		report.Backend, report.Fallback, report.From = found.Backend, found.Fallback, found.From
 	}

@@ -76,9 +76,9 @@ func (k *finisher) finish(ctx context.Context, s *filled) error {
 	if k.reader != nil {
 		err := k.verify(ctx, k.out.Temp(s.Name), done, k.counted(s.job, second{moverOf(k.progress)}))
 		if err == nil {
-			var from aio.Origin
-			from, err = k.out.ReadBack(ctx, k.reader, k.out.Temp(index), index, done.Index)
-			done.Verified, done.From = err == nil, done.From.And(from)
+			var res verify.Result
+			res, err = k.out.ReadBack(ctx, k.reader, k.out.Temp(index), index, done.Index, verify.Options{SHA256: true})
+			done.Verified, done.From, done.Index.SHA256 = err == nil, done.From.And(res.From), res.SHA256
 		}
 		if err != nil {
 			for _, name := range []string{s.Name, index} {
@@ -86,6 +86,9 @@ func (k *finisher) finish(ctx context.Context, s *filled) error {
 					return gone
 				}
 			}
+			return err
+		}
+		if err := k.journal.MustBe(done); err != nil { // by their SHA-256, too
 			return err
 		}
 	}
@@ -106,16 +109,16 @@ func (k *finisher) finish(ctx context.Context, s *filled) error {
 }
 
 // verify re-reads a synced shard, the file with that name in the output. If
-// it is sound, done gets the origin of the bytes.
+// it is sound, done gets the origin of the bytes, and their SHA-256 if it had none; else that is compared.
 func (k *finisher) verify(ctx context.Context, name string, done *dataset.Finished, progress plan.Progress) error {
 	res, err := verify.File(ctx, k.reader, verify.Target{Path: name, Root: k.out.Root, Want: &verify.Expect{
-		Name: done.Name, Samples: done.Samples, Bytes: done.Bytes, HeaderCRC: done.HeaderCRC,
-	}}, verify.Options{Progress: func(_, bytes int64) { progress.Add(0, bytes) }})
+		Name: done.Name, Samples: done.Samples, Bytes: done.Bytes, HeaderCRC: done.HeaderCRC, SHA256: done.SHA256,
+	}}, verify.Options{SHA256: true, Progress: func(_, bytes int64) { progress.Add(0, bytes) }})
 	if err == nil {
 		err = res.Err()
 	}
 	if err == nil {
-		done.From = done.From.And(res.From)
+		done.From, done.SHA256 = done.From.And(res.From), res.SHA256
 	}
 	return err
 }

@@ -150,7 +150,7 @@ func (w *writer) run(ctx context.Context) (*Report, error) {
 			return nil, err
 		}
 		if !w.repair {
-			if err := w.out.Remove(dataset.ManifestName); err != nil {
+			if err := w.out.RemoveManifest(); err != nil {
 				return nil, err
 			}
 		}

@@ -67,6 +67,7 @@ func scan(ctx context.Context, r *aio.Reader, t Target, opts Options) (Result, e
 	res.From = f.Uncache()
 	s := record.NewScanner("", f.Size(), opts.Record)
 	s.Problem = res.format
+	sum := opts.newHash()
 	for block, err := range r.Sweep(ctx, f, 0, f.Size()) {
 		if err != nil {
 			if ctx.Err() != nil {
@@ -84,11 +85,15 @@ func scan(ctx context.Context, r *aio.Reader, t Target, opts Options) (Result, e
 		if err != nil {
 			break // the scanner has passed it to res.format
 		}
+		sum.add(block)
 	}
 	res.Summary, _ = s.Close() // the scanner has passed its error to res.format
+	want := SHA256{}
 	if t.Want != nil {
 		res.compare(f.Size(), t.Want)
+		want = t.Want.SHA256
 	}
+	res.sum(sum, want)
 	return res, ctx.Err()
 }
 

@@ -22,6 +22,7 @@ type Result struct {
 	Summary  record.Summary // zero if the header is unusable
 	Bytes    int64          // bytes read and checked
 	From     aio.Origin     // where these bytes were read from
+	SHA256   SHA256         // of a file without problems, if Options.SHA256 is set
 	Problems []Problem      // at most maxProblems
 	more     int64          // problems beyond maxProblems
 }

@@ -21,9 +21,10 @@ import (
 
 // A Sum is the expected size and checksum of a file that is not a shard.
 type Sum struct {
-	Name  string // path below the dataset's directory, with slashes
-	Bytes int64
-	CRC   uint32 // CRC-32 (IEEE, as in zlib) of all bytes of the file
+	Name   string // path below the dataset's directory, with slashes
+	Bytes  int64
+	CRC    uint32 // CRC-32 (IEEE, as in zlib) of all bytes of the file
+	SHA256 SHA256 // compared if Options.SHA256 is set; zero: not known
 }
 
 // Sums verifies files of a dataset that are not shards and returns their problems, in the order of
@@ -45,7 +46,7 @@ func Sums(ctx context.Context, root *os.Root, want []Sum, opts Options) (problem
 			}
 			defer func() { err = errors.Join(err, r.Close()) }()
 			for i := int(next.Add(1)) - 1; i < len(want); i = int(next.Add(1)) - 1 {
-				res, err := SumFile(ctx, r, root, want[i])
+				res, err := SumFile(ctx, r, root, want[i], opts)
 				if err != nil {
 					return err
 				}
@@ -55,6 +56,7 @@ func Sums(ctx context.Context, root *os.Root, want []Sum, opts Options) (problem
 					return err
 				}
 				from = from.And(res.From)
+				opts.summed(&res)
 				if len(res.Problems) > 0 {
 					found[i] = res.Problems
 				}
@@ -95,13 +97,14 @@ func belowDirectories(root *os.Root, want []Sum) (below []Sum, problems []Proble
 	return below, problems
 }
 
-// SumFile verifies one file that is not a shard, as [File] verifies a shard. The caller owns r.
-func SumFile(ctx context.Context, r *aio.Reader, root *os.Root, want Sum) (Result, error) {
-	return twice(func() (Result, error) { return want.scan(ctx, r, root) })
+// SumFile verifies one file that is not a shard, as [File] verifies a shard. The caller owns r. Of opts
+// SHA256 alone is used.
+func SumFile(ctx context.Context, r *aio.Reader, root *os.Root, want Sum, opts Options) (Result, error) {
+	return twice(func() (Result, error) { return want.scan(ctx, r, root, opts) })
 }
 
 // scan reads the file once, from its first byte to its last, and compares it with s.
-func (s Sum) scan(ctx context.Context, r *aio.Reader, root *os.Root) (Result, error) {
+func (s Sum) scan(ctx context.Context, r *aio.Reader, root *os.Root, opts Options) (Result, error) {
 	name := filepath.FromSlash(s.Name)
 	path := filepath.Join(root.Name(), name)
 	res := Result{Shard: s.Name, Path: path}
@@ -124,16 +127,18 @@ func (s Sum) scan(ctx context.Context, r *aio.Reader, root *os.Root) (Result, er
 		return problem(Resized, nil, "it has %d bytes, the dataset's file has %d", f.Size(), s.Bytes)
 	}
 	res.From = f.Uncache()
-	crc := uint32(0)
+	crc, sum := uint32(0), opts.newHash()
 	for block, err := range r.Sweep(ctx, f, 0, f.Size()) {
 		if err != nil {
 			return problem(Unreadable, err, "%v", err)
 		}
 		res.Bytes += int64(len(block))
 		crc = crc32.Update(crc, crc32.IEEETable, block)
+		sum.add(block)
 	}
 	if crc != s.CRC {
 		return problem(Changed, nil, "its checksum is %08x, the dataset's file has %08x", crc, s.CRC)
 	}
+	res.sum(sum, s.SHA256)
 	return res, ctx.Err()
 }

@@ -34,6 +34,7 @@ type Expect struct {
 	Samples   int64
 	Bytes     int64  // size of the file
 	HeaderCRC uint32 // as stored in the shard; it covers the offsets and CRCs of all samples
+	SHA256    SHA256 // compared if Options.SHA256 is set; zero: not known
 }
 
 // summary returns the summary that [record.Scanner.Close] returns for the expected shard.
@@ -114,6 +115,7 @@ func Files(ctx context.Context, targets []Target, opts Options) (*Report, error)
 		return nil, err
 	}
 	for i := range results {
+		opts.summed(&results[i])
 		report.add(&results[i])
 	}
 	report.swaps(targets, results)
@@ -186,6 +188,10 @@ type Options struct {
 	AIO     aio.Options    // Depth is the queue depth of all workers together, 0 means DefaultDepth
 	Workers int            // shards read at once; 0 means half the CPUs, at most 4
 	Record  record.Options // limits on a shard
+	SHA256  bool           // compute the SHA-256 of each file; it takes as long as reading from a fast device
+
+	// Summed, if not nil, is called with the SHA-256 of each file without problems, from one goroutine at a time.
+	Summed func(name string, sum SHA256)
 
 	// Progress, if not nil, is called with the samples and bytes that have been checked since
 	// the last call. Files calls it from several goroutines at once, Sums from one at a time.

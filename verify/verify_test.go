@@ -39,7 +39,7 @@ func makeShards(t testing.TB, dir string, n int) []Expect {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want = append(want, Expect{name, sum.Samples, sum.Size, sum.HeaderCRC})
+		want = append(want, Expect{Name: name, Samples: sum.Samples, Bytes: sum.Size, HeaderCRC: sum.HeaderCRC})
 	}
 	return want
 }
@@ -325,7 +325,7 @@ func TestFileDiffersTwice(t *testing.T) {
 		if reads++; reads == 2 {
 			edit(t, dir, name, flip(size/2))
 		}
-		return sum.scan(t.Context(), r, root)
+		return sum.scan(t.Context(), r, root, Options{})
 	})
 	if err != nil || len(res.Problems) != 2 || res.Problems[0].Transient || res.Problems[1].Transient {
 		t.Errorf("%+v, %v", res.Problems, err)

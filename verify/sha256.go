@@ -1,0 +1,68 @@
+package verify
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"hash"
+)
+
+// A SHA256 is the SHA-256 of all bytes of a file. Zero: not known.
+type SHA256 [sha256.Size]byte
+
+// IsZero reports whether the sum is not known.
+func (s SHA256) IsZero() bool { return s == SHA256{} }
+
+// String returns 64 hexadecimal digits in lower case, as sha256sum prints them.
+func (s SHA256) String() string { return hex.EncodeToString(s[:]) }
+
+// MarshalText returns what String returns.
+func (s SHA256) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText reads 64 hexadecimal digits.
+func (s *SHA256) UnmarshalText(text []byte) error {
+	if len(text) != hex.EncodedLen(len(s)) {
+		return errSHA256
+	}
+	if _, err := hex.Decode(s[:], text); err != nil {
+		return errSHA256
+	}
+	return nil
+}
+
+var errSHA256 = errors.New("not a SHA-256 of 64 hexadecimal digits")
+
+// hashed sums up the blocks of a file if the options say so.
+type hashed struct{ hash.Hash }
+
+func (o *Options) newHash() hashed {
+	if !o.SHA256 {
+		return hashed{}
+	}
+	return hashed{sha256.New()}
+}
+
+func (h hashed) add(block []byte) {
+	if h.Hash != nil {
+		h.Write(block)
+	}
+}
+
+// sum enters the sum of a file that was read whole, and the problem of one that is sound by its other
+// checksums and has not the sum that it should have.
+func (res *Result) sum(h hashed, want SHA256) {
+	if h.Hash == nil || len(res.Problems) > 0 {
+		return
+	}
+	h.Sum(res.SHA256[:0])
+	if !want.IsZero() && res.SHA256 != want {
+		res.problem(Problem{Kind: Changed, Sample: -1, Offset: -1, Text: "its SHA-256 is " + res.SHA256.String() + ", the dataset's file has " + want.String()})
+	}
+}
+
+// summed passes on the sum of a file.
+func (o *Options) summed(res *Result) {
+	if o.Summed != nil && !res.SHA256.IsZero() {
+		o.Summed(res.Shard, res.SHA256)
+	}
+}
