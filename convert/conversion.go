@@ -13,6 +13,7 @@ import (
 	"github.com/ffconvert/ffconvert/convert/format"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/dataset/bucket"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/input"
 	"github.com/ffconvert/ffconvert/input/stage"
@@ -49,6 +50,10 @@ type Options struct {
 	// directory of the output, which is removed at the end.
 	Input stage.Options
 
+	// Bucket says how an output in an object store is written. Beside is that of IntoNonempty, and Client is by default
+	// Input.Remote.
+	Bucket bucket.Options
+
 	Workers      int         // shards written at once; 0: the CPUs that this process may use
 	Overwrite    bool        // replace another dataset in the output
 	IntoNonempty bool        // write into a directory that has other files, and leave these alone
@@ -76,7 +81,7 @@ type Conversion struct {
 	Mixture *Mixture       // several collections, which name their sources; nil if Reader is set
 	Sources []string       // paths, patterns, URLs, @lists, pipes: see package input; the file of a mixture
 	Program *input.Command // its output is converted in place of Sources; nil: none
-	Out     string         // a local directory
+	Out     string         // a local directory, or a URL: s3://bucket/name/, gs://bucket/name/
 	Options
 
 	planned *plan.SourceSpec        // recorded in an existing plan; nil for a new conversion
@@ -110,7 +115,7 @@ func (c *Conversion) Write(ctx context.Context) (*Result, error) {
 		return nil, err
 	}
 	var report *shard.Report
-	err = c.inOutput(func(out *dataset.Output) error {
+	err = c.inOutput(ctx, func(out *dataset.Output) error {
 		if err := c.check(); err != nil {
 			return err
 		}
@@ -175,8 +180,8 @@ func (c *Conversion) prepare(ctx context.Context) (aligned bool, err error) {
 }
 
 // inOutput opens the output, calls use and closes the output.
-func (c *Conversion) inOutput(use func(*dataset.Output) error) error {
-	out, err := dataset.Open(c.Out)
+func (c *Conversion) inOutput(ctx context.Context, use func(*dataset.Output) error) error {
+	out, err := c.openOut(ctx, c.Out)
 	if err != nil {
 		return err
 	}

@@ -129,6 +129,9 @@ func (c *Conversion) ownCache() string {
 	if c.output != nil {
 		return c.output.Cache()
 	}
+	if IsURL(c.Out) {
+		return "" // until its scratch is open
+	}
 	return filepath.Join(c.Out, dataset.CacheName)
 }
 

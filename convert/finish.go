@@ -9,6 +9,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/dataset/bucket"
 	"github.com/ffconvert/ffconvert/shard"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
@@ -28,6 +29,7 @@ type FinishOptions struct {
 	Tool     string            // name and version of the program, for the manifest
 	Progress plan.Progress     // may be nil
 	Waiting  func(what string) // called every minute with what is missing; may be nil
+	Bucket   bucket.Options    // of a dataset in an object store
 }
 
 // Finish checks that all shards of the plan in a directory exist and that the counts of entries,
@@ -57,11 +59,7 @@ func Finish(ctx context.Context, dir string, opts FinishOptions) (*shard.Report,
 func allNamed(ctx context.Context, opts FinishOptions, began time.Time, dir string) error {
 	var told time.Time
 	for time.Since(began) < opts.Wait {
-		named, of := 0, 0
-		err := CheckPlanned(dir)
-		if err == nil {
-			named, of, err = dataset.Named(dir)
-		}
+		named, of, err := opts.named(ctx, dir)
 		if err == nil && named == of || err != nil && !worthWaiting(err) {
 			return err
 		}
@@ -81,6 +79,17 @@ func allNamed(ctx context.Context, opts FinishOptions, began time.Time, dir stri
 	return nil
 }
 
+// named returns how many shards of a plan have their names, or their lines in a bucket, and how many there are.
+func (o *FinishOptions) named(ctx context.Context, dir string) (named, of int, err error) {
+	if IsURL(dir) {
+		return bucket.Named(ctx, dir, o.Bucket)
+	}
+	if err := CheckPlanned(dir); err != nil {
+		return 0, 0, err
+	}
+	return dataset.Named(dir)
+}
+
 // waitTold is the time between two calls of Waiting.
 const waitTold = time.Minute
 
@@ -95,17 +104,34 @@ func worthWaiting(err error) bool {
 }
 
 func finishOnce(ctx context.Context, opts FinishOptions, dir string) (*shard.Report, error) {
-	if err := CheckPlanned(dir); err != nil {
-		return nil, err
-	}
-	out, err := dataset.Open(dir)
+	out, err := opts.open(ctx, dir)
 	if err != nil {
-		return nil, early(dir, err)
+		return nil, err
 	}
 	report, err := shard.Finish(ctx, out, shard.FinishOptions{
 		Verify: opts.Verify, AIO: opts.AIO, Progress: opts.Progress, Tool: opts.Tool,
 	})
-	return report, closeOutput(out, early(dir, err))
+	if !IsURL(dir) {
+		err = early(dir, err)
+	}
+	return report, closeOutput(out, err)
+}
+
+func (o *FinishOptions) open(ctx context.Context, dir string) (*dataset.Output, error) {
+	if IsURL(dir) {
+		out, err := bucket.Open(ctx, dir, "", o.Bucket)
+		if err == nil {
+			if err = planned(out); err != nil {
+				err = errors.Join(err, out.Close())
+			}
+		}
+		return out, err
+	}
+	if err := CheckPlanned(dir); err != nil {
+		return nil, err
+	}
+	out, err := dataset.Open(dir)
+	return out, early(dir, err)
 }
 
 // early adds dataset.ErrMissing to dataset.ErrLocked if shards are missing.

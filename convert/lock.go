@@ -3,7 +3,6 @@ package convert
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -20,7 +19,7 @@ var ErrUnplanned = place.New(place.Unfinished, "no plan is here yet")
 // CheckPlanned returns [ErrUnplanned] if a directory has no plan. It makes nothing there, and does not
 // list the directory, which may have very many shards.
 func CheckPlanned(dir string) error {
-	if err := localDir(dir); err != nil {
+	if err := dataset.CheckPath(dir); err != nil {
 		return err
 	}
 	switch _, err := os.Lstat(filepath.Join(dir, dataset.PlanName)); {
@@ -30,9 +29,9 @@ func CheckPlanned(dir string) error {
 		return err
 	}
 	if _, err := os.Lstat(filepath.Join(dir, dataset.ManifestName)); err == nil {
-		return advise(VerifyOrPlan, fmt.Errorf("%s: here is the manifest of a dataset that was complete, and its plan is gone", dir))
+		return planGone(dir)
 	}
-	return advise(APlan, fmt.Errorf("%s: %w", dir, ErrUnplanned))
+	return unplanned(dir)
 }
 
 // A task waits for a finish that holds the lock while it counts shards: up to a minute if there are

@@ -30,7 +30,7 @@ func (c *Conversion) Plan(ctx context.Context) (*Planned, error) {
 		return nil, err
 	}
 	var done *Planned
-	err = c.inOutput(func(out *dataset.Output) error {
+	err = c.inOutput(ctx, func(out *dataset.Output) error {
 		before, err := out.Lookup(dataset.PlanName)
 		if err != nil {
 			return err

@@ -1,7 +1,6 @@
 package convert
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,8 +8,10 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/dataset/bucket"
 	"github.com/ffconvert/ffconvert/input"
 )
 
@@ -25,16 +26,13 @@ func LocalPath(path string) error {
 	if !IsURL(path) {
 		return nil
 	}
-	return fmt.Errorf("%s: a URL in the place of a local path; write to a local directory and copy that", input.Shown(path))
+	return fmt.Errorf("%s: a URL in the place of a local path; ffconvert copy brings a dataset here", input.Shown(path))
 }
-
-// localDir returns an error if the path of an output is a URL or cannot be a directory.
-func localDir(dir string) error { return cmp.Or(LocalPath(dir), dataset.CheckPath(dir)) }
 
 // checkOut returns an error if the output is not a local directory, or has files of another program.
 func (c *Conversion) checkOut() error {
-	if err := LocalPath(c.Out); err != nil {
-		return err
+	if IsURL(c.Out) {
+		return nil // bucket.Open looks
 	}
 	err := dataset.CheckDir(c.Out)
 	switch {
@@ -62,6 +60,14 @@ func (c *Conversion) checkInside() error {
 	if roots == nil {
 		return nil
 	}
+	if IsURL(c.Out) {
+		for _, r := range roots {
+			if r.URL() != "" && strings.HasPrefix(bucket.Base(c.Out), bucket.Base(r.URL())) {
+				return c.inside(r.Name)
+			}
+		}
+		return nil
+	}
 	out, err := realPath(c.Out)
 	if err != nil {
 		return err
@@ -75,10 +81,14 @@ func (c *Conversion) checkInside() error {
 			return err
 		}
 		if rel, err := filepath.Rel(root, out); err == nil && filepath.IsLocal(rel) {
-			return fmt.Errorf("%s: it lies inside %s, which is to be converted; choose another place", c.Out, r.Name)
+			return c.inside(r.Name)
 		}
 	}
 	return nil
+}
+
+func (c *Conversion) inside(source string) error {
+	return fmt.Errorf("%s: it lies inside %s, which is to be converted; choose another place", c.Out, source)
 }
 
 // isInside reports whether path is dir or in it. It also returns true if this cannot be decided.

@@ -30,15 +30,17 @@ type Repaired struct {
 // called with the problems before anything is written.
 func Repair(ctx context.Context, dir string, opts PlannedOptions, found func([]verify.Problem) error) (*Repaired, error) {
 	began := time.Now()
-	if err := localDir(dir); err != nil {
-		return nil, err
+	if !IsURL(dir) {
+		if err := dataset.CheckPath(dir); err != nil {
+			return nil, err
+		}
+		if _, err := os.Lstat(filepath.Join(dir, dataset.WorkDir)); errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("%s: %w", dir, dataset.ErrNothingKept)
+		} else if err != nil {
+			return nil, err
+		}
 	}
-	if _, err := os.Lstat(filepath.Join(dir, dataset.WorkDir)); errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s: %w", dir, dataset.ErrNothingKept)
-	} else if err != nil {
-		return nil, err
-	}
-	out, err := dataset.Open(dir)
+	out, err := opts.openOut(ctx, dir)
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/dataset/bucket"
 	"github.com/ffconvert/ffconvert/input/stage"
 	"github.com/ffconvert/ffconvert/shard/choose"
 	"github.com/ffconvert/ffconvert/shard/plan"
@@ -26,7 +27,7 @@ func (c *Conversion) Sides(ctx context.Context) ([]*Conversion, error) {
 	if c.Filter != nil {
 		return nil, refuseChoice("a split reads its sources once for each side, and option filter would run its program for each; convert without the split, then split the dataset: ffconvert ffr")
 	}
-	if err := c.checkParent(); err != nil {
+	if err := c.checkParent(ctx); err != nil {
 		return nil, err
 	}
 	var names []string
@@ -61,7 +62,9 @@ func (c *Conversion) Sides(ctx context.Context) ([]*Conversion, error) {
 // side returns the conversion of one side.
 func (c *Conversion) side(name string) *Conversion {
 	one := *c
-	one.Out = filepath.Join(c.Out, name)
+	if one.Out = filepath.Join(c.Out, name); IsURL(c.Out) {
+		one.Out = bucket.Base(c.Out) + name
+	}
 	if one.Choice.Split != "" {
 		one.Choice.Side = name
 	} else {
@@ -71,16 +74,27 @@ func (c *Conversion) side(name string) *Conversion {
 }
 
 // checkParent refuses a directory for sides that is a dataset itself.
-func (c *Conversion) checkParent() error {
-	if err := localDir(c.Out); err != nil {
+func (c *Conversion) checkParent(ctx context.Context) error {
+	if IsURL(c.Out) {
+		there, err := c.hasDataset(ctx, c.Out)
+		if there {
+			err = c.parentTaken()
+		}
+		return err
+	}
+	if err := dataset.CheckPath(c.Out); err != nil {
 		return err
 	}
 	for _, name := range []string{dataset.ManifestName, dataset.WorkDir} {
 		if _, err := os.Lstat(filepath.Join(c.Out, name)); err == nil {
-			return advise(AnotherOutput, fmt.Errorf("%s: here is a dataset, and a split makes one in each of its directories", c.Out))
+			return c.parentTaken()
 		}
 	}
 	return nil
+}
+
+func (c *Conversion) parentTaken() error {
+	return advise(AnotherOutput, fmt.Errorf("%s: here is a dataset, and a split makes one in each of its directories", c.Out))
 }
 
 // values returns the values of Choice.SplitBy that the samples have. It writes nothing.

@@ -2,6 +2,7 @@ package convert
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -20,12 +21,17 @@ import (
 // [Finish].
 func Run(ctx context.Context, dir string, task plan.Task, opts PlannedOptions) (*shard.Report, error) {
 	began := time.Now()
-	if err := CheckPlanned(dir); err != nil {
-		return nil, err
+	if !IsURL(dir) {
+		if err := CheckPlanned(dir); err != nil {
+			return nil, err
+		}
 	}
-	out, err := openShared(ctx, dir, opts.Waiting)
+	out, err := opts.openTask(ctx, dir, task)
 	if err != nil {
 		return nil, err
+	}
+	if err := planned(out); err != nil {
+		return nil, errors.Join(err, out.Close())
 	}
 	r := taskRun{recorded: recorded{PlannedOptions: opts, dir: dir}, task: task, out: out}
 	report, err := r.run(ctx)

@@ -55,7 +55,7 @@ func CheckDir(dir string) error {
 	if _, err := root.Lstat(WorkDir); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	m, err := (&Output{dir: dir, Root: root}).manifest()
+	m, err := (&Output{dir: dir, Root: root}).Manifest()
 	if m != nil || errors.Is(err, ErrManifestVersion) {
 		return nil
 	}

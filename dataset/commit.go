@@ -17,6 +17,9 @@ import (
 // IsSound reports whether a finished shard still has its size and its header, and its index every byte.
 // An error says that this cannot be known.
 func (o *Output) IsSound(f Finished) (bool, error) {
+	if o.bucket != nil {
+		return o.bucket.Has(f)
+	}
 	got, err := o.Header(f.Name)
 	if err != nil {
 		return false, unknown(err)
@@ -30,6 +33,9 @@ func (o *Output) IsSound(f Finished) (bool, error) {
 // sized reports whether a finished shard and its index have their names and sizes. It reads neither.
 // A link or another thing that is not a regular file is an error.
 func (o *Output) sized(f Finished) (bool, error) {
+	if o.bucket != nil {
+		return o.bucket.Has(f)
+	}
 	for name, size := range map[string]int64{f.Name: f.Bytes, IndexName(f.Name): f.Index.Bytes} {
 		st, err := o.Lookup(name)
 		if st != nil {
@@ -127,7 +133,7 @@ func (m *Manifest) bytes(old *Manifest, there []byte) ([]byte, error) {
 
 // replaceManifest writes a manifest. A signature of the one before goes first.
 func (o *Output) replaceManifest(data []byte) error {
-	if err := o.Remove(SignatureName); err != nil {
+	if err := o.erase(SignatureName); err != nil {
 		return err
 	}
 	return o.writeFile(ManifestName, data)
@@ -158,6 +164,11 @@ func (o *Output) Complete(plan *plan.Plan, digest string, j *Journal, tool strin
 	}
 	if m, wrote, err = o.commit(plan, digest, j, tool); err != nil {
 		return nil, nil, err
+	}
+	if o.bucket != nil {
+		if err := o.bucket.Complete(); err != nil {
+			return nil, nil, err
+		}
 	}
 	for _, dir := range []string{TmpDir, RunningDir} {
 		if err := o.Root.RemoveAll(dir); err != nil {

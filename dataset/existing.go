@@ -32,7 +32,7 @@ type existing struct {
 func (o *Output) readExisting() (*existing, error) {
 	c := &existing{}
 	var err error
-	if c.shards, err = o.shards(); err != nil {
+	if c.shards, err = o.Shards(); err != nil {
 		return nil, err
 	}
 	if c.journal, err = o.journals(); err != nil {
@@ -60,7 +60,7 @@ func (o *Output) readExisting() (*existing, error) {
 }
 
 func (c *existing) readManifest(o *Output) error {
-	m, err := o.manifest()
+	m, err := o.Manifest()
 	switch {
 	case errors.Is(err, ErrManifest):
 		return nil // the plan and the journal tell more
@@ -151,7 +151,7 @@ func (o *Output) foreignFiles() error {
 }
 
 func (o *Output) foreign(name string) error {
-	return fmt.Errorf("%s: %w: no plan or manifest there names its %s; move it away", o.dir, ErrOccupied, name)
+	return fmt.Errorf("%s: %w: no plan or manifest there names its %s; move it away", o.Name(), ErrOccupied, name)
 }
 
 // existing returns the dataset that was begun here, and refuses one that is not ours to go on with or to
@@ -178,7 +178,7 @@ func (o *Output) existing(overwrite bool) (*existing, error) {
 
 func (o *Output) occupied(why string) error {
 	because := &place.OptionsError{Text: fmt.Sprintf("%v: %s", ErrOccupied, why), Err: ErrOccupied}
-	return &place.Error{Where: o.dir, Off: -1, Err: because, Hint: "WriteOptions.Overwrite replaces it", Kind: place.Usage}
+	return &place.Error{Where: o.Name(), Off: -1, Err: because, Hint: "WriteOptions.Overwrite replaces it", Kind: place.Usage}
 }
 
 // clear removes a dataset: its manifest first, so that it is at no time half there and
@@ -190,17 +190,12 @@ func (o *Output) clear(c *existing) error {
 	if err := atomicfile.SyncDir(o.Root, "."); err != nil {
 		return err
 	}
+	names := []string{MetaName, KeysName}
 	for _, name := range slices.Sorted(maps.Keys(c.ours)) {
-		for _, name := range []string{name, IndexName(name)} {
-			if err := o.Remove(name); err != nil {
-				return err
-			}
-		}
+		names = append(names, name, IndexName(name))
 	}
-	for _, name := range []string{MetaName, KeysName} {
-		if err := o.Remove(name); err != nil {
-			return err
-		}
+	if err := o.erase(names...); err != nil {
+		return err
 	}
 	o.Root.Remove(IndexDir) // unless there is more in it
 	if err := atomicfile.SyncDir(o.Root, "."); err != nil {
@@ -209,11 +204,17 @@ func (o *Output) clear(c *existing) error {
 	return o.removePlan()
 }
 
-// shards lists the names here that readers take for shards.
-func (o *Output) shards() ([]string, error) {
+// Shards lists the names here that readers take for shards.
+func (o *Output) Shards() ([]string, error) {
 	names, err := readNames(o.Root, ".")
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(names, func(name string) bool { return !strings.HasSuffix(name, record.Ext) }), nil
+	names = slices.DeleteFunc(names, func(name string) bool { return !strings.HasSuffix(name, record.Ext) })
+	if o.bucket != nil {
+		names = append(names, o.bucket.Names()...)
+		slices.Sort(names)
+		names = slices.Compact(names)
+	}
+	return names, nil
 }

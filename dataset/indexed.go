@@ -79,6 +79,9 @@ func (o *Output) SaveIndexed(t plan.Task, opts plan.Options, found []converters.
 	if err != nil {
 		return fmt.Errorf("save %s: %w", o.Path(name), err)
 	}
+	if o.bucket != nil {
+		return o.bucket.Save(name)
+	}
 	return nil
 }
 
@@ -185,4 +188,18 @@ func (x *Indexed) Keep(says converters.Description, enc plan.Encodings) (dropped
 }
 
 // DropIndexed removes what tasks have indexed: the plan has it.
-func (o *Output) DropIndexed() error { return o.Root.RemoveAll(IndexedDir) }
+func (o *Output) DropIndexed() error {
+	if o.bucket != nil {
+		names, err := readNames(o.Root, IndexedDir)
+		if err != nil {
+			return err
+		}
+		for i := range names {
+			names[i] = path.Join(IndexedDir, names[i])
+		}
+		if err := o.bucket.Remove(names...); err != nil {
+			return err
+		}
+	}
+	return o.Root.RemoveAll(IndexedDir)
+}

@@ -47,6 +47,7 @@ type Finished struct {
 	From     aio.Origin  `json:"verified_from,omitempty"` // where the bytes were read from
 	At       int64       `json:"at,omitempty"`            // when it was finished, Unix seconds
 	Parts    []plan.Part `json:"parts,omitempty"`         // of a part-aligned plan: the shard's parts with their accounts
+	Stored   *Stored     `json:"stored,omitempty"`        // of a dataset that a bucket keeps
 }
 
 // partsOf looks up the parts of a finished shard.
@@ -241,6 +242,12 @@ func (j *Journal) append(v any) error {
 		return err
 	}
 	return j.file.Sync()
+}
+
+// Line returns the line of a finished shard, as the journal has it.
+func (f *Finished) Line() ([]byte, error) {
+	text, err := crcline.Marshal(f)
+	return crcline.Append(nil, text), err
 }
 
 // Add enters a finished shard.

@@ -209,6 +209,6 @@ func (e *notItsJournal) Error() string {
 }
 
 // DamagedJournal is the error of a journal that cannot be read from a line on; 0: it is not of the plan.
-func (o *Output) DamagedJournal(line int) error { return &notItsJournal{o.dir, line} }
+func (o *Output) DamagedJournal(line int) error { return &notItsJournal{o.Name(), line} }
 
 func (e *notItsJournal) Unwrap() error { return plan.ErrDamaged }

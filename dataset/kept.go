@@ -32,7 +32,7 @@ func (o *Output) Kept() (*Kept, error) {
 	case c.damage != nil:
 		return nil, o.badPlan(c.damage, true)
 	case c.plan == nil || !planned:
-		return nil, fmt.Errorf("%s: %w", o.dir, ErrNothingKept)
+		return nil, fmt.Errorf("%s: %w", o.Name(), ErrNothingKept)
 	}
 	j, k := c.journal, &Kept{Plan: c.plan}
 	known := make(map[string]ManifestShard)
@@ -81,13 +81,16 @@ func (o *Output) Reread(ctx context.Context, shards []ManifestShard, meta FileSu
 	}
 	summed := make(map[string]verify.SHA256)
 	opts := verify.Options{AIO: how, SHA256: true, Summed: func(name string, sum verify.SHA256) { summed[name] = sum }, Progress: plan.StartPhase(p, "verify", total).Add}
+	if o.bucket != nil {
+		opts.Fetch = o.bucket.Fetch
+	}
 	found, err := verify.Files(ctx, targets, opts)
 	if err != nil {
 		return nil, err
 	}
 	opts.Progress = nil // progress counts shards only
 	beside, from, err := verify.Sums(ctx, o.Root, sums(shards, meta), opts)
-	found.Problems, found.From = append(found.Problems, beside...), found.From.And(from)
+	found.Problems, found.From = append(found.Problems, beside...), o.origin(found.From.And(from))
 	for i := range shards {
 		s := shards[i]
 		s.SHA256, s.Index.SHA256 = summed[s.Name], summed[IndexName(s.Name)]

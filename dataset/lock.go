@@ -78,10 +78,10 @@ func sign(lock *os.File) {
 // locked is the error of a lock that another process holds, alone or with others.
 func (o *Output) locked(lock io.ReaderAt) error {
 	if h, ok := readHolder(lock); ok {
-		return fmt.Errorf("%s: %w: %v", o.dir, ErrLocked, h)
+		return fmt.Errorf("%s: %w: %v", o.Name(), ErrLocked, h)
 	}
 	if claims, _ := readClaims(o.Root); len(claims) > 0 {
-		return fmt.Errorf("%s: %w: %v", o.dir, ErrLocked, claims[0].holder)
+		return fmt.Errorf("%s: %w: %v", o.Name(), ErrLocked, claims[0].holder)
 	}
-	return fmt.Errorf("%s: %w", o.dir, ErrLocked)
+	return fmt.Errorf("%s: %w", o.Name(), ErrLocked)
 }

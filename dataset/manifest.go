@@ -8,6 +8,7 @@ import (
 	"hash/crc32"
 	"io"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"time"
 
@@ -132,6 +133,13 @@ func (m *Manifest) describe(meta FileSum) {
 	m.Meta = meta
 	m.setRoot()
 	m.Version = m.version()
+}
+
+// Same reports whether two manifests account for the same dataset, whenever and by which version they were written.
+func (m *Manifest) Same(o *Manifest) bool {
+	a, b := *m, *o
+	a.Created, a.Tool, a.Verified, a.VerifiedFrom = b.Created, b.Tool, b.Verified, b.VerifiedFrom
+	return reflect.DeepEqual(&a, &b)
 }
 
 // Expect returns what a verifier is to expect of the shards.

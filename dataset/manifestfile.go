@@ -180,8 +180,8 @@ func decodeShards(data []byte) (*Manifest, error) {
 // sourcesLine begins the last member but one of a manifest. No string in JSON has a line break.
 const sourcesLine = ",\n  \"sources\": "
 
-// manifest reads the manifest of the output, nil where there is none.
-func (o *Output) manifest() (*Manifest, error) {
+// Manifest reads the manifest of the output, nil where there is none.
+func (o *Output) Manifest() (*Manifest, error) {
 	data, err := readKept(o.Root, ManifestName)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil

@@ -64,7 +64,7 @@ func (o *Output) CheckShards(ctx context.Context, plan *plan.Plan, j *Journal, s
 		}
 	}
 	if len(missing.Shards) > 0 {
-		return fmt.Errorf("%s: %w (run their tasks again, or ffconvert run %s)", o.dir, missing, o.dir)
+		return fmt.Errorf("%s: %w (run their tasks again, or ffconvert run %s)", o.Name(), missing, o.Name())
 	}
 	return nil
 }

@@ -51,10 +51,15 @@ var shardName = regexp.MustCompile(`^PART_[0-9]{5,}\.ffr$`)
 // datasetFile matches the names of shards, of indexes and of the files beside them.
 var datasetFile = regexp.MustCompile(`^(PART_[0-9]{5,}\.ffr|index/PART_[0-9]{5,}\.arrow|meta\.json|manifest\.json|manifest\.json\.minisig)$`)
 
+// IsDatasetFile reports whether a name is that of a shard, of an index or of a file beside them.
+func IsDatasetFile(name string) bool { return datasetFile.MatchString(name) }
+
 // An Output is a directory that this process writes to. Everything in it is reached through
 // an [os.Root], so that no link in it leads out.
 type Output struct {
 	dir    string
+	name   string // see Name; "": dir
+	bucket Bucket // keeps the dataset, of which dir is the scratch; nil: dir does
 	Root   *os.Root
 	token  string   // of this process; no other one has it
 	lock   *os.File // nil: the file system has no locks
@@ -76,7 +81,7 @@ func OpenOther(dir string) (*Output, error) { return open(dir, true) }
 
 func open(dir string, other bool) (*Output, error) {
 	_, err := os.Stat(dir)
-	o := &Output{dir: dir, token: newToken(), other: other, created: errors.Is(err, fs.ErrNotExist)}
+	o := &Output{dir: dir, token: NewToken(), other: other, created: errors.Is(err, fs.ErrNotExist)}
 	if err != nil && !o.created {
 		return nil, err
 	}
@@ -92,11 +97,11 @@ func OpenShared(dir string) (*Output, error) {
 	if err := makeDir(dir); err != nil {
 		return nil, err
 	}
-	return (&Output{dir: dir, token: newToken(), Shared: true}).open()
+	return (&Output{dir: dir, token: NewToken(), Shared: true}).open()
 }
 
-// newToken names a process, on whatever machine.
-func newToken() string { return strings.ToLower(rand.Text()[:13]) }
+// NewToken names a process, on whatever machine: no other has its token.
+func NewToken() string { return strings.ToLower(rand.Text()[:13]) }
 
 // makeDir makes a directory and its missing parents, and makes their names durable.
 func makeDir(dir string) error {
@@ -196,17 +201,23 @@ func (o *Output) ownDir(name string) error {
 
 // Close unlocks the directory. One in which nothing was begun is left as it was found.
 func (o *Output) Close() error {
+	if o.bucket != nil {
+		return o.closeScratch()
+	}
 	o.Root.RemoveAll(o.Temp(""))
 	if !o.began && !o.Shared {
 		for _, name := range []string{TmpDir, RunningDir, LockName, WorkDir} {
 			o.Root.Remove(name)
 		}
 		if o.created && o.Here(nil) == nil {
-			os.Remove(o.dir) // only if it is empty
+			o.removeDir()
 		}
 	}
 	return errors.Join(o.release(), o.Root.Close())
 }
+
+// removeDir removes the directory if it is empty.
+func (o *Output) removeDir() error { return os.Remove(o.dir) }
 
 // Begin writes a plan into the directory, so that this process and others can write its shards.
 // named are the sources as the user named them. The same plan may have been begun before; another one
@@ -274,6 +285,11 @@ func (o *Output) BeginJournal(plan *plan.Plan, digest string, src []converters.P
 	j, err := openJournal(o, journalHead{Plan: digest, Pins: Pins(plan, src), Named: named}, src)
 	if err != nil {
 		return nil, err
+	}
+	if o.bucket != nil {
+		if err := o.bucket.Begin(); err != nil {
+			return nil, errors.Join(err, j.Close())
+		}
 	}
 	if !overwrite && c.manifest != nil && c.manifest.PlanDigest == digest {
 		j.learn(c.manifest)

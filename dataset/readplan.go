@@ -54,9 +54,9 @@ func (o *Output) SourcesNamed() ([]string, error) {
 func (o *Output) readPlan(read func(*plan.File) error) error {
 	switch err := o.usePlan(read); {
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("%s: %w", o.dir, ErrNothingKept)
+		return fmt.Errorf("%s: %w", o.Name(), ErrNothingKept)
 	case errors.Is(err, plan.ErrVersion), errors.Is(err, plan.ErrDamaged):
-		m, _ := o.manifest()
+		m, _ := o.Manifest()
 		return o.badPlan(err, m != nil)
 	default:
 		return err
@@ -73,7 +73,7 @@ func (o *Output) badPlan(err error, manifest bool) error {
 	case manifest:
 		hint = "the command that made it writes it anew"
 	}
-	return &place.Error{Where: o.dir, Off: -1, Err: err, Hint: hint}
+	return &place.Error{Where: o.Name(), Off: -1, Err: err, Hint: hint}
 }
 
 // usePlan opens the plan while read uses it.

@@ -54,7 +54,11 @@ func CheckKept(dir string, m *Manifest) (*Repairable, error) {
 		return nil, err
 	}
 	defer o.Root.Close()
-	r := &Repairable{Out: dir}
+	return o.checkKept(m)
+}
+
+func (o *Output) checkKept(m *Manifest) (*Repairable, error) {
+	r := &Repairable{Out: o.Name()}
 	if err := o.ownDir(WorkDir); err != nil {
 		r.problem(o.Path(WorkDir), WorkDir, verify.Unreadable, err)
 		r.Plan, r.Journal, r.Reason = IsUnknown, IsUnknown, err.Error()
@@ -65,7 +69,7 @@ func CheckKept(dir string, m *Manifest) (*Repairable, error) {
 	j, err := o.checkedJournal(m)
 	r.Journal = r.look(o.Path(JournalName), JournalName, err)
 	c := &existing{plan: plan, journal: j, manifest: m}
-	if c.shards, err = o.shards(); err != nil {
+	if c.shards, err = o.Shards(); err != nil {
 		return nil, err
 	}
 	c.own()

@@ -59,17 +59,19 @@ func (o *Output) KeepForm(p *plan.Plan) error {
 
 // Rollback removes a plan of which no shard is finished, and all that was made for it.
 func (o *Output) Rollback(plan *plan.Plan) error {
-	shards, err := o.shards()
+	shards, err := o.Shards()
 	if err != nil || len(shards) > 0 {
 		return err // the shards may belong to another dataset, or the journal that named them was lost
 	}
 	if complete, err := o.has(ManifestName); err != nil || complete {
 		return err
 	}
+	var names []string
 	for i := range plan.Shards {
-		if err := o.Remove(IndexName(plan.Shards[i].Name)); err != nil {
-			return err
-		}
+		names = append(names, IndexName(plan.Shards[i].Name))
+	}
+	if err := o.erase(names...); err != nil {
+		return err
 	}
 	o.Root.Remove(IndexDir) // unless there is more in it
 	o.began = false
@@ -81,10 +83,8 @@ func (o *Output) removePlan() error {
 	if err := o.Root.RemoveAll(JournalsDir); err != nil {
 		return err
 	}
-	for _, name := range []string{JournalName, PlanName} {
-		if err := o.Remove(name); err != nil {
-			return err
-		}
+	if err := o.erase(JournalName); err != nil {
+		return err
 	}
-	return nil
+	return o.erase(PlanName)
 }

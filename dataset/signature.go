@@ -45,8 +45,8 @@ func (o *Output) sign(m *Manifest, data []byte) error {
 
 // RemoveManifest removes the manifest, and first its signature, which is of no other manifest.
 func (o *Output) RemoveManifest() error {
-	if err := o.Remove(SignatureName); err != nil {
+	if err := o.erase(SignatureName); err != nil {
 		return err
 	}
-	return o.Remove(ManifestName)
+	return o.erase(ManifestName)
 }

@@ -136,7 +136,7 @@ func (o *Output) Status() (*Status, error) {
 // shard is written, nor in a finished dataset.
 func (s *Status) checkJournal(o *Output, j *Journal, head string) error {
 	if head == "" && j.Bad == 0 {
-		names, err := o.shards()
+		names, err := o.Shards()
 		if err != nil || len(names) == 0 || s.Manifest {
 			return err
 		}
@@ -161,7 +161,7 @@ func (s *Status) Err() error {
 
 // readManifest reads the manifest, and enters the shards in it that the journal has no line of.
 func (s *Status) readManifest(o *Output, j *Journal) error {
-	m, err := o.manifest()
+	m, err := o.Manifest()
 	if errors.Is(err, ErrManifest) || errors.Is(err, ErrManifestVersion) {
 		s.Manifest, s.damage = true, err
 		return nil
@@ -215,7 +215,7 @@ func Named(dir string) (named, of int, err error) {
 		return 0, 0, err
 	}
 	defer o.Root.Close()
-	names, err := o.shards()
+	names, err := o.Shards()
 	if err != nil {
 		return 0, 0, err
 	}

@@ -2,7 +2,7 @@ package dataset
 
 import (
 	"context"
-	"os"
+	"strings"
 
 	"github.com/ffconvert/ffconvert/verify"
 )
@@ -10,25 +10,65 @@ import (
 // Verify reads a finished dataset again and compares it with its manifest: all shards, the indexes and meta.json. It
 // compares the plan and the journal, which a repair needs, with the manifest, too. how.Progress counts shards alone.
 func (m *Manifest) Verify(ctx context.Context, dir string, how verify.Options) (*verify.Report, *Repairable, error) {
-	report, err := verify.Dataset(ctx, dir, m.Expect(), how)
+	o, err := openToRead(dir)
 	if err != nil {
 		return nil, nil, err
 	}
-	root, err := os.OpenRoot(dir)
+	defer o.Root.Close()
+	return o.Verify(ctx, m, how)
+}
+
+// Verify is [Manifest.Verify] of a directory that is open. What a bucket keeps is fetched, a shard at a time by each
+// worker, and removed when it was read. Without a manifest, nil, there are only shards to check.
+func (o *Output) Verify(ctx context.Context, m *Manifest, how verify.Options) (*verify.Report, *Repairable, error) {
+	names, err := o.Shards()
 	if err != nil {
 		return nil, nil, err
 	}
-	defer root.Close()
+	if o.bucket != nil {
+		how.Fetch = o.bucket.Fetch
+	}
+	if m == nil {
+		report, err := verify.Named(ctx, o.dir, names, nil, how)
+		if err == nil {
+			report.From = o.origin(report.From)
+			o.rename(report)
+		}
+		return report, nil, err
+	}
+	report, err := verify.Named(ctx, o.dir, names, m.Expect(), how)
+	if err != nil {
+		return nil, nil, err
+	}
 	how.Progress = nil
-	problems, from, err := verify.Sums(ctx, root, m.Sums(), how)
+	problems, from, err := verify.Sums(ctx, o.Root, m.Sums(), how)
 	if err != nil {
 		return nil, nil, err
 	}
-	repair, err := CheckKept(dir, m)
+	repair, err := o.checkKept(m)
 	if err != nil {
 		return nil, nil, err
 	}
 	report.Problems = append(append(report.Problems, problems...), repair.Problems...)
-	report.From = report.From.And(from)
+	o.rename(report)
+	report.From = o.origin(report.From.And(from))
 	return report, repair, nil
+}
+
+// rename gives the files of a report, which were read in the scratch of a bucket, the names that they have there.
+func (o *Output) rename(r *verify.Report) {
+	if o.bucket == nil {
+		return
+	}
+	name := func(path *string) {
+		if rest, ok := strings.CutPrefix(*path, o.dir+"/"); ok {
+			*path = strings.TrimSuffix(o.Name(), "/") + "/" + rest
+		}
+	}
+	for i := range r.Problems {
+		name(&r.Problems[i].Path)
+	}
+	for i := range r.Examined {
+		name(&r.Examined[i].Path)
+	}
 }

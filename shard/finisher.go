@@ -20,15 +20,19 @@ type filled struct {
 	began time.Time
 	file  *atomicfile.File // nil: not created
 	index *atomicfile.File // the same
+	free  func()           // gives back the room that was taken for it; nil: none was
 	done  dataset.Finished
 }
 
-// discard removes the temporary files that there are. It does nothing for a finished shard.
+// discard removes the temporary files that there are, of a finished shard none, and gives its room back.
 func (s *filled) discard() {
 	for _, f := range []*atomicfile.File{s.index, s.file} {
 		if f != nil {
 			f.Discard()
 		}
+	}
+	if s.free != nil {
+		s.free()
 	}
 }
 
@@ -99,7 +103,9 @@ func (k *finisher) finish(ctx context.Context, s *filled) error {
 	if err := s.index.Replace(index); err != nil {
 		return err
 	}
-	done.At = time.Now().Unix()
+	if err := k.out.Deliver(ctx, done, moverOf(k.progress).Moved); err != nil {
+		return err
+	}
 	if err := k.journal.Add(*done); err != nil {
 		return err
 	}

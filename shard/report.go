@@ -56,6 +56,10 @@ type Report struct {
 	Fallback string            // why not Linux AIO
 	From     aio.Origin        // where this run read the shards that it re-read
 
+	// Of a dataset that a bucket keeps:
+	Uploaded int  // shards that this run has put there, with a checksum that the service compared
+	ReadBack bool // and all bytes of which it has read back and compared
+
 	// VerifiedAt is when the first of the shards that this run has not re-read was, by the run
 	// that wrote it. It is zero where there are none, where one never was re-read, and where
 	// nothing says when.

@@ -13,7 +13,7 @@ type Mover interface {
 	// Planned is called once the phase has begun: how many shards it writes, how many of the same
 	// slice are kept from an earlier run, and how many bytes it moves in addition to its data.
 	Planned(shards, kept int, beside int64)
-	// Moved counts bytes moved in addition to the data. The PartProvider counts fetched bytes.
+	// Moved counts bytes moved in addition to the data: read again, or uploaded. The PartProvider counts fetched bytes.
 	Moved(bytes int64)
 }
 

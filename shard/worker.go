@@ -30,6 +30,9 @@ func (k *worker) write(ctx context.Context, t *job) (full *filled, err error) {
 			return full, err
 		}
 	}
+	if full.free, err = k.out.Room(ctx, t.Bytes); err != nil {
+		return full, err
+	}
 	if full.file, err = atomicfile.Create(k.out.Root, k.out.Temp(t.Name)); err != nil {
 		return full, err
 	}

@@ -28,6 +28,9 @@ func (w *writer) writeAll(ctx context.Context, todo []int) error {
 	if !w.opts.NoVerify {
 		phase, beside = phase+" + verify", beside+total
 	}
+	if w.out.InBucket() {
+		phase, beside = phase+" + upload", beside+total
+	}
 	w.progress = plan.StartPhase(w.opts.Progress, phase, total)
 	moverOf(w.progress).Planned(len(todo), len(w.plan.Shards)-len(todo), beside)
 	var err error

@@ -167,6 +167,9 @@ func (w *writer) run(ctx context.Context) (*Report, error) {
 		report.Bytes += done.Bytes
 	}
 	report.Others, report.Written = w.others, w.bytes
+	if w.out.InBucket() {
+		report.Uploaded, report.ReadBack = w.written, w.out.ReadsBack()
+	}
 	report.reread(w.plan, w.reread, w.journal)
 	report.Backend, report.Fallback, report.From = w.backend, w.fallback, w.from
 	report.Seconds = time.Since(w.began).Seconds()

@@ -16,6 +16,15 @@ import (
 // File verifies one file. The caller owns r, which must not be in use elsewhere. An error means
 // that ctx ended or that r cannot be used any longer; defects of the file are in the result.
 func File(ctx context.Context, r *aio.Reader, t Target, opts Options) (Result, error) {
+	if opts.Fetch != nil {
+		done, err := opts.Fetch(ctx, filepath.ToSlash(t.Path))
+		if err != nil {
+			res := Result{Shard: filepath.Base(t.Path), Path: t.path()}
+			res.unreadable(err)
+			return res, ctx.Err()
+		}
+		defer done()
+	}
 	return twice(func() (Result, error) {
 		res, err := scan(ctx, r, t, opts)
 		opts.Progress = nil // a second scan reads the same bytes again

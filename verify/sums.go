@@ -46,7 +46,7 @@ func Sums(ctx context.Context, root *os.Root, want []Sum, opts Options) (problem
 			}
 			defer func() { err = errors.Join(err, r.Close()) }()
 			for i := int(next.Add(1)) - 1; i < len(want); i = int(next.Add(1)) - 1 {
-				res, err := SumFile(ctx, r, root, want[i], opts)
+				res, err := sumFetched(ctx, r, root, want[i], opts)
 				if err != nil {
 					return err
 				}
@@ -75,6 +75,25 @@ func Sums(ctx context.Context, root *os.Root, want []Sum, opts Options) (problem
 		problems = append(problems, found[i]...)
 	}
 	return problems, from, nil
+}
+
+// sumFetched is SumFile of a file that opts may have to fetch.
+func sumFetched(ctx context.Context, r *aio.Reader, root *os.Root, want Sum, opts Options) (Result, error) {
+	if opts.Fetch == nil {
+		return SumFile(ctx, r, root, want, opts)
+	}
+	done, err := opts.Fetch(ctx, want.Name)
+	if err == nil {
+		defer done()
+		return SumFile(ctx, r, root, want, opts)
+	}
+	res := Result{Shard: want.Name, Path: filepath.Join(root.Name(), filepath.FromSlash(want.Name))}
+	if errors.Is(err, fs.ErrNotExist) {
+		res.problem(Problem{Kind: Missing, Sample: -1, Offset: -1, Text: "the file is missing", err: err})
+	} else {
+		res.unreadable(err)
+	}
+	return res, ctx.Err()
 }
 
 // belowDirectories leaves out the files below a path that exists and is not a directory, for

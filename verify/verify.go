@@ -131,6 +131,11 @@ func Dataset(ctx context.Context, dir string, want []Expect, opts Options) (*Rep
 	if err != nil {
 		return nil, err
 	}
+	return Named(ctx, dir, names, want, opts)
+}
+
+// Named is Dataset of the shards with these names, whatever is in the directory: opts.Fetch brings them there.
+func Named(ctx context.Context, dir string, names []string, want []Expect, opts Options) (report *Report, err error) {
 	expected := make(map[string]*Expect, len(want))
 	for i := range want {
 		expected[want[i].Name] = &want[i]
@@ -138,7 +143,7 @@ func Dataset(ctx context.Context, dir string, want []Expect, opts Options) (*Rep
 	var targets []Target
 	problems := []Problem{}
 	var root *os.Root
-	if want != nil {
+	if want != nil || opts.Fetch != nil {
 		if root, err = os.OpenRoot(dir); err != nil {
 			return nil, err
 		}
@@ -158,8 +163,7 @@ func Dataset(ctx context.Context, dir string, want []Expect, opts Options) (*Rep
 	for _, name := range slices.Sorted(maps.Keys(expected)) {
 		problems = append(problems, Problem{Shard: name, Path: filepath.Join(dir, name), Kind: Missing, Sample: -1, Offset: -1, Text: "the shard is missing"})
 	}
-	report, err := Files(ctx, targets, opts)
-	if err != nil {
+	if report, err = Files(ctx, targets, opts); err != nil {
 		return nil, err
 	}
 	report.CrossChecked = want != nil
@@ -192,6 +196,11 @@ type Options struct {
 
 	// Summed, if not nil, is called with the SHA-256 of each file without problems, from one goroutine at a time.
 	Summed func(name string, sum SHA256)
+
+	// Fetch, if not nil, is called before a file is read, and brings it to its place; done is called when it was read.
+	// A file that does not exist where it comes from is fs.ErrNotExist. name is that of the Target or the Sum.
+	// Files and Sums call it concurrently.
+	Fetch func(ctx context.Context, name string) (done func(), err error)
 
 	// Progress, if not nil, is called with the samples and bytes that have been checked since
 	// the last call. Files calls it from several goroutines at once, Sums from one at a time.

@@ -43,7 +43,9 @@ func newConvertCommand(f sourceFormat, adapt func(*conversion)) *cobra.Command {
 	switch {
 	case f.Directories:
 		opts.Remote.AddServices(cmd.Flags())
-	case !f.plugin:
+	case f.plugin:
+		opts.Remote.AddConnection(cmd.Flags())
+	default:
 		opts.Remote.Add(cmd.Flags())
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {

@@ -18,6 +18,7 @@ import (
 )
 
 type finishOptions struct {
+	cliflag.Place
 	wait     time.Duration
 	verify   bool
 	backend  aio.Backend
@@ -26,7 +27,7 @@ type finishOptions struct {
 }
 
 func newFinishCommand() *cobra.Command {
-	opts := finishOptions{depth: verify.DefaultDepth, progress: progress.NewFlag()}
+	opts := finishOptions{Place: cliflag.NewPlace(), depth: verify.DefaultDepth, progress: progress.NewFlag()}
 	cmd := &cobra.Command{
 		Use:   "finish OUT",
 		Short: "Complete a dataset whose shards tasks have written",
@@ -53,6 +54,7 @@ Where shards are missing they are named, and the status is 5: run their tasks ag
 	flags.Var(&opts.backend, "backend", "how shards are re-read: auto, aio or pread")
 	flags.Var(cliflag.QueueDepth(&opts.depth), "queue-depth", "reads of 1 MiB in flight")
 	flags.Var(&opts.progress, "progress", progress.Usage)
+	opts.AddPlace(flags)
 	return cmd
 }
 
@@ -61,7 +63,7 @@ func runFinish(ctx context.Context, opts finishOptions, dir string) error {
 	defer progress.Stop()
 	report, err := convert.Finish(ctx, dir, convert.FinishOptions{
 		Wait: opts.wait, Verify: opts.verify, AIO: aio.Options{Backend: opts.backend, Depth: opts.depth},
-		Tool: "ffconvert " + version, Progress: progress, Waiting: progress.Waiting,
+		Tool: "ffconvert " + version, Progress: progress, Waiting: progress.Waiting, Bucket: opts.Options(progress.Note),
 	})
 	if err != nil {
 		return hint.Add(err, "finish", dir)

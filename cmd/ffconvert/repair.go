@@ -65,10 +65,7 @@ for no password and no signature is kept. A pipe:COMMAND is run again with --all
 }
 
 func runRepair(ctx context.Context, opts repairOptions, dir string, sources []string, stdout io.Writer) error {
-	if err := convert.LocalPath(dir); err != nil {
-		return err
-	}
-	if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) && !convert.IsURL(dir) {
 		return hint.NotShards(dir, err)
 	}
 	progress := progress.New(opts.Progress, os.Stderr)

@@ -10,6 +10,7 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/hint"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
@@ -21,12 +22,13 @@ import (
 )
 
 type statusOptions struct {
+	cliflag.Place
 	format  option.Choice
 	missing bool
 }
 
 func newStatusCommand() *cobra.Command {
-	opts := statusOptions{format: option.Choice{Value: "text", Words: []string{"text", "json"}}}
+	opts := statusOptions{Place: cliflag.NewPlace(), format: option.Choice{Value: "text", Words: []string{"text", "json"}}}
 	cmd := &cobra.Command{
 		Use:   "status OUT",
 		Short: "Show how far the tasks of a plan are",
@@ -45,12 +47,9 @@ again writes its shard. The rate is that of the last ten minutes.
   ffconvert status --format json out/ | jq .shards_done`,
 		Args: help.WantArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := convert.CheckPlanned(args[0]); err != nil {
-				return hint.Add(err, "status", args[0])
-			}
-			s, err := dataset.ReadStatus(args[0])
+			s, err := convert.ReadStatus(cmd.Context(), args[0], opts.Options(nil))
 			if err != nil {
-				return err
+				return hint.Add(err, "status", args[0])
 			}
 			if opts.format.Value == "json" {
 				err = terminal.WriteJSON(cmd.OutOrStdout(), s)
@@ -64,6 +63,7 @@ again writes its shard. The rate is that of the last ten minutes.
 	flags.SortFlags = false
 	flags.Var(&opts.format, "format", "text or json, which has all names")
 	flags.BoolVar(&opts.missing, "missing", false, "name the shards that are missing, a line each")
+	opts.AddPlace(flags)
 	return cmd
 }
 

@@ -23,6 +23,7 @@ import (
 )
 
 type verifyOptions struct {
+	cliflag.Place
 	backend     aio.Backend
 	depth       int
 	workers     int
@@ -35,6 +36,7 @@ type verifyOptions struct {
 
 func newVerifyCommand() *cobra.Command {
 	opts := verifyOptions{
+		Place:     cliflag.NewPlace(),
 		format:    option.Choice{Value: "text", Words: findings.Formats()},
 		progress:  progress.NewFlag(),
 		depth:     verify.DefaultDepth,
@@ -69,6 +71,7 @@ conversion, which a repair needs. All problems are listed, not the first alone.
 	flags.BoolVar(&opts.allowLegacy, "allow-legacy", false, "accept headers without a checksum, as old writers left them")
 	opts.limits = cliflag.RecordLimits(flags)
 	flags.Var(&opts.progress, "progress", progress.Usage)
+	opts.AddPlace(flags)
 	return cmd
 }
 
@@ -79,7 +82,8 @@ func formatValue() option.Choice {
 func runVerify(ctx context.Context, opts verifyOptions, args []string, stdout io.Writer) error {
 	progress := progress.New(opts.progress, os.Stderr)
 	defer progress.Stop()
-	work := audit.Look(args)
+	work := audit.Look(ctx, args, opts.Options(nil))
+	defer work.Close()
 	if refused := work.Refused(); len(refused) > 0 && opts.format.Value == string(findings.Text) {
 		return terminal.Plain(refused[0]) // a report would repeat it
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/convert/format"
 	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/dataset/bucket"
 	"github.com/ffconvert/ffconvert/input"
 	"github.com/ffconvert/ffconvert/record"
 	"github.com/ffconvert/ffconvert/shard/plan"
@@ -34,22 +35,28 @@ type verifyDir struct {
 	names    []string // shards in it
 	manifest *dataset.Manifest
 	repair   *dataset.Repairable // set by verify; nil if the directory has no manifest
+	view     *dataset.Output     // of a dataset in an object store; nil: it is local
 }
 
 // Look finds the shards of the arguments. A directory, or a single shard, is compared with the
 // manifest in its directory, if there is one.
-func Look(args []string) *Work {
+// A URL is a dataset in an object store, which remote says how to reach. The caller closes the Work.
+func Look(ctx context.Context, args []string, remote bucket.Options) *Work {
 	w := &Work{}
 	for _, arg := range args {
-		if err := w.add(arg); err != nil {
+		if err := w.add(ctx, arg, remote); err != nil {
 			w.refused = append(w.refused, refusedArg{arg, err})
 		}
 	}
 	return w
 }
 
-func (w *Work) add(arg string) error {
-	if err := convert.LocalPath(arg); err != nil {
+func (w *Work) add(ctx context.Context, arg string, remote bucket.Options) error {
+	if convert.IsURL(arg) {
+		d, err := viewOf(ctx, arg, remote)
+		if err == nil {
+			w.dirs = append(w.dirs, d)
+		}
 		return err
 	}
 	st, err := os.Stat(arg)
@@ -106,7 +113,7 @@ func verifyDirOf(dir string) (verifyDir, error) {
 			if _, err := dataset.ReadStatus(dir); errors.Is(err, plan.ErrDamaged) {
 				return d, err
 			}
-			return d, fmt.Errorf("%s: %w: the conversion was not finished, there is no %s; run it again, or ffconvert repair", dir, verify.ErrCorrupt, dataset.ManifestName)
+			return d, unfinished(dir)
 		}
 	}
 	d.names, err = verify.Shards(dir)
@@ -140,6 +147,12 @@ func (w *Work) Verify(ctx context.Context, how verify.Options) (*verify.Report, 
 }
 
 func (d *verifyDir) verify(ctx context.Context, how verify.Options) (*verify.Report, error) {
+	if d.view != nil {
+		how.Workers = max(how.Workers, 2) // one is fetched while another is read
+		report, repair, err := d.view.Verify(ctx, d.manifest, how)
+		d.repair = repair
+		return report, err
+	}
 	if d.manifest == nil {
 		return verify.Dataset(ctx, d.path, nil, how)
 	}
@@ -185,6 +198,10 @@ func (w *Work) Bytes() int64 {
 		}
 	}
 	for _, d := range w.dirs {
+		if d.view != nil {
+			total += d.bytesByManifest()
+			continue
+		}
 		for _, name := range d.names {
 			add(filepath.Join(d.path, name))
 		}

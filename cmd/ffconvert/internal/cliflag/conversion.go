@@ -15,6 +15,7 @@ import (
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/stop"
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/convert/option"
+	"github.com/ffconvert/ffconvert/dataset/bucket"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/input"
 	"github.com/ffconvert/ffconvert/input/stage"
@@ -56,6 +57,7 @@ type Conversion struct {
 	MaxNames  int64
 
 	Remote Remote
+	Bucket Bucket
 }
 
 // NewConversion returns the defaults.
@@ -67,6 +69,7 @@ func NewConversion() Conversion {
 		Depth:     verify.DefaultDepth,
 		CacheSize: 256 << 30,
 		Remote:    newRemote(),
+		Bucket:    newBucket(),
 	}
 }
 
@@ -104,6 +107,7 @@ func (o *Conversion) AddTo(cmd *cobra.Command) {
 	cmd.MarkFlagsMutuallyExclusive("verify", "no-verify")
 	o.Choose.exclude(cmd)
 	o.AddCache(cmd.Flags())
+	o.Bucket.AddUpload(cmd.Flags())
 }
 
 // RefuseSeed refuses --seed if nothing is drawn at random.
@@ -151,6 +155,7 @@ func (o *Conversion) AddPlanned(flags *pflag.FlagSet) (limits *pflag.FlagSet) {
 	o.AddCache(flags)
 	o.AddDecompression(flags)
 	o.Remote.Add(flags)
+	o.Bucket.AddUpload(flags)
 	limits = Limits()
 	flags.AddFlagSet(limits)
 	return limits
@@ -173,6 +178,7 @@ func (o *Conversion) Options(ctx context.Context, tool string, progress *progres
 		Progress: progress, Doubt: progress.Warn, Waiting: progress.Waiting,
 		Drain: func() <-chan struct{} { return stop.From(ctx).Within(o.Grace) },
 	}
+	opts.Bucket = o.Bucket.options(opts.Input.Remote.(bucket.Client), progress.Note)
 	if verboseCache() {
 		opts.Input.Verbose = progress.Note
 	}

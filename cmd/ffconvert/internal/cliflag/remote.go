@@ -43,12 +43,17 @@ func (o *Remote) Add(flags *pflag.FlagSet) {
 // Remote, because a program cannot write a directory.
 func (o *Remote) AddServices(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&o.rewrite, "rewrite", nil, "change the start of names, REGEX=REPLACEMENT, before GOPEN_REWRITE and WDS_REWRITE; may be repeated, the first rule that changes a name counts")
+	o.AddConnection(flags)
+}
+
+// AddConnection registers the flags that say how services are reached.
+func (o *Remote) AddConnection(flags *pflag.FlagSet) {
 	flags.StringVar(&o.s3.Endpoint, "s3-endpoint", "", "URL of the S3 service (default AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, the profile's, Amazon's)")
 	flags.StringVar(&o.s3.Region, "s3-region", "", "region of the S3 service (default AWS_REGION, the profile's, the bucket's own)")
 	flags.StringVar(&o.s3.Profile, "s3-profile", "", "profile of ~/.aws whose credentials and settings are used (default AWS_PROFILE, or default)")
 	flags.Var(&o.pathStyle, "s3-path-style", "where the bucket stands, path for endpoint/bucket, host for bucket.endpoint: auto, path or host")
 	flags.BoolVar(&o.anonymous, "anonymous", false, "ask services without credentials")
-	flags.Var(option.Between(&o.connections, 1, maxConnections), "connections", "ranges fetched at once, all objects together, 512 at most")
+	flags.Var(option.Between(&o.connections, 1, maxConnections), "connections", "ranges fetched and parts uploaded at once, all objects together, 512 at most")
 	flags.Var(option.AtLeast(&o.retries, 0), "retries", "attempts in a row that may bring nothing before an object is given up")
 	flags.Var(period{&o.patience, true}, "fetch-timeout", "how long an object may take beyond what it takes at 64 KiB a second")
 }

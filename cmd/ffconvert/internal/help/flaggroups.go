@@ -40,6 +40,7 @@ var Groups = []Group{
 	{Title: "Remote and compressed sources",
 		Flags: "cache-dir cache-size connections anonymous s3-endpoint s3-region s3-profile allow-pipe",
 		Rare:  "s3-path-style rewrite retries fetch-timeout"},
+	{Title: "OUT in an object store", Flags: "verify-remote scratch-dir scratch-size"},
 	{Title: titleLimits},
 	{Title: Ungrouped},
 }

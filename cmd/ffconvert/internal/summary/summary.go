@@ -83,10 +83,12 @@ type proof struct {
 	Backend    string     `json:"backend,omitempty"`
 	Fallback   string     `json:"fallback,omitempty"`
 	From       aio.Origin `json:"verified_from,omitempty"` // of the shards that this run re-read
+	Uploaded   int        `json:"shards_uploaded,omitempty"`
+	ReadBack   bool       `json:"read_back,omitempty"` // all bytes of these were read back and compared
 }
 
 func newProof(r *shard.Report) proof {
-	p := proof{Verified: r.Verified, Reread: r.Reread, Backend: r.Backend, Fallback: r.Fallback, From: r.From}
+	p := proof{Verified: r.Verified, Reread: r.Reread, Backend: r.Backend, Fallback: r.Fallback, From: r.From, Uploaded: r.Uploaded, ReadBack: r.ReadBack}
 	if !r.VerifiedAt.IsZero() {
 		at := r.VerifiedAt.UTC()
 		p.VerifiedAt = &at
@@ -97,8 +99,19 @@ func newProof(r *shard.Report) proof {
 // Doubtful reports whether there are shards that were never re-read.
 func (p proof) Doubtful() bool { return !p.Verified && p.VerifiedAt == nil }
 
-// String returns the part of the closing line about verification.
+// String returns the part of the closing line about verification and upload.
 func (p proof) String() string {
+	switch {
+	case p.Uploaded == 0:
+		return p.local()
+	case p.ReadBack:
+		return p.local() + ", then uploaded and read back"
+	}
+	return p.local() + ", then uploaded: the service compared their checksums"
+}
+
+// local returns the part about verification.
+func (p proof) local() string {
 	switch {
 	case p.Reread == 0 && p.VerifiedAt != nil:
 		return "not re-read now, verified when written, from " + terminal.Moment(*p.VerifiedAt) + " on"

@@ -56,6 +56,8 @@ var flagTable = []string{
 	"Options.Resize", "--resize",
 	"Options.Rewrite", "--rewrite",
 	"Options.RowsPerSample", "--rows-per-sample",
+	"Options.Scratch", "--scratch-dir",
+	"Options.Size", "--scratch-size",
 	"Options.Splits", "--split",
 	"Options.Tensor", "--tensor",
 	"Options.Timeout", "--filter-timeout",

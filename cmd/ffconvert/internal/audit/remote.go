@@ -1,0 +1,67 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/hint"
+	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/dataset/bucket"
+	"github.com/ffconvert/ffconvert/record"
+	"github.com/ffconvert/ffconvert/verify"
+)
+
+// viewOf opens a dataset in an object store. Its shards are fetched when they are verified.
+func viewOf(ctx context.Context, url string, how bucket.Options) (d verifyDir, err error) {
+	if strings.HasSuffix(url, record.Ext) {
+		return d, fmt.Errorf("%s: a shard in an object store is verified with its dataset; name what it lies in, %s", url, url[:strings.LastIndexByte(url, '/')+1])
+	}
+	out, err := bucket.View(ctx, url, how)
+	if err != nil {
+		return d, err
+	}
+	d = verifyDir{path: url, view: out}
+	if d.manifest, err = out.Manifest(); err == nil {
+		d.names, err = out.Shards()
+	}
+	if err == nil && d.manifest == nil {
+		begun, lookErr := out.Lookup(dataset.PlanName)
+		switch {
+		case lookErr != nil:
+			err = lookErr
+		case begun != nil:
+			err = unfinished(url)
+		case len(d.names) == 0:
+			err = fmt.Errorf("%s: %w", url, hint.ErrNoShards)
+		}
+	}
+	if err != nil {
+		return d, errors.Join(err, out.Close())
+	}
+	return d, nil
+}
+
+func unfinished(dir string) error {
+	return fmt.Errorf("%s: %w: the conversion was not finished, there is no %s; run it again, or ffconvert repair", dir, verify.ErrCorrupt, dataset.ManifestName)
+}
+
+// Close removes what was fetched.
+func (w *Work) Close() error {
+	var errs []error
+	for _, d := range w.dirs {
+		if d.view != nil {
+			errs = append(errs, d.view.Close())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// bytesByManifest is the size of all shards as the manifest has it; 0 without one.
+func (d *verifyDir) bytesByManifest() int64 {
+	if d.manifest == nil {
+		return 0
+	}
+	return d.manifest.Totals.Bytes
+}

@@ -1,0 +1,54 @@
+package cliflag
+
+import (
+	"github.com/spf13/pflag"
+
+	"github.com/ffconvert/ffconvert/convert/option"
+	"github.com/ffconvert/ffconvert/dataset/bucket"
+)
+
+// Bucket are the flags for a dataset in an object store.
+type Bucket struct {
+	scratch  string
+	size     option.Size
+	readBack option.Choice
+}
+
+func newBucket() Bucket {
+	return Bucket{size: bucket.DefaultSize, readBack: option.Choice{Value: "checksum", Words: []string{"checksum", "read"}}}
+}
+
+// AddScratch registers the flags of commands that read and write.
+func (o *Bucket) AddScratch(flags *pflag.FlagSet) {
+	flags.StringVar(&o.scratch, "scratch-dir", "", "of an OUT in an object store: where shards lie before their upload and while they are verified (default ffconvert/scratch in the user's cache)")
+	flags.Var(&o.size, "scratch-size", "most bytes of shards in --scratch-dir, those being written among them")
+}
+
+// AddUpload registers the flags of commands that write.
+func (o *Bucket) AddUpload(flags *pflag.FlagSet) {
+	o.AddScratch(flags)
+	flags.Var(&o.readBack, "verify-remote", "how an upload is proven: checksum, which the service compares; or read, all bytes are read back, too")
+}
+
+// options returns the options that the flags give to package bucket. warn is told of what stays behind.
+func (o *Bucket) options(client bucket.Client, warn func(string)) bucket.Options {
+	return bucket.Options{Client: client, Scratch: o.scratch, Size: int64(o.size), ReadBack: o.readBack.Value == "read", Warn: warn}
+}
+
+// A Place is the flags of a command whose OUT may be in an object store, and which has no sources.
+type Place struct {
+	Remote
+	Bucket
+}
+
+// NewPlace returns the defaults.
+func NewPlace() Place { return Place{newRemote(), newBucket()} }
+
+// AddPlace registers the flags.
+func (o *Place) AddPlace(flags *pflag.FlagSet) {
+	o.AddScratch(flags)
+	o.AddConnection(flags)
+}
+
+// Options returns the options that the flags give to package bucket.
+func (o *Place) Options(warn func(string)) bucket.Options { return o.options(o.client(), warn) }

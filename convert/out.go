@@ -1,0 +1,98 @@
+package convert
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/dataset/bucket"
+	"github.com/ffconvert/ffconvert/input/remote"
+	"github.com/ffconvert/ffconvert/input/stage"
+	"github.com/ffconvert/ffconvert/shard/plan"
+)
+
+// An output is named by a local directory, or by the URL of a dataset in an object store: then it is opened with a
+// scratch directory of its own, and everything that follows is the same.
+
+// openOut opens an output alone.
+func (o *Options) openOut(ctx context.Context, name string) (*dataset.Output, error) {
+	if IsURL(name) {
+		return bucket.Open(ctx, name, "", o.bucket())
+	}
+	return dataset.Open(name)
+}
+
+// openTask opens an output for one task of several.
+func (o *Options) openTask(ctx context.Context, name string, t plan.Task) (*dataset.Output, error) {
+	if IsURL(name) {
+		return bucket.Open(ctx, name, fmt.Sprintf("%d/%d", t.K, t.N), o.bucket())
+	}
+	return openShared(ctx, name, o.Waiting)
+}
+
+// bucket returns the options of an output in an object store.
+func (o *Options) bucket() bucket.Options {
+	b := o.Bucket
+	b.Beside = o.IntoNonempty
+	return withClient(b, o.Input)
+}
+
+// withClient adds the client of the inputs, unless there is one.
+func withClient(b bucket.Options, in stage.Options) bucket.Options {
+	if b.Client == nil {
+		b.Client, _ = in.Remote.(bucket.Client)
+	}
+	return b
+}
+
+// planned returns [ErrUnplanned] if an open output has no plan.
+func planned(out *dataset.Output) error {
+	there, err := out.Lookup(dataset.PlanName)
+	if err != nil || there != nil {
+		return err
+	}
+	if there, err = out.Lookup(dataset.ManifestName); err == nil && there != nil {
+		return planGone(out.Name())
+	}
+	return errors.Join(err, unplanned(out.Name()))
+}
+
+func planGone(name string) error {
+	return advise(VerifyOrPlan, fmt.Errorf("%s: here is the manifest of a dataset that was complete, and its plan is gone", name))
+}
+
+func unplanned(name string) error { return advise(APlan, fmt.Errorf("%s: %w", name, ErrUnplanned)) }
+
+// hasDataset reports whether there is a dataset, begun or complete, at a URL.
+func (o *Options) hasDataset(ctx context.Context, url string) (bool, error) {
+	for _, name := range []string{dataset.ManifestName, dataset.PlanName} {
+		_, err := o.bucket().Client.Stat(ctx, bucket.Base(url)+name)
+		if err == nil {
+			return true, nil
+		}
+		if !errors.Is(err, remote.ErrNotFound) {
+			return false, err
+		}
+	}
+	return false, nil
+}
+
+// ReadStatus is [dataset.ReadStatus] of a directory, or of a dataset in an object store.
+func ReadStatus(ctx context.Context, name string, b bucket.Options) (*dataset.Status, error) {
+	if !IsURL(name) {
+		if err := CheckPlanned(name); err != nil {
+			return nil, err
+		}
+		return dataset.ReadStatus(name)
+	}
+	out, err := bucket.View(ctx, name, b)
+	if err != nil {
+		return nil, err
+	}
+	if err := planned(out); err != nil {
+		return nil, errors.Join(err, out.Close())
+	}
+	s, err := out.Status()
+	return s, errors.Join(err, out.Close())
+}

@@ -1,0 +1,209 @@
+// Package bucket keeps a dataset in an object store, s3:// or gs://, by the names that it has in a directory:
+//
+//	PART_00000.ffr …  index/PART_00000.arrow …  meta.json  manifest.json
+//	.ffconvert/plan          only put where there is none
+//	.ffconvert/journal       its head, until the dataset is complete
+//	.ffconvert/done/…        while it is not complete, an object a finished shard: its line of the journal, with the
+//	                         versions and checksums of its objects
+//	.ffconvert/indexed/…     parts that tasks have indexed, for the plan
+//
+// A run works in a scratch directory, as it would in an output directory: [Open] brings there what the bucket has
+// beside the shards, [dataset.Output] calls the methods of [dataset.Bucket] as the run goes on, and nothing but the
+// bucket is needed to go on with it elsewhere. Every upload has a checksum that the service compares. The manifest
+// comes last, and only where there is none: without it no reader takes the dataset for whole.
+//
+// Object stores have no locks. Two runs of one plan put equal shards; a run of another plan is refused, since the plan
+// is only put where there is none.
+package bucket
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/dustin/go-humanize"
+	"golang.org/x/sync/errgroup"
+	"golang.org/x/sync/semaphore"
+
+	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/input/remote"
+	"github.com/ffconvert/ffconvert/internal/place"
+	"github.com/ffconvert/ffconvert/record"
+)
+
+// DefaultSize is the default of Options.Size, in bytes.
+const DefaultSize = 16 << 30
+
+// Options say how a dataset in a bucket is written and read.
+type Options struct {
+	Client   Client
+	Scratch  string       // where directories for shards are made; "": ffconvert in os.UserCacheDir
+	Size     int64        // most bytes of shards in scratch, those that are being written among them; 0: DefaultSize
+	ReadBack bool         // compare all bytes of an uploaded shard with what was written; else the service compares checksums
+	Beside   bool         // a dataset may be begun beside objects of other programs
+	Warn     func(string) // is told of what stays behind in the bucket; may be nil
+}
+
+// A Client reads and writes objects, as [remote.Client] does.
+type Client interface {
+	Stat(ctx context.Context, url string) (remote.Object, error)
+	List(ctx context.Context, prefix string) iter.Seq2[remote.Object, error]
+	Fetch(ctx context.Context, o remote.Object, into remote.File, progress func(n int64)) error
+	Read(ctx context.Context, o remote.Object, p []byte, off int64) error
+	Put(ctx context.Context, url string, from io.ReaderAt, size int64, opts remote.PutOptions) (remote.Object, error)
+	Remove(ctx context.Context, url string) error
+}
+
+// requests is how many small objects are asked for at once.
+const requests = 32
+
+// A bucket is an open dataset. It implements [dataset.Bucket].
+type bucket struct {
+	opts Options
+	ctx  context.Context // of the command that opened it
+	url  string          // of the dataset, with a slash at its end
+	out  *dataset.Output // the scratch
+	room *semaphore.Weighted
+
+	mu      sync.Mutex
+	objects map[string]remote.Object // of the dataset, by their names in it
+	was     map[string][]byte        // of files in scratch that can change: SHA-256 of what the bucket has
+}
+
+// Base returns the URL of a dataset with one slash at its end.
+func Base(url string) string { return strings.TrimRight(url, "/") + "/" }
+
+// at returns the URL of an object.
+func (b *bucket) at(name string) string { return b.url + name }
+
+// ReadsBack implements [dataset.Bucket].
+func (b *bucket) ReadsBack() bool { return b.opts.ReadBack }
+
+// Names implements [dataset.Bucket].
+func (b *bucket) Names() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var names []string
+	for name := range b.objects {
+		if strings.HasSuffix(name, record.Ext) && !strings.Contains(name, "/") {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// object returns an object of the dataset.
+func (b *bucket) object(name string) (remote.Object, bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	o, ok := b.objects[name]
+	return o, ok
+}
+
+// enter notes that the dataset has an object.
+func (b *bucket) enter(name string, o remote.Object) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.objects[name] = o
+}
+
+// below returns the names of objects in a directory of the dataset, sorted.
+func (b *bucket) below(dir string) []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var names []string
+	for name := range b.objects {
+		if strings.HasPrefix(name, dir+"/") {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Remove implements [dataset.Bucket].
+func (b *bucket) Remove(names ...string) error {
+	g, ctx := errgroup.WithContext(b.ctx)
+	g.SetLimit(requests)
+	for _, name := range names {
+		if _, ok := b.object(name); !ok {
+			continue
+		}
+		g.Go(func() error {
+			if err := b.opts.Client.Remove(ctx, b.at(name)); err != nil {
+				return err
+			}
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			delete(b.objects, name)
+			delete(b.was, name)
+			return nil
+		})
+	}
+	return g.Wait()
+}
+
+// Room implements [dataset.Bucket].
+func (b *bucket) Room(ctx context.Context, bytes int64) (free func(), err error) {
+	if bytes > b.opts.Size {
+		return nil, tooLarge(b.opts.Size, bytes)
+	}
+	if err := b.room.Acquire(ctx, bytes); err != nil {
+		return nil, err
+	}
+	return func() { b.room.Release(bytes) }, nil
+}
+
+// ErrScratch says that the scratch is too small.
+var ErrScratch = place.New(place.Usage, "the scratch is too small")
+
+func tooLarge(size, bytes int64) error {
+	return &place.Error{Where: "scratch", Off: -1, Err: &place.OptionsError{
+		Text: fmt.Sprintf("%v: it may have %s bytes, and a file of %s has to lie there", ErrScratch, humanize.Comma(size), humanize.Comma(bytes)), Err: ErrScratch}, Hint: "raise Options.Size, or make smaller shards"}
+}
+
+// Fetch implements [dataset.Bucket].
+func (b *bucket) Fetch(ctx context.Context, name string) (done func(), err error) {
+	if st, err := b.out.Lookup(name); err == nil && st != nil {
+		return func() {}, nil // brought when the bucket was opened, or not uploaded yet
+	}
+	o, ok := b.object(name)
+	if !ok {
+		return nil, fs.ErrNotExist
+	}
+	free, err := b.Room(ctx, o.Size)
+	if err != nil {
+		return nil, err
+	}
+	if err := b.fetch(ctx, o, name); err != nil {
+		free()
+		return nil, err
+	}
+	return func() { b.out.Root.Remove(name); free() }, nil
+}
+
+// fetch brings an object into the scratch.
+func (b *bucket) fetch(ctx context.Context, o remote.Object, name string) error {
+	if err := b.out.Mkdir(path.Dir(name)); err != nil {
+		return err
+	}
+	f, err := b.out.OpenFile(name)
+	if err != nil {
+		return err
+	}
+	err = b.opts.Client.Fetch(ctx, o, f, nil)
+	if late := f.Close(); err == nil {
+		err = late
+	}
+	if err != nil {
+		b.out.Root.Remove(name)
+	}
+	return err
+}

@@ -1,0 +1,73 @@
+package bucket
+
+import (
+	"errors"
+	"hash/crc32"
+	"io"
+	"math"
+
+	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/input/remote"
+	"github.com/ffconvert/ffconvert/record"
+)
+
+// Has implements [dataset.Bucket]. An object with the version that it had after its upload is the one whose checksum was
+// compared then. Of another version the checksum is asked for. Where neither is known, as in a dataset that another
+// program has copied there, the header of the shard and all bytes of the index are read.
+func (b *bucket) Has(f dataset.Finished) (bool, error) {
+	index := dataset.IndexName(f.Name)
+	shard, ok1 := b.object(f.Name)
+	beside, ok2 := b.object(index)
+	if !ok1 || !ok2 || shard.Size != f.Bytes || beside.Size != f.Index.Bytes {
+		return false, nil
+	}
+	if f.Stored != nil {
+		same, err := b.isStored(f.Name, shard, f.Stored.Shard)
+		if err == nil && same {
+			same, err = b.isStored(index, beside, f.Stored.Index)
+		}
+		return same, err
+	}
+	got, err := record.ReadInfo(b.read(shard), remote.Redact(shard.URL), shard.Size, record.Options{MaxSample: math.MaxInt64})
+	if err != nil {
+		return false, damaged(err)
+	}
+	if got.Samples != f.Samples || got.HeaderCRC != f.HeaderCRC {
+		return false, nil
+	}
+	sum := crc32.NewIEEE()
+	_, err = io.CopyBuffer(sum, io.NewSectionReader(b.read(beside), 0, beside.Size), make([]byte, 1<<20))
+	return err == nil && sum.Sum32() == f.Index.CRC, err
+}
+
+// isStored reports whether an object of the list is the one that was uploaded.
+func (b *bucket) isStored(name string, o remote.Object, want dataset.StoredObject) (bool, error) {
+	if want.Version != "" && o.Version == want.Version {
+		return true, nil
+	}
+	if want.Sum == "" {
+		return false, nil
+	}
+	now, err := b.opts.Client.Stat(b.ctx, b.at(name))
+	if err != nil {
+		return false, gone(err)
+	}
+	return now.Size == o.Size && storedOf(now).Sum == want.Sum, nil
+}
+
+func (b *bucket) read(o remote.Object) io.ReaderAt { return &object{b.ctx, b.opts.Client, o} }
+
+// damaged returns nil for the error of a shard that is damaged or gone: it is not the one that was finished.
+func damaged(err error) error {
+	if errors.Is(err, record.ErrCorrupt) {
+		return nil
+	}
+	return gone(err)
+}
+
+func gone(err error) error {
+	if errors.Is(err, remote.ErrNotFound) || errors.Is(err, remote.ErrChanged) {
+		return nil
+	}
+	return err
+}

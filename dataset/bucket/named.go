@@ -1,0 +1,37 @@
+package bucket
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/input/remote"
+	"github.com/ffconvert/ffconvert/shard/plan"
+)
+
+// Named returns how many shards of the plan at a URL are there, by a list of their names, and how many the plan has:
+// when all are, it is worth while to complete the dataset. Without a plan it is [dataset.ErrNothingKept].
+func Named(ctx context.Context, url string, opts Options) (named, of int, err error) {
+	base := Base(url)
+	o, err := opts.Client.Stat(ctx, base+dataset.PlanName)
+	if errors.Is(err, remote.ErrNotFound) {
+		err = fmt.Errorf("%s: %w", remote.Redact(base), dataset.ErrNothingKept)
+	}
+	if err != nil {
+		return 0, 0, err
+	}
+	f, err := plan.OpenFile(&object{ctx, opts.Client, o}, o.Size)
+	if err != nil {
+		return 0, 0, fmt.Errorf("%s: %w: %w", remote.Redact(o.URL), plan.ErrDamaged, err)
+	}
+	for o, err := range opts.Client.List(ctx, base+"PART_") {
+		if err != nil {
+			return 0, 0, err
+		}
+		if dataset.IsDatasetFile(o.URL[len(base):]) {
+			named++
+		}
+	}
+	return min(named, f.Head.Shards), f.Head.Shards, nil
+}

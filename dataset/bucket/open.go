@@ -1,0 +1,213 @@
+package bucket
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+	"golang.org/x/sync/semaphore"
+
+	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/input/remote"
+	"github.com/ffconvert/ffconvert/internal/crcline"
+)
+
+// Open opens the dataset at a URL to write to it. Task names the task of several that this process is; "": it is none.
+// A second process on this machine that does the same is [dataset.ErrLocked].
+func Open(ctx context.Context, url, task string, opts Options) (*dataset.Output, error) {
+	scheme, _, _ := strings.Cut(url, "://")
+	if !remote.Writes(strings.ToLower(scheme)) {
+		return nil, &remote.Error{URL: remote.Redact(url), Kind: remote.ErrURL, Err: errors.New("no dataset can be written there"), Hint: "s3://bucket/name/ or gs://bucket/name/"}
+	}
+	sum := sha256.Sum256([]byte(Base(url) + "\n" + task))
+	return open(ctx, url, "out-"+hex.EncodeToString(sum[:8]), task != "", &opts, true)
+}
+
+// View opens the dataset at a URL to read it.
+func View(ctx context.Context, url string, opts Options) (*dataset.Output, error) {
+	return open(ctx, url, "view-"+dataset.NewToken(), false, &opts, false)
+}
+
+func open(ctx context.Context, url, dir string, shared bool, opts *Options, writes bool) (*dataset.Output, error) {
+	opts.Size = cmp.Or(opts.Size, DefaultSize)
+	scratch, err := scratchDir(opts.Scratch)
+	if err != nil {
+		return nil, err
+	}
+	if err := removeStale(scratch); err != nil {
+		return nil, err
+	}
+	b := &bucket{opts: *opts, ctx: ctx, url: Base(url), room: semaphore.NewWeighted(opts.Size), objects: map[string]remote.Object{}, was: map[string][]byte{}}
+	return dataset.OpenScratch(filepath.Join(scratch, scratchPrefix+dir), remote.Redact(b.url), shared, func(o *dataset.Output) (dataset.Bucket, error) {
+		b.out = o
+		return b, b.fill(writes)
+	})
+}
+
+// scratchPrefix begins the names of scratch directories.
+const scratchPrefix = "ffconvert-"
+
+// scratchDir returns the directory that scratch directories are made in.
+func scratchDir(dir string) (string, error) {
+	if dir != "" {
+		return dir, nil
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("no place for shards before their upload: %w (name one: Options.Scratch)", err)
+	}
+	return filepath.Join(cache, "ffconvert", "scratch"), nil
+}
+
+// removeStale removes the scratch directories of processes that were killed.
+func removeStale(scratch string) error {
+	entries, err := os.ReadDir(scratch)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, e := range entries {
+		if e.IsDir() && strings.HasPrefix(e.Name(), scratchPrefix) {
+			if err := dataset.RemoveScratch(filepath.Join(scratch, e.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// fill lists the dataset, and brings into the scratch what it has beside shards and indexes.
+func (b *bucket) fill(writes bool) error {
+	other, err := b.list()
+	if err != nil {
+		return err
+	}
+	ours := false
+	for _, name := range []string{dataset.PlanName, dataset.JournalName, dataset.ManifestName, dataset.SignatureName, dataset.MetaName} {
+		o, ok := b.object(name)
+		if !ok {
+			continue
+		}
+		ours = ours || name != dataset.MetaName && name != dataset.SignatureName
+		if err := b.bring(o, name); err != nil {
+			return err
+		}
+	}
+	if writes && !ours && !b.opts.Beside && (other != "" || len(b.objects) > 0) {
+		return fmt.Errorf("%s: %w", remote.Redact(b.url), dataset.ErrNotEmpty)
+	}
+	if err := b.bringDone(); err != nil {
+		return err
+	}
+	for _, name := range b.below(dataset.IndexedDir) {
+		o, _ := b.object(name)
+		if err := b.bring(o, name); err != nil {
+			return err
+		}
+	}
+	if _, planned := b.object(dataset.PlanName); planned || len(b.below(dataset.IndexDir)) > 0 {
+		if err := b.out.Mkdir(dataset.IndexDir); err != nil { // whose it is, the plan and the manifest say
+			return err
+		}
+	}
+	return nil
+}
+
+// list enters the objects of the dataset, and returns the name of one that is none of it; "": there is none.
+func (b *bucket) list() (other string, err error) {
+	for o, err := range b.opts.Client.List(b.ctx, b.url) {
+		if errors.Is(err, remote.ErrNotFound) && len(b.objects) == 0 && !strings.Contains(strings.TrimPrefix(b.url, "s3://"), "/") {
+			return "", err
+		}
+		if err != nil {
+			return "", err
+		}
+		name := strings.TrimPrefix(o.URL, b.url)
+		if !isOurs(name) {
+			other = cmp.Or(other, name)
+			continue
+		}
+		b.objects[name] = o
+	}
+	return other, nil
+}
+
+// isOurs reports whether an object may belong to a dataset.
+func isOurs(name string) bool {
+	dir, base := path.Split(name)
+	switch dir {
+	case "":
+		return dataset.IsDatasetFile(name) || strings.HasSuffix(name, ".ffr")
+	case dataset.IndexDir + "/":
+		return dataset.IsDatasetFile(name)
+	case dataset.WorkDir + "/":
+		return name == dataset.PlanName || name == dataset.JournalName
+	}
+	return (dir == dataset.DoneDir+"/" || dir == dataset.IndexedDir+"/") && base != ""
+}
+
+// bring fetches a file that can change, and notes what it is.
+func (b *bucket) bring(o remote.Object, name string) error {
+	free, err := b.Room(b.ctx, o.Size) // a hostile one does not fill the device
+	if err != nil {
+		return fmt.Errorf("%s: %w", remote.Redact(o.URL), err)
+	}
+	defer free()
+	if err := b.fetch(b.ctx, o, name); err != nil {
+		return err
+	}
+	b.was[name], err = b.sum(name)
+	return err
+}
+
+// bringDone adds the lines of finished shards to the journal. One that is damaged is left out: its shard is written
+// again.
+func (b *bucket) bringDone() error {
+	names := b.below(dataset.DoneDir)
+	if _, ok := b.object(dataset.JournalName); !ok || len(names) == 0 {
+		return nil
+	}
+	lines := make([][]byte, len(names))
+	g, ctx := errgroup.WithContext(b.ctx)
+	g.SetLimit(requests)
+	for i, name := range names {
+		o, _ := b.object(name)
+		if o.Size > crcline.Max {
+			continue
+		}
+		g.Go(func() error {
+			line := make([]byte, o.Size)
+			if err := b.opts.Client.Read(ctx, o, line, 0); err != nil {
+				return err
+			}
+			if text, isLine := bytes.CutSuffix(line, []byte{'\n'}); isLine {
+				if _, sound := crcline.Check(text); sound && !bytes.Contains(text, []byte{'\n'}) {
+					lines[i] = line
+				}
+			}
+			return nil
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	f, err := b.out.OpenFile(dataset.JournalName)
+	if err != nil {
+		return err
+	}
+	_, err = f.Seek(0, 2)
+	if err == nil {
+		_, err = f.Write(slices.Concat(lines...))
+	}
+	return errors.Join(err, f.Close())
+}

@@ -1,0 +1,226 @@
+package bucket
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+
+	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/input/remote"
+)
+
+// Put implements [dataset.Bucket].
+func (b *bucket) Put(ctx context.Context, f *dataset.Finished, moved func(bytes int64)) error {
+	index := dataset.IndexName(f.Name)
+	shard, err := b.upload(ctx, f.Name, remote.PutOptions{Progress: moved})
+	if err != nil {
+		return err
+	}
+	beside, err := b.upload(ctx, index, remote.PutOptions{})
+	if err != nil {
+		return err
+	}
+	f.Stored = &dataset.Stored{Shard: storedOf(shard), Index: storedOf(beside)}
+	line, err := f.Line()
+	if err != nil {
+		return err
+	}
+	name := path.Join(dataset.DoneDir, f.Name)
+	done, err := b.opts.Client.Put(ctx, b.at(name), bytes.NewReader(line), int64(len(line)), remote.PutOptions{})
+	if err == nil {
+		b.enter(name, done)
+	}
+	return err
+}
+
+func storedOf(o remote.Object) dataset.StoredObject {
+	s := dataset.StoredObject{Version: o.Version}
+	if o.Sum.Kind != "" {
+		s.Sum = o.Sum.Kind + ":" + o.Sum.Value
+	}
+	return s
+}
+
+// upload puts a file of the scratch, and reads it back where that is asked for.
+func (b *bucket) upload(ctx context.Context, name string, opts remote.PutOptions) (remote.Object, error) {
+	f, err := b.out.Root.Open(name)
+	if err != nil {
+		return remote.Object{}, err
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil {
+		return remote.Object{}, err
+	}
+	o, err := b.opts.Client.Put(ctx, b.at(name), f, st.Size(), opts)
+	if err == nil && b.opts.ReadBack {
+		err = b.compare(ctx, o, f)
+	}
+	if err == nil {
+		b.enter(name, o)
+	}
+	return o, err
+}
+
+// compare reads an object and compares it with the file that it was made of.
+func (b *bucket) compare(ctx context.Context, o remote.Object, f io.ReaderAt) error {
+	const block = 8 << 20
+	there, here := make([]byte, min(block, o.Size)), make([]byte, min(block, o.Size))
+	for off := int64(0); off < o.Size; off += block {
+		n := min(block, o.Size-off)
+		if err := b.opts.Client.Read(ctx, o, there[:n], off); err != nil {
+			return err
+		}
+		if _, err := f.ReadAt(here[:n], off); err != nil {
+			return err
+		}
+		if !bytes.Equal(there[:n], here[:n]) {
+			return &remote.Error{URL: remote.Redact(o.URL), Kind: remote.ErrSum, Err: fmt.Errorf("read back, its bytes from %d on are not the ones that were written", off)}
+		}
+	}
+	return nil
+}
+
+// Save implements [dataset.Bucket].
+func (b *bucket) Save(name string) error {
+	_, err := b.save(name, false)
+	return err
+}
+
+// save puts a file of the scratch unless the bucket has these very bytes.
+func (b *bucket) save(name string, onlyNew bool) (put bool, err error) {
+	sum, err := b.sum(name)
+	if err != nil || bytes.Equal(sum, b.was[name]) {
+		return false, err
+	}
+	if _, err := b.upload(b.ctx, name, remote.PutOptions{New: onlyNew}); err != nil {
+		return false, err
+	}
+	b.was[name] = sum
+	return true, nil
+}
+
+// sum returns the SHA-256 of a file of the scratch.
+func (b *bucket) sum(name string) ([]byte, error) {
+	f, err := b.out.Root.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	sum := sha256.New()
+	_, err = io.Copy(sum, f)
+	return sum.Sum(nil), err
+}
+
+// Begin implements [dataset.Bucket].
+func (b *bucket) Begin() error {
+	for _, name := range []string{dataset.PlanName, dataset.JournalName} {
+		if _, there := b.object(name); there {
+			continue
+		}
+		_, err := b.save(name, true)
+		if errors.Is(err, remote.ErrExists) {
+			err = b.same(name)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// same compares a file of the scratch with an object that another process has put at the same time.
+func (b *bucket) same(name string) error {
+	o, err := b.opts.Client.Stat(b.ctx, b.at(name))
+	if err != nil {
+		return err
+	}
+	f, err := b.out.Root.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err == nil && st.Size() == o.Size {
+		err = b.compare(b.ctx, o, f)
+	}
+	if err == nil && st.Size() != o.Size || errors.Is(err, remote.ErrSum) {
+		return fmt.Errorf("%s: %w: another conversion was begun there at the same time; run again", remote.Redact(b.url), dataset.ErrOccupied)
+	}
+	if err == nil {
+		b.enter(name, o)
+	}
+	return err
+}
+
+// Complete implements [dataset.Bucket].
+func (b *bucket) Complete() error {
+	for _, name := range []string{dataset.MetaName, dataset.JournalName} {
+		if _, err := b.save(name, false); err != nil {
+			return err
+		}
+	}
+	_, there := b.object(dataset.ManifestName)
+	if _, err := b.save(dataset.ManifestName, !there); errors.Is(err, remote.ErrExists) {
+		if err := b.sameManifest(); err != nil {
+			return err
+		}
+	} else if err != nil {
+		return err
+	}
+	if err := b.putSignature(); err != nil {
+		return err
+	}
+	b.tidy()
+	return nil
+}
+
+// putSignature puts the signature of the manifest, where there is one.
+func (b *bucket) putSignature() error {
+	there, err := b.out.Lookup(dataset.SignatureName)
+	if err == nil && there != nil {
+		_, err = b.save(dataset.SignatureName, false)
+	}
+	return err
+}
+
+// sameManifest compares the manifest with one that another process has put meanwhile. They may differ in their times.
+func (b *bucket) sameManifest() error {
+	mine, err := dataset.ReadManifest(b.out.Path(""))
+	if err != nil {
+		return err
+	}
+	o, err := b.opts.Client.Stat(b.ctx, b.at(dataset.ManifestName))
+	if err != nil {
+		return err
+	}
+	if err := b.fetch(b.ctx, o, dataset.ManifestName); err != nil {
+		return err
+	}
+	theirs, err := dataset.ReadManifest(b.out.Path(""))
+	if err != nil {
+		return err
+	}
+	if !theirs.Same(mine) {
+		return fmt.Errorf("%s: %w: another process has completed it with other shards", remote.Redact(b.url), dataset.ErrOccupied)
+	}
+	return nil
+}
+
+// tidy removes what only an unfinished dataset needs. The dataset is complete: what cannot be removed is said.
+func (b *bucket) tidy() {
+	left := b.below(dataset.DoneDir)
+	if err := b.Remove(left...); err != nil {
+		b.warn(fmt.Sprintf("%s: the dataset is complete; objects below %s, which it no longer needs, were not removed: %v", remote.Redact(b.url), dataset.DoneDir, err))
+	}
+}
+
+func (b *bucket) warn(text string) {
+	if b.opts.Warn != nil {
+		b.opts.Warn(text)
+	}
+}
