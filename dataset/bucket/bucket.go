@@ -58,6 +58,8 @@ type Client interface {
 	Read(ctx context.Context, o remote.Object, p []byte, off int64) error
 	Put(ctx context.Context, url string, from io.ReaderAt, size int64, opts remote.PutOptions) (remote.Object, error)
 	Remove(ctx context.Context, url string) error
+	Pending(ctx context.Context, prefix string) iter.Seq2[remote.Pending, error]
+	Abort(ctx context.Context, p remote.Pending) error
 }
 
 // requests is how many small objects are asked for at once.
@@ -74,6 +76,7 @@ type bucket struct {
 	mu      sync.Mutex
 	objects map[string]remote.Object // of the dataset, by their names in it
 	was     map[string][]byte        // of files in scratch that can change: SHA-256 of what the bucket has
+	pending []remote.Pending         // uploads that were begun and not ended when the bucket was opened
 }
 
 // Base returns the URL of a dataset with one slash at its end.

@@ -15,6 +15,7 @@ import (
 	"github.com/ffconvert/ffconvert/convert/format"
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/dataset/bucket"
+	"github.com/ffconvert/ffconvert/input/remote"
 	"github.com/ffconvert/ffconvert/shard/plan"
 	"github.com/ffconvert/ffconvert/verify"
 )
@@ -287,6 +288,60 @@ func TestReplaced(t *testing.T) {
 		t.Fatalf("%+v, %v", done, err)
 	}
 	equal(t, s, dir)
+}
+
+// Uploads in parts that killed processes have left are ended, of this dataset alone; who may not is told.
+func TestPending(t *testing.T) {
+	t.Parallel()
+	other := "s3://bucket/data/notes.bin"
+	for _, denied := range []bool{false, true} {
+		s := newStore()
+		s.pending = []string{url + "PART_00001.ffr", other, url + "index/PART_00001.arrow"}
+		s.before = func(_ int, what, _ string) (error, bool) {
+			if denied && (what == "abort" || what == "remove") {
+				return &remote.Error{Kind: remote.ErrDenied}, false
+			}
+			return nil, false
+		}
+		var notes []string
+		c := of(t, s, t.TempDir(), url)
+		c.Bucket.Warn = func(text string) { notes = append(notes, text) }
+		if _, err := c.Write(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if !denied && (!slices.Equal(s.pending, []string{other}) || len(notes) > 0) || denied && len(notes) != 3 {
+			t.Errorf("denied %t: %q, %q", denied, s.pending, notes)
+		}
+	}
+}
+
+// A signature is put after the manifest that it is of, and goes with it.
+func TestSigned(t *testing.T) {
+	t.Parallel()
+	s := newStore()
+	write := func() *convert.Conversion { return of(t, s, t.TempDir(), url) }
+	if _, err := write().Write(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	s.objects[url+dataset.SignatureName] = stored{[]byte("untrusted comment: of this manifest\n"), "v0"}
+	if _, err := write().Write(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, there := s.objects[url+dataset.SignatureName]; !there {
+		t.Error("the manifest is the same, and its signature is gone")
+	}
+	delete(s.objects, url+"PART_00001.ffr")
+	s.before = func(_ int, what, at string) (error, bool) {
+		if what == "put" && strings.HasSuffix(at, "/PART_00001.ffr") {
+			if _, there := s.objects[url+dataset.SignatureName]; there {
+				t.Error("a shard is put beside the signature of another manifest")
+			}
+		}
+		return nil, false
+	}
+	if _, err := write().Write(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func TestOccupied(t *testing.T) {

@@ -120,6 +120,9 @@ func (b *bucket) fill(writes bool) error {
 			return err
 		}
 	}
+	if writes {
+		b.lookPending()
+	}
 	return nil
 }
 
@@ -210,4 +213,16 @@ func (b *bucket) bringDone() error {
 		_, err = f.Write(slices.Concat(lines...))
 	}
 	return errors.Join(err, f.Close())
+}
+
+// lookPending notes uploads in parts that killed processes have left. Who may not list them goes on without.
+func (b *bucket) lookPending() {
+	for p, err := range b.opts.Client.Pending(b.ctx, b.url) {
+		if err != nil {
+			return
+		}
+		if isOurs(strings.TrimPrefix(p.URL, b.url)) {
+			b.pending = append(b.pending, p)
+		}
+	}
 }

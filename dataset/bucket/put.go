@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"time"
 
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/input/remote"
@@ -213,6 +214,11 @@ func (b *bucket) sameManifest() error {
 
 // tidy removes what only an unfinished dataset needs. The dataset is complete: what cannot be removed is said.
 func (b *bucket) tidy() {
+	for _, p := range b.pending {
+		if err := b.opts.Client.Abort(b.ctx, p); err != nil {
+			b.warn(fmt.Sprintf("%s: an upload in parts that was begun %s stays: %v", remote.Redact(p.URL), p.Begun.Format(time.RFC3339), err))
+		}
+	}
 	left := b.below(dataset.DoneDir)
 	if err := b.Remove(left...); err != nil {
 		b.warn(fmt.Sprintf("%s: the dataset is complete; objects below %s, which it no longer needs, were not removed: %v", remote.Redact(b.url), dataset.DoneDir, err))

@@ -21,6 +21,7 @@ type store struct {
 	objects map[string]stored // by URL
 	writes  int               // versions given so far
 	n       int               // requests so far
+	pending []string          // URLs of uploads in parts that were begun
 
 	// before is called with each request, counted from 1: its error is that of the request. acted says that the service
 	// does what it is asked for all the same. It may be nil.
@@ -147,6 +148,25 @@ func (s *store) Put(_ context.Context, url string, from io.ReaderAt, size int64,
 
 func (s *store) Remove(_ context.Context, url string) error {
 	return s.request("remove", url, func() error { delete(s.objects, url); return nil })
+}
+
+func (s *store) Pending(context.Context, string) iter.Seq2[remote.Pending, error] {
+	return func(yield func(remote.Pending, error) bool) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		for _, url := range s.pending {
+			if !yield(remote.Pending{URL: url}, nil) {
+				return
+			}
+		}
+	}
+}
+
+func (s *store) Abort(_ context.Context, p remote.Pending) error {
+	return s.request("abort", p.URL, func() error {
+		s.pending = slices.DeleteFunc(s.pending, func(url string) bool { return url == p.URL })
+		return nil
+	})
 }
 
 // names returns the names of the objects below a URL, sorted.
