@@ -103,15 +103,6 @@ func (f *File) Discard() {
 	f.root.Remove(f.tmp)
 }
 
-// SyncDir makes the names in a directory durable.
-func SyncDir(root *os.Root, dir string) error {
-	d, err := root.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
-}
-
 // renameByLink is a rename that never replaces, for systems that know no other: a link
 // under the new name fails where there is one.
 func renameByLink(root *os.Root, from, to string) error {

@@ -18,7 +18,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 )
 
@@ -112,24 +111,6 @@ var Build = sync.OnceValues(func() (string, error) {
 	}
 	return filepath.EvalSymlinks(strings.TrimSpace(string(path)))
 })
-
-// lock locks a directory against other test processes. Go's build cache does not: two go commands that
-// link the same program write the same file, and it cannot be executed ("text file busy") while one
-// of them still writes it.
-func lock(dir string) (unlock func(), err error) {
-	d, err := os.Open(dir)
-	if err != nil {
-		return nil, err
-	}
-	for err = syscall.EINTR; err == syscall.EINTR; {
-		err = syscall.Flock(int(d.Fd()), syscall.LOCK_EX)
-	}
-	if err != nil {
-		d.Close()
-		return nil, &fs.PathError{Op: "lock", Path: dir, Err: err}
-	}
-	return func() { d.Close() }, nil
-}
 
 // moduleRoot returns the nearest directory with a go.mod, from the directory of the test upwards.
 func moduleRoot() (string, error) {

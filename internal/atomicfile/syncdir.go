@@ -1,0 +1,17 @@
+//go:build !windows
+
+package atomicfile
+
+import (
+	"errors"
+	"os"
+)
+
+// SyncDir makes the names in a directory durable.
+func SyncDir(root *os.Root, dir string) error {
+	d, err := root.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
