@@ -2,20 +2,12 @@ package main
 
 import (
 	"fmt"
-	"runtime"
-	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
 )
-
-// version is set by the linker in releases.
-var version = "0.1.0-dev"
-
-// tool names the program in manifests.
-func tool() string { return "ffconvert " + version }
 
 // Groups of commands in the help.
 const (
@@ -106,40 +98,6 @@ func documentCompletion(c *cobra.Command) {
 	for _, shell := range c.Commands() {
 		documentCompletion(shell)
 	}
-}
-
-func newVersionCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:     "version",
-		Short:   "Print the version",
-		Long:    "Print the version of the program, of Go, and of the system it was built for.\n\n" + exitStatus,
-		Example: "  ffconvert version",
-		Args:    help.WantArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return printVersion(cmd) },
-	}
-}
-
-func printVersion(cmd *cobra.Command) error {
-	_, err := fmt.Fprint(cmd.OutOrStdout(), versionLine())
-	return err
-}
-
-func versionLine() string {
-	return fmt.Sprintf("ffconvert %s%s %s %s/%s\n", version, revision(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
-}
-
-// revision returns the commit that the program was built from, or "".
-func revision() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return ""
-	}
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" {
-			return " (" + s.Value[:min(12, len(s.Value))] + ")"
-		}
-	}
-	return ""
 }
 
 // newHelpCommand returns the command help. cobra's own ends with status 0 for unknown commands.
