@@ -4,14 +4,14 @@ GO      ?= go
 export CGO_ENABLED ?= 0
 SHELL   := /bin/bash
 
-# Modules of their own, whose tests need what the program does not.
-NESTED := deploy/kubernetes
+# Modules of their own: they, or their tests, need what the program does not.
+NESTED := deploy/kubernetes release
 
 # Systems that wheels are built for: python/wheel.py has their tags.
 PLATFORMS ?= linux-amd64 linux-arm64 darwin-amd64 darwin-arm64
 DIST      ?= dist
 
-.PHONY: all build wheel check test test-nested lint faults screenshots browse-full bench bench-once bench-packages fuzz fuzz-row man testdata clean
+.PHONY: all build wheel check test test-nested lint faults screenshots browse-full bench bench-once bench-packages fuzz fuzz-row man release release-check testdata clean
 
 all: build
 
@@ -24,7 +24,8 @@ lint: ## formatting, vet, staticcheck, and builds for the systems without Linux 
 	@test -z "$$(gofmt -l .)" || { gofmt -l . ; echo 'run gofmt -w'; exit 1; }
 	$(GO) vet ./...
 	GOOS=darwin $(GO) vet ./...
-	GOOS=windows $(GO) build ./aio ./record ./converters/... ./encode ./verify ./packed ./findings ./check ./shard
+	GOOS=windows $(GO) build -o /dev/null ./cmd/ffconvert
+	GOOS=windows $(GO) vet ./aio ./record ./encode ./verify ./packed ./shard/... ./dataset/... ./findings ./check ./export ./loader/...
 	$(GO) tool staticcheck ./...
 	$(GO) tool staticcheck -tags bench,fuzz ./internal/bench ./internal/fuzz ./browse/internal/find
 	staticcheck=$$($(GO) tool -n staticcheck) && for m in $(NESTED); do \
@@ -72,6 +73,12 @@ wheel: ## DIST/*.whl for each of PLATFORMS: the Python package with the program,
 		CGO_ENABLED=0 GOOS=$${p%-*} GOARCH=$${p#*-} $(GO) build -trimpath -o $(DIST)/$$p/ffconvert ./cmd/ffconvert && \
 		python3 python/wheel.py $(DIST)/$$p/ffconvert $$p $(DIST) || exit; \
 	done
+
+release: ## DIST/: archives, packages, wheels, checksums and contents of VERSION=v0.1.0, of the commit that is checked out
+	$(GO) -C release run . -version '$(VERSION)' -out '$(abspath $(DIST))'
+
+release-check: ## makes a release of all systems twice, once with nothing compiled beforehand, and compares them: docs/releases.md
+	cd release && FFCONVERT_RELEASE_FULL=1 $(GO) test -count=1 -timeout 60m -v ./made
 
 man: build ## manual pages in bin/man
 	bin/ffconvert man bin/man

@@ -19,8 +19,21 @@ var root = filepath.Join("..", "..")
 // An instruction is one of the Containerfile, and its arguments.
 type instruction struct{ name, args string }
 
-// readContainerfile returns its instructions, in stages: each begins with FROM.
-func readContainerfile() (stages [][]instruction, err error) {
+// An image is the stages of the Containerfile: each begins with FROM.
+type image [][]instruction
+
+// stage returns the stage of that name; "" is the one that is built by default, the last.
+func (i image) stage(name string) []instruction {
+	for n, stage := range i {
+		if n == len(i)-1 && name == "" || name != "" && strings.HasSuffix(stage[0].args, " AS "+name) {
+			return stage
+		}
+	}
+	return nil
+}
+
+// readContainerfile returns its instructions.
+func readContainerfile() (stages image, err error) {
 	text, err := os.ReadFile(filepath.Join(root, "Containerfile"))
 	if err != nil {
 		return nil, err
@@ -39,13 +52,15 @@ func readContainerfile() (stages [][]instruction, err error) {
 		last := &stages[len(stages)-1]
 		*last = append(*last, instruction{name, strings.TrimSpace(args)})
 	}
-	if len(stages) != 2 {
-		return nil, fmt.Errorf("Containerfile: %d stages, want one that builds and the image", len(stages))
+	for _, name := range []string{"golang", "build", "base", "unpacked", "release"} {
+		if stages.stage(name) == nil {
+			return nil, fmt.Errorf("Containerfile: no stage %s", name)
+		}
 	}
 	return stages, nil
 }
 
-func instructions(t *testing.T) [][]instruction {
+func instructions(t *testing.T) image {
 	t.Helper()
 	stages, err := readContainerfile()
 	if err != nil {
@@ -72,7 +87,7 @@ func only(t *testing.T, stage []instruction, name string) string {
 // containerUser returns the user of the image, who is also its group.
 func containerUser(t *testing.T) int64 {
 	t.Helper()
-	args := only(t, instructions(t)[1], "USER")
+	args := only(t, instructions(t).stage("base"), "USER")
 	user, group, _ := strings.Cut(args, ":")
 	n, err := strconv.ParseInt(user, 10, 64)
 	if err != nil || n == 0 || group != user {
@@ -82,8 +97,8 @@ func containerUser(t *testing.T) int64 {
 }
 
 // buildCommand returns the command that builds the program in the image, as a shell takes it.
-func buildCommand(stages [][]instruction) string {
-	for _, i := range stages[0] {
+func buildCommand(stages image) string {
+	for _, i := range stages.stage("build") {
 		if i.name == "RUN" && strings.Contains(i.args, "go build") {
 			return i.args
 		}
@@ -106,23 +121,29 @@ func TestImageIsBuiltAsMakeBuilds(t *testing.T) {
 	if want := "CGO_ENABLED=0 GOOS=$TARGETOS GOARCH=$TARGETARCH go " + string(recipe[1]); buildCommand(stages) != want {
 		t.Errorf("Containerfile builds with\n%s\nwant\n%s", buildCommand(stages), want)
 	}
-	if from := only(t, stages[1], "FROM"); from != "scratch" {
+	if from := only(t, stages.stage("base"), "FROM"); from != "scratch AS base" {
 		t.Errorf("the image is made from %s", from)
 	}
-	built := only(t, stages[0], "WORKDIR") + "/" + string(regexp.MustCompile(`-o (\S+)`).FindSubmatch(recipe[1])[1])
+	built := only(t, stages.stage("build"), "WORKDIR") + "/" + string(regexp.MustCompile(`-o (\S+)`).FindSubmatch(recipe[1])[1])
 	var entry []string
-	if err := json.Unmarshal([]byte(only(t, stages[1], "ENTRYPOINT")), &entry); err != nil || len(entry) != 1 {
+	if err := json.Unmarshal([]byte(only(t, stages.stage("base"), "ENTRYPOINT")), &entry); err != nil || len(entry) != 1 {
 		t.Fatalf("ENTRYPOINT %q: %v; without a shell it is a list", entry, err)
 	}
-	var copied []string
-	for _, i := range stages[1] {
-		if i.name == "COPY" {
-			copied = append(copied, i.args)
-		}
-	}
 	certificates := "/etc/ssl/certs/ca-certificates.crt" // the first place where Go looks, and Debian's
-	if want := []string{"--from=build " + certificates + " " + certificates, "--from=build " + built + " " + entry[0]}; !slices.Equal(copied, want) {
-		t.Errorf("COPY %q; want %q", copied, want)
+	for stage, want := range map[string][]instruction{
+		"base": {{"COPY", "--from=golang " + certificates + " " + certificates}},
+		"":     {{"FROM", "base"}, {"COPY", "--from=build " + built + " " + entry[0]}},
+		"release": {{"FROM", "base AS release"}, {"COPY", "--from=unpacked /ffconvert_*/ffconvert " + entry[0]},
+			{"COPY", "--from=unpacked /ffconvert_*/LICENSE /ffconvert_*/THIRD_PARTY_LICENSES.txt /licenses/"}},
+		"unpacked": {{"FROM", "scratch AS unpacked"}, {"ARG", "TARGETOS TARGETARCH"}, {"ADD", "dist/ffconvert_*_${TARGETOS}_${TARGETARCH}.tar.gz /"}},
+	} {
+		got := stages.stage(stage)
+		if stage == "base" {
+			got = slices.DeleteFunc(slices.Clone(got), func(i instruction) bool { return i.name != "COPY" })
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("stage %q: %q; want %q", stage, got, want)
+		}
 	}
 }
 
@@ -134,7 +155,7 @@ func TestImageCopiesWhatIsThere(t *testing.T) {
 		t.Fatal(err)
 	}
 	sources := []string{"cmd/ffconvert", "shard", "converters"}
-	for _, i := range instructions(t)[0] {
+	for _, i := range instructions(t).stage("build") {
 		if i.name == "COPY" {
 			names := strings.Fields(i.args)
 			sources = append(sources, names[:len(names)-1]...)
@@ -156,7 +177,7 @@ func TestImageCopiesWhatIsThere(t *testing.T) {
 		t.Fatal(err)
 	}
 	needs := regexp.MustCompile(`(?m)^go (\d+\.\d+)`).FindSubmatch(module)
-	if from := only(t, instructions(t)[0], "FROM"); !strings.Contains(from, "/golang:"+string(needs[1])+" ") {
+	if from := only(t, instructions(t).stage("golang"), "FROM"); !strings.Contains(from, "/golang:"+string(needs[1])+" ") {
 		t.Errorf("FROM %s; go.mod needs Go %s", from, needs[1])
 	}
 }
