@@ -150,16 +150,11 @@ func (s *gsStore) putWhole(ctx context.Context, u *upload, address, object strin
 			return io.MultiReader(strings.NewReader(before), u.body(0, u.size), strings.NewReader(after))
 		},
 		size: int64(len(before)) + u.size + int64(len(after))}
-	unknown := false // whether an earlier attempt has made the object
-	err = u.try(ctx, false, func(buf []byte, _ int) error {
+	err = u.try(ctx, false, func([]byte, int) error {
 		resp, err := s.write(ctx, u.url, r)
 		if err == nil {
 			o, err = s.made(ctx, u, resp, crc)
 		}
-		if unknown && errors.Is(err, ErrExists) {
-			o, err = s.mine(ctx, u, buf)
-		}
-		unknown = unknown || mayHaveActed(err)
 		return err
 	})
 	if err != nil {
@@ -167,19 +162,6 @@ func (s *gsStore) putWhole(ctx context.Context, u *upload, address, object strin
 	}
 	u.taken(u.size)
 	return o, nil
-}
-
-// mine returns the object that is there if it has the bytes of u, else ErrExists.
-func (s *gsStore) mine(ctx context.Context, u *upload, buf []byte) (Object, error) {
-	o, err := s.stat(ctx, u.url)
-	if err != nil {
-		return Object{}, err
-	}
-	_, mine, err := u.holds(o, buf)
-	if err == nil && !mine {
-		err = exists(u.url)
-	}
-	return o, err
 }
 
 // made reads the reply that describes the object that was made, closes it, and compares.

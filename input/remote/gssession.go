@@ -88,18 +88,14 @@ func (p *gsSession) begin(ctx context.Context) error {
 func (p *gsSession) send(ctx context.Context) (o Object, err error) {
 	for {
 		done := false
-		err := p.u.try(ctx, true, func(buf []byte, attempt int) (err error) {
+		err := p.u.try(ctx, true, func(_ []byte, attempt int) (err error) {
 			from := p.off
 			if attempt > 0 { // what has it got of the piece before?
 				if o, done, err = p.piece(ctx, 0); err != nil || done || p.off > from {
 					return err
 				}
 			}
-			if o, done, err = p.piece(ctx, min(p.u.partSize()*gsPiece, p.u.size-p.off)); attempt > 0 && errors.Is(err, ErrExists) {
-				if o, err = p.s.mine(ctx, p.u, buf); err == nil {
-					done = true
-				}
-			}
+			o, done, err = p.piece(ctx, min(p.u.partSize()*gsPiece, p.u.size-p.off))
 			return err
 		})
 		if err != nil || done {

@@ -28,7 +28,7 @@ type pendings interface {
 }
 
 // Pending yields the uploads in parts of objects with URLs that begin with prefix. It ends after the
-// first error, and yields none where a service does not list them: sessions of Google Cloud Storage end
+// first error. MinIO lists the uploads of one object alone: prefix must be its whole URL. It yields none where a service does not list them: sessions of Google Cloud Storage end
 // by themselves, and hold nothing that costs.
 func (c *Client) Pending(ctx context.Context, prefix string) iter.Seq2[Pending, error] {
 	return func(yield func(Pending, error) bool) {
@@ -101,6 +101,9 @@ func (s *s3Store) uploads(ctx context.Context, prefix, token string) (items []Pe
 		query.Set("upload-id-marker", id)
 	}
 	resp, err := s.do(ctx, prefix, http.MethodGet, query, http.Header{})
+	if errors.Is(err, errNoUpload) { // so some services say that there are none
+		return nil, "", nil
+	}
 	if err != nil {
 		return nil, "", err
 	}

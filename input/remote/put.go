@@ -63,6 +63,9 @@ func (c *Client) writer(url string) (writer, error) {
 // After an error no part of an object is left, if the service can be reached; otherwise the error names the
 // parts. A whole object may be left if the reply to its last request was lost.
 //
+// A new object that appears with the same bytes while Put runs counts as made by it: a reply may have been lost, or
+// a request may have reached the service twice.
+//
 // The object that is returned has the size, the version and the checksum that the service has confirmed.
 func (c *Client) Put(ctx context.Context, url string, from io.ReaderAt, size int64, opts PutOptions) (Object, error) {
 	w, err := c.writer(url)
@@ -82,6 +85,11 @@ func (c *Client) Put(ctx context.Context, url string, from io.ReaderAt, size int
 		}
 	}
 	o, err := w.put(ctx, u)
+	if opts.New && errors.Is(err, ErrExists) && ctx.Err() == nil {
+		if found, ok := u.mine(ctx); ok {
+			return found, nil
+		}
+	}
 	if err != nil && ctx.Err() == nil {
 		if bad := u.unread.Load(); bad != nil {
 			return Object{}, &Error{URL: Redact(url), Err: *bad}
@@ -202,6 +210,21 @@ func (u *upload) hash(off, n int64, buf []byte, hashes ...hash.Hash) error {
 		}
 	}
 	return nil
+}
+
+// mine returns the object that has the name, if it has the bytes of u.
+func (u *upload) mine(ctx context.Context) (Object, bool) {
+	o, err := u.c.Stat(ctx, u.url)
+	if err != nil {
+		return Object{}, false
+	}
+	sum, mine, err := u.holds(o, make([]byte, bufferSize))
+	if err != nil || !mine {
+		return Object{}, false
+	}
+	o.Sum = sum
+	u.taken(u.size)
+	return o, true
 }
 
 // holds reports whether an object of the service has the bytes of u, whose checksum it then returns. It

@@ -18,10 +18,9 @@ import (
 	"github.com/ffconvert/ffconvert/internal/crc64"
 )
 
-// complete makes the object of the parts. A request whose reply was lost is sent again: that the upload
-// has ended by then, or an object is there, is an error only if it is not this one.
+// complete makes the object of the parts. A request whose reply was lost is sent again, and one may reach the
+// service twice: that the upload has ended, or an object is there, is an error only if it is not this one.
 func (p *s3Parts) complete(ctx context.Context) (o Object, err error) {
-	unknown := false // whether an earlier attempt has made the object
 	err = p.u.try(ctx, true, func([]byte, int) (err error) {
 		for {
 			m := p.m
@@ -31,7 +30,7 @@ func (p *s3Parts) complete(ctx context.Context) (o Object, err error) {
 			}
 		}
 		gone := errors.Is(err, errNoUpload)
-		if gone && (unknown || !p.u.opts.New) || unknown && errors.Is(err, ErrExists) {
+		if gone || errors.Is(err, ErrExists) {
 			found, e := p.s.stat(ctx, p.u.url)
 			switch {
 			case e == nil && p.isMine(found):
@@ -43,7 +42,6 @@ func (p *s3Parts) complete(ctx context.Context) (o Object, err error) {
 		if gone && errors.Is(err, errNoUpload) || isCode(err, "InvalidPart", "InvalidPartOrder") {
 			return anew(err)
 		}
-		unknown = unknown || mayHaveActed(err)
 		return err
 	})
 	if err != nil {
@@ -203,17 +201,4 @@ func (p *s3Parts) crc() (crc uint64) {
 		crc = crc64.Join(crc, part.proof.crc, part.n)
 	}
 	return crc
-}
-
-// abort makes one attempt to remove the parts of an upload. An upload that has ended is not an error.
-func (s *s3Store) abort(ctx context.Context, name, id string) error {
-	resp, err := s.request(ctx, s3Request{name: name, method: http.MethodDelete, query: url.Values{"uploadId": {id}}, header: http.Header{}})
-	if errors.Is(err, errNoUpload) || errors.Is(err, ErrNotFound) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	resp.Body.Close()
-	return nil
 }

@@ -29,6 +29,8 @@ type s3Parts struct {
 	m  manner // as the upload was begun
 	id string
 
+	lost bool // a request to begin may have begun another upload, whose id did not come
+
 	parts []s3Part
 }
 
@@ -91,10 +93,13 @@ func (p *s3Parts) run(ctx context.Context) (Object, error) {
 		return Object{}, err
 	}
 	o, err := p.finish(ctx)
+	if p.lost {
+		p.abortOthers(ctx)
+	}
 	if err == nil {
 		return o, nil
 	}
-	if abort := p.u.clean(ctx, func(ctx context.Context) error { return p.s.abort(ctx, p.u.url, p.id) }); abort != nil {
+	if abort := p.abort(ctx); abort != nil {
 		e, ok := errors.AsType[*Error](err)
 		if !ok {
 			e = &Error{URL: Redact(p.u.url), Err: err}
@@ -126,6 +131,7 @@ func (p *s3Parts) begin(ctx context.Context) error {
 		for {
 			p.m = p.s.manner()
 			if err = p.create(ctx); !p.s.learn(err, p.m, p.u) {
+				p.lost = p.lost || mayHaveBegun(err)
 				return err
 			}
 		}

@@ -169,7 +169,6 @@ func (s *s3Store) put(ctx context.Context, u *upload) (Object, error) {
 	}
 	var p *proof
 	var o Object
-	unknown := false // whether an earlier attempt has made the object
 	err := u.try(ctx, false, func(buf []byte, attempt int) (err error) {
 		for {
 			m := s.manner()
@@ -180,13 +179,6 @@ func (s *s3Store) put(ctx context.Context, u *upload) (Object, error) {
 				break
 			}
 		}
-		if u.opts.New && unknown && errors.Is(err, ErrExists) {
-			var mine bool
-			if o, mine, err = s.mine(ctx, u, buf); err == nil && !mine {
-				err = exists(u.url)
-			}
-		}
-		unknown = unknown || mayHaveActed(err)
 		return err
 	})
 	if err != nil {
@@ -194,23 +186,6 @@ func (s *s3Store) put(ctx context.Context, u *upload) (Object, error) {
 	}
 	u.taken(u.size)
 	return o, nil
-}
-
-// mayHaveActed reports whether a service may have done what a request asked for, in spite of the error.
-func mayHaveActed(err error) bool {
-	e, ok := errors.AsType[*Error](err)
-	return ok && (e.Status == 0 || e.Status/100 == 2 || e.Status >= 500)
-}
-
-// mine looks whether the object in the bucket has the bytes of u.
-func (s *s3Store) mine(ctx context.Context, u *upload, buf []byte) (Object, bool, error) {
-	o, err := s.stat(ctx, u.url)
-	if err != nil {
-		return Object{}, false, err
-	}
-	sum, mine, err := u.holds(o, buf)
-	o.Sum = sum
-	return o, mine, err
 }
 
 func (s *s3Store) putWhole(ctx context.Context, u *upload, p *proof, m manner, attempt int, buf []byte) (Object, error) {

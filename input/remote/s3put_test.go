@@ -80,6 +80,8 @@ func (f *fakeS3) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	kind := r.Method
 	switch {
+	case q.Has("uploads") && r.Method == http.MethodGet:
+		kind = "UPLOADS"
 	case q.Has("uploads"):
 		kind = "CREATE"
 	case q.Has("partNumber"):
@@ -154,6 +156,12 @@ func (f *fakeS3) act(w http.ResponseWriter, r *http.Request, kind string) {
 			w.Header().Set("X-Amz-Checksum-Algorithm", r.Header.Get("X-Amz-Checksum-Algorithm"))
 		}
 		fmt.Fprintf(w, "<InitiateMultipartUploadResult><UploadId>%s</UploadId></InitiateMultipartUploadResult>", id)
+	case "UPLOADS":
+		fmt.Fprint(w, "<ListMultipartUploadsResult>")
+		for id := range f.uploads {
+			fmt.Fprintf(w, "<Upload><Key>%s</Key><UploadId>%s</UploadId></Upload>", strings.TrimPrefix(r.URL.Query().Get("prefix"), "/"), id)
+		}
+		fmt.Fprint(w, "</ListMultipartUploadsResult>")
 	case "PART":
 		n, _ := strconv.Atoi(r.URL.Query().Get("partNumber"))
 		f.uploads[id][n] = data

@@ -16,8 +16,8 @@ const (
 	CutReply         // the service acts, and the connection is cut before a byte of its reply
 	CutBody          // the connection is cut in the middle of the body of the reply, or before its end if that is empty
 	Busy             // 503 without Retry-After; the service does not see the request
-	Later            // 503 with Retry-After: 1
-	TooMany          // 429 with Retry-After: 1
+	Later            // 503 with Retry-After
+	TooMany          // 429 with Retry-After
 	Delay            // the request waits
 	Twice            // the service gets the request twice; the client sees the second reply
 )

@@ -19,6 +19,7 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -34,6 +35,8 @@ type Options struct {
 	Strike func(n int, r *http.Request)
 	// Delay is what Delay waits. 0: 50 ms.
 	Delay time.Duration
+	// After is the Retry-After of Later and TooMany, in seconds.
+	After int
 }
 
 // A Proxy is a running proxy.
@@ -113,7 +116,7 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		p.cut(x, r)
 	case Busy, Later, TooMany:
 		p.strike(x, r)
-		busy(w, x.fault)
+		busy(w, x.fault, p.opts.After)
 		return
 	case Delay:
 		p.strike(x, r)
@@ -156,13 +159,13 @@ func (p *Proxy) cut(x exchange, r *http.Request) {
 }
 
 // busy answers in the service's place. The body is one that both services' clients can parse, or ignore.
-func busy(w http.ResponseWriter, f Fault) {
+func busy(w http.ResponseWriter, f Fault, after int) {
 	status := http.StatusServiceUnavailable
 	if f == TooMany {
 		status = http.StatusTooManyRequests
 	}
 	if f != Busy {
-		w.Header().Set("Retry-After", "1")
+		w.Header().Set("Retry-After", strconv.Itoa(after))
 	}
 	w.Header().Set("Content-Type", "application/xml")
 	w.WriteHeader(status)
