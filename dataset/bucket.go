@@ -33,6 +33,8 @@ type Bucket interface {
 	Put(ctx context.Context, f *Finished, moved func(bytes int64)) error
 	// Fetch brings a shard into the directory, to be read again; done removes it. fs.ErrNotExist: it is not there.
 	Fetch(ctx context.Context, name string) (done func(), err error)
+	// Open opens a shard or an index for single reads, and says how many bytes it has.
+	Open(name string) (File, int64, error)
 	// ReadsBack reports whether Put reads all bytes of a shard back, and compares them.
 	ReadsBack() bool
 	// Save puts a file of the directory as it is.

@@ -76,7 +76,7 @@ func runBrowse(ctx context.Context, opts browseOptions, paths []string, stdout, 
 	}
 	var all []*lookup.Dataset
 	for _, path := range paths {
-		d, err := opts.lookupFlags.open(path)
+		d, err := opts.lookupFlags.open(ctx, path)
 		if err != nil {
 			return err
 		}

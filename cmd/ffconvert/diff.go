@@ -49,7 +49,7 @@ Memory: 48 bytes a sample of A, of 4,194,304 at once, and a bit a sample of B.
   ffconvert diff out/ out2/ --format json | jq -r 'select(.change=="added").key'`,
 		Args: help.WantArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return runDiff(cmd.Context(), opts, args[0], args[1], cmd.OutOrStdout())
+			return opts.end(runDiff(cmd.Context(), opts, args[0], args[1], cmd.OutOrStdout()))
 		},
 	}
 	flags := cmd.Flags()
@@ -62,11 +62,11 @@ Memory: 48 bytes a sample of A, of 4,194,304 at once, and a bit a sample of B.
 }
 
 func runDiff(ctx context.Context, opts diffOptions, pathA, pathB string, stdout io.Writer) error {
-	a, err := opts.open(pathA)
+	a, err := opts.open(ctx, pathA)
 	if err != nil {
 		return err
 	}
-	b, err := opts.open(pathB)
+	b, err := opts.open(ctx, pathB)
 	if err != nil {
 		return err
 	}

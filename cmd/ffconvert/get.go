@@ -33,12 +33,18 @@ import (
 type lookupFlags struct {
 	opts    lookup.Options
 	records option.Choice
+	views   *views // datasets in object stores; nil: the command takes none
 }
 
 func (l *lookupFlags) add(flags *pflag.FlagSet) {
 	cliflag.Size(flags, &l.opts.Record.MaxSample, "max-sample-size", record.DefaultMaxSample, "largest sample that is read; it is held in memory whole")
 	l.addRecords(flags)
+	l.views = newViews()
+	l.views.AddPlace(flags)
 }
+
+// end ends the use of datasets in object stores. err is the error of the command.
+func (l *lookupFlags) end(err error) error { return l.views.end(err) }
 
 // addRecords adds the flags that say which records are read, and how.
 func (l *lookupFlags) addRecords(flags *pflag.FlagSet) {
@@ -53,11 +59,15 @@ func (l *lookupFlags) addRecords(flags *pflag.FlagSet) {
 }
 
 // open opens a dataset or a shard.
-func (l *lookupFlags) open(path string) (*lookup.Dataset, error) {
+func (l *lookupFlags) open(ctx context.Context, path string) (*lookup.Dataset, error) {
+	l.opts.Encoding = l.records.Value
+	if l.views != nil && convert.IsURL(path) {
+		d, err := l.views.lookup(ctx, path, l.opts)
+		return d, explainLookup(err)
+	}
 	if err := convert.LocalPath(path); err != nil {
 		return nil, err
 	}
-	l.opts.Encoding = l.records.Value
 	d, err := lookup.Open(path, l.opts)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, record.ErrCorrupt) {
 		err = hint.NotShards(path, err)
@@ -104,7 +114,7 @@ table of 8 bytes a sample in OUT/.ffconvert, where it can be written. Later ones
 			if len(args) == 3 {
 				field = args[2]
 			}
-			return runGet(cmd.Context(), opts, args[0], args[1], field, cmd.OutOrStdout())
+			return opts.end(runGet(cmd.Context(), opts, args[0], args[1], field, cmd.OutOrStdout()))
 		},
 	}
 	flags := cmd.Flags()
@@ -122,7 +132,7 @@ var numbered = regexp.MustCompile(`^#[0-9]+$`)
 var errNoKey = place.New(place.Refused, "no sample has the key")
 
 func runGet(ctx context.Context, opts getOptions, path, name, field string, stdout io.Writer) error {
-	d, err := opts.open(path)
+	d, err := opts.open(ctx, path)
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
-	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/internal/text"
 	"github.com/ffconvert/ffconvert/packed"
@@ -47,15 +46,12 @@ which its files are stored: size and name, a directory with a slash behind it.
 			if len(args) == 2 {
 				path = args[1]
 			}
-			if err := convert.LocalPath(args[0]); err != nil {
-				return err
-			}
 			samples, err := opts.listsSamples(args[0])
 			switch {
 			case samples && (len(args) == 2 || opts.recursive):
 				return inFolder(args[0], fmt.Errorf("%w: PATH and -R are for packed folders", packed.ErrNotPacked))
 			case samples:
-				return runListSamples(cmd.Context(), opts, args[0], cmd.OutOrStdout())
+				return opts.end(runListSamples(cmd.Context(), opts, args[0], cmd.OutOrStdout()))
 			case err == nil && opts.long:
 				return inFolder(args[0], errors.New("-l is for datasets: a packed folder has files without fields"))
 			}

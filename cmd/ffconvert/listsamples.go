@@ -8,13 +8,14 @@ import (
 	"os"
 
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/samples"
+	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/dataset/lookup"
 	"github.com/ffconvert/ffconvert/packed"
 )
 
 // listsSamples reports whether ls lists samples: of a directory, or of a shard that is not a packed folder.
 func (o *listOptions) listsSamples(path string) (bool, error) {
-	if st, err := os.Stat(path); err == nil && st.IsDir() {
+	if st, err := os.Stat(path); convert.IsURL(path) || err == nil && st.IsDir() {
 		return true, nil
 	}
 	f, err := o.limits.open(path)
@@ -26,7 +27,7 @@ func (o *listOptions) listsSamples(path string) (bool, error) {
 
 // runListSamples lists the samples of a dataset or a shard.
 func runListSamples(ctx context.Context, opts listOptions, path string, stdout io.Writer) error {
-	d, err := opts.open(path)
+	d, err := opts.open(ctx, path)
 	if err != nil {
 		return err
 	}

@@ -177,7 +177,7 @@ func (b *builder) pass(pass, passes uint64) error {
 // shard reads the keys of a shard.
 func (b *builder) shard(k int, use func(n int64, key string) error) error {
 	s := &b.d.shards[k]
-	x, err := openIndex(s)
+	x, err := b.d.openIndex(s)
 	if err != nil {
 		return err
 	}

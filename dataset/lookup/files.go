@@ -18,8 +18,11 @@ import (
 
 var errNotRegular = place.New(place.Refused, "not a regular file")
 
-// open opens a regular file.
-func open(path string) (*os.File, int64, error) {
+// open opens a shard or an index, which must be a regular file unless Options.Open knows better.
+func (d *Dataset) open(path string) (File, int64, error) {
+	if d.opts.Open != nil {
+		return d.opts.Open(path)
+	}
 	st, err := os.Stat(path)
 	if err == nil && !st.Mode().IsRegular() {
 		return nil, 0, &place.Error{Where: path, Off: -1, Err: errNotRegular}
@@ -40,13 +43,13 @@ func open(path string) (*os.File, int64, error) {
 
 // An openShard is a shard with an open file, for payload.
 type openShard struct {
-	file *os.File
+	file File
 	info record.FileInfo
 }
 
 // openShard opens a shard and reads its head. samples is -1 if nothing is known of it.
 func (d *Dataset) openShard(s *shard) (*openShard, error) {
-	f, size, err := open(s.path)
+	f, size, err := d.open(s.path)
 	if errors.Is(err, fs.ErrNotExist) && s.samples >= 0 {
 		return nil, &place.Error{Where: s.path, Off: -1, Err: dataset.ErrMissing, Hint: "ffconvert repair " + filepath.Dir(s.path)}
 	}
@@ -68,13 +71,13 @@ func (d *Dataset) openShard(s *shard) (*openShard, error) {
 // An index is the open index of a shard.
 type index struct {
 	path string
-	file *os.File
+	file File
 	rows *sidecar.Reader
 	want dataset.FileSum
 }
 
-func openIndex(s *shard) (*index, error) {
-	f, size, err := open(s.index)
+func (d *Dataset) openIndex(s *shard) (*index, error) {
+	f, size, err := d.open(s.index)
 	if err != nil {
 		return nil, place.IOError(s.index, err)
 	}

@@ -76,7 +76,7 @@ func (d *Dataset) findIn(ctx context.Context, t *table, key string, next int64, 
 				x = nil
 			}
 			var err error
-			if x, err = openIndex(&d.shards[k]); err != nil {
+			if x, err = d.openIndex(&d.shards[k]); err != nil {
 				return false, err
 			}
 			x.rows.Want = sidecar.Everything

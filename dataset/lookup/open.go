@@ -35,7 +35,14 @@ type Options struct {
 	Limits   encode.Limits // of decoded records
 
 	TableDir string // where the table of keys is made if the dataset cannot be written; "": nowhere
+
+	// Open, if not nil, opens shards and indexes by their paths, and says how large they are: [dataset.Output.OpenPath] does,
+	// of a dataset in an object store. The manifest is read from the directory all the same.
+	Open func(path string) (File, int64, error)
 }
+
+// A File is an open shard or index. Its ReadAt may be called concurrently.
+type File = dataset.File
 
 // A Dataset is an opened dataset. It holds no shard open. Its methods must not be called concurrently: see [Dataset.Fork].
 type Dataset struct {
@@ -192,7 +199,7 @@ func (d *Dataset) Keyed() (bool, error) {
 	if d.shards[0].index == "" {
 		return false, nil
 	}
-	x, err := openIndex(&d.shards[0])
+	x, err := d.openIndex(&d.shards[0])
 	if err != nil {
 		return false, err
 	}

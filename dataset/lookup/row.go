@@ -58,7 +58,7 @@ func (d *Dataset) Row(n int64, described bool) (*Row, error) {
 	if d.shards[k].index == "" || !described && (d.manifest == nil || len(d.manifest.Encodes) == 0) {
 		return r, nil
 	}
-	x, err := openIndex(&d.shards[k])
+	x, err := d.openIndex(&d.shards[k])
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ func (d *Dataset) CheckIndex(r *Row) error {
 	if s.index == "" {
 		return nil
 	}
-	x, err := openIndex(s)
+	x, err := d.openIndex(s)
 	if err != nil {
 		return err
 	}

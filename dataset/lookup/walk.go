@@ -80,7 +80,7 @@ func (w *walker) shard(ctx context.Context, k int, i int64, yield func(*Row, []b
 	}()
 	var x *index
 	if s.index != "" {
-		if x, err = openIndex(s); err != nil {
+		if x, err = w.d.openIndex(s); err != nil {
 			return false, err
 		}
 		defer x.close()

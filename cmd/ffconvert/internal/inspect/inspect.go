@@ -110,6 +110,18 @@ func Read(ctx context.Context, path string, r *record.Reader, opts Options) (*Re
 	return x, x.fieldCounts.count(ctx, r, opts)
 }
 
+// Outline inspects a dataset by its manifest and the meta.json in dir alone, where shards are not at hand: without the sizes
+// and the fields of its records. path is what it is called.
+func Outline(path, dir string, m *dataset.Manifest) (*Report, error) {
+	x := &Report{Path: path, Shards: len(m.Shards), Samples: int(m.Totals.SamplesWritten), Bytes: m.Totals.Bytes, Keys: []string{}}
+	var shards []int64
+	for i := range m.Shards {
+		shards = append(shards, m.Shards[i].Bytes)
+	}
+	x.Shard = newSpread(shards)
+	return x, x.describe(m, dir)
+}
+
 // packed sets Packed if the file is a packed folder.
 func (x *Report) packed(opts Options) {
 	if f, err := packed.Open(x.Path, record.Options{AllowLegacy: true, MaxSamples: opts.MaxSamples, MaxSample: opts.MaxSample}); err == nil {
@@ -128,13 +140,18 @@ func (x *Report) manifest(shardPath string) error {
 	if err != nil {
 		return err
 	}
+	return x.describe(m, filepath.Dir(shardPath))
+}
+
+// describe sets the fields that come from a manifest and the meta.json in a directory.
+func (x *Report) describe(m *dataset.Manifest, dir string) error {
 	x.Tool, x.Source, x.Encoding = m.Tool, m.Source.Format, m.Encode.Encoding
 	x.Created, x.Verified, x.Skipped = &m.Created, &m.Verified, m.Totals.Skipped
 	x.Choice, x.LeftOut = m.Choice, m.Totals.LeftOutBy
 	for i := range m.Shards {
 		x.Index += m.Shards[i].Index.Bytes
 	}
-	meta, err := dataset.ReadMeta(filepath.Dir(shardPath))
+	meta, err := dataset.ReadMeta(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -183,7 +200,9 @@ func (x *Report) Print(w io.Writer) error {
 	row("samples", "%s", humanize.Comma(int64(x.Samples)))
 	row("bytes", "%s (%s)", humanize.Comma(x.Bytes), humanize.IBytes(uint64(x.Bytes)))
 	row("shard bytes", "%s", x.Shard)
-	row("record bytes", "%s", x.Record)
+	if x.Record != (spread{}) {
+		row("record bytes", "%s", x.Record)
+	}
 	if x.Index > 0 {
 		row("index bytes", "%s (%s)", humanize.Comma(x.Index), humanize.IBytes(uint64(x.Index)))
 	}

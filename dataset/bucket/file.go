@@ -1,0 +1,46 @@
+package bucket
+
+import (
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/ffconvert/ffconvert/dataset"
+)
+
+// Open implements [dataset.Bucket]. A shard is read by ranges: a sample of it takes a few requests. Indexes are small, and
+// read in many places: one is fetched whole.
+func (b *bucket) Open(name string) (dataset.File, int64, error) {
+	o, ok := b.object(name)
+	if !ok {
+		return nil, 0, &fs.PathError{Op: "open", Path: b.at(name), Err: fs.ErrNotExist}
+	}
+	if !strings.HasPrefix(name, dataset.IndexDir+"/") {
+		return &object{b.ctx, b.opts.Client, o}, o.Size, nil
+	}
+	done, err := b.Fetch(b.ctx, name)
+	if err != nil {
+		return nil, 0, err
+	}
+	f, err := b.out.Root.Open(name)
+	if err != nil {
+		done()
+		return nil, 0, err
+	}
+	return &fetched{f, done}, o.Size, nil
+}
+
+// A fetched file is removed when it is closed.
+type fetched struct {
+	*os.File
+	done func()
+}
+
+func (f *fetched) Close() error {
+	err := f.File.Close()
+	f.done()
+	return err
+}
+
+// Close does nothing: an object is not held open.
+func (o *object) Close() error { return nil }
