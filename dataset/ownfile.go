@@ -1,9 +1,34 @@
 package dataset
 
 import (
+	"errors"
 	"io"
 	"os"
+
+	"github.com/ffconvert/ffconvert/internal/blocking"
 )
+
+// Unnamed opens a new file in a directory, which it makes where there is none. The file has no name: nothing of it is left
+// once it is closed, or its process has ended.
+func Unnamed(dir string) (*os.File, error) {
+	if err := makeDir(dir); err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	name := "copy-" + NewToken()
+	f, err := blocking.File(root.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600))
+	if err != nil {
+		return nil, err
+	}
+	if err := root.Remove(name); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
 
 // WriteFile makes the file name of what write gives it. It is synced and read back before it takes the place of an
 // existing file.

@@ -41,7 +41,7 @@ func View(ctx context.Context, url string, opts Options) (*dataset.Output, error
 
 func open(ctx context.Context, url, dir string, shared bool, opts *Options, writes bool) (*dataset.Output, error) {
 	opts.Size = cmp.Or(opts.Size, DefaultSize)
-	scratch, err := scratchDir(opts.Scratch)
+	scratch, err := ScratchDir(opts.Scratch)
 	if err != nil {
 		return nil, err
 	}
@@ -58,8 +58,8 @@ func open(ctx context.Context, url, dir string, shared bool, opts *Options, writ
 // scratchPrefix begins the names of scratch directories.
 const scratchPrefix = "ffconvert-"
 
-// scratchDir returns the directory that scratch directories are made in.
-func scratchDir(dir string) (string, error) {
+// ScratchDir returns the directory that scratch directories are made in, dir if that is not "".
+func ScratchDir(dir string) (string, error) {
 	if dir != "" {
 		return dir, nil
 	}

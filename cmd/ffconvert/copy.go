@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"github.com/ffconvert/ffconvert/aio"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/hint"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/progress"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
+	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/dataset/transfer"
+	"github.com/ffconvert/ffconvert/input"
+	"github.com/ffconvert/ffconvert/internal/text"
+)
+
+type copyOptions struct {
+	cliflag.Place
+	overwrite bool
+	jobs      int
+	backend   aio.Backend
+	depth     int
+	progress  progress.Flag
+}
+
+func newCopyCommand() *cobra.Command {
+	opts := copyOptions{Place: cliflag.NewPlace(), jobs: 4, depth: 32, progress: progress.NewFlag()}
+	cmd := &cobra.Command{
+		Use:   "copy OUT OUT2",
+		Short: "Copy a finished dataset to another place, and prove it there",
+		Long: `Copy a finished dataset from one place to another, and prove every file there. Each place is a
+directory or s3://bucket/name/ or gs://bucket/name/. The manifest comes last: nobody takes a part
+of a dataset for whole. The same command goes on after any interruption.
+
+A file that OUT2 has is kept if it is proven to be the right one, so only what differs is copied.
+In a directory all bytes are read again, past the page cache, and compared with their checksums;
+of an object the service compares a checksum, and --verify-remote read reads all its bytes back.
+
+Another dataset in OUT2 is refused, or replaced by --overwrite.
+
+` + exitStatus,
+		Example: `  ffconvert copy out/ s3://bucket/data/
+  ffconvert copy s3://bucket/data/ /scratch/data/
+  ffconvert copy s3://bucket/data/ gs://bucket/data/
+  ffconvert copy out/ /mnt/mirror/out/`,
+		Args: help.WantArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return hint.Add(runCopy(cmd.Context(), opts, args[0], args[1]), "copy", args[1])
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.BoolVar(&opts.overwrite, "overwrite", false, "replace another dataset in OUT2")
+	cliflag.Jobs(flags, &opts.jobs, "files copied at once, 1024 at most")
+	flags.Var(&opts.backend, "backend", "how files of a directory are read again: auto, aio or pread")
+	flags.Var(cliflag.QueueDepth(&opts.depth), "queue-depth", "reads of 1 MiB in flight")
+	flags.Var(&opts.progress, "progress", progress.Usage)
+	opts.AddUpload(flags)
+	opts.AddConnection(flags)
+	return cmd
+}
+
+func runCopy(ctx context.Context, opts copyOptions, from, to string) error {
+	shown := progress.New(opts.progress, os.Stderr)
+	defer shown.Stop()
+	done, err := transfer.Copy(ctx, from, to, transfer.Options{
+		Bucket: opts.Options(nil), Overwrite: opts.overwrite, Workers: opts.jobs,
+		AIO:      aio.Options{Backend: opts.backend, Depth: opts.depth},
+		Start:    func(bytes int64) { shown.Start("copy", bytes) },
+		Progress: func(n int64) { shown.Add(0, n) },
+	})
+	shown.Stop()
+	switch {
+	case errors.Is(err, dataset.ErrUnfinished):
+		return fmt.Errorf("%w (ffconvert status %s says how far it is)", err, input.Shown(from))
+	case err != nil:
+		return err
+	}
+	shown.Say(&copyDone{Done: true, Out: input.Shown(to), Shards: done.Shards, Samples: done.Samples, Bytes: done.Bytes,
+		Copied: done.Copied, CopiedBytes: done.Moved, Already: done.Already, Seconds: done.Seconds})
+	return nil
+}
+
+// A copyDone is the closing line, and the done event.
+type copyDone struct {
+	Done        bool    `json:"done"`
+	Out         string  `json:"out"`
+	Shards      int     `json:"shards"`
+	Samples     int64   `json:"samples"`
+	Bytes       int64   `json:"bytes"` // of shards and indexes
+	Copied      int     `json:"copied_shards"`
+	CopiedBytes int64   `json:"copied_bytes"` // of shards and indexes
+	Already     bool    `json:"already"`      // nothing differed
+	Seconds     float64 `json:"seconds"`
+}
+
+func (d *copyDone) String() string {
+	what := fmt.Sprintf("%s: %s, %s, %s: ", text.Name(d.Out), terminal.Counted(int64(d.Shards), "shard"), terminal.Counted(d.Samples, "sample"), humanize.Bytes(uint64(d.Bytes)))
+	switch {
+	case d.Already:
+		return what + fmt.Sprintf("nothing differs, in %.1f s", d.Seconds)
+	case d.CopiedBytes == d.Bytes:
+		return what + fmt.Sprintf("copied and proven, in %.1f s", d.Seconds)
+	}
+	return what + fmt.Sprintf("%s copied and proven, the others were there, in %.1f s", humanize.Bytes(uint64(d.CopiedBytes)), d.Seconds)
+}

@@ -1,0 +1,97 @@
+package transfer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"math"
+
+	"github.com/ffconvert/ffconvert/internal/place"
+	"github.com/ffconvert/ffconvert/record"
+)
+
+const block = 4 << 20 // bytes that are read at once, to be proven
+
+// prove reads a file and compares it with what the manifest says of it: of a shard the header, whose CRC pins the
+// checksums of all samples, and these; of another file its CRC. where is the place that it is in.
+func (f *file) prove(ctx context.Context, where string, from io.ReaderAt, progress func(n int64)) error {
+	buf := make([]byte, min(block, f.bytes))
+	check, end := f.checker()
+	for off := int64(0); off < f.bytes; off += int64(len(buf)) {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		p := buf[:min(int64(len(buf)), f.bytes-off)]
+		n, err := from.ReadAt(p, off)
+		if n < len(p) {
+			if err == nil || errors.Is(err, io.EOF) {
+				err = fmt.Errorf("%w: it ends at offset %d", ErrSource, off+int64(n))
+			}
+			return f.wrong(where, err)
+		}
+		if _, err := check.Write(p); err != nil {
+			return f.wrong(where, fmt.Errorf("%w: %w", ErrSource, err))
+		}
+		if progress != nil {
+			progress(int64(n))
+		}
+	}
+	return f.wrong(where, end())
+}
+
+// proveText is prove of a file that is in memory.
+func (f *file) proveText(where string, text []byte) error {
+	if int64(len(text)) != f.sum.Bytes || crc32.ChecksumIEEE(text) != f.sum.CRC {
+		return f.wrong(where, fmt.Errorf("%w: other bytes than were written", ErrSource))
+	}
+	return nil
+}
+
+// checker returns a writer for all bytes of the file; end returns how they differ.
+func (f *file) checker() (w io.Writer, end func() error) {
+	if f.shard == nil {
+		sum := crc32.NewIEEE()
+		return sum, func() error {
+			if got := sum.Sum32(); got != f.sum.CRC {
+				return fmt.Errorf("%w: its checksum is %08x, %08x by the manifest", ErrSource, got, f.sum.CRC)
+			}
+			return nil
+		}
+	}
+	scan := record.NewScanner("", f.bytes, record.Options{MaxSample: math.MaxInt64})
+	var first error
+	scan.Problem = func(e *record.FormatError) {
+		if first == nil {
+			first = e.Err
+			if e.Sample >= 0 {
+				first = fmt.Errorf("sample %d: %w", e.Sample, e.Err)
+			}
+		}
+	}
+	return scan, func() error {
+		got, err := scan.Close()
+		switch {
+		case first != nil:
+			return fmt.Errorf("%w: %w", ErrSource, first)
+		case err != nil:
+			return fmt.Errorf("%w: %w", ErrSource, err)
+		case got != record.Summary{Samples: f.shard.Samples, Size: f.shard.Bytes, HeaderCRC: f.shard.HeaderCRC}:
+			return fmt.Errorf("%w: it is another shard", ErrSource)
+		}
+		return nil
+	}
+}
+
+// wrong places an error of the file; nil stays nil.
+func (f *file) wrong(where string, err error) error {
+	if err == nil {
+		return nil
+	}
+	e := &place.Error{Where: where, Off: -1, Entry: f.name, Err: err, Kind: place.KindOf(err)}
+	if errors.Is(err, ErrSource) {
+		e.Hint = "ffconvert verify lists what is damaged, ffconvert repair writes it anew"
+	}
+	return e
+}

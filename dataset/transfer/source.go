@@ -1,0 +1,230 @@
+package transfer
+
+import (
+	"cmp"
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sync/semaphore"
+
+	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/dataset/bucket"
+	"github.com/ffconvert/ffconvert/input/remote"
+	"github.com/ffconvert/ffconvert/internal/blocking"
+	"github.com/ffconvert/ffconvert/internal/place"
+)
+
+// mostText bounds a small file: of ten million samples a plan has 100 MiB.
+const mostText = 1 << 30
+
+func isURL(name string) bool { return strings.Contains(name, "://") }
+
+func isMissing(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, remote.ErrNotFound)
+}
+
+// differ returns an error if both places are one.
+func differ(from, to string) error {
+	same := bucket.Base(from) == bucket.Base(to)
+	if !isURL(from) && !isURL(to) {
+		a, err := os.Stat(from)
+		if err != nil {
+			return err
+		}
+		b, err := os.Stat(to)
+		same = err == nil && os.SameFile(a, b)
+	}
+	if same {
+		return fmt.Errorf("%s: %w", remote.Redact(to), ErrSame)
+	}
+	return nil
+}
+
+func openSource(from string, opts Options) (source, error) {
+	if isURL(from) {
+		size := cmp.Or(opts.Bucket.Size, bucket.DefaultSize)
+		return &objects{url: bucket.Base(from), client: opts.Bucket.Client, scratch: opts.Bucket.Scratch, size: size, room: semaphore.NewWeighted(size)}, nil
+	}
+	root, err := os.OpenRoot(from)
+	if err != nil {
+		return nil, &place.Error{Where: from, Off: -1, Err: err}
+	}
+	return &directory{root}, nil
+}
+
+// A directory is a dataset in one.
+type directory struct{ root *os.Root }
+
+func (d *directory) name() string { return d.root.Name() }
+func (d *directory) close() error { return d.root.Close() }
+
+// open opens a regular file. A link in its place is refused.
+func (d *directory) open(name string) (*os.File, int64, error) {
+	st, err := d.root.Lstat(name)
+	if err == nil && !st.Mode().IsRegular() {
+		err = errors.New("not a regular file")
+	}
+	if err != nil {
+		return nil, 0, &place.Error{Where: filepath.Join(d.root.Name(), name), Off: -1, Err: err}
+	}
+	f, err := blocking.File(d.root.OpenFile(name, os.O_RDONLY, 0))
+	if err != nil {
+		return nil, 0, err
+	}
+	return f, st.Size(), nil
+}
+
+func (d *directory) read(_ context.Context, name string) ([]byte, error) {
+	f, size, err := d.open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if size > mostText {
+		return nil, tooLong(f.Name())
+	}
+	return io.ReadAll(io.LimitReader(f, size))
+}
+
+func tooLong(name string) error {
+	return &place.Error{Where: name, Off: -1, Err: fmt.Errorf("more than %d bytes", int64(mostText)), Kind: place.Refused}
+}
+
+func (d *directory) into(ctx context.Context, name string, size int64, to remote.File, progress func(n int64)) error {
+	f, _, err := d.open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	buf := make([]byte, min(block, size))
+	for off := int64(0); off < size; {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		p := buf[:min(int64(len(buf)), size-off)]
+		if _, err := io.ReadFull(f, p); err != nil {
+			return &place.Error{Where: filepath.Join(d.root.Name(), name), Off: off, Err: fmt.Errorf("%w: %w", ErrSource, err)}
+		}
+		if _, err := to.WriteAt(p, off); err != nil {
+			return err
+		}
+		off += int64(len(p))
+		progress(int64(len(p)))
+	}
+	return nil
+}
+
+func (d *directory) local(_ context.Context, name string, _ int64) (io.ReaderAt, func(), error) {
+	f, _, err := d.open(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	return f, func() { f.Close() }, nil
+}
+
+func (d *directory) hash(ctx context.Context, name string, like remote.Sum) (string, error) {
+	h := like.NewHash()
+	if h == nil {
+		return "", nil
+	}
+	f, size, err := d.open(name)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	buf := make([]byte, block)
+	for off := int64(0); off < size; off += block {
+		if ctx.Err() != nil {
+			return "", context.Cause(ctx)
+		}
+		n, err := io.ReadFull(f, buf[:min(block, size-off)])
+		if h.Write(buf[:n]); err != nil {
+			return "", &place.Error{Where: f.Name(), Off: off, Err: err}
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// Objects are a dataset in an object store.
+type objects struct {
+	url     string // with a slash at its end
+	client  bucket.Client
+	scratch string
+	size    int64 // of the scratch, bytes
+	room    *semaphore.Weighted
+}
+
+func (o *objects) name() string { return remote.Redact(o.url) }
+func (o *objects) close() error { return nil }
+
+func (o *objects) read(ctx context.Context, name string) ([]byte, error) {
+	at, err := o.client.Stat(ctx, o.url+name)
+	if err != nil {
+		return nil, err
+	}
+	return readObject(ctx, o.client, at)
+}
+
+// readObject reads a small object.
+func readObject(ctx context.Context, client bucket.Client, at remote.Object) ([]byte, error) {
+	if at.Size < 0 || at.Size > mostText {
+		return nil, tooLong(remote.Redact(at.URL))
+	}
+	text := make([]byte, at.Size)
+	return text, client.Read(ctx, at, text, 0)
+}
+
+func (o *objects) into(ctx context.Context, name string, size int64, to remote.File, progress func(n int64)) error {
+	at, err := o.client.Stat(ctx, o.url+name)
+	if err != nil {
+		return err
+	}
+	if at.Size != size {
+		return &place.Error{Where: remote.Redact(o.url), Off: -1, Entry: name, Err: fmt.Errorf("%w: it has %d bytes, %d by the manifest", ErrSource, at.Size, size), Kind: place.Corrupt}
+	}
+	return o.client.Fetch(ctx, at, to, progress)
+}
+
+// local fetches the object into a file without a name, of which nothing is left after any end.
+func (o *objects) local(ctx context.Context, name string, size int64) (io.ReaderAt, func(), error) {
+	if size > o.size {
+		return nil, nil, &place.Error{Where: o.name(), Off: -1, Entry: name, Err: &place.OptionsError{Text: fmt.Sprintf("%v: it may have %d bytes", bucket.ErrScratch, o.size), Err: bucket.ErrScratch}, Hint: "raise Options.Size"}
+	}
+	dir, err := bucket.ScratchDir(o.scratch)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := o.room.Acquire(ctx, size); err != nil {
+		return nil, nil, context.Cause(ctx)
+	}
+	f, err := dataset.Unnamed(dir)
+	if err != nil {
+		o.room.Release(size)
+		return nil, nil, err
+	}
+	done := func() {
+		f.Close()
+		o.room.Release(size)
+	}
+	if err := o.into(ctx, name, size, f, func(int64) {}); err != nil {
+		done()
+		return nil, nil, err
+	}
+	return f, done, nil
+}
+
+// hash asks the service, and reads nothing.
+func (o *objects) hash(ctx context.Context, name string, like remote.Sum) (string, error) {
+	at, err := o.client.Stat(ctx, o.url+name)
+	if err != nil || at.Sum.Kind != like.Kind {
+		return "", err
+	}
+	return at.Sum.Value, nil
+}

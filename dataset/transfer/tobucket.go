@@ -1,0 +1,272 @@
+package transfer
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/dataset/bucket"
+	"github.com/ffconvert/ffconvert/input/remote"
+)
+
+// A toBucket is an object store that receives a dataset. It has no locks: two copies of one dataset put the same
+// objects, and a copy of another one finds its mark, unless both begin at the same moment: the manifest is only put
+// where there is none.
+type toBucket struct {
+	url    string // with a slash at its end
+	client bucket.Client
+	back   bool // uploads are read back
+	is     state
+
+	mu      sync.Mutex
+	objects map[string]remote.Object // by their names in the dataset
+}
+
+func openBucket(ctx context.Context, to string, opts Options) (target, error) {
+	scheme, _, _ := strings.Cut(to, "://")
+	if !remote.Writes(scheme) {
+		return nil, &remote.Error{URL: remote.Redact(to), Kind: remote.ErrURL, Err: errors.New("no dataset can be written there"), Hint: "s3://bucket/name/ or gs://bucket/name/"}
+	}
+	t := &toBucket{url: bucket.Base(to), client: opts.Bucket.Client, back: opts.Bucket.ReadBack, objects: map[string]remote.Object{}}
+	for o, err := range t.client.List(ctx, t.url) {
+		if err != nil {
+			return nil, err
+		}
+		t.objects[strings.TrimPrefix(o.URL, t.url)] = o
+	}
+	return t, nil
+}
+
+func (t *toBucket) name() string { return remote.Redact(t.url) }
+func (t *toBucket) close() error { return nil }
+
+func (t *toBucket) object(name string) (remote.Object, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	o, ok := t.objects[name]
+	return o, ok
+}
+
+// text reads a small object; nil: there is none.
+func (t *toBucket) text(ctx context.Context, name string) ([]byte, error) {
+	o, ok := t.object(name)
+	if !ok {
+		return nil, nil
+	}
+	return readObject(ctx, t.client, o)
+}
+
+func (t *toBucket) look(ctx context.Context, j *job) (state, error) {
+	manifest, err := t.text(ctx, dataset.ManifestName)
+	if err != nil {
+		return 0, err
+	}
+	mark, err := t.text(ctx, MarkName)
+	if err != nil {
+		return 0, err
+	}
+	var names []string
+	other := ""
+	for name := range t.objects {
+		if isOurs(name) || isShard(name) {
+			names = append(names, name)
+		} else if other == "" || name < other {
+			other = name
+		}
+	}
+	if other != "" && manifest == nil && mark == nil {
+		return 0, fmt.Errorf("%s: %w", t.name(), dataset.ErrNotEmpty)
+	}
+	t.is, err = j.judge(t.name(), manifest, mark, names)
+	return t.is, err
+}
+
+func (t *toBucket) begin(ctx context.Context, j *job) error {
+	for _, name := range []string{dataset.SignatureName, dataset.ManifestName} {
+		if err := t.remove(ctx, name); err != nil {
+			return err
+		}
+	}
+	return t.save(ctx, MarkName, []byte(j.mark+"\n"))
+}
+
+func (t *toBucket) remove(ctx context.Context, name string) error {
+	if _, ok := t.object(name); !ok {
+		return nil
+	}
+	if err := t.client.Remove(ctx, t.url+name); err != nil {
+		return err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.objects, name)
+	return nil
+}
+
+// isMD5 matches the ETag of an object that was put whole, which is its MD5 on most services.
+var isMD5 = regexp.MustCompile(`^[0-9a-f]{32}$`)
+
+// has compares checksums; the bytes, where the service has none or the source knows none of that kind.
+func (t *toBucket) has(ctx context.Context, j *job, f *file) (bool, error) {
+	o, ok := t.object(f.name)
+	if !ok || o.Size != f.bytes {
+		return false, nil
+	}
+	o, err := t.client.Stat(ctx, t.url+f.name)
+	if errors.Is(err, remote.ErrNotFound) {
+		return false, nil
+	}
+	if err != nil || o.Size != f.bytes {
+		return false, err
+	}
+	sum, exact := o.Sum, true
+	if sum.NewHash() == nil && isMD5.MatchString(o.Version) {
+		sum, exact = remote.Sum{Kind: "md5", Value: o.Version}, false
+	}
+	if sum.NewHash() != nil {
+		mine, err := j.from.hash(ctx, f.name, sum)
+		if err != nil {
+			return false, err
+		}
+		if mine != "" && (exact || mine == sum.Value) {
+			return mine == sum.Value, nil
+		}
+	}
+	err = f.prove(ctx, t.name(), &object{ctx, t.client, o}, nil)
+	if errors.Is(err, ErrSource) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// put compares the file with the manifest before the upload: the service would keep a damaged one as well.
+func (t *toBucket) put(ctx context.Context, j *job, f *file) error {
+	from, done, err := j.from.local(ctx, f.name, f.bytes)
+	if err != nil {
+		return err
+	}
+	defer done()
+	if err := f.prove(ctx, j.from.name(), from, nil); err != nil {
+		return err
+	}
+	o, err := t.client.Put(ctx, t.url+f.name, from, f.bytes, remote.PutOptions{Progress: j.opts.Progress})
+	if err != nil {
+		return err
+	}
+	if t.back {
+		if err := f.prove(ctx, t.name(), &object{ctx, t.client, o}, nil); err != nil {
+			return err
+		}
+	}
+	t.enter(f.name, o)
+	return nil
+}
+
+func (t *toBucket) enter(name string, o remote.Object) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.objects[name] = o
+}
+
+func (t *toBucket) save(ctx context.Context, name string, text []byte) error {
+	if text == nil {
+		return t.remove(ctx, name)
+	}
+	if there, err := t.text(ctx, name); err != nil || there != nil && bytes.Equal(there, text) {
+		return err
+	}
+	return t.upload(ctx, name, text, false)
+}
+
+func (t *toBucket) upload(ctx context.Context, name string, text []byte, isNew bool) error {
+	o, err := t.client.Put(ctx, t.url+name, bytes.NewReader(text), int64(len(text)), remote.PutOptions{New: isNew})
+	if err == nil {
+		t.enter(name, o)
+	}
+	return err
+}
+
+func (t *toBucket) finish(ctx context.Context, j *job) error {
+	if err := t.clear(ctx, j); err != nil {
+		return err
+	}
+	if err := t.save(ctx, dataset.SignatureName, j.sign); err != nil {
+		return err
+	}
+	there, err := t.text(ctx, dataset.ManifestName)
+	if err != nil {
+		return err
+	}
+	if there == nil {
+		err = t.upload(ctx, dataset.ManifestName, j.text, true)
+		if errors.Is(err, remote.ErrExists) {
+			err = t.same(ctx, j)
+		}
+	} else if !bytes.Equal(there, j.text) { // of the same dataset
+		err = t.upload(ctx, dataset.ManifestName, j.text, false)
+	}
+	if err != nil {
+		return err
+	}
+	return t.remove(ctx, MarkName)
+}
+
+// same compares the manifest with one that another process has put meanwhile.
+func (t *toBucket) same(ctx context.Context, j *job) error {
+	o, err := t.client.Stat(ctx, t.url+dataset.ManifestName)
+	if err != nil {
+		return err
+	}
+	text, err := readObject(ctx, t.client, o)
+	if err == nil && !j.same(text) {
+		err = fmt.Errorf("%s: %w: another process has put it there meanwhile", t.name(), dataset.ErrOccupied)
+	}
+	return err
+}
+
+// clear removes what is of the dataset before, or of a conversion that was under way.
+func (t *toBucket) clear(ctx context.Context, j *job) error {
+	mine := j.named()
+	t.mu.Lock()
+	var old []string
+	for name := range t.objects {
+		if isOurs(name) && !mine[name] && !slices.Contains(beside, name) && name != MarkName && name != dataset.ManifestName && name != dataset.SignatureName {
+			old = append(old, name)
+		}
+	}
+	t.mu.Unlock()
+	slices.Sort(old)
+	for _, name := range old {
+		if err := t.remove(ctx, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// An object is read by ranges.
+type object struct {
+	ctx    context.Context
+	client bucket.Client
+	o      remote.Object
+}
+
+func (o *object) ReadAt(p []byte, off int64) (int, error) {
+	n := int(max(0, min(int64(len(p)), o.o.Size-off)))
+	if n > 0 {
+		if err := o.client.Read(o.ctx, o.o, p[:n], off); err != nil {
+			return 0, err
+		}
+	}
+	if n < len(p) {
+		return n, io.EOF
+	}
+	return n, nil
+}

@@ -1,0 +1,343 @@
+// Package transfer copies a finished dataset from one place to another, each a directory or an object store:
+//
+//	done, err := transfer.Copy(ctx, "out", "s3://bucket/data/", transfer.Options{Bucket: bucket.Options{Client: client}})
+//
+// Shards and indexes come first, then meta.json, the plan and the journal, then the signature, and the manifest last:
+// no reader takes a part of a dataset for whole. .ffconvert/copy, which is there until then, says by its SHA-256 which
+// manifest is being copied, so that the same call goes on after any interruption, and no other one does.
+//
+// A file that the destination has is kept if it is proven to be the right one, else it is copied. In a directory all
+// bytes of a file are read again, past the page cache, before it gets its name, and compared with their checksums. Of an
+// object the service has compared a checksum; whether one that is already there is the right one its checksum tells, or
+// its bytes do, where the service has none.
+package transfer
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/ffconvert/ffconvert/aio"
+	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/dataset/bucket"
+	"github.com/ffconvert/ffconvert/input/remote"
+	"github.com/ffconvert/ffconvert/internal/place"
+	"github.com/ffconvert/ffconvert/record"
+)
+
+// Options control a copy. The zero value copies between directories.
+type Options struct {
+	Bucket    bucket.Options // of object stores: client, reading back, and the scratch of shards between two of them
+	Overwrite bool           // replace another dataset in the destination
+	Workers   int            // files copied at once; 0: 4
+	AIO       aio.Options    // of reading files again
+
+	// Start is called with the bytes of all files, before the first is copied. Progress is called with bytes that are
+	// there, kept or copied, concurrently. Either may be nil.
+	Start    func(bytes int64)
+	Progress func(n int64)
+}
+
+// Done tells what a copy has done.
+type Done struct {
+	Shards  int
+	Samples int64
+	Bytes   int64 // of shards and indexes
+	Copied  int   // shards
+	Moved   int64 // bytes of shards and indexes that were copied
+	Already bool  // nothing had to be copied
+	Seconds float64
+}
+
+var (
+	// ErrSame says that both places are one.
+	ErrSame = place.New(place.Usage, "the dataset and its copy are in the same place")
+	// ErrSource says that a file of the dataset that is copied differs from its manifest.
+	ErrSource = place.New(place.Corrupt, "it is not as its manifest says")
+	// ErrNone says that there is no dataset to copy.
+	ErrNone = place.New(place.Refused, "no dataset: it has no "+dataset.ManifestName)
+	// ErrChanged says that the dataset was changed while it was copied.
+	ErrChanged = place.New(place.Refused, "it was changed while it was copied")
+)
+
+// MarkName is a file of the destination until the copy is complete: the SHA-256 of the manifest that is copied.
+const MarkName = dataset.WorkDir + "/copy"
+
+// A file of a dataset that a manifest describes.
+type file struct {
+	name  string
+	bytes int64
+	shard *dataset.ManifestShard // nil: sum describes it
+	sum   dataset.FileSum
+}
+
+// A job is one copy.
+type job struct {
+	opts Options
+	from source
+	to   target
+	m    *dataset.Manifest
+	text []byte // of the manifest
+	sign []byte // its signature; nil: none
+	mark string // its SHA-256
+
+	begin  sync.Once // before the first change of the destination
+	begun  error
+	copied atomic.Int64
+	moved  atomic.Int64
+}
+
+// A source is a dataset that is copied. Its methods may be called concurrently.
+type source interface {
+	name() string
+	// read reads a small file. fs.ErrNotExist if there is none.
+	read(ctx context.Context, name string) ([]byte, error)
+	// into copies a file of size bytes into an empty one.
+	into(ctx context.Context, name string, size int64, to remote.File, progress func(n int64)) error
+	// local opens a file of size bytes to be read more than once. done must be called in the end.
+	local(ctx context.Context, name string, size int64) (f io.ReaderAt, done func(), err error)
+	// hash returns the checksum of a file of that kind; "": it is not known without reading it from a network.
+	hash(ctx context.Context, name string, like remote.Sum) (string, error)
+	close() error
+}
+
+// A target is a place that receives a dataset. has and put may be called concurrently.
+type target interface {
+	// look finds out what is there, and returns an error if it must stay.
+	look(ctx context.Context, j *job) (state, error)
+	// begin is called before the first change: it removes the manifest, and sets the mark.
+	begin(ctx context.Context, j *job) error
+	// has reports whether a file is there that is proven to be f.
+	has(ctx context.Context, j *job, f *file) (bool, error)
+	// put copies a file and proves it.
+	put(ctx context.Context, j *job, f *file) error
+	// save puts a small file unless the destination has these bytes; without text it removes the file.
+	save(ctx context.Context, name string, text []byte) error
+	// finish removes what is of another dataset, then puts the manifest, and removes the mark.
+	finish(ctx context.Context, j *job) error
+	close() error
+}
+
+// A state is what a destination holds.
+type state int
+
+const (
+	isEmpty state = iota
+	isBegun       // a copy of this manifest
+	isWhole       // the same dataset, with a manifest
+	isOther       // another dataset, that is to be replaced
+)
+
+// Copy copies a dataset. Both places are directories or URLs.
+func Copy(ctx context.Context, from, to string, opts Options) (*Done, error) {
+	began := time.Now()
+	opts.Workers = cmp.Or(opts.Workers, 4)
+	if opts.Progress == nil {
+		opts.Progress = func(int64) {}
+	}
+	j := &job{opts: opts}
+	var err error
+	if j.from, err = openSource(from, opts); err != nil {
+		return nil, err
+	}
+	defer j.from.close()
+	if err := j.readManifest(ctx); err != nil {
+		return nil, err
+	}
+	if err := differ(from, to); err != nil {
+		return nil, err
+	}
+	if j.to, err = openTarget(ctx, to, opts); err != nil {
+		return nil, err
+	}
+	err = j.run(ctx)
+	if err = errors.Join(err, j.to.close()); err != nil {
+		return nil, err
+	}
+	done := &Done{Shards: len(j.m.Shards), Samples: j.m.Totals.SamplesWritten, Copied: int(j.copied.Load()), Moved: j.moved.Load(), Already: j.copied.Load() == 0 && j.moved.Load() == 0}
+	for _, f := range j.files() {
+		done.Bytes += f.bytes
+	}
+	done.Seconds = time.Since(began).Seconds()
+	return done, nil
+}
+
+// readManifest reads the manifest and its signature.
+func (j *job) readManifest(ctx context.Context) (err error) {
+	j.text, err = j.from.read(ctx, dataset.ManifestName)
+	if isMissing(err) {
+		kind := ErrNone
+		if _, err := j.from.read(ctx, dataset.PlanName); err == nil {
+			kind = dataset.ErrUnfinished
+		}
+		return fmt.Errorf("%s: %w", j.from.name(), kind)
+	}
+	if err != nil {
+		return err
+	}
+	if j.m, err = dataset.DecodeManifest(j.text); err != nil {
+		return fmt.Errorf("%s: %w", j.from.name(), err)
+	}
+	if j.sign, err = j.from.read(ctx, dataset.SignatureName); err != nil && !isMissing(err) {
+		return err
+	}
+	sum := sha256.Sum256(j.text)
+	j.mark = hex.EncodeToString(sum[:])
+	return nil
+}
+
+// files returns the shards and the indexes, each shard before its index.
+func (j *job) files() []file {
+	files := make([]file, 0, 2*len(j.m.Shards))
+	for i := range j.m.Shards {
+		s := &j.m.Shards[i]
+		files = append(files, file{name: s.Name, bytes: s.Bytes, shard: s}, file{name: dataset.IndexName(s.Name), bytes: s.Index.Bytes, sum: s.Index})
+	}
+	return files
+}
+
+func (j *job) run(ctx context.Context) error {
+	is, err := j.to.look(ctx, j)
+	if err != nil {
+		return err
+	}
+	if is == isOther {
+		if err := j.change(ctx); err != nil {
+			return err
+		}
+	}
+	files := j.files()
+	if j.opts.Start != nil {
+		var all int64
+		for _, f := range files {
+			all += f.bytes
+		}
+		j.opts.Start(all)
+	}
+	var next atomic.Int64
+	g, inner := errgroup.WithContext(ctx)
+	for range min(j.opts.Workers, len(files)) {
+		g.Go(func() error {
+			for i := int(next.Add(1)) - 1; i < len(files); i = int(next.Add(1)) - 1 {
+				if err := j.file(inner, &files[i]); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	if err := g.Wait(); err != nil {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		return err
+	}
+	return j.complete(ctx)
+}
+
+// file copies a file unless the destination has it.
+func (j *job) file(ctx context.Context, f *file) error {
+	there, err := j.to.has(ctx, j, f)
+	if err != nil {
+		return err
+	}
+	if there {
+		j.opts.Progress(f.bytes)
+		return nil
+	}
+	if err := j.change(ctx); err != nil {
+		return err
+	}
+	if err := j.to.put(ctx, j, f); err != nil {
+		return err
+	}
+	if f.shard != nil {
+		j.copied.Add(1)
+	}
+	j.moved.Add(f.bytes)
+	return nil
+}
+
+// change prepares the destination for the first change.
+func (j *job) change(ctx context.Context) error {
+	j.begin.Do(func() { j.begun = j.to.begin(ctx, j) })
+	return j.begun
+}
+
+// beside are the small files before the manifest. Those that a dataset may do without have no sum in it.
+var beside = []string{dataset.MetaName, dataset.PlanName, dataset.JournalName}
+
+// complete copies the small files and, last, the manifest.
+func (j *job) complete(ctx context.Context) error {
+	for _, name := range beside {
+		text, err := j.from.read(ctx, name)
+		if isMissing(err) && name != dataset.MetaName {
+			text, err = nil, nil
+		}
+		if err != nil {
+			return err
+		}
+		if name == dataset.MetaName {
+			f := file{name: name, bytes: j.m.Meta.Bytes, sum: j.m.Meta}
+			if err := f.proveText(j.from.name(), text); err != nil {
+				return err
+			}
+		}
+		if err := j.to.save(ctx, name, text); err != nil {
+			return err
+		}
+	}
+	if now, err := j.from.read(ctx, dataset.ManifestName); err != nil || !slices.Equal(now, j.text) {
+		return errors.Join(fmt.Errorf("%s: %w", j.from.name(), ErrChanged), err)
+	}
+	return j.to.finish(ctx, j)
+}
+
+// isOurs reports whether a name below a dataset is one that a conversion or a copy makes.
+func isOurs(name string) bool {
+	return dataset.IsDatasetFile(name) || strings.HasPrefix(name, dataset.WorkDir+"/")
+}
+
+// isShard reports whether readers take a file for a shard of the dataset.
+func isShard(name string) bool {
+	return strings.HasSuffix(name, record.Ext) && !strings.Contains(name, "/")
+}
+
+// named returns the names of the files that the manifest describes.
+func (j *job) named() map[string]bool {
+	names := map[string]bool{}
+	for _, f := range j.files() {
+		names[f.name] = true
+	}
+	return names
+}
+
+// same reports whether a manifest describes the same files.
+func (j *job) same(text []byte) bool {
+	o, err := dataset.DecodeManifest(text)
+	if err != nil || len(o.Shards) != len(j.m.Shards) || o.Meta.Bytes != j.m.Meta.Bytes || o.Meta.CRC != j.m.Meta.CRC {
+		return false
+	}
+	for i, a := range o.Shards {
+		b := j.m.Shards[i]
+		if a.Name != b.Name || a.Samples != b.Samples || a.Bytes != b.Bytes || a.HeaderCRC != b.HeaderCRC || a.Index.Bytes != b.Index.Bytes || a.Index.CRC != b.Index.CRC {
+			return false
+		}
+	}
+	return true
+}
+
+func occupied(where string) error {
+	return &place.Error{Where: where, Off: -1, Err: dataset.ErrOccupied, Hint: "WriteOptions.Overwrite replaces it", Kind: place.Usage}
+}
