@@ -119,7 +119,7 @@ func finishOnce(ctx context.Context, opts FinishOptions, dir string) (*shard.Rep
 
 func (o *FinishOptions) open(ctx context.Context, dir string) (*dataset.Output, error) {
 	if IsURL(dir) {
-		out, err := bucket.Open(ctx, dir, "", o.Bucket)
+		out, err := bucket.Open(ctx, dir, false, o.Bucket)
 		if err == nil {
 			if err = planned(out); err != nil {
 				err = errors.Join(err, out.Close())

@@ -79,7 +79,7 @@ func (c *Conversion) slice(t plan.Task) []int {
 // indexSlice indexes some parts and saves the index. Other tasks may use the output at the same time,
 // so it has a cache of its own.
 func (c *Conversion) indexSlice(ctx context.Context, t plan.Task, some []int, done *SliceIndex) (err error) {
-	out, err := c.openTask(ctx, c.Out, t)
+	out, err := c.openTask(ctx, c.Out)
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/ffconvert/ffconvert/dataset/bucket"
 	"github.com/ffconvert/ffconvert/input/remote"
 	"github.com/ffconvert/ffconvert/input/stage"
-	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
 // An output is named by a local directory, or by the URL of a dataset in an object store: then it is opened with a
@@ -18,15 +17,15 @@ import (
 // openOut opens an output alone.
 func (o *Options) openOut(ctx context.Context, name string) (*dataset.Output, error) {
 	if IsURL(name) {
-		return bucket.Open(ctx, name, "", o.bucket())
+		return bucket.Open(ctx, name, false, o.bucket())
 	}
 	return dataset.Open(name)
 }
 
 // openTask opens an output for one task of several.
-func (o *Options) openTask(ctx context.Context, name string, t plan.Task) (*dataset.Output, error) {
+func (o *Options) openTask(ctx context.Context, name string) (*dataset.Output, error) {
 	if IsURL(name) {
-		return bucket.Open(ctx, name, fmt.Sprintf("%d/%d", t.K, t.N), o.bucket())
+		return bucket.Open(ctx, name, true, o.bucket())
 	}
 	return openShared(ctx, name, o.Waiting)
 }

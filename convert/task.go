@@ -26,7 +26,7 @@ func Run(ctx context.Context, dir string, task plan.Task, opts PlannedOptions) (
 			return nil, err
 		}
 	}
-	out, err := opts.openTask(ctx, dir, task)
+	out, err := opts.openTask(ctx, dir)
 	if err != nil {
 		return nil, err
 	}

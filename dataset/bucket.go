@@ -63,19 +63,16 @@ type StoredObject struct {
 // beside the shards. name is what the dataset is called in messages, its URL. shared is for one task of several, see
 // [OpenShared]: each has a scratch of its own. [Output.Close] removes the directory.
 func OpenScratch(dir, name string, shared bool, fill func(*Output) (Bucket, error)) (*Output, error) {
-	if err := makeDir(dir); err != nil {
-		return nil, err
-	}
 	o := &Output{dir: dir, name: name, token: NewToken()}
-	var err error
-	if o.Root, err = os.OpenRoot(dir); err != nil {
-		return nil, err
-	}
-	if err = o.Mkdir(WorkDir); err == nil {
-		err = o.acquire()
+	err := o.openScratch()
+	for range 10 {
+		if !errors.Is(err, fs.ErrNotExist) { // its former user was about to remove it
+			break
+		}
+		err = o.openScratch()
 	}
 	if err != nil {
-		return nil, errors.Join(err, o.Root.Close())
+		return nil, err
 	}
 	o.Shared = shared
 	if err = o.empty(); err == nil {
@@ -87,6 +84,23 @@ func OpenScratch(dir, name string, shared bool, fill func(*Output) (Bucket, erro
 		return nil, errors.Join(err, o.closeScratch())
 	}
 	return o, nil
+}
+
+// openScratch makes and locks the directory.
+func (o *Output) openScratch() (err error) {
+	if err := makeDir(o.dir); err != nil {
+		return err
+	}
+	if o.Root, err = os.OpenRoot(o.dir); err != nil {
+		return err
+	}
+	if err = o.Mkdir(WorkDir); err == nil {
+		err = o.acquire()
+	}
+	if err != nil {
+		o.Root.Close()
+	}
+	return err
 }
 
 // empty removes all of the directory but its lock.

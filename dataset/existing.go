@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"path"
 	"slices"
 	"strings"
 
@@ -192,7 +193,7 @@ func (o *Output) clear(c *existing) error {
 	}
 	names := []string{MetaName, KeysName}
 	for _, name := range slices.Sorted(maps.Keys(c.ours)) {
-		names = append(names, name, IndexName(name))
+		names = append(names, name, IndexName(name), path.Join(DoneDir, name))
 	}
 	if err := o.erase(names...); err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/convert/format"
@@ -377,6 +378,30 @@ func TestOccupied(t *testing.T) {
 	}
 }
 
+// What another conversion has begun there is replaced by --overwrite, and nothing of it is taken for finished.
+func TestOverwriteUnfinished(t *testing.T) {
+	t.Parallel()
+	s, dir := newStore(), local(t)
+	s.before = func(_ int, what, url string) (error, bool) {
+		if what == "put" && strings.HasSuffix(url, "/PART_00001.ffr") {
+			return errCut, true
+		}
+		return nil, false
+	}
+	c := of(t, s, t.TempDir(), url)
+	c.Sizes.Shards = 2
+	if _, err := c.Write(t.Context()); !errors.Is(err, errCut) {
+		t.Fatal(err)
+	}
+	s.before = nil
+	c = of(t, s, t.TempDir(), url)
+	c.Overwrite = true
+	if _, err := c.Write(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	equal(t, s, dir)
+}
+
 // Of two conversions that begin at once, the one that puts its plan second is refused.
 func TestTwoPlans(t *testing.T) {
 	t.Parallel()
@@ -438,6 +463,10 @@ func TestStale(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(filepath.Join(left, "PART_00000.ffr.tmp"), make([]byte, 1<<20), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	long := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(filepath.Join(scratch, "ffconvert-out-0123456789abcdef"), long, long); err != nil {
 		t.Fatal(err)
 	}
 	mine := filepath.Join(scratch, "mine")

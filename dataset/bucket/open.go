@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/sync/semaphore"
@@ -23,15 +24,18 @@ import (
 	"github.com/ffconvert/ffconvert/internal/crcline"
 )
 
-// Open opens the dataset at a URL to write to it. Task names the task of several that this process is; "": it is none.
-// A second process on this machine that does the same is [dataset.ErrLocked].
-func Open(ctx context.Context, url, task string, opts Options) (*dataset.Output, error) {
+// Open opens the dataset at a URL to write to it. A second process on this machine that does the same is
+// [dataset.ErrLocked], unless both are for one task of several.
+func Open(ctx context.Context, url string, task bool, opts Options) (*dataset.Output, error) {
 	scheme, _, _ := strings.Cut(url, "://")
 	if !remote.Writes(strings.ToLower(scheme)) {
 		return nil, &remote.Error{URL: remote.Redact(url), Kind: remote.ErrURL, Err: errors.New("no dataset can be written there"), Hint: "s3://bucket/name/ or gs://bucket/name/"}
 	}
-	sum := sha256.Sum256([]byte(Base(url) + "\n" + task))
-	return open(ctx, url, "out-"+hex.EncodeToString(sum[:8]), task != "", &opts, true)
+	if task {
+		return open(ctx, url, "task-"+dataset.NewToken(), true, &opts, true)
+	}
+	sum := sha256.Sum256([]byte(Base(url)))
+	return open(ctx, url, "out-"+hex.EncodeToString(sum[:8]), false, &opts, true)
 }
 
 // View opens the dataset at a URL to read it.
@@ -70,6 +74,9 @@ func ScratchDir(dir string) (string, error) {
 	return filepath.Join(cache, "ffconvert", "scratch"), nil
 }
 
+// young is how long a directory is left alone that has no lock: its process may be about to take it.
+const young = time.Minute
+
 // removeStale removes the scratch directories of processes that were killed.
 func removeStale(scratch string) error {
 	entries, err := os.ReadDir(scratch)
@@ -77,7 +84,8 @@ func removeStale(scratch string) error {
 		return err
 	}
 	for _, e := range entries {
-		if e.IsDir() && strings.HasPrefix(e.Name(), scratchPrefix) {
+		st, err := e.Info()
+		if err == nil && e.IsDir() && strings.HasPrefix(e.Name(), scratchPrefix) && time.Since(st.ModTime()) > young {
 			if err := dataset.RemoveScratch(filepath.Join(scratch, e.Name())); err != nil {
 				return err
 			}
