@@ -71,7 +71,7 @@ func runCopy(ctx context.Context, opts copyOptions, from, to string) error {
 	shown := progress.New(opts.progress, os.Stderr)
 	defer shown.Stop()
 	done, err := transfer.Copy(ctx, from, to, transfer.Options{
-		Bucket: opts.Options(nil), Overwrite: opts.overwrite, Workers: opts.jobs,
+		Bucket: opts.Options(shown.Note), Overwrite: opts.overwrite, Workers: opts.jobs,
 		AIO:      aio.Options{Backend: opts.backend, Depth: opts.depth},
 		Start:    func(bytes int64) { shown.Start("copy", bytes) },
 		Progress: func(n int64) { shown.Add(0, n) },

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/dataset/bucket"
@@ -23,7 +24,10 @@ type toBucket struct {
 	url    string // with a slash at its end
 	client bucket.Client
 	back   bool // uploads are read back
+	warn   func(string)
 	is     state
+
+	pending []remote.Pending // uploads that were begun and not ended when the copy began
 
 	mu      sync.Mutex
 	objects map[string]remote.Object // by their names in the dataset
@@ -34,12 +38,23 @@ func openBucket(ctx context.Context, to string, opts Options) (target, error) {
 	if !remote.Writes(scheme) {
 		return nil, &remote.Error{URL: remote.Redact(to), Kind: remote.ErrURL, Err: errors.New("no dataset can be written there"), Hint: "s3://bucket/name/ or gs://bucket/name/"}
 	}
-	t := &toBucket{url: bucket.Base(to), client: opts.Bucket.Client, back: opts.Bucket.ReadBack, objects: map[string]remote.Object{}}
+	t := &toBucket{url: bucket.Base(to), client: opts.Bucket.Client, back: opts.Bucket.ReadBack, warn: opts.Bucket.Warn, objects: map[string]remote.Object{}}
 	for o, err := range t.client.List(ctx, t.url) {
 		if err != nil {
 			return nil, err
 		}
 		t.objects[strings.TrimPrefix(o.URL, t.url)] = o
+	}
+	for p, err := range t.client.Pending(ctx, t.url) {
+		if err != nil { // who may not list them goes on without
+			break
+		}
+		if isOurs(strings.TrimPrefix(p.URL, t.url)) {
+			t.pending = append(t.pending, p)
+		}
+	}
+	if t.warn == nil {
+		t.warn = func(string) {}
 	}
 	return t, nil
 }
@@ -212,10 +227,22 @@ func (t *toBucket) finish(ctx context.Context, j *job) error {
 	} else if !bytes.Equal(there, j.text) { // of the same dataset
 		err = t.upload(ctx, dataset.ManifestName, j.text, false)
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		t.tidy(ctx)
 	}
-	return t.remove(ctx, MarkName)
+	return err
+}
+
+// tidy removes what only an unfinished copy needs. The copy is complete: what cannot be removed is said.
+func (t *toBucket) tidy(ctx context.Context) {
+	if err := t.remove(ctx, MarkName); err != nil {
+		t.warn(fmt.Sprintf("%s: the copy is complete; %s, which it no longer needs, was not removed: %v", t.name(), MarkName, err))
+	}
+	for _, p := range t.pending {
+		if err := t.client.Abort(ctx, p); err != nil {
+			t.warn(fmt.Sprintf("%s: an upload in parts that was begun %s stays: %v", remote.Redact(p.URL), p.Begun.Format(time.RFC3339), err))
+		}
+	}
 }
 
 // same compares the manifest with one that another process has put meanwhile.

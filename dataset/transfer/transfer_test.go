@@ -14,12 +14,15 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/minio/minio-go/v7"
+
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/convert/format"
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/dataset/bucket"
 	"github.com/ffconvert/ffconvert/dataset/transfer"
 	"github.com/ffconvert/ffconvert/input/remote"
+	"github.com/ffconvert/ffconvert/internal/need"
 	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/internal/testserver"
 	"github.com/ffconvert/ffconvert/internal/versitygw"
@@ -376,6 +379,7 @@ func (c *cutter) Remove(ctx context.Context, url string) (err error) {
 
 // After a cut at any request that changes something, there is no manifest unless all is there, and the same copy goes on.
 func TestCuts(t *testing.T) {
+	need.Time(t, "a copy for each request")
 	t.Parallel()
 	from, other := made(t, 3), made(t, 2)
 	c, url := stores["versitygw"](t)
@@ -406,6 +410,42 @@ func TestCuts(t *testing.T) {
 			copied(t, from, to, opts)
 			equal(t, objects(t, c, to), want)
 		}
+	}
+}
+
+// A denying client may put and not remove.
+type denying struct{ bucket.Client }
+
+func (d denying) Remove(_ context.Context, url string) error {
+	return &remote.Error{URL: url, Kind: remote.ErrDenied}
+}
+
+func (d denying) Abort(_ context.Context, p remote.Pending) error {
+	return d.Remove(context.Background(), p.URL)
+}
+
+// What killed processes have left is removed; what cannot be removed is said, and the copy is complete.
+func TestLeftBehind(t *testing.T) {
+	t.Parallel()
+	from := made(t, 2)
+	server := versitygw.Start(t)
+	c := s3(t, server)
+	if _, err := server.Client.NewMultipartUpload(t.Context(), "bucket", "data/PART_00001.ffr", minio.PutObjectOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	var said []string
+	opts := transfer.Options{Bucket: bucket.Options{Client: denying{c}, Warn: func(text string) { said = append(said, text) }}}
+	copied(t, from, "s3://bucket/data", opts)
+	if len(said) != 2 || !strings.Contains(said[0], ".ffconvert/copy") || !strings.Contains(said[1], "PART_00001.ffr: an upload in parts") {
+		t.Errorf("%q", said)
+	}
+	opts.Bucket.Client, said = c, nil
+	if done := copied(t, from, "s3://bucket/data", opts); !done.Already || len(said) > 0 {
+		t.Errorf("%+v %q", done, said)
+	}
+	equal(t, objects(t, c, "s3://bucket/data"), tree(t, from))
+	for p, err := range c.Pending(t.Context(), "s3://bucket/data") {
+		t.Errorf("%+v %v", p, err)
 	}
 }
 
