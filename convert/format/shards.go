@@ -95,8 +95,12 @@ func (d *shardDir) read(ctx context.Context, files Files) error {
 		return err
 	}
 	if manifest == "" {
-		if _, err := os.Lstat(filepath.Join(d.name, dataset.WorkDir)); err == nil && !d.remote {
-			return &converters.Error{Where: filepath.Clean(d.name), Off: -1, Err: dataset.ErrUnfinished, Hint: "run the command that made it, or ffconvert finish"}
+		begun, err := d.begun(ctx, files)
+		if err != nil {
+			return err
+		}
+		if begun {
+			return &converters.Error{Where: strings.TrimSuffix(d.name, "/"), Off: -1, Err: dataset.ErrUnfinished, Hint: "run the command that made it, or ffconvert finish"}
 		}
 		return nil
 	}
@@ -116,6 +120,20 @@ func (d *shardDir) read(ctx context.Context, files Files) error {
 	}
 	d.meta, err = d.manifest.ReadMeta(meta)
 	return err
+}
+
+// begun reports whether a conversion into the directory was begun.
+func (d *shardDir) begun(ctx context.Context, files Files) (bool, error) {
+	if !d.remote {
+		_, err := os.Lstat(filepath.Join(d.name, dataset.WorkDir))
+		return err == nil, nil
+	}
+	switch err := files.Look(ctx, []string{d.name + dataset.PlanName}); {
+	case errors.Is(err, input.ErrNotFound):
+		return false, nil
+	default:
+		return err == nil, err
+	}
 }
 
 // file returns the path of a file of the directory, which is fetched if it is remote, "" if there is none.

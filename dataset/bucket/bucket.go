@@ -80,7 +80,13 @@ type bucket struct {
 }
 
 // Base returns the URL of a dataset with one slash at its end.
-func Base(url string) string { return strings.TrimRight(url, "/") + "/" }
+func Base(url string) string {
+	scheme, rest, ok := strings.Cut(url, "://")
+	if !ok {
+		return strings.TrimRight(url, "/") + "/"
+	}
+	return scheme + "://" + strings.TrimRight(rest, "/") + "/"
+}
 
 // at returns the URL of an object.
 func (b *bucket) at(name string) string { return b.url + name }
