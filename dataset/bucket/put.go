@@ -10,19 +10,25 @@ import (
 	"path"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/input/remote"
 )
 
 // Put implements [dataset.Bucket].
 func (b *bucket) Put(ctx context.Context, f *dataset.Finished, moved func(bytes int64)) error {
-	index := dataset.IndexName(f.Name)
-	shard, err := b.upload(ctx, f.Name, remote.PutOptions{Progress: moved})
-	if err != nil {
+	var shard, beside remote.Object
+	g, both := errgroup.WithContext(ctx)
+	g.Go(func() (err error) {
+		shard, err = b.upload(both, f.Name, remote.PutOptions{Progress: moved})
 		return err
-	}
-	beside, err := b.upload(ctx, index, remote.PutOptions{})
-	if err != nil {
+	})
+	g.Go(func() (err error) {
+		beside, err = b.upload(both, dataset.IndexName(f.Name), remote.PutOptions{})
+		return err
+	})
+	if err := g.Wait(); err != nil {
 		return err
 	}
 	f.Stored = &dataset.Stored{Shard: storedOf(shard), Index: storedOf(beside)}
