@@ -23,8 +23,8 @@ const (
 	secret = "secret-of-the-writer"
 )
 
-// into is a conversion into a bucket of a server, by a user of it.
-func into(t *testing.T, s *testserver.Server, url string, change ...string) *convert.Conversion {
+// into is a conversion into a bucket of a server, by a user of it. env has the variables that lead there.
+func into(t *testing.T, s interface{ Env() []string }, url string, change ...string) *convert.Conversion {
 	t.Helper()
 	env := map[string]string{}
 	for _, v := range append(s.Env(), change...) {
@@ -150,25 +150,34 @@ func TestServers(t *testing.T) {
 			t.Parallel()
 			server := kind.Start(t)
 			server.Bucket(t, "data-of-"+name)
-			url := fmt.Sprintf("s3://data-of-%s/a b+c%%20ü/", name)
-			for i := range 2 {
-				c := into(t, server, url)
-				c.Bucket.ReadBack = i == 0
-				done, err := c.Write(t.Context())
-				if err != nil || done.Samples != 120 || i == 1 && (done.Kept != 3 || !done.Already) {
-					t.Fatalf("%+v, %v", done, err)
-				}
-				var names []string
-				for o, err := range c.Bucket.Client.List(t.Context(), url) {
-					if err != nil {
-						t.Fatal(err)
-					}
-					names = append(names, strings.TrimPrefix(o.URL, url))
-				}
-				if len(names) != 10 {
-					t.Errorf("the bucket has %q", names)
-				}
-			}
+			twice(t, server, fmt.Sprintf("s3://data-of-%s/a b+c%%20ü/", name))
 		})
+	}
+	t.Run("fake-gcs-server", func(t *testing.T) {
+		t.Parallel()
+		server := testserver.StartGoogle(t)
+		server.Bucket(t, "data")
+		twice(t, server, "gs://data/a b+c%20ü/")
+	})
+}
+
+func twice(t *testing.T, server interface{ Env() []string }, url string) {
+	for i := range 2 {
+		c := into(t, server, url)
+		c.Bucket.ReadBack = i == 0
+		done, err := c.Write(t.Context())
+		if err != nil || done.Samples != 120 || i == 1 && (done.Kept != 3 || !done.Already) {
+			t.Fatalf("%+v, %v", done, err)
+		}
+		var names []string
+		for o, err := range c.Bucket.Client.List(t.Context(), url) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			names = append(names, strings.TrimPrefix(o.URL, url))
+		}
+		if len(names) != 10 {
+			t.Errorf("the bucket has %q", names)
+		}
 	}
 }
