@@ -44,8 +44,8 @@ type s3Store struct {
 	found map[string]string // regions by bucket, from errors of the service
 
 	// What a service has told of how it wants to be written to, see manner:
-	md5only, signBody, noConditions atomic.Bool
-	written                         atomic.Bool // it has taken a body
+	md5only, signBody, noConditions, noUploads atomic.Bool
+	written                                    atomic.Bool // it has taken a body
 }
 
 func newS3(opts Options, hc *http.Client) (store, error) {

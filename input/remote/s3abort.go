@@ -31,10 +31,14 @@ func mayHaveBegun(err error) bool {
 	return ok && (e.Status == 0 || e.Status/100 == 2 || e.Status >= 500 && e.Status != http.StatusServiceUnavailable)
 }
 
-// abortOthers aborts the other uploads of the object: this process has begun one of which it does not know the
-// id. A process that sends another one at the same time begins again. An error is ignored: Pending lists what stays.
+// abortOthers aborts the other uploads of the object: of processes that were killed, and those of which the id was
+// lost with a reply. A process that sends the same object at the same time begins again. An error is ignored, such as
+// that of a user who may not list uploads: Pending lists what stays.
 func (p *s3Parts) abortOthers(ctx context.Context) {
-	p.u.clean(ctx, func(ctx context.Context) error {
+	if p.s.noUploads.Load() {
+		return
+	}
+	err := p.u.clean(ctx, func(ctx context.Context) error {
 		items, _, err := p.s.uploads(ctx, p.u.url, "")
 		for _, other := range items {
 			if err == nil && other.URL == p.u.url && other.ID != p.id {
@@ -43,6 +47,9 @@ func (p *s3Parts) abortOthers(ctx context.Context) {
 		}
 		return err
 	})
+	if errors.Is(err, ErrDenied) {
+		p.s.noUploads.Store(true)
+	}
 }
 
 // abort makes one attempt to remove the parts of an upload. An upload that has ended is not an error.

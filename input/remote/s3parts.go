@@ -93,7 +93,7 @@ func (p *s3Parts) run(ctx context.Context) (Object, error) {
 		return Object{}, err
 	}
 	o, err := p.finish(ctx)
-	if p.lost {
+	if err == nil || p.lost {
 		p.abortOthers(ctx)
 	}
 	if err == nil {

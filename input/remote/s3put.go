@@ -179,6 +179,10 @@ func (s *s3Store) put(ctx context.Context, u *upload) (Object, error) {
 				break
 			}
 		}
+		// versitygw removes a directory with its last object, also while another object is put there, and says this.
+		if e, ok := errors.AsType[*Error](err); ok && e.code == "ExistingObjectIsDirectory" && attempt < 2 {
+			e.Again = true
+		}
 		return err
 	})
 	if err != nil {
