@@ -1,5 +1,5 @@
 // Package faults tests the built program on a machine with injected faults: rows B, C1 to C4, D2 to
-// D4, E6, F2, G and H of the fault table, and A2 and A7 with little memory. It has only tests and does
+// D4, E6, F2, G, H and I of the fault table, and A2 and A7 with little memory. It has only tests and does
 // not import other packages of this module: it uses the command line, the bytes of FFRecord files and
 // the exit statuses. docs/reliability.md describes how each fault is injected.
 //

@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/minio/minio-go/v7"
@@ -158,4 +160,41 @@ func (s *Server) Allow(t testing.TB, bucket string, g Grant) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// Objects returns the bytes of all objects below a prefix, by what follows it in their names.
+func (s *Server) Objects(ctx context.Context, bucket, prefix string) (map[string][]byte, error) {
+	all := map[string][]byte{}
+	for o := range s.Client.Client.ListObjects(ctx, bucket, minio.ListObjectsOptions{Prefix: prefix, Recursive: true}) {
+		if o.Err != nil {
+			return nil, o.Err
+		}
+		body, _, _, err := s.Client.GetObject(ctx, bucket, o.Key, minio.GetObjectOptions{})
+		if err != nil {
+			return nil, err
+		}
+		data, err := io.ReadAll(body)
+		body.Close()
+		if err != nil {
+			return nil, err
+		}
+		all[strings.TrimPrefix(o.Key, prefix)] = data
+	}
+	return all, nil
+}
+
+// Uploads returns which of the keys have an upload in parts that was begun and not ended. MinIO lists them by keys alone.
+func (s *Server) Uploads(ctx context.Context, bucket string, keys ...string) (begun []string, err error) {
+	for _, key := range keys {
+		page, err := s.Client.ListMultipartUploads(ctx, bucket, key, "", "", "", 1000)
+		if err != nil {
+			return nil, err
+		}
+		for _, u := range page.Uploads {
+			if u.Key == key {
+				begun = append(begun, u.Key)
+			}
+		}
+	}
+	return begun, nil
 }

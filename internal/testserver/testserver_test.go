@@ -37,6 +37,10 @@ func TestServers(t *testing.T) {
 			if err != nil || o.Size != 5 {
 				t.Errorf("%d bytes, %v", o.Size, err)
 			}
+			all, err := s.Objects(t.Context(), "bucket", "a/")
+			if err != nil || len(all) != 1 || string(all["b c+d"]) != "bytes" {
+				t.Errorf("%q, %v", all, err)
+			}
 			if env := strings.Join(s.Env(), " "); !strings.Contains(env, s.Address) {
 				t.Errorf("%s does not name %s", env, s.Address)
 			}
@@ -51,11 +55,15 @@ func TestServers(t *testing.T) {
 		g.Bucket(t, "bucket")
 		g.Put(t, "bucket", "a/b c+d", file)
 		address := "http://" + g.Address + "/storage/v1/b/bucket/o/a%2Fb%20c%2Bd"
-		if err := exchange(http.MethodGet, address, nil); err != nil {
+		if _, err := exchange(http.MethodGet, address, nil); err != nil {
 			t.Error(err)
 		}
+		all, err := g.Objects("bucket", "a/")
+		if err != nil || len(all) != 1 || string(all["b c+d"]) != "bytes" {
+			t.Errorf("%q, %v", all, err)
+		}
 		g.Stop()
-		if err := exchange(http.MethodGet, address, nil); err == nil {
+		if _, err := exchange(http.MethodGet, address, nil); err == nil {
 			t.Error("it answers after it was stopped")
 		}
 	})

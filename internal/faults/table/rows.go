@@ -15,6 +15,9 @@ var formats = []string{"tar", "folder", "csv", "cbor", "ffr"}
 // visible are the formats, and the exports, which give files their names in the same way.
 var visible = append([]string{"export-tar", "export-folder"}, formats...)
 
+// services are the kinds of upload, most of them by the service.
+var services = []string{"small", "tasks", "parts", "minio", "md5", "gs"}
+
 // rows is the fault table. A row without a line is not met.
 var rows = []row{
 	{id: "A1", fault: "cut a shard of 4,152 bytes at every byte", target: "found", cases: 4152},
@@ -58,4 +61,7 @@ var rows = []row{
 	{id: "H7", fault: "a system call that row C1 leaves out", target: "none that strace sees is", cases: 11},
 	{id: "H8", fault: "equal shards: verify, repair, swap, resume", target: "sound stays sound; damage found and mended", cases: 20},
 	{id: "H9", fault: "a byte of a side file changed, at once or later", target: "no final name; healed by the same command", cases: 360, parts: []string{"written", "healed"}},
+	{id: "I1", fault: "SIGKILL at a request of an upload, then again", target: "as a local run; no manifest before all shards; nothing left", cases: 300, parts: services},
+	{id: "I2", fault: "a sixth of its requests cut, refused, repeated", target: "as a local run; nothing left", cases: 300, parts: services},
+	{id: "I3", fault: "no right, secret, bucket, or room in a bucket", target: "one line, status 3 or 4; made by the same command", cases: 7},
 }
