@@ -36,8 +36,9 @@ func newCopyCommand() *cobra.Command {
 		Use:   "copy OUT OUT2",
 		Short: "Copy a finished dataset to another place, and prove it there",
 		Long: `Copy a finished dataset from one place to another, and prove every file there. Each place is a
-directory or s3://bucket/name/ or gs://bucket/name/. The manifest comes last: nobody takes a part
-of a dataset for whole. The same command goes on after any interruption.
+directory, s3://bucket/name/ or gs://bucket/name/; OUT may be on a web server or in AIStore, too.
+The manifest comes last: no reader takes a part of a dataset for whole. The same command goes on
+after any interruption.
 
 A file that OUT2 has is kept if it is proven to be the right one, so only what differs is copied.
 In a directory all bytes are read again, past the page cache, and compared with their checksums;

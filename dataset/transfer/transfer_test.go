@@ -7,6 +7,8 @@ import (
 	"io"
 	"io/fs"
 	"maps"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -336,6 +338,24 @@ func TestStores(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+// A web server is read from: it has no lists, and needs none.
+func TestFromWebServer(t *testing.T) {
+	t.Parallel()
+	from := made(t, 2)
+	server := httptest.NewServer(http.FileServer(http.Dir(from)))
+	defer server.Close()
+	opts := transfer.Options{Bucket: bucket.Options{Client: client(t, nil), Scratch: t.TempDir()}}
+	to := filepath.Join(t.TempDir(), "to")
+	copied(t, server.URL, to, opts)
+	equal(t, tree(t, to), tree(t, from))
+	if done := copied(t, server.URL+"/", to, opts); !done.Already {
+		t.Errorf("%+v", done)
+	}
+	if _, err := transfer.Copy(t.Context(), server.URL+"/index", to, opts); !errors.Is(err, transfer.ErrNone) {
+		t.Error(err)
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"crypto/md5"
+	"crypto/sha256"
+	"crypto/tls"
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/xml"
@@ -28,6 +30,7 @@ type fakeS3 struct {
 	t *testing.T
 
 	plain bool // it knows no CRC-64/NVME: only MD5
+	signs bool // it wants bodies signed
 	blind bool // it ignores If-None-Match
 
 	// before and after may answer in place of the service; true: it has. n counts the requests of that
@@ -112,6 +115,11 @@ func (f *fakeS3) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (f *fakeS3) act(w http.ResponseWriter, r *http.Request, kind string) {
 	data, err := io.ReadAll(r.Body)
 	if err != nil {
+		return
+	}
+	switch v := r.Header.Get("X-Amz-Content-Sha256"); {
+	case v == unsignedPayload && (f.signs || r.TLS == nil), v != unsignedPayload && v != fmt.Sprintf("%x", sha256.Sum256(data)):
+		refuseS3(w, 400, "XAmzContentSHA256Mismatch")
 		return
 	}
 	f.mu.Lock()
@@ -496,6 +504,33 @@ func btoi(b bool) int {
 		return 1
 	}
 	return 0
+}
+
+// Over https a body is not signed, unless the service insists.
+func TestS3PutSigns(t *testing.T) {
+	for _, signs := range []bool{false, true} {
+		f := newFakeS3(t)
+		f.signs = signs
+		secure := httptest.NewTLSServer(f)
+		defer secure.Close()
+		unsigned := 0
+		f.before = func(_ http.ResponseWriter, r *http.Request, _ string, _ int) bool {
+			unsigned += btoi(r.Header.Get("X-Amz-Content-Sha256") == unsignedPayload)
+			return false
+		}
+		roots := secure.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs
+		c := f.client(Options{tls: &tls.Config{RootCAs: roots}, Connections: 1, Retries: -1}, map[string]string{"AWS_ENDPOINT_URL": secure.URL})
+		for _, size := range []int{700, 3500} {
+			data := random(size, 1)
+			if _, err := putAll(t, c, putURL, data, false); err != nil {
+				t.Error(err)
+			}
+			f.holds(putKey, data)
+		}
+		if want := map[bool]int{false: 5, true: 1}[signs]; unsigned != want {
+			t.Errorf("%d unsigned bodies, want %d", unsigned, want)
+		}
+	}
 }
 
 // An upload is aborted where its context ends, and named where it cannot be.
