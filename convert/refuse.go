@@ -32,7 +32,7 @@ func LocalPath(path string) error {
 // checkOut returns an error if the output is not a local directory, or has files of another program.
 func (c *Conversion) checkOut() error {
 	if IsURL(c.Out) {
-		return nil // bucket.Open looks
+		return bucket.Check(c.Out) // what is there, bucket.Open looks at
 	}
 	err := dataset.CheckDir(c.Out)
 	switch {

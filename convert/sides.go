@@ -76,6 +76,9 @@ func (c *Conversion) side(name string) *Conversion {
 // checkParent refuses a directory for sides that is a dataset itself.
 func (c *Conversion) checkParent(ctx context.Context) error {
 	if IsURL(c.Out) {
+		if err := bucket.Check(c.Out); err != nil {
+			return err
+		}
 		there, err := c.hasDataset(ctx, c.Out)
 		if there {
 			err = c.parentTaken()

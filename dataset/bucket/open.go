@@ -24,12 +24,20 @@ import (
 	"github.com/ffconvert/ffconvert/internal/crcline"
 )
 
+// Check returns an error if a URL is none of a service that datasets can be written to.
+func Check(url string) error {
+	scheme, _, _ := strings.Cut(url, "://")
+	if remote.Writes(strings.ToLower(scheme)) {
+		return nil
+	}
+	return &remote.Error{URL: remote.Redact(url), Kind: remote.ErrURL, Err: errors.New("no dataset can be written there"), Hint: "s3://bucket/name/ or gs://bucket/name/"}
+}
+
 // Open opens the dataset at a URL to write to it. A second process on this machine that does the same is
 // [dataset.ErrLocked], unless both are for one task of several.
 func Open(ctx context.Context, url string, task bool, opts Options) (*dataset.Output, error) {
-	scheme, _, _ := strings.Cut(url, "://")
-	if !remote.Writes(strings.ToLower(scheme)) {
-		return nil, &remote.Error{URL: remote.Redact(url), Kind: remote.ErrURL, Err: errors.New("no dataset can be written there"), Hint: "s3://bucket/name/ or gs://bucket/name/"}
+	if err := Check(url); err != nil {
+		return nil, err
 	}
 	if task {
 		return open(ctx, url, "task-"+dataset.NewToken(), true, &opts, true)
