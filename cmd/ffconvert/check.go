@@ -74,8 +74,12 @@ error.
 // notDetected ends a check if the format of the sources is not known. With another --format than text
 // the error is printed as a finding.
 func notDetected(cmd *cobra.Command, opts checkOptions, err error) error {
-	if opts.format.Value == string(findings.Text) || exitCode(err) != exitRefused {
+	if opts.format.Value == string(findings.Text) && len(opts.reports) == 0 || exitCode(err) != exitRefused {
 		return err
+	}
+	reports, failed := createReports(opts.reports)
+	if failed != nil {
+		return failed
 	}
 	inputs := checkinput.Inputs{}
 	if inputs.Refuse(cmd.Context(), err) != nil {
@@ -86,7 +90,7 @@ func notDetected(cmd *cobra.Command, opts checkOptions, err error) error {
 		return err
 	}
 	report.Tool, report.Version = "ffconvert check", version
-	return printFindings(cmd.OutOrStdout(), report, opts)
+	return printFindings(cmd.OutOrStdout(), report, opts, reports)
 }
 
 // checkOptions are the flags of the check commands.
@@ -96,6 +100,7 @@ type checkOptions struct {
 	maxPixels int64
 	strict    bool
 	format    option.Choice
+	reports   []string
 	workers   int
 }
 
@@ -148,6 +153,7 @@ var checkedExamples = map[string]string{
 // conversion that decide which inputs are refused.
 func (o *checkOptions) add(flags *pflag.FlagSet, f sourceFormat, set *option.Set) {
 	flags.Var(&o.format, "format", "output: text, json, junit, sarif, github or markdown")
+	addReport(flags, &o.reports)
 	flags.BoolVar(&o.deep, "deep", false, "read every sample; decode images, and the fields that --decode would")
 	flags.BoolVar(&o.strict, "strict", false, "exit with status 3 for warnings, too")
 
@@ -194,7 +200,12 @@ var waivers = []struct{ flag, value, rule string }{
 	{"on-duplicate-key", "keep", check.DuplicateKey},
 }
 
-func runCheck(ctx context.Context, opts checkOptions, c conversion) error {
+func runCheck(ctx context.Context, opts checkOptions, c conversion) (err error) {
+	reports, err := createReports(opts.reports)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, reports.close()) }()
 	progress := progress.New(c.opts.Progress, os.Stderr)
 	defer progress.Stop()
 	c.Options = c.opts.Options(ctx, tool(), progress)
@@ -232,7 +243,7 @@ func runCheck(ctx context.Context, opts checkOptions, c conversion) error {
 	}
 	report.Tool, report.Version = "ffconvert check", version
 	report.Facts = append(report.Facts, findings.Fact{Name: "source", Value: c.Reader.Name}, findings.Fact{Name: "deep", Value: opts.deep})
-	return printFindings(c.stdout, report, opts)
+	return printFindings(c.stdout, report, opts, reports)
 }
 
 // checkNames finds the inputs, opens a source of all that can be read, and checks it.
@@ -279,8 +290,8 @@ type refusal struct {
 
 func (r *refusal) Error() string { return r.text }
 
-// printFindings prints a report, and returns the error that decides the exit status.
-func printFindings(w io.Writer, r *findings.Report, opts checkOptions) error {
+// printFindings prints a report, writes the other documents of it, and returns the error that decides the exit status.
+func printFindings(w io.Writer, r *findings.Report, opts checkOptions, others reports) error {
 	form, paint := findings.Format(opts.format.Value), terminal.PaintOf(opts.convert.Progress.Color, w)
 	for i := range r.Found {
 		r.Found[i].Hint = terminal.Flags(r.Found[i].Hint)
@@ -297,6 +308,9 @@ func printFindings(w io.Writer, r *findings.Report, opts checkOptions) error {
 		return err
 	}
 	if _, err := io.WriteString(w, paint.Levels(text.String())); err != nil {
+		return err
+	}
+	if err := others.write(func(w io.Writer, f findings.Format) error { return findings.Write(w, f, r) }); err != nil {
 		return err
 	}
 	failed, warned := r.Count(findings.Error), r.Count(findings.Warning)

@@ -31,6 +31,7 @@ type verifyOptions struct {
 	limits      *record.Options
 	allowLegacy bool
 	format      option.Choice
+	reports     []string
 	progress    progress.Flag
 }
 
@@ -55,6 +56,7 @@ conversion, which a repair needs. All problems are listed, not the first alone.
 		Example: `  ffconvert verify out/
   ffconvert verify --format json out/ | jq .problems
   ffconvert verify --format sarif out/ > verify.sarif
+  ffconvert verify --report sarif=verify.sarif --report junit=verify.xml out/
   ffconvert verify a.ffr b.ffr`,
 		Args: help.WantArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -64,6 +66,7 @@ conversion, which a repair needs. All problems are listed, not the first alone.
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.Var(&opts.format, "format", "output: text, json, junit, sarif, github or markdown")
+	addReport(flags, &opts.reports)
 	flags.Var(&opts.backend, "backend", "how to read: auto, aio or pread")
 	flags.Var(cliflag.QueueDepth(&opts.depth), "queue-depth", "reads in flight, all shards together")
 	flags.Var(&opts.blockSize, "block-size", "bytes of one read, a multiple of 4096, 64MiB at most")
@@ -79,12 +82,17 @@ func formatValue() option.Choice {
 	return option.Choice{Value: "text", Words: []string{"text", "json"}}
 }
 
-func runVerify(ctx context.Context, opts verifyOptions, args []string, stdout io.Writer) error {
+func runVerify(ctx context.Context, opts verifyOptions, args []string, stdout io.Writer) (err error) {
+	reports, err := createReports(opts.reports)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, reports.close()) }()
 	progress := progress.New(opts.progress, os.Stderr)
 	defer progress.Stop()
 	work := audit.Look(ctx, args, opts.Options(nil))
 	defer work.Close()
-	if refused := work.Refused(); len(refused) > 0 && opts.format.Value == string(findings.Text) {
+	if refused := work.Refused(); len(refused) > 0 && opts.format.Value == string(findings.Text) && len(reports) == 0 {
 		return terminal.Plain(refused[0]) // a report would repeat it
 	}
 	progress.Start("verify", work.Bytes())
@@ -105,14 +113,16 @@ func runVerify(ctx context.Context, opts verifyOptions, args []string, stdout io
 			p.Text += hint.Legacy
 		}
 	}
-	switch findings.Format(opts.format.Value) {
-	case findings.Text:
-		err = audit.Print(stdout, &all, work.Repairs(), terminal.PaintOf(opts.progress.Color, stdout))
-	case findings.JSON:
-		err = audit.PrintJSON(stdout, &all, work.Repairs())
-	default:
-		err = findings.Write(stdout, findings.Format(opts.format.Value), audit.Findings(&all, work.Repairs(), version))
+	document := func(to io.Writer, format findings.Format) error {
+		switch format {
+		case findings.Text:
+			return audit.Print(to, &all, work.Repairs(), terminal.PaintOf(opts.progress.Color, to))
+		case findings.JSON:
+			return audit.PrintJSON(to, &all, work.Repairs())
+		}
+		return findings.Write(to, format, audit.Findings(&all, work.Repairs(), version))
 	}
+	err = errors.Join(document(stdout, findings.Format(opts.format.Value)), reports.write(document))
 	errs := []error{err}
 	for _, refused := range work.Refused() {
 		errs = append(errs, terminal.Plain(refused))

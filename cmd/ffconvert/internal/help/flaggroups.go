@@ -26,7 +26,7 @@ const (
 // Groups give the place of each flag in the help of every command that has it.
 var Groups = []Group{
 	{Title: titleEveryday,
-		Flags: "task wait plugin deep strict long recursive by by-key all force format listen open older-than batch batches duration dry-run overwrite into-nonempty jobs progress color quiet verbose no-descriptions version help help-all",
+		Flags: "task wait plugin deep strict long recursive by by-key all force format report listen open older-than batch batches duration dry-run overwrite into-nonempty jobs progress color quiet verbose no-descriptions version help help-all",
 		Rare:  "backend queue-depth block-size allow-legacy grace"},
 	{Title: "Source",
 		Flags: "input-format records nested lists continued list flat group classes ext header columns delimiter dtype rows-per-sample key-field on-duplicate-key",
