@@ -62,6 +62,9 @@ type Options struct {
 	AIO          aio.Options // for re-reading
 	Tool         string      // name and version of the program, for the manifest
 
+	// Sign returns the signature of a manifest, as [signature.PrivateKey.Sign] does. nil: the dataset is not signed.
+	Sign func(manifest []byte) ([]byte, error)
+
 	// Progress may be nil. It may also have the methods of shard.Mover and shard.Watcher, and
 	// Fetched(bytes int64), which counts fetched bytes. Filtered(samples, bytes int64) is told of samples that the filter
 	// has answered, and of the bytes of the sources that they are in.
@@ -185,7 +188,7 @@ func (c *Conversion) inOutput(ctx context.Context, use func(*dataset.Output) err
 	if err != nil {
 		return err
 	}
-	c.output = out
+	c.output, out.Sign = out, c.Sign
 	return closeOutput(out, use(out))
 }
 

@@ -23,13 +23,14 @@ func waitPause(waited time.Duration) time.Duration {
 
 // FinishOptions say how a dataset is completed.
 type FinishOptions struct {
-	Wait     time.Duration     // how long to wait for missing shards and for the plan; 0: not at all
-	Verify   bool              // re-read all shards
-	AIO      aio.Options       // for re-reading
-	Tool     string            // name and version of the program, for the manifest
-	Progress plan.Progress     // may be nil
-	Waiting  func(what string) // called every minute with what is missing; may be nil
-	Bucket   bucket.Options    // of a dataset in an object store
+	Wait     time.Duration                         // how long to wait for missing shards and for the plan; 0: not at all
+	Verify   bool                                  // re-read all shards
+	AIO      aio.Options                           // for re-reading
+	Tool     string                                // name and version of the program, for the manifest
+	Sign     func(manifest []byte) ([]byte, error) // as in Options
+	Progress plan.Progress                         // may be nil
+	Waiting  func(what string)                     // called every minute with what is missing; may be nil
+	Bucket   bucket.Options                        // of a dataset in an object store
 }
 
 // Finish checks that all shards of the plan in a directory exist and that the counts of entries,
@@ -108,6 +109,7 @@ func finishOnce(ctx context.Context, opts FinishOptions, dir string) (*shard.Rep
 	if err != nil {
 		return nil, err
 	}
+	out.Sign = opts.Sign
 	report, err := shard.Finish(ctx, out, shard.FinishOptions{
 		Verify: opts.Verify, AIO: opts.AIO, Progress: opts.Progress, Tool: opts.Tool,
 	})

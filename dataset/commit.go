@@ -73,7 +73,7 @@ func unknown(err error) error {
 }
 
 // commit closes the balance and writes meta.json and the manifest, which completes the dataset, and signs it if o.Sign
-// is set. wrote names the files that it has written, because they were missing or different.
+// is set. wrote names the files other than the signature that it has written, because they were missing or different.
 func (o *Output) commit(plan *plan.Plan, digest string, j *Journal, tool string) (m *Manifest, wrote []string, err error) {
 	there, err := readKept(o.Root, ManifestName)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -108,7 +108,6 @@ func (o *Output) commit(plan *plan.Plan, digest string, j *Journal, tool string)
 		wrote = append(wrote, ManifestName)
 	}
 	if o.Sign != nil {
-		wrote = append(wrote, SignatureName)
 		err = o.sign(m, data)
 	}
 	return m, wrote, err

@@ -6,6 +6,7 @@
 //	index/PART_00000.arrow …    a row a sample, or a rule of their places
 //	meta.json                   what the dataset says of itself
 //	manifest.json               written last: where it is, the conversion is complete
+//	manifest.json.minisig       its signature, if there is one
 //	.ffconvert/plan             a line a shard; any shard can be written from its line alone
 //	.ffconvert/journal          a line a finished shard; a resumed run starts from it
 //	.ffconvert/keys             where the sample of each key is; derived, made by package lookup

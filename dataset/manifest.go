@@ -148,6 +148,15 @@ func (m *Manifest) Expect() []verify.Expect { return expect(m.Shards) }
 // Sums returns what a verifier is to expect of the indexes and of meta.json.
 func (m *Manifest) Sums() []verify.Sum { return sums(m.Shards, m.Meta) }
 
+// sumsOf is Sums without the indexes of shards that are not read. nil: all are.
+func (m *Manifest) sumsOf(only func(shard string) bool) []verify.Sum {
+	shards := m.Shards
+	if only != nil {
+		shards = slices.DeleteFunc(slices.Clone(shards), func(s ManifestShard) bool { return !only(s.Name) })
+	}
+	return sums(shards, m.Meta)
+}
+
 func expect(shards []ManifestShard) []verify.Expect {
 	want := make([]verify.Expect, len(shards))
 	for i, s := range shards {

@@ -139,7 +139,7 @@ func ReadManifestFile(path string) (*Manifest, error) {
 	if err != nil {
 		return nil, err
 	}
-	return parseManifest(f.Name(), data)
+	return ParseManifest(f.Name(), data)
 }
 
 // ReadShards is [ReadManifest] for readers of single samples: it leaves Sources out, which take 15 microseconds each to
@@ -157,7 +157,7 @@ func ReadShards(dir string) (*Manifest, error) {
 	if m, err := decodeShards(data); err == nil {
 		return m, nil
 	}
-	return parseManifest(f.Name(), data) // which returns the reason
+	return ParseManifest(f.Name(), data) // which returns the reason
 }
 
 var errShards = errors.New("not the text of a manifest")
@@ -189,10 +189,11 @@ func (o *Output) Manifest() (*Manifest, error) {
 	if err != nil {
 		return nil, err
 	}
-	return parseManifest(o.Path(ManifestName), data)
+	return ParseManifest(o.Path(ManifestName), data)
 }
 
-func parseManifest(path string, data []byte) (*Manifest, error) {
+// ParseManifest is [ReadManifest] of the bytes of a file.
+func ParseManifest(path string, data []byte) (*Manifest, error) {
 	m, err := DecodeManifest(data)
 	switch {
 	case errors.Is(err, ErrManifestVersion):

@@ -1,8 +1,12 @@
 package dataset
 
 import (
+	"context"
 	"fmt"
 	"os"
+
+	"github.com/ffconvert/ffconvert/aio"
+	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
 // maxSignature bounds a signature that is read, in bytes: minisign's comments have at most 1 KiB and 8 KiB.
@@ -29,6 +33,62 @@ func (o *Output) signature() ([]byte, error) {
 		return nil, err
 	}
 	return readUpTo(o.Root, SignatureName, maxSignature)
+}
+
+// SignManifest signs the manifest of a finished dataset by o.Sign. If the manifest has no sums, all files are read and
+// compared first, and the sums are entered; summed reports whether that was done.
+func (o *Output) SignManifest(ctx context.Context, how aio.Options, p plan.Progress) (m *Manifest, summed bool, err error) {
+	if m, err = o.Manifest(); err != nil {
+		return nil, false, err
+	}
+	if m == nil {
+		return nil, false, fmt.Errorf("%s: %w", o.dir, ErrUnfinished)
+	}
+	if err := o.Mkdir(o.Temp("")); err != nil {
+		return nil, false, err
+	}
+	if summed = m.Root.IsZero(); summed {
+		if err := o.sumUp(ctx, m, how, p); err != nil {
+			return nil, false, err
+		}
+	}
+	data, err := encodeManifest(m)
+	if err != nil {
+		return nil, false, err
+	}
+	if summed {
+		if err := o.replaceManifest(data); err != nil {
+			return nil, false, err
+		}
+	}
+	if err := o.sign(m, data); err != nil || o.bucket == nil {
+		return m, summed, err
+	}
+	if summed {
+		if err := o.bucket.Save(ManifestName); err != nil {
+			return nil, false, err
+		}
+	}
+	return m, summed, o.bucket.Save(SignatureName)
+}
+
+// sumUp reads all files of a dataset and enters their sums in its manifest.
+func (o *Output) sumUp(ctx context.Context, m *Manifest, how aio.Options, p plan.Progress) error {
+	found, err := o.Reread(ctx, m.Shards, m.Meta, how, p)
+	if err == nil {
+		err = found.Err()
+	}
+	if err != nil {
+		return err
+	}
+	meta, err := readKept(o.Root, MetaName)
+	if err != nil {
+		return err
+	}
+	if is := sumOf(meta); is.is(m.Meta) {
+		m.describe(is)
+	}
+	return m.check()
 }
 
 // sign writes the signature of a manifest, whose bytes are data.

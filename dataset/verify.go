@@ -8,7 +8,8 @@ import (
 )
 
 // Verify reads a finished dataset again and compares it with its manifest: all shards, the indexes and meta.json. It
-// compares the plan and the journal, which a repair needs, with the manifest, too. how.Progress counts shards alone.
+// compares the plan and the journal, which a repair needs, with the manifest, too. how.Progress counts shards alone. If
+// how.Only is set, it reads the shards that Only chooses, their indexes and meta.json.
 func (m *Manifest) Verify(ctx context.Context, dir string, how verify.Options) (*verify.Report, *Repairable, error) {
 	o, err := openToRead(dir)
 	if err != nil {
@@ -41,7 +42,7 @@ func (o *Output) Verify(ctx context.Context, m *Manifest, how verify.Options) (*
 		return nil, nil, err
 	}
 	how.Progress = nil
-	problems, from, err := verify.Sums(ctx, o.Root, m.Sums(), how)
+	problems, from, err := verify.Sums(ctx, o.Root, m.sumsOf(how.Only), how)
 	if err != nil {
 		return nil, nil, err
 	}

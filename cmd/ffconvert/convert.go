@@ -16,6 +16,7 @@ import (
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/summary"
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/dataset/signature"
 	"github.com/ffconvert/ffconvert/internal/text"
 	"github.com/ffconvert/ffconvert/shard/choose"
 	"github.com/ffconvert/ffconvert/shard/plan"
@@ -70,7 +71,8 @@ type conversion struct {
 	convert.Conversion
 	opts     cliflag.Conversion
 	purpose  hint.Purpose
-	planning *planning // not nil: only plan, write no shards
+	planning *planning             // not nil: only plan, write no shards
+	sign     *signature.PrivateKey // nil: the dataset is not signed
 	stdout   io.Writer
 }
 
@@ -78,6 +80,9 @@ type conversion struct {
 func (c *conversion) run(ctx context.Context) error {
 	choice, err := c.opts.Choose.Choice(c.opts.Seed)
 	if err != nil {
+		return err
+	}
+	if c.sign, err = c.opts.Sign.Load(ctx); err != nil {
 		return err
 	}
 	if choice.Split == "" && choice.SplitBy == "" {
@@ -114,6 +119,9 @@ func (c *conversion) one(ctx context.Context, choice choose.Options) error {
 	defer progress.Stop()
 	c.Options = c.opts.Options(ctx, tool(), progress)
 	c.Choice = choice
+	if c.sign != nil {
+		c.Sign = c.sign.Sign
+	}
 	if err := help.CheckEncoding(c.Encode); err != nil {
 		return err
 	}
@@ -159,6 +167,9 @@ func (c *conversion) convert(ctx context.Context) (progress.ClosingLine, error) 
 	}
 	sum := summary.NewConversion(c.Out, done.Report)
 	sum.Columns = done.Columns
+	if c.sign != nil {
+		sum.SignedBy = c.sign.ID()
+	}
 	return sum, nil
 }
 

@@ -23,6 +23,7 @@ type finishOptions struct {
 	verify   bool
 	backend  aio.Backend
 	depth    int
+	sign     cliflag.Sign
 	progress progress.Flag
 }
 
@@ -53,21 +54,34 @@ Where shards are missing they are named, and the status is 5: run their tasks ag
 	flags.BoolVar(&opts.verify, "verify", false, "re-read all shards")
 	flags.Var(&opts.backend, "backend", "how shards are re-read: auto, aio or pread")
 	flags.Var(cliflag.QueueDepth(&opts.depth), "queue-depth", "reads of 1 MiB in flight")
+	opts.sign.Add(flags)
 	flags.Var(&opts.progress, "progress", progress.Usage)
 	opts.AddPlace(flags)
 	return cmd
 }
 
 func runFinish(ctx context.Context, opts finishOptions, dir string) error {
+	key, err := opts.sign.Load(ctx)
+	if err != nil {
+		return err
+	}
 	progress := progress.New(opts.progress, os.Stderr)
 	defer progress.Stop()
-	report, err := convert.Finish(ctx, dir, convert.FinishOptions{
+	how := convert.FinishOptions{
 		Wait: opts.wait, Verify: opts.verify, AIO: aio.Options{Backend: opts.backend, Depth: opts.depth},
 		Tool: "ffconvert " + version, Progress: progress, Waiting: progress.Waiting, Bucket: opts.Options(progress.Note),
-	})
+	}
+	if key != nil {
+		how.Sign = key.Sign
+	}
+	report, err := convert.Finish(ctx, dir, how)
 	if err != nil {
 		return hint.Add(err, "finish", dir)
 	}
-	progress.Say(summary.NewConversion(dir, report))
+	sum := summary.NewConversion(dir, report)
+	if key != nil {
+		sum.SignedBy = key.ID()
+	}
+	progress.Say(sum)
 	return nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"io"
@@ -15,7 +16,9 @@ import (
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/convert/option"
+	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/dataset/lookup"
+	"github.com/ffconvert/ffconvert/internal/text"
 	"github.com/ffconvert/ffconvert/record"
 )
 
@@ -23,6 +26,7 @@ type inspectOptions struct {
 	inspect.Options
 	*views
 	format option.Choice
+	sums   bool
 	limits *record.Options
 }
 
@@ -38,9 +42,13 @@ Fields are counted in up to 1,000 samples, evenly spread, of 256 MiB in all; it 
 many. --deep reads all samples. Headers are checked, and what is read; verify checks all.
 Of an OUT in an object store the manifest and an index are read, and no shard.
 
+--sha256 prints the SHA-256 of all files of a dataset, as its manifest says, in the form of
+sha256sum; the SHA-256 of this text is the root in the manifest. Nothing else is read.
+
 ` + exitStatus,
 		Example: `  ffconvert inspect out/
   ffconvert inspect --deep out/
+  ffconvert inspect --sha256 out/ | (cd out/ && sha256sum -c --quiet)
   ffconvert inspect --keys 100 out/PART_00000.ffr`,
 		Args: help.WantArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -52,6 +60,10 @@ Of an OUT in an object store the manifest and an index are read, and no shard.
 	opts.Keys = 5
 	flags.Var(option.AtLeast(&opts.Keys, 0), "keys", "number of first keys to show")
 	flags.BoolVar(&opts.Deep, "deep", false, "read every sample to count the fields")
+	flags.BoolVar(&opts.sums, "sha256", false, "print the SHA-256 of all files, for sha256sum -c in OUT")
+	cmd.MarkFlagsMutuallyExclusive("sha256", "deep")
+	cmd.MarkFlagsMutuallyExclusive("sha256", "keys")
+	cmd.MarkFlagsMutuallyExclusive("sha256", "format")
 	opts.limits = cliflag.RecordLimits(flags)
 	cliflag.Size(flags, &opts.MaxSample, "max-sample-size", record.DefaultMaxSample, "largest sample that is read for its key and fields; it is held in memory whole")
 	opts.AddPlace(flags)
@@ -61,6 +73,13 @@ Of an OUT in an object store the manifest and an index are read, and no shard.
 func runInspect(ctx context.Context, opts inspectOptions, path string, stdout io.Writer) error {
 	if convert.IsURL(path) {
 		return opts.end(inspectRemote(ctx, opts, path, stdout))
+	}
+	if opts.sums {
+		m, err := dataset.ReadManifest(path)
+		if err != nil {
+			return hint.NotShards(path, err)
+		}
+		return printSums(path, m, stdout)
 	}
 	r, err := record.Open(path, record.Options{AllowLegacy: true, MaxSamples: opts.limits.MaxSamples, MaxSample: math.MaxInt64})
 	if err != nil {
@@ -87,6 +106,9 @@ func inspectRemote(ctx context.Context, opts inspectOptions, url string, stdout 
 	if err != nil {
 		return err
 	}
+	if opts.sums {
+		return printSums(url, m, stdout)
+	}
 	x, err := inspect.Outline(url, out.Path(""), m)
 	if err != nil {
 		return err
@@ -108,4 +130,13 @@ func inspectRemote(ctx context.Context, opts inspectOptions, url string, stdout 
 		return terminal.WriteJSON(stdout, x)
 	}
 	return x.Print(stdout)
+}
+
+// printSums prints the SHA-256 of the files of a dataset.
+func printSums(dir string, m *dataset.Manifest, stdout io.Writer) error {
+	w := bufio.NewWriter(stdout)
+	if err := m.WriteSums(w); err != nil {
+		return fmt.Errorf("%s: %w (ffconvert finish --verify %s adds them)", dir, err, text.ShellWord(dir))
+	}
+	return w.Flush()
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/ffconvert/ffconvert/internal/aisfake"
 	"github.com/ffconvert/ffconvert/internal/need"
 	"github.com/ffconvert/ffconvert/internal/python"
+	"github.com/ffconvert/ffconvert/internal/shardtest"
 	"github.com/ffconvert/ffconvert/internal/versitygw"
 )
 
@@ -49,12 +50,13 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"need":   needTools,
-			"status": status,
-			"head":   head,
-			"flip":   flip,
-			"hex":    writeHex,
-			"same":   same,
+			"need":    needTools,
+			"status":  status,
+			"head":    head,
+			"flip":    flip,
+			"hex":     writeHex,
+			"collide": collide,
+			"same":    same,
 
 			"sameshards":  sameShards,
 			"samedataset": sameDataset,
@@ -177,6 +179,14 @@ func writeHex(ts *testscript.TestScript, _ bool, args []string) {
 	data, err := hex.DecodeString(strings.Join(args[1:], ""))
 	ts.Check(err)
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), data, 0o644))
+}
+
+// collide changes five bytes of a file so that its CRC-32 stay: collide offset file
+func collide(ts *testscript.TestScript, _ bool, args []string) {
+	at, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	name := ts.MkAbs(args[1])
+	shardtest.Collide(ts.Value(scriptTest{}).(testing.TB), filepath.Dir(name), filepath.Base(name), at)
 }
 
 // flip flips a bit of a file: flip offset file

@@ -51,7 +51,7 @@ many machines as there are, and no plan is made. The same command without --task
 such tasks have found of parts that are what they were, indexes the others, and plans.`
 
 // notOfPlans are flags of a conversion that plan does not have: they concern the writing of shards.
-var notOfPlans = []string{"no-verify", "verify", "backend", "queue-depth", "grace"}
+var notOfPlans = []string{"no-verify", "verify", "sign", "password-file", "backend", "queue-depth", "grace"}
 
 // newPlanFormatCommand turns the command of a conversion into the command of its plan.
 func newPlanFormatCommand(name string, convert func(adapt func(*conversion)) *cobra.Command) *cobra.Command {

@@ -68,7 +68,7 @@ checked, with a manifest that accounts for every entry of the input.
 	grouped(groupTasks, newPlanCommand(), newRunCommand(), newStatusCommand(), newFinishCommand())
 	grouped(groupConvert, newFormatsCommand())
 	grouped(groupCheck, newCheckCommand())
-	grouped(groupLook, newVerifyCommand(), newRepairCommand(), newCopyCommand(), newInspectCommand(), newListCommand(), newGetCommand(), newDiffCommand(), newBrowseCommand(), newBenchCommand())
+	grouped(groupLook, newVerifyCommand(), newSignCommand(), newRepairCommand(), newCopyCommand(), newInspectCommand(), newListCommand(), newGetCommand(), newDiffCommand(), newBrowseCommand(), newBenchCommand())
 	grouped(groupExport, newExportCommand())
 	grouped(groupPack, newPackCommand(), newUnpackCommand(), newCatCommand())
 	grouped(groupCache, newCacheCommand())

@@ -29,6 +29,7 @@ type verifyOptions struct {
 	workers     int
 	blockSize   cliflag.BlockSize
 	limits      *record.Options
+	proof       proofOptions
 	allowLegacy bool
 	format      option.Choice
 	reports     []string
@@ -52,14 +53,23 @@ where that cannot be proven. A directory with a manifest is compared with it too
 extra, swapped and resized shards, and damaged indexes. So are the plan and the journal of the
 conversion, which a repair needs. All problems are listed, not the first alone.
 
+--key compares with what the holder of a key of minisign has signed: the manifest, and by it
+the SHA-256 of every file. Checksums find faults, a signature finds what somebody changed.
+--sample reads some shards, drawn at random, and says which part that is.
+
 ` + exitStatus,
 		Example: `  ffconvert verify out/
   ffconvert verify --format json out/ | jq .problems
   ffconvert verify --format sarif out/ > verify.sarif
   ffconvert verify --report sarif=verify.sarif --report junit=verify.xml out/
+  ffconvert verify --key minisign.pub out/
+  ffconvert verify --key minisign.pub --sample 1% out/
   ffconvert verify a.ffr b.ffr`,
 		Args: help.WantArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := opts.proof.check(cmd.Flags()); err != nil {
+				return err
+			}
 			return runVerify(cmd.Context(), opts, args, cmd.OutOrStdout())
 		},
 	}
@@ -70,9 +80,10 @@ conversion, which a repair needs. All problems are listed, not the first alone.
 	flags.Var(&opts.backend, "backend", "how to read: auto, aio or pread")
 	flags.Var(cliflag.QueueDepth(&opts.depth), "queue-depth", "reads in flight, all shards together")
 	flags.Var(&opts.blockSize, "block-size", "bytes of one read, a multiple of 4096, 64MiB at most")
-	cliflag.Jobs(flags, &opts.workers, "shards read at once, 1024 at most (default half the CPUs, 4 at the most)")
+	cliflag.Jobs(flags, &opts.workers, "shards read at once, 1024 at most (default half the CPUs, 4 at the most; where SHA-256 are compared all, 16 at the most)")
 	flags.BoolVar(&opts.allowLegacy, "allow-legacy", false, "accept headers without a checksum, as old writers left them")
 	opts.limits = cliflag.RecordLimits(flags)
+	opts.proof.add(flags)
 	flags.Var(&opts.progress, "progress", progress.Usage)
 	opts.AddPlace(flags)
 	return cmd
@@ -90,7 +101,11 @@ func runVerify(ctx context.Context, opts verifyOptions, args []string, stdout io
 	defer func() { err = errors.Join(err, reports.close()) }()
 	progress := progress.New(opts.progress, os.Stderr)
 	defer progress.Stop()
-	work := audit.Look(ctx, args, opts.Options(nil))
+	want, err := opts.proof.want()
+	if err != nil {
+		return err
+	}
+	work := audit.Look(ctx, args, want, opts.Options(nil))
 	defer work.Close()
 	if refused := work.Refused(); len(refused) > 0 && opts.format.Value == string(findings.Text) && len(reports) == 0 {
 		return terminal.Plain(refused[0]) // a report would repeat it

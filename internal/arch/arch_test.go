@@ -84,6 +84,7 @@ var mayImport = map[string][]string{
 	"dataset/bucket":               {"dataset", "input/remote", "internal/crcline", "internal/place", "record", "shard/plan"},
 	"dataset/transfer":             {"aio", "converters", "dataset", "dataset/bucket", "input/remote", "internal/atomicfile", "internal/blocking", "internal/place", "record", "verify"},
 	"dataset/compare":              {"converters", "dataset/lookup", "encode"},
+	"dataset/signature":            {"internal/place"},
 	"dataset/lookup":               {"converters", "dataset", "encode", "internal/atomicfile", "internal/blocking", "internal/place", "internal/sidecar", "record"},
 	"shard":                        {"internal/place", "converters", "encode", "record", "aio", "verify", "shard/plan", "dataset", "internal/atomicfile", "internal/direct"},
 	"convert/filter":               {"converters", "converters/cbor", "encode", "input", "input/cache", "input/stage", "internal/place", "internal/text"},
@@ -116,20 +117,20 @@ var mayImport = map[string][]string{
 		"converters",
 	},
 
-	"cmd/ffconvert":                     {"aio", "browse", "check", "cmd/ffconvert/internal/arrayjob", "cmd/ffconvert/internal/audit", "cmd/ffconvert/internal/bench", "cmd/ffconvert/internal/checkinput", "cmd/ffconvert/internal/cliflag", "cmd/ffconvert/internal/help", "cmd/ffconvert/internal/hint", "cmd/ffconvert/internal/inspect", "cmd/ffconvert/internal/progress", "cmd/ffconvert/internal/samples", "cmd/ffconvert/internal/stop", "cmd/ffconvert/internal/summary", "cmd/ffconvert/internal/terminal", "convert", "convert/format", "convert/option", "convert/spec", "converters", "dataset", "dataset/bucket", "dataset/compare", "dataset/lookup", "dataset/transfer", "encode", "export", "findings", "input", "input/cache", "input/kind", "input/stage", "internal/place", "internal/text", "packed", "record", "shard/choose", "shard/plan", "verify"},
-	"cmd/ffconvert/internal/audit":      {"cmd/ffconvert/internal/hint", "cmd/ffconvert/internal/terminal", "convert", "convert/format", "dataset", "dataset/bucket", "findings", "input", "internal/text", "record", "shard/plan", "verify"},
+	"cmd/ffconvert":                     {"aio", "browse", "check", "cmd/ffconvert/internal/arrayjob", "cmd/ffconvert/internal/audit", "cmd/ffconvert/internal/bench", "cmd/ffconvert/internal/checkinput", "cmd/ffconvert/internal/cliflag", "cmd/ffconvert/internal/help", "cmd/ffconvert/internal/hint", "cmd/ffconvert/internal/inspect", "cmd/ffconvert/internal/progress", "cmd/ffconvert/internal/samples", "cmd/ffconvert/internal/stop", "cmd/ffconvert/internal/summary", "cmd/ffconvert/internal/terminal", "convert", "convert/format", "convert/option", "convert/spec", "converters", "dataset", "dataset/bucket", "dataset/signature", "dataset/compare", "dataset/lookup", "dataset/transfer", "encode", "export", "findings", "input", "input/cache", "input/kind", "input/stage", "internal/place", "internal/text", "packed", "record", "shard/choose", "shard/plan", "verify"},
+	"cmd/ffconvert/internal/audit":      {"cmd/ffconvert/internal/hint", "cmd/ffconvert/internal/terminal", "convert", "convert/format", "dataset", "dataset/bucket", "dataset/signature", "findings", "input", "internal/text", "record", "shard/plan", "verify"},
 	"cmd/ffconvert/internal/checkinput": {"check", "cmd/ffconvert/internal/hint", "cmd/ffconvert/internal/terminal", "convert/format", "converters", "encode", "findings", "input", "input/remote", "input/stage"},
-	"cmd/ffconvert/internal/cliflag":    {"aio", "cmd/ffconvert/internal/help", "cmd/ffconvert/internal/progress", "cmd/ffconvert/internal/stop", "convert", "convert/format", "convert/option", "dataset/bucket", "encode", "input", "input/remote", "input/stage", "record", "shard/choose", "shard/plan", "verify"},
+	"cmd/ffconvert/internal/cliflag":    {"aio", "cmd/ffconvert/internal/help", "cmd/ffconvert/internal/progress", "cmd/ffconvert/internal/stop", "convert", "convert/format", "convert/option", "dataset/bucket", "dataset/signature", "encode", "input", "input/remote", "input/stage", "record", "shard/choose", "shard/plan", "verify"},
 	"cmd/ffconvert/internal/hint":       {"check", "cmd/ffconvert/internal/summary", "cmd/ffconvert/internal/terminal", "convert", "convert/format", "convert/option", "converters", "dataset", "findings", "input", "input/kind", "input/remote", "input/stage", "internal/place", "internal/text", "record", "shard/plan"},
 	"cmd/ffconvert/internal/samples":    {"cmd/ffconvert/internal/terminal", "converters", "dataset/lookup", "internal/jsonvalue", "internal/text"},
 	"cmd/ffconvert/internal/terminal":   {"findings", "internal/place", "internal/text"},
 	"cmd/ffconvert/internal/progress":   {"cmd/ffconvert/internal/terminal", "convert/option", "converters", "dataset", "internal/text"},
-	"cmd/ffconvert/internal/summary":    {"cmd/ffconvert/internal/terminal", "aio", "convert", "converters", "export", "internal/text", "packed", "shard", "shard/plan"},
+	"cmd/ffconvert/internal/summary":    {"dataset", "cmd/ffconvert/internal/terminal", "aio", "convert", "converters", "export", "internal/text", "packed", "shard", "shard/plan"},
 	"cmd/ffconvert/internal/arrayjob":   {"shard/plan"},
 	"cmd/ffconvert/internal/stop":       {"cmd/ffconvert/internal/terminal", "shard"},
 	"cmd/ffconvert/internal/help":       {"aio", "convert/option", "encode", "shard/plan"},
 	"cmd/ffconvert/internal/bench":      {"cmd/ffconvert/internal/terminal", "aio", "record"},
-	"cmd/ffconvert/internal/inspect":    {"shard/choose", "cmd/ffconvert/internal/terminal", "cmd/ffconvert/internal/summary", "converters", "dataset", "encode", "internal/text", "packed", "record", "shard/plan"},
+	"cmd/ffconvert/internal/inspect":    {"dataset/signature", "shard/choose", "cmd/ffconvert/internal/terminal", "cmd/ffconvert/internal/summary", "converters", "dataset", "encode", "internal/text", "packed", "record", "shard/plan"},
 }
 
 // unsafeFile is the one file that may import unsafe.

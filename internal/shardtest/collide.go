@@ -8,7 +8,7 @@ import (
 
 // Collide changes five bytes of a file from off on. CRC-32 of all that holds these bytes stay what they are: the
 // difference is the generator polynomial.
-func Collide(t *testing.T, dir, name string, off int) {
+func Collide(t testing.TB, dir, name string, off int) {
 	t.Helper()
 	const polynomial = uint64(1<<32 | 0x04c11db7)
 	path := filepath.Join(dir, name)

@@ -8,6 +8,7 @@ import (
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert/format"
 	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/dataset/signature"
 	"github.com/ffconvert/ffconvert/input"
 	"github.com/ffconvert/ffconvert/shard/plan"
 	"github.com/ffconvert/ffconvert/verify"
@@ -44,6 +45,10 @@ func (r *refusedArg) kind() verify.Kind {
 	switch {
 	case errors.Is(r.err, input.ErrNotFound):
 		return verify.Missing
+	case errors.Is(r.err, signature.ErrWrong):
+		return ruleSignature
+	case errors.Is(r.err, signature.ErrUnsigned), errors.Is(r.err, dataset.ErrNoSums):
+		return ruleUnsigned
 	case errors.Is(r.err, dataset.ErrManifest), errors.Is(r.err, dataset.ErrManifestVersion):
 		return dataset.BadManifest
 	case errors.Is(r.err, plan.ErrDamaged):

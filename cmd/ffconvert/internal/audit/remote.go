@@ -14,7 +14,7 @@ import (
 )
 
 // viewOf opens a dataset in an object store. Its shards are fetched when they are verified.
-func viewOf(ctx context.Context, url string, how bucket.Options) (d verifyDir, err error) {
+func (w *Work) viewOf(ctx context.Context, url string, how bucket.Options) (d verifyDir, err error) {
 	if strings.HasSuffix(url, record.Ext) {
 		return d, fmt.Errorf("%s: a shard in an object store is verified with its dataset; name what it lies in, %s", url, url[:strings.LastIndexByte(url, '/')+1])
 	}
@@ -23,7 +23,7 @@ func viewOf(ctx context.Context, url string, how bucket.Options) (d verifyDir, e
 		return d, err
 	}
 	d = verifyDir{path: url, view: out}
-	if d.manifest, err = out.Manifest(); err == nil {
+	if d.manifest, err = w.want.readManifest(url, out); err == nil {
 		d.names, err = out.Shards()
 	}
 	if err == nil && d.manifest == nil {
@@ -36,6 +36,9 @@ func viewOf(ctx context.Context, url string, how bucket.Options) (d verifyDir, e
 		case len(d.names) == 0:
 			err = fmt.Errorf("%s: %w", url, hint.ErrNoShards)
 		}
+	}
+	if err == nil && d.manifest == nil && w.want.some() {
+		err = fmt.Errorf("%s: %w", url, errNoManifest)
 	}
 	if err != nil {
 		return d, errors.Join(err, out.Close())
@@ -58,10 +61,15 @@ func (w *Work) Close() error {
 	return errors.Join(errs...)
 }
 
-// bytesByManifest is the size of all shards as the manifest has it; 0 without one.
-func (d *verifyDir) bytesByManifest() int64 {
-	if d.manifest == nil {
-		return 0
+// bytesByManifest is the size of the shards that are read, nil: of all, as the manifest has it; 0 without one.
+func (d *verifyDir) bytesByManifest(read map[string]bool) int64 {
+	total := int64(0)
+	if d.manifest != nil {
+		for _, s := range d.manifest.Shards {
+			if read == nil || read[s.Name] {
+				total += s.Bytes
+			}
+		}
 	}
-	return d.manifest.Totals.Bytes
+	return total
 }

@@ -20,6 +20,8 @@ import (
 const (
 	ruleUnfinished verify.Kind = "unfinished"
 	ruleNoShards   verify.Kind = "no-shards"
+	ruleSignature  verify.Kind = "signature"
+	ruleUnsigned   verify.Kind = "unsigned"
 )
 
 // Rules are the rules of verify, one for each kind of problem.
@@ -41,6 +43,8 @@ func Rules() []findings.Rule {
 		kind(ruleUnfinished, "The conversion into this directory was not finished", "Run the same command again: it goes on where it stopped."),
 		kind(dataset.BadManifest, "The manifest of the dataset is damaged, or contradicts its plan", "Let ffconvert repair write it anew, or fetch it again from where it is sound."),
 		kind(dataset.BadPlan, "The plan or the journal, which a repair needs, is damaged", "Run the command of the conversion again: it writes the plan anew and keeps the shards. ffconvert repair mends the journal."),
+		kind(ruleSignature, "The signature is not one of the manifest by the wanted key", "Do not use the dataset. Fetch it again, and the public key from whom you trust."),
+		kind(ruleUnsigned, "The dataset has no signature, or its manifest has no SHA-256", "Let the maker of the dataset sign it with ffconvert sign."),
 		kind(ruleNoShards, "The directory holds no shards, or the file is none", "Name the directory that the conversion wrote."),
 	}
 }
@@ -86,6 +90,15 @@ func factsOf(r *verify.Report) []findings.Fact {
 	if r.Fallback != "" {
 		facts = append(facts, findings.Fact{Name: "fallback", Value: r.Fallback})
 	}
+	if p := r.Proof; p != nil {
+		facts = append(facts, findings.Fact{Name: "sha256", Value: p.SHA256}, findings.Fact{Name: "shards_of", Value: p.Of})
+		if p.SignedBy != "" {
+			facts = append(facts, findings.Fact{Name: "signed_by", Value: p.SignedBy})
+		}
+		if p.Seed != nil {
+			facts = append(facts, findings.Fact{Name: "seed", Value: fmt.Sprint(*p.Seed)})
+		}
+	}
 	return facts
 }
 
@@ -100,7 +113,14 @@ func Print(w io.Writer, r *verify.Report, repairs []*dataset.Repairable, paint t
 	if n := int64(len(r.Problems)) + r.More; n > 0 {
 		verdict = paint.Bad(terminal.Counted(n, "problem") + ":")
 	}
-	manifest := "compared with the manifest"
+	shards := terminal.Counted(int64(r.Shards), "shard")
+	if r.Proof != nil && !r.Proof.Complete() {
+		if len(r.Problems) == 0 {
+			verdict = paint.Good("sound as far as read:")
+		}
+		shards = fmt.Sprintf("%d of %s (--seed %d reads them again)", r.Proof.Read, terminal.Counted(int64(r.Proof.Of), "shard"), *r.Proof.Seed)
+	}
+	manifest := "compared with the manifest" + proofText(r.Proof)
 	if !r.CrossChecked {
 		manifest = "no manifest to compare with"
 	}
@@ -112,7 +132,7 @@ func Print(w io.Writer, r *verify.Report, repairs []*dataset.Repairable, paint t
 		from += "; no AIO: " + r.Fallback
 	}
 	_, err := fmt.Fprintf(w, "%s %s, %s, %s; %s; %.2f s, %s by %s, queue depth %d%s\n", verdict,
-		terminal.Counted(int64(r.Shards), "shard"), terminal.Counted(r.Samples, "sample"), humanize.Bytes(uint64(r.Bytes)), manifest,
+		shards, terminal.Counted(r.Samples, "sample"), humanize.Bytes(uint64(r.Bytes)), manifest,
 		r.Seconds, terminal.RateText(1e6*r.MBPerSecond()), r.Backend, r.QueueDepth, from)
 	for _, repair := range repairs {
 		if err == nil {
@@ -120,6 +140,17 @@ func Print(w io.Writer, r *verify.Report, repairs []*dataset.Repairable, paint t
 		}
 	}
 	return err
+}
+
+// proofText says what was compared beyond checksums.
+func proofText(p *verify.Proof) string {
+	switch {
+	case p == nil:
+		return ""
+	case p.SignedBy != "":
+		return " and its SHA-256, signed by the key " + p.SignedBy
+	}
+	return " and its SHA-256, unsigned"
 }
 
 // Told returns the error of a printed report, with the number of problems as its text.

@@ -24,6 +24,7 @@ import (
 
 // Work holds the directories and files to verify.
 type Work struct {
+	want    Want
 	dirs    []verifyDir
 	files   []verify.Target
 	refused []refusedArg
@@ -41,8 +42,8 @@ type verifyDir struct {
 // Look finds the shards of the arguments. A directory, or a single shard, is compared with the
 // manifest in its directory, if there is one.
 // A URL is a dataset in an object store, which remote says how to reach. The caller closes the Work.
-func Look(ctx context.Context, args []string, remote bucket.Options) *Work {
-	w := &Work{}
+func Look(ctx context.Context, args []string, want Want, remote bucket.Options) *Work {
+	w := &Work{want: want}
 	for _, arg := range args {
 		if err := w.add(ctx, arg, remote); err != nil {
 			w.refused = append(w.refused, refusedArg{arg, err})
@@ -53,7 +54,7 @@ func Look(ctx context.Context, args []string, remote bucket.Options) *Work {
 
 func (w *Work) add(ctx context.Context, arg string, remote bucket.Options) error {
 	if convert.IsURL(arg) {
-		d, err := viewOf(ctx, arg, remote)
+		d, err := w.viewOf(ctx, arg, remote)
 		if err == nil {
 			w.dirs = append(w.dirs, d)
 		}
@@ -70,11 +71,14 @@ func (w *Work) add(ctx context.Context, arg string, remote bucket.Options) error
 		return err
 	}
 	if st.IsDir() {
-		dir, err := verifyDirOf(arg)
+		dir, err := w.dir(arg)
 		if err == nil {
 			w.dirs = append(w.dirs, dir)
 		}
 		return err
+	}
+	if w.want.some() {
+		return fmt.Errorf("%s: %w", arg, errFile)
 	}
 	want, err := expectedOf(arg)
 	if err == nil && want == nil {
@@ -98,10 +102,10 @@ func otherFile(path string) error {
 	return nil
 }
 
-func verifyDirOf(dir string) (verifyDir, error) {
+func (w *Work) dir(dir string) (verifyDir, error) {
 	d := verifyDir{path: dir}
 	var err error
-	d.manifest, err = dataset.ReadManifest(dir)
+	d.manifest, err = w.want.readManifest(dir, nil)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return d, err
 	}
@@ -116,6 +120,9 @@ func verifyDirOf(dir string) (verifyDir, error) {
 			return d, unfinished(dir)
 		}
 	}
+	if d.manifest == nil && w.want.some() {
+		return d, fmt.Errorf("%s: %w", dir, errNoManifest)
+	}
 	d.names, err = verify.Shards(dir)
 	if err == nil && d.manifest == nil && len(d.names) == 0 {
 		err = fmt.Errorf("%s: %w", dir, hint.ErrNoShards)
@@ -127,7 +134,7 @@ func verifyDirOf(dir string) (verifyDir, error) {
 func (w *Work) Verify(ctx context.Context, how verify.Options) (*verify.Report, error) {
 	var total *verify.Report
 	for i := range w.dirs {
-		report, err := w.dirs[i].verify(ctx, how)
+		report, err := w.dirs[i].verify(ctx, &w.want, how)
 		if err != nil {
 			return nil, err
 		}
@@ -146,19 +153,28 @@ func (w *Work) Verify(ctx context.Context, how verify.Options) (*verify.Report, 
 	return total, nil
 }
 
-func (d *verifyDir) verify(ctx context.Context, how verify.Options) (*verify.Report, error) {
+func (d *verifyDir) verify(ctx context.Context, want *Want, how verify.Options) (*verify.Report, error) {
 	if d.view != nil {
 		how.Workers = max(how.Workers, 2) // one is fetched while another is read
+		if d.manifest != nil {
+			how = want.options(d.manifest, how)
+		}
 		report, repair, err := d.view.Verify(ctx, d.manifest, how)
+		if err == nil && d.manifest != nil {
+			report.Proof = want.proof(d.manifest, report.Shards)
+		}
 		d.repair = repair
 		return report, err
 	}
 	if d.manifest == nil {
 		return verify.Dataset(ctx, d.path, nil, how)
 	}
-	report, repair, err := d.manifest.Verify(ctx, d.path, how)
-	d.repair = repair
-	return report, err
+	report, repair, err := d.manifest.Verify(ctx, d.path, want.options(d.manifest, how))
+	if err != nil {
+		return nil, err
+	}
+	d.repair, report.Proof = repair, want.proof(d.manifest, report.Shards)
+	return report, nil
 }
 
 // Repairs returns for each directory with a manifest whether it can be repaired.
@@ -189,7 +205,7 @@ func expectedOf(path string) (*verify.Expect, error) {
 	return nil, nil
 }
 
-// Bytes returns the size of all shards. Files that cannot be examined count as empty.
+// Bytes returns the size of all shards that are read. Files that cannot be examined count as empty.
 func (w *Work) Bytes() int64 {
 	total := int64(0)
 	add := func(path string) {
@@ -198,12 +214,18 @@ func (w *Work) Bytes() int64 {
 		}
 	}
 	for _, d := range w.dirs {
+		var read map[string]bool
+		if d.manifest != nil {
+			read = w.want.reads(d.manifest)
+		}
 		if d.view != nil {
-			total += d.bytesByManifest()
+			total += d.bytesByManifest(read)
 			continue
 		}
 		for _, name := range d.names {
-			add(filepath.Join(d.path, name))
+			if read == nil || read[name] {
+				add(filepath.Join(d.path, name))
+			}
 		}
 	}
 	for _, f := range w.files {

@@ -43,6 +43,7 @@ type Conversion struct {
 	DryRun    bool
 
 	IntoNonempty bool
+	Sign         Sign
 
 	Exact, WholeParts bool
 	Backend           aio.Backend
@@ -97,6 +98,7 @@ func (o *Conversion) Add(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.IntoNonempty, "into-nonempty", false, "put the dataset into OUT though files of other programs are there, which stay")
 	flags.BoolVar(&o.NoVerify, "no-verify", false, "do not re-read the shards")
 	flags.BoolVar(&o.Verify, "verify", false, "re-read shards that were finished before, too, and write the damaged ones anew")
+	o.Sign.Add(flags)
 	o.addRun(flags)
 }
 
@@ -105,6 +107,8 @@ func (o *Conversion) AddTo(cmd *cobra.Command) {
 	o.Add(cmd.Flags())
 	cmd.MarkFlagsMutuallyExclusive("exact", "whole-parts")
 	cmd.MarkFlagsMutuallyExclusive("verify", "no-verify")
+	cmd.MarkFlagsMutuallyExclusive("sign", "no-verify")
+	cmd.MarkFlagsMutuallyExclusive("sign", "dry-run")
 	o.Choose.exclude(cmd)
 	o.AddCache(cmd.Flags())
 	o.Bucket.AddUpload(cmd.Flags())

@@ -39,8 +39,12 @@ func CompleteFlags(cmd *cobra.Command) {
 			words = []string{"tab", ",", ";", "|"}
 		case "cache-dir":
 			how = cobra.ShellCompDirectiveFilterDirs
-		case "classes":
+		case "classes", "sign", "password-file":
 			how = cobra.ShellCompDirectiveDefault
+		case "key":
+			if f.Annotations[proofMark] != nil {
+				how = cobra.ShellCompDirectiveDefault
+			}
 		}
 		// The only error: the completion of a flag that two commands share is registered already.
 		_ = cmd.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(words, how))

@@ -20,6 +20,7 @@ type Group struct {
 const (
 	titleEveryday = "Everyday"
 	titleLimits   = "Limits"
+	titleProof    = "Proof"
 	Ungrouped     = "Other"
 )
 
@@ -37,6 +38,7 @@ var Groups = []Group{
 	{Title: "Shards",
 		Flags: "shards shard-size max-count mtime shuffle seed exact whole-parts verify no-verify",
 		Rare:  "min-shard-size max-shards"},
+	{Title: titleProof, Flags: "sha256 sign password-file"},
 	{Title: "Remote and compressed sources",
 		Flags: "cache-dir cache-size connections anonymous s3-endpoint s3-region s3-profile allow-pipe",
 		Rare:  "s3-path-style rewrite retries fetch-timeout"},
@@ -48,8 +50,11 @@ var Groups = []Group{
 // PlaceOf returns the group of a flag, its position there, and whether only --help-all shows it.
 func PlaceOf(f *pflag.Flag) (group *Group, at int, rare bool) {
 	title := Ungrouped
-	if IsLimit(f) {
+	switch {
+	case IsLimit(f):
 		title = titleLimits
+	case f.Annotations[proofMark] != nil:
+		title = titleProof
 	}
 	for i := range Groups {
 		g := &Groups[i]
@@ -144,6 +149,16 @@ func trimLines(text string) string {
 
 // limitMark is the annotation of flags that set a limit on inputs.
 const limitMark = "ffconvert_limit"
+
+// proofMark is the annotation of flags of signatures whose names mean something else in other commands.
+const proofMark = "ffconvert_proof"
+
+// MarkProof puts a flag into the group of signatures and sums.
+func MarkProof(flags *pflag.FlagSet, name string) {
+	if err := flags.SetAnnotation(name, proofMark, []string{}); err != nil {
+		panic("ffconvert: " + err.Error())
+	}
+}
 
 func IsLimit(flag *pflag.Flag) bool { return flag.Annotations[limitMark] != nil }
 

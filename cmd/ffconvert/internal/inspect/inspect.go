@@ -19,6 +19,7 @@ import (
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/dataset/signature"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/internal/text"
 	"github.com/ffconvert/ffconvert/packed"
@@ -50,6 +51,8 @@ type Report struct {
 	Index    int64          `json:"index_bytes,omitempty"` // of all indexes, as the manifest says
 	Created  *time.Time     `json:"created,omitempty"`     // when the manifest was written
 	Verified *bool          `json:"verified,omitempty"`    // whether each shard was verified when it was written
+	Root     string         `json:"root_sha256,omitempty"` // of the SHA-256 of all files, as the manifest says
+	SignedBy string         `json:"signed_by,omitempty"`   // ID of the key, as the signature says; it is not checked
 	converters.Description
 	Skipped map[string]int64 `json:"skipped,omitempty"`
 	Choice  *choose.Options  `json:"choice,omitempty"`      // of samples, when they were converted; nil: all
@@ -151,6 +154,9 @@ func (x *Report) describe(m *dataset.Manifest, dir string) error {
 	for i := range m.Shards {
 		x.Index += m.Shards[i].Index.Bytes
 	}
+	if err := x.proof(dir, m); err != nil {
+		return err
+	}
 	meta, err := dataset.ReadMeta(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -159,6 +165,23 @@ func (x *Report) describe(m *dataset.Manifest, dir string) error {
 		return err
 	}
 	x.Description, x.SourceFields = meta.Description, meta.Fields
+	return nil
+}
+
+// proof sets the root, and what the signature says of itself.
+func (x *Report) proof(dir string, m *dataset.Manifest) error {
+	if !m.Root.IsZero() {
+		x.Root = m.Root.String()
+	}
+	_, text, err := dataset.ReadSigned(dir)
+	if err != nil || text == nil {
+		return err
+	}
+	said, err := signature.Read(text)
+	if err != nil {
+		return fmt.Errorf("%s: %w", filepath.Join(dir, dataset.SignatureName), err)
+	}
+	x.SignedBy = said.Key
 	return nil
 }
 
@@ -205,6 +228,12 @@ func (x *Report) Print(w io.Writer) error {
 	}
 	if x.Index > 0 {
 		row("index bytes", "%s (%s)", humanize.Comma(x.Index), humanize.IBytes(uint64(x.Index)))
+	}
+	if x.Root != "" {
+		row("root sha256", "%s", x.Root)
+	}
+	if x.SignedBy != "" {
+		row("signed by", "the key %s, not checked: ffconvert verify --key PUBLIC %s", x.SignedBy, text.ShellWord(x.Path))
 	}
 	if len(x.Skipped) > 0 {
 		row("skipped", "%s", text.Line(summary.SkippedText(x.Skipped)))

@@ -32,6 +32,7 @@ type Conversion struct {
 	Written int64     `json:"bytes_written"` // bytes of shards that this run wrote
 	MBPerS  float64   `json:"mb_per_second"` // Written / 1e6 / Seconds
 	proof
+	SignedBy  string           `json:"signed_by,omitempty"` // ID of the key
 	LeftOut   int64            `json:"samples_left_out"`
 	LeftOutBy map[string]int64 `json:"left_out_by,omitempty"` // samples that were not chosen, by option
 	filtered
@@ -207,6 +208,9 @@ func (s Conversion) String() string {
 		fmt.Fprintf(&b, ", not re-read now: ffconvert verify %s", text.ShellWord(s.Out))
 	default:
 		fmt.Fprintf(&b, ", %v: ffconvert verify %s", s.proof, text.ShellWord(s.Out))
+	}
+	if s.SignedBy != "" {
+		b.WriteString("; signed by the key " + s.SignedBy)
 	}
 	if len(s.Columns) > 0 {
 		b.WriteString("; " + columnsText(s.Columns))

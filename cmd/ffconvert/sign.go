@@ -1,0 +1,75 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/hint"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/progress"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/summary"
+	"github.com/ffconvert/ffconvert/convert"
+)
+
+type signOptions struct {
+	cliflag.Sign
+	cliflag.Place
+	progress progress.Flag
+}
+
+func newSignCommand() *cobra.Command {
+	opts := signOptions{Place: cliflag.NewPlace(), progress: progress.NewFlag()}
+	cmd := &cobra.Command{
+		Use:   "sign OUT",
+		Short: "Sign a dataset, so that others can tell whose it is",
+		Long: `Sign the manifest of a finished dataset, which has the SHA-256 of every file, with a private
+key of minisign. The signature is OUT/manifest.json.minisig; one that is there is replaced.
+Who has the public key can tell that nothing was changed since:
+
+  ffconvert verify --key minisign.pub OUT
+  minisign -Vm OUT/manifest.json -p minisign.pub      (the manifest alone)
+
+minisign -G makes a pair of keys. No shard is read, unless the manifest has no SHA-256, as after
+--no-verify, or of an earlier version: then all files are read and compared first.
+Conversions and finish sign at their end with --sign.
+
+` + exitStatus,
+		Example: `  ffconvert sign --key ~/.minisign/minisign.key out/
+  ffconvert sign --key minisign.key --password-file /run/secrets/minisign out/`,
+		Args: help.WantArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runSign(cmd.Context(), opts, args[0])
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.StringVar(&opts.Key, "key", "", "file of the private key")
+	help.MarkProof(flags, "key")
+	opts.AddPassword(flags)
+	flags.Var(&opts.progress, "progress", progress.Usage)
+	opts.AddPlace(flags)
+	return cmd
+}
+
+func runSign(ctx context.Context, opts signOptions, dir string) error {
+	if opts.Key == "" {
+		return errors.New("sign: --key is missing: want ffconvert sign --key minisign.key OUT")
+	}
+	key, err := opts.Load(ctx)
+	if err != nil {
+		return err
+	}
+	progress := progress.New(opts.progress, os.Stderr)
+	defer progress.Stop()
+	m, summed, err := convert.Sign(ctx, dir, convert.SignOptions{Sign: key.Sign, Progress: progress, Bucket: opts.Options(progress.Note)})
+	progress.Stop()
+	if err != nil {
+		return hint.Add(err, "sign", dir)
+	}
+	progress.Say(summary.NewSigned(dir, m, key.ID(), summed))
+	return nil
+}

@@ -1,0 +1,87 @@
+// Package signature signs the manifest of a dataset as minisign does, and checks such signatures.
+//
+//	key, err := signature.ReadPrivateKey("minisign.key", password)
+//	text, err := key.Sign(manifest)
+//
+//	public, err := signature.ReadPublicKey("minisign.pub")
+//	err = public.Check(manifest, text)
+//
+// Keys and signatures are those of minisign: https://jedisct1.github.io/minisign. The signature is over the bytes of
+// manifest.json, which has the SHA-256 of every other file of the dataset.
+package signature
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"time"
+
+	"aead.dev/minisign"
+
+	"github.com/ffconvert/ffconvert/internal/place"
+)
+
+var (
+	// ErrWrong says that a signature is damaged, of another key, or of another manifest.
+	ErrWrong = place.New(place.Corrupt, "wrong signature")
+	// ErrUnsigned says that a dataset has no signature.
+	ErrUnsigned = place.New(place.Refused, "not signed")
+)
+
+// A Statement is what a signature says of itself. Nothing of it is checked.
+type Statement struct {
+	Key     string // ID of the key, in hexadecimal, as minisign prints it
+	Comment string // the comment that is signed, too: when and of which file, as a rule
+}
+
+// Read returns what a signature says of itself. One that is damaged is [ErrWrong].
+func Read(signature []byte) (Statement, error) {
+	var s minisign.Signature
+	if err := s.UnmarshalText(signature); err != nil {
+		return Statement{}, fmt.Errorf("%w: it is damaged, or not of minisign", ErrWrong)
+	}
+	return Statement{Key: keyID(s.KeyID), Comment: s.TrustedComment}, nil
+}
+
+func keyID(id uint64) string { return fmt.Sprintf("%X", id) }
+
+// A PublicKey checks signatures.
+type PublicKey struct{ key minisign.PublicKey }
+
+// ID returns the ID of the key.
+func (k *PublicKey) ID() string { return keyID(k.key.ID()) }
+
+// Check returns nil if the holder of the private key has signed the manifest, else [ErrWrong]. A signature that is
+// nil is [ErrUnsigned].
+func (k *PublicKey) Check(manifest, signature []byte) error {
+	if signature == nil {
+		return ErrUnsigned
+	}
+	s, err := Read(signature)
+	switch {
+	case err != nil:
+		return err
+	case s.Key != k.ID():
+		return fmt.Errorf("%w: it is of the key %s, not of %s", ErrWrong, s.Key, k.ID())
+	case !minisign.Verify(k.key, manifest, signature):
+		return fmt.Errorf("%w: the key %s has not signed this manifest", ErrWrong, k.ID())
+	}
+	return nil
+}
+
+// A PrivateKey signs.
+type PrivateKey struct{ key minisign.PrivateKey }
+
+// ID returns the ID of the key.
+func (k *PrivateKey) ID() string { return keyID(k.key.ID()) }
+
+// Sign returns the signature of a manifest, with the time and the name of the file as its signed comment.
+func (k *PrivateKey) Sign(manifest []byte) ([]byte, error) {
+	comment := "timestamp:" + strconv.FormatInt(time.Now().Unix(), 10) + "\tfile:manifest.json\thashed"
+	signature := minisign.SignWithComments(k.key, manifest, comment, "signature of an ffconvert dataset by the key "+k.ID())
+	public := PublicKey{k.key.Public().(minisign.PublicKey)}
+	if err := public.Check(manifest, signature); err != nil { // the halves of the key do not fit
+		return nil, fmt.Errorf("%w: the private key is damaged", ErrKey)
+	}
+	return bytes.Clone(signature), nil
+}

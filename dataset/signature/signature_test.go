@@ -1,0 +1,209 @@
+package signature_test
+
+import (
+	"bytes"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"aead.dev/minisign"
+
+	"github.com/ffconvert/ffconvert/dataset/signature"
+	"github.com/ffconvert/ffconvert/internal/need"
+	"github.com/ffconvert/ffconvert/internal/place"
+)
+
+var manifest = []byte("{\n  \"ffconvert_manifest\": 4\n}\n")
+
+// noPassword is the password of keys that have none.
+func noPassword() (string, error) { return "", errors.New("a password was asked for") }
+
+// newKeys writes a pair of keys without a password and reads it.
+func newKeys(t *testing.T) (*signature.PublicKey, *signature.PrivateKey) {
+	t.Helper()
+	public, private, err := minisign.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret, err := private.MarshalText()
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := signature.ReadPrivateKey(write(t, string(secret)), noPassword)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := signature.ReadPublicKey(public.String())
+	if err != nil || p.ID() != k.ID() {
+		t.Fatal(p, err)
+	}
+	return p, k
+}
+
+func write(t *testing.T, text string) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "key")
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+func sign(t *testing.T, k *signature.PrivateKey, manifest []byte) string {
+	t.Helper()
+	text, err := k.Sign(manifest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// Minisign accepts what is signed here, and what it signs is accepted here, with its keys, encrypted or not.
+func TestMinisign(t *testing.T) {
+	t.Parallel()
+	tool := need.Tool(t, "minisign")
+	for _, password := range []string{"", "päss word"} {
+		t.Run(fmt.Sprintf("%q", password), func(t *testing.T) {
+			t.Parallel()
+			if password != "" {
+				need.Time(t, "deriving a key takes a second and 1 GiB, five times")
+			}
+			dir := t.TempDir()
+			run := func(args ...string) (string, error) {
+				if password == "" && (args[0] == "-G" || args[0] == "-S") {
+					args = append(args, "-W")
+				}
+				cmd := exec.Command(tool, args...)
+				cmd.Dir, cmd.Stdin = dir, strings.NewReader(strings.Repeat(password+"\n", 2))
+				out, err := cmd.CombinedOutput()
+				return string(out), err
+			}
+			must := func(args ...string) {
+				t.Helper()
+				if out, err := run(args...); err != nil {
+					t.Fatalf("minisign %q: %v\n%s", args, err, out)
+				}
+			}
+			in := func(name string) string { return filepath.Join(dir, name) }
+			must("-G", "-p", "a.pub", "-s", "a.key")
+			private, err := signature.ReadPrivateKey(in("a.key"), func() (string, error) { return password, nil })
+			if err != nil {
+				t.Fatal(err)
+			}
+			public, err := signature.ReadPublicKey(in("a.pub"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if text, err := os.ReadFile(in("a.pub")); err != nil || !bytes.Contains(text, []byte(private.ID()+"\n")) || public.ID() != private.ID() {
+				t.Errorf("key %s and %s of %s, %v", public.ID(), private.ID(), text, err)
+			}
+			if err := errors.Join(os.WriteFile(in("manifest.json"), manifest, 0o644), os.WriteFile(in("manifest.json.minisig"), []byte(sign(t, private, manifest)), 0o644)); err != nil {
+				t.Fatal(err)
+			}
+			must("-V", "-m", "manifest.json", "-p", "a.pub")
+			must("-S", "-m", "manifest.json", "-s", "a.key")
+			text, err := os.ReadFile(in("manifest.json.minisig"))
+			if err != nil || public.Check(manifest, text) != nil {
+				t.Errorf("%v, %v, of\n%s", err, public.Check(manifest, text), text)
+			}
+			if password == "" {
+				return
+			}
+			if _, err := signature.ReadPrivateKey(in("a.key"), func() (string, error) { return "x", nil }); !errors.Is(err, signature.ErrPassword) {
+				t.Errorf("with another password: %v", err)
+			}
+			if _, err := signature.ReadPrivateKey(in("a.key"), noPassword); err == nil || err.Error() != "a password was asked for" {
+				t.Errorf("without a password: %v", err)
+			}
+		})
+	}
+}
+
+func TestCheckRefuses(t *testing.T) {
+	t.Parallel()
+	public, private := newKeys(t)
+	_, other := newKeys(t)
+	text := sign(t, private, manifest)
+	if err := public.Check(manifest, []byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.SplitAfter(text, "\n")
+	foreign := strings.SplitAfter(sign(t, other, manifest), "\n")
+	raw, err := base64.StdEncoding.DecodeString(strings.TrimSpace(foreign[1]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	mine, _ := base64.StdEncoding.DecodeString(strings.TrimSpace(lines[1]))
+	copy(raw[2:10], mine[2:10]) // says that it is of our key
+	claimed := foreign[0] + base64.StdEncoding.EncodeToString(raw) + "\n" + foreign[2] + foreign[3]
+	for name, row := range map[string]struct{ text, want string }{
+		"of another manifest":         {sign(t, private, append(manifest, ' ')), "has not signed this manifest"},
+		"of another key":              {sign(t, other, manifest), "it is of the key " + other.ID() + ", not of " + public.ID()},
+		"of another key, in our name": {claimed, "has not signed this manifest"},
+		"another signed comment":      {strings.Replace(text, "manifest.json", "manifest.jsoN", 1), "has not signed this manifest"},
+		"the comment of another":      {lines[0] + lines[1] + foreign[2] + foreign[3], "has not signed this manifest"},
+		"empty":                       {"", "damaged"},
+		"the manifest":                {string(manifest), "damaged"},
+		"a line twice":                {lines[0] + text, "damaged"},
+		"a public key":                {"untrusted comment: x\n" + "RWS/gT+NZ2uwxNn9WE9/CpA9IHKM0kWaCFi8Sju5n2RGUwbPOB8rBxEZ\n", "damaged"},
+	} {
+		err := public.Check(manifest, []byte(row.text))
+		if !errors.Is(err, signature.ErrWrong) || place.KindOf(err) != place.Corrupt || !strings.Contains(err.Error(), row.want) {
+			t.Errorf("%s: %v, want %s", name, err, row.want)
+		}
+	}
+	if err := public.Check(manifest, nil); !errors.Is(err, signature.ErrUnsigned) || place.KindOf(err) != place.Refused {
+		t.Errorf("no signature: %v", err)
+	}
+	for n := range len(strings.TrimRight(text, "\n")) {
+		if public.Check(manifest, []byte(text[:n])) == nil {
+			t.Errorf("cut after %d bytes: accepted", n)
+		}
+	}
+	for i := len(lines[0]); i < len(text)-1; i++ { // the first line is not signed
+		b := []byte(text)
+		if b[i] ^= 1; public.Check(manifest, b) == nil {
+			t.Errorf("byte %d changed to %q: accepted", i, b[i])
+		}
+	}
+}
+
+func TestKeysRefused(t *testing.T) {
+	t.Parallel()
+	public, private, err := minisign.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret, _ := private.MarshalText()
+	open, _ := public.MarshalText()
+	raw, _ := base64.StdEncoding.DecodeString(strings.SplitN(string(secret), "\n", 2)[1])
+	raw[len(raw)-40] ^= 1 // of the public half
+	halves := "untrusted comment: x\n" + base64.StdEncoding.EncodeToString(raw)
+	for name, row := range map[string]struct{ file, want string }{
+		"a public key": {write(t, string(open)), "want the private key"},
+		"empty":        {write(t, ""), "want the private key"},
+		"large":        {write(t, strings.Repeat("x", 1<<20)), "more than 16384 bytes"},
+		"missing":      {filepath.Join(t.TempDir(), "nosuch"), "no such file"},
+	} {
+		if _, err := signature.ReadPrivateKey(row.file, noPassword); !errors.Is(err, signature.ErrKey) || !strings.Contains(err.Error(), row.want) {
+			t.Errorf("%s: %v, want %s", name, err, row.want)
+		}
+	}
+	for name, text := range map[string]string{"a private key": string(secret), "empty": "", "large": strings.Repeat("x", 1<<20)} {
+		if _, err := signature.ReadPublicKey(write(t, text)); !errors.Is(err, signature.ErrKey) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	k, err := signature.ReadPrivateKey(write(t, halves), noPassword)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, err := k.Sign(manifest); !errors.Is(err, signature.ErrKey) {
+		t.Errorf("halves that do not fit: %s, %v", text, err)
+	}
+}
