@@ -115,11 +115,7 @@ func makeDir(dir string) error {
 	if err := os.Mkdir(dir, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	root, err := os.OpenRoot(parent)
-	if err != nil {
-		return err
-	}
-	return errors.Join(atomicfile.SyncDir(root, "."), root.Close())
+	return atomicfile.SyncPath(parent)
 }
 
 // open makes the working directory, locks it, and looks whether a plan was begun there.

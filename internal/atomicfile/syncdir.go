@@ -15,3 +15,12 @@ func SyncDir(root *os.Root, dir string) error {
 	}
 	return errors.Join(d.Sync(), d.Close())
 }
+
+// SyncPath is SyncDir of a directory by its path.
+func SyncPath(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}

@@ -30,7 +30,7 @@ func TestFaultH6Streams(t *testing.T) {
 		t.Fatal(err)
 	}
 	bin := filepath.Join(base, "bin-h6")
-	if err := errors.Join(os.Mkdir(bin, 0o755), os.WriteFile(filepath.Join(bin, "ffconvert-copy"), []byte("#!/bin/sh\nexec cat \"$1\"\n"), 0o755)); err != nil {
+	if err := errors.Join(os.Mkdir(bin, 0o755), os.WriteFile(filepath.Join(bin, "ffconvert-asis"), []byte("#!/bin/sh\nexec cat \"$1\"\n"), 0o755)); err != nil {
 		t.Fatal(err)
 	}
 	var cases []streamCase
@@ -89,8 +89,8 @@ func (c streamCase) run(dir string) error {
 	case "pipe":
 		args[len(args)-2] = "pipe:cat " + in
 	case "plugin":
-		args = append(append([]string{"copy"}, how...), in, out)
-		again = []string{"repair", "--progress", "none", "--plugin", "copy", out, in}
+		args = append(append([]string{"asis"}, how...), in, out)
+		again = []string{"repair", "--progress", "none", "--plugin", "asis", out, in}
 	default:
 		again = append(again, "-")
 	}
