@@ -28,6 +28,7 @@ const (
 	WorkDir       = ".ffconvert"
 	PlanName      = WorkDir + "/plan" // kept for a repair
 	JournalName   = WorkDir + "/journal"
+	CopyName      = WorkDir + "/copy" // of a copy that is not complete: which manifest it is of, see package transfer
 	KeysName      = WorkDir + "/keys" // derived: where the sample of each key is, see package lookup
 	LockName      = WorkDir + "/lock"
 	JournalsDir   = WorkDir + "/journals" // of tasks
@@ -335,6 +336,16 @@ func (o *Output) Lookup(name string) (fs.FileInfo, error) {
 }
 
 // has reports whether there is a file of that name.
+// Begun reports whether a conversion or a copy was begun there.
+func (o *Output) Begun() (bool, error) {
+	for _, name := range []string{PlanName, CopyName} {
+		if there, err := o.has(name); err != nil || there {
+			return there, err
+		}
+	}
+	return false, nil
+}
+
 func (o *Output) has(name string) (bool, error) {
 	st, err := o.Lookup(name)
 	return st != nil, err

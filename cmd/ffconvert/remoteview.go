@@ -38,8 +38,8 @@ func (v *views) view(ctx context.Context, url string) (*dataset.Output, *dataset
 	if err != nil || m != nil {
 		return out, m, v.rename(err)
 	}
-	begun, err := out.Lookup(dataset.PlanName)
-	if err == nil && begun != nil {
+	begun, err := out.Begun()
+	if err == nil && begun {
 		err = fmt.Errorf("%s: %w", url, dataset.ErrUnfinished)
 	} else if err == nil {
 		err = fmt.Errorf("%s: %w", url, hint.ErrNoShards)

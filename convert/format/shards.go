@@ -122,18 +122,18 @@ func (d *shardDir) read(ctx context.Context, files Files) error {
 	return err
 }
 
-// begun reports whether a conversion into the directory was begun.
+// begun reports whether a conversion or a copy into the directory was begun.
 func (d *shardDir) begun(ctx context.Context, files Files) (bool, error) {
 	if !d.remote {
 		_, err := os.Lstat(filepath.Join(d.name, dataset.WorkDir))
 		return err == nil, nil
 	}
-	switch err := files.Look(ctx, []string{d.name + dataset.PlanName}); {
-	case errors.Is(err, input.ErrNotFound):
-		return false, nil
-	default:
-		return err == nil, err
+	for _, name := range []string{dataset.PlanName, dataset.CopyName} {
+		if err := files.Look(ctx, []string{d.name + name}); !errors.Is(err, input.ErrNotFound) {
+			return err == nil, err
+		}
 	}
+	return false, nil
 }
 
 // file returns the path of a file of the directory, which is fetched if it is remote, "" if there is none.

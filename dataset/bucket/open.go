@@ -109,12 +109,12 @@ func (b *bucket) fill(writes bool) error {
 		return err
 	}
 	ours := false
-	for _, name := range []string{dataset.PlanName, dataset.JournalName, dataset.ManifestName, dataset.SignatureName, dataset.MetaName} {
+	for _, name := range []string{dataset.PlanName, dataset.JournalName, dataset.ManifestName, dataset.SignatureName, dataset.MetaName, dataset.CopyName} {
 		o, ok := b.object(name)
 		if !ok {
 			continue
 		}
-		ours = ours || name != dataset.MetaName && name != dataset.SignatureName
+		ours = ours || name != dataset.MetaName && name != dataset.SignatureName && name != dataset.CopyName
 		if err := b.bring(o, name); err != nil {
 			return err
 		}
@@ -170,7 +170,7 @@ func isOurs(name string) bool {
 	case dataset.IndexDir + "/":
 		return dataset.IsDatasetFile(name)
 	case dataset.WorkDir + "/":
-		return name == dataset.PlanName || name == dataset.JournalName
+		return name == dataset.PlanName || name == dataset.JournalName || name == dataset.CopyName
 	}
 	return (dir == dataset.DoneDir+"/" || dir == dataset.IndexedDir+"/") && base != ""
 }

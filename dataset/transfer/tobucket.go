@@ -83,7 +83,7 @@ func (t *toBucket) look(ctx context.Context, j *job) (state, error) {
 	if err != nil {
 		return 0, err
 	}
-	mark, err := t.text(ctx, MarkName)
+	mark, err := t.text(ctx, dataset.CopyName)
 	if err != nil {
 		return 0, err
 	}
@@ -109,7 +109,7 @@ func (t *toBucket) begin(ctx context.Context, j *job) error {
 			return err
 		}
 	}
-	return t.save(ctx, MarkName, []byte(j.mark+"\n"))
+	return t.save(ctx, dataset.CopyName, []byte(j.mark+"\n"))
 }
 
 func (t *toBucket) remove(ctx context.Context, name string) error {
@@ -235,8 +235,8 @@ func (t *toBucket) finish(ctx context.Context, j *job) error {
 
 // tidy removes what only an unfinished copy needs. The copy is complete: what cannot be removed is said.
 func (t *toBucket) tidy(ctx context.Context) {
-	if err := t.remove(ctx, MarkName); err != nil {
-		t.warn(fmt.Sprintf("%s: the copy is complete; %s, which it no longer needs, was not removed: %v", t.name(), MarkName, err))
+	if err := t.remove(ctx, dataset.CopyName); err != nil {
+		t.warn(fmt.Sprintf("%s: the copy is complete; %s, which it no longer needs, was not removed: %v", t.name(), dataset.CopyName, err))
 	}
 	for _, p := range t.pending {
 		if err := t.client.Abort(ctx, p); err != nil {
@@ -264,7 +264,7 @@ func (t *toBucket) clear(ctx context.Context, j *job) error {
 	t.mu.Lock()
 	var old []string
 	for name := range t.objects {
-		if isOurs(name) && !mine[name] && !slices.Contains(beside, name) && name != MarkName && name != dataset.ManifestName && name != dataset.SignatureName {
+		if isOurs(name) && !mine[name] && !slices.Contains(beside, name) && name != dataset.CopyName && name != dataset.ManifestName && name != dataset.SignatureName {
 			old = append(old, name)
 		}
 	}

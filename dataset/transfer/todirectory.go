@@ -73,7 +73,7 @@ func (t *toDirectory) look(_ context.Context, j *job) (state, error) {
 	if err != nil {
 		return 0, err
 	}
-	mark, err := t.text(MarkName)
+	mark, err := t.text(dataset.CopyName)
 	if err != nil {
 		return 0, err
 	}
@@ -141,7 +141,7 @@ func (t *toDirectory) begin(_ context.Context, j *job) error {
 	if err := t.out.Mkdir(dataset.IndexDir); err != nil {
 		return err
 	}
-	return t.write(MarkName, []byte(j.mark+"\n"))
+	return t.write(dataset.CopyName, []byte(j.mark+"\n"))
 }
 
 func (t *toDirectory) write(name string, text []byte) error {
@@ -233,7 +233,7 @@ func (t *toDirectory) finish(ctx context.Context, j *job) error {
 	if err := t.out.Root.RemoveAll(dataset.TmpDir); err != nil {
 		return err
 	}
-	return errors.Join(t.out.Remove(MarkName), t.out.Here(nil))
+	return errors.Join(t.out.Remove(dataset.CopyName), t.out.Here(nil))
 }
 
 // clear removes what is of the dataset before.
@@ -244,7 +244,7 @@ func (t *toDirectory) clear(j *job) error {
 	}
 	mine := j.named()
 	for _, name := range names {
-		if !mine[name] && !slices.Contains(beside, name) && name != dataset.LockName && name != MarkName {
+		if !mine[name] && !slices.Contains(beside, name) && name != dataset.LockName && name != dataset.CopyName {
 			if err := t.out.Remove(name); err != nil {
 				return err
 			}

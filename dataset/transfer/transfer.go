@@ -71,9 +71,6 @@ var (
 	ErrChanged = place.New(place.Refused, "it was changed while it was copied")
 )
 
-// MarkName is a file of the destination until the copy is complete: the SHA-256 of the manifest that is copied.
-const MarkName = dataset.WorkDir + "/copy"
-
 // A file of a dataset that a manifest describes.
 type file struct {
 	name  string

@@ -22,6 +22,7 @@ import (
 	"github.com/ffconvert/ffconvert/convert/format"
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/dataset/bucket"
+	"github.com/ffconvert/ffconvert/dataset/lookup"
 	"github.com/ffconvert/ffconvert/dataset/transfer"
 	"github.com/ffconvert/ffconvert/input/remote"
 	"github.com/ffconvert/ffconvert/internal/need"
@@ -111,6 +112,17 @@ func TestDirectories(t *testing.T) {
 	equal(t, tree(t, to), tree(t, from))
 	if done := copied(t, from, to, transfer.Options{}); !done.Already || done.Moved != 0 {
 		t.Errorf("again: %+v", done)
+	}
+	for _, signature := range []string{"signature", "another", ""} { // which goes with the manifest
+		path := filepath.Join(from, dataset.SignatureName)
+		if err := os.WriteFile(path, []byte(signature), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if signature == "" {
+			os.Remove(path)
+		}
+		copied(t, from, to, transfer.Options{})
+		equal(t, tree(t, to), tree(t, from))
 	}
 	flip(t, filepath.Join(to, "PART_00001.ffr"))
 	flip(t, filepath.Join(to, "index", "PART_00002.arrow"))
@@ -419,7 +431,7 @@ func TestCuts(t *testing.T) {
 			}
 			now := objects(t, c, to)
 			if manifest := now["manifest.json"]; manifest == want["manifest.json"] {
-				delete(now, transfer.MarkName)
+				delete(now, dataset.CopyName)
 				equal(t, now, want)
 			} else if manifest != "" && !maps.Equal(now, tree(t, other)) && n > 2 {
 				t.Errorf("%d: the old manifest, and %q", n, slices.Sorted(maps.Keys(now)))
@@ -456,11 +468,24 @@ func TestLeftBehind(t *testing.T) {
 	var said []string
 	opts := transfer.Options{Bucket: bucket.Options{Client: denying{c}, Warn: func(text string) { said = append(said, text) }}}
 	copied(t, from, "s3://bucket/data", opts)
+	for _, name := range []string{"manifest.json", ".ffconvert/plan", ".ffconvert/journal"} { // as if it had been killed before them
+		if err := c.Remove(t.Context(), "s3://bucket/data/"+name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if out, err := bucket.View(t.Context(), "s3://bucket/data", bucket.Options{Client: c, Scratch: t.TempDir()}); err != nil {
+		t.Error(err)
+	} else if begun, err := out.Begun(); err != nil || !begun || out.Close() != nil {
+		t.Errorf("half a copy: begun %t, %v", begun, err)
+	}
+	if _, err := bucket.Open(t.Context(), "s3://bucket/data", false, bucket.Options{Client: c, Scratch: t.TempDir()}); !errors.Is(err, dataset.ErrOccupied) && !errors.Is(err, dataset.ErrNotEmpty) {
+		t.Errorf("a conversion into half a copy: %v", err)
+	}
 	if len(said) != 2 || !strings.Contains(said[0], ".ffconvert/copy") || !strings.Contains(said[1], "PART_00001.ffr: an upload in parts") {
 		t.Errorf("%q", said)
 	}
 	opts.Bucket.Client, said = c, nil
-	if done := copied(t, from, "s3://bucket/data", opts); !done.Already || len(said) > 0 {
+	if done := copied(t, from, "s3://bucket/data", opts); done.Copied > 0 || len(said) > 0 {
 		t.Errorf("%+v %q", done, said)
 	}
 	equal(t, objects(t, c, "s3://bucket/data"), tree(t, from))
@@ -478,8 +503,11 @@ func TestCancelled(t *testing.T) {
 	if !errors.Is(err, errCut) {
 		t.Fatal(err)
 	}
-	if now := tree(t, to); now["manifest.json"] != "" || now[transfer.MarkName] == "" {
+	if now := tree(t, to); now["manifest.json"] != "" || now[dataset.CopyName] == "" {
 		t.Errorf("%q", slices.Sorted(maps.Keys(now)))
+	}
+	if _, err := lookup.Open(to, lookup.Options{}); !errors.Is(err, dataset.ErrUnfinished) {
+		t.Errorf("half a copy: %v", err)
 	}
 	if done := copied(t, from, to, transfer.Options{}); done.Copied == 0 {
 		t.Errorf("%+v", done)

@@ -27,11 +27,11 @@ func (w *Work) viewOf(ctx context.Context, url string, how bucket.Options) (d ve
 		d.names, err = out.Shards()
 	}
 	if err == nil && d.manifest == nil {
-		begun, lookErr := out.Lookup(dataset.PlanName)
+		begun, lookErr := out.Begun()
 		switch {
 		case lookErr != nil:
 			err = lookErr
-		case begun != nil:
+		case begun:
 			err = unfinished(url)
 		case len(d.names) == 0:
 			err = fmt.Errorf("%s: %w", url, hint.ErrNoShards)
