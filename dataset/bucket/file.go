@@ -1,6 +1,7 @@
 package bucket
 
 import (
+	"io"
 	"io/fs"
 	"os"
 	"strings"
@@ -16,7 +17,7 @@ func (b *bucket) Open(name string) (dataset.File, int64, error) {
 		return nil, 0, &fs.PathError{Op: "open", Path: b.at(name), Err: fs.ErrNotExist}
 	}
 	if !strings.HasPrefix(name, dataset.IndexDir+"/") {
-		return &object{b.ctx, b.opts.Client, o}, o.Size, nil
+		return ranges{b.read(o)}, o.Size, nil
 	}
 	done, err := b.Fetch(b.ctx, name)
 	if err != nil {
@@ -42,5 +43,7 @@ func (f *fetched) Close() error {
 	return err
 }
 
-// Close does nothing: an object is not held open.
-func (o *object) Close() error { return nil }
+// Ranges are read of an object, which is not held open.
+type ranges struct{ io.ReaderAt }
+
+func (ranges) Close() error { return nil }

@@ -55,7 +55,7 @@ func (b *bucket) isStored(name string, o remote.Object, want dataset.StoredObjec
 	return now.Size == o.Size && storedOf(now).Sum == want.Sum, nil
 }
 
-func (b *bucket) read(o remote.Object) io.ReaderAt { return &object{b.ctx, b.opts.Client, o} }
+func (b *bucket) read(o remote.Object) io.ReaderAt { return remote.ReadAt(b.ctx, b.opts.Client, o) }
 
 // damaged returns nil for the error of a shard that is damaged or gone: it is not the one that was finished.
 func damaged(err error) error {

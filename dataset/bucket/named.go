@@ -21,7 +21,7 @@ func Named(ctx context.Context, url string, opts Options) (named, of int, err er
 	if err != nil {
 		return 0, 0, err
 	}
-	f, err := plan.OpenFile(&object{ctx, opts.Client, o}, o.Size)
+	f, err := plan.OpenFile(remote.ReadAt(ctx, opts.Client, o), o.Size)
 	if err != nil {
 		return 0, 0, fmt.Errorf("%s: %w: %w", remote.Redact(o.URL), plan.ErrDamaged, err)
 	}

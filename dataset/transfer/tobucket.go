@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"regexp"
 	"slices"
 	"strings"
@@ -154,7 +153,7 @@ func (t *toBucket) has(ctx context.Context, j *job, f *file) (bool, error) {
 			return mine == sum.Value, nil
 		}
 	}
-	err = f.prove(ctx, t.name(), &object{ctx, t.client, o}, nil)
+	err = f.prove(ctx, t.name(), remote.ReadAt(ctx, t.client, o), nil)
 	if errors.Is(err, ErrSource) {
 		return false, nil
 	}
@@ -176,7 +175,7 @@ func (t *toBucket) put(ctx context.Context, j *job, f *file) error {
 		return err
 	}
 	if t.back {
-		if err := f.prove(ctx, t.name(), &object{ctx, t.client, o}, nil); err != nil {
+		if err := f.prove(ctx, t.name(), remote.ReadAt(ctx, t.client, o), nil); err != nil {
 			return err
 		}
 	}
@@ -276,24 +275,4 @@ func (t *toBucket) clear(ctx context.Context, j *job) error {
 		}
 	}
 	return nil
-}
-
-// An object is read by ranges.
-type object struct {
-	ctx    context.Context
-	client bucket.Client
-	o      remote.Object
-}
-
-func (o *object) ReadAt(p []byte, off int64) (int, error) {
-	n := int(max(0, min(int64(len(p)), o.o.Size-off)))
-	if n > 0 {
-		if err := o.client.Read(o.ctx, o.o, p[:n], off); err != nil {
-			return 0, err
-		}
-	}
-	if n < len(p) {
-		return n, io.EOF
-	}
-	return n, nil
 }
