@@ -19,7 +19,7 @@ const (
 	maxItem  = 1000
 )
 
-// writeMarkdown writes a heading, a table of totals and a list of findings, in GitHub's Markdown. What comes from the data stands in code
+// writeMarkdown writes a heading, a table of totals and a list of findings, in GitHub's Markdown. Names and messages are code
 // spans, where no markup, link, mention or HTML is recognised; the table has numbers alone.
 func writeMarkdown(w io.Writer, r *Report) error {
 	var samples, size int64

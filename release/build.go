@@ -31,7 +31,7 @@ func parseTargets(list string) (targets []target, err error) {
 	return targets, nil
 }
 
-// environment is that of the go command: what a user has set must not change the program.
+// environment returns variables for the go command, so that settings of the user do not change the program.
 func (t target) environment() []string {
 	return []string{"CGO_ENABLED=0", "GOOS=" + t.os, "GOARCH=" + t.arch, "GOAMD64=v1", "GOARM64=v8.0", "GOFLAGS=", "GOEXPERIMENT=", "GOWORK=off", "GOFIPS140=off"}
 }
@@ -40,7 +40,7 @@ func (t target) environment() []string {
 func (r *release) build(t target, dir string) (program string, err error) {
 	program = filepath.Join(dir, t.programName())
 	fmt.Fprintln(os.Stderr, "release: building for", t)
-	// Without symbols and DWARF, a third of the size; stack traces stay as they are.
+	// Leaves out symbols and DWARF, a third of the size. Stack traces do not need them.
 	_, err = outputWith(t.environment(), r.source.dir, "go", "build", "-trimpath", "-buildvcs=true", "-ldflags=-s -w", "-o", program, "./cmd/ffconvert")
 	if err != nil {
 		return "", err

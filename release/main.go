@@ -3,7 +3,7 @@
 //	go -C release run . -version v0.1.0 -out ../dist
 //
 //	ffconvert_0.1.0_linux_amd64.tar.gz    program, manual pages, completions, licences; zip for Windows
-//	ffconvert_0.1.0_linux_amd64.cdx.json  what is in the program: CycloneDX
+//	ffconvert_0.1.0_linux_amd64.cdx.json  components of the program: CycloneDX
 //	ffconvert_0.1.0_amd64.deb             the same files for dpkg
 //	ffconvert-0.1.0-1.x86_64.rpm          and for rpm
 //	ffconvert-0.1.0-py3-none-….whl        the Python package with the program

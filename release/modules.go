@@ -49,7 +49,7 @@ var (
 	noticeRE  = regexp.MustCompile(`(?i)^(notice|patents|copyright)`)
 )
 
-// linked returns what is linked into the program for a system, sorted by name.
+// linked returns the modules of the program for a system, sorted by name.
 func (r *release) linked(t target) ([]*module, error) {
 	listed, err := outputWith(t.environment(), r.source.dir, "go", "list", "-deps", "-json=Dir,Standard,Module", "./cmd/ffconvert")
 	if err != nil {
@@ -114,7 +114,7 @@ func (r *release) linked(t target) ([]*module, error) {
 	return all, nil
 }
 
-// read reads the licences in dir, the directory of a package, and in those above it up to root.
+// read reads the licences in dir, the directory of a package, and in its parents up to root.
 func (m *module) read(root, dir string) error {
 	for ; ; dir = filepath.Dir(dir) {
 		entries, err := os.ReadDir(dir)

@@ -63,7 +63,7 @@ func (s *source) clone(root, version string) error {
 
 func (s *source) remove() error { return os.RemoveAll(s.temporary) }
 
-// output runs a program in dir and returns what it prints, without line breaks at the end.
+// output runs a program in dir and returns its output, without line breaks at the end.
 func output(dir, name string, args ...string) (string, error) {
 	return outputWith(nil, dir, name, args...)
 }
