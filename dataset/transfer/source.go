@@ -54,9 +54,18 @@ func openSource(from string, opts Options) (source, error) {
 	}
 	root, err := os.OpenRoot(from)
 	if err != nil {
-		return nil, &place.Error{Where: from, Off: -1, Err: err}
+		return nil, placed(from, err)
 	}
 	return &directory{root}, nil
+}
+
+// placed places an error about a path. A file that does not exist is the input's fault, and not the system's.
+func placed(path string, err error) error {
+	e := place.IOError(path, err)
+	if errors.Is(err, fs.ErrNotExist) {
+		e.Kind = place.None
+	}
+	return e
 }
 
 // A directory is a dataset in one.
@@ -72,7 +81,7 @@ func (d *directory) open(name string) (*os.File, int64, error) {
 		err = errors.New("not a regular file")
 	}
 	if err != nil {
-		return nil, 0, &place.Error{Where: filepath.Join(d.root.Name(), name), Off: -1, Err: err}
+		return nil, 0, placed(filepath.Join(d.root.Name(), name), err)
 	}
 	f, err := blocking.File(d.root.OpenFile(name, os.O_RDONLY, 0))
 	if err != nil {
