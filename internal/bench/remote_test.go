@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/ffconvert/ffconvert/internal/versitygw"
@@ -43,16 +44,19 @@ func TestS12(t *testing.T) {
 	})
 }
 
+// signedCurl are curl's arguments for requests to the server, many at once.
+var signedCurl = []string{"--parallel", "--silent", "--show-error", "--fail", "--aws-sigv4", "aws:amz:" + versitygw.Region + ":s3",
+	"--header", "x-amz-content-sha256: UNSIGNED-PAYLOAD", "--user", versitygw.AccessKey + ":" + versitygw.SecretKey}
+
 // fetched fetches all objects in parallel, and converts what came.
 func fetched(server *versitygw.Server) contender {
-	fetch := []string{"--parallel", "--silent", "--show-error", "--fail", "--aws-sigv4", "aws:amz:" + versitygw.Region + ":s3", "--header", "x-amz-content-sha256: UNSIGNED-PAYLOAD", "--user", versitygw.AccessKey + ":" + versitygw.SecretKey}
 	return func(t *testing.T, set, out string) process {
 		dir := filepath.Join(work, "fetched")
 		if err := os.Mkdir(dir, 0o755); err != nil {
 			t.Fatal(err)
 		}
 		defer settle(t, dir)
-		args := fetch[:len(fetch):len(fetch)]
+		args := slices.Clone(signedCurl)
 		for _, f := range glob(t, set, "*.tar") {
 			name := filepath.Base(f)
 			args = append(args, "-o", filepath.Join(dir, name), fmt.Sprintf("http://%s/bench/%s", server.Address, name))

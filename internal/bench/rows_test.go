@@ -32,6 +32,7 @@ var rows = []row{
 	{id: "S13", does: "a plan of 200,000 shards for 10,000 tasks: what a task takes before it writes, what it asks the file system for, how long `status` takes"},
 	{id: "S14", does: "`pack` of the folder of S4, warm and cold, against a durable copy and a Python program that packs it as FFRecord's pack_folder"},
 	{id: "S15", does: "TFRecord of pictures of 100 KB, against a durable copy; its memory"},
+	{id: "S16", does: "S2 into a bucket of an S3 server on the same machine, against converting it to the disk and then `rclone copy`, or curl; its memory"},
 	{id: "G1", does: "`get` of one sample of ten million, by key and by number, cold and warm: a process each"},
 	{id: "B1", does: "what pages of `browse` ask of a dataset of ten million samples: pages, filters, keys, the survey; by the packages that answer"},
 	{id: "B2", does: "`browse` of ten million samples with keys: its pages, samples by key, its memory"},
