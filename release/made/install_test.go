@@ -35,11 +35,11 @@ func one(t *testing.T, ending string) string {
 	return names[0]
 }
 
-// installed looks at what was installed below root: the program is of the version and works, and shells and man find their files.
-func installed(t *testing.T, root string, places []string) {
+// installed looks at what was installed below a directory: the program is of the version and works, and shells and man find their files.
+func installed(t *testing.T, at string, places []string) {
 	t.Helper()
-	program := filepath.Join(root, "usr", "bin", "ffconvert")
-	commit := strings.TrimSpace(run(t, exec.Command("git", "rev-parse", "--short=12", "HEAD")))
+	program := filepath.Join(at, "usr", "bin", "ffconvert")
+	commit := strings.TrimSpace(run(t, exec.Command("git", "-C", root(t), "rev-parse", "--short=12", "HEAD")))
 	if said := run(t, exec.Command(program, "version")); said != "ffconvert "+version+" ("+commit+") "+runtime.Version()+" "+runtime.GOOS+"/"+runtime.GOARCH+"\n" {
 		t.Errorf("version: %s", said)
 	}
@@ -47,15 +47,15 @@ func installed(t *testing.T, root string, places []string) {
 	run(t, exec.Command(program, "tar", filepath.Join("..", "..", "testdata", "shards-000.tar"), out))
 	run(t, exec.Command(program, "verify", out))
 	for _, place := range places {
-		if st, err := os.Stat(filepath.Join(root, place)); err != nil || st.Size() == 0 || st.Mode().Perm() != 0o644 {
+		if st, err := os.Stat(filepath.Join(at, place)); err != nil || st.Size() == 0 || st.Mode().Perm() != 0o644 {
 			t.Errorf("%s: %v, %v", place, st, err)
 		}
 	}
-	page := run(t, exec.Command("gzip", "-dc", filepath.Join(root, "usr/share/man/man1/ffconvert-verify.1.gz")))
+	page := run(t, exec.Command("gzip", "-dc", filepath.Join(at, "usr/share/man/man1/ffconvert-verify.1.gz")))
 	if !strings.Contains(page, "ffconvert "+version) || !strings.Contains(page, "Re-read shards and check every CRC") {
 		t.Errorf("the manual page of verify:\n%.300s", page)
 	}
-	pages, err := filepath.Glob(filepath.Join(root, "usr/share/man/man1/*"))
+	pages, err := filepath.Glob(filepath.Join(at, "usr/share/man/man1/*"))
 	if err != nil || len(pages) < 40 {
 		t.Errorf("%d manual pages, %v", len(pages), err)
 	}

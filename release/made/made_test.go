@@ -85,14 +85,21 @@ var first = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	dir = filepath.Join(dir, "dist")
-	cmd := exec.Command(program, "-root", filepath.Join("..", ".."), "-version", version, "-targets", targets(), "-out", dir)
+	// All releases are of one commit, whatever is committed meanwhile.
+	if out, err := exec.Command("git", "clone", "--quiet", filepath.Join("..", ".."), filepath.Join(dir, "root")).CombinedOutput(); err != nil {
+		return filepath.Join(dir, "dist"), fmt.Errorf("git clone: %w\n%s", err, out)
+	}
+	root, dir := filepath.Join(dir, "root"), filepath.Join(dir, "dist")
+	cmd := exec.Command(program, "-root", root, "-version", version, "-targets", targets(), "-out", dir)
 	cmd.Env = append(os.Environ(), "TZ=UTC")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return dir, fmt.Errorf("%w\n%s", err, out)
 	}
 	return dir, nil
 })
+
+// root returns the checkout of the release that tests share.
+func root(t *testing.T) string { return filepath.Join(filepath.Dir(dist(t)), "root") }
 
 func dist(t *testing.T) string {
 	t.Helper()
@@ -129,7 +136,7 @@ func TestReproducible(t *testing.T) {
 	one := files(t, dist(t))
 	dir := t.TempDir()
 	clone := filepath.Join(dir, "a clone")
-	run(t, exec.Command("git", "clone", "--quiet", filepath.Join("..", ".."), clone))
+	run(t, exec.Command("git", "clone", "--quiet", root(t), clone))
 	program, err := build()
 	if err != nil {
 		t.Fatal(err)
