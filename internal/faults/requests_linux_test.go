@@ -100,6 +100,16 @@ func (u upload) run(address string, started func(*os.Process), args []string) (r
 	})
 }
 
+// aged makes what a killed process has left in the scratch as old as the next one must find it to remove it.
+func aged(scratch string) error {
+	left, err := filepath.Glob(filepath.Join(scratch, "*"))
+	before := time.Now().Add(-24 * time.Hour)
+	for _, dir := range left {
+		err = errors.Join(err, os.Chtimes(dir, before, before))
+	}
+	return err
+}
+
 // killAt kills the program at a request, counted over all steps, and runs that step and the others again, undisturbed.
 // It is false if there were not as many requests.
 func (u upload) killAt(t *testing.T, at int, moment testproxy.Fault, dir string) (hit bool, err error) {
@@ -122,6 +132,9 @@ func (u upload) killAt(t *testing.T, at int, moment testproxy.Fault, dir string)
 			hit, address = true, u.store.address
 			if err = u.sound(prefix); err != nil {
 				return hit, fmt.Errorf("%s: %w", args[0], err)
+			}
+			if err = aged(scratch); err != nil {
+				return hit, err
 			}
 			r, err = u.run(address, nil, args)
 		}
