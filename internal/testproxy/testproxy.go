@@ -72,8 +72,8 @@ func Start(t testing.TB, service string, opts Options) *Proxy {
 	}
 	server := httptest.NewUnstartedServer(p)
 	server.Config.ErrorLog = quiet
+	p.Address = server.Listener.Addr().String() // before the first request
 	server.Start()
-	p.Address = server.Listener.Addr().String()
 	t.Cleanup(func() {
 		server.Close()
 		transport.CloseIdleConnections()
