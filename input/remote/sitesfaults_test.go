@@ -3,11 +3,15 @@ package remote
 import (
 	"errors"
 	"fmt"
+	"os"
 	"testing"
 
 	"github.com/ffconvert/ffconvert/internal/need"
 	"github.com/ffconvert/ffconvert/internal/testproxy"
 )
+
+// allFaults has every case of the tests below tried, as FFCONVERT_FAULTS does for the table of faults.
+var allFaults = os.Getenv("FFCONVERT_FAULTS") != ""
 
 // Each request of an upload in turn is disturbed in each way: the object is made, once, of all its bytes, and
 // nothing else stays.
@@ -17,6 +21,9 @@ func TestSitesEachRequest(t *testing.T) {
 		for _, f := range testproxy.All() {
 			for _, n := range []int{1000, smallPart + 1000} {
 				for _, isNew := range []bool{false, true} {
+					if !allFaults && isNew != (n > smallPart) {
+						continue
+					}
 					for i := 0; ; i++ {
 						p := testproxy.Start(t, s.address, testproxy.Options{Pick: testproxy.Only(i, f)})
 						name := fmt.Sprintf("each/%d-%d-%v-%d", f, n, isNew, i)
@@ -41,9 +48,12 @@ func TestSitesEachRequest(t *testing.T) {
 
 // Many uploads, with a fifth of all requests disturbed.
 func TestSitesDisturbed(t *testing.T) {
-	rounds := 40
-	if testing.Short() {
+	rounds := 12
+	switch {
+	case testing.Short():
 		rounds = 4
+	case allFaults:
+		rounds = 40
 	}
 	onSites(t, func(t *testing.T, s *site) {
 		p := testproxy.Start(t, s.address, testproxy.Options{Pick: testproxy.Some(22, 0.2)})
