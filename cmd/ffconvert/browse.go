@@ -60,7 +60,7 @@ samples leaves in OUT/.ffconvert, as ffconvert get does; or in the user's cache,
 	return cmd
 }
 
-// servedStatus is the end of the help: an interruption is no error.
+// servedStatus lists the exit statuses of browse for its help. Ctrl-C is status 0 here, so 130 is left out.
 var servedStatus, _, _ = strings.Cut(exitStatus, "\n  130 ")
 
 // browseMemory is where garbage is collected more often, in bytes: what requests hold together is below it.

@@ -61,7 +61,7 @@ func (v *views) lookup(ctx context.Context, url string, opts lookup.Options) (*l
 	return d, v.rename(err)
 }
 
-// end removes what was fetched. err is the error of the command.
+// end removes the scratch directories. err is the error of the command.
 func (v *views) end(err error) error {
 	errs := []error{v.rename(err)}
 	for _, out := range v.open {

@@ -11,7 +11,7 @@ import (
 	"github.com/ffconvert/ffconvert/verify"
 )
 
-// Want says what is compared beyond checksums. The zero value compares nothing else.
+// Want says whether verify compares the signature and the SHA-256, too, and of which shards. The zero value: neither, all shards.
 type Want struct {
 	Key    *signature.PublicKey // the manifest must be signed by it; nil: signatures are not looked at
 	SHA256 bool                 // of every file that is read; implied by the others
@@ -88,7 +88,7 @@ func (w *Want) reads(m *dataset.Manifest) map[string]bool {
 	return w.Sample.Choose(m)
 }
 
-// proof returns what was compared of a dataset.
+// proof describes for the report how a dataset was compared with its SHA-256; nil: it was not.
 func (w *Want) proof(m *dataset.Manifest, read int) *verify.Proof {
 	if !w.some() {
 		return nil

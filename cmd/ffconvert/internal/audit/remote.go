@@ -50,7 +50,7 @@ func unfinished(dir string) error {
 	return fmt.Errorf("%s: %w: the conversion was not finished, there is no %s; run it again, or ffconvert repair", dir, verify.ErrCorrupt, dataset.ManifestName)
 }
 
-// Close removes what was fetched.
+// Close removes the scratch directories of datasets in object stores.
 func (w *Work) Close() error {
 	var errs []error
 	for _, d := range w.dirs {

@@ -142,7 +142,7 @@ func Print(w io.Writer, r *verify.Report, repairs []*dataset.Repairable, paint t
 	return err
 }
 
-// proofText says what was compared beyond checksums.
+// proofText returns the words of the report about the signature, the SHA-256 and the shards that were read.
 func proofText(p *verify.Proof) string {
 	switch {
 	case p == nil:
