@@ -34,13 +34,26 @@ type Statement struct {
 	Comment string // the comment that is signed, too: when and of which file, as a rule
 }
 
-// Read returns what a signature says of itself. One that is damaged is [ErrWrong].
+// Read returns what a signature says of itself. One that is damaged is [ErrWrong]: so is one that holds the right
+// values in other bytes than minisign writes, as base64 allows it.
 func Read(signature []byte) (Statement, error) {
 	var s minisign.Signature
-	if err := s.UnmarshalText(signature); err != nil {
+	err := s.UnmarshalText(signature)
+	if err == nil {
+		written, _ := s.MarshalText()
+		if !bytes.Equal(lines(signature), lines(written)) {
+			err = ErrWrong
+		}
+	}
+	if err != nil {
 		return Statement{}, fmt.Errorf("%w: it is damaged, or not of minisign", ErrWrong)
 	}
 	return Statement{Key: keyID(s.KeyID), Comment: s.TrustedComment}, nil
+}
+
+// lines returns a text with the ends of lines of Unix, and none after its last.
+func lines(text []byte) []byte {
+	return bytes.TrimRight(bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")), "\n")
 }
 
 func keyID(id uint64) string { return fmt.Sprintf("%X", id) }

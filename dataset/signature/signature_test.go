@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -164,6 +165,19 @@ func TestCheckRefuses(t *testing.T) {
 		if public.Check(manifest, []byte(text[:n])) == nil {
 			t.Errorf("cut after %d bytes: accepted", n)
 		}
+	}
+	for _, line := range []int{1, 3} { // base64 has bits that a decoder drops, in the last digit before =
+		const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+		end := len(strings.TrimRight(lines[line], "=\n")) - 1
+		other := digits[strings.IndexByte(digits, lines[line][end])+1]
+		changed := slices.Clone(lines)
+		changed[line] = lines[line][:end] + string(other) + lines[line][end+1:]
+		if err := public.Check(manifest, []byte(strings.Join(changed, ""))); !errors.Is(err, signature.ErrWrong) {
+			t.Errorf("line %d, bits that decode to nothing: %v", line+1, err)
+		}
+	}
+	if err := public.Check(manifest, []byte(strings.ReplaceAll(text, "\n", "\r\n"))); err != nil {
+		t.Errorf("ends of lines of Windows: %v", err)
 	}
 	for i := len(lines[0]); i < len(text)-1; i++ { // the first line is not signed
 		b := []byte(text)
