@@ -11,6 +11,7 @@ import (
 	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/dataset/bucket"
+	"github.com/ffconvert/ffconvert/input"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
@@ -40,6 +41,9 @@ func (o *SignOptions) open(ctx context.Context, dir string) (*dataset.Output, er
 	}
 	if err := dataset.CheckPath(dir); err != nil {
 		return nil, err
+	}
+	if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s: %w", dir, input.ErrNotFound)
 	}
 	if _, err := os.Lstat(filepath.Join(dir, dataset.ManifestName)); errors.Is(err, fs.ErrNotExist) { // Open would make it
 		return nil, fmt.Errorf("%s: there is no %s: %w", dir, dataset.ManifestName, dataset.ErrUnfinished)

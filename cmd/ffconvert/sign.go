@@ -47,7 +47,7 @@ Conversions and finish sign at their end with --sign.
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.StringVar(&opts.Key, "key", "", "file of the private key")
+	flags.Var(&opts.Key, "key", "file of the private key")
 	help.MarkProof(flags, "key")
 	opts.AddPassword(flags)
 	flags.Var(&opts.progress, "progress", progress.Usage)

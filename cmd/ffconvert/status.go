@@ -71,9 +71,9 @@ again writes its shard. The rate is that of the last ten minutes.
 func incomplete(dir string, err error) error {
 	switch {
 	case errors.Is(err, dataset.ErrMissing):
-		return fmt.Errorf("%s: %w (ffconvert repair %s writes them anew)", dir, err, dir)
+		return fmt.Errorf("%s: %w (ffconvert repair %s writes them anew)", dir, err, text.ShellWord(dir))
 	case errors.Is(err, dataset.ErrManifest):
-		return fmt.Errorf("%w (ffconvert repair %s writes it anew)", err, dir)
+		return fmt.Errorf("%w (ffconvert repair %s writes it anew)", err, text.ShellWord(dir))
 	}
 	return err
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/audit"
+	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/cliflag"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/help"
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/dataset/signature"
@@ -17,7 +18,7 @@ import (
 
 // proofOptions are the flags of verify that ask for more than checksums.
 type proofOptions struct {
-	key    string
+	key    cliflag.Name
 	sha256 bool
 	sample sampleValue
 	seed   uint64
@@ -25,7 +26,7 @@ type proofOptions struct {
 }
 
 func (o *proofOptions) add(flags *pflag.FlagSet) {
-	flags.StringVar(&o.key, "key", "", "public key of minisign, or its file: the manifest must be signed by it, and the SHA-256 of all files be those of the manifest")
+	flags.Var(&o.key, "key", "public key of minisign, or its file: the manifest must be signed by it, and the SHA-256 of all files be those of the manifest")
 	flags.BoolVar(&o.sha256, "sha256", false, "compare the SHA-256 of all files with the manifest, signed or not")
 	flags.Var(&o.sample, "sample", "read a share of the shards, drawn at random, or so many of them: 1%, 20 (default all)")
 	flags.Uint64Var(&o.seed, "seed", 0, "what --sample draws from, to read the same shards again (default random)")
@@ -53,7 +54,7 @@ func (o *proofOptions) want() (audit.Want, error) {
 	if o.key == "" {
 		return want, nil
 	}
-	key, err := signature.ReadPublicKey(o.key)
+	key, err := signature.ReadPublicKey(string(o.key))
 	want.Key = key
 	return want, err
 }

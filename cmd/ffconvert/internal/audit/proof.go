@@ -8,6 +8,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/dataset/signature"
+	"github.com/ffconvert/ffconvert/internal/text"
 	"github.com/ffconvert/ffconvert/verify"
 )
 
@@ -33,7 +34,7 @@ func (w *Want) readManifest(dir string, view *dataset.Output) (*dataset.Manifest
 	if w.Key == nil {
 		m, err := unsigned(dir, view)
 		if err == nil && m != nil && w.some() && m.Root.IsZero() {
-			err = fmt.Errorf("%s: %w (ffconvert finish --verify %s adds them)", dir, dataset.ErrNoSums, dir)
+			err = fmt.Errorf("%s: %w (ffconvert finish --verify %s adds them)", dir, dataset.ErrNoSums, text.ShellWord(dir))
 		}
 		return m, err
 	}

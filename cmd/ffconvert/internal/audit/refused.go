@@ -10,6 +10,7 @@ import (
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/dataset/signature"
 	"github.com/ffconvert/ffconvert/input"
+	"github.com/ffconvert/ffconvert/internal/text"
 	"github.com/ffconvert/ffconvert/shard/plan"
 	"github.com/ffconvert/ffconvert/verify"
 )
@@ -68,7 +69,7 @@ func (w *Work) Hint(err error) error {
 	}
 	for _, r := range w.Repairs() {
 		if r.Possible {
-			return fmt.Errorf("%w (ffconvert repair %s writes damaged files anew)", err, r.Out)
+			return fmt.Errorf("%w (ffconvert repair %s writes damaged files anew)", err, text.ShellWord(r.Out))
 		}
 	}
 	return err

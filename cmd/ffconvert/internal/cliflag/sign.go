@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"strings"
 
@@ -13,35 +14,56 @@ import (
 	"golang.org/x/term"
 
 	"github.com/ffconvert/ffconvert/dataset/signature"
+	"github.com/ffconvert/ffconvert/input"
 )
 
 // Sign has the flags of commands that sign a dataset.
 type Sign struct {
-	Key      string // file of the private key; "": nothing is signed
-	Password string // file of its password; "": the user is asked
+	Key      Name // file of the private key; "": nothing is signed
+	Password Name // file of its password; "": the user is asked
+}
+
+// A Name is the value of a flag that must not be empty: an empty variable of a script must not turn off what it asks for.
+type Name string
+
+func (n *Name) String() string { return string(*n) }
+
+// Type implements [pflag.Value].
+func (n *Name) Type() string { return "text" }
+
+// Set implements [pflag.Value].
+func (n *Name) Set(text string) error {
+	if text == "" {
+		return errors.New("want a name; leave the flag out if it is not wanted")
+	}
+	*n = Name(text)
+	return nil
 }
 
 // Add registers --sign and --password-file.
 func (s *Sign) Add(flags *pflag.FlagSet) {
-	flags.StringVar(&s.Key, "sign", "", "sign the dataset with this private key of minisign, when it is finished")
+	flags.Var(&s.Key, "sign", "sign the dataset with this private key of minisign, when it is finished")
 	s.AddPassword(flags)
 }
 
 // AddPassword registers --password-file.
 func (s *Sign) AddPassword(flags *pflag.FlagSet) {
-	flags.StringVar(&s.Password, "password-file", "", "file whose first line is the password of the private key (default: ask on the terminal)")
+	flags.Var(&s.Password, "password-file", "file whose first line is the password of the private key (default: ask on the terminal)")
 }
 
 // Load reads the key, if one is named, and asks for its password: before the work, not at its end.
 func (s *Sign) Load(ctx context.Context) (*signature.PrivateKey, error) {
+	if s.Key == "" && s.Password != "" {
+		return nil, errors.New("--password-file: nothing is signed without --sign")
+	}
 	if s.Key == "" {
 		return nil, nil
 	}
-	return signature.ReadPrivateKey(s.Key, func() (string, error) {
+	return signature.ReadPrivateKey(string(s.Key), func() (string, error) {
 		if s.Password != "" {
-			return firstLine(s.Password)
+			return firstLine(string(s.Password))
 		}
-		return ask(ctx, "Password of "+s.Key+": ", s.Key)
+		return ask(ctx, string(s.Key))
 	})
 }
 
@@ -51,6 +73,9 @@ const maxPassword = 1024
 // firstLine reads the first line of a file.
 func firstLine(name string) (string, error) {
 	f, err := os.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%s: %w", name, input.ErrNotFound)
+	}
 	if err != nil {
 		return "", err
 	}
@@ -67,13 +92,13 @@ func firstLine(name string) (string, error) {
 }
 
 // ask asks for a password on the terminal, which does not show it.
-func ask(ctx context.Context, prompt, key string) (string, error) {
+func ask(ctx context.Context, key string) (string, error) {
 	in := int(os.Stdin.Fd())
 	state, err := term.GetState(in)
 	if err != nil {
 		return "", fmt.Errorf("%s is encrypted, and there is no terminal to ask for its password; --password-file names a file with it", key)
 	}
-	fmt.Fprint(os.Stderr, prompt)
+	fmt.Fprint(os.Stderr, "Password of "+key+": ")
 	defer fmt.Fprintln(os.Stderr)
 	type answer struct {
 		word []byte

@@ -13,6 +13,7 @@ import (
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/input/remote"
 	"github.com/ffconvert/ffconvert/input/stage"
+	"github.com/ffconvert/ffconvert/internal/text"
 	"github.com/ffconvert/ffconvert/record"
 )
 
@@ -65,6 +66,9 @@ func Add(err error, command, out string) error {
 		if errors.Is(err, dataset.ErrNotDirectory) && (command == "run" || command == "repair") {
 			return fmt.Errorf("%w; OUT is the first argument", err)
 		}
+		if errors.Is(err, dataset.ErrNoSums) && command != "sign" {
+			return With(err, "ffconvert sign --key KEY "+text.ShellWord(out)+" reads all files and adds them")
+		}
 		if errors.Is(err, stage.ErrCopy) {
 			return beside(err, "--cache-dir names their directory")
 		}
@@ -72,7 +76,7 @@ func Add(err error, command, out string) error {
 		if !ok || hints[at.Advice] == "" {
 			return err
 		}
-		return With(err, strings.NewReplacer("COMMAND", command, "OUT", out).Replace(hints[at.Advice]))
+		return With(err, strings.NewReplacer("COMMAND", command, "OUT", text.ShellWord(out)).Replace(hints[at.Advice]))
 	})
 }
 
