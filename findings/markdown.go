@@ -19,7 +19,7 @@ const (
 	maxItem  = 1000
 )
 
-// writeMarkdown writes a heading, a table of totals and a list of findings, in GitHub's Markdown. Names and messages are code
+// writeMarkdown writes a heading, the scope, a table of totals and a list of findings, in GitHub's Markdown. Names and messages are code
 // spans, where no markup, link, mention or HTML is recognised; the table has numbers alone.
 func writeMarkdown(w io.Writer, r *Report) error {
 	var samples, size int64
@@ -28,12 +28,15 @@ func writeMarkdown(w io.Writer, r *Report) error {
 		size += f.Bytes
 	}
 	failed := r.Count(Error)
-	verdict := "sound"
+	verdict := cmp.Or(r.Verdict, "sound")
 	if failed > 0 {
 		verdict = counted(failed, "error")
 	}
 	b := bufio.NewWriter(w)
 	fmt.Fprintf(b, "### %s: %s\n\n", codeSpan(r.Tool), verdict)
+	if r.Scope != "" {
+		fmt.Fprintf(b, "%s\n\n", codeSpan(r.Scope))
+	}
 	fmt.Fprintf(b, "| %ss | samples | size | seconds | errors | warnings | notes |\n", cmp.Or(r.Unit, "file"))
 	fmt.Fprintln(b, "| ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
 	fmt.Fprintf(b, "| %s | %s | %s | %.1f | %s | %s | %s |\n", humanize.Comma(int64(len(r.Files))), humanize.Comma(samples), humanize.Bytes(uint64(max(0, size))),

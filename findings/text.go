@@ -55,6 +55,9 @@ func (r *Report) totals() string {
 	if r.More > 0 {
 		line += fmt.Sprintf("; %d of them not listed", r.More)
 	}
+	if r.Scope != "" {
+		line += "; " + r.Scope
+	}
 	return line
 }
 

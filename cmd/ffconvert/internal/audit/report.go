@@ -56,6 +56,10 @@ func Findings(r *verify.Report, repairs []*dataset.Repairable, version string) *
 		impossible := slices.ContainsFunc(repairs, func(r *dataset.Repairable) bool { return !r.Possible })
 		f.Facts = append(f.Facts, findings.Fact{Name: "repair_possible", Value: !impossible})
 	}
+	if r.Proof != nil {
+		verdict, shards := readText(r)
+		f.Verdict, f.Scope = verdict, shards+" compared with the manifest"+proofText(r.Proof)
+	}
 	for _, l := range r.Examined {
 		f.Files = append(f.Files, findings.File{Name: l.Path, Samples: l.Samples, Bytes: l.Bytes})
 	}
@@ -109,16 +113,10 @@ func Print(w io.Writer, r *verify.Report, repairs []*dataset.Repairable, paint t
 			return err
 		}
 	}
-	verdict := paint.Good("sound:")
+	sound, shards := readText(r)
+	verdict := paint.Good(sound + ":")
 	if n := int64(len(r.Problems)) + r.More; n > 0 {
 		verdict = paint.Bad(terminal.Counted(n, "problem") + ":")
-	}
-	shards := terminal.Counted(int64(r.Shards), "shard")
-	if r.Proof != nil && !r.Proof.Complete() {
-		if len(r.Problems) == 0 {
-			verdict = paint.Good("sound as far as read:")
-		}
-		shards = fmt.Sprintf("%d of %s (--seed %d reads them again)", r.Proof.Read, terminal.Counted(int64(r.Proof.Of), "shard"), *r.Proof.Seed)
 	}
 	manifest := "compared with the manifest" + proofText(r.Proof)
 	if !r.CrossChecked {
@@ -140,6 +138,14 @@ func Print(w io.Writer, r *verify.Report, repairs []*dataset.Repairable, paint t
 		}
 	}
 	return err
+}
+
+// readText returns the verdict on a report without problems, and which shards were read.
+func readText(r *verify.Report) (verdict, shards string) {
+	if r.Proof == nil || r.Proof.Complete() {
+		return "sound", terminal.Counted(int64(r.Shards), "shard")
+	}
+	return "sound as far as read", fmt.Sprintf("%d of %s (--seed %d reads them again)", r.Proof.Read, terminal.Counted(int64(r.Proof.Of), "shard"), *r.Proof.Seed)
 }
 
 // proofText returns the words of the report about the signature, the SHA-256 and the shards that were read.
