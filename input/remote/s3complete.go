@@ -133,15 +133,18 @@ func (p *s3Parts) completed(ctx context.Context, resp *http.Response) (Object, e
 	return o, nil
 }
 
-// confirmed compares the object with the parts.
-func (p *s3Parts) confirmed(ctx context.Context, o Object) (Object, error) {
-	mine := p.isMine(o)
-	if o.Sum == (Sum{}) { // some services have another ETag in this reply than in all others
+// confirmed compares the object with the parts. told is what the reply to complete says of it.
+func (p *s3Parts) confirmed(ctx context.Context, told Object) (Object, error) {
+	o, mine := told, p.isMine(told)
+	if told.Sum == (Sum{}) { // some services have another ETag in this reply than in all others
 		err := p.u.try(ctx, true, func([]byte, int) (err error) {
 			o, err = p.s.stat(ctx, p.u.url)
 			return err
 		})
-		if err != nil {
+		switch {
+		case errors.Is(err, ErrNotFound): // versitygw says that it is made while another request still makes it
+			return Object{}, anew(err)
+		case err != nil:
 			return Object{}, err
 		}
 	}
@@ -153,6 +156,11 @@ func (p *s3Parts) confirmed(ctx context.Context, o Object) (Object, error) {
 		return o, nil // nothing can be compared, and each part was
 	case o.Sum == (Sum{}) && silent: // the service has compared nothing
 		p.s.md5only.Store(true)
+	case o.Version != told.Version: // it is of another upload, and stays: versitygw says that one is made which was aborted
+		if p.u.opts.New {
+			return Object{}, exists(p.u.url)
+		}
+		return Object{}, anew(&Error{URL: Redact(p.u.url), Kind: ErrSum, Err: errors.New("another object is there than was sent")})
 	}
 	e := &Error{URL: Redact(p.u.url), Kind: ErrSum, Err: errors.New("the service has put together other bytes than were sent")}
 	if err := p.u.clean(ctx, func(ctx context.Context) error { return p.s.remove(ctx, p.u.url) }); err != nil {

@@ -499,6 +499,44 @@ func TestS3Put(t *testing.T) {
 	}
 }
 
+// A service says that it has made an object of parts which another process had aborted, as versitygw does: the object
+// of that process stays if it is to stay, and is not taken for the one that was sent.
+func TestS3PutOvertaken(t *testing.T) {
+	for _, isNew := range []bool{false, true} {
+		t.Run(fmt.Sprintf("new %v", isNew), func(t *testing.T) {
+			t.Parallel()
+			f := newFakeS3(t)
+			theirs, mine := random(3500, 1), random(3500, 2)
+			f.before = func(w http.ResponseWriter, r *http.Request, kind string, n int) bool {
+				if kind != "COMPLETE" || n > 0 {
+					return false
+				}
+				f.mu.Lock()
+				defer f.mu.Unlock()
+				f.objects[putKey] = s3Kept{data: theirs, etag: "0123456789abcdef0123456789abcdef-4", crc: crcOf(theirs)}
+				clear(f.uploads)
+				fmt.Fprint(w, "<CompleteMultipartUploadResult><ETag>&quot;00000000000000000000000000000000-4&quot;</ETag></CompleteMultipartUploadResult>")
+				return true
+			}
+			_, err := putAll(t, f.client(Options{}, nil), putURL, mine, isNew)
+			if log := strings.Join(f.log, " "); strings.Contains(log, "DELETE") {
+				t.Errorf("it removes what another has made: %s", log)
+			}
+			if isNew {
+				if !errors.Is(err, ErrExists) {
+					t.Errorf("new: %v", err)
+				}
+				f.holds(putKey, theirs)
+				return
+			}
+			if err != nil {
+				t.Error(err)
+			}
+			f.holds(putKey, mine)
+		})
+	}
+}
+
 func btoi(b bool) int {
 	if b {
 		return 1
