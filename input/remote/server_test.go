@@ -198,7 +198,7 @@ func fetchAll(t *testing.T, c *Client, url string) (*memFile, Object, error) {
 
 func fetchObject(t *testing.T, ctx context.Context, c *Client, o Object) (*memFile, error) {
 	t.Helper()
-	f := new(memFile)
+	f := &memFile{b: make([]byte, 0, min(max(o.Size, 0), 8<<20))} // not more: a size may be a lie
 	var told int64
 	err := c.Fetch(ctx, o, f, func(n int64) { told += n })
 	if err == nil && told != int64(len(f.b)) {
