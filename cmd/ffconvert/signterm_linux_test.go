@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"aead.dev/minisign"
 	"golang.org/x/sys/unix"
 
 	"github.com/ffconvert/ffconvert/internal/need"
@@ -20,26 +19,15 @@ import (
 // also where the question is interrupted.
 func TestPasswordIsAsked(t *testing.T) {
 	t.Parallel()
-	need.Time(t, "deriving a key takes a second and 1 GiB, twice")
 	dir := t.TempDir()
 	in := func(name string) string { return filepath.Join(dir, name) }
-	_, private, err := minisign.GenerateKey(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	key, err := minisign.EncryptKey("word", private)
-	if err == nil {
-		err = os.WriteFile(in("key"), key, 0o600)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := filepath.Join("..", "..", "testdata", "minisign", "locked.key")
 	if out, err := exec.Command(need.Program(t), "tar", filepath.Join("..", "..", "testdata", "shards-000.tar"), in("out")).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	for _, interrupt := range []bool{true, false} {
 		p := newPTY(t, 80)
-		cmd := exec.Command(need.Program(t), "sign", "--key", in("key"), in("out"))
+		cmd := exec.Command(need.Program(t), "sign", "--key", key, in("out"))
 		var stderr bytes.Buffer
 		cmd.Stdin, cmd.Stderr = p.terminal, &stderr
 		if err := cmd.Start(); err != nil {
@@ -50,10 +38,11 @@ func TestPasswordIsAsked(t *testing.T) {
 				t.Fatal("the terminal shows what is typed")
 			}
 		}
+		var err error
 		if interrupt {
 			err = cmd.Process.Signal(syscall.SIGINT)
 		} else {
-			_, err = p.master.WriteString("word\n")
+			_, err = p.master.WriteString("secret\n")
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -63,13 +52,13 @@ func TestPasswordIsAsked(t *testing.T) {
 		if interrupt {
 			want = 130
 		}
-		if got := cmd.ProcessState.ExitCode(); got != want || !strings.HasPrefix(stderr.String(), "Password of "+in("key")+": \n") {
+		if got := cmd.ProcessState.ExitCode(); got != want || !strings.HasPrefix(stderr.String(), "Password of "+key+": \n") {
 			t.Errorf("exit status %d, want %d\n%s", got, want, stderr.String())
 		}
 		if !echoes(t, p) {
 			t.Error("the terminal does not show what is typed")
 		}
-		if text := p.text(t); strings.Contains(text, "word") {
+		if text := p.text(t); strings.Contains(text, "secret") {
 			t.Errorf("the terminal shows %q", text)
 		}
 	}
