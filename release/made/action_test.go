@@ -126,6 +126,9 @@ func TestActionRefuses(t *testing.T) {
 		{"a version with a command", version, "", map[string]string{"version": "v0.1.0\n$(touch x)"}, "name a release"},
 		{"a system without a release", version, "Windows-X64", nil, "::error title=ffconvert::there is no release for Windows on X64"},
 		{"another command", version, "", map[string]string{"command": "browse"}, "::error title=ffconvert::the input command is check, verify or install"},
+		{"a URL of two lines", version, "", map[string]string{"release-url": "http://127.0.0.1:1/\n::error::x"}, "::error title=ffconvert::cannot fetch http://127.0.0.1:1/ ::error::x/"},
+		{"a URL that is a flag", version, "", map[string]string{"release-url": "-o x"}, "::error title=ffconvert::cannot fetch -o x/"},
+		{"a document of two lines", version, "", map[string]string{"command": "verify", "sarif": "a\nstatus=0"}, "::error title=ffconvert::the inputs sarif and junit are names of one line"},
 		{"a flag that does not exist", version, "", map[string]string{"command": "verify", "arguments": "--nosuch"}, "unknown flag --nosuch"},
 	} {
 		t.Run(row.name, func(t *testing.T) {

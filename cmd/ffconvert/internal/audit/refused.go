@@ -3,6 +3,7 @@ package audit
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/hint"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
@@ -35,7 +36,7 @@ func (w *Work) Problems() []verify.Problem {
 	problems := []verify.Problem{}
 	for _, r := range w.refused {
 		p := verify.NewProblem(r.arg, r.arg, r.kind(), r.err)
-		p.Text = terminal.ErrorText(r.err)
+		p.Text = strings.TrimPrefix(terminal.ErrorText(r.err), r.arg+": ") // the place of the problem has it
 		problems = append(problems, p)
 	}
 	return problems

@@ -118,6 +118,10 @@ func Print(w io.Writer, r *verify.Report, repairs []*dataset.Repairable, paint t
 	if n := int64(len(r.Problems)) + r.More; n > 0 {
 		verdict = paint.Bad(terminal.Counted(n, "problem") + ":")
 	}
+	if r.Backend == "" {
+		_, err := fmt.Fprintln(w, verdict, "no shard was read")
+		return err
+	}
 	manifest := "compared with the manifest" + proofText(r.Proof)
 	if !r.CrossChecked {
 		manifest = "no manifest to compare with"
