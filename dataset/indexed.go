@@ -131,7 +131,7 @@ func (o *Output) readIndexed(names []string, opts plan.Options, found []converte
 		case errors.Is(err, plan.ErrUnreadable):
 			return nil, err
 		case err != nil:
-			x.Unused = append(x.Unused, fmt.Errorf("%s: %w", o.Path(path.Join(IndexedDir, name)), err))
+			x.Unused = append(x.Unused, fmt.Errorf("%s: %w", o.At(path.Join(IndexedDir, name)), err))
 		}
 	}
 	return x, nil

@@ -189,7 +189,7 @@ func (o *Output) Manifest() (*Manifest, error) {
 	if err != nil {
 		return nil, err
 	}
-	return ParseManifest(o.Path(ManifestName), data)
+	return ParseManifest(o.At(ManifestName), data)
 }
 
 // ParseManifest is [ReadManifest] of the bytes of a file.

@@ -374,6 +374,14 @@ func tmpOf(token, name string) string {
 // Path returns the path of a file, for code that opens by path.
 func (o *Output) Path(name string) string { return filepath.Join(o.dir, name) }
 
+// At is what a file of the dataset is called in messages: its path, or its URL.
+func (o *Output) At(name string) string {
+	if o.bucket == nil {
+		return o.Path(name)
+	}
+	return strings.TrimSuffix(o.name, "/") + "/" + name
+}
+
 // IndexName is where the index of a shard is.
 func IndexName(shard string) string {
 	return IndexDir + "/" + strings.TrimSuffix(shard, record.Ext) + ".arrow"

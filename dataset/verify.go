@@ -65,7 +65,7 @@ func (o *Output) rename(r *verify.Report) {
 	}
 	name := func(path *string) {
 		if rest, ok := strings.CutPrefix(*path, o.dir+"/"); ok {
-			*path = strings.TrimSuffix(o.Name(), "/") + "/" + rest
+			*path = o.At(rest)
 		}
 	}
 	for i := range r.Problems {

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/ffconvert/ffconvert/aio"
+	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/record"
 )
 
@@ -121,7 +122,11 @@ func (res *Result) unreadable(err error) {
 		res.problem(Problem{Kind: Missing, Sample: -1, Offset: -1, Text: "the shard is missing", err: err})
 		return
 	}
-	res.problem(Problem{Kind: Unreadable, Sample: -1, Offset: -1, Text: err.Error(), err: err})
+	kind := Unreadable
+	if place.KindOf(err) == place.Corrupt { // what fetches shards has compared a checksum
+		kind = Changed
+	}
+	res.problem(Problem{Kind: kind, Sample: -1, Offset: -1, Text: err.Error(), err: err})
 }
 
 // compare adds a problem for each difference between the shard and its Expect.

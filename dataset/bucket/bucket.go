@@ -18,6 +18,7 @@ package bucket
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -191,11 +192,12 @@ func (b *bucket) Fetch(ctx context.Context, name string) (done func(), err error
 	if err != nil {
 		return nil, err
 	}
+	done = func() { b.out.Root.Remove(name); free() }
 	if err := b.fetch(ctx, o, name); err != nil {
-		free()
+		done()
 		return nil, err
 	}
-	return func() { b.out.Root.Remove(name); free() }, nil
+	return done, nil
 }
 
 // fetch brings an object into the scratch.
@@ -207,12 +209,18 @@ func (b *bucket) fetch(ctx context.Context, o remote.Object, name string) error 
 	if err != nil {
 		return err
 	}
-	err = b.opts.Client.Fetch(ctx, o, f, nil)
+	err = damage(o, b.opts.Client.Fetch(ctx, o, f, nil))
 	if late := f.Close(); err == nil {
 		err = late
 	}
-	if err != nil {
-		b.out.Root.Remove(name)
+	return err
+}
+
+// damage returns the error of a fetch. Bytes that differ from the checksum that the service keeps are damage to the
+// dataset; of a source they would only be refused.
+func damage(o remote.Object, err error) error {
+	if e, ok := errors.AsType[*remote.Error](err); ok && errors.Is(err, remote.ErrSum) {
+		return &place.Error{Where: remote.Redact(o.URL), Off: -1, Err: errors.New(e.Problem()), Kind: place.Corrupt}
 	}
 	return err
 }

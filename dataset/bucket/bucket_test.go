@@ -275,6 +275,45 @@ func TestRepair(t *testing.T) {
 	equal(t, s, dir)
 }
 
+// Bytes that differ from the checksum that the service keeps are damage like any other: told as such, and written again.
+func TestRot(t *testing.T) {
+	t.Parallel()
+	dir := local(t)
+	for _, name := range []string{"PART_00001.ffr", "index/PART_00002.arrow", "meta.json", "manifest.json", ".ffconvert/plan", ".ffconvert/journal"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStore()
+			if _, err := of(t, s, t.TempDir(), url).Write(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			o := s.objects[url+name]
+			s.objects[url+name], s.rotten = stored{flip(bytes.Clone(o.data)), o.version}, url+name
+			c := of(t, s, t.TempDir(), url)
+			var err error
+			switch name {
+			case "manifest.json":
+				status, err := convert.ReadStatus(t.Context(), url, c.Bucket)
+				if err != nil || !errors.Is(status.Err(), dataset.ErrManifest) || !strings.HasPrefix(status.Err().Error(), url+name) {
+					t.Fatalf("%+v, %v", status, err)
+				}
+			default:
+				if found := view(t, s); len(found) != 1 || !strings.HasPrefix(found[0], name) || strings.HasSuffix(found[0], string(verify.Unreadable)) {
+					t.Errorf("found %q", found)
+				}
+			}
+			if name == ".ffconvert/plan" {
+				_, err = c.Write(t.Context())
+			} else {
+				_, err = convert.Repair(t.Context(), url, convert.PlannedOptions{Options: c.Options}, nil)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			equal(t, s, dir)
+		})
+	}
+}
+
 // A shard that another program has replaced is not taken for the one that was put.
 func TestReplaced(t *testing.T) {
 	t.Parallel()

@@ -22,6 +22,7 @@ import (
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/input/remote"
 	"github.com/ffconvert/ffconvert/internal/crcline"
+	"github.com/ffconvert/ffconvert/internal/place"
 )
 
 // Check returns an error if a URL is none of a service that datasets can be written to.
@@ -145,9 +146,6 @@ func (b *bucket) fill(writes bool) error {
 // list enters the objects of the dataset, and returns the name of one that is none of it; "": there is none.
 func (b *bucket) list() (other string, err error) {
 	for o, err := range b.opts.Client.List(b.ctx, b.url) {
-		if errors.Is(err, remote.ErrNotFound) && len(b.objects) == 0 && !strings.Contains(strings.TrimPrefix(b.url, "s3://"), "/") {
-			return "", err
-		}
 		if err != nil {
 			return "", err
 		}
@@ -182,7 +180,11 @@ func (b *bucket) bring(o remote.Object, name string) error {
 		return fmt.Errorf("%s: %w", remote.Redact(o.URL), err)
 	}
 	defer free()
-	if err := b.fetch(b.ctx, o, name); err != nil {
+	err = b.fetch(b.ctx, o, name)
+	if place.KindOf(err) == place.Corrupt { // as these files tell themselves; it can be written anew
+		return nil
+	}
+	if err != nil {
 		return err
 	}
 	b.was[name], err = b.sum(name)

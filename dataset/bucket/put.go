@@ -126,10 +126,11 @@ func (b *bucket) sum(name string) ([]byte, error) {
 // Begin implements [dataset.Bucket].
 func (b *bucket) Begin() error {
 	for _, name := range []string{dataset.PlanName, dataset.JournalName} {
-		if _, there := b.object(name); there {
+		_, there := b.object(name)
+		if there && name != dataset.PlanName { // which was written anew if it was damaged
 			continue
 		}
-		_, err := b.save(name, true)
+		_, err := b.save(name, !there)
 		if errors.Is(err, remote.ErrExists) {
 			err = b.same(name)
 		}

@@ -22,6 +22,7 @@ type store struct {
 	writes  int               // versions given so far
 	n       int               // requests so far
 	pending []string          // URLs of uploads in parts that were begun
+	rotten  string            // URL of an object whose bytes differ from the checksum that the service keeps
 
 	// before is called with each request, counted from 1: its error is that of the request. acted says that the service
 	// does what it is asked for all the same. It may be nil.
@@ -115,6 +116,11 @@ func (s *store) Fetch(_ context.Context, o remote.Object, into remote.File, _ fu
 	if err == nil {
 		_, err = into.WriteAt(data, 0)
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err == nil && s.rotten == o.URL {
+		err = &remote.Error{URL: o.URL, Kind: remote.ErrSum}
+	}
 	return err
 }
 
@@ -138,6 +144,9 @@ func (s *store) Put(_ context.Context, url string, from io.ReaderAt, size int64,
 		s.writes++
 		s.objects[url] = stored{bytes.Clone(data), fmt.Sprintf("v%d", s.writes)}
 		o = s.about(url, s.objects[url])
+		if s.rotten == url {
+			s.rotten = ""
+		}
 		return nil
 	})
 	if err == nil && opts.Progress != nil {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 
+	"github.com/ffconvert/ffconvert/input/remote"
 	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/record"
 )
@@ -82,6 +83,18 @@ func (f *file) checker() (w io.Writer, end func() error) {
 		}
 		return nil
 	}
+}
+
+// lost returns the error of reading the file in a dataset that has to have it: that it is missing there, or differs
+// from the checksum of its service, is damage.
+func (f *file) lost(where string, err error) error {
+	if isMissing(err) {
+		return f.wrong(where, fmt.Errorf("%w: it is missing", ErrSource))
+	}
+	if e, ok := errors.AsType[*remote.Error](err); ok && errors.Is(err, remote.ErrSum) {
+		return f.wrong(where, fmt.Errorf("%w: %s", ErrSource, e.Problem()))
+	}
+	return err
 }
 
 // wrong places an error of the file; nil stays nil.

@@ -147,7 +147,7 @@ func (t *toBucket) has(ctx context.Context, j *job, f *file) (bool, error) {
 	if sum.NewHash() != nil {
 		mine, err := j.from.hash(ctx, f.name, sum)
 		if err != nil {
-			return false, err
+			return false, f.lost(j.from.name(), err)
 		}
 		if mine != "" && (exact || mine == sum.Value) {
 			return mine == sum.Value, nil
@@ -164,7 +164,7 @@ func (t *toBucket) has(ctx context.Context, j *job, f *file) (bool, error) {
 func (t *toBucket) put(ctx context.Context, j *job, f *file) error {
 	from, done, err := j.from.local(ctx, f.name, f.bytes)
 	if err != nil {
-		return err
+		return f.lost(j.from.name(), err)
 	}
 	defer done()
 	if err := f.prove(ctx, j.from.name(), from, nil); err != nil {

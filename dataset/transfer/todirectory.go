@@ -185,7 +185,7 @@ func (t *toDirectory) put(ctx context.Context, j *job, f *file) error {
 	}
 	defer w.Discard()
 	if err := j.from.into(ctx, f.name, f.bytes, w, j.opts.Progress); err != nil {
-		return err
+		return f.lost(j.from.name(), err)
 	}
 	if err := w.Sync(); err != nil {
 		return err

@@ -183,8 +183,8 @@ func (j *job) readManifest(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if j.m, err = dataset.DecodeManifest(j.text); err != nil {
-		return fmt.Errorf("%s: %w", j.from.name(), err)
+	if j.m, err = dataset.ParseManifest(strings.TrimSuffix(j.from.name(), "/")+"/"+dataset.ManifestName, j.text); err != nil {
+		return err
 	}
 	if j.sign, err = j.from.read(ctx, dataset.SignatureName); err != nil && !isMissing(err) {
 		return err
@@ -279,17 +279,17 @@ var beside = []string{dataset.MetaName, dataset.PlanName, dataset.JournalName}
 func (j *job) complete(ctx context.Context) error {
 	for _, name := range beside {
 		text, err := j.from.read(ctx, name)
-		if isMissing(err) && name != dataset.MetaName {
+		if name == dataset.MetaName {
+			f := file{name: name, bytes: j.m.Meta.Bytes, sum: j.m.Meta}
+			if err == nil {
+				err = f.proveText(j.from.name(), text)
+			}
+			err = f.lost(j.from.name(), err)
+		} else if isMissing(err) {
 			text, err = nil, nil
 		}
 		if err != nil {
 			return err
-		}
-		if name == dataset.MetaName {
-			f := file{name: name, bytes: j.m.Meta.Bytes, sum: j.m.Meta}
-			if err := f.proveText(j.from.name(), text); err != nil {
-				return err
-			}
 		}
 		if err := j.to.save(ctx, name, text); err != nil {
 			return err

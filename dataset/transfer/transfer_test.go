@@ -184,7 +184,10 @@ func TestRefused(t *testing.T) {
 		{"a damaged index", func(t *testing.T, from, _ string) { flip(t, filepath.Join(from, "index", "PART_00000.arrow")) }, transfer.ErrSource, place.Corrupt, "PART_00000.arrow", transfer.ErrSource},
 		{"a cut shard", func(t *testing.T, from, _ string) { os.Truncate(filepath.Join(from, "PART_00001.ffr"), 100) }, transfer.ErrSource, place.Corrupt, "PART_00001.ffr", transfer.ErrSource},
 		{"a damaged meta.json", func(t *testing.T, from, _ string) { flip(t, filepath.Join(from, "meta.json")) }, transfer.ErrSource, place.Corrupt, "meta.json", transfer.ErrSource},
-		{"no shard", func(t *testing.T, from, _ string) { os.Remove(filepath.Join(from, "PART_00002.ffr")) }, fs.ErrNotExist, place.Refused, "PART_00002.ffr", fs.ErrNotExist},
+		{"no shard", func(t *testing.T, from, _ string) { os.Remove(filepath.Join(from, "PART_00002.ffr")) }, transfer.ErrSource, place.Corrupt, `"PART_00002.ffr": it is not as its manifest says: it is missing`, transfer.ErrSource},
+		{"no index", func(t *testing.T, from, _ string) { os.Remove(filepath.Join(from, "index", "PART_00002.arrow")) }, transfer.ErrSource, place.Corrupt, "it is missing", transfer.ErrSource},
+		{"no meta.json", func(t *testing.T, from, _ string) { os.Remove(filepath.Join(from, "meta.json")) }, transfer.ErrSource, place.Corrupt, "it is missing", transfer.ErrSource},
+		{"a damaged manifest", func(t *testing.T, from, _ string) { flip(t, filepath.Join(from, "manifest.json")) }, dataset.ErrManifest, place.Corrupt, "from/manifest.json: manifest is damaged", dataset.ErrManifest},
 		{"a link", func(t *testing.T, from, _ string) {
 			os.Remove(filepath.Join(from, "PART_00002.ffr"))
 			os.Symlink("PART_00001.ffr", filepath.Join(from, "PART_00002.ffr"))

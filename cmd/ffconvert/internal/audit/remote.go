@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,7 +33,8 @@ func (w *Work) viewOf(ctx context.Context, url string, how bucket.Options) (d ve
 		case lookErr != nil:
 			err = lookErr
 		case begun:
-			err = unfinished(url)
+			copied, lookErr := out.Lookup(dataset.CopyName)
+			err = cmp.Or(lookErr, unfinished(url, copied != nil))
 		case len(d.names) == 0:
 			err = fmt.Errorf("%s: %w", url, hint.ErrNoShards)
 		}
@@ -46,7 +48,10 @@ func (w *Work) viewOf(ctx context.Context, url string, how bucket.Options) (d ve
 	return d, nil
 }
 
-func unfinished(dir string) error {
+func unfinished(dir string, copied bool) error {
+	if copied {
+		return fmt.Errorf("%s: %w: the copy was not finished, there is no %s; run ffconvert copy again", dir, verify.ErrCorrupt, dataset.ManifestName)
+	}
 	return fmt.Errorf("%s: %w: the conversion was not finished, there is no %s; run it again, or ffconvert repair", dir, verify.ErrCorrupt, dataset.ManifestName)
 }
 

@@ -117,7 +117,8 @@ func (w *Work) dir(dir string) (verifyDir, error) {
 			if _, err := dataset.ReadStatus(dir); errors.Is(err, plan.ErrDamaged) {
 				return d, err
 			}
-			return d, unfinished(dir)
+			_, err := os.Lstat(filepath.Join(dir, dataset.CopyName))
+			return d, unfinished(dir, err == nil)
 		}
 	}
 	if d.manifest == nil && w.want.some() {
