@@ -25,13 +25,21 @@ import (
 	"github.com/ffconvert/ffconvert/internal/place"
 )
 
-// Check returns an error if a URL is none of a service that datasets can be written to.
+// Check returns an error if a URL is none of a service that datasets can be written to, or has names between its
+// slashes that some services drop or resolve: they would list the dataset elsewhere.
 func Check(url string) error {
-	scheme, _, _ := strings.Cut(url, "://")
-	if remote.Writes(strings.ToLower(scheme)) {
-		return nil
+	scheme, rest, _ := strings.Cut(url, "://")
+	bad := &remote.Error{URL: remote.Redact(url), Kind: remote.ErrURL, Err: errors.New("no dataset can be written there"), Hint: "s3://bucket/name/ or gs://bucket/name/"}
+	if !remote.Writes(scheme) {
+		return bad
 	}
-	return &remote.Error{URL: remote.Redact(url), Kind: remote.ErrURL, Err: errors.New("no dataset can be written there"), Hint: "s3://bucket/name/ or gs://bucket/name/"}
+	for _, name := range strings.Split(strings.TrimRight(rest, "/"), "/")[1:] {
+		if name == "" || name == "." || name == ".." {
+			bad.Err = fmt.Errorf("a name between its slashes is %q", name)
+			return bad
+		}
+	}
+	return nil
 }
 
 // Open opens the dataset at a URL to write to it. A second process on this machine that does the same is

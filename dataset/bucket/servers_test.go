@@ -11,6 +11,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/dataset/bucket"
 	"github.com/ffconvert/ffconvert/input/remote"
 	"github.com/ffconvert/ffconvert/internal/need"
 	"github.com/ffconvert/ffconvert/internal/place"
@@ -99,6 +100,21 @@ func but(all []string, one string) (rest []string) {
 		}
 	}
 	return rest
+}
+
+// Services disagree about these names.
+func TestCheck(t *testing.T) {
+	t.Parallel()
+	for _, url := range []string{"s3://bucket", "GS://bucket/", "s3://bucket/a b/.c/..d//"} {
+		if err := bucket.Check(url); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, url := range []string{"https://host/data", "s3://bucket//data", "s3://bucket/a//b", "gs://bucket/./b/", "s3://bucket/a/.."} {
+		if err := bucket.Check(url); !errors.Is(err, remote.ErrURL) {
+			t.Errorf("%s: %v", url, err)
+		}
+	}
 }
 
 // Wrong credentials and a bucket that there is none of are told in a line.

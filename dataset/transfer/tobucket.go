@@ -33,9 +33,8 @@ type toBucket struct {
 }
 
 func openBucket(ctx context.Context, to string, opts Options) (target, error) {
-	scheme, _, _ := strings.Cut(to, "://")
-	if !remote.Writes(scheme) {
-		return nil, &remote.Error{URL: remote.Redact(to), Kind: remote.ErrURL, Err: errors.New("no dataset can be written there"), Hint: "s3://bucket/name/ or gs://bucket/name/"}
+	if err := bucket.Check(to); err != nil {
+		return nil, err
 	}
 	t := &toBucket{url: bucket.Base(to), client: opts.Bucket.Client, back: opts.Bucket.ReadBack, warn: opts.Bucket.Warn, objects: map[string]remote.Object{}}
 	for o, err := range t.client.List(ctx, t.url) {
