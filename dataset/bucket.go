@@ -13,6 +13,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/internal/blocking"
+	"github.com/ffconvert/ffconvert/internal/place"
 )
 
 // DoneDir has an object a shard while a dataset in an object store is not complete: the shard's line of the journal.
@@ -74,6 +75,9 @@ func OpenScratch(dir, name string, shared bool, fill func(*Output) (Bucket, erro
 		}
 		err = o.openScratch()
 	}
+	if err != nil && !errors.Is(err, ErrLocked) {
+		err = scratchFault(dir, err)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -87,6 +91,13 @@ func OpenScratch(dir, name string, shared bool, fill func(*Output) (Bucket, erro
 		return nil, errors.Join(err, o.closeScratch())
 	}
 	return o, nil
+}
+
+// scratchFault places an error of making files in a scratch directory.
+func scratchFault(dir string, err error) error {
+	e := place.IOError(dir, err)
+	e.Kind, e.Hint = place.IO, "Options.Scratch names another place for the scratch"
+	return e
 }
 
 // openScratch makes and locks the directory.

@@ -19,6 +19,9 @@ import (
 func File(ctx context.Context, r *aio.Reader, t Target, opts Options) (Result, error) {
 	if opts.Fetch != nil {
 		done, err := opts.Fetch(ctx, filepath.ToSlash(t.Path))
+		if place.KindOf(err) == place.Usage { // there is no room for it: no other shard can be fetched either
+			return Result{}, err
+		}
 		if err != nil {
 			res := Result{Shard: filepath.Base(t.Path), Path: t.path()}
 			res.unreadable(err)

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/ffconvert/ffconvert/aio"
+	"github.com/ffconvert/ffconvert/internal/place"
 )
 
 // A Sum is the expected size and checksum of a file that is not a shard.
@@ -86,6 +87,9 @@ func sumFetched(ctx context.Context, r *aio.Reader, root *os.Root, want Sum, opt
 	if err == nil {
 		defer done()
 		return SumFile(ctx, r, root, want, opts)
+	}
+	if place.KindOf(err) == place.Usage {
+		return Result{}, err
 	}
 	res := Result{Shard: want.Name, Path: filepath.Join(root.Name(), filepath.FromSlash(want.Name))}
 	if errors.Is(err, fs.ErrNotExist) {

@@ -31,7 +31,7 @@ func (v *views) view(ctx context.Context, url string) (*dataset.Output, *dataset
 	}
 	out, err := bucket.View(ctx, url, v.Options(nil))
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, hint.Add(err, "", url)
 	}
 	v.open = append(v.open, out)
 	m, err := out.Manifest()

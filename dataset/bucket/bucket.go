@@ -163,7 +163,7 @@ func (b *bucket) Remove(names ...string) error {
 // Room implements [dataset.Bucket].
 func (b *bucket) Room(ctx context.Context, bytes int64) (free func(), err error) {
 	if bytes > b.opts.Size {
-		return nil, tooLarge(b.opts.Size, bytes)
+		return nil, TooLarge(b.opts.Size, bytes)
 	}
 	if err := b.room.Acquire(ctx, bytes); err != nil {
 		return nil, err
@@ -174,7 +174,8 @@ func (b *bucket) Room(ctx context.Context, bytes int64) (free func(), err error)
 // ErrScratch says that the scratch is too small.
 var ErrScratch = place.New(place.Usage, "the scratch is too small")
 
-func tooLarge(size, bytes int64) error {
+// TooLarge returns [ErrScratch] of a scratch that may have size bytes, for a file with more.
+func TooLarge(size, bytes int64) error {
 	return &place.Error{Where: "scratch", Off: -1, Err: &place.OptionsError{
 		Text: fmt.Sprintf("%v: it may have %s bytes, and a file of %s has to lie there", ErrScratch, humanize.Comma(size), humanize.Comma(bytes)), Err: ErrScratch}, Hint: "raise Options.Size, or make smaller shards"}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/dataset/bucket"
 	"github.com/ffconvert/ffconvert/input/remote"
+	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/shard/plan"
 	"github.com/ffconvert/ffconvert/verify"
 )
@@ -491,6 +492,29 @@ func TestScratchSize(t *testing.T) {
 		t.Fatal(err)
 	}
 	empty(t, scratch)
+	c.Bucket.Size = 0
+	if _, err := c.Write(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	out, err := bucket.View(t.Context(), url, bucket.Options{Client: s, Scratch: scratch, Size: 100 << 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if report, _, err := out.Verify(t.Context(), nil, verify.Options{}); !errors.Is(err, bucket.ErrScratch) {
+		t.Errorf("verified with too little room: %+v, %v", report, err)
+	}
+	if err := out.Close(); err != nil {
+		t.Error(err)
+	}
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for scratch, kind := range map[string]place.Kind{file: place.IO, filepath.Join(file, "below"): place.IO, "s3://bucket/scratch": place.Usage} {
+		if _, err := of(t, s, scratch, url).Write(t.Context()); place.KindOf(err) != kind || !strings.Contains(err.Error(), "Options.Scratch") {
+			t.Errorf("%s as the scratch: %v", scratch, err)
+		}
+	}
 }
 
 // What a killed process has left in the scratch is removed by the next.

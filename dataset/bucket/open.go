@@ -8,7 +8,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -81,12 +80,15 @@ const scratchPrefix = "ffconvert-"
 
 // ScratchDir returns the directory that scratch directories are made in, dir if that is not "".
 func ScratchDir(dir string) (string, error) {
+	if strings.Contains(dir, "://") {
+		return "", &place.Error{Where: dir, Off: -1, Err: errors.New("a URL in the place of a local path"), Hint: "Options.Scratch is a directory on this machine", Kind: place.Usage}
+	}
 	if dir != "" {
 		return dir, nil
 	}
 	cache, err := os.UserCacheDir()
 	if err != nil {
-		return "", fmt.Errorf("no place for shards before their upload: %w (name one: Options.Scratch)", err)
+		return "", &place.Error{Where: "scratch", Off: -1, Err: err, Hint: "name a directory: Options.Scratch", Kind: place.Usage}
 	}
 	return filepath.Join(cache, "ffconvert", "scratch"), nil
 }
@@ -96,10 +98,7 @@ const young = time.Minute
 
 // removeStale removes the scratch directories of processes that were killed.
 func removeStale(scratch string) error {
-	entries, err := os.ReadDir(scratch)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
+	entries, _ := os.ReadDir(scratch) // what is wrong with it, OpenScratch tells
 	for _, e := range entries {
 		st, err := e.Info()
 		if err == nil && e.IsDir() && strings.HasPrefix(e.Name(), scratchPrefix) && time.Since(st.ModTime()) > young {

@@ -88,7 +88,7 @@ func (f *file) checker() (w io.Writer, end func() error) {
 // lost returns the error of reading the file in a dataset that has to have it: that it is missing there, or differs
 // from the checksum of its service, is damage.
 func (f *file) lost(where string, err error) error {
-	if isMissing(err) {
+	if isMissing(err) && place.KindOf(err) == place.Refused { // not an error of the scratch
 		return f.wrong(where, fmt.Errorf("%w: it is missing", ErrSource))
 	}
 	if e, ok := errors.AsType[*remote.Error](err); ok && errors.Is(err, remote.ErrSum) {

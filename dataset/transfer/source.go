@@ -204,7 +204,7 @@ func (o *objects) into(ctx context.Context, name string, size int64, to remote.F
 // local fetches the object into a file without a name, of which nothing is left after any end.
 func (o *objects) local(ctx context.Context, name string, size int64) (io.ReaderAt, func(), error) {
 	if size > o.size {
-		return nil, nil, &place.Error{Where: o.name(), Off: -1, Entry: name, Err: &place.OptionsError{Text: fmt.Sprintf("%v: it may have %d bytes", bucket.ErrScratch, o.size), Err: bucket.ErrScratch}, Hint: "raise Options.Size"}
+		return nil, nil, bucket.TooLarge(o.size, size)
 	}
 	dir, err := bucket.ScratchDir(o.scratch)
 	if err != nil {

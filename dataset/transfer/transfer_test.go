@@ -320,6 +320,15 @@ func TestStores(t *testing.T) {
 				t.Errorf("the scratch has %v, %v", left, err)
 			}
 
+			noScratch := opts
+			noScratch.Bucket.Scratch = filepath.Join(t.TempDir(), "link")
+			if err := os.Symlink("nowhere", noScratch.Bucket.Scratch); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := transfer.Copy(t.Context(), url, url+"4", noScratch); errors.Is(err, transfer.ErrSource) || place.KindOf(err) != place.IO {
+				t.Errorf("without a scratch: %v", err)
+			}
+
 			shard := tree(t, from)["PART_00001.ffr"]
 			put(t, c, url+"/PART_00001.ffr", shard[:len(shard)-1]+"x")
 			if done := copied(t, from, url, opts); done.Copied != 1 {

@@ -122,6 +122,9 @@ func (s *gsStore) page(ctx context.Context, prefix, token string) (items []item,
 		Next  string     `json:"nextPageToken"`
 	}
 	err = s.ask(ctx, prefix, true, query, maxPage, &page)
+	if e, ok := errors.AsType[*Error](err); ok && e.Kind == ErrNotFound { // emulators do not say of what
+		e.Err = errors.New("there is no such bucket")
+	}
 	for _, o := range page.Items {
 		items = append(items, item{o.Name, o.object("")})
 	}

@@ -21,7 +21,7 @@ func (w *Work) viewOf(ctx context.Context, url string, how bucket.Options) (d ve
 	}
 	out, err := bucket.View(ctx, url, how)
 	if err != nil {
-		return d, err
+		return d, hint.Add(err, "verify", url)
 	}
 	d = verifyDir{path: url, view: out}
 	if d.manifest, err = w.want.readManifest(url, out); err == nil {
