@@ -29,7 +29,8 @@ func (p *s3Parts) complete(ctx context.Context) (o Object, err error) {
 				break
 			}
 		}
-		gone := errors.Is(err, errNoUpload)
+		// versitygw says InvalidRequest of an upload that another process, which sends the same object, is aborting.
+		gone := errors.Is(err, errNoUpload) || isCode(err, "InvalidRequest")
 		if gone || errors.Is(err, ErrExists) {
 			found, e := p.s.stat(ctx, p.u.url)
 			switch {
@@ -39,7 +40,7 @@ func (p *s3Parts) complete(ctx context.Context) (o Object, err error) {
 				err = e
 			}
 		}
-		if gone && errors.Is(err, errNoUpload) || isCode(err, "InvalidPart", "InvalidPartOrder") {
+		if gone && errors.Is(err, errNoUpload) || isCode(err, "InvalidPart", "InvalidPartOrder", "InvalidRequest") {
 			return anew(err)
 		}
 		return err

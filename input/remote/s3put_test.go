@@ -411,6 +411,13 @@ func TestS3Put(t *testing.T) {
 			}
 			return false
 		}},
+		{name: "the upload is half gone", sizes: []int{3500}, before: func(w http.ResponseWriter, r *http.Request, kind string, n int) bool {
+			if kind == "COMPLETE" && n == 0 {
+				refuseS3(w, 400, "InvalidRequest")
+				return true
+			}
+			return false
+		}},
 		{name: "a part is lost", sizes: []int{3500}, before: func(w http.ResponseWriter, r *http.Request, kind string, n int) bool {
 			if kind == "COMPLETE" && n == 0 {
 				refuseS3(w, 400, "InvalidPart")

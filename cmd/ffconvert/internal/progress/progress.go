@@ -254,7 +254,7 @@ func (r *Reporter) Stop() {
 	r.view.end(s)
 	r.view = nil
 	if r.verbose && r.mode != "json" {
-		fmt.Fprintf(r.out, "%s: %s, %s in %.1f s\n", s.Phase, terminal.Counted(s.Samples, "sample"), humanize.Bytes(uint64(s.Bytes)), s.Seconds)
+		fmt.Fprintf(r.out, "%s: %s in %.1f s\n", s.Phase, strings.Join(s.amounts(), ", "), s.Seconds)
 	}
 }
 
@@ -310,7 +310,7 @@ func (v *plainView) next(elapsed time.Duration) time.Duration {
 
 func (v *plainView) show(s state) {
 	v.pace.add(s)
-	parts := []string{terminal.Counted(s.Samples, "sample"), humanize.Bytes(uint64(s.Bytes))}
+	parts := s.amounts()
 	if s.Filtered > 0 {
 		parts = append([]string{filteredText(s)}, parts...)
 	}
@@ -325,6 +325,15 @@ func (v *plainView) show(s state) {
 		parts = append(parts, "left "+v.pace.left(s))
 	}
 	fmt.Fprintln(v.out, s.Phase+": "+strings.Join(parts, ", "))
+}
+
+// amounts are the samples, which a copy does not count, and the bytes.
+func (s *state) amounts() []string {
+	bytes := humanize.Bytes(uint64(s.Bytes))
+	if s.Samples == 0 {
+		return []string{bytes}
+	}
+	return []string{terminal.Counted(s.Samples, "sample"), bytes}
 }
 
 func filteredText(s state) string { return humanize.Comma(s.Filtered) + " filtered" }
