@@ -27,7 +27,16 @@ func openKept(root *os.Root, name string) (*os.File, error) {
 	if err := notRegular(filepath.Join(root.Name(), name), st, err); err != nil {
 		return nil, err
 	}
-	return onlyRegular(root.OpenFile(name, unhurried, 0))
+	f, err := root.OpenFile(name, unhurried, 0)
+	return onlyRegular(f, named(root, name, err))
+}
+
+// named returns the error of an open with the path of the directory, which an [os.Root] leaves out.
+func named(root *os.Root, name string, err error) error {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return &fs.PathError{Op: "open", Path: filepath.Join(root.Name(), name), Err: e.Err}
+	}
+	return err
 }
 
 // openPath does so where no directory is open.
@@ -57,7 +66,8 @@ func openOwn(root *os.Root, name string) (*os.File, error) {
 	if err := notRegular(filepath.Join(root.Name(), name), st, err); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	return onlyRegular(root.OpenFile(name, os.O_RDWR|os.O_CREATE|syscall.O_NONBLOCK, 0o644))
+	f, err := root.OpenFile(name, os.O_RDWR|os.O_CREATE|syscall.O_NONBLOCK, 0o644)
+	return onlyRegular(f, named(root, name, err))
 }
 
 // regular refuses an open file that is not a regular one.

@@ -20,5 +20,5 @@ func (p *Proof) merge(o *Proof) *Proof {
 	return &both
 }
 
-// Complete reports whether all shards were read.
-func (p *Proof) Complete() bool { return p.Read >= p.Of }
+// Complete reports whether all shards were wanted: of those that are missing a report has problems.
+func (p *Proof) Complete() bool { return p.Seed == nil || p.Read >= p.Of }
