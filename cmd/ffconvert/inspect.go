@@ -75,6 +75,9 @@ func runInspect(ctx context.Context, opts inspectOptions, path string, stdout io
 		return opts.end(inspectRemote(ctx, opts, path, stdout))
 	}
 	if opts.sums {
+		if err := dataset.CheckPath(path); err != nil {
+			return err
+		}
 		m, err := dataset.ReadManifest(path)
 		if err != nil {
 			return hint.NotShards(path, err)

@@ -160,7 +160,7 @@ func proofText(p *verify.Proof) string {
 	case p.SignedBy != "":
 		return " and its SHA-256, signed by the key " + p.SignedBy
 	}
-	return " and its SHA-256, unsigned"
+	return " and its SHA-256, signature not checked"
 }
 
 // Told returns the error of a printed report, with the number of problems as its text.
