@@ -182,8 +182,11 @@ func (w *members) finish(m *member, h header) error {
 	default:
 		return fmt.Errorf("%w: a member of type %q", converters.ErrUnsupported, m.typ)
 	}
-	if left := w.c.Size - w.c.Offset(); m.size > left || padded(m.size) > left {
-		return fmt.Errorf("%w: the member has %d bytes, the file ends after %d of them", converters.ErrTruncated, m.size, min(left, m.size))
+	switch left := w.c.Size - w.c.Offset(); {
+	case m.size > left:
+		return fmt.Errorf("%w: the member has %d bytes, the file ends after %d of them", converters.ErrTruncated, m.size, left)
+	case padded(m.size) > left:
+		return fmt.Errorf("%w: the file ends in the padding behind the member", converters.ErrTruncated)
 	}
 	return nil
 }
