@@ -250,6 +250,25 @@ func (f *Finished) Line() ([]byte, error) {
 	return crcline.Append(nil, text), err
 }
 
+// ElsewhereJournal returns the text of a journal for a copy of the dataset: without what a service has said of the objects
+// that its shards were. Lines that cannot be read stay as they are.
+func ElsewhereJournal(text []byte) ([]byte, error) {
+	var b []byte
+	for line := range bytes.Lines(text) {
+		body, ok := crcline.Check(bytes.TrimSuffix(line, []byte{'\n'}))
+		var f Finished
+		if ok && crcline.Decode(body, &f) == nil && f.Stored != nil {
+			f.Stored = nil
+			var err error
+			if line, err = f.Line(); err != nil {
+				return nil, err
+			}
+		}
+		b = append(b, line...)
+	}
+	return b, nil
+}
+
 // Add enters a finished shard.
 func (j *Journal) Add(f Finished) error {
 	if err := j.append(f); err != nil {

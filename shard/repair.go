@@ -31,12 +31,17 @@ func Repair(ctx context.Context, parts PartProvider, kept *dataset.Kept, damaged
 	j := w.journal
 	defer j.Close()
 	for _, s := range kept.Shards {
-		_, done := j.Done[s.Name]
+		f, done := j.Done[s.Name]
 		if w.reread[s.Name] = !slices.Contains(damaged, s.Name); !w.reread[s.Name] {
 			err = j.Void(s.Name)
 		} else if !done && !kept.Plan.Whole { // the manifest lacks the accounts of the parts, which a part-aligned plan needs
 			j.Mended = true
 			err = j.Add(j.Was[s.Name])
+		} else if f.Stored != nil {
+			if sound, _ := out.IsSound(f); !sound { // the same bytes, put by another program
+				f.Stored, j.Mended = nil, true
+				err = j.Add(f)
+			}
 		}
 		if err != nil {
 			return nil, err

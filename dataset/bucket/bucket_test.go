@@ -276,6 +276,32 @@ func TestRepair(t *testing.T) {
 	equal(t, s, dir)
 }
 
+// A dataset that another program has copied from a service of other checksums is whole after a repair, which finds the same
+// bytes.
+func TestRepairCopied(t *testing.T) {
+	t.Parallel()
+	s, dir := newStore(), local(t)
+	c := of(t, s, t.TempDir(), url)
+	if _, err := c.Write(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range s.names(url) {
+		s.change(name, func(b []byte) []byte { return b })
+	}
+	s.kind = "md5"
+	for _, complete := range []bool{false, true} {
+		status, err := convert.ReadStatus(t.Context(), url, c.Bucket)
+		if err != nil || status.Complete != complete {
+			t.Fatalf("complete %t: %+v, %v", complete, status, err)
+		}
+		done, err := convert.Repair(t.Context(), url, convert.PlannedOptions{Options: c.Options}, nil)
+		if err != nil || len(done.Rewritten) != 0 || slices.Contains(done.Beside, dataset.JournalName) == complete {
+			t.Fatalf("complete %t: %+v, %v", complete, done, err)
+		}
+	}
+	equal(t, s, dir)
+}
+
 // Bytes that differ from the checksum that the service keeps are damage like any other: told as such, and written again.
 func TestRot(t *testing.T) {
 	t.Parallel()

@@ -2,6 +2,7 @@ package bucket_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"hash/crc32"
@@ -22,6 +23,7 @@ type store struct {
 	writes  int               // versions given so far
 	n       int               // requests so far
 	pending []string          // URLs of uploads in parts that were begun
+	kind    string            // of checksums; "": crc32c
 	rotten  string            // URL of an object whose bytes differ from the checksum that the service keeps
 
 	// before is called with each request, counted from 1: its error is that of the request. acted says that the service
@@ -53,7 +55,7 @@ func (s *store) request(what, url string, act func() error) error {
 }
 
 func (s *store) about(url string, o stored) remote.Object {
-	return remote.Object{URL: url, Size: int64(len(o.data)), Version: o.version, Sum: remote.Sum{Kind: "crc32c", Value: fmt.Sprintf("%08x", crc32.Checksum(o.data, crc32.MakeTable(crc32.Castagnoli)))}}
+	return remote.Object{URL: url, Size: int64(len(o.data)), Version: o.version, Sum: remote.Sum{Kind: cmp.Or(s.kind, "crc32c"), Value: fmt.Sprintf("%08x", crc32.Checksum(o.data, crc32.MakeTable(crc32.Castagnoli)))}}
 }
 
 func notFound(url string) error { return &remote.Error{URL: url, Kind: remote.ErrNotFound} }

@@ -287,6 +287,8 @@ func (j *job) complete(ctx context.Context) error {
 			err = f.lost(j.from.name(), err)
 		} else if isMissing(err) {
 			text, err = nil, nil
+		} else if err == nil && name == dataset.JournalName {
+			text, err = dataset.ElsewhereJournal(text)
 		}
 		if err != nil {
 			return err

@@ -37,15 +37,20 @@ import (
 func made(t *testing.T, shards int) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "made")
+	madeAt(t, dir, shards, bucket.Options{})
+	return dir
+}
+
+func madeAt(t *testing.T, out string, shards int, opts bucket.Options) {
+	t.Helper()
 	tar, _ := format.Named("tar")
 	c := &convert.Conversion{
-		Reader: tar.Reader(), Sources: []string{filepath.Join("..", "..", "testdata", "shards-{000..009}.tar")}, Out: dir,
-		Options: convert.Options{Sizes: plan.Sizes{Shards: shards}, Workers: 1, Tool: "test"},
+		Reader: tar.Reader(), Sources: []string{filepath.Join("..", "..", "testdata", "shards-{000..009}.tar")}, Out: out,
+		Options: convert.Options{Sizes: plan.Sizes{Shards: shards}, Workers: 1, Tool: "test", Bucket: opts},
 	}
 	if _, err := c.Write(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	return dir
 }
 
 // tree returns the files of a dataset in a directory, but for its lock.
@@ -325,8 +330,18 @@ func TestStores(t *testing.T) {
 			if err := os.Symlink("nowhere", noScratch.Bucket.Scratch); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := transfer.Copy(t.Context(), url, url+"4", noScratch); errors.Is(err, transfer.ErrSource) || place.KindOf(err) != place.IO {
+			if _, err := transfer.Copy(t.Context(), url, url+"6", noScratch); errors.Is(err, transfer.ErrSource) || place.KindOf(err) != place.IO {
 				t.Errorf("without a scratch: %v", err)
+			}
+
+			madeAt(t, url+"7", 3, opts.Bucket) // the journal says what the service has said of its objects
+			copied(t, url+"7", back+"7", opts)
+			journal := tree(t, back+"7")[".ffconvert/journal"]
+			if status, err := dataset.ReadStatus(back + "7"); err != nil || !status.Complete || strings.Contains(journal, "stored") {
+				t.Errorf("%+v, %v: %s", status, err, journal)
+			}
+			if done := copied(t, url+"7", back+"7", opts); !done.Already {
+				t.Errorf("again, of a conversion: %+v", done)
 			}
 
 			shard := tree(t, from)["PART_00001.ffr"]
