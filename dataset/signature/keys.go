@@ -1,6 +1,7 @@
 package signature
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -79,5 +80,5 @@ func readFile(name string) ([]byte, error) {
 	if err == nil && len(text) > maxKey {
 		err = fmt.Errorf("%s: %w: it has more than %d bytes", name, ErrKey, maxKey)
 	}
-	return text, err
+	return bytes.TrimPrefix(text, []byte("\ufeff")), err // editors on Windows write this mark, minisign passes over it
 }

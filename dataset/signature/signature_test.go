@@ -132,6 +132,28 @@ func TestPassword(t *testing.T) {
 	}
 }
 
+// An editor on Windows changes the ends of the lines, and writes a mark before the first.
+func TestKeysOfWindows(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, name := range []string{"locked.key", "locked.pub"} {
+		text, err := os.ReadFile(filepath.Join("..", "..", "testdata", "minisign", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("\ufeff"+strings.ReplaceAll(string(text), "\n", "\r\n")), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	private, err := signature.ReadPrivateKey(filepath.Join(dir, "locked.key"), func() (string, error) { return "secret", nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if public, err := signature.ReadPublicKey(filepath.Join(dir, "locked.pub")); err != nil || public.ID() != private.ID() {
+		t.Errorf("%v, of the key %s", err, private.ID())
+	}
+}
+
 func TestCheckRefuses(t *testing.T) {
 	t.Parallel()
 	public, private := newKeys(t)
