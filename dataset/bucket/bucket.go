@@ -80,13 +80,13 @@ type bucket struct {
 	pending []remote.Pending         // uploads that were begun and not ended when the bucket was opened
 }
 
-// Base returns the URL of a dataset with one slash at its end.
+// Base returns the URL of a dataset with its scheme in lower case, and one slash at its end.
 func Base(url string) string {
 	scheme, rest, ok := strings.Cut(url, "://")
 	if !ok {
 		return strings.TrimRight(url, "/") + "/"
 	}
-	return scheme + "://" + strings.TrimRight(rest, "/") + "/"
+	return strings.ToLower(scheme) + "://" + strings.TrimRight(rest, "/") + "/"
 }
 
 // at returns the URL of an object.

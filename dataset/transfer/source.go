@@ -173,6 +173,18 @@ type objects struct {
 func (o *objects) name() string { return remote.Redact(o.url) }
 func (o *objects) close() error { return nil }
 
+// bucketThere returns the error of a list that says that there is no such bucket. What a single object is asked for does
+// not tell this from a missing object.
+func (o *objects) bucketThere(ctx context.Context) error {
+	for _, err := range o.client.List(ctx, o.url) {
+		if errors.Is(err, remote.ErrNotFound) {
+			return err
+		}
+		break
+	}
+	return nil
+}
+
 func (o *objects) read(ctx context.Context, name string) ([]byte, error) {
 	at, err := o.client.Stat(ctx, o.url+name)
 	if err != nil {

@@ -174,6 +174,11 @@ func Copy(ctx context.Context, from, to string, opts Options) (*Done, error) {
 func (j *job) readManifest(ctx context.Context) (err error) {
 	j.text, err = j.from.read(ctx, dataset.ManifestName)
 	if isMissing(err) {
+		if o, ok := j.from.(*objects); ok {
+			if err := o.bucketThere(ctx); err != nil {
+				return err
+			}
+		}
 		kind := ErrNone
 		if _, err := j.from.read(ctx, dataset.PlanName); err == nil {
 			kind = dataset.ErrUnfinished
