@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
@@ -85,21 +86,22 @@ func runCopy(ctx context.Context, opts copyOptions, from, to string) error {
 		return err
 	}
 	shown.Say(&copyDone{Done: true, Out: input.Shown(to), Shards: done.Shards, Samples: done.Samples, Bytes: done.Bytes,
-		Copied: done.Copied, CopiedBytes: done.Moved, Already: done.Already, Seconds: done.Seconds})
+		Copied: done.Copied, CopiedBytes: done.Moved, Small: done.Small, Already: done.Already, Seconds: done.Seconds})
 	return nil
 }
 
 // A copyDone is the closing line, and the done event.
 type copyDone struct {
-	Done        bool    `json:"done"`
-	Out         string  `json:"out"`
-	Shards      int     `json:"shards"`
-	Samples     int64   `json:"samples"`
-	Bytes       int64   `json:"bytes"` // of shards and indexes
-	Copied      int     `json:"copied_shards"`
-	CopiedBytes int64   `json:"copied_bytes"` // of shards and indexes
-	Already     bool    `json:"already"`      // nothing differed
-	Seconds     float64 `json:"seconds"`
+	Done        bool     `json:"done"`
+	Out         string   `json:"out"`
+	Shards      int      `json:"shards"`
+	Samples     int64    `json:"samples"`
+	Bytes       int64    `json:"bytes"` // of shards and indexes
+	Copied      int      `json:"copied_shards"`
+	CopiedBytes int64    `json:"copied_bytes"`          // of shards and indexes
+	Small       []string `json:"small_files,omitempty"` // without samples, written or removed
+	Already     bool     `json:"already"`               // nothing differed
+	Seconds     float64  `json:"seconds"`
 }
 
 func (d *copyDone) String() string {
@@ -107,6 +109,8 @@ func (d *copyDone) String() string {
 	switch {
 	case d.Already:
 		return what + fmt.Sprintf("nothing differs, in %.1f s", d.Seconds)
+	case d.CopiedBytes == 0:
+		return what + fmt.Sprintf("all there but %s, in %.1f s", strings.Join(d.Small, ", "), d.Seconds)
 	case d.CopiedBytes == d.Bytes:
 		return what + fmt.Sprintf("copied and proven, in %.1f s", d.Seconds)
 	}

@@ -107,7 +107,8 @@ func (t *toBucket) begin(ctx context.Context, j *job) error {
 			return err
 		}
 	}
-	return t.save(ctx, dataset.CopyName, []byte(j.mark+"\n"))
+	_, err := t.save(ctx, dataset.CopyName, []byte(j.mark+"\n"))
+	return err
 }
 
 func (t *toBucket) remove(ctx context.Context, name string) error {
@@ -188,14 +189,15 @@ func (t *toBucket) enter(name string, o remote.Object) {
 	t.objects[name] = o
 }
 
-func (t *toBucket) save(ctx context.Context, name string, text []byte) error {
+func (t *toBucket) save(ctx context.Context, name string, text []byte) (bool, error) {
 	if text == nil {
-		return t.remove(ctx, name)
+		_, there := t.object(name)
+		return there, t.remove(ctx, name)
 	}
 	if there, err := t.text(ctx, name); err != nil || there != nil && bytes.Equal(there, text) {
-		return err
+		return false, err
 	}
-	return t.upload(ctx, name, text, false)
+	return true, t.upload(ctx, name, text, false)
 }
 
 func (t *toBucket) upload(ctx context.Context, name string, text []byte, isNew bool) error {
@@ -210,7 +212,7 @@ func (t *toBucket) finish(ctx context.Context, j *job) error {
 	if err := t.clear(ctx, j); err != nil {
 		return err
 	}
-	if err := t.save(ctx, dataset.SignatureName, j.sign); err != nil {
+	if err := j.save(ctx, dataset.SignatureName, j.sign); err != nil {
 		return err
 	}
 	there, err := t.text(ctx, dataset.ManifestName)
@@ -218,12 +220,13 @@ func (t *toBucket) finish(ctx context.Context, j *job) error {
 		return err
 	}
 	if there == nil {
+		j.small = append(j.small, dataset.ManifestName)
 		err = t.upload(ctx, dataset.ManifestName, j.text, true)
 		if errors.Is(err, remote.ErrExists) {
 			err = t.same(ctx, j)
 		}
 	} else if !bytes.Equal(there, j.text) { // of the same dataset
-		err = t.upload(ctx, dataset.ManifestName, j.text, false)
+		err = j.save(ctx, dataset.ManifestName, j.text)
 	}
 	if err == nil {
 		t.tidy(ctx)

@@ -204,15 +204,15 @@ func (t *toDirectory) put(ctx context.Context, j *job, f *file) error {
 	}
 }
 
-func (t *toDirectory) save(_ context.Context, name string, text []byte) error {
+func (t *toDirectory) save(_ context.Context, name string, text []byte) (bool, error) {
 	there, err := t.text(name)
-	if err != nil || text != nil && bytes.Equal(text, there) {
-		return err
+	if err != nil || (text == nil) == (there == nil) && bytes.Equal(text, there) {
+		return false, err
 	}
 	if text == nil {
-		return t.out.Remove(name)
+		return true, t.out.Remove(name)
 	}
-	return t.write(name, text)
+	return true, t.write(name, text)
 }
 
 func (t *toDirectory) finish(ctx context.Context, j *job) error {
@@ -224,10 +224,10 @@ func (t *toDirectory) finish(ctx context.Context, j *job) error {
 	if err := t.out.Here(nil); err != nil {
 		return err
 	}
-	if err := t.save(ctx, dataset.SignatureName, j.sign); err != nil {
+	if err := j.save(ctx, dataset.SignatureName, j.sign); err != nil {
 		return err
 	}
-	if err := t.save(ctx, dataset.ManifestName, j.text); err != nil {
+	if err := j.save(ctx, dataset.ManifestName, j.text); err != nil {
 		return err
 	}
 	if err := t.out.Root.RemoveAll(dataset.TmpDir); err != nil {

@@ -53,10 +53,11 @@ type Options struct {
 type Done struct {
 	Shards  int
 	Samples int64
-	Bytes   int64 // of shards and indexes
-	Copied  int   // shards
-	Moved   int64 // bytes of shards and indexes that were copied
-	Already bool  // nothing had to be copied
+	Bytes   int64    // of shards and indexes
+	Copied  int      // shards
+	Moved   int64    // bytes of shards and indexes that were copied
+	Small   []string // files without samples that were written or removed: meta.json, the signature, the manifest…
+	Already bool     // nothing differed
 	Seconds float64
 }
 
@@ -93,6 +94,7 @@ type job struct {
 	begun  error
 	copied atomic.Int64
 	moved  atomic.Int64
+	small  []string
 }
 
 // A source is a dataset that is copied. Its methods may be called concurrently.
@@ -119,8 +121,9 @@ type target interface {
 	has(ctx context.Context, j *job, f *file) (bool, error)
 	// put copies a file and proves it.
 	put(ctx context.Context, j *job, f *file) error
-	// save puts a small file unless the destination has these bytes; without text it removes the file.
-	save(ctx context.Context, name string, text []byte) error
+	// save puts a small file unless the destination has these bytes; without text it removes the file. It reports whether
+	// that changed anything.
+	save(ctx context.Context, name string, text []byte) (bool, error)
 	// finish removes what is of another dataset, then puts the manifest, and removes the mark.
 	finish(ctx context.Context, j *job) error
 	close() error
@@ -162,7 +165,8 @@ func Copy(ctx context.Context, from, to string, opts Options) (*Done, error) {
 	if err = errors.Join(err, j.to.close()); err != nil {
 		return nil, err
 	}
-	done := &Done{Shards: len(j.m.Shards), Samples: j.m.Totals.SamplesWritten, Copied: int(j.copied.Load()), Moved: j.moved.Load(), Already: j.copied.Load() == 0 && j.moved.Load() == 0}
+	done := &Done{Shards: len(j.m.Shards), Samples: j.m.Totals.SamplesWritten, Copied: int(j.copied.Load()), Moved: j.moved.Load(), Small: j.small}
+	done.Already = done.Moved == 0 && len(done.Small) == 0
 	for _, f := range j.files() {
 		done.Bytes += f.bytes
 	}
@@ -298,7 +302,7 @@ func (j *job) complete(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := j.to.save(ctx, name, text); err != nil {
+		if err := j.save(ctx, name, text); err != nil {
 			return err
 		}
 	}
@@ -306,6 +310,14 @@ func (j *job) complete(ctx context.Context) error {
 		return errors.Join(fmt.Errorf("%s: %w", j.from.name(), ErrChanged), err)
 	}
 	return j.to.finish(ctx, j)
+}
+
+func (j *job) save(ctx context.Context, name string, text []byte) error {
+	changed, err := j.to.save(ctx, name, text)
+	if changed {
+		j.small = append(j.small, name)
+	}
+	return err
 }
 
 // isOurs reports whether a name below a dataset is one that a conversion or a copy makes.

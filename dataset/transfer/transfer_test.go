@@ -126,7 +126,9 @@ func TestDirectories(t *testing.T) {
 		if signature == "" {
 			os.Remove(path)
 		}
-		copied(t, from, to, transfer.Options{})
+		if done := copied(t, from, to, transfer.Options{}); done.Already || done.Moved != 0 || !slices.Equal(done.Small, []string{dataset.SignatureName}) {
+			t.Errorf("signature %q: %+v", signature, done)
+		}
 		equal(t, tree(t, to), tree(t, from))
 	}
 	flip(t, filepath.Join(to, "PART_00001.ffr"))

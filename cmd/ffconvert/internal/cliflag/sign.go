@@ -15,6 +15,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/dataset/signature"
 	"github.com/ffconvert/ffconvert/input"
+	"github.com/ffconvert/ffconvert/internal/text"
 )
 
 // Sign has the flags of commands that sign a dataset.
@@ -98,7 +99,7 @@ func ask(ctx context.Context, key string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("%s is encrypted, and there is no terminal to ask for its password; --password-file names a file with it", key)
 	}
-	fmt.Fprint(os.Stderr, "Password of "+key+": ")
+	fmt.Fprint(os.Stderr, "Password of "+text.Name(key)+": ")
 	defer fmt.Fprintln(os.Stderr)
 	type answer struct {
 		word []byte
