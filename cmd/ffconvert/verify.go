@@ -144,19 +144,20 @@ func runVerify(ctx context.Context, opts verifyOptions, args []string, stdout io
 	}
 	err = errors.Join(append(errs, terminal.Plain(work.Hint(hint.Limit(audit.Told(report), "--max-samples"))))...)
 	if err == nil {
-		progress.SayDone(verifyDone{true, strings.Join(args, " "), report.Shards, report.Samples, report.Bytes, report.Seconds, report.CrossChecked, report.From})
+		progress.SayDone(verifyDone{true, strings.Join(args, " "), report.Shards, report.Samples, report.Bytes, report.Seconds, report.CrossChecked, report.From, report.Proof})
 	}
 	return err
 }
 
 // A verifyDone is the done event. The report is on standard output.
 type verifyDone struct {
-	Done         bool       `json:"done"`
-	Out          string     `json:"out"` // the arguments, separated by spaces
-	Shards       int        `json:"shards"`
-	Samples      int64      `json:"samples"`
-	Bytes        int64      `json:"bytes"`
-	Seconds      float64    `json:"seconds"`
-	CrossChecked bool       `json:"cross_checked"` // compared with a manifest
-	From         aio.Origin `json:"read_from"`
+	Done         bool          `json:"done"`
+	Out          string        `json:"out"` // the arguments, separated by spaces
+	Shards       int           `json:"shards"`
+	Samples      int64         `json:"samples"`
+	Bytes        int64         `json:"bytes"`
+	Seconds      float64       `json:"seconds"`
+	CrossChecked bool          `json:"cross_checked"` // compared with a manifest
+	From         aio.Origin    `json:"read_from"`
+	Proof        *verify.Proof `json:"proof,omitempty"` // with --key, --sha256 or --sample: which shards were compared with what
 }
