@@ -71,6 +71,9 @@ func (o *Output) release() error {
 		_ = o.lock.Truncate(0) // a name that stays does no harm: the lock is free
 	}
 	// Not left to Close: a child that has yet to exec still has the descriptor, and with it the lock, for a moment.
-	_ = unix.Flock(int(o.lock.Fd()), unix.LOCK_UN)
-	return o.lock.Close()
+	err := unix.Flock(int(o.lock.Fd()), unix.LOCK_UN)
+	if err != nil {
+		err = fmt.Errorf("unlock %s: %w", o.Path(LockName), err)
+	}
+	return errors.Join(err, o.lock.Close())
 }

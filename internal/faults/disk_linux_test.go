@@ -104,15 +104,22 @@ func (n *inode) change(c dataChange) {
 }
 
 // apply returns the data changed; the old is left alone.
-func (c dataChange) apply(data []byte) []byte {
-	if c.size >= 0 {
-		return append(bytes.Clone(data[:min(c.size, int64(len(data)))]), make([]byte, max(0, c.size-int64(len(data))))...)
+func (c dataChange) apply(data []byte) []byte { return c.applyTo(bytes.Clone(data)) }
+
+// applyTo changes the data, and returns it.
+func (c dataChange) applyTo(data []byte) []byte {
+	size := c.size
+	if size < 0 {
+		size = max(c.off+int64(len(c.data)), int64(len(data)))
 	}
-	end := c.off + int64(len(c.data))
-	out := make([]byte, max(end, int64(len(data))))
-	copy(out, data)
-	copy(out[c.off:], c.data)
-	return out
+	if more := int(size) - len(data); more > 0 {
+		data = append(data, make([]byte, more)...)
+	}
+	data = data[:size]
+	if c.size < 0 {
+		copy(data[c.off:], c.data)
+	}
+	return data
 }
 
 // sync is an fsync of a file or a directory.
@@ -264,22 +271,23 @@ func (n *inode) after(data keep, salt int) []byte {
 	case everything:
 		return n.data
 	}
-	out := n.safe
+	out := append(make([]byte, 0, len(n.data)), n.safe...)
 	for i, c := range n.later {
 		switch {
 		case salt%3 == 2: // all but one page
-			whole := c.apply(out)
-			if i == salt/3%len(n.later) {
-				c.losePage(whole, out, salt)
+			if i != salt/3%len(n.later) {
+				break
 			}
-			out = whole
+			before := bytes.Clone(out)
+			out = c.applyTo(out)
+			c.losePage(out, before, salt)
 			continue
 		case (i+salt/2)%2 == 0:
 			continue
 		case c.size < 0 && i+2 >= len(n.later) && salt/4%2 == 0:
 			c.data = c.data[:len(c.data)/2]
 		}
-		out = c.apply(out)
+		out = c.applyTo(out)
 	}
 	return out
 }

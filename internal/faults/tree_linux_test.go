@@ -55,8 +55,14 @@ func readOrDigest(name string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	if st, err := f.Stat(); err != nil || st.Size() <= wholeSize {
-		return io.ReadAll(f)
+	st, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if st.Size() <= wholeSize {
+		data := bytes.NewBuffer(make([]byte, 0, st.Size()+bytes.MinRead))
+		_, err = data.ReadFrom(f)
+		return data.Bytes(), err
 	}
 	h := sha256.New()
 	_, err = io.Copy(h, f)
