@@ -309,9 +309,6 @@ func TestGSPut(t *testing.T) {
 					g.put(t, gsPutName, "old")
 				}
 				data := random(size, uint64(size))
-				if row.name == "a login" || row.name == "no service" {
-					row.isNew = false
-				}
 				o, err := putAll(t, g.client(t, row.opts, nil), gsPutURL, data, row.isNew)
 				if row.wrong == nil {
 					want = data
