@@ -245,6 +245,11 @@ func TestGSPut(t *testing.T) {
 			return false
 		}},
 		{name: "the session ends", sizes: []int{9500}, before: refuse(410, "gone", func(kind string, n int) bool { return kind == "PIECE" && n == 1 })},
+		{name: "the session is gone with the last reply", sizes: []int{3500},
+			after: func(w http.ResponseWriter, _ *http.Request, kind string, _ int) bool {
+				return kind == "PIECE" && lose(w)
+			},
+			before: refuse(404, "gone", is("QUERY"))},
 		{name: "no session lasts", sizes: []int{9500}, wrong: ErrNotFound, before: refuse(404, "gone", is("PIECE"))},
 		{name: "damaged on the way", before: refuse(400, "Provided CRC32C \"x\" doesn't match calculated CRC32C \"y\".", first(is("WHOLE", "PIECE")))},
 		{name: "denied", wrong: ErrDenied, before: refuse(403, "you@project does not have storage.objects.create access", writes)},

@@ -114,6 +114,10 @@ func (p *gsSession) piece(ctx context.Context, n int64) (o Object, done bool, er
 	}
 	resp, err := p.s.write(ctx, p.u.url, r)
 	if e, ok := errors.AsType[*Error](err); ok && (e.Status == http.StatusNotFound || e.Status == http.StatusGone) {
+		p.u.anew()
+		if o, done = p.u.mine(ctx); done { // it has ended with the object, and the reply was lost
+			return o, true, nil
+		}
 		return Object{}, false, anew(err)
 	}
 	if err != nil {

@@ -29,18 +29,20 @@ func (p *s3Parts) complete(ctx context.Context) (o Object, err error) {
 				break
 			}
 		}
-		// versitygw says InvalidRequest of an upload that another process, which sends the same object, is aborting.
-		gone := errors.Is(err, errNoUpload) || isCode(err, "InvalidRequest")
+		// versitygw says InvalidRequest of an upload that another process, which sends the same object, is aborting. A
+		// reply that broke off has no code.
+		gone := errors.Is(err, errNoUpload) || isCode(err, "InvalidRequest") || errors.Is(err, ErrNotFound) && isCode(err, "")
 		if gone || errors.Is(err, ErrExists) {
 			found, e := p.s.stat(ctx, p.u.url)
 			switch {
 			case e == nil && p.isMine(found):
-				o, err = found, nil
+				o = found
+				return nil
 			case e != nil && !errors.Is(e, ErrNotFound):
-				err = e
+				return e
 			}
 		}
-		if gone && errors.Is(err, errNoUpload) || isCode(err, "InvalidPart", "InvalidPartOrder", "InvalidRequest") {
+		if gone || isCode(err, "InvalidPart", "InvalidPartOrder") {
 			return anew(err)
 		}
 		return err

@@ -418,6 +418,17 @@ func TestS3Put(t *testing.T) {
 			}
 			return false
 		}},
+		{name: "the reply to complete is lost, and the next breaks off", sizes: []int{3500}, log: "CREATE PART PART PART PART COMPLETE COMPLETE HEAD UPLOADS", opts: Options{Connections: 1},
+			after: func(w http.ResponseWriter, r *http.Request, kind string, n int) bool {
+				return kind == "COMPLETE" && n == 0 && lose(w)
+			},
+			before: func(w http.ResponseWriter, r *http.Request, kind string, n int) bool {
+				if kind == "COMPLETE" && n == 1 {
+					w.WriteHeader(http.StatusNotFound)
+					return true
+				}
+				return false
+			}},
 		{name: "a part is lost", sizes: []int{3500}, before: func(w http.ResponseWriter, r *http.Request, kind string, n int) bool {
 			if kind == "COMPLETE" && n == 0 {
 				refuseS3(w, 400, "InvalidPart")
