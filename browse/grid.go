@@ -35,7 +35,7 @@ type grid struct {
 	Exact   bool   // without a list of keys
 	Why     string // why a list of keys is needed
 	Some    bool   // not all samples are asked for
-	Problem string // the error if there are no cards: of the query, or of a damaged file
+	Problem string // why there are no cards: an error in the query, or a damaged file
 	Beyond  int64  // the first sample of the next shard, behind the damage; 0: none
 }
 

@@ -250,8 +250,8 @@ func (f *Finished) Line() ([]byte, error) {
 	return crcline.Append(nil, text), err
 }
 
-// ElsewhereJournal returns the text of a journal for a copy of the dataset: without what a service has said of the objects
-// that its shards were. Lines that cannot be read stay as they are.
+// ElsewhereJournal returns the text of a journal for a copy of the dataset. It drops the versions and checksums of
+// objects, which hold only in the object store that the dataset is copied from. It keeps damaged lines unchanged.
 func ElsewhereJournal(text []byte) ([]byte, error) {
 	var b []byte
 	for line := range bytes.Lines(text) {

@@ -98,7 +98,7 @@ const young = time.Minute
 
 // removeStale removes the scratch directories of processes that were killed.
 func removeStale(scratch string) error {
-	entries, _ := os.ReadDir(scratch) // what is wrong with it, OpenScratch tells
+	entries, _ := os.ReadDir(scratch) // OpenScratch reports the error
 	for _, e := range entries {
 		st, err := e.Info()
 		if err == nil && e.IsDir() && strings.HasPrefix(e.Name(), scratchPrefix) && time.Since(st.ModTime()) > young {

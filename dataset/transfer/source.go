@@ -173,8 +173,8 @@ type objects struct {
 func (o *objects) name() string { return remote.Redact(o.url) }
 func (o *objects) close() error { return nil }
 
-// bucketThere returns the error of a list that says that there is no such bucket. What a single object is asked for does
-// not tell this from a missing object.
+// bucketThere returns an error if the bucket does not exist. It lists the bucket, because a request for one object is
+// answered alike for a missing bucket and a missing object.
 func (o *objects) bucketThere(ctx context.Context) error {
 	for _, err := range o.client.List(ctx, o.url) {
 		if errors.Is(err, remote.ErrNotFound) {

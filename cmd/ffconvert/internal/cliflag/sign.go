@@ -24,7 +24,8 @@ type Sign struct {
 	Password Name // file of its password; "": the user is asked
 }
 
-// A Name is the value of a flag that must not be empty: an empty variable of a script must not turn off what it asks for.
+// A Name is the value of a flag that must not be empty. It refuses --key "$KEY" where KEY is not set: ignoring the flag
+// would turn the check off.
 type Name string
 
 func (n *Name) String() string { return string(*n) }
