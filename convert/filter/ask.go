@@ -118,8 +118,6 @@ func (f *Filter) ours(ctx context.Context, s *Source, run converters.Run, name s
 	err := f.work(ctx, func(w *worker) (bool, error) { return w.do(ctx, give) })
 	if err == nil {
 		err = out.Flush()
-	} else {
-		f.fail(err)
 	}
 	if a.report.Dropped > 0 {
 		a.skip(&dropped)

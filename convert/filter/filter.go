@@ -58,7 +58,7 @@ func New(opts Options) *Filter {
 }
 
 // work calls use with a process that no other caller has. If use returns an error, or true because the
-// process has ended, the process is stopped and not used again.
+// process has ended, the process is stopped and not used again. After an error every call returns that error.
 func (f *Filter) work(ctx context.Context, use func(*worker) (ended bool, err error)) error {
 	select {
 	case f.slots <- struct{}{}:
@@ -74,12 +74,12 @@ func (f *Filter) work(ctx context.Context, use func(*worker) (ended bool, err er
 	}
 	w, err := f.process()
 	if err != nil {
-		return err
+		return f.fail(err)
 	}
 	ended, err := use(w)
 	if err != nil || ended {
 		w.Stop()
-		return err
+		return f.fail(err)
 	}
 	f.mu.Lock()
 	f.idle = append(f.idle, w)
@@ -87,13 +87,15 @@ func (f *Filter) work(ctx context.Context, use func(*worker) (ended bool, err er
 	return nil
 }
 
-// fail keeps the first error.
-func (f *Filter) fail(err error) {
+// fail keeps the first error, and returns its argument. It must be called before the slot of the process is free:
+// whoever takes the slot next would begin another process.
+func (f *Filter) fail(err error) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.failed == nil {
 		f.failed = err
 	}
+	return err
 }
 
 // process returns an idle process, or a new one.

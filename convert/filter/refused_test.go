@@ -101,3 +101,32 @@ func TestInterrupted(t *testing.T) {
 		})
 	}
 }
+
+// One process of a program that fails is the only one, however many parts wait for it.
+func TestFailsOnce(t *testing.T) {
+	t.Parallel()
+	rounds := 40
+	if testing.Short() {
+		rounds = 3
+	}
+	for range rounds {
+		src := open(t, memsource.New(7, 8, 3, 100), "exit:3", 1)
+		errs := make(chan error)
+		for p := range 8 {
+			go func() {
+				_, err := index(t.Context(), src, p)
+				errs <- err
+			}()
+		}
+		first := <-errs
+		if !errors.Is(first, input.ErrCommand) && !errors.Is(first, converters.ErrTruncated) {
+			t.Fatalf("got %v", first)
+		}
+		for range 7 {
+			if err := <-errs; !errors.Is(err, first) {
+				t.Errorf("two processes have failed: %v; %v", first, err)
+			}
+		}
+		src.close(t)
+	}
+}
