@@ -16,6 +16,7 @@ const (
 	TheFilter                           // the program that samples pass through
 	APlan                               // a plan
 	VerifyOrPlan                        // a verification, or the plan
+	TheCopy                             // the copy again
 )
 
 // An AdvisedError is an error with an advice.

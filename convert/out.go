@@ -53,21 +53,34 @@ func withClient(b bucket.Options, in stage.Options) bucket.Options {
 
 // planned returns [ErrUnplanned] if an open output has no plan.
 func planned(out *dataset.Output) error {
-	there, err := out.Lookup(dataset.PlanName)
-	if err != nil || there != nil {
+	there := func(file string) (bool, error) {
+		found, err := out.Lookup(file)
+		return found != nil, err
+	}
+	if has, err := there(dataset.PlanName); err != nil || has {
 		return err
 	}
-	if there, err = out.Lookup(dataset.ManifestName); err == nil && there != nil {
-		return planGone(out.Name())
+	return unplanned(out.Name(), there)
+}
+
+// unplanned returns the error of a place that has no plan. there reports whether it has another file.
+func unplanned(name string, there func(file string) (bool, error)) error {
+	complete, err := there(dataset.ManifestName)
+	if err != nil {
+		return err
 	}
-	return errors.Join(err, unplanned(out.Name()))
+	if complete {
+		return advise(VerifyOrPlan, fmt.Errorf("%s: here is the manifest of a dataset that was complete, and its plan is gone", name))
+	}
+	copied, err := there(dataset.CopyName)
+	if err != nil {
+		return err
+	}
+	if copied {
+		return advise(TheCopy, fmt.Errorf("%s: %w: a copy of a dataset is not finished", name, ErrUnplanned))
+	}
+	return advise(APlan, fmt.Errorf("%s: %w", name, ErrUnplanned))
 }
-
-func planGone(name string) error {
-	return advise(VerifyOrPlan, fmt.Errorf("%s: here is the manifest of a dataset that was complete, and its plan is gone", name))
-}
-
-func unplanned(name string) error { return advise(APlan, fmt.Errorf("%s: %w", name, ErrUnplanned)) }
 
 // hasDataset reports whether there is a dataset, begun or complete, at a URL.
 func (o *Options) hasDataset(ctx context.Context, url string) (bool, error) {
@@ -117,10 +130,10 @@ func CheckPlanned(dir string) error {
 	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
-	if _, err := os.Lstat(filepath.Join(dir, dataset.ManifestName)); err == nil {
-		return planGone(dir)
-	}
-	return unplanned(dir)
+	return unplanned(dir, func(file string) (bool, error) {
+		_, err := os.Lstat(filepath.Join(dir, file))
+		return err == nil, nil
+	})
 }
 
 // A task waits for a finish that holds the lock while it counts shards: up to a minute if there are

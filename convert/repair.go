@@ -63,6 +63,9 @@ type repair struct {
 func (r *repair) run(ctx context.Context, tell func([]verify.Problem) error) (*Repaired, error) {
 	var err error
 	if r.kept, err = r.out.Kept(); err != nil {
+		if at, ok := errors.AsType[*AdvisedError](planned(r.out)); ok && at.Advice == TheCopy {
+			return nil, at
+		}
 		return nil, err
 	}
 	found, err := r.out.Reread(ctx, r.kept.Shards, r.kept.Meta, aio.Options{Backend: r.AIO.Backend}, r.Progress)

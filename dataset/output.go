@@ -335,7 +335,6 @@ func (o *Output) Lookup(name string) (fs.FileInfo, error) {
 	return st, err
 }
 
-// has reports whether there is a file of that name.
 // Begun reports whether a conversion or a copy was begun there.
 func (o *Output) Begun() (bool, error) {
 	for _, name := range []string{PlanName, CopyName} {
@@ -346,6 +345,7 @@ func (o *Output) Begun() (bool, error) {
 	return false, nil
 }
 
+// has reports whether there is a file of that name.
 func (o *Output) has(name string) (bool, error) {
 	st, err := o.Lookup(name)
 	return st != nil, err

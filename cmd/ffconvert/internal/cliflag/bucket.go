@@ -10,18 +10,18 @@ import (
 // Bucket are the flags for a dataset in an object store.
 type Bucket struct {
 	scratch  string
-	size     option.Size
+	size     int64 // 0: bucket.DefaultSize
 	readBack option.Choice
 }
 
 func newBucket() Bucket {
-	return Bucket{size: bucket.DefaultSize, readBack: option.Choice{Value: "checksum", Words: []string{"checksum", "read"}}}
+	return Bucket{readBack: option.Choice{Value: "checksum", Words: []string{"checksum", "read"}}}
 }
 
 // AddScratch registers the flags of commands that read and write.
 func (o *Bucket) AddScratch(flags *pflag.FlagSet) {
 	flags.StringVar(&o.scratch, "scratch-dir", "", "of an OUT in an object store: where shards lie before their upload and while they are verified (default ffconvert/scratch in the user's cache)")
-	flags.Var(&o.size, "scratch-size", "most bytes of shards in --scratch-dir, those being written among them")
+	flags.Var(option.MaxSize(&o.size, bucket.DefaultSize), "scratch-size", "most bytes of shards in --scratch-dir, those being written among them")
 }
 
 // AddUpload registers the flags of commands that write.
@@ -32,7 +32,7 @@ func (o *Bucket) AddUpload(flags *pflag.FlagSet) {
 
 // options returns the options that the flags give to package bucket. warn is told of what stays behind.
 func (o *Bucket) options(client bucket.Client, warn func(string)) bucket.Options {
-	return bucket.Options{Client: client, Scratch: o.scratch, Size: int64(o.size), ReadBack: o.readBack.Value == "read", Warn: warn}
+	return bucket.Options{Client: client, Scratch: o.scratch, Size: o.size, ReadBack: o.readBack.Value == "read", Warn: warn}
 }
 
 // A Place is the flags of a command whose OUT may be in an object store, and which has no sources.

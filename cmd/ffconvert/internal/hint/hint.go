@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"syscall"
 
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert"
@@ -28,6 +29,7 @@ var hints = map[convert.Advice]string{
 	convert.TheFilter:         "give it again with --filter",
 	convert.ProgramArguments:  "to run a plugin again, name it and its arguments: ffconvert COMMAND --plugin NAME OUT ARGS",
 	convert.APlan:             "ffconvert plan makes one",
+	convert.TheCopy:           "the same ffconvert copy goes on",
 	convert.VerifyOrPlan:      "ffconvert verify OUT checks the dataset, the command that made it writes the plan anew",
 }
 
@@ -71,6 +73,9 @@ func Add(err error, command, out string) error {
 		}
 		if errors.Is(err, stage.ErrCopy) {
 			return beside(err, "--cache-dir names their directory")
+		}
+		if full := errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT); full && convert.IsURL(out) && !strings.HasSuffix(err.Error(), ")") {
+			return With(err, "free space there, or name another directory: --scratch-dir")
 		}
 		at, ok := errors.AsType[*convert.AdvisedError](err)
 		if !ok || hints[at.Advice] == "" {

@@ -3,6 +3,8 @@ package hint
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"syscall"
 	"testing"
 
 	"github.com/ffconvert/ffconvert/convert"
@@ -19,5 +21,18 @@ func TestHinted(t *testing.T) {
 	want := fmt.Sprintf("%v: in c (--max-names)\na.tar: offset 512: %v (run it again; --cache-dir names their directory)", stage.ErrQuota, stage.ErrCopy)
 	if err.Error() != want || !errors.Is(err, stage.ErrQuota) || !errors.Is(err, stage.ErrCopy) {
 		t.Errorf("got  %v\nwant %s", err, want)
+	}
+}
+
+// A scratch that is full is told with its flag, a directory that is full is not.
+func TestFullScratch(t *testing.T) {
+	t.Parallel()
+	full := &fs.PathError{Op: "write", Path: "/scratch/PART_00000.ffr", Err: syscall.ENOSPC}
+	want := full.Error() + " (free space there, or name another directory: --scratch-dir)"
+	if err := Add(full, "tar", "s3://bucket/data/"); err.Error() != want || !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("got %v, want %s", err, want)
+	}
+	if err := Add(full, "tar", "out"); err != error(full) {
+		t.Errorf("got %v", err)
 	}
 }
