@@ -7,6 +7,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/shard/plan"
+	"github.com/ffconvert/ffconvert/verify"
 )
 
 // maxSignature bounds a signature that is read, in bytes: minisign's comments have at most 1 KiB and 8 KiB.
@@ -72,8 +73,17 @@ func (o *Output) SignManifest(ctx context.Context, how aio.Options, p plan.Progr
 	return m, summed, o.bucket.Save(SignatureName)
 }
 
-// sumUp reads all files of a dataset and enters their sums in its manifest.
+// sumUp reads all files of a dataset and enters their sums in its manifest, unless its plan contradicts it.
 func (o *Output) sumUp(ctx context.Context, m *Manifest, how aio.Options, p plan.Progress) error {
+	kept, err := o.checkKept(m)
+	if err != nil {
+		return err
+	}
+	for _, problem := range kept.Problems {
+		if problem.Kind == BadManifest {
+			return fmt.Errorf("not signed: %w: %s", verify.ErrCorrupt, problem)
+		}
+	}
 	found, err := o.Reread(ctx, m.Shards, m.Meta, how, p)
 	if err == nil {
 		err = found.Err()

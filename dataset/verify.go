@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"strings"
+	"time"
 
 	"github.com/ffconvert/ffconvert/verify"
 )
@@ -24,6 +25,7 @@ func (m *Manifest) Verify(ctx context.Context, dir string, how verify.Options) (
 // Verify is [Manifest.Verify] of a directory that is open. What a bucket keeps is fetched, a shard at a time by each
 // worker, and removed when it was read. Without a manifest, nil, there are only shards to check.
 func (o *Output) Verify(ctx context.Context, m *Manifest, how verify.Options) (*verify.Report, *Repairable, error) {
+	began := time.Now()
 	names, err := o.Shards()
 	if err != nil {
 		return nil, nil, err
@@ -55,6 +57,7 @@ func (o *Output) Verify(ctx context.Context, m *Manifest, how verify.Options) (*
 	report.Problems = append(append(report.Problems, problems...), repair.Problems...)
 	o.rename(report)
 	report.From = o.origin(report.From.And(from))
+	report.Seconds = time.Since(began).Seconds()
 	return report, repair, nil
 }
 
