@@ -86,15 +86,17 @@ func TestHostile(t *testing.T) {
 		many[i], ragged[i], slices[i] = row, row[:9000+i], many
 	}
 	keys := make(converters.Map, 100_000)
+	key, value := strings.Repeat("\u202e", 1000), strings.Repeat("\x00", 2000)
 	for i := range keys {
-		keys[i] = converters.Pair{Key: strings.Repeat("\u202e", 1000), Value: strings.Repeat("\x00", 2000)}
+		keys[i] = converters.Pair{Key: key, Value: value}
 	}
 	fields := make([]converters.Value, 100_000)
 	for i := range fields {
-		fields[i] = converters.Text(bytes.Repeat([]byte("\x01"), 70_000)[:70_000:70_000])
 		if i > 300 {
 			fields[i] = fields[0]
+			continue
 		}
+		fields[i] = converters.Text(bytes.Repeat([]byte("\x01"), 70_000)[:70_000:70_000])
 	}
 	for name, values := range map[string][]converters.Value{
 		"a text of 128 MiB":           {converters.Text(make([]byte, 1<<27))},
