@@ -113,9 +113,10 @@ func TestCodeSpan(t *testing.T) {
 func TestMarkdownIsBounded(t *testing.T) {
 	t.Parallel()
 	r := &Report{Tool: "ffconvert", Rules: rulesOfTest}
+	long := Place{strings.Repeat("`", 5000), 1, strings.Repeat("x", 60000)}
 	for range MaxKept + 1 {
 		for _, rule := range rulesOfTest {
-			r.Add(Finding{Rule: rule.ID, Place: Place{strings.Repeat("`", 5000), 1, strings.Repeat("x", 60000)}, Text: "y"})
+			r.Add(Finding{Rule: rule.ID, Place: long, Text: "y"})
 		}
 	}
 	document := write(t, Markdown, r)

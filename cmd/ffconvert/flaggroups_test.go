@@ -72,8 +72,8 @@ func TestFlagGroups(t *testing.T) {
 func TestHelpWidth(t *testing.T) {
 	t.Parallel()
 	commands(func(c *cobra.Command) {
-		all := help.Text(c, true)
-		for _, text := range []string{help.Text(c, false), all} {
+		short, all := help.Text(c, false), help.Text(c, true)
+		for _, text := range []string{short, all} {
 			for line := range strings.SplitSeq(text, "\n") {
 				if n := utf8.RuneCountInString(line); n > help.Width {
 					t.Errorf("%s: %d columns: %s", c.CommandPath(), n, line)
@@ -87,7 +87,7 @@ func TestHelpWidth(t *testing.T) {
 			if strings.Count(all, "--"+f.Name+" ")+strings.Count(all, "--"+f.Name+"\n") == 0 {
 				t.Errorf("%s: --help-all does not show --%s", c.CommandPath(), f.Name)
 			}
-			if _, _, rare := help.PlaceOf(f); rare == strings.Contains(help.Text(c, false), " --"+f.Name+" ") && !strings.Contains(c.Long+c.Example, "--"+f.Name) {
+			if _, _, rare := help.PlaceOf(f); rare == strings.Contains(short, " --"+f.Name+" ") && !strings.Contains(c.Long+c.Example, "--"+f.Name) {
 				t.Errorf("%s: --help shows --%s, and it is rare: %t", c.CommandPath(), f.Name, rare)
 			}
 		}
