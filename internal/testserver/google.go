@@ -47,7 +47,7 @@ func exchange(method, address string, body io.Reader) ([]byte, error) {
 		return nil, err
 	}
 	defer resp.Body.Close()
-	text, err := io.ReadAll(resp.Body)
+	text, err := readAll(resp.Body, resp.ContentLength)
 	if err == nil && resp.StatusCode/100 != 2 {
 		err = fmt.Errorf("%s %s: %s %s", method, address, resp.Status, text)
 	}
