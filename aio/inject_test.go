@@ -78,6 +78,7 @@ func readAll(t *testing.T, r *Reader, path string) (got []byte, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	got = make([]byte, 0, f.Size())
 	for block, err := range r.Sweep(t.Context(), f, 0, f.Size()) {
 		if err != nil {
 			return got, errors.Join(err, f.Close())

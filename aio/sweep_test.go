@@ -40,7 +40,7 @@ var shapes = []aio.Options{
 
 func sweep(t testing.TB, r *aio.Reader, f *aio.File, off, size int64) ([]byte, error) {
 	t.Helper()
-	var got []byte
+	got := make([]byte, 0, max(0, min(size, f.Size())))
 	for block, err := range r.Sweep(context.Background(), f, off, size) {
 		if err != nil {
 			if block != nil {
