@@ -87,8 +87,8 @@ func (f *Filter) work(ctx context.Context, use func(*worker) (ended bool, err er
 	return nil
 }
 
-// fail keeps the first error, and returns its argument. It must be called before the slot of the process is free:
-// whoever takes the slot next would begin another process.
+// fail keeps the first error, and returns its argument. The caller must still hold the slot of the process: a part that
+// waits for the slot would start another process otherwise.
 func (f *Filter) fail(err error) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -183,8 +183,8 @@ func (s *Server) Objects(ctx context.Context, bucket, prefix string) (map[string
 	return all, nil
 }
 
-// readAll is io.ReadAll of a body whose length is known if size is not negative: without copies, which cost much under the
-// race detector.
+// readAll reads a body. If size is not negative, it is the length of the body, and the buffer never grows: growing is slow
+// under the race detector.
 func readAll(body io.Reader, size int64) ([]byte, error) {
 	if size < 0 {
 		return io.ReadAll(body)
