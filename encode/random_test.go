@@ -1,14 +1,15 @@
 package encode
 
 import (
-	"bytes"
 	"encoding/hex"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/ffconvert/ffconvert/converters"
 )
@@ -59,13 +60,15 @@ func randomBytes(r *rand.Rand) []byte {
 	return b
 }
 
+var alphabet = []rune("aZ09._-/\x00\n\"\\äß漢😀\U0010FFFF")
+
 func randomText(r *rand.Rand) string {
-	alphabet := []rune("aZ09._-/\x00\n\"\\äß漢😀\U0010FFFF")
-	var b strings.Builder
-	for range randomSize(r) {
-		b.WriteRune(alphabet[r.IntN(len(alphabet))])
+	n := randomSize(r)
+	b := make([]byte, 0, utf8.UTFMax*n)
+	for range n {
+		b = utf8.AppendRune(b, alphabet[r.IntN(len(alphabet))])
 	}
-	return b.String()
+	return string(b)
 }
 
 func randomInt(r *rand.Rand) int64 {
@@ -155,21 +158,27 @@ func randomColumn(r *rand.Rand, rows int) converters.Column {
 // canonSample is what a record of the sample must say; canon of each value. The key, the
 // fields and the pairs of maps are in order. The script of python_test.go writes the same.
 func canonSample(s *converters.Sample) string {
-	var pairs []string
+	b := make([]byte, 0, 4096)
+	pair := func(name string, value any) {
+		if len(b) > 0 {
+			b = append(b, ';')
+		}
+		b = appendCanon(append(appendCanon(b, name), '='), value)
+	}
 	if s.Key != "" {
-		pairs = append(pairs, canon(KeyField)+"="+canon(s.Key))
+		pair(KeyField, s.Key)
 	}
 	for _, f := range s.Fields {
-		pairs = append(pairs, canon(f.Name)+"="+canon(plain(f.Value)))
+		pair(f.Name, plain(f.Value))
 	}
-	return strings.Join(pairs, ";")
+	return string(b)
 }
 
 // plain is the Go value of v.
 func plain(v converters.Value) any {
 	switch v.Kind() {
 	case converters.KindBytes:
-		return bytes.Clone(v.Data())
+		return v.Data()
 	case converters.KindText:
 		return string(v.Data())
 	case converters.KindInt:
@@ -180,49 +189,58 @@ func plain(v converters.Value) any {
 	return v.Nested()
 }
 
-func canon(x any) string {
+func canon(x any) string { return string(appendCanon(nil, x)) }
+
+// appendCanon appends canon(x), without a text for each part of x: those are slow under the race detector.
+func appendCanon(b []byte, x any) []byte {
 	switch x := x.(type) {
 	case nil:
-		return "n"
+		return append(b, 'n')
 	case bool:
-		return fmt.Sprint(x)
+		return strconv.AppendBool(b, x)
 	case float32:
-		return canon(float64(x))
+		return appendCanon(b, float64(x))
 	case float64:
 		if math.IsNaN(x) {
-			return "nan"
+			return append(b, "nan"...)
 		}
-		return fmt.Sprintf("f%016x", math.Float64bits(x))
+		return fmt.Appendf(b, "f%016x", math.Float64bits(x))
 	case string:
-		return "s" + hex.EncodeToString([]byte(x))
+		return hex.AppendEncode(append(b, 's'), []byte(x))
 	case []byte:
-		return "b" + hex.EncodeToString(x)
+		return hex.AppendEncode(append(b, 'b'), x)
 	case converters.Column:
-		return canon(x.Values)
+		return appendCanon(b, x.Values)
 	case []any:
-		var parts []string
-		for _, e := range x {
-			parts = append(parts, canon(e))
+		b = append(b, '[')
+		for i, e := range x {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = appendCanon(b, e)
 		}
-		return "[" + strings.Join(parts, ",") + "]"
+		return append(b, ']')
 	case converters.Map:
-		var parts []string
-		for _, p := range x {
-			parts = append(parts, canon(p.Key)+":"+canon(p.Value))
+		b = append(b, '{')
+		for i, p := range x {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = appendCanon(append(appendCanon(b, p.Key), ':'), p.Value)
 		}
-		return "{" + strings.Join(parts, ",") + "}"
+		return append(b, '}')
 	case map[any]any:
 		var parts []string
 		for k, e := range x {
 			parts = append(parts, canon(k)+":"+canon(e))
 		}
 		slices.Sort(parts)
-		return "{" + strings.Join(parts, ",") + "}"
+		return append(append(append(b, '{'), strings.Join(parts, ",")...), '}')
 	}
 	if v := reflect.ValueOf(x); v.CanInt() || v.CanUint() {
-		return fmt.Sprintf("i%d", x)
+		return fmt.Appendf(b, "i%d", x)
 	}
-	return fmt.Sprintf("? %T", x)
+	return fmt.Appendf(b, "? %T", x)
 }
 
 // unordered returns x as the libraries in Go decode it, whose maps have no order.

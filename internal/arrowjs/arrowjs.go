@@ -16,7 +16,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
+	"strconv"
 	"testing"
 
 	"github.com/ffconvert/ffconvert/converters"
@@ -67,53 +67,65 @@ func Write(t testing.TB, what string, n int) (dir string, rows [][]string) {
 
 // Row returns a sample in words, as Write has them.
 func Row(s *converters.Sample) []string {
-	row := []string{s.Key}
-	for _, f := range s.Fields {
-		row = append(row, f.Name+":"+Words(&f.Value))
+	row := make([]string, 1, 1+len(s.Fields))
+	row[0] = s.Key
+	var b []byte // one for all fields: new memory for each is slow under the race detector
+	for i := range s.Fields {
+		f := &s.Fields[i]
+		b = appendValue(append(append(b[:0], f.Name...), ':'), &f.Value)
+		row = append(row, string(b))
 	}
 	return row
 }
 
-// Words returns a value in words.
-func Words(v *converters.Value) string {
+func appendValue(b []byte, v *converters.Value) []byte {
 	switch v.Kind() {
 	case converters.KindBytes:
-		return words(v.Data())
+		return appendWords(b, v.Data())
 	case converters.KindText:
-		return words(string(v.Data()))
+		return hex.AppendEncode(append(b, 't'), v.Data())
 	case converters.KindInt:
-		return words(v.Int())
+		return appendWords(b, v.Int())
 	case converters.KindFloat:
-		return words(v.Float())
+		return appendWords(b, v.Float())
 	}
-	return words(v.Nested())
+	return appendWords(b, v.Nested())
 }
 
-func words(v any) string {
-	var all []string
+func appendWords(b []byte, v any) []byte {
 	switch v := v.(type) {
 	case nil:
-		return "null"
+		return append(b, "null"...)
 	case bool:
-		return fmt.Sprint(v)
-	case int64, uint64:
-		return fmt.Sprintf("i%d", v)
+		return strconv.AppendBool(b, v)
+	case int64:
+		return strconv.AppendInt(append(b, 'i'), v, 10)
+	case uint64:
+		return strconv.AppendUint(append(b, 'i'), v, 10)
 	case float64:
-		return fmt.Sprintf("f%016x", math.Float64bits(v))
+		return fmt.Appendf(b, "f%016x", math.Float64bits(v))
 	case string:
-		return "t" + hex.EncodeToString([]byte(v))
+		return hex.AppendEncode(append(b, 't'), []byte(v))
 	case []byte:
-		return "b" + hex.EncodeToString(v)
+		return hex.AppendEncode(append(b, 'b'), v)
 	case []any:
-		for _, x := range v {
-			all = append(all, words(x))
+		b = append(b, '[')
+		for i, x := range v {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = appendWords(b, x)
 		}
-		return "[" + strings.Join(all, ",") + "]"
+		return append(b, ']')
 	case converters.Map:
-		for _, p := range v {
-			all = append(all, words(p.Key)+":"+words(p.Value))
+		b = append(b, '{')
+		for i, p := range v {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = appendWords(append(appendWords(b, p.Key), ':'), p.Value)
 		}
-		return "{" + strings.Join(all, ",") + "}"
+		return append(b, '}')
 	}
-	return fmt.Sprintf("%T?", v)
+	return fmt.Appendf(b, "%T?", v)
 }
