@@ -35,7 +35,7 @@ type grid struct {
 	Exact   bool   // without a list of keys
 	Why     string // why a list of keys is needed
 	Some    bool   // not all samples are asked for
-	Problem string // why there are no cards: an error in the query, or a damaged file
+	Problem string // tells the reader why the page shows no cards: the query is wrong, or a file is damaged
 	Beyond  int64  // the first sample of the next shard, behind the damage; 0: none
 }
 
