@@ -50,6 +50,8 @@ type fetch struct {
 	single atomic.Bool  // one span is the whole object; set before there is a second
 	first  chan *reply  // the first reply that passes all comparisons
 
+	stop context.CancelCauseFunc // ends all spans, with the error that is reported
+
 	mu sync.Mutex // of progress
 
 	// Of the span at offset 0:
@@ -88,7 +90,10 @@ func (f *fetch) run(ctx context.Context) error {
 	if f.o.whole || size <= rangeSize {
 		f.single.Store(true)
 	}
-	g, inner := errgroup.WithContext(ctx)
+	inner, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	f.stop = stop
+	g, inner := errgroup.WithContext(inner)
 	g.SetLimit(f.c.opts.connections() + 1) // one for the checksum
 
 	first := newSpan(0, size)
@@ -158,13 +163,20 @@ func (f *fetch) try(ctx context.Context, sp *span, a *attempts) (done bool, err 
 	f.pace.enter()
 	defer f.pace.leave()
 	before := sp.pos
-	err = f.attempt(ctx, sp, token.buf)
-	f.c.conns <- token
-	if err == nil {
+	if err = f.attempt(ctx, sp, token.buf); err == nil {
+		f.c.conns <- token
 		close(sp.done)
 		return true, nil
 	}
-	return false, a.next(ctx, err, sp.pos > before)
+	wait, err := a.decide(ctx, err, sp.pos > before)
+	if err != nil {
+		f.stop(err) // before the next span has the connection: its error would be that of a later request
+	}
+	f.c.conns <- token
+	if err != nil {
+		return false, err
+	}
+	return false, sleep(ctx, wait)
 }
 
 // readOnce makes one attempt, with a connection. It returns how many bytes have come, which count after an

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/url"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -175,4 +176,23 @@ func TestFetchCredentials(t *testing.T) {
 	f, _, err := fetchAll(t, client(t, Options{}), u.String())
 	must(t, err)
 	f.holds(t, o.data)
+}
+
+// One connection serves the ranges in turn: no range is asked for after one that has failed for good, and
+// the error is of that one.
+func TestFetchFailsOnce(t *testing.T) {
+	t.Parallel()
+	for range 300 {
+		o := &origin{data: random(1000, 7), etag: `"1"`}
+		o.before = func(w http.ResponseWriter, _ *http.Request, gets int) bool {
+			if gets >= 1 {
+				w.WriteHeader([]int{http.StatusForbidden, http.StatusGone}[min(gets-1, 1)])
+			}
+			return gets >= 1
+		}
+		_, _, err := fetchAll(t, client(t, Options{RangeSize: 100, Connections: 1}), start(t, o).URL+"/x.tar")
+		if err == nil || !strings.Contains(err.Error(), "403 Forbidden") || o.gets.Load() != 2 {
+			t.Fatalf("%v after %d GETs, want 403 Forbidden after 2", err, o.gets.Load())
+		}
+	}
 }

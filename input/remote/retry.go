@@ -26,15 +26,24 @@ type attempts struct {
 // next takes the error of an attempt, and whether that has brought bytes. It returns nil when it is time
 // for another attempt, else the error to report.
 func (a *attempts) next(ctx context.Context, err error, brought bool) error {
+	wait, err := a.decide(ctx, err, brought)
+	if err != nil {
+		return err
+	}
+	return sleep(ctx, wait)
+}
+
+// decide is next without the wait, which it returns.
+func (a *attempts) decide(ctx context.Context, err error, brought bool) (time.Duration, error) {
 	if ctx.Err() != nil {
-		return context.Cause(ctx)
+		return 0, context.Cause(ctx)
 	}
 	e, ok := errors.AsType[*Error](err)
 	if !ok || !e.Again && !(a.known && noSuchHost(e)) {
 		if ok && e.Kind == ErrUnavailable && noSuchHost(e) {
 			e.Kind = ErrSetting
 		}
-		return err
+		return 0, err
 	}
 	if brought {
 		a.row = 0
@@ -42,22 +51,22 @@ func (a *attempts) next(ctx context.Context, err error, brought bool) error {
 	a.row++
 	if a.row > a.opts.retries() {
 		if a.row == 1 {
-			return err
+			return 0, err
 		}
-		return gaveUp(e, fmt.Sprintf("%d attempts in a row", a.row))
+		return 0, gaveUp(e, fmt.Sprintf("%d attempts in a row", a.row))
 	}
 	first := cmp.Or(a.opts.wait, firstWait)
 	wait := max(first, min(first<<min(a.row-1, 16), mostWait))
 	wait = max(wait/2+rand.N(wait), e.After) // spread by half: clients that fail together do not come back together
 	switch left := a.pace.left(); {
 	case left <= 0:
-		return tooSlow(e, a.opts.patience())
+		return 0, tooSlow(e, a.opts.patience())
 	case e.After > left:
-		return gaveUp(e, fmt.Sprintf("it wants to be asked again after %v, and %v are left", e.After, left.Round(time.Second)))
+		return 0, gaveUp(e, fmt.Sprintf("it wants to be asked again after %v, and %v are left", e.After, left.Round(time.Second)))
 	default:
 		wait = min(wait, left)
 	}
-	return sleep(ctx, wait)
+	return wait, nil
 }
 
 func tooSlow(e *Error, patience time.Duration) *Error {
