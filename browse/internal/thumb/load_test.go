@@ -166,6 +166,17 @@ func TestTogether(t *testing.T) {
 	}
 }
 
+// A caller that has not found a thumbnail, and comes to make it when another has just done so, gets that one.
+func TestMadeMeanwhile(t *testing.T) {
+	t.Parallel()
+	m := New(Options{})
+	m.cache.put("a", small{data: []byte("made"), kind: "image/png"})
+	s, err := m.load(t.Context(), "a", func() ([]byte, error) { return nil, errors.New("loaded again") })
+	if err != nil || string(s.data) != "made" || s.kind != "image/png" {
+		t.Errorf("%q %s, %v", s.data, s.kind, err)
+	}
+}
+
 // An error of the picture is kept; one of reading it is not.
 func TestKeptErrors(t *testing.T) {
 	t.Parallel()

@@ -93,6 +93,9 @@ func (m *Maker) Get(ctx context.Context, id string, load func() ([]byte, error))
 
 // load makes a thumbnail and keeps it. An error means that another try may do better.
 func (m *Maker) load(ctx context.Context, id string, load func() ([]byte, error)) (small, error) {
+	if s, ok := m.cache.get(id); ok { // another caller made it after this one had looked
+		return s, nil
+	}
 	if err := m.loaded.Acquire(ctx, 1); err != nil {
 		return small{err: err}, err
 	}
