@@ -16,6 +16,7 @@ func TestStopperDoesNotWait(t *testing.T) {
 	t.Parallel()
 	exited := make(chan int, 1)
 	ctx, s := New(func(status int) { exited <- status })
+	s.patience = time.Hour // the third signal ends it
 	hold := make(chan struct{})
 	s.OnSignal(func(syscall.Signal, time.Duration) { <-hold })
 	drain := From(ctx).Within(time.Hour)
@@ -68,6 +69,7 @@ func TestStopperReason(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
 			ctx, s := New(func(int) { t.Error("it exits") })
+			s.patience = time.Hour
 			drain := s.Within(row.grace)
 			for _, sig := range row.signals {
 				s.signals <- sig
