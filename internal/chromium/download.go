@@ -4,13 +4,14 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/chromedp/cdproto/browser"
 	"github.com/chromedp/chromedp"
 )
 
-// Download does what makes the page download a file, and returns the name that the server suggests and the file.
+// Download does what makes the page download a file of its first origin, and returns the name that the server suggests and the file.
 func (tab *Tab) Download(click func()) (name string, data []byte) {
 	tab.t.Helper()
 	dir, events := tab.t.TempDir(), true
@@ -26,14 +27,20 @@ func (tab *Tab) Download(click func()) (name string, data []byte) {
 		tab.fatal(err)
 	}
 	click()
+	var id string
 	for e, err := range began {
 		if err != nil {
 			tab.fatal("no download begins:", err)
 		}
-		name = e.SuggestedFilename
-		break
+		if strings.HasPrefix(e.URL, tab.home+"/") { // the browser tells of the downloads of all tabs
+			name, id = e.SuggestedFilename, e.GUID
+			break
+		}
 	}
 	for e, err := range progress {
+		if err == nil && e.GUID != id {
+			continue
+		}
 		if err != nil || e.State == browser.DownloadProgressStateCanceled {
 			tab.fatal("the download does not end:", e.State, err)
 		}
