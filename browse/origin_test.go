@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/ffconvert/ffconvert/internal/chromium"
@@ -17,9 +18,9 @@ func TestOtherOrigin(t *testing.T) {
 	t.Parallel()
 	url, origin := serve(t, captions.of(t))
 	// The same machine under another name and another port: to a browser one site, 127.0.0.1, whose cookies are sent.
-	var begun int
+	var begun atomic.Int64
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		begun++
+		begun.Add(1)
 		w.Header().Set("Content-Type", "text/html")
 		fmt.Fprintf(w, `<!doctype html><title>other</title><h1>other</h1><iframe id="frame" src="%[1]s/d/0/"></iframe>
 			<form id="form" method="post" action="%[1]s/d/0/verify" target="sink"><input name="token" value="guess"></form><iframe name="sink" id="sink"></iframe>
@@ -47,7 +48,7 @@ func TestOtherOrigin(t *testing.T) {
 				await new Promise(done => setTimeout(done, 300))
 				for (const f of [frame, sink]) { try { if (f.contentDocument.body.innerText) got[f.id] = f.contentDocument.body.innerText } catch {} }
 				const w = open(to + "/d/0/", "w")
-				for (let i = 0; i < 100 && !w.closed; i++) await new Promise(done => setTimeout(done, 50)) // a page of another group of windows
+				for (let i = 0; i < 200 && !w.closed; i++) await new Promise(done => setTimeout(done, 50)) // a page of another group of windows
 				if (!w.closed) got.window = "kept"
 				return got
 			})()`, origin))
@@ -72,7 +73,7 @@ func TestOtherOrigin(t *testing.T) {
 			tab.Wait(`location.pathname == "/d/0/" && document.querySelector(".verdict")`)
 		})
 	}
-	if begun == 0 {
+	if begun.Load() == 0 {
 		t.Error("the other origin was not asked")
 	}
 }

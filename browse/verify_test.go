@@ -33,7 +33,9 @@ func TestVerify(t *testing.T) {
 	gate.shut()
 	tab.Click(".verdict button.main")
 	tab.Wait(`document.querySelector(".job")`)
-	tab.Click(".job button") // stops it
+	chromium.Eval[bool](tab, `window.before = true`)
+	tab.Click(".job button")   // stops it
+	tab.Wait(`!window.before`) // an answer: it is stopped before it may end
 	gate.lift()
 	tab.Wait(`document.querySelector(".verdict")?.innerText.includes("It was stopped")`)
 
