@@ -49,14 +49,17 @@ func (j *job) fetchTo(ctx context.Context, w *cache.Writer) error {
 	if j.fetching.Acquire(ctx, 1) != nil {
 		return context.Cause(ctx)
 	}
+	j.fetches = true
 	used, err := j.byHand(ctx, w)
 	if !used && err == nil {
 		j.sayFetch(w)
 		err = j.fetchObject(ctx, *j.source.Object, j.source.Name, w, j.cacheError)
 	}
-	j.fetching.Release(1)
 	if want, got := j.source.Object.Size, w.Size(); err == nil && want >= 0 && got != want {
-		return place.Refuse(j.source.Name, input.ErrChanged, "", "%d of %d bytes were fetched", got, want)
+		err = place.Refuse(j.source.Name, input.ErrChanged, "", "%d of %d bytes were fetched", got, want)
+	}
+	if err == nil {
+		j.hasFetched()
 	}
 	return err
 }
@@ -79,11 +82,9 @@ func (j *job) fetchObject(ctx context.Context, o remote.Object, name string, fil
 
 // unpack decompresses the fetched object in w into out.
 func (j *job) unpack(ctx context.Context, w, out *cache.Writer) error {
-	done, err := j.decode(ctx)
-	if err != nil {
+	if err := j.decode(ctx); err != nil {
 		return err
 	}
-	defer done()
 	f, err := w.Checked()
 	if err != nil {
 		return j.cacheError(err)
@@ -94,6 +95,9 @@ func (j *job) unpack(ctx context.Context, w, out *cache.Writer) error {
 	err = j.decompress(src, bufio.NewReaderSize(src, copySize), out)
 	if src.err != nil && context.Cause(ctx) == nil { // of the copy, not of the object
 		return j.cacheError(src.err)
+	}
+	if err == nil {
+		j.decoded()
 	}
 	return err
 }

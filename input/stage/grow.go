@@ -20,24 +20,25 @@ import (
 type group struct {
 	c    *cache.Cache
 	opts Options
+	stop context.CancelCauseFunc // ends all jobs, with the error that is reported
 
 	running  *semaphore.Weighted // one for each job, all for a job that is alone
 	fetching *semaphore.Weighted // one for each object that is fetched
 	decoding *semaphore.Weighted // one for each decoder, which needs a processor and a window
 }
 
-func newGroup(c *cache.Cache, opts Options) *group {
+func newGroup(c *cache.Cache, opts Options, stop context.CancelCauseFunc) *group {
 	weighted := func(n int) *semaphore.Weighted { return semaphore.NewWeighted(int64(n)) }
-	return &group{c, opts, weighted(opts.running()), weighted(cmp.Or(opts.Fetches, opts.workers())), weighted(opts.workers())}
+	return &group{c, opts, stop, weighted(opts.running()), weighted(cmp.Or(opts.Fetches, opts.workers())), weighted(opts.workers())}
 }
 
-// decode waits until the job may have a decoder; done must be called when it needs none.
-func (j *job) decode(ctx context.Context) (done func(), err error) {
+// decode waits until the job may have a decoder, which it has until decoded, beAlone or leave is called.
+func (j *job) decode(ctx context.Context) error {
 	if j.decoding.Acquire(ctx, 1) != nil {
-		return nil, context.Cause(ctx)
+		return context.Cause(ctx)
 	}
 	j.decodes = true
-	return j.decoded, nil
+	return nil
 }
 
 func (j *job) decoded() {
@@ -47,11 +48,25 @@ func (j *job) decoded() {
 	}
 }
 
-// beAlone waits until no other job of the group runs, which may wait for a decoder.
-func (j *job) beAlone(ctx context.Context) error {
+func (j *job) hasFetched() {
+	if j.fetches {
+		j.fetching.Release(1)
+		j.fetches = false
+	}
+}
+
+// leave lets other jobs of the group run. After an error group.stop must have been called: one that begins otherwise would
+// be of no use, and its error could be the one that is reported.
+func (j *job) leave() {
+	j.hasFetched()
 	j.decoded()
 	j.running.Release(j.runs)
 	j.runs = 0
+}
+
+// beAlone waits until no other job of the group runs, which may wait for a decoder.
+func (j *job) beAlone(ctx context.Context) error {
+	j.leave()
 	all := int64(j.opts.running())
 	if j.running.Acquire(ctx, all) != nil {
 		return context.Cause(ctx)

@@ -28,6 +28,7 @@ type job struct {
 	begun   bool  // to be read
 	fetched bool  // the object is in its writer
 	runs    int64 // of group.running
+	fetches bool  // it has one of group.fetching
 	decodes bool  // it has one of group.decoding
 
 	copied *cache.Copy
@@ -98,7 +99,9 @@ func (s *Stager) stage(ctx context.Context, c *cache.Cache, jobs []*job) (*cache
 
 // stageOnce is one attempt of stage. With alone it waits until this process has no other lease.
 func (s *Stager) stageOnce(ctx context.Context, c *cache.Cache, jobs []*job, alone bool) (*cache.Lease, error) {
-	all := newGroup(c, s.opts)
+	gctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	all := newGroup(c, s.opts, stop)
 	requests := make([]cache.Request, len(jobs))
 	for i, j := range jobs {
 		requests[i] = j.request(s.expected(j))
@@ -107,7 +110,7 @@ func (s *Stager) stageOnce(ctx context.Context, c *cache.Cache, jobs []*job, alo
 	if alone {
 		requests[0].Spare = s.opts.Quota
 	}
-	g, gctx := errgroup.WithContext(ctx)
+	g, gctx := errgroup.WithContext(gctx)
 	defer g.Wait()
 	lease, err := c.Reserve(gctx, requests)
 	if err != nil {
@@ -126,7 +129,9 @@ func (s *Stager) stageOnce(ctx context.Context, c *cache.Cache, jobs []*job, alo
 		return lease, err
 	}
 	all.begin(gctx, g, lease, jobs)
-	err = g.Wait()
+	if err = g.Wait(); err != nil {
+		err = context.Cause(gctx) // of the job that was the first to fail
+	}
 	if cause := context.Cause(ctx); cause != nil {
 		err = cause // whatever it was that it ended
 	}
@@ -143,15 +148,19 @@ func (g *group) begin(ctx context.Context, running *errgroup.Group, lease *cache
 	}
 	for _, i := range made {
 		j := jobs[i]
-		if j.runs, j.decodes = 1, false; len(made) == 1 {
+		if j.runs, j.fetches, j.decodes = 1, false, false; len(made) == 1 {
 			j.runs = int64(g.opts.running())
 		}
 		if g.running.Acquire(ctx, j.runs) != nil {
 			return
 		}
 		running.Go(func() error {
-			defer func() { g.running.Release(j.runs) }()
-			return j.make(ctx, lease.Writer(i))
+			err := j.make(ctx, lease.Writer(i))
+			if err != nil {
+				g.stop(err) // before another job begins in the place of this one
+			}
+			j.leave()
+			return err
 		})
 	}
 }
@@ -223,11 +232,9 @@ func (j *job) read(ctx context.Context, w *cache.Writer) (whole *cache.Writer, s
 	case j.source.Object != nil:
 		return j.fetch(ctx, w)
 	}
-	done, err := j.decode(ctx)
-	if err != nil {
+	if err := j.decode(ctx); err != nil {
 		return nil, 0, err
 	}
-	defer done()
 	src, closeSource, err := j.open(ctx)
 	if err != nil {
 		return nil, 0, err
@@ -236,6 +243,7 @@ func (j *job) read(ctx context.Context, w *cache.Writer) (whole *cache.Writer, s
 	if err := j.copy(src, w); err != nil {
 		return nil, 0, err
 	}
+	j.decoded()
 	return w, src.n, nil
 }
 

@@ -248,3 +248,26 @@ func TestStagerOnceFails(t *testing.T) {
 		t.Errorf("it ran %q, %v; left %q", runs, err, left(t, dir))
 	}
 }
+
+// No source is begun in the place of one that has failed.
+func TestStagerFailsOnce(t *testing.T) {
+	t.Parallel()
+	for _, opts := range []Options{{Workers: 1}, {Workers: 4, Fetches: 1}} {
+		for range 150 {
+			r := &heldRemote{}
+			var found []input.Name
+			for i := range 4 {
+				url := fmt.Sprintf("s3://b/%d", i)
+				found = append(found, input.Name{Name: url, Size: 10, Object: &remote.Object{URL: url, Size: 10, Version: "1"}}) // not there
+			}
+			opts.Remote, opts.CacheDir = r, filepath.Join(t.TempDir(), "cache")
+			s, err := NewStager(found, opts)
+			must(t, err)
+			_, err = s.Take(t.Context(), 0, len(found))
+			if n := r.fetches.Load(); n != 1 || !errors.Is(err, input.ErrNotFound) {
+				t.Fatalf("%d workers, %d objects were asked for: %v", opts.Workers, n, err)
+			}
+			must(t, s.Close())
+		}
+	}
+}
