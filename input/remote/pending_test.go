@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/minio/minio-go/v7"
+	"github.com/minio/minio-go/v7/pkg/credentials"
 )
 
 // Uploads that were begun by another client, of a real service, are listed and aborted.
@@ -106,3 +108,41 @@ func TestS3PutRenews(t *testing.T) {
 		t.Errorf("credentials were given %d times", given)
 	}
 }
+
+// Of several requests whose credentials have expired at the same time one asks for others.
+func TestS3RenewsOnce(t *testing.T) {
+	t.Parallel()
+	given := &givenKeys{}
+	s := &s3Store{creds: credentials.New(given)}
+	for range 500 {
+		old, err := s.creds.GetWithContext(&credentials.CredContext{})
+		must(t, err)
+		var wg sync.WaitGroup
+		begin := make(chan struct{})
+		before := given.n
+		for range 8 {
+			wg.Go(func() {
+				<-begin
+				if !s.renew(t.Context(), old) {
+					t.Error("there are no others")
+				}
+			})
+		}
+		close(begin)
+		if wg.Wait(); given.n != before+1 {
+			t.Fatalf("credentials were given %d times", given.n-before)
+		}
+	}
+}
+
+// givenKeys are other credentials each time. minio-go calls it under a lock.
+type givenKeys struct{ n int }
+
+func (g *givenKeys) Retrieve() (credentials.Value, error) { return g.RetrieveWithCredContext(nil) }
+
+func (g *givenKeys) RetrieveWithCredContext(*credentials.CredContext) (credentials.Value, error) {
+	g.n++
+	return credentials.Value{AccessKeyID: fmt.Sprint("key-", g.n), SecretAccessKey: "secret"}, nil
+}
+
+func (g *givenKeys) IsExpired() bool { return false }

@@ -43,6 +43,8 @@ type s3Store struct {
 	mu    sync.Mutex
 	found map[string]string // regions by bucket, from errors of the service
 
+	renewing sync.Mutex // of several requests whose credentials have expired one asks for others
+
 	// What a service has told of how it wants to be written to, see manner:
 	md5only, signBody, noConditions, noUploads atomic.Bool
 	written                                    atomic.Bool // it has taken a body
@@ -213,6 +215,8 @@ func (s *s3Store) request(ctx context.Context, r s3Request) (*http.Response, err
 
 // renew looks for credentials in place of the ones that have expired. It reports whether there are others.
 func (s *s3Store) renew(ctx context.Context, old credentials.Value) bool {
+	s.renewing.Lock()
+	defer s.renewing.Unlock()
 	cc := &credentials.CredContext{Context: ctx}
 	now, err := s.creds.GetWithContext(cc)
 	if err == nil && now.AccessKeyID == old.AccessKeyID && now.SessionToken == old.SessionToken { // else another request has done it
