@@ -120,7 +120,8 @@ type upload struct {
 	opts PutOptions
 	pace *pace
 
-	unread atomic.Pointer[error] // of from
+	unread atomic.Pointer[error]   // of from
+	stop   context.CancelCauseFunc // ends the parts that are being sent, with the error of one; nil: none are
 
 	mu   sync.Mutex
 	sent int64 // bytes that the service has taken since the object was begun
@@ -186,15 +187,24 @@ func (u *upload) once(ctx context.Context, a *attempts, attempt int, request fun
 	}
 	u.pace.enter()
 	defer u.pace.leave()
-	err = request(token.buf, attempt)
-	u.c.conns <- token
-	if err == nil {
+	if err = request(token.buf, attempt); err == nil {
+		u.c.conns <- token
 		return true, nil
 	}
+	var wait time.Duration
 	if bad := u.unread.Load(); bad != nil {
-		return false, &Error{URL: Redact(u.url), Err: *bad}
+		err = &Error{URL: Redact(u.url), Err: *bad}
+	} else {
+		wait, err = a.decide(ctx, err, false)
 	}
-	return false, a.next(ctx, err, false)
+	if err != nil && u.stop != nil {
+		u.stop(err) // before the next part has the connection: its error would be that of a later request
+	}
+	u.c.conns <- token
+	if err != nil {
+		return false, err
+	}
+	return false, sleep(ctx, wait)
 }
 
 // hash adds n bytes from off on to hashes.

@@ -112,12 +112,17 @@ func (p *s3Parts) run(ctx context.Context) (Object, error) {
 }
 
 func (p *s3Parts) finish(ctx context.Context) (Object, error) {
-	g, inner := errgroup.WithContext(ctx)
+	inner, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	p.u.stop = stop
+	g, inner := errgroup.WithContext(inner)
 	g.SetLimit(p.u.c.opts.connections())
 	for i := range p.parts {
 		g.Go(func() error { return p.send(inner, i) })
 	}
-	if err := g.Wait(); err != nil {
+	err := g.Wait()
+	p.u.stop = nil
+	if err != nil {
 		if ctx.Err() != nil {
 			return Object{}, context.Cause(ctx)
 		}

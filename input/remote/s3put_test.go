@@ -630,6 +630,28 @@ func TestS3PutEnds(t *testing.T) {
 	}
 }
 
+// One connection is left for the parts: none is sent after one that has failed for good.
+func TestS3PutFailsOnce(t *testing.T) {
+	f := newFakeS3(t)
+	f.before = func(w http.ResponseWriter, _ *http.Request, kind string, _ int) bool {
+		if kind == "PART" {
+			refuseS3(w, 403, "AccessDenied")
+		}
+		return kind == "PART"
+	}
+	c := f.client(Options{Connections: 2}, nil)
+	<-c.conns // another upload has it
+	for i := range 200 {
+		_, err := putAll(t, c, putURL, random(3500, 1), false)
+		f.mu.Lock()
+		n := f.counts["PART"]
+		f.mu.Unlock()
+		if !errors.Is(err, ErrDenied) || n != i+1 {
+			t.Fatalf("%d parts were sent by %d uploads: %v", n, i+1, err)
+		}
+	}
+}
+
 // A service that takes nothing more, or does not answer, is left after a while.
 func TestS3PutStalls(t *testing.T) {
 	for _, kind := range []string{"before the body", "in the body"} {
