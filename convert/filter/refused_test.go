@@ -59,7 +59,11 @@ func TestRefused(t *testing.T) {
 			if name, raw, ok := strings.Cut(how, ":"); ok && strings.HasPrefix(how, "raw") {
 				how = fmt.Sprintf("%s:%x", name, raw)
 			}
-			src := open(t, memsource.New(5, 1, 10, 50_000), how, 1)
+			inner := memsource.New(5, 1, 10, 50_000)
+			if how == "answers unread" { // its last sample ends behind what a pipe holds beyond beforeUnread
+				inner.Data[0][9].Fields[0].Value = converters.Bytes(make([]byte, beforeUnread+1<<20))
+			}
+			src := open(t, inner, how, 1)
 			if tt.want == errHung {
 				src.opts.Timeout = 2 * time.Second
 			}
