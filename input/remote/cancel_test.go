@@ -57,7 +57,7 @@ func TestFetchCancel(t *testing.T) {
 	}
 	c.Close()
 	srv.CloseClientConnections()
-	for range 200 {
+	for range 2000 {
 		if runtime.NumGoroutine() <= before {
 			return
 		}

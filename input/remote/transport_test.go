@@ -106,7 +106,7 @@ func TestStall(t *testing.T) {
 			f, _, err := fetchAll(t, client(t, Options{Stall: 200 * time.Millisecond}), start(t, o).URL+"/x")
 			must(t, err)
 			f.holds(t, data)
-			if n := o.gets.Load(); n != 2 || time.Since(began) > 5*time.Second {
+			if n := o.gets.Load(); n < 2 || time.Since(began) > DefaultStall/2 { // more where this process has no processor for so long
 				t.Errorf("%d GETs in %v", n, time.Since(began))
 			}
 		})
@@ -174,11 +174,7 @@ func TestLeastRate(t *testing.T) {
 // Errors of the network are told apart: what may pass, what may not.
 func TestTransportError(t *testing.T) {
 	t.Parallel()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
-	closed := "http://" + l.Addr().String()
-	l.Close()
-	_, err = client(t, Options{Retries: 2}).Stat(t.Context(), closed+"/x")
+	_, err := client(t, Options{Retries: 2}).Stat(t.Context(), "http://127.0.0.1:1/x") // no port that another test may get
 	if e, ok := errors.AsType[*Error](presentable(t, err)); !ok || e.Kind != ErrUnavailable || !strings.Contains(e.Error(), "3 attempts in a row") || !strings.Contains(e.Error(), "refused") {
 		t.Errorf("nobody listens: %v", err)
 	}
