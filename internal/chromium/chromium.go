@@ -74,16 +74,23 @@ func stop() error {
 	if b.home == "" {
 		return nil
 	}
-	defer os.RemoveAll(b.home)
+	defer removeAll(b.home)
 	if b.trap != nil {
 		defer b.trap.Close()
 	}
 	if b.err != nil || b.ctx == nil {
 		return nil // the tests have told it
 	}
-	ctx, cancel := context.WithTimeout(b.ctx, 20*time.Second)
+	ctx, cancel := context.WithTimeout(b.ctx, time.Minute)
 	defer cancel()
 	return chromedp.Cancel(ctx)
+}
+
+// removeAll removes a directory in which the last processes of the browser may still write, as its handler of crashes does.
+func removeAll(dir string) {
+	for end := time.Now().Add(patience); os.RemoveAll(dir) != nil && time.Now().Before(end); {
+		time.Sleep(20 * time.Millisecond)
+	}
 }
 
 // run starts the browser if there is none yet.
