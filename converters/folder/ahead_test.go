@@ -185,10 +185,7 @@ func TestAheadLeavesNothing(t *testing.T) {
 			t.Errorf("stopped after %d of %d samples: %d descriptors, before %d", n, len(data), got, files)
 		}
 	}
-	for range 100 { // a goroutine is counted for a moment after its last deed
-		if runtime.NumGoroutine() <= goroutines {
-			break
-		}
+	for end := time.Now().Add(10 * time.Second); runtime.NumGoroutine() > goroutines && time.Now().Before(end); { // one is counted for a moment after its last deed
 		time.Sleep(time.Millisecond)
 	}
 	if got := runtime.NumGoroutine(); got > goroutines {
