@@ -47,6 +47,12 @@ func (s *said) Write(p []byte) (int, error) {
 	return s.text.Write(p)
 }
 
+func (s *said) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.String()
+}
+
 // A gate holds verifications up, so that a test sees them under way.
 type gate struct {
 	mu   sync.Mutex
@@ -108,7 +114,7 @@ func serveBy(t testing.TB, how verify.Options, dirs ...string) (url, origin stri
 		if err := <-ended; err != nil {
 			t.Error(err)
 		}
-		if text := log.text.String(); text != "" {
+		if text := log.String(); text != "" {
 			t.Errorf("the server says: %s", text)
 		}
 	})

@@ -18,11 +18,29 @@ import (
 // secretText is what no stranger may see.
 const secretText = "the content of a sample"
 
+// A said is what a server has logged. Requests log while a test may read.
+type said struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (s *said) Write(b []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.Write(b)
+}
+
+func (s *said) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.String()
+}
+
 // A site is a server behind a guard, on a real listener.
 type site struct {
 	*Guard
 	addr  string
-	log   *bytes.Buffer
+	log   *said
 	calls chan string // the path of each request that the handler got
 }
 
@@ -36,7 +54,7 @@ func newSite(t *testing.T, handler http.Handler) *site {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &site{g, l.Addr().String(), new(bytes.Buffer), make(chan string, 1000)}
+	s := &site{g, l.Addr().String(), new(said), make(chan string, 1000)}
 	g.Log, g.patience = s.log, time.Second
 	mux := http.NewServeMux()
 	mux.Handle("GET /", handler)
