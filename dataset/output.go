@@ -40,8 +40,8 @@ const (
 var (
 	// ErrOccupied says that an output directory holds another dataset.
 	ErrOccupied = errors.New("already holds another dataset")
-	// ErrUnfinished says that the conversion of the dataset in a directory has not ended.
-	ErrUnfinished = place.New(place.Refused, "its conversion is not finished")
+	// ErrUnfinished says that a dataset has no manifest: its conversion, or its copy, has not ended.
+	ErrUnfinished = place.New(place.Refused, "the dataset is not finished")
 	// ErrLocked says that another process writes to an output directory.
 	ErrLocked = errors.New("another ffconvert is writing there")
 )
