@@ -634,10 +634,15 @@ func TestS3PutEnds(t *testing.T) {
 func TestS3PutFailsOnce(t *testing.T) {
 	f := newFakeS3(t)
 	f.before = func(w http.ResponseWriter, _ *http.Request, kind string, _ int) bool {
-		if kind == "PART" {
+		switch kind {
+		case "PART":
 			refuseS3(w, 403, "AccessDenied")
+		case "ABORT": // else it is asked again, a while later
+			refuseS3(w, 404, "NoSuchUpload")
+		default:
+			return false
 		}
-		return kind == "PART"
+		return true
 	}
 	c := f.client(Options{Connections: 2}, nil)
 	<-c.conns // another upload has it
