@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -96,7 +97,7 @@ func TestPythonOfDocsCoverage(t *testing.T) {
 	}
 	dir := t.TempDir()
 	for _, args := range [][]string{{"tar", "-q", filepath.Join("..", "..", "testdata", "shards-000.tar"), filepath.Join(dir, "out")}, {"folder", "-q", filepath.Join("..", "..", "testdata", "shapes"), filepath.Join(dir, "more")}} {
-		if status := run(args); status != exitOK {
+		if status := run(args, time.Minute); status != exitOK {
 			t.Fatalf("%q: status %d", args, status)
 		}
 	}

@@ -24,7 +24,7 @@ import (
 // begun to be read, waits for leave.
 func heldMain() {
 	f := sourceFormat{Format: format.Format{Name: "held", Options: heldOptions}, source: "TAR...", short: "tars that wait", example: "  held"}
-	os.Exit(run(os.Args[1:], newConvertCommand(f, nil)))
+	os.Exit(run(os.Args[1:], time.Minute, newConvertCommand(f, nil)))
 }
 
 func heldOptions(set *option.Set) format.Opener {

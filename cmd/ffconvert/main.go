@@ -13,6 +13,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -30,13 +31,13 @@ const ballastSize = 8 << 20
 func main() {
 	stage.Guard()
 	ballast := make([]byte, ballastSize)
-	status := run(os.Args[1:])
+	status := run(os.Args[1:], stop.Patience)
 	runtime.KeepAlive(ballast)
 	os.Exit(status)
 }
 
-// run is the whole program. It returns the exit status. Tests add commands.
-func run(args []string, more ...*cobra.Command) (status int) {
+// run is the whole program. It returns the exit status. Tests add commands, and have more patience with a run that is stopped.
+func run(args []string, patience time.Duration, more ...*cobra.Command) (status int) {
 	log.SetOutput(io.Discard) // net/http logs there what servers send, unescaped
 	defer func() {
 		if r := recover(); r != nil {
@@ -45,7 +46,7 @@ func run(args []string, more ...*cobra.Command) (status int) {
 			status = exitUsage
 		}
 	}()
-	events, paint, err := execute(args, more)
+	events, paint, err := execute(args, patience, more)
 	if err == nil {
 		return exitOK
 	}
@@ -59,8 +60,8 @@ func run(args []string, more ...*cobra.Command) (status int) {
 
 // execute runs the command that the arguments name. events reports whether errors are printed as
 // events, paint whether they are coloured.
-func execute(args []string, more []*cobra.Command) (events bool, paint terminal.Paint, err error) {
-	ctx, stop := stop.New(os.Exit)
+func execute(args []string, patience time.Duration, more []*cobra.Command) (events bool, paint terminal.Paint, err error) {
+	ctx, stop := stop.New(os.Exit, patience)
 	stop.Notify()
 	root := newRootCommand()
 	root.AddCommand(more...)

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/spf13/cobra"
@@ -26,7 +27,13 @@ import (
 func TestMain(m *testing.M) {
 	os.Setenv("GORACE", "atexit_sleep_ms=0") // else each command waits a second at its end, under the race detector
 	stage.Guard()
-	testscript.Main(m, map[string]func(){"ffconvert": main, "ffheld": heldMain, "ffclean": cleanMain})
+	testscript.Main(m, map[string]func(){"ffconvert": patientMain, "ffheld": heldMain, "ffclean": cleanMain})
+}
+
+// patientMain is main for tests of what a stopped run leaves and says: a busy machine may need longer than stop.Patience to come to that.
+func patientMain() {
+	stage.Guard()
+	os.Exit(run(os.Args[1:], time.Minute))
 }
 
 func TestScripts(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ffconvert/ffconvert/internal/need"
 	"github.com/ffconvert/ffconvert/internal/python"
@@ -58,7 +59,7 @@ func TestPythonReader(t *testing.T) {
 			t.Parallel()
 			out := filepath.Join(t.TempDir(), "out")
 			args := append([]string{"tar", "--progress", "none"}, row.args...)
-			if status := run(append(append(args, row.tars...), out)); status != exitOK {
+			if status := run(append(append(args, row.tars...), out), time.Minute); status != exitOK {
 				t.Fatalf("ended with %d", status)
 			}
 			cmd := exec.Command(python3, append([]string{"-c", reader + string(compare), out}, row.tars...)...)
@@ -121,7 +122,7 @@ func TestPythonSources(t *testing.T) {
 		t.Run(row.kind+" as "+row.encoding, func(t *testing.T) {
 			t.Parallel()
 			dir, out := filepath.Join(work, row.kind), filepath.Join(t.TempDir(), "out")
-			if status := run(append(row.args, "--progress", "none", "--shards", "3", dir, out)); status != exitOK {
+			if status := run(append(row.args, "--progress", "none", "--shards", "3", dir, out), time.Minute); status != exitOK {
 				t.Fatalf("ended with %d", status)
 			}
 			got := execute(t, "check", row.kind, row.encoding, dir, out)

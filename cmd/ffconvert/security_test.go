@@ -39,7 +39,7 @@ func (r result) String() string {
 // the test.
 func ffconvert(t *testing.T, dir string, args ...string) result {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	exe, err := os.Executable()
 	if err != nil {

@@ -16,14 +16,14 @@ import (
 	"github.com/ffconvert/ffconvert/shard"
 )
 
-// stopPatience is the time that a stopped run has to remove its temporary files and print how far it
+// Patience is the time that a stopped run has to remove its temporary files and print how far it
 // was. Without it, a file on a server that does not answer could block the process forever.
-const stopPatience = 1500 * time.Millisecond
+const Patience = 1500 * time.Millisecond
 
 // A Stopper ends a run when the process gets a signal. With a grace period, the first SIGTERM or
 // SIGUSR1 drains the run: shards under way are finished, no other is begun. A second signal, the end
 // of the grace period, or any signal without one stops the run, which cleans up. The next signal, or a
-// clean-up that takes longer than stopPatience, ends the process at once.
+// clean-up that takes longer than the patience, ends the process at once.
 type Stopper struct {
 	cancel  context.CancelCauseFunc
 	exit    func(status int)
@@ -46,12 +46,12 @@ type Stopper struct {
 type stopperKey struct{}
 
 // New returns a Stopper, and the context of the run that it stops. The caller must close it. exit
-// ends the process.
-func New(exit func(status int)) (context.Context, *Stopper) {
+// ends the process; patience is usually [Patience].
+func New(exit func(status int), patience time.Duration) (context.Context, *Stopper) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	s := &Stopper{
 		cancel: cancel, exit: exit, signals: make(chan os.Signal, 3),
-		drain: make(chan struct{}), quit: make(chan struct{}), ended: make(chan struct{}), patience: stopPatience,
+		drain: make(chan struct{}), quit: make(chan struct{}), ended: make(chan struct{}), patience: patience,
 	}
 	go s.listen()
 	return context.WithValue(ctx, stopperKey{}, s), s

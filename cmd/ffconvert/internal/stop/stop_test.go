@@ -15,8 +15,7 @@ import (
 func TestStopperDoesNotWait(t *testing.T) {
 	t.Parallel()
 	exited := make(chan int, 1)
-	ctx, s := New(func(status int) { exited <- status })
-	s.patience = time.Hour // the third signal ends it
+	ctx, s := New(func(status int) { exited <- status }, time.Minute)
 	hold := make(chan struct{})
 	s.OnSignal(func(syscall.Signal, time.Duration) { <-hold })
 	drain := From(ctx).Within(time.Hour)
@@ -68,8 +67,7 @@ func TestStopperReason(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
-			ctx, s := New(func(int) { t.Error("it exits") })
-			s.patience = time.Hour
+			ctx, s := New(func(int) { t.Error("it exits") }, time.Minute)
 			drain := s.Within(row.grace)
 			for _, sig := range row.signals {
 				s.signals <- sig
@@ -104,8 +102,7 @@ func TestStopperLate(t *testing.T) {
 	t.Parallel()
 	for _, grace := range []time.Duration{0, 50 * time.Millisecond} {
 		exited, told := make(chan int, 1), make(chan Interrupted, 1)
-		ctx, s := New(func(status int) { exited <- status })
-		s.patience = 100 * time.Millisecond
+		ctx, s := New(func(status int) { exited <- status }, 100*time.Millisecond)
 		s.Within(grace)
 		s.OnLate(func(err Interrupted) { told <- err })
 		began := time.Now()
@@ -125,8 +122,7 @@ func TestStopperLate(t *testing.T) {
 func TestStopperLateUntold(t *testing.T) {
 	t.Parallel()
 	exited, hold := make(chan int, 1), make(chan struct{})
-	_, s := New(func(status int) { exited <- status })
-	s.patience = 50 * time.Millisecond
+	_, s := New(func(status int) { exited <- status }, 50*time.Millisecond)
 	s.OnLate(func(Interrupted) { <-hold })
 	s.signals <- syscall.SIGINT
 	if status := <-exited; status != 130 {
