@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 	"unicode/utf8"
@@ -25,7 +26,10 @@ import (
 // A pty is a terminal of a test.
 type pty struct {
 	master, terminal *os.File
-	all              chan []byte // what was sent to the terminal, once it is closed
+	closed           chan struct{} // once all that was sent to it has come
+
+	mu   sync.Mutex
+	sent []byte
 }
 
 func newPTY(t *testing.T, columns int) *pty {
@@ -42,17 +46,32 @@ func newPTY(t *testing.T, columns int) *pty {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &pty{master: master, all: make(chan []byte, 1)}
+	p := &pty{master: master, closed: make(chan struct{})}
 	if p.terminal, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0); err != nil {
 		t.Fatal(err)
 	}
 	p.resize(t, columns)
 	go func() {
-		data, _ := io.ReadAll(master) // EIO, once nobody has the terminal open
-		p.all <- data
+		io.Copy(p, master) // EIO, once nobody has the terminal open
+		close(p.closed)
 	}()
 	t.Cleanup(func() { p.terminal.Close(); master.Close() })
 	return p
+}
+
+// Write takes what is sent to the terminal.
+func (p *pty) Write(b []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.sent = append(p.sent, b...)
+	return len(b), nil
+}
+
+// soFar returns what was sent to the terminal.
+func (p *pty) soFar() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return string(p.sent)
 }
 
 func (p *pty) resize(t *testing.T, columns int) {
@@ -67,9 +86,9 @@ func (p *pty) text(t *testing.T) string {
 	t.Helper()
 	p.terminal.Close()
 	select {
-	case data := <-p.all:
-		return string(data)
-	case <-time.After(10 * time.Second):
+	case <-p.closed:
+		return p.soFar()
+	case <-time.After(time.Minute):
 		t.Fatal("the terminal is still open")
 		return ""
 	}
@@ -86,11 +105,19 @@ func frames(text string) []string {
 	return lines
 }
 
-// What TestProgressOnTerminal knows of the line: how often it is drawn, and what empties it.
-const (
-	frame   = 200 * time.Millisecond
-	cleared = "\r\x1b[K\x1b[J"
-)
+// drawn waits until three lines more have been shown: the first may have been begun before, or be one that stays.
+func (p *pty) drawn(t *testing.T) {
+	t.Helper()
+	was := len(frames(p.soFar()))
+	for began := time.Now(); len(frames(p.soFar())) < was+3; time.Sleep(time.Millisecond) {
+		if time.Since(began) > time.Minute {
+			t.Fatalf("nothing is drawn after %q", p.soFar())
+		}
+	}
+}
+
+// cleared is what empties the line.
+const cleared = "\r\x1b[K\x1b[J"
 
 var sequences = regexp.MustCompile("\x1b\\[[0-9;]*[A-Za-z]")
 
@@ -108,14 +135,14 @@ func TestProgressOnTerminal(t *testing.T) {
 			r := progress.New(how, p.terminal)
 			r.Start("index", 0)
 			r.Add(12_345, 0)
-			time.Sleep(3 * frame)
+			p.drawn(t)
 			r.Start("write + verify", 1<<30)
 			r.Planned(16, 6, 1<<30)
 			r.Add(100, 300<<20)
 			r.Moved(200 << 20)
-			time.Sleep(3 * frame)
+			p.drawn(t)
 			p.resize(t, columns/2)
-			time.Sleep(3 * frame)
+			p.drawn(t)
 			r.Say(summary.Conversion{Out: "out", Samples: 100, Shards: 22, Earlier: summary.Earlier{Kept: 22}})
 			text := p.text(t)
 			if strings.Count(text, "6 of 22 shards kept, 16 to write\r\n") != 1 {
