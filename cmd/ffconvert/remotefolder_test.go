@@ -83,7 +83,7 @@ func TestSecurityRemoteFolder(t *testing.T) {
 		case row.want == "" && (out.status != exitOK || !strings.Contains(out.stderr, "2 samples")):
 			t.Error(out)
 		case row.want != "" && (out.status != exitRefused && out.status != exitUsage || strings.HasPrefix(row.want, "s3://bkt/d/") && out.status != exitRefused ||
-			!strings.Contains(out.stderr, row.want) || strings.Count(out.stderr, "\n") != 1 || len(left) > 0):
+			!strings.Contains(out.stderr, row.want) || strings.Count(withoutProgress(out.stderr), "\n") != 1 || len(left) > 0):
 			t.Errorf("%s: want %q, left %v", out, row.want, left)
 		}
 	}

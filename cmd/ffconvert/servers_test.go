@@ -191,10 +191,9 @@ func (c *cutting) Write(p []byte) (int, error) {
 	if cut {
 		p = p[:c.left]
 	}
+	c.w.count(len(p)) // before: a client that has them may be all there is to wait for
 	n, err := c.ResponseWriter.Write(p)
-	c.w.mu.Lock()
-	c.w.sent += int64(n)
-	c.w.mu.Unlock()
+	c.w.count(n - len(p))
 	if cut {
 		c.ResponseWriter.(http.Flusher).Flush() // what was sent arrives
 		panic(http.ErrAbortHandler)
@@ -203,6 +202,13 @@ func (c *cutting) Write(p []byte) (int, error) {
 		c.left -= int64(n)
 	}
 	return n, err
+}
+
+// count counts bytes of files.
+func (w *webServer) count(n int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.sent += int64(n)
 }
 
 // sent asserts what a server has sent: sent NAME BYTES, and no more than BYTES × 1.05; with
