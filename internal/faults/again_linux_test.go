@@ -1,13 +1,9 @@
 package faults
 
 import (
-	"context"
-	"errors"
 	"fmt"
-	"os/exec"
 	"path/filepath"
 	"testing"
-	"time"
 )
 
 // TestFaultEAGAIN has a FUSE server answer EAGAIN to every request of a kind from the k-th on, which
@@ -31,7 +27,7 @@ func TestFaultEAGAIN(t *testing.T) {
 		for k := range min(counts[kind], cases(1000, 12)) {
 			out := filepath.Join(l.dir, fmt.Sprintf("out-%s-%d", kind, k))
 			l.tell(again, kind, k, true)
-			r, err := runFor(20*time.Second, convert(out, "-j1")...)
+			r, err := run(convert(out, "-j1")...)
 			if told := l.told(); err == nil && told != "" && r.code != 0 {
 				err = r.clean(4)
 			}
@@ -40,16 +36,4 @@ func TestFaultEAGAIN(t *testing.T) {
 			}
 		}
 	}
-}
-
-// runFor is run with a limit of its own on its time.
-func runFor(limit time.Duration, args ...string) (result, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), limit)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, program(), args...)
-	r, err := finish(cmd, cmd.Start, func(time.Time) {})
-	if err == nil && ctx.Err() != nil {
-		err = errors.New("hangs")
-	}
-	return r, err
 }

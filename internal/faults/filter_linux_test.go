@@ -74,7 +74,7 @@ func TestKilledFilters(t *testing.T) {
 				if victim == "filter" && (r.code != 3 || !strings.Contains(r.stderr, "signal: killed")) {
 					return fmt.Errorf("%v", r)
 				}
-				if !soon(5*time.Second, func() bool { return len(marked(mark)) == 0 }) {
+				if !soon(func() bool { return len(marked(mark)) == 0 }) {
 					return fmt.Errorf("they run on: %v", marked(mark))
 				}
 				if _, err := os.Stat(out); err == nil {

@@ -9,7 +9,6 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 )
 
 // A lying is one case of row H4: a lie about the k-th request of a kind.
@@ -135,7 +134,7 @@ func (c liedTo) try(l *liar, y lying, name string) (hit string, err error) {
 	out, behind := filepath.Join(l.dir, name), filepath.Join(l.behind, name)
 	defer execute("rm", "-rf", out)
 	l.tell(y.lie, y.kind, y.at, false)
-	r, err := runFor(30*time.Second, c.args(out)...)
+	r, err := run(c.args(out)...)
 	hit = l.told()
 	l.tell(nil, "", 0, false)
 	switch {
@@ -150,7 +149,7 @@ func (c liedTo) try(l *liar, y lying, name string) (hit string, err error) {
 	if err := errors.Join(r.clean(c.statuses...), c.bad(behind)); err != nil || !c.again {
 		return hit, err
 	}
-	again, err := runFor(30*time.Second, c.args(out)...)
+	again, err := run(c.args(out)...)
 	if err == nil && again.code != 0 {
 		err = errors.New(again.String())
 	}
