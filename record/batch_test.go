@@ -363,10 +363,10 @@ func TestReadBatchConcurrent(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if k := descriptors(); k != before {
+	if k := descriptors(); k > before { // what earlier tests have left may be closed meanwhile
 		t.Errorf("%d descriptors, and %d before", k, before)
 	}
-	for range 100 { // a goroutine ends a little after it was waited for
+	for range 1000 { // a goroutine ends a little after it was waited for
 		if runtime.NumGoroutine() <= goroutines {
 			return
 		}

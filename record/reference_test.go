@@ -389,7 +389,7 @@ func TestReferenceDescriptorsLeaked(t *testing.T) {
 			t.Fatalf("damage %d was not found", i%len(damages))
 		}
 	}
-	if after := descriptors(); after != before {
+	if after := descriptors(); after > before { // what earlier tests have left may be closed meanwhile
 		t.Errorf("%d descriptors, and %d before", after, before)
 	}
 }
