@@ -42,8 +42,8 @@ type finisher struct {
 	reader *aio.Reader // nil: shards are not verified
 }
 
-// finishAll finishes shards until the channel is closed.
-func (w *writer) finishAll(ctx context.Context, shards <-chan *filled, reread aio.Options) (err error) {
+// finishAll finishes shards until the channel is closed. It is one of several; fail ends the others.
+func (w *writer) finishAll(ctx context.Context, shards <-chan *filled, reread aio.Options, fail context.CancelCauseFunc) (err error) {
 	k := &finisher{writer: w}
 	if !w.opts.NoVerify {
 		if k.reader, err = aio.NewReader(reread); err != nil {
@@ -56,6 +56,9 @@ func (w *writer) finishAll(ctx context.Context, shards <-chan *filled, reread ai
 	}
 	for s := range shards {
 		err := k.finish(ctx, s)
+		if err != nil {
+			fail(err)
+		}
 		w.drop(s)
 		if err != nil {
 			return err

@@ -6,6 +6,7 @@ import (
 	"iter"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset"
@@ -13,6 +14,7 @@ import (
 	"github.com/ffconvert/ffconvert/internal/memsource"
 	"github.com/ffconvert/ffconvert/internal/shardtest"
 	"github.com/ffconvert/ffconvert/shard"
+	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
 // A brokenSource fails at the run that bad reports.
@@ -52,6 +54,51 @@ func TestFilledShardsAreFinished(t *testing.T) {
 			if err != nil || report.Kept != at {
 				t.Fatalf("after shard %d has failed: %v, %+v", at, err, report)
 			}
+		}
+	}
+}
+
+// A crowdedStock has room for the parts of one shard, which cannot be read. It fails to bring others once they have the room.
+type crowdedStock struct {
+	shardtest.Stocked
+	free chan struct{} // closed when there is room
+}
+
+var errNext = errors.New("of the next shard")
+
+func (s *crowdedStock) Take(ctx context.Context, first, n int) (converters.Source, func() error, error) {
+	if first > 0 {
+		select {
+		case <-s.free:
+			return nil, nil, errNext
+		case <-ctx.Done():
+			return nil, nil, ctx.Err()
+		}
+	}
+	src, release, err := s.Stocked.Take(ctx, first, n)
+	return unreadable{src}, func() error {
+		close(s.free)
+		time.Sleep(10 * time.Millisecond) // as the removal of files takes
+		return release()
+	}, err
+}
+
+type unreadable struct{ converters.Source }
+
+func (unreadable) Read(context.Context, converters.Run) iter.Seq2[*converters.Sample, error] {
+	return func(yield func(*converters.Sample, error) bool) { yield(nil, errBroken) }
+}
+
+// What comes into the room of a shard that has failed, and fails as well, is not the error of the run.
+func TestFirstFailureIsReported(t *testing.T) {
+	t.Parallel()
+	src := memsource.New(76, 2, 20, 500)
+	p := shardtest.NewWholePlan(t, src, plan.Options{Sizes: plan.Sizes{Shards: 2}})
+	for range 10 {
+		stock := &crowdedStock{Stocked: shardtest.Stocked{Source: src}, free: make(chan struct{})}
+		_, err := shardtest.WriteStock(t, stock, p, t.TempDir(), shard.WriteOptions{Workers: 1})
+		if !errors.Is(err, errBroken) || errors.Is(err, errNext) || stock.Held > 0 {
+			t.Fatalf("error %v, the parts of %d shards are held", err, stock.Held)
 		}
 	}
 }

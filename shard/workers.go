@@ -41,12 +41,17 @@ func (w *writer) writeAll(ctx context.Context, todo []int) error {
 	next, full := make(chan *job), make(chan *filled)
 	w.open = make(chan struct{}, openShards(workers, w.opts.OpenFiles))
 	// An error of a finisher ends the filling of other shards; after an error of a worker the shards that are
-	// filled are finished.
-	finishing, whole := errgroup.WithContext(ctx)
+	// filled are finished. Both tell of a failure before the shard gives up its parts and its files: what would
+	// have their room next could fail as well, and its error be the one that is reported.
+	whole, endAll := context.WithCancelCause(ctx)
+	defer endAll(nil)
+	finishing, whole := errgroup.WithContext(whole)
 	for range workers {
-		finishing.Go(func() error { return w.finishAll(whole, full, verify.Share(w.opts.AIO, workers)) })
+		finishing.Go(func() error { return w.finishAll(whole, full, verify.Share(w.opts.AIO, workers), endAll) })
 	}
-	filling, fctx := errgroup.WithContext(whole)
+	fctx, endFilling := context.WithCancelCause(whole)
+	defer endFilling(nil)
+	filling, fctx := errgroup.WithContext(fctx)
 	drained := false
 	filling.Go(func() (err error) {
 		defer close(next)
@@ -54,18 +59,30 @@ func (w *writer) writeAll(ctx context.Context, todo []int) error {
 		return err
 	})
 	for range workers {
-		filling.Go(func() error { return w.work(fctx, next, full, max(1, jobs/workers), workers) })
+		filling.Go(func() error { return w.work(fctx, next, full, max(1, jobs/workers), workers, endFilling) })
 	}
 	err = filling.Wait()
 	close(full)
-	if first := finishing.Wait(); first != nil {
-		return first // of a shard before the one that was being filled
+	late := finishing.Wait()
+	if ctx.Err() == nil {
+		err, late = firstOf(fctx, err), firstOf(whole, late)
+	}
+	if late != nil {
+		return late // of a shard before the one that was being filled
 	}
 	if err == nil && drained {
 		return ErrDrained
 	}
 	if err == nil && w.opts.Filled != nil {
 		err = w.opts.Filled(ctx)
+	}
+	return err
+}
+
+// firstOf returns the error that ended a context, with what err adds to it, if there was an error.
+func firstOf(ctx context.Context, err error) error {
+	if first := context.Cause(ctx); err != nil && !errors.Is(err, first) {
+		return first
 	}
 	return err
 }
@@ -80,8 +97,9 @@ func openShards(workers, files int) int {
 	return max(workers, min(2*workers, files/16))
 }
 
-// work fills shards, each with that number of readers, in memory of its own. It is one of several workers.
-func (w *writer) work(ctx context.Context, tasks <-chan *job, full chan<- *filled, readers, workers int) (err error) {
+// work fills shards, each with that number of readers, in memory of its own. It is one of several workers. fail
+// ends the others.
+func (w *writer) work(ctx context.Context, tasks <-chan *job, full chan<- *filled, readers, workers int, fail context.CancelCauseFunc) (err error) {
 	k := &worker{writer: w}
 	for range readers {
 		k.encoders = append(k.encoders, newEncoders(w.specs...))
@@ -102,6 +120,9 @@ func (w *writer) work(ctx context.Context, tasks <-chan *job, full chan<- *fille
 			return nil
 		}
 		s, err := k.write(ctx, t)
+		if err != nil {
+			fail(err)
+		}
 		if err = errors.Join(err, t.release()); err == nil {
 			select {
 			case full <- s:
@@ -110,6 +131,7 @@ func (w *writer) work(ctx context.Context, tasks <-chan *job, full chan<- *fille
 				err = ctx.Err()
 			}
 		}
+		fail(err)
 		w.drop(s)
 		return err
 	}
