@@ -167,6 +167,7 @@ var varying = []struct {
 	{regexp.MustCompile(`by (aio|pread)\b`), "by BACKEND"},
 	{regexp.MustCompile(`\b\d+\.\d+ s\b`), "SECONDS"},
 	{regexp.MustCompile(`(process|pid) \d+`), "$1 N"},
+	{regexp.MustCompile(`(?m)^[a-z +]+: .*, elapsed \d.*\n`), ""}, // the progress of a run that takes longer than five seconds
 	{regexp.MustCompile(`ffconvert \d+\.\d+\.\d+\S*`), "ffconvert VERSION"},
 }
 
