@@ -123,7 +123,7 @@ type cluster struct {
 
 // play runs all jobs as the schedule says.
 func (c *cluster) play(s *schedule) {
-	ctx, cancel := context.WithTimeout(c.t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(c.t.Context(), 5*time.Minute)
 	defer cancel()
 	c.fail = cancel
 	c.until(ctx, "plan", -1, s.plan)

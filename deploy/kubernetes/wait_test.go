@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -59,8 +60,12 @@ func TestWait(t *testing.T) {
 	}
 }
 
+// write makes a file. A process that is forked meanwhile would have it open for writing until it has its program, and no
+// other process could run it.
 func write(t *testing.T, name, text string, mode os.FileMode) {
 	t.Helper()
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
 	if err := os.WriteFile(name, []byte(text), mode); err != nil {
 		t.Fatal(err)
 	}
