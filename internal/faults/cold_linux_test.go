@@ -237,8 +237,8 @@ func stopCold(t *testing.T) tally {
 		if err == nil {
 			err = sound(out, c.want)
 		}
-		if left, _ := filepath.Glob(filepath.Join(out, ".ffconvert", "tmp", "*")); err == nil && len(left) > 0 {
-			err = fmt.Errorf("%v: %s was left behind", r, left)
+		if err == nil {
+			err = r.cleanedUp(out)
 		}
 		if err == nil {
 			err = complete(out, c.want, c.args(out))
