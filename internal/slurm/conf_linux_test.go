@@ -8,6 +8,7 @@ import (
 	"os/user"
 	"path/filepath"
 	"strings"
+	"sync"
 )
 
 func (c *cluster) configure() error {
@@ -79,10 +80,16 @@ PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP PriorityTier=1
 PartitionName=urgent Nodes=ALL MaxTime=INFINITE State=UP PriorityTier=2 PreemptMode=OFF
 `
 
-// freePort returns a port below those that the kernel gives out by itself.
+// ports are those that freePort has returned: a daemon listens on its own only a while later.
+var ports sync.Map
+
+// freePort returns a port below those that the kernel gives out by itself, another one each time.
 func freePort() int {
 	for {
 		port := 10000 + rand.IntN(20000)
+		if _, again := ports.LoadOrStore(port, true); again {
+			continue
+		}
 		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
 		if err == nil {
 			l.Close()
