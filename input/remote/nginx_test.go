@@ -67,7 +67,7 @@ http {
 		ended := make(chan error, 1)
 		go func() { ended <- cmd.Wait() }()
 		stop := func() { cancel(); <-ended }
-		for range 100 {
+		for range 1000 {
 			conn, err := net.Dial("tcp", addr)
 			if err == nil {
 				conn.Close()
@@ -135,7 +135,7 @@ func TestNginx(t *testing.T) {
 		fmt.Sprintf(`GET 200 "bytes=0-1048575" %d`, len(data)): 1,
 	}
 	var missing string
-	for range 100 { // a request is logged after its reply
+	for range 1000 { // a request is logged after its reply
 		requests, err := os.ReadFile(log)
 		must(t, err)
 		missing = ""
