@@ -18,6 +18,7 @@ all: build
 build: ## bin/ffconvert, one static binary
 	$(GO) build -trimpath -o bin/ffconvert ./cmd/ffconvert
 
+check: export FFCONVERT_LONG = 1
 check: lint test bench-once ## what CI runs (.ci/run), which adds the race detector and a random order
 
 lint: ## formatting, vet, staticcheck, and builds for the systems without Linux AIO

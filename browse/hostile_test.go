@@ -25,7 +25,7 @@ const hostilePeak = 512 << 20
 // runs, no request leaves, no dialog and no window opens, and the pages keep their shape.
 func TestHostile(t *testing.T) {
 	t.Parallel()
-	need.Time(t, "a hundred pages of hostile datasets")
+	need.Long(t, "a hundred pages of hostile datasets")
 	files, lines := hostileFiles.of(t), hostileLines.of(t)
 	tab, program := showProgram(t, "", files, lines, hostileMeta(t, files))
 	var paths []string
@@ -129,6 +129,7 @@ func hostileMeta(t *testing.T, from string) string {
 // files to save.
 func TestHostileRaw(t *testing.T) {
 	t.Parallel()
+	need.Long(t, "each file of a hostile dataset in a browser")
 	dir := hostileFiles.of(t)
 	tab := show(t, dir)
 	tab.Go("/d/0/")

@@ -10,12 +10,14 @@ import (
 	"testing"
 
 	"github.com/ffconvert/ffconvert/internal/chromium"
+	"github.com/ffconvert/ffconvert/internal/need"
 )
 
 // A page of another origin, opened by a person who has the dataset open beside it, gets nothing: no answer of any kind
 // is readable, nothing is shown in a frame, nothing is begun by a form, and its links lead to a refusal.
 func TestOtherOrigin(t *testing.T) {
 	t.Parallel()
+	need.Time(t, "a browser")
 	url, origin := serve(t, captions.of(t))
 	// The same machine under another name and another port: to a browser one site, 127.0.0.1, whose cookies are sent.
 	var begun atomic.Int64

@@ -137,7 +137,7 @@ func TestWheelPlatforms(t *testing.T) {
 // make wheel builds a static program for another processor, whatever CGO_ENABLED is. One platform is enough: each takes a minute.
 func TestWheelOfAnotherSystem(t *testing.T) {
 	t.Parallel()
-	need.Time(t, "compiles the program for another processor")
+	need.Long(t, "compiles the program for another processor")
 	arch, machine, system := "arm64", elf.EM_AARCH64, "manylinux_2_17_aarch64"
 	if runtime.GOARCH == arch {
 		arch, machine, system = "amd64", elf.EM_X86_64, "manylinux_2_17_x86_64"

@@ -97,6 +97,7 @@ func removeAll(dir string) {
 func run(t testing.TB) context.Context {
 	t.Helper()
 	path := need.Tool(t, "chromium")
+	need.Time(t, "a browser")
 	shared.once.Do(func() { start(path) })
 	if shared.err != nil {
 		t.Fatalf("%s: %v", path, shared.err)

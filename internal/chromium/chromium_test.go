@@ -167,6 +167,7 @@ func TestLeavesNothing(t *testing.T) {
 		return
 	}
 	need.Tool(t, "chromium")
+	need.Time(t, "a browser")
 	tmp := t.TempDir()
 	cmd := exec.Command(os.Args[0], "-test.run=^TestLeavesNothing$")
 	cmd.Env = append(os.Environ(), inner+"=1", "TMPDIR="+tmp)

@@ -9,7 +9,7 @@ import (
 // TestFaultEAGAIN has a FUSE server answer EAGAIN to every request of a kind from the k-th on, which
 // Go's poller would wait for, for ever.
 func TestFaultEAGAIN(t *testing.T) {
-	slow(t)
+	long(t)
 	t.Parallel()
 	l := newLiar(t, own(t))
 	l.tell(nil, "", 0, false)

@@ -118,7 +118,7 @@ var failings = []failing{
 // TestFaultC1 makes each system call fail, with each errno, the first, the second… time
 // it is called, until the conversion completes because there is no such call any more.
 func TestFaultC1(t *testing.T) {
-	slow(t)
+	long(t)
 	t.Parallel()
 	cold, err := coldTars()
 	if err != nil {

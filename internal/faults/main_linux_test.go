@@ -58,6 +58,14 @@ func slow(t *testing.T) {
 	need.Time(t, "the program is run again and again, and killed, or its calls fail")
 }
 
+// long leaves a test out of what a contributor runs; make faults and CI run it.
+func long(t *testing.T) {
+	t.Helper()
+	if !full {
+		need.Long(t, "each call of the program fails once")
+	}
+}
+
 // full says that the numbers of the fault table are wanted.
 var full = os.Getenv("FFCONVERT_FAULTS") != ""
 

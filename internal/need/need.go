@@ -4,6 +4,7 @@
 //	gzip := need.Tool(t, "gzip")  // its path; without it the test is skipped
 //	program := need.Program(t)    // ffconvert, built once for all packages
 //	need.Time(t, "every cut of every file") // skipped with -short
+//	need.Long(t, "every call fails once")   // skipped outside of CI
 //
 // If the variable CI is set, the test fails instead. `go tool gotestsum ./...` lists the skipped tests
 // with their reasons at the end.
@@ -65,6 +66,15 @@ func Time(t testing.TB, what string) {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("left out by -short:", what)
+	}
+}
+
+// Long skips a test that takes ten seconds or more on two processors: CI runs it, and FFCONVERT_LONG=1 does. what says what the test tries.
+func Long(t testing.TB, what string) {
+	t.Helper()
+	Time(t, what)
+	if !InCI() && os.Getenv("FFCONVERT_LONG") == "" {
+		t.Skip("left out without FFCONVERT_LONG=1:", what)
 	}
 }
 

@@ -35,6 +35,25 @@ func TestTime(t *testing.T) {
 	}
 }
 
+// Outside of CI a test of minutes is skipped unless it is asked for, and with -short always.
+func TestLong(t *testing.T) {
+	for _, row := range []struct{ ci, long, ended string }{
+		{"", "", "skipped"},
+		{"", "1", ""},
+		{"true", "", ""},
+	} {
+		t.Setenv("CI", row.ci)
+		t.Setenv("FFCONVERT_LONG", row.long)
+		want := row.ended
+		if testing.Short() {
+			want = "skipped"
+		}
+		if a := Try(t, func(t testing.TB) { Long(t, "every call") }); a.Ended != want {
+			t.Errorf("CI=%q FFCONVERT_LONG=%q: %q, want %q: %s", row.ci, row.long, a.Ended, want, &a.Said)
+		}
+	}
+}
+
 // The program runs, and another call does not build it again.
 func TestProgram(t *testing.T) {
 	path := Program(t)

@@ -8,9 +8,11 @@ package testserver
 
 import (
 	"bytes"
-	"errors"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"net"
+	"os"
 	"os/exec"
 	"path"
 	"path/filepath"
@@ -22,32 +24,29 @@ import (
 	"github.com/ffconvert/ffconvert/internal/need"
 )
 
-// Find returns the path of a program, by the path@version that go install takes: on PATH, or where go install
-// puts it.
+// Find returns the path of a program, by the path@version that go install takes: where .ci/run puts it, once for each version.
 func Find(install string) (string, error) {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", err
+	}
 	module, _, _ := strings.Cut(install, "@")
-	name := path.Base(module)
-	if found, err := exec.LookPath(name); err == nil {
-		return found, nil
+	name, sum := path.Base(module), sha256.Sum256([]byte(install))
+	dir := filepath.Join(cache, "ffconvert-servers", hex.EncodeToString(sum[:8]))
+	found, err := exec.LookPath(filepath.Join(dir, name))
+	if err != nil {
+		return "", fmt.Errorf("%s is not installed: GOBIN=%s CGO_ENABLED=0 go install %s", name, dir, install)
 	}
-	out, err := exec.Command("go", "env", "GOBIN", "GOPATH").Output()
-	if err == nil {
-		dirs := strings.Split(string(out), "\n")
-		for _, dir := range []string{dirs[0], filepath.Join(dirs[1], "bin")} {
-			if found, err := exec.LookPath(filepath.Join(dir, name)); err == nil {
-				return found, nil
-			}
-		}
-	}
-	return "", errors.New(name + " is not installed: CGO_ENABLED=0 go install " + install)
+	return found, nil
 }
 
-// Need skips a test if a program is missing; in CI it fails the test.
+// Need skips a test if a program is missing, and under -short; in CI a missing one fails the test.
 func Need(t testing.TB, install string) {
 	t.Helper()
 	if _, err := Find(install); err != nil {
 		need.Missing(t, err)
 	}
+	need.Time(t, "an object store")
 }
 
 // A Process is a running server.
