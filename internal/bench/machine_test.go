@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"strings"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -82,20 +83,24 @@ func load() string {
 	return strings.Join(strings.Fields(contents("/proc/loadavg"))[:3], " ")
 }
 
-// commit names the state of the tree.
-func commit() (string, error) {
-	hash, err := git("rev-parse", "--short=12", "HEAD")
+// commit names the state of the tree, and says when it was committed.
+func commit() (name string, at time.Time, err error) {
+	head, err := git("show", "--no-patch", "--abbrev=12", "--format=%h %cI", "HEAD")
 	if err != nil {
-		return "", err
+		return "", at, err
 	}
-	changes, err := git("status", "--porcelain", "--", ":(top,exclude)docs/performance.md")
+	hash, when, _ := strings.Cut(strings.TrimSpace(head), " ")
+	if at, err = time.Parse(time.RFC3339, when); err != nil {
+		return "", at, err
+	}
+	status, err := git("status", "--porcelain", "--", ":(top,exclude)docs/performance.md")
 	if err != nil {
-		return "", err
+		return "", at, err
 	}
-	if n := strings.Count(changes, "\n"); n > 0 {
-		return fmt.Sprintf("`%s` **with %d changed files that are not committed**", strings.TrimSpace(hash), n), nil
+	if n := strings.Count(status, "\n"); n > 0 {
+		return fmt.Sprintf("`%s` **with %d changed files that are not committed**", hash, n), at, nil
 	}
-	return fmt.Sprintf("`%s`", strings.TrimSpace(hash)), nil
+	return fmt.Sprintf("`%s`", hash), at, nil
 }
 
 func git(args ...string) (string, error) {

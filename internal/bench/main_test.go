@@ -5,8 +5,10 @@ package bench
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -73,7 +75,7 @@ func prepare() error {
 		volume = n
 	}
 	var err error
-	if measured.commit, err = commit(); err != nil {
+	if measured.commit, measured.tree, err = commit(); err != nil {
 		return err
 	}
 	measured.date = time.Now().UTC().Format(time.DateOnly)
@@ -84,8 +86,21 @@ func prepare() error {
 	if short, err := shortOf(5 * volume); err != nil || short != "" { // the inputs, and two outputs beside each other
 		return fmt.Errorf("%s under %s (%w); choose another TMPDIR or a smaller FFCONVERT_BENCH_BYTES", short, filepath.Dir(work), err)
 	}
-	program, err = need.Build()
+	if program, err = need.Build(); err != nil {
+		return err
+	}
+	measured.version, err = programVersion()
 	return err
+}
+
+// programVersion is what the program says of itself: the second word of "ffconvert v0.1.0-dev go1.26.8 linux/amd64".
+func programVersion() (string, error) {
+	out, err := exec.Command(program, "version").Output()
+	words := strings.Fields(string(out))
+	if err != nil || len(words) < 2 {
+		return "", fmt.Errorf("%s version: %q, %w", program, out, err)
+	}
+	return words[1], nil
 }
 
 // measure runs the work of a row. A row is whole once the work has returned, whether its

@@ -6,11 +6,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // A result is all that one run has measured, and where.
 type result struct {
 	commit  string
+	version string    // of the program
+	tree    time.Time // of the commit
 	date    string
 	volume  string   // size of the main set
 	machine []string // a line each
@@ -38,13 +41,16 @@ func (r *result) page() string {
 
 <!-- written by make bench: do not edit -->
 
-All figures are of one run of %s, on %s, commit %s. The main set has %s.
+All figures are of one run of %s, on %s. They are of ffconvert %s, commit %s of %s UTC, and of no other tree. The main set has %s.
 What is compared was run in turn on one machine, another one first each round; a figure is the median of the rounds'
 ratios, or of the rounds, with the least and the greatest in brackets. How each is measured is in
 [benchmarks.md](benchmarks.md). "Cold" is with the page cache emptied right before: %s. A limit is what fio takes to
 read the sources and write the output at the same time, or to write it where the sources are in the page cache, in the same rounds.
 
-`, r.took, r.date, r.commit, r.volume, r.coldness)
+`, r.took, r.date, r.version, r.commit, r.tree.UTC().Format("2006-01-02 15:04"), r.volume, r.coldness)
+	if lines := changesSince(r.tree); len(lines) > 0 {
+		b.WriteString(changed + strings.Join(lines, "") + "\n")
+	}
 	for _, line := range r.machine {
 		fmt.Fprintf(&b, "- %s\n", line)
 	}
@@ -81,7 +87,7 @@ func orDash(s string) string {
 
 // whole is a result of every row.
 func whole() *result {
-	r := &result{commit: "`abc`", date: "2026-01-02", volume: "2 GiB", machine: []string{"a CPU", "a disk"}, took: "1m0s", whole: make(map[string]string), coldness: "of all"}
+	r := &result{commit: "`abc`", version: "v1", tree: time.Date(2036, 1, 2, 3, 4, 5, 0, time.UTC), date: "2036-01-02", volume: "2 GiB", machine: []string{"a CPU", "a disk"}, took: "1m0s", whole: make(map[string]string), coldness: "of all"}
 	for _, row := range slices.Backward(rows) {
 		r.whole[row.id] = "5s"
 		r.figures = append(r.figures, figure{row: row.id, work: "work of " + row.id, against: "cp", value: series{1, 2, 3}, unit: ratio, target: atMost(1), ours: "x", limit: "0.9 of fio"},
@@ -98,7 +104,7 @@ func TestPage(t *testing.T) {
 	}
 	first, further, _ := strings.Cut(text, "## Further figures")
 	for _, want := range []string{
-		"All figures are of one run of 1m0s, on 2026-01-02, commit `abc`. The main set has 2 GiB.\n", "- a CPU\n- a disk\n", "[benchmarks.md](benchmarks.md)",
+		"All figures are of one run of 1m0s, on 2036-01-02. They are of ffconvert v1, commit `abc` of 2036-01-02 03:04 UTC, and of no other tree. The main set has 2 GiB.\n", "- a CPU\n- a disk\n", "[benchmarks.md](benchmarks.md)",
 		"| S1 | work of S1 | cp | ≤ 1.00 | 2.00 (1.00–3.00) | x | – | 0.9 of fio | MISSED |\n| S2 | work of S2 |",
 		"| T2 | work of T2 | cp | ≤ 1.00 | 2.00 (1.00–3.00) | x | – | 0.9 of fio | MISSED |\n\n",
 		"| S5 | `make bench ROW=S5` | 5s | CSV", "emptied right before: of all. A limit",
