@@ -11,19 +11,21 @@
 from __future__ import annotations
 
 import itertools
+import os
 from typing import Any, Dict, Iterator, Optional, Tuple, Union
 
 import torch.distributed
 import torch.utils.data
-from torch.utils.data import default_collate
 
+from .collate import collate
+from .dataset import Dataset
 from .sampler import BatchSampler
 
 __all__ = ["DataLoader"]
 
 
 class DataLoader(torch.utils.data.DataLoader):  # type: ignore[type-arg]  # it cannot be subscripted in old versions
-    """Batches of a Dataset, or of any dataset of torch with a length.
+    """Batches of a Dataset, or of any dataset of torch with a length; a path is opened as a Dataset.
 
     Without shuffle samples come in the order of the dataset; with it, in that of docs/order.md, by seed and mode, another one in each epoch. drop_last
     leaves out what does not fill a batch; otherwise the last batch is short. batch_size is for one rank; rank and world are those of
@@ -38,6 +40,8 @@ class DataLoader(torch.utils.data.DataLoader):  # type: ignore[type-arg]  # it c
                  worker_init_fn: Any = None, generator: Any = None, *, multiprocessing_context: Any = None,
                  prefetch_factor: Optional[int] = None, persistent_workers: bool = False, skippable: bool = True, seed: int = 0,
                  mode: Optional[str] = None, rank: Optional[int] = None, world: Optional[int] = None) -> None:
+        if isinstance(dataset, (str, os.PathLike)):
+            dataset = Dataset(dataset)
         if mode is not None and not shuffle:
             raise ValueError("mode %r is for shuffle=True" % mode)
         self._own_order = batch_sampler is None and sampler is None
@@ -60,7 +64,7 @@ class DataLoader(torch.utils.data.DataLoader):  # type: ignore[type-arg]  # it c
             more.update(sampler=self._steps, batch_size=None)
         else:
             more["batch_sampler"] = self._steps
-        super().__init__(dataset, num_workers=num_workers, collate_fn=collate_fn or _collate, pin_memory=pin_memory, timeout=timeout,
+        super().__init__(dataset, num_workers=num_workers, collate_fn=collate_fn or collate, pin_memory=pin_memory, timeout=timeout,
                          worker_init_fn=worker_init_fn, generator=generator, multiprocessing_context=multiprocessing_context,
                          persistent_workers=persistent_workers, **more)
 
@@ -143,10 +147,6 @@ class _Skipping:
 
     def load_state_dict(self, state: Dict[str, Any]) -> None:
         self.state_dict(0)
-
-
-def _collate(samples: Any) -> Any:
-    return default_collate(samples) if len(samples) else samples
 
 
 def _place(rank: Optional[int], world: Optional[int]) -> Tuple[int, int]:
