@@ -5,7 +5,7 @@ export CGO_ENABLED ?= 0
 SHELL   := /bin/bash
 
 # Modules of their own: they, or their tests, need what the program does not.
-NESTED := deploy/kubernetes release
+NESTED := deploy/kubernetes release internal/parquettest/arrowgo
 
 # Systems that wheels are built for: python/wheel.py has their tags.
 PLATFORMS ?= linux-amd64 linux-arm64 darwin-amd64 darwin-arm64

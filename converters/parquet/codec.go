@@ -14,28 +14,24 @@ const (
 	codecGzip   = 2
 	codecLZO    = 3
 	codecBrotli = 4
-	codecLZ4    = 5 // deprecated: the frames of Hadoop
+	codecLZ4    = 5 // deprecated: as Hadoop writes it
 	codecZstd   = 6
 	codecLZ4Raw = 7
 )
 
 // codecs are the compressions that pages may have.
-var codecs = map[int32]columns.Codec{codecSnappy: columns.Snappy, codecGzip: columns.Gzip, codecZstd: columns.Zstd, codecLZ4Raw: columns.LZ4Block}
+var codecs = map[int32]columns.Codec{
+	codecSnappy: columns.Snappy, codecGzip: columns.Gzip, codecBrotli: columns.Brotli,
+	codecLZ4: columns.LZ4Hadoop, codecZstd: columns.Zstd, codecLZ4Raw: columns.LZ4Block,
+}
 
 // supported returns an error if pages of a codec cannot be decompressed.
 func supported(codec int32) error {
-	name := ""
-	switch codec {
-	case codecNone, codecSnappy, codecGzip, codecZstd, codecLZ4Raw:
+	switch _, ok := codecs[codec]; {
+	case ok || codec == codecNone:
 		return nil
-	case codecLZO:
-		name = "LZO"
-	case codecBrotli:
-		name = "Brotli"
-	case codecLZ4:
-		name = "the LZ4 of Hadoop"
-	default:
-		return fmt.Errorf("%w: its compression %d is not known", converters.ErrMalformed, codec)
+	case codec == codecLZO:
+		return fmt.Errorf("%w: it is compressed with LZO", converters.ErrUnsupported)
 	}
-	return fmt.Errorf("%w: it is compressed with %s", converters.ErrUnsupported, name)
+	return fmt.Errorf("%w: its compression %d is not known", converters.ErrMalformed, codec)
 }

@@ -34,6 +34,8 @@ type cursor struct {
 	words    []byte // of the dictionary page
 
 	page       page
+	last       int64  // end of the chunk, as the footer has it; a page must begin before it
+	spare      int64  // bytes between it and the footer
 	levels     []byte // of a streamed page
 	left       int64  // values of the page that follow, with nulls
 	unread     int64  // values of the chunk behind this page
@@ -63,6 +65,7 @@ func (c *cursor) begin(f io.ReaderAt, at chunk, single bool) error {
 		sizes.First = readWindow
 	}
 	c.w.Reset(f, at.off+at.size, at.off, sizes)
+	c.last, c.spare = at.off+at.size, at.spare
 	c.codec, c.unread, c.left, c.stream = at.codec, at.values, 0, 0
 	c.dictionary, c.decoder = nil, nil
 	c.has, c.end = false, false
@@ -142,7 +145,7 @@ func (c *cursor) turn(skip int64) (int64, error) {
 		c.stream = 0
 	}
 	c.w.Relax()
-	if c.w.Offset() >= c.w.Size {
+	if c.w.Offset() >= c.last {
 		return 0, fmt.Errorf("%w: its pages end %d values early", converters.ErrMalformed, c.unread)
 	}
 	if err := c.header(); err != nil {

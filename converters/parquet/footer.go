@@ -28,7 +28,8 @@ type chunk struct {
 	values   int64 // with nulls
 	off      int64 // of its first page
 	size     int64
-	outside  bool // it is in another file, or encrypted
+	spare    int64 // bytes between its end and the footer
+	outside  bool  // it is in another file, or encrypted
 }
 
 // A group is a row group.
@@ -47,6 +48,7 @@ type table struct {
 	columns []*column // of the first level, in the order of the schema
 	leaves  []*leaf
 	feature []byte // the value of the key huggingface
+	spark   bool   // Spark wrote it
 	bytes   int64  // of the footer
 	off     int64  // of the footer
 }
@@ -144,6 +146,9 @@ func (t *table) place(footer int64) error {
 		g.off = footer
 		for j := range g.chunks {
 			c, l := &g.chunks[j], t.leaves[j]
+			if g.rows == 0 && c.values == 0 && !c.outside {
+				c.off, c.size = int64(len(magic)), 0 // some writers give the offset 0 to what has no rows
+			}
 			switch {
 			case c.outside:
 				return fmt.Errorf("%w: row group %d: column %q is encrypted, or in another file", converters.ErrUnsupported, i, l.path)
@@ -154,14 +159,16 @@ func (t *table) place(footer int64) error {
 			case c.values < 0 || c.values > 1<<50 || l.rep == 0 && c.values != g.rows:
 				return bad("column %q has %d values, the row group %d rows", l.path, c.values, g.rows)
 			}
+			c.spare = footer - c.off - c.size
 			g.off = min(g.off, c.off)
 			g.size = max(g.size, c.off+c.size)
 		}
 		g.size = max(g.size-g.off, 0)
 	}
-	if t.rows != first {
+	if t.rows != first && t.rows != 0 { // some writers count the rows in the row groups alone
 		return fmt.Errorf("%w: %d rows, its row groups have %d", converters.ErrMalformed, t.rows, first)
 	}
+	t.rows = first
 	return nil
 }
 

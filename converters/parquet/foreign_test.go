@@ -1,11 +1,9 @@
 package parquet
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/ffconvert/ffconvert/converters"
@@ -51,13 +49,6 @@ func TestForeignWriters(t *testing.T) {
 			for _, path := range files {
 				t.Run(filepath.Base(path), func(t *testing.T) {
 					t.Parallel()
-					if strings.HasPrefix(filepath.Base(path), "brotli") {
-						_, err := indexOf(t, openFiles(t, Options{}, path), 0)
-						if !errors.Is(err, converters.ErrUnsupported) || !strings.Contains(err.Error(), "Brotli") {
-							t.Errorf("error %v", err)
-						}
-						return
-					}
 					arrowjs.Same(t, want, func(fields [][]string) converters.Source { return openFiles(t, Options{Fields: fields}, path) })
 				})
 			}

@@ -60,7 +60,8 @@ func (c *cursor) measureDictionary() error {
 // plain bytes, which may then have any size.
 func (c *cursor) readData() error {
 	p := &c.page
-	if p.levels == encodingBitPacked {
+	// parquet-mr, of Spark and Hive, writes BIT_PACKED for levels that a column does not have.
+	if p.repLevels == encodingBitPacked && c.leaf.rep > 0 || p.defLevels == encodingBitPacked && c.leaf.def > 0 {
 		return fmt.Errorf("%w: levels of the encoding BIT_PACKED, which is deprecated", converters.ErrUnsupported)
 	}
 	raw := c.codec == codecNone || p.kind == pageDataV2 && !p.compressed

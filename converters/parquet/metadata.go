@@ -2,6 +2,7 @@ package parquet
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/ffconvert/ffconvert/converters"
 )
@@ -157,7 +158,10 @@ func (t *table) keyValue(d *thrift, kind byte) {
 		}
 		return true
 	})
-	if key == "huggingface" {
+	switch {
+	case key == "huggingface":
 		t.feature = value
+	case strings.HasPrefix(key, "org.apache.spark."):
+		t.spark = true
 	}
 }

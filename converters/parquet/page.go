@@ -37,7 +37,8 @@ type page struct {
 	values     int64
 	rows       int64 // of pageDataV2
 	encoding   int32
-	levels     int32 // encoding of the levels of pageData
+	repLevels  int32 // encoding of the repetition levels of pageData
+	defLevels  int32 // of the definition levels
 	defSize    int64 // of the levels of pageDataV2, bytes
 	repSize    int64
 	compressed bool // the values of pageDataV2 are
@@ -94,13 +95,9 @@ func (p *page) data(d *thrift, id int, kind byte) bool {
 		if kind == thriftTrue || kind == thriftFalse {
 			return false // whether a dictionary is sorted
 		}
-		if e := d.small(kind); e != encodingRLE {
-			p.levels = e
-		}
+		p.defLevels = d.small(kind)
 	case 4:
-		if e := d.small(kind); e != encodingRLE {
-			p.levels = e
-		}
+		p.repLevels = d.small(kind)
 	default:
 		return false
 	}
@@ -145,6 +142,10 @@ func (c *cursor) header() error {
 			return fmt.Errorf("%w: the header of a page: %w", converters.ErrMalformed, err)
 		}
 		c.w.Skip(int64(n))
+		if c.page.kind == pageDictionary {
+			// Early parquet-mr leaves the header of the dictionary page out of a chunk's size.
+			c.w.Size = c.last + min(int64(n), c.spare)
+		}
 		break
 	}
 	p := &c.page

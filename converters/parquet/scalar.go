@@ -31,6 +31,7 @@ const (
 	scalarBigDecimal        // of big-endian bytes: text
 	scalarUUID              // 16 bytes: text
 	scalarInt96             // a time: nanoseconds since 1970
+	scalarSparkTime         // INT96 of Spark, whose times are microseconds and reach beyond year 290,000
 )
 
 // units are the names of numpy for the units of times.
@@ -161,6 +162,9 @@ func (l *leaf) value(d *datum) (converters.Value, error) {
 	case scalarInt96:
 		n, err := nanoseconds(d.data)
 		return converters.Int(n), err
+	case scalarSparkTime:
+		n, err := microseconds(d.data)
+		return converters.Int(n), err
 	}
 	if d.data == nil {
 		return converters.Opaque(d.size), nil
@@ -170,10 +174,27 @@ func (l *leaf) value(d *datum) (converters.Value, error) {
 
 // nanoseconds is the time of an INT96: the nanoseconds of a day, 8 bytes, and the Julian day, 4 bytes.
 func nanoseconds(b []byte) (int64, error) {
-	const epoch, day = 2_440_588, 86_400_000_000_000 // Julian day of 1970-01-01; nanoseconds
-	of, days := int64(binary.LittleEndian.Uint64(b)), int64(binary.LittleEndian.Uint32(b[8:]))-epoch
+	of, days := julian(b)
 	if days < -106_751 || days > 106_750 || of < 0 || of > day {
 		return 0, fmt.Errorf("%w: a time of day %d since 1970, beyond 64 bits of nanoseconds", converters.ErrUnsupported, days)
 	}
 	return days*day + of, nil
+}
+
+// microseconds is the time of an INT96 of Spark. It is computed modulo 2⁶⁴, since Spark writes the years behind 284,000
+// as days and nanoseconds that are negative.
+func microseconds(b []byte) (int64, error) {
+	of, days := julian(b)
+	if of <= -day || of > day || of%1000 != 0 {
+		return 0, fmt.Errorf("%w: a time of Spark, %d ns behind the start of its day", converters.ErrMalformed, of)
+	}
+	return days*(day/1000) + of/1000, nil
+}
+
+const day = 86_400_000_000_000 // nanoseconds
+
+// julian returns the parts of an INT96: nanoseconds of a day, and days since 1970.
+func julian(b []byte) (of, days int64) {
+	const epoch = 2_440_588 // Julian day of 1970-01-01
+	return int64(binary.LittleEndian.Uint64(b)), int64(int32(binary.LittleEndian.Uint32(b[8:]))) - epoch
 }

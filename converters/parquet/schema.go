@@ -56,13 +56,14 @@ type column struct {
 // A builder makes nodes of the elements of a schema.
 type builder struct {
 	elements []element
+	spark    bool // Spark wrote the file
 	at       int
 	leaves   []*leaf
 }
 
 // build makes columns and leaves of the elements.
 func (t *table) build(elements []element) error {
-	b := builder{elements: elements}
+	b := builder{elements: elements, spark: t.spark}
 	root, err := b.next()
 	if err == nil && (root.physical >= 0 || root.children <= 0) {
 		err = b.bad("it has no columns")
@@ -238,6 +239,9 @@ func (b *builder) newLeaf(n *node, e element, path string, def, rep int) error {
 	}
 	if err := l.setScalar(e); err != nil {
 		return err
+	}
+	if l.scalar == scalarInt96 && b.spark {
+		l.scalar, l.dtype = scalarSparkTime, "datetime64[us]"
 	}
 	n.leaf = l
 	b.leaves = append(b.leaves, l)

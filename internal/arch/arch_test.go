@@ -106,7 +106,7 @@ var mayImport = map[string][]string{
 	"internal/arrowjs":             {"converters", "internal/need"},
 	"internal/arrowtest":           {},
 	"internal/chromium":            {"internal/need"},
-	"internal/parquettest":         {},
+	"internal/parquettest":         {"internal/need"},
 	"internal/slurm":               {},
 	"internal/faults/table":        {},
 	"testdata/generate":            {},

@@ -13,8 +13,7 @@ import (
 	"encoding/binary"
 	"hash/crc32"
 	"io"
-
-	"github.com/klauspost/compress/s2"
+	"slices"
 )
 
 // Types of columns, and repetitions.
@@ -27,15 +26,28 @@ const (
 
 // Converted types.
 const (
-	None = -1
-	Text = 0
-	List = 3
+	None        = -1
+	Text        = 0
+	Map         = 1
+	MapKeyValue = 2
+	List        = 3
+	Decimal     = 5
 )
 
 // Codecs.
 const (
 	Plain  = 0
 	Snappy = 1
+	Gzip   = 2
+	Brotli = 4
+	LZ4    = 5 // of Hadoop
+	Zstd   = 6
+)
+
+// Encodings.
+const (
+	PlainDictionary = 2
+	RLEDictionary   = 8
 )
 
 // Types of pages.
@@ -53,6 +65,8 @@ type Element struct {
 	Repetition int
 	Children   int
 	Converted  int // None, not 0, if there is none
+	Scale      int // of a decimal, which has Precision
+	Precision  int
 }
 
 // A Page has its content compressed already, with its levels.
@@ -63,12 +77,16 @@ type Page struct {
 	CRC                    bool // write it
 	Rows, Def, Rep         int  // of DataV2: rows, sizes of levels
 	Stored                 bool // of DataV2: not compressed
+	DefPacked, RepPacked   bool // of Data: it says that these levels are of the encoding BIT_PACKED
 }
 
 // A Chunk is a column of a row group.
 type Chunk struct {
 	Type, Codec, Values int
 	Pages               []Page
+	Nowhere             bool // its offset is 0
+	Dictionary0         bool // it says that it has a dictionary, at the offset 0
+	Short               bool // its size lacks the header of its dictionary page
 }
 
 // A Writer writes a file. Its first error is that of Close.
@@ -78,6 +96,12 @@ type Writer struct {
 	err    error
 	rows   int
 	groups []group
+
+	// Uncounted leaves out how many rows the file has; its row groups still say theirs.
+	Uncounted bool
+
+	// Complete adds what the format requires of a footer, and readers of others want.
+	Complete bool
 }
 
 type group struct {
@@ -116,10 +140,17 @@ func (f *Writer) Group(rows int, chunks ...Chunk) {
 			} else if p.off == 0 {
 				p.off = f.off
 			}
-			f.write(page.header())
+			head := page.header()
+			f.write(head)
 			f.write(page.Body)
+			if page.Kind == Dictionary && c.Short {
+				from += int64(len(head))
+			}
 		}
 		p.size, p.Pages = f.off-from, nil
+		if c.Nowhere {
+			p.off = 0
+		}
 		g.chunks = append(g.chunks, p)
 	}
 	f.rows += rows
@@ -157,8 +188,13 @@ func (p *Page) header() []byte {
 		t.structure(5)
 		t.i32(1, p.Values)
 		t.i32(2, p.Encoding)
-		t.i32(3, 3) // RLE
-		t.i32(4, 3)
+		for i, packed := range []bool{p.DefPacked, p.RepPacked} {
+			encoding := 3 // RLE
+			if packed {
+				encoding = 4
+			}
+			t.i32(3+i, encoding)
+		}
 	}
 	t.end()
 	t.end()
@@ -187,27 +223,50 @@ func (f *Writer) Close(schema []Element, meta [][2]string) error {
 		if e.Converted != None {
 			t.i32(6, e.Converted)
 		}
+		if e.Precision > 0 {
+			t.i32(7, e.Scale)
+			t.i32(8, e.Precision)
+		}
 		t.end()
+	}
+	if f.Uncounted {
+		f.rows = 0
 	}
 	t.i64(3, int64(f.rows))
 	t.list(4, len(f.groups))
+	var paths [][]string
+	if f.Complete {
+		paths = leafPaths(schema)
+	}
 	for _, g := range f.groups {
 		t.begin()
 		t.list(1, len(g.chunks))
-		for _, c := range g.chunks {
+		bytes := int64(0)
+		for i, c := range g.chunks {
+			bytes += c.size
 			t.begin()
 			t.i64(2, c.off)
 			t.structure(3)
 			t.i32(1, c.Type)
+			if f.Complete {
+				t.i32s(2, 0, 3) // PLAIN and RLE, whatever it has
+				t.strings(3, paths[i]...)
+			}
 			t.i32(4, c.Codec)
 			t.i64(5, int64(c.Values))
+			if f.Complete {
+				t.i64(6, c.size)
+			}
 			t.i64(7, c.size)
 			t.i64(9, c.off)
-			if c.dictionary > 0 {
+			if c.dictionary > 0 || c.Dictionary0 {
 				t.i64(11, c.dictionary)
 			}
 			t.end()
 			t.end()
+		}
+		if f.Complete {
+			t.i64(2, bytes)
 		}
 		t.i64(3, int64(g.rows))
 		t.end()
@@ -228,6 +287,27 @@ func (f *Writer) Close(schema []Element, meta [][2]string) error {
 	return f.err
 }
 
+// leafPaths returns the names from the first level to each leaf.
+func leafPaths(schema []Element) (all [][]string) {
+	at := 1
+	var walk func(path []string)
+	walk = func(path []string) {
+		e := schema[at]
+		at++
+		path = append(slices.Clone(path), e.Name)
+		if e.Type != Group {
+			all = append(all, path)
+		}
+		for range e.Children {
+			walk(path)
+		}
+	}
+	for at < len(schema) {
+		walk(nil)
+	}
+	return all
+}
+
 // Strings returns plain values of type Bytes.
 func Strings(all ...string) (b []byte) {
 	for _, s := range all {
@@ -241,92 +321,4 @@ func Strings(all ...string) (b []byte) {
 func Levels(level byte, n int) []byte {
 	run := append(binary.AppendUvarint(nil, uint64(n)<<1), level)
 	return append(binary.LittleEndian.AppendUint32(nil, uint32(len(run))), run...)
-}
-
-// ImageSchema is the schema of a column of images and a column of labels, as Hugging Face's datasets write it.
-func ImageSchema() []Element {
-	return []Element{
-		{"schema", Group, 0, Required, 2, None},
-		{"image", Group, 0, Optional, 2, None},
-		{"bytes", Bytes, 0, Optional, 0, None},
-		{"path", Bytes, 0, Optional, 0, Text},
-		{"label", Int64, 0, Optional, 0, None},
-	}
-}
-
-// Images returns the chunks of a row group of ImageSchema. Each has one page. crc adds a CRC to each page.
-func Images(images [][]byte, paths []string, labels []int64, codec int, crc bool) []Chunk {
-	n := len(images)
-	pictures, numbers := Levels(2, n), Levels(1, n)
-	for _, image := range images {
-		pictures = binary.LittleEndian.AppendUint32(pictures, uint32(len(image)))
-		pictures = append(pictures, image...)
-	}
-	for _, l := range labels {
-		numbers = binary.LittleEndian.AppendUint64(numbers, uint64(l))
-	}
-	chunk := func(kind int, b []byte) Chunk {
-		p := Page{Kind: Data, Values: n, Body: b, Expanded: len(b), CRC: crc}
-		if codec == Snappy {
-			p.Body = s2.EncodeSnappy(nil, b)
-		}
-		return Chunk{kind, codec, n, []Page{p}}
-	}
-	return []Chunk{chunk(Bytes, pictures), chunk(Bytes, append(Levels(2, n), Strings(paths...)...)), chunk(Int64, numbers)}
-}
-
-// A thrift writes the compact protocol.
-type thrift struct {
-	b    []byte
-	last []int // number of the last field, of the structs that are begun
-}
-
-func (t *thrift) begin() { t.last = append(t.last, 0) }
-
-func (t *thrift) end() {
-	t.b = append(t.b, 0)
-	t.last = t.last[:len(t.last)-1]
-}
-
-func (t *thrift) field(id int, kind byte) {
-	last := &t.last[len(t.last)-1]
-	t.b = append(t.b, byte(id-*last)<<4|kind)
-	*last = id
-}
-
-func (t *thrift) i32(id, n int) {
-	t.field(id, 5)
-	t.b = binary.AppendVarint(t.b, int64(n))
-}
-
-func (t *thrift) i64(id int, n int64) {
-	t.field(id, 6)
-	t.b = binary.AppendVarint(t.b, n)
-}
-
-func (t *thrift) bool(id int, v bool) {
-	kind := byte(2)
-	if v {
-		kind = 1
-	}
-	t.field(id, kind)
-}
-
-func (t *thrift) bytes(id int, s string) {
-	t.field(id, 8)
-	t.b = binary.AppendUvarint(t.b, uint64(len(s)))
-	t.b = append(t.b, s...)
-}
-
-// list begins a list of structs.
-func (t *thrift) list(id, n int) {
-	t.field(id, 9)
-	t.b = append(t.b, 0xFC)
-	t.b = binary.AppendUvarint(t.b, uint64(n))
-}
-
-// structure begins a struct that is a field.
-func (t *thrift) structure(id int) {
-	t.field(id, 12)
-	t.begin()
 }

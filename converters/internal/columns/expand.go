@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/andybalholm/brotli"
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/s2"
 	"github.com/klauspost/compress/zstd"
@@ -22,6 +23,8 @@ const (
 	Zstd
 	LZ4Block
 	LZ4Frame
+	LZ4Hadoop // blocks behind their sizes, as Hadoop writes them; or a frame or one block, as others did under the same name
+	Brotli
 )
 
 // Largest ratios of snappy and LZ4. A block that claims a larger size is refused before memory is allocated.
@@ -41,10 +44,11 @@ var ErrSize = errors.New("it has another size when it is decompressed")
 
 // An Expander decompresses blocks. The zero value is ready.
 type Expander struct {
-	zstd *zstd.Decoder
-	gzip *gzip.Reader
-	lz4  *lz4.Reader
-	in   bytes.Reader
+	zstd   *zstd.Decoder
+	gzip   *gzip.Reader
+	lz4    *lz4.Reader
+	brotli *brotli.Reader
+	in     bytes.Reader
 }
 
 // Expand decompresses b, which becomes size bytes, into the memory of to.
@@ -63,15 +67,10 @@ func (x *Expander) Expand(to, b []byte, codec Codec, size int64) (_ []byte, err 
 		}
 		to, err = s2.Decode(Sized(to, size), b)
 	case LZ4Block:
-		if size > lz4Ratio*int64(len(b)) {
-			return to, ErrSize
-		}
-		to = Sized(to, size)
-		var n int
-		if n, err = lz4.UncompressBlock(b, to); err == nil {
-			to = to[:n]
-		}
-	case Zstd, Gzip, LZ4Frame:
+		to, err = expandBlock(to, b, size)
+	case LZ4Hadoop:
+		return x.hadoop(to, b, size)
+	case Zstd, Gzip, LZ4Frame, Brotli:
 		x.in.Reset(b)
 		var r io.Reader
 		if r, err = x.stream(codec); err == nil {
@@ -94,6 +93,13 @@ func (x *Expander) stream(codec Codec) (r io.Reader, err error) {
 			err = x.zstd.Reset(&x.in)
 		}
 		return x.zstd, err
+	case Brotli:
+		if x.brotli == nil {
+			x.brotli = brotli.NewReader(&x.in)
+		} else {
+			err = x.brotli.Reset(&x.in)
+		}
+		return x.brotli, err
 	case LZ4Frame:
 		if x.lz4 == nil {
 			x.lz4 = lz4.NewReader(&x.in)

@@ -1,0 +1,70 @@
+package columns
+
+import (
+	"encoding/binary"
+	"errors"
+
+	"github.com/pierrec/lz4/v4"
+)
+
+var errHadoop = errors.New("it is not LZ4 as Hadoop writes it")
+
+// frameMagic begins an LZ4 frame.
+const frameMagic = 0x184D2204
+
+// expandBlock decompresses an LZ4 block of at most size bytes.
+func expandBlock(to, b []byte, size int64) ([]byte, error) {
+	if size > lz4Ratio*int64(len(b)) {
+		return to, ErrSize
+	}
+	to = Sized(to, size)
+	n, err := lz4.UncompressBlock(b, to)
+	if err != nil {
+		return to, err
+	}
+	return to[:n], nil
+}
+
+// hadoop decompresses LZ4Hadoop. What is not of Hadoop's form is a frame, or one block.
+func (x *Expander) hadoop(to, b []byte, size int64) ([]byte, error) {
+	if size > lz4Ratio*int64(len(b)) {
+		return to, ErrSize
+	}
+	to, err := expandHadoop(Sized(to, size), b)
+	switch {
+	case err == nil:
+		return to, nil
+	case len(b) >= 4 && binary.LittleEndian.Uint32(b) == frameMagic:
+		return x.Expand(to, b, LZ4Frame, size)
+	}
+	return x.Expand(to, b, LZ4Block, size)
+}
+
+// expandHadoop decompresses what Hadoop's codec writes into all of to, big-endian:
+//
+//	group  size decompressed 4, then blocks until these bytes are there
+//	block  size compressed 4, LZ4 block
+func expandHadoop(to, b []byte) ([]byte, error) {
+	done := 0
+	for len(b) > 0 {
+		if len(b) < 4 || uint64(binary.BigEndian.Uint32(b)) > uint64(len(to)-done) {
+			return to, errHadoop
+		}
+		group := done + int(binary.BigEndian.Uint32(b))
+		for b = b[4:]; done < group; {
+			if len(b) < 4 || uint64(binary.BigEndian.Uint32(b)) > uint64(len(b)-4) {
+				return to, errHadoop
+			}
+			end := 4 + int(binary.BigEndian.Uint32(b))
+			n, err := lz4.UncompressBlock(b[4:end], to[done:group])
+			if err != nil || n == 0 {
+				return to, errHadoop
+			}
+			done, b = done+n, b[end:]
+		}
+	}
+	if done != len(to) {
+		return to, errHadoop
+	}
+	return to, nil
+}
