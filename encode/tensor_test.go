@@ -77,7 +77,7 @@ func noise(r *rand.Rand, width, height, kind int) pictures.Image {
 	return m
 }
 
-// Pixels are those that Pillow has, to the bit where a picture has no loss, resized or not, and numpy reads the field.
+// Pixels are those that Pillow has, to the bit where a picture has no loss and within 4 levels in a JPEG, resized or not, and numpy reads the field.
 func TestTensorPillow(t *testing.T) {
 	t.Parallel()
 	py := python.Start(t, `
@@ -100,7 +100,7 @@ def reply(request):
     return ["", "", float(d.mean()), float(d.max())]
 `, "numpy", "PIL.Image")
 	r := rand.New(rand.NewPCG(3, 4))
-	worst := 0.0
+	worst, mostJPEG := 0.0, 0.0
 	for i := range 400 {
 		m := noise(r, 1+r.IntN(70), 1+r.IntN(70), i%4)
 		name, file := "png", picturetest.PNG(m)
@@ -138,12 +138,12 @@ def reply(request):
 			t.Fatalf("picture %d (type %d), resize %q: a level differs by %v", i, i%4, resize, most)
 		}
 		if name == "jpg" {
-			worst = max(worst, mean)
+			worst, mostJPEG = max(worst, mean), max(mostJPEG, most)
 		}
 	}
-	t.Logf("JPEG: levels differ by %.2f in the mean of the worst picture", worst)
-	if worst > 6 {
-		t.Errorf("JPEG: levels differ by %.2f", worst)
+	t.Logf("JPEG: levels differ by %.2f in the mean of the worst picture, by %v at most", worst, mostJPEG)
+	if worst > 0.3 || mostJPEG > 4 {
+		t.Errorf("JPEG: levels differ by %.2f in the mean, by %v at most", worst, mostJPEG)
 	}
 }
 

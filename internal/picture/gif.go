@@ -95,10 +95,13 @@ func skipPalette(r *bytes.Reader, flags byte) {
 func skip(r *bytes.Reader, n int64) { r.Seek(n, io.SeekCurrent) }
 
 // decodeGIF decodes all frames and returns the first.
-func decodeGIF(r io.Reader) (image.Image, error) {
-	g, err := gif.DecodeAll(r)
+func decodeGIF(data []byte) (image.Image, error) {
+	g, err := gif.DecodeAll(bytes.NewReader(data))
 	if err != nil {
 		return nil, err
 	}
 	return g.Image[0], nil
 }
+
+// firstOfGIF decodes the first frame alone.
+func firstOfGIF(data []byte) (image.Image, error) { return gif.Decode(bytes.NewReader(data)) }

@@ -1,4 +1,5 @@
-// Package picture tells what pictures are, how large they are, and decodes them: JPEG, PNG, GIF and WebP.
+// Package picture tells what pictures are, how large they are, and decodes them to the colours that
+// libjpeg, libpng and libwebp have, but for a few levels of a JPEG: JPEG, PNG, GIF and WebP.
 //
 // A picture may come from anywhere. Nothing is allocated for its pixels before their number, which its head tells,
 // has been compared with a limit, and a decoder that panics is an error of the picture.
@@ -24,15 +25,15 @@ type Type struct {
 	suffixes []string // of field names, lower case
 	magic    string   // first bytes of the picture; '?' matches any byte
 	config   func(io.Reader) (image.Config, error)
-	decode   func(io.Reader) (image.Image, error)
-	first    func(io.Reader) (image.Image, error) // of the frames
+	decode   func([]byte) (image.Image, error)
+	first    func([]byte) (image.Image, error) // of the frames
 }
 
 var types = [...]Type{
-	{"JPEG", []string{"jpg", "jpeg", "jpe", "jfif"}, "\xff\xd8\xff", jpeg.DecodeConfig, jpeg.Decode, jpeg.Decode},
-	{"PNG", []string{"png"}, "\x89PNG\r\n\x1a\n", png.DecodeConfig, png.Decode, png.Decode},
-	{"GIF", []string{"gif"}, "GIF8", gif.DecodeConfig, decodeGIF, gif.Decode},
-	{"WebP", []string{"webp"}, "RIFF????WEBP", webp.DecodeConfig, webp.Decode, webp.Decode},
+	{"JPEG", []string{"jpg", "jpeg", "jpe", "jfif"}, "\xff\xd8\xff", jpeg.DecodeConfig, decodeJPEG, decodeJPEG},
+	{"PNG", []string{"png"}, "\x89PNG\r\n\x1a\n", png.DecodeConfig, decodePNG, decodePNG},
+	{"GIF", []string{"gif"}, "GIF8", gif.DecodeConfig, decodeGIF, firstOfGIF},
+	{"WebP", []string{"webp"}, "RIFF????WEBP", webp.DecodeConfig, decodeWebP, decodeWebP},
 }
 
 // Reasons for not decoding a picture that may be sound.
@@ -43,6 +44,8 @@ var (
 
 // DefaultMaxPixels is a limit of pixels for those who set none: 8,192 × 8,192.
 const DefaultMaxPixels = 1 << 26
+
+func decodePNG(data []byte) (image.Image, error) { return png.Decode(bytes.NewReader(data)) }
 
 // OfSuffix returns the type with a suffix, which must be lower case, or nil.
 func OfSuffix(suffix string) *Type {
@@ -108,10 +111,10 @@ func (h Head) compare(pixels, most int64) error {
 	return nil
 }
 
-// First decodes the first frame of the picture that h is the head of.
+// First decodes the first frame of the picture that h is the head of. [Rows] has its colours.
 func (h Head) First(data []byte) (m image.Image, err error) {
 	err = careful(func() (err error) {
-		m, err = h.Type.first(bytes.NewReader(data))
+		m, err = h.Type.first(data)
 		return err
 	})
 	return m, h.Type.failed(err)
@@ -153,7 +156,7 @@ func Decode(named *Type, data []byte, most int64) (image.Image, Head, error) {
 	}
 	var m image.Image
 	err = careful(func() (err error) {
-		m, err = h.Type.decode(bytes.NewReader(data))
+		m, err = h.Type.decode(data)
 		return err
 	})
 	return m, h, h.Type.failed(err)

@@ -3,7 +3,9 @@ package picture
 import (
 	"bytes"
 	"errors"
+	"image"
 	"image/gif"
+	"math"
 	"runtime"
 	"slices"
 	"strings"
@@ -148,6 +150,41 @@ func FuzzGIF(f *testing.F) {
 		}
 		if decoded > pixels {
 			t.Errorf("%d pixels were counted, %d decoded", pixels, decoded)
+		}
+	})
+}
+
+// photo returns a JPEG of 500 × 375 pixels, as ImageNet has them, of 4:2:0.
+func photo() []byte {
+	m := image.NewRGBA(image.Rect(0, 0, 500, 375))
+	for i := range m.Pix {
+		x, y := i/4%500, i/2000
+		m.Pix[i] = byte(128 + 100*math.Sin(float64(x*(1+i%4)+y)/40) + float64(i*i>>5&15))
+	}
+	return picturetest.JPEG(m)
+}
+
+func BenchmarkRGB(b *testing.B) {
+	data := photo()
+	m, _, err := Decode(Of(data), data, 1<<20)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Run("convert", func(b *testing.B) {
+		var pix []byte
+		b.SetBytes(3 * 500 * 375)
+		b.ReportAllocs()
+		for b.Loop() {
+			pix = ToRGB(pix, m).Pix
+		}
+	})
+	b.Run("decode", func(b *testing.B) {
+		var pix []byte
+		b.SetBytes(int64(len(data)))
+		b.ReportAllocs()
+		for b.Loop() {
+			m, _, _ := Decode(Of(data), data, 1<<20)
+			pix = ToRGB(pix, m).Pix
 		}
 	})
 }

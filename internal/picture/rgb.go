@@ -11,8 +11,7 @@ type RGB struct {
 	Pix           []byte
 }
 
-// ToRGB converts a picture into dst, which it allocates anew if it is too small. Like Pillow's convert("RGB") it drops the alpha channel, repeats
-// grey, and takes palettes by their colours. Of 16 bits it keeps the upper 8.
+// ToRGB converts a picture into dst, which it allocates anew if it is too small. See [Rows] for its colours.
 func ToRGB(dst []byte, m image.Image) RGB {
 	r := m.Bounds()
 	n := r.Dx() * r.Dy() * 3
@@ -20,33 +19,60 @@ func ToRGB(dst []byte, m image.Image) RGB {
 		dst = make([]byte, n)
 	}
 	out := RGB{r.Dx(), r.Dy(), dst[:n]}
+	rows := NewRows(m)
 	for y := range out.Height {
-		out.row(out.Pix[y*out.Width*3:(y+1)*out.Width*3], m, r.Min.X, r.Min.Y+y)
+		rows.Read(out.Pix[y*out.Width*3:(y+1)*out.Width*3], y)
 	}
 	return out
 }
 
-// row converts the row of m that begins at (x0, y) into dst.
-func (p *RGB) row(dst []byte, m image.Image, x0, y int) {
+// Rows reads a decoded picture row by row as RGB. Like Pillow's convert("RGB") it drops the alpha channel, repeats grey, takes palettes by their
+// colours and multiplies inks. Chroma with fewer samples than there are pixels is interpolated as libjpeg and libwebp do. Of 16 bits it keeps the
+// upper 8. It must not be used concurrently.
+type Rows struct {
+	m      image.Image
+	box    image.Rectangle
+	cb, cr *chroma
+	inks   []byte // of a row, the first and the last component
+}
+
+// NewRows returns the rows of a picture that this package has decoded.
+func NewRows(m image.Image) *Rows {
+	r := &Rows{m: m, box: m.Bounds()}
 	switch m := m.(type) {
 	case *image.YCbCr:
-		at := m.YOffset(x0, y)
-		for x := range p.Width {
-			c := m.COffset(x0+x, y)
-			dst[3*x], dst[3*x+1], dst[3*x+2] = color.YCbCrToRGB(m.Y[at+x], m.Cb[c], m.Cr[c])
-		}
+		r.cb, r.cr = planes(m)
+	case *video:
+		r.cb, r.cr = planes(&m.m.YCbCr)
+	case *inks:
+		r.cb, r.cr = m.chroma(1), m.chroma(2)
+		r.inks = make([]byte, 2*r.box.Dx())
+	}
+	return r
+}
+
+// Read writes row y of the picture, from 0, into dst, 3 bytes a pixel.
+func (r *Rows) Read(dst []byte, y int) {
+	width, x0 := r.box.Dx(), r.box.Min.X
+	switch m := r.m.(type) {
+	case *image.YCbCr:
+		toRGB(dst, m.Y[m.YOffset(x0, r.box.Min.Y+y):][:width], r.cb.row(y), r.cr.row(y))
+	case *video:
+		m.row(dst[:3*width], y, r.cb, r.cr)
+	case *inks:
+		m.row(dst[:3*width], y, r)
 	case *image.Gray:
-		grey := m.Pix[m.PixOffset(x0, y):]
-		for x := range p.Width {
+		grey := m.Pix[m.PixOffset(x0, r.box.Min.Y+y):]
+		for x := range width {
 			dst[3*x], dst[3*x+1], dst[3*x+2] = grey[x], grey[x], grey[x]
 		}
 	case *image.RGBA: // of the decoders here, without transparency
-		copyRGB(dst, m.Pix[m.PixOffset(x0, y):], p.Width)
+		copyRGB(dst, m.Pix[m.PixOffset(x0, r.box.Min.Y+y):], width)
 	case *image.NRGBA:
-		copyRGB(dst, m.Pix[m.PixOffset(x0, y):], p.Width)
+		copyRGB(dst, m.Pix[m.PixOffset(x0, r.box.Min.Y+y):], width)
 	default:
-		for x := range p.Width {
-			dst[3*x], dst[3*x+1], dst[3*x+2] = opaque(m.At(x0+x, y))
+		for x := range width {
+			dst[3*x], dst[3*x+1], dst[3*x+2] = opaque(m.At(x0+x, r.box.Min.Y+y))
 		}
 	}
 }
@@ -64,8 +90,6 @@ func opaque(c color.Color) (r, g, b uint8) {
 		return c.R, c.G, c.B
 	case color.NRGBA64:
 		return uint8(c.R >> 8), uint8(c.G >> 8), uint8(c.B >> 8)
-	case color.NYCbCrA:
-		return color.YCbCrToRGB(c.Y, c.Cb, c.Cr)
 	}
 	n := color.NRGBAModel.Convert(c).(color.NRGBA)
 	return n.R, n.G, n.B

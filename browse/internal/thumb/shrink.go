@@ -30,26 +30,18 @@ func squares(m image.Image, side, board int) picture.RGB {
 	r := m.Bounds()
 	out := picture.RGB{Width: (r.Dx() + side - 1) / side, Height: (r.Dy() + side - 1) / side}
 	out.Pix = make([]byte, out.Width*out.Height*3)
-	through := !opaque(m)
-	strip := image.NewRGBA(image.Rect(0, 0, r.Dx(), min(stripRows, r.Dy())))
+	read := picture.NewRows(m).Read
+	if !opaque(m) {
+		read = onBoard(m, board)
+	}
+	pixels := make([]byte, 3*r.Dx())
 	sums := make([]uint32, 3*out.Width)
 	for y := range r.Dy() {
-		if y%stripRows == 0 {
-			op := draw.Src
-			if through {
-				checker(strip, y, board)
-				op = draw.Over
-			}
-			draw.Draw(strip, strip.Rect, m, image.Pt(r.Min.X, r.Min.Y+y), op)
-		}
-		pixels := strip.Pix[y%stripRows*strip.Stride:][:4*r.Dx()]
 		if side == 1 {
-			row := out.Pix[3*y*out.Width:][:3*out.Width]
-			for i, k := 0, 0; i < len(row); i, k = i+3, k+4 {
-				row[i], row[i+1], row[i+2] = pixels[k], pixels[k+1], pixels[k+2]
-			}
+			read(out.Pix[3*y*out.Width:][:3*out.Width], y)
 			continue
 		}
+		read(pixels, y)
 		add(sums, pixels, side)
 		if high := y%side + 1; high == side || y == r.Dy()-1 {
 			row := out.Pix[y/side*3*out.Width:][:3*out.Width]
@@ -65,12 +57,28 @@ func squares(m image.Image, side, board int) picture.RGB {
 	return out
 }
 
+// onBoard returns a function that reads the rows of a picture with transparency, in order, as it looks before a board.
+func onBoard(m image.Image, side int) func(dst []byte, y int) {
+	r := m.Bounds()
+	strip := image.NewRGBA(image.Rect(0, 0, r.Dx(), min(stripRows, r.Dy())))
+	return func(dst []byte, y int) {
+		if y%stripRows == 0 {
+			checker(strip, y, side)
+			draw.Draw(strip, strip.Rect, m, image.Pt(r.Min.X, r.Min.Y+y), draw.Over)
+		}
+		pixels := strip.Pix[y%stripRows*strip.Stride:]
+		for x := range r.Dx() {
+			copy(dst[3*x:3*x+3], pixels[4*x:])
+		}
+	}
+}
+
 // add adds the pixels of a row to the sums of the squares that they are in.
 func add(sums []uint32, row []byte, side int) {
 	for x := 0; len(row) > 0; x += 3 {
-		n := min(4*side, len(row))
+		n := min(3*side, len(row))
 		var r, g, b uint32
-		for i := 0; i < n; i += 4 {
+		for i := 0; i < n; i += 3 {
 			r, g, b = r+uint32(row[i]), g+uint32(row[i+1]), b+uint32(row[i+2])
 		}
 		sums[x], sums[x+1], sums[x+2] = sums[x]+r, sums[x+1]+g, sums[x+2]+b

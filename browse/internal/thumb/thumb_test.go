@@ -17,6 +17,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/internal/picture"
 	"github.com/ffconvert/ffconvert/internal/picture/picturetest"
+	"github.com/ffconvert/ffconvert/internal/python"
 )
 
 // of returns the thumbnail of a picture.
@@ -168,6 +169,37 @@ func file(t testing.TB, name string) []byte {
 		t.Fatal(err)
 	}
 	return b
+}
+
+// The thumbnail of a JPEG that is small enough to be kept without loss has the colours that Pillow reads, of chroma that stands for 2 × 2 pixels, too.
+func TestPillow(t *testing.T) {
+	t.Parallel()
+	py := python.Start(t, `
+import io, numpy
+from PIL import Image
+def reply(request):
+    n = int.from_bytes(request[:4], "little")
+    a, b = [numpy.asarray(Image.open(io.BytesIO(f)).convert("RGB")).astype(int) for f in (request[4:4 + n], request[4 + n:])]
+    return [float(abs(a - b).mean()), int(abs(a - b).max())]
+`, "numpy", "PIL.Image")
+	for i := range 8 {
+		stored := image.NewRGBA(image.Rect(0, 0, 33+3*i, 64-5*i))
+		for k := range stored.Pix { // fields of colours, 5 × 5 pixels
+			field := k/4%stored.Rect.Dx()/5*7 + k/stored.Stride/5*13
+			stored.Pix[k] = byte((field*(k%4+1) + i) * 85)
+		}
+		stored.Set(0, 0, color.White)
+		data := picturetest.JPEG(stored)
+		small, kind, err := New(Options{}).Get(t.Context(), "a", func() ([]byte, error) { return data, nil })
+		if err != nil || kind != "image/png" {
+			t.Fatal(kind, err)
+		}
+		var differ []float64
+		py.Ask(slices.Concat(binary.LittleEndian.AppendUint32(nil, uint32(len(data))), data, small), &differ)
+		if differ[0] > 0.3 || differ[1] > 4 {
+			t.Errorf("%v: levels differ by %.2f in the mean, by %v at most", stored.Rect, differ[0], differ[1])
+		}
+	}
 }
 
 // What is transparent shows the board, never black.
