@@ -12,8 +12,8 @@ import os
 import struct
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
-from .errors import DecodeError
-from .reader import not_manifest, read_json
+from .errors import DamageError, DecodeError
+from .manifest import Manifest, read_manifest, read_meta
 from .wire import loads_cbor, loads_msgpack
 
 try:
@@ -29,12 +29,12 @@ try:
 except ImportError:
     cbor2 = None
 
-__all__ = ["Decoder", "decoder", "encoding_of"]
+__all__ = ["Decoder", "decoder", "directories_of", "encoding_of", "is_map"]
 
 #: Makes a value, mostly a dict, of the bytes of a record.
 Decoder = Callable[[Any], Any]
 
-_CODES = {"uint8": "B", "float32": "f", "float64": "d", "int64": "q"}
+_CODES = {"uint8": "B", "bool": "?", "float32": "f", "float64": "d", "int64": "q"}
 
 
 def decoder(encoding: str) -> Decoder:
@@ -51,21 +51,21 @@ def decoder(encoding: str) -> Decoder:
     raise ValueError("encoding %r: want msgpack, cbor, arrow, raw, raw:FIELD or pickle" % encoding)
 
 
+def directories_of(files: Sequence[str]) -> List[str]:
+    """The directories whose manifests describe files and directories, sorted."""
+    return sorted({f if os.path.isdir(f) else os.path.dirname(f) for f in files})
+
+
 def encoding_of(files: Sequence[str]) -> Decoder:
     """Returns the decoder that the manifests of files and directories name."""
-    directories = {f if os.path.isdir(f) else os.path.dirname(f) for f in files}
-    found: List[Tuple[str, Optional[Tuple[str, str, Any]]]] = []
-    for directory in sorted(directories):
-        manifest = read_json(directory, "manifest.json")
+    found: List[Tuple[str, Optional[_Numbers]]] = []
+    for directory in directories_of(files):
+        manifest = read_manifest(directory)
         if manifest is None:
             raise ValueError("%s: no manifest.json says how records are encoded: give decode=\"msgpack\", another encoding, or None for bytes"
                              % (directory or "."))
-        try:
-            names = {e["encoding"] for e in [manifest["encode"], *manifest.get("encodes", [])]}
-        except (KeyError, TypeError, AttributeError):
-            raise not_manifest(directory) from None
-        for name in sorted(names):
-            numbers = _numbers(directory, name)
+        for name in sorted(manifest.encodings):
+            numbers = _numbers(directory, manifest, name)
             if (name, numbers) not in found:
                 found.append((name, numbers))
     if len(found) > 1:
@@ -75,17 +75,33 @@ def encoding_of(files: Sequence[str]) -> Decoder:
         raise ValueError("records are pickles, which execute code where they are decoded: give decode=\"pickle\" if you trust every sample")
     if numbers:
         return _Raw(*numbers)
-    return decoder(name)
+    try:
+        return decoder(name)
+    except ValueError as e:
+        raise ValueError("%s: by its manifest.json records are of an %s" % (directory, e)) from None
 
 
-def _numbers(directory: str, encoding: str) -> Optional[Tuple[str, str, Any]]:
-    """The field, the type and the shape of raw records that are rows of numbers or pixels; None for other records."""
+#: The field, the type and the shape of raw records that are rows of numbers or pixels.
+_Numbers = Tuple[str, str, Tuple[int, ...]]
+
+
+def _numbers(directory: str, manifest: Manifest, encoding: str) -> Optional[_Numbers]:
+    """What meta.json says of raw records, None for records that are not numbers."""
     name, _, field = encoding.partition(":")
-    meta = read_json(directory, "meta.json") or {}
-    types = {meta["dtype"]} if "dtype" in meta else {c["dtype"] for c in meta.get("columns", []) if not field}
-    if name != "raw" or len(types) != 1 or "shape" not in meta:
+    if name != "raw":
         return None
-    return field.split(";")[0] or next(iter(meta["fields"])), types.pop(), tuple(meta["shape"])
+    meta = read_meta(directory, manifest, "dtype", "columns", "shape", "fields")
+    try:
+        types = {meta["dtype"]} if "dtype" in meta else {c["dtype"] for c in meta.get("columns", []) if not field}
+        if len(types) != 1 or "shape" not in meta:
+            return None
+        dtype, shape = types.pop(), meta["shape"]
+        if dtype not in _CODES or not isinstance(shape, list) or not 0 < len(shape) <= 32 or not all(type(n) is int and n >= 0 for n in shape):
+            raise ValueError("its numbers have the type %.20r and the shape %.60r" % (dtype, shape))
+        return field.split(";")[0] or next(iter(meta["fields"])), dtype, tuple(shape)
+    except (ValueError, TypeError, LookupError, AttributeError, StopIteration) as e:
+        path = os.path.join(directory, "meta.json")
+        raise DamageError("%s: not a description of ffconvert, or damaged: %s" % (path, e), path) from None
 
 
 class _Raw:
@@ -136,3 +152,8 @@ def _arrow(record: Any) -> Any:
 
 
 _DECODERS: Dict[str, Decoder] = {"msgpack": _msgpack, "cbor": _cbor, "pickle": _pickle, "arrow": _arrow}
+
+
+def is_map(decode: Optional[Decoder]) -> bool:
+    """Whether records are decoded to dicts of all fields of their samples."""
+    return decode in _DECODERS.values()

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import bisect
 import itertools
-import json
 import os
 from operator import index as _index
 from typing import Any, Iterable, List, Sequence, Tuple, Union
 
 from .errors import DamageError
+from .manifest import read_manifest
 from .order import digest
-from .shard import Run, Shard
+from .shard import MAX_SAMPLES, Run, Shard
 
 try:
     import numpy as np
@@ -36,26 +36,27 @@ class Reader:
     """Reads samples of one or more files, which are numbered through in their order.
 
     files is a file, a directory, or a list of these. A directory stands for its files *.ffr, sorted by name. If it has a manifest.json,
-    they must be the shards that it names. check_data=False leaves out the CRC of samples, not that of headers.
+    they must be the shards that it names, and no links. check_data=False leaves out the CRC of samples, not that of headers. A file of
+    more than max_samples samples is refused: a header takes 12 bytes of memory a sample, and a sparse file may claim any number.
 
     Any number of threads may read at once. A Reader goes to other processes by fork, or pickled: it is opened there again, and each read is
     an error if the files differ. What was deleted, replaced or cut since is an error, too; so no sample is ever another one.
     """
 
-    def __init__(self, files: Union[Path, Iterable[Path]], check_data: bool = True) -> None:
+    def __init__(self, files: Union[Path, Iterable[Path]], check_data: bool = True, *, max_samples: int = MAX_SAMPLES) -> None:
         self._shards: List[Shard] = []
         self._without: Exception = ValueError("the reader is closed")  # what a read without shards raises
         #: The files and directories, by paths that hold wherever the process goes.
         self.files: List[str] = [_absolute(f) for f in ([files] if isinstance(files, (str, os.PathLike)) else files)]
-        self.check_data = check_data
+        self.check_data, self.max_samples = check_data, max_samples
         if not self.files:
             raise ValueError("no files")
         try:
             for path in self.files:
                 if os.path.isdir(path):
-                    self._shards += _open_directory(path, check_data)
+                    self._shards += _open_directory(path, check_data, max_samples)
                 else:
-                    self._shards.append(Shard(path, check_data))
+                    self._shards.append(Shard(path, check_data, max_samples))
         except BaseException:
             self.close()
             raise
@@ -110,7 +111,10 @@ class Reader:
     def _read(self, jobs: List[Tuple[Shard, List[int]]]) -> List[Any]:
         sizes = [shard.bytes_of(numbers) for shard, numbers in jobs]
         # Asking the system for memory once is faster than once a sample.
-        memory = memoryview(bytearray(sum(sizes))) if np is None else np.empty(sum(sizes), np.uint8)
+        try:
+            memory = memoryview(bytearray(sum(sizes))) if np is None else np.empty(sum(sizes), np.uint8)
+        except MemoryError:
+            raise MemoryError("%s: the samples of one read have %d bytes, for which there is no memory" % (jobs[0][0].path, sum(sizes))) from None
         samples: List[Any] = []
         waiting: List[Run] = []
         at = asked = 0
@@ -156,7 +160,7 @@ class Reader:
         self.close()
 
     def __reduce__(self) -> Any:
-        return _reopen, (type(self), self.files, self.check_data, self.digest, self.shards)
+        return _reopen, (type(self), self.files, self.check_data, self.max_samples, self.digest, self.shards)
 
 
 #: The name that ffrecord has for it.
@@ -175,9 +179,9 @@ def _absolute(path: Path) -> str:
     return os.path.abspath(path)
 
 
-def _reopen(cls: Any, files: Sequence[str], check_data: bool, want: str, shards: List[int]) -> Reader:
+def _reopen(cls: Any, files: Sequence[str], check_data: bool, max_samples: int, want: str, shards: List[int]) -> Reader:
     try:
-        reader: Reader = cls(files, check_data)
+        reader: Reader = cls(files, check_data, max_samples=max_samples)
         if reader.digest == want:
             return reader
         reader.close()
@@ -186,49 +190,29 @@ def _reopen(cls: Any, files: Sequence[str], check_data: bool, want: str, shards:
         why = e
     # Reads fail, not the unpickling: an error of that ends a worker of a DataLoader before it can tell why.
     reader = cls.__new__(cls)
-    reader.files, reader.check_data, reader.digest, reader.shards, reader.n = list(files), check_data, want, shards, sum(shards)
+    reader.files, reader.check_data, reader.max_samples = list(files), check_data, max_samples
+    reader.digest, reader.shards, reader.n = want, shards, sum(shards)
     reader._shards, reader._starts, reader._without = [], [0, *itertools.accumulate(shards)], why
     return reader
 
 
-def _open_directory(path: str, check_data: bool) -> List[Shard]:
+def _open_directory(path: str, check_data: bool, max_samples: int) -> List[Shard]:
     names = sorted(name for name in os.listdir(path) if name.endswith(".ffr"))
-    manifest = read_json(path, "manifest.json")
+    manifest = read_manifest(path)
     if manifest is None:
         if os.path.isdir(os.path.join(path, ".ffconvert")):
             raise DamageError("%s: it has no manifest.json, so its conversion has not finished" % path, path)
         if not names:
             raise FileNotFoundError("%s: no *.ffr files" % path)
-        return [Shard(os.path.join(path, name), check_data) for name in names]
-    try:
-        wanted = {s["name"]: (s["samples"], s["bytes"], s["header_crc32"]) for s in manifest["shards"]}
-    except (KeyError, TypeError):
-        raise not_manifest(path) from None
-    for name in sorted(set(wanted) ^ set(names)):
+        return [Shard(os.path.join(path, name), check_data, max_samples) for name in names]
+    wanted = {shard.name: shard for shard in manifest.shards}
+    for name in sorted(wanted.keys() ^ set(names)):
         file = os.path.join(path, name)
         raise DamageError(file + (": missing, manifest.json names it" if name in wanted else ": manifest.json does not name it"), file)
     shards: List[Shard] = []
     for name in names:
-        shard = Shard(os.path.join(path, name), check_data)
+        shard = Shard(os.path.join(path, name), check_data, max_samples, follow=False)
         shards.append(shard)
-        if (shard.n, shard.size, shard.header) != wanted[name]:
+        if (shard.n, shard.size, shard.header) != wanted[name][1:4]:
             raise DamageError("%s: not the shard that manifest.json describes" % shard.path, shard.path)
     return shards
-
-
-def read_json(directory: str, name: str) -> Any:
-    """Returns what a file of a dataset has, None if there is none."""
-    path = os.path.join(directory, name)
-    try:
-        with open(path, encoding="utf-8") as f:
-            return json.load(f)
-    except FileNotFoundError:
-        return None
-    except (ValueError, RecursionError) as e:
-        raise DamageError("%s: %s" % (path, e), path) from None
-
-
-def not_manifest(directory: str) -> DamageError:
-    """The error of a manifest.json that lacks what ffconvert writes into it."""
-    path = os.path.join(directory, "manifest.json")
-    return DamageError("%s: not a manifest of ffconvert, or damaged" % path, path)

@@ -5,9 +5,7 @@
 
 from __future__ import annotations
 
-import errno
 import os
-import stat
 import struct
 import sys
 import zlib
@@ -17,18 +15,17 @@ from operator import gt
 from typing import Any, Iterator, List, Sequence, Tuple
 
 from .errors import DamageError
+from .files import open_regular
 
 try:
     import numpy as np
 except ImportError:
     np = None  # type: ignore[assignment]
 
-try:
-    import resource
-except ImportError:  # not a Unix
-    resource = None  # type: ignore[assignment]
+__all__ = ["MAX_SAMPLES", "Run", "Shard"]
 
-__all__ = ["Run", "Shard"]
+#: The most samples of a file, unless a Reader is given another limit: their header has 1.5 GiB.
+MAX_SAMPLES = 1 << 27
 
 _HEAD = 12
 #: Samples that are less than this apart, in bytes, are read at once: a copy of so many bytes costs what a system call does.
@@ -44,49 +41,78 @@ _NOWAIT: int = getattr(os, "RWF_NOWAIT", 0)
 class Shard:
     """An open file. Threads and forked processes may share it: a positioned read changes nothing."""
 
-    def __init__(self, path: str, check_data: bool = True) -> None:
+    def __init__(self, path: str, check_data: bool = True, max_samples: int = MAX_SAMPLES, follow: bool = True) -> None:
         self.path, self.check_data, self.fd = path, check_data, -1
-        self.fd = _open(path)
+        self.fd = open_regular(path, follow)
         try:
-            found = os.fstat(self.fd)
-            if not stat.S_ISREG(found.st_mode):
-                raise self._damage("not a regular file")
-            self._identity = _identity(found)
+            self._identity = _identity(os.fstat(self.fd))
             self.size: int = self._identity[2]
-            self._read_header()
+            self._read_header(max_samples)
             if self.n and check_data:  # its CRC alone says where the file ends
-                off = self.offsets[-2]
-                self.check([(self.n - 1, self._bytes(self.size - off, off))])
+                off, last = self.offsets[-2], self.n - 1
+                if self._crc(off, self.size - off) != self.crcs[last]:
+                    raise self._damage("its checksum differs", last)
         except BaseException:
             self.close()
             raise
 
-    def _read_header(self) -> None:
+    def _read_header(self, max_samples: int) -> None:
         if self.size < _HEAD:
             raise self._damage("not an FFRecord file, or cut: it has %d bytes" % self.size)
-        head = self._bytes(_HEAD, 0)
+        head = bytearray(_HEAD)
+        self.fill([head], 0, _HEAD)
         checksum, n = struct.unpack("<Iq", head)
         if head == b"\x01\0\0\0" + 8 * b"\xff" or head == _HEAD * b"\0":
             raise self._damage("not finished: its writer was stopped")
         if n < 0 or n > (self.size - _HEAD) // 12:
             raise self._damage("not an FFRecord file, or cut: its head says %d samples" % n)
-        table = self._bytes(12 * n, _HEAD)
+        if n > max_samples:
+            raise self._damage("its head says %d samples, max_samples=%d allows no more" % (n, max_samples))
         #: Number of samples.
         self.n: int = n
+        self._check_first()
         #: CRC-32 of the header.
-        self.header: int = zlib.crc32(table, zlib.crc32(head[4:]))
+        self.header: int = self._crc(_HEAD, 12 * n, zlib.crc32(head[4:]))
         if self.header != checksum and (checksum or self.check_data):
             raise self._damage("the checksum of the header differs" if checksum else "the header was written without a checksum, "
                                "check_data=False accepts it")
-        self.crcs, self.offsets = array("I"), array("q")
-        self.crcs.frombytes(table[:4 * n])
-        self.offsets.frombytes(table[4 * n:])
+        self._load(head)
+
+    def _check_first(self) -> None:
+        """Checks the first offset, which follows from n."""
+        if self.n:
+            first = bytearray(8)
+            self.fill([first], _HEAD + 4 * self.n, 8)
+            if struct.unpack("<q", first)[0] != _HEAD + 12 * self.n:
+                raise self._damage("the checksum of the header differs, or the file is cut: its first sample is not behind a header of %d samples" % self.n)
+
+    def _load(self, head: bytes) -> None:
+        """Reads the tables. No memory depends on n before: the header may be that of a hostile file."""
+        n = self.n
+        try:
+            self.crcs, self.offsets = array("I", bytes(4)) * n, array("q", bytes(8)) * (n + 1)
+        except MemoryError:
+            raise MemoryError("%s: the header of %d samples takes %d bytes, for which there is no memory" % (self.path, n, 12 * n)) from None
+        if n:
+            crcs, offsets = memoryview(self.crcs).cast("B"), memoryview(self.offsets).cast("B")[:8 * n]
+            self.fill([crcs, offsets], _HEAD, 12 * n)
+            if zlib.crc32(offsets, zlib.crc32(crcs, zlib.crc32(head[4:]))) != self.header:
+                raise self._damage("the file was changed while it was opened")
         if sys.byteorder == "big":
             self.crcs.byteswap()
             self.offsets.byteswap()
-        self.offsets.append(self.size)
+        self.offsets[n] = self.size
         if self.offsets[0] != _HEAD + 12 * n or not _ascending(self.offsets):
             raise self._damage("the offsets of the header are out of order, or the file is cut")
+
+    def _crc(self, off: int, size: int, crc: int = 0) -> int:
+        """The CRC-32 of a part of the file, which is read a block at a time."""
+        block = memoryview(bytearray(min(size, _READ)))
+        for at in range(0, size, _READ):
+            part = block[:size - at]
+            self.fill([part], off + at, len(part))
+            crc = zlib.crc32(part, crc)
+        return crc
 
     def bytes_of(self, numbers: Sequence[int]) -> int:
         """The bytes of samples."""
@@ -140,11 +166,6 @@ class Shard:
                     view, off = view[got:], off + got
         except OSError as e:
             raise self._named(e) from None
-
-    def _bytes(self, n: int, off: int) -> memoryview:
-        data = bytearray(n)
-        self.fill([data], off, n)
-        return memoryview(data)
 
     def unchanged(self) -> None:
         """Checks that the name still leads to the file that was opened, with its size and time."""
@@ -215,22 +236,9 @@ class Run:
 def _ascending(offsets: "array[int]") -> bool:
     if np is None:
         return not any(map(gt, offsets, islice(offsets, 1, None)))
-    numbers = np.frombuffer(offsets, np.int64)
-    return bool((numbers[:-1] <= numbers[1:]).all())
+    numbers, block = np.frombuffer(offsets, np.int64), _READ
+    return all((numbers[at:at + block][:-1] <= numbers[at + 1:at + block]).all() for at in range(0, len(numbers), block - 1))
 
 
 def _identity(s: os.stat_result) -> Tuple[int, int, int, int]:
     return s.st_dev, s.st_ino, s.st_size, s.st_mtime_ns
-
-
-def _open(path: str) -> int:
-    """Opens a file; where the soft limit of open files is reached, raises it to the hard one. It does not wait for the writer of a FIFO."""
-    flags = os.O_RDONLY | os.O_NONBLOCK
-    try:
-        return os.open(path, flags)
-    except OSError as e:
-        if e.errno != errno.EMFILE or resource is None:
-            raise
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-    return os.open(path, flags)

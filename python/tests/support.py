@@ -36,7 +36,7 @@ def _work():
 
 
 def run(*args):
-    done = subprocess.run([PROGRAM, *map(str, args)], capture_output=True, text=True)
+    done = subprocess.run([PROGRAM, *map(str, args)], capture_output=True, text=True, errors="replace")
     if done.returncode:
         raise AssertionError("%s: status %d\n%s" % (" ".join(map(str, args)), done.returncode, done.stderr))
 

@@ -294,6 +294,51 @@ class Damage(unittest.TestCase):
         with self.assertRaisesRegex(FileNotFoundError, "nothing.ffr"):
             Reader("nothing.ffr")
 
+    def test_claims(self):
+        """A sparse file may claim any number of samples, and have the size for them. tests/hostile.py measures memory."""
+        path = support.scratch() / "a.ffr"
+        for n in (1 << 25, 1 << 28, 1 << 38):
+            with open(path, "wb") as f:
+                f.write(struct.pack("<Iq", 1, n))
+                f.truncate(12 + 12 * n)
+            with self.subTest(n=n), self.assertRaisesRegex(DamageError, r"a\.ffr: .*%d samples" % n):
+                Reader(path, max_samples=max(n, 1 << 27) if n < 1 << 28 else 1 << 27)
+        support.write(path, [b"a", b"b", b"c"])
+        with self.assertRaisesRegex(DamageError, "its head says 3 samples, max_samples=2 allows no more"):
+            Reader(path, max_samples=2)
+        with Reader(path, max_samples=3) as reader:
+            self.assertEqual(pickle.loads(pickle.dumps(reader)).max_samples, 3)
+
+    def test_not_regular(self):
+        """What is no file, or a link, in the place of a file of a dataset is refused and not waited for."""
+        for name in ("manifest.json", "PART_00002.ffr"):
+            out = support.copied()
+            path, aside = str(out / name), str(out / "aside")
+            os.rename(path, aside)
+            for make, why in ((os.mkfifo, "not a regular file"), (os.mkdir, "not a regular file"), (lambda p: os.symlink("/dev/zero", p), "a link"),
+                              (lambda p: os.symlink(aside, p), "a link")):
+                make(path)
+                with self.subTest(name=name, why=why), self.assertRaisesRegex(DamageError, "%s: %s" % (name, why)):
+                    Reader(out)
+                os.rmdir(path) if os.path.isdir(path) else os.unlink(path)
+            os.rename(aside, path)
+        link = support.scratch() / "a.ffr"
+        link.symlink_to(out / "PART_00002.ffr")
+        for files in (link, link.parent):  # a link that is given by name, or among files without a manifest
+            with Reader(files) as reader:
+                self.assertEqual(plain(reader.read(range(len(reader)))), support.samples(link))
+
+    def test_manifest(self):
+        """Its last line has the SHA-256 of all others, those of sources too."""
+        out = support.copied()
+        good = (out / "manifest.json").read_bytes()
+        for change, why in ((lambda b: b.replace(b"shards-003", b"shards-004"), "differs from its checksum"), (lambda b: b[:-10], "differs from its checksum"),
+                            (lambda b: b.replace(b'"ffconvert_manifest": 4', b'"ffconvert_manifest": 9'), "of version 9, and this package reads 2 to 4"),
+                            (lambda b: b"[" * 1000000, "damaged")):
+            (out / "manifest.json").write_bytes(change(good))
+            with self.subTest(why=why), self.assertRaisesRegex(DamageError, r"manifest\.json: .*" + why):
+                Reader(out)
+
     def test_changed_while_open(self):
         """A file that is deleted, replaced, cut or written to is an error, even for bytes that would still be right."""
         def replaced(path):
