@@ -1,44 +1,49 @@
 """A dataset of decoded samples, as PyTorch wants it.
 
 >>> dataset = Dataset("out", fields=["jpg", "cls"], transform=to_tensors)
->>> dataset[7], dataset[[3, 1]]
+>>> dataset[7], dataset[[3, 1]], dataset["train/000017"]
 """
 
 from __future__ import annotations
 
 from operator import index as _index
-from typing import Any, Callable, Iterable, List, Optional, Sequence, Union
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Sequence, Union
 
-from .decode import Decoder, decoder, encoding_of
+from .decode import Decoder, decoder, directories_of, encoding_of, is_map
 from .errors import DecodeError
+from .keys import Keys
+from .manifest import read_manifest, read_meta
 from .reader import Path, Reader
+from .shard import MAX_SAMPLES
 
 __all__ = ["Dataset"]
 
 
 class Dataset:
-    """Samples by their numbers: dataset[i] is one, dataset[[i, j]] a list of several, which are read at once.
+    """Samples by their numbers or keys: dataset[i] is one, dataset[[i, j]] a list of several, which are read at once.
 
     decode: "auto", as manifest.json says; an encoding as decode.decoder has it; a function of the bytes of a record (a uint8 array, or bytes
     without numpy); or None for the bytes themselves. fields: which fields to keep, of samples that are dicts; "jpg;png" keeps
     the first of these that a sample has, as "jpg". One that a sample lacks is an error. transform: a function of a sample, called last.
+    max_samples: as Reader has it.
 
     A subclass may define process(indices, data), as for ffrecord.torch.Dataset: it is given the bytes of several samples, and returns a
     list of as many. A Dataset goes to other processes as its Reader does.
     """
 
     def __init__(self, files: Union[Path, Iterable[Path]], check_data: bool = True, *, decode: Union[str, Decoder, None] = "auto",
-                 transform: Optional[Callable[[Any], Any]] = None, fields: Optional[Sequence[str]] = None) -> None:
+                 transform: Optional[Callable[[Any], Any]] = None, fields: Optional[Sequence[str]] = None, max_samples: int = MAX_SAMPLES) -> None:
         if isinstance(fields, str):
             raise TypeError("fields=%r: want a list of names" % fields)
-        self.reader = Reader(files, check_data)
+        self.reader = Reader(files, check_data, max_samples=max_samples)
         self.transform = transform
-        self.fields = None if fields is None else [field.split(";") for field in fields]
+        self._chosen = None if fields is None else [field.split(";") for field in fields]
+        self._found: Dict[str, Any] = {}  # what was read of manifests, descriptions and indexes
         self.decode: Optional[Decoder] = decoder(decode) if isinstance(decode, str) and decode != "auto" else decode  # type: ignore[assignment]
         if decode == "auto":
             replaced = type(self).process is not Dataset.process
             self.decode = None if replaced else encoding_of(self.reader.files)
-        if self.fields is not None and self.decode is None:
+        if self._chosen is not None and self.decode is None:
             raise ValueError("fields are for samples that are decoded")
 
     def __len__(self) -> int:
@@ -55,8 +60,69 @@ class Dataset:
         """The digest of the dataset, as docs/order.md defines it."""
         return self.reader.digest
 
+    @property
+    def fields(self) -> List[str]:
+        """The names of the fields that samples have before transform; with fields= these, in all samples. Else those of the first sample come
+        first, and then those of meta.json that others have. None where records are not decoded to dicts."""
+        if self._chosen is not None:
+            return [names[0] for names in self._chosen]
+        if "fields" not in self._found:
+            first = self.decode(self.reader.read_one(0)) if self.decode is not None and self.reader.n else None
+            names = dict.fromkeys(first if isinstance(first, dict) else ())
+            if names and is_map(self.decode):
+                for members in self._described("fields"):
+                    names.update(dict.fromkeys(members.get("fields", ())))
+            self._found["fields"] = list(names)
+        return list(self._found["fields"])
+
+    @property
+    def classes(self) -> List[str]:
+        """The names of the classes in meta.json: a sample with the label i is of the class classes[i]. Empty if there are none."""
+        if "classes" not in self._found:
+            lists = [members.get("classes", []) for members in self._described("classes")]
+            if any(classes != lists[0] for classes in lists):
+                raise ValueError("%s: they have different classes" % ", ".join(self.reader.files[:3]))
+            self._found["classes"] = lists[0] if lists else []
+        return list(self._found["classes"])
+
+    @property
+    def class_to_idx(self) -> Dict[str, int]:
+        """The labels of the classes."""
+        return {name: i for i, name in enumerate(self.classes)}
+
+    def _described(self, name: str) -> Iterator[Dict[str, Any]]:
+        """A member of each meta.json that there is."""
+        for directory in directories_of(self.reader.files):
+            manifest = read_manifest(directory)
+            if manifest is not None:
+                yield read_meta(directory, manifest, name)
+
+    def keys(self) -> Iterator[str]:
+        """The keys of all samples, in order, from the indexes. LookupError if samples have none."""
+        return iter(self._keys())
+
+    def _keys(self) -> Keys:
+        if "keys" not in self._found:
+            self._found["keys"] = Keys(self.reader.files, self.reader.shards)
+        return self._found["keys"]  # type: ignore[no-any-return]
+
+    def __contains__(self, key: object) -> bool:
+        """Whether a sample has a key."""
+        if not isinstance(key, str):
+            raise TypeError("a key is a text, not of the type %s" % type(key).__name__)
+        return bool(self._keys().find(key))
+
+    def __repr__(self) -> str:
+        shards = len(self.reader.shards)
+        files = ", ".join(map(repr, self.reader.files[:3])) + (", …" if len(self.reader.files) > 3 else "")
+        try:
+            fields = ", with the fields " + ", ".join(self.fields) if self.fields else ""
+        except Exception as e:  # a repr is what one debugs with
+            fields = ", fields not known: %s" % e
+        return "<%s of %s: %d sample%s in %d shard%s%s>" % (type(self).__name__, files, len(self), "s" * (len(self) != 1), shards, "s" * (shards != 1), fields)
+
     def __getitem__(self, index: Any) -> Any:
-        """One sample, or a list of them. A negative number counts from the end. A mask of bools is an error."""
+        """One sample, or a list of them. A negative number counts from the end, a text is a key. A mask of bools is an error."""
         if hasattr(index, "tolist"):
             index = index.tolist()
         if isinstance(index, slice):
@@ -66,6 +132,8 @@ class Dataset:
         return self.__getitems__([self._number(index)])[0]
 
     def _number(self, index: Any) -> int:
+        if isinstance(index, str):
+            return self._keys().number(index)
         if isinstance(index, bool):
             raise TypeError("a bool is not the number of a sample: give numbers in place of a mask")
         i = _index(index)
@@ -85,7 +153,7 @@ class Dataset:
 
     def _decoded(self, index: int, record: Any) -> Any:
         try:
-            return _choose(self.decode(record), self.fields)  # type: ignore[misc]
+            return _choose(self.decode(record), self._chosen)  # type: ignore[misc]
         except Exception as e:
             path, number = self.reader.where(index)
             why = str(e) if isinstance(e, DecodeError) else "%s: %s" % (type(e).__name__, e)

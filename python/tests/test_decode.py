@@ -176,7 +176,7 @@ class Samples(unittest.TestCase):
         for bad in (-121, [3, -121], 120):
             with self.subTest(bad=bad), self.assertRaisesRegex(IndexError, "sample -?12[01] of 120"):
                 data[bad]
-        for bad in (True, [True, False], "1", None, 1.0):
+        for bad in (True, [True, False], b"1", None, 1.0):
             with self.subTest(bad=bad), self.assertRaisesRegex(TypeError, "mask|integer"):
                 data[bad]
 

@@ -1,0 +1,165 @@
+"""What a dataset says of itself, and samples by their keys."""
+
+import json
+import os
+import pathlib
+import pickle
+import random
+import unittest
+from unittest import mock
+
+from tests import support
+from tests.test_decode import tar_samples
+
+from ffconvert import DamageError, Dataset, Reader
+from ffconvert.index import Index
+from ffconvert.keys import xxh64
+
+
+class Says(unittest.TestCase):
+    def test_fields(self):
+        want = []
+        for sample in tar_samples():
+            want += [name for name in sample if name not in want]
+        data = Dataset(support.tars())
+        self.assertEqual(sorted(data.fields), sorted(want))
+        self.assertEqual(data.fields[:len(data[0])], list(data[0]), "those of the first sample come first")
+        self.assertEqual(Dataset(support.tars(), fields=["cls", "jpg;png"]).fields, ["cls", "jpg"])
+        self.assertEqual(Dataset(support.tars(), decode=None).fields, [])
+        self.assertEqual(Dataset(support.converted("tar", "--encode", "raw:cls", *support.TARS)).fields, ["cls"])
+        bare = support.write(support.scratch() / "a.ffr", [b"\x81\xa1a\x01"])
+        self.assertEqual(Dataset(bare, decode="msgpack").fields, ["a"])
+        self.assertEqual(Dataset(bare, decode=lambda record: len(record)).fields, [])
+
+    def test_classes(self):
+        shapes = Dataset(support.converted("folder", str(support.TESTDATA / "shapes")))
+        names = sorted(path.name for path in (support.TESTDATA / "shapes").iterdir() if path.is_dir())
+        self.assertEqual((shapes.classes, shapes.class_to_idx), (names, {name: i for i, name in enumerate(names)}))
+        self.assertEqual([shapes.classes[s["cls"]] for s in shapes[:]], [s["__key__"].split("/")[0] for s in shapes[:]])
+        self.assertEqual(Dataset(support.tars()).classes, [])
+        with self.assertRaisesRegex(ValueError, "different classes"):
+            Dataset([support.tars(), shapes.reader.files[0]]).classes
+
+    def test_repr(self):
+        text = repr(Dataset(support.tars()))
+        for part in (str(support.tars()), "120 samples in 5 shards", "__key__", "seg.png"):
+            self.assertIn(part, text)
+        out = support.copied()
+        data = Dataset(out)
+        support.flip(out / "meta.json", 5)
+        self.assertRegex(repr(data), "120 samples in 5 shards, fields not known: .*meta.json: its checksum differs")
+        with self.assertRaisesRegex(DamageError, r"meta\.json: its checksum differs"):
+            Dataset(out).classes
+
+
+class ByKey(unittest.TestCase):
+    def test_keys(self):
+        samples = tar_samples()
+        keys = [s["__key__"] for s in samples]
+        for data in (Dataset(support.tars()), pickle.loads(pickle.dumps(Dataset(support.tars())))):
+            self.assertEqual(list(data.keys()), keys)
+            self.assertEqual([data[key] for key in keys], samples)
+            self.assertEqual(data[[keys[7], 3, keys[1]]], [samples[7], samples[3], samples[1]])
+            self.assertIn(keys[99], data)
+            self.assertNotIn("nothing", data)
+        raw = Dataset(support.converted("tar", "--encode", "raw:cls", "--shards", "3", *support.TARS))
+        self.assertEqual([raw[key] for key in keys], [{"cls": s["cls"]} for s in samples])
+        for bad in ("nothing", "", keys[5] + "0", keys[5][:-1]):
+            with self.subTest(key=bad), self.assertRaisesRegex(KeyError, "no sample has this key"):
+                data[bad]
+        with self.assertRaises(TypeError):
+            3 in data
+
+    def test_some_shards(self):
+        """Of several files and directories, also one twice."""
+        keys = [s["__key__"] for s in tar_samples()]
+        one = Dataset([support.tars() / "PART_00003.ffr", support.tars() / "PART_00001.ffr"])
+        counts = Reader(support.tars()).shards
+        want = keys[sum(counts[:3]):sum(counts[:4])] + keys[counts[0]:sum(counts[:2])]
+        self.assertEqual(list(one.keys()), want)
+        self.assertEqual([one[key]["__key__"] for key in want], want)
+        with self.assertRaisesRegex(KeyError, "no sample"):
+            one[keys[0]]
+        with self.assertRaisesRegex(KeyError, "'%s' is the key of 2 samples: 4, 124; " % keys[4]):
+            Dataset([support.tars(), support.tars()])[keys[4]]
+
+    def test_without_keys(self):
+        rows = support.scratch() / "rows.csv"
+        rows.write_text("1,2\n3,4\n")
+        data = Dataset(support.converted("csv", str(rows)))
+        with self.assertRaisesRegex(LookupError, "have no keys"):
+            list(data.keys())
+        with self.assertRaisesRegex(KeyError, "have no keys"):
+            data["1"]
+        bare = support.write(support.scratch() / "a.ffr", [b"\x81\xa1a\x01"])
+        with self.assertRaisesRegex(LookupError, "have no keys, .*ffconvert ffr"):
+            Dataset(bare, decode="msgpack")["a"]
+
+    def test_odd_keys(self):
+        """Keys that begin with one another, of other bytes, or long."""
+        keys = ["a", "aa", "aaa", "ä", "日本/語", "a/b", "x" * 3000, "b" * 32, "c" * 33, " ", "'\"\\"]
+        path = support.scratch() / "rows.jsonl"
+        path.write_text("".join(json.dumps({"__key__": key, "n": i}) + "\n" for i, key in enumerate(keys)))
+        data = Dataset(support.converted("jsonl", str(path)))
+        self.assertEqual(list(data.keys()), keys)
+        self.assertEqual([data[key]["n"] for key in keys], list(range(len(keys))))
+
+    def test_table(self):
+        """The table that `ffconvert get` makes of a dataset of more than 131,072 samples: a few of its pages are read, and one row of an index."""
+        n = 140000
+        keys = ["%s/%d" % ("ab"[i % 2], i * 7919 % n) for i in range(n)]
+        path = support.scratch() / "rows.jsonl"
+        path.write_text("".join('{"__key__":"%s","n":%d}\n' % (key, i) for i, key in enumerate(keys)))
+        out = support.converted("jsonl", "--shards", "3", str(path))
+        table = out / ".ffconvert" / "keys"
+        some = [*random.Random(1).sample(range(n), 100), 0, n - 1]
+
+        def check():
+            data = Dataset(out)
+            self.assertEqual([data[keys[i]]["n"] for i in some], some)
+            self.assertNotIn("a/x", data)
+        with mock.patch.object(Index, "find", autospec=True, side_effect=Index.find) as searched:
+            self.assertEqual(Dataset(out)[keys[-1]]["n"], n - 1)
+            self.assertEqual(searched.call_count, 3, "without a table all indexes are searched")
+            support.run("get", out, keys[0])
+            searched.reset_mock()
+            check()
+            self.assertEqual(searched.call_count, 0, "of the table")
+        good = table.read_bytes()
+        for change in (lambda b: b[:-4096], lambda b: b[:100] + b"\1" + b[101:], lambda b: b[:20] + bytes([b[20] ^ 1]) + b[21:], lambda b: b"",
+                       lambda b: b[:4096] + b"".join(bytes([p[0] ^ 1]) + p[1:] for p in (b[i:i + 4096] for i in range(4096, len(b), 4096)))):
+            table.write_bytes(change(good))
+            data = Dataset(out)
+            self.assertEqual([data[keys[i]]["n"] for i in some[:3]], some[:3])
+        self.assertEqual(list(Dataset(out).keys()), keys)
+
+    def test_damaged_index(self):
+        keys = [s["__key__"] for s in tar_samples()]
+        out = support.copied()
+        index = out / "index" / "PART_00000.arrow"
+        good = index.read_bytes()
+        for data in (good[:-1], good + b"x", b"", good.replace(b"000001", b"000002", 1)):
+            index.write_bytes(data)
+            for use in (lambda d: d[keys[1]], lambda d: list(d.keys())):
+                with self.assertRaisesRegex(DamageError, r"index/PART_00000\.arrow: "):
+                    use(Dataset(out))
+        index.unlink()
+        with self.assertRaisesRegex(FileNotFoundError, r"PART_00000\.arrow"):
+            Dataset(out)[keys[1]]
+        data = Dataset(support.copied())
+        data[keys[1]]
+        index = data.reader.files[0] + "/index/PART_00000.arrow"
+        pathlib.Path(index + ".new").write_bytes(good.replace(b"000001", b"000002", 1))
+        os.replace(index + ".new", index)
+        with self.assertRaises(DamageError, msg="it was checked, and replaced after that"):
+            data[keys[1]]
+
+    def test_xxh64(self):
+        """Values of the reference implementation, for every branch."""
+        for data, want in ((b"", 0xEF46DB3751D8E999), (b"a", 0xD24EC4F1A98C6E5B), (b"abc", 0x44BC2CF5AD770999),
+                           (b"Nobody inspects the spammish repetition", 0xFBCEA83C8A378BF1)):
+            self.assertEqual(xxh64(data), want)
+
+
+if __name__ == "__main__":
+    unittest.main()
