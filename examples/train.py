@@ -1,5 +1,5 @@
 """Trains on the shards in OUT, 3 epochs: python3 train.py OUT CHECKPOINT, or torchrun --nproc_per_node RANKS train.py OUT CHECKPOINT.
-Run it again after any interruption, with any number of ranks that divides 8: it goes on after the last step that was saved."""
+Run it again after any interruption, with any number of ranks up to 8: it goes on after the last step that was saved."""
 import os
 import sys
 
@@ -22,7 +22,7 @@ if world > 1:
     network = torch.nn.parallel.DistributedDataParallel(model)
 optimizer = torch.optim.SGD(model.parameters(), lr=0.5, momentum=0.9)
 dataset = Dataset(out, fields=["__key__", "jpg;png", "cls"], transform=example)
-loader = DataLoader(dataset, batch_size=8 // world, shuffle=True, drop_last=True, seed=7, num_workers=2)
+loader = DataLoader(dataset, global_batch=8, shuffle=True, drop_last=True, seed=7, num_workers=2)
 if os.path.exists(checkpoint):
     saved = torch.load(checkpoint, map_location=device)
     model.load_state_dict(saved["model"]), optimizer.load_state_dict(saved["optimizer"]), loader.load_state_dict(saved["loader"])
@@ -31,7 +31,8 @@ for epoch in range(loader.epoch, 3):
     for keys, x, y in loader:
         line = " ".join(map(str, (epoch, loader.state_dict()["position"], rank, *keys)))
         print(line + "\n", end="", flush=True)  # in one piece: ranks share the terminal
-        loss = torch.nn.functional.cross_entropy(network(x.to(device)), y.to(device))
+        # The mean over the 8 samples of all ranks: DDP takes the mean of ranks, of which some may have a sample more than others.
+        loss = torch.nn.functional.cross_entropy(network(x.to(device)), y.to(device), reduction="sum") * world / 8
         optimizer.zero_grad(), loss.backward(), optimizer.step()
         if rank == 0:
             states = {"model": model.state_dict(), "optimizer": optimizer.state_dict(), "loader": loader.state_dict()}

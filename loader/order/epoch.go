@@ -119,12 +119,17 @@ func (e *Epoch) inShards(q uint64) uint64 {
 
 // Batch appends the samples of a step that rank takes of world ranks, 0 ≤ step < Steps, 0 ≤ rank < world.
 func (e *Epoch) Batch(dst []int64, step int64, rank, world int) []int64 {
-	g := e.order.opts.Batch
+	g, ranks := e.order.opts.Batch, int64(world)
 	size := g
-	if rest := e.order.Len() - step*g; rest < g && e.order.opts.Ends == Short {
-		size = rest
+	if rest := e.order.Len() - step*g; rest < g {
+		switch e.order.opts.Ends {
+		case Short:
+			size = rest
+		case Even:
+			size = (rest + ranks - 1) / ranks * ranks
+		}
 	}
-	lo, hi := share(size, int64(rank), int64(world)), share(size, int64(rank)+1, int64(world))
+	lo, hi := share(size, int64(rank), ranks), share(size, int64(rank)+1, ranks)
 	return e.Append(dst, step*g+lo, step*g+hi)
 }
 

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -55,7 +56,8 @@ type Ends string
 const (
 	Drop  Ends = "drop"  // they are left out; the default
 	Pad   Ends = "pad"   // the batch is filled up with the first samples of the epoch
-	Short Ends = "short" // the batch is short
+	Short Ends = "short" // the batch is short; ranks may get none of it
+	Even  Ends = "even"  // the batch is short, and the first samples of the epoch fill it up until all ranks get as many
 )
 
 // maxSamples and maxBatch bound the arithmetic.
@@ -115,8 +117,8 @@ func New(shards []int64, opts Options) (*Order, error) {
 		return nil, fmt.Errorf("a batch of %d samples: want 1 to %d", opts.Batch, int64(maxBatch))
 	case opts.Seed > math.MaxInt64:
 		return nil, fmt.Errorf("seed %d: want 0 to %d", opts.Seed, int64(math.MaxInt64))
-	case o.opts.Ends != Drop && o.opts.Ends != Pad && o.opts.Ends != Short:
-		return nil, fmt.Errorf("ends %q: want drop, pad or short", opts.Ends)
+	case !slices.Contains([]Ends{Drop, Pad, Short, Even}, o.opts.Ends):
+		return nil, fmt.Errorf("ends %q: want drop, pad, short or even", opts.Ends)
 	case o.opts.Mode == Group && uint64(len(opts.Groups)) != o.n:
 		return nil, fmt.Errorf("%d groups for %d samples", len(opts.Groups), o.n)
 	case o.opts.Mode != Group && opts.Groups != nil:

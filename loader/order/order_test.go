@@ -103,6 +103,18 @@ func TestShares(t *testing.T) {
 			}
 		}
 	}
+	even := made(t, []int64{1000}, Options{Batch: 96, Ends: Even}) // the last step has 40 positions
+	for world := 1; world <= 96; world++ {
+		var all []int64
+		for rank := range world {
+			if all = even.Epoch(0).Batch(all, even.Steps()-1, rank, world); len(all) != (rank+1)*((40+world-1)/world) {
+				t.Errorf("ranks 0 to %d of %d take %d of 40", rank, world, len(all))
+			}
+		}
+		if want := even.Epoch(0).Append(nil, 960, 960+int64(len(all))); !slices.Equal(all, want) {
+			t.Errorf("%d ranks take %d, want %d", world, all, want)
+		}
+	}
 	last := 0
 	for rank := range 64 {
 		last += len(e.Batch(nil, o.Steps()-1, rank, 64))
@@ -190,7 +202,7 @@ func TestRefusals(t *testing.T) {
 		{[]int64{5}, Options{Batch: 1, Seed: 1 << 63}, "seed 9223372036854775808: want 0 to 9223372036854775807"},
 		{[]int64{5}, Options{Batch: 1, Mode: "random"}, `mode "random": want global, sequential, resample, group, or window:N`},
 		{[]int64{5}, Options{Batch: 1, Mode: "window:07"}, `mode "window:07": want window: and a number of samples, 1 or more, as in window:65536`},
-		{[]int64{5}, Options{Batch: 1, Ends: "wrap"}, `ends "wrap": want drop, pad or short`},
+		{[]int64{5}, Options{Batch: 1, Ends: "wrap"}, `ends "wrap": want drop, pad, short or even`},
 		{[]int64{5}, Options{Batch: 1, Mode: Group}, "0 groups for 5 samples"},
 		{[]int64{5}, Options{Batch: 1, Groups: make([]int64, 5)}, "groups are for mode group, not for global"},
 	} {

@@ -53,6 +53,9 @@ func vectorsOf() []vector {
 			all = append(all, v)
 		}
 	}
+	for _, world := range []int{1, 4, 7, 16} { // 10 positions are left for the last step of 16
+		all = append(all, vector{Shards: []int64{90}, Seed: 3, Epoch: 1, Batch: 16, Mode: Global, Ends: Even, From: 40, Step: 5, World: world})
+	}
 	return append(all,
 		vector{Shards: []int64{1e9, 3e8, 7}, Seed: 5, Epoch: 9, Batch: 1024, Mode: Window(1 << 20), Ends: Drop, From: 1e9 - 5, Step: 1000, World: 64},
 		vector{Shards: []int64{1 << 35}, Seed: 5, Epoch: 9, Batch: 64, Mode: Resample, Ends: Drop, From: 1 << 34, Step: 1000, World: 7})

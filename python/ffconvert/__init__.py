@@ -17,10 +17,10 @@ from .errors import DamageError, DecodeError
 from .order import Order, StateError
 from .packed import PackedFolder
 from .reader import FileReader, Reader
-from .sampler import BatchSampler
 
 if TYPE_CHECKING:
     from .loader import DataLoader
+    from .sampler import BatchSampler
 
 __all__ = ["BatchSampler", "DamageError", "DataLoader", "Dataset", "DecodeError", "FileReader", "Order", "PackedFolder", "Reader",
            "StateError", "decoder"]
@@ -28,7 +28,11 @@ __version__ = "0.1.0.dev0"
 
 
 def __getattr__(name: str) -> Any:
-    if name != "DataLoader":
-        raise AttributeError("module %r has no attribute %r" % (__name__, name))
-    from .loader import DataLoader  # imports torch, which takes seconds
-    return DataLoader
+    # These import torch, which takes seconds.
+    if name == "DataLoader":
+        from .loader import DataLoader
+        return DataLoader
+    if name == "BatchSampler":
+        from .sampler import BatchSampler
+        return BatchSampler
+    raise AttributeError("module %r has no attribute %r" % (__name__, name))

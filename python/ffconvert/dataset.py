@@ -10,7 +10,7 @@ from operator import index as _index
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Sequence, Union
 
 from .decode import Decoder, decoder, directories_of, encoding_of, is_map
-from .errors import DecodeError
+from .errors import DecodeError, named
 from .keys import Keys
 from .manifest import read_manifest, read_meta
 from .reader import Path, Reader
@@ -149,7 +149,7 @@ class Dataset:
         """Makes samples of the bytes of these records."""
         if self.decode is not None:
             data = [self._decoded(i, record) for i, record in zip(indices, data)]
-        return data if self.transform is None else [self.transform(sample) for sample in data]
+        return data if self.transform is None else [self._transformed(i, sample) for i, sample in zip(indices, data)]
 
     def _decoded(self, index: int, record: Any) -> Any:
         try:
@@ -158,6 +158,12 @@ class Dataset:
             path, number = self.reader.where(index)
             why = str(e) if isinstance(e, DecodeError) else "%s: %s" % (type(e).__name__, e)
             raise DecodeError("%s: sample %d: %s" % (path, number, why)) from e
+
+    def _transformed(self, index: int, sample: Any) -> Any:
+        try:
+            return self.transform(sample)  # type: ignore[misc]
+        except Exception as e:
+            raise named(e, "%s: sample %d: transform" % self.reader.where(index)) from e
 
 
 def _choose(sample: Any, fields: Optional[List[List[str]]]) -> Any:

@@ -21,3 +21,15 @@ class DamageError(Exception):
 
 class DecodeError(ValueError):
     """The bytes of a sample are sound, but are not what they are decoded as."""
+
+
+def named(error: Exception, where: str) -> Exception:
+    """The same error with a place before its message: of the same type, or a RuntimeError where that cannot be made of a message, as torch
+    does with errors of workers. A StopIteration would end a loop without a word, and is a RuntimeError, too."""
+    message = "%s: %s: %s" % (where, type(error).__name__, error)
+    if not isinstance(error, StopIteration):
+        try:
+            return type(error)(message)
+        except Exception:  # its arguments are others
+            pass
+    return RuntimeError(message)

@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import itertools
 import os
-from typing import Any, Dict, Iterator, Optional, Tuple, Union
+from typing import Any, Callable, Dict, Iterator, Optional, Tuple, Union
 
 import torch.distributed
 import torch.utils.data
 
 from .collate import collate
 from .dataset import Dataset
+from .position import Position
 from .sampler import BatchSampler
 
 __all__ = ["DataLoader"]
@@ -27,126 +28,218 @@ __all__ = ["DataLoader"]
 class DataLoader(torch.utils.data.DataLoader):  # type: ignore[type-arg]  # it cannot be subscripted in old versions
     """Batches of a Dataset, or of any dataset of torch with a length; a path is opened as a Dataset.
 
-    Without shuffle samples come in the order of the dataset; with it, in that of docs/order.md, by seed and mode, another one in each epoch. drop_last
-    leaves out what does not fill a batch; otherwise the last batch is short. batch_size is for one rank; rank and world are those of
-    torch.distributed where it has been started, unless they are given. Arguments that are not here are as torch has them.
+    Without shuffle samples come in the order of the dataset; with it, in that of docs/order.md, by seed and mode, another one in each epoch. Without
+    a seed one is drawn, from generator or as torch draws: it is in seed and in every state, and a state brings its own.
 
-    A loop after one that was finished is the next epoch, also without set_epoch; a loop that was left begins its epoch again. generator seeds
-    workers, not the order. A state belongs to the batch that the loop has got last, whatever workers have read ahead, and is the same on every rank.
+    batch_size is for one rank; global_batch, in its place, for all ranks together, whatever their number. rank and world are those of torch.distributed
+    where it has been started, unless they are given. ends says what becomes of samples that do not fill a batch: "drop", which is drop_last;
+    "even", which is the default: the last batch is short, and some samples come twice if ranks would get unequal ones; "short": none comes twice, and
+    ranks may get unequal or empty batches; "pad". Arguments that are not here are as torch has them.
+
+    A loop after one that was finished is the next epoch, also without set_epoch; a loop that was left begins its epoch again. A state belongs to the
+    batch that the loop has got last, whatever workers have read ahead, and is the same on every rank. sampler and batch_sampler are views of the loader:
+    what they are asked to do, it does.
     """
 
     def __init__(self, dataset: Any, batch_size: int = 1, shuffle: bool = False, sampler: Any = None, batch_sampler: Any = None,
                  num_workers: int = 0, collate_fn: Any = None, pin_memory: bool = False, drop_last: bool = False, timeout: float = 0,
                  worker_init_fn: Any = None, generator: Any = None, *, multiprocessing_context: Any = None,
-                 prefetch_factor: Optional[int] = None, persistent_workers: bool = False, skippable: bool = True, seed: int = 0,
-                 mode: Optional[str] = None, rank: Optional[int] = None, world: Optional[int] = None) -> None:
+                 prefetch_factor: Optional[int] = None, persistent_workers: bool = False, skippable: bool = True, seed: Optional[int] = None,
+                 mode: Optional[str] = None, ends: Optional[str] = None, global_batch: Optional[int] = None, rank: Optional[int] = None,
+                 world: Optional[int] = None) -> None:
         if isinstance(dataset, (str, os.PathLike)):
             dataset = Dataset(dataset)
         if mode is not None and not shuffle:
             raise ValueError("mode %r is for shuffle=True" % mode)
-        self._own_order = batch_sampler is None and sampler is None
-        if self._own_order:
+        self._detected = batch_sampler is None and sampler is None and rank is None and world is None
+        if batch_sampler is None and sampler is None:
             rank, world = _place(rank, world)
-            batch_sampler = BatchSampler(dataset, batch_size, rank, world, seed, mode or "global" if shuffle else "sequential",
-                                         "drop" if drop_last else "short")
-        elif shuffle or sampler is not None and batch_sampler is not None or (rank, world) != (None, None):
-            raise ValueError("a sampler has its own order and rank: it goes with neither shuffle, rank and world, nor another sampler")
+            drawn = seed is None and shuffle
+            batch_sampler = BatchSampler(dataset, batch_size, rank, world, _draw(generator, rank, world) if drawn else seed or 0,
+                                         mode or "global" if shuffle else "sequential", ends, global_batch=global_batch,
+                                         drop_last=drop_last or (False if ends is None else None))
+            batch_sampler.drawn = drawn
+        elif shuffle or sampler is not None and batch_sampler is not None or (seed, ends, global_batch, rank, world) != (None,) * 5:
+            raise ValueError("a sampler has its own order and rank: it goes with neither shuffle, seed, ends, global_batch, rank and world, "
+                             "nor another sampler")
         elif sampler is not None:
             batch_sampler = torch.utils.data.BatchSampler(sampler, batch_size, drop_last)
-        self._steps: Union[BatchSampler, _Skipping] = batch_sampler if isinstance(batch_sampler, BatchSampler) else _Skipping(batch_sampler)
-        self._batch_size: Optional[int] = getattr(batch_sampler, "batch_size", None)
-        self._delivered, self.shuffle, self.skippable = self._steps.step, shuffle, skippable
-        self._begun, self._skip = False, 0  # whether a loop has begun since the epoch or step was set; the step of set_step
+        self._steps: Union[BatchSampler, Foreign] = batch_sampler if isinstance(batch_sampler, BatchSampler) else Foreign(batch_sampler)
+        self._lists = _NextLists(self._steps)
+        self.shuffle, self.skippable = shuffle, skippable
         more: Dict[str, Any] = {}
         if num_workers and prefetch_factor is not None:
             more["prefetch_factor"] = prefetch_factor
-        if hasattr(dataset, "__getitems__"):  # one call reads a batch, in every version of torch
-            more.update(sampler=self._steps, batch_size=None)
-        else:
-            more["batch_sampler"] = self._steps
-        super().__init__(dataset, num_workers=num_workers, collate_fn=collate_fn or collate, pin_memory=pin_memory, timeout=timeout,
-                         worker_init_fn=worker_init_fn, generator=generator, multiprocessing_context=multiprocessing_context,
+        super().__init__(dataset, batch_sampler=batch_sampler, num_workers=num_workers, collate_fn=collate_fn or collate, pin_memory=pin_memory,
+                         timeout=timeout, worker_init_fn=worker_init_fn, generator=generator, multiprocessing_context=multiprocessing_context,
                          persistent_workers=persistent_workers, **more)
 
     @property
+    def batch_sampler(self) -> Any:
+        """The sampler of the batches. It has the epoch and the position of the loader."""
+        return self._batch_sampler
+
+    @property
+    def sampler(self) -> Any:
+        """The sampler of the samples, as torch's recipe for DDP asks for it: a view of batch_sampler."""
+        return getattr(self._batch_sampler, "sampler", None)
+
+    @property
     def batch_size(self) -> Optional[int]:
-        """Samples of a batch; torch itself has None where a sampler makes batches."""
-        return self._batch_size
+        """Samples of a batch, on this rank."""
+        return getattr(self._batch_sampler, "batch_size", None)
+
+    @property
+    def drop_last(self) -> bool:
+        """Whether samples that do not fill a batch are left out."""
+        return bool(getattr(self._batch_sampler, "drop_last", False))
+
+    @batch_sampler.setter
+    def batch_sampler(self, value: Any) -> None:
+        self._batch_sampler = value
+
+    @sampler.setter
+    def sampler(self, value: Any) -> None:
+        """torch sets what it makes of a batch sampler: one in the order of the dataset."""
 
     @batch_size.setter
-    def batch_size(self, value: Optional[int]) -> None:
-        pass  # torch sets what it was given
+    def batch_size(self, value: Any) -> None:
+        """torch sets None."""
+
+    @drop_last.setter
+    def drop_last(self, value: Any) -> None:
+        """torch sets False."""
+
+    @property
+    def _index_sampler(self) -> Any:  # torch takes the lists from here
+        return self._lists
 
     @property
     def epoch(self) -> int:
         """The number of the epoch."""
-        return self._steps.epoch
+        return self._steps.position.epoch
+
+    @property
+    def step(self) -> int:
+        """The batches of the epoch that were delivered or left out."""
+        return self._steps.position.done
+
+    @property
+    def seed(self) -> Optional[int]:
+        """The seed of the order, also if it was drawn. None with a sampler of torch."""
+        return self._steps.order.seed if isinstance(self._steps, BatchSampler) else None
 
     def set_epoch(self, epoch: int) -> None:
-        """Goes to an epoch, and to its begin unless it is the one that set_step or load_state_dict was for."""
-        if epoch != self.epoch:
-            self._skip = 0
+        """Goes to the begin of an epoch. That of load_state_dict, or of a loop that goes on, stays where it is."""
         self._steps.set_epoch(epoch)
-        self._delivered, self._begun = self._steps.step, False
 
     def set_step(self, step: int) -> None:
         """Leaves out the first steps of epochs, without reading them, until it is set again. len() is what is left."""
         if not self.skippable:
             raise ValueError("the loader was made with skippable=False")
         self._steps.set_step(step)
-        self._delivered = self._skip = self._steps.step
-        self._begun = False
+
+    def __len__(self) -> int:
+        """The batches of an epoch, without those that set_step leaves out: all of them also after load_state_dict, as torch's frameworks want it."""
+        return len(self._steps)
 
     def __iter__(self) -> Iterator[Any]:  # type: ignore[override]
-        if self._own_order and self._begun and self._delivered == self._steps.step + len(self._steps):
-            self._steps.set_epoch(self.epoch + 1)
-            self._steps.set_step(self._skip)
-        self._delivered, self._begun = self._steps.step, True
-        for batch in super().__iter__():
-            self._delivered += 1
-            yield batch
+        if self._detected and _place(None, None) != (self._steps.rank, self._steps.world):  # type: ignore[union-attr]
+            raise RuntimeError("the loader was made for rank %d of %d, and this is rank %d of %d: make it after init_process_group, or give rank and world"
+                               % (self._steps.rank, self._steps.world, *_place(None, None)))  # type: ignore[union-attr]
+        return _Iterator(self._steps, super().__iter__)
 
     def state_dict(self) -> Dict[str, Any]:
         """The state after the batch that was delivered last."""
-        return self._steps.state_dict(self._delivered)
+        return self._steps.state_dict()
 
     def load_state_dict(self, state: Dict[str, Any]) -> None:
-        """Makes the next iteration go on after a state. StateError if it is of another dataset or order."""
+        """Makes the next loop go on after a state. StateError if it is of another dataset or order."""
         self._steps.load_state_dict(state)
-        self._delivered, self._begun, self._skip = self._steps.step, False, 0
 
 
-class _Skipping:
-    """Skips the first batches of a sampler of torch, whose order is its own."""
+class _Iterator:
+    """One loop over a loader. Until its first batch it follows set_epoch, set_step and load_state_dict; then it moves the position."""
+
+    def __init__(self, steps: Union[BatchSampler, Foreign], open: Callable[[], Any]) -> None:
+        self._steps, self._open, self._turn = steps, open, 0
+        self._begin, self._batches = steps.position.next(), open()
+        self._step = self._begin[1]
+
+    def __iter__(self) -> "_Iterator":
+        return self
+
+    def __len__(self) -> int:
+        return len(self._steps)
+
+    def __next__(self) -> Any:
+        position, steps = self._steps.position, self._steps.steps()
+        if not self._turn:
+            if position.next() != self._begin:
+                self._begin, self._batches = position.next(), self._open()
+            self._step, self._turn = self._begin[1], position.begin()
+        try:
+            batch = next(self._batches)
+        except StopIteration:
+            if steps is not None and self._step < steps:
+                raise RuntimeError("the dataset raised StopIteration for batch %d of epoch %d, which has %d" % (self._step, self._begin[0], steps)) from None
+            position.move(self._turn, self._step, steps is not None)
+            raise
+        except BaseException:
+            # The next call gives the batch after the one that failed, as torch's does; where workers died or were late, the same again.
+            self._step = self._begin[1] + getattr(self._batches, "_rcvd_idx", self._step - self._begin[1] + 1)
+            raise
+        self._step += 1
+        position.move(self._turn, self._step, self._step == steps)
+        return batch
+
+
+class _NextLists:
+    """The lists of the epoch and step that come next. Workers read them ahead, so the position stays until a batch is delivered."""
+
+    def __init__(self, steps: Union[BatchSampler, Foreign]) -> None:
+        self._steps = steps
+
+    def __iter__(self) -> Iterator[Any]:
+        return self._steps.lists(*self._steps.position.next())
+
+    def __len__(self) -> int:
+        return len(self._steps)
+
+
+class Foreign:
+    """The steps of a batch sampler of torch, whose order is its own. They can be skipped, not saved."""
 
     def __init__(self, sampler: Any) -> None:
         self.sampler: Any = sampler
-        self.step = self.epoch = 0
+        self.position = Position()
 
     def set_epoch(self, epoch: int) -> None:
         for s in (self.sampler, getattr(self.sampler, "sampler", None)):
             if hasattr(s, "set_epoch"):
                 s.set_epoch(epoch)
-        if epoch != self.epoch:
-            self.epoch, self.step = epoch, 0
+        self.position.set_epoch(epoch)
 
     def set_step(self, step: int) -> None:
         if not 0 <= step <= len(self.sampler):
             raise ValueError("step %d: an epoch has %d" % (step, len(self.sampler)))
-        self.step = step
+        self.position.set_step(step)
+
+    def steps(self) -> Optional[int]:
+        return None  # a sampler may say a wrong length, or none
 
     def __len__(self) -> int:
-        return len(self.sampler) - self.step
+        return len(self.sampler) - self.position.skip
 
-    def __iter__(self) -> Iterator[Any]:
-        return itertools.islice(self.sampler, self.step, None)
+    def lists(self, epoch: int, first: int) -> Iterator[Any]:
+        return itertools.islice(self.sampler, first, None)
 
-    def state_dict(self, step: int) -> Dict[str, Any]:
+    def state_dict(self) -> Dict[str, Any]:
         raise TypeError("the order of %s is not known: states need a loader without sampler, or an ffconvert.BatchSampler"
                         % type(self.sampler).__name__)
 
     def load_state_dict(self, state: Dict[str, Any]) -> None:
-        self.state_dict(0)
+        self.state_dict()
 
 
 def _place(rank: Optional[int], world: Optional[int]) -> Tuple[int, int]:
@@ -158,3 +251,15 @@ def _place(rank: Optional[int], world: Optional[int]) -> Tuple[int, int]:
     if torch.distributed.is_available() and torch.distributed.is_initialized():
         return torch.distributed.get_rank(), torch.distributed.get_world_size()
     return 0, 1
+
+
+def _draw(generator: Any, rank: int, world: int) -> int:
+    """A seed, as torch draws those of its samplers; that of rank 0 for all ranks."""
+    device = "cpu" if generator is None else generator.device
+    seed = torch.empty((), dtype=torch.int64, device=device).random_(generator=generator).cpu()
+    if world > 1:
+        if _place(None, None) != (rank, world):
+            raise ValueError("rank %d of %d without a seed: give seed, the same to every rank" % (rank, world))
+        group = None if torch.distributed.get_backend() == "gloo" else torch.distributed.new_group(backend="gloo")
+        torch.distributed.broadcast(seed, 0, group=group)
+    return int(seed)

@@ -11,6 +11,7 @@ ranks. With numpy, numbers are int64 arrays; without it, lists.
 from __future__ import annotations
 
 import bisect
+import copy
 import hashlib
 from operator import index as _index
 from typing import Any, Iterable, List, Optional, Sequence, Tuple, Union
@@ -140,7 +141,7 @@ class Order:
     """The order of a dataset of shards that have so many samples, in this order.
 
     batch is the *global* batch: the samples of a step on all ranks together. mode is "global", "sequential", "resample", "group" or
-    "window:N"; ends is "drop", "pad" or "short"; groups has a whole number for each sample, for mode "group" alone.
+    "window:N"; ends is "drop", "pad", "short" or "even"; groups has a whole number for each sample, for mode "group" alone.
     """
 
     def __init__(self, shards: Sequence[int], batch: int, seed: int = 0, mode: str = "global", ends: str = "drop",
@@ -158,8 +159,8 @@ class Order:
             raise ValueError("a batch of %d samples: want 1 to %d" % (batch, _MAX_BATCH))
         if not 0 <= seed <= _MAX_INT:
             raise ValueError("seed %d: want 0 to %d" % (seed, _MAX_INT))
-        if ends not in ("drop", "pad", "short"):
-            raise ValueError("ends %r: want drop, pad or short" % ends)
+        if ends not in ("drop", "pad", "short", "even"):
+            raise ValueError("ends %r: want drop, pad, short or even" % ends)
         if (mode == "group") != (groups is not None):
             raise ValueError("groups are for mode group" if groups is not None else "mode group wants groups, a number for each sample")
         if groups is not None and len(groups) != sum(self.shards):
@@ -171,17 +172,38 @@ class Order:
         """The number of samples."""
         return self.n
 
+    def with_seed(self, seed: int) -> "Order":
+        """The same order with another seed."""
+        other = copy.copy(self)
+        other.seed = seed
+        return other
+
     def steps(self) -> int:
         """The number of steps of an epoch: 0 if the samples do not fill a batch and are dropped."""
         whole, rest = divmod(self.n, self.batch_size)
         return whole + (self.ends != "drop" and rest > 0)
 
+    def share(self, step: int, rank: int, world: int) -> Tuple[int, int]:
+        """The positions, from and to, that a rank takes of a step. With ends "even" some are behind the last sample."""
+        at = step * self.batch_size
+        size = self.batch_size
+        if self.n - at < size and self.ends in ("short", "even"):
+            size = self.n - at
+            if self.ends == "even":
+                size += -size % world
+        return at + rank * size // world, at + (rank + 1) * size // world
+
     def epoch(self, number: int) -> "Epoch":
         """The order of an epoch, 0 to 2**63-1. In mode "group" all samples are sorted for it."""
+        return Epoch(self, self.checked(number))
+
+    @staticmethod
+    def checked(number: int) -> int:
+        """The number of an epoch, or ValueError."""
         number = _index(number)
         if not 0 <= number <= _MAX_INT:
             raise ValueError("epoch %d: want 0 to %d" % (number, _MAX_INT))
-        return Epoch(self, number)
+        return number
 
     def state(self, dataset: str, epoch: int, step: int) -> dict:
         """The state before a step of an epoch, 0 to steps(): at its end, too."""
@@ -316,9 +338,7 @@ class Epoch:
         order = self.order
         if not 0 <= step < order.steps() or not 0 <= rank < world:
             raise ValueError("step %d of %d, rank %d of %d: there is no such batch" % (step, order.steps(), rank, world))
-        at = step * order.batch_size
-        size = min(order.batch_size, order.n - at) if order.ends == "short" else order.batch_size
-        return self.samples(at + rank * size // world, at + (rank + 1) * size // world)
+        return self.samples(*order.share(step, rank, world))
 
 
 def digest(shards: Iterable[Tuple[int, int, int]]) -> str:

@@ -6,67 +6,112 @@
 ...     for indices in sampler:
 ...         ...
 
-docs/order.md says which samples these are.
+docs/order.md says which samples these are. Where torch is installed, a BatchSampler is one of torch, and this module imports torch.
 """
 
 from __future__ import annotations
 
+import array
+import hashlib
+import itertools
+import sys
 from operator import index as _index
-from typing import Any, Dict, Iterator, List, Optional, Sequence
+from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
 
 from .order import Order
+from .position import Position
+
+try:
+    from torch.utils.data import BatchSampler as _BatchSampler
+    from torch.utils.data import Sampler as _Sampler
+    from torch.utils.data.distributed import DistributedSampler as _DistributedSampler
+except ImportError:
+    class _Sampler:  # type: ignore[no-redef]
+        """The classes of torch, where it is not."""
+
+    _BatchSampler = _DistributedSampler = _Sampler  # type: ignore[assignment,misc]
 
 __all__ = ["BatchSampler"]
 
+_MAX_SEED = (1 << 63) - 1
 
-class BatchSampler:
+
+class BatchSampler(_BatchSampler):  # type: ignore[misc]  # Any where torch is not
     """Yields the lists of samples that one rank takes in the steps of an epoch.
 
-    dataset is a Dataset, or anything with a length, or that length. A step takes batch_size samples on each of world ranks, hence
-    batch_size * world in all: a run that is resumed on other ranks changes batch_size so that the product stays. seed, mode, ends and groups are
-    those of docs/order.md. With ends="short" the last list has fewer samples than batch_size, perhaps none; every rank has as many lists.
+    dataset is a Dataset, or anything with a length, or that length. A step takes global_batch samples on all of world ranks together, or
+    batch_size on each of them. A run is resumed on any number of ranks that leaves their product as it is. seed, mode, ends and groups are those
+    of docs/order.md; drop_last=False is ends="even". Every rank has as many lists; with ends="short" the last one may be empty.
+
+    An iteration after one that was finished is the next epoch, also without set_epoch. sampler is the view of single samples, as torch's batch
+    samplers have one; BatchSampler(sampler, batch_size, drop_last) of such a view has its order.
     """
 
-    def __init__(self, dataset: Any, batch_size: int, rank: int = 0, world: int = 1, seed: int = 0, mode: str = "global",
-                 ends: str = "drop", groups: Optional[Sequence[int]] = None) -> None:
-        batch_size, rank, world = _index(batch_size), _index(rank), _index(world)
-        if batch_size < 1 or not 0 <= rank < world:
-            raise ValueError("batches of %d samples for rank %d of %d: there are none" % (batch_size, rank, world))
+    def __init__(self, dataset: Any = None, batch_size: Optional[int] = None, rank: int = 0, world: int = 1, seed: int = 0, mode: str = "global",
+                 ends: Optional[str] = None, groups: Optional[Sequence[int]] = None, *, global_batch: Optional[int] = None,
+                 sampler: Any = None, drop_last: Optional[bool] = None) -> None:
+        if sampler is not None or isinstance(dataset, _Sampler):
+            like = _batches_of(dataset if sampler is None else sampler)
+            dataset, rank, world, seed, mode, groups = like.dataset, like.rank, like.world, like.order.seed, like.order.mode, like.order.groups
+            if batch_size in (None, like.batch_size) and global_batch is None:
+                global_batch = like.order.batch_size
+        rank, world = _index(rank), _index(world)
+        size = _index(batch_size) * world if global_batch is None else _index(global_batch)  # type: ignore[arg-type]
+        if not 0 <= rank < world or size < world:
+            raise ValueError("steps of %d samples for rank %d of %d: every rank wants one or more" % (size, rank, world))
+        if ends is None or ends == "drop" and drop_last is False:
+            ends = "even" if drop_last is False else "drop"
+        elif drop_last and ends != "drop":
+            raise ValueError("drop_last=True is ends='drop', not %r" % ends)
         n = len(dataset) if hasattr(dataset, "__len__") else _index(dataset)
-        self.order = Order(getattr(dataset, "shards", [n]), batch_size * world, seed, mode, ends, groups)
-        self.batch_size, self.rank, self.world = batch_size, rank, world
-        self._dataset: str = getattr(dataset, "digest", "samples:%d" % n)
-        self._epoch = self._start = self._next = 0
+        self.order = Order(getattr(dataset, "shards", [n]), size, seed, mode, ends, groups)
+        self.dataset, self.rank, self.world, self.position = dataset, rank, world, Position()
+        #: The samples of a step on this rank; one less in some steps where world does not divide those of all ranks.
+        self.batch_size = -(-size // world)
+        self.drop_last = ends == "drop"
+        #: Whether the seed was drawn: then a state brings its own.
+        self.drawn = False
+        self._digest = digest_of(dataset, n)
+        self.sampler = RankSamples(self) if world > 1 else Samples(self)
 
     @property
     def epoch(self) -> int:
         """The number of the epoch."""
-        return self._epoch
+        return self.position.epoch
 
     @property
     def step(self) -> int:
-        """The step that the next iteration begins with."""
-        return self._start
+        """The steps of the epoch that were yielded or left out."""
+        return self.position.done
 
     def set_epoch(self, epoch: int) -> None:
-        """Goes to an epoch: to its begin, or, if it is the epoch that set_step or a state was for, to the step of these."""
-        if epoch != self._epoch:
-            self._epoch = self.order.epoch(epoch).number
-            self.set_step(0)
+        """Goes to the begin of an epoch. That of a state, or of an iteration that goes on, stays where it is."""
+        self.position.set_epoch(self.order.checked(epoch))
 
     def set_step(self, step: int) -> None:
-        """Makes iterations begin with a step, until it is set again. The number of steps is legal: then nothing is left."""
-        self._start = self._next = self._checked(step)
+        """Makes iterations leave out the first steps, until it is set again. The number of steps is legal: then nothing is left."""
+        self.position.set_step(self._checked(step))
+
+    def steps(self) -> int:
+        """The number of steps of an epoch."""
+        return self.order.steps()
 
     def __len__(self) -> int:
-        """The number of lists that an iteration yields: those of an epoch without the steps before set_step."""
-        return self.order.steps() - self._start
+        """The number of lists of an epoch, without those that set_step leaves out."""
+        return self.order.steps() - self.position.skip
 
     def __iter__(self) -> Iterator[List[int]]:
-        epoch, first = self.order.epoch(self._epoch), self._start
+        ranks = 1 if self.world == 1 else _divided_by_caller()
+        if ranks > 1:
+            raise RuntimeError("these are the batches of rank %d of %d, which %d processes would divide again: pass rank=0, world=1, "
+                               "or do not prepare the loader" % (self.rank, self.world, ranks))
+        return _Lists(self)
+
+    def lists(self, epoch: int, first: int) -> Iterator[List[int]]:
+        """The lists of an epoch from a step on. The position stays."""
+        order = self.order.epoch(epoch)
         for step in range(first, self.order.steps()):
-            self._next = step + 1
-            batch = epoch.batch(step, self.rank, self.world)
+            batch = order.batch(step, self.rank, self.world)
             yield batch if isinstance(batch, list) else batch.tolist()
 
     def state_dict(self, step: Optional[int] = None) -> Dict[str, Any]:
@@ -74,16 +119,145 @@ class BatchSampler:
 
         A DataLoader with workers asks for lists ahead of the batches that it delivers: its own state_dict, or step, is for that.
         """
-        return self.order.state(self._dataset, self._epoch, self._next if step is None else self._checked(step))
+        return self.order.state(self._digest, self.epoch, self.position.done if step is None else self._checked(step))
 
     def load_state_dict(self, state: Dict[str, Any]) -> None:
-        """Goes on after a state. StateError if it is of another dataset, seed, mode, or number of samples in a step."""
-        step = self.order.step(state, self._dataset)
-        self._epoch = state["epoch"]
-        self.set_step(step)
+        """Goes on after a state, for one iteration. StateError if it is of another dataset, seed, mode, or number of samples in a step."""
+        order = self.order
+        if self.drawn and isinstance(state, dict) and type(state.get("seed")) is int and 0 <= state["seed"] <= _MAX_SEED:
+            order = order.with_seed(state["seed"])
+        step = order.step(state, self._digest)
+        self.order = order
+        self.position.load(state["epoch"], step, order.steps())
 
     def _checked(self, step: int) -> int:
         step = _index(step)
         if not 0 <= step <= self.order.steps():
             raise ValueError("step %d: an epoch has %d" % (step, self.order.steps()))
         return step
+
+
+class _Lists:
+    """One iteration over a BatchSampler. It begins with its first list, so that what is set before counts."""
+
+    def __init__(self, batches: BatchSampler) -> None:
+        self._batches, self._lists = batches, iter(())  # type: Tuple[BatchSampler, Iterator[List[int]]]
+        self._turn = self._step = 0
+
+    def __iter__(self) -> "_Lists":
+        return self
+
+    def __next__(self) -> List[int]:
+        position, steps = self._batches.position, self._batches.order.steps()
+        if not self._turn:
+            epoch, self._step = position.next()
+            self._lists, self._turn = self._batches.lists(epoch, self._step), position.begin()
+        batch = next(self._lists, None)
+        if batch is None:
+            position.move(self._turn, steps, True)
+            raise StopIteration
+        self._step += 1
+        position.move(self._turn, self._step, self._step == steps)
+        return batch
+
+
+class Samples(_Sampler):  # type: ignore[misc,type-arg]  # it cannot be subscripted in old versions
+    """The samples of a BatchSampler one by one: a view of it, with the same epoch and position."""
+
+    def __init__(self, batches: BatchSampler) -> None:
+        self.batches, self.dataset, self.drop_last = batches, batches.dataset, batches.drop_last
+        self.rank, self.num_replicas = batches.rank, batches.world
+        self.shuffle = batches.order.mode != "sequential"
+
+    @property
+    def epoch(self) -> int:
+        """The number of the epoch."""
+        return self.batches.epoch
+
+    @epoch.setter
+    def epoch(self, epoch: int) -> None:
+        self.batches.set_epoch(epoch)
+
+    @property
+    def seed(self) -> int:
+        """The seed of the order."""
+        return self.batches.order.seed
+
+    @property
+    def num_samples(self) -> int:
+        """The samples of this rank in an epoch, without those that set_step leaves out."""
+        b = self.batches
+        steps = len(b)
+        sizes = [to - begin for begin, to in (b.order.share(step, b.rank, b.world) for step in (0, b.order.steps() - 1) if steps)]
+        return (steps - 1) * sizes[0] + sizes[-1] if steps else 0
+
+    @property
+    def total_size(self) -> int:
+        """num_samples on all ranks, where each has as many."""
+        return self.num_samples * self.num_replicas
+
+    def set_epoch(self, epoch: int) -> None:
+        """As that of the BatchSampler."""
+        self.batches.set_epoch(epoch)
+
+    def state_dict(self) -> Dict[str, Any]:
+        """As that of the BatchSampler: the end of a step."""
+        return self.batches.state_dict()
+
+    def load_state_dict(self, state: Dict[str, Any]) -> None:
+        """As that of the BatchSampler."""
+        self.batches.load_state_dict(state)
+
+    def __len__(self) -> int:
+        return self.num_samples
+
+    def __iter__(self) -> Iterator[int]:
+        return itertools.chain.from_iterable(iter(self.batches))
+
+
+class RankSamples(Samples, _DistributedSampler):  # type: ignore[misc,type-arg]
+    """The samples of one rank of several. Frameworks do not divide those of a DistributedSampler again."""
+
+
+def _batches_of(sampler: Any) -> BatchSampler:
+    if not isinstance(sampler, Samples):
+        raise TypeError("a BatchSampler of ffconvert has an order of its own, and does not take a %s: do not replace its sampler "
+                        "(Lightning: Trainer(use_distributed_sampler=False), and a loader made in train_dataloader(), or with rank and world)"
+                        % type(sampler).__name__)
+    return sampler.batches
+
+
+def _divided_by_caller() -> int:
+    """The number of processes among which a caller divides the batches: a batch sampler around this one, as Accelerate's BatchSamplerShard."""
+    frame = sys._getframe(2)
+    while frame is not None:
+        caller = frame.f_locals.get("self")
+        if isinstance(caller, _Sampler) or frame.f_globals.get("__name__") == "accelerate.data_loader":
+            n = getattr(caller, "num_processes", None) or getattr(getattr(caller, "state", None), "num_processes", 1)
+            if isinstance(n, int) and n > 1:
+                return n
+        frame = frame.f_back  # type: ignore[assignment]
+    return 1
+
+
+def digest_of(dataset: Any, n: int) -> str:
+    """The digest of a dataset of n samples that a state has: docs/order.md. Of one that is not known, the number of its samples."""
+    known = getattr(dataset, "digest", None)
+    if isinstance(known, str):
+        return known
+    inner, indices, parts = getattr(dataset, "dataset", None), getattr(dataset, "indices", None), getattr(dataset, "datasets", None)
+    if hasattr(inner, "__len__") and hasattr(indices, "__len__"):  # torch's Subset
+        text = b"ffconvert subset 1\n%s\n" % digest_of(inner, len(inner)).encode() + _bytes_of(indices)  # type: ignore[arg-type]
+    elif isinstance(parts, (list, tuple)) and all(hasattr(part, "__len__") for part in parts):  # torch's ConcatDataset
+        text = b"ffconvert concatenation 1\n" + b"".join(b"%d %s\n" % (len(part), digest_of(part, len(part)).encode()) for part in parts)
+    else:
+        return "samples:%d" % n
+    return hashlib.sha256(text).hexdigest()[:32]
+
+
+def _bytes_of(indices: Any) -> bytes:
+    """Numbers as int64, little-endian."""
+    numbers = array.array("q", indices.tolist() if hasattr(indices, "tolist") else map(_index, indices))
+    if sys.byteorder == "big":
+        numbers.byteswap()
+    return numbers.tobytes()

@@ -51,8 +51,8 @@ class Loader(unittest.TestCase):
 
     def test_order(self):
         self.assertEqual(rows(DataLoader(dataset(), 16)), expected(mode="sequential", ends="short"))
-        self.assertEqual(rows(DataLoader(dataset(), 16, shuffle=True, mode="window:50", drop_last=True)), expected(mode="window:50"))
-        ranks = [rows(DataLoader(dataset(), 4, shuffle=True, drop_last=True, rank=r, world=4)) for r in range(4)]
+        self.assertEqual(rows(DataLoader(dataset(), 16, shuffle=True, mode="window:50", drop_last=True, seed=0)), expected(mode="window:50"))
+        ranks = [rows(DataLoader(dataset(), 4, shuffle=True, drop_last=True, rank=r, world=4, seed=0)) for r in range(4)]
         self.assertEqual([sum(step, []) for step in zip(*ranks)], expected())
         with self.assertRaisesRegex(ValueError, "belong together"):
             DataLoader(dataset(), 4, rank=1)
@@ -72,59 +72,109 @@ class Loader(unittest.TestCase):
                     break
             other = DataLoader(dataset(), 8, shuffle=True, seed=5, num_workers=then, drop_last=True)
             other.load_state_dict(state)
-            self.assertEqual((other.epoch, len(other)), (3, 11))
+            self.assertEqual((other.epoch, other.step, len(other)), (3, 4, 15))  # len is that of an epoch, as Lightning wants it
             self.assertEqual(other.state_dict(), state)
             other.set_epoch(3)
             self.assertEqual(got + rows(other), expected(3, 8, seed=5))
             end = other.state_dict()
             self.assertEqual(end["position"], 120)
             loader.load_state_dict(end)
-            self.assertEqual((len(loader), rows(loader), loader.state_dict()), (0, [], end))
+            loader.set_epoch(3)  # of this epoch nothing is left
+            self.assertEqual((rows(loader), loader.state_dict()), ([], end))
             loader.set_epoch(4)
             self.assertEqual(rows(loader), expected(4, 8, seed=5))
+            loader.load_state_dict(state)  # the rest once, then whole epochs
+            self.assertEqual([rows(loader), rows(loader)], [expected(3, 8, seed=5)[4:], expected(4, 8, seed=5)])
 
     def test_persistent_workers(self):
-        loader = DataLoader(dataset(), 16, shuffle=True, num_workers=2, persistent_workers=True, prefetch_factor=4, drop_last=True)
+        loader = DataLoader(dataset(), 16, shuffle=True, num_workers=2, persistent_workers=True, prefetch_factor=4, drop_last=True, seed=0)
         for epoch in range(3):
             loader.set_epoch(epoch)
             self.assertEqual(rows(loader), expected(epoch))
         loader.set_step(5)
-        self.assertEqual(rows(loader), expected(2)[5:])
+        self.assertEqual(rows(loader), expected(3)[5:])
         loader.set_step(0)
         for keys, _ in loader:  # and a loop that is left goes on
             if loader.state_dict()["position"] == 48:
                 break
         loader.load_state_dict(loader.state_dict())
-        self.assertEqual(rows(loader), expected(2)[3:])
+        self.assertEqual(rows(loader), expected(4)[3:])
 
     def test_set_step(self):
         """As ffrecord has it: the step stays until it is set again."""
-        loader = DataLoader(dataset(), 16, shuffle=True, num_workers=2)
-        every = rows(loader)
+        loader = DataLoader(dataset(), 16, shuffle=True, num_workers=2, seed=0)
+        every = expected(ends="short")
         loader.set_step(3)
         self.assertEqual((len(loader), rows(loader), rows(loader)), (5, every[3:], expected(1, ends="short")[3:]))
         loader.set_epoch(0)
-        self.assertEqual(rows(loader), every)
+        self.assertEqual(rows(loader), every[3:])
+        loader.set_step(0)
+        loader.set_epoch(0)
+        self.assertEqual((len(loader), rows(loader)), (8, every))
         for bad in (-1, 9):
             with self.assertRaises(ValueError):
                 loader.set_step(bad)
         with self.assertRaises(ValueError):
             DataLoader(dataset(), skippable=False).set_step(1)
 
+    def test_loop_of_ffrecord(self):
+        """The loop of ffrecord's README, as it is printed there: another order in each epoch, of which the first is resumed."""
+        for workers in 0, 2:
+            loader = DataLoader(dataset(), batch_size=16, shuffle=True, num_workers=workers, seed=0)
+            got, start_epoch, start_step, epochs = [], 5, 3, 8
+            loader.set_step(start_step)
+            for epoch in range(start_epoch, epochs):
+                for i, batch in enumerate(loader):
+                    got.append(list(zip(batch[0], batch[1].tolist())))
+                loader.set_step(0)  # remember to reset before the next epoch
+            self.assertEqual(got, expected(0, ends="short")[3:] + expected(1, ends="short") + expected(2, ends="short"))
+
+    def test_set_epoch_of_sampler(self):
+        """torch's recipe for DDP. The loader and its samplers have one epoch and one position."""
+        loader = DataLoader(dataset(), 16, shuffle=True, seed=0)
+        for set_epoch in (loader.sampler.set_epoch, loader.batch_sampler.set_epoch, loader.batch_sampler.sampler.set_epoch, loader.set_epoch):
+            for epoch in (0, 1, 2, 3, 1):
+                set_epoch(epoch)
+                self.assertEqual((rows(loader), loader.state_dict()["epoch"]), (expected(epoch, ends="short"), epoch))
+            set_epoch(0)
+            for step, _ in enumerate(loader, 1):
+                self.assertEqual({v.state_dict()["position"] for v in (loader, loader.sampler, loader.batch_sampler)}, {16 * step if step < 8 else 128})
+                if step == 5:
+                    break
+            set_epoch(1)
+            self.assertEqual((loader.epoch, loader.sampler.epoch, loader.state_dict()["position"]), (1, 1, 0))
+            state = dict(loader.state_dict(), epoch=2, position=48)
+            loader.load_state_dict(state)
+            set_epoch(2)
+            self.assertEqual((loader.state_dict(), rows(loader)), (state, expected(2, ends="short")[3:]))
+
+    def test_iterator_follows(self):
+        """What is set between iter and the first batch counts, though workers read ahead; what is set later does not change the loop that goes on."""
+        for workers in 0, 2:
+            loader = DataLoader(dataset(), 16, shuffle=True, seed=0, num_workers=workers)
+            it = iter(loader)
+            loader.set_epoch(3)
+            first = next(it)[0]
+            self.assertEqual((list(first), loader.state_dict()["position"]), ([key for key, _ in expected(3)[0]], 16))
+            loader.set_epoch(3)  # it goes on
+            next(it)
+            self.assertEqual(loader.state_dict()["position"], 32)
+            loader.set_epoch(4)
+            self.assertEqual((len(list(it)), loader.epoch, loader.step), (6, 4, 0))
+
     def test_epochs_without_set_epoch(self):
         """A loop that does not know set_epoch, as one written for torch or ffrecord, still has another order in each epoch."""
         for workers in 0, 2:
-            loader = DataLoader(dataset(), 16, shuffle=True, num_workers=workers, drop_last=True)
+            loader = DataLoader(dataset(), 16, shuffle=True, num_workers=workers, drop_last=True, seed=0)
             next(iter(loader))  # a loop that was left begins again
             self.assertEqual([rows(loader), rows(loader), rows(loader)], [expected(0), expected(1), expected(2)])
             self.assertEqual((loader.epoch, loader.state_dict()["position"]), (2, 112))
         loader.load_state_dict(dict(loader.state_dict(), position=96))
         self.assertEqual([rows(loader), rows(loader)], [expected(2)[6:], expected(3)])
-        loader.load_state_dict(dict(loader.state_dict(), position=112))  # the end of an epoch is left as it is once
-        self.assertEqual([rows(loader), rows(loader)], [[], expected(4)])
-        ours = BatchSampler(dataset(), 16)  # its epochs are the caller's
-        loader = DataLoader(dataset(), batch_sampler=ours)
-        self.assertEqual([rows(loader), rows(loader)], [expected(0), expected(0)])
+        loader.load_state_dict(dict(loader.state_dict(), position=112))  # behind the end of an epoch is the next
+        self.assertEqual([rows(loader), rows(loader)], [expected(4), expected(5)])
+        loader = DataLoader(dataset(), batch_sampler=BatchSampler(dataset(), 16))
+        self.assertEqual([rows(loader), rows(loader)], [expected(0), expected(1)])
 
     def test_mode_without_shuffle(self):
         for args in ({"mode": "window:50"}, {"mode": "global"}, {"mode": "nonsense"}, {"mode": "global", "batch_sampler": BatchSampler(120, 8)}):
@@ -151,7 +201,7 @@ class Loader(unittest.TestCase):
         self.assertEqual((rows(loader), loader.batch_size), (expected(seed=9), 16))
         self.assertEqual(loader.state_dict(), ours.state_dict())
         for args in ({"sampler": spread, "shuffle": True}, {"sampler": spread, "batch_sampler": ours}, {"batch_sampler": ours, "shuffle": True},
-                     {"sampler": spread, "rank": 0, "world": 2}):
+                     {"sampler": spread, "rank": 0, "world": 2}, {"batch_sampler": ours, "seed": 1}, {"sampler": spread, "global_batch": 4}):
             with self.assertRaisesRegex(ValueError, "its own order"):
                 DataLoader(data, **args)
 
@@ -176,8 +226,134 @@ class Loader(unittest.TestCase):
         self.assertEqual(list(loader), expected(seed=7))
 
     def test_nothing_for_a_rank(self):
-        loader = DataLoader(Dataset(support.write(support.scratch() / "a.ffr", [b"\x01"] * 3), decode="msgpack"), 1, rank=0, world=2)
-        self.assertEqual([len(batch) for batch in loader], [1, 0])
+        """By default every rank has as many samples in each step, and each comes once where that is possible; ends="short" may have none."""
+        three = Dataset(support.write(support.scratch() / "a.ffr", [b"\x01"] * 3), decode="msgpack")
+        self.assertEqual([len(batch) for batch in DataLoader(three, 1, rank=0, world=2, ends="short")], [1, 0])
+        nine = torch.utils.data.TensorDataset(torch.arange(9))
+        for world in range(1, 10):
+            ranks = [[b.tolist() for b, in DataLoader(nine, 4, rank=r, world=world)] for r in range(world)]
+            steps = [[i for batch in step for i in batch] for step in zip(*ranks)]
+            self.assertEqual({len(r) for r in ranks}, {len(steps)})
+            self.assertEqual({len(set(map(len, step))) for step in zip(*ranks)}, {1}, "ranks have unequal batches")
+            self.assertEqual([i for step in steps for i in step], list(range(9)) + list(range(-9 % world)))
+            dropped = [[b.tolist() for b, in DataLoader(nine, 2, drop_last=True, rank=r, world=world)] for r in range(world)]
+            self.assertEqual({len(r) for r in dropped}, {9 // (2 * world)})
+        self.assertEqual([len(b) for b, in DataLoader(nine, 4, ends="pad")], [4, 4, 4])
+        with self.assertRaisesRegex(ValueError, "drop_last=True is ends='drop'"):
+            DataLoader(nine, 4, drop_last=True, ends="pad")
+
+    def test_global_batch(self):
+        """Any number of ranks, by the split of docs/order.md: also 7 of 8, and a state of one goes on on another."""
+        want, state, got = expected(0, 16, seed=4), None, []
+        for world in (8, 7, 3, 1, 16, 5, 2):
+            loaders = [DataLoader(dataset(), global_batch=16, shuffle=True, drop_last=True, seed=4, rank=r, world=world) for r in range(world)]
+            for loader in loaders:
+                if state:
+                    loader.load_state_dict(state)
+            self.assertEqual(loaders[0].batch_size, -(-16 // world))
+            parts = [next(iter(loader)) for loader in loaders]
+            self.assertEqual([len(keys) for keys, _ in parts], [(r + 1) * 16 // world - r * 16 // world for r in range(world)])
+            got.append([row for keys, sizes in parts for row in zip(keys, sizes.tolist())])
+            states = [loader.state_dict() for loader in loaders]
+            state = states[0]
+            self.assertEqual(states, [state] * world)
+        self.assertEqual((got, state["position"]), (want, 112))
+        with self.assertRaisesRegex(ValueError, "steps of 4 samples for rank 0 of 7: every rank wants one or more"):
+            DataLoader(dataset(), global_batch=4, rank=0, world=7)
+
+    def test_as_torch_says(self):
+        """The attributes of torch's loader say what they say there."""
+        data = dataset()
+        for args in ({"batch_size": 16, "drop_last": True}, {"batch_size": 16}, {"batch_size": 7, "shuffle": True}):
+            theirs, ours = torch.utils.data.DataLoader(data, **args), DataLoader(data, **args)
+            for name in ("batch_size", "drop_last"):
+                self.assertEqual(getattr(ours, name), getattr(theirs, name))
+                self.assertEqual(getattr(ours.batch_sampler, name), getattr(theirs.batch_sampler, name))
+            self.assertIsInstance(ours.batch_sampler, torch.utils.data.BatchSampler)
+            self.assertIsInstance(ours.sampler, torch.utils.data.Sampler)
+            self.assertIs(ours.sampler, ours.batch_sampler.sampler)
+            self.assertEqual((len(ours), len(ours.batch_sampler), len(list(ours.batch_sampler))), (len(theirs),) * 3)
+            self.assertEqual(len(list(ours.sampler)), len(ours.sampler))
+            if "shuffle" not in args:
+                self.assertEqual(list(ours.batch_sampler), list(theirs.batch_sampler))
+        two = [DataLoader(data, 7, rank=r, world=2) for r in range(2)]
+        self.assertEqual(sorted(i for loader in two for i in loader.sampler), list(range(120)))
+        self.assertEqual((len(two[0].sampler), two[0].sampler.num_replicas, two[1].sampler.rank), (60, 2, 1))
+        self.assertIsInstance(two[0].sampler, torch.utils.data.distributed.DistributedSampler)
+        self.assertNotIsInstance(DataLoader(data).sampler, torch.utils.data.distributed.DistributedSampler)
+
+
+class Seeds(unittest.TestCase):
+    def test_drawn(self):
+        """A loader without a seed draws one, as torch does, says it, and goes on after a state of any seed."""
+        data = torch.utils.data.TensorDataset(torch.arange(60))
+        loaders = [DataLoader(data, 10, shuffle=True) for _ in range(3)]
+        self.assertEqual(len({loader.seed for loader in loaders}), 3)
+        torch.manual_seed(3)
+        again = DataLoader(data, 10, shuffle=True).seed
+        torch.manual_seed(3)
+        self.assertEqual(DataLoader(data, 10, shuffle=True).seed, again)
+        first = next(iter(loaders[0]))[0].tolist()
+        state = loaders[0].state_dict()
+        self.assertEqual(state["seed"], loaders[0].seed)
+        loaders[1].load_state_dict(state)
+        rest = [i for b, in loaders[1] for i in b.tolist()]
+        self.assertEqual((sorted(first + rest), loaders[1].seed), (list(range(60)), state["seed"]))
+        for bad in (-1, 1 << 63, "7", None, True):
+            with self.assertRaises(StateError):
+                loaders[1].load_state_dict(dict(state, seed=bad))
+        with self.assertRaisesRegex(StateError, "its seed is"):
+            DataLoader(data, 10, shuffle=True, seed=7).load_state_dict(dict(state, seed=8))
+        with self.assertRaisesRegex(ValueError, "rank 1 of 2 without a seed"):
+            DataLoader(data, 10, shuffle=True, rank=1, world=2)
+        self.assertEqual(DataLoader(data, 10, rank=1, world=2).seed, 0)  # nothing is shuffled
+
+    def test_generator(self):
+        """It draws the seed, as it draws for torch's sampler: the same generator, the same order; another one, another."""
+        data = torch.utils.data.TensorDataset(torch.arange(60))
+
+        def order(number, **args):
+            return [b.tolist() for b, in DataLoader(data, 10, shuffle=True, generator=torch.Generator().manual_seed(number), **args)]
+
+        self.assertEqual(order(12345), order(12345))
+        self.assertNotEqual(order(12345), order(54321))
+        self.assertEqual(order(12345, seed=7), order(54321, seed=7))
+
+    def test_subsets(self):
+        """A state of other samples is not taken, though they are as many."""
+        data = dataset()
+        subset, concat = torch.utils.data.Subset, torch.utils.data.ConcatDataset
+        parts = [subset(data, range(0, 60)), subset(data, range(60, 120)), subset(data, list(range(59, -1, -1))), subset(dataset(), range(0, 120)),
+                 subset(subset(data, range(0, 120, 2)), range(30)), subset(subset(data, range(0, 120, 2)), range(30, 60)),
+                 concat([subset(data, range(30)), subset(data, range(30))]), concat([subset(data, range(30)), subset(data, range(30, 60))]), data]
+        states = [DataLoader(part, 10, shuffle=True, seed=1).state_dict() for part in parts]
+        self.assertEqual(len({state["dataset"] for state in states}), len(parts))
+        for i, part in enumerate(parts):
+            for j, state in enumerate(states):
+                loader = DataLoader(part, 10, shuffle=True, seed=1)
+                if i == j:
+                    loader.load_state_dict(state)
+                else:
+                    with self.assertRaisesRegex(StateError, "its dataset is"):
+                        loader.load_state_dict(state)
+        same = subset(data, torch.arange(60))
+        self.assertEqual(DataLoader(same, 10).state_dict()["dataset"], states[0]["dataset"])
+
+
+def failing(sample):
+    if sample[KEY] in ("000007", "000100"):
+        raise {"000007": KeyError, "000100": StopIteration}[sample[KEY]]("not this one")
+    return sample[KEY]
+
+
+class Failing(torch.utils.data.Dataset):
+    def __len__(self):
+        return 8
+
+    def __getitem__(self, i):
+        if i == 5:
+            raise StopIteration
+        return i
 
 
 class Faults(unittest.TestCase):
@@ -198,6 +374,38 @@ class Faults(unittest.TestCase):
             e = self.failing(out, r"PART_\d+\.ffr: sample %d at byte %d: its checksum differs" % (number, at), workers)
             self.assertEqual(type(e).__name__, "DamageError")
 
+    def test_transform(self):
+        """An error of a transform names the sample, and the loop goes on behind it, as torch's does: it never ends without a word."""
+        data = dataset(transform=failing)
+        path, number = data.reader.where(7)
+        for workers in (0, 2):
+            loader, got, errors = DataLoader(data, 8, num_workers=workers, collate_fn=list), [], []
+            it = iter(loader)
+            for _ in range(15):
+                try:
+                    got.append(next(it))
+                except (KeyError, RuntimeError) as e:
+                    errors.append(e)
+                else:
+                    self.assertEqual(loader.step, len(got) + len(errors))
+            with self.assertRaises(StopIteration):
+                next(it)
+            self.assertEqual([int(key) for batch in got for key in batch], list(range(8, 96)) + list(range(104, 120)))
+            self.assertEqual([type(e) for e in errors], [KeyError, RuntimeError])
+            self.assertIn("%s: sample %d: transform: KeyError: 'not this one'" % (path, number), str(errors[0]))
+            self.assertIn("%s: sample %d: transform: StopIteration: not this one" % data.reader.where(100), str(errors[1]))
+            with self.assertRaises(KeyError):
+                for batch in loader:
+                    self.fail("the first batch has the sample")
+            self.assertEqual(loader.state_dict()["position"], 0)  # what failed was not delivered
+
+    def test_dataset_that_stops(self):
+        for workers in (0, 2):
+            it = iter(DataLoader(Failing(), 2, num_workers=workers))
+            self.assertEqual([next(it).tolist(), next(it).tolist()], [[0, 1], [2, 3]])
+            with self.assertRaisesRegex(RuntimeError, "StopIteration for batch 2 of epoch 0, which has 4"):
+                next(it)
+
     def test_changed_dataset(self):
         """A shard that goes, and one that is replaced, under a loader."""
         out = support.copied()
@@ -206,9 +414,9 @@ class Faults(unittest.TestCase):
         self.failing(out, r"PART_00003\.ffr: missing", before=(out / "PART_00003.ffr").unlink, context="spawn")
         out, other = support.copied(), support.converted("tar", "--shards", "5", "--encode", "cbor", *support.TARS)
         self.failing(out, r"PART_00003\.ffr: the file was replaced", before=lambda: os.replace(support.copied() / "PART_00002.ffr", out / "PART_00003.ffr"))
-        state = DataLoader(dataset(), 8, shuffle=True).state_dict()
+        state = DataLoader(dataset(), 8, shuffle=True, seed=0).state_dict()
         with self.assertRaisesRegex(StateError, "its dataset is"):
-            DataLoader(dataset(other), 8, shuffle=True).load_state_dict(state)
+            DataLoader(dataset(other), 8, shuffle=True, seed=0).load_state_dict(state)
 
     def test_killed_worker(self):
         """An error, not a wait."""
@@ -222,10 +430,10 @@ class Faults(unittest.TestCase):
         self.assertLess(time.monotonic() - began, 60)
 
     def test_bad_state(self):
-        loader = DataLoader(dataset(), 8, shuffle=True)
+        loader = DataLoader(dataset(), 8, shuffle=True, seed=0)
         for args in ({"seed": 1}, {"batch_size": 4}, {"shuffle": False}):
             with self.subTest(args=args), self.assertRaises(StateError):
-                DataLoader(dataset(), **{"batch_size": 8, "shuffle": True, **args}).load_state_dict(loader.state_dict())
+                DataLoader(dataset(), **{"batch_size": 8, "shuffle": True, "seed": 0, **args}).load_state_dict(loader.state_dict())
 
 
 if __name__ == "__main__":

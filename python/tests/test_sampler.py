@@ -4,6 +4,8 @@ import itertools
 import json
 import math
 import random
+import subprocess
+import sys
 import unittest
 from unittest import mock
 
@@ -36,13 +38,14 @@ class Batches(unittest.TestCase):
             batch = draw.randrange(1, 65) * draw.choice([1, 1, 2, 3])
             worlds = [world for world in range(1, 65) if batch % world == 0]
             n, mode = draw.randrange(120, 250), draw.choice(["global"] * 8 + ["window:100", "sequential"])
-            options = {"seed": draw.randrange(1 << 63), "mode": mode, "ends": draw.choice(["short", "short", "drop", "pad"])}
+            options = {"seed": draw.randrange(1 << 63), "mode": mode, "ends": draw.choice(["short", "even", "drop", "pad"])}
             with self.subTest(schedule=schedule, n=n, batch=batch, **options):
                 self.schedule(draw, n, batch, worlds, options, seen)
         self.assertEqual(seen, set(range(1, 65)), "numbers of ranks")
 
     def schedule(self, draw, n, batch, worlds, options, seen):
         """One or two epochs, with stops in them and between them."""
+        even = options["ends"] == "even"
         got, state, whole = [[] for _ in range(draw.choice([1, 1, 1, 2]))], None, BatchSampler(n, batch, **options)
         for epoch in range(len(got)):
             while len(got[epoch]) < len(whole):
@@ -56,6 +59,9 @@ class Batches(unittest.TestCase):
                 stop = draw.randrange(len(samplers[0]) + 1)
                 for lists in itertools.islice(zip(*samplers), stop):
                     got[epoch].append([i for part in lists for i in part])
+                    if even and len(got[epoch]) == len(whole):  # the last step: as many for each rank, and nothing more than that
+                        self.assertEqual(set(map(len, lists)), {-(-(n % batch or batch) // world)})
+                        got[epoch][-1] = got[epoch][-1][:n % batch or batch]
                 states = {json.dumps(s.state_dict()) for s in samplers}
                 self.assertEqual(len(states), 1, "ranks differ")
                 state = states.pop()
@@ -72,6 +78,30 @@ class Batches(unittest.TestCase):
         self.assertEqual(list(BatchSampler(10, 4, mode="sequential", ends="pad"))[-1], [8, 9, 0, 1])
         self.assertEqual([list(BatchSampler(9, 1, r, 4, mode="sequential", ends="short"))[-1] for r in range(4)], [[], [], [], [8]])
 
+    def test_without_torch(self):
+        """import ffconvert does not import torch, and BatchSampler does without it; where it is, BatchSampler is one of torch."""
+        script = "import sys; import ffconvert; assert 'torch' not in sys.modules; %s; s = ffconvert.BatchSampler(9, 2, 1, 2, ends='even'); " \
+                 "print(list(s), list(s.sampler), [c.__module__.split('.')[0] for c in type(s).__mro__])"
+        there, absent = (subprocess.run([sys.executable, "-c", script % line], capture_output=True, text=True, check=True).stdout
+                         for line in ("pass", "sys.modules['torch'] = None"))
+        self.assertEqual(there.replace(", 'torch', 'torch', 'typing'", ", 'ffconvert'"), absent)
+
+    def test_samplers_of_torch(self):
+        """A sampler is no dataset: its order would be lost. The view of a BatchSampler has an order of ours."""
+        ours = BatchSampler(100, 8, 1, 2, seed=5, mode="window:20")
+        again = BatchSampler(ours.sampler, batch_size=8, drop_last=True)  # as Lightning makes one anew
+        self.assertEqual((list(again), again.rank, again.order.ends), (list(ours), 1, "drop"))
+        whole = BatchSampler(12, 4, sampler=BatchSampler(10, 4, mode="sequential").sampler, drop_last=False)
+        self.assertEqual(list(whole), [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9]])
+        try:
+            from torch.utils.data import SequentialSampler
+        except ImportError:
+            self.skipTest("torch is not installed")
+        for args in ((SequentialSampler(range(10)), 2), (10, 2, 0, 1, 0, "global", None, None)):
+            more = {"sampler": SequentialSampler(range(10))} if len(args) > 2 else {}
+            with self.assertRaisesRegex(TypeError, "an order of its own, and does not take a SequentialSampler"):
+                BatchSampler(*args, **more)
+
     def test_groups(self):
         groups = [i % 5 for i in range(100)]
         for batch in BatchSampler(100, 10, seed=1, mode="group", groups=groups):
@@ -81,12 +111,14 @@ class Batches(unittest.TestCase):
         sampler = BatchSampler(100, 10, seed=1)
         every = list(sampler)
         sampler.set_step(7)
-        self.assertEqual((len(sampler), list(sampler), list(sampler)), (3, every[7:], every[7:]))
         sampler.set_epoch(0)
-        self.assertEqual(len(sampler), 3, "the epoch is the same: its step stays")
+        self.assertEqual((len(sampler), list(sampler)), (3, every[7:]))
+        again = list(sampler)
+        self.assertEqual((len(again), sampler.epoch), (3, 1), "the step stays, the epoch is the next")
+        sampler.set_step(0)
         sampler.set_epoch(1)
-        self.assertEqual(len(sampler), 10)
-        self.assertNotEqual(list(sampler), every)
+        self.assertEqual((len(sampler), list(sampler)[7:]), (10, again))
+        self.assertNotEqual(again, every[7:])
         sampler.set_step(10)
         self.assertEqual(list(sampler), [])
         for bad in (-1, 11):
@@ -102,12 +134,17 @@ class Batches(unittest.TestCase):
         state = sampler.state_dict()
         self.assertEqual(state, {"order": 1, "dataset": data.digest, "mode": "global", "seed": 3, "epoch": 0, "position": 16, "batch": 8})
         rest = list(it)
-        self.assertEqual(sampler.state_dict()["position"], 120)
+        end = sampler.state_dict()
+        self.assertEqual(end["position"], 120)
         other = BatchSampler(data, 8, seed=3)
         other.load_state_dict(state)
         self.assertEqual(list(other), rest)
-        other.load_state_dict(sampler.state_dict())
+        sampler.set_epoch(1)
+        other.load_state_dict(end)
+        other.set_epoch(0)
         self.assertEqual(list(other), [])
+        other.load_state_dict(end)
+        self.assertEqual(list(other), list(sampler))
         reordered = Dataset(sorted(support.tars().glob("*.ffr"))[::-1], decode=None)
         for wrong in (BatchSampler(data, 4, seed=3), BatchSampler(data, 8, seed=4), BatchSampler(data, 8, seed=3, mode="window:50"),
                       BatchSampler(120, 8, seed=3), BatchSampler(reordered, 8, seed=3)):
