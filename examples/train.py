@@ -1,4 +1,4 @@
-"""Trains on the shards in OUT, 3 epochs: python3 train.py OUT CHECKPOINT, or torchrun --nproc_per_node RANKS train.py OUT CHECKPOINT.
+"""Trains on the shards in OUT, 3 epochs: python3 train.py OUT CHECKPOINT, or python3 -m torch.distributed.run … train.py OUT CHECKPOINT.
 Run it again after any interruption, with any number of ranks up to 8: it goes on after the last step that was saved."""
 import os
 import sys

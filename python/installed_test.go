@@ -82,7 +82,22 @@ func read(t *testing.T, name string) string {
 	return string(text)
 }
 
-// TestInstalled runs the commands of docs/training.md: they install the wheel, make shards and train on them.
+// at returns a directory of the environment, with links to what is in the environment's own.
+func (v *venv) at(t *testing.T, name string, links ...string) *venv {
+	t.Helper()
+	if err := os.Mkdir(v.path(name), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for _, link := range links {
+		if err := os.Symlink(v.path(link), v.path(name, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return &venv{v.path(name), v.env}
+}
+
+// TestInstalled runs the commands and the Python of docs/training.md and README.md as they are printed: they install the wheel, make shards
+// and train on them. make wheel takes minutes, and TestWheelOfAnotherSystem runs it.
 func TestInstalled(t *testing.T) {
 	t.Parallel()
 	need.Time(t, "makes a virtual environment, and trains in it")
@@ -91,12 +106,8 @@ func TestInstalled(t *testing.T) {
 	if block == nil {
 		t.Fatal("docs/training.md has no commands after make wheel")
 	}
-	var lines []string
-	for line := range strings.Lines(block[1]) {
-		line, _, _ = strings.Cut(line, " #")
-		lines = append(lines, strings.TrimSpace(line))
-	}
-	if len(lines) != 4 {
+	lines := strings.Split(strings.TrimSuffix(block[1], "\n"), "\n")
+	if len(lines) != 5 {
 		t.Fatalf("docs/training.md has other commands: %q", lines)
 	}
 	v := newVenv(t)
@@ -108,8 +119,8 @@ func TestInstalled(t *testing.T) {
 		v.write(t, filepath.Base(name), read(t, "testdata/"+filepath.Base(name)))
 	}
 	v.write(t, "examples/train.py", read(t, "examples/train.py"))
-	v.run(t, lines[0]+" -q")
-	v.run(t, lines[1]+" -q")
+	v.run(t, lines[0])
+	v.run(t, lines[1])
 	v.run(t, "python3 -m ffconvert verify out")
 	if out := v.run(t, "python3 -m ffconvert --version"); !strings.HasPrefix(out, "ffconvert ") {
 		t.Error(out)
@@ -122,8 +133,11 @@ func TestInstalled(t *testing.T) {
 		if !strings.Contains(page, "```python\n"+read(t, "examples/train.py")+"```\n") {
 			t.Error("docs/training.md does not show examples/train.py as it is")
 		}
-		testTraining(t, v, lines[2], lines[3])
-		testReadme(t, v)
+		testTraining(t, v, lines[2], lines[3], lines[4])
+		testBlocks(t, v, "docs/training.md")
+		if out := testBlocks(t, v, "README.md"); strings.Join(regexp.MustCompile("(?m)^[0-9]+").FindAllString(out, -1), " ") != "32 32 32 24" {
+			t.Errorf("the loop of README.md prints\n%s", out)
+		}
 	})
 	v.run(t, "pip uninstall -q -y ffconvert")
 	if out := v.run(t, "find venv -path '*ffconvert*'"); out != "" {
@@ -131,26 +145,22 @@ func TestInstalled(t *testing.T) {
 	}
 }
 
-// goOn runs the lines of the README twice. The first time stops after two batches, the second resumes.
-const goOn = `
-loop = open("readme").read().replace("...", """seen.append(batch["cls"])
-    if len(seen) == stop:
-        saved = loader.state_dict()
-        break""")
-saved, seen = None, []
-for stop in (2, 0):
-    exec(loop)
-assert list(map(len, seen)) == [32, 32, 32, 24] and saved["position"] == 128, (seen, saved)
-`
+var frameworks = regexp.MustCompile("(?s)\n## Frameworks\n.*?\n## ")
 
-// testReadme runs the lines of the README.
-func testReadme(t *testing.T, v *venv) {
+// testBlocks runs the Python of a page beside the dataset out as it is printed, each block in a process, and returns what it prints.
+// examples/train.py, which a page shows, was run before; tests/test_frameworks.py runs the section on frameworks, which are not installed.
+func testBlocks(t *testing.T, v *venv, page string) (printed string) {
 	t.Helper()
-	block := regexp.MustCompile("(?s)```python\n(.*?)```").FindStringSubmatch(read(t, "README.md"))
-	if block == nil {
-		t.Fatal("README.md has no lines of Python")
+	ran := 0
+	for _, block := range regexp.MustCompile("(?s)```python\n(.*?)```").FindAllStringSubmatch(frameworks.ReplaceAllString(read(t, page), ""), -1) {
+		if block[1] != read(t, "examples/train.py") {
+			v.write(t, "page.py", block[1])
+			printed += v.run(t, "python3 page.py")
+			ran++
+		}
 	}
-	v.write(t, "readme", block[1])
-	v.write(t, "readme.py", goOn)
-	v.run(t, "python3 readme.py")
+	if ran == 0 {
+		t.Errorf("%s has no Python", page)
+	}
+	return printed
 }

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
-	"net"
 	"slices"
 	"strings"
 	"testing"
@@ -88,27 +87,11 @@ func (v *venv) train(t *testing.T, line string, kill int) []string {
 	return lines
 }
 
-// ddp is the command with so many ranks and a free port. torchrun of PyTorch 1.13 fails with Python 3.11 unless its output is redirected.
-func ddp(t *testing.T, line string, ranks int) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	run := fmt.Sprintf("python3 -m torch.distributed.run --redirects 2 --tee 2 --master_port %d --nproc_per_node %d ", l.Addr().(*net.TCPAddr).Port, ranks)
-	changed := strings.Replace(line, "torchrun --nproc_per_node 4 ", run, 1)
-	if changed == line {
-		t.Fatalf("docs/training.md has another command: %s", line)
-	}
-	return changed
-}
-
 // sameWeights compares the checkpoints of three runs: uninterrupted, killed, and killed on several ranks. Ranks add floating-point numbers in another
 // order, so that the weights of the last are only close.
 const sameWeights = `
 import torch
-whole, killed, ranks = (torch.load(name) for name in ("checkpoint.pt", "killed.pt", "ranks.pt"))
+whole, killed, ranks = (torch.load(name + "/checkpoint.pt") for name in ("whole", "killed", "ranks"))
 for name, want in whole["model"].items():
     assert torch.equal(killed["model"][name], want), name
     assert torch.allclose(ranks["model"][name], want, rtol=1e-3, atol=1e-5), (name, ranks["model"][name] - want)
@@ -117,11 +100,11 @@ assert want.abs().sum() > 0.01
 `
 
 // testTraining kills runs at random steps and resumes them, on other numbers of ranks too. Their steps and final weights are those of an
-// uninterrupted run.
-func testTraining(t *testing.T, v *venv, single, parallel string) {
+// uninterrupted run. single, four and three are commands as the page has them; each history of runs has a directory of its own.
+func testTraining(t *testing.T, v *venv, single, four, three string) {
 	t.Helper()
 	var want history
-	want.add(t, 1, v.train(t, single, 0))
+	want.add(t, 1, v.at(t, "whole", "out", "examples").train(t, single, 0))
 	for epoch := range slices.Chunk(want[:], epochSteps) {
 		all := slices.Concat(epoch...)
 		slices.Sort(all)
@@ -129,19 +112,18 @@ func testTraining(t *testing.T, v *venv, single, parallel string) {
 			t.Errorf("an epoch has %d samples", n)
 		}
 	}
-	for checkpoint, worlds := range map[string][]int{"killed.pt": {1, 1, 1}, "ranks.pt": {4, 3, 1}} {
+	ranks := map[string]int{single: 1, four: 4, three: 3}
+	for name, runs := range map[string][]string{"killed": {single, single, single}, "ranks": {four, three, single}} {
 		var got history
+		dir := v.at(t, name, "out", "examples")
 		before := -1
-		for i, world := range worlds {
-			line, kill := single, 0
-			if world > 1 {
-				line = ddp(t, parallel, world)
-			}
-			if i < len(worlds)-1 {
+		for i, line := range runs {
+			kill := 0
+			if i < len(runs)-1 {
 				kill = 1 + rand.IntN(epochSteps-1)
 			}
-			t.Logf("%s: %d ranks, killed after %d steps", checkpoint, world, kill)
-			first, last := got.add(t, world, v.train(t, strings.Replace(line, "checkpoint.pt", checkpoint, 1), kill))
+			t.Logf("%s: %d ranks, killed after %d steps", name, ranks[line], kill)
+			first, last := got.add(t, ranks[line], dir.train(t, line, kill))
 			if first != before+1 && (first != before || i == 0) {
 				t.Errorf("step %d was the last of rank 0, and %d is the first", before, first)
 			}
@@ -149,7 +131,7 @@ func testTraining(t *testing.T, v *venv, single, parallel string) {
 		}
 		for step := range want {
 			if !slices.Equal(got[step], want[step]) {
-				t.Errorf("%s: step %d has the samples %q, want %q", checkpoint, step, got[step], want[step])
+				t.Errorf("%s: step %d has the samples %q, want %q", name, step, got[step], want[step])
 			}
 		}
 	}
