@@ -1,33 +1,117 @@
 package encode
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
+	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/ipc"
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
 	"github.com/ffconvert/ffconvert/converters"
 )
 
-// table sets the columns of a sample with many rows and returns the number of rows.
-func (a *arrowFormat) table(s *converters.Sample) (rows int64, err error) {
+// table writes a sample of columns.
+func (a *arrowFormat) table(to *Builder, s *converters.Sample) error {
 	if s.Key != "" {
-		return 0, errors.New("internal error: a sample of columns has a key")
+		return errors.New("internal error: a sample of columns has a key")
 	}
+	rows := 0
 	for i := range s.Fields {
 		f := &s.Fields[i]
 		column, ok := f.Value.Nested().(converters.Column)
-		if !ok || i > 0 && int64(len(column.Values)) != rows {
-			return 0, fmt.Errorf("field %q: internal error: a sample of columns that differ in length", f.Name)
+		if !ok || i > 0 && len(column.Values) != rows {
+			return fmt.Errorf("field %q: internal error: a sample of columns that differ in length", f.Name)
 		}
-		rows = int64(len(column.Values))
-		if err := a.column(f.Name, column); err != nil {
-			return 0, fmt.Errorf("field %q: %w", f.Name, err)
+		rows = len(column.Values)
+	}
+	if rows != 1 {
+		return a.rows(to, s, rows)
+	}
+	for i := range s.Fields {
+		f := &s.Fields[i]
+		if err := a.cell(f.Name, f.Value.Nested().(converters.Column)); err != nil {
+			return fmt.Errorf("field %q: %w", f.Name, err)
 		}
 	}
-	return rows, nil
+	return a.batch(to)
+}
+
+// nullBits is the validity of a row that is null, as long as Arrow's writer has it.
+var nullBits [64]byte
+
+// cell appends a column of one row, which may be null.
+func (a *arrowFormat) cell(name string, c converters.Column) error {
+	x := c.Values[0]
+	bits, size := uint64(0), 8
+	var text converters.Value
+	var ok bool
+	t := arrow.DataType(arrow.PrimitiveTypes.Int64)
+	switch c.Type {
+	case "int64":
+		var n int64
+		n, ok = x.(int64)
+		bits = uint64(n)
+	case "float64":
+		var n float64
+		n, ok = x.(float64)
+		t, bits = arrow.PrimitiveTypes.Float64, math.Float64bits(n)
+	case "float32":
+		var n float64
+		n, ok = x.(float64)
+		t, bits, size = arrow.PrimitiveTypes.Float32, uint64(math.Float32bits(float32(n))), 4
+	case "bool":
+		_, ok = x.(bool)
+		if t, size = arrow.FixedWidthTypes.Boolean, 1; x == true {
+			bits = 1
+		}
+	case "str":
+		var s string
+		s, ok = x.(string)
+		t, text = arrow.BinaryTypes.String, converters.Text([]byte(s))
+	default:
+		return fmt.Errorf("internal error: a column of the type %q", c.Type)
+	}
+	switch {
+	case !ok && x != nil:
+		return fmt.Errorf("internal error: row 0 is a %T", x)
+	case ok && c.Type == "str":
+		return a.payload(name, t, &text)
+	}
+	a.add(name, t)
+	if ok {
+		a.node(1, 0)
+		a.buffer(nil)
+	} else {
+		a.node(1, 1)
+		a.buffer(nullBits[:])
+	}
+	a.buffer(binary.LittleEndian.AppendUint64(a.room(8), bits)[:size])
+	if c.Type == "str" { // null: offsets, and no bytes
+		a.buffer(nil)
+	}
+	return nil
+}
+
+// rows writes a sample of many rows, or none, by Arrow's writer.
+func (a *arrowFormat) rows(to *Builder, s *converters.Sample, rows int) error {
+	a.arrays = a.arrays[:0]
+	for i := range s.Fields {
+		f := &s.Fields[i]
+		if err := a.column(f.Name, f.Value.Nested().(converters.Column)); err != nil {
+			return fmt.Errorf("field %q: %w", f.Name, err)
+		}
+	}
+	schema := arrow.NewSchema(slices.Clone(a.fields), nil)
+	w := ipc.NewWriter(to, ipc.WithSchema(schema))
+	if err := w.Write(array.NewRecord(schema, a.arrays, int64(rows))); err != nil {
+		return err
+	}
+	return w.Close()
 }
 
 func (a *arrowFormat) column(name string, c converters.Column) error {
@@ -59,7 +143,9 @@ func (a *arrowFormat) column(name string, c converters.Column) error {
 	if err != nil {
 		return err
 	}
-	a.add(name, b.NewArray())
+	rows := b.NewArray()
+	a.add(name, rows.DataType())
+	a.arrays = append(a.arrays, rows)
 	return nil
 }
 

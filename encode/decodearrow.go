@@ -26,6 +26,7 @@ func (d *Decoder) table(record []byte) (err error) {
 		}
 	}()
 	messages := arrowipc.NewMessages(bytes.NewReader(record), 0, int64(len(record)))
+	messages.AllowNested()
 	r, err := ipc.NewReaderFromMessageReader(messages)
 	if err != nil {
 		return malformed("bad Arrow stream: %w", err)
@@ -64,6 +65,11 @@ func (d *Decoder) columns(rows arrow.Record) error {
 
 func (d *Decoder) column(name string, c arrow.Array, single bool) error {
 	if single {
+		if isNested(c) {
+			if err := d.values.nestedArray(c, d.values.limits.MaxDepth); err != nil {
+				return fmt.Errorf("field %q: %w", name, err)
+			}
+		}
 		x, err := arrowValueAt(c, 0)
 		if err != nil {
 			return fmt.Errorf("field %q: %w", name, err)
@@ -90,6 +96,8 @@ func isSingle(c arrow.Array) bool {
 	switch c.(type) {
 	case *array.Null:
 		return true
+	case *array.List, *array.Map, *array.Struct:
+		return c.NullN() == 0
 	case *array.Binary, *array.String, *array.Int64, *array.Uint64, *array.Float64, *array.Boolean:
 		return c.NullN() == 0
 	}
@@ -137,6 +145,14 @@ func arrowValueAt(column arrow.Array, row int) (any, error) {
 			return strings.Clone(s), nil
 		}
 		return nil, malformed("text that is not UTF-8")
+	case *array.List:
+		from, to := c.ValueOffsets(row)
+		return arrowList(c.ListValues(), from, to)
+	case *array.Map:
+		from, to := c.ValueOffsets(row)
+		return arrowMap(c, from, to)
+	case *array.Struct:
+		return arrowStruct(c, row)
 	}
 	return nil, fmt.Errorf("%w: a column of the type %s", converters.ErrUnsupported, column.DataType())
 }

@@ -14,7 +14,7 @@
 //	cbor       the same map; definite lengths, shortest heads, floats 64 bits wide
 //	pickle     the same dict, protocol 4, of str, bytes, int, float, bool, None, list, dict
 //	raw        the bytes of the sample's only field; of FIELD with raw:FIELD
-//	arrow      an Arrow IPC stream of one record batch: __key__ and one column per field
+//	arrow      an Arrow IPC stream of one record batch: __key__ and one column per field; lists, structs and maps
 //
 // The record of a sample without a key has no __key__. The bytes of a record depend only on the
 // sample and the options. Nested maps keep the order of their source.

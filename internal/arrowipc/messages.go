@@ -15,7 +15,7 @@ import (
 )
 
 // ErrMalformed reports a message that makes no sense, or one of a kind that this package does not read:
-// compressed bodies, dictionaries, tensors, columns of lists and structures.
+// compressed bodies, dictionaries, tensors, and columns of lists and structures unless they are asked for.
 var ErrMalformed = errors.New("bad Arrow message")
 
 const (
@@ -39,6 +39,9 @@ type Messages struct {
 func NewMessages(r io.ReaderAt, off, end int64) *Messages {
 	return &Messages{r: r, off: off, end: end}
 }
+
+// AllowNested accepts columns of lists, structs and maps from here on.
+func (m *Messages) AllowNested() { m.shape.nested = true }
 
 // Offset returns where the next message begins.
 func (m *Messages) Offset() int64 { return m.off }

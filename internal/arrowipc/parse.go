@@ -42,10 +42,21 @@ const (
 // buffersOf is the number of buffers of a column by the kind of its type: null, integer, float, bytes, text, bool.
 var buffersOf = map[byte]int{1: 0, 2: 2, 3: 2, 4: 3, 5: 3, 6: 2}
 
+// nestedBuffersOf is the same for a list, a struct and a map.
+var nestedBuffersOf = map[byte]int{12: 2, 13: 1, 17: 2}
+
+// mostDepth is how deep columns nest; Arrow's reader stops there.
+const mostDepth = 64
+
+// leastField is less than the bytes that a field of a schema takes.
+const leastField = 8
+
 // A shape is the size of a record batch by its schema.
 type shape struct {
-	each    []int // buffers of each column
-	buffers int   // of all columns
+	nested  bool   // columns may have columns
+	each    []int  // buffers of each column, and of each inside one, behind it
+	inner   []bool // which of them are inside another
+	buffers int    // of all columns
 }
 
 // A head is what the metadata of a message says.
@@ -144,10 +155,10 @@ func (t *table) text(slot flatbuffers.VOffsetT) int {
 	return 0
 }
 
-// checkSchema checks that a schema has columns of single values only, and that its texts together are not
-// longer than the metadata.
+// checkSchema checks that a schema has columns of single values only, unless columns.nested is set, and that its texts together are
+// not longer than the metadata.
 func (t *table) checkSchema(columns *shape) error {
-	*columns = shape{}
+	*columns = shape{nested: columns.nested}
 	left := len(t.Bytes)
 	use := func(n int) error {
 		if left -= n; left < 0 {
@@ -155,28 +166,45 @@ func (t *table) checkSchema(columns *shape) error {
 		}
 		return nil
 	}
-	err := t.tables(schemaFields, func(field *table) error {
-		if field.at(fieldDictionary) != 0 {
-			return fmt.Errorf("%w: a column has a dictionary", ErrMalformed)
-		}
-		for _, slot := range []flatbuffers.VOffsetT{fieldChildren, fieldMetadata} {
-			if n, err := field.count(slot); err != nil || n > 0 {
-				return fmt.Errorf("%w: a column has columns or metadata", ErrMalformed)
-			}
-		}
-		kind := field.GetByteSlot(fieldType, 0)
-		buffers, ok := buffersOf[kind]
-		if !ok {
-			return fmt.Errorf("%w: a column has the type %d", ErrMalformed, kind)
-		}
-		columns.each, columns.buffers = append(columns.each, buffers), columns.buffers+buffers
-		return use(field.text(fieldName))
-	})
+	err := t.tables(schemaFields, func(field *table) error { return field.checkField(columns, 0, use) })
 	if err != nil {
 		return err
 	}
 	return t.tables(schemaMetadata, func(pair *table) error {
 		return use(pair.text(pairKey) + pair.text(pairValue))
+	})
+}
+
+// checkField checks a column, and those inside it. use counts bytes of the metadata: several columns may refer to the same ones.
+func (t *table) checkField(columns *shape, depth int, use func(int) error) error {
+	if t.at(fieldDictionary) != 0 {
+		return fmt.Errorf("%w: a column has a dictionary", ErrMalformed)
+	}
+	if n, err := t.count(fieldMetadata); err != nil || n > 0 {
+		return fmt.Errorf("%w: a column has metadata", ErrMalformed)
+	}
+	kind := t.GetByteSlot(fieldType, 0)
+	buffers, ok := buffersOf[kind]
+	nested := false
+	if !ok && columns.nested {
+		buffers, ok = nestedBuffersOf[kind]
+		nested = ok
+	}
+	if !ok || depth >= mostDepth {
+		return fmt.Errorf("%w: a column has the type %d", ErrMalformed, kind)
+	}
+	if n, err := t.count(fieldChildren); err != nil || n > 0 && !nested {
+		return fmt.Errorf("%w: a column has columns", ErrMalformed)
+	}
+	columns.each, columns.inner, columns.buffers = append(columns.each, buffers), append(columns.inner, depth > 0), columns.buffers+buffers
+	if err := use(t.text(fieldName)); err != nil || !nested {
+		return err
+	}
+	return t.tables(fieldChildren, func(child *table) error {
+		if err := use(leastField); err != nil {
+			return err
+		}
+		return child.checkField(columns, depth+1, use)
 	})
 }
 
@@ -193,10 +221,12 @@ func (t *table) checkBatch(h *head, want *shape) error {
 	if err != nil || more != nil || nodes != len(want.each) || buffers != want.buffers {
 		return fmt.Errorf("%w: %d columns of %d buffers, its schema has %d of %d", ErrMalformed, nodes, buffers, len(want.each), want.buffers)
 	}
-	used := int64(0)
+	used, at := int64(0), 0
 	return errors.Join(
 		t.numbers(batchNodes, func(rows, nulls int64) error {
-			if rows != h.rows || nulls < 0 || nulls > rows {
+			inner := want.inner[at]
+			at++
+			if rows != h.rows && !inner || rows < 0 || rows > math.MaxInt32 || nulls < 0 || nulls > rows {
 				return fmt.Errorf("%w: a column has %d rows, %d of them null, the batch has %d", ErrMalformed, rows, nulls, h.rows)
 			}
 			return nil

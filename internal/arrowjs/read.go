@@ -32,6 +32,9 @@ func DuckDB(t testing.TB, paths ...string) []Answer { return read(t, "duckdb", p
 // Rust reads Parquet files of flat columns with Apache's parquet of Rust.
 func Rust(t testing.TB, paths ...string) []Answer { return read(t, "rust", paths) }
 
+// Streams reads a file of Arrow streams, each behind its size in 4 bytes, with apache-arrow. Maps are lists of pairs.
+func Streams(t testing.TB, path string) Answer { return read(t, "arrow", []string{path})[0] }
+
 // Copy runs a statement of DuckDB, which writes files.
 func Copy(t testing.TB, sql string) { readers(t, "copy", sql) }
 

@@ -1,6 +1,8 @@
 // Reads Parquet files with DuckDB, or with Apache's parquet of Rust, and writes their rows in words, a JSON line each: the
 // name of the file, then {"error": …} or {"rows": [["name:word", …], …]}. Times are in microseconds.
 //   node read.mjs duckdb|rust FILE…
+// or those of files of Arrow streams with apache-arrow, each stream behind its size:
+//   node read.mjs arrow FILE…
 // With "copy" DuckDB runs a statement that writes files:
 //   node read.mjs copy SQL
 import { createRequire } from "node:module"
@@ -52,29 +54,48 @@ async function duckdb() {
 	return { read, run: sql => connection.run(sql) }
 }
 
-function rust() {
-	const a = require("apache-arrow"), p = require("parquet-wasm")
+// words of a value of apache-arrow.
+function arrowWords(a) {
 	const words = (t, v) => {
-		if (v === null || v === undefined) return "null"
+		if (v === null || v === undefined || a.DataType.isNull(t)) return "null"
 		if (a.DataType.isBool(t)) return String(v)
 		if (a.DataType.isFloat(t)) return float(v)
 		if (a.DataType.isInt(t)) return "i" + v
 		if (a.DataType.isUtf8(t)) return text(v)
 		if (a.DataType.isBinary(t)) return "b" + hex(v)
+		if (a.DataType.isList(t)) return "[" + [...v].map(x => words(t.children[0].type, x)).join(",") + "]"
+		if (a.DataType.isStruct(t)) return "{" + t.children.map(f => text(f.name) + ":" + words(f.type, v[f.name])).join(",") + "}"
+		if (a.DataType.isMap(t)) {
+			const [key, item] = t.children[0].type.children
+			return "{" + [...v].map(([k, x]) => words(key.type, k) + ":" + words(item.type, x)).join(",") + "}"
+		}
 		return "a value of the type " + t
 	}
-	const read = path => {
-		const table = a.tableFromIPC(p.readParquet(readFileSync(path)).intoIPCStream())
-		const rows = []
-		for (let i = 0; i < table.numRows; i++) {
-			rows.push(table.schema.fields.map((f, j) => f.name + ":" + words(f.type, table.getChildAt(j).get(i))))
-		}
-		return rows
-	}
-	return { read }
+	return table => Array.from({ length: table.numRows }, (_, i) => table.schema.fields.map((f, j) => f.name + ":" + words(f.type, table.getChildAt(j).get(i))))
 }
 
-const reader = how === "rust" ? rust() : await duckdb()
+function rust() {
+	const a = require("apache-arrow"), p = require("parquet-wasm"), words = arrowWords(a)
+	return { read: path => words(a.tableFromIPC(p.readParquet(readFileSync(path)).intoIPCStream())) }
+}
+
+// streams reads a file of Arrow streams, each behind its size of 4 bytes, and returns the rows of all.
+function streams() {
+	const a = require("apache-arrow"), words = arrowWords(a)
+	return {
+		read: path => {
+			const b = readFileSync(path), rows = []
+			for (let at = 0; at < b.length;) {
+				const n = b.readUInt32LE(at)
+				rows.push(...words(a.tableFromIPC(b.subarray(at + 4, at + 4 + n))))
+				at += 4 + n
+			}
+			return rows
+		},
+	}
+}
+
+const reader = how === "rust" ? rust() : how === "arrow" ? streams() : await duckdb()
 if (how === "copy") await reader.run(args[0])
 else for (const path of args) {
 	let says
