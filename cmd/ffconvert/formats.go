@@ -70,9 +70,10 @@ a value of the first rows is no number, columns have types, and a row becomes a 
 		short:  "CBOR sequences, and streams of MessagePack",
 		long: `Convert CBOR sequences (RFC 8742): items one behind the other. A record is the item's own
 bytes, unchanged. With another --encode, or with --fields, --rename or --decode, a map
-with text keys is a sample with fields, and __key__ its key.`,
+with text keys is a sample with fields, and __key__ its key. A stream that begins with the
+mark {"__begin__": {}}, as that of examples/dump.py does, must have an end mark.`,
 		example: `  ffconvert cbor 'x-{00..07}.cbors' out/
-  python dump.py | ffconvert cbor - out/
+  python3 examples/dump.py MODULE:DATASET | ffconvert cbor - out/
   ffconvert cbor --encode msgpack --fields image,label x.cbors out/
   ffconvert cbor --format msgpack stream.mp out/`,
 	},
@@ -81,12 +82,14 @@ with text keys is a sample with fields, and __key__ its key.`,
 		source: "FILE...",
 		short:  "JSON Lines, and image folders with a metadata.jsonl",
 		long: `Convert JSON Lines: an object a line, whose members are the fields of a sample, and __key__
-its key. Anything else on a line is refused. Of a metadata.jsonl, file_name and *_file_name
+its key. Anything else on a line is refused. A program that writes a pipe says by an end
+mark, {"__end__": {}}, that it has finished: see --require-end. Of a metadata.jsonl, file_name and *_file_name
 name files of its directory, which become fields under their suffixes.`,
 		example: `  ffconvert jsonl 'c4-{00000..01023}.json.gz' out/
   ffconvert jsonl --key-field id --where 'lang=de' docs.jsonl.zst out/
   ffconvert jsonl images/metadata.jsonl out/
-  psql -qAt -c 'select row_to_json(t) from t' | ffconvert jsonl - out/`,
+  (psql -qAt -c 'select row_to_json(t) from t' && echo '{"__end__": {}}') |
+    ffconvert jsonl --require-end - out/`,
 	},
 	{
 		Format: named("parquet"),

@@ -86,6 +86,8 @@ func needTools(ts *testscript.TestScript, _ bool, args []string) {
 		switch name {
 		case "cbor2":
 			python.Path(t, "cbor2", "numpy")
+		case "PIL":
+			python.Path(t, "PIL")
 		case "sh":
 			need.Shell(t)
 		case "versitygw":

@@ -148,22 +148,3 @@ func TestFilterRecipe(t *testing.T) {
 		t.Error("docs/plugins.md does not show examples/clean.py as it is")
 	}
 }
-
-// The recipe of docs/sources.md is the file in examples/, and has ten lines.
-func TestDumpRecipe(t *testing.T) {
-	t.Parallel()
-	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "sources.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	recipe, err := os.ReadFile(filepath.Join("..", "..", "examples", "dump.py"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !strings.Contains(string(page), "```python\n"+string(recipe)+"```") {
-		t.Error("docs/sources.md does not show examples/dump.py as it is")
-	}
-	if lines := strings.Count(strings.ReplaceAll(string(recipe), "\n\n", "\n"), "\n"); lines > 10 {
-		t.Errorf("examples/dump.py has %d lines", lines)
-	}
-}

@@ -16,8 +16,12 @@ func cborOptions(set *option.Set) Opener {
 	return itemOptions(set, form)
 }
 
+// requireEnd is the help of the option require-end.
+const requireEnd = "refuse a stream without an end mark, whose program may have died"
+
 func itemOptions(set *option.Set, form *option.Choice) Opener {
 	opts := cbor.Options{MaxDepth: cbor.DefaultMaxDepth}
+	set.Add("require-end", requireEnd, option.Bool(&opts.RequireEnd))
 	set.AddLimit("max-depth", fmt.Sprintf("deepest nesting accepted, %d at most", cbor.MostDepth), option.Between(&opts.MaxDepth, 1, cbor.MostDepth))
 	set.AddLimit("max-item-size", "largest item accepted", option.MaxSize(&opts.MaxItem, cbor.DefaultMaxItem))
 	set.AddLimit("max-name-size", "longest key or name of a field accepted", option.MaxSize(&opts.MaxName, cbor.DefaultMaxName))

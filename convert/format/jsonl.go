@@ -16,6 +16,7 @@ import (
 func jsonlOptions(set *option.Set) Opener {
 	opts := jsonl.Options{MaxDepth: jsonl.DefaultMaxDepth}
 	set.Add("key-field", "the member of an object that is its key, a text or an integer (default: __key__, where there is one)", option.Text(&opts.KeyField))
+	set.Add("require-end", requireEnd, option.Bool(&opts.RequireEnd))
 	set.AddLimit("max-line-size", "longest line accepted, 1GiB at most", option.MaxSizeTo(&opts.MaxLine, jsonl.DefaultMaxLine, jsonl.MostLine))
 	set.AddLimit("max-depth", fmt.Sprintf("deepest nesting accepted, %d at most", jsonl.MostDepth), option.Between(&opts.MaxDepth, 1, jsonl.MostDepth))
 	set.AddLimit("max-sample-size", "largest sample accepted", option.MaxSize(&opts.MaxSample, jsonl.DefaultMaxSample))

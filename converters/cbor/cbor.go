@@ -28,6 +28,9 @@
 // An item is checked completely before it is yielded: heads, nesting, chunks, UTF-8. A length that
 // exceeds the part is refused before anything is allocated. Two samples may have the same key,
 // because the format does not forbid it.
+//
+// A map whose only entry is "__begin__" or "__end__" is not a sample: it is a mark by which a program says that its stream is
+// complete. Index compares what an end mark says.
 package cbor
 
 import (
@@ -83,6 +86,9 @@ type Options struct {
 	// MaxName limits a key and the name of a field, in bytes, because Index holds them in memory
 	// even if it does not hold the item. 0: DefaultMaxName.
 	MaxName int64
+
+	// RequireEnd refuses a part without an end mark: see package converters/internal/endmark.
+	RequireEnd bool
 
 	// Load reports whether Index must read the bytes of a field, because the size of the record
 	// depends on them. nil: no field.

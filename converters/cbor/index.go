@@ -33,7 +33,7 @@ func (s *Source) index(ctx context.Context, p converters.Part, yield func(conver
 		if err := ctx.Err(); err != nil {
 			return &converters.Error{Where: p.Name, Off: sc.Offset(), Err: err}
 		}
-		ok, err := sc.next()
+		ok, err := sc.next(ctx)
 		if err != nil || !ok {
 			return err
 		}
@@ -86,7 +86,7 @@ func (s *Source) read(ctx context.Context, run converters.Run, sc *scanner, yiel
 			return &converters.Error{Where: p.Name, Off: sc.Offset(), Err: err}
 		}
 		sc.Last = done == run.Count-1
-		ok, err := sc.next()
+		ok, err := sc.next(ctx)
 		if err != nil {
 			return err
 		}

@@ -1,10 +1,12 @@
 package cbor
 
 import (
+	"context"
 	"fmt"
 	"io"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/converters/internal/endmark"
 	"github.com/ffconvert/ffconvert/converters/internal/window"
 )
 
@@ -20,14 +22,14 @@ const (
 // indexing prepares a scanner for Index of a part.
 func (s *scanner) indexing(src *Source, f io.ReaderAt, p converters.Part) {
 	s.begin(src, p, 0, 0)
-	s.whole = src.opts.Items && s.loadItem
+	s.whole, s.marks = src.opts.Items && s.loadItem, new(endmark.Marks)
 	s.Reset(f, p.Size, 0, window.Sizes{First: smallRead, Usual: indexWindow})
 }
 
 // reading prepares a scanner for Read of a run.
 func (s *scanner) reading(src *Source, f io.ReaderAt, p converters.Part, run converters.Run) {
 	s.begin(src, p, run.First, run.Off)
-	s.whole = true
+	s.whole, s.marks = true, nil
 	sizes := window.Sizes{First: firstSweep, Usual: readWindow}
 	if run.Count == 1 {
 		sizes.First = smallRead
@@ -44,21 +46,43 @@ func (s *scanner) begin(src *Source, p converters.Part, ordinal, pos int64) {
 	s.mostHeads = max(s.opts.MaxItem, 4<<20) / elementSize
 }
 
-// next makes s.sample the next item, or returns false at the end of the part. Values that were not
+// next makes s.sample the next sample, or returns false at the end of the part. Marks are passed over. Values that were not
 // read have their size only. The sample is valid until the next call.
-func (s *scanner) next() (bool, error) {
-	s.Relax()
+func (s *scanner) next(ctx context.Context) (bool, error) {
 	s.ordinal++
-	s.start = s.Offset()
-	if s.start >= s.Size {
-		return false, nil
+	for {
+		s.Relax()
+		s.start = s.Offset()
+		if s.start >= s.Size {
+			return false, s.end()
+		}
+		isMark, err := s.atMark()
+		if err != nil {
+			return false, err
+		}
+		if !isMark {
+			break
+		}
+		if more, err := s.mark(ctx); err != nil || !more {
+			return false, err
+		}
 	}
+	if s.marks != nil {
+		if err := s.marks.Sample(); err != nil {
+			return false, s.fail(err, "")
+		}
+	}
+	return true, s.one()
+}
+
+// one makes s.sample the item at the current place.
+func (s *scanner) one() error {
 	s.sample.Off = s.start
 	if s.whole {
 		s.Hold()
 	}
 	if s.quickly && s.quick() {
-		return true, nil
+		return nil
 	}
 	s.clear()
 	var err error
@@ -68,10 +92,10 @@ func (s *scanner) next() (bool, error) {
 		err = s.fields()
 	}
 	if err != nil {
-		return false, err
+		return err
 	}
 	if s.Offset()-s.start > s.opts.MaxItem {
-		return false, s.tooLarge()
+		return s.tooLarge()
 	}
 	if !s.keyed {
 		s.sample.Key = ""
@@ -79,7 +103,7 @@ func (s *scanner) next() (bool, error) {
 	if s.quickly {
 		s.learn()
 	}
-	return true, nil
+	return nil
 }
 
 // clear removes the fields and the state of the previous item.

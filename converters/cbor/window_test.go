@@ -150,7 +150,7 @@ func TestWindowShrinks(t *testing.T) {
 	sc.reading(src, bytes.NewReader(data), src.parts[0], converters.Run{})
 	peak, grown := 0, 0
 	for last := cap(sc.Buf); ; {
-		ok, err := sc.next()
+		ok, err := sc.next(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}

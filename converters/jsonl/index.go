@@ -6,13 +6,16 @@ import (
 	"iter"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/converters/internal/endmark"
 	"github.com/ffconvert/ffconvert/encode"
 )
 
 // A reader reads the objects of a part. Readers are reused.
 type reader struct {
 	splitter
-	decoder *encode.Decoder
+	decoder    *encode.Decoder
+	marks      *endmark.Marks // of the part; nil: Read, for which Index has compared them
+	requireEnd bool
 }
 
 // next decodes the next line: a sample, nil for an empty line, or false at the end of the part. The sample is valid
@@ -21,19 +24,62 @@ func (r *reader) next(ctx context.Context) (*converters.Sample, bool, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, false, &converters.Error{Where: r.part, Off: r.Offset(), Err: err}
 	}
-	more, err := r.splitter.next()
-	if err != nil || !more {
-		return nil, false, err
+	for {
+		more, err := r.splitter.next()
+		if err == nil && !more {
+			err = r.end()
+		}
+		if err != nil || !more {
+			return nil, false, err
+		}
+		if r.empty() {
+			return nil, true, nil
+		}
+		s, err := r.decoder.Decode(r.line)
+		if err != nil {
+			return nil, false, r.refuse(err)
+		}
+		s.Off = r.at
+		if len(s.Fields) != 1 || !endmark.Is(s.Fields[0].Name) || s.Key != "" {
+			return s, true, r.counted()
+		}
+		if more, err := r.mark(ctx, s.Fields[0]); err != nil || !more {
+			return nil, false, err
+		}
 	}
-	if r.empty() {
-		return nil, true, nil
+}
+
+// counted counts a sample.
+func (r *reader) counted() error {
+	if r.marks == nil {
+		return nil
 	}
-	s, err := r.decoder.Decode(r.line)
-	if err != nil {
-		return nil, false, r.refuse(err)
+	if err := r.marks.Sample(); err != nil {
+		return r.fail(r.at, err, "")
 	}
-	s.Off = r.at
-	return s, true, nil
+	return nil
+}
+
+// mark takes the mark that the current line is. more is false where no sample can follow it in a run.
+func (r *reader) mark(ctx context.Context, f converters.Field) (more bool, err error) {
+	if r.marks == nil {
+		return f.Name == endmark.Begin, nil
+	}
+	if err := r.marks.Mark(ctx, f.Name, f.Value, r.File, r.at); err != nil {
+		return false, r.fail(r.at, err, "")
+	}
+	return true, nil
+}
+
+// end is called at the end of the part.
+func (r *reader) end() error {
+	if r.marks == nil {
+		return nil
+	}
+	if hint, err := r.marks.Close(r.requireEnd); err != nil {
+		return &converters.Error{Where: r.part, Off: r.Size, Err: err, Hint: hint}
+	}
+	return nil
 }
 
 // started calls f with a reader that is at an offset of a part.
@@ -52,6 +98,9 @@ func (s *Source) started(ctx context.Context, part int, off int64, how converter
 		r = &reader{decoder: s.opts.decoder()}
 	}
 	r.reset(file, p, off, s.opts.MaxLine)
+	if r.marks, r.requireEnd = nil, s.opts.RequireEnd; how == converters.ForIndex {
+		r.marks = new(endmark.Marks)
+	}
 	err = f(r)
 	r.File = nil
 	s.readers.Put(r)

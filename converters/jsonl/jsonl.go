@@ -16,6 +16,7 @@
 //	value        text, integer, float64, or a nested value: true, false, null, list, object;
 //	             {"$bytes": "…"}, base64, is bytes, as ffconvert export jsonl writes them
 //	empty line   blanks alone: skipped and counted
+//	mark         {"__begin__": {}} or {"__end__": {…}}: not a sample; a program says that its lines are complete
 //
 // A number without a point and an exponent is an integer, at most 2⁶⁴−1 and at least −2⁶³; any other number is the
 // nearest float64. What does not fit is refused, as are names that come twice in an object, bytes that are not UTF-8,
@@ -68,6 +69,9 @@ type Options struct {
 	// MaxSample limits the size of the files of a sample in bytes, because Read holds them in memory. Only
 	// OpenFiles has files. 0: DefaultMaxSample.
 	MaxSample int64
+
+	// RequireEnd refuses a part without an end mark: see package converters/internal/endmark.
+	RequireEnd bool
 
 	// Load reports whether Index must read the bytes of a file, because the size of the record depends on them.
 	// Only OpenFiles has files. nil: of none.

@@ -12,6 +12,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/converters/internal/endmark"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/internal/text"
 )
@@ -42,7 +43,7 @@ func (d *folder) list(ctx context.Context, root *os.Root, f func(l *lister) (mor
 		return err
 	}
 	defer file.Close()
-	l := &lister{reader: reader{decoder: d.opts.decoder()}, of: d, root: root}
+	l := &lister{reader: reader{decoder: d.opts.decoder(), marks: new(endmark.Marks), requireEnd: d.opts.RequireEnd}, of: d, root: root}
 	l.reset(file, d.meta, 0, d.opts.MaxLine)
 	rows := []row{}
 	for {

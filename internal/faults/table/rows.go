@@ -65,4 +65,5 @@ var rows = []row{
 	{id: "I1", fault: "SIGKILL at a request of an upload, then again", target: "as a local run; no manifest before all shards; nothing left", cases: 300, parts: services},
 	{id: "I2", fault: "a sixth of its requests cut, refused, repeated", target: "as a local run; nothing left", cases: 300, parts: services},
 	{id: "I3", fault: "no right, secret, bucket, or room in a bucket", target: "one line, status 3 or 4; made by the same command", cases: 7},
+	{id: "I4", fault: "a program that writes samples dies, at every sample", target: "status 3, no dataset", cases: 600},
 }

@@ -30,7 +30,7 @@ var Groups = []Group{
 		Flags: "task wait plugin deep strict long recursive by by-key all force format report listen open older-than batch batches duration dry-run overwrite into-nonempty jobs progress color quiet verbose no-descriptions version help help-all",
 		Rare:  "backend queue-depth block-size allow-legacy grace"},
 	{Title: "Source",
-		Flags: "input-format records nested lists continued list flat group classes ext header columns delimiter dtype rows-per-sample key-field on-duplicate-key",
+		Flags: "input-format records nested lists continued list flat group classes ext header columns delimiter dtype rows-per-sample key-field require-end on-duplicate-key",
 		Rare:  "hidden follow-outside data-part-num part-name-prefix part-name-suffix-length allow-missing-trailer concatenated"},
 	{Title: "Samples", Flags: "limit slice sample where keys drop-keys unknown-keys sort split split-by filter filter-timeout"},
 	{Title: "Records", Flags: "encode fields rename decode tensor resize missing"},

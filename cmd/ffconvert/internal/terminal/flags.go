@@ -53,6 +53,7 @@ var flagTable = []string{
 	"Options.Missing", "--missing",
 	"Options.Quota", "--cache-size",
 	"Options.Rename", "--rename",
+	"Options.RequireEnd", "--require-end",
 	"Options.Resize", "--resize",
 	"Options.Rewrite", "--rewrite",
 	"Options.RowsPerSample", "--rows-per-sample",

@@ -1,0 +1,155 @@
+// Package endmark reads the marks by which a program says that its stream of samples is complete.
+//
+// A mark is an item of the stream, in the stream's own encoding: a map of one entry. JSON Lines:
+//
+//	{"__begin__": {}}                                 first, if at all: an end mark will follow
+//	{"text": "a"}                                     samples
+//	{"text": "b"}
+//	{"__end__": {"count": 2, "sha256": "9f86d0…"}}    last: nothing but empty lines may follow
+//
+//	count     the samples before the mark                                        may be missing
+//	sha256    hexadecimal, of all bytes of the stream before the end mark's item  may be missing
+//
+// A mark is not a sample. A stream that was promised an end mark and has none is refused, and so is a mark whose count or
+// digest is another one.
+package endmark
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/internal/text"
+)
+
+// Names of the one entry of a mark.
+const (
+	Begin = "__begin__"
+	End   = "__end__"
+)
+
+// Is reports whether a map of one entry with this name is a mark.
+func Is(name string) bool { return name == End || name == Begin }
+
+// Marks follows the samples and the marks of one part, from its start. The zero value is at the start.
+type Marks struct {
+	samples  int64
+	promised bool // there was a begin mark
+	ended    bool // there was an end mark
+}
+
+// Sample counts a sample. It is an error after an end mark.
+func (m *Marks) Sample() error {
+	if m.ended {
+		return m.after("a sample")
+	}
+	m.samples++
+	return nil
+}
+
+// Mark takes the mark with this name and value, which begins at offset off of the part. For a digest it reads the part up to
+// there.
+func (m *Marks) Mark(ctx context.Context, name string, value converters.Value, part io.ReaderAt, off int64) error {
+	if m.ended {
+		return m.after("a mark")
+	}
+	says, ok := value.Nested().(converters.Map)
+	if !ok {
+		return fmt.Errorf("%w: the value of the mark %s is not a map", converters.ErrMalformed, name)
+	}
+	if name == Begin {
+		return m.begin(says)
+	}
+	m.ended = true
+	for _, p := range says {
+		var err error
+		switch p.Key {
+		case "count":
+			err = m.count(p.Value)
+		case "sha256":
+			err = digest(ctx, p.Value, part, off)
+		default:
+			err = unknown(name, p)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *Marks) begin(says converters.Map) error {
+	if m.samples > 0 || m.promised {
+		return fmt.Errorf("%w: a begin mark after %s: a stream begins where another one has no end mark", converters.ErrMalformed, text.Count(m.samples, "sample"))
+	}
+	if len(says) > 0 {
+		return unknown(Begin, says[0])
+	}
+	m.promised = true
+	return nil
+}
+
+func (m *Marks) count(value any) error {
+	if n, ok := value.(int64); !ok || n != m.samples {
+		return fmt.Errorf("%w: the end mark counts %.40q samples, before it there are %d", converters.ErrMalformed, fmt.Sprint(value), m.samples)
+	}
+	return nil
+}
+
+// digest compares the digest of an end mark with that of the first n bytes of a part.
+func digest(ctx context.Context, value any, part io.ReaderAt, n int64) error {
+	says, ok := value.(string)
+	if !ok || len(says) != hex.EncodedLen(sha256.Size) {
+		return fmt.Errorf("%w: the sha256 of the end mark is not a text of %d hexadecimal digits", converters.ErrMalformed, hex.EncodedLen(sha256.Size))
+	}
+	sum, buf := sha256.New(), make([]byte, min(n, block))
+	for off := int64(0); off < n; off += block {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		b := buf[:min(n-off, block)]
+		if got, err := part.ReadAt(b, off); got < len(b) {
+			if err == nil || errors.Is(err, io.EOF) {
+				err = fmt.Errorf("%w: it became shorter", converters.ErrChanged)
+			}
+			return err
+		}
+		sum.Write(b)
+	}
+	if has := hex.EncodeToString(sum.Sum(nil)); !strings.EqualFold(says, has) {
+		return fmt.Errorf("%w: the end mark has the SHA-256 %.64q, the %s before it have %s", converters.ErrMalformed, says, text.Count(n, "byte"), has)
+	}
+	return nil
+}
+
+// block is how much of a part is read at once for a digest, bytes.
+const block = 1 << 20
+
+// Close is called at the end of the part. It returns an error without an end mark, if that was promised or is required.
+// The hint says what to do.
+func (m *Marks) Close(required bool) (hint string, err error) {
+	const run = "look at what the program that wrote it said, and run that again"
+	switch {
+	case m.ended || !m.promised && !required:
+		return "", nil
+	case m.promised:
+		err = fmt.Errorf("%w: %s and no end mark, which its begin mark promises: the program that wrote it did not finish", converters.ErrTruncated, text.Count(m.samples, "sample"))
+		return run, err
+	}
+	err = fmt.Errorf("%w: %s and no end mark: the program that wrote it did not finish, or writes none", converters.ErrTruncated, text.Count(m.samples, "sample"))
+	return run + "; without Options.RequireEnd what is there is taken", err
+}
+
+// after returns the error for an item after the end mark.
+func (m *Marks) after(what string) error {
+	return fmt.Errorf("%w: %s after the end mark, which follows %s: streams one behind the other are not one stream", converters.ErrMalformed, what, text.Count(m.samples, "sample"))
+}
+
+func unknown(name string, p converters.Pair) error {
+	return fmt.Errorf("%w: the mark %s has the unknown entry %.40q", converters.ErrUnsupported, name, fmt.Sprint(p.Key))
+}
