@@ -21,6 +21,7 @@ const (
 	Duplicate      = "duplicate"
 	Changed        = "changed"
 	Limit          = "limit"
+	Unmatched      = "unmatched"
 	Unreadable     = "unreadable"
 	MissingTrailer = "missing-trailer"
 	Concatenated   = "concatenated"
@@ -71,6 +72,8 @@ var rules = [...]findings.Rule{
 		Help: "Wait until the program that writes it is done, and check again."},
 	{ID: Limit, Level: findings.Error, Short: "Something is over a limit",
 		Help: "Raise the limit if the file is what you expect."},
+	{ID: Unmatched, Level: findings.Error, Short: "Files, or rows of a table and samples, that belong together do not match",
+		Help: "Complete the files or the table, or change the rule that joins them, or accept what is alone by option unmatched."},
 	{ID: Unreadable, Level: findings.Error, Short: "The operating system could not read a file",
 		Help: "Check permissions and the device."},
 	{ID: MissingTrailer, Level: findings.Error, Short: "A tar ends without its two zero blocks",
@@ -184,6 +187,7 @@ var kinds = [...]struct {
 	{converters.ErrDuplicate, Duplicate},
 	{converters.ErrChanged, Changed},
 	{converters.ErrLimit, Limit},
+	{converters.ErrUnmatched, Unmatched},
 	{encode.ErrMissing, MissingField},
 	{fs.ErrNotExist, Missing},
 }

@@ -3,6 +3,7 @@ package check
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"sync"
 
@@ -101,6 +102,9 @@ func (c *checker) finish(ctx context.Context) error {
 		}
 		all.add(findings.Finding{Rule: rule, Place: findings.Place{File: doubt.Part, Offset: doubt.Off, Entry: doubt.Entry}, Text: doubt.Text, Hint: doubt.Hint})
 	}
+	if c.src != nil && !c.refused {
+		c.match(ctx, all)
+	}
 	if c.src != nil && c.records == 0 && !c.refused {
 		place := findings.Place{Offset: -1}
 		if len(c.parts) > 0 {
@@ -126,6 +130,24 @@ func (c *checker) finish(ctx context.Context) error {
 		return cmp.Compare(level[a.Rule], level[b.Rule])
 	})
 	return nil
+}
+
+// match adds what the source says once all its samples were indexed. That keys come twice compareKeys finds.
+func (c *checker) match(ctx context.Context, to *tally) {
+	from, ok := c.src.(interface{ Check(context.Context) error })
+	if !ok {
+		return
+	}
+	err := from.Check(ctx)
+	errs := []error{err}
+	if all, ok := err.(interface{ Unwrap() []error }); ok {
+		errs = all.Unwrap()
+	}
+	for _, err := range errs {
+		if errors.Is(err, converters.ErrUnmatched) {
+			to.add(Refusal(err, ""))
+		}
+	}
 }
 
 // hinted sets the hint of a finding from Options.Hints and removes it from an accepted one.

@@ -13,9 +13,11 @@ import (
 func folderOptions(set *option.Set) Opener {
 	var opts folder.Options
 	var classes, list string
+	var pairs []string
 	var maxClasses int64
 	set.Add("flat", "no classes: a record a file, its key the path", option.Bool(&opts.Flat))
 	set.Add("group", "files of one directory with the same name up to the first dot are one sample", option.Bool(&opts.Group))
+	set.Add("pair", `make one sample of files in different directories: REGEX=PATH of the partner, as images/(.*).jpg=masks/\1.png; FIELD:PATH names its field`, option.List(&pairs))
 	set.Add("split", "the first directory is the split, not the class; convert these: train,val", option.List(&opts.Splits))
 	set.Add("classes", "number the classes as this file does: one name a line, or the meta.json of another conversion", option.Text(&classes))
 	set.Add("ext", "keep files that end in one of these alone: jpg,png (default all)", option.List(&opts.Ext))
@@ -27,6 +29,12 @@ func folderOptions(set *option.Set) Opener {
 	set.AddLimit("max-classes-size", "largest file of --classes accepted", option.MaxSize(&maxClasses, defaultMaxClasses))
 	return OpenFunc(func(ctx context.Context, parts []converters.Part, rec encode.Options) (converters.Source, error) {
 		opts.KeepDuplicates, opts.Load = duplicates.Value == "keep", loaded(rec)
+		opts.Unmatched = set.Text("unmatched") == "true"
+		if pairs != nil {
+			if err := parsePairs(pairs, &opts, list != "" || classes != ""); err != nil {
+				return nil, err
+			}
+		}
 		if list != "" {
 			return openList(list, parts, opts, classes != "")
 		}
@@ -41,6 +49,22 @@ func folderOptions(set *option.Set) Opener {
 		}
 		return folder.Open(ctx, parts, opts)
 	})
+}
+
+// parsePairs sets the rules of pairs. named means that a list names the files, or the classes.
+func parsePairs(pairs []string, opts *folder.Options, named bool) error {
+	if opts.Group || opts.Splits != nil || named {
+		return &option.Error{Name: "pair", Text: option.Join(pairs), Err: errors.New("its rules say what is a sample, without classes, so group, split, classes and list do not go with it")}
+	}
+	opts.Pairs = nil
+	for _, rule := range pairs {
+		p, err := folder.ParsePair(rule)
+		if err != nil {
+			return &option.Error{Name: "pair", Text: rule, Err: err}
+		}
+		opts.Pairs = append(opts.Pairs, p)
+	}
+	return nil
 }
 
 // openList opens the files of one folder that a list names.

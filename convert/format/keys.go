@@ -8,6 +8,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/converters"
@@ -21,17 +22,24 @@ type keyOptions struct {
 	prefix    string
 	fields    []string
 	unmatched bool
+
+	columns   []string // of the tables of fields
+	delimiter string
+	quotes    option.Choice
 }
 
 // sourceWord stands for the name of the input in the prefix of keys.
 const sourceWord = "{source}"
 
 func newKeyOptions(set *option.Set) *keyOptions {
-	o := &keyOptions{}
+	o := &keyOptions{quotes: option.Choice{Value: "auto", Words: []string{"auto", "yes", "no"}}}
 	set.Add("key", `change keys: REGEX=REPLACEMENT, where \1 is what the first group matched; all matches are replaced`, option.Text(&o.rule))
 	set.Add("key-prefix", "put this before every key; "+sourceWord+" in it is the name of the dataset, or of the file without its extensions", option.Text(&o.prefix))
-	set.Add("add-field", "add a field by key from a table: NAME=FILE.csv, or .jsonl, whose column key has the keys", option.List(&o.fields))
-	set.Add("unmatched", "accept samples without a row in a table of --add-field, and rows without a sample", option.Bool(&o.unmatched))
+	set.Add("add-field", "add a field by key from a table: NAME=FILE.csv, .tsv or .jsonl, whose column key, or first column, has the keys", option.List(&o.fields))
+	set.Add("table-columns", "the tables of --add-field have no line that names their columns, which are id,text,…", option.List(&o.columns))
+	set.Add("table-delimiter", `what is between the columns of these tables: one character, or tab (default: a comma, in .tsv a tab)`, option.Text(&o.delimiter))
+	set.Add("table-quotes", "whether quotes around a value of these tables are not of it: yes, no, or auto: yes with commas, else no, and refused where it may be either", &o.quotes)
+	set.Add("unmatched", "accept, and count, samples without a row in a table of --add-field, rows without a sample, files that --pair finds no partner for", option.Bool(&o.unmatched))
 	return o
 }
 
@@ -60,7 +68,7 @@ func (o *keyOptions) options(parts []converters.Part) (rekey.Options, error) {
 		if !ok || name == "" || file == "" {
 			return opts, &option.Error{Name: "add-field", Text: text, Err: errors.New("want NAME=FILE")}
 		}
-		table, sum, err := readTable(file, name)
+		table, sum, err := o.readTable(file, name)
 		if err != nil {
 			return opts, err
 		}
@@ -68,6 +76,18 @@ func (o *keyOptions) options(parts []converters.Part) (rekey.Options, error) {
 		opts.Added = append(opts.Added, converters.AddedField{Name: name, File: filepath.Base(file), SHA256: sum})
 	}
 	return opts, nil
+}
+
+// delimiter returns what is between the columns of a table.
+func delimiter(text string) (rune, error) {
+	r, n := utf8.DecodeRuneInString(text)
+	switch {
+	case text == "tab", text == `\t`:
+		return '\t', nil
+	case n != len(text) || r == utf8.RuneError || strings.ContainsRune("\"\r\n", r):
+		return 0, &option.Error{Name: "table-delimiter", Text: text, Err: errors.New("want one character, or tab")}
+	}
+	return r, nil
 }
 
 // sourceName returns the name of the dataset that a part is a shard of, else of its file up to the first dot.
@@ -81,7 +101,7 @@ func sourceName(p *converters.Part) string {
 }
 
 // readTable reads the values of a field, and returns the digest of their file.
-func readTable(file, field string) (*rekey.Table, string, error) {
+func (o *keyOptions) readTable(file, field string) (*rekey.Table, string, error) {
 	f, err := openNamed(file, "add-field")
 	if err != nil {
 		return nil, "", err
@@ -90,13 +110,22 @@ func readTable(file, field string) (*rekey.Table, string, error) {
 	sum := sha256.New()
 	in := io.TeeReader(f, sum)
 	var table *rekey.Table
-	switch strings.ToLower(filepath.Ext(file)) {
-	case ".csv":
-		table, err = rekey.ReadCSV(in, file, field)
-	case ".jsonl", ".ndjson":
+	rows := rekey.Rows{Columns: o.columns, Quotes: o.quotes.Value}
+	ext := strings.ToLower(filepath.Ext(file))
+	switch {
+	case ext == ".jsonl", ext == ".ndjson":
 		table, err = rekey.ReadJSONL(in, file, field)
+	case o.delimiter != "":
+		if rows.Comma, err = delimiter(o.delimiter); err == nil {
+			table, err = rekey.ReadRows(in, file, field, rows)
+		}
+	case ext == ".tsv", ext == ".tab":
+		rows.Comma = '\t'
+		table, err = rekey.ReadRows(in, file, field, rows)
+	case ext == ".csv":
+		table, err = rekey.ReadRows(in, file, field, rows)
 	default:
-		err = &option.Error{Name: "add-field", Text: file, Err: errors.New("want a file that ends in .csv or .jsonl")}
+		err = &option.Error{Name: "add-field", Text: file, Err: errors.New("want a file that ends in .csv, .tsv or .jsonl, or table-delimiter")}
 	}
 	return table, hex.EncodeToString(sum.Sum(nil)), err
 }

@@ -13,7 +13,8 @@ var metadata = []struct{ name, hint string }{
 	{"metadata.csv", "option add-field NAME="},
 }
 
-// Doubts reports a file of metadata in a root: what its lines say of the files is not converted.
+// Doubts reports a file of metadata in a root: what its lines say of the files is not converted. Once all parts are
+// listed it reports directories whose files seem to belong together, too.
 func (s *Source) Doubts() []converters.Doubt {
 	var all []converters.Doubt
 	var last *tree
@@ -29,6 +30,12 @@ func (s *Source) Doubts() []converters.Doubt {
 				all = append(all, converters.Doubt{Part: path, Off: -1, Text: "what it says of the files is not converted", Hint: is.hint + path})
 			}
 		}
+	}
+	for _, a := range s.siblings() {
+		if s.opts.Group && !s.opts.Unmatched {
+			break // Check refuses them
+		}
+		all = append(all, converters.Doubt{Part: a.root, Off: -1, Text: a.String() + ", and are samples of their own", Hint: a.hint()})
 	}
 	return all
 }

@@ -15,6 +15,7 @@
 //	│ Group         │ n01/a.jpg n01/a.json │ n01/a       │ jpg json             │ yes │
 //	│ Flat          │ n01/a.seg.PNG        │ its path    │ png                  │ no  │
 //	│ Flat, Group   │ n01/a.jpg n01/a.json │ n01/a       │ jpg json             │ no  │
+//	│ Pairs         │ i/a.jpg  m/a.png     │ i/a         │ jpg png              │ no  │
 //	│ Splits: train │ train/n01/a.jpg      │ train/n01/a │ jpg                  │ yes │
 //	│ any           │ n01/README           │ its path    │ data: has no suffix  │     │
 //	└───────────────┴──────────────────────┴─────────────┴──────────────────────┴─────┘
@@ -53,6 +54,14 @@ type Options struct {
 	// Group makes one sample of the files in a directory that have the same key, as WebDataset
 	// does. A file without a suffix is a sample of its own.
 	Group bool
+
+	// Pairs make one sample of files in different directories. Keys and fields are as with Flat and Group,
+	// the key is that of the file that Match matches. Flat, Group, Splits and Classes are ignored.
+	Pairs []Pair
+
+	// Unmatched accepts files that Pairs name without a partner, which are counted. Otherwise they are refused.
+	// Without Pairs it accepts what Check refuses.
+	Unmatched bool
 
 	// Splits are first-level directories that contain the classes. They are converted in this
 	// order. nil: the first level is the classes.
@@ -97,6 +106,7 @@ type Source struct {
 	opts    Options
 	opened  func(*os.File) file
 	readers sync.Pool // of *reader
+	apart   *apart
 }
 
 var (
@@ -113,7 +123,10 @@ func Open(ctx context.Context, roots []converters.Part, opts Options) (*Source, 
 		opts.MaxSample = DefaultMaxSample
 	}
 	opts.MaxSample = min(opts.MaxSample, maxSample)
-	s := &Source{opts: opts, opened: func(f *os.File) file { return f }}
+	if opts.Pairs != nil {
+		opts.Flat, opts.Group, opts.Splits, opts.Classes = true, false, nil, nil
+	}
+	s := &Source{opts: opts, opened: func(f *os.File) file { return f }, apart: new(apart)}
 	for _, root := range roots {
 		if err := s.addRoot(ctx, root); err != nil {
 			return nil, err
@@ -128,7 +141,7 @@ func Open(ctx context.Context, roots []converters.Part, opts Options) (*Source, 
 // WithParts returns a source with these parts, which must be the parts of s from number first on. The
 // numbers of the classes are the same as in s.
 func (s *Source) WithParts(first int, parts []converters.Part) converters.Source {
-	return &Source{parts: parts, dirs: s.dirs[first : first+len(parts)], classes: s.classes, opts: s.opts, opened: s.opened}
+	return &Source{parts: parts, dirs: s.dirs[first : first+len(parts)], classes: s.classes, opts: s.opts, opened: s.opened, apart: new(apart)}
 }
 
 // Parts returns the parts: directories of the first level, and runs of files between them.

@@ -51,6 +51,9 @@ func (s *Source) index(ctx context.Context, p *part, yield func(converters.Span,
 		if err := r.shape(from, to); err != nil {
 			return err
 		}
+		if l.lacks(i) && !yield(converters.Span{Off: r.sample.Off, Skip: kindUnpaired.skipped(), Name: r.sample.Key, Accepted: true}, nil) {
+			return nil
+		}
 		if l.cameBack(i) && !yield(converters.Span{Off: r.sample.Off, Skip: acceptedDuplicate, Name: r.sample.Key, Accepted: true}, nil) {
 			return nil
 		}

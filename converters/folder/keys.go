@@ -24,7 +24,7 @@ type keys struct {
 // that both are one sample.
 func (k *keys) add(at uint32) (twin []byte, joins bool) {
 	if k.o.Flat && !k.o.Group {
-		return nil, false // the key is the path
+		return nil, false // the key is the path, or [walker.pair] finds it
 	}
 	name := k.l.names.name(at)
 	last, key := k.last, k.key

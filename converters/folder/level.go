@@ -31,6 +31,8 @@ const (
 	kindHiddenDir
 	kindOutside
 	kindOther
+	kindUnpaired
+	kindNoPair
 )
 
 func (k kind) isFile() bool { return k == kindFile || k == kindLink }
@@ -47,6 +49,10 @@ func (k kind) skipped() string {
 		return "file outside a class"
 	case kindOther:
 		return "extension not selected"
+	case kindUnpaired:
+		return "file without its pair"
+	case kindNoPair:
+		return "file of no pair"
 	}
 	return ""
 }

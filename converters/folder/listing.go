@@ -1,6 +1,7 @@
 package folder
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -20,6 +21,9 @@ type other struct {
 	first []uint32 // first file of each sample if Group is set; nil: each file is a sample
 	skips []skip
 	again []uint32 // samples with the key of an earlier one, ascending
+
+	rules []uint8  // with Pairs, for each file: 0, or 1 + the rule that it is the partner by
+	lacks []uint32 // with Pairs, the samples that lack a partner, ascending
 }
 
 // rare returns other, for reading.
@@ -111,6 +115,12 @@ func (l *listing) cameBack(sample int) bool {
 	return found
 }
 
+// lacks reports whether a sample lacks a partner of Options.Pairs.
+func (l *listing) lacks(sample int) bool {
+	_, found := slices.BinarySearch(l.rare().lacks, uint32(sample))
+	return found
+}
+
 // path returns the path of an entry below the root.
 func (l *listing) path(dir, name uint32) string {
 	return string(l.names.text(dir)) + string(l.names.name(name))
@@ -130,6 +140,9 @@ func (l *listing) fields(s *converters.Sample, o *Options, names *sampleNames, f
 		name, err := names.fields.Of(suffix)
 		if err != nil {
 			return err
+		}
+		if rules := l.rare().rules; rules != nil && rules[i] > 0 {
+			name = cmp.Or(o.Pairs[rules[i]-1].Field, name)
 		}
 		s.Fields = append(s.Fields, converters.Field{Name: name, Value: converters.Opaque(l.size(i))})
 	}

@@ -53,7 +53,7 @@ func lastDot(base []byte) int {
 // lower case.
 func (o *Options) split(dir, base []byte) (end int, suffix []byte) {
 	dot := -1
-	if o.Flat && !o.Group {
+	if o.Flat && !o.Group && o.Pairs == nil {
 		if dot = lastDot(base); dot >= 0 {
 			return len(base), base[dot+1:]
 		}

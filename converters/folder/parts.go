@@ -148,6 +148,10 @@ func (s *Source) addLevel(ctx context.Context, t *tree, d place) error {
 		return w.part.fail(d.path, err, "")
 	}
 	names, order := w.l.names, level.order
+	if s.opts.Pairs != nil { // files of one sample are in several directories
+		s.add(t, t.name, 0, &run{d, names, order, level})
+		return nil
+	}
 	prefix := strings.TrimRight(t.name+"/"+d.path, "/") + "/"
 	below := int32(len(prefix) - len(d.path))
 	dirs := dirNames(prefix, names, order)

@@ -27,6 +27,11 @@ func (s *Source) listing(ctx context.Context, p *part) (*listing, error) {
 	if err := w.walk(ctx); err != nil {
 		return nil, err
 	}
+	if s.opts.Pairs != nil {
+		if err := w.pair(ctx); err != nil {
+			return nil, err
+		}
+	}
 	w.l.names = clipped(w.l.names)
 	p.list, p.run = *w.l, listed
 	return &p.list, nil
@@ -164,6 +169,9 @@ func (w *walker) file(d place, dir, at uint32, keys *keys) error {
 		return fail(err, "")
 	}
 
+	if o.Pairs != nil { // pair makes the samples
+		return w.add(size, mtime, dir, at, fail)
+	}
 	twin, joins := keys.add(at)
 	if !joins {
 		if twin != nil && !o.KeepDuplicates {
@@ -189,11 +197,16 @@ func (w *walker) file(d place, dir, at uint32, keys *keys) error {
 		return fail(fmt.Errorf("%w: its sample has more than %s", converters.ErrLimit, text.Count(o.MaxSample, "byte")), "Options.MaxSample")
 	}
 	w.group.bytes += size + fileCost
-	before := l.off(len(l.files))
+	return w.add(size, mtime, dir, at, fail)
+}
+
+// add adds a file to the listing.
+func (w *walker) add(size, mtime int64, dir, at uint32, fail func(error, string) error) error {
+	before := w.l.off(len(w.l.files))
 	if size > math.MaxInt64-before {
 		return fail(fmt.Errorf("%w: the files of the part have more than 8 EiB", converters.ErrLimit), "")
 	}
-	l.files = append(l.files, entry{before + size, mtime, dir, at})
+	w.l.files = append(w.l.files, entry{before + size, mtime, dir, at})
 	return nil
 }
 

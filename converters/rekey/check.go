@@ -12,11 +12,7 @@ import (
 	"sync/atomic"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/internal/place"
 )
-
-// ErrUnmatched says that a table and the samples do not have the same keys.
-var ErrUnmatched = place.New(place.Refused, "does not match the samples")
 
 // seen are the keys of the samples that were indexed.
 type seen struct {
@@ -79,12 +75,15 @@ func (s *Source) Check(ctx context.Context) error {
 			return err
 		}
 	}
-	if s.opts.Unmatched {
-		return nil
-	}
 	var all []error
+	if c, ok := s.Source.(interface{ Check(context.Context) error }); ok {
+		all = append(all, c.Check(ctx))
+	}
+	if s.opts.Unmatched {
+		return errors.Join(all...)
+	}
 	for _, d := range s.unmatched() {
-		all = append(all, &converters.Error{Where: d.Part, Off: -1, Err: fmt.Errorf("%w: %s", ErrUnmatched, d.Text), Hint: "option unmatched"})
+		all = append(all, &converters.Error{Where: d.Part, Off: -1, Err: fmt.Errorf("%w: %s", converters.ErrUnmatched, d.Text), Hint: "option unmatched"})
 	}
 	return errors.Join(all...)
 }

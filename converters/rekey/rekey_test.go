@@ -110,7 +110,7 @@ func TestKeysRefused(t *testing.T) {
 
 func table(t *testing.T, csv string) *Table {
 	t.Helper()
-	x, err := ReadCSV(strings.NewReader(csv), "t.csv", "label")
+	x, err := ReadRows(strings.NewReader(csv), "t.csv", "label", Rows{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,7 +175,7 @@ func TestTableRefused(t *testing.T) {
 		"k,label\na,1,2\n":    "line 2",
 		"k,label\n\"a,1\n":    "line 2",
 	} {
-		if _, err := ReadCSV(strings.NewReader(text), "t.csv", "label"); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := ReadRows(strings.NewReader(text), "t.csv", "label", Rows{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}

@@ -2,11 +2,8 @@ package rekey
 
 import (
 	"bufio"
-	"encoding/csv"
-	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -27,53 +24,6 @@ type Table struct {
 	keys   []string
 	values []converters.Value
 	used   []atomic.Bool
-}
-
-// ReadCSV reads the column of a field. The first line names the columns. Values are integers if all are, else numbers
-// if all are, else text. name is for errors.
-func ReadCSV(r io.Reader, name, field string) (*Table, error) {
-	in := csv.NewReader(r)
-	in.ReuseRecord = true
-	head, err := in.Read()
-	if err != nil {
-		return nil, csvError(name, err)
-	}
-	head = slices.Clone(head)
-	head[0] = strings.TrimPrefix(head[0], "\ufeff")
-	key := slices.IndexFunc(head, func(s string) bool { return slices.Contains(KeyColumns, s) })
-	value := slices.Index(head, field)
-	if key = max(0, key); value < 0 || value == key {
-		return nil, &converters.Error{Where: name, Off: -1, Err: fmt.Errorf("%w: it has no column %q beside its keys in %q; its columns are %q", converters.ErrUnsupported, field, head[key], head)}
-	}
-	t := &Table{name: name, field: field, rows: make(map[string]int)}
-	var texts []string
-	for {
-		row, err := in.Read()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return nil, csvError(name, err)
-		}
-		line, _ := in.FieldPos(0)
-		if err := t.addKey(strings.Clone(row[key]), line); err != nil {
-			return nil, err
-		}
-		texts = append(texts, strings.Clone(row[value]))
-	}
-	t.values = typed(texts)
-	return t.ready(), nil
-}
-
-func csvError(name string, err error) error {
-	var at *csv.ParseError
-	switch {
-	case errors.Is(err, io.EOF):
-		err = fmt.Errorf("%w: it is empty, a line that names its columns is expected", converters.ErrMalformed)
-	case errors.As(err, &at):
-		err = fmt.Errorf("%w: line %d, column %d: %w", converters.ErrMalformed, at.Line, at.Column, at.Err)
-	}
-	return &converters.Error{Where: name, Off: -1, Err: err}
 }
 
 // typed returns texts as integers if all are, else as numbers if all are, else as text.

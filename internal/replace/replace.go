@@ -34,6 +34,30 @@ func Parse(expr, template string) (*Rule, error) {
 	return &Rule{re, parts}, err
 }
 
+// Of returns what replaces s, which must match as a whole.
+func (r *Rule) Of(s string) (string, bool) {
+	m := r.match.FindStringSubmatchIndex(s)
+	if m == nil || m[0] > 0 || m[1] < len(s) {
+		return "", false
+	}
+	return string(r.expand(nil, s, m)), true
+}
+
+// Results returns an expression for all that the template can make, and more: a group may be any text in it.
+func (r *Rule) Results() *regexp.Regexp {
+	var expr strings.Builder
+	expr.WriteString("^")
+	for _, p := range r.parts {
+		if p.group < 0 {
+			expr.WriteString(regexp.QuoteMeta(p.text))
+		} else {
+			expr.WriteString("(?s:.*)")
+		}
+	}
+	expr.WriteString("$")
+	return regexp.MustCompile(expr.String())
+}
+
 // First replaces the first match in s. If there is none it returns s.
 func (r *Rule) First(s string) string {
 	m := r.match.FindStringSubmatchIndex(s)

@@ -24,6 +24,20 @@ func TestRule(t *testing.T) {
 			t.Errorf("all %s → %s in %s: %s", row.expr, row.template, row.in, got)
 		}
 	}
+	r, err := Parse(`^(?:images/(.*)\.jpg)$`, `masks/\1.+png`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for in, want := range map[string]string{"images/a/b.jpg": "masks/a/b.+png", "images/a.jpgs": "", "x/images/a.jpg": ""} {
+		if got, ok := r.Of(in); got != want || ok != (want != "") {
+			t.Errorf("of %s: %q, %t", in, got, ok)
+		}
+	}
+	for in, want := range map[string]bool{"masks/q/r.+png": true, "masks/q.png": false, "masks/q.+png.txt": false} {
+		if got := r.Results().MatchString(in); got != want {
+			t.Errorf("%s may come of the template: %t", in, got)
+		}
+	}
 	for _, bad := range [][2]string{{"(", ""}, {"a", `\1`}, {"(a)", `\g<b>`}, {"a", `\n`}} {
 		if _, err := Parse(bad[0], bad[1]); err == nil {
 			t.Errorf("%q is accepted", bad)
