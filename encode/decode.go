@@ -21,8 +21,9 @@ import (
 //
 // The suffix of the name after the last dot decides, in upper or lower case, as in webdataset's
 // autodecode.py: a field cls, cls2, index, inx or id is a decimal integer, txt, text or transcript is UTF-8, json or
-// jsn, mp, msg or msgpack, and cbor is a value in that format. Before a further suffix gz they are compressed by gzip. No
-// other field is decodable: arrays (npy, npz, ten, tb) stay the bytes that their readers want, and pickles (pyd, pth) are never decoded.
+// jsn, mp, msg or msgpack, and cbor is a value in that format, ten or tb is a list of arrays, each the bytes of an array file of numpy. Before a
+// further suffix gz they are compressed by gzip. No other field is decodable: npy and npz stay the bytes that numpy reads, and pickles
+// (pyd, pth) are never decoded.
 func Decodable(field string) bool {
 	decode, _ := decodingOf(field)
 	return decode != nil
@@ -45,7 +46,7 @@ func CutGzip(field string) (name string, compressed bool) {
 }
 
 // decodingOf returns the decoder of the named field without its suffix gz, or nil if it is not decodable. plain means that
-// the decoded value shares the memory of what it is decoded from.
+// the decoded value takes about as much memory as what it is decoded from, or shares it.
 func decodingOf(field string) (decode func(*decoder, []byte) (converters.Value, error), plain bool) {
 	name, _ := CutGzip(field)
 	switch suffixOf(name) {
@@ -59,6 +60,8 @@ func decodingOf(field string) (decode func(*decoder, []byte) (converters.Value, 
 		return (*decoder).msgpack, false
 	case "cbor":
 		return (*decoder).cbor, false
+	case "ten", "tb":
+		return (*decoder).tenbin, true
 	}
 	return nil, false
 }

@@ -26,7 +26,7 @@ func (e *JSONError) Unwrap() error { return e.Err }
 
 // A jsonReader reads the values of a JSON text (RFC 8259). It refuses what other readers change silently: repeated
 // keys, bytes that are not UTF-8, unpaired surrogates, integers that do not fit into 64 bits, and other numbers that
-// overflow a float64. It must not be used concurrently.
+// overflow a float64. Like Python's json it takes NaN, Infinity and -Infinity for numbers. It must not be used concurrently.
 type jsonReader struct {
 	depth int  // of lists and maps that may be nested
 	most  int  // values in lists and maps of a text; 0: any number
@@ -37,10 +37,13 @@ type jsonReader struct {
 	size int64 // of the text, bytes
 	open int   // lists and maps that are not closed
 	seen int   // values in lists and maps
+
+	beyond []beyondJSON // numbers that JSON does not have and that are to be read, in their order
 }
 
 // start begins with a text, which must not change while it is read.
 func (r *jsonReader) start(text []byte) {
+	text, r.beyond = withoutNaN(text, r.beyond[:0])
 	r.text = *bytes.NewBuffer(text)
 	r.size, r.open, r.seen = int64(len(text)), 0, 0
 	if r.dec == nil {
@@ -182,9 +185,15 @@ func (r *jsonReader) number() (any, error) {
 	if err != nil {
 		return nil, r.bad(err)
 	}
+	at := r.dec.InputOffset() - int64(len(text))
+	if len(r.beyond) > 0 && r.beyond[0].at == at {
+		x := r.beyond[0].x
+		r.beyond = r.beyond[1:]
+		return x, nil
+	}
 	x, err := jsonNumber(text)
 	if err != nil {
-		return nil, &JSONError{r.dec.InputOffset() - int64(len(text)), err}
+		return nil, &JSONError{at, err}
 	}
 	return x, nil
 }

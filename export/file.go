@@ -22,9 +22,14 @@ func (w *fileWriter) content(f *converters.Field) (converters.Value, error) {
 		return f.Value, nil
 	}
 	var err error
-	b := w.buf[:0]
+	b, arrays := w.buf[:0], false
 	name, compressed := encode.CutGzip(f.Name)
-	switch suffix := strings.ToLower(name[strings.LastIndexByte(name, '.')+1:]); {
+	suffix := strings.ToLower(name[strings.LastIndexByte(name, '.')+1:])
+	if suffix == "ten" || suffix == "tb" {
+		b, arrays = encode.AppendTenbin(b, encode.Any(&f.Value))
+	}
+	switch {
+	case arrays:
 	case suffix == "mp" || suffix == "msgpack" || suffix == "msg":
 		b, err = encode.AppendValue(b, "msgpack", encode.Any(&f.Value))
 	case suffix == "cbor":

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -183,8 +184,12 @@ func TestFileContent(t *testing.T) {
 		{"cbor", converters.Nested([]any{int64(1), []byte("b")}), "\x82\x01\x41b"},
 		{"json", converters.Nested([]any{[]byte("b")}), "!"},
 		{"x", converters.Nested(converters.Map{{Key: int64(1), Value: nil}}), "!"},
-		{"x", converters.Nested([]any{nan}), "!"},
-		{"json", converters.Float(nan), "!"},
+		{"x", converters.Nested([]any{nan, math.Inf(-1)}), "[NaN,-Infinity]"},
+		{"json", converters.Float(nan), "NaN"},
+		{"ten", converters.Nested([]any{"x"}), `["x"]`},
+		{"tb", converters.Nested([]any{}), ""},
+		{"a.ten", converters.Nested([]any{append(encode.AppendArrayHead(nil, "|u1", []int64{3}), "abc"...)}),
+			"~TenBin~\x20\x00\x00\x00\x00\x00\x00\x00u1\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00\x03\x00\x00\x00\x00\x00\x00\x00" + string(zeros[:32]) + "~TenBin~\x03\x00\x00\x00\x00\x00\x00\x00abc" + string(zeros[:61])},
 		{"x", converters.Float(nan), "nan"},
 	} {
 		var w fileWriter

@@ -46,7 +46,7 @@ func TestRefuse(t *testing.T) {
 		{"2^64", `{"a": 18446744073709551616}`, unsupported, 6, "line 1", "does not fit into 64 bits", ""},
 		{"-2^63-1", `{"a": [-9223372036854775809]}`, unsupported, 7, "line 1", "does not fit into 64 bits", ""},
 		{"1e400", `{"a": 1e400}`, unsupported, 6, "line 1", "does not fit into a float64", ""},
-		{"NaN", `{"a": NaN}`, malformed, 6, "line 1", "bad JSON", ""},
+		{"nan", `{"a": nan}`, malformed, 7, "line 1", "bad JSON", ""},
 		{"a leading zero", `{"a": 01}`, malformed, 7, "line 1", "bad JSON", ""},
 		{"nested too deep", "{}\n{\"a\": " + strings.Repeat("[", 33), limit, 3, "line 2", "nested more than 32 deep", "Options.MaxDepth"},
 		{"a line that is too long", "{}\n{\"a\": \"" + strings.Repeat("x", 1000) + "\"}\n", limit, 3, "line 2", "the line has more than 1000 bytes", "Options.MaxLine"},

@@ -38,7 +38,7 @@ func TestRefuseValues(t *testing.T) {
 		{"str_float", 0, "0x1p3", malformed, "not a decimal number"},
 		{"str_float", 0, "x", malformed, "not a decimal number"},
 		{"json", 0, `{"a": 1, "a": 2}`, malformed, "comes twice"},
-		{"json", 0, "NaN", malformed, "bad JSON"},
+		{"json", 0, "nan", malformed, "bad JSON"},
 		{"json", 0, "", malformed, "ends too early"},
 		{"json", 0, strings.Repeat("[", 40), limit, "32 deep"},
 		{"ndarray", 0, "", malformed, "without a type"},

@@ -1,4 +1,5 @@
-// Package jsonvalue writes values of fields as JSON, in the order of the source and without blanks.
+// Package jsonvalue writes values of fields as JSON, in the order of the source and without blanks. Numbers that JSON does not have are NaN,
+// Infinity and -Infinity, as Python's json writes and reads them.
 package jsonvalue
 
 import (
@@ -16,7 +17,7 @@ import (
 const BytesKey = "$bytes"
 
 // AppendFloat appends the shortest decimal form of x that reads back as x. It has a point or an exponent, so that it
-// does not read back as an integer. A number that JSON does not have is nan, inf or -inf.
+// does not read back as an integer. Beyond these it is nan, inf or -inf.
 func AppendFloat(b []byte, x float64) []byte {
 	switch {
 	case math.IsNaN(x):
@@ -39,13 +40,26 @@ func AppendFloat(b []byte, x float64) []byte {
 }
 
 // Append appends the value of a field. Bytes are an object with the key [BytesKey]. The error is
-// [converters.ErrUnsupported] for what JSON does not have: keys of maps that are not text, nan and inf, and a map of
-// the one key BytesKey.
+// [converters.ErrUnsupported] for what JSON does not have: keys of maps that are not text, and a map of the one key
+// BytesKey.
 func Append(b []byte, v *converters.Value) ([]byte, error) { return writer{bytes: true}.value(b, v) }
 
 // AppendPlain is Append for readers that do not know BytesKey: bytes are ErrUnsupported, and a map with that key is a
 // map.
 func AppendPlain(b []byte, v *converters.Value) ([]byte, error) { return writer{}.value(b, v) }
+
+// appendNumber is AppendFloat for JSON as Python has it.
+func appendNumber(b []byte, x float64) []byte {
+	switch {
+	case math.IsNaN(x):
+		return append(b, "NaN"...)
+	case math.IsInf(x, 1):
+		return append(b, "Infinity"...)
+	case math.IsInf(x, -1):
+		return append(b, "-Infinity"...)
+	}
+	return AppendFloat(b, x)
+}
 
 // A writer writes bytes as an object, or refuses them.
 type writer struct{ bytes bool }
@@ -80,10 +94,7 @@ func (w writer) any(b []byte, x any) ([]byte, error) {
 	case uint64:
 		return strconv.AppendUint(b, x, 10), nil
 	case float64:
-		if math.IsNaN(x) || math.IsInf(x, 0) {
-			return b, noJSON("%s", AppendFloat(nil, x))
-		}
-		return AppendFloat(b, x), nil
+		return appendNumber(b, x), nil
 	case string:
 		return AppendString(b, x), nil
 	case []byte:

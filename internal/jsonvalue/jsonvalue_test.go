@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/ffconvert/ffconvert/converters"
@@ -22,14 +23,14 @@ func TestAppend(t *testing.T) {
 		{converters.Int(-7), `-7`},
 		{converters.Float(2), `2.0`},
 		{converters.Float(1e300), `1e+300`},
-		{converters.Float(math.NaN()), ``},
+		{converters.Float(math.NaN()), `NaN`},
 		{converters.Nested(nil), `null`},
 		{converters.Nested([]any{int64(1), uint64(1 << 63), true, 0.5, "x", []byte("y"), []any{}}), `[1,9223372036854775808,true,0.5,"x",{"$bytes":"eQ=="},[]]`},
 		{converters.Nested(converters.Column{Type: "int64", Values: []any{int64(3), nil}}), `[3,null]`},
 		{converters.Nested(converters.Map{{Key: "b", Value: int64(1)}, {Key: "a", Value: converters.Map{}}}), `{"b":1,"a":{}}`},
 		{converters.Nested(converters.Map{{Key: int64(1), Value: int64(1)}}), ``},
 		{converters.Nested(converters.Map{{Key: BytesKey, Value: "x"}}), ``},
-		{converters.Nested([]any{math.Inf(-1)}), ``},
+		{converters.Nested([]any{math.Inf(-1), math.Inf(1)}), `[-Infinity,Infinity]`},
 	} {
 		got, err := Append(nil, &row.v)
 		switch {
@@ -39,7 +40,7 @@ func TestAppend(t *testing.T) {
 			}
 		case err != nil || string(got) != row.want:
 			t.Errorf("%s, %v; want %s", got, err, row.want)
-		case !json.Valid(got):
+		case !json.Valid(got) && !strings.ContainsAny(row.want, "NI"):
 			t.Errorf("%s is not JSON", got)
 		}
 	}
@@ -48,7 +49,7 @@ func TestAppend(t *testing.T) {
 // Plain JSON has no bytes, and no key with a meaning.
 func TestAppendPlain(t *testing.T) {
 	t.Parallel()
-	for _, v := range []converters.Value{converters.Bytes([]byte("x")), converters.Nested([]any{[]byte("x")}), converters.Float(math.NaN())} {
+	for _, v := range []converters.Value{converters.Bytes([]byte("x")), converters.Nested([]any{[]byte("x")})} {
 		if got, err := AppendPlain(nil, &v); !errors.Is(err, converters.ErrUnsupported) {
 			t.Errorf("%s, %v: want a refusal", got, err)
 		}
