@@ -1,10 +1,12 @@
 package export_test
 
 import (
+	"archive/tar"
 	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -48,6 +50,31 @@ func TestDivided(t *testing.T) {
 		if len(got) != 2 || !bytes.Equal(got[0], want[0]) || !bytes.Equal(got[1], want[1]) || done.Again != again || again == "" || done.Totals.Samples != 40_000 || done.Totals.Fields != 80_000 {
 			t.Errorf("%d workers: %d tars that differ from those of one worker, or %q is not %q, of %+v", workers, len(got), done.Again, again, done.Totals)
 		}
+	}
+}
+
+// Tars of a number of samples have so many, in order, and the last one the rest, whatever the sizes are.
+func TestMaxCount(t *testing.T) {
+	t.Parallel()
+	all := make([]converters.Sample, 20)
+	for i := range all {
+		all[i] = converters.Sample{Key: fmt.Sprint(i), Fields: []converters.Field{{Name: "bin", Value: converters.Bytes(make([]byte, i*i*50))}}}
+	}
+	paths, done := tars(t, shards(t, [][]converters.Sample{all}, encode.Options{}, 3), export.TarOptions{MaxCount: 7})
+	var got []string
+	for _, path := range paths {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		names, r := "", tar.NewReader(bytes.NewReader(data))
+		for h, err := r.Next(); err == nil; h, err = r.Next() {
+			names += " " + h.Name
+		}
+		got = append(got, strings.ReplaceAll(names, ".bin", ""))
+	}
+	if want := []string{" 0 1 2 3 4 5 6", " 7 8 9 10 11 12 13", " 14 15 16 17 18 19"}; !slices.Equal(got, want) || done.Again == "" {
+		t.Errorf("%q, again %q", got, done.Again)
 	}
 }
 

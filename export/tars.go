@@ -25,7 +25,7 @@ type TarOptions struct {
 	Key      Key
 	ModTime  int64 // of members, Unix seconds
 	Sizes    plan.Sizes
-	MaxCount int64 // most samples of a tar; 0: no limit
+	MaxCount int64 // samples of each tar but the last, see [plan.EvenOptions]; 0: Sizes alone decide
 
 	Workers  int // tars written at once; 0: the CPUs that this process may use
 	NoVerify bool

@@ -27,6 +27,7 @@ same command is run again. A key or a field that webdataset would split otherwis
 ` + exportSources + "\n" + exitStatus,
 		Example: `  ffconvert export tar out/ 'train-%06d.tar'
   ffconvert export tar --shard-size 1GiB out/ 'tars/train-%06d.tar'
+  ffconvert export tar --max-count 10000 out/ 'tars/train-%06d.tar'
   ffconvert export tar --key ordinal --fields jpg,cls out/ 'tars/train-%06d.tar'`,
 		Args: help.WantArgs,
 	}
@@ -37,7 +38,7 @@ same command is run again. A key or a field that webdataset would split otherwis
 	flags.Var(&opts.MinSize, "min-shard-size", "least mean size of a tar (default 256MiB, or none with --shard-size or --shards)")
 	flags.Var(option.AtLeast(&opts.Sizes.Max, 1), "max-shards", "most tars (default 200, or none with --shard-size or --shards)")
 	flags.Var(option.AtLeast(&opts.Sizes.Shards, 1), "shards", "exact number of tars (default by size)")
-	flags.Int64Var(&tars.MaxCount, "max-count", 0, "most samples of a tar (0: no limit)")
+	flags.Int64Var(&tars.MaxCount, "max-count", 0, "samples of each tar but the last, as webdataset's ShardWriter(maxcount=…) cuts them; a tar that reaches --shard-size ends sooner")
 	flags.Int64Var(&tars.ModTime, "mtime", 0, "time of all members, in seconds since 1970")
 	opts.addKey(flags)
 	opts.addFields(flags)

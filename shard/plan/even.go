@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"math"
+	"sort"
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/shard/choose"
@@ -17,13 +18,15 @@ type Piece struct {
 
 // EvenOptions say how samples are divided. The zero value follows the rule of [Sizes].
 type EvenOptions struct {
-	Sizes      Sizes
-	MaxSamples int64           // most samples of a piece, so that there are more pieces; 0: no limit
+	Sizes Sizes
+	// MaxSamples, unless it is 0, cuts from the first sample on: a piece ends with so many samples, or with the one that brings its cost to
+	// Sizes.ShardSize, if that is set. With Sizes.Shards it is a limit that no piece may be above.
+	MaxSamples int64
 	Choice     *choose.Options // as the index was made with; nil: all samples
 }
 
 // Even divides samples that were indexed with [IndexOptions.Bare] into pieces of even size, as [New] does for
-// shards. It is a pure function.
+// shards, or of a number of samples. It is a pure function.
 func Even(parts []PartIndex, opts EvenOptions) ([]Piece, error) {
 	sizes, most := opts.Sizes, opts.MaxSamples
 	var total, samples, largest int64
@@ -42,41 +45,59 @@ func Even(parts []PartIndex, opts EvenOptions) ([]Piece, error) {
 	if err != nil {
 		return nil, err
 	}
-	if least := (samples + most - 1) / max(1, most); most > 0 && n < least {
-		if sizes.Shards > 0 {
-			return nil, sizesClash("Sizes.Shards %d have %d samples each, above option max-count %d", n, (samples+n-1)/n, most)
-		}
-		n = least
-	}
 	order := newSequence(parts)
 	if opts.Choice.Sorted() {
 		order = newSorted(parts, samples)
 	}
-	for {
-		pieces := evenPieces(order, int(n), largest)
-		over := int64(0)
-		for i := range pieces {
-			over = max(over, pieces[i].Samples)
-		}
-		if most == 0 || over <= most {
-			return pieces, nil
-		}
-		if sizes.Shards > 0 {
-			return nil, sizesClash("Sizes.Shards %d makes one of %d samples, above option max-count %d", n, over, most)
-		}
-		n = min(samples, n+max(1, n/16)) // cut by bytes: pieces of small samples have more of them
+	if most > 0 && sizes.Shards == 0 {
+		return fullPieces(order, opts)
 	}
+	pieces := evenPieces(order, int(n), largest)
+	for i := range pieces {
+		if most > 0 && pieces[i].Samples > most {
+			return nil, sizesClash("Sizes.Shards %d makes one of %d samples, above option max-count %d", n, pieces[i].Samples, most)
+		}
+	}
+	return pieces, nil
+}
+
+// fullPieces cuts as EvenOptions.MaxSamples says.
+func fullPieces(order samplesInOrder, opts EvenOptions) (pieces []Piece, err error) {
+	sizes, most := opts.Sizes, opts.MaxSamples
+	if sizes.Min > 0 {
+		return nil, sizesClash("Sizes.Min %s has no place beside option max-count %d, which cuts by the number of samples", BytesText(sizes.Min), most)
+	}
+	for from := 0; from < order.len(); {
+		end := int(min(int64(order.len()), int64(from)+most))
+		before := int64(0)
+		if from > 0 {
+			before = order.end(from - 1)
+		}
+		if sizes.ShardSize > 0 {
+			end = from + 1 + sort.Search(end-from-1, func(i int) bool { return order.end(from+i)-before >= sizes.ShardSize })
+		}
+		pieces = append(pieces, pieceOf(order, from, end, order.end(end-1)-before))
+		from = end
+	}
+	if sizes.Max > 0 && len(pieces) > sizes.Max {
+		return nil, sizesClash("option max-count %d makes %d files, above Sizes.Max %d", most, len(pieces), sizes.Max)
+	}
+	return pieces, nil
+}
+
+func pieceOf(order samplesInOrder, from, end int, cost int64) Piece {
+	s := order.shard(from, end)
+	return Piece{Samples: s.Samples, Bytes: cost, Runs: joined(s.Runs)}
 }
 
 func evenPieces(order samplesInOrder, n int, largest int64) (pieces []Piece) {
 	from := 0
 	for _, end := range cut(order, n, largest) {
-		s := order.shard(from, end)
 		cost := order.end(end - 1)
 		if from > 0 {
 			cost -= order.end(from - 1)
 		}
-		pieces = append(pieces, Piece{Samples: s.Samples, Bytes: cost, Runs: joined(s.Runs)})
+		pieces = append(pieces, pieceOf(order, from, end, cost))
 		from = end
 	}
 	return pieces

@@ -2,10 +2,11 @@ package plan
 
 import (
 	"errors"
+	"slices"
 	"testing"
 )
 
-// Pieces are even, hold each sample once, and at most so many samples as are allowed.
+// Pieces are even, and hold each sample once; where their number is given, none has more samples than are allowed.
 func TestEven(t *testing.T) {
 	t.Parallel()
 	var parts []PartIndex
@@ -32,8 +33,7 @@ func TestEven(t *testing.T) {
 		{"one", Sizes{}, 0, 1},
 		{"seven", Sizes{Shards: 7}, 0, 7},
 		{"by size", Sizes{ShardSize: total / 5}, 0, 5},
-		{"by count", Sizes{}, 100, 0},
-		{"both", Sizes{ShardSize: total / 5}, 3000, 5},
+		{"seven, and no more", Sizes{Shards: 7}, 3000, 7},
 	} {
 		pieces, err := Even(parts, EvenOptions{Sizes: row.sizes, MaxSamples: row.most})
 		if err != nil {
@@ -65,7 +65,55 @@ func TestEven(t *testing.T) {
 	if _, err := Even(parts, EvenOptions{Sizes: Sizes{Shards: 2}, MaxSamples: 100}); !errors.Is(err, ErrSizes) {
 		t.Error(err)
 	}
+	for _, sizes := range []Sizes{{Min: 1}, {Max: 29}, {ShardSize: 1, Max: 299}, {Shards: 2, ShardSize: 3}} {
+		if _, err := Even(parts, EvenOptions{Sizes: sizes, MaxSamples: 100}); !errors.Is(err, ErrSizes) {
+			t.Errorf("%+v: %v", sizes, err)
+		}
+	}
 	if _, err := Even([]PartIndex{{}}, EvenOptions{}); !errors.Is(err, ErrEmpty) {
 		t.Error(err)
+	}
+}
+
+// Pieces of a number of samples begin where ShardWriter of webdataset begins a shard: before a sample, if the last one has so many, or so many bytes.
+func TestFull(t *testing.T) {
+	t.Parallel()
+	sizes := []int64{512, 1024, 512, 5120, 512, 512, 9728, 512, 1536, 512, 512, 512, 1024}
+	for _, parts := range [][]int{{13}, {4, 9}, {1, 0, 11, 1}} {
+		for most := int64(1); most <= 14; most++ {
+			for _, bytes := range []int64{0, 1, 600, 2048, 6000, 1 << 40} {
+				var indexes []PartIndex
+				i := 0
+				for _, n := range parts {
+					var part PartIndex
+					for range n {
+						part.add(int64(i)*100, sizes[i], 0)
+						i++
+					}
+					part.Account.Samples = int64(n)
+					indexes = append(indexes, part)
+				}
+				var want []int64
+				count, size := most, int64(0) // as of a shard that is full
+				for _, n := range sizes {
+					if count >= most || bytes > 0 && size >= bytes {
+						want, count, size = append(want, 0), 0, 0
+					}
+					want[len(want)-1]++
+					count, size = count+1, size+n
+				}
+				pieces, err := Even(indexes, EvenOptions{Sizes: Sizes{ShardSize: bytes}, MaxSamples: most})
+				if err != nil {
+					t.Fatal(err)
+				}
+				var got []int64
+				for _, p := range pieces {
+					got = append(got, p.Samples)
+				}
+				if !slices.Equal(got, want) {
+					t.Errorf("%d samples, %d bytes: %v, want %v", most, bytes, got, want)
+				}
+			}
+		}
 	}
 }
