@@ -18,7 +18,7 @@ type Beside struct {
 
 // NewBeside returns a Beside for inputs that are found and staged by in.
 func NewBeside(in stage.Options) *Beside {
-	in.Directories, in.Match, in.Arrange, in.Progress = false, nil, nil, nil
+	in.Directories, in.Match, in.Arrange, in.Contents, in.Progress = false, nil, nil, nil, nil
 	return &Beside{in: in}
 }
 

@@ -71,6 +71,8 @@ type Options struct {
 	Progress plan.Progress
 	// Doubt is called once with each doubt of the source. It may be nil.
 	Doubt func(converters.Doubt)
+	// Listed is called once with what the listing of each remote pattern or prefix has led to. It may be nil.
+	Listed func(name, found string)
 	// Waiting is called with the reason if a run waits before it begins. It may be nil.
 	Waiting func(what string)
 	// Drain is called before the first shard is written. When its channel is closed, workers finish
@@ -99,6 +101,7 @@ type Conversion struct {
 	was     func(part int) *plan.Part // a part of an existing plan, for Filter; nil: there is none
 	beside  *Beside                   // files beside remote parts; nil: none was needed
 	src     converters.Source         // the dataset; nil: not open
+	notes   [][2]string               // for Listed, until they were told
 	told    map[converters.Doubt]bool // doubts that were passed to Doubt
 	columns []converters.ColumnType   // columns, if the source is an open table; else nil
 }
@@ -250,8 +253,19 @@ func (c *Conversion) listed() []string {
 	return names
 }
 
+// tellListed reports what was found of remote patterns and prefixes.
+func (c *Conversion) tellListed() {
+	for _, n := range c.notes {
+		if c.Listed != nil {
+			c.Listed(n[0], n[1])
+		}
+	}
+	c.notes = nil
+}
+
 // tellDoubts reports the doubts of the source, and of the file of a mixture, that were not reported before.
 func (c *Conversion) tellDoubts() {
+	c.tellListed()
 	if c.Doubt == nil {
 		return
 	}

@@ -28,6 +28,7 @@ func (c *Conversion) inputOptions() stage.Options {
 	if in.CacheDir == "" {
 		in.CacheDir = c.ownCache()
 	}
+	in.Note = func(name, found string) { c.notes = append(c.notes, [2]string{name, found}) }
 	return in
 }
 

@@ -10,7 +10,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/convert/format"
-	"github.com/ffconvert/ffconvert/input"
+	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
@@ -75,13 +75,13 @@ func TestRemoteShards(t *testing.T) {
 	if err := os.Rename(filepath.Join(dir, "in", "index", "PART_00001.arrow"), filepath.Join(dir, "aside")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := reshard(t, url, filepath.Join(dir, "no"), convert.CutSamples).Write(t.Context()); !errors.Is(err, input.ErrNotFound) {
+	if _, err := reshard(t, url, filepath.Join(dir, "no"), convert.CutSamples).Write(t.Context()); !errors.Is(err, dataset.ErrMissing) {
 		t.Errorf("without an index: %v", err)
 	}
 	if err := os.Remove(filepath.Join(dir, "in", "PART_00001.ffr")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := reshard(t, server.URL+"/in/PART_00000.ffr", filepath.Join(dir, "no"), convert.CutSamples).Write(t.Context()); !errors.Is(err, input.ErrNotFound) {
+	if _, err := reshard(t, server.URL+"/in/PART_00000.ffr", filepath.Join(dir, "no"), convert.CutSamples).Write(t.Context()); !errors.Is(err, dataset.ErrMissing) {
 		t.Errorf("without a shard: %v", err)
 	}
 }

@@ -15,6 +15,8 @@ type SamplesOptions struct {
 	Input  stage.Options
 	Limits encode.Limits // of lists and maps in records
 	Clash  bool          // keys of several datasets may clash
+
+	Listed func(name, found string) // as Options.Listed; it may be nil
 }
 
 // WithSamples finds the shards that the sources name, makes them local files, opens them and calls use. r is a
@@ -22,6 +24,8 @@ type SamplesOptions struct {
 func WithSamples(ctx context.Context, r *format.Reader, sources []string, opts SamplesOptions, use func(*format.Samples) error) (err error) {
 	in := opts.Input
 	in.Options = r.InputOptions(in.Options)
+	var notes [][2]string
+	in.Note = func(name, found string) { notes = append(notes, [2]string{name, found}) }
 	found, err := input.Find(ctx, sources, in.Options)
 	if err != nil {
 		return err
@@ -44,6 +48,11 @@ func WithSamples(ctx context.Context, r *format.Reader, sources []string, opts S
 	s, err := r.Samples(ctx, set.Parts(), opts.Limits, opts.Clash)
 	if err != nil {
 		return err
+	}
+	for _, n := range notes {
+		if opts.Listed != nil {
+			opts.Listed(n[0], n[1])
+		}
 	}
 	return use(s)
 }

@@ -20,13 +20,16 @@ type series struct {
 	numbers       []int
 }
 
-// SeriesDoubts reports files that are missing, by the names of those that are there, and files of two series in one.
+// SeriesDoubts reports files that are missing, by the names of those that are there, and files of two series in one. Names
+// without a number of files are compared by their own numbers.
 func SeriesDoubts(names []string) []Doubt {
 	var all []*series
+	var others []string
 	byName := make(map[[3]string]*series)
 	for _, name := range names {
 		m := numbered.FindStringSubmatch(name)
 		if m == nil {
+			others = append(others, name)
 			continue
 		}
 		key := [3]string{m[1], m[3], m[4]}
@@ -49,7 +52,7 @@ func SeriesDoubts(names []string) []Doubt {
 			doubts = append(doubts, Doubt{Part: s.first, Off: -1, Text: fmt.Sprintf("its name counts %d files, that of %s %d: they may hold the same samples", s.of, all[j].first, all[j].of)})
 		}
 	}
-	return doubts
+	return append(doubts, gapDoubts(others)...)
 }
 
 // missing returns how many files there are, and the name of the first that is not.

@@ -2,6 +2,7 @@ package input
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/ffconvert/ffconvert/internal/place"
@@ -13,24 +14,10 @@ func (f *finder) list(ctx context.Context, l *lookup, p objectPattern) error {
 	if err := p.check(l.name); err != nil {
 		return err
 	}
-	var dir string   // of the objects in found
-	var found []Name // not yet arranged
-	var seen bool    // anything of dir
-	flush := func() error {
-		if !seen {
-			return nil
-		}
-		arranged, err := f.arrange(found, p, dir)
-		if err != nil {
-			return err
-		}
-		if len(arranged) == 0 {
-			name := Shown(p.bucket + dir)
-			l.missed = append(l.missed, miss{name: name, line: l.line, pattern: true, remote: place.Refuse(name, ErrNoMatch, "", "")})
-		}
-		l.found = append(l.found, arranged...)
-		found, seen = nil, false
-		return nil
+	d := &listedDir{finder: f, l: l, p: p}
+	if !slices.ContainsFunc(p.components[:len(p.components)-1], p.isGlob) {
+		d.dir = strings.TrimSuffix(strings.Join(p.components, "/"), p.base())
+		d.one = true
 	}
 	for o, err := range f.opts.Remote.List(ctx, p.prefix()) {
 		if err != nil {
@@ -44,28 +31,21 @@ func (f *finder) list(ctx context.Context, l *lookup, p objectPattern) error {
 		if !p.matchDir(in) {
 			continue
 		}
-		if p.base() == "" {
-			if in != dir {
-				if err := flush(); err != nil {
-					return err
-				}
+		if in != d.dir {
+			if err := d.end(ctx); err != nil {
+				return err
 			}
-			dir, seen = in, true
+			d.dir = in
 		}
+		d.seen = true
 		if !p.matchBase(base, f.opts.Match) {
 			continue
 		}
-		if f.room.Add(-1) < 0 {
-			return tooMany(l.name, f.limit)
-		}
-		n := objectName(Shown(o.URL), o)
-		if p.base() == "" {
-			found = append(found, n)
-		} else {
-			l.found = append(l.found, n)
+		if err := d.add(o); err != nil {
+			return err
 		}
 	}
-	return flush()
+	return d.end(ctx)
 }
 
 // arrange applies opts.Arrange to the objects of a directory.

@@ -25,6 +25,7 @@ type lookup struct {
 	done   chan struct{} // closed when what follows is set
 	found  []Name
 	missed []miss
+	notes  []note
 	err    error
 }
 
@@ -59,6 +60,9 @@ func (f *finder) settle(most int) error {
 func (f *finder) takeRemote(l *lookup) error {
 	if l.err != nil {
 		return l.err
+	}
+	for _, n := range l.notes {
+		f.opts.Note(n.name, n.text)
 	}
 	for _, m := range l.missed {
 		f.missed.add(m)

@@ -36,6 +36,12 @@ type Options struct {
 	Match func(name string) bool
 	// Arrange selects and orders the names that Match takes. nil: all, by code point.
 	Arrange func(names []string) ([]string, error)
+	// Contents, if not nil, returns the names that the files of a directory must have, by what a file of it says: read
+	// returns the bytes of one. nil: the directory does not say. A service is asked for these objects by their names, and
+	// its listing may lack some. Those that do not exist are left out: who reads the others misses them.
+	Contents func(read func(name string) ([]byte, error)) ([]string, error)
+	// Note, if not nil, is told what the listing of a service has led to.
+	Note func(name, text string)
 	// Directories makes directories the inputs, not the files in them. With Remote a URL of
 	// s3:, gs: or ais: stands for the tree of all objects below it.
 	Directories bool

@@ -140,7 +140,7 @@ func (o *exportOptions) run(ctx context.Context, cmd *cobra.Command, args []stri
 	}
 	shown := progress.New(o.Progress, os.Stderr)
 	defer shown.Stop()
-	how := convert.SamplesOptions{Input: o.Input(), Limits: o.Encode.Limits, Clash: o.key == export.KeyOrdinal}
+	how := convert.SamplesOptions{Input: o.Input(), Limits: o.Encode.Limits, Clash: o.key == export.KeyOrdinal, Listed: shown.Listed}
 	if err := convert.LocalPath(to); err != nil {
 		return err
 	}

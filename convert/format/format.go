@@ -32,6 +32,13 @@ type Arranger interface {
 	Arrange(names []string) ([]string, error)
 }
 
+// A Cataloger is an Opener that knows which files a directory must hold.
+type Cataloger interface {
+	Opener
+	// Contents is [input.Options.Contents].
+	Contents(read func(name string) ([]byte, error)) ([]string, error)
+}
+
 // An OpenFunc is a function as an Opener.
 type OpenFunc func(ctx context.Context, parts []converters.Part, rec encode.Options) (converters.Source, error)
 

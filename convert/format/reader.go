@@ -88,6 +88,10 @@ func (r *Reader) InputOptions(in input.Options) input.Options {
 	if a, ok := r.opener.(Arranger); ok {
 		in.Arrange = a.Arrange
 	}
+	in.Contents = nil
+	if c, ok := r.opener.(Cataloger); ok {
+		in.Contents = c.Contents
+	}
 	return in
 }
 

@@ -122,6 +122,26 @@ func (d *shardDir) read(ctx context.Context, files Files) error {
 	return err
 }
 
+// Contents are the shards that the manifest of a directory names.
+func (o *ffrOpener) Contents(read func(name string) ([]byte, error)) ([]string, error) {
+	text, err := read(dataset.ManifestName)
+	if errors.Is(err, input.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	m, err := dataset.DecodeManifest(text)
+	if err != nil {
+		return nil, nil // what reads the shards reports it
+	}
+	names := make([]string, len(m.Shards))
+	for i := range m.Shards {
+		names[i] = m.Shards[i].Name
+	}
+	return names, nil
+}
+
 // begun reports whether a conversion or a copy into the directory was begun.
 func (d *shardDir) begun(ctx context.Context, files Files) (bool, error) {
 	if !d.remote {
@@ -216,16 +236,24 @@ func (d *shardDir) completeRemote(ctx context.Context, files Files, read []*know
 		}
 	}
 	if err := files.Look(ctx, others); err != nil {
-		return err
+		return d.lost(err)
 	}
 	paths, err := files.Fetch(ctx, indexes)
 	if err != nil {
-		return err
+		return d.lost(err)
 	}
 	for i, k := range read {
 		k.index = paths[i]
 	}
 	return nil
+}
+
+// lost returns the error of looking for files that the manifest names: of one that does not exist, missing.
+func (d *shardDir) lost(err error) error {
+	if e, ok := errors.AsType[*input.Error](err); ok && errors.Is(err, input.ErrNotFound) {
+		return d.missing(strings.TrimPrefix(e.Where, d.name))
+	}
+	return err
 }
 
 func (d *shardDir) missing(name string) error {

@@ -7,11 +7,13 @@ import (
 
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/input/remote"
+	"github.com/ffconvert/ffconvert/record"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
 // Named returns how many shards of the plan at a URL are there, by a list of their names, and how many the plan has:
-// when all are, it is worth while to complete the dataset. Without a plan it is [dataset.ErrNothingKept].
+// when all are, it is worth while to complete the dataset. If the list lacks fewer than it has, these are asked for one by
+// one. Without a plan it is [dataset.ErrNothingKept].
 func Named(ctx context.Context, url string, opts Options) (named, of int, err error) {
 	base := Base(url)
 	o, err := opts.Client.Stat(ctx, base+dataset.PlanName)
@@ -25,13 +27,25 @@ func Named(ctx context.Context, url string, opts Options) (named, of int, err er
 	if err != nil {
 		return 0, 0, fmt.Errorf("%s: %w: %w", remote.Redact(o.URL), plan.ErrDamaged, err)
 	}
+	of = f.Head.Shards
+	listed := map[string]bool{}
 	for o, err := range opts.Client.List(ctx, base+"PART_") {
 		if err != nil {
 			return 0, 0, err
 		}
-		if dataset.IsDatasetFile(o.URL[len(base):]) {
+		listed[o.URL[len(base):]] = true
+	}
+	var others []string
+	for i := range of {
+		if name := record.Name(i, of); listed[name] {
 			named++
+		} else {
+			others = append(others, name)
 		}
 	}
-	return min(named, f.Head.Shards), f.Head.Shards, nil
+	if len(others) < named {
+		there, err := StatAll(ctx, opts.Client, base, others)
+		return named + len(there), of, err
+	}
+	return named, of, nil
 }

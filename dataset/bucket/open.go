@@ -71,7 +71,7 @@ func open(ctx context.Context, url, dir string, shared bool, opts *Options, writ
 	b := &bucket{opts: *opts, ctx: ctx, url: Base(url), room: semaphore.NewWeighted(opts.Size), objects: map[string]remote.Object{}, was: map[string][]byte{}}
 	return dataset.OpenScratch(filepath.Join(scratch, scratchPrefix+dir), remote.Redact(b.url), shared, func(o *dataset.Output) (dataset.Bucket, error) {
 		b.out = o
-		return b, b.fill(writes)
+		return b, b.fill(writes, shared)
 	})
 }
 
@@ -110,14 +110,18 @@ func removeStale(scratch string) error {
 	return nil
 }
 
-// fill lists the dataset, and brings into the scratch what it has beside shards and indexes.
-func (b *bucket) fill(writes bool) error {
+// fill finds the objects of the dataset, and brings into the scratch what it has beside shards and indexes. task says that
+// other processes write other shards of its plan.
+func (b *bucket) fill(writes, task bool) error {
 	other, err := b.list()
 	if err != nil {
 		return err
 	}
+	if err := b.ask(fixed); err != nil {
+		return err
+	}
 	ours := false
-	for _, name := range []string{dataset.PlanName, dataset.JournalName, dataset.ManifestName, dataset.SignatureName, dataset.MetaName, dataset.CopyName} {
+	for _, name := range fixed {
 		o, ok := b.object(name)
 		if !ok {
 			continue
@@ -129,6 +133,9 @@ func (b *bucket) fill(writes bool) error {
 	}
 	if writes && !ours && !b.opts.Beside && (other != "" || len(b.objects) > 0) {
 		return fmt.Errorf("%s: %w", remote.Redact(b.url), dataset.ErrNotEmpty)
+	}
+	if err := b.askNamed(task); err != nil {
+		return err
 	}
 	if err := b.bringDone(); err != nil {
 		return err

@@ -24,6 +24,7 @@ type store struct {
 	n       int               // requests so far
 	pending []string          // URLs of uploads in parts that were begun
 	kind    string            // of checksums; "": crc32c
+	hidden  map[string]bool   // URLs that lists leave out
 	rotten  string            // URL of an object whose bytes differ from the checksum that the service keeps
 
 	// before is called with each request, counted from 1: its error is that of the request. acted says that the service
@@ -78,7 +79,7 @@ func (s *store) List(_ context.Context, prefix string) iter.Seq2[remote.Object, 
 		var all []remote.Object
 		err := s.request("list", prefix, func() error {
 			for _, url := range slices.Sorted(maps.Keys(s.objects)) {
-				if strings.HasPrefix(url, prefix) {
+				if strings.HasPrefix(url, prefix) && !s.hidden[url] {
 					o := s.about(url, s.objects[url])
 					o.Sum = remote.Sum{}
 					all = append(all, o)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/dataset/bucket"
 	"github.com/ffconvert/ffconvert/input/remote"
+	"github.com/ffconvert/ffconvert/record"
 )
 
 // A toBucket is an object store that receives a dataset. It has no locks: two copies of one dataset put the same
@@ -76,7 +78,49 @@ func (t *toBucket) text(ctx context.Context, name string) ([]byte, error) {
 	return readObject(ctx, t.client, o)
 }
 
+// ask enters those of the names that the bucket has and its listing lacks.
+func (t *toBucket) ask(ctx context.Context, names []string) error {
+	names = slices.DeleteFunc(names, func(name string) bool { _, listed := t.object(name); return listed })
+	there, err := bucket.StatAll(ctx, t.client, t.url, names)
+	for name, o := range there {
+		t.enter(name, o)
+	}
+	return err
+}
+
+func (t *toBucket) planned() bool {
+	_, there := t.object(dataset.PlanName)
+	return there
+}
+
+// askNamed asks for the files of the dataset that is copied, and of the one there, which has the manifest or a plan.
+func (t *toBucket) askNamed(ctx context.Context, j *job, manifest []byte) error {
+	var names []string
+	for name := range j.named() {
+		names = append(names, name)
+	}
+	if m, err := dataset.DecodeManifest(manifest); err == nil {
+		for i := range m.Shards {
+			names = append(names, m.Shards[i].Name, dataset.IndexName(m.Shards[i].Name))
+		}
+	} else {
+		text, err := t.text(ctx, dataset.PlanName)
+		if err != nil {
+			return err
+		}
+		shards := bucket.Planned(text)
+		for i := range shards {
+			name := record.Name(i, shards)
+			names = append(names, name, dataset.IndexName(name), path.Join(dataset.DoneDir, name))
+		}
+	}
+	return t.ask(ctx, names)
+}
+
 func (t *toBucket) look(ctx context.Context, j *job) (state, error) {
+	if err := t.ask(ctx, bucket.Fixed()); err != nil {
+		return 0, err
+	}
 	manifest, err := t.text(ctx, dataset.ManifestName)
 	if err != nil {
 		return 0, err
@@ -84,6 +128,11 @@ func (t *toBucket) look(ctx context.Context, j *job) (state, error) {
 	mark, err := t.text(ctx, dataset.CopyName)
 	if err != nil {
 		return 0, err
+	}
+	if manifest != nil || mark != nil || t.planned() { // else a copy has put nothing there
+		if err := t.askNamed(ctx, j, manifest); err != nil {
+			return 0, err
+		}
 	}
 	var names []string
 	other := ""

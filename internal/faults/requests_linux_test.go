@@ -39,8 +39,8 @@ func TestFaultI1(t *testing.T) {
 	}
 }
 
-// TestFaultI2 disturbs a sixth of the requests of an upload: the run succeeds all the same.
-func TestFaultI2(t *testing.T) {
+// TestFaultI1Disturbed disturbs a sixth of the requests of an upload: the run succeeds all the same.
+func TestFaultI1Disturbed(t *testing.T) {
 	slow(t)
 	t.Parallel()
 	for _, u := range uploads(t) {
@@ -66,7 +66,7 @@ func TestFaultI2(t *testing.T) {
 			}
 			return errors.Join(u.whole(prefix, scratch), u.store.clear(prefix))
 		})
-		t.Logf("I2 [%s] %v disturbed=%d", u.part, sum, struck.Load())
+		t.Logf("I1 [%s-disturbed] %v disturbed=%d", u.part, sum, struck.Load())
 	}
 }
 

@@ -20,6 +20,7 @@ type FakeRemote struct {
 	Objects map[string]string
 	Fails   map[string]error // of Stat and Fetch by URL, of List by prefix
 	Delay   time.Duration    // of each Stat
+	Hidden  map[string]bool  // URLs that lists leave out
 
 	mu             sync.Mutex
 	Asked          []string // "stat URL", "list PREFIX"
@@ -72,7 +73,7 @@ func (f *FakeRemote) List(ctx context.Context, prefix string) iter.Seq2[remote.O
 		}
 		base, query, _ := strings.Cut(prefix, "?provider=")
 		for _, url := range slices.Sorted(maps.Keys(f.Objects)) {
-			if strings.HasPrefix(url, base) && strings.HasSuffix(url, query) && !yield(f.Object(url), nil) {
+			if strings.HasPrefix(url, base) && strings.HasSuffix(url, query) && !f.Hidden[url] && !yield(f.Object(url), nil) {
 				return
 			}
 		}

@@ -37,6 +37,9 @@ type Options struct {
 	Delay time.Duration
 	// After is the Retry-After of Later and TooMany, in seconds.
 	After int
+	// Omit reports whether an entry is taken out of a listing, which the n-th request asked for. nil: none is. It may be
+	// called concurrently.
+	Omit func(n int, key string) bool
 }
 
 // A Proxy is a running proxy.
@@ -199,6 +202,11 @@ func (p *Proxy) reply(resp *http.Response) error {
 	x := exchangeOf(resp.Request.Context())
 	if at := resp.Header.Get("Location"); at != "" {
 		resp.Header.Set("Location", strings.Replace(at, "http://"+p.service.Host, "http://"+p.Address, 1))
+	}
+	if p.opts.Omit != nil && resp.StatusCode == http.StatusOK && isListing(resp.Request) {
+		if err := p.omit(x.n, resp); err != nil {
+			return err
+		}
 	}
 	switch x.fault {
 	case CutReply:

@@ -124,3 +124,36 @@ func TestSome(t *testing.T) {
 		t.Errorf("%v", seen)
 	}
 }
+
+// Omit takes entries out of both kinds of listing, and leaves the rest of the reply and other replies alone.
+func TestOmit(t *testing.T) {
+	for name, row := range map[string]struct{ path, before, after string }{
+		"s3":       {"/bucket/?list-type=2", "<L><Contents><Key>a</Key></Contents><Contents><Key>b</Key></Contents><End/></L>", "<L><Contents><Key>a</Key></Contents><End/></L>"},
+		"gs":       {"/storage/v1/b/bucket/o", `{"items":[{"name":"b"},{"name":"a"}],"kind":"x"}`, `{"items":[{"name":"a"}],"kind":"x"}`},
+		"gs empty": {"/storage/v1/b/bucket/o", `{"kind":"x"}`, `{"kind":"x"}`},
+		"object":   {"/bucket/b", "<Contents><Key>b</Key></Contents>", "<Contents><Key>b</Key></Contents>"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, row.before) }))
+			defer server.Close()
+			p := Start(t, server.Listener.Addr().String(), Options{Omit: func(_ int, key string) bool { return key == "b" }})
+			resp, err := http.Get("http://" + p.Address + row.path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer resp.Body.Close()
+			if got, err := io.ReadAll(resp.Body); err != nil || string(got) != row.after {
+				t.Errorf("%s, %v", got, err)
+			}
+		})
+	}
+	omit, left := Omit(1, 0.3), 0
+	for n := range 1000 {
+		if omit(n, "key") {
+			left++
+		}
+	}
+	if left < 200 || left > 400 {
+		t.Errorf("%d of 1,000 entries are left out", left)
+	}
+}

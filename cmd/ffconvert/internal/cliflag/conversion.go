@@ -179,7 +179,7 @@ func (o *Conversion) Options(ctx context.Context, tool string, progress *progres
 		Encode: o.Encode, Sizes: o.Sizes, Filter: o.Filter, FilterTimeout: o.FilterTimeout, Input: o.Input(),
 		Workers: o.Workers, Overwrite: o.Overwrite, IntoNonempty: o.IntoNonempty, NoVerify: o.NoVerify, Verify: o.Verify,
 		AIO: aio.Options{Backend: o.Backend, Depth: o.Depth}, Tool: tool,
-		Progress: progress, Doubt: progress.Warn, Waiting: progress.Waiting,
+		Progress: progress, Doubt: progress.Warn, Listed: progress.Listed, Waiting: progress.Waiting,
 		Drain: func() <-chan struct{} { return stop.From(ctx).Within(o.Grace) },
 	}
 	opts.Bucket = o.Bucket.options(opts.Input.Remote.(bucket.Client), progress.Note)

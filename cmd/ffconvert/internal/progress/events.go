@@ -74,7 +74,16 @@ func (r *Reporter) Warn(d converters.Doubt) {
 	}
 }
 
-// A noteEvent is a line about the cache.
+// Listed prints what the listing of a pattern or a prefix has led to.
+func (r *Reporter) Listed(name, what string) {
+	if line := name + ": " + what; r.mode == "json" {
+		WriteEvent(r.out, "listed", noteEvent{line})
+	} else {
+		r.Note(line)
+	}
+}
+
+// A noteEvent is a line about the cache, or about a listing.
 type noteEvent struct {
 	Message string `json:"message"`
 }

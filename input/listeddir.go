@@ -1,0 +1,157 @@
+package input
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/ffconvert/ffconvert/input/remote"
+	"github.com/ffconvert/ffconvert/internal/place"
+	"github.com/ffconvert/ffconvert/internal/text"
+)
+
+// A listedDir collects the objects of a directory that match, until the listing comes to the next one.
+type listedDir struct {
+	*finder
+	l     *lookup
+	p     objectPattern
+	dir   string // ends in a slash, or is ""
+	one   bool   // the pattern is of no other directory
+	seen  bool   // the listing has anything of it
+	found []Name
+}
+
+func (d *listedDir) add(o remote.Object) error {
+	if d.room.Add(-1) < 0 {
+		return tooMany(d.l.name, d.limit)
+	}
+	d.found = append(d.found, objectName(Shown(o.URL), o))
+	return nil
+}
+
+// base returns the name of an object in the directory.
+func (d *listedDir) base(n Name) string {
+	return strings.TrimSuffix(n.Object.URL[len(d.p.bucket)+len(d.dir):], d.p.query)
+}
+
+// end takes what was found of the directory.
+func (d *listedDir) end(ctx context.Context) error {
+	if !d.seen && !d.one {
+		return nil
+	}
+	told, err := d.complete(ctx)
+	if err != nil {
+		return err
+	}
+	if !d.seen && len(d.found) == 0 {
+		return nil
+	}
+	if d.p.base() == "" {
+		if d.found, err = d.arrange(d.found, d.p, d.dir); err != nil {
+			return err
+		}
+		if len(d.found) == 0 {
+			name := Shown(d.p.bucket + d.dir)
+			d.l.missed = append(d.l.missed, miss{name: name, line: d.l.line, pattern: true, remote: place.Refuse(name, ErrNoMatch, "", "")})
+		}
+	}
+	if !told && len(d.found) > 0 {
+		d.tell()
+	}
+	d.l.found = append(d.l.found, d.found...)
+	d.found, d.seen = nil, false
+	return nil
+}
+
+// complete adds the objects that the directory must hold and the listing lacks. told: the directory says what it holds.
+func (d *listedDir) complete(ctx context.Context) (told bool, err error) {
+	if d.opts.Contents == nil {
+		return false, nil
+	}
+	names, err := d.opts.Contents(func(name string) ([]byte, error) {
+		return readObject(ctx, d.opts.Remote, d.p.bucket+d.dir+name+d.p.query)
+	})
+	if err != nil {
+		if cause := context.Cause(ctx); cause != nil {
+			return false, cause
+		}
+		return false, err
+	}
+	listed := make(map[string]bool, len(d.found))
+	for _, n := range d.found {
+		listed[d.base(n)] = true
+	}
+	var unlisted []string
+	for _, name := range names {
+		if d.p.matchBase(name, d.opts.Match) && !listed[name] {
+			unlisted = append(unlisted, name)
+		}
+	}
+	objects := make([]*remote.Object, len(unlisted))
+	g, within := errgroup.WithContext(ctx)
+	g.SetLimit(lookups)
+	for i, name := range unlisted {
+		g.Go(func() error {
+			o, err := d.opts.Remote.Stat(within, d.p.bucket+d.dir+name+d.p.query)
+			if err == nil {
+				objects[i] = &o
+			} else if !errors.Is(err, remote.ErrNotFound) {
+				return d.serviceFailed(ctx, Shown(d.p.bucket+d.dir+name), err)
+			}
+			return nil
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return false, err
+	}
+	for _, o := range objects {
+		if o != nil {
+			if err := d.add(*o); err != nil {
+				return false, err
+			}
+		}
+	}
+	slices.SortFunc(d.found, func(a, b Name) int { return strings.Compare(a.Object.URL, b.Object.URL) })
+	return names != nil, nil
+}
+
+// readObject reads an object into memory.
+func readObject(ctx context.Context, from Remote, url string) ([]byte, error) {
+	o, err := from.Stat(ctx, url)
+	if errors.Is(err, remote.ErrNotFound) {
+		return nil, place.Refuse(Shown(url), ErrNotFound, "", "")
+	}
+	if err != nil {
+		return nil, RemoteError(Shown(url), err)
+	}
+	if o.Size > maxList {
+		return nil, place.Refuse(Shown(url), ErrMalformed, "", "it has %d bytes, %d are allowed", o.Size, maxList)
+	}
+	var m memory
+	if err := from.Fetch(ctx, o, &m, func(int64) {}); err != nil {
+		return nil, RemoteError(Shown(url), err)
+	}
+	return m.b, nil
+}
+
+// tell notes what was found of the directory.
+func (d *listedDir) tell() {
+	if d.opts.Note == nil {
+		return
+	}
+	noun, all := "object", ""
+	if d.opts.Contents != nil {
+		noun, all = "bare shard", "; no manifest there says whether that is all"
+	}
+	what := text.Count(int64(len(d.found)), noun) + ", " + text.Name(d.base(d.found[0]))
+	if len(d.found) > 1 {
+		what += " to " + text.Name(d.base(d.found[len(d.found)-1]))
+	}
+	d.l.notes = append(d.l.notes, note{d.l.name, what + all})
+}
+
+// A note is told when the results of a lookup are taken.
+type note struct{ name, text string }

@@ -1,0 +1,66 @@
+package input
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ffconvert/ffconvert/input/remote"
+	"github.com/ffconvert/ffconvert/internal/inputtest"
+)
+
+// A listing that lacks objects loses none that the directory names, and of others it is said what was found.
+func TestIncompleteListing(t *testing.T) {
+	t.Parallel()
+	f := inputtest.ObjectsOf()
+	for i := range 6 {
+		f.Objects[fmt.Sprintf("s3://b/set/%d.ffr", i)] = "x"
+		f.Objects[fmt.Sprintf("s3://b/bare/%d.ffr", i)] = "x"
+	}
+	f.Objects["s3://b/set/names"] = "0.ffr 1.ffr 2.ffr 3.ffr 4.ffr 5.ffr 6.ffr"
+	f.Hidden = map[string]bool{"s3://b/set/names": true, "s3://b/set/0.ffr": true, "s3://b/set/3.ffr": true, "s3://b/set/5.ffr": true, "s3://b/bare/2.ffr": true, "s3://b/bare/4.ffr": true}
+	contents := func(read func(string) ([]byte, error)) ([]string, error) {
+		text, err := read("names")
+		if errors.Is(err, ErrNotFound) {
+			return nil, nil
+		}
+		return strings.Fields(string(text)), err
+	}
+	shards := func(name string) bool { return strings.HasSuffix(name, ".ffr") }
+	whole := "s3://b/set/0.ffr s3://b/set/1.ffr s3://b/set/2.ffr s3://b/set/3.ffr s3://b/set/4.ffr s3://b/set/5.ffr"
+	const bare = "s3://b/bare/0.ffr s3://b/bare/1.ffr s3://b/bare/3.ffr s3://b/bare/5.ffr"
+	for _, tt := range []struct {
+		arg, want, notes string
+		contents         func(func(string) ([]byte, error)) ([]string, error)
+	}{
+		{"s3://b/set/", whole, "", contents},
+		{"s3://b/set/*.ffr", whole, "", contents},
+		{"s3://b/set/[0-3].ffr", "s3://b/set/0.ffr s3://b/set/1.ffr s3://b/set/2.ffr s3://b/set/3.ffr", "", contents},
+		{"s3://b/s*t/", whole, "", contents},
+		{"s3://b/bare/", bare, "s3://b/bare/: 4 bare shards, 0.ffr to 5.ffr; no manifest there says whether that is all", contents},
+		{"s3://b/bare/*.ffr", bare, "s3://b/bare/*.ffr: 4 objects, 0.ffr to 5.ffr", nil},
+		{"s3://b/bare/{0..5}.ffr", "s3://b/bare/0.ffr s3://b/bare/1.ffr s3://b/bare/2.ffr s3://b/bare/3.ffr s3://b/bare/4.ffr s3://b/bare/5.ffr", "", nil},
+	} {
+		var notes []string
+		got, err := findRemote(t, f, Options{Match: shards, Contents: tt.contents, Note: func(name, text string) { notes = append(notes, name+": "+text) }}, tt.arg)
+		if err != nil || strings.Join(got, " ") != tt.want {
+			t.Errorf("%s: %q, %v", tt.arg, got, err)
+		}
+		if strings.Join(notes, "|") != tt.notes {
+			t.Errorf("%s: %q", tt.arg, notes)
+		}
+	}
+	all := slices.Clone(strings.Fields(whole))
+	for _, url := range all { // a listing without any of them
+		f.Hidden[url] = true
+	}
+	if got, err := findRemote(t, f, Options{Match: shards, Contents: contents}, "s3://b/set/"); err != nil || !slices.Equal(got, all) {
+		t.Errorf("%q, %v", got, err)
+	}
+	f.Fails["s3://b/set/3.ffr"] = &remote.Error{URL: "s3://b/set/3.ffr", Kind: remote.ErrDenied}
+	if _, err := findRemote(t, f, Options{Match: shards, Contents: contents}, "s3://b/set/"); !errors.Is(err, remote.ErrDenied) {
+		t.Errorf("a shard that may not be read: %v", err)
+	}
+}
