@@ -1,12 +1,15 @@
 package main
 
 import (
+	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -31,30 +34,64 @@ func codeSpans(page string) []string {
 	return slices.Compact(spans)
 }
 
-// Each command of docs/coverage.md does what it says with the files that it names: it ends with status 0, and has made what it was to make.
+// isCommand reports whether a code span is a line of shell that runs ffconvert.
+var isCommand = regexp.MustCompile(`(^|[ =])ffconvert [a-z]`).MatchString
+
+// coverageJudge is the script that judges what commands have made: testdata/coverage/rows.py, with readers.py, which are no code of ours.
+const coverageJudge = `
+import base64, json, sys
+sys.dont_write_bytecode = True
+sys.path.insert(0, %q)
+import rows
+def reply(request):
+    r = json.loads(request)
+    if "directory" not in r:
+        return list(rows.ROWS)
+    return rows.check(r["directory"], r["command"], base64.b64decode(r["out"] or ""), base64.b64decode(r["err"] or ""), r["node"])
+`
+
+// What each command of docs/coverage.md makes is read by other programs, which compare it with what went in. A command without such a
+// check fails, and so does a check without a command.
 func TestDocsCoverage(t *testing.T) {
 	t.Parallel()
 	need.Time(t, "a folder and a process for each command of a page")
-	python.Path(t, "cbor2")
+	node := filepath.Join(need.Node(t, "apache-arrow"), "..", "..")
+	scripts, err := filepath.Abs(filepath.Join("testdata", "coverage"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	d := newDocsFolder(t)
-	commands := 0
-	for _, span := range codeSpans(docsPage(t, "coverage.md")) {
-		if !regexp.MustCompile(`(^|[ =])ffconvert [a-z]`).MatchString(span) {
-			continue
+	d.run(t, d.made, "/usr/bin/python3 -B "+filepath.Join(scripts, "shipped.py"))
+	d.env = append(d.env, "PYTHONDONTWRITEBYTECODE=1")
+	judge := python.Start(t, fmt.Sprintf(coverageJudge, scripts), "cbor2", "msgpack", "numpy", "PIL")
+	var checks []string
+	judge.Ask([]byte("{}"), &checks)
+	commands := slices.DeleteFunc(codeSpans(docsPage(t, "coverage.md")), func(span string) bool { return !isCommand(span) })
+	for _, check := range checks {
+		if !slices.Contains(commands, check) {
+			t.Errorf("testdata/coverage/rows.py has a check for %q, which is on no line of the page", check)
 		}
-		commands++
+	}
+	var one sync.Mutex // the judge answers one question after another
+	for _, span := range commands {
 		t.Run(span, func(t *testing.T) {
 			t.Parallel()
 			dir := d.fresh(t)
-			d.run(t, dir, span)
-			made, _ := filepath.Glob(filepath.Join(dir, "new*"))
-			if strings.Contains(span, " new") && !strings.Contains(span, "--dry-run") && len(made) != 1 {
-				t.Errorf("%s has made %q", span, made)
+			out, errOut := d.run(t, dir, span)
+			request, err := json.Marshal(map[string]any{"directory": dir, "command": span, "out": out, "err": errOut, "node": node})
+			if err != nil {
+				t.Fatal(err)
+			}
+			one.Lock()
+			defer one.Unlock()
+			wrong := ""
+			if judge.Ask(request, &wrong); wrong != "" {
+				t.Errorf("%s\n%s%s", wrong, out[:min(len(out), 500)], errOut)
 			}
 		})
 	}
-	if commands < 80 {
-		t.Errorf("%d commands", commands)
+	if len(commands) < 100 {
+		t.Errorf("%d commands", len(commands))
 	}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"net/http"
@@ -92,14 +93,16 @@ func (d *docsFolder) services(t *testing.T) {
 	d.env = append(d.env, "PATH=/usr/bin:"+os.Getenv("PATH")+":/usr/bin", "AIS_ENDPOINT="+ais.URL, "USE_AIS_FOR=gs", "GOPEN_REWRITE=http://host/="+web.URL+"/")
 }
 
-// run runs a line of shell; no command in it may fail.
-func (d *docsFolder) run(t *testing.T, dir, line string) {
+// run runs a line of shell, and returns what it prints; no command in it may fail.
+func (d *docsFolder) run(t *testing.T, dir, line string) (out, errOut []byte) {
 	t.Helper()
+	var stdout, stderr bytes.Buffer
 	cmd := exec.CommandContext(t.Context(), "bash", "-o", "pipefail", "-ec", line)
-	cmd.Dir, cmd.Env = dir, d.env
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Errorf("%s: %v\n%s", line, err, out)
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = dir, d.env, &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		t.Errorf("%s: %v\n%s%s", line, err, stdout.Bytes(), stderr.Bytes())
 	}
+	return stdout.Bytes(), stderr.Bytes()
 }
 
 // fresh returns a folder of its own with all files.
