@@ -1,7 +1,7 @@
 """Readers of what a conversion reads and writes, by other programs than ffconvert: Python's tarfile, csv and pickle, msgpack, cbor2,
 Pillow, numpy, Arrow's JavaScript. Those of formats that have no such library here are written from the format's description.
 """
-import collections, csv, glob, gzip, io, json, os, pathlib, pickle, re, struct, subprocess, tarfile, zlib
+import base64, csv, glob, gzip, io, json, os, pathlib, pickle, re, struct, subprocess, tarfile, zlib
 
 import cbor2, msgpack, numpy
 from PIL import Image
@@ -147,9 +147,10 @@ def points():
     return [[float(x) for x in row] for row in table(*sorted(glob.glob("points/part-*"), key=lambda p: int(p.rsplit("-", 1)[1])))]
 
 
-def arrow(path, node):
-    """The rows of an Arrow stream or file, by Apache's library in JavaScript. Its bytes are lists of numbers."""
-    script = """const a = require("apache-arrow"), t = a.tableFromIPC(require("fs").readFileSync(process.argv[1]));
+def arrow(node, *streams):
+    """The rows of Arrow streams or files, by Apache's library in JavaScript. Its bytes are lists of numbers."""
+    script = """const a = require("apache-arrow"), all = JSON.parse(require("fs").readFileSync(0)).flatMap(s => a.tableFromIPC(Buffer.from(s, "base64")).toArray());
         const plain = (_, x) => typeof x === "bigint" ? Number(x) : ArrayBuffer.isView(x) ? Array.from(x) : x;
-        console.log(JSON.stringify(t.toArray().map(r => r.toJSON()), plain));"""
-    return json.loads(subprocess.run(["node", "-e", script, os.path.abspath(path)], cwd=node, check=True, capture_output=True).stdout)
+        console.log(JSON.stringify(all.map(r => r.toJSON()), plain));"""
+    asked = json.dumps([base64.b64encode(s).decode() for s in streams])
+    return json.loads(subprocess.run(["node", "-e", script], input=asked.encode(), cwd=node, check=True, capture_output=True).stdout)

@@ -1,7 +1,7 @@
 """What the commands of docs/coverage.md must have made. ROWS has a check for each: it runs in the command's directory, OUT and ERR are what the
 command printed. A check compares what went in with what came out, sample by sample, in order, both read by readers.py.
 """
-import base64, hashlib, sys, traceback
+import hashlib, sys, traceback
 
 from readers import *
 
@@ -125,6 +125,11 @@ def draw(key, seed=0, purpose="split"):
 
 def only(sample, *names):
     return {name: sample[name] for name in ("__key__", *names) if name in sample}
+
+
+def plain(sample):
+    """Bytes as lists of numbers, as readers in JavaScript have them."""
+    return {name: list(value) if isinstance(value, bytes) else value for name, value in sample.items()}
 
 
 def picture(sample):
@@ -276,6 +281,8 @@ ROWS = {
     r"python3 examples/dump.py shapes:train | ffconvert cbor - new/": lambda: new(train(), cbor2.loads),
     r"python3 examples/dump.py shapes:train | ffconvert cbor --encode msgpack - new/": lambda: new(train()),
     T + "--encode pickle " + A: lambda: new(tars(), pickle.loads),
+    T + "--encode cbor " + A: lambda: new(tars(), cbor2.loads),
+    T + "--encode arrow shards-000.tar new/": lambda: same(arrow(NODE, *raw()), map(plain, tars(0))),
     "ffconvert cbor --encode raw:image shapes.cbors new/": lambda: same(raw(), [x["image"] for x in cbors()]),
     "ffconvert get out/ '#3'": lambda: same([msgpack.unpackb(BYTES)], tars(0)[3:4]),
     "ffconvert inspect out/": lambda: (said("48", f"{os.path.getsize(shards('out')[0]):,}", "36 samples", where=OUT), same(records("out"), tars(0, 1, 2, 3))),
@@ -355,7 +362,7 @@ ROWS = {
     r"ffconvert ls out/ | head": lambda: same(re.findall(r"^ *\d+  (\d+)  label=(\d)$", OUT, re.M), [(s["__key__"], s["cls"].decode()) for s in tars(0)[:10]]),
     "ffconvert get out/ 000003 cls": lambda: same([BYTES], [tars(0)[3]["cls"]]),
     T + "--decode 'shards-{000..003}.tar' new && ffconvert export jsonl --columns cls new - > lines.json": lambda: same(lines("lines.json"), [only(s, "cls") for s in tars(0, 1, 2, 3, decode=True)]),
-    "ffconvert export arrow --columns cls out/ - > new.arrow": lambda: same(arrow("new.arrow", NODE), [{"__key__": s["__key__"], "cls": list(s["cls"])} for s in tars(0, 1, 2, 3)]),
+    "ffconvert export arrow --columns cls out/ - > new.arrow": lambda: same(arrow(NODE, pathlib.Path("new.arrow").read_bytes()), [plain(only(s, "cls")) for s in tars(0, 1, 2, 3)]),
     "ffconvert get out/ '#5' --format text": lambda: said("#5  000005", *[f"{name}" for name in list(tars(0)[5])[1:]], f"{len(tars(0)[5]['jpg']):,} bytes", where=OUT),
     "ffconvert plan tar " + A: planned,
     # OneFlow
