@@ -143,7 +143,13 @@ class Dataset:
 
     def __getitems__(self, indices: Sequence[int]) -> List[Any]:
         """Several samples, in the order that is asked."""
-        return self.process(indices, self.reader.read(indices))
+        data = self.reader.read(indices)
+        if type(self).process is Dataset.process:
+            return self.process(indices, data)
+        try:
+            return self.process(indices, data)
+        except Exception as e:
+            raise named(e, "process of the samples %s%s" % (", ".join(map(str, indices[:16])), ", …" if len(indices) > 16 else "")) from e
 
     def process(self, indices: Sequence[int], data: List[Any]) -> List[Any]:
         """Makes samples of the bytes of these records."""

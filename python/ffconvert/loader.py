@@ -73,42 +73,9 @@ class DataLoader(torch.utils.data.DataLoader):  # type: ignore[type-arg]  # it c
         super().__init__(dataset, batch_sampler=batch_sampler, num_workers=num_workers, collate_fn=collate_fn or collate, pin_memory=pin_memory,
                          timeout=timeout, worker_init_fn=worker_init_fn, generator=generator, multiprocessing_context=multiprocessing_context,
                          persistent_workers=persistent_workers, **more)
-
-    @property
-    def batch_sampler(self) -> Any:
-        """The sampler of the batches. It has the epoch and the position of the loader."""
-        return self._batch_sampler
-
-    @property
-    def sampler(self) -> Any:
-        """The sampler of the samples, as torch's recipe for DDP asks for it: a view of batch_sampler."""
-        return getattr(self._batch_sampler, "sampler", None)
-
-    @property
-    def batch_size(self) -> Optional[int]:
-        """Samples of a batch, on this rank."""
-        return getattr(self._batch_sampler, "batch_size", None)
-
-    @property
-    def drop_last(self) -> bool:
-        """Whether samples that do not fill a batch are left out."""
-        return bool(getattr(self._batch_sampler, "drop_last", False))
-
-    @batch_sampler.setter
-    def batch_sampler(self, value: Any) -> None:
-        self._batch_sampler = value
-
-    @sampler.setter
-    def sampler(self, value: Any) -> None:
-        """torch sets what it makes of a batch sampler: one in the order of the dataset."""
-
-    @batch_size.setter
-    def batch_size(self, value: Any) -> None:
-        """torch sets None."""
-
-    @drop_last.setter
-    def drop_last(self, value: Any) -> None:
-        """torch sets False."""
+        # With a batch sampler torch has others here, and frameworks ask for these. It refuses to set them.
+        vars(self).update(sampler=getattr(batch_sampler, "sampler", None), batch_size=getattr(batch_sampler, "batch_size", None),
+                          drop_last=bool(getattr(batch_sampler, "drop_last", False)))
 
     @property
     def _index_sampler(self) -> Any:  # torch takes the lists from here
@@ -163,7 +130,7 @@ class _Iterator:
 
     def __init__(self, steps: Union[BatchSampler, Foreign], open: Callable[[], Any]) -> None:
         self._steps, self._open, self._turn = steps, open, 0
-        self._begin, self._batches = steps.position.next(), open()
+        self._begin, self._batches = steps.begin(), open()
         self._step = self._begin[1]
 
     def __iter__(self) -> "_Iterator":
@@ -175,23 +142,29 @@ class _Iterator:
     def __next__(self) -> Any:
         position, steps = self._steps.position, self._steps.steps()
         if not self._turn:
-            if position.next() != self._begin:
-                self._begin, self._batches = position.next(), self._open()
+            if self._steps.begin() != self._begin:
+                self._begin, self._batches = self._steps.begin(), self._open()
             self._step, self._turn = self._begin[1], position.begin()
         try:
             batch = next(self._batches)
         except StopIteration:
-            if steps is not None and self._step < steps:
-                raise RuntimeError("the dataset raised StopIteration for batch %d of epoch %d, which has %d" % (self._step, self._begin[0], steps)) from None
-            position.move(self._turn, self._step, steps is not None)
-            raise
+            if steps is None or self._step == steps:
+                position.move(self._turn, self._step, steps is not None)
+                raise
+            failed = self._step
+            self._pass()
+            raise RuntimeError("the dataset raised StopIteration for batch %d of epoch %d, which has %d" % (failed, self._begin[0], steps)) from None
         except BaseException:
-            # The next call gives the batch after the one that failed, as torch's does; where workers died or were late, the same again.
-            self._step = self._begin[1] + getattr(self._batches, "_rcvd_idx", self._step - self._begin[1] + 1)
+            self._pass()
             raise
         self._step += 1
         position.move(self._turn, self._step, self._step == steps)
         return batch
+
+    def _pass(self) -> None:
+        """Counts what torch counts: its next call gives the batch after one that failed, and where workers died or were late, the same again."""
+        first = self._begin[1]
+        self._step = first + getattr(self._batches, "_rcvd_idx", self._step - first + 1)
 
 
 class _NextLists:
@@ -224,6 +197,9 @@ class Foreign:
         if not 0 <= step <= len(self.sampler):
             raise ValueError("step %d: an epoch has %d" % (step, len(self.sampler)))
         self.position.set_step(step)
+
+    def begin(self) -> Tuple[int, int]:
+        return self.position.next()
 
     def steps(self) -> Optional[int]:
         return None  # a sampler may say a wrong length, or none

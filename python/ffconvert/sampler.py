@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import array
 import hashlib
-import itertools
 import sys
 from operator import index as _index
 from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
@@ -92,6 +91,10 @@ class BatchSampler(_BatchSampler):  # type: ignore[misc]  # Any where torch is n
         """Makes iterations leave out the first steps, until it is set again. The number of steps is legal: then nothing is left."""
         self.position.set_step(self._checked(step))
 
+    def begin(self) -> Tuple[int, int, int]:
+        """What an iteration begins with: the epoch, its step, and the seed."""
+        return (*self.position.next(), self.order.seed)
+
     def steps(self) -> int:
         """The number of steps of an epoch."""
         return self.order.steps()
@@ -101,11 +104,15 @@ class BatchSampler(_BatchSampler):  # type: ignore[misc]  # Any where torch is n
         return self.order.steps() - self.position.skip
 
     def __iter__(self) -> Iterator[List[int]]:
-        ranks = 1 if self.world == 1 else _divided_by_caller()
+        self.refuse_division()
+        return _Lists(self)
+
+    def refuse_division(self) -> None:
+        """RuntimeError if these are the batches of one rank of several, and the caller's caller divides them again."""
+        ranks = 1 if self.world == 1 else _divided_by(sys._getframe(2))
         if ranks > 1:
             raise RuntimeError("these are the batches of rank %d of %d, which %d processes would divide again: pass rank=0, world=1, "
                                "or do not prepare the loader" % (self.rank, self.world, ranks))
-        return _Lists(self)
 
     def lists(self, epoch: int, first: int) -> Iterator[List[int]]:
         """The lists of an epoch from a step on. The position stays."""
@@ -201,7 +208,7 @@ class Samples(_Sampler):  # type: ignore[misc,type-arg]  # it cannot be subscrip
         self.batches.set_epoch(epoch)
 
     def state_dict(self) -> Dict[str, Any]:
-        """As that of the BatchSampler: the end of a step."""
+        """As that of the BatchSampler: behind the last step of which all samples were yielded."""
         return self.batches.state_dict()
 
     def load_state_dict(self, state: Dict[str, Any]) -> None:
@@ -212,7 +219,19 @@ class Samples(_Sampler):  # type: ignore[misc,type-arg]  # it cannot be subscrip
         return self.num_samples
 
     def __iter__(self) -> Iterator[int]:
-        return itertools.chain.from_iterable(iter(self.batches))
+        self.batches.refuse_division()
+        return self._samples()
+
+    def _samples(self) -> Iterator[int]:
+        position, steps = self.batches.position, self.batches.order.steps()
+        epoch, step = position.next()
+        turn = position.begin()
+        for batch in self.batches.lists(epoch, step):
+            yield from batch[:-1]
+            step += 1
+            position.move(turn, step, step == steps)  # with the last sample of a step
+            yield from batch[-1:]
+        position.move(turn, steps, True)
 
 
 class RankSamples(Samples, _DistributedSampler):  # type: ignore[misc,type-arg]
@@ -227,16 +246,15 @@ def _batches_of(sampler: Any) -> BatchSampler:
     return sampler.batches
 
 
-def _divided_by_caller() -> int:
-    """The number of processes among which a caller divides the batches: a batch sampler around this one, as Accelerate's BatchSamplerShard."""
-    frame = sys._getframe(2)
+def _divided_by(frame: Any) -> int:
+    """The number of processes among which callers divide what they get: a sampler around this one, as Accelerate's BatchSamplerShard, or a loader of it."""
     while frame is not None:
         caller = frame.f_locals.get("self")
         if isinstance(caller, _Sampler) or frame.f_globals.get("__name__") == "accelerate.data_loader":
             n = getattr(caller, "num_processes", None) or getattr(getattr(caller, "state", None), "num_processes", 1)
             if isinstance(n, int) and n > 1:
                 return n
-        frame = frame.f_back  # type: ignore[assignment]
+        frame = frame.f_back
     return 1
 
 

@@ -1,8 +1,9 @@
 """What frameworks do with a loader that they are given. They are not installed where the tests run, so each of these makes the calls that
 the sources make, in their order; its comment names the source and the function.
 
-Of accelerate 1.x src/accelerate/data_loader.py; of Lightning 2.x src/lightning/pytorch/loops/fit_loop.py, trainer/connectors/data_connector.py,
-utilities/data.py; of torchdata 0.11 torchdata/stateful_dataloader/stateful_dataloader.py; of transformers 4.x src/transformers/trainer.py.
+Read: huggingface/accelerate 000e52ba (and set_epoch of later versions) src/accelerate/data_loader.py; Lightning-AI/pytorch-lightning 014994ad and 03f57f9c
+src/lightning/fabric/utilities/data.py, src/lightning/pytorch/loops/fit_loop.py, trainer/connectors/data_connector.py, utilities/data.py; pytorch/data 00faf889
+torchdata/stateful_dataloader/stateful_dataloader.py; huggingface/transformers 4.5x src/transformers/trainer.py.
 """
 
 import collections

@@ -72,6 +72,19 @@ class Accelerate(unittest.TestCase):
             for rank in range(2):
                 with self.assertRaisesRegex(RuntimeError, "batches of rank %d of 2, which 2 processes would divide again: pass rank=0, world=1" % rank):
                     lists(frameworks.prepare(make(rank), 2, rank))
+        single = frameworks.BatchSamplerShard(torch.utils.data.BatchSampler(loader(5, rank=1, world=2).sampler, 5, False), 2, 1)
+        with self.assertRaisesRegex(RuntimeError, "would divide again"):
+            list(single)
+        module = {"__name__": "accelerate.data_loader", "DataLoader": torch.utils.data.DataLoader}  # whose DataLoaderDispatcher reads all on process 0
+        exec("class Dispatcher(DataLoader):\n    def __iter__(self):\n        return super().__iter__()\n", module)
+        for world, n in itertools.product((1, 2), (1, 2)):
+            dispatcher = module["Dispatcher"](Numbers(), batch_sampler=loader(5, rank=0, world=world).batch_sampler)
+            dispatcher.state = types.SimpleNamespace(num_processes=n)
+            if world == n == 2:
+                with self.assertRaisesRegex(RuntimeError, "would divide again"):
+                    iter(dispatcher)
+            else:
+                self.assertEqual(len(list(dispatcher)), 12 // world)
         self.assertEqual(len(lists(loader(5, rank=1, world=2))), 6)
         self.assertEqual(len(list(loader(5, rank=1, world=2).batch_sampler)), 6)
 
@@ -182,10 +195,18 @@ class Transformers(unittest.TestCase):
         self.assertEqual(lists(frameworks.trainer_epochs(made(), range(1), 5)), whole[5:])
 
     def test_our_loader(self):
-        """get_train_dataloader returns ours, for each rank."""
-        for world in (1, 2, 3):
-            ranks = [lists(frameworks.trainer_epochs(loader(12 // world, rank=r, world=world), range(1, 3), 2)) for r in range(world)]
-            self.assertEqual([sum(step, []) for step in zip(*ranks)], expected(1, 12)[2:] + expected(2, 12))
+        """get_train_dataloader returns ours, for each rank; what the Trainer saves is its epoch and its step."""
+        draw = random.Random(6)
+        for schedule in range(200):
+            batch, epoch, steps, got = draw.choice([12, 17]), 0, 0, []
+            whole = -(-N // batch)
+            while epoch < 3:
+                world = draw.choice([1, 2, 3])
+                ranks = [frameworks.trainer_epochs(loader(1, global_batch=batch, rank=r, world=world, ends="short"), range(epoch, 3), steps) for r in range(world)]
+                parts = [lists(itertools.islice(r, stop)) for stop in (draw.randrange(1, 9),) for r in ranks]
+                got += [sum(step, []) for step in zip(*parts)]
+                epoch, steps = divmod(epoch * whole + steps + len(parts[0]), whole)
+            self.assertEqual(got, [b for e in range(3) for b in expected(e, batch)], schedule)
 
 
 class Loops(unittest.TestCase):

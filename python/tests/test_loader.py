@@ -1,6 +1,7 @@
 """DataLoader delivers the batches of the order, whatever workers it has and wherever it was stopped."""
 
 import os
+import pickle
 import signal
 import time
 import unittest
@@ -276,6 +277,10 @@ class Loader(unittest.TestCase):
             self.assertEqual(len(list(ours.sampler)), len(ours.sampler))
             if "shuffle" not in args:
                 self.assertEqual(list(ours.batch_sampler), list(theirs.batch_sampler))
+        loader = pickle.loads(pickle.dumps(DataLoader(data, 7, shuffle=True, seed=3)))
+        self.assertEqual(([list(b) for b in loader.batch_sampler], loader.batch_size), (list(BatchSampler(data, 7, seed=3, ends="even")), 7))
+        eight = torch.utils.data.BatchSampler(DataLoader(data, 8).sampler, 8, False)  # of single samples, as StatefulDataLoader takes them
+        self.assertEqual([(batch[0], eight.sampler.state_dict()["position"]) for batch in eight], [(i, i + 8) for i in range(0, 120, 8)])
         two = [DataLoader(data, 7, rank=r, world=2) for r in range(2)]
         self.assertEqual(sorted(i for loader in two for i in loader.sampler), list(range(120)))
         self.assertEqual((len(two[0].sampler), two[0].sampler.num_replicas, two[1].sampler.rank), (60, 2, 1))
@@ -299,6 +304,9 @@ class Seeds(unittest.TestCase):
         loaders[1].load_state_dict(state)
         rest = [i for b, in loaders[1] for i in b.tolist()]
         self.assertEqual((sorted(first + rest), loaders[1].seed), (list(range(60)), state["seed"]))
+        it = iter(loaders[2])
+        loaders[2].load_state_dict(dict(state, position=0))  # an iterator that has not begun follows
+        self.assertEqual(next(it)[0].tolist(), first)
         for bad in (-1, 1 << 63, "7", None, True):
             with self.assertRaises(StateError):
                 loaders[1].load_state_dict(dict(state, seed=bad))
@@ -344,6 +352,13 @@ def failing(sample):
     if sample[KEY] in ("000007", "000100"):
         raise {"000007": KeyError, "000100": StopIteration}[sample[KEY]]("not this one")
     return sample[KEY]
+
+
+class Process(Dataset):
+    """As ffrecord's users write them."""
+
+    def process(self, indices, data):
+        return [1 // (i != 7) for i in indices]
 
 
 class Failing(torch.utils.data.Dataset):
@@ -399,12 +414,16 @@ class Faults(unittest.TestCase):
                     self.fail("the first batch has the sample")
             self.assertEqual(loader.state_dict()["position"], 0)  # what failed was not delivered
 
+        with self.assertRaisesRegex(ZeroDivisionError, "^process of the samples 4, 5, 6, 7: ZeroDivisionError: integer division"):
+            list(DataLoader(Process(support.tars()), 4))
+
     def test_dataset_that_stops(self):
         for workers in (0, 2):
             it = iter(DataLoader(Failing(), 2, num_workers=workers))
             self.assertEqual([next(it).tolist(), next(it).tolist()], [[0, 1], [2, 3]])
             with self.assertRaisesRegex(RuntimeError, "StopIteration for batch 2 of epoch 0, which has 4"):
                 next(it)
+            self.assertEqual([batch.tolist() for batch in it], [[6, 7]])
 
     def test_changed_dataset(self):
         """A shard that goes, and one that is replaced, under a loader."""
