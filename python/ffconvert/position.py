@@ -34,16 +34,16 @@ class Position:
         return (self.epoch + 1, self.skip) if self._ended else (self.epoch, self._start)
 
     def begin(self) -> int:
-        """Begins an iteration at next(), and returns its number. One that is left begins its epoch again the next time."""
+        """Begins an iteration at next(), and returns its number."""
         self.epoch, self.done = self.next()
-        self._start, self._ended, self._running = self.skip, False, True
+        self._start, self._ended, self._running = self.done, False, True
         self._turn += 1
         return self._turn
 
     def move(self, turn: int, done: int, ended: bool) -> None:
-        """So many steps of its epoch has this iteration delivered; ended: there are no more."""
+        """So many steps of its epoch has this iteration delivered; ended: there are no more. If it is left, the next one begins the epoch again."""
         if turn == self._turn:
-            self.done, self._ended = done, ended
+            self.done, self._start, self._ended = done, self.skip, ended
 
     def set_epoch(self, epoch: int) -> None:
         """Goes to the begin of an epoch. That of an iteration which goes on, or of load, stays where it is."""

@@ -344,6 +344,8 @@ class Seeds(unittest.TestCase):
                 else:
                     with self.assertRaisesRegex(StateError, "its dataset is"):
                         loader.load_state_dict(state)
+        keys = [DataLoader(subset(data, keys), 1).state_dict()["dataset"] for keys in (["000001", "000002"], ["000001", "000003"])]
+        self.assertEqual(len(set(keys)), 2)
         same = subset(data, torch.arange(60))
         self.assertEqual(DataLoader(same, 10).state_dict()["dataset"], states[0]["dataset"])
 
@@ -413,6 +415,11 @@ class Faults(unittest.TestCase):
                 for batch in loader:
                     self.fail("the first batch has the sample")
             self.assertEqual(loader.state_dict()["position"], 0)  # what failed was not delivered
+            loader.load_state_dict(dict(loader.state_dict(), position=96))
+            for _ in range(2):  # nor does a loop that fails at once use up a state
+                with self.assertRaises(RuntimeError):
+                    next(iter(loader))
+            self.assertEqual(loader.step, 12)
 
         with self.assertRaisesRegex(ZeroDivisionError, "^process of the samples 4, 5, 6, 7: ZeroDivisionError: integer division"):
             list(DataLoader(Process(support.tars()), 4))
