@@ -271,7 +271,7 @@ def with_manifest(out, change):
 def read_all(out):
     """All that a Dataset gives."""
     data = Dataset(out)
-    return data[:], data.fields, data.classes, list(data.keys()), data["000007"], "000008" in data
+    return data[:], data.fields, data.classes, list(data.keys()), data["000007"] if "000007" in data else None
 
 
 def directories(row):
