@@ -46,8 +46,8 @@ func newKeyOptions(set *option.Set) *keyOptions {
 // given reports whether the options change samples.
 func (o *keyOptions) given() bool { return o.rule != "" || o.prefix != "" || o.fields != nil }
 
-// options returns what to change in the samples of parts.
-func (o *keyOptions) options(parts []converters.Part) (rekey.Options, error) {
+// options returns what to change in the samples of parts, which a source has made of inputs: a folder of classes has a part for each.
+func (o *keyOptions) options(parts, inputs []converters.Part) (rekey.Options, error) {
 	opts := rekey.Options{Unmatched: o.unmatched, Unique: o.rule != "" || o.prefix != ""}
 	if o.rule != "" {
 		expr, template, ok := strings.Cut(o.rule, "=")
@@ -61,7 +61,9 @@ func (o *keyOptions) options(parts []converters.Part) (rekey.Options, error) {
 		opts.Rules = append(opts.Rules, rule)
 	}
 	if o.prefix != "" {
-		opts.Prefix = func(part int) string { return strings.ReplaceAll(o.prefix, sourceWord, sourceName(&parts[part])) }
+		opts.Prefix = func(part int) string {
+			return strings.ReplaceAll(o.prefix, sourceWord, sourceName(inputOf(&parts[part], inputs)))
+		}
 	}
 	for _, text := range o.fields {
 		name, file, ok := strings.Cut(text, "=")
@@ -88,6 +90,16 @@ func delimiter(text string) (rune, error) {
 		return 0, &option.Error{Name: "table-delimiter", Text: text, Err: errors.New("want one character, or tab")}
 	}
 	return r, nil
+}
+
+// inputOf returns the input that a part is of, or lies in.
+func inputOf(p *converters.Part, inputs []converters.Part) *converters.Part {
+	for i := range inputs {
+		if name := inputs[i].Name; p.Name == name || strings.HasPrefix(p.Name, strings.TrimSuffix(name, "/")+"/") {
+			return &inputs[i]
+		}
+	}
+	return p
 }
 
 // sourceName returns the name of the dataset that a part is a shard of, else of its file up to the first dot.

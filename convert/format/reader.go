@@ -104,7 +104,7 @@ func (r *Reader) Open(ctx context.Context, parts []converters.Part, rec encode.O
 	if err != nil || !r.keys.given() && !r.merges(parts) {
 		return src, err
 	}
-	how, err := r.keys.options(parts)
+	how, err := r.keys.options(src.Parts(), parts)
 	if err != nil {
 		return nil, err
 	}

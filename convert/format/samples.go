@@ -84,7 +84,7 @@ func (s *Samples) rekey(r *Reader, clash bool) error {
 	if !r.keys.given() && !merges {
 		return nil
 	}
-	how, err := r.keys.options(s.Parts())
+	how, err := r.keys.options(s.Parts(), nil)
 	if err != nil {
 		return err
 	}
