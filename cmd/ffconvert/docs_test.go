@@ -51,7 +51,7 @@ func TestCommandsOfDocs(t *testing.T) {
 				continue
 			}
 			seen[c[1]] = true
-			if err := isCommand(args); err != nil {
+			if err := checkCommand(args); err != nil {
 				t.Errorf("%s: %s: %v", filepath.Base(name), c[1], err)
 			}
 		}
@@ -61,8 +61,8 @@ func TestCommandsOfDocs(t *testing.T) {
 	}
 }
 
-// isCommand asks for the help of a command with arguments; a flag at their end may lack its value.
-func isCommand(args []string) error {
+// checkCommand asks for the help of a command with arguments; a flag at their end may lack its value.
+func checkCommand(args []string) error {
 	root := newRootCommand()
 	root.SetOut(io.Discard)
 	root.SetErr(io.Discard)
