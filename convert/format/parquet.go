@@ -12,7 +12,7 @@ import (
 func parquetOptions(set *option.Set) Opener {
 	var opts parquet.Options
 	set.AddLimit("max-footer-size", "largest footer of a file accepted", option.MaxSize(&opts.MaxFooter, parquet.DefaultMaxFooter))
-	set.AddLimit("max-page-size", "largest page accepted, 2GiB at most", option.MaxSizeTo(&opts.MaxPage, parquet.DefaultMaxPage, parquet.MostPage))
+	set.AddLimit("max-page-size", "largest page accepted, and all pages and dictionaries held at once", option.MaxSize(&opts.MaxPage, parquet.DefaultMaxPage))
 	set.AddLimit("max-value-size", "largest value accepted, and all nested values of a row", option.MaxSize(&opts.MaxValue, parquet.DefaultMaxValue))
 	return OpenFunc(func(_ context.Context, parts []converters.Part, rec encode.Options) (converters.Source, error) {
 		opts.Fields, opts.Load = rec.Needs(), rec.Loads

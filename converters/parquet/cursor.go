@@ -30,19 +30,21 @@ type cursor struct {
 	load     bool  // the bytes of values are needed
 	passing  bool  // skip is running: the bytes of values are not read
 	expander *columns.Expander
-	raw, buf []byte // of pages that are larger than the window, and of decompressed ones
-	words    []byte // of the dictionary page
+	held     *holding
+	raw      *[]byte // of a page as it is stored, which is larger than the window and compressed
+	buf      buffer  // of a page that is larger than the window, or decompressed
+	words    buffer  // of the dictionary page
 
 	page       page
 	last       int64  // end of the chunk, as the footer has it; a page must begin before it
 	spare      int64  // bytes between it and the footer
-	levels     []byte // of a streamed page
+	levels     buffer // of a streamed page, or of a compressed one of version 2
 	left       int64  // values of the page that follow, with nulls
 	unread     int64  // values of the chunk behind this page
 	stream     int64  // end of a streamed page in the file; 0: the page is in memory
 	decoder    decoder
 	reps, defs runs
-	dictionary []datum
+	dictionary *dictionary
 
 	has      bool // the value below is the next one
 	end      bool // there is none
@@ -67,9 +69,17 @@ func (c *cursor) begin(f io.ReaderAt, at chunk, single bool) error {
 	c.w.Reset(f, at.off+at.size, at.off, sizes)
 	c.last, c.spare = at.off+at.size, at.spare
 	c.codec, c.unread, c.left, c.stream = at.codec, at.values, 0, 0
-	c.dictionary, c.decoder = nil, nil
+	c.forget()
 	c.has, c.end = false, false
 	return nil
+}
+
+// forget gives up the dictionary.
+func (c *cursor) forget() {
+	if c.dictionary != nil {
+		c.held.bytes -= placeSize * int64(len(c.dictionary.places)+len(c.dictionary.sizes))
+	}
+	c.dictionary, c.decoder = nil, nil
 }
 
 // look makes the next value the current one, if it is not already. At the end of the chunk it is the start of

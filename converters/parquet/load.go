@@ -8,54 +8,6 @@ import (
 	"github.com/ffconvert/ffconvert/converters/internal/columns"
 )
 
-// readDictionary decodes a dictionary page. Its bytes stay in memory.
-func (c *cursor) readDictionary() error {
-	p := &c.page
-	if c.dictionary != nil {
-		return fmt.Errorf("%w: a second dictionary page", converters.ErrMalformed)
-	}
-	if p.encoding != encodingPlain && p.encoding != encodingPlainDictionary || c.physical == typeBool {
-		return fmt.Errorf("%w: a dictionary of encoding %d", converters.ErrUnsupported, p.encoding)
-	}
-	if c.codec == codecNone && !p.checked && !c.load && c.physical == typeBytes {
-		return c.measureDictionary()
-	}
-	_, b, err := c.content(&c.words)
-	if err != nil {
-		return err
-	}
-	if p.values > int64(len(b))/int64(max(c.width(), 1)) {
-		return fmt.Errorf("%w: a dictionary of %d values in %d bytes", converters.ErrMalformed, p.values, len(b))
-	}
-	d, err := newDecoder(c.leaf, encodingPlain, b, nil)
-	if err != nil {
-		return err
-	}
-	c.dictionary = make([]datum, p.values)
-	for i := range c.dictionary {
-		if err := d.next(&c.dictionary[i]); err != nil {
-			return malformed(err)
-		}
-	}
-	return nil
-}
-
-// measureDictionary is readDictionary where only the sizes of plain bytes are needed, which it skips.
-func (c *cursor) measureDictionary() error {
-	c.stream = c.w.Offset() + c.page.size
-	if c.page.values > c.page.size/4 {
-		return malformed(errShort)
-	}
-	c.dictionary = make([]datum, c.page.values)
-	for i := range c.dictionary {
-		if err := c.streamed(); err != nil {
-			return err
-		}
-		c.dictionary[i] = c.datum
-	}
-	return nil
-}
-
 // readData begins the values of a data page: in memory, or streamed from the file if it is not compressed and has
 // plain bytes, which may then have any size.
 func (c *cursor) readData() error {
@@ -101,7 +53,7 @@ func (c *cursor) readData() error {
 func (c *cursor) readStream() error {
 	p := &c.page
 	c.stream = c.w.Offset() + p.size
-	c.levels = c.levels[:0]
+	c.levels.b = c.levels.b[:0]
 	var sizes [2]int64
 	most := [2]int{c.leaf.rep, c.leaf.def}
 	for i := range sizes {
@@ -119,13 +71,16 @@ func (c *cursor) readStream() error {
 		if sizes[i] > c.limit {
 			return columns.Over("MaxPage", "levels of %d bytes", sizes[i])
 		}
+		if err := c.held.claim(&c.levels, int64(len(c.levels.b))+sizes[i]); err != nil {
+			return err
+		}
 		b, err := c.ahead(sizes[i])
 		if err != nil {
 			return err
 		}
-		c.levels = append(c.levels, b...)
+		c.levels.b = append(c.levels.b, b...)
 	}
-	c.reps = newRuns(c.levels[:sizes[0]:sizes[0]], levelWidth(most[0]))
-	c.defs = newRuns(c.levels[sizes[0]:], levelWidth(most[1]))
+	c.reps = newRuns(c.levels.b[:sizes[0]:sizes[0]], levelWidth(most[0]))
+	c.defs = newRuns(c.levels.b[sizes[0]:], levelWidth(most[1]))
 	return nil
 }

@@ -3,10 +3,8 @@ package parquet
 import (
 	"errors"
 	"fmt"
-	"hash/crc32"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/converters/internal/columns"
 )
 
 // Types of pages.
@@ -159,65 +157,4 @@ func (c *cursor) header() error {
 		return fmt.Errorf("%w: an uncompressed page of %d and of %d bytes", converters.ErrMalformed, p.size, p.expanded)
 	}
 	return nil
-}
-
-// body returns the bytes of the page, still compressed: in the window if the page is small, else in *to. They are
-// valid until the next page.
-func (c *cursor) body(to *[]byte) ([]byte, error) {
-	size := c.page.size
-	if size <= smallPage || size <= int64(c.w.Unread()) {
-		b, err := c.w.Peek(int(size))
-		if err == nil {
-			c.w.Pos += int(size)
-		}
-		return b, err
-	}
-	*to = columns.Sized(*to, size)
-	n := copy(*to, c.w.Buf[c.w.Pos:])
-	err := c.w.ReadAt((*to)[n:], c.w.Offset()+int64(n))
-	c.w.Skip(size)
-	return *to, err
-}
-
-// content returns the bytes of the page, decompressed, as levels and values of version 2, or as a whole. They are
-// valid until the next page. The bytes of a dictionary page are copied to *to.
-func (c *cursor) content(to *[]byte) (levels, values []byte, err error) {
-	p := &c.page
-	if p.size > c.limit || p.expanded > c.limit {
-		return nil, nil, columns.Over("MaxPage", "a page of %d bytes, %d decompressed", p.size, p.expanded)
-	}
-	b, err := c.body(&c.raw)
-	if err != nil {
-		return nil, nil, err
-	}
-	if p.checked && crc32.ChecksumIEEE(b) != p.crc {
-		return nil, nil, fmt.Errorf("%w: a page has the CRC %08x, its header says %08x", converters.ErrMalformed, crc32.ChecksumIEEE(b), p.crc)
-	}
-	codec, size := c.codec, p.expanded
-	if p.kind == pageDataV2 {
-		n := p.defSize + p.repSize
-		levels, b, size = b[:n:n], b[n:], size-n
-		if !p.compressed {
-			codec = codecNone
-		}
-	}
-	if size == 0 && len(b) == 0 {
-		return levels, nil, nil
-	}
-	switch {
-	case codec != codecNone:
-		values, err = c.expander.Expand(*to, b, codecs[codec], size)
-		*to = values
-	case p.kind == pageDictionary:
-		*to = append((*to)[:0], b...)
-		values = *to
-	case int64(len(b)) != size:
-		err = columns.ErrSize
-	default:
-		values = b
-	}
-	if err != nil {
-		return nil, nil, fmt.Errorf("%w: a page does not decompress: %w", converters.ErrMalformed, err)
-	}
-	return levels, values, nil
 }

@@ -44,9 +44,6 @@ const (
 	DefaultMaxValue  = 1 << 30
 )
 
-// MostPage is the upper bound of Options.MaxPage, bytes: sizes of pages have 31 bits.
-const MostPage = 1 << 31
-
 // keyColumn is the column that is the key of a sample.
 const keyColumn = "__key__"
 
@@ -64,8 +61,8 @@ type Options struct {
 	// 0: DefaultMaxFooter.
 	MaxFooter int64
 
-	// MaxPage limits the size of a page that must be held in memory, compressed and decompressed, in bytes.
-	// 0: DefaultMaxPage. At most MostPage.
+	// MaxPage limits the size of a page, as it is stored and decompressed, and of the pages and dictionaries that a run holds at
+	// once, of all columns, in bytes. 0: DefaultMaxPage.
 	MaxPage int64
 
 	// MaxValue limits a value, a file beside the part, and all nested values of a row, in bytes, because
@@ -102,7 +99,7 @@ func openSource(parts []converters.Part, opts Options, open func(converters.Part
 		opts.Load = func(string) bool { return false }
 	}
 	opts.MaxFooter = limit(opts.MaxFooter, DefaultMaxFooter)
-	opts.MaxPage = min(limit(opts.MaxPage, DefaultMaxPage), MostPage)
+	opts.MaxPage = limit(opts.MaxPage, DefaultMaxPage)
 	opts.MaxValue = limit(opts.MaxValue, DefaultMaxValue)
 	s := &Source{parts: parts, opts: opts, open: open, unlike: &columns.Unlike{}}
 	if len(parts) == 0 {

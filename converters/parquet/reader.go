@@ -14,6 +14,9 @@ import (
 // a descriptor each, for every run.
 const mostFiles = 8
 
+// mostKept is how much memory of pages a reader keeps for the next run, bytes.
+const mostKept = 64 << 20
+
 // A reader reads rows of one part. It is for one goroutine.
 type reader struct {
 	src   *Source
@@ -28,6 +31,8 @@ type reader struct {
 	shared   converters.File
 	own      map[*cursor]converters.File
 	expander columns.Expander
+	held     holding   // of all
+	raw      []byte    // see cursor
 	all      []*cursor // by leaf, kept for the next part
 	asm      assembler
 	sample   converters.Sample
@@ -67,7 +72,14 @@ func (r *reader) close() {
 	}
 	for _, c := range r.all {
 		c.w.File = nil
-		c.dictionary, c.decoder = nil, nil
+		c.forget()
+		c.left, c.has = 0, false
+	}
+	if r.held.bytes > mostKept {
+		r.held.reclaim()
+	}
+	if cap(r.raw) > mostKept {
+		r.raw = nil
 	}
 	r.src.readers.Put(r)
 }
@@ -79,6 +91,7 @@ func (r *reader) choose() {
 	for len(r.all) < len(t.leaves) {
 		r.all = append(r.all, &cursor{})
 	}
+	r.held.most, r.held.cursors = opts.MaxPage, r.all
 	r.fields = r.fields[:0]
 	r.asm.files = &r.files
 	r.asm.cursors = append(r.asm.cursors[:0], make([]*cursor, len(t.leaves))...)
@@ -86,7 +99,7 @@ func (r *reader) choose() {
 		for i := n.first; i < n.end; i++ {
 			c := r.all[i]
 			c.leaf, c.index, c.expander = t.leaves[i], r.index, &r.expander
-			c.limit, c.most = opts.MaxPage, opts.MaxValue
+			c.limit, c.most, c.held, c.raw = opts.MaxPage, opts.MaxValue, &r.held, &r.raw
 			c.load = load || !r.index || c.scalar != scalarBytes
 			r.asm.cursors[i] = c
 		}

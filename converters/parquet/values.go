@@ -27,7 +27,7 @@ type decoder interface {
 }
 
 // newDecoder returns the decoder of the values b of a page in memory.
-func newDecoder(l *leaf, encoding int32, b []byte, dictionary []datum) (decoder, error) {
+func newDecoder(l *leaf, encoding int32, b []byte, dictionary *dictionary) (decoder, error) {
 	number := l.physical == typeInt32 || l.physical == typeInt64
 	switch {
 	case encoding == encodingPlain && l.physical == typeBytes:
@@ -141,7 +141,7 @@ func (p *plainBytes) next(d *datum) error {
 
 type indexes struct {
 	runs
-	of []datum
+	of *dictionary
 }
 
 func (x *indexes) next(d *datum) error {
@@ -149,10 +149,10 @@ func (x *indexes) next(d *datum) error {
 	if err != nil {
 		return err
 	}
-	if uint64(i) >= uint64(len(x.of)) {
-		return fmt.Errorf("index %d into a dictionary of %d values", i, len(x.of))
+	if uint64(i) >= uint64(x.of.count) {
+		return fmt.Errorf("index %d into a dictionary of %d values", i, x.of.count)
 	}
-	*d = x.of[i]
+	x.of.get(int(i), d)
 	return nil
 }
 

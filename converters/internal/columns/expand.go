@@ -36,6 +36,9 @@ const (
 // expandFirst is the first allocation for a decompressed block in bytes; it doubles as the block is decompressed.
 const expandFirst = 1 << 20
 
+// expandTrust is the share of a block that must be there before memory is allocated for all of it.
+const expandTrust = 8
+
 // MostWindow is the largest window of a zstd frame, bytes. A frame may claim it whatever its size.
 const MostWindow = 128 << 20
 
@@ -124,12 +127,16 @@ func Sized(to []byte, size int64) []byte {
 	return make([]byte, size)
 }
 
-// fill reads size bytes, which must be all. Memory grows with the bytes that there are.
+// fill reads size bytes, which must be all. Memory grows with the bytes that there are, to expandTrust times as much.
 func fill(to []byte, r io.Reader, size int64) ([]byte, error) {
 	to = to[:0]
 	for int64(len(to)) < size {
 		if len(to) == cap(to) {
-			more := make([]byte, len(to), min(size, max(expandFirst, 2*int64(len(to)))))
+			room := max(expandFirst, 2*int64(len(to)))
+			if int64(len(to)) >= size/expandTrust {
+				room = size
+			}
+			more := make([]byte, len(to), min(size, room))
 			copy(more, to)
 			to = more
 		}

@@ -1,0 +1,153 @@
+package parquet
+
+import (
+	"fmt"
+	"hash/crc32"
+
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/converters/internal/columns"
+)
+
+// keptBuffer is the size from which a buffer is given up when a page needs a quarter of it or less, bytes.
+const keptBuffer = 1 << 20
+
+// A holding counts the memory of the pages and dictionaries that the cursors of a reader hold at once, in bytes.
+type holding struct {
+	bytes, most int64
+	cursors     []*cursor // of the reader
+}
+
+// take counts n bytes. If they are too many, buffers that no page is in are given up.
+func (h *holding) take(n int64) error {
+	if n > h.most-h.bytes {
+		h.reclaim()
+	}
+	if n > h.most-h.bytes {
+		err := fmt.Errorf("%w: pages and dictionaries of %d bytes at once, of all columns", converters.ErrLimit, h.bytes+n)
+		return &columns.Hinted{Err: err, Hint: "Options.MaxPage, or fewer columns with Options.Fields"}
+	}
+	h.bytes += n
+	return nil
+}
+
+func (h *holding) reclaim() {
+	for _, c := range h.cursors {
+		if c.left == 0 && !c.has {
+			h.drop(&c.buf)
+			h.drop(&c.levels)
+		}
+		if c.dictionary == nil {
+			h.drop(&c.words)
+		}
+	}
+}
+
+// A buffer is memory of a cursor, of which some bytes are counted.
+type buffer struct {
+	b       []byte
+	counted int64
+}
+
+// claim counts n bytes for a buffer, before it grows to them. It gives up a large buffer of which little is needed now.
+func (h *holding) claim(x *buffer, n int64) error {
+	more := n - x.counted
+	switch {
+	case more > 0:
+		b := x.b
+		h.drop(x)
+		if err := h.take(n); err != nil {
+			return err
+		}
+		*x = buffer{b, n}
+	case x.counted >= keptBuffer && n <= x.counted/4:
+		h.bytes += more
+		*x = buffer{counted: n}
+	}
+	return nil
+}
+
+// drop gives up a buffer.
+func (h *holding) drop(x *buffer) {
+	h.bytes -= x.counted
+	*x = buffer{}
+}
+
+// body returns the bytes of the page as they are stored: in the window if the page is small, else in *to. They are
+// valid until the next page.
+func (c *cursor) body(to *[]byte) ([]byte, error) {
+	size := c.page.size
+	if size <= smallPage || size <= int64(c.w.Unread()) {
+		b, err := c.w.Peek(int(size))
+		if err == nil {
+			c.w.Pos += int(size)
+		}
+		return b, err
+	}
+	*to = columns.Sized(*to, size)
+	n := copy(*to, c.w.Buf[c.w.Pos:])
+	err := c.w.ReadAt((*to)[n:], c.w.Offset()+int64(n))
+	c.w.Skip(size)
+	return *to, err
+}
+
+// content returns the bytes of the page, decompressed, as levels and values of version 2, or as a whole. They are
+// valid until the next page. The bytes of a dictionary page are copied to *to.
+func (c *cursor) content(to *buffer) (levels, values []byte, err error) {
+	p := &c.page
+	if p.size > c.limit || p.expanded > c.limit {
+		return nil, nil, columns.Over("MaxPage", "a page of %d bytes, %d decompressed", p.size, p.expanded)
+	}
+	codec, size := c.codec, p.expanded
+	if p.kind == pageDataV2 {
+		size -= p.defSize + p.repSize
+		if !p.compressed {
+			codec = codecNone
+		}
+	}
+	stored := c.raw // of all columns, for a page that is decompressed at once
+	if codec == codecNone {
+		stored = &to.b
+	}
+	inWindow := p.size <= max(smallPage, int64(c.w.Unread()))
+	if codec != codecNone || p.kind == pageDictionary || !inWindow {
+		if err := c.held.claim(to, p.expanded); err != nil {
+			return nil, nil, err
+		}
+	}
+	b, err := c.body(stored)
+	if err != nil {
+		return nil, nil, err
+	}
+	if p.checked && crc32.ChecksumIEEE(b) != p.crc {
+		return nil, nil, fmt.Errorf("%w: a page has the CRC %08x, its header says %08x", converters.ErrMalformed, crc32.ChecksumIEEE(b), p.crc)
+	}
+	if p.kind == pageDataV2 {
+		n := p.defSize + p.repSize
+		if levels, b = b[:n:n], b[n:]; codec != codecNone {
+			if err := c.held.claim(&c.levels, n); err != nil {
+				return nil, nil, err
+			}
+			c.levels.b = append(c.levels.b[:0], levels...)
+			levels = c.levels.b
+		}
+	}
+	if size == 0 && len(b) == 0 {
+		return levels, nil, nil
+	}
+	switch {
+	case codec != codecNone:
+		values, err = c.expander.Expand(to.b, b, codecs[codec], size)
+		to.b = values
+	case int64(len(b)) != size:
+		err = columns.ErrSize
+	case p.kind == pageDictionary && inWindow:
+		to.b = append(to.b[:0], b...)
+		values = to.b
+	default:
+		values = b
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("%w: a page does not decompress: %w", converters.ErrMalformed, err)
+	}
+	return levels, values, nil
+}

@@ -1,0 +1,110 @@
+package parquet
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/ffconvert/ffconvert/converters"
+)
+
+// placeSize is what a dictionary of bytes holds for each value beside the bytes, in bytes.
+const placeSize = 4
+
+// A dictionary is the values of a dictionary page: plain ones of some width, bytes of any size, or only the sizes of these.
+type dictionary struct {
+	count  int
+	plain  []byte
+	width  int
+	number bool
+	places []uint32 // of bytes: where each value begins in plain, behind its size; nil: they have a width
+	sizes  []uint32 // of bytes that were not read; nil: they were
+}
+
+// get sets d to a value.
+func (x *dictionary) get(i int, d *datum) {
+	switch {
+	case x.sizes != nil:
+		*d = datum{size: int64(x.sizes[i])}
+	case x.places != nil:
+		at := x.places[i]
+		end := at + binary.LittleEndian.Uint32(x.plain[at-4:])
+		d.set(x.plain[at:end:end], false)
+	default:
+		at := i * x.width
+		d.set(x.plain[at:at+x.width:at+x.width], x.number)
+	}
+}
+
+// readDictionary decodes a dictionary page. Its bytes stay in memory.
+func (c *cursor) readDictionary() error {
+	p := &c.page
+	if c.dictionary != nil {
+		return fmt.Errorf("%w: a second dictionary page", converters.ErrMalformed)
+	}
+	if p.encoding != encodingPlain && p.encoding != encodingPlainDictionary || c.physical == typeBool {
+		return fmt.Errorf("%w: a dictionary of encoding %d", converters.ErrUnsupported, p.encoding)
+	}
+	if c.codec == codecNone && !p.checked && !c.load && c.physical == typeBytes {
+		return c.measureDictionary()
+	}
+	_, b, err := c.content(&c.words)
+	if err != nil {
+		return err
+	}
+	width := c.width()
+	if p.values > int64(len(b))/int64(max(width, 1)) {
+		return fmt.Errorf("%w: a dictionary of %d values in %d bytes", converters.ErrMalformed, p.values, len(b))
+	}
+	x := &dictionary{count: int(p.values), plain: b, width: width, number: c.numeric()}
+	if c.physical == typeBytes {
+		if err := c.places(x); err != nil {
+			return err
+		}
+	}
+	c.dictionary = x
+	return nil
+}
+
+// places finds the bytes of a dictionary.
+func (c *cursor) places(x *dictionary) error {
+	if int64(x.count) > int64(len(x.plain))/4 {
+		return malformed(errShort)
+	}
+	if err := c.held.take(placeSize * int64(x.count)); err != nil {
+		return err
+	}
+	x.places = make([]uint32, x.count)
+	at := 0
+	for i := range x.places {
+		if len(x.plain)-at < 4 {
+			return malformed(errShort)
+		}
+		n := binary.LittleEndian.Uint32(x.plain[at:])
+		if at += 4; uint64(n) > uint64(len(x.plain)-at) {
+			return malformed(errShort)
+		}
+		x.places[i] = uint32(at)
+		at += int(n)
+	}
+	return nil
+}
+
+// measureDictionary is readDictionary where only the sizes of plain bytes are needed, which it skips.
+func (c *cursor) measureDictionary() error {
+	c.stream = c.w.Offset() + c.page.size
+	if c.page.values > c.page.size/4 {
+		return malformed(errShort)
+	}
+	if err := c.held.take(placeSize * c.page.values); err != nil {
+		return err
+	}
+	x := &dictionary{count: int(c.page.values), sizes: make([]uint32, c.page.values)}
+	for i := range x.sizes {
+		if err := c.streamed(); err != nil {
+			return err
+		}
+		x.sizes[i] = uint32(c.datum.size)
+	}
+	c.dictionary = x
+	return nil
+}
