@@ -1,10 +1,12 @@
 package parquet
 
 import (
+	"encoding/hex"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/ffconvert/ffconvert/converters"
@@ -95,6 +97,24 @@ func TestDuckDBWrites(t *testing.T) {
 	for _, a := range arrowjs.DuckDB(t, paths...) {
 		if got := rowsOf(t, a.Path); a.Error != "" || len(got) != 120 || !slices.EqualFunc(got, a.Rows, slices.Equal) {
 			t.Errorf("%s: %s: rows\n%.3000v, want\n%.3000v", filepath.Base(a.Path), a.Error, got, a.Rows)
+		}
+	}
+}
+
+// A variant is the map that it is stored as, shredded or not, as arrow-go finds its columns.
+func TestVariants(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "variants.parquet")
+	arrowjs.Copy(t, `COPY (SELECT * FROM (VALUES (1, 42::VARIANT), (2, {'a': 1, 'b': 'x'}::VARIANT), (3, NULL), (4, [1, 2]::VARIANT), (5, 7::VARIANT)) v(id, v)) TO '`+path+"'")
+	rows := rowsOf(t, path)
+	if a := pq.ArrowGo(t, path)[0]; len(rows) != 5 || a.Error+a.Differs(rows) != "" {
+		t.Errorf("column %q, %s: rows %v, want %+v", a.Differs(rows), a.Error, rows, a.Leaves)
+	}
+	if names := []string{"metadata", "value", "typed_value"}; len(rows) == 5 {
+		for _, name := range names {
+			if !strings.Contains(rows[0][1], "t"+hex.EncodeToString([]byte(name))+":") {
+				t.Errorf("row %q has no %s", rows[0], name)
+			}
 		}
 	}
 }
