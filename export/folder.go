@@ -6,8 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"runtime"
-	"slices"
 	"sync/atomic"
 	"time"
 
@@ -16,6 +18,7 @@ import (
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/internal/direct"
+	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/shard/choose"
 	"github.com/ffconvert/ffconvert/shard/plan"
 	"github.com/ffconvert/ffconvert/verify"
@@ -33,13 +36,14 @@ type FolderOptions struct {
 	Tool     string        // name and version of the program, for the manifest
 }
 
-// folderManifest is the name of the manifest of a folder, where no reader of folders looks.
+// folderManifest is the name of the manifest that earlier versions have left in a folder. The journal is named after it.
 const folderManifest = dataset.WorkDir + "/export.json"
 
 // Folder writes the fields of the samples as files below dir, which must be empty or not exist: KEY.FIELD, and in the
 // directory of its class a sample that has one. All paths are checked before anything is written. A file has its name
-// only when it is complete; in the end all are synced, read again and compared, and a manifest is written. The same
-// call goes on with an export that was interrupted.
+// only when it is complete; in the end all are synced, read again and compared, and nothing but them is left: readers of
+// folders take any directory for a class. The same call resumes an export that was interrupted, and compares one that is
+// finished.
 func Folder(ctx context.Context, src *Source, dir string, opts FolderOptions) (report *Report, err error) {
 	began := time.Now()
 	opts.Encode.Encoding, opts.Encode.Decode = "", false
@@ -56,25 +60,29 @@ func Folder(ctx context.Context, src *Source, dir string, opts FolderOptions) (r
 	if err != nil {
 		return nil, err
 	}
-	out, was, err := openTarget(dir, folderManifest, request)
+	out, finished, err := openTarget(dir, folderManifest, request)
 	if err != nil {
 		return nil, err
 	}
 	defer func() {
-		if err = errors.Join(err, out.Close()); err != nil {
+		finished := err == nil
+		if err = errors.Join(err, out.Close()); err == nil && finished {
+			err = leftBeside(dir)
+		}
+		if err != nil {
 			report = nil
 		}
 	}()
 	report = &Report{Path: dir}
-	if was != nil {
-		report.Manifest = *was
-		return report, nil
-	}
 	w := &folderWriter{target: out, src: src, spec: spec, opts: opts, layout: newLayout(src, opts.Key)}
+	w.resumed = w.resumed || finished != nil
+	if err := w.look(); err != nil {
+		return nil, err
+	}
 	if err := w.plan(ctx); err != nil {
 		return nil, err
 	}
-	if err := w.empty(); err != nil {
+	if err := w.compareThere(ctx); err != nil {
 		return nil, err
 	}
 	if err := w.begin(); err != nil {
@@ -95,8 +103,19 @@ func Folder(ctx context.Context, src *Source, dir string, opts FolderOptions) (r
 	}
 	report.Written, report.Backend = int(w.written.Load()), w.backend
 	report.Seconds = time.Since(began).Seconds()
-	return report, out.commit(m)
+	return report, out.clear()
 }
+
+// leftBeside returns an error if the working directory could not be removed.
+func leftBeside(dir string) error {
+	at := filepath.Join(dir, dataset.WorkDir)
+	if _, err := os.Lstat(at); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return &place.Error{Where: at, Off: -1, Err: errLeft, Hint: "remove it: readers of folders take it for a class"}
+}
+
+var errLeft = errors.New("the files are written and compared, but this directory could not be removed")
 
 // A folderWriter writes the files of one folder.
 type folderWriter struct {
@@ -107,6 +126,7 @@ type folderWriter struct {
 	layout *layout
 	pieces []plan.Piece
 	bytes  int64 // of all files
+	there  there // what the directory has, unless an export was begun in it
 
 	total struct{ samples, fields, files, bytes atomic.Int64 }
 
@@ -115,10 +135,10 @@ type folderWriter struct {
 	backend string
 }
 
-// pieceSize is what a worker writes at once, in bytes, a file counting as at least a block of 4 KiB.
+// pieceSize and pieceSamples are what a worker writes at once, at most.
 const (
-	pieceSize = 16 << 20
-	fileCost  = 4 << 10
+	pieceSize    = 16 << 20 // bytes
+	pieceSamples = 4 << 10
 )
 
 // paths is the form of a sample that checks the paths of its files, and counts their bytes. It is for one goroutine.
@@ -130,14 +150,14 @@ type paths struct {
 	number  int64
 }
 
-// Append checks the files of a sample. It appends nothing but a size: one that is right for a piece.
+// Append checks the files of a sample. It appends nothing but their size.
 func (p *paths) Append(b *encode.Builder, s *converters.Sample) error {
 	base, err := p.w.layout.base(s, p.number)
 	if err != nil {
 		return err
 	}
 	p.number++
-	cost := int64(0)
+	total, files := int64(0), 0
 	for i := range s.Fields {
 		f := &s.Fields[i]
 		if p.w.layout.isClass(f) {
@@ -160,12 +180,14 @@ func (p *paths) Append(b *encode.Builder, s *converters.Sample) error {
 		if err != nil {
 			return fmt.Errorf("field %q: %w", f.Name, err)
 		}
-		cost += content.Len() + fileCost
+		p.w.there.remove(name)
+		total += content.Len()
+		files++
 	}
-	if cost == 0 {
+	if files == 0 {
 		return fmt.Errorf("%w: a sample without fields, of which a folder would have nothing", converters.ErrUnsupported)
 	}
-	size := converters.Opaque(cost)
+	size := converters.Opaque(total)
 	b.Value(&size)
 	return nil
 }
@@ -181,7 +203,7 @@ func (w *folderWriter) plan(ctx context.Context) error {
 	spec := w.spec.WithForm(func() encode.Form { return &paths{w: w, tree: all, own: newTree()} })
 	var err error
 	w.pieces, err = w.src.pieces(ctx, w.src.Samples, index{form: spec, choice: w.opts.Choice, workers: w.workers(), progress: w.opts.Progress},
-		plan.EvenOptions{Sizes: plan.Sizes{ShardSize: pieceSize}})
+		plan.EvenOptions{Sizes: plan.Sizes{ShardSize: pieceSize}, MaxSamples: pieceSamples})
 	for i := range w.pieces {
 		w.bytes += w.pieces[i].Bytes
 	}
@@ -189,28 +211,6 @@ func (w *folderWriter) plan(ctx context.Context) error {
 }
 
 func (w *folderWriter) workers() int { return cmp.Or(max(0, w.opts.Workers), runtime.GOMAXPROCS(0)) }
-
-// empty refuses a directory that has files, unless this export was begun there.
-func (w *folderWriter) empty() error {
-	if w.resumed {
-		return nil
-	}
-	d, err := w.Root.Open(".")
-	if err != nil {
-		return err
-	}
-	names, err := d.Readdirnames(-1)
-	if err := errors.Join(err, d.Close()); err != nil {
-		return err
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		if name != dataset.WorkDir {
-			return w.occupied(name, "name an empty directory, or one that does not exist")
-		}
-	}
-	return nil
-}
 
 // writeAll writes all files, makes them durable, and reads them again.
 func (w *folderWriter) writeAll(ctx context.Context) error {

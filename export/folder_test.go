@@ -3,12 +3,15 @@ package export_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/ffconvert/ffconvert/convert"
@@ -27,15 +30,13 @@ func folder(ctx context.Context, t testing.TB, dir, out string, opts export.Fold
 	return done, err
 }
 
-// files lists the files and empty directories of a folder with their contents, without what is ffconvert's own.
+// files lists the files and empty directories of a folder with their contents.
 func files(t *testing.T, dir string) (all []string) {
 	t.Helper()
 	err := fs.WalkDir(os.DirFS(dir), ".", func(name string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
-		case name == ".ffconvert":
-			return fs.SkipDir
 		case d.IsDir():
 			all = append(all, name+"/")
 			return nil
@@ -205,13 +206,9 @@ func TestFolderTarget(t *testing.T) {
 	if _, err := folder(t.Context(), t, dir, there, export.FolderOptions{}); err == nil || !strings.Contains(err.Error(), "not empty") {
 		t.Error(err)
 	}
-	whole := filepath.Join(t.TempDir(), "whole")
-	if _, err := folder(t.Context(), t, dir, whole, export.FolderOptions{}); err != nil {
-		t.Fatal(err)
-	}
 	parts[0] = append(parts[0], converters.Sample{Key: "manifest", Fields: []converters.Field{{Name: "json"}}}) // no dataset's
 	dir = shards(t, parts, encode.Options{}, 2)
-	whole = filepath.Join(t.TempDir(), "whole")
+	whole := filepath.Join(t.TempDir(), "whole")
 	if _, err := folder(t.Context(), t, dir, whole, export.FolderOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -226,6 +223,9 @@ func TestFolderTarget(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(out, ".ffconvert", "export.json")); err == nil {
 			t.Error("a manifest of half a folder")
 		}
+		if _, err := os.Stat(filepath.Join(out, ".ffconvert", "export.json.journal")); err != nil {
+			t.Errorf("after %d: no journal: %v", after, err)
+		}
 		if broken := filepath.Join(out, "d1", "1.bin"); after > 0 { // after a loss of power
 			if err := os.WriteFile(broken, []byte{9}, 0o644); err != nil {
 				t.Error(err)
@@ -238,4 +238,99 @@ func TestFolderTarget(t *testing.T) {
 			t.Errorf("after %d: %d files, want %d", after, len(got), len(want))
 		}
 	}
+}
+
+// A finished folder is compared by the same call, whatever a run that was killed at its end, or an earlier version, has left beside the files.
+func TestFolderAgain(t *testing.T) {
+	t.Parallel()
+	parts := [][]converters.Sample{nil}
+	for i := range 50 {
+		parts[0] = append(parts[0], converters.Sample{Key: fmt.Sprintf("d%d/%d", i%3, i), Fields: []converters.Field{{Name: "bin", Value: converters.Bytes(bytes.Repeat([]byte{byte(i)}, i))}}})
+	}
+	dir := shards(t, parts, encode.Options{}, 2)
+	for _, key := range []export.Key{export.KeyOwn, export.KeyOrdinal} {
+		out := filepath.Join(t.TempDir(), "out")
+		first, err := folder(t.Context(), t, dir, out, export.FolderOptions{Key: key})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := files(t, out)
+		manifest, err := json.Marshal(first.Manifest)
+		if err != nil {
+			t.Fatal(err)
+		}
+		file, _, _ := strings.Cut(want[len(want)-1], "=")
+		for name, row := range map[string]struct {
+			make func(path func(...string) string) error
+			want string // "": all is as it was
+		}{
+			"nothing":           {func(func(...string) string) error { return nil }, ""},
+			"killed at its end": {func(path func(...string) string) error { return os.MkdirAll(path(".ffconvert", "tmp"), 0o755) }, ""},
+			"an earlier version": {func(path func(...string) string) error {
+				return errors.Join(os.MkdirAll(path(".ffconvert"), 0o755), os.WriteFile(path(".ffconvert", "export.json"), manifest, 0o644))
+			}, ""},
+			"a file is gone":   {func(path func(...string) string) error { return os.Remove(path(file)) }, ""},
+			"a file more":      {func(path func(...string) string) error { return os.WriteFile(path("zz.bin"), nil, 0o644) }, "zz.bin: the target is not empty"},
+			"a directory more": {func(path func(...string) string) error { return os.Mkdir(path("zz"), 0o755) }, "zz: the target is not empty"},
+			"other content":    {func(path func(...string) string) error { return os.WriteFile(path(file), []byte("x"), 0o644) }, ": the target is not empty (the export has another file by this name; name an empty"},
+			"a link":           {func(path func(...string) string) error { return os.Symlink(os.DevNull, path("zz")) }, "zz: the target is not empty"},
+		} {
+			copied := filepath.Join(t.TempDir(), "copied")
+			if err := os.CopyFS(copied, os.DirFS(out)); err != nil {
+				t.Fatal(err)
+			}
+			if err := row.make(func(names ...string) string { return filepath.Join(append([]string{copied}, names...)...) }); err != nil {
+				t.Fatal(err)
+			}
+			before := files(t, copied)
+			done, err := folder(t.Context(), t, dir, copied, export.FolderOptions{Key: key})
+			switch after := files(t, copied); {
+			case row.want != "" && (err == nil || !strings.Contains(err.Error(), row.want) || !slices.Equal(after, before)):
+				t.Errorf("%s: %v, want %q", name, err, row.want)
+			case row.want == "" && (err != nil || !slices.Equal(after, want) || (done.Written != 0) != (name == "a file is gone")):
+				t.Errorf("%s: %v, %d of %d files", name, err, len(after), len(want))
+			}
+		}
+	}
+}
+
+// Progress counts the bytes of the files: what it says at its end is what the report says.
+func TestFolderProgress(t *testing.T) {
+	t.Parallel()
+	parts := [][]converters.Sample{nil}
+	for i := range 9000 {
+		parts[0] = append(parts[0], converters.Sample{Key: fmt.Sprint(i), Fields: []converters.Field{{Name: "a", Value: converters.Bytes([]byte("12345"))}, {Name: "b"}}})
+	}
+	var p phases
+	done, err := folder(t.Context(), t, shards(t, parts, encode.Options{}, 2), filepath.Join(t.TempDir(), "out"), export.FolderOptions{Progress: &p})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := fmt.Sprint(p.all[1:]), "[write 45000 45000 9000 verify 45000 45000 9000]"; got != want || done.Totals.Bytes != 45000 || done.Totals.Files != 18000 {
+		t.Errorf("%s, want %s; %+v", got, want, done.Totals)
+	}
+}
+
+// phases is a progress that adds up what each phase is told.
+type phases struct {
+	mu  sync.Mutex
+	all []phase
+}
+
+type phase struct {
+	name                  string
+	total, bytes, samples int64
+}
+
+func (p phase) String() string { return fmt.Sprint(p.name, " ", p.total, p.bytes, p.samples) }
+
+func (p *phases) Start(name string, bytes int64) {
+	p.all = append(p.all, phase{name: name, total: bytes})
+}
+
+func (p *phases) Add(samples, bytes int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	last := &p.all[len(p.all)-1]
+	last.samples, last.bytes = last.samples+samples, last.bytes+bytes
 }

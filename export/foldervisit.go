@@ -77,14 +77,14 @@ type visited struct {
 	writer fileWriter
 }
 
-// Append visits the files of a sample, and appends their cost.
+// Append visits the files of a sample, and appends their size.
 func (v *visited) Append(b *encode.Builder, s *converters.Sample) error {
 	base, err := v.w.layout.base(s, v.number)
 	if err != nil {
 		return err
 	}
 	v.number++
-	cost := int64(0)
+	total := int64(0)
 	for i := range s.Fields {
 		f := &s.Fields[i]
 		if v.w.layout.isClass(f) {
@@ -99,9 +99,9 @@ func (v *visited) Append(b *encode.Builder, s *converters.Sample) error {
 		}
 		v.w.total.files.Add(1)
 		v.w.total.bytes.Add(content.Len())
-		cost += content.Len() + fileCost
+		total += content.Len()
 	}
-	size := converters.Opaque(cost)
+	size := converters.Opaque(total)
 	b.Value(&size)
 	return nil
 }

@@ -4,10 +4,12 @@ package export_test
 
 import (
 	"bytes"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -78,6 +80,47 @@ func TestKill(t *testing.T) {
 		}
 		if left, err := os.ReadDir(filepath.Join(out, ".ffconvert")); err == nil {
 			t.Errorf("left %v", left)
+		}
+	}
+	t.Logf("%d processes", kills)
+}
+
+// A folder is exported by a program that is killed at any time, and run again: the files are right, and nothing is beside them.
+func TestKillFolder(t *testing.T) {
+	t.Parallel()
+	need.Time(t, "many processes")
+	program := need.Program(t)
+	r := rand.New(rand.NewPCG(13, 13))
+	parts := [][]converters.Sample{nil}
+	for i := range 300 {
+		parts[0] = append(parts[0], converters.Sample{Key: fmt.Sprintf("d%d/%d", i%7, i), Fields: []converters.Field{{Name: "bin", Value: converters.Bytes(bytes.Repeat([]byte{byte(i)}, 100*i))}}})
+	}
+	dir := shards(t, parts, encode.Options{}, 2)
+	want := filepath.Join(t.TempDir(), "want")
+	if _, err := folder(t.Context(), t, dir, want, export.FolderOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	kills := 0
+	for range 3 {
+		out, most := filepath.Join(t.TempDir(), "out"), 50*time.Millisecond // until a kill
+		for done := false; !done; most += most / 8 {
+			cmd := exec.Command(program, "export", "folder", "-j", "2", "--progress", "none", dir, out)
+			var stderr bytes.Buffer
+			cmd.Stderr = &stderr
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			timer := time.AfterFunc(time.Duration(r.Int64N(int64(most))), func() { _ = cmd.Process.Kill() })
+			err := cmd.Wait()
+			if timer.Stop(); err == nil {
+				done = true
+			} else if stderr.Len() > 0 {
+				t.Fatalf("after %d kills: %s", kills, stderr.Bytes())
+			}
+			kills++
+		}
+		if got := files(t, out); !slices.Equal(got, files(t, want)) {
+			t.Errorf("%d files", len(got))
 		}
 	}
 	t.Logf("%d processes", kills)

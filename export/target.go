@@ -126,14 +126,19 @@ func (t *target) look() (was *Manifest, err error) {
 		return nil, err
 	}
 	for _, name := range []string{dataset.ManifestName, dataset.PlanName} {
+		if name == dataset.ManifestName && t.manifest == folderManifest {
+			continue // a folder may have a file of this name
+		}
 		if st, err := t.Lookup(name); err != nil {
 			return nil, err
 		} else if st != nil {
-			return nil, t.occupied(name, "a dataset of FFRecord shards is there; name another directory")
+			return nil, t.occupied(name, datasetThere)
 		}
 	}
 	return nil, nil
 }
+
+const datasetThere = "a dataset of FFRecord shards is there; name another directory"
 
 // occupied returns the error of a file that is in the way.
 func (t *target) occupied(name, what string) error {
@@ -234,6 +239,16 @@ func (t *target) commit(m *Manifest) error {
 		t.file = nil
 	}
 	return errors.Join(err, t.Remove(t.journal))
+}
+
+// clear removes the journal, and the manifest of an earlier version. So Close leaves nothing but what was exported.
+func (t *target) clear() error {
+	var err error
+	if t.file != nil {
+		err = t.file.Close()
+		t.file = nil
+	}
+	return errors.Join(err, t.Remove(t.manifest), t.Remove(t.journal))
 }
 
 // Close ends the work on the target. What is finished stays, and the journal that says so.

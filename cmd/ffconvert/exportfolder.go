@@ -21,7 +21,8 @@ paths are checked: one that is absolute, leads out of DIR, is too long, or is th
 another where letters are not told apart by their case, is refused.
 
 A file has its name only once it is complete. In the end all are synced, read again and
-compared. An interrupted export goes on when the same command is run again.
+compared, and nothing but the files is left. An interrupted export goes on when the same command
+is run again.
 
 ` + exportSources + "\n" + exitStatus,
 		Example: `  ffconvert export folder out/ images/

@@ -70,14 +70,14 @@ func (c conversion) sound(out string, old ...tree) error {
 	return err
 }
 
-// whole says how an output differs from the reference. An export that cannot remove its working directory has
-// written all the same.
+// whole says how an output differs from the reference. An export of tars that cannot remove its working directory has
+// written all the same; of a folder it fails, since readers of folders take that for a class.
 func (c conversion) whole(out string) error {
 	got, err := readTree(out)
 	if err != nil {
 		return err
 	}
-	if strings.HasPrefix(c.name, "export-") {
+	if c.name == "export-tar" {
 		return got.withoutScratch().differ(c.want.withoutScratch())
 	}
 	return got.differ(c.want)
@@ -93,7 +93,7 @@ func TestExports(t *testing.T) {
 			t.Errorf("%s has %d bytes", name, len(all[0].want[name]))
 		}
 	}
-	if all[0].want[tarsManifest] == nil || all[1].want[folderManifest] == nil || len(all[1].want) < 8 {
+	if all[0].want[tarsManifest] == nil || all[1].want[".ffconvert/"] != nil || len(all[1].want) < 8 {
 		t.Errorf("%d and %d files", len(all[0].want), len(all[1].want))
 	}
 }

@@ -72,7 +72,7 @@ func readOrDigest(name string) ([]byte, error) {
 // comparable returns what must be the same of a file in every sound run.
 func comparable(name string, data []byte) []byte {
 	switch name {
-	case "manifest.json", tarsManifest, folderManifest:
+	case "manifest.json", tarsManifest:
 		return createdOn.ReplaceAll(data, []byte(`"$1": ""`))
 	case ".ffconvert/journal", ".ffconvert/lock":
 		return nil
@@ -102,14 +102,11 @@ func (t tree) differ(want tree) error {
 // withoutScratch leaves out what a run that was cut off has left for the next to remove.
 func (t tree) withoutScratch() tree {
 	_, tars := t[tarsManifest]
-	_, folder := t[folderManifest]
 	kept := maps.Clone(t)
 	maps.DeleteFunc(kept, func(name string, _ []byte) bool {
 		switch {
 		case tars && strings.HasPrefix(name, ".ffconvert/"):
 			return true // all of it is removed in the end
-		case folder && (name == ".ffconvert/lock" || strings.HasSuffix(name, ".journal")):
-			return true
 		}
 		return strings.HasPrefix(name, ".ffconvert/tmp/") || strings.HasPrefix(name, ".ffconvert/running/") || strings.HasPrefix(name, ".ffconvert/cache/")
 	})
@@ -213,12 +210,9 @@ func final(name string) bool {
 }
 
 // manifests are the names of the files that are written last.
-var manifests = []string{"manifest.json", tarsManifest, folderManifest}
+var manifests = []string{"manifest.json", tarsManifest}
 
-const (
-	tarsManifest   = "x.export.json"
-	folderManifest = ".ffconvert/export.json"
-)
+const tarsManifest = "x.export.json"
 
 // accounted says what is wrong with a manifest: it is none of the references', or not all files that it
 // speaks of are there.
@@ -228,7 +222,7 @@ func (t tree) accounted(name string, manifest []byte, references []tree) error {
 			continue
 		}
 		for file, whole := range want {
-			if (final(file) || name == folderManifest && !strings.HasPrefix(file, ".ffconvert/")) && !bytes.Equal(t[file], whole) {
+			if final(file) && !bytes.Equal(t[file], whole) {
 				return fmt.Errorf("a manifest is %w, but %s is not what it says", errBad, file)
 			}
 		}

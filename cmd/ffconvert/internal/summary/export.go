@@ -35,7 +35,7 @@ func (s Export) String() string {
 		fmt.Fprintf(&b, ", complete since %s, not re-read now", terminal.Moment(s.Created))
 	case s.Written == 0:
 		b.WriteString(", all of them written by an earlier run")
-	case int64(s.Written) < int64(len(s.Files)):
+	case int64(s.Written) < s.Totals.Files:
 		fmt.Fprintf(&b, ", %d of them by this run", s.Written)
 	}
 	if s.Verified && s.Backend != "" {
