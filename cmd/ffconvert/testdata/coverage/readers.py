@@ -7,15 +7,21 @@ import cbor2, msgpack, numpy
 from PIL import Image
 
 
-def ffrecord(path):
-    """The samples of an FFRecord file: CRC-32, N, CRCs, offsets, samples (FFRecord's README)."""
+def header(path):
+    """Offsets and CRCs of an FFRecord file: CRC-32, N, CRCs, offsets, samples (FFRecord's README)."""
     data = pathlib.Path(path).read_bytes()
     crc, n = struct.unpack_from("<Iq", data)
     assert crc == zlib.crc32(data[4:12 + 12 * n]), f"{path}: CRC of the header"
     crcs = struct.unpack_from(f"<{n}I", data, 12)
-    offsets = struct.unpack_from(f"<{n}q", data, 12 + 4 * n) + (len(data),)
-    assert offsets[0] == 12 + 12 * n, f"{path}: first offset"
-    samples = [data[a:b] for a, b in zip(offsets, offsets[1:])]
+    offsets = struct.unpack_from(f"<{n}q", data, 12 + 4 * n)
+    assert not n or offsets[0] == 12 + 12 * n, f"{path}: first offset"
+    return offsets, crcs, data
+
+
+def ffrecord(path):
+    """The samples of an FFRecord file, each compared with its CRC."""
+    offsets, crcs, data = header(path)
+    samples = [data[a:b] for a, b in zip(offsets, offsets[1:] + (len(data),))]
     assert [zlib.crc32(s) for s in samples] == list(crcs), f"{path}: CRCs of samples"
     return samples
 
