@@ -51,16 +51,31 @@ def reply(request):
     return rows.check(r["directory"], r["command"], base64.b64decode(r["out"] or ""), base64.b64decode(r["err"] or ""), r["node"])
 `
 
+// scriptsIn returns the path of a directory of Python files. It reads them, so that a cached result of the test is of these files.
+func scriptsIn(t *testing.T, dir string) string {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(dir, "*.py"))
+	if err != nil || len(names) == 0 {
+		t.Fatalf("%s: %q, %v", dir, names, err)
+	}
+	for _, name := range names {
+		if _, err := os.ReadFile(name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if dir, err = filepath.Abs(dir); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
 // What each command of docs/coverage.md makes is read by other programs, which compare it with what went in. A command without such a
 // check fails, and so does a check without a command.
 func TestDocsCoverage(t *testing.T) {
 	t.Parallel()
 	need.Time(t, "a folder and a process for each command of a page")
 	node := filepath.Join(need.Node(t, "apache-arrow"), "..", "..")
-	scripts, err := filepath.Abs(filepath.Join("testdata", "coverage"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	scripts := scriptsIn(t, filepath.Join("testdata", "coverage"))
 	d := newDocsFolder(t)
 	d.run(t, d.made, "/usr/bin/python3 -B "+filepath.Join(scripts, "shipped.py"))
 	d.env = append(d.env, "PYTHONDONTWRITEBYTECODE=1")
@@ -156,13 +171,9 @@ func TestPythonOfDocsCoverage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	scripts, err := filepath.Abs(filepath.Join("testdata", "coverage"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	cmd := exec.Command(python3, "-B", "-c", "import json, sys, values; values.judge(json.load(sys.stdin))")
 	cmd.Dir, cmd.Stdin = dir, bytes.NewReader(asked)
-	cmd.Env = append(os.Environ(), "PYTHONPATH="+filepath.Join(filepath.Dir(data), "python")+string(filepath.ListSeparator)+scripts)
+	cmd.Env = append(os.Environ(), "PYTHONPATH="+filepath.Dir(scriptsIn(t, filepath.Join("..", "..", "python", "ffconvert")))+string(filepath.ListSeparator)+scriptsIn(t, filepath.Join("testdata", "coverage")))
 	if out, err := cmd.CombinedOutput(); err != nil || len(out) > 0 {
 		t.Errorf("%v\n%s", err, out)
 	}
