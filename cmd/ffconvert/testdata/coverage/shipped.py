@@ -102,6 +102,4 @@ lines = [('a very typical bus station "inside"', "http://host/a.jpg"), ("gone", 
 put("Train_GCC-training.tsv", "".join("\t".join(x) + "\n" for x in lines))
 for n in 1, 3, 4:
     put(f"pictures/{n:08d}.jpg", pictures[n].read_bytes())
-awk = re.search(r"^awk -F .*> captions\.tsv$", recipes, re.M)
-if awk:
-    subprocess.run(["sh", "-euc", awk[0]], check=True)
+subprocess.run(["sh", "-euc", re.search(r"^awk -F .*> captions\.tsv$", recipes, re.M)[0]], check=True)
