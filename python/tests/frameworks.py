@@ -193,7 +193,7 @@ class Fit:
     def run(self, epochs, stop=None):
         """The batches of each epoch until epochs are done, or until stop batches."""
         first = True
-        while self.epoch < epochs:
+        while self.epoch < epochs and stop != 0:  # stop: a checkpoint of on_train_epoch_end, before the next on_advance_start
             set_sampler_epoch(self.loader, self.epoch)  # on_advance_start: after load_state_dict and iter
             if not first:
                 self.batches = iter(self.loader)
