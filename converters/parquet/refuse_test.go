@@ -100,6 +100,9 @@ func TestRefused(t *testing.T) {
 		{"a deep schema", fileOf(0, nested(100)), Options{}, converters.ErrLimit, "nests deeper"},
 		{"a number as the key", one(renamed("__key__"), 0, two), Options{}, converters.ErrUnsupported, "is not text"},
 		{"intervals", one(pq.Element{Name: "i", Type: pq.Fixed, Length: 12, Converted: 21}, 0, two), Options{}, converters.ErrUnsupported, "intervals"},
+		{"a map of structs as keys", fileOf(2, root(pq.Element{Name: "m", Type: pq.Group, Children: 1, Converted: pq.Map}, pq.Element{Name: "kv", Type: pq.Group, Repetition: pq.Repeated, Children: 1, Converted: pq.None},
+			pq.Element{Name: "key", Type: pq.Group, Children: 1, Converted: pq.None}, number)), Options{}, converters.ErrUnsupported, "keys that are neither text nor numbers"},
+		{"an encoding of tomorrow", one(number, 0, pq.Page{Values: 2, Encoding: 10, Body: int64s(1, 2)}), Options{}, converters.ErrUnsupported, "encoding 10"},
 		{"LZO", one(number, codecLZO, two), Options{}, converters.ErrUnsupported, "LZO"},
 		{"unknown codec", one(number, 99, two), Options{}, converters.ErrMalformed, "compression 99"},
 		{"no pages", one(number, 0), Options{}, converters.ErrMalformed, "has 0 bytes at 0"},
@@ -240,6 +243,9 @@ func TestDamagedForeign(t *testing.T) {
 // No bytes make a source panic, or allocate more than they warrant; Index and Read agree.
 func FuzzParquet(f *testing.F) {
 	f.Add(images(0, 2, pq.Plain, true)[:0])
+	for _, c := range pq.Cases() {
+		f.Add(c.Data)
+	}
 	for _, codec := range []int{pq.Plain, pq.Snappy} {
 		f.Add(fileOf(2, pq.ImageSchema(), pq.Images([][]byte{{1, 2, 3}, {}}, []string{"a", ""}, []int64{1, -1}, codec, false)...))
 	}
