@@ -14,13 +14,19 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// Sides returns a conversion for each side of Choice.Split or Choice.SplitBy, with a directory of its own in Out; without
-// them, c alone. Each reads the sources again and is resumed by itself. For SplitBy all samples are indexed now.
+// Sides returns a conversion for each side of Choice.Split or Choice.SplitBy, or for each directory that the format's option split
+// names, with a directory of its own in Out; without them, c alone. Each reads the sources again and is resumed by itself. For SplitBy all samples are indexed now.
 func (c *Conversion) Sides(ctx context.Context) ([]*Conversion, error) {
 	o := &c.Choice
+	var dirs []string
+	if c.Reader != nil {
+		dirs = c.Reader.Splits()
+	}
 	switch {
-	case o.Split == "" && o.SplitBy == "":
+	case o.Split == "" && o.SplitBy == "" && dirs == nil:
 		return []*Conversion{c}, nil
+	case dirs != nil && (o.Split != "" || o.SplitBy != ""):
+		return nil, refuseChoice("directories are split already; convert one of them, DIR/NAME, with option split NAME=FRACTION,… or option split-by")
 	case o.Split != "" && o.SplitBy != "":
 		return nil, refuseChoice("option split and option split-by do not go together")
 	}
@@ -30,7 +36,7 @@ func (c *Conversion) Sides(ctx context.Context) ([]*Conversion, error) {
 	if err := c.checkParent(ctx); err != nil {
 		return nil, err
 	}
-	var names []string
+	names := dirs
 	if o.Split != "" {
 		sides, err := choose.ParseSplit(o.Split)
 		if err != nil {
@@ -39,14 +45,7 @@ func (c *Conversion) Sides(ctx context.Context) ([]*Conversion, error) {
 		for _, s := range sides {
 			names = append(names, s.Name)
 		}
-		first := c.side(names[0])
-		if _, err := first.prepare(ctx); err != nil {
-			return nil, err
-		}
-		if err := first.oneRead(); err != nil {
-			return nil, err
-		}
-	} else {
+	} else if dirs == nil {
 		var err error
 		if names, err = c.values(ctx); err != nil {
 			return nil, err
@@ -54,23 +53,37 @@ func (c *Conversion) Sides(ctx context.Context) ([]*Conversion, error) {
 	}
 	var sides []*Conversion
 	for _, name := range names {
-		sides = append(sides, c.side(name))
+		side, err := c.side(name, dirs != nil)
+		if err != nil {
+			return nil, err
+		}
+		sides = append(sides, side)
+	}
+	if o.SplitBy == "" && (o.Split != "" || len(sides) > 1) {
+		if _, err := sides[0].prepare(ctx); err != nil {
+			return nil, err
+		}
+		return sides, sides[0].oneRead()
 	}
 	return sides, nil
 }
 
-// side returns the conversion of one side.
-func (c *Conversion) side(name string) *Conversion {
+// side returns the conversion of one side; dir means that it is a directory of the source.
+func (c *Conversion) side(name string, dir bool) (*Conversion, error) {
 	one := *c
 	if one.Out = filepath.Join(c.Out, name); IsURL(c.Out) {
 		one.Out = bucket.Base(c.Out) + name
 	}
-	if one.Choice.Split != "" {
+	var err error
+	switch {
+	case dir:
+		one.Reader, err = c.Reader.OfSplit(name)
+	case one.Choice.Split != "":
 		one.Choice.Side = name
-	} else {
+	default:
 		one.Choice.Value = name
 	}
-	return &one
+	return &one, err
 }
 
 // checkParent refuses a directory for sides that is a dataset itself.

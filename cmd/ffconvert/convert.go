@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -85,13 +86,15 @@ func (c *conversion) run(ctx context.Context) error {
 	if c.sign, err = c.opts.Sign.Load(ctx); err != nil {
 		return err
 	}
-	if choice.Split == "" && choice.SplitBy == "" {
+	if choice.Split == "" && choice.SplitBy == "" && (c.Reader == nil || c.Reader.Splits() == nil) {
 		return c.one(ctx, choice)
 	}
 	sides, err := c.sides(ctx, choice)
 	if err != nil {
 		return c.hint(err)
 	}
+	_, err = os.Lstat(c.Out)
+	made := errors.Is(err, fs.ErrNotExist)
 	for _, s := range sides {
 		one := *c
 		one.Conversion = *s
@@ -99,6 +102,9 @@ func (c *conversion) run(ctx context.Context) error {
 			fmt.Fprintf(c.stdout, "%s:\n", text.Name(s.Out))
 		}
 		if err := one.one(ctx, s.Choice); err != nil {
+			if made {
+				os.Remove(c.Out) // which fails where a side is in it
+			}
 			return err
 		}
 	}

@@ -3,6 +3,7 @@ package format
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/converters"
@@ -18,7 +19,8 @@ func folderOptions(set *option.Set) Opener {
 	set.Add("flat", "no classes: a record a file, its key the path", option.Bool(&opts.Flat))
 	set.Add("group", "files of one directory with the same name up to the first dot are one sample", option.Bool(&opts.Group))
 	set.Add("pair", `make one sample of files in different directories: REGEX=PATH of the partner, as images/(.*).jpg=masks/\1.png; FIELD:PATH names its field`, option.List(&pairs))
-	set.Add("split", "the first directory is the split, not the class; convert these: train,val", option.List(&opts.Splits))
+	set.Add(splitOption, "the first directory is the split, not the class; a dataset OUT/NAME of each of these: train,val", option.List(&opts.Splits))
+	set.Add(onlyOption, "of the directories of --split convert this one alone, into OUT; all of them number the classes", option.Text(&opts.Only))
 	set.Add("classes", "number the classes as this file does: one name a line, or the meta.json of another conversion", option.Text(&classes))
 	set.Add("ext", "keep files that end in one of these alone: jpg,png (default all)", option.List(&opts.Ext))
 	set.Add("list", "convert the files that this list names, on lines NAME SOURCE as tarp's recipes have them; a SOURCE is below DIR, or text:CONTENT", option.Text(&list))
@@ -35,6 +37,9 @@ func folderOptions(set *option.Set) Opener {
 				return nil, err
 			}
 		}
+		if opts.Only != "" && !slices.Contains(opts.Splits, opts.Only) {
+			return nil, &option.Error{Name: onlyOption, Text: opts.Only, Err: errors.New("it is not a directory of split")}
+		}
 		if list != "" {
 			return openList(list, parts, opts, classes != "")
 		}
@@ -49,6 +54,33 @@ func folderOptions(set *option.Set) Opener {
 		}
 		return folder.Open(ctx, parts, opts)
 	})
+}
+
+// Options of folders whose first directory is the split.
+const (
+	splitOption = "split"
+	onlyOption  = "only-split"
+)
+
+// Splits returns the directories of the source that are to become a dataset each; nil if there are none.
+func (r *Reader) Splits() []string {
+	var dirs []string
+	if o := r.Set.Lookup(onlyOption); o == nil || o.String() != "" {
+		return nil
+	}
+	if option.List(&dirs).Set(r.Set.Text(splitOption)) != nil || len(dirs) == 0 {
+		return nil
+	}
+	return dirs
+}
+
+// OfSplit returns a reader of one of the directories, with the classes of all.
+func (r *Reader) OfSplit(name string) (*Reader, error) {
+	one := r.Format.Reader()
+	if err := r.Set.CopyTo(one.Set); err != nil {
+		return nil, err
+	}
+	return one, one.Set.Set(onlyOption, name)
 }
 
 // parsePairs sets the rules of pairs. named means that a list names the files, or the classes.

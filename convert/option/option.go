@@ -130,6 +130,19 @@ func (s *Set) SetKept(name, text string) error {
 	return s.Set(name, text)
 }
 
+// CopyTo sets the options of another set of the same options to the values that were set in s.
+func (s *Set) CopyTo(to *Set) error {
+	for _, o := range s.all {
+		if !o.given {
+			continue
+		}
+		if err := to.Set(o.Name, o.String()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Kept returns the options for a plan: all that were set, without limits. It returns nil if there are
 // none.
 func (s *Set) Kept() map[string]string {

@@ -3,6 +3,8 @@ package folder
 import (
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/ffconvert/ffconvert/converters"
 )
@@ -13,8 +15,24 @@ var metadata = []struct{ name, hint string }{
 	{"metadata.csv", "option add-field NAME="},
 }
 
+// splitNames are what directories are called that hold the splits of a dataset, and no class.
+var splitNames = []string{"dev", "test", "train", "training", "val", "valid", "validation"}
+
+// splitsAsClasses returns the classes, with commas between, if all of them have names of splits.
+func (s *Source) splitsAsClasses() string {
+	if s.opts.Flat || s.opts.Splits != nil || len(s.classes) == 0 {
+		return ""
+	}
+	for _, class := range s.classes {
+		if !slices.Contains(splitNames, class) {
+			return ""
+		}
+	}
+	return strings.Join(s.classes, ",")
+}
+
 // Doubts reports a file of metadata in a root: what its lines say of the files is not converted. Once all parts are
-// listed it reports directories whose files seem to belong together, too.
+// listed it reports directories whose files seem to belong together, too, and classes that have the names of splits.
 func (s *Source) Doubts() []converters.Doubt {
 	var all []converters.Doubt
 	var last *tree
@@ -30,6 +48,9 @@ func (s *Source) Doubts() []converters.Doubt {
 				all = append(all, converters.Doubt{Part: path, Off: -1, Text: "what it says of the files is not converted", Hint: is.hint + path})
 			}
 		}
+	}
+	if names := s.splitsAsClasses(); names != "" {
+		all = append(all, converters.Doubt{Part: s.dirs[0].tree.name, Off: -1, Text: "its classes are " + names + ", which may be splits", Hint: "option split " + names + " makes a dataset of each"})
 	}
 	for _, a := range s.siblings() {
 		if s.opts.Group && !s.opts.Unmatched {

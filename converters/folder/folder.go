@@ -67,6 +67,9 @@ type Options struct {
 	// order. nil: the first level is the classes.
 	Splits []string
 
+	// Only is the one of Splits that is converted; all of them number the classes. "": all are.
+	Only string
+
 	// Classes are the names of the classes; the index is the number. A class directory with
 	// another name is refused. nil: all class directories of all roots and splits, in code-point
 	// order. Ignored if Flat is set.
@@ -103,6 +106,7 @@ type Source struct {
 	parts   []converters.Part
 	dirs    []part // parallel to parts
 	classes []string
+	others  map[string]bool // classes of splits that are not converted
 	opts    Options
 	opened  func(*os.File) file
 	readers sync.Pool // of *reader

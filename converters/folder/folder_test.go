@@ -166,6 +166,14 @@ func TestModes(t *testing.T) {
 			},
 		},
 		{
+			name: "one of the splits", opts: Options{Splits: []string{"val", "train"}, Only: "train"}, classes: []string{"a", "b", "c"},
+			tree: map[string]string{"train/a/1.jpg": "1", "train/c/2.jpg": "2", "val/b/3.jpg": "3", "val/x.jpg": ""},
+			want: []string{
+				`data/train/a: train/a/1 at 0: jpg="1" cls=0`,
+				`data/train/c: train/c/2 at 0: jpg="2" cls=2`,
+			},
+		},
+		{
 			name: "order", opts: Options{Flat: true},
 			tree: map[string]string{"a/b": "1", "a-": "2", "a.": "3", "a0": "4", "a/b-/x": "5", "a/b.": "6", "a/é": "7", "a/z": "8", "a/\U0001F600": "9", "a/\uffee": "x"},
 			want: []string{

@@ -112,11 +112,30 @@ func (s *Source) addRoot(ctx context.Context, root converters.Part) error {
 		if err != nil {
 			return (&part{name: root.Name}).fail(split, err, "Options.Splits")
 		}
-		if err := s.addLevel(ctx, t, place{split + "/", real}); err != nil {
+		to := s
+		if s.opts.Only != "" && split != s.opts.Only {
+			to = &Source{opts: s.opts} // for its classes alone
+		}
+		if err := to.addLevel(ctx, t, place{split + "/", real}); err != nil {
 			return err
+		}
+		if to != s {
+			s.addOthers(to)
 		}
 	}
 	return nil
+}
+
+// addOthers adds the classes of a split that is not converted.
+func (s *Source) addOthers(of *Source) {
+	if s.others == nil {
+		s.others = make(map[string]bool)
+	}
+	for i := range of.dirs {
+		if class := of.dirs[i].class(); class != "" {
+			s.others[class] = true
+		}
+	}
 }
 
 // split returns the path of the directory of a split, without symbolic links.
@@ -228,6 +247,7 @@ func (s *Source) numberClasses() error {
 	s.classes = slices.Clone(s.opts.Classes)
 	if s.classes == nil {
 		found := make(map[string]bool)
+		maps.Copy(found, s.others)
 		for i := range s.dirs {
 			if class := s.dirs[i].class(); class != "" {
 				found[class] = true
