@@ -15,6 +15,7 @@ var warmTars = shared(func(t *testing.T) (m struct {
 	limit                         limit
 	copying, plain, verified, fio series
 	reading, device               series // seconds to read the shards, bytes a second
+	processors                    series // seconds of them, of verified
 }) {
 	set := setOf(t, photos)
 	m.bytes = sizeOf(t, filesUnder(t, set))
@@ -30,6 +31,7 @@ var warmTars = shared(func(t *testing.T) (m struct {
 	plain := convert("tar", "--no-verify")
 	all := compete(t, warm, set, slowRounds, durableCopy, plain, verified, m.limit.contender(0, outputSize(t, set, plain)))
 	m.copying, m.plain, m.verified, m.fio = all[0].seconds(), all[1].seconds(), all[2].seconds(), all[3].seconds()
+	m.processors = all[2].cpu()
 	return m
 })
 
@@ -56,6 +58,7 @@ func TestS2(t *testing.T) {
 			ours: pace(m.bytes, m.verified), theirs: fmt.Sprintf("%s: %s to copy, fio %s", seconds.all(allowed), seconds.all(m.copying), rate.all(m.device))})
 		record(figure{work: "the same", against: copied, value: m.verified.over(m.copying), unit: ratio,
 			ours: seconds.all(m.verified), theirs: seconds.all(m.copying)})
+		record(figure{work: verifiedTime, value: m.processors.each(func(x float64) float64 { return x / gib(m.bytes) }), unit: per("GiB"), ours: seconds.all(m.processors)})
 	})
 }
 
