@@ -277,6 +277,7 @@ func (c *Conversion) tellDoubts() {
 		doubts = append(doubts, from.Doubts()...)
 	}
 	doubts = append(doubts, converters.SeriesDoubts(c.listed())...)
+	doubts = append(doubts, input.LaidDoubts(c.found)...)
 	for _, d := range doubts {
 		if c.told[d] {
 			continue

@@ -24,6 +24,7 @@ type SamplesOptions struct {
 func WithSamples(ctx context.Context, r *format.Reader, sources []string, opts SamplesOptions, use func(*format.Samples) error) (err error) {
 	in := opts.Input
 	in.Options = r.InputOptions(in.Options)
+	in.Laid = nil // nothing here says what was taken
 	var notes [][2]string
 	in.Note = func(name, found string) { notes = append(notes, [2]string{name, found}) }
 	found, err := input.Find(ctx, sources, in.Options)

@@ -105,14 +105,14 @@ func findAt(ctx context.Context, where location, shown string, opts Options) (fo
 	case where.remote() && opts.Directories:
 		return findTreeAt(ctx, where, shown, opts)
 	case where.remote():
-		o, err := opts.Remote.Stat(ctx, where.name)
+		found, err := opts.stat(ctx, where.name, shown)
 		if errors.Is(err, remote.ErrNotFound) {
-			return found, RemoteError(shown, err), nil
+			return Name{}, RemoteError(shown, err), nil
 		}
 		if err != nil {
-			return found, nil, RemoteError(shown, err)
+			return Name{}, nil, RemoteError(shown, err)
 		}
-		return objectName(shown, o), nil, nil
+		return found, nil, nil
 	case where.scheme == "pipe":
 		command, err := pipeCommand(where.name, shown)
 		if err != nil {

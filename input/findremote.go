@@ -69,7 +69,11 @@ func (f *finder) takeRemote(l *lookup) error {
 	}
 	for _, n := range l.found {
 		if !f.opts.AllowRepeats {
-			if err := f.once(remote.Identity(n.URL()), n.Name); err != nil {
+			where := n.Path // of a file that was laid
+			if n.Path == "" {
+				where = remote.Identity(n.URL())
+			}
+			if err := f.once(where, n.Name); err != nil {
 				return err
 			}
 		}
@@ -98,10 +102,10 @@ func (f *finder) resolve(ctx context.Context, l *lookup) error {
 		}
 		return l.missNothing(f.list(ctx, l, pattern))
 	}
-	o, err := f.opts.Remote.Stat(ctx, url)
+	n, err := f.opts.stat(ctx, url, l.name)
 	switch {
 	case err == nil:
-		l.found = []Name{objectName(l.name, o)}
+		l.found = []Name{n}
 		return nil
 	case !errors.Is(err, remote.ErrNotFound):
 		return f.serviceFailed(ctx, l.name, err)

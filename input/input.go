@@ -57,6 +57,8 @@ type Options struct {
 	AllowPipe bool
 	// Remote reads names with the schemes of package remote. nil: they are [ErrScheme].
 	Remote Remote
+	// Laid has files in place of objects whose services do not answer. nil: none.
+	Laid *Laid
 
 	// Stdin is the input of the name "-". nil: [os.Stdin]. When the context ends, a blocked Read is
 	// abandoned.
@@ -87,6 +89,9 @@ type Name struct {
 	// Tree lists the objects below a remote name where directories are inputs; nil: none. Name is
 	// redacted, Size the sum of the objects' sizes.
 	Tree *ObjectTree
+
+	// Laid is why Path is the file of a [Laid], in place of an object; "": it is not.
+	Laid string
 }
 
 // OpenStdin returns a reader of standard input that ends with ctx; stop must be called.

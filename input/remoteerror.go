@@ -9,9 +9,13 @@ import (
 )
 
 // RemoteError places an error of package remote. It wraps the kind of this package that is
-// the same, and the error itself. name is shown, so it must be redacted.
+// the same, and the error itself. name is shown, so it must be redacted. An error that has a
+// place keeps it.
 func RemoteError(name string, err error) error {
 	e, ok := errors.AsType[*remote.Error](err)
+	if _, placed := errors.AsType[*Error](err); placed {
+		return err
+	}
 	if !ok {
 		return place.IOError(name, err)
 	}

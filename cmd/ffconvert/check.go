@@ -22,6 +22,7 @@ import (
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/findings"
+	"github.com/ffconvert/ffconvert/input"
 )
 
 // checkExit is the end of the help of the check commands.
@@ -264,6 +265,9 @@ func checkNames(ctx context.Context, c *conversion, how check.Options, progress 
 	defer func() { err = errors.Join(err, inputs.Cleanup()) }()
 	if err := inputs.Find(ctx, c.Sources); err != nil {
 		return nil, err
+	}
+	for _, d := range input.LaidDoubts(inputs.Found) {
+		progress.Warn(d)
 	}
 	inputs.RefuseOthers(c.Reader, c.explain)
 	inputs.In.Progress = convert.Staging(progress, inputs.Found)

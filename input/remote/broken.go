@@ -110,3 +110,10 @@ func clean(s string) string {
 		return r
 	}, strings.ToValidUTF8(s, "·"))
 }
+
+// Silent reports whether an error of [Client.Stat] means that no service has answered: it is not reached, or is not asked for want of an address or of
+// credentials.
+func Silent(err error) bool {
+	e, ok := errors.AsType[*Error](err)
+	return ok && e.Status == 0 && (e.Kind == ErrUnavailable || e.Kind == ErrSetting || e.Kind == ErrDenied)
+}

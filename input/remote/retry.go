@@ -23,6 +23,11 @@ type attempts struct {
 	known bool // the service has answered before: that its name is not found may pass
 }
 
+type onceKey struct{}
+
+// Once returns a context under which no failed request is repeated.
+func Once(ctx context.Context) context.Context { return context.WithValue(ctx, onceKey{}, true) }
+
 // next takes the error of an attempt, and whether that has brought bytes. It returns nil when it is time
 // for another attempt, else the error to report.
 func (a *attempts) next(ctx context.Context, err error, brought bool) error {
@@ -43,6 +48,9 @@ func (a *attempts) decide(ctx context.Context, err error, brought bool) (time.Du
 		if ok && e.Kind == ErrUnavailable && noSuchHost(e) {
 			e.Kind = ErrSetting
 		}
+		return 0, err
+	}
+	if ctx.Value(onceKey{}) != nil {
 		return 0, err
 	}
 	if brought {

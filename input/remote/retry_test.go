@@ -354,3 +354,30 @@ func (f *failingFile) WriteAt(p []byte, off int64) (int, error) {
 	}
 	return f.memFile.WriteAt(p, off)
 }
+
+// Under Once nothing is repeated, and the error says whether the service has answered.
+func TestOnce(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		err    *Error
+		silent bool
+	}{
+		{unavailable(0), true},
+		{&Error{Kind: ErrUnavailable, Again: true, Err: &net.DNSError{IsNotFound: true}}, true},
+		{&Error{Kind: ErrUnavailable, Again: true, Status: 503}, false},
+		{&Error{Kind: ErrDenied}, true},
+		{&Error{Kind: ErrDenied, Status: 403}, false},
+		{&Error{Kind: ErrNotFound, Status: 404}, false},
+		{&Error{Kind: ErrTLS}, false},
+		{&Error{Kind: ErrURL}, false},
+	} {
+		asked := 0
+		c := with(t, &fakeStore{statting: func() (Object, error) {
+			asked++
+			return Object{}, row.err
+		}}, Options{})
+		if _, err := c.Stat(Once(t.Context()), "http://x/"); err == nil || asked != 1 || Silent(err) != row.silent {
+			t.Errorf("%v: asked %d times, silent %v", err, asked, Silent(err))
+		}
+	}
+}

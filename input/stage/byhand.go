@@ -7,9 +7,7 @@ import (
 	"hash"
 	"io"
 	"os"
-	"path"
 	"path/filepath"
-	"strings"
 
 	"github.com/ffconvert/ffconvert/input"
 	"github.com/ffconvert/ffconvert/input/cache"
@@ -21,7 +19,7 @@ import (
 // if the service has one.
 func (j *job) byHand(ctx context.Context, w *cache.Writer) (bool, error) {
 	o := j.source.Object
-	base := baseName(o.URL)
+	base := input.BaseName(o.URL)
 	if j.opts.Transient || o.Size < 0 || base == "" || cache.Named(base) {
 		return false, nil
 	}
@@ -49,19 +47,6 @@ func (j *job) byHand(ctx context.Context, w *cache.Writer) (bool, error) {
 	}
 	j.opts.say("# opening %s", name)
 	return true, nil
-}
-
-// baseName returns the name under which webdataset's cache keeps a URL: its path after the last slash. "" if there is none.
-func baseName(url string) string {
-	url, _, _ = strings.Cut(url, "#")
-	url, _, _ = strings.Cut(url, "?")
-	_, rest, _ := strings.Cut(url, "://")
-	_, rest, ok := strings.Cut(rest, "/")
-	base := path.Base(rest)
-	if !ok || base == "." || base == ".." || base == "/" || strings.HasSuffix(rest, "/") || strings.ContainsRune(base, filepath.Separator) {
-		return ""
-	}
-	return base
 }
 
 // A writerAt writes to a copy from its start.

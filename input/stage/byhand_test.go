@@ -112,14 +112,3 @@ func TestVerboseCache(t *testing.T) {
 		t.Errorf("%q", said)
 	}
 }
-
-func TestBaseName(t *testing.T) {
-	t.Parallel()
-	for url, want := range map[string]string{
-		"s3://b/deep/x-000.tar": "x-000.tar", "https://h/a%20b.tar?X-Amz-Signature=a/b#c": "a%20b.tar", "gs://b/": "", "s3://b": "", "https://h/a/..": "", "https://h/a/": "",
-	} {
-		if got := baseName(url); got != want {
-			t.Errorf("%s: %q, want %q", url, got, want)
-		}
-	}
-}

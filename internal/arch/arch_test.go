@@ -59,7 +59,7 @@ var mayImport = map[string][]string{
 	"converters/mix":               {"converters"},
 	"converters/rekey":             {"converters", "encode", "internal/replace"},
 	"converters/convertertest":     {"converters"},
-	"input":                        {"converters", "internal/text", "internal/place", "internal/blocking", "internal/replace", "input/remote", "internal/pin"},
+	"input":                        {"converters", "internal/text", "internal/place", "internal/blocking", "internal/replace", "input/cache", "input/remote", "internal/pin"},
 	"input/stage":                  {"aio", "converters", "internal/text", "internal/place", "internal/blocking", "internal/blocksum", "input", "input/kind", "input/remote", "input/cache", "internal/pin"},
 	"input/cache":                  {"internal/place", "internal/blocking", "internal/blocksum"},
 	"input/kind":                   {},

@@ -167,7 +167,7 @@ func (o *Conversion) AddPlanned(flags *pflag.FlagSet) (limits *pflag.FlagSet) {
 
 // Input returns the options that the flags give to packages input and input/stage.
 func (o *Conversion) Input() stage.Options {
-	in := stage.Options{Options: input.Options{MaxNames: o.MaxNames}, CacheDir: o.CacheDir, Workers: o.Workers, Quota: int64(o.CacheSize), MaxRatio: o.MaxRatio, MaxWindow: o.MaxWindow, Guarded: true}
+	in := stage.Options{Options: input.Options{MaxNames: o.MaxNames, Laid: input.NewLaid(o.CacheDir)}, CacheDir: o.CacheDir, Workers: o.Workers, Quota: int64(o.CacheSize), MaxRatio: o.MaxRatio, MaxWindow: o.MaxWindow, Guarded: true}
 	o.Remote.apply(&in)
 	return in
 }
