@@ -53,4 +53,7 @@ func (o *tarOpener) Open(ctx context.Context, parts []converters.Part, rec encod
 // numbers reports whether the source numbers the classes of all parts.
 func (o *tarOpener) numbers() bool { return o.nested }
 
-func (o *tarOpener) setClasses(classes []string) { o.opts.Classes = classes }
+// setClasses: a dataset without classes was planned with labels that are given.
+func (o *tarOpener) setClasses(classes []string) {
+	o.opts.Classes = append([]string{}, classes...)
+}

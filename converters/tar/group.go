@@ -155,7 +155,7 @@ func (s *scanner) add() error {
 		s.c.Relax()
 		g.open, g.bytes, g.bad, g.pathed = true, 0, false, false
 		g.fields.Reset()
-		if s.class != nil {
+		if s.class != nil && !s.class.own {
 			g.fields.Add(classField)
 		}
 		g.sample = converters.Sample{Key: string(s.key), Off: m.off, Fields: g.sample.Fields[:0]}
@@ -166,8 +166,8 @@ func (s *scanner) add() error {
 	}
 	if !g.fields.Add(name) {
 		hint := ""
-		if s.class != nil && name == classField {
-			hint = "the number of the class has that name: unpack the outer tar, and convert the ones in it"
+		if s.class != nil && !s.class.own && name == classField {
+			hint = "the number of the tar has that name: samples have a field cls all or none, and only without option classes and without a label beside the tar"
 		}
 		return s.fail(m.off, m.name, fmt.Errorf("%w field %q in sample %q", converters.ErrDuplicate, name, g.sample.Key), hint)
 	}
@@ -207,6 +207,8 @@ func (s *scanner) end() event {
 	g.open, g.files = false, len(g.sample.Fields)
 	if c := s.class; c != nil {
 		g.sample.Key = c.prefix + g.sample.Key
+	}
+	if c := s.class; c != nil && !c.own {
 		g.sample.Fields = append(g.sample.Fields, converters.Field{Name: classField, Value: converters.Int(c.number)})
 	}
 	if g.bad {

@@ -62,6 +62,9 @@ func (s *Source) indexMembers(ctx context.Context, sc *scanner, seen *keys, yiel
 		case eventSkip:
 			more = yield(converters.Span{Off: sc.ahead.off, Entries: 1, Skip: sc.reason, Name: sc.within(sc.ahead.name)}, nil)
 		case eventSample:
+			if err := sc.unlabelled(); err != nil {
+				return false, err
+			}
 			more, err = s.indexSample(sc, seen, yield)
 		case eventBad:
 			more = yield(converters.Span{Off: sample.Off, Entries: sc.group.files, Skip: skipBad, Name: sample.Key}, nil)

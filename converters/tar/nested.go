@@ -22,10 +22,13 @@ import (
 //
 // The name of the inner tar, without its suffix, is the class: all keys begin with it and a slash, and each sample has its number as the
 // last field, cls. Nothing is unpacked: an offset is a place in the outer tar.
+//
+// Where labels are given no class is numbered: a member n01440764.cls of the outer tar is the number of all samples of n01440764.tar, and
+// the samples of a tar without one have a field cls of their own.
 type Nested struct {
 	src     *Source
 	classes []string
-	number  map[string]int64 // of each class; nil: not known yet
+	number  map[string]int64 // of each class; nil: not known yet, or labels are given
 	lists   []*innerTars     // of each part
 }
 
@@ -47,6 +50,7 @@ type class struct {
 	name   string
 	prefix string // of their keys
 	number int64
+	own    bool // each has a field cls of its own, and there is no number
 }
 
 // innerTars are the inner tars of a part in its order; none: not listed yet.
@@ -58,10 +62,12 @@ type innerTars struct {
 const (
 	classField   = "cls"
 	skipNotTar   = "not a tar"
+	skipLabel    = "the label of a tar"
 	maxInnerTars = 1 << 20 // of a part: some hundred bytes of memory each
 )
 
-// OpenNested returns a source of the tars in these tars. Without Options.Classes it reads the headers of the outer tars, to number the classes.
+// OpenNested returns a source of the tars in these tars. Without Options.Classes it reads the headers of the outer tars, to number the classes, unless
+// labels are given: beside a tar, or in the first sample.
 func OpenNested(ctx context.Context, parts []converters.Part, opts Options) (*Nested, error) {
 	return openNested(ctx, Open(parts, opts))
 }
@@ -70,18 +76,26 @@ func openNested(ctx context.Context, src *Source) (*Nested, error) {
 	n := &Nested{src: src, classes: slices.Clone(src.opts.Classes)}
 	n.unlisted()
 	if n.classes == nil {
-		found := make(map[string]bool)
+		found, given := make(map[string]bool), false
 		for i := range src.parts {
 			tars, err := n.list(ctx, i)
 			if err != nil {
 				return nil, err
 			}
-			for _, is := range tars {
-				found[is.class.name] = true
+			for k := range tars {
+				found[tars[k].class.name] = true
+				given = given || !tars[k].class.own
 			}
+		}
+		if given || n.firstIsLabelled(ctx) {
+			return n, nil
 		}
 		n.classes = slices.Sorted(maps.Keys(found))
 		n.unlisted()
+	}
+	if len(n.classes) == 0 {
+		n.classes = nil
+		return n, nil
 	}
 	n.number = make(map[string]int64, len(n.classes))
 	for i, name := range n.classes {
@@ -112,18 +126,32 @@ func (n *Nested) list(ctx context.Context, i int) ([]inner, error) {
 	}
 	defer f.Close()
 	var tars []inner
-	if _, err = n.walk(ctx, f, p, func(is *inner) (bool, error) {
-		tars = append(tars, *is)
-		return true, nil
-	}, func(converters.Span) bool { return true }); err != nil {
+	labels := labels{}
+	if _, err = n.walk(ctx, f, p, visit{
+		tar:   func(is *inner) (bool, error) { tars = append(tars, *is); return true, nil },
+		skip:  func(converters.Span) bool { return true },
+		label: labels.add,
+	}); err != nil {
 		return nil, err
+	}
+	if n.number == nil {
+		if err := labels.apply(p.Name, tars); err != nil {
+			return nil, err
+		}
 	}
 	l.tars = tars
 	return tars, nil
 }
 
-// walk calls tar for each inner tar of a part, and skip for each other entry. more is false if one of them returned false.
-func (n *Nested) walk(ctx context.Context, f converters.File, p converters.Part, tar func(*inner) (bool, error), skip func(converters.Span) bool) (more bool, err error) {
+// A visit is what is done with the members of an outer tar. more is false to end it.
+type visit struct {
+	tar   func(*inner) (more bool, err error)
+	skip  func(converters.Span) (more bool) // of each other member
+	label func(m *member, content []byte)   // of each that may be a label; nil: not called
+}
+
+// walk visits the members of a part. more is false if a visit was ended.
+func (n *Nested) walk(ctx context.Context, f converters.File, p converters.Part, to visit) (more bool, err error) {
 	var w window.Window
 	var outer scanner
 	w.Reset(f, p.Size, 0, window.Sizes{First: headerRead, Usual: headerReads})
@@ -142,21 +170,28 @@ func (n *Nested) walk(ctx context.Context, f converters.File, p converters.Part,
 			if err != nil {
 				return false, err
 			}
-			more = !end.missing || skip(converters.Span{Off: w.Offset(), Skip: acceptedTrailer, Accepted: true})
+			more = !end.missing || to.skip(converters.Span{Off: w.Offset(), Skip: acceptedTrailer, Accepted: true})
 			if more && !end.more {
 				return true, n.someTar(p, seen)
 			}
-			more = more && skip(converters.Span{Off: w.Offset(), Skip: acceptedAppended, Accepted: true})
+			more = more && to.skip(converters.Span{Off: w.Offset(), Skip: acceptedAppended, Accepted: true})
 			continue
 		}
 		is, err := n.inner(&outer, w.Offset(), seen)
 		if err != nil {
 			return false, err
 		}
+		if is == nil && to.label != nil && outer.reason == skipNotTar {
+			content, err := w.Peek(int(min(m.size, mostLabel)))
+			if err != nil {
+				return false, outer.fail(m.off, m.name, err, "")
+			}
+			to.label(m, content)
+		}
 		w.Skip(padded(m.size))
 		if is == nil {
-			more = skip(converters.Span{Off: m.off, Entries: 1, Skip: outer.reason, Name: string(m.name)})
-		} else if more, err = tar(is); err != nil {
+			more = to.skip(converters.Span{Off: m.off, Entries: 1, Skip: outer.reason, Name: string(m.name)})
+		} else if more, err = to.tar(is); err != nil {
 			return false, err
 		}
 	}
@@ -198,7 +233,7 @@ func (n *Nested) inner(outer *scanner, off int64, seen map[string]bool) (*inner,
 		return refuse(fmt.Errorf("%w: not one of the classes that were named", converters.ErrUnsupported), "Options.Classes")
 	}
 	seen[name] = true
-	return &inner{off: off, end: off + m.size, name: string(m.name), class: class{name, name + "/", number}}, nil
+	return &inner{off: off, end: off + m.size, name: string(m.name), class: class{name, name + "/", number, n.number == nil}}, nil
 }
 
 // cutTar returns the base name of a tar without its suffix.

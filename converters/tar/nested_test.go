@@ -104,7 +104,14 @@ func TestNestedRefuses(t *testing.T) {
 		{"inner cut", one("a.tar", archive(regular("b.jpg", "x"))[:1024]), Options{}, false, converters.ErrTruncated, "two zero blocks", 1536, "a.tar"},
 		{"inner cut in a member", one("a.tar", archive(regular("b.jpg", strings.Repeat("x", 2000)))[:1024]), Options{}, false, converters.ErrTruncated, "", 512, "a.tar: b.jpg"},
 		{"a key that came back", one("a.tar", archive(regular("b.jpg", "x"), regular("c.jpg", "x"), regular("b.png", "x"))), Options{}, false, converters.ErrDuplicate, "key", 512 + 2048, "a.tar: a/b"},
-		{"a field cls", one("a.tar", archive(regular("b.jpg", "x"), regular("b.cls", "1"))), Options{}, false, converters.ErrDuplicate, `field "cls"`, 512 + 1024, "a.tar: b.cls"},
+		{"a field cls of a later sample", one("a.tar", archive(regular("a.jpg", "x"), regular("b.cls", "1"))), Options{}, false, converters.ErrDuplicate, `field "cls"`, 512 + 1024, "a.tar: b.cls"},
+		{"a field cls, and classes", one("a.tar", archive(regular("b.jpg", "x"), regular("b.cls", "1"))), Options{Classes: []string{"a"}}, false, converters.ErrDuplicate, `field "cls"`, 512 + 1024, "a.tar: b.cls"},
+		{"a field cls, and a label", archive(regular("a.cls", "3"), entry(typeRegular, "a.tar", archive(regular("b.cls", "1")))), Options{}, false, converters.ErrDuplicate, `field "cls"`, 1024 + 512, "a.tar: b.cls"},
+		{"no field cls of a later sample", one("a.tar", archive(regular("a.cls", "1"), regular("b.jpg", "x"))), Options{}, false, converters.ErrUnsupported, "has no field cls", 512 + 1024, "a.tar: b"},
+		{"no label of a tar", archive(regular("a.cls", "3"), entry(typeRegular, "a.tar", archive(regular("b.jpg", "1"))), entry(typeRegular, "c.tar", archive(regular("d.jpg", "1")))), Options{}, false, converters.ErrUnsupported, "has no field cls", 1024 + 512 + 2048 + 512, "c.tar: d"},
+		{"a label twice", archive(regular("a.cls", "3"), entry(typeRegular, "a.tar", archive()), regular("d/a.CLS", "3")), Options{}, true, converters.ErrDuplicate, "label", 1024 + 512 + 1024, "d/a.CLS"},
+		{"a label that is a word", archive(regular("a.cls", "cat"), entry(typeRegular, "a.tar", archive())), Options{}, true, converters.ErrMalformed, `"cat"`, 0, "a.cls"},
+		{"a long label", archive(regular("a.cls", "1"+strings.Repeat(" ", 64)), entry(typeRegular, "a.tar", archive())), Options{}, true, converters.ErrMalformed, "not an integer", 0, "a.cls"},
 		{"another tar behind the end", one("a.tar", slices.Concat(archive(regular("b.jpg", "x")), archive(regular("c.jpg", "x")))), Options{}, false, converters.ErrUnsupported, "another archive", 512 + 2048, "a.tar"},
 	} {
 		n, err := nestedOf(t, row.opts, row.outer)
@@ -119,6 +126,84 @@ func TestNestedRefuses(t *testing.T) {
 		e, ok := errors.AsType[*converters.Error](err)
 		if !ok || !errors.Is(err, row.want) || !strings.Contains(err.Error(), row.text) || row.off > -2 && e.Off != row.off || row.off > -2 && e.Entry != row.member {
 			t.Errorf("%s: %v", row.name, err)
+		}
+	}
+}
+
+// Labels that are given are kept, beside a tar or in its samples, and no class is numbered. Opened for some parts alone it is the same.
+func TestNestedLabels(t *testing.T) {
+	t.Parallel()
+	first := archive(
+		entry(typeRegular, "b.tar", archive(regular("1.jpg", "x"), regular("2.jpg", "x"))),
+		regular("b.cls", " 7\n"),
+		entry(typeRegular, "a.tar", archive(regular("1.jpg", "x"), regular("1.cls", "12"), regular("2.cls", "cat"))),
+		regular("c.cls", "1"),
+	)
+	second := archive(regular("a.cls", "-3"), entry(typeRegular, "a.tar", archive(regular("3.jpg", "x"))))
+	for _, opts := range []Options{{}, {Classes: []string{}}} {
+		n, err := nestedOf(t, opts, first, second)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := n.Describe().Classes; got != nil {
+			t.Errorf("classes %q", got)
+		}
+		var src converters.Source = n
+		if opts.Classes != nil {
+			src = n.WithParts(0, n.Parts())
+		}
+		var got, read []string
+		entries := 0
+		for p := range 2 {
+			run := converters.Run{Part: p, Off: -1}
+			for span, err := range src.Index(t.Context(), p) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				if entries += span.Entries; span.Skip != "" {
+					got = append(got, span.Skip+": "+span.Name)
+					continue
+				}
+				if run.Count++; run.Off < 0 {
+					run.Off = span.Off
+				}
+				got = append(got, span.Shape.Key)
+			}
+			for s, err := range src.Read(t.Context(), run) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				last := s.Fields[len(s.Fields)-1]
+				if last.Value.Kind() == converters.KindInt {
+					read = append(read, fmt.Sprintf("%s %s=%d", s.Key, last.Name, last.Value.Int()))
+				} else {
+					read = append(read, fmt.Sprintf("%s %s=%q", s.Key, last.Name, last.Value.Data()))
+				}
+			}
+		}
+		if want := []string{"b/1", "b/2", "the label of a tar: b.cls", "a/1", "a/2", "not a tar: c.cls", "the label of a tar: a.cls", "a/3"}; !slices.Equal(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
+		if want := []string{"b/1 cls=7", "b/2 cls=7", `a/1 cls="12"`, `a/2 cls="cat"`, "a/3 cls=-3"}; !slices.Equal(read, want) {
+			t.Errorf("%q, want %q", read, want)
+		}
+		if entries != 9 {
+			t.Errorf("%d entries", entries)
+		}
+	}
+	// Without a label, and without a sample that has one, tars are numbered, whatever else is named so.
+	n, err := nestedOf(t, Options{}, archive(regular("x.cls", "1"), entry(typeRegular, "b.tar", archive()), entry(typeRegular, "a.tar", archive(regular("1.jpg", "x")))))
+	if err != nil || !slices.Equal(n.Describe().Classes, []string{"a", "b"}) {
+		t.Errorf("classes %q, %v", n.Describe().Classes, err)
+	}
+	// Named classes number the tars, and labels beside them are not read.
+	n, err = nestedOf(t, Options{Classes: []string{"a", "b"}}, archive(regular("b.cls", "x"), entry(typeRegular, "b.tar", archive(regular("1.jpg", "x")))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for span, err := range n.Index(t.Context(), 0) {
+		if err != nil || span.Skip != "" && span.Skip != skipNotTar || span.Skip == "" && span.Shape.Fields[1].Value.Int() != 1 {
+			t.Errorf("%+v, %v", span, err)
 		}
 	}
 }
@@ -151,6 +236,16 @@ func (c cutNested) Index(context.Context, int) iter.Seq2[converters.Span, error]
 
 func TestNestedSource(t *testing.T) {
 	t.Parallel()
+	for name, given := range map[string]bool{"numbered": false, "labels": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			testNested(t, given)
+		})
+	}
+}
+
+// testNested tests sources of tars with labels beside them, or without.
+func testNested(t *testing.T, given bool) {
 	convertertest.Test(t, func(t *testing.T) convertertest.Fixture {
 		var paths []string
 		for i := range 2 {
@@ -161,6 +256,9 @@ func TestNestedSource(t *testing.T) {
 					files = append(files, regular(fmt.Sprintf("%d.jpg", k), strings.Repeat("x", k/11*100_000+700*k+class)))
 				}
 				members = append(members, entry(typeRegular, fmt.Sprintf("c%d%d.tar", i, class), archive(files...)))
+				if given {
+					members = append(members, regular(fmt.Sprintf("c%d%d.cls", i, class), fmt.Sprint(class)))
+				}
 			}
 			paths = append(paths, filepath.Join(t.TempDir(), fmt.Sprintf("%d.tar", i)))
 			if err := os.WriteFile(paths[i], archive(members...), 0o600); err != nil {

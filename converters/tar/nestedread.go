@@ -33,6 +33,17 @@ func (n *Nested) Index(ctx context.Context, p int) iter.Seq2[converters.Span, er
 
 func (n *Nested) index(ctx context.Context, i int, yield func(converters.Span, error) bool) error {
 	p := n.src.parts[i]
+	var given map[string]class
+	if n.number == nil {
+		tars, err := n.list(ctx, i)
+		if err != nil {
+			return err
+		}
+		given = make(map[string]class, len(tars))
+		for k := range tars {
+			given[tars[k].class.name] = tars[k].class
+		}
+	}
 	f, err := n.src.open(p, converters.ForIndex)
 	if err != nil {
 		return err
@@ -40,7 +51,10 @@ func (n *Nested) index(ctx context.Context, i int, yield func(converters.Span, e
 	defer f.Close()
 	var sc scanner
 	var w window.Window
-	_, err = n.walk(ctx, f, p, func(is *inner) (bool, error) {
+	_, err = n.walk(ctx, f, p, visit{tar: func(is *inner) (bool, error) {
+		if given != nil {
+			is.class = given[is.class.name]
+		}
 		w.Reset(f, is.end, is.off, window.Sizes{First: headerRead, Usual: headerReads})
 		sc.reset(&w, p, &n.src.opts)
 		sc.enter(is)
@@ -48,7 +62,12 @@ func (n *Nested) index(ctx context.Context, i int, yield func(converters.Span, e
 		seen := newKeys(f, p, n.src.opts.MaxHeader)
 		seen.prefix = is.class.prefix
 		return n.src.indexMembers(ctx, &sc, seen, yield)
-	}, func(s converters.Span) bool { return yield(s, nil) })
+	}, skip: func(s converters.Span) bool {
+		if is, ok := given[labelled(s.Name)]; ok && !is.own && s.Skip == skipNotTar {
+			s.Skip = skipLabel
+		}
+		return yield(s, nil)
+	}})
 	return err
 }
 

@@ -61,7 +61,7 @@ type Options struct {
 	KeepDuplicates bool
 
 	// Classes are the names of the classes of OpenNested; the index is the number. A tar with another name is refused. nil: the
-	// names of all tars, in code-point order.
+	// names of all tars, in code-point order, unless labels are given. Empty: labels are given.
 	Classes []string
 
 	// Load reports whether Index must read the bytes of a field, because the size of the record
