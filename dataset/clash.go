@@ -1,11 +1,13 @@
 package dataset
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
 	"strings"
 
+	"github.com/ffconvert/ffconvert/encode"
 	"github.com/ffconvert/ffconvert/shard/choose"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
@@ -122,7 +124,7 @@ func otherOptions(begun, want *plan.Plan) string {
 		was, is any
 	}{
 		{"encode", d.Encoding, e.Encoding}, {"fields", d.Fields, e.Fields}, {"rename", strings.Join(d.Rename, " "), strings.Join(e.Rename, " ")},
-		{"decode", d.Decode, e.Decode}, {"missing", d.Missing, e.Missing},
+		{"decode", d.Decode, e.Decode}, {"missing", d.Missing, e.Missing}, {"damaged", cmp.Or(d.Damaged, encode.DamagedKeep), cmp.Or(e.Damaged, encode.DamagedKeep)},
 	} {
 		if option.was != option.is {
 			return fmt.Sprintf("it was made with option %s=%v", option.name, option.was)

@@ -298,6 +298,9 @@ func (j *Journal) MustBe(done *Finished) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	was, ok := j.Was[done.Name]
+	if was.NotWhole == 0 { // an earlier version did not look
+		was.NotWhole, was.FirstNot = done.NotWhole, done.FirstNot
+	}
 	if !ok || was.ManifestShard.is(done.ManifestShard) {
 		return nil
 	}

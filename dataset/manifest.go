@@ -28,9 +28,13 @@ const (
 	manifestVersion = 2
 	choiceVersion   = 3 // samples were chosen, or went through a filter, or records were encoded already
 	sumsVersion     = 4 // the SHA-256 of files; the rest as in 2 and 3
+	wholeVersion    = 5 // fields that are not whole; the rest as in 2 to 4
 )
 
 func (m *Manifest) version() int {
+	if m.Totals.NotWhole > 0 || m.Encode.Damaged != "" || slices.ContainsFunc(m.Encodes, func(o encode.Options) bool { return o.Damaged != "" }) {
+		return wholeVersion
+	}
 	if !m.Root.IsZero() {
 		return sumsVersion
 	}
@@ -78,6 +82,7 @@ type Totals struct {
 	FieldsFound    int64            `json:"fields_found"`
 	FieldsWritten  int64            `json:"fields_written"` // counted while writing
 	FieldsLeftOut  int64            `json:"fields_left_out"`
+	NotWhole       int64            `json:"fields_not_whole,omitempty"`     // of those written: pictures, sounds and films that are empty or cut
 	FilterRead     int64            `json:"filter_samples,omitempty"`       // that the filter was given
 	FilterDropped  int64            `json:"filter_dropped,omitempty"`       // of these
 	FilterAdded    int64            `json:"filter_added,omitempty"`         // beyond one of each
@@ -89,7 +94,9 @@ type Totals struct {
 type ManifestShard struct {
 	Name      string        `json:"name"`
 	Samples   int64         `json:"samples"`
-	Fields    int64         `json:"fields"` // of the source, in its records
+	Fields    int64         `json:"fields"`                     // of the source, in its records
+	NotWhole  int64         `json:"fields_not_whole,omitempty"` // of these: empty or cut
+	FirstNot  NotWholeNames `json:"first_not_whole,omitzero"`   // the first of them
 	Bytes     int64         `json:"bytes"`
 	HeaderCRC uint32        `json:"header_crc32"` // pins every sample
 	SHA256    verify.SHA256 `json:"sha256,omitzero"`

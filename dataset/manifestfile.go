@@ -116,8 +116,8 @@ func manifestVersionOf(data []byte) error {
 	dec.Token()
 	key, _ := dec.Token()
 	version, _ := dec.Token()
-	if n, ok := version.(float64); ok && key == "ffconvert_manifest" && (n < manifestVersion || n > sumsVersion || n != math.Trunc(n)) {
-		return fmt.Errorf("%w: it is of version %v, this program reads %d to %d", ErrManifestVersion, n, manifestVersion, sumsVersion)
+	if n, ok := version.(float64); ok && key == "ffconvert_manifest" && (n < manifestVersion || n > wholeVersion || n != math.Trunc(n)) {
+		return fmt.Errorf("%w: it is of version %v, this program reads %d to %d", ErrManifestVersion, n, manifestVersion, wholeVersion)
 	}
 	return nil
 }

@@ -104,7 +104,7 @@ func TestReadManifestHostile(t *testing.T) { // not parallel: it measures memory
 // A manifest of another version is said to be that, whether it has a checksum or not.
 func TestReadManifestVersion(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{`{"ffconvert_manifest":1,"shards":[]}`, string(shardtest.WithSum("{\n  \"ffconvert_manifest\": 5,\n"))} {
+	for _, text := range []string{`{"ffconvert_manifest":1,"shards":[]}`, string(shardtest.WithSum("{\n  \"ffconvert_manifest\": 6,\n"))} {
 		if _, err := dataset.DecodeManifest([]byte(text)); !errors.Is(err, dataset.ErrManifestVersion) || !strings.Contains(err.Error(), "this program reads 2") {
 			t.Errorf("%v", err)
 		}

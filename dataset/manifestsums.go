@@ -17,6 +17,7 @@ func (t *Totals) addShard(s *ManifestShard) {
 	t.Bytes += s.Bytes
 	t.SamplesWritten += s.Samples
 	t.FieldsWritten += s.Fields
+	t.NotWhole += s.NotWhole
 }
 
 // setFound enters the account of all sources.
@@ -102,6 +103,9 @@ func (m *Manifest) sumShards() (t Totals, err error) {
 		}
 		if s.Samples < 1 || s.Samples > record.MaxSamples || s.Fields < 0 || s.Bytes < record.FileSize(s.Samples, 0) || s.Index.Bytes < 1 {
 			return t, fmt.Errorf("shard %q has %d samples and %d fields in %d bytes, and an index of %d", s.Name, s.Samples, s.Fields, s.Bytes, s.Index.Bytes)
+		}
+		if s.NotWhole < 0 || s.NotWhole > s.Fields || !s.FirstNot.check(s.NotWhole) {
+			return t, fmt.Errorf("shard %q has %d fields that are not whole, of %d, and describes %d of them", s.Name, s.NotWhole, s.Fields, len(s.FirstNot.List()))
 		}
 		t.addShard(&s)
 		if min(t.Bytes, t.SamplesWritten, t.FieldsWritten) < 0 {

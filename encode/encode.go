@@ -70,6 +70,10 @@ type Options struct {
 	Rename   []string `json:"rename,omitempty"`  // "image=jpg;png"; applied before Fields
 	Missing  string   `json:"missing,omitempty"` // MissingError (default) or MissingSkip
 
+	// Damaged says what becomes of samples with a picture, a sound or a film that is empty or cut: DamagedKeep (default),
+	// DamagedSkip or DamagedError. But for the first an index must read all bytes.
+	Damaged string `json:"damaged,omitempty"`
+
 	// Encoded means that the first field of a sample is its record in this Encoding already, whose bytes are
 	// written unchanged; its other fields are copies of values in the record. It goes with none of the options above
 	// and below.
@@ -102,9 +106,11 @@ func (o *Options) Rewrites() bool {
 
 // Loads reports whether an index must read the bytes of a field: the size of the record depends on them, or Load names it.
 func (o *Options) Loads(field string) bool {
-	return o.Decode && Decodable(field) || o.Load != nil && slices.Contains(*o.Load, field) ||
+	return o.refusesDamaged() || o.Decode && Decodable(field) || o.Load != nil && slices.Contains(*o.Load, field) ||
 		o.Tensor != "" && isTensor(o.Tensor, field)
 }
+
+func (o *Options) refusesDamaged() bool { return o.Damaged == DamagedSkip || o.Damaged == DamagedError }
 
 // Needs returns the fields of a sample that records may have, by their names before Rename, and those of Load: lists of
 // alternatives, of which one must exist. It is nil if all are needed. A source with columns reads those alone.
@@ -180,6 +186,13 @@ func Parse(opts Options) (*Spec, error) {
 	opts.Missing = cmp.Or(opts.Missing, MissingError)
 	if opts.Missing != MissingError && opts.Missing != MissingSkip {
 		return nil, fmt.Errorf("missing %q: want %s or %s", opts.Missing, MissingError, MissingSkip)
+	}
+	switch opts.Damaged {
+	case DamagedKeep:
+		opts.Damaged = ""
+	case "", DamagedSkip, DamagedError:
+	default:
+		return nil, fmt.Errorf("damaged %q: want %s, %s or %s", opts.Damaged, DamagedKeep, DamagedSkip, DamagedError)
 	}
 	var err error
 	if opts.Limits, err = opts.Limits.check(); err != nil {
@@ -267,11 +280,15 @@ type Encoder struct {
 	picks  []pick
 	values []converters.Field
 	rec    Record
+
+	inspect inspector
+	damaged string // Options.Damaged
+	encoded bool   // the first field is the record
 }
 
 // NewEncoder returns a new Encoder.
 func (s *Spec) NewEncoder() *Encoder {
-	e := &Encoder{fields: s.fields, skip: s.opts.Missing == MissingSkip, format: s.open()}
+	e := &Encoder{fields: s.fields, skip: s.opts.Missing == MissingSkip, format: s.open(), damaged: s.opts.Damaged, encoded: s.opts.Encoded}
 	if s.opts.Decode {
 		e.decode = newDecoder(s.opts.Limits)
 	}
@@ -306,6 +323,7 @@ type Record struct {
 	Size    int64    // bytes, including unread payloads
 	Fields  int      // fields of the sample in the record
 	LeftOut int      // fields of the sample not in the record
+	Damaged []Damage // fields in the record that are not whole, where their bytes are known
 }
 
 // Encode encodes s. The record is valid until the next call, and only as long as s is valid. If s
@@ -329,9 +347,23 @@ func (e *Encoder) Encode(s *converters.Sample) (*Record, error) {
 	if err != nil {
 		return nil, err
 	}
+	if e.rec.Damaged = e.look(s, chosen); len(e.rec.Damaged) > 0 && e.damaged != "" {
+		return nil, refuse(e.rec.Damaged, e.damaged == DamagedSkip)
+	}
 	e.build.record(&e.rec)
 	e.rec.Fields, e.rec.LeftOut = len(chosen.Fields), len(s.Fields)-len(chosen.Fields)
 	return &e.rec, nil
+}
+
+// look returns the fields of the record that are not whole. chosen is s, or has its selected fields.
+func (e *Encoder) look(s, chosen *converters.Sample) []Damage {
+	switch {
+	case chosen != s:
+		return e.inspect.look(s, e.picks)
+	case e.encoded && len(s.Fields) > 1: // the others are copies
+		return e.inspect.look(s, []pick{{from: 0}})
+	}
+	return e.inspect.look(s, nil)
 }
 
 // choose returns the selected fields of s, decoded and renamed.

@@ -33,6 +33,7 @@ type reader struct {
 	empty   chan *batch
 	large   *batch // of one large record
 	fields  int64  // of all records
+	damage
 }
 
 func newReader(p *pipeline, encoders *encoders, progress plan.Progress) *reader {
@@ -91,6 +92,9 @@ func (r *reader) readSegment(ctx context.Context, src converters.Source) error {
 				return err
 			}
 			r.fields += int64(rec.Fields)
+			if len(rec.Damaged) > 0 {
+				r.found(r.segment.at, sample.Key, sample.Off, rec.Damaged)
+			}
 			r.progress.Add(1, rec.Size)
 		}
 	}

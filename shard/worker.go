@@ -80,9 +80,12 @@ func (k *worker) fill(ctx context.Context, t *job, f *atomicfile.File, index *in
 		return done, err
 	}
 	done.Samples = p.samples
+	var all damage
 	for _, r := range readers {
 		done.Fields += r.fields
+		all.add(r.damage)
 	}
+	done.NotWhole, done.FirstNot = all.notWhole, all.names()
 	if done.Samples < s.Samples {
 		return done, fmt.Errorf("%s: %w: %d of the %d samples indexed for it are left", s.Name, converters.ErrChanged, done.Samples, s.Samples)
 	}

@@ -13,7 +13,7 @@ import (
 
 // loaded returns a function that reports whether an index must read a field; nil: it reads none.
 func loaded(rec encode.Options) func(string) bool {
-	if rec.Load == nil && !rec.Decode && rec.Tensor == "" {
+	if rec.Load == nil && !rec.Decode && rec.Tensor == "" && rec.Damaged == "" {
 		return nil
 	}
 	return rec.Loads

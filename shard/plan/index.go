@@ -219,13 +219,14 @@ func (p *PartIndex) filtered(f *converters.Filtered) {
 // their names change: rows of numbers cost less to count than to encode.
 type sizer struct {
 	*indexer
-	chosen *choose.Part // nil: all samples
-	fields []sizedField // of the shape that was sized last
-	keyed  bool         // it has a key
-	record int64        // the size of its record; -1: left out
-	put    int          // fields of it that go into the record
-	sized  bool         // there was one
-	alike  int64        // samples like it that are not in the account yet
+	chosen  *choose.Part // nil: all samples
+	fields  []sizedField // of the shape that was sized last
+	keyed   bool         // it has a key
+	record  int64        // the size of its record; -1: left out
+	put     int          // fields of it that go into the record
+	sized   bool         // there was one
+	damaged bool         // it is left out because a field is not whole
+	alike   int64        // samples like it that are not in the account yet
 }
 
 // A sizedField is a field of the last shape, and the count of fields of its name in a row
@@ -281,9 +282,9 @@ func (z *sizer) size(span *converters.Span, a *Account) (int64, error) {
 	rec, err := z.enc.Encode(span.Shape)
 	switch {
 	case err == nil:
-		z.record, z.put = rec.Size, rec.Fields
+		z.record, z.put, z.damaged = rec.Size, rec.Fields, false
 	case errors.Is(err, encode.ErrSkip):
-		z.record, z.put = -1, 0
+		z.record, z.put, z.damaged = -1, 0, errors.Is(err, encode.ErrSkipDamaged)
 	default:
 		return 0, err
 	}
@@ -318,6 +319,9 @@ func (z *sizer) count(a *Account) {
 	a.FieldsLeftOut += n * int64(len(z.fields)-z.put)
 	if z.record < 0 {
 		a.SamplesLeftOut += n
+		if z.damaged && n > 0 {
+			a.LeftOutBy = increment(a.LeftOutBy, optionDamaged, n)
+		}
 		return
 	}
 	for i := range z.fields {
@@ -326,6 +330,9 @@ func (z *sizer) count(a *Account) {
 		f.count.Bytes += n * f.size
 	}
 }
+
+// optionDamaged is the option that leaves out samples with a field that is not whole, encode.Options.Damaged.
+const optionDamaged = "damaged"
 
 // flush enters all that was counted, the fields too.
 func (z *sizer) flush(a *Account) {

@@ -27,6 +27,7 @@ import (
 type Conversion struct {
 	Encode        encode.Options
 	Missing       option.Choice
+	Damaged       option.Choice
 	Sizes         plan.Sizes
 	ShardSize     option.Size
 	MinSize       option.Size
@@ -65,6 +66,7 @@ type Conversion struct {
 func NewConversion() Conversion {
 	return Conversion{
 		Missing:   option.Choice{Value: encode.MissingError, Words: []string{encode.MissingError, encode.MissingSkip}},
+		Damaged:   option.Choice{Value: encode.DamagedKeep, Words: []string{encode.DamagedKeep, encode.DamagedSkip, encode.DamagedError}},
 		Choose:    newChoose(),
 		Progress:  progress.NewFlag(),
 		Depth:     verify.DefaultDepth,
@@ -83,6 +85,7 @@ func (o *Conversion) Add(flags *pflag.FlagSet) {
 	flags.StringVar(&o.Encode.Tensor, "tensor", "", "decode the pictures of the fields with these suffixes, jpg,png,webp, or names: a field npy, uint8, height × width × 3; with --encode raw the pixels alone")
 	flags.StringVar(&o.Encode.Resize, "resize", "", "size of the pictures of --tensor: 256, of the shorter edge, or 224x224, width and height (default as they are)")
 	flags.Var(&o.Missing, "missing", "what to do with a sample that lacks a field: error, or skip and count")
+	flags.Var(&o.Damaged, "damaged", "what to do with a sample of which a picture, a sound or a film is cut or empty: keep and count, skip and count, or error; the last two read all sources twice")
 	o.Choose.add(flags)
 	o.addFilter(flags)
 	flags.Var(&o.ShardSize, "shard-size", "target size of a shard (default: at least 256MiB each, 200 shards at most)")
@@ -187,6 +190,9 @@ func (o *Conversion) Options(ctx context.Context, tool string, progress *progres
 		opts.Input.Verbose = progress.Note
 	}
 	opts.Encode.Missing = o.Missing.Value
+	if o.Damaged.Value != encode.DamagedKeep {
+		opts.Encode.Damaged = o.Damaged.Value
+	}
 	opts.Sizes.ShardSize, opts.Sizes.Min = int64(o.ShardSize), int64(o.MinSize)
 	if o.Shuffle {
 		opts.Shuffle = &plan.Shuffle{Seed: o.Seed}

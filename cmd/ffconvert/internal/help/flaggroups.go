@@ -33,7 +33,7 @@ var Groups = []Group{
 		Flags: "input-format records nested lists continued list flat group pair classes ext header columns delimiter dtype rows-per-sample key-field require-end on-duplicate-key",
 		Rare:  "hidden follow-outside data-part-num part-name-prefix part-name-suffix-length allow-missing-trailer concatenated"},
 	{Title: "Samples", Flags: "limit slice sample where keys drop-keys unknown-keys sort split only-split split-by filter filter-timeout"},
-	{Title: "Records", Flags: "encode fields rename decode tensor resize missing"},
+	{Title: "Records", Flags: "encode fields rename decode tensor resize missing damaged"},
 	{Title: "Keys and added fields", Flags: "key key-prefix add-field table-columns table-delimiter table-quotes unmatched"},
 	{Title: "Shards",
 		Flags: "shards shard-size max-count mtime shuffle seed exact whole-parts verify no-verify",

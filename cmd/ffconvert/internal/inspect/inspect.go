@@ -57,6 +57,7 @@ type Report struct {
 	Skipped map[string]int64 `json:"skipped,omitempty"`
 	Choice  *choose.Options  `json:"choice,omitempty"`      // of samples, when they were converted; nil: all
 	LeftOut map[string]int64 `json:"left_out_by,omitempty"` // samples that were not chosen, by option
+	summary.NotWhole
 	fieldCounts
 	SourceFields plan.FieldCounts `json:"source_fields,omitempty"` // of all samples, before --rename and --fields, counted by the conversion
 
@@ -150,7 +151,7 @@ func (x *Report) manifest(shardPath string) error {
 func (x *Report) describe(m *dataset.Manifest, dir string) error {
 	x.Tool, x.Source, x.Encoding = m.Tool, m.Source.Format, m.Encode.Encoding
 	x.Created, x.Verified, x.Skipped = &m.Created, &m.Verified, m.Totals.Skipped
-	x.Choice, x.LeftOut = m.Choice, m.Totals.LeftOutBy
+	x.Choice, x.LeftOut, x.NotWhole = m.Choice, m.Totals.LeftOutBy, summary.NewNotWhole(m)
 	for i := range m.Shards {
 		x.Index += m.Shards[i].Index.Bytes
 	}
@@ -243,6 +244,9 @@ func (x *Report) Print(w io.Writer) error {
 	}
 	if len(x.LeftOut) > 0 {
 		row("left out", "%s", text.Line(summary.LeftOutText(x.LeftOut)))
+	}
+	if x.NotWhole.Fields > 0 {
+		row("not whole", "%s", text.Line(x.NotWhole.Text()))
 	}
 	x.fieldCounts.print(row)
 	if len(x.SourceFields) > 0 && x.Source != "csv" {

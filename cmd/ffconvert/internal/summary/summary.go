@@ -41,6 +41,7 @@ type Conversion struct {
 	Skipped    map[string]int64 `json:"skipped,omitempty"`
 	Accepted   map[string]int64 `json:"waived,omitempty"`
 	FieldsLeft int64            `json:"fields_left_out"`
+	NotWhole
 
 	Columns []converters.ColumnType `json:"columns,omitempty"` // of a CSV table that this run read
 }
@@ -161,6 +162,7 @@ func NewConversion(out string, r *shard.Report) Conversion {
 		proof:    newProof(r),
 		filtered: filtered{t.FilterRead, t.FilterDropped, t.FilterAdded},
 		LeftOut:  t.SamplesLeftOut, LeftOutBy: t.LeftOutBy, Unread: t.SourcesUnread, Partly: t.SourcesPartly, Skipped: t.Skipped, Accepted: t.Accepted, FieldsLeft: t.FieldsLeftOut,
+		NotWhole: NewNotWhole(r.Manifest),
 	}
 }
 
@@ -221,6 +223,9 @@ func (s Conversion) String() string {
 	}
 	if s.FieldsLeft > 0 && len(s.LeftOutBy) == 0 {
 		fmt.Fprintf(&b, "; %s not selected", terminal.Counted(s.FieldsLeft, "field"))
+	}
+	if s.NotWhole.Fields > 0 {
+		fmt.Fprintf(&b, "; %s not whole: %s", terminal.Counted(s.NotWhole.Fields, "field"), s.NotWhole.names())
 	}
 	if len(s.Skipped) > 0 {
 		fmt.Fprintf(&b, "; skipped %s", SkippedText(s.Skipped))

@@ -22,6 +22,7 @@ var flagTable = []string{
 	"Options.Columns", "--columns",
 	"Options.Concatenated", "--concatenated",
 	"Options.Continued", "--continued",
+	"Options.Damaged", "--damaged",
 	"Options.Decode", "--decode",
 	"Options.Delimiter", "--delimiter",
 	"Options.DType", "--dtype",

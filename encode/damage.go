@@ -1,0 +1,78 @@
+package encode
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/internal/whole"
+)
+
+// Values of Options.Damaged.
+const (
+	DamagedKeep  = "keep"  // write the field as it is; the Record says so
+	DamagedSkip  = "skip"  // leave the sample out, and count it
+	DamagedError = "error" // refuse the input
+)
+
+// ErrNotWhole reports that a picture, a sound or a film of a sample is empty or cut, and that Options.Damaged refuses it.
+var ErrNotWhole = errors.New("not whole")
+
+// ErrSkipDamaged is an [ErrSkip]: a field is not whole, and Options.Damaged leaves the sample out.
+var ErrSkipDamaged = fmt.Errorf("%w or not whole", ErrSkip)
+
+// A Damage is a field of a record that is not whole.
+type Damage struct {
+	Field string // its name before Options.Rename
+	Why   string // "cut: it has no end (IEND)"
+}
+
+// An inspector looks at the beginning and the end of the fields of samples. The zero value is ready.
+type inspector struct {
+	known []knownField // of the sample before, by the index of the field
+	found []Damage
+}
+
+type knownField struct {
+	name string
+	kind whole.Kind
+}
+
+// look returns the fields of s that are not whole among those that picks selects; nil: all. The bytes of a shape are not
+// known, so it finds nothing there. The result is valid until the next call.
+func (w *inspector) look(s *converters.Sample, picks []pick) []Damage {
+	w.found = w.found[:0]
+	if picks == nil {
+		for i := range s.Fields {
+			w.field(i, &s.Fields[i])
+		}
+	}
+	for _, p := range picks {
+		w.field(p.from, &s.Fields[p.from])
+	}
+	return w.found
+}
+
+func (w *inspector) field(i int, f *converters.Field) {
+	if f.Value.Kind() != converters.KindBytes || f.Value.Unread() {
+		return
+	}
+	for i >= len(w.known) {
+		w.known = append(w.known, knownField{})
+	}
+	k := &w.known[i]
+	if k.name != f.Name {
+		*k = knownField{f.Name, whole.Named(f.Name)}
+	}
+	if why := whole.Problem(k.kind, f.Value.Data()); why != "" {
+		w.found = append(w.found, Damage{f.Name, why})
+	}
+}
+
+// refuse returns the error of a sample with damaged fields.
+func refuse(found []Damage, skip bool) error {
+	if skip {
+		return ErrSkipDamaged
+	}
+	return &hintedError{fmt.Errorf("field %q: %w: %s", found[0].Field, ErrNotWhole, found[0].Why), "Options.Damaged skip leaves such samples out, keep takes and counts them"}
+}
