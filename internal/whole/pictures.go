@@ -14,19 +14,21 @@ var (
 // ofJPEG looks for the end behind the head: a picture in the head, a thumbnail, has an end of its own. In coded data FF is
 // followed by 00 or by a restart marker, so FF D9 there is the end. Cameras put more behind it.
 func ofJPEG(data []byte) string {
-	at := jpegScan(data)
+	ends := bytes.HasSuffix(data, jpegEnd)
+	at := jpegScan(data, ends)
 	switch {
 	case at < 0:
 		return "cut: it has no picture data"
-	case bytes.HasSuffix(data[at:], jpegEnd), bytes.LastIndex(data[at:], jpegEnd) >= 0:
+	case ends, bytes.LastIndex(data[at:], jpegEnd) >= 0:
 		return ""
 	}
 	return "cut: it has no end (FF D9)"
 }
 
-// jpegScan returns where the segment of the first SOS ends, -1: there is none.
-func jpegScan(data []byte) int {
-	const sos, temporary, restart, eoi = 0xda, 0x01, 0xd0, 0xd9
+// jpegScan returns where the segment of the first SOS ends, -1: there is none. If tables is set, the first segment behind those
+// that may hold a thumbnail is enough.
+func jpegScan(data []byte, tables bool) int {
+	const sos, temporary, restart, eoi, app0, com = 0xda, 0x01, 0xd0, 0xd9, 0xe0, 0xfe
 	for at := 2; ; {
 		next := bytes.IndexByte(data[at:], 0xff) // decoders pass over what is between segments
 		if next < 0 {
@@ -49,7 +51,7 @@ func jpegScan(data []byte) int {
 		if end > len(data) || end < at+2 {
 			return -1
 		}
-		if at = end; marker == sos {
+		if at = end; marker == sos || tables && (marker < app0 || marker > com) {
 			return at
 		}
 	}

@@ -1,0 +1,20 @@
+package whole_test
+
+import (
+	"testing"
+
+	"github.com/ffconvert/ffconvert/internal/whole"
+	"github.com/ffconvert/ffconvert/internal/whole/wholetest"
+)
+
+func BenchmarkProblem(b *testing.B) {
+	for suffix, data := range wholetest.Files() {
+		b.Run(suffix, func(b *testing.B) {
+			kind := whole.Named(suffix)
+			b.ReportAllocs()
+			for b.Loop() {
+				whole.Problem(kind, data)
+			}
+		})
+	}
+}
