@@ -20,7 +20,7 @@ from .files import open_regular
 
 __all__ = ["Entry", "Manifest", "read_manifest", "read_meta"]
 
-_VERSIONS = range(2, 5)
+_VERSIONS = range(2, 6)
 _SIZE = 1 << 30  # bytes of a manifest; one of a million sources has 300 MB
 _META_SIZE = 256 << 20  # bytes of a meta.json; one of a million classes has 60 MB
 _MEMBER_SIZE = 8 << 20  # bytes of what is decoded at once

@@ -333,7 +333,7 @@ class Damage(unittest.TestCase):
         out = support.copied()
         good = (out / "manifest.json").read_bytes()
         for change, why in ((lambda b: b.replace(b"shards-003", b"shards-004"), "differs from its checksum"), (lambda b: b[:-10], "differs from its checksum"),
-                            (lambda b: b.replace(b'"ffconvert_manifest": 4', b'"ffconvert_manifest": 9'), "of version 9, and this package reads 2 to 4"),
+                            (lambda b: b.replace(b'"ffconvert_manifest": 4', b'"ffconvert_manifest": 9'), "of version 9, and this package reads 2 to 5"),
                             (lambda b: b"[" * 1000000, "damaged")):
             (out / "manifest.json").write_bytes(change(good))
             with self.subTest(why=why), self.assertRaisesRegex(DamageError, r"manifest\.json: .*" + why):
