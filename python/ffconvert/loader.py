@@ -31,7 +31,7 @@ class DataLoader(torch.utils.data.DataLoader):  # type: ignore[type-arg]  # it c
     Without shuffle samples come in the order of the dataset; with it, in that of docs/order.md, by seed and mode, another one in each epoch. Without
     a seed one is drawn, from generator or as torch draws: it is in seed and in every state, and a state brings its own.
 
-    batch_size is for one rank; global_batch, in its place, for all ranks together, whatever their number. rank and world are those of torch.distributed
+    batch_size is for one rank; global_batch, in its place, for all ranks together, whatever their number: batch_size does not count then. rank and world are those of torch.distributed
     where it has been started, unless they are given. ends says what becomes of samples that do not fill a batch: "drop", which is drop_last;
     "even", which is the default: the last batch is short, and some samples come twice if ranks would get unequal ones; "short": none comes twice, and
     ranks may get unequal or empty batches; "pad". Arguments that are not here are as torch has them.
@@ -95,6 +95,14 @@ class DataLoader(torch.utils.data.DataLoader):  # type: ignore[type-arg]  # it c
     def seed(self) -> Optional[int]:
         """The seed of the order, also if it was drawn. None with a sampler of torch."""
         return self._steps.order.seed if isinstance(self._steps, BatchSampler) else None
+
+    def __repr__(self) -> str:
+        if not isinstance(self._steps, BatchSampler):
+            return "<%s of %s, by %s>" % (type(self).__name__, type(self.dataset).__name__, type(self._steps.sampler).__name__)
+        order = self._steps.order
+        return "<%s of %d samples: mode %s, seed %d, %d a step, ends %s, rank %d of %d, epoch %d, step %d of %d>" % (
+            type(self).__name__, order.n, order.mode, order.seed, order.batch_size, order.ends, self._steps.rank, self._steps.world,
+            self.epoch, self.step, order.steps())
 
     def set_epoch(self, epoch: int) -> None:
         """Goes to the begin of an epoch. That of load_state_dict, or of a loop that goes on, stays where it is."""

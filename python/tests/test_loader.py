@@ -286,6 +286,10 @@ class Loader(unittest.TestCase):
         self.assertEqual((len(two[0].sampler), two[0].sampler.num_replicas, two[1].sampler.rank), (60, 2, 1))
         self.assertIsInstance(two[0].sampler, torch.utils.data.distributed.DistributedSampler)
         self.assertNotIsInstance(DataLoader(data).sampler, torch.utils.data.distributed.DistributedSampler)
+        loader = DataLoader(data, 8, shuffle=True, seed=3, rank=1, world=2)
+        next(iter(loader))
+        self.assertEqual(repr(loader), "<DataLoader of 120 samples: mode global, seed 3, 16 a step, ends even, rank 1 of 2, epoch 0, step 1 of 8>")
+        self.assertEqual(repr(DataLoader(data, sampler=range(5))), "<DataLoader of Dataset, by BatchSampler>")
 
 
 class Seeds(unittest.TestCase):
