@@ -49,6 +49,7 @@ var pages = map[string][]pageLine{
 		{begin: "ffconvert tar --nested", files: "cp nested.tar ILSVRC2012_img_train.tar"},
 		{begin: "ffconvert folder --list", files: "cp -r photos images"},
 		{begin: "ffconvert folder --flat", files: "cp -r photos papers"},
+		{begin: "ffconvert folder --pair", files: "mkdir -p ade20k/images ade20k/masks && cp photos/circle/000.jpg ade20k/images/a.jpg && echo mask >ade20k/masks/a.png"},
 		{begin: "ffconvert folder --filter", files: "cp -r photos images"},
 		{begin: "ffconvert csv data/", files: "cp -rL points data"},
 		{begin: "ffconvert csv --data-part-num 100", files: "mkdir data && for k in $(seq -f %05g 0 99); do echo 1,2 >data/part-$k; done"},
@@ -84,6 +85,7 @@ func TestCommandsOfPages(t *testing.T) {
 	need.Tools(t, "zstd", "head", "jq", "seq")
 	python.Path(t, "cbor2")
 	d := newDocsFolder(t)
+	d.run(t, d.made, "ffconvert copy -q out/ s3://bucket/data/")
 	ran := 0
 	for page, known := range pages {
 		used := make(map[string]bool)
