@@ -18,6 +18,7 @@ type pageLine struct{ begin, files, not string }
 var pages = map[string][]pageLine{
 	"choosing.md": {
 		{begin: "ffconvert ffr --drop-keys @bad.txt", files: "rm -r imagenet && cp -r out imagenet && echo 000003 >bad.txt"},
+		{begin: "ffconvert ffr out/train", files: "rm -r out && ffconvert folder -q --split train=0.5,val=0.5 photos out"},
 	},
 	"looking.md": {
 		{begin: "ffconvert get out/ train/000017", files: "rm -r out && ffconvert tar -q --key-prefix train/ --fields jpg,cls --missing skip 'shards-{000..003}.tar' out"},

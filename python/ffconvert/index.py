@@ -32,7 +32,7 @@ _SCHEMA, _BATCH = 1, 3  # kinds of messages
 
 
 class _Rows(NamedTuple):
-    """Consecutive rows: number of the first, where each key begins in text and the last one ends, less base."""
+    """Consecutive rows of a shard, from row number first on. Key i is text from ends[i] - base to ends[i + 1] - base."""
 
     first: int
     ends: "array[int]"
@@ -96,7 +96,7 @@ class Index:
 
     @contextmanager
     def _open(self) -> Iterator[BinaryIO]:
-        """Opens the file, and checks one that has not been checked. What is wrong with it is a DamageError."""
+        """Opens the file, and checks it unless it is the one that was checked last. What is wrong with it is a DamageError."""
         with os.fdopen(open_regular(self.path, follow=False), "rb", buffering=0) as f:
             found = os.fstat(f.fileno())
             identity = (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
@@ -134,7 +134,7 @@ class Index:
         self._starts = [0, *accumulate(b.rows for b in self._batches)]
 
     def _rows(self, f: Any, first: int, end: int) -> Iterator[_Rows]:
-        """Reads rows."""
+        """Reads the rows from first to end, some at a time."""
         while first < end:
             k = bisect_right(self._starts, first) - 1
             batch, at = self._batches[k], first - self._starts[k]
@@ -199,7 +199,7 @@ class _Table:
 
 
 def _message(f: Any, at: int, size: int) -> Tuple[_Table, int, int]:
-    """A message, where its body lies, and the bytes of that."""
+    """Reads the message at a byte of the file: its metadata, the byte where its body begins, and the size of the body."""
     mark, length = struct.unpack("<II", _read(f, at, 8))
     if mark != 0xFFFFFFFF or not 0 < length <= min(_META, size - at):
         raise ValueError("no message at byte %d" % at)

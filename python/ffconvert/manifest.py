@@ -126,7 +126,7 @@ def _check_size(size: int, values: int) -> None:
 
 
 class _Lines:
-    """Reads a manifest. left are the bytes before its last line that were not read yet."""
+    """Reads a manifest. left is the number of bytes before its last line that were not read yet."""
 
     def __init__(self, path: str, f: BinaryIO) -> None:
         self.path, self.f, self.sum = path, f, hashlib.sha256()
@@ -148,7 +148,7 @@ class _Lines:
             shards.append(self.entry())
             if shards[-1].name <= (shards[-2].name if len(shards) > 1 else ""):
                 raise ValueError("its shards are not sorted by name")
-        if line != b"  ],\n":
+        if line != b"  ],\n" or not shards:
             raise ValueError("its list of shards is cut")
         self.rest()
         encodings = {e["encoding"] for e in [head["encode"], *head.get("encodes", [])]}
@@ -163,7 +163,7 @@ class _Lines:
         return line
 
     def head(self) -> Dict[str, Any]:
-        """The members before the shards."""
+        """Reads the members before the list of shards, and the line that begins it."""
         lines: List[bytes] = []
         size = values = 0
         while True:
@@ -206,7 +206,7 @@ class _Lines:
         return Entry(name, *(_number(shard, m) for m in ("samples", "bytes", "header_crc32")), _number(index, "bytes"), _number(index, "crc32"))
 
     def rest(self) -> None:
-        """Compares the SHA-256 in the last line."""
+        """Reads what follows the shards, and compares the SHA-256 in the last line."""
         while self.left > 0:
             block = self.f.read(min(_BLOCK, self.left))
             if not block:

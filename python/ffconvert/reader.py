@@ -33,7 +33,7 @@ _ASK = 64 << 20
 
 
 class Reader:
-    """Reads samples of one or more files, which are numbered through in their order.
+    """Reads samples of one or more files. They are numbered from 0 through all files, in the order of these.
 
     files is a file, a directory, or a list of these. A directory stands for its files *.ffr, sorted by name. If it has a manifest.json,
     they must be the shards that it names, and no links. check_data=False leaves out the CRC of samples, not that of headers. A file of

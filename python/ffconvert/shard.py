@@ -79,7 +79,7 @@ class Shard:
         self._load(head)
 
     def _check_first(self) -> None:
-        """Checks the first offset, which follows from n."""
+        """Checks the first offset, which follows from n: a file of zeros fails here, before the header is read."""
         if self.n:
             first = bytearray(8)
             self.fill([first], _HEAD + 4 * self.n, 8)
@@ -87,7 +87,7 @@ class Shard:
                 raise self._damage("the checksum of the header differs, or the file is cut: its first sample is not behind a header of %d samples" % self.n)
 
     def _load(self, head: bytes) -> None:
-        """Reads the tables. No memory depends on n before: the header may be that of a hostile file."""
+        """Reads the tables into memory. Their checksum was compared before: a sparse file may claim any n."""
         n = self.n
         try:
             self.crcs, self.offsets = array("I", bytes(4)) * n, array("q", bytes(8)) * (n + 1)
@@ -115,12 +115,12 @@ class Shard:
         return crc
 
     def bytes_of(self, numbers: Sequence[int]) -> int:
-        """The bytes of samples."""
+        """The size of samples in bytes."""
         offsets = self.offsets
         return sum([offsets[i + 1] - offsets[i] for i in numbers])
 
     def runs(self, numbers: Sequence[int], memory: Any, samples: List[Any]) -> Iterator["Run"]:
-        """Yields the reads of samples in ascending order, into pieces of memory, which has bytes_of(numbers); appends these to samples."""
+        """Yields the reads of samples, whose numbers ascend. Each sample has a piece of memory, of bytes_of(numbers) in all; they are appended to samples."""
         offsets = self.offsets
         between = memoryview(bytearray(_GAP))
         run, at = None, 0
@@ -143,7 +143,7 @@ class Shard:
             yield run
 
     def check(self, samples: Sequence[Tuple[int, Any]]) -> None:
-        """Compares checksums."""
+        """Compares the checksums of samples: their numbers and bytes."""
         if not self.check_data:
             return
         for i, data in samples:
@@ -152,7 +152,7 @@ class Shard:
                 raise self._damage("its checksum differs", i)
 
     def fill(self, pieces: List[Any], off: int, size: int) -> None:
-        """Reads so many bytes at off into buffers, one behind the other."""
+        """Reads size bytes from byte off on into buffers, which have that size together."""
         try:
             got = os.preadv(self.fd, pieces, off)
             if got == size:
