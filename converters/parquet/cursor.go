@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/internal/columns"
@@ -43,6 +44,8 @@ type cursor struct {
 	unread     int64  // values of the chunk behind this page
 	stream     int64  // end of a streamed page in the file; 0: the page is in memory
 	decoder    decoder
+	flow       *flow // the decoder, if the page flows
+	flowFrom   int64 // see the constant
 	reps, defs runs
 	dictionary *dictionary
 
@@ -79,7 +82,7 @@ func (c *cursor) forget() {
 	if c.dictionary != nil {
 		c.held.bytes -= placeSize * int64(len(c.dictionary.places)+len(c.dictionary.sizes))
 	}
-	c.dictionary, c.decoder = nil, nil
+	c.dictionary, c.decoder, c.flow = nil, nil, nil
 }
 
 // look makes the next value the current one, if it is not already. At the end of the chunk it is the start of
@@ -89,6 +92,9 @@ func (c *cursor) look() error {
 		return nil
 	}
 	for c.left == 0 {
+		if err := c.finish(); err != nil {
+			return err
+		}
 		if c.unread == 0 {
 			c.end, c.rep, c.def = true, 0, -1
 			return nil
@@ -141,8 +147,13 @@ func (c *cursor) levelError(level int, err error) error {
 
 // malformed makes err, of the values of a page, one of package converters.
 func malformed(err error) error {
-	if errors.Is(err, converters.ErrMalformed) || errors.Is(err, converters.ErrUnsupported) {
-		return err
+	for _, kind := range []error{converters.ErrMalformed, converters.ErrUnsupported, converters.ErrLimit, converters.ErrChanged} {
+		if errors.Is(err, kind) {
+			return err
+		}
+	}
+	if _, ok := errors.AsType[*fs.PathError](err); ok {
+		return err // of reading the page
 	}
 	return fmt.Errorf("%w: a page: %w", converters.ErrMalformed, err)
 }
@@ -150,6 +161,9 @@ func malformed(err error) error {
 // turn reads the next page that is not empty, or passes over it if it has no more than skip rows, and returns
 // how many it passed over.
 func (c *cursor) turn(skip int64) (int64, error) {
+	if err := c.finish(); err != nil {
+		return 0, err
+	}
 	if c.stream > 0 {
 		c.w.Skip(c.stream - c.w.Offset())
 		c.stream = 0

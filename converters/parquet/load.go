@@ -20,6 +20,9 @@ func (c *cursor) readData() error {
 	if raw && !p.checked && p.encoding == encodingPlain && c.physical == typeBytes {
 		return c.readStream()
 	}
+	if c.flows() {
+		return c.readFlow()
+	}
 	levels, values, err := c.content(&c.buf)
 	if err != nil {
 		return err

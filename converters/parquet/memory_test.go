@@ -1,12 +1,17 @@
 package parquet
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/andybalholm/brotli"
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/s2"
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/ffconvert/ffconvert/converters"
@@ -15,28 +20,90 @@ import (
 	pq "github.com/ffconvert/ffconvert/internal/parquettest"
 )
 
-// zeroColumns is a file of columns that each decompress to bytes zeros, as one page or as a dictionary and a page.
-func zeroColumns(t *testing.T, columns, bytes int, dictionary bool) []byte {
+// zeroColumns is a file of columns that each decompress to size zeros, as one page or as a dictionary and a page.
+func zeroColumns(t *testing.T, columns, size, codec int, dictionary bool) []byte {
 	t.Helper()
 	z, err := zstd.NewWriter(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	values := bytes / 8
-	zeros := z.EncodeAll(make([]byte, bytes), nil)
-	pages := []pq.Page{{Values: values, Body: zeros, Expanded: bytes}}
+	squeeze := func(b []byte) []byte {
+		if codec == pq.Snappy {
+			return s2.EncodeSnappy(nil, b)
+		}
+		return z.EncodeAll(b, nil)
+	}
+	values := size / 8
+	zeros := squeeze(make([]byte, size))
+	pages := []pq.Page{{Values: values, Body: zeros, Expanded: size}}
 	if dictionary {
-		index := z.EncodeAll([]byte{1, 1 << 1, 0}, nil)
-		pages = []pq.Page{{Kind: pq.Dictionary, Values: values, Body: zeros, Expanded: bytes}, {Values: 1, Encoding: pq.RLEDictionary, Body: index, Expanded: 3}}
+		pages = []pq.Page{{Kind: pq.Dictionary, Values: values, Body: zeros, Expanded: size}, {Values: 1, Encoding: pq.RLEDictionary, Body: squeeze([]byte{1, 1 << 1, 0}), Expanded: 3}}
 		values = 1
 	}
 	var schema []pq.Element
 	var chunks []pq.Chunk
 	for i := range columns {
 		schema = append(schema, pq.Element{Name: fmt.Sprint("c", i), Type: pq.Int64, Converted: pq.None})
-		chunks = append(chunks, pq.Chunk{Type: pq.Int64, Codec: pq.Zstd, Values: values, Pages: pages})
+		chunks = append(chunks, pq.Chunk{Type: pq.Int64, Codec: codec, Values: values, Pages: pages})
 	}
 	return fileOf(values, root(schema...), chunks...)
+}
+
+// firstRow indexes the first row of a file in memory, and wants that this allocates at most some bytes.
+func firstRow(t *testing.T, data []byte, opts Options, most int) (err error) {
+	t.Helper()
+	parts, open := convertertest.InMemory(".parquet", data)
+	s, err := openSource(parts, opts, open)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fuzz.WantAllocated(t, most, func() {
+		for _, err = range s.Index(t.Context(), 0) {
+			break
+		}
+	})
+	return err
+}
+
+// Pages take the memory of a window of their codec, whatever they decompress to.
+func TestFlowMemory(t *testing.T) {
+	const each = 64 << 20
+	for _, row := range []struct {
+		name           string
+		codec, columns int
+		most           int // MiB allocated for a column
+		to             func(io.Writer) (io.WriteCloser, error)
+	}{
+		{"zstd", pq.Zstd, 12, 4, func(w io.Writer) (io.WriteCloser, error) { return zstd.NewWriter(w, zstd.WithWindowSize(1<<20)) }},
+		{"gzip", pq.Gzip, 12, 1, func(w io.Writer) (io.WriteCloser, error) { return gzip.NewWriter(w), nil }},
+		{"brotli", pq.Brotli, 3, 20, func(w io.Writer) (io.WriteCloser, error) { return brotli.NewWriter(w), nil }},
+	} {
+		var out bytes.Buffer
+		z, err := row.to(&out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.CopyN(z, zeros{}, each); err != nil || z.Close() != nil {
+			t.Fatal(err)
+		}
+		var schema []pq.Element
+		var chunks []pq.Chunk
+		for i := range row.columns {
+			schema = append(schema, pq.Element{Name: fmt.Sprint("c", i), Type: pq.Int64, Converted: pq.None})
+			chunks = append(chunks, pq.Chunk{Type: pq.Int64, Codec: row.codec, Values: each / 8, Pages: []pq.Page{{Values: each / 8, Body: out.Bytes(), Expanded: each}}})
+		}
+		if err := firstRow(t, fileOf(each/8, root(schema...), chunks...), Options{MaxPage: each}, row.columns*row.most<<20); err != nil {
+			t.Errorf("%s: %v", row.name, err)
+		}
+	}
+}
+
+// zeros are endless.
+type zeros struct{}
+
+func (zeros) Read(b []byte) (int, error) {
+	clear(b)
+	return len(b), nil
 }
 
 // What the columns hold together is limited: many that each decompress to a page below the limit are refused before they
@@ -44,28 +111,15 @@ func zeroColumns(t *testing.T, columns, bytes int, dictionary bool) []byte {
 func TestColumnsAtOnce(t *testing.T) {
 	const each, columns = 8 << 20, 12
 	for _, dictionary := range []bool{false, true} {
-		data := zeroColumns(t, columns, each, dictionary)
+		data := zeroColumns(t, columns, each, pq.Snappy, dictionary)
 		for _, row := range []struct {
 			limit int64
 			err   string
 		}{{3*each + 1000, "pages and dictionaries of 335544"}, {each - 1, "a page of"}, {columns*each + 1<<10, ""}} {
-			parts, open := convertertest.InMemory(".parquet", data)
-			s, err := openSource(parts, Options{MaxPage: row.limit}, open)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var rows int
-			fuzz.WantAllocated(t, int(2*row.limit)+columns*(1<<20)+32<<20, func() {
-				rows = 0
-				for _, err = range s.Index(t.Context(), 0) {
-					if rows++; err != nil || rows == 1 {
-						break
-					}
-				}
-			})
+			err := firstRow(t, data, Options{MaxPage: row.limit}, int(2*row.limit)+columns*(1<<20)+32<<20)
 			if row.err == "" {
-				if err != nil || rows != 1 {
-					t.Errorf("limit %d: %d rows, %v", row.limit, rows, err)
+				if err != nil {
+					t.Errorf("limit %d: %v", row.limit, err)
 				}
 				continue
 			}
@@ -81,18 +135,14 @@ func TestColumnsAtOnce(t *testing.T) {
 func TestColumnsInTurn(t *testing.T) {
 	t.Parallel()
 	const large = 4 << 20
-	z, err := zstd.NewWriter(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
 	page := func(values int) pq.Page {
 		b := make([]byte, 8*values)
-		return pq.Page{Values: values, Body: z.EncodeAll(b, nil), Expanded: len(b)}
+		return pq.Page{Values: values, Body: s2.EncodeSnappy(nil, b), Expanded: len(b)}
 	}
 	// The first column has its large page first, the second one behind it.
 	big, small := large/8, 1000
-	a := pq.Chunk{Type: pq.Int64, Codec: pq.Zstd, Values: big + big, Pages: []pq.Page{page(big)}}
-	b := pq.Chunk{Type: pq.Int64, Codec: pq.Zstd, Values: big + big, Pages: nil}
+	a := pq.Chunk{Type: pq.Int64, Codec: pq.Snappy, Values: big + big, Pages: []pq.Page{page(big)}}
+	b := pq.Chunk{Type: pq.Int64, Codec: pq.Snappy, Values: big + big, Pages: nil}
 	for left := big; left > 0; left -= small {
 		a.Pages, b.Pages = append(a.Pages, page(min(small, left))), append(b.Pages, page(min(small, left)))
 	}

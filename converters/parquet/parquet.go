@@ -17,7 +17,7 @@
 //	                 definition levels, values; compressed as a whole, or in version 2 the values alone
 //
 // Values are decoded from page to page as the rows need them, of the chosen columns alone. So a run holds one page of
-// each column in memory, and one that begins inside a row group skips the pages before it by their headers; in a column
+// each column in memory, of a large page of zstd, gzip or Brotli only a window of the codec, and one that begins inside a row group skips the pages before it by their headers; in a column
 // of lists it decodes them, if they are of version 1.
 //
 // Index needs the length of every value. It skips the bytes of uncompressed, plain pages; compressed pages are read and
@@ -61,8 +61,8 @@ type Options struct {
 	// 0: DefaultMaxFooter.
 	MaxFooter int64
 
-	// MaxPage limits the size of a page, as it is stored and decompressed, and of the pages and dictionaries that a run holds at
-	// once, of all columns, in bytes. 0: DefaultMaxPage.
+	// MaxPage limits the size of a page, decompressed, and of all that a run holds at once of the pages and dictionaries of its
+	// columns, in bytes; and a page as it is stored, where it must be held. 0: DefaultMaxPage.
 	MaxPage int64
 
 	// MaxValue limits a value, a file beside the part, and all nested values of a row, in bytes, because
@@ -72,13 +72,14 @@ type Options struct {
 
 // A Source is an opened list of parts. It holds no file open between calls.
 type Source struct {
-	parts   []converters.Part
-	opts    Options
-	says    converters.Description
-	open    func(converters.Part, converters.Access) (converters.File, error)
-	footers columns.Tables[*table]
-	unlike  *columns.Unlike // of all parts of the dataset
-	readers sync.Pool       // of *reader
+	parts    []converters.Part
+	opts     Options
+	says     converters.Description
+	flowFrom int64 // see the constant
+	open     func(converters.Part, converters.Access) (converters.File, error)
+	footers  columns.Tables[*table]
+	unlike   *columns.Unlike // of all parts of the dataset
+	readers  sync.Pool       // of *reader
 }
 
 var (
@@ -101,7 +102,7 @@ func openSource(parts []converters.Part, opts Options, open func(converters.Part
 	opts.MaxFooter = limit(opts.MaxFooter, DefaultMaxFooter)
 	opts.MaxPage = limit(opts.MaxPage, DefaultMaxPage)
 	opts.MaxValue = limit(opts.MaxValue, DefaultMaxValue)
-	s := &Source{parts: parts, opts: opts, open: open, unlike: &columns.Unlike{}}
+	s := &Source{parts: parts, opts: opts, flowFrom: flowFrom, open: open, unlike: &columns.Unlike{}}
 	if len(parts) == 0 {
 		return s, nil
 	}
@@ -131,7 +132,7 @@ func (s *Source) Parts() []converters.Part { return s.parts }
 
 // WithParts returns a source with other parts of the same dataset.
 func (s *Source) WithParts(_ int, parts []converters.Part) converters.Source {
-	return &Source{parts: parts, opts: s.opts, says: s.says, open: s.open, unlike: s.unlike}
+	return &Source{parts: parts, opts: s.opts, says: s.says, flowFrom: s.flowFrom, open: s.open, unlike: s.unlike}
 }
 
 // Describe returns the columns of the first part and their types, and the names of a single column of labels.

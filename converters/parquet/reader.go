@@ -99,6 +99,7 @@ func (r *reader) choose() {
 		for i := n.first; i < n.end; i++ {
 			c := r.all[i]
 			c.leaf, c.index, c.expander = t.leaves[i], r.index, &r.expander
+			c.flowFrom = r.src.flowFrom
 			c.limit, c.most, c.held, c.raw = opts.MaxPage, opts.MaxValue, &r.held, &r.raw
 			c.load = load || !r.index || c.scalar != scalarBytes
 			r.asm.cursors[i] = c
