@@ -52,7 +52,8 @@ func (c *cursor) readDictionary() error {
 		return err
 	}
 	width := c.width()
-	if p.values > int64(len(b))/int64(max(width, 1)) {
+	// A writer has put sizes before values of a fixed size (apache/arrow-rs#11261): all but the first would be others.
+	if p.values > int64(len(b))/int64(max(width, 1)) || c.physical == typeFixed && p.values*int64(width) != int64(len(b)) {
 		return fmt.Errorf("%w: a dictionary of %d values in %d bytes", converters.ErrMalformed, p.values, len(b))
 	}
 	x := &dictionary{count: int(p.values), plain: b, width: width, number: c.numeric()}

@@ -128,6 +128,8 @@ func TestRefused(t *testing.T) {
 		{"beyond the dictionary", one(number, 0, pq.Page{Kind: pq.Dictionary, Values: 1, Body: int64s(5)}, pq.Page{Values: 2, Encoding: 8, Body: []byte{1, 4, 1}}), Options{}, converters.ErrMalformed, "index 1 into a dictionary of 1"},
 		{"two dictionaries", one(number, 0, pq.Page{Kind: pq.Dictionary, Values: 1, Body: int64s(5)}, pq.Page{Kind: pq.Dictionary, Values: 1, Body: int64s(5)}, two), Options{}, converters.ErrMalformed, "second dictionary"},
 		{"a dictionary of more than it has", one(number, 0, pq.Page{Kind: pq.Dictionary, Values: 1 << 30, Body: int64s(5)}, two), Options{}, converters.ErrMalformed, "1073741824 values in 8 bytes"},
+		{"a dictionary of a fixed size, with sizes", one(pq.Element{Name: "f", Type: pq.Fixed, Length: 3, Converted: pq.None}, 0,
+			pq.Page{Kind: pq.Dictionary, Values: 2, Body: pq.Strings("abc", "def")}, pq.Page{Values: 2, Encoding: 8, Body: []byte{1, 4, 1}}), Options{}, converters.ErrMalformed, "2 values in 14 bytes"},
 		{"texts of more than there are", one(name, 0, pq.Page{Values: 2, Body: append(pq.Strings("a"), 255, 255, 255, 255, 'b')}), Options{}, converters.ErrMalformed, "end early"},
 		{"text that is not UTF-8", one(name, 0, texts("a", "\xff")), Options{}, converters.ErrMalformed, "not UTF-8"},
 		{"a value over the limit", one(name, 0, texts("a", "12345678901")), Options{MaxValue: 10}, converters.ErrLimit, "a value of 11 bytes"},
@@ -147,6 +149,9 @@ func TestRefused(t *testing.T) {
 			}
 			if !errors.As(err, &at) || at.Where != "part-0.parquet" || at.Off < 0 || at.Entry == "" || strings.Contains(err.Error(), "\n") {
 				t.Errorf("error without a place: %+v", at)
+			}
+			if row.name == "a time of no Spark" && !strings.Contains(at.Hint, "Options.Fields") {
+				t.Errorf("the hint %q", at.Hint)
 			}
 			if errors.Is(err, converters.ErrLimit) && !strings.HasPrefix(at.Hint, "Options.Max") && row.name != "a deep schema" {
 				t.Errorf("the hint %q", at.Hint)

@@ -176,7 +176,8 @@ func (l *leaf) value(d *datum) (converters.Value, error) {
 func nanoseconds(b []byte) (int64, error) {
 	of, days := julian(b)
 	if days < -106_751 || days > 106_750 || of < 0 || of > day {
-		return 0, fmt.Errorf("%w: a time of day %d since 1970, beyond 64 bits of nanoseconds", converters.ErrUnsupported, days)
+		err := fmt.Errorf("%w: a time of day %d since 1970, beyond 64 bits of nanoseconds", converters.ErrUnsupported, days)
+		return 0, &columns.Hinted{Err: err, Hint: "leave the column out by Options.Fields, or write it anew as a timestamp of microseconds"}
 	}
 	return days*day + of, nil
 }
