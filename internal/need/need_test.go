@@ -1,6 +1,7 @@
 package need
 
 import (
+	"os"
 	"os/exec"
 	"strings"
 	"testing"
@@ -60,5 +61,17 @@ func TestProgram(t *testing.T) {
 	out, err := exec.Command(path, "version").Output()
 	if err != nil || !strings.HasPrefix(string(out), "ffconvert ") || Program(t) != path {
 		t.Errorf("%s version: %q, %v", path, out, err)
+	}
+}
+
+// .ci/run takes its command for npm from the comment of Node: the only line that has it.
+func TestNodeCommand(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("node.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(string(text), "npm install"); n != 1 {
+		t.Errorf("node.go has %d commands for npm", n)
 	}
 }
