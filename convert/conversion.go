@@ -103,13 +103,14 @@ type Conversion struct {
 	src     converters.Source         // the dataset; nil: not open
 	notes   [][2]string               // for Listed, until they were told
 	told    map[converters.Doubt]bool // doubts that were passed to Doubt
-	columns []converters.ColumnType   // columns, if the source is an open table; else nil
+	says    converters.Description    // of the source, if it is open
 }
 
 // A Result is the report of a conversion.
 type Result struct {
 	*shard.Report                         // Seconds is of all that Write did
 	Columns       []converters.ColumnType // columns, if the source is a table that was opened; else nil
+	HeaderFound   bool                    // the first lines of the parts name the columns, which no option has said
 }
 
 // Write converts the sources: it finds and stages them, plans, writes shards, and commits them
@@ -143,7 +144,7 @@ func (c *Conversion) Write(ctx context.Context) (*Result, error) {
 	}
 	c.tellDoubts()
 	report.Seconds = time.Since(began).Seconds() // the index and the plan, too
-	return &Result{report, c.columns}, nil
+	return &Result{report, c.says.Columns, c.says.HeaderFound}, nil
 }
 
 // prepare finds the inputs and makes all checks that need no output directory. It reports whether

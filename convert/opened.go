@@ -70,9 +70,9 @@ func (c *Conversion) sameTables(says converters.Description) error {
 	return nil
 }
 
-// describe keeps the source and its columns for the result, and reports its doubts.
+// describe keeps the source and what it says for the result, and reports its doubts.
 func (c *Conversion) describe(o *opened) {
-	c.src, c.columns = o.Source, o.says.Columns
+	c.src, c.says = o.Source, o.says
 	c.tellDoubts()
 }
 

@@ -129,6 +129,9 @@ type Description struct {
 	// are copies of values in the record.
 	Encoded bool `json:"-"`
 
+	// HeaderFound means that the first lines of the parts name the columns, which no option has said.
+	HeaderFound bool `json:"-"`
+
 	Classes []string     `json:"classes,omitempty"` // class names by number, the value of the field cls
 	Columns []ColumnType `json:"columns,omitempty"` // of a table, in order
 	Added   []AddedField `json:"added,omitempty"`   // fields from tables beside the source

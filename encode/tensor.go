@@ -9,6 +9,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/internal/picture"
+	"github.com/ffconvert/ffconvert/internal/place"
 )
 
 // DefaultMaxPixels is the default of Limits.MaxPixels. A picture of that size takes 200 MB as RGB.
@@ -75,7 +76,7 @@ type tensors struct {
 func newTensors(o *Options) (*tensors, error) {
 	if o.Tensor == "" {
 		if o.Resize != "" {
-			return nil, errors.New("resize: pictures are resized where they become pixels; name their fields with Options.Tensor")
+			return nil, &place.OptionsError{Text: "resize: pictures are resized where they become pixels; name their fields with Options.Tensor"}
 		}
 		return nil, nil
 	}
@@ -90,7 +91,7 @@ func newTensors(o *Options) (*tensors, error) {
 		return nil, err
 	}
 	if t.bare = strings.HasPrefix(o.Encoding, "raw"); t.bare && t.edge.width == 0 {
-		return nil, errors.New("raw records of pixels have one shape: give it with Options.Resize WIDTHxHEIGHT, or encode msgpack")
+		return nil, &place.OptionsError{Text: "raw records of pixels have one shape: give it with Options.Resize WIDTHxHEIGHT, or encode msgpack"}
 	}
 	return t, nil
 }

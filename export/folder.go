@@ -17,6 +17,7 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/internal/atomicfile"
 	"github.com/ffconvert/ffconvert/internal/direct"
 	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/shard/choose"
@@ -106,11 +107,11 @@ func Folder(ctx context.Context, src *Source, dir string, opts FolderOptions) (r
 	return report, out.clear()
 }
 
-// leftBeside returns an error if the working directory could not be removed.
+// leftBeside returns an error unless the working directory is removed for good.
 func leftBeside(dir string) error {
 	at := filepath.Join(dir, dataset.WorkDir)
 	if _, err := os.Lstat(at); errors.Is(err, fs.ErrNotExist) {
-		return nil
+		return atomicfile.SyncPath(dir) // so that a loss of power does not bring it back
 	}
 	return &place.Error{Where: at, Off: -1, Err: errLeft, Hint: "remove it: readers of folders take it for a class"}
 }

@@ -172,7 +172,7 @@ func (c *conversion) convert(ctx context.Context) (progress.ClosingLine, error) 
 		return nil, err
 	}
 	sum := summary.NewConversion(c.Out, done.Report)
-	sum.Columns = done.Columns
+	sum.Columns, sum.HeaderFound = done.Columns, done.HeaderFound
 	if c.sign != nil {
 		sum.SignedBy = c.sign.ID()
 	}

@@ -223,7 +223,14 @@ func (g *getter) unknown(ctx context.Context, key string) error {
 	if err != nil {
 		return err
 	}
-	if at.Hint = "ffconvert ls lists all"; near != "" {
+	at.Hint = "ffconvert ls lists all"
+	n, err := strconv.ParseInt(key, 10, 64)
+	switch {
+	case err == nil && n >= 0 && n < g.d.Len():
+		at.Hint = fmt.Sprintf("'#%d' is the sample of this number", n)
+	case err == nil && n >= 0 && near == "":
+		at.Hint = fmt.Sprintf("by number its samples are '#0' to '#%d'", g.d.Len()-1)
+	case near != "":
 		at.Hint = fmt.Sprintf("did you mean %q?", near)
 	}
 	return at

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
+	"slices"
+	"strings"
 
 	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/converters"
@@ -17,12 +20,13 @@ type table struct {
 	opts      csv.Options
 	naming    partname.Naming
 	delimiter string
+	set       *option.Set
 }
 
 func csvOptions(set *option.Set) Opener {
-	t := table{delimiter: ",", opts: csv.Options{MaxColumns: csv.DefaultMaxColumns}}
+	t := table{set: set, delimiter: ",", opts: csv.Options{MaxColumns: csv.DefaultMaxColumns}}
 	namingOptions(set, &t.naming)
-	set.Add("header", "the first line of every part names the columns", option.Bool(&t.opts.Header))
+	set.Add("header", "the first line of every part names the columns; of files named .csv or .tsv this is found, unless --header=false", option.Bool(&t.opts.Header))
 	set.Add("columns", "columns to keep, in order; without --header, the names of all columns", option.List(&t.opts.Columns))
 	set.Add("delimiter", "what stands between values; tab for a tabulator", option.Text(&t.delimiter))
 	set.Add("dtype", "float64, float32 or int64 for rows of numbers, or types of columns: id=int64,name=str (default: told from the first rows)", option.Text(&t.opts.DType))
@@ -33,7 +37,34 @@ func csvOptions(set *option.Set) Opener {
 	return &t
 }
 
-func (t *table) Arrange(names []string) ([]string, error) { return t.naming.Arrange(names) }
+// Arrange selects the parts by OneFlow's names, or, where no name is like these, all files that are named as tables, in the order of
+// their names.
+func (t *table) Arrange(names []string) ([]string, error) {
+	parts, err := t.naming.Arrange(names)
+	if err == nil || slices.ContainsFunc(names, t.isPart) || t.set.Given("data-part-num") || t.set.Given("part-name-prefix") || t.set.Given("part-name-suffix-length") {
+		return parts, err
+	}
+	tables := slices.DeleteFunc(slices.Sorted(slices.Values(names)), func(name string) bool { return !isTable(name) })
+	if len(tables) == 0 {
+		return nil, err
+	}
+	return tables, nil
+}
+
+// isPart reports whether a file has a name that begins as OneFlow's do.
+func (t *table) isPart(name string) bool {
+	rest, ok := strings.CutPrefix(name, t.naming.Prefix)
+	return ok && rest != "" && rest[0] >= '0' && rest[0] <= '9'
+}
+
+// isTable reports whether a file is named as a table, which may be compressed.
+func isTable(name string) bool {
+	name = strings.ToLower(name)
+	for _, ext := range []string{".gz", ".zst", ".bz2", ".xz"} {
+		name = strings.TrimSuffix(name, ext)
+	}
+	return strings.HasSuffix(name, ".csv") || strings.HasSuffix(name, ".tsv")
+}
 
 func (t *table) Open(_ context.Context, parts []converters.Part, rec encode.Options) (converters.Source, error) {
 	delimiter := t.delimiter
@@ -44,6 +75,7 @@ func (t *table) Open(_ context.Context, parts []converters.Part, rec encode.Opti
 		return nil, &option.Error{Name: "delimiter", Text: delimiter, Err: errors.New("want one character, or tab")}
 	}
 	t.opts.Delimiter = delimiter[0]
+	t.opts.FindHeader = !t.set.Given("header") && !slices.ContainsFunc(parts, func(p converters.Part) bool { return !isTable(p.Name) || t.isPart(path.Base(p.Name)) })
 	switch rec.Encoding {
 	case "":
 		t.opts.Form = csv.Auto

@@ -94,6 +94,12 @@ func (s *Set) Text(name string) string {
 	return ""
 }
 
+// Given reports whether an option of this name was set.
+func (s *Set) Given(name string) bool {
+	o := s.Lookup(name)
+	return o != nil && o.given
+}
+
 // Errors of setting an option, in an [Error].
 var (
 	ErrUnknown = errors.New("no such option")

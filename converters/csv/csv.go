@@ -68,6 +68,10 @@ type Options struct {
 	// all parts.
 	Header bool
 
+	// FindHeader sets Header if the first row of the first part is distinct words, above a column of numbers. Ignored if
+	// Columns is set.
+	FindHeader bool
+
 	// Delimiter separates values. 0: a comma.
 	Delimiter byte
 
@@ -112,6 +116,7 @@ type Source struct {
 	opts    Options
 	schema  schema
 	look    look
+	found   bool      // FindHeader has set Header
 	rounded *rounding // shared with the sources of WithParts
 	open    func(converters.Part, converters.Access) (converters.File, error)
 	readers sync.Pool // of *reader
@@ -153,8 +158,15 @@ func openSource(parts []converters.Part, opts Options, open func(converters.Part
 	if opts.Form < Auto || opts.Form > Table {
 		return nil, fmt.Errorf("form %d is not known", opts.Form)
 	}
+	find := opts.FindHeader && !opts.Header && opts.Columns == nil
 	s := &Source{parts: parts, opts: opts, open: open, rounded: &rounding{}}
-	if err := s.inspect(); err != nil {
+	err := s.inspect()
+	if find && s.look.isHeader() {
+		opts.Header = true
+		s = &Source{parts: parts, opts: opts, found: true, open: open, rounded: &rounding{}}
+		err = s.inspect()
+	}
+	if err != nil {
 		return nil, err
 	}
 	return s, nil
@@ -176,12 +188,12 @@ func (s *Source) Parts() []converters.Part { return s.parts }
 
 // WithParts returns a source with other parts and the same columns and types.
 func (s *Source) WithParts(_ int, parts []converters.Part) converters.Source {
-	return &Source{parts: parts, opts: s.opts, schema: s.schema, open: s.open, rounded: s.rounded}
+	return &Source{parts: parts, opts: s.opts, found: s.found, schema: s.schema, open: s.open, rounded: s.rounded}
 }
 
 // Describe returns the columns and their types, and the shape of a packed sample.
 func (s *Source) Describe() converters.Description {
-	d := converters.Description{Encoding: "msgpack"}
+	d := converters.Description{Encoding: "msgpack", HeaderFound: s.found}
 	for _, c := range s.schema.kept {
 		d.Columns = append(d.Columns, converters.ColumnType{Name: c.name, DType: c.kind.String()})
 	}

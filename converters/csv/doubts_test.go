@@ -2,8 +2,49 @@ package csv
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 )
+
+// With FindHeader what looks like a header is one, also where it would be refused as a row.
+func TestFindHeader(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		opts  Options
+		part  string
+		found bool
+	}{
+		{Options{FindHeader: true}, "x,y\n1,2\n", true},
+		{Options{FindHeader: true, Form: Packed}, "x,y\n1,2\n", true},
+		{Options{FindHeader: true, DType: "y=str"}, "x,y\n1,2\n", true},
+		{Options{FindHeader: true}, "x\n1\n", true},
+		{Options{FindHeader: true}, "1,2\n3,4\n", false},
+		{Options{FindHeader: true}, "x,y\na,b\n", false},
+		{Options{FindHeader: true, Columns: []string{"a", "b"}}, "x,y\n1,2\n", false},
+		{Options{}, "x,y\n1,2\n", false},
+	} {
+		src := inMemory(t, row.opts, []byte(row.part))
+		says := src.Describe()
+		if says.HeaderFound != row.found || row.found != (says.Columns[0].Name == "x") {
+			t.Errorf("%+v: %+v", row.opts, says)
+		}
+		n := 0
+		for span, err := range src.Index(t.Context(), 0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if span.Shape != nil {
+				n++
+			}
+		}
+		if want := strings.Count(row.part, "\n"); n != want && !row.found || row.found && n != want-1 {
+			t.Errorf("%+v: %d rows", row.opts, n)
+		}
+		if again := src.WithParts(0, src.Parts()).(*Source); again.Describe().HeaderFound != row.found {
+			t.Errorf("%+v: not with other parts", row.opts)
+		}
+	}
+}
 
 // What of a table may not be meant, by its first rows.
 func TestDoubts(t *testing.T) {

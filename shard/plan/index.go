@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
 	"slices"
 
@@ -11,6 +12,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/internal/text"
 	"github.com/ffconvert/ffconvert/shard/choose"
 )
 
@@ -106,14 +108,37 @@ func Index(ctx context.Context, src converters.Source, opts IndexOptions) ([]Par
 	return indexes, errors.Join(distinct(errs)...)
 }
 
-// distinct returns errors, one that several parts have only once: a filter that has failed is not run for others.
+// distinct returns errors, one that several parts have only once: a filter that has failed is not run for others, and a
+// field that all parts lack is a mistake in the options.
 func distinct(errs []error) (all []error) {
+	lacking, first := 0, -1 // parts whose samples lack a field; place of the first of them in all
 	for _, err := range errs {
+		if errors.Is(err, encode.ErrMissing) {
+			if lacking++; lacking > 1 {
+				continue
+			}
+			first = len(all)
+		}
 		if err != nil && !slices.ContainsFunc(all, func(before error) bool { return errors.Is(err, before) }) {
 			all = append(all, err)
 		}
 	}
+	if lacking > 1 {
+		all[first] = alsoIn(all[first], lacking-1)
+	}
 	return all
+}
+
+// alsoIn adds to the error of a part in how many others samples lack a field.
+func alsoIn(err error, parts int) error {
+	text := "; samples of " + text.Count(int64(parts), "other part") + " lack a field, too"
+	at, ok := err.(*converters.Error)
+	if !ok {
+		return fmt.Errorf("%w%s", err, text)
+	}
+	more := *at
+	more.Err = fmt.Errorf("%w%s", at.Err, text)
+	return &more
 }
 
 // AllParts returns the numbers of all parts of a source.

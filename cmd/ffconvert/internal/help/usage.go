@@ -152,6 +152,25 @@ func nearestFlag(cmd *cobra.Command, typed string) string {
 	return Nearest(typed, flags)
 }
 
+// elsewhere says where a command has what a flag of other programs says, "" if it is not one of these.
+func elsewhere(cmd *cobra.Command, name string) string {
+	switch name {
+	case "o", "out", "output", "output-dir":
+		args := strings.Fields(cmd.Use)
+		if last := args[len(args)-1]; len(args) > 2 && slices.Contains(outputs, last) {
+			return fmt.Sprintf("%s is the last argument: %s %s", last, cmd.CommandPath(), strings.Join(args[1:], " "))
+		}
+	case "p", "port", "P":
+		if cmd.Flags().Lookup("listen") != nil {
+			return "the port is in --listen, as in --listen 127.0.0.1:8000"
+		}
+	}
+	return ""
+}
+
+// outputs are the words for what a command writes.
+var outputs = []string{"OUT", "OUT2", "DIR", "TAR", "FILE.ffr"}
+
 // FlagError rewrites an error of pflag as one line that says what the flag wants.
 func FlagError(cmd *cobra.Command, err error) error {
 	if errors.Is(err, pflag.ErrHelp) {
@@ -159,6 +178,13 @@ func FlagError(cmd *cobra.Command, err error) error {
 	}
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
 		name := unknown.GetSpecifiedName()
+		if where := elsewhere(cmd, name); where != "" {
+			dash := "--"
+			if unknown.GetSpecifiedShortnames() != "" {
+				dash = "-"
+			}
+			return fmt.Errorf("unknown flag %s%s; %s", dash, name, where)
+		}
 		if unknown.GetSpecifiedShortnames() != "" {
 			return fmt.Errorf("unknown flag -%s; %s --help-all lists all", name, cmd.CommandPath())
 		}

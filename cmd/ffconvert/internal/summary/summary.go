@@ -43,7 +43,8 @@ type Conversion struct {
 	FieldsLeft int64            `json:"fields_left_out"`
 	NotWhole
 
-	Columns []converters.ColumnType `json:"columns,omitempty"` // of a CSV table that this run read
+	Columns     []converters.ColumnType `json:"columns,omitempty"`      // of a CSV table that this run read
+	HeaderFound bool                    `json:"header_found,omitempty"` // the first lines name them, which no option has said
 }
 
 // A filtered says what became of the samples that a filter was given.
@@ -216,6 +217,9 @@ func (s Conversion) String() string {
 	}
 	if len(s.Columns) > 0 {
 		b.WriteString("; " + columnsText(s.Columns))
+		if s.HeaderFound {
+			b.WriteString(" (the first line names them)")
+		}
 	}
 	b.WriteString(s.filtered.String())
 	for _, text := range leftOut(s.LeftOut, s.LeftOutBy, s.Unread, s.Partly) {
