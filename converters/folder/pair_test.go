@@ -186,7 +186,7 @@ func TestSiblings(t *testing.T) {
 		"classes":        {classes, ""},
 		"other names":    {map[string]string{"i/1.jpg": "", "i/2.jpg": "", "l/3.txt": "", "l/4.txt": ""}, ""},
 		"few":            {map[string]string{"i/1.jpg": "", "i/2.jpg": "", "i/3.jpg": "", "i/4.jpg": "", "i/5.jpg": "", "l/1.txt": "", "l/2.txt": ""}, ""},
-		"one of its own": {map[string]string{"train/1.jpg": "", "train/2.jpg": "", "val/1.jpg": "", "val/2.jpg": ""}, ""},
+		"one of its own": {map[string]string{"one/1.jpg": "", "one/2.jpg": "", "two/1.jpg": "", "two/2.jpg": ""}, ""},
 		"one directory":  {map[string]string{"a/1.jpg": "", "a/1.png": "", "a/2.jpg": "", "a/2.png": ""}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -243,5 +243,30 @@ func TestSiblingsOfMany(t *testing.T) {
 	}
 	if len(n.files) > mostNames || n.siblings() != nil {
 		t.Errorf("%d names", len(n.files))
+	}
+}
+
+// Classes that have the names of splits are a doubt, before and after the index.
+func TestSplitsAsClasses(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		tree map[string]string
+		opts Options
+		want string
+	}{
+		{map[string]string{"train/a/1.jpg": "", "val/a/1.jpg": ""}, Options{}, "train,val"},
+		{map[string]string{"test/a/1.jpg": ""}, Options{}, "test"},
+		{map[string]string{"train/1.jpg": "", "plane/1.jpg": ""}, Options{}, ""},
+		{map[string]string{"train/a/1.jpg": "", "val/a/1.jpg": ""}, Options{Splits: []string{"train", "val"}}, ""},
+		{map[string]string{"train/a/1.jpg": "", "val/a/1.jpg": ""}, Options{Flat: true}, ""},
+		{map[string]string{}, Options{}, ""},
+	} {
+		got := ""
+		for _, d := range mustOpen(t, row.opts, build(t, row.tree)).Doubts() {
+			got += d.Hint
+		}
+		if want := "option split " + row.want + " makes a dataset of each"; got != want && row.want != "" || got != "" && row.want == "" {
+			t.Errorf("%v %+v: %s", row.tree, row.opts, got)
+		}
 	}
 }
