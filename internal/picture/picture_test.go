@@ -6,6 +6,8 @@ import (
 	"image"
 	"image/gif"
 	"math"
+	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -115,11 +117,23 @@ func FuzzPicture(f *testing.F) {
 	for _, data := range [][]byte{picturetest.JPEG(picturetest.Picture()), picturetest.PNG(picturetest.Picture()), picturetest.GIF(2), picturetest.WebP(), picturetest.JPEGOfBits(12), picturetest.PNGOf(1<<31-1, 1), []byte("GIF89a"), nil} {
 		f.Add(data)
 	}
+	for _, name := range []string{"cmyk.jpeg", "rgb.jpeg", "progressive-420.jpeg", "baseline-411.jpeg", "lossy.webp", "lossless.webp"} {
+		data, err := os.ReadFile(filepath.Join("../../browse/internal/thumb/testdata", name))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
+	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		for i := range types {
 			m, h, err := Decode(&types[i], data, 1<<16)
 			if err == nil && (h.Type == nil || h.Type != Of(data) || m.Bounds().Dx() > h.Width || m.Bounds().Dy() > h.Height) {
 				t.Errorf("decoded as %v", h)
+			}
+			if err == nil {
+				if rgb := ToRGB(nil, m); len(rgb.Pix) != 3*m.Bounds().Dx()*m.Bounds().Dy() {
+					t.Errorf("%d bytes of %v", len(rgb.Pix), m.Bounds())
+				}
 			}
 			if err != nil && strings.Contains(err.Error(), "\n") {
 				t.Errorf("an error of more than a line: %q", err)

@@ -91,7 +91,7 @@ def make(i):
         return kind + " %d" % half[0][0], scans([*numpy.moveaxis(rgb, 2, 0), k], half, quality, 0 if i // 20 % 2 else None)
     if i // 10 % 2:
         m.putalpha(Image.fromarray(k))
-    return kind + " " + m.mode, saved(m, format="WEBP", quality=quality, method=i // 10 % 5)
+    return kind + " " + m.mode + ["", " lossless"][i // 10 % 3 == 2], saved(m, format="WEBP", quality=quality, method=i // 10 % 5, lossless=i // 10 % 3 == 2, exact=True)
 
 def reply(request):
     global last
