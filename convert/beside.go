@@ -27,7 +27,7 @@ func (b *Beside) Fetch(ctx context.Context, names []string) ([]string, error) {
 	if len(names) == 0 {
 		return nil, nil
 	}
-	found, err := input.FindNamed(ctx, names, b.in.Options)
+	found, err := b.find(ctx, names)
 	if err != nil {
 		return nil, err
 	}
@@ -48,8 +48,17 @@ func (b *Beside) Look(ctx context.Context, names []string) error {
 	if len(names) == 0 {
 		return nil
 	}
-	_, err := input.FindNamed(ctx, names, b.in.Options)
+	_, err := b.find(ctx, names)
 	return err
+}
+
+// find looks for files. It asks again before one is said not to exist: one reply may be wrong.
+func (b *Beside) find(ctx context.Context, names []string) ([]input.Name, error) {
+	found, err := input.FindNamed(ctx, names, b.in.Options)
+	if errors.Is(err, input.ErrNotFound) {
+		found, err = input.FindNamed(ctx, names, b.in.Options)
+	}
+	return found, err
 }
 
 // Release ends the use of the copies.

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/ffconvert/ffconvert/verify"
@@ -30,12 +31,15 @@ func (o *Output) Verify(ctx context.Context, m *Manifest, how verify.Options) (*
 	if err != nil {
 		return nil, nil, err
 	}
+	var again atomic.Int64
 	if o.bucket != nil {
 		how.Fetch = o.bucket.Fetch
+		how.Refetched = func(string) { again.Add(1) }
 	}
 	if m == nil {
 		report, err := verify.Named(ctx, o.dir, names, nil, how)
 		if err == nil {
+			report.Refetched = int(again.Load())
 			report.From = o.origin(report.From)
 			o.rename(report)
 		}
@@ -56,6 +60,7 @@ func (o *Output) Verify(ctx context.Context, m *Manifest, how verify.Options) (*
 	}
 	report.Problems = append(append(report.Problems, problems...), repair.Problems...)
 	o.rename(report)
+	report.Refetched = int(again.Load())
 	report.From = o.origin(report.From.And(from))
 	report.Seconds = time.Since(began).Seconds()
 	return report, repair, nil

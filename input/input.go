@@ -36,10 +36,10 @@ type Options struct {
 	Match func(name string) bool
 	// Arrange selects and orders the names that Match takes. nil: all, by code point.
 	Arrange func(names []string) ([]string, error)
-	// Contents, if not nil, returns the names that the files of a directory must have, by what a file of it says: read
-	// returns the bytes of one. nil: the directory does not say. A service is asked for these objects by their names, and
-	// its listing may lack some. Those that do not exist are left out: who reads the others misses them.
-	Contents func(read func(name string) ([]byte, error)) ([]string, error)
+	// Contents, if not nil, returns which files a directory must hold, by what a file of it says: read returns the bytes of
+	// one. nil: the directory does not say. A service is asked for these objects by their names, since its listing may lack
+	// some.
+	Contents func(read func(name string) ([]byte, error)) (*Contents, error)
 	// Note, if not nil, is told what the listing of a service has led to.
 	Note func(name, text string)
 	// Directories makes directories the inputs, not the files in them. With Remote a URL of
@@ -63,6 +63,13 @@ type Options struct {
 	// Stdin is the input of the name "-". nil: [os.Stdin]. When the context ends, a blocked Read is
 	// abandoned.
 	Stdin io.Reader
+}
+
+// Contents are the files that a directory must hold.
+type Contents struct {
+	Names   []string
+	Missing error  // kind of the error of one that does not exist
+	Hint    string // of that error, before the name of the directory
 }
 
 // Remote reads objects: a [remote.Client].

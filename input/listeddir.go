@@ -71,7 +71,7 @@ func (d *listedDir) complete(ctx context.Context) (told bool, err error) {
 	if d.opts.Contents == nil {
 		return false, nil
 	}
-	names, err := d.opts.Contents(func(name string) ([]byte, error) {
+	holds, err := d.opts.Contents(func(name string) ([]byte, error) {
 		return readObject(ctx, d.opts.Remote, d.p.bucket+d.dir+name+d.p.query)
 	})
 	if err != nil {
@@ -80,27 +80,33 @@ func (d *listedDir) complete(ctx context.Context) (told bool, err error) {
 		}
 		return false, err
 	}
+	if holds == nil {
+		return false, nil
+	}
 	listed := make(map[string]bool, len(d.found))
 	for _, n := range d.found {
 		listed[d.base(n)] = true
 	}
 	var unlisted []string
-	for _, name := range names {
+	for _, name := range holds.Names {
 		if d.p.matchBase(name, d.opts.Match) && !listed[name] {
 			unlisted = append(unlisted, name)
 		}
 	}
-	objects := make([]*remote.Object, len(unlisted))
+	objects := make([]remote.Object, len(unlisted))
 	g, within := errgroup.WithContext(ctx)
 	g.SetLimit(lookups)
 	for i, name := range unlisted {
 		g.Go(func() error {
-			o, err := d.opts.Remote.Stat(within, d.p.bucket+d.dir+name+d.p.query)
-			if err == nil {
-				objects[i] = &o
-			} else if !errors.Is(err, remote.ErrNotFound) {
-				return d.serviceFailed(ctx, Shown(d.p.bucket+d.dir+name), err)
+			o, err := statSure(within, d.opts.Remote, d.p.bucket+d.dir+name+d.p.query)
+			where := Shown(d.p.bucket + d.dir + name)
+			if errors.Is(err, remote.ErrNotFound) {
+				return place.Refuse(where, holds.Missing, holds.Hint+" "+Shown(strings.TrimSuffix(d.p.bucket+d.dir, "/")), "")
 			}
+			if err != nil {
+				return d.serviceFailed(ctx, where, err)
+			}
+			objects[i] = o
 			return nil
 		})
 	}
@@ -108,19 +114,26 @@ func (d *listedDir) complete(ctx context.Context) (told bool, err error) {
 		return false, err
 	}
 	for _, o := range objects {
-		if o != nil {
-			if err := d.add(*o); err != nil {
-				return false, err
-			}
+		if err := d.add(o); err != nil {
+			return false, err
 		}
 	}
 	slices.SortFunc(d.found, func(a, b Name) int { return strings.Compare(a.Object.URL, b.Object.URL) })
-	return names != nil, nil
+	return true, nil
+}
+
+// statSure is Stat that asks again before an object is said not to exist: one reply may be wrong.
+func statSure(ctx context.Context, from Remote, url string) (remote.Object, error) {
+	o, err := from.Stat(ctx, url)
+	if errors.Is(err, remote.ErrNotFound) {
+		o, err = from.Stat(ctx, url)
+	}
+	return o, err
 }
 
 // readObject reads an object into memory.
 func readObject(ctx context.Context, from Remote, url string) ([]byte, error) {
-	o, err := from.Stat(ctx, url)
+	o, err := statSure(ctx, from, url)
 	if errors.Is(err, remote.ErrNotFound) {
 		return nil, place.Refuse(Shown(url), ErrNotFound, "", "")
 	}

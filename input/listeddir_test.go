@@ -19,21 +19,22 @@ func TestIncompleteListing(t *testing.T) {
 		f.Objects[fmt.Sprintf("s3://b/set/%d.ffr", i)] = "x"
 		f.Objects[fmt.Sprintf("s3://b/bare/%d.ffr", i)] = "x"
 	}
-	f.Objects["s3://b/set/names"] = "0.ffr 1.ffr 2.ffr 3.ffr 4.ffr 5.ffr 6.ffr"
+	f.Objects["s3://b/set/names"] = "0.ffr 1.ffr 2.ffr 3.ffr 4.ffr 5.ffr"
 	f.Hidden = map[string]bool{"s3://b/set/names": true, "s3://b/set/0.ffr": true, "s3://b/set/3.ffr": true, "s3://b/set/5.ffr": true, "s3://b/bare/2.ffr": true, "s3://b/bare/4.ffr": true}
-	contents := func(read func(string) ([]byte, error)) ([]string, error) {
+	errMissing := errors.New("not there")
+	contents := func(read func(string) ([]byte, error)) (*Contents, error) {
 		text, err := read("names")
 		if errors.Is(err, ErrNotFound) {
 			return nil, nil
 		}
-		return strings.Fields(string(text)), err
+		return &Contents{strings.Fields(string(text)), errMissing, "mend"}, err
 	}
 	shards := func(name string) bool { return strings.HasSuffix(name, ".ffr") }
 	whole := "s3://b/set/0.ffr s3://b/set/1.ffr s3://b/set/2.ffr s3://b/set/3.ffr s3://b/set/4.ffr s3://b/set/5.ffr"
 	const bare = "s3://b/bare/0.ffr s3://b/bare/1.ffr s3://b/bare/3.ffr s3://b/bare/5.ffr"
 	for _, tt := range []struct {
 		arg, want, notes string
-		contents         func(func(string) ([]byte, error)) ([]string, error)
+		contents         func(func(string) ([]byte, error)) (*Contents, error)
 	}{
 		{"s3://b/set/", whole, "", contents},
 		{"s3://b/set/*.ffr", whole, "", contents},
@@ -58,6 +59,10 @@ func TestIncompleteListing(t *testing.T) {
 	}
 	if got, err := findRemote(t, f, Options{Match: shards, Contents: contents}, "s3://b/set/"); err != nil || !slices.Equal(got, all) {
 		t.Errorf("%q, %v", got, err)
+	}
+	delete(f.Objects, "s3://b/set/4.ffr")
+	if _, err := findRemote(t, f, Options{Match: shards, Contents: contents}, "s3://b/set/"); !errors.Is(err, errMissing) || !strings.Contains(err.Error(), "s3://b/set/4.ffr: not there (mend s3://b/set)") {
+		t.Errorf("a shard that is missing: %v", err)
 	}
 	f.Fails["s3://b/set/3.ffr"] = &remote.Error{URL: "s3://b/set/3.ffr", Kind: remote.ErrDenied}
 	if _, err := findRemote(t, f, Options{Match: shards, Contents: contents}, "s3://b/set/"); !errors.Is(err, remote.ErrDenied) {

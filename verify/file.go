@@ -18,17 +18,40 @@ import (
 // that ctx ended or that r cannot be used any longer; defects of the file are in the result.
 func File(ctx context.Context, r *aio.Reader, t Target, opts Options) (Result, error) {
 	if opts.Fetch != nil {
-		done, err := opts.Fetch(ctx, filepath.ToSlash(t.Path))
-		if place.KindOf(err) == place.Usage { // there is no room for it: no other shard can be fetched either
-			return Result{}, err
-		}
-		if err != nil {
-			res := Result{Shard: filepath.Base(t.Path), Path: t.path()}
-			res.unreadable(err)
-			return res, ctx.Err()
-		}
-		defer done()
+		return fetched(ctx, opts, filepath.ToSlash(t.Path), Result{Shard: filepath.Base(t.Path), Path: t.path()}, func(opts Options) (Result, error) { return inPlace(ctx, r, t, opts) })
 	}
+	return inPlace(ctx, r, t, opts)
+}
+
+// fetched fetches a file and reads it. If there are problems, or it is said to be missing, it does so again, twice at the
+// most: the transfer may have failed, and not what is stored. The result is that of the last time. none is the result of a file that
+// cannot be fetched.
+func fetched(ctx context.Context, opts Options, name string, none Result, read func(Options) (Result, error)) (res Result, err error) {
+	for again := range 3 {
+		done, fault := opts.Fetch(ctx, name)
+		if place.KindOf(fault) == place.Usage { // there is no room for it: no other shard can be fetched either
+			return Result{}, fault
+		}
+		if fault == nil {
+			res, err = read(opts)
+			done()
+		} else {
+			res, err = none, ctx.Err()
+			res.unreadable(fault)
+		}
+		if err == nil && len(res.Problems) == 0 && again > 0 && opts.Refetched != nil {
+			opts.Refetched(name)
+		}
+		if err != nil || len(res.Problems) == 0 {
+			return res, err
+		}
+		opts.Progress = nil // the same bytes
+	}
+	return res, nil
+}
+
+// inPlace verifies a file that is there.
+func inPlace(ctx context.Context, r *aio.Reader, t Target, opts Options) (Result, error) {
 	return twice(func() (Result, error) {
 		res, err := scan(ctx, r, t, opts)
 		opts.Progress = nil // a second scan reads the same bytes again
@@ -122,7 +145,11 @@ func replaced(root *os.Root, name string) bool {
 // unreadable adds the problem of a shard that cannot be read.
 func (res *Result) unreadable(err error) {
 	if errors.Is(err, fs.ErrNotExist) {
-		res.problem(Problem{Kind: Missing, Sample: -1, Offset: -1, Text: "the shard is missing", err: err})
+		what := "the shard is missing"
+		if filepath.Ext(res.Shard) != record.Ext {
+			what = "the file is missing"
+		}
+		res.problem(Problem{Kind: Missing, Sample: -1, Offset: -1, Text: what, err: err})
 		return
 	}
 	kind := Unreadable

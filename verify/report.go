@@ -73,6 +73,7 @@ type Report struct {
 	From         aio.Origin `json:"read_from"`               // aio.Device only if that is proven for every shard
 	Fallback     string     `json:"fallback,omitempty"`      // why Linux AIO was not used
 	CrossChecked bool       `json:"cross_checked"`           // the shards were compared with a dataset's list
+	Refetched    int        `json:"refetched,omitempty"`     // files that were fetched again, and were sound then
 	Proof        *Proof     `json:"proof,omitempty"`         // nil: checksums alone were compared
 	Problems     []Problem  `json:"problems"`                // in the order of targets
 	More         int64      `json:"more_problems,omitempty"` // problems that are counted but not in Problems
@@ -174,6 +175,7 @@ func (r *Report) Merge(o *Report) *Report {
 	r.Seconds += o.Seconds
 	r.QueueDepth = max(r.QueueDepth, o.QueueDepth)
 	r.From = r.From.And(o.From)
+	r.Refetched += o.Refetched
 	r.CrossChecked = r.CrossChecked && o.CrossChecked
 	r.Proof = r.Proof.merge(o.Proof)
 	r.Problems = append(r.Problems, o.Problems...)

@@ -17,7 +17,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/ffconvert/ffconvert/aio"
-	"github.com/ffconvert/ffconvert/internal/place"
 )
 
 // A Sum is the expected size and checksum of a file that is not a shard.
@@ -83,21 +82,8 @@ func sumFetched(ctx context.Context, r *aio.Reader, root *os.Root, want Sum, opt
 	if opts.Fetch == nil {
 		return SumFile(ctx, r, root, want, opts)
 	}
-	done, err := opts.Fetch(ctx, want.Name)
-	if err == nil {
-		defer done()
-		return SumFile(ctx, r, root, want, opts)
-	}
-	if place.KindOf(err) == place.Usage {
-		return Result{}, err
-	}
-	res := Result{Shard: want.Name, Path: filepath.Join(root.Name(), filepath.FromSlash(want.Name))}
-	if errors.Is(err, fs.ErrNotExist) {
-		res.problem(Problem{Kind: Missing, Sample: -1, Offset: -1, Text: "the file is missing", err: err})
-	} else {
-		res.unreadable(err)
-	}
-	return res, ctx.Err()
+	none := Result{Shard: want.Name, Path: filepath.Join(root.Name(), filepath.FromSlash(want.Name))}
+	return fetched(ctx, opts, want.Name, none, func(opts Options) (Result, error) { return SumFile(ctx, r, root, want, opts) })
 }
 
 // belowDirectories leaves out the files below a path that exists and is not a directory, for

@@ -227,8 +227,11 @@ type Options struct {
 
 	// Fetch, if not nil, is called before a file is read, and brings it to its place; done is called when it was read.
 	// A file that does not exist where it comes from is fs.ErrNotExist. name is that of the Target or the Sum.
-	// Files and Sums call it concurrently.
+	// Files and Sums call it concurrently, and again, twice at the most, for a file that has a problem: its transfer may
+	// have failed, and not what is stored.
 	Fetch func(ctx context.Context, name string) (done func(), err error)
+	// Refetched, if not nil, is called, concurrently, with the name of a file that was sound when it was fetched again.
+	Refetched func(name string)
 
 	// Progress, if not nil, is called with the samples and bytes that have been checked since
 	// the last call. Files calls it from several goroutines at once, Sums from one at a time.

@@ -13,6 +13,7 @@ import (
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/dataset/bucket"
 	"github.com/ffconvert/ffconvert/dataset/lookup"
+	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/record"
 )
 
@@ -29,12 +30,10 @@ func (v *views) view(ctx context.Context, url string) (*dataset.Output, *dataset
 	if strings.HasSuffix(url, record.Ext) {
 		return nil, nil, fmt.Errorf("%s: a shard in an object store is looked at with its dataset; name what it lies in, %s", url, url[:strings.LastIndexByte(url, '/')+1])
 	}
-	out, err := bucket.View(ctx, url, v.Options(nil))
-	if err != nil {
-		return nil, nil, hint.Add(err, "", url)
+	out, m, err := v.finished(ctx, url)
+	if kind := place.KindOf(err); ctx.Err() == nil && (err == nil && m == nil || kind == place.Corrupt || kind == place.Refused) { // a reply may have been wrong
+		out, m, err = v.finished(ctx, url)
 	}
-	v.open = append(v.open, out)
-	m, err := out.Manifest()
 	if err != nil || m != nil {
 		return out, m, v.rename(err)
 	}
@@ -45,6 +44,17 @@ func (v *views) view(ctx context.Context, url string) (*dataset.Output, *dataset
 		err = fmt.Errorf("%s: %w", url, hint.ErrNoShards)
 	}
 	return nil, nil, err
+}
+
+// finished opens a dataset and reads its manifest; nil: it has none.
+func (v *views) finished(ctx context.Context, url string) (*dataset.Output, *dataset.Manifest, error) {
+	out, err := bucket.View(ctx, url, v.Options(nil))
+	if err != nil {
+		return nil, nil, hint.Add(err, "", url)
+	}
+	v.open = append(v.open, out)
+	m, err := out.Manifest()
+	return out, m, err
 }
 
 // lookup opens it for single samples. The table of its keys is kept on this machine.

@@ -6,6 +6,7 @@ import (
 	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/input"
 )
 
 // A Format is one kind of dataset that can be converted.
@@ -36,7 +37,7 @@ type Arranger interface {
 type Cataloger interface {
 	Opener
 	// Contents is [input.Options.Contents].
-	Contents(read func(name string) ([]byte, error)) ([]string, error)
+	Contents(read func(name string) ([]byte, error)) (*input.Contents, error)
 }
 
 // An OpenFunc is a function as an Opener.

@@ -123,7 +123,7 @@ func (d *shardDir) read(ctx context.Context, files Files) error {
 }
 
 // Contents are the shards that the manifest of a directory names.
-func (o *ffrOpener) Contents(read func(name string) ([]byte, error)) ([]string, error) {
+func (o *ffrOpener) Contents(read func(name string) ([]byte, error)) (*input.Contents, error) {
 	text, err := read(dataset.ManifestName)
 	if errors.Is(err, input.ErrNotFound) {
 		return nil, nil
@@ -132,14 +132,19 @@ func (o *ffrOpener) Contents(read func(name string) ([]byte, error)) ([]string, 
 		return nil, err
 	}
 	m, err := dataset.DecodeManifest(text)
+	if err != nil { // maybe damaged on its way
+		if text, err = read(dataset.ManifestName); err == nil {
+			m, err = dataset.DecodeManifest(text)
+		}
+	}
 	if err != nil {
-		return nil, nil // what reads the shards reports it
+		return nil, err
 	}
 	names := make([]string, len(m.Shards))
 	for i := range m.Shards {
 		names[i] = m.Shards[i].Name
 	}
-	return names, nil
+	return &input.Contents{Names: names, Missing: dataset.ErrMissing, Hint: "ffconvert repair"}, nil
 }
 
 // begun reports whether a conversion or a copy into the directory was begun.

@@ -201,8 +201,30 @@ func (b *bucket) Fetch(ctx context.Context, name string) (done func(), err error
 	return done, nil
 }
 
-// fetch brings an object into the scratch.
+// fetch brings an object into the scratch. One that is said to be gone, or to have another version, is asked for once more:
+// the listing, or one reply, may have been wrong.
 func (b *bucket) fetch(ctx context.Context, o remote.Object, name string) error {
+	err := b.fetchOnce(ctx, o, name)
+	if !isDoubtful(err) {
+		return err
+	}
+	now, late := b.opts.Client.Stat(ctx, b.at(name))
+	if errors.Is(late, remote.ErrNotFound) {
+		now, late = b.opts.Client.Stat(ctx, b.at(name))
+	}
+	if late != nil || now.Size != o.Size { // a larger one has no room
+		return err
+	}
+	b.enter(name, now)
+	return b.fetchOnce(ctx, now, name)
+}
+
+// isDoubtful reports whether one wrong reply, or a listing, could have led to an error.
+func isDoubtful(err error) bool {
+	return errors.Is(err, remote.ErrNotFound) || errors.Is(err, remote.ErrChanged) || errors.Is(err, remote.ErrLength)
+}
+
+func (b *bucket) fetchOnce(ctx context.Context, o remote.Object, name string) error {
 	if err := b.out.Mkdir(path.Dir(name)); err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package bucket
 
 import (
+	"hash/crc32"
 	"io"
 	"io/fs"
 	"os"
@@ -20,6 +21,10 @@ func (b *bucket) Open(name string) (dataset.File, int64, error) {
 		return ranges{b.read(o)}, o.Size, nil
 	}
 	done, err := b.Fetch(b.ctx, name)
+	if err == nil && !b.isIndex(name) { // maybe damaged on its way
+		done()
+		done, err = b.Fetch(b.ctx, name)
+	}
 	if err != nil {
 		return nil, 0, err
 	}
@@ -29,6 +34,27 @@ func (b *bucket) Open(name string) (dataset.File, int64, error) {
 		return nil, 0, err
 	}
 	return &fetched{f, done}, o.Size, nil
+}
+
+// isIndex reports whether an index that was fetched has the checksum that the manifest says, if there is one.
+func (b *bucket) isIndex(name string) bool {
+	m, err := b.out.Manifest()
+	if err != nil || m == nil {
+		return true
+	}
+	for i := range m.Shards {
+		if s := &m.Shards[i]; dataset.IndexName(s.Name) == name {
+			f, err := b.out.Root.Open(name)
+			if err != nil {
+				return false
+			}
+			defer f.Close()
+			sum := crc32.NewIEEE()
+			_, err = io.CopyBuffer(sum, f, make([]byte, 1<<20))
+			return err == nil && sum.Sum32() == s.Index.CRC
+		}
+	}
+	return true
 }
 
 // A fetched file is removed when it is closed.
@@ -45,5 +71,14 @@ func (f *fetched) Close() error {
 
 // Ranges are read of an object, which is not held open.
 type ranges struct{ io.ReaderAt }
+
+// ReadAt asks once more for bytes that one wrong reply may have denied.
+func (r ranges) ReadAt(p []byte, off int64) (int, error) {
+	n, err := r.ReaderAt.ReadAt(p, off)
+	if isDoubtful(err) {
+		n, err = r.ReaderAt.ReadAt(p, off)
+	}
+	return n, err
+}
 
 func (ranges) Close() error { return nil }

@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"os"
 	"path"
 	"path/filepath"
@@ -22,6 +23,7 @@ import (
 	"github.com/ffconvert/ffconvert/input/remote"
 	"github.com/ffconvert/ffconvert/internal/crcline"
 	"github.com/ffconvert/ffconvert/internal/place"
+	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
 // Check returns an error if a URL is none of a service that datasets can be written to, or has names between its
@@ -195,6 +197,9 @@ func (b *bucket) bring(o remote.Object, name string) error {
 	}
 	defer free()
 	err = b.fetch(b.ctx, o, name)
+	if err == nil && !b.isSound(name) || place.KindOf(err) == place.Corrupt { // maybe by the transport
+		err = b.fetch(b.ctx, o, name)
+	}
 	if place.KindOf(err) == place.Corrupt { // as these files tell themselves; it can be written anew
 		return nil
 	}
@@ -203,6 +208,31 @@ func (b *bucket) bring(o remote.Object, name string) error {
 	}
 	b.was[name], err = b.sum(name)
 	return err
+}
+
+// isSound reports whether a file that was brought is what it should be, as far as it tells itself.
+func (b *bucket) isSound(name string) bool {
+	text, err := b.out.ReadFile(name)
+	if err != nil {
+		return false
+	}
+	switch name {
+	case dataset.ManifestName:
+		_, err = dataset.DecodeManifest(text)
+	case dataset.MetaName:
+		if m, err := b.out.Manifest(); err == nil && m != nil {
+			return m.Meta.Bytes == int64(len(text)) && m.Meta.CRC == crc32.ChecksumIEEE(text)
+		}
+	case dataset.PlanName:
+		_, err = plan.Read(bytes.NewReader(text))
+	case dataset.JournalName:
+		for line := range bytes.Lines(text) {
+			if _, sound := crcline.Check(bytes.TrimSuffix(line, []byte{'\n'})); !sound {
+				return false
+			}
+		}
+	}
+	return err == nil
 }
 
 // bringDone adds the lines of finished shards to the journal. One that is damaged is left out: its shard is written
@@ -221,13 +251,14 @@ func (b *bucket) bringDone() error {
 			continue
 		}
 		g.Go(func() error {
-			line := make([]byte, o.Size)
-			if err := b.opts.Client.Read(ctx, o, line, 0); err != nil {
-				return err
-			}
-			if text, isLine := bytes.CutSuffix(line, []byte{'\n'}); isLine {
-				if _, sound := crcline.Check(text); sound && !bytes.Contains(text, []byte{'\n'}) {
+			for range 2 { // it may have been damaged on its way
+				line := make([]byte, o.Size)
+				if err := b.opts.Client.Read(ctx, o, line, 0); err != nil {
+					return err
+				}
+				if isLine(line) {
 					lines[i] = line
+					break
 				}
 			}
 			return nil
@@ -245,6 +276,16 @@ func (b *bucket) bringDone() error {
 		_, err = f.Write(slices.Concat(lines...))
 	}
 	return errors.Join(err, f.Close())
+}
+
+// isLine reports whether bytes are one sound line of a journal.
+func isLine(line []byte) bool {
+	text, whole := bytes.CutSuffix(line, []byte{'\n'})
+	if !whole || bytes.Contains(text, []byte{'\n'}) {
+		return false
+	}
+	_, sound := crcline.Check(text)
+	return sound
 }
 
 // lookPending notes uploads in parts that killed processes have left. Who may not list them goes on without.

@@ -1,6 +1,11 @@
 package lookup
 
-import "github.com/ffconvert/ffconvert/record"
+import (
+	"errors"
+
+	"github.com/ffconvert/ffconvert/internal/place"
+	"github.com/ffconvert/ffconvert/record"
+)
 
 // fewExtents are rows of a header that are read at once where samples may be far from each other: 768 bytes.
 const fewExtents = 64
@@ -16,11 +21,30 @@ type Records struct {
 	buf     []byte
 }
 
+// rereads is how often bytes are read again that came over a network and are not sound.
+const rereads = 2
+
+func isDamage(err error) bool {
+	return errors.Is(err, record.ErrCorrupt) || place.KindOf(err) == place.Corrupt
+}
+
 // Records returns a reader of records. The caller closes it.
 func (d *Dataset) Records() *Records { return &Records{d: d, most: fewExtents} }
 
 // Read does what [Dataset.Record] does. The bytes are valid until the next call. Samples of one shard in their order take the least time.
+// Where Options.Open opens what comes over a network, bytes that are not sound are read again.
 func (x *Records) Read(r *Row) ([]byte, error) {
+	before := *r
+	data, err := x.read(r)
+	for again := 0; again < rereads && isDamage(err) && x.d.opts.Open != nil; again++ {
+		x.Close()
+		*r = before
+		data, err = x.read(r)
+	}
+	return data, err
+}
+
+func (x *Records) read(r *Row) ([]byte, error) {
 	if x.file == nil || x.shard != r.shard {
 		x.Close()
 		var err error

@@ -45,7 +45,12 @@ func (d *Dataset) WalkRecords(ctx context.Context, yield func(r *Row, data []byt
 func (d *Dataset) walk(ctx context.Context, w walker, first int64, yield func(*Row, []byte, error) bool) {
 	k, i := d.find(first)
 	for ; k < len(d.shards); k, i = k+1, 0 {
-		more, err := w.shard(ctx, k, i, yield)
+		next := i
+		counted := func(r *Row, data []byte, err error) bool { next++; return yield(r, data, err) }
+		more, err := w.shard(ctx, k, i, counted)
+		for again := 0; again < rereads && isDamage(err) && d.opts.Open != nil; again++ { // maybe damaged on its way
+			more, err = w.shard(ctx, k, next, counted)
+		}
 		if err != nil {
 			yield(nil, nil, err)
 		}
@@ -59,7 +64,8 @@ func (d *Dataset) walk(ctx context.Context, w walker, first int64, yield func(*R
 type walker struct {
 	d       *Dataset
 	whole   bool // indexes and headers are compared with their checksums
-	records bool // are read; from the first sample of a shard on
+	records bool // are read, one after the other
+	begun   bool // data is of the shard
 
 	file    *openShard // nil until the header of the shard is needed
 	extents extents
@@ -71,7 +77,7 @@ type walker struct {
 // shard yields the samples of a shard from sample i on. more is false if no others are wanted.
 func (w *walker) shard(ctx context.Context, k int, i int64, yield func(*Row, []byte, error) bool) (more bool, err error) {
 	s := &w.d.shards[k]
-	w.extents.at = w.extents.at[:0]
+	w.extents.at, w.begun = w.extents.at[:0], false
 	defer func() {
 		if w.file != nil {
 			w.file.file.Close()
@@ -137,7 +143,8 @@ func (w *walker) read(r *Row, s *shard) (data []byte, err error) {
 	if err := w.d.locate(r, e); err != nil || !w.records {
 		return nil, err
 	}
-	if r.sample == 0 {
+	if !w.begun {
+		w.begun = true
 		payload := io.NewSectionReader(w.file.file, r.At.Off, w.file.info.Size-r.At.Off)
 		if w.data == nil {
 			w.data = bufio.NewReaderSize(payload, readSize)

@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/hex"
@@ -185,12 +186,47 @@ func (o *objects) bucketThere(ctx context.Context) error {
 	return nil
 }
 
+// read reads a file until two times agree, or its bytes have the checksum that the service keeps: it may be one without a
+// sum, and a reply wrong.
 func (o *objects) read(ctx context.Context, name string) ([]byte, error) {
-	at, err := o.client.Stat(ctx, o.url+name)
-	if err != nil {
-		return nil, err
+	before, sure, fault := o.readOnce(ctx, name)
+	for range 3 {
+		if sure || fault != nil && !isMissing(fault) {
+			break
+		}
+		text, now, err := o.readOnce(ctx, name)
+		same := isMissing(fault) && isMissing(err) || fault == nil && err == nil && bytes.Equal(text, before)
+		if before, sure, fault = text, now, err; same {
+			break
+		}
 	}
-	return readObject(ctx, o.client, at)
+	return before, fault
+}
+
+// stat asks again before a file is said not to exist: one reply may be wrong.
+func (o *objects) stat(ctx context.Context, name string) (at remote.Object, err error) {
+	for range 3 {
+		if at, err = o.client.Stat(ctx, o.url+name); !errors.Is(err, remote.ErrNotFound) {
+			break
+		}
+	}
+	return at, err
+}
+
+// readOnce reads a file. sure: its bytes have a checksum of the service.
+func (o *objects) readOnce(ctx context.Context, name string) (text []byte, sure bool, err error) {
+	at, err := o.stat(ctx, name)
+	if err != nil {
+		return nil, false, err
+	}
+	if text, err = readObject(ctx, o.client, at); err != nil {
+		return nil, false, err
+	}
+	if h := at.Sum.NewHash(); h != nil {
+		h.Write(text)
+		sure = hex.EncodeToString(h.Sum(nil)) == at.Sum.Value
+	}
+	return text, sure, nil
 }
 
 // readObject reads a small object.
@@ -203,7 +239,7 @@ func readObject(ctx context.Context, client bucket.Client, at remote.Object) ([]
 }
 
 func (o *objects) into(ctx context.Context, name string, size int64, to remote.File, progress func(n int64)) error {
-	at, err := o.client.Stat(ctx, o.url+name)
+	at, err := o.stat(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -243,7 +279,7 @@ func (o *objects) local(ctx context.Context, name string, size int64) (io.Reader
 
 // hash asks the service, and reads nothing.
 func (o *objects) hash(ctx context.Context, name string, like remote.Sum) (string, error) {
-	at, err := o.client.Stat(ctx, o.url+name)
+	at, err := o.stat(ctx, name)
 	if err != nil || at.Sum.Kind != like.Kind {
 		return "", err
 	}

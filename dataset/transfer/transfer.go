@@ -265,7 +265,11 @@ func (j *job) file(ctx context.Context, f *file) error {
 	if err := j.change(ctx); err != nil {
 		return err
 	}
-	if err := j.to.put(ctx, j, f); err != nil {
+	err = j.to.put(ctx, j, f)
+	if _, remote := j.from.(*objects); remote && errors.Is(err, ErrSource) { // maybe by the transport
+		err = j.to.put(ctx, j, f)
+	}
+	if err != nil {
 		return err
 	}
 	if f.shard != nil {

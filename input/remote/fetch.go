@@ -61,7 +61,8 @@ type fetch struct {
 
 // Fetch writes the bytes of o, as returned by Stat or List, into a file at their offsets, and compares
 // their checksum if there is one. It calls into concurrently, and writes nothing beyond the object.
-// After an error the content of the file is undefined.
+// After an error the content of the file is undefined. Bytes with another checksum may be a fault of the transport: the
+// object is fetched once more before that is an error.
 //
 // progress, which may be nil, is called with the number of bytes that have arrived, each byte of the
 // object counted once, and not concurrently for one object. Fetch ends soon after ctx does, with its
@@ -74,6 +75,20 @@ func (c *Client) Fetch(ctx context.Context, o Object, into File, progress func(n
 	if progress == nil {
 		progress = func(int64) {}
 	}
+	var told int64
+	err = c.fetchOnce(ctx, s, o, into, func(n int64) { told += n; progress(n) })
+	if errors.Is(err, ErrSum) && ctx.Err() == nil {
+		err = c.fetchOnce(ctx, s, o, into, func(n int64) {
+			if told -= n; told < 0 { // more than came before
+				progress(-told)
+				told = 0
+			}
+		})
+	}
+	return err
+}
+
+func (c *Client) fetchOnce(ctx context.Context, s store, o Object, into File, progress func(n int64)) error {
 	f := &fetch{c: c, store: s, o: o, into: into, progress: progress, first: make(chan *reply, 1),
 		pace: &pace{patience: c.opts.patience()}}
 	f.total.Store(max(o.Size, -1))

@@ -20,7 +20,14 @@ const (
 	TooMany          // 429 with Retry-After
 	Delay            // the request waits
 	Twice            // the service gets the request twice; the client sees the second reply
+	Flip             // a bit of the body of the reply is another one; Refuse without a body
+	Short            // the body of the reply lacks its end, and its length says so; Refuse without a body
+	OtherTag         // the reply has another ETag
+	Lost             // 404; the service does not see the request
 )
+
+// Lies are replies that are whole, and wrong. Nothing but the meaning of the bytes tells some of them.
+func Lies() []Fault { return []Fault{Flip, Short, OtherTag, Lost} }
 
 // All are the faults that a client can overcome by trying again.
 func All() []Fault {

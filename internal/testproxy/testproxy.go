@@ -117,6 +117,10 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch x.fault {
 	case Refuse:
 		p.cut(x, r)
+	case Lost:
+		p.strike(x, r)
+		w.WriteHeader(http.StatusNotFound)
+		return
 	case Busy, Later, TooMany:
 		p.strike(x, r)
 		busy(w, x.fault, p.opts.After)
@@ -214,10 +218,36 @@ func (p *Proxy) reply(resp *http.Response) error {
 		resp.Body.Close()
 		p.strike(x, resp.Request)
 		return errCut
+	case Flip, Short:
+		return p.alter(x, resp)
+	case OtherTag:
+		p.strike(x, resp.Request)
+		resp.Header.Set("ETag", `"0123456789abcdef0123456789abcdef"`)
 	case CutBody:
 		half := max(resp.ContentLength/2, 0)
 		resp.Body = &cutBody{ReadCloser: resp.Body, left: half, at: func() { p.strike(x, resp.Request) }}
 	}
+	return nil
+}
+
+// alter changes the body of a reply.
+func (p *Proxy) alter(x exchange, resp *http.Response) error {
+	text, err := io.ReadAll(resp.Body)
+	resp.Body.Close()
+	if err != nil {
+		return err
+	}
+	if p.strike(x, resp.Request); len(text) == 0 {
+		return errCut
+	}
+	at := rand.New(rand.NewPCG(uint64(x.n), 1)).IntN(len(text))
+	if x.fault == Short {
+		text = text[:at]
+	} else {
+		text[at] ^= 1
+	}
+	resp.Body, resp.ContentLength = io.NopCloser(bytes.NewReader(text)), int64(len(text))
+	resp.Header.Set("Content-Length", strconv.Itoa(len(text)))
 	return nil
 }
 

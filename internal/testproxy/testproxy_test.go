@@ -58,6 +58,10 @@ func TestFaults(t *testing.T) {
 		{"too many", TooMany, 429, 0, 0},
 		{"delay", Delay, 200, 1, 0},
 		{"twice", Twice, 200, 2, 0},
+		{"flip", Flip, 200, 1, 0},
+		{"short", Short, 200, 1, 0},
+		{"other tag", OtherTag, 200, 1, 0},
+		{"lost", Lost, 404, 0, 0},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			s := new(service)
@@ -66,16 +70,23 @@ func TestFaults(t *testing.T) {
 			var struck atomic.Int32
 			p := Start(t, server.Listener.Addr().String(), Options{Pick: Only(0, row.fault), Strike: func(n int, r *http.Request) { struck.Add(1) }})
 			began := time.Now()
+			var reply []byte
 			resp, err := http.Post("http://"+p.Address+"/object", "", strings.NewReader(body))
 			status := 0
 			if err == nil {
-				if _, err = io.ReadAll(resp.Body); err == nil {
+				if reply, err = io.ReadAll(resp.Body); err == nil {
 					status = resp.StatusCode
 				}
 				resp.Body.Close()
 			}
 			if status != row.status {
 				t.Errorf("HTTP %d, %v, want %d", status, err, row.status)
+			}
+			if asSent := string(reply) == strings.Repeat("reply", 1000); status == 200 && asSent == (row.fault == Flip || row.fault == Short) || (row.fault == Short) != (status == 200 && len(reply) < 5000) {
+				t.Errorf("%d bytes, as they were sent: %t", len(reply), asSent)
+			}
+			if status == 200 && (resp.Header.Get("ETag") != "") != (row.fault == OtherTag) {
+				t.Errorf("ETag %s", resp.Header.Get("ETag"))
 			}
 			if status == 200 && !strings.HasPrefix(resp.Header.Get("Location"), "http://"+p.Address+"/") {
 				t.Errorf("Location: %s leads past the proxy", resp.Header.Get("Location"))

@@ -133,6 +133,9 @@ func Print(w io.Writer, r *verify.Report, repairs []*dataset.Repairable, paint t
 	if r.Fallback != "" {
 		from += "; no AIO: " + r.Fallback
 	}
+	if r.Refetched > 0 {
+		from += fmt.Sprintf("; %s fetched again, not sound the first time", terminal.Counted(int64(r.Refetched), "file"))
+	}
 	_, err := fmt.Fprintf(w, "%s %s, %s, %s; %s; %.2f s, %s by %s, queue depth %d%s\n", verdict,
 		shards, terminal.Counted(r.Samples, "sample"), humanize.Bytes(uint64(r.Bytes)), manifest,
 		r.Seconds, terminal.RateText(1e6*r.MBPerSecond()), r.Backend, r.QueueDepth, from)

@@ -17,6 +17,7 @@ import (
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/dataset/bucket"
 	"github.com/ffconvert/ffconvert/input"
+	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/record"
 	"github.com/ffconvert/ffconvert/shard/plan"
 	"github.com/ffconvert/ffconvert/verify"
@@ -55,6 +56,9 @@ func Look(ctx context.Context, args []string, want Want, remote bucket.Options) 
 func (w *Work) add(ctx context.Context, arg string, remote bucket.Options) error {
 	if convert.IsURL(arg) {
 		d, err := w.viewOf(ctx, arg, remote)
+		if kind := place.KindOf(err); (kind == place.Corrupt || kind == place.Refused) && ctx.Err() == nil {
+			d, err = w.viewOf(ctx, arg, remote) // a reply may have been wrong
+		}
 		if err == nil {
 			w.dirs = append(w.dirs, d)
 		}

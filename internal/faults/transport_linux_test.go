@@ -1,0 +1,78 @@
+package faults
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ffconvert/ffconvert/internal/need"
+	"github.com/ffconvert/ffconvert/internal/testproxy"
+	"github.com/ffconvert/ffconvert/internal/testserver"
+	"github.com/ffconvert/ffconvert/internal/versitygw"
+)
+
+// TestFaultI1Transport looks at a sound, signed dataset while 12 % of the requests have a fault, lies among them: it is never
+// called damaged, or signed by somebody else.
+func TestFaultI1Transport(t *testing.T) {
+	slow(t)
+	t.Parallel()
+	need.Tool(t, "minisign")
+	keys := own(t)
+	key, public := filepath.Join(keys, "key"), filepath.Join(keys, "pub")
+	if r, err := execute("minisign", "-G", "-W", "-p", public, "-s", key); err != nil || r.code != 0 {
+		t.Fatal(r, err)
+	}
+	var all []listing
+	for _, s := range []*store{startS3(t, testserver.GoFakeS3()), startS3(t, versitygw.Kind()), startGoogle(t)} {
+		in := s.scheme + "://" + bucketName + "/in"
+		if err := s.must(append(append([]string{"tar", "--progress", "none", "--shards", "8", "--sign", key}, sources...), in)); err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range []listing{
+			{name: "verify", steps: [][]string{{"verify", "--progress", "none", "IN"}}},
+			{name: "verify --key", steps: [][]string{{"verify", "--progress", "none", "--key", public, "IN"}}},
+			{name: "get", steps: [][]string{{"get", "IN", "#7"}}},
+			{name: "ls", steps: [][]string{{"ls", "-l", "IN"}}},
+			{name: "ffr", steps: [][]string{{"ffr", "--progress", "none", "--shards", "5", "IN/", "DIR"}}},
+			{name: "copy", steps: [][]string{{"copy", "--progress", "none", "IN", "DIR"}}},
+			{name: "copy within", steps: [][]string{{"copy", "--progress", "none", "IN", "TO"}}},
+		} {
+			l.store = s
+			var err error
+			if l.want, err = l.run(s.address, filepath.Join(own(t), "want")); err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, l)
+		}
+	}
+	const seeds = 40
+	faults := slices.Concat(testproxy.All(), testproxy.Lies())
+	sum := each(t, spread(seeds*len(all), len(all)), func(i int, dir string) error {
+		l := all[i/seeds]
+		faults := faults
+		if l.name == "ffr" { // it takes a copy as it came, where the service has no checksum, and finds by its CRCs what is wrong
+			faults = append(testproxy.All(), testproxy.OtherTag, testproxy.Lost)
+		}
+		p := testproxy.Start(t, l.store.address, testproxy.Options{Pick: testproxy.Some(uint64(i), 0.12, faults...)})
+		got, err := l.run(p.Address, dir)
+		if err == nil {
+			err = errors.Join(got.tree.differ(l.want.tree), sameText(got.stdout, l.want.stdout))
+		} else if l.gaveUp(err) {
+			err = nil
+		}
+		if err != nil {
+			return fmt.Errorf("%s %s, seed %d: %w", l.store.scheme, l.name, i, err)
+		}
+		return nil
+	})
+	t.Logf("I1 [transport] %v", sum)
+}
+
+// gaveUp reports whether a run has ended with a fault of the transport or the service, and said so.
+func (l listing) gaveUp(err error) bool {
+	text := err.Error()
+	return strings.Contains(text, "exit status 3:") || strings.Contains(text, "exit status 4:")
+}
