@@ -68,11 +68,12 @@ const requests = 32
 
 // A bucket is an open dataset. It implements [dataset.Bucket].
 type bucket struct {
-	opts Options
-	ctx  context.Context // of the command that opened it
-	url  string          // of the dataset, with a slash at its end
-	out  *dataset.Output // the scratch
-	room *semaphore.Weighted
+	opts     Options
+	ctx      context.Context // of the command that opened it
+	url      string          // of the dataset, with a slash at its end
+	out      *dataset.Output // the scratch
+	replaces bool            // a dataset that was there is removed
+	room     *semaphore.Weighted
 
 	mu      sync.Mutex
 	objects map[string]remote.Object // of the dataset, by their names in it
@@ -146,6 +147,7 @@ func (b *bucket) Remove(names ...string) error {
 		if _, ok := b.object(name); !ok {
 			continue
 		}
+		b.replaces = b.replaces || name == dataset.PlanName
 		g.Go(func() error {
 			if err := b.opts.Client.Remove(ctx, b.at(name)); err != nil {
 				return err

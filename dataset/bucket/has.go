@@ -26,7 +26,19 @@ func (b *bucket) Has(f dataset.Finished) (bool, error) {
 		if err == nil && same {
 			same, err = b.isStored(index, beside, f.Stored.Index)
 		}
-		return same, err
+		if err != nil || !same || !b.opts.ReadBack {
+			return same, err
+		}
+		if read, err := b.isRead(f, shard); err != nil || !read {
+			return false, err
+		}
+		return b.isIndexOf(f, beside)
+	}
+	if b.opts.ReadBack {
+		if read, err := b.isRead(f, shard); err != nil || !read {
+			return false, err
+		}
+		return b.isIndexOf(f, beside)
 	}
 	got, err := record.ReadInfo(b.read(shard), remote.Redact(shard.URL), shard.Size, record.Options{MaxSample: math.MaxInt64})
 	if err != nil {
@@ -35,9 +47,33 @@ func (b *bucket) Has(f dataset.Finished) (bool, error) {
 	if got.Samples != f.Samples || got.HeaderCRC != f.HeaderCRC {
 		return false, nil
 	}
+	return b.isIndexOf(f, beside)
+}
+
+// isIndexOf reads an index and compares its checksum.
+func (b *bucket) isIndexOf(f dataset.Finished, o remote.Object) (bool, error) {
 	sum := crc32.NewIEEE()
-	_, err = io.CopyBuffer(sum, io.NewSectionReader(b.read(beside), 0, beside.Size), make([]byte, 1<<20))
-	return err == nil && sum.Sum32() == f.Index.CRC, err
+	_, err := io.CopyBuffer(sum, io.NewSectionReader(b.read(o), 0, o.Size), make([]byte, 1<<20))
+	return err == nil && sum.Sum32() == f.Index.CRC, gone(err)
+}
+
+// isRead reads all bytes of a shard and compares them with their checksums, and these with the shard that was finished.
+func (b *bucket) isRead(f dataset.Finished, o remote.Object) (bool, error) {
+	sound := true
+	scan := record.NewScanner("", o.Size, record.Options{MaxSample: math.MaxInt64})
+	scan.Problem = func(*record.FormatError) { sound = false }
+	buf := make([]byte, min(8<<20, o.Size))
+	for off := int64(0); off < o.Size && sound; off += int64(len(buf)) {
+		p := buf[:min(int64(len(buf)), o.Size-off)]
+		if err := b.opts.Client.Read(b.ctx, o, p, off); err != nil {
+			return false, gone(err)
+		}
+		if _, err := scan.Write(p); err != nil {
+			return false, nil
+		}
+	}
+	got, err := scan.Close()
+	return sound && err == nil && got == record.Summary{Samples: f.Samples, Size: f.Bytes, HeaderCRC: f.HeaderCRC}, nil
 }
 
 // isStored reports whether an object of the list is the one that was uploaded.

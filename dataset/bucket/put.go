@@ -21,15 +21,18 @@ func (b *bucket) Put(ctx context.Context, f *dataset.Finished, moved func(bytes 
 	var shard, beside remote.Object
 	g, both := errgroup.WithContext(ctx)
 	g.Go(func() (err error) {
-		shard, err = b.upload(both, f.Name, remote.PutOptions{Progress: moved})
+		shard, err = b.uploadOwn(both, f.Name, moved)
 		return err
 	})
 	g.Go(func() (err error) {
-		beside, err = b.upload(both, dataset.IndexName(f.Name), remote.PutOptions{})
+		beside, err = b.uploadOwn(both, dataset.IndexName(f.Name), nil)
 		return err
 	})
 	if err := g.Wait(); err != nil {
 		return err
+	}
+	if b.replaces && !b.owns(ctx) { // it has no place in the dataset of the run that has
+		return errors.Join(b.occupied(), b.withdraw(ctx, map[string]remote.Object{f.Name: shard, dataset.IndexName(f.Name): beside}))
 	}
 	f.Stored = &dataset.Stored{Shard: storedOf(shard), Index: storedOf(beside)}
 	line, err := f.Line()
@@ -50,6 +53,46 @@ func storedOf(o remote.Object) dataset.StoredObject {
 		s.Sum = o.Sum.Kind + ":" + o.Sum.Value
 	}
 	return s
+}
+
+// uploadOwn puts a shard or an index. One that was not there when this run began, and is there now, another run has put: it
+// stays, and must have the same bytes.
+func (b *bucket) uploadOwn(ctx context.Context, name string, moved func(int64)) (remote.Object, error) {
+	_, known := b.object(name)
+	o, err := b.upload(ctx, name, remote.PutOptions{New: !known, Progress: moved})
+	if !errors.Is(err, remote.ErrExists) {
+		return o, err
+	}
+	if err = b.same(ctx, name); errors.Is(err, dataset.ErrOccupied) && b.owns(ctx) {
+		return b.upload(ctx, name, remote.PutOptions{Progress: moved})
+	}
+	o, _ = b.object(name)
+	return o, err
+}
+
+// withdraw removes objects, unless others have their names by now.
+func (b *bucket) withdraw(ctx context.Context, mine map[string]remote.Object) error {
+	for name, o := range mine {
+		now, err := b.opts.Client.Stat(ctx, b.at(name))
+		if err == nil && now.Version == o.Version {
+			err = b.opts.Client.Remove(ctx, b.at(name))
+		}
+		if err != nil && !errors.Is(err, remote.ErrNotFound) {
+			return err
+		}
+	}
+	return nil
+}
+
+// owns reports whether this run replaces what was there and has put the plan that is there now: of several runs one has.
+// What others have put since, it replaces; they find its plan in the place of theirs before they end.
+func (b *bucket) owns(ctx context.Context) bool {
+	mine, ok := b.object(dataset.PlanName)
+	if !ok || !b.replaces {
+		return false
+	}
+	o, err := b.opts.Client.Stat(ctx, b.at(dataset.PlanName))
+	return err == nil && o.Version == mine.Version
 }
 
 // upload puts a file of the scratch, and reads it back where that is asked for.
@@ -132,18 +175,37 @@ func (b *bucket) Begin() error {
 		}
 		_, err := b.save(name, !there)
 		if errors.Is(err, remote.ErrExists) {
-			err = b.same(name)
+			err = b.same(b.ctx, name)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	return nil
+	return b.noOther()
+}
+
+// noOther removes a manifest that another run has put since this one has begun, which replaces its dataset.
+func (b *bucket) noOther() error {
+	if _, known := b.object(dataset.ManifestName); known || !b.replaces {
+		return nil
+	}
+	_, err := b.opts.Client.Stat(b.ctx, b.at(dataset.ManifestName))
+	switch {
+	case err == nil:
+		return b.opts.Client.Remove(b.ctx, b.at(dataset.ManifestName))
+	case errors.Is(err, remote.ErrNotFound), errors.Is(err, remote.ErrDenied):
+		return nil
+	}
+	return err
+}
+
+func (b *bucket) occupied() error {
+	return fmt.Errorf("%s: %w: another run writes there at the same time; run again when it has ended", remote.Redact(b.url), dataset.ErrOccupied)
 }
 
 // same compares a file of the scratch with an object that another process has put at the same time.
-func (b *bucket) same(name string) error {
-	o, err := b.opts.Client.Stat(b.ctx, b.at(name))
+func (b *bucket) same(ctx context.Context, name string) error {
+	o, err := b.opts.Client.Stat(ctx, b.at(name))
 	if err != nil {
 		return err
 	}
@@ -154,10 +216,10 @@ func (b *bucket) same(name string) error {
 	defer f.Close()
 	st, err := f.Stat()
 	if err == nil && st.Size() == o.Size {
-		err = b.compare(b.ctx, o, f)
+		err = b.compare(ctx, o, f)
 	}
 	if err == nil && st.Size() != o.Size || errors.Is(err, remote.ErrSum) {
-		return fmt.Errorf("%s: %w: another conversion was begun there at the same time; run again", remote.Redact(b.url), dataset.ErrOccupied)
+		return b.occupied()
 	}
 	if err == nil {
 		b.enter(name, o)
@@ -172,15 +234,25 @@ func (b *bucket) Complete() error {
 			return err
 		}
 	}
-	_, there := b.object(dataset.ManifestName)
-	if _, err := b.save(dataset.ManifestName, !there); errors.Is(err, remote.ErrExists) {
-		if err := b.sameManifest(); err != nil {
-			return err
-		}
-	} else if err != nil {
+	if err := b.unchanged(); err != nil { // before others can take it for whole
 		return err
 	}
-	if err := b.putSignature(); err != nil {
+	_, there := b.object(dataset.ManifestName)
+	_, err := b.save(dataset.ManifestName, !there)
+	if errors.Is(err, remote.ErrExists) {
+		if b.owns(b.ctx) {
+			_, err = b.save(dataset.ManifestName, false)
+		} else {
+			err = b.sameManifest()
+		}
+	}
+	if err == nil {
+		err = b.putSignature()
+	}
+	if err == nil {
+		err = b.unchanged() // since the first time
+	}
+	if err != nil {
 		return err
 	}
 	b.tidy()

@@ -1,0 +1,75 @@
+package bucket
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/input/remote"
+)
+
+// unchanged compares all objects that the manifest names, the plan and the manifest itself with the versions that this run has
+// put or found. Object stores have no locks: another run, which replaces the dataset, may have removed or replaced some
+// since. That is [dataset.ErrOccupied].
+func (b *bucket) unchanged() error {
+	m, err := b.out.Manifest()
+	if err != nil {
+		return err
+	}
+	names := []string{dataset.PlanName, dataset.ManifestName}
+	for i := range m.Shards {
+		names = append(names, m.Shards[i].Name, dataset.IndexName(m.Shards[i].Name))
+	}
+	named := map[string]bool{}
+	for _, name := range names {
+		named[name] = true
+	}
+	names = slices.DeleteFunc(names, func(name string) bool { _, known := b.object(name); return !known })
+	now := map[string]remote.Object{}
+	var others []string
+	for o, err := range b.opts.Client.List(b.ctx, b.url) {
+		if err != nil {
+			return err
+		}
+		name := strings.TrimPrefix(o.URL, b.url)
+		now[name] = o
+		if _, known := b.object(name); b.replaces && !known && !named[name] && dataset.IsDatasetFile(name) && strings.Contains(name, "PART_") {
+			others = append(others, name)
+		}
+	}
+	for _, name := range others { // a run that this one has replaced has put it since
+		if !b.owns(b.ctx) {
+			return b.occupied()
+		}
+		if err := b.opts.Client.Remove(b.ctx, b.at(name)); err != nil {
+			return err
+		}
+	}
+	var unlisted []string
+	for _, name := range names {
+		if o, listed := now[name]; !listed || !b.isSame(name, o) { // a listing may lack it, or be late
+			unlisted = append(unlisted, name)
+		}
+	}
+	there, err := StatAll(b.ctx, b.opts.Client, b.url, unlisted)
+	if err != nil {
+		return err
+	}
+	for _, name := range unlisted {
+		o, ok := there[name]
+		if !ok {
+			o, ok = now[name] // who may not read has the listing alone
+		}
+		if !ok || !b.isSame(name, o) {
+			return b.occupied()
+		}
+	}
+	return nil
+}
+
+// isSame reports whether an object is the one that this run knows by that name.
+func (b *bucket) isSame(name string, o remote.Object) bool {
+	mine, _ := b.object(name)
+	return o.Size == mine.Size && cmp.Or(mine.Version, o.Version) == cmp.Or(o.Version, mine.Version)
+}
