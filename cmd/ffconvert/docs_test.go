@@ -24,8 +24,8 @@ func docsPage(t *testing.T, name string) string {
 	return string(page)
 }
 
-// commandOnPage is a command at the begin of an indented line, or in backquotes.
-var commandOnPage = regexp.MustCompile("(?m)(?:^    (?:\\$ )?|`|/|\\| )(ffconvert [a-z][^`\n#>…|&]*)")
+// commandOnPage is a command at the begin of an indented line, in backquotes, or behind another one.
+var commandOnPage = regexp.MustCompile("(?m)(?:^    (?:\\$ )?|`|/|\\| |&& )(ffconvert [a-z][^`\n#>…|&]*)")
 
 // notCommands are words that follow "ffconvert" on pages and are none: in sentences, first lines of digests, and plugins that pages make or have.
 var notCommands = map[string]bool{"never": true, "dataset": true, "subset": true, "concatenation": true, "dump": true, "idx": true}

@@ -95,22 +95,24 @@ def files(root):
 PICTURES = ".jpg", ".jpeg", ".png", ".ppm", ".bmp", ".pgm", ".tif", ".tiff", ".webp"
 
 
-def imagefolder(root):
-    """(path, class index) as torchvision's ImageFolder has them: a directory is a class, classes and paths are sorted."""
-    classes = sorted(e.name for e in os.scandir(root) if e.is_dir())
-    assert classes, f"{root}: no class"
+def imagefolder(root, numbers=None):
+    """(path, class index) as torchvision's ImageFolder has them: a directory is a class, classes and paths are sorted. numbers is the directory that
+    numbers the classes, as torchvision's ImageNet has them from its training set."""
+    of = lambda d: sorted(e.name for e in os.scandir(d) if e.is_dir())
+    classes = of(numbers or root)
+    assert of(root) and set(of(root)) <= set(classes), f"{root}: classes {of(root)}"
     found = []
-    for i, name in enumerate(classes):
-        of_class = [os.path.join(d, f) for d, _, names in sorted(os.walk(f"{root}/{name}", followlinks=True)) for f in sorted(names)]
+    for name in of(root):
+        i, of_class = classes.index(name), [os.path.join(d, f) for d, _, names in sorted(os.walk(f"{root}/{name}", followlinks=True)) for f in sorted(names)]
         of_class = [p for p in of_class if p.lower().endswith(PICTURES)]
         assert of_class, f"{root}: no picture of {name}"
         found += [(os.path.relpath(p, root), i) for p in of_class]
     return found
 
 
-def photos(root="photos"):
+def photos(root="photos", numbers=None):
     """The samples of an image folder, as FFRecord's converter of ImageNet would pickle them, with a key."""
-    return [{"__key__": os.path.splitext(path)[0], **{path.rsplit(".", 1)[1].lower(): pathlib.Path(root, path).read_bytes()}, "cls": cls} for path, cls in imagefolder(root)]
+    return [{"__key__": os.path.splitext(path)[0], **{path.rsplit(".", 1)[1].lower(): pathlib.Path(root, path).read_bytes()}, "cls": cls} for path, cls in imagefolder(root, numbers)]
 
 
 def groups(root):

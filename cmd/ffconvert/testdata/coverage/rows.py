@@ -310,7 +310,7 @@ ROWS = {
     F + "photos/ new/": lambda: new(photos()),
     F + "--encode raw:jpg photos/ new/": lambda: same(raw(), [s["jpg"] for s in photos()]),
     "ffconvert bench read out/ --batch 128 --jobs 4 --batches 100": lambda: said("12,800 samples", "100 batches"),
-    F + "--split train,val imagenet/ new/": lambda: new([{**s, "__key__": f"{side}/{s['__key__']}"} for side in ("train", "val") for s in photos("imagenet/" + side)]),
+    F + "--split train,val imagenet/ new/": lambda: [same(records("new/" + side), [{**s, "__key__": f"{side}/{s['__key__']}"} for s in photos("imagenet/" + side, "imagenet/train")]) for side in ("train", "val")],
     T + "--nested ILSVRC2012_img_train.tar new/": lambda: new(nested("ILSVRC2012_img_train.tar")),
     T + "--add-field cls=val.csv ILSVRC2012_img_val.tar new/": lambda: new([{**s, "cls": cls} for s, cls in zip(webdataset("ILSVRC2012_img_val.tar"), ground_truth())]),
     F + "--flat --add-field captions=images.jsonl,objects=images.jsonl train2017/ new/": lambda: new(coco()),

@@ -26,11 +26,12 @@ for i, name in enumerate(names):
 put("captions.csv", "key,caption\n" + "".join(f'{name},"{name}, a picture"\n' for name in reversed(names)))
 put("described/metadata.jsonl", "".join(json.dumps({"file_name": f"{n}.jpg", "mask_file_name": f"{n}.png"}) + "\n" for n in ("b", "c", "a")))
 
-# imagenet/: train and val have other pictures, under other names
+# imagenet/: train and val have other pictures, and val lacks a class
 for i, path in enumerate(pictures):
     side = "val" if i % 3 else "train"
     other = "train" if i % 3 else "val"
     os.remove(f"imagenet/{other}/{path.relative_to('photos')}")
+shutil.rmtree("imagenet/val/glyphs")
 
 # ImageNet: a tar of a tar for each class, and pictures of val in one tar, whose labels are in the kit: ILSVRC2012_ID 1, 2, 3 are no order of WordNet names
 synsets = {"n02123045": 2, "n01440764": 3, "n04550184": 1}
