@@ -116,7 +116,7 @@ func leftBeside(dir string) error {
 	return &place.Error{Where: at, Off: -1, Err: errLeft, Hint: "remove it: readers of folders take it for a class"}
 }
 
-var errLeft = errors.New("the files are written and compared, but this directory could not be removed")
+var errLeft = place.New(place.IO, "the files are written and compared, but this directory could not be removed")
 
 // A folderWriter writes the files of one folder.
 type folderWriter struct {
