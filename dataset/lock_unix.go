@@ -72,6 +72,9 @@ func (o *Output) release() error {
 	}
 	// Not left to Close: a child that has yet to exec still has the descriptor, and with it the lock, for a moment.
 	err := unix.Flock(int(o.lock.Fd()), unix.LOCK_UN)
+	for errors.Is(err, unix.EINTR) {
+		err = unix.Flock(int(o.lock.Fd()), unix.LOCK_UN)
+	}
 	if err != nil {
 		err = fmt.Errorf("unlock %s: %w", o.Path(LockName), err)
 	}
