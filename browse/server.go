@@ -115,6 +115,7 @@ func (s *Server) routes() http.Handler {
 	if err != nil {
 		panic(err)
 	}
+	mux.HandleFunc("GET /static/{$}", http.NotFound) // no listing
 	mux.Handle("GET /static/", http.StripPrefix("/static/", kept(http.FileServerFS(files))))
 	page := func(pattern string, answer func(*request) error) {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { s.answer(w, r, answer) })

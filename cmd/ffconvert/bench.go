@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -17,6 +20,8 @@ import (
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
 	"github.com/ffconvert/ffconvert/convert"
 	"github.com/ffconvert/ffconvert/convert/option"
+	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/record"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
@@ -86,6 +91,9 @@ func runBenchRead(ctx context.Context, opts benchReadOptions, path string, stdou
 	if err := convert.LocalPath(path); err != nil {
 		return err
 	}
+	if err := isFinished(path); err != nil {
+		return err
+	}
 	r, err := record.Open(path, record.Options{
 		AllowLegacy: opts.allowLegacy,
 		AIO:         aio.Options{Backend: opts.backend, Depth: opts.depth, BlockSize: int(opts.blockSize.Size)},
@@ -108,4 +116,24 @@ func runBenchRead(ctx context.Context, opts benchReadOptions, path string, stdou
 		return errors.Join(terminal.NewJSONEncoder(stdout).Encode(report), err)
 	}
 	return errors.Join(report.Print(stdout), err)
+}
+
+// isFinished returns an error if a directory is of a dataset that is not finished, or lacks a shard that its manifest names.
+func isFinished(path string) error {
+	m, err := dataset.ReadManifest(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Lstat(filepath.Join(path, dataset.WorkDir)); err != nil {
+			return nil // shards of others, or a shard
+		}
+		return &place.Error{Where: path, Off: -1, Err: dataset.ErrUnfinished, Hint: "ffconvert status says how far it is", Kind: place.Unfinished}
+	}
+	if err != nil {
+		return nil // a file; of a damaged manifest verify tells
+	}
+	for i := range m.Shards {
+		if _, err := os.Lstat(filepath.Join(path, m.Shards[i].Name)); errors.Is(err, fs.ErrNotExist) {
+			return &place.Error{Where: filepath.Join(path, m.Shards[i].Name), Off: -1, Err: dataset.ErrMissing, Hint: "ffconvert repair " + path}
+		}
+	}
+	return nil
 }

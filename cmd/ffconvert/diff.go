@@ -70,6 +70,11 @@ func runDiff(ctx context.Context, opts diffOptions, pathA, pathB string, stdout 
 	if err != nil {
 		return err
 	}
+	for _, d := range []*lookup.Dataset{a, b} {
+		if err := d.Whole(); err != nil {
+			return explainLookup(err)
+		}
+	}
 	how := compare.Options{Decode: opts.decode}
 	if how.ByNumber, err = opts.byNumber(a, b); err != nil {
 		return err
@@ -186,7 +191,7 @@ func (w *diffWriter) close(a, b string, t *compare.Totals, how compare.Options) 
 		_ = terminal.NewJSONEncoder(w.out).Encode(done)
 		return
 	}
-	what := "sizes, checksums and labels"
+	what := "sizes, checksums and labels, by the indexes,"
 	if how.Decode {
 		what = "fields"
 	}

@@ -47,6 +47,23 @@ type openShard struct {
 	info record.FileInfo
 }
 
+// Whole looks whether all shards that the manifest names are there: their indexes alone tell what samples they have. One that is
+// missing is [dataset.ErrMissing].
+func (d *Dataset) Whole() error {
+	for i := range d.shards {
+		s := &d.shards[i]
+		f, _, err := d.open(s.path)
+		if errors.Is(err, fs.ErrNotExist) && s.samples >= 0 {
+			return &place.Error{Where: s.path, Off: -1, Err: dataset.ErrMissing, Hint: "ffconvert repair " + filepath.Dir(s.path)}
+		}
+		if err != nil {
+			return place.IOError(s.path, err)
+		}
+		f.Close()
+	}
+	return nil
+}
+
 // openShard opens a shard and reads its head. samples is -1 if nothing is known of it.
 func (d *Dataset) openShard(s *shard) (*openShard, error) {
 	f, size, err := d.open(s.path)

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"io/fs"
 	"math/bits"
 	"os"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/internal/blocking"
 )
 
 // The table of keys, .ffconvert/keys, little-endian. It is derived from the indexes, and made anew where it is not
@@ -115,6 +117,30 @@ func (d *Dataset) openTableAt(p tablePlace) (*table, error) {
 }
 
 func (t *table) close() { t.file.Close() }
+
+// CheckKeys compares the table of keys of a dataset's directory, if there is one, with the dataset and with its checksums. It is
+// derived: what is wrong with it, the next search makes anew.
+func CheckKeys(dir string) error {
+	name := filepath.Join(dir, filepath.FromSlash(dataset.KeysName))
+	f, err := blocking.File(os.Open(name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	d, err := Open(dir, Options{})
+	if err != nil {
+		return err
+	}
+	t := &table{file: f}
+	err = t.load(d)
+	for p := int64(0); err == nil && p < t.pages; p++ {
+		err = t.read(p)
+	}
+	return err
+}
 
 // load checks the head.
 func (t *table) load(d *Dataset) error {

@@ -33,6 +33,7 @@ func (g *Guard) Server() *http.Server {
 		Protocols:                    new(http.Protocols),
 	}
 	s.Protocols.SetHTTP1(true)
+	new(pending).watch(s)
 	return s
 }
 

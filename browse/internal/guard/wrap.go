@@ -38,6 +38,7 @@ const (
 // answer may take any time, while a client whose socket takes none of a write within writeTime is dropped.
 func (g *Guard) Wrap(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		arrived(r)
 		w := newWriter(rw, g.patience)
 		defer w.extend() // for what net/http still has in its buffers
 		defer g.recovered(w)
