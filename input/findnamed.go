@@ -106,6 +106,9 @@ func findAt(ctx context.Context, where location, shown string, opts Options) (fo
 		return findTreeAt(ctx, where, shown, opts)
 	case where.remote():
 		found, err := opts.stat(ctx, where.name, shown)
+		if errors.Is(err, remote.ErrNotFound) { // one reply may be wrong
+			found, err = opts.stat(ctx, where.name, shown)
+		}
 		if errors.Is(err, remote.ErrNotFound) {
 			return Name{}, RemoteError(shown, err), nil
 		}

@@ -49,7 +49,7 @@ func (o *Options) stat(ctx context.Context, url, shown string) (Name, error) {
 			return o.statBriefly(ctx, url, shown, file, fi)
 		}
 	}
-	object, err := statSure(ctx, o.Remote, url)
+	object, err := o.Remote.Stat(ctx, url)
 	return objectName(shown, object), err
 }
 

@@ -35,8 +35,6 @@ func TestFaultI1Transport(t *testing.T) {
 			{name: "verify", steps: [][]string{{"verify", "--progress", "none", "IN"}}},
 			{name: "verify --key", steps: [][]string{{"verify", "--progress", "none", "--key", public, "IN"}}},
 			{name: "get", steps: [][]string{{"get", "IN", "#7"}}},
-			{name: "ls", steps: [][]string{{"ls", "-l", "IN"}}},
-			{name: "ffr", steps: [][]string{{"ffr", "--progress", "none", "--shards", "5", "IN/", "DIR"}}},
 			{name: "copy", steps: [][]string{{"copy", "--progress", "none", "IN", "DIR"}}},
 			{name: "copy within", steps: [][]string{{"copy", "--progress", "none", "IN", "TO"}}},
 		} {
@@ -52,10 +50,6 @@ func TestFaultI1Transport(t *testing.T) {
 	faults := slices.Concat(testproxy.All(), testproxy.Lies())
 	sum := each(t, spread(seeds*len(all), len(all)), func(i int, dir string) error {
 		l := all[i/seeds]
-		faults := faults
-		if l.name == "ffr" { // it takes a copy as it came, where the service has no checksum, and finds by its CRCs what is wrong
-			faults = append(testproxy.All(), testproxy.OtherTag, testproxy.Lost)
-		}
 		p := testproxy.Start(t, l.store.address, testproxy.Options{Pick: testproxy.Some(uint64(i), 0.12, faults...)})
 		got, err := l.run(p.Address, dir)
 		if err == nil {
