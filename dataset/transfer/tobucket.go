@@ -285,7 +285,11 @@ func (t *toBucket) finish(ctx context.Context, j *job) error {
 
 // tidy removes what only an unfinished copy needs. The copy is complete: what cannot be removed is said.
 func (t *toBucket) tidy(ctx context.Context) {
-	if err := t.remove(ctx, dataset.CopyName); err != nil {
+	err := t.remove(ctx, dataset.CopyName)
+	if _, late := t.client.Stat(ctx, t.url+dataset.CopyName); err == nil && late == nil { // the reply was wrong
+		err = t.client.Remove(ctx, t.url+dataset.CopyName)
+	}
+	if err != nil {
 		t.warn(fmt.Sprintf("%s: the copy is complete; %s, which it no longer needs, was not removed: %v", t.name(), dataset.CopyName, err))
 	}
 	for _, p := range t.pending {
