@@ -17,6 +17,7 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/convertertest"
 	"github.com/ffconvert/ffconvert/internal/fuzz"
+	"github.com/ffconvert/ffconvert/internal/need"
 	pq "github.com/ffconvert/ffconvert/internal/parquettest"
 )
 
@@ -67,6 +68,7 @@ func firstRow(t *testing.T, data []byte, opts Options, most int) (err error) {
 
 // Pages take the memory of a window of their codec, whatever they decompress to.
 func TestFlowMemory(t *testing.T) {
+	need.Time(t, "columns of 64 MiB")
 	const each = 64 << 20
 	for _, row := range []struct {
 		name           string
@@ -109,6 +111,7 @@ func (zeros) Read(b []byte) (int, error) {
 // What the columns hold together is limited: many that each decompress to a page below the limit are refused before they
 // take more, and read with a larger limit.
 func TestColumnsAtOnce(t *testing.T) {
+	need.Time(t, "columns of 8 MiB in turn")
 	const each, columns = 8 << 20, 12
 	for _, dictionary := range []bool{false, true} {
 		data := zeroColumns(t, columns, each, pq.Snappy, dictionary)

@@ -28,6 +28,7 @@ type Columns struct {
 // ArrowGo reads Parquet files with Apache's arrow-go. It runs the module in the directory arrowgo.
 func ArrowGo(t testing.TB, paths ...string) (all []Columns) {
 	t.Helper()
+	need.Long(t, "compiles arrow-go")
 	_, here, _, _ := runtime.Caller(0)
 	dir := filepath.Join(filepath.Dir(here), "arrowgo")
 	download := exec.Command("go", "mod", "download")
