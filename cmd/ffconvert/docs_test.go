@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ffconvert/ffconvert/internal/need"
-	"github.com/ffconvert/ffconvert/internal/python"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // docsPage returns a page of docs/.
@@ -80,29 +80,25 @@ func checkCommand(args []string) error {
 	return root.Execute()
 }
 
-// The recipes of docs/clusters.md for Dask and GNU parallel, with workers on this machine in place of others, make what one process makes.
-func TestRecipesOfDocsClusters(t *testing.T) {
+// The flags of docs/coverage.md are flags of some command.
+func TestFlagsOfDocsCoverage(t *testing.T) {
 	t.Parallel()
-	need.Time(t, "a cluster of Dask")
-	need.Tools(t, "parallel", "diff")
-	python.Path(t, "distributed")
-	d := newDocsFolder(t)
-	page := docsPage(t, "clusters.md")
-	for _, name := range []string{"Dask", "GNU parallel"} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			_, section, _ := strings.Cut(page, "\n## "+name+"\n")
-			section, _, _ = strings.Cut(section, "\n## ")
-			dir := d.fresh(t)
-			d.run(t, dir, "ffconvert tar -q --shards 5 'shards-{000..009}.tar' want && rm -r out")
-			lines := regexp.MustCompile(`(?m)^    (.+)$`).FindAllStringSubmatch(section, -1)
-			if len(lines) != 3 {
-				t.Fatalf("%d lines", len(lines))
+	flags := make(map[string]bool)
+	var walk func(c *cobra.Command)
+	walk = func(c *cobra.Command) {
+		c.InitDefaultHelpFlag()
+		c.Flags().VisitAll(func(f *pflag.Flag) { flags["--"+f.Name] = true })
+		for _, sub := range c.Commands() {
+			walk(sub)
+		}
+	}
+	walk(newRootCommand())
+	for line := range strings.Lines(docsPage(t, "coverage.md")) {
+		_, here, _ := strings.Cut(strings.TrimPrefix(line, "| "), " | ")
+		for _, m := range regexp.MustCompile("`(--[a-z0-9-]+)").FindAllStringSubmatch(here, -1) {
+			if !flags[m[1]] {
+				t.Errorf("no command has %s", m[1])
 			}
-			for _, line := range lines {
-				d.run(t, dir, strings.NewReplacer(" tcp://scheduler:8786", "", "8/node1,8/node2", "2/:", "plan tar", "plan tar --shards 5", " 40", " 8", "/40", "/8", "0 39", "0 7").Replace(line[1]))
-			}
-			d.run(t, dir, "ffconvert diff out want && for f in want/*.ffr; do cmp $f out/${f#want/}; done && ffconvert verify out")
-		})
+		}
 	}
 }

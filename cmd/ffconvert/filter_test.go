@@ -10,6 +10,7 @@ import (
 	"github.com/fxamacker/cbor/v2"
 
 	"github.com/ffconvert/ffconvert/internal/need"
+	"github.com/ffconvert/ffconvert/internal/parquettest"
 )
 
 // cleanMain is a filter of scripts, the command ffclean. Of three samples it drops one and answers one with two. The
@@ -48,7 +49,7 @@ func TestFilterFormats(t *testing.T) {
 	need.Time(t, "two conversions of each format")
 	need.Shell(t)
 	dir := fill(t, map[string]string{
-		"images.parquet": parquetImages(t), "lines.jsonl": "{\"a\": [1, {\"b\": null}], \"c\": 1.5}\n{\"a\": true, \"d\": \"text\"}\n",
+		"images.parquet": parquettest.TwoImages(), "lines.jsonl": "{\"a\": [1, {\"b\": null}], \"c\": 1.5}\n{\"a\": true, \"d\": \"text\"}\n",
 		"more.jsonl": "{\"a\": 7}\n",
 	})
 	data, err := filepath.Abs(filepath.Join("..", "..", "testdata"))

@@ -109,6 +109,7 @@ var mayImport = map[string][]string{
 	"internal/arrowjs":             {"converters", "internal/need"},
 	"internal/arrowtest":           {},
 	"internal/chromium":            {"internal/need"},
+	"internal/pages":               {},
 	"internal/parquettest":         {"internal/need"},
 	"internal/slurm":               {},
 	"internal/faults/table":        {},

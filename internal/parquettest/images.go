@@ -1,6 +1,7 @@
 package parquettest
 
 import (
+	"bytes"
 	"encoding/binary"
 
 	"github.com/klauspost/compress/s2"
@@ -36,4 +37,15 @@ func Images(images [][]byte, paths []string, labels []int64, codec int, crc bool
 		return Chunk{Type: kind, Codec: codec, Values: n, Pages: []Page{p}}
 	}
 	return []Chunk{chunk(Bytes, pictures), chunk(Bytes, append(Levels(2, n), Strings(paths...)...)), chunk(Int64, numbers)}
+}
+
+// TwoImages is a file with two images and their labels, as Hugging Face has them.
+func TwoImages() string {
+	var b bytes.Buffer
+	w := NewWriter(&b)
+	w.Group(2, Images([][]byte{[]byte("one"), []byte("two")}, []string{"1.jpg", "2.jpg"}, []int64{0, 1}, Plain, true)...)
+	if err := w.Close(ImageSchema(), nil); err != nil {
+		panic(err)
+	}
+	return b.String()
 }

@@ -1,4 +1,4 @@
-package main
+package pages
 
 import (
 	"os"
@@ -44,7 +44,7 @@ func readmeFolder(t *testing.T) *docsFolder {
 	} {
 		d.run(t, d.made, line)
 	}
-	d.env = append(d.env, "PATH="+filepath.Join(d.made, "examples")+":/usr/bin:"+os.Getenv("PATH"))
+	d.env = append(d.env, "PATH="+filepath.Join(d.made, "examples")+":"+d.path)
 	return d
 }
 

@@ -1,4 +1,4 @@
-package main
+package pages
 
 import (
 	"bytes"
@@ -21,7 +21,18 @@ import (
 // A docsFolder has files and services under the names that pages use.
 type docsFolder struct {
 	made string // files that commands have made
+	path string // PATH, in which the built program is the first ffconvert
 	env  []string
+}
+
+// docsPage returns a page of docs/.
+func docsPage(t *testing.T, name string) string {
+	t.Helper()
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(page)
 }
 
 // newDocsFolder starts the services, and makes the files that other files are made of.
@@ -39,9 +50,9 @@ func newDocsFolder(t *testing.T) *docsFolder {
 		"shards-000.tgz": "-> " + filepath.Join(data, "tars", "shards-000.tgz"),
 		"pairs/a.jpg":    "a picture", "described/a.jpg": "a picture", "described/a.png": "its mask", "pairs/a.png": "its mask", "captions.csv": "key,caption\na,a cat\n",
 		"described/metadata.jsonl": `{"file_name": "a.jpg", "mask_file_name": "a.png"}` + "\n", "lines.jsonl": `{"a": [1]}` + "\n",
-		"images.gz":       string(gzipped(t, []byte("\x00\x00\x08\x03\x00\x00\x00\x02\x00\x00\x00\x01\x00\x00\x00\x0112"))),
-		"labels.gz":       string(gzipped(t, []byte("\x00\x00\x08\x01\x00\x00\x00\x02\x07\x08"))),
-		"images.parquet":  parquetImages(t),
+		"images":          "\x00\x00\x08\x03\x00\x00\x00\x02\x00\x00\x00\x01\x00\x00\x00\x0112",
+		"labels":          "\x00\x00\x08\x01\x00\x00\x00\x02\x07\x08",
+		"images.parquet":  parquettest.TwoImages(),
 		"webdataset.yaml": "dataset:\n  - shards: gs://images/train-{000000..000001}.tar\n    scaleprob: 0.3\n  - shards: gs://images/train-000002.tar\n    extensions: json cls\n    scale: [0.4, 1.0]\n",
 		"oneflow.yaml":    "random_shuffle: true\nrandom_seed: -1\nshuffle_buffer_size: 1024\ndataset:\n  - format: csv\n    shards: points/\n    options: {data-part-num: 4, part-name-prefix: part-, part-name-suffix-length: -1}\n",
 		"list.txt":        "shards-000.tar\nshards-{001..002}.tar\n", "recipe.txt": "one.jpg circle/000.jpg\none.cls text:3\n",
@@ -59,7 +70,7 @@ func newDocsFolder(t *testing.T) *docsFolder {
 	}
 	d.services(t)
 	for _, line := range []string{
-		"ffconvert tar -q shards-00[0-3].tar out", "ffconvert folder -q photos more", "ffconvert pack -q photos images.ffr", "ffconvert export msgpack out - >stream.mp",
+		"gzip images labels", "ffconvert tar -q shards-00[0-3].tar out", "ffconvert folder -q photos more", "ffconvert pack -q photos images.ffr", "ffconvert export msgpack out - >stream.mp",
 		"(cd photos/circle && tar -cf ../../circle.tar *.jpg) && tar -cf nested.tar circle.tar && rm circle.tar",
 		`(echo key,cls; ffconvert ls more | sed 's/^ *[0-9]* *//;s/ .*//;s/$/.jpg,1/') >cls.csv`,
 		`ffconvert ls --format json out | head -n 12 | sed 's/"size"/"source":{"a":[1]},"size"/' >labels.jsonl`,
@@ -67,6 +78,25 @@ func newDocsFolder(t *testing.T) *docsFolder {
 		d.run(t, d.made, line)
 	}
 	return d
+}
+
+// fill makes files in a new directory; contents "-> x" make a link to x.
+func fill(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, data := range files {
+		path := filepath.Join(dir, name)
+		err := os.MkdirAll(filepath.Dir(path), 0o755)
+		if target, ok := strings.CutPrefix(data, "-> "); ok && err == nil {
+			err = os.Symlink(target, path)
+		} else if err == nil {
+			err = os.WriteFile(path, []byte(data), 0o644)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
 }
 
 // services starts an S3 server, an AIStore, which stands in for Google's storage, too, and a web server.
@@ -89,8 +119,10 @@ func (d *docsFolder) services(t *testing.T) {
 	}
 	web := httptest.NewServer(http.FileServer(http.Dir(d.made)))
 	t.Cleanup(web.Close)
-	d.env = append(append(os.Environ(), offline...), s3.Env()...)
-	d.env = append(d.env, "PATH=/usr/bin:"+os.Getenv("PATH")+":/usr/bin", "AIS_ENDPOINT="+ais.URL, "USE_AIS_FOR=gs", "GOPEN_REWRITE=http://host/="+web.URL+"/")
+	d.path = filepath.Dir(need.Program(t)) + ":/usr/bin:" + os.Getenv("PATH")
+	d.env = append(os.Environ(), "AWS_EC2_METADATA_DISABLED=true", "AWS_CONFIG_FILE="+os.DevNull, "AWS_SHARED_CREDENTIALS_FILE="+os.DevNull,
+		"NO_GCE_CHECK=true", "GCE_METADATA_HOST=127.0.0.1:1", "GOOGLE_APPLICATION_CREDENTIALS=", "HTTP_PROXY=", "HTTPS_PROXY=", "NO_PROXY=*") // nothing but this machine
+	d.env = append(append(d.env, s3.Env()...), "PATH="+d.path, "AIS_ENDPOINT="+ais.URL, "USE_AIS_FOR=gs", "GOPEN_REWRITE=http://host/="+web.URL+"/")
 }
 
 // run runs a line of shell, and returns what it prints; no command in it may fail.
@@ -122,16 +154,4 @@ func (d *docsFolder) fresh(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return dir
-}
-
-// parquetImages is a Parquet file with two images and their labels, as Hugging Face has them.
-func parquetImages(t *testing.T) string {
-	t.Helper()
-	var b strings.Builder
-	w := parquettest.NewWriter(&b)
-	w.Group(2, parquettest.Images([][]byte{[]byte("one"), []byte("two")}, []string{"1.jpg", "2.jpg"}, []int64{0, 1}, parquettest.Plain, true)...)
-	if err := w.Close(parquettest.ImageSchema(), nil); err != nil {
-		t.Fatal(err)
-	}
-	return b.String()
 }
