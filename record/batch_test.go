@@ -366,7 +366,7 @@ func TestReadBatchConcurrent(t *testing.T) {
 	if k := descriptors(); k > before { // what earlier tests have left may be closed meanwhile
 		t.Errorf("%d descriptors, and %d before", k, before)
 	}
-	for range 1000 { // a goroutine ends a little after it was waited for
+	for range 6000 { // a goroutine ends a little after it was waited for
 		if runtime.NumGoroutine() <= goroutines {
 			return
 		}

@@ -203,7 +203,7 @@ func TestReferenceDescriptorsLeaked(t *testing.T) {
 		if now.files <= before.files && now.goroutines <= before.goroutines && now.contexts <= before.contexts {
 			break
 		}
-		if wait == 1000 {
+		if wait == 6000 {
 			t.Fatalf("%+v, and before %+v", now, before)
 		}
 		time.Sleep(10 * time.Millisecond)

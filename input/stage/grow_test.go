@@ -28,7 +28,7 @@ func TestFetches(t *testing.T) {
 		select {
 		case <-all:
 			return nil
-		case <-time.After(10 * time.Second):
+		case <-time.After(time.Minute):
 			return errors.New("alone")
 		}
 	}}
