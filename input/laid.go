@@ -27,7 +27,7 @@ type Laid struct {
 
 	mu     sync.Mutex
 	silent map[string]string // by scheme and host, why a service has not answered
-	taken  map[string]string // by path, the identity of the object that the file was taken for
+	taken  map[string]taking // by path, the object that the file was taken for
 }
 
 // laidPatience is how long a service may take to answer for an object that is there by hand.
@@ -38,7 +38,7 @@ func NewLaid(dir string) *Laid {
 	if dir == "" {
 		return nil
 	}
-	return &Laid{dir: dir, silent: map[string]string{}, taken: map[string]string{}}
+	return &Laid{dir: dir, silent: map[string]string{}, taken: map[string]taking{}}
 }
 
 // stat finds an object. After an error of the service it returns that.
@@ -112,15 +112,22 @@ func problem(err error) string {
 	return text.Spaces(err.Error())
 }
 
-// take notes for which object a file is taken. It is not two of them: nothing tells which one it is.
+// A taking is the object that a file was taken for.
+type taking struct {
+	identity string
+	shown    string // its URL
+}
+
+// take notes for which object a file is taken. It is not two of them: nothing tells which one it is. The error is at the URL that
+// sorts last, since they are taken in any order.
 func (l *Laid) take(file, url, shown string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	is := remote.Identity(url)
-	if was, ok := l.taken[file]; ok && was != is {
-		return place.Refuse(shown, ErrRepeated, "give objects of one base name different directories", "nothing tells whether %s is this object or another one of that name", text.Name(file))
+	if was, ok := l.taken[file]; ok && was.identity != is {
+		return place.Refuse(max(shown, was.shown), ErrRepeated, "give objects of one base name different directories", "nothing tells whether %s is this object or another one of that name", text.Name(file))
 	}
-	l.taken[file] = is
+	l.taken[file] = taking{is, shown}
 	return nil
 }
 

@@ -124,6 +124,26 @@ func TestLaid(t *testing.T) {
 	}
 }
 
+// Inputs are looked up in any order; the one that is said to be given twice is the same in each.
+func TestLaidTwice(t *testing.T) {
+	t.Parallel()
+	var said []string
+	for _, urls := range [][]string{{"https://h/a/x.tar", "https://h/b/x.tar"}, {"https://h/b/x.tar", "https://h/a/x.tar"}} {
+		l := NewLaid(t.TempDir())
+		if err := l.take("x.tar", urls[0], urls[0]); err != nil {
+			t.Fatal(err)
+		}
+		err := l.take("x.tar", urls[1], urls[1])
+		if !errors.Is(err, ErrRepeated) {
+			t.Fatal(err)
+		}
+		said = append(said, err.Error())
+	}
+	if said[0] != said[1] || !strings.Contains(said[0], "https://h/b/x.tar: given twice") {
+		t.Errorf("%q", said)
+	}
+}
+
 // A service that is silent is waited for once, for all of its objects, and not for long.
 func TestLaidWaits(t *testing.T) {
 	t.Parallel()
