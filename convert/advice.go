@@ -17,6 +17,7 @@ const (
 	APlan                               // a plan
 	VerifyOrPlan                        // a verification, or the plan
 	TheCopy                             // the copy again
+	TheExport                           // the export again
 )
 
 // An AdvisedError is an error with an advice.

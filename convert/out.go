@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -118,6 +119,9 @@ func ReadStatus(ctx context.Context, name string, b bucket.Options) (*dataset.St
 // ErrUnplanned reports a directory without a plan.
 var ErrUnplanned = place.New(place.Unfinished, "no plan is here yet")
 
+// errExport reports a directory that is no dataset.
+var errExport = place.New(place.Unfinished, "an export is here, and it is not finished")
+
 // CheckPlanned returns [ErrUnplanned] if a directory has no plan. It makes nothing there, and does not
 // list the directory, which may have very many shards.
 func CheckPlanned(dir string) error {
@@ -129,6 +133,9 @@ func CheckPlanned(dir string) error {
 		return nil // dataset.Open returns the error that names the file
 	case !errors.Is(err, fs.ErrNotExist):
 		return err
+	}
+	if begun, err := fs.Glob(os.DirFS(dir), dataset.WorkDir+"/*.journal"); err != nil || len(begun) > 0 { // a conversion's has another name
+		return advise(TheExport, cmp.Or(err, fmt.Errorf("%s: %w", dir, errExport)))
 	}
 	return unplanned(dir, func(file string) (bool, error) {
 		_, err := os.Lstat(filepath.Join(dir, file))

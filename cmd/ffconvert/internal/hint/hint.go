@@ -30,6 +30,7 @@ var hints = map[convert.Advice]string{
 	convert.ProgramArguments:  "to run a plugin again, name it and its arguments: ffconvert COMMAND --plugin NAME OUT ARGS",
 	convert.APlan:             "ffconvert plan makes one",
 	convert.TheCopy:           "the same ffconvert copy goes on",
+	convert.TheExport:         "the same ffconvert export goes on",
 	convert.VerifyOrPlan:      "ffconvert verify OUT checks the dataset, the command that made it writes the plan anew",
 }
 
