@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"path"
 	"path/filepath"
@@ -61,6 +62,12 @@ func (o *keyOptions) options(parts, inputs []converters.Part) (rekey.Options, er
 		opts.Rules = append(opts.Rules, rule)
 	}
 	if o.prefix != "" {
+		named := strings.Contains(o.prefix, sourceWord)
+		for i := range parts {
+			if input := inputOf(&parts[i], inputs); named && sourceName(input) == "" {
+				return opts, &option.Error{Name: "key-prefix", Text: o.prefix, Err: fmt.Errorf("the input %q has no name for %s: write one in its place", input.Name, sourceWord)}
+			}
+		}
 		opts.Prefix = func(part int) string {
 			return strings.ReplaceAll(o.prefix, sourceWord, sourceName(inputOf(&parts[part], inputs)))
 		}
@@ -102,14 +109,31 @@ func inputOf(p *converters.Part, inputs []converters.Part) *converters.Part {
 	return p
 }
 
-// sourceName returns the name of the dataset that a part is a shard of, else of its file up to the first dot.
+// sourceName returns the name of the dataset that a part is a shard of, else of its file up to the first dot, a hidden one without
+// the dots before it. A directory that is named by where it is, as . is, has the name that it has there; "" is the name of the root.
 func sourceName(p *converters.Part) string {
 	dir, file := path.Split(filepath.ToSlash(p.Name))
 	if strings.HasSuffix(file, ".ffr") && path.Base(dir) != "." && dir != "" {
-		return path.Base(dir)
+		return directoryName(dir)
 	}
-	name, _, _ := strings.Cut(file, ".")
+	if strings.Trim(file, ".") == "" {
+		return directoryName(p.Name)
+	}
+	name, _, _ := strings.Cut(strings.TrimLeft(file, "."), ".")
 	return name
+}
+
+// directoryName returns the last name of the path of a directory.
+func directoryName(dir string) string {
+	name := path.Base(filepath.ToSlash(dir))
+	if strings.Trim(name, "./") == "" {
+		whole, err := filepath.Abs(dir)
+		if err != nil {
+			return ""
+		}
+		name = path.Base(filepath.ToSlash(whole))
+	}
+	return strings.Trim(name, "./")
 }
 
 // readTable reads the values of a field, and returns the digest of their file.
