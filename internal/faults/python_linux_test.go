@@ -18,9 +18,9 @@ import (
 // interpreter is Debian's Python, which has numpy.
 const interpreter = "/usr/bin/python3"
 
-// TestFaultA8 has the Python package read hostile files and directories in one process of 512 MiB of address space:
+// TestFaultI3 has the Python package read hostile files and directories in one process of 512 MiB of address space:
 // python/tests/hostile.py has the cases and judges them.
-func TestFaultA8(t *testing.T) {
+func TestFaultI3(t *testing.T) {
 	slow(t)
 	t.Parallel()
 	if out, err := exec.Command(interpreter, "-c", "import numpy, msgpack").CombinedOutput(); err != nil {

@@ -81,9 +81,9 @@ type obstacles struct {
 	upload
 }
 
-// TestFaultI3 uploads as a user who lacks something, or to a disk that is full: one line says so, and the same command
+// TestFaultI7 uploads as a user who lacks something, or to a disk that is full: one line says so, and the same command
 // makes the dataset once that is lifted.
-func TestFaultI3(t *testing.T) {
+func TestFaultI7(t *testing.T) {
 	slow(t)
 	t.Parallel()
 	if r, err := execute("unshare", append(unshared()[1:], "mount -t tmpfs none /mnt")...); err != nil || r.code != 0 {
@@ -105,7 +105,7 @@ func TestFaultI3(t *testing.T) {
 		}
 		return nil
 	})
-	t.Logf("I3 %v", sum)
+	t.Logf("I7 %v", sum)
 }
 
 func (o *obstacles) try(x obstacle, bucket, scratch string) error {

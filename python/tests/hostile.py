@@ -1,4 +1,4 @@
-"""Rows A7 and A8 of the fault table against Python: python3 -m tests.hostile [--full]
+"""Rows A7 and I3 of the fault table against Python: python3 -m tests.hostile [--full]
 
 Hostile files and directories are opened and read in this process, whose address space is limited to 512 MiB. Each must be one exception of
 one line that names the file, after little memory and time; what is read all the same must be what was written. Prints a line a row.
@@ -377,7 +377,7 @@ if __name__ == "__main__":
         raise Hangs
     signal.signal(signal.SIGALRM, hangs)
     resource.setrlimit(resource.RLIMIT_AS, (LIMIT, LIMIT))
-    for name, parts in (("A7 [python]", [headers]), ("A8", [files, sparse, directories, changed, nonsense])):
+    for name, parts in (("A7 [python]", [headers]), ("I3", [files, sparse, directories, changed, nonsense])):
         row = Row(name)
         for part in parts:
             began = time.monotonic()
