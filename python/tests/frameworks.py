@@ -2,7 +2,7 @@
 the sources make, in their order; its comment names the source and the function.
 
 Read: huggingface/accelerate 000e52ba (and set_epoch of later versions) src/accelerate/data_loader.py; Lightning-AI/pytorch-lightning 014994ad and 03f57f9c
-src/lightning/fabric/utilities/data.py, src/lightning/pytorch/loops/fit_loop.py, trainer/connectors/data_connector.py, utilities/data.py; pytorch/data 00faf889
+src/lightning/fabric/utilities/data.py, src/lightning/fabric/wrappers.py, src/lightning/pytorch/loops/fit_loop.py, trainer/connectors/data_connector.py, utilities/data.py; pytorch/data 00faf889
 torchdata/stateful_dataloader/stateful_dataloader.py; huggingface/transformers 4.5x src/transformers/trainer.py.
 """
 
@@ -175,6 +175,22 @@ def process_dataloader(loader, sampler=None, predicting=False, distributed=False
     kwargs.update(sampler=None, shuffle=False, batch_sampler=batches, batch_size=1, drop_last=False)
     assert not kwargs.keys() - params.keys(), kwargs
     return type(loader)(**kwargs)
+
+
+class FabricLoader:
+    """lightning.fabric.wrappers._FabricDataLoader: what setup_dataloaders returns. It counts its loops from 0, whatever was loaded."""
+
+    def __init__(self, loader):
+        vars(self).update(vars(loader))
+        self.wrapped, self.loops = loader, 0
+
+    def __len__(self):
+        return len(self.wrapped)
+
+    def __iter__(self):
+        set_sampler_epoch(self.wrapped, self.loops)
+        self.loops += 1
+        yield from self.wrapped
 
 
 class Fit:

@@ -120,6 +120,22 @@ class Lightning(unittest.TestCase):
         got = [(epoch, batch.tolist()) for epoch, batch in fit.run(4)]
         self.assertEqual(got, [(e, b) for e in range(4) for b in expected(e, 7)])
 
+    def test_fabric(self):
+        """The loops of setup_dataloaders are epochs from 0; a state goes on there in epoch 0 alone, as docs/training.md says."""
+        ours = loader(7)
+        wrapped = frameworks.FabricLoader(frameworks.process_dataloader(ours))
+        self.assertEqual([lists(wrapped) for _ in range(3)], [expected(e, 7) for e in range(3)])
+        for epoch in 0, 2:
+            ours = loader(7)
+            ours.set_epoch(epoch)
+            lists(itertools.islice(ours, 4))
+            state = ours.state_dict()
+            self.assertEqual((ours.epoch, ours.step), (epoch, 4))
+            resumed = loader(7)
+            resumed.load_state_dict(state)
+            wrapped = frameworks.FabricLoader(frameworks.process_dataloader(resumed))
+            self.assertEqual(lists(wrapped), expected(0, 7)[4 if epoch == 0 else 0:])
+
     def test_schedules(self):
         """Checkpoints anywhere, also at the end of an epoch, and another number of ranks behind them."""
         draw = random.Random(2)
@@ -251,7 +267,7 @@ class Page(unittest.TestCase):
 
     def setUp(self):
         section = (support.ROOT / "docs" / "training.md").read_text().split("\n## Frameworks\n")[1].split("\n## ")[0]
-        self.blocks = dict(zip(("lightning", "accelerate", "prepare", "transformers", "torchdata"), re.findall("```python\n(.*?)```", section, re.S)))
+        self.blocks = dict(zip(("lightning", "fabric", "accelerate", "prepare", "transformers", "torchdata"), re.findall("```python\n(.*?)```", section, re.S)))
         self.assertEqual(len(self.blocks), section.count("```python"))
 
     def execute(self, name, modules, **given):
@@ -262,7 +278,7 @@ class Page(unittest.TestCase):
         return names
 
     def loop(self, name, processes, process, saved, stop):
-        """Runs a loop of Accelerate until it has had so many batches. Returns them, and the state."""
+        """Runs a loop of Accelerate or Fabric until it has had so many batches. Returns them, and the state."""
         got = []
 
         class Accelerator:
@@ -271,18 +287,29 @@ class Page(unittest.TestCase):
             def prepare(self, *args):
                 return tuple(frameworks.prepare(arg, processes, process) if isinstance(arg, DataLoader) else arg for arg in args)
 
+        class Fabric:
+            def launch(self):
+                pass
+
+            def setup(self, *args):
+                return args
+
+            def to_device(self, batch):
+                return batch
+
         def train(batch):
             if len(got) == stop:
                 raise Stop
             got.append(batch.tolist())
 
-        modules = {"accelerate": {"Accelerator": Accelerator}, "accelerate.utils": {"send_to_device": lambda batch, device: batch.to(device)}}
+        modules = {"accelerate": {"Accelerator": Accelerator}, "accelerate.utils": {"send_to_device": lambda batch, device: batch.to(device)},
+                   "lightning": {}, "lightning.fabric": {"Fabric": Fabric}}
         given = {"train": train, "saved": saved, "epochs": 3}
         names = {}
         try:
             names = self.execute(name, modules, **given)
         except Stop as stopped:
-            names = next(frame.f_locals for frame, _ in traceback.walk_tb(stopped.__traceback__) if "accelerator" in frame.f_locals)
+            names = next(frame.f_locals for frame, _ in traceback.walk_tb(stopped.__traceback__) if "optimizer" in frame.f_locals)
         return got, names["saved"]
 
     def test_accelerate(self):
@@ -302,6 +329,12 @@ class Page(unittest.TestCase):
     def test_lightning(self):
         data = self.execute("lightning", {"lightning": {"LightningDataModule": object}})["Data"]()
         self.assertEqual([(e, b.tolist()) for e, b in frameworks.Fit(data.train_dataloader()).run(2)], [(e, b) for e in range(2) for b in expected(e, 12)])
+
+    def test_fabric(self):
+        want = [b for e in range(3) for b in expected(e, 12)]
+        for stop in range(1, len(want)):
+            first, saved = self.loop("fabric", 1, 0, None, stop)
+            self.assertEqual(first + self.loop("fabric", 1, 0, saved, None)[0], want)
 
     def test_transformers(self):
         trainer = self.execute("transformers", {"transformers": {"Trainer": object}})["Trainer"]()
