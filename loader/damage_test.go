@@ -166,3 +166,30 @@ func TestReplaced(t *testing.T) {
 		}
 	}
 }
+
+// TestLink: a link in the place of a shard of a dataset is refused, as verify does; one that is given by its name is followed.
+func TestLink(t *testing.T) {
+	t.Parallel()
+	dir := made(t, "raw:bin", 0, 100, 2)
+	at, away := filepath.Join(dir, "PART_00001.ffr"), filepath.Join(t.TempDir(), "away.ffr")
+	if err := os.Rename(at, away); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(away, at); err != nil {
+		t.Fatal(err)
+	}
+	l, err := loader.Open([]string{dir}, loader.Options{Order: order.Options{Batch: 8}})
+	if err == nil {
+		l.Close()
+		t.Fatal("a link was followed")
+	}
+	if !strings.Contains(err.Error(), at) || !strings.Contains(err.Error(), "a link") {
+		t.Error(err)
+	}
+	if l, err = loader.Open([]string{at}, loader.Options{Order: order.Options{Batch: 8}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
+}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"sort"
 	"strings"
 
@@ -43,6 +45,9 @@ func openData(paths []string, opts Options) (*data, error) {
 			return nil, err
 		}
 		for _, f := range d.Files() {
+			if err := ownFile(d, f.Path); err != nil {
+				return nil, err
+			}
 			names, want = append(names, f.Path), append(want, f)
 		}
 		all = append(all, d)
@@ -59,6 +64,20 @@ func openData(paths []string, opts Options) (*data, error) {
 		return nil, errors.Join(err, reader.Close())
 	}
 	return d, nil
+}
+
+var errLink = place.New(place.Corrupt, "a link, where a dataset has a file")
+
+// ownFile refuses a link in the place of a shard of a dataset of ours, as verify does: it may lead anywhere. A shard that was
+// given by its name may be one.
+func ownFile(d *lookup.Dataset, path string) error {
+	if !d.Ours() || d.Path() != d.Dir() {
+		return nil
+	}
+	if st, err := os.Lstat(path); err == nil && st.Mode()&fs.ModeSymlink != 0 { // other errors are those of opening it
+		return &place.Error{Where: path, Off: -1, Err: errLink, Hint: "copy it there, or give the name of the file it leads to"}
+	}
+	return nil
 }
 
 // compare compares the files with their descriptions in the manifests.

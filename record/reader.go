@@ -34,6 +34,9 @@ type FileInfo struct {
 // files too, in the order of names sorted as strings. A directory without such a file is an error,
 // and so is a subdirectory with such a name.
 //
+// Links to files are followed: a directory of shards says nothing of what they are. A dataset with a manifest does, and package
+// loader refuses links in it, as package verify does.
+//
 // Open checks each header before it allocates memory for it. It also reads and checks the last
 // sample of each file, to refuse truncated and lengthened files.
 func Open(path string, opts Options) (*Reader, error) {
