@@ -146,7 +146,11 @@ def _arrow(record: Any) -> Any:
         import pyarrow.ipc
     except ImportError:
         raise DecodeError("records of Arrow need the module pyarrow") from None
-    columns = pyarrow.ipc.open_stream(bytes(record)).read_all().to_pydict()
+    table = pyarrow.ipc.open_stream(bytes(record)).read_all()
+    names = table.column_names
+    if len(set(names)) < len(names):  # a dict has the last of them
+        raise DecodeError("Arrow with two columns of one name: %s" % ", ".join(sorted({repr(name) for name in names if names.count(name) > 1})))
+    columns = table.to_pydict()  # maps are lists of pairs, with keys that come twice
     single = all(len(values) == 1 for values in columns.values())
     return {name: values[0] for name, values in columns.items()} if single else columns
 

@@ -7,7 +7,10 @@ import pathlib
 import pickle
 import random
 import struct
+import sys
+import types
 import unittest
+from unittest import mock
 
 from tests import support
 
@@ -102,6 +105,19 @@ class Encodings(unittest.TestCase):
                 Dataset(out)[0]
         else:
             self.assertEqual(Dataset(out)[:], tar_samples())
+
+    def test_arrow_columns_of_one_name(self):
+        """Of two such columns a dict has one: pyarrow's to_pydict loses the first."""
+        def record(names):
+            table = types.SimpleNamespace(column_names=names, to_pydict=lambda: dict((name, [i]) for i, name in enumerate(names)))
+            ipc = types.SimpleNamespace(open_stream=lambda data: types.SimpleNamespace(read_all=lambda: table))
+            path = support.write(support.scratch() / "a.ffr", [b"arrow"])
+            with mock.patch.dict(sys.modules, {"pyarrow": types.SimpleNamespace(ipc=ipc), "pyarrow.ipc": ipc}):
+                return Dataset(path, decode="arrow")[0]
+
+        self.assertEqual(record(["a", "b"]), {"a": 0, "b": 1})
+        with self.assertRaisesRegex(DecodeError, r"sample 0: .*two columns of one name: 'b'$"):
+            record(["b", "a", "b"])
 
     def test_auto_needs_a_manifest(self):
         path = support.write(support.scratch() / "a.ffr", [b"\x81\xa1a\x01"])
