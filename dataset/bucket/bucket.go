@@ -187,7 +187,7 @@ func (b *bucket) Fetch(ctx context.Context, name string) (done func(), err error
 	if st, err := b.out.Lookup(name); err == nil && st != nil {
 		return func() {}, nil // brought when the bucket was opened, or not uploaded yet
 	}
-	o, ok := b.object(name)
+	o, ok := b.sized(ctx, name)
 	if !ok {
 		return nil, fs.ErrNotExist
 	}

@@ -1,6 +1,7 @@
 package bucket
 
 import (
+	"context"
 	"hash/crc32"
 	"io"
 	"io/fs"
@@ -8,12 +9,13 @@ import (
 	"strings"
 
 	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/input/remote"
 )
 
 // Open implements [dataset.Bucket]. A shard is read by ranges: a sample of it takes a few requests. Indexes are small, and
 // read in many places: one is fetched whole.
 func (b *bucket) Open(name string) (dataset.File, int64, error) {
-	o, ok := b.object(name)
+	o, ok := b.sized(b.ctx, name)
 	if !ok {
 		return nil, 0, &fs.PathError{Op: "open", Path: b.at(name), Err: fs.ErrNotExist}
 	}
@@ -34,6 +36,26 @@ func (b *bucket) Open(name string) (dataset.File, int64, error) {
 		return nil, 0, err
 	}
 	return &fetched{f, done}, o.Size, nil
+}
+
+// sized is object, of which the service is asked once more where its size is not the one that the manifest says: the listing
+// may have been damaged on its way, and all bytes that are read by a wrong size look damaged.
+func (b *bucket) sized(ctx context.Context, name string) (remote.Object, bool) {
+	o, ok := b.object(name)
+	m, err := b.out.Manifest()
+	if !ok || err != nil || m == nil {
+		return o, ok
+	}
+	for i := range m.Shards {
+		s := &m.Shards[i]
+		if name == s.Name && o.Size != s.Bytes || name == dataset.IndexName(s.Name) && o.Size != s.Index.Bytes {
+			if now, err := b.opts.Client.Stat(ctx, b.at(name)); err == nil {
+				b.enter(name, now)
+				return now, true
+			}
+		}
+	}
+	return o, ok
 }
 
 // isIndex reports whether an index that was fetched has the checksum that the manifest says, if there is one.

@@ -25,6 +25,7 @@ type store struct {
 	pending []string          // URLs of uploads in parts that were begun
 	kind    string            // of checksums; "": crc32c
 	hidden  map[string]bool   // URLs that lists leave out
+	longer  string            // URL of an object of which lists say a byte more than it has
 	rotten  string            // URL of an object whose bytes differ from the checksum that the service keeps
 
 	// before is called with each request, counted from 1: its error is that of the request. acted says that the service
@@ -82,6 +83,9 @@ func (s *store) List(_ context.Context, prefix string) iter.Seq2[remote.Object, 
 				if strings.HasPrefix(url, prefix) && !s.hidden[url] {
 					o := s.about(url, s.objects[url])
 					o.Sum = remote.Sum{}
+					if url == s.longer {
+						o.Size++
+					}
 					all = append(all, o)
 				}
 			}
