@@ -1,9 +1,11 @@
 package input
 
 import (
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/ffconvert/ffconvert/internal/place"
@@ -127,6 +129,9 @@ func (f *finder) directory(dir string) error {
 			names = append(names, e.Name())
 		}
 	}
+	if err := f.holds(dir, names); err != nil {
+		return err
+	}
 	if f.opts.Arrange != nil {
 		if names, err = f.opts.Arrange(names); err != nil {
 			return &Error{Where: dir, Off: -1, Err: err}
@@ -155,6 +160,52 @@ func (f *finder) directory(dir string) error {
 		f.miss(dir, true)
 	}
 	return nil
+}
+
+// holds refuses a directory that lacks a file which it says it holds. names are those found in it, sorted.
+func (f *finder) holds(dir string, names []string) error {
+	if f.opts.Contents == nil {
+		return nil
+	}
+	contents, err := f.opts.Contents(func(name string) ([]byte, error) { return readLocal(join(dir, name)) })
+	if err != nil || contents == nil {
+		return err
+	}
+	for _, name := range contents.Names {
+		if f.opts.Match != nil && !f.opts.Match(name) {
+			continue
+		}
+		if _, ok := slices.BinarySearch(names, name); !ok {
+			return contents.lacks(join(dir, name), dir)
+		}
+	}
+	return nil
+}
+
+// readLocal reads a file into memory.
+func readLocal(name string) ([]byte, error) {
+	fi, err := os.Stat(name)
+	switch {
+	case isMissing(err):
+		return nil, place.Refuse(name, ErrNotFound, "", "")
+	case err != nil:
+		return nil, place.IOError(name, err)
+	case !fi.Mode().IsRegular(): // a pipe would be waited for
+		return nil, place.Refuse(name, ErrNotRegular, "", "a %s", kindOf(fi.Mode()))
+	}
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, place.IOError(name, err)
+	}
+	defer file.Close()
+	b, err := io.ReadAll(io.LimitReader(file, maxList+1))
+	if err != nil {
+		return nil, place.IOError(name, err)
+	}
+	if len(b) > maxList {
+		return nil, place.Refuse(name, ErrMalformed, "", "it has more than %d bytes", maxList)
+	}
+	return b, nil
 }
 
 // join is filepath.Join that does not clean dir, so that ./ stays.

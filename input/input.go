@@ -27,6 +27,7 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/input/remote"
 	"github.com/ffconvert/ffconvert/internal/pin"
+	"github.com/ffconvert/ffconvert/internal/place"
 )
 
 // Options say how names are found. The zero value is usable.
@@ -70,6 +71,11 @@ type Contents struct {
 	Names   []string
 	Missing error  // kind of the error of one that does not exist
 	Hint    string // of that error, before the name of the directory
+}
+
+// lacks returns the error of a file that a directory does not have.
+func (c *Contents) lacks(name, dir string) error {
+	return place.Refuse(name, c.Missing, c.Hint+" "+trimSlashes(dir), "")
 }
 
 // Remote reads objects: a [remote.Client].

@@ -101,7 +101,7 @@ func (d *listedDir) complete(ctx context.Context) (told bool, err error) {
 			o, err := statSure(within, d.opts.Remote, d.p.bucket+d.dir+name+d.p.query)
 			where := Shown(d.p.bucket + d.dir + name)
 			if errors.Is(err, remote.ErrNotFound) {
-				return place.Refuse(where, holds.Missing, holds.Hint+" "+Shown(strings.TrimSuffix(d.p.bucket+d.dir, "/")), "")
+				return holds.lacks(where, Shown(d.p.bucket+d.dir))
 			}
 			if err != nil {
 				return d.serviceFailed(ctx, where, err)

@@ -3,6 +3,8 @@ package input
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -68,5 +70,33 @@ func TestIncompleteListing(t *testing.T) {
 	f.Fails["s3://b/set/3.ffr"] = &remote.Error{URL: "s3://b/set/3.ffr", Kind: remote.ErrDenied}
 	if _, err := findRemote(t, f, Options{Match: shards, Contents: contents}, "s3://b/set/"); !errors.Is(err, remote.ErrDenied) {
 		t.Errorf("a shard that may not be read: %v", err)
+	}
+}
+
+// A local directory that lacks a file which it says it holds is refused, whatever else it has.
+func TestIncompleteDirectory(t *testing.T) {
+	t.Parallel()
+	root := tree(t, "set/0.ffr", "set/1.ffr", "bare/0.ffr", "pipe/0.ffr")
+	must(t, os.WriteFile(filepath.Join(root, "set/names"), []byte("0.ffr 1.ffr"), 0o644))
+	must(t, os.Mkdir(filepath.Join(root, "pipe/names"), 0o755)) // neither a file nor missing
+	errMissing := errors.New("not there")
+	opts := Options{LookupEnv: noEnv, Match: func(name string) bool { return strings.HasSuffix(name, ".ffr") }, Contents: func(read func(string) ([]byte, error)) (*Contents, error) {
+		text, err := read("names")
+		if errors.Is(err, ErrNotFound) {
+			return nil, nil
+		}
+		return &Contents{strings.Fields(string(text)), errMissing, "mend"}, err
+	}}
+	for _, dir := range []string{"set", "bare"} {
+		if _, err := Find(t.Context(), []string{root + "/" + dir}, opts); err != nil {
+			t.Errorf("%s: %v", dir, err)
+		}
+	}
+	if _, err := Find(t.Context(), []string{root + "/pipe"}, opts); !errors.Is(err, ErrNotRegular) {
+		t.Errorf("a directory in the place of the list: %v", err)
+	}
+	must(t, os.Remove(filepath.Join(root, "set/1.ffr")))
+	if _, err := Find(t.Context(), []string{root + "/set/"}, opts); !errors.Is(err, errMissing) || !strings.Contains(err.Error(), "/set/1.ffr: not there (mend "+root+"/set)") {
+		t.Errorf("a file that is missing: %v", err)
 	}
 }

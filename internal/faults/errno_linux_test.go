@@ -209,8 +209,8 @@ func (n *counter) judge(f failing, errno syscall.Errno, r result) error {
 			return fmt.Errorf("%v; want it absorbed", r)
 		}
 	case r.code == 0 && (errno == unix.EINTR || errno == unix.EAGAIN || f.harmless(path)):
-	case f.call == "flock" && errno == unix.EWOULDBLOCK:
-		return r.clean(1) // another process has the lock
+	case f.call == "flock" && errno == unix.EWOULDBLOCK && n.at == 0:
+		return r.clean(1) // another process has the lock: the second call gives it up
 	default:
 		return r.clean(4)
 	}
