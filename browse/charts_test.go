@@ -7,6 +7,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/ffconvert/ffconvert/internal/chromium"
+	"github.com/ffconvert/ffconvert/internal/need"
 )
 
 // drawn counts the colours in the drawing of a chart: an empty one has a few greys of its axes at most.
@@ -22,6 +23,7 @@ func press(tab *chromium.Tab, chart string, x, y float64) {
 // The histograms are drawn and lead to what they show; rare and empty classes are marked.
 func TestCharts(t *testing.T) {
 	t.Parallel()
+	need.Time(t, "a browser")
 	tab := show(t, landscapes.of(t))
 	tab.Go("/d/0/classes")
 	settled(tab)

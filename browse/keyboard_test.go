@@ -6,6 +6,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/ffconvert/ffconvert/internal/chromium"
+	"github.com/ffconvert/ffconvert/internal/need"
 )
 
 const focused = `document.activeElement`
@@ -13,6 +14,7 @@ const focused = `document.activeElement`
 // All that a person wants of the samples is done by keyboard.
 func TestKeyboard(t *testing.T) {
 	t.Parallel()
+	need.Time(t, "a browser")
 	tab := show(t, captions.of(t))
 	tab.Go("/d/0/grid")
 	number := func() string { return chromium.Eval[string](tab, focused+`.dataset.number ?? ""`) }

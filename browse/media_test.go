@@ -6,12 +6,14 @@ import (
 	"testing"
 
 	"github.com/ffconvert/ffconvert/internal/chromium"
+	"github.com/ffconvert/ffconvert/internal/need"
 )
 
 // Each kind of field is shown as what it is: sound and film play from any place on, arrays are numbers, JSON is a tree, and
 // what a browser would take for a document is a file to save.
 func TestFieldsShown(t *testing.T) {
 	t.Parallel()
+	need.Time(t, "a browser")
 	dir := media.of(t)
 	tab := show(t, dir)
 	plays := func(element string, seconds float64) string {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ffconvert/ffconvert/internal/chromium"
+	"github.com/ffconvert/ffconvert/internal/need"
 )
 
 // mostScreenshot is how large a picture of docs/browse.md may be in bytes.
@@ -15,6 +16,7 @@ const mostScreenshot = 150_000
 // The pictures of docs/browse.md: make screenshots puts them there.
 func TestScreenshots(t *testing.T) {
 	t.Parallel()
+	need.Time(t, "a browser")
 	width, height := 80, 60
 	if os.Getenv(chromium.ScreenshotsVariable) != "" {
 		width, height = 400, 300

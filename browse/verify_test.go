@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/ffconvert/ffconvert/internal/chromium"
+	"github.com/ffconvert/ffconvert/internal/need"
 	"github.com/ffconvert/ffconvert/verify"
 )
 
@@ -13,6 +14,7 @@ import (
 // shown as damaged wherever they are shown.
 func TestVerify(t *testing.T) {
 	t.Parallel()
+	need.Time(t, "a browser")
 	gate := &gate{}
 	url, origin := serveBy(t, verify.Options{Workers: 1, Progress: gate.pass}, damaged.of(t), captions.of(t))
 	tab := chromium.Open(t, origin)
@@ -62,6 +64,7 @@ func TestVerify(t *testing.T) {
 // What differs between two datasets is counted and listed.
 func TestCompare(t *testing.T) {
 	t.Parallel()
+	need.Time(t, "a browser")
 	tab := show(t, captions.of(t), changed.of(t))
 	tab.Go("/compare?a=0&b=1")
 	settled(tab)

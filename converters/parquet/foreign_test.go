@@ -40,7 +40,10 @@ func TestForeignWriters(t *testing.T) {
 	for _, what := range []string{"parquet", "flat"} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
-			const n = 10_000
+			n := 10_000
+			if testing.Short() {
+				n = 1000
+			}
 			dir, want := arrowjs.Write(t, what, n)
 			files, err := filepath.Glob(filepath.Join(dir, "*.parquet"))
 			if err != nil || len(files) < 2 {
