@@ -298,7 +298,7 @@ func TestFolderAgain(t *testing.T) {
 func TestFolderProgress(t *testing.T) {
 	t.Parallel()
 	parts := [][]converters.Sample{nil}
-	for i := range 9000 {
+	for i := range 4200 { // two pieces
 		parts[0] = append(parts[0], converters.Sample{Key: fmt.Sprint(i), Fields: []converters.Field{{Name: "a", Value: converters.Bytes([]byte("12345"))}, {Name: "b"}}})
 	}
 	var p phases
@@ -306,7 +306,7 @@ func TestFolderProgress(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := fmt.Sprint(p.all[1:]), "[write 45000 45000 9000 verify 45000 45000 9000]"; got != want || done.Totals.Bytes != 45000 || done.Totals.Files != 18000 {
+	if got, want := fmt.Sprint(p.all[1:]), "[write 21000 21000 4200 verify 21000 21000 4200]"; got != want || done.Totals.Bytes != 21000 || done.Totals.Files != 8400 {
 		t.Errorf("%s, want %s; %+v", got, want, done.Totals)
 	}
 }
