@@ -2,7 +2,6 @@ package bucket
 
 import (
 	"context"
-	"hash/crc32"
 	"io"
 	"io/fs"
 	"os"
@@ -23,10 +22,6 @@ func (b *bucket) Open(name string) (dataset.File, int64, error) {
 		return ranges{b.read(o)}, o.Size, nil
 	}
 	done, err := b.Fetch(b.ctx, name)
-	if err == nil && !b.isIndex(name) { // maybe damaged on its way
-		done()
-		done, err = b.Fetch(b.ctx, name)
-	}
 	if err != nil {
 		return nil, 0, err
 	}
@@ -56,27 +51,6 @@ func (b *bucket) sized(ctx context.Context, name string) (remote.Object, bool) {
 		}
 	}
 	return o, ok
-}
-
-// isIndex reports whether an index that was fetched has the checksum that the manifest says, if there is one.
-func (b *bucket) isIndex(name string) bool {
-	m, err := b.out.Manifest()
-	if err != nil || m == nil {
-		return true
-	}
-	for i := range m.Shards {
-		if s := &m.Shards[i]; dataset.IndexName(s.Name) == name {
-			f, err := b.out.Root.Open(name)
-			if err != nil {
-				return false
-			}
-			defer f.Close()
-			sum := crc32.NewIEEE()
-			_, err = io.CopyBuffer(sum, f, make([]byte, 1<<20))
-			return err == nil && sum.Sum32() == s.Index.CRC
-		}
-	}
-	return true
 }
 
 // A fetched file is removed when it is closed.

@@ -65,7 +65,15 @@ func (d *Dataset) Whole() error {
 }
 
 // openShard opens a shard and reads its head. samples is -1 if nothing is known of it.
-func (d *Dataset) openShard(s *shard) (*openShard, error) {
+func (d *Dataset) openShard(s *shard) (x *openShard, err error) {
+	err = d.sound(func(bool) error {
+		x, err = d.openShardOnce(s)
+		return err
+	})
+	return x, err
+}
+
+func (d *Dataset) openShardOnce(s *shard) (*openShard, error) {
 	f, size, err := d.open(s.path)
 	if errors.Is(err, fs.ErrNotExist) && s.samples >= 0 {
 		return nil, &place.Error{Where: s.path, Off: -1, Err: dataset.ErrMissing, Hint: "ffconvert repair " + filepath.Dir(s.path)}
@@ -93,7 +101,21 @@ type index struct {
 	want dataset.FileSum
 }
 
-func (d *Dataset) openIndex(s *shard) (*index, error) {
+// openIndex opens the index of a shard. One that came over a network is compared with its CRC.
+func (d *Dataset) openIndex(s *shard) (x *index, err error) {
+	err = d.sound(func(bool) error {
+		if x, err = d.openIndexOnce(s); err != nil || d.opts.Open == nil {
+			return err
+		}
+		if err = x.check(); err != nil {
+			x.close()
+		}
+		return err
+	})
+	return x, err
+}
+
+func (d *Dataset) openIndexOnce(s *shard) (*index, error) {
 	f, size, err := d.open(s.index)
 	if err != nil {
 		return nil, place.IOError(s.index, err)

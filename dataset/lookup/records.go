@@ -1,11 +1,6 @@
 package lookup
 
-import (
-	"errors"
-
-	"github.com/ffconvert/ffconvert/internal/place"
-	"github.com/ffconvert/ffconvert/record"
-)
+import "github.com/ffconvert/ffconvert/record"
 
 // fewExtents are rows of a header that are read at once where samples may be far from each other: 768 bytes.
 const fewExtents = 64
@@ -21,48 +16,35 @@ type Records struct {
 	buf     []byte
 }
 
-// rereads is how often bytes are read again that came over a network and are not sound.
-const rereads = 2
-
-func isDamage(err error) bool {
-	return errors.Is(err, record.ErrCorrupt) || place.KindOf(err) == place.Corrupt
-}
-
 // Records returns a reader of records. The caller closes it.
 func (d *Dataset) Records() *Records { return &Records{d: d, most: fewExtents} }
 
 // Read does what [Dataset.Record] does. The bytes are valid until the next call. Samples of one shard in their order take the least time.
 // Where Options.Open opens what comes over a network, bytes that are not sound are read again.
-func (x *Records) Read(r *Row) ([]byte, error) {
-	before := *r
-	data, err := x.read(r)
-	for again := 0; again < rereads && isDamage(err) && x.d.opts.Open != nil; again++ {
-		x.Close()
-		*r = before
-		data, err = x.read(r)
-	}
-	return data, err
-}
-
-func (x *Records) read(r *Row) ([]byte, error) {
+func (x *Records) Read(r *Row) (data []byte, err error) {
 	if x.file == nil || x.shard != r.shard {
 		x.Close()
-		var err error
 		if x.file, err = x.d.openShard(&x.d.shards[r.shard]); err != nil {
 			return nil, err
 		}
 		x.shard, x.extents = r.shard, extents{}
 	}
+	err = x.d.sample(r, &x.extents, x.find, func(bool) error {
+		data, err = x.read(r)
+		return err
+	})
+	return data, err
+}
+
+func (x *Records) find(r *Row) (record.Extent, error) {
 	e, err := x.extents.find(x.file, r.sample, x.most)
 	if err != nil && x.most > 1 { // a row of another sample may be damaged
 		e, err = x.extents.find(x.file, r.sample, 1)
 	}
-	if err != nil {
-		return nil, err
-	}
-	if err := x.d.locate(r, e); err != nil {
-		return nil, err
-	}
+	return e, err
+}
+
+func (x *Records) read(r *Row) ([]byte, error) {
 	if err := x.d.checkSize(r); err != nil {
 		return nil, err
 	}

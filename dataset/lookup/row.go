@@ -129,10 +129,13 @@ func (d *Dataset) openAt(r *Row) (*openShard, error) {
 	if err != nil {
 		return nil, err
 	}
-	at, err := record.ReadExtents(x.file, x.info, r.sample, 1, nil)
-	if err == nil {
-		err = d.locate(r, at[0])
-	}
+	err = d.sound(func(bool) error {
+		at, err := record.ReadExtents(x.file, x.info, r.sample, 1, nil)
+		if err == nil {
+			err = d.locate(r, at[0])
+		}
+		return err
+	})
 	if err != nil {
 		x.file.Close()
 		return nil, err

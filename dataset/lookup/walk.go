@@ -45,12 +45,7 @@ func (d *Dataset) WalkRecords(ctx context.Context, yield func(r *Row, data []byt
 func (d *Dataset) walk(ctx context.Context, w walker, first int64, yield func(*Row, []byte, error) bool) {
 	k, i := d.find(first)
 	for ; k < len(d.shards); k, i = k+1, 0 {
-		next := i
-		counted := func(r *Row, data []byte, err error) bool { next++; return yield(r, data, err) }
-		more, err := w.shard(ctx, k, i, counted)
-		for again := 0; again < rereads && isDamage(err) && d.opts.Open != nil; again++ { // maybe damaged on its way
-			more, err = w.shard(ctx, k, next, counted)
-		}
+		more, err := w.shard(ctx, k, i, yield)
 		if err != nil {
 			yield(nil, nil, err)
 		}
@@ -131,18 +126,28 @@ func (w *walker) read(r *Row, s *shard) (data []byte, err error) {
 			return nil, err
 		}
 		if w.whole {
-			if _, err := record.CheckHeader(w.file.file, s.path, w.file.info.Size, w.d.opts.Record); err != nil {
+			err := w.d.sound(func(bool) error {
+				_, err := record.CheckHeader(w.file.file, s.path, w.file.info.Size, w.d.opts.Record)
+				return err
+			})
+			if err != nil {
 				return nil, err
 			}
 		}
 	}
-	e, err := w.extents.find(w.file, r.sample, extentsAtOnce)
-	if err != nil {
-		return nil, err
-	}
-	if err := w.d.locate(r, e); err != nil || !w.records {
-		return nil, err
-	}
+	find := func(r *Row) (record.Extent, error) { return w.extents.find(w.file, r.sample, extentsAtOnce) }
+	err = w.d.sample(r, &w.extents, find, func(again bool) error {
+		if !w.records {
+			return nil
+		}
+		w.begun = w.begun && !again
+		data, err = w.readOnce(r)
+		return err
+	})
+	return data, err
+}
+
+func (w *walker) readOnce(r *Row) (data []byte, err error) {
 	if !w.begun {
 		w.begun = true
 		payload := io.NewSectionReader(w.file.file, r.At.Off, w.file.info.Size-r.At.Off)

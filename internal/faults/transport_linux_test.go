@@ -37,6 +37,7 @@ func TestFaultI1Transport(t *testing.T) {
 			{name: "get", steps: [][]string{{"get", "IN", "#7"}}},
 			{name: "copy", steps: [][]string{{"copy", "--progress", "none", "IN", "DIR"}}},
 			{name: "copy within", steps: [][]string{{"copy", "--progress", "none", "IN", "TO"}}},
+			{name: "ls", steps: [][]string{{"ls", "-l", "IN"}}},
 		} {
 			l.store = s
 			var err error
