@@ -3,6 +3,7 @@ package convert
 import (
 	"context"
 	"errors"
+	"io"
 
 	"github.com/ffconvert/ffconvert/convert/format"
 	"github.com/ffconvert/ffconvert/input"
@@ -18,12 +19,12 @@ type Beside struct {
 
 // NewBeside returns a Beside for inputs that are found and staged by in.
 func NewBeside(in stage.Options) *Beside {
-	in.Directories, in.Match, in.Arrange, in.Contents, in.Progress = false, nil, nil, nil, nil
+	in.Directories, in.Match, in.Arrange, in.Contents, in.Sound, in.Progress = false, nil, nil, nil, nil, nil
 	return &Beside{in: in}
 }
 
-// Fetch makes files local and returns their paths.
-func (b *Beside) Fetch(ctx context.Context, names []string) ([]string, error) {
+// Fetch makes files local and returns their paths. sound is [input.Options.Sound]; it may be nil.
+func (b *Beside) Fetch(ctx context.Context, names []string, sound func(name string, file io.ReaderAt, size int64) bool) ([]string, error) {
 	if len(names) == 0 {
 		return nil, nil
 	}
@@ -31,7 +32,9 @@ func (b *Beside) Fetch(ctx context.Context, names []string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	set, err := stage.Open(ctx, found, b.in)
+	in := b.in
+	in.Sound = sound
+	set, err := stage.Open(ctx, found, in)
 	if err != nil {
 		return nil, err
 	}

@@ -71,8 +71,9 @@ func (d *listedDir) complete(ctx context.Context) (told bool, err error) {
 	if d.opts.Contents == nil {
 		return false, nil
 	}
-	holds, err := d.opts.Contents(func(name string) ([]byte, error) {
-		return readObject(ctx, d.opts.Remote, d.p.bucket+d.dir+name+d.p.query)
+	holds, err := d.opts.Contents(func(name string) (text []byte, where string, err error) {
+		text, err = readObject(ctx, d.opts.Remote, d.p.bucket+d.dir+name+d.p.query)
+		return text, Shown(d.p.bucket + d.dir + name), err
 	})
 	if err != nil {
 		if cause := context.Cause(ctx); cause != nil {

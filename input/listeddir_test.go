@@ -24,8 +24,8 @@ func TestIncompleteListing(t *testing.T) {
 	f.Objects["s3://b/set/names"] = "0.ffr 1.ffr 2.ffr 3.ffr 4.ffr 5.ffr"
 	f.Hidden = map[string]bool{"s3://b/set/names": true, "s3://b/set/0.ffr": true, "s3://b/set/3.ffr": true, "s3://b/set/5.ffr": true, "s3://b/bare/2.ffr": true, "s3://b/bare/4.ffr": true}
 	errMissing := errors.New("not there")
-	contents := func(read func(string) ([]byte, error)) (*Contents, error) {
-		text, err := read("names")
+	contents := func(read func(string) ([]byte, string, error)) (*Contents, error) {
+		text, _, err := read("names")
 		if errors.Is(err, ErrNotFound) {
 			return nil, nil
 		}
@@ -36,7 +36,7 @@ func TestIncompleteListing(t *testing.T) {
 	const bare = "s3://b/bare/0.ffr s3://b/bare/1.ffr s3://b/bare/3.ffr s3://b/bare/5.ffr"
 	for _, tt := range []struct {
 		arg, want, notes string
-		contents         func(func(string) ([]byte, error)) (*Contents, error)
+		contents         func(func(string) ([]byte, string, error)) (*Contents, error)
 	}{
 		{"s3://b/set/", whole, "", contents},
 		{"s3://b/set/*.ffr", whole, "", contents},

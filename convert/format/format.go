@@ -2,6 +2,7 @@ package format
 
 import (
 	"context"
+	"io"
 
 	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/converters"
@@ -37,7 +38,9 @@ type Arranger interface {
 type Cataloger interface {
 	Opener
 	// Contents is [input.Options.Contents].
-	Contents(read func(name string) ([]byte, error)) (*input.Contents, error)
+	Contents(read func(name string) (text []byte, where string, err error)) (*input.Contents, error)
+	// Sound is [input.Options.Sound].
+	Sound(name string, file io.ReaderAt, size int64) bool
 }
 
 // An OpenFunc is a function as an Opener.

@@ -2,6 +2,7 @@ package format
 
 import (
 	"context"
+	"io"
 
 	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/converters"
@@ -68,8 +69,8 @@ type fetcher interface{ setFiles(Files) }
 // Files are remote files that lie beside the parts of a dataset and are not parts themselves.
 type Files interface {
 	// Fetch makes files local and returns their paths. If one does not exist the error is
-	// [input.ErrNotFound].
-	Fetch(ctx context.Context, urls []string) ([]string, error)
+	// [input.ErrNotFound]. sound is [input.Options.Sound]; it may be nil.
+	Fetch(ctx context.Context, urls []string, sound func(url string, file io.ReaderAt, size int64) bool) ([]string, error)
 	// Look returns an error unless all files exist.
 	Look(ctx context.Context, urls []string) error
 }
@@ -88,9 +89,9 @@ func (r *Reader) InputOptions(in input.Options) input.Options {
 	if a, ok := r.opener.(Arranger); ok {
 		in.Arrange = a.Arrange
 	}
-	in.Contents = nil
+	in.Contents, in.Sound = nil, nil
 	if c, ok := r.opener.(Cataloger); ok {
-		in.Contents = c.Contents
+		in.Contents, in.Sound = c.Contents, c.Sound
 	}
 	return in
 }

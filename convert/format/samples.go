@@ -53,7 +53,7 @@ func (r *Reader) Samples(ctx context.Context, parts []converters.Part, limits en
 	}
 	s := &Samples{Source: src, Whole: ffr.Open(parts, whole), Says: converters.Describe(src), Dataset: datasetOf(known)}
 	if s.Dataset != nil {
-		manifest, err := known[0].dir.file(ctx, o.files, dataset.ManifestName)
+		manifest, err := known[0].dir.file(ctx, o.files, dataset.ManifestName, isManifest)
 		if err != nil {
 			return nil, err
 		}

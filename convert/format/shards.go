@@ -90,7 +90,7 @@ func shardsOf(ctx context.Context, parts []converters.Part, files Files) ([]know
 
 // read reads the manifest and the description of a directory.
 func (d *shardDir) read(ctx context.Context, files Files) error {
-	manifest, err := d.file(ctx, files, dataset.ManifestName)
+	manifest, err := d.file(ctx, files, dataset.ManifestName, isManifest)
 	if err != nil {
 		return err
 	}
@@ -111,7 +111,7 @@ func (d *shardDir) read(ctx context.Context, files Files) error {
 	for i := range d.manifest.Shards {
 		d.at[d.manifest.Shards[i].Name] = i
 	}
-	meta, err := d.file(ctx, files, dataset.MetaName)
+	meta, err := d.file(ctx, files, dataset.MetaName, d.sums())
 	if err != nil {
 		return err
 	}
@@ -122,23 +122,26 @@ func (d *shardDir) read(ctx context.Context, files Files) error {
 	return err
 }
 
+// manifestRereads is how often a manifest of a service is read again that is not sound.
+const manifestRereads = 2
+
 // Contents are the shards that the manifest of a directory names.
-func (o *ffrOpener) Contents(read func(name string) ([]byte, error)) (*input.Contents, error) {
-	text, err := read(dataset.ManifestName)
-	if errors.Is(err, input.ErrNotFound) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	m, err := dataset.DecodeManifest(text)
-	if err != nil { // maybe damaged on its way
-		if text, err = read(dataset.ManifestName); err == nil {
-			m, err = dataset.DecodeManifest(text)
+func (o *ffrOpener) Contents(read func(name string) (text []byte, where string, err error)) (*input.Contents, error) {
+	var m *dataset.Manifest
+	for n := 0; ; n++ { // it may be damaged on its way
+		text, where, err := read(dataset.ManifestName)
+		if errors.Is(err, input.ErrNotFound) {
+			return nil, nil
 		}
-	}
-	if err != nil {
-		return nil, err
+		if err != nil {
+			return nil, err
+		}
+		if m, err = dataset.ParseManifest(where, text); err == nil {
+			break
+		}
+		if n == manifestRereads {
+			return nil, err
+		}
 	}
 	names := make([]string, len(m.Shards))
 	for i := range m.Shards {
@@ -161,22 +164,30 @@ func (d *shardDir) begun(ctx context.Context, files Files) (bool, error) {
 	return false, nil
 }
 
-// file returns the path of a file of the directory, which is fetched if it is remote, "" if there is none.
-func (d *shardDir) file(ctx context.Context, files Files, name string) (string, error) {
-	return fileBeside(ctx, files, d.name, d.remote, name)
+// file returns the path of a file of the directory, "" if there is none. It is fetched and judged if it is remote.
+func (d *shardDir) file(ctx context.Context, files Files, name string, sound judge) (string, error) {
+	if d.remote {
+		return fetchBeside(ctx, files, d.name+name, sound)
+	}
+	return fileBeside(ctx, nil, d.name, false, name)
 }
 
-// fileBeside is shardDir.file for a directory, local or remote. dir ends in a slash.
+// fetchBeside fetches a file that lies beside remote shards and returns its path, "" if there is none.
+func fetchBeside(ctx context.Context, files Files, url string, sound judge) (string, error) {
+	paths, err := files.Fetch(ctx, []string{url}, sound)
+	if errors.Is(err, input.ErrNotFound) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	return paths[0], nil
+}
+
+// fileBeside is shardDir.file for a directory, local or remote, of a file that nothing judges. dir ends in a slash.
 func fileBeside(ctx context.Context, files Files, dir string, remote bool, name string) (string, error) {
 	if remote {
-		paths, err := files.Fetch(ctx, []string{dir + name})
-		if errors.Is(err, input.ErrNotFound) {
-			return "", nil
-		}
-		if err != nil {
-			return "", err
-		}
-		return paths[0], nil
+		return fetchBeside(ctx, files, dir+name, nil)
 	}
 	path := filepath.Join(dir, filepath.FromSlash(name))
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
@@ -243,7 +254,7 @@ func (d *shardDir) completeRemote(ctx context.Context, files Files, read []*know
 	if err := files.Look(ctx, others); err != nil {
 		return d.lost(err)
 	}
-	paths, err := files.Fetch(ctx, indexes)
+	paths, err := files.Fetch(ctx, indexes, d.sums())
 	if err != nil {
 		return d.lost(err)
 	}

@@ -18,7 +18,7 @@ import (
 func (j *job) fetch(ctx context.Context, w *cache.Writer) (whole *cache.Writer, size int64, err error) {
 	name := j.source.Name
 	if !j.fetched {
-		if err := j.fetchTo(ctx, w); err != nil {
+		if err := j.fetchSound(ctx, w); err != nil {
 			return nil, 0, err
 		}
 		j.fetched = true
@@ -42,6 +42,25 @@ func (j *job) fetch(ctx context.Context, w *cache.Writer) (whole *cache.Writer, 
 		return nil, 0, out.Discard(err)
 	}
 	return out, size, nil
+}
+
+// refetches is how often an object is fetched again that is not sound.
+const refetches = 2
+
+// fetchSound is fetchTo, again while the object is not sound: maybe it was damaged on its way. One that stays so is for its reader
+// to tell.
+func (j *job) fetchSound(ctx context.Context, w *cache.Writer) error {
+	err := j.fetchTo(ctx, w)
+	if j.opts.Sound == nil || j.source.Object.Sum.NewHash() != nil {
+		return err
+	}
+	for n := 0; err == nil && n < refetches && !j.opts.Sound(j.source.Name, w, w.Size()); n++ {
+		j.mu.Lock()
+		j.at = 0
+		j.mu.Unlock()
+		err = j.fetchTo(ctx, w)
+	}
+	return err
 }
 
 // fetchTo writes the object to w, from a file by its name in the cache directory or from its service.

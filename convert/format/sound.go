@@ -1,0 +1,49 @@
+package format
+
+import (
+	"hash/crc32"
+	"io"
+	"math"
+
+	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/record"
+)
+
+// A judge tells whether a file that was fetched is sound: see [input.Options.Sound].
+type judge = func(name string, file io.ReaderAt, size int64) bool
+
+// Sound reads a whole shard, and compares its header and all records with their checksums. It allows what only the reader refuses.
+func (o *ffrOpener) Sound(_ string, file io.ReaderAt, size int64) bool {
+	sound := true
+	scan := record.NewScanner("", size, record.Options{MaxSample: math.MaxInt64, AllowLegacy: true})
+	scan.Problem = func(*record.FormatError) { sound = false }
+	_, err := io.CopyBuffer(scan, io.NewSectionReader(file, 0, size), make([]byte, min(max(size, 1), 1<<20)))
+	if err == nil {
+		_, err = scan.Close()
+	}
+	return sound && err == nil
+}
+
+// isManifest is a judge of manifests.
+func isManifest(_ string, file io.ReaderAt, size int64) bool {
+	text, err := io.ReadAll(io.NewSectionReader(file, 0, size))
+	if err == nil {
+		_, err = dataset.DecodeManifest(text)
+	}
+	return err == nil
+}
+
+// sums returns a judge of files that the manifest has the checksums of.
+func (d *shardDir) sums() judge {
+	want := map[string]dataset.FileSum{d.name + dataset.MetaName: d.manifest.Meta}
+	for i := range d.manifest.Shards {
+		s := &d.manifest.Shards[i]
+		want[d.name+dataset.IndexName(s.Name)] = s.Index
+	}
+	return func(name string, file io.ReaderAt, size int64) bool {
+		sum, known := want[name]
+		crc := crc32.NewIEEE()
+		_, err := io.CopyBuffer(crc, io.NewSectionReader(file, 0, size), make([]byte, min(max(size, 1), 1<<20)))
+		return !known || err == nil && size == sum.Bytes && crc.Sum32() == sum.CRC
+	}
+}
