@@ -58,7 +58,8 @@ type Report struct {
 
 	// Of a dataset that a bucket keeps:
 	Uploaded int  // shards that this run has put there, with a checksum that the service compared
-	ReadBack bool // and all bytes of which it has read back and compared
+	ReadBack bool // and all bytes of which it has read back and compared, as those of the shards that it has kept
+	Unread   int  // shards that it has kept, and not read whole: their versions, or checksums of the service, are the same
 
 	// VerifiedAt is when the first of the shards that this run has not re-read was, by the run
 	// that wrote it. It is zero where there are none, where one never was re-read, and where

@@ -145,6 +145,9 @@ func (w *writer) run(ctx context.Context) (*Report, error) {
 		return nil, err
 	}
 	report := &Report{Task: w.slice.Task, Shards: len(w.plan.Shards), Kept: len(w.plan.Shards) - len(todo), Lost: lost}
+	if w.out.InBucket() && !w.out.ReadsBack() {
+		report.Unread = w.unread(todo)
+	}
 	if len(todo) > 0 {
 		if err := w.out.Mkdir(w.out.Temp("")); err != nil { // not in a directory that is complete
 			return nil, err
@@ -174,6 +177,16 @@ func (w *writer) run(ctx context.Context) (*Report, error) {
 	report.Backend, report.Fallback, report.From = w.backend, w.fallback, w.from
 	report.Seconds = time.Since(w.began).Seconds()
 	return report, nil
+}
+
+// unread counts the shards that are not to be written, and that this run has not re-read. todo is sorted.
+func (w *writer) unread(todo []int) (n int) {
+	for i := range w.plan.Shards {
+		if _, found := slices.BinarySearch(todo, i); !found && !w.reread[w.plan.Shards[i].Name] {
+			n++
+		}
+	}
+	return n
 }
 
 // finish commits the shards of a whole plan.

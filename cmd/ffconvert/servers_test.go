@@ -36,9 +36,15 @@ func s3(ts *testscript.TestScript, _ bool, args []string) {
 	s3more(ts, false, args)
 }
 
-// s3start starts the server of a script, and leads its programs there.
+// s3start starts the server of a script, and leads its programs there. An object is a file $S3DATA/BUCKET/NAME.
 func s3start(ts *testscript.TestScript) {
-	server := versitygw.Start(ts.Value(scriptTest{}).(testing.TB))
+	t := ts.Value(scriptTest{}).(testing.TB)
+	versitygw.Need(t)
+	dir := t.TempDir()
+	server, err := versitygw.Run(dir)
+	ts.Check(err)
+	t.Cleanup(server.Stop)
+	ts.Setenv("S3DATA", filepath.Join(dir, "data"))
 	ts.Value(s3Servers{}).(map[string]*versitygw.Server)[""] = server
 	for _, v := range server.Env() {
 		name, value, _ := strings.Cut(v, "=")

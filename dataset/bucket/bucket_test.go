@@ -487,26 +487,6 @@ func TestTwoPlans(t *testing.T) {
 	}
 }
 
-// Bytes that the service changed are found when they are read back.
-func TestReadBack(t *testing.T) {
-	t.Parallel()
-	for _, readBack := range []bool{false, true} {
-		s := newStore()
-		c := of(t, s, t.TempDir(), url)
-		c.Bucket.ReadBack = readBack
-		s.before = func(_ int, what, at string) (error, bool) {
-			if o, there := s.objects[at]; what == "get" && there && strings.HasSuffix(at, "PART_00001.ffr") {
-				s.objects[at] = stored{flip(bytes.Clone(o.data)), o.version}
-			}
-			return nil, false
-		}
-		_, err := c.Write(t.Context())
-		if readBack == (err == nil) {
-			t.Errorf("read back %t: %v", readBack, err)
-		}
-	}
-}
-
 // A scratch that is too small for a shard is said so.
 func TestScratchSize(t *testing.T) {
 	t.Parallel()

@@ -1,8 +1,6 @@
 package bucket_test
 
 import (
-	"bytes"
-	"fmt"
 	"os"
 	"sync"
 	"testing"
@@ -44,22 +42,4 @@ func TestTwoAtOnce(t *testing.T) {
 		}
 	}
 	t.Logf("%d of %d pairs have a run without an error", sound, pairs)
-	s := newStore()
-	if _, err := of(t, s, t.TempDir(), url).Write(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	for i := range 3 { // a byte is changed under the version that it had
-		name := fmt.Sprintf("%sPART_%05d.ffr", url, i)
-		o := s.objects[name]
-		s.objects[name] = stored{bytes.Clone(o.data), o.version}
-		s.objects[name].data[len(o.data)-1] ^= 1
-	}
-	again := of(t, s, t.TempDir(), url)
-	again.Bucket.ReadBack = true
-	if done, err := again.Write(t.Context()); err != nil || done.Kept != 0 {
-		t.Errorf("shards that were changed under their versions, with reading back: %+v, %v", done, err)
-	}
-	if found := view(t, s); len(found) > 0 {
-		t.Errorf("%q", found)
-	}
 }

@@ -87,11 +87,13 @@ type proof struct {
 	Fallback   string     `json:"fallback,omitempty"`
 	From       aio.Origin `json:"verified_from,omitempty"` // of the shards that this run re-read
 	Uploaded   int        `json:"shards_uploaded,omitempty"`
-	ReadBack   bool       `json:"read_back,omitempty"` // all bytes of these were read back and compared
+	ReadBack   bool       `json:"read_back,omitempty"`       // all bytes of these, and of shards that were kept, were read back and compared
+	NotRead    int        `json:"shards_not_read,omitempty"` // kept in a bucket, and not read whole
+	kept       bool       // there are shards that were kept
 }
 
 func newProof(r *shard.Report) proof {
-	p := proof{Verified: r.Verified, Reread: r.Reread, Backend: r.Backend, Fallback: r.Fallback, From: r.From, Uploaded: r.Uploaded, ReadBack: r.ReadBack}
+	p := proof{Verified: r.Verified, Reread: r.Reread, Backend: r.Backend, Fallback: r.Fallback, From: r.From, Uploaded: r.Uploaded, ReadBack: r.ReadBack, NotRead: r.Unread, kept: r.Kept > 0}
 	if !r.VerifiedAt.IsZero() {
 		at := r.VerifiedAt.UTC()
 		p.VerifiedAt = &at
@@ -104,13 +106,21 @@ func (p proof) Doubtful() bool { return !p.Verified && p.VerifiedAt == nil }
 
 // String returns the part of the closing line about verification and upload.
 func (p proof) String() string {
+	text := p.local()
 	switch {
-	case p.Uploaded == 0:
-		return p.local()
-	case p.ReadBack:
-		return p.local() + ", then uploaded and read back"
+	case p.ReadBack && p.kept && p.Uploaded == 0 && p.Reread == 0:
+		return "shards that were kept read back"
+	case p.ReadBack && p.kept && p.Uploaded > 0:
+		text += ", then uploaded and read back, shards that were kept too"
+	case p.ReadBack && p.Uploaded > 0:
+		text += ", then uploaded and read back"
+	case p.Uploaded > 0:
+		text += ", then uploaded: the service compared their checksums"
 	}
-	return p.local() + ", then uploaded: the service compared their checksums"
+	if p.NotRead > 0 && p.Reread > 0 { // else all of them are not re-read
+		text += fmt.Sprintf("; %s not read whole (--verify-remote read reads them)", terminal.Counted(int64(p.NotRead), "kept shard"))
+	}
+	return text
 }
 
 // local returns the part about verification.
@@ -205,7 +215,7 @@ func (s Conversion) String() string {
 	}
 	b.WriteString(s.lost())
 	switch {
-	case s.Kept < s.Shards || s.Reread > 0:
+	case s.Kept < s.Shards || s.Reread > 0 || s.ReadBack:
 		fmt.Fprintf(&b, ", %v", s.proof)
 	case s.Already && s.VerifiedAt != nil:
 		fmt.Fprintf(&b, ", not re-read now: ffconvert verify %s", text.ShellWord(s.Out))
