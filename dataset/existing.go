@@ -213,7 +213,7 @@ func (o *Output) Shards() ([]string, error) {
 	}
 	names = slices.DeleteFunc(names, func(name string) bool { return !strings.HasSuffix(name, record.Ext) })
 	if o.bucket != nil {
-		names = append(names, o.bucket.Names()...)
+		names = append(names, o.bucket.Names(".")...)
 		slices.Sort(names)
 		names = slices.Compact(names)
 	}

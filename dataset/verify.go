@@ -4,6 +4,8 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"path"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -64,6 +66,34 @@ func (o *Output) Verify(ctx context.Context, m *Manifest, how verify.Options) (*
 	report.From = o.origin(report.From.And(from))
 	report.Seconds = time.Since(began).Seconds()
 	return report, repair, nil
+}
+
+// Extra lists what lies in [IndexDir] and the manifest does not name, as in index/PART_00009.arrow, sorted.
+func (m *Manifest) Extra(dir string) ([]string, error) {
+	o, err := openToRead(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer o.Root.Close()
+	return o.Extra(m)
+}
+
+// Extra is [Manifest.Extra] of a directory that is open. Of what a bucket keeps it is what the service lists.
+func (o *Output) Extra(m *Manifest) (names []string, err error) {
+	if o.bucket != nil {
+		names = o.bucket.Names(IndexDir)
+	} else {
+		names, err = readNames(o.Root, IndexDir)
+		for i, name := range names {
+			names[i] = path.Join(IndexDir, name)
+		}
+	}
+	slices.Sort(names)
+	named := make(map[string]bool, len(m.Shards))
+	for i := range m.Shards {
+		named[IndexName(m.Shards[i].Name)] = true
+	}
+	return slices.DeleteFunc(names, func(name string) bool { return named[name] }), err
 }
 
 // rename gives the files of a report, which were read in the scratch of a bucket, the names that they have there.

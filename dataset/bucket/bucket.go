@@ -78,6 +78,7 @@ type bucket struct {
 	mu      sync.Mutex
 	objects map[string]remote.Object // of the dataset, by their names in it
 	was     map[string][]byte        // of files in scratch that can change: SHA-256 of what the bucket has
+	extra   []string                 // names in [dataset.IndexDir] that are no indexes
 	pending []remote.Pending         // uploads that were begun and not ended when the bucket was opened
 }
 
@@ -97,7 +98,10 @@ func (b *bucket) at(name string) string { return b.url + name }
 func (b *bucket) ReadsBack() bool { return b.opts.ReadBack }
 
 // Names implements [dataset.Bucket].
-func (b *bucket) Names() []string {
+func (b *bucket) Names(dir string) []string {
+	if dir != "." {
+		return append(b.below(dir), b.extra...)
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	var names []string

@@ -1,10 +1,13 @@
 package bucket_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/ffconvert/ffconvert/convert"
+	"github.com/ffconvert/ffconvert/dataset"
+	"github.com/ffconvert/ffconvert/dataset/bucket"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
@@ -50,5 +53,54 @@ func TestUnlisted(t *testing.T) {
 		if strings.Contains(name, "/done/") {
 			t.Errorf("%s was left behind", name)
 		}
+	}
+}
+
+// What a bucket has below index/ beside the indexes is listed, the table of keys is opened whether a list has it or not, and both
+// are looked at without harm to the dataset; a run that replaces it removes the table.
+func TestExtra(t *testing.T) {
+	t.Parallel()
+	s := newStore()
+	if _, err := of(t, s, t.TempDir(), url).Write(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"index/PART_00007.arrow", "index/note", "index/more/note", ".ffconvert/keys", ".ffconvert/other"} {
+		s.objects[url+name] = stored{[]byte(name), "1"}
+	}
+	for _, hidden := range []bool{false, true} {
+		s.hidden = map[string]bool{url + ".ffconvert/keys": hidden}
+		out, err := bucket.View(t.Context(), url, bucket.Options{Client: s, Scratch: t.TempDir()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := out.Manifest()
+		if err != nil {
+			t.Fatal(err)
+		}
+		names, err := out.Extra(m)
+		if want := []string{"index/PART_00007.arrow", "index/more/note", "index/note"}; err != nil || !slices.Equal(names, want) {
+			t.Errorf("%q, %v", names, err)
+		}
+		f, size, err := out.OpenPath(out.Path(dataset.KeysName))
+		if err != nil || size != int64(len(dataset.KeysName)) {
+			t.Errorf("the table of keys, not listed %t: %d bytes, %v", hidden, size, err)
+		} else {
+			f.Close()
+		}
+		if err := out.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	s.hidden = nil
+	c := of(t, s, t.TempDir(), url)
+	c.Sizes, c.Overwrite = plan.Sizes{Shards: 2}, true
+	if _, err := c.Write(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, there := s.objects[url+".ffconvert/keys"]; there {
+		t.Error("the table of keys of a dataset that was replaced is there")
+	}
+	if _, there := s.objects[url+"index/note"]; !there {
+		t.Error("a file that is not ours was removed")
 	}
 }

@@ -14,6 +14,11 @@ import (
 // Open implements [dataset.Bucket]. A shard is read by ranges: a sample of it takes a few requests. Indexes are small, and
 // read in many places: one is fetched whole.
 func (b *bucket) Open(name string) (dataset.File, int64, error) {
+	if name == dataset.KeysName { // no manifest names it, and a list may lack it
+		if err := b.ask([]string{name}); err != nil {
+			return nil, 0, err
+		}
+	}
 	o, ok := b.sized(b.ctx, name)
 	if !ok {
 		return nil, 0, &fs.PathError{Op: "open", Path: b.at(name), Err: fs.ErrNotExist}

@@ -168,6 +168,9 @@ func (b *bucket) list() (other string, err error) {
 		name := strings.TrimPrefix(o.URL, b.url)
 		if !isOurs(name) {
 			other = cmp.Or(other, name)
+			if strings.HasPrefix(name, dataset.IndexDir+"/") {
+				b.extra = append(b.extra, name)
+			}
 			continue
 		}
 		b.objects[name] = o
@@ -184,7 +187,7 @@ func isOurs(name string) bool {
 	case dataset.IndexDir + "/":
 		return dataset.IsDatasetFile(name)
 	case dataset.WorkDir + "/":
-		return name == dataset.PlanName || name == dataset.JournalName || name == dataset.CopyName
+		return name == dataset.PlanName || name == dataset.JournalName || name == dataset.CopyName || name == dataset.KeysName
 	}
 	return (dir == dataset.DoneDir+"/" || dir == dataset.IndexedDir+"/") && base != ""
 }

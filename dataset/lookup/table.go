@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"io/fs"
 	"math/bits"
 	"os"
 	"path/filepath"
@@ -16,7 +15,6 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/ffconvert/ffconvert/dataset"
-	"github.com/ffconvert/ffconvert/internal/blocking"
 )
 
 // The table of keys, .ffconvert/keys, little-endian. It is derived from the indexes, and made anew where it is not
@@ -52,7 +50,8 @@ func (d *Dataset) identity() [sha256.Size]byte {
 
 // A table is an open table of keys.
 type table struct {
-	file    *os.File
+	file    File
+	size    int64
 	samples int64
 	pages   int64
 	shift   int // bits of an entry that are the number of a sample
@@ -108,7 +107,12 @@ func (d *Dataset) openTableAt(p tablePlace) (*table, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &table{file: f}
+	st, err := f.Stat()
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	t := &table{file: f, size: st.Size()}
 	if err := t.load(d); err != nil {
 		f.Close()
 		return nil, err
@@ -117,30 +121,6 @@ func (d *Dataset) openTableAt(p tablePlace) (*table, error) {
 }
 
 func (t *table) close() { t.file.Close() }
-
-// CheckKeys compares the table of keys of a dataset's directory, if there is one, with the dataset and with its checksums. It is
-// derived: what is wrong with it, the next search makes anew.
-func CheckKeys(dir string) error {
-	name := filepath.Join(dir, filepath.FromSlash(dataset.KeysName))
-	f, err := blocking.File(os.Open(name))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	d, err := Open(dir, Options{})
-	if err != nil {
-		return err
-	}
-	t := &table{file: f}
-	err = t.load(d)
-	for p := int64(0); err == nil && p < t.pages; p++ {
-		err = t.read(p)
-	}
-	return err
-}
 
 // load checks the head.
 func (t *table) load(d *Dataset) error {
@@ -156,7 +136,7 @@ func (t *table) load(d *Dataset) error {
 		return errTable
 	}
 	t.samples, t.pages, t.shift = int64(n), pagesOf(int64(n)), shiftOf(int64(n))
-	if st, err := t.file.Stat(); err != nil || st.Size() != pageSize*(1+t.pages) {
+	if t.size != pageSize*(1+t.pages) {
 		return errTable
 	}
 	return nil

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"syscall"
 
@@ -17,7 +16,6 @@ import (
 	"github.com/ffconvert/ffconvert/convert/format"
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/dataset/bucket"
-	"github.com/ffconvert/ffconvert/dataset/lookup"
 	"github.com/ffconvert/ffconvert/input"
 	"github.com/ffconvert/ffconvert/internal/place"
 	"github.com/ffconvert/ffconvert/record"
@@ -161,26 +159,24 @@ func (w *Work) Verify(ctx context.Context, how verify.Options) (*verify.Report, 
 }
 
 func (d *verifyDir) verify(ctx context.Context, want *Want, how verify.Options) (*verify.Report, error) {
-	if d.view != nil {
+	if d.manifest != nil {
+		how = want.options(d.manifest, how)
+	}
+	var report *verify.Report
+	var err error
+	switch {
+	case d.view != nil:
 		how.Workers = max(how.Workers, 2) // one is fetched while another is read
-		if d.manifest != nil {
-			how = want.options(d.manifest, how)
-		}
-		report, repair, err := d.view.Verify(ctx, d.manifest, how)
-		if err == nil && d.manifest != nil {
-			report.Proof = want.proof(d.manifest, report.Shards)
-		}
-		d.repair = repair
+		report, d.repair, err = d.view.Verify(ctx, d.manifest, how)
+	case d.manifest == nil:
+		report, err = verify.Dataset(ctx, d.path, nil, how)
+	default:
+		report, d.repair, err = d.manifest.Verify(ctx, d.path, how)
+	}
+	if err != nil || d.manifest == nil {
 		return report, err
 	}
-	if d.manifest == nil {
-		return verify.Dataset(ctx, d.path, nil, how)
-	}
-	report, repair, err := d.manifest.Verify(ctx, d.path, want.options(d.manifest, how))
-	if err != nil {
-		return nil, err
-	}
-	d.repair, report.Proof = repair, want.proof(d.manifest, report.Shards)
+	report.Proof = want.proof(d.manifest, report.Shards)
 	if want.Key != nil {
 		problems, err := d.unsigned()
 		if err != nil {
@@ -189,28 +185,6 @@ func (d *verifyDir) verify(ctx context.Context, want *Want, how verify.Options) 
 		report.Problems = append(report.Problems, problems...)
 	}
 	return report, nil
-}
-
-// unsigned returns the files in a dataset's directories of indexes and keys that no signature covers: indexes that the manifest
-// does not name, and a table of keys that is not that of the indexes.
-func (d *verifyDir) unsigned() (problems []verify.Problem, err error) {
-	named := map[string]bool{}
-	for i := range d.manifest.Shards {
-		named[dataset.IndexName(d.manifest.Shards[i].Name)] = true
-	}
-	entries, err := os.ReadDir(filepath.Join(d.path, dataset.IndexDir))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	for _, e := range entries {
-		if name := path.Join(dataset.IndexDir, e.Name()); !named[name] {
-			problems = append(problems, verify.NewProblem(filepath.Join(d.path, name), name, verify.Extra, errors.New("it is not in the signed manifest: remove it")))
-		}
-	}
-	if err := lookup.CheckKeys(d.path); err != nil {
-		problems = append(problems, verify.NewProblem(filepath.Join(d.path, dataset.KeysName), dataset.KeysName, verify.Changed, fmt.Errorf("%w: remove it, the next search by key makes it anew", err)))
-	}
-	return problems, nil
 }
 
 // Repairs returns for each directory with a manifest whether it can be repaired.
