@@ -12,7 +12,7 @@ import (
 // encoding of its decoded sample, to the byte. It must not be used concurrently.
 type Decoder struct {
 	decode func(*Decoder, []byte) error
-	field  string // name of the only field of raw records
+	fields []string // names of the fields of raw records and of tuples
 	values *decoder
 	names  map[string]struct{} // of the fields of this record, if they are many
 	sample converters.Sample
@@ -25,14 +25,14 @@ type Decoder struct {
 const RawField = "data"
 
 // NewDecoder returns a decoder of the records that a Spec with these options encodes. Of the options only
-// Encoding and Limits count. A record of raw:FIELD has the field FIELD, one of raw the field [RawField]; neither
-// has a key. The error is [*UnknownError] if the encoding does not exist.
+// Encoding and Limits count. A record of raw:FIELD has the field FIELD, one of raw the field [RawField], one of
+// pickle:FIELD,FIELD these fields; none has a key. The error is [*UnknownError] if the encoding does not exist.
 func NewDecoder(opts Options) (*Decoder, error) {
 	limits, err := opts.Limits.check()
 	if err != nil {
 		return nil, err
 	}
-	name, arg, _ := strings.Cut(opts.Encoding, ":")
+	name, arg, named := strings.Cut(opts.Encoding, ":")
 	d := &Decoder{values: newDecoder(limits), names: make(map[string]struct{})}
 	switch cmp.Or(name, "msgpack") {
 	case "msgpack":
@@ -41,11 +41,21 @@ func NewDecoder(opts Options) (*Decoder, error) {
 		d.decode = (*Decoder).cbor
 	case "pickle":
 		d.decode = (*Decoder).pickle
+		if named {
+			choices, err := parseTuple(arg)
+			if err != nil {
+				return nil, fmt.Errorf("encoding %q: %w", opts.Encoding, err)
+			}
+			for _, c := range choices {
+				d.fields = append(d.fields, c[0])
+			}
+			d.decode = (*Decoder).tuple
+		}
 	case "arrow":
 		d.decode = (*Decoder).table
 	case "raw":
 		first, _, _ := strings.Cut(arg, ";")
-		d.decode, d.field = (*Decoder).raw, cmp.Or(first, RawField)
+		d.decode, d.fields = (*Decoder).raw, []string{cmp.Or(first, RawField)}
 	default:
 		return nil, &UnknownError{opts.Encoding}
 	}
@@ -66,7 +76,7 @@ func (d *Decoder) Decode(record []byte) (*converters.Sample, error) {
 }
 
 func (d *Decoder) raw(record []byte) error {
-	return d.add(d.field, converters.Bytes(record))
+	return d.add(d.fields[0], converters.Bytes(record))
 }
 
 // add appends a field.

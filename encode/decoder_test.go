@@ -13,6 +13,7 @@ import (
 	"github.com/vmihailenco/msgpack/v5"
 
 	"github.com/ffconvert/ffconvert/converters"
+	"github.com/ffconvert/ffconvert/internal/need"
 )
 
 func newRecordDecoder(t testing.TB, opts Options) *Decoder {
@@ -82,6 +83,60 @@ func TestDecoderRaw(t *testing.T) {
 	}
 }
 
+// A tuple is what Python's pickle writes of it, to the byte but for the frame, and decodes to the fields that it was made of.
+func TestTuple(t *testing.T) {
+	t.Parallel()
+	need.Time(t, "the same records in Python")
+	py := startPython(t, 't')
+	field := func(name string, v converters.Value) converters.Field { return converters.Field{Name: name, Value: v} }
+	s := &converters.Sample{Key: "k", Fields: []converters.Field{
+		field("cls", converters.Int(7)), field("jpg", converters.Bytes(bytes.Repeat([]byte("x"), 300))), field("txt", converters.Text([]byte("grün"))),
+		field("x", converters.Float(-1.5)), field("boxes", converters.Nested([]any{int64(-1), nil, true})), field("empty", converters.Bytes(nil)),
+	}}
+	jpg := "b'" + strings.Repeat("x", 300) + "'"
+	for encoding, want := range map[string]string{
+		"pickle:cls":                        "(7,)",
+		"pickle:jpg,cls":                    "(" + jpg + ", 7)",
+		"pickle:webp;jpg,txt;cls,empty":     "(" + jpg + ", 'grün', b'')",
+		"pickle:x,cls,txt,empty":            "(-1.5, 7, 'grün', b'')",
+		"pickle:txt,boxes,x,cls,jpg":        "('grün', [-1, None, True], -1.5, 7, " + jpg + ")",
+		"pickle:jpg,cls,txt,x,boxes,empty":  "(" + jpg + ", 7, 'grün', -1.5, [-1, None, True], b'')",
+		"pickle:empty,boxes,x,txt,jpg,cls ": "",
+	} {
+		enc := newEncoder(t, Options{Encoding: encoding})
+		rec, err := enc.Encode(s)
+		if want == "" {
+			if !errors.Is(err, ErrMissing) {
+				t.Errorf("%s: %v", encoding, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		record, size := slices.Concat(rec.Parts...), rec.Size
+		if shape, err := enc.Encode(shapeOf(s)); err != nil || shape.Size != size || size != int64(len(record)) {
+			t.Errorf("%s: %d bytes of %d, the shape has %d, %v", encoding, len(record), size, shape.Size, err)
+		}
+		var got [2]string
+		if py.Ask(record, &got); got != [2]string{want, fmt.Sprintf("%x", record)} {
+			t.Errorf("%s: %x in Python: %q\nwant %s", encoding, record, got, want)
+		}
+		decoded, err := newRecordDecoder(t, Options{Encoding: encoding}).Decode(record)
+		if err != nil || decoded.Key != "" {
+			t.Fatalf("%s: %v, key %q", encoding, err, decoded.Key)
+		}
+		for i, c := range enc.fields.only {
+			if decoded.Fields[i].Name != c[0] {
+				t.Errorf("%s: field %d is %q", encoding, i, decoded.Fields[i].Name)
+			}
+		}
+		if again, err := enc.Encode(decoded); err != nil || !bytes.Equal(slices.Concat(again.Parts...), record) {
+			t.Errorf("%s: encoded again: %v, %x", encoding, err, again.Parts)
+		}
+	}
+}
+
 // Bytes and text of fields lie in the record. A field name that the last record had costs nothing.
 func TestDecoderAllocs(t *testing.T) {
 	for _, encoding := range []string{"msgpack", "cbor"} {
@@ -136,6 +191,17 @@ func TestDecoderRefuses(t *testing.T) {
 		{"no end", "pickle", "\x80\x04}(u", converters.ErrMalformed, "too early"},
 		{"a list that ends a dict", "pickle", "\x80\x04}(\x8c\x01a}(eu.", converters.ErrMalformed, "where a value is expected"},
 		{"too deep", "pickle", "\x80\x04}(\x8c\x01a" + strings.Repeat("](", 40) + strings.Repeat("e", 40) + "u.", converters.ErrLimit, "32 deep"},
+		{"a dict", "pickle:a", "\x80\x04}(u.", converters.ErrMalformed, "no tuple of 1"},
+		{"one value of two", "pickle:a,b", "\x80\x04K\x01\x85.", converters.ErrMalformed, "opcode 0x85"},
+		{"three values of two", "pickle:a,b", "\x80\x04K\x01K\x02K\x03\x87.", converters.ErrMalformed, "no tuple of 2"},
+		{"the tuple of another length", "pickle:a,b", "\x80\x04K\x01K\x02\x87.", converters.ErrMalformed, "no tuple of 2"},
+		{"a tuple in a tuple", "pickle:a,b", "\x80\x04K\x01K\x02\x86K\x02\x86.", converters.ErrMalformed, "not a pickle of plain data"},
+		{"a tuple in a list", "pickle:a", "\x80\x04](K\x01\x85e\x85.", converters.ErrMalformed, "opcode 0x85"},
+		{"a call in a tuple", "pickle:a", "\x80\x04cos\nsystem\n\x8c\x04true\x85R\x85.", converters.ErrMalformed, "opcode 0x63"},
+		{"four values without a mark", "pickle:a,b,c,d", "\x80\x04K\x01K\x01K\x01K\x01t.", converters.ErrMalformed, "no tuple of 4"},
+		{"a cut tuple", "pickle:a,b", "\x80\x04K\x01K\x02", converters.ErrMalformed, "too early"},
+		{"bytes after a tuple", "pickle:a", "\x80\x04K\x01\x85.x", converters.ErrMalformed, "follow"},
+		{"too deep in a tuple", "pickle:a", "\x80\x04" + strings.Repeat("](", 40) + strings.Repeat("e", 40) + "\x85.", converters.ErrLimit, "32 deep"},
 		{"text", "arrow", "hello, world", converters.ErrMalformed, "Arrow"},
 		{"nothing", "arrow", "", converters.ErrMalformed, "Arrow"},
 	} {
@@ -220,9 +286,14 @@ func TestDecoderForeign(t *testing.T) {
 
 // FuzzDecoder decodes any bytes. What is a sample has one encoding, which decodes to the same sample.
 func FuzzDecoder(f *testing.F) {
-	encodings := []string{"msgpack", "cbor", "pickle", "arrow"}
+	encodings := []string{"msgpack", "cbor", "pickle", "arrow", "pickle:a,b", "pickle:a,b,c,d"}
 	r := rand.New(rand.NewPCG(12, 0))
 	for i, encoding := range encodings {
+		if _, _, tuple := strings.Cut(encoding, ":"); tuple {
+			f.Add(byte(i), []byte("\x80\x04K\x01C\x01x\x86."))
+			f.Add(byte(i), []byte("\x80\x04(K\x01C\x01x](eNt."))
+			continue
+		}
 		for range 4 {
 			rec, err := newEncoder(f, Options{Encoding: encoding}).Encode(randomSample(r, encoding != "arrow"))
 			if err != nil {

@@ -195,6 +195,33 @@ func (d *Decoder) pickle(record []byte) error {
 	return nil
 }
 
+// tuple decodes a record that is a pickled tuple of the fields.
+func (d *Decoder) tuple(record []byte) error {
+	data, err := pickle.NewData(record)
+	if err == nil {
+		err = data.BeginTuple(len(d.fields))
+	}
+	if err != nil {
+		return WithHint(badPickle(err), hintPickle)
+	}
+	for _, name := range d.fields {
+		x, err := d.values.pickled(data, d.values.limits.MaxDepth, data.Offset())
+		if err != nil {
+			return fmt.Errorf("field %q: %w", name, err)
+		}
+		if err := d.add(name, converters.ValueOf(x)); err != nil {
+			return err
+		}
+	}
+	if err := data.EndTuple(len(d.fields)); err != nil {
+		return badPickle(err)
+	}
+	if x, err := data.Value(); err != nil || x != pickle.End {
+		return badPickle(errors.Join(err, pickle.ErrData))
+	}
+	return nil
+}
+
 // hintPickle is for pickles that Python has written: it frames them, and numbers what it may refer to.
 const hintPickle = "Python reads its own pickles, and can pipe what they hold into ffconvert cbor -"
 

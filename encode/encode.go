@@ -13,6 +13,7 @@
 //	msgpack    {"__key__": key, field: value, …}; bytes as bin, text as str, floats 64 bits wide
 //	cbor       the same map; definite lengths, shortest heads, floats 64 bits wide
 //	pickle     the same dict, protocol 4, of str, bytes, int, float, bool, None, list, dict
+//	           pickle:FIELD,FIELD is a tuple of these values, without the key
 //	raw        the bytes of the sample's only field; of FIELD with raw:FIELD
 //	arrow      an Arrow IPC stream of one record batch: __key__ and one column per field; lists, structs and maps
 //
@@ -65,7 +66,7 @@ const (
 // Options choose the fields and the encoding of records. The zero value is all fields, encoded in
 // MessagePack. The JSON form is part of the plan file.
 type Options struct {
-	Encoding string   `json:"encoding"`          // a name of Names, "msgpack" by default; raw takes an argument, "raw:FIELD"
+	Encoding string   `json:"encoding"`          // a name of Names, "msgpack" by default; two take fields: "raw:FIELD", "pickle:FIELD,FIELD"
 	Fields   string   `json:"fields,omitempty"`  // fields to keep, in order: "jpg;png,cls"; ";" = first that exists; default all
 	Rename   []string `json:"rename,omitempty"`  // "image=jpg;png"; applied before Fields
 	Missing  string   `json:"missing,omitempty"` // MissingError (default) or MissingSkip
@@ -115,10 +116,7 @@ func (o *Options) refusesDamaged() bool { return o.Damaged == DamagedSkip || o.D
 // Needs returns the fields of a sample that records may have, by their names before Rename, and those of Load: lists of
 // alternatives, of which one must exist. It is nil if all are needed. A source with columns reads those alone.
 func (o *Options) Needs() (all [][]string) {
-	encoding, only, _ := strings.Cut(o.Encoding, ":")
-	if encoding != "raw" {
-		only = ""
-	}
+	_, only, _ := strings.Cut(o.Encoding, ":")
 	if o.Fields == "" && only == "" {
 		return nil
 	}
@@ -154,14 +152,15 @@ type format interface {
 // formats is the table of encodings.
 var formats = []struct {
 	name, help string
-	field      bool // accepts the name of a field as its argument
+	fields     func(arg string) ([]choice, error) // reads its argument, names of fields; nil: it takes none
 	open       func() format
+	chosen     func() format // of records of the fields that the argument names
 }{
-	{"msgpack", "a map of __key__ and the fields, in MessagePack", false, newMsgpack},
-	{"cbor", "the same map, in CBOR", false, newCBOR},
-	{"raw", "the bytes of the only field, or of one with raw:FIELD, and nothing else", true, newRaw},
-	{"pickle", "the same map as a Python dict, for pickle.loads", false, newPickle},
-	{"arrow", "an Arrow IPC stream with a column a field", false, newArrow},
+	{"msgpack", "a map of __key__ and the fields, in MessagePack", nil, newMsgpack, nil},
+	{"cbor", "the same map, in CBOR", nil, newCBOR, nil},
+	{"raw", "the bytes of the only field, or of one with raw:FIELD, and nothing else", parseOnly, newRaw, newRaw},
+	{"pickle", "the same map as a Python dict, for pickle.loads; a tuple of some fields with pickle:FIELD,FIELD", parseTuple, newPickle, newTuple},
+	{"arrow", "an Arrow IPC stream with a column a field", nil, newArrow, nil},
 }
 
 // Names returns the encodings, each as "name: help" with one line of help.
@@ -210,16 +209,17 @@ func Parse(opts Options) (*Spec, error) {
 		if f.name != name {
 			continue
 		}
-		if hasArg && !f.field {
+		if hasArg && f.fields == nil {
 			return nil, fmt.Errorf("encoding %q: %s takes no argument", opts.Encoding, name)
 		}
 		if opts.Encoded {
 			return &Spec{opts, fields, newEncoded}, opts.checkEncoded()
 		}
 		if hasArg {
-			if fields.only, err = parseChoice(arg); err != nil {
-				return nil, fmt.Errorf("encoding %w", err)
+			if fields.only, err = f.fields(arg); err != nil {
+				return nil, fmt.Errorf("encoding %q: %w", opts.Encoding, err)
 			}
+			return &Spec{opts, fields, f.chosen}, nil
 		}
 		return &Spec{opts, fields, f.open}, nil
 	}
@@ -242,7 +242,7 @@ func (e *UnknownError) Error() string {
 	for _, f := range formats {
 		names = append(names, f.name)
 	}
-	return fmt.Sprintf("encoding %.40q is not known; want one of %s, or raw:FIELD", e.Encoding, strings.Join(names, ", "))
+	return fmt.Sprintf("encoding %.40q is not known; want one of %s, raw:FIELD, or pickle:FIELD,FIELD", e.Encoding, strings.Join(names, ", "))
 }
 
 // A Form is a form of records that this package does not have, such as the members of a tar.

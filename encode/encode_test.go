@@ -172,6 +172,9 @@ func TestEncodeRefuses(t *testing.T) {
 		{"over 4 GiB", Options{}, &converters.Sample{Fields: []converters.Field{{Name: "a", Value: converters.Opaque(1 << 32)}}}, converters.ErrLimit, "4 GiB"},
 		{"raw of several fields", Options{Encoding: "raw"}, image(), converters.ErrUnsupported, `["jpg" "png" "cls"]; name one with raw:FIELD`},
 		{"raw of no field", Options{Encoding: "raw"}, &converters.Sample{}, converters.ErrUnsupported, "one field"},
+		{"missing in a tuple", Options{Encoding: "pickle:jpg,webp"}, image(), ErrMissing, `no webp, the sample has ["jpg" "png" "cls"]`},
+		{"missing in a tuple, skip", Options{Encoding: "pickle:jpg,webp", Missing: MissingSkip}, image(), ErrSkip, ""},
+		{"twice in a tuple", Options{Encoding: "pickle:webp;jpg,jpg"}, image(), converters.ErrDuplicate, `"jpg" is selected twice`},
 		{"a nested value of no known type", Options{Encoding: "cbor"}, &converters.Sample{Fields: []converters.Field{{Name: "a", Value: converters.Nested([]any{int8(1)})}}}, converters.ErrUnsupported, "int8"},
 		{"raw of a number", Options{Encoding: "raw:n"}, &converters.Sample{Fields: []converters.Field{{Name: "n", Value: converters.Int(1)}}}, converters.ErrUnsupported, "bytes or text"},
 	} {
@@ -200,7 +203,7 @@ func TestEncodeHuge(t *testing.T) {
 func TestParseRefuses(t *testing.T) {
 	t.Parallel()
 	for _, opts := range []Options{
-		{Encoding: "pickled"}, {Encoding: "raw:"}, {Encoding: "raw:a;"}, {Encoding: "msgpack:x"}, {Encoding: "cbor:x"}, {Encoding: "arrow:"}, {Encoding: "pickle:x"},
+		{Encoding: "pickled"}, {Encoding: "raw:"}, {Encoding: "raw:a;"}, {Encoding: "msgpack:x"}, {Encoding: "cbor:x"}, {Encoding: "arrow:"}, {Encoding: "pickle:"}, {Encoding: "pickle:a,"}, {Encoding: "pickle:a,b,a;c"},
 		{Fields: ","}, {Fields: "a;;b"}, {Rename: []string{"a"}}, {Rename: []string{"=a"}}, {Rename: []string{"a="}},
 		{Rename: []string{"a=b", "a=c"}}, {Missing: "maybe"},
 	} {

@@ -42,11 +42,11 @@ type pick struct {
 	from int    // index in the sample
 }
 
-// A selector applies Options.Rename, then Options.Fields, then the field of raw:FIELD.
+// A selector applies Options.Rename, then Options.Fields, then the fields that the encoding names, as raw:FIELD does.
 type selector struct {
 	renames []rename
 	keep    []choice // nil means all
-	only    choice   // of raw:FIELD; nil means all
+	only    []choice // of the encoding; nil means all
 }
 
 // all reports whether the selector keeps all fields unchanged.
@@ -80,14 +80,41 @@ func parseSelector(opts Options) (selector, error) {
 	if opts.Fields == "" {
 		return sel, nil
 	}
-	for f := range strings.SplitSeq(opts.Fields, ",") {
-		c, err := parseChoice(f)
-		if err != nil {
-			return sel, fmt.Errorf("fields %q: %w", opts.Fields, err)
-		}
-		sel.keep = append(sel.keep, c)
+	var err error
+	if sel.keep, err = parseChoices(opts.Fields); err != nil {
+		return sel, fmt.Errorf("fields %q: %w", opts.Fields, err)
 	}
 	return sel, nil
+}
+
+// parseOnly reads the argument of raw:FIELD.
+func parseOnly(arg string) ([]choice, error) {
+	c, err := parseChoice(arg)
+	return []choice{c}, err
+}
+
+// parseTuple reads the argument of pickle:FIELD,FIELD. A tuple has no names: each value has the first one of its choice, so
+// these differ.
+func parseTuple(arg string) ([]choice, error) {
+	all, err := parseChoices(arg)
+	for i, c := range all {
+		if slices.ContainsFunc(all[:i], func(other choice) bool { return other[0] == c[0] }) {
+			return nil, fmt.Errorf("%q comes twice", c[0])
+		}
+	}
+	return all, err
+}
+
+// parseChoices parses "jpg;png,cls".
+func parseChoices(s string) (all []choice, err error) {
+	for f := range strings.SplitSeq(s, ",") {
+		c, err := parseChoice(f)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, c)
+	}
+	return all, nil
 }
 
 // apply appends the selected fields of s to dst, which must be empty.
@@ -109,29 +136,34 @@ func (sel *selector) apply(dst []pick, s *converters.Sample) ([]pick, error) {
 		after = " after renaming"
 	}
 	if sel.keep != nil {
-		// Append the kept fields to dst, then remove the original ones at its start.
-		all := len(dst)
-		for _, c := range sel.keep {
-			found := c.in(dst[:all])
-			if found < 0 {
-				return dst, missing(c, dst[:all], after)
-			}
-			if count(dst[all:], dst[found].name) > 0 {
-				return dst, &hintedError{fmt.Errorf("%w: %q is selected twice", converters.ErrDuplicate, dst[found].name), "Options.Fields"}
-			}
-			dst = append(dst, dst[found])
+		var err error
+		if dst, err = take(dst, sel.keep, after, "Options.Fields"); err != nil {
+			return dst, err
 		}
-		dst = dst[:copy(dst, dst[all:])]
 		after = " after selection"
 	}
 	if sel.only != nil {
-		found := sel.only.in(dst)
-		if found < 0 {
-			return dst, missing(sel.only, dst, after)
-		}
-		dst = append(dst[:0], dst[found])
+		return take(dst, sel.only, after, "Options.Encoding")
 	}
 	return dst, nil
+}
+
+// take replaces picks by those that choices select, in their order. after says what has been done to picks, option
+// what has the choices.
+func take(picks []pick, choices []choice, after, option string) ([]pick, error) {
+	// Append the selected ones, then remove the original ones at the start.
+	all := len(picks)
+	for _, c := range choices {
+		found := c.in(picks[:all])
+		if found < 0 {
+			return picks, missing(c, picks[:all], after)
+		}
+		if count(picks[all:], picks[found].name) > 0 {
+			return picks, &hintedError{fmt.Errorf("%w: %q is selected twice", converters.ErrDuplicate, picks[found].name), option}
+		}
+		picks = append(picks, picks[found])
+	}
+	return picks[:copy(picks, picks[all:])], nil
 }
 
 func count(picks []pick, name string) int {

@@ -1,13 +1,33 @@
 package encode
 
 import (
+	"fmt"
 	"math"
 
+	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/internal/pickle"
 )
 
 func newPickle() format {
 	return &mapFormat{name: "pickle", syntax: pickleSyntax, limit: math.MaxInt64}
+}
+
+// tupleFormat writes the values of the fields, in their order, as a Python tuple. It has neither their names nor the key.
+type tupleFormat struct{ mapFormat }
+
+func newTuple() format {
+	return &tupleFormat{mapFormat{name: "pickle", syntax: pickleSyntax, limit: math.MaxInt64}}
+}
+
+func (t *tupleFormat) encode(b *Builder, s *converters.Sample) error {
+	b.written = pickle.BeginTuple(pickle.Begin(b.written), len(s.Fields))
+	for i := range s.Fields {
+		if err := t.value(b, &s.Fields[i].Value); err != nil {
+			return fmt.Errorf("field %q: %w", s.Fields[i].Name, err)
+		}
+	}
+	b.written = append(pickle.EndTuple(b.written, len(s.Fields)), pickle.Stop)
+	return nil
 }
 
 // pickleSyntax writes protocol 4. It uses only opcodes that push data or store it in a list or a

@@ -26,11 +26,15 @@ def canon(x):
 def record(x):
     assert type(x) is dict
     return ";".join(canon(k) + "=" + canon(v) for k, v in x.items())
+def unframed(b): # a frame is a hint for reading
+    at = [pos for op, _, pos in pickletools.genops(b) if op.name == "FRAME"]
+    return b[:at[0]] + b[at[0] + 9:] if at else b
 readers = {
     "m": lambda b: record(msgpack.unpackb(b, strict_map_key=False)),
     "c": lambda b: record(cbor2.loads(b)),
     "p": lambda b: record(pickle.loads(b)),
     "o": lambda b: [op.name for op, _, _ in pickletools.genops(b)],
+    "t": lambda b: [repr(pickle.loads(b)), unframed(pickletools.optimize(pickle.dumps(pickle.loads(b), 4))).hex()],
     "r": lambda b: canon(numpy.frombuffer(b, dtype="<f8").tolist()),
 }
 def reply(data):

@@ -39,6 +39,9 @@ func (w *tarWriter) again(ctx context.Context, t *template) (command, not string
 		return "", "the shards were not cut evenly, at samples", nil
 	}
 	args := []string{"ffconvert", "tar", "--encode", m.Encode.Encoding}
+	if strings.Contains(m.Encode.Encoding, ";") {
+		args[3] = quoted(m.Encode.Encoding)
+	}
 	if !w.plain {
 		args = append(args, "--decode")
 	}

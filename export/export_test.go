@@ -340,6 +340,8 @@ func TestAgain(t *testing.T) {
 			value("msg", converters.Nested([]any{[]byte("y")})), value("json.gz", converters.Nested([]any{int64(2)})), value("transcript.gz", converters.Text([]byte("ä"))), value("b.mp.gz", converters.Nested([]any{[]byte("z")}))},
 			encode.Options{}, export.TarOptions{}, "ffconvert tar --encode msgpack --decode --shards 2 'x-000.tar' OUT", false},
 		{"raw", []converters.Field{value("jpg", converters.Bytes([]byte("x")))}, encode.Options{Encoding: "raw:jpg"}, export.TarOptions{Key: export.KeyOrdinal}, "--encode raw:jpg --shards 2", true},
+		{"raw, first that exists", []converters.Field{value("jpg", converters.Bytes([]byte("x")))}, encode.Options{Encoding: "raw:jpg;png"}, export.TarOptions{Key: export.KeyOrdinal}, "--encode 'raw:jpg;png' --shards 2", true},
+		{"a tuple", []converters.Field{value("cls", converters.Int(3)), value("jpg", converters.Bytes([]byte("x")))}, encode.Options{Encoding: "pickle:jpg,cls"}, export.TarOptions{}, "ffconvert tar --encode pickle:jpg,cls --decode --shards 2 'x-000.tar' OUT", false},
 		{"a float", []converters.Field{value("x", converters.Float(1))}, encode.Options{}, export.TarOptions{}, "the records hold a key or values that the files of a tar do not", false},
 		{"other keys", []converters.Field{value("jpg", converters.Bytes([]byte("x")))}, encode.Options{}, export.TarOptions{Key: export.KeyOrdinal}, "the records hold a key", false},
 		{"other fields", []converters.Field{value("jpg", converters.Bytes([]byte("x"))), value("cls", converters.Int(3))}, encode.Options{}, export.TarOptions{Encode: encode.Options{Fields: "jpg"}}, "the tars do not have the fields", false},

@@ -2,7 +2,6 @@ package export
 
 import (
 	"bytes"
-	"strings"
 	"sync"
 
 	"github.com/ffconvert/ffconvert/converters"
@@ -13,7 +12,6 @@ import (
 // files as bytes (plain), or with Options.Decode (decoded). It is for one goroutine.
 type proof struct {
 	plain, decoded bool // both are true until a sample is added that is not the same
-	key            bool // the key is in the record
 
 	record *encode.Encoder    // of a sample
 	files  [2]*encode.Encoder // of its files: plain, decoded
@@ -22,10 +20,9 @@ type proof struct {
 
 // newProof returns a proof for records that were encoded with these options.
 func newProof(opts encode.Options) (*proof, error) {
-	name, _, _ := strings.Cut(opts.Encoding, ":")
-	p := &proof{plain: true, decoded: true, key: name != "raw"}
+	p := &proof{plain: true, decoded: true}
 	for i, decode := range []bool{false, false, true} {
-		spec, err := encode.Parse(encode.Options{Encoding: name, Decode: decode, Limits: opts.Limits})
+		spec, err := encode.Parse(encode.Options{Encoding: opts.Encoding, Decode: decode, Limits: opts.Limits})
 		if err != nil {
 			return nil, err
 		}

@@ -4,11 +4,12 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 	"unicode/utf8"
 )
 
 // A Data reads the values of a pickle of plain data as this package writes it: protocol 4, each list and
-// dict between its own mark and its end, nothing remembered or imported. The methods return an error for
+// dict between its own mark and its end, a tuple of a length that is known, nothing remembered or imported. The methods return an error for
 // any other pickle. They allocate nothing but text that Value returns.
 //
 //	d := pickle.NewData(b)
@@ -40,6 +41,22 @@ func NewData(b []byte) (*Data, error) {
 		return nil, d.fail("it does not begin with protocol 4")
 	}
 	return d, nil
+}
+
+// BeginTuple reads what comes before the n values of a tuple, EndTuple what comes after them. Value refuses a tuple: a
+// caller that expects one knows its length.
+func (d *Data) BeginTuple(n int) error { return d.expect(BeginTuple(nil, n), n) }
+
+// EndTuple reads what comes after the n values of a tuple.
+func (d *Data) EndTuple(n int) error { return d.expect(EndTuple(nil, n), n) }
+
+func (d *Data) expect(ops []byte, n int) error {
+	got, err := d.take(uint64(len(ops)))
+	if err == nil && !slices.Equal(got, ops) {
+		d.off -= len(ops)
+		err = d.fail("no tuple of %d", n)
+	}
+	return err
 }
 
 // Offset returns how many bytes were read.

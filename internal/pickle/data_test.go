@@ -34,6 +34,33 @@ func TestData(t *testing.T) {
 	}
 }
 
+// A tuple is read at the length that it has, and at no other.
+func TestDataTuple(t *testing.T) {
+	t.Parallel()
+	for n := range 6 {
+		b := BeginTuple(Begin(nil), n)
+		for i := range n {
+			b = AppendInt(b, int64(i))
+		}
+		b = append(EndTuple(b, n), Stop)
+		for as := range 6 {
+			d, err := NewData(b)
+			if err == nil {
+				err = d.BeginTuple(as)
+			}
+			for i := 0; i < as && err == nil; i++ {
+				_, err = d.Value()
+			}
+			if err == nil {
+				err = d.EndTuple(as)
+			}
+			if ok := err == nil; ok != (n == as) || !ok && !errors.Is(err, ErrData) {
+				t.Errorf("a tuple of %d as one of %d: %v", n, as, err)
+			}
+		}
+	}
+}
+
 func TestDataRefuses(t *testing.T) {
 	t.Parallel()
 	for _, b := range []string{

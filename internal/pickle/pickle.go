@@ -6,8 +6,8 @@
 //	b = pickle.AppendInt(b, 7)
 //	b = append(b, pickle.SetItems, pickle.Stop) // {"cls": 7}
 //
-// A pickle is a program for a stack machine. The opcodes here push data and store it in dicts and
-// lists. Only Global and StackGlobal import something. [DecodeDict] is not a general unpickler: it
+// A pickle is a program for a stack machine. The opcodes here push data and store it in dicts, lists and
+// tuples. Only Global and StackGlobal import something. [DecodeDict] is not a general unpickler: it
 // accepts only the opcodes of a tree of names. Lib/pickletools.py of CPython defines the format.
 package pickle
 
@@ -43,6 +43,10 @@ const (
 	SetItem         = 's'
 	SetItems        = 'u'
 	EmptyTuple      = ')'
+	Tuple1          = 0x85 // of the last value; Tuple2 and Tuple3 follow
+	Tuple2          = 0x86
+	Tuple3          = 0x87
+	Tuple           = 't' // of all values since the last mark
 	Global          = 'c' // module, newline, name, newline
 	StackGlobal     = 0x93
 	Reduce          = 'R'
@@ -55,6 +59,20 @@ const (
 
 // Begin appends the head of a pickle of protocol 4, which Python reads from version 3.4 on.
 func Begin(b []byte) []byte { return append(b, Proto, 4) }
+
+// BeginTuple appends what comes before the n values of a tuple. As Python does, it marks those of more than three.
+func BeginTuple(b []byte, n int) []byte {
+	if n > 3 {
+		return append(b, Mark)
+	}
+	return b
+}
+
+// EndTuple appends what comes after the n values of a tuple.
+func EndTuple(b []byte, n int) []byte { return append(b, tupleOps[min(n, len(tupleOps)-1)]) }
+
+// tupleOps are the opcodes that make a tuple of 0, 1, 2, 3 and more values.
+var tupleOps = [...]byte{EmptyTuple, Tuple1, Tuple2, Tuple3, Tuple}
 
 // AppendText appends a str. It does not check that s is UTF-8.
 func AppendText[S ~string | ~[]byte](b []byte, s S) []byte {

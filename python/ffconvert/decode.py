@@ -38,17 +38,19 @@ _CODES = {"uint8": "B", "bool": "?", "float32": "f", "float64": "d", "int64": "q
 
 
 def decoder(encoding: str) -> Decoder:
-    """Returns the decoder of an encoding: "msgpack", "cbor", "arrow", "raw", "raw:FIELD", "pickle".
+    """Returns the decoder of an encoding: "msgpack", "cbor", "arrow", "raw", "raw:FIELD", "pickle", "pickle:FIELD,FIELD".
 
     A record of "raw" is a dict of one field, whose name is "data" if none is given. "arrow" needs pyarrow. "pickle" calls pickle.loads, which
-    executes what a record says: ask for it only where you know the origin of every sample.
+    executes what a record says: ask for it only where you know the origin of every sample. Of tuples it gives tuples, with names of fields dicts.
     """
     name, _, field = encoding.partition(":")
     if encoding in _DECODERS:
         return _DECODERS[encoding]
     if name == "raw":
         return _Raw(field.split(";")[0] or "data")
-    raise ValueError("encoding %r: want msgpack, cbor, arrow, raw, raw:FIELD or pickle" % encoding)
+    if name == "pickle" and field:
+        return _Tuple([choice.split(";")[0] for choice in field.split(",")])
+    raise ValueError("encoding %r: want msgpack, cbor, arrow, raw, raw:FIELD, pickle or pickle:FIELD,FIELD" % encoding)
 
 
 def directories_of(files: Sequence[str]) -> List[str]:
@@ -71,8 +73,8 @@ def encoding_of(files: Sequence[str]) -> Decoder:
     if len(found) > 1:
         raise ValueError("records are encoded in several ways: %s; give decode=None and decode them yourself" % ", ".join(n for n, _ in found))
     name, numbers = found[0]
-    if name == "pickle":
-        raise ValueError("records are pickles, which execute code where they are decoded: give decode=\"pickle\" if you trust every sample")
+    if name.partition(":")[0] == "pickle":
+        raise ValueError("records are pickles, which execute code where they are decoded: give decode=\"%s\" if you trust every sample" % name)
     if numbers:
         return _Raw(*numbers)
     try:
@@ -138,6 +140,19 @@ def _cbor(record: Any) -> Any:
 def _pickle(record: Any) -> Any:
     import pickle
     return pickle.loads(record)
+
+
+class _Tuple:
+    """Decodes records that are pickled tuples of the values of fields."""
+
+    def __init__(self, fields: Sequence[str]) -> None:
+        self.fields = fields
+
+    def __call__(self, record: Any) -> Any:
+        values = _pickle(record)
+        if type(values) is not tuple or len(values) != len(self.fields):
+            raise DecodeError("a pickle that is no tuple of %s" % ", ".join(self.fields))
+        return dict(zip(self.fields, values))
 
 
 def _arrow(record: Any) -> Any:

@@ -19,7 +19,7 @@ try:
 except ImportError:
     np = None
 
-from ffconvert import DamageError, Dataset, DecodeError, decoder
+from ffconvert import DamageError, Dataset, DecodeError, FileReader, decoder
 from ffconvert.wire import loads_cbor, loads_msgpack
 
 KEY = "__key__"
@@ -51,6 +51,24 @@ class Encodings(unittest.TestCase):
                         Dataset(out)
                 else:
                     self.assertEqual(Dataset(out)[:], want)
+
+    def test_of_tuples(self):
+        """What a loop for FFRecord's own samples reads: img, label = pickle.loads(b)."""
+        out = support.converted("folder", "--encode", "pickle:jpg;png,cls", str(support.TESTDATA / "shapes"))
+        want = [(s.get("jpg", s.get("png")), s["cls"]) for s in Dataset(support.converted("folder", str(support.TESTDATA / "shapes")))[:]]
+        self.assertEqual(len(want), 24)
+        with FileReader(out) as reader:
+            for (image, label), data in zip(want, reader.read(list(range(reader.n)))):
+                img, cls = pickle.loads(data)
+                self.assertEqual((img, cls, type(cls)), (image, label, int))
+        self.assertEqual(Dataset(out, decode="pickle")[:], want)
+        named = Dataset(out, decode="pickle:jpg;png,cls")
+        self.assertEqual((named[:], named.fields), ([{"jpg": jpg, "cls": cls} for jpg, cls in want], ["jpg", "cls"]))
+        with self.assertRaisesRegex(ValueError, "execute code.* decode=\"pickle:jpg;png,cls\""):
+            Dataset(out)
+        for other in ("pickle:jpg", "pickle:jpg,cls,x"):
+            with self.assertRaisesRegex(DecodeError, "no tuple of jpg"):
+                Dataset(out, decode=other)[0]
 
     def test_of_other_conversions(self):
         """Records that `ffconvert ffr` has copied, and a side of a split."""

@@ -52,7 +52,7 @@ func (s *Searcher) readCounted() (bool, error) {
 
 // renames reports whether records may have other fields than their source had.
 func renames(e encode.Options) bool {
-	return e.Encoded || e.Rewrites() || strings.HasPrefix(e.Encoding, "raw")
+	return e.Encoded || e.Rewrites() || e.Encoding == "raw" || strings.Contains(e.Encoding, ":")
 }
 
 // looked is how many records are looked at for the names of fields.

@@ -125,7 +125,7 @@ func CheckEncoding(opts encode.Options) error {
 	if near := Nearest(unknown.Encoding, known); near != "" {
 		return fmt.Errorf("--encode %.40q: did you mean %s?", unknown.Encoding, near)
 	}
-	return fmt.Errorf("--encode %.40q: want one of %s, raw:FIELD", unknown.Encoding, strings.Join(names, ", "))
+	return fmt.Errorf("--encode %.40q: want one of %s, raw:FIELD, pickle:FIELD,FIELD", unknown.Encoding, strings.Join(names, ", "))
 }
 
 // otherNames are the names of our flags in other programs.

@@ -291,6 +291,7 @@ ROWS = {
     r"python3 examples/dump.py shapes:train | ffconvert cbor - new/": lambda: new(train(), cbor2.loads),
     r"python3 examples/dump.py shapes:train | ffconvert cbor --encode msgpack - new/": lambda: new(train()),
     T + "--encode pickle " + A: lambda: new(tars(), pickle.loads),
+    F + "--encode pickle:jpg,cls photos/ new/": lambda: new([(s["jpg"], s["cls"]) for s in photos()], pickle.loads),
     T + "--encode cbor " + A: lambda: new(tars(), cbor2.loads),
     T + "--encode arrow shards-000.tar new/": lambda: same(arrow(NODE, *raw()), map(plain, tars(0))),
     "ffconvert cbor --encode raw:image shapes.cbors new/": lambda: same(raw(), [x["image"] for x in cbors()]),
