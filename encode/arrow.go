@@ -102,9 +102,13 @@ func (a *arrowFormat) row(name string, v *converters.Value) error {
 	case converters.Column:
 		return errors.New("internal error: a sample of columns and single values")
 	default:
-		t, err := a.vector([]any{x}, 1)
+		var s arrowShape
+		if err := s.add(x, 1, false); err != nil {
+			return err
+		}
+		t := s.dataType(1)
 		a.add(name, t)
-		return err
+		return a.vector([]any{x}, t)
 	}
 }
 

@@ -25,40 +25,29 @@ const (
 
 var kindNames = [...]string{"null", "true or false", "an integer", "an integer of 64 bits", "a float", "text", "bytes", "a list", "a map"}
 
-// kindOf returns what the values have in common, and how many are null.
-func kindOf(values []any) (common valueKind, nulls int, err error) {
-	for _, x := range values {
-		kind := kindNull
-		switch x.(type) {
-		case nil:
-			nulls++
-		case bool:
-			kind = kindBool
-		case int64:
-			kind = kindInt
-		case uint64:
-			kind = kindUint
-		case float64:
-			kind = kindFloat
-		case string:
-			kind = kindText
-		case []byte:
-			kind = kindBytes
-		case []any:
-			kind = kindList
-		case converters.Map:
-			kind = kindMap
-		default:
-			return 0, 0, fmt.Errorf("internal error: a value of the type %T", x)
-		}
-		switch low, high := min(kind, common), max(kind, common); {
-		case low == high || low == kindNull || low == kindInt && (high == kindUint || high == kindFloat):
-			common = high
-		default:
-			return 0, 0, unlikeValues(kindNames[common], kindNames[kind])
-		}
+// kindOf returns the kind of a value.
+func kindOf(x any) (valueKind, error) {
+	switch x.(type) {
+	case nil:
+		return kindNull, nil
+	case bool:
+		return kindBool, nil
+	case int64:
+		return kindInt, nil
+	case uint64:
+		return kindUint, nil
+	case float64:
+		return kindFloat, nil
+	case string:
+		return kindText, nil
+	case []byte:
+		return kindBytes, nil
+	case []any:
+		return kindList, nil
+	case converters.Map:
+		return kindMap, nil
 	}
-	return common, nulls, nil
+	return 0, fmt.Errorf("internal error: a value of the type %T", x)
 }
 
 // unlikeValues reports values that no column holds together.

@@ -194,7 +194,7 @@ func TestStreamRefuses(t *testing.T) {
 	}{
 		{"another type", "arrow", converters.Field{Name: "a", Value: converters.Int(1)}, "it is int64 here, and binary"},
 		{"a new field", "arrow", converters.Field{Name: "b", Value: converters.Int(1)}, "none of the first samples"},
-		{"a list", "arrow", converters.Field{Name: "a", Value: converters.Nested([]any{})}, "a list or a map"},
+		{"a list", "arrow", converters.Field{Name: "a", Value: converters.Nested([]any{})}, "it is a list or a map here, and binary"},
 		{"a map that means bytes", "jsonl", converters.Field{Name: "a", Value: converters.Nested(converters.Map{{Key: "$bytes", Value: "x"}})}, "which means bytes"},
 		{"a key that is a number", "jsonl", converters.Field{Name: "a", Value: converters.Nested(converters.Map{{Key: int64(1), Value: "x"}})}, "keys that are not text"},
 	} {

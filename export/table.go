@@ -1,7 +1,6 @@
 package export
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -36,9 +35,11 @@ type table struct {
 // A column is the values of one field in this batch.
 type column struct {
 	name  string
-	kind  arrow.DataType // nil: no value came yet
+	kind  arrow.DataType // nil: no value came yet, or lists or maps
 	build array.Builder  // nil with kind
-	rows  int            // of this batch that have a value or null
+	rows  int            // of this batch that have a value or null in build
+
+	nested *encode.ArrowColumn // of lists or maps; nil: it is none
 }
 
 func newTable(w io.Writer) *table { return &table{w: w, byName: make(map[string]*column)} }
@@ -62,7 +63,9 @@ func (t *table) Append(_ *encode.Builder, s *converters.Sample) error {
 	}
 	t.rows++
 	for _, c := range t.columns {
-		c.fill(t.rows)
+		if err := c.fill(t.rows); err != nil {
+			return err
+		}
 	}
 	if t.rows < batchRows && t.bytes < batchBytes {
 		return nil
@@ -83,34 +86,54 @@ func (t *table) put(name string, v *converters.Value) error {
 		c = &column{name: name}
 		t.columns, t.byName[name] = append(t.columns, c), c
 	}
-	kind, err := arrowType(v)
-	if err != nil || kind == nil { // null: see fill
-		return err
+	kind := arrowType(v)
+	nested := kind == nil && v.Nested() != nil
+	if kind == nil && !nested { // null: see fill
+		return nil
 	}
-	if c.kind == nil {
-		if t.out != nil {
-			return encode.WithHint(fmt.Errorf("%w: the column is null in the first samples, and here it is %v", converters.ErrUnsupported, kind), hintColumns)
-		}
+	switch first := c.build == nil && c.nested == nil; {
+	case first && t.out != nil:
+		return encode.WithHint(fmt.Errorf("%w: the column is null in the first samples, and here it is %s", converters.ErrUnsupported, typeName(kind)), hintColumns)
+	case first && nested:
+		c.nested = &encode.ArrowColumn{}
+	case first:
 		c.kind = kind
 		c.build = array.NewBuilder(memory.DefaultAllocator, kind)
+	case kind != c.kind:
+		return encode.WithHint(fmt.Errorf("%w: it is %s here, and %s in the samples before", converters.ErrUnsupported, typeName(kind), typeName(c.kind)), hintColumns)
 	}
-	if !arrow.TypeEqual(c.kind, kind) {
-		return encode.WithHint(fmt.Errorf("%w: it is %v here, and %v in the samples before", converters.ErrUnsupported, kind, c.kind), hintColumns)
+	if err := c.fill(t.rows); err != nil {
+		return err
 	}
-	c.fill(t.rows)
+	if nested {
+		size, err := c.nested.Append(v.Nested())
+		t.bytes += size
+		return hinted(err)
+	}
 	c.rows++
 	t.bytes += v.Len() + 8
 	return c.add(v)
 }
 
-// fill appends nulls up to a number of rows.
-func (c *column) fill(rows int) {
-	if c.build == nil {
-		return
+// hinted replaces the hint of an error.
+func hinted(err error) error {
+	if err == nil {
+		return nil
 	}
-	for ; c.rows < rows; c.rows++ {
+	return encode.WithHint(err, hintColumns)
+}
+
+// fill appends nulls up to a number of rows.
+func (c *column) fill(rows int) error {
+	for c.nested != nil && c.nested.Len() < rows {
+		if _, err := c.nested.Append(nil); err != nil {
+			return err
+		}
+	}
+	for ; c.build != nil && c.rows < rows; c.rows++ {
 		c.build.AppendNull()
 	}
+	return nil
 }
 
 // add appends a value of the column's type.
@@ -134,40 +157,33 @@ func (c *column) add(v *converters.Value) error {
 	return nil
 }
 
-// arrowType returns the type of a value, nil for null.
-func arrowType(v *converters.Value) (arrow.DataType, error) {
+// arrowType returns the type of a value, nil for null, a list or a map.
+func arrowType(v *converters.Value) arrow.DataType {
 	switch v.Kind() {
 	case converters.KindBytes:
-		return arrow.BinaryTypes.Binary, nil
+		return arrow.BinaryTypes.Binary
 	case converters.KindText:
-		return arrow.BinaryTypes.String, nil
+		return arrow.BinaryTypes.String
 	case converters.KindInt:
-		return arrow.PrimitiveTypes.Int64, nil
+		return arrow.PrimitiveTypes.Int64
 	case converters.KindFloat:
-		return arrow.PrimitiveTypes.Float64, nil
+		return arrow.PrimitiveTypes.Float64
 	}
 	switch v.Nested().(type) {
-	case nil:
-		return nil, nil
 	case bool:
-		return arrow.FixedWidthTypes.Boolean, nil
+		return arrow.FixedWidthTypes.Boolean
 	case uint64:
-		return arrow.PrimitiveTypes.Uint64, nil
+		return arrow.PrimitiveTypes.Uint64
 	}
-	return nil, encode.WithHint(fmt.Errorf("%w: a list or a map in an Arrow stream", converters.ErrUnsupported), hintColumns)
+	return nil
 }
 
-// newSchema returns the schema that the columns of the first batch have.
-func (t *table) newSchema() *arrow.Schema {
-	var fields []arrow.Field
-	for _, c := range t.columns {
-		kind := c.kind
-		if kind == nil {
-			kind = arrow.Null
-		}
-		fields = append(fields, arrow.Field{Name: c.name, Type: kind, Nullable: true})
+// typeName names the type of a value that is not null.
+func typeName(t arrow.DataType) string {
+	if t == nil {
+		return "a list or a map"
 	}
-	return arrow.NewSchema(fields, nil)
+	return t.String()
 }
 
 // flush writes a batch.
@@ -176,21 +192,31 @@ func (t *table) flush() (err error) {
 		key := t.columns[at]
 		t.columns = slices.Insert(slices.Delete(t.columns, at, at+1), 0, key) // the first sample has no key
 	}
+	if t.rows == 0 && t.out != nil {
+		return nil
+	}
+	fields := make([]arrow.Field, len(t.columns))
+	arrays := make([]arrow.Array, len(t.columns))
+	for i, c := range t.columns {
+		switch {
+		case c.nested != nil:
+			if arrays[i], err = c.nested.Batch(); err != nil {
+				return fmt.Errorf("field %q: %w", c.name, err)
+			}
+		case c.build != nil:
+			arrays[i] = c.build.NewArray()
+		default:
+			arrays[i] = array.NewNull(t.rows)
+		}
+		fields[i] = arrow.Field{Name: c.name, Type: arrays[i].DataType(), Nullable: true}
+		c.rows = 0
+	}
 	if t.out == nil {
-		t.schema = t.newSchema()
+		t.schema = arrow.NewSchema(fields, nil)
 		t.out = ipc.NewWriter(t.w, ipc.WithSchema(t.schema))
 	}
 	if t.rows == 0 {
 		return nil
-	}
-	arrays := make([]arrow.Array, len(t.columns))
-	for i, c := range t.columns {
-		if c.build == nil {
-			arrays[i] = array.NewNull(t.rows)
-		} else {
-			arrays[i] = c.build.NewArray()
-		}
-		c.rows = 0
 	}
 	rec := array.NewRecord(t.schema, arrays, int64(t.rows))
 	err = t.out.Write(rec)
@@ -204,6 +230,8 @@ func (t *table) flush() (err error) {
 
 // close writes the last batch and the end of the stream.
 func (t *table) close() error {
-	err := t.flush()
-	return errors.Join(err, t.out.Close())
+	if err := t.flush(); err != nil {
+		return err
+	}
+	return t.out.Close()
 }
