@@ -167,7 +167,11 @@ func (f *finder) holds(dir string, names []string) error {
 	if f.opts.Contents == nil {
 		return nil
 	}
-	contents, err := f.opts.Contents(func(name string) ([]byte, error) { return readLocal(join(dir, name)) })
+	contents, err := f.opts.Contents(func(name string) (text []byte, where string, err error) {
+		where = join(dir, name)
+		text, err = readLocal(where)
+		return text, where, err
+	})
 	if err != nil || contents == nil {
 		return err
 	}

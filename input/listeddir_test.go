@@ -80,8 +80,8 @@ func TestIncompleteDirectory(t *testing.T) {
 	must(t, os.WriteFile(filepath.Join(root, "set/names"), []byte("0.ffr 1.ffr"), 0o644))
 	must(t, os.Mkdir(filepath.Join(root, "pipe/names"), 0o755)) // neither a file nor missing
 	errMissing := errors.New("not there")
-	opts := Options{LookupEnv: noEnv, Match: func(name string) bool { return strings.HasSuffix(name, ".ffr") }, Contents: func(read func(string) ([]byte, error)) (*Contents, error) {
-		text, err := read("names")
+	opts := Options{LookupEnv: noEnv, Match: func(name string) bool { return strings.HasSuffix(name, ".ffr") }, Contents: func(read func(string) ([]byte, string, error)) (*Contents, error) {
+		text, _, err := read("names")
 		if errors.Is(err, ErrNotFound) {
 			return nil, nil
 		}
