@@ -6,7 +6,9 @@ import (
 	"io"
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/ffconvert/ffconvert/convert/option"
 	"github.com/ffconvert/ffconvert/converters"
@@ -31,8 +33,15 @@ func readClasses(name string, most int64) ([]string, error) {
 	if int64(len(data)) > most {
 		return nil, &converters.Error{Where: name, Off: -1, Err: fmt.Errorf("%w: it has more than %s", converters.ErrLimit, text.Count(most, "byte")), Hint: "option max-classes-size"}
 	}
+	if !utf8.Valid(data) {
+		return nil, &converters.Error{Where: name, Off: -1, Err: fmt.Errorf("%w: it is not UTF-8", converters.ErrMalformed), Hint: "save it as UTF-8"}
+	}
 	if filepath.Ext(name) != ".json" {
-		lines := strings.Split(strings.TrimSuffix(strings.ReplaceAll(string(data), "\r\n", "\n"), "\n"), "\n")
+		text := strings.ReplaceAll(strings.TrimPrefix(string(data), "\ufeff"), "\r\n", "\n")
+		lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
+		if i := slices.Index(lines, ""); i >= 0 {
+			return nil, &converters.Error{Where: name, Off: -1, Err: fmt.Errorf("line %d: %w: it names no class, and the number of a class is that of its line", i+1, converters.ErrMalformed)}
+		}
 		return lines, listedTwice(name, lines)
 	}
 	var meta dataset.Meta

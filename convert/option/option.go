@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"unicode/utf8"
 )
 
 // A Value is a setting that is read from text. Set accepts any text that String returns.
@@ -37,6 +38,9 @@ type Option struct {
 
 // Set sets the value.
 func (o *Option) Set(text string) error {
+	if !utf8.ValidString(text) {
+		return ErrNotUTF8
+	}
 	err := o.value.Set(text)
 	o.given = o.given || err == nil
 	return err
@@ -103,6 +107,7 @@ func (s *Set) Given(name string) bool {
 // Errors of setting an option, in an [Error].
 var (
 	ErrUnknown = errors.New("no such option")
+	ErrNotUTF8 = errors.New("it is not UTF-8") // which a plan, that is JSON, could not record as it is
 	ErrLimit   = errors.New("it is a limit, which only the caller sets")
 )
 

@@ -173,6 +173,8 @@ func TestTableRefused(t *testing.T) {
 		"k,other\na,1\n":      `no column "label"`,
 		"k,label\na,1\na,2\n": `line 3: duplicate key "a"`,
 		"k,label\na,1,2\n":    "line 2",
+		"k,label\na,\xe9\n":   `line 2: malformed: column "label" has "\xe9", which is not UTF-8`,
+		"k,label\n\xe9,a\n":   "line 2: malformed",
 		"k,label\n\"a,1\n":    "line 2",
 	} {
 		if _, err := ReadRows(strings.NewReader(text), "t.csv", "label", Rows{}); err == nil || !strings.Contains(err.Error(), want) {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/ffconvert/ffconvert/converters"
 )
@@ -23,7 +24,8 @@ type Rows struct {
 	Quotes string
 }
 
-// ReadRows reads the column of a field. Values are integers if all are, else numbers if all are, else text. name is for errors.
+// ReadRows reads the column of a field. Values are integers if all are, else numbers
+// if all are and none is an integer that a float64 does not hold, else text. name is for errors.
 func ReadRows(r io.Reader, name, field string, how Rows) (*Table, error) {
 	if how.Comma == 0 {
 		how.Comma = ','
@@ -81,6 +83,12 @@ func (t *rowReader) row(line int, values []string) error {
 	if len(values) != len(t.columns) {
 		err := fmt.Errorf("line %d: %w: %d values, where there are %d columns", line, converters.ErrMalformed, len(values), len(t.columns))
 		return &converters.Error{Where: t.name, Off: -1, Err: err, Hint: "option table-delimiter, option table-quotes"}
+	}
+	for _, i := range []int{t.key, t.value} {
+		if !utf8.ValidString(values[i]) {
+			err := fmt.Errorf("line %d: %w: column %q has %q, which is not UTF-8", line, converters.ErrMalformed, t.columns[i], values[i])
+			return &converters.Error{Where: t.name, Off: -1, Err: err, Hint: "save the table as UTF-8"}
+		}
 	}
 	t.texts = append(t.texts, strings.Clone(values[t.value]))
 	return t.addKey(strings.Clone(values[t.key]), line)

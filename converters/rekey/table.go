@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"math/big"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -26,7 +27,7 @@ type Table struct {
 	used   []atomic.Bool
 }
 
-// typed returns texts as integers if all are, else as numbers if all are, else as text.
+// typed returns texts as integers if all are, else as numbers if all are and a float64 holds every integer among them, else as text.
 func typed(texts []string) []converters.Value {
 	parse := []func(string) (converters.Value, error){
 		func(s string) (converters.Value, error) {
@@ -35,6 +36,11 @@ func typed(texts []string) []converters.Value {
 		},
 		func(s string) (converters.Value, error) {
 			x, err := strconv.ParseFloat(s, 64)
+			if n, ok := new(big.Int).SetString(s, 10); err == nil && ok {
+				if _, exact := new(big.Float).SetInt(n).Float64(); exact != big.Exact {
+					err = strconv.ErrRange
+				}
+			}
 			return converters.Float(x), err
 		},
 		func(s string) (converters.Value, error) { return converters.Text([]byte(s)), nil },

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -92,6 +93,9 @@ type checkedText struct {
 func (v checkedText) Set(text string) error {
 	if text == "" {
 		return errors.New("it is empty")
+	}
+	if !utf8.ValidString(text) {
+		return option.ErrNotUTF8
 	}
 	if v.check != nil {
 		if err := v.check(text); err != nil {
