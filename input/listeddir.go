@@ -99,7 +99,9 @@ func (d *listedDir) complete(ctx context.Context) (told bool, err error) {
 	g.SetLimit(lookups)
 	for i, name := range unlisted {
 		g.Go(func() error {
-			o, err := statSure(within, d.opts.Remote, d.p.bucket+d.dir+name+d.p.query)
+			o, err := remote.Sure(within, func(ctx context.Context) (remote.Object, error) {
+				return d.opts.Remote.Stat(ctx, d.p.bucket+d.dir+name+d.p.query)
+			})
 			where := Shown(d.p.bucket + d.dir + name)
 			if errors.Is(err, remote.ErrNotFound) {
 				return holds.lacks(where, Shown(d.p.bucket+d.dir))

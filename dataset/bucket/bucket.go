@@ -214,10 +214,7 @@ func (b *bucket) fetch(ctx context.Context, o remote.Object, name string) error 
 	if !isDoubtful(err) {
 		return err
 	}
-	now, late := b.opts.Client.Stat(ctx, b.at(name))
-	if errors.Is(late, remote.ErrNotFound) {
-		now, late = b.opts.Client.Stat(ctx, b.at(name))
-	}
+	now, late := remote.Sure(ctx, func(ctx context.Context) (remote.Object, error) { return b.opts.Client.Stat(ctx, b.at(name)) })
 	if late != nil || now.Size != o.Size { // a larger one has no room
 		return err
 	}

@@ -88,11 +88,12 @@ func (f *file) checker() (w io.Writer, end func() error) {
 // lost returns the error of reading the file in a dataset that has to have it: that it is missing there, or differs
 // from the checksum of its service, is damage.
 func (f *file) lost(where string, err error) error {
-	if isMissing(err) && place.KindOf(err) == place.Refused { // not an error of the scratch
-		return f.wrong(where, fmt.Errorf("%w: it is missing", ErrSource))
-	}
-	if e, ok := errors.AsType[*remote.Error](err); ok && errors.Is(err, remote.ErrSum) {
+	e, ok := errors.AsType[*remote.Error](err)
+	switch {
+	case ok && (errors.Is(err, remote.ErrNotFound) || errors.Is(err, remote.ErrSum)): // which says how often it was asked for
 		return f.wrong(where, fmt.Errorf("%w: %s", ErrSource, e.Problem()))
+	case isMissing(err) && place.KindOf(err) == place.Refused: // not an error of the scratch
+		return f.wrong(where, fmt.Errorf("%w: it is missing", ErrSource))
 	}
 	return err
 }

@@ -203,19 +203,17 @@ func (o *objects) read(ctx context.Context, name string) ([]byte, error) {
 	return before, fault
 }
 
-// stat asks again before a file is said not to exist: one reply may be wrong.
-func (o *objects) stat(ctx context.Context, name string) (at remote.Object, err error) {
-	for range 3 {
-		if at, err = o.client.Stat(ctx, o.url+name); !errors.Is(err, remote.ErrNotFound) {
-			break
-		}
-	}
-	return at, err
+// stat looks at a file that the manifest names.
+func (o *objects) stat(ctx context.Context, name string) (remote.Object, error) {
+	return remote.Sure(ctx, func(ctx context.Context) (remote.Object, error) { return o.client.Stat(ctx, o.url+name) })
 }
 
 // readOnce reads a file. sure: its bytes have a checksum of the service.
 func (o *objects) readOnce(ctx context.Context, name string) (text []byte, sure bool, err error) {
-	at, err := o.stat(ctx, name)
+	at, err := o.client.Stat(ctx, o.url+name)
+	if errors.Is(err, remote.ErrNotFound) { // one reply may be wrong; a dataset may do without it
+		at, err = o.client.Stat(ctx, o.url+name)
+	}
 	if err != nil {
 		return nil, false, err
 	}

@@ -108,20 +108,16 @@ func (c *Client) list(ctx context.Context, prefix string, yield func(Object, err
 	for token := ""; ; {
 		var items []item
 		var next string
-		err := c.retry(ctx, func() (err error) {
-			items, next, err = s.page(ctx, prefix, token)
+		err := c.retryFound(ctx, true, func() (err error) {
+			if items, next, err = s.page(ctx, prefix, token); err == nil {
+				err = checkPage(prefix, names, items, last, started)
+			}
 			return err
 		})
 		if err != nil {
 			return err
 		}
 		for _, i := range items {
-			switch {
-			case !strings.HasPrefix(i.name, names):
-				return noList(prefix, fmt.Errorf("the list of %q holds %q", names, i.name))
-			case started && i.name <= last:
-				return noList(prefix, fmt.Errorf("the list is not in order: %q comes after %q", i.name, last))
-			}
 			last, started, empty = i.name, true, 0
 			i.URL = scheme + "://" + bucket + "/" + i.name + prefix[len(url):]
 			if !yield(i.Object, nil) {
@@ -137,12 +133,37 @@ func (c *Client) list(ctx context.Context, prefix string, yield func(Object, err
 	}
 }
 
+// checkPage returns an error unless a page of the list of all names that begin with names continues it in order, behind last if
+// it was started.
+func checkPage(prefix, names string, items []item, last string, started bool) error {
+	for _, i := range items {
+		var err *Error
+		switch {
+		case !strings.HasPrefix(i.name, names):
+			err = noList(prefix, fmt.Errorf("the list of %q holds %q", names, i.name))
+		case started && i.name <= last:
+			err = noList(prefix, fmt.Errorf("the list is not in order: %q comes after %q", i.name, last))
+		}
+		if err != nil {
+			err.page = true
+			return err
+		}
+		last, started = i.name, true
+	}
+	return nil
+}
+
 // retry repeats a request that brings no bytes of an object, until it succeeds or another attempt would
 // not help.
 func (c *Client) retry(ctx context.Context, request func() error) error {
+	return c.retryFound(ctx, false, request)
+}
+
+// retryFound is retry of a request for something that was found before.
+func (c *Client) retryFound(ctx context.Context, found bool, request func() error) error {
 	p := &pace{patience: c.opts.patience()}
 	p.enter()
-	a := &attempts{opts: c.opts, pace: p}
+	a := &attempts{opts: c.opts, pace: p, found: found}
 	for {
 		err := request()
 		if err == nil {
@@ -162,7 +183,7 @@ func (c *Client) Read(ctx context.Context, o Object, p []byte, off int64) error 
 	}
 	f := &fetch{c: c, store: s, o: o, pace: &pace{patience: c.opts.patience()}}
 	f.total.Store(max(o.Size, -1))
-	a := &attempts{opts: c.opts, pace: f.pace}
+	a := &attempts{opts: c.opts, pace: f.pace, found: o.found()}
 	for at := 0; ; {
 		n, err := f.readOnce(ctx, p[at:], off+int64(at))
 		if at += n; at == len(p) {

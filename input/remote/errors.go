@@ -45,6 +45,7 @@ type Error struct {
 	After time.Duration // the service wants no attempt before this has passed; 0: not said
 
 	code string // of S3; "": none came
+	page bool   // a page of a list is not what was asked for
 }
 
 // An Advice names the field of [Options] that helps against an [Error]. The zero value is none.

@@ -153,7 +153,7 @@ func (f *fetch) run(ctx context.Context) error {
 
 // span fetches one span, in as many attempts as it takes.
 func (f *fetch) span(ctx context.Context, sp *span) error {
-	a := &attempts{opts: f.c.opts, pace: f.pace, known: true}
+	a := &attempts{opts: f.c.opts, pace: f.pace, known: true, found: f.o.found()}
 	for {
 		if done, err := f.try(ctx, sp, a); done || err != nil {
 			return err

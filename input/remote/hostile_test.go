@@ -137,7 +137,7 @@ var hostile = []struct {
 	}},
 	{name: "changed, and If-Match is ignored", want: ErrChanged, before: func(o *origin, w http.ResponseWriter, r *http.Request, gets int) bool {
 		r.Header.Del("If-Match")
-		if gets == 2 {
+		if gets >= 2 {
 			w.Header().Set("Etag", `"2"`)
 		}
 		return false
@@ -168,14 +168,14 @@ var hostile = []struct {
 	{name: "modified, and If-Unmodified-Since is ignored", want: ErrChanged, says: "modified at", before: func(o *origin, w http.ResponseWriter, r *http.Request, gets int) bool {
 		r.Header.Del("If-Unmodified-Since")
 		o.etag, o.modified = "", time.Unix(1e9, 0)
-		if gets == 1 {
+		if gets >= 1 {
 			o.modified = time.Unix(2e9, 0)
 		}
 		return false
 	}},
 	{name: "modified, and the version is left out", want: ErrChanged, says: "modified at", before: func(o *origin, w http.ResponseWriter, r *http.Request, gets int) bool {
 		o.modified = time.Unix(1e9, 0)
-		if gets == 1 {
+		if gets >= 1 {
 			r.Header.Del("If-Match")
 			o.etag, o.modified = "", time.Unix(2e9, 0)
 		}
@@ -208,8 +208,33 @@ var hostile = []struct {
 		return gets == 1
 	}},
 
-	{name: "other bytes than were asked for", want: ErrLength, says: "bytes from 10 on have come", before: func(o *origin, w http.ResponseWriter, r *http.Request, gets int) bool {
+	{name: "not found, for good", want: ErrNotFound, says: "asked for 4 times", before: func(o *origin, w http.ResponseWriter, r *http.Request, gets int) bool {
+		if gets >= 1 {
+			w.WriteHeader(http.StatusNotFound)
+		}
+		return gets >= 1
+	}},
+	{name: "not found, three times", gets: 7, before: func(o *origin, w http.ResponseWriter, r *http.Request, gets int) bool {
+		if gets >= 1 && gets <= 3 {
+			w.WriteHeader(http.StatusNotFound)
+		}
+		return gets >= 1 && gets <= 3
+	}},
+	{name: "another version, once", gets: 5, before: func(o *origin, w http.ResponseWriter, r *http.Request, gets int) bool {
+		r.Header.Del("If-Match")
+		if gets == 2 {
+			w.Header().Set("Etag", `"2"`)
+		}
+		return false
+	}},
+	{name: "other bytes than were asked for, once", gets: 5, before: func(o *origin, w http.ResponseWriter, r *http.Request, gets int) bool {
 		if gets == 1 {
+			r.Header.Set("Range", "bytes=10-19")
+		}
+		return false
+	}},
+	{name: "other bytes than were asked for", want: ErrLength, says: "bytes from 10 on have come", before: func(o *origin, w http.ResponseWriter, r *http.Request, gets int) bool {
+		if gets >= 1 {
 			r.Header.Set("Range", "bytes=10-19")
 		}
 		return false

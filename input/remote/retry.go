@@ -21,6 +21,8 @@ type attempts struct {
 	pace  *pace
 	row   int  // attempts in a row that brought no byte
 	known bool // the service has answered before: that its name is not found may pass
+	found bool // the object was found before: that it is not there, or another one, may be a wrong reply
+	doubt int  // such replies
 }
 
 type onceKey struct{}
@@ -44,7 +46,13 @@ func (a *attempts) decide(ctx context.Context, err error, brought bool) (time.Du
 		return 0, context.Cause(ctx)
 	}
 	e, ok := errors.AsType[*Error](err)
-	if !ok || !e.Again && !(a.known && noSuchHost(e)) {
+	doubt := ok && !e.Again && a.found && e.doubtful() && ctx.Value(onceKey{}) == nil
+	if doubt {
+		if a.doubt++; a.doubt > doubts {
+			return 0, askedOften(e, a.doubt)
+		}
+	}
+	if !ok || !e.Again && !doubt && !(a.known && noSuchHost(e)) {
 		if ok && e.Kind == ErrUnavailable && noSuchHost(e) {
 			e.Kind = ErrSetting
 		}
@@ -57,7 +65,7 @@ func (a *attempts) decide(ctx context.Context, err error, brought bool) (time.Du
 		a.row = 0
 	}
 	a.row++
-	if a.row > a.opts.retries() {
+	if a.row > a.opts.retries() && !doubt {
 		if a.row == 1 {
 			return 0, err
 		}
