@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -163,6 +164,7 @@ func (s *Server) Allow(t testing.TB, bucket string, g Grant) {
 }
 
 // Objects returns the bytes of all objects below a prefix, by what follows it in their names.
+// One that is removed meanwhile is left out.
 func (s *Server) Objects(ctx context.Context, bucket, prefix string) (map[string][]byte, error) {
 	all := map[string][]byte{}
 	for o := range s.Client.Client.ListObjects(ctx, bucket, minio.ListObjectsOptions{Prefix: prefix, Recursive: true}) {
@@ -170,6 +172,9 @@ func (s *Server) Objects(ctx context.Context, bucket, prefix string) (map[string
 			return nil, o.Err
 		}
 		body, info, _, err := s.Client.GetObject(ctx, bucket, o.Key, minio.GetObjectOptions{})
+		if minio.ToErrorResponse(err).StatusCode == http.StatusNotFound { // a killed program's last requests may still be carried out
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
