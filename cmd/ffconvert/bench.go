@@ -59,6 +59,7 @@ func newBenchReadCommand() *cobra.Command {
 		Long: `Read batches of samples in random order, each sample once before any comes again, every
 checksum compared. Samples and bytes a second, and how long a batch took. What the page cache has
 comes from there, the rest past it; with --backend aio all comes past it. A sample that is damaged or cannot be read ends the run.
+Of a dataset the shards that its manifest names are read; the report says how many of its samples and shards.
 
 ` + exitStatus,
 		Example: `  ffconvert bench read out/
@@ -91,13 +92,20 @@ func runBenchRead(ctx context.Context, opts benchReadOptions, path string, stdou
 	if err := convert.LocalPath(path); err != nil {
 		return err
 	}
-	if err := isFinished(path); err != nil {
+	paths, of, err := shardsOf(path)
+	if err != nil {
 		return err
 	}
-	r, err := record.Open(path, record.Options{
+	how := record.Options{
 		AllowLegacy: opts.allowLegacy,
 		AIO:         aio.Options{Backend: opts.backend, Depth: opts.depth, BlockSize: int(opts.blockSize.Size)},
-	})
+	}
+	var r *record.Reader
+	if opts.Of = of; paths != nil {
+		r, err = record.OpenFiles(paths, how)
+	} else {
+		r, err = record.Open(path, how)
+	}
 	if errors.Is(err, record.ErrLegacy) {
 		return terminal.Plain(fmt.Errorf("%w%s", err, hint.Legacy))
 	}
@@ -118,22 +126,42 @@ func runBenchRead(ctx context.Context, opts benchReadOptions, path string, stdou
 	return errors.Join(report.Print(stdout), err)
 }
 
-// isFinished returns an error if a directory is of a dataset that is not finished, or lacks a shard that its manifest names.
-func isFinished(path string) error {
-	m, err := dataset.ReadManifest(path)
-	if errors.Is(err, fs.ErrNotExist) {
+// shardsOf returns the shards of a dataset's directory, by its manifest; nil: there is none, or path is a file. of is what the
+// dataset has, also where path is one shard of it. A dataset that is not finished, or lacks a shard that its manifest names, is an
+// error.
+func shardsOf(path string) (paths []string, of bench.Size, err error) {
+	dir, name := path, ""
+	if st, err := os.Stat(path); err == nil && !st.IsDir() {
+		dir, name = filepath.Dir(path), filepath.Base(path)
+	}
+	m, err := dataset.ReadShards(dir)
+	if errors.Is(err, fs.ErrNotExist) && name == "" {
 		if _, err := os.Lstat(filepath.Join(path, dataset.WorkDir)); err != nil {
-			return nil // shards of others, or a shard
+			return nil, of, nil // shards of others
 		}
-		return &place.Error{Where: path, Off: -1, Err: dataset.ErrUnfinished, Hint: "ffconvert status says how far it is", Kind: place.Unfinished}
+		return nil, of, &place.Error{Where: path, Off: -1, Err: dataset.ErrUnfinished, Hint: "ffconvert status says how far it is", Kind: place.Unfinished}
 	}
 	if err != nil {
-		return nil // a file; of a damaged manifest verify tells
+		return nil, of, nil // of a damaged manifest verify tells
 	}
+	ours := false
 	for i := range m.Shards {
-		if _, err := os.Lstat(filepath.Join(path, m.Shards[i].Name)); errors.Is(err, fs.ErrNotExist) {
-			return &place.Error{Where: filepath.Join(path, m.Shards[i].Name), Off: -1, Err: dataset.ErrMissing, Hint: "ffconvert repair " + path}
+		s := &m.Shards[i]
+		of.Shards++
+		of.Samples += s.Samples
+		ours = ours || s.Name == name
+		paths = append(paths, filepath.Join(dir, s.Name))
+	}
+	switch {
+	case ours:
+		return nil, of, nil
+	case name != "":
+		return nil, bench.Size{}, nil
+	}
+	for _, path := range paths {
+		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+			return nil, of, &place.Error{Where: path, Off: -1, Err: dataset.ErrMissing, Hint: "ffconvert repair " + dir}
 		}
 	}
-	return nil
+	return paths, of, nil
 }

@@ -87,7 +87,7 @@ func runDiff(ctx context.Context, opts diffOptions, pathA, pathB string, stdout 
 	if err != nil {
 		return errors.Join(w.out.Flush(), explainLookup(err))
 	}
-	w.close(pathA, pathB, &totals, how)
+	w.close(diffSide{pathA, a}, diffSide{pathB, b}, &totals, how)
 	if err := w.out.Flush(); err != nil || totals.Same() {
 		return err
 	}
@@ -164,12 +164,22 @@ func appendDifference(b []byte, d *compare.Difference) []byte {
 	return terminal.EscapeJSON(append(b, "}\n"...))
 }
 
+// A diffOf is what a dataset has, of which one shard may be compared.
+type diffOf struct {
+	Shards  int   `json:"shards"`
+	Samples int64 `json:"samples"`
+}
+
 // A diffDone is the last line of diff --format json.
 type diffDone struct {
 	Done     bool   `json:"done"`
 	Same     bool   `json:"same"`
 	A        int64  `json:"a_samples"`
 	B        int64  `json:"b_samples"`
+	AShards  int    `json:"a_shards"`
+	BShards  int    `json:"b_shards"`
+	AOf      diffOf `json:"a_of"`
+	BOf      diffOf `json:"b_of"`
 	Alike    int64  `json:"alike"`
 	Changed  int64  `json:"changed"`
 	Removed  int64  `json:"removed"`
@@ -179,9 +189,12 @@ type diffDone struct {
 }
 
 // close prints the summary. Errors of writing stay in out.
-func (w *diffWriter) close(a, b string, t *compare.Totals, how compare.Options) {
+func (w *diffWriter) close(a, b diffSide, t *compare.Totals, how compare.Options) {
 	if w.json {
-		done := diffDone{true, t.Same(), t.A, t.B, t.Alike, t.Changed, t.Removed, t.Added, "records", "key"}
+		done := diffDone{Done: true, Same: t.Same(), A: t.A, B: t.B, AShards: len(a.Files()), BShards: len(b.Files()),
+			Alike: t.Alike, Changed: t.Changed, Removed: t.Removed, Added: t.Added, Compared: "records", By: "key"}
+		done.AOf.Shards, done.AOf.Samples = a.Of()
+		done.BOf.Shards, done.BOf.Samples = b.Of()
 		if how.Decode {
 			done.Compared = "fields"
 		}
@@ -196,6 +209,18 @@ func (w *diffWriter) close(a, b string, t *compare.Totals, how compare.Options) 
 		what = "fields"
 	}
 	n := humanize.Comma
-	fmt.Fprintf(w.out, "%s: %s, %s: %s; %s alike, %s changed, %s removed, %s added (%s compared)\n",
-		text.Name(a), terminal.Counted(t.A, "sample"), text.Name(b), terminal.Counted(t.B, "sample"), n(t.Alike), n(t.Changed), n(t.Removed), n(t.Added), what)
+	fmt.Fprintf(w.out, "%s, %s; %s alike, %s changed, %s removed, %s added (%s compared)\n",
+		a.text(t.A), b.text(t.B), n(t.Alike), n(t.Changed), n(t.Removed), n(t.Added), what)
+}
+
+// A diffSide is one of the datasets, by the name that the user gave it.
+type diffSide struct {
+	name string
+	*lookup.Dataset
+}
+
+// text says how many samples and shards were compared, and of how many.
+func (d diffSide) text(samples int64) string {
+	shards, of := d.Of()
+	return fmt.Sprintf("%s: %s in %s", text.Name(d.name), terminal.CountedOf(samples, of, "sample"), terminal.CountedOf(int64(len(d.Files())), int64(shards), "shard"))
 }

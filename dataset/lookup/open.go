@@ -175,6 +175,17 @@ func (d *Dataset) Dir() string { return d.dir }
 // Ours reports whether it is a dataset of this program, with a manifest.
 func (d *Dataset) Ours() bool { return d.manifest != nil }
 
+// Of returns how many shards and samples the dataset has, of which d may be one shard.
+func (d *Dataset) Of() (shards int, samples int64) {
+	if d.manifest == nil {
+		return len(d.shards), d.Len()
+	}
+	for i := range d.manifest.Shards {
+		samples += d.manifest.Shards[i].Samples
+	}
+	return len(d.manifest.Shards), samples
+}
+
 // Len returns the number of samples.
 func (d *Dataset) Len() int64 { return d.starts[len(d.starts)-1] }
 

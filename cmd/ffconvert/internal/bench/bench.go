@@ -26,6 +26,13 @@ type Options struct {
 	Duration time.Duration // after this time no batch is begun
 	Jobs     int           // batches read at once
 	Seed     uint64        // of the random order
+	Of       Size          // of the dataset, of which the reader may have one shard; zero: the reader's
+}
+
+// A Size counts shards and samples.
+type Size struct {
+	Shards  int   `json:"shards"`
+	Samples int64 `json:"samples"`
 }
 
 // A Run reads batches with several goroutines.
@@ -40,16 +47,20 @@ type Run struct {
 	next    int   // index in order of the next sample to read
 	left    int   // batches still to read, if their number is limited
 	took    []time.Duration
-	samples int64
+	read    []bool // samples that were read, a byte each
+	samples int64  // with those that came again
 	bytes   int64
 }
 
 func New(opts Options, r *record.Reader) *Run {
-	b := &Run{Options: opts, reader: r, left: opts.Batches, rng: rand.New(rand.NewPCG(opts.Seed, 0)), order: make([]int, r.Len())}
+	b := &Run{Options: opts, reader: r, left: opts.Batches, rng: rand.New(rand.NewPCG(opts.Seed, 0)), order: make([]int, r.Len()), read: make([]bool, r.Len())}
 	for i := range b.order {
 		b.order[i] = i
 	}
 	b.shuffle()
+	if b.Of == (Size{}) {
+		b.Of = Size{len(r.Files()), int64(r.Len())}
+	}
 	return b
 }
 
@@ -74,7 +85,7 @@ func (b *Run) job(ctx context.Context) error {
 		if samples, err = b.reader.ReadBatch(ctx, indices, samples); err != nil {
 			return err
 		}
-		b.add(samples, time.Since(start))
+		b.add(indices, samples, time.Since(start))
 	}
 	return nil
 }
@@ -104,9 +115,12 @@ func (b *Run) shuffle() {
 	b.next = 0
 }
 
-func (b *Run) add(samples [][]byte, took time.Duration) {
+func (b *Run) add(indices []int, samples [][]byte, took time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	for _, i := range indices {
+		b.read[i] = true
+	}
 	b.took = append(b.took, took)
 	b.samples += int64(len(samples))
 	for _, s := range samples {
@@ -123,6 +137,8 @@ type Report struct {
 	BytesPerSecond   float64      `json:"bytes_per_second"`
 	Batches          int          `json:"batches"`
 	BatchSeconds     batchSeconds `json:"batch_seconds"`
+	Read             Size         `json:"read"` // samples that were read, each once, and their shards
+	Of               Size         `json:"of"`   // what the dataset has
 	Backend          string       `json:"backend"`
 	QueueDepth       int          `json:"queue_depth"`
 	Direct           bool         `json:"direct"`       // read with O_DIRECT, except CachedBytes
@@ -144,7 +160,7 @@ func (b *Run) report(took time.Duration, err error) (*Report, error) {
 	r := &Report{
 		Samples: b.samples, Bytes: b.bytes, Seconds: took.Seconds(),
 		SamplesPerSecond: float64(b.samples) / took.Seconds(), BytesPerSecond: float64(b.bytes) / took.Seconds(),
-		Batches: len(b.took), BatchSeconds: secondsOf(b.took),
+		Batches: len(b.took), BatchSeconds: secondsOf(b.took), Read: b.sizeRead(), Of: b.Of,
 		Backend: stats.Backend.String(), QueueDepth: stats.Depth, Direct: stats.Direct, CachedBytes: stats.Cached, Fallback: stats.Fallback,
 		Problems: []string{},
 	}
@@ -160,6 +176,24 @@ func (b *Run) report(took time.Duration, err error) (*Report, error) {
 		}
 	}
 	return r, errors.Join(errs...)
+}
+
+// sizeRead counts the samples that were read, and their shards.
+func (b *Run) sizeRead() (s Size) {
+	first := 0
+	for _, f := range b.reader.Files() {
+		here := int64(0)
+		for _, read := range b.read[first : first+int(f.Samples)] {
+			if read {
+				here++
+			}
+		}
+		if first += int(f.Samples); here > 0 {
+			s.Shards++
+			s.Samples += here
+		}
+	}
+	return s
 }
 
 func secondsOf(took []time.Duration) batchSeconds {
@@ -183,8 +217,9 @@ func (r *Report) Print(w io.Writer) error {
 		from += fmt.Sprintf("; %s from the page cache", humanize.Bytes(uint64(r.CachedBytes)))
 	}
 	ms := func(seconds float64) string { return fmt.Sprintf("%.1f ms", seconds*1000) }
-	_, err := fmt.Fprintf(w, "%s, %s in %.2f s: %.0f samples/s, %.0f MB/s by %s, queue depth %d, %s; %s, p50 %s, p95 %s, max %s\n",
+	_, err := fmt.Fprintf(w, "%s, %s in %.2f s: %.0f samples/s, %.0f MB/s by %s, queue depth %d, %s; %s, p50 %s, p95 %s, max %s; read %s of %s in %s of %s\n",
 		terminal.Counted(r.Samples, "sample"), humanize.Bytes(uint64(r.Bytes)), r.Seconds, r.SamplesPerSecond, r.BytesPerSecond/1e6,
-		r.Backend, r.QueueDepth, from, terminal.Counted(int64(r.Batches), "batch"), ms(r.BatchSeconds.P50), ms(r.BatchSeconds.P95), ms(r.BatchSeconds.Max))
+		r.Backend, r.QueueDepth, from, terminal.Counted(int64(r.Batches), "batch"), ms(r.BatchSeconds.P50), ms(r.BatchSeconds.P95), ms(r.BatchSeconds.Max),
+		humanize.Comma(r.Read.Samples), terminal.Counted(r.Of.Samples, "sample"), humanize.Comma(int64(r.Read.Shards)), terminal.Counted(int64(r.Of.Shards), "shard"))
 	return err
 }

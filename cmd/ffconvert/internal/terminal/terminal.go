@@ -82,6 +82,14 @@ func Counted(n int64, noun string) string {
 	return humanize.Comma(n) + " " + text.Plural(n, noun)
 }
 
+// CountedOf returns "9 samples" for all of 9, else "3 of 9 samples".
+func CountedOf(n, of int64, noun string) string {
+	if n == of {
+		return Counted(of, noun)
+	}
+	return humanize.Comma(n) + " of " + Counted(of, noun)
+}
+
 // Moment formats a time in the local zone, to the minute.
 func Moment(t time.Time) string { return t.Local().Format("2006-01-02 15:04") }
 
