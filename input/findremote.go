@@ -114,6 +114,16 @@ func (f *finder) resolve(ctx context.Context, l *lookup) error {
 	case !listed && strings.ContainsAny(urlPath(url), "*["):
 		return place.Refuse(l.name, ErrPattern, "name each object, as by {000..009}", "%s: gives no lists, so that there are no globs", l.where.scheme)
 	}
+	if listed {
+		below := pattern.below()
+		tells, late := f.tellsContents(ctx, below)
+		switch {
+		case late != nil:
+			return f.serviceFailed(ctx, l.name, late)
+		case tells:
+			return l.missNothing(f.list(ctx, l, below))
+		}
+	}
 	l.missed = []miss{{name: l.name, line: l.line, remote: RemoteError(l.name, err)}}
 	return nil
 }

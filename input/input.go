@@ -38,8 +38,8 @@ type Options struct {
 	// Arrange selects and orders the names that Match takes. nil: all, by code point.
 	Arrange func(names []string) ([]string, error)
 	// Contents, if not nil, returns which files a directory must hold, by what a file of it says: read returns the bytes of
-	// one, and its name in errors. nil: the directory does not say. A service is asked for these objects by their names, since its listing may lack
-	// some.
+	// one, and its name in errors. nil: the directory does not say. A service is asked for these objects by their names, since
+	// its listing may lack some. A name without a slash at its end, of which there is no object, is a directory that says so.
 	Contents func(read func(name string) (text []byte, where string, err error)) (*Contents, error)
 	// Sound, if not nil, judges the bytes of a file that was fetched and that has no checksum of its service: one that is not
 	// sound may be damaged on its way, and is fetched again. It may be called from several goroutines at once. nil: all are.

@@ -1,6 +1,7 @@
 package input
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -123,6 +124,28 @@ func (d *listedDir) complete(ctx context.Context) (told bool, err error) {
 	}
 	slices.SortFunc(d.found, func(a, b Name) int { return strings.Compare(a.Object.URL, b.Object.URL) })
 	return true, nil
+}
+
+// errTells ends the look of tellsContents.
+var errTells = errors.New("there")
+
+// tellsContents reports whether a file of the directory of p says what it must hold. That file is not read.
+func (f *finder) tellsContents(ctx context.Context, p objectPattern) (bool, error) {
+	if f.opts.Contents == nil {
+		return false, nil
+	}
+	_, err := f.opts.Contents(func(name string) (text []byte, where string, err error) {
+		url := strings.TrimSuffix(p.prefix(), p.query) + name + p.query
+		_, err = statSure(ctx, f.opts.Remote, url)
+		if errors.Is(err, remote.ErrNotFound) {
+			return nil, Shown(url), ErrNotFound
+		}
+		return nil, Shown(url), cmp.Or(err, errTells)
+	})
+	if errors.Is(err, errTells) {
+		return true, nil
+	}
+	return false, err
 }
 
 // statSure is Stat that asks again before an object is said not to exist: one reply may be wrong.

@@ -42,6 +42,7 @@ func TestIncompleteListing(t *testing.T) {
 		{"s3://b/set/*.ffr", whole, "", contents},
 		{"s3://b/set/[0-3].ffr", "s3://b/set/0.ffr s3://b/set/1.ffr s3://b/set/2.ffr s3://b/set/3.ffr", "", contents},
 		{"s3://b/s*t/", whole, "", contents},
+		{"s3://b/set", whole, "", contents}, // as the commands that look into a dataset take it
 		{"s3://b/bare/", bare, "s3://b/bare/: 4 bare shards, 0.ffr to 5.ffr; no manifest there says whether that is all", contents},
 		{"s3://b/bare/*.ffr", bare, "s3://b/bare/*.ffr: 4 objects, 0.ffr to 5.ffr", nil},
 		{"s3://b/bare/{0..5}.ffr", "s3://b/bare/0.ffr s3://b/bare/1.ffr s3://b/bare/2.ffr s3://b/bare/3.ffr s3://b/bare/4.ffr s3://b/bare/5.ffr", "", nil},
@@ -55,6 +56,24 @@ func TestIncompleteListing(t *testing.T) {
 			t.Errorf("%s: %q", tt.arg, notes)
 		}
 	}
+	for _, arg := range []string{"s3://b/bare", "s3://b/se", "s3://b/set/0", "s3://b/s*"} { // no file there says what it must hold
+		if got, err := findRemote(t, f, Options{Match: shards, Contents: contents}, arg); !errors.Is(err, ErrNotFound) && !errors.Is(err, ErrNoMatch) {
+			t.Errorf("%s: %q, %v", arg, got, err)
+		}
+	}
+	if got, err := findRemote(t, f, Options{Match: shards}, "s3://b/set"); !errors.Is(err, ErrNotFound) {
+		t.Errorf("a prefix, where directories do not say what they hold: %q, %v", got, err)
+	}
+	f.Fails["s3://b/set/names"] = &remote.Error{URL: "s3://b/set/names", Kind: remote.ErrDenied}
+	if _, err := findRemote(t, f, Options{Match: shards, Contents: contents}, "s3://b/set"); !errors.Is(err, remote.ErrDenied) {
+		t.Errorf("what a directory holds may not be read: %v", err)
+	}
+	delete(f.Fails, "s3://b/set/names")
+	f.Objects["s3://b/set"] = "an object of that name"
+	if got, err := findRemote(t, f, Options{Match: shards, Contents: contents}, "s3://b/set"); err != nil || !slices.Equal(got, []string{"s3://b/set"}) {
+		t.Errorf("an object of the name: %q, %v", got, err)
+	}
+	delete(f.Objects, "s3://b/set")
 	all := slices.Clone(strings.Fields(whole))
 	for _, url := range all { // a listing without any of them
 		f.Hidden[url] = true

@@ -58,6 +58,12 @@ func (p objectPattern) check(name string) error {
 	return nil
 }
 
+// below returns the pattern of all objects directly below the name, which is no glob.
+func (p objectPattern) below() objectPattern {
+	p.components, p.literal = append(slices.Clone(p.components), ""), true
+	return p
+}
+
 // prefix returns the longest common prefix of the URLs of matching objects, and their query.
 func (p objectPattern) prefix() string {
 	key := strings.Join(p.components, "/")
