@@ -110,6 +110,7 @@ type Conversion struct {
 type Result struct {
 	*shard.Report                         // Seconds is of all that Write did
 	Columns       []converters.ColumnType // columns, if the source is a table that was opened; else nil
+	HeaderMissed  bool                    // they are words that do not name them, which no option has said
 	HeaderFound   bool                    // the first lines of the parts name the columns, which no option has said
 }
 
@@ -144,7 +145,7 @@ func (c *Conversion) Write(ctx context.Context) (*Result, error) {
 	}
 	c.tellDoubts()
 	report.Seconds = time.Since(began).Seconds() // the index and the plan, too
-	return &Result{report, c.says.Columns, c.says.HeaderFound}, nil
+	return &Result{report, c.says.Columns, c.says.HeaderMissed, c.says.HeaderFound}, nil
 }
 
 // prepare finds the inputs and makes all checks that need no output directory. It reports whether

@@ -132,6 +132,9 @@ type Description struct {
 	// HeaderFound means that the first lines of the parts name the columns, which no option has said.
 	HeaderFound bool `json:"-"`
 
+	// HeaderMissed means that the first lines of the parts are words that are no names of columns, which no option has said.
+	HeaderMissed bool `json:"-"`
+
 	Classes []string     `json:"classes,omitempty"` // class names by number, the value of the field cls
 	Columns []ColumnType `json:"columns,omitempty"` // of a table, in order
 	Added   []AddedField `json:"added,omitempty"`   // fields from tables beside the source

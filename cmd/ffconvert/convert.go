@@ -172,7 +172,7 @@ func (c *conversion) convert(ctx context.Context) (progress.ClosingLine, error) 
 		return nil, err
 	}
 	sum := summary.NewConversion(c.Out, done.Report)
-	sum.Columns, sum.HeaderFound = done.Columns, done.HeaderFound
+	sum.Columns, sum.HeaderFound, sum.HeaderMissed = done.Columns, done.HeaderFound, done.HeaderMissed
 	if c.sign != nil {
 		sum.SignedBy = c.sign.ID()
 	}

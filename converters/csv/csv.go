@@ -29,6 +29,7 @@ package csv
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/ffconvert/ffconvert/converters"
@@ -68,8 +69,8 @@ type Options struct {
 	// all parts.
 	Header bool
 
-	// FindHeader sets Header if the first row of the first part is distinct words, above a column of numbers. Ignored if
-	// Columns is set.
+	// FindHeader sets Header if the first row of the first part looks like names: distinct words, above a column of numbers,
+	// say. A row that may be names or values is an error. Ignored if Columns is set.
 	FindHeader bool
 
 	// Delimiter separates values. 0: a comma.
@@ -117,6 +118,7 @@ type Source struct {
 	schema  schema
 	look    look
 	found   bool      // FindHeader has set Header
+	missed  bool      // FindHeader has found words that are no header
 	rounded *rounding // shared with the sources of WithParts
 	open    func(converters.Part, converters.Access) (converters.File, error)
 	readers sync.Pool // of *reader
@@ -161,8 +163,14 @@ func openSource(parts []converters.Part, opts Options, open func(converters.Part
 	find := opts.FindHeader && !opts.Header && opts.Columns == nil
 	s := &Source{parts: parts, opts: opts, open: open, rounded: &rounding{}}
 	err := s.inspect()
-	if find && s.look.isHeader() {
-		opts.Header = true
+	if find && (err == nil || s.look.isHeader()) {
+		var failed error
+		if opts.Header, failed = s.findHeader(); failed != nil {
+			return nil, failed
+		}
+		s.missed = s.look.rows > 0 && !slices.ContainsFunc(s.look.values, isNumberText)
+	}
+	if find && opts.Header {
 		s = &Source{parts: parts, opts: opts, found: true, open: open, rounded: &rounding{}}
 		err = s.inspect()
 	}
@@ -188,12 +196,12 @@ func (s *Source) Parts() []converters.Part { return s.parts }
 
 // WithParts returns a source with other parts and the same columns and types.
 func (s *Source) WithParts(_ int, parts []converters.Part) converters.Source {
-	return &Source{parts: parts, opts: s.opts, found: s.found, schema: s.schema, open: s.open, rounded: s.rounded}
+	return &Source{parts: parts, opts: s.opts, found: s.found, missed: s.missed, schema: s.schema, open: s.open, rounded: s.rounded}
 }
 
 // Describe returns the columns and their types, and the shape of a packed sample.
 func (s *Source) Describe() converters.Description {
-	d := converters.Description{Encoding: "msgpack", HeaderFound: s.found}
+	d := converters.Description{Encoding: "msgpack", HeaderFound: s.found, HeaderMissed: s.missed}
 	for _, c := range s.schema.kept {
 		d.Columns = append(d.Columns, converters.ColumnType{Name: c.name, DType: c.kind.String()})
 	}

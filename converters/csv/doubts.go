@@ -14,7 +14,10 @@ type look struct {
 	off  int64  // of the first row, in the part
 	rows int
 
-	first   []string // the values of the first row; nil if one of them is empty or a number
+	values  []string // of the first row
+	first   []string // the same; nil if one of them is empty or a number
+	again   bool     // a later row has one of them in its column
+	codes   []bool   // by column: all values of the later rows are codes
 	numbers []bool   // by column: the later rows have values, and all are numbers
 	others  []int    // for each of otherDelimiters the number in every row; 0 if rows differ
 }
@@ -28,11 +31,18 @@ func (l *look) add(s *splitter, kept []column) {
 		l.part, l.off = s.part.Name, s.at
 		l.numbers = make([]bool, len(kept))
 		l.others = make([]int, len(otherDelimiters))
+		l.codes = make([]bool, len(kept))
 		l.first = []string{}
 	}
 	l.rows++
 	for i, k := range kept {
 		c := s.cells[k.index]
+		if l.rows == 1 {
+			l.values = append(l.values, string(s.value(c)))
+		} else if value := s.value(c); l.first != nil {
+			l.again = l.again || string(value) == l.first[i]
+			l.codes[i] = (l.rows == 2 || l.codes[i]) && isCode(value)
+		}
 		switch {
 		case l.rows == 2:
 			l.numbers[i] = s.number(c)
@@ -86,36 +96,28 @@ func (s *Source) oddTable() []converters.Doubt {
 
 // isHeader reports whether the first row is distinct words, and a column has numbers below it.
 func (l *look) isHeader() bool {
-	if l.first == nil || l.rows < 2 {
-		return false
-	}
-	seen := make(map[string]bool)
-	for _, name := range l.first {
-		if seen[name] {
-			return false
-		}
-		seen[name] = true
-	}
-	for _, are := range l.numbers {
-		if are {
-			return true
-		}
-	}
-	return false
+	return l.first != nil && distinct(l.first) && l.aboveNumbers()
 }
 
 // oneColumn reports rows of one column, and suggests another delimiter.
 func (l *look) oneColumn(d converters.Doubt, delimiter byte) converters.Doubt {
 	d.Text = "every row is one column"
 	d.Hint = fmt.Sprintf("Options.Delimiter, if something else than %q stands between values", delimiter)
-	for i, n := range l.others {
-		if n > 0 && otherDelimiters[i] != delimiter {
-			d.Text = fmt.Sprintf("every row is one column, and has %q in it", otherDelimiters[i])
-			d.Hint = "Options.Delimiter " + delimiterWord(otherDelimiters[i])
-			break
-		}
+	if i := l.otherDelimiter(delimiter); i >= 0 {
+		d.Text = fmt.Sprintf("every row is one column, and has %q in it", otherDelimiters[i])
+		d.Hint = "Options.Delimiter " + delimiterWord(otherDelimiters[i])
 	}
 	return d
+}
+
+// otherDelimiter returns the index of one of otherDelimiters that all rows of one column have as often, or -1.
+func (l *look) otherDelimiter(delimiter byte) int {
+	for i, n := range l.others {
+		if n > 0 && otherDelimiters[i] != delimiter {
+			return i
+		}
+	}
+	return -1
 }
 
 // delimiterWord returns a delimiter as a word of a shell command.

@@ -19,7 +19,7 @@ func TestFindHeader(t *testing.T) {
 		{Options{FindHeader: true, DType: "y=str"}, "x,y\n1,2\n", true},
 		{Options{FindHeader: true}, "x\n1\n", true},
 		{Options{FindHeader: true}, "1,2\n3,4\n", false},
-		{Options{FindHeader: true}, "x,y\na,b\n", false},
+		{Options{FindHeader: true}, "a,b\na,c\n", false},
 		{Options{FindHeader: true, Columns: []string{"a", "b"}}, "x,y\n1,2\n", false},
 		{Options{}, "x,y\n1,2\n", false},
 	} {

@@ -43,8 +43,9 @@ type Conversion struct {
 	FieldsLeft int64            `json:"fields_left_out"`
 	NotWhole
 
-	Columns     []converters.ColumnType `json:"columns,omitempty"`      // of a CSV table that this run read
-	HeaderFound bool                    `json:"header_found,omitempty"` // the first lines name them, which no option has said
+	Columns      []converters.ColumnType `json:"columns,omitempty"`       // of a CSV table that this run read
+	HeaderFound  bool                    `json:"header_found,omitempty"`  // the first lines name them, which no option has said
+	HeaderMissed bool                    `json:"header_missed,omitempty"` // they are words that do not, which no option has said
 }
 
 // A filtered says what became of the samples that a filter was given.
@@ -229,6 +230,8 @@ func (s Conversion) String() string {
 		b.WriteString("; " + columnsText(s.Columns))
 		if s.HeaderFound {
 			b.WriteString(" (the first line names them)")
+		} else if s.HeaderMissed {
+			b.WriteString(" (the first line is a row)")
 		}
 	}
 	b.WriteString(s.filtered.String())

@@ -1,0 +1,188 @@
+package csv
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/ffconvert/ffconvert/converters"
+)
+
+// A first row may be names of columns or values. What decides is, in this order:
+//
+//	distinct words, above a column of numbers                  names
+//	a word above a column of numbers, beside other values      not known
+//	a number is in it                                          a row
+//	an empty value above a column of numbers                   not known
+//	an empty value, one twice, one longer than maxName         a row
+//	the next part begins with the same row                     names
+//	a value comes again in its column                          a row
+//	the next part begins with other values in all columns      a row
+//	identifiers, above a column of codes; two common names     names
+//	else                                                       not known
+//
+// What is not known is refused: a header that becomes a sample is as wrong as a sample that is lost.
+type firstRow int
+
+const (
+	isRow firstRow = iota
+	isNames
+	notKnown
+)
+
+// maxName is the longest name of a column in bytes that is looked for.
+const maxName = 64
+
+// fewRows are too few to say what all values of a column have in common.
+const fewRows = 4
+
+// commonNames are names of columns that are rarely values. Two of them in one row are names.
+var commonNames = strings.Fields(`answer audio author caption category class class_name content date description document file file_name
+	filename filepath id image image_id image_path img label labels language name path prompt question response sentence sentence1
+	sentence2 source speaker split summary target text title transcript transcription translation url video`)
+
+// findHeader reports whether the first lines of the parts name the columns. The first rows of the first part were looked at.
+func (s *Source) findHeader() (bool, error) {
+	l := &s.look
+	is := l.decide(s.opts.Delimiter)
+	if is == notKnown && !l.aboveNumbers() {
+		other, err := s.nextFirst()
+		if err != nil {
+			return false, err
+		}
+		switch {
+		case other != nil && slices.Equal(other, l.first):
+			is = isNames
+		case l.again, other != nil && apart(other, l.first):
+			is = isRow
+		case l.identifiers() && (l.aboveCodes() || common(l.first) >= 2):
+			is = isNames
+		}
+	}
+	if is == notKnown {
+		return false, &converters.Error{Where: l.part, Off: l.off, Entry: "row 1", Hint: "Options.Header if it names them, Options.Header=false if not",
+			Err: fmt.Errorf("%w: it may name the columns or be a row: %s", converters.ErrUnsupported, list(l.values))}
+	}
+	return is == isNames, nil
+}
+
+// decide says what the first row is by the first part, but for words above words.
+func (l *look) decide(delimiter byte) firstRow {
+	switch {
+	case l.rows == 0, len(l.values) == 1 && l.otherDelimiter(delimiter) >= 0: // another delimiter is what Doubts suggests
+		return isRow
+	case l.isHeader():
+		return isNames
+	case l.wordAboveNumbers():
+		return notKnown
+	case slices.ContainsFunc(l.values, isNumberText):
+		return isRow
+	case l.aboveNumbers():
+		return notKnown
+	case l.first == nil || !distinct(l.first) || slices.ContainsFunc(l.first, func(v string) bool { return len(v) > maxName }):
+		return isRow
+	}
+	return notKnown
+}
+
+// nextFirst returns the first row of the second part, or nil if there is none or the part is not here.
+func (s *Source) nextFirst() (row []string, err error) {
+	if len(s.parts) < 2 || s.parts[1].Path == "" {
+		return nil, nil
+	}
+	f, err := s.open(s.parts[1], converters.Access{})
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var r splitter
+	r.reset(f, s.parts[1], &s.opts, 0, 0)
+	if err := r.skipMark(); err != nil {
+		return nil, err
+	}
+	for {
+		ev, err := r.next()
+		if err != nil || ev == eventEnd {
+			return nil, err
+		}
+		if ev == eventRow {
+			break
+		}
+	}
+	for _, c := range r.cells {
+		row = append(row, string(r.value(c)))
+	}
+	return row, nil
+}
+
+// apart reports whether two rows have no value in common in a column.
+func apart(a, b []string) bool {
+	for i := range min(len(a), len(b)) {
+		if a[i] == b[i] {
+			return false
+		}
+	}
+	return true
+}
+
+func distinct(values []string) bool {
+	sorted := slices.Sorted(slices.Values(values))
+	return len(slices.Compact(sorted)) == len(values)
+}
+
+// aboveNumbers reports whether a column has numbers below the first row.
+func (l *look) aboveNumbers() bool { return l.rows > 1 && slices.Contains(l.numbers, true) }
+
+func (l *look) wordAboveNumbers() bool {
+	for i, are := range l.numbers {
+		if l.rows > 1 && are && l.values[i] != "" && !isNumberText(l.values[i]) {
+			return true
+		}
+	}
+	return false
+}
+
+func isNumberText(value string) bool { return isNumber(trim([]byte(value))) }
+
+// aboveCodes reports whether a column has codes below a value that is none.
+func (l *look) aboveCodes() bool {
+	if l.rows <= fewRows {
+		return false
+	}
+	for i, are := range l.codes {
+		if are && !isCode([]byte(l.first[i])) {
+			return true
+		}
+	}
+	return false
+}
+
+// isCode reports whether a value has a digit and no blank, as file names, dates and numbers of things have.
+func isCode(value []byte) bool {
+	return bytes.ContainsAny(value, "0123456789") && !bytes.ContainsAny(value, " \t\n")
+}
+
+// identifiers reports whether the first row is words of letters, digits, _ and -, with single blanks between.
+func (l *look) identifiers() bool {
+	return !slices.ContainsFunc(l.first, func(v string) bool {
+		for i, r := range v {
+			if unicode.IsLetter(r) || r == '_' || i > 0 && (unicode.IsDigit(r) || r == '-' || r == ' ' && v[i-1] != ' ' && i < len(v)-1) {
+				continue
+			}
+			return true
+		}
+		return false
+	})
+}
+
+// common returns how many of the values are common names of columns.
+func common(values []string) (n int) {
+	for _, v := range values {
+		if slices.Contains(commonNames, strings.ToLower(v)) {
+			n++
+		}
+	}
+	return n
+}
