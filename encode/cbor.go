@@ -15,6 +15,7 @@ const (
 	cborText  = 3 << 5
 	cborList  = 4 << 5
 	cborMap   = 5 << 5
+	cborTag   = 6 << 5
 	cborFalse = 7<<5 | 20
 	cborTrue  = 7<<5 | 21
 	cborNull  = 7<<5 | 22

@@ -38,17 +38,17 @@ type knownField struct {
 	kind whole.Kind
 }
 
-// look returns the fields of s that are not whole among those that picks selects; nil: all. The bytes of a shape are not
+// look returns the fields that are not whole among those that picks selects; nil: all. The bytes of a shape are not
 // known, so it finds nothing there. The result is valid until the next call.
-func (w *inspector) look(s *converters.Sample, picks []pick) []Damage {
+func (w *inspector) look(fields []converters.Field, picks []pick) []Damage {
 	w.found = w.found[:0]
 	if picks == nil {
-		for i := range s.Fields {
-			w.field(i, &s.Fields[i])
+		for i := range fields {
+			w.field(i, &fields[i])
 		}
 	}
 	for _, p := range picks {
-		w.field(p.from, &s.Fields[p.from])
+		w.field(p.from, &fields[p.from])
 	}
 	return w.found
 }

@@ -14,12 +14,17 @@ import (
 
 // newCBORDecMode returns the decoding mode. It does not limit the lengths of lists and maps, because
 // each element takes at least one byte of the field, which has a limit.
-func newCBORDecMode(maxDepth int) cbor.DecMode {
+func newCBORDecMode(maxDepth int) cbor.DecMode { return newCBORMode(maxDepth, cbor.TagsForbidden) }
+
+// newCBORSkipMode returns the mode that accepts tags, for items that are not decoded.
+func newCBORSkipMode(maxDepth int) cbor.DecMode { return newCBORMode(maxDepth, cbor.TagsAllowed) }
+
+func newCBORMode(maxDepth int, tags cbor.TagsMode) cbor.DecMode {
 	mode, err := cbor.DecOptions{
 		MaxNestedLevels:  maxDepth,
 		MaxArrayElements: math.MaxInt32,
 		MaxMapPairs:      math.MaxInt32,
-		TagsMd:           cbor.TagsForbidden,
+		TagsMd:           tags,
 		BigIntDec:        cbor.BigIntDecodePointer,
 	}.DecMode()
 	if err != nil {

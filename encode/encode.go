@@ -284,6 +284,7 @@ type Encoder struct {
 	inspect inspector
 	damaged string // Options.Damaged
 	encoded bool   // the first field is the record
+	inside  *insider
 }
 
 // NewEncoder returns a new Encoder.
@@ -293,6 +294,9 @@ func (s *Spec) NewEncoder() *Encoder {
 		e.decode = newDecoder(s.opts.Limits)
 	}
 	e.tensor, _ = newTensors(&s.opts) // Parse has checked them
+	if s.opts.Encoded || s.opts.Encoding == "raw" {
+		e.inside = newInsider(&s.opts)
+	}
 	return e
 }
 
@@ -357,13 +361,13 @@ func (e *Encoder) Encode(s *converters.Sample) (*Record, error) {
 
 // look returns the fields of the record that are not whole. chosen is s, or has its selected fields.
 func (e *Encoder) look(s, chosen *converters.Sample) []Damage {
-	switch {
-	case chosen != s:
-		return e.inspect.look(s, e.picks)
-	case e.encoded && len(s.Fields) > 1: // the others are copies
-		return e.inspect.look(s, []pick{{from: 0}})
+	if chosen != s {
+		return e.inspect.look(s.Fields, e.picks)
 	}
-	return e.inspect.look(s, nil)
+	if e.inside != nil && len(s.Fields) > 0 && (e.encoded || s.Fields[0].Name == itemName || s.Fields[0].Name == recordName) {
+		return e.inspect.look(e.inside.look(&s.Fields[0]), nil) // the others are copies
+	}
+	return e.inspect.look(s.Fields, nil)
 }
 
 // choose returns the selected fields of s, decoded and renamed.

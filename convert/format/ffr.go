@@ -56,7 +56,7 @@ func (o *ffrOpener) Open(ctx context.Context, parts []converters.Part, rec encod
 func (o *ffrOpener) open(parts []converters.Part, shards []knownShard, rec encode.Options) (converters.Source, error) {
 	var err error
 	each := make([]encode.Options, len(parts))
-	opts := ffr.Options{Record: o.limits}
+	opts := ffr.Options{Record: o.limits, Load: rec.Loads(ffr.RecordField)}
 	for i, k := range shards {
 		each[i] = encode.Options{Encoding: o.records.Value, Limits: rec.Limits}
 		var shard ffr.Shard

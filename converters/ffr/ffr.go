@@ -40,6 +40,9 @@ type Options struct {
 	// fields of its record. Index reads all payload then, because the size of a new record depends on it.
 	Decode func(part int) encode.Options
 
+	// Load makes Index read all payload of records that are not decoded, too.
+	Load bool
+
 	// Description is what the dataset says of itself.
 	Description converters.Description
 

@@ -14,7 +14,7 @@ import (
 const extentsAtOnce = 8192
 
 // Index yields the samples of a shard. It checks the header, the last record and the index, and reads no other
-// payload unless records are decoded.
+// payload unless records are decoded or Options.Load is set.
 func (s *Source) Index(ctx context.Context, part int) iter.Seq2[converters.Span, error] {
 	return func(yield func(converters.Span, error) bool) {
 		err := s.CheckShard(part)
@@ -60,7 +60,7 @@ func (s *Source) index(ctx context.Context, run converters.Run, yield func(conve
 	}
 	defer x.close()
 	x.file = x.tables
-	if x.decode != nil {
+	if x.decode != nil || s.opts.Load {
 		_, err := s.readRun(ctx, x, run, new(reader), func(sample *converters.Sample) bool {
 			return yield(converters.Span{Off: sample.Off, Entries: 1, Shape: sample}, nil)
 		})
