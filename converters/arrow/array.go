@@ -93,7 +93,8 @@ type array struct {
 	l       *loader
 	from, n int64
 	valid   []byte // nil: none is null
-	data    []byte // values, or n+1 offsets
+	data    []byte // values, or n+1 offsets; of shapeListV n
+	sizes   []byte // n, of shapeListV
 	body    []byte // bytes from the first offset on; nil if they were not read
 	base    int64
 	plain   span    // of the bytes in the file, if they are not compressed
@@ -152,6 +153,11 @@ func (r *reader) array(l *loader, c *column, from, n int64, which int) (*array, 
 		if last, err = a.offsets(); err == nil {
 			err = r.kid(a, c.children[0], a.base, last-a.base)
 		}
+	case shapeListV:
+		var last int64
+		if last, err = a.listViews(); err == nil {
+			err = r.kid(a, c.children[0], a.base, last-a.base)
+		}
 	case shapeFixedL:
 		err = r.kid(a, c.children[0], from*c.size, n*c.size)
 	case shapeStruct:
@@ -179,11 +185,59 @@ func (r *reader) kid(a *array, c *column, from, n int64) error {
 }
 
 // offset returns offset i.
-func (a *array) offset(i int64) int64 {
+func (a *array) offset(i int64) int64 { return a.number(a.data, i) }
+
+// number returns number i of offsets or sizes.
+func (a *array) number(b []byte, i int64) int64 {
 	if a.wide {
-		return int64(binary.LittleEndian.Uint64(a.data[8*i:]))
+		return int64(binary.LittleEndian.Uint64(b[8*i:]))
 	}
-	return int64(int32(binary.LittleEndian.Uint32(a.data[4*i:])))
+	return int64(int32(binary.LittleEndian.Uint32(b[4*i:])))
+}
+
+// elements returns where the elements of value i of a list or a map begin and end in kids[0].
+func (a *array) elements(i int64) (from, to int64) {
+	switch a.shape {
+	case shapeFixedL:
+		return i * a.size, (i + 1) * a.size
+	case shapeListV:
+		from = a.offset(i) - a.base
+		return from, from + a.number(a.sizes, i)
+	}
+	return a.offset(i) - a.base, a.offset(i+1) - a.base
+}
+
+// listViews reads and checks the offsets and sizes of shapeListV. It sets base to the first element of any value, and returns
+// the end of the last one.
+func (a *array) listViews() (last int64, err error) {
+	width := int64(4)
+	if a.wide {
+		width = 8
+	}
+	if a.data, err = a.l.bytes(a.column.data, a.from*width, a.n*width); err != nil {
+		return 0, err
+	}
+	if a.sizes, err = a.l.bytes(a.more[0], a.from*width, a.n*width); err != nil {
+		return 0, err
+	}
+	first := true
+	for i := range a.n {
+		off, n := a.offset(i), a.number(a.sizes, i)
+		if a.null(i) {
+			continue
+		}
+		if most := a.children[0].rows; off < 0 || n < 0 || off > most || n > most-off {
+			return 0, fmt.Errorf("%w: a list of %d elements at %d of %d", converters.ErrMalformed, n, off, most)
+		}
+		if n == 0 {
+			continue
+		}
+		if first || off < a.base {
+			a.base = off
+		}
+		first, last = false, max(last, off+n)
+	}
+	return last, nil
 }
 
 // offsets reads and checks the offsets, and returns the last one. A column without values may have none.

@@ -131,7 +131,7 @@ func (p *placer) column(x *field, rows int64) *column {
 	switch x.shape {
 	case shapeFixed, shapeBits, shapeList, shapeMap:
 		c.data = p.buffer(x)
-	case shapeBytes:
+	case shapeBytes, shapeListV:
 		c.data, c.more = p.buffer(x), []span{p.buffer(x)}
 	case shapeView:
 		c.data = p.buffer(x)

@@ -143,3 +143,19 @@ func TestTypes(t *testing.T) {
 		}
 	}
 }
+
+// A UUID is text, as it is of Parquet; other bytes of that type are bytes.
+func TestUUID(t *testing.T) {
+	t.Parallel()
+	b := build.NewFixedSizeBinaryBuilder(memory.DefaultAllocator, &ar.FixedSizeBinaryType{ByteWidth: 16})
+	b.Append([]byte("0123456789abcdef"))
+	b.AppendNull()
+	values := b.NewArray()
+	for extension, want := range map[string]string{"arrow.uuid": "t" + hexOf("30313233-3435-3637-3839-616263646566"), "arrow.other": "b" + hexOf("0123456789abcdef")} {
+		field := ar.Field{Name: "x", Type: values.DataType(), Nullable: true, Metadata: ar.NewMetadata([]string{"ARROW:extension:name"}, []string{extension})}
+		rows, err := contents(t, arrowtest.Write(arrowtest.Stream, arrowtest.Plain, batchOf([]ar.Field{field}, values)), Options{})
+		if err != nil || len(rows) != 2 || rows[0][1] != "x:"+want || rows[1][1] != "x:null" {
+			t.Errorf("%s: %v, want %s; error %v", extension, rows, want, err)
+		}
+	}
+}

@@ -64,7 +64,7 @@ func (r *reader) load(b *batch) error {
 func (c *column) bytes(top bool) int64 {
 	n := c.valid.size + c.data.size
 	for _, s := range c.more {
-		if !top {
+		if !top || c.shape == shapeListV {
 			n += s.size
 		}
 	}

@@ -114,6 +114,7 @@ func TestRefused(t *testing.T) {
 		return []ar.Field{{Name: name, Type: typ, Nullable: true}}
 	}
 	null := nulls.NewArray()
+	views := arrowtest.Write(arrowtest.Stream, arrowtest.Plain, batchOf(column("v", ar.ListViewOf(ar.BinaryTypes.String)), viewOf(ar.ListViewOf(ar.BinaryTypes.String), texts("s", "one", "three", "eleven").Column(0))))
 	big := arrowtest.Write(arrowtest.Stream, arrowtest.Plain, build.NewRecord(ar.NewSchemaWithEndian(column("s", ar.BinaryTypes.String), nil, endian.BigEndian), []ar.Array{null}, 1))
 	for _, row := range []struct {
 		name string
@@ -138,7 +139,10 @@ func TestRefused(t *testing.T) {
 		{"intervals", empty(ar.FixedWidthTypes.MonthInterval), Options{}, converters.ErrUnsupported, `column "x" has intervals`},
 		{"unions", empty(ar.SparseUnionOf([]ar.Field{{Name: "a", Type: ar.PrimitiveTypes.Int8}}, []ar.UnionTypeCode{0})), Options{}, converters.ErrUnsupported, `column "x" has unions`},
 		{"runs", empty(ar.RunEndEncodedOf(ar.PrimitiveTypes.Int32, ar.PrimitiveTypes.Int8)), Options{}, converters.ErrUnsupported, `column "x" has runs`},
-		{"views of lists", empty(ar.ListViewOf(ar.PrimitiveTypes.Int8)), Options{}, converters.ErrUnsupported, `column "x" has views of lists`},
+		{"a view of lists beyond the elements", replaced(views, int32s(1, 0, 0, 3, 2), int32s(1, 0, 0, 4, 2)), Options{}, converters.ErrMalformed, "a list of 0 elements at 4 of 3"},
+		{"a view of lists that is too long", replaced(views, int32s(2, 3, 0, 0, 1), int32s(2, 4, 0, 0, 1)), Options{}, converters.ErrMalformed, "a list of 4 elements at 0 of 3"},
+		{"a view of lists before the elements", replaced(views, int32s(1, 0, 0, 3, 2), int32s(-1, 0, 0, 3, 2)), Options{}, converters.ErrMalformed, "at -1 of 3"},
+		{"a view of lists of less than none", replaced(views, int32s(2, 3, 0, 0, 1), int32s(2, -3, 0, 0, 1)), Options{}, converters.ErrMalformed, "a list of -3 elements"},
 		{"a deep schema", empty(deep), Options{}, converters.ErrLimit, "nests deeper"},
 		{"a dictionary in a dictionary", nestedWords(), Options{}, converters.ErrUnsupported, "a dictionary in a dictionary"},
 		{"a column twice", arrowtest.Write(arrowtest.Stream, arrowtest.Plain, batchOf(append(column("a", ar.BinaryTypes.String), column("a", ar.BinaryTypes.String)...), texts("a", "b").Column(0), texts("a", "b").Column(0))), Options{}, converters.ErrDuplicate, `"a"`},
@@ -297,6 +301,8 @@ func FuzzArrow(f *testing.F) {
 		}
 	}
 	f.Add(shared(30))
+	views := ar.ListViewOf(ar.BinaryTypes.String)
+	f.Add(arrowtest.Write(arrowtest.Stream, arrowtest.Plain, batchOf([]ar.Field{{Name: "x", Type: views, Nullable: true}}, viewOf(views, texts("s", "one", "two", "three").Column(0)))))
 	f.Add(nestedWords())
 	f.Fuzz(func(t *testing.T, data []byte) {
 		parts, open := convertertest.InMemory(".arrow", data)

@@ -21,6 +21,7 @@ const (
 	shapeList                // offsets; a child
 	shapeMap                 // offsets; a child, a struct of key and value
 	shapeFixedL              // none; a child with size elements for each value
+	shapeListV               // offsets, sizes; a child, of which values may have any elements
 )
 
 // A scalar says which value a fixed one is.
@@ -35,6 +36,7 @@ const (
 	scalarFloat
 	scalarDouble
 	scalarDecimal
+	scalarUUID // 16 bytes: text
 )
 
 // schemaDepth is how deep a schema nests.
@@ -128,6 +130,11 @@ func (r *reading) field(f flat, in *field, depth int) *field {
 	})
 	kind, _ := f.table(3)
 	r.setType(x, f.number(2, 1, 0), kind)
+	f.list(6, 0, func(e flat) {
+		if string(e.text(0)) == "ARROW:extension:name" && string(e.text(1)) == "arrow.uuid" && x.shape == shapeFixed && x.scalar == scalarBytes && x.width == 16 {
+			x.scalar, x.dtype = scalarUUID, "str"
+		}
+	})
 	if dictionary, ok := f.table(4); ok && r.err == nil {
 		r.dictionary(x, dictionary)
 	}

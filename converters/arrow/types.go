@@ -32,6 +32,8 @@ const (
 	typeRunEnds
 	typeBinaryView
 	typeTextView
+	typeListView
+	typeLargeListView
 )
 
 // setType sets the type of a field.
@@ -103,6 +105,8 @@ func (r *reading) setType(x *field, kind int64, f flat) {
 		r.structure(x)
 	case typeList, typeLargeList:
 		x.shape, x.wide, x.dtype, want = shapeList, kind == typeLargeList, "list", 1
+	case typeListView, typeLargeListView:
+		x.shape, x.wide, x.dtype, want = shapeListV, kind == typeLargeListView, "list", 1
 	case typeFixedList:
 		x.shape, x.size, x.dtype, want = shapeFixedL, f.number(0, 4, 0), "list", 1
 		if x.size < 0 {
@@ -112,7 +116,7 @@ func (r *reading) setType(x *field, kind int64, f flat) {
 		x.shape, x.dtype, want = shapeMap, "map", 1
 		r.mapping(x)
 	default:
-		name := map[int64]string{typeInterval: "intervals", typeUnion: "unions", typeRunEnds: "runs", typeTextView + 1: "views of lists", typeTextView + 2: "views of lists"}[kind]
+		name := map[int64]string{typeInterval: "intervals", typeUnion: "unions", typeRunEnds: "runs"}[kind]
 		if name == "" {
 			name = fmt.Sprintf("values of type %d", kind)
 		}

@@ -82,6 +82,8 @@ func (x *field) fixed(b []byte) (converters.Value, error) {
 		return converters.Float(float64(math.Float32frombits(uint32(n)))), nil
 	case scalarDouble:
 		return converters.Float(math.Float64frombits(n)), nil
+	case scalarUUID:
+		return converters.Text(columns.UUID(b)), nil
 	case scalarDecimal:
 		big := slices.Clone(b)
 		slices.Reverse(big)
@@ -161,10 +163,7 @@ func (r *reader) content(a *array, i int64) (any, error) {
 	if a.shape == shapeStruct {
 		return r.structure(a, i)
 	}
-	from, to := i*a.size, (i+1)*a.size
-	if a.shape != shapeFixedL {
-		from, to = a.offset(i)-a.base, a.offset(i+1)-a.base
-	}
+	from, to := a.elements(i)
 	if a.shape != shapeMap {
 		list := []any{}
 		for k := from; k < to; k++ {

@@ -2,7 +2,6 @@ package parquet
 
 import (
 	"encoding/binary"
-	"encoding/hex"
 	"fmt"
 	"math"
 	"math/big"
@@ -157,8 +156,7 @@ func (l *leaf) value(d *datum) (converters.Value, error) {
 		}
 		return converters.Text([]byte(columns.Decimal(columns.TwosComplement(d.data), l.scale))), nil
 	case scalarUUID:
-		x := hex.EncodeToString(d.data)
-		return converters.Text([]byte(x[:8] + "-" + x[8:12] + "-" + x[12:16] + "-" + x[16:20] + "-" + x[20:])), nil
+		return converters.Text(columns.UUID(d.data)), nil
 	case scalarInt96:
 		n, err := nanoseconds(d.data)
 		return converters.Int(n), err

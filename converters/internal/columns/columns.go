@@ -3,6 +3,7 @@
 package columns
 
 import (
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -100,6 +101,18 @@ func Decimal(n *big.Int, scale int32) string {
 		digits = "-" + digits
 	}
 	return digits
+}
+
+// UUID returns the text of a UUID of 16 bytes.
+func UUID(b []byte) []byte {
+	var all []byte
+	for i, n := range []int{4, 2, 2, 2, 6} {
+		if i > 0 {
+			all = append(all, '-')
+		}
+		all, b = hex.AppendEncode(all, b[:n]), b[n:]
+	}
+	return all
 }
 
 // TwosComplement returns a big-endian number.
