@@ -50,13 +50,22 @@ func targets() string {
 	return runtime.GOOS + "-" + runtime.GOARCH
 }
 
+// work is the directory of what tests share.
+var work string
+
+func TestMain(m *testing.M) {
+	var err error
+	if work, err = os.MkdirTemp("", "ffconvert-made-*"); err != nil {
+		panic(err)
+	}
+	status := m.Run()
+	os.RemoveAll(work)
+	os.Exit(status)
+}
+
 // build builds the command release.
 var build = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "ffconvert-made-*")
-	if err != nil {
-		return "", err
-	}
-	program := filepath.Join(dir, "release")
+	program := filepath.Join(work, "release")
 	cmd := exec.Command("go", "build", "-o", program, ".")
 	cmd.Dir, cmd.Env = "..", append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -65,49 +74,60 @@ var build = sync.OnceValues(func() (string, error) {
 	return program, nil
 })
 
-func TestMain(m *testing.M) {
-	status := m.Run()
-	for _, made := range []func() (string, error){build, first} {
-		if path, err := made(); err == nil {
-			os.RemoveAll(filepath.Dir(path))
-		}
-	}
-	os.Exit(status)
-}
-
-// first makes the release that tests share, and returns its directory.
-var first = sync.OnceValues(func() (string, error) {
-	program, err := build()
-	if err != nil {
-		return "", err
-	}
-	dir, err := os.MkdirTemp("", "ffconvert-made-*")
-	if err != nil {
-		return "", err
-	}
-	// All releases are of one commit, whatever is committed meanwhile.
-	if out, err := exec.Command("git", "clone", "--quiet", filepath.Join("..", ".."), filepath.Join(dir, "root")).CombinedOutput(); err != nil {
-		return filepath.Join(dir, "dist"), fmt.Errorf("git clone: %w\n%s", err, out)
-	}
-	root, dir := filepath.Join(dir, "root"), filepath.Join(dir, "dist")
-	cmd := exec.Command(program, "-root", root, "-version", version, "-targets", targets(), "-out", dir)
-	cmd.Env = append(os.Environ(), "TZ=UTC")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return dir, fmt.Errorf("%w\n%s", err, out)
+// commit clones the tree without its tags. All releases are of one commit, whatever is committed meanwhile.
+var commit = sync.OnceValues(func() (string, error) {
+	dir := filepath.Join(work, "root")
+	if out, err := exec.Command("git", "clone", "--quiet", "--no-tags", filepath.Join("..", ".."), dir).CombinedOutput(); err != nil {
+		return "", fmt.Errorf("git clone: %w\n%s", err, out)
 	}
 	return dir, nil
 })
 
-// root returns the checkout of the release that tests share.
-func root(t *testing.T) string { return filepath.Join(filepath.Dir(dist(t)), "root") }
+// newRelease makes a release, and returns its directory, which has the name of the version.
+func newRelease(version, targets string) (string, error) {
+	program, err := build()
+	if err != nil {
+		return "", err
+	}
+	root, err := commit()
+	if err != nil {
+		return "", err
+	}
+	dir := filepath.Join(work, "download", version)
+	cmd := exec.Command(program, "-root", root, "-version", version, "-targets", targets, "-out", dir)
+	cmd.Env = append(os.Environ(), "TZ=UTC")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w\n%s", err, out)
+	}
+	return dir, nil
+}
+
+// first is the release that tests share.
+var first = sync.OnceValues(func() (string, error) { return newRelease(version, targets()) })
+
+// root returns the checkout of all releases.
+func root(t *testing.T) string {
+	t.Helper()
+	dir, err := commit()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
 
 func dist(t *testing.T) string {
+	t.Helper()
+	return made(t, first)
+}
+
+// made returns a release of first or printed.
+func made(t *testing.T, release func() (string, error)) string {
 	t.Helper()
 	tool(t, "git", "python3")
 	if runtime.GOOS != "linux" {
 		t.Skip("packages are installed on Linux")
 	}
-	dir, err := first()
+	dir, err := release()
 	if err != nil {
 		t.Fatal(err)
 	}
