@@ -20,6 +20,17 @@ var pages = map[string][]pageLine{
 		{begin: "ffconvert ffr --drop-keys @bad.txt", files: "rm -r imagenet && cp -r out imagenet && echo 000003 >bad.txt"},
 		{begin: "ffconvert ffr out/train", files: "rm -r out && ffconvert folder -q --split train=0.5,val=0.5 photos out"},
 	},
+	"ci.md": {
+		{begin: "ffconvert check tar --format sarif", files: "mkdir data && cp shards-000.tar data/a.tar"},
+	},
+	"clusters.md": {
+		{begin: "ffconvert plan tar 'shards-<", files: "tar -cf one.tar photos/circle/000.jpg && python3 -c 'import os; [os.link(\"one.tar\", f\"shards-{k:04}.tar\") for k in range(10000)]'"},
+		{begin: "ffconvert run out/ --task", files: "rm -r out && ffconvert plan tar --shards 40 'shards-{000..009}.tar' out/"},
+		{begin: "ffconvert finish out/ --wait", files: "rm -r out && ffconvert plan tar 'shards-{000..009}.tar' out/ && ffconvert run out/"},
+		{begin: "ffconvert plan tar --shards 40", not: "a command of a recipe, which TestRecipesOfDocsClusters runs"},
+		{begin: "python3 examples/dask", not: "a command of a recipe, which TestRecipesOfDocsClusters runs"},
+		{begin: "ffconvert finish out/", not: "a command of a recipe, which TestRecipesOfDocsClusters runs"},
+	},
 	"looking.md": {
 		{begin: "ffconvert get out/ train/000017", files: "rm -r out && ffconvert tar -q --key-prefix train/ --fields jpg,cls --missing skip 'shards-{000..003}.tar' out"},
 		{begin: "ffconvert diff", files: "cp -r out out2"},

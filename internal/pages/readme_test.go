@@ -49,7 +49,7 @@ func readmeFolder(t *testing.T) *docsFolder {
 }
 
 // reads are the commands that want a dataset out/; all others make it.
-var reads = regexp.MustCompile(`^ffconvert (verify|repair|bench|inspect|ls|get|diff|export) `)
+var reads = regexp.MustCompile(`^ffconvert (verify|repair|bench|inspect|ls|get|diff|export|check|finish|status) `)
 
 // Each line of the README's list of commands runs as it is printed, in a folder of its own, and what it makes is sound. browse, which ends when
 // it is stopped, has tests in package browse.
