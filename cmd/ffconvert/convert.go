@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -173,6 +174,9 @@ func (c *conversion) convert(ctx context.Context) (progress.ClosingLine, error) 
 	}
 	sum := summary.NewConversion(c.Out, done.Report)
 	sum.Columns, sum.HeaderFound, sum.HeaderMissed = done.Columns, done.HeaderFound, done.HeaderMissed
+	if c.Reader != nil && c.Reader.NoEnd && slices.Contains(c.Sources, "-") {
+		sum.NoEnd = c.formatName()
+	}
 	if c.sign != nil {
 		sum.SignedBy = c.sign.ID()
 	}

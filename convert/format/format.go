@@ -18,6 +18,9 @@ type Format struct {
 	Stream      string                       // its option with which all parts are one stream, so that none can be read without the others; "": none
 	Match       func(name string) bool       // which files of a directory are its parts; nil: all
 	Options     func(set *option.Set) Opener // adds the options of the format; the Opener reads their values
+
+	// NoEnd means that a file may be cut between two samples and look complete.
+	NoEnd bool
 }
 
 // An Opener opens datasets of one format, with the current values of its options.

@@ -10,13 +10,13 @@ import (
 var formats = []Format{
 	{Name: "tar", Match: hasExt(".tar", ".tgz", ".tzst", ".tbz2", ".txz"), Options: tarOptions},
 	{Name: "folder", Directories: true, Options: folderOptions},
-	{Name: "csv", Inspects: true, Options: csvOptions},
+	{Name: "csv", Inspects: true, NoEnd: true, Options: csvOptions},
 	{Name: "cbor", Match: hasExt(".cbor", ".cbors", ".cborseq", ".mp", ".msgpack"), Options: cborOptions},
 	{Name: "jsonl", Match: hasExt(".jsonl", ".ndjson"), Options: jsonlOptions},
 	{Name: "parquet", Inspects: true, Match: hasExt(".parquet"), Options: parquetOptions},
 	{Name: "arrow", Inspects: true, Options: arrowOptions},
-	{Name: "tfrecord", Inspects: true, Match: isTFRecord, Options: tfrecordOptions},
-	{Name: "ofrecord", Inspects: true, Stream: "continued", Options: ofrecordOptions},
+	{Name: "tfrecord", Inspects: true, NoEnd: true, Match: isTFRecord, Options: tfrecordOptions},
+	{Name: "ofrecord", Inspects: true, NoEnd: true, Stream: "continued", Options: ofrecordOptions},
 	{Name: "mds", Match: isMDS, Options: mdsOptions},
 	{Name: "ffr", Match: hasExt(".ffr"), Options: ffrOptions},
 }

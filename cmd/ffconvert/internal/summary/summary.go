@@ -42,6 +42,7 @@ type Conversion struct {
 	Accepted   map[string]int64 `json:"waived,omitempty"`
 	FieldsLeft int64            `json:"fields_left_out"`
 	NotWhole
+	NoEnd string `json:"no_end,omitempty"` // the format of standard input, which may have been cut between two samples unseen
 
 	Columns      []converters.ColumnType `json:"columns,omitempty"`       // of a CSV table that this run read
 	HeaderFound  bool                    `json:"header_found,omitempty"`  // the first lines name them, which no option has said
@@ -243,6 +244,9 @@ func (s Conversion) String() string {
 	}
 	if s.NotWhole.Fields > 0 {
 		fmt.Fprintf(&b, "; %s not whole: %s", terminal.Counted(s.NotWhole.Fields, "field"), s.NotWhole.names())
+	}
+	if s.NoEnd != "" {
+		fmt.Fprintf(&b, "; nothing in %s says that - is complete", s.NoEnd)
 	}
 	if len(s.Skipped) > 0 {
 		fmt.Fprintf(&b, "; skipped %s", SkippedText(s.Skipped))
