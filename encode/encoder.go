@@ -1,0 +1,145 @@
+package encode
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/ffconvert/ffconvert/converters"
+)
+
+// An Encoder encodes samples, one at a time. It must not be used concurrently.
+type Encoder struct {
+	fields selector
+	skip   bool
+	decode *decoder // nil if Options.Decode is not set
+	tensor *tensors // nil if Options.Tensor is not set
+	format format
+	build  Builder
+	chosen converters.Sample // the selected fields, if they are not the whole sample
+	picks  []pick
+	values []converters.Field
+	rec    Record
+
+	inspect inspector
+	damaged string // Options.Damaged
+	encoded bool   // the first field is the record
+	inside  *insider
+}
+
+// NewEncoder returns a new Encoder.
+func (s *Spec) NewEncoder() *Encoder {
+	e := &Encoder{fields: s.fields, skip: s.opts.Missing == MissingSkip, format: s.open(), damaged: s.opts.Damaged, encoded: s.opts.Encoded}
+	if s.opts.Decode {
+		e.decode = newDecoder(s.opts.Limits)
+	}
+	e.tensor, _ = newTensors(&s.opts) // Parse has checked them
+	if s.opts.Encoded || s.opts.Encoding == "raw" {
+		e.inside = newInsider(&s.opts)
+	}
+	return e
+}
+
+// NewSizer returns an Encoder for an index. Its records have sizes alone where they differ from others in speed: pictures
+// that become pixels are sized by their heads, not decoded. So a picture that is damaged behind its head is an error of another Encoder.
+func (s *Spec) NewSizer() *Encoder {
+	e := s.NewEncoder()
+	if e.tensor != nil {
+		e.tensor.sizes = true
+	}
+	return e
+}
+
+// Verbatim reports whether the record of a sample of one field is the bytes of that field.
+func (e *Encoder) Verbatim() bool {
+	switch e.format.(type) {
+	case encodedFormat:
+		return true
+	case rawFormat:
+		return e.decode == nil && e.tensor == nil && e.fields.all()
+	}
+	return false
+}
+
+// A Record is the bytes of one encoded sample, in pieces.
+type Record struct {
+	Parts   [][]byte // in order, without unread payloads
+	Size    int64    // bytes, including unread payloads
+	Fields  int      // fields of the sample in the record
+	LeftOut int      // fields of the sample not in the record
+	Damaged []Damage // fields in the record that are not whole, where their bytes are known
+}
+
+// Encode encodes s. The record is valid until the next call, and only as long as s is valid. If s
+// lacks a required field the error is [ErrMissing], or [ErrSkip] with MissingSkip. If s does not fit
+// the encoding the error is one of package converters.
+func (e *Encoder) Encode(s *converters.Sample) (*Record, error) {
+	chosen := s
+	var err error
+	if e.decode != nil || e.tensor != nil || !e.fields.all() {
+		chosen = &e.chosen
+		chosen.Key = s.Key
+		chosen.Fields, err = e.choose(s)
+	}
+	if err == nil {
+		e.build.reset()
+		err = e.format.encode(&e.build, chosen)
+	}
+	if e.skip && errors.Is(err, ErrMissing) {
+		return nil, ErrSkip
+	}
+	if err != nil {
+		return nil, err
+	}
+	if e.rec.Damaged = e.look(s, chosen); len(e.rec.Damaged) > 0 && e.damaged != "" {
+		return nil, refuse(e.rec.Damaged, e.damaged == DamagedSkip)
+	}
+	e.build.record(&e.rec)
+	e.rec.Fields, e.rec.LeftOut = len(chosen.Fields), len(s.Fields)-len(chosen.Fields)
+	return &e.rec, nil
+}
+
+// look returns the fields of the record that are not whole. chosen is s, or has its selected fields.
+func (e *Encoder) look(s, chosen *converters.Sample) []Damage {
+	if chosen != s {
+		return e.inspect.look(s.Fields, e.picks)
+	}
+	if e.inside != nil && len(s.Fields) > 0 && (e.encoded || s.Fields[0].Name == itemName || s.Fields[0].Name == recordName) {
+		return e.inspect.look(e.inside.look(&s.Fields[0]), nil) // the others are copies
+	}
+	return e.inspect.look(s.Fields, nil)
+}
+
+// choose returns the selected fields of s, decoded and renamed.
+func (e *Encoder) choose(s *converters.Sample) ([]converters.Field, error) {
+	var err error
+	if e.picks, err = e.fields.apply(e.picks[:0], s); err != nil {
+		return nil, err
+	}
+	e.values = e.values[:0]
+	e.tensor.next()
+	for _, p := range e.picks {
+		e.values = append(e.values, s.Fields[p.from])
+		f := &e.values[len(e.values)-1]
+		switch {
+		case e.tensor.takes(f.Name):
+			f.Value, err = e.tensor.value(f)
+			if p.name == f.Name {
+				p.name = e.tensor.renamed(p.name)
+			}
+			if err == nil && slices.ContainsFunc(e.values[:len(e.values)-1], func(other converters.Field) bool { return other.Name == p.name }) {
+				err = &hintedError{fmt.Errorf("%w: two fields are named %q as pixels", converters.ErrDuplicate, p.name), "Options.Rename"}
+			}
+		case e.decode != nil:
+			f.Value, err = e.decode.field(f)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("field %q: %w", f.Name, err)
+		}
+		f.Name = p.name
+	}
+	if e.tensor.none() {
+		return nil, &hintedError{fmt.Errorf("%w: no field has the suffix or the name %s, the sample has %q", ErrMissing, e.tensor.types, fieldNames(s)), "Options.Missing skip leaves such samples out"}
+	}
+	return e.values, nil
+}
