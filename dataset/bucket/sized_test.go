@@ -35,3 +35,18 @@ func TestListedSize(t *testing.T) {
 		t.Errorf("verify: %q", found)
 	}
 }
+
+// A version that a damaged reply to a put has said is not that of another run: the checksum tells.
+func TestMistoldVersion(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"PART_00001.ffr", "index/PART_00001.arrow", ".ffconvert/plan", "manifest.json"} {
+		s := newStore()
+		s.mistold = url + name
+		if _, err := of(t, s, t.TempDir(), url).Write(t.Context()); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if found := view(t, s); len(found) > 0 {
+			t.Errorf("%s: verify: %q", name, found)
+		}
+	}
+}

@@ -26,6 +26,7 @@ type store struct {
 	kind    string            // of checksums; "": crc32c
 	hidden  map[string]bool   // URLs that lists leave out
 	longer  string            // URL of an object of which lists say a byte more than it has
+	mistold string            // URL of an object of which the reply to a put says another version
 	rotten  string            // URL of an object whose bytes differ from the checksum that the service keeps
 
 	// before is called with each request, counted from 1: its error is that of the request. acted says that the service
@@ -151,6 +152,9 @@ func (s *store) Put(_ context.Context, url string, from io.ReaderAt, size int64,
 		s.writes++
 		s.objects[url] = stored{bytes.Clone(data), fmt.Sprintf("v%d", s.writes)}
 		o = s.about(url, s.objects[url])
+		if s.mistold == url {
+			o.Version = "another"
+		}
 		if s.rotten == url {
 			s.rotten = ""
 		}

@@ -68,8 +68,13 @@ func (b *bucket) unchanged() error {
 	return nil
 }
 
-// isSame reports whether an object is the one that this run knows by that name.
+// isSame reports whether an object is the one that this run knows by that name: of its version, or of its checksum, since the
+// reply to a put may have said another version.
 func (b *bucket) isSame(name string, o remote.Object) bool {
 	mine, _ := b.object(name)
-	return o.Size == mine.Size && cmp.Or(mine.Version, o.Version) == cmp.Or(o.Version, mine.Version)
+	if o.Size != mine.Size {
+		return false
+	}
+	sum := mine.Sum.NewHash() != nil && mine.Sum == o.Sum
+	return sum || cmp.Or(mine.Version, o.Version) == cmp.Or(o.Version, mine.Version)
 }
