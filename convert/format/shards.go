@@ -76,7 +76,12 @@ func shardsOf(ctx context.Context, parts []converters.Part, files Files) ([]know
 			}
 			dirs[dir] = d
 		}
-		if at, ok := d.at[name]; ok {
+		at, ok := d.at[name]
+		if !ok && d.manifest != nil {
+			err := fmt.Errorf("%w: it is not of this dataset: %s does not name it", converters.ErrMalformed, dataset.ManifestName)
+			return nil, &converters.Error{Where: d.name + name, Off: -1, Err: err, Hint: "move it out of the directory"}
+		}
+		if ok {
 			known[i] = knownShard{dataset: d.manifest, dir: d, at: at}
 		}
 	}
