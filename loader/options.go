@@ -39,7 +39,9 @@ type Options struct {
 
 	Rank, World int          // this process is Rank, from 0, of World; World 0 is 1
 	Epoch       uint64       // where to begin, at most 2⁶³-1
-	State       *order.State // where to go on; Epoch does not count then. Rank and World may differ from the run before
+	State       *order.State // where to go on; Epoch does not count then. Rank and World may differ from the run before;
+	// Order.Ends and Order.Groups, which a state does not have, must not. At the end of an epoch Batches yields nothing
+	// before SetEpoch begins the next one
 
 	Prefetch int   // batches in memory beside the one that the loop has; 0: DefaultPrefetch
 	Memory   int64 // most bytes of all batches in memory; one that is larger is read alone. 0: only Prefetch counts

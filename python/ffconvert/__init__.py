@@ -5,6 +5,9 @@
     loader = DataLoader(Dataset("out"), batch_size=32, shuffle=True, num_workers=4)
 
 It needs nothing but Python; it uses numpy, msgpack and cbor2 where they are. DataLoader needs torch.
+
+DataLoader and BatchSampler are imported when they are first used, since torch takes seconds: help(ffconvert.DataLoader) and
+help(ffconvert.BatchSampler) show them. FileReader is the name that ffrecord has for Reader.
 """
 
 from __future__ import annotations

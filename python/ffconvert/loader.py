@@ -29,12 +29,15 @@ class DataLoader(torch.utils.data.DataLoader):  # type: ignore[type-arg]  # it c
     """Batches of a Dataset, or of any dataset of torch with a length; a path is opened as a Dataset.
 
     Without shuffle samples come in the order of the dataset; with it, in that of docs/order.md, by seed and mode, another one in each epoch. Without
-    a seed one is drawn, from generator or as torch draws: it is in seed and in every state, and a state brings its own.
+    a seed one is drawn, from generator or as torch draws: it is in seed and in every state, and a state brings its own. mode is for shuffle=True:
+    "global", which is the default, is one permutation of all samples; "window:N" reads shards nearly one after another, and mixes windows of N samples;
+    "resample" draws samples with repetitions. Mode "group" is that of a BatchSampler with groups, given as batch_sampler.
 
     batch_size is for one rank; global_batch, in its place, for all ranks together, whatever their number: batch_size does not count then. rank and world are those of torch.distributed
     where it has been started, unless they are given. ends says what becomes of samples that do not fill a batch: "drop", which is drop_last;
     "even", which is the default: the last batch is short, and some samples come twice if ranks would get unequal ones; "short": none comes twice, and
-    ranks may get unequal or empty batches; "pad". Arguments that are not here are as torch has them.
+    ranks may get unequal or empty batches; "pad": the last batch is filled up with the first samples of the epoch. A state does not have ends: give the
+    same again. skippable=False makes set_step an error. Arguments that are not here are as torch has them.
 
     A loop after one that was finished is the next epoch, also without set_epoch; a loop that was left begins its epoch again. A state belongs to the
     batch that the loop has got last, whatever workers have read ahead, and is the same on every rank. sampler and batch_sampler are views of the loader:
@@ -105,17 +108,20 @@ class DataLoader(torch.utils.data.DataLoader):  # type: ignore[type-arg]  # it c
             self.epoch, self.step, order.steps())
 
     def set_epoch(self, epoch: int) -> None:
-        """Goes to the begin of an epoch. That of load_state_dict, or of a loop that goes on, stays where it is."""
+        """Goes to the begin of an epoch. If it is the epoch of the state that was loaded, or of a loop that goes on, the position stays where it is;
+        with another epoch the position of a state is lost."""
         self._steps.set_epoch(epoch)
 
     def set_step(self, step: int) -> None:
-        """Leaves out the first steps of epochs, without reading them, until it is set again. len() is what is left."""
+        """Leaves out the first steps of epochs, without reading them, until it is set again or a state is loaded. len() is what is left of an epoch;
+        the position of a state that was loaded is lost."""
         if not self.skippable:
             raise ValueError("the loader was made with skippable=False")
         self._steps.set_step(step)
 
     def __len__(self) -> int:
-        """The batches of an epoch, without those that set_step leaves out: all of them also after load_state_dict, as torch's frameworks want it."""
+        """The batches of a whole epoch, without those that set_step leaves out; also after load_state_dict, where the next loop has fewer, as
+        frameworks want it."""
         return len(self._steps)
 
     def __iter__(self) -> Iterator[Any]:  # type: ignore[override]
@@ -129,7 +135,7 @@ class DataLoader(torch.utils.data.DataLoader):  # type: ignore[type-arg]  # it c
         return self._steps.state_dict()
 
     def load_state_dict(self, state: Dict[str, Any]) -> None:
-        """Makes the next loop go on after a state. StateError if it is of another dataset or order."""
+        """Makes the next loop go on after a state, and later ones have whole epochs: set_step is forgotten. StateError if it is of another dataset or order."""
         self._steps.load_state_dict(state)
 
 

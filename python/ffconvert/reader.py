@@ -11,6 +11,8 @@ from __future__ import annotations
 import bisect
 import itertools
 import os
+import re
+import shlex
 from operator import index as _index
 from typing import Any, Iterable, List, Sequence, Tuple, Union
 
@@ -35,8 +37,8 @@ _ASK = 64 << 20
 class Reader:
     """Reads samples of one or more files. They are numbered from 0 through all files, in the order of these.
 
-    files is a file, a directory, or a list of these. A directory stands for its files *.ffr, sorted by name. If it has a manifest.json,
-    they must be the shards that it names, and no links. check_data=False leaves out the CRC of samples, not that of headers. A file of
+    files is a file, a directory, or a list of these, on a file system: a dataset in an object store is copied first (ffconvert copy).
+    A directory stands for its files *.ffr, sorted by name. If it has a manifest.json, they must be the shards that it names, and no links. check_data=False leaves out the CRC of samples, not that of headers. A file of
     more than max_samples samples is refused: a header takes 12 bytes of memory a sample, and a sparse file may claim any number.
 
     Any number of threads may read at once. A Reader goes to other processes by fork, or pickled: it is opened there again, and each read is
@@ -176,7 +178,19 @@ def _finish(runs: List[Run]) -> None:
 def _absolute(path: Path) -> str:
     if not os.fspath(path):  # else the current directory: an empty variable of a script
         raise ValueError("the name of a file or directory is empty")
+    _refuse_url(os.fsdecode(path))
     return os.path.abspath(path)
+
+
+def _refuse_url(path: str) -> None:
+    stored = re.match("(s3|gs):/{1,2}(?!/)", path)  # a pathlib.Path has lost a slash
+    if os.path.exists(path) or stored is None and not re.match("[A-Za-z][A-Za-z0-9+.-]+://", path):
+        return
+    if stored is None:
+        raise ValueError("%s: files are read from a file system, not by a URL: fetch it first" % path)
+    url = "%s://%s" % (stored[1], path[stored.end():])
+    raise ValueError("%s: a dataset is read from a file system, not from an object store: copy it first: ffconvert copy %s out/"
+                     % (url, shlex.quote(url)))
 
 
 def _reopen(cls: Any, files: Sequence[str], check_data: bool, max_samples: int, want: str, shards: List[int]) -> Reader:

@@ -39,7 +39,7 @@ class BatchSampler(_BatchSampler):  # type: ignore[misc]  # Any where torch is n
 
     dataset is a Dataset, or anything with a length, or that length. A step takes global_batch samples on all of world ranks together, or
     batch_size on each of them. A run is resumed on any number of ranks that leaves their product as it is. seed, mode, ends and groups are those
-    of docs/order.md; drop_last=False is ends="even". Every rank has as many lists; with ends="short" the last one may be empty.
+    of docs/order.md; ends is "drop" unless it is said, drop_last=False is ends="even". A state has neither ends nor groups: give the same again. Every rank has as many lists; with ends="short" the last one may be empty.
 
     An iteration after one that was finished is the next epoch, also without set_epoch. sampler is the view of single samples, as torch's batch
     samplers have one; BatchSampler(sampler, batch_size, drop_last) of such a view has its order.
@@ -87,7 +87,7 @@ class BatchSampler(_BatchSampler):  # type: ignore[misc]  # Any where torch is n
         self.position.set_epoch(self.order.checked(epoch))
 
     def set_step(self, step: int) -> None:
-        """Makes iterations leave out the first steps, until it is set again. The number of steps is legal: then nothing is left."""
+        """Makes iterations leave out the first steps, until it is set again or a state is loaded. The number of steps is legal: then nothing is left."""
         self.position.set_step(self._checked(step))
 
     def begin(self) -> Tuple[int, int, int]:
@@ -128,7 +128,7 @@ class BatchSampler(_BatchSampler):  # type: ignore[misc]  # Any where torch is n
         return self.order.state(self._digest, self.epoch, self.position.done if step is None else self._checked(step))
 
     def load_state_dict(self, state: Dict[str, Any]) -> None:
-        """Goes on after a state, for one iteration. StateError if it is of another dataset, seed, mode, or number of samples in a step."""
+        """Goes on after a state, for one iteration; set_step is forgotten. StateError if it is of another dataset, seed, mode, or number of samples in a step."""
         order = self.order
         if self.drawn and isinstance(state, dict) and type(state.get("seed")) is int and 0 <= state["seed"] <= _MAX_SEED:
             order = order.with_seed(state["seed"])

@@ -60,6 +60,28 @@ class Samples(unittest.TestCase):
         with Reader(pathlib.Path(self.files[1])) as reader:
             self.assertEqual(plain(reader.read(range(len(reader)))), support.samples(self.files[1]))
 
+    def test_urls(self):
+        """A dataset in an object store is copied first: the error has the command. A directory with such a name is one."""
+        for files in ("s3://bucket/data", ["s3://bucket/data"], pathlib.Path("s3://bucket/data")):
+            with self.subTest(files=files), self.assertRaises(ValueError) as e:
+                Reader(files)
+            self.assertIn("s3://bucket/data: ", str(e.exception))
+            self.assertIn("ffconvert copy s3://bucket/data out/", str(e.exception))
+        with self.assertRaisesRegex(ValueError, "ffconvert copy 'gs://b/a b' out/$"):
+            ffconvert.Dataset("gs://b/a b")
+        with self.assertRaisesRegex(ValueError, "^https://example.org/a.ffr: .*fetch it first$"):
+            Reader("https://example.org/a.ffr")
+        with self.assertRaises(FileNotFoundError):
+            Reader("a:/b")
+        there = support.scratch()
+        (there / "s3:").mkdir()
+        shutil.copytree(self.out, there / "s3:" / "data")
+        before = os.getcwd()
+        self.addCleanup(os.chdir, before)
+        os.chdir(there)
+        with Reader("s3://data") as reader:
+            self.assertEqual(reader.n, 120)
+
     def test_types(self):
         with Reader(self.out) as reader:
             self.assertIs(type(reader.read_one(0)), bytes if support.PLAIN else __import__("numpy").ndarray)
