@@ -41,7 +41,7 @@ var (
 	// ErrOccupied says that an output directory holds another dataset.
 	ErrOccupied = errors.New("already holds another dataset")
 	// ErrUnfinished says that a dataset has no manifest: its conversion, or its copy, has not ended.
-	ErrUnfinished = place.New(place.Refused, "the dataset is not finished")
+	ErrUnfinished = place.New(place.Refused, "the dataset is not finished (run the command that made it again; if it was planned for tasks, ffconvert run and finish)")
 	// ErrLocked says that another process writes to an output directory.
 	ErrLocked = errors.New("another ffconvert is writing there")
 )

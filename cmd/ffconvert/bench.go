@@ -139,7 +139,7 @@ func shardsOf(path string) (paths []string, of bench.Size, err error) {
 		if _, err := os.Lstat(filepath.Join(path, dataset.WorkDir)); err != nil {
 			return nil, of, nil // shards of others
 		}
-		return nil, of, &place.Error{Where: path, Off: -1, Err: dataset.ErrUnfinished, Hint: "ffconvert status says how far it is", Kind: place.Unfinished}
+		return nil, of, &place.Error{Where: path, Off: -1, Err: dataset.ErrUnfinished, Kind: place.Unfinished}
 	}
 	if err != nil {
 		return nil, of, nil // of a damaged manifest verify tells

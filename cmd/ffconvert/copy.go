@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -16,7 +15,6 @@ import (
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/hint"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/progress"
 	"github.com/ffconvert/ffconvert/cmd/ffconvert/internal/terminal"
-	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/dataset/transfer"
 	"github.com/ffconvert/ffconvert/input"
 	"github.com/ffconvert/ffconvert/internal/text"
@@ -79,10 +77,7 @@ func runCopy(ctx context.Context, opts copyOptions, from, to string) error {
 		Progress: func(n int64) { shown.Add(0, n) },
 	})
 	shown.Stop()
-	switch {
-	case errors.Is(err, dataset.ErrUnfinished):
-		return fmt.Errorf("%w (ffconvert status %s says how far it is)", err, input.Shown(from))
-	case err != nil:
+	if err != nil {
 		return err
 	}
 	shown.Say(&copyDone{Done: true, Out: input.Shown(to), Shards: done.Shards, Samples: done.Samples, Bytes: done.Bytes,

@@ -51,7 +51,8 @@ func newVerifyCommand() *cobra.Command {
 each. The report says whether they came from the device, or how their file system is called
 where that cannot be proven. A directory with a manifest is compared with it too: missing,
 extra, swapped and resized shards, and damaged indexes. So are the plan and the journal of the
-conversion, which a repair needs. All problems are listed, not the first alone.
+conversion, which a repair needs. All problems are listed, not the first alone. A dataset that
+is not finished is status 2; ffconvert status says how far it is.
 
 --key compares with what the holder of a key of minisign has signed: the manifest, and by it
 the SHA-256 of every file. Checksums find faults, a signature finds what somebody changed.

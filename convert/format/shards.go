@@ -105,7 +105,7 @@ func (d *shardDir) read(ctx context.Context, files Files) error {
 			return err
 		}
 		if begun {
-			return &converters.Error{Where: strings.TrimSuffix(d.name, "/"), Off: -1, Err: dataset.ErrUnfinished, Hint: "run the command that made it, or ffconvert finish"}
+			return &converters.Error{Where: strings.TrimSuffix(d.name, "/"), Off: -1, Err: dataset.ErrUnfinished}
 		}
 		return nil
 	}
@@ -136,7 +136,7 @@ func (o *ffrOpener) Contents(read func(name string) (text []byte, where string, 
 	for n := 0; ; n++ { // it may be damaged on its way
 		text, where, err := read(dataset.ManifestName)
 		if errors.Is(err, input.ErrNotFound) {
-			return nil, nil
+			return nil, finished(strings.TrimSuffix(where, "/"+dataset.ManifestName), read)
 		}
 		if err != nil {
 			return nil, err
@@ -153,6 +153,19 @@ func (o *ffrOpener) Contents(read func(name string) (text []byte, where string, 
 		names[i] = m.Shards[i].Name
 	}
 	return &input.Contents{Names: names, Missing: dataset.ErrMissing, Hint: "ffconvert repair"}, nil
+}
+
+// finished returns an error if a directory without a manifest is of a dataset.
+func finished(dir string, read func(name string) (text []byte, where string, err error)) error {
+	for _, name := range []string{dataset.PlanName, dataset.CopyName} {
+		switch _, _, err := read(name); {
+		case err == nil || errors.Is(err, input.ErrMalformed): // larger than what is read so
+			return &converters.Error{Where: dir, Off: -1, Err: dataset.ErrUnfinished}
+		case !errors.Is(err, input.ErrNotFound):
+			return err
+		}
+	}
+	return nil
 }
 
 // begun reports whether a conversion or a copy into the directory was begun.

@@ -128,7 +128,7 @@ func (d *Dataset) addOthers(name string) error {
 	names := []string{name}
 	if name == "" {
 		if _, err := os.Lstat(filepath.Join(d.dir, dataset.WorkDir)); err == nil {
-			return &place.Error{Where: d.path, Off: -1, Err: dataset.ErrUnfinished, Hint: "run the command that made it, or ffconvert finish"}
+			return &place.Error{Where: d.path, Off: -1, Err: dataset.ErrUnfinished}
 		}
 		entries, err := os.ReadDir(d.dir)
 		if err != nil {

@@ -52,7 +52,7 @@ func unfinished(dir string, copied bool) error {
 	if copied {
 		return fmt.Errorf("%s: %w: the copy was not finished, there is no %s; run ffconvert copy again", dir, verify.ErrCorrupt, dataset.ManifestName)
 	}
-	return fmt.Errorf("%s: %w: the conversion was not finished, there is no %s; run it again, or ffconvert repair", dir, verify.ErrCorrupt, dataset.ManifestName)
+	return fmt.Errorf("%s: %w: %v", dir, verify.ErrCorrupt, dataset.ErrUnfinished)
 }
 
 // Close removes the scratch directories of datasets in object stores.
