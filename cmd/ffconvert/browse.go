@@ -60,8 +60,8 @@ samples leaves in OUT/.ffconvert, as ffconvert get does; or in the user's cache,
 	return cmd
 }
 
-// servedStatus lists the exit statuses of browse for its help. Ctrl-C is status 0 here, so 130 is left out.
-var servedStatus, _, _ = strings.Cut(exitStatus, "\n  130 ")
+// servedStatus lists the exit statuses of browse for its help. diff alone has 6, and Ctrl-C is status 0 here, so 130 is left out.
+var servedStatus, _, _ = strings.Cut(exitStatus, "\n  6 ")
 
 // browseMemory is where garbage is collected more often, in bytes: what requests hold together is below it.
 const browseMemory = 448 << 20

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
@@ -43,7 +42,7 @@ and headers say so, and no record is read. Where the records are of different en
 
 Memory: 48 bytes a sample of A, of 4,194,304 at once, and a bit a sample of B.
 
-` + strings.Replace(exitStatus, "  130", "  6    the datasets differ\n  130", 1),
+` + exitStatus,
 		Example: `  ffconvert diff out/ out2/
   ffconvert diff --decode msgpack/ cbor/
   ffconvert diff out/ out2/ --format json | jq -r 'select(.change=="added").key'`,

@@ -29,6 +29,7 @@ const exitStatus = `EXIT STATUS
   3    input refused: missing, cut short, hostile, over a limit, or changed
   4    I/O error: no space, no permission, a failing device
   5    unfinished: shards of the plan are missing, or there is no plan yet
+  6    the datasets differ: diff alone
   130  interrupted (143: SIGTERM, 138: SIGUSR1); the same command goes on`
 
 // exitCode returns the exit status of an error.

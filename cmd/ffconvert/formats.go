@@ -49,7 +49,7 @@ and a key is the whole path.`,
   ffconvert folder --split train,val --ext jpg,png imagenet/ out/
   ffconvert folder --group --decode captions/ out/
   ffconvert folder --flat --encode raw:pdf papers/ out/
-  ffconvert folder --pair 'images/(.*).jpg=masks/\1.png' ade20k/ out/
+  ffconvert folder --pair 'images/(.*)\.jpg=masks/\1.png' ade20k/ out/
   ffconvert folder --connections 64 s3://bucket/imagenet/train out/`,
 	},
 	{

@@ -219,6 +219,9 @@ func TestHelp(t *testing.T) {
 		if c.Example == "" || !strings.Contains(c.Long, "EXIT STATUS") || c.Short == "" {
 			t.Errorf("%s: no example, no short help, or no EXIT STATUS in its long one", c.CommandPath())
 		}
+		if c.Name() != "browse" && !strings.Contains(c.Long, "\n  6    the datasets differ: diff alone\n") {
+			t.Errorf("%s: its help does not have status 6", c.CommandPath())
+		}
 		for _, f := range strings.Split(c.Flags().FlagUsages(), "\n") {
 			if f != "" && len(strings.Fields(f)) < 4 {
 				t.Errorf("%s: flag without words: %q", c.CommandPath(), f)

@@ -18,7 +18,7 @@ func folderOptions(set *option.Set) Opener {
 	var maxClasses int64
 	set.Add("flat", "no classes: a record a file, its key the path", option.Bool(&opts.Flat))
 	set.Add("group", "files of one directory with the same name up to the first dot are one sample", option.Bool(&opts.Group))
-	set.Add("pair", `make one sample of files in different directories: REGEX=PATH of the partner, as images/(.*).jpg=masks/\1.png; FIELD:PATH names its field`, option.List(&pairs))
+	set.Add("pair", `make one sample of files in different directories: REGEX=PATH of the partner, as images/(.*)\.jpg=masks/\1.png; FIELD:PATH names its field`, option.List(&pairs))
 	set.Add(splitOption, "the first directory is the split, not the class; a dataset OUT/NAME of each of these: train,val", option.List(&opts.Splits))
 	set.Add(onlyOption, "of the directories of --split convert this one alone, into OUT; all of them number the classes", option.Text(&opts.Only))
 	set.Add("classes", "number the classes as this file does: one name a line, or the meta.json of another conversion", option.Text(&classes))

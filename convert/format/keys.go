@@ -40,7 +40,7 @@ func newKeyOptions(set *option.Set) *keyOptions {
 	set.Add("table-columns", "the tables of --add-field have no line that names their columns, which are id,text,…", option.List(&o.columns))
 	set.Add("table-delimiter", `what is between the columns of these tables: one character, or tab (default: a comma, in .tsv a tab)`, option.Text(&o.delimiter))
 	set.Add("table-quotes", "whether quotes around a value of these tables are not of it: yes, no, or auto: yes with commas, else no, and refused where it may be either", &o.quotes)
-	set.Add("unmatched", "accept, and count, samples without a row in a table of --add-field, rows without a sample, files that --pair finds no partner for", option.Bool(&o.unmatched))
+	set.Add("unmatched", "accept, and count, samples without a row in a table of --add-field, rows without a sample, and, of a folder, files that --pair finds no partner for", option.Bool(&o.unmatched))
 	return o
 }
 

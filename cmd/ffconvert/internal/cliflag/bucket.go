@@ -20,8 +20,8 @@ func newBucket() Bucket {
 
 // AddScratch registers the flags of commands that read and write.
 func (o *Bucket) AddScratch(flags *pflag.FlagSet) {
-	flags.StringVar(&o.scratch, "scratch-dir", "", "of an OUT in an object store: where shards lie before their upload and while they are verified (default ffconvert/scratch in the user's cache)")
-	flags.Var(option.MaxSize(&o.size, bucket.DefaultSize), "scratch-size", "most bytes of shards in --scratch-dir, those being written among them")
+	flags.StringVar(&o.scratch, "scratch-dir", "", "of an OUT in an object store: where its files lie while they are written or read (default ffconvert/scratch in the user's cache)")
+	flags.Var(option.MaxSize(&o.size, bucket.DefaultSize), "scratch-size", "most bytes of shards in --scratch-dir at once")
 }
 
 // AddUpload registers the flags of commands that write.

@@ -78,7 +78,7 @@ func NewConversion() Conversion {
 
 // Add registers the flags of a conversion.
 func (o *Conversion) Add(flags *pflag.FlagSet) {
-	flags.StringVar(&o.Encode.Encoding, "encode", "", "what a record is: msgpack, cbor, pickle, arrow, raw, or raw:FIELD for the bytes of one field, pickle:FIELD,FIELD for a tuple (default msgpack; for rows of numbers and for cbor, raw)")
+	flags.StringVar(&o.Encode.Encoding, "encode", "", "what a record is: msgpack, cbor, pickle, arrow, raw, or raw:FIELD for the bytes of one field, pickle:FIELD,FIELD for a tuple (default msgpack; for rows of numbers and for cbor, raw; ffr copies records as they are)")
 	flags.StringVar(&o.Encode.Fields, "fields", "", "fields to keep, in order; ';' means the first that exists: 'jpg;png,cls' (default all)")
 	flags.StringArrayVar(&o.Encode.Rename, "rename", nil, "rename a field before --fields: image='jpg;png'; may be repeated")
 	flags.BoolVar(&o.Encode.Decode, "decode", false, "turn fields into values: cls, index to integers; txt, text to text; json, mp, cbor to what they hold")

@@ -53,7 +53,7 @@ func (o *Remote) AddConnection(flags *pflag.FlagSet) {
 	flags.StringVar(&o.s3.Profile, "s3-profile", "", "profile of ~/.aws whose credentials and settings are used (default AWS_PROFILE, or default)")
 	flags.Var(&o.pathStyle, "s3-path-style", "where the bucket stands, path for endpoint/bucket, host for bucket.endpoint: auto, path or host")
 	flags.BoolVar(&o.anonymous, "anonymous", false, "ask services without credentials")
-	flags.Var(option.Between(&o.connections, 1, maxConnections), "connections", "ranges fetched and parts uploaded at once, all objects together, 512 at most")
+	flags.Var(option.Between(&o.connections, 1, maxConnections), "connections", "ranges and parts that are fetched or uploaded at once, all objects together, 512 at most")
 	flags.Var(option.AtLeast(&o.retries, 0), "retries", "attempts in a row that may bring nothing before an object is given up")
 	flags.Var(period{&o.patience, true}, "fetch-timeout", "how long an object may take beyond what it takes at 64 KiB a second")
 }

@@ -21,7 +21,7 @@ func WritePages(root *cobra.Command, tool, dir string) error {
 }
 
 // plainMarkdown escapes the characters that have a meaning in Markdown.
-var plainMarkdown = strings.NewReplacer("<", `\<`, "_", `\_`, "*", `\*`, "`", "\\`")
+var plainMarkdown = strings.NewReplacer(`\`, `\\`, "<", `\<`, "_", `\_`, "*", `\*`, "`", "\\`")
 
 // escapePages escapes the texts of cmd and its subcommands, which cobra reads as Markdown. Indented
 // lines become blocks of code, which keep their line breaks.
