@@ -2,7 +2,7 @@
 // claims of processes that write, the manifest that completes it, and what can be told of its state.
 // Package shard writes the shards in it.
 //
-//	PART_00000.ffr …            complete, fsynced, re-read; no other file ever has a name in .ffr
+//	PART_00000.ffr …            complete, fsynced, re-read unless NoVerify was set; no other file ever has a name in .ffr
 //	index/PART_00000.arrow …    a row a sample, or a rule of their places
 //	meta.json                   what the dataset says of itself
 //	manifest.json               written last: where it is, the conversion is complete
@@ -17,5 +17,5 @@
 //	.ffconvert/lock             held by the one process that writes here alone, or by tasks together
 //
 // Everything is reached through an [os.Root], so that no link in the directory leads out of it. A
-// file takes its final name by a rename, after it was synced and read back.
+// file takes its final name by a rename, after it was synced and, but for shards written with NoVerify, read back.
 package dataset
