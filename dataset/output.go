@@ -57,6 +57,9 @@ func IsDatasetFile(name string) bool { return datasetFile.MatchString(name) }
 
 // An Output is a directory that this process writes to. Everything in it is reached through
 // an [os.Root], so that no link in it leads out.
+//
+// Who opened it closes it. Functions of package shard leave it open, and use it from many goroutines themselves; one of them at a
+// time may be given it.
 type Output struct {
 	dir    string
 	name   string // see Name; "": dir

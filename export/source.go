@@ -17,7 +17,8 @@ import (
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
-// A Source is a dataset in FFRecord shards.
+// A Source is a dataset in FFRecord shards. It has nothing to close; functions of this package only read it, and any number of
+// them may use it at once.
 type Source struct {
 	Samples converters.Source // decoded: samples have the fields of their records
 	Whole   converters.Source // the same shards with whole records as samples: its index reads no payload

@@ -6,17 +6,28 @@
 // Its steps, for a caller that has work between them:
 //
 //	index, err := plan.Index(ctx, src, plan.IndexOptions{}) // where every sample lies
-//	p, err := plan.New(index, plan.Options{…})              // pure: which shard holds which samples
-//	out, err := dataset.Open("out")
+//	p, err := plan.New(index, plan.Options{…})              // reads nothing: which shard holds which samples
+//	out, err := dataset.Open("out")                         // locks it until out.Close()
 //	report, err := shard.Write(ctx, shard.Local(src), p, out, shard.WriteOptions{})
+//	err = out.Close()
 //
-// Write is three steps in one, which many machines can share:
+// Write is three steps in one, which many machines can share. The first is for one process, once:
 //
-//	err = out.Begin(p, src.Parts(), named, false)               // once
+//	out, err := dataset.Open("out")
+//	err = out.Begin(p, src.Parts(), []string{"a.tar"}, false)   // the sources as they were named; true replaces another dataset
+//	err = out.Close()
 //
-//	out, err := dataset.OpenShared("out")                       // each task
-//	slice, err := out.Slice(plan.Task{K: 3, N: 40}, false)
-//	report, err := shard.Run(ctx, parts, slice, out, shard.WriteOptions{})
+// then each task, of which any number may run at once,
 //
-//	report, err := shard.Finish(ctx, out, shard.FinishOptions{}) // once
+//	out, err := dataset.OpenShared("out")
+//	slice, err := out.Slice(plan.Task{K: 3, N: 40}, false)      // false: with those parts alone that its shards are made of
+//	own, err := slice.Of(src)                                   // src is all of the dataset; own is those parts
+//	report, err := shard.Run(ctx, shard.Local(own), slice, out, shard.WriteOptions{})
+//	err = out.Close()
+//
+// and in the end one process:
+//
+//	out, err := dataset.Open("out")
+//	report, err := shard.Finish(ctx, out, shard.FinishOptions{})
+//	err = out.Close()
 package shard

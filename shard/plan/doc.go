@@ -10,8 +10,8 @@
 //	part      one file, folder class or object of the source, in dataset order
 //	sample    what training reads at once; it becomes one record of a shard
 //	run       consecutive samples of one part; a shard is a list of runs
-//	task      the K-th of N slices of the shards, for one of many machines
-//	slice     what a task needs of a plan: its shards, and the parts that they are made of
+//	task      one of N processes that write the shards together: K/N writes the K-th slice
+//	slice     consecutive shards, those of a task, and the parts that they are made of
 //	cost      bytes that a sample takes in a shard: its record, and 12 in the table of the header
 //	part-aligned  cut between parts, by their sizes alone; else within parts, at samples
 //	account   what became of every entry of a part: in a sample, skipped with a reason, left out

@@ -12,15 +12,15 @@ import (
 
 // A Slice is what one task needs of a plan: its shards, and the parts that they are made of.
 type Slice struct {
-	Task   Task
-	Plan   *Plan // Shards of the slice; part numbers in them index Parts
-	First  int   // of the dataset's parts, the first one in Plan.Parts
-	Lead   Part  // the first part of the dataset with samples, which some formats inspect to read any
-	LeadAt int   // its number
-	From   int   // of the plan's shards, the first one in Plan.Shards
-	Shards int   // of the whole plan
-	Parts  int   // of the whole plan
-	Digest string
+	Task   Task   // whose slice it is
+	Plan   *Plan  // of the slice alone: Plan.Shards are its shards, of which runs count parts from 0 in Plan.Parts
+	First  int    // number in the dataset of the first of Plan.Parts
+	Lead   Part   // the first part of the dataset with samples, which some formats inspect to read any
+	LeadAt int    // number in the dataset of Lead
+	From   int    // number in the dataset of the first of Plan.Shards
+	Shards int    // how many shards the dataset has
+	Parts  int    // how many parts the dataset has
+	Digest string // of the whole plan
 }
 
 // All is all of a plan.
