@@ -181,6 +181,9 @@ func (v eitherSplit) Set(text string) error {
 	return v.Value.Set(text)
 }
 
+// Type is a list as the format's is, but what is wrong with one is what Set says.
+func (v eitherSplit) Type() string { return "list" }
+
 func (v eitherSplit) String() string {
 	if s := v.drawn.String(); s != "" {
 		return s
