@@ -259,6 +259,9 @@ func (d *shardDir) complete(ctx context.Context, files Files, known []knownShard
 	}
 	for i, k := range read {
 		k.index = filepath.Join(d.name, filepath.FromSlash(indexes[i]))
+		if _, err := os.Lstat(k.index); errors.Is(err, fs.ErrNotExist) {
+			return d.missing(indexes[i])
+		}
 	}
 	return nil
 }

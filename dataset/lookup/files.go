@@ -117,6 +117,9 @@ func (d *Dataset) openIndex(s *shard) (x *index, err error) {
 
 func (d *Dataset) openIndexOnce(s *shard) (*index, error) {
 	f, size, err := d.open(s.index)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, &place.Error{Where: s.index, Off: -1, Err: dataset.ErrMissing, Hint: "ffconvert repair " + filepath.Dir(s.path)}
+	}
 	if err != nil {
 		return nil, place.IOError(s.index, err)
 	}
