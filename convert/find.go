@@ -7,10 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
-	"unicode/utf8"
 
 	"github.com/ffconvert/ffconvert/convert/format"
-	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/input"
 	"github.com/ffconvert/ffconvert/input/stage"
@@ -44,21 +42,7 @@ func (c *Conversion) find(ctx context.Context) (err error) {
 	default:
 		c.found, err = input.Find(ctx, c.Sources, c.inputOptions().Options)
 	}
-	if err != nil {
-		return err
-	}
-	return recordable(c.found)
-}
-
-// recordable refuses names that a plan cannot record, since JSON is UTF-8: under another name no repair and no task would find them.
-func recordable(found []input.Name) error {
-	for _, f := range found {
-		if !utf8.ValidString(f.Name) {
-			err := fmt.Errorf("%w: its name is not UTF-8", converters.ErrMalformed)
-			return &converters.Error{Where: f.Name, Off: -1, Err: err, Hint: "rename it, or name a link to it"}
-		}
-	}
-	return nil
+	return err
 }
 
 // A collection is the inputs of one format: a mixture has several, another dataset one.
