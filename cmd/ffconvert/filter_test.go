@@ -48,7 +48,7 @@ func TestFilterFormats(t *testing.T) {
 	t.Parallel()
 	need.Time(t, "two conversions of each format")
 	need.Shell(t)
-	dir := fill(t, map[string]string{
+	dir := need.Files(t, map[string]string{
 		"images.parquet": parquettest.TwoImages(), "lines.jsonl": "{\"a\": [1, {\"b\": null}], \"c\": 1.5}\n{\"a\": true, \"d\": \"text\"}\n",
 		"more.jsonl": "{\"a\": 7}\n",
 	})

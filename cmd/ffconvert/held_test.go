@@ -18,6 +18,7 @@ import (
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/converters/tar"
 	"github.com/ffconvert/ffconvert/encode"
+	"github.com/ffconvert/ffconvert/internal/need"
 )
 
 // heldMain is the program with a format of its own: tars of which each part, once it is
@@ -98,7 +99,7 @@ func startHeld(t *testing.T, args ...string) *heldRun {
 	for i := range 3 {
 		files[fmt.Sprint(i, ".tar")] = tarOf(t, fmt.Sprint(i, "a.x"), fmt.Sprint(i, "b.x"), fmt.Sprint(i, "c.x"))
 	}
-	h := &heldRun{t: t, dir: fill(t, files)}
+	h := &heldRun{t: t, dir: need.Files(t, files)}
 	h.start(args...)
 	return h
 }

@@ -280,7 +280,7 @@ func TestSecurityChecklist(t *testing.T) {
 // A plan that raises a limit is none of ours.
 func TestSecurityPlanRaisesNoLimit(t *testing.T) {
 	t.Parallel()
-	dir := fill(t, map[string]string{"a.tar": tarOf(t, "a.jpg", "b.jpg")})
+	dir := need.Files(t, map[string]string{"a.tar": tarOf(t, "a.jpg", "b.jpg")})
 	if out := ffconvert(t, dir, "tar", "a.tar", "out"); out.status != 0 {
 		t.Fatal(out)
 	}

@@ -89,25 +89,6 @@ func tarOf(t *testing.T, names ...string) string {
 	return b.String()
 }
 
-// fill makes files in a new directory; contents "-> x" make a link to x.
-func fill(t *testing.T, files map[string]string) string {
-	t.Helper()
-	dir := t.TempDir()
-	for name, data := range files {
-		path := filepath.Join(dir, name)
-		err := os.MkdirAll(filepath.Dir(path), 0o755)
-		if target, ok := strings.CutPrefix(data, "-> "); ok && err == nil {
-			err = os.Symlink(target, path)
-		} else if err == nil {
-			err = os.WriteFile(path, []byte(data), 0o644)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	return dir
-}
-
 // snapshot is all that a directory holds: contents, links and modes.
 func snapshot(t *testing.T, dir string) string {
 	t.Helper()
@@ -166,7 +147,7 @@ func TestSecurityNames(t *testing.T) {
 			files["folder/"+name] = "x"
 		}
 	}
-	dir := fill(t, files)
+	dir := need.Files(t, files)
 	for _, row := range []struct {
 		args   []string
 		status int
@@ -240,7 +221,7 @@ func TestSecurityLinks(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
 			for _, flags := range [][]string{nil, {"--overwrite"}, {"--dry-run"}} {
-				dir := fill(t, map[string]string{"a.tar": archive, "b.tgz": string(gzipped(t, []byte(archive))), "victim/x": "precious", "out/own": "precious", "out/" + row.link: "-> " + row.target})
+				dir := need.Files(t, map[string]string{"a.tar": archive, "b.tgz": string(gzipped(t, []byte(archive))), "victim/x": "precious", "out/own": "precious", "out/" + row.link: "-> " + row.target})
 				before := snapshot(t, filepath.Join(dir, "victim"))
 				ffconvert(t, dir, append(append([]string{"tar"}, flags...), "a.tar", "b.tgz", "out")...)
 				if flags == nil {
@@ -264,7 +245,7 @@ func TestSecurityLinks(t *testing.T) {
 func TestSecurityManifest(t *testing.T) {
 	t.Parallel()
 	need.Time(t, "many hostile inputs, a process each")
-	dir := fill(t, map[string]string{"a.tar": tarOf(t, "a.jpg", "b.jpg", "c.jpg"), "x.ffr": "precious"})
+	dir := need.Files(t, map[string]string{"a.tar": tarOf(t, "a.jpg", "b.jpg", "c.jpg"), "x.ffr": "precious"})
 	if out := ffconvert(t, dir, "tar", "--shards", "2", "a.tar", "out"); out.status != 0 {
 		t.Fatal(out)
 	}
@@ -380,7 +361,7 @@ func TestSecurityTerminal(t *testing.T) {
 	const bad = "\x1b]0;owned\a\x1b[2J\u009b2J\x7f"
 	quoted := strings.ReplaceAll(bad, `\`, `\\`)
 	item := func(s string) string { return "\x78" + string([]byte{byte(len(s))}) + s }
-	dir := fill(t, map[string]string{
+	dir := need.Files(t, map[string]string{
 		"member.tar":               tarOf(t, bad+".jpg", "b.jpg"),
 		"twice.tar":                tarOf(t, bad+".jpg", "b.jpg", bad+".jpg"),
 		"field.tar":                tarOf(t, "a."+bad, "a."+bad),

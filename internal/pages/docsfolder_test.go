@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/ffconvert/ffconvert/internal/aisfake"
@@ -44,7 +43,7 @@ func newDocsFolder(t *testing.T) *docsFolder {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &docsFolder{made: fill(t, map[string]string{
+	d := &docsFolder{made: need.Files(t, map[string]string{
 		"testdata": "-> " + data, "examples": "-> " + filepath.Join(filepath.Dir(data), "examples"),
 		"points": "-> " + filepath.Join(data, "points"), "tfrecords": "-> " + filepath.Join(data, "tfrecords"), "ofrecords": "-> " + filepath.Join(data, "ofrecords"), "saved": "-> " + filepath.Join(data, "saved"), "shapes.cbors": "-> " + filepath.Join(data, "shapes.cbors"),
 		"shards-000.tgz": "-> " + filepath.Join(data, "tars", "shards-000.tgz"),
@@ -78,25 +77,6 @@ func newDocsFolder(t *testing.T) *docsFolder {
 		d.run(t, d.made, line)
 	}
 	return d
-}
-
-// fill makes files in a new directory; contents "-> x" make a link to x.
-func fill(t *testing.T, files map[string]string) string {
-	t.Helper()
-	dir := t.TempDir()
-	for name, data := range files {
-		path := filepath.Join(dir, name)
-		err := os.MkdirAll(filepath.Dir(path), 0o755)
-		if target, ok := strings.CutPrefix(data, "-> "); ok && err == nil {
-			err = os.Symlink(target, path)
-		} else if err == nil {
-			err = os.WriteFile(path, []byte(data), 0o644)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	return dir
 }
 
 // services starts an S3 server, an AIStore, which stands in for Google's storage, too, and a web server.
