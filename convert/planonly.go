@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/ffconvert/ffconvert/converters"
 	"github.com/ffconvert/ffconvert/dataset"
@@ -67,6 +68,11 @@ func (c *Conversion) preparePlan(ctx context.Context) (aligned bool, err error) 
 	}
 	if slices.ContainsFunc(c.found, func(n input.Name) bool { return n.Name == "-" && n.Path == "" }) {
 		return false, &converters.Error{Where: "-", Off: -1, Err: fmt.Errorf("%w: no task could read standard input again", converters.ErrUnsupported), Hint: "write it to a file first"}
+	}
+	for _, n := range c.found {
+		if !utf8.ValidString(n.Name) {
+			return false, &converters.Error{Where: n.Name, Off: -1, Err: fmt.Errorf("%w: its name is not UTF-8, which a plan is: no task would find it", converters.ErrUnsupported), Hint: "rename it"}
+		}
 	}
 	return aligned, nil
 }
