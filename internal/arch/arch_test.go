@@ -1,198 +1,96 @@
 package arch
 
 import (
-	"go/parser"
-	"go/token"
-	"io/fs"
 	"maps"
-	"os"
-	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 )
 
-const module = "github.com/ffconvert/ffconvert"
+// layers are the packages of the product from the bottom to the top. A folder stands for all below it that is not named by
+// itself. A package imports what is in its own layer or below.
+var layers = []struct {
+	name    string
+	folders []string
+}{
+	{"helpers", []string{
+		"internal/ahead", "internal/arrowipc", "internal/atomicfile", "internal/blocking", "internal/crc64", "internal/crcline",
+		"internal/pickle", "internal/picture", "internal/pin", "internal/place", "internal/replace", "internal/text", "internal/whole",
+	}},
+	{"bytes", []string{"aio", "record", "verify", "internal/blocksum", "internal/direct", "internal/sidecar"}},
+	{"samples", []string{"converters", "encode", "internal/jsonvalue"}},
+	{"files", []string{"input"}},
+	{"plan", []string{"shard/choose", "shard/plan"}},
+	{"dataset", []string{"dataset"}},
+	{"programs", []string{"browse", "check", "convert", "export", "findings", "loader", "packed", "shard"}},
+	{"commands", []string{"cmd/ffconvert"}},
+}
 
-// mayImport is the import table: package to the packages of this module that it may
-// import, tests aside. A package that is not here must earn its place in a decision note.
-var mayImport = map[string][]string{
-	"aio":                          {"internal/place"},
-	"converters":                   {"aio", "internal/place", "internal/blocking", "internal/pin"},
-	"record":                       {"internal/place", "aio"},
-	"internal/ahead":               {},
-	"internal/arrowipc":            {},
-	"internal/replace":             {},
-	"internal/sidecar":             {"internal/arrowipc", "internal/place"},
-	"internal/aisfake":             {},
-	"internal/atomicfile":          {"internal/blocking"},
-	"internal/blocking":            {},
-	"internal/blocksum":            {"internal/place"},
-	"internal/jsonvalue":           {"converters"},
-	"internal/need":                {},
-	"internal/pickle":              {},
-	"internal/picture":             {},
-	"internal/picture/picturetest": {},
-	"internal/place":               {"internal/text"},
-	"internal/text":                {},
-	"internal/whole":               {},
-	"internal/whole/wholetest":     {"internal/picture/picturetest"},
-	"internal/pin":                 {},
-	"internal/python":              {"internal/need"},
-	"internal/testproxy":           {},
-	"internal/testserver":          {"internal/need"},
-	"internal/versitygw":           {"internal/testserver"},
-	"converters/tar":               {"converters", "converters/internal/fieldname", "converters/internal/window", "internal/text"},
-	"converters/folder":            {"internal/ahead", "internal/blocking", "converters", "converters/internal/fieldname", "internal/replace", "internal/text"},
-	"converters/csv":               {"converters", "converters/internal/window", "internal/text"},
-	"converters/cbor":              {"converters", "converters/internal/endmark", "converters/internal/window", "internal/text"},
-	"converters/internal/endmark":  {"converters", "internal/text"},
-	"converters/internal/features": {"converters", "converters/internal/window", "internal/text"},
-	"converters/ofrecord":          {"converters", "converters/internal/features"},
-	"converters/partname":          {"converters"},
-	"converters/tfrecord":          {"converters", "converters/internal/features"},
-	"converters/jsonl":             {"converters", "converters/internal/endmark", "converters/internal/fieldname", "converters/internal/window", "encode", "internal/ahead", "internal/blocking", "internal/text"},
-	"converters/internal/columns":  {"converters", "internal/text"},
-	"converters/arrow":             {"converters", "converters/internal/columns", "converters/internal/window"},
-	"converters/parquet":           {"converters", "converters/internal/columns", "converters/internal/window"},
-	"converters/mds":               {"converters", "converters/internal/window", "encode", "internal/blocking", "internal/crcline", "internal/text"},
-	"converters/ffr":               {"converters", "converters/internal/window", "encode", "internal/blocking", "internal/place", "internal/sidecar", "record"},
-	"converters/mix":               {"converters"},
-	"converters/rekey":             {"converters", "encode", "internal/replace"},
-	"converters/convertertest":     {"converters"},
-	"input":                        {"converters", "internal/text", "internal/place", "internal/blocking", "internal/replace", "input/cache", "input/remote", "internal/pin"},
-	"input/stage":                  {"aio", "converters", "internal/text", "internal/place", "internal/blocking", "internal/blocksum", "input", "input/kind", "input/remote", "input/cache", "internal/pin"},
-	"input/cache":                  {"internal/place", "internal/blocking", "internal/blocksum"},
-	"input/kind":                   {},
-	"internal/crc64":               {},
-	"input/remote":                 {"internal/crc64", "internal/place", "internal/pin"},
-	"encode":                       {"converters", "internal/arrowipc", "internal/jsonvalue", "internal/pickle", "internal/picture", "internal/place", "internal/whole"},
-	"browse/internal/guard":        {"internal/text"},
-	"browse/internal/thumb":        {"internal/picture"},
-	"browse/internal/view":         {"converters", "internal/jsonvalue", "internal/picture", "internal/text"},
-	"packed":                       {"internal/ahead", "internal/place", "internal/blocking", "record", "aio", "verify", "internal/atomicfile", "internal/direct", "internal/pickle"},
-	"verify":                       {"internal/place", "record", "aio"},
-	"findings":                     {"internal/text"},
-	"loader":                       {"aio", "converters", "dataset/lookup", "encode", "internal/place", "loader/order", "record"},
-	"loader/order":                 {"internal/place"},
-	"examples/train":               {"dataset", "loader", "loader/order"},
-	"browse":                       {"browse/internal/find", "browse/internal/guard", "browse/internal/survey", "browse/internal/thumb", "browse/internal/view", "converters", "dataset", "dataset/compare", "dataset/lookup", "encode", "internal/jsonvalue", "internal/place", "internal/text", "shard/plan", "verify"},
-	"check":                        {"converters", "encode", "findings", "internal/picture", "internal/place", "shard/plan"},
-	"shard/choose":                 {"converters", "internal/place"},
-	"shard/plan":                   {"shard/choose", "internal/place", "internal/text", "converters", "encode", "record", "internal/blocksum", "internal/crcline"},
-	"dataset":                      {"shard/choose", "internal/place", "converters", "encode", "record", "aio", "verify", "shard/plan", "internal/atomicfile", "internal/blocking", "internal/crcline", "internal/pin"},
-	"browse/internal/find":         {"converters", "dataset", "dataset/lookup", "encode", "internal/place", "internal/text"},
-	"browse/internal/survey":       {"dataset/lookup", "record"},
-	"dataset/bucket":               {"dataset", "input/remote", "internal/crcline", "internal/place", "record", "shard/plan"},
-	"dataset/transfer":             {"aio", "converters", "dataset", "dataset/bucket", "input/remote", "internal/atomicfile", "internal/blocking", "internal/place", "record", "verify"},
-	"dataset/compare":              {"converters", "dataset/lookup", "encode"},
-	"dataset/signature":            {"internal/place"},
-	"dataset/lookup":               {"converters", "dataset", "encode", "internal/atomicfile", "internal/blocking", "internal/place", "internal/sidecar", "record"},
-	"shard":                        {"internal/place", "internal/text", "converters", "encode", "record", "aio", "verify", "shard/plan", "dataset", "internal/atomicfile", "internal/direct"},
-	"convert/filter":               {"converters", "converters/cbor", "encode", "input", "input/cache", "input/stage", "internal/place", "internal/text"},
-	"convert":                      {"aio", "convert/filter", "convert/format", "convert/option", "convert/spec", "converters", "converters/cbor", "converters/mix", "dataset", "dataset/bucket", "encode", "input", "input/remote", "input/stage", "internal/place", "internal/text", "shard", "shard/choose", "shard/plan", "verify"},
-	"convert/format":               {"convert/option", "converters", "converters/arrow", "converters/cbor", "converters/csv", "converters/ffr", "converters/folder", "converters/jsonl", "converters/mds", "converters/ofrecord", "converters/partname", "converters/rekey", "converters/tar", "converters/tfrecord", "dataset", "encode", "input", "input/kind", "input/stage", "internal/crcline", "internal/replace", "internal/text", "record", "converters/parquet"},
-	"export":                       {"aio", "converters", "converters/tar", "dataset", "encode", "internal/atomicfile", "internal/blocking", "internal/crcline", "internal/direct", "internal/jsonvalue", "internal/place", "record", "shard/choose", "shard/plan", "verify"},
-	"convert/option":               {},
-	"convert/spec":                 {"convert/option", "converters", "converters/mix", "encode", "input"},
-	"internal/arch":                {},
-	"internal/bench":               {},
-	"internal/crcline":             {},
-	"internal/direct":              {"aio", "internal/atomicfile"},
-	"internal/faults":              {},
-	"internal/fuzz":                {},
-	"internal/golden":              {},
-	"internal/inputtest":           {"input/remote", "internal/need"},
-	"internal/memsource":           {"converters"},
-	"internal/shardtest":           {"aio", "converters", "encode", "dataset", "shard", "shard/plan", "internal/memsource", "internal/pin"},
-	"internal/arrowjs":             {"converters", "internal/need"},
-	"internal/arrowtest":           {},
-	"internal/chromium":            {"internal/need"},
-	"internal/pages":               {},
-	"internal/parquettest":         {"internal/need"},
-	"internal/slurm":               {},
-	"internal/faults/table":        {},
-	"testdata/generate":            {},
-	"converters/internal/fieldname": {
-		"converters",
-	},
-	"converters/internal/window": {
-		"converters",
-	},
+// layerOf returns the index of a package's layer, that of the longest folder which holds it, or -1.
+func layerOf(pkg string) int {
+	found, longest := -1, -1
+	for i, l := range layers {
+		for _, folder := range l.folders {
+			if isIn(pkg, folder) && len(folder) > longest {
+				found, longest = i, len(folder)
+			}
+		}
+	}
+	return found
+}
 
-	"cmd/ffconvert":                     {"aio", "browse", "check", "cmd/ffconvert/internal/arrayjob", "cmd/ffconvert/internal/audit", "cmd/ffconvert/internal/bench", "cmd/ffconvert/internal/checkinput", "cmd/ffconvert/internal/cliflag", "cmd/ffconvert/internal/help", "cmd/ffconvert/internal/hint", "cmd/ffconvert/internal/inspect", "cmd/ffconvert/internal/progress", "cmd/ffconvert/internal/samples", "cmd/ffconvert/internal/stop", "cmd/ffconvert/internal/summary", "cmd/ffconvert/internal/terminal", "convert", "convert/format", "convert/option", "convert/spec", "converters", "dataset", "dataset/bucket", "dataset/signature", "dataset/compare", "dataset/lookup", "dataset/transfer", "encode", "export", "findings", "input", "input/cache", "input/kind", "input/stage", "internal/place", "internal/text", "packed", "record", "shard/choose", "shard/plan", "verify"},
-	"cmd/ffconvert/internal/audit":      {"cmd/ffconvert/internal/hint", "cmd/ffconvert/internal/terminal", "convert", "convert/format", "dataset", "dataset/bucket", "dataset/signature", "findings", "input", "internal/text", "record", "shard/plan", "verify", "internal/place", "dataset/lookup"},
-	"cmd/ffconvert/internal/checkinput": {"check", "cmd/ffconvert/internal/hint", "cmd/ffconvert/internal/terminal", "convert/format", "converters", "encode", "findings", "input", "input/remote", "input/stage"},
-	"cmd/ffconvert/internal/cliflag":    {"aio", "cmd/ffconvert/internal/help", "cmd/ffconvert/internal/progress", "cmd/ffconvert/internal/stop", "convert", "convert/format", "convert/option", "dataset/bucket", "dataset/signature", "encode", "input", "input/remote", "input/stage", "internal/text", "record", "shard/choose", "shard/plan", "verify"},
-	"cmd/ffconvert/internal/hint":       {"check", "cmd/ffconvert/internal/summary", "cmd/ffconvert/internal/terminal", "convert", "convert/format", "convert/option", "converters", "dataset", "findings", "input", "input/kind", "input/remote", "input/stage", "internal/place", "internal/text", "record", "shard/plan"},
-	"cmd/ffconvert/internal/samples":    {"cmd/ffconvert/internal/terminal", "converters", "dataset/lookup", "internal/jsonvalue", "internal/text"},
-	"cmd/ffconvert/internal/terminal":   {"findings", "internal/place", "internal/text"},
-	"cmd/ffconvert/internal/progress":   {"cmd/ffconvert/internal/terminal", "convert/option", "converters", "dataset", "internal/text"},
-	"cmd/ffconvert/internal/summary":    {"dataset", "cmd/ffconvert/internal/terminal", "aio", "convert", "converters", "export", "internal/text", "packed", "shard", "shard/plan"},
-	"cmd/ffconvert/internal/arrayjob":   {"shard/plan"},
-	"cmd/ffconvert/internal/stop":       {"cmd/ffconvert/internal/terminal", "shard"},
-	"cmd/ffconvert/internal/help":       {"aio", "convert/option", "encode", "shard/plan"},
-	"cmd/ffconvert/internal/bench":      {"cmd/ffconvert/internal/terminal", "aio", "record"},
-	"cmd/ffconvert/internal/inspect":    {"dataset/signature", "shard/choose", "cmd/ffconvert/internal/terminal", "cmd/ffconvert/internal/summary", "converters", "dataset", "encode", "internal/text", "packed", "record", "shard/plan"},
+func TestLayers(t *testing.T) {
+	t.Parallel()
+	for _, p := range product(t) {
+		layer := layerOf(p.name)
+		if layer < 0 {
+			t.Errorf("package %s is in no layer", p.name)
+			continue
+		}
+		for _, imported := range slices.Sorted(maps.Keys(p.imports)) {
+			files := strings.Join(p.imports[imported], ", ")
+			switch below := layerOf(imported); {
+			case isSupport(imported):
+				t.Errorf("%s: imports %s, which is test support", files, imported)
+			case below > layer:
+				t.Errorf("%s: imports %s of the layer %q, which is above %q", files, imported, layers[below].name, layers[layer].name)
+			}
+		}
+	}
+}
+
+// TestLayersAreThere fails for a folder of a layer, or of test support, that is not in the tree.
+func TestLayersAreThere(t *testing.T) {
+	t.Parallel()
+	packages, err := tree()
+	if err != nil {
+		t.Fatal(err)
+	}
+	folders := slices.Clone(support)
+	for _, l := range layers {
+		folders = append(folders, l.folders...)
+	}
+	for _, folder := range folders {
+		if !slices.ContainsFunc(slices.Collect(maps.Keys(packages)), func(pkg string) bool { return isIn(pkg, folder) }) {
+			t.Errorf("folder %s is not in the tree", folder)
+		}
+	}
 }
 
 // unsafeFile is the one file that may import unsafe.
 const unsafeFile = "aio/syscall_linux.go"
 
-// elsewhere reports whether a directory of the tree is none of this module: it is hidden, or a
-// module of its own, which nothing here can import.
-func elsewhere(dir string) bool {
-	_, err := os.Stat(filepath.Join(dir, "go.mod"))
-	return strings.HasPrefix(filepath.Base(dir), ".") || err == nil
-}
-
-func TestImports(t *testing.T) {
+func TestUnsafe(t *testing.T) {
 	t.Parallel()
-	root := filepath.Join("..", "..")
-	found := make(map[string]bool)
-	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if d.IsDir() && name != root && elsewhere(name) {
-			return fs.SkipDir
-		}
-		if d.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
-			return nil
-		}
-		rel, err := filepath.Rel(root, name)
-		if err != nil {
-			return err
-		}
-		pkg := path.Dir(filepath.ToSlash(rel))
-		found[pkg] = true
-		allowed, known := mayImport[pkg]
-		if !known {
-			t.Errorf("package %s is not in the import table", pkg)
-		}
-		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly)
-		if err != nil {
-			return err
-		}
-		for _, spec := range file.Imports {
-			imported := strings.Trim(spec.Path.Value, `"`)
-			if imported == "unsafe" && filepath.ToSlash(rel) != unsafeFile {
-				t.Errorf("%s imports unsafe; only %s may", rel, unsafeFile)
-			}
-			ours, isOurs := strings.CutPrefix(imported, module+"/")
-			if isOurs && !slices.Contains(allowed, ours) {
-				t.Errorf("%s imports %s; the import table does not allow it", rel, ours)
-			}
-		}
-		return nil
-	})
+	packages, err := tree()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, pkg := range slices.Sorted(maps.Keys(mayImport)) {
-		if !found[pkg] {
-			t.Errorf("package %s is in the import table, but not in the tree", pkg)
+	for _, p := range packages {
+		for _, file := range p.unsafe {
+			if file != unsafeFile {
+				t.Errorf("%s imports unsafe; only %s may", file, unsafeFile)
+			}
 		}
 	}
 }

@@ -1,3 +1,3 @@
-// Package arch holds the test that asserts the import table of the design: which package
-// may import which.
+// Package arch holds the tests of the tree's shape: its layers, its budget, what product code may not use, and whether the
+// files that pages name are there.
 package arch

@@ -2,56 +2,13 @@ package arch
 
 import (
 	"go/ast"
-	"go/parser"
 	"go/token"
-	"io/fs"
 	"path"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 )
-
-// A goFile is one file of the product: no test, and no tool of the project's own.
-type goFile struct {
-	name string // from the root, with slashes
-	ast  *ast.File
-	set  *token.FileSet
-}
-
-// notProduct are packages that users never run.
-var notProduct = []string{"internal/bench", "internal/faults", "internal/golden", "internal/inputtest", "internal/memsource", "internal/need", "internal/arrowjs", "internal/arrowtest", "internal/chromium", "internal/parquettest", "internal/shardtest", "internal/python", "internal/slurm", "internal/aisfake", "internal/testproxy", "internal/testserver", "internal/versitygw", "internal/arch", "testdata/generate", "converters/convertertest", "examples/train"}
-
-func product(t *testing.T) []goFile {
-	t.Helper()
-	var files []goFile
-	root := filepath.Join("..", "..")
-	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if d.IsDir() && name != root && elsewhere(name) {
-			return fs.SkipDir
-		}
-		rel, err := filepath.Rel(root, name)
-		if err != nil {
-			return err
-		}
-		rel = filepath.ToSlash(rel)
-		if d.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") || slices.ContainsFunc(notProduct, func(dir string) bool { return strings.HasPrefix(rel, dir+"/") }) {
-			return nil
-		}
-		set := token.NewFileSet()
-		file, err := parser.ParseFile(set, name, nil, parser.SkipObjectResolution)
-		files = append(files, goFile{rel, file, set})
-		return err
-	})
-	if err != nil || len(files) < 100 {
-		t.Fatalf("%d files of the product: %v", len(files), err)
-	}
-	return files
-}
 
 // uses returns where a file uses any of the functions or types of the package that it
 // imports by path.
@@ -86,7 +43,7 @@ func (f goFile) uses(path string, names ...string) (found []string) {
 // not looked at: their packages are few, and go.mod lists them.
 func TestSecurityPowers(t *testing.T) {
 	t.Parallel()
-	files := product(t)
+	files := productFiles(t)
 	for _, power := range []struct {
 		what  string
 		path  string
@@ -130,7 +87,7 @@ func TestSecurityPowers(t *testing.T) {
 func TestSecurityNoShell(t *testing.T) {
 	t.Parallel()
 	forbidden := []string{"sh", "bash", "dash", "zsh", "/bin/sh", "/bin/bash", "cmd", "cmd.exe", "powershell", "python", "python3", "perl", "env", "/usr/bin/env", "-c", "/c"}
-	for _, f := range product(t) {
+	for _, f := range productFiles(t) {
 		ast.Inspect(f.ast, func(n ast.Node) bool {
 			lit, ok := n.(*ast.BasicLit)
 			if !ok || lit.Kind != token.STRING {
@@ -148,7 +105,7 @@ func TestSecurityNoShell(t *testing.T) {
 func TestSecurityPickle(t *testing.T) {
 	t.Parallel()
 	harmless := []string{"cmp", "encoding/binary", "fmt", "math", "slices", "strings", "unicode/utf8"}
-	for _, f := range product(t) {
+	for _, f := range productFiles(t) {
 		for _, spec := range f.ast.Imports {
 			imported, err := strconv.Unquote(spec.Path.Value)
 			if err != nil {
