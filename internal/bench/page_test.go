@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 )
 
 // A result is all that one run has measured, and where.
@@ -41,18 +42,21 @@ func (r *result) page() string {
 
 <!-- written by make bench: do not edit -->
 
-All figures are of one run of %s, on %s. They are of ffconvert %s, commit %s of %s UTC, and of no other tree. The main set has %s.
+All figures are of one run of %s, on %s.
+They are of ffconvert %s, commit %s of %s UTC, and of no other tree.
+The main set has %s.
 What is compared was run in turn on one machine, another one first each round; a figure is the median of the rounds'
 ratios, or of the rounds, with the least and the greatest in brackets. How each is measured is in
-[benchmarks.md](benchmarks.md). "Cold" is with the page cache emptied right before: %s. A limit is what fio takes to
-read the sources and write the output at the same time, or to write it where the sources are in the page cache, in the same rounds.
+[benchmarks.md](benchmarks.md). "Cold" is with the page cache emptied right before: %s.
+A limit is what fio takes to read the sources and write the output at the same time, or to write it where the sources
+are in the page cache, in the same rounds.
 
 `, r.took, r.date, r.version, r.commit, r.tree.UTC().Format("2006-01-02 15:04"), r.volume, r.coldness)
 	if lines := changesSince(r.tree); len(lines) > 0 {
 		b.WriteString(changed + strings.Join(lines, "") + "\n")
 	}
 	for _, line := range r.machine {
-		fmt.Fprintf(&b, "- %s\n", line)
+		b.WriteString(item(line))
 	}
 	b.WriteString("\n## The table\n\n" + r.table(false))
 	b.WriteString("\n## To repeat a row\n\n| row | command | takes | what it does |\n| --- | --- | --- | --- |\n")
@@ -61,6 +65,19 @@ read the sources and write the output at the same time, or to write it where the
 	}
 	b.WriteString("\n## Further figures\n\n" + r.table(true))
 	return b.String()
+}
+
+// item returns an item of a list, in lines of at most 120 characters.
+func item(text string) string {
+	line, lines := "-", ""
+	for word := range strings.FieldsSeq(text) {
+		if utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > 120 {
+			lines += line + "\n"
+			line = " "
+		}
+		line += " " + word
+	}
+	return lines + line + "\n"
 }
 
 // table is the figures that have targets, or the further ones, in the order of their rows.
@@ -104,10 +121,10 @@ func TestPage(t *testing.T) {
 	}
 	first, further, _ := strings.Cut(text, "## Further figures")
 	for _, want := range []string{
-		"All figures are of one run of 1m0s, on 2036-01-02. They are of ffconvert v1, commit `abc` of 2036-01-02 03:04 UTC, and of no other tree. The main set has 2 GiB.\n", "- a CPU\n- a disk\n", "[benchmarks.md](benchmarks.md)",
+		"All figures are of one run of 1m0s, on 2036-01-02.\nThey are of ffconvert v1, commit `abc` of 2036-01-02 03:04 UTC, and of no other tree.\nThe main set has 2 GiB.\n", "- a CPU\n- a disk\n", "[benchmarks.md](benchmarks.md)",
 		"| S1 | work of S1 | cp | ≤ 1.00 | 2.00 (1.00–3.00) | x | – | 0.9 of fio | MISSED |\n| S2 | work of S2 |",
 		"| T2 | work of T2 | cp | ≤ 1.00 | 2.00 (1.00–3.00) | x | – | 0.9 of fio | MISSED |\n\n",
-		"| S5 | `make bench ROW=S5` | 5s | CSV", "emptied right before: of all. A limit",
+		"| S5 | `make bench ROW=S5` | 5s | CSV", "emptied right before: of all.\nA limit",
 	} {
 		if !strings.Contains(first, want) {
 			t.Errorf("the page lacks %q:\n%s", want, text)

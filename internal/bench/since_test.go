@@ -35,7 +35,7 @@ var changes = []change{
 func changesSince(tree time.Time) (lines []string) {
 	for _, c := range changes {
 		if c.landed.After(tree) {
-			lines = append(lines, fmt.Sprintf("- Since `%s`, %s: %s.\n", c.commit, c.landed.Format(time.DateOnly), c.what))
+			lines = append(lines, item(fmt.Sprintf("Since `%s`, %s: %s.", c.commit, c.landed.Format(time.DateOnly), c.what)))
 		}
 	}
 	return lines
