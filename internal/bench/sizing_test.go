@@ -132,15 +132,15 @@ func (r report) sizing() []claim {
 	now, of := r.verified(terabyte)
 	return []claim{
 		{"sizing", "| the same as it is now, with SHA-256", of, long(now)},
-		{"sizing", "The network or the device decides", "S7, S11", fmt.Sprintf("a core moves %.1f GB/s, %.1f GB/s with SHA-256", 1000/terabyte, 1000/now)},
+		{"sizing", "a core moves", "S7, S11", fmt.Sprintf("a core moves %.1f GB/s, %.1f GB/s with SHA-256", 1000/terabyte, 1000/now)},
 		{"sizing", "| processor time, written and re-read", "S7, S11", long(terabyte)},
 		{"sizing", "| at the rate of the test machine's disk", "C1", fmt.Sprintf("%.0f MB/s *m* read and written at the same time, not re-read %s", disk, long(1e6/disk))},
 		{"sizing", "| memory of `plan`", "S9", fmt.Sprintf("| %.2f GB *m* | %.1f GB *m* | %.0f GB *x*;", ten*miB/1e9, hundred*miB/1e9, each)},
 		{"sizing", "| memory of a task", "S10", fmt.Sprintf("| %.0f; %.0f MiB *m* |", tens(most), tens(sixteen))},
-		{"sizing", "lost machine costs the shards under way", "S13", fmt.Sprintf("(%.2f s and %.0f MiB *m*, by a plan of 200,000 shards;",
+		{"sizing", "A start costs nothing", "S13", fmt.Sprintf("(%.2f s and %.0f MiB *m*, by a plan of 200,000 shards;",
 			r.median("S13", task+": time to its first event")/1000, r.median("S13", task+": memory at its first event, VmHWM"))},
 		{"sizing", "`status` of 200,000 shards takes", "S13", fmt.Sprintf("%.1f s and %.0f MiB *m*", r.median("S13", status), r.number("S13", status, oursColumn, "MiB"))},
-		{"sizing", "name, 130 bytes of plan", "S13", fmt.Sprintf("%.0f operations on names", r.median("S13", "operations on names more for each shard that is written"))},
+		{"sizing", "a name, 130 bytes of plan", "S13", fmt.Sprintf("%.0f operations on names", r.median("S13", "operations on names more for each shard that is written"))},
 		{"sizing", "| 100 M samples that a source makes up", "S9", fmt.Sprintf("| %.0f s, %.1f GiB | %.0f GiB, %.0f minutes |", seconds, hundred/kiB, each*1e9/(1<<30), seconds*10/60)},
 		{"sizing", "| processor time: ", "S7, S11", fmt.Sprintf("%.2f to %.2f s a GiB to write, %.3f s a GB to verify", writeMore, write, verify)},
 		{"sizing", "| memory of a conversion of 2, 8 and 32 GiB", "S10", fmt.Sprintf(": %.0f, %.0f, %.0f MiB; `--jobs 16`: %.0f MiB", two, eight, most, sixteen)},
