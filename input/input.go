@@ -25,9 +25,9 @@ import (
 	"time"
 
 	"github.com/ffconvert/ffconvert/converters"
-	"github.com/ffconvert/ffconvert/input/remote"
 	"github.com/ffconvert/ffconvert/internal/pin"
 	"github.com/ffconvert/ffconvert/internal/place"
+	"github.com/ffconvert/ffconvert/internal/store"
 )
 
 // Options say how names are found. The zero value is usable.
@@ -59,7 +59,7 @@ type Options struct {
 	Rewrite []string
 	// AllowPipe lets names begin with pipe:, which runs a program.
 	AllowPipe bool
-	// Remote reads names with the schemes of package remote. nil: they are [ErrScheme].
+	// Remote reads names with the schemes of package store. nil: they are [ErrScheme].
 	Remote Remote
 	// Laid has files in place of objects whose services do not answer. nil: none.
 	Laid *Laid
@@ -81,11 +81,11 @@ func (c *Contents) lacks(name, dir string) error {
 	return place.Refuse(name, c.Missing, c.Hint+" "+trimSlashes(dir), "")
 }
 
-// Remote reads objects: a [remote.Client].
+// Remote reads objects: a [store.Client].
 type Remote interface {
-	Stat(ctx context.Context, url string) (remote.Object, error)
-	List(ctx context.Context, prefix string) iter.Seq2[remote.Object, error]
-	Fetch(ctx context.Context, o remote.Object, into remote.File, progress func(n int64)) error
+	Stat(ctx context.Context, url string) (store.Object, error)
+	List(ctx context.Context, prefix string) iter.Seq2[store.Object, error]
+	Fetch(ctx context.Context, o store.Object, into store.File, progress func(n int64)) error
 }
 
 // A Name is one input that was found: a regular file, a directory where such are
@@ -100,7 +100,7 @@ type Name struct {
 
 	// Object is the object of a remote name; nil: none. Name is redacted then: it holds no
 	// password, token or signature.
-	Object *remote.Object
+	Object *store.Object
 
 	// Tree lists the objects below a remote name where directories are inputs; nil: none. Name is
 	// redacted, Size the sum of the objects' sizes.

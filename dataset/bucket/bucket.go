@@ -33,8 +33,8 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/ffconvert/ffconvert/dataset"
-	"github.com/ffconvert/ffconvert/input/remote"
 	"github.com/ffconvert/ffconvert/internal/place"
+	"github.com/ffconvert/ffconvert/internal/store"
 	"github.com/ffconvert/ffconvert/record"
 )
 
@@ -51,16 +51,16 @@ type Options struct {
 	Warn     func(string) // is told of what stays behind in the bucket; may be nil
 }
 
-// A Client reads and writes objects, as [remote.Client] does.
+// A Client reads and writes objects, as [store.Client] does.
 type Client interface {
-	Stat(ctx context.Context, url string) (remote.Object, error)
-	List(ctx context.Context, prefix string) iter.Seq2[remote.Object, error]
-	Fetch(ctx context.Context, o remote.Object, into remote.File, progress func(n int64)) error
-	Read(ctx context.Context, o remote.Object, p []byte, off int64) error
-	Put(ctx context.Context, url string, from io.ReaderAt, size int64, opts remote.PutOptions) (remote.Object, error)
+	Stat(ctx context.Context, url string) (store.Object, error)
+	List(ctx context.Context, prefix string) iter.Seq2[store.Object, error]
+	Fetch(ctx context.Context, o store.Object, into store.File, progress func(n int64)) error
+	Read(ctx context.Context, o store.Object, p []byte, off int64) error
+	Put(ctx context.Context, url string, from io.ReaderAt, size int64, opts store.PutOptions) (store.Object, error)
 	Remove(ctx context.Context, url string) error
-	Pending(ctx context.Context, prefix string) iter.Seq2[remote.Pending, error]
-	Abort(ctx context.Context, p remote.Pending) error
+	Pending(ctx context.Context, prefix string) iter.Seq2[store.Pending, error]
+	Abort(ctx context.Context, p store.Pending) error
 }
 
 // requests is how many small objects are asked for at once.
@@ -76,10 +76,10 @@ type bucket struct {
 	room     *semaphore.Weighted
 
 	mu      sync.Mutex
-	objects map[string]remote.Object // of the dataset, by their names in it
-	was     map[string][]byte        // of files in scratch that can change: SHA-256 of what the bucket has
-	extra   []string                 // names in [dataset.IndexDir] that are no indexes
-	pending []remote.Pending         // uploads that were begun and not ended when the bucket was opened
+	objects map[string]store.Object // of the dataset, by their names in it
+	was     map[string][]byte       // of files in scratch that can change: SHA-256 of what the bucket has
+	extra   []string                // names in [dataset.IndexDir] that are no indexes
+	pending []store.Pending         // uploads that were begun and not ended when the bucket was opened
 }
 
 // Base returns the URL of a dataset with its scheme in lower case, and one slash at its end.
@@ -115,7 +115,7 @@ func (b *bucket) Names(dir string) []string {
 }
 
 // object returns an object of the dataset.
-func (b *bucket) object(name string) (remote.Object, bool) {
+func (b *bucket) object(name string) (store.Object, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	o, ok := b.objects[name]
@@ -123,7 +123,7 @@ func (b *bucket) object(name string) (remote.Object, bool) {
 }
 
 // enter notes that the dataset has an object.
-func (b *bucket) enter(name string, o remote.Object) {
+func (b *bucket) enter(name string, o store.Object) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.objects[name] = o
@@ -209,12 +209,12 @@ func (b *bucket) Fetch(ctx context.Context, name string) (done func(), err error
 
 // fetch brings an object into the scratch. One that is said to be gone, or to have another version, is asked for once more:
 // the listing, or one reply, may have been wrong.
-func (b *bucket) fetch(ctx context.Context, o remote.Object, name string) error {
+func (b *bucket) fetch(ctx context.Context, o store.Object, name string) error {
 	err := b.fetchOnce(ctx, o, name)
 	if !isDoubtful(err) {
 		return err
 	}
-	now, late := remote.Sure(ctx, func(ctx context.Context) (remote.Object, error) { return b.opts.Client.Stat(ctx, b.at(name)) })
+	now, late := store.Sure(ctx, func(ctx context.Context) (store.Object, error) { return b.opts.Client.Stat(ctx, b.at(name)) })
 	if late != nil || now.Size != o.Size { // a larger one has no room
 		return err
 	}
@@ -224,10 +224,10 @@ func (b *bucket) fetch(ctx context.Context, o remote.Object, name string) error 
 
 // isDoubtful reports whether one wrong reply, or a listing, could have led to an error.
 func isDoubtful(err error) bool {
-	return errors.Is(err, remote.ErrNotFound) || errors.Is(err, remote.ErrChanged) || errors.Is(err, remote.ErrLength)
+	return errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrChanged) || errors.Is(err, store.ErrLength)
 }
 
-func (b *bucket) fetchOnce(ctx context.Context, o remote.Object, name string) error {
+func (b *bucket) fetchOnce(ctx context.Context, o store.Object, name string) error {
 	if err := b.out.Mkdir(path.Dir(name)); err != nil {
 		return err
 	}
@@ -244,9 +244,9 @@ func (b *bucket) fetchOnce(ctx context.Context, o remote.Object, name string) er
 
 // damage returns the error of a fetch. Bytes that differ from the checksum that the service keeps are damage to the
 // dataset; of a source they would only be refused.
-func damage(o remote.Object, err error) error {
-	if e, ok := errors.AsType[*remote.Error](err); ok && errors.Is(err, remote.ErrSum) {
-		return &place.Error{Where: remote.Redact(o.URL), Off: -1, Err: errors.New(e.Problem()), Kind: place.Corrupt}
+func damage(o store.Object, err error) error {
+	if e, ok := errors.AsType[*store.Error](err); ok && errors.Is(err, store.ErrSum) {
+		return &place.Error{Where: store.Redact(o.URL), Off: -1, Err: errors.New(e.Problem()), Kind: place.Corrupt}
 	}
 	return err
 }

@@ -13,21 +13,21 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/ffconvert/ffconvert/dataset"
-	"github.com/ffconvert/ffconvert/input/remote"
+	"github.com/ffconvert/ffconvert/internal/store"
 	"github.com/ffconvert/ffconvert/record"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
 // StatAll looks at objects by their names below base. It returns those that exist. An object that the user may not read is
 // left out: who only writes has the listing alone.
-func StatAll(ctx context.Context, client Client, base string, names []string) (map[string]remote.Object, error) {
-	found := make([]*remote.Object, len(names))
+func StatAll(ctx context.Context, client Client, base string, names []string) (map[string]store.Object, error) {
+	found := make([]*store.Object, len(names))
 	g, within := errgroup.WithContext(ctx)
 	g.SetLimit(requests)
 	for i, name := range names {
 		g.Go(func() error {
 			o, err := client.Stat(within, base+name)
-			if errors.Is(err, remote.ErrNotFound) || errors.Is(err, remote.ErrDenied) {
+			if errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrDenied) {
 				return nil
 			}
 			found[i] = &o
@@ -37,7 +37,7 @@ func StatAll(ctx context.Context, client Client, base string, names []string) (m
 	if err := g.Wait(); err != nil {
 		return nil, err
 	}
-	there := make(map[string]remote.Object, len(names))
+	there := make(map[string]store.Object, len(names))
 	for i, o := range found {
 		if o != nil {
 			there[names[i]] = *o

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/ffconvert/ffconvert/dataset"
-	"github.com/ffconvert/ffconvert/input/remote"
+	"github.com/ffconvert/ffconvert/internal/store"
 )
 
 // Open implements [dataset.Bucket]. A shard is read by ranges: a sample of it takes a few requests. Indexes are small, and
@@ -40,7 +40,7 @@ func (b *bucket) Open(name string) (dataset.File, int64, error) {
 
 // sized is object, of which the service is asked once more where its size is not the one that the manifest says: the listing
 // may have been damaged on its way, and all bytes that are read by a wrong size look damaged.
-func (b *bucket) sized(ctx context.Context, name string) (remote.Object, bool) {
+func (b *bucket) sized(ctx context.Context, name string) (store.Object, bool) {
 	o, ok := b.object(name)
 	m, err := b.out.Manifest()
 	if !ok || err != nil || m == nil {

@@ -20,9 +20,9 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/ffconvert/ffconvert/dataset"
-	"github.com/ffconvert/ffconvert/input/remote"
 	"github.com/ffconvert/ffconvert/internal/crcline"
 	"github.com/ffconvert/ffconvert/internal/place"
+	"github.com/ffconvert/ffconvert/internal/store"
 	"github.com/ffconvert/ffconvert/shard/plan"
 )
 
@@ -30,8 +30,8 @@ import (
 // slashes that some services drop or resolve: they would list the dataset elsewhere.
 func Check(url string) error {
 	scheme, rest, _ := strings.Cut(url, "://")
-	bad := &remote.Error{URL: remote.Redact(url), Kind: remote.ErrURL, Err: errors.New("no dataset can be written there"), Hint: "s3://bucket/name/ or gs://bucket/name/"}
-	if !remote.Writes(scheme) {
+	bad := &store.Error{URL: store.Redact(url), Kind: store.ErrURL, Err: errors.New("no dataset can be written there"), Hint: "s3://bucket/name/ or gs://bucket/name/"}
+	if !store.Writes(scheme) {
 		return bad
 	}
 	for _, name := range strings.Split(strings.TrimRight(rest, "/"), "/")[1:] {
@@ -70,8 +70,8 @@ func open(ctx context.Context, url, dir string, shared bool, opts *Options, writ
 	if err := removeStale(scratch); err != nil {
 		return nil, err
 	}
-	b := &bucket{opts: *opts, ctx: ctx, url: Base(url), room: semaphore.NewWeighted(opts.Size), objects: map[string]remote.Object{}, was: map[string][]byte{}}
-	return dataset.OpenScratch(filepath.Join(scratch, scratchPrefix+dir), remote.Redact(b.url), shared, func(o *dataset.Output) (dataset.Bucket, error) {
+	b := &bucket{opts: *opts, ctx: ctx, url: Base(url), room: semaphore.NewWeighted(opts.Size), objects: map[string]store.Object{}, was: map[string][]byte{}}
+	return dataset.OpenScratch(filepath.Join(scratch, scratchPrefix+dir), store.Redact(b.url), shared, func(o *dataset.Output) (dataset.Bucket, error) {
 		b.out = o
 		return b, b.fill(writes, shared)
 	})
@@ -134,7 +134,7 @@ func (b *bucket) fill(writes, task bool) error {
 		}
 	}
 	if writes && !ours && !b.opts.Beside && (other != "" || len(b.objects) > 0) {
-		return fmt.Errorf("%s: %w", remote.Redact(b.url), dataset.ErrNotEmpty)
+		return fmt.Errorf("%s: %w", store.Redact(b.url), dataset.ErrNotEmpty)
 	}
 	if err := b.askNamed(task); err != nil {
 		return err
@@ -193,10 +193,10 @@ func isOurs(name string) bool {
 }
 
 // bring fetches a file that can change, and notes what it is.
-func (b *bucket) bring(o remote.Object, name string) error {
+func (b *bucket) bring(o store.Object, name string) error {
 	free, err := b.Room(b.ctx, o.Size) // a hostile one does not fill the device
 	if err != nil {
-		return fmt.Errorf("%s: %w", remote.Redact(o.URL), err)
+		return fmt.Errorf("%s: %w", store.Redact(o.URL), err)
 	}
 	defer free()
 	err = b.fetch(b.ctx, o, name)

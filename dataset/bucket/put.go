@@ -13,12 +13,12 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/ffconvert/ffconvert/dataset"
-	"github.com/ffconvert/ffconvert/input/remote"
+	"github.com/ffconvert/ffconvert/internal/store"
 )
 
 // Put implements [dataset.Bucket].
 func (b *bucket) Put(ctx context.Context, f *dataset.Finished, moved func(bytes int64)) error {
-	var shard, beside remote.Object
+	var shard, beside store.Object
 	g, both := errgroup.WithContext(ctx)
 	g.Go(func() (err error) {
 		shard, err = b.uploadOwn(both, f.Name, moved)
@@ -32,7 +32,7 @@ func (b *bucket) Put(ctx context.Context, f *dataset.Finished, moved func(bytes 
 		return err
 	}
 	if b.replaces && !b.owns(ctx) { // it has no place in the dataset of the run that has
-		return errors.Join(b.occupied(), b.withdraw(ctx, map[string]remote.Object{f.Name: shard, dataset.IndexName(f.Name): beside}))
+		return errors.Join(b.occupied(), b.withdraw(ctx, map[string]store.Object{f.Name: shard, dataset.IndexName(f.Name): beside}))
 	}
 	f.Stored = &dataset.Stored{Shard: storedOf(shard), Index: storedOf(beside)}
 	line, err := f.Line()
@@ -40,14 +40,14 @@ func (b *bucket) Put(ctx context.Context, f *dataset.Finished, moved func(bytes 
 		return err
 	}
 	name := path.Join(dataset.DoneDir, f.Name)
-	done, err := b.opts.Client.Put(ctx, b.at(name), bytes.NewReader(line), int64(len(line)), remote.PutOptions{})
+	done, err := b.opts.Client.Put(ctx, b.at(name), bytes.NewReader(line), int64(len(line)), store.PutOptions{})
 	if err == nil {
 		b.enter(name, done)
 	}
 	return err
 }
 
-func storedOf(o remote.Object) dataset.StoredObject {
+func storedOf(o store.Object) dataset.StoredObject {
 	s := dataset.StoredObject{Version: o.Version}
 	if o.Sum.Kind != "" {
 		s.Sum = o.Sum.Kind + ":" + o.Sum.Value
@@ -57,27 +57,27 @@ func storedOf(o remote.Object) dataset.StoredObject {
 
 // uploadOwn puts a shard or an index. One that was not there when this run began, and is there now, another run has put: it
 // stays, and must have the same bytes.
-func (b *bucket) uploadOwn(ctx context.Context, name string, moved func(int64)) (remote.Object, error) {
+func (b *bucket) uploadOwn(ctx context.Context, name string, moved func(int64)) (store.Object, error) {
 	_, known := b.object(name)
-	o, err := b.upload(ctx, name, remote.PutOptions{New: !known, Progress: moved})
-	if !errors.Is(err, remote.ErrExists) {
+	o, err := b.upload(ctx, name, store.PutOptions{New: !known, Progress: moved})
+	if !errors.Is(err, store.ErrExists) {
 		return o, err
 	}
 	if err = b.same(ctx, name); errors.Is(err, dataset.ErrOccupied) && b.owns(ctx) {
-		return b.upload(ctx, name, remote.PutOptions{Progress: moved})
+		return b.upload(ctx, name, store.PutOptions{Progress: moved})
 	}
 	o, _ = b.object(name)
 	return o, err
 }
 
 // withdraw removes objects, unless others have their names by now.
-func (b *bucket) withdraw(ctx context.Context, mine map[string]remote.Object) error {
+func (b *bucket) withdraw(ctx context.Context, mine map[string]store.Object) error {
 	for name, o := range mine {
 		now, err := b.opts.Client.Stat(ctx, b.at(name))
 		if err == nil && now.Version == o.Version {
 			err = b.opts.Client.Remove(ctx, b.at(name))
 		}
-		if err != nil && !errors.Is(err, remote.ErrNotFound) {
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			return err
 		}
 	}
@@ -96,15 +96,15 @@ func (b *bucket) owns(ctx context.Context) bool {
 }
 
 // upload puts a file of the scratch, and reads it back where that is asked for.
-func (b *bucket) upload(ctx context.Context, name string, opts remote.PutOptions) (remote.Object, error) {
+func (b *bucket) upload(ctx context.Context, name string, opts store.PutOptions) (store.Object, error) {
 	f, err := b.out.Root.Open(name)
 	if err != nil {
-		return remote.Object{}, err
+		return store.Object{}, err
 	}
 	defer f.Close()
 	st, err := f.Stat()
 	if err != nil {
-		return remote.Object{}, err
+		return store.Object{}, err
 	}
 	o, err := b.opts.Client.Put(ctx, b.at(name), f, st.Size(), opts)
 	if err == nil && b.opts.ReadBack {
@@ -117,7 +117,7 @@ func (b *bucket) upload(ctx context.Context, name string, opts remote.PutOptions
 }
 
 // compare reads an object and compares it with the file that it was made of.
-func (b *bucket) compare(ctx context.Context, o remote.Object, f io.ReaderAt) error {
+func (b *bucket) compare(ctx context.Context, o store.Object, f io.ReaderAt) error {
 	const block = 8 << 20
 	there, here := make([]byte, min(block, o.Size)), make([]byte, min(block, o.Size))
 	for off := int64(0); off < o.Size; off += block {
@@ -129,7 +129,7 @@ func (b *bucket) compare(ctx context.Context, o remote.Object, f io.ReaderAt) er
 			return err
 		}
 		if !bytes.Equal(there[:n], here[:n]) {
-			return &remote.Error{URL: remote.Redact(o.URL), Kind: remote.ErrSum, Err: fmt.Errorf("read back, its bytes from %d on are not the ones that were written", off)}
+			return &store.Error{URL: store.Redact(o.URL), Kind: store.ErrSum, Err: fmt.Errorf("read back, its bytes from %d on are not the ones that were written", off)}
 		}
 	}
 	return nil
@@ -147,7 +147,7 @@ func (b *bucket) save(name string, onlyNew bool) (put bool, err error) {
 	if err != nil || bytes.Equal(sum, b.was[name]) {
 		return false, err
 	}
-	if _, err := b.upload(b.ctx, name, remote.PutOptions{New: onlyNew}); err != nil {
+	if _, err := b.upload(b.ctx, name, store.PutOptions{New: onlyNew}); err != nil {
 		return false, err
 	}
 	b.was[name] = sum
@@ -174,7 +174,7 @@ func (b *bucket) Begin() error {
 			continue
 		}
 		_, err := b.save(name, !there)
-		if errors.Is(err, remote.ErrExists) {
+		if errors.Is(err, store.ErrExists) {
 			err = b.same(b.ctx, name)
 		}
 		if err != nil {
@@ -193,14 +193,14 @@ func (b *bucket) noOther() error {
 	switch {
 	case err == nil:
 		return b.opts.Client.Remove(b.ctx, b.at(dataset.ManifestName))
-	case errors.Is(err, remote.ErrNotFound), errors.Is(err, remote.ErrDenied):
+	case errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrDenied):
 		return nil
 	}
 	return err
 }
 
 func (b *bucket) occupied() error {
-	return fmt.Errorf("%s: %w: another run writes there at the same time; run again when it has ended", remote.Redact(b.url), dataset.ErrOccupied)
+	return fmt.Errorf("%s: %w: another run writes there at the same time; run again when it has ended", store.Redact(b.url), dataset.ErrOccupied)
 }
 
 // same compares a file of the scratch with an object that another process has put at the same time.
@@ -218,7 +218,7 @@ func (b *bucket) same(ctx context.Context, name string) error {
 	if err == nil && st.Size() == o.Size {
 		err = b.compare(ctx, o, f)
 	}
-	if err == nil && st.Size() != o.Size || errors.Is(err, remote.ErrSum) {
+	if err == nil && st.Size() != o.Size || errors.Is(err, store.ErrSum) {
 		return b.occupied()
 	}
 	if err == nil {
@@ -239,7 +239,7 @@ func (b *bucket) Complete() error {
 	}
 	_, there := b.object(dataset.ManifestName)
 	_, err := b.save(dataset.ManifestName, !there)
-	if errors.Is(err, remote.ErrExists) {
+	if errors.Is(err, store.ErrExists) {
 		if b.owns(b.ctx) {
 			_, err = b.save(dataset.ManifestName, false)
 		} else {
@@ -286,7 +286,7 @@ func (b *bucket) sameManifest() error {
 		return err
 	}
 	if !theirs.Same(mine) {
-		return fmt.Errorf("%s: %w: another process has completed it with other shards", remote.Redact(b.url), dataset.ErrOccupied)
+		return fmt.Errorf("%s: %w: another process has completed it with other shards", store.Redact(b.url), dataset.ErrOccupied)
 	}
 	return nil
 }
@@ -295,12 +295,12 @@ func (b *bucket) sameManifest() error {
 func (b *bucket) tidy() {
 	for _, p := range b.pending {
 		if err := b.opts.Client.Abort(b.ctx, p); err != nil {
-			b.warn(fmt.Sprintf("%s: an upload in parts that was begun %s stays: %v", remote.Redact(p.URL), p.Begun.Format(time.RFC3339), err))
+			b.warn(fmt.Sprintf("%s: an upload in parts that was begun %s stays: %v", store.Redact(p.URL), p.Begun.Format(time.RFC3339), err))
 		}
 	}
 	left := b.below(dataset.DoneDir)
 	if err := b.Remove(left...); err != nil {
-		b.warn(fmt.Sprintf("%s: the dataset is complete; objects below %s, which it no longer needs, were not removed: %v", remote.Redact(b.url), dataset.DoneDir, err))
+		b.warn(fmt.Sprintf("%s: the dataset is complete; objects below %s, which it no longer needs, were not removed: %v", store.Redact(b.url), dataset.DoneDir, err))
 	}
 }
 

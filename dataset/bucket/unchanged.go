@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/ffconvert/ffconvert/dataset"
-	"github.com/ffconvert/ffconvert/input/remote"
+	"github.com/ffconvert/ffconvert/internal/store"
 )
 
 // unchanged compares all objects that the manifest names, the plan and the manifest itself with the versions that this run has
@@ -26,7 +26,7 @@ func (b *bucket) unchanged() error {
 		named[name] = true
 	}
 	names = slices.DeleteFunc(names, func(name string) bool { _, known := b.object(name); return !known })
-	now := map[string]remote.Object{}
+	now := map[string]store.Object{}
 	var others []string
 	for o, err := range b.opts.Client.List(b.ctx, b.url) {
 		if err != nil {
@@ -70,7 +70,7 @@ func (b *bucket) unchanged() error {
 
 // isSame reports whether an object is the one that this run knows by that name: of its version, or of its checksum, since the
 // reply to a put may have said another version.
-func (b *bucket) isSame(name string, o remote.Object) bool {
+func (b *bucket) isSame(name string, o store.Object) bool {
 	mine, _ := b.object(name)
 	if o.Size != mine.Size {
 		return false

@@ -8,8 +8,8 @@ import (
 	"io"
 	"math"
 
-	"github.com/ffconvert/ffconvert/input/remote"
 	"github.com/ffconvert/ffconvert/internal/place"
+	"github.com/ffconvert/ffconvert/internal/store"
 	"github.com/ffconvert/ffconvert/record"
 )
 
@@ -88,9 +88,9 @@ func (f *file) checker() (w io.Writer, end func() error) {
 // lost returns the error of reading the file in a dataset that has to have it: that it is missing there, or differs
 // from the checksum of its service, is damage.
 func (f *file) lost(where string, err error) error {
-	e, ok := errors.AsType[*remote.Error](err)
+	e, ok := errors.AsType[*store.Error](err)
 	switch {
-	case ok && (errors.Is(err, remote.ErrNotFound) || errors.Is(err, remote.ErrSum)): // which says how often it was asked for
+	case ok && (errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrSum)): // which says how often it was asked for
 		return f.wrong(where, fmt.Errorf("%w: %s", ErrSource, e.Problem()))
 	case isMissing(err) && place.KindOf(err) == place.Refused: // not an error of the scratch
 		return f.wrong(where, fmt.Errorf("%w: it is missing", ErrSource))

@@ -17,9 +17,9 @@ import (
 
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/dataset/bucket"
-	"github.com/ffconvert/ffconvert/input/remote"
 	"github.com/ffconvert/ffconvert/internal/blocking"
 	"github.com/ffconvert/ffconvert/internal/place"
+	"github.com/ffconvert/ffconvert/internal/store"
 )
 
 // mostText bounds a small file: of ten million samples a plan has 100 MiB.
@@ -28,7 +28,7 @@ const mostText = 1 << 30
 func isURL(name string) bool { return strings.Contains(name, "://") }
 
 func isMissing(err error) bool {
-	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, remote.ErrNotFound)
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, store.ErrNotFound)
 }
 
 // differ returns an error if both places are one.
@@ -43,7 +43,7 @@ func differ(from, to string) error {
 		same = err == nil && os.SameFile(a, b)
 	}
 	if same {
-		return fmt.Errorf("%s: %w", remote.Redact(to), ErrSame)
+		return fmt.Errorf("%s: %w", store.Redact(to), ErrSame)
 	}
 	return nil
 }
@@ -107,7 +107,7 @@ func tooLong(name string) error {
 	return &place.Error{Where: name, Off: -1, Err: fmt.Errorf("more than %d bytes", int64(mostText)), Kind: place.Refused}
 }
 
-func (d *directory) into(ctx context.Context, name string, size int64, to remote.File, progress func(n int64)) error {
+func (d *directory) into(ctx context.Context, name string, size int64, to store.File, progress func(n int64)) error {
 	f, _, err := d.open(name)
 	if err != nil {
 		return err
@@ -139,7 +139,7 @@ func (d *directory) local(_ context.Context, name string, _ int64) (io.ReaderAt,
 	return f, func() { f.Close() }, nil
 }
 
-func (d *directory) hash(ctx context.Context, name string, like remote.Sum) (string, error) {
+func (d *directory) hash(ctx context.Context, name string, like store.Sum) (string, error) {
 	h := like.NewHash()
 	if h == nil {
 		return "", nil
@@ -171,14 +171,14 @@ type objects struct {
 	room    *semaphore.Weighted
 }
 
-func (o *objects) name() string { return remote.Redact(o.url) }
+func (o *objects) name() string { return store.Redact(o.url) }
 func (o *objects) close() error { return nil }
 
 // bucketThere returns an error if the bucket does not exist. It lists the bucket, because a request for one object is
 // answered alike for a missing bucket and a missing object.
 func (o *objects) bucketThere(ctx context.Context) error {
 	for _, err := range o.client.List(ctx, o.url) {
-		if errors.Is(err, remote.ErrNotFound) {
+		if errors.Is(err, store.ErrNotFound) {
 			return err
 		}
 		break
@@ -204,14 +204,14 @@ func (o *objects) read(ctx context.Context, name string) ([]byte, error) {
 }
 
 // stat looks at a file that the manifest names.
-func (o *objects) stat(ctx context.Context, name string) (remote.Object, error) {
-	return remote.Sure(ctx, func(ctx context.Context) (remote.Object, error) { return o.client.Stat(ctx, o.url+name) })
+func (o *objects) stat(ctx context.Context, name string) (store.Object, error) {
+	return store.Sure(ctx, func(ctx context.Context) (store.Object, error) { return o.client.Stat(ctx, o.url+name) })
 }
 
 // readOnce reads a file. sure: its bytes have a checksum of the service.
 func (o *objects) readOnce(ctx context.Context, name string) (text []byte, sure bool, err error) {
 	at, err := o.client.Stat(ctx, o.url+name)
-	if errors.Is(err, remote.ErrNotFound) { // one reply may be wrong; a dataset may do without it
+	if errors.Is(err, store.ErrNotFound) { // one reply may be wrong; a dataset may do without it
 		at, err = o.client.Stat(ctx, o.url+name)
 	}
 	if err != nil {
@@ -228,21 +228,21 @@ func (o *objects) readOnce(ctx context.Context, name string) (text []byte, sure 
 }
 
 // readObject reads a small object.
-func readObject(ctx context.Context, client bucket.Client, at remote.Object) ([]byte, error) {
+func readObject(ctx context.Context, client bucket.Client, at store.Object) ([]byte, error) {
 	if at.Size < 0 || at.Size > mostText {
-		return nil, tooLong(remote.Redact(at.URL))
+		return nil, tooLong(store.Redact(at.URL))
 	}
 	text := make([]byte, at.Size)
 	return text, client.Read(ctx, at, text, 0)
 }
 
-func (o *objects) into(ctx context.Context, name string, size int64, to remote.File, progress func(n int64)) error {
+func (o *objects) into(ctx context.Context, name string, size int64, to store.File, progress func(n int64)) error {
 	at, err := o.stat(ctx, name)
 	if err != nil {
 		return err
 	}
 	if at.Size != size {
-		return &place.Error{Where: remote.Redact(o.url), Off: -1, Entry: name, Err: fmt.Errorf("%w: it has %d bytes, %d by the manifest", ErrSource, at.Size, size), Kind: place.Corrupt}
+		return &place.Error{Where: store.Redact(o.url), Off: -1, Entry: name, Err: fmt.Errorf("%w: it has %d bytes, %d by the manifest", ErrSource, at.Size, size), Kind: place.Corrupt}
 	}
 	return o.client.Fetch(ctx, at, to, progress)
 }
@@ -276,7 +276,7 @@ func (o *objects) local(ctx context.Context, name string, size int64) (io.Reader
 }
 
 // hash asks the service, and reads nothing.
-func (o *objects) hash(ctx context.Context, name string, like remote.Sum) (string, error) {
+func (o *objects) hash(ctx context.Context, name string, like store.Sum) (string, error) {
 	at, err := o.stat(ctx, name)
 	if err != nil || at.Sum.Kind != like.Kind {
 		return "", err

@@ -14,7 +14,7 @@ import (
 
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/dataset/bucket"
-	"github.com/ffconvert/ffconvert/input/remote"
+	"github.com/ffconvert/ffconvert/internal/store"
 	"github.com/ffconvert/ffconvert/record"
 )
 
@@ -28,17 +28,17 @@ type toBucket struct {
 	warn   func(string)
 	is     state
 
-	pending []remote.Pending // uploads that were begun and not ended when the copy began
+	pending []store.Pending // uploads that were begun and not ended when the copy began
 
 	mu      sync.Mutex
-	objects map[string]remote.Object // by their names in the dataset
+	objects map[string]store.Object // by their names in the dataset
 }
 
 func openBucket(ctx context.Context, to string, opts Options) (target, error) {
 	if err := bucket.Check(to); err != nil {
 		return nil, err
 	}
-	t := &toBucket{url: bucket.Base(to), client: opts.Bucket.Client, back: opts.Bucket.ReadBack, warn: opts.Bucket.Warn, objects: map[string]remote.Object{}}
+	t := &toBucket{url: bucket.Base(to), client: opts.Bucket.Client, back: opts.Bucket.ReadBack, warn: opts.Bucket.Warn, objects: map[string]store.Object{}}
 	for o, err := range t.client.List(ctx, t.url) {
 		if err != nil {
 			return nil, err
@@ -59,10 +59,10 @@ func openBucket(ctx context.Context, to string, opts Options) (target, error) {
 	return t, nil
 }
 
-func (t *toBucket) name() string { return remote.Redact(t.url) }
+func (t *toBucket) name() string { return store.Redact(t.url) }
 func (t *toBucket) close() error { return nil }
 
-func (t *toBucket) object(name string) (remote.Object, bool) {
+func (t *toBucket) object(name string) (store.Object, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	o, ok := t.objects[name]
@@ -183,7 +183,7 @@ func (t *toBucket) has(ctx context.Context, j *job, f *file) (bool, error) {
 		return false, nil
 	}
 	o, err := t.client.Stat(ctx, t.url+f.name)
-	if errors.Is(err, remote.ErrNotFound) {
+	if errors.Is(err, store.ErrNotFound) {
 		return false, nil
 	}
 	if err != nil || o.Size != f.bytes {
@@ -191,7 +191,7 @@ func (t *toBucket) has(ctx context.Context, j *job, f *file) (bool, error) {
 	}
 	sum, exact := o.Sum, true
 	if sum.NewHash() == nil && isMD5.MatchString(o.Version) {
-		sum, exact = remote.Sum{Kind: "md5", Value: o.Version}, false
+		sum, exact = store.Sum{Kind: "md5", Value: o.Version}, false
 	}
 	if sum.NewHash() != nil {
 		mine, err := j.from.hash(ctx, f.name, sum)
@@ -202,7 +202,7 @@ func (t *toBucket) has(ctx context.Context, j *job, f *file) (bool, error) {
 			return mine == sum.Value, nil
 		}
 	}
-	err = f.prove(ctx, t.name(), remote.ReadAt(ctx, t.client, o), nil)
+	err = f.prove(ctx, t.name(), store.ReadAt(ctx, t.client, o), nil)
 	if errors.Is(err, ErrSource) {
 		return false, nil
 	}
@@ -219,12 +219,12 @@ func (t *toBucket) put(ctx context.Context, j *job, f *file) error {
 	if err := f.prove(ctx, j.from.name(), from, nil); err != nil {
 		return err
 	}
-	o, err := t.client.Put(ctx, t.url+f.name, from, f.bytes, remote.PutOptions{Progress: j.opts.Progress})
+	o, err := t.client.Put(ctx, t.url+f.name, from, f.bytes, store.PutOptions{Progress: j.opts.Progress})
 	if err != nil {
 		return err
 	}
 	if t.back {
-		if err := f.prove(ctx, t.name(), remote.ReadAt(ctx, t.client, o), nil); err != nil {
+		if err := f.prove(ctx, t.name(), store.ReadAt(ctx, t.client, o), nil); err != nil {
 			return err
 		}
 	}
@@ -232,7 +232,7 @@ func (t *toBucket) put(ctx context.Context, j *job, f *file) error {
 	return nil
 }
 
-func (t *toBucket) enter(name string, o remote.Object) {
+func (t *toBucket) enter(name string, o store.Object) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.objects[name] = o
@@ -250,7 +250,7 @@ func (t *toBucket) save(ctx context.Context, name string, text []byte) (bool, er
 }
 
 func (t *toBucket) upload(ctx context.Context, name string, text []byte, isNew bool) error {
-	o, err := t.client.Put(ctx, t.url+name, bytes.NewReader(text), int64(len(text)), remote.PutOptions{New: isNew})
+	o, err := t.client.Put(ctx, t.url+name, bytes.NewReader(text), int64(len(text)), store.PutOptions{New: isNew})
 	if err == nil {
 		t.enter(name, o)
 	}
@@ -271,7 +271,7 @@ func (t *toBucket) finish(ctx context.Context, j *job) error {
 	if there == nil {
 		j.small = append(j.small, dataset.ManifestName)
 		err = t.upload(ctx, dataset.ManifestName, j.text, true)
-		if errors.Is(err, remote.ErrExists) {
+		if errors.Is(err, store.ErrExists) {
 			err = t.same(ctx, j)
 		}
 	} else if !bytes.Equal(there, j.text) { // of the same dataset
@@ -294,7 +294,7 @@ func (t *toBucket) tidy(ctx context.Context) {
 	}
 	for _, p := range t.pending {
 		if err := t.client.Abort(ctx, p); err != nil {
-			t.warn(fmt.Sprintf("%s: an upload in parts that was begun %s stays: %v", remote.Redact(p.URL), p.Begun.Format(time.RFC3339), err))
+			t.warn(fmt.Sprintf("%s: an upload in parts that was begun %s stays: %v", store.Redact(p.URL), p.Begun.Format(time.RFC3339), err))
 		}
 	}
 }

@@ -31,8 +31,8 @@ import (
 	"github.com/ffconvert/ffconvert/aio"
 	"github.com/ffconvert/ffconvert/dataset"
 	"github.com/ffconvert/ffconvert/dataset/bucket"
-	"github.com/ffconvert/ffconvert/input/remote"
 	"github.com/ffconvert/ffconvert/internal/place"
+	"github.com/ffconvert/ffconvert/internal/store"
 	"github.com/ffconvert/ffconvert/record"
 )
 
@@ -103,11 +103,11 @@ type source interface {
 	// read reads a small file. fs.ErrNotExist if there is none.
 	read(ctx context.Context, name string) ([]byte, error)
 	// into copies a file of size bytes into an empty one.
-	into(ctx context.Context, name string, size int64, to remote.File, progress func(n int64)) error
+	into(ctx context.Context, name string, size int64, to store.File, progress func(n int64)) error
 	// local opens a file of size bytes to be read more than once. done must be called in the end.
 	local(ctx context.Context, name string, size int64) (f io.ReaderAt, done func(), err error)
 	// hash returns the checksum of a file of that kind; "": it is not known without reading it from a network.
-	hash(ctx context.Context, name string, like remote.Sum) (string, error)
+	hash(ctx context.Context, name string, like store.Sum) (string, error)
 	close() error
 }
 

@@ -24,9 +24,9 @@ import (
 	"github.com/ffconvert/ffconvert/dataset/bucket"
 	"github.com/ffconvert/ffconvert/dataset/lookup"
 	"github.com/ffconvert/ffconvert/dataset/transfer"
-	"github.com/ffconvert/ffconvert/input/remote"
 	"github.com/ffconvert/ffconvert/internal/need"
 	"github.com/ffconvert/ffconvert/internal/place"
+	"github.com/ffconvert/ffconvert/internal/store"
 	"github.com/ffconvert/ffconvert/internal/testserver"
 	"github.com/ffconvert/ffconvert/internal/versitygw"
 	"github.com/ffconvert/ffconvert/shard/plan"
@@ -241,15 +241,15 @@ func TestRefused(t *testing.T) {
 }
 
 // stores are real services, each with an empty bucket: a client and the URL of a dataset there.
-var stores = map[string]func(t *testing.T) (*remote.Client, string){
-	"versitygw": func(t *testing.T) (*remote.Client, string) {
+var stores = map[string]func(t *testing.T) (*store.Client, string){
+	"versitygw": func(t *testing.T) (*store.Client, string) {
 		s := versitygw.Start(t)
 		return s3(t, s), "s3://bucket/data"
 	},
-	"gofakes3": func(t *testing.T) (*remote.Client, string) {
+	"gofakes3": func(t *testing.T) (*store.Client, string) {
 		return s3(t, testserver.GoFakeS3().Start(t)), "s3://bucket/data"
 	},
-	"fake-gcs-server": func(t *testing.T) (*remote.Client, string) {
+	"fake-gcs-server": func(t *testing.T) (*store.Client, string) {
 		s := testserver.StartGoogle(t)
 		s.Bucket(t, "bucket")
 		return client(t, s.Env()), "gs://bucket/data"
@@ -259,13 +259,13 @@ var stores = map[string]func(t *testing.T) (*remote.Client, string){
 func s3(t *testing.T, s interface {
 	Bucket(t testing.TB, bucket string)
 	Env() []string
-}) *remote.Client {
+}) *store.Client {
 	s.Bucket(t, "bucket")
 	return client(t, s.Env())
 }
 
-func client(t *testing.T, env []string) *remote.Client {
-	c := remote.New(remote.Options{Retries: -1, LookupEnv: func(key string) (string, bool) {
+func client(t *testing.T, env []string) *store.Client {
+	c := store.New(store.Options{Retries: -1, LookupEnv: func(key string) (string, bool) {
 		for _, v := range env {
 			if name, value, _ := strings.Cut(v, "="); name == key {
 				return value, true
@@ -296,7 +296,7 @@ func objects(t *testing.T, c bucket.Client, url string) map[string]string {
 
 func put(t *testing.T, c bucket.Client, url, text string) {
 	t.Helper()
-	if _, err := c.Put(t.Context(), url, strings.NewReader(text), int64(len(text)), remote.PutOptions{}); err != nil {
+	if _, err := c.Put(t.Context(), url, strings.NewReader(text), int64(len(text)), store.PutOptions{}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -366,7 +366,7 @@ func TestStores(t *testing.T) {
 			if _, err := transfer.Copy(t.Context(), url+"3", back+"3", opts); !errors.Is(err, transfer.ErrNone) || place.KindOf(err) != place.Refused {
 				t.Error(err)
 			}
-			if _, err := transfer.Copy(t.Context(), other, "https://host/data", opts); !errors.Is(err, remote.ErrURL) {
+			if _, err := transfer.Copy(t.Context(), other, "https://host/data", opts); !errors.Is(err, store.ErrURL) {
 				t.Error(err)
 			}
 			opts.Bucket.Size = 100
@@ -422,7 +422,7 @@ func (c *cutter) cut() (before, after error) {
 	return errCut, nil
 }
 
-func (c *cutter) Put(ctx context.Context, url string, from io.ReaderAt, size int64, opts remote.PutOptions) (o remote.Object, err error) {
+func (c *cutter) Put(ctx context.Context, url string, from io.ReaderAt, size int64, opts store.PutOptions) (o store.Object, err error) {
 	before, after := c.cut()
 	if before == nil {
 		o, err = c.Client.Put(ctx, url, from, size, opts)
@@ -478,10 +478,10 @@ func TestCuts(t *testing.T) {
 type denying struct{ bucket.Client }
 
 func (d denying) Remove(_ context.Context, url string) error {
-	return &remote.Error{URL: url, Kind: remote.ErrDenied}
+	return &store.Error{URL: url, Kind: store.ErrDenied}
 }
 
-func (d denying) Abort(_ context.Context, p remote.Pending) error {
+func (d denying) Abort(_ context.Context, p store.Pending) error {
 	return d.Remove(context.Background(), p.URL)
 }
 

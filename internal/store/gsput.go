@@ -1,0 +1,218 @@
+package store
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// Requests that write:
+//
+//	POST   {endpoint}/upload/storage/v1/b/BUCKET/o?uploadType=multipart    an object with its CRC-32C, in one request
+//	POST   {endpoint}/upload/storage/v1/b/BUCKET/o?uploadType=resumable    begins a session; see gssession.go
+//	DELETE {endpoint}/storage/v1/b/BUCKET/o/OBJECT
+//
+// The service compares the CRC-32C with what it gets. ifGenerationMatch=0 makes no object where one is.
+//
+// https://cloud.google.com/storage/docs/json_api/v1/objects/insert
+
+// A gsRequest is one that writes.
+type gsRequest struct {
+	method  string
+	address string
+	header  http.Header
+	body    func() io.Reader // the same at each call; nil: none
+	size    int64            // bytes of body
+
+	accept []int // statuses of success besides 200 and 201
+}
+
+// write sends a request about the object of a name. It returns a reply of success, and the caller closes
+// its body, or an [*Error].
+func (s *gsStore) write(ctx context.Context, name string, r gsRequest) (*http.Response, error) {
+	tokens, err := s.writing()
+	if err != nil {
+		return nil, placed(name, err)
+	}
+	var from io.Reader
+	if r.body != nil && r.size > 0 {
+		from = r.body()
+	}
+	req, err := http.NewRequestWithContext(ctx, r.method, r.address, from)
+	if err != nil {
+		return nil, &Error{URL: Redact(name), Kind: ErrURL}
+	}
+	for name, values := range r.header {
+		req.Header[name] = values
+	}
+	req.Header.Set("User-Agent", userAgent)
+	if from != nil {
+		req.ContentLength = r.size
+		req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(r.body()), nil }
+	}
+	if tokens != nil {
+		token, err := tokens.get(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		req.Header.Set("Authorization", "Bearer "+token)
+	}
+	client := &http.Client{Transport: s.client.Transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	resp, err := client.Do(req)
+	switch {
+	case err != nil:
+		return nil, unreached(ctx, name, err)
+	case resp.StatusCode == http.StatusOK, resp.StatusCode == http.StatusCreated, slices.Contains(r.accept, resp.StatusCode):
+		return resp, nil
+	}
+	defer resp.Body.Close()
+	e := s.refused(name, resp)
+	switch text := fmt.Sprint(e.Err); {
+	case resp.StatusCode == http.StatusPreconditionFailed:
+		e.Kind, e.Err, e.Hint = ErrExists, nil, ""
+	case e.Kind == ErrDenied && strings.Contains(strings.ToLower(text), "quota"):
+		e.Kind, e.Hint, e.Advice = ErrFull, fullHint, 0
+	case e.Kind == ErrDenied && tokens != nil && resp.StatusCode != http.StatusUnauthorized:
+		e.Hint, e.Advice = "writing needs storage.objects.create and, over another object, storage.objects.delete", 0
+	case resp.StatusCode == http.StatusBadRequest && strings.Contains(text, "match calculated"):
+		e.Kind, e.Hint, e.Again = errSpoilt, "", true
+	case resp.StatusCode == http.StatusNotFound && e.Err != nil && strings.Contains(text, "no such object"):
+		e.Err = nil
+	}
+	return nil, e
+}
+
+// placed is an error of the settings, about the object of a name.
+func placed(name string, err error) error {
+	if e, ok := errors.AsType[*Error](err); ok {
+		about := *e
+		about.URL = Redact(name)
+		return &about
+	}
+	return err
+}
+
+// uploadURL returns the URL that takes objects of the bucket of a name.
+func (s *gsStore) uploadURL(u *upload, kind string) (address, object string, err error) {
+	bucket, object, bad := splitBucket(u.url, false)
+	if bad != nil {
+		return "", "", bad
+	}
+	query := url.Values{"uploadType": {kind}, "name": {object}, "fields": {gsFields}}
+	if u.opts.New {
+		query.Set("ifGenerationMatch", "0")
+	}
+	return s.endpoint + "/upload/storage/v1/b/" + url.PathEscape(bucket) + "/o?" + query.Encode(), object, nil
+}
+
+// gsResource describes an object that is to be made.
+func gsResource(object string, crc uint32) []byte {
+	text, _ := json.Marshal(map[string]string{ // strings are always encoded
+		"name": object, "contentType": "application/octet-stream",
+		"crc32c": base64.StdEncoding.EncodeToString(binary.BigEndian.AppendUint32(nil, crc)),
+	})
+	return text
+}
+
+func (s *gsStore) put(ctx context.Context, u *upload) (Object, error) {
+	sum := crc32.New(crc32.MakeTable(crc32.Castagnoli))
+	if err := u.hash(0, u.size, make([]byte, bufferSize), sum); err != nil {
+		return Object{}, err
+	}
+	if u.size > u.partSize() {
+		return s.putSessions(ctx, u, sum.Sum32())
+	}
+	address, object, err := s.uploadURL(u, "multipart")
+	if err != nil {
+		return Object{}, err
+	}
+	return s.putWhole(ctx, u, address, object, sum.Sum32())
+}
+
+// putWhole sends an object in one request.
+func (s *gsStore) putWhole(ctx context.Context, u *upload, address, object string, crc uint32) (o Object, err error) {
+	mark := rand.Text() // 128 random bits, which the bytes of the object do not have
+	before := fmt.Sprintf("--%s\r\nContent-Type: application/json; charset=UTF-8\r\n\r\n%s\r\n--%[1]s\r\nContent-Type: application/octet-stream\r\n\r\n", mark, gsResource(object, crc))
+	after := fmt.Sprintf("\r\n--%s--\r\n", mark)
+	r := gsRequest{method: http.MethodPost, address: address, header: http.Header{"Content-Type": {"multipart/related; boundary=" + mark}},
+		body: func() io.Reader {
+			return io.MultiReader(strings.NewReader(before), u.body(0, u.size), strings.NewReader(after))
+		},
+		size: int64(len(before)) + u.size + int64(len(after))}
+	err = u.try(ctx, false, func([]byte, int) error {
+		resp, err := s.write(ctx, u.url, r)
+		if err == nil {
+			o, err = s.made(ctx, u, resp, crc)
+		}
+		return err
+	})
+	if err != nil {
+		return Object{}, err
+	}
+	u.taken(u.size)
+	return o, nil
+}
+
+// made reads the reply that describes the object that was made, closes it, and compares.
+func (s *gsStore) made(ctx context.Context, u *upload, resp *http.Response, crc uint32) (Object, error) {
+	defer resp.Body.Close()
+	var found gsObject
+	if err := decode(ctx, u.url, resp, maxAnswer, json.Unmarshal, &found); err != nil {
+		return Object{}, err
+	}
+	o := found.object(u.url)
+	want := Sum{Kind: "crc32c", Value: hex.EncodeToString(binary.BigEndian.AppendUint32(nil, crc))}
+	switch {
+	case o.Version == "":
+		e := refuse(u.url, resp, ErrUnavailable, "is that Google's service?", "it does not say what it has made: no generation")
+		e.Again = true
+		return Object{}, e
+	case o.Sum == want && o.Size == u.size:
+		return o, nil
+	}
+	e := refuse(u.url, resp, ErrSum, "a proxy in between? a damaged service?", "it has got other bytes than were sent")
+	e.Again = true
+	if err := u.clean(ctx, func(ctx context.Context) error { return s.removeVersion(ctx, u.url, o.Version) }); err != nil {
+		e.Again, e.Hint = false, "and it could not be removed: remove it"
+	}
+	return Object{}, e
+}
+
+func (s *gsStore) remove(ctx context.Context, name string) error {
+	return s.removeVersion(ctx, name, "")
+}
+
+// removeVersion removes an object; with a version only that one.
+func (s *gsStore) removeVersion(ctx context.Context, name, version string) error {
+	bucket, object, bad := splitBucket(name, false)
+	if bad != nil {
+		return bad
+	}
+	address := s.endpoint + "/storage/v1/b/" + url.PathEscape(bucket) + "/o/" + escapeAll(object)
+	if version != "" {
+		address += "?ifGenerationMatch=" + url.QueryEscape(version)
+	}
+	resp, err := s.write(ctx, name, gsRequest{method: http.MethodDelete, address: address, accept: []int{http.StatusNoContent}})
+	if e, ok := errors.AsType[*Error](err); ok && e.Kind == ErrNotFound && !strings.Contains(fmt.Sprint(e.Err), "bucket") {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if isHTML(resp.Header) && resp.StatusCode != http.StatusNoContent {
+		return &Error{URL: Redact(name), Kind: ErrPage, Status: resp.StatusCode, Hint: "a proxy in between?"}
+	}
+	return nil
+}
