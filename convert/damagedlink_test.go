@@ -23,6 +23,7 @@ import (
 // A damagedLink is a service that has the files of a directory, and no checksums. Of each object the first answers have another
 // byte.
 type damagedLink struct {
+	store.Store
 	dir   string
 	times int
 

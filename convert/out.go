@@ -47,7 +47,7 @@ func (o *Options) bucket() bucket.Options {
 // withClient adds the client of the inputs, unless there is one.
 func withClient(b bucket.Options, in stage.Options) bucket.Options {
 	if b.Client == nil {
-		b.Client, _ = in.Remote.(bucket.Client)
+		b.Client = in.Remote
 	}
 	return b
 }

@@ -20,7 +20,6 @@ package input
 import (
 	"context"
 	"io"
-	"iter"
 	"os"
 	"time"
 
@@ -60,7 +59,7 @@ type Options struct {
 	// AllowPipe lets names begin with pipe:, which runs a program.
 	AllowPipe bool
 	// Remote reads names with the schemes of package store. nil: they are [ErrScheme].
-	Remote Remote
+	Remote store.Store
 	// Laid has files in place of objects whose services do not answer. nil: none.
 	Laid *Laid
 
@@ -79,13 +78,6 @@ type Contents struct {
 // lacks returns the error of a file that a directory does not have.
 func (c *Contents) lacks(name, dir string) error {
 	return place.Refuse(name, c.Missing, c.Hint+" "+trimSlashes(dir), "")
-}
-
-// Remote reads objects: a [store.Client].
-type Remote interface {
-	Stat(ctx context.Context, url string) (store.Object, error)
-	List(ctx context.Context, prefix string) iter.Seq2[store.Object, error]
-	Fetch(ctx context.Context, o store.Object, into store.File, progress func(n int64)) error
 }
 
 // A Name is one input that was found: a regular file, a directory where such are

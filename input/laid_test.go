@@ -3,7 +3,6 @@ package input
 import (
 	"context"
 	"errors"
-	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,6 +17,7 @@ import (
 
 // An answering is a Remote of objects that it looks at by a function.
 type answering struct {
+	store.Store
 	answer func(ctx context.Context, url string) (store.Object, error)
 
 	mu    sync.Mutex
@@ -29,14 +29,6 @@ func (r *answering) Stat(ctx context.Context, url string) (store.Object, error) 
 	r.asked = append(r.asked, url)
 	r.mu.Unlock()
 	return r.answer(ctx, url)
-}
-
-func (*answering) List(context.Context, string) iter.Seq2[store.Object, error] {
-	panic("nothing here lists")
-}
-
-func (*answering) Fetch(context.Context, store.Object, store.File, func(int64)) error {
-	panic("nothing here is fetched")
 }
 
 func there(_ context.Context, url string) (store.Object, error) {

@@ -149,7 +149,7 @@ func (f *finder) tellsContents(ctx context.Context, p objectPattern) (bool, erro
 }
 
 // statSure is Stat that asks again before an object is said not to exist: one reply may be wrong.
-func statSure(ctx context.Context, from Remote, url string) (store.Object, error) {
+func statSure(ctx context.Context, from store.Store, url string) (store.Object, error) {
 	o, err := from.Stat(ctx, url)
 	if errors.Is(err, store.ErrNotFound) {
 		o, err = from.Stat(ctx, url)
@@ -158,7 +158,7 @@ func statSure(ctx context.Context, from Remote, url string) (store.Object, error
 }
 
 // readObject reads an object into memory.
-func readObject(ctx context.Context, from Remote, url string) ([]byte, error) {
+func readObject(ctx context.Context, from store.Store, url string) ([]byte, error) {
 	o, err := statSure(ctx, from, url)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, place.Refuse(Shown(url), ErrNotFound, "", "")

@@ -14,7 +14,7 @@ import (
 )
 
 // directoryOptions are those of a format whose inputs are directories.
-func directoryOptions(r Remote) Options {
+func directoryOptions(r store.Store) Options {
 	return Options{Directories: true, LookupEnv: noEnv, Remote: r}
 }
 

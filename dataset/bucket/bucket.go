@@ -20,9 +20,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"iter"
 	"path"
 	"slices"
 	"strings"
@@ -43,24 +41,12 @@ const DefaultSize = 16 << 30
 
 // Options say how a dataset in a bucket is written and read.
 type Options struct {
-	Client   Client
+	Client   store.Store
 	Scratch  string       // where directories for shards are made; "": ffconvert in os.UserCacheDir
 	Size     int64        // most bytes of shards in scratch, those that are being written among them; 0: DefaultSize
 	ReadBack bool         // compare all bytes of an uploaded shard with what was written; else the service compares checksums
 	Beside   bool         // a dataset may be begun beside objects of other programs
 	Warn     func(string) // is told of what stays behind in the bucket; may be nil
-}
-
-// A Client reads and writes objects, as [store.Client] does.
-type Client interface {
-	Stat(ctx context.Context, url string) (store.Object, error)
-	List(ctx context.Context, prefix string) iter.Seq2[store.Object, error]
-	Fetch(ctx context.Context, o store.Object, into store.File, progress func(n int64)) error
-	Read(ctx context.Context, o store.Object, p []byte, off int64) error
-	Put(ctx context.Context, url string, from io.ReaderAt, size int64, opts store.PutOptions) (store.Object, error)
-	Remove(ctx context.Context, url string) error
-	Pending(ctx context.Context, prefix string) iter.Seq2[store.Pending, error]
-	Abort(ctx context.Context, p store.Pending) error
 }
 
 // requests is how many small objects are asked for at once.
@@ -79,7 +65,7 @@ type bucket struct {
 	objects map[string]store.Object // of the dataset, by their names in it
 	was     map[string][]byte       // of files in scratch that can change: SHA-256 of what the bucket has
 	extra   []string                // names in [dataset.IndexDir] that are no indexes
-	pending []store.Pending         // uploads that were begun and not ended when the bucket was opened
+	pending []store.Object          // uploads that were begun and not ended when the bucket was opened
 }
 
 // Base returns the URL of a dataset with its scheme in lower case, and one slash at its end.
@@ -153,7 +139,7 @@ func (b *bucket) Remove(names ...string) error {
 		}
 		b.replaces = b.replaces || name == dataset.PlanName
 		g.Go(func() error {
-			if err := b.opts.Client.Remove(ctx, b.at(name)); err != nil {
+			if err := b.opts.Client.Remove(ctx, store.Object{URL: b.at(name)}); err != nil {
 				return err
 			}
 			b.mu.Lock()

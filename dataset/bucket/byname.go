@@ -20,7 +20,7 @@ import (
 
 // StatAll looks at objects by their names below base. It returns those that exist. An object that the user may not read is
 // left out: who only writes has the listing alone.
-func StatAll(ctx context.Context, client Client, base string, names []string) (map[string]store.Object, error) {
+func StatAll(ctx context.Context, client store.Store, base string, names []string) (map[string]store.Object, error) {
 	found := make([]*store.Object, len(names))
 	g, within := errgroup.WithContext(ctx)
 	g.SetLimit(requests)

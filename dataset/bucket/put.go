@@ -40,7 +40,7 @@ func (b *bucket) Put(ctx context.Context, f *dataset.Finished, moved func(bytes 
 		return err
 	}
 	name := path.Join(dataset.DoneDir, f.Name)
-	done, err := b.opts.Client.Put(ctx, b.at(name), bytes.NewReader(line), int64(len(line)), store.PutOptions{})
+	done, err := b.opts.Client.Put(ctx, &store.Upload{URL: b.at(name), From: bytes.NewReader(line), Size: int64(len(line))})
 	if err == nil {
 		b.enter(name, done)
 	}
@@ -59,12 +59,12 @@ func storedOf(o store.Object) dataset.StoredObject {
 // stays, and must have the same bytes.
 func (b *bucket) uploadOwn(ctx context.Context, name string, moved func(int64)) (store.Object, error) {
 	_, known := b.object(name)
-	o, err := b.upload(ctx, name, store.PutOptions{New: !known, Progress: moved})
+	o, err := b.upload(ctx, name, !known, moved)
 	if !errors.Is(err, store.ErrExists) {
 		return o, err
 	}
 	if err = b.same(ctx, name); errors.Is(err, dataset.ErrOccupied) && b.owns(ctx) {
-		return b.upload(ctx, name, store.PutOptions{Progress: moved})
+		return b.upload(ctx, name, false, moved)
 	}
 	o, _ = b.object(name)
 	return o, err
@@ -75,7 +75,7 @@ func (b *bucket) withdraw(ctx context.Context, mine map[string]store.Object) err
 	for name, o := range mine {
 		now, err := b.opts.Client.Stat(ctx, b.at(name))
 		if err == nil && now.Version == o.Version {
-			err = b.opts.Client.Remove(ctx, b.at(name))
+			err = b.opts.Client.Remove(ctx, store.Object{URL: b.at(name)})
 		}
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			return err
@@ -96,7 +96,7 @@ func (b *bucket) owns(ctx context.Context) bool {
 }
 
 // upload puts a file of the scratch, and reads it back where that is asked for.
-func (b *bucket) upload(ctx context.Context, name string, opts store.PutOptions) (store.Object, error) {
+func (b *bucket) upload(ctx context.Context, name string, isNew bool, moved func(int64)) (store.Object, error) {
 	f, err := b.out.Root.Open(name)
 	if err != nil {
 		return store.Object{}, err
@@ -106,7 +106,7 @@ func (b *bucket) upload(ctx context.Context, name string, opts store.PutOptions)
 	if err != nil {
 		return store.Object{}, err
 	}
-	o, err := b.opts.Client.Put(ctx, b.at(name), f, st.Size(), opts)
+	o, err := b.opts.Client.Put(ctx, &store.Upload{URL: b.at(name), From: f, Size: st.Size(), New: isNew, Progress: moved})
 	if err == nil && b.opts.ReadBack {
 		err = b.compare(ctx, o, f)
 	}
@@ -147,7 +147,7 @@ func (b *bucket) save(name string, onlyNew bool) (put bool, err error) {
 	if err != nil || bytes.Equal(sum, b.was[name]) {
 		return false, err
 	}
-	if _, err := b.upload(b.ctx, name, store.PutOptions{New: onlyNew}); err != nil {
+	if _, err := b.upload(b.ctx, name, onlyNew, nil); err != nil {
 		return false, err
 	}
 	b.was[name] = sum
@@ -192,7 +192,7 @@ func (b *bucket) noOther() error {
 	_, err := b.opts.Client.Stat(b.ctx, b.at(dataset.ManifestName))
 	switch {
 	case err == nil:
-		return b.opts.Client.Remove(b.ctx, b.at(dataset.ManifestName))
+		return b.opts.Client.Remove(b.ctx, store.Object{URL: b.at(dataset.ManifestName)})
 	case errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrDenied):
 		return nil
 	}
@@ -294,8 +294,8 @@ func (b *bucket) sameManifest() error {
 // tidy removes what only an unfinished dataset needs. The dataset is complete: what cannot be removed is said.
 func (b *bucket) tidy() {
 	for _, p := range b.pending {
-		if err := b.opts.Client.Abort(b.ctx, p); err != nil {
-			b.warn(fmt.Sprintf("%s: an upload in parts that was begun %s stays: %v", store.Redact(p.URL), p.Begun.Format(time.RFC3339), err))
+		if err := b.opts.Client.Remove(b.ctx, p); err != nil {
+			b.warn(fmt.Sprintf("%s: an upload in parts that was begun %s stays: %v", store.Redact(p.URL), p.Modified.Format(time.RFC3339), err))
 		}
 	}
 	left := b.below(dataset.DoneDir)

@@ -141,7 +141,7 @@ func TestFull(t *testing.T) {
 	const url = "s3://small/data/"
 	c := into(t, gateway, url)
 	ballast := bytes.NewReader(make([]byte, 600<<10))
-	if _, err := c.Bucket.Client.Put(t.Context(), "s3://small/ballast", ballast, ballast.Size(), store.PutOptions{}); err != nil {
+	if _, err := c.Bucket.Client.Put(t.Context(), &store.Upload{URL: "s3://small/ballast", From: ballast, Size: ballast.Size()}); err != nil {
 		t.Fatal(err)
 	}
 	_, err := c.Write(t.Context())
@@ -149,7 +149,7 @@ func TestFull(t *testing.T) {
 	if _, err := c.Bucket.Client.Stat(t.Context(), url+"manifest.json"); !errors.Is(err, store.ErrNotFound) {
 		t.Fatalf("a manifest: %v", err)
 	}
-	if err := c.Bucket.Client.Remove(t.Context(), "s3://small/ballast"); err != nil {
+	if err := c.Bucket.Client.Remove(t.Context(), store.Object{URL: "s3://small/ballast"}); err != nil {
 		t.Fatal(err)
 	}
 	done, err := into(t, gateway, url).Write(t.Context())

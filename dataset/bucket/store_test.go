@@ -140,13 +140,14 @@ func (s *memory) Read(_ context.Context, o store.Object, p []byte, off int64) er
 	return err
 }
 
-func (s *memory) Put(_ context.Context, url string, from io.ReaderAt, size int64, opts store.PutOptions) (o store.Object, err error) {
+func (s *memory) Put(_ context.Context, u *store.Upload) (o store.Object, err error) {
+	url, size := u.URL, u.Size
 	data := make([]byte, size)
-	if _, err := from.ReadAt(data, 0); err != nil && err != io.EOF {
+	if _, err := u.From.ReadAt(data, 0); err != nil && err != io.EOF {
 		return o, err
 	}
 	err = s.request("put", url, func() error {
-		if _, there := s.objects[url]; there && opts.New {
+		if _, there := s.objects[url]; there && u.New {
 			return &store.Error{URL: url, Kind: store.ErrExists}
 		}
 		s.writes++
@@ -160,33 +161,32 @@ func (s *memory) Put(_ context.Context, url string, from io.ReaderAt, size int64
 		}
 		return nil
 	})
-	if err == nil && opts.Progress != nil {
-		opts.Progress(size)
+	if err == nil && u.Progress != nil {
+		u.Progress(size)
 	}
 	return o, err
 }
 
-func (s *memory) Remove(_ context.Context, url string) error {
-	return s.request("remove", url, func() error { delete(s.objects, url); return nil })
+func (s *memory) Remove(_ context.Context, o store.Object) error {
+	if o.Upload != "" {
+		return s.request("abort", o.URL, func() error {
+			s.pending = slices.DeleteFunc(s.pending, func(url string) bool { return url == o.URL })
+			return nil
+		})
+	}
+	return s.request("remove", o.URL, func() error { delete(s.objects, o.URL); return nil })
 }
 
-func (s *memory) Pending(context.Context, string) iter.Seq2[store.Pending, error] {
-	return func(yield func(store.Pending, error) bool) {
+func (s *memory) Pending(context.Context, string) iter.Seq2[store.Object, error] {
+	return func(yield func(store.Object, error) bool) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		for _, url := range s.pending {
-			if !yield(store.Pending{URL: url}, nil) {
+			if !yield(store.Object{URL: url, Upload: "id"}, nil) {
 				return
 			}
 		}
 	}
-}
-
-func (s *memory) Abort(_ context.Context, p store.Pending) error {
-	return s.request("abort", p.URL, func() error {
-		s.pending = slices.DeleteFunc(s.pending, func(url string) bool { return url == p.URL })
-		return nil
-	})
 }
 
 // names returns the names of the objects below a URL, sorted.

@@ -42,7 +42,7 @@ func (b *bucket) unchanged() error {
 		if !b.owns(b.ctx) {
 			return b.occupied()
 		}
-		if err := b.opts.Client.Remove(b.ctx, b.at(name)); err != nil {
+		if err := b.opts.Client.Remove(b.ctx, store.Object{URL: b.at(name)}); err != nil {
 			return err
 		}
 	}

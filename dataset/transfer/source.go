@@ -165,7 +165,7 @@ func (d *directory) hash(ctx context.Context, name string, like store.Sum) (stri
 // Objects are a dataset in an object store.
 type objects struct {
 	url     string // with a slash at its end
-	client  bucket.Client
+	client  store.Store
 	scratch string
 	size    int64 // of the scratch, bytes
 	room    *semaphore.Weighted
@@ -228,7 +228,7 @@ func (o *objects) readOnce(ctx context.Context, name string) (text []byte, sure 
 }
 
 // readObject reads a small object.
-func readObject(ctx context.Context, client bucket.Client, at store.Object) ([]byte, error) {
+func readObject(ctx context.Context, client store.Store, at store.Object) ([]byte, error) {
 	if at.Size < 0 || at.Size > mostText {
 		return nil, tooLong(store.Redact(at.URL))
 	}

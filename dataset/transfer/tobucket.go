@@ -23,12 +23,12 @@ import (
 // where there is none.
 type toBucket struct {
 	url    string // with a slash at its end
-	client bucket.Client
+	client store.Store
 	back   bool // uploads are read back
 	warn   func(string)
 	is     state
 
-	pending []store.Pending // uploads that were begun and not ended when the copy began
+	pending []store.Object // uploads that were begun and not ended when the copy began
 
 	mu      sync.Mutex
 	objects map[string]store.Object // by their names in the dataset
@@ -164,7 +164,7 @@ func (t *toBucket) remove(ctx context.Context, name string) error {
 	if _, ok := t.object(name); !ok {
 		return nil
 	}
-	if err := t.client.Remove(ctx, t.url+name); err != nil {
+	if err := t.client.Remove(ctx, store.Object{URL: t.url + name}); err != nil {
 		return err
 	}
 	t.mu.Lock()
@@ -219,7 +219,7 @@ func (t *toBucket) put(ctx context.Context, j *job, f *file) error {
 	if err := f.prove(ctx, j.from.name(), from, nil); err != nil {
 		return err
 	}
-	o, err := t.client.Put(ctx, t.url+f.name, from, f.bytes, store.PutOptions{Progress: j.opts.Progress})
+	o, err := t.client.Put(ctx, &store.Upload{URL: t.url + f.name, From: from, Size: f.bytes, Progress: j.opts.Progress})
 	if err != nil {
 		return err
 	}
@@ -250,7 +250,7 @@ func (t *toBucket) save(ctx context.Context, name string, text []byte) (bool, er
 }
 
 func (t *toBucket) upload(ctx context.Context, name string, text []byte, isNew bool) error {
-	o, err := t.client.Put(ctx, t.url+name, bytes.NewReader(text), int64(len(text)), store.PutOptions{New: isNew})
+	o, err := t.client.Put(ctx, &store.Upload{URL: t.url + name, From: bytes.NewReader(text), Size: int64(len(text)), New: isNew})
 	if err == nil {
 		t.enter(name, o)
 	}
@@ -287,14 +287,14 @@ func (t *toBucket) finish(ctx context.Context, j *job) error {
 func (t *toBucket) tidy(ctx context.Context) {
 	err := t.remove(ctx, dataset.CopyName)
 	if _, late := t.client.Stat(ctx, t.url+dataset.CopyName); err == nil && late == nil { // the reply was wrong
-		err = t.client.Remove(ctx, t.url+dataset.CopyName)
+		err = t.client.Remove(ctx, store.Object{URL: t.url + dataset.CopyName})
 	}
 	if err != nil {
 		t.warn(fmt.Sprintf("%s: the copy is complete; %s, which it no longer needs, was not removed: %v", t.name(), dataset.CopyName, err))
 	}
 	for _, p := range t.pending {
-		if err := t.client.Abort(ctx, p); err != nil {
-			t.warn(fmt.Sprintf("%s: an upload in parts that was begun %s stays: %v", store.Redact(p.URL), p.Begun.Format(time.RFC3339), err))
+		if err := t.client.Remove(ctx, p); err != nil {
+			t.warn(fmt.Sprintf("%s: an upload in parts that was begun %s stays: %v", store.Redact(p.URL), p.Modified.Format(time.RFC3339), err))
 		}
 	}
 }

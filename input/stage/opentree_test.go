@@ -286,7 +286,7 @@ func filesBelow(t *testing.T, dir string) map[string]string {
 }
 
 // treeOptions are of a format whose inputs are directories, with a cache in dir.
-func treeOptions(dir string, r input.Remote) Options {
+func treeOptions(dir string, r store.Store) Options {
 	return Options{Options: input.Options{Directories: true, LookupEnv: noEnv, Remote: r}, CacheDir: filepath.Join(dir, "cache")}
 }
 

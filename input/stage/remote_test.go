@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -25,6 +24,7 @@ import (
 
 // A heldRemote serves objects from memory, in pieces that arrive out of order.
 type heldRemote struct {
+	store.Store
 	objects map[string][]byte
 	fail    func(url string) error // in the middle of a fetch
 
@@ -32,14 +32,6 @@ type heldRemote struct {
 	mu      sync.Mutex
 	open    int
 	most    int // fetches at once
-}
-
-func (r *heldRemote) Stat(context.Context, string) (store.Object, error) {
-	panic("nothing here looks at an object again")
-}
-
-func (r *heldRemote) List(context.Context, string) iter.Seq2[store.Object, error] {
-	panic("nothing here lists")
 }
 
 func (r *heldRemote) Fetch(ctx context.Context, o store.Object, into store.File, progress func(int64)) error {

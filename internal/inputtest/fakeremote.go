@@ -17,6 +17,8 @@ import (
 
 // FakeRemote serves objects by URL, for http and https without lists.
 type FakeRemote struct {
+	store.Store // nil: nothing is written
+
 	Objects map[string]string
 	Fails   map[string]error // of Stat and Fetch by URL, of List by prefix
 	Delay   time.Duration    // of each Stat

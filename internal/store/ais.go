@@ -30,13 +30,14 @@ import (
 //
 // https://github.com/NVIDIA/aistore/blob/main/docs/http_api.md, api/apc/lsmsg.go, cmn/objlist.go
 type aisStore struct {
+	readOnly
 	endpoint string // without a slash at its end
 	token    string
 	client   *http.Client
 	pageSize int // names to a page of a list; 0: as many as the service gives
 }
 
-func newAIS(opts Options, hc *http.Client) (store, error) {
+func newAIS(opts Options, hc *http.Client) (service, error) {
 	endpoint := opts.env("AIS_ENDPOINT")
 	if endpoint == "" {
 		return nil, &Error{Kind: ErrSetting, Err: errors.New("AIS_ENDPOINT is not set"), Hint: "as in AIS_ENDPOINT=http://gateway:8080"}
@@ -143,7 +144,7 @@ func aisSum(h http.Header) Sum {
 	return sum
 }
 
-func (s *aisStore) get(ctx context.Context, o Object, off, n int64) (*reply, error) {
+func (s *aisStore) open(ctx context.Context, o Object, off, n int64) (*reply, error) {
 	name, bad := splitAIS(o.URL, false)
 	if bad != nil {
 		return nil, bad
@@ -199,8 +200,11 @@ const aisProps = "name,size,version,checksum,custom"
 // aisDirectory is the flag of entries that are directories, apc.EntryIsDir.
 const aisDirectory = 1 << 8
 
-func (s *aisStore) page(ctx context.Context, prefix, token string) (items []item, next string, err error) {
+func (s *aisStore) list(ctx context.Context, prefix, token string, begun bool) (page []Object, next string, err error) {
 	n, bad := splitAIS(prefix, true)
+	if begun {
+		return nil, "", nil
+	}
 	if bad != nil {
 		return nil, "", bad
 	}
@@ -216,20 +220,19 @@ func (s *aisStore) page(ctx context.Context, prefix, token string) (items []item
 		return nil, "", err
 	}
 	defer resp.Body.Close()
-	var page aisPage
-	if err := decode(ctx, prefix, resp, maxPage, json.Unmarshal, &page); err != nil {
+	var answer aisPage
+	if err := decode(ctx, prefix, resp, maxPage, json.Unmarshal, &answer); err != nil {
 		return nil, "", err
 	}
-	for _, entry := range page.Entries {
+	for _, entry := range answer.Entries {
 		if entry.Flags&aisDirectory == 0 {
-			o := Object{Size: entry.Size, Version: aisVersion(aisListPin(n.provider, entry.Version, entry.Sum, entry.Custom))}
-			items = append(items, item{entry.Name, o})
+			page = append(page, Object{URL: listed(prefix, entry.Name), Size: entry.Size, Version: aisVersion(aisListPin(n.provider, entry.Version, entry.Sum, entry.Custom))})
 		}
 	}
-	if page.Token == "" {
-		return items, "", nil
+	if answer.Token == "" {
+		return page, "", nil
 	}
-	return items, page.ID + " " + page.Token, nil
+	return page, answer.ID + " " + answer.Token, nil
 }
 
 // do sends a request, as send does.

@@ -89,15 +89,15 @@ func TestAISObjects(t *testing.T) {
 	if err != nil || o != want {
 		t.Fatalf("%+v %v", o, err)
 	}
-	r, err := s.get(t.Context(), o, 0, -1)
+	r, err := s.open(t.Context(), o, 0, -1)
 	if got := text(t, r, err); got != "0123456789" || r.Sum != want.Sum || r.Version != want.Version {
 		t.Errorf("%q %+v", got, r)
 	}
-	r, err = s.get(t.Context(), o, 3, 4)
+	r, err = s.open(t.Context(), o, 3, 4)
 	if got := text(t, r, err); got != "3456" || r.Off != 3 || r.Size != 10 || r.Sum != (Sum{}) {
 		t.Errorf("%q %+v", got, r)
 	}
-	if _, err = s.get(t.Context(), o, 7, -1); !errors.Is(err, ErrChanged) {
+	if _, err = s.open(t.Context(), o, 7, -1); !errors.Is(err, ErrChanged) {
 		t.Errorf("another version: %v", err)
 	}
 	for i, got := range tokens() {
@@ -136,7 +136,7 @@ func TestAISList(t *testing.T) {
 	gateway, _ := aisCluster(t)
 	s := aisOf(t, map[string]string{"AIS_ENDPOINT": gateway.URL})
 	var got []string
-	for o, err := range listed(t.Context(), s, "ais://train/part-") {
+	for o, err := range objectsOf(t.Context(), s, "ais://train/part-") {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -145,7 +145,7 @@ func TestAISList(t *testing.T) {
 	if want := "ais://train/part-0 5 version=1, ais://train/part-1 6 etag=e1 md5=m1 modified=2025-07-01T10:00:00Z sum64=ad2f6a1b0c4d5e6f version=2, ais://train/part-3 0 "; strings.Join(got, ", ") != want {
 		t.Errorf("%q", got)
 	}
-	for o, err := range listed(t.Context(), s, "ais://train/none-") {
+	for o, err := range objectsOf(t.Context(), s, "ais://train/none-") {
 		t.Errorf("%+v %v", o, err)
 	}
 }
@@ -176,10 +176,10 @@ func TestAISRefusals(t *testing.T) {
 		}
 		holdsNoSecret(t, err, aisSecret)
 	}
-	if _, err := s.get(t.Context(), Object{URL: "ais://train/nowhere"}, 0, -1); !errors.Is(err, ErrNotFound) || !strings.Contains(err.Error(), "does not exist") {
+	if _, err := s.open(t.Context(), Object{URL: "ais://train/nowhere"}, 0, -1); !errors.Is(err, ErrNotFound) || !strings.Contains(err.Error(), "does not exist") {
 		t.Error(err)
 	}
-	for _, err := range listed(t.Context(), s, "ais://nowhere/") {
+	for _, err := range objectsOf(t.Context(), s, "ais://nowhere/") {
 		if !errors.Is(err, ErrNotFound) {
 			t.Error(err)
 		}

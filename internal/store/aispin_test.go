@@ -72,7 +72,7 @@ func TestAISPinned(t *testing.T) {
 			}
 			states := func() []Object {
 				var all []Object
-				for o, err := range listed(t.Context(), s, "ais://"+name+"/"+query) {
+				for o, err := range objectsOf(t.Context(), s, "ais://"+name+"/"+query) {
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -84,9 +84,9 @@ func TestAISPinned(t *testing.T) {
 						t.Fatal(err)
 					}
 					all = append(all, o)
-					r, err := s.get(t.Context(), o, 0, -1)
+					r, err := s.open(t.Context(), o, 0, -1)
 					text(t, r, err)
-					r, err = s.get(t.Context(), o, 1, 2)
+					r, err = s.open(t.Context(), o, 1, 2)
 					text(t, r, err)
 				}
 				return all
@@ -111,7 +111,7 @@ func TestAISPinned(t *testing.T) {
 						t.Errorf("%q is taken for %q", now.Version, was.Version)
 					}
 				}
-				if r, err := s.get(t.Context(), was, 0, -1); !errors.Is(err, ErrChanged) {
+				if r, err := s.open(t.Context(), was, 0, -1); !errors.Is(err, ErrChanged) {
 					t.Errorf("%q: %+v %v", was.Version, r, err)
 				}
 			}

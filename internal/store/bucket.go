@@ -46,6 +46,20 @@ func splitBucket(url string, partial bool) (bucket, key string, err *Error) {
 	return bucket, key, nil
 }
 
+// listed returns the URL of an object with that key in a list of prefix.
+func listed(prefix, key string) string {
+	begin, _, end := parts(prefix)
+	return begin + key + end
+}
+
+// parts splits a prefix: s3://bucket/, what keys begin with, and ?provider= of an ais: URL.
+func parts(prefix string) (begin, keys, end string) {
+	url, _ := SplitProvider(prefix)
+	scheme, rest, _ := strings.Cut(url, "://")
+	bucket, keys, _ := strings.Cut(rest, "/")
+	return scheme + "://" + bucket + "/", keys, prefix[len(url):]
+}
+
 // saidCredential matches credentials of the request in the text of a service.
 var saidCredential = regexp.MustCompile(`(?i)\b(?:(credential|signature)=[^\s,;&"'<>]+|(bearer) [\w.~+/=-]{16,})`)
 

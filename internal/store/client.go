@@ -12,65 +12,68 @@ import (
 	"sync"
 )
 
-// A Client reads objects. Its methods may be called concurrently.
+// A Client is the [Store] of objects over the network: it asks the service of each URL, and asks again. Its methods may be
+// called concurrently.
 type Client struct {
 	opts Options
 	hc   *http.Client
 
 	conns chan *connToken // of all objects together
 
-	mu     sync.Mutex
-	stores map[string]store // by service, made when first used
+	mu   sync.Mutex
+	made map[string]service // by scheme, made when first used
 }
+
+var _ Store = (*Client)(nil)
 
 // New makes a client. It sends no request and reads no setting before an object is asked for.
 func New(opts Options) *Client {
-	return &Client{opts: opts, hc: newHTTPClient(opts), conns: newConnTokens(opts.connections()), stores: make(map[string]store)}
+	return &Client{opts: opts, hc: newHTTPClient(opts), conns: newConnTokens(opts.connections()), made: make(map[string]service)}
 }
 
 // Close closes idle connections. The client may be used again.
 func (c *Client) Close() { c.hc.CloseIdleConnections() }
 
-// services are the makers of stores by scheme.
-var services = map[string]func(opts Options, hc *http.Client) (store, error){
+// services are the makers of services by scheme.
+var services = map[string]func(opts Options, hc *http.Client) (service, error){
 	"http": newHTTP, "https": newHTTP, "s3": newS3, "gs": newGS, "ais": newAIS,
 }
 
 // Supports reports whether a Client reads the objects of a scheme, such as "https".
 func Supports(scheme string) bool { return services[strings.ToLower(scheme)] != nil }
 
-// store returns the store for a URL.
-func (c *Client) store(url string) (store, error) {
-	service := schemeOf(url)
-	if service == "" {
+// service returns the service of a URL.
+func (c *Client) service(url string) (service, error) {
+	scheme := schemeOf(url)
+	if scheme == "" {
 		return nil, &Error{URL: Redact(url), Kind: ErrURL, Err: errors.New("no // after the scheme"), Hint: "as in s3://bucket/name"}
 	}
-	if services[service] == nil {
+	if services[scheme] == nil {
 		return nil, &Error{URL: Redact(url), Kind: ErrURL, Err: fmt.Errorf("no such scheme"), Hint: "http, https, s3, gs, ais"}
 	}
-	if schemes := strings.FieldsFunc(c.opts.env("USE_AIS_FOR"), func(r rune) bool { return strings.ContainsRune(":, ", r) }); slices.Contains(schemes, service) {
-		service = "ais" // as webdataset has it, gs:s3
+	if schemes := strings.FieldsFunc(c.opts.env("USE_AIS_FOR"), func(r rune) bool { return strings.ContainsRune(":, ", r) }); slices.Contains(schemes, scheme) {
+		scheme = "ais" // as webdataset has it, gs:s3
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if s := c.stores[service]; s != nil {
+	if s := c.made[scheme]; s != nil {
 		return s, nil
 	}
-	s, err := services[service](c.opts, c.hc)
+	s, err := services[scheme](c.opts, c.hc)
 	if err != nil {
 		if e, ok := errors.AsType[*Error](err); ok && e.URL == "" {
 			e.URL = Redact(url)
 		}
 		return nil, err
 	}
-	c.stores[service] = s
+	c.made[scheme] = s
 	return s, nil
 }
 
 // Stat returns the size of an object, its version and, if the service has one, its checksum. It repeats
 // failed requests as Fetch does.
 func (c *Client) Stat(ctx context.Context, url string) (Object, error) {
-	s, err := c.store(url)
+	s, err := c.service(url)
 	if err != nil {
 		return Object{}, err
 	}
@@ -89,66 +92,81 @@ func (c *Client) Stat(ctx context.Context, url string) (Object, error) {
 // once: callers merge lists and find repeated names by that order. It ends after the first error:
 // ErrNoList if the service gives no lists, or not in order. It repeats failed requests.
 func (c *Client) List(ctx context.Context, prefix string) iter.Seq2[Object, error] {
+	return c.all(ctx, prefix, false)
+}
+
+// Pending yields the uploads in parts of objects with URLs that begin with prefix. It ends after the
+// first error. MinIO lists the uploads of one object alone: prefix must be its whole URL. It yields none where a
+// service does not list them.
+func (c *Client) Pending(ctx context.Context, prefix string) iter.Seq2[Object, error] {
+	return c.all(ctx, prefix, true)
+}
+
+func (c *Client) all(ctx context.Context, prefix string, begun bool) iter.Seq2[Object, error] {
 	return func(yield func(Object, error) bool) {
-		if err := c.list(ctx, prefix, yield); err != nil {
+		if err := c.pages(ctx, prefix, begun, yield); err != nil {
 			yield(Object{}, err)
 		}
 	}
 }
 
-func (c *Client) list(ctx context.Context, prefix string, yield func(Object, error) bool) error {
-	s, err := c.store(prefix)
+func (c *Client) pages(ctx context.Context, prefix string, begun bool, yield func(Object, error) bool) error {
+	s, err := c.service(prefix)
 	if err != nil {
 		return err
 	}
-	url, _ := SplitProvider(prefix)
-	scheme, rest, _ := strings.Cut(url, "://")
-	bucket, names, _ := strings.Cut(rest, "/")
-	last, started, empty := "", false, 0
+	last, useless := "", 0 // pages without an object, of uploads all
 	for token := ""; ; {
-		var items []item
+		var page []Object
 		var next string
-		err := c.retryFound(ctx, true, func() (err error) {
-			if items, next, err = s.page(ctx, prefix, token); err == nil {
-				err = checkPage(prefix, names, items, last, started)
+		err := c.retryFound(ctx, !begun, func() (err error) {
+			if page, next, err = s.list(ctx, prefix, token, begun); err == nil && !begun {
+				err = checkPage(prefix, page, last)
 			}
 			return err
 		})
 		if err != nil {
 			return err
 		}
-		for _, i := range items {
-			last, started, empty = i.name, true, 0
-			i.URL = scheme + "://" + bucket + "/" + i.name + prefix[len(url):]
-			if !yield(i.Object, nil) {
+		for _, o := range page {
+			if begun && !strings.HasPrefix(o.URL, prefix) { // some services know no prefix
+				continue
+			}
+			if !yield(o, nil) {
 				return nil
 			}
 		}
-		if empty++; empty > maxEmptyPages {
-			return noList(prefix, errors.New("the list does not come to an end"))
+		if useless++; !begun && len(page) > 0 {
+			last, useless = page[len(page)-1].URL, 0
 		}
-		if token = next; token == "" {
+		if next == "" {
 			return nil
 		}
+		if useless > maxEmptyPages || begun && next == token {
+			return noList(prefix, errors.New("the list does not come to an end"))
+		}
+		token = next
 	}
 }
 
-// checkPage returns an error unless a page of the list of all names that begin with names continues it in order, behind last if
-// it was started.
-func checkPage(prefix, names string, items []item, last string, started bool) error {
-	for _, i := range items {
+// checkPage returns an error unless the objects of a page begin with prefix and follow each other and last, the URL of the
+// last object of the page before; "": there is none.
+func checkPage(prefix string, page []Object, last string) error {
+	begin, names, end := parts(prefix)
+	name := func(url string) string { return strings.TrimSuffix(strings.TrimPrefix(url, begin), end) }
+	for _, o := range page {
 		var err *Error
 		switch {
-		case !strings.HasPrefix(i.name, names):
-			err = noList(prefix, fmt.Errorf("the list of %q holds %q", names, i.name))
-		case started && i.name <= last:
-			err = noList(prefix, fmt.Errorf("the list is not in order: %q comes after %q", i.name, last))
+		case !strings.HasPrefix(name(o.URL), names):
+			err = noList(prefix, fmt.Errorf("the list of %q holds %q", names, name(o.URL)))
+		case last != "" && name(o.URL) <= name(last):
+			err = noList(prefix, fmt.Errorf("the list is not in order: %q comes after %q", name(o.URL), name(last)))
 		}
 		if err != nil {
 			err.page = true
 			return err
 		}
-		last, started = i.name, true
+		last = o.URL
 	}
 	return nil
 }
@@ -177,11 +195,11 @@ func (c *Client) retryFound(ctx context.Context, found bool, request func() erro
 
 // Read reads len(p) bytes of o from off on, of its version, and repeats failed requests.
 func (c *Client) Read(ctx context.Context, o Object, p []byte, off int64) error {
-	s, err := c.store(o.URL)
+	s, err := c.service(o.URL)
 	if err != nil || len(p) == 0 {
 		return err
 	}
-	f := &fetch{c: c, store: s, o: o, pace: &pace{patience: c.opts.patience()}}
+	f := &fetch{c: c, service: s, o: o, pace: &pace{patience: c.opts.patience()}}
 	f.total.Store(max(o.Size, -1))
 	a := &attempts{opts: c.opts, pace: f.pace, found: o.found()}
 	for at := 0; ; {

@@ -144,7 +144,7 @@ func (f *fetch) attempt(ctx context.Context, sp *span, buf []byte) error {
 	case sp.end >= 0:
 		n = sp.end - off
 	}
-	rep, err := f.store.get(ctx, f.o, off, n)
+	rep, err := f.service.open(ctx, f.o, off, n)
 	if err != nil {
 		return err
 	}

@@ -51,11 +51,11 @@ func TestDoubtfulList(t *testing.T) {
 		want  error
 	}{{"once", 1, nil}, {"for good", 100, ErrNoList}} {
 		asked := 0
-		c := with(t, &fakeStore{paging: func(string) ([]item, string, error) {
+		c := with(t, &fakeStore{paging: func(string) ([]Object, string, error) {
 			if asked++; asked <= row.wrong {
-				return []item{{name: "b"}, {name: "a"}}, "", nil
+				return []Object{{URL: "http://x/b"}, {URL: "http://x/a"}}, "", nil
 			}
-			return []item{{name: "a"}, {name: "b"}}, "", nil
+			return []Object{{URL: "http://x/a"}, {URL: "http://x/b"}}, "", nil
 		}}, Options{})
 		var names []string
 		var err error

@@ -40,7 +40,7 @@ func newSpan(start, end int64) *span {
 // A fetch is one object on its way into a file.
 type fetch struct {
 	c        *Client
-	store    store
+	service  service
 	o        Object
 	into     File
 	progress func(n int64)
@@ -68,7 +68,7 @@ type fetch struct {
 // object counted once, and not concurrently for one object. Fetch ends soon after ctx does, with its
 // cause.
 func (c *Client) Fetch(ctx context.Context, o Object, into File, progress func(n int64)) error {
-	s, err := c.store(o.URL)
+	s, err := c.service(o.URL)
 	if err != nil {
 		return err
 	}
@@ -88,8 +88,8 @@ func (c *Client) Fetch(ctx context.Context, o Object, into File, progress func(n
 	return err
 }
 
-func (c *Client) fetchOnce(ctx context.Context, s store, o Object, into File, progress func(n int64)) error {
-	f := &fetch{c: c, store: s, o: o, into: into, progress: progress, first: make(chan *reply, 1),
+func (c *Client) fetchOnce(ctx context.Context, s service, o Object, into File, progress func(n int64)) error {
+	f := &fetch{c: c, service: s, o: o, into: into, progress: progress, first: make(chan *reply, 1),
 		pace: &pace{patience: c.opts.patience()}}
 	f.total.Store(max(o.Size, -1))
 	return f.run(ctx)
@@ -206,7 +206,7 @@ func (f *fetch) readOnce(ctx context.Context, p []byte, off int64) (n int, err e
 	defer func() { f.c.conns <- token }()
 	f.pace.enter()
 	defer f.pace.leave()
-	rep, err := f.store.get(ctx, f.o, off, int64(len(p)))
+	rep, err := f.service.open(ctx, f.o, off, int64(len(p)))
 	if err != nil {
 		return 0, err
 	}

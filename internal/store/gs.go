@@ -37,7 +37,7 @@ type gsStore struct {
 
 const googleStorage = "https://storage.googleapis.com"
 
-func newGS(opts Options, hc *http.Client) (store, error) {
+func newGS(opts Options, hc *http.Client) (service, error) {
 	s := &gsStore{endpoint: googleStorage, client: hc, writing: func() (*gsTokens, error) { return nil, nil }}
 	if host := opts.env("STORAGE_EMULATOR_HOST"); host != "" {
 		u, err := readEndpoint("STORAGE_EMULATOR_HOST", host, "http", "127.0.0.1:4443")
@@ -88,7 +88,7 @@ func (s *gsStore) stat(ctx context.Context, name string) (Object, error) {
 	return found.object(name), nil
 }
 
-func (s *gsStore) get(ctx context.Context, o Object, off, n int64) (*reply, error) {
+func (s *gsStore) open(ctx context.Context, o Object, off, n int64) (*reply, error) {
 	query := url.Values{"alt": {"media"}}
 	if o.Version != "" {
 		query.Set("ifGenerationMatch", o.Version)
@@ -109,7 +109,10 @@ func gsSum(h http.Header) Sum {
 	return bestSum(given)
 }
 
-func (s *gsStore) page(ctx context.Context, prefix, token string) (items []item, next string, err error) {
+func (s *gsStore) list(ctx context.Context, prefix, token string, begun bool) (page []Object, next string, err error) {
+	if begun { // sessions end by themselves, and hold nothing that costs
+		return nil, "", nil
+	}
 	query := url.Values{"fields": {"nextPageToken,items(" + gsFields + ")"}}
 	if s.pageSize > 0 {
 		query.Set("maxResults", strconv.Itoa(s.pageSize))
@@ -117,18 +120,18 @@ func (s *gsStore) page(ctx context.Context, prefix, token string) (items []item,
 	if token != "" {
 		query.Set("pageToken", token)
 	}
-	var page struct {
+	var answer struct {
 		Items []gsObject `json:"items"`
 		Next  string     `json:"nextPageToken"`
 	}
-	err = s.ask(ctx, prefix, true, query, maxPage, &page)
+	err = s.ask(ctx, prefix, true, query, maxPage, &answer)
 	if e, ok := errors.AsType[*Error](err); ok && e.Kind == ErrNotFound { // emulators do not say of what
 		e.Err = errors.New("there is no such bucket")
 	}
-	for _, o := range page.Items {
-		items = append(items, item{o.Name, o.object("")})
+	for _, o := range answer.Items {
+		page = append(page, o.object(listed(prefix, o.Name)))
 	}
-	return items, page.Next, err
+	return page, answer.Next, err
 }
 
 // escapeAll escapes all characters but the unreserved ones, and "." in a name of dots only, which a

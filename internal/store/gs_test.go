@@ -41,16 +41,16 @@ func TestGSRanges(t *testing.T) {
 		off, n int64
 		want   string
 	}{{0, -1, "0123456789"}, {0, 1, "0"}, {3, 4, "3456"}, {7, -1, "789"}, {8, 100, "89"}} {
-		r, err := s.get(t.Context(), o, row.off, row.n)
+		r, err := s.open(t.Context(), o, row.off, row.n)
 		if got := text(t, r, err); got != row.want || r.Off != row.off || r.Size != 10 || r.Version != "1" {
 			t.Errorf("%d, %d: %q %+v", row.off, row.n, got, r)
 		}
 	}
-	if _, err := s.get(t.Context(), o, 20, 5); !errors.Is(err, ErrChanged) {
+	if _, err := s.open(t.Context(), o, 20, 5); !errors.Is(err, ErrChanged) {
 		t.Errorf("past the end: %v", err)
 	}
 	g.put(t, "digits", "9876543210")
-	if _, err := s.get(t.Context(), o, 0, 5); !errors.Is(err, ErrChanged) {
+	if _, err := s.open(t.Context(), o, 0, 5); !errors.Is(err, ErrChanged) {
 		t.Errorf("overwritten: %v", err)
 	}
 	g.put(t, "empty", "")
@@ -58,7 +58,7 @@ func TestGSRanges(t *testing.T) {
 	if err != nil || o.Size != 0 {
 		t.Errorf("%+v %v", o, err)
 	}
-	r, err := s.get(t.Context(), o, 0, -1)
+	r, err := s.open(t.Context(), o, 0, -1)
 	if got := text(t, r, err); got != "" {
 		t.Errorf("%q", got)
 	}
@@ -77,7 +77,7 @@ func TestGSCompressed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := s.get(t.Context(), o, 0, -1)
+	r, err := s.open(t.Context(), o, 0, -1)
 	if got := text(t, r, err); got != b.String() || r.N != o.Size {
 		t.Errorf("%q", got)
 	}
@@ -92,7 +92,7 @@ func TestGSNames(t *testing.T) {
 	}
 	s.pageSize = 3
 	var inOrder []string
-	for o, err := range listed(t.Context(), s, "gs://train-data/") {
+	for o, err := range objectsOf(t.Context(), s, "gs://train-data/") {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -101,7 +101,7 @@ func TestGSNames(t *testing.T) {
 		if err != nil || found != o {
 			t.Errorf("list and stat differ: %+v %+v %v", o, found, err)
 		}
-		r, err := s.get(t.Context(), o, 0, -1)
+		r, err := s.open(t.Context(), o, 0, -1)
 		if got := text(t, r, err); got != "text of "+inOrder[len(inOrder)-1] {
 			t.Errorf("%q", got)
 		}
@@ -123,7 +123,7 @@ func TestGSList(t *testing.T) {
 		want = append(want, "gs://train-data/"+name)
 	}
 	g.put(t, "other", "")
-	for o, err := range listed(t.Context(), s, "gs://train-data/part-") {
+	for o, err := range objectsOf(t.Context(), s, "gs://train-data/part-") {
 		if err != nil {
 			t.Fatal(err)
 		}

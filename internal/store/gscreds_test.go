@@ -174,7 +174,7 @@ func TestGSRefusals(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			_, err := s.stat(t.Context(), row.url)
-			_, err2 := s.get(t.Context(), Object{URL: row.url, Version: "1"}, 0, -1)
+			_, err2 := s.open(t.Context(), Object{URL: row.url, Version: "1"}, 0, -1)
 			for _, err := range []error{err, err2} {
 				if !errors.Is(err, row.kind) || !strings.Contains(err.Error(), row.want) {
 					t.Error(err)
@@ -182,7 +182,7 @@ func TestGSRefusals(t *testing.T) {
 			}
 		})
 	}
-	for _, err := range listed(t.Context(), s, "gs://nowhere/b") {
+	for _, err := range objectsOf(t.Context(), s, "gs://nowhere/b") {
 		if !errors.Is(err, ErrNotFound) {
 			t.Error(err)
 		}
@@ -221,7 +221,7 @@ func TestGSHostileLists(t *testing.T) {
 			defer server.Close()
 			s := &gsStore{endpoint: server.URL, client: loopbackClient(t, nil)}
 			var last error
-			for _, err := range listed(t.Context(), s, "gs://train-data/a") {
+			for _, err := range objectsOf(t.Context(), s, "gs://train-data/a") {
 				last = err
 			}
 			if !errors.Is(last, row.kind) || !strings.Contains(last.Error(), row.want) {

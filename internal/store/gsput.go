@@ -104,13 +104,13 @@ func placed(name string, err error) error {
 }
 
 // uploadURL returns the URL that takes objects of the bucket of a name.
-func (s *gsStore) uploadURL(u *upload, kind string) (address, object string, err error) {
-	bucket, object, bad := splitBucket(u.url, false)
+func (s *gsStore) uploadURL(u *Upload, kind string) (address, object string, err error) {
+	bucket, object, bad := splitBucket(u.URL, false)
 	if bad != nil {
 		return "", "", bad
 	}
 	query := url.Values{"uploadType": {kind}, "name": {object}, "fields": {gsFields}}
-	if u.opts.New {
+	if u.New {
 		query.Set("ifGenerationMatch", "0")
 	}
 	return s.endpoint + "/upload/storage/v1/b/" + url.PathEscape(bucket) + "/o?" + query.Encode(), object, nil
@@ -125,12 +125,12 @@ func gsResource(object string, crc uint32) []byte {
 	return text
 }
 
-func (s *gsStore) put(ctx context.Context, u *upload) (Object, error) {
+func (s *gsStore) put(ctx context.Context, u *Upload) (Object, error) {
 	sum := crc32.New(crc32.MakeTable(crc32.Castagnoli))
-	if err := u.hash(0, u.size, make([]byte, bufferSize), sum); err != nil {
+	if err := u.hash(0, u.Size, make([]byte, bufferSize), sum); err != nil {
 		return Object{}, err
 	}
-	if u.size > u.partSize() {
+	if u.Size > u.partSize() {
 		return s.putSessions(ctx, u, sum.Sum32())
 	}
 	address, object, err := s.uploadURL(u, "multipart")
@@ -141,17 +141,17 @@ func (s *gsStore) put(ctx context.Context, u *upload) (Object, error) {
 }
 
 // putWhole sends an object in one request.
-func (s *gsStore) putWhole(ctx context.Context, u *upload, address, object string, crc uint32) (o Object, err error) {
+func (s *gsStore) putWhole(ctx context.Context, u *Upload, address, object string, crc uint32) (o Object, err error) {
 	mark := rand.Text() // 128 random bits, which the bytes of the object do not have
 	before := fmt.Sprintf("--%s\r\nContent-Type: application/json; charset=UTF-8\r\n\r\n%s\r\n--%[1]s\r\nContent-Type: application/octet-stream\r\n\r\n", mark, gsResource(object, crc))
 	after := fmt.Sprintf("\r\n--%s--\r\n", mark)
 	r := gsRequest{method: http.MethodPost, address: address, header: http.Header{"Content-Type": {"multipart/related; boundary=" + mark}},
 		body: func() io.Reader {
-			return io.MultiReader(strings.NewReader(before), u.body(0, u.size), strings.NewReader(after))
+			return io.MultiReader(strings.NewReader(before), u.body(0, u.Size), strings.NewReader(after))
 		},
-		size: int64(len(before)) + u.size + int64(len(after))}
+		size: int64(len(before)) + u.Size + int64(len(after))}
 	err = u.try(ctx, false, func([]byte, int) error {
-		resp, err := s.write(ctx, u.url, r)
+		resp, err := s.write(ctx, u.URL, r)
 		if err == nil {
 			o, err = s.made(ctx, u, resp, crc)
 		}
@@ -160,37 +160,37 @@ func (s *gsStore) putWhole(ctx context.Context, u *upload, address, object strin
 	if err != nil {
 		return Object{}, err
 	}
-	u.taken(u.size)
+	u.taken(u.Size)
 	return o, nil
 }
 
 // made reads the reply that describes the object that was made, closes it, and compares.
-func (s *gsStore) made(ctx context.Context, u *upload, resp *http.Response, crc uint32) (Object, error) {
+func (s *gsStore) made(ctx context.Context, u *Upload, resp *http.Response, crc uint32) (Object, error) {
 	defer resp.Body.Close()
 	var found gsObject
-	if err := decode(ctx, u.url, resp, maxAnswer, json.Unmarshal, &found); err != nil {
+	if err := decode(ctx, u.URL, resp, maxAnswer, json.Unmarshal, &found); err != nil {
 		return Object{}, err
 	}
-	o := found.object(u.url)
+	o := found.object(u.URL)
 	want := Sum{Kind: "crc32c", Value: hex.EncodeToString(binary.BigEndian.AppendUint32(nil, crc))}
 	switch {
 	case o.Version == "":
-		e := refuse(u.url, resp, ErrUnavailable, "is that Google's service?", "it does not say what it has made: no generation")
+		e := refuse(u.URL, resp, ErrUnavailable, "is that Google's service?", "it does not say what it has made: no generation")
 		e.Again = true
 		return Object{}, e
-	case o.Sum == want && o.Size == u.size:
+	case o.Sum == want && o.Size == u.Size:
 		return o, nil
 	}
-	e := refuse(u.url, resp, ErrSum, "a proxy in between? a damaged service?", "it has got other bytes than were sent")
+	e := refuse(u.URL, resp, ErrSum, "a proxy in between? a damaged service?", "it has got other bytes than were sent")
 	e.Again = true
-	if err := u.clean(ctx, func(ctx context.Context) error { return s.removeVersion(ctx, u.url, o.Version) }); err != nil {
+	if err := u.clean(ctx, func(ctx context.Context) error { return s.removeVersion(ctx, u.URL, o.Version) }); err != nil {
 		e.Again, e.Hint = false, "and it could not be removed: remove it"
 	}
 	return Object{}, e
 }
 
-func (s *gsStore) remove(ctx context.Context, name string) error {
-	return s.removeVersion(ctx, name, "")
+func (s *gsStore) remove(ctx context.Context, o Object) error {
+	return s.removeVersion(ctx, o.URL, "")
 }
 
 // removeVersion removes an object; with a version only that one.

@@ -349,7 +349,7 @@ func TestGSPutCancelled(t *testing.T) {
 		}
 		return false
 	}
-	_, err := g.client(t, Options{}, nil).Put(ctx, gsPutURL, bytes.NewReader(random(9500, 1)), 9500, PutOptions{})
+	_, err := g.client(t, Options{}, nil).Put(ctx, &Upload{URL: gsPutURL, From: bytes.NewReader(random(9500, 1)), Size: 9500})
 	if err == nil || !strings.Contains(err.Error(), "enough") {
 		t.Error(err)
 	}
@@ -380,7 +380,7 @@ func TestGSRemove(t *testing.T) {
 	g.put(t, gsPutName, "text")
 	c := g.client(t, Options{}, nil)
 	for range 2 {
-		must(t, c.Remove(t.Context(), gsPutURL))
+		must(t, c.Remove(t.Context(), Object{URL: gsPutURL}))
 	}
 	if len(g.objects) != 0 {
 		t.Error("it is there")
@@ -404,7 +404,7 @@ func TestGSWritingScope(t *testing.T) {
 	s, err := newGS(Options{LookupEnv: env}, c.hc)
 	must(t, err)
 	s.(*gsStore).endpoint = g.server.URL
-	c.stores["gs"] = s
+	c.made["gs"] = s
 	_, err = c.Stat(t.Context(), gsPutURL)
 	must(t, err)
 	if got := strings.Join(scopes, " "); strings.Contains(got, gsWriting) || !strings.Contains(got, gsReading) {

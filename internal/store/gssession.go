@@ -23,7 +23,7 @@ import (
 // https://cloud.google.com/storage/docs/performing-resumable-uploads
 type gsSession struct {
 	s       *gsStore
-	u       *upload
+	u       *Upload
 	crc     uint32
 	address string
 	off     int64 // bytes that the service has
@@ -32,7 +32,7 @@ type gsSession struct {
 // gsPiece is how many parts go in one request. The service makes multiples of 256 KiB permanent.
 const gsPiece = 4
 
-func (s *gsStore) putSessions(ctx context.Context, u *upload, crc uint32) (Object, error) {
+func (s *gsStore) putSessions(ctx context.Context, u *Upload, crc uint32) (Object, error) {
 	for begun := 1; ; begun++ {
 		p := &gsSession{s: s, u: u, crc: crc}
 		err := u.try(ctx, false, func([]byte, int) error { return p.begin(ctx) })
@@ -61,9 +61,9 @@ func (p *gsSession) begin(ctx context.Context) error {
 		return err
 	}
 	resource := gsResource(object, p.crc)
-	resp, err := p.s.write(ctx, p.u.url, gsRequest{method: http.MethodPost, address: address,
+	resp, err := p.s.write(ctx, p.u.URL, gsRequest{method: http.MethodPost, address: address,
 		header: http.Header{"Content-Type": {"application/json; charset=UTF-8"}, "X-Upload-Content-Type": {"application/octet-stream"},
-			"X-Upload-Content-Length": {fmt.Sprint(p.u.size)}},
+			"X-Upload-Content-Length": {fmt.Sprint(p.u.Size)}},
 		body: func() io.Reader { return bytes.NewReader(resource) }, size: int64(len(resource))})
 	if err != nil {
 		return err
@@ -74,9 +74,9 @@ func (p *gsSession) begin(ctx context.Context) error {
 	at, err := url.Parse(resp.Header.Get("Location"))
 	if err != nil || at.Query().Get("upload_id") == "" || !strings.HasPrefix(at.Path, "/") {
 		if isHTML(resp.Header) {
-			return &Error{URL: Redact(p.u.url), Kind: ErrPage, Status: resp.StatusCode, Hint: "a proxy in between?"}
+			return &Error{URL: Redact(p.u.URL), Kind: ErrPage, Status: resp.StatusCode, Hint: "a proxy in between?"}
 		}
-		e := refuse(p.u.url, resp, ErrUnavailable, "is that Google's service?", "it does not say where to send the object: no Location")
+		e := refuse(p.u.URL, resp, ErrUnavailable, "is that Google's service?", "it does not say where to send the object: no Location")
 		e.Again = true
 		return e
 	}
@@ -95,7 +95,7 @@ func (p *gsSession) send(ctx context.Context) (o Object, err error) {
 					return err
 				}
 			}
-			o, done, err = p.piece(ctx, min(p.u.partSize()*gsPiece, p.u.size-p.off))
+			o, done, err = p.piece(ctx, min(p.u.partSize()*gsPiece, p.u.Size-p.off))
 			return err
 		})
 		if err != nil || done {
@@ -107,12 +107,12 @@ func (p *gsSession) send(ctx context.Context) (o Object, err error) {
 // piece sends n bytes; 0: it only asks. done: the object is made.
 func (p *gsSession) piece(ctx context.Context, n int64) (o Object, done bool, err error) {
 	r := gsRequest{method: http.MethodPut, address: p.address, header: http.Header{}, accept: []int{http.StatusPermanentRedirect}}
-	if r.header.Set("Content-Range", fmt.Sprintf("bytes */%d", p.u.size)); n > 0 {
+	if r.header.Set("Content-Range", fmt.Sprintf("bytes */%d", p.u.Size)); n > 0 {
 		off := p.off
 		r.body, r.size = func() io.Reader { return p.u.body(off, n) }, n
-		r.header.Set("Content-Range", fmt.Sprintf("bytes %d-%d/%d", off, off+n-1, p.u.size))
+		r.header.Set("Content-Range", fmt.Sprintf("bytes %d-%d/%d", off, off+n-1, p.u.Size))
 	}
-	resp, err := p.s.write(ctx, p.u.url, r)
+	resp, err := p.s.write(ctx, p.u.URL, r)
 	if e, ok := errors.AsType[*Error](err); ok && (e.Status == http.StatusNotFound || e.Status == http.StatusGone) {
 		p.u.anew()
 		if o, done = p.u.mine(ctx); done { // it has ended with the object, and the reply was lost
@@ -128,7 +128,7 @@ func (p *gsSession) piece(ctx context.Context, n int64) (o Object, done bool, er
 			return Object{}, false, anew(err)
 		}
 		if err == nil {
-			p.u.taken(p.u.size - p.off)
+			p.u.taken(p.u.Size - p.off)
 		}
 		return o, err == nil, err
 	}
@@ -141,10 +141,10 @@ func (p *gsSession) piece(ctx context.Context, n int64) (o Object, done bool, er
 		}
 	}
 	switch {
-	case has < p.off, n > 0 && has > p.off+n, has > p.u.size: // it has lost some, or has others
-		return Object{}, false, anew(refuse(p.u.url, resp, ErrLength, lengthHint, "it has %q of the bytes 0-%d", clean(resp.Header.Get("Range")), p.off+n-1))
-	case has == p.off && (n > 0 || has == p.u.size):
-		e := refuse(p.u.url, resp, ErrUnavailable, "", "it takes nothing")
+	case has < p.off, n > 0 && has > p.off+n, has > p.u.Size: // it has lost some, or has others
+		return Object{}, false, anew(refuse(p.u.URL, resp, ErrLength, lengthHint, "it has %q of the bytes 0-%d", clean(resp.Header.Get("Range")), p.off+n-1))
+	case has == p.off && (n > 0 || has == p.u.Size):
+		e := refuse(p.u.URL, resp, ErrUnavailable, "", "it takes nothing")
 		e.Again = true
 		return Object{}, false, e
 	}
@@ -156,7 +156,7 @@ func (p *gsSession) piece(ctx context.Context, n int64) (o Object, done bool, er
 // end makes one attempt to end the session, which is answered by 499 of all things.
 func (p *gsSession) end(ctx context.Context) error {
 	const ended = 499
-	resp, err := p.s.write(ctx, p.u.url, gsRequest{method: http.MethodDelete, address: p.address, accept: []int{ended, http.StatusNoContent, http.StatusNotFound, http.StatusGone}})
+	resp, err := p.s.write(ctx, p.u.URL, gsRequest{method: http.MethodDelete, address: p.address, accept: []int{ended, http.StatusNoContent, http.StatusNotFound, http.StatusGone}})
 	if err != nil {
 		return err
 	}

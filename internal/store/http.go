@@ -11,9 +11,12 @@ import (
 )
 
 // An httpStore reads from any web server, by RFC 9110.
-type httpStore struct{ hc *http.Client }
+type httpStore struct {
+	readOnly
+	hc *http.Client
+}
 
-func newHTTP(_ Options, hc *http.Client) (store, error) { return httpStore{hc}, nil }
+func newHTTP(_ Options, hc *http.Client) (service, error) { return httpStore{hc: hc}, nil }
 
 // headRefused are the statuses of HEAD after which GET may succeed: a signed URL is signed for one
 // method, and some servers only know GET.
@@ -80,12 +83,12 @@ func found(url string, resp *http.Response) (Object, error) {
 	return o, nil
 }
 
-// page returns ErrNoList: lists of web servers are HTML.
-func (s httpStore) page(_ context.Context, prefix, _ string) ([]item, string, error) {
+// List returns ErrNoList: lists of web servers are HTML.
+func (s httpStore) list(_ context.Context, prefix, _ string, _ bool) ([]Object, string, error) {
 	return nil, "", &Error{URL: Redact(prefix), Kind: ErrNoList, Hint: "name each object; {000..099} counts"}
 }
 
-func (s httpStore) get(ctx context.Context, o Object, off, n int64) (*reply, error) {
+func (s httpStore) open(ctx context.Context, o Object, off, n int64) (*reply, error) {
 	resp, err := s.do(ctx, http.MethodGet, o.URL, pinned(o, off, n))
 	if err != nil {
 		return nil, err

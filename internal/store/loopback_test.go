@@ -71,10 +71,10 @@ func hostOf(t *testing.T, raw string) string {
 	return u.Host
 }
 
-// listed is the list of a store, which is asked once for each page.
-func listed(ctx context.Context, s store, prefix string) iter.Seq2[Object, error] {
+// objectsOf is the list of a store, which is asked once for each page.
+func objectsOf(ctx context.Context, s service, prefix string) iter.Seq2[Object, error] {
 	c := New(Options{Retries: -1})
-	c.stores[schemeOf(prefix)] = s
+	c.made[schemeOf(prefix)] = s
 	return c.List(ctx, prefix)
 }
 

@@ -28,10 +28,10 @@ func TestPendingOfGateway(t *testing.T) {
 	pending := func() (got []string) {
 		for p, err := range c.Pending(t.Context(), "s3://"+bucketName+"/pending/") {
 			must(t, err)
-			if age := time.Since(p.Begun); age < -time.Minute || age > time.Hour {
+			if age := time.Since(p.Modified); age < -time.Minute || age > time.Hour {
 				t.Errorf("%+v", p)
 			}
-			got = append(got, p.URL+" "+p.ID)
+			got = append(got, p.URL+" "+p.Upload)
 		}
 		return got
 	}
@@ -41,7 +41,7 @@ func TestPendingOfGateway(t *testing.T) {
 	for p, err := range c.Pending(t.Context(), "s3://"+bucketName+"/pending/") {
 		must(t, err)
 		for range 2 {
-			must(t, c.Abort(t.Context(), p))
+			must(t, c.Remove(t.Context(), p))
 		}
 	}
 	if got := pending(); len(got) > 0 {
@@ -67,7 +67,7 @@ func TestPendingPages(t *testing.T) {
 	var got []string
 	for p, err := range c.Pending(t.Context(), "s3://train-data/out/") {
 		must(t, err)
-		got = append(got, p.URL+" "+p.ID)
+		got = append(got, p.URL+" "+p.Upload)
 	}
 	if strings.Join(got, ", ") != "s3://train-data/out/key id1, s3://train-data/out/key id2, s3://train-data/out/key id3" {
 		t.Error(got)

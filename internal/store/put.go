@@ -14,21 +14,6 @@ import (
 	"time"
 )
 
-// PutOptions say how an object is put.
-type PutOptions struct {
-	New      bool          // only where no object has the name: ErrExists otherwise
-	Progress func(n int64) // bytes that the service has taken, each counted once; not called concurrently; may be nil
-}
-
-// A writer is a store that objects can be written to.
-type writer interface {
-	store
-	// put makes an object as [Client.Put] says.
-	put(ctx context.Context, u *upload) (Object, error)
-	// remove makes one attempt. A missing object is not an error.
-	remove(ctx context.Context, url string) error
-}
-
 // Writes reports whether a Client writes the objects of a scheme.
 func Writes(scheme string) bool {
 	switch strings.ToLower(scheme) {
@@ -38,24 +23,23 @@ func Writes(scheme string) bool {
 	return false
 }
 
-// writer returns the store for a URL that is to be written.
-func (c *Client) writer(url string) (writer, error) {
-	s, err := c.store(url)
-	if err != nil {
-		return nil, err
-	}
-	if w, ok := s.(writer); ok {
-		return w, nil
-	}
+// readOnly is the half of a service that cannot be written to.
+type readOnly struct{}
+
+func (readOnly) put(_ context.Context, u *Upload) (Object, error) { return Object{}, unwritable(u.URL) }
+
+func (readOnly) remove(_ context.Context, o Object) error { return unwritable(o.URL) }
+
+func unwritable(url string) *Error {
 	what := "its service"
 	if scheme := schemeOf(url); !Writes(scheme) {
 		what = scheme + ":"
 	}
-	return nil, &Error{URL: Redact(url), Kind: ErrURL, Err: fmt.Errorf("%s cannot be written to", what),
+	return &Error{URL: Redact(url), Kind: ErrURL, Err: fmt.Errorf("%s cannot be written to", what),
 		Hint: "s3: and gs: can; AIStore also speaks S3, where its feature S3-API-via-Root is set"}
 }
 
-// Put makes an object of the size bytes of from, which it reads twice and more often where a request
+// Put makes an object of u.Size bytes of u.From, which it reads twice and more often where a request
 // fails, also concurrently. The service compares a checksum of all bytes, and makes no object if it
 // differs. A large object is sent in parts, Options.Connections of them at once, all objects of the
 // client together. Failed requests are repeated.
@@ -67,57 +51,60 @@ func (c *Client) writer(url string) (writer, error) {
 // a request may have reached the service twice.
 //
 // The object that is returned has the size, the version and the checksum that the service has confirmed.
-func (c *Client) Put(ctx context.Context, url string, from io.ReaderAt, size int64, opts PutOptions) (Object, error) {
-	w, err := c.writer(url)
+func (c *Client) Put(ctx context.Context, u *Upload) (Object, error) {
+	s, err := c.service(u.URL)
 	if err != nil {
 		return Object{}, err
 	}
-	u := &upload{c: c, url: url, from: from, size: size, opts: opts, pace: &pace{patience: c.opts.patience()}}
-	if opts.New { // before any byte is sent; and some services know no If-None-Match
-		_, err := c.Stat(ctx, url)
+	u.c, u.pace = c, &pace{patience: c.opts.patience()}
+	if u.New { // before any byte is sent; and some services know no If-None-Match
+		_, err := c.Stat(ctx, u.URL)
 		switch {
 		case err == nil:
-			return Object{}, exists(url)
+			return Object{}, exists(u.URL)
 		case ctx.Err() != nil:
 			return Object{}, err
 		case !errors.Is(err, ErrNotFound) && !errors.Is(err, ErrDenied): // that it may be written and not read is possible
 			return Object{}, err
 		}
 	}
-	o, err := w.put(ctx, u)
-	if opts.New && errors.Is(err, ErrExists) && ctx.Err() == nil {
+	o, err := s.put(ctx, u)
+	if u.New && errors.Is(err, ErrExists) && ctx.Err() == nil {
 		if found, ok := u.mine(ctx); ok {
 			return found, nil
 		}
 	}
 	if err != nil && ctx.Err() == nil {
 		if bad := u.unread.Load(); bad != nil {
-			return Object{}, &Error{URL: Redact(url), Err: *bad}
+			return Object{}, &Error{URL: Redact(u.URL), Err: *bad}
 		}
 	}
 	return o, err
 }
 
-// Remove removes an object. A missing object is not an error.
-func (c *Client) Remove(ctx context.Context, url string) error {
-	w, err := c.writer(url)
+// Remove removes an object, or the parts of an upload that [Client.Pending] has found: one that is missing, or has
+// ended by now, is not an error. Parts that are being sent may stay: the process that sends them must have ended.
+func (c *Client) Remove(ctx context.Context, o Object) error {
+	s, err := c.service(o.URL)
 	if err != nil {
 		return err
 	}
-	return c.retry(ctx, func() error { return w.remove(ctx, url) })
+	return c.retry(ctx, func() error { return s.remove(ctx, o) })
 }
 
 func exists(url string) *Error {
 	return &Error{URL: Redact(url), Kind: ErrExists}
 }
 
-// An upload is one object on its way to a service.
-type upload struct {
+// An Upload is one object on its way to a service, by one call of Put.
+type Upload struct {
+	URL      string
+	From     io.ReaderAt   // ReadAt may be called concurrently
+	Size     int64         // bytes of From
+	New      bool          // only where no object has the name: ErrExists otherwise
+	Progress func(n int64) // bytes that the service has taken, each counted once; not called concurrently; may be nil
+
 	c    *Client
-	url  string
-	from io.ReaderAt
-	size int64
-	opts PutOptions
 	pace *pace
 
 	unread atomic.Pointer[error]   // of from
@@ -129,31 +116,31 @@ type upload struct {
 }
 
 // taken counts bytes that the service has.
-func (u *upload) taken(n int64) {
+func (u *Upload) taken(n int64) {
 	u.pace.brought(n)
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.sent += n
 	if more := u.sent - u.told; more > 0 {
 		u.told = u.sent
-		if u.opts.Progress != nil {
-			u.opts.Progress(more)
+		if u.Progress != nil {
+			u.Progress(more)
 		}
 	}
 }
 
 // anew counts from the first byte again. Progress is told of no byte twice.
-func (u *upload) anew() {
+func (u *Upload) anew() {
 	u.mu.Lock()
 	u.sent = 0
 	u.mu.Unlock()
 }
 
 // partSize is the size of all parts but the last one: as many as 10,000 parts, which is what S3 allows.
-func (u *upload) partSize() int64 {
+func (u *Upload) partSize() int64 {
 	const mostParts = 10_000
 	part := cmp.Or(u.c.opts.part, defaultPart)
-	if least := (u.size + mostParts - 1) / mostParts; least > part {
+	if least := (u.Size + mostParts - 1) / mostParts; least > part {
 		return (least + 1<<20 - 1) >> 20 << 20
 	}
 	return part
@@ -163,7 +150,7 @@ const defaultPart = 16 << 20 // bytes
 
 // try makes one request, in as many attempts as it takes, each with a connection. request gets a buffer
 // and the number of the attempt, from 0. known: the service has answered before.
-func (u *upload) try(ctx context.Context, known bool, request func(buf []byte, attempt int) error) error {
+func (u *Upload) try(ctx context.Context, known bool, request func(buf []byte, attempt int) error) error {
 	a := &attempts{opts: u.c.opts, pace: u.pace, known: known}
 	for attempt := 0; ; attempt++ {
 		if done, err := u.once(ctx, a, attempt, request); done || err != nil {
@@ -172,7 +159,7 @@ func (u *upload) try(ctx context.Context, known bool, request func(buf []byte, a
 	}
 }
 
-func (u *upload) once(ctx context.Context, a *attempts, attempt int, request func(buf []byte, attempt int) error) (done bool, err error) {
+func (u *Upload) once(ctx context.Context, a *attempts, attempt int, request func(buf []byte, attempt int) error) (done bool, err error) {
 	if ctx.Err() != nil {
 		return false, context.Cause(ctx)
 	}
@@ -193,7 +180,7 @@ func (u *upload) once(ctx context.Context, a *attempts, attempt int, request fun
 	}
 	var wait time.Duration
 	if bad := u.unread.Load(); bad != nil {
-		err = &Error{URL: Redact(u.url), Err: *bad}
+		err = &Error{URL: Redact(u.URL), Err: *bad}
 	} else {
 		wait, err = a.decide(ctx, err, false)
 	}
@@ -208,7 +195,7 @@ func (u *upload) once(ctx context.Context, a *attempts, attempt int, request fun
 }
 
 // hash adds n bytes from off on to hashes.
-func (u *upload) hash(off, n int64, buf []byte, hashes ...hash.Hash) error {
+func (u *Upload) hash(off, n int64, buf []byte, hashes ...hash.Hash) error {
 	from := u.body(off, n)
 	for n > 0 {
 		got, err := io.ReadFull(from, buf[:min(int64(len(buf)), n)])
@@ -216,15 +203,15 @@ func (u *upload) hash(off, n int64, buf []byte, hashes ...hash.Hash) error {
 			h.Write(buf[:got])
 		}
 		if n -= int64(got); err != nil {
-			return &Error{URL: Redact(u.url), Err: fmt.Errorf("read: %w", unexpected(err))}
+			return &Error{URL: Redact(u.URL), Err: fmt.Errorf("read: %w", unexpected(err))}
 		}
 	}
 	return nil
 }
 
 // mine returns the object that has the name, if it has the bytes of u.
-func (u *upload) mine(ctx context.Context) (Object, bool) {
-	o, err := u.c.Stat(ctx, u.url)
+func (u *Upload) mine(ctx context.Context) (Object, bool) {
+	o, err := u.c.Stat(ctx, u.URL)
 	if err != nil {
 		return Object{}, false
 	}
@@ -233,22 +220,22 @@ func (u *upload) mine(ctx context.Context) (Object, bool) {
 		return Object{}, false
 	}
 	o.Sum = sum
-	u.taken(u.size)
+	u.taken(u.Size)
 	return o, true
 }
 
 // holds reports whether an object of the service has the bytes of u, whose checksum it then returns. It
 // is false, too, if the service says too little to tell.
-func (u *upload) holds(o Object, buf []byte) (Sum, bool, error) {
+func (u *Upload) holds(o Object, buf []byte) (Sum, bool, error) {
 	sum := o.Sum
 	if sum.newHash() == nil {
 		sum = Sum{Kind: "md5", Value: strings.ToLower(o.Version)} // the ETag of an object that was put whole
 	}
 	h := sum.newHash()
-	if h == nil || o.Size != u.size {
+	if h == nil || o.Size != u.Size {
 		return Sum{}, false, nil
 	}
-	if err := u.hash(0, u.size, buf, h); err != nil {
+	if err := u.hash(0, u.Size, buf, h); err != nil {
 		return Sum{}, false, err
 	}
 	return sum, hex.EncodeToString(h.Sum(nil)) == sum.Value, nil
@@ -256,17 +243,17 @@ func (u *upload) holds(o Object, buf []byte) (Sum, bool, error) {
 
 // An outgoing reads bytes of an upload once, for a request.
 type outgoing struct {
-	u        *upload
+	u        *Upload
 	off, end int64
 }
 
-func (u *upload) body(off, n int64) *outgoing { return &outgoing{u, off, off + n} }
+func (u *Upload) body(off, n int64) *outgoing { return &outgoing{u, off, off + n} }
 
 func (b *outgoing) Read(p []byte) (int, error) {
 	if b.off == b.end {
 		return 0, io.EOF
 	}
-	n, err := b.u.from.ReadAt(p[:min(int64(len(p)), b.end-b.off)], b.off)
+	n, err := b.u.From.ReadAt(p[:min(int64(len(p)), b.end-b.off)], b.off)
 	b.off += int64(n)
 	switch {
 	case n > 0 && (err == io.EOF || b.off == b.end):
@@ -284,7 +271,7 @@ func (b *outgoing) Close() error { return nil }
 const cleaning = 15 * time.Second
 
 // clean calls request until it succeeds or cleaning has passed.
-func (u *upload) clean(ctx context.Context, request func(ctx context.Context) error) error {
+func (u *Upload) clean(ctx context.Context, request func(ctx context.Context) error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleaning)
 	defer cancel()
 	return u.c.retry(ctx, func() error { return request(ctx) })

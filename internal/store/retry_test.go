@@ -20,23 +20,24 @@ import (
 
 // A fakeStore answers as its functions do.
 type fakeStore struct {
+	readOnly
 	statting func() (Object, error)
-	paging   func(token string) ([]item, string, error)
+	paging   func(token string) ([]Object, string, error)
 	getting  func(ctx context.Context, off, n int64) (*reply, error)
 }
 
 func (s *fakeStore) stat(context.Context, string) (Object, error) { return s.statting() }
-func (s *fakeStore) page(_ context.Context, _, token string) ([]item, string, error) {
+func (s *fakeStore) list(_ context.Context, _, token string, _ bool) ([]Object, string, error) {
 	return s.paging(token)
 }
-func (s *fakeStore) get(ctx context.Context, _ Object, off, n int64) (*reply, error) {
+func (s *fakeStore) open(ctx context.Context, _ Object, off, n int64) (*reply, error) {
 	return s.getting(ctx, off, n)
 }
 
 // with is a Client that s serves http: of.
-func with(t testing.TB, s store, opts Options) *Client {
+func with(t testing.TB, s service, opts Options) *Client {
 	c := client(t, opts)
-	c.stores["http"] = s
+	c.made["http"] = s
 	return c
 }
 
@@ -227,7 +228,7 @@ func TestListBreaks(t *testing.T) {
 		for broken := range len(row.names) {
 			synctest.Test(t, func(t *testing.T) {
 				asked := map[int]int{}
-				c := with(t, &fakeStore{paging: func(token string) ([]item, string, error) {
+				c := with(t, &fakeStore{paging: func(token string) ([]Object, string, error) {
 					at, _ := strconv.Atoi(token)
 					if asked[at]++; at == broken && asked[at] == 1 {
 						return nil, "", unavailable(0)
@@ -236,7 +237,7 @@ func TestListBreaks(t *testing.T) {
 					if at == len(row.names)-1 {
 						next = ""
 					}
-					return []item{{name: row.names[at : at+1]}}, next, nil
+					return []Object{{URL: "http://x/" + row.names[at:at+1]}}, next, nil
 				}}, Options{})
 				var got strings.Builder
 				var err error
@@ -268,12 +269,12 @@ func TestListBreaks(t *testing.T) {
 // A list that nobody wants more of ends, and so does one whose context does.
 func TestListEnds(t *testing.T) {
 	t.Parallel()
-	c := with(t, &fakeStore{paging: func(token string) ([]item, string, error) {
+	c := with(t, &fakeStore{paging: func(token string) ([]Object, string, error) {
 		at, _ := strconv.Atoi(token)
 		if at > 1000 {
 			return nil, "", context.Canceled
 		}
-		return []item{{name: fmt.Sprintf("%09d", at)}}, strconv.Itoa(at + 1), nil
+		return []Object{{URL: fmt.Sprintf("http://x/%09d", at)}}, strconv.Itoa(at + 1), nil
 	}}, Options{})
 	n := 0
 	for range c.List(t.Context(), "http://x/") {

@@ -50,7 +50,7 @@ type s3Store struct {
 	written                                    atomic.Bool // it has taken a body
 }
 
-func newS3(opts Options, hc *http.Client) (store, error) {
+func newS3(opts Options, hc *http.Client) (service, error) {
 	p, err := readProfile(opts)
 	if err != nil {
 		return nil, err
@@ -87,7 +87,7 @@ func (s *s3Store) stat(ctx context.Context, name string) (Object, error) {
 	return o, nil
 }
 
-func (s *s3Store) get(ctx context.Context, o Object, off, n int64) (*reply, error) {
+func (s *s3Store) open(ctx context.Context, o Object, off, n int64) (*reply, error) {
 	header := http.Header{"X-Amz-Checksum-Mode": {"ENABLED"}}
 	if o.Version != "" {
 		header.Set("If-Match", `"`+o.Version+`"`)
@@ -100,7 +100,10 @@ func (s *s3Store) get(ctx context.Context, o Object, off, n int64) (*reply, erro
 	return replyOf(o, resp, strong(resp.Header.Get("ETag")), s3Sum(resp.Header))
 }
 
-func (s *s3Store) page(ctx context.Context, prefix, token string) (items []item, next string, err error) {
+func (s *s3Store) list(ctx context.Context, prefix, token string, begun bool) (page []Object, next string, err error) {
+	if begun {
+		return s.uploads(ctx, prefix, token)
+	}
 	_, keys, bad := splitBucket(prefix, true)
 	if bad != nil {
 		return nil, "", bad
@@ -117,7 +120,7 @@ func (s *s3Store) page(ctx context.Context, prefix, token string) (items []item,
 		return nil, "", err
 	}
 	defer resp.Body.Close()
-	var page struct {
+	var answer struct {
 		XMLName  xml.Name `xml:"ListBucketResult"`
 		Encoding string   `xml:"EncodingType"`
 		More     bool     `xml:"IsTruncated"`
@@ -129,21 +132,21 @@ func (s *s3Store) page(ctx context.Context, prefix, token string) (items []item,
 			LastModified time.Time
 		}
 	}
-	if err := decode(ctx, prefix, resp, maxPage, xml.Unmarshal, &page); err != nil {
+	if err := decode(ctx, prefix, resp, maxPage, xml.Unmarshal, &answer); err != nil {
 		return nil, "", err
 	}
-	for _, c := range page.Contents {
-		if page.Encoding == "url" { // XML cannot have all letters of a key
+	for _, c := range answer.Contents {
+		if answer.Encoding == "url" { // XML cannot have all letters of a key
 			if c.Key, err = url.QueryUnescape(c.Key); err != nil {
 				return nil, "", noList(prefix, errors.New("a key of the list is not encoded as it says"))
 			}
 		}
-		items = append(items, item{c.Key, Object{Size: c.Size, Version: strong(c.ETag), Modified: c.LastModified}})
+		page = append(page, Object{URL: listed(prefix, c.Key), Size: c.Size, Version: strong(c.ETag), Modified: c.LastModified})
 	}
-	if page.More && page.Next == "" {
+	if answer.More && answer.Next == "" {
 		return nil, "", noList(prefix, errors.New("the list says that there is more of it, and not where"))
 	}
-	return items, page.Next, nil
+	return page, answer.Next, nil
 }
 
 // An s3Request is one to be signed and sent.

@@ -70,7 +70,7 @@ func TestS3Ranges(t *testing.T) {
 		{"more than there is", 8, 100, "89"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			r, err := s.get(t.Context(), o, row.off, row.n)
+			r, err := s.open(t.Context(), o, row.off, row.n)
 			if got := text(t, r, err); got != row.want {
 				t.Errorf("%q", got)
 			}
@@ -79,7 +79,7 @@ func TestS3Ranges(t *testing.T) {
 			}
 		})
 	}
-	if _, err := s.get(t.Context(), o, 20, 5); !errors.Is(err, ErrChanged) {
+	if _, err := s.open(t.Context(), o, 20, 5); !errors.Is(err, ErrChanged) {
 		t.Errorf("past the end: %v", err)
 	}
 }
@@ -91,7 +91,7 @@ func TestS3Empty(t *testing.T) {
 	if err != nil || o.Size != 0 {
 		t.Fatalf("%+v %v", o, err)
 	}
-	r, err := s.get(t.Context(), o, 0, -1)
+	r, err := s.open(t.Context(), o, 0, -1)
 	if got := text(t, r, err); got != "" {
 		t.Errorf("%q", got)
 	}
@@ -105,14 +105,14 @@ func TestS3Overwritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	put(t, gateway.admin, "overwritten", "two", minio.PutObjectOptions{})
-	_, err = s.get(t.Context(), o, 0, -1)
+	_, err = s.open(t.Context(), o, 0, -1)
 	if e, ok := errors.AsType[*Error](err); !ok || e.Kind != ErrChanged || e.Status != http.StatusPreconditionFailed || e.Again {
 		t.Errorf("%v", err)
 	}
 	if err := gateway.admin.RemoveObject(t.Context(), bucketName, "overwritten", minio.RemoveObjectOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err = s.get(t.Context(), o, 0, -1); !errors.Is(err, ErrNotFound) {
+	if _, err = s.open(t.Context(), o, 0, -1); !errors.Is(err, ErrNotFound) {
 		t.Errorf("removed: %v", err)
 	}
 }
@@ -127,7 +127,7 @@ func TestS3OverwrittenUnnoticed(t *testing.T) {
 	defer server.Close()
 	s := madeUpStore(t, server, nil)
 	c := New(Options{Retries: -1})
-	c.stores["s3"] = s
+	c.made["s3"] = s
 	err := c.Fetch(t.Context(), Object{URL: "s3://train-data/a", Version: "first", Size: 11}, new(memFile), nil)
 	if !errors.Is(err, ErrChanged) {
 		t.Error(err)
@@ -149,13 +149,13 @@ func TestS3Names(t *testing.T) {
 			t.Error(err)
 			continue
 		}
-		r, err := s.get(t.Context(), o, 0, -1)
+		r, err := s.open(t.Context(), o, 0, -1)
 		if got := text(t, r, err); got != "text of "+key {
 			t.Errorf("%s: %q", key, got)
 		}
 	}
 	var got []string
-	for o, err := range listed(t.Context(), s, "s3://train-data/names/") {
+	for o, err := range objectsOf(t.Context(), s, "s3://train-data/names/") {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -179,7 +179,7 @@ func TestS3List(t *testing.T) {
 	put(t, gateway.admin, "pages0", "after the others", minio.PutObjectOptions{})
 
 	var got []string
-	for o, err := range listed(t.Context(), s, "s3://train-data/pages/part-") {
+	for o, err := range objectsOf(t.Context(), s, "s3://train-data/pages/part-") {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -197,19 +197,19 @@ func TestS3List(t *testing.T) {
 	}
 
 	n := 0
-	for range listed(t.Context(), s, "s3://train-data/pages") {
+	for range objectsOf(t.Context(), s, "s3://train-data/pages") {
 		if n++; n == 10 {
 			break
 		}
 	}
-	for o, err := range listed(t.Context(), s, "s3://train-data/nothing-") {
+	for o, err := range objectsOf(t.Context(), s, "s3://train-data/nothing-") {
 		t.Errorf("%v %v", o, err)
 	}
 
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var last error
-	for _, err := range listed(ctx, s, "s3://train-data/pages/") {
+	for _, err := range objectsOf(ctx, s, "s3://train-data/pages/") {
 		cancel()
 		last = err
 	}

@@ -2,9 +2,11 @@ package store
 
 import (
 	"context"
+	"encoding/xml"
 	"errors"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 )
 
@@ -15,7 +17,7 @@ func (p *s3Parts) abort(ctx context.Context) error {
 	for i := 1; ; i++ {
 		gone := false
 		err := p.u.clean(ctx, func(ctx context.Context) (err error) {
-			gone, err = p.s.abortOnce(ctx, p.u.url, p.id)
+			gone, err = p.s.abort(ctx, Object{URL: p.u.URL, Upload: p.id})
 			return err
 		})
 		if err != nil || gone || i == most {
@@ -39,10 +41,10 @@ func (p *s3Parts) abortOthers(ctx context.Context) {
 		return
 	}
 	err := p.u.clean(ctx, func(ctx context.Context) error {
-		items, _, err := p.s.uploads(ctx, p.u.url, "")
+		items, _, err := p.s.uploads(ctx, p.u.URL, "")
 		for _, other := range items {
-			if err == nil && other.URL == p.u.url && other.ID != p.id {
-				err = p.s.abort(ctx, other.URL, other.ID)
+			if err == nil && other.URL == p.u.URL && other.Upload != p.id {
+				err = p.s.remove(ctx, other)
 			}
 		}
 		return err
@@ -52,15 +54,10 @@ func (p *s3Parts) abortOthers(ctx context.Context) {
 	}
 }
 
-// abort makes one attempt to remove the parts of an upload. An upload that has ended is not an error.
-func (s *s3Store) abort(ctx context.Context, name, id string) error {
-	_, err := s.abortOnce(ctx, name, id)
-	return err
-}
-
-// abortOnce is abort. gone: the service knows of no such upload.
-func (s *s3Store) abortOnce(ctx context.Context, name, id string) (gone bool, err error) {
-	resp, err := s.request(ctx, s3Request{name: name, method: http.MethodDelete, query: url.Values{"uploadId": {id}}, header: http.Header{}})
+// abort makes one attempt to remove the parts of an upload. An upload that has ended is not an error. gone: the
+// service knows of no such upload.
+func (s *s3Store) abort(ctx context.Context, o Object) (gone bool, err error) {
+	resp, err := s.request(ctx, s3Request{name: o.URL, method: http.MethodDelete, query: url.Values{"uploadId": {o.Upload}}, header: http.Header{}})
 	if errors.Is(err, errNoUpload) || errors.Is(err, ErrNotFound) {
 		return true, nil
 	}
@@ -69,4 +66,56 @@ func (s *s3Store) abortOnce(ctx context.Context, name, id string) (gone bool, er
 	}
 	resp.Body.Close()
 	return false, nil
+}
+
+// uploads sends GET {endpoint}/BUCKET?uploads=&prefix=…; a token is the two markers of the service.
+func (s *s3Store) uploads(ctx context.Context, prefix, token string) (items []Object, next string, err error) {
+	bucket, keys, bad := splitBucket(prefix, true)
+	if bad != nil {
+		return nil, "", bad
+	}
+	query := url.Values{"uploads": {""}, "encoding-type": {"url"}, "prefix": {keys}}
+	if key, id, ok := strings.Cut(token, "\n"); ok {
+		query.Set("key-marker", key)
+		query.Set("upload-id-marker", id)
+	}
+	resp, err := s.do(ctx, prefix, http.MethodGet, query, http.Header{})
+	if errors.Is(err, errNoUpload) { // so some services say that there are none
+		return nil, "", nil
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	defer resp.Body.Close()
+	var page struct {
+		XMLName  xml.Name `xml:"ListMultipartUploadsResult"`
+		Encoding string   `xml:"EncodingType"`
+		More     bool     `xml:"IsTruncated"`
+		NextKey  string   `xml:"NextKeyMarker"`
+		NextID   string   `xml:"NextUploadIdMarker"`
+		Upload   []struct {
+			Key       string
+			UploadID  string `xml:"UploadId"`
+			Initiated time.Time
+		}
+	}
+	if err := decode(ctx, prefix, resp, maxPage, xml.Unmarshal, &page); err != nil {
+		return nil, "", err
+	}
+	plain := func(key string) string {
+		if page.Encoding == "url" && err == nil {
+			key, err = url.QueryUnescape(key)
+		}
+		return key
+	}
+	for _, u := range page.Upload {
+		items = append(items, Object{URL: "s3://" + bucket + "/" + plain(u.Key), Size: -1, Modified: u.Initiated, Upload: u.UploadID})
+	}
+	if page.More {
+		next = plain(page.NextKey) + "\n" + page.NextID
+	}
+	if err != nil {
+		return nil, "", noList(prefix, errors.New("a key of the list is not encoded as it says"))
+	}
+	return items, next, nil
 }

@@ -33,7 +33,7 @@ func (p *s3Parts) complete(ctx context.Context) (o Object, err error) {
 		// reply that broke off has no code.
 		gone := errors.Is(err, errNoUpload) || isCode(err, "InvalidRequest") || errors.Is(err, ErrNotFound) && isCode(err, "")
 		if gone || errors.Is(err, ErrExists) {
-			found, e := p.s.stat(ctx, p.u.url)
+			found, e := p.s.stat(ctx, p.u.URL)
 			switch {
 			case e == nil && p.isMine(found):
 				o = found
@@ -69,7 +69,7 @@ func (p *s3Parts) completeOnce(ctx context.Context, m manner) (Object, error) {
 		XMLName xml.Name `xml:"http://s3.amazonaws.com/doc/2006-03-01/ CompleteMultipartUpload"`
 		Parts   []part   `xml:"Part"`
 	}
-	r := s3Request{name: p.u.url, method: http.MethodPost, query: url.Values{"uploadId": {p.id}}, header: http.Header{}}
+	r := s3Request{name: p.u.URL, method: http.MethodPost, query: url.Values{"uploadId": {p.id}}, header: http.Header{}}
 	for i, sent := range p.parts {
 		made := part{Number: i + 1, ETag: sent.etag}
 		if !m.md5only {
@@ -87,9 +87,9 @@ func (p *s3Parts) completeOnce(ctx context.Context, m manner) (Object, error) {
 	if !m.md5only {
 		r.header.Set(crcHeader, base64CRC(p.crc()))
 		r.header.Set("X-Amz-Checksum-Type", "FULL_OBJECT")
-		r.header.Set("X-Amz-Mp-Object-Size", strconv.FormatInt(p.u.size, 10))
+		r.header.Set("X-Amz-Mp-Object-Size", strconv.FormatInt(p.u.Size, 10))
 	}
-	if p.u.opts.New && !m.blind {
+	if p.u.New && !m.blind {
 		r.header.Set("If-None-Match", "*")
 	}
 	resp, err := p.s.request(ctx, r)
@@ -113,7 +113,7 @@ func (p *s3Parts) completed(ctx context.Context, resp *http.Response) (Object, e
 	var text bytes.Buffer
 	whole := *resp
 	whole.Body = io.NopCloser(io.TeeReader(resp.Body, &text))
-	if err := decode(ctx, p.u.url, &whole, maxAnswer, xml.Unmarshal, &made); err != nil {
+	if err := decode(ctx, p.u.URL, &whole, maxAnswer, xml.Unmarshal, &made); err != nil {
 		return Object{}, err
 	}
 	switch made.XMLName.Local {
@@ -124,12 +124,12 @@ func (p *s3Parts) completed(ctx context.Context, resp *http.Response) (Object, e
 		if late.StatusCode = http.StatusInternalServerError; made.Code == "PreconditionFailed" {
 			late.StatusCode = http.StatusPreconditionFailed
 		}
-		e, _ := p.s.refused(p.u.url, &late, "", nil)
+		e, _ := p.s.refused(p.u.URL, &late, "", nil)
 		return Object{}, e
 	default:
-		return Object{}, noETag(p.u.url, resp)
+		return Object{}, noETag(p.u.URL, resp)
 	}
-	o := Object{URL: p.u.url, Size: p.u.size, Version: strong(made.ETag)}
+	o := Object{URL: p.u.URL, Size: p.u.Size, Version: strong(made.ETag)}
 	if made.Type != "COMPOSITE" {
 		o.Sum = bestSum(map[string]string{"crc64nvme": made.CRC})
 	}
@@ -141,7 +141,7 @@ func (p *s3Parts) confirmed(ctx context.Context, told Object) (Object, error) {
 	o, mine := told, p.isMine(told)
 	if told.Sum == (Sum{}) { // some services have another ETag in this reply than in all others
 		err := p.u.try(ctx, true, func([]byte, int) (err error) {
-			o, err = p.s.stat(ctx, p.u.url)
+			o, err = p.s.stat(ctx, p.u.URL)
 			return err
 		})
 		switch {
@@ -153,20 +153,20 @@ func (p *s3Parts) confirmed(ctx context.Context, told Object) (Object, error) {
 	}
 	silent := slices.ContainsFunc(p.parts, func(part s3Part) bool { return part.silent })
 	switch {
-	case p.isMine(o), mine && o.Size == p.u.size && p.m.md5only:
+	case p.isMine(o), mine && o.Size == p.u.Size && p.m.md5only:
 		return o, nil
-	case o.Size == p.u.size && o.Sum.Kind != "crc64nvme" && !isMultipartETag(o.Version) && !silent:
+	case o.Size == p.u.Size && o.Sum.Kind != "crc64nvme" && !isMultipartETag(o.Version) && !silent:
 		return o, nil // nothing can be compared, and each part was
 	case o.Sum == (Sum{}) && silent: // the service has compared nothing
 		p.s.md5only.Store(true)
 	case o.Version != told.Version: // it is of another upload, and stays: versitygw says that one is made which was aborted
-		if p.u.opts.New {
-			return Object{}, exists(p.u.url)
+		if p.u.New {
+			return Object{}, exists(p.u.URL)
 		}
-		return Object{}, anew(&Error{URL: Redact(p.u.url), Kind: ErrSum, Err: errors.New("another object is there than was sent")})
+		return Object{}, anew(&Error{URL: Redact(p.u.URL), Kind: ErrSum, Err: errors.New("another object is there than was sent")})
 	}
-	e := &Error{URL: Redact(p.u.url), Kind: ErrSum, Err: errors.New("the service has put together other bytes than were sent")}
-	if err := p.u.clean(ctx, func(ctx context.Context) error { return p.s.remove(ctx, p.u.url) }); err != nil {
+	e := &Error{URL: Redact(p.u.URL), Kind: ErrSum, Err: errors.New("the service has put together other bytes than were sent")}
+	if err := p.u.clean(ctx, func(ctx context.Context) error { return p.s.remove(ctx, Object{URL: p.u.URL}) }); err != nil {
 		e.Hint = "and it could not be removed: remove it"
 		return Object{}, e
 	}
@@ -176,7 +176,7 @@ func (p *s3Parts) confirmed(ctx context.Context, told Object) (Object, error) {
 // isMine reports whether an object is made of the parts, by its checksum or by its ETag.
 func (p *s3Parts) isMine(o Object) bool {
 	switch {
-	case o.Size != p.u.size:
+	case o.Size != p.u.Size:
 		return false
 	case o.Sum.Kind == "crc64nvme":
 		return o.Sum.Value == fmt.Sprintf("%016x", p.crc())

@@ -102,10 +102,10 @@ func TestS3Refusals(t *testing.T) {
 			_, err := s.stat(t.Context(), url)
 			check("stat", err)
 			if url != "s3://train-data/" {
-				_, err = s.get(t.Context(), Object{URL: url}, 0, -1)
+				_, err = s.open(t.Context(), Object{URL: url}, 0, -1)
 				check("get", err)
 			}
-			for _, err := range listed(t.Context(), s, url) {
+			for _, err := range objectsOf(t.Context(), s, url) {
 				if !row.unlisted {
 					check("list", err)
 				} else if err != nil {
@@ -229,9 +229,9 @@ func TestS3Codes(t *testing.T) {
 			}
 			_, err := s.stat(t.Context(), "s3://train-data/a#b.tar")
 			check("stat", err)
-			_, err = s.get(t.Context(), Object{URL: "s3://train-data/a#b.tar"}, 0, 5)
+			_, err = s.open(t.Context(), Object{URL: "s3://train-data/a#b.tar"}, 0, 5)
 			check("get", err)
-			for _, err := range listed(t.Context(), s, "s3://train-data/a#") {
+			for _, err := range objectsOf(t.Context(), s, "s3://train-data/a#") {
 				check("list", err)
 			}
 		})
@@ -265,7 +265,7 @@ func TestS3HostileLists(t *testing.T) {
 			}))
 			defer server.Close()
 			var last error
-			for _, err := range listed(t.Context(), madeUpStore(t, server, nil), "s3://train-data/a") {
+			for _, err := range objectsOf(t.Context(), madeUpStore(t, server, nil), "s3://train-data/a") {
 				last = err
 			}
 			if !errors.Is(last, row.kind) || !strings.Contains(last.Error(), row.want) {

@@ -25,7 +25,7 @@ import (
 // MD5s of the parts.
 type s3Parts struct {
 	s  *s3Store
-	u  *upload
+	u  *Upload
 	m  manner // as the upload was begun
 	id string
 
@@ -57,13 +57,13 @@ func anew(err error) error {
 // go.
 const mostAnew = 3
 
-func (s *s3Store) putParts(ctx context.Context, u *upload) (Object, error) {
+func (s *s3Store) putParts(ctx context.Context, u *Upload) (Object, error) {
 	var proofs []*proof
 	for begun := 1; ; begun++ {
 		p := &s3Parts{s: s, u: u}
 		size := u.partSize()
-		for off := int64(0); off < u.size; off += size {
-			part := s3Part{off: off, n: min(size, u.size-off)}
+		for off := int64(0); off < u.Size; off += size {
+			part := s3Part{off: off, n: min(size, u.Size-off)}
 			if proofs != nil {
 				part.proof = proofs[len(p.parts)]
 			}
@@ -102,7 +102,7 @@ func (p *s3Parts) run(ctx context.Context) (Object, error) {
 	if abort := p.abort(ctx); abort != nil {
 		e, ok := errors.AsType[*Error](err)
 		if !ok {
-			e = &Error{URL: Redact(p.u.url), Err: err}
+			e = &Error{URL: Redact(p.u.URL), Err: err}
 		}
 		left := *e
 		left.Hint = strings.TrimPrefix(left.Hint+fmt.Sprintf("; the parts of upload %s stay: it could not be aborted", clean(p.id)), "; ")
@@ -144,7 +144,7 @@ func (p *s3Parts) begin(ctx context.Context) error {
 }
 
 func (p *s3Parts) create(ctx context.Context) error {
-	r := s3Request{name: p.u.url, method: http.MethodPost, query: url.Values{"uploads": {""}}, header: http.Header{}}
+	r := s3Request{name: p.u.URL, method: http.MethodPost, query: url.Values{"uploads": {""}}, header: http.Header{}}
 	if !p.m.md5only {
 		r.header.Set("X-Amz-Checksum-Algorithm", "CRC64NVME")
 		r.header.Set("X-Amz-Checksum-Type", "FULL_OBJECT")
@@ -158,11 +158,11 @@ func (p *s3Parts) create(ctx context.Context) error {
 		XMLName  xml.Name `xml:"InitiateMultipartUploadResult"`
 		UploadID string   `xml:"UploadId"`
 	}
-	if err := decode(ctx, p.u.url, resp, maxAnswer, xml.Unmarshal, &begun); err != nil {
+	if err := decode(ctx, p.u.URL, resp, maxAnswer, xml.Unmarshal, &begun); err != nil {
 		return err
 	}
 	if p.id = begun.UploadID; p.id == "" {
-		return noETag(p.u.url, resp)
+		return noETag(p.u.URL, resp)
 	}
 	if !strings.EqualFold(resp.Header.Get("X-Amz-Checksum-Algorithm"), "CRC64NVME") && !p.m.md5only {
 		p.s.md5only.Store(true)
@@ -205,12 +205,12 @@ func (p *s3Parts) sendOnce(ctx context.Context, i int, m manner, attempt int) er
 	}
 	resp.Body.Close()
 	if part.etag = resp.Header.Get("Etag"); part.etag == "" {
-		return noETag(p.u.url, resp)
+		return noETag(p.u.URL, resp)
 	}
 	answer := part.proof.confirms(resp.Header, m.md5only)
 	part.silent = answer == silent && !m.md5only
 	if answer == different {
-		e := refuse(p.u.url, resp, ErrSum, "a proxy in between? a damaged service?", "it has got other bytes than were sent, in part %d", i+1)
+		e := refuse(p.u.URL, resp, ErrSum, "a proxy in between? a damaged service?", "it has got other bytes than were sent, in part %d", i+1)
 		e.Again = true
 		return e
 	}

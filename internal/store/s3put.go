@@ -54,7 +54,7 @@ func (s *s3Store) manner() manner {
 
 // learn reports whether the error of a request in manner m says that the service wants another one: then
 // the request may succeed at once.
-func (s *s3Store) learn(err error, m manner, u *upload) bool {
+func (s *s3Store) learn(err error, m manner, u *Upload) bool {
 	e, ok := errors.AsType[*Error](err)
 	if !ok || e.Status/100 != 4 && e.Status != http.StatusNotImplemented {
 		return false
@@ -66,7 +66,7 @@ func (s *s3Store) learn(err error, m manner, u *upload) bool {
 			return true
 		}
 	case "InvalidArgument", "InvalidRequest", "InvalidChecksum", "NotImplemented", "MissingContentMD5":
-		if e.code == "NotImplemented" && u.opts.New && !m.blind {
+		if e.code == "NotImplemented" && u.New && !m.blind {
 			s.noConditions.Store(true)
 			return true
 		}
@@ -79,7 +79,7 @@ func (s *s3Store) learn(err error, m manner, u *upload) bool {
 }
 
 // prove computes what is missing of the proof of n bytes from off on. p is the proof of an earlier attempt, or nil.
-func (p *proof) prove(u *upload, m manner, off, n int64, buf []byte) (*proof, error) {
+func (p *proof) prove(u *Upload, m manner, off, n int64, buf []byte) (*proof, error) {
 	made := new(proof)
 	if p != nil {
 		*made = *p
@@ -114,8 +114,8 @@ func (p *proof) prove(u *upload, m manner, off, n int64, buf []byte) (*proof, er
 }
 
 // request makes the request that sends n bytes from off on. attempt counts from 0.
-func (p *proof) request(s *s3Store, u *upload, m manner, off, n int64, attempt int) s3Request {
-	r := s3Request{name: u.url, method: http.MethodPut, header: http.Header{},
+func (p *proof) request(s *s3Store, u *Upload, m manner, off, n int64, attempt int) s3Request {
+	r := s3Request{name: u.URL, method: http.MethodPut, header: http.Header{},
 		body: func() io.ReadCloser { return u.body(off, n) }, size: n,
 		// Until a body was taken, and after a failure: some connections break where a body is refused, and
 		// the reply with them.
@@ -163,8 +163,8 @@ func (p *proof) confirms(h http.Header, md5only bool) answered {
 	return different
 }
 
-func (s *s3Store) put(ctx context.Context, u *upload) (Object, error) {
-	if u.size > u.partSize() {
+func (s *s3Store) put(ctx context.Context, u *Upload) (Object, error) {
+	if u.Size > u.partSize() {
 		return s.putParts(ctx, u)
 	}
 	var p *proof
@@ -172,7 +172,7 @@ func (s *s3Store) put(ctx context.Context, u *upload) (Object, error) {
 	err := u.try(ctx, false, func(buf []byte, attempt int) (err error) {
 		for {
 			m := s.manner()
-			if p, err = p.prove(u, m, 0, u.size, buf); err != nil {
+			if p, err = p.prove(u, m, 0, u.Size, buf); err != nil {
 				return err
 			}
 			if o, err = s.putWhole(ctx, u, p, m, attempt, buf); !s.learn(err, m, u) {
@@ -188,13 +188,13 @@ func (s *s3Store) put(ctx context.Context, u *upload) (Object, error) {
 	if err != nil {
 		return Object{}, err
 	}
-	u.taken(u.size)
+	u.taken(u.Size)
 	return o, nil
 }
 
-func (s *s3Store) putWhole(ctx context.Context, u *upload, p *proof, m manner, attempt int, buf []byte) (Object, error) {
-	r := p.request(s, u, m, 0, u.size, attempt)
-	if u.opts.New && !m.blind {
+func (s *s3Store) putWhole(ctx context.Context, u *Upload, p *proof, m manner, attempt int, buf []byte) (Object, error) {
+	r := p.request(s, u, m, 0, u.Size, attempt)
+	if u.New && !m.blind {
 		r.header.Set("If-None-Match", "*")
 	}
 	resp, err := s.request(ctx, r)
@@ -203,9 +203,9 @@ func (s *s3Store) putWhole(ctx context.Context, u *upload, p *proof, m manner, a
 	}
 	resp.Body.Close()
 	s.written.Store(true)
-	o := Object{URL: u.url, Size: u.size, Version: strong(resp.Header.Get("Etag")), Sum: p.sum(m.md5only)}
+	o := Object{URL: u.URL, Size: u.Size, Version: strong(resp.Header.Get("Etag")), Sum: p.sum(m.md5only)}
 	if o.Version == "" {
-		return Object{}, noETag(u.url, resp)
+		return Object{}, noETag(u.URL, resp)
 	}
 	switch answer := p.confirms(resp.Header, m.md5only); {
 	case answer == confirmed, answer == silent && m.md5only: // which every service compares
@@ -216,7 +216,7 @@ func (s *s3Store) putWhole(ctx context.Context, u *upload, p *proof, m manner, a
 	// It knows nothing of the checksum. This object has yet to be compared, others have Content-MD5.
 	s.md5only.Store(true)
 	m.md5only = true
-	if p, err = p.prove(u, m, 0, u.size, buf); err != nil {
+	if p, err = p.prove(u, m, 0, u.Size, buf); err != nil {
 		return Object{}, err
 	}
 	o.Sum = p.sum(true)
@@ -243,42 +243,46 @@ func noETag(url string, resp *http.Response) *Error {
 }
 
 // spoilt removes an object that has other bytes than were sent.
-func (s *s3Store) spoilt(ctx context.Context, u *upload, resp *http.Response) error {
-	e := refuse(u.url, resp, ErrSum, "a proxy in between? a damaged service?", "it has got other bytes than were sent")
+func (s *s3Store) spoilt(ctx context.Context, u *Upload, resp *http.Response) error {
+	e := refuse(u.URL, resp, ErrSum, "a proxy in between? a damaged service?", "it has got other bytes than were sent")
 	e.Again = true
-	if err := u.clean(ctx, func(ctx context.Context) error { return s.remove(ctx, u.url) }); err != nil {
+	if err := u.clean(ctx, func(ctx context.Context) error { return s.remove(ctx, Object{URL: u.URL}) }); err != nil {
 		e.Again, e.Hint = false, "and it could not be removed: remove it"
 	}
 	return e
 }
 
 // readBack compares an object, byte by byte, with u.
-func (s *s3Store) readBack(ctx context.Context, u *upload, o Object, buf []byte) error {
-	rep, err := s.get(ctx, o, 0, -1)
+func (s *s3Store) readBack(ctx context.Context, u *Upload, o Object, buf []byte) error {
+	rep, err := s.open(ctx, o, 0, -1)
 	if err != nil {
 		return err
 	}
 	defer rep.Body.Close()
 	there, here := crc64nvme.New(), crc64nvme.New()
-	n, err := io.CopyBuffer(struct{ io.Writer }{there}, io.LimitReader(rep.Body, u.size+1), buf)
+	n, err := io.CopyBuffer(struct{ io.Writer }{there}, io.LimitReader(rep.Body, u.Size+1), buf)
 	if err != nil {
-		return unreached(ctx, u.url, err)
+		return unreached(ctx, u.URL, err)
 	}
-	if err := u.hash(0, u.size, buf, here); err != nil {
+	if err := u.hash(0, u.Size, buf, here); err != nil {
 		return err
 	}
-	if n == u.size && there.Sum64() == here.Sum64() {
+	if n == u.Size && there.Sum64() == here.Sum64() {
 		return nil
 	}
-	e := &Error{URL: Redact(u.url), Kind: ErrSum, Err: errors.New("other bytes are read back than were sent")}
-	if err := u.clean(ctx, func(ctx context.Context) error { return s.remove(ctx, u.url) }); err != nil {
+	e := &Error{URL: Redact(u.URL), Kind: ErrSum, Err: errors.New("other bytes are read back than were sent")}
+	if err := u.clean(ctx, func(ctx context.Context) error { return s.remove(ctx, Object{URL: u.URL}) }); err != nil {
 		e.Hint = "and it could not be removed: remove it"
 	}
 	return e
 }
 
-func (s *s3Store) remove(ctx context.Context, name string) error {
-	resp, err := s.request(ctx, s3Request{name: name, method: http.MethodDelete, header: http.Header{}})
+func (s *s3Store) remove(ctx context.Context, o Object) error {
+	if o.Upload != "" {
+		_, err := s.abort(ctx, o)
+		return err
+	}
+	resp, err := s.request(ctx, s3Request{name: o.URL, method: http.MethodDelete, header: http.Header{}})
 	if e, ok := errors.AsType[*Error](err); ok && e.Kind == ErrNotFound && !strings.EqualFold(e.code, "NoSuchBucket") {
 		return nil
 	}

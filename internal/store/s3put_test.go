@@ -248,7 +248,7 @@ const putKey = "/train-data/out/a #1+.ffr"
 func putAll(t *testing.T, c *Client, url string, data []byte, isNew bool) (Object, error) {
 	t.Helper()
 	var told int64
-	o, err := c.Put(t.Context(), url, bytes.NewReader(data), int64(len(data)), PutOptions{New: isNew, Progress: func(n int64) { told += n }})
+	o, err := c.Put(t.Context(), &Upload{URL: url, From: bytes.NewReader(data), Size: int64(len(data)), New: isNew, Progress: func(n int64) { told += n }})
 	if told > int64(len(data)) || err == nil && told != int64(len(data)) {
 		t.Errorf("progress was told of %d bytes of %d", told, len(data))
 	}
@@ -617,7 +617,7 @@ func TestS3PutEnds(t *testing.T) {
 			f.before = func(w http.ResponseWriter, _ *http.Request, kind string, n int) bool {
 				return row.stop(w, cancel, kind, n)
 			}
-			_, err := f.client(Options{Connections: 1}, nil).Put(ctx, putURL, bytes.NewReader(random(5000, 1)), 5000, PutOptions{})
+			_, err := f.client(Options{Connections: 1}, nil).Put(ctx, &Upload{URL: putURL, From: bytes.NewReader(random(5000, 1)), Size: 5000})
 			if presentable(t, err) == nil || !strings.Contains(err.Error(), row.text) {
 				t.Error(err)
 			}
@@ -687,7 +687,7 @@ func TestS3PutStalls(t *testing.T) {
 func TestPutUnreadable(t *testing.T) {
 	for _, size := range []int64{700, 3500} {
 		f := newFakeS3(t)
-		_, err := f.client(Options{}, nil).Put(t.Context(), putURL, bytes.NewReader(random(500, 1)), size, PutOptions{})
+		_, err := f.client(Options{}, nil).Put(t.Context(), &Upload{URL: putURL, From: bytes.NewReader(random(500, 1)), Size: size})
 		if presentable(t, err) == nil || !errors.Is(err, io.ErrUnexpectedEOF) {
 			t.Error(err)
 		}
@@ -708,7 +708,7 @@ func TestS3PutRedirected(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if err := f.client(Options{}, nil).Remove(t.Context(), putURL); !errors.Is(err, ErrSetting) {
+	if err := f.client(Options{}, nil).Remove(t.Context(), Object{URL: putURL}); !errors.Is(err, ErrSetting) {
 		t.Error(err)
 	}
 }
@@ -720,7 +720,7 @@ func TestS3Remove(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if err := c.Remove(t.Context(), putURL); err != nil {
+		if err := c.Remove(t.Context(), Object{URL: putURL}); err != nil {
 			t.Error(err)
 		}
 	}
@@ -730,10 +730,10 @@ func TestS3Remove(t *testing.T) {
 func TestNotWritten(t *testing.T) {
 	c := client(t, Options{LookupEnv: environment(map[string]string{"AIS_ENDPOINT": "http://127.0.0.1:1"})})
 	for _, url := range []string{"http://127.0.0.1:1/a", "ais://bucket/a", "ftp://host/a"} {
-		if _, err := c.Put(t.Context(), url, bytes.NewReader(nil), 0, PutOptions{}); !errors.Is(presentable(t, err), ErrURL) {
+		if _, err := c.Put(t.Context(), &Upload{URL: url, From: bytes.NewReader(nil), Size: 0}); !errors.Is(presentable(t, err), ErrURL) {
 			t.Error(err)
 		}
-		if err := c.Remove(t.Context(), url); !errors.Is(presentable(t, err), ErrURL) {
+		if err := c.Remove(t.Context(), Object{URL: url}); !errors.Is(presentable(t, err), ErrURL) {
 			t.Error(err)
 		}
 		if Writes(schemeOf(url)) {

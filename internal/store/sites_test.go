@@ -108,7 +108,7 @@ func (s *site) nothing(t *testing.T, prefix string) {
 func putTold(t *testing.T, c *Client, url string, data []byte, isNew bool) (Object, error) {
 	t.Helper()
 	var told int64
-	o, err := c.Put(t.Context(), url, bytes.NewReader(data), int64(len(data)), PutOptions{New: isNew, Progress: func(n int64) { told += n }})
+	o, err := c.Put(t.Context(), &Upload{URL: url, From: bytes.NewReader(data), Size: int64(len(data)), New: isNew, Progress: func(n int64) { told += n }})
 	if err != nil {
 		return o, presentable(t, err)
 	}

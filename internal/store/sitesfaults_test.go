@@ -79,7 +79,7 @@ func TestSitesDisturbed(t *testing.T) {
 				t.Errorf("%d bytes, put again as new: %v", n, err)
 			}
 			if i%5 == 4 {
-				must(t, c.Remove(t.Context(), o.URL))
+				must(t, c.Remove(t.Context(), Object{URL: o.URL}))
 				continue
 			}
 			want = append(want, name)

@@ -46,7 +46,7 @@ func TestSitesNames(t *testing.T) {
 			t.Errorf("listed %q, want %q", got, want)
 		}
 		for _, name := range want {
-			if err := c.Remove(t.Context(), s.url(name)); err != nil {
+			if err := c.Remove(t.Context(), Object{URL: s.url(name)}); err != nil {
 				t.Errorf("%q: %v", name, err)
 			}
 		}
@@ -113,7 +113,7 @@ func TestSitesNew(t *testing.T) {
 			var made, winner atomic.Int64
 			for i := range 6 {
 				wg.Go(func() {
-					_, err := s.client(t, nil).Put(t.Context(), s.url(name), bytes.NewReader(random(n, uint64(i+10))), int64(n), PutOptions{New: true})
+					_, err := s.client(t, nil).Put(t.Context(), &Upload{URL: s.url(name), From: bytes.NewReader(random(n, uint64(i+10))), Size: int64(n), New: true})
 					switch {
 					case err == nil:
 						made.Add(1)
@@ -139,7 +139,7 @@ func TestSitesNew(t *testing.T) {
 func TestSitesChanged(t *testing.T) {
 	onSites(t, func(t *testing.T, s *site) {
 		c := s.client(t, nil)
-		must(t, c.Remove(t.Context(), s.url("changed/never")))
+		must(t, c.Remove(t.Context(), Object{URL: s.url("changed/never")}))
 		old, err := putTold(t, c, s.url("changed/object"), []byte("before"), false)
 		must(t, err)
 		again, err := putTold(t, c, s.url("changed/object"), []byte("before"), false)
@@ -152,7 +152,7 @@ func TestSitesChanged(t *testing.T) {
 		if err := presentable(t, c.Read(t.Context(), old, p, 0)); !errors.Is(err, ErrChanged) {
 			t.Errorf("read %q, %v", p, err)
 		}
-		must(t, c.Remove(t.Context(), s.url("changed/object")))
+		must(t, c.Remove(t.Context(), Object{URL: s.url("changed/object")}))
 		if err := presentable(t, c.Read(t.Context(), old, p, 0)); !errors.Is(err, ErrChanged) && !errors.Is(err, ErrNotFound) {
 			t.Errorf("of an object that was removed: %v", err)
 		}
@@ -186,7 +186,7 @@ func TestSitesPending(t *testing.T) {
 		if s.name == "minio" {
 			prefixes = want // it lists those of one object
 		}
-		var all []Pending
+		var all []Object
 		for _, prefix := range prefixes {
 			for p, err := range c.Pending(t.Context(), prefix) {
 				must(t, err)
@@ -195,11 +195,11 @@ func TestSitesPending(t *testing.T) {
 		}
 		for _, p := range all {
 			got = append(got, p.URL)
-			if d := p.Begun.Sub(begun).Abs(); d > time.Minute {
-				t.Errorf("%s was begun at %v", p.URL, p.Begun)
+			if d := p.Modified.Sub(begun).Abs(); d > time.Minute {
+				t.Errorf("%s was begun at %v", p.URL, p.Modified)
 			}
-			must(t, c.Abort(t.Context(), p))
-			if err := c.Abort(t.Context(), p); err != nil {
+			must(t, c.Remove(t.Context(), p))
+			if err := c.Remove(t.Context(), p); err != nil {
 				t.Errorf("aborted twice: %v", err)
 			}
 		}
@@ -218,11 +218,11 @@ func TestSitesBroken(t *testing.T) {
 		c := s.client(t, nil)
 		for _, n := range []int{1000, 4 * smallPart} {
 			data := bytes.NewReader(random(n, 5))
-			_, err := c.Put(t.Context(), s.url("broken/file"), brokenReader{data, int64(n) * 3 / 4}, int64(n), PutOptions{})
+			_, err := c.Put(t.Context(), &Upload{URL: s.url("broken/file"), From: brokenReader{data, int64(n) * 3 / 4}, Size: int64(n)})
 			if err := presentable(t, err); !errors.Is(err, errBroken) {
 				t.Errorf("%d bytes: %v", n, err)
 			}
-			_, err = c.Put(t.Context(), s.url("broken/short"), data, int64(n)+1000, PutOptions{})
+			_, err = c.Put(t.Context(), &Upload{URL: s.url("broken/short"), From: data, Size: int64(n) + 1000})
 			if err := presentable(t, err); err == nil {
 				t.Errorf("%d bytes where there are %d", n+1000, n)
 			}
@@ -230,7 +230,7 @@ func TestSitesBroken(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		stop := errors.New("stopped")
 		data := random(8*smallPart, 6)
-		_, err := c.Put(ctx, s.url("broken/stopped"), bytes.NewReader(data), int64(len(data)), PutOptions{Progress: func(int64) { cancel(stop) }})
+		_, err := c.Put(ctx, &Upload{URL: s.url("broken/stopped"), From: bytes.NewReader(data), Size: int64(len(data)), Progress: func(int64) { cancel(stop) }})
 		if !errors.Is(err, stop) {
 			t.Errorf("stopped: %v", err)
 		}

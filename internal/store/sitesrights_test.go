@@ -72,7 +72,7 @@ func TestSitesRights(t *testing.T) {
 					if _, there := root.Stat(t.Context(), url); (there == nil) != (row.put == nil) {
 						t.Errorf("put: %v, and then %v", err, there)
 					}
-					must(t, root.Remove(t.Context(), url))
+					must(t, root.Remove(t.Context(), Object{URL: url}))
 				}
 				for p, err := range root.Pending(t.Context(), "s3://"+bucket+"/") {
 					t.Errorf("parts stay: %+v, %v", p, err)
@@ -89,7 +89,7 @@ func TestSitesRights(t *testing.T) {
 				for _, listing = range c.Pending(t.Context(), "s3://"+bucket+"/") {
 				}
 				check("pending", listing, row.list)
-				check("remove", c.Remove(t.Context(), url), row.remove)
+				check("remove", c.Remove(t.Context(), Object{URL: url}), row.remove)
 			})
 		}
 	}
@@ -120,7 +120,7 @@ func TestSitesRefused(t *testing.T) {
 					if _, err := putTold(t, c, url, random(n, 1), isNew); !errors.Is(err, row.want) || errors.Is(err, ErrNotFound) && !strings.Contains(err.Error(), "bucket") {
 						t.Errorf("%s: put %d bytes: %v, want %v", row.name, n, err, row.want)
 					}
-					if err := presentable(t, c.Remove(t.Context(), url)); !errors.Is(err, row.want) && s.scheme == "s3" { // the fake of Google's does not look
+					if err := presentable(t, c.Remove(t.Context(), Object{URL: url})); !errors.Is(err, row.want) && s.scheme == "s3" { // the fake of Google's does not look
 						t.Errorf("%s: remove: %v, want %v", row.name, err, row.want)
 					}
 				}
@@ -156,7 +156,7 @@ func TestSitesFull(t *testing.T) {
 				}
 				s.nothing(t, "full/")
 			}
-			must(t, c.Remove(t.Context(), s.url("first")))
+			must(t, c.Remove(t.Context(), Object{URL: s.url("first")}))
 			data := random(12<<20, 3)
 			if name == "minio" {
 				return // what was removed takes room for minutes

@@ -1,9 +1,9 @@
-// Package store reads and writes objects over the network, by URL, and repeats requests that fail.
+// Package store reads and writes objects of services, by URL, and repeats requests that fail.
 //
 //	client := store.New(store.Options{})
 //	object, err := client.Stat(ctx, "s3://bucket/train-000000.tar")   // size and version, no bytes
 //	err = client.Fetch(ctx, object, file, progress)                   // ranges in parallel, resumed, checked
-//	object, err = client.Put(ctx, "s3://bucket/new", file, size, store.PutOptions{New: true}) // in parts, checked
+//	object, err = client.Put(ctx, &store.Upload{URL: "s3://bucket/new", From: file, Size: size, New: true}) // in parts, checked
 //
 // What a URL may be:
 //
@@ -26,8 +26,49 @@ package store
 import (
 	"context"
 	"io"
+	"iter"
 	"time"
 )
+
+// A Store keeps objects by URL: a [Client] those of services. Its methods may be called concurrently, repeat what fails
+// and may pass, and end soon after ctx does, with its cause.
+type Store interface {
+	// Stat looks at an object.
+	Stat(ctx context.Context, url string) (Object, error)
+	// List yields the objects with URLs that begin with prefix, in the order of their code points, each once. It
+	// ends after the first error.
+	List(ctx context.Context, prefix string) iter.Seq2[Object, error]
+	// Pending yields the uploads that were begun below prefix, and neither completed nor removed.
+	Pending(ctx context.Context, prefix string) iter.Seq2[Object, error]
+	// Read reads len(p) bytes of o from off on, of its version.
+	Read(ctx context.Context, o Object, p []byte, off int64) error
+	// Fetch writes all bytes of o, of its version, into a file, and compares their checksum if there is one.
+	// progress may be nil; it is called with numbers of bytes that have arrived, not concurrently for one object.
+	Fetch(ctx context.Context, o Object, into File, progress func(n int64)) error
+	// Put makes an object, whole or not at all.
+	Put(ctx context.Context, u *Upload) (Object, error)
+	// Remove removes an object, or the parts of an upload from Pending. One that is missing is not an error.
+	Remove(ctx context.Context, o Object) error
+}
+
+// A service is one kind of service. Except for put, its methods make one attempt each; all may be called
+// concurrently, return an [*Error] with Kind, Status, Again and After, and end soon after ctx does.
+type service interface {
+	// stat looks at an object.
+	stat(ctx context.Context, url string) (Object, error)
+	// list returns a page of the objects with URLs that begin with prefix, in the order of their code points:
+	// the first page if token is "", else the one after the page that returned token. next is "" at the end.
+	// With begun it lists uploads in parts that were neither completed nor aborted, in any order and maybe
+	// also of other prefixes; each has an Upload. [ErrNoList] if the service has no lists of objects.
+	list(ctx context.Context, prefix, token string, begun bool) (page []Object, next string, err error)
+	// open requests n > 0 bytes of the object from off on (n < 0: to its end), of the version of o. If the
+	// object has changed it returns [ErrChanged], or a reply of another version.
+	open(ctx context.Context, o Object, off, n int64) (*reply, error)
+	// put makes an object as [Client.Put] says. It makes its requests by u, which repeats them.
+	put(ctx context.Context, u *Upload) (Object, error)
+	// remove removes an object, or of an Upload its parts. That it is missing is not an error.
+	remove(ctx context.Context, o Object) error
+}
 
 // An Object describes an object, from Stat or List.
 type Object struct {
@@ -37,8 +78,12 @@ type Object struct {
 	Modified time.Time // zero: not known
 	Sum      Sum       // of all its bytes; zero: not known
 
+	// Upload is the id of an upload in parts that would make the object, begun at Modified. The service keeps
+	// its parts, which cost, and which no list of objects shows. "": it is an object.
+	Upload string
+
 	whole bool   // the service gives no ranges of it
-	key   string // set by Stat for get; each store has its own meaning
+	key   string // set by stat for open; each service has its own meaning
 }
 
 // A Sum is a checksum of an object, from the service.
@@ -51,26 +96,6 @@ type Sum struct {
 type File interface {
 	io.WriterAt
 	io.ReaderAt
-}
-
-// A store is one kind of service. Its methods make one attempt each, may be called concurrently, and
-// return an [*Error] with Kind, Status, Again and After. They end soon after ctx does.
-type store interface {
-	// stat looks at an object.
-	stat(ctx context.Context, url string) (Object, error)
-	// page lists objects with URLs that begin with prefix: the first ones if token is "", else the
-	// ones after the page that returned token. next is the token for the page that follows, "" at the end.
-	// [ErrNoList] if the service has no lists.
-	page(ctx context.Context, prefix, token string) (items []item, next string, err error)
-	// get requests n > 0 bytes of the object from off on (n < 0: to its end), of the version of o. If the
-	// object has changed it returns [ErrChanged], or a reply of another version.
-	get(ctx context.Context, o Object, off, n int64) (*reply, error)
-}
-
-// An item is an object of a list, by its name in the bucket. [Client.List] sets its URL.
-type item struct {
-	name string
-	Object
 }
 
 // A reply answers one request for bytes. Body must be closed.
