@@ -100,9 +100,7 @@ func (d *listedDir) complete(ctx context.Context) (told bool, err error) {
 	g.SetLimit(lookups)
 	for i, name := range unlisted {
 		g.Go(func() error {
-			o, err := store.Sure(within, func(ctx context.Context) (store.Object, error) {
-				return d.opts.Remote.Stat(ctx, d.p.bucket+d.dir+name+d.p.query)
-			})
+			o, err := store.Find(within, d.opts.Remote, d.p.bucket+d.dir+name+d.p.query)
 			where := Shown(d.p.bucket + d.dir + name)
 			if errors.Is(err, store.ErrNotFound) {
 				return holds.lacks(where, Shown(d.p.bucket+d.dir))
@@ -136,7 +134,7 @@ func (f *finder) tellsContents(ctx context.Context, p objectPattern) (bool, erro
 	}
 	_, err := f.opts.Contents(func(name string) (text []byte, where string, err error) {
 		url := strings.TrimSuffix(p.prefix(), p.query) + name + p.query
-		_, err = statSure(ctx, f.opts.Remote, url)
+		_, err = store.StatTwice(ctx, f.opts.Remote, url)
 		if errors.Is(err, store.ErrNotFound) {
 			return nil, Shown(url), ErrNotFound
 		}
@@ -148,18 +146,9 @@ func (f *finder) tellsContents(ctx context.Context, p objectPattern) (bool, erro
 	return false, err
 }
 
-// statSure is Stat that asks again before an object is said not to exist: one reply may be wrong.
-func statSure(ctx context.Context, from store.Store, url string) (store.Object, error) {
-	o, err := from.Stat(ctx, url)
-	if errors.Is(err, store.ErrNotFound) {
-		o, err = from.Stat(ctx, url)
-	}
-	return o, err
-}
-
 // readObject reads an object into memory.
 func readObject(ctx context.Context, from store.Store, url string) ([]byte, error) {
-	o, err := statSure(ctx, from, url)
+	o, err := store.StatTwice(ctx, from, url)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, place.Refuse(Shown(url), ErrNotFound, "", "")
 	}

@@ -197,20 +197,15 @@ func (b *bucket) Fetch(ctx context.Context, name string) (done func(), err error
 // the listing, or one reply, may have been wrong.
 func (b *bucket) fetch(ctx context.Context, o store.Object, name string) error {
 	err := b.fetchOnce(ctx, o, name)
-	if !isDoubtful(err) {
+	if !store.IsDoubtful(err) {
 		return err
 	}
-	now, late := store.Sure(ctx, func(ctx context.Context) (store.Object, error) { return b.opts.Client.Stat(ctx, b.at(name)) })
+	now, late := store.Find(ctx, b.opts.Client, b.at(name))
 	if late != nil || now.Size != o.Size { // a larger one has no room
 		return err
 	}
 	b.enter(name, now)
 	return b.fetchOnce(ctx, now, name)
-}
-
-// isDoubtful reports whether one wrong reply, or a listing, could have led to an error.
-func isDoubtful(err error) bool {
-	return errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrChanged) || errors.Is(err, store.ErrLength)
 }
 
 func (b *bucket) fetchOnce(ctx context.Context, o store.Object, name string) error {

@@ -76,7 +76,7 @@ type ranges struct{ io.ReaderAt }
 // ReadAt asks once more for bytes that one wrong reply may have denied.
 func (r ranges) ReadAt(p []byte, off int64) (int, error) {
 	n, err := r.ReaderAt.ReadAt(p, off)
-	if isDoubtful(err) {
+	if store.IsDoubtful(err) {
 		n, err = r.ReaderAt.ReadAt(p, off)
 	}
 	return n, err

@@ -205,7 +205,7 @@ func (o *objects) read(ctx context.Context, name string) ([]byte, error) {
 
 // stat looks at a file that the manifest names.
 func (o *objects) stat(ctx context.Context, name string) (store.Object, error) {
-	return store.Sure(ctx, func(ctx context.Context) (store.Object, error) { return o.client.Stat(ctx, o.url+name) })
+	return store.Find(ctx, o.client, o.url+name)
 }
 
 // readOnce reads a file. sure: its bytes have a checksum of the service.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
 )
 
@@ -32,11 +33,11 @@ func askedOften(e *Error, n int) *Error {
 	return &last
 }
 
-// Sure calls stat, of an object that something names: again, with pauses, before that is said not to exist. The error says how
-// often it was called.
-func Sure(ctx context.Context, stat func(ctx context.Context) (Object, error)) (Object, error) {
+// Find is Stat of an object that something names: it asks again, with pauses, before that is said not to exist. The error
+// says how often it has asked.
+func Find(ctx context.Context, s Store, url string) (Object, error) {
 	for n := 1; ; n++ {
-		o, err := stat(ctx)
+		o, err := s.Stat(ctx, url)
 		e, ok := errors.AsType[*Error](err)
 		if !ok || e.Kind != ErrNotFound || ctx.Value(onceKey{}) != nil {
 			return o, err
@@ -49,6 +50,23 @@ func Sure(ctx context.Context, stat func(ctx context.Context) (Object, error)) (
 		}
 	}
 }
+
+// StatTwice is Stat of an object that may be missing: it asks once more, at once, before that is said.
+func StatTwice(ctx context.Context, s Store, url string) (Object, error) {
+	o, err := s.Stat(ctx, url)
+	if errors.Is(err, ErrNotFound) {
+		o, err = s.Stat(ctx, url)
+	}
+	return o, err
+}
+
+// IsDoubtful reports whether one wrong reply, or a listing, could have led to an error of a Client.
+func IsDoubtful(err error) bool {
+	return errors.Is(err, ErrNotFound) || errors.Is(err, ErrChanged) || errors.Is(err, ErrLength)
+}
+
+// IsMissing reports whether an error says that an object, or a file, does not exist.
+func IsMissing(err error) bool { return errors.Is(err, ErrNotFound) || errors.Is(err, fs.ErrNotExist) }
 
 // found reports whether a service has said what the object is.
 func (o *Object) found() bool { return o.Version != "" || !o.Modified.IsZero() }

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -9,7 +8,7 @@ import (
 )
 
 // What something names is not there only after it was asked for four times; other errors are final.
-func TestSure(t *testing.T) {
+func TestFind(t *testing.T) {
 	t.Parallel()
 	denied := &Error{URL: "s3://b/x", Kind: ErrDenied}
 	for _, row := range []struct {
@@ -26,12 +25,12 @@ func TestSure(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			asked := 0
-			o, err := Sure(t.Context(), func(context.Context) (Object, error) {
+			o, err := Find(t.Context(), with(t, &fakeStore{statting: func() (Object, error) {
 				if asked++; asked <= row.missing {
 					return Object{}, &Error{URL: "s3://b/x", Kind: ErrNotFound, Status: 404, Err: statusText(404)}
 				}
 				return Object{Size: 7}, row.then
-			})
+			}}, Options{}), "http://x/")
 			if asked != row.asked || !errors.Is(err, row.want) || err == nil && o.Size != 7 {
 				t.Errorf("%s: asked %d times, %+v, %v", row.name, asked, o, err)
 			}
