@@ -61,11 +61,12 @@ type bucket struct {
 	replaces bool            // a dataset that was there is removed
 	room     *semaphore.Weighted
 
+	there *store.Listing // the objects of the dataset
+
 	mu      sync.Mutex
-	objects map[string]store.Object // of the dataset, by their names in it
-	was     map[string][]byte       // of files in scratch that can change: SHA-256 of what the bucket has
-	extra   []string                // names in [dataset.IndexDir] that are no indexes
-	pending []store.Object          // uploads that were begun and not ended when the bucket was opened
+	was     map[string][]byte // of files in scratch that can change: SHA-256 of what the bucket has
+	extra   []string          // names in [dataset.IndexDir] that are no indexes
+	pending []store.Object    // uploads that were begun and not ended when the bucket was opened
 }
 
 // Base returns the URL of a dataset with its scheme in lower case, and one slash at its end.
@@ -77,56 +78,17 @@ func Base(url string) string {
 	return strings.ToLower(scheme) + "://" + strings.TrimRight(rest, "/") + "/"
 }
 
-// at returns the URL of an object.
-func (b *bucket) at(name string) string { return b.url + name }
-
 // ReadsBack implements [dataset.Bucket].
 func (b *bucket) ReadsBack() bool { return b.opts.ReadBack }
 
 // Names implements [dataset.Bucket].
 func (b *bucket) Names(dir string) []string {
 	if dir != "." {
-		return append(b.below(dir), b.extra...)
+		return append(b.there.Names(dir+"/"), b.extra...)
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	var names []string
-	for name := range b.objects {
-		if strings.HasSuffix(name, record.Ext) && !strings.Contains(name, "/") {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return names
-}
-
-// object returns an object of the dataset.
-func (b *bucket) object(name string) (store.Object, bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	o, ok := b.objects[name]
-	return o, ok
-}
-
-// enter notes that the dataset has an object.
-func (b *bucket) enter(name string, o store.Object) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.objects[name] = o
-}
-
-// below returns the names of objects in a directory of the dataset, sorted.
-func (b *bucket) below(dir string) []string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	var names []string
-	for name := range b.objects {
-		if strings.HasPrefix(name, dir+"/") {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return names
+	return slices.DeleteFunc(b.there.Names(""), func(name string) bool {
+		return !strings.HasSuffix(name, record.Ext) || strings.Contains(name, "/")
+	})
 }
 
 // Remove implements [dataset.Bucket].
@@ -134,17 +96,16 @@ func (b *bucket) Remove(names ...string) error {
 	g, ctx := errgroup.WithContext(b.ctx)
 	g.SetLimit(requests)
 	for _, name := range names {
-		if _, ok := b.object(name); !ok {
+		if _, ok := b.there.Object(name); !ok {
 			continue
 		}
 		b.replaces = b.replaces || name == dataset.PlanName
 		g.Go(func() error {
-			if err := b.opts.Client.Remove(ctx, store.Object{URL: b.at(name)}); err != nil {
+			if err := b.there.Drop(ctx, name); err != nil {
 				return err
 			}
 			b.mu.Lock()
 			defer b.mu.Unlock()
-			delete(b.objects, name)
 			delete(b.was, name)
 			return nil
 		})
@@ -200,11 +161,11 @@ func (b *bucket) fetch(ctx context.Context, o store.Object, name string) error {
 	if !store.IsDoubtful(err) {
 		return err
 	}
-	now, late := store.Find(ctx, b.opts.Client, b.at(name))
+	now, late := store.Find(ctx, b.there, b.url+name)
 	if late != nil || now.Size != o.Size { // a larger one has no room
 		return err
 	}
-	b.enter(name, now)
+	b.there.Enter(name, now)
 	return b.fetchOnce(ctx, now, name)
 }
 
@@ -216,7 +177,7 @@ func (b *bucket) fetchOnce(ctx context.Context, o store.Object, name string) err
 	if err != nil {
 		return err
 	}
-	err = damage(o, b.opts.Client.Fetch(ctx, o, f, nil))
+	err = damage(o, b.there.Fetch(ctx, o, f, nil))
 	if late := f.Close(); err == nil {
 		err = late
 	}

@@ -15,13 +15,13 @@ import (
 // read in many places: one is fetched whole.
 func (b *bucket) Open(name string) (dataset.File, int64, error) {
 	if name == dataset.KeysName { // no manifest names it, and a list may lack it
-		if err := b.ask([]string{name}); err != nil {
+		if err := b.there.Ask(b.ctx, []string{name}); err != nil {
 			return nil, 0, err
 		}
 	}
 	o, ok := b.sized(b.ctx, name)
 	if !ok {
-		return nil, 0, &fs.PathError{Op: "open", Path: b.at(name), Err: fs.ErrNotExist}
+		return nil, 0, &fs.PathError{Op: "open", Path: b.url + name, Err: fs.ErrNotExist}
 	}
 	if !strings.HasPrefix(name, dataset.IndexDir+"/") {
 		return ranges{b.read(o)}, o.Size, nil
@@ -41,7 +41,7 @@ func (b *bucket) Open(name string) (dataset.File, int64, error) {
 // sized is object, of which the service is asked once more where its size is not the one that the manifest says: the listing
 // may have been damaged on its way, and all bytes that are read by a wrong size look damaged.
 func (b *bucket) sized(ctx context.Context, name string) (store.Object, bool) {
-	o, ok := b.object(name)
+	o, ok := b.there.Object(name)
 	m, err := b.out.Manifest()
 	if !ok || err != nil || m == nil {
 		return o, ok
@@ -49,8 +49,8 @@ func (b *bucket) sized(ctx context.Context, name string) (store.Object, bool) {
 	for i := range m.Shards {
 		s := &m.Shards[i]
 		if name == s.Name && o.Size != s.Bytes || name == dataset.IndexName(s.Name) && o.Size != s.Index.Bytes {
-			if now, err := b.opts.Client.Stat(ctx, b.at(name)); err == nil {
-				b.enter(name, now)
+			if now, err := b.there.Stat(ctx, b.url+name); err == nil {
+				b.there.Enter(name, now)
 				return now, true
 			}
 		}

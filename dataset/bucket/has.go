@@ -16,8 +16,8 @@ import (
 // program has copied there, the header of the shard and all bytes of the index are read.
 func (b *bucket) Has(f dataset.Finished) (bool, error) {
 	index := dataset.IndexName(f.Name)
-	shard, ok1 := b.object(f.Name)
-	beside, ok2 := b.object(index)
+	shard, ok1 := b.there.Object(f.Name)
+	beside, ok2 := b.there.Object(index)
 	if !ok1 || !ok2 || shard.Size != f.Bytes || beside.Size != f.Index.Bytes {
 		return false, nil
 	}
@@ -65,7 +65,7 @@ func (b *bucket) isRead(f dataset.Finished, o store.Object) (bool, error) {
 	buf := make([]byte, min(8<<20, o.Size))
 	for off := int64(0); off < o.Size && sound; off += int64(len(buf)) {
 		p := buf[:min(int64(len(buf)), o.Size-off)]
-		if err := b.opts.Client.Read(b.ctx, o, p, off); err != nil {
+		if err := b.there.Read(b.ctx, o, p, off); err != nil {
 			return false, gone(err)
 		}
 		if _, err := scan.Write(p); err != nil {
@@ -84,14 +84,14 @@ func (b *bucket) isStored(name string, o store.Object, want dataset.StoredObject
 	if want.Sum == "" {
 		return false, nil
 	}
-	now, err := b.opts.Client.Stat(b.ctx, b.at(name))
+	now, err := b.there.Stat(b.ctx, b.url+name)
 	if err != nil {
 		return false, gone(err)
 	}
 	return now.Size == o.Size && storedOf(now).Sum == want.Sum, nil
 }
 
-func (b *bucket) read(o store.Object) io.ReaderAt { return store.ReadAt(b.ctx, b.opts.Client, o) }
+func (b *bucket) read(o store.Object) io.ReaderAt { return store.ReadAt(b.ctx, b.there, o) }
 
 // damaged returns nil for the error of a shard that is damaged or gone: it is not the one that was finished.
 func damaged(err error) error {

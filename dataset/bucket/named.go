@@ -44,7 +44,7 @@ func Named(ctx context.Context, url string, opts Options) (named, of int, err er
 		}
 	}
 	if len(others) < named {
-		there, err := StatAll(ctx, opts.Client, base, others)
+		there, err := store.NewListing(opts.Client, base).StatAll(ctx, others)
 		return named + len(there), of, err
 	}
 	return named, of, nil

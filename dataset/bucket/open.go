@@ -70,7 +70,7 @@ func open(ctx context.Context, url, dir string, shared bool, opts *Options, writ
 	if err := removeStale(scratch); err != nil {
 		return nil, err
 	}
-	b := &bucket{opts: *opts, ctx: ctx, url: Base(url), room: semaphore.NewWeighted(opts.Size), objects: map[string]store.Object{}, was: map[string][]byte{}}
+	b := &bucket{opts: *opts, ctx: ctx, url: Base(url), room: semaphore.NewWeighted(opts.Size), there: store.NewListing(opts.Client, Base(url)), was: map[string][]byte{}}
 	return dataset.OpenScratch(filepath.Join(scratch, scratchPrefix+dir), store.Redact(b.url), shared, func(o *dataset.Output) (dataset.Bucket, error) {
 		b.out = o
 		return b, b.fill(writes, shared)
@@ -119,12 +119,12 @@ func (b *bucket) fill(writes, task bool) error {
 	if err != nil {
 		return err
 	}
-	if err := b.ask(fixed); err != nil {
+	if err := b.there.Ask(b.ctx, fixed); err != nil {
 		return err
 	}
 	ours := false
 	for _, name := range fixed {
-		o, ok := b.object(name)
+		o, ok := b.there.Object(name)
 		if !ok {
 			continue
 		}
@@ -133,7 +133,7 @@ func (b *bucket) fill(writes, task bool) error {
 			return err
 		}
 	}
-	if writes && !ours && !b.opts.Beside && (other != "" || len(b.objects) > 0) {
+	if writes && !ours && !b.opts.Beside && (other != "" || len(b.there.Names("")) > 0) {
 		return fmt.Errorf("%s: %w", store.Redact(b.url), dataset.ErrNotEmpty)
 	}
 	if err := b.askNamed(task); err != nil {
@@ -142,40 +142,36 @@ func (b *bucket) fill(writes, task bool) error {
 	if err := b.bringDone(); err != nil {
 		return err
 	}
-	for _, name := range b.below(dataset.IndexedDir) {
-		o, _ := b.object(name)
+	for _, name := range b.there.Names(dataset.IndexedDir + "/") {
+		o, _ := b.there.Object(name)
 		if err := b.bring(o, name); err != nil {
 			return err
 		}
 	}
-	if _, planned := b.object(dataset.PlanName); planned || len(b.below(dataset.IndexDir)) > 0 {
+	if _, planned := b.there.Object(dataset.PlanName); planned || len(b.there.Names(dataset.IndexDir+"/")) > 0 {
 		if err := b.out.Mkdir(dataset.IndexDir); err != nil { // whose it is, the plan and the manifest say
 			return err
 		}
 	}
 	if writes {
-		b.lookPending()
+		b.pending = b.there.Begun(b.ctx, isOurs)
 	}
 	return nil
 }
 
 // list enters the objects of the dataset, and returns the name of one that is none of it; "": there is none.
 func (b *bucket) list() (other string, err error) {
-	for o, err := range b.opts.Client.List(b.ctx, b.url) {
-		if err != nil {
-			return "", err
+	err = b.there.Look(b.ctx, func(name string) bool {
+		if isOurs(name) {
+			return true
 		}
-		name := strings.TrimPrefix(o.URL, b.url)
-		if !isOurs(name) {
-			other = cmp.Or(other, name)
-			if strings.HasPrefix(name, dataset.IndexDir+"/") {
-				b.extra = append(b.extra, name)
-			}
-			continue
+		other = cmp.Or(other, name)
+		if strings.HasPrefix(name, dataset.IndexDir+"/") {
+			b.extra = append(b.extra, name)
 		}
-		b.objects[name] = o
-	}
-	return other, nil
+		return false
+	})
+	return other, err
 }
 
 // isOurs reports whether an object may belong to a dataset.
@@ -241,22 +237,22 @@ func (b *bucket) isSound(name string) bool {
 // bringDone adds the lines of finished shards to the journal. One that is damaged is left out: its shard is written
 // again.
 func (b *bucket) bringDone() error {
-	names := b.below(dataset.DoneDir)
-	if _, ok := b.object(dataset.JournalName); !ok || len(names) == 0 {
+	names := b.there.Names(dataset.DoneDir + "/")
+	if _, ok := b.there.Object(dataset.JournalName); !ok || len(names) == 0 {
 		return nil
 	}
 	lines := make([][]byte, len(names))
 	g, ctx := errgroup.WithContext(b.ctx)
 	g.SetLimit(requests)
 	for i, name := range names {
-		o, _ := b.object(name)
+		o, _ := b.there.Object(name)
 		if o.Size > crcline.Max {
 			continue
 		}
 		g.Go(func() error {
 			for range 2 { // it may have been damaged on its way
 				line := make([]byte, o.Size)
-				if err := b.opts.Client.Read(ctx, o, line, 0); err != nil {
+				if err := b.there.Read(ctx, o, line, 0); err != nil {
 					return err
 				}
 				if isLine(line) {
@@ -289,16 +285,4 @@ func isLine(line []byte) bool {
 	}
 	_, sound := crcline.Check(text)
 	return sound
-}
-
-// lookPending notes uploads in parts that killed processes have left. Who may not list them goes on without.
-func (b *bucket) lookPending() {
-	for p, err := range b.opts.Client.Pending(b.ctx, b.url) {
-		if err != nil {
-			return
-		}
-		if isOurs(strings.TrimPrefix(p.URL, b.url)) {
-			b.pending = append(b.pending, p)
-		}
-	}
 }

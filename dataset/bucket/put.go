@@ -40,10 +40,7 @@ func (b *bucket) Put(ctx context.Context, f *dataset.Finished, moved func(bytes 
 		return err
 	}
 	name := path.Join(dataset.DoneDir, f.Name)
-	done, err := b.opts.Client.Put(ctx, &store.Upload{URL: b.at(name), From: bytes.NewReader(line), Size: int64(len(line))})
-	if err == nil {
-		b.enter(name, done)
-	}
+	_, err = b.there.Upload(ctx, name, &store.Upload{From: bytes.NewReader(line), Size: int64(len(line))})
 	return err
 }
 
@@ -58,7 +55,7 @@ func storedOf(o store.Object) dataset.StoredObject {
 // uploadOwn puts a shard or an index. One that was not there when this run began, and is there now, another run has put: it
 // stays, and must have the same bytes.
 func (b *bucket) uploadOwn(ctx context.Context, name string, moved func(int64)) (store.Object, error) {
-	_, known := b.object(name)
+	_, known := b.there.Object(name)
 	o, err := b.upload(ctx, name, !known, moved)
 	if !errors.Is(err, store.ErrExists) {
 		return o, err
@@ -66,16 +63,16 @@ func (b *bucket) uploadOwn(ctx context.Context, name string, moved func(int64)) 
 	if err = b.same(ctx, name); errors.Is(err, dataset.ErrOccupied) && b.owns(ctx) {
 		return b.upload(ctx, name, false, moved)
 	}
-	o, _ = b.object(name)
+	o, _ = b.there.Object(name)
 	return o, err
 }
 
 // withdraw removes objects, unless others have their names by now.
 func (b *bucket) withdraw(ctx context.Context, mine map[string]store.Object) error {
 	for name, o := range mine {
-		now, err := b.opts.Client.Stat(ctx, b.at(name))
+		now, err := b.there.Stat(ctx, b.url+name)
 		if err == nil && now.Version == o.Version {
-			err = b.opts.Client.Remove(ctx, store.Object{URL: b.at(name)})
+			err = b.there.Remove(ctx, b.there.At(name))
 		}
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			return err
@@ -87,11 +84,11 @@ func (b *bucket) withdraw(ctx context.Context, mine map[string]store.Object) err
 // owns reports whether this run replaces what was there and has put the plan that is there now: of several runs one has.
 // What others have put since, it replaces; they find its plan in the place of theirs before they end.
 func (b *bucket) owns(ctx context.Context) bool {
-	mine, ok := b.object(dataset.PlanName)
+	mine, ok := b.there.Object(dataset.PlanName)
 	if !ok || !b.replaces {
 		return false
 	}
-	o, err := b.opts.Client.Stat(ctx, b.at(dataset.PlanName))
+	o, err := b.there.Stat(ctx, b.url+dataset.PlanName)
 	return err == nil && o.Version == mine.Version
 }
 
@@ -106,12 +103,9 @@ func (b *bucket) upload(ctx context.Context, name string, isNew bool, moved func
 	if err != nil {
 		return store.Object{}, err
 	}
-	o, err := b.opts.Client.Put(ctx, &store.Upload{URL: b.at(name), From: f, Size: st.Size(), New: isNew, Progress: moved})
+	o, err := b.there.Upload(ctx, name, &store.Upload{From: f, Size: st.Size(), New: isNew, Progress: moved})
 	if err == nil && b.opts.ReadBack {
 		err = b.compare(ctx, o, f)
-	}
-	if err == nil {
-		b.enter(name, o)
 	}
 	return o, err
 }
@@ -122,7 +116,7 @@ func (b *bucket) compare(ctx context.Context, o store.Object, f io.ReaderAt) err
 	there, here := make([]byte, min(block, o.Size)), make([]byte, min(block, o.Size))
 	for off := int64(0); off < o.Size; off += block {
 		n := min(block, o.Size-off)
-		if err := b.opts.Client.Read(ctx, o, there[:n], off); err != nil {
+		if err := b.there.Read(ctx, o, there[:n], off); err != nil {
 			return err
 		}
 		if _, err := f.ReadAt(here[:n], off); err != nil {
@@ -169,7 +163,7 @@ func (b *bucket) sum(name string) ([]byte, error) {
 // Begin implements [dataset.Bucket].
 func (b *bucket) Begin() error {
 	for _, name := range []string{dataset.PlanName, dataset.JournalName} {
-		_, there := b.object(name)
+		_, there := b.there.Object(name)
 		if there && name != dataset.PlanName { // which was written anew if it was damaged
 			continue
 		}
@@ -186,13 +180,13 @@ func (b *bucket) Begin() error {
 
 // noOther removes a manifest that another run has put since this one has begun, which replaces its dataset.
 func (b *bucket) noOther() error {
-	if _, known := b.object(dataset.ManifestName); known || !b.replaces {
+	if _, known := b.there.Object(dataset.ManifestName); known || !b.replaces {
 		return nil
 	}
-	_, err := b.opts.Client.Stat(b.ctx, b.at(dataset.ManifestName))
+	_, err := b.there.Stat(b.ctx, b.url+dataset.ManifestName)
 	switch {
 	case err == nil:
-		return b.opts.Client.Remove(b.ctx, store.Object{URL: b.at(dataset.ManifestName)})
+		return b.there.Remove(b.ctx, b.there.At(dataset.ManifestName))
 	case errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrDenied):
 		return nil
 	}
@@ -205,7 +199,7 @@ func (b *bucket) occupied() error {
 
 // same compares a file of the scratch with an object that another process has put at the same time.
 func (b *bucket) same(ctx context.Context, name string) error {
-	o, err := b.opts.Client.Stat(ctx, b.at(name))
+	o, err := b.there.Stat(ctx, b.url+name)
 	if err != nil {
 		return err
 	}
@@ -222,7 +216,7 @@ func (b *bucket) same(ctx context.Context, name string) error {
 		return b.occupied()
 	}
 	if err == nil {
-		b.enter(name, o)
+		b.there.Enter(name, o)
 	}
 	return err
 }
@@ -237,7 +231,7 @@ func (b *bucket) Complete() error {
 	if err := b.unchanged(); err != nil { // before others can take it for whole
 		return err
 	}
-	_, there := b.object(dataset.ManifestName)
+	_, there := b.there.Object(dataset.ManifestName)
 	_, err := b.save(dataset.ManifestName, !there)
 	if errors.Is(err, store.ErrExists) {
 		if b.owns(b.ctx) {
@@ -274,7 +268,7 @@ func (b *bucket) sameManifest() error {
 	if err != nil {
 		return err
 	}
-	o, err := b.opts.Client.Stat(b.ctx, b.at(dataset.ManifestName))
+	o, err := b.there.Stat(b.ctx, b.url+dataset.ManifestName)
 	if err != nil {
 		return err
 	}
@@ -294,11 +288,11 @@ func (b *bucket) sameManifest() error {
 // tidy removes what only an unfinished dataset needs. The dataset is complete: what cannot be removed is said.
 func (b *bucket) tidy() {
 	for _, p := range b.pending {
-		if err := b.opts.Client.Remove(b.ctx, p); err != nil {
+		if err := b.there.Remove(b.ctx, p); err != nil {
 			b.warn(fmt.Sprintf("%s: an upload in parts that was begun %s stays: %v", store.Redact(p.URL), p.Modified.Format(time.RFC3339), err))
 		}
 	}
-	left := b.below(dataset.DoneDir)
+	left := b.there.Names(dataset.DoneDir + "/")
 	if err := b.Remove(left...); err != nil {
 		b.warn(fmt.Sprintf("%s: the dataset is complete; objects below %s, which it no longer needs, were not removed: %v", store.Redact(b.url), dataset.DoneDir, err))
 	}

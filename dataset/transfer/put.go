@@ -20,11 +20,11 @@ func (t *target) has(ctx context.Context, j *job, f *file) (bool, error) {
 	if t.own != nil {
 		return t.own.has(ctx, f)
 	}
-	o, ok := t.object(f.name)
+	o, ok := t.Object(f.name)
 	if !ok || o.Size != f.bytes {
 		return false, nil
 	}
-	o, err := t.Stat(ctx, t.base+f.name)
+	o, err := t.Stat(ctx, t.Base+f.name)
 	if errors.Is(err, store.ErrNotFound) {
 		return false, nil
 	}
@@ -52,7 +52,7 @@ func (t *target) holds(ctx context.Context, j *job, f *file, o store.Object) (bo
 			return mine == sum.Value, nil
 		}
 	}
-	err := f.prove(ctx, t.name, store.ReadAt(ctx, t.Store, o))
+	err := f.prove(ctx, t.name, store.ReadAt(ctx, t, o))
 	if errors.Is(err, ErrSource) {
 		return false, nil
 	}
@@ -73,16 +73,13 @@ func (t *target) put(ctx context.Context, j *job, f *file) error {
 	if err := f.prove(ctx, j.from.name, from); err != nil {
 		return err
 	}
-	o, err := t.Put(ctx, &store.Upload{URL: t.base + f.name, From: from, Size: f.bytes, Progress: j.opts.Progress})
+	o, err := t.Upload(ctx, f.name, &store.Upload{From: from, Size: f.bytes, Progress: j.opts.Progress})
 	if err != nil {
 		return err
 	}
 	if t.back {
-		if err := f.prove(ctx, t.name, store.ReadAt(ctx, t.Store, o)); err != nil {
-			return err
-		}
+		return f.prove(ctx, t.name, store.ReadAt(ctx, t, o))
 	}
-	t.enter(f.name, o)
 	return nil
 }
 

@@ -24,20 +24,19 @@ const mostText = 1 << 30
 
 // A site is the directory or the object store that has a dataset, or receives it.
 type site struct {
-	store.Store
-	base string     // of the URLs of its files
+	*store.Listing
 	name string     // in messages
-	dir  *store.Dir // Store, if it is a directory; nil: an object store
+	dir  *store.Dir // the store, if it is a directory; nil: an object store
 }
 
 func isURL(name string) bool { return strings.Contains(name, "://") }
 
 func objectStore(url string, client store.Store) site {
 	base := bucket.Base(url)
-	return site{Store: client, base: base, name: store.Redact(base)}
+	return site{store.NewListing(client, base), store.Redact(base), nil}
 }
 
-func directory(dir *store.Dir) site { return site{Store: dir, dir: dir, name: dir.Root.Name()} }
+func directory(dir *store.Dir) site { return site{store.NewListing(dir, ""), dir.Root.Name(), dir} }
 
 // differ returns an error if both places are one.
 func differ(from, to string) error {
@@ -81,7 +80,7 @@ func (s *site) close() error {
 // bucketThere returns an error if the bucket does not exist. It lists the bucket, because a request for one object is
 // answered alike for a missing bucket and a missing object.
 func (s *site) bucketThere(ctx context.Context) error {
-	for _, err := range s.List(ctx, s.base) {
+	for _, err := range s.List(ctx, s.Base) {
 		if errors.Is(err, store.ErrNotFound) {
 			return err
 		}
@@ -109,7 +108,7 @@ func (s *site) read(ctx context.Context, name string) ([]byte, error) {
 
 // readOnce reads a file. sure: nothing but the file itself could be wrong.
 func (s *site) readOnce(ctx context.Context, name string) (text []byte, sure bool, err error) {
-	at, err := store.StatTwice(ctx, s.Store, s.base+name) // a dataset may do without it
+	at, err := store.StatTwice(ctx, s, s.Base+name) // a dataset may do without it
 	if err == nil {
 		text, err = s.readObject(ctx, at)
 	}
@@ -134,7 +133,7 @@ func (s *site) readObject(ctx context.Context, at store.Object) ([]byte, error) 
 
 // into copies a file that the manifest describes into an empty one.
 func (s *site) into(ctx context.Context, f *file, to store.File, progress func(n int64)) error {
-	at, err := store.Find(ctx, s.Store, s.base+f.name)
+	at, err := store.Find(ctx, s, s.Base+f.name)
 	if err != nil {
 		return err
 	}
@@ -147,7 +146,7 @@ func (s *site) into(ctx context.Context, f *file, to store.File, progress func(n
 // hash returns the checksum of a file of the kind of like; of an object its service is asked, and nothing is read. "": it is
 // not known.
 func (s *site) hash(ctx context.Context, f *file, like store.Sum) (string, error) {
-	at, err := store.Find(ctx, s.Store, s.base+f.name)
+	at, err := store.Find(ctx, s, s.Base+f.name)
 	if err != nil || s.dir == nil {
 		if at.Sum.Kind != like.Kind {
 			return "", err

@@ -2,6 +2,7 @@ package transfer
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,7 +10,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/ffconvert/ffconvert/dataset"
@@ -30,9 +30,6 @@ type target struct {
 	is   state
 
 	pending []store.Object // uploads that were begun and not ended when the copy began
-
-	mu      sync.Mutex
-	objects map[string]store.Object // by their names in the dataset
 }
 
 // A state is what a destination holds.
@@ -46,7 +43,7 @@ const (
 )
 
 func openTarget(ctx context.Context, to string, opts Options) (*target, error) {
-	t := &target{back: opts.Bucket.ReadBack, warn: opts.Bucket.Warn, objects: map[string]store.Object{}}
+	t := &target{back: opts.Bucket.ReadBack, warn: opts.Bucket.Warn}
 	if t.warn == nil {
 		t.warn = func(string) {}
 	}
@@ -73,65 +70,26 @@ func (t *target) close() error {
 	return t.own.close()
 }
 
-// list enters what is there, and notes uploads that were not ended; who may not list these goes on without.
+// list enters what is there, and notes uploads that were not ended.
 func (t *target) list(ctx context.Context) error {
 	if t.own != nil {
 		if err := t.own.out.RemoveStale(); err != nil {
 			return err
 		}
 	}
-	for o, err := range t.List(ctx, t.base) {
-		if err != nil {
-			return err
-		}
-		if name := strings.TrimPrefix(o.URL, t.base); t.own == nil || strings.Count(name, "/") < 2 && name != dataset.LockName {
-			t.objects[name] = o
-		}
-	}
-	for p, err := range t.Pending(ctx, t.base) {
-		if err != nil {
-			break
-		}
-		if isOurs(strings.TrimPrefix(p.URL, t.base)) {
-			t.pending = append(t.pending, p)
-		}
-	}
-	return nil
-}
-
-func (t *target) object(name string) (store.Object, bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	o, ok := t.objects[name]
-	return o, ok
-}
-
-func (t *target) enter(name string, o store.Object) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.objects[name] = o
+	t.pending = t.Begun(ctx, isOurs)
+	return t.Look(ctx, func(name string) bool {
+		return t.own == nil || strings.Count(name, "/") < 2 && name != dataset.LockName
+	})
 }
 
 // text reads a small file; nil: there is none.
 func (t *target) text(ctx context.Context, name string) ([]byte, error) {
-	o, ok := t.object(name)
+	o, ok := t.Object(name)
 	if !ok {
 		return nil, nil
 	}
 	return t.readObject(ctx, o)
-}
-
-// ask enters those of the names that are there and that the listing lacks.
-func (t *target) ask(ctx context.Context, names []string) error {
-	if t.own != nil {
-		return nil
-	}
-	names = slices.DeleteFunc(names, func(name string) bool { _, listed := t.object(name); return listed })
-	there, err := bucket.StatAll(ctx, t.Store, t.base, names)
-	for name, o := range there {
-		t.enter(name, o)
-	}
-	return err
 }
 
 // askNamed asks for the files of the dataset that is copied, and of the one there, which has the manifest or a plan.
@@ -155,13 +113,15 @@ func (t *target) askNamed(ctx context.Context, j *job, manifest []byte) error {
 			names = append(names, name, dataset.IndexName(name), path.Join(dataset.DoneDir, name))
 		}
 	}
-	return t.ask(ctx, names)
+	return t.Ask(ctx, names)
 }
 
 // look finds out what is there, and returns an error if it must stay.
 func (t *target) look(ctx context.Context, j *job) error {
-	if err := t.ask(ctx, bucket.Fixed()); err != nil {
-		return err
+	if t.own == nil {
+		if err := t.Ask(ctx, bucket.Fixed()); err != nil {
+			return err
+		}
 	}
 	manifest, err := t.text(ctx, dataset.ManifestName)
 	if err != nil {
@@ -171,18 +131,18 @@ func (t *target) look(ctx context.Context, j *job) error {
 	if err != nil {
 		return err
 	}
-	if _, planned := t.object(dataset.PlanName); t.own == nil && (manifest != nil || mark != nil || planned) { // else a copy has put nothing there
+	if _, planned := t.Object(dataset.PlanName); t.own == nil && (manifest != nil || mark != nil || planned) { // else a copy has put nothing there
 		if err := t.askNamed(ctx, j, manifest); err != nil {
 			return err
 		}
 	}
 	var names []string
 	other := ""
-	for name := range t.objects {
+	for _, name := range t.Names("") {
 		if isOurs(name) || isShard(name) {
 			names = append(names, name)
-		} else if other == "" || name < other {
-			other = name
+		} else {
+			other = cmp.Or(other, name)
 		}
 	}
 	if other != "" && manifest == nil && mark == nil && t.own == nil { // of a directory [dataset.CheckDir] has looked
@@ -217,7 +177,7 @@ func (j *job) judge(where string, manifest, mark []byte, names []string) (state,
 // begin is called before the first change: it removes the manifest, and sets the mark.
 func (t *target) begin(ctx context.Context, j *job) error {
 	for _, name := range []string{dataset.SignatureName, dataset.ManifestName} {
-		if err := t.remove(ctx, name); err != nil {
+		if err := t.Drop(ctx, name); err != nil {
 			return err
 		}
 	}
@@ -233,25 +193,12 @@ func (t *target) begin(ctx context.Context, j *job) error {
 	return err
 }
 
-func (t *target) remove(ctx context.Context, name string) error {
-	if _, ok := t.object(name); !ok {
-		return nil
-	}
-	if err := t.Remove(ctx, store.Object{URL: t.base + name}); err != nil {
-		return err
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	delete(t.objects, name)
-	return nil
-}
-
 // save puts a small file unless the destination has these bytes; without text it removes the file. It reports whether
 // that changed anything.
 func (t *target) save(ctx context.Context, name string, text []byte) (bool, error) {
 	if text == nil {
-		_, there := t.object(name)
-		return there, t.remove(ctx, name)
+		_, there := t.Object(name)
+		return there, t.Drop(ctx, name)
 	}
 	if there, err := t.text(ctx, name); err != nil || there != nil && bytes.Equal(there, text) {
 		return false, err
@@ -259,16 +206,17 @@ func (t *target) save(ctx context.Context, name string, text []byte) (bool, erro
 	return true, t.upload(ctx, name, text, false)
 }
 
-func (t *target) upload(ctx context.Context, name string, text []byte, isNew bool) (err error) {
-	var o store.Object
+func (t *target) upload(ctx context.Context, name string, text []byte, isNew bool) error {
 	if t.own == nil {
-		o, err = t.Put(ctx, &store.Upload{URL: t.base + name, From: bytes.NewReader(text), Size: int64(len(text)), New: isNew})
-	} else if err = t.own.out.WriteFile(name, func(w io.Writer) error { _, err := w.Write(text); return err }); err == nil {
-		o, err = t.Stat(ctx, name)
+		_, err := t.Upload(ctx, name, &store.Upload{From: bytes.NewReader(text), Size: int64(len(text)), New: isNew})
+		return err
 	}
-	if err == nil {
-		t.enter(name, o)
+	err := t.own.out.WriteFile(name, func(w io.Writer) error { _, err := w.Write(text); return err })
+	if err != nil {
+		return err
 	}
+	o, err := t.Stat(ctx, name)
+	t.Enter(name, o)
 	return err
 }
 
@@ -312,9 +260,9 @@ func (t *target) finish(ctx context.Context, j *job) error {
 
 // tidy removes what only an unfinished copy needs. The copy is complete: what cannot be removed is said.
 func (t *target) tidy(ctx context.Context) {
-	err := t.remove(ctx, dataset.CopyName)
-	if _, late := t.Stat(ctx, t.base+dataset.CopyName); err == nil && late == nil { // the reply was wrong
-		err = t.Remove(ctx, store.Object{URL: t.base + dataset.CopyName})
+	err := t.Drop(ctx, dataset.CopyName)
+	if _, late := t.Stat(ctx, t.Base+dataset.CopyName); err == nil && late == nil { // the reply was wrong
+		err = t.Remove(ctx, t.At(dataset.CopyName))
 	}
 	if err != nil {
 		t.warn(fmt.Sprintf("%s: the copy is complete; %s, which it no longer needs, was not removed: %v", t.name, dataset.CopyName, err))
@@ -328,7 +276,7 @@ func (t *target) tidy(ctx context.Context) {
 
 // same compares the manifest with one that another process has put meanwhile.
 func (t *target) same(ctx context.Context, j *job) error {
-	o, err := t.Stat(ctx, t.base+dataset.ManifestName)
+	o, err := t.Stat(ctx, t.Base+dataset.ManifestName)
 	if err != nil {
 		return err
 	}
@@ -343,14 +291,14 @@ func (t *target) same(ctx context.Context, j *job) error {
 func (t *target) clear(ctx context.Context, j *job) error {
 	mine := j.named()
 	var old []string
-	for name := range t.objects {
+	for _, name := range t.Names("") {
 		if isOurs(name) && !mine[name] && !slices.Contains(beside, name) && name != dataset.CopyName && name != dataset.ManifestName && name != dataset.SignatureName {
 			old = append(old, name)
 		}
 	}
 	slices.Sort(old)
 	for _, name := range old {
-		if err := t.remove(ctx, name); err != nil {
+		if err := t.Drop(ctx, name); err != nil {
 			return err
 		}
 	}
