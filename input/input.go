@@ -80,6 +80,13 @@ func (c *Contents) lacks(name, dir string) error {
 	return place.Refuse(name, c.Missing, c.Hint+" "+trimSlashes(dir), "")
 }
 
+// RemoteOptions say how services are reached.
+type RemoteOptions = store.Options
+
+// NewRemote returns a reader and writer of objects by URL, such as s3://bucket/name. It sends no request before an object
+// is asked for.
+func NewRemote(opts RemoteOptions) store.Store { return store.New(opts) }
+
 // A Name is one input that was found: a regular file, a directory where such are
 // inputs, an object of a remote store or a tree of them, standard input, or what a
 // command writes.
