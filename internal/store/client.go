@@ -202,16 +202,15 @@ func (c *Client) Read(ctx context.Context, o Object, p []byte, off int64) error 
 	f := &fetch{c: c, service: s, o: o, pace: &pace{patience: c.opts.patience()}}
 	f.total.Store(max(o.Size, -1))
 	a := &attempts{opts: c.opts, pace: f.pace, found: o.found()}
-	for at := 0; ; {
+	at, tried := 0, false
+	return c.repeat(ctx, a, nil, func([]byte) (bool, error) {
+		a.known, tried = tried, true
 		n, err := f.readOnce(ctx, p[at:], off+int64(at))
 		if at += n; at == len(p) {
-			return nil
+			return true, nil
 		}
-		if err = a.next(ctx, err, n > 0); err != nil {
-			return err
-		}
-		a.known = true
-	}
+		return n > 0, err
+	})
 }
 
 // ReadAt returns an object for reading by ranges: each ReadAt is a request of s. It may be called concurrently, as long

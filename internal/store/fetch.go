@@ -154,58 +154,19 @@ func (f *fetch) run(ctx context.Context) error {
 // span fetches one span, in as many attempts as it takes.
 func (f *fetch) span(ctx context.Context, sp *span) error {
 	a := &attempts{opts: f.c.opts, pace: f.pace, known: true, found: f.o.found()}
-	for {
-		if done, err := f.try(ctx, sp, a); done || err != nil {
-			return err
-		}
-	}
-}
-
-// try makes one attempt, and waits after one that failed.
-func (f *fetch) try(ctx context.Context, sp *span, a *attempts) (done bool, err error) {
-	if ctx.Err() != nil {
-		return false, context.Cause(ctx)
-	}
-	var token *connToken
-	select { // callers are served in turn
-	case token = <-f.c.conns:
-	case <-ctx.Done():
-		return false, context.Cause(ctx)
-	}
-	if token.buf == nil {
-		token.buf = make([]byte, bufferSize)
-	}
-	f.pace.enter()
-	defer f.pace.leave()
-	before := sp.pos
-	if err = f.attempt(ctx, sp, token.buf); err == nil {
-		f.c.conns <- token
+	err := f.c.repeat(ctx, a, f.stop, func(buf []byte) (bool, error) {
+		before := sp.pos
+		err := f.attempt(ctx, sp, buf)
+		return sp.pos > before, err
+	})
+	if err == nil {
 		close(sp.done)
-		return true, nil
 	}
-	wait, err := a.decide(ctx, err, sp.pos > before)
-	if err != nil {
-		f.stop(err) // before the next span has the connection: its error would be that of a later request
-	}
-	f.c.conns <- token
-	if err != nil {
-		return false, err
-	}
-	return false, sleep(ctx, wait)
+	return err
 }
 
-// readOnce makes one attempt, with a connection. It returns how many bytes have come, which count after an
-// error, too.
+// readOnce makes one attempt. It returns how many bytes have come, which count after an error, too.
 func (f *fetch) readOnce(ctx context.Context, p []byte, off int64) (n int, err error) {
-	var token *connToken
-	select {
-	case token = <-f.c.conns:
-	case <-ctx.Done():
-		return 0, context.Cause(ctx)
-	}
-	defer func() { f.c.conns <- token }()
-	f.pace.enter()
-	defer f.pace.leave()
 	rep, err := f.service.open(ctx, f.o, off, int64(len(p)))
 	if err != nil {
 		return 0, err

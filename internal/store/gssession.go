@@ -33,26 +33,17 @@ type gsSession struct {
 const gsPiece = 4
 
 func (s *gsStore) putSessions(ctx context.Context, u *Upload, crc uint32) (Object, error) {
-	for begun := 1; ; begun++ {
+	return u.begun(ctx, func() (Object, error) {
 		p := &gsSession{s: s, u: u, crc: crc}
-		err := u.try(ctx, false, func([]byte, int) error { return p.begin(ctx) })
-		if err != nil {
+		if err := u.try(ctx, false, func([]byte, int) error { return p.begin(ctx) }); err != nil {
 			return Object{}, err
 		}
 		o, err := p.send(ctx)
-		if err == nil {
-			return o, nil
+		if err != nil {
+			u.clean(ctx, p.end) // its error is ignored: unfinished sessions hold nothing that can be seen or costs
 		}
-		// An error is ignored: unfinished sessions hold nothing that can be seen or costs.
-		u.clean(ctx, p.end)
-		if !errors.Is(err, errAnew) || begun == mostAnew || ctx.Err() != nil {
-			if e, ok := errors.AsType[*Error](err); ok && ctx.Err() == nil {
-				return Object{}, e
-			}
-			return Object{}, err
-		}
-		u.anew()
-	}
+		return o, err
+	})
 }
 
 func (p *gsSession) begin(ctx context.Context) error {
@@ -114,7 +105,7 @@ func (p *gsSession) piece(ctx context.Context, n int64) (o Object, done bool, er
 	}
 	resp, err := p.s.write(ctx, p.u.URL, r)
 	if e, ok := errors.AsType[*Error](err); ok && (e.Status == http.StatusNotFound || e.Status == http.StatusGone) {
-		p.u.anew()
+		p.u.restart()
 		if o, done = p.u.mine(ctx); done { // it has ended with the object, and the reply was lost
 			return o, true, nil
 		}

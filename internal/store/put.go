@@ -129,11 +129,43 @@ func (u *Upload) taken(n int64) {
 	}
 }
 
-// anew counts from the first byte again. Progress is told of no byte twice.
-func (u *Upload) anew() {
+// restart counts from the first byte again. Progress is told of no byte twice.
+func (u *Upload) restart() {
 	u.mu.Lock()
 	u.sent = 0
 	u.mu.Unlock()
+}
+
+// errAnew wraps the error of an upload that must be begun again.
+var errAnew = errors.New("begin again")
+
+// anew is err, of an upload that must be begun again.
+func anew(err error) error {
+	if e, ok := errors.AsType[*Error](err); ok {
+		last := *e
+		last.Again, err = false, &last
+	}
+	return fmt.Errorf("%w: %w", errAnew, err)
+}
+
+// mostAnew is how often an upload is begun: it may end under us, and an object may appear and go.
+const mostAnew = 3
+
+// begun calls send, which begins an upload and ends it, again after an error that says so.
+func (u *Upload) begun(ctx context.Context, send func() (Object, error)) (Object, error) {
+	for n := 1; ; n++ {
+		o, err := send()
+		if err == nil {
+			return o, nil
+		}
+		if !errors.Is(err, errAnew) || n == mostAnew || ctx.Err() != nil {
+			if e, ok := errors.AsType[*Error](err); ok && ctx.Err() == nil {
+				return Object{}, e
+			}
+			return Object{}, err
+		}
+		u.restart()
+	}
 }
 
 // partSize is the size of all parts but the last one: as many as 10,000 parts, which is what S3 allows.
@@ -148,50 +180,18 @@ func (u *Upload) partSize() int64 {
 
 const defaultPart = 16 << 20 // bytes
 
-// try makes one request, in as many attempts as it takes, each with a connection. request gets a buffer
-// and the number of the attempt, from 0. known: the service has answered before.
+// try makes one request, in as many attempts as it takes. request gets a buffer and the number of the attempt, from
+// 0. known: the service has answered before.
 func (u *Upload) try(ctx context.Context, known bool, request func(buf []byte, attempt int) error) error {
-	a := &attempts{opts: u.c.opts, pace: u.pace, known: known}
-	for attempt := 0; ; attempt++ {
-		if done, err := u.once(ctx, a, attempt, request); done || err != nil {
-			return err
+	attempt := -1
+	return u.c.repeat(ctx, &attempts{opts: u.c.opts, pace: u.pace, known: known}, u.stop, func(buf []byte) (bool, error) {
+		attempt++
+		err := request(buf, attempt)
+		if bad := u.unread.Load(); bad != nil && err != nil {
+			err = &Error{URL: Redact(u.URL), Err: *bad}
 		}
-	}
-}
-
-func (u *Upload) once(ctx context.Context, a *attempts, attempt int, request func(buf []byte, attempt int) error) (done bool, err error) {
-	if ctx.Err() != nil {
-		return false, context.Cause(ctx)
-	}
-	var token *connToken
-	select {
-	case token = <-u.c.conns:
-	case <-ctx.Done():
-		return false, context.Cause(ctx)
-	}
-	if token.buf == nil {
-		token.buf = make([]byte, bufferSize)
-	}
-	u.pace.enter()
-	defer u.pace.leave()
-	if err = request(token.buf, attempt); err == nil {
-		u.c.conns <- token
-		return true, nil
-	}
-	var wait time.Duration
-	if bad := u.unread.Load(); bad != nil {
-		err = &Error{URL: Redact(u.URL), Err: *bad}
-	} else {
-		wait, err = a.decide(ctx, err, false)
-	}
-	if err != nil && u.stop != nil {
-		u.stop(err) // before the next part has the connection: its error would be that of a later request
-	}
-	u.c.conns <- token
-	if err != nil {
 		return false, err
-	}
-	return false, sleep(ctx, wait)
+	})
 }
 
 // hash adds n bytes from off on to hashes.

@@ -85,6 +85,49 @@ func (a *attempts) decide(ctx context.Context, err error, brought bool) (time.Du
 	return wait, nil
 }
 
+// repeat calls do, which makes one attempt, until it succeeds or another attempt would not help; each has a connection and
+// its buffer. do returns whether the attempt has brought bytes. stop, which may be nil, is called with the error to report
+// before another request has the connection: its error would be that of a later request.
+func (c *Client) repeat(ctx context.Context, a *attempts, stop context.CancelCauseFunc, do func(buf []byte) (brought bool, err error)) error {
+	for {
+		if done, err := c.attempt(ctx, a, stop, do); done || err != nil {
+			return err
+		}
+	}
+}
+
+// attempt makes one attempt, and waits after one that failed.
+func (c *Client) attempt(ctx context.Context, a *attempts, stop context.CancelCauseFunc, do func(buf []byte) (brought bool, err error)) (done bool, err error) {
+	if ctx.Err() != nil {
+		return false, context.Cause(ctx)
+	}
+	var token *connToken
+	select { // callers are served in turn
+	case token = <-c.conns:
+	case <-ctx.Done():
+		return false, context.Cause(ctx)
+	}
+	if token.buf == nil {
+		token.buf = make([]byte, bufferSize)
+	}
+	a.pace.enter()
+	defer a.pace.leave()
+	brought, err := do(token.buf)
+	if err == nil {
+		c.conns <- token
+		return true, nil
+	}
+	wait, err := a.decide(ctx, err, brought)
+	if err != nil && stop != nil {
+		stop(err)
+	}
+	c.conns <- token
+	if err != nil {
+		return false, err
+	}
+	return false, sleep(ctx, wait)
+}
+
 func tooSlow(e *Error, patience time.Duration) *Error {
 	return gaveUp(e, fmt.Sprintf("slower than %d KiB/s, beyond the first %v", LeastRate>>10, patience))
 }

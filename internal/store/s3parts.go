@@ -41,50 +41,17 @@ type s3Part struct {
 	silent bool   // the service does not say that it has compared the CRC
 }
 
-// errAnew wraps the error of an upload that must be begun again.
-var errAnew = errors.New("begin again")
-
-// anew is err, of an upload that must be begun again.
-func anew(err error) error {
-	if e, ok := errors.AsType[*Error](err); ok {
-		last := *e
-		last.Again, err = false, &last
-	}
-	return fmt.Errorf("%w: %w", errAnew, err)
-}
-
-// mostAnew is how often an upload in parts is begun: it may end under us, and an object may appear and
-// go.
-const mostAnew = 3
-
 func (s *s3Store) putParts(ctx context.Context, u *Upload) (Object, error) {
-	var proofs []*proof
-	for begun := 1; ; begun++ {
-		p := &s3Parts{s: s, u: u}
-		size := u.partSize()
-		for off := int64(0); off < u.Size; off += size {
-			part := s3Part{off: off, n: min(size, u.Size-off)}
-			if proofs != nil {
-				part.proof = proofs[len(p.parts)]
-			}
-			p.parts = append(p.parts, part)
-		}
-		o, err := p.run(ctx)
-		if err == nil {
-			return o, nil
-		}
-		if !errors.Is(err, errAnew) || begun == mostAnew || ctx.Err() != nil {
-			if e, ok := errors.AsType[*Error](err); ok && ctx.Err() == nil {
-				return Object{}, e
-			}
-			return Object{}, err
-		}
-		proofs = nil
-		for _, part := range p.parts {
-			proofs = append(proofs, part.proof)
-		}
-		u.anew()
+	var parts []s3Part
+	for off, size := int64(0), u.partSize(); off < u.Size; off += size {
+		parts = append(parts, s3Part{off: off, n: min(size, u.Size-off)})
 	}
+	return u.begun(ctx, func() (Object, error) {
+		for i, part := range parts {
+			parts[i] = s3Part{off: part.off, n: part.n, proof: part.proof}
+		}
+		return (&s3Parts{s: s, u: u, parts: parts}).run(ctx)
+	})
 }
 
 // run sends the parts of one upload and completes it. After an error it aborts the upload.
