@@ -1,11 +1,13 @@
 package store
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"slices"
@@ -125,7 +127,7 @@ func (s *aisStore) stat(ctx context.Context, name string) (Object, error) {
 	if bad != nil {
 		return Object{}, bad
 	}
-	resp, err := s.do(ctx, name, http.MethodHead, s.address("objects", n), http.Header{}, nil)
+	resp, err := s.do(ctx, request{name: name, method: http.MethodHead, address: s.address("objects", n), header: http.Header{}})
 	if err != nil {
 		return Object{}, err
 	}
@@ -151,7 +153,7 @@ func (s *aisStore) open(ctx context.Context, o Object, off, n int64) (*reply, er
 	}
 	header := http.Header{}
 	setRange(header, off, n)
-	resp, err := s.do(ctx, o.URL, http.MethodGet, s.address("objects", name), header, nil)
+	resp, err := s.do(ctx, request{name: o.URL, method: http.MethodGet, address: s.address("objects", name), header: header})
 	if err != nil {
 		return nil, err
 	}
@@ -214,8 +216,9 @@ func (s *aisStore) list(ctx context.Context, prefix, token string, begun bool) (
 	if err != nil {
 		return nil, "", &Error{URL: Redact(prefix), Kind: ErrURL, Err: err}
 	}
-	resp, err := s.do(ctx, prefix, http.MethodGet, s.address("buckets", n),
-		http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json"}}, body)
+	resp, err := s.do(ctx, request{name: prefix, method: http.MethodGet, address: s.address("buckets", n),
+		header: http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json"}},
+		body:   func() io.Reader { return bytes.NewReader(body) }, size: int64(len(body))})
 	if err != nil {
 		return nil, "", err
 	}
@@ -235,18 +238,19 @@ func (s *aisStore) list(ctx context.Context, prefix, token string, begun bool) (
 	return page, answer.ID + " " + answer.Token, nil
 }
 
-// do sends a request, as send does.
-func (s *aisStore) do(ctx context.Context, name, method, address string, header http.Header, body []byte) (*http.Response, error) {
+// do sends a request.
+func (s *aisStore) do(ctx context.Context, r request) (*http.Response, error) {
 	if s.token != "" { // redirect removes it
-		header.Set("Authorization", "Bearer "+s.token)
+		r.header.Set("Authorization", "Bearer "+s.token)
 	}
-	resp, err := send(ctx, s.client, name, method, address, header, body, s.refused)
+	r.accept, r.refused = read, s.refused
+	resp, err := r.send(ctx, s.client)
 	if err != nil {
 		return nil, err
 	}
 	if isHTML(resp.Header) && resp.Header.Get("Ais-Checksum-Type") == "" && resp.Header.Get("Ais-Version") == "" {
 		resp.Body.Close()
-		return nil, &Error{URL: Redact(name), Kind: ErrPage, Status: resp.StatusCode, Hint: "is AIS_ENDPOINT an AIStore?"}
+		return nil, &Error{URL: Redact(r.name), Kind: ErrPage, Status: resp.StatusCode, Hint: "is AIS_ENDPOINT an AIStore?"}
 	}
 	return resp, nil
 }

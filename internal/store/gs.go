@@ -82,7 +82,12 @@ func (g gsObject) object(url string) Object {
 
 func (s *gsStore) stat(ctx context.Context, name string) (Object, error) {
 	var found gsObject
-	if err := s.ask(ctx, name, false, url.Values{"fields": {gsFields}}, maxAnswer, &found); err != nil {
+	resp, err := s.do(ctx, name, false, url.Values{"fields": {gsFields}}, nil)
+	if err != nil {
+		return Object{}, err
+	}
+	defer resp.Body.Close()
+	if err := decode(ctx, name, resp, maxAnswer, json.Unmarshal, &found); err != nil {
 		return Object{}, err
 	}
 	return found.object(name), nil
@@ -124,10 +129,15 @@ func (s *gsStore) list(ctx context.Context, prefix, token string, begun bool) (p
 		Items []gsObject `json:"items"`
 		Next  string     `json:"nextPageToken"`
 	}
-	err = s.ask(ctx, prefix, true, query, maxPage, &answer)
+	resp, err := s.do(ctx, prefix, true, query, nil)
 	if e, ok := errors.AsType[*Error](err); ok && e.Kind == ErrNotFound { // emulators do not say of what
 		e.Err = errors.New("there is no such bucket")
 	}
+	if err != nil {
+		return nil, "", err
+	}
+	defer resp.Body.Close()
+	err = decode(ctx, prefix, resp, maxPage, json.Unmarshal, &answer)
 	for _, o := range answer.Items {
 		page = append(page, o.object(listed(prefix, o.Name)))
 	}
@@ -143,18 +153,7 @@ func escapeAll(name string) string {
 	return strings.ReplaceAll(url.QueryEscape(name), "+", "%20")
 }
 
-// ask is do for a JSON answer of at most most bytes, which it decodes.
-func (s *gsStore) ask(ctx context.Context, name string, list bool, query url.Values, most int64, into any) error {
-	resp, err := s.do(ctx, name, list, query, http.Header{})
-	if err != nil {
-		return err
-	}
-	defer resp.Body.Close()
-	return decode(ctx, name, resp, most, json.Unmarshal, into)
-}
-
-// do sends a request for the object of a name, or for a list of the objects with that prefix, as send
-// does.
+// do sends a request for the object of a name, or for a list of the objects with that prefix.
 func (s *gsStore) do(ctx context.Context, name string, list bool, query url.Values, header http.Header) (*http.Response, error) {
 	bucket, object, bad := splitBucket(name, list)
 	if bad != nil {
@@ -166,14 +165,11 @@ func (s *gsStore) do(ctx context.Context, name string, list bool, query url.Valu
 	} else {
 		address += "/" + escapeAll(object)
 	}
-	if s.tokens != nil {
-		token, err := s.tokens.get(ctx, name)
-		if err != nil {
-			return nil, err
-		}
-		header.Set("Authorization", "Bearer "+token)
+	r := request{name: name, method: http.MethodGet, address: address + "?" + query.Encode(), header: header, accept: read, refused: s.refused}
+	if err := s.tokens.authorize(ctx, &r); err != nil {
+		return nil, err
 	}
-	return send(ctx, s.client, name, http.MethodGet, address+"?"+query.Encode(), header, nil, s.refused)
+	return r.send(ctx, s.client)
 }
 
 const hintGoogle = "run gcloud auth application-default login, or name a key in GOOGLE_APPLICATION_CREDENTIALS"

@@ -125,6 +125,21 @@ func googleMachine(opts Options) bool {
 	return !opts.flagEnv("NO_GCE_CHECK") && (opts.env("GCE_METADATA_HOST") != "" || name == "Google" || name == "Google Compute Engine")
 }
 
+// authorize adds a token to a request; without credentials none.
+func (t *gsTokens) authorize(ctx context.Context, r *request) error {
+	if r.header == nil {
+		r.header = http.Header{}
+	}
+	if t == nil {
+		return nil
+	}
+	token, err := t.get(ctx, r.name)
+	if err == nil {
+		r.header.Set("Authorization", "Bearer "+token)
+	}
+	return err
+}
+
 // get returns a valid token, and waits for it no longer than ctx. Its error is about the object of that
 // name.
 func (t *gsTokens) get(ctx context.Context, name string) (string, error) {

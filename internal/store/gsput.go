@@ -13,7 +13,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 )
 
@@ -27,70 +26,37 @@ import (
 //
 // https://cloud.google.com/storage/docs/json_api/v1/objects/insert
 
-// A gsRequest is one that writes.
-type gsRequest struct {
-	method  string
-	address string
-	header  http.Header
-	body    func() io.Reader // the same at each call; nil: none
-	size    int64            // bytes of body
-
-	accept []int // statuses of success besides 200 and 201
+// write sends a request about an object that changes something. Redirects are not followed.
+func (s *gsStore) write(ctx context.Context, r request, accept ...int) (*http.Response, error) {
+	tokens, err := s.writing()
+	if err == nil {
+		err = tokens.authorize(ctx, &r)
+	}
+	if err != nil {
+		return nil, placed(r.name, err)
+	}
+	r.accept = append(accept, http.StatusOK, http.StatusCreated)
+	r.refused = func(name string, resp *http.Response) *Error { return s.unwritten(name, resp, tokens != nil) }
+	client := &http.Client{Transport: s.client.Transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	return r.send(ctx, client)
 }
 
-// write sends a request about the object of a name. It returns a reply of success, and the caller closes
-// its body, or an [*Error].
-func (s *gsStore) write(ctx context.Context, name string, r gsRequest) (*http.Response, error) {
-	tokens, err := s.writing()
-	if err != nil {
-		return nil, placed(name, err)
-	}
-	var from io.Reader
-	if r.body != nil && r.size > 0 {
-		from = r.body()
-	}
-	req, err := http.NewRequestWithContext(ctx, r.method, r.address, from)
-	if err != nil {
-		return nil, &Error{URL: Redact(name), Kind: ErrURL}
-	}
-	for name, values := range r.header {
-		req.Header[name] = values
-	}
-	req.Header.Set("User-Agent", userAgent)
-	if from != nil {
-		req.ContentLength = r.size
-		req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(r.body()), nil }
-	}
-	if tokens != nil {
-		token, err := tokens.get(ctx, name)
-		if err != nil {
-			return nil, err
-		}
-		req.Header.Set("Authorization", "Bearer "+token)
-	}
-	client := &http.Client{Transport: s.client.Transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	resp, err := client.Do(req)
-	switch {
-	case err != nil:
-		return nil, unreached(ctx, name, err)
-	case resp.StatusCode == http.StatusOK, resp.StatusCode == http.StatusCreated, slices.Contains(r.accept, resp.StatusCode):
-		return resp, nil
-	}
-	defer resp.Body.Close()
+// unwritten makes the error of a reply without success to a request that writes.
+func (s *gsStore) unwritten(name string, resp *http.Response, known bool) *Error {
 	e := s.refused(name, resp)
 	switch text := fmt.Sprint(e.Err); {
 	case resp.StatusCode == http.StatusPreconditionFailed:
 		e.Kind, e.Err, e.Hint = ErrExists, nil, ""
 	case e.Kind == ErrDenied && strings.Contains(strings.ToLower(text), "quota"):
 		e.Kind, e.Hint, e.Advice = ErrFull, fullHint, 0
-	case e.Kind == ErrDenied && tokens != nil && resp.StatusCode != http.StatusUnauthorized:
+	case e.Kind == ErrDenied && known && resp.StatusCode != http.StatusUnauthorized:
 		e.Hint, e.Advice = "writing needs storage.objects.create and, over another object, storage.objects.delete", 0
 	case resp.StatusCode == http.StatusBadRequest && strings.Contains(text, "match calculated"):
 		e.Kind, e.Hint, e.Again = errSpoilt, "", true
 	case resp.StatusCode == http.StatusNotFound && e.Err != nil && strings.Contains(text, "no such object"):
 		e.Err = nil
 	}
-	return nil, e
+	return e
 }
 
 // placed is an error of the settings, about the object of a name.
@@ -145,13 +111,13 @@ func (s *gsStore) putWhole(ctx context.Context, u *Upload, address, object strin
 	mark := rand.Text() // 128 random bits, which the bytes of the object do not have
 	before := fmt.Sprintf("--%s\r\nContent-Type: application/json; charset=UTF-8\r\n\r\n%s\r\n--%[1]s\r\nContent-Type: application/octet-stream\r\n\r\n", mark, gsResource(object, crc))
 	after := fmt.Sprintf("\r\n--%s--\r\n", mark)
-	r := gsRequest{method: http.MethodPost, address: address, header: http.Header{"Content-Type": {"multipart/related; boundary=" + mark}},
+	r := request{name: u.URL, method: http.MethodPost, address: address, header: http.Header{"Content-Type": {"multipart/related; boundary=" + mark}},
 		body: func() io.Reader {
 			return io.MultiReader(strings.NewReader(before), u.body(0, u.Size), strings.NewReader(after))
 		},
 		size: int64(len(before)) + u.Size + int64(len(after))}
 	err = u.try(ctx, false, func([]byte, int) error {
-		resp, err := s.write(ctx, u.URL, r)
+		resp, err := s.write(ctx, r)
 		if err == nil {
 			o, err = s.made(ctx, u, resp, crc)
 		}
@@ -203,7 +169,7 @@ func (s *gsStore) removeVersion(ctx context.Context, name, version string) error
 	if version != "" {
 		address += "?ifGenerationMatch=" + url.QueryEscape(version)
 	}
-	resp, err := s.write(ctx, name, gsRequest{method: http.MethodDelete, address: address, accept: []int{http.StatusNoContent}})
+	resp, err := s.write(ctx, request{name: name, method: http.MethodDelete, address: address}, http.StatusNoContent)
 	if e, ok := errors.AsType[*Error](err); ok && e.Kind == ErrNotFound && !strings.Contains(fmt.Sprint(e.Err), "bucket") {
 		return nil
 	}

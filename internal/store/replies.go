@@ -1,7 +1,6 @@
 package store
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -10,27 +9,51 @@ import (
 	"net/http"
 	"os"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 )
 
-// send makes one request for the object or list of a name. It returns a reply of success, or an
-// [*Error]: refused makes it from any other reply.
-func send(ctx context.Context, client *http.Client, name, method, address string, header http.Header, body []byte,
-	refused func(name string, resp *http.Response) *Error) (*http.Response, error) {
-	req, err := http.NewRequestWithContext(ctx, method, address, bytes.NewReader(body))
-	if err != nil {
-		return nil, &Error{URL: Redact(name), Kind: ErrURL}
+// A request is one attempt about an object or a list.
+type request struct {
+	name    string // URL of the object, or prefix of the list
+	method  string
+	address string
+	header  http.Header
+	body    func() io.Reader // the same at each call; nil: none
+	size    int64            // bytes of body
+
+	accept  []int                                         // statuses of success
+	refused func(name string, resp *http.Response) *Error // makes the error of another reply
+}
+
+// read are the statuses of success of requests that read.
+var read = []int{http.StatusOK, http.StatusPartialContent}
+
+// send returns a reply of success, whose body the caller closes, or an [*Error].
+func (r request) send(ctx context.Context, client *http.Client) (*http.Response, error) {
+	var body io.Reader
+	if r.body != nil && r.size > 0 {
+		body = r.body()
 	}
-	req.Header = header
+	req, err := http.NewRequestWithContext(ctx, r.method, r.address, body)
+	if err != nil {
+		return nil, &Error{URL: Redact(r.name), Kind: ErrURL}
+	}
+	req.Header = r.header
+	req.Header.Set("User-Agent", userAgent)
+	if body != nil {
+		req.ContentLength = r.size
+		req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(r.body()), nil }
+	}
 	resp, err := client.Do(req)
 	switch {
 	case err != nil:
-		return nil, unreached(ctx, name, err)
-	case resp.StatusCode != http.StatusOK && resp.StatusCode != http.StatusPartialContent:
+		return nil, unreached(ctx, r.name, err)
+	case !slices.Contains(r.accept, resp.StatusCode):
 		defer resp.Body.Close()
-		return nil, refused(name, resp)
+		return nil, r.refused(r.name, resp)
 	}
 	return resp, nil
 }
